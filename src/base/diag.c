@@ -1,0 +1,113 @@
+/* diag.c: see diag.h. */
+#include "base/diag.h"
+
+#include <string.h>
+
+static const struct {
+    Severity severity;
+    const char *name, *format;
+} rows[] = {
+#define DIAG(id, severity, name, format) {SEVERITY_##severity, name, format},
+#include "base/diag.def"
+#undef DIAG
+};
+
+void diag_init(Diag *diag, Arena *arena, SourceMap *sources) {
+    *diag = (Diag){.arena = arena, .sources = sources};
+}
+
+const char *diag_name(DiagId id) { return rows[id].name; }
+
+static bool seen_before(const Diag *diag, const DiagMessage *message) {
+    for (size_t i = 0; i < diag->messages.count; i++) {
+        const DiagMessage *other = &diag->messages.at[i];
+        if (other->id == message->id && other->range.begin == message->range.begin &&
+            other->range.end == message->range.end && strcmp(other->text, message->text) == 0)
+            return true;
+    }
+    return false;
+}
+
+void diag_emit(Diag *diag, DiagId id, Range range, ...) {
+    va_list args;
+    va_start(args, range);
+    char *text = arena_vprintf(diag->arena, rows[id].format, args);
+    va_end(args);
+    DiagMessage message = {id, rows[id].severity, range, text};
+    if (message.severity == SEVERITY_NOTE) {
+        if (diag->muted) return;
+    } else {
+        diag->muted = seen_before(diag, &message);
+        if (message.severity == SEVERITY_ERROR && !diag->muted && ++diag->errors > DIAG_LIMIT)
+            diag->muted = true;
+        if (diag->muted) return;
+    }
+    *VEC_PUSH(&diag->messages, diag->arena) = message;
+}
+
+/* How many columns a terminal gives the code point: 0 combining, 2 wide, else 1. Coarse on purpose. */
+static int display_width(uint32_t c) {
+    if ((c >= 0x300 && c < 0x370) || (c >= 0x200B && c < 0x2010) || (c >= 0xFE00 && c < 0xFE10)) return 0;
+    bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2E80 && c < 0xA4D0) ||
+                (c >= 0xAC00 && c < 0xD7A4) || (c >= 0xF900 && c < 0xFB00) ||
+                (c >= 0xFF00 && c < 0xFF61) || (c >= 0x1F300 && c < 0x1F650) ||
+                (c >= 0x20000 && c < 0x40000);
+    return wide ? 2 : 1;
+}
+
+static uint32_t decode(const char *s, size_t left, size_t *used) {
+    unsigned char c = (unsigned char)s[0];
+    size_t n = c < 0x80 ? 1 : c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+    if (n > left) n = 1;
+    uint32_t value = n == 1 ? c : c & (0x7Fu >> n);
+    for (size_t i = 1; i < n; i++) value = value << 6 | ((unsigned char)s[i] & 0x3F);
+    *used = n;
+    return value;
+}
+
+static void add_excerpt(Text *out, const SourceFile *file, Range range, int number) {
+    enum { LONGEST_LINE = 400 };
+    size_t length;
+    const char *line = source_line(file, range.begin, &length);
+    size_t start = range.begin - file->base - (size_t)(line - file->text);
+    size_t end = start + (range.end > range.begin ? range.end - range.begin : 1);
+    if (length > LONGEST_LINE) length = start < LONGEST_LINE ? LONGEST_LINE : 0;
+    if (!length && start) return;
+    text_add(out, "%5d | ", number);
+    for (size_t i = 0; i < length; i++) {
+        bool control = (unsigned char)line[i] < 0x20 && line[i] != '\t';
+        text_add_char(out, control ? '?' : line[i]);
+    }
+    text_add(out, "\n      | ");
+    size_t i = 0, used;
+    for (; i < start && i < length; i += used) {
+        int width = display_width(decode(line + i, length - i, &used));
+        if (line[i] == '\t') text_add_char(out, '\t');
+        else while (width-- > 0) text_add_char(out, ' ');
+    }
+    text_add_char(out, '^');
+    bool first = true;
+    for (; i < end && i < length; i += used, first = false) {
+        int width = display_width(decode(line + i, length - i, &used)) - first;
+        while (width-- > 0) text_add_char(out, '~');
+    }
+    text_add_char(out, '\n');
+}
+
+char *diag_render(const Diag *diag, Arena *arena) {
+    static const char *const severities[] = {"error", "warning", "performance", "note"};
+    Text out = text_new(arena);
+    for (size_t i = 0; i < diag->messages.count; i++) {
+        const DiagMessage *message = &diag->messages.at[i];
+        Place place;
+        bool placed = diag->sources && source_find(diag->sources, message->range.begin, &place);
+        if (placed) text_add(&out, "%s:%d:%d: ", place.file->name, place.line, place.column);
+        text_add(&out, "%s: %s", severities[message->severity], message->text);
+        if (message->severity != SEVERITY_NOTE) text_add(&out, " [%s]", rows[message->id].name);
+        text_add_char(&out, '\n');
+        if (placed) add_excerpt(&out, place.file, message->range, place.line);
+    }
+    if (diag->errors > DIAG_LIMIT)
+        text_add(&out, "error: %d more errors are not shown\n", diag->errors - DIAG_LIMIT);
+    return out.at;
+}

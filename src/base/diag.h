@@ -1,0 +1,49 @@
+/* diag.h: what we say to the user, from one table (diag.def).
+ *
+ *     diag_emit(diag, DIAG_UNKNOWN_NAME, range, "%s" arguments of the row...);
+ *
+ * prints as
+ *
+ *     kernel.py:7:9: error: `tl.lod` is not known; did you mean `tl.load`? [unknown-name]
+ *        7 |     x = tl.lod(p)
+ *          |         ^~~~~~
+ *
+ * A Diag collects; it never prints by itself. Identical messages are kept once; after DIAG_LIMIT errors the rest is
+ * counted. Notes belong to the message before them. */
+#ifndef BASE_DIAG_H
+#define BASE_DIAG_H
+#include "base/source.h"
+#include "base/text.h"
+
+typedef enum DiagId {
+#define DIAG(id, severity, name, format) DIAG_##id,
+#include "base/diag.def"
+#undef DIAG
+    DIAG_COUNT
+} DiagId;
+
+typedef enum Severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_PERF, SEVERITY_NOTE } Severity;
+
+enum { DIAG_LIMIT = 20 };
+
+typedef struct DiagMessage {
+    DiagId id;
+    Severity severity;
+    Range range;
+    const char *text;
+} DiagMessage;
+
+typedef struct Diag {
+    Arena *arena;
+    SourceMap *sources; /* may be NULL */
+    VEC(DiagMessage) messages;
+    int errors; /* all, also those beyond the limit */
+    bool muted; /* the last message was dropped, so its notes are too */
+} Diag;
+
+void diag_init(Diag *diag, Arena *arena, SourceMap *sources);
+void diag_emit(Diag *diag, DiagId id, Range range, ...);
+/* Everything collected, as the user reads it. */
+char *diag_render(const Diag *diag, Arena *arena);
+const char *diag_name(DiagId id);
+#endif

@@ -1,0 +1,45 @@
+/* source.c: see source.h. */
+#include "base/source.h"
+
+#include <string.h>
+
+void source_init(SourceMap *map, Arena *arena) { *map = (SourceMap){.arena = arena, .next = 1}; }
+
+SourceFile *source_add(SourceMap *map, const char *name, const char *text, size_t size) {
+    if (size > (1u << 30) - map->next) return NULL;
+    SourceFile *file = ARENA_NEW(map->arena, SourceFile);
+    file->name = arena_string(map->arena, name, strlen(name));
+    file->text = arena_string(map->arena, text, size);
+    file->base = map->next;
+    file->size = (uint32_t)size;
+    map->next += file->size + 1;
+    *VEC_PUSH(&map->files, map->arena) = file;
+    return file;
+}
+
+const char *source_line(const SourceFile *file, uint32_t offset, size_t *length) {
+    uint32_t at = offset - file->base, begin = at, end = at;
+    while (begin > 0 && file->text[begin - 1] != '\n') begin--;
+    while (end < file->size && file->text[end] != '\n' && file->text[end] != '\r') end++;
+    *length = end - begin;
+    return file->text + begin;
+}
+
+bool source_find(const SourceMap *map, uint32_t offset, Place *place) {
+    for (size_t i = 0; offset && i < map->files.count; i++) {
+        const SourceFile *file = map->files.at[i];
+        if (offset < file->base || offset > file->base + file->size) continue;
+        *place = (Place){file, 1, 1};
+        for (uint32_t at = 0; at < offset - file->base; at++) {
+            unsigned char c = (unsigned char)file->text[at];
+            if (c == '\n') {
+                place->line++;
+                place->column = 1;
+            } else if ((c & 0xC0) != 0x80) {
+                place->column++;
+            }
+        }
+        return true;
+    }
+    return false;
+}

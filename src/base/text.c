@@ -1,0 +1,95 @@
+/* text.c: see text.h. */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+Text text_new(Arena *arena) {
+    Text text = {.arena = arena, .capacity = 64};
+    text.at = arena_alloc(arena, text.capacity);
+    return text;
+}
+
+static void reserve(Text *text, size_t more) {
+    size_t need = text->length + more + 1;
+    if (need <= text->capacity) return;
+    size_t larger = text->capacity * 2 > need ? text->capacity * 2 : need;
+    char *copy = arena_alloc(text->arena, larger);
+    memcpy(copy, text->at, text->length);
+    text->at = copy;
+    text->capacity = larger;
+}
+
+void text_add_bytes(Text *text, const char *bytes, size_t length) {
+    reserve(text, length);
+    if (length) memcpy(text->at + text->length, bytes, length);
+    text->length += length;
+    text->at[text->length] = 0;
+}
+
+void text_add_char(Text *text, char c) { text_add_bytes(text, &c, 1); }
+
+void text_vadd(Text *text, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    size_t room = text->capacity - text->length;
+    int length = vsnprintf(text->at + text->length, room, format, args);
+    if ((size_t)length >= room) {
+        text->at[text->length] = 0;
+        reserve(text, (size_t)length);
+        vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
+    }
+    text->length += (size_t)length;
+    va_end(again);
+}
+
+void text_add(Text *text, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_vadd(text, format, args);
+    va_end(args);
+}
+
+void text_indent(Text *text, int levels) {
+    while (levels-- > 0) text_add_bytes(text, "    ", 4);
+}
+
+bool text_equal(const char *bytes, size_t length, const char *literal) {
+    return strlen(literal) == length && memcmp(bytes, literal, length) == 0;
+}
+
+enum { LONGEST_NAME = 63 };
+
+/* Edit distance with adjacent swaps; names longer than LONGEST_NAME are never near. */
+static int edit_distance(const char *a, const char *b) {
+    size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST_NAME || m > LONGEST_NAME) return LONGEST_NAME;
+    int row[3][LONGEST_NAME + 1];
+    for (size_t j = 0; j <= m; j++) row[0][j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        int *now = row[i % 3], *before = row[(i + 2) % 3], *two_before = row[(i + 1) % 3];
+        now[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int best = before[j - 1] + (a[i - 1] != b[j - 1]);
+            if (before[j] + 1 < best) best = before[j] + 1;
+            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && two_before[j - 2] + 1 < best) best = two_before[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+const char *text_nearest(const char *wrong, const char *const *names, size_t count) {
+    const char *nearest = NULL;
+    int best = (int)(strlen(wrong) + 2) / 3 + 1;
+    for (size_t i = 0; i < count; i++) {
+        int distance = edit_distance(wrong, names[i]);
+        if (distance < best) {
+            best = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}

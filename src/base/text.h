@@ -1,0 +1,28 @@
+/* text.h: building text in an arena, and small string questions.
+ *
+ *     Text t = text_new(arena);
+ *     text_add(&t, "%d rows", n);       t.at is always NUL-terminated */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+typedef struct Text {
+    Arena *arena;
+    char *at;
+    size_t length, capacity;
+} Text;
+
+Text text_new(Arena *arena);
+void text_add(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vadd(Text *text, const char *format, va_list args);
+void text_add_bytes(Text *text, const char *bytes, size_t length);
+void text_add_char(Text *text, char c);
+void text_indent(Text *text, int levels); /* four spaces a level */
+
+bool text_equal(const char *bytes, size_t length, const char *literal);
+
+/* The name among count candidates nearest to the wrong one, or NULL when none is near enough to suggest. */
+const char *text_nearest(const char *wrong, const char *const *names, size_t count);
+#endif

@@ -1,0 +1,83 @@
+/* test_base.c: arena, vec, map, text, source, diag. */
+#include "base/diag.h"
+#include "base/map.h"
+#include "check.h"
+
+#include <stdlib.h>
+
+static void *limited(void *user, void *block, size_t old_size, size_t new_size) {
+    int *left = user;
+    if (new_size && (*left)-- <= 0) return NULL;
+    return allocator_malloc.resize(NULL, block, old_size, new_size);
+}
+
+static void test_out_of_memory(void) {
+    int left = 2;
+    Trap trap;
+    Arena arena;
+    arena_init(&arena, (Allocator){limited, &left}, &trap);
+    volatile int made = 0;
+    if (TRAP_ARM(&trap)) {
+        for (;; made++) memset(arena_alloc(&arena, 10000), 1, 10000);
+    } else {
+        CHECK(trap.code == TRAP_OUT_OF_MEMORY);
+        CHECK(made >= 2);
+    }
+    arena_free(&arena);
+    CHECK(arena.total == 0);
+}
+
+static void test_containers(Arena *arena) {
+    VEC(int) numbers = {0};
+    for (int i = 0; i < 1000; i++) *VEC_PUSH(&numbers, arena) = i;
+    CHECK(numbers.count == 1000 && numbers.at[999] == 999);
+
+    Map map = {0};
+    for (int i = 0; i < 1000; i++) {
+        char *key = arena_printf(arena, "key%d", i);
+        map_set(&map, arena, key, &numbers.at[i]);
+        map_put_number(&map, arena, (uint64_t)i, &numbers.at[i]);
+    }
+    CHECK(map.count == 2000);
+    CHECK(map_get(&map, "key77") == &numbers.at[77]);
+    CHECK(map_find_number(&map, 5)->value == &numbers.at[5]);
+    CHECK(map_get(&map, "nothing") == NULL);
+    CHECK(strcmp(map.entries[0].key, "key0") == 0);
+
+    const char *names[] = {"load", "store", "arange"};
+    CHECK_TEXT(text_nearest("laod", names, 3), "load");
+    CHECK(text_nearest("completely_else", names, 3) == NULL);
+
+    ArenaMark mark = arena_mark(arena);
+    size_t before = arena->total;
+    arena_alloc(arena, 1 << 20);
+    arena_reset(arena, mark);
+    CHECK(arena->total == before);
+}
+
+static void test_diagnostics(Arena *arena) {
+    SourceMap sources;
+    Diag diag;
+    source_init(&sources, arena);
+    diag_init(&diag, arena, &sources);
+    SourceFile *file = source_add(&sources, "k.py", "a = 1\n\tbäd = x\n", 16);
+    diag_emit(&diag, DIAG_TOO_LARGE, (Range){file->base + 7, file->base + 11});
+    diag_emit(&diag, DIAG_TOO_LARGE, (Range){file->base + 7, file->base + 11});
+    diag_emit(&diag, DIAG_NOTE_HERE, (Range){0, 0}, "dropped with its message");
+    CHECK(diag.errors == 1);
+    CHECK_TEXT(diag_render(&diag, arena), "k.py:2:2: error: the text is larger than 1 GiB; split it [too-large]\n"
+                                          "    2 | \tbäd = x\n"
+                                          "      | \t^~~\n");
+}
+
+int main(void) {
+    Trap trap;
+    Arena arena;
+    test_out_of_memory();
+    arena_init(&arena, allocator_malloc, &trap);
+    if (!TRAP_ARM(&trap)) return 2;
+    test_containers(&arena);
+    test_diagnostics(&arena);
+    arena_free(&arena);
+    return check_done();
+}
