@@ -1,0 +1,21 @@
+/* machine.c: see machine.h. */
+#include "pass/machine.h"
+
+#include <string.h>
+
+static const Machine machines[] = {
+#define MACHINE(name, threads, always, roles, skew, tma, wgmma, mma, bytes, lanes, vector, chains)  \
+    {name, threads, always, roles, skew, tma, wgmma, mma, bytes, lanes, vector, chains},
+#include "pass/machine.def"
+#undef MACHINE
+};
+
+const Machine *machine_at(int index) {
+    return index < (int)(sizeof machines / sizeof *machines) ? &machines[index] : NULL;
+}
+
+const Machine *machine_find(const char *name) {
+    const Machine *machine = NULL;
+    for (int i = 0; (machine = machine_at(i)) && strcmp(machine->name, name) != 0; i++) {}
+    return machine;
+}

@@ -1,0 +1,56 @@
+/* pass.h: what every pass is given, and the list of passes.
+ *
+ * A pass changes one kernel and says whether it did; mistakes of the user go to the module's diag, findings that
+ * `tilewright explain` prints go to cx->findings. Scratch memory is reset by the runner after each pass. The order of
+ * the passes is one straight-line function, pipeline.c. */
+#ifndef PASS_PASS_H
+#define PASS_PASS_H
+#include "ir/build.h"
+#include "pass/machine.h"
+
+/* Options of a compile, as `--set NAME=VALUE` or the API gave them; 0 / NULL is "the compiler chooses". */
+typedef struct PassOptions {
+    int num_warps;      /* 0: the source's, else 4 */
+    int num_stages;     /* -1: the source's */
+    int roles;          /* -1 auto, 0 off, 1 on */
+    int persist;        /* -1 auto, 0 off, 1 on */
+    int workers;        /* 0 auto: consumer warpgroups */
+    bool fuse;          /* multiply-adds become fma (default on) */
+} PassOptions;
+extern const PassOptions pass_options_default;
+
+/* One line of `explain`: about an access, a ring, an execution. */
+typedef struct Finding {
+    Range range;
+    const char *subject; /* "load", "store", "dot", "ring", "execution", "raise" ... */
+    const char *text;
+} Finding;
+
+typedef struct PassContext {
+    Module *module;
+    const Machine *machine;
+    PassOptions options;
+    Arena *scratch;
+    VEC(Finding) findings; /* in the module's arena */
+} PassContext;
+
+void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* PASS(name, form it leaves, doc), in the order of the pipeline. Each is `bool pass_<name>(PassContext *, Kernel *)`. */
+#define PASS(name, form, doc) bool pass_##name(PassContext *cx, Kernel *k);
+#include "pass/passes.def"
+#undef PASS
+
+/* Called after each pass that changed the kernel. */
+typedef void PassTrace(void *user, const char *pass, const Kernel *k, double seconds);
+typedef struct PipelineRequest {
+    const char *stop_after; /* NULL: all */
+    const char *only;       /* NULL, or "a,b": just these */
+    bool verify_each;
+    PassTrace *trace;       /* NULL, or called after every pass (changed or not) */
+    void *trace_user;
+} PipelineRequest;
+/* False after errors (in the diag). */
+bool pipeline_run(PassContext *cx, Kernel *k, const PipelineRequest *request);
+#endif
