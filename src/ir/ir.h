@@ -35,6 +35,9 @@ static inline bool elem_is_int(Elem e) {
     return elem_info[e].cls == CLASS_INT || elem_info[e].cls == CLASS_UINT;
 }
 
+/* The nearest value of a float type, ties to even; f8 types saturate, the others overflow to infinity. */
+double elem_round(Elem elem, double value);
+
 /* --- enumerations and attributes (attrs.def) --- */
 typedef enum WordSet {
     WS_NONE, WS_CMP, WS_COMBINE, WS_ROUND, WS_NAN, WS_MATH, WS_SEM, WS_REACH, WS_CACHE, WS_EVICT, WS_SCOPE,

@@ -1,0 +1,131 @@
+/* tables.c: the .def tables as data, and questions to them. */
+#include "ir/ir.h"
+
+#include <string.h>
+
+const ElemInfo elem_info[EL_COUNT] = {
+#define ELEM(id, text, bits, cls, doc) {text, bits, CLASS_##cls, (bits + 7) / 8},
+#include "ir/types.def"
+#undef ELEM
+};
+
+const WordInfo word_info[WORD_COUNT] = {
+    {WS_NONE, ""},
+#define WORD(set, id, text) {WS_##set, text},
+#include "ir/attrs.def"
+};
+
+const AttrInfo attr_info[AT_COUNT] = {
+    {"", "", ATTR_FLAG, WS_NONE, ""},
+#define ATTR(id, text, kind, set, doc) {#id, text, ATTR_##kind, WS_##set, doc},
+#include "ir/attrs.def"
+};
+
+const OpInfo op_info[OP_COUNT] = {
+    {"", "", "", RES_NONE, "", "", ""},
+#define OP(id, mnemonic, operands, result, traits, attrs, eval, doc)                               \
+    {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},
+#include "ir/ops.def"
+#undef OP
+};
+
+bool op_has(Opcode code, Trait trait) {
+    static const char letters[] = "PERWSXN"; /* in the order of enum Trait */
+    const char *traits = op_info[code].traits;
+    if (trait == TRAIT_PURE && strchr(traits, 'E')) return true;
+    for (int i = 0; letters[i]; i++)
+        if ((int)trait == 1 << i) return strchr(traits, letters[i]) != NULL;
+    return false;
+}
+
+bool op_allows_attr(Opcode code, AttrId id) {
+    const char *name = attr_info[id].id, *at = op_info[code].attrs;
+    size_t length = strlen(name);
+    while ((at = strstr(at, name))) {
+        bool starts = at[-1] == '(' || at[-1] == ' ';
+        if (starts && (at[length] == ')' || at[length] == ' ')) return true;
+        at += length;
+    }
+    return false;
+}
+
+/* --- attributes of an op or a kernel --- */
+
+static const Attr *find(const Attr *attrs, int count, AttrId id) {
+    for (int i = 0; i < count; i++)
+        if (attrs[i].id == id) return &attrs[i];
+    return NULL;
+}
+
+static void set(Kernel *k, Attr **attrs, int *count, Attr attr) {
+    Attr *old = (Attr *)find(*attrs, *count, attr.id);
+    if (old) {
+        *old = attr;
+        return;
+    }
+    /* Lists are short and rarely grow: a new array each time keeps Op small. Kept in the order of attrs.def. */
+    Attr *grown = ARENA_ARRAY(k->module->arena, Attr, *count + 1);
+    int at = 0;
+    while (at < *count && (*attrs)[at].id < attr.id) at++;
+    if (at) memcpy(grown, *attrs, (size_t)at * sizeof *grown);
+    if (at < *count) memcpy(grown + at + 1, *attrs + at, (size_t)(*count - at) * sizeof *grown);
+    grown[at] = attr;
+    *attrs = grown;
+    ++*count;
+}
+
+const Attr *op_attr(const Op *op, AttrId id) { return find(op->attrs, op->attr_count, id); }
+int64_t op_int(const Op *op, AttrId id, int64_t otherwise) {
+    const Attr *attr = op_attr(op, id);
+    return attr ? attr->number : otherwise;
+}
+Word op_word(const Op *op, AttrId id, Word otherwise) {
+    const Attr *attr = op_attr(op, id);
+    return attr ? attr->word : otherwise;
+}
+const char *op_text(const Op *op, AttrId id) {
+    const Attr *attr = op_attr(op, id);
+    return attr ? attr->text : NULL;
+}
+bool op_flag(const Op *op, AttrId id) { return op_attr(op, id) != NULL; }
+void op_set(Kernel *k, Op *op, Attr attr) { set(k, &op->attrs, &op->attr_count, attr); }
+void op_drop(Op *op, AttrId id) {
+    int kept = 0;
+    for (int i = 0; i < op->attr_count; i++)
+        if (op->attrs[i].id != id) op->attrs[kept++] = op->attrs[i];
+    op->attr_count = kept;
+}
+int64_t kernel_int(const Kernel *k, AttrId id, int64_t otherwise) {
+    const Attr *attr = find(k->attrs, k->attr_count, id);
+    return attr ? attr->number : otherwise;
+}
+void kernel_set(Kernel *k, Attr attr) { set(k, &k->attrs, &k->attr_count, attr); }
+
+/* --- operands by group --- */
+
+/* Where group `wanted` (lists counted apart from single operands) starts in the flat operand array. */
+static int find_group(const Op *op, bool want_list, int wanted) {
+    int at = 0, list = 0, single = 0;
+    for (const char *s = op_info[op->code].operands; *s; s++) {
+        if (*s == '[') {
+            if (want_list && list == wanted) return at;
+            at += op->list_count[list++];
+            while (*s != ']') s++;
+        } else if (*s != ' ' && *s != '?' && *s != '*') {
+            if (!want_list && single == wanted) return at;
+            single++;
+            at++;
+        }
+    }
+    return -1;
+}
+
+Ref op_operand(const Op *op, int group) {
+    int at = find_group(op, false, group);
+    return at >= 0 && at < op->operand_count ? op->operands[at] : REF_NONE;
+}
+
+RefList op_list(const Op *op, int list) {
+    int at = find_group(op, true, list);
+    return at < 0 ? (RefList){0, NULL} : (RefList){op->list_count[list], op->operands + at};
+}

@@ -1,0 +1,212 @@
+/* types.c: interned types, modules, kernels, values and literals. Equal types are equal pointers, because a type is
+ * found by its text, which is exact. */
+#include "ir/ir.h"
+
+#include <math.h>
+#include <string.h>
+
+Module *ir_module_new(Arena *arena, Diag *diag, SourceMap *sources) {
+    Module *m = ARENA_NEW(arena, Module);
+    *m = (Module){.arena = arena, .trap = arena->trap, .diag = diag, .sources = sources};
+    return m;
+}
+
+Kernel *ir_kernel_new(Module *module, const char *name, Range range) {
+    Kernel *k = ARENA_NEW(module->arena, Kernel);
+    k->module = module;
+    k->name = arena_string(module->arena, name, strlen(name));
+    k->range = range;
+    k->body = ARENA_NEW(module->arena, Region);
+    VEC_PUSH(&k->values, module->arena); /* Ref 0 is "none" */
+    *VEC_PUSH(&module->kernels, module->arena) = k;
+    return k;
+}
+
+Kernel *ir_kernel_find(const Module *module, const char *name) {
+    for (size_t i = 0; i < module->kernels.count; i++)
+        if (strcmp(module->kernels.at[i]->name, name) == 0) return module->kernels.at[i];
+    return NULL;
+}
+
+static void add_shape(Text *out, const Type *type) {
+    if (type->rank == 0) return;
+    for (int d = 0; d < type->rank; d++)
+        text_add(out, "%c%lld", d ? ',' : '[', (long long)type->extent[d]);
+    text_add_char(out, ']');
+}
+
+static void add_type(Text *out, const Type *type) {
+    switch (type->kind) {
+    case TY_TILE:
+        text_add(out, "%s%s", type->pointer ? "*" : "", elem_info[type->elem].text);
+        add_shape(out, type);
+        break;
+    case TY_TENSOR: text_add(out, "tensor<%s,%d>", elem_info[type->elem].text, type->rank); break;
+    case TY_BUFFER:
+        text_add(out, "buf<%s", elem_info[type->elem].text);
+        add_shape(out, type);
+        text_add(out, ", %s>", word_info[type->scope].text);
+        break;
+    case TY_RING:
+        text_add_char(out, '{');
+        for (int i = 0; i < type->field_count; i++) {
+            text_add(out, "%s%s: ", i ? ", " : "", type->fields[i].name);
+            add_type(out, type->fields[i].type);
+        }
+        text_add_char(out, '}');
+        break;
+    case TY_SLOT:
+        text_add(out, "slot ");
+        add_type(out, type->ring);
+        break;
+    case TY_BAR: text_add(out, "bar"); break;
+    }
+}
+
+char *ty_text(const Type *type, Arena *arena) {
+    Text out = text_new(arena);
+    add_type(&out, type);
+    return out.at;
+}
+
+static const Type *intern(Module *m, Type type) {
+    ArenaMark mark = arena_mark(m->arena);
+    char *text = ty_text(&type, m->arena);
+    MapEntry *entry = map_find(&m->types, text, strlen(text));
+    if (entry) {
+        arena_reset(m->arena, mark);
+        return entry->value;
+    }
+    Type *made = arena_copy(m->arena, &type, sizeof type);
+    if (type.field_count)
+        made->fields = arena_copy(m->arena, type.fields, (size_t)type.field_count * sizeof(Field));
+    map_set(&m->types, m->arena, text, made);
+    return made;
+}
+
+static Type shaped(TypeKind kind, Elem elem, int rank, const int64_t *extent) {
+    Type type = {.kind = kind, .elem = elem, .rank = rank};
+    for (int d = 0; extent && d < rank; d++) type.extent[d] = extent[d];
+    return type;
+}
+
+const Type *ty_tile(Module *m, Elem elem, int rank, const int64_t *extent) {
+    return intern(m, shaped(TY_TILE, elem, rank, extent));
+}
+const Type *ty_pointer_tile(Module *m, Elem elem, int rank, const int64_t *extent) {
+    Type type = shaped(TY_TILE, elem, rank, extent);
+    type.pointer = true;
+    return intern(m, type);
+}
+const Type *ty_scalar(Module *m, Elem elem) { return ty_tile(m, elem, 0, NULL); }
+const Type *ty_pointer(Module *m, Elem elem) { return ty_pointer_tile(m, elem, 0, NULL); }
+const Type *ty_tensor(Module *m, Elem elem, int rank) {
+    return intern(m, shaped(TY_TENSOR, elem, rank, NULL));
+}
+const Type *ty_buffer(Module *m, Elem elem, int rank, const int64_t *extent, Word scope) {
+    Type type = shaped(TY_BUFFER, elem, rank, extent);
+    type.scope = scope;
+    return intern(m, type);
+}
+const Type *ty_ring(Module *m, int field_count, const Field *fields) {
+    return intern(m, (Type){.kind = TY_RING, .field_count = field_count, .fields = fields});
+}
+const Type *ty_slot(Module *m, const Type *ring) {
+    return intern(m, (Type){.kind = TY_SLOT, .ring = ring});
+}
+const Type *ty_bar(Module *m) { return intern(m, (Type){.kind = TY_BAR}); }
+
+const Type *ty_with_elem(Module *m, const Type *type, Elem elem) {
+    Type copy = *type;
+    copy.elem = elem;
+    copy.pointer = false;
+    return intern(m, copy);
+}
+const Type *ty_with_shape(Module *m, const Type *type, int rank, const int64_t *extent) {
+    Type copy = shaped(type->kind, type->elem, rank, extent);
+    copy.pointer = type->pointer;
+    copy.scope = type->scope;
+    return intern(m, copy);
+}
+
+int64_t ty_elements(const Type *type) {
+    int64_t n = 1;
+    for (int d = 0; d < type->rank; d++) n *= type->extent[d];
+    return n;
+}
+int ty_elem_bytes(const Type *type) { return type->pointer ? 8 : elem_info[type->elem].bytes; }
+
+const Type *ty_broadcast(Module *m, const Type *a, const Type *b) {
+    if (a->kind != TY_TILE || b->kind != TY_TILE) return NULL;
+    if (b->rank == 0) return a;
+    if (a->rank == 0) return ty_with_shape(m, a, b->rank, b->extent);
+    if (a->rank != b->rank) return NULL;
+    int64_t extent[MAX_RANK];
+    for (int d = 0; d < a->rank; d++) {
+        if (a->extent[d] != b->extent[d] && a->extent[d] != 1 && b->extent[d] != 1) return NULL;
+        extent[d] = a->extent[d] == 1 ? b->extent[d] : a->extent[d];
+    }
+    return ty_with_shape(m, a, a->rank, extent);
+}
+
+const Type *ir_type(const Kernel *k, Ref r) {
+    return ref_is_literal(r) ? ir_literal(k, r)->type : ir_value(k, r)->type;
+}
+
+double elem_round(Elem elem, double value) {
+    static const struct {
+        int precision, least; /* bits of the significand; exponent (of the last bit) of the least number */
+        double largest;
+        bool saturates;
+    } formats[EL_COUNT] = {[EL_F16] = {11, -24, 65504, false},
+                           [EL_BF16] = {8, -133, 3.3895313892515355e38, false},
+                           [EL_F8E4M3] = {4, -9, 448, true},
+                           [EL_F8E5M2] = {3, -16, 57344, true}};
+    if (elem == EL_F64 || value == 0 || isnan(value)) return value;
+    if (elem == EL_F32) return (float)value;
+    int exponent;
+    frexp(value, &exponent);
+    int unit = exponent - formats[elem].precision;
+    if (unit < formats[elem].least) unit = formats[elem].least;
+    double rounded = isinf(value) ? value : ldexp(nearbyint(ldexp(value, -unit)), unit);
+    if (fabs(rounded) <= formats[elem].largest) return rounded;
+    return copysign(formats[elem].saturates ? formats[elem].largest : (double)INFINITY, value);
+}
+
+/* One literal an exact (type, bits). */
+static Ref intern_literal(Kernel *k, Literal literal) {
+    Arena *arena = k->module->arena;
+    struct {
+        const Type *type;
+        int64_t bits;
+    } key = {literal.type, literal.i};
+    MapEntry *entry = map_find(&k->literal_map, (const char *)&key, sizeof key);
+    if (entry) return (Ref)(uintptr_t)entry->value;
+    Ref ref = (Ref)k->literals.count | REF_LITERAL;
+    *VEC_PUSH(&k->literals, arena) = literal;
+    map_put(&k->literal_map, arena, (const char *)&key, sizeof key, (void *)(uintptr_t)ref);
+    return ref;
+}
+
+Ref ir_literal_int(Kernel *k, const Type *scalar, int64_t value) {
+    int bits = elem_info[scalar->elem].bits;
+    if (scalar->elem == EL_I1) value = value != 0;
+    else if (bits < 64 && !scalar->pointer) {
+        uint64_t wrapped = (uint64_t)value << (64 - bits);
+        value = elem_is_signed(scalar->elem) ? (int64_t)wrapped >> (64 - bits) : (int64_t)(wrapped >> (64 - bits));
+    }
+    return intern_literal(k, (Literal){.type = scalar, .i = value});
+}
+
+Ref ir_literal_float(Kernel *k, const Type *scalar, double value) {
+    value = isnan(value) ? (double)NAN : elem_round(scalar->elem, value);
+    return intern_literal(k, (Literal){.type = scalar, .f = value});
+}
+
+bool ir_const_int(const Kernel *k, Ref r, int64_t *value) {
+    if (!ref_is_literal(r)) return false;
+    const Literal *literal = ir_literal(k, r);
+    if (literal->type->pointer || elem_is_float(literal->type->elem)) return false;
+    *value = literal->i;
+    return true;
+}
