@@ -1,0 +1,451 @@
+/* device.cuh: the functions of tilewright.cuh (legend there) for sm_90a, around PTX.
+ *
+ * Loads from global memory are plain dereferences, so that the compiler may schedule them; all else that touches
+ * memory or synchronises is `asm volatile` with a memory clobber, which keeps program order. No header is needed
+ * beyond what NVRTC has built in. wgmma is in wgmma.cuh. */
+#ifndef TILEWRIGHT_DEVICE_CUH
+#define TILEWRIGHT_DEVICE_CUH
+
+#define TW_KERNEL(name)
+
+extern __shared__ __align__(1024) unsigned char tw_shared_memory[];
+TW_FN u32 tw_shared(u32 s) { return (u32)__cvta_generic_to_shared(tw_shared_memory) + s; }
+
+/* ---- place ---- */
+TW_FN i32 tw_thread() { return (i32)threadIdx.x; }
+TW_FN i32 tw_threads() { return (i32)blockDim.x; }
+TW_FN i32 tw_lane() { return (i32)(threadIdx.x & 31); }
+TW_FN i32 tw_uniform(i32 x) { return __shfl_sync(0xffffffffu, x, 0); }
+TW_FN i32 tw_warp() { return tw_uniform((i32)(threadIdx.x >> 5)); }
+TW_FN i32 tw_block_x() { return (i32)blockIdx.x; }
+TW_FN i32 tw_block_y() { return (i32)blockIdx.y; }
+TW_FN i32 tw_block_z() { return (i32)blockIdx.z; }
+TW_FN i32 tw_blocks_x() { return (i32)gridDim.x; }
+TW_FN i32 tw_blocks_y() { return (i32)gridDim.y; }
+TW_FN i32 tw_blocks_z() { return (i32)gridDim.z; }
+TW_FN bool tw_elect() {
+    u32 yes;
+    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(yes));
+    return yes != 0;
+}
+
+/* ---- conversions ---- */
+TW_FN f32 tw_f32(f16 x) {
+    f32 r;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
+    return r;
+}
+TW_FN f32 tw_f32(bf16 x) { return tw_as_f32((u32)x.bits << 16); }
+TW_FN f32 tw_f32(e4m3 x) {
+    u32 pair;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((u16)x.bits));
+    return tw_f32(f16{(u16)pair});
+}
+TW_FN f32 tw_f32(e5m2 x) { return tw_f32(f16{(u16)(x.bits << 8)}); }
+TW_FN f16 tw_f16(f32 x) {
+    f16 r;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+    return r;
+}
+TW_FN f16 tw_f16(f64 x) {
+    f16 r;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(r.bits) : "d"(x));
+    return r;
+}
+TW_FN bf16 tw_bf16(f32 x) {
+    bf16 r;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+    return r;
+}
+TW_FN e4m3 tw_e4m3(f32 x) {
+    u16 r;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(r) : "f"(0.0f), "f"(x));
+    return e4m3{(u8)r};
+}
+TW_FN e5m2 tw_e5m2(f32 x) {
+    u16 r;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(r) : "f"(0.0f), "f"(x));
+    return e5m2{(u8)r};
+}
+TW_FN u32 tw_tf32(f32 x) {
+    u32 r;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+    return r;
+}
+TW_FN u32 tw_pack_f16(f32 lo, f32 hi) {
+    u32 r;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+    return r;
+}
+TW_FN u32 tw_pack_bf16(f32 lo, f32 hi) {
+    u32 r;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+    return r;
+}
+TW_FN f32 tw_lo_f16(u32 x) { return tw_f32(f16{(u16)x}); }
+TW_FN f32 tw_hi_f16(u32 x) { return tw_f32(f16{(u16)(x >> 16)}); }
+TW_FN f32 tw_lo_bf16(u32 x) { return tw_as_f32(x << 16); }
+TW_FN f32 tw_hi_bf16(u32 x) { return tw_as_f32(x & 0xffff0000u); }
+TW_FN i32 tw_i32(f32 x) { return __float2int_rz(x); }
+TW_FN u32 tw_u32(f32 x) { return __float2uint_rz(x); }
+TW_FN i64 tw_i64(f32 x) { return x != x ? 0 : __float2ll_rz(x); }
+TW_FN u64 tw_u64(f32 x) { return x != x ? 0 : __float2ull_rz(x); }
+TW_FN i32 tw_i32(f64 x) { return x != x ? 0 : __double2int_rz(x); }
+TW_FN u32 tw_u32(f64 x) { return x != x ? 0 : __double2uint_rz(x); }
+TW_FN i64 tw_i64(f64 x) { return x != x ? 0 : __double2ll_rz(x); }
+TW_FN u64 tw_u64(f64 x) { return x != x ? 0 : __double2ull_rz(x); }
+
+/* ---- arithmetic that C cannot say ---- */
+TW_FN i64 tw_mulhi(i64 x, i64 y) { return __mul64hi(x, y); }
+TW_FN u64 tw_mulhi(u64 x, u64 y) { return __umul64hi(x, y); }
+TW_FN i32 tw_popc(u32 x) { return __popc(x); }
+TW_FN i32 tw_popc(i32 x) { return __popc((u32)x); }
+TW_FN i32 tw_popc(u64 x) { return __popcll(x); }
+TW_FN i32 tw_popc(i64 x) { return __popcll((u64)x); }
+TW_FN i32 tw_clz(u32 x) { return __clz((i32)x); }
+TW_FN i32 tw_clz(i32 x) { return __clz(x); }
+TW_FN i32 tw_clz(u64 x) { return __clzll((i64)x); }
+TW_FN i32 tw_clz(i64 x) { return __clzll(x); }
+TW_FN f32 tw_min_nan(f32 x, f32 y) {
+    f32 r;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+    return r;
+}
+TW_FN f32 tw_max_nan(f32 x, f32 y) {
+    f32 r;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+    return r;
+}
+TW_FN f32 tw_rsqrt(f32 x) { return rsqrtf(x); }
+TW_FN f64 tw_rsqrt(f64 x) { return rsqrt(x); }
+#define TW_APPROX(name, instruction)                                                               \
+    TW_FN f32 name(f32 x) {                                                                        \
+        f32 r;                                                                                     \
+        asm(instruction " %0, %1;" : "=f"(r) : "f"(x));                                            \
+        return r;                                                                                  \
+    }
+TW_APPROX(tw_exp2_fast, "ex2.approx.ftz.f32")     /* 2 ulp; subnormal results and arguments are 0 */
+TW_APPROX(tw_log2_fast, "lg2.approx.ftz.f32")     /* 2^-22 absolute in 0.5..2, 2 ulp outside */
+TW_APPROX(tw_rcp_fast, "rcp.approx.ftz.f32")      /* 1 ulp */
+TW_APPROX(tw_sqrt_fast, "sqrt.approx.ftz.f32")    /* 2^-23 relative: 1 ulp */
+TW_APPROX(tw_rsqrt_fast, "rsqrt.approx.ftz.f32")  /* 2^-22.9 relative: 2 ulp */
+TW_APPROX(tw_sin_fast, "sin.approx.ftz.f32")      /* 2^-20.9 absolute in -pi..pi */
+TW_APPROX(tw_cos_fast, "cos.approx.ftz.f32")      /* 2^-20.9 absolute in -pi..pi */
+TW_APPROX(tw_tanh_fast, "tanh.approx.f32")        /* 2^-11 relative */
+/* The product with log2(e) is rounded once, so the error grows with |x|: 2 + |1.18 x| ulp. */
+TW_FN f32 tw_exp_fast(f32 x) { return tw_exp2_fast(x * 1.4426950408889634f); }
+/* That of tw_log2_fast, plus one rounding. */
+TW_FN f32 tw_log_fast(f32 x) { return tw_log2_fast(x) * 0.6931471805599453f; }
+/* 2 ulp over the whole range of y. */
+TW_FN f32 tw_div_fast(f32 x, f32 y) {
+    f32 r;
+    asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+    return r;
+}
+
+/* ---- vectors of V elements as up to four words ---- */
+struct TwWords { u32 w[4]; };
+template <int V, class T> TW_FN void tw_unpack(T *to, const TwWords &from) {
+    static_assert(V * sizeof(T) <= 16 && (V & (V - 1)) == 0, "a vector is 1, 2, 4, 8 or 16 bytes");
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        if constexpr (sizeof(T) == 8) to[i] = tw_bits<T>((u64)from.w[2 * i + 1] << 32 | from.w[2 * i]);
+        else if constexpr (sizeof(T) == 4) to[i] = tw_bits<T>(from.w[i]);
+        else if constexpr (sizeof(T) == 2) to[i] = tw_bits<T>((u16)(from.w[i / 2] >> 16 * (i % 2)));
+        else to[i] = tw_bits<T>((u8)(from.w[i / 4] >> 8 * (i % 4)));
+    }
+}
+template <int V, class T> TW_FN TwWords tw_words(const T *from) {
+    static_assert(V * sizeof(T) <= 16 && (V & (V - 1)) == 0, "a vector is 1, 2, 4, 8 or 16 bytes");
+    TwWords to = {{0, 0, 0, 0}};
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        if constexpr (sizeof(T) == 8) {
+            to.w[2 * i] = (u32)tw_bits<u64>(from[i]);
+            to.w[2 * i + 1] = (u32)(tw_bits<u64>(from[i]) >> 32);
+        } else if constexpr (sizeof(T) == 4) to.w[i] = tw_bits<u32>(from[i]);
+        else if constexpr (sizeof(T) == 2) to.w[i / 2] |= (u32)tw_bits<u16>(from[i]) << 16 * (i % 2);
+        else to.w[i / 4] |= (u32)tw_bits<u8>(from[i]) << 8 * (i % 4);
+    }
+    return to;
+}
+/* One load or store in each width; `op` is the instruction without its type. */
+#define TW_LOAD_WORDS(kind, op, bytes, r, address, constraint)                                     \
+    if constexpr (bytes == 16)                                                                     \
+        asm kind(op ".v4.b32 {%0, %1, %2, %3}, [%4];"                                              \
+                 : "=r"(r.w[0]), "=r"(r.w[1]), "=r"(r.w[2]), "=r"(r.w[3]) : constraint(address));  \
+    else if constexpr (bytes == 8)                                                                 \
+        asm kind(op ".v2.b32 {%0, %1}, [%2];" : "=r"(r.w[0]), "=r"(r.w[1]) : constraint(address)); \
+    else if constexpr (bytes == 4) asm kind(op ".b32 %0, [%1];" : "=r"(r.w[0]) : constraint(address)); \
+    else if constexpr (bytes == 2) asm kind(op ".u16 %0, [%1];" : "=r"(r.w[0]) : constraint(address)); \
+    else asm kind(op ".u8 %0, [%1];" : "=r"(r.w[0]) : constraint(address));
+#define TW_STORE_WORDS(op, bytes, r, address, constraint)                                          \
+    if constexpr (bytes == 16)                                                                     \
+        asm volatile(op ".v4.b32 [%4], {%0, %1, %2, %3};" ::"r"(r.w[0]), "r"(r.w[1]), "r"(r.w[2]), \
+                     "r"(r.w[3]), constraint(address) : "memory");                                 \
+    else if constexpr (bytes == 8)                                                                 \
+        asm volatile(op ".v2.b32 [%2], {%0, %1};" ::"r"(r.w[0]), "r"(r.w[1]), constraint(address)  \
+                     : "memory");                                                                  \
+    else if constexpr (bytes == 4)                                                                 \
+        asm volatile(op ".b32 [%1], %0;" ::"r"(r.w[0]), constraint(address) : "memory");           \
+    else if constexpr (bytes == 2)                                                                 \
+        asm volatile(op ".u16 [%1], %0;" ::"r"(r.w[0]), constraint(address) : "memory");           \
+    else asm volatile(op ".u8 [%1], %0;" ::"r"(r.w[0]), constraint(address) : "memory");
+
+/* ---- global memory ---- */
+template <int V, class T> TW_FN void tw_ldg(T *to, const void *p) {
+    constexpr int bytes = V * (int)sizeof(T);
+    TwWords r = {{0, 0, 0, 0}};
+    if constexpr (bytes == 16) {
+        uint4 v = *(const uint4 *)p;
+        r = {{v.x, v.y, v.z, v.w}};
+    } else if constexpr (bytes == 8) {
+        uint2 v = *(const uint2 *)p;
+        r.w[0] = v.x, r.w[1] = v.y;
+    } else if constexpr (bytes == 4) r.w[0] = *(const u32 *)p;
+    else if constexpr (bytes == 2) r.w[0] = *(const u16 *)p;
+    else r.w[0] = *(const u8 *)p;
+    tw_unpack<V>(to, r);
+}
+template <int V, class T> TW_FN void tw_ldg_nc(T *to, const void *p) {
+    TwWords r = {{0, 0, 0, 0}};
+    TW_LOAD_WORDS(, "ld.global.nc.L1::no_allocate", V * sizeof(T), r, p, "l")
+    tw_unpack<V>(to, r);
+}
+template <int V, class T> TW_FN void tw_stg(void *p, const T *from) {
+    TwWords r = tw_words<V>(from);
+    TW_STORE_WORDS("st.global", V * sizeof(T), r, p, "l")
+}
+template <int V, class T> TW_FN void tw_stg_cs(void *p, const T *from) {
+    TwWords r = tw_words<V>(from);
+    TW_STORE_WORDS("st.global.cs", V * sizeof(T), r, p, "l")
+}
+template <int V, class T> TW_FN void tw_ldg_if(bool on, T *to, const void *p) { if (on) tw_ldg<V>(to, p); }
+template <int V, class T> TW_FN void tw_stg_if(bool on, void *p, const T *from) { if (on) tw_stg<V>(p, from); }
+
+TW_FN u32 tw_ld_acquire(const u32 *p) {
+    u32 r;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(r) : "l"(p) : "memory");
+    return r;
+}
+TW_FN void tw_st_release(u32 *p, u32 v) { asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+TW_FN void tw_fence_block() { __threadfence_block(); }
+TW_FN void tw_fence_device() { __threadfence(); }
+
+#define TW_ATOMIC(name, T, builtin, As)                                                            \
+    TW_FN T name(T *p, T v) { return (T)builtin((As *)p, (As)v); }
+#define TW_ATOMIC_ALL(name, builtin)                                                               \
+    TW_ATOMIC(name, i32, builtin, i32) TW_ATOMIC(name, u32, builtin, u32)                          \
+    TW_ATOMIC(name, i64, builtin, i64) TW_ATOMIC(name, u64, builtin, u64)
+#define TW_ATOMIC_BITS(name, builtin)                                                              \
+    TW_ATOMIC(name, i32, builtin, u32) TW_ATOMIC(name, u32, builtin, u32)                          \
+    TW_ATOMIC(name, i64, builtin, u64) TW_ATOMIC(name, u64, builtin, u64)
+TW_ATOMIC_BITS(tw_atomic_add, atomicAdd)
+TW_ATOMIC_ALL(tw_atomic_min, atomicMin)
+TW_ATOMIC_ALL(tw_atomic_max, atomicMax)
+TW_ATOMIC_BITS(tw_atomic_and, atomicAnd)
+TW_ATOMIC_BITS(tw_atomic_or, atomicOr)
+TW_ATOMIC_BITS(tw_atomic_xor, atomicXor)
+TW_ATOMIC_BITS(tw_atomic_xchg, atomicExch)
+TW_FN f32 tw_atomic_add(f32 *p, f32 v) { return atomicAdd(p, v); }
+TW_FN f64 tw_atomic_add(f64 *p, f64 v) { return atomicAdd(p, v); }
+TW_FN f16 tw_atomic_add(f16 *p, f16 v) {
+    f16 r;
+    asm volatile("atom.global.add.noftz.f16 %0, [%1], %2;" : "=h"(r.bits) : "l"(p), "h"(v.bits) : "memory");
+    return r;
+}
+TW_FN bf16 tw_atomic_add(bf16 *p, bf16 v) {
+    bf16 r;
+    asm volatile("atom.global.add.noftz.bf16 %0, [%1], %2;" : "=h"(r.bits) : "l"(p), "h"(v.bits) : "memory");
+    return r;
+}
+TW_FN f32 tw_atomic_xchg(f32 *p, f32 v) { return atomicExch(p, v); }
+/* IEEE order is integer order for equal signs: as signed for v >= 0, reversed as unsigned for v < 0. */
+TW_FN f32 tw_atomic_max(f32 *p, f32 v) {
+    return (i32)tw_as_u32(v) >= 0 ? tw_as_f32((u32)atomicMax((i32 *)p, (i32)tw_as_u32(v)))
+                                  : tw_as_f32(atomicMin((u32 *)p, tw_as_u32(v)));
+}
+TW_FN f32 tw_atomic_min(f32 *p, f32 v) {
+    return (i32)tw_as_u32(v) >= 0 ? tw_as_f32((u32)atomicMin((i32 *)p, (i32)tw_as_u32(v)))
+                                  : tw_as_f32(atomicMax((u32 *)p, tw_as_u32(v)));
+}
+#define TW_ATOMIC_CAS(T, As)                                                                       \
+    TW_FN T tw_atomic_cas(T *p, T expect, T v) { return (T)atomicCAS((As *)p, (As)expect, (As)v); }
+TW_ATOMIC_CAS(i32, u32)
+TW_ATOMIC_CAS(u32, u32)
+TW_ATOMIC_CAS(i64, u64)
+TW_ATOMIC_CAS(u64, u64)
+
+/* ---- shared memory ---- */
+template <int V, class T> TW_FN void tw_lds(T *to, u32 s) {
+    TwWords r = {{0, 0, 0, 0}};
+    u32 address = tw_shared(s);
+    TW_LOAD_WORDS(volatile, "ld.shared", V * sizeof(T), r, address, "r")
+    tw_unpack<V>(to, r);
+}
+template <int V, class T> TW_FN void tw_sts(u32 s, const T *from) {
+    TwWords r = tw_words<V>(from);
+    u32 address = tw_shared(s);
+    TW_STORE_WORDS("st.shared", V * sizeof(T), r, address, "r")
+}
+template <int V, class T> TW_FN void tw_lds_if(bool on, T *to, u32 s) { if (on) tw_lds<V>(to, s); }
+template <int V, class T> TW_FN void tw_sts_if(bool on, u32 s, const T *from) { if (on) tw_sts<V>(s, from); }
+
+/* ---- warp ---- */
+#define TW_SHUFFLE(name, builtin)                                                                  \
+    TW_FN i32 name(i32 x, i32 n) { return builtin(0xffffffffu, x, n); }                            \
+    TW_FN u32 name(u32 x, i32 n) { return builtin(0xffffffffu, x, n); }                            \
+    TW_FN i64 name(i64 x, i32 n) { return builtin(0xffffffffu, x, n); }                            \
+    TW_FN u64 name(u64 x, i32 n) { return builtin(0xffffffffu, x, n); }                            \
+    TW_FN f32 name(f32 x, i32 n) { return builtin(0xffffffffu, x, n); }                            \
+    TW_FN f64 name(f64 x, i32 n) { return builtin(0xffffffffu, x, n); }                            \
+    TW_FN f16 name(f16 x, i32 n) { return f16{(u16)builtin(0xffffffffu, (u32)x.bits, n)}; }        \
+    TW_FN bf16 name(bf16 x, i32 n) { return bf16{(u16)builtin(0xffffffffu, (u32)x.bits, n)}; }
+TW_SHUFFLE(tw_shfl_xor, __shfl_xor_sync)
+TW_SHUFFLE(tw_shfl_idx, __shfl_sync)
+TW_SHUFFLE(tw_shfl_up, __shfl_up_sync)
+TW_SHUFFLE(tw_shfl_down, __shfl_down_sync)
+TW_FN u32 tw_ballot(bool b) { return __ballot_sync(0xffffffffu, b); }
+TW_FN bool tw_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
+TW_FN bool tw_all(bool b) { return __all_sync(0xffffffffu, b) != 0; }
+TW_FN void tw_sync_warp() { __syncwarp(); }
+
+/* ---- block ---- */
+TW_FN void tw_sync() { __syncthreads(); }
+TW_FN void tw_bar_sync(i32 id, i32 threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+TW_FN void tw_bar_arrive(i32 id, i32 threads) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+template <int n> TW_FN void tw_setmaxnreg_inc() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n)); }
+template <int n> TW_FN void tw_setmaxnreg_dec() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n)); }
+
+/* ---- mbarriers ---- */
+TW_FN void tw_mbar_init(u32 bar, u32 count) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(tw_shared(bar)), "r"(count) : "memory");
+}
+TW_FN void tw_fence_mbar_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+TW_FN void tw_mbar_arrive(u32 bar) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(tw_shared(bar)) : "memory");
+}
+TW_FN void tw_mbar_arrive_expect(u32 bar, u32 bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(tw_shared(bar)), "r"(bytes) : "memory");
+}
+TW_FN void tw_mbar_expect(u32 bar, u32 bytes) {
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(tw_shared(bar)), "r"(bytes) : "memory");
+}
+TW_FN void tw_mbar_wait(u32 bar, u32 parity) {
+    asm volatile("{\n.reg .pred done;\n"
+                 "again:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra again;\n}" ::"r"(tw_shared(bar)), "r"(parity) : "memory");
+}
+TW_FN void tw_fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+/* ---- TMA ---- */
+#define TW_TMA(rank, coordinates, load_slots, store_slots, load_end, store_end, ...)                  \
+    TW_FN void tw_tma_load_##rank##d(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar) {     \
+        asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.tile"                    \
+                     ".mbarrier::complete_tx::bytes [%0], [%1, {" load_slots "}], [" load_end "];" \
+                     ::"r"(tw_shared(s)), "l"(map), __VA_ARGS__, "r"(tw_shared(bar)) : "memory");  \
+    }                                                                                              \
+    TW_FN void tw_tma_store_##rank##d(const TensorMap *map, TW_ARGS coordinates, u32 s) {             \
+        asm volatile("cp.async.bulk.tensor." #rank "d.global.shared::cta.tile.bulk_group"             \
+                     " [%0, {" store_slots "}], [" store_end "];"                                  \
+                     ::"l"(map), __VA_ARGS__, "r"(tw_shared(s)) : "memory");                       \
+    }                                                                                              \
+    TW_FN void tw_tma_add_##rank##d(const TensorMap *map, TW_ARGS coordinates, u32 s) {               \
+        asm volatile("cp.reduce.async.bulk.tensor." #rank "d.global.shared::cta.add.tile.bulk_group"  \
+                     " [%0, {" store_slots "}], [" store_end "];"                                  \
+                     ::"l"(map), __VA_ARGS__, "r"(tw_shared(s)) : "memory");                       \
+    }
+#define TW_ARGS(...) __VA_ARGS__
+TW_TMA(1, (i32 c0), "%2", "%1", "%3", "%2", "r"(c0))
+TW_TMA(2, (i32 c0, i32 c1), "%2, %3", "%1, %2", "%4", "%3", "r"(c0), "r"(c1))
+TW_TMA(3, (i32 c0, i32 c1, i32 c2), "%2, %3, %4", "%1, %2, %3", "%5", "%4", "r"(c0), "r"(c1), "r"(c2))
+TW_TMA(4, (i32 c0, i32 c1, i32 c2, i32 c3), "%2, %3, %4, %5", "%1, %2, %3, %4", "%6", "%5",
+       "r"(c0), "r"(c1), "r"(c2), "r"(c3))
+TW_TMA(5, (i32 c0, i32 c1, i32 c2, i32 c3, i32 c4), "%2, %3, %4, %5, %6", "%1, %2, %3, %4, %5", "%7", "%6",
+       "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4))
+TW_FN void tw_tma_prefetch(const TensorMap *map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+TW_FN void tw_bulk_load(u32 s, const void *p, u32 bytes, u32 bar) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 ::"r"(tw_shared(s)), "l"(p), "r"(bytes), "r"(tw_shared(bar)) : "memory");
+}
+TW_FN void tw_bulk_store(void *p, u32 s, u32 bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(p), "r"(tw_shared(s)), "r"(bytes)
+                 : "memory");
+}
+TW_FN void tw_bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+template <int n> TW_FN void tw_bulk_wait_read() { asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(n) : "memory"); }
+template <int n> TW_FN void tw_bulk_wait() { asm volatile("cp.async.bulk.wait_group %0;" ::"n"(n) : "memory"); }
+
+/* ---- cp.async ---- */
+template <int bytes> TW_FN void tw_cp_async(u32 s, const void *p, bool ok = true) {
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16, "cp.async copies 4, 8 or 16 bytes");
+    u32 size = ok ? bytes : 0;
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(tw_shared(s)), "l"(p), "r"(size) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;" ::"r"(tw_shared(s)), "l"(p), "r"(size), "n"(bytes)
+                     : "memory");
+}
+TW_FN void tw_cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int n> TW_FN void tw_cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory"); }
+TW_FN void tw_cp_async_arrive(u32 bar) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(tw_shared(bar)) : "memory");
+}
+
+/* ---- 8x8 matrices and mma.sync ---- */
+#define TW_MATRIX_MOVES(suffix, trans)                                                             \
+    TW_FN void tw_ldmatrix_x1##suffix(u32 *r, u32 s) {                                             \
+        asm volatile("ldmatrix.sync.aligned.m8n8.x1" trans ".shared.b16 {%0}, [%1];"               \
+                     : "=r"(r[0]) : "r"(tw_shared(s)) : "memory");                                 \
+    }                                                                                              \
+    TW_FN void tw_ldmatrix_x2##suffix(u32 *r, u32 s) {                                             \
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2" trans ".shared.b16 {%0, %1}, [%2];"           \
+                     : "=r"(r[0]), "=r"(r[1]) : "r"(tw_shared(s)) : "memory");                     \
+    }                                                                                              \
+    TW_FN void tw_ldmatrix_x4##suffix(u32 *r, u32 s) {                                             \
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4" trans ".shared.b16 {%0, %1, %2, %3}, [%4];"   \
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(tw_shared(s))          \
+                     : "memory");                                                                  \
+    }                                                                                              \
+    TW_FN void tw_stmatrix_x1##suffix(u32 s, const u32 *r) {                                       \
+        asm volatile("stmatrix.sync.aligned.m8n8.x1" trans ".shared.b16 [%0], {%1};"               \
+                     ::"r"(tw_shared(s)), "r"(r[0]) : "memory");                                   \
+    }                                                                                              \
+    TW_FN void tw_stmatrix_x2##suffix(u32 s, const u32 *r) {                                       \
+        asm volatile("stmatrix.sync.aligned.m8n8.x2" trans ".shared.b16 [%0], {%1, %2};"           \
+                     ::"r"(tw_shared(s)), "r"(r[0]), "r"(r[1]) : "memory");                        \
+    }                                                                                              \
+    TW_FN void tw_stmatrix_x4##suffix(u32 s, const u32 *r) {                                       \
+        asm volatile("stmatrix.sync.aligned.m8n8.x4" trans ".shared.b16 [%0], {%1, %2, %3, %4};"   \
+                     ::"r"(tw_shared(s)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");  \
+    }
+TW_MATRIX_MOVES(, "")
+TW_MATRIX_MOVES(_trans, ".trans")
+#define TW_MMA(name, shape, type)                                                                  \
+    TW_FN void name(f32 *d, const u32 *a, const u32 *b) {                                          \
+        asm volatile("mma.sync.aligned." shape ".row.col.f32." type "." type ".f32 "               \
+                     "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"             \
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                              \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));          \
+    }
+TW_MMA(tw_mma_f16, "m16n8k16", "f16")
+TW_MMA(tw_mma_bf16, "m16n8k16", "bf16")
+TW_MMA(tw_mma_tf32, "m16n8k8", "tf32")
+TW_MMA(tw_mma_e4m3, "m16n8k32", "e4m3")
+TW_MMA(tw_mma_e5m2, "m16n8k32", "e5m2")
+
+/* ---- other ---- */
+TW_FN void tw_pdl_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+TW_FN void tw_pdl_launch() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+#define tw_printf(...) printf(__VA_ARGS__)
+#define tw_trap(text)                                                                              \
+    do {                                                                                           \
+        printf("block (%d, %d, %d) thread %d: %s\n", tw_block_x(), tw_block_y(), tw_block_z(),     \
+               tw_thread(), text);                                                                 \
+        __trap();                                                                                  \
+    } while (0)
+#define tw_assert(condition, text)                                                                 \
+    do {                                                                                           \
+        if (!(condition)) tw_trap(text);                                                           \
+    } while (0)
+#endif

@@ -1,0 +1,205 @@
+/* tilewright.cuh: what emitted CUDA kernels are written in.
+ *
+ * An emitted .cu includes this file and nothing else. nvcc and NVRTC (sm_90a) get the device version (device.cuh,
+ * wgmma.cuh: small inline functions around PTX); a host C++17 compiler gets the emulator's (emulated.cuh), same names
+ * and signatures, so the very same text runs on a machine without a GPU. For that, emitted code touches shared and
+ * global memory only through the functions below; everything else in it is plain C on registers and local arrays.
+ * Local arrays must be indexed by constants after unrolling (they are registers).
+ *
+ *     extern "C" __global__ void __launch_bounds__(256) add(const f32 *x, const f32 *y, f32 *z, i32 n) {
+ *         i32 i = 4 * (tw_block_x() * 256 + tw_thread());
+ *         f32 a[4], b[4];
+ *         if (i + 4 <= n) {
+ *             tw_ldg<4>(a, x + i); tw_ldg<4>(b, y + i);
+ *             for (int j = 0; j < 4; j++) a[j] = a[j] + b[j];
+ *             tw_stg<4>(z + i, a);
+ *         }
+ *     }
+ *     TW_KERNEL(add)                       after each kernel; how the emulator finds and calls it
+ *
+ * Compile with contraction off (--fmad=false, -ffp-contract=off). Blocks are one-dimensional, whole warps.
+ *
+ * LEGEND. T: any scalar type below; s: byte offset into the block's dynamic shared memory (u32, the memory starts
+ * 1024-aligned; a kernel declares no shared memory of its own); bar: s of an mbarrier (8 bytes, 8-aligned); <..>:
+ * compile-time constants. "collective": all 32 lanes of the warp, from one place in the code.
+ *
+ *  types     i8 i16 i32 i64 u8 u16 u32 u64 f32 f64; structs of raw bits: f16 bf16 e4m3 e5m2; TensorMap (128 bytes)
+ *  place     tw_thread() tw_lane() tw_warp() (uniform)  tw_block_x/y/z()  tw_blocks_x/y/z()  tw_threads()
+ *            tw_uniform(x) value of lane 0 (collective)  tw_elect() true in one lane (collective)
+ *  convert   tw_f32(f16|bf16|e4m3|e5m2)   tw_f16 tw_bf16 tw_e4m3 tw_e5m2(f32): nearest even; fp8 saturates
+ *            tw_tf32(f32): bits rounded for mma, nearest even to away   tw_i32 tw_u32 tw_i64 tw_u64(f32|f64): to zero,
+ *            saturating, NaN 0   tw_pack_f16 tw_pack_bf16(lo, hi) -> u32   tw_pack(f16|bf16|u16 lo, hi) -> u32
+ *            tw_lo_f16 tw_hi_f16 tw_lo_bf16 tw_hi_bf16(u32) -> f32
+ *            tw_as_f32(u32) tw_as_u32(f32) tw_as_f64(u64) tw_as_u64(f64) tw_as_f16(u16) tw_as_bf16(u16) ..: same bits
+ *  integers  wrapping tw_add tw_sub tw_mul; tw_div tw_rem (to zero; x div 0 = 0, x rem 0 = x) tw_floordiv tw_mod
+ *            tw_cdiv tw_shl tw_shr (any amount) tw_mulhi tw_popc tw_clz tw_abs tw_min tw_max: i32 u32 i64 u64
+ *  floats    f32 and f64: tw_fma tw_abs tw_floor tw_ceil tw_trunc tw_round (half away) tw_rint (half even) tw_isnan
+ *            tw_min tw_max (NaN loses) tw_min_nan tw_max_nan (NaN wins) tw_div (IEEE) tw_sqrt (IEEE)
+ *            tw_exp tw_exp2 tw_log tw_log2 tw_rsqrt tw_sin tw_cos tw_tanh tw_erf: at most 2 ulp; and the long tail
+ *            (TW_MATH_TAIL) at CUDA's documented bounds
+ *            f32 only, approximate: the error is stated at each of tw_exp_fast tw_exp2_fast tw_log_fast tw_log2_fast
+ *            tw_sqrt_fast tw_rsqrt_fast tw_rcp_fast tw_div_fast tw_sin_fast tw_cos_fast tw_tanh_fast
+ *  global    tw_ldg<V>(T *to, p)  tw_stg<V>(p, const T *from): V elements, V * sizeof(T) = 1..16 bytes, aligned to
+ *            their size   tw_ldg_if<V>(bool, to, p) tw_stg_if<V>(bool, p, from): nothing where false
+ *            tw_ldg_nc<V>: data that nobody writes during the kernel, not kept in L1   tw_stg_cs<V>: streamed out
+ *            tw_atomic_add: i32 u32 i64 u64 f32 f64 f16 bf16   tw_atomic_min tw_atomic_max: i32 u32 i64 u64 f32
+ *            tw_atomic_and or xor xchg: 32 and 64 bits   tw_atomic_cas(p, expect, v): all return the old value
+ *            tw_fence_block() tw_fence_device()   tw_ld_acquire(p) tw_st_release(p, v): u32, device scope
+ *  shared    tw_lds<V>(T *to, s)  tw_sts<V>(s, const T *from)  tw_lds_if tw_sts_if: as for global
+ *  warp      tw_shfl_xor(x, mask) tw_shfl_idx(x, lane) tw_shfl_up(x, n) tw_shfl_down(x, n) tw_ballot(b) tw_any(b)
+ *            tw_all(b) tw_sync_warp(): collective; shuffles order no memory, tw_sync_warp does
+ *  block     tw_sync()   tw_bar_sync(id, threads)  tw_bar_arrive(id, threads): id 1..15, whole warps
+ *            tw_setmaxnreg_inc<n>()  tw_setmaxnreg_dec<n>(): by all warps of a warpgroup
+ *  mbarrier  tw_mbar_init(bar, count) by one thread, then tw_fence_mbar_init() by it, then tw_sync()
+ *            tw_mbar_arrive(bar)  tw_mbar_arrive_expect(bar, bytes)  tw_mbar_expect(bar, bytes): no arrival
+ *            tw_mbar_wait(bar, parity): until the phase of that parity is complete (fresh barrier: parity 1 passes)
+ *            tw_fence_async(): after writing shared memory that TMA or wgmma will touch, before the barrier
+ *  TMA       one thread: tw_tma_load_1d .. _5d(s, &map, c0, .., bar)   tw_tma_store_1d .. _5d(&map, c0, .., s)
+ *            tw_tma_add_1d .. _5d(&map, c0, .., s): adds into global   tw_tma_prefetch(&map)
+ *            tw_bulk_load(s, p, bytes, bar) tw_bulk_store(p, s, bytes): 1-D, 16-byte multiples
+ *            tw_bulk_commit() tw_bulk_wait_read<n>() (source may be reused) tw_bulk_wait<n>() (stores are done)
+ *            maps are parameters `const __grid_constant__ TensorMap a`; coordinates c0 first = contiguous dimension
+ *  cp.async  tw_cp_async<4|8|16>(s, p, ok = true): zeros where not ok   tw_cp_async_commit() tw_cp_async_wait<n>()
+ *            tw_cp_async_arrive(bar): one arrival of this thread once its copies so far have landed (noinc)
+ *  matrix    tw_ldmatrix_x1|x2|x4(u32 *r, s), .._trans; tw_stmatrix_x1|x2|x4(s, const u32 *r), .._trans: collective,
+ *            lane l gives the row address of matrix l / 8
+ *            tw_mma_f16 tw_mma_bf16(f32 *d, const u32 *a, const u32 *b): d[4] += a[4] b[2], m16n8k16
+ *            tw_mma_tf32: m16n8k8   tw_mma_e4m3 tw_mma_e5m2: m16n8k32
+ *  wgmma     at file scope, one line per form used (t: f16 bf16 tf32 e4m3 e5m2; ta, tb: 1 = MN-major, 16-bit only):
+ *              TW_WGMMA_SS(N, t, ta, tb)   defines tw_wgmma_ss_N_t_tatb(f32 (&d)[N/2], u64 a, u64 b, accumulate)
+ *              TW_WGMMA_RS(N, t, tb)       defines tw_wgmma_rs_N_t_tb(f32 (&d)[N/2], const u32 *a, u64 b, accumulate)
+ *            d = a b + (accumulate ? d : 0), m64nNk(32 bytes), a warpgroup; N 8..256 step 8
+ *            tw_wgmma_fence() before a batch; tw_wgmma_commit(); tw_wgmma_wait<n>() or tw_wgmma_wait<n>(d..): at most
+ *            n groups stay pending; name every accumulator read afterwards
+ *            descriptors: tw_desc(s, lbo, sbo, swizzle bytes 128|64|32|0)  tw_desc_k(s, W)  tw_desc_mn(s, W, panel)
+ *            tw_desc_step(desc, bytes)   tw_swizzle(s, W): where the chunk at plain offset s really lies
+ *  other     tw_assert(c, "text")  tw_trap("text")  tw_printf(..)   tw_pdl_wait() tw_pdl_launch()
+ */
+#ifndef TILEWRIGHT_CUH
+#define TILEWRIGHT_CUH
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define TW_FN static __device__ __forceinline__
+#else
+#define TW_FN static inline
+#include <math.h>
+#endif
+
+typedef signed char i8;
+typedef unsigned char u8;
+typedef short i16;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+struct f16 { u16 bits; };
+struct bf16 { u16 bits; };
+struct e4m3 { u8 bits; };
+struct e5m2 { u8 bits; };
+struct alignas(64) TensorMap { u64 opaque[16]; };
+
+/* Same bits, other type; both of one size. */
+template <class To, class From> TW_FN To tw_bits(From from) {
+    static_assert(sizeof(To) == sizeof(From), "tw_bits keeps the size");
+    To to;
+    __builtin_memcpy(&to, &from, sizeof to);
+    return to;
+}
+TW_FN f32 tw_as_f32(u32 x) { return tw_bits<f32>(x); }
+TW_FN u32 tw_as_u32(f32 x) { return tw_bits<u32>(x); }
+TW_FN f64 tw_as_f64(u64 x) { return tw_bits<f64>(x); }
+TW_FN u64 tw_as_u64(f64 x) { return tw_bits<u64>(x); }
+TW_FN f16 tw_as_f16(u16 x) { return f16{x}; }
+TW_FN bf16 tw_as_bf16(u16 x) { return bf16{x}; }
+TW_FN e4m3 tw_as_e4m3(u8 x) { return e4m3{x}; }
+TW_FN e5m2 tw_as_e5m2(u8 x) { return e5m2{x}; }
+TW_FN u32 tw_pack(u16 lo, u16 hi) { return (u32)hi << 16 | lo; }
+TW_FN u32 tw_pack(f16 lo, f16 hi) { return tw_pack(lo.bits, hi.bits); }
+TW_FN u32 tw_pack(bf16 lo, bf16 hi) { return tw_pack(lo.bits, hi.bits); }
+
+/* A shared offset s whose 16-byte chunks are stored in the swizzle of width W (128, 64, 32; 0: none), the same
+ * function as TMA and wgmma use: bits 4.. are xored with bits 7... */
+TW_FN u32 tw_swizzle(u32 s, u32 width) { return s ^ ((s >> 3) & (width - 16) & 0x70 & -(u32)(width != 0)); }
+
+/* ---- integers ---- */
+#define TW_INTEGER_OPS(T, U)                                                                       \
+    TW_FN T tw_add(T x, T y) { return (T)((U)x + (U)y); }                                          \
+    TW_FN T tw_sub(T x, T y) { return (T)((U)x - (U)y); }                                          \
+    TW_FN T tw_mul(T x, T y) { return (T)((U)x * (U)y); }                                          \
+    TW_FN T tw_min(T x, T y) { return y < x ? y : x; }                                             \
+    TW_FN T tw_max(T x, T y) { return x < y ? y : x; }                                             \
+    TW_FN T tw_shl(T x, T n) { return (U)n < 8 * sizeof(T) ? (T)((U)x << n) : 0; }
+#define TW_SIGNED_OPS(T, U)                                                                        \
+    TW_INTEGER_OPS(T, U)                                                                           \
+    TW_FN T tw_div(T x, T y) { return y == 0 ? 0 : y == -1 ? (T)(0 - (U)x) : x / y; }              \
+    TW_FN T tw_rem(T x, T y) { return y == 0 ? x : y == -1 ? 0 : x % y; }                          \
+    TW_FN T tw_floordiv(T x, T y) {                                                                \
+        return tw_sub(tw_div(x, y), (T)(tw_rem(x, y) != 0 && y != 0 && (x < 0) != (y < 0)));       \
+    }                                                                                              \
+    TW_FN T tw_mod(T x, T y) {                                                                     \
+        T r = tw_rem(x, y);                                                                        \
+        return r != 0 && y != 0 && (r < 0) != (y < 0) ? r + y : r;                                 \
+    }                                                                                              \
+    TW_FN T tw_cdiv(T x, T y) {                                                                    \
+        return tw_add(tw_div(x, y), (T)(tw_rem(x, y) != 0 && y != 0 && (x < 0) == (y < 0)));       \
+    }                                                                                              \
+    TW_FN T tw_shr(T x, T n) { return (U)n < 8 * sizeof(T) ? x >> n : x < 0 ? -1 : 0; }            \
+    TW_FN T tw_abs(T x) { return x < 0 ? (T)(0 - (U)x) : x; }
+#define TW_UNSIGNED_OPS(T)                                                                         \
+    TW_INTEGER_OPS(T, T)                                                                           \
+    TW_FN T tw_div(T x, T y) { return y == 0 ? 0 : x / y; }                                        \
+    TW_FN T tw_rem(T x, T y) { return y == 0 ? x : x % y; }                                        \
+    TW_FN T tw_floordiv(T x, T y) { return tw_div(x, y); }                                         \
+    TW_FN T tw_mod(T x, T y) { return tw_rem(x, y); }                                              \
+    TW_FN T tw_cdiv(T x, T y) { return tw_div(x, y) + (T)(y != 0 && x % y != 0); }                 \
+    TW_FN T tw_shr(T x, T n) { return n < 8 * sizeof(T) ? x >> n : 0; }                            \
+    TW_FN T tw_abs(T x) { return x; }
+TW_SIGNED_OPS(i32, u32)
+TW_SIGNED_OPS(i64, u64)
+TW_UNSIGNED_OPS(u32)
+TW_UNSIGNED_OPS(u64)
+TW_FN i32 tw_mulhi(i32 x, i32 y) { return (i32)(((i64)x * y) >> 32); }
+TW_FN u32 tw_mulhi(u32 x, u32 y) { return (u32)(((u64)x * y) >> 32); }
+
+/* ---- floats: the same C function on both sides ---- */
+#define TW_MATH_1(X)                                                                               \
+    X(exp) X(exp2) X(log) X(log2) X(sqrt) X(sin) X(cos) X(tanh) X(erf)                             \
+    X(floor) X(ceil) X(trunc) X(round) X(rint)
+#define TW_MATH_TAIL(X)                                                                            \
+    X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh) X(expm1) X(log1p)    \
+    X(log10) X(exp10) X(cbrt) X(erfc) X(lgamma) X(tgamma)
+#define TW_MATH_2(X) X(pow) X(atan2) X(fmod) X(hypot) X(copysign) X(nextafter) X(fdim)
+#define TW_DEFINE_1(fn)                                                                            \
+    TW_FN f32 tw_##fn(f32 x) { return fn##f(x); }                                                  \
+    TW_FN f64 tw_##fn(f64 x) { return fn(x); }
+#define TW_DEFINE_2(fn)                                                                            \
+    TW_FN f32 tw_##fn(f32 x, f32 y) { return fn##f(x, y); }                                        \
+    TW_FN f64 tw_##fn(f64 x, f64 y) { return fn(x, y); }
+TW_MATH_1(TW_DEFINE_1)
+TW_MATH_TAIL(TW_DEFINE_1)
+TW_MATH_2(TW_DEFINE_2)
+TW_FN f32 tw_fma(f32 x, f32 y, f32 z) { return fmaf(x, y, z); }
+TW_FN f64 tw_fma(f64 x, f64 y, f64 z) { return fma(x, y, z); }
+TW_FN f32 tw_abs(f32 x) { return fabsf(x); }
+TW_FN f64 tw_abs(f64 x) { return fabs(x); }
+TW_FN f32 tw_min(f32 x, f32 y) { return fminf(x, y); }
+TW_FN f64 tw_min(f64 x, f64 y) { return fmin(x, y); }
+TW_FN f32 tw_max(f32 x, f32 y) { return fmaxf(x, y); }
+TW_FN f64 tw_max(f64 x, f64 y) { return fmax(x, y); }
+TW_FN bool tw_isnan(f32 x) { return x != x; }
+TW_FN bool tw_isnan(f64 x) { return x != x; }
+TW_FN f64 tw_min_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : fmin(x, y); }
+TW_FN f64 tw_max_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : fmax(x, y); }
+TW_FN f32 tw_div(f32 x, f32 y) { return x / y; }
+TW_FN f64 tw_div(f64 x, f64 y) { return x / y; }
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#include "device.cuh"
+#include "wgmma.cuh"
+#else
+#include "emulated.cuh"
+#endif
+#endif

@@ -1,0 +1,179 @@
+/* wgmma.cuh: warpgroup matrix multiply for sm_90a (legend in tilewright.cuh).
+ *
+ * An m64nN wgmma has N/2 accumulators, all of them operands of one asm statement; a kernel defines just the forms it
+ * uses, because each costs the compiler time:
+ *
+ *     TW_WGMMA_SS(256, bf16, 0, 1)                                  at file scope
+ *     tw_wgmma_ss_256_bf16_01(d, tw_desc_k(a, 128), tw_desc_mn(b, 128, 8192), k > 0);
+ *
+ * Below, for each N: the operand list (TW_OUT_N), its place holders (TW_REG_N) and the numbers of the six operands
+ * that follow (TW_END_N). */
+#ifndef TILEWRIGHT_WGMMA_CUH
+#define TILEWRIGHT_WGMMA_CUH
+
+/* clang-format off */
+#define TW_OUT4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define TW_OUT_8(d) TW_OUT4(d, 0)
+#define TW_OUT_16(d) TW_OUT_8(d), TW_OUT4(d, 4)
+#define TW_OUT_24(d) TW_OUT_16(d), TW_OUT4(d, 8)
+#define TW_OUT_32(d) TW_OUT_24(d), TW_OUT4(d, 12)
+#define TW_OUT_40(d) TW_OUT_32(d), TW_OUT4(d, 16)
+#define TW_OUT_48(d) TW_OUT_40(d), TW_OUT4(d, 20)
+#define TW_OUT_56(d) TW_OUT_48(d), TW_OUT4(d, 24)
+#define TW_OUT_64(d) TW_OUT_56(d), TW_OUT4(d, 28)
+#define TW_OUT_72(d) TW_OUT_64(d), TW_OUT4(d, 32)
+#define TW_OUT_80(d) TW_OUT_72(d), TW_OUT4(d, 36)
+#define TW_OUT_88(d) TW_OUT_80(d), TW_OUT4(d, 40)
+#define TW_OUT_96(d) TW_OUT_88(d), TW_OUT4(d, 44)
+#define TW_OUT_104(d) TW_OUT_96(d), TW_OUT4(d, 48)
+#define TW_OUT_112(d) TW_OUT_104(d), TW_OUT4(d, 52)
+#define TW_OUT_120(d) TW_OUT_112(d), TW_OUT4(d, 56)
+#define TW_OUT_128(d) TW_OUT_120(d), TW_OUT4(d, 60)
+#define TW_OUT_136(d) TW_OUT_128(d), TW_OUT4(d, 64)
+#define TW_OUT_144(d) TW_OUT_136(d), TW_OUT4(d, 68)
+#define TW_OUT_152(d) TW_OUT_144(d), TW_OUT4(d, 72)
+#define TW_OUT_160(d) TW_OUT_152(d), TW_OUT4(d, 76)
+#define TW_OUT_168(d) TW_OUT_160(d), TW_OUT4(d, 80)
+#define TW_OUT_176(d) TW_OUT_168(d), TW_OUT4(d, 84)
+#define TW_OUT_184(d) TW_OUT_176(d), TW_OUT4(d, 88)
+#define TW_OUT_192(d) TW_OUT_184(d), TW_OUT4(d, 92)
+#define TW_OUT_200(d) TW_OUT_192(d), TW_OUT4(d, 96)
+#define TW_OUT_208(d) TW_OUT_200(d), TW_OUT4(d, 100)
+#define TW_OUT_216(d) TW_OUT_208(d), TW_OUT4(d, 104)
+#define TW_OUT_224(d) TW_OUT_216(d), TW_OUT4(d, 108)
+#define TW_OUT_232(d) TW_OUT_224(d), TW_OUT4(d, 112)
+#define TW_OUT_240(d) TW_OUT_232(d), TW_OUT4(d, 116)
+#define TW_OUT_248(d) TW_OUT_240(d), TW_OUT4(d, 120)
+#define TW_OUT_256(d) TW_OUT_248(d), TW_OUT4(d, 124)
+#define TW_REG_8 "%0, %1, %2, %3"
+#define TW_REG_16 TW_REG_8 ", %4, %5, %6, %7"
+#define TW_REG_24 TW_REG_16 ", %8, %9, %10, %11"
+#define TW_REG_32 TW_REG_24 ", %12, %13, %14, %15"
+#define TW_REG_40 TW_REG_32 ", %16, %17, %18, %19"
+#define TW_REG_48 TW_REG_40 ", %20, %21, %22, %23"
+#define TW_REG_56 TW_REG_48 ", %24, %25, %26, %27"
+#define TW_REG_64 TW_REG_56 ", %28, %29, %30, %31"
+#define TW_REG_72 TW_REG_64 ", %32, %33, %34, %35"
+#define TW_REG_80 TW_REG_72 ", %36, %37, %38, %39"
+#define TW_REG_88 TW_REG_80 ", %40, %41, %42, %43"
+#define TW_REG_96 TW_REG_88 ", %44, %45, %46, %47"
+#define TW_REG_104 TW_REG_96 ", %48, %49, %50, %51"
+#define TW_REG_112 TW_REG_104 ", %52, %53, %54, %55"
+#define TW_REG_120 TW_REG_112 ", %56, %57, %58, %59"
+#define TW_REG_128 TW_REG_120 ", %60, %61, %62, %63"
+#define TW_REG_136 TW_REG_128 ", %64, %65, %66, %67"
+#define TW_REG_144 TW_REG_136 ", %68, %69, %70, %71"
+#define TW_REG_152 TW_REG_144 ", %72, %73, %74, %75"
+#define TW_REG_160 TW_REG_152 ", %76, %77, %78, %79"
+#define TW_REG_168 TW_REG_160 ", %80, %81, %82, %83"
+#define TW_REG_176 TW_REG_168 ", %84, %85, %86, %87"
+#define TW_REG_184 TW_REG_176 ", %88, %89, %90, %91"
+#define TW_REG_192 TW_REG_184 ", %92, %93, %94, %95"
+#define TW_REG_200 TW_REG_192 ", %96, %97, %98, %99"
+#define TW_REG_208 TW_REG_200 ", %100, %101, %102, %103"
+#define TW_REG_216 TW_REG_208 ", %104, %105, %106, %107"
+#define TW_REG_224 TW_REG_216 ", %108, %109, %110, %111"
+#define TW_REG_232 TW_REG_224 ", %112, %113, %114, %115"
+#define TW_REG_240 TW_REG_232 ", %116, %117, %118, %119"
+#define TW_REG_248 TW_REG_240 ", %120, %121, %122, %123"
+#define TW_REG_256 TW_REG_248 ", %124, %125, %126, %127"
+#define TW_END_8 "%4", "%5", "%6", "%7", "%8", "%9"
+#define TW_END_16 "%8", "%9", "%10", "%11", "%12", "%13"
+#define TW_END_24 "%12", "%13", "%14", "%15", "%16", "%17"
+#define TW_END_32 "%16", "%17", "%18", "%19", "%20", "%21"
+#define TW_END_40 "%20", "%21", "%22", "%23", "%24", "%25"
+#define TW_END_48 "%24", "%25", "%26", "%27", "%28", "%29"
+#define TW_END_56 "%28", "%29", "%30", "%31", "%32", "%33"
+#define TW_END_64 "%32", "%33", "%34", "%35", "%36", "%37"
+#define TW_END_72 "%36", "%37", "%38", "%39", "%40", "%41"
+#define TW_END_80 "%40", "%41", "%42", "%43", "%44", "%45"
+#define TW_END_88 "%44", "%45", "%46", "%47", "%48", "%49"
+#define TW_END_96 "%48", "%49", "%50", "%51", "%52", "%53"
+#define TW_END_104 "%52", "%53", "%54", "%55", "%56", "%57"
+#define TW_END_112 "%56", "%57", "%58", "%59", "%60", "%61"
+#define TW_END_120 "%60", "%61", "%62", "%63", "%64", "%65"
+#define TW_END_128 "%64", "%65", "%66", "%67", "%68", "%69"
+#define TW_END_136 "%68", "%69", "%70", "%71", "%72", "%73"
+#define TW_END_144 "%72", "%73", "%74", "%75", "%76", "%77"
+#define TW_END_152 "%76", "%77", "%78", "%79", "%80", "%81"
+#define TW_END_160 "%80", "%81", "%82", "%83", "%84", "%85"
+#define TW_END_168 "%84", "%85", "%86", "%87", "%88", "%89"
+#define TW_END_176 "%88", "%89", "%90", "%91", "%92", "%93"
+#define TW_END_184 "%92", "%93", "%94", "%95", "%96", "%97"
+#define TW_END_192 "%96", "%97", "%98", "%99", "%100", "%101"
+#define TW_END_200 "%100", "%101", "%102", "%103", "%104", "%105"
+#define TW_END_208 "%104", "%105", "%106", "%107", "%108", "%109"
+#define TW_END_216 "%108", "%109", "%110", "%111", "%112", "%113"
+#define TW_END_224 "%112", "%113", "%114", "%115", "%116", "%117"
+#define TW_END_232 "%116", "%117", "%118", "%119", "%120", "%121"
+#define TW_END_240 "%120", "%121", "%122", "%123", "%124", "%125"
+#define TW_END_248 "%124", "%125", "%126", "%127", "%128", "%129"
+#define TW_END_256 "%128", "%129", "%130", "%131", "%132", "%133"
+/* clang-format on */
+
+/* Per type: k of the instruction, and whether the operands may be MN-major (which adds immediates). */
+#define TW_K_f16          "16"
+#define TW_K_bf16         "16"
+#define TW_K_tf32         "8"
+#define TW_K_e4m3         "32"
+#define TW_K_e5m2         "32"
+#define TW_MAJOR_2_f16(ta, tb)  ", " #ta ", " #tb
+#define TW_MAJOR_2_bf16(ta, tb) ", " #ta ", " #tb
+#define TW_MAJOR_2_tf32(ta, tb)
+#define TW_MAJOR_2_e4m3(ta, tb)
+#define TW_MAJOR_2_e5m2(ta, tb)
+#define TW_MAJOR_1_f16(tb)  ", " #tb
+#define TW_MAJOR_1_bf16(tb) ", " #tb
+#define TW_MAJOR_1_tf32(tb)
+#define TW_MAJOR_1_e4m3(tb)
+#define TW_MAJOR_1_e5m2(tb)
+#define TW_WGMMA_NAME(N, t) "wgmma.mma_async.sync.aligned.m64n" #N "k" TW_K_##t ".f32." #t "." #t
+
+#define TW_WGMMA_SS(N, t, ta, tb) TW_WGMMA_SS_(N, t, ta, tb, TW_REG_##N, TW_END_##N)
+#define TW_WGMMA_SS_(N, t, ta, tb, regs, ...) TW_WGMMA_SS__(N, t, ta, tb, regs, __VA_ARGS__)
+#define TW_WGMMA_SS__(N, t, ta, tb, regs, e0, e1, e2, e3, e4, e5)                                  \
+    TW_FN void tw_wgmma_ss_##N##_##t##_##ta##tb(f32 (&d)[N / 2], u64 a, u64 b, bool accumulate) {  \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " e2 ", 0;\n" TW_WGMMA_NAME(N, t)           \
+                     " {" regs "}, " e0 ", " e1 ", p, 1, 1" TW_MAJOR_2_##t(ta, tb) ";\n}"          \
+                     : TW_OUT_##N(d)                                                               \
+                     : "l"(a), "l"(b), "r"((i32)accumulate)                                        \
+                     : "memory");                                                                  \
+    }
+
+#define TW_WGMMA_RS(N, t, tb) TW_WGMMA_RS_(N, t, tb, TW_REG_##N, TW_END_##N)
+#define TW_WGMMA_RS_(N, t, tb, regs, ...) TW_WGMMA_RS__(N, t, tb, regs, __VA_ARGS__)
+#define TW_WGMMA_RS__(N, t, tb, regs, e0, e1, e2, e3, e4, e5)                                      \
+    TW_FN void tw_wgmma_rs_##N##_##t##_##tb(f32 (&d)[N / 2], const u32 *a, u64 b,                  \
+                                            bool accumulate) {                                     \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " e5 ", 0;\n" TW_WGMMA_NAME(N, t)           \
+                     " {" regs "}, {" e0 ", " e1 ", " e2 ", " e3 "}, " e4 ", p, 1, 1"              \
+                     TW_MAJOR_1_##t(tb) ";\n}"                                                     \
+                     : TW_OUT_##N(d)                                                               \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"((i32)accumulate)    \
+                     : "memory");                                                                  \
+    }
+
+TW_FN void tw_wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+TW_FN void tw_wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+/* Stops the compiler from moving reads of the accumulators above this point. */
+template <int R> TW_FN void tw_wgmma_settle(f32 (&d)[R]) {
+#pragma unroll
+    for (int i = 0; i < R; i++) asm volatile("" : "+f"(d[i])::"memory");
+}
+template <int n, int... R> TW_FN void tw_wgmma_wait(f32 (&...d)[R]) {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
+    (tw_wgmma_settle(d), ...);
+}
+
+/* ---- shared memory descriptors: start, leading and stride byte offsets over 16, swizzle mode ---- */
+TW_FN u64 tw_desc(u32 s, u32 lbo, u32 sbo, u32 swizzle) {
+    u64 mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
+    return mode << 62 | (u64)(sbo >> 4 & 0x3fff) << 32 | (u64)(lbo >> 4 & 0x3fff) << 16 |
+           (tw_shared(s) & 0x3ffff) >> 4;
+}
+/* A K-major panel: lines of W bytes along K. */
+TW_FN u64 tw_desc_k(u32 s, u32 width) { return tw_desc(s, 16, 8 * width, width); }
+/* MN-major panels: lines (one k each) of W bytes along M or N, `panel` bytes from one panel to the next. */
+TW_FN u64 tw_desc_mn(u32 s, u32 width, u32 panel) { return tw_desc(s, panel, 8 * width, width); }
+TW_FN u64 tw_desc_step(u64 desc, u32 bytes) { return desc + (bytes >> 4); }
+#endif
