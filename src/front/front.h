@@ -1,0 +1,107 @@
+/* front.h: the doors. A door turns source text into IR, in two steps:
+ *
+ *     open    parses the file and lists its kernels with their parameters (FrontUnit)
+ *     lower   one kernel of the unit + what is known of its arguments -> a Kernel in FORM_SOURCE, verified
+ *
+ * Doors are rows of front.def; the runtime picks one by file name or content (front_choose) and knows nothing else of
+ * them. Parameters have one order, that of FrontKernel.params: arguments are given in it at compile and at launch. A
+ * parameter that lives on at run time appears under the same name among the arguments of Kernel.body; a constant does
+ * not. Members of a struct parameter are parameters of their own, named with dots ("g.x").
+ *
+ * Mistakes of the user go to the diag of the unit (open) or of the IR module (lower). */
+#ifndef FRONT_FRONT_H
+#define FRONT_FRONT_H
+#include "ir/ir.h"
+
+typedef enum FrontParamKind {
+    FRONT_CONSTANT, /* known at compile time: tl.constexpr, a parameter of TileLang's outer function */
+    FRONT_SCALAR,   /* a run-time number of type elem */
+    FRONT_POINTER,  /* an array, passed as its address */
+    FRONT_TENSOR,   /* an array, passed with extents and strides */
+    FRONT_OPEN      /* Triton's bare parameter: an array gives FRONT_POINTER, a number FRONT_SCALAR */
+} FrontParamKind;
+
+typedef struct FrontParam {
+    const char *name;
+    FrontParamKind kind;
+    int elem;      /* an Elem, or -1: the argument decides */
+    int rank;      /* TENSOR; -1: the argument decides */
+    bool optional; /* has a default value */
+    Range range;
+} FrontParam;
+
+typedef struct FrontKernel {
+    const char *name;
+    Range range;
+    int param_count;
+    const FrontParam *params;
+    bool has_grid; /* the source states its own grid */
+    void *node;    /* the door's own */
+} FrontKernel;
+
+/* What is known of one argument, or the value of a -D. */
+typedef enum FrontValueKind {
+    FRONT_ABSENT, /* nothing: the default value, or a type alone */
+    FRONT_NONE,   /* Python's None */
+    FRONT_BOOL,
+    FRONT_INT,
+    FRONT_FLOAT,
+    FRONT_TEXT,
+    FRONT_ARRAY
+} FrontValueKind;
+typedef struct FrontValue {
+    FrontValueKind kind;
+    int64_t i; /* BOOL, INT */
+    double f;  /* FLOAT */
+    const char *text;
+    Elem elem; /* ARRAY: of its elements */
+    int rank;  /* ARRAY */
+    int64_t extent[MAX_RANK], stride[MAX_RANK]; /* ARRAY: what it has now; only a constant may depend on it */
+} FrontValue;
+typedef struct FrontDefine {
+    const char *name;
+    FrontValue value;
+} FrontDefine;
+
+typedef struct FrontUnit FrontUnit;
+typedef struct FrontRequest {
+    const FrontKernel *kernel;
+    const FrontValue *args; /* kernel->param_count of them */
+    Module *module;         /* where the IR goes */
+} FrontRequest;
+
+typedef struct FrontDoor {
+    const char *name, *doc;
+    bool (*open)(FrontUnit *unit);                                   /* false after errors */
+    Kernel *(*lower)(FrontUnit *unit, const FrontRequest *request); /* NULL after errors */
+} FrontDoor;
+
+struct FrontUnit {
+    const FrontDoor *door;
+    const SourceFile *file;
+    Arena *arena;
+    Diag *diag;
+    SourceMap *sources;
+    const FrontDefine *defines; /* the -D of the user */
+    int define_count;
+    /* A file named by an import or #include, relative to the file that names it; NULL when it cannot be read. May be
+     * NULL itself: then nothing can be imported. */
+    const SourceFile *(*import)(void *user, const SourceFile *from, const char *path);
+    void *import_user;
+    VEC(FrontKernel) kernels; /* filled by open, in source order */
+    void *tree;               /* the door's own */
+};
+
+/* DOOR(name, doc): defines `bool <name>_open(FrontUnit *)` and `Kernel *<name>_lower(FrontUnit *, const FrontRequest *)`. */
+#define DOOR(name, doc)                                                                            \
+    bool name##_open(FrontUnit *unit);                                                             \
+    Kernel *name##_lower(FrontUnit *unit, const FrontRequest *request);
+#include "front/front.def"
+#undef DOOR
+
+const FrontDoor *front_at(int index); /* NULL past the last */
+const FrontDoor *front_find(const char *name);
+/* The door of a text by the end of its name (.tile.c, .ir, .py) and, for .py and unknown ends, by its content; NULL
+ * when nothing tells. */
+const FrontDoor *front_choose(const char *name, const char *text);
+#endif
