@@ -1,0 +1,207 @@
+/* test_layout.c: the algebra of layouts on small cases that can be checked by hand. */
+#include "check.h"
+#include "pass/linear_layout.h"
+
+static const int minor_last[2] = {1, 0};
+
+static LayoutPlace at(uint32_t r, uint32_t lane, uint32_t warp) { return (LayoutPlace){{r, lane, warp, 0}}; }
+
+static bool is_at(const LinearLayout *l, uint32_t r, uint32_t lane, uint32_t warp, uint32_t row, uint32_t col) {
+    uint32_t index = ll_apply(l, at(r, lane, warp));
+    return ll_coord(l, index, 0) == row && ll_coord(l, index, 1) == col;
+}
+
+static LinearLayout flat(int bits, const uint32_t *registers, int nr, const uint32_t *lanes, int nl) {
+    int64_t extent = (int64_t)1 << bits;
+    LinearLayout l = ll_empty(1, &extent);
+    for (int i = 0; i < nr; i++) ll_push(&l, LL_REGISTER, registers[i]);
+    for (int i = 0; i < nl; i++) ll_push(&l, LL_LANE, lanes[i]);
+    return l;
+}
+
+static void test_apply_and_inverse(void) {
+    int64_t four[2] = {4, 4};
+    LinearLayout l = ll_empty(2, four);
+    ll_push(&l, LL_REGISTER, 1);
+    ll_push(&l, LL_LANE, 2);
+    ll_push(&l, LL_LANE, 4);
+    ll_push(&l, LL_WARP, 8);
+    CHECK(is_at(&l, 1, 3, 1, 3, 3));
+    CHECK(is_at(&l, 0, 2, 1, 3, 0));
+    CHECK(ll_surjective(&l) && ll_injective(&l));
+
+    /* the xor swizzle 1, 2, 5, 10 is its own inverse */
+    LinearLayout s = ll_empty(2, four);
+    static const uint32_t bases[4] = {1, 2, 5, 10};
+    for (int i = 0; i < 4; i++) ll_push(&s, LL_OFFSET, bases[i]);
+    CHECK(ll_apply(&s, at(7, 0, 0)) == 6);
+    for (uint32_t i = 0; i < 16; i++) {
+        LayoutPlace place;
+        CHECK(ll_find(&s, i, &place) && ll_apply(&s, place) == i && place.at[LL_OFFSET] == ll_apply(&s, at(i, 0, 0)));
+    }
+
+    /* replication: lane bit 0 holds nothing new */
+    LinearLayout t = flat(2, (uint32_t[]){1}, 1, (uint32_t[]){0, 2}, 2);
+    CHECK(ll_surjective(&t) && !ll_injective(&t));
+    LayoutPlace place;
+    CHECK(ll_find(&t, 2, &place) && place.at[LL_LANE] == 2 && place.at[LL_REGISTER] == 0);
+    CHECK(ll_free(&t).at[LL_LANE] == 1 && ll_free(&t).at[LL_REGISTER] == 0);
+}
+
+static void test_blocked(Arena *arena) {
+    int64_t wide[2] = {16, 64}, narrow[2] = {16, 32};
+    int size[2] = {1, 4}, lanes[2] = {4, 8}, warps[2] = {2, 2};
+    LinearLayout l = ll_blocked(2, wide, size, lanes, warps, minor_last);
+    CHECK_TEXT(ll_text(&l, arena), "register (0,1) (0,2) (8,0), lane (0,4) (0,8) (0,16) (1,0) (2,0), warp (0,32) (4,0)");
+    LinearLayout n = ll_blocked(2, narrow, size, lanes, warps, minor_last);
+    CHECK(n.basis[LL_WARP][0] == 0 && ll_coord(&n, n.basis[LL_WARP][1], 0) == 4);
+
+    /* the row sum of the wide tile */
+    LinearLayout sum = ll_slice(&l, 1);
+    CHECK_TEXT(ll_text(&sum, arena), "register (8), lane (0) (0) (0) (1) (2), warp (0) (4)");
+    LinearLayout back = ll_expand(&sum, 1);
+    LinearLayout squeezed = ll_squeeze(&l, 1);
+    CHECK(ll_equal(&back, &squeezed) && back.rank == 2);
+
+    int64_t swap[2] = {1, 0};
+    LinearLayout turned = ll_permute(&l, swap);
+    CHECK(is_at(&turned, 3, 1, 0, 7, 0) && turned.log2[0] == 6);
+    int64_t one = 1024;
+    LinearLayout line = ll_reshape(&l, 1, &one);
+    CHECK(ll_apply(&line, at(4, 0, 0)) == 8 * 64);
+}
+
+static void test_odd_extents(void) {
+    /* 96 columns are padded to 128; a row of 96 needs three quarters of the registers */
+    int64_t odd[2] = {1, 96};
+    int size[2] = {1, 1}, lanes[2] = {1, 32}, warps[2] = {1, 1};
+    LinearLayout l = ll_blocked(2, odd, size, lanes, warps, minor_last);
+    CHECK(l.count[LL_REGISTER] == 2 && ll_registers(&l, odd) == 3);
+    int64_t acc[2] = {64, 192};
+    LinearLayout w = ll_wgmma_accumulator(64, 192, 1, 1);
+    CHECK(ll_registers(&w, acc) == 96);
+}
+
+static void test_fragments(Arena *arena) {
+    LinearLayout a = ll_mma_a(16, 16, 16, 1, 1), b = ll_mma_b(16, 8, 16, 1, 1), c = ll_mma_accumulator(16, 8, 1, 1);
+    CHECK_TEXT(ll_text(&a, arena), "register (0,1) (8,0) (0,8), lane (0,2) (0,4) (1,0) (2,0) (4,0)");
+    CHECK_TEXT(ll_text(&b, arena), "register (1,0) (8,0), lane (2,0) (4,0) (0,1) (0,2) (0,4)");
+    CHECK_TEXT(ll_text(&c, arena), "register (0,1) (8,0), lane (0,2) (0,4) (1,0) (2,0) (4,0)");
+    CHECK(is_at(&a, 6, 13, 0, 11, 10) && is_at(&b, 3, 13, 0, 11, 3) && is_at(&c, 2, 13, 0, 11, 2));
+    LinearLayout a8 = ll_mma_a(16, 32, 8, 1, 1), a32 = ll_mma_a(16, 8, 32, 1, 1);
+    CHECK_TEXT(ll_text(&a8, arena), "register (0,1) (0,2) (8,0) (0,16), lane (0,4) (0,8) (1,0) (2,0) (4,0)");
+    CHECK_TEXT(ll_text(&a32, arena), "register (8,0) (0,4), lane (0,1) (0,2) (1,0) (2,0) (4,0)");
+    LinearLayout w = ll_wgmma_accumulator(64, 32, 1, 1);
+    CHECK_TEXT(ll_text(&w, arena),
+               "register (0,1) (8,0) (0,8) (0,16), lane (0,2) (0,4) (1,0) (2,0) (4,0), warp (16,0) (32,0)");
+    LinearLayout two = ll_wgmma_accumulator(128, 32, 2, 1);
+    CHECK(ll_coord(&two, two.basis[LL_WARP][2], 0) == 64);
+    LinearLayout side = ll_wgmma_accumulator(64, 32, 1, 2);
+    CHECK(ll_coord(&side, side.basis[LL_WARP][2], 1) == 16);
+
+    /* two accumulators side by side are the 16-bit operand: nothing moves; an 8-bit operand needs lanes */
+    LinearLayout c16 = ll_mma_accumulator(16, 16, 1, 1);
+    CHECK(ll_plan_convert(&c16, &a, 2).kind == CONVERT_NONE);
+    LinearLayout c32 = ll_mma_accumulator(16, 32, 1, 1);
+    CHECK(ll_plan_convert(&c32, &a8, 1).kind >= CONVERT_SHUFFLE);
+}
+
+static PlaceMap offsets(const LinearLayout *registers, const LinearLayout *shared) {
+    PlaceMap map;
+    CHECK(ll_invert_and_compose(registers, shared, &map));
+    return map;
+}
+
+static void test_swizzles(void) {
+    /* 128-byte swizzle of 16-bit rows of 64: row 5, byte 34 lies at 754; 64-byte: row 5, byte 20 at 372 */
+    LinearLayout s128 = ll_shared(8, 64, 2, 128), s64 = ll_shared(8, 32, 2, 64);
+    LayoutPlace place;
+    CHECK(ll_find(&s128, 5 * 64 + 17, &place) && place.at[LL_OFFSET] * 2 == 754);
+    CHECK(ll_find(&s64, 5 * 32 + 10, &place) && place.at[LL_OFFSET] * 2 == 372);
+    /* a wide tile is split into panels of 64 columns */
+    LinearLayout panels = ll_shared(8, 128, 2, 128);
+    CHECK(ll_find(&panels, 64, &place) && place.at[LL_OFFSET] == 512);
+
+    /* f32 32x32, a warp reads a column: 32 wavefronts plain, 1 swizzled; a row is free either way */
+    int64_t square[2] = {32, 32};
+    int one[2] = {1, 1}, down[2] = {32, 1}, across[2] = {1, 32};
+    LinearLayout column = ll_blocked(2, square, one, down, one, minor_last);
+    LinearLayout row = ll_blocked(2, square, one, across, one, minor_last);
+    LinearLayout plain = ll_shared(32, 32, 4, 0);
+    PlaceMap m = offsets(&column, &plain);
+    CHECK(ll_bank_conflicts(&m, 4, 1) == 32);
+    m = offsets(&row, &plain);
+    CHECK(ll_bank_conflicts(&m, 4, 1) == 1);
+    LinearLayout turn = ll_choose_swizzle(&row, &column, 4);
+    CHECK(ll_surjective(&turn) && ll_injective(&turn));
+    m = offsets(&row, &turn);
+    CHECK(ll_bank_conflicts(&m, 4, 1) == 1);
+    m = offsets(&column, &turn);
+    CHECK(ll_bank_conflicts(&m, 4, 1) == 1);
+
+    /* a phase of ldmatrix, 8 rows of 16 bytes: pitch 128, 64, 32 meet 8, 4, 2 times; swizzled once */
+    static const int pitch[3] = {128, 64, 32};
+    for (int i = 0; i < 3; i++) {
+        int64_t tile[2] = {8, pitch[i] / 2};
+        LinearLayout rows = ll_empty(2, tile);
+        for (int j = 0; j < 3; j++) ll_push(&rows, LL_REGISTER, (uint32_t)1 << j);
+        for (int j = 0; j < 3; j++) ll_push(&rows, LL_LANE, (uint32_t)(tile[1] << j));
+        LinearLayout pl = ll_shared(8, tile[1], 2, 0), sw = ll_shared(8, tile[1], 2, pitch[i]);
+        m = offsets(&rows, &pl);
+        CHECK(ll_bank_conflicts(&m, 2, 8) == pitch[i] / 16);
+        m = offsets(&rows, &sw);
+        CHECK(ll_bank_conflicts(&m, 2, 8) == 1);
+        CHECK(ll_vector(&m, 2, 16, NULL) == 8);
+    }
+    /* f16 16x64 from an accumulator to rows: 8-byte accesses, one wavefront on both sides */
+    int64_t tile[2] = {16, 64};
+    LinearLayout acc = ll_mma_accumulator(16, 64, 1, 1);
+    int size[2] = {1, 8}, lanes[2] = {4, 8};
+    LinearLayout rows = ll_blocked(2, tile, size, lanes, one, minor_last);
+    LinearLayout via = ll_choose_swizzle(&acc, &rows, 2);
+    CHECK(ll_surjective(&via) && ll_injective(&via));
+    PlaceMap w = offsets(&acc, &via), r = offsets(&rows, &via);
+    int bits[4];
+    CHECK(ll_vector(&w, 2, 16, bits) == 4 && bits[0] == 0 && bits[1] == 1); /* pairs rows r and r + 8 */
+    CHECK(ll_vector(&r, 2, 16, NULL) == 4);
+    CHECK(ll_bank_conflicts(&w, 2, 4) == 1 && ll_bank_conflicts(&r, 2, 4) == 1);
+}
+
+static void test_conversions(void) {
+    /* one exchange of a register bit with a lane bit */
+    LinearLayout s = flat(4, (uint32_t[]){1, 2}, 2, (uint32_t[]){4, 8}, 2);
+    LinearLayout d = flat(4, (uint32_t[]){4, 2}, 2, (uint32_t[]){1, 8}, 2);
+    ConvertPlan plan = ll_plan_convert(&s, &d, 4);
+    CHECK(plan.kind == CONVERT_SHUFFLE);
+    for (uint32_t r = 0; r < 4; r++)
+        for (uint32_t l = 0; l < 4; l++)
+            CHECK(ll_apply(&s, placemap_apply(&plan.map, at(r, l, 0))) == ll_apply(&d, at(r, l, 0)));
+    /* registers in another order are free */
+    LinearLayout p = flat(4, (uint32_t[]){2, 1}, 2, (uint32_t[]){4, 8}, 2);
+    CHECK(ll_plan_convert(&s, &p, 4).kind == CONVERT_REGISTERS);
+    CHECK(ll_plan_convert(&s, &s, 4).kind == CONVERT_NONE);
+    /* replicated on both sides: a lane reads its own copy */
+    LinearLayout t = flat(2, (uint32_t[]){1}, 1, (uint32_t[]){0, 2}, 2);
+    CHECK(ll_plan_convert(&t, &t, 4).kind == CONVERT_NONE);
+    /* other warps: shared memory */
+    int64_t wide[2] = {16, 64};
+    int size[2] = {1, 4}, lanes[2] = {4, 8}, by_column[2] = {2, 2}, by_row[2] = {4, 1};
+    LinearLayout a = ll_blocked(2, wide, size, lanes, by_column, minor_last);
+    LinearLayout b = ll_blocked(2, wide, size, lanes, by_row, minor_last);
+    CHECK(ll_plan_convert(&a, &b, 4).kind == CONVERT_SHARED);
+}
+
+int main(void) {
+    Trap trap;
+    Arena arena;
+    arena_init(&arena, allocator_malloc, &trap);
+    if (!TRAP_ARM(&trap)) return 1;
+    test_apply_and_inverse();
+    test_blocked(&arena);
+    test_odd_extents();
+    test_fragments(&arena);
+    test_swizzles();
+    test_conversions();
+    arena_free(&arena);
+    return check_done();
+}
