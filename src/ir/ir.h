@@ -164,6 +164,7 @@ typedef struct OpInfo {
 extern const OpInfo op_info[OP_COUNT];
 bool op_has(Opcode code, Trait trait); /* E implies P */
 bool op_allows_attr(Opcode code, AttrId id);
+bool op_attr_is_positional(Opcode code, AttrId id); /* written without its name */
 
 struct Op {
     Opcode code;

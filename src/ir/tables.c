@@ -38,15 +38,23 @@ bool op_has(Opcode code, Trait trait) {
     return false;
 }
 
-bool op_allows_attr(Opcode code, AttrId id) {
+/* Where the attribute stands in the op's list; NULL when it does not. */
+static const char *find_listed(Opcode code, AttrId id) {
     const char *name = attr_info[id].id, *at = op_info[code].attrs;
     size_t length = strlen(name);
     while ((at = strstr(at, name))) {
         bool starts = at[-1] == '(' || at[-1] == ' ';
-        if (starts && (at[length] == ')' || at[length] == ' ')) return true;
+        if (starts && (at[length] == ')' || at[length] == ' ')) return at;
         at += length;
     }
-    return false;
+    return NULL;
+}
+
+bool op_allows_attr(Opcode code, AttrId id) { return find_listed(code, id) != NULL; }
+
+bool op_attr_is_positional(Opcode code, AttrId id) {
+    const char *at = find_listed(code, id), *bar = strchr(op_info[code].attrs, '|');
+    return at && (!bar || at < bar);
 }
 
 /* --- attributes of an op or a kernel --- */

@@ -1,0 +1,37 @@
+/* manual.c: the op table as a Markdown page (docs/ops.md). */
+#include "ir/ir.h"
+
+#include <string.h>
+
+char *ir_manual(Arena *arena) {
+    Text out = text_new(arena);
+    text_add(&out, "# Operations of Tile IR\n\nMade from `src/ir/ops.def` by `make bless`; do not edit. Operands: `x` scalar or tile, "
+                   "`i` integer, `f` float, `c` i1, `p` pointer, `n` integer scalar, `t` tensor, `b` buffer, `r` ring, `s` slot, "
+                   "`k` barrier; equal letters share an element type; `?` may be absent, `*` any number, `[..]` a list. "
+                   "Traits: P pure, E elementwise, R reads, W writes, S synchronises or speaks, X ends a region, N has regions.\n\n"
+                   "| op | operands | traits | attributes | meaning |\n|---|---|---|---|---|\n");
+    for (int code = 1; code < OP_COUNT; code++) {
+        const OpInfo *info = &op_info[code];
+        text_add(&out, "| `%s` | %s | %s | ", info->mnemonic, info->operands, info->traits);
+        const char *before = "";
+        for (int id = 1; id < AT_COUNT; id++) {
+            if (!op_allows_attr((Opcode)code, (AttrId)id)) continue;
+            text_add(&out, "%s`%s`", before, attr_info[id].text);
+            before = " ";
+        }
+        text_add(&out, " | %s |\n", info->doc);
+    }
+    text_add(&out, "\n## Attributes\n\n| attribute | values | meaning |\n|---|---|---|\n");
+    for (int id = 1; id < AT_COUNT; id++) {
+        static const char *const kinds[] = {"(flag)", "integer", "list of integers", "", "name or string", "literal or value"};
+        text_add(&out, "| `%s` | %s", attr_info[id].text, kinds[attr_info[id].kind]);
+        const char *before = "";
+        for (int w = 1; w < WORD_COUNT && attr_info[id].kind == ATTR_ENUM; w++) {
+            if (word_info[w].set != attr_info[id].set) continue;
+            text_add(&out, "%s%s", before, word_info[w].text);
+            before = ", ";
+        }
+        text_add(&out, " | %s |\n", attr_info[id].doc);
+    }
+    return out.at;
+}

@@ -1,0 +1,745 @@
+/* parse.c: reads the text form that print.c writes (grammar: docs/ir.md).
+ *
+ * One pass, one token of look-ahead, no backtracking. Ops end at a newline or `;`. The first error of a kernel ends
+ * that kernel; the others are still read. Nesting is bounded. */
+#include "ir/build.h"
+#include "ir/text_form.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NESTING = 64, MAX_OPERANDS = 256 };
+
+typedef enum TokenKind { T_END, T_NEWLINE, T_NAME, T_VALUE, T_SYMBOL, T_NUMBER, T_STRING, T_PUNCT } TokenKind;
+typedef struct Token {
+    TokenKind kind;
+    const char *at;
+    size_t length;
+    Range range;
+    bool newline_before;
+} Token;
+
+typedef struct Hidden {
+    size_t entry; /* in names */
+    void *value;  /* before; NULL: not visible */
+} Hidden;
+
+typedef struct Parser {
+    Module *m;
+    Kernel *k;
+    const SourceFile *file;
+    const char *at;
+    Token token;
+    bool failed;
+    int depth;
+    Map names; /* visible values by name */
+    VEC(Hidden) undo; /* what definitions since the start have hidden, for the ends of regions */
+} Parser;
+
+/* --- tokens --- */
+
+static void advance(Parser *p) {
+    const char *s = p->at;
+    bool newline = false;
+    for (;; s++) {
+        if (*s == '\n' || *s == ';') newline = true;
+        else if (s[0] == '/' && s[1] == '/') {
+            while (*s && *s != '\n') s++;
+            s--;
+        } else if (!isspace((unsigned char)*s) || !*s) break;
+    }
+    Token t = {.at = s, .newline_before = newline};
+    if (!*s) t.kind = T_END; /* a NUL inside the text ends it too */
+    else if (*s == '%' || *s == '@') {
+        t.kind = *s == '%' ? T_VALUE : T_SYMBOL;
+        t.at = ++s;
+        while (isalnum((unsigned char)*s) || *s == '_') s++;
+    } else if (isdigit((unsigned char)*s) || (*s == '-' && isdigit((unsigned char)s[1]))) {
+        t.kind = T_NUMBER;
+        for (s++; isalnum((unsigned char)*s) || *s == '.' || ((*s == '-' || *s == '+') && (s[-1] == 'e'));) s++;
+    } else if (isalpha((unsigned char)*s) || *s == '_' || (*s == '-' && strncmp(s, "-inf", 4) == 0)) {
+        t.kind = T_NAME;
+        for (s++; isalnum((unsigned char)*s) || *s == '_';) s++;
+    } else if (*s == '"') {
+        t.kind = T_STRING;
+        for (s++; *s && *s != '"' && *s != '\n'; s++)
+            if (*s == '\\' && s[1]) s++;
+        if (*s == '"') s++;
+    } else {
+        t.kind = T_PUNCT;
+        s++;
+    }
+    t.length = (size_t)(s - t.at);
+    t.range.begin = p->file->base + (uint32_t)(t.at - p->file->text);
+    t.range.end = t.range.begin + (uint32_t)t.length;
+    p->token = t;
+    p->at = s;
+}
+
+static bool error_at(Parser *p, Range range, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool error_at(Parser *p, Range range, const char *format, ...) {
+    if (!p->failed) {
+        va_list args;
+        va_start(args, format);
+        diag_emit(p->m->diag, DIAG_IR_SYNTAX, range, arena_vprintf(p->m->arena, format, args));
+        va_end(args);
+    }
+    p->failed = true;
+    return false;
+}
+
+static char *token_text(Parser *p) { return arena_string(p->m->arena, p->token.at, p->token.length); }
+static bool is_punct(Parser *p, char c) { return p->token.kind == T_PUNCT && *p->token.at == c; }
+static bool is_name(Parser *p, const char *name) {
+    return p->token.kind == T_NAME && text_equal(p->token.at, p->token.length, name);
+}
+static bool accept(Parser *p, char c) {
+    if (!is_punct(p, c)) return false;
+    advance(p);
+    return true;
+}
+static bool accept_name(Parser *p, const char *name) {
+    if (!is_name(p, name)) return false;
+    advance(p);
+    return true;
+}
+static bool expect(Parser *p, char c) {
+    return accept(p, c) || error_at(p, p->token.range, "`%c` is expected here", c);
+}
+
+static bool parse_int(Parser *p, int64_t *value) {
+    errno = 0;
+    char *end = NULL, *text = token_text(p);
+    *value = *text == '-' ? strtoll(text, &end, 10) : (int64_t)strtoull(text, &end, 10);
+    if (p->token.kind != T_NUMBER || *end || errno)
+        return error_at(p, p->token.range, "an integer of at most 64 bits is expected here");
+    advance(p);
+    return true;
+}
+
+static const char *parse_text(Parser *p) {
+    if (p->token.kind == T_NAME) {
+        char *text = token_text(p);
+        advance(p);
+        return text;
+    }
+    if (p->token.kind != T_STRING || p->token.length < 2) {
+        error_at(p, p->token.range, "a name or a closed string is expected here");
+        return "";
+    }
+    Text out = text_new(p->m->arena);
+    for (const char *s = p->token.at + 1, *end = p->token.at + p->token.length - 1; s < end; s++) {
+        if (*s == '\\' && s + 3 < end + 1 && s[1] == 'x') {
+            text_add_char(&out, (char)strtol(arena_string(p->m->arena, s + 2, 2), NULL, 16));
+            s += 3;
+        } else if (*s == '\\' && s + 1 < end) text_add_char(&out, *++s);
+        else text_add_char(&out, *s);
+    }
+    advance(p);
+    return out.at;
+}
+
+/* --- types --- */
+
+/* elem = "i32" | ... */
+static bool parse_elem(Parser *p, Elem *elem) {
+    for (int e = 0; e < EL_COUNT; e++)
+        if (accept_name(p, elem_info[e].text)) {
+            *elem = (Elem)e;
+            return true;
+        }
+    return error_at(p, p->token.range, "an element type (i32, f16, bf16 ...) is expected here");
+}
+
+/* shape = ["[" INT {"," INT} "]"] */
+static bool parse_shape(Parser *p, int *rank, int64_t *extent) {
+    *rank = 0;
+    if (!accept(p, '[')) return true;
+    int64_t elements = 1;
+    do {
+        Range range = p->token.range;
+        if (*rank == MAX_RANK) return error_at(p, range, "tiles have at most rank %d", MAX_RANK);
+        if (!parse_int(p, &extent[*rank])) return false;
+        if (extent[*rank] < 1 || extent[*rank] > MAX_TILE_ELEMENTS)
+            return error_at(p, range, "an extent must be in 1 .. 2^20");
+        elements *= extent[(*rank)++];
+        if (elements > MAX_TILE_ELEMENTS) return error_at(p, range, "a tile has at most 2^20 elements");
+    } while (accept(p, ','));
+    return expect(p, ']');
+}
+
+/* type = ["*"] elem shape | "tensor<" elem "," INT ">" | "buf<" elem shape "," scope ">" | "{" FIELD ":" type .. "}" | "bar" */
+static const Type *parse_type(Parser *p) {
+    Elem elem;
+    int rank;
+    int64_t extent[MAX_RANK] = {0};
+    if (++p->depth > MAX_NESTING) return error_at(p, p->token.range, "types are nested too deep"), NULL;
+    const Type *type = NULL;
+    if (accept_name(p, "tensor")) {
+        int64_t dims = 0;
+        if (!expect(p, '<') || !parse_elem(p, &elem) || !expect(p, ',') || !parse_int(p, &dims) || !expect(p, '>'))
+            return NULL;
+        if (dims < 1 || dims > MAX_RANK) return error_at(p, p->token.range, "tensors have rank 1 .. %d", MAX_RANK), NULL;
+        type = ty_tensor(p->m, elem, (int)dims);
+    } else if (accept_name(p, "buf")) {
+        if (!expect(p, '<') || !parse_elem(p, &elem) || !parse_shape(p, &rank, extent) || !expect(p, ',')) return NULL;
+        Word scope = WORD_NONE;
+        for (int w = SCOPE_SHARED; w <= SCOPE_GLOBAL; w++)
+            if (is_name(p, word_info[w].text)) scope = (Word)w;
+        if (!scope) return error_at(p, p->token.range, "shared, fragment, local or global is expected here"), NULL;
+        advance(p);
+        if (!expect(p, '>')) return NULL;
+        type = ty_buffer(p->m, elem, rank, extent, scope);
+    } else if (accept_name(p, "bar")) {
+        type = ty_bar(p->m);
+    } else if (accept(p, '{')) {
+        VEC(Field) fields = {0};
+        while (!p->failed && !is_punct(p, '}')) {
+            Field field = {parse_text(p), NULL};
+            if (!expect(p, ':') || !(field.type = parse_type(p))) return NULL;
+            if (field.type->kind != TY_TILE)
+                return error_at(p, p->token.range, "the fields of a ring are tiles or scalars"), NULL;
+            *VEC_PUSH(&fields, p->m->arena) = field;
+            if (!accept(p, ',')) break;
+        }
+        if (!expect(p, '}')) return NULL;
+        type = ty_ring(p->m, (int)fields.count, fields.at);
+    } else {
+        bool pointer = accept(p, '*');
+        if (!parse_elem(p, &elem) || !parse_shape(p, &rank, extent)) return NULL;
+        type = pointer ? ty_pointer_tile(p->m, elem, rank, extent) : ty_tile(p->m, elem, rank, extent);
+    }
+    p->depth--;
+    return p->failed ? NULL : type;
+}
+
+/* --- operands --- */
+
+typedef struct Operand { /* a literal stays open until its type is known */
+    bool literal;
+    LiteralKind kind;
+    const char *text;
+    const Type *type; /* written behind it, or NULL */
+    Ref ref;
+    Range range;
+} Operand;
+
+static Ref make_literal(Parser *p, const Operand *o, const Type *type) {
+    const char *s = o->text;
+    bool is_float = !type->pointer && elem_is_float(type->elem);
+    if (type->kind != TY_TILE || type->rank || (o->kind == LITERAL_FLOAT) != is_float ||
+        (o->kind == LITERAL_BOOL && type->elem != EL_I1)) {
+        error_at(p, o->range, "this literal has the type %s; write the type behind it", ty_text(type, p->m->arena));
+        return REF_NONE;
+    }
+    if (o->kind == LITERAL_BOOL) return ir_literal_int(p->k, type, *s == 't');
+    if (is_float) return ir_literal_float(p->k, type, strtod(s, NULL));
+    errno = 0;
+    char *end;
+    int64_t value = *s == '-' ? strtoll(s, &end, 10) : (int64_t)strtoull(s, &end, 10);
+    if (*end || errno) error_at(p, o->range, "`%s` is no integer of at most 64 bits", s);
+    return ir_literal_int(p->k, type, value);
+}
+
+/* operand = VALUE | literal [":" type] | "none" */
+static bool parse_operand(Parser *p, Operand *o) {
+    *o = (Operand){.range = p->token.range};
+    if (p->token.kind == T_VALUE) {
+        MapEntry *entry = map_find(&p->names, p->token.at, p->token.length);
+        if (!entry || !entry->value) {
+            if (!p->failed) diag_emit(p->m->diag, DIAG_IR_UNKNOWN_VALUE, o->range, token_text(p));
+            p->failed = true;
+            return false;
+        }
+        o->ref = (Ref)(uintptr_t)entry->value;
+        advance(p);
+        return true;
+    }
+    if (accept_name(p, "none")) return true;
+    o->text = token_text(p);
+    o->literal = true;
+    if (is_name(p, "true") || is_name(p, "false")) o->kind = LITERAL_BOOL;
+    else if (is_name(p, "inf") || is_name(p, "-inf") || is_name(p, "nan")) o->kind = LITERAL_FLOAT;
+    else if (p->token.kind == T_NUMBER) {
+        o->kind = strpbrk(o->text, ".e") ? LITERAL_FLOAT : LITERAL_INT;
+        char *end;
+        if (strtod(o->text, &end), *end) return error_at(p, o->range, "`%s` is no number", o->text);
+    } else return error_at(p, o->range, "a value, a literal or `none` is expected here");
+    advance(p);
+    if (is_punct(p, ':') && !isspace((unsigned char)p->at[0])) { /* `0:i64`; ` : type` belongs to the op */
+        advance(p);
+        if (!(o->type = parse_type(p))) return false;
+    }
+    return true;
+}
+
+static void define(Parser *p, const char *name, size_t length, Ref ref) {
+    MapEntry *entry = map_find(&p->names, name, length);
+    void *hidden = entry ? entry->value : NULL;
+    entry = map_put(&p->names, p->m->arena, name, length, (void *)(uintptr_t)ref);
+    *VEC_PUSH(&p->undo, p->m->arena) = (Hidden){(size_t)(entry - p->names.entries), hidden};
+    bool number = true;
+    for (size_t i = 0; i < length; i++) number = number && isdigit((unsigned char)name[i]);
+    if (!number) ir_name(p->k, ref, arena_string(p->m->arena, name, length));
+}
+
+static void forget_since(Parser *p, size_t mark) {
+    while (p->undo.count > mark) {
+        Hidden last = p->undo.at[--p->undo.count];
+        p->names.entries[last.entry].value = last.value;
+    }
+}
+
+/* --- attributes --- */
+
+static bool parse_attr_value(Parser *p, Attr *attr, Operand *literal) {
+    switch (attr_info[attr->id].kind) {
+    case ATTR_FLAG: attr->number = 1; return true;
+    case ATTR_INT: return parse_int(p, &attr->number);
+    case ATTR_TEXT: attr->text = parse_text(p); return !p->failed;
+    case ATTR_REF:
+        if (!parse_operand(p, literal)) return false;
+        attr->ref = literal->ref;
+        return true;
+    case ATTR_ENUM:
+        for (int w = 1; w < WORD_COUNT; w++)
+            if (word_info[w].set == attr_info[attr->id].set && accept_name(p, word_info[w].text)) {
+                attr->word = (Word)w;
+                return true;
+            }
+        return error_at(p, p->token.range, "`%s` takes one of its own words here (see attrs.def)", attr_info[attr->id].text);
+    case ATTR_INTS: {
+        VEC(int64_t) list = {0};
+        if (!expect(p, '[')) return false;
+        while (!is_punct(p, ']')) {
+            if (!parse_int(p, VEC_PUSH(&list, p->m->arena))) return false;
+            if (!accept(p, ',')) break;
+        }
+        attr->list = (IntList){(int)list.count, list.at};
+        return expect(p, ']');
+    }
+    }
+    return false;
+}
+
+/* The attribute that comes next: by its name, else the first positional one not yet given. */
+static AttrId next_attr(Parser *p, Opcode code, const Op *op) {
+    for (int id = 1; id < AT_COUNT; id++) {
+        bool allowed = code == OP_NONE ? id == AT_WARPS || id == AT_STAGES : op_allows_attr(code, (AttrId)id);
+        if (!allowed || op_attr_is_positional(code, (AttrId)id) || !is_name(p, attr_info[id].text)) continue;
+        advance(p);
+        if (attr_info[id].kind != ATTR_FLAG) expect(p, '=');
+        return (AttrId)id;
+    }
+    for (int id = 1; id < AT_COUNT; id++)
+        if (op_attr_is_positional(code, (AttrId)id) && !op_attr(op, (AttrId)id)) return (AttrId)id;
+    error_at(p, p->token.range, "`%s` has no such attribute", op_info[code].mnemonic);
+    return AT_NONE;
+}
+
+/* attrs = ["<" attr {"," attr} ">"]; a literal attribute's type is known only after the op's result: see fill. */
+static bool parse_attrs(Parser *p, Op *op, Operand *fill) {
+    if (!accept(p, '<')) return true;
+    do {
+        Attr attr = {.id = next_attr(p, op->code, op)};
+        if (attr.id == AT_NONE || p->failed || !parse_attr_value(p, &attr, fill)) return false;
+        op_set(p->k, op, attr);
+    } while (accept(p, ','));
+    return expect(p, '>');
+}
+
+/* --- ops --- */
+
+static bool parse_region(Parser *p, Region *region, bool is_kernel);
+
+typedef struct OpText { /* an op being read */
+    Builder *b;
+    Op *op;
+    Operand operands[MAX_OPERANDS];
+    int count;
+    Operand fill;
+    const Type *given;
+} OpText;
+
+static bool add_operand(Parser *p, OpText *t) {
+    if (t->count == MAX_OPERANDS) return error_at(p, p->token.range, "more than %d operands", MAX_OPERANDS);
+    if (!parse_operand(p, &t->operands[t->count])) return false;
+    ir_operand(t->b, t->op, t->operands[t->count].ref);
+    t->count++;
+    return true;
+}
+
+/* Literals get their types once all operands and the given type are there. */
+static bool resolve_literals(Parser *p, OpText *t) {
+    for (int i = 0; i < t->count; i++) {
+        Operand *o = &t->operands[i];
+        if (!o->literal) continue;
+        const Type *type = o->type ? o->type : ir_literal_context(p->k, t->op, i, t->given, o->kind);
+        t->op->operands[i] = make_literal(p, o, type);
+    }
+    return !p->failed;
+}
+
+static bool at_end_of_op(Parser *p) {
+    return p->token.newline_before || p->token.kind == T_END || is_punct(p, '}') || is_punct(p, ':') ||
+           is_punct(p, '{') || is_punct(p, '(') || p->token.kind == T_SYMBOL || is_punct(p, '<');
+}
+
+/* operands in the op's own groups; absent optional ones become none */
+static bool parse_operands(Parser *p, OpText *t) {
+    Op *op = t->op;
+    int list = 0;
+    bool first = true;
+    for (const char *s = op_info[op->code].operands; *s; s++) {
+        if (*s == ' ' || *s == '?' || *s == '*') continue;
+        bool bracket = *s == '[';
+        if (bracket) s += 2;
+        char mark = bracket ? 0 : s[1];
+        if (at_end_of_op(p) && (first || mark == '?')) {
+            if (mark == '?') {
+                t->operands[t->count++] = (Operand){0};
+                ir_operand(t->b, op, REF_NONE);
+            }
+            if (mark) continue;
+            break; /* the type rule says what is missing */
+        }
+        if (bracket && op->code == OP_PUT && !first) {
+            if (p->token.kind != T_PUNCT || *p->token.at != ',') break;
+            const char *look = p->at;
+            while (isspace((unsigned char)*look)) look++;
+            if (*look != '[') continue; /* the whole field */
+        }
+        if (!first && !accept(p, ',')) {
+            if (mark == '?') {
+                t->operands[t->count++] = (Operand){0};
+                ir_operand(t->b, op, REF_NONE);
+                continue;
+            }
+            break;
+        }
+        first = false;
+        if (bracket) {
+            if (!expect(p, '[')) return false;
+            int before = t->count;
+            while (!is_punct(p, ']')) {
+                if (!add_operand(p, t)) return false;
+                if (!accept(p, ',')) break;
+            }
+            op->list_count[list++] = t->count - before;
+            if (!expect(p, ']')) return false;
+        } else if (mark == '*') {
+            do {
+                if (!add_operand(p, t)) return false;
+            } while (accept(p, ','));
+        } else {
+            if (!add_operand(p, t)) return false;
+            if ((op->code == OP_PUT || op->code == OP_GET) && t->count == 1) {
+                if (!expect(p, '.')) return false;
+                op_set(p->k, op, (Attr){.id = AT_FIELD, .text = parse_text(p)});
+            }
+        }
+    }
+    return !p->failed;
+}
+
+/* VALUE {"," VALUE} as arguments of the region, of one type */
+static bool parse_arguments(Parser *p, Region *region, const Type *type) {
+    do {
+        if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "`%%name` is expected here");
+        Token name = p->token;
+        advance(p);
+        const Type *own = type;
+        if (!own && (!expect(p, ':') || !(own = parse_type(p)))) return false;
+        define(p, name.at, name.length, ir_argument(p->k, region, own, NULL));
+    } while (accept(p, ','));
+    return true;
+}
+
+/* "(" VALUE "=" operand {"," ..} ")"; the values become arguments of the region */
+static bool parse_carried(Parser *p, OpText *t, Region *region) {
+    if (!accept(p, '(')) return true;
+    VEC(Token) names = {0};
+    do {
+        if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "`%%name = initial` is expected here");
+        *VEC_PUSH(&names, p->m->arena) = p->token;
+        advance(p);
+        if (!expect(p, '=') || !add_operand(p, t)) return false;
+    } while (accept(p, ','));
+    if (!expect(p, ')') || !resolve_literals(p, t)) return false;
+    int first = t->count - (int)names.count;
+    for (size_t i = 0; i < names.count; i++) {
+        const Type *type = ir_type(p->k, t->op->operands[first + (int)i]);
+        define(p, names.at[i].at, names.at[i].length, ir_argument(p->k, region, type, NULL));
+    }
+    return true;
+}
+
+/* "do" "(" VALUE {"," VALUE} ")": the arguments of a second region, typed by what the first one's test hands on */
+static bool parse_do(Parser *p, const Region *from, Region *region) {
+    const Op *test = from->last;
+    int64_t next = 1;
+    if (!accept_name(p, "do")) return true;
+    if (!expect(p, '(')) return false;
+    do {
+        if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "`%%name` is expected here");
+        if (!test || test->code != OP_TEST || next >= test->operand_count)
+            return error_at(p, p->token.range, "`test` hands on fewer values");
+        const Type *type = ir_type(p->k, test->operands[next++]);
+        define(p, p->token.at, p->token.length, ir_argument(p->k, region, type, NULL));
+        advance(p);
+    } while (accept(p, ','));
+    return expect(p, ')');
+}
+
+/* The op's own grammar up to and with its regions. */
+static bool parse_structured(Parser *p, OpText *t) {
+    Op *op = t->op;
+    Region *region = ir_region(t->b, op);
+    const Type *i32 = ty_scalar(p->m, EL_I32);
+    switch (op->code) {
+    case OP_FOR: {
+        if (!parse_attrs(p, op, &t->fill)) return false;
+        Token name = p->token;
+        if (name.kind != T_VALUE) return error_at(p, name.range, "`%%name = lo, hi, step` is expected here");
+        advance(p);
+        if (!expect(p, '=') || !add_operand(p, t) || !expect(p, ',') || !add_operand(p, t) || !expect(p, ',') ||
+            !add_operand(p, t) || !resolve_literals(p, t))
+            return false;
+        define(p, name.at, name.length, ir_argument(p->k, region, ir_type(p->k, op->operands[0]), NULL));
+        return parse_carried(p, t, region) && parse_region(p, region, false);
+    }
+    case OP_WHILE: {
+        if (!parse_carried(p, t, region) || !parse_region(p, region, false)) return false;
+        Region *body = ir_region(t->b, op);
+        return parse_do(p, region, body) && parse_region(p, body, false);
+    }
+    case OP_IF: {
+        if (!parse_operands(p, t) || !resolve_literals(p, t) || !parse_region(p, region, false)) return false;
+        Region *otherwise = ir_region(t->b, op);
+        if (is_punct(p, '{')) return parse_region(p, otherwise, false);
+        Builder b = ir_builder_inside(t->b, otherwise);
+        ir_yield(&b, NULL, 0);
+        return true;
+    }
+    case OP_PARALLEL:
+    case OP_SPMD:
+    case OP_TASKS:
+        if (!parse_arguments(p, region, i32)) return false;
+        if (op->code == OP_TASKS && accept_name(p, "while")) {
+            if (!parse_attrs(p, op, &t->fill) || !parse_region(p, region, false)) return false;
+            Region *body = ir_region(t->b, op);
+            return parse_do(p, region, body) && parse_region(p, body, false);
+        }
+        if (!accept_name(p, "in")) return error_at(p, p->token.range, "`in` is expected here");
+        return parse_operands(p, t) && resolve_literals(p, t) && parse_attrs(p, op, &t->fill) &&
+               parse_region(p, region, false);
+    case OP_ROLE:
+        op_set(p->k, op, (Attr){.id = AT_FIELD, .text = parse_text(p)});
+        return parse_attrs(p, op, &t->fill) && parse_region(p, region, false);
+    default: return error_at(p, op->range, "`%s` has no region", op_info[op->code].mnemonic);
+    }
+}
+
+static bool is_structured(Opcode code) { return op_has(code, TRAIT_REGIONS) && !op_has(code, TRAIT_PURE); }
+
+static Opcode find_op(Parser *p) {
+    for (int code = 1; code < OP_COUNT; code++)
+        if (is_name(p, op_info[code].mnemonic)) return (Opcode)code;
+    if (!p->failed) {
+        const char *names[OP_COUNT];
+        for (int code = 1; code < OP_COUNT; code++) names[code - 1] = op_info[code].mnemonic;
+        char *wrong = token_text(p);
+        const char *near = text_nearest(wrong, names, OP_COUNT - 1);
+        diag_emit(p->m->diag, DIAG_IR_UNKNOWN_OP, p->token.range, wrong,
+                  near ? arena_printf(p->m->arena, "; did you mean `%s`?", near) : "");
+    }
+    p->failed = true;
+    return OP_NONE;
+}
+
+/* A literal in an attribute (fill) takes the element type of the op's result. */
+static void resolve_fill(Parser *p, OpText *t) {
+    const Attr *attr = op_attr(t->op, AT_FILL);
+    if (!attr || !t->fill.literal) return;
+    const Type *type = t->fill.type;
+    if (!type) type = ty_scalar(p->m, t->given ? t->given->elem : EL_F32);
+    op_set(p->k, t->op, (Attr){.id = AT_FILL, .ref = make_literal(p, &t->fill, type)});
+}
+
+static bool finish_op(Parser *p, OpText *t) {
+    const Type *types[MAX_OPERANDS + 2];
+    int count = 0;
+    const char *why = "";
+    Op *op = t->op;
+    if (!ir_infer(p->k, op, t->given, types, &count, &why))
+        return error_at(p, op->range, "`%s`: %s", op_info[op->code].mnemonic, why);
+    if (op->code == OP_IF) { /* its results are what it yields */
+        const Op *yield = op->regions[0]->last;
+        for (count = 0; count < yield->operand_count; count++) types[count] = ir_type(p->k, yield->operands[count]);
+    }
+    ir_end_results(t->b, op, count, types);
+    return true;
+}
+
+/* op = [VALUE {"," VALUE} "="] NAME [attrs] [operand {"," operand}] [":" type] { region } ["@" line ":" col] */
+static bool parse_op(Parser *p, Builder *b) {
+    VEC(Token) results = {0};
+    Range range = p->token.range;
+    if (p->token.kind == T_VALUE) {
+        do {
+            if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "`%%name` is expected here");
+            *VEC_PUSH(&results, p->m->arena) = p->token;
+            advance(p);
+        } while (accept(p, ','));
+        if (!expect(p, '=')) return false;
+    }
+    if (p->token.kind != T_NAME) return error_at(p, p->token.range, "an operation is expected here");
+    Opcode code = find_op(p);
+    if (!code) return false;
+    range = range_join(range, p->token.range);
+    advance(p);
+    b->range = range;
+    OpText *t = ARENA_NEW(p->m->arena, OpText);
+    *t = (OpText){.b = b, .op = ir_begin(b, code)};
+    size_t mark = p->undo.count; /* arguments of regions are visible up to the op's end */
+    if (is_structured(code)) {
+        if (!parse_structured(p, t)) return false;
+    } else {
+        if (!parse_attrs(p, t->op, &t->fill) || !parse_operands(p, t)) return false;
+        if (!p->token.newline_before && accept(p, ':') && !(t->given = parse_type(p))) return false;
+        if (!resolve_literals(p, t)) return false;
+        resolve_fill(p, t);
+        if (is_punct(p, '(') || is_punct(p, '{')) {
+            Region *region = ir_region(b, t->op);
+            if (accept(p, '(') && (!parse_arguments(p, region, NULL) || !expect(p, ')'))) return false;
+            if (!parse_region(p, region, false)) return false;
+        }
+    }
+    if (p->failed || !finish_op(p, t)) return false;
+    forget_since(p, mark);
+    if ((int)results.count != t->op->result_count)
+        return error_at(p, range, "`%s` has %d results, %zu are named", op_info[code].mnemonic, t->op->result_count,
+                        results.count);
+    for (size_t i = 0; i < results.count; i++)
+        define(p, results.at[i].at, results.at[i].length, t->op->results[i]);
+    if (p->token.kind == T_SYMBOL && !p->token.newline_before) { /* a place: @7:9 */
+        advance(p);
+        if (accept(p, ':') && p->token.kind == T_NUMBER) advance(p);
+    }
+    if (!p->token.newline_before && !is_punct(p, '}') && p->token.kind != T_END)
+        return error_at(p, p->token.range, "the op should end here: a newline or `;`");
+    return true;
+}
+
+/* region = "{" { op } "}"; an empty terminator at its end is implied. Names defined inside are gone behind it. */
+static bool parse_region(Parser *p, Region *region, bool is_kernel) {
+    if (!expect(p, '{')) return false;
+    if (++p->depth > MAX_NESTING) return error_at(p, p->token.range, "regions are nested deeper than %d", MAX_NESTING);
+    Builder b = ir_builder(p->k, region);
+    size_t mark = p->undo.count;
+    while (!p->failed && !is_punct(p, '}')) {
+        if (p->token.kind == T_END) return error_at(p, p->token.range, "`}` is missing at the end");
+        if (is_kernel && is_name(p, "grid") && !p->k->grid) {
+            advance(p);
+            size_t before = p->undo.count;
+            Region *grid = ARENA_NEW(p->m->arena, Region);
+            for (int i = 0; i < region->arg_count; i++) {
+                const Value param = *ir_value(p->k, region->args[i]);
+                define(p, param.name ? param.name : "", param.name ? strlen(param.name) : 0,
+                       ir_argument(p->k, grid, param.type, param.name));
+            }
+            if (!parse_region(p, grid, false)) return false;
+            p->k->grid = grid;
+            forget_since(p, before);
+            continue;
+        }
+        if (!parse_op(p, &b)) return false;
+    }
+    if (p->failed) return false;
+    b.range = p->token.range;
+    bool closed = region->last && op_has(region->last->code, TRAIT_TERMINATOR);
+    if (!closed && is_kernel) ir_return(&b);
+    else if (!closed) ir_yield(&b, NULL, 0);
+    forget_since(p, mark);
+    p->depth--;
+    return expect(p, '}');
+}
+
+/* kernel = "kernel" SYM "(" [param {"," param}] ")" [attrs] region;  param = VALUE {"," VALUE} ":" type */
+static bool parse_kernel(Parser *p) {
+    Range range = p->token.range;
+    if (!accept_name(p, "kernel")) return error_at(p, p->token.range, "`kernel @name(...)` is expected here");
+    if (p->token.kind != T_SYMBOL || !p->token.length)
+        return error_at(p, p->token.range, "a kernel's name, `@name`, is expected here");
+    char *name = token_text(p);
+    if (ir_kernel_find(p->m, name)) return error_at(p, p->token.range, "there is a kernel `@%s` already", name);
+    p->k = ir_kernel_new(p->m, name, range_join(range, p->token.range));
+    p->names = (Map){0};
+    p->undo.count = 0;
+    advance(p);
+    if (!expect(p, '(')) return false;
+    while (!p->failed && !is_punct(p, ')')) {
+        VEC(Token) group = {0};
+        do {
+            if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "a parameter, `%%name`, is expected here");
+            *VEC_PUSH(&group, p->m->arena) = p->token;
+            advance(p);
+        } while (accept(p, ','));
+        const Type *type = NULL;
+        if (!expect(p, ':') || !(type = parse_type(p))) return false;
+        for (size_t i = 0; i < group.count; i++) {
+            Ref arg = ir_argument(p->k, p->k->body, type, arena_string(p->m->arena, group.at[i].at, group.at[i].length));
+            define(p, group.at[i].at, group.at[i].length, arg);
+        }
+        if (!accept(p, ',')) break;
+    }
+    if (!expect(p, ')')) return false;
+    Op attrs = {.code = OP_NONE};
+    Operand unused = {0};
+    if (!parse_attrs(p, &attrs, &unused)) return false;
+    p->k->attrs = attrs.attrs;
+    p->k->attr_count = attrs.attr_count;
+    return parse_region(p, p->k->body, true);
+}
+
+/* The form is what the ops tell: source form while anything is left that `raise` removes, else ring form when there are
+ * tasks, else access form when boxes of tensors appear. */
+typedef struct FormFacts {
+    bool early, tasks, boxes;
+} FormFacts;
+
+static void look_at_form(Op *op, void *user) {
+    FormFacts *facts = user;
+    facts->early |= op->code == OP_PARALLEL || op->code == OP_SPMD || op->code == OP_BUF;
+    facts->tasks |= op->code == OP_TASKS;
+    facts->boxes |= op->code == OP_TLOAD || op->code == OP_TSTORE;
+}
+
+static Form find_form(const Kernel *k) {
+    FormFacts facts = {0};
+    ir_walk(k->body, look_at_form, &facts);
+    if (facts.early) return FORM_SOURCE;
+    return facts.tasks ? FORM_RING : facts.boxes ? FORM_ACCESS : FORM_SOURCE;
+}
+
+bool ir_parse(Module *m, const SourceFile *file) {
+    Parser p = {.m = m, .file = file, .at = file->text};
+    bool good = true;
+    advance(&p);
+    while (p.token.kind != T_END) {
+        p.failed = false;
+        p.depth = 0;
+        size_t before = m->kernels.count;
+        if (parse_kernel(&p)) {
+            p.k->form = find_form(p.k);
+            if (ir_verify(p.k, p.k->form, m->diag)) continue;
+        }
+        good = false;
+        m->kernels.count = before;
+        while (p.token.kind != T_END && !(p.token.newline_before && is_name(&p, "kernel"))) advance(&p);
+    }
+    return good;
+}

@@ -1,0 +1,201 @@
+/* verify.c: is this kernel well-formed?
+ *
+ * Checked: every use sees its definition; types follow the table; regions are closed by the right terminator with the
+ * right values; attributes belong to their op; slots and rings are used by the ops made for them; nothing stands in a
+ * form that should be gone. What a ring must satisfy beyond its types is proved by pass/ring_check.c. */
+#include "ir/ir.h"
+
+#include <string.h>
+
+typedef struct Verifier {
+    const Kernel *k;
+    Form form;
+    Diag *diag;
+    Arena *arena;
+    bool *visible; /* by Ref */
+    bool good;
+} Verifier;
+
+static void complain(Verifier *v, const Op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void complain(Verifier *v, const Op *op, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    diag_emit(v->diag, DIAG_IR_INVALID, op->range, op_info[op->code].mnemonic, arena_vprintf(v->arena, format, args));
+    va_end(args);
+    v->good = false;
+}
+
+static void check_uses(Verifier *v, const Op *op) {
+    for (int i = 0; i < op->operand_count; i++) {
+        Ref ref = op->operands[i];
+        if (ref_is_value(ref) && (ref >= v->k->values.count || !v->visible[ref]))
+            complain(v, op, "operand %d is not defined before this use, in this or an outer region", i + 1);
+    }
+    for (int i = 0; i < op->attr_count; i++) {
+        const Attr *attr = &op->attrs[i];
+        if (!op_allows_attr(op->code, attr->id)) complain(v, op, "it has no attribute `%s`", attr_info[attr->id].text);
+        if (attr_info[attr->id].kind == ATTR_REF && ref_is_value(attr->ref) && !v->visible[attr->ref])
+            complain(v, op, "`%s` is not defined before this use", attr_info[attr->id].text);
+    }
+}
+
+static void check_types(Verifier *v, const Op *op) {
+    const Type **types = ARENA_ARRAY(v->arena, const Type *, op->operand_count + 2);
+    int count = 0;
+    const char *why = "";
+    bool given = op_info[op->code].result == RES_GIVEN;
+    const Type *written = given && op->result_count ? ir_type(v->k, op->results[0]) : NULL;
+    if (!ir_infer((Kernel *)v->k, op, written, types, &count, &why)) {
+        complain(v, op, "%s", why);
+        return;
+    }
+    if (op->code == OP_IF) return; /* its results are checked against its yields */
+    if (count != op->result_count) {
+        complain(v, op, "%d results where the rule gives %d", op->result_count, count);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        if (types[i] != ir_type(v->k, op->results[i]))
+            complain(v, op, "result %d is %s where the rule gives %s", i + 1,
+                     ty_text(ir_type(v->k, op->results[i]), v->arena), ty_text(types[i], v->arena));
+}
+
+/* The last op of the region hands on values of these types. */
+static void check_terminator(Verifier *v, const Op *op, const Region *region, Opcode code, int skip, int count,
+                             const Ref *like) {
+    const Op *last = region->last;
+    if (!last || last->code != code) {
+        complain(v, op, "its region must end in `%s`", op_info[code].mnemonic);
+        return;
+    }
+    if (last->operand_count - skip != count) {
+        complain(v, last, "%d values are handed on, %d are expected", last->operand_count - skip, count);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        if (ir_type(v->k, last->operands[skip + i]) != ir_type(v->k, like[i]))
+            complain(v, last, "value %d is %s, expected is %s", i + 1,
+                     ty_text(ir_type(v->k, last->operands[skip + i]), v->arena),
+                     ty_text(ir_type(v->k, like[i]), v->arena));
+}
+
+static bool need_regions(Verifier *v, const Op *op, int least, int most) {
+    if (op->region_count >= least && op->region_count <= most) return true;
+    complain(v, op, "it has %d regions", op->region_count);
+    return false;
+}
+
+static bool need_args(Verifier *v, const Op *op, const Region *region, int count) {
+    if (region->arg_count == count) return true;
+    complain(v, op, "its region has %d arguments, %d are expected", region->arg_count, count);
+    return false;
+}
+
+static void check_combiner(Verifier *v, const Op *op) {
+    bool wants = op_word(op, AT_COMBINE, WORD_NONE) == COMBINE_REGION;
+    if (!need_regions(v, op, wants, wants) || !wants) return;
+    const Region *region = op->regions[0];
+    if (!need_args(v, op, region, 2 * op->operand_count)) return;
+    for (int i = 0; i < region->arg_count; i++)
+        if (!ty_is_scalar(ir_type(v->k, region->args[i])) ||
+            ir_type(v->k, region->args[i])->elem != ir_type(v->k, op->operands[i % op->operand_count])->elem)
+            complain(v, op, "argument %d of its region does not match its operand", i + 1);
+    check_terminator(v, op, region, OP_YIELD, 0, op->operand_count, region->args);
+}
+
+static void check_tasks(Verifier *v, const Op *op) {
+    if (!need_regions(v, op, 1, 2)) return;
+    const Region *body = op->regions[op->region_count - 1];
+    if (op->region_count == 1) need_args(v, op, body, op->operand_count);
+    else if (need_args(v, op, op->regions[0], 1) && op->regions[0]->last)
+        check_terminator(v, op, op->regions[0], OP_TEST, 1, body->arg_count, body->args);
+    check_terminator(v, op, body, OP_YIELD, 0, 0, NULL);
+}
+
+static void check_structure(Verifier *v, const Op *op) {
+    switch (op->code) {
+    case OP_FOR: {
+        int carried = op->operand_count - 3;
+        if (!need_regions(v, op, 1, 1) || !need_args(v, op, op->regions[0], carried + 1)) return;
+        check_terminator(v, op, op->regions[0], OP_YIELD, 0, carried, op->operands + 3);
+        for (int i = 0; i < carried; i++)
+            if (ir_type(v->k, op->regions[0]->args[i + 1]) != ir_type(v->k, op->operands[3 + i]))
+                complain(v, op, "carried value %d changes its type", i + 1);
+        break;
+    }
+    case OP_WHILE:
+        if (!need_regions(v, op, 2, 2) || !need_args(v, op, op->regions[0], op->operand_count) ||
+            !need_args(v, op, op->regions[1], op->operand_count))
+            return;
+        check_terminator(v, op, op->regions[0], OP_TEST, 1, op->operand_count, op->operands);
+        check_terminator(v, op, op->regions[1], OP_YIELD, 0, op->operand_count, op->operands);
+        break;
+    case OP_IF:
+        if (!need_regions(v, op, 2, 2)) return;
+        if (!ty_is_scalar(ir_type(v->k, op->operands[0]))) complain(v, op, "its condition must be a scalar");
+        for (int i = 0; i < 2; i++)
+            check_terminator(v, op, op->regions[i], OP_YIELD, 0, op->result_count, op->results);
+        break;
+    case OP_PARALLEL:
+        if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], op->operand_count))
+            check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
+        break;
+    case OP_SPMD:
+    case OP_ROLE:
+        if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], op->code == OP_SPMD))
+            check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
+        break;
+    case OP_TASKS: check_tasks(v, op); break;
+    case OP_REDUCE:
+    case OP_SCAN: check_combiner(v, op); break;
+    default: need_regions(v, op, 0, 0);
+    }
+}
+
+/* What must be gone in a form. */
+static void check_form(Verifier *v, const Op *op) {
+    bool source_only = op->code == OP_PARALLEL;
+    if (source_only && v->form > FORM_TILE) complain(v, op, "it may not stand behind the raise pass");
+    if (op->code == OP_CONVERT && v->form < FORM_LAYOUT) complain(v, op, "it stands in layout form only");
+    if (op->code == OP_ROLE && (!op->parent->owner || op->parent->owner->code != OP_TASKS))
+        complain(v, op, "a role stands directly in `tasks`");
+    if (op->code == OP_RETURN && op->parent->owner) complain(v, op, "it only closes the kernel");
+    if (op_has(op->code, TRAIT_TERMINATOR) && op->next) complain(v, op, "it must be the last op of its region");
+}
+
+static void check_region(Verifier *v, const Region *region) {
+    for (int i = 0; i < region->arg_count; i++) v->visible[region->args[i]] = true;
+    for (const Op *op = region->first; op; op = op->next) {
+        check_uses(v, op);
+        if (!v->good) return; /* types of broken references cannot be looked at */
+        check_types(v, op);
+        check_form(v, op);
+        for (int i = 0; i < op->region_count; i++) check_region(v, op->regions[i]);
+        if (!v->good) return;
+        check_structure(v, op);
+        for (int i = 0; i < op->result_count; i++) v->visible[op->results[i]] = true;
+    }
+    for (int i = 0; i < region->arg_count; i++) v->visible[region->args[i]] = false;
+    for (const Op *op = region->first; op; op = op->next)
+        for (int i = 0; i < op->result_count; i++) v->visible[op->results[i]] = false;
+}
+
+bool ir_verify(const Kernel *k, Form form, Diag *diag) {
+    Arena *arena = k->module->arena;
+    Verifier v = {k, form, diag, arena, ARENA_ARRAY(arena, bool, k->values.count), true};
+    if (!k->body->last || k->body->last->code != OP_RETURN) {
+        diag_emit(diag, DIAG_IR_INVALID, k->range, k->name, "a kernel must end in `return`");
+        return false;
+    }
+    if (k->grid) {
+        check_region(&v, k->grid);
+        const Op *last = k->grid->last;
+        bool closed = last && last->code == OP_YIELD && last->operand_count >= 1 && last->operand_count <= 3;
+        if (!closed) {
+            diag_emit(diag, DIAG_IR_INVALID, k->range, k->name, "its grid must yield 1 to 3 numbers");
+            v.good = false;
+        }
+    }
+    check_region(&v, k->body);
+    return v.good;
+}

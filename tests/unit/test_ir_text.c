@@ -1,0 +1,183 @@
+/* test_ir_text.c: printer, parser and verifier of Tile IR. */
+#include "check.h"
+#include "ir/build.h"
+
+/* Parses, prints; the print must be `want` (or the text itself), and print(parse(print)) must be the same. */
+static void round_trip(const char *text, const char *want) {
+    Trap trap;
+    Arena arena;
+    SourceMap sources;
+    Diag diag;
+    arena_init(&arena, allocator_malloc, &trap);
+    if (TRAP_ARM(&trap)) {
+        const char *now = text;
+        for (int pass = 0; pass < 2; pass++) {
+            source_init(&sources, &arena);
+            diag_init(&diag, &arena, &sources);
+            Module *m = ir_module_new(&arena, &diag, &sources);
+            if (!ir_parse(m, source_add(&sources, "t.ir", now, strlen(now)))) {
+                CHECK_TEXT(diag_render(&diag, &arena), "");
+                break;
+            }
+            Text all = text_new(&arena);
+            for (size_t i = 0; i < m->kernels.count; i++) text_add(&all, "%s", ir_print(m->kernels.at[i], &arena));
+            CHECK_TEXT(all.at, want);
+            now = all.at;
+        }
+    } else {
+        CHECK_TEXT(trap.message, "no trap");
+    }
+    arena_free(&arena);
+}
+
+static void refused(const char *text, const char *want) {
+    Trap trap;
+    Arena arena;
+    SourceMap sources;
+    Diag diag;
+    arena_init(&arena, allocator_malloc, &trap);
+    if (TRAP_ARM(&trap)) {
+        source_init(&sources, &arena);
+        diag_init(&diag, &arena, &sources);
+        Module *m = ir_module_new(&arena, &diag, &sources);
+        CHECK(!ir_parse(m, source_add(&sources, "t.ir", text, strlen(text))));
+        char *got = diag_render(&diag, &arena);
+        if (!strstr(got, want)) CHECK_TEXT(got, want);
+        check_count++;
+    } else {
+        CHECK_TEXT(trap.message, "no trap");
+    }
+    arena_free(&arena);
+}
+
+static const char matmul[] =
+    "kernel @mm(%A, %B, %C: *f16, %M, %N, %K, %sa, %sb, %sc: i32) <warps=4> {\n"
+    "  %nm = cdiv %M, 128\n"
+    "  %nn = cdiv %N, 256\n"
+    "  %nk = cdiv %K, 64\n"
+    "  %np = num_programs<0>\n"
+    "  %TA = tensor %A, [%M, %K], [%sa, 1]\n"
+    "  %TB = tensor %B, [%K, %N], [%sb, 1]\n"
+    "  %TC = tensor %C, [%M, %N], [%sc, 1]\n"
+    "  %in = ring<from=load, to=compute, slots=3, hold=2> : {a: f16[128,64], b: f16[64,256]}\n"
+    "  %out = ring<from=compute, to=store, slots=1> : {c: f16[128,256]}\n"
+    "  tasks %pid in %np <order=code, persist> {\n"
+    "    %pm = div %pid, %nn\n"
+    "    %pn = rem %pid, %nn\n"
+    "    %m = mul %pm, 128\n"
+    "    %n = mul %pn, 256\n"
+    "    role load {\n"
+    "      for %k = 0, %nk, 1 {\n"
+    "        %kk = mul %k, 64\n"
+    "        %s = acquire %in\n"
+    "        %a = tload %TA, [%m, %kk] : f16[128,64]\n"
+    "        put %s.a, %a\n"
+    "        %b = tload<fill=0.5> %TB, [%kk, %n] : f16[64,256]\n"
+    "        put %s.b, %b\n"
+    "        commit %in, %s\n"
+    "      }\n"
+    "    }\n"
+    "    role compute<workers=2, by=m> {\n"
+    "      %z = splat 0.0 : f32[128,256]\n"
+    "      %acc = for %k = 0, %nk, 1 (%c = %z) {\n"
+    "        %s = wait %in\n"
+    "        %a = get %s.a\n"
+    "        %b = get %s.b\n"
+    "        %c1 = dot %a, %b, %c\n"
+    "        release %in, %s\n"
+    "        yield %c1\n"
+    "      }\n"
+    "      %h = cast %acc : f16[128,256]\n"
+    "      %o = acquire %out\n"
+    "      put %o.c, %h\n"
+    "      commit %out, %o\n"
+    "    }\n"
+    "    role store<on=compute> {\n"
+    "      %o = wait %out\n"
+    "      %h = get %o.c\n"
+    "      tstore %TC, [%m, %n], %h\n"
+    "      release %out, %o\n"
+    "    }\n"
+    "  }\n"
+    "}\n";
+
+static const char control[] =
+    "kernel @c(%X: tensor<f32,2>, %p: *i8, %n: i64) {\n"
+    "  grid {\n"
+    "    %e = extent<0> %X\n"
+    "    %g = cast %e : i32\n"
+    "    yield %g, 1\n"
+    "  }\n"
+    "  %0 = add %n, -1\n"
+    "  %1 = add 7:u64, 8:u64\n"
+    "  %r, %q = while (%a = %0, %b = 0.1) {\n"
+    "    %c = cmp<lt> %a, 10\n"
+    "    test %c, %a, %b\n"
+    "  } do (%d, %f) {\n"
+    "    %d1 = add %d, 1\n"
+    "    yield %d1, %f\n"
+    "  }\n"
+    "  %c = cmp<eq> %r, 3\n"
+    "  %v = if %c {\n"
+    "    yield 1.5\n"
+    "  } {\n"
+    "    yield %q\n"
+    "  }\n"
+    "  %b = buf : buf<f32[8], shared>\n"
+    "  parallel %i, %j in 4, 2 {\n"
+    "    %x = mul %i, 2\n"
+    "    %y = add %x, %j\n"
+    "    bstore %b, [%y], %v\n"
+    "  }\n"
+    "  %t = bload %b, [0] : f32[8]\n"
+    "  %s, %at = reduce<region, axis=0> %t, %t (%x: f32, %i: f32, %y: f32, %j: f32) {\n"
+    "    %m = max<nan=keep> %x, %y\n"
+    "    yield %m, %j\n"
+    "  }\n"
+    "  %mx = reduce<argmax, axis=0> %t\n"
+    "  %pp = ptr_add %p, %n\n"
+    "  %l = load<evict=first> %pp, true, 5\n"
+    "  store %pp, %l\n"
+    "  spmd %w in 2 <unit=warpgroup> {\n"
+    "    sync<unit=block>\n"
+    "  }\n"
+    "  assert<message=\"all \\\"good\\\"?\"> %c\n"
+    "  tasks %it while {\n"
+    "    %go = cmp<lt> %it, 3\n"
+    "    test %go, %it\n"
+    "  } do (%m) {\n"
+    "    role load {\n"
+    "      print<message=it> %m, %s\n"
+    "    }\n"
+    "  }\n"
+    "}\n";
+
+static void test_round_trips(void) {
+    round_trip(matmul, matmul);
+    round_trip(control, control);
+    round_trip("kernel @e() { return }", "kernel @e() {\n}\n");
+    round_trip("// hello\nkernel @f(%x: f32) { %y = add %x, 1.0 ; %x_1 = neg %y ; %5 = neg %x_1 @3:4 }\n",
+               "kernel @f(%x: f32) {\n  %y = add %x, 1.0\n  %x_1 = neg %y\n  %0 = neg %x_1\n}\n");
+    round_trip("kernel @g() { %a = splat -inf : f32[3] ; %b = splat nan : bf16[2,2] ; %c = splat 1e-07 : f64[1] }",
+               "kernel @g() {\n  %a = splat -inf : f32[3]\n  %b = splat nan : bf16[2,2]\n  %c = splat 1e-07 : f64[1]\n}\n");
+}
+
+static void test_refusals(void) {
+    refused("kernel @e(%x: i32) { %y = ad %x, 1 }", "`ad` is no operation of Tile IR; did you mean `add`?");
+    refused("kernel @e() { %y = add %x, 1 }", "`%x` is not defined before this use");
+    refused("kernel @e(%x: i32, %y: f32) { %z = add %x, %y }", "operands must have one element type, here i32 and f32");
+    refused("kernel @e(%x: i32) { for %i = 0, 4, 1 { %a = add %x, %i } ; %b = neg %a }", "`%a` is not defined");
+    refused("kernel @e() { %x = iota<0, 4> ; %y = iota<0, 3> ; %z = add %x, %y }", "do not broadcast");
+    refused("kernel @e(%x: f32) { %r = for %i = 0, 4, 1 (%a = %x) { yield } }", "0 values are handed on, 1 are expected");
+    refused("kernel @e() { ", "`}` is missing");
+    refused("kernel @e(%p: *f32) { %v = tload %p, [0] : f32[4] }", "operand 1 must be a tensor, it is *f32");
+    refused("kernel @e() { %a = splat 0.0 : f32[1048577] }", "an extent must be in 1 .. 2^20");
+    refused("kernel @e() { role load { } }", "a role stands directly in `tasks`");
+    refused("kernel @e() { %a, %b = iota<0, 4> }", "has 1 results, 2 are named");
+}
+
+int main(void) {
+    test_round_trips();
+    test_refusals();
+    return check_done();
+}
