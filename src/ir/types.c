@@ -2,6 +2,8 @@
  * found by its text, which is exact. */
 #include "ir/ir.h"
 
+#include "base/numeric.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -154,23 +156,11 @@ const Type *ir_type(const Kernel *k, Ref r) {
 }
 
 double elem_round(Elem elem, double value) {
-    static const struct {
-        int precision, least; /* bits of the significand; exponent (of the last bit) of the least number */
-        double largest;
-        bool saturates;
-    } formats[EL_COUNT] = {[EL_F16] = {11, -24, 65504, false},
-                           [EL_BF16] = {8, -133, 3.3895313892515355e38, false},
-                           [EL_F8E4M3] = {4, -9, 448, true},
-                           [EL_F8E5M2] = {3, -16, 57344, true}};
-    if (elem == EL_F64 || value == 0 || isnan(value)) return value;
+    static const FloatFormat *const formats[EL_COUNT] = {
+        [EL_F16] = &format_f16, [EL_BF16] = &format_bf16, [EL_F8E4M3] = &format_f8e4m3, [EL_F8E5M2] = &format_f8e5m2};
     if (elem == EL_F32) return (float)value;
-    int exponent;
-    frexp(value, &exponent);
-    int unit = exponent - formats[elem].precision;
-    if (unit < formats[elem].least) unit = formats[elem].least;
-    double rounded = isinf(value) ? value : ldexp(nearbyint(ldexp(value, -unit)), unit);
-    if (fabs(rounded) <= formats[elem].largest) return rounded;
-    return copysign(formats[elem].saturates ? formats[elem].largest : (double)INFINITY, value);
+    const FloatFormat *format = formats[elem];
+    return format ? float_widen(format, float_narrow(format, value, false)) : value;
 }
 
 /* One literal an exact (type, bits). */

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""check_tree.py: rules about the tree itself.
+
+- docs/architecture.md names every file of src/, and no file that is not there;
+- includes point only to the left: base < ir, syntax < front, pass, target < runtime < cli, and cli sees nothing but
+  the public header;
+- file names are unique; README.md is under 150 lines; every markdown link to a file leads to one.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SEES = {
+    "base": {"base"},
+    "ir": {"base", "ir"},
+    "syntax": {"base", "syntax"},
+    "front": {"base", "ir", "syntax", "front"},
+    "pass": {"base", "ir", "pass"},
+    "target": {"base", "ir", "pass", "target"},
+    "runtime": {"base", "ir", "syntax", "front", "pass", "target", "runtime"},
+    "cli": {"cli"},
+}
+
+
+def check_includes(errors):
+    for path in sorted(ROOT.glob("src/**/*.[ch]")):
+        layer = path.relative_to(ROOT / "src").parts[0]
+        if "prelude" in path.parts or "include" in path.parts:
+            continue  # compiled with the emitted code, not with the library
+        for number, line in enumerate(path.read_text().split("\n"), 1):
+            found = re.match(r'#include "([a-z]+)/', line)
+            if found and found.group(1) not in SEES[layer]:
+                errors.append(f"{path.relative_to(ROOT)}:{number}: {layer} may not include {found.group(1)}")
+
+
+def check_architecture(errors):
+    page = ROOT / "docs/architecture.md"
+    text = page.read_text()
+    files = {str(p.relative_to(ROOT)) for p in ROOT.glob("src/**/*") if p.is_file()}
+    named = set(re.findall(r"`(src/[\w/.]+\.\w+)`", text))
+    errors += [f"docs/architecture.md does not name {name}" for name in sorted(files - named)]
+    errors += [f"docs/architecture.md names {name}, which does not exist" for name in sorted(named - files)]
+
+
+def check_names(errors):
+    seen = {}
+    for path in sorted(ROOT.glob("src/**/*.[ch]")):
+        if "include" in path.parts:
+            continue
+        if path.name in seen:
+            errors.append(f"{path.relative_to(ROOT)} and {seen[path.name]} share a name")
+        seen[path.name] = path.relative_to(ROOT)
+
+
+def check_markdown(errors):
+    if len((ROOT / "README.md").read_text().split("\n")) > 150:
+        errors.append("README.md has more than 150 lines")
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            if not (page.parent / link).exists():
+                errors.append(f"{page.relative_to(ROOT)}: the link {link} leads nowhere")
+
+
+def main():
+    errors = []
+    check_includes(errors)
+    check_architecture(errors)
+    check_names(errors)
+    check_markdown(errors)
+    print("\n".join(errors) if errors else "the tree keeps its rules")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
