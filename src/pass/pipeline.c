@@ -1,0 +1,66 @@
+/* pipeline.c: the passes, in order, in one straight line; and what surrounds each of them.
+ *
+ * pipeline_run takes a verified kernel from a door and leaves it in the form that the machine wants. Around every pass:
+ * scratch memory is reset, errors stop the run, the form is checked (verify_each), the trace is called with the time the
+ * pass took. `only` runs just the named passes, in the order of the table; `stop_after` ends behind one. */
+#include "pass/pass.h"
+
+#include <string.h>
+#include <time.h>
+
+const PassOptions pass_options_default = {.num_stages = -1, .roles = -1, .persist = -1, .fuse = true};
+
+void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...) {
+    Arena *arena = cx->module->arena;
+    va_list args;
+    va_start(args, format);
+    char *text = arena_vprintf(arena, format, args);
+    va_end(args);
+    *VEC_PUSH(&cx->findings, arena) = (Finding){range, arena_string(arena, subject, strlen(subject)), text};
+}
+
+typedef struct Runner {
+    PassContext *cx;
+    Kernel *k;
+    const PipelineRequest *request;
+    bool done; /* stopped, by request or by an error */
+} Runner;
+
+static bool is_wanted(const char *only, const char *name) {
+    if (!only) return true;
+    size_t length = strlen(name);
+    for (const char *at = only; (at = strstr(at, name)); at += length)
+        if ((at == only || at[-1] == ',') && (at[length] == 0 || at[length] == ',')) return true;
+    return false;
+}
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void step(Runner *r, const char *name, Form form, bool (*pass)(PassContext *, Kernel *)) {
+    const PipelineRequest *request = r->request;
+    if (r->done) return;
+    if (is_wanted(request->only, name)) {
+        ArenaMark mark = arena_mark(r->cx->scratch);
+        double start = seconds();
+        pass(r->cx, r->k);
+        double spent = seconds() - start;
+        arena_reset(r->cx->scratch, mark);
+        if (r->k->form < form) r->k->form = form;
+        if (request->trace) request->trace(request->trace_user, name, r->k, spent);
+        r->done = r->cx->module->diag->errors > 0 ||
+                  (request->verify_each && !ir_verify(r->k, r->k->form, r->cx->module->diag));
+    }
+    if (request->stop_after && strcmp(request->stop_after, name) == 0) r->done = true;
+}
+
+bool pipeline_run(PassContext *cx, Kernel *k, const PipelineRequest *request) {
+    Runner r = {cx, k, request, false};
+#define PASS(name, form, doc) step(&r, #name, FORM_##form, pass_##name);
+#include "pass/passes.def"
+#undef PASS
+    return cx->module->diag->errors == 0;
+}
