@@ -16,6 +16,7 @@ typedef struct PassOptions {
     int persist;        /* -1 auto, 0 off, 1 on */
     int workers;        /* 0 auto: consumer warpgroups */
     bool fuse;          /* multiply-adds become fma (default on) */
+    bool generic;       /* nothing may be required of the arguments (the variant for launches that fail a `require`) */
 } PassOptions;
 extern const PassOptions pass_options_default;
 
