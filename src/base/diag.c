@@ -28,21 +28,28 @@ static bool seen_before(const Diag *diag, const DiagMessage *message) {
     return false;
 }
 
+void diag_vemit(Diag *diag, DiagId id, Range range, va_list args) {
+    bool note = rows[id].severity == SEVERITY_NOTE;
+    if (note && diag->muted) return;
+    if (rows[id].severity == SEVERITY_ERROR && diag->errors >= DIAG_LIMIT) {
+        diag->errors++; /* only counted, so that broken text cannot fill the memory */
+        diag->muted = true;
+        return;
+    }
+    DiagMessage message = {id, rows[id].severity, range, arena_vprintf(diag->arena, rows[id].format, args)};
+    if (!note) {
+        diag->muted = seen_before(diag, &message);
+        if (diag->muted) return;
+        if (message.severity == SEVERITY_ERROR) diag->errors++;
+    }
+    *VEC_PUSH(&diag->messages, diag->arena) = message;
+}
+
 void diag_emit(Diag *diag, DiagId id, Range range, ...) {
     va_list args;
     va_start(args, range);
-    char *text = arena_vprintf(diag->arena, rows[id].format, args);
+    diag_vemit(diag, id, range, args);
     va_end(args);
-    DiagMessage message = {id, rows[id].severity, range, text};
-    if (message.severity == SEVERITY_NOTE) {
-        if (diag->muted) return;
-    } else {
-        diag->muted = seen_before(diag, &message);
-        if (message.severity == SEVERITY_ERROR && !diag->muted && ++diag->errors > DIAG_LIMIT)
-            diag->muted = true;
-        if (diag->muted) return;
-    }
-    *VEC_PUSH(&diag->messages, diag->arena) = message;
 }
 
 /* How many columns a terminal gives the code point: 0 combining, 2 wide, else 1. Coarse on purpose. */
