@@ -1,7 +1,7 @@
 /* py_ast.c: the field tables of the Python tree (from py_ast.def), and what walks a tree by them.
  *
- * Whatever treats all kinds alike (dump, walk, height) goes through py_kinds: the type of field i says how to read
- * cell i of the node. */
+ * Whatever treats all kinds alike (dump, walk, height) goes through py_kinds: the type of field i
+ * says how to read cell i of the node. */
 #include "syntax/py_ast.h"
 
 #include <string.h>
@@ -21,9 +21,9 @@
 #define REAL(f)  {PY_FIELD_REAL, #f},
 
 #define PY_LEAF(kind, cls)
-#define PY_NODE(kind, cls, fields)                                                                 \
-    static const PyField fields_##kind[] = {fields};                                               \
-    _Static_assert(sizeof(((PyNode *)0)->kind) == 8 * sizeof fields_##kind / sizeof(PyField),      \
+#define PY_NODE(kind, cls, fields)                                                            \
+    static const PyField fields_##kind[] = {fields};                                          \
+    _Static_assert(sizeof(((PyNode *)0)->kind) == 8 * sizeof fields_##kind / sizeof(PyField), \
                    "a field is one cell");
 #include "syntax/py_ast.def"
 #undef PY_NODE
@@ -31,7 +31,7 @@
 
 const PyKindInfo py_kinds[PY_KIND_COUNT] = {
 #define PY_LEAF(kind, cls) {#kind, PY_##cls, NULL, 0},
-#define PY_NODE(kind, cls, fields)                                                                 \
+#define PY_NODE(kind, cls, fields) \
     {#kind, PY_##cls, fields_##kind, sizeof fields_##kind / sizeof(PyField)},
 #include "syntax/py_ast.def"
 #undef PY_NODE

@@ -4,9 +4,10 @@
  *         y = (1 +         INDENT NAME P_ASSIGN P_LPAREN NUMBER P_PLUS
  *              2)          NUMBER P_RPAREN NEWLINE DEDENT END STOP
  *
- * A tab moves to the next multiple of eight columns. Where eight and one would order two lines differently, the
- * indentation is ambiguous and refused, as in CPython. A bracket that is never closed would swallow the rest of the
- * file: a line that begins with a word which no expression can hold ends it. */
+ * A tab moves to the next multiple of eight columns. Where eight and one would order two lines
+ * differently, the indentation is ambiguous and refused, as in CPython. A bracket that is never
+ * closed would swallow the rest of the file: a line that begins with a word which no expression can
+ * hold ends it. */
 #include "syntax/py_lex.h"
 
 #include "base/vec.h"
@@ -17,6 +18,7 @@
 typedef struct Bracket {
     char open;
     uint32_t at;
+    size_t token;
 } Bracket;
 
 typedef struct Lexer {
@@ -50,21 +52,20 @@ static const Spelling punctuation[] = {
 };
 
 const char *py_token_name(PyTokenKind kind) {
-    static const char *const names[PY_T_COUNT] = {
-        [PY_T_END] = "the end of the file",
-        [PY_T_STOP] = "the end of the file",
-        [PY_T_ERROR] = "a mistake",
-        [PY_T_NEWLINE] = "the end of the line",
-        [PY_T_INDENT] = "more indentation",
-        [PY_T_DEDENT] = "the end of the block",
-        [PY_T_NAME] = "a name",
-        [PY_T_NUMBER] = "a number",
-        [PY_T_STRING] = "a string",
+    static const char *const names[PY_T_COUNT] = {[PY_T_END] = "the end of the file",
+                                                  [PY_T_STOP] = "the end of the file",
+                                                  [PY_T_ERROR] = "a mistake",
+                                                  [PY_T_NEWLINE] = "the end of the line",
+                                                  [PY_T_INDENT] = "more indentation",
+                                                  [PY_T_DEDENT] = "the end of the block",
+                                                  [PY_T_NAME] = "a name",
+                                                  [PY_T_NUMBER] = "a number",
+                                                  [PY_T_STRING] = "a string",
 #define K(id, spelling) [PY_T_##id] = "`" spelling "`",
-        PY_KEYWORDS(K)
+                                                  PY_KEYWORDS(K)
 #undef K
 #define P(id, spelling) [PY_T_P_##id] = "`" spelling "`",
-            PY_PUNCTUATION(P)
+                                                      PY_PUNCTUATION(P)
 #undef P
     };
     return names[kind];
@@ -107,22 +108,21 @@ static uint32_t decode(const char *at, int *length) {
     if (s[0] < 0x80) return *length = 1, s[0];
     if (s[0] < 0xe0) return *length = 2, (uint32_t)((s[0] & 0x1f) << 6 | (s[1] & 0x3f));
     if (s[0] < 0xf0)
-        return *length = 3,
-               (uint32_t)((s[0] & 0x0f) << 12 | (s[1] & 0x3f) << 6 | (s[2] & 0x3f));
+        return *length = 3, (uint32_t)((s[0] & 0x0f) << 12 | (s[1] & 0x3f) << 6 | (s[2] & 0x3f));
     *length = 4;
     return (uint32_t)((s[0] & 0x07) << 18 | (s[1] & 0x3f) << 12 | (s[2] & 0x3f) << 6 |
                       (s[3] & 0x3f));
 }
 
-/* Characters that look like Python but are not: typographic quotes and dashes, spaces, arrows, mathematical signs,
- * full-width punctuation, pictures. Any other character outside ASCII may stand in a name. */
+/* Characters that look like Python but are not: typographic quotes and dashes, spaces, arrows,
+ * mathematical signs, full-width punctuation, pictures. Any other character outside ASCII may stand
+ * in a name. */
 static bool never_in_name(uint32_t c) {
     static const uint32_t spans[][2] = {
-        {0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb6},     {0xb8, 0xb9},
-        {0xbb, 0xbf},     {0xd7, 0xd7},     {0xf7, 0xf7},     {0x2000, 0x203e},
-        {0x2041, 0x2053}, {0x2055, 0x2070}, {0x20a0, 0x20cf}, {0x2190, 0x2bff}, {0x3000, 0x3004},
-        {0x3008, 0x3020}, {0xff01, 0xff0f}, {0xff1a, 0xff20}, {0xfeff, 0xfeff},
-        {0xfffd, 0xfffd}, {0x1f000, 0x1faff}};
+        {0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb6},     {0xb8, 0xb9},      {0xbb, 0xbf},
+        {0xd7, 0xd7},     {0xf7, 0xf7},     {0x2000, 0x203e}, {0x2041, 0x2053},  {0x2055, 0x2070},
+        {0x20a0, 0x20cf}, {0x2190, 0x2bff}, {0x3000, 0x3004}, {0x3008, 0x3020},  {0xff01, 0xff0f},
+        {0xff1a, 0xff20}, {0xfeff, 0xfeff}, {0xfffd, 0xfffd}, {0x1f000, 0x1faff}};
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
         if (c >= spans[i][0] && c <= spans[i][1]) return true;
     return false;
@@ -133,7 +133,12 @@ static bool check_text(Lexer *lx) {
     const unsigned char *s = (const unsigned char *)lx->text;
     for (uint32_t i = 0; i < lx->end;) {
         uint32_t left = lx->end - i;
-        int n = s[i] < 0x80 ? 1 : s[i] < 0xc2 ? 0 : s[i] < 0xe0 ? 2 : s[i] < 0xf0 ? 3 : s[i] < 0xf5 ? 4 : 0;
+        int n = s[i] < 0x80   ? 1
+                : s[i] < 0xc2 ? 0
+                : s[i] < 0xe0 ? 2
+                : s[i] < 0xf0 ? 3
+                : s[i] < 0xf5 ? 4
+                              : 0;
         bool good = n && (uint32_t)n <= left;
         for (int k = 1; good && k < n; k++) good = (s[i + k] & 0xc0) == 0x80;
         if (good && n == 3)
@@ -156,10 +161,12 @@ static bool check_text(Lexer *lx) {
 /* Is this the name of an encoding whose text, if it is ASCII, reads the same in UTF-8? */
 static bool encoding_is_harmless(const char *name, size_t length, bool ascii) {
     static const char *const any[] = {"utf-8", "utf_8", "utf8", "u8"};
-    static const char *const subset[] = {"ascii", "us-ascii", "latin", "iso-8859", "iso8859", "cp125"};
+    static const char *const subset[] = {"ascii",    "us-ascii", "latin",
+                                         "iso-8859", "iso8859",  "cp125"};
     char low[24];
     if (length >= sizeof low) return false;
-    for (size_t i = 0; i < length; i++) low[i] = (char)(name[i] | (name[i] >= 'A' && name[i] <= 'Z' ? 32 : 0));
+    for (size_t i = 0; i < length; i++)
+        low[i] = (char)(name[i] | (name[i] >= 'A' && name[i] <= 'Z' ? 32 : 0));
     low[length] = '\0';
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)
         if (strncmp(low, any[i], strlen(any[i])) == 0) return true;
@@ -207,7 +214,7 @@ static void open_bracket(Lexer *lx, char open) {
         lx->pos = lx->end; /* what follows would only repeat the mistake */
         return;
     }
-    lx->brackets[lx->depth++] = (Bracket){open, lx->pos};
+    lx->brackets[lx->depth++] = (Bracket){open, lx->pos, lx->tokens.count};
 }
 
 /* False when the closing bracket was wrong and has been reported. */
@@ -230,15 +237,16 @@ static void report_unclosed(Lexer *lx) {
     Bracket top = lx->brackets[lx->depth - 1];
     char close = top.open == '(' ? ')' : top.open == '[' ? ']' : '}';
     diag_emit(lx->diag, DIAG_PY_UNCLOSED, make_range(lx, top.at, top.at + 1), top.open, close);
-    push(lx, PY_T_ERROR, lx->pos, lx->pos);
+    lx->tokens.at[top.token].kind =
+        PY_T_ERROR; /* so the parser adds nothing about what it swallowed */
     lx->depth = 0;
 }
 
 /* Does the line at pos begin with a keyword that no expression can contain? */
 static bool statement_begins(const Lexer *lx, uint32_t pos) {
-    static const char *const words[] = {"def",   "class", "return", "import",   "while", "with",   "try",  "raise",
-                                        "pass",  "break", "global", "continue", "del",   "assert", "except",
-                                        "finally", "nonlocal"};
+    static const char *const words[] = {"def", "class",  "return", "import",  "while",   "with",
+                                        "try", "raise",  "pass",   "break",   "global",  "continue",
+                                        "del", "assert", "except", "finally", "nonlocal"};
     uint32_t stop = pos;
     while (stop < lx->end && is_word(lx->text[stop])) stop++;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -299,7 +307,8 @@ static void measure_indent(Lexer *lx, int *column, int *alt) {
     }
 }
 
-/* At the start of a line: over blank lines and comments, up to the first token of a logical line. */
+/* At the start of a line: over blank lines and comments, up to the first token of a logical line.
+ */
 static void begin_line(Lexer *lx) {
     while (lx->pos < lx->end) {
         int column, alt;
@@ -320,7 +329,8 @@ static int digit_value(char c) {
     return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 99;
 }
 
-/* Digits of a base with single underscores between them; false if none or an underscore is out of place. */
+/* Digits of a base with single underscores between them; false if none or an underscore is out of
+ * place. */
 static bool digits(Lexer *lx, int base) {
     bool any = false;
     for (;;) {
@@ -404,7 +414,7 @@ static void lex_string(Lexer *lx, uint32_t begin) {
         char c = peek(lx, 0);
         if (lx->pos >= lx->end || (!triple && is_line_end(c))) {
             diag_emit(lx->diag, triple ? DIAG_PY_UNTERMINATED_LONG : DIAG_PY_UNTERMINATED,
-                      make_range(lx, begin, opened + quotes), quote, quote, quote);
+                      make_range(lx, begin, opened + quotes), quote, quote, quote, quote);
             push(lx, PY_T_ERROR, begin, lx->pos);
             return;
         }
@@ -460,7 +470,8 @@ static void lex_word(Lexer *lx) {
     }
     PyTokenKind kind = PY_T_NAME;
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-        if (length == keywords[i].length && memcmp(lx->text + begin, keywords[i].text, length) == 0)
+        if (length == keywords[i].length && keywords[i].text[0] == lx->text[begin] &&
+            memcmp(lx->text + begin, keywords[i].text, length) == 0)
             kind = (PyTokenKind)keywords[i].kind;
     push(lx, kind, begin, lx->pos);
 }
@@ -469,7 +480,9 @@ static void lex_punctuation(Lexer *lx) {
     uint32_t begin = lx->pos;
     for (size_t i = 0; i < sizeof punctuation / sizeof *punctuation; i++) {
         const Spelling *s = &punctuation[i];
-        if (s->length > lx->end - begin || memcmp(lx->text + begin, s->text, s->length) != 0) continue;
+        if (s->text[0] != lx->text[begin] || s->length > lx->end - begin ||
+            memcmp(lx->text + begin, s->text, s->length) != 0)
+            continue;
         PyTokenKind kind = (PyTokenKind)s->kind;
         char c = s->text[0];
         if (c == '(' || c == '[' || c == '{') open_bracket(lx, c);
@@ -485,7 +498,8 @@ static void lex_punctuation(Lexer *lx) {
     push(lx, PY_T_ERROR, begin, lx->pos);
 }
 
-/* A line end inside brackets is white space, unless the next line shows that a bracket was forgotten. */
+/* A line end inside brackets is white space, unless the next line shows that a bracket was
+ * forgotten. */
 static void join_or_end_line(Lexer *lx) {
     uint32_t at = lx->pos;
     skip_line_end(lx);
@@ -535,13 +549,13 @@ static void lex_all(Lexer *lx) {
 
 PyTokens py_lex(const SourceFile *file, Range range, PyLexMode mode, Arena *arena, Diag *diag) {
     Lexer state = {.file = file,
-                  .arena = arena,
-                  .diag = diag,
-                  .text = file->text,
-                  .pos = range.begin - file->base,
-                  .end = range.end - file->base,
-                  .levels = 1,
-                  .embedded = mode == PY_LEX_FIELD};
+                   .arena = arena,
+                   .diag = diag,
+                   .text = file->text,
+                   .pos = range.begin - file->base,
+                   .end = range.end - file->base,
+                   .levels = 1,
+                   .embedded = mode == PY_LEX_FIELD};
     Lexer *lx = &state;
     bool good = true;
     if (!lx->embedded) {

@@ -1,7 +1,8 @@
-/* py_parse.c: the parser's machinery: tokens, failure and recovery, making nodes, blocks, the entry.
+/* py_parse.c: the parser's machinery: tokens, failure and recovery, making nodes, blocks, the
+ * entry.
  *
- * The rules themselves are in py_parse_stmt.c, py_parse_compound.c, py_parse_match.c, py_parse_expr.c, py_parse_atom.c
- * and py_string.c; py_parse.h says how they work together. */
+ * The rules themselves are in py_parse_stmt.c, py_parse_compound.c, py_parse_match.c,
+ * py_parse_expr.c, py_parse_atom.c and py_string.c; py_parse.h says how they work together. */
 #include "syntax/py_parse.h"
 
 #include <string.h>
@@ -43,8 +44,9 @@ void py_expect(PyParser *p, PyTokenKind kind) {
 void py_expect_close(PyParser *p, PyTokenKind close, uint32_t opened) {
     if (py_accept(p, close) || p->failed) return;
     char c = py_token_name(close)[1];
+    bool told = py_peek(p) == PY_T_ERROR;
     py_fail(p, DIAG_PY_MISSING_COMMA, py_here(p), c, py_token_name(py_peek(p)));
-    if (!p->trial && opened)
+    if (!p->trial && opened && !told)
         diag_emit(p->diag, DIAG_PY_OPENED_HERE, (Range){opened, opened + 1},
                   *py_token_text(p, (Range){opened, opened + 1}));
 }
@@ -82,8 +84,9 @@ void py_fail(PyParser *p, DiagId id, Range range, ...) {
 }
 
 bool py_enter(PyParser *p) {
-    if (++p->depth <= 2 * PY_MAX_DEPTH) return true; /* brackets, bounded by the lexer, and prefix operators */
-    py_fail(p, DIAG_PY_TOO_DEEP, py_here(p), PY_MAX_DEPTH);
+    int limit = 2 * PY_MAX_DEPTH; /* brackets, which the lexer bounds, and prefix operators */
+    if (++p->depth <= limit) return true;
+    py_fail(p, DIAG_PY_TOO_DEEP, py_here(p), limit);
     return false;
 }
 
@@ -180,9 +183,9 @@ const PyList *py_list_one(PyParser *p, PyNode *node) {
 
 static void parse_statements(PyParser *p);
 
-/* After a failure: to the start of the next statement at this level. A block under a broken header is still read, for
- * the mistakes in it, and so are the branches that continue it. */
-static void recover(PyParser *p) {
+/* After a failure: to the start of the next statement at this level. A block under a broken header
+ * is still read, for the mistakes in it, and so are the branches that continue it. */
+void py_recover(PyParser *p) {
     p->failed = false;
     p->pos = p->error;
     for (;;) {
@@ -222,7 +225,7 @@ static void parse_statement(PyParser *p) {
     if (p->tokens.at[p->error].kind == PY_T_INDENT && p->error > 0 &&
         p->tokens.at[p->error - 1].kind == PY_T_NEWLINE)
         p->error--; /* the indented lines are read as a block of their own */
-    recover(p);
+    py_recover(p);
 }
 
 static void parse_statements(PyParser *p) {

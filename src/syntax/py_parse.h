@@ -1,14 +1,16 @@
 /* py_parse.h: what the files of the Python parser share.
  *
- * Recursive descent over the token array, one function a rule of CPython 3.11's grammar; each function carries its rule
- * as a comment. The way of errors: py_fail reports once, remembers the place and moves the parser onto the STOP token,
- * which matches nothing, so that every loop and rule runs out at once without further checks. The statement loop then
- * goes back to that place, skips to the end of the line, and reads on. Functions never return NULL: after a failure
- * their result is a node that nobody looks at.
+ * Recursive descent over the token array, one function a rule of CPython 3.11's grammar; each
+ * function carries its rule as a comment. The way of errors: py_fail reports once, remembers the
+ * place and moves the parser onto the STOP token, which matches nothing, so that every loop and
+ * rule runs out at once without further checks. The statement loop then goes back to that place,
+ * skips to the end of the line, and reads on. Functions never return NULL: after a failure their
+ * result is a node that nobody looks at.
  *
  *     PyNode *node = py_new(p, PY_Await, begin);      begin: where its first token begins
  *     node->Await.value = py_parse_primary(p);
- *     return py_done(p, node);                        ends behind the last token taken; measures its height
+ *     return py_done(p, node);                        ends behind the last token taken; measures
+ * its height
  */
 #ifndef SYNTAX_PY_PARSE_H
 #define SYNTAX_PY_PARSE_H
@@ -23,13 +25,13 @@ typedef struct PyParser {
     Diag *diag;
     PyTokens tokens;
     size_t pos;
-    size_t error;         /* where it failed; meaningful while failed */
-    bool failed;          /* pos is on STOP until recovery */
-    int trial;            /* >0: an attempt that may be taken back; says nothing */
-    int depth;            /* of recursion */
-    uint32_t last_end;    /* end of the last token taken */
-    VEC(PyNode *) stack;  /* lists under construction */
-    Map names;            /* interned identifiers */
+    size_t error;        /* where it failed; meaningful while failed */
+    bool failed;         /* pos is on STOP until recovery */
+    int trial;           /* >0: an attempt that may be taken back; says nothing */
+    int depth;           /* of recursion */
+    uint32_t last_end;   /* end of the last token taken */
+    VEC(PyNode *) stack; /* lists under construction */
+    Map names;           /* interned identifiers */
 } PyParser;
 
 typedef struct PyState {
@@ -65,10 +67,12 @@ const char *py_token_text(const PyParser *p, Range range);
 /* failure */
 void py_fail(PyParser *p, DiagId id, Range range, ...);
 void py_fail_expected(PyParser *p, const char *what);
-bool py_enter(PyParser *p); /* one level deeper; false (and failed) beyond PY_MAX_DEPTH */
+void py_recover(PyParser *p); /* after a failure: on to the next line at this level */
+bool py_enter(PyParser *p);   /* one level deeper; false (and failed) beyond PY_MAX_DEPTH */
 void py_leave(PyParser *p);
-PyState py_try(PyParser *p);                /* begin an attempt */
-bool py_tried(PyParser *p, PyState state);  /* end it: true if it held, else everything is as before */
+PyState py_try(PyParser *p); /* begin an attempt */
+bool py_tried(PyParser *p,
+              PyState state); /* end it: true if it held, else everything is as before */
 
 /* nodes */
 PyNode *py_new(PyParser *p, PyKind kind, uint32_t begin);
@@ -96,7 +100,8 @@ PyNode *py_parse_targets(PyParser *p);      /* star_targets, as of `for` */
 void py_parse_arguments(PyParser *p, const PyList **args, const PyList **keywords, uint32_t opened);
 PyNode *py_parse_parameters(PyParser *p, PyTokenKind close);
 const PyList *py_parse_generators(PyParser *p);
-/* Turns an expression into a target; reports with the verb ("assign to", "delete") where it cannot be one. */
+/* Turns an expression into a target; reports with the verb ("assign to", "delete") where it cannot
+ * be one. */
 void py_set_ctx(PyParser *p, PyNode *node, PyCtx ctx, const char *verb);
 
 /* statements (py_parse.c, py_parse_stmt.c, py_parse_compound.c, py_parse_match.c) */

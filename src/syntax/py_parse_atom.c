@@ -1,5 +1,5 @@
-/* py_parse_atom.c: the innermost Python expressions: names, literals, brackets, comprehensions, calls, subscripts,
- * attributes; and the parameters of functions.
+/* py_parse_atom.c: the innermost Python expressions: names, literals, brackets, comprehensions,
+ * calls, subscripts, attributes; and the parameters of functions.
  *
  *     tl.load(p + i, mask=m)[:, None]     primary: atom `tl`, attribute, call, subscript */
 #include "syntax/py_parse.h"
@@ -17,8 +17,13 @@ static PyNode *parse_number(PyParser *p) {
     for (size_t i = 0; i < length; i++)
         if (from[i] != '_') text->at[text->length++] = from[i];
     node->Constant.text = text;
-    char second = text->length > 1 ? (char)(text->at[1] | 32) : '\0', last = text->at[text->length - 1];
-    int base = text->at[0] != '0' ? 10 : second == 'x' ? 16 : second == 'o' ? 8 : second == 'b' ? 2 : 10;
+    char second = text->length > 1 ? (char)(text->at[1] | 32) : '\0',
+         last = text->at[text->length - 1];
+    int base = text->at[0] != '0' ? 10
+               : second == 'x'    ? 16
+               : second == 'o'    ? 8
+               : second == 'b'    ? 2
+                                  : 10;
     if (base == 10 && (strpbrk(text->at, ".eEjJ") != NULL)) {
         node->Constant.what = (last | 32) == 'j' ? PY_IMAGINARY : PY_FLOAT;
         node->Constant.real = strtod(text->at, NULL);
@@ -83,7 +88,8 @@ static PyNode *parse_comprehension(PyParser *p, PyKind kind, uint32_t begin, PyN
 static const PyList *parse_elements(PyParser *p, PyNode *first, PyTokenKind close, uint32_t begin) {
     size_t mark = py_list_begin(p);
     py_list_add(p, first);
-    while (py_accept(p, PY_T_P_COMMA) && py_peek(p) != close) py_list_add(p, py_parse_star_named(p));
+    while (py_accept(p, PY_T_P_COMMA) && py_peek(p) != close)
+        py_list_add(p, py_parse_star_named(p));
     py_expect_close(p, close, begin);
     return py_list_end(p, mark);
 }
@@ -124,7 +130,8 @@ static PyNode *parse_parentheses(PyParser *p) {
     return py_done(p, node);
 }
 
-/* list: '[' [star_named_expressions] ']'        listcomp: '[' named_expression for_if_clauses ']' */
+/* list: '[' [star_named_expressions] ']'        listcomp: '[' named_expression for_if_clauses ']'
+ */
 static PyNode *parse_list(PyParser *p) {
     uint32_t begin = py_begin(p);
     py_take(p);
@@ -190,8 +197,8 @@ static PyNode *parse_braces(PyParser *p) {
     return py_done(p, node);
 }
 
-/* atom: NAME | 'True' | 'False' | 'None' | strings | NUMBER | tuple | group | genexp | list | listcomp
- *     | dict | set | dictcomp | setcomp | '...' */
+/* atom: NAME | 'True' | 'False' | 'None' | strings | NUMBER | tuple | group | genexp | list |
+ * listcomp | dict | set | dictcomp | setcomp | '...' */
 PyNode *py_parse_atom(PyParser *p) {
     switch (py_peek(p)) {
     case PY_T_NAME: {
@@ -244,7 +251,8 @@ static PyNode *parse_slices(PyParser *p, uint32_t opened) {
     PyNode *node = py_new(p, PY_Tuple, begin);
     size_t mark = py_list_begin(p);
     py_list_add(p, first);
-    while (py_accept(p, PY_T_P_COMMA) && py_peek(p) != PY_T_P_RBRACKET) py_list_add(p, parse_slice(p));
+    while (py_accept(p, PY_T_P_COMMA) && py_peek(p) != PY_T_P_RBRACKET)
+        py_list_add(p, parse_slice(p));
     node->Tuple.elts = py_list_end(p, mark);
     node = py_done(p, node);
     py_expect_close(p, PY_T_P_RBRACKET, opened);
@@ -252,9 +260,10 @@ static PyNode *parse_slices(PyParser *p, uint32_t opened) {
 }
 
 /* arguments: args [','] ')'                                                       behind '('
- * args: (starred | named_expression | kwargs) (',' ...)*    kwargs: NAME '=' expression | '**' expression
- * A generator may stand alone without parentheses of its own. */
-void py_parse_arguments(PyParser *p, const PyList **args, const PyList **keywords, uint32_t opened) {
+ * args: (starred | named_expression | kwargs) (',' ...)*    kwargs: NAME '=' expression | '**'
+ * expression A generator may stand alone without parentheses of its own. */
+void py_parse_arguments(PyParser *p, const PyList **args, const PyList **keywords,
+                        uint32_t opened) {
     VEC(PyNode *) named = {0};
     size_t mark = py_list_begin(p);
     const char *after = NULL; /* what has come that no positional argument may follow */
@@ -409,7 +418,8 @@ PyNode *py_parse_parameters(PyParser *p, PyTokenKind close) {
         if (!py_accept(p, PY_T_P_COMMA)) break;
     }
     node->arguments.posonlyargs = list_of(p, positional.at, posonly);
-    node->arguments.args = list_of(p, positional.count ? positional.at + posonly : NULL, positional.count - posonly);
+    node->arguments.args =
+        list_of(p, positional.count ? positional.at + posonly : NULL, positional.count - posonly);
     node->arguments.defaults = list_of(p, defaults.at, defaults.count);
     node->arguments.kwonlyargs = list_of(p, kwonly.at, kwonly.count);
     node->arguments.kw_defaults = list_of(p, kwdefaults.at, kwdefaults.count);

@@ -1,4 +1,5 @@
-/* py_parse_compound.c: Python's statements with blocks: def, class, if, loops, with, try, and their decorators.
+/* py_parse_compound.c: Python's statements with blocks: def, class, if, loops, with, try, and their
+ * decorators.
  *
  *     @triton.jit                    FunctionDef, decorator_list [triton.jit]
  *     def f(x, N: tl.constexpr):
@@ -127,7 +128,8 @@ static const PyList *parse_with_group(PyParser *p) {
     return py_tried(p, state) ? items : NULL;
 }
 
-/* with_stmt: ['async'] 'with' ('(' with_item (',' with_item)* [','] ')' | with_item (',' with_item)*) ':' block */
+/* with_stmt: ['async'] 'with' ('(' with_item (',' with_item)* [','] ')' | with_item (','
+ * with_item)*) ':' block */
 static PyNode *parse_with(PyParser *p, uint32_t begin, bool async) {
     PyNode *node = py_new(p, async ? PY_AsyncWith : PY_With, begin);
     py_take(p);
@@ -171,7 +173,8 @@ static PyNode *parse_try(PyParser *p) {
     while (py_peek(p) == PY_T_EXCEPT) {
         bool this_star = py_peek_at(p, 1) == PY_T_P_STAR;
         if (p->stack.count > mark && this_star != star) py_fail(p, DIAG_PY_EXCEPT_MIX, py_here(p));
-        if (bare) py_fail(p, DIAG_PY_EXCEPT_LAST, (Range){bare->range.begin, bare->range.begin + 6});
+        if (bare)
+            py_fail(p, DIAG_PY_EXCEPT_LAST, (Range){bare->range.begin, bare->range.begin + 6});
         star = this_star;
         PyNode *handler = parse_except(p, star);
         if (!p->failed && !handler->ExceptHandler.type) bare = handler;
@@ -189,8 +192,8 @@ static PyNode *parse_try(PyParser *p) {
     return py_done(p, node);
 }
 
-/* compound_stmt: [decorators] (function_def | class_def) | if_stmt | with_stmt | for_stmt | try_stmt | while_stmt
- *              | match_stmt */
+/* compound_stmt: [decorators] (function_def | class_def) | if_stmt | with_stmt | for_stmt |
+ * try_stmt | while_stmt | match_stmt */
 PyNode *py_parse_compound(PyParser *p) {
     const PyList *decorators = parse_decorators(p);
     uint32_t begin = py_begin(p);

@@ -1,8 +1,9 @@
-/* py_parse_expr.c: Python expressions from `lambda` down to the arithmetic operators, and assignment targets.
+/* py_parse_expr.c: Python expressions from `lambda` down to the arithmetic operators, and
+ * assignment targets.
  *
- * Above each function stands its rule of CPython 3.11's grammar. The levels from `|` to `@` are one loop over a table of
- * precedences (parse_binary). Targets are read as expressions and then turned (py_set_ctx), which gives the message its
- * words: "cannot assign to a call". */
+ * Above each function stands its rule of CPython 3.11's grammar. The levels from `|` to `@` are one
+ * loop over a table of precedences (parse_binary). Targets are read as expressions and then turned
+ * (py_set_ctx), which gives the message its words: "cannot assign to a call". */
 #include "syntax/py_parse.h"
 
 typedef struct BinaryOp {
@@ -12,17 +13,18 @@ typedef struct BinaryOp {
 } BinaryOp;
 
 static const BinaryOp binary_ops[] = {
-    {PY_T_P_BAR, 1, PY_OP_BITOR},      {PY_T_P_CARET, 2, PY_OP_BITXOR},
+    {PY_T_P_BAR, 1, PY_OP_BITOR},        {PY_T_P_CARET, 2, PY_OP_BITXOR},
     {PY_T_P_AMPERSAND, 3, PY_OP_BITAND}, {PY_T_P_SHL, 4, PY_OP_SHL},
-    {PY_T_P_SHR, 4, PY_OP_SHR},        {PY_T_P_PLUS, 5, PY_OP_ADD},
-    {PY_T_P_MINUS, 5, PY_OP_SUB},      {PY_T_P_STAR, 6, PY_OP_MUL},
-    {PY_T_P_SLASH, 6, PY_OP_DIV},      {PY_T_P_FLOORDIV, 6, PY_OP_FLOORDIV},
-    {PY_T_P_PERCENT, 6, PY_OP_MOD},    {PY_T_P_AT, 6, PY_OP_MATMUL},
+    {PY_T_P_SHR, 4, PY_OP_SHR},          {PY_T_P_PLUS, 5, PY_OP_ADD},
+    {PY_T_P_MINUS, 5, PY_OP_SUB},        {PY_T_P_STAR, 6, PY_OP_MUL},
+    {PY_T_P_SLASH, 6, PY_OP_DIV},        {PY_T_P_FLOORDIV, 6, PY_OP_FLOORDIV},
+    {PY_T_P_PERCENT, 6, PY_OP_MOD},      {PY_T_P_AT, 6, PY_OP_MATMUL},
 };
 
 /* bitwise_or: bitwise_or '|' bitwise_xor | ...        bitwise_xor: ... '^' bitwise_and
  * bitwise_and: ... '&' shift_expr                     shift_expr: ... ('<<' | '>>') sum
- * sum: ... ('+' | '-') term                           term: ... ('*' | '/' | '//' | '%' | '@') factor */
+ * sum: ... ('+' | '-') term                           term: ... ('*' | '/' | '//' | '%' | '@')
+ * factor */
 static PyNode *parse_binary(PyParser *p, int lowest) {
     uint32_t begin = py_begin(p);
     PyNode *left = py_parse_factor(p);
@@ -30,7 +32,8 @@ static PyNode *parse_binary(PyParser *p, int lowest) {
         const BinaryOp *found = NULL;
         PyTokenKind kind = py_peek(p);
         for (size_t i = 0; i < sizeof binary_ops / sizeof *binary_ops; i++)
-            if (binary_ops[i].token == kind && binary_ops[i].level >= lowest) found = &binary_ops[i];
+            if (binary_ops[i].token == kind && binary_ops[i].level >= lowest)
+                found = &binary_ops[i];
         if (!found) return left;
         py_take(p);
         PyNode *node = py_new(p, PY_BinOp, begin);
@@ -185,7 +188,8 @@ PyNode *py_parse_expression(PyParser *p) {
             PyNode *node = py_new(p, PY_IfExp, begin);
             node->IfExp.body = result;
             node->IfExp.test = py_parse_disjunction(p);
-            if (!py_accept(p, PY_T_ELSE)) py_fail_expected(p, "the `else` of a conditional expression");
+            if (!py_accept(p, PY_T_ELSE))
+                py_fail_expected(p, "the `else` of a conditional expression");
             node->IfExp.orelse = py_parse_expression(p);
             result = py_done(p, node);
         }

@@ -1,4 +1,5 @@
-/* py_parse_stmt.c: Python's simple statements, those that fit on a line: assignments, imports, return and the like.
+/* py_parse_stmt.c: Python's simple statements, those that fit on a line: assignments, imports,
+ * return and the like.
  *
  *     a, *b = c = f(x)        Assign targets [(a, *b), c] value f(x)
  *     x: int = 3; x += 1      AnnAssign, AugAssign */
@@ -6,7 +7,8 @@
 
 static bool at_end(const PyParser *p) {
     PyTokenKind kind = py_peek(p);
-    return kind == PY_T_NEWLINE || kind == PY_T_P_SEMICOLON || kind == PY_T_END || kind == PY_T_STOP;
+    return kind == PY_T_NEWLINE || kind == PY_T_P_SEMICOLON || kind == PY_T_END ||
+           kind == PY_T_STOP;
 }
 
 static PyOp augmented_op(PyTokenKind kind) {
@@ -41,7 +43,8 @@ static PyNode *parse_annotated(PyParser *p, PyNode *target, uint32_t begin) {
         py_set_ctx(p, target, PY_STORE, "assign to");
     py_take(p);
     node->AnnAssign.target = target;
-    node->AnnAssign.simple = target->kind == PY_Name && target->range.begin == begin; /* not `(x)` */
+    node->AnnAssign.simple =
+        target->kind == PY_Name && target->range.begin == begin; /* not `(x)` */
     node->AnnAssign.annotation = py_parse_expression(p);
     if (py_accept(p, PY_T_P_ASSIGN)) node->AnnAssign.value = py_parse_rhs(p);
     return py_done(p, node);
@@ -83,7 +86,8 @@ static PyNode *parse_expression_statement(PyParser *p) {
         node->AugAssign.value = py_parse_rhs(p);
         return py_done(p, node);
     }
-    if (print && first->kind == PY_Name && !at_end(p)) py_fail(p, DIAG_PY_PRINT, first->range, first->Name.id);
+    if (print && first->kind == PY_Name && !at_end(p))
+        py_fail(p, DIAG_PY_PRINT, first->range, first->Name.id);
     PyNode *node = py_new(p, PY_Expr, begin);
     node->Expr.value = first;
     return py_done(p, node);
@@ -220,8 +224,8 @@ static PyNode *parse_word(PyParser *p, PyKind kind) {
     return py_done(p, node);
 }
 
-/* simple_stmt: assignment | star_expressions | return_stmt | import_stmt | raise_stmt | 'pass' | del_stmt
- *            | assert_stmt | 'break' | 'continue' | global_stmt | nonlocal_stmt */
+/* simple_stmt: assignment | star_expressions | return_stmt | import_stmt | raise_stmt | 'pass' |
+ * del_stmt | assert_stmt | 'break' | 'continue' | global_stmt | nonlocal_stmt */
 static PyNode *parse_simple(PyParser *p) {
     switch (py_peek(p)) {
     case PY_T_RETURN: return parse_return(p);
@@ -237,11 +241,13 @@ static PyNode *parse_simple(PyParser *p) {
     case PY_T_NONLOCAL: return parse_scope(p, PY_Nonlocal);
     case PY_T_ELIF:
     case PY_T_ELSE:
-        py_fail(p, DIAG_PY_ORPHAN, py_here(p), py_peek(p) == PY_T_ELIF ? "elif" : "else", "`if`, loop or `try`");
+        py_fail(p, DIAG_PY_ORPHAN, py_here(p), py_peek(p) == PY_T_ELIF ? "elif" : "else",
+                "`if`, loop or `try`");
         return py_dummy(p);
     case PY_T_EXCEPT:
     case PY_T_FINALLY:
-        py_fail(p, DIAG_PY_ORPHAN, py_here(p), py_peek(p) == PY_T_EXCEPT ? "except" : "finally", "`try`");
+        py_fail(p, DIAG_PY_ORPHAN, py_here(p), py_peek(p) == PY_T_EXCEPT ? "except" : "finally",
+                "`try`");
         return py_dummy(p);
     default: return parse_expression_statement(p);
     }

@@ -1,6 +1,8 @@
-/* pytree.c: prints the tree of a Python file as py_dump writes it, for comparison with CPython's ast.
+/* pytree.c: prints the tree of a Python file as py_dump writes it, for comparison with CPython's
+ * ast.
  *
- *     pytree FILE...        each tree on stdout behind a line "== FILE"; messages on stderr; exit 1 if there were any */
+ *     pytree FILE...        each tree on stdout behind a line "== FILE"; messages on stderr; exit 1
+ * if there were any */
 #include "base/arena.h"
 #include "syntax/py_ast.h"
 
