@@ -1,0 +1,14 @@
+/* raise.c: from element loops, buffers and worker scopes to tile values.
+ *
+ * In:  source form, as a door made it.
+ * Out: tile form. `parallel` loops that could be raised are tile ops, buffers that one worker writes and reads in boxes
+ *      are values, running sums over a tensor are blocks of `reduce`. What could not be raised stays as it is, and a
+ *      finding says why; targets that cannot run it refuse it by name. */
+#include "pass/raise.h"
+
+bool pass_raise(PassContext *cx, Kernel *k) {
+    bool changed = raise_parallel(cx, k);
+    changed |= raise_buffers(cx, k);
+    changed |= raise_sums(cx, k);
+    return changed;
+}

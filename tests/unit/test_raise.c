@@ -1,0 +1,205 @@
+/* test_raise.c: element loops, buffers and running sums, from IR text to IR text. */
+#include "check.h"
+#include "pass/pass.h"
+
+/* Runs fold and raise over the text and compares with what is wanted; or, when findings is given, with the findings. */
+static void raised(const char *text, const char *want, const char *finding) {
+    Trap trap;
+    Arena arena, scratch;
+    SourceMap sources;
+    Diag diag;
+    arena_init(&arena, allocator_malloc, &trap);
+    arena_init(&scratch, allocator_malloc, &trap);
+    if (TRAP_ARM(&trap)) {
+        source_init(&sources, &arena);
+        diag_init(&diag, &arena, &sources);
+        Module *m = ir_module_new(&arena, &diag, &sources);
+        CHECK(ir_parse(m, source_add(&sources, "t.ir", text, strlen(text))));
+        PassContext cx = {m, machine_find("interp"), pass_options_default, &scratch, {0}};
+        PipelineRequest request = {.only = "fold,raise", .verify_each = true};
+        bool good = m->kernels.count && pipeline_run(&cx, m->kernels.at[0], &request);
+        pass_fold(&cx, m->kernels.at[0]);
+        if (good) CHECK_TEXT(ir_print(m->kernels.at[0], &arena), want);
+        else CHECK_TEXT(diag_render(&diag, &arena), want);
+        bool found = !finding;
+        for (size_t i = 0; i < cx.findings.count; i++) found |= strstr(cx.findings.at[i].text, finding ? finding : "") != NULL;
+        CHECK(found);
+    } else {
+        CHECK_TEXT(trap.message, "no trap");
+    }
+    arena_free(&arena);
+    arena_free(&scratch);
+}
+
+static void test_gemm(void) {
+    raised("kernel @gemm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
+           "  %bx = program_id<0> ; %by = program_id<1> ; %m = mul %by, 32 ; %n = mul %bx, 32\n"
+           "  %As = buf : buf<f16[32,32], shared> ; %Bs = buf : buf<f16[32,32], shared>\n"
+           "  %Ct = buf : buf<f16[32,32], local>\n"
+           "  parallel %i, %j in 32, 32 { bstore %Ct, [%i, %j], 0.0 }\n"
+           "  for %k = 0, %nk, 1 {\n"
+           "    %kk = mul %k, 32\n"
+           "    parallel %i, %j in 32, 32 {\n"
+           "      %ai = add %m, %i ; %aj = add %kk, %j ; %x = tload %A, [%ai, %aj] : f16 ; bstore %As, [%i, %j], %x\n"
+           "      %bi = add %kk, %i ; %bj = add %n, %j ; %y = tload %B, [%bi, %bj] : f16 ; bstore %Bs, [%i, %j], %y }\n"
+           "    parallel %i, %j, %q in 32, 32, 32 {\n"
+           "      %a = bload %As, [%i, %q] : f16 ; %b = bload %Bs, [%q, %j] : f16 ; %p = mul %a, %b\n"
+           "      %c = bload %Ct, [%i, %j] : f16 ; %s = add %c, %p ; bstore %Ct, [%i, %j], %s } }\n"
+           "  parallel %i, %j in 32, 32 {\n"
+           "    %v = bload %Ct, [%i, %j] : f16 ; %ci = add %m, %i ; %cj = add %n, %j ; tstore %C, [%ci, %cj], %v }\n"
+           "}\n",
+           "kernel @gemm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
+           "  %bx = program_id<0>\n"
+           "  %by = program_id<1>\n"
+           "  %m = mul %by, 32\n"
+           "  %n = mul %bx, 32\n"
+           "  %Ct = splat 0.0 : f32[32,32]\n"
+           "  %Ct_1 = for %k = 0, %nk, 1 (%Ct_2 = %Ct) {\n"
+           "    %kk = mul %k, 32\n"
+           "    %x = tload %A, [%m, %kk] : f16[32,32]\n"
+           "    %y = tload %B, [%kk, %n] : f16[32,32]\n"
+           "    %Ct_3 = dot %x, %y, %Ct_2\n"
+           "    yield %Ct_3\n"
+           "  }\n"
+           "  %0 = cast %Ct_1 : f16[32,32]\n"
+           "  tstore %C, [%m, %n], %0\n"
+           "}\n",
+           "the f16 sum is carried in f32");
+}
+
+static void test_elementwise(void) {
+    raised("kernel @add(%A, %B, %C: tensor<f32,2>, %m, %n: i32) {\n"
+           "  parallel %i, %j in 8, 3 {\n"
+           "    %r = add %m, %i ; %c = add %n, %j ; %x = tload %A, [%r, %c] : f32 ; %y = tload %B, [%c, %r] : f32\n"
+           "    %s = add %x, %y ; %ii = cast %i : f32 ; %t = mul %s, %ii ; tstore %C, [%r, %c], %t }\n"
+           "}\n",
+           "kernel @add(%A, %B, %C: tensor<f32,2>, %m, %n: i32) {\n"
+           "  %x = tload %A, [%m, %n] : f32[8,3]\n"
+           "  %y = tload %B, [%n, %m] : f32[3,8]\n"
+           "  %0 = permute<dims=[1,0]> %y\n"
+           "  %s = add %x, %0\n"
+           "  %1 = iota<0, 8>\n"
+           "  %ii = cast %1 : f32[8]\n"
+           "  %2 = reshape %ii : f32[8,1]\n"
+           "  %t = mul %s, %2\n"
+           "  tstore %C, [%m, %n], %t\n"
+           "}\n",
+           NULL);
+}
+
+static void test_row_sum(void) {
+    raised("kernel @rows(%A: tensor<f16,2>, %B: tensor<f16,1>, %N: i32) {\n"
+           "  %bx = program_id<0> ; %m = mul %bx, 32\n"
+           "  %ps = buf : buf<f32[32], local>\n"
+           "  parallel %i in 32 { bstore %ps, [%i], 0.0 }\n"
+           "  for %j = 0, %N, 1 {\n"
+           "    parallel %i in 32 {\n"
+           "      %r = add %m, %i ; %x = tload %A, [%r, %j] : f16 ; %f = cast %x : f32\n"
+           "      %c = bload %ps, [%i] : f32 ; %s = add %c, %f ; bstore %ps, [%i], %s } }\n"
+           "  parallel %i in 32 { %c = bload %ps, [%i] : f32 ; %h = cast %c : f16 ; %r = add %m, %i ; tstore %B, [%r], %h }\n"
+           "}\n",
+           "kernel @rows(%A: tensor<f16,2>, %B: tensor<f16,1>, %N: i32) {\n"
+           "  %bx = program_id<0>\n"
+           "  %m = mul %bx, 32\n"
+           "  %ps = splat 0.0 : f32[32]\n"
+           "  %0 = cdiv %N, 128\n"
+           "  %ps_1 = for %j = 0, %0, 1 (%1 = %ps) {\n"
+           "    %2 = mul %j, 128\n"
+           "    %x = tload %A, [%m, %2] : f16[32,128]\n"
+           "    %f = cast %x : f32[32,128]\n"
+           "    %3 = iota<0, 128>\n"
+           "    %4 = add %3, %2\n"
+           "    %5 = cmp<lt> %4, %N\n"
+           "    %6 = reshape %5 : i1[1,128]\n"
+           "    %7 = select %6, %f, 0.0\n"
+           "    %8 = reduce<add, axis=1> %7\n"
+           "    %9 = add %1, %8\n"
+           "    yield %9\n"
+           "  }\n"
+           "  %h = cast %ps_1 : f16[32]\n"
+           "  tstore %B, [%m], %h\n"
+           "}\n",
+           "blocks of 128");
+}
+
+/* A loop that ends at the tensor's own extent needs no mask: beyond it the tensor reads 0. */
+static void test_whole_row_sum(void) {
+    raised("kernel @w(%p: *f32, %B: *f32) {\n"
+           "  %A = tensor %p, [7, 300], [300, 1] ; %z = splat 0.0 : f32[7]\n"
+           "  %s = for %j = 0, 300, 1 (%a = %z) { %x = tload<dims=[0]> %A, [0, %j] : f32[7] ; %b = add %a, %x ; yield %b }\n"
+           "  %o = tensor %B, [7], [1] ; tstore %o, [0], %s\n"
+           "}\n",
+           "kernel @w(%p, %B: *f32) {\n"
+           "  %A = tensor %p, [7, 300], [300, 1]\n"
+           "  %z = splat 0.0 : f32[7]\n"
+           "  %s = for %j = 0, 3, 1 (%0 = %z) {\n"
+           "    %1 = mul %j, 128\n"
+           "    %x = tload %A, [0, %1] : f32[7,128]\n"
+           "    %2 = reduce<add, axis=1> %x\n"
+           "    %3 = add %0, %2\n"
+           "    yield %3\n"
+           "  }\n"
+           "  %o = tensor %B, [7], [1]\n"
+           "  tstore %o, [0], %s\n"
+           "}\n",
+           "the running add");
+}
+
+static void test_buffers(void) {
+    raised("kernel @b(%p: *f32, %n: i32, %q: i1) {\n"
+           "  %T = buf : buf<f32[4,4], shared> ; %z = splat 1.0 : f32[4,4] ; bstore %T, [0, 0], %z ; sync<unit=block>\n"
+           "  if %q { %o = splat 2.0 : f32[4] ; bstore %T, [%n, 0], %o }\n"
+           "  %e = bload %T, [%n, 1] : f32 ; store %p, %e\n"
+           "}\n",
+           "kernel @b(%p: *f32, %n: i32, %q: i1) {\n"
+           "  %z = splat 1.0 : f32[4,4]\n"
+           "  sync<unit=block>\n"
+           "  %0 = if %q {\n"
+           "    %1 = splat 2.0 : f32[1,4]\n"
+           "    %T = insert %z, [%n, 0], %1\n"
+           "    yield %T\n"
+           "  } {\n"
+           "    yield %z\n"
+           "  }\n"
+           "  %2 = slice %0, [%n, 1] : f32[1,1]\n"
+           "  %3 = reshape %2 : f32\n"
+           "  store %p, %3\n"
+           "}\n",
+           NULL);
+    raised("kernel @u(%p: *f32) { %T = buf : buf<f32[4], shared> ; %e = bload %T, [0] : f32 ; store %p, %e }",
+           "t.ir:1:57: error: this buffer is read before anything is written to it; fill or copy into it first "
+           "[read-before-write]\n"
+           "    1 | kernel @u(%p: *f32) { %T = buf : buf<f32[4], shared> ; %e = bload %T, [0] : f32 ; store %p, %e }\n"
+           "      |                                                         ^~~~~~~~~\n",
+           NULL);
+}
+
+static void test_left_alone(void) {
+    const char text[] = "kernel @s(%A: tensor<f32,1>) {\n"
+                        "  %T = buf : buf<f32[8], shared>\n"
+                        "  parallel %i in 8 {\n"
+                        "    %j = mul %i, %i\n"
+                        "    %x = tload %A, [%j] : f32\n"
+                        "    bstore %T, [%i], %x\n"
+                        "  }\n"
+                        "}\n";
+    raised(text, text, "an index must be a sum of loop variables and uniform values");
+    const char shift[] = "kernel @s(%A: tensor<f32,1>) {\n"
+                         "  parallel %i in 8 {\n"
+                         "    %j = add %i, 1\n"
+                         "    %x = tload %A, [%j] : f32\n"
+                         "    tstore %A, [%i], %x\n"
+                         "  }\n"
+                         "}\n";
+    raised(shift, shift, "its iterations have no order");
+}
+
+int main(void) {
+    test_gemm();
+    test_elementwise();
+    test_row_sum();
+    test_whole_row_sum();
+    test_buffers();
+    test_left_alone();
+    return check_done();
+}
