@@ -1,0 +1,5 @@
+/* erf_erfc.h: the error function. */
+#pragma once
+#include "../common.h"
+
+TT_SFPU_UNARY(erf)

@@ -1,0 +1,5 @@
+/* negative.h: -x. */
+#pragma once
+#include "../common.h"
+
+TT_SFPU_UNARY(negative)

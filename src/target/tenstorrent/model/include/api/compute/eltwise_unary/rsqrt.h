@@ -1,0 +1,5 @@
+/* rsqrt.h: the reciprocal square root. */
+#pragma once
+#include "../common.h"
+
+TT_SFPU_UNARY(rsqrt)

@@ -1,0 +1,5 @@
+/* sqrt.h: the square root. */
+#pragma once
+#include "../common.h"
+
+TT_SFPU_UNARY(sqrt)

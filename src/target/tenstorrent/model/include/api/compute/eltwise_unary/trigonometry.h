@@ -1,0 +1,6 @@
+/* trigonometry.h: sine and cosine. */
+#pragma once
+#include "../common.h"
+
+TT_SFPU_UNARY(sin)
+TT_SFPU_UNARY(cos)

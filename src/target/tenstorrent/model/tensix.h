@@ -1,0 +1,117 @@
+/* tensix.h: a grid of Tensix cores, modelled well enough to run compiled TT-Metalium kernels.
+ *
+ * The caller describes a program (cores, circular buffers, semaphores, DRAM buffers, kernels with
+ * their entry points and arguments) and runs it:
+ *
+ *     TensixProgram p = {.arch = TENSIX_WORMHOLE, .dst_fp32 = true, .fidelity = 4, ...};
+ *     TensixReport report;
+ *     if (!tensix_run(&p, allocator_malloc, &report)) show(report.text);
+ *
+ * Kernel files are compiled by the host C++ compiler against the headers in include/ (see
+ * tt_kernel.h there for the wrapper) and looked up with dlsym; output pages land in the memory of
+ * the DRAM buffers. A run is deterministic: one fiber per kernel and core, resumed in order.
+ * Arithmetic follows the hardware bit by bit where its rules are known (moves, FPU, packing), and
+ * is correctly rounded for SFPU functions. Wrong programs never crash the model as long as they go
+ * through the API: what is wrong stops its kernel and is told in the report, as are deadlocks (each
+ * waiter with what it waits for) and pages left behind. Raw pointers made from L1 addresses work
+ * where the system maps memory below 4 GiB (Linux); a kernel that follows a wild one faults like
+ * any program. */
+#ifndef TARGET_TENSTORRENT_MODEL_TENSIX_H
+#define TARGET_TENSTORRENT_MODEL_TENSIX_H
+#include "base/arena.h"
+#include "target/tenstorrent/model/include/tt_model_api.h"
+
+#include <stdbool.h>
+
+typedef enum TensixArch { TENSIX_WORMHOLE, TENSIX_BLACKHOLE } TensixArch;
+
+/* What an architecture offers; the emitter plans with the same figures. */
+typedef struct TensixLimits {
+    const char *name;
+    uint32_t cbs;                   /* circular buffers per core */
+    uint32_t dram_banks;            /* pages go round-robin over them */
+    uint32_t dram_alignment;        /* of page sizes, and of reads modulo this */
+    uint32_t l1_bytes, l1_reserved; /* circular buffers share what is between */
+    uint32_t grid_x, grid_y;        /* the largest grid of cores */
+} TensixLimits;
+enum { TENSIX_L1_ALIGNMENT = 16, TENSIX_MAX_ARGS = 341, TENSIX_SEMAPHORES = 16 };
+
+const TensixLimits *tensix_limits(TensixArch arch);
+
+typedef struct TensixPoint {
+    uint32_t x, y;
+} TensixPoint;
+/* The coordinates by which kernels name a core on the NoC. */
+TensixPoint tensix_noc_point(TensixArch arch, TensixPoint logical);
+
+/* Number of DST slots a kernel may use between acquire and commit. */
+uint32_t tensix_dst_slots(bool dst_fp32, bool full_sync);
+uint32_t tensix_tile_bytes(TtFormat format); /* 0 for a format that the model does not know */
+
+typedef struct TensixCb {
+    uint32_t id;
+    TtFormat format;
+    uint32_t page_bytes, pages;
+    bool unpack_to_dest; /* Float32 or Int32 that copy_tile and transpose move straight to DST */
+} TensixCb;
+
+/* An interleaved DRAM buffer: page p in bank p modulo the number of banks, from `address` on. */
+typedef struct TensixBuffer {
+    const char *name;
+    uint32_t address; /* a multiple of dram_alignment; see tensix_next_address */
+    uint32_t page_bytes, pages;
+    uint8_t *data; /* pages one after the other; read and written by the run */
+} TensixBuffer;
+/* The first address after a buffer, where the next one may lie; starts with 0 for none. */
+uint32_t tensix_next_address(TensixArch arch, const TensixBuffer *after);
+
+typedef enum TensixProcessor {
+    TENSIX_READER, /* RISCV_1 on NoC 0 */
+    TENSIX_WRITER, /* RISCV_0 on NoC 1 */
+    TENSIX_COMPUTE
+} TensixProcessor;
+
+typedef void TensixEntry(const TtModelApi *api);
+
+typedef struct TensixPlacement {
+    uint32_t core; /* index into the program's cores */
+    const uint32_t *args;
+    uint32_t arg_count;
+} TensixPlacement;
+
+typedef struct TensixKernel {
+    const char *name; /* for messages */
+    TensixProcessor processor;
+    TensixEntry *entry;
+    const TensixPlacement *placements;
+    uint32_t placement_count;
+    const uint32_t *common_args;
+    uint32_t common_arg_count;
+} TensixKernel;
+
+typedef struct TensixProgram {
+    TensixArch arch;
+    bool dst_fp32, dst_full_sync;
+    uint32_t fidelity;        /* 1 LoFi, 2 HiFi2, 3 HiFi3, 4 HiFi4 */
+    const TensixPoint *cores; /* logical coordinates */
+    uint32_t core_count;
+    const TensixCb *cbs; /* the same on every core, at the same addresses */
+    uint32_t cb_count;
+    const uint32_t *semaphores; /* initial values, the same ids on every core */
+    uint32_t semaphore_count;
+    const TensixBuffer *buffers;
+    uint32_t buffer_count;
+    const TensixKernel *kernels;
+    uint32_t kernel_count;
+} TensixProgram;
+
+typedef struct TensixReport {
+    uint64_t dram_read_bytes, dram_written_bytes, core_to_core_bytes;
+    uint64_t tiles_multiplied, tiles_packed; /* matmul steps of one tile each; packed tiles */
+    bool out_of_memory;
+    char text[12000]; /* empty when all is well; cut at its end */
+} TensixReport;
+
+/* True when every kernel ran to its end and nothing was wrong. */
+bool tensix_run(const TensixProgram *program, Allocator allocator, TensixReport *report);
+#endif

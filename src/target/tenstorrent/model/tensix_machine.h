@@ -1,0 +1,154 @@
+/* machine.h: the state of a run, shared by the files of the model.
+ *
+ * A machine has cores; a core has L1 and circular buffers; a kernel runs on one core, in a fiber.
+ * API calls arrive with the kernel as `self`. A call that must wait describes what it waits for
+ * (Wait) and yields; the scheduler asks whether it has come before it resumes. A call that finds a
+ * mistake calls machine_fault, which reports and never comes back. */
+#ifndef TARGET_TENSTORRENT_MODEL_MACHINE_H
+#define TARGET_TENSTORRENT_MODEL_MACHINE_H
+#include "base/fiber.h"
+#include "target/tenstorrent/model/tensix.h"
+#include "target/tenstorrent/model/tensix_fpu.h"
+
+enum {
+    MAX_CBS = 64,
+    TILE = FORMAT_TILE,
+    PENDING = 256,
+    SEMAPHORE_STEP = 16,
+    SEMAPHORE_BASE = 0x2000
+};
+
+typedef struct Machine Machine;
+typedef struct Core Core;
+
+typedef struct Cb {
+    const TensixCb *desc;
+    uint32_t base; /* L1 offset of page 0 */
+    uint32_t pushed, popped;
+    uint32_t reserved, waited; /* pages beyond `pushed`, pages from `popped` on */
+    uint32_t write_page, read_page;
+    uint32_t packed; /* pages that pack_tile has filled since the last push */
+    TtKernel *producer, *consumer;
+} Cb;
+
+struct Core {
+    TensixPoint logical, noc;
+    uint8_t *l1;
+    uint32_t origin; /* what kernels see as the address of L1 byte 0 */
+    Cb cbs[MAX_CBS];
+};
+
+typedef enum WaitKind { WAIT_NOTHING, WAIT_SPACE, WAIT_PAGES, WAIT_SEMAPHORE } WaitKind;
+typedef struct Wait {
+    WaitKind kind;
+    uint32_t id; /* CB number, or L1 offset of the semaphore */
+    uint32_t count;
+    bool at_least;
+} Wait;
+
+/* A NoC transaction under way. */
+typedef struct Pending {
+    uint64_t order; /* among all of the run */
+    bool write, multicast, with_self;
+    uint64_t remote;
+    uint32_t local, bytes; /* L1 offset on the kernel's core */
+    uint32_t receivers;
+} Pending;
+
+typedef struct Compute {
+    uint32_t dst[16][TILE]; /* fp32 bits in storage order; a 16-bit DST keeps the low half zero */
+    bool written[16];
+    bool acquired, waited;
+    uint32_t math_section, pack_section, committed;
+    uint32_t init, init_flag;
+    const char *init_name;
+    const TensixCb
+        *formats[3]; /* which CB's format SrcA, SrcB and the packer have; NULL before startup */
+    bool masked, l1_acc;
+    uint32_t mask_dim, relu, relu_threshold;
+    uint32_t tile[2][TILE];
+    Source a, b;
+} Compute;
+
+struct TtKernel {
+    Machine *machine;
+    Core *core;
+    const TensixKernel *desc;
+    const TensixPlacement *placement;
+    Fiber *fiber;
+    Wait wait;
+    bool stopped; /* by a fault */
+    Pending *pending;
+    uint32_t pending_count, atomics;
+    Compute *compute;
+};
+
+struct Machine {
+    const TensixProgram *program;
+    const TensixLimits *limits;
+    TensixReport *report;
+    size_t report_length;
+    uint32_t faults;
+    TtModelApi api;
+    Core *cores;
+    TtKernel *kernels;
+    uint32_t kernel_count;
+    uint64_t order;
+};
+
+/* tensix_sched.c */
+/* Reports a mistake of the kernel, which will not run again. */
+void machine_note(TtKernel *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Leaves a kernel that was reported, for good; called on its own fiber, as is machine_fault, which
+ * does both. */
+_Noreturn void machine_park(TtKernel *self);
+_Noreturn void machine_fault(TtKernel *self, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void machine_wait(TtKernel *self, Wait wait);
+Core *machine_core_at(Machine *machine, uint32_t noc_x, uint32_t noc_y);
+
+/* tensix_cb.c */
+void cb_bind(TtModelApi *api);
+bool cb_is_free(const Cb *cb, uint32_t pages);
+bool cb_is_filled(const Cb *cb, uint32_t pages);
+Cb *cb_find(TtKernel *self, const char *call, uint32_t id);
+/* The bytes of tile `index` in the waited window, or of page `index` in the reserved one. */
+const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint32_t index,
+                             uint32_t pages);
+uint8_t *cb_back_page(TtKernel *self, const char *call, uint32_t id, uint32_t index,
+                      uint32_t pages);
+/* Whether bytes of L1 lie outside circular buffers or in a window that may be read or written. On
+ * false, `what` says which pages and why. */
+bool cb_range_open(const Core *core, uint32_t offset, uint32_t bytes, bool write, char what[160]);
+/* Unwritten memory carries a mark. */
+void cb_mark_unwritten(uint8_t *at, uint32_t bytes);
+bool cb_has_unwritten(const uint8_t *at, uint32_t bytes);
+
+/* tensix_noc.c */
+void noc_bind(TtModelApi *api);
+bool noc_land_oldest(Machine *machine); /* false when nothing is under way */
+bool noc_is_set(const TtKernel *self, const Wait *wait);
+void noc_check_push(TtKernel *self, const Cb *cb, uint32_t pages);
+void noc_check_pop(TtKernel *self, const Cb *cb, uint32_t pages);
+void noc_check_end(TtKernel *self);
+
+/* tensix_compute.c: DST, its hand-over, and the operands of the FPU */
+void compute_bind(TtModelApi *api);
+/* The tile of a slot for the math side, `fresh` set when nobody wrote it since acquire. */
+uint32_t *compute_slot(TtKernel *self, const char *call, uint32_t slot, bool *fresh);
+const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t slot);
+void compute_check_init(TtKernel *self, const char *call, uint32_t code);
+/* `which`: TT_SRCA, TT_SRCB or TT_PACK must be set for the CB's format. */
+void compute_check_format(TtKernel *self, const char *call, uint32_t which, uint32_t cb);
+/* A tile of a CB as fp32 bits, as the unpacker delivers it to a source register. */
+const uint32_t *compute_unpack(TtKernel *self, const char *call, uint32_t which, uint32_t cb,
+                               uint32_t tile);
+/* What numbers become when they move through a source register into DST. */
+void compute_enter_dst(const TtKernel *self, uint32_t bits[TILE]);
+
+/* tensix_pack.c, tensix_tilize.c, tensix_sfpu.c */
+void pack_bind(TtModelApi *api);
+void tilize_bind(TtModelApi *api);
+void sfpu_bind(TtModelApi *api);
+void pack_page(TtKernel *self, const uint32_t dst[TILE], uint32_t cb, uint8_t *page);
+#endif
