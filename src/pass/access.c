@@ -1,0 +1,485 @@
+/* access.c: pointer tiles become boxes of tensors.
+ *
+ * Contract: source or tile form in, access form out. Every `load` and `store` whose addresses are affine in the tile's
+ * indices becomes a `tload` or `tstore` of a `tensor` made from base, extents and strides; masks on single axes become
+ * extents, `other` the fill; carried pointers become their closed form and fall away. What is no box stays a gather,
+ * with a finding that says why. Loops with a literal step count from one to one. What only a launch can tell is wished
+ * for (`require`), unless options.generic forbids it: parameters that bound indices are not negative, a grid has as many
+ * programs as tiles, bases and strides are aligned (machines with threads), an unknown last stride is 1.
+ *
+ *     %p = ptr_add %X, %o ; %m = cmp<lt> %o, %n ; %x = load %p, %m           %o = %pid * 64 + iota
+ *  -> %TX = tensor %X, [%n], [1] ; %x = tload %TX, [%o0] : f32[64]           %o0 = %pid * 64
+ *
+ * The analysis is in affine.c, access_plan.c and access_demand.c; here the kernel is changed. */
+#include "pass/access_plan.h"
+#include "pass/fold.h"
+
+#include <string.h>
+
+typedef struct Known { /* a scalar of the kernel, by what it is worth */
+    Poly poly;
+    Ref value;
+} Known;
+
+typedef struct Access {
+    PassContext *cx;
+    Kernel *k;
+    Analysis a;
+    VEC(Plan *) plans;
+    VEC(Known) known;
+    RefMap renamed; /* loads that were rewritten: old result -> new */
+    int order;
+} Access;
+
+/* --- loops of step 1 --- */
+
+static void normalise_loop(Op *op, void *user) {
+    Kernel *k = user;
+    int64_t step, lo;
+    if (op->code != OP_FOR || !ir_const_int(k, op->operands[2], &step) || step <= 1) return;
+    Builder b = ir_builder_before(k, op);
+    const Type *type = ir_type(k, op->operands[0]);
+    Ref from_zero = op->operands[1], width = ir_literal_int(k, type, step);
+    bool zero = ir_const_int(k, op->operands[0], &lo) && lo == 0;
+    if (!zero) from_zero = ir_binary(&b, OP_SUB, from_zero, op->operands[0]);
+    Ref trips = ir_binary(&b, OP_CDIV, from_zero, width);
+    Region *body = op->regions[0];
+    Ref old = body->args[0];
+    Builder in = ir_builder_before(k, body->first);
+    Op *mark = body->first;
+    Ref fresh = ir_argument(k, body, type, ir_value(k, old)->name);
+    body->arg_count--; /* the new variable takes the old one's seat */
+    body->args[0] = fresh;
+    ir_value(k, fresh)->index = 0;
+    in.before = mark;
+    Ref place = ir_binary(&in, OP_MUL, fresh, width);
+    if (!zero) place = ir_binary(&in, OP_ADD, place, op->operands[0]);
+    ir_replace_all(k, old, place);
+    op->operands[0] = ir_literal_int(k, type, 0);
+    op->operands[1] = trips;
+    op->operands[2] = ir_literal_int(k, type, 1);
+}
+
+/* --- finding the accesses --- */
+
+static void add_plan(Access *x, Op *op) {
+    Plan *plan = ARENA_NEW(x->a.arena, Plan);
+    plan->op = op;
+    plan->order = x->order;
+    plan->pointer = op->operands[0];
+    int mask = op->code == OP_LOAD ? 1 : 2;
+    plan->mask = op->operand_count > mask ? op->operands[mask] : REF_NONE;
+    *VEC_PUSH(&x->plans, x->a.arena) = plan;
+}
+
+static void collect_region(Access *x, const Region *region) {
+    for (Op *op = region->first; op; op = op->next) {
+        x->order++;
+        if (op->code == OP_LOAD || op->code == OP_STORE) add_plan(x, op);
+        for (int i = 0; i < op->region_count; i++) collect_region(x, op->regions[i]);
+        for (int i = 0; i < op->result_count; i++) {
+            const Type *type = ir_type(x->k, op->results[i]);
+            if (!ty_is_scalar(type) || type->pointer || !elem_is_int(type->elem)) continue;
+            const Affine *f = affine_of(&x->a, op->results[i]);
+            if (f->known && !f->start.bad)
+                *VEC_PUSH(&x->known, x->a.arena) = (Known){f->start, op->results[i]};
+        }
+    }
+}
+
+/* A tile of two axes and more, none of them of stride 1: the last stride is taken to be 1, if it is a parameter. */
+static bool guess_unit_stride(Access *x, const Plan *plan) {
+    const Affine *f = affine_of(&x->a, plan->pointer);
+    const Type *type = ir_type(x->k, plan->pointer);
+    if (!f->known || type->rank < 2) return false;
+    Ref last = REF_NONE;
+    for (int d = 0; d < type->rank; d++) {
+        int64_t number;
+        const Axis *axis = &f->axis[d];
+        Poly stride = axis->wraps ? axis->scale : axis->step;
+        if (type->extent[d] == 1) continue;
+        if (poly_const(stride, &number)) {
+            if (number == 1) return false;
+            continue;
+        }
+        bool single = stride.count == 1 && stride.at[0].count == 1 && stride.at[0].scale == 1;
+        Ref factor = single ? stride.at[0].factor[0] : REF_NONE;
+        bool parameter = factor && !ir_value(x->k, factor)->op && !ir_value(x->k, factor)->region->owner;
+        last = parameter ? factor : REF_NONE;
+    }
+    if (!last) return false;
+    *VEC_PUSH(&x->a.ones, x->a.arena) = last;
+    affine_wish(&x->a, AT_EQ, 1, last);
+    return true;
+}
+
+/* --- building --- */
+
+static Ref find_known(Access *x, Poly p, const Plan *plan) {
+    for (size_t i = 0; i < x->known.count; i++)
+        if (poly_equal(x->known.at[i].poly, p) && affine_dominates(&x->a, x->known.at[i].value, plan->op, plan->order))
+            return refmap_get(&x->renamed, x->known.at[i].value);
+    return REF_NONE;
+}
+
+static Ref build_term(const Access *x, Builder *b, const Term *t, Elem elem, int64_t scale) {
+    Ref product = REF_NONE;
+    for (int i = 0; i < t->count; i++) {
+        Ref factor = ir_cast(b, refmap_get(&x->renamed, t->factor[i]), elem);
+        product = product ? ir_binary(b, OP_MUL, product, factor) : factor;
+    }
+    Ref number = ir_int(b, elem, scale);
+    if (!product) return number;
+    return scale == 1 ? product : ir_binary(b, OP_MUL, product, number);
+}
+
+static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan) {
+    int64_t number;
+    if (poly_const(p, &number)) return ir_int(b, number == (int32_t)number ? EL_I32 : EL_I64, number);
+    if (p.count == 1 && p.at[0].count == 1 && p.at[0].scale == 1)
+        return refmap_get(&x->renamed, p.at[0].factor[0]);
+    Ref known = find_known(x, p, plan);
+    if (known) return known;
+    Elem elem = EL_I32;
+    for (int i = 0; i < p.count; i++)
+        for (int j = 0; j < p.at[i].count; j++)
+            if (elem_info[ir_type(x->k, p.at[i].factor[j])->elem].bits == 64) elem = EL_I64;
+    Ref sum = REF_NONE;
+    for (int sign = 1; sign >= -1; sign -= 2)
+        for (int i = 0; i < p.count; i++) {
+            const Term *t = &p.at[i];
+            if ((t->scale > 0) != (sign > 0)) continue;
+            Ref term = build_term(x, b, t, elem, sum ? t->scale * sign : t->scale);
+            sum = !sum ? term : ir_binary(b, sign > 0 ? OP_ADD : OP_SUB, sum, term);
+        }
+    return sum;
+}
+
+static Ref build_limit(Access *x, Builder *b, const PlanDim *dim, const Plan *plan) {
+    Ref least = REF_NONE;
+    for (int i = 0; i < dim->limit_count; i++) {
+        Ref limit = build_poly(x, b, dim->limit[i], plan);
+        if (least && ir_type(x->k, limit)->elem != ir_type(x->k, least)->elem) {
+            limit = ir_cast(b, limit, EL_I64);
+            least = ir_cast(b, least, EL_I64);
+        }
+        least = least ? ir_binary(b, OP_MIN, least, limit) : limit;
+    }
+    return least;
+}
+
+/* The tile's axes that are dimensions, in the order of the tensor: unit stride last, else as they are. */
+typedef struct BoxShape {
+    const Type *type;          /* of the box in the tensor */
+    int64_t to_tile[MAX_RANK]; /* permute dims: box -> tile axes that move */
+    int64_t to_box[MAX_RANK];  /* and back */
+    bool permuted;
+    int count;
+} BoxShape;
+
+static BoxShape order_dims(Access *x, Plan *plan) {
+    int first = 0, unit = -1;
+    while (first < plan->dim_count && plan->dim[first].axis < 0) first++;
+    int64_t number;
+    for (int i = first; i < plan->dim_count; i++)
+        if (poly_const(plan->dim[i].stride, &number) && number == 1) unit = i;
+    BoxShape s = {.count = plan->dim_count - first};
+    if (unit >= 0 && unit < plan->dim_count - 1) {
+        PlanDim moved = plan->dim[unit];
+        for (int i = unit; i + 1 < plan->dim_count; i++) plan->dim[i] = plan->dim[i + 1];
+        plan->dim[plan->dim_count - 1] = moved;
+        s.permuted = true;
+    }
+    const Type *tile = ir_type(x->k, plan->pointer);
+    int64_t extent[MAX_RANK];
+    for (int i = 0; i < s.count; i++) {
+        int axis = plan->dim[first + i].axis, place = 0;
+        extent[i] = tile->extent[axis];
+        for (int j = first; j < plan->dim_count; j++) place += plan->dim[j].axis < axis;
+        s.to_box[i] = place; /* among the axes that move */
+        s.to_tile[place] = i;
+    }
+    s.type = ty_tile(x->k->module, tile->elem, s.count, extent);
+    return s;
+}
+
+/* A value of the pointers' shape as the box wants it. */
+static Ref into_box(Access *x, Builder *b, Ref value, const Plan *plan, const BoxShape *s) {
+    const Type *places = ir_type(x->k, plan->pointer), *type = ir_type(x->k, value);
+    const Type *full = ty_with_shape(b->module, type, places->rank, places->extent);
+    if (type->rank == 0 && s->count == 0) return value;
+    if (type->rank == 0) return ir_splat(b, value, ty_with_shape(b->module, type, s->type->rank, s->type->extent));
+    value = ir_broadcast(b, value, full);
+    int64_t extent[MAX_RANK];
+    for (int i = 0; i < s->count; i++) extent[s->to_box[i]] = s->type->extent[i];
+    value = ir_reshape(b, value, ty_with_shape(b->module, type, s->count, extent));
+    return s->permuted ? ir_permute(b, value, s->to_box, s->count) : value;
+}
+
+static void name_after(Access *x, Ref value, const char *prefix, Ref from) {
+    const char *name = ref_is_value(from) ? ir_value(x->k, from)->name : NULL;
+    if (name) ir_name(x->k, value, arena_printf(x->a.arena, "%s%s", prefix, name));
+}
+
+static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
+    Ref base = plan->base, extents[MAX_RANK], strides[MAX_RANK];
+    if (!poly_is_zero(plan->shift)) base = ir_binary(b, OP_PTR_ADD, base, build_poly(x, b, plan->shift, plan));
+    for (int i = 0; i < plan->dim_count; i++) {
+        const PlanDim *dim = &plan->dim[i];
+        extents[i] = build_limit(x, b, dim, plan);
+        strides[i] = build_poly(x, b, dim->stride, plan);
+        offsets[i] = build_poly(x, b, dim->offset, plan);
+    }
+    Ref tensor = ir_tensor(b, base, extents, strides, plan->dim_count);
+    name_after(x, tensor, "T", plan->base);
+    return tensor;
+}
+
+static void copy_hints(Access *x, Op *to, const Op *from) {
+    for (int i = 0; i < from->attr_count; i++)
+        if (from->attrs[i].id == AT_CACHE || from->attrs[i].id == AT_EVICT) op_set(x->k, to, from->attrs[i]);
+}
+
+/* The scalar that fills, or REF_NONE when `other` is no single value. */
+static Ref fill_of(const Access *x, Ref other) {
+    if (!other || ir_type(x->k, other)->rank == 0) return other;
+    const Op *op = ref_is_value(other) ? ir_value(x->k, other)->op : NULL;
+    return op && op->code == OP_SPLAT ? op->operands[0] : REF_NONE;
+}
+
+static bool is_zero(const Access *x, Ref r) {
+    if (!ref_is_literal(r)) return false;
+    const Literal *l = ir_literal(x->k, r);
+    return l->i == 0; /* all bits: -0.0 is another fill */
+}
+
+static void rewrite_load(Access *x, Plan *plan) {
+    Op *op = plan->op;
+    Builder b = ir_builder_before(x->k, op);
+    BoxShape s = order_dims(x, plan);
+    Ref offsets[MAX_RANK], tensor = build_tensor(x, &b, plan, offsets);
+    Ref mask = plan->keeps_mask ? into_box(x, &b, plan->mask, plan, &s) : REF_NONE;
+    Ref value = ir_tload(&b, tensor, offsets, mask, s.type);
+    Op *load = ir_value(x->k, value)->op;
+    copy_hints(x, load, op);
+    Ref other = op->operand_count > 2 ? op->operands[2] : REF_NONE, fill = fill_of(x, other);
+    if (fill && !is_zero(x, fill)) op_set(x->k, load, (Attr){.id = AT_FILL, .ref = fill});
+    int64_t wrapped[MAX_RANK];
+    int wraps = 0;
+    for (int i = 0; i < plan->dim_count; i++)
+        if (plan->dim[i].wraps) wrapped[wraps++] = i;
+    if (wraps) {
+        const int64_t *list = arena_copy(x->k->module->arena, wrapped, (size_t)wraps * sizeof *wrapped);
+        op_set(x->k, load, (Attr){.id = AT_WRAP, .list = {wraps, list}});
+    }
+    ir_name(x->k, value, ir_value(x->k, op->results[0])->name);
+    if (s.permuted) value = ir_permute(&b, value, s.to_tile, s.count);
+    const Type *type = ir_type(x->k, op->results[0]);
+    value = ir_type(x->k, value)->rank == 0 && type->rank ? ir_splat(&b, value, type) : ir_reshape(&b, value, type);
+    if (other && !fill) value = ir_ternary(&b, OP_SELECT, plan->mask, value, other);
+    ir_replace_all(x->k, op->results[0], value);
+    refmap_set(&x->renamed, op->results[0], value);
+    ir_remove(op);
+}
+
+static void rewrite_store(Access *x, Plan *plan) {
+    Op *op = plan->op;
+    Builder b = ir_builder_before(x->k, op);
+    BoxShape s = order_dims(x, plan);
+    Ref offsets[MAX_RANK], tensor = build_tensor(x, &b, plan, offsets);
+    Ref mask = plan->keeps_mask ? into_box(x, &b, plan->mask, plan, &s) : REF_NONE;
+    Ref value = op->operands[1];
+    if (s.count == 0 && ir_type(x->k, value)->rank) /* a tile of one element */
+        value = ir_reshape(&b, value, s.type);
+    else value = into_box(x, &b, value, plan, &s);
+    copy_hints(x, ir_tstore(&b, tensor, offsets, value, mask), op);
+    ir_remove(op);
+}
+
+/* --- wishes --- */
+
+static bool is_parameter(const Access *x, Ref r) {
+    return ref_is_value(r) && !ir_value(x->k, r)->op && !ir_value(x->k, r)->region->owner;
+}
+
+/* 16-byte vectors and descriptors need aligned bases and strides. */
+static void wish_alignment(Access *x, const Plan *plan) {
+    if (!x->cx->machine->has_threads || x->a.generic || !is_parameter(x, plan->base)) return;
+    int64_t number, unit = 16 / elem_info[ir_type(x->k, plan->base)->elem].bytes;
+    const PlanDim *last = &plan->dim[plan->dim_count - 1];
+    if (!poly_const(last->stride, &number) || number != 1 || last->axis < 0) return;
+    affine_wish(&x->a, AT_ALIGN, 16, plan->base);
+    for (int i = 0; i + 1 < plan->dim_count; i++) {
+        Poly stride = plan->dim[i].stride;
+        if (stride.count != 1 || stride.at[0].count != 1 || stride.at[0].scale % unit == 0) continue;
+        if (is_parameter(x, stride.at[0].factor[0])) affine_wish(&x->a, AT_MULT, unit, stride.at[0].factor[0]);
+    }
+}
+
+static void build_wishes(Access *x) {
+    Builder b = ir_builder(x->k, x->k->body);
+    b.before = x->k->body->first;
+    for (size_t i = 0; i < x->a.wishes.count; i++) {
+        const Wish w = x->a.wishes.at[i];
+        bool done = false;
+        for (size_t j = 0; j < i; j++) done |= x->a.wishes.at[j].kind == w.kind && x->a.wishes.at[j].number == w.number;
+        if (done) continue;
+        Op *op = ir_begin(&b, OP_REQUIRE);
+        for (size_t j = i; j < x->a.wishes.count; j++)
+            if (x->a.wishes.at[j].kind == w.kind && x->a.wishes.at[j].number == w.number)
+                ir_operand(&b, op, x->a.wishes.at[j].value);
+        op_set(x->k, op, (Attr){.id = w.kind, .number = w.number});
+        ir_end(&b, op, NULL);
+    }
+    for (size_t i = 0; i < x->a.ones.count; i++)
+        ir_replace_all(x->k, x->a.ones.at[i], ir_literal_int(x->k, ir_type(x->k, x->a.ones.at[i]), 1));
+    /* ... but not in the wish itself. */
+    for (Op *op = x->k->body->first; op && op->code == OP_REQUIRE; op = op->next)
+        for (size_t i = 0, n = 0; op_int(op, AT_EQ, 0) == 1 && i < x->a.ones.count; i++)
+            op->operands[n++] = x->a.ones.at[i];
+}
+
+/* The launch has as many programs as there are places. */
+static void build_grid_wish(Access *x) {
+    const GridOrder *g = &x->a.grid;
+    Op *last = NULL;
+    for (Op *op = x->k->body->first; op; op = op->next)
+        for (int i = 0; i < op->result_count; i++)
+            if (op->results[i] == g->rows || op->results[i] == g->columns) last = op;
+    Builder b = ir_builder_before(x->k, last ? last->next : x->k->body->first);
+    Op *programs = ir_begin(&b, OP_NUM_PROGRAMS);
+    op_set(x->k, programs, (Attr){.id = AT_DIM, .number = 0});
+    Ref count = ir_end(&b, programs, NULL);
+    Ref rows = g->rows ? g->rows : ir_binary(&b, OP_DIV, count, g->columns);
+    Ref extra = ir_binary(&b, OP_SUB, count, ir_binary(&b, OP_MUL, rows, g->columns));
+    Op *op = ir_begin(&b, OP_REQUIRE);
+    ir_operand(&b, op, extra);
+    op_set(x->k, op, (Attr){.id = AT_EQ, .number = 0});
+    ir_end(&b, op, NULL);
+}
+
+/* --- what explain prints --- */
+
+static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
+    Ref known = p.count ? find_known(x, p, plan) : REF_NONE;
+    if (known && ir_value(x->k, known)->name) {
+        text_add(out, "%s", ir_value(x->k, known)->name);
+        return;
+    }
+    if (!p.count) text_add(out, "0");
+    for (int i = 0; i < p.count; i++) {
+        const Term *t = &p.at[i];
+        if (i || t->scale < 0) text_add(out, "%s", t->scale < 0 ? (i ? " - " : "-") : " + ");
+        int64_t scale = t->scale < 0 ? -t->scale : t->scale;
+        if (!t->count || scale != 1) text_add(out, "%lld%s", (long long)scale, t->count ? "*" : "");
+        for (int j = 0; j < t->count; j++) {
+            const char *name = ir_value(x->k, t->factor[j])->name;
+            text_add(out, "%s%s", j ? "*" : "", name ? name : "(a value)");
+        }
+    }
+}
+
+static void show_dims(Access *x, Text *out, const Plan *plan) {
+    text_add(out, " of %s[", ir_value(x->k, plan->base)->name ? ir_value(x->k, plan->base)->name : "a pointer");
+    for (int i = 0; i < plan->dim_count; i++) {
+        if (i) text_add(out, ", ");
+        for (int j = 0; j < plan->dim[i].limit_count; j++) {
+            if (j) text_add(out, " min ");
+            show_poly(x, out, plan->dim[i].limit[j], plan);
+        }
+        if (!plan->dim[i].limit_count) text_add(out, "unbounded");
+    }
+    text_add(out, "], strides [");
+    for (int i = 0; i < plan->dim_count; i++) {
+        if (i) text_add(out, ", ");
+        show_poly(x, out, plan->dim[i].stride, plan);
+    }
+    text_add(out, "], at [");
+    for (int i = 0; i < plan->dim_count; i++) {
+        if (i) text_add(out, ", ");
+        show_poly(x, out, plan->dim[i].offset, plan);
+    }
+    text_add(out, "]");
+}
+
+static void report(Access *x, const Plan *plan) {
+    const char *subject = plan->op->code == OP_LOAD ? "load" : "store";
+    if (!plan->good) {
+        Place place;
+        char *line = "";
+        if (source_find(x->k->module->sources, plan->where.begin, &place))
+            line = arena_printf(x->a.arena, " (line %d)", place.line);
+        pass_find(x->cx, plan->op->range, subject, "stays a %s: %s%s", plan->op->code == OP_LOAD ? "gather" : "scatter",
+                  plan->why, line);
+        return;
+    }
+    Text out = text_new(x->a.arena);
+    const Type *type = ir_type(x->k, plan->pointer);
+    text_add(&out, "box %s", ty_text(ty_tile(x->k->module, type->elem, type->rank, type->extent), x->a.arena));
+    show_dims(x, &out, plan);
+    bool clipped = plan->keeps_mask, unit = false;
+    int64_t number;
+    for (int i = 0; i < plan->dim_count; i++) {
+        const PlanDim *dim = &plan->dim[i];
+        if (dim->wraps) text_add(&out, "; dimension %d wraps around", i);
+        if (dim->gave_way) text_add(&out, "; wrap-around of dimension %d gave way: a store drops what it would show", i);
+        clipped = clipped || dim->limit_count;
+        unit = unit || (dim->axis >= 0 && poly_const(dim->stride, &number) && number == 1);
+    }
+    if (plan->op->code == OP_LOAD && clipped) {
+        Ref other = plan->op->operand_count > 2 ? plan->op->operands[2] : REF_NONE, fill = fill_of(x, other);
+        const Literal *l = ref_is_literal(fill) ? ir_literal(x->k, fill) : NULL;
+        if (l && elem_is_float(l->type->elem)) text_add(&out, "; outside %g", l->f);
+        else if (!other || l) text_add(&out, "; outside %lld", l ? (long long)l->i : 0LL);
+        else text_add(&out, "; outside a value");
+    }
+    if (plan->keeps_mask) text_add(&out, "; part of the mask is no box and stays");
+    if (type->rank) text_add(&out, unit ? "; contiguous" : "; not known to be contiguous");
+    if (poly_is_variant(&x->a, plan->shift)) text_add(&out, "; its base moves");
+    pass_find(x->cx, plan->op->range, subject, "%s", out.at);
+}
+
+/* --- the pass --- */
+
+bool pass_access(PassContext *cx, Kernel *k) {
+    ir_walk(k->body, normalise_loop, k);
+    fold_tidy(k, cx->scratch);
+    Access x = {.cx = cx, .k = k, .order = 1, .renamed = {.arena = cx->scratch}};
+    affine_init(&x.a, k, cx->scratch, cx->options.generic);
+    collect_region(&x, k->body);
+    bool guessed = false;
+    for (size_t i = 0; !cx->options.generic && i < x.plans.count; i++) {
+        if (!guess_unit_stride(&x, x.plans.at[i])) continue;
+        affine_forget(&x.a);
+        guessed = true;
+    }
+    if (guessed) { /* what scalars are worth has changed */
+        x.plans.count = x.known.count = 0;
+        x.order = 1;
+        collect_region(&x, k->body);
+    }
+    for (size_t i = 0; i < x.plans.count; i++) {
+        Plan *plan = x.plans.at[i];
+        if (op_flag(plan->op, AT_VOLATILE)) {
+            plan->why = "a volatile access is left as it is";
+            plan->where = plan->op->range;
+        } else access_plan(&x.a, plan);
+        for (int d = 0; plan->good && plan->op->code == OP_STORE && d < plan->dim_count; d++)
+            if (plan->dim[d].wraps) {
+                plan->good = false;
+                plan->why = "indices that wrap around are written";
+                plan->where = plan->op->range;
+            }
+        report(&x, plan);
+        if (plan->good) wish_alignment(&x, plan);
+    }
+    for (size_t i = 0; i < x.plans.count; i++) {
+        Plan *plan = x.plans.at[i];
+        if (plan->good && plan->op->code == OP_LOAD) rewrite_load(&x, plan);
+        else if (plan->good) rewrite_store(&x, plan);
+    }
+    if (x.a.grid_wished) build_grid_wish(&x);
+    build_wishes(&x);
+    fold_tidy(k, cx->scratch);
+    return true;
+}

@@ -1,0 +1,52 @@
+/* access_plan.h: between the analysis of pointer accesses and their rewriting; used by the two halves of `access`. */
+#ifndef PASS_ACCESS_PLAN_H
+#define PASS_ACCESS_PLAN_H
+#include "pass/affine.h"
+#include "pass/pass.h"
+
+enum { MAX_LIMITS = 3 };
+
+/* One dimension of the tensor that is read or written. */
+typedef struct PlanDim {
+    int axis; /* of the tile; -1: a dimension that the tile has one place in */
+    Poly stride, offset;
+    int limit_count; /* index < each of them; 0: unbounded */
+    Poly limit[MAX_LIMITS];
+    bool starts_at_zero; /* a mask says index >= 0, so no proof is needed */
+    bool wraps;          /* index modulo limit[0] */
+    bool gave_way;       /* the source wraps here, but nobody sees it */
+} PlanDim;
+
+typedef struct Plan {
+    Op *op;
+    int order; /* place in the walk, for affine_dominates */
+    bool good;
+    const char *why; /* not good */
+    Range where;
+    Ref pointer, mask;
+    Ref base;
+    Poly shift; /* added to the base */
+    int dim_count;
+    PlanDim dim[MAX_RANK];
+    bool keeps_mask; /* part of the mask is no box */
+} Plan;
+
+/* Says what the access is; never changes the kernel. */
+void access_plan(Analysis *a, Plan *plan);
+
+typedef struct Condition { /* axis >= 0: i < limit (upper) or i >= limit; axis -1: limit > 0 */
+    int axis;
+    bool upper;
+    Poly limit;
+} Condition;
+typedef struct Conditions {
+    int count;
+    Condition at[12];
+    bool opaque; /* and something else */
+} Conditions;
+/* A mask over a tile of this rank as a conjunction. */
+void access_conditions(Analysis *a, Ref mask, int rank, Conditions *out);
+
+/* Is everything that is made of `value` where first + i >= modulus along the axis dropped by stores? */
+bool access_is_unseen(Analysis *a, Ref value, int axis, Poly first, Poly modulus);
+#endif
