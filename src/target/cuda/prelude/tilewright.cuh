@@ -70,7 +70,7 @@
  *              TW_WGMMA_RS(N, t, tb)       defines tw_wgmma_rs_N_t_tb(f32 (&d)[N/2], const u32 *a, u64 b, accumulate)
  *            d = a b + (accumulate ? d : 0), m64nNk(32 bytes), a warpgroup; N 8..256 step 8
  *            tw_wgmma_fence() before a batch; tw_wgmma_commit(); tw_wgmma_wait<n>() or tw_wgmma_wait<n>(d..): at most
- *            n groups stay pending; name every accumulator read afterwards
+ *            n groups stay pending; name the accumulators read afterwards (up to 4)
  *            descriptors: tw_desc(s, lbo, sbo, swizzle bytes 128|64|32|0)  tw_desc_k(s, W)  tw_desc_mn(s, W, panel)
  *            tw_desc_step(desc, bytes)   tw_swizzle(s, W): where the chunk at plain offset s really lies
  *  other     tw_assert(c, "text")  tw_trap("text")  tw_printf(..)   tw_pdl_wait() tw_pdl_launch()
@@ -202,4 +202,16 @@ TW_FN f64 tw_div(f64 x, f64 y) { return x / y; }
 #else
 #include "emulated.cuh"
 #endif
+
+/* ---- shared memory descriptors: start, leading and stride byte offsets over 16, swizzle mode ---- */
+TW_FN u64 tw_desc(u32 s, u32 lbo, u32 sbo, u32 swizzle) {
+    u64 mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
+    return mode << 62 | (u64)(sbo >> 4 & 0x3fff) << 32 | (u64)(lbo >> 4 & 0x3fff) << 16 |
+           (tw_shared(s) & 0x3ffff) >> 4;
+}
+/* A K-major panel: lines of W bytes along K. */
+TW_FN u64 tw_desc_k(u32 s, u32 width) { return tw_desc(s, 16, 8 * width, width); }
+/* MN-major panels: lines (one k each) of W bytes along M or N, `panel` bytes from one panel to the next. */
+TW_FN u64 tw_desc_mn(u32 s, u32 width, u32 panel) { return tw_desc(s, panel, 8 * width, width); }
+TW_FN u64 tw_desc_step(u64 desc, u32 bytes) { return desc + (bytes >> 4); }
 #endif

@@ -164,16 +164,4 @@ template <int n, int... R> TW_FN void tw_wgmma_wait(f32 (&...d)[R]) {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
     (tw_wgmma_settle(d), ...);
 }
-
-/* ---- shared memory descriptors: start, leading and stride byte offsets over 16, swizzle mode ---- */
-TW_FN u64 tw_desc(u32 s, u32 lbo, u32 sbo, u32 swizzle) {
-    u64 mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
-    return mode << 62 | (u64)(sbo >> 4 & 0x3fff) << 32 | (u64)(lbo >> 4 & 0x3fff) << 16 |
-           (tw_shared(s) & 0x3ffff) >> 4;
-}
-/* A K-major panel: lines of W bytes along K. */
-TW_FN u64 tw_desc_k(u32 s, u32 width) { return tw_desc(s, 16, 8 * width, width); }
-/* MN-major panels: lines (one k each) of W bytes along M or N, `panel` bytes from one panel to the next. */
-TW_FN u64 tw_desc_mn(u32 s, u32 width, u32 panel) { return tw_desc(s, panel, 8 * width, width); }
-TW_FN u64 tw_desc_step(u64 desc, u32 bytes) { return desc + (bytes >> 4); }
 #endif

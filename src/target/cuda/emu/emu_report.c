@@ -1,0 +1,153 @@
+/* emu_report.c: what the user reads when a launch ends badly.
+ *
+ *     race: kernel reduce, block (0, 0, 0), thread 3 reads shared bytes 0-3 at reduce.cu:14, but
+ * the write by thread 0 at reduce.cu:12 is not ordered before it; put a barrier, or the wait that
+ * belongs to it, between them
+ *
+ * A deadlock lists every group of threads that waits for the same thing, and the state of each
+ * mbarrier among them. */
+#include "target/cuda/emu/emu_core.h"
+
+#include <stdarg.h>
+
+static const char *const fault_names[] = {
+#define EMU_FAULT(id, name, meaning) name,
+#include "target/cuda/emu/emu_fault.def"
+#undef EMU_FAULT
+};
+
+const char *emu_fault_name(EmuFault fault) {
+    return fault_names[fault];
+}
+
+static void begin(Emu *emu, EmuFault fault) {
+    const int *b = emu->bind.now.block;
+    emu->report.fault = fault;
+    text_add(&emu->text, "%s: kernel %s, ", fault_names[fault],
+             emu->launch->kernel ? emu->launch->kernel : "?");
+    text_add(&emu->text, "block (%d, %d, %d)", b[0], b[1], b[2]);
+}
+
+void emu_fail(Emu *emu, EmuFault fault, const char *format, ...) {
+    if (emu->report.fault == EMU_FAULT_NONE) {
+        /* Races and fences name their threads themselves: the culprit need not be the one that
+         * runs. */
+        bool names = fault == EMU_FAULT_RACE || fault == EMU_FAULT_PROXY;
+        begin(emu, fault);
+        if (emu->running && !names) text_add(&emu->text, ", thread %d", emu->running->id);
+        text_add(&emu->text, ": ");
+        va_list args;
+        va_start(args, format);
+        text_vadd(&emu->text, format, args);
+        va_end(args);
+    }
+    while (emu->running) fiber_yield(emu->running->fiber); /* never resumed */
+}
+
+const char *emu_at(Emu *emu, int line) {
+    return arena_printf(&emu->arena, "%s:%d", emu->launch->file ? emu->launch->file : "line", line);
+}
+
+const char *emu_bytes(Emu *emu, uint32_t s, uint32_t bytes) {
+    const EmuRegion *region = NULL;
+    for (size_t i = 0; i < emu->launch->region_count && !region; i++)
+        if (s - emu->launch->regions[i].begin < emu->launch->regions[i].bytes)
+            region = &emu->launch->regions[i];
+    const char *place =
+        region ? arena_printf(&emu->arena, " (%s + %u)", region->name, s - region->begin) : "";
+    return arena_printf(&emu->arena, "shared bytes %u-%u%s", s, s + bytes - 1, place);
+}
+
+const char *emu_agent(Emu *emu, int agent) {
+    int t = emu->threads;
+    if (agent < t) return arena_printf(&emu->arena, "thread %d", agent);
+    if (agent < 2 * t) return arena_printf(&emu->arena, "cp.async of thread %d", agent - t);
+    if (agent < 3 * t) return arena_printf(&emu->arena, "TMA store of thread %d", agent - 2 * t);
+    if (agent < 3 * t + emu->groups)
+        return arena_printf(&emu->arena, "wgmma of warpgroup %d", agent - 3 * t);
+    const Mbar *mbar = &emu->mbar[agent - 3 * t - emu->groups];
+    return arena_printf(&emu->arena, "TMA load on the mbarrier at %s", emu_bytes(emu, mbar->s, 8));
+}
+
+static void add_wait(Emu *emu, const Thread *t) {
+    switch (t->wait) {
+    case WAIT_BARRIER: {
+        const NamedBarrier *b = &emu->barrier[t->wait_what];
+        text_add(&emu->text, "barrier %u at %s: %d of %d threads are there", t->wait_what,
+                 emu_at(emu, t->wait_line), b->arrived, b->expected);
+        break;
+    }
+    case WAIT_MBAR: {
+        const Mbar *m = &emu->mbar[emu->mbar_at[t->wait_what / 8] - 1];
+        text_add(&emu->text, "mbarrier at %s, parity %u, at %s: it is in phase %u",
+                 emu_bytes(emu, m->s, 8), t->wait_parity, emu_at(emu, t->wait_line), m->phase);
+        text_add(&emu->text,
+                 ", %lld of %u arrivals and %lld bytes are missing, %d copies are in flight",
+                 (long long)m->pending, m->count, (long long)m->bytes, m->in_flight);
+        break;
+    }
+    case WAIT_WARP: {
+        const Warp *w = &emu->warp[t->wait_what];
+        text_add(&emu->text, "the other lanes in %s at %s (lanes %#x are there)", w->what,
+                 emu_at(emu, t->wait_line), w->arrived);
+        break;
+    }
+    case WAIT_WGMMA:
+        text_add(&emu->text, "the other warps of the warpgroup in tw_wgmma_wait at %s",
+                 emu_at(emu, t->wait_line));
+        break;
+    case WAIT_REGISTERS:
+        text_add(&emu->text, "registers: setmaxnreg.inc %u at %s, %d are free", t->wait_what,
+                 emu_at(emu, t->wait_line), emu->free_registers);
+        break;
+    case WAIT_NOTHING:
+    case WAIT_EXITED: break;
+    }
+}
+
+static bool same_wait(const Thread *a, const Thread *b) {
+    return a->wait == b->wait && a->wait_line == b->wait_line && a->wait_what == b->wait_what &&
+           a->wait_parity == b->wait_parity;
+}
+
+/* The threads from `first` on that wait as it does: "0-31, 64". */
+static void add_threads(Emu *emu, int first) {
+    const char *comma = "";
+    for (int i = first; i < emu->threads; i++) {
+        if (!same_wait(&emu->thread[i], &emu->thread[first])) continue;
+        int last = i;
+        while (last + 1 < emu->threads && same_wait(&emu->thread[last + 1], &emu->thread[first]))
+            last++;
+        text_add(&emu->text, i == last ? "%s%d" : "%s%d-%d", comma, i, last);
+        comma = ", ";
+        i = last;
+    }
+}
+
+/* A wait for bytes alone, with nothing under way that could bring them: the count was wrong. */
+static bool waits_for_bytes(const Emu *emu, const Thread *t) {
+    if (t->wait != WAIT_MBAR) return false;
+    const Mbar *m = &emu->mbar[emu->mbar_at[t->wait_what / 8] - 1];
+    return m->pending == 0 && m->bytes > 0 && m->in_flight == 0;
+}
+
+void emu_report_deadlock(Emu *emu) {
+    EmuFault fault = EMU_FAULT_DEADLOCK;
+    for (int i = 0; i < emu->threads; i++)
+        if (waits_for_bytes(emu, &emu->thread[i])) fault = EMU_FAULT_BYTES;
+    begin(emu, fault);
+    text_add(&emu->text,
+             fault == EMU_FAULT_BYTES
+                 ? ": an mbarrier expects more bytes than are copied; every thread waits:"
+                 : ": every thread waits:");
+    for (int i = 0; i < emu->threads; i++) {
+        bool known = emu->thread[i].wait == WAIT_EXITED;
+        for (int j = 0; j < i && !known; j++) known = same_wait(&emu->thread[i], &emu->thread[j]);
+        if (known) continue;
+        text_add(&emu->text, "\n  threads ");
+        add_threads(emu, i);
+        text_add(&emu->text, " wait for ");
+        add_wait(emu, &emu->thread[i]);
+    }
+    if (emu->exited) text_add(&emu->text, "\n  %d threads have ended", emu->exited);
+}

@@ -1,0 +1,98 @@
+/* emu_tensormap.c: tensor maps, and the boxes that TMA moves by them.
+ *
+ * A box is stored densely, dimension 0 fastest; with a swizzle, 16-byte chunks move within their
+ * line by the absolute shared address. Elements outside the tensor read as zero and are not
+ * written. */
+#include "target/cuda/emu/emu_core.h"
+
+#include <string.h>
+
+enum { MAP_MAGIC = 0x54574D31 };
+
+const char *emu_tensormap_encode(void *out, const EmuTensor *t) {
+    uint32_t size = emu_type_bytes(t->type);
+    if (!size) return "the element type is not one that TMA knows";
+    if (t->rank < 1 || t->rank > 5) return "the rank must be 1 to 5";
+    if ((uintptr_t)t->base % 16) return "the base must be a multiple of 16 bytes";
+    TensorCode map = {.magic = MAP_MAGIC,
+                      .type = (uint8_t)t->type,
+                      .rank = (uint8_t)t->rank,
+                      .swizzle = (uint8_t)t->swizzle,
+                      .base = (uint64_t)(uintptr_t)t->base};
+    for (int d = 0; d < t->rank; d++) {
+        if (t->dims[d] < 1 || t->dims[d] > (uint64_t)1 << 32) return "an extent must be 1 to 2^32";
+        if (t->box[d] < 1 || t->box[d] > 256) return "a box extent must be 1 to 256";
+        if (d && (t->strides[d - 1] % 16 || t->strides[d - 1] >= (uint64_t)1 << 40))
+            return "a stride must be a multiple of 16 bytes, below 2^40";
+        map.dims[d] = t->dims[d];
+        map.box[d] = (uint16_t)t->box[d];
+        if (d) map.strides[d - 1] = t->strides[d - 1];
+    }
+    uint32_t inner = t->box[0] * size;
+    if (inner % 16) return "the box must be a multiple of 16 bytes wide";
+    if (t->swizzle != 0 && t->swizzle != 32 && t->swizzle != 64 && t->swizzle != 128)
+        return "the swizzle must be 0, 32, 64 or 128 bytes";
+    if (t->swizzle && inner != (uint32_t)t->swizzle)
+        return "a swizzled box must be exactly as wide as its swizzle";
+    memset(out, 0, 128);
+    memcpy(out, &map, sizeof map);
+    return NULL;
+}
+
+uint32_t emu_box_bytes(const TensorCode *map) {
+    if (map->magic != MAP_MAGIC) return 0;
+    uint32_t bytes = emu_type_bytes(map->type);
+    for (int d = 0; d < map->rank; d++) bytes *= map->box[d];
+    return bytes;
+}
+
+uint64_t emu_tensor_bytes(const TensorCode *map) {
+    uint64_t bytes = map->dims[0] * emu_type_bytes(map->type);
+    for (int d = 1; d < map->rank; d++) bytes += (map->dims[d] - 1) * map->strides[d - 1];
+    return bytes;
+}
+
+static uint32_t swizzled(uint32_t s, uint32_t width) {
+    return width ? s ^ ((s >> 3) & (width - 16)) : s;
+}
+
+/* Moves `count` bytes that lie in one 16-byte chunk. */
+static void move(EmuCopy copy, int type, uint8_t *global, uint8_t *local, uint32_t count) {
+    if (copy == EMU_LOAD)
+        memcpy(local, global, count);
+    else if (copy == EMU_STORE)
+        memcpy(global, local, count);
+    else
+        for (uint32_t i = 0; i < count; i += emu_type_bytes(type))
+            emu_apply(EMU_ADD, type, global + i, local + i, NULL, NULL);
+}
+
+void emu_box_move(const TensorCode *map, const int *at, uint8_t *box, uint32_t s, EmuCopy copy) {
+    uint32_t size = emu_type_bytes(map->type), inner = map->box[0] * size;
+    uint32_t rows = emu_box_bytes(map) / inner;
+    /* The part of a row that lies inside the tensor, in bytes of the box. */
+    int64_t first = at[0] < 0 ? -(int64_t)at[0] : 0, last = (int64_t)map->dims[0] - at[0];
+    if (last > map->box[0]) last = map->box[0];
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t rest = row;
+        uint64_t global = map->base + (uint64_t)((int64_t)at[0] * size);
+        bool inside = first < last;
+        for (int d = 1; d < map->rank; d++) {
+            int64_t c = (int64_t)at[d] + rest % map->box[d];
+            rest /= map->box[d];
+            inside = inside && c >= 0 && c < (int64_t)map->dims[d];
+            global += (uint64_t)c * map->strides[d - 1];
+        }
+        int64_t low = inside ? first * size : inner, high = inside ? last * size : inner;
+        for (uint32_t b = 0; b < inner; b += 16) {
+            uint8_t *chunk = box + (swizzled(EMU_SHARED_BASE + s + row * inner + b, map->swizzle) -
+                                    EMU_SHARED_BASE - s);
+            int64_t begin = low > b ? low : b,
+                    end = high < (int64_t)b + 16 ? high : (int64_t)b + 16;
+            if (copy == EMU_LOAD && (begin > b || end < (int64_t)b + 16)) memset(chunk, 0, 16);
+            if (begin < end)
+                move(copy, map->type, (uint8_t *)(uintptr_t)(global + (uint64_t)begin),
+                     chunk + (begin - b), (uint32_t)(end - begin));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+/* emu_table.h: the seam between an emitted kernel compiled for the host and the emulator.
+ *
+ * Kernel and emulator see each other only through these plain C structs: the host prelude
+ * (emulated.cuh) turns every call of the legend in tilewright.cuh into a call of the table, with
+ * the line of the .cu it stands on. TW_KERNEL(name) makes `extern "C" void tw_emu_name(EmuBind *,
+ * void **params)`, which the emulator runs once per thread, each on its own fiber; `bind->now` is
+ * the thread that runs. Read by C and C++. */
+#ifndef EMU_TABLE_H
+#define EMU_TABLE_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Shared memory does not start at address 0, as on the device, so that offsets and addresses cannot
+ * be confused. */
+enum { EMU_SHARED_BASE = 1024 };
+
+typedef enum EmuType {
+    EMU_I8,
+    EMU_U8,
+    EMU_I16,
+    EMU_U16,
+    EMU_I32,
+    EMU_U32,
+    EMU_I64,
+    EMU_U64,
+    EMU_F16,
+    EMU_BF16,
+    EMU_E4M3,
+    EMU_E5M2,
+    EMU_F32,
+    EMU_F64,
+    EMU_TF32,
+    EMU_TYPE_COUNT
+} EmuType;
+typedef enum EmuAtomic {
+    EMU_ADD,
+    EMU_MIN,
+    EMU_MAX,
+    EMU_AND,
+    EMU_OR,
+    EMU_XOR,
+    EMU_XCHG,
+    EMU_CAS
+} EmuAtomic;
+typedef enum EmuShuffle { EMU_SHFL_IDX, EMU_SHFL_XOR, EMU_SHFL_UP, EMU_SHFL_DOWN } EmuShuffle;
+typedef enum EmuCopy { EMU_LOAD, EMU_STORE, EMU_STORE_ADD } EmuCopy;
+
+typedef struct EmuNow {
+    int thread, threads;
+    int block[3], blocks[3];
+} EmuNow;
+
+typedef struct Emu Emu;
+typedef struct EmuBind EmuBind;
+
+/* One wgmma: d = a b + (accumulate ? d : 0). */
+typedef struct EmuWgmma {
+    int n, type; /* columns of d; EmuType of a and b */
+    int a_mn_major, b_mn_major;
+    float *d;          /* n / 2 accumulators */
+    const unsigned *a; /* four registers, or NULL: a_desc */
+    unsigned long long a_desc, b_desc;
+    int accumulate;
+} EmuWgmma;
+
+/* `line`: of the .cu. `s`: offset into shared memory. */
+typedef struct EmuTable {
+    void (*load_global)(Emu *, int line, void *to, const void *from, int bytes);
+    void (*store_global)(Emu *, int line, void *to, const void *from, int bytes);
+    /* Old value to *old; for EMU_CAS *expect is compared. */
+    void (*atomic)(Emu *, int line, int op, int type, void *p, const void *value,
+                   const void *expect, void *old);
+    void (*poll)(Emu *, int line); /* a load that may spin: lets others run */
+    void (*load_shared)(Emu *, int line, void *to, unsigned s, int bytes);
+    void (*store_shared)(Emu *, int line, unsigned s, const void *from, int bytes);
+
+    unsigned long long (*shuffle)(Emu *, int line, int kind, unsigned long long value, int n);
+    unsigned (*ballot)(Emu *, int line, int vote);
+    int (*elect)(Emu *, int line);
+    void (*sync_warp)(Emu *, int line);
+    void (*barrier)(Emu *, int line, int id, int threads,
+                    int wait); /* threads 0: the whole block */
+    void (*setmaxnreg)(Emu *, int line, int registers, int increase);
+
+    void (*mbar_init)(Emu *, int line, unsigned bar, unsigned count);
+    void (*mbar_arrive)(Emu *, int line, unsigned bar, unsigned bytes,
+                        int arrive); /* bytes are expected */
+    void (*mbar_wait)(Emu *, int line, unsigned bar, unsigned parity);
+    void (*fence_mbar_init)(Emu *, int line);
+    void (*fence_async)(Emu *, int line);
+
+    void (*tma)(Emu *, int line, int copy, int rank, const void *map, const int *at, unsigned s,
+                unsigned bar);
+    void (*bulk)(Emu *, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar);
+    void (*bulk_commit)(Emu *, int line);
+    void (*bulk_wait)(Emu *, int line, int pending, int read_only);
+    void (*cp_async)(Emu *, int line, unsigned s, const void *p, int bytes, int ok);
+    void (*cp_async_commit)(Emu *, int line);
+    void (*cp_async_wait)(Emu *, int line, int pending);
+    void (*cp_async_arrive)(Emu *, int line, unsigned bar);
+
+    void (*ldmatrix)(Emu *, int line, unsigned *r, unsigned s, int count, int trans);
+    void (*stmatrix)(Emu *, int line, unsigned s, const unsigned *r, int count, int trans);
+    void (*mma)(Emu *, int line, int type, float *d, const unsigned *a, const unsigned *b);
+    void (*wgmma)(Emu *, int line, const EmuWgmma *);
+    void (*wgmma_fence)(Emu *, int line);
+    void (*wgmma_commit)(Emu *, int line);
+    void (*wgmma_wait)(Emu *, int line, int pending);
+
+    unsigned (*narrow)(int type, double x); /* bits of f16, bf16, e4m3, e5m2 */
+    double (*widen)(int type, unsigned bits);
+    void (*trap)(Emu *, int line, const char *text);
+    void (*print)(Emu *, const char *format, ...);
+} EmuTable;
+
+struct EmuBind {
+    const EmuTable *call;
+    Emu *emu;
+    EmuNow now;
+};
+typedef void (*EmuEntry)(EmuBind *, void **params);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
