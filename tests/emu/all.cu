@@ -8,3 +8,4 @@
 #include "pipelined_matmul.cu"
 #include "gather_matmul.cu"
 #include "wgmma_forms.cu"
+#include "numbers.cu"

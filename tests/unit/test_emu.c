@@ -1,16 +1,9 @@
-/* test_emu.c: the CUDA emulator on hand-written kernels (tests/emu). Each kernel is right for several shapes and
- * schedules, compared with a float64 reference, and each of its mutants is caught with the fault it deserves. */
+/* test_emu.c: the CUDA emulator on hand-written kernels (tests/emu/emu_cases.h). */
 #include "base/embedded.h"
-#include "base/numeric.h"
-#include "target/cuda/emu/emu.h"
 
-#include "check.h"
+#include "../emu/emu_cases.h"
 
 #include <dlfcn.h>
-#include <math.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/tw_test_emu_XXXXXX";
@@ -38,399 +31,52 @@ static void write_prelude(void) {
 
 static bool compile(const char *compiler) {
     char command[1000];
-    snprintf(command, sizeof command, "%s " EMU_CXXFLAGS " -Itests/emu -I%s tests/emu/all.cu -o %s/all.so", compiler, folder,
+    snprintf(command, sizeof command,
+             "%s " EMU_CXXFLAGS " -Itests/emu -I%s tests/emu/all.cu -o %s/all.so", compiler, folder,
              folder);
     return system(command) == 0;
 }
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+/* ---- the backend ---- */
+static void *backend_allocate(size_t bytes) {
+    return aligned_alloc(256, (bytes + 511) / 256 * 256);
 }
 
-/* ---- data ---- */
-static uint64_t state = 1;
-static double uniform(void) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)(state >> 11) / 4503599627370496.0 - 1.0;
+static void backend_free(void *p) {
+    free(p);
 }
 
-/* A host buffer that is an allocation of the launch. */
-typedef struct Buffer {
-    EmuAllocation allocation;
-    EmuType type;
-    size_t count;
-} Buffer;
-
-static size_t type_size(EmuType type) {
-    return type == EMU_F32 || type == EMU_I32 || type == EMU_TF32 || type == EMU_U32 ? 4
-           : type == EMU_E4M3 || type == EMU_E5M2                                  ? 1
-                                                                                    : 2;
+static const char *backend_encode(void *map, const EmuTensor *tensor) {
+    return emu_tensormap_encode(map, tensor);
 }
 
-static double get(const Buffer *b, size_t i) {
-    const char *p = (const char *)b->allocation.base + i * type_size(b->type);
-    uint16_t h;
-    float f;
-    memcpy(&h, p, sizeof h);
-    if (b->type == EMU_F16) return f16_to_f32(h);
-    if (b->type == EMU_BF16) return bf16_to_f32(h);
-    memcpy(&f, p, sizeof f);
-    return f;
-}
-
-static void put(Buffer *b, size_t i, double x) {
-    char *p = (char *)b->allocation.base + i * type_size(b->type);
-    uint16_t h = b->type == EMU_F16 ? f16_from_f64(x) : bf16_from_f64(x);
-    float f = (float)x;
-    if (b->type == EMU_F32) memcpy(p, &f, sizeof f);
-    else memcpy(p, &h, sizeof h);
-}
-
-static Buffer buffer(const char *name, EmuType type, size_t count, bool random) {
-    size_t bytes = count * type_size(type);
-    Buffer b = {.type = type, .count = count};
-    b.allocation = (EmuAllocation){name, aligned_alloc(256, (bytes + 511) / 256 * 256), bytes};
-    memset(b.allocation.base, 0, bytes);
-    if (random)
-        for (size_t i = 0; i < count; i++) put(&b, i, uniform());
-    return b;
-}
-
-/* ---- launching ---- */
-static EmuReport last;
-static bool launch(const char *kernel, EmuLaunch l, void **params) {
-    char name[100];
-    snprintf(name, sizeof name, "tw_emu_%s", kernel);
-    char *file = arena_printf(&arena, "%s.cu", kernel);
+static bool backend_launch(const char *kernel, EmuLaunch l, void **params) {
     l.kernel = kernel;
-    l.file = file;
-    *(void **)&l.entry = dlsym(object, name);
+    l.file = arena_printf(&arena, "%s.cu", kernel);
     l.params = params;
+    *(void **)&l.entry = dlsym(object, arena_printf(&arena, "tw_emu_%s", kernel));
     CHECK(l.entry != NULL);
     return l.entry && emu_launch(&l, &arena, &last);
 }
 
-/* The launch must end with this fault, and say these words. */
-static void expect(const char *what, int mutant, EmuFault fault, const char *words) {
-    bool right = last.fault == fault && strstr(last.text, words);
-    CHECK(right);
-    if (!right)
-        fprintf(stderr, "  %s, mutant %d: wanted %s with \"%s\", got %s\n", what, mutant, emu_fault_name(fault), words,
-                last.text[0] ? last.text : "nothing");
-}
-
-static void clean(const char *what) {
-    CHECK(last.fault == EMU_FAULT_NONE);
-    if (last.fault != EMU_FAULT_NONE) fprintf(stderr, "  %s: %s\n", what, last.text);
-}
-
-/* Largest |got - want| over the bound of its place. */
-static double error, bound;
-static void compare(double got, double want, double allowed) {
-    double e = fabs(got - want) / allowed;
-    if (!(e <= error)) error = e; /* NaN too */
-}
-static void compared(const char *what) {
-    CHECK(error <= 1);
-    if (!(error <= 1)) fprintf(stderr, "  %s: error is %g times the bound\n", what, error);
-    error = bound = 0;
-}
-
-/* ---- kernels ---- */
-static void test_vector_add(void) {
-    for (int mutant = 0; mutant <= 4; mutant++) {
-        int n = 1027;
-        Buffer x = buffer("x", EMU_F32, 1027, true), y = buffer("y", EMU_F32, 1027, true), z = buffer("z", EMU_F32, 1027, false);
-        EmuAllocation a[] = {z.allocation, x.allocation, y.allocation};
-        void *params[] = {&x.allocation.base, &y.allocation.base, &z.allocation.base, &n, &mutant};
-        launch("vector_add", (EmuLaunch){.grid = {3, 1, 1}, .threads = 128, .allocations = a, .allocation_count = 3}, params);
-        if (mutant == 1) expect("vector_add", mutant, EMU_FAULT_GLOBAL, "byte 4096 of `x`, which has 4108 bytes");
-        if (mutant == 2) expect("vector_add", mutant, EMU_FAULT_ALIGN, "vector_add.cu:7");
-        if (mutant == 3) expect("vector_add", mutant, EMU_FAULT_TRAP, "i is too large");
-        if (mutant == 0 || mutant == 4) {
-            clean("vector_add");
-            for (size_t i = 0; i < 1027; i++) compare(get(&z, i), (float)(get(&x, i) + get(&y, i)), 1e-30);
-            compared("vector_add");
-            CHECK_TEXT(last.output, mutant ? "n = 1027\n" : "");
-        }
-        free(x.allocation.base), free(y.allocation.base), free(z.allocation.base);
-    }
-}
-
-static void test_block_sum(void) {
-    for (int mutant = 0; mutant <= 6; mutant++) {
-        int n = 1000;
-        Buffer x = buffer("x", EMU_F32, 3000, true), s = buffer("sums", EMU_F32, 3, false);
-        EmuAllocation a[] = {x.allocation, s.allocation};
-        void *params[] = {&x.allocation.base, &s.allocation.base, &n, &mutant};
-        EmuRegion partial = {"partial sums", 0, 16};
-        launch("block_sum",
-               (EmuLaunch){.grid = {3, 1, 1}, .threads = 128, .shared_bytes = 16, .allocations = a, .allocation_count = 2,
-                           .regions = &partial, .region_count = 1, .seed = (uint64_t)mutant},
-               params);
-        switch (mutant) {
-        case 0:
-            clean("block_sum");
-            for (size_t r = 0; r < 3; r++) {
-                double want = 0, size = 0;
-                for (size_t i = 0; i < 1000; i++) want += get(&x, 1000 * r + i), size += fabs(get(&x, 1000 * r + i));
-                compare(get(&s, r), want, size * 15 * 0x1p-24); /* 8 + 5 + 2 additions on a path */
-            }
-            compared("block_sum");
-            break;
-        case 1: expect("block_sum", mutant, EMU_FAULT_RACE, "(partial sums + "); break;
-        case 2: expect("block_sum", mutant, EMU_FAULT_DIVERGENT, "a shuffle at block_sum.cu:10"); break;
-        case 3: expect("block_sum", mutant, EMU_FAULT_DEADLOCK, "barrier 0 at block_sum.cu:15: 64 of 128 threads"); break;
-        case 4: expect("block_sum", mutant, EMU_FAULT_SHARED, "the block has 16 bytes"); break;
-        case 5: expect("block_sum", mutant, EMU_FAULT_ALIGN, "block_sum.cu:13"); break;
-        case 6: expect("block_sum", mutant, EMU_FAULT_BARRIER, "barrier 1 of"); break;
-        }
-        free(x.allocation.base), free(s.allocation.base);
-    }
-}
-
-static void encode(void *map, const Buffer *b, uint64_t columns, uint64_t rows, uint32_t box0, uint32_t box1, int swizzle) {
-    EmuTensor t = {.type = b->type, .rank = 2, .base = b->allocation.base, .dims = {columns, rows},
-                   .strides = {columns * type_size(b->type)}, .box = {box0, box1}, .swizzle = swizzle};
-    const char *why = emu_tensormap_encode(map, &t);
-    CHECK(!why);
-    if (why) fprintf(stderr, "  %s\n", why);
-}
-
-/* c = a b: a(i, k) and b(k, j) by strides; the bound counts roundings of f32 sums and of the result. */
-static void check_matmul(const char *what, const Buffer *a, size_t ai, size_t ak, const Buffer *b, size_t bk, size_t bj,
-                         const Buffer *c, size_t m, size_t n, size_t k, double result_ulp) {
-    clean(what);
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < n; j++) {
-            double want = 0, size = 0;
-            for (size_t q = 0; q < k; q++) {
-                double p = get(a, i * ai + q * ak) * get(b, q * bk + j * bj);
-                want += p, size += fabs(p);
-            }
-            compare(get(c, i * n + j), want, size * ((double)k / 8 + 2) * 0x1p-24 + fabs(want) * result_ulp + 1e-30);
-        }
-    compared(what);
-}
-
-static _Alignas(64) unsigned char map_a[128], map_b[128], map_c[128];
-
-static void run_ring(int m, int n, int k, int mutant, uint64_t seed, Buffer *out) {
-    Buffer a = buffer("a", EMU_BF16, (size_t)m * (size_t)k, true), b = buffer("b", EMU_BF16, (size_t)n * (size_t)k, true);
-    Buffer c = buffer("c", EMU_BF16, (size_t)m * (size_t)n, false);
-    encode(map_a, &a, (uint64_t)k, (uint64_t)m, 64, 64, 128);
-    encode(map_b, &b, (uint64_t)k, (uint64_t)n, 64, 64, 128);
-    encode(map_c, &c, (uint64_t)n, (uint64_t)m, 64, 64, 128);
-    int nk = (k + 63) / 64;
-    void *params[] = {map_a, map_b, map_c, &nk, &mutant};
-    EmuAllocation al[] = {a.allocation, b.allocation, c.allocation};
-    launch("ring_matmul",
-           (EmuLaunch){.grid = {(uint32_t)(n + 63) / 64, (uint32_t)(m + 63) / 64, 1}, .threads = 256, .shared_bytes = 57392,
-                       .allocations = al, .allocation_count = 3, .seed = seed},
-           params);
-    if (!mutant)
-        check_matmul("ring_matmul", &a, (size_t)k, 1, &b, 1, (size_t)k, &c, (size_t)m, (size_t)n, (size_t)k, 0x1p-8);
-    free(a.allocation.base), free(b.allocation.base);
-    if (out) *out = c;
-    else free(c.allocation.base);
-}
-
-static void test_ring_matmul(void) {
-    run_ring(64, 64, 64, 0, 0, NULL);
-    run_ring(100, 72, 328, 0, 0, NULL); /* ragged in every dimension */
-    /* The schedule and the landing times do not change a bit. */
-    Buffer c[2];
-    for (int i = 0; i < 2; i++) {
-        state = 7;
-        run_ring(128, 64, 512, 0, (uint64_t)(1 + i), &c[i]);
-    }
-    CHECK(!memcmp(c[0].allocation.base, c[1].allocation.base, c[0].allocation.bytes));
-    free(c[0].allocation.base), free(c[1].allocation.base);
-
-    /* What is seen first may depend on the schedule: then a second fault is as right. */
-    static const struct {
-        int mutant, k;
-        EmuFault fault, other;
-        const char *words;
-    } mutants[] = {
-        {1, 640, EMU_FAULT_BARRIER, 0, "without tw_fence_mbar_init()"},
-        {2, 640, EMU_FAULT_RACE, EMU_FAULT_BARRIER, "tw_mbar_init by thread 0"},
-        {3, 640, EMU_FAULT_BYTES, 0, "16 bytes are missing, 0 copies are in flight"},
-        {4, 640, EMU_FAULT_BYTES, 0, "expected"},
-        {5, 640, EMU_FAULT_DEADLOCK, 0, "1 of 1 arrivals"},
-        {6, 640, EMU_FAULT_RACE, EMU_FAULT_DEADLOCK, "TMA load"},
-        {7, 640, EMU_FAULT_RACE, 0, "wgmma of warpgroup 0"},
-        {8, 640, EMU_FAULT_PROXY, 0, "without tw_fence_async()"},
-        {9, 640, EMU_FAULT_RACE, 0, "starts a TMA store from"},
-        {10, 640, EMU_FAULT_UNWAITED, 0, "may still read shared memory"},
-        {11, 640, EMU_FAULT_RACE, 0, "by wgmma of warpgroup 0"},
-        {11, 64, EMU_FAULT_UNWAITED, 0, "was not waited for"},
-        {12, 640, EMU_FAULT_MATRIX, 0, "without tw_wgmma_fence()"},
-        {13, 640, EMU_FAULT_MATRIX, 0, "accumulator 3 was written"},
-        {14, 640, EMU_FAULT_ARRIVALS, EMU_FAULT_RACE, "already has its 1 arrivals"},
-        {15, 640, EMU_FAULT_MATRIX, 0, "descriptor a starts at"},
-    };
-    for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++)
-        for (uint64_t seed = 0; seed < 3; seed++) {
-            run_ring(64, 64, mutants[i].k, mutants[i].mutant, seed, NULL);
-            if (mutants[i].other && last.fault == mutants[i].other) continue;
-            expect("ring_matmul", mutants[i].mutant, mutants[i].fault, mutants[i].words);
-        }
-}
-
-static void test_wide_matmul(void) {
-    for (int round = 0; round < 4; round++) {
-        int m = round == 1 ? 200 : 128, n = round == 1 ? 264 : 256, k = round == 1 ? 72 : 512;
-        int nk = (k + 63) / 64, mutant = round > 1 ? round - 1 : 0;
-        Buffer a = buffer("a", EMU_F16, (size_t)m * (size_t)k, true), b = buffer("b", EMU_F16, (size_t)k * (size_t)n, true);
-        Buffer c = buffer("c", EMU_F32, (size_t)m * (size_t)n, false);
-        encode(map_a, &a, (uint64_t)k, (uint64_t)m, 64, 128, 128);
-        encode(map_b, &b, (uint64_t)n, (uint64_t)k, 64, 64, 128);
-        void *params[] = {map_a, map_b, &c.allocation.base, &m, &n, &nk, &mutant};
-        EmuAllocation al[] = {a.allocation, b.allocation, c.allocation};
-        double start = seconds();
-        launch("wide_matmul",
-               (EmuLaunch){.grid = {(uint32_t)(n + 255) / 256, (uint32_t)(m + 127) / 128, 1}, .threads = 384,
-                           .shared_bytes = 147504, .allocations = al, .allocation_count = 3, .seed = 3},
-               params);
-        if (round == 0) printf("128x256 tile, K 512, 384 threads: %.3f s\n", seconds() - start);
-        if (!mutant) check_matmul("wide_matmul", &a, (size_t)k, 1, &b, (size_t)n, 1, &c, (size_t)m, (size_t)n, (size_t)k, 0);
-        if (mutant == 1) expect("wide_matmul", mutant, EMU_FAULT_DEADLOCK, "setmaxnreg.inc 232");
-        if (mutant == 2) expect("wide_matmul", mutant, EMU_FAULT_RACE, "by wgmma of warpgroup");
-        free(a.allocation.base), free(b.allocation.base), free(c.allocation.base);
-    }
-}
-
-static void test_pipelined_matmul(void) {
-    for (int mutant = 0; mutant <= 4; mutant++) {
-        int m = 100, n = 72, k = 104;
-        Buffer a = buffer("a", EMU_F16, (size_t)(m * k), true), b = buffer("b", EMU_F16, (size_t)(k * n), true);
-        Buffer c = buffer("c", EMU_F32, (size_t)(m * n), false);
-        void *params[] = {&a.allocation.base, &b.allocation.base, &c.allocation.base, &m, &n, &k, &mutant};
-        EmuAllocation al[] = {a.allocation, b.allocation, c.allocation};
-        launch("pipelined_matmul",
-               (EmuLaunch){.grid = {2, 2, 1}, .threads = 128, .shared_bytes = 16384, .allocations = al, .allocation_count = 3,
-                           .seed = 5},
-               params);
-        if (!mutant) check_matmul("pipelined_matmul", &a, (size_t)k, 1, &b, (size_t)n, 1, &c, (size_t)m, (size_t)n, (size_t)k, 0);
-        else if (mutant == 4) expect("pipelined_matmul", mutant, EMU_FAULT_RACE, "starts a cp.async into");
-        else expect("pipelined_matmul", mutant, EMU_FAULT_RACE, "by cp.async of thread");
-        free(a.allocation.base), free(b.allocation.base), free(c.allocation.base);
-    }
-}
-
-static void test_gather_matmul(void) {
-    for (int mutant = 0; mutant <= 2; mutant++) {
-        int k = 320;
-        Buffer a = buffer("a", EMU_F16, (size_t)(200 * k), true), b = buffer("b", EMU_F16, (size_t)(64 * k), true);
-        Buffer c = buffer("c", EMU_F32, 64 * 64, false), index = buffer("index", EMU_I32, 64, false);
-        Buffer rows = buffer("rows", EMU_F16, (size_t)(64 * k), false);
-        for (int i = 0; i < 64; i++) {
-            int from = (37 * i + 11) % 200;
-            ((int *)index.allocation.base)[i] = from;
-            memcpy((uint16_t *)rows.allocation.base + i * k, (uint16_t *)a.allocation.base + from * k, 2 * (size_t)k);
-        }
-        void *params[] = {&a.allocation.base, &index.allocation.base, &b.allocation.base, &c.allocation.base, &k, &mutant};
-        EmuAllocation al[] = {a.allocation, b.allocation, c.allocation, index.allocation};
-        launch("gather_matmul",
-               (EmuLaunch){.grid = {1, 1, 1}, .threads = 256, .shared_bytes = 32800, .allocations = al, .allocation_count = 4,
-                           .seed = 9},
-               params);
-        if (!mutant) check_matmul("gather_matmul", &rows, (size_t)k, 1, &b, 1, (size_t)k, &c, 64, 64, (size_t)k, 0);
-        if (mutant == 1) expect("gather_matmul", mutant, EMU_FAULT_PROXY, "cp.async of thread");
-        if (mutant == 2) expect("gather_matmul", mutant, EMU_FAULT_RACE, "by cp.async of thread");
-        free(a.allocation.base), free(b.allocation.base), free(c.allocation.base), free(index.allocation.base);
-        free(rows.allocation.base);
-    }
-}
-
-/* Where element (line, byte) of an operand lies: lines of W bytes in atoms of 8, W-byte panels one after another; without
- * a swizzle, cores of 8 lines by 16 bytes, first along the line. Lines run along m or n (K-major) or k (MN-major). */
-static size_t place(int lines, int line, int byte, int width) {
-    if (!width) return (size_t)(byte / 16 * lines * 16 + line * 16 + byte % 16);
-    size_t s = (size_t)(byte / width * lines * width + line * width + byte % width);
-    return s ^ ((s >> 3) & (size_t)(width - 16));
-}
-
-static void test_wgmma_forms(void) {
-    static const struct {
-        EmuType type;
-        bool mn_major, rs;
-    } forms[] = {{EMU_BF16, false, false}, {EMU_F16, true, false}, {EMU_TF32, false, false}, {EMU_E4M3, false, false},
-                 {EMU_E5M2, false, false}, {EMU_BF16, false, true}, {EMU_F16, true, true},   {EMU_E4M3, false, true}};
-    static uint32_t image[2][8192], registers[128][4];
-    static float out[128][64];
-    static double value[2][128][32]; /* a(m, k), b(n, k) */
-    const void *images[] = {image[0], image[1], registers, out};
-    EmuAllocation al[] = {{"a", image[0], sizeof image[0]}, {"b", image[1], sizeof image[1]},
-                          {"ra", registers, sizeof registers}, {"out", out, sizeof out}};
-    for (int form = 0; form < 8; form++)
-        for (int width = 0; width <= 128; width = width ? 2 * width : 32) {
-            EmuType type = forms[form].type;
-            int size = (int)type_size(type), K = 32 / size, mutant = form == 0 && width == 64;
-            bool mn = forms[form].mn_major;
-            memset(image, 0xFF, sizeof image);
-            for (int o = 0; o < 2; o++)
-                for (int i = 0; i < (o ? 128 : 64); i++)
-                    for (int k = 0; k < K; k++) {
-                        uint32_t bits = 0;
-                        double x = uniform();
-                        if (type == EMU_BF16) bits = bf16_from_f64(x), x = bf16_to_f32((uint16_t)bits);
-                        if (type == EMU_F16) bits = f16_from_f64(x), x = f16_to_f32((uint16_t)bits);
-                        if (type == EMU_E4M3) bits = f8e4m3_from_f64(x), x = f8e4m3_to_f32((uint8_t)bits);
-                        if (type == EMU_E5M2) bits = f8e5m2_from_f64(x), x = f8e5m2_to_f32((uint8_t)bits);
-                        if (type == EMU_TF32) bits = f32_bits((float)x) & ~0x1FFFu, x = f32_from_bits(bits);
-                        value[o][i][k] = x;
-                        int lines = mn ? K : o ? 128 : 64;
-                        size_t at = place(lines, mn ? k : i, (mn ? i : k) * size, width);
-                        memcpy((char *)image[o] + at, &bits, (size_t)size);
-                        /* registers of A: row g + 8 (r % 2), k = n t + e + 4 n (r / 2), 16 rows a warp */
-                        int n = 4 / size, e = k % n, t = k / n % 4, r = i % 16 / 8 + 2 * (k / n / 4);
-                        if (!o) memcpy((char *)&registers[i / 16 * 32 + i % 8 * 4 + t][r] + e * size, &bits, (size_t)size);
-                    }
-            /* K-major: leading = next core along k (no swizzle), stride = next 8 lines. MN-major with a swizzle: leading =
-             * next panel, stride = next 8 k; without: leading = next 8 k, stride = next core. */
-            uint32_t lead[2], stride[2];
-            for (uint32_t o = 0; o < 2; o++) {
-                uint32_t lines = mn ? (uint32_t)K : o ? 128 : 64, w = width ? (uint32_t)width : 16;
-                uint32_t next_panel = lines * w, next_group = 8 * w;
-                lead[o] = mn && !width ? next_group : next_panel;
-                stride[o] = mn && !width ? next_panel : next_group;
-            }
-            uint32_t swizzle = (uint32_t)width;
-            void *params[] = {&images[0], &images[1], &images[2], &images[3], &form, &lead[0], &stride[0], &lead[1], &stride[1],
-                              &swizzle, &mutant};
-            launch("wgmma_forms",
-                   (EmuLaunch){.grid = {1, 1, 1}, .threads = 128, .shared_bytes = 65536, .allocations = al, .allocation_count = 4},
-                   params);
-            if (mutant) {
-                expect("wgmma_forms", mutant, EMU_FAULT_PROXY, "wgmma of warpgroup 0 reads");
-                continue;
-            }
-            clean("wgmma_forms");
-            for (int t = 0; t < 128; t++)
-                for (int i = 0; i < 64; i++) {
-                    int row = t / 32 * 16 + t % 32 / 4 + 8 * (i / 2 % 2), column = 8 * (i / 4) + 2 * (t % 4) + i % 2;
-                    double want = 1;
-                    for (int k = 0; k < K; k++) want += value[0][row][k] * value[1][column][k];
-                    compare(out[t][i], want, 1e-6 + fabs(want) * 1e-6);
-                }
-            compared("wgmma_forms");
-        }
-}
-
 static void test_tensormap(void) {
-    EmuTensor t = {.type = EMU_F16, .rank = 2, .base = map_a, .dims = {64, 64}, .strides = {128}, .box = {64, 64}, .swizzle = 128};
+    EmuTensor t = {.type = EMU_F16,
+                   .rank = 2,
+                   .base = map_a,
+                   .dims = {64, 64},
+                   .strides = {128},
+                   .box = {64, 64},
+                   .swizzle = 128};
     CHECK(!emu_tensormap_encode(map_a, &t));
     EmuTensor wide = t, odd = t, moved = t, rank = t;
     wide.box[0] = 128;
     odd.strides[0] = 136;
     moved.base = map_a + 8;
     rank.rank = 6;
-    CHECK_TEXT(emu_tensormap_encode(map_a, &wide), "a swizzled box must be exactly as wide as its swizzle");
-    CHECK_TEXT(emu_tensormap_encode(map_a, &odd), "a stride must be a multiple of 16 bytes, below 2^40");
+    CHECK_TEXT(emu_tensormap_encode(map_a, &wide),
+               "a swizzled box must be exactly as wide as its swizzle");
+    CHECK_TEXT(emu_tensormap_encode(map_a, &odd),
+               "a stride must be a multiple of 16 bytes, below 2^40");
     CHECK_TEXT(emu_tensormap_encode(map_a, &moved), "the base must be a multiple of 16 bytes");
     CHECK_TEXT(emu_tensormap_encode(map_a, &rank), "the rank must be 1 to 5");
 }
@@ -438,13 +84,15 @@ static void test_tensormap(void) {
 /* The same text must compile for the device. */
 static void test_nvcc(void) {
     if (!have("nvcc")) {
-        printf("skipped: nvcc is not here, so the kernels of tests/emu were not compiled for the device\n");
+        printf("skipped: nvcc is not here, so the kernels of tests/emu were not compiled for the "
+               "device\n");
         return;
     }
     char command[1000];
     snprintf(command, sizeof command,
-             "nvcc -arch=sm_90a -cubin --fmad=false -Itests/emu -I%s tests/emu/all.cu -o %s/all.cubin >%s/nvcc.log 2>&1", folder,
-             folder, folder);
+             "nvcc -arch=sm_90a -cubin --fmad=false -Itests/emu -I%s tests/emu/all.cu -o "
+             "%s/all.cubin >%s/nvcc.log 2>&1",
+             folder, folder, folder);
     CHECK(system(command) == 0);
 }
 
@@ -470,13 +118,7 @@ int main(void) {
         if (!object) fprintf(stderr, "%s\n", dlerror());
         CHECK(object != NULL);
         if (object) {
-            test_vector_add();
-            test_block_sum();
-            test_ring_matmul();
-            test_wide_matmul();
-            test_pipelined_matmul();
-            test_gather_matmul();
-            test_wgmma_forms();
+            run_cases();
             dlclose(object);
         }
         test_nvcc();

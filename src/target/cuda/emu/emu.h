@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 /* How to compile a .cu for emulation (C++17; gcc and clang). */
-#define EMU_CXXFLAGS                                                                               \
+#define EMU_CXXFLAGS \
     "-x c++ -std=c++17 -O1 -fPIC -shared -fno-exceptions -ffp-contract=off -fwrapv -w -Wno-psabi"
 
 typedef enum EmuFault {

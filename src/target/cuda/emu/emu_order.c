@@ -58,8 +58,8 @@ static void merge_view(const Emu *emu, View *into, const View *from) {
     merge(into->fenced, from->fenced, emu->agent_count);
 }
 
-/* Adds what only the thread itself knows. What it hears from others about its own copies may be newer than its own
- * waits: an mbarrier tells everyone. */
+/* Adds what only the thread itself knows. What it hears from others about its own copies may be
+ * newer than its own waits: an mbarrier tells everyone. */
 static void add_own(const Emu *emu, View *view, const Thread *thread) {
     int copies = agent_copies(emu, thread->id), bulk = agent_bulk(emu, thread->id);
     view->seen[thread->id] = thread->clock;
