@@ -9,6 +9,7 @@
 bool pass_raise(PassContext *cx, Kernel *k) {
     bool changed = raise_parallel(cx, k);
     changed |= raise_buffers(cx, k);
-    changed |= raise_sums(cx, k);
+    if (changed) pass_fold(cx, k); /* what addressed elements is dead now; sums are recognised on clean loops */
+    if (raise_sums(cx, k)) changed = pass_fold(cx, k) || true;
     return changed;
 }

@@ -1,0 +1,304 @@
+/* tilelang.c: the TileLang door: which kernels a file has, and one kernel as IR.
+ *
+ * A kernel is a `@T.prim_func`, at the top of the file or inside a function that returns it (`@tilelang.jit def
+ * matmul(M, N, K): ... return main`). In the second writing the outer function's parameters are constants of the kernel
+ * and its name is the kernel's. Names that the file leaves open (`M`, `N`) come from -D.
+ *
+ * Tensor parameters are passed as addresses; their declared shape and dtype are part of the kernel, and an array of
+ * another shape or type is refused here. Element accesses go through the declared extents: outside reads 0 and writes
+ * are dropped. A block that begins outside a tensor is diagnosed, because then the grid's extents are swapped. */
+#include "front/tilelang.h"
+
+#include <string.h>
+
+/* --- names --- */
+
+bool lang_error(Lang *l, DiagId id, Range range, ...) {
+    va_list args;
+    va_start(args, range);
+    if (!l->failed) diag_vemit(l->diag, id, range, args);
+    va_end(args);
+    l->failed = true;
+    return false;
+}
+
+Val *scope_find(Lang *l, const char *name) {
+    for (Scope *scope = l->scope; scope; scope = scope->outer) {
+        MapEntry *entry = map_find(&scope->names, name, strlen(name));
+        if (entry) return entry->value;
+    }
+    return NULL;
+}
+
+void scope_set(Lang *l, const char *name, Val val) {
+    map_set(&l->scope->names, l->arena, name, arena_copy(l->arena, &val, sizeof val));
+}
+
+bool elem_from_text(const char *text, Elem *elem) {
+    static const struct {
+        const char *text;
+        Elem elem;
+    } names[] = {{"bool", EL_I1}, {"int8", EL_I8}, {"int16", EL_I16}, {"int32", EL_I32}, {"int64", EL_I64},
+                 {"uint8", EL_U8}, {"uint16", EL_U16}, {"uint32", EL_U32}, {"uint64", EL_U64}, {"float16", EL_F16},
+                 {"half", EL_F16}, {"bfloat16", EL_BF16}, {"float32", EL_F32}, {"float", EL_F32}, {"int", EL_I32},
+                 {"float64", EL_F64}, {"float8_e4m3", EL_F8E4M3}, {"float8_e4m3fn", EL_F8E4M3}, {"float8_e5m2", EL_F8E5M2}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].text, text) == 0) {
+            *elem = names[i].elem;
+            return true;
+        }
+    return false;
+}
+
+static Val from_front(const FrontValue *value) {
+    switch (value->kind) {
+    case FRONT_BOOL: return (Val){.kind = VAL_BOOL, .i = value->i};
+    case FRONT_INT: return (Val){.kind = VAL_INT, .i = value->i};
+    case FRONT_FLOAT: return (Val){.kind = VAL_FLOAT, .f = value->f};
+    case FRONT_TEXT: return (Val){.kind = VAL_TEXT, .text = value->text};
+    default: return (Val){.kind = VAL_NONE};
+    }
+}
+
+/* The file's own names: imports, functions; then -D, which wins over constants of the file. Constants of the file are
+ * evaluated in order; one that cannot be (host code that we do not run) simply stays unknown. */
+static void import_names(Lang *l, const PyNode *node) {
+    bool from = node->kind == PY_ImportFrom;
+    const PyList *names = from ? node->ImportFrom.names : node->Import.names;
+    const char *module = from ? node->ImportFrom.module : NULL;
+    for (uint32_t i = 0; i < names->count; i++) {
+        const char *name = names->at[i]->alias.name, *as = names->at[i]->alias.asname;
+        char *path = module ? arena_printf(l->arena, "%s.%s", module, name) : arena_string(l->arena, name, strlen(name));
+        if (strncmp(path, "tilelang", 8) != 0 && strncmp(path, "tvm", 3) != 0) continue;
+        /* `import tilelang.language as T` and `from tilelang import language as T` both make T the language. */
+        if (strncmp(path, "tilelang.language", 17) == 0) path = arena_printf(l->arena, "T%s", path + 17);
+        bool whole = !as && !from && strchr(name, '.');
+        const char *bound = as ? as : whole ? arena_string(l->arena, name, strcspn(name, ".")) : name;
+        scope_set(l, bound, (Val){.kind = VAL_MODULE, .text = whole ? bound : path});
+    }
+}
+
+static void define_file(Lang *l, const PyNode *module) {
+    l->scope = ARENA_NEW(l->arena, Scope);
+    static const char *const builtin[] = {"range", "len", "min", "max", "int", "float", "bool", "abs"};
+    for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
+        scope_set(l, builtin[i], (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "py.%s", builtin[i])});
+    for (uint32_t i = 0; i < module->Module.body->count; i++) {
+        const PyNode *node = module->Module.body->at[i];
+        if (node->kind == PY_Import || node->kind == PY_ImportFrom) import_names(l, node);
+        if (node->kind == PY_FunctionDef) scope_set(l, node->FunctionDef.name, (Val){.kind = VAL_DEF, .node = node});
+        if (node->kind != PY_Assign || node->Assign.targets->count != 1 || node->Assign.targets->at[0]->kind != PY_Name) continue;
+        Val val;
+        Diag quiet;
+        Lang attempt = *l;
+        diag_init(&quiet, l->arena, l->unit->sources);
+        attempt.diag = &quiet;
+        if (eval(&attempt, node->Assign.value, &val)) scope_set(l, node->Assign.targets->at[0]->Name.id, val);
+    }
+    for (int i = 0; i < l->unit->define_count; i++)
+        scope_set(l, l->unit->defines[i].name, from_front(&l->unit->defines[i].value));
+}
+
+/* --- kernels of the file --- */
+
+typedef struct Found { /* FrontKernel.node */
+    const PyNode *outer; /* NULL: the prim_func stands at the top */
+    const PyNode *inner;
+    int constants; /* parameters of outer, first in the list of params */
+} Found;
+
+static bool is_prim_func(Lang *l, const PyNode *node) {
+    if (node->kind != PY_FunctionDef) return false;
+    for (uint32_t i = 0; i < node->FunctionDef.decorator_list->count; i++) {
+        const PyNode *decorator = node->FunctionDef.decorator_list->at[i];
+        if (decorator->kind == PY_Call) decorator = decorator->Call.func;
+        const char *name = py_dotted(decorator, l->arena);
+        if (name && strcmp(name + (strlen(name) < 9 ? 0 : strlen(name) - 9), "prim_func") == 0) return true;
+    }
+    return false;
+}
+
+static const PyNode *default_of(const PyNode *arguments, uint32_t index) {
+    const PyList *args = arguments->arguments.args, *defaults = arguments->arguments.defaults;
+    uint32_t first = args->count - defaults->count;
+    return index >= first ? defaults->at[index - first] : NULL;
+}
+
+/* The dtype of a tensor annotation, when it is a plain string or T.name; -1 otherwise. */
+static int peek_elem(const PyNode *annotation) {
+    const PyNode *dtype = NULL;
+    Elem elem;
+    if (annotation && annotation->kind == PY_Subscript && annotation->Subscript.slice->kind == PY_Tuple &&
+        annotation->Subscript.slice->Tuple.elts->count == 2)
+        dtype = annotation->Subscript.slice->Tuple.elts->at[1];
+    if (annotation && annotation->kind == PY_Call && annotation->Call.args->count == 2) dtype = annotation->Call.args->at[1];
+    if (dtype && dtype->kind == PY_Constant && dtype->Constant.what == PY_STR && elem_from_text(dtype->Constant.text->at, &elem))
+        return (int)elem;
+    if (dtype && dtype->kind == PY_Attribute && elem_from_text(dtype->Attribute.attr, &elem)) return (int)elem;
+    return -1;
+}
+
+static bool is_tensor_annotation(const PyNode *annotation) {
+    return annotation && (annotation->kind == PY_Subscript || annotation->kind == PY_Call);
+}
+
+static void add_kernel(Lang *l, const PyNode *outer, const PyNode *inner) {
+    FrontUnit *unit = l->unit;
+    Found *found = ARENA_NEW(unit->arena, Found);
+    const PyNode *outer_args = outer ? outer->FunctionDef.args : NULL, *args = inner->FunctionDef.args;
+    int constants = outer ? (int)outer_args->arguments.args->count : 0, tensors = (int)args->arguments.args->count;
+    FrontParam *params = ARENA_ARRAY(unit->arena, FrontParam, constants + tensors);
+    for (int i = 0; i < constants; i++) {
+        const PyNode *arg = outer_args->arguments.args->at[i];
+        bool defined = scope_find(l, arg->arg.arg) != NULL;
+        params[i] = (FrontParam){.name = arg->arg.arg, .kind = FRONT_CONSTANT, .elem = -1, .range = arg->range,
+                                 .optional = defined || default_of(outer_args, (uint32_t)i)};
+    }
+    for (int i = 0; i < tensors; i++) {
+        const PyNode *arg = args->arguments.args->at[i];
+        bool tensor = is_tensor_annotation(arg->arg.annotation);
+        params[constants + i] = (FrontParam){.name = arg->arg.arg, .kind = tensor ? FRONT_POINTER : FRONT_SCALAR,
+                                             .elem = tensor ? peek_elem(arg->arg.annotation) : -1, .rank = -1, .range = arg->range};
+    }
+    *found = (Found){outer, inner, constants};
+    *VEC_PUSH(&unit->kernels, unit->arena) = (FrontKernel){
+        .name = outer ? outer->FunctionDef.name : inner->FunctionDef.name, .range = inner->range,
+        .param_count = constants + tensors, .params = params, .has_grid = true, .node = found};
+}
+
+bool tilelang_open(FrontUnit *unit) {
+    PyNode *module = py_parse(unit->file, unit->arena, unit->diag);
+    if (unit->diag->errors) return false;
+    unit->tree = module;
+    Lang l = {.unit = unit, .arena = unit->arena, .diag = unit->diag};
+    define_file(&l, module);
+    for (uint32_t i = 0; i < module->Module.body->count; i++) {
+        const PyNode *node = module->Module.body->at[i];
+        if (is_prim_func(&l, node)) add_kernel(&l, NULL, node);
+        else if (node->kind == PY_FunctionDef)
+            for (uint32_t n = 0; n < node->FunctionDef.body->count; n++)
+                if (is_prim_func(&l, node->FunctionDef.body->at[n])) add_kernel(&l, node, node->FunctionDef.body->at[n]);
+    }
+    if (!unit->kernels.count) diag_emit(unit->diag, DIAG_TL_NO_KERNEL, module->range);
+    return unit->diag->errors == 0;
+}
+
+/* --- lowering one --- */
+
+/* Parameters of a function become names: given values, then -D, then defaults. */
+bool lang_bind_params(Lang *l, const PyNode *def, const Val *given, int given_count) {
+    const PyNode *args = def->FunctionDef.args;
+    for (uint32_t i = 0; i < args->arguments.args->count; i++) {
+        const PyNode *arg = args->arguments.args->at[i];
+        const PyNode *otherwise = default_of(args, i);
+        Val val = {.kind = VAL_NONE};
+        if ((int)i < given_count && given[i].kind != VAL_NONE) val = given[i];
+        else if (scope_find(l, arg->arg.arg) && scope_find(l, arg->arg.arg)->kind != VAL_MODULE) val = *scope_find(l, arg->arg.arg);
+        else if (!otherwise) return lang_error(l, DIAG_TL_MISSING_CONSTANT, arg->range, arg->arg.arg, arg->arg.arg);
+        else if (!eval(l, otherwise, &val)) return false;
+        scope_set(l, arg->arg.arg, val);
+    }
+    return true;
+}
+
+/* T.Buffer[(M, K), "float16"], T.Tensor((M, K), dtype) */
+static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value) {
+    const PyNode *note = arg->arg.annotation, *shape_node, *dtype_node;
+    const PyList *parts = note->kind == PY_Call ? note->Call.args
+                          : note->Subscript.slice->kind == PY_Tuple ? note->Subscript.slice->Tuple.elts : NULL;
+    if (!parts || parts->count != 2) return lang_error(l, DIAG_TL_ANNOTATION, note->range);
+    shape_node = parts->at[0], dtype_node = parts->at[1];
+    Val shape, dtype, one;
+    if (!eval(l, shape_node, &shape) || !eval(l, dtype_node, &dtype)) return false;
+    if (shape.kind != VAL_TUPLE) {
+        one = shape;
+        shape = (Val){.kind = VAL_TUPLE, .count = 1, .items = &one};
+    }
+    Val tensor = {.kind = VAL_TENSOR, .count = shape.count};
+    if (dtype.kind == VAL_DTYPE) tensor.elem = dtype.elem;
+    else if (dtype.kind != VAL_TEXT || !elem_from_text(dtype.text, &tensor.elem))
+        return lang_error(l, DIAG_TL_DTYPE, dtype_node->range, val_text(l, &dtype));
+    if (shape.count < 1 || shape.count > MAX_RANK) return lang_error(l, DIAG_TL_ANNOTATION, note->range);
+    for (int d = 0; d < shape.count; d++) {
+        if (shape.items[d].kind != VAL_INT || shape.items[d].i < 0)
+            return lang_error(l, DIAG_TL_EXTENT, shape_node->range, val_text(l, &shape.items[d]));
+        tensor.shape[d] = shape.items[d].i;
+    }
+    if (value->kind == FRONT_ARRAY) {
+        bool same = value->elem == tensor.elem && value->rank == tensor.count;
+        int64_t stride = 1;
+        for (int d = tensor.count - 1; same && d >= 0; stride *= tensor.shape[d], d--)
+            same = value->extent[d] == tensor.shape[d] && (value->stride[d] == stride || tensor.shape[d] <= 1);
+        if (!same) {
+            const Type *want = ty_buffer(l->module, tensor.elem, tensor.count, tensor.shape, SCOPE_GLOBAL);
+            const Type *got = ty_buffer(l->module, value->elem, value->rank, value->extent, SCOPE_GLOBAL);
+            return lang_error(l, DIAG_TL_ARRAY, arg->range, arg->arg.arg, ty_text(want, l->arena), ty_text(got, l->arena));
+        }
+    }
+    Ref extents[MAX_RANK], strides[MAX_RANK];
+    int64_t stride = 1;
+    for (int d = tensor.count - 1; d >= 0; stride *= tensor.shape[d], d--) {
+        extents[d] = ir_int(&l->b, tensor.shape[d] <= INT32_MAX ? EL_I32 : EL_I64, tensor.shape[d]);
+        strides[d] = ir_int(&l->b, stride <= INT32_MAX ? EL_I32 : EL_I64, stride);
+    }
+    Ref pointer = ir_argument(l->kernel, l->kernel->body, ty_pointer(l->module, tensor.elem), arg->arg.arg);
+    tensor.ref = ir_tensor(&l->b, pointer, extents, strides, tensor.count);
+    scope_set(l, arg->arg.arg, tensor);
+    return true;
+}
+
+static bool scalar_param(Lang *l, const PyNode *arg, const FrontValue *value) {
+    Val note = {.kind = VAL_NONE};
+    if (arg->arg.annotation && !eval(l, arg->arg.annotation, &note)) return false;
+    Elem elem = value->kind == FRONT_FLOAT ? EL_F32 : EL_I32;
+    if (note.kind == VAL_DTYPE) elem = note.elem;
+    else if (note.kind == VAL_TEXT && !elem_from_text(note.text, &elem))
+        return lang_error(l, DIAG_TL_DTYPE, arg->range, note.text);
+    Ref ref = ir_argument(l->kernel, l->kernel->body, ty_scalar(l->module, elem), arg->arg.arg);
+    scope_set(l, arg->arg.arg, val_scalar(l, ref));
+    return true;
+}
+
+Kernel *tilelang_lower(FrontUnit *unit, const FrontRequest *request) {
+    const Found *found = request->kernel->node;
+    const PyNode *inner = found->inner;
+    Lang l = {.unit = unit, .request = request, .module = request->module, .arena = request->module->arena,
+              .diag = request->module->diag};
+    define_file(&l, unit->tree);
+    Scope *scope = ARENA_NEW(l.arena, Scope);
+    scope->outer = l.scope;
+    l.scope = scope;
+    if (found->outer) {
+        Val *given = ARENA_ARRAY(l.arena, Val, found->constants);
+        for (int i = 0; i < found->constants; i++) given[i] = from_front(&request->args[i]);
+        if (!lang_bind_params(&l, found->outer, given, found->constants)) return NULL;
+    }
+    l.kernel = ir_kernel_new(l.module, request->kernel->name, inner->range);
+    l.b = ir_builder(l.kernel, l.kernel->body);
+    /* Host statements of the outer function before the kernel: local constants. */
+    for (uint32_t i = 0; found->outer && i < found->outer->FunctionDef.body->count; i++) {
+        const PyNode *node = found->outer->FunctionDef.body->at[i];
+        if (node == inner) break;
+        PyList *single = arena_alloc(l.arena, sizeof(PyList) + sizeof(PyNode *));
+        single->count = 1;
+        single->at[0] = (PyNode *)node;
+        if (!lower_body(&l, single)) return NULL;
+    }
+    const PyList *args = inner->FunctionDef.args->arguments.args;
+    for (uint32_t i = 0; i < args->count; i++) {
+        const FrontValue *value = &request->args[found->constants + (int)i];
+        l.b.range = args->at[i]->range;
+        bool good = is_tensor_annotation(args->at[i]->arg.annotation) ? tensor_param(&l, args->at[i], value)
+                                                                      : scalar_param(&l, args->at[i], value);
+        if (!good) return NULL;
+    }
+    if (!lower_body(&l, inner->FunctionDef.body)) return NULL;
+    if (!l.kernel->grid) {
+        lang_error(&l, DIAG_TL_NO_LAUNCH, inner->range);
+        return NULL;
+    }
+    l.b.range = inner->range;
+    ir_return(&l.b);
+    l.kernel->form = FORM_SOURCE;
+    return ir_verify(l.kernel, FORM_SOURCE, l.diag) ? l.kernel : NULL;
+}

@@ -1,0 +1,521 @@
+/* tilelang_expr.c: expressions of a TileLang kernel.
+ *
+ * Host values follow Python: integers, `//` and `%` floor, `/` gives a float. A traced scalar meets a host number in its
+ * own type; two traced scalars meet in the wider one (float over integer, f32 over f16). */
+#include "front/tilelang.h"
+
+#include <math.h>
+#include <string.h>
+
+Val val_int(int64_t i) { return (Val){.kind = VAL_INT, .i = i}; }
+Val val_scalar(Lang *l, Ref ref) { return (Val){.kind = VAL_SCALAR, .ref = ref, .elem = ir_type(l->kernel, ref)->elem}; }
+
+char *val_text(Lang *l, const Val *val) {
+    switch (val->kind) {
+    case VAL_NONE: return arena_printf(l->arena, "None");
+    case VAL_BOOL: return arena_printf(l->arena, "%s", val->i ? "True" : "False");
+    case VAL_INT: return arena_printf(l->arena, "%lld", (long long)val->i);
+    case VAL_FLOAT: return arena_printf(l->arena, "%g", val->f);
+    case VAL_TEXT: return arena_printf(l->arena, "\"%s\"", val->text);
+    case VAL_TUPLE: return arena_printf(l->arena, "a tuple of %d", val->count);
+    case VAL_DTYPE: return arena_printf(l->arena, "the type %s", elem_info[val->elem].text);
+    case VAL_MODULE: return arena_printf(l->arena, "`%s`", val->text);
+    case VAL_DEF: return arena_printf(l->arena, "the function `%s`", val->node->FunctionDef.name);
+    case VAL_SCALAR: return arena_printf(l->arena, "a run-time %s", elem_info[val->elem].text);
+    case VAL_TENSOR: case VAL_BUFFER: case VAL_REGION: {
+        Text text = text_new(l->arena);
+        text_add(&text, "%s %s[", val->kind == VAL_TENSOR || val->is_tensor ? "tensor" : "tile", elem_info[val->elem].text);
+        for (int d = 0; d < val->count; d++) text_add(&text, "%s%lld", d ? "," : "", (long long)val->shape[d]);
+        text_add(&text, "]");
+        return text.at;
+    }
+    }
+    return arena_printf(l->arena, "a value");
+}
+
+static bool is_host_number(const Val *v) { return v->kind == VAL_BOOL || v->kind == VAL_INT || v->kind == VAL_FLOAT; }
+static double host_float(const Val *v) { return v->kind == VAL_FLOAT ? v->f : (double)v->i; }
+
+/* --- host arithmetic --- */
+
+static int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
+
+static bool host_int(Lang *l, PyOp op, int64_t a, int64_t b, Range range, Val *out) {
+    int64_t r = 0;
+    bool over = false;
+    switch (op) {
+    case PY_OP_ADD: over = __builtin_add_overflow(a, b, &r); break;
+    case PY_OP_SUB: over = __builtin_sub_overflow(a, b, &r); break;
+    case PY_OP_MUL: over = __builtin_mul_overflow(a, b, &r); break;
+    case PY_OP_FLOORDIV:
+    case PY_OP_MOD:
+        if (b == 0) return lang_error(l, DIAG_TL_TYPES, range, "division by zero; check the sizes of the kernel");
+        if (b == -1) r = op == PY_OP_MOD ? 0 : -(uint64_t)a;
+        else r = op == PY_OP_MOD ? a - floor_div(a, b) * b : floor_div(a, b);
+        break;
+    case PY_OP_BITAND: r = a & b; break;
+    case PY_OP_BITOR: r = a | b; break;
+    case PY_OP_BITXOR: r = a ^ b; break;
+    case PY_OP_SHL: over = b < 0 || b > 62 || __builtin_mul_overflow(a, (int64_t)1 << b, &r); break;
+    case PY_OP_SHR: r = b < 0 ? 0 : a >> (b > 63 ? 63 : b), over = b < 0; break;
+    case PY_OP_POW:
+        r = 1;
+        over = b < 0;
+        for (int64_t n = 0; n < b && !over && n < 64; n++) over = __builtin_mul_overflow(r, a, &r);
+        over = over || (b > 63 && a != 0 && a != 1);
+        break;
+    default: return lang_error(l, DIAG_TL_UNSUPPORTED, range, arena_printf(l->arena, "`%s` on integers", py_op_spellings[op]), "use another operator");
+    }
+    if (over) return lang_error(l, DIAG_TL_TYPES, range, "the result does not fit 64 bits");
+    *out = val_int(r);
+    return true;
+}
+
+static bool host_arithmetic(Lang *l, PyOp op, const Val *x, const Val *y, Range range, Val *out) {
+    bool ints = x->kind != VAL_FLOAT && y->kind != VAL_FLOAT;
+    double a = host_float(x), b = host_float(y);
+    if (ints && op != PY_OP_DIV) return host_int(l, op, x->i, y->i, range, out);
+    if ((op == PY_OP_DIV || op == PY_OP_FLOORDIV || op == PY_OP_MOD) && b == 0)
+        return lang_error(l, DIAG_TL_TYPES, range, "division by zero; check the sizes of the kernel");
+    *out = (Val){.kind = VAL_FLOAT};
+    switch (op) {
+    case PY_OP_ADD: out->f = a + b; return true;
+    case PY_OP_SUB: out->f = a - b; return true;
+    case PY_OP_MUL: out->f = a * b; return true;
+    case PY_OP_DIV: out->f = a / b; return true;
+    case PY_OP_POW: out->f = pow(a, b); return true;
+    case PY_OP_FLOORDIV: out->f = floor(a / b); return true;
+    case PY_OP_MOD: out->f = a - floor(a / b) * b; return true;
+    default: return lang_error(l, DIAG_TL_UNSUPPORTED, range, arena_printf(l->arena, "`%s` on floats", py_op_spellings[op]), "use integers");
+    }
+}
+
+static bool host_compare(PyOp op, const Val *x, const Val *y, bool *out) {
+    if (x->kind == VAL_TEXT && y->kind == VAL_TEXT && (op == PY_OP_EQ || op == PY_OP_NE)) {
+        *out = (strcmp(x->text, y->text) == 0) == (op == PY_OP_EQ);
+        return true;
+    }
+    bool none = x->kind == VAL_NONE || y->kind == VAL_NONE;
+    if (none && (op == PY_OP_IS || op == PY_OP_EQ || op == PY_OP_IS_NOT || op == PY_OP_NE)) {
+        *out = (x->kind == y->kind) == (op == PY_OP_IS || op == PY_OP_EQ);
+        return true;
+    }
+    if (!is_host_number(x) || !is_host_number(y)) return false;
+    double a = host_float(x), b = host_float(y);
+    switch (op) {
+    case PY_OP_EQ: case PY_OP_IS: *out = a == b; return true;
+    case PY_OP_NE: case PY_OP_IS_NOT: *out = a != b; return true;
+    case PY_OP_LT: *out = a < b; return true;
+    case PY_OP_LE: *out = a <= b; return true;
+    case PY_OP_GT: *out = a > b; return true;
+    case PY_OP_GE: *out = a >= b; return true;
+    default: return false;
+    }
+}
+
+/* --- traced scalars --- */
+
+bool to_scalar(Lang *l, const Val *val, Range range, Val *out) {
+    l->b.range = range;
+    switch (val->kind) {
+    case VAL_SCALAR: *out = *val; return true;
+    case VAL_BOOL: *out = val_scalar(l, ir_int(&l->b, EL_I1, val->i)); return true;
+    case VAL_INT:
+        *out = val_scalar(l, ir_int(&l->b, val->i >= INT32_MIN && val->i <= INT32_MAX ? EL_I32 : EL_I64, val->i));
+        out->has_range = true, out->lo = out->hi = val->i;
+        return true;
+    case VAL_FLOAT: *out = val_scalar(l, ir_float(&l->b, EL_F32, val->f)); return true;
+    case VAL_REGION:
+        if (is_element(val)) return load_element(l, val, range, out);
+        break;
+    default: break;
+    }
+    return lang_error(l, DIAG_TL_TYPES, range, arena_printf(l->arena, "%s is no number; index one element of it, or use a tile operation", val_text(l, val)));
+}
+
+bool convert(Lang *l, const Val *val, Elem elem, Range range, Ref *out) {
+    Val scalar;
+    l->b.range = range;
+    if (is_host_number(val) && elem_is_float(elem)) *out = ir_float(&l->b, elem, host_float(val));
+    else if ((val->kind == VAL_INT || val->kind == VAL_BOOL) && !elem_is_float(elem)) *out = ir_int(&l->b, elem, val->i);
+    else if (!to_scalar(l, val, range, &scalar)) return false;
+    else *out = ir_cast(&l->b, scalar.ref, elem);
+    return true;
+}
+
+/* The type in which two numbers meet. */
+static Elem meet(const Val *x, const Val *y) {
+    if (x->kind != VAL_SCALAR) return is_host_number(x) && x->kind == VAL_FLOAT && !elem_is_float(y->elem) ? EL_F32 : y->elem;
+    if (y->kind != VAL_SCALAR) return meet(y, x);
+    bool fx = elem_is_float(x->elem), fy = elem_is_float(y->elem);
+    if (fx != fy) return fx ? x->elem : y->elem;
+    if (elem_info[x->elem].bits == elem_info[y->elem].bits && x->elem != y->elem)
+        return fx ? EL_F32 : elem_is_signed(x->elem) ? y->elem : x->elem;
+    return elem_info[x->elem].bits >= elem_info[y->elem].bits ? x->elem : y->elem;
+}
+
+static void join_ranges(PyOp op, const Val *x, const Val *y, Val *out) {
+    Val a = *x, b = *y;
+    if (a.kind == VAL_INT) a.has_range = true, a.lo = a.hi = a.i;
+    if (b.kind == VAL_INT) b.has_range = true, b.lo = b.hi = b.i;
+    const int64_t most = (int64_t)1 << 40; /* keeps the arithmetic below from overflowing */
+    out->has_range = a.has_range && b.has_range && a.lo > -most && b.lo > -most && a.hi < most && b.hi < most;
+    if (!out->has_range) return;
+    if (op == PY_OP_ADD) out->lo = a.lo + b.lo, out->hi = a.hi + b.hi;
+    else if (op == PY_OP_SUB) out->lo = a.lo - b.hi, out->hi = a.hi - b.lo;
+    else if (op == PY_OP_MUL && a.lo >= 0 && b.lo >= 0 && a.hi < 1 << 20 && b.hi < 1 << 20)
+        out->lo = a.lo * b.lo, out->hi = a.hi * b.hi;
+    else if (op == PY_OP_FLOORDIV && b.lo == b.hi && b.lo > 0) out->lo = floor_div(a.lo, b.lo), out->hi = floor_div(a.hi, b.lo);
+    else out->has_range = false;
+}
+
+bool meet_scalars(Lang *l, const Val *x, const Val *y, Range range, Ref *left, Ref *right) {
+    Val a = *x, b = *y;
+    if (!is_host_number(x) && !to_scalar(l, x, range, &a)) return false;
+    if (!is_host_number(y) && !to_scalar(l, y, range, &b)) return false;
+    bool both_host = is_host_number(&a) && is_host_number(&b);
+    Elem elem = !both_host ? meet(&a, &b) : a.kind == VAL_FLOAT || b.kind == VAL_FLOAT ? EL_F32 : EL_I32;
+    return convert(l, &a, elem, range, left) && convert(l, &b, elem, range, right);
+}
+
+bool binary(Lang *l, PyOp op, const Val *x, const Val *y, Range range, Val *out) {
+    static const Opcode codes[PY_OP_COUNT] = {
+        [PY_OP_ADD] = OP_ADD, [PY_OP_SUB] = OP_SUB, [PY_OP_MUL] = OP_MUL, [PY_OP_DIV] = OP_DIV,
+        [PY_OP_FLOORDIV] = OP_FLOORDIV, [PY_OP_MOD] = OP_MOD, [PY_OP_BITAND] = OP_AND, [PY_OP_BITOR] = OP_OR,
+        [PY_OP_BITXOR] = OP_XOR, [PY_OP_SHL] = OP_SHL, [PY_OP_SHR] = OP_SHR, [PY_OP_AND] = OP_AND, [PY_OP_OR] = OP_OR};
+    if (is_host_number(x) && is_host_number(y)) return host_arithmetic(l, op, x, y, range, out);
+    if (!codes[op]) return lang_error(l, DIAG_TL_UNSUPPORTED, range, arena_printf(l->arena, "`%s` on run-time numbers", py_op_spellings[op]), "use + - * / // % & | ^ << >>");
+    Ref left, right;
+    if (!meet_scalars(l, x, y, range, &left, &right)) return false;
+    bool is_float = elem_is_float(ir_type(l->kernel, left)->elem);
+    if (op == PY_OP_DIV && !is_float)
+        return lang_error(l, DIAG_TL_TYPES, range, "`/` on integers; write `//` for an integer, or T.cast one side to a float");
+    bool bits = op == PY_OP_BITAND || op == PY_OP_BITOR || op == PY_OP_BITXOR || op == PY_OP_SHL || op == PY_OP_SHR;
+    if (bits && is_float) return lang_error(l, DIAG_TL_TYPES, range, "bit operations need integers; cast or reinterpret first");
+    *out = val_scalar(l, ir_binary(&l->b, codes[op], left, right));
+    join_ranges(op, x, y, out);
+    return true;
+}
+
+static bool compare(Lang *l, PyOp op, const Val *x, const Val *y, Range range, Val *out) {
+    bool result;
+    if (host_compare(op, x, y, &result)) {
+        *out = (Val){.kind = VAL_BOOL, .i = result};
+        return true;
+    }
+    static const Word predicates[PY_OP_COUNT] = {[PY_OP_EQ] = CMP_EQ, [PY_OP_NE] = CMP_NE, [PY_OP_LT] = CMP_LT,
+                                                 [PY_OP_LE] = CMP_LE, [PY_OP_GT] = CMP_GT, [PY_OP_GE] = CMP_GE};
+    if (!predicates[op]) return lang_error(l, DIAG_TL_UNSUPPORTED, range, arena_printf(l->arena, "`%s` on run-time numbers", py_op_spellings[op]), "use < <= > >= == !=");
+    Ref left, right;
+    if (!meet_scalars(l, x, y, range, &left, &right)) return false;
+    *out = val_scalar(l, ir_compare(&l->b, predicates[op], left, right));
+    return true;
+}
+
+/* x where the condition holds, else y */
+bool choose(Lang *l, const Val *condition, const Val *x, const Val *y, Range range, Val *out) {
+    Ref c, a, b;
+    if (!convert(l, condition, EL_I1, range, &c) || !meet_scalars(l, x, y, range, &a, &b)) return false;
+    *out = val_scalar(l, ir_ternary(&l->b, OP_SELECT, c, a, b));
+    return true;
+}
+
+static bool truth(const Val *v, bool *out) {
+    if (v->kind == VAL_NONE) *out = false;
+    else if (is_host_number(v)) *out = host_float(v) != 0;
+    else if (v->kind == VAL_TEXT) *out = *v->text != 0;
+    else if (v->kind == VAL_TUPLE) *out = v->count != 0;
+    else return false;
+    return true;
+}
+
+/* --- storage --- */
+
+bool is_element(const Val *region) {
+    for (int d = 0; d < region->count; d++)
+        if (region->shape[d] != 1) return false;
+    return region->kind == VAL_REGION && region->text == NULL;
+}
+
+/* Elements outside a tensor read 0 and are not written; but a block that begins outside is a mistake of the grid. */
+static bool check_blocks(Lang *l, const Val *base, int d, const Val *index, Range range) {
+    if (base->kind != VAL_TENSOR || !index->has_range || l->conditions || index->hi < base->shape[d] || index->lo == index->hi)
+        return true;
+    return lang_error(l, DIAG_TL_BLOCK_OUTSIDE, range, d + 1, (long long)index->hi, (long long)base->shape[d]);
+}
+
+/* base[i, j], base[a:b, j], base[i] as a head element; the extents of head elements are settled by their use */
+static bool index_storage(Lang *l, const Val *base, const PyNode *node, Val *out) {
+    const PyNode *slice = node->Subscript.slice;
+    const PyNode *single[1] = {slice};
+    uint32_t count = 1;
+    const PyNode *const *parts = single;
+    if (slice->kind == PY_Tuple) {
+        count = slice->Tuple.elts->count;
+        parts = (const PyNode *const *)slice->Tuple.elts->at;
+    }
+    if ((int)count != base->count)
+        return lang_error(l, DIAG_TL_INDEX, node->range, arena_printf(l->arena, "%s has %d dimensions, %u indices are given", val_text(l, base), base->count, count));
+    *out = (Val){.kind = VAL_REGION, .ref = base->ref, .elem = base->elem, .count = base->count, .is_tensor = base->kind == VAL_TENSOR};
+    for (uint32_t d = 0; d < count; d++) {
+        Val index, stop;
+        out->shape[d] = 1;
+        const PyNode *at = parts[d];
+        if (at->kind == PY_Slice) {
+            if (at->Slice.step) return lang_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice with a step", "take whole boxes");
+            index = val_int(0);
+            if (at->Slice.lower && !eval(l, at->Slice.lower, &index)) return false;
+            stop = val_int(base->shape[d]);
+            if (at->Slice.upper && !eval(l, at->Slice.upper, &stop)) return false;
+            Val extent;
+            if (!binary(l, PY_OP_SUB, &stop, &index, at->range, &extent)) return false;
+            if (extent.kind != VAL_INT) { /* k * 32 : (k + 1) * 32 folds to a constant only in the IR */
+                Ref folded;
+                if (!convert(l, &extent, EL_I32, at->range, &folded)) return false;
+                return lang_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice whose extent is not a constant", "name the first element and let the tile's shape decide: T.copy(A[i, j], tile)");
+            }
+            out->shape[d] = extent.i;
+            out->text = "slice";
+        } else if (!eval(l, at, &index)) {
+            return false;
+        }
+        if (index.kind == VAL_INT && index.i < 0 && -index.i <= base->shape[d]) index.i += base->shape[d];
+        Val scalar;
+        if (!to_scalar(l, &index, at->range, &scalar)) return false;
+        if (!elem_is_int(scalar.elem)) return lang_error(l, DIAG_TL_INDEX, at->range, "an index must be an integer");
+        if (base->kind == VAL_BUFFER && index.kind == VAL_INT && (index.i < 0 || index.i + out->shape[d] > base->shape[d]))
+            return lang_error(l, DIAG_TL_INDEX, at->range, arena_printf(l->arena, "index %lld lies outside of %s", (long long)index.i, val_text(l, base)));
+        if (!check_blocks(l, base, (int)d, &scalar, at->range)) return false;
+        out->offset[d] = scalar.ref;
+    }
+    return true;
+}
+
+bool load_element(Lang *l, const Val *region, Range range, Val *out) {
+    l->b.range = range;
+    const Type *type = ty_scalar(l->module, region->elem);
+    Ref ref = region->is_tensor ? ir_tload(&l->b, region->ref, region->offset, REF_NONE, type)
+                                : ir_bload(&l->b, region->ref, region->offset, type);
+    *out = val_scalar(l, ref);
+    return true;
+}
+
+bool store_element(Lang *l, const Val *region, const Val *value, Range range) {
+    Ref ref;
+    if (!convert(l, value, region->elem, range, &ref)) return false;
+    l->b.range = range;
+    if (region->is_tensor) ir_tstore(&l->b, region->ref, region->offset, ref, REF_NONE);
+    else ir_bstore(&l->b, region->ref, region->offset, ref);
+    return true;
+}
+
+/* --- the walk --- */
+
+static bool eval_constant(Lang *l, const PyNode *node, Val *out) {
+    switch (node->Constant.what) {
+    case PY_NONE: *out = (Val){.kind = VAL_NONE}; return true;
+    case PY_TRUE: case PY_FALSE: *out = (Val){.kind = VAL_BOOL, .i = node->Constant.what == PY_TRUE}; return true;
+    case PY_INT:
+        if (node->Constant.integer > INT64_MAX) break;
+        *out = val_int((int64_t)node->Constant.integer);
+        return true;
+    case PY_FLOAT: *out = (Val){.kind = VAL_FLOAT, .f = node->Constant.real}; return true;
+    case PY_STR: *out = (Val){.kind = VAL_TEXT, .text = node->Constant.text->at}; return true;
+    default: break;
+    }
+    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "this literal", "write a number or a string");
+}
+
+static bool eval_name(Lang *l, const PyNode *node, Val *out) {
+    Val *found = scope_find(l, node->Name.id);
+    if (found) {
+        *out = *found;
+        return true;
+    }
+    VEC(const char *) names = {0};
+    for (Scope *scope = l->scope; scope; scope = scope->outer)
+        for (size_t i = 0; i < scope->names.count; i++) *VEC_PUSH(&names, l->arena) = scope->names.entries[i].key;
+    const char *near = text_nearest(node->Name.id, names.at, names.count);
+    return lang_error(l, DIAG_TL_UNKNOWN_NAME, node->range, node->Name.id,
+                      near ? arena_printf(l->arena, " (did you mean `%s`?)", near) : "", node->Name.id);
+}
+
+static bool eval_attribute(Lang *l, const PyNode *node, Val *out) {
+    Val base;
+    const char *name = node->Attribute.attr;
+    if (!eval(l, node->Attribute.value, &base)) return false;
+    if (base.kind == VAL_MODULE) {
+        Elem elem;
+        *out = (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "%s.%s", base.text, name)};
+        if (strcmp(base.text, "tilelang") == 0 && strcmp(name, "language") == 0) out->text = "T";
+        if (strcmp(base.text, "T") == 0 && elem_from_text(name, &elem)) *out = (Val){.kind = VAL_DTYPE, .elem = elem};
+        return true;
+    }
+    if ((base.kind == VAL_TENSOR || base.kind == VAL_BUFFER) && strcmp(name, "shape") == 0) {
+        Val *items = ARENA_ARRAY(l->arena, Val, base.count);
+        for (int d = 0; d < base.count; d++) items[d] = val_int(base.shape[d]);
+        *out = (Val){.kind = VAL_TUPLE, .count = base.count, .items = items};
+        return true;
+    }
+    if ((base.kind == VAL_TENSOR || base.kind == VAL_BUFFER) && strcmp(name, "dtype") == 0) {
+        *out = (Val){.kind = VAL_DTYPE, .elem = base.elem};
+        return true;
+    }
+    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "the attribute `%s` of %s", name, val_text(l, &base)), "tensors and tiles have `shape` and `dtype`");
+}
+
+static bool eval_subscript(Lang *l, const PyNode *node, Val *out) {
+    Val base, index;
+    if (!eval(l, node->Subscript.value, &base)) return false;
+    if (base.kind == VAL_TENSOR || base.kind == VAL_BUFFER) return index_storage(l, &base, node, out);
+    if (base.kind != VAL_TUPLE) return lang_error(l, DIAG_TL_INDEX, node->range, arena_printf(l->arena, "%s cannot be indexed", val_text(l, &base)));
+    if (!eval(l, node->Subscript.slice, &index)) return false;
+    if (index.kind == VAL_INT && index.i < 0) index.i += base.count;
+    if (index.kind != VAL_INT || index.i < 0 || index.i >= base.count)
+        return lang_error(l, DIAG_TL_INDEX, node->range, arena_printf(l->arena, "the index must be a known integer below %d", base.count));
+    *out = base.items[index.i];
+    return true;
+}
+
+static bool eval_unary(Lang *l, const PyNode *node, Val *out) {
+    Val x, zero = val_int(0);
+    bool host;
+    if (!eval(l, node->UnaryOp.operand, &x)) return false;
+    switch (node->UnaryOp.op) {
+    case PY_OP_UADD: *out = x; return true;
+    case PY_OP_USUB:
+        if (x.kind == VAL_FLOAT) {
+            *out = (Val){.kind = VAL_FLOAT, .f = -x.f};
+            return true;
+        }
+        if (is_host_number(&x)) return binary(l, PY_OP_SUB, &zero, &x, node->range, out);
+        if (!to_scalar(l, &x, node->range, &x)) return false;
+        *out = val_scalar(l, ir_unary(&l->b, OP_NEG, x.ref));
+        return true;
+    case PY_OP_NOT:
+        if (truth(&x, &host)) {
+            *out = (Val){.kind = VAL_BOOL, .i = !host};
+            return true;
+        }
+        if (!to_scalar(l, &x, node->range, &x)) return false;
+        *out = val_scalar(l, ir_unary(&l->b, OP_NOT, ir_cast(&l->b, x.ref, EL_I1)));
+        return true;
+    default:
+        if (!to_scalar(l, &x, node->range, &x)) return false;
+        if (elem_is_float(x.elem)) return lang_error(l, DIAG_TL_TYPES, node->range, "`~` needs an integer");
+        *out = val_scalar(l, ir_unary(&l->b, OP_NOT, x.ref));
+        return true;
+    }
+}
+
+static bool eval_bool(Lang *l, const PyNode *node, Val *out) {
+    const PyList *values = node->BoolOp.values;
+    bool is_and = node->BoolOp.op == PY_OP_AND, host;
+    if (!eval(l, values->at[0], out)) return false;
+    for (uint32_t i = 1; i < values->count; i++) {
+        Val next;
+        bool known = truth(out, &host);
+        if (known && host != is_and) return true; /* Python stops here */
+        if (!eval(l, values->at[i], &next)) return false;
+        if (!known) {
+            Ref a, b;
+            if (!convert(l, out, EL_I1, node->range, &a) || !convert(l, &next, EL_I1, node->range, &b)) return false;
+            next = val_scalar(l, ir_binary(&l->b, is_and ? OP_AND : OP_OR, a, b));
+        }
+        *out = next;
+    }
+    return true;
+}
+
+static bool eval_conditional(Lang *l, const PyNode *node, Val *out) {
+    Val test, x, y;
+    bool host;
+    if (!eval(l, node->IfExp.test, &test)) return false;
+    if (truth(&test, &host)) return eval(l, host ? node->IfExp.body : node->IfExp.orelse, out);
+    return eval(l, node->IfExp.body, &x) && eval(l, node->IfExp.orelse, &y) && choose(l, &test, &x, &y, node->range, out);
+}
+
+static bool eval_compare(Lang *l, const PyNode *node, Val *out) {
+    Val left, right;
+    if (!eval(l, node->Compare.left, &left)) return false;
+    for (uint32_t i = 0; i < node->Compare.ops->count; i++) {
+        Val one;
+        if (!eval(l, node->Compare.comparators->at[i], &right) || !compare(l, node->Compare.ops->at[i], &left, &right, node->range, &one)) return false;
+        if (i == 0) *out = one;
+        else {
+            Ref a, b;
+            if (!convert(l, out, EL_I1, node->range, &a) || !convert(l, &one, EL_I1, node->range, &b)) return false;
+            *out = val_scalar(l, ir_binary(&l->b, OP_AND, a, b));
+        }
+        left = right;
+    }
+    return true;
+}
+
+static bool eval_tuple(Lang *l, const PyList *elts, Val *out) {
+    Val *items = ARENA_ARRAY(l->arena, Val, elts->count);
+    for (uint32_t i = 0; i < elts->count; i++)
+        if (!eval(l, elts->at[i], &items[i])) return false;
+    *out = (Val){.kind = VAL_TUPLE, .count = (int)elts->count, .items = items};
+    return true;
+}
+
+/* A call of `T.name`, a dtype as a cast, `.astype`, or one of Python's own few. */
+static bool eval_call(Lang *l, const PyNode *node, Val *out) {
+    Val func;
+    const PyNode *target = node->Call.func;
+    if (target->kind == PY_Attribute && strcmp(target->Attribute.attr, "astype") == 0 && node->Call.args->count == 1) {
+        Val dtype;
+        Elem elem;
+        Ref ref;
+        if (!eval(l, target->Attribute.value, &func) || !eval(l, node->Call.args->at[0], &dtype)) return false;
+        bool good = dtype.kind == VAL_DTYPE || (dtype.kind == VAL_TEXT && elem_from_text(dtype.text, &elem));
+        if (!good) return lang_error(l, DIAG_TL_DTYPE, node->range, val_text(l, &dtype));
+        if (dtype.kind == VAL_DTYPE) elem = dtype.elem;
+        if (!convert(l, &func, elem, node->range, &ref)) return false;
+        *out = val_scalar(l, ref);
+        return true;
+    }
+    if (!eval(l, target, &func)) return false;
+    if (func.kind == VAL_DTYPE && node->Call.args->count == 1) {
+        Val x;
+        Ref ref;
+        if (!eval(l, node->Call.args->at[0], &x) || !convert(l, &x, func.elem, node->range, &ref)) return false;
+        *out = val_scalar(l, ref);
+        return true;
+    }
+    if (func.kind == VAL_MODULE) return call_builtin(l, node, func.text, out);
+    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "a call of %s", val_text(l, &func)), "inside a kernel call `T.*`; helper functions of the file are not inlined");
+}
+
+bool eval(Lang *l, const PyNode *node, Val *out) {
+    *out = (Val){.kind = VAL_NONE};
+    switch (node->kind) {
+    case PY_Constant: return eval_constant(l, node, out);
+    case PY_Name: return eval_name(l, node, out);
+    case PY_Attribute: return eval_attribute(l, node, out);
+    case PY_Subscript: return eval_subscript(l, node, out);
+    case PY_Tuple: return eval_tuple(l, node->Tuple.elts, out);
+    case PY_List: return eval_tuple(l, node->List.elts, out);
+    case PY_UnaryOp: return eval_unary(l, node, out);
+    case PY_BoolOp: return eval_bool(l, node, out);
+    case PY_IfExp: return eval_conditional(l, node, out);
+    case PY_Compare: return eval_compare(l, node, out);
+    case PY_Call: return eval_call(l, node, out);
+    case PY_BinOp: {
+        Val x, y;
+        return eval(l, node->BinOp.left, &x) && eval(l, node->BinOp.right, &y) &&
+               binary(l, node->BinOp.op, &x, &y, node->range, out);
+    }
+    default:
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "the expression `%s`", py_kinds[node->kind].name), "compute it on the host and pass the result with -D");
+    }
+}
+
+bool eval_int(Lang *l, const PyNode *node, int64_t *out, const char *what) {
+    Val val;
+    if (!eval(l, node, &val)) return false;
+    if (val.kind != VAL_INT) return lang_error(l, DIAG_TL_TYPES, node->range, arena_printf(l->arena, "%s must be a known integer, here it is %s", what, val_text(l, &val)));
+    *out = val.i;
+    return true;
+}
