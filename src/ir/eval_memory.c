@@ -8,50 +8,63 @@
 
 /* --- through pointers --- */
 
-/* The operands of an access beside its addresses, repeated under the addresses' shape. */
+/* An access through pointers, and where the walk over its elements stands: `mask` and `value`
+ * repeat under the shape of the addresses. */
 typedef struct Access {
-    Operand at, mask, value;
+    Operand address, mask, value;
     bool has_mask, has_value;
     const Walk *walk; /* operand 0: mask, 1: value */
     int64_t n;
     int bytes;
+    int64_t row, column; /* of the walk */
+    int64_t at[4];       /* the elements of mask and value that belong to this one */
 } Access;
 
 static Access access_begin(Process *p, Step *s, Ref mask, Ref value) {
-    Access a = {
-        .at = ev_operand(p, s, 0), .has_mask = mask != REF_NONE, .has_value = value != REF_NONE};
-    const Type *types[2] = {a.at.type, a.at.type};
-    if (a.has_mask) a.mask = ev_operand_of(p, s, mask), types[0] = a.mask.type;
-    if (a.has_value) a.value = ev_operand_of(p, s, value), types[1] = a.value.type;
+    Access a = {.address = ev_operand(p, s, 0)};
+    const Type *types[2] = {a.address.type, a.address.type};
+    a.has_mask = mask != REF_NONE;
+    a.has_value = value != REF_NONE;
+    if (a.has_mask) {
+        a.mask = ev_operand_of(p, s, mask);
+        types[0] = a.mask.type;
+    }
+    if (a.has_value) {
+        a.value = ev_operand_of(p, s, value);
+        types[1] = a.value.type;
+    }
     if (!s->plan) {
-        Walk walk = walk_new(p->in, a.at.type, 2, types);
+        Walk walk = walk_new(p->in, a.address.type, 2, types);
         s->plan = arena_copy(&p->in->arena, &walk, sizeof walk);
     }
     a.walk = s->plan;
-    a.n = ty_elements(a.at.type);
-    a.bytes = elem_info[a.at.type->elem].bytes;
+    a.n = ty_elements(a.address.type);
+    a.bytes = elem_info[a.address.type->elem].bytes;
     return a;
 }
 
-/* Where operand k of the walk has its element for i; offsets are those of i's row. */
-static int64_t repeat_at(const Access *a, int k, int64_t i, const int64_t *offsets) {
+static void access_next(Access *a) {
     int last = a->walk->rank - 1;
-    return offsets[k] + i % a->walk->extent[last] * a->walk->stride[k][last];
+    a->at[0] += a->walk->stride[0][last];
+    a->at[1] += a->walk->stride[1][last];
+    if (++a->column < a->walk->extent[last]) return;
+    a->column = 0;
+    walk_row(a->walk, ++a->row, a->at);
 }
 
 /* Is element i active, and where is it? */
-static bool access_at(Process *p, Step *s, const Access *a, int64_t i, int64_t *offsets,
-                      uint64_t *address) {
-    int64_t length = a->walk->extent[a->walk->rank - 1];
-    if (i % length == 0) walk_row(a->walk, i / length, offsets);
+static bool access_find(Process *p, Step *s, const Access *a, int64_t i, uint64_t *address) {
     if (a->has_mask) {
-        int64_t mask_at = repeat_at(a, 0, i, offsets);
-        if (a->mask.cell->shadow) sanitize_address(p, s, &a->mask, mask_at, i);
-        if (!((const uint8_t *)a->mask.data)[mask_at]) return false;
+        if (a->mask.cell->shadow) sanitize_address(p, s, &a->mask, a->at[0], i);
+        if (!((const uint8_t *)a->mask.data)[a->at[0]]) return false;
     }
-    if (a->at.cell->shadow) sanitize_address(p, s, &a->at, i, i);
-    *address = ((const uint64_t *)a->at.data)[i];
+    if (a->address.cell->shadow) sanitize_address(p, s, &a->address, i, i);
+    *address = ((const uint64_t *)a->address.data)[i];
     return true;
+}
+
+static const char *access_value(const Access *a) {
+    return (const char *)a->value.data + a->at[1] * a->bytes;
 }
 
 static void load_element(const Type *type, void *to, uint64_t address, int bytes) {
@@ -62,19 +75,18 @@ static void load_element(const Type *type, void *to, uint64_t address, int bytes
 void eval_load(Process *p, Step *s) {
     Access a = access_begin(p, s, op_operand(s->op, 1), op_operand(s->op, 2));
     Cell *out = ev_define(p, s, 0);
-    int64_t offsets[4] = {0};
+    char *to = out->data;
     uint64_t address = 0;
-    for (int64_t i = 0; i < a.n; i++) {
-        char *to = (char *)out->data + i * a.bytes;
-        if (access_at(p, s, &a, i, offsets, &address)) {
-            if (memory_read(p, s, address, a.bytes, a.at.type, i))
-                load_element(a.at.type, to, address, a.bytes);
+    for (int64_t i = 0; i < a.n; i++, access_next(&a), to += a.bytes) {
+        if (access_find(p, s, &a, i, &address)) {
+            if (memory_read(p, s, address, a.bytes, a.address.type, i))
+                load_element(a.address.type, to, address, a.bytes);
             else
                 memset(to, 0, (size_t)a.bytes);
         } else if (a.has_value) {
-            int64_t at = repeat_at(&a, 1, i, offsets);
-            memcpy(to, (char *)a.value.data + at * a.bytes, (size_t)a.bytes);
-            if (a.value.cell->shadow) cell_shadow(p->in, out, a.n)[i] = a.value.cell->shadow[at];
+            memcpy(to, access_value(&a), (size_t)a.bytes);
+            if (a.value.cell->shadow)
+                cell_shadow(p->in, out, a.n)[i] = a.value.cell->shadow[a.at[1]];
         } else {
             memset(to, 0, (size_t)a.bytes);
         }
@@ -83,15 +95,12 @@ void eval_load(Process *p, Step *s) {
 
 void eval_store(Process *p, Step *s) {
     Access a = access_begin(p, s, op_operand(s->op, 2), op_operand(s->op, 1));
-    int64_t offsets[4] = {0};
     uint64_t address = 0;
-    for (int64_t i = 0; i < a.n; i++) {
-        if (!access_at(p, s, &a, i, offsets, &address)) continue;
-        int64_t at = repeat_at(&a, 1, i, offsets);
-        if (a.value.cell->shadow) sanitize_address(p, s, &a.value, at, i);
-        if (memory_write(p, s, address, a.bytes, false, a.at.type, i))
-            memcpy((void *)(uintptr_t)address, (char *)a.value.data + at * a.bytes,
-                   (size_t)a.bytes);
+    for (int64_t i = 0; i < a.n; i++, access_next(&a)) {
+        if (!access_find(p, s, &a, i, &address)) continue;
+        if (a.value.cell->shadow) sanitize_address(p, s, &a.value, a.at[1], i);
+        if (memory_write(p, s, address, a.bytes, false, a.address.type, i))
+            memcpy((void *)(uintptr_t)address, access_value(&a), (size_t)a.bytes);
     }
 }
 
@@ -123,41 +132,34 @@ static void combine_in_memory(Word kind, Elem elem, uint64_t address, const void
 void eval_atomic(Process *p, Step *s) {
     Access a = access_begin(p, s, op_operand(s->op, 2), op_operand(s->op, 1));
     Word kind = op_word(s->op, AT_COMBINE, COMBINE_ADD);
-    Cell *out = ev_define(p, s, 0);
-    int64_t offsets[4] = {0};
+    char *old = ev_define(p, s, 0)->data;
     uint64_t address = 0;
-    for (int64_t i = 0; i < a.n; i++) {
-        char *old = (char *)out->data + i * a.bytes;
+    for (int64_t i = 0; i < a.n; i++, access_next(&a), old += a.bytes) {
         memset(old, 0, (size_t)a.bytes);
-        if (!access_at(p, s, &a, i, offsets, &address)) continue;
-        int64_t at = repeat_at(&a, 1, i, offsets);
-        if (a.value.cell->shadow) sanitize_address(p, s, &a.value, at, i);
+        if (!access_find(p, s, &a, i, &address)) continue;
+        if (a.value.cell->shadow) sanitize_address(p, s, &a.value, a.at[1], i);
         bool reads = kind != COMBINE_XCHG;
-        if (reads && !memory_read(p, s, address, a.bytes, a.at.type, i)) continue;
-        if (memory_write(p, s, address, a.bytes, true, a.at.type, i))
-            combine_in_memory(kind, a.at.type->elem, address, (char *)a.value.data + at * a.bytes,
-                              old);
+        if (reads && !memory_read(p, s, address, a.bytes, a.address.type, i)) continue;
+        if (memory_write(p, s, address, a.bytes, true, a.address.type, i))
+            combine_in_memory(kind, a.address.type->elem, address, access_value(&a), old);
     }
     process_pause(p);
 }
 
 void eval_atomic_cas(Process *p, Step *s) {
     Access a = access_begin(p, s, op_operand(s->op, 1), op_operand(s->op, 2));
-    Cell *out = ev_define(p, s, 0);
-    int64_t offsets[4] = {0};
-    a.has_mask = false; /* in the mask's place stands what is expected */
+    char *old = ev_define(p, s, 0)->data;
     uint64_t address = 0;
-    for (int64_t i = 0; i < a.n; i++) {
-        char *old = (char *)out->data + i * a.bytes;
+    a.has_mask = false; /* in the mask's place stands what is expected */
+    for (int64_t i = 0; i < a.n; i++, access_next(&a), old += a.bytes) {
         memset(old, 0, (size_t)a.bytes);
-        if (!access_at(p, s, &a, i, offsets, &address)) continue;
-        if (!memory_read(p, s, address, a.bytes, a.at.type, i)) continue;
-        const char *want = (const char *)a.mask.data + repeat_at(&a, 0, i, offsets) * a.bytes;
+        if (!access_find(p, s, &a, i, &address)) continue;
+        if (!memory_read(p, s, address, a.bytes, a.address.type, i)) continue;
+        const char *expected = (const char *)a.mask.data + a.at[0] * a.bytes;
         memcpy(old, (const void *)(uintptr_t)address, (size_t)a.bytes);
-        if (memcmp(old, want, (size_t)a.bytes) != 0) continue;
-        if (memory_write(p, s, address, a.bytes, true, a.at.type, i))
-            memcpy((void *)(uintptr_t)address,
-                   (char *)a.value.data + repeat_at(&a, 1, i, offsets) * a.bytes, (size_t)a.bytes);
+        if (memcmp(old, expected, (size_t)a.bytes) != 0) continue;
+        if (memory_write(p, s, address, a.bytes, true, a.address.type, i))
+            memcpy((void *)(uintptr_t)address, access_value(&a), (size_t)a.bytes);
     }
     process_pause(p);
 }

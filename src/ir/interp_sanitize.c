@@ -61,11 +61,11 @@ void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *
     bool shadowed = false, wraps = elem_is_signed(x[0].elem) && !type->pointer;
     for (int k = 0; k < count; k++) shadowed |= x[k].cell->shadow != NULL;
     if (!shadowed && (!integers || code == OP_CMP || code == OP_CAST)) return;
-    int64_t n = ty_elements(type);
+    int64_t n = ty_elements(type), length = walk->extent[walk->rank - 1], at[4];
     for (int64_t i = 0; i < n; i++) {
-        int64_t at[3] = {0}, number[2] = {0};
+        if (i % length == 0) walk_row(walk, i / length, at);
+        int64_t number[2] = {0};
         uint8_t marks = 0;
-        for (int k = 0; k < count; k++) at[k] = walk_offset(walk, k, i);
         for (int k = 0; k < count; k++) {
             bool taken =
                 code != OP_SELECT || k == 0 || (k == 1) == (((uint8_t *)x[0].data)[at[0]] != 0);
@@ -74,6 +74,7 @@ void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *
                 number[k] =
                     elem_get_i64(x[k].elem, (char *)x[k].data + at[k] * elem_info[x[k].elem].bytes);
         }
+        for (int k = 0; k < count; k++) at[k] += walk->stride[k][walk->rank - 1];
         if (!keeps_wrap(code)) marks &= (uint8_t)~SHADOW_WRAPPED;
         if (integers && wraps && overflows(code, x[0].elem, number[0], number[1]))
             marks |= SHADOW_WRAPPED;
