@@ -9,3 +9,6 @@
 #include "gather_matmul.cu"
 #include "wgmma_forms.cu"
 #include "numbers.cu"
+#include "tma_shapes.cu"
+#include "mma_forms.cu"
+#include "handoff.cu"

@@ -4,6 +4,7 @@
 #include "../emu/emu_cases.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/tw_test_emu_XXXXXX";
@@ -81,6 +82,49 @@ static void test_tensormap(void) {
     CHECK_TEXT(emu_tensormap_encode(map_a, &rank), "the rank must be 1 to 5");
 }
 
+/* ---- memory that runs out, at every allocation in turn ---- */
+static long allocations_left;
+static void *failing_resize(void *user, void *block, size_t old_size, size_t new_size) {
+    if (new_size && allocations_left-- == 0) return NULL;
+    return allocator_malloc.resize(user, block, old_size, new_size);
+}
+
+static void test_memory(void) {
+    Arena whole = arena;
+    Trap failed;
+    Buffer x = buffer("x", EMU_F32, 3000, true), s = buffer("sums", EMU_F32, 3, false);
+    EmuAllocation a[] = {x.allocation, s.allocation};
+    int n = 1000, mutant = 1; /* one that is reported: texts are made, threads are left hanging */
+    void *params[] = {&x.allocation.base, &s.allocation.base, &n, &mutant};
+    volatile bool ran = false;
+    volatile long count = 0;
+    for (; !ran && count < 1000; count++) {
+        allocations_left = LONG_MAX;
+        arena_init(&arena, (Allocator){failing_resize, NULL}, &failed);
+        if (TRAP_ARM(&failed)) {
+            void *entry = dlsym(object, "tw_emu_block_sum");
+            EmuLaunch l = {.grid = {3, 1, 1},
+                           .threads = 128,
+                           .shared_bytes = 16,
+                           .allocations = a,
+                           .allocation_count = 2,
+                           .kernel = "block_sum",
+                           .file = "block_sum.cu",
+                           .params = params};
+            *(void **)&l.entry = entry;
+            allocations_left = count;
+            emu_launch(&l, &arena, &last);
+            ran = true;
+        } else {
+            CHECK(failed.code == TRAP_OUT_OF_MEMORY);
+        }
+        arena_free(&arena);
+    }
+    CHECK(ran && count > 3);
+    arena = whole;
+    free(x.allocation.base), free(s.allocation.base);
+}
+
 /* The same text must compile for the device. */
 static void test_nvcc(void) {
     if (!have("nvcc")) {
@@ -119,6 +163,7 @@ int main(void) {
         CHECK(object != NULL);
         if (object) {
             run_cases();
+            test_memory();
             dlclose(object);
         }
         test_nvcc();

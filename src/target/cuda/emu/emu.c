@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACK_BYTES = 256 * 1024, MAX_POLLS = 1 << 20 };
+enum { STACK_BYTES = 256 * 1024, MAX_POLLS = 1 << 16 };
 
 uint64_t emu_random(Emu *emu) {
     uint64_t z = emu->random += 0x9E3779B97F4A7C15u;
