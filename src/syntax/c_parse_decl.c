@@ -144,7 +144,7 @@ static void unknown_type(Parser *ps) {
     const char *wrong = parser_name(ps, ps->at), *nearest = nearest_type(ps, wrong);
     if (!ps->panic)
         diag_emit(ps->diag, DIAG_C_UNKNOWN_TYPE, ps->at->range, wrong,
-                  nearest ? ": did you mean `" : "", nearest ? nearest : "", nearest ? "`" : "",
+                  nearest ? "; the nearest is `" : "", nearest ? nearest : "", nearest ? "`" : "",
                   wrong);
     ps->panic = true;
 }
