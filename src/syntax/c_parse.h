@@ -22,14 +22,10 @@ typedef struct CVocabulary {
     const char *const *headers;    /* #include of these gives nothing: they are built in */
 } CVocabulary;
 
-typedef struct CHeader {
-    const char *name; /* how messages call it; the same header has always the same name */
-    const char *text;
-    size_t size;
-} CHeader;
-/* Finds `#include "name"` (or <name>: angled) written in the file `from`. False if there is none.
- */
-typedef bool CFindHeader(void *user, const char *name, bool angled, const char *from, CHeader *out);
+/* The file that `#include "name"` (or <name>: angled) written in `from` means; NULL if there is none. The same file is
+ * always the same SourceFile. */
+typedef const SourceFile *CFindHeader(void *user, const SourceFile *from, const char *name,
+                                      bool angled);
 
 typedef struct CDefine {
     const char *name, *value; /* as in -D NAME=VALUE */

@@ -304,7 +304,7 @@ typedef struct Line {
     const CToken *at; /* behind the directive's name */
     size_t count;
     Range range; /* of the name */
-    const char *file;
+    const SourceFile *file;
 } Line;
 
 static bool live(const Preprocessor *pp) {
@@ -447,21 +447,16 @@ static void include_file(Preprocessor *pp, const Line *line) {
     }
     if (in_list(pp->request->vocabulary.headers, name)) return;
     Range place = line->at[0].range;
-    CHeader header = {0};
     CFindHeader *find = pp->request->find_header;
-    if (!find || !find(pp->request->user, name, angled, line->file, &header)) {
+    const SourceFile *file = find ? find(pp->request->user, line->file, name, angled) : NULL;
+    if (!file) {
         diag_emit(pp->diag, DIAG_C_INCLUDE_MISSING, place, name);
         return;
     }
-    if (map_get(&pp->once, header.name)) return;
+    if (map_find_number(&pp->once, file->base)) return;
     if (pp->include_depth >= INCLUDE_LIMIT) {
         diag_emit(pp->diag, DIAG_C_INCLUDE_DEPTH, place, INCLUDE_LIMIT, name);
         pp->overflow = true;
-        return;
-    }
-    SourceFile *file = source_add(pp->request->sources, header.name, header.text, header.size);
-    if (!file) {
-        diag_emit(pp->diag, DIAG_TOO_LARGE, place);
         return;
     }
     pp->include_depth++;
@@ -471,7 +466,7 @@ static void include_file(Preprocessor *pp, const Line *line) {
 
 static void handle_pragma(Preprocessor *pp, const Line *line) {
     if (line->count && is_word(&line->at[0], "once")) {
-        map_set(&pp->once, pp->arena, line->file, pp);
+        map_put_number(&pp->once, pp->arena, line->file->base, NULL);
     } else if (line->count && !is_word(&line->at[0], "unroll")) {
         diag_emit(pp->diag, DIAG_C_PRAGMA_IGNORED, line->at[0].range, (int)line->at[0].length,
                   line->at[0].text);
@@ -523,7 +518,7 @@ static bool handle_conditional(Preprocessor *pp, const CToken *name, const Line 
 }
 
 static void handle_directive(Preprocessor *pp, const CToken *tokens, size_t count,
-                             const char *file) {
+                             const SourceFile *file) {
     if (count < 2) return; /* a lone # */
     const CToken *name = &tokens[1];
     Line line = {tokens + 2, count - 2, name->range, file};
@@ -566,7 +561,7 @@ static void process_file(Preprocessor *pp, const SourceFile *file) {
         if (from_file && token.kind == CT_HASH && token.line_start) {
             const CToken *begin = top->at - 1;
             while (top->at < top->end && !top->at->line_start) top->at++;
-            handle_directive(pp, begin, (size_t)(top->at - begin), file->name);
+            handle_directive(pp, begin, (size_t)(top->at - begin), file);
         } else if (!live(pp)) {
             continue;
         } else if (token.kind == CT_OTHER) {

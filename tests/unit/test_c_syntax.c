@@ -18,8 +18,8 @@ static const char *const specifiers[] = {"tile_kernel", "__shared__", "__global_
 static const char *const templates[] = {"lcf_kernel", NULL};
 static const char *const headers[] = {"tile.h", NULL};
 
-static bool find_header(void *user, const char *name, bool angled, const char *from, CHeader *out) {
-    (void)user, (void)angled, (void)from;
+static const SourceFile *find_header(void *user, const SourceFile *from, const char *name,
+                                     bool angled) {
     static const struct {
         const char *name, *text;
     } files[] = {
@@ -28,12 +28,14 @@ static bool find_header(void *user, const char *name, bool angled, const char *f
         {"open.h", "#if 1\n"},
         {"close.h", "#endif\n"},
     };
+    SourceMap *sources = &((Fixture *)user)->sources;
+    (void)from, (void)angled;
+    for (size_t i = 0; i < sources->files.count; i++)
+        if (!strcmp(sources->files.at[i]->name, name)) return sources->files.at[i];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (!strcmp(files[i].name, name)) {
-            *out = (CHeader){files[i].name, files[i].text, strlen(files[i].text)};
-            return true;
-        }
-    return false;
+        if (!strcmp(files[i].name, name))
+            return source_add(sources, name, files[i].text, strlen(files[i].text));
+    return NULL;
 }
 
 static CNode *parse_text(Fixture *fx, const char *text, size_t size) {
@@ -46,6 +48,7 @@ static CNode *parse_text(Fixture *fx, const char *text, size_t size) {
                         .diag = &fx->diag,
                         .vocabulary = {types, tile_types, specifiers, templates, headers},
                         .find_header = find_header,
+                        .user = fx,
                         .defines = defines,
                         .define_count = 1};
     return c_parse(&request, file);
