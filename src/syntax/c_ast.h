@@ -119,5 +119,7 @@ typedef struct CConst {
     bool is_unsigned;
 } CConst;
 typedef bool CLookup(void *user, const CNode *node, CConst *out);
+/* a op b for binary operators; false for a division by zero, a shift out of 0..63 and other operators. */
+bool c_fold(CTok op, CConst a, CConst b, CConst *out);
 bool c_eval(const CNode *node, CLookup *lookup, void *user, CConst *out, const CNode **wrong);
 #endif

@@ -31,47 +31,33 @@ static int64_t divide(CConst a, CConst b, bool is_unsigned, bool remainder) {
     return remainder ? a.value % b.value : a.value / b.value;
 }
 
-static bool shift(Eval *ev, const CNode *node, CConst a, CConst b, CConst *out) {
-    if (b.value < 0 || b.value > 63) return fail(ev, node);
+static CConst shift(CTok op, CConst a, int64_t amount) {
     uint64_t x = (uint64_t)a.value;
-    bool fill = !a.is_unsigned && a.value < 0 && b.value;
-    if (node->op == CT_SHL)
-        x <<= b.value;
-    else
-        x = x >> b.value | (fill ? ~(UINT64_MAX >> b.value) : 0);
-    *out = (CConst){(int64_t)x, a.is_unsigned};
-    return true;
+    bool fill = !a.is_unsigned && a.value < 0 && amount;
+    if (op == CT_SHL) x <<= amount;
+    else x = x >> amount | (fill ? ~(UINT64_MAX >> amount) : 0);
+    return (CConst){(int64_t)x, a.is_unsigned};
 }
 
-static bool eval_binary(Eval *ev, const CNode *node, CConst *out) {
-    CConst a, b;
-    if (!eval(ev, node->kids[0], &a)) return false;
-    if (node->op == CT_AND_AND || node->op == CT_OR_OR) {
-        bool decided = (a.value != 0) == (node->op == CT_OR_OR);
-        if (decided)
-            *out = signed_value(node->op == CT_OR_OR);
-        else if (eval(ev, node->kids[1], &b))
-            *out = signed_value(b.value != 0);
-        else
-            return false;
-        return true;
-    }
-    if (!eval(ev, node->kids[1], &b)) return false;
+bool c_fold(CTok op, CConst a, CConst b, CConst *out) {
     bool is_unsigned = a.is_unsigned || b.is_unsigned;
     uint64_t x = (uint64_t)a.value, y = (uint64_t)b.value;
     bool less = is_unsigned ? x < y : a.value < b.value;
     int64_t value;
-    switch (node->op) {
+    switch (op) {
     case CT_PLUS: value = (int64_t)(x + y); break;
     case CT_MINUS: value = (int64_t)(x - y); break;
     case CT_STAR: value = (int64_t)(x * y); break;
     case CT_SLASH:
     case CT_PERCENT:
-        if (!b.value) return fail(ev, node);
-        value = divide(a, b, is_unsigned, node->op == CT_PERCENT);
+        if (!b.value) return false;
+        value = divide(a, b, is_unsigned, op == CT_PERCENT);
         break;
     case CT_SHL:
-    case CT_SHR: return shift(ev, node, a, b, out);
+    case CT_SHR:
+        if (b.value < 0 || b.value > 63) return false;
+        *out = shift(op, a, b.value);
+        return true;
     case CT_AMP: value = (int64_t)(x & y); break;
     case CT_PIPE: value = (int64_t)(x | y); break;
     case CT_CARET: value = (int64_t)(x ^ y); break;
@@ -81,10 +67,24 @@ static bool eval_binary(Eval *ev, const CNode *node, CConst *out) {
     case CT_GE: *out = signed_value(!less); return true;
     case CT_GT: *out = signed_value(!less && x != y); return true;
     case CT_LE: *out = signed_value(less || x == y); return true;
-    default: return fail(ev, node);
+    default: return false;
     }
     *out = (CConst){value, is_unsigned};
     return true;
+}
+
+static bool eval_binary(Eval *ev, const CNode *node, CConst *out) {
+    CConst a, b;
+    if (!eval(ev, node->kids[0], &a)) return false;
+    if (node->op == CT_AND_AND || node->op == CT_OR_OR) {
+        bool decided = (a.value != 0) == (node->op == CT_OR_OR);
+        if (decided) *out = signed_value(node->op == CT_OR_OR);
+        else if (eval(ev, node->kids[1], &b)) *out = signed_value(b.value != 0);
+        else return false;
+        return true;
+    }
+    if (!eval(ev, node->kids[1], &b)) return false;
+    return c_fold(node->op, a, b, out) || fail(ev, node);
 }
 
 static bool eval_unary(Eval *ev, const CNode *node, CConst *out) {
