@@ -343,10 +343,63 @@ static bool check_stores(Infer *in) {
     }
 }
 
-static bool check_atomic(Infer *in) {
-    const Type *p = operand_type(in, 0), *v = operand_type(in, 1);
-    if (p->elem != v->elem) return fail(in, "%s is combined through %s", show(in, v), show(in, p));
-    return true;
+/* Does the operand (if there) repeat to the shape, and has it the element? */
+static bool check_fits(Infer *in, Ref ref, const Type *shape, Elem elem, const char *what) {
+    if (ref == REF_NONE) return true;
+    const Type *t = ir_type(in->k, ref);
+    const Type *want = ty_tile(in->k->module, elem, shape->rank, shape->extent);
+    if (t->kind == TY_TILE && !t->pointer && t->elem == elem && ty_broadcast(in->k->module, t, want) == want)
+        return true;
+    return fail(in, "the %s must repeat to %s, it is %s", what, show(in, want), show(in, t));
+}
+
+/* Attributes and operands beside the ones that make the result's type. */
+static bool check_rest(Infer *in) {
+    const Op *op = in->op;
+    const Type *x = op->operand_count && op->operands[0] ? operand_type(in, 0) : NULL;
+    int axis = 0;
+    switch (op->code) {
+    case OP_FLIP:
+    case OP_SORT:
+    case OP_GATHER: return get_axis(in, x->rank, &axis);
+    case OP_SCAN:
+    case OP_REDUCE:
+        if (!get_axis(in, x->rank, &axis)) return false;
+        for (int i = 1; i < op->operand_count; i++)
+            if (!same_shape(x, operand_type(in, i)))
+                return fail(in, "%s and %s have different shapes", show(in, x), show(in, operand_type(in, i)));
+        return true;
+    case OP_EXTENT:
+    case OP_STRIDE: {
+        int64_t dim = op_int(op, AT_DIM, 0);
+        return (dim >= 0 && dim < x->rank) || fail(in, "%s has no dimension %lld", show(in, x), (long long)dim);
+    }
+    case OP_TENSOR:
+        for (int i = 0; i < op->list_count[1]; i++)
+            if (!op_list(op, 1).at[i]) return fail(in, "a stride may not be none");
+        return true;
+    case OP_LOAD:
+        return check_fits(in, op_operand(op, 1), x, EL_I1, "mask") &&
+               check_fits(in, op_operand(op, 2), x, x->elem, "value of what is masked off");
+    case OP_STORE: return check_fits(in, op_operand(op, 2), x, EL_I1, "mask");
+    case OP_ATOMIC:
+        return check_fits(in, op_operand(op, 1), x, x->elem, "value") &&
+               check_fits(in, op_operand(op, 2), x, EL_I1, "mask");
+    case OP_ATOMIC_CAS:
+        return check_fits(in, op_operand(op, 1), x, x->elem, "expected value") &&
+               check_fits(in, op_operand(op, 2), x, x->elem, "new value");
+    case OP_TLOAD: /* without a type it fails anyway */
+        return !in->given || in->given->kind != TY_TILE ||
+               check_fits(in, op_operand(op, 1), in->given, EL_I1, "mask");
+    case OP_TSTORE:
+        return check_fits(in, op_operand(op, 2), ir_type(in->k, op_operand(op, 1)), EL_I1, "mask");
+    case OP_ASYNC_COPY: {
+        const Type *b = ir_type(in->k, op_operand(op, 1));
+        return (x->elem == b->elem && b->rank <= x->rank && op->list_count[0] == x->rank) ||
+               fail(in, "%s is no box of %s", show(in, b), show(in, x));
+    }
+    default: return true;
+    }
 }
 
 bool ir_infer(Kernel *k, const Op *op, const Type *given, const Type **results, int *count, const char **why) {
@@ -357,6 +410,7 @@ bool ir_infer(Kernel *k, const Op *op, const Type *given, const Type **results, 
     ResultRule rule = op_info[op->code].result;
     if (given && rule != RES_GIVEN && rule != RES_REGION) return fail(&in, "its type follows from its operands");
     const Type *x = op->operand_count && op->operands[0] ? operand_type(&in, 0) : NULL;
+    if (!check_rest(&in)) return false;
     switch (rule) {
     case RES_NONE: return check_stores(&in);
     case RES_GIVEN: return infer_given(&in);
@@ -400,7 +454,6 @@ bool ir_infer(Kernel *k, const Op *op, const Type *given, const Type **results, 
         return give(&in, ty_tile(m, EL_I32, 1, &bins));
     }
     case RES_POINTEE:
-        if ((op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS) && !check_atomic(&in)) return false;
         return infer_pointee(&in);
     case RES_TENSOR:
         if (op->list_count[0] != op->list_count[1] || op->list_count[0] > MAX_RANK || x->rank != 0)

@@ -347,7 +347,117 @@ static void limits(void) {
     bench_close(&b);
 }
 
+static bool parses(const char *body) {
+    Trap trap;
+    Arena arena;
+    SourceMap sources;
+    Diag diag;
+    if (!TRAP_ARM(&trap)) abort();
+    arena_init(&arena, allocator_malloc, &trap);
+    source_init(&sources, &arena);
+    diag_init(&diag, &arena, &sources);
+    Module *m = ir_module_new(&arena, &diag, &sources);
+    const char *text = arena_printf(&arena, "kernel @k(%%x: *i32) {\n%s\nreturn }\n", body);
+    bool good = ir_parse(m, source_add(&sources, "bad.tir", text, strlen(text)));
+    arena_free(&arena);
+    return good;
+}
+
+/* Text that would read past something must not get as far as running. */
+static void refused_texts(void) {
+    static const char *const texts[] = {
+        "%v = load %x, true, 0.5",
+        "%i = iota<0, 4> ; %p = ptr_add %x, %i ; %j = iota<0, 3> ; %m = cmp<lt> %j, 2 ; %v = load "
+        "%p, %m",
+        "%i = iota<0, 4> ; %p = ptr_add %x, %i ; %w = splat 1 : i32[5] ; %v = atomic<add> %p, %w",
+        "%i = iota<0, 4> ; %f = flip<axis=1> %i",
+        "%i = iota<0, 4> ; %f = sort<axis=7> %i",
+        "%i = iota<0, 4> ; %s = scan<add, axis=2> %i",
+        "%i = iota<0, 4> ; %j = iota<0, 5> ; %a, %b = reduce<region, axis=0> %i, %j (%p: i32, %q: "
+        "i32, %r: i32, "
+        "%s: i32) { yield %p, %q }",
+        "%t = tensor %x, [4], [1] ; %e = extent<1> %t",
+        "%t = tensor %x, [4], [none] ; %e = extent<0> %t",
+        "%t = tensor %x, [4], [1] ; %m = splat true : i1[3] ; %v = tload %t, [0], %m : i32[4]",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) CHECK(!parses(texts[i]));
+}
+
+/* Memory runs out at each allocation in turn: the trap comes to the caller, nothing leaks. */
+typedef struct Failing {
+    int left;
+} Failing;
+static void *failing_resize(void *user, void *block, size_t old_size, size_t new_size) {
+    Failing *f = user;
+    if (new_size && f->left-- <= 0) return NULL;
+    return allocator_malloc.resize(NULL, block, old_size, new_size);
+}
+
+/* True when the n allocations were enough. */
+static bool run_starved(const char *text, int n, bool good) {
+    Bench b;
+    bench_open(&b, text, NULL);
+    float x[16] = {0}, z[16];
+    bench_tensor(&b, "X", x, true, 4, 1, 16);
+    bench_tensor(&b, "Z", z, false, 4, 1, 16);
+    b.launch.seed = (uint64_t)(n % 3);
+    Failing failing = {n};
+    Trap trap;
+    Arena arena;
+    Diag diag;
+    arena_init(&arena, (Allocator){failing_resize, &failing}, &trap);
+    diag_init(&diag, &arena, &b.sources);
+    b.launch.arena = &arena;
+    b.launch.diag = &diag;
+    volatile bool enough = false;
+    if (TRAP_ARM(&trap)) {
+        CHECK(bench_run(&b, 1, 1, 1) == good);
+        enough = true;
+    }
+    CHECK(enough || trap.code == TRAP_OUT_OF_MEMORY);
+    CHECK(diag.arena->trap == &trap);
+    arena_free(&arena);
+    bench_close(&b);
+    return enough;
+}
+
+static void out_of_memory(void) {
+    static const char text[] =
+        "kernel @k(%X, %Z: tensor<f32,1>) {\n"
+        "  %in = ring<from=load, to=compute, slots=2> : {a: f32[4], n: i32}\n"
+        "  tasks %t in 4 { %o = mul %t, 4\n role load { " PRODUCE " }\n role compute { " CONSUME
+        " } }\n"
+        "  return }\n";
+    static const char wrong[] = "kernel @k(%X, %Z: tensor<f32,1>) {\n"
+                                "  %b = buf : buf<f32[4], shared>\n"
+                                "  spmd %w in 3 { %v = tload<nocheck> %X, [%w] : f32[65536] ; %c = "
+                                "cmp<eq> %w, 0 ; if %c { sync } }\n"
+                                "  return }\n";
+    for (int n = 0; !run_starved(text, n, true); n++) {}
+    for (int n = 0; !run_starved(wrong, n, false); n++) {}
+}
+
+static void grids(void) {
+    Bench b;
+    int64_t grid[3] = {0};
+    bench_open(&b,
+               "kernel @k(%x: *f32, %n, %m: i32) {\n"
+               "  grid { %a = cdiv %n, 32 ; %c = add %m, 1 ; yield %a, %c }\n"
+               "  return }\n",
+               NULL);
+    float x = 0;
+    bench_buffer(&b, "x", &x, sizeof x, true);
+    bench_int(&b, 100);
+    bench_int(&b, 6);
+    CHECK(interp_grid(&b.launch, grid));
+    CHECK(grid[0] == 4 && grid[1] == 7 && grid[2] == 1);
+    bench_close(&b);
+}
+
 int main(void) {
+    refused_texts();
+    out_of_memory();
+    grids();
     rings();
     workers();
     sanitizer();

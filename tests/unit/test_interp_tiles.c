@@ -184,10 +184,10 @@ static void scans_and_sorts(void) {
     CHECK(z[0] == -INFINITY && z[8] == INFINITY && isnan(z[9]) && isnan(z[10]));
     run_tile(TILE_KERNEL(11, "%r = sort<axis=0, desc> %x"), odd, 11, z, 11, false);
     CHECK(z[0] == INFINITY && z[8] == -INFINITY && isnan(z[9]) && isnan(z[10]));
-    run_tile(
-        TILE_KERNEL(30, "%a = reshape %x : f32[5,6] ; %i = cast %a : i8[5,6] ; %s = sort<axis=0> "
-                        "%i ; %f = cast %s : f32[5,6] ; %r = reshape %f : f32[30]"),
-        x, 30, z, 30, false);
+    run_tile(TILE_KERNEL(30,
+                         "%a = reshape %x : f32[5,6] ; %i = cast %a : i8[5,6] ; %s = sort<axis=0> "
+                         "%i ; %f = cast %s : f32[5,6] ; %r = reshape %f : f32[30]"),
+             x, 30, z, 30, false);
     for (int i = 6; i < 30; i++) CHECK(z[i - 6] <= z[i]);
     run_tile(
         TILE_KERNEL(30, "%i = cast %x : i32[30] ; %h = histogram<5> %i ; %r = cast %h : f32[5]"), x,
