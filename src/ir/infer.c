@@ -117,6 +117,11 @@ static bool check_operands(Infer *in) {
 }
 
 static bool give(Infer *in, const Type *type) {
+    int64_t elements = 1;
+    for (int d = 0; type->kind == TY_TILE && d < type->rank; d++) {
+        elements *= type->extent[d];
+        if (elements > MAX_TILE_ELEMENTS) return fail(in, "a tile has at most 2^20 elements");
+    }
     in->results[(*in->count)++] = type;
     return true;
 }

@@ -6,12 +6,13 @@
 
 static int class_of(size_t bytes) {
     int c = 4;
-    while (((size_t)1 << c) < bytes) c++;
+    while (c < CELL_CLASSES && ((size_t)1 << c) < bytes) c++;
     return c;
 }
 
 Cell *cell_new(Interp *in, size_t bytes) {
     int c = class_of(bytes);
+    if (c >= CELL_CLASSES) trap_throw(in->arena.trap, TRAP_OUT_OF_MEMORY);
     Cell *cell = in->free[c];
     if (cell)
         in->free[c] = cell->next;

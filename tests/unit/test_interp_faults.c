@@ -378,6 +378,7 @@ static void refused_texts(void) {
         "%s: i32) { yield %p, %q }",
         "%t = tensor %x, [4], [1] ; %e = extent<1> %t",
         "%t = tensor %x, [4], [none] ; %e = extent<0> %t",
+        "%i = iota<0, 2048> ; %a = expand<0> %i ; %b = expand<1> %i ; %c = add %a, %b",
         "%t = tensor %x, [4], [1] ; %m = splat true : i1[3] ; %v = tload %t, [0], %m : i32[4]",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) CHECK(!parses(texts[i]));
