@@ -1,7 +1,11 @@
 # Tilewright: the compiler needs a C11 compiler and make; emulator and Tensix model also a C++ compiler at run time.
 #
-#   make          build/tilewright, build/libtilewright.a, build/libtilewright.so
-#   make test     everything that can be tested here
+#   make              build/tilewright, build/libtilewright.a, build/libtilewright.so
+#   make demo         the kernels of kernels/ on every target that is present, with errors and times
+#   make test         everything that can be tested here; lists what it skipped
+#   make bless        rewrites expected outputs and generated pages; look at the diff
+#   make check-gpu    the numeric matrix on a device
+#   make install PREFIX=/usr/local
 #   make SAN=1 B=build/asan ...    the same with ASan + UBSan
 B      ?= build
 CC     ?= cc
@@ -51,7 +55,35 @@ $(B)/gen/embedded.o: $(B)/gen/embedded.c
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "== $$t"; $$t || exit 1; done
 
+$(B)/tests/matrix: tests/numeric/matrix.c $(B)/libtilewright.a
+	@mkdir -p $(@D)
+	$(CC) $(ALLCFLAGS) -o $@ $< $(B)/libtilewright.a $(LDLIBS)
+
+test: all
+	@tests/all.sh
+test-long: all $(B)/tests/matrix
+	tests/all.sh
+	$(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
+demo: all $(B)/tests/matrix
+	@CXX_PRESENT=$$(command -v $${CXX:-g++} || command -v clang++ || command -v c++); \
+	  GPU=$$(test -e /dev/nvidia0 && echo ,cuda); \
+	  $(B)/tests/matrix --demo --seed 1 --bin $(B) --targets interp,cpu$${CXX_PRESENT:+,emulated,tenstorrent}$$GPU
+check-gpu: all $(B)/tests/matrix
+	$(B)/tests/matrix --targets cuda --random 3
+bless: all
+	python3 tests/run.py --bless
+	$(B)/tilewright docs ops > docs/ops.md
+
+PREFIX ?= /usr/local
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(B)/tilewright $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(B)/libtilewright.a $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(B)/libtilewright.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 include/tilewright.h $(DESTDIR)$(PREFIX)/include
+	sed 's|@PREFIX@|$(PREFIX)|' tools/tilewright.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tilewright.pc
+
 clean:
 	rm -rf build
-.PHONY: all unit clean
+.PHONY: all unit test test-long demo check-gpu bless install clean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,74 @@
+#!/bin/sh
+# all.sh: what `make test` runs. Each group runs with what this machine has; what is missing is skipped, and the end of
+# the output lists it with the command that would add it. The exit status is that of the groups that ran.
+#
+#   tests/all.sh [GROUP...]       just these groups
+#   TILEWRIGHT_STRICT=1           a skipped group (but the GPU's) is a failure: what CI uses
+# shellcheck disable=SC2317
+cd "$(dirname "$0")/.." || exit 2
+wanted="$*"
+failed="" skipped="" passed=0
+jobs=$(nproc 2>/dev/null || echo 2)
+venv=.venv
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# group NAME "what is missing, or empty" "how to add it" COMMAND...
+group() {
+    name=$1 missing=$2 add=$3
+    shift 3
+    if [ -n "$wanted" ]; then case " $wanted " in *" $name "*) ;; *) return ;; esac; fi
+    if [ -n "$missing" ]; then
+        skipped="$skipped
+  $name: $missing; $add"
+        [ "$name" = gpu ] || strict_skip=1
+        return
+    fi
+    started=$(date +%s)
+    if "$@" >build/test-"$name".log 2>&1; then
+        passed=$((passed + 1))
+        echo "ok      $name ($(($(date +%s) - started)) s): $(tail -n 1 build/test-"$name".log)"
+    else
+        failed="$failed $name"
+        echo "FAILED  $name ($(($(date +%s) - started)) s), the end of build/test-$name.log:"
+        tail -n 40 build/test-"$name".log
+    fi
+}
+
+need() { # the first of the tools that is not there
+    for tool in "$@"; do have "$tool" || { echo "$tool is not installed"; return; }; done
+}
+
+with_clang() { make -s -j"$jobs" B=build/clang CC=clang-14 CFLAGS="-O1" all && echo "builds without a warning"; }
+sanitized() { make -s -j"$jobs" B=build/asan SAN=1 CFLAGS="-O1 -g" all unit; }
+make_venv() {
+    [ -x $venv/bin/python ] || python3 -m venv $venv || return 1
+    $venv/bin/pip install -q --disable-pip-version-check -r tests/requirements.txt
+}
+python_rules() { python3 tests/check_tree.py; }
+transcripts() { python3 tests/run.py; }
+python_grammar() { python3 tests/compare_ast.py; }
+numeric() { make -s build/tests/matrix && build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
+device() { make -s check-gpu; }
+
+mkdir -p build
+if have python3 && ! make_venv >build/test-venv.log 2>&1; then venv_missing="the virtual environment could not be made (build/test-venv.log)"; fi
+cxx=$(for c in "${CXX:-g++}" g++ clang++ c++; do have "$c" && echo "$c" && break; done)
+no_cxx=$([ -n "$cxx" ] || echo "no C++ compiler is installed")
+
+group unit "" "" make -s -j"$jobs" all unit
+group clang "$(need clang-14)" "apt-get install clang-14" with_clang
+group sanitized "" "" sanitized
+group tree "$(need python3)" "apt-get install python3" python_rules
+group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" transcripts
+group interp "" "" numeric interp 2
+group cpu "" "" numeric cpu 3
+group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
+group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
+group nvrtc "$(need python3)${venv_missing}" "apt-get install python3-venv" env TILEWRIGHT_NVRTC_VENV=$venv python3 tests/compile_all.py
+group gpu "$([ -e /dev/nvidia0 ] || echo 'no NVIDIA GPU is in this machine')" "run \`make check-gpu\` on one that has" device
+
+echo "$passed groups passed"
+[ -z "$skipped" ] || echo "skipped:$skipped"
+[ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
+[ -z "$TILEWRIGHT_STRICT" ] || [ -z "$strict_skip" ] || { echo "failed: a group was skipped, and TILEWRIGHT_STRICT is set"; exit 1; }
