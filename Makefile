@@ -70,6 +70,9 @@ demo: all $(B)/tests/matrix
 	  $(B)/tests/matrix --demo --seed 1 --bin $(B) --targets interp,cpu$${CXX_PRESENT:+,emulated,tenstorrent}$$GPU
 check-gpu: all $(B)/tests/matrix
 	$(B)/tests/matrix --targets cuda --random 3
+fuzz:
+	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
+	build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
 bless: all
 	python3 tests/run.py --bless
 	$(B)/tilewright docs ops > docs/ops.md
@@ -85,5 +88,5 @@ install: all
 
 clean:
 	rm -rf build
-.PHONY: all unit test test-long demo check-gpu bless install clean
+.PHONY: all unit test test-long fuzz demo check-gpu bless install clean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

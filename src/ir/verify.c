@@ -154,8 +154,6 @@ static void check_structure(Verifier *v, const Op *op) {
 
 /* What must be gone in a form. */
 static void check_form(Verifier *v, const Op *op) {
-    bool source_only = op->code == OP_PARALLEL;
-    if (source_only && v->form > FORM_TILE) complain(v, op, "it may not stand behind the raise pass");
     if (op->code == OP_CONVERT && v->form < FORM_LAYOUT) complain(v, op, "it stands in layout form only");
     if (op->code == OP_ROLE && (!op->parent->owner || op->parent->owner->code != OP_TASKS))
         complain(v, op, "a role stands directly in `tasks`");
