@@ -1,0 +1,246 @@
+/* triton.c: the Triton door: lists the kernels of a Python file (triton_open) and turns one into IR
+ * (triton_lower).
+ *
+ * Every function decorated with triton.jit is a kernel, but for those that another jit function
+ * calls. A parameter annotated tl.constexpr is a constant; one annotated with a dtype has that
+ * type; a bare one takes its kind from the argument: an array is a pointer to its elements, an int
+ * is int32 (int64 or uint64 if it needs more), a float is float32, a bool is int1, None and strings
+ * are constants. Unlike in Triton an argument of 1 stays a run-time value: facts about arguments
+ * are tested at launch. */
+#include "front/triton.h"
+
+#include <string.h>
+
+typedef struct Tree {
+    PyNode *module;
+    Names *names;
+} Tree;
+
+Val tl_error(Lower *l, DiagId id, Range range, ...) {
+    va_list args;
+    va_start(args, range);
+    diag_vemit(l->diag, id, range, args);
+    va_end(args);
+    int shown = 0;
+    for (const Frame *f = l->frame; f && f->caller && shown < 3; f = f->caller, shown++)
+        diag_emit(l->diag, DIAG_TL_CALLED, f->call, f->function->FunctionDef.name);
+    return val_error;
+}
+
+/* --- open --- */
+
+typedef struct Uses {
+    Map names; /* every name that is loaded */
+    Arena *arena;
+    const char *self;
+} Uses;
+
+static void find_uses(void *user, PyNode *node) {
+    Uses *uses = user;
+    if (node->kind == PY_Name && node->Name.ctx == PY_LOAD &&
+        strcmp(node->Name.id, uses->self) != 0)
+        map_set(&uses->names, uses->arena, node->Name.id, node);
+    py_each_child(node, find_uses, user);
+}
+
+/* Every jit function, also below `if` and `try` of the module. */
+typedef struct Finder {
+    const Tree *tree;
+    Arena *arena;
+    VEC(PyNode *) found;
+} Finder;
+
+static void find_jit(void *user, PyNode *node) {
+    Finder *finder = user;
+    if (node->kind == PY_FunctionDef) {
+        if (names_is_jit(finder->tree->names, node, finder->arena))
+            *VEC_PUSH(&finder->found, finder->arena) = node;
+        return;
+    }
+    if (py_kinds[node->kind].cls == PY_STMT || node->kind == PY_ExceptHandler ||
+        node->kind == PY_Module)
+        if (node->kind != PY_ClassDef) py_each_child(node, find_jit, user);
+}
+
+static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode *arg,
+                                 bool optional) {
+    FrontParam param = {.name = arg->arg.arg,
+                        .kind = FRONT_OPEN,
+                        .elem = -1,
+                        .rank = -1,
+                        .optional = optional,
+                        .range = arg->range};
+    const PyNode *annotation = arg->arg.annotation;
+    if (!annotation) return param;
+    const char *path = names_path(tree->names, annotation, unit->arena);
+    const char *text = annotation->kind == PY_Constant && annotation->Constant.what == PY_STR
+                           ? annotation->Constant.text->at
+                           : NULL;
+    if (path && strcmp(path, "triton.language.constexpr") == 0) {
+        param.kind = FRONT_CONSTANT;
+        return param;
+    }
+    if (path && strncmp(path, "triton.language.", 16) == 0) text = path + 16;
+    if (!text) return param;
+    Module *scratch = ir_module_new(unit->arena, unit->diag, unit->sources);
+    const Type *type = dtype_named(scratch, text);
+    if (!type) return param;
+    param.kind = type->pointer ? FRONT_POINTER : FRONT_SCALAR;
+    param.elem = (int)type->elem;
+    return param;
+}
+
+static void add_kernel(FrontUnit *unit, const Tree *tree, PyNode *function) {
+    const PyNode *a = function->FunctionDef.args;
+    const PyList *lists[] = {a->arguments.posonlyargs, a->arguments.args, a->arguments.kwonlyargs};
+    size_t positional = lists[0]->count + lists[1]->count, count = positional + lists[2]->count,
+           n = 0;
+    FrontParam *params = ARENA_ARRAY(unit->arena, FrontParam, count);
+    for (size_t k = 0; k < 3; k++)
+        for (uint32_t i = 0; i < lists[k]->count; i++, n++) {
+            bool optional = k == 2 ? a->arguments.kw_defaults->at[i] != NULL
+                                   : n + a->arguments.defaults->count >= positional;
+            params[n] = describe_param(unit, tree, lists[k]->at[i], optional);
+        }
+    *VEC_PUSH(&unit->kernels, unit->arena) = (FrontKernel){.name = function->FunctionDef.name,
+                                                           .range = function->range,
+                                                           .param_count = (int)count,
+                                                           .params = params,
+                                                           .node = function};
+}
+
+bool triton_open(FrontUnit *unit) {
+    int errors = unit->diag->errors;
+    Tree *tree = ARENA_NEW(unit->arena, Tree);
+    tree->module = py_parse(unit->file, unit->arena, unit->diag);
+    if (unit->diag->errors > errors) return false;
+    tree->names = names_collect(unit, tree->module);
+    unit->tree = tree;
+    Finder finder = {tree, unit->arena, {0}};
+    find_jit(&finder, tree->module);
+    Uses uses = {.arena = unit->arena};
+    for (size_t i = 0; i < finder.found.count; i++) {
+        uses.self = finder.found.at[i]->FunctionDef.name;
+        py_each_child(finder.found.at[i], find_uses, &uses);
+    }
+    for (int pass = 0; pass < 2 && unit->kernels.count == 0;
+         pass++) /* if all call each other, all are listed */
+        for (size_t i = 0; i < finder.found.count; i++) {
+            PyNode *function = finder.found.at[i];
+            const char *name = function->FunctionDef.name;
+            if (pass || !map_find(&uses.names, name, strlen(name)))
+                add_kernel(unit, tree, function);
+        }
+    if (unit->kernels.count) return true;
+    diag_emit(unit->diag, DIAG_TL_NO_KERNEL, (Range){unit->file->base, unit->file->base + 1},
+              unit->file->name);
+    return false;
+}
+
+/* --- lower --- */
+
+static Val constant_of(const FrontValue *value) {
+    switch (value->kind) {
+    case FRONT_BOOL: return val_bool(value->i != 0);
+    case FRONT_INT: return val_int(value->i);
+    case FRONT_FLOAT: return val_float(value->f);
+    case FRONT_TEXT: return val_str(value->text);
+    default: return val_none;
+    }
+}
+
+/* The constant that a string argument names: a dtype, as in `-D DTYPE=float16`, or itself. */
+static Val constant_argument(Lower *l, const FrontValue *value) {
+    Val v = constant_of(value);
+    const Type *dtype = NULL;
+    if (v.kind == VAL_STR)
+        dtype = dtype_named(l->module, strncmp(v.text, "tl.", 3) == 0 ? v.text + 3 : v.text);
+    return dtype ? val_dtype(dtype) : v;
+}
+
+static Val runtime_parameter(Lower *l, const FrontParam *param, const Type *type) {
+    return val_tensor(ir_argument(l->kernel, l->kernel->body, type, param->name));
+}
+
+static Val bind_scalar(Lower *l, const FrontParam *param, const FrontValue *value) {
+    Elem elem = EL_F32;
+    if (param->elem >= 0)
+        elem = (Elem)param->elem;
+    else if (value->kind == FRONT_BOOL)
+        elem = EL_I1;
+    else if (value->kind == FRONT_INT)
+        elem = value->i >= INT32_MIN && value->i <= INT32_MAX ? EL_I32 : EL_I64;
+    return runtime_parameter(l, param, ty_scalar(l->module, elem));
+}
+
+static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *value,
+                          const PyNode *otherwise) {
+    bool number =
+        value->kind == FRONT_BOOL || value->kind == FRONT_INT || value->kind == FRONT_FLOAT;
+    if (value->kind == FRONT_ABSENT) {
+        if (otherwise) {
+            Kernel *kernel = l->kernel;
+            l->kernel = NULL; /* a default is computed outside of the kernel */
+            Val v = tl_eval(l, otherwise);
+            l->kernel = kernel;
+            return param->kind == FRONT_CONSTANT || !val_is_number(v)
+                       ? v
+                       : to_tensor(l, v, otherwise->range);
+        }
+        if (param->kind == FRONT_POINTER)
+            return runtime_parameter(l, param, ty_pointer(l->module, (Elem)param->elem));
+        if (param->kind == FRONT_SCALAR) return bind_scalar(l, param, value);
+        return tl_error(l, DIAG_TL_MISSING, param->range, l->kernel->name, param->name);
+    }
+    if (param->kind == FRONT_CONSTANT) {
+        if (value->kind == FRONT_ARRAY)
+            return tl_error(l, DIAG_TL_PARAMETER, param->range, param->name, "a constant",
+                            "an array");
+        return constant_argument(l, value);
+    }
+    if (value->kind == FRONT_ARRAY) {
+        if (param->kind == FRONT_SCALAR)
+            return tl_error(l, DIAG_TL_PARAMETER, param->range, param->name, "a number",
+                            "an array");
+        if (param->elem >= 0 && param->elem != (int)value->elem)
+            return tl_error(l, DIAG_TL_PARAMETER, param->range, param->name,
+                            dtype_name((Elem)param->elem), dtype_name(value->elem));
+        return runtime_parameter(l, param, ty_pointer(l->module, value->elem));
+    }
+    if (number && param->kind == FRONT_POINTER)
+        return tl_error(l, DIAG_TL_PARAMETER, param->range, param->name, "an array", "a number");
+    return number ? bind_scalar(l, param, value) : constant_argument(l, value);
+}
+
+static const PyNode *default_of(const PyNode *function, int index) {
+    const PyNode *a = function->FunctionDef.args;
+    int positional = (int)(a->arguments.posonlyargs->count + a->arguments.args->count),
+        given = (int)a->arguments.defaults->count;
+    if (index >= positional) return a->arguments.kw_defaults->at[index - positional];
+    return index + given >= positional ? a->arguments.defaults->at[index + given - positional]
+                                       : NULL;
+}
+
+Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
+    const FrontKernel *wanted = request->kernel;
+    const Tree *tree = unit->tree;
+    PyNode *function = wanted->node;
+    Module *m = request->module;
+    int errors = m->diag->errors;
+    Lower lower = {.unit = unit, .arena = m->arena, .diag = m->diag, .module = m};
+    Lower *l = &lower;
+    l->names = names_collect(
+        unit, tree->module); /* constants are computed afresh: their types belong to the module */
+    l->kernel = ir_kernel_new(m, wanted->name, function->range);
+    l->b = ir_builder(l->kernel, l->kernel->body);
+    const PyNode *a = function->FunctionDef.args;
+    if (a->arguments.vararg || a->arguments.kwarg)
+        tl_error(l, DIAG_TL_UNSUPPORTED, a->range, "`*` and `**` parameters of a kernel");
+    Val *args = ARENA_ARRAY(m->arena, Val, wanted->param_count + 1);
+    for (int i = 0; i < wanted->param_count; i++)
+        args[i] = bind_parameter(l, &wanted->params[i], &request->args[i], default_of(function, i));
+    if (m->diag->errors == errors) tl_run_kernel(l, function, args);
+    if (m->diag->errors > errors) return NULL;
+    l->kernel->form = FORM_SOURCE;
+    return ir_verify(l->kernel, FORM_SOURCE, m->diag) ? l->kernel : NULL;
+}

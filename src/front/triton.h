@@ -1,0 +1,224 @@
+/* triton.h: what the files of the Triton door share.
+ *
+ * The door runs a kernel's text once, as Python would, on abstract values (Val): what Python knows
+ * at compile time is a Python object (a *constexpr*: number, string, tuple, dtype, function,
+ * module), everything else is an IR value with its type (VAL_TENSOR, which Triton calls a tensor
+ * even when it is a scalar or a pointer). Operating on constexprs is Python's arithmetic; operating
+ * on tensors appends IR ops. Calls of other jit functions are run in place.
+ *
+ *     pid = tl.program_id(0)            VAL_TENSOR i32
+ *     offs = pid * BLOCK + tl.arange(0, BLOCK)     BLOCK is VAL_INT 1024, offs VAL_TENSOR i32[1024]
+ *
+ * Mistakes are reported and give VAL_ERROR, which every operation passes on in silence: so one run
+ * finds several.
+ *
+ *     triton.c         open and lower: kernels, parameters
+ *     triton_names.c   what a name means: imports, constants, functions, the -D of the user
+ *     triton_value.c   Val: conversions, text, Python's arithmetic on constexprs
+ *     triton_arith.c   operators on tensors: promotion, broadcast, casts
+ *     triton_eval.c    expressions        triton_stmt.c  statements, control flow, calls in place
+ *     triton_call.c    binding arguments to parameters; the table of builtins (triton_builtins.def)
+ *     triton_math.c triton_memory.c triton_shape.c   what the builtins do */
+#ifndef FRONT_TRITON_H
+#define FRONT_TRITON_H
+#include "front/front.h"
+#include "ir/build.h"
+#include "syntax/py_ast.h"
+
+/* Python's integers, as far as a kernel needs them; what does not fit is refused. */
+__extension__ typedef __int128 PyInt;
+
+typedef enum ValKind {
+    VAL_ERROR,   /* reported already */
+    VAL_UNBOUND, /* a local that has no value here; text says why */
+    VAL_NONE,
+    VAL_BOOL,
+    VAL_INT,
+    VAL_FLOAT,
+    VAL_STR,
+    VAL_TUPLE, /* and list */
+    VAL_DTYPE,
+    VAL_MODULE, /* text: its dotted path; also a name inside a foreign module */
+    VAL_BUILTIN,
+    VAL_FUNCTION, /* a jit function of the file */
+    VAL_RANGE,    /* range(..), tl.range(..), tl.static_range(..) */
+    VAL_TENSOR
+} ValKind;
+
+typedef struct Val Val;
+typedef struct Builtin Builtin;
+typedef struct Range3 Range3;
+struct Val {
+    ValKind kind;
+    int count;       /* TUPLE */
+    const Val *self; /* BUILTIN: the object it is a method of, or NULL */
+    union {
+        PyInt i; /* BOOL, INT */
+        double f;
+        const char *text; /* STR, MODULE, UNBOUND */
+        const Val *items;
+        const Type *dtype; /* a scalar or pointer type; a tile type for `x.type` */
+        const Builtin *builtin;
+        const PyNode *function;
+        const Range3 *range;
+        Ref ref;
+    };
+};
+
+struct Range3 {
+    Val start, stop, step;
+    bool is_static;
+    int stages, unroll; /* 0: not given */
+};
+
+typedef struct Local {
+    const char *name;
+    Val val;
+} Local;
+typedef VEC(Local) Locals;
+typedef VEC(Ref) Refs;
+
+/* A function being run. */
+typedef struct Frame Frame;
+struct Frame {
+    Frame *caller;
+    const PyNode *function;
+    Range call; /* where it was called */
+    Locals locals;
+    int loops; /* run-time loops around the place */
+};
+
+typedef struct Names Names; /* triton_names.c: the module's names */
+
+typedef struct Lower {
+    FrontUnit *unit;
+    Names *names;
+    Arena *arena;
+    Diag *diag;
+    Module *module; /* NULL while only constants are computed */
+    Kernel *kernel;
+    Builder b;
+    Frame *frame; /* NULL at module level */
+    int64_t steps;
+    bool exhausted; /* too many steps, and said so */
+    int depth;
+} Lower;
+
+enum { TRITON_MAX_STEPS = 1000000, TRITON_MAX_DEPTH = 200 };
+
+/* --- errors --- */
+Val tl_error(Lower *l, DiagId id, Range range, ...);
+static inline bool val_failed(Val v) {
+    return v.kind == VAL_ERROR;
+}
+
+/* --- triton_value.c --- */
+static const Val val_none = {.kind = VAL_NONE}, val_error = {.kind = VAL_ERROR};
+Val val_bool(bool value);
+Val val_int(PyInt value);
+Val val_float(double value);
+Val val_str(const char *text);
+Val val_tensor(Ref ref);
+Val val_dtype(const Type *type);
+Val val_tuple(Lower *l, const Val *items, int count);
+bool val_is_const(Val v);  /* a number, None, string, dtype, function, or a tuple of such */
+bool val_is_number(Val v); /* BOOL, INT, FLOAT */
+bool val_same(Val a, Val b);
+bool val_truth(Val v);       /* of a constexpr, as bool() says */
+double val_as_double(Val v); /* of a number */
+const char *val_text(Lower *l, Val v);
+const char *type_text(Lower *l, const Type *type);
+const char *val_describe(Lower *l, Val v); /* "float32[128]" or "3" for messages */
+const Type *val_type(const Lower *l, Val v);
+/* The dtype of that name (float32, fp32, bf16, ...), or NULL. */
+const Type *dtype_named(Module *m, const char *name);
+const char *dtype_name(Elem elem);
+/* Python on constexprs. */
+Val const_binary(Lower *l, PyOp op, Val a, Val b, Range range);
+Val const_compare(Lower *l, PyOp op, Val a, Val b, Range range);
+Val const_unary(Lower *l, PyOp op, Val a, Range range);
+
+/* --- triton_names.c --- */
+Names *names_collect(FrontUnit *unit, const PyNode *module);
+/* What a name of the module means: a constant, function, module, builtin; VAL_UNBOUND when there is
+ * none. */
+Val names_lookup(Lower *l, const char *name, Range range);
+Val names_attribute(Lower *l, const char *path, const char *attr, Range range);
+/* "triton.jit" for whatever the file calls it; NULL if the node is no dotted name. */
+const char *names_path(const Names *names, const PyNode *node, Arena *arena);
+const char *names_suggest(Lower *l, const char *wrong); /* "; did you mean `x`?" or "" */
+bool names_is_jit(const Names *names, const PyNode *function, Arena *arena);
+
+/* --- triton_arith.c --- */
+bool need_ir(Lower *l, Range range); /* false, reported, while only constants are computed */
+/* A constexpr number becomes a scalar of the type that Triton gives it; a tensor stays. */
+Val to_tensor(Lower *l, Val v, Range range);
+Val tl_binary(Lower *l, PyOp op, Val a, Val b, Range range);
+Val tl_compare(Lower *l, PyOp op, Val a, Val b, Range range);
+Val tl_unary(Lower *l, PyOp op, Val a, Range range);
+Val tl_cast(Lower *l, Val v, const Type *dtype, Range range);
+Val tl_bitcast(Lower *l, Val v, const Type *dtype, Range range);
+/* Both tensors to their common element type (Triton's rules) and rank. weak: numbers adapt to the
+ * other side. */
+typedef enum Promote { PROMOTE_WEAK = 1, PROMOTE_DIVIDE = 2 } Promote;
+bool tl_promote(Lower *l, Val *a, Val *b, int mode, Range range);
+/* Equal rank and fitting extents, or an error that shows both shapes. */
+bool tl_align(Lower *l, Val *a, Val *b, Range range);
+Val tl_broadcast_to(Lower *l, Val v, int rank, const int64_t *extent, Range range);
+Val tl_truth(Lower *l, Val v,
+             Range range); /* as the condition of if: a bool constexpr, or a scalar i1 */
+Ref val_ref(Lower *l, Val v, Range range); /* to_tensor's reference */
+static inline const Type *ref_type(const Lower *l, Ref ref) {
+    return ir_type(l->kernel, ref);
+}
+
+/* --- triton_eval.c --- */
+Val tl_eval(Lower *l, const PyNode *node);
+bool tl_step(Lower *l,
+             Range range); /* counts work; false, reported once, beyond TRITON_MAX_STEPS */
+Val tl_call(Lower *l, Val function,
+            const PyNode *call); /* evaluates the arguments of a Call node */
+
+/* --- triton_stmt.c --- */
+/* Runs a jit function on bound arguments (one a parameter, in order). */
+Val tl_run_function(Lower *l, const PyNode *function, const Val *args, Range call);
+void tl_run_kernel(Lower *l, const PyNode *function, const Val *args);
+void tl_assign(Lower *l, const PyNode *target, Val value);
+/* An op with one region, filled by running an expression; used for `a if c else b`. */
+Val tl_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Range range);
+
+/* --- triton_call.c, triton_builtins.def --- */
+typedef struct Call {
+    const Builtin *builtin;
+    Range range;
+    const Val *args;     /* one a parameter of the signature; defaults filled in */
+    const Range *ranges; /* where each stands, or the call's */
+} Call;
+struct Builtin {
+    const char *name;
+    const char *kinds;     /* letters of triton_builtins.def */
+    const char *signature; /* Python's own: "x, axis=None" */
+    Val (*lower)(Lower *l, const Call *call);
+    int code; /* an Opcode or Word for rows that share a function */
+    const char *doc;
+};
+extern const Builtin builtins[];
+extern const size_t builtin_count;
+const Builtin *builtin_find(const char *name, char kind);
+Val call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call);
+Val call_function(Lower *l, const PyNode *function, const PyNode *call);
+
+/* What a builtin's lowering asks of its arguments; each reports and returns false when it is not
+ * so. */
+bool want_int(Lower *l, const Call *c, int arg, int64_t *value); /* a constexpr integer */
+bool want_bool(Lower *l, const Call *c, int arg, bool *value);   /* a constexpr truth */
+bool want_dtype(Lower *l, const Call *c, int arg, const Type **dtype);
+bool want_text(Lower *l, const Call *c, int arg, const char **text); /* NULL for None */
+bool want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent);
+bool want_tensor(Lower *l, const Call *c, int arg, Val *v); /* a number becomes a scalar */
+bool want_axis(Lower *l, const Call *c, int arg, int rank, int *axis);
+
+#define TL(name, kinds, signature, function, code, doc) Val function(Lower *l, const Call *call);
+#include "front/triton_builtins.def"
+#undef TL
+#endif

@@ -1,0 +1,297 @@
+/* triton_call.c: binds the arguments of a call to parameters, for builtins by the signature in
+ * their row, for jit functions by their `def`; and the questions that lowerings ask of arguments.
+ *
+ *     tl.load(p, mask=m)     "pointer, mask=None, other=None, ..."  ->  args [p, m, None, ...] */
+#include "front/triton.h"
+
+#include <string.h>
+
+const Builtin builtins[] = {
+#define TL(name, kinds, signature, function, code, doc) \
+    {#name, kinds, signature, function, code, doc},
+#include "front/triton_builtins.def"
+#undef TL
+};
+const size_t builtin_count = sizeof builtins / sizeof *builtins;
+
+const Builtin *builtin_find(const char *name, char kind) {
+    for (size_t i = 0; i < builtin_count; i++)
+        if (strchr(builtins[i].kinds, kind) && strcmp(builtins[i].name, name) == 0)
+            return &builtins[i];
+    return NULL;
+}
+
+enum { MAX_PARAMS = 64 };
+
+/* One parameter list, of a signature or of a def. */
+typedef struct Params {
+    const char *name;      /* of the function, for messages */
+    int count, positional; /* all; those that a position can reach */
+    int star;              /* index of the one that takes the rest, or -1 */
+    struct Param {
+        const char *name;
+        const char *text;   /* signature: the default's text, or NULL */
+        const PyNode *node; /* def: the default, or NULL */
+        bool optional;
+    } at[MAX_PARAMS];
+} Params;
+
+static void read_signature(Lower *l, const Builtin *builtin, Params *params) {
+    *params = (Params){.name = builtin->name, .star = -1};
+    for (const char *s = builtin->signature; *s;) {
+        while (*s == ' ' || *s == ',') s++;
+        bool star = *s == '*';
+        if (star) s++;
+        size_t length = strcspn(s, "=,");
+        struct Param *param = &params->at[params->count];
+        param->name = arena_string(l->arena, s, length);
+        s += length;
+        if (star) params->star = params->count;
+        if (*s == '=') {
+            size_t width = s[1] == '(' ? 2 : strcspn(s + 1, ",");
+            param->text = arena_string(l->arena, s + 1, width);
+            param->optional = true;
+            s += 1 + width;
+        }
+        params->count++;
+        if (params->star < 0) params->positional = params->count;
+    }
+}
+
+static Val default_value(Lower *l, const char *text) {
+    if (strcmp(text, "True") == 0) return val_bool(true);
+    if (strcmp(text, "False") == 0) return val_bool(false);
+    if (text[0] == '\'') return val_str("");
+    if (text[0] == '(') return (Val){.kind = VAL_TUPLE};
+    if (text[0] >= '0' && text[0] <= '9') return val_int(text[0] - '0');
+    const Type *dtype = dtype_named(l->module, text);
+    return dtype ? val_dtype(dtype) : val_none;
+}
+
+static void add_params(Params *params, const PyList *list, const PyList *defaults,
+                       bool keyword_only) {
+    for (uint32_t i = 0; i < list->count && params->count < MAX_PARAMS; i++) {
+        struct Param *param = &params->at[params->count++];
+        *param = (struct Param){.name = list->at[i]->arg.arg};
+        if (keyword_only) param->node = defaults->at[i];
+        param->optional = param->node != NULL;
+        if (!keyword_only) params->positional = params->count;
+    }
+}
+
+static void read_def(const PyNode *function, Params *params) {
+    const PyNode *a = function->FunctionDef.args;
+    *params = (Params){.name = function->FunctionDef.name, .star = -1};
+    add_params(params, a->arguments.posonlyargs, NULL, false);
+    add_params(params, a->arguments.args, NULL, false);
+    const PyList *defaults = a->arguments.defaults;
+    for (uint32_t i = 0; i < defaults->count && (int)i < params->count; i++) {
+        struct Param *param = &params->at[params->count - (int)defaults->count + (int)i];
+        param->node = defaults->at[i];
+        param->optional = true;
+    }
+    if (a->arguments.vararg && params->count < MAX_PARAMS) {
+        params->star = params->count;
+        params->at[params->count++] = (struct Param){.name = a->arguments.vararg->arg.arg};
+    }
+    add_params(params, a->arguments.kwonlyargs, a->arguments.kw_defaults, true);
+}
+
+typedef struct Bound {
+    Val args[MAX_PARAMS];
+    Range ranges[MAX_PARAMS];
+    bool given[MAX_PARAMS];
+    VEC(Val) rest; /* what the starred parameter takes */
+} Bound;
+
+static bool bind_position(Lower *l, const Params *params, Bound *bound, int *position, Val v,
+                          Range range) {
+    if (*position < params->positional) {
+        bound->args[*position] = v;
+        bound->ranges[*position] = range;
+        bound->given[(*position)++] = true;
+        return true;
+    }
+    if (params->star >= 0) {
+        if (!bound->rest.count) bound->ranges[params->star] = range;
+        *VEC_PUSH(&bound->rest, l->arena) = v;
+        return true;
+    }
+    tl_error(l, DIAG_TL_TOO_MANY, range, params->name, params->positional);
+    return false;
+}
+
+static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyNode *keyword) {
+    const char *name = keyword->keyword.arg;
+    const char *names[MAX_PARAMS];
+    if (!name) {
+        tl_error(l, DIAG_TL_UNSUPPORTED, keyword->range, "`**` in a call");
+        return false;
+    }
+    for (int i = 0; i < params->count; i++) {
+        names[i] = params->at[i].name;
+        if (strcmp(names[i], name) != 0) continue;
+        if (bound->given[i]) {
+            tl_error(l, DIAG_TL_TWICE, keyword->range, name, params->name);
+            return false;
+        }
+        bound->args[i] = tl_eval(l, keyword->keyword.value);
+        bound->ranges[i] = keyword->keyword.value->range;
+        bound->given[i] = true;
+        if (i == params->star && bound->args[i].kind != VAL_TUPLE) /* shape=4 for *shape */
+            bound->args[i] = val_tuple(l, &bound->args[i], 1);
+        return true;
+    }
+    const char *near = text_nearest(name, names, (size_t)params->count);
+    tl_error(l, DIAG_TL_NO_PARAMETER, keyword->range, params->name, name,
+             near ? arena_printf(l->arena, "; did you mean `%s`?", near) : "");
+    return false;
+}
+
+/* Evaluates the arguments of the call in order and binds them; false after a mistake. */
+static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self,
+                 const PyNode *call) {
+    int position = 0;
+    bool good = true;
+    for (int i = 0; i < params->count; i++) bound->ranges[i] = call->range;
+    if (self) good = bind_position(l, params, bound, &position, *self, call->Call.func->range);
+    for (uint32_t i = 0; i < call->Call.args->count && good; i++) {
+        const PyNode *arg = call->Call.args->at[i];
+        bool star = arg->kind == PY_Starred;
+        Val v = tl_eval(l, star ? arg->Starred.value : arg);
+        if (star && v.kind == VAL_TUPLE) {
+            for (int k = 0; k < v.count && good; k++)
+                good = bind_position(l, params, bound, &position, v.items[k], arg->range);
+        } else if (star && !val_failed(v)) {
+            tl_error(l, DIAG_TL_UNPACK, arg->range, 1, val_describe(l, v));
+            good = false;
+        } else {
+            good = bind_position(l, params, bound, &position, v, arg->range);
+        }
+    }
+    for (uint32_t i = 0; i < call->Call.keywords->count && good; i++)
+        good = bind_keyword(l, params, bound, call->Call.keywords->at[i]);
+    for (size_t i = 0; i < bound->rest.count; i++) good = good && !val_failed(bound->rest.at[i]);
+    for (int i = 0; i < params->count && good; i++) {
+        if (i == params->star) {
+            if (!bound->given[i])
+                bound->args[i] = val_tuple(l, bound->rest.at, (int)bound->rest.count);
+        } else if (!bound->given[i]) {
+            const struct Param *param = &params->at[i];
+            if (!param->optional) {
+                tl_error(l, DIAG_TL_MISSING, call->range, params->name, param->name);
+                return false;
+            }
+            bound->args[i] = param->node ? tl_eval(l, param->node) : default_value(l, param->text);
+        }
+        if (val_failed(bound->args[i])) good = false;
+    }
+    return good;
+}
+
+Val call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call) {
+    if (builtin->lower == lower_unsupported) /* by its name, whatever its arguments are */
+        return builtin->lower(l, &(Call){.builtin = builtin, .range = call->Call.func->range});
+    Params *params = ARENA_NEW(l->arena, Params);
+    Bound *bound = ARENA_NEW(l->arena, Bound);
+    read_signature(l, builtin, params);
+    if (!bind(l, params, bound, self, call)) return val_error;
+    return builtin->lower(l, &(Call){builtin, call->range, bound->args, bound->ranges});
+}
+
+Val call_function(Lower *l, const PyNode *function, const PyNode *call) {
+    Params *params = ARENA_NEW(l->arena, Params);
+    Bound *bound = ARENA_NEW(l->arena, Bound);
+    read_def(function, params);
+    if (params->count == MAX_PARAMS)
+        return tl_error(l, DIAG_TL_UNSUPPORTED, call->range, "a function of so many parameters");
+    if (!need_ir(l, call->range) || !bind(l, params, bound, NULL, call)) return val_error;
+    return tl_run_function(l, function, bound->args, call->range);
+}
+
+/* --- questions to arguments --- */
+
+static bool complain(Lower *l, const Call *c, int arg, const char *what) {
+    tl_error(l, DIAG_TL_ARGUMENT, c->ranges[arg], c->builtin->name, what,
+             val_describe(l, c->args[arg]));
+    return false;
+}
+
+/* An integer constant, also one that went through a plain variable. */
+static bool constant_int(Lower *l, Val v, int64_t *value) {
+    if (v.kind == VAL_TENSOR)
+        return ty_is_scalar(val_type(l, v)) && ir_const_int(l->kernel, v.ref, value);
+    if (v.kind != VAL_INT && v.kind != VAL_BOOL) return false;
+    if (v.i < INT64_MIN || v.i > INT64_MAX) return false;
+    *value = (int64_t)v.i;
+    return true;
+}
+
+bool want_int(Lower *l, const Call *c, int arg, int64_t *value) {
+    return constant_int(l, c->args[arg], value) ||
+           complain(l, c, arg, "an integer known at compile time");
+}
+
+bool want_bool(Lower *l, const Call *c, int arg, bool *value) {
+    if (!val_is_const(c->args[arg]))
+        return complain(l, c, arg, "True or False, known at compile time");
+    *value = val_truth(c->args[arg]);
+    return true;
+}
+
+bool want_dtype(Lower *l, const Call *c, int arg, const Type **dtype) {
+    Val v = c->args[arg];
+    if (v.kind == VAL_DTYPE && v.dtype->rank == 0) {
+        *dtype = v.dtype;
+        return true;
+    }
+    return complain(l, c, arg, "a dtype such as tl.float32");
+}
+
+bool want_text(Lower *l, const Call *c, int arg, const char **text) {
+    Val v = c->args[arg];
+    *text = v.kind == VAL_STR && v.text[0] ? v.text : NULL;
+    return v.kind == VAL_STR || v.kind == VAL_NONE || complain(l, c, arg, "a string");
+}
+
+bool want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent) {
+    Val v = c->args[arg];
+    if (v.kind == VAL_TUPLE && v.count == 1 && v.items[0].kind == VAL_TUPLE)
+        v = v.items[0]; /* f(x, (a, b)) */
+    Val one = v;
+    if (v.kind != VAL_TUPLE) v = (Val){.kind = VAL_TUPLE, .items = &one, .count = 1};
+    if (v.count > MAX_RANK) {
+        tl_error(l, DIAG_TL_RANK, c->ranges[arg], MAX_RANK);
+        return false;
+    }
+    int64_t elements = 1;
+    for (int d = 0; d < v.count; d++) {
+        if (!constant_int(l, v.items[d], &extent[d]) || extent[d] < 1)
+            return complain(l, c, arg, "a shape of positive integers known at compile time");
+        if (extent[d] > MAX_TILE_ELEMENTS / elements) {
+            tl_error(l, DIAG_TL_TILE_SIZE, c->ranges[arg], val_text(l, v), MAX_TILE_ELEMENTS);
+            return false;
+        }
+        elements *= extent[d];
+    }
+    *rank = v.count;
+    return true;
+}
+
+bool want_tensor(Lower *l, const Call *c, int arg, Val *v) {
+    if (c->args[arg].kind != VAL_TENSOR && !val_is_number(c->args[arg]))
+        return complain(l, c, arg, "a tensor or number");
+    *v = to_tensor(l, c->args[arg], c->ranges[arg]);
+    return !val_failed(*v);
+}
+
+bool want_axis(Lower *l, const Call *c, int arg, int rank, int *axis) {
+    int64_t value;
+    if (!want_int(l, c, arg, &value)) return false;
+    if (value < -rank || value >= rank) {
+        tl_error(l, DIAG_TL_AXIS, c->ranges[arg], (int)value, rank);
+        return false;
+    }
+    *axis = (int)(value < 0 ? value + rank : value);
+    return true;
+}

@@ -1,0 +1,262 @@
+/* triton_names.c: what names mean to a Triton kernel: the file's imports, constants and jit
+ * functions, the definitions of the user, and the modules `triton` and `triton.language` under
+ * whatever name the file gives them.
+ *
+ * Names are looked up only where code is live, as in Triton; a constant of the module is computed
+ * when a kernel first asks for it. The -D of the user wins over the file's own value. */
+#include "front/triton.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum NameKind { NAME_VALUE, NAME_FUNCTION, NAME_MODULE, NAME_OPAQUE } NameKind;
+
+typedef struct Name {
+    NameKind kind;
+    const PyNode *node; /* VALUE: the expression; FUNCTION: the def */
+    const char *path;   /* MODULE */
+    bool busy, ready;   /* VALUE: being computed; computed */
+    Val value;
+} Name;
+
+struct Names {
+    FrontUnit *unit;
+    Arena *arena;
+    Map map;
+};
+
+static Name *define(Names *names, const char *id, NameKind kind) {
+    Name *name = ARENA_NEW(names->arena, Name);
+    name->kind = kind;
+    map_set(&names->map, names->arena, id, name);
+    return name;
+}
+
+static void define_module(Names *names, const char *id, const char *path) {
+    /* Projects hand Triton on through modules of their own: `from vllm.triton_utils import tl,
+     * triton`. */
+    if (strncmp(path, "triton", 6) != 0) {
+        const char *last = strrchr(path, '.');
+        if (last && strcmp(last, ".tl") == 0) path = "triton.language";
+        if (last && strcmp(last, ".triton") == 0) path = "triton";
+    }
+    define(names, id, NAME_MODULE)->path = path;
+}
+
+static void collect_import(Names *names, const PyNode *node) {
+    for (uint32_t i = 0; i < node->Import.names->count; i++) {
+        const PyNode *alias = node->Import.names->at[i];
+        const char *path = alias->alias.name;
+        if (alias->alias.asname) {
+            define_module(names, alias->alias.asname, path);
+        } else { /* `import a.b` binds a */
+            const char *first = arena_string(names->arena, path, strcspn(path, "."));
+            define_module(names, first, first);
+        }
+    }
+}
+
+static void collect_from(Names *names, const PyNode *node) {
+    const char *module = node->ImportFrom.module ? node->ImportFrom.module : "";
+    for (uint32_t i = 0; i < node->ImportFrom.names->count; i++) {
+        const PyNode *alias = node->ImportFrom.names->at[i];
+        const char *name = alias->alias.name,
+                   *as = alias->alias.asname ? alias->alias.asname : name;
+        const char *dots = node->ImportFrom.level ? "." : "";
+        if (strcmp(name, "*") != 0)
+            define_module(names, as, arena_printf(names->arena, "%s%s.%s", dots, module, name));
+    }
+}
+
+static void collect(Names *names, const PyList *body);
+
+static void collect_statement(Names *names, const PyNode *node) {
+    switch ((PyKind)node->kind) {
+    case PY_Import: collect_import(names, node); break;
+    case PY_ImportFrom: collect_from(names, node); break;
+    case PY_FunctionDef: define(names, node->FunctionDef.name, NAME_FUNCTION)->node = node; break;
+    case PY_ClassDef: define(names, node->ClassDef.name, NAME_OPAQUE); break;
+    case PY_Assign:
+        for (uint32_t i = 0; i < node->Assign.targets->count; i++)
+            if (node->Assign.targets->at[i]->kind == PY_Name)
+                define(names, node->Assign.targets->at[i]->Name.id, NAME_VALUE)->node =
+                    node->Assign.value;
+        break;
+    case PY_AnnAssign:
+        if (node->AnnAssign.target->kind == PY_Name && node->AnnAssign.value)
+            define(names, node->AnnAssign.target->Name.id, NAME_VALUE)->node =
+                node->AnnAssign.value;
+        break;
+    case PY_If:
+        collect(names, node->If.orelse);
+        collect(names, node->If.body);
+        break;
+    case PY_Try:
+        for (uint32_t i = 0; i < node->Try.handlers->count; i++)
+            collect(names, node->Try.handlers->at[i]->ExceptHandler.body);
+        collect(names, node->Try.body);
+        break;
+    case PY_With: collect(names, node->With.body); break;
+    default: break;
+    }
+}
+
+static void collect(Names *names, const PyList *body) {
+    for (uint32_t i = 0; i < body->count; i++) collect_statement(names, body->at[i]);
+}
+
+Names *names_collect(FrontUnit *unit, const PyNode *module) {
+    Names *names = ARENA_NEW(unit->arena, Names);
+    names->unit = unit;
+    names->arena = unit->arena;
+    collect(names, module->Module.body);
+    return names;
+}
+
+const char *names_path(const Names *names, const PyNode *node, Arena *arena) {
+    if (node->kind == PY_Name) {
+        const Name *name = map_get(&names->map, node->Name.id);
+        return name && name->kind == NAME_MODULE ? name->path : node->Name.id;
+    }
+    if (node->kind != PY_Attribute) return NULL;
+    const char *left = names_path(names, node->Attribute.value, arena);
+    return left ? arena_printf(arena, "%s.%s", left, node->Attribute.attr) : NULL;
+}
+
+bool names_is_jit(const Names *names, const PyNode *function, Arena *arena) {
+    for (uint32_t i = 0; i < function->FunctionDef.decorator_list->count; i++) {
+        const PyNode *decorator = function->FunctionDef.decorator_list->at[i];
+        if (decorator->kind == PY_Call) decorator = decorator->Call.func;
+        const char *path = names_path(names, decorator, arena);
+        if (path && (strcmp(path, "triton.jit") == 0 || strcmp(path, "triton.runtime.jit") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* --- values --- */
+
+static Val from_define(const FrontValue *value) {
+    switch (value->kind) {
+    case FRONT_BOOL: return val_bool(value->i != 0);
+    case FRONT_INT: return val_int(value->i);
+    case FRONT_FLOAT: return val_float(value->f);
+    case FRONT_TEXT: return val_str(value->text);
+    default: return val_none;
+    }
+}
+
+/* Computes a module constant: a frame of its own, and no IR. */
+static Val compute(Lower *l, Name *name, const char *id, Range range) {
+    if (name->ready) return name->value;
+    if (name->busy) return tl_error(l, DIAG_TL_CYCLE, range, id);
+    name->busy = true;
+    Frame *frame = l->frame;
+    Kernel *kernel = l->kernel;
+    l->frame = NULL;
+    l->kernel = NULL;
+    name->value = tl_eval(l, name->node);
+    l->frame = frame;
+    l->kernel = kernel;
+    name->busy = false;
+    name->ready = true;
+    return name->value;
+}
+
+Val names_lookup(Lower *l, const char *id, Range range) {
+    const FrontUnit *unit = l->unit;
+    for (int i = unit->define_count; i-- > 0;)
+        if (strcmp(unit->defines[i].name, id) == 0) return from_define(&unit->defines[i].value);
+    Name *name = map_get(&l->names->map, id);
+    if (name) {
+        switch (name->kind) {
+        case NAME_VALUE: return compute(l, name, id, range);
+        case NAME_MODULE: {
+            const char *dot = strrchr(name->path, '.');
+            if (!dot) return (Val){.kind = VAL_MODULE, .text = name->path};
+            const char *parent = arena_string(l->arena, name->path, (size_t)(dot - name->path));
+            return names_attribute(l, parent, dot + 1, range);
+        }
+        case NAME_FUNCTION:
+            if (names_is_jit(l->names, name->node, l->arena))
+                return (Val){.kind = VAL_FUNCTION, .function = name->node};
+            return tl_error(l, DIAG_TL_NOT_JIT, range, id);
+        case NAME_OPAQUE: return (Val){.kind = VAL_MODULE, .text = id};
+        }
+    }
+    const Builtin *builtin = builtin_find(id, 'P');
+    if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
+    return (Val){.kind = VAL_UNBOUND};
+}
+
+/* The parts of Python's own `math` that are constants. */
+static bool math_constant(const char *attr, Val *value) {
+    static const struct {
+        const char *name;
+        double value;
+    } table[] = {{"pi", 3.14159265358979323846},
+                 {"e", 2.71828182845904523536},
+                 {"tau", 6.28318530717958647692},
+                 {"inf", INFINITY},
+                 {"nan", NAN}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].name, attr) == 0) {
+            *value = val_float(table[i].value);
+            return true;
+        }
+    return false;
+}
+
+static bool is_one_of(const char *text, const char *const *list) {
+    for (; *list; list++)
+        if (strcmp(*list, text) == 0) return true;
+    return false;
+}
+
+const char *names_suggest(Lower *l, const char *wrong) {
+    VEC(const char *) all = {0};
+    for (size_t i = 0; i < builtin_count; i++)
+        if (strchr(builtins[i].kinds, 'T')) *VEC_PUSH(&all, l->arena) = builtins[i].name;
+    for (int e = 0; e < EL_COUNT; e++) *VEC_PUSH(&all, l->arena) = dtype_name((Elem)e);
+    const char *nearest = text_nearest(wrong, all.at, all.count);
+    return nearest ? arena_printf(l->arena, "; did you mean `tl.%s`?", nearest) : "";
+}
+
+/* A name of triton.language, or of a module below it. */
+static Val language_attribute(Lower *l, const char *path, const char *attr, Range range) {
+    static const char *const modules[] = {"math",      "extra", "core", "standard", "random",
+                                          "libdevice", "cuda",  "hip",  NULL};
+    static const char *const refused[] = {"float8e4b8", "float8e5b16",  "float8e4b15", "void",
+                                          "tensor",     "dtype",        "tuple",       "const",
+                                          "slice",      "PropagateNan", NULL};
+    bool libdevice = strstr(path, "libdevice") != NULL;
+    bool math = strcmp(path, "triton.language.math") == 0;
+    const Builtin *builtin = builtin_find(attr, libdevice ? 'L' : math ? 'M' : 'T');
+    if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
+    if (!libdevice && is_one_of(attr, modules))
+        return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "%s.%s", path, attr)};
+    if (l->module) {
+        const Type *dtype = dtype_named(l->module, attr);
+        if (dtype) return val_dtype(dtype);
+    }
+    if (is_one_of(attr, refused) || libdevice)
+        return tl_error(l, DIAG_TL_UNSUPPORTED, range,
+                        arena_printf(l->arena, "%s.%s", libdevice ? "libdevice" : "tl", attr));
+    const char *hint = names_suggest(l, attr);
+    return tl_error(l, DIAG_TL_UNKNOWN, range,
+                    arena_printf(l->arena, "%s.%s", math ? "tl.math" : "tl", attr), hint);
+}
+
+Val names_attribute(Lower *l, const char *path, const char *attr, Range range) {
+    if (strncmp(path, "triton.language", 15) == 0 && (path[15] == '\0' || path[15] == '.'))
+        return language_attribute(l, path, attr, range);
+    if (strcmp(path, "triton") == 0) {
+        if (strcmp(attr, "language") == 0)
+            return (Val){.kind = VAL_MODULE, .text = "triton.language"};
+        const Builtin *builtin = builtin_find(attr, 'H');
+        if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
+    }
+    Val value;
+    if (strcmp(path, "math") == 0 && math_constant(attr, &value)) return value;
+    return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "%s.%s", path, attr)};
+}
