@@ -16,14 +16,14 @@ typedef struct Tree {
     Names *names;
 } Tree;
 
-Val tl_error(Lower *l, DiagId id, Range range, ...) {
+Val tri_error(Lower *l, DiagId id, Range range, ...) {
     va_list args;
     va_start(args, range);
     diag_vemit(l->diag, id, range, args);
     va_end(args);
     int shown = 0;
     for (const Frame *f = l->frame; f && f->caller && shown < 3; f = f->caller, shown++)
-        diag_emit(l->diag, DIAG_TL_CALLED, f->call, f->function->FunctionDef.name);
+        diag_emit(l->diag, DIAG_TRI_CALLED, f->call, f->function->FunctionDef.name);
     return val_error;
 }
 
@@ -53,7 +53,7 @@ typedef struct Finder {
 static void find_jit(void *user, PyNode *node) {
     Finder *finder = user;
     if (node->kind == PY_FunctionDef) {
-        if (names_is_jit(finder->tree->names, node, finder->arena))
+        if (tri_names_is_jit(finder->tree->names, node, finder->arena))
             *VEC_PUSH(&finder->found, finder->arena) = node;
         return;
     }
@@ -72,7 +72,7 @@ static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode
                         .range = arg->range};
     const PyNode *annotation = arg->arg.annotation;
     if (!annotation) return param;
-    const char *path = names_path(tree->names, annotation, unit->arena);
+    const char *path = tri_names_path(tree->names, annotation, unit->arena);
     const char *text = annotation->kind == PY_Constant && annotation->Constant.what == PY_STR
                            ? annotation->Constant.text->at
                            : NULL;
@@ -83,7 +83,7 @@ static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode
     if (path && strncmp(path, "triton.language.", 16) == 0) text = path + 16;
     if (!text) return param;
     Module *scratch = ir_module_new(unit->arena, unit->diag, unit->sources);
-    const Type *type = dtype_named(scratch, text);
+    const Type *type = tri_dtype_named(scratch, text);
     if (!type) return param;
     param.kind = type->pointer ? FRONT_POINTER : FRONT_SCALAR;
     param.elem = (int)type->elem;
@@ -114,7 +114,7 @@ bool triton_open(FrontUnit *unit) {
     Tree *tree = ARENA_NEW(unit->arena, Tree);
     tree->module = py_parse(unit->file, unit->arena, unit->diag);
     if (unit->diag->errors > errors) return false;
-    tree->names = names_collect(unit, tree->module);
+    tree->names = tri_names_collect(unit, tree->module);
     unit->tree = tree;
     Finder finder = {tree, unit->arena, {0}};
     find_jit(&finder, tree->module);
@@ -132,7 +132,7 @@ bool triton_open(FrontUnit *unit) {
                 add_kernel(unit, tree, function);
         }
     if (unit->kernels.count) return true;
-    diag_emit(unit->diag, DIAG_TL_NO_KERNEL, (Range){unit->file->base, unit->file->base + 1},
+    diag_emit(unit->diag, DIAG_TRI_NO_KERNEL, (Range){unit->file->base, unit->file->base + 1},
               unit->file->name);
     return false;
 }
@@ -141,10 +141,10 @@ bool triton_open(FrontUnit *unit) {
 
 static Val constant_of(const FrontValue *value) {
     switch (value->kind) {
-    case FRONT_BOOL: return val_bool(value->i != 0);
-    case FRONT_INT: return val_int(value->i);
-    case FRONT_FLOAT: return val_float(value->f);
-    case FRONT_TEXT: return val_str(value->text);
+    case FRONT_BOOL: return tri_val_bool(value->i != 0);
+    case FRONT_INT: return tri_val_int(value->i);
+    case FRONT_FLOAT: return tri_val_float(value->f);
+    case FRONT_TEXT: return tri_val_str(value->text);
     default: return val_none;
     }
 }
@@ -154,12 +154,12 @@ static Val constant_argument(Lower *l, const FrontValue *value) {
     Val v = constant_of(value);
     const Type *dtype = NULL;
     if (v.kind == VAL_STR)
-        dtype = dtype_named(l->module, strncmp(v.text, "tl.", 3) == 0 ? v.text + 3 : v.text);
-    return dtype ? val_dtype(dtype) : v;
+        dtype = tri_dtype_named(l->module, strncmp(v.text, "tl.", 3) == 0 ? v.text + 3 : v.text);
+    return dtype ? tri_val_dtype(dtype) : v;
 }
 
 static Val runtime_parameter(Lower *l, const FrontParam *param, const Type *type) {
-    return val_tensor(ir_argument(l->kernel, l->kernel->body, type, param->name));
+    return tri_val_tensor(ir_argument(l->kernel, l->kernel->body, type, param->name));
 }
 
 static Val bind_scalar(Lower *l, const FrontParam *param, const FrontValue *value) {
@@ -181,34 +181,34 @@ static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *v
         if (otherwise) {
             Kernel *kernel = l->kernel;
             l->kernel = NULL; /* a default is computed outside of the kernel */
-            Val v = tl_eval(l, otherwise);
+            Val v = tri_eval(l, otherwise);
             l->kernel = kernel;
-            return param->kind == FRONT_CONSTANT || !val_is_number(v)
+            return param->kind == FRONT_CONSTANT || !tri_val_is_number(v)
                        ? v
-                       : to_tensor(l, v, otherwise->range);
+                       : tri_to_tensor(l, v, otherwise->range);
         }
         if (param->kind == FRONT_POINTER)
             return runtime_parameter(l, param, ty_pointer(l->module, (Elem)param->elem));
         if (param->kind == FRONT_SCALAR) return bind_scalar(l, param, value);
-        return tl_error(l, DIAG_TL_MISSING, param->range, l->kernel->name, param->name);
+        return tri_error(l, DIAG_TRI_MISSING, param->range, l->kernel->name, param->name);
     }
     if (param->kind == FRONT_CONSTANT) {
         if (value->kind == FRONT_ARRAY)
-            return tl_error(l, DIAG_TL_PARAMETER, param->range, param->name, "a constant",
-                            "an array");
+            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a constant",
+                             "an array");
         return constant_argument(l, value);
     }
     if (value->kind == FRONT_ARRAY) {
         if (param->kind == FRONT_SCALAR)
-            return tl_error(l, DIAG_TL_PARAMETER, param->range, param->name, "a number",
-                            "an array");
+            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a number",
+                             "an array");
         if (param->elem >= 0 && param->elem != (int)value->elem)
-            return tl_error(l, DIAG_TL_PARAMETER, param->range, param->name,
-                            dtype_name((Elem)param->elem), dtype_name(value->elem));
+            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name,
+                             tri_dtype_name((Elem)param->elem), tri_dtype_name(value->elem));
         return runtime_parameter(l, param, ty_pointer(l->module, value->elem));
     }
     if (number && param->kind == FRONT_POINTER)
-        return tl_error(l, DIAG_TL_PARAMETER, param->range, param->name, "an array", "a number");
+        return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "an array", "a number");
     return number ? bind_scalar(l, param, value) : constant_argument(l, value);
 }
 
@@ -229,17 +229,17 @@ Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
     int errors = m->diag->errors;
     Lower lower = {.unit = unit, .arena = m->arena, .diag = m->diag, .module = m};
     Lower *l = &lower;
-    l->names = names_collect(
+    l->names = tri_names_collect(
         unit, tree->module); /* constants are computed afresh: their types belong to the module */
     l->kernel = ir_kernel_new(m, wanted->name, function->range);
     l->b = ir_builder(l->kernel, l->kernel->body);
     const PyNode *a = function->FunctionDef.args;
     if (a->arguments.vararg || a->arguments.kwarg)
-        tl_error(l, DIAG_TL_UNSUPPORTED, a->range, "`*` and `**` parameters of a kernel");
+        tri_error(l, DIAG_TRI_UNSUPPORTED, a->range, "`*` and `**` parameters of a kernel");
     Val *args = ARENA_ARRAY(m->arena, Val, wanted->param_count + 1);
     for (int i = 0; i < wanted->param_count; i++)
         args[i] = bind_parameter(l, &wanted->params[i], &request->args[i], default_of(function, i));
-    if (m->diag->errors == errors) tl_run_kernel(l, function, args);
+    if (m->diag->errors == errors) tri_run_kernel(l, function, args);
     if (m->diag->errors > errors) return NULL;
     l->kernel->form = FORM_SOURCE;
     return ir_verify(l->kernel, FORM_SOURCE, m->diag) ? l->kernel : NULL;

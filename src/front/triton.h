@@ -17,8 +17,8 @@
  *     triton_value.c   Val: conversions, text, Python's arithmetic on constexprs
  *     triton_arith.c   operators on tensors: promotion, broadcast, casts
  *     triton_eval.c    expressions        triton_stmt.c  statements, control flow, calls in place
- *     triton_call.c    binding arguments to parameters; the table of builtins (triton_builtins.def)
- *     triton_math.c triton_memory.c triton_shape.c   what the builtins do */
+ *     triton_call.c    binding arguments to parameters; the table of tri_builtins
+ * (triton_builtins.def) triton_math.c triton_memory.c triton_shape.c   what the tri_builtins do */
 #ifndef FRONT_TRITON_H
 #define FRONT_TRITON_H
 #include "front/front.h"
@@ -107,85 +107,85 @@ typedef struct Lower {
 enum { TRITON_MAX_STEPS = 1000000, TRITON_MAX_DEPTH = 200 };
 
 /* --- errors --- */
-Val tl_error(Lower *l, DiagId id, Range range, ...);
-static inline bool val_failed(Val v) {
+Val tri_error(Lower *l, DiagId id, Range range, ...);
+static inline bool tri_val_failed(Val v) {
     return v.kind == VAL_ERROR;
 }
 
 /* --- triton_value.c --- */
 static const Val val_none = {.kind = VAL_NONE}, val_error = {.kind = VAL_ERROR};
-Val val_bool(bool value);
-Val val_int(PyInt value);
-Val val_float(double value);
-Val val_str(const char *text);
-Val val_tensor(Ref ref);
-Val val_dtype(const Type *type);
-Val val_tuple(Lower *l, const Val *items, int count);
-bool val_is_const(Val v);  /* a number, None, string, dtype, function, or a tuple of such */
-bool val_is_number(Val v); /* BOOL, INT, FLOAT */
-bool val_same(Val a, Val b);
-bool val_truth(Val v);       /* of a constexpr, as bool() says */
-double val_as_double(Val v); /* of a number */
-const char *val_text(Lower *l, Val v);
-const char *type_text(Lower *l, const Type *type);
-const char *val_describe(Lower *l, Val v); /* "float32[128]" or "3" for messages */
-const Type *val_type(const Lower *l, Val v);
+Val tri_val_bool(bool value);
+Val tri_val_int(PyInt value);
+Val tri_val_float(double value);
+Val tri_val_str(const char *text);
+Val tri_val_tensor(Ref ref);
+Val tri_val_dtype(const Type *type);
+Val tri_val_tuple(Lower *l, const Val *items, int count);
+bool tri_val_is_const(Val v);  /* a number, None, string, dtype, function, or a tuple of such */
+bool tri_val_is_number(Val v); /* BOOL, INT, FLOAT */
+bool tri_val_same(Val a, Val b);
+bool tri_val_truth(Val v);       /* of a constexpr, as bool() says */
+double tri_val_as_double(Val v); /* of a number */
+const char *tri_val_text(Lower *l, Val v);
+const char *tri_type_text(Lower *l, const Type *type);
+const char *tri_val_describe(Lower *l, Val v); /* "float32[128]" or "3" for messages */
+const Type *tri_val_type(const Lower *l, Val v);
 /* The dtype of that name (float32, fp32, bf16, ...), or NULL. */
-const Type *dtype_named(Module *m, const char *name);
-const char *dtype_name(Elem elem);
+const Type *tri_dtype_named(Module *m, const char *name);
+const char *tri_dtype_name(Elem elem);
 /* Python on constexprs. */
-Val const_binary(Lower *l, PyOp op, Val a, Val b, Range range);
-Val const_compare(Lower *l, PyOp op, Val a, Val b, Range range);
-Val const_unary(Lower *l, PyOp op, Val a, Range range);
+Val tri_const_binary(Lower *l, PyOp op, Val a, Val b, Range range);
+Val tri_const_compare(Lower *l, PyOp op, Val a, Val b, Range range);
+Val tri_const_unary(Lower *l, PyOp op, Val a, Range range);
 
 /* --- triton_names.c --- */
-Names *names_collect(FrontUnit *unit, const PyNode *module);
+Names *tri_names_collect(FrontUnit *unit, const PyNode *module);
 /* What a name of the module means: a constant, function, module, builtin; VAL_UNBOUND when there is
  * none. */
-Val names_lookup(Lower *l, const char *name, Range range);
-Val names_attribute(Lower *l, const char *path, const char *attr, Range range);
+Val tri_names_lookup(Lower *l, const char *name, Range range);
+Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range range);
 /* "triton.jit" for whatever the file calls it; NULL if the node is no dotted name. */
-const char *names_path(const Names *names, const PyNode *node, Arena *arena);
-const char *names_suggest(Lower *l, const char *wrong); /* "; did you mean `x`?" or "" */
-bool names_is_jit(const Names *names, const PyNode *function, Arena *arena);
+const char *tri_names_path(const Names *names, const PyNode *node, Arena *arena);
+const char *tri_names_suggest(Lower *l, const char *wrong); /* "; did you mean `x`?" or "" */
+bool tri_names_is_jit(const Names *names, const PyNode *function, Arena *arena);
 
 /* --- triton_arith.c --- */
-bool need_ir(Lower *l, Range range); /* false, reported, while only constants are computed */
+bool tri_need_ir(Lower *l, Range range); /* false, reported, while only constants are computed */
 /* A constexpr number becomes a scalar of the type that Triton gives it; a tensor stays. */
-Val to_tensor(Lower *l, Val v, Range range);
-Val tl_binary(Lower *l, PyOp op, Val a, Val b, Range range);
-Val tl_compare(Lower *l, PyOp op, Val a, Val b, Range range);
-Val tl_unary(Lower *l, PyOp op, Val a, Range range);
-Val tl_cast(Lower *l, Val v, const Type *dtype, Range range);
-Val tl_bitcast(Lower *l, Val v, const Type *dtype, Range range);
+Val tri_to_tensor(Lower *l, Val v, Range range);
+Val tri_binary(Lower *l, PyOp op, Val a, Val b, Range range);
+Val tri_compare(Lower *l, PyOp op, Val a, Val b, Range range);
+Val tri_unary(Lower *l, PyOp op, Val a, Range range);
+Val tri_cast(Lower *l, Val v, const Type *dtype, Range range);
+Val tri_bitcast(Lower *l, Val v, const Type *dtype, Range range);
 /* Both tensors to their common element type (Triton's rules) and rank. weak: numbers adapt to the
  * other side. */
 typedef enum Promote { PROMOTE_WEAK = 1, PROMOTE_DIVIDE = 2 } Promote;
-bool tl_promote(Lower *l, Val *a, Val *b, int mode, Range range);
+bool tri_promote(Lower *l, Val *a, Val *b, int mode, Range range);
 /* Equal rank and fitting extents, or an error that shows both shapes. */
-bool tl_align(Lower *l, Val *a, Val *b, Range range);
-Val tl_broadcast_to(Lower *l, Val v, int rank, const int64_t *extent, Range range);
-Val tl_truth(Lower *l, Val v,
-             Range range); /* as the condition of if: a bool constexpr, or a scalar i1 */
-Ref val_ref(Lower *l, Val v, Range range); /* to_tensor's reference */
-static inline const Type *ref_type(const Lower *l, Ref ref) {
+bool tri_align(Lower *l, Val *a, Val *b, Range range);
+Val tri_broadcast_to(Lower *l, Val v, int rank, const int64_t *extent, Range range);
+Val tri_truth(Lower *l, Val v,
+              Range range); /* as the condition of if: a bool constexpr, or a scalar i1 */
+Ref tri_val_ref(Lower *l, Val v, Range range); /* to_tensor's reference */
+static inline const Type *tri_ref_type(const Lower *l, Ref ref) {
     return ir_type(l->kernel, ref);
 }
 
 /* --- triton_eval.c --- */
-Val tl_eval(Lower *l, const PyNode *node);
-bool tl_step(Lower *l,
-             Range range); /* counts work; false, reported once, beyond TRITON_MAX_STEPS */
-Val tl_call(Lower *l, Val function,
-            const PyNode *call); /* evaluates the arguments of a Call node */
+Val tri_eval(Lower *l, const PyNode *node);
+bool tri_step(Lower *l,
+              Range range); /* counts work; false, reported once, beyond TRITON_MAX_STEPS */
+Val tri_call(Lower *l, Val function,
+             const PyNode *call); /* evaluates the arguments of a Call node */
 
 /* --- triton_stmt.c --- */
 /* Runs a jit function on bound arguments (one a parameter, in order). */
-Val tl_run_function(Lower *l, const PyNode *function, const Val *args, Range call);
-void tl_run_kernel(Lower *l, const PyNode *function, const Val *args);
-void tl_assign(Lower *l, const PyNode *target, Val value);
+Val tri_run_function(Lower *l, const PyNode *function, const Val *args, Range call);
+void tri_run_kernel(Lower *l, const PyNode *function, const Val *args);
+void tri_assign(Lower *l, const PyNode *target, Val value);
 /* An op with one region, filled by running an expression; used for `a if c else b`. */
-Val tl_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Range range);
+Val tri_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Range range);
 
 /* --- triton_call.c, triton_builtins.def --- */
 typedef struct Call {
@@ -202,21 +202,21 @@ struct Builtin {
     int code; /* an Opcode or Word for rows that share a function */
     const char *doc;
 };
-extern const Builtin builtins[];
-extern const size_t builtin_count;
-const Builtin *builtin_find(const char *name, char kind);
-Val call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call);
-Val call_function(Lower *l, const PyNode *function, const PyNode *call);
+extern const Builtin tri_builtins[];
+extern const size_t tri_builtin_count;
+const Builtin *tri_builtin_find(const char *name, char kind);
+Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call);
+Val tri_call_function(Lower *l, const PyNode *function, const PyNode *call);
 
 /* What a builtin's lowering asks of its arguments; each reports and returns false when it is not
  * so. */
-bool want_int(Lower *l, const Call *c, int arg, int64_t *value); /* a constexpr integer */
-bool want_bool(Lower *l, const Call *c, int arg, bool *value);   /* a constexpr truth */
-bool want_dtype(Lower *l, const Call *c, int arg, const Type **dtype);
-bool want_text(Lower *l, const Call *c, int arg, const char **text); /* NULL for None */
-bool want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent);
-bool want_tensor(Lower *l, const Call *c, int arg, Val *v); /* a number becomes a scalar */
-bool want_axis(Lower *l, const Call *c, int arg, int rank, int *axis);
+bool tri_want_int(Lower *l, const Call *c, int arg, int64_t *value); /* a constexpr integer */
+bool tri_want_bool(Lower *l, const Call *c, int arg, bool *value);   /* a constexpr truth */
+bool tri_want_dtype(Lower *l, const Call *c, int arg, const Type **dtype);
+bool tri_want_text(Lower *l, const Call *c, int arg, const char **text); /* NULL for None */
+bool tri_want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent);
+bool tri_want_tensor(Lower *l, const Call *c, int arg, Val *v); /* a number becomes a scalar */
+bool tri_want_axis(Lower *l, const Call *c, int arg, int rank, int *axis);
 
 #define TL(name, kinds, signature, function, code, doc) Val function(Lower *l, const Call *call);
 #include "front/triton_builtins.def"

@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-bool need_ir(Lower *l, Range range) {
+bool tri_need_ir(Lower *l, Range range) {
     if (l->kernel) return true;
-    tl_error(l, DIAG_TL_NOT_CONSTANT, range);
+    tri_error(l, DIAG_TRI_NOT_CONSTANT, range);
     return false;
 }
 
@@ -33,7 +33,7 @@ static bool number_type(Lower *l, Val v, Range range, Elem *elem) {
         else if (v.i >= 0 && v.i < one << 64)
             *elem = EL_U64;
         else {
-            tl_error(l, DIAG_TL_NUMBER_RANGE, range, val_text(l, v), "any integer type");
+            tri_error(l, DIAG_TRI_NUMBER_RANGE, range, tri_val_text(l, v), "any integer type");
             return false;
         }
     } else {
@@ -47,38 +47,39 @@ static bool number_type(Lower *l, Val v, Range range, Elem *elem) {
 
 static Val make_number(Lower *l, Val v, Elem elem) {
     if (elem_is_float(elem)) {
-        double value = val_as_double(v);
-        return val_tensor(
+        double value = tri_val_as_double(v);
+        return tri_val_tensor(
             ir_float(&l->b, elem, value == 0 ? 0.0 : value)); /* Triton has no literal -0.0 */
     }
-    if (v.kind == VAL_FLOAT) return val_tensor(ir_int(&l->b, elem, (int64_t)v.f));
-    return val_tensor(ir_int(&l->b, elem, (int64_t)(uint64_t)v.i));
+    if (v.kind == VAL_FLOAT) return tri_val_tensor(ir_int(&l->b, elem, (int64_t)v.f));
+    return tri_val_tensor(ir_int(&l->b, elem, (int64_t)(uint64_t)v.i));
 }
 
-Val to_tensor(Lower *l, Val v, Range range) {
+Val tri_to_tensor(Lower *l, Val v, Range range) {
     if (v.kind == VAL_TENSOR || v.kind == VAL_ERROR) return v;
-    if (!val_is_number(v)) return tl_error(l, DIAG_TL_NOT_TENSOR, range, val_describe(l, v));
+    if (!tri_val_is_number(v))
+        return tri_error(l, DIAG_TRI_NOT_TENSOR, range, tri_val_describe(l, v));
     Elem elem;
-    if (!need_ir(l, range) || !number_type(l, v, range, &elem)) return val_error;
+    if (!tri_need_ir(l, range) || !number_type(l, v, range, &elem)) return val_error;
     return make_number(l, v, elem);
 }
 
-Ref val_ref(Lower *l, Val v, Range range) {
-    v = to_tensor(l, v, range);
+Ref tri_val_ref(Lower *l, Val v, Range range) {
+    v = tri_to_tensor(l, v, range);
     return v.kind == VAL_TENSOR ? v.ref : REF_NONE;
 }
 
 /* --- shapes --- */
 
 static Val pad_rank(Lower *l, Val v, int rank) {
-    const Type *type = val_type(l, v);
+    const Type *type = tri_val_type(l, v);
     Ref ref = v.ref;
     for (int r = type->rank; r != 0 && r < rank; r++) ref = ir_expand(&l->b, ref, 0);
-    return val_tensor(ref);
+    return tri_val_tensor(ref);
 }
 
-bool tl_align(Lower *l, Val *a, Val *b, Range range) {
-    const Type *ta = val_type(l, *a), *tb = val_type(l, *b);
+bool tri_align(Lower *l, Val *a, Val *b, Range range) {
+    const Type *ta = tri_val_type(l, *a), *tb = tri_val_type(l, *b);
     int rank = ta->rank > tb->rank ? ta->rank : tb->rank;
     int64_t ones[MAX_RANK];
     const Type *pa = ta, *pb = tb;
@@ -95,11 +96,11 @@ bool tl_align(Lower *l, Val *a, Val *b, Range range) {
     }
     const Type *common = ty_broadcast(l->module, pa, pb);
     if (!common) {
-        tl_error(l, DIAG_TL_SHAPES, range, type_text(l, ta), type_text(l, tb));
+        tri_error(l, DIAG_TRI_SHAPES, range, tri_type_text(l, ta), tri_type_text(l, tb));
         return false;
     }
     if (ty_elements(common) > MAX_TILE_ELEMENTS) {
-        tl_error(l, DIAG_TL_TILE_SIZE, range, type_text(l, common), MAX_TILE_ELEMENTS);
+        tri_error(l, DIAG_TRI_TILE_SIZE, range, tri_type_text(l, common), MAX_TILE_ELEMENTS);
         return false;
     }
     *a = pad_rank(l, *a, rank);
@@ -107,19 +108,20 @@ bool tl_align(Lower *l, Val *a, Val *b, Range range) {
     return true;
 }
 
-Val tl_broadcast_to(Lower *l, Val v, int rank, const int64_t *extent, Range range) {
-    v = to_tensor(l, v, range);
-    if (val_failed(v)) return v;
-    const Type *type = val_type(l, v), *want = ty_with_shape(l->module, type, rank, extent);
+Val tri_broadcast_to(Lower *l, Val v, int rank, const int64_t *extent, Range range) {
+    v = tri_to_tensor(l, v, range);
+    if (tri_val_failed(v)) return v;
+    const Type *type = tri_val_type(l, v), *want = ty_with_shape(l->module, type, rank, extent);
     if (type == want) return v;
-    if (type->rank == 0) return val_tensor(ir_splat(&l->b, v.ref, want));
+    if (type->rank == 0) return tri_val_tensor(ir_splat(&l->b, v.ref, want));
     if (type->rank < rank) {
         v = pad_rank(l, v, rank);
-        type = val_type(l, v);
+        type = tri_val_type(l, v);
     }
     if (type->rank != rank || ty_broadcast(l->module, type, want) != want)
-        return tl_error(l, DIAG_TL_BROADCAST, range, type_text(l, type), type_text(l, want));
-    return val_tensor(ir_broadcast(&l->b, v.ref, want));
+        return tri_error(l, DIAG_TRI_BROADCAST, range, tri_type_text(l, type),
+                         tri_type_text(l, want));
+    return tri_val_tensor(ir_broadcast(&l->b, v.ref, want));
 }
 
 /* --- promotion --- */
@@ -175,134 +177,138 @@ static bool number_fits(Lower *l, Val v, Elem elem, Range range) {
     PyInt one = 1, low = is_signed ? -(one << (bits - 1)) : 0,
           high = (one << (is_signed ? bits - 1 : bits)) - 1;
     if (v.i >= low && v.i <= high) return true;
-    tl_error(l, DIAG_TL_NUMBER_RANGE, range, val_text(l, v), dtype_name(elem));
+    tri_error(l, DIAG_TRI_NUMBER_RANGE, range, tri_val_text(l, v), tri_dtype_name(elem));
     return false;
 }
 
 static Val bad_pair(Lower *l, const char *what, Val a, Val b, Range range) {
-    return tl_error(l, DIAG_TL_OPERANDS, range, what, val_describe(l, a), val_describe(l, b));
+    return tri_error(l, DIAG_TRI_OPERANDS, range, what, tri_val_describe(l, a),
+                     tri_val_describe(l, b));
 }
 
-bool tl_promote(Lower *l, Val *a, Val *b, int mode, Range range) {
-    bool weak_a = mode & PROMOTE_WEAK && val_is_number(*a),
-         weak_b = mode & PROMOTE_WEAK && val_is_number(*b);
+bool tri_promote(Lower *l, Val *a, Val *b, int mode, Range range) {
+    bool weak_a = mode & PROMOTE_WEAK && tri_val_is_number(*a),
+         weak_b = mode & PROMOTE_WEAK && tri_val_is_number(*b);
     Val number_a = *a, number_b = *b;
-    *a = to_tensor(l, *a, range);
-    *b = to_tensor(l, *b, range);
-    if (val_failed(*a) || val_failed(*b)) return false;
-    const Type *ta = val_type(l, *a), *tb = val_type(l, *b);
+    *a = tri_to_tensor(l, *a, range);
+    *b = tri_to_tensor(l, *b, range);
+    if (tri_val_failed(*a) || tri_val_failed(*b)) return false;
+    const Type *ta = tri_val_type(l, *a), *tb = tri_val_type(l, *b);
     if (ta->pointer || tb->pointer) {
-        if (ta->pointer && tb->pointer && ta->elem == tb->elem) return tl_align(l, a, b, range);
+        if (ta->pointer && tb->pointer && ta->elem == tb->elem) return tri_align(l, a, b, range);
         bad_pair(l, "this operation", *a, *b, range);
         return false;
     }
     Elem elem;
     if (!computation_type(ta->elem, weak_a, tb->elem, weak_b, mode & PROMOTE_DIVIDE, &elem)) {
-        tl_error(l, DIAG_TL_NO_COMMON_TYPE, range, type_text(l, ta), type_text(l, tb));
+        tri_error(l, DIAG_TRI_NO_COMMON_TYPE, range, tri_type_text(l, ta), tri_type_text(l, tb));
         return false;
     }
     bool divide_mixed = mode & PROMOTE_DIVIDE && !elem_is_float(elem) && weak_a == weak_b &&
                         elem_is_signed(ta->elem) != elem_is_signed(tb->elem);
     if (divide_mixed) {
-        tl_error(l, DIAG_TL_SIGNEDNESS, range, type_text(l, ta), type_text(l, tb));
+        tri_error(l, DIAG_TRI_SIGNEDNESS, range, tri_type_text(l, ta), tri_type_text(l, tb));
         return false;
     }
     if ((weak_a && !number_fits(l, number_a, elem, range)) ||
         (weak_b && !number_fits(l, number_b, elem, range)))
         return false;
-    *a =
-        weak_a ? make_number(l, number_a, elem) : tl_cast(l, *a, ty_scalar(l->module, elem), range);
-    *b =
-        weak_b ? make_number(l, number_b, elem) : tl_cast(l, *b, ty_scalar(l->module, elem), range);
-    return tl_align(l, a, b, range);
+    *a = weak_a ? make_number(l, number_a, elem)
+                : tri_cast(l, *a, ty_scalar(l->module, elem), range);
+    *b = weak_b ? make_number(l, number_b, elem)
+                : tri_cast(l, *b, ty_scalar(l->module, elem), range);
+    return tri_align(l, a, b, range);
 }
 
 /* --- casts --- */
 
-Val tl_bitcast(Lower *l, Val v, const Type *dtype, Range range) {
-    const Type *type = val_type(l, v);
+Val tri_bitcast(Lower *l, Val v, const Type *dtype, Range range) {
+    const Type *type = tri_val_type(l, v);
     int from = ty_elem_bytes(type), to = ty_elem_bytes(dtype);
     if (from != to ||
         (type->elem == EL_I1 && !type->pointer) != (dtype->elem == EL_I1 && !dtype->pointer))
-        return tl_error(l, DIAG_TL_BITCAST, range, type_text(l, type), type_text(l, dtype));
+        return tri_error(l, DIAG_TRI_BITCAST, range, tri_type_text(l, type),
+                         tri_type_text(l, dtype));
     Op *op = ir_begin(&l->b, OP_BITCAST);
     ir_operand(&l->b, op, v.ref);
     const Type *given = dtype->pointer
                             ? ty_pointer_tile(l->module, dtype->elem, type->rank, type->extent)
                             : ty_with_elem(l->module, type, dtype->elem);
-    return val_tensor(ir_end(&l->b, op, given));
+    return tri_val_tensor(ir_end(&l->b, op, given));
 }
 
-Val tl_cast(Lower *l, Val v, const Type *dtype, Range range) {
-    v = to_tensor(l, v, range);
-    if (val_failed(v)) return v;
-    const Type *type = val_type(l, v);
+Val tri_cast(Lower *l, Val v, const Type *dtype, Range range) {
+    v = tri_to_tensor(l, v, range);
+    if (tri_val_failed(v)) return v;
+    const Type *type = tri_val_type(l, v);
     if (type->pointer && dtype->pointer)
-        return type->elem == dtype->elem ? v : tl_bitcast(l, v, dtype, range);
+        return type->elem == dtype->elem ? v : tri_bitcast(l, v, dtype, range);
     if (type->pointer && !dtype->pointer) {
         const Type *i64 = ty_scalar(l->module, EL_I64);
         if (!elem_is_int(dtype->elem) && dtype->elem != EL_I1)
-            return tl_error(l, DIAG_TL_BITCAST, range, type_text(l, type), type_text(l, dtype));
-        return tl_cast(l, tl_bitcast(l, v, i64, range), dtype, range);
+            return tri_error(l, DIAG_TRI_BITCAST, range, tri_type_text(l, type),
+                             tri_type_text(l, dtype));
+        return tri_cast(l, tri_bitcast(l, v, i64, range), dtype, range);
     }
     if (dtype->pointer) {
-        Val address = tl_cast(l, v, ty_scalar(l->module, EL_I64), range);
-        return val_failed(address) ? address : tl_bitcast(l, address, dtype, range);
+        Val address = tri_cast(l, v, ty_scalar(l->module, EL_I64), range);
+        return tri_val_failed(address) ? address : tri_bitcast(l, address, dtype, range);
     }
     if (type->elem == dtype->elem) return v;
     if (dtype->elem == EL_I1) /* any number to a boolean: is it not zero */
-        return val_tensor(ir_compare(&l->b, CMP_NE, v.ref,
-                                     elem_is_float(type->elem) ? ir_float(&l->b, type->elem, 0)
-                                                               : ir_int(&l->b, type->elem, 0)));
+        return tri_val_tensor(ir_compare(&l->b, CMP_NE, v.ref,
+                                         elem_is_float(type->elem) ? ir_float(&l->b, type->elem, 0)
+                                                                   : ir_int(&l->b, type->elem, 0)));
     if (ref_is_literal(v.ref)) { /* fold, so that constants keep reading as constants */
         const Literal *literal = ir_literal(l->kernel, v.ref);
         bool from = elem_is_float(type->elem), to = elem_is_float(dtype->elem);
         bool exact = type->elem != EL_U64 || literal->i >= 0;
-        if (from && to) return val_tensor(ir_float(&l->b, dtype->elem, literal->f));
+        if (from && to) return tri_val_tensor(ir_float(&l->b, dtype->elem, literal->f));
         if (!from && to && exact)
-            return val_tensor(ir_float(&l->b, dtype->elem, (double)literal->i));
-        if (!from && !to) return val_tensor(ir_int(&l->b, dtype->elem, literal->i));
+            return tri_val_tensor(ir_float(&l->b, dtype->elem, (double)literal->i));
+        if (!from && !to) return tri_val_tensor(ir_int(&l->b, dtype->elem, literal->i));
     }
-    return val_tensor(ir_cast(&l->b, v.ref, dtype->elem));
+    return tri_val_tensor(ir_cast(&l->b, v.ref, dtype->elem));
 }
 
 /* --- operators --- */
 
 static Val add_pointer(Lower *l, Val pointer, Val offset, bool negate, Range range) {
-    const Type *type = val_type(l, offset);
+    const Type *type = tri_val_type(l, offset);
     if (type->elem == EL_I1)
-        offset = tl_cast(l, offset, ty_scalar(l->module, EL_I32), range);
+        offset = tri_cast(l, offset, ty_scalar(l->module, EL_I32), range);
     else if (!elem_is_int(type->elem))
-        return tl_error(l, DIAG_TL_OFFSET, range, type_text(l, type));
+        return tri_error(l, DIAG_TRI_OFFSET, range, tri_type_text(l, type));
     else if (elem_info[type->elem].cls == CLASS_UINT && elem_info[type->elem].bits < 64)
-        offset = tl_cast(l, offset, ty_scalar(l->module, EL_I64),
-                         range); /* the IR's offsets are signed */
+        offset = tri_cast(l, offset, ty_scalar(l->module, EL_I64),
+                          range); /* the IR's offsets are signed */
     if (negate) {
         int64_t value;
         bool known = ir_const_int(l->kernel, offset.ref, &value) && value != INT64_MIN;
-        offset = val_tensor(known ? ir_int(&l->b, val_type(l, offset)->elem, -value)
-                                  : ir_unary(&l->b, OP_NEG, offset.ref));
+        offset = tri_val_tensor(known ? ir_int(&l->b, tri_val_type(l, offset)->elem, -value)
+                                      : ir_unary(&l->b, OP_NEG, offset.ref));
     }
-    if (!tl_align(l, &pointer, &offset, range)) return val_error;
-    return val_tensor(ir_binary(&l->b, OP_PTR_ADD, pointer.ref, offset.ref));
+    if (!tri_align(l, &pointer, &offset, range)) return val_error;
+    return tri_val_tensor(ir_binary(&l->b, OP_PTR_ADD, pointer.ref, offset.ref));
 }
 
 static bool is_pointer(Lower *l, Val v) {
-    return v.kind == VAL_TENSOR && val_type(l, v)->pointer;
+    return v.kind == VAL_TENSOR && tri_val_type(l, v)->pointer;
 }
 
 static Val divide(Lower *l, Val a, Val b, Range range) {
-    if (!tl_promote(l, &a, &b, PROMOTE_WEAK | PROMOTE_DIVIDE, range)) return val_error;
+    if (!tri_promote(l, &a, &b, PROMOTE_WEAK | PROMOTE_DIVIDE, range)) return val_error;
     const Type *f32 = ty_scalar(l->module, EL_F32);
-    if (!elem_is_float(val_type(l, a)->elem)) {
-        a = tl_cast(l, a, f32, range);
-        b = tl_cast(l, b, f32, range);
+    if (!elem_is_float(tri_val_type(l, a)->elem)) {
+        a = tri_cast(l, a, f32, range);
+        b = tri_cast(l, b, f32, range);
     }
     Op *op = ir_begin(&l->b, OP_DIV);
     ir_operand(&l->b, op, a.ref);
     ir_operand(&l->b, op, b.ref);
-    if (val_type(l, a)->elem == EL_F32) op_set(l->kernel, op, (Attr){.id = AT_APPROX, .number = 1});
-    return val_tensor(ir_end(&l->b, op, NULL));
+    if (tri_val_type(l, a)->elem == EL_F32)
+        op_set(l->kernel, op, (Attr){.id = AT_APPROX, .number = 1});
+    return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
 static Opcode opcode_of(PyOp op) {
@@ -321,13 +327,13 @@ static Opcode opcode_of(PyOp op) {
     }
 }
 
-Val tl_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
-    if (val_failed(a) || val_failed(b)) return val_error;
-    if (val_is_const(a) && val_is_const(b)) return const_binary(l, op, a, b, range);
+Val tri_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
+    if (tri_val_failed(a) || tri_val_failed(b)) return val_error;
+    if (tri_val_is_const(a) && tri_val_is_const(b)) return tri_const_binary(l, op, a, b, range);
     if ((a.kind == VAL_TUPLE || b.kind == VAL_TUPLE) && (op == PY_OP_ADD || op == PY_OP_MUL))
-        return const_binary(l, op, a, b, range);
-    bool fits =
-        (a.kind == VAL_TENSOR || val_is_number(a)) && (b.kind == VAL_TENSOR || val_is_number(b));
+        return tri_const_binary(l, op, a, b, range);
+    bool fits = (a.kind == VAL_TENSOR || tri_val_is_number(a)) &&
+                (b.kind == VAL_TENSOR || tri_val_is_number(b));
     Opcode code = opcode_of(op);
     if (!fits || (code == OP_NONE && op != PY_OP_DIV))
         return bad_pair(l, py_op_spellings[op], a, b, range);
@@ -336,16 +342,17 @@ Val tl_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
         if ((second && (is_pointer(l, a) || op != PY_OP_ADD)) ||
             (op != PY_OP_ADD && op != PY_OP_SUB))
             return bad_pair(l, py_op_spellings[op], a, b, range);
-        Val offset = to_tensor(l, second ? a : b, range);
-        return val_failed(offset) ? offset
-                                  : add_pointer(l, second ? b : a, offset, op == PY_OP_SUB, range);
+        Val offset = tri_to_tensor(l, second ? a : b, range);
+        return tri_val_failed(offset)
+                   ? offset
+                   : add_pointer(l, second ? b : a, offset, op == PY_OP_SUB, range);
     }
     if (op == PY_OP_DIV) return divide(l, a, b, range);
     Val x = a, y = b;
     bool whole = op == PY_OP_FLOORDIV || op == PY_OP_MOD;
-    if (!tl_promote(l, &x, &y, PROMOTE_WEAK | (whole ? PROMOTE_DIVIDE : 0), range))
+    if (!tri_promote(l, &x, &y, PROMOTE_WEAK | (whole ? PROMOTE_DIVIDE : 0), range))
         return val_error;
-    Elem elem = val_type(l, x)->elem;
+    Elem elem = tri_val_type(l, x)->elem;
     bool bits = op == PY_OP_SHL || op == PY_OP_SHR || op == PY_OP_BITAND || op == PY_OP_BITOR ||
                 op == PY_OP_BITXOR;
     if (elem_is_float(elem) && (bits || op == PY_OP_FLOORDIV))
@@ -357,33 +364,34 @@ Val tl_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
             code = OP_AND;
         else if (code != OP_AND && code != OP_OR && code != OP_XOR) {
             const Type *i32 = ty_scalar(l->module, EL_I32);
-            x = tl_cast(l, x, i32, range);
-            y = tl_cast(l, y, i32, range);
+            x = tri_cast(l, x, i32, range);
+            y = tri_cast(l, y, i32, range);
         }
     }
-    return val_tensor(ir_binary(&l->b, code, x.ref, y.ref));
+    return tri_val_tensor(ir_binary(&l->b, code, x.ref, y.ref));
 }
 
-Val tl_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
-    if (val_failed(a) || val_failed(b)) return val_error;
-    bool consts = val_is_const(a) && val_is_const(b);
-    if (consts) return const_compare(l, op, a, b, range);
+Val tri_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
+    if (tri_val_failed(a) || tri_val_failed(b)) return val_error;
+    bool consts = tri_val_is_const(a) && tri_val_is_const(b);
+    if (consts) return tri_const_compare(l, op, a, b, range);
     if (op == PY_OP_IS || op == PY_OP_IS_NOT) /* a run-time value is no constant object */
-        return val_bool(val_same(a, b) == (op == PY_OP_IS));
+        return tri_val_bool(tri_val_same(a, b) == (op == PY_OP_IS));
     static const Word words[] = {[PY_OP_EQ] = CMP_EQ, [PY_OP_NE] = CMP_NE, [PY_OP_LT] = CMP_LT,
                                  [PY_OP_LE] = CMP_LE, [PY_OP_GT] = CMP_GT, [PY_OP_GE] = CMP_GE};
     if (op == PY_OP_IN || op == PY_OP_NOT_IN)
-        return tl_error(l, DIAG_TL_UNSUPPORTED, range, "`in` on run-time values");
-    if (!(a.kind == VAL_TENSOR || val_is_number(a)) || !(b.kind == VAL_TENSOR || val_is_number(b)))
+        return tri_error(l, DIAG_TRI_UNSUPPORTED, range, "`in` on run-time values");
+    if (!(a.kind == VAL_TENSOR || tri_val_is_number(a)) ||
+        !(b.kind == VAL_TENSOR || tri_val_is_number(b)))
         return bad_pair(l, py_op_spellings[op], a, b, range);
-    if (!tl_promote(l, &a, &b, 0, range)) return val_error;
-    return val_tensor(ir_compare(&l->b, words[op], a.ref, b.ref));
+    if (!tri_promote(l, &a, &b, 0, range)) return val_error;
+    return tri_val_tensor(ir_compare(&l->b, words[op], a.ref, b.ref));
 }
 
-Val tl_unary(Lower *l, PyOp op, Val a, Range range) {
-    if (val_failed(a)) return a;
-    if (a.kind != VAL_TENSOR) return const_unary(l, op, a, range);
-    const Type *type = val_type(l, a);
+Val tri_unary(Lower *l, PyOp op, Val a, Range range) {
+    if (tri_val_failed(a)) return a;
+    if (a.kind != VAL_TENSOR) return tri_const_unary(l, op, a, range);
+    const Type *type = tri_val_type(l, a);
     bool is_float = elem_is_float(type->elem);
     if (op == PY_OP_UADD && !type->pointer) return a;
     bool good = !type->pointer && (op == PY_OP_USUB  ? type->elem != EL_I1
@@ -391,17 +399,17 @@ Val tl_unary(Lower *l, PyOp op, Val a, Range range) {
                                                      : !is_float);
     if (!good) {
         if (op == PY_OP_NOT && !type->pointer)
-            return tl_error(l, DIAG_TL_BOOLEAN, range, "not", val_describe(l, a));
-        return tl_error(l, DIAG_TL_OPERAND, range, py_op_spellings[op], val_describe(l, a));
+            return tri_error(l, DIAG_TRI_BOOLEAN, range, "not", tri_val_describe(l, a));
+        return tri_error(l, DIAG_TRI_OPERAND, range, py_op_spellings[op], tri_val_describe(l, a));
     }
-    return val_tensor(ir_unary(&l->b, op == PY_OP_USUB ? OP_NEG : OP_NOT, a.ref));
+    return tri_val_tensor(ir_unary(&l->b, op == PY_OP_USUB ? OP_NEG : OP_NOT, a.ref));
 }
 
-Val tl_truth(Lower *l, Val v, Range range) {
-    if (val_failed(v)) return v;
-    if (v.kind != VAL_TENSOR) return val_bool(val_truth(v));
-    const Type *type = val_type(l, v);
+Val tri_truth(Lower *l, Val v, Range range) {
+    if (tri_val_failed(v)) return v;
+    if (v.kind != VAL_TENSOR) return tri_val_bool(tri_val_truth(v));
+    const Type *type = tri_val_type(l, v);
     if (type->rank != 0 || type->pointer)
-        return tl_error(l, DIAG_TL_CONDITION, range, val_describe(l, v));
-    return tl_cast(l, v, ty_scalar(l->module, EL_I1), range);
+        return tri_error(l, DIAG_TRI_CONDITION, range, tri_val_describe(l, v));
+    return tri_cast(l, v, ty_scalar(l->module, EL_I1), range);
 }

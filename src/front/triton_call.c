@@ -1,4 +1,4 @@
-/* triton_call.c: binds the arguments of a call to parameters, for builtins by the signature in
+/* triton_call.c: binds the arguments of a call to parameters, for tri_builtins by the signature in
  * their row, for jit functions by their `def`; and the questions that lowerings ask of arguments.
  *
  *     tl.load(p, mask=m)     "pointer, mask=None, other=None, ..."  ->  args [p, m, None, ...] */
@@ -6,18 +6,18 @@
 
 #include <string.h>
 
-const Builtin builtins[] = {
+const Builtin tri_builtins[] = {
 #define TL(name, kinds, signature, function, code, doc) \
     {#name, kinds, signature, function, code, doc},
 #include "front/triton_builtins.def"
 #undef TL
 };
-const size_t builtin_count = sizeof builtins / sizeof *builtins;
+const size_t tri_builtin_count = sizeof tri_builtins / sizeof *tri_builtins;
 
-const Builtin *builtin_find(const char *name, char kind) {
-    for (size_t i = 0; i < builtin_count; i++)
-        if (strchr(builtins[i].kinds, kind) && strcmp(builtins[i].name, name) == 0)
-            return &builtins[i];
+const Builtin *tri_builtin_find(const char *name, char kind) {
+    for (size_t i = 0; i < tri_builtin_count; i++)
+        if (strchr(tri_builtins[i].kinds, kind) && strcmp(tri_builtins[i].name, name) == 0)
+            return &tri_builtins[i];
     return NULL;
 }
 
@@ -59,13 +59,13 @@ static void read_signature(Lower *l, const Builtin *builtin, Params *params) {
 }
 
 static Val default_value(Lower *l, const char *text) {
-    if (strcmp(text, "True") == 0) return val_bool(true);
-    if (strcmp(text, "False") == 0) return val_bool(false);
-    if (text[0] == '\'') return val_str("");
+    if (strcmp(text, "True") == 0) return tri_val_bool(true);
+    if (strcmp(text, "False") == 0) return tri_val_bool(false);
+    if (text[0] == '\'') return tri_val_str("");
     if (text[0] == '(') return (Val){.kind = VAL_TUPLE};
-    if (text[0] >= '0' && text[0] <= '9') return val_int(text[0] - '0');
-    const Type *dtype = dtype_named(l->module, text);
-    return dtype ? val_dtype(dtype) : val_none;
+    if (text[0] >= '0' && text[0] <= '9') return tri_val_int(text[0] - '0');
+    const Type *dtype = tri_dtype_named(l->module, text);
+    return dtype ? tri_val_dtype(dtype) : val_none;
 }
 
 static void add_params(Params *params, const PyList *list, const PyList *defaults,
@@ -117,7 +117,7 @@ static bool bind_position(Lower *l, const Params *params, Bound *bound, int *pos
         *VEC_PUSH(&bound->rest, l->arena) = v;
         return true;
     }
-    tl_error(l, DIAG_TL_TOO_MANY, range, params->name, params->positional);
+    tri_error(l, DIAG_TRI_TOO_MANY, range, params->name, params->positional);
     return false;
 }
 
@@ -125,26 +125,26 @@ static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyN
     const char *name = keyword->keyword.arg;
     const char *names[MAX_PARAMS];
     if (!name) {
-        tl_error(l, DIAG_TL_UNSUPPORTED, keyword->range, "`**` in a call");
+        tri_error(l, DIAG_TRI_UNSUPPORTED, keyword->range, "`**` in a call");
         return false;
     }
     for (int i = 0; i < params->count; i++) {
         names[i] = params->at[i].name;
         if (strcmp(names[i], name) != 0) continue;
         if (bound->given[i]) {
-            tl_error(l, DIAG_TL_TWICE, keyword->range, name, params->name);
+            tri_error(l, DIAG_TRI_TWICE, keyword->range, name, params->name);
             return false;
         }
-        bound->args[i] = tl_eval(l, keyword->keyword.value);
+        bound->args[i] = tri_eval(l, keyword->keyword.value);
         bound->ranges[i] = keyword->keyword.value->range;
         bound->given[i] = true;
         if (i == params->star && bound->args[i].kind != VAL_TUPLE) /* shape=4 for *shape */
-            bound->args[i] = val_tuple(l, &bound->args[i], 1);
+            bound->args[i] = tri_val_tuple(l, &bound->args[i], 1);
         return true;
     }
     const char *near = text_nearest(name, names, (size_t)params->count);
-    tl_error(l, DIAG_TL_NO_PARAMETER, keyword->range, params->name, name,
-             near ? arena_printf(l->arena, "; did you mean `%s`?", near) : "");
+    tri_error(l, DIAG_TRI_NO_PARAMETER, keyword->range, params->name, name,
+              near ? arena_printf(l->arena, "; did you mean `%s`?", near) : "");
     return false;
 }
 
@@ -158,12 +158,12 @@ static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self,
     for (uint32_t i = 0; i < call->Call.args->count && good; i++) {
         const PyNode *arg = call->Call.args->at[i];
         bool star = arg->kind == PY_Starred;
-        Val v = tl_eval(l, star ? arg->Starred.value : arg);
+        Val v = tri_eval(l, star ? arg->Starred.value : arg);
         if (star && v.kind == VAL_TUPLE) {
             for (int k = 0; k < v.count && good; k++)
                 good = bind_position(l, params, bound, &position, v.items[k], arg->range);
-        } else if (star && !val_failed(v)) {
-            tl_error(l, DIAG_TL_UNPACK, arg->range, 1, val_describe(l, v));
+        } else if (star && !tri_val_failed(v)) {
+            tri_error(l, DIAG_TRI_UNPACK, arg->range, 1, tri_val_describe(l, v));
             good = false;
         } else {
             good = bind_position(l, params, bound, &position, v, arg->range);
@@ -171,26 +171,27 @@ static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self,
     }
     for (uint32_t i = 0; i < call->Call.keywords->count && good; i++)
         good = bind_keyword(l, params, bound, call->Call.keywords->at[i]);
-    for (size_t i = 0; i < bound->rest.count; i++) good = good && !val_failed(bound->rest.at[i]);
+    for (size_t i = 0; i < bound->rest.count; i++)
+        good = good && !tri_val_failed(bound->rest.at[i]);
     for (int i = 0; i < params->count && good; i++) {
         if (i == params->star) {
             if (!bound->given[i])
-                bound->args[i] = val_tuple(l, bound->rest.at, (int)bound->rest.count);
+                bound->args[i] = tri_val_tuple(l, bound->rest.at, (int)bound->rest.count);
         } else if (!bound->given[i]) {
             const struct Param *param = &params->at[i];
             if (!param->optional) {
-                tl_error(l, DIAG_TL_MISSING, call->range, params->name, param->name);
+                tri_error(l, DIAG_TRI_MISSING, call->range, params->name, param->name);
                 return false;
             }
-            bound->args[i] = param->node ? tl_eval(l, param->node) : default_value(l, param->text);
+            bound->args[i] = param->node ? tri_eval(l, param->node) : default_value(l, param->text);
         }
-        if (val_failed(bound->args[i])) good = false;
+        if (tri_val_failed(bound->args[i])) good = false;
     }
     return good;
 }
 
-Val call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call) {
-    if (builtin->lower == lower_unsupported) /* by its name, whatever its arguments are */
+Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call) {
+    if (builtin->lower == tri_lower_unsupported) /* by its name, whatever its arguments are */
         return builtin->lower(l, &(Call){.builtin = builtin, .range = call->Call.func->range});
     Params *params = ARENA_NEW(l->arena, Params);
     Bound *bound = ARENA_NEW(l->arena, Bound);
@@ -199,47 +200,47 @@ Val call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode
     return builtin->lower(l, &(Call){builtin, call->range, bound->args, bound->ranges});
 }
 
-Val call_function(Lower *l, const PyNode *function, const PyNode *call) {
+Val tri_call_function(Lower *l, const PyNode *function, const PyNode *call) {
     Params *params = ARENA_NEW(l->arena, Params);
     Bound *bound = ARENA_NEW(l->arena, Bound);
     read_def(function, params);
     if (params->count == MAX_PARAMS)
-        return tl_error(l, DIAG_TL_UNSUPPORTED, call->range, "a function of so many parameters");
-    if (!need_ir(l, call->range) || !bind(l, params, bound, NULL, call)) return val_error;
-    return tl_run_function(l, function, bound->args, call->range);
+        return tri_error(l, DIAG_TRI_UNSUPPORTED, call->range, "a function of so many parameters");
+    if (!tri_need_ir(l, call->range) || !bind(l, params, bound, NULL, call)) return val_error;
+    return tri_run_function(l, function, bound->args, call->range);
 }
 
 /* --- questions to arguments --- */
 
 static bool complain(Lower *l, const Call *c, int arg, const char *what) {
-    tl_error(l, DIAG_TL_ARGUMENT, c->ranges[arg], c->builtin->name, what,
-             val_describe(l, c->args[arg]));
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name, what,
+              tri_val_describe(l, c->args[arg]));
     return false;
 }
 
 /* An integer constant, also one that went through a plain variable. */
 static bool constant_int(Lower *l, Val v, int64_t *value) {
     if (v.kind == VAL_TENSOR)
-        return ty_is_scalar(val_type(l, v)) && ir_const_int(l->kernel, v.ref, value);
+        return ty_is_scalar(tri_val_type(l, v)) && ir_const_int(l->kernel, v.ref, value);
     if (v.kind != VAL_INT && v.kind != VAL_BOOL) return false;
     if (v.i < INT64_MIN || v.i > INT64_MAX) return false;
     *value = (int64_t)v.i;
     return true;
 }
 
-bool want_int(Lower *l, const Call *c, int arg, int64_t *value) {
+bool tri_want_int(Lower *l, const Call *c, int arg, int64_t *value) {
     return constant_int(l, c->args[arg], value) ||
            complain(l, c, arg, "an integer known at compile time");
 }
 
-bool want_bool(Lower *l, const Call *c, int arg, bool *value) {
-    if (!val_is_const(c->args[arg]))
+bool tri_want_bool(Lower *l, const Call *c, int arg, bool *value) {
+    if (!tri_val_is_const(c->args[arg]))
         return complain(l, c, arg, "True or False, known at compile time");
-    *value = val_truth(c->args[arg]);
+    *value = tri_val_truth(c->args[arg]);
     return true;
 }
 
-bool want_dtype(Lower *l, const Call *c, int arg, const Type **dtype) {
+bool tri_want_dtype(Lower *l, const Call *c, int arg, const Type **dtype) {
     Val v = c->args[arg];
     if (v.kind == VAL_DTYPE && v.dtype->rank == 0) {
         *dtype = v.dtype;
@@ -248,20 +249,20 @@ bool want_dtype(Lower *l, const Call *c, int arg, const Type **dtype) {
     return complain(l, c, arg, "a dtype such as tl.float32");
 }
 
-bool want_text(Lower *l, const Call *c, int arg, const char **text) {
+bool tri_want_text(Lower *l, const Call *c, int arg, const char **text) {
     Val v = c->args[arg];
     *text = v.kind == VAL_STR && v.text[0] ? v.text : NULL;
     return v.kind == VAL_STR || v.kind == VAL_NONE || complain(l, c, arg, "a string");
 }
 
-bool want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent) {
+bool tri_want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent) {
     Val v = c->args[arg];
     if (v.kind == VAL_TUPLE && v.count == 1 && v.items[0].kind == VAL_TUPLE)
         v = v.items[0]; /* f(x, (a, b)) */
     Val one = v;
     if (v.kind != VAL_TUPLE) v = (Val){.kind = VAL_TUPLE, .items = &one, .count = 1};
     if (v.count > MAX_RANK) {
-        tl_error(l, DIAG_TL_RANK, c->ranges[arg], MAX_RANK);
+        tri_error(l, DIAG_TRI_RANK, c->ranges[arg], MAX_RANK);
         return false;
     }
     int64_t elements = 1;
@@ -269,7 +270,7 @@ bool want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent) {
         if (!constant_int(l, v.items[d], &extent[d]) || extent[d] < 1)
             return complain(l, c, arg, "a shape of positive integers known at compile time");
         if (extent[d] > MAX_TILE_ELEMENTS / elements) {
-            tl_error(l, DIAG_TL_TILE_SIZE, c->ranges[arg], val_text(l, v), MAX_TILE_ELEMENTS);
+            tri_error(l, DIAG_TRI_TILE_SIZE, c->ranges[arg], tri_val_text(l, v), MAX_TILE_ELEMENTS);
             return false;
         }
         elements *= extent[d];
@@ -278,18 +279,18 @@ bool want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent) {
     return true;
 }
 
-bool want_tensor(Lower *l, const Call *c, int arg, Val *v) {
-    if (c->args[arg].kind != VAL_TENSOR && !val_is_number(c->args[arg]))
+bool tri_want_tensor(Lower *l, const Call *c, int arg, Val *v) {
+    if (c->args[arg].kind != VAL_TENSOR && !tri_val_is_number(c->args[arg]))
         return complain(l, c, arg, "a tensor or number");
-    *v = to_tensor(l, c->args[arg], c->ranges[arg]);
-    return !val_failed(*v);
+    *v = tri_to_tensor(l, c->args[arg], c->ranges[arg]);
+    return !tri_val_failed(*v);
 }
 
-bool want_axis(Lower *l, const Call *c, int arg, int rank, int *axis) {
+bool tri_want_axis(Lower *l, const Call *c, int arg, int rank, int *axis) {
     int64_t value;
-    if (!want_int(l, c, arg, &value)) return false;
+    if (!tri_want_int(l, c, arg, &value)) return false;
     if (value < -rank || value >= rank) {
-        tl_error(l, DIAG_TL_AXIS, c->ranges[arg], (int)value, rank);
+        tri_error(l, DIAG_TRI_AXIS, c->ranges[arg], (int)value, rank);
         return false;
     }
     *axis = (int)(value < 0 ? value + rank : value);

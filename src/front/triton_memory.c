@@ -1,5 +1,5 @@
-/* triton_memory.c: builtins that touch memory or speak at run time: load, store, atomics, asserts,
- * hints.
+/* triton_memory.c: tri_builtins that touch memory or speak at run time: load, store, atomics,
+ * asserts, hints.
  *
  * A load's mask and `other` take the pointer's shape (and the pointer theirs); a store's pointer
  * must have the full shape already, as in Triton. `cache_modifier`, `eviction_policy` and
@@ -31,7 +31,7 @@ static const WordName reach_words[] = {
 /* An option given as a string becomes an attribute of the op; absent or '' is the default. */
 static bool set_option(Lower *l, const Call *c, int arg, Op *op, AttrId id, const WordName *words) {
     const char *text;
-    if (!want_text(l, c, arg, &text)) return false;
+    if (!tri_want_text(l, c, arg, &text)) return false;
     if (!text) return true;
     Text known = text_new(l->arena);
     for (const WordName *w = words; w->text; w++) {
@@ -41,15 +41,15 @@ static bool set_option(Lower *l, const Call *c, int arg, Op *op, AttrId id, cons
         }
         text_add(&known, "%s'%s'", w == words ? "" : ", ", w->text);
     }
-    tl_error(l, DIAG_TL_ARGUMENT, c->ranges[arg], c->builtin->name,
-             arena_printf(l->arena, "one of %s", known.at), val_describe(l, c->args[arg]));
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name,
+              arena_printf(l->arena, "one of %s", known.at), tri_val_describe(l, c->args[arg]));
     return false;
 }
 
 static bool want_pointer(Lower *l, const Call *c, Val *v) {
     *v = c->args[0];
-    if (v->kind == VAL_TENSOR && val_type(l, *v)->pointer) return true;
-    tl_error(l, DIAG_TL_POINTER, c->ranges[0], c->builtin->name, val_describe(l, *v));
+    if (v->kind == VAL_TENSOR && tri_val_type(l, *v)->pointer) return true;
+    tri_error(l, DIAG_TRI_POINTER, c->ranges[0], c->builtin->name, tri_val_describe(l, *v));
     return false;
 }
 
@@ -57,10 +57,10 @@ static bool want_pointer(Lower *l, const Call *c, Val *v) {
 static bool want_mask(Lower *l, const Call *c, int arg, Val *mask) {
     *mask = c->args[arg];
     if (mask->kind == VAL_NONE) return true;
-    if (!want_tensor(l, c, arg, mask)) return false;
-    const Type *type = val_type(l, *mask);
+    if (!tri_want_tensor(l, c, arg, mask)) return false;
+    const Type *type = tri_val_type(l, *mask);
     if (!type->pointer && type->elem == EL_I1) return true;
-    tl_error(l, DIAG_TL_MASK, c->ranges[arg], val_describe(l, *mask));
+    tri_error(l, DIAG_TRI_MASK, c->ranges[arg], tri_val_describe(l, *mask));
     return false;
 }
 
@@ -68,36 +68,36 @@ static bool no_block_options(Lower *l, const Call *c, int check, int padding) {
     bool checked = c->args[check].kind == VAL_TUPLE ? c->args[check].count > 0
                                                     : c->args[check].kind != VAL_NONE;
     const char *text = NULL;
-    if (padding >= 0 && !want_text(l, c, padding, &text)) return false;
+    if (padding >= 0 && !tri_want_text(l, c, padding, &text)) return false;
     if (!checked && !text) return true;
-    tl_error(l, DIAG_TL_BLOCK_OPTION, c->ranges[checked ? check : padding]);
+    tri_error(l, DIAG_TRI_BLOCK_OPTION, c->ranges[checked ? check : padding]);
     return false;
 }
 
-Val lower_load(Lower *l, const Call *c) {
+Val tri_lower_load(Lower *l, const Call *c) {
     Val p, mask, other = c->args[2];
     bool is_volatile;
     if (!want_pointer(l, c, &p) || !want_mask(l, c, 1, &mask) || !no_block_options(l, c, 3, 4) ||
-        !want_bool(l, c, 7, &is_volatile))
+        !tri_want_bool(l, c, 7, &is_volatile))
         return val_error;
     if (mask.kind == VAL_NONE && other.kind != VAL_NONE)
-        return tl_error(l, DIAG_TL_OTHER, c->ranges[2]);
-    const Type *type = val_type(l, p);
+        return tri_error(l, DIAG_TRI_OTHER, c->ranges[2]);
+    const Type *type = tri_val_type(l, p);
     if (mask.kind != VAL_NONE) {
-        if (val_type(l, mask)->rank && !type->rank)
-            return tl_error(l, DIAG_TL_MASK_SHAPE, c->ranges[1], type_text(l, val_type(l, mask)),
-                            type_text(l, type));
-        if (!tl_align(l, &p, &mask, c->range)) return val_error;
-        const Type *common = ty_broadcast(l->module, val_type(l, p), val_type(l, mask));
-        p = tl_broadcast_to(l, p, common->rank, common->extent, c->range);
-        type = val_type(l, p);
+        if (tri_val_type(l, mask)->rank && !type->rank)
+            return tri_error(l, DIAG_TRI_MASK_SHAPE, c->ranges[1],
+                             tri_type_text(l, tri_val_type(l, mask)), tri_type_text(l, type));
+        if (!tri_align(l, &p, &mask, c->range)) return val_error;
+        const Type *common = ty_broadcast(l->module, tri_val_type(l, p), tri_val_type(l, mask));
+        p = tri_broadcast_to(l, p, common->rank, common->extent, c->range);
+        type = tri_val_type(l, p);
     }
     if (other.kind != VAL_NONE) {
-        other = tl_cast(l, other, ty_scalar(l->module, type->elem), c->ranges[2]);
-        if (val_failed(other)) return other;
-        if (val_type(l, other)->rank)
-            other = tl_broadcast_to(l, other, type->rank, type->extent, c->ranges[2]);
-        if (val_failed(other)) return other;
+        other = tri_cast(l, other, ty_scalar(l->module, type->elem), c->ranges[2]);
+        if (tri_val_failed(other)) return other;
+        if (tri_val_type(l, other)->rank)
+            other = tri_broadcast_to(l, other, type->rank, type->extent, c->ranges[2]);
+        if (tri_val_failed(other)) return other;
     }
     Op *op = ir_begin(&l->b, OP_LOAD);
     ir_operand(&l->b, op, p.ref);
@@ -107,39 +107,40 @@ Val lower_load(Lower *l, const Call *c) {
         !set_option(l, c, 6, op, AT_EVICT, evict_words))
         return val_error;
     if (is_volatile) op_set(l->kernel, op, (Attr){.id = AT_VOLATILE, .number = 1});
-    return val_tensor(ir_end(&l->b, op, NULL));
+    return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
 /* A value on its way into memory: the pointer's element, the pointer's shape. */
 static bool fit_value(Lower *l, const Type *places, Val *value, Range range) {
     if (places->elem == EL_I1) /* booleans live in bytes: Triton truncates to int8 first */
-        *value = tl_cast(l, *value, ty_scalar(l->module, EL_I8), range);
-    *value = tl_cast(l, *value, ty_scalar(l->module, places->elem), range);
-    if (val_failed(*value)) return false;
-    if (val_type(l, *value)->rank)
-        *value = tl_broadcast_to(l, *value, places->rank, places->extent, range);
-    return !val_failed(*value);
+        *value = tri_cast(l, *value, ty_scalar(l->module, EL_I8), range);
+    *value = tri_cast(l, *value, ty_scalar(l->module, places->elem), range);
+    if (tri_val_failed(*value)) return false;
+    if (tri_val_type(l, *value)->rank)
+        *value = tri_broadcast_to(l, *value, places->rank, places->extent, range);
+    return !tri_val_failed(*value);
 }
 
 static bool fit_mask(Lower *l, const Type *places, Val *mask, Range range) {
     if (mask->kind == VAL_NONE) return true;
-    if (val_type(l, *mask)->rank) {
-        const Type *type = val_type(l, *mask);
+    if (tri_val_type(l, *mask)->rank) {
+        const Type *type = tri_val_type(l, *mask);
         if (!places->rank) {
-            tl_error(l, DIAG_TL_MASK_SHAPE, range, type_text(l, type), type_text(l, places));
+            tri_error(l, DIAG_TRI_MASK_SHAPE, range, tri_type_text(l, type),
+                      tri_type_text(l, places));
             return false;
         }
-        *mask = tl_broadcast_to(l, *mask, places->rank, places->extent, range);
+        *mask = tri_broadcast_to(l, *mask, places->rank, places->extent, range);
     }
-    return !val_failed(*mask);
+    return !tri_val_failed(*mask);
 }
 
-Val lower_store(Lower *l, const Call *c) {
+Val tri_lower_store(Lower *l, const Call *c) {
     Val p, mask, value;
-    if (!want_pointer(l, c, &p) || !want_tensor(l, c, 1, &value) || !want_mask(l, c, 2, &mask) ||
-        !no_block_options(l, c, 3, -1))
+    if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &value) ||
+        !want_mask(l, c, 2, &mask) || !no_block_options(l, c, 3, -1))
         return val_error;
-    const Type *places = val_type(l, p);
+    const Type *places = tri_val_type(l, p);
     if (!fit_value(l, places, &value, c->ranges[1]) || !fit_mask(l, places, &mask, c->ranges[2]))
         return val_error;
     Op *op = ir_begin(&l->b, OP_STORE);
@@ -153,11 +154,11 @@ Val lower_store(Lower *l, const Call *c) {
     return val_none;
 }
 
-Val lower_atomic(Lower *l, const Call *c) {
+Val tri_lower_atomic(Lower *l, const Call *c) {
     Val p, mask, value;
-    if (!want_pointer(l, c, &p) || !want_tensor(l, c, 1, &value) || !want_mask(l, c, 2, &mask))
+    if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &value) || !want_mask(l, c, 2, &mask))
         return val_error;
-    const Type *places = val_type(l, p);
+    const Type *places = tri_val_type(l, p);
     Word combine = (Word)c->builtin->code;
     bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;
     bool good = elem_is_float(places->elem)
@@ -165,8 +166,8 @@ Val lower_atomic(Lower *l, const Call *c) {
                                 elem_info[places->elem].bits >= 32)
                     : elem_info[places->elem].bits >= 32;
     if (!good || elem_info[places->elem].bits < 16)
-        return tl_error(l, DIAG_TL_ATOMIC, c->ranges[0], c->builtin->name,
-                        dtype_name(places->elem));
+        return tri_error(l, DIAG_TRI_ATOMIC, c->ranges[0], c->builtin->name,
+                         tri_dtype_name(places->elem));
     if (!fit_value(l, places, &value, c->ranges[1]) || !fit_mask(l, places, &mask, c->ranges[2]))
         return val_error;
     Op *op = ir_begin(&l->b, OP_ATOMIC);
@@ -177,17 +178,18 @@ Val lower_atomic(Lower *l, const Call *c) {
     if (!set_option(l, c, 3, op, AT_SEM, sem_words) ||
         !set_option(l, c, 4, op, AT_REACH, reach_words))
         return val_error;
-    return val_tensor(ir_end(&l->b, op, NULL));
+    return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
-Val lower_atomic_cas(Lower *l, const Call *c) {
+Val tri_lower_atomic_cas(Lower *l, const Call *c) {
     Val p, compare, value;
-    if (!want_pointer(l, c, &p) || !want_tensor(l, c, 1, &compare) || !want_tensor(l, c, 2, &value))
+    if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &compare) ||
+        !tri_want_tensor(l, c, 2, &value))
         return val_error;
-    const Type *places = val_type(l, p);
+    const Type *places = tri_val_type(l, p);
     if (elem_info[places->elem].bits < 16)
-        return tl_error(l, DIAG_TL_ATOMIC, c->ranges[0], c->builtin->name,
-                        dtype_name(places->elem));
+        return tri_error(l, DIAG_TRI_ATOMIC, c->ranges[0], c->builtin->name,
+                         tri_dtype_name(places->elem));
     if (!fit_value(l, places, &compare, c->ranges[1]) ||
         !fit_value(l, places, &value, c->ranges[2]))
         return val_error;
@@ -198,23 +200,23 @@ Val lower_atomic_cas(Lower *l, const Call *c) {
     if (!set_option(l, c, 3, op, AT_SEM, sem_words) ||
         !set_option(l, c, 4, op, AT_REACH, reach_words))
         return val_error;
-    return val_tensor(ir_end(&l->b, op, NULL));
+    return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
 /* --- speech and promises --- */
 
-Val lower_device_assert(Lower *l, const Call *c) {
+Val tri_lower_device_assert(Lower *l, const Call *c) {
     Val condition, mask;
-    if (!want_tensor(l, c, 0, &condition) || !want_mask(l, c, 2, &mask)) return val_error;
-    condition = tl_cast(l, condition, ty_scalar(l->module, EL_I1), c->ranges[0]);
-    if (val_failed(condition)) return condition;
+    if (!tri_want_tensor(l, c, 0, &condition) || !want_mask(l, c, 2, &mask)) return val_error;
+    condition = tri_cast(l, condition, ty_scalar(l->module, EL_I1), c->ranges[0]);
+    if (tri_val_failed(condition)) return condition;
     if (mask.kind != VAL_NONE) { /* where the mask is off, all is well */
-        Val off = tl_unary(l, PY_OP_INVERT, mask, c->range);
-        condition = tl_binary(l, PY_OP_BITOR, condition, off, c->range);
-        if (val_failed(condition)) return condition;
+        Val off = tri_unary(l, PY_OP_INVERT, mask, c->range);
+        condition = tri_binary(l, PY_OP_BITOR, condition, off, c->range);
+        if (tri_val_failed(condition)) return condition;
     }
     const char *text;
-    if (!want_text(l, c, 1, &text)) return val_error;
+    if (!tri_want_text(l, c, 1, &text)) return val_error;
     Op *op = ir_begin(&l->b, OP_ASSERT);
     ir_operand(&l->b, op, condition.ref);
     if (text) op_set(l->kernel, op, (Attr){.id = AT_MESSAGE, .text = text});
@@ -222,21 +224,21 @@ Val lower_device_assert(Lower *l, const Call *c) {
     return val_none;
 }
 
-Val lower_device_print(Lower *l, const Call *c) {
+Val tri_lower_device_print(Lower *l, const Call *c) {
     bool python = c->builtin->code == 1;
-    Val args = c->args[python ? 0 : 1], prefix = python ? val_str("") : c->args[0];
+    Val args = c->args[python ? 0 : 1], prefix = python ? tri_val_str("") : c->args[0];
     Text text = text_new(l->arena);
-    text_add(&text, "%s", val_text(l, prefix));
-    if (!need_ir(l, c->range)) return val_error;
+    text_add(&text, "%s", tri_val_text(l, prefix));
+    if (!tri_need_ir(l, c->range)) return val_error;
     Op *op = ir_begin(&l->b, OP_PRINT);
     for (int i = 0; i < args.count; i++) {
         Val v = args.items[i];
-        if (v.kind == VAL_TENSOR || val_is_number(v)) {
-            v = to_tensor(l, v, c->range);
-            if (val_failed(v)) return v;
+        if (v.kind == VAL_TENSOR || tri_val_is_number(v)) {
+            v = tri_to_tensor(l, v, c->range);
+            if (tri_val_failed(v)) return v;
             ir_operand(&l->b, op, v.ref);
         } else {
-            text_add(&text, "%s%s", text.length ? " " : "", val_text(l, v));
+            text_add(&text, "%s%s", text.length ? " " : "", tri_val_text(l, v));
         }
     }
     if (text.length) op_set(l->kernel, op, (Attr){.id = AT_MESSAGE, .text = text.at});
@@ -251,30 +253,30 @@ static void promise(Lower *l, Ref ref, AttrId id, int64_t number) {
     ir_end(&l->b, op, NULL);
 }
 
-Val lower_assume(Lower *l, const Call *c) {
+Val tri_lower_assume(Lower *l, const Call *c) {
     Val condition = c->args[0];
-    if (val_is_const(condition)) return val_none;
-    condition = tl_truth(l, condition, c->ranges[0]);
+    if (tri_val_is_const(condition)) return val_none;
+    condition = tri_truth(l, condition, c->ranges[0]);
     if (condition.kind == VAL_TENSOR && ref_is_value(condition.ref))
         promise(l, condition.ref, AT_NONE, 0);
-    return val_failed(condition) ? val_error : val_none;
+    return tri_val_failed(condition) ? val_error : val_none;
 }
 
 /* A promise about a tile's runs says nothing of each element, so only what the IR can mean is kept.
  */
-Val lower_hint(Lower *l, const Call *c) {
+Val tri_lower_hint(Lower *l, const Call *c) {
     Val v, values = c->args[1];
     int64_t number;
-    if (!want_tensor(l, c, 0, &v)) return val_error;
-    const Type *type = val_type(l, v);
+    if (!tri_want_tensor(l, c, 0, &v)) return val_error;
+    const Type *type = tri_val_type(l, v);
     Val one = values.kind == VAL_TUPLE && values.count == 1 ? values.items[0] : values;
     AttrId id = (AttrId)c->builtin->code;
     bool known = one.kind == VAL_INT ||
                  (one.kind == VAL_TENSOR && ir_const_int(l->kernel, one.ref, &number));
     if (one.kind == VAL_INT) number = (int64_t)one.i;
     if (!known && one.kind != VAL_TUPLE)
-        return tl_error(l, DIAG_TL_NEED_CONSTANT, c->ranges[1], "a promised number",
-                        val_describe(l, one));
+        return tri_error(l, DIAG_TRI_NEED_CONSTANT, c->ranges[1], "a promised number",
+                         tri_val_describe(l, one));
     bool fits =
         known && number > 1 && ref_is_value(v.ref) && !type->pointer && elem_is_int(type->elem);
     if (fits && ((id == AT_MULT && type->rank == 0) || (id == AT_CONTIGUOUS && type->rank == 1)))
@@ -282,7 +284,7 @@ Val lower_hint(Lower *l, const Call *c) {
     return c->args[0];
 }
 
-Val lower_debug_barrier(Lower *l, const Call *c) {
+Val tri_lower_debug_barrier(Lower *l, const Call *c) {
     (void)l, (void)c;
     return val_none;
 }

@@ -105,7 +105,7 @@ static void collect(Names *names, const PyList *body) {
     for (uint32_t i = 0; i < body->count; i++) collect_statement(names, body->at[i]);
 }
 
-Names *names_collect(FrontUnit *unit, const PyNode *module) {
+Names *tri_names_collect(FrontUnit *unit, const PyNode *module) {
     Names *names = ARENA_NEW(unit->arena, Names);
     names->unit = unit;
     names->arena = unit->arena;
@@ -113,21 +113,21 @@ Names *names_collect(FrontUnit *unit, const PyNode *module) {
     return names;
 }
 
-const char *names_path(const Names *names, const PyNode *node, Arena *arena) {
+const char *tri_names_path(const Names *names, const PyNode *node, Arena *arena) {
     if (node->kind == PY_Name) {
         const Name *name = map_get(&names->map, node->Name.id);
         return name && name->kind == NAME_MODULE ? name->path : node->Name.id;
     }
     if (node->kind != PY_Attribute) return NULL;
-    const char *left = names_path(names, node->Attribute.value, arena);
+    const char *left = tri_names_path(names, node->Attribute.value, arena);
     return left ? arena_printf(arena, "%s.%s", left, node->Attribute.attr) : NULL;
 }
 
-bool names_is_jit(const Names *names, const PyNode *function, Arena *arena) {
+bool tri_names_is_jit(const Names *names, const PyNode *function, Arena *arena) {
     for (uint32_t i = 0; i < function->FunctionDef.decorator_list->count; i++) {
         const PyNode *decorator = function->FunctionDef.decorator_list->at[i];
         if (decorator->kind == PY_Call) decorator = decorator->Call.func;
-        const char *path = names_path(names, decorator, arena);
+        const char *path = tri_names_path(names, decorator, arena);
         if (path && (strcmp(path, "triton.jit") == 0 || strcmp(path, "triton.runtime.jit") == 0))
             return true;
     }
@@ -138,10 +138,10 @@ bool names_is_jit(const Names *names, const PyNode *function, Arena *arena) {
 
 static Val from_define(const FrontValue *value) {
     switch (value->kind) {
-    case FRONT_BOOL: return val_bool(value->i != 0);
-    case FRONT_INT: return val_int(value->i);
-    case FRONT_FLOAT: return val_float(value->f);
-    case FRONT_TEXT: return val_str(value->text);
+    case FRONT_BOOL: return tri_val_bool(value->i != 0);
+    case FRONT_INT: return tri_val_int(value->i);
+    case FRONT_FLOAT: return tri_val_float(value->f);
+    case FRONT_TEXT: return tri_val_str(value->text);
     default: return val_none;
     }
 }
@@ -149,13 +149,13 @@ static Val from_define(const FrontValue *value) {
 /* Computes a module constant: a frame of its own, and no IR. */
 static Val compute(Lower *l, Name *name, const char *id, Range range) {
     if (name->ready) return name->value;
-    if (name->busy) return tl_error(l, DIAG_TL_CYCLE, range, id);
+    if (name->busy) return tri_error(l, DIAG_TRI_CYCLE, range, id);
     name->busy = true;
     Frame *frame = l->frame;
     Kernel *kernel = l->kernel;
     l->frame = NULL;
     l->kernel = NULL;
-    name->value = tl_eval(l, name->node);
+    name->value = tri_eval(l, name->node);
     l->frame = frame;
     l->kernel = kernel;
     name->busy = false;
@@ -163,7 +163,7 @@ static Val compute(Lower *l, Name *name, const char *id, Range range) {
     return name->value;
 }
 
-Val names_lookup(Lower *l, const char *id, Range range) {
+Val tri_names_lookup(Lower *l, const char *id, Range range) {
     const FrontUnit *unit = l->unit;
     for (int i = unit->define_count; i-- > 0;)
         if (strcmp(unit->defines[i].name, id) == 0) return from_define(&unit->defines[i].value);
@@ -175,16 +175,16 @@ Val names_lookup(Lower *l, const char *id, Range range) {
             const char *dot = strrchr(name->path, '.');
             if (!dot) return (Val){.kind = VAL_MODULE, .text = name->path};
             const char *parent = arena_string(l->arena, name->path, (size_t)(dot - name->path));
-            return names_attribute(l, parent, dot + 1, range);
+            return tri_names_attribute(l, parent, dot + 1, range);
         }
         case NAME_FUNCTION:
-            if (names_is_jit(l->names, name->node, l->arena))
+            if (tri_names_is_jit(l->names, name->node, l->arena))
                 return (Val){.kind = VAL_FUNCTION, .function = name->node};
-            return tl_error(l, DIAG_TL_NOT_JIT, range, id);
+            return tri_error(l, DIAG_TRI_NOT_JIT, range, id);
         case NAME_OPAQUE: return (Val){.kind = VAL_MODULE, .text = id};
         }
     }
-    const Builtin *builtin = builtin_find(id, 'P');
+    const Builtin *builtin = tri_builtin_find(id, 'P');
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     return (Val){.kind = VAL_UNBOUND};
 }
@@ -201,7 +201,7 @@ static bool math_constant(const char *attr, Val *value) {
                  {"nan", NAN}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].name, attr) == 0) {
-            *value = val_float(table[i].value);
+            *value = tri_val_float(table[i].value);
             return true;
         }
     return false;
@@ -213,11 +213,11 @@ static bool is_one_of(const char *text, const char *const *list) {
     return false;
 }
 
-const char *names_suggest(Lower *l, const char *wrong) {
+const char *tri_names_suggest(Lower *l, const char *wrong) {
     VEC(const char *) all = {0};
-    for (size_t i = 0; i < builtin_count; i++)
-        if (strchr(builtins[i].kinds, 'T')) *VEC_PUSH(&all, l->arena) = builtins[i].name;
-    for (int e = 0; e < EL_COUNT; e++) *VEC_PUSH(&all, l->arena) = dtype_name((Elem)e);
+    for (size_t i = 0; i < tri_builtin_count; i++)
+        if (strchr(tri_builtins[i].kinds, 'T')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
+    for (int e = 0; e < EL_COUNT; e++) *VEC_PUSH(&all, l->arena) = tri_dtype_name((Elem)e);
     const char *nearest = text_nearest(wrong, all.at, all.count);
     return nearest ? arena_printf(l->arena, "; did you mean `tl.%s`?", nearest) : "";
 }
@@ -231,29 +231,29 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
                                           "slice",      "PropagateNan", NULL};
     bool libdevice = strstr(path, "libdevice") != NULL;
     bool math = strcmp(path, "triton.language.math") == 0;
-    const Builtin *builtin = builtin_find(attr, libdevice ? 'L' : math ? 'M' : 'T');
+    const Builtin *builtin = tri_builtin_find(attr, libdevice ? 'L' : math ? 'M' : 'T');
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     if (!libdevice && is_one_of(attr, modules))
         return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "%s.%s", path, attr)};
     if (l->module) {
-        const Type *dtype = dtype_named(l->module, attr);
-        if (dtype) return val_dtype(dtype);
+        const Type *dtype = tri_dtype_named(l->module, attr);
+        if (dtype) return tri_val_dtype(dtype);
     }
     if (is_one_of(attr, refused) || libdevice)
-        return tl_error(l, DIAG_TL_UNSUPPORTED, range,
-                        arena_printf(l->arena, "%s.%s", libdevice ? "libdevice" : "tl", attr));
-    const char *hint = names_suggest(l, attr);
-    return tl_error(l, DIAG_TL_UNKNOWN, range,
-                    arena_printf(l->arena, "%s.%s", math ? "tl.math" : "tl", attr), hint);
+        return tri_error(l, DIAG_TRI_UNSUPPORTED, range,
+                         arena_printf(l->arena, "%s.%s", libdevice ? "libdevice" : "tl", attr));
+    const char *hint = tri_names_suggest(l, attr);
+    return tri_error(l, DIAG_TRI_UNKNOWN, range,
+                     arena_printf(l->arena, "%s.%s", math ? "tl.math" : "tl", attr), hint);
 }
 
-Val names_attribute(Lower *l, const char *path, const char *attr, Range range) {
+Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range range) {
     if (strncmp(path, "triton.language", 15) == 0 && (path[15] == '\0' || path[15] == '.'))
         return language_attribute(l, path, attr, range);
     if (strcmp(path, "triton") == 0) {
         if (strcmp(attr, "language") == 0)
             return (Val){.kind = VAL_MODULE, .text = "triton.language"};
-        const Builtin *builtin = builtin_find(attr, 'H');
+        const Builtin *builtin = tri_builtin_find(attr, 'H');
         if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     }
     Val value;

@@ -62,8 +62,8 @@ static void add_leaves(Lower *l, Val v, Refs *refs) {
 
 /* The same value with other leaves, taken in order. */
 static Val with_leaves(Lower *l, Val v, const Ref **next) {
-    if (v.kind == VAL_TENSOR) return val_tensor(*(*next)++);
-    if (v.kind != VAL_TUPLE || val_is_const(v)) return v;
+    if (v.kind == VAL_TENSOR) return tri_val_tensor(*(*next)++);
+    if (v.kind != VAL_TUPLE || tri_val_is_const(v)) return v;
     Val *items = ARENA_ARRAY(l->arena, Val, v.count);
     for (int i = 0; i < v.count; i++) items[i] = with_leaves(l, v.items[i], next);
     return (Val){.kind = VAL_TUPLE, .items = items, .count = v.count};
@@ -71,25 +71,26 @@ static Val with_leaves(Lower *l, Val v, const Ref **next) {
 
 /* Same structure, same constants, and leaves of the same types? */
 static bool same_form(Lower *l, Val a, Val b) {
-    if (a.kind == VAL_TENSOR && b.kind == VAL_TENSOR) return val_type(l, a) == val_type(l, b);
+    if (a.kind == VAL_TENSOR && b.kind == VAL_TENSOR)
+        return tri_val_type(l, a) == tri_val_type(l, b);
     if (a.kind == VAL_TUPLE && b.kind == VAL_TUPLE && a.count == b.count) {
         for (int i = 0; i < a.count; i++)
             if (!same_form(l, a.items[i], b.items[i])) return false;
         return true;
     }
-    return val_same(a, b);
+    return tri_val_same(a, b);
 }
 
 /* A number that lives on as a run-time value: what a plain assignment and a return make of it. */
 static Val decay(Lower *l, Val v, Range range) {
-    if (val_is_number(v)) return to_tensor(l, v, range);
+    if (tri_val_is_number(v)) return tri_to_tensor(l, v, range);
     if (v.kind != VAL_TUPLE) return v;
     Val *items = ARENA_ARRAY(l->arena, Val, v.count);
     for (int i = 0; i < v.count; i++) items[i] = decay(l, v.items[i], range);
     return (Val){.kind = VAL_TUPLE, .items = items, .count = v.count};
 }
 
-void tl_assign(Lower *l, const PyNode *target, Val value) {
+void tri_assign(Lower *l, const PyNode *target, Val value) {
     if (target->kind == PY_Name) {
         if (l->frame) set_local(l, target->Name.id, value);
         return;
@@ -99,19 +100,19 @@ void tl_assign(Lower *l, const PyNode *target, Val value) {
                                ? "assignment to an element; use tl.store or tl.where"
                            : target->kind == PY_Attribute ? "assignment to an attribute"
                                                           : "this assignment target";
-        tl_error(l, DIAG_TL_UNSUPPORTED, target->range, what);
+        tri_error(l, DIAG_TRI_UNSUPPORTED, target->range, what);
         return;
     }
     const PyList *elts = target->Tuple.elts;
     bool fits = value.kind == VAL_TUPLE && value.count == (int)elts->count;
-    if (!fits && !val_failed(value))
-        tl_error(l, DIAG_TL_UNPACK, target->range, (int)elts->count, val_describe(l, value));
+    if (!fits && !tri_val_failed(value))
+        tri_error(l, DIAG_TRI_UNPACK, target->range, (int)elts->count, tri_val_describe(l, value));
     for (uint32_t i = 0; i < elts->count; i++) {
         if (elts->at[i]->kind == PY_Starred) {
-            tl_error(l, DIAG_TL_UNSUPPORTED, elts->at[i]->range, "a starred target");
+            tri_error(l, DIAG_TRI_UNSUPPORTED, elts->at[i]->range, "a starred target");
             return;
         }
-        tl_assign(l, elts->at[i], fits ? value.items[i] : val_error);
+        tri_assign(l, elts->at[i], fits ? value.items[i] : val_error);
     }
 }
 
@@ -184,11 +185,12 @@ static bool collect_carried(Lower *l, const Carried *carried, Range range, Refs 
     bool good = true;
     for (size_t i = 0; i < carried->names.count; i++) {
         Val before = carried->before.at[i], after = find_local(l->frame, carried->names.at[i])->val;
-        if (val_failed(before) || val_failed(after)) {
+        if (tri_val_failed(before) || tri_val_failed(after)) {
             good = false;
         } else if (!same_form(l, before, after)) {
-            tl_error(l, val_is_const(before) ? DIAG_TL_LOOP_CONSTANT : DIAG_TL_LOOP_TYPE, range,
-                     carried->names.at[i], val_describe(l, before), val_describe(l, after));
+            tri_error(l, tri_val_is_const(before) ? DIAG_TRI_LOOP_CONSTANT : DIAG_TRI_LOOP_TYPE,
+                      range, carried->names.at[i], tri_val_describe(l, before),
+                      tri_val_describe(l, after));
             good = false;
         } else {
             add_leaves(l, after, refs);
@@ -221,8 +223,8 @@ static void run_body(Lower *l, const PyList *body) {
 static void run_static_for(Lower *l, const PyNode *node, const Range3 *range) {
     PyInt start = range->start.i, stop = range->stop.i, step = range->step.i;
     for (PyInt i = start; step > 0 ? i < stop : i > stop; i += step) {
-        if (!tl_step(l, node->range)) return;
-        tl_assign(l, node->For.target, val_int(i));
+        if (!tri_step(l, node->range)) return;
+        tri_assign(l, node->For.target, tri_val_int(i));
         run_body(l, node->For.body);
     }
 }
@@ -231,31 +233,32 @@ static void run_static_for(Lower *l, const PyNode *node, const Range3 *range) {
 static bool loop_bounds(Lower *l, const Range3 *range, Range where, Ref bounds[3]) {
     Val v[3] = {range->start, range->stop, range->step};
     for (int i = 0; i < 3; i++) {
-        v[i] = to_tensor(l, v[i], where);
-        if (val_failed(v[i])) return false;
-        const Type *type = val_type(l, v[i]);
+        v[i] = tri_to_tensor(l, v[i], where);
+        if (tri_val_failed(v[i])) return false;
+        const Type *type = tri_val_type(l, v[i]);
         if (type->rank || type->pointer || !elem_is_int(type->elem)) {
-            tl_error(l, DIAG_TL_LOOP_BOUND, where, val_describe(l, v[i]));
+            tri_error(l, DIAG_TRI_LOOP_BOUND, where, tri_val_describe(l, v[i]));
             return false;
         }
     }
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
-            if (i != k && !tl_promote(l, &v[i], &v[k], 0, where)) return false;
+            if (i != k && !tri_promote(l, &v[i], &v[k], 0, where)) return false;
     for (int i = 0; i < 3; i++) bounds[i] = v[i].ref;
     return true;
 }
 
 static void run_for(Lower *l, const PyNode *node) {
-    if (node->For.orelse->count) tl_error(l, DIAG_TL_UNSUPPORTED, node->range, "`else` of a loop");
+    if (node->For.orelse->count)
+        tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "`else` of a loop");
     const PyNode *iter = node->For.iter;
-    Val over = tl_eval(l, iter);
+    Val over = tri_eval(l, iter);
     bool good = over.kind == VAL_RANGE && node->For.target->kind == PY_Name;
-    if (over.kind != VAL_RANGE && !val_failed(over))
-        tl_error(l, DIAG_TL_LOOP_OVER, iter->range, val_describe(l, over));
+    if (over.kind != VAL_RANGE && !tri_val_failed(over))
+        tri_error(l, DIAG_TRI_LOOP_OVER, iter->range, tri_val_describe(l, over));
     if (node->For.target->kind != PY_Name)
-        tl_error(l, DIAG_TL_UNSUPPORTED, node->For.target->range,
-                 "a loop variable that is no plain name");
+        tri_error(l, DIAG_TRI_UNSUPPORTED, node->For.target->range,
+                  "a loop variable that is no plain name");
     if (!good) {
         poison_stored(l, node);
         return;
@@ -269,8 +272,8 @@ static void run_for(Lower *l, const PyNode *node) {
     bool backward = range->step.kind == VAL_INT && range->step.i < 0;
     Range3 forward = *range;
     if (backward)
-        forward =
-            (Range3){.start = range->stop, .stop = range->start, .step = val_int(-range->step.i)};
+        forward = (Range3){
+            .start = range->stop, .stop = range->start, .step = tri_val_int(-range->step.i)};
     Ref bounds[3];
     if (!loop_bounds(l, &forward, iter->range, bounds)) {
         poison_stored(l, node);
@@ -288,7 +291,7 @@ static void run_for(Lower *l, const PyNode *node) {
     Ref index = op->regions[0]->args[0];
     if (backward) /* counts up; the variable is (stop + start) - index */
         index = ir_binary(&l->b, OP_SUB, ir_binary(&l->b, OP_ADD, bounds[0], bounds[1]), index);
-    set_local(l, variable, val_tensor(index));
+    set_local(l, variable, tri_val_tensor(index));
     run_body(l, node->For.body);
     Refs yields = {0};
     if (collect_carried(l, &carried, node->range, &yields))
@@ -300,7 +303,7 @@ static void run_for(Lower *l, const PyNode *node) {
 
 static void run_while(Lower *l, const PyNode *node) {
     if (node->While.orelse->count)
-        tl_error(l, DIAG_TL_UNSUPPORTED, node->range, "`else` of a loop");
+        tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "`else` of a loop");
     Carried carried = find_carried(l, node, NULL);
     size_t known = l->frame->locals.count;
     Op *op = ir_begin(&l->b, OP_WHILE);
@@ -310,12 +313,12 @@ static void run_while(Lower *l, const PyNode *node) {
     for (int r = 0; r < 2; r++) {
         regions[r] = ir_region(&l->b, op);
         for (size_t i = 0; i < carried.refs.count; i++)
-            ir_argument(l->kernel, regions[r], ref_type(l, carried.refs.at[i]), NULL);
+            ir_argument(l->kernel, regions[r], tri_ref_type(l, carried.refs.at[i]), NULL);
     }
     l->b = ir_builder_inside(&outer, regions[0]);
     bind_carried(l, &carried, regions[0]->args);
     const PyNode *test = node->While.test;
-    Val condition = tl_truth(l, tl_eval(l, test), test->range);
+    Val condition = tri_truth(l, tri_eval(l, test), test->range);
     Refs tested = {0};
     Ref truth = condition.kind == VAL_TENSOR ? condition.ref
                 : condition.kind == VAL_BOOL ? ir_int(&l->b, EL_I1, condition.i != 0)
@@ -353,7 +356,7 @@ static bool unify(Lower *l, Builder *sides[2], Val v[2], Range range) {
         *sides[s] = l->b;
         l->b = now;
     }
-    return !val_failed(v[0]) && !val_failed(v[1]) && same_form(l, v[0], v[1]);
+    return !tri_val_failed(v[0]) && !tri_val_failed(v[1]) && same_form(l, v[0], v[1]);
 }
 
 typedef struct Branches {
@@ -389,7 +392,7 @@ static bool end_branches(Lower *l, Branches *br, Val *out) {
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < count; i++) add_leaves(l, br->merged[s].at[i], &refs[s]);
     const Type **types = ARENA_ARRAY(l->arena, const Type *, refs[0].count);
-    for (size_t i = 0; i < refs[0].count; i++) types[i] = ref_type(l, refs[0].at[i]);
+    for (size_t i = 0; i < refs[0].count; i++) types[i] = tri_ref_type(l, refs[0].at[i]);
     for (int s = 0; s < 2; s++) ir_yield(&br->inside[s], refs[s].at, (int)refs[s].count);
     ir_end_results(&l->b, br->op, (int)refs[0].count, types);
     const Ref *next = br->op->results;
@@ -428,13 +431,13 @@ static void merge_locals(Lower *l, Branches *br, Range range) {
         Builder *sides[2] = {&br->inside[0], &br->inside[1]};
         if (v[0].kind == VAL_UNBOUND || v[1].kind == VAL_UNBOUND) {
             all.at[i].val = v[v[0].kind == VAL_UNBOUND ? 0 : 1];
-        } else if (val_same(v[0], v[1])) {
+        } else if (tri_val_same(v[0], v[1])) {
             all.at[i].val = v[0];
-        } else if (val_failed(v[0]) || val_failed(v[1])) {
+        } else if (tri_val_failed(v[0]) || tri_val_failed(v[1])) {
             all.at[i].val = val_error;
         } else if (!unify(l, sides, v, range)) {
-            all.at[i].val = tl_error(l, DIAG_TL_BRANCH_TYPE, range, name, val_describe(l, v[0]),
-                                     val_describe(l, v[1]));
+            all.at[i].val = tri_error(l, DIAG_TRI_BRANCH_TYPE, range, name,
+                                      tri_val_describe(l, v[0]), tri_val_describe(l, v[1]));
         } else {
             merge(l, br, v[0], v[1]);
             *VEC_PUSH(&slots, l->arena) = i;
@@ -446,7 +449,7 @@ static void merge_locals(Lower *l, Branches *br, Range range) {
     for (size_t i = 0; i < slots.count; i++) set_local(l, all.at[slots.at[i]].name, results[i]);
 }
 
-Val tl_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Range range) {
+Val tri_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Range range) {
     Branches br;
     const PyNode *parts[2] = {yes, no};
     Val v[2];
@@ -454,15 +457,15 @@ Val tl_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Rang
     begin_branches(l, &br, condition);
     for (int s = 0; s < 2; s++) {
         enter_branch(l, &br, s);
-        v[s] = tl_eval(l, parts[s]);
+        v[s] = tri_eval(l, parts[s]);
         leave_branch(l, &br, s);
     }
     l->frame->locals = before;
-    if (val_failed(v[0]) || val_failed(v[1])) return val_error;
+    if (tri_val_failed(v[0]) || tri_val_failed(v[1])) return val_error;
     Builder *sides[2] = {&br.inside[0], &br.inside[1]};
     if (!unify(l, sides, v, range))
-        return tl_error(l, DIAG_TL_CHOICE_TYPE, range, val_describe(l, v[0]),
-                        val_describe(l, v[1]));
+        return tri_error(l, DIAG_TRI_CHOICE_TYPE, range, tri_val_describe(l, v[0]),
+                         tri_val_describe(l, v[1]));
     merge(l, &br, v[0], v[1]);
     Val out;
     end_branches(l, &br, &out);
@@ -473,7 +476,7 @@ Val tl_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Rang
  */
 static Flow run_returning_if(Lower *l, const PyNode *node, Ref condition, const Rest *rest) {
     if (l->frame->loops) {
-        tl_error(l, DIAG_TL_RETURN_IN_LOOP, node->range);
+        tri_error(l, DIAG_TRI_RETURN_IN_LOOP, node->range);
         return (Flow){true, val_error};
     }
     Branches br;
@@ -485,11 +488,11 @@ static Flow run_returning_if(Lower *l, const PyNode *node, Ref condition, const 
         v[s] = run_block(l, bodies[s], 0, rest).value;
         leave_branch(l, &br, s);
     }
-    if (val_failed(v[0]) || val_failed(v[1])) return (Flow){true, val_error};
+    if (tri_val_failed(v[0]) || tri_val_failed(v[1])) return (Flow){true, val_error};
     Builder *sides[2] = {&br.inside[0], &br.inside[1]};
     if (!unify(l, sides, v, node->range))
-        return (Flow){true, tl_error(l, DIAG_TL_RETURN_TYPE, node->range, val_describe(l, v[0]),
-                                     val_describe(l, v[1]))};
+        return (Flow){true, tri_error(l, DIAG_TRI_RETURN_TYPE, node->range,
+                                      tri_val_describe(l, v[0]), tri_val_describe(l, v[1]))};
     merge(l, &br, v[0], v[1]);
     Val out;
     end_branches(l, &br, &out);
@@ -499,7 +502,7 @@ static Flow run_returning_if(Lower *l, const PyNode *node, Ref condition, const 
 /* True when the flow has come to the end of the function. */
 static bool run_if(Lower *l, const PyNode *node, const Rest *rest, Flow *flow) {
     const PyNode *test = node->If.test;
-    Val condition = tl_truth(l, tl_eval(l, test), test->range);
+    Val condition = tri_truth(l, tri_eval(l, test), test->range);
     bool returns = contains_return(node);
     if (condition.kind == VAL_BOOL) { /* only the branch taken is looked at */
         const PyList *body = condition.i ? node->If.body : node->If.orelse;
@@ -510,7 +513,7 @@ static bool run_if(Lower *l, const PyNode *node, const Rest *rest, Flow *flow) {
         run_block(l, body, 0, NULL);
         return false;
     }
-    if (val_failed(condition)) {
+    if (tri_val_failed(condition)) {
         poison_stored(l, node);
         return false;
     }
@@ -532,56 +535,56 @@ static bool run_if(Lower *l, const PyNode *node, const Rest *rest, Flow *flow) {
 /* --- simple statements --- */
 
 static bool is_constexpr_annotation(Lower *l, const PyNode *annotation) {
-    const char *path = names_path(l->names, annotation, l->arena);
+    const char *path = tri_names_path(l->names, annotation, l->arena);
     return path && strcmp(path, "triton.language.constexpr") == 0;
 }
 
 static void run_annotated(Lower *l, const PyNode *node) {
     if (!node->AnnAssign.value) return;
     const PyNode *value = node->AnnAssign.value;
-    Val v = tl_eval(l, value);
+    Val v = tri_eval(l, value);
     if (!is_constexpr_annotation(l, node->AnnAssign.annotation)) {
         v = decay(l, v, value->range);
     } else if (v.kind == VAL_TENSOR) {
         int64_t number;
         if (ir_const_int(l->kernel, v.ref, &number))
-            v = val_int(number);
+            v = tri_val_int(number);
         else
-            v = tl_error(l, DIAG_TL_NEED_CONSTANT, value->range, "a tl.constexpr variable",
-                         val_describe(l, v));
+            v = tri_error(l, DIAG_TRI_NEED_CONSTANT, value->range, "a tl.constexpr variable",
+                          tri_val_describe(l, v));
     }
-    tl_assign(l, node->AnnAssign.target, v);
+    tri_assign(l, node->AnnAssign.target, v);
 }
 
 static void run_augmented(Lower *l, const PyNode *node) {
     const PyNode *target = node->AugAssign.target;
     if (target->kind != PY_Name) {
-        tl_assign(l, target, val_error);
+        tri_assign(l, target, val_error);
         return;
     }
     Range outer = l->b.range;
     l->b.range = node->range;
     PyNode *load =
         arena_copy(l->arena, target, offsetof(PyNode, cells) + 8 * py_kinds[PY_Name].field_count);
-    Val before = tl_eval(l, load);
+    Val before = tri_eval(l, load);
     Val v =
-        tl_binary(l, node->AugAssign.op, before, tl_eval(l, node->AugAssign.value), node->range);
-    tl_assign(l, target, decay(l, v, node->range));
+        tri_binary(l, node->AugAssign.op, before, tri_eval(l, node->AugAssign.value), node->range);
+    tri_assign(l, target, decay(l, v, node->range));
     l->b.range = outer;
 }
 
 static void run_assert(Lower *l, const PyNode *node) {
-    Val test = tl_eval(l, node->Assert.test);
-    Val message = node->Assert.msg ? tl_eval(l, node->Assert.msg) : val_str("");
-    if (val_failed(test) || val_failed(message)) return;
-    const char *text = val_text(l, message);
+    Val test = tri_eval(l, node->Assert.test);
+    Val message = node->Assert.msg ? tri_eval(l, node->Assert.msg) : tri_val_str("");
+    if (tri_val_failed(test) || tri_val_failed(message)) return;
+    const char *text = tri_val_text(l, message);
     if (test.kind != VAL_TENSOR) {
-        if (!val_truth(test))
-            tl_error(l, DIAG_TL_STATIC_ASSERT, node->range, text[0] ? ": " : "", text);
+        if (!tri_val_truth(test))
+            tri_error(l, DIAG_TRI_STATIC_ASSERT, node->range, text[0] ? ": " : "", text);
         return;
     }
-    test = tl_cast(l, test, ty_scalar(l->module, EL_I1), node->range);
-    if (val_failed(test)) return;
+    test = tri_cast(l, test, ty_scalar(l->module, EL_I1), node->range);
+    if (tri_val_failed(test)) return;
     Op *op = ir_begin(&l->b, OP_ASSERT);
     ir_operand(&l->b, op, test.ref);
     if (text[0]) op_set(l->kernel, op, (Attr){.id = AT_MESSAGE, .text = text});
@@ -612,34 +615,34 @@ static const char *statement_name(const PyNode *node) {
 static void run_simple(Lower *l, const PyNode *node) {
     switch ((PyKind)node->kind) {
     case PY_Assign: {
-        Val v = decay(l, tl_eval(l, node->Assign.value), node->Assign.value->range);
+        Val v = decay(l, tri_eval(l, node->Assign.value), node->Assign.value->range);
         for (uint32_t i = 0; i < node->Assign.targets->count; i++)
-            tl_assign(l, node->Assign.targets->at[i], v);
+            tri_assign(l, node->Assign.targets->at[i], v);
         break;
     }
     case PY_AnnAssign: run_annotated(l, node); break;
     case PY_AugAssign: run_augmented(l, node); break;
     case PY_Expr:
         if (node->Expr.value->kind != PY_Constant)
-            tl_eval(l, node->Expr.value); /* else a docstring */
+            tri_eval(l, node->Expr.value); /* else a docstring */
         break;
     case PY_For: run_for(l, node); break;
     case PY_While: run_while(l, node); break;
     case PY_Assert: run_assert(l, node); break;
     case PY_Pass: break;
-    default: tl_error(l, DIAG_TL_UNSUPPORTED, node->range, statement_name(node));
+    default: tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, statement_name(node));
     }
 }
 
 static Flow run_block(Lower *l, const PyList *list, uint32_t at, const Rest *rest) {
     for (; at < list->count; at++) {
         const PyNode *node = list->at[at];
-        if (!tl_step(l, node->range) || l->diag->errors > DIAG_LIMIT)
+        if (!tri_step(l, node->range) || l->diag->errors > DIAG_LIMIT)
             return (Flow){true, val_error};
         l->b.range = node->range;
         if (node->kind == PY_Return) {
-            if (l->frame->loops) tl_error(l, DIAG_TL_RETURN_IN_LOOP, node->range);
-            Val v = node->Return.value ? decay(l, tl_eval(l, node->Return.value), node->range)
+            if (l->frame->loops) tri_error(l, DIAG_TRI_RETURN_IN_LOOP, node->range);
+            Val v = node->Return.value ? decay(l, tri_eval(l, node->Return.value), node->range)
                                        : val_none;
             return (Flow){true, v};
         }
@@ -674,22 +677,22 @@ static Val run_in_frame(Lower *l, const PyNode *function, const Val *args, Range
     return flow.value;
 }
 
-Val tl_run_function(Lower *l, const PyNode *function, const Val *args, Range call) {
+Val tri_run_function(Lower *l, const PyNode *function, const Val *args, Range call) {
     int depth = 0;
     for (const Frame *f = l->frame; f; f = f->caller, depth++)
         if (f->function == function)
-            return tl_error(l, DIAG_TL_RECURSION, call, function->FunctionDef.name);
-    if (depth > 50) return tl_error(l, DIAG_TL_DEPTH, call, 50);
+            return tri_error(l, DIAG_TRI_RECURSION, call, function->FunctionDef.name);
+    if (depth > 50) return tri_error(l, DIAG_TRI_DEPTH, call, 50);
     Range outer = l->b.range;
     Val v = run_in_frame(l, function, args, call);
     l->b.range = outer;
     return v;
 }
 
-void tl_run_kernel(Lower *l, const PyNode *function, const Val *args) {
+void tri_run_kernel(Lower *l, const PyNode *function, const Val *args) {
     Val v = run_in_frame(l, function, args, function->range);
-    if (v.kind != VAL_NONE && !val_failed(v))
-        tl_error(l, DIAG_TL_KERNEL_RETURN, function->range, function->FunctionDef.name);
+    if (v.kind != VAL_NONE && !tri_val_failed(v))
+        tri_error(l, DIAG_TRI_KERNEL_RETURN, function->range, function->FunctionDef.name);
     l->b.range = function->range;
     ir_return(&l->b);
 }

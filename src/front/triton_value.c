@@ -10,44 +10,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-Val val_bool(bool value) {
+Val tri_val_bool(bool value) {
     return (Val){.kind = VAL_BOOL, .i = value};
 }
-Val val_int(PyInt value) {
+Val tri_val_int(PyInt value) {
     return (Val){.kind = VAL_INT, .i = value};
 }
-Val val_float(double value) {
+Val tri_val_float(double value) {
     return (Val){.kind = VAL_FLOAT, .f = value};
 }
-Val val_str(const char *text) {
+Val tri_val_str(const char *text) {
     return (Val){.kind = VAL_STR, .text = text};
 }
-Val val_tensor(Ref ref) {
+Val tri_val_tensor(Ref ref) {
     return (Val){.kind = VAL_TENSOR, .ref = ref};
 }
-Val val_dtype(const Type *type) {
+Val tri_val_dtype(const Type *type) {
     return (Val){.kind = VAL_DTYPE, .dtype = type};
 }
-Val val_tuple(Lower *l, const Val *items, int count) {
+Val tri_val_tuple(Lower *l, const Val *items, int count) {
     return (Val){.kind = VAL_TUPLE,
                  .items = arena_copy(l->arena, items, (size_t)count * sizeof *items),
                  .count = count};
 }
 
-bool val_is_number(Val v) {
+bool tri_val_is_number(Val v) {
     return v.kind == VAL_BOOL || v.kind == VAL_INT || v.kind == VAL_FLOAT;
 }
 
-bool val_is_const(Val v) {
+bool tri_val_is_const(Val v) {
     if (v.kind == VAL_TUPLE) {
         for (int i = 0; i < v.count; i++)
-            if (!val_is_const(v.items[i])) return false;
+            if (!tri_val_is_const(v.items[i])) return false;
         return true;
     }
     return v.kind != VAL_TENSOR && v.kind != VAL_ERROR && v.kind != VAL_UNBOUND;
 }
 
-bool val_same(Val a, Val b) {
+bool tri_val_same(Val a, Val b) {
     if (a.kind != b.kind) return false;
     switch (a.kind) {
     case VAL_ERROR:
@@ -61,7 +61,7 @@ bool val_same(Val a, Val b) {
     case VAL_TUPLE:
         if (a.count != b.count) return false;
         for (int i = 0; i < a.count; i++)
-            if (!val_same(a.items[i], b.items[i])) return false;
+            if (!tri_val_same(a.items[i], b.items[i])) return false;
         return true;
     case VAL_DTYPE: return a.dtype == b.dtype;
     case VAL_BUILTIN: return a.builtin == b.builtin && a.self == b.self;
@@ -72,7 +72,7 @@ bool val_same(Val a, Val b) {
     return false;
 }
 
-bool val_truth(Val v) {
+bool tri_val_truth(Val v) {
     switch (v.kind) {
     case VAL_BOOL:
     case VAL_INT: return v.i != 0;
@@ -84,7 +84,7 @@ bool val_truth(Val v) {
     }
 }
 
-double val_as_double(Val v) {
+double tri_val_as_double(Val v) {
     return v.kind == VAL_FLOAT ? v.f : (double)v.i;
 }
 
@@ -117,13 +117,13 @@ static const struct {
 #undef DTYPE
 };
 
-const char *dtype_name(Elem elem) {
+const char *tri_dtype_name(Elem elem) {
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
         if (dtypes[i].elem == elem) return dtypes[i].name;
     return elem_info[elem].text;
 }
 
-const Type *dtype_named(Module *m, const char *name) {
+const Type *tri_dtype_named(Module *m, const char *name) {
     bool pointer = name[0] == '*';
     if (pointer) name += name[1] == 'k' ? 2 : 1; /* *k: a pointer that is only read */
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
@@ -132,17 +132,17 @@ const Type *dtype_named(Module *m, const char *name) {
     return NULL;
 }
 
-const char *type_text(Lower *l, const Type *type) {
+const char *tri_type_text(Lower *l, const Type *type) {
     Text out = text_new(l->arena);
-    text_add(&out, "%s%s", type->pointer ? "*" : "", dtype_name(type->elem));
+    text_add(&out, "%s%s", type->pointer ? "*" : "", tri_dtype_name(type->elem));
     for (int d = 0; d < type->rank; d++)
         text_add(&out, "%s%lld", d ? ", " : "[", (long long)type->extent[d]);
     if (type->rank) text_add_char(&out, ']');
     return out.at;
 }
 
-const Type *val_type(const Lower *l, Val v) {
-    return v.kind == VAL_TENSOR ? ref_type(l, v.ref) : NULL;
+const Type *tri_val_type(const Lower *l, Val v) {
+    return v.kind == VAL_TENSOR ? tri_ref_type(l, v.ref) : NULL;
 }
 
 static void add_int(Text *out, PyInt value) {
@@ -188,114 +188,118 @@ static void add_val(Lower *l, Text *out, Val v) {
         }
         text_add(out, v.count == 1 ? ",)" : ")");
         break;
-    case VAL_DTYPE: text_add(out, "%s", type_text(l, v.dtype)); break;
+    case VAL_DTYPE: text_add(out, "%s", tri_type_text(l, v.dtype)); break;
     case VAL_MODULE: text_add(out, "%s", v.text); break;
     case VAL_BUILTIN: text_add(out, "%s", v.builtin->name); break;
     case VAL_FUNCTION: text_add(out, "%s", v.function->FunctionDef.name); break;
     case VAL_RANGE: text_add(out, "a range"); break;
-    case VAL_TENSOR: text_add(out, "%s", type_text(l, val_type(l, v))); break;
+    case VAL_TENSOR: text_add(out, "%s", tri_type_text(l, tri_val_type(l, v))); break;
     }
 }
 
-const char *val_text(Lower *l, Val v) {
+const char *tri_val_text(Lower *l, Val v) {
     Text out = text_new(l->arena);
     add_val(l, &out, v);
     return out.at;
 }
 
-const char *val_describe(Lower *l, Val v) {
+const char *tri_val_describe(Lower *l, Val v) {
     switch (v.kind) {
-    case VAL_TENSOR: return arena_printf(l->arena, "a %s", val_text(l, v));
+    case VAL_TENSOR: return arena_printf(l->arena, "a %s", tri_val_text(l, v));
     case VAL_STR: return arena_printf(l->arena, "the string '%s'", v.text);
-    case VAL_DTYPE: return arena_printf(l->arena, "the dtype %s", val_text(l, v));
+    case VAL_DTYPE: return arena_printf(l->arena, "the dtype %s", tri_val_text(l, v));
     case VAL_MODULE: return arena_printf(l->arena, "`%s`", v.text);
     case VAL_BUILTIN:
-    case VAL_FUNCTION: return arena_printf(l->arena, "the function `%s`", val_text(l, v));
-    case VAL_TUPLE: return arena_printf(l->arena, "the tuple %s", val_text(l, v));
-    default: return val_text(l, v);
+    case VAL_FUNCTION: return arena_printf(l->arena, "the function `%s`", tri_val_text(l, v));
+    case VAL_TUPLE: return arena_printf(l->arena, "the tuple %s", tri_val_text(l, v));
+    default: return tri_val_text(l, v);
     }
 }
 
 /* --- Python's arithmetic --- */
 
 static Val bad_operands(Lower *l, PyOp op, Val a, Val b, Range range) {
-    return tl_error(l, DIAG_TL_OPERANDS, range, py_op_spellings[op], val_describe(l, a),
-                    val_describe(l, b));
+    return tri_error(l, DIAG_TRI_OPERANDS, range, py_op_spellings[op], tri_val_describe(l, a),
+                     tri_val_describe(l, b));
 }
 
 static Val too_large(Lower *l, PyOp op, Range range) {
-    return tl_error(l, DIAG_TL_TOO_LARGE, range, py_op_spellings[op]);
+    return tri_error(l, DIAG_TRI_TOO_LARGE, range, py_op_spellings[op]);
 }
 
 static Val int_power(Lower *l, PyInt base, PyInt exponent, Range range) {
     PyInt result = 1;
-    if (base == 0 || base == 1) return val_int(exponent == 0 ? 1 : base);
-    if (base == -1) return val_int(exponent % 2 ? -1 : 1);
+    if (base == 0 || base == 1) return tri_val_int(exponent == 0 ? 1 : base);
+    if (base == -1) return tri_val_int(exponent % 2 ? -1 : 1);
     for (; exponent > 0; exponent--)
         if (__builtin_mul_overflow(result, base, &result)) return too_large(l, PY_OP_POW, range);
-    return val_int(result);
+    return tri_val_int(result);
 }
 
 static Val int_binary(Lower *l, PyOp op, PyInt a, PyInt b, bool bools, Range range) {
     PyInt r = 0;
     switch (op) {
-    case PY_OP_ADD: return __builtin_add_overflow(a, b, &r) ? too_large(l, op, range) : val_int(r);
-    case PY_OP_SUB: return __builtin_sub_overflow(a, b, &r) ? too_large(l, op, range) : val_int(r);
-    case PY_OP_MUL: return __builtin_mul_overflow(a, b, &r) ? too_large(l, op, range) : val_int(r);
+    case PY_OP_ADD:
+        return __builtin_add_overflow(a, b, &r) ? too_large(l, op, range) : tri_val_int(r);
+    case PY_OP_SUB:
+        return __builtin_sub_overflow(a, b, &r) ? too_large(l, op, range) : tri_val_int(r);
+    case PY_OP_MUL:
+        return __builtin_mul_overflow(a, b, &r) ? too_large(l, op, range) : tri_val_int(r);
     case PY_OP_FLOORDIV:
     case PY_OP_MOD:
-        if (b == 0) return tl_error(l, DIAG_TL_DIVIDE_BY_ZERO, range);
+        if (b == 0) return tri_error(l, DIAG_TRI_DIVIDE_BY_ZERO, range);
         if (b == -1)
-            return op == PY_OP_MOD ? val_int(0) : int_binary(l, PY_OP_SUB, 0, a, false, range);
+            return op == PY_OP_MOD ? tri_val_int(0) : int_binary(l, PY_OP_SUB, 0, a, false, range);
         r = a % b;
         if (r != 0 && (r < 0) != (b < 0)) r += b;
-        return val_int(op == PY_OP_MOD ? r : (a - r) / b);
+        return tri_val_int(op == PY_OP_MOD ? r : (a - r) / b);
     case PY_OP_SHL:
         if (b < 0 || b > 126) return too_large(l, op, range);
-        return __builtin_mul_overflow(a, (PyInt)1 << b, &r) ? too_large(l, op, range) : val_int(r);
+        return __builtin_mul_overflow(a, (PyInt)1 << b, &r) ? too_large(l, op, range)
+                                                            : tri_val_int(r);
     case PY_OP_SHR:
         if (b < 0) return too_large(l, op, range);
-        return val_int(b > 126 ? (a < 0 ? -1 : 0) : a >> b);
-    case PY_OP_BITAND: return bools ? val_bool((a & b) != 0) : val_int(a & b);
-    case PY_OP_BITOR: return bools ? val_bool((a | b) != 0) : val_int(a | b);
-    case PY_OP_BITXOR: return bools ? val_bool((a ^ b) != 0) : val_int(a ^ b);
+        return tri_val_int(b > 126 ? (a < 0 ? -1 : 0) : a >> b);
+    case PY_OP_BITAND: return bools ? tri_val_bool((a & b) != 0) : tri_val_int(a & b);
+    case PY_OP_BITOR: return bools ? tri_val_bool((a | b) != 0) : tri_val_int(a | b);
+    case PY_OP_BITXOR: return bools ? tri_val_bool((a ^ b) != 0) : tri_val_int(a ^ b);
     case PY_OP_POW:
         if (b >= 0) return int_power(l, a, b, range);
-        return a == 0 ? tl_error(l, DIAG_TL_DIVIDE_BY_ZERO, range)
-                      : val_float(pow((double)a, (double)b));
+        return a == 0 ? tri_error(l, DIAG_TRI_DIVIDE_BY_ZERO, range)
+                      : tri_val_float(pow((double)a, (double)b));
     default: return val_error;
     }
 }
 
 static Val float_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
-    double x = val_as_double(a), y = val_as_double(b);
+    double x = tri_val_as_double(a), y = tri_val_as_double(b);
     switch (op) {
-    case PY_OP_ADD: return val_float(x + y);
-    case PY_OP_SUB: return val_float(x - y);
-    case PY_OP_MUL: return val_float(x * y);
-    case PY_OP_POW: return val_float(pow(x, y));
+    case PY_OP_ADD: return tri_val_float(x + y);
+    case PY_OP_SUB: return tri_val_float(x - y);
+    case PY_OP_MUL: return tri_val_float(x * y);
+    case PY_OP_POW: return tri_val_float(pow(x, y));
     case PY_OP_DIV:
     case PY_OP_FLOORDIV:
     case PY_OP_MOD: {
-        if (y == 0) return tl_error(l, DIAG_TL_DIVIDE_BY_ZERO, range);
-        if (op == PY_OP_DIV) return val_float(x / y);
+        if (y == 0) return tri_error(l, DIAG_TRI_DIVIDE_BY_ZERO, range);
+        if (op == PY_OP_DIV) return tri_val_float(x / y);
         double r = fmod(x, y);
         if (r != 0 && (r < 0) != (y < 0)) r += y;
-        return val_float(op == PY_OP_MOD ? r : floor((x - r) / y + 0.5));
+        return tri_val_float(op == PY_OP_MOD ? r : floor((x - r) / y + 0.5));
     }
     default: return bad_operands(l, op, a, b, range);
     }
 }
 
-Val const_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
-    if (val_is_number(a) && val_is_number(b)) {
+Val tri_const_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
+    if (tri_val_is_number(a) && tri_val_is_number(b)) {
         bool bools = a.kind == VAL_BOOL && b.kind == VAL_BOOL;
         if (a.kind != VAL_FLOAT && b.kind != VAL_FLOAT && op != PY_OP_DIV && op != PY_OP_MATMUL)
             return int_binary(l, op, a.i, b.i, bools, range);
         return float_binary(l, op, a, b, range);
     }
     if (op == PY_OP_ADD && a.kind == VAL_STR && b.kind == VAL_STR)
-        return val_str(arena_printf(l->arena, "%s%s", a.text, b.text));
+        return tri_val_str(arena_printf(l->arena, "%s%s", a.text, b.text));
     if (op == PY_OP_ADD && a.kind == VAL_TUPLE && b.kind == VAL_TUPLE) {
         Val *items = ARENA_ARRAY(l->arena, Val, a.count + b.count);
         for (int i = 0; i < a.count + b.count; i++)
@@ -314,33 +318,33 @@ Val const_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
 
 static bool numbers_equal(Val a, Val b) {
     if (a.kind != VAL_FLOAT && b.kind != VAL_FLOAT) return a.i == b.i;
-    return val_as_double(a) == val_as_double(b);
+    return tri_val_as_double(a) == tri_val_as_double(b);
 }
 
 /* Python's ==: values of different kinds are unequal, never an error. */
 static bool const_equal(Val a, Val b) {
-    if (val_is_number(a) && val_is_number(b)) return numbers_equal(a, b);
+    if (tri_val_is_number(a) && tri_val_is_number(b)) return numbers_equal(a, b);
     if (a.kind == VAL_TUPLE && b.kind == VAL_TUPLE) {
         if (a.count != b.count) return false;
         for (int i = 0; i < a.count; i++)
             if (!const_equal(a.items[i], b.items[i])) return false;
         return true;
     }
-    return val_same(a, b);
+    return tri_val_same(a, b);
 }
 
 static int order_of(Val a, Val b) {
     if (a.kind != VAL_FLOAT && b.kind != VAL_FLOAT) return a.i < b.i ? -1 : a.i > b.i;
-    double x = val_as_double(a), y = val_as_double(b);
+    double x = tri_val_as_double(a), y = tri_val_as_double(b);
     return x < y ? -1 : x > y ? 1 : x == y ? 0 : 2;
 }
 
-Val const_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
+Val tri_const_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
     switch (op) {
-    case PY_OP_EQ: return val_bool(const_equal(a, b));
-    case PY_OP_NE: return val_bool(!const_equal(a, b));
-    case PY_OP_IS: return val_bool(val_same(a, b));
-    case PY_OP_IS_NOT: return val_bool(!val_same(a, b));
+    case PY_OP_EQ: return tri_val_bool(const_equal(a, b));
+    case PY_OP_NE: return tri_val_bool(!const_equal(a, b));
+    case PY_OP_IS: return tri_val_bool(tri_val_same(a, b));
+    case PY_OP_IS_NOT: return tri_val_bool(!tri_val_same(a, b));
     case PY_OP_IN:
     case PY_OP_NOT_IN: {
         bool found = false;
@@ -350,33 +354,34 @@ Val const_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
             found = strstr(b.text, a.text) != NULL;
         else
             return bad_operands(l, op, a, b, range);
-        return val_bool(found == (op == PY_OP_IN));
+        return tri_val_bool(found == (op == PY_OP_IN));
     }
     default: break;
     }
     int order;
-    if (val_is_number(a) && val_is_number(b))
+    if (tri_val_is_number(a) && tri_val_is_number(b))
         order = order_of(a, b);
     else if (a.kind == VAL_STR && b.kind == VAL_STR)
         order = strcmp(a.text, b.text) < 0 ? -1 : strcmp(a.text, b.text) > 0;
     else
         return bad_operands(l, op, a, b, range);
-    if (order == 2) return val_bool(false); /* a NaN */
+    if (order == 2) return tri_val_bool(false); /* a NaN */
     switch (op) {
-    case PY_OP_LT: return val_bool(order < 0);
-    case PY_OP_LE: return val_bool(order <= 0);
-    case PY_OP_GT: return val_bool(order > 0);
-    default: return val_bool(order >= 0);
+    case PY_OP_LT: return tri_val_bool(order < 0);
+    case PY_OP_LE: return tri_val_bool(order <= 0);
+    case PY_OP_GT: return tri_val_bool(order > 0);
+    default: return tri_val_bool(order >= 0);
     }
 }
 
-Val const_unary(Lower *l, PyOp op, Val a, Range range) {
-    if (op == PY_OP_NOT) return val_bool(!val_truth(a));
-    if (a.kind == VAL_FLOAT && op != PY_OP_INVERT) return val_float(op == PY_OP_USUB ? -a.f : a.f);
+Val tri_const_unary(Lower *l, PyOp op, Val a, Range range) {
+    if (op == PY_OP_NOT) return tri_val_bool(!tri_val_truth(a));
+    if (a.kind == VAL_FLOAT && op != PY_OP_INVERT)
+        return tri_val_float(op == PY_OP_USUB ? -a.f : a.f);
     if (a.kind == VAL_INT || a.kind == VAL_BOOL) {
-        if (op == PY_OP_UADD) return val_int(a.i);
-        if (op == PY_OP_INVERT) return val_int(~a.i);
+        if (op == PY_OP_UADD) return tri_val_int(a.i);
+        if (op == PY_OP_INVERT) return tri_val_int(~a.i);
         return int_binary(l, PY_OP_SUB, 0, a.i, false, range);
     }
-    return tl_error(l, DIAG_TL_OPERAND, range, py_op_spellings[op], val_describe(l, a));
+    return tri_error(l, DIAG_TRI_OPERAND, range, py_op_spellings[op], tri_val_describe(l, a));
 }
