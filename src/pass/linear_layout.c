@@ -348,6 +348,7 @@ LinearLayout ll_wgmma_accumulator(int64_t m, int64_t n, int groups_m, int groups
     walk(&w, LL_WARP, 0, ll_log2(groups_m));
     /* The columns of one warpgroup first, so that its registers follow each other; the next group lies above them. */
     int columns = w.layout.log2[1] - ll_log2(groups_n);
+    if (columns < 3) columns = 3;
     walk(&w, LL_REGISTER, 1, columns - w.done[1]);
     walk(&w, LL_WARP, 1, ll_log2(groups_n));
     return walk_rest(&w, rows_last);
@@ -374,6 +375,13 @@ LinearLayout ll_shared(int64_t rows, int64_t columns, int elem_bytes, int swizzl
             w.layout.basis[LL_OFFSET][high] ^= (uint32_t)1 << low;
     }
     return w.layout;
+}
+
+int ll_run(const LinearLayout *layout, int dim, int elem_bytes) {
+    int run = 1, shift = ll_shift(layout, dim);
+    for (int i = 0; i < layout->count[LL_REGISTER] && i < layout->log2[dim] && run * 2 * elem_bytes <= 16; i++, run *= 2)
+        if (layout->basis[LL_REGISTER][i] != (uint32_t)1 << (shift + i)) break;
+    return run;
 }
 
 char *ll_text(const LinearLayout *layout, Arena *arena) {

@@ -214,4 +214,5 @@ TW_FN u64 tw_desc_k(u32 s, u32 width) { return tw_desc(s, 16, 8 * width, width);
 /* MN-major panels: lines (one k each) of W bytes along M or N, `panel` bytes from one panel to the next. */
 TW_FN u64 tw_desc_mn(u32 s, u32 width, u32 panel) { return tw_desc(s, panel, 8 * width, width); }
 TW_FN u64 tw_desc_step(u64 desc, u32 bytes) { return desc + (bytes >> 4); }
+#include "tile.cuh"
 #endif

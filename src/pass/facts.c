@@ -1,0 +1,211 @@
+/* facts.c: see facts.h. */
+#include "pass/facts.h"
+
+enum { LARGEST = 1 << 20, DEEPEST = 24 };
+
+Facts facts_new(PassContext *cx, Kernel *k, bool may_wish) { return (Facts){cx, k, may_wish}; }
+
+static int64_t low_bit(int64_t x) {
+    if (x == 0) return LARGEST;
+    int64_t bit = x & -x;
+    return bit > LARGEST || bit < 0 ? LARGEST : bit;
+}
+
+/* A fact stated about x at the top of the kernel: the strongest `multiple` (align for addresses), or EQ. */
+static const Attr *stated(const Kernel *k, Ref x, AttrId id) {
+    const Attr *best = NULL;
+    for (const Op *op = k->body->first; op; op = op->next) {
+        if (op->code != OP_ASSUME && op->code != OP_REQUIRE) continue;
+        const Attr *attr = op_attr(op, id);
+        for (int i = 0; attr && i < op->operand_count; i++)
+            if (op->operands[i] == x && (!best || attr->number > best->number)) best = attr;
+    }
+    return best;
+}
+
+static int64_t divisor_at(const Kernel *k, Ref x, int depth);
+
+static int64_t divisor_of_op(const Kernel *k, const Value *v, int depth) {
+    const Op *op = v->op;
+    int64_t a, b, number;
+    switch (op->code) {
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_AND:
+    case OP_OR:
+        a = divisor_at(k, op->operands[0], depth);
+        b = divisor_at(k, op->operands[1], depth);
+        if (op->code == OP_AND) return a > b ? a : b;
+        return a < b ? a : b;
+    case OP_SELECT:
+        a = divisor_at(k, op->operands[1], depth);
+        b = divisor_at(k, op->operands[2], depth);
+        return a < b ? a : b;
+    case OP_MUL:
+        a = divisor_at(k, op->operands[0], depth);
+        b = divisor_at(k, op->operands[1], depth);
+        return a > LARGEST / b ? LARGEST : a * b;
+    case OP_SHL:
+        if (!ir_const_int(k, op->operands[1], &number) || number < 0 || number > 20) return 1;
+        a = divisor_at(k, op->operands[0], depth);
+        return a > LARGEST >> number ? LARGEST : a << number;
+    case OP_NEG:
+    case OP_CAST: /* wrapping keeps a power of two */
+        if (!elem_is_int(v->type->elem) || !elem_is_int(ir_type(k, op->operands[0])->elem)) return 1;
+        return divisor_at(k, op->operands[0], depth);
+    case OP_PTR_ADD:
+        a = divisor_at(k, op->operands[0], depth);
+        b = divisor_at(k, op->operands[1], depth);
+        b = b > LARGEST / 8 ? LARGEST : b * elem_info[v->type->elem].bytes;
+        return a < b ? a : b;
+    default: return 1;
+    }
+}
+
+static int64_t divisor_at(const Kernel *k, Ref x, int depth) {
+    if (x == REF_NONE || depth > DEEPEST) return 1;
+    int64_t number;
+    if (ir_const_int(k, x, &number)) return low_bit(number);
+    if (ref_is_literal(x)) return 1;
+    const Value *v = ir_value(k, x);
+    const Attr *fact = stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
+    int64_t known = fact ? low_bit(fact->number) : 1;
+    if ((fact = stated(k, x, AT_EQ)) && low_bit(fact->number) > known) known = low_bit(fact->number);
+    if (v->type->pointer && known < elem_info[v->type->elem].bytes) known = elem_info[v->type->elem].bytes;
+    int64_t found = 1;
+    if (v->op) {
+        found = divisor_of_op(k, v, depth + 1);
+    } else if (v->region->owner && v->region->owner->code == OP_FOR && v->index == 0) {
+        int64_t lo = divisor_at(k, v->region->owner->operands[0], depth + 1);
+        int64_t step = divisor_at(k, v->region->owner->operands[2], depth + 1);
+        found = lo < step ? lo : step;
+    }
+    return found > known ? found : known;
+}
+
+int64_t fact_divisor(const Facts *f, Ref x) { return divisor_at(f->k, x, 0); }
+
+static bool nonnegative_at(const Kernel *k, Ref x, int depth) {
+    if (x == REF_NONE || depth > DEEPEST) return false;
+    int64_t number;
+    if (ir_const_int(k, x, &number)) return number >= 0;
+    if (ref_is_literal(x)) return false;
+    const Value *v = ir_value(k, x);
+    if (v->type->kind == TY_TILE && elem_info[v->type->elem].cls == CLASS_UINT) return true;
+    if (!v->op) {
+        const Op *owner = v->region->owner;
+        if (owner && owner->code == OP_FOR && v->index == 0)
+            return nonnegative_at(k, owner->operands[0], depth + 1) && nonnegative_at(k, owner->operands[2], depth + 1);
+        return owner && owner->code == OP_TASKS;
+    }
+    const Op *op = v->op;
+    switch (op->code) {
+    case OP_PROGRAM_ID:
+    case OP_NUM_PROGRAMS:
+    case OP_EXTENT: return true;
+    case OP_ADD: /* offsets are taken not to overflow (docs/ir.md) */
+    case OP_MUL:
+    case OP_DIV:
+    case OP_FLOORDIV:
+    case OP_CDIV:
+    case OP_MIN:
+    case OP_OR:
+        return nonnegative_at(k, op->operands[0], depth + 1) && nonnegative_at(k, op->operands[1], depth + 1);
+    case OP_REM:
+    case OP_SHR:
+    case OP_CAST: return nonnegative_at(k, op->operands[0], depth + 1);
+    case OP_MOD: return nonnegative_at(k, op->operands[1], depth + 1);
+    case OP_MAX:
+    case OP_AND:
+        return nonnegative_at(k, op->operands[0], depth + 1) || nonnegative_at(k, op->operands[1], depth + 1);
+    default: return false;
+    }
+}
+
+bool fact_nonnegative(const Facts *f, Ref x) { return nonnegative_at(f->k, x, 0); }
+
+/* Can the launcher compute it? Parameters, parts of tensor parameters, and arithmetic on them, all at the top. */
+static bool at_launch(const Kernel *k, Ref x, int depth) {
+    if (ref_is_literal(x)) return true;
+    if (!ref_is_value(x) || depth > DEEPEST) return false;
+    const Value *v = ir_value(k, x);
+    if (!v->op) return v->region == k->body;
+    switch (v->op->code) {
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_REM: case OP_FLOORDIV: case OP_MOD: case OP_CDIV:
+    case OP_MIN: case OP_MAX: case OP_CAST: case OP_PTR_ADD: case OP_EXTENT: case OP_STRIDE: case OP_BASE:
+        if (v->op->parent != k->body) return false;
+        for (int i = 0; i < v->op->operand_count; i++)
+            if (!at_launch(k, v->op->operands[i], depth + 1)) return false;
+        return true;
+    default: return false;
+    }
+}
+
+bool fact_at_launch(const Kernel *k, Ref x) { return at_launch(k, x, 0); }
+
+static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
+    Kernel *k = f->k;
+    if (!f->may_wish || !ref_is_value(x) || !fact_at_launch(k, x)) return false;
+    /* Right behind its definition, or first of all. */
+    const Value *v = ir_value(k, x);
+    Builder b = ir_builder(k, k->body);
+    b.before = v->op ? v->op->next : k->body->first;
+    Op *op = ir_begin(&b, OP_REQUIRE);
+    ir_operand(&b, op, x);
+    op_set(k, op, (Attr){.id = id, .number = number});
+    ir_end(&b, op, NULL);
+    return true;
+}
+
+bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple) {
+    if (multiple <= 1 || fact_divisor(f, x) >= multiple) return true;
+    return ref_is_value(x) && wish(f, x, ir_type(f->k, x)->pointer ? AT_ALIGN : AT_MULT, multiple);
+}
+
+bool fact_wish_equal(Facts *f, Ref x, int64_t value) {
+    int64_t number;
+    if (ir_const_int(f->k, x, &number)) return number == value;
+    const Attr *fact = ref_is_value(x) ? stated(f->k, x, AT_EQ) : NULL;
+    if (fact) return fact->number == value;
+    return wish(f, x, AT_EQ, value);
+}
+
+/* --- tensors --- */
+static Ref part(Facts *f, Ref tensor, Opcode code, int dim) {
+    Kernel *k = f->k;
+    for (const Op *op = k->body->first; op; op = op->next)
+        if (op->code == code && op->operands[0] == tensor && op_int(op, AT_DIM, 0) == dim) return op->results[0];
+    Builder b = ir_builder(k, k->body);
+    b.before = k->body->first;
+    Op *op = ir_begin(&b, code);
+    ir_operand(&b, op, tensor);
+    if (code != OP_BASE) op_set(k, op, (Attr){.id = AT_DIM, .number = dim});
+    return ir_end(&b, op, NULL);
+}
+
+TensorParts fact_tensor(Facts *f, Ref tensor) {
+    TensorParts parts = {.tensor = tensor, .rank = ir_type(f->k, tensor)->rank};
+    const Op *op = ir_value(f->k, tensor)->op;
+    if (op && op->code == OP_TENSOR) {
+        RefList extents = op_list(op, 0), strides = op_list(op, 1);
+        parts.base = op_operand(op, 0);
+        for (int d = 0; d < parts.rank; d++) {
+            parts.extent[d] = extents.at[d];
+            parts.stride[d] = strides.at[d];
+        }
+        return parts;
+    }
+    parts.base = part(f, tensor, OP_BASE, 0);
+    for (int d = 0; d < parts.rank; d++) {
+        parts.extent[d] = part(f, tensor, OP_EXTENT, d);
+        parts.stride[d] = part(f, tensor, OP_STRIDE, d);
+    }
+    return parts;
+}
+
+int fact_tensor_dim(const Op *op, int tensor_rank, int tile_rank, int d) {
+    const Attr *dims = op_attr(op, AT_DIMS);
+    return dims ? (int)dims->list.at[d] : tensor_rank - tile_rank + d;
+}

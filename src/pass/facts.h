@@ -1,0 +1,41 @@
+/* facts.h: what is known of a scalar without running the kernel: what it is a multiple of, and whether it is >= 0.
+ *
+ * Known are literals, what arithmetic keeps, `assume`s, and `require`s: wishes of the compiler that the launcher tests
+ * before it takes this variant. fact_wish turns a fact that is missing into such a wish, where the launcher can test it
+ * (parameters and what follows from them) and the compile may wish at all.
+ *
+ *     mul %pid, 128      is a multiple of 128 and not negative
+ *     %lda : i32         after fact_wish(f, %lda, 8): a multiple of 8, and the kernel begins with `require<mult=8> %lda` */
+#ifndef PASS_FACTS_H
+#define PASS_FACTS_H
+#include "pass/pass.h"
+
+typedef struct Facts {
+    PassContext *cx;
+    Kernel *k;
+    bool may_wish;
+} Facts;
+
+Facts facts_new(PassContext *cx, Kernel *k, bool may_wish);
+/* The largest known power of two that divides it (bytes for pointers), at most 1 << 20. */
+int64_t fact_divisor(const Facts *f, Ref x);
+bool fact_nonnegative(const Facts *f, Ref x);
+/* Is x a multiple (an address: aligned), known or wished for? */
+bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple);
+/* Is it this number, known or wished for? */
+bool fact_wish_equal(Facts *f, Ref x, int64_t value);
+
+/* Can the launcher compute it from the arguments? */
+bool fact_at_launch(const Kernel *k, Ref x);
+
+/* The parts of a tensor, whether made by `tensor` or a parameter. An extent may be REF_NONE: unbounded. */
+typedef struct TensorParts {
+    Ref tensor, base;
+    int rank;
+    Ref extent[MAX_RANK], stride[MAX_RANK];
+} TensorParts;
+/* Parts of a parameter are made as ops at the start of the kernel, once each. */
+TensorParts fact_tensor(Facts *f, Ref tensor);
+/* Which tensor dimension the tile's dimension d is, for a tload, tstore or tatomic. */
+int fact_tensor_dim(const Op *op, int tensor_rank, int tile_rank, int d);
+#endif

@@ -1,0 +1,35 @@
+/* tile.cuh: rows of tiles, written with the functions of the legend (tilewright.cuh), so the same on both sides.
+ *
+ *  tw_load_row<V>(to, row, i, n, on, fill)    elements i .. i+V-1 of a row of n; what is outside, or all if not on: fill
+ *  tw_store_row<V>(row, i, n, on, from)       the same outward; what is outside is dropped
+ *  tw_tile_at(s, r, c, panel, width, bytes)   where element (r, c) of a tile in shared memory lies: panels of `width`
+ *                                             bytes a row, `panel` bytes each, swizzled */
+#ifndef TILEWRIGHT_TILE_CUH
+#define TILEWRIGHT_TILE_CUH
+
+template <int V, class T> TW_FN void tw_load_row(T *to, const T *row, i64 i, i64 n, bool on, T fill) {
+    if (on && i >= 0 && i + V <= n) {
+        tw_ldg<V>(to, row + i);
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        to[j] = fill;
+        tw_ldg_if<1>(on && (u64)(i + j) < (u64)n, to + j, row + i + j);
+    }
+}
+
+template <int V, class T> TW_FN void tw_store_row(T *row, i64 i, i64 n, bool on, const T *from) {
+    if (on && i >= 0 && i + V <= n) {
+        tw_stg<V>(row + i, from);
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < V; j++) tw_stg_if<1>(on && (u64)(i + j) < (u64)n, row + i + j, from + j);
+}
+
+TW_FN u32 tw_tile_at(u32 s, u32 r, u32 c, u32 panel, u32 width, u32 bytes) {
+    u32 per = width / bytes;
+    return tw_swizzle(s + c / per * panel + r * width + c % per * bytes, width);
+}
+#endif
