@@ -588,19 +588,23 @@ static void test_tma_shapes(void) {
         int at[5];
     } rows[] = {
         {0, 0, 0, EMU_F16, {40}, {0}},
-        {1, 0, 0, EMU_F32, {32}, {-5}},
+        {1, 0, 0, EMU_F32, {32}, {12}},
+        {1, 0, 0, EMU_F32, {32}, {-8}},
         {1, 0, 1, EMU_F32, {32}, {20}},
-        {2, 128, 0, EMU_F16, {64, 7}, {-3, 4}},
-        {2, 64, 0, EMU_F16, {32, 9}, {16, -2}},
+        {2, 128, 0, EMU_F16, {64, 7}, {8, 4}},
+        {2, 128, 0, EMU_F16, {64, 7}, {-32, -3}},
+        {2, 64, 0, EMU_F16, {32, 9}, {16, 2}},
         {2, 32, 1, EMU_F16, {16, 6}, {8, 1}},
-        {3, 64, 0, EMU_BF16, {32, 4, 3}, {10, -1, 3}},
-        {4, 0, 1, EMU_F32, {12, 3, 2, 2}, {30, 7, -1, 2}},
+        {3, 64, 0, EMU_BF16, {32, 4, 3}, {16, 7, 3}},
+        {3, 64, 0, EMU_BF16, {32, 4, 3}, {16, -1, 3}},
+        {4, 0, 1, EMU_F32, {12, 3, 2, 2}, {32, 7, 4, 2}},
+        {5, 128, 0, EMU_F32, {32, 3, 2, 2, 2}, {4, 7, 4, 1, 2}},
         {5, 128, 0, EMU_F32, {32, 3, 2, 2, 2}, {4, 7, 4, 1, -1}},
     };
     static const uint64_t dims[5] = {40, 9, 5, 3, 3};
     for (size_t c = 0; c < sizeof rows / sizeof *rows; c++)
-        for (int mutant = 0; mutant <= LAST_MUTANT(3); mutant++) {
-            if (mutant && c != 3) continue;
+        for (int mutant = 0; mutant <= LAST_MUTANT(5); mutant++) {
+            if (mutant && c != 4) continue;
             EmuType type = rows[c].type;
             int rank = rows[c].rank, add = rows[c].add, boxed = rank ? rank : 1;
             size_t size = type_size(type);
@@ -624,6 +628,10 @@ static void test_tma_shapes(void) {
             CHECK(!why && !backend_encode(map_b, &t));
             int at[5];
             memcpy(at, rows[c].at, sizeof at);
+            int no_store = 0; /* a store may not begin before the tensor */
+            for (int d = 0; d < boxed; d++) no_store |= at[d] < 0;
+            if (mutant == 4) at[0]++;
+            if (mutant == 5) at[1] = -1;
             void *params[] = {map_a,
                               map_b,
                               &from.allocation.base,
@@ -637,6 +645,7 @@ static void test_tma_shapes(void) {
                               &at[2],
                               &at[3],
                               &at[4],
+                              &no_store,
                               &mutant};
             EmuAllocation al[] = {from.allocation, to.allocation, raw.allocation};
             backend_launch("tma_shapes",
@@ -647,13 +656,17 @@ static void test_tma_shapes(void) {
                                        .allocation_count = 3,
                                        .seed = c},
                            params);
-            if (mutant == 1)
-                expect("tma_shapes", mutant, EMU_FAULT_RACE, "TMA load");
+            if (mutant == 1) expect("tma_shapes", mutant, EMU_FAULT_RACE, "TMA load");
             if (mutant == 2)
                 expect("tma_shapes", mutant, EMU_FAULT_UNWAITED,
                        "the block ends while the TMA load");
             if (mutant == 3)
                 expect("tma_shapes", mutant, EMU_FAULT_RACE, "by TMA store of thread 0");
+            if (mutant == 4)
+                expect("tma_shapes", mutant, EMU_FAULT_TENSORMAP,
+                       "begin at a multiple of 16 bytes");
+            if (mutant == 5)
+                expect("tma_shapes", mutant, EMU_FAULT_TENSORMAP, "only loads may begin before");
             if (!mutant) {
                 clean("tma_shapes");
                 /* every element of the box: zero outside the tensor; and of the result */
@@ -672,7 +685,7 @@ static void test_tma_shapes(void) {
                     Buffer image = {.allocation = {.base = (char *)raw.allocation.base + s},
                                     .type = type};
                     compare(get(&image, 0), inside ? get(&from, element) : 0, 1e-30);
-                    if (!inside) continue;
+                    if (!inside || no_store) continue;
                     double want = get(&from, element) + (add ? get(&before, element) : 0);
                     compare(get(&to, element), want,
                             add ? fabs(want) * (size == 4 ? 0x1p-24 : 0x1p-11) + 1e-30 : 1e-30);

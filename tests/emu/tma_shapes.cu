@@ -2,7 +2,7 @@
  * image of shared memory goes to raw. One warp. */
 extern "C" __global__ void __launch_bounds__(32)
 tma_shapes(const __grid_constant__ TensorMap from, const __grid_constant__ TensorMap to, const u8 *plain_from, u8 *plain_to,
-           u32 *raw, i32 rank, i32 add, u32 bytes, i32 c0, i32 c1, i32 c2, i32 c3, i32 c4, i32 mutant) {
+           u32 *raw, i32 rank, i32 add, u32 bytes, i32 c0, i32 c1, i32 c2, i32 c3, i32 c4, i32 no_store, i32 mutant) {
     enum { BOX = 0, BAR = 16384 };
     if (tw_thread() == 0) {
         tw_mbar_init(BAR, 1);
@@ -30,7 +30,7 @@ tma_shapes(const __grid_constant__ TensorMap from, const __grid_constant__ Tenso
         tw_stg<4>(raw + i / 4, v);
     }
     tw_sync_warp();
-    if (tw_elect()) {
+    if (tw_elect() && !no_store) {
         if (add) {
             switch (rank) {
             case 1: tw_tma_add_1d(&to, c0, BOX); break;

@@ -61,6 +61,24 @@ static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t b
     emu_schedule(emu, EVENT_STORE_READ, line)->store = store;
 }
 
+/* What an H200 answers with "illegal instruction": boxes that do not begin at a multiple of 16
+ * bytes, and stores that begin before the tensor. Loads may begin before it; both may end beyond
+ * it. */
+static void check_coordinates(Emu *emu, int line, int copy, const TensorCode *map, const int *at,
+                              const char *what) {
+    int64_t start = (int64_t)at[0] * emu_type_bytes(map->type);
+    if (start % 16)
+        emu_fail(emu, EMU_FAULT_TENSORMAP,
+                 "%s at %s: coordinate 0 is %d, byte %lld of a row; a box must begin at a multiple "
+                 "of 16 bytes",
+                 what, emu_at(emu, line), at[0], (long long)start);
+    for (int d = 0; d < map->rank && copy != EMU_LOAD; d++)
+        if (at[d] < 0)
+            emu_fail(emu, EMU_FAULT_TENSORMAP,
+                     "%s at %s: coordinate %d is %d; only loads may begin before the tensor", what,
+                     emu_at(emu, line), d, at[d]);
+}
+
 void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const int *at, unsigned s,
              unsigned bar) {
     const char *what = copy == EMU_LOAD ? "TMA load" : "TMA store";
@@ -74,6 +92,7 @@ void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const i
     if (map->rank != rank)
         emu_fail(emu, EMU_FAULT_TENSORMAP, "%s of rank %d at %s: the map has rank %d", what, rank,
                  emu_at(emu, line), map->rank);
+    check_coordinates(emu, line, copy, map, at, what);
     emu_check_shared(emu, line, s, bytes, 128, what);
     emu_check_global(emu, line, (void *)(uintptr_t)map->base, emu_tensor_bytes(map), 16, what);
     if (copy == EMU_LOAD)

@@ -58,7 +58,9 @@
  *            tw_tma_add_1d .. _5d(&map, c0, .., s): adds into global   tw_tma_prefetch(&map)
  *            tw_bulk_load(s, p, bytes, bar) tw_bulk_store(p, s, bytes): 1-D, 16-byte multiples
  *            tw_bulk_commit() tw_bulk_wait_read<n>() (source may be reused) tw_bulk_wait<n>() (stores are done)
- *            maps are parameters `const __grid_constant__ TensorMap a`; coordinates c0 first = contiguous dimension
+ *            maps are parameters `const __grid_constant__ TensorMap a`; coordinates c0 first = contiguous dimension;
+ *            c0 in bytes a multiple of 16; loads may begin before the tensor (negative), stores may not (the chip
+ *            traps); past the end both are clipped: loads give 0, stores drop
  *  cp.async  tw_cp_async<4|8|16>(s, p, ok = true): zeros where not ok   tw_cp_async_commit() tw_cp_async_wait<n>()
  *            tw_cp_async_arrive(bar): one arrival of this thread once its copies so far have landed (noinc)
  *  matrix    tw_ldmatrix_x1|x2|x4(u32 *r, s), .._trans; tw_stmatrix_x1|x2|x4(s, const u32 *r), .._trans: collective,
