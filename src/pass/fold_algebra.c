@@ -70,7 +70,7 @@ static int64_t divide(Opcode code, bool is_signed, int64_t x, int64_t y) {
     return rest ? remainder + (down ? y : 0) : quotient - down;
 }
 
-static bool eval_int(Opcode code, Elem e, int64_t x, int64_t y, int64_t *out) {
+bool fold_int(Opcode code, Elem e, int64_t x, int64_t y, int64_t *out) {
     bool is_signed = elem_is_signed(e);
     int bits = elem_info[e].bits;
     bool less = is_signed ? x < y : (uint64_t)x < (uint64_t)y;
@@ -183,7 +183,7 @@ static Ref fold_literals(Builder *b, const Op *op) {
         return known ? ir_float(b, type->elem, out) : REF_NONE;
     }
     int64_t out;
-    return eval_int(op->code, type->elem, x.i, y.i, &out) ? ir_int(b, type->elem, out) : REF_NONE;
+    return fold_int(op->code, type->elem, x.i, y.i, &out) ? ir_int(b, type->elem, out) : REF_NONE;
 }
 
 /* --- identities --- */
@@ -210,7 +210,7 @@ static Ref regroup(Builder *b, const Op *op) {
     const Op *inner = made_by(k, op->operands[0], op->code);
     const Literal *c = inner && outer ? literal(k, inner->operands[1]) : NULL;
     int64_t both;
-    if (!c || !eval_int(op->code, outer->type->elem, c->i, outer->i, &both)) return REF_NONE;
+    if (!c || !fold_int(op->code, outer->type->elem, c->i, outer->i, &both)) return REF_NONE;
     Ref x = inner->operands[0], sum = ir_int(b, outer->type->elem, both);
     if (ir_type(k, x) != ir_type(k, op->results[0])) return REF_NONE;
     return ir_binary(b, op->code, x, sum);

@@ -1,0 +1,394 @@
+/* tilewright.h: the public C API of Tilewright, the tile-kernel compiler.
+ *
+ * From source text to numbers in five steps:
+ *
+ *     tw_context_create(NULL, &context);
+ *     tw_module_load_file(context, "add.py", NULL, &module);          parse, list kernels
+ *     tw_kernel_compile(module, "add_kernel", &options, &kernel);     options: target, arguments to specialise for
+ *     tw_kernel_launch(kernel, NULL, grid, args, count);
+ *     tw_kernel_destroy, tw_module_destroy, tw_context_destroy
+ *
+ * Rules that hold for every entry:
+ *   - Errors. An entry that can fail returns a tw_status; 0 is success. The message stands in
+ *     tw_context_message(context). A NULL where an object is required gives TW_ERROR_ARGUMENT. After an error nothing is
+ *     half done: out parameters are set to NULL, files are not written.
+ *   - Ownership. What a tw_..._create, _load or _compile call gives must be destroyed by its caller; destroying NULL does
+ *     nothing. Objects may be destroyed in any order: an object that others still need lives on until they are gone. Texts
+ *     and pointers that a getter returns belong to the object and live as long as it does; a text of the context until
+ *     the next call with that context. What the caller passes in is copied, unless the entry says otherwise.
+ *   - Threads. A context and all objects made from it are used by one thread at a time. Different contexts are
+ *     independent. The library has no global state, never prints, never exits, and starts threads only inside a context.
+ *   - Structs that start with struct_size: set them up with their _init function (or zero them and set struct_size =
+ *     sizeof). Zero in any field means the default, so that fields can be added at the end.
+ *   - Numbers of status codes and dtypes never change.
+ *
+ * Valid C99 and C++11. */
+#ifndef TILEWRIGHT_H
+#define TILEWRIGHT_H
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TW_API __attribute__((visibility("default")))
+#else
+#define TW_API
+#endif
+
+#define TW_VERSION_MAJOR 0
+#define TW_VERSION_MINOR 1
+#define TW_VERSION_PATCH 0
+
+/* "0.1.0", of the library that is linked. Any thread. Since 0.1. */
+TW_API const char *tw_version(void);
+
+/* ---------------------------------------------------------------------------------------------- status codes */
+
+/* X(name, number, "text"). The one list of codes. */
+#define TW_STATUS_LIST(X)                                                                          \
+    X(TW_OK, 0, "success")                                                                         \
+    X(TW_ERROR_SOURCE, 1, "the source has errors")                                                 \
+    X(TW_ERROR_ARGUMENT, 2, "a wrong argument")                                                    \
+    X(TW_ERROR_NOT_FOUND, 3, "no such thing")                                                      \
+    X(TW_ERROR_UNSUPPORTED, 4, "this target cannot do it")                                         \
+    X(TW_ERROR_UNAVAILABLE, 5, "a tool or device is missing on this machine")                      \
+    X(TW_ERROR_MEMORY, 6, "out of memory")                                                         \
+    X(TW_ERROR_IO, 7, "a file could not be read or written")                                       \
+    X(TW_ERROR_TOOL, 8, "a tool that was started failed")                                          \
+    X(TW_ERROR_LAUNCH, 9, "the kernel stopped with an error")                                      \
+    X(TW_ERROR_INTERNAL, 10, "a fault of Tilewright itself")
+
+typedef enum tw_status {
+#define TW_STATUS_ENUM(name, number, text) name = number,
+    TW_STATUS_LIST(TW_STATUS_ENUM)
+#undef TW_STATUS_ENUM
+        TW_STATUS_LAST_ = 0x7fffffff
+} tw_status;
+
+/* "TW_ERROR_SOURCE"; "the source has errors". "unknown" for a number that is no code. Any thread. Since 0.1. */
+TW_API const char *tw_status_name(tw_status status);
+TW_API const char *tw_status_text(tw_status status);
+
+/* ------------------------------------------------------------------------------------------------------ dtypes */
+
+/* X(name, number, "text", bytes). i1 takes one byte: 0 is false. f16, bf16 and fp8 are raw bits in memory. */
+#define TW_DTYPE_LIST(X)                                                                           \
+    X(TW_I1, 1, "i1", 1)                                                                           \
+    X(TW_I8, 2, "i8", 1)                                                                           \
+    X(TW_I16, 3, "i16", 2)                                                                         \
+    X(TW_I32, 4, "i32", 4)                                                                         \
+    X(TW_I64, 5, "i64", 8)                                                                         \
+    X(TW_U8, 6, "u8", 1)                                                                           \
+    X(TW_U16, 7, "u16", 2)                                                                         \
+    X(TW_U32, 8, "u32", 4)                                                                         \
+    X(TW_U64, 9, "u64", 8)                                                                         \
+    X(TW_F16, 10, "f16", 2)                                                                        \
+    X(TW_BF16, 11, "bf16", 2)                                                                      \
+    X(TW_F32, 12, "f32", 4)                                                                        \
+    X(TW_F64, 13, "f64", 8)                                                                        \
+    X(TW_F8E4M3, 14, "f8e4m3", 1)                                                                  \
+    X(TW_F8E5M2, 15, "f8e5m2", 1)
+
+typedef enum tw_dtype {
+    TW_DTYPE_ANY = 0, /* not known yet: the argument decides */
+#define TW_DTYPE_ENUM(name, number, text, bytes) name = number,
+    TW_DTYPE_LIST(TW_DTYPE_ENUM)
+#undef TW_DTYPE_ENUM
+        TW_DTYPE_LAST_ = 0x7fffffff
+} tw_dtype;
+
+/* "f32"; "any" for TW_DTYPE_ANY and numbers that are none. Any thread. Since 0.1. */
+TW_API const char *tw_dtype_name(int32_t dtype);
+/* The dtype of a name, numpy's and torch's names ("float32", "int8", "bool") included; TW_DTYPE_ANY when unknown. */
+TW_API int32_t tw_dtype_find(const char *name);
+/* Bytes of an element in memory; 0 for TW_DTYPE_ANY. */
+TW_API size_t tw_dtype_size(int32_t dtype);
+
+#define TW_MAX_RANK 8
+
+/* ----------------------------------------------------------------------------------------------------- context */
+
+typedef struct tw_context tw_context;
+typedef struct tw_module tw_module;
+typedef struct tw_kernel tw_kernel;
+typedef struct tw_buffer tw_buffer;
+typedef struct tw_stream tw_stream;
+
+/* Where all memory of a context comes from. resize(user, NULL, 0, n) allocates n bytes aligned for any type,
+ * resize(user, p, n, 0) frees and returns NULL, resize(user, p, n, m) grows or shrinks; NULL means "no memory" and
+ * leaves the old block as it was. Called from the context's thread only. */
+typedef struct tw_allocator {
+    void *(*resize)(void *user, void *block, size_t old_size, size_t new_size);
+    void *user;
+} tw_allocator;
+
+typedef struct tw_context_options {
+    size_t struct_size;
+    const tw_allocator *allocator; /* NULL: malloc */
+    const char *cache_dir;         /* NULL: $TILEWRIGHT_CACHE_DIR, else $XDG_CACHE_HOME/tilewright, else
+                                      ~/.cache/tilewright; "" : no cache on disk */
+    int32_t threads;               /* 0: $TILEWRIGHT_THREADS, else one a processor of the affinity mask */
+    int32_t tool_timeout;          /* seconds that a started compiler may take; 0: 120 */
+} tw_context_options;
+
+TW_API void tw_context_options_init(tw_context_options *options);
+
+/* Makes a context. options may be NULL. Errors: TW_ERROR_MEMORY, TW_ERROR_ARGUMENT; there is no context to hold a
+ * message then. Any thread. Since 0.1. */
+TW_API tw_status tw_context_create(const tw_context_options *options, tw_context **out);
+TW_API void tw_context_destroy(tw_context *context);
+
+/* What went wrong in the last call with this context or an object of it; "" if it succeeded. For errors in a source
+ * these are the diagnostics as a user reads them: place, line, caret, rule and fix. Valid until the next call. */
+TW_API const char *tw_context_message(const tw_context *context);
+/* Warnings and notes of the last load or compile, also when it succeeded; "" if there are none. */
+TW_API const char *tw_context_warnings(const tw_context *context);
+
+/* ----------------------------------------------------------------------------------------------------- targets */
+
+typedef struct tw_target_info {
+    size_t struct_size;
+    const char *name;  /* for tw_compile_options.target */
+    const char *about; /* one line */
+    int32_t available; /* can run here: 1 or 0 */
+    const char *note;  /* the tool or device that would run it, or what is missing and how to get it */
+} tw_target_info;
+
+/* The targets, in a fixed order. TW_ERROR_NOT_FOUND past the last. info->struct_size must be set. Since 0.1. */
+TW_API tw_status tw_target_info_at(tw_context *context, size_t index, tw_target_info *info);
+
+typedef struct tw_option_info {
+    size_t struct_size;
+    const char *name;   /* for tw_pair.name of tw_compile_options.options */
+    const char *values; /* "auto|on|off", "integer" */
+    const char *about;
+} tw_option_info;
+
+/* The compile options (the command line's --set), in a fixed order. TW_ERROR_NOT_FOUND past the last. Since 0.1. */
+TW_API tw_status tw_option_info_at(tw_context *context, size_t index, tw_option_info *info);
+
+/* ----------------------------------------------------------------------------------------------------- modules */
+
+typedef struct tw_pair {
+    const char *name, *value;
+} tw_pair;
+
+typedef struct tw_module_options {
+    size_t struct_size;
+    const char *door;       /* "triton", "tilelang", "tilec", "irtext"; NULL: by name and content */
+    const tw_pair *defines; /* names that the source sees as constants (-D NAME=VALUE): numbers, true, false, none,
+                               or a string */
+    size_t define_count;
+} tw_module_options;
+
+TW_API void tw_module_options_init(tw_module_options *options);
+
+/* Reads and parses a source. The name of a text is used in messages and to choose the door: `.tile.c` Tile C, `.ir` IR
+ * text, else by what the text imports and decorates. options may be NULL. Errors: TW_ERROR_IO, TW_ERROR_SOURCE (message:
+ * the diagnostics), TW_ERROR_NOT_FOUND (no such door), TW_ERROR_MEMORY. Since 0.1. */
+TW_API tw_status tw_module_load_file(tw_context *context, const char *path,
+                                     const tw_module_options *options, tw_module **out);
+TW_API tw_status tw_module_load_text(tw_context *context, const char *name, const char *text,
+                                     size_t size, const tw_module_options *options, tw_module **out);
+TW_API void tw_module_destroy(tw_module *module);
+
+/* Kernels in source order. Out of range: NULL, 0. Since 0.1. */
+TW_API size_t tw_module_kernel_count(const tw_module *module);
+TW_API const char *tw_module_kernel_name(const tw_module *module, size_t kernel);
+/* The index of a kernel, or tw_module_kernel_count if there is none of that name. */
+TW_API size_t tw_module_kernel_find(const tw_module *module, const char *name);
+/* 1 if the source states the grid itself, so that a launch needs none. */
+TW_API int32_t tw_module_kernel_has_grid(const tw_module *module, size_t kernel);
+TW_API size_t tw_module_param_count(const tw_module *module, size_t kernel);
+
+typedef enum tw_param_kind {
+    TW_PARAM_CONSTANT = 1, /* known at compile time; ignored at launch */
+    TW_PARAM_SCALAR = 2,
+    TW_PARAM_POINTER = 3,
+    TW_PARAM_TENSOR = 4, /* an array with its extents and strides */
+    TW_PARAM_OPEN = 5    /* the argument decides: a buffer makes it a pointer, a number a scalar */
+} tw_param_kind;
+
+typedef struct tw_param_info {
+    size_t struct_size;
+    const char *name;
+    int32_t kind;  /* tw_param_kind */
+    int32_t dtype; /* TW_DTYPE_ANY if the argument decides */
+    int32_t rank;  /* of a tensor; -1 if the argument decides */
+    int32_t optional;
+} tw_param_info;
+
+/* Parameter i of a kernel: arguments are given in this order. TW_ERROR_NOT_FOUND out of range. Since 0.1. */
+TW_API tw_status tw_module_param_at(const tw_module *module, size_t kernel, size_t i,
+                                    tw_param_info *info);
+
+/* ----------------------------------------------------------------------------------------------------- buffers */
+
+/* An array in memory, with element type, shape and strides (in elements). */
+typedef struct tw_buffer_options {
+    size_t struct_size;
+    const char *target;     /* whose memory; NULL: the host's */
+    void *data;             /* NULL: new memory, zeroed; else memory of that target that the caller owns and keeps
+                               alive as long as the buffer */
+    size_t size;            /* bytes that data holds; checked against shape and strides */
+    const int64_t *strides; /* NULL: row-major, dense. Only with data. */
+} tw_buffer_options;
+
+TW_API void tw_buffer_options_init(tw_buffer_options *options);
+
+/* Makes a buffer; rank 0 to TW_MAX_RANK, extents >= 0. options may be NULL. Errors: TW_ERROR_ARGUMENT,
+ * TW_ERROR_MEMORY, TW_ERROR_NOT_FOUND (target), TW_ERROR_UNAVAILABLE. Since 0.1. */
+TW_API tw_status tw_buffer_create(tw_context *context, int32_t dtype, int32_t rank,
+                                  const int64_t *shape, const tw_buffer_options *options,
+                                  tw_buffer **out);
+TW_API void tw_buffer_destroy(tw_buffer *buffer);
+
+/* Getters, never failing. data is an address of the target's memory. */
+TW_API void *tw_buffer_data(const tw_buffer *buffer);
+TW_API int32_t tw_buffer_dtype(const tw_buffer *buffer);
+TW_API int32_t tw_buffer_rank(const tw_buffer *buffer);
+TW_API const int64_t *tw_buffer_shape(const tw_buffer *buffer);
+TW_API const int64_t *tw_buffer_strides(const tw_buffer *buffer);
+TW_API int64_t tw_buffer_elements(const tw_buffer *buffer);
+
+/* Copies all elements, row-major and dense on the caller's side, after all launches so far. size must be
+ * elements * tw_dtype_size. Errors: TW_ERROR_ARGUMENT, TW_ERROR_UNAVAILABLE. Since 0.1. */
+TW_API tw_status tw_buffer_read(tw_buffer *buffer, void *to, size_t size);
+TW_API tw_status tw_buffer_write(tw_buffer *buffer, const void *from, size_t size);
+
+/* Fills a host buffer. kind: "zeros", "ones", "full" (value), "arange" (value + i), "rand" (uniform in [0, 1)), "randn"
+ * (standard normal). Random numbers are a function of seed and element index alone (SplitMix64 of both; the normal ones by
+ * the sum of the inverse-free polar form described in docs/cli.md): equal on every machine. Values are rounded to the
+ * dtype. Errors: TW_ERROR_ARGUMENT (unknown kind, the nearest known one named; not a host buffer). Since 0.1. */
+TW_API tw_status tw_buffer_fill(tw_buffer *buffer, const char *kind, double value, uint64_t seed);
+
+/* Reads and writes NumPy .npy files (version 1.0 to 3.0, C or Fortran order, little endian). dtype TW_DTYPE_ANY takes the
+ * file's; another one reinterprets items of the same size (bf16 and fp8 come as V2 and V1, or u2 and u1). A file that
+ * lies about its size is refused. Writing is atomic: the file is complete or not there. Errors: TW_ERROR_IO,
+ * TW_ERROR_ARGUMENT, TW_ERROR_MEMORY. Since 0.1. */
+TW_API tw_status tw_buffer_load_npy(tw_context *context, const char *path, int32_t dtype,
+                                    tw_buffer **out);
+TW_API tw_status tw_buffer_save_npy(tw_buffer *buffer, const char *path);
+
+/* How two host buffers of one shape differ. Both are read as float64; two NaNs are equal, as are equal infinities. */
+typedef struct tw_difference {
+    size_t struct_size;
+    int64_t elements;  /* compared */
+    int64_t different; /* with |got - want| > absolute + relative * |want| */
+    double max_error;  /* largest |got - want|; infinity where only one is NaN or infinite */
+    int64_t at;        /* flat row-major index of it; -1 if there are no elements */
+    double got, want;  /* both values there */
+    double max_want;   /* largest finite |want| */
+} tw_difference;
+
+/* Errors: TW_ERROR_ARGUMENT (shapes differ, both named; not host buffers). Since 0.1. */
+TW_API tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
+                                   double relative, tw_difference *difference);
+
+/* ----------------------------------------------------------------------------------------------------- kernels */
+
+typedef enum tw_arg_kind {
+    TW_ARG_ABSENT = 0, /* not given: the parameter's default */
+    TW_ARG_NONE = 1,   /* Python's None */
+    TW_ARG_BOOL = 2,
+    TW_ARG_INT = 3,
+    TW_ARG_FLOAT = 4,
+    TW_ARG_TEXT = 5,
+    TW_ARG_BUFFER = 6
+} tw_arg_kind;
+
+/* One argument; at compile it says what to specialise for (type of an open parameter, value of a constant), at launch it
+ * is the value. */
+typedef struct tw_arg {
+    int32_t kind; /* tw_arg_kind */
+    int32_t reserved;
+    union {
+        int64_t i; /* BOOL, INT */
+        double f;
+        const char *text;
+        tw_buffer *buffer;
+    } value;
+} tw_arg;
+
+enum {
+    TW_STAGE_RUN = 0,  /* compile until it can be launched */
+    TW_STAGE_EMIT = 1, /* emitted texts and plan; no tool or device is needed */
+    TW_STAGE_IR = 2    /* the passes alone */
+};
+
+typedef struct tw_compile_options {
+    size_t struct_size;
+    const char *target;     /* NULL: "cpu". "cuda:sm_90a" names an architecture */
+    const tw_arg *args;     /* in the order of the kernel's parameters; may be fewer */
+    size_t arg_count;
+    const tw_pair *options; /* see tw_option_info_at: num_warps, num_stages, roles .. */
+    size_t option_count;
+    const char *passes;     /* NULL: all; "fold,access": just these */
+    const char *stop_after; /* NULL, or the last pass to run */
+    int32_t stage;          /* TW_STAGE_... */
+    int32_t emulate;        /* run a GPU target's emitted text on the host */
+    int32_t sanitize;       /* target "interp": report out-of-bounds, unwritten reads and races */
+    int32_t verify_each;    /* check the IR after every pass */
+    int32_t keep_ir;        /* keep the text of the IR after every pass, for tw_kernel_pass_at */
+} tw_compile_options;
+
+TW_API void tw_compile_options_init(tw_compile_options *options);
+
+/* Compiles one kernel (name NULL: the only one of the module). Errors: TW_ERROR_NOT_FOUND (kernel, target, option: the
+ * nearest name is in the message), TW_ERROR_ARGUMENT (a constant or type is missing), TW_ERROR_SOURCE,
+ * TW_ERROR_UNSUPPORTED, TW_ERROR_UNAVAILABLE (no compiler, no device), TW_ERROR_TOOL, TW_ERROR_MEMORY. Since 0.1. */
+TW_API tw_status tw_kernel_compile(tw_module *module, const char *name,
+                                   const tw_compile_options *options, tw_kernel **out);
+TW_API void tw_kernel_destroy(tw_kernel *kernel);
+
+TW_API const char *tw_kernel_name(const tw_kernel *kernel);
+
+/* The texts that a compile made: emitted sources, plan, report; by name. Out of range: NULL. Since 0.1. */
+TW_API size_t tw_kernel_artifact_count(const tw_kernel *kernel);
+TW_API const char *tw_kernel_artifact_name(const tw_kernel *kernel, size_t i);
+TW_API const char *tw_kernel_artifact_text(const tw_kernel *kernel, size_t i, size_t *size);
+
+typedef struct tw_pass_info {
+    size_t struct_size;
+    const char *name; /* "source" is the door's result; "emit" and "build" are the target's steps */
+    double seconds;
+    int32_t changed;
+    const char *ir; /* with keep_ir, where a pass changed something; else NULL */
+} tw_pass_info;
+
+/* What each step did, in order. TW_ERROR_NOT_FOUND past the last. Since 0.1. */
+TW_API tw_status tw_kernel_pass_at(const tw_kernel *kernel, size_t i, tw_pass_info *info);
+
+/* What the compiler proved and chose, one line a finding, with source places. Since 0.1. */
+TW_API const char *tw_kernel_explain(const tw_kernel *kernel);
+
+/* 1 if the kernel computes its own grid. */
+TW_API int32_t tw_kernel_has_grid(const tw_kernel *kernel);
+/* The kernel's own grid for these arguments. Errors: TW_ERROR_ARGUMENT. Since 0.1. */
+TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t arg_count,
+                                int64_t grid[3]);
+
+/* Runs the kernel on grid[0] x grid[1] x grid[2] programs (each 0 .. 2^31-1; grid NULL: the kernel's own). Arguments are in
+ * the order of the module's parameters; constants are ignored. Buffers must lie in the target's memory. Extents of a
+ * tensor come from the buffer's shape, right-aligned. Host targets have finished when it returns; a device may go on until
+ * tw_stream_synchronize or tw_buffer_read. A launch allocates nothing. stream NULL: the context's own. Errors:
+ * TW_ERROR_ARGUMENT (a missing, extra or mistyped argument, by name), TW_ERROR_LAUNCH (an assertion failed, a report of
+ * the sanitizer; the message says where), TW_ERROR_UNAVAILABLE. Since 0.1. */
+TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const int64_t *grid,
+                                  const tw_arg *args, size_t arg_count);
+
+/* ----------------------------------------------------------------------------------------------------- streams */
+
+/* A queue of launches of one target, in order. On host targets it is always empty. Since 0.1. */
+TW_API tw_status tw_stream_create(tw_context *context, const char *target, tw_stream **out);
+TW_API void tw_stream_destroy(tw_stream *stream);
+/* Waits until all is done. Errors of earlier launches appear here: TW_ERROR_LAUNCH. Since 0.1. */
+TW_API tw_status tw_stream_synchronize(tw_stream *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,241 @@
+/* cache.c: see cache.h. */
+#include "runtime/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROOM_LIFE_SECONDS = 3600 };
+
+/* ---------------------------------------------------------------------------------------------------------- files */
+
+static bool write_all(int to, const void *data, size_t size) {
+    const char *at = data;
+    while (size) {
+        ssize_t n = write(to, at, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += n, size -= (size_t)n;
+    }
+    return true;
+}
+
+static bool write_new(const char *path, const void *data, size_t size, unsigned mode) {
+    int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (to < 0) return false;
+    bool ok = write_all(to, data, size);
+    int why = errno;
+    if (close(to) != 0 && ok) ok = false, why = errno;
+    if (!ok) unlink(path), errno = why;
+    return ok;
+}
+
+bool file_write(const char *path, const void *data, size_t size) { return write_new(path, data, size, 0600); }
+
+bool file_replace(const char *path, const void *data, size_t size, unsigned mode) {
+    char beside[CACHE_PATH];
+    for (unsigned i = 0; i < 100; i++) {
+        int n = snprintf(beside, sizeof beside, "%s.%ld.%u.tmp", path, (long)getpid(), i);
+        if (n < 0 || (size_t)n >= sizeof beside) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        if (write_new(beside, data, size, mode)) {
+            if (rename(beside, path) == 0) return true;
+            int why = errno;
+            unlink(beside);
+            errno = why;
+            return false;
+        }
+        if (errno != EEXIST) return false;
+    }
+    return false;
+}
+
+int64_t file_size(const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0) return -1;
+    if (!S_ISREG(info.st_mode)) {
+        errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+        return -1;
+    }
+    return access(path, R_OK) == 0 ? (int64_t)info.st_size : -1;
+}
+
+int64_t file_read(const char *path, void *to, size_t capacity) {
+    int from = open(path, O_RDONLY | O_CLOEXEC);
+    if (from < 0) return -1;
+    size_t used = 0;
+    bool ok = true;
+    while (used < capacity) {
+        ssize_t n = read(from, (char *)to + used, capacity - used);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) ok = false;
+        if (n <= 0) break;
+        used += (size_t)n;
+    }
+    close(from);
+    return ok ? (int64_t)used : -1;
+}
+
+/* ---------------------------------------------------------------------------------------------------- directories */
+
+bool cache_default_dir(char *dir, size_t capacity) {
+    const char *own = getenv("TILEWRIGHT_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int n = -1;
+    if (own && *own) n = snprintf(dir, capacity, "%s", own);
+    else if (xdg && *xdg == '/') n = snprintf(dir, capacity, "%s/tilewright", xdg);
+    else if (home && *home) n = snprintf(dir, capacity, "%s/.cache/tilewright", home);
+    return n > 0 && (size_t)n < capacity;
+}
+
+/* Ours, and nobody else may write into it. */
+static bool is_private(const char *dir) {
+    struct stat info;
+    return lstat(dir, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() && !(info.st_mode & 022);
+}
+
+/* Makes the directory and those above it; existing ones stay as they are. */
+static bool make_dir(const char *dir) {
+    char path[CACHE_PATH];
+    size_t length = strlen(dir);
+    if (!length || length >= sizeof path) return false;
+    for (size_t i = 1; i <= length; i++) {
+        if (dir[i] != '/' && dir[i]) continue;
+        memcpy(path, dir, i);
+        path[i] = 0;
+        if (mkdir(path, 0700) != 0 && errno != EEXIST && errno != EISDIR && errno != EROFS && errno != EACCES) return false;
+    }
+    return is_private(dir);
+}
+
+static bool entry_path(const char *dir, const char *hex, const char *extension, bool folder, char *path) {
+    int n = folder ? snprintf(path, CACHE_PATH, "%s/%.2s", dir, hex)
+                   : snprintf(path, CACHE_PATH, "%s/%.2s/%s%s", dir, hex, hex, extension);
+    return n > 0 && n < CACHE_PATH;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- seals */
+
+typedef struct Seal {
+    char magic[8];
+    uint64_t length;
+    unsigned char digest[DIGEST_BYTES];
+} Seal;
+static const char seal_magic[8] = {'T', 'W', 's', 'e', 'a', 'l', '1', '\n'};
+
+/* Digest of the first `length` bytes of an open file. */
+static bool digest_file(int from, uint64_t length, unsigned char digest[DIGEST_BYTES]) {
+    char part[16384];
+    Digest d;
+    digest_begin(&d);
+    while (length) {
+        ssize_t n = read(from, part, length < sizeof part ? (size_t)length : sizeof part);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        digest_add(&d, part, (size_t)n);
+        length -= (uint64_t)n;
+    }
+    digest_end(&d, digest);
+    return true;
+}
+
+static bool is_sealed(const char *path) {
+    int from = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (from < 0) return false;
+    struct stat info;
+    Seal seal;
+    unsigned char digest[DIGEST_BYTES];
+    bool ok = fstat(from, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && !(info.st_mode & 022) &&
+              info.st_size >= (off_t)sizeof seal &&
+              pread(from, &seal, sizeof seal, info.st_size - (off_t)sizeof seal) == (ssize_t)sizeof seal &&
+              memcmp(seal.magic, seal_magic, sizeof seal_magic) == 0 &&
+              seal.length == (uint64_t)info.st_size - sizeof seal && digest_file(from, seal.length, digest) &&
+              memcmp(digest, seal.digest, sizeof digest) == 0;
+    close(from);
+    return ok;
+}
+
+static bool put_seal(const char *path) {
+    int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) return false;
+    struct stat info;
+    Seal seal;
+    memset(&seal, 0, sizeof seal);
+    memcpy(seal.magic, seal_magic, sizeof seal_magic);
+    bool ok = fstat(file, &info) == 0;
+    seal.length = ok ? (uint64_t)info.st_size : 0;
+    ok = ok && digest_file(file, seal.length, seal.digest) && write_all(file, &seal, sizeof seal) &&
+         fchmod(file, 0600) == 0;
+    if (close(file) != 0) ok = false;
+    return ok;
+}
+
+/* --------------------------------------------------------------------------------------------------------- entries */
+
+bool cache_find(const char *dir, const char *hex, const char *extension, char *path) {
+    char folder[CACHE_PATH];
+    if (!dir || !entry_path(dir, hex, extension, true, folder) || !entry_path(dir, hex, extension, false, path))
+        return false;
+    if (!is_private(dir) || !is_private(folder)) return false;
+    if (access(path, F_OK) != 0) return false;
+    if (is_sealed(path)) return true;
+    unlink(path); /* broken: made again */
+    return false;
+}
+
+bool cache_keep(const char *dir, const char *hex, const char *extension, const char *file, char *path) {
+    char folder[CACHE_PATH];
+    if (!dir || !entry_path(dir, hex, extension, true, folder) || !entry_path(dir, hex, extension, false, path))
+        return false;
+    return is_private(dir) && make_dir(folder) && put_seal(file) && rename(file, path) == 0;
+}
+
+/* Rooms that a killed process left behind. */
+static void sweep_rooms(const char *dir) {
+    DIR *list = opendir(dir);
+    if (!list) return;
+    time_t now = time(NULL);
+    for (struct dirent *entry; (entry = readdir(list));) {
+        if (strncmp(entry->d_name, "room-", 5) != 0) continue;
+        CacheRoom room;
+        struct stat info;
+        int n = snprintf(room.path, sizeof room.path, "%s/%s", dir, entry->d_name);
+        if (n > 0 && (size_t)n < sizeof room.path && lstat(room.path, &info) == 0 && S_ISDIR(info.st_mode) &&
+            now - info.st_mtime > ROOM_LIFE_SECONDS)
+            cache_room_close(&room);
+    }
+    closedir(list);
+}
+
+static bool try_room(CacheRoom *room, const char *dir) {
+    int n = snprintf(room->path, sizeof room->path, "%s/room-XXXXXX", dir);
+    return n > 0 && (size_t)n < sizeof room->path && mkdtemp(room->path) != NULL;
+}
+
+bool cache_room_open(CacheRoom *room, const char *dir) {
+    if (dir && make_dir(dir)) {
+        sweep_rooms(dir);
+        if (try_room(room, dir)) return true;
+    }
+    const char *temporary = getenv("TMPDIR");
+    return (temporary && *temporary && try_room(room, temporary)) || try_room(room, "/tmp");
+}
+
+void cache_room_close(CacheRoom *room) {
+    DIR *list = opendir(room->path);
+    if (list) {
+        int folder = dirfd(list);
+        for (struct dirent *entry; (entry = readdir(list));)
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) unlinkat(folder, entry->d_name, 0);
+        closedir(list);
+    }
+    rmdir(room->path);
+    room->path[0] = 0;
+}

@@ -1,0 +1,351 @@
+/* compile.c: the way of one kernel: source text -> door -> passes -> target.
+ *
+ * A module is a parsed source. A compile lowers one of its kernels for given arguments into an IR module of its own, runs
+ * the passes for the target's machine, and lets the target emit and build. All of it lives in the kernel's arena. */
+#include "runtime/runtime.h"
+
+#include "ir/interp.h"
+#include "runtime/cache.h"
+#include "runtime/options.h"
+#include "runtime/target.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* -------------------------------------------------------------------------------------------------------- modules */
+
+void module_drop(tw_module *m) {
+    if (--m->references > 0) return;
+    tw_context *cx = m->context;
+    arena_free(&m->arena);
+    context_free(cx, m, sizeof *m);
+    context_drop(cx);
+}
+
+/* The value of a -D: a number, true, false, none, else a string. */
+static FrontValue define_value(const char *text) {
+    char *end = NULL;
+    FrontValue value = {.kind = FRONT_TEXT, .text = text};
+    if (strcmp(text, "true") == 0 || strcmp(text, "True") == 0) return (FrontValue){.kind = FRONT_BOOL, .i = 1};
+    if (strcmp(text, "false") == 0 || strcmp(text, "False") == 0) return (FrontValue){.kind = FRONT_BOOL};
+    if (strcmp(text, "none") == 0 || strcmp(text, "None") == 0) return (FrontValue){.kind = FRONT_NONE};
+    errno = 0;
+    long long i = strtoll(text, &end, 0);
+    if (end != text && !*end && !errno) return (FrontValue){.kind = FRONT_INT, .i = i};
+    double f = strtod(text, &end);
+    if (end != text && !*end) return (FrontValue){.kind = FRONT_FLOAT, .f = f};
+    return value;
+}
+
+static const SourceFile *import_file(void *user, const SourceFile *from, const char *path) {
+    tw_module *m = user;
+    const char *slash = strrchr(from->name, '/');
+    const char *full = slash && *path != '/' ? arena_printf(&m->arena, "%.*s/%s", (int)(slash - from->name), from->name, path)
+                                             : path;
+    for (size_t i = 0; i < m->sources.files.count; i++)
+        if (strcmp(m->sources.files.at[i]->name, full) == 0) return m->sources.files.at[i];
+    int64_t size = file_size(full);
+    if (size < 0) return NULL;
+    char *text = arena_alloc(&m->arena, (size_t)size + 1);
+    size = file_read(full, text, (size_t)size);
+    return size < 0 ? NULL : source_add(&m->sources, full, text, (size_t)size);
+}
+
+tw_status module_open(tw_module *m, const char *name, const char *text, size_t size, const tw_module_options *options) {
+    tw_context *cx = m->context;
+    source_init(&m->sources, &m->arena);
+    diag_init(&m->diag, &m->arena, &m->sources);
+    const SourceFile *file = source_add(&m->sources, name, text, size);
+    if (!file) return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 1 GiB; split it", name);
+    FrontUnit *unit = &m->unit;
+    *unit = (FrontUnit){.file = file, .arena = &m->arena, .diag = &m->diag, .sources = &m->sources};
+    unit->import = import_file;
+    unit->import_user = m;
+    if (options && options->door) {
+        unit->door = front_find(options->door);
+        if (!unit->door) return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no door `%s`", options->door);
+    } else unit->door = front_choose(name, file->text);
+    if (!unit->door)
+        return context_fail(cx, TW_ERROR_NOT_FOUND,
+                            "%s: what language is this? Name it .py (Triton, TileLang), .tile.c (Tile C) or .ir (IR text)",
+                            name);
+    unit->define_count = options ? (int)options->define_count : 0;
+    FrontDefine *defines = ARENA_ARRAY(&m->arena, FrontDefine, unit->define_count);
+    for (int i = 0; i < unit->define_count; i++) {
+        const tw_pair *pair = &options->defines[i];
+        defines[i].name = arena_string(&m->arena, pair->name, strlen(pair->name));
+        defines[i].value = define_value(arena_string(&m->arena, pair->value, strlen(pair->value)));
+    }
+    unit->defines = defines;
+    bool ok = unit->door->open(unit);
+    tw_status status = context_diagnose(cx, &m->diag, TW_ERROR_SOURCE);
+    if (!ok && status == TW_OK) ice(&cx->trap, "door %s failed without a message", unit->door->name);
+    return ok ? TW_OK : status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ arguments */
+
+static FrontValue front_value(Arena *arena, const tw_arg *arg) {
+    switch (arg->kind) {
+    case TW_ARG_NONE: return (FrontValue){.kind = FRONT_NONE};
+    case TW_ARG_BOOL: return (FrontValue){.kind = FRONT_BOOL, .i = arg->value.i != 0};
+    case TW_ARG_INT: return (FrontValue){.kind = FRONT_INT, .i = arg->value.i};
+    case TW_ARG_FLOAT: return (FrontValue){.kind = FRONT_FLOAT, .f = arg->value.f};
+    case TW_ARG_TEXT:
+        return (FrontValue){.kind = FRONT_TEXT, .text = arena_string(arena, arg->value.text, strlen(arg->value.text))};
+    case TW_ARG_BUFFER: {
+        const tw_buffer *b = arg->value.buffer;
+        FrontValue value = {.kind = FRONT_ARRAY, .elem = b->elem, .rank = b->rank};
+        memcpy(value.extent, b->shape, sizeof b->shape);
+        memcpy(value.stride, b->strides, sizeof b->strides);
+        return value;
+    }
+    default: return (FrontValue){.kind = FRONT_ABSENT};
+    }
+}
+
+static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
+    tw_context *cx = k->context;
+    const FrontKernel *kernel = request->kernel;
+    for (int i = 0; i < kernel->param_count; i++) {
+        const FrontParam *param = &kernel->params[i];
+        const FrontValue *value = &request->args[i];
+        bool absent = value->kind == FRONT_ABSENT, array = value->kind == FRONT_ARRAY;
+        if (absent && param->kind == FRONT_CONSTANT && !param->optional)
+            return context_fail(cx, TW_ERROR_ARGUMENT,
+                                "argument `%s` of kernel `%s` is missing: a constant that the compiler must know",
+                                param->name, kernel->name);
+        if (absent && param->kind == FRONT_OPEN && !param->optional)
+            return context_fail(cx, TW_ERROR_ARGUMENT,
+                                "argument `%s` of kernel `%s` is missing: an array or a number, whose type the compiler "
+                                "must know",
+                                param->name, kernel->name);
+        if (absent) continue;
+        if (array && (param->kind == FRONT_SCALAR || param->kind == FRONT_CONSTANT))
+            return context_fail(cx, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` is a number, not an array", param->name,
+                                kernel->name);
+        bool wants_array = param->kind == FRONT_POINTER || param->kind == FRONT_TENSOR;
+        if (!array && wants_array && value->kind != FRONT_NONE)
+            return context_fail(cx, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` is an array, not a number",
+                                param->name, kernel->name);
+        if (array && param->elem >= 0 && (int)value->elem != param->elem)
+            return context_fail(cx, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` is an array of %s, not of %s",
+                                param->name, kernel->name, elem_info[param->elem].text, elem_info[value->elem].text);
+    }
+    return TW_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- compile */
+
+void kernel_add_artifact(tw_kernel *k, const char *name, const char *text) {
+    *VEC_PUSH(&k->artifacts, &k->arena) = (Artifact){name, text, strlen(text)};
+}
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void add_step(tw_kernel *k, const char *name, double spent, const char *ir, bool changed) {
+    *VEC_PUSH(&k->steps, &k->arena) = (StepRecord){name, changed ? ir : NULL, spent, changed};
+}
+
+typedef struct Tracer {
+    tw_kernel *k;
+    const char *last; /* text before the pass; NULL: texts are not kept */
+} Tracer;
+
+static void trace_pass(void *user, const char *pass, const Kernel *ir, double spent) {
+    Tracer *t = user;
+    bool changed = true;
+    if (t->last) {
+        const char *text = ir_print(ir, &t->k->arena);
+        changed = strcmp(text, t->last) != 0;
+        t->last = text;
+    }
+    add_step(t->k, pass, spent, t->last, changed);
+}
+
+static void write_explain(tw_kernel *k) {
+    Text t = text_new(&k->arena);
+    for (size_t i = 0; i < k->pass.findings.count; i++) {
+        const Finding *f = &k->pass.findings.at[i];
+        Place place;
+        if (source_find(k->sources, f->range.begin, &place))
+            text_add(&t, "%s:%d:%d: ", place.file->name, place.line, place.column);
+        text_add(&t, "%s: %s\n", f->subject, f->text);
+    }
+    k->explain = t.at;
+}
+
+static bool knows_pass(const char *names) {
+    static const char *const known[] = {
+#define PASS(name, form, doc) #name,
+#include "pass/passes.def"
+#undef PASS
+    };
+    for (const char *at = names; *at;) {
+        size_t length = strcspn(at, ",");
+        bool found = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) found |= text_equal(at, length, known[i]);
+        if (!found) return false;
+        at += length + (at[length] == ',');
+    }
+    return true;
+}
+
+static tw_status run_passes(tw_kernel *k, const CompileRequest *request, const char *text) {
+    tw_context *cx = k->context;
+    const char *asked[] = {request->passes, request->stop_after};
+    for (int i = 0; i < 2; i++)
+        if (asked[i] && !knows_pass(asked[i])) {
+            Text list = text_new(&k->arena);
+#define PASS(name, form, doc) text_add(&list, "%s%s", list.length ? ", " : "", #name);
+#include "pass/passes.def"
+#undef PASS
+            return context_fail(cx, TW_ERROR_NOT_FOUND, "`%s` is not a pass; the passes are %s", asked[i], list.at);
+        }
+    Tracer tracer = {k, text};
+    PipelineRequest pipeline = {.stop_after = request->stop_after,
+                                .only = request->passes,
+                                .verify_each = request->verify_each,
+                                .trace = trace_pass,
+                                .trace_user = &tracer};
+    if (!pipeline_run(&k->pass, k->ir, &pipeline)) return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
+    return TW_OK;
+}
+
+/* "cuda:sm_80" with emulation: the row that emulates. */
+static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
+    tw_context *cx = k->context;
+    k->target = target_find(name, &k->arch);
+    if (!k->target) {
+        Text list = text_new(&k->arena);
+        target_names(&list);
+        return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`; the targets are %s", name, list.at);
+    }
+    if (emulate && !k->target->emulated)
+        return context_fail(cx, TW_ERROR_ARGUMENT, "target %s is not emulated; leave --emulate out", k->target->name);
+    if (emulate) k->target = target_find(k->target->emulated, NULL);
+    k->pass.machine = k->target->machine(cx, k->arch);
+    return k->pass.machine ? TW_OK : TW_ERROR_NOT_FOUND;
+}
+
+tw_kernel *kernel_new(tw_module *m) {
+    tw_context *cx = m->context;
+    tw_kernel *k = context_alloc(cx, sizeof *k);
+    k->context = cx;
+    k->origin = m;
+    m->references++;
+    cx->references++;
+    arena_init(&k->arena, cx->allocator, &cx->trap);
+    k->sources = &m->sources;
+    k->pass.options = pass_options_default;
+    return k;
+}
+
+tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
+    tw_context *cx = k->context;
+    FrontUnit *unit = &k->origin->unit;
+    k->request = request;
+    k->name = request->kernel->name;
+    k->sanitize = request->sanitize;
+    tw_status status = choose_target(k, request->target, request->emulate);
+    if (status == TW_OK) status = options_apply(k, request->options, request->option_count);
+    if (status == TW_OK) status = check_arguments(k, request);
+    if (status != TW_OK) return status;
+    if (k->sanitize && k->target != &target_interp)
+        return context_fail(cx, TW_ERROR_ARGUMENT, "--sanitize runs on target interp; add --target interp");
+    k->pass.options.generic = request->generic;
+    diag_init(&k->diag, &k->arena, k->sources);
+    k->module = ir_module_new(&k->arena, &k->diag, k->sources);
+    k->pass.module = k->module;
+    k->pass.scratch = ARENA_NEW(&k->arena, Arena);
+    arena_init(k->pass.scratch, cx->allocator, &cx->trap);
+
+    double start = seconds();
+    FrontRequest lower = {.kernel = request->kernel, .args = request->args, .module = k->module};
+    k->ir = unit->door->lower(unit, &lower);
+    if (!k->ir) {
+        status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
+        if (status == TW_OK) ice(&cx->trap, "door %s failed without a message", unit->door->name);
+        return status;
+    }
+    const char *text = request->keep_ir ? ir_print(k->ir, &k->arena) : NULL;
+    add_step(k, "source", seconds() - start, text, true);
+    if (!k->sanitize) status = run_passes(k, request, text);
+    if (status != TW_OK) return status;
+    write_explain(k);
+    if (request->stage != TW_STAGE_IR && k->target->emit) {
+        start = seconds();
+        bool ok = k->target->emit(k);
+        add_step(k, "emit", seconds() - start, NULL, false);
+        if (!ok) return context_diagnose(cx, &k->diag, TW_ERROR_UNSUPPORTED);
+    }
+    if (request->stage == TW_STAGE_RUN) {
+        status = kernel_prepare_launch(k, request->kernel);
+        start = seconds();
+        if (status == TW_OK && k->target->build) status = k->target->build(k);
+        add_step(k, "build", seconds() - start, NULL, false);
+    }
+    return status == TW_OK ? context_diagnose(cx, &k->diag, TW_ERROR_SOURCE) : status;
+}
+
+static char *copy_text(Arena *arena, const char *text) { return text ? arena_string(arena, text, strlen(text)) : NULL; }
+
+static tw_status choose_kernel(tw_module *m, const char *name, const FrontKernel **out) {
+    const FrontUnit *unit = &m->unit;
+    size_t count = unit->kernels.count;
+    if (!name && count == 1) {
+        *out = &unit->kernels.at[0];
+        return TW_OK;
+    }
+    Text list = text_new(&m->context->texts);
+    const char **names = ARENA_ARRAY(&m->context->texts, const char *, count);
+    for (size_t i = 0; i < count; i++) {
+        names[i] = unit->kernels.at[i].name;
+        text_add(&list, "%s%s", i ? ", " : "", names[i]);
+        if (name && strcmp(name, names[i]) == 0) {
+            *out = &unit->kernels.at[i];
+            return TW_OK;
+        }
+    }
+    if (!count) return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel", unit->file->name);
+    if (!name)
+        return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds %zu kernels, name one of them: %s", unit->file->name,
+                            count, list.at);
+    const char *near = text_nearest(name, names, count);
+    return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`%s%s%s; it holds %s", unit->file->name, name,
+                        near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "", list.at);
+}
+
+tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_options *options) {
+    tw_context *cx = k->context;
+    CompileRequest *request = ARENA_NEW(&k->arena, CompileRequest);
+    tw_status status = choose_kernel(k->origin, name, &request->kernel);
+    if (status != TW_OK) return status;
+    int params = request->kernel->param_count;
+    if ((int64_t)options->arg_count > params)
+        return context_fail(cx, TW_ERROR_ARGUMENT, "%zu arguments for the %d parameters of kernel `%s`", options->arg_count,
+                            params, request->kernel->name);
+    FrontValue *values = ARENA_ARRAY(&k->arena, FrontValue, params);
+    for (size_t i = 0; i < options->arg_count; i++) values[i] = front_value(&k->arena, &options->args[i]);
+    tw_pair *pairs = ARENA_ARRAY(&k->arena, tw_pair, options->option_count);
+    for (size_t i = 0; i < options->option_count; i++)
+        pairs[i] = (tw_pair){copy_text(&k->arena, options->options[i].name), copy_text(&k->arena, options->options[i].value)};
+    request->args = values;
+    request->target = copy_text(&k->arena, options->target ? options->target : "cpu");
+    request->options = pairs;
+    request->option_count = options->option_count;
+    request->passes = copy_text(&k->arena, options->passes);
+    request->stop_after = copy_text(&k->arena, options->stop_after);
+    request->stage = options->stage;
+    request->emulate = options->emulate;
+    request->sanitize = options->sanitize;
+    request->verify_each = options->verify_each;
+    request->keep_ir = options->keep_ir;
+    return kernel_compile_request(k, request);
+}

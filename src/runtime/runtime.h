@@ -1,0 +1,169 @@
+/* runtime.h: the objects behind the public API, and what the files of the runtime share.
+ *
+ *     api.c        the public entries: checks, the one setjmp frame, getters
+ *     context.c    contexts, messages, memory of objects
+ *     compile.c    source -> door -> passes -> target
+ *     launch.c     arguments -> words -> target
+ *     scalars.c    small integer programs evaluated at launch: the kernel's own grid
+ *     buffer.c     arrays; npy.c their files; random.c their contents
+ *     options.c    --set NAME=VALUE
+ *     target.h     what a target is; target.c the table; target_*.c the rows
+ *     pool.c       threads; process.c other programs; cache.c files kept between runs
+ *
+ * Memory: every object has an arena of its own and dies with it. A function called below api.c's frame may run out of
+ * memory at any allocation and never comes back then, so it must not hold an open file or child process while it
+ * allocates; what outlives the call (a library handle, a mapping) is stored in its object first. */
+#ifndef RUNTIME_RUNTIME_H
+#define RUNTIME_RUNTIME_H
+#include "front/front.h"
+#include "pass/pass.h"
+#include "tilewright.h"
+
+typedef struct Target Target;
+typedef struct Pool Pool;
+
+struct tw_context {
+    Allocator allocator;
+    Trap trap;
+    int references; /* itself, and every object made from it */
+    Arena texts;    /* message and warnings; emptied by each call */
+    const char *message, *warnings;
+    Arena arena; /* lives as long as the context */
+    const char *cache_dir; /* NULL: none */
+    int threads, tool_timeout;
+    Pool *pool; /* made with the first kernel that needs it */
+    Arena *launch_scratch; /* of a launch that is under way; freed if memory runs out */
+    void *target_state[8]; /* of the targets, by their place in the table */
+};
+
+struct tw_module {
+    tw_context *context;
+    int references; /* itself, and a compile that is under way */
+    Arena arena;
+    SourceMap sources;
+    Diag diag;
+    FrontUnit unit;
+    char *folder; /* of the file, for imports */
+};
+
+struct tw_buffer {
+    tw_context *context;
+    const Target *target; /* NULL: host memory */
+    void *data;
+    size_t size; /* bytes from the lowest to one past the highest element */
+    bool owned;
+    Elem elem;
+    int rank;
+    int64_t shape[TW_MAX_RANK], strides[TW_MAX_RANK];
+};
+
+typedef struct Artifact {
+    const char *name, *text;
+    size_t size;
+} Artifact;
+
+typedef struct StepRecord {
+    const char *name, *ir;
+    double seconds;
+    bool changed;
+} StepRecord;
+
+/* A parameter that lives on at run time. */
+typedef struct RunParam {
+    const char *name;
+    int source; /* index among the module's parameters: which argument it takes */
+    const Type *type;
+    int slot; /* first of its words */
+} RunParam;
+
+typedef struct ScalarProgram ScalarProgram;
+typedef struct CompileRequest CompileRequest;
+
+struct tw_kernel {
+    tw_context *context;
+    const Target *target;
+    const char *arch; /* behind the colon of the target's name; NULL: the target chooses */
+    Arena arena;
+    Diag diag;
+    SourceMap *sources; /* of the module, which lives as long as the kernel */
+    tw_module *origin;  /* the module */
+    Module *module;
+    Kernel *ir; /* after the passes */
+    const char *name;
+    PassContext pass;
+    int threads;   /* --set threads */
+    uint64_t seed; /* --set seed: the interpreter's orders */
+    bool sanitize, emulate;
+    VEC(Artifact) artifacts;
+    VEC(StepRecord) steps;
+    const char *explain;
+    /* launch */
+    int source_count; /* parameters of the source */
+    const char **source_names;
+    int param_count;
+    RunParam *params;
+    int slot_count;
+    uint64_t *slots;              /* the words of the current launch */
+    const tw_buffer **buffers;    /* by parameter; NULL for numbers */
+    const ScalarProgram *grid;    /* NULL: the launch must say it */
+    int grid_rank;
+    struct Requirements *requirements; /* what the compiled code wants of the arguments; NULL: nothing */
+    bool never;                   /* a requirement that cannot be tested: the general variant it is */
+    tw_kernel *generic;           /* the variant that wants nothing; made when a launch first needs it */
+    bool generic_ready;
+    const CompileRequest *request; /* what was asked for, to make that variant */
+    void *code;                   /* the target's */
+};
+
+/* --- context.c --- */
+void *context_alloc(tw_context *cx, size_t size); /* zeroed; throws through the context's trap */
+void context_free(tw_context *cx, void *block, size_t size);
+void context_drop(tw_context *cx); /* one reference less */
+/* Sets the message and gives the status back, so that failing is one statement. */
+tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The diagnostics as message (if there are errors) or as warnings. */
+tw_status context_diagnose(tw_context *cx, const Diag *diag, tw_status on_error);
+Pool *context_pool(tw_context *cx);
+
+/* --- compile.c --- */
+struct CompileRequest { /* copied into the kernel's arena */
+    const FrontKernel *kernel;
+    const FrontValue *args; /* kernel->param_count of them */
+    const char *target;
+    const tw_pair *options;
+    size_t option_count;
+    const char *passes, *stop_after;
+    int stage;
+    bool emulate, sanitize, verify_each, keep_ir, generic;
+};
+tw_status module_open(tw_module *m, const char *name, const char *text, size_t size, const tw_module_options *options);
+void module_drop(tw_module *m); /* one reference less */
+tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_options *options);
+tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request);
+void kernel_add_artifact(tw_kernel *k, const char *name, const char *text);
+/* A kernel without content; throws. Freed by tw_kernel_destroy. */
+tw_kernel *kernel_new(tw_module *m);
+
+/* --- launch.c --- */
+tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source);
+tw_status kernel_own_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]);
+tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count);
+
+/* --- buffer.c --- */
+tw_status buffer_make(tw_context *cx, int32_t dtype, int32_t rank, const int64_t *shape, const tw_buffer_options *options,
+                      tw_buffer **out);
+tw_status buffer_copy(tw_buffer *b, void *host, size_t size, bool read);
+tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t seed);
+tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute, double relative,
+                         tw_difference *out);
+char *buffer_lowest(const tw_buffer *buffer); /* address of its lowest byte */
+Elem elem_of_dtype(int32_t dtype);
+int32_t dtype_of_elem(Elem elem);
+/* --- npy.c --- */
+tw_status npy_load(tw_context *cx, const char *path, int32_t dtype, tw_buffer **out);
+tw_status npy_save(const tw_buffer *buffer, const char *path);
+/* --- random.c --- */
+double random_uniform(uint64_t seed, uint64_t index); /* [0, 1), 53 bits */
+double random_normal(uint64_t seed, uint64_t index);
+#endif

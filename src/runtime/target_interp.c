@@ -1,0 +1,92 @@
+/* target_interp.c: the interpreter as a target. Nothing is emitted or built. With `sanitize` it runs the door's own IR, so
+ * that reports point at what the user wrote; else it runs what the passes made for the machine "interp". */
+#include "runtime/target.h"
+
+#include "ir/interp.h"
+
+#include <string.h>
+
+static const Machine *interp_machine(tw_context *cx, const char *arch) {
+    if (arch) {
+        context_fail(cx, TW_ERROR_NOT_FOUND, "target interp has no architectures; write `interp`");
+        return NULL;
+    }
+    return machine_find("interp");
+}
+
+static bool interp_available(tw_context *cx, Arena *arena, const char **note) {
+    (void)cx, (void)arena;
+    *note = "built in";
+    return true;
+}
+
+static void set_argument(tw_kernel *k, int i, InterpArg *arg) {
+    const RunParam *param = &k->params[i];
+    const uint64_t *words = k->slots + param->slot;
+    *arg = (InterpArg){.bits = words[0]};
+    if (param->type->pointer || param->type->kind == TY_TENSOR) memcpy(&arg->pointer, words, sizeof arg->pointer);
+    for (int d = 0; param->type->kind == TY_TENSOR && d < param->type->rank; d++) {
+        arg->extent[d] = (int64_t)words[1 + d];
+        arg->stride[d] = (int64_t)words[1 + param->type->rank + d];
+    }
+}
+
+/* Buffers that share memory are one region. */
+static int find_regions(tw_kernel *k, InterpRegion *regions) {
+    int count = 0;
+    for (int i = 0; i < k->param_count; i++) {
+        const tw_buffer *buffer = k->buffers[i];
+        if (!buffer || !buffer->size) continue;
+        char *base = buffer_lowest(buffer);
+        int at = 0;
+        while (at < count && !(base < (char *)regions[at].base + regions[at].size &&
+                               (char *)regions[at].base < base + buffer->size))
+            at++;
+        if (at == count) {
+            regions[count++] = (InterpRegion){k->params[i].name, base, buffer->size, true};
+            continue;
+        }
+        InterpRegion *r = &regions[at];
+        char *end = base + buffer->size > (char *)r->base + r->size ? base + buffer->size : (char *)r->base + r->size;
+        if (base < (char *)r->base) r->base = base;
+        r->size = (size_t)(end - (char *)r->base);
+    }
+    return count;
+}
+
+static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
+    tw_context *cx = k->context;
+    Arena scratch;
+    arena_init(&scratch, cx->allocator, &cx->trap);
+    cx->launch_scratch = &scratch; /* api.c frees it if memory runs out */
+    Diag diag;
+    diag_init(&diag, &scratch, k->ir->module->sources);
+    InterpArg *args = ARENA_ARRAY(&scratch, InterpArg, k->param_count);
+    InterpRegion *regions = ARENA_ARRAY(&scratch, InterpRegion, k->param_count);
+    for (int i = 0; i < k->param_count; i++) set_argument(k, i, &args[i]);
+    InterpLaunch launch = {.kernel = k->ir,
+                           .grid = {call->grid[0], call->grid[1], call->grid[2]},
+                           .args = args,
+                           .arg_count = k->param_count,
+                           .regions = regions,
+                           .region_count = find_regions(k, regions),
+                           .seed = k->seed,
+                           .workers = k->threads,
+                           .sanitize = k->sanitize,
+                           .arena = &scratch,
+                           .diag = &diag};
+    bool ok = interp_run(&launch);
+    tw_status status = context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
+    if (!ok && status == TW_OK) status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");
+    cx->launch_scratch = NULL;
+    arena_free(&scratch);
+    return status;
+}
+
+const Target target_interp = {
+    .name = "interp",
+    .about = "the IR interpreter, which defines what a kernel means; with --sanitize the safe way to run it",
+    .machine = interp_machine,
+    .launch = interp_launch,
+    .available = interp_available,
+};

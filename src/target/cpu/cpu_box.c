@@ -1,0 +1,348 @@
+/* cpu_box.c: boxes of global tensors (tload, tstore).
+ *
+ * At the op's place a box is described by a few C variables: the address of its first element, and per axis the range of
+ * indices that lies inside the tensor. A loop over boxes comes in two versions: the fast one, if every box is full, every
+ * last stride is 1 and nothing that is read overlaps what is written; else the slow one, which checks each load, stores
+ * inside the bounds only, and reads all it needs before it writes. The results are the same, bit for bit.
+ *
+ *     f32 *const x_p = X + (i64)row * sx;  const i64 x_hi0 = tw_min_i64(1024, C);  const i32 x_full = x_hi0 == 1024; */
+#include "target/cpu/cpu_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------- tensors */
+
+const TensorText *cpu_tensor(Emit *e, Ref tensor) { return map_find_number(&e->tensors, tensor)->value; }
+
+void cpu_emit_tensor(Emit *e, Op *op) {
+    RefList extents = op_list(op, 0), strides = op_list(op, 1);
+    TensorText *t = ARENA_NEW(e->arena, TensorText);
+    const char *name = cs_name(&e->p, op->results[0]);
+    t->base = cs_ref(&e->p, op->operands[0]);
+    for (int d = 0; d < extents.count; d++) {
+        Ref parts[2] = {extents.at[d], d < strides.count ? strides.at[d] : REF_NONE};
+        const char **to[2] = {&t->extent[d], &t->stride[d]};
+        for (int i = 0; i < 2; i++) {
+            if (parts[i] == REF_NONE) continue;
+            *to[i] = cs_ref(&e->p, parts[i]);
+            if (ref_is_literal(parts[i])) continue;
+            *to[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s%d", name, i ? "s" : "e", d));
+            cs_line(&e->p, "const i64 %s = %s;", *to[i], cs_ref(&e->p, parts[i]));
+        }
+    }
+    map_put_number(&e->tensors, e->arena, op->results[0], t);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the box */
+
+typedef struct BoxMaker {
+    Emit *e;
+    Box *box;
+    const TensorText *tensor;
+    const char *name;
+    Text address, ok, full;
+} BoxMaker;
+
+static void and_also(Text *t, const char *condition) { text_add(t, "%s%s", t->length ? " && " : "", condition); }
+
+static void add_term(BoxMaker *m, const char *offset, const char *stride) {
+    if (strcmp(offset, "0") == 0 || strcmp(stride, "0") == 0) return;
+    bool unit = strcmp(stride, "1") == 0;
+    text_add(&m->address, unit ? " + %s" : " + %s * %s", offset, stride);
+}
+
+/* A dimension that the tile does not cover: its offset must lie inside. */
+static void add_point(BoxMaker *m, const char *offset, const char *extent, const char *stride, bool wrap) {
+    Arena *a = m->e->arena;
+    if (wrap) {
+        and_also(&m->ok, arena_printf(a, "%s > 0", extent));
+        add_term(m, arena_printf(a, "tw_mod_i64(%s, %s)", offset, extent), stride);
+        return;
+    }
+    if (extent) {
+        if (strcmp(offset, "0") != 0) and_also(&m->ok, arena_printf(a, "%s >= 0", offset));
+        and_also(&m->ok, arena_printf(a, "%s < %s", offset, extent));
+    }
+    add_term(m, offset, stride);
+}
+
+static void add_axis(BoxMaker *m, int axis, const char *offset, const char *extent, bool wrap) {
+    Emit *e = m->e;
+    Box *box = m->box;
+    long long size = (long long)box->tile->extent[axis];
+    bool zero = strcmp(offset, "0") == 0;
+    if (wrap) {
+        and_also(&m->ok, arena_printf(e->arena, "%s > 0", extent));
+        and_also(&m->full, arena_printf(e->arena, "%s >= 0 && %s + %lld <= %s", offset, offset, size, extent));
+        box->wrap_offset[axis] = offset;
+        box->wrap_extent[axis] = extent;
+        return;
+    }
+    add_term(m, offset, box->stride[axis]);
+    if (!extent) return;
+    box->checked[axis] = true;
+    box->lo[axis] = "0";
+    box->hi[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_hi%d", m->name, axis));
+    if (zero) cs_line(&e->p, "const i64 %s = tw_min_i64(%lld, %s);", box->hi[axis], size, extent);
+    else {
+        box->lo[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_lo%d", m->name, axis));
+        cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = tw_min_i64(%lld, %s - %s);", box->lo[axis], offset,
+               box->hi[axis], size, extent, offset);
+        and_also(&m->full, arena_printf(e->arena, "%s == 0", box->lo[axis]));
+    }
+    and_also(&m->full, arena_printf(e->arena, "%s == %lld", box->hi[axis], size));
+}
+
+static const char *offset_text(Emit *e, Ref offset) {
+    int64_t number = 0;
+    if (ir_const_int(e->k, offset, &number)) return cs_integer(e->arena, EL_I32, number);
+    return ir_type(e->k, offset)->elem == EL_I64 ? cs_ref(&e->p, offset)
+                                                 : arena_printf(e->arena, "(i64)%s", cs_ref(&e->p, offset));
+}
+
+static bool is_listed(const Op *op, AttrId id, int dim) {
+    const Attr *attr = op_attr(op, id);
+    for (int i = 0; attr && i < attr->list.count; i++)
+        if (attr->list.at[i] == dim) return true;
+    return false;
+}
+
+Box *cpu_find_box(Emit *e, const Op *op) { return map_find_number(&e->boxes, (uint64_t)(uintptr_t)op)->value; }
+
+Box *cpu_box(Emit *e, Op *op) {
+    MapEntry *known = map_find_number(&e->boxes, (uint64_t)(uintptr_t)op);
+    if (known) return known->value;
+    Ref tensor = op->operands[0];
+    const Type *whole = ir_type(e->k, tensor);
+    Ref value = op->result_count ? op->results[0] : op_operand(op, 1);
+    Box *box = ARENA_NEW(e->arena, Box);
+    box->tile = ir_type(e->k, value);
+    const char *hint = ref_is_value(value) ? ir_value(e->k, value)->name : NULL;
+    BoxMaker m = {.e = e, .box = box, .tensor = cpu_tensor(e, tensor)};
+    m.name = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
+    m.address = text_new(e->arena), m.ok = text_new(e->arena), m.full = text_new(e->arena);
+    RefList offsets = op_list(op, 0);
+    const Attr *dims = op_attr(op, AT_DIMS);
+    bool unchecked = op_flag(op, AT_NOCHECK);
+    int axis = 0;
+    for (int d = 0; d < whole->rank; d++) {
+        bool covered = dims ? is_listed(op, AT_DIMS, d) : d >= whole->rank - box->tile->rank;
+        bool wrap = is_listed(op, AT_WRAP, d) && m.tensor->extent[d];
+        const char *offset = offset_text(e, offsets.at[d]);
+        const char *extent = unchecked && !wrap ? NULL : m.tensor->extent[d];
+        if (covered) {
+            box->stride[axis] = m.tensor->stride[d];
+            add_axis(&m, axis++, offset, extent, wrap);
+        } else add_point(&m, offset, extent, m.tensor->stride[d], wrap);
+    }
+    int rank = box->tile->rank;
+    box->unit = rank == 0 || box->tile->extent[rank - 1] == 1 || strcmp(box->stride[rank - 1], "1") == 0;
+    box->pointer = arena_printf(e->arena, "%s_p", m.name);
+    cs_line(&e->p, "%s *const %s = %s%s;", cs_memory_type(whole->elem), box->pointer, m.tensor->base, m.address.at);
+    if (m.ok.length) {
+        box->ok = arena_printf(e->arena, "%s_ok", m.name);
+        cs_line(&e->p, "const i32 %s = %s;", box->ok, m.ok.at);
+        and_also(&m.full, box->ok);
+    }
+    if (m.full.length) {
+        box->full = arena_printf(e->arena, "%s_full", m.name);
+        cs_line(&e->p, "const i32 %s = %s;", box->full, m.full.at);
+    }
+    map_put_number(&e->boxes, e->arena, (uint64_t)(uintptr_t)op, box);
+    return box;
+}
+
+const char *cpu_box_element(Emit *e, const Box *box, const Ix *index, bool fast, int *depth) {
+    Text t = text_new(e->arena);
+    int rank = box->tile->rank;
+    for (int d = 0; d < rank; d++) {
+        const char *at = index[d].text;
+        if (index[d].depth > *depth) *depth = index[d].depth;
+        if (box->wrap_offset[d]) {
+            at = arena_printf(e->arena, "(%s + %s)", box->wrap_offset[d], at);
+            if (!fast) at = arena_printf(e->arena, "tw_mod_i64(%s, %s)", at, box->wrap_extent[d]);
+        }
+        if (strcmp(at, "0") == 0) continue;
+        const char *stride = fast && d == rank - 1 && box->tile->extent[d] > 1 ? "1" : box->stride[d];
+        bool unit = strcmp(stride, "1") == 0;
+        text_add(&t, unit ? "%s%s" : "%s%s * %s", t.length ? " + " : "", at, stride);
+    }
+    return arena_printf(e->arena, "%s[%s]", box->pointer, t.length ? t.at : "0");
+}
+
+const char *cpu_box_inside(Emit *e, const Box *box, const Ix *index) {
+    Text t = text_new(e->arena);
+    if (box->ok) and_also(&t, box->ok);
+    for (int d = 0; d < box->tile->rank; d++) {
+        if (!box->checked[d]) continue;
+        if (strcmp(box->lo[d], "0") != 0)
+            and_also(&t, arena_printf(e->arena, "%s >= %s", index[d].text, box->lo[d]));
+        and_also(&t, arena_printf(e->arena, "%s < %s", index[d].text, box->hi[d]));
+    }
+    return t.length ? t.at : NULL;
+}
+
+static const char *fill_text(Emit *e, const Op *op, const Type *type) {
+    const Attr *fill = op_attr(op, AT_FILL);
+    return fill ? cs_ref(&e->p, fill->ref) : cpu_zero(type);
+}
+
+Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index) {
+    const Box *box = cpu_find_box(e, op);
+    Ref result = op->results[0], mask = op_operand(op, 1);
+    const Type *type = box->tile;
+    int depth = 0;
+    const char *text = cs_unpack(&e->p, type->elem, cpu_box_element(e, box, index, nest->fast, &depth));
+    const char *inside = nest->fast ? NULL : cpu_box_inside(e, box, index);
+    if (mask) {
+        Ix m = cpu_operand(e, nest, mask, index);
+        if (m.depth > depth) depth = m.depth;
+        inside = inside ? arena_printf(e->arena, "%s && %s", inside, m.text) : m.text;
+    }
+    if (inside) text = arena_printf(e->arena, "%s ? %s : %s", inside, text, fill_text(e, op, type));
+    const char *name = cs_fresh(&e->p, ir_value(e->k, result)->name);
+    nest_add(e, nest, depth, "const %s %s = %s;", cs_register_type(&e->p, type->elem), name, text);
+    return (Ix){name, depth};
+}
+
+void cpu_scalar_tload(Emit *e, Op *op) {
+    Box *box = cpu_box(e, op);
+    int depth = 0;
+    const char *text = cs_unpack(&e->p, box->tile->elem, cpu_box_element(e, box, NULL, false, &depth));
+    const char *inside = cpu_box_inside(e, box, NULL);
+    Ref mask = op_operand(op, 1);
+    if (mask) inside = inside ? arena_printf(e->arena, "%s && %s", inside, cs_ref(&e->p, mask)) : cs_ref(&e->p, mask);
+    if (inside) text = arena_printf(e->arena, "%s ? %s : %s", inside, text, fill_text(e, op, box->tile));
+    cs_line(&e->p, "const %s %s = %s;", cs_register_type(&e->p, box->tile->elem), cs_name(&e->p, op->results[0]), text);
+}
+
+/* -------------------------------------------------------------------------------------------------- two versions */
+
+/* The inline tloads that evaluating a tile meets. */
+static void collect_loads(Emit *e, Ref tile, bool top, OpList *loads) {
+    if (!ref_is_value(tile)) return;
+    const Value *value = ir_value(e->k, tile);
+    if (value->type->kind != TY_TILE || value->type->rank == 0 || !value->op) return;
+    Storage storage = cpu_placed(&e->plan, tile)->storage;
+    if (storage != STORAGE_INLINE && !(top && cpu_is_inlinable(value->op->code))) return;
+    if (value->op->code == OP_TLOAD) {
+        for (size_t i = 0; i < loads->count; i++)
+            if (loads->at[i] == value->op) return;
+        *VEC_PUSH(loads, e->arena) = value->op;
+    }
+    for (int i = 0; i < value->op->operand_count; i++) collect_loads(e, value->op->operands[i], false, loads);
+}
+
+/* First and one past the last address of a full box. */
+static void add_span(Emit *e, Text *t, const Box *box) {
+    Text start = text_new(e->arena), low = text_new(e->arena), high = text_new(e->arena);
+    text_add(&start, "%s", box->pointer);
+    for (int d = 0; d < box->tile->rank; d++) {
+        const char *stride = box->stride[d];
+        if (box->wrap_offset[d]) text_add(&start, " + %s * %s", box->wrap_offset[d], stride);
+        if (box->tile->extent[d] == 1) continue;
+        long long top = (long long)box->tile->extent[d] - 1;
+        char *end = NULL;
+        long long known = strtoll(stride, &end, 10);
+        if (!*end && known >= 0) {
+            text_add(&high, " + %lld", top * known);
+            continue;
+        }
+        text_add(&low, " + tw_min_i64(0, %lld * %s)", top, stride);
+        text_add(&high, " + tw_max_i64(0, %lld * %s)", top, stride);
+    }
+    text_add(t, "%s%s, %s%s + 1", start.at, low.at, start.at, high.at);
+}
+
+/* Reading the load's box while writing the store's is right if they are apart, or the same place element by element. */
+static const char *apart_condition(Emit *e, const Box *load, const Box *store, bool same_place) {
+    Text t = text_new(e->arena);
+    text_add(&t, "(tw_apart(");
+    add_span(e, &t, load);
+    text_add(&t, ", ");
+    add_span(e, &t, store);
+    text_add(&t, ")");
+    bool alike = same_place && load->tile == store->tile;
+    for (int d = 0; d < load->tile->rank && alike; d++) alike = !load->wrap_offset[d];
+    if (alike) {
+        text_add(&t, " || (%s == %s", load->pointer, store->pointer);
+        for (int d = 0; d < load->tile->rank; d++)
+            if (load->tile->extent[d] > 1 && strcmp(load->stride[d], store->stride[d]) != 0)
+                text_add(&t, " && %s == %s", load->stride[d], store->stride[d]);
+        text_add(&t, ")");
+    }
+    text_add(&t, ")");
+    return t.at;
+}
+
+static void require_full(Emit *e, Text *t, const Box *box) {
+    if (box->full) and_also(t, box->full);
+    if (!box->unit) and_also(t, arena_printf(e->arena, "%s == 1", box->stride[box->tile->rank - 1]));
+}
+
+const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
+    Text t = text_new(e->arena);
+    OpList loads = {0};
+    for (int i = 0; i < count; i++) collect_loads(e, tiles[i], !store, &loads);
+    for (size_t i = 0; i < loads.count; i++) require_full(e, &t, cpu_find_box(e, loads.at[i]));
+    if (!store) return t.at;
+    const Box *out = cpu_find_box(e, store);
+    require_full(e, &t, out);
+    for (size_t i = 0; i < loads.count; i++) {
+        bool same = cpu_same_place(&e->plan, tiles[0], loads.at[i]->results[0]);
+        for (int j = 1; j < count; j++) same = same && cpu_same_place(&e->plan, tiles[j], loads.at[i]->results[0]);
+        and_also(&t, apart_condition(e, cpu_find_box(e, loads.at[i]), out, same));
+    }
+    return t.at;
+}
+
+static void store_loop(Emit *e, const Op *op, const Box *box, bool fast) {
+    Ref value = op_operand(op, 1), mask = op_operand(op, 2);
+    Nest nest;
+    nest_begin(e, &nest, box->tile);
+    nest.fast = fast;
+    for (int d = 0; d < box->tile->rank && !fast; d++)
+        if (box->checked[d]) nest.lo[d] = box->lo[d], nest.hi[d] = box->hi[d];
+    Ix x = cpu_element(e, &nest, value, nest.index);
+    int depth = 0;
+    const char *slot = cpu_box_element(e, box, nest.index, fast, &depth);
+    const char *packed = cs_pack(&e->p, box->tile->elem, x.text);
+    if (mask) {
+        Ix m = cpu_operand(e, &nest, mask, nest.index);
+        nest_add(e, &nest, nest.rank, "if (%s) %s = %s;", m.text, slot, packed);
+    } else nest_add(e, &nest, nest.rank, "%s = %s;", slot, packed);
+    nest_end(e, &nest, true);
+}
+
+static void slow_store(Emit *e, const Op *op, const Box *box) {
+    OpList loads = {0};
+    collect_loads(e, op_operand(op, 1), false, &loads);
+    collect_loads(e, op_operand(op, 2), false, &loads);
+    /* All is read before anything is written. */
+    for (size_t i = 0; i < loads.count; i++) {
+        Ref tile = loads.at[i]->results[0];
+        cpu_declare(e, tile);
+        cpu_fill(e, cs_name(&e->p, tile), false, tile);
+        cpu_placed(&e->plan, tile)->storage = STORAGE_MEMORY;
+    }
+    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+    store_loop(e, op, box, false);
+    if (box->ok) cs_close(&e->p);
+    for (size_t i = 0; i < loads.count; i++) cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_INLINE;
+}
+
+void cpu_emit_tstore(Emit *e, Op *op) {
+    Box *box = cpu_box(e, op);
+    Ref tiles[2] = {op_operand(op, 1), op_operand(op, 2)};
+    const char *fast = cpu_fast_condition(e, tiles, tiles[1] ? 2 : 1, op);
+    if (!*fast) {
+        store_loop(e, op, box, true);
+        return;
+    }
+    cs_open(&e->p, "if (%s)", fast);
+    store_loop(e, op, box, true);
+    cs_reopen(&e->p, "else");
+    slow_store(e, op, box);
+    cs_close(&e->p);
+}

@@ -1,0 +1,353 @@
+/* cpu_expr.c: loop nests, and the C expression of one element of a tile.
+ *
+ * A Nest is the loops over the index space of one op. cpu_element asks for an element of a tile at given indices: a tile in
+ * memory is read there, an inline one is computed from its operands' elements, down to loads and scalars. Each step becomes
+ * a `const` in the body of the outermost loop that knows its indices, so what depends on the row alone is computed once a
+ * row; equal elements at equal indices are computed once. Shape ops only change indices and leave no trace in the code.
+ *
+ *     for (i64 i0 = 0; i0 < 16; i0++) {
+ *         const f32 m = mx[i0];                       depth 1
+ *         TW_VECTOR for (i64 i1 = 0; i1 < 64; i1++) {
+ *             const f32 d = x[i0 * 64 + i1] - m;      depth 2 */
+#include "target/cpu/cpu_internal.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------- small helpers */
+
+const char *cpu_zero(const Type *type) {
+    if (type->pointer) return "0";
+    return elem_is_float(type->elem) ? type->elem == EL_F64 ? "0.0" : "0.0f" : "0";
+}
+
+bool cpu_unsupported(Emit *e, const Op *op, const char *why) {
+    diag_emit(e->diag, DIAG_TARGET_OP, op->range, op_info[op->code].mnemonic, "cpu", why);
+    e->failed = true;
+    return false;
+}
+
+const char *cpu_memory(Emit *e, const Type *type, bool wide, int block, const char *hint) {
+    const char *name = cs_fresh(&e->p, hint);
+    const char *elem = type->pointer ? cs_value_type(&e->p, type)
+                       : wide        ? cs_register_type(&e->p, type->elem)
+                                     : cs_memory_type(type->elem);
+    const char *gap = type->pointer ? "" : " ";
+    cs_line(&e->p, "%s%s*const %s = (%s%s*)(scratch + %lld);", elem, gap, name, elem, gap,
+           (long long)e->plan.blocks.at[block].offset);
+    return name;
+}
+
+void cpu_declare(Emit *e, Ref tile) {
+    const Placed *placed = cpu_placed(&e->plan, tile);
+    const Value *value = ir_value(e->k, tile);
+    e->p.names[tile] = cpu_memory(e, value->type, placed->wide, placed->block, value->name);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- nests */
+
+void nest_begin(Emit *e, Nest *nest, const Type *shape) {
+    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+    *nest = (Nest){.rank = shape->rank};
+    for (int d = 0; d <= shape->rank; d++) nest->body[d] = text_new(e->arena);
+    for (int d = 0; d < shape->rank; d++) {
+        nest->extent[d] = shape->extent[d];
+        nest->index[d] = shape->extent[d] == 1 ? (Ix){"0", 0} : (Ix){names[d], d + 1};
+    }
+}
+
+void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...) {
+    (void)e;
+    va_list args;
+    va_start(args, format);
+    text_vadd(&nest->body[depth], format, args);
+    va_end(args);
+    text_add_char(&nest->body[depth], '\n');
+}
+
+static void put_body(Emit *e, const Text *body) {
+    for (const char *s = body->at; *s;) {
+        const char *end = strchr(s, '\n');
+        cs_line(&e->p, "%.*s", (int)(end - s), s);
+        s = end + 1;
+    }
+}
+
+void nest_end(Emit *e, Nest *nest, bool vector) {
+    int opened = 0, innermost = -1;
+    for (int d = 0; d < nest->rank; d++)
+        if (nest->index[d].depth || nest->lo[d]) innermost = d;
+    put_body(e, &nest->body[0]);
+    for (int d = 0; d < nest->rank; d++) {
+        if (nest->index[d].depth || nest->lo[d]) {
+            const char *name = nest->index[d].depth ? nest->index[d].text : cs_fresh(&e->p, "once");
+            const char *lo = nest->lo[d] ? nest->lo[d] : "0";
+            const char *hi = nest->hi[d] ? nest->hi[d] : cs_integer(e->arena, EL_I32, nest->extent[d]);
+            bool mark = vector && d == innermost;
+            cs_open(&e->p, "%sfor (i64 %s = %s; %s < %s; %s++)", mark ? "TW_VECTOR " : "", name, lo, name, hi, name);
+            opened++;
+        }
+        put_body(e, &nest->body[d + 1]);
+    }
+    while (opened--) cs_close(&e->p);
+}
+
+/* -------------------------------------------------------------------------------------------------------- indices */
+
+static int deepest(const Ix *index, int rank) {
+    int depth = 0;
+    for (int d = 0; d < rank; d++)
+        if (index[d].depth > depth) depth = index[d].depth;
+    return depth;
+}
+
+static bool is_zero(const char *text) { return strcmp(text, "0") == 0; }
+
+/* The row-major number of the element. */
+static Ix linear(Emit *e, const Type *type, const Ix *index) {
+    Text t = text_new(e->arena);
+    int64_t stride = ty_elements(type);
+    for (int d = 0; d < type->rank; d++) {
+        stride /= type->extent[d];
+        if (is_zero(index[d].text)) continue;
+        if (stride == 1) text_add(&t, "%s%s", t.length ? " + " : "", index[d].text);
+        else text_add(&t, "%s%s * %lld", t.length ? " + " : "", index[d].text, (long long)stride);
+    }
+    return (Ix){t.length ? t.at : "0", deepest(index, type->rank)};
+}
+
+const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *index, int *depth) {
+    Ix at = linear(e, type, index);
+    if (depth) *depth = at.depth;
+    return arena_printf(e->arena, "%s[%s]", pointer, at.text);
+}
+
+/* A new constant in the body at that depth. */
+static Ix name_it(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint) {
+    const char *name = cs_fresh(&e->p, hint);
+    const char *gap = type[strlen(type) - 1] == '*' ? "" : " ";
+    nest_add(e, nest, depth, "const %s%s%s = %s;", type, gap, name, text);
+    return (Ix){name, depth};
+}
+
+/* Indices of a reshape's operand for indices of its result. Extents of 1 come and go freely; else by number. */
+static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to, const Ix *index, Ix *out) {
+    int d = 0, t = 0;
+    bool direct = true;
+    for (int o = 0; o < from->rank; o++) out[o] = (Ix){"0", 0};
+    while (direct && (d < from->rank || t < to->rank)) {
+        if (d < from->rank && from->extent[d] == 1) d++;
+        else if (t < to->rank && to->extent[t] == 1) t++;
+        else if (d < from->rank && t < to->rank && from->extent[d] == to->extent[t]) out[d++] = index[t++];
+        else direct = false;
+    }
+    if (direct) return;
+    Ix number = linear(e, to, index);
+    number = name_it(e, nest, "i64", number.text, number.depth, "at");
+    int64_t stride = ty_elements(from);
+    for (int o = 0; o < from->rank; o++) {
+        stride /= from->extent[o];
+        const char *high = stride == 1 ? number.text : arena_printf(e->arena, "%s / %lld", number.text, (long long)stride);
+        bool top = stride * from->extent[o] == ty_elements(from);
+        const char *text = top ? arena_printf(e->arena, "(%s)", high)
+                               : arena_printf(e->arena, "(%s %% %lld)", high, (long long)from->extent[o]);
+        out[o] = from->extent[o] == 1 ? (Ix){"0", 0} : (Ix){text, number.depth};
+    }
+}
+
+static Ix add_offset(Emit *e, Ix index, Ref offset) {
+    int64_t number = 0;
+    if (ir_const_int(e->k, offset, &number) && number == 0) return index;
+    const char *text = cs_ref(&e->p, offset);
+    if (is_zero(index.text)) return (Ix){arena_printf(e->arena, "(i64)%s", text), index.depth};
+    return (Ix){arena_printf(e->arena, "((i64)%s + %s)", text, index.text), index.depth};
+}
+
+/* -------------------------------------------------------------------------------------------------------- elements */
+
+static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index);
+
+static Ix read_memory(Emit *e, Nest *nest, Ref tile, const Ix *index) {
+    const Type *type = ir_type(e->k, tile);
+    int depth = 0;
+    const char *slot = cpu_slot(e, type, cs_name(&e->p, tile), index, &depth);
+    if (!type->pointer && !cpu_placed(&e->plan, tile)->wide) slot = cs_unpack(&e->p, type->elem, slot);
+    return name_it(e, nest, cs_value_type(&e->p, type), slot, depth, ir_value(e->k, tile)->name);
+}
+
+Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index) {
+    if (!ref_is_value(tile)) return (Ix){cs_ref(&e->p, tile), 0};
+    const Placed *placed = cpu_placed(&e->plan, tile);
+    const Value *value = ir_value(e->k, tile);
+    if (value->type->rank == 0) return (Ix){cs_name(&e->p, tile), 0};
+    Text key = text_new(e->arena);
+    text_add(&key, "%u", tile);
+    for (int d = 0; d < value->type->rank; d++) text_add(&key, ",%s", index[d].text);
+    Ix *known = map_get(&nest->memo, key.at);
+    if (known) return *known;
+    Ix result = placed->storage == STORAGE_MEMORY ? read_memory(e, nest, tile, index)
+                                                  : compute(e, nest, tile, value->op, index);
+    map_set(&nest->memo, e->arena, key.at, arena_copy(e->arena, &result, sizeof result));
+    return result;
+}
+
+Ix cpu_operand(Emit *e, Nest *nest, Ref ref, const Ix *index) {
+    const Type *type = ir_type(e->k, ref);
+    Ix mine[MAX_RANK];
+    for (int d = 0; d < type->rank; d++) mine[d] = type->extent[d] == 1 ? (Ix){"0", 0} : index[d];
+    return cpu_element(e, nest, ref, mine);
+}
+
+static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
+    const char *args[8] = {0};
+    int depth = 0;
+    for (int i = 0; i < op->operand_count && i < 8; i++) {
+        if (op->operands[i] == REF_NONE) continue;
+        Ix x = cpu_operand(e, nest, op->operands[i], index);
+        args[i] = x.text;
+        if (x.depth > depth) depth = x.depth;
+    }
+    const char *text = cs_elementwise(&e->p, op, args);
+    return name_it(e, nest, cs_value_type(&e->p, ir_type(e->k, tile)), text, depth, ir_value(e->k, tile)->name);
+}
+
+static Ix compute_load(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
+    const Type *type = ir_type(e->k, tile);
+    Ix p = cpu_element(e, nest, op->operands[0], index);
+    int depth = p.depth;
+    const char *form = op_flag(op, AT_VOLATILE) ? "*(const volatile %s *)%s" : "*(const %s *)%s";
+    const char *text = cs_unpack(&e->p, type->elem,
+                                arena_printf(e->arena, form, cs_memory_type(type->elem), p.text));
+    if (op->operand_count > 1 && op->operands[1]) {
+        Ix mask = cpu_operand(e, nest, op->operands[1], index), other = {cpu_zero(type), 0};
+        if (op->operand_count > 2 && op->operands[2]) other = cpu_operand(e, nest, op->operands[2], index);
+        if (mask.depth > depth) depth = mask.depth;
+        if (other.depth > depth) depth = other.depth;
+        text = arena_printf(e->arena, "%s ? %s : %s", mask.text, text, other.text);
+    }
+    return name_it(e, nest, cs_register_type(&e->p, type->elem), text, depth, ir_value(e->k, tile)->name);
+}
+
+static Ix compute_bload(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
+    Ref buffer = op->operands[0];
+    const Type *whole = ir_type(e->k, buffer), *type = ir_type(e->k, tile);
+    RefList offsets = op_list(op, 0);
+    Ix at[MAX_RANK];
+    int lead = whole->rank - type->rank;
+    for (int d = 0; d < whole->rank; d++)
+        at[d] = add_offset(e, d < lead ? (Ix){"0", 0} : index[d - lead], offsets.at[d]);
+    int depth = 0;
+    const char *slot = cpu_slot(e, whole, cs_name(&e->p, buffer), at, &depth);
+    return name_it(e, nest, cs_register_type(&e->p, type->elem), cs_unpack(&e->p, type->elem, slot), depth,
+                   ir_value(e->k, tile)->name);
+}
+
+static Ix compute_gather(Emit *e, Nest *nest, const Op *op, const Ix *index) {
+    const Type *type = ir_type(e->k, op->operands[0]);
+    int axis = (int)op_int(op, AT_AXIS, 0);
+    Ix where = cpu_element(e, nest, op->operands[1], index), at[MAX_RANK];
+    memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
+    const char *top = cs_integer(e->arena, EL_I64, type->extent[axis] - 1);
+    at[axis] = name_it(e, nest, "i64",
+                       arena_printf(e->arena, "tw_min_i64(tw_max_i64((i64)%s, 0), %s)", where.text, top),
+                       where.depth, "where");
+    return cpu_element(e, nest, op->operands[0], at);
+}
+
+static Ix compute_join(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
+    int rank = ir_type(e->k, op->operands[0])->rank;
+    Ix last = index[rank];
+    if (is_zero(last.text)) return cpu_element(e, nest, op->operands[0], index);
+    Ix x = cpu_element(e, nest, op->operands[0], index), y = cpu_element(e, nest, op->operands[1], index);
+    int depth = x.depth > y.depth ? x.depth : y.depth;
+    if (last.depth > depth) depth = last.depth;
+    const char *text = arena_printf(e->arena, "%s ? %s : %s", last.text, y.text, x.text);
+    return name_it(e, nest, cs_value_type(&e->p, ir_type(e->k, tile)), text, depth, "pair");
+}
+
+static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
+    Ix at[MAX_RANK];
+    Ref x = op->operand_count ? op->operands[0] : REF_NONE;
+    const Type *type = ir_type(e->k, tile), *from = x ? ir_type(e->k, x) : NULL;
+    int axis = (int)op_int(op, AT_AXIS, 0);
+    switch (op->code) {
+    case OP_SPLAT: return (Ix){cs_ref(&e->p, x), 0};
+    case OP_UNDEF: return (Ix){cpu_zero(type), 0};
+    case OP_IOTA: {
+        int64_t begin = op_int(op, AT_BEGIN, 0);
+        const char *text = begin ? arena_printf(e->arena, "(i32)(%s + (%lld))", index[0].text, (long long)begin)
+                                 : arena_printf(e->arena, "(i32)%s", index[0].text);
+        return name_it(e, nest, "i32", text, index[0].depth, ir_value(e->k, tile)->name);
+    }
+    case OP_EXPAND:
+        for (int d = 0, o = 0; d < type->rank; d++)
+            if (d != axis) at[o++] = index[d];
+        return cpu_element(e, nest, x, at);
+    case OP_BROADCAST:
+    case OP_CONVERT: return cpu_operand(e, nest, x, index);
+    case OP_RESHAPE: reshape_index(e, nest, from, type, index, at); return cpu_element(e, nest, x, at);
+    case OP_PERMUTE:
+        for (int d = 0; d < type->rank; d++) at[op_attr(op, AT_DIMS)->list.at[d]] = index[d];
+        return cpu_element(e, nest, x, at);
+    case OP_FLIP:
+        memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
+        at[axis].text = arena_printf(e->arena, "(%lld - %s)", (long long)type->extent[axis] - 1, index[axis].text);
+        return cpu_element(e, nest, x, at);
+    case OP_JOIN: return compute_join(e, nest, tile, op, index);
+    case OP_SPLIT:
+        memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
+        at[type->rank] = (Ix){ir_value(e->k, tile)->index ? "1" : "0", 0};
+        return cpu_element(e, nest, x, at);
+    case OP_SLICE:
+        for (int d = 0; d < type->rank; d++) at[d] = add_offset(e, index[d], op_list(op, 0).at[d]);
+        return cpu_element(e, nest, x, at);
+    case OP_GATHER: return compute_gather(e, nest, op, index);
+    case OP_LOAD: return compute_load(e, nest, tile, op, index);
+    case OP_BLOAD: return compute_bload(e, nest, tile, op, index);
+    case OP_TLOAD: return cpu_box_load(e, nest, op, index);
+    default: return compute_elementwise(e, nest, tile, op, index);
+    }
+}
+
+void cpu_emit_scalar(Emit *e, Op *op) {
+    for (int i = 0; i < op->result_count; i++) {
+        Nest nest;
+        nest_begin(e, &nest, ir_type(e->k, op->results[i]));
+        Ix x = compute(e, &nest, op->results[i], op, nest.index);
+        nest_end(e, &nest, false);
+        e->p.names[op->results[i]] = x.text;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ into memory */
+
+const char *cpu_pack_for(Emit *e, Ref tile, const char *value) {
+    const Type *type = ir_type(e->k, tile);
+    return type->pointer || cpu_placed(&e->plan, tile)->wide ? value : cs_pack(&e->p, type->elem, value);
+}
+
+static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fast) {
+    const Type *type = ir_type(e->k, tile);
+    Nest nest;
+    nest_begin(e, &nest, type);
+    nest.fast = fast;
+    /* The tile itself may be planned as memory: that is what is filled here, so its op is computed. */
+    const Value *value = ref_is_value(tile) ? ir_value(e->k, tile) : NULL;
+    bool own = value && value->op && cpu_placed(&e->plan, tile)->storage == STORAGE_MEMORY &&
+               cpu_is_inlinable(value->op->code) && pointer == e->p.names[tile];
+    Ix x = own ? compute(e, &nest, tile, value->op, nest.index) : cpu_element(e, &nest, tile, nest.index);
+    const char *slot = cpu_slot(e, type, pointer, nest.index, NULL);
+    nest_add(e, &nest, nest.rank, "%s = %s;", slot,
+             wide || type->pointer ? x.text : cs_pack(&e->p, type->elem, x.text));
+    nest_end(e, &nest, true);
+}
+
+void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile) {
+    const char *fast = cpu_fast_condition(e, &tile, 1, NULL);
+    if (*fast) {
+        cs_open(&e->p, "if (%s)", fast);
+        fill_once(e, pointer, wide, tile, true);
+        cs_reopen(&e->p, "else");
+        fill_once(e, pointer, wide, tile, false);
+        cs_close(&e->p);
+    } else fill_once(e, pointer, wide, tile, true);
+}

@@ -1,0 +1,286 @@
+/* cpu_loops.c: ops that need loops of their own and are neither boxes nor reductions: scattered stores, buffers, atomics,
+ * dot, cat and insert, sort, histogram, assert.
+ *
+ * A dot copies nothing that is there already: its operands are in memory as f32 (or f64, or integers of the sum's type)
+ * because the plan put them there, the accumulator is updated in place, and tw_dot_f32 of the prelude does the rest. */
+#include "target/cpu/cpu_internal.h"
+
+#include <string.h>
+
+void cpu_emit_store(Emit *e, Op *op) {
+    const Type *places = ir_type(e->k, op->operands[0]);
+    Nest nest;
+    nest_begin(e, &nest, places);
+    Ix p = cpu_element(e, &nest, op->operands[0], nest.index);
+    Ix x = cpu_operand(e, &nest, op->operands[1], nest.index);
+    const char *packed = cs_pack(&e->p, places->elem, x.text);
+    Ref mask = op_operand(op, 2);
+    if (mask) {
+        Ix m = cpu_operand(e, &nest, mask, nest.index);
+        nest_add(e, &nest, nest.rank, "if (%s) *%s = %s;", m.text, p.text, packed);
+    } else nest_add(e, &nest, nest.rank, "*%s = %s;", p.text, packed);
+    nest_end(e, &nest, true);
+}
+
+/* Indices of a box inside something larger, for the indices of the box. */
+static void box_index(Emit *e, const Type *whole, const Type *box, RefList offsets, const Ix *index, Ix *to) {
+    int lead = whole->rank - box->rank;
+    for (int d = 0; d < whole->rank; d++) {
+        Ix inner = d < lead ? (Ix){"0", 0} : index[d - lead];
+        const char *text = cs_ref(&e->p, offsets.at[d]);
+        to[d] = (Ix){arena_printf(e->arena, "((i64)%s + %s)", text, inner.text), inner.depth};
+    }
+}
+
+void cpu_emit_bstore(Emit *e, Op *op) {
+    Ref buffer = op->operands[0], value = op_operand(op, 1);
+    const Type *whole = ir_type(e->k, buffer), *box = ir_type(e->k, value);
+    Nest nest;
+    nest_begin(e, &nest, box);
+    Ix x = cpu_element(e, &nest, value, nest.index), to[MAX_RANK];
+    box_index(e, whole, box, op_list(op, 0), nest.index, to);
+    const char *slot = cpu_slot(e, whole, cs_name(&e->p, buffer), to, NULL);
+    nest_add(e, &nest, nest.rank, "%s = %s;", slot, cs_pack(&e->p, box->elem, x.text));
+    nest_end(e, &nest, true);
+}
+
+/* -------------------------------------------------------------------------------------------------------- atomics */
+
+static const char *bits_type(Elem elem) {
+    static const char *const by_bytes[] = {0, "u8", "u16", 0, "u32", 0, 0, 0, "u64"};
+    return by_bytes[elem_info[elem].bytes];
+}
+
+/* The name of a function that combines a value into memory and returns the old one; made on first use. */
+static const char *atomic_function(Emit *e, Word combine, Elem elem) {
+    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem), *bits = bits_type(elem);
+    const char *name = arena_printf(e->arena, "tw_atomic_%s_%s", word_info[combine].text, elem_info[elem].text);
+    if (map_find(&e->helper_names, name, strlen(name))) return name;
+    map_set(&e->helper_names, e->arena, name, e);
+    const char *sum = cs_combine(&e->p, combine, elem, false, "old", "y");
+    text_add(&e->helpers, "static %s %s(%s *p, %s y) {\n", reg, name, memory, reg);
+    text_add(&e->helpers, "    %s before = __atomic_load_n((%s *)p, 0), after;\n    %s old;\n    do {\n", bits, bits, reg);
+    text_add(&e->helpers, "        %s was;\n        __builtin_memcpy(&was, &before, sizeof was);\n", memory);
+    text_add(&e->helpers, "        old = %s;\n", cs_unpack(&e->p, elem, "was"));
+    text_add(&e->helpers, "        const %s now = %s;\n", memory, cs_pack(&e->p, elem, sum));
+    text_add(&e->helpers, "        __builtin_memcpy(&after, &now, sizeof after);\n");
+    text_add(&e->helpers, "    } while (!__atomic_compare_exchange_n((%s *)p, &before, after, 1, 5, 5));\n", bits);
+    text_add(&e->helpers, "    return old;\n}\n");
+    return name;
+}
+
+/* The same for compare-and-swap, which compares bits. */
+static const char *swap_function(Emit *e, Elem elem) {
+    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem), *bits = bits_type(elem);
+    const char *name = arena_printf(e->arena, "tw_atomic_cas_%s", elem_info[elem].text);
+    if (map_find(&e->helper_names, name, strlen(name))) return name;
+    map_set(&e->helper_names, e->arena, name, e);
+    text_add(&e->helpers, "static %s %s(%s *p, %s x, %s y) {\n", reg, name, memory, reg, reg);
+    text_add(&e->helpers, "    %s was = %s, now = %s;\n    %s before, after;\n", memory, cs_pack(&e->p, elem, "x"),
+             cs_pack(&e->p, elem, "y"), bits);
+    text_add(&e->helpers, "    __builtin_memcpy(&before, &was, sizeof before);\n"
+                          "    __builtin_memcpy(&after, &now, sizeof after);\n");
+    text_add(&e->helpers, "    __atomic_compare_exchange_n((%s *)p, &before, after, 0, 5, 5);\n", bits);
+    text_add(&e->helpers, "    __builtin_memcpy(&was, &before, sizeof was);\n    return %s;\n}\n",
+             cs_unpack(&e->p, elem, "was"));
+    return name;
+}
+
+void cpu_emit_atomic(Emit *e, Op *op) {
+    const Type *places = ir_type(e->k, op->operands[0]);
+    Ref result = op->results[0];
+    const char *type = cs_register_type(&e->p, places->elem), *name = cs_name(&e->p, result);
+    bool used = cpu_placed(&e->plan, result)->users.count > 0, swap = op->code == OP_ATOMIC_CAS;
+    const char *function = swap ? swap_function(e, places->elem)
+                                : atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), places->elem);
+    if (places->rank == 0) cs_line(&e->p, "%s %s = %s;", type, name, cpu_zero(ir_type(e->k, result)));
+    else if (used) {
+        cpu_declare(e, result);
+        name = cs_name(&e->p, result);
+    }
+    Nest nest;
+    nest_begin(e, &nest, places);
+    Ix p = cpu_element(e, &nest, op->operands[0], nest.index);
+    Ix x = cpu_operand(e, &nest, op->operands[1], nest.index);
+    Text call = text_new(e->arena);
+    text_add(&call, "%s(%s, %s", function, p.text, x.text);
+    if (swap) text_add(&call, ", %s", cpu_operand(e, &nest, op->operands[2], nest.index).text);
+    text_add(&call, ")");
+    Ref mask = swap ? REF_NONE : op_operand(op, 2);
+    const char *m = mask ? cpu_operand(e, &nest, mask, nest.index).text : NULL;
+    const char *old = m ? arena_printf(e->arena, "%s ? %s : %s", m, call.at, cpu_zero(ir_type(e->k, result))) : call.at;
+    if (places->rank == 0) nest_add(e, &nest, 0, "%s = %s;", name, old);
+    else if (used) {
+        const char *held = cs_fresh(&e->p, "old");
+        nest_add(e, &nest, nest.rank, "const %s %s = %s;", type, held, old);
+        nest_add(e, &nest, nest.rank, "%s = %s;", cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL),
+                 cpu_pack_for(e, result, held));
+    } else nest_add(e, &nest, nest.rank, "(void)(%s);", old);
+    nest_end(e, &nest, false);
+}
+
+void cpu_emit_tatomic(Emit *e, Op *op) {
+    Box *box = cpu_box(e, op);
+    const char *function = atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), box->tile->elem);
+    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+    Nest nest;
+    nest_begin(e, &nest, box->tile);
+    for (int d = 0; d < box->tile->rank; d++)
+        if (box->checked[d]) nest.lo[d] = box->lo[d], nest.hi[d] = box->hi[d];
+    Ix x = cpu_element(e, &nest, op_operand(op, 1), nest.index);
+    int depth = 0;
+    const char *slot = cpu_box_element(e, box, nest.index, false, &depth);
+    nest_add(e, &nest, nest.rank, "%s(&%s, %s);", function, slot, x.text);
+    nest_end(e, &nest, false);
+    if (box->ok) cs_close(&e->p);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ dot */
+
+static void fill_as(Emit *e, const char *pointer, Elem to, Ref tile) {
+    const Type *type = ir_type(e->k, tile);
+    Nest nest;
+    nest_begin(e, &nest, type);
+    Ix x = cpu_element(e, &nest, tile, nest.index);
+    const char *slot = cpu_slot(e, type, pointer, nest.index, NULL);
+    nest_add(e, &nest, nest.rank, "%s = %s;", slot, cs_cast(&e->p, type->elem, to, false, x.text));
+    nest_end(e, &nest, true);
+}
+
+/* Operand i as dense numbers of the sum's type. */
+static const char *dot_operand(Emit *e, Op *op, int i, const Type *sum) {
+    int block = cpu_place(&e->plan, op)->temp[i];
+    if (block < 0) return cs_name(&e->p, op->operands[i]);
+    const Type *type = ir_type(e->k, op->operands[i]);
+    const char *name = cpu_memory(e, ty_with_elem(e->k->module, type, sum->elem), false, block, i ? "b" : "a");
+    fill_as(e, name, sum->elem, op->operands[i]);
+    return name;
+}
+
+void cpu_emit_dot(Emit *e, Op *op) {
+    Ref result = op->results[0], start = op->operands[2];
+    const Type *c = ir_type(e->k, result), *a = ir_type(e->k, op->operands[0]);
+    bool small = cpu_is_wide_elem(c);
+    const Type *sum = small ? ty_with_elem(e->k->module, c, EL_F32) : c;
+    if (!elem_is_float(sum->elem) && elem_info[sum->elem].bits < 32) {
+        cpu_unsupported(e, op, "the sum must be a float or an integer of at least 32 bits");
+        return;
+    }
+    cpu_declare(e, result);
+    const char *x = dot_operand(e, op, 0, sum), *y = dot_operand(e, op, 1, sum), *z = cs_name(&e->p, result);
+    if (small) {
+        z = cpu_memory(e, sum, false, cpu_place(&e->plan, op)->temp[2], "sum");
+        cpu_fill(e, z, true, start);
+    } else if (!cpu_shares_block(&e->plan, start, result)) cpu_fill(e, z, false, start);
+    int r = c->rank;
+    long long M = c->extent[r - 2], N = c->extent[r - 1], K = a->extent[r - 1], batch = ty_elements(c) / (M * N);
+    const char *call = arena_printf(e->arena, "tw_dot_%s(%lld, %lld, %lld", cs_memory_type(sum->elem), M, N, K);
+    if (batch > 1) {
+        cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", batch);
+        cs_line(&e->p, "%s, %s + o * %lld, %lld, %s + o * %lld, %lld, %s + o * %lld, %lld);", call, x, M * K, K, y, K * N,
+               N, z, M * N, N);
+        cs_close(&e->p);
+    } else cs_line(&e->p, "%s, %s, %lld, %s, %lld, %s, %lld);", call, x, K, y, N, z, N);
+    if (small) {
+        cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(c));
+        cs_line(&e->p, "%s[r] = %s;", cs_name(&e->p, result), cs_pack(&e->p, c->elem, arena_printf(e->arena, "%s[r]", z)));
+        cs_close(&e->p);
+    }
+    e->uses_dot = true;
+}
+
+/* --------------------------------------------------------------------------------------------------- cat and insert */
+
+static void copy_piece(Emit *e, Ref whole, Ref piece, const Ix *offsets) {
+    const Type *type = ir_type(e->k, piece), *to_type = ir_type(e->k, whole);
+    Nest nest;
+    nest_begin(e, &nest, type);
+    Ix x = cpu_element(e, &nest, piece, nest.index), to[MAX_RANK];
+    for (int d = 0; d < type->rank; d++)
+        to[d] = (Ix){arena_printf(e->arena, "(%s + %s)", offsets[d].text, nest.index[d].text), nest.index[d].depth};
+    const char *slot = cpu_slot(e, to_type, cs_name(&e->p, whole), to, NULL);
+    nest_add(e, &nest, nest.rank, "%s = %s;", slot, cpu_pack_for(e, whole, x.text));
+    nest_end(e, &nest, true);
+}
+
+void cpu_emit_pieces(Emit *e, Op *op) {
+    Ref result = op->results[0];
+    const Type *type = ir_type(e->k, result);
+    Ix offsets[MAX_RANK];
+    for (int d = 0; d < type->rank; d++) offsets[d] = (Ix){"0", 0};
+    cpu_declare(e, result);
+    if (op->code == OP_CAT) {
+        int axis = (int)op_int(op, AT_AXIS, 0);
+        int64_t at = 0;
+        for (int i = 0; i < op->operand_count; i++) {
+            offsets[axis].text = arena_printf(e->arena, "%lld", (long long)at);
+            copy_piece(e, result, op->operands[i], offsets);
+            at += ir_type(e->k, op->operands[i])->extent[axis];
+        }
+        return;
+    }
+    Ref base = op->operands[0];
+    if (!cpu_shares_block(&e->plan, base, result)) cpu_fill(e, cs_name(&e->p, result), false, base);
+    RefList at = op_list(op, 0);
+    for (int d = 0; d < at.count; d++)
+        offsets[d].text = arena_printf(e->arena, "(i64)%s", cs_ref(&e->p, at.at[d]));
+    copy_piece(e, result, op_operand(op, 1), offsets);
+}
+
+/* ------------------------------------------------------------------------------------------------ sort, histogram .. */
+
+void cpu_emit_sort(Emit *e, Op *op) {
+    Ref result = op->results[0];
+    const Type *type = ir_type(e->k, result);
+    int axis = (int)op_int(op, AT_AXIS, 0);
+    long long n = type->extent[axis], inner = 1, all = ty_elements(type);
+    for (int d = axis + 1; d < type->rank; d++) inner *= type->extent[d];
+    cpu_declare(e, result);
+    const char *t = cpu_memory(e, type, true, cpu_place(&e->plan, op)->temp[0], "part");
+    const char *name = cs_name(&e->p, result), *reg = cs_register_type(&e->p, type->elem);
+    const char *function = arena_printf(e->arena, "tw_sort_%s", reg);
+    int descending = op_flag(op, AT_DESC);
+    cpu_fill(e, t, true, op->operands[0]);
+    cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", all / (n * inner));
+    if (inner == 1) {
+        cs_line(&e->p, "%s(%s + o * %lld, %s + %lld, %lld, %d);", function, t, n, t, all, n, descending);
+    } else {
+        cs_open(&e->p, "for (i64 j = 0; j < %lld; j++)", inner);
+        cs_line(&e->p, "%s *const line = %s + %lld, *const column = %s + o * %lld + j;", reg, t, all, t, n * inner);
+        cs_line(&e->p, "for (i64 r = 0; r < %lld; r++) line[r] = column[r * %lld];", n, inner);
+        cs_line(&e->p, "%s(line, line + %lld, %lld, %d);", function, n, n, descending);
+        cs_line(&e->p, "for (i64 r = 0; r < %lld; r++) column[r * %lld] = line[r];", n, inner);
+        cs_close(&e->p);
+    }
+    cs_close(&e->p);
+    cs_open(&e->p, "for (i64 r = 0; r < %lld; r++)", all);
+    cs_line(&e->p, "%s[r] = %s;", name, cpu_pack_for(e, result, arena_printf(e->arena, "%s[r]", t)));
+    cs_close(&e->p);
+    e->uses_sort = true;
+}
+
+void cpu_emit_histogram(Emit *e, Op *op) {
+    Ref result = op->results[0];
+    long long bins = ty_elements(ir_type(e->k, result));
+    cpu_declare(e, result);
+    const char *name = cs_name(&e->p, result);
+    cs_line(&e->p, "for (i64 r = 0; r < %lld; r++) %s[r] = 0;", bins, name);
+    Nest nest;
+    nest_begin(e, &nest, ir_type(e->k, op->operands[0]));
+    Ix x = cpu_element(e, &nest, op->operands[0], nest.index);
+    nest_add(e, &nest, nest.rank, "if (%s >= 0 && (u64)%s < %lld) %s[%s]++;", x.text, x.text, bins, name, x.text);
+    nest_end(e, &nest, false);
+}
+
+void cpu_emit_assert(Emit *e, Op *op) {
+    const char *message = op_text(op, AT_MESSAGE);
+    *VEC_PUSH(&e->asserts, e->arena) = (CpuAssert){op->range, message ? message : ""};
+    Nest nest;
+    nest_begin(e, &nest, ir_type(e->k, op->operands[0]));
+    Ix x = cpu_element(e, &nest, op->operands[0], nest.index);
+    nest_add(e, &nest, nest.rank, "if (TW_UNLIKELY(!%s)) {", x.text);
+    nest_add(e, &nest, nest.rank, "    tw_fail(launch, %d, program);", (int)e->asserts.count);
+    nest_add(e, &nest, nest.rank, "    return;");
+    nest_add(e, &nest, nest.rank, "}");
+    nest_end(e, &nest, false);
+}

@@ -1,0 +1,483 @@
+/* cpu_plan.c: where every tile of a kernel lives, and how the scratch memory is shared out.
+ *
+ * 1. All ops get positions, values their users.
+ * 2. From the last op to the first, each tile is made INLINE or MEMORY. A tile's *roots* are the ops in whose loops it is
+ *    evaluated: a user that is no inline op, or the roots of an inline user. So roots are known when a tile is decided.
+ * 3. MEMORY tiles get blocks. A loop's carried value, its result, and (where nothing still reads them) its initial and its
+ *    yielded value share one block, so an accumulator is updated in place.
+ * 4. Blocks whose times of use do not meet share bytes.
+ *
+ *     %acc = for .. (%c = %z) { .. %c1 = dot %a, %b, %c ; yield %c1 }      z INLINE; c, c1, acc one block */
+#include "target/cpu/cpu_internal.h"
+
+#include <string.h>
+
+enum { CHEAP_WEIGHT = 12, BLOCK_ALIGN = 64 };
+
+OpPlace *cpu_place(const CpuPlan *plan, const Op *op) {
+    return map_find_number(&plan->places, (uint64_t)(uintptr_t)op)->value;
+}
+
+bool cpu_is_inlinable(Opcode code) {
+    switch (code) {
+    case OP_SPLAT: case OP_IOTA: case OP_UNDEF: case OP_EXPAND: case OP_BROADCAST: case OP_RESHAPE:
+    case OP_PERMUTE: case OP_FLIP: case OP_JOIN: case OP_SPLIT: case OP_SLICE: case OP_GATHER:
+    case OP_LOAD: case OP_TLOAD: case OP_BLOAD: case OP_CONVERT: return true;
+    default: return cs_is_elementwise(code);
+    }
+}
+
+static bool reads_memory(const Op *op) {
+    return op->code == OP_LOAD || op->code == OP_TLOAD || op->code == OP_BLOAD;
+}
+
+bool cpu_writes_memory(const Op *op) {
+    if (op_has(op->code, TRAIT_WRITES) || op->code == OP_FENCE || op->code == OP_SYNC) return true;
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            if (cpu_writes_memory(inner)) return true;
+    return false;
+}
+
+bool cpu_is_wide_elem(const Type *type) {
+    return !type->pointer && (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
+}
+
+int64_t cpu_tile_bytes(const Type *type, bool wide) {
+    int bytes = wide && cpu_is_wide_elem(type) ? 4 : ty_elem_bytes(type);
+    return ty_elements(type) * bytes;
+}
+
+static bool is_tile(const CpuPlan *plan, Ref r) {
+    if (!ref_is_value(r)) return false;
+    const Type *type = ir_type(plan->k, r);
+    return type->kind == TY_TILE && type->rank > 0;
+}
+
+static Op *def_of(const CpuPlan *plan, Ref r) { return ir_value(plan->k, r)->op; }
+
+static void list_add(CpuPlan *plan, OpList *list, Op *op) {
+    for (size_t i = 0; i < list->count; i++)
+        if (list->at[i] == op) return;
+    *VEC_PUSH(list, plan->arena) = op;
+}
+
+/* ------------------------------------------------------------------------------------------------- 1. positions */
+
+static void number(CpuPlan *plan, Region *region) {
+    for (Op *op = region->first; op; op = op->next) {
+        OpPlace *place = ARENA_NEW(plan->arena, OpPlace);
+        place->temp = ARENA_ARRAY(plan->arena, int, op->operand_count);
+        for (int i = 0; i < op->operand_count; i++) place->temp[i] = -1;
+        place->first = (int)plan->order.count;
+        map_put_number(&plan->places, plan->arena, (uint64_t)(uintptr_t)op, place);
+        *VEC_PUSH(&plan->order, plan->arena) = op;
+        for (int i = 0; i < op->operand_count; i++)
+            if (ref_is_value(op->operands[i])) list_add(plan, &plan->placed[op->operands[i]].users, op);
+        for (int i = 0; i < op->region_count; i++) number(plan, op->regions[i]);
+        place->last = (int)plan->order.count - 1;
+    }
+}
+
+static int first_of(const CpuPlan *plan, const Op *op) { return cpu_place(plan, op)->first; }
+static int last_of(const CpuPlan *plan, const Op *op) { return cpu_place(plan, op)->last; }
+
+/* The op of the region that is, or holds, this op; NULL if the op is not inside. */
+static Op *op_within(Op *op, const Region *region) {
+    while (op && op->parent != region) op = op->parent ? op->parent->owner : NULL;
+    return op;
+}
+
+/* --------------------------------------------------------------------------------------- 2. inline or in memory */
+
+static bool is_costly(Opcode code) {
+    switch (code) {
+    case OP_EXP: case OP_EXP2: case OP_LOG: case OP_LOG2: case OP_SQRT: case OP_RSQRT: case OP_SIN: case OP_COS:
+    case OP_TANH: case OP_ERF: case OP_MATH: case OP_DIV: case OP_REM: case OP_FLOORDIV: case OP_MOD: case OP_CDIV:
+    case OP_LOAD: case OP_TLOAD: case OP_BLOAD: case OP_GATHER: return true;
+    default: return false;
+    }
+}
+
+static void weigh(CpuPlan *plan) {
+    for (size_t n = 0; n < plan->order.count; n++) {
+        Op *op = plan->order.at[n];
+        bool cheap = !is_costly(op->code);
+        int weight = 1;
+        bool inlinable = cpu_is_inlinable(op->code);
+        for (int i = 0; i < op->operand_count && inlinable; i++) {
+            if (!is_tile(plan, op->operands[i])) continue;
+            cheap = cheap && plan->placed[op->operands[i]].cheap;
+            weight += plan->placed[op->operands[i]].weight;
+        }
+        for (int i = 0; i < op->result_count; i++) {
+            plan->placed[op->results[i]].cheap = !inlinable || (cheap && weight <= CHEAP_WEIGHT);
+            plan->placed[op->results[i]].weight = inlinable ? weight : 1;
+        }
+        for (int i = 0; i < op->region_count; i++)
+            for (int a = 0; a < op->regions[i]->arg_count; a++)
+                plan->placed[op->regions[i]->args[a]].cheap = true; /* in memory, to be read */
+    }
+}
+
+static bool is_inline(const CpuPlan *plan, const Op *op) {
+    return op->result_count && plan->placed[op->results[0]].storage == STORAGE_INLINE;
+}
+
+static void find_roots(CpuPlan *plan, Ref v) {
+    Placed *placed = &plan->placed[v];
+    for (size_t i = 0; i < placed->users.count; i++) {
+        Op *user = placed->users.at[i];
+        if (!is_inline(plan, user)) {
+            list_add(plan, &placed->roots, user);
+            continue;
+        }
+        for (int r = 0; r < user->result_count; r++) {
+            OpList *roots = &plan->placed[user->results[r]].roots;
+            for (size_t j = 0; j < roots->count; j++) list_add(plan, &placed->roots, roots->at[j]);
+        }
+    }
+}
+
+/* Must a user have the whole tile in memory? */
+static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
+    const Placed *placed = &plan->placed[v];
+    switch (user->code) {
+    case OP_YIELD:
+    case OP_TEST: return true;
+    case OP_DOT: return user->operands[0] == v || user->operands[1] == v;
+    case OP_GATHER: return user->operands[0] == v && !placed->cheap;
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS:
+    case OP_TATOMIC: return !placed->cheap;
+    default: break;
+    }
+    /* Each element is used many times. */
+    if (!is_inline(plan, user) || placed->cheap) return false;
+    return ty_elements(ir_type(plan->k, user->results[0])) > ty_elements(ir_type(plan->k, v)) &&
+           user->code != OP_JOIN;
+}
+
+static bool writer_between(const Op *from, const Op *to) {
+    for (const Op *op = from->next; op && op != to; op = op->next)
+        if (cpu_writes_memory(op)) return true;
+    return false;
+}
+
+static Storage decide_load(const Op *op, const OpList *roots) {
+    if (roots->count != 1 || op_flag(op, AT_VOLATILE)) return STORAGE_MEMORY;
+    const Op *root = roots->at[0];
+    if (root->parent != op->parent || writer_between(op, root)) return STORAGE_MEMORY;
+    if (!cpu_writes_memory(root)) return STORAGE_INLINE;
+    return op->code == OP_TLOAD && root->code == OP_TSTORE ? STORAGE_INLINE : STORAGE_MEMORY;
+}
+
+static Storage decide(CpuPlan *plan, Op *op, Ref v) {
+    const Type *type = ir_type(plan->k, v);
+    if (type->kind != TY_TILE) return STORAGE_NONE;
+    if (type->rank == 0) return STORAGE_SCALAR;
+    Placed *placed = &plan->placed[v];
+    find_roots(plan, v);
+    if (!op || !cpu_is_inlinable(op->code)) return STORAGE_MEMORY;
+    for (size_t i = 0; i < placed->users.count; i++)
+        if (user_wants_memory(plan, placed->users.at[i], v)) return STORAGE_MEMORY;
+    if (reads_memory(op)) return placed->roots.count ? decide_load(op, &placed->roots) : STORAGE_INLINE;
+    if (placed->cheap) return STORAGE_INLINE;
+    if (placed->roots.count > 1) return STORAGE_MEMORY;
+    bool elsewhere = placed->roots.count && placed->roots.at[0]->parent != op->parent;
+    return elsewhere ? STORAGE_MEMORY : STORAGE_INLINE;
+}
+
+/* Small floats that only feed dots are kept as f32, which is what the dot reads. */
+static bool only_feeds_dots(const CpuPlan *plan, Ref v) {
+    const OpList *users = &plan->placed[v].users;
+    for (size_t i = 0; i < users->count; i++) {
+        const Op *user = users->at[i];
+        if (user->code != OP_DOT || user->operands[2] == v) return false;
+    }
+    return users->count > 0;
+}
+
+static void decide_all(CpuPlan *plan) {
+    for (size_t n = plan->order.count; n-- > 0;) {
+        Op *op = plan->order.at[n];
+        for (int i = 0; i < op->region_count; i++)
+            for (int a = 0; a < op->regions[i]->arg_count; a++) {
+                Ref arg = op->regions[i]->args[a];
+                plan->placed[arg].storage = decide(plan, NULL, arg);
+            }
+        Storage all = STORAGE_NONE;
+        for (int i = 0; i < op->result_count; i++) {
+            Storage storage = decide(plan, op, op->results[i]);
+            if (storage > all) all = storage;
+            plan->placed[op->results[i]].storage = storage;
+        }
+        /* Results of one op (split) live alike, so that is_inline can ask any of them. */
+        for (int i = 0; i < op->result_count && cpu_is_inlinable(op->code); i++)
+            plan->placed[op->results[i]].storage = all;
+        if (op->result_count == 1 && all == STORAGE_MEMORY && cpu_is_inlinable(op->code))
+            plan->placed[op->results[0]].wide = only_feeds_dots(plan, op->results[0]);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- 3. sharing blocks */
+
+bool cpu_depends(const CpuPlan *plan, Ref whole, Ref part) {
+    if (whole == part) return true;
+    if (!is_tile(plan, whole) || plan->placed[whole].storage != STORAGE_INLINE) return false;
+    const Op *op = def_of(plan, whole);
+    for (int i = 0; i < op->operand_count; i++)
+        if (cpu_depends(plan, op->operands[i], part)) return true;
+    return false;
+}
+
+bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part) {
+    if (whole == part || !cpu_depends(plan, whole, part)) return true;
+    const Op *op = def_of(plan, whole);
+    const Type *type = ir_type(plan->k, whole);
+    bool elementwise = cs_is_elementwise(op->code) || op->code == OP_CONVERT;
+    for (int i = 0; i < op->operand_count; i++) {
+        Ref x = op->operands[i];
+        if (!cpu_depends(plan, x, part)) continue;
+        const Type *xt = ir_type(plan->k, x);
+        if (!elementwise || xt->rank != type->rank || memcmp(xt->extent, type->extent, sizeof xt->extent) != 0)
+            return false;
+        if (!cpu_same_place(plan, x, part)) return false;
+    }
+    return true;
+}
+
+bool cpu_shares_block(const CpuPlan *plan, Ref a, Ref b) {
+    if (!is_tile(plan, a) || !is_tile(plan, b)) return false;
+    const Placed *x = &plan->placed[a], *y = &plan->placed[b];
+    return x->storage == STORAGE_MEMORY && y->storage == STORAGE_MEMORY && x->block == y->block;
+}
+
+static int new_block(CpuPlan *plan, int64_t bytes, int start, int end) {
+    *VEC_PUSH(&plan->blocks, plan->arena) = (Block){.bytes = bytes, .start = start, .end = end};
+    return (int)plan->blocks.count - 1;
+}
+
+static Region *region_of(const CpuPlan *plan, Ref v) {
+    const Value *value = ir_value(plan->k, v);
+    return value->op ? value->op->parent : value->region;
+}
+
+/* The last position at which the value is read. */
+static int end_of(const CpuPlan *plan, Ref v) {
+    const Region *region = region_of(plan, v);
+    int end = -1;
+    const OpList *roots = &plan->placed[v].roots;
+    for (size_t i = 0; i < roots->count; i++) {
+        Op *at = op_within(roots->at[i], region);
+        int last = at ? last_of(plan, at) : (int)plan->order.count;
+        if (last > end) end = last;
+    }
+    return end;
+}
+
+static void give_block(CpuPlan *plan, Ref v, int block, int start) {
+    plan->placed[v].block = block;
+    Block *b = &plan->blocks.at[block];
+    int end = end_of(plan, v);
+    if (start < b->start) b->start = start;
+    if (end > b->end) b->end = end;
+}
+
+/* Does op read w only at the places at which it writes its result `v`, before writing them? */
+static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
+    switch (op->code) {
+    case OP_DOT:
+        return op->operands[0] != w && op->operands[1] != w && cpu_same_place(plan, op->operands[2], w);
+    case OP_INSERT: {
+        Ref part = op->operands[op->operand_count - 1];
+        return cpu_same_place(plan, op->operands[0], w) && !cpu_depends(plan, part, w);
+    }
+    case OP_FOR:
+        for (int i = 0; i < op->result_count; i++) {
+            Ref initial = op->operands[3 + i];
+            bool fits = op->results[i] == v ? cpu_same_place(plan, initial, w) : !cpu_depends(plan, initial, w);
+            if (!fits) return false;
+        }
+        return true;
+    default: return cpu_is_inlinable(op->code) && cpu_same_place(plan, v, w);
+    }
+}
+
+static Op *innermost_loop(Op *op) {
+    for (op = op->parent->owner; op; op = op->parent->owner)
+        if (op->code == OP_FOR || op->code == OP_WHILE || op->code == OP_PARALLEL) return op;
+    return NULL;
+}
+
+/* May op write its result v into the block, over the values that are there? */
+static bool may_overwrite(const CpuPlan *plan, Op *op, Ref v, int block) {
+    int now = first_of(plan, op);
+    Op *loop = innermost_loop(op);
+    for (size_t w = 1; w < plan->k->values.count; w++) {
+        const Placed *old = &plan->placed[w];
+        if (old->block != block || w == v) continue;
+        const Region *region = region_of(plan, (Ref)w);
+        bool own_carried = loop && region->owner == loop && region == op->parent;
+        bool from_outside = loop && !own_carried && !op_within(region->owner ? region->owner : loop, loop->regions[0]) &&
+                            region != loop->regions[0];
+        for (size_t i = 0; i < old->roots.count; i++) {
+            const Op *root = old->roots.at[i];
+            int at = first_of(plan, root);
+            if (from_outside && at > first_of(plan, loop)) return false; /* read again in the next round */
+            if (at > now) return false;
+            if (at == now && !reads_in_place(plan, op, v, (Ref)w)) return false;
+        }
+    }
+    return true;
+}
+
+/* The block in which v is wanted because the loop around it carries it on; -1: none. */
+static int wanted_block(const CpuPlan *plan, Op *op, Ref v) {
+    Op *yield = op->parent->last, *owner = op->parent->owner;
+    if (!owner || owner->code != OP_FOR || yield->code != OP_YIELD || plan->placed[v].wide) return -1;
+    for (int i = 0; i < yield->operand_count; i++) {
+        if (yield->operands[i] != v) continue;
+        int block = plan->placed[op->parent->args[1 + i]].block;
+        return may_overwrite(plan, op, v, block) ? block : -1;
+    }
+    return -1;
+}
+
+static bool only_root_is(const CpuPlan *plan, Ref v, const Op *root) {
+    const OpList *roots = &plan->placed[v].roots;
+    return roots->count == 1 && roots->at[0] == root;
+}
+
+static void place_for(CpuPlan *plan, Op *op) {
+    Region *body = op->regions[0];
+    for (int i = 0; i < op->result_count; i++) {
+        Ref result = op->results[i], arg = body->args[1 + i], initial = op->operands[3 + i];
+        if (!is_tile(plan, result)) continue;
+        int64_t bytes = cpu_tile_bytes(ir_type(plan->k, result), false);
+        int block = wanted_block(plan, op, result);
+        /* The initial value's own memory goes on as the carried one if the loop is its only reader. */
+        bool mine = is_tile(plan, initial) && plan->placed[initial].storage == STORAGE_MEMORY &&
+                    !plan->placed[initial].wide && only_root_is(plan, initial, op) &&
+                    may_overwrite(plan, op, result, plan->placed[initial].block);
+        for (int j = 0; j < op->result_count && mine; j++) mine = j == i || op->operands[3 + j] != initial;
+        Op *loop = innermost_loop(op);
+        if (mine && loop && region_of(plan, initial) != op->parent) mine = false;
+        if (block < 0 && mine) block = plan->placed[initial].block;
+        if (block < 0) block = new_block(plan, bytes, first_of(plan, op), last_of(plan, op));
+        give_block(plan, arg, block, first_of(plan, op));
+        give_block(plan, result, block, first_of(plan, op));
+        Block *b = &plan->blocks.at[block];
+        if (b->end < last_of(plan, op)) b->end = last_of(plan, op);
+    }
+}
+
+static void place_while(CpuPlan *plan, Op *op) {
+    for (int i = 0; i < op->result_count; i++) {
+        Ref result = op->results[i];
+        if (!is_tile(plan, result)) continue;
+        int64_t bytes = cpu_tile_bytes(ir_type(plan->k, result), false);
+        for (int r = 0; r < 2; r++) {
+            int block = new_block(plan, bytes, first_of(plan, op), last_of(plan, op));
+            give_block(plan, op->regions[r]->args[i], block, first_of(plan, op));
+            if (r == 1) give_block(plan, result, block, first_of(plan, op));
+        }
+    }
+}
+
+static void want_temp(CpuPlan *plan, Op *op, int n, int64_t bytes) {
+    OpPlace *place = cpu_place(plan, op);
+    place->temp[n] = new_block(plan, bytes, place->first, place->last);
+}
+
+/* Memory that the op's own loops need. */
+static void place_temps(CpuPlan *plan, Op *op) {
+    Kernel *k = plan->k;
+    switch (op->code) {
+    case OP_REDUCE: case OP_SCAN: case OP_SORT:
+        for (int i = 0; i < op->operand_count; i++) {
+            const Type *type = ir_type(k, op->operands[i]);
+            want_temp(plan, op, i, cpu_tile_bytes(type, true) * (op->code == OP_SORT ? 2 : 1));
+        }
+        break;
+    case OP_DOT:
+        for (int i = 0; i < 3; i++) {
+            const Type *type = ir_type(k, op->operands[i]), *sum = ir_type(k, op->results[0]);
+            bool narrow = !elem_is_float(type->elem) && type->elem != sum->elem;
+            bool direct = !cpu_is_wide_elem(type) || (i < 2 && plan->placed[op->operands[i]].wide);
+            bool f64 = sum->elem == EL_F64 && type->elem != EL_F64;
+            if (narrow || f64 || !direct) want_temp(plan, op, i, ty_elements(type) * 8);
+        }
+        break;
+    case OP_YIELD: {
+        /* A value that lies where another one is about to be written is copied aside first. */
+        Op *owner = op->parent->owner;
+        for (int i = 0; owner && owner->code == OP_FOR && i < op->operand_count; i++) {
+            Ref v = op->operands[i];
+            if (!is_tile(plan, v) || cpu_shares_block(plan, v, op->parent->args[1 + i])) continue;
+            for (int j = 0; j < op->operand_count; j++)
+                if (j != i && is_tile(plan, op->operands[j]) && cpu_shares_block(plan, v, op->parent->args[1 + j]) &&
+                    !cpu_shares_block(plan, op->operands[j], op->parent->args[1 + j]))
+                    want_temp(plan, op, i, cpu_tile_bytes(ir_type(k, v), false));
+        }
+        break;
+    }
+    default: break;
+    }
+}
+
+static void place_op(CpuPlan *plan, Op *op) {
+    if (op->code == OP_FOR) place_for(plan, op);
+    else if (op->code == OP_WHILE) place_while(plan, op);
+    for (int i = 0; i < op->result_count; i++) {
+        Ref v = op->results[i];
+        Placed *placed = &plan->placed[v];
+        const Type *type = ir_type(plan->k, v);
+        if (type->kind == TY_BUFFER) {
+            placed->block = new_block(plan, cpu_tile_bytes(type, false), first_of(plan, op), first_of(plan, op));
+            give_block(plan, v, placed->block, first_of(plan, op));
+            continue;
+        }
+        bool fallback = placed->storage == STORAGE_INLINE && op->code == OP_TLOAD && placed->roots.count &&
+                        placed->roots.at[0]->code == OP_TSTORE;
+        if ((placed->storage != STORAGE_MEMORY && !fallback) || placed->block >= 0) continue;
+        int block = fallback ? -1 : wanted_block(plan, op, v);
+        if (block < 0)
+            block = new_block(plan, cpu_tile_bytes(type, placed->wide), first_of(plan, op), last_of(plan, op));
+        give_block(plan, v, block, first_of(plan, op));
+    }
+    place_temps(plan, op);
+}
+
+/* ----------------------------------------------------------------------------------------------- 4. sharing bytes */
+
+static void pack_blocks(CpuPlan *plan) {
+    for (size_t n = 0; n < plan->blocks.count; n++) {
+        Block *block = &plan->blocks.at[n];
+        int64_t offset = 0;
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (size_t m = 0; m < n; m++) {
+                const Block *other = &plan->blocks.at[m];
+                bool together = other->start <= block->end && block->start <= other->end;
+                bool overlap = offset < other->offset + other->bytes && other->offset < offset + block->bytes;
+                if (!together || !overlap) continue;
+                offset = (other->offset + other->bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
+                moved = true;
+            }
+        }
+        block->offset = offset;
+        if (offset + block->bytes > plan->scratch) plan->scratch = offset + block->bytes;
+    }
+}
+
+void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena) {
+    *plan = (CpuPlan){.k = k, .arena = arena};
+    plan->placed = ARENA_ARRAY(arena, Placed, k->values.count);
+    for (size_t i = 0; i < k->values.count; i++) plan->placed[i].block = -1;
+    number(plan, k->body);
+    weigh(plan);
+    decide_all(plan);
+    for (size_t n = 0; n < plan->order.count; n++) place_op(plan, plan->order.at[n]);
+    pack_blocks(plan);
+}

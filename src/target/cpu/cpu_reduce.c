@@ -1,0 +1,254 @@
+/* cpu_reduce.c: reduce and scan along one axis of tiles.
+ *
+ * The operands are evaluated into scratch, [outer, n, inner] in register form, and combined there. A float reduce carries
+ * an `order`: the bits of the index along the axis in the order in which they are combined. A step for bit b adds element
+ * i + 2^b to element i for all i without that bit (elements past the end have no partner and stay), so
+ *
+ *     order = [5, 4, 0, 1, 2, 3]   n = 40:    t[i] += t[i + 32], i < 8;   t[i] += t[i + 16], i < 16;   t[2i] += t[2i + 1] ..
+ *
+ * Steps run along whole vectors. Without an order (integers, min, max: any order gives the same) the bits go from high to
+ * low; where the order matters and none is stamped, elements are combined one after the other. */
+#include "target/cpu/cpu_internal.h"
+
+#include <string.h>
+
+enum { MAX_BITS = 20 };
+
+typedef struct Axis {
+    Emit *e;
+    Op *op;
+    int64_t outer, n, inner;
+    int count;                     /* operands, and results */
+    const char *temp[MAX_TEMPS];
+} Axis;
+
+static bool axis_begin(Axis *a, Emit *e, Op *op) {
+    *a = (Axis){.e = e, .op = op, .outer = 1, .inner = 1, .count = op->operand_count};
+    if (a->count > MAX_TEMPS) return cpu_unsupported(e, op, "at most 6 tiles can be combined at once");
+    const Type *type = ir_type(e->k, op->operands[0]);
+    int axis = (int)op_int(op, AT_AXIS, 0);
+    for (int d = 0; d < type->rank; d++) {
+        if (d < axis) a->outer *= type->extent[d];
+        else if (d > axis) a->inner *= type->extent[d];
+    }
+    a->n = type->extent[axis];
+    for (int i = 0; i < a->count; i++) {
+        const Type *t = ir_type(e->k, op->operands[i]);
+        a->temp[i] = cpu_memory(e, t, true, cpu_place(&e->plan, op)->temp[i], "part");
+        cpu_fill(e, a->temp[i], true, op->operands[i]);
+    }
+    return true;
+}
+
+/* temp[i] at (o, index, j). */
+static const char *at(const Axis *a, int i, const char *index) {
+    Text t = text_new(a->e->arena);
+    text_add(&t, "%s[", a->temp[i]);
+    bool more = a->outer > 1 || a->inner > 1;
+    if (a->outer > 1) text_add(&t, "o * %lld + ", (long long)(a->n * a->inner));
+    if (a->inner > 1) text_add(&t, "(%s) * %lld + j]", index, (long long)a->inner);
+    else text_add(&t, more ? "(%s)]" : "%s]", index);
+    return t.at;
+}
+
+static Elem elem_of(const Axis *a, int i) { return ir_type(a->e->k, a->op->operands[i])->elem; }
+
+/* to[..] = x[..] combined with y[..], for all operands. */
+static void combine(const Axis *a, const char *to, const char *x, const char *y) {
+    Emit *e = a->e;
+    Word kind = op_word(a->op, AT_COMBINE, COMBINE_ADD);
+    if (kind != COMBINE_REGION) {
+        bool keep = op_word(a->op, AT_NAN, NAN_DROP) == NAN_KEEP;
+        for (int i = 0; i < a->count; i++)
+            cs_line(&e->p, "%s = %s;", at(a, i, to), cs_combine(&e->p, kind, elem_of(a, i), keep, at(a, i, x), at(a, i, y)));
+        return;
+    }
+    Region *region = a->op->regions[0];
+    for (int i = 0; i < a->count; i++) {
+        e->p.names[region->args[i]] = at(a, i, x);
+        e->p.names[region->args[a->count + i]] = at(a, i, y);
+    }
+    cpu_emit_ops(e, region);
+    /* The old elements are read by the region, so all results are there before the first is written. */
+    const char *results[MAX_TEMPS];
+    for (int i = 0; i < a->count; i++) {
+        results[i] = cs_fresh(&e->p, "both");
+        cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, ir_type(e->k, a->op->operands[i])), results[i],
+               cs_ref(&e->p, region->last->operands[i]));
+    }
+    for (int i = 0; i < a->count; i++) cs_line(&e->p, "%s = %s;", at(a, i, to), results[i]);
+}
+
+static int open_outer(const Axis *a) {
+    if (a->outer == 1) return 0;
+    cs_open(&a->e->p, "for (i64 o = 0; o < %lld; o++)", (long long)a->outer);
+    return 1;
+}
+
+static int open_inner(const Axis *a) {
+    if (a->inner == 1) return 0;
+    cs_open(&a->e->p, "TW_VECTOR for (i64 j = 0; j < %lld; j++)", (long long)a->inner);
+    return 1;
+}
+
+static void close_all(const Axis *a, int opened) {
+    while (opened--) cs_close(&a->e->p);
+}
+
+/* One step: bit b, where the bits of `left` (without b) are still to come. */
+static void step(const Axis *a, int b, unsigned left) {
+    Emit *e = a->e;
+    int64_t half = INT64_C(1) << b;
+    if (half >= a->n) return;
+    int opened = open_outer(a);
+    const char *index = "0";
+    bool contiguous = left == (unsigned)half - 1;
+    if (contiguous) {
+        int64_t count = a->n - half < half ? a->n - half : half;
+        if (count > 1) {
+            cs_open(&e->p, "%sfor (i64 r = 0; r < %lld; r++)", a->inner == 1 ? "TW_VECTOR " : "", (long long)count);
+            opened++;
+            index = "r";
+        }
+    } else {
+        /* A loop for each run of bits that are left. */
+        Text sum = text_new(e->arena);
+        for (int low = 0, n = 0; low < MAX_BITS; low++) {
+            if (!(left >> low & 1)) continue;
+            int high = low;
+            while (left >> (high + 1) & 1) high++;
+            cs_open(&e->p, "for (i64 r%d = 0; r%d < %d; r%d++)", n, n, 1 << (high - low + 1), n);
+            text_add(&sum, "%sr%d * %d", n ? " + " : "", n, 1 << low);
+            opened++, n++, low = high;
+        }
+        index = sum.length ? sum.at : "0";
+        if ((a->n & (a->n - 1)) != 0) {
+            cs_open(&e->p, "if (%s + %lld < %lld)", index, (long long)half, (long long)a->n);
+            opened++;
+        }
+    }
+    opened += open_inner(a);
+    combine(a, index, index, arena_printf(e->arena, "%s + %lld", index, (long long)half));
+    close_all(a, opened);
+}
+
+static void reduce_by_bits(const Axis *a, const IntList *order) {
+    int bits = 0;
+    while ((INT64_C(1) << bits) < a->n) bits++;
+    unsigned left = (1u << bits) - 1;
+    int count = order ? order->count : bits;
+    for (int s = 0; s < count; s++) {
+        int b = order ? (int)order->at[s] : bits - 1 - s;
+        if (b < 0 || b >= bits) continue;
+        left &= ~(1u << b);
+        step(a, b, left);
+    }
+}
+
+static void reduce_in_turn(const Axis *a) {
+    if (a->n == 1) return;
+    int opened = open_outer(a);
+    cs_open(&a->e->p, "for (i64 r = 1; r < %lld; r++)", (long long)a->n);
+    opened += 1 + open_inner(a);
+    combine(a, "0", "0", "r");
+    close_all(a, opened);
+}
+
+/* argmin and argmax of operand i: a NaN loses (or wins, where kept); of equals the first. */
+static void find_extreme(const Axis *a, int i) {
+    Emit *e = a->e;
+    Ref result = a->op->results[i];
+    bool scalar = a->outer * a->inner == 1;
+    bool keep = op_word(a->op, AT_NAN, NAN_DROP) == NAN_KEEP;
+    const char *sign = op_word(a->op, AT_COMBINE, COMBINE_ARGMIN) == COMBINE_ARGMIN ? "<" : ">";
+    const char *type = cs_register_type(&e->p, elem_of(a, i)), *name = cs_name(&e->p, result);
+    if (scalar) cs_line(&e->p, "i32 %s = 0;", name);
+    int opened = open_outer(a) + open_inner(a);
+    cs_line(&e->p, "%s best = %s;", type, at(a, i, "0"));
+    cs_line(&e->p, "i32 found = 0;");
+    cs_open(&e->p, "for (i64 r = 1; r < %lld; r++)", (long long)a->n);
+    cs_line(&e->p, "const %s here = %s;", type, at(a, i, "r"));
+    const char *nan = !elem_is_float(elem_of(a, i)) ? ""
+                      : keep                        ? " || (here != here && best == best)"
+                                                    : " || (best != best && here == here)";
+    const char *guard = keep && *nan ? " && best == best" : "";
+    cs_open(&e->p, "if ((here %s best%s)%s)", sign, guard, nan);
+    cs_line(&e->p, "best = here, found = (i32)r;");
+    cs_close(&e->p);
+    cs_close(&e->p);
+    if (scalar) cs_line(&e->p, "%s = found;", name);
+    else {
+        const char *o = a->outer > 1 ? arena_printf(e->arena, "o * %lld", (long long)a->inner) : "0";
+        cs_line(&e->p, "%s[%s%s] = found;", name, o, a->inner > 1 ? " + j" : "");
+    }
+    close_all(a, opened);
+}
+
+static void hand_over(const Axis *a, int i) {
+    Emit *e = a->e;
+    Ref result = a->op->results[i];
+    const Type *type = ir_type(e->k, result);
+    if (type->rank == 0) {
+        cs_line(&e->p, "const %s %s = %s[0];", cs_value_type(&e->p, type), cs_name(&e->p, result), a->temp[i]);
+        return;
+    }
+    int opened = open_outer(a) + open_inner(a);
+    const char *o = a->outer > 1 ? arena_printf(e->arena, "o * %lld", (long long)a->inner) : "0";
+    cs_line(&e->p, "%s[%s%s] = %s;", cs_name(&e->p, result), o, a->inner > 1 ? " + j" : "",
+           cpu_pack_for(e, result, at(a, i, "0")));
+    close_all(a, opened);
+}
+
+/* The memory of results that are tiles. */
+static void declare_results(Emit *e, Op *op) {
+    for (int i = 0; i < op->result_count; i++) {
+        const Type *type = ir_type(e->k, op->results[i]);
+        if (type->rank) cpu_declare(e, op->results[i]);
+    }
+}
+
+void cpu_emit_reduce(Emit *e, Op *op) {
+    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
+    Axis a;
+    declare_results(e, op);
+    if (!axis_begin(&a, e, op)) return;
+    if (kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX) {
+        for (int i = 0; i < a.count; i++) find_extreme(&a, i);
+        return;
+    }
+    const Attr *order = op_attr(op, AT_BITS);
+    bool sum = kind == COMBINE_ADD || kind == COMBINE_MUL;
+    bool ordered = kind == COMBINE_REGION || (sum && elem_is_float(elem_of(&a, 0)));
+    if (order || !ordered) reduce_by_bits(&a, order ? &order->list : NULL);
+    else reduce_in_turn(&a);
+    for (int i = 0; i < a.count; i++) hand_over(&a, i);
+}
+
+void cpu_emit_scan(Emit *e, Op *op) {
+    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
+    if (kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX) {
+        cpu_unsupported(e, op, "argmin and argmax cannot be scanned");
+        return;
+    }
+    Axis a;
+    declare_results(e, op);
+    if (!axis_begin(&a, e, op)) return;
+    if (a.n > 1) {
+        bool reverse = op_flag(op, AT_REVERSE);
+        int opened = open_outer(&a);
+        cs_open(&e->p, "for (i64 r = 1; r < %lld; r++)", (long long)a.n);
+        opened += 1 + open_inner(&a);
+        long long top = (long long)a.n - 1;
+        const char *here = reverse ? arena_printf(e->arena, "%lld - r", top) : "r";
+        const char *before = reverse ? arena_printf(e->arena, "%lld - r", top + 1) : "r - 1";
+        combine(&a, here, before, here);
+        close_all(&a, opened);
+    }
+    for (int i = 0; i < a.count; i++) {
+        const Type *type = ir_type(e->k, op->results[i]);
+        const char *name = cs_name(&e->p, op->results[i]);
+        cs_open(&e->p, "for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(type));
+        cs_line(&e->p, "%s[r] = %s;", name, cpu_pack_for(e, op->results[i], arena_printf(e->arena, "%s[r]", a.temp[i])));
+        cs_close(&e->p);
+    }
+}

@@ -1,0 +1,152 @@
+/* test_api.c: the public API from load to launch, on every host target, with IR text. */
+#include "check.h"
+#include "tilewright.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char add_text[] = "kernel @add(%x, %y, %z: *f32, %n: i32) {\n"
+                               "  %p = program_id<0> ; %o = mul %p, 256 ; %i = iota<0, 256> ; %j = add %o, %i\n"
+                               "  %m = cmp<lt> %j, %n ; %px = ptr_add %x, %j ; %py = ptr_add %y, %j\n"
+                               "  %a = load %px, %m ; %b = load %py, %m ; %c = add %a, %b\n"
+                               "  %pz = ptr_add %z, %j ; store %pz, %c, %m\n"
+                               "  return\n"
+                               "}\n";
+
+static tw_arg buffer_arg(tw_buffer *b) {
+    tw_arg arg = {TW_ARG_BUFFER, 0, {.buffer = b}};
+    return arg;
+}
+static tw_arg int_arg(int64_t i) {
+    tw_arg arg = {TW_ARG_INT, 0, {.i = i}};
+    return arg;
+}
+
+static void run_add(tw_context *cx, tw_module *m, const char *target, int64_t n) {
+    tw_compile_options options;
+    tw_compile_options_init(&options);
+    options.target = target;
+    tw_kernel *kernel = NULL;
+    CHECK(tw_kernel_compile(m, "add", &options, &kernel) == TW_OK);
+    CHECK_TEXT(tw_context_message(cx), "");
+    if (!kernel) return;
+    tw_buffer *b[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        CHECK(tw_buffer_create(cx, TW_F32, 1, &n, NULL, &b[i]) == TW_OK);
+        CHECK(tw_buffer_fill(b[i], "randn", 0, (uint64_t)i + 1) == TW_OK);
+    }
+    tw_arg args[] = {buffer_arg(b[0]), buffer_arg(b[1]), buffer_arg(b[2]), int_arg(n)};
+    int64_t grid[3] = {(n + 255) / 256, 1, 1};
+    CHECK(tw_kernel_launch(kernel, NULL, grid, args, 4) == TW_OK);
+    const float *x = tw_buffer_data(b[0]), *y = tw_buffer_data(b[1]), *z = tw_buffer_data(b[2]);
+    int wrong = 0;
+    for (int64_t i = 0; i < n; i++) wrong += z[i] != x[i] + y[i];
+    CHECK(wrong == 0);
+    for (int i = 0; i < 3; i++) tw_buffer_destroy(b[i]);
+    tw_kernel_destroy(kernel);
+}
+
+static void test_launch(void) {
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    CHECK(tw_module_load_text(cx, "add.ir", add_text, strlen(add_text), NULL, &m) == TW_OK);
+    CHECK(tw_module_kernel_count(m) == 1);
+    CHECK_TEXT(tw_module_kernel_name(m, 0), "add");
+    CHECK(tw_module_param_count(m, 0) == 4);
+    tw_param_info info = {.struct_size = sizeof info};
+    CHECK(tw_module_param_at(m, 0, 3, &info) == TW_OK);
+    CHECK_TEXT(info.name, "n");
+    CHECK(info.kind == TW_PARAM_SCALAR && info.dtype == TW_I32);
+    static const int64_t sizes[] = {0, 1, 255, 256, 1000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        run_add(cx, m, "cpu", sizes[i]);
+        run_add(cx, m, "interp", sizes[i]);
+    }
+    tw_module_destroy(m);
+    tw_context_destroy(cx);
+}
+
+/* Objects may go in any order. */
+static void test_order(void) {
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    tw_kernel *k = NULL;
+    tw_buffer *b = NULL;
+    int64_t n = 4;
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    CHECK(tw_module_load_text(cx, "add.ir", add_text, strlen(add_text), NULL, &m) == TW_OK);
+    CHECK(tw_kernel_compile(m, NULL, NULL, &k) == TW_OK);
+    CHECK(tw_buffer_create(cx, TW_F32, 1, &n, NULL, &b) == TW_OK);
+    tw_context_destroy(cx);
+    tw_module_destroy(m);
+    tw_arg args[] = {buffer_arg(b), buffer_arg(b), buffer_arg(b), int_arg(n)};
+    int64_t grid[3] = {1, 1, 1};
+    CHECK(tw_kernel_launch(k, NULL, grid, args, 4) == TW_OK);
+    tw_kernel_destroy(k);
+    tw_buffer_destroy(b);
+}
+
+static void test_mistakes(void) {
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    tw_kernel *k = NULL;
+    tw_compile_options options;
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    CHECK(tw_module_load_file(cx, "/no/such.ir", NULL, &m) == TW_ERROR_IO);
+    CHECK(strstr(tw_context_message(cx), "/no/such.ir") != NULL);
+    CHECK(m == NULL);
+    CHECK(tw_module_load_text(cx, "bad.ir", "kernel @k() { %x = bdd 1, 2 }", 29, NULL, &m) == TW_ERROR_SOURCE);
+    CHECK(strstr(tw_context_message(cx), "bad.ir:1:") != NULL);
+    CHECK(tw_module_load_text(cx, "what", "hello", 5, NULL, &m) == TW_ERROR_NOT_FOUND);
+    CHECK(tw_module_load_text(cx, "add.ir", add_text, strlen(add_text), NULL, &m) == TW_OK);
+    CHECK(tw_kernel_compile(m, "ad", NULL, &k) == TW_ERROR_NOT_FOUND);
+    CHECK(strstr(tw_context_message(cx), "did you mean `add`?") != NULL);
+    tw_compile_options_init(&options);
+    options.target = "gpu";
+    CHECK(tw_kernel_compile(m, "add", &options, &k) == TW_ERROR_NOT_FOUND);
+    CHECK(strstr(tw_context_message(cx), "cpu") != NULL);
+    tw_compile_options_init(&options);
+    tw_pair pair = {"num_warp", "4"};
+    options.options = &pair;
+    options.option_count = 1;
+    CHECK(tw_kernel_compile(m, "add", &options, &k) == TW_ERROR_NOT_FOUND);
+    CHECK(strstr(tw_context_message(cx), "`num_warps`") != NULL);
+    pair = (tw_pair){"num_warps", "many"};
+    CHECK(tw_kernel_compile(m, "add", &options, &k) == TW_ERROR_ARGUMENT);
+    options.struct_size = 3;
+    CHECK(tw_kernel_compile(m, "add", &options, &k) == TW_ERROR_ARGUMENT);
+    CHECK(tw_kernel_compile(m, "add", NULL, &k) == TW_OK);
+
+    int64_t n = 4, grid[3] = {1, 1, 1};
+    tw_buffer *f = NULL, *h = NULL;
+    CHECK(tw_buffer_create(cx, TW_F32, 1, &n, NULL, &f) == TW_OK);
+    CHECK(tw_buffer_create(cx, TW_F16, 1, &n, NULL, &h) == TW_OK);
+    tw_arg args[] = {buffer_arg(f), buffer_arg(f), buffer_arg(h), int_arg(n), int_arg(0)};
+    CHECK(tw_kernel_launch(k, NULL, grid, args, 4) == TW_ERROR_ARGUMENT);
+    CHECK_TEXT(tw_context_message(cx), "argument `z` of kernel `add` is an array of f32, not of f16");
+    args[2] = buffer_arg(f);
+    CHECK(tw_kernel_launch(k, NULL, grid, args, 3) == TW_ERROR_ARGUMENT);
+    CHECK_TEXT(tw_context_message(cx), "argument `n` of kernel `add` is missing");
+    CHECK(tw_kernel_launch(k, NULL, grid, args, 5) == TW_ERROR_ARGUMENT);
+    args[3] = int_arg(INT64_C(1) << 40);
+    CHECK(tw_kernel_launch(k, NULL, grid, args, 4) == TW_ERROR_ARGUMENT);
+    args[3] = int_arg(n);
+    grid[0] = INT64_C(1) << 31;
+    CHECK(tw_kernel_launch(k, NULL, grid, args, 4) == TW_ERROR_ARGUMENT);
+    grid[0] = 0;
+    CHECK(tw_kernel_launch(k, NULL, grid, args, 4) == TW_OK);
+    CHECK(tw_kernel_launch(k, NULL, NULL, args, 4) == TW_ERROR_ARGUMENT);
+    tw_buffer_destroy(f);
+    tw_buffer_destroy(h);
+    tw_kernel_destroy(k);
+    tw_module_destroy(m);
+    tw_context_destroy(cx);
+}
+
+int main(void) {
+    test_launch();
+    test_order();
+    test_mistakes();
+    return check_done();
+}
