@@ -85,6 +85,7 @@
 #else
 #define TW_FN static inline
 #include <math.h>
+#include <string.h>
 #endif
 
 typedef signed char i8;
@@ -107,7 +108,7 @@ struct alignas(64) TensorMap { u64 opaque[16]; };
 template <class To, class From> TW_FN To tw_bits(From from) {
     static_assert(sizeof(To) == sizeof(From), "tw_bits keeps the size");
     To to;
-    __builtin_memcpy(&to, &from, sizeof to);
+    memcpy(&to, &from, sizeof to);
     return to;
 }
 TW_FN f32 tw_as_f32(u32 x) { return tw_bits<f32>(x); }
