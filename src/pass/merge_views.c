@@ -42,6 +42,11 @@ int64_t merge_stride(const RingField *field, const DimList *list, int dim) {
 
 /* ---- moving digits ---- */
 
+/* A dimension of extent 1 has no digit. */
+static DimList digit(const RingField *field, int dim) {
+    return (DimList){field->type->extent[dim] > 1, {dim}};
+}
+
 /* Regroups all digits, in order, so that the dimensions have these extents; false if a digit would
  * be cut. */
 static bool regroup(View *v, int rank, const int64_t *extent) {
@@ -96,7 +101,7 @@ static bool trace_view(Merge *m, const Op *op) {
         const Op *held = ir_value(m->k, op->operands[0])->op;
         v->field = merge_field(m, held->operands[0], op_text(op, AT_FIELD));
         v->rank = v->field->type->rank;
-        for (int d = 0; d < v->rank; d++) v->dims[d] = (DimList){1, {d}};
+        for (int d = 0; d < v->rank; d++) v->dims[d] = digit(v->field, d);
     } else {
         const View *from = op->operand_count ? merge_view(m, op->operands[0]) : NULL;
         if (!from) return true;
@@ -185,7 +190,9 @@ static bool lay_out_put(Merge *m, RingField *field, const Op *put) {
         if (d >= outer) {
             if (!constant || offset || value->extent[d - outer] != whole->extent[d])
                 return merge_fail(m, put, "a block must be written in whole tiles");
-            v.dims[d - outer] = (DimList){1, {d}};
+            v.dims[d - outer] = digit(field, d);
+        } else if (whole->extent[d] == 1) {
+            continue;
         } else if (constant) {
             return merge_fail(
                 m, put,

@@ -15,6 +15,7 @@
  * as it is, a box whose row depends on the worker grows, and everything else is refused with the op
  * that resisted. Loads of one record that lie side by side in memory become one box, and so do its
  * stores. */
+#include "pass/fold.h"
 #include "pass/merge.h"
 
 #include <string.h>
@@ -37,7 +38,9 @@ static bool is_stacked(const Merge *m, Ref made) {
     return ref_is_value(made) && made < m->stacked_count && m->stacked[made];
 }
 
+/* A single worker's tile is the whole: nothing is stacked then. */
 static void set_stacked(Merge *m, Ref made) {
+    if (m->workers == 1) return;
     if (made >= m->stacked_count) {
         size_t larger = made * 2 + 64;
         bool *grown = ARENA_ARRAY(m->arena, bool, larger);
@@ -293,7 +296,7 @@ static bool merge_buffer(Merge *m, const Op *op) {
         return true;
     }
     if (!value_of(m, op, op_operand(op, 1), &value)) return false;
-    if (!is_stacked(m, value))
+    if (!is_stacked(m, value) && m->workers > 1)
         return merge_fail(m, op, "it mixes tiles of one worker with tiles of all");
     ir_bstore(&m->b, buffer, at, value);
     return true;
@@ -581,5 +584,6 @@ bool pass_merge(PassContext *cx, Kernel *k) {
         next = op->next;
         if (op->code == OP_RING) ir_remove(op);
     }
+    fold_tidy(k, cx->scratch); /* coordinates of the tiles that were joined are dead now */
     return true;
 }

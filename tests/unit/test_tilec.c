@@ -1,4 +1,5 @@
-/* test_tilec.c: the Tile C door: IR of small kernels as text, and every message that names a rule of the language. */
+/* test_tilec.c: the Tile C door: IR of small kernels as text, and every message that names a rule
+ * of the language. */
 #include "check.h"
 #include "front/front.h"
 
@@ -27,27 +28,30 @@ static const char *lower(Fixture *fx, const char *text) {
 
 /* A kernel of one warp with a global x and a body. */
 static const char *body(Fixture *fx, const char *text) {
-    return lower(fx, arena_printf(&fx->arena,
-                                  "typedef struct { gl(float, -1, -1, -1, -1) x; int n; float s; } G;\n"
-                                  "static int twice(int v) { if (v > 3) return 7; return v * 2; }\n"
-                                  "static void add_to(int *v, int by) { *v += by; }\n"
-                                  "tile_kernel(32, 1) void f(G g) {\n"
-                                  "st_fl(16, 32) s; rt_fl(16, 32) r, q; rt_bf(16, 16) h;\n%s\n}\n",
-                                  text));
+    return lower(fx,
+                 arena_printf(&fx->arena,
+                              "typedef struct { gl(float, -1, -1, -1, -1) x; int n; float s; } G;\n"
+                              "static int twice(int v) { if (v > 3) return 7; return v * 2; }\n"
+                              "static void add_to(int *v, int by) { *v += by; }\n"
+                              "tile_kernel(32, 1) void f(G g) {\n"
+                              "st_fl(16, 32) s; rt_fl(16, 32) r, q; rt_bf(16, 16) h;\n%s\n}\n",
+                              text));
 }
 
 static void test_micro(Fixture *fx) {
-    CHECK_TEXT(lower(fx, "#define R 16\n"
-                         "typedef struct { gl(float, -1, -1, -1, -1, st_fl(R, 32)) x, o; } globals;\n"
-                         "__global__ __launch_bounds__(WARP_THREADS, 1) void f(const __grid_constant__ globals g) {\n"
-                         "    __shared__ st_fl(R, 32) x_s;\n"
-                         "    rt_fl(R, 32) x;\n"
-                         "    load(x_s, g.x, at(blockIdx.y, 0, 1));\n"
-                         "    __syncthreads();\n"
-                         "    load(x, x_s);\n"
-                         "    mul(&x, &x, 2);\n"
-                         "    store(g.o, x, at(0));\n"
-                         "}\n"),
+    CHECK_TEXT(lower(fx,
+                     "#define R 16\n"
+                     "typedef struct { gl(float, -1, -1, -1, -1, st_fl(R, 32)) x, o; } globals;\n"
+                     "__global__ __launch_bounds__(WARP_THREADS, 1) void f(const __grid_constant__ "
+                     "globals g) {\n"
+                     "    __shared__ st_fl(R, 32) x_s;\n"
+                     "    rt_fl(R, 32) x;\n"
+                     "    load(x_s, g.x, at(blockIdx.y, 0, 1));\n"
+                     "    __syncthreads();\n"
+                     "    load(x, x_s);\n"
+                     "    mul(&x, &x, 2);\n"
+                     "    store(g.o, x, at(0));\n"
+                     "}\n"),
                "kernel @f(%g.x, %g.o: tensor<f32,4>) <warps=1> {\n"
                "  %x_s = buf : buf<f32[16,32], shared>\n"
                "  %x = buf : buf<f32[16,32], fragment>\n"
@@ -98,7 +102,8 @@ static void test_control(Fixture *fx) {
                "  bstore %r, [0, 0], %7\n"
                "}\n");
     /* a function that returns early under a run-time condition */
-    CHECK(strstr(body(fx, "load(r, g.x, at(twice(g.n)));"), "    yield 7\n  } {\n    %twice_1 = mul %g.n, 2\n") != NULL);
+    CHECK(strstr(body(fx, "load(r, g.x, at(twice(g.n)));"),
+                 "    yield 7\n  } {\n    %twice_1 = mul %g.n, 2\n") != NULL);
     /* thread numbers are constants: the lane that loads is chosen here, not in the IR */
     CHECK(strstr(body(fx, "int c = 0; if (laneid() == 0) c = 1; else c = 1; load(r, g.x, at(c));"),
                  "tload %g.x, [0, 0, 0, 32]") != NULL);
@@ -115,14 +120,18 @@ static void test_messages(Fixture *fx) {
         {"rt_fl(16) z;", "takes rows and columns: 2 arguments, here are 1"},
         {"rt_fl(16, g.n) z;", "must be known at compile time"},
         {"rv_fl(16) z;", "cannot take register vectors yet"},
-        {"lod(r, g.x, at(0));", "`lod` is no operation of Tile C and no function of this file; did you mean `load`?"},
-        {"load(r, q, g.n);", "no `load` takes these operands; it is written load(shared tile, global, at(..)) or"},
-        {"load(r, g.x, at());", "at(..) takes 1 to 4 coordinates (batch, depth, row, column; the last ones count), here are 0"},
+        {"lod(r, g.x, at(0));",
+         "`lod` is no operation of Tile C and no function of this file; did you mean `load`?"},
+        {"load(r, q, g.n);",
+         "no `load` takes these operands; it is written load(shared tile, global, at(..)) or"},
+        {"load(r, g.x, at());", "at(..) takes 1 to 4 coordinates (batch, depth, row, column; the "
+                                "last ones count), here are 0"},
         {"load(r, g.x, at(0, 0, 0, 0, 0));", "here are 5"},
         {"load(r, g.x, at(-1));", "column coordinate -1 is out of range"},
         {"load(r, g.x, at(0.5));", "`at` takes integers"},
         {"add(&r, &r, &q);", "`r` is read before anything was written"},
-        {"zero(r); zero(h); add(&r, &r, &h);", "needs tiles of one shape, here 16 x 32 and 16 x 16"},
+        {"zero(r); zero(h); add(&r, &r, &h);",
+         "needs tiles of one shape, here 16 x 32 and 16 x 16"},
         {"zero(h); mma_AB(&r, &h, &s);", "A and B must be register tiles"},
         {"zero(h); zero(q); mma_AB(&q, &h, &h);", "does not give 16 x 32"},
         {"zero(r); mma_AB(&r, &r, &r);", "no product gives f32 from f32 and f32"},
@@ -134,7 +143,8 @@ static void test_messages(Fixture *fx) {
         {"const int c = 1; c = 2;", "it is const"},
         {"int c; load(r, g.x, at(c));", "`c` is read before"},
         {"int c; if (g.n > 1) c = 2; load(r, g.x, at(c));", "`c` is not written on every path"},
-        {"int c; for (int i = 0; i < g.n; i++) c = i; load(r, g.x, at(c));", "`c` is not written on every path"},
+        {"int c; for (int i = 0; i < g.n; i++) c = i; load(r, g.x, at(c));",
+         "`c` is not written on every path"},
         {"r = q;", "cannot be assigned; numbers can"},
         {"int c = r;", "is not a number"},
         {"load(r, g.y, at(0));", "has no member `y`"},
@@ -166,19 +176,27 @@ static void test_messages(Fixture *fx) {
         const char *text, *want;
     } files[] = {
         {"int f(void) { return 1; }", "`k.tile.c` has no kernel"},
-        {"tile_kernel(64) void f(int n) { }", "one warp (32 threads) or one warpgroup (128), not 64"},
+        {"tile_kernel(64) void f(int n) { }",
+         "one warp (32 threads) or one warpgroup (128), not 64"},
         {"tile_kernel(32) int f(int n) { return n; }", "kernel `f` must be void"},
         {"tile_kernel(32) void f(int *p) { }", "parameter `p` cannot be a"},
-        {"tile_kernel(32) void f(gl(float, 0, 1, 1, 1) x) { }", "an extent of gl is positive, or -1"},
-        {"tile_kernel(32) void f(gl(float, 1, 1, 32, 32) x) { rt_fl(16, 32) r; load(r, x, at(2, 0)); }",
-         "row coordinate 2 is out of range: coordinates count tiles, 16 elements each, and the extent is 32"},
-        {"tile_kernel(32) void f(gl(float, 1, 1, -1, -1) x, int n) { rt_fl(16, 32) r; load(r, x, at(n, 0, 0)); }",
+        {"tile_kernel(32) void f(gl(float, 0, 1, 1, 1) x) { }",
+         "an extent of gl is positive, or -1"},
+        {"tile_kernel(32) void f(gl(float, 1, 1, 32, 32) x) { rt_fl(16, 32) r; load(r, x, at(2, "
+         "0)); }",
+         "row coordinate 2 is out of range: coordinates count tiles, 16 elements each, and the "
+         "extent is 32"},
+        {"tile_kernel(32) void f(gl(float, 1, 1, -1, -1) x, int n) { rt_fl(16, 32) r; load(r, x, "
+         "at(n, 0, 0)); }",
          "the depth extent is 1 by the type"},
-        {"static void g(int n) { g(n); } tile_kernel(32) void f(int n) { g(n); }", "`g` calls itself"},
+        {"static void g(int n) { g(n); } tile_kernel(32) void f(int n) { g(n); }",
+         "`g` calls itself"},
         {"int counter; tile_kernel(32) void f(int n) { }", "variables outside functions"},
-        {"_Static_assert(2 > 3, \"no\"); tile_kernel(32) void f(int n) { }", "_Static_assert fails: no"},
+        {"_Static_assert(2 > 3, \"no\"); tile_kernel(32) void f(int n) { }",
+         "_Static_assert fails: no"},
         {"tile_kernel(32) void f(struct nope g) { }", "`struct nope` is not defined"},
-        {"#define A B\n#define B A\ntile_kernel(32) void f(int n) { n + A; }", "macro `A` expands to itself"},
+        {"#define A B\n#define B A\ntile_kernel(32) void f(int n) { n + A; }",
+         "macro `A` expands to itself"},
         {"lcsf_kernel(k, .globals = struct g);", "`struct g` is not defined"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -224,39 +242,56 @@ static void test_template(Fixture *fx) {
     } cases[] = {
         {"tma_expect(a->inputs_arrived, a->input);", "tma_expect(a->inputs_arrived, a->input->a);",
          "`inputs_arrived` expects 16384 bytes an iteration and gets 49152"},
-        {"tma_expect(a->inputs_arrived, a->input);", "tma_expect_bytes(a->inputs_arrived, 49152); arrive(a->inputs_arrived);",
+        {"tma_expect(a->inputs_arrived, a->input);",
+         "tma_expect_bytes(a->inputs_arrived, 49152); arrive(a->inputs_arrived);",
          "`inputs_arrived` gets 2 arrivals an iteration where 1 are declared"},
         {"tma_expect(a->inputs_arrived, a->input);", "", "`inputs_arrived` gets 0 arrivals"},
         {"if (warpgroup_laneid() == 0) {", "{", "`tma_expect` must be issued by one thread"},
         {"if (warpgroup_laneid() == 0) {", "if (laneid() == 0) {", "must be issued by one thread"},
-        {"warpgroup_mma_wait(0);", "", "`inputs_finished` arrives too early: a product still reads"},
+        {"warpgroup_mma_wait(0);", "",
+         "`inputs_finished` arrives too early: a product still reads"},
         {"warpgroup_mma_wait(0);", "warpgroup_mma_wait(1);", "`inputs_finished` arrives too early"},
-        {"if (laneid() == 0) arrive(a->inputs_finished);", "", "`inputs_finished` gets 0 arrivals an iteration where 8"},
-        {"if (laneid() == 0) arrive(a->inputs_finished);", "arrive(a->inputs_finished);", "gets 256 arrivals"},
+        {"if (laneid() == 0) arrive(a->inputs_finished);", "",
+         "`inputs_finished` gets 0 arrivals an iteration where 8"},
+        {"if (laneid() == 0) arrive(a->inputs_finished);", "arrive(a->inputs_finished);",
+         "gets 256 arrivals"},
         {"if (laneid() == 0) arrive(a->inputs_finished);",
-         "if (laneid() == 0) arrive(a->inputs_finished); warpgroup_mma_AB(&a->state->acc, &a->input->a[0], tile_view(wide_tile, a->input->b));",
+         "if (laneid() == 0) arrive(a->inputs_finished); warpgroup_mma_AB(&a->state->acc, "
+         "&a->input->a[0], tile_view(wide_tile, a->input->b));",
          "the input block cannot be read here"},
         {"warpgroup_sync(id + 4);", "", "write warpgroup_sync(id) before this"},
-        {"warpgroup_sync(id + 4);", "__syncthreads();", "a barrier of the whole block inside a role"},
-        {"tma_store_async_read_wait();", "", "`finish_finished` arrives too early: a store still reads"},
-        {"if (laneid() == 0) arrive(a->finish_finished);", "", "`finish_finished` gets 0 arrivals an iteration where 8"},
+        {"warpgroup_sync(id + 4);", "__syncthreads();",
+         "a barrier of the whole block inside a role"},
+        {"tma_store_async_read_wait();", "",
+         "`finish_finished` arrives too early: a store still reads"},
+        {"if (laneid() == 0) arrive(a->finish_finished);", "",
+         "`finish_finished` gets 0 arrivals an iteration where 8"},
         {"warpgroup_zero(&a->state->acc);", "", "`acc` is read before anything was written"},
-        {"a->num_iters = cdiv(a->globals->A.cols, K_BLOCK);", "", "common_setup must set num_iters"},
+        {"a->num_iters = cdiv(a->globals->A.cols, K_BLOCK);", "",
+         "common_setup must set num_iters"},
         {".input_stages = STAGES", ".input_stages = 17", "input_stages is 17; it must be in 1..16"},
-        {".input_stages = STAGES", ".input_stage = STAGES", "`input_stage` is no part of the template's descriptor; did you mean `input_stages`?"},
+        {".input_stages = STAGES", ".input_stage = STAGES",
+         "`input_stage` is no part of the template's descriptor; did you mean `input_stages`?"},
         {".common_setup = common_setup,", "", "the template's descriptor has no common_setup"},
-        {"{producer_setup, producer_load}", "{producer_load, producer_load}", "callback `producer_load` must take one parameter, a pointer to lcf_producer_setup_args"},
-        {"int task = a->task", "a->num_iters = warpgroup_groupid(); return; int task = a->task", "common_setup must set num_iters"},
+        {"{producer_setup, producer_load}", "{producer_load, producer_load}",
+         "callback `producer_load` must take one parameter, a pointer to lcf_producer_setup_args"},
+        {"int task = a->task", "a->num_iters = warpgroup_groupid(); return; int task = a->task",
+         "common_setup must set num_iters"},
         {"rt_fl(16, 64 * NB) acc;", "rt_fl(16, 64) acc;", "does not give 64 x 64"},
         {"a->input->a[warpgroup_groupid()]", "a->input->a[2]", "index 2 is out of range 0..1"},
-        {"struct consumer_state { rt_fl", "struct consumer_state { st_bf(16, 16) z; rt_fl", "kernel @matmul"},
-        {"a->state->acc, &a->input", "a->stat->acc, &a->input", "has no member `stat`; did you mean `state`?"},
-        {"struct input_block { base_tile a[MB]", "struct input_block { int z; base_tile a[MB]", "a template's block holds shared tiles"},
-        {"at(a->common->row + i, a->iter)", "at(a->common->row + i, a->common->col, 0, 0, a->iter)", "at(..) takes 1 to 4 coordinates"},
+        {"struct consumer_state { rt_fl", "struct consumer_state { st_bf(16, 16) z; rt_fl",
+         "kernel @matmul"},
+        {"a->state->acc, &a->input", "a->stat->acc, &a->input",
+         "has no member `stat`; did you mean `state`?"},
+        {"struct input_block { base_tile a[MB]", "struct input_block { int z; base_tile a[MB]",
+         "a template's block holds shared tiles"},
+        {"at(a->common->row + i, a->iter)", "at(a->common->row + i, a->common->col, 0, 0, a->iter)",
+         "at(..) takes 1 to 4 coordinates"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *got = matmul(fx, cases[i].from, cases[i].to);
-        if (!strstr(got, cases[i].want)) fprintf(stderr, "case: %s -> %s\n%s", cases[i].from, cases[i].to, got);
+        if (!strstr(got, cases[i].want))
+            fprintf(stderr, "case: %s -> %s\n%s", cases[i].from, cases[i].to, got);
         CHECK(strstr(got, cases[i].want) != NULL);
     }
 }
