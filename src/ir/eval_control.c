@@ -6,20 +6,22 @@
 
 enum { MAX_HANDED = 64, MAX_WORKERS = 1024 };
 
-static void spend(Process *p, Step *s, int64_t cost) {
+static void spend(Process *p, Range place, int64_t cost) {
     Interp *in = p->in;
     in->budget -= cost;
     if (in->budget >= 0) return;
-    diag_emit(in->diag, DIAG_INTERP_BUDGET, s->op->range, (long long)in->launch->budget,
+    diag_emit(in->diag, DIAG_INTERP_BUDGET, place, (long long)in->launch->budget,
               report_process(p));
     process_stop(in);
 }
 
 void ev_run(Process *p, Block *block) {
     Interp *in = p->in;
+    const Op *owner = block->region->owner; /* an empty block costs something too */
+    spend(p, owner ? owner->range : in->kernel->range, 1);
     for (int i = 0; i < block->count; i++) {
         Step *s = &block->steps[i];
-        spend(p, s, s->cost);
+        spend(p, s->op->range, s->cost);
         s->eval(p, s);
         for (int d = 0; d < s->drop_count; d++) {
             cell_release(in, p->cells[s->drops[d]]);
@@ -70,7 +72,6 @@ void eval_for(Process *p, Step *s) {
         ev_bind(p, args[0], (int64_t)((uint64_t)lo + i * (uint64_t)step));
         ev_run(p, body);
         hand_over(p, body->end, 0, args + 1, carried);
-        spend(p, s, 1);
     }
     for (int i = 0; i < carried; i++)
         ev_assign(p, op->results[i], cell_retain(p->cells[args[i + 1]]));
@@ -88,7 +89,6 @@ void eval_while(Process *p, Step *s) {
         if (!go) return;
         ev_run(p, body);
         hand_over(p, body->end, 0, test->region->args, count);
-        spend(p, s, 1);
     }
 }
 

@@ -204,7 +204,6 @@ static bool infer_split(Infer *in, const Type *t) {
 
 static bool infer_reduce(Infer *in) {
     Word kind = op_word(in->op, AT_COMBINE, WORD_NONE);
-    if (!in->op->operand_count) return fail(in, "at least one operand is needed");
     for (int i = 0; i < in->op->operand_count; i++) {
         const Type *t = operand_type(in, i);
         bool index = kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX;
@@ -369,6 +368,7 @@ static bool check_rest(Infer *in) {
     case OP_GATHER: return get_axis(in, x->rank, &axis);
     case OP_SCAN:
     case OP_REDUCE:
+        if (!x) return fail(in, "at least one operand is needed");
         if (!get_axis(in, x->rank, &axis)) return false;
         for (int i = 1; i < op->operand_count; i++)
             if (!same_shape(x, operand_type(in, i)))
@@ -437,8 +437,9 @@ bool ir_infer(Kernel *k, const Op *op, const Type *given, const Type **results, 
         return give(&in, x);
     case RES_LAST: return infer_dot(&in);
     case RES_IOTA: {
-        int64_t n = op_int(op, AT_END, 0) - op_int(op, AT_BEGIN, 0);
-        if (n < 1 || n > MAX_TILE_ELEMENTS) return fail(&in, "%lld elements are not in 1 .. 2^20", (long long)n);
+        int64_t begin = op_int(op, AT_BEGIN, 0), end = op_int(op, AT_END, 0), n = 0;
+        if (begin < INT32_MIN || end > (int64_t)INT32_MAX + 1) return fail(&in, "the numbers do not fit i32");
+        if (__builtin_sub_overflow(end, begin, &n) || n < 1 || n > MAX_TILE_ELEMENTS) return fail(&in, "%lld elements are not in 1 .. 2^20", (long long)n);
         return give(&in, ty_tile(m, EL_I32, 1, &n));
     }
     case RES_PTR_ADD: return infer_ptr_add(&in, x);

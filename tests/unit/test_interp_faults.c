@@ -326,7 +326,7 @@ static void limits(void) {
     bench_int(&b, 0);
     BENCH_FAILS(&b, 1, 1, 1, "the step of this loop is 0");
     bench_close(&b);
-    bench_open(&b, "kernel @k(%n: i32) {\nfor %i = 0, 2000000000, 1 { }\nreturn }", NULL);
+    bench_open(&b, "kernel @k(%n: i32) {\nparallel %i in 2000000000 { }\nreturn }", NULL);
     bench_int(&b, 0);
     b.launch.budget = 1000;
     BENCH_FAILS(&b, 1, 1, 1, "stopped after 1000 element operations");
