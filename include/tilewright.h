@@ -170,6 +170,10 @@ typedef struct tw_option_info {
 /* The compile options (the command line's --set), in a fixed order. TW_ERROR_NOT_FOUND past the last. Since 0.1. */
 TW_API tw_status tw_option_info_at(tw_context *context, size_t index, tw_option_info *info);
 
+/* A page of the manual, made from the library's own tables, as Markdown: "ops" (the IR), "options". Belongs to the context,
+ * until the next call. Errors: TW_ERROR_NOT_FOUND. Since 0.1. */
+TW_API tw_status tw_document(tw_context *context, const char *name, const char **text);
+
 /* ----------------------------------------------------------------------------------------------------- modules */
 
 typedef struct tw_pair {
@@ -260,9 +264,8 @@ TW_API tw_status tw_buffer_read(tw_buffer *buffer, void *to, size_t size);
 TW_API tw_status tw_buffer_write(tw_buffer *buffer, const void *from, size_t size);
 
 /* Fills a host buffer. kind: "zeros", "ones", "full" (value), "arange" (value + i), "rand" (uniform in [0, 1)), "randn"
- * (standard normal). Random numbers are a function of seed and element index alone (SplitMix64 of both; the normal ones by
- * the sum of the inverse-free polar form described in docs/cli.md): equal on every machine. Values are rounded to the
- * dtype. Errors: TW_ERROR_ARGUMENT (unknown kind, the nearest known one named; not a host buffer). Since 0.1. */
+ * (standard normal). Random numbers are a function of seed and element index alone (SplitMix64; normal ones by Box and
+ * Muller with a logarithm and cosine of our own), equal in every bit on every machine. Values are rounded to the dtype. Errors: TW_ERROR_ARGUMENT (unknown kind, the nearest known one named; not a host buffer). Since 0.1. */
 TW_API tw_status tw_buffer_fill(tw_buffer *buffer, const char *kind, double value, uint64_t seed);
 
 /* Reads and writes NumPy .npy files (version 1.0 to 3.0, C or Fortran order, little endian). dtype TW_DTYPE_ANY takes the

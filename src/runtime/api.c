@@ -202,6 +202,36 @@ tw_status tw_option_info_at(tw_context *cx, size_t index, tw_option_info *info) 
     return give_info(info, &ours, sizeof ours) ? TW_OK : misuse(cx, bad_struct);
 }
 
+typedef struct DocumentCall {
+    const char *name, *text;
+} DocumentCall;
+
+static tw_status document_body(tw_context *cx, void *user) {
+    DocumentCall *call = user;
+    if (strcmp(call->name, "ops") == 0) {
+        call->text = ir_manual(&cx->texts);
+        return TW_OK;
+    }
+    if (strcmp(call->name, "options") == 0) {
+        Text t = text_new(&cx->texts);
+        tw_option_info info = {0};
+        for (size_t i = 0; option_info(i, &info); i++)
+            text_add(&t, "- `%s`: %s. Takes %s.\n", info.name, info.about, info.values);
+        call->text = t.at;
+        return TW_OK;
+    }
+    return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no page `%s`; there are ops and options", call->name);
+}
+
+tw_status tw_document(tw_context *cx, const char *name, const char **text) {
+    if (text) *text = NULL;
+    if (!cx || !name || !text) return TW_ERROR_ARGUMENT;
+    DocumentCall call = {.name = name};
+    tw_status status = guarded(cx, document_body, &call);
+    *text = call.text;
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------------------------- modules */
 
 typedef struct LoadCall {

@@ -1,0 +1,310 @@
+/* arguments.c: what --arg says, as numbers and arrays; the life of a run's objects.
+ *
+ * SPEC is a number, true, false, none, any other word (a string), or an array:
+ *
+ *     KIND:DTYPE[EXTENTS]      randn, rand, zeros, ones, arange or full(V); extents are expressions over other arguments
+ *     file:X.npy[:DTYPE]
+ *
+ * Random arrays take the seed N + i, where N is --seed and i the parameter's place, so each has its own numbers and keeps
+ * them when others change. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_kind(const char *spec, size_t length) {
+    static const char *const kinds[] = {"randn", "rand", "zeros", "ones", "arange", "full"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strlen(kinds[i]) == length && strncmp(spec, kinds[i], length) == 0) return true;
+    return false;
+}
+
+static bool is_array(const char *spec) {
+    return strncmp(spec, "file:", 5) == 0 || (strchr(spec, '[') && is_kind(spec, strcspn(spec, ":(")));
+}
+
+static tw_arg parse_number(const char *spec) {
+    tw_arg arg = {.kind = TW_ARG_TEXT};
+    char *end = NULL;
+    arg.value.text = spec;
+    if (strcmp(spec, "none") == 0 || strcmp(spec, "None") == 0) arg.kind = TW_ARG_NONE;
+    bool yes = strcmp(spec, "true") == 0 || strcmp(spec, "True") == 0;
+    if (yes || strcmp(spec, "false") == 0 || strcmp(spec, "False") == 0) {
+        arg.kind = TW_ARG_BOOL;
+        arg.value.i = yes;
+        return arg;
+    }
+    errno = 0;
+    long long i = strtoll(spec, &end, 0);
+    if (end != spec && !*end && !errno) {
+        arg.kind = TW_ARG_INT;
+        arg.value.i = i;
+        return arg;
+    }
+    double f = strtod(spec, &end);
+    if (end != spec && !*end) {
+        arg.kind = TW_ARG_FLOAT;
+        arg.value.f = f;
+    }
+    return arg;
+}
+
+static int bad_spec(const Argument *a, const char *why) {
+    return fail("--arg %s=%s: %s", a->info.name, a->spec, why);
+}
+
+/* "KIND[(V)]:DTYPE[EXTENTS]" */
+static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
+    size_t length = strcspn(a->spec, ":(");
+    char *kind = copy_bytes(a->spec, length);
+    const char *at = a->spec + length;
+    double value = 0;
+    int status = 0;
+    if (*at == '(') {
+        char *end = NULL;
+        value = strtod(at + 1, &end);
+        if (end == at + 1 || *end != ')') status = bad_spec(a, "a number in parentheses is expected, as in full(1.5)");
+        else at = end + 1;
+    }
+    if (!status && *at != ':') status = bad_spec(a, "a dtype is expected, as in randn:f32[1024]");
+    size_t name_length = status ? 0 : strcspn(at + 1, "[");
+    char *name = copy_bytes(status ? "" : at + 1, name_length);
+    int32_t dtype = tw_dtype_find(name);
+    if (!status && dtype == TW_DTYPE_ANY)
+        status = bad_spec(a, "the dtype is not known; there are i1, i8..i64, u8..u64, f16, bf16, f32, f64, f8e4m3, f8e5m2");
+    int64_t shape[TW_MAX_RANK];
+    int rank = 0;
+    for (at += 1 + name_length; !status && (*at == '[' || *at == ',');) {
+        if (at[1] == ']' && rank == 0) {
+            at++;
+            break;
+        }
+        if (rank == TW_MAX_RANK) status = bad_spec(a, "an array has at most 8 extents");
+        else if (!evaluate(at + 1, &s->names, &shape[rank++], &at)) status = 1;
+    }
+    if (!status && strcmp(at, "]") != 0) status = bad_spec(a, "extents in brackets are expected, as in f32[128, 64]");
+    if (!status) {
+        tw_status made = tw_buffer_create(s->context, dtype, rank, shape, NULL, &a->host);
+        if (made == TW_OK && data) made = tw_buffer_fill(a->host, kind, value, seed);
+        if (made != TW_OK) status = fail_status(s->context, made);
+    }
+    free(name);
+    free(kind);
+    return status;
+}
+
+/* "file:X.npy[:DTYPE]" */
+static int load_array(Session *s, Argument *a) {
+    const char *path = a->spec + 5, *colon = strrchr(path, ':');
+    int32_t dtype = colon ? tw_dtype_find(colon + 1) : TW_DTYPE_ANY;
+    char *file = copy_bytes(path, dtype ? (size_t)(colon - path) : strlen(path));
+    if (!dtype && a->info.dtype) dtype = a->info.dtype; /* raw items take the parameter's type */
+    tw_status status = tw_buffer_load_npy(s->context, file, dtype, &a->host);
+    free(file);
+    return status == TW_OK ? 0 : fail_status(s->context, status);
+}
+
+Argument *session_argument(Session *s, const char *name) {
+    const char **names = get_memory(s->count * sizeof *names);
+    Argument *found = NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        names[i] = s->arguments[i].info.name;
+        if (strcmp(names[i], name) == 0) found = &s->arguments[i];
+    }
+    if (!found) {
+        const char *near = nearest(name, names, s->count);
+        fail("kernel `%s` has no argument `%s`%s%s%s", tw_module_kernel_name(s->module, s->index), name,
+             near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    }
+    free(names);
+    return found;
+}
+
+static void add_name(Session *s, const char *name, int64_t value) {
+    Name *more = get_memory((s->names.count + 1) * sizeof *more);
+    if (s->names.count) memcpy(more, s->names.at, s->names.count * sizeof *more);
+    free(s->names.at);
+    s->names.at = more;
+    more[s->names.count++] = (Name){name, value};
+}
+
+static int parse_arguments(Session *s, const Options *o, bool data) {
+    for (size_t i = 0; i < o->args.count; i++) {
+        Argument *a = session_argument(s, o->args.at[i].name);
+        if (!a) return 1;
+        if (a->spec) return fail("--arg %s is given twice", o->args.at[i].name);
+        a->spec = o->args.at[i].value;
+    }
+    for (size_t i = 0; i < o->defines.count; i++) {
+        tw_arg value = parse_number(o->defines.at[i].value);
+        if (value.kind == TW_ARG_INT) add_name(s, o->defines.at[i].name, value.value.i);
+    }
+    /* Numbers first: extents may name them. */
+    for (size_t i = 0; i < s->count; i++) {
+        Argument *a = &s->arguments[i];
+        if (!a->spec || is_array(a->spec)) continue;
+        a->value = parse_number(a->spec);
+        if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL) add_name(s, a->info.name, a->value.value.i);
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        Argument *a = &s->arguments[i];
+        if (!a->spec || !is_array(a->spec)) continue;
+        bool file = strncmp(a->spec, "file:", 5) == 0;
+        int status = file ? load_array(s, a) : make_array(s, a, o->seed + i, data);
+        if (status) return status;
+        a->value.kind = TW_ARG_BUFFER;
+        a->value.value.buffer = a->host;
+    }
+    return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- session */
+
+int session_open(Session *s, const Options *o, bool data) {
+    *s = (Session){0};
+    tw_status status = tw_context_create(NULL, &s->context);
+    if (status != TW_OK) return fail("%s", tw_status_text(status));
+    tw_module_options options;
+    tw_module_options_init(&options);
+    options.defines = o->defines.at;
+    options.define_count = o->defines.count;
+    status = tw_module_load_file(s->context, o->file, &options, &s->module);
+    if (status != TW_OK) return fail_status(s->context, status);
+    fputs(tw_context_warnings(s->context), stderr);
+    size_t kernels = tw_module_kernel_count(s->module);
+    s->index = o->kernel ? tw_module_kernel_find(s->module, o->kernel) : 0;
+    if (s->index >= kernels || (!o->kernel && kernels > 1)) {
+        /* The library knows how to say which kernels there are. */
+        status = tw_kernel_compile(s->module, o->kernel, NULL, &s->kernel);
+        return fail_status(s->context, status == TW_OK ? TW_ERROR_INTERNAL : status);
+    }
+    s->count = tw_module_param_count(s->module, s->index);
+    s->arguments = get_memory(s->count * sizeof *s->arguments);
+    s->values = get_memory(s->count * sizeof *s->values);
+    for (size_t i = 0; i < s->count; i++) {
+        s->arguments[i].info.struct_size = sizeof s->arguments[i].info;
+        tw_module_param_at(s->module, s->index, i, &s->arguments[i].info);
+    }
+    return parse_arguments(s, o, data);
+}
+
+int session_compile(Session *s, const Options *o, const char *target, int stage) {
+    tw_compile_options options;
+    tw_compile_options_init(&options);
+    for (size_t i = 0; i < s->count; i++) s->values[i] = s->arguments[i].value;
+    options.target = target;
+    options.args = s->values;
+    options.arg_count = s->count;
+    options.options = o->sets.at;
+    options.option_count = o->sets.count;
+    options.passes = o->passes;
+    options.stop_after = o->stop_after;
+    options.stage = stage;
+    options.emulate = o->emulate && target == o->target;
+    options.sanitize = o->sanitize && target == o->target;
+    options.verify_each = o->verify_each;
+    options.keep_ir = stage == TW_STAGE_IR;
+    tw_kernel_destroy(s->kernel);
+    s->kernel = NULL;
+    tw_status status = tw_kernel_compile(s->module, tw_module_kernel_name(s->module, s->index), &options, &s->kernel);
+    if (status != TW_OK) return fail_status(s->context, status);
+    fputs(tw_context_warnings(s->context), stderr);
+    if (o->time_passes) print_pass_times(s);
+    return 0;
+}
+
+void session_close(Session *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        Argument *a = &s->arguments[i];
+        if (a->value.kind == TW_ARG_BUFFER && a->value.value.buffer != a->host) tw_buffer_destroy(a->value.value.buffer);
+        tw_buffer_destroy(a->host);
+        tw_buffer_destroy(a->before);
+    }
+    free(s->arguments);
+    free(s->values);
+    free(s->names.at);
+    tw_kernel_destroy(s->kernel);
+    tw_module_destroy(s->module);
+    tw_context_destroy(s->context);
+}
+
+/* Copies all elements from one buffer to another of the same shape. */
+static tw_status copy_buffer(tw_buffer *to, tw_buffer *from) {
+    size_t size = (size_t)tw_buffer_elements(from) * tw_dtype_size(tw_buffer_dtype(from));
+    void *bytes = get_memory(size);
+    tw_status status = tw_buffer_read(from, bytes, size);
+    if (status == TW_OK) status = tw_buffer_write(to, bytes, size);
+    free(bytes);
+    return status;
+}
+
+static tw_status new_like(tw_context *cx, const tw_buffer *model, const char *target, tw_buffer **out) {
+    tw_buffer_options options;
+    tw_buffer_options_init(&options);
+    options.target = target;
+    return tw_buffer_create(cx, tw_buffer_dtype(model), tw_buffer_rank(model), tw_buffer_shape(model), &options, out);
+}
+
+int session_upload(Session *s, const char *target) {
+    for (size_t i = 0; i < s->count; i++) {
+        Argument *a = &s->arguments[i];
+        if (a->value.kind != TW_ARG_BUFFER) continue;
+        tw_status status = TW_OK;
+        if (!a->before) {
+            status = new_like(s->context, a->host, NULL, &a->before);
+            if (status == TW_OK) status = copy_buffer(a->before, a->host);
+        }
+        if (status == TW_OK && a->value.value.buffer != a->host) tw_buffer_destroy(a->value.value.buffer);
+        a->value.value.buffer = a->host;
+        tw_buffer *fresh = NULL;
+        if (status == TW_OK) status = new_like(s->context, a->before, target, &fresh);
+        if (status == TW_OK) {
+            a->value.value.buffer = fresh;
+            status = copy_buffer(fresh, a->before);
+        }
+        if (status != TW_OK) return fail_status(s->context, status);
+        s->values[i] = a->value;
+    }
+    return 0;
+}
+
+int session_download(Session *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        Argument *a = &s->arguments[i];
+        if (a->value.kind != TW_ARG_BUFFER) continue;
+        tw_status status = copy_buffer(a->host, a->value.value.buffer);
+        if (status != TW_OK) return fail_status(s->context, status);
+    }
+    return 0;
+}
+
+int session_grid(Session *s, const Options *o, int64_t grid[3], bool *own) {
+    grid[0] = grid[1] = grid[2] = 1;
+    *own = !o->grid;
+    if (*own) {
+        if (tw_kernel_has_grid(s->kernel)) {
+            tw_status status = tw_kernel_grid(s->kernel, s->values, s->count, grid);
+            return status == TW_OK ? 0 : fail_status(s->context, status);
+        }
+        return fail("kernel `%s` does not state its grid; say it with --grid, as in --grid 'cdiv(n, BLOCK)'",
+                    tw_kernel_name(s->kernel));
+    }
+    const char *at = o->grid;
+    for (int d = 0;; d++, at++) {
+        if (d == 3) return fail("--grid %s: a grid has at most 3 extents", o->grid);
+        if (!evaluate(at, &s->names, &grid[d], &at)) return 1;
+        if (!*at) return 0;
+        if (*at != ',') return fail("--grid %s: extents are separated by commas", o->grid);
+    }
+}
+
+void print_pass_times(const Session *s) {
+    tw_pass_info info = {.struct_size = sizeof info};
+    double total = 0;
+    for (size_t i = 0; tw_kernel_pass_at(s->kernel, i, &info) == TW_OK; i++) {
+        printf("%-10s %9.3f ms\n", info.name, info.seconds * 1e3);
+        if (strcmp(info.name, "emit") != 0 && strcmp(info.name, "build") != 0) total += info.seconds;
+    }
+    printf("%-10s %9.3f ms   (door and passes)\n", "total", total * 1e3);
+}

@@ -1,0 +1,88 @@
+/* cli.h: what the files of the command line share. The command line is a user of the public API like any other: it sees
+ * tilewright.h and nothing else of the library.
+ *
+ *     main.c            commands and options, one table each; help
+ *     arguments.c       --arg NAME=SPEC: arrays and numbers
+ *     expression.c      integer expressions: --grid 'cdiv(n, BLOCK)', shapes
+ *     command_run.c     run, check
+ *     command_show.c    emit, ir, explain, targets, docs
+ *     say.c             messages, memory, files
+ *
+ * Exit status: 0 it ran (and matched), 1 a mismatch or a mistake of the user, 2 our own fault. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+#include "tilewright.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct Pairs {
+    tw_pair *at;
+    size_t count;
+} Pairs;
+
+typedef struct Options {
+    const char *command;
+    char *file, *kernel; /* FILE[:KERNEL] */
+    const char *target, *grid, *output, *passes, *stop_after, *print_after, *topic;
+    bool emulate, sanitize, time, time_passes, print_after_all, verify_each;
+    uint64_t seed;
+    double tolerance; /* < 0: by dtype */
+    Pairs defines, args, sets, saves, expects;
+} Options;
+
+typedef int Command(const Options *o);
+Command command_run, command_check, command_emit, command_ir, command_explain, command_targets, command_docs;
+
+/* --- say.c --- */
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */
+/* The context's message; gives the exit status for the code. */
+int fail_status(const tw_context *cx, tw_status status);
+void *get_memory(size_t size); /* zeroed; ends the program if there is none */
+char *copy_bytes(const char *text, size_t length);
+const char *nearest(const char *wrong, const char *const *names, size_t count); /* NULL: none is near */
+/* Writes a file so that it is complete or not there. */
+bool write_whole(const char *path, const void *data, size_t size);
+
+/* --- expression.c --- */
+typedef struct Name {
+    const char *name;
+    int64_t value;
+} Name;
+typedef struct Names {
+    Name *at;
+    size_t count;
+} Names;
+/* The value of one expression up to a top-level `,` or `]` or the end; *rest is behind it. False, with a message. */
+bool evaluate(const char *text, const Names *names, int64_t *value, const char **rest);
+
+/* --- arguments.c --- */
+typedef struct Argument {
+    tw_param_info info;
+    const char *spec;   /* NULL: not given */
+    tw_arg value;       /* buffers: those of the target */
+    tw_buffer *host;    /* arrays: what was put in; after reading back: what came out */
+    tw_buffer *before;  /* arrays: a copy from before the launch; NULL until asked for */
+} Argument;
+typedef struct Session {
+    tw_context *context;
+    tw_module *module;
+    tw_kernel *kernel;
+    size_t index; /* of the kernel in the module */
+    Argument *arguments;
+    size_t count;
+    tw_arg *values; /* arguments[i].value */
+    Names names;    /* integers among the arguments and -D */
+} Session;
+
+/* Context, module, kernel, arguments; 0 or the exit status. `data`: arrays get their contents. */
+int session_open(Session *s, const Options *o, bool data);
+int session_compile(Session *s, const Options *o, const char *target, int stage);
+void session_close(Session *s);
+/* Arrays to the target's memory (or fresh copies), and back to argument->host. */
+int session_upload(Session *s, const char *target);
+int session_download(Session *s);
+int session_grid(Session *s, const Options *o, int64_t grid[3], bool *own);
+Argument *session_argument(Session *s, const char *name); /* NULL, with a message */
+void print_pass_times(const Session *s);
+#endif

@@ -1,0 +1,225 @@
+/* command_run.c: `run` launches a kernel; `check` also compares what it wrote with the interpreter, or with given arrays. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static const char *target_of(const Options *o) { return o->target; }
+
+static tw_status launch_and_wait(Session *s, tw_stream *stream, const int64_t *grid) {
+    tw_status status = tw_kernel_launch(s->kernel, stream, grid, s->values, s->count);
+    return status == TW_OK ? tw_stream_synchronize(stream) : status;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of as many launches as fit into a quarter of a second, at most 200. */
+static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, double first) {
+    enum { MOST = 200 };
+    double spent[MOST] = {first}, total = first;
+    int count = 1;
+    while (count < MOST && total < 0.25) {
+        double start = now();
+        tw_status status = launch_and_wait(s, stream, grid);
+        if (status != TW_OK) return fail_status(s->context, status);
+        spent[count] = now() - start;
+        total += spent[count++];
+    }
+    qsort(spent, (size_t)count, sizeof *spent, compare_numbers);
+    printf("time: %.3f us (median of %d launches; least %.3f us)\n", spent[count / 2] * 1e6, count, spent[0] * 1e6);
+    return 0;
+}
+
+/* Compiles for the target, launches, and brings the arrays back. */
+static int run_on(Session *s, const Options *o, const char *target, bool timed) {
+    int status = session_compile(s, o, target, TW_STAGE_RUN);
+    if (!status) status = session_upload(s, target);
+    if (status) return status;
+    int64_t grid[3];
+    bool own = false;
+    status = session_grid(s, o, grid, &own);
+    tw_stream *stream = NULL;
+    if (!status) {
+        tw_status made = tw_stream_create(s->context, target, &stream);
+        if (made != TW_OK) status = fail_status(s->context, made);
+    }
+    if (!status) {
+        double start = now();
+        tw_status ran = launch_and_wait(s, stream, grid);
+        double first = now() - start;
+        fputs(tw_context_warnings(s->context), stderr);
+        if (ran != TW_OK) status = fail_status(s->context, ran);
+        if (!status) status = session_download(s);
+        if (!status && timed) status = time_launches(s, stream, grid, first);
+    }
+    tw_stream_destroy(stream);
+    return status;
+}
+
+static int save_arrays(Session *s, const Options *o) {
+    for (size_t i = 0; i < o->saves.count; i++) {
+        Argument *a = session_argument(s, o->saves.at[i].name);
+        if (!a) return 1;
+        if (!a->host) return fail("--save %s: it is not an array", o->saves.at[i].name);
+        tw_status status = tw_buffer_save_npy(a->host, o->saves.at[i].value);
+        if (status != TW_OK) return fail_status(s->context, status);
+    }
+    return 0;
+}
+
+/* Names are checked before anything runs, so that nothing is computed for an answer that cannot be given. */
+static int check_names(Session *s, const Pairs *pairs) {
+    for (size_t i = 0; i < pairs->count; i++)
+        if (!session_argument(s, pairs->at[i].name)) return 1;
+    return 0;
+}
+
+static void print_shape(const tw_buffer *b) {
+    printf("%s[", tw_dtype_name(tw_buffer_dtype(b)));
+    for (int d = 0; d < tw_buffer_rank(b); d++) printf("%s%lld", d ? ", " : "", (long long)tw_buffer_shape(b)[d]);
+    printf("]");
+}
+
+/* The arrays that the launch changed, one line each. */
+static void print_changes(Session *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        Argument *a = &s->arguments[i];
+        tw_difference d = {.struct_size = sizeof d};
+        if (!a->host || tw_buffer_compare(a->host, a->before, 0, 0, &d) != TW_OK || !d.different) continue;
+        printf("%s: ", a->info.name);
+        print_shape(a->host);
+        printf(", %lld of %lld elements written\n", (long long)d.different, (long long)d.elements);
+    }
+}
+
+int command_run(const Options *o) {
+    Session s;
+    int status = session_open(&s, o, true);
+    if (!status) status = check_names(&s, &o->saves);
+    if (!status) status = run_on(&s, o, target_of(o), o->time);
+    if (!status) status = save_arrays(&s, o);
+    if (!status && !o->saves.count && !o->time) print_changes(&s);
+    session_close(&s);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- check */
+
+/* What two right implementations may differ by, relative to the largest magnitude of the array (or 1): a few units in the
+ * last place of sums of some thousand terms. */
+static double default_tolerance(int32_t dtype) {
+    switch (dtype) {
+    case TW_F64: return 1e-11;
+    case TW_F32: return 2e-5;
+    case TW_F16: return 2e-3;
+    case TW_BF16: return 1.6e-2;
+    case TW_F8E4M3: return 0.13;
+    case TW_F8E5M2: return 0.26;
+    default: return 0;
+    }
+}
+
+static void print_place(const tw_buffer *b, int64_t at) {
+    int64_t index[TW_MAX_RANK];
+    for (int d = tw_buffer_rank(b); d-- > 0;) {
+        index[d] = at % tw_buffer_shape(b)[d];
+        at /= tw_buffer_shape(b)[d];
+    }
+    printf("[");
+    for (int d = 0; d < tw_buffer_rank(b); d++) printf("%s%lld", d ? ", " : "", (long long)index[d]);
+    printf("]");
+}
+
+/* 0: they match; 1: they do not, or cannot be compared. */
+static int compare_arrays(Session *s, const Options *o, const char *name, tw_buffer *got, tw_buffer *want, const char *with) {
+    tw_difference d = {.struct_size = sizeof d};
+    tw_status status = tw_buffer_compare(got, want, 0, 0, &d);
+    if (status != TW_OK) return fail_status(s->context, status);
+    double relative = o->tolerance >= 0 ? o->tolerance : default_tolerance(tw_buffer_dtype(got));
+    double bound = relative * (d.max_want > 1 ? d.max_want : 1);
+    bool ok = d.max_error <= bound;
+    printf("%s: ", name);
+    print_shape(got);
+    if (d.elements == 0) {
+        printf(", empty: ok\n");
+        return 0;
+    }
+    printf(", max error %.3g", d.max_error);
+    if (d.max_error > 0) {
+        printf(" at ");
+        print_place(got, d.at);
+        printf(" (%.9g, %s %.9g)", d.got, with, d.want);
+    }
+    if (ok) printf(": ok\n");
+    else {
+        tw_buffer_compare(got, want, bound, 0, &d);
+        printf(": MISMATCH in %lld of %lld elements, allowed is %.3g\n", (long long)d.different, (long long)d.elements, bound);
+    }
+    return !ok;
+}
+
+static int compare_expected(Session *s, const Options *o) {
+    int status = 0;
+    for (size_t i = 0; i < o->expects.count; i++) {
+        Argument *a = session_argument(s, o->expects.at[i].name);
+        if (!a) return 1;
+        if (!a->host) return fail("--expect %s: it is not an array", o->expects.at[i].name);
+        tw_buffer *want = NULL;
+        tw_status loaded = tw_buffer_load_npy(s->context, o->expects.at[i].value, tw_buffer_dtype(a->host), &want);
+        if (loaded != TW_OK) loaded = tw_buffer_load_npy(s->context, o->expects.at[i].value, TW_DTYPE_ANY, &want);
+        if (loaded != TW_OK) return fail_status(s->context, loaded);
+        status |= compare_arrays(s, o, a->info.name, a->host, want, "expected");
+        tw_buffer_destroy(want);
+    }
+    return status;
+}
+
+static int compare_with_interpreter(Session *s, const Options *o) {
+    tw_buffer **got = get_memory(s->count * sizeof *got);
+    for (size_t i = 0; i < s->count; i++) {
+        got[i] = s->arguments[i].host; /* kept; the interpreter gets an array of its own */
+        if (!got[i]) continue;
+        tw_status made = tw_buffer_create(s->context, tw_buffer_dtype(got[i]), tw_buffer_rank(got[i]),
+                                          tw_buffer_shape(got[i]), NULL, &s->arguments[i].host);
+        if (made != TW_OK) s->arguments[i].host = NULL;
+    }
+    int status = run_on(s, o, "interp", false);
+    for (size_t i = 0; i < s->count; i++) {
+        if (!got[i]) continue;
+        if (!status || status == 1)
+            status |= compare_arrays(s, o, s->arguments[i].info.name, got[i], s->arguments[i].host, "interpreted");
+        tw_buffer_destroy(got[i]);
+    }
+    free(got);
+    return status;
+}
+
+int command_check(const Options *o) {
+    Session s;
+    int status = session_open(&s, o, true);
+    if (!status) status = check_names(&s, &o->expects);
+    if (!status) status = check_names(&s, &o->saves);
+    bool arrays = false;
+    for (size_t i = 0; i < s.count; i++) arrays |= s.arguments[i].host != NULL;
+    if (!status && !o->args.count && !arrays) {
+        status = session_compile(&s, o, target_of(o), TW_STAGE_EMIT);
+        if (!status) printf("%s compiles for %s\n", tw_kernel_name(s.kernel), target_of(o));
+    } else if (!status) {
+        status = run_on(&s, o, target_of(o), o->time);
+        if (!status) status = save_arrays(&s, o);
+        if (!status) status = o->expects.count ? compare_expected(&s, o) : compare_with_interpreter(&s, o);
+    }
+    session_close(&s);
+    return status;
+}

@@ -1,0 +1,101 @@
+/* command_show.c: commands that show what the compiler does: emit, ir, explain, targets, docs. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int open_and_compile(Session *s, const Options *o, int stage) {
+    int status = session_open(s, o, false);
+    return status ? status : session_compile(s, o, o->target, stage);
+}
+
+static int write_artifacts(const Session *s, const char *folder) {
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return fail("%s cannot be made: %s", folder, strerror(errno));
+    size_t count = tw_kernel_artifact_count(s->kernel);
+    for (size_t i = 0; i <= count; i++) {
+        bool report = i == count;
+        size_t size = 0;
+        const char *name = report ? "report.txt" : tw_kernel_artifact_name(s->kernel, i);
+        const char *text = report ? tw_kernel_explain(s->kernel) : tw_kernel_artifact_text(s->kernel, i, &size);
+        if (report) size = strlen(text);
+        size_t length = strlen(folder) + strlen(name) + 2;
+        char *path = get_memory(length);
+        snprintf(path, length, "%s/%s", folder, name);
+        if (!write_whole(path, text, size)) return 1;
+        printf("%s\n", path);
+    }
+    return 0;
+}
+
+int command_emit(const Options *o) {
+    Session s;
+    int status = open_and_compile(&s, o, TW_STAGE_EMIT);
+    if (!status && o->output) status = write_artifacts(&s, o->output);
+    else if (!status) {
+        size_t count = tw_kernel_artifact_count(s.kernel);
+        if (!count) status = fail("target %s emits nothing", o->target);
+        /* The kernel's own texts; what every kernel shares comes with -o. */
+        for (size_t i = 0; i < count; i++) {
+            const char *name = tw_kernel_artifact_name(s.kernel, i);
+            if (i && strncmp(name, tw_kernel_name(s.kernel), strlen(tw_kernel_name(s.kernel))) != 0 &&
+                strstr(name, ".h"))
+                continue;
+            if (i) printf("// ==== %s\n", name);
+            fputs(tw_kernel_artifact_text(s.kernel, i, NULL), stdout);
+        }
+    }
+    session_close(&s);
+    return status;
+}
+
+int command_ir(const Options *o) {
+    Session s;
+    int status = open_and_compile(&s, o, TW_STAGE_IR);
+    tw_pass_info info = {.struct_size = sizeof info};
+    const char *last = "";
+    bool found = false;
+    for (size_t i = 0; !status && tw_kernel_pass_at(s.kernel, i, &info) == TW_OK; i++) {
+        bool named = o->print_after && strcmp(o->print_after, info.name) == 0;
+        found |= named;
+        if (info.ir) last = info.ir;
+        if (named) printf("// after %s\n%s", info.name, last);
+        else if (o->print_after_all && info.ir) printf("%s// after %s\n%s", i ? "\n" : "", info.name, info.ir);
+    }
+    if (!status && o->print_after && !found) status = fail("`%s` is not a pass that ran", o->print_after);
+    if (!status && !o->print_after && !o->print_after_all) fputs(last, stdout);
+    session_close(&s);
+    return status;
+}
+
+int command_explain(const Options *o) {
+    Session s;
+    int status = open_and_compile(&s, o, TW_STAGE_EMIT);
+    if (!status) fputs(tw_kernel_explain(s.kernel), stdout);
+    session_close(&s);
+    return status;
+}
+
+int command_targets(const Options *o) {
+    (void)o;
+    tw_context *cx = NULL;
+    tw_status status = tw_context_create(NULL, &cx);
+    if (status != TW_OK) return fail("%s", tw_status_text(status));
+    tw_target_info info = {.struct_size = sizeof info};
+    for (size_t i = 0; tw_target_info_at(cx, i, &info) == TW_OK; i++)
+        printf("%-14s %s\n%-14s %s: %s\n", info.name, info.about, "", info.available ? "here" : "not here", info.note);
+    tw_context_destroy(cx);
+    return 0;
+}
+
+int command_docs(const Options *o) {
+    tw_context *cx = NULL;
+    tw_status status = tw_context_create(NULL, &cx);
+    if (status != TW_OK) return fail("%s", tw_status_text(status));
+    const char *text = NULL;
+    status = tw_document(cx, o->topic ? o->topic : "ops", &text);
+    int code = status == TW_OK ? 0 : fail_status(cx, status);
+    if (!code) fputs(text, stdout);
+    tw_context_destroy(cx);
+    return code;
+}

@@ -1,0 +1,241 @@
+/* main.c: the commands and options of `tilewright`, one table each, and the help made from them. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which commands take an option: one letter each. */
+typedef struct CommandRow {
+    const char *name;
+    char letter;
+    const char *usage, *about;
+    Command *run;
+} CommandRow;
+
+static Command command_version, command_help;
+
+static const CommandRow commands[] = {
+    {"run", 'r', "FILE[:KERNEL] [options]", "compile a kernel and run it", command_run},
+    {"check", 'c', "FILE[:KERNEL] [options]",
+     "run a kernel and compare with the interpreter, or with given arrays; without --arg only compile", command_check},
+    {"emit", 'e', "FILE[:KERNEL] [options]", "print or write the generated source, plan and report", command_emit},
+    {"ir", 'i', "FILE[:KERNEL] [options]", "print the IR", command_ir},
+    {"explain", 'x', "FILE[:KERNEL] [options]", "say what the compiler proved and chose", command_explain},
+    {"targets", 't', "", "list the targets, and what runs them here", command_targets},
+    {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options", command_docs},
+    {"version", 'v', "", "print the version", command_version},
+    {"help", 'h', "", "print this", command_help},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+typedef enum OptionId {
+    O_TARGET, O_EMULATE, O_DEFINE, O_ARG, O_SET, O_GRID, O_SAVE, O_EXPECT, O_TOLERANCE, O_SEED, O_SANITIZE, O_TIME,
+    O_TIME_PASSES, O_OUTPUT, O_PASSES, O_PRINT_AFTER, O_STOP_AFTER, O_VERIFY, O_HELP
+} OptionId;
+typedef enum Takes { NOTHING, VALUE, MAYBE } Takes;
+typedef struct OptionRow {
+    OptionId id;
+    const char *name, *value;
+    Takes takes;
+    const char *letters, *about;
+} OptionRow;
+
+static const OptionRow rows[] = {
+    {O_TARGET, "--target", "T", VALUE, "rceix", "what to compile for (see `tilewright targets`); default cpu"},
+    {O_EMULATE, "--emulate", "", NOTHING, "rceix", "run a GPU target's emitted text on the host"},
+    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceix", "a name that the source sees as a constant"},
+    {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
+     "an argument: a number, true, false, none, a string, or an array:\n"
+     "                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]"},
+    {O_SET, "--set", "OPTION=VALUE", VALUE, "rceix", "a compile option (see `tilewright docs options`)"},
+    {O_GRID, "--grid", "X[,Y[,Z]]", VALUE, "rc", "the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'"},
+    {O_SAVE, "--save", "NAME=FILE.npy", VALUE, "rc", "write an array after the run"},
+    {O_EXPECT, "--expect", "NAME=FILE.npy", VALUE, "c", "compare with this array, not with the interpreter"},
+    {O_TOLERANCE, "--tolerance", "T", VALUE, "c", "largest error, relative to the array's largest magnitude (or 1)"},
+    {O_SEED, "--seed", "N", VALUE, "rc", "seed of random arrays; default 0"},
+    {O_SANITIZE, "--sanitize", "", NOTHING, "rc", "target interp: report wrong accesses and races"},
+    {O_TIME, "--time", "", NOTHING, "rc", "print the median time of a launch"},
+    {O_TIME_PASSES, "--time-passes", "", NOTHING, "rceix", "print the time of every step of the compiler"},
+    {O_OUTPUT, "-o", "DIR", VALUE, "e", "write the files there"},
+    {O_PASSES, "--passes", "A,B", VALUE, "iex", "run just these passes"},
+    {O_PRINT_AFTER, "--print-after", "PASS", MAYBE, "i", "print the IR after this pass; without =PASS after each that changed it"},
+    {O_STOP_AFTER, "--stop-after", "PASS", VALUE, "iex", "the last pass to run"},
+    {O_VERIFY, "--verify-each", "", NOTHING, "rceix", "check the IR after every pass"},
+    {O_HELP, "--help", "", NOTHING, "rceixtdvh", "print this"},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ----------------------------------------------------------------------------------------------------------- help */
+
+static void print_option(const OptionRow *row) {
+    char left[64];
+    const char *form = row->takes == MAYBE ? "%s[=%s]" : row->takes == VALUE ? "%s %s" : "%s%s";
+    snprintf(left, sizeof left, form, row->name, row->value);
+    printf("  %-22s  %s\n", left, row->about);
+}
+
+static int print_help(const CommandRow *command) {
+    printf("tilewright %s%s%s: %s\n", command->name, *command->usage ? " " : "", command->usage, command->about);
+    printf("\n");
+    for (int i = 0; i < ROWS; i++)
+        if (strchr(rows[i].letters, command->letter)) print_option(&rows[i]);
+    return 0;
+}
+
+static int command_help(const Options *o) {
+    (void)o;
+    printf("tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile C\n\n");
+    for (int i = 0; i < COMMANDS; i++) printf("  tilewright %-8s %-26s %s\n", commands[i].name, commands[i].usage, commands[i].about);
+    printf("\n`tilewright COMMAND --help` lists the options of a command.\n");
+    printf("Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.\n");
+    return 0;
+}
+
+static int command_version(const Options *o) {
+    (void)o;
+    printf("tilewright %s\n", tw_version());
+    return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- parsing */
+
+static int add_pair(Pairs *pairs, const char *option, const char *text) {
+    const char *equals = strchr(text, '=');
+    bool define = strcmp(option, "-D") == 0;
+    if ((!equals && !define) || equals == text) return fail("%s takes NAME=VALUE, not `%s`", option, text);
+    tw_pair *more = get_memory((pairs->count + 1) * sizeof *more);
+    if (pairs->count) memcpy(more, pairs->at, pairs->count * sizeof *more);
+    free(pairs->at);
+    pairs->at = more;
+    /* `-D NAME` alone is true. */
+    size_t length = equals ? (size_t)(equals - text) : strlen(text);
+    more[pairs->count++] = (tw_pair){copy_bytes(text, length), equals ? equals + 1 : "true"};
+    return 0;
+}
+
+static int set_option(Options *o, const OptionRow *row, const char *value) {
+    char *end = NULL;
+    switch (row->id) {
+    case O_TARGET: o->target = value; return 0;
+    case O_EMULATE: o->emulate = true; return 0;
+    case O_DEFINE: return add_pair(&o->defines, row->name, value);
+    case O_ARG: return add_pair(&o->args, row->name, value);
+    case O_SET: return add_pair(&o->sets, row->name, value);
+    case O_GRID: o->grid = value; return 0;
+    case O_SAVE: return add_pair(&o->saves, row->name, value);
+    case O_EXPECT: return add_pair(&o->expects, row->name, value);
+    case O_TOLERANCE:
+        o->tolerance = strtod(value, &end);
+        return *value && !*end && o->tolerance >= 0 ? 0 : fail("--tolerance takes a number, not `%s`", value);
+    case O_SEED:
+        errno = 0;
+        o->seed = strtoull(value, &end, 0);
+        return *value && !*end && !errno ? 0 : fail("--seed takes an integer, not `%s`", value);
+    case O_SANITIZE: o->sanitize = true; return 0;
+    case O_TIME: o->time = true; return 0;
+    case O_TIME_PASSES: o->time_passes = true; return 0;
+    case O_OUTPUT: o->output = value; return 0;
+    case O_PASSES: o->passes = value; return 0;
+    case O_PRINT_AFTER:
+        if (value) o->print_after = value;
+        else o->print_after_all = true;
+        return 0;
+    case O_STOP_AFTER: o->stop_after = value; return 0;
+    case O_VERIFY: o->verify_each = true; return 0;
+    case O_HELP: return 0;
+    }
+    return 0;
+}
+
+static int unknown_option(const CommandRow *command, const char *text) {
+    const char *names[ROWS];
+    size_t count = 0, length = strcspn(text, "=");
+    for (int i = 0; i < ROWS; i++) {
+        bool same = strncmp(rows[i].name, text, length) == 0 && strlen(rows[i].name) == length;
+        if (same) return fail("`%s` does not go with `tilewright %s`", rows[i].name, command->name);
+        if (strchr(rows[i].letters, command->letter)) names[count++] = rows[i].name;
+    }
+    char *word = copy_bytes(text, length);
+    const char *near = nearest(word, names, count);
+    fail("unknown option `%s`%s%s%s", word, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    free(word);
+    return 1;
+}
+
+/* The option at argv[*i], and its value, which may be the next word; moves *i to the last word used. */
+static int take_option(Options *o, const CommandRow *command, int argc, char **argv, int *i) {
+    const char *text = argv[*i];
+    for (int r = 0; r < ROWS; r++) {
+        const OptionRow *row = &rows[r];
+        size_t length = strlen(row->name);
+        if (!strchr(row->letters, command->letter) || strncmp(text, row->name, length) != 0) continue;
+        bool is_short = row->name[1] != '-';
+        if (text[length] == '=' && row->takes != NOTHING && !is_short) return set_option(o, row, text + length + 1);
+        if (text[length] && is_short) return set_option(o, row, text + length); /* -DNAME=VALUE */
+        if (text[length]) continue;
+        if (row->takes != VALUE) return set_option(o, row, NULL);
+        if (*i + 1 >= argc) return fail("%s needs a value: %s %s", row->name, row->name, row->value);
+        return set_option(o, row, argv[++*i]);
+    }
+    return unknown_option(command, text);
+}
+
+/* FILE[:KERNEL]: the part behind the last colon is a kernel if it looks like a name. */
+static void split_file(Options *o, const char *text) {
+    const char *colon = strrchr(text, ':');
+    bool name = colon && colon[1] && !strpbrk(colon + 1, "/.");
+    o->file = copy_bytes(text, name ? (size_t)(colon - text) : strlen(text));
+    o->kernel = name ? copy_bytes(colon + 1, strlen(colon + 1)) : NULL;
+}
+
+static const CommandRow *find_command(const char *name) {
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0) return &commands[i];
+    return NULL;
+}
+
+static void free_pairs(Pairs *pairs) {
+    for (size_t i = 0; i < pairs->count; i++) free((char *)(uintptr_t)pairs->at[i].name);
+    free(pairs->at);
+}
+
+static int run_command(const CommandRow *command, Options *o, int argc, char **argv) {
+    int words = 0;
+    for (int i = 2; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help(command);
+    for (int i = 2; i < argc; i++) {
+        int status = 0;
+        if (argv[i][0] == '-' && argv[i][1]) status = take_option(o, command, argc, argv, &i);
+        else if (words++ || !*command->usage) status = fail("`%s` is one word too many", argv[i]);
+        else if (command->letter == 'd') o->topic = argv[i];
+        else split_file(o, argv[i]);
+        if (status) return status;
+    }
+    if (*command->usage == 'F' && !o->file) return fail("which file? tilewright %s %s", command->name, command->usage);
+    return command->run(o);
+}
+
+int main(int argc, char **argv) {
+    Options o = {.target = "cpu", .tolerance = -1};
+    if (argc < 2) return command_help(&o), 1;
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
+    if (strcmp(name, "--version") == 0) name = "version";
+    const CommandRow *command = find_command(name);
+    if (!command) {
+        const char *names[COMMANDS];
+        for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
+        const char *near = nearest(name, names, COMMANDS);
+        return fail("unknown command `%s`%s%s%s; see `tilewright help`", name, near ? "; did you mean `" : "",
+                    near ? near : "", near ? "`?" : "");
+    }
+    o.command = command->name;
+    int status = run_command(command, &o, argc, argv);
+    free(o.file);
+    free(o.kernel);
+    Pairs *all[] = {&o.defines, &o.args, &o.sets, &o.saves, &o.expects};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free_pairs(all[i]);
+    if (fflush(stdout) != 0 && !status) status = fail("the output could not be written");
+    return status;
+}

@@ -1,0 +1,91 @@
+/* say.c: messages, memory and files of the command line. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int fail(const char *format, ...) {
+    va_list args;
+    fflush(stdout);
+    fputs("error: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return 1;
+}
+
+int fail_status(const tw_context *cx, tw_status status) {
+    const char *message = tw_context_message(cx);
+    fflush(stdout);
+    if (status == TW_ERROR_INTERNAL)
+        fprintf(stderr, "internal error: %s\nThis is a fault of Tilewright; please report it with the source.\n", message);
+    else if (strstr(message, ": error: ")) fprintf(stderr, "%s", message); /* diagnostics, complete with their places */
+    else fprintf(stderr, "error: %s\n", *message ? message : tw_status_text(status));
+    return status == TW_ERROR_INTERNAL ? 2 : 1;
+}
+
+void *get_memory(size_t size) {
+    void *block = calloc(1, size ? size : 1);
+    if (block) return block;
+    fail("out of memory");
+    exit(1);
+}
+
+char *copy_bytes(const char *text, size_t length) {
+    char *copy = get_memory(length + 1);
+    memcpy(copy, text, length);
+    return copy;
+}
+
+/* Edit distance; names are short. */
+static size_t distance(const char *a, const char *b) {
+    size_t row[64], n = strlen(b);
+    if (n >= 64) return 64;
+    for (size_t j = 0; j <= n; j++) row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t above = row[j], best = corner + (a[i - 1] != b[j - 1]);
+            if (above + 1 < best) best = above + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            row[j] = best;
+            corner = above;
+        }
+    }
+    return row[n];
+}
+
+const char *nearest(const char *wrong, const char *const *names, size_t count) {
+    const char *found = NULL;
+    size_t best = strlen(wrong) / 3 + 2;
+    for (size_t i = 0; i < count; i++) {
+        size_t d = distance(wrong, names[i]);
+        if (d < best) best = d, found = names[i];
+    }
+    return found;
+}
+
+bool write_whole(const char *path, const void *data, size_t size) {
+    size_t length = strlen(path);
+    char *beside = get_memory(length + 32);
+    snprintf(beside, length + 32, "%s.%ld.tmp", path, (long)getpid());
+    FILE *file = fopen(beside, "wbx");
+    bool ok = file != NULL;
+    if (ok) {
+        ok = fwrite(data, 1, size, file) == size;
+        ok = fclose(file) == 0 && ok;
+        ok = ok && rename(beside, path) == 0;
+        int why = errno;
+        if (!ok) unlink(beside);
+        errno = why;
+    }
+    if (!ok) fail("%s cannot be written: %s", path, strerror(errno));
+    free(beside);
+    return ok;
+}
