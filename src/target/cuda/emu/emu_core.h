@@ -182,11 +182,11 @@ typedef struct Warpgroup {
     VEC(GroupOp) ops;    /* instructions since the last wait; ops.at[0] has number first */
     VEC(GroupOp) flying; /* wgmmas issued by all, not complete */
     uint64_t first;
-    uint64_t issued[EMU_GROUP]; /* instructions ever issued, per thread */
-    uint32_t group;             /* open wgmma group, from 1 */
-    uint32_t done;              /* groups complete */
-    bool fence;                 /* since registers were last handed back */
-    VEC(Accumulator *) accumulators;
+    uint64_t issued[EMU_GROUP];             /* instructions ever issued, per thread */
+    uint32_t group;                         /* open wgmma group, from 1 */
+    uint32_t done;                          /* groups complete */
+    bool fence;                             /* since registers were last handed back */
+    VEC(Accumulator *) accumulators, spare; /* in flight; to be used again */
 } Warpgroup;
 
 typedef struct Cell {

@@ -159,6 +159,22 @@ static Accumulator *find_accumulator(const Warpgroup *group, int index, const fl
     return NULL;
 }
 
+/* Loops that wait in every round would otherwise take new memory in every round. */
+static Accumulator *new_accumulator(Emu *emu, Warpgroup *group, int registers) {
+    for (size_t i = 0; i < group->spare.count; i++) {
+        Accumulator *acc = group->spare.at[i];
+        if (acc->registers != registers) continue;
+        group->spare.at[i] = VEC_LAST(&group->spare);
+        group->spare.count--;
+        memset(acc->home, 0, sizeof acc->home);
+        return acc;
+    }
+    Accumulator *acc = ARENA_NEW(&emu->arena, Accumulator);
+    acc->registers = registers;
+    acc->value = ARENA_ARRAY(&emu->arena, float, EMU_GROUP *registers);
+    return acc;
+}
+
 static void check_poison(Emu *emu, const Accumulator *acc, int index, int line) {
     for (int i = 0; i < acc->registers; i++)
         if (f32_bits(acc->home[index][i]) != POISON)
@@ -192,6 +208,7 @@ static void give_back(Emu *emu, Warpgroup *group, int line) {
             memcpy(acc->home[t], acc->value + (size_t)t * acc->registers,
                    (size_t)acc->registers * sizeof(float));
         }
+        *VEC_PUSH(&group->spare, &emu->arena) = acc;
     }
     if (kept < group->accumulators.count) group->fence = false;
     group->accumulators.count = kept;
@@ -269,9 +286,7 @@ static void open_wgmma(Emu *emu, Warpgroup *group, GroupOp *op, int index, float
                  "wgmma at %s uses accumulators of another shape that are still in flight",
                  emu_at(emu, op->line));
     if (!acc) {
-        acc = ARENA_NEW(&emu->arena, Accumulator);
-        acc->registers = w->n / 2;
-        acc->value = ARENA_ARRAY(&emu->arena, float, EMU_GROUP * acc->registers);
+        acc = new_accumulator(emu, group, w->n / 2);
         *VEC_PUSH(&group->accumulators, &emu->arena) = acc;
     }
     acc->group = op->group;
