@@ -3,7 +3,7 @@
  * A block computes tiles of (64 MB) x (64 NB): MB warpgroups of consumers, each 64 rows; one producer thread fills the
  * ring of input blocks. Tasks go over the tiles of C in groups of GROUP rows, so that neighbours share what they read.
  *
- *     tilewright run matmul.tile.c --arg A=randn:bf16[512,512] --arg B=randn:bf16[512,512] --arg C=zeros:bf16[512,512]
+ *     tilewright run matmul.tile.c --arg g.A=randn:bf16[512,300] --arg g.B=randn:bf16[300,400] --arg g.C=zeros:bf16[512,400]
  *
  * -D changes MB, NB, STAGES, GROUP, and ELEM (bf16 or half, with TILE st_bf or st_hf). */
 #include "tile.h"

@@ -1,11 +1,9 @@
-/* micro_add.tile.c: o = x + x on one 16x32 tile, one warp; and the same over batch and depth.
+/* micro_add.tile.c: o = x + x on one 16x32 tile, one warp.
  *
- *     tilewright run micro_add.tile.c:micro --grid 1 --arg g.x=randn:f32[16,32] --arg g.o=zeros:f32[16,32]
- *     tilewright run micro_add.tile.c:micro_grid --grid D,B --arg g.x=randn:f32[B,D,16,32] ...
+ *     tilewright run micro_add.tile.c --arg g.x=randn:f32[16,32] --arg g.o=zeros:f32[16,32]
  *
  * Smaller tensors need no care: what lies outside is read as 0 and not written. */
-#include "tile.h"
-
+#include "kittens.h"
 #define NUM_THREADS (WARP_THREADS) // use 1 warp
 
 #define _row 16
@@ -15,7 +13,9 @@ typedef struct {
     gl(float, -1, -1, -1, -1, st_fl(_row, _col)) x, o;
 } micro_globals;
 
-tile_kernel(NUM_THREADS, 1) void micro(micro_globals g) {
+tile_grid(1) __global__ __launch_bounds__(NUM_THREADS, 1)
+void micro_tk(const __grid_constant__ micro_globals g) {
+
     // shared memory
     st_fl(_row, _col) *x_s = shared_alloc(st_fl(_row, _col));
     st_fl(_row, _col) *o_s = shared_alloc(st_fl(_row, _col));
@@ -42,19 +42,4 @@ tile_kernel(NUM_THREADS, 1) void micro(micro_globals g) {
     // store from shared to HBM
     store(g.o, o_s, at(0, 0, 0, 0));
     __syncthreads();
-}
-
-/* One program a tile: blockIdx.x counts depth, blockIdx.y batch. */
-tile_kernel(NUM_THREADS, 1) void micro_grid(micro_globals g) {
-    st_fl(_row, _col) *x_s = shared_alloc(st_fl(_row, _col));
-    st_fl(_row, _col) *o_s = shared_alloc(st_fl(_row, _col));
-    rt_fl(_row, _col) x_reg_fl;
-
-    load(x_s, g.x, at(blockIdx.y, blockIdx.x, 0, 0));
-    __syncthreads();
-    load(&x_reg_fl, x_s);
-    add(&x_reg_fl, &x_reg_fl, &x_reg_fl);
-    store(o_s, &x_reg_fl);
-    __syncthreads();
-    store(g.o, o_s, at(blockIdx.y, blockIdx.x, 0, 0));
 }

@@ -2,16 +2,19 @@
  *
  * Kernels of a file are its functions marked `tile_kernel(threads, blocks)` or `__global__`, and
  * its templates
- * (`lcf_kernel(name, ..)`). A struct parameter is taken apart: its members are parameters named
- * with a dot ("g.x"); the members of a template's globals have no dot. A global `gl(T, 1, 1, -1,
- * -1)` is a tensor of rank 2: leading extents that the type fixes at 1 are not part of it. */
+ * (`lcf_kernel(name, ..)`). `tile_grid(x, y, z)` before a function states its grid, in terms of its
+ * parameters. A struct parameter is taken apart: its members are parameters named with a dot
+ * ("g.x"); the members of a template's globals are named as if it were called g. A global `gl(T, 1,
+ * 1, -1, -1)` is a tensor of rank 2: leading extents that the type fixes at 1 are not part of it.
+ */
 #include "front/tilec.h"
 
 #include <string.h>
 
-static const char *const specifiers[] = {
-    "tile_kernel", "__global__",      "__launch_bounds__", "__shared__", "__device__",
-    "__host__",    "__forceinline__", "__grid_constant__", NULL};
+static const char *const specifiers[] = {"tile_kernel",       "tile_grid",  "__global__",
+                                         "__launch_bounds__", "__shared__", "__device__",
+                                         "__host__",          "__forceinline__",
+                                         "__grid_constant__", NULL};
 static const char *const headers[] = {"tile.h",   "kittens.h", "kittens.cuh", "prototype.h",
                                       "stdint.h", "stdbool.h", "stddef.h",    NULL};
 
@@ -75,8 +78,7 @@ typedef VEC(FrontParam) Params;
 static bool list_params(Tc *tc, const TcType *type, const char *name, Range range, Params *out) {
     if (type->kind == TC_STRUCT) {
         for (int i = 0; i < type->field_count; i++) {
-            const char *member = type->fields[i].name;
-            if (*name) member = arena_printf(tc->arena, "%s.%s", name, member);
+            const char *member = arena_printf(tc->arena, "%s.%s", name, type->fields[i].name);
             if (!list_params(tc, type->fields[i].type, member, type->fields[i].range, out))
                 return false;
         }
@@ -119,17 +121,17 @@ Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *
         place->parts = ARENA_ARRAY(tc->arena, Object *, type->field_count);
         for (int i = 0; i < type->field_count; i++) {
             const char *member = type->fields[i].name;
-            const char *inner = *path ? arena_printf(tc->arena, "%s.%s", path, member) : member;
+            const char *inner = arena_printf(tc->arena, "%s.%s", path, member);
             place->parts[i] = tc_parameters(tc, type->fields[i].type, member, inner);
         }
     } else if (type->kind == TC_SCALAR) {
         place->value.ref =
-            ir_argument(tc->kernel, tc->kernel->body, ty_scalar(tc->module, type->elem), path);
+            ir_argument(tc->kernel, tc->b.region, ty_scalar(tc->module, type->elem), path);
     } else if (type->kind == TC_GLOBAL) {
         place->first_dim = leading_ones(type);
         const Type *tensor = ty_tensor(tc->module, type->elem, 4 - place->first_dim);
-        place->tensor = ir_argument(tc->kernel, tc->kernel->body, tensor, path);
-        promise_extents(tc, place);
+        place->tensor = ir_argument(tc->kernel, tc->b.region, tensor, path);
+        if (tc->b.region == tc->kernel->body) promise_extents(tc, place);
     }
     return place;
 }
@@ -157,7 +159,7 @@ static bool list_template(Tc *tc, const CNode *node, Params *params) {
         return false;
     }
     const TcType *type = tc_type(tc, globals);
-    return type && list_params(tc, type, "", globals->range, params);
+    return type && list_params(tc, type, "g", globals->range, params);
 }
 
 /* Types that only exist inside a template (lcf_load_args) are not looked at before. */
@@ -179,7 +181,7 @@ bool tilec_open(FrontUnit *unit) {
                           .range = node->range,
                           .param_count = (int)params.count,
                           .params = params.at,
-                          .has_grid = template,
+                          .has_grid = template || find_specifier(node, "tile_grid"),
                           .node = node};
     }
     if (!tc.failed && !unit->kernels.count) {
@@ -204,6 +206,49 @@ static int launch_threads(Tc *tc, const CNode *node) {
     return (int)threads;
 }
 
+/* The parameters of the function as arguments of the region that is being built. */
+static void bind_parameters(Tc *tc, const CNode *node) {
+    const CNode *list = node->kids[1];
+    tc->frame = ++tc->frames;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const CNode *parameter = list->kids[i];
+        const TcType *type = tc_type(tc, parameter->kids[0]);
+        if (!type) return;
+        Symbol *symbol = tc_bind(tc, parameter->name, SYMBOL_PLACE);
+        symbol->type = type;
+        symbol->place = tc_parameters(tc, type, parameter->name, parameter->name);
+    }
+}
+
+/* tile_grid(x [, y [, z]]) */
+static void lower_grid(Tc *tc, const CNode *node) {
+    const CNode *grid = find_specifier(node, "tile_grid");
+    if (!grid) return;
+    if (grid->count < 1 || grid->count > 3) {
+        TC_ERROR(tc, TC_GRID, grid->range, "takes 1 to 3 numbers: tile_grid(x, y, z)");
+        return;
+    }
+    Builder body = tc->b;
+    tc->kernel->grid = ARENA_NEW(tc->module->arena, Region);
+    tc->b = ir_builder(tc->kernel, tc->kernel->grid);
+    size_t scope = tc_open_scope(tc);
+    bind_parameters(tc, node);
+    Ref extents[3];
+    for (uint32_t i = 0; i < grid->count; i++) {
+        Scalar extent;
+        if (!tc_number(tc, grid->kids[i], &extent)) break;
+        extents[i] = tc_uniform(tc, tc_convert(tc, extent, tc_scalar_type(EL_I32), grid->range),
+                                grid->range);
+    }
+    for (const Op *op = tc->kernel->grid->first; op; op = op->next)
+        if (op->code == OP_PROGRAM_ID || op->code == OP_NUM_PROGRAMS)
+            TC_ERROR(tc, TC_GRID, grid->range,
+                     "is computed before the launch: blockIdx and gridDim are not known there");
+    if (!tc->failed) ir_yield(&tc->b, extents, (int)grid->count);
+    tc_close_scope(tc, scope);
+    tc->b = body;
+}
+
 static void lower_function(Tc *tc, const CNode *node) {
     const TcType *result = tc_type(tc, node->kids[0]);
     if (result && result->kind != TC_VOID) TC_ERROR(tc, TC_KERNEL_RESULT, node->range, node->name);
@@ -215,16 +260,9 @@ static void lower_function(Tc *tc, const CNode *node) {
     tc->group_unit = tc->threads == 128;
     tc->worker_count = 1;
     kernel_set(tc->kernel, (Attr){.id = AT_WARPS, .number = tc->threads / 32});
-    tc->frame = ++tc->frames;
-    const CNode *list = node->kids[1];
-    for (uint32_t i = 0; i < list->count; i++) {
-        const CNode *parameter = list->kids[i];
-        const TcType *type = tc_type(tc, parameter->kids[0]);
-        if (!type) return;
-        Symbol *symbol = tc_bind(tc, parameter->name, SYMBOL_PLACE);
-        symbol->type = type;
-        symbol->place = tc_parameters(tc, type, parameter->name, parameter->name);
-    }
+    lower_grid(tc, node);
+    if (tc->failed) return;
+    bind_parameters(tc, node);
     tc_body(tc, node->kids[2]);
 }
 

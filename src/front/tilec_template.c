@@ -517,7 +517,7 @@ void tc_lower_template(Tc *tc, const CNode *node) {
         tc->args_types[i] = args_type(tc, &lcf, args_kinds[i].name, args_kinds[i].has);
     tc->threads = (int)(lcf.consumer_warps + lcf.producer_warps) * 32;
     tc->group_unit = true;
-    lcf.globals = tc_parameters(tc, lcf.types[OPTION_globals], "globals", "");
+    lcf.globals = tc_parameters(tc, lcf.types[OPTION_globals], "globals", "g");
     if (tc->failed) return;
     lcf.input =
         make_block(tc, &tc->input, "input", lcf.types[OPTION_input], "load", "compute", lcf.stages);

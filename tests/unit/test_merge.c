@@ -91,7 +91,7 @@ static bool run(Fixture *fx, const Kernel *k, Product *p, uint64_t seed, int64_t
                       (size_t)(p->m * p->n) * 2};
     int64_t shape[3][2] = {{p->m, p->k}, {p->k, p->n}, {p->m, p->n}};
     uint16_t *data[] = {p->a, p->b, p->c};
-    static const char *const names[] = {"A", "B", "C"};
+    static const char *const names[] = {"g.A", "g.B", "g.C"};
     InterpArg args[3] = {{0}};
     InterpRegion regions[3];
     memset(p->c, 0xAB, sizes[2]);
@@ -214,13 +214,13 @@ static void test_form(Fixture *fx) {
                "  %acc = splat 0.0 : f32[128,256]\n"
                "  %acc_1 = for<stages=4> %iter = 0, %num_iters, 1 (%acc_2 = %acc) {\n"
                "    %18 = mul %iter, 64\n"
-               "    %a = tload %A, [%16, %18] : bf16[128,64]\n"
-               "    %b = tload %B, [%18, %17] : bf16[64,256]\n"
+               "    %a = tload %g.A, [%16, %18] : bf16[128,64]\n"
+               "    %b = tload %g.B, [%18, %17] : bf16[64,256]\n"
                "    %acc_3 = dot %a, %b, %acc_2\n"
                "    yield %acc_3\n"
                "  }\n"
                "  %19 = cast %acc_1 : bf16[128,256]\n"
-               "  tstore %C, [%16, %17], %19\n"
+               "  tstore %g.C, [%16, %17], %19\n"
                "}\n");
 }
 

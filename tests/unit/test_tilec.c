@@ -178,6 +178,12 @@ static void test_messages(Fixture *fx) {
         {"int f(void) { return 1; }", "`k.tile.c` has no kernel"},
         {"tile_kernel(64) void f(int n) { }",
          "one warp (32 threads) or one warpgroup (128), not 64"},
+        {"tile_kernel(32) tile_grid(g.n, 1, 1, 1) void f(int n) { }",
+         "tile_grid takes 1 to 3 numbers"},
+        {"tile_kernel(32) tile_grid(blockIdx.x) void f(int n) { }",
+         "blockIdx and gridDim are not known there"},
+        {"tile_kernel(32) tile_grid(cdiv(n, 16), 2) void f(int n) { }",
+         "grid {\n    %0 = cdiv %n, 16\n    yield %0, 2\n  }"},
         {"tile_kernel(32) int f(int n) { return n; }", "kernel `f` must be void"},
         {"tile_kernel(32) void f(int *p) { }", "parameter `p` cannot be a"},
         {"tile_kernel(32) void f(gl(float, 0, 1, 1, 1) x) { }",
@@ -225,7 +231,7 @@ static const char *matmul(Fixture *fx, const char *from, const char *to) {
 static void test_template(Fixture *fx) {
     const char *ir = matmul(fx, "#include", "#include");
     static const char *const parts[] = {
-        "kernel @matmul(%A, %B, %C: tensor<bf16,2>) <stages=4, warps=8> {",
+        "kernel @matmul(%g.A, %g.B, %g.C: tensor<bf16,2>) <stages=4, warps=8> {",
         "%input = ring<from=load, to=compute, slots=4> : {a: bf16[2,64,64], b: bf16[4,64,64]}",
         "%finish = ring<from=compute, to=compute, slots=1> : {c: bf16[2,4,64,64]}",
         "tasks %task_iter while {",
