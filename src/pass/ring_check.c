@@ -29,6 +29,7 @@ struct Node {
     NodeKind kind;
     int ring;         /* of a hand-over */
     int id;           /* of a loop's trip count or an if's condition: equal values, equal ids */
+    int64_t count;    /* of a loop with constant bounds; else -1 */
     const Op *op;
     Sequence body[2]; /* LOOP: [0]; IF: taken, not taken */
 };
@@ -147,6 +148,14 @@ static void drop_held(Hands *h, int index) {
     h->at.count--;
 }
 
+static int64_t constant_trips(const Kernel *k, const Op *loop) {
+    int64_t lo, hi, step;
+    if (loop->code != OP_FOR || !ir_const_int(k, loop->operands[0], &lo) || !ir_const_int(k, loop->operands[1], &hi) ||
+        !ir_const_int(k, loop->operands[2], &step) || step < 1 || hi - lo > 64 * step)
+        return -1;
+    return hi > lo ? (hi - lo + step - 1) / step : 0;
+}
+
 static Node *add_node(Check *c, Sequence *into, NodeKind kind, int ring, const Op *op) {
     Node *node = ARENA_NEW(c->arena, Node);
     *node = (Node){.kind = kind, .ring = ring, .op = op};
@@ -247,6 +256,7 @@ static void read_region(Check *c, int role, const Region *region, Sequence *into
         case OP_FOR: case OP_WHILE: case OP_IF: {
             bool is_if = op->code == OP_IF;
             Node *node = add_node(c, into, is_if ? NODE_IF : NODE_LOOP, -1, op);
+            node->count = constant_trips(c->k, op);
             node->id = number_of(c, op->operands, is_if ? 1 : op->code == OP_FOR ? 3 : op->operand_count);
             for (int i = 0; i < op->region_count; i++) read_closed(c, role, op->regions[i], &node->body[is_if ? i : 0], hands);
             if (!node->body[0].nodes.count && !node->body[1].nodes.count) into->nodes.count--; /* no hand-over inside */
@@ -441,7 +451,7 @@ static void expand(Check *c, const Sequence *from, Sequence *into) {
     for (size_t i = 0; i < from->nodes.count && into->nodes.count < 100000; i++) {
         Node *node = from->nodes.at[i];
         if (node->kind == NODE_LOOP)
-            for (int n = 0; n < c->trips[node->id]; n++) expand(c, &node->body[0], into);
+            for (int64_t n = node->count >= 0 ? node->count : c->trips[node->id]; n > 0; n--) expand(c, &node->body[0], into);
         else if (node->kind == NODE_IF) expand(c, &node->body[c->trips[node->id] == 0], into);
         else *VEC_PUSH(&into->nodes, c->arena) = node;
     }

@@ -1,0 +1,118 @@
+/* test_ring_check.c: rings that are right are proved; rings broken on purpose are refuted, by name. */
+#include "check.h"
+#include "pass/ring_check.h"
+
+static void verdict(const char *title, const char *text, RingVerdict want, const char *message) {
+    Trap trap;
+    Arena arena, scratch;
+    SourceMap sources;
+    Diag diag;
+    arena_init(&arena, allocator_malloc, &trap);
+    arena_init(&scratch, allocator_malloc, &trap);
+    if (TRAP_ARM(&trap)) {
+        source_init(&sources, &arena);
+        diag_init(&diag, &arena, &sources);
+        Module *m = ir_module_new(&arena, &diag, &sources);
+        bool parsed = ir_parse(m, source_add(&sources, "t.ir", text, strlen(text)));
+        CHECK(parsed);
+        if (!parsed) fprintf(stderr, "%s: %s\n", title, diag_render(&diag, &arena));
+        PassContext cx = {m, machine_find("cuda:sm_90a"), pass_options_default, &scratch, {0}};
+        RingVerdict got = parsed ? ring_check(&cx, m->kernels.at[0]) : want;
+        char *rendered = diag_render(&diag, &arena);
+        CHECK(got == want);
+        CHECK(!message || strstr(rendered, message));
+        if (got != want || (message && !strstr(rendered, message))) fprintf(stderr, "%s: verdict %d\n%s\n", title, got, rendered);
+    } else {
+        CHECK_TEXT(trap.message, "no trap");
+    }
+    arena_free(&arena);
+    arena_free(&scratch);
+}
+
+/* Two roles over one ring; what they do per item is put in. */
+#define TWO(slots, load, compute)                                                                  \
+    "kernel @k(%n: i32, %p: *f32, %c: i1) {\n"                                                     \
+    "  %T = tensor %p, [%n], [1] ; %in = ring<from=load, to=compute, slots=" slots "> : {a: f32[16]}\n" \
+    "  tasks %t in %n { role load { " load " } ; role compute { " compute " } } }\n"
+#define FILL "%s = acquire %in ; %x = tload %T, [0] : f32[16] ; put %s.a, %x ; commit %in, %s"
+#define DRAIN "%s = wait %in ; %a = get %s.a ; tstore %T, [0], %a ; release %in, %s"
+
+static void test_proved(void) {
+    verdict("straight", TWO("1", FILL, DRAIN), RING_PROVED, NULL);
+    verdict("loop", TWO("1", "for %i = 0, %n, 1 { " FILL " }", "for %i = 0, %n, 1 { " DRAIN " }"), RING_PROVED, NULL);
+    verdict("bounds computed in each role",
+            TWO("3", "%m = cdiv %n, 4 ; for %i = 0, %m, 1 { " FILL " }", "%q = cdiv %n, 4 ; for %i = 0, %q, 1 { " DRAIN " }"), RING_PROVED, NULL);
+    verdict("if", TWO("2", "if %c { " FILL " }", "if %c { " DRAIN " }"), RING_PROVED, NULL);
+    verdict("nested, and one item held through",
+            TWO("2", FILL " ; for %i = 0, %n, 1 { for %j = 0, %i, 1 { " FILL " } }",
+                "%h = wait %in ; release %in, %h ; for %i = 0, %n, 1 { for %j = 0, %i, 1 { " DRAIN " } }"), RING_PROVED, NULL);
+    verdict("attention: K and V, Q held",
+            "kernel @a(%n: i32, %p: *f32) { %T = tensor %p, [%n], [1]\n"
+            "  %q = ring<slots=1> : {x: f32[16]} ; %k = ring<slots=1> : {x: f32[16]} ; %v = ring<slots=1> : {x: f32[16]}\n"
+            "  tasks %t in %n {\n"
+            "  role load { %z = tload %T, [0] : f32[16] ; %s = acquire %q ; put %s.x, %z ; commit %q, %s\n"
+            "    for %i = 0, %n, 1 { %a = acquire %k ; put %a.x, %z ; commit %k, %a ; %b = acquire %v ; put %b.x, %z ; commit %v, %b } }\n"
+            "  role compute { %s = wait %q ; %x = get %s.x\n"
+            "    for %i = 0, %n, 1 { %a = wait %k ; release %k, %a ; %b = wait %v ; release %v, %b } ; release %q, %s } } }\n",
+            RING_PROVED, NULL);
+}
+
+static void test_protocol(void) {
+    verdict("missing release", TWO("2", FILL, "%s = wait %in ; %a = get %s.a"), RING_REFUTED, "never released on this path");
+    verdict("missing release in a loop", TWO("2", "for %i = 0, %n, 1 { " FILL " }", "for %i = 0, %n, 1 { %s = wait %in }"), RING_REFUTED, "never released");
+    verdict("missing commit", TWO("2", "%s = acquire %in", DRAIN), RING_REFUTED, "never committed");
+    verdict("double commit", TWO("2", FILL " ; commit %in, %s", DRAIN), RING_REFUTED, "was committed before");
+    verdict("double release", TWO("2", FILL, DRAIN " ; release %in, %s"), RING_REFUTED, "was released before");
+    verdict("field missing", TWO("2", "%s = acquire %in ; commit %in, %s", DRAIN), RING_REFUTED, "its field `a` was not written");
+    verdict("put twice", TWO("2", "%s = acquire %in ; %x = tload %T, [0] : f32[16] ; put %s.a, %x ; put %s.a, %x ; commit %in, %s", DRAIN), RING_REFUTED, "written twice");
+    verdict("overwrite: put after commit", TWO("2", FILL " ; put %s.a, %x", DRAIN), RING_REFUTED, "written between its acquire and its commit");
+    verdict("read after release", TWO("2", FILL, "%s = wait %in ; release %in, %s ; %a = get %s.a"), RING_REFUTED, "may have overwritten it");
+    verdict("out of order", TWO("3", FILL " ; %s2 = acquire %in ; put %s2.a, %x ; commit %in, %s2", "%s = wait %in ; %u = wait %in ; release %in, %u ; release %in, %s"),
+            RING_REFUTED, "out of order");
+    verdict("two producers",
+            "kernel @k(%n: i32, %x: f32) { %in = ring<slots=2> : {a: f32}\n tasks %t in %n { role a { %s = acquire %in ; put %s.a, %x ; commit %in, %s }\n"
+            " role b { %s = acquire %in ; put %s.a, %x ; commit %in, %s } ; role c { %s = wait %in ; release %in, %s ; %u = wait %in ; release %in, %u } } }",
+            RING_REFUTED, "a ring has one producer");
+    verdict("nobody empties", TWO("2", FILL, ""), RING_REFUTED, "needs one role that fills it and one that empties it");
+}
+
+static void test_progress(void) {
+    verdict("too few slots", TWO("1", FILL " ; %s2 = acquire %in ; put %s2.a, %x ; commit %in, %s2", "%s = wait %in ; %u = wait %in ; release %in, %s ; release %in, %u"),
+            RING_REFUTED, "1 slots, 1 acquired, 1 committed");
+    verdict("hold above slots", "kernel @k(%n: i32, %x: f32) { %in = ring<slots=1, hold=2> : {a: f32}\n tasks %t in %n {"
+                                " role a { %s = acquire %in ; put %s.a, %x ; commit %in, %s } ; role b { %s = wait %in ; release %in, %s } } }",
+            RING_REFUTED, "holds 2 at once");
+    verdict("other trip count", TWO("2", "for %i = 0, %n, 1 { " FILL " }", "%m = add %n, 1 ; for %i = 0, %m, 1 { " DRAIN " }"), RING_REFUTED, "wait");
+    verdict("condition in one role only", TWO("2", "if %c { " FILL " }", DRAIN), RING_REFUTED, NULL);
+    verdict("one item too many a task: the phase of the next is lost", TWO("4", FILL " ; %s2 = acquire %in ; put %s2.a, %x ; commit %in, %s2", DRAIN), RING_REFUTED,
+            "the next one would begin in another phase");
+    verdict("wait cycle",
+            "kernel @k(%n: i32, %x: f32) { %f = ring<slots=1> : {a: f32} ; %g = ring<slots=1> : {a: f32}\n tasks %t in %n {\n"
+            " role a { %s = wait %g ; release %g, %s ; %u = acquire %f ; put %u.a, %x ; commit %f, %u }\n"
+            " role b { %s = wait %f ; release %f, %s ; %u = acquire %g ; put %u.a, %x ; commit %g, %u } } }",
+            RING_REFUTED, "the roles wait for each other for ever");
+    verdict("K K V V against K V, one slot",
+            "kernel @a(%n: i32, %z: f32) { %k = ring<slots=1> : {x: f32} ; %v = ring<slots=1> : {x: f32}\n tasks %t in %n {\n"
+            " role load { for %i = 0, %n, 1 { %a = acquire %k ; put %a.x, %z ; commit %k, %a ; %a2 = acquire %k ; put %a2.x, %z ; commit %k, %a2\n"
+            "   %b = acquire %v ; put %b.x, %z ; commit %v, %b ; %b2 = acquire %v ; put %b2.x, %z ; commit %v, %b2 } }\n"
+            " role compute { for %i = 0, %n, 1 { %a = wait %k ; %b = wait %v ; release %k, %a ; release %v, %b ; %a2 = wait %k ; %b2 = wait %v ; release %k, %a2 ; release %v, %b2 } } } }",
+            RING_REFUTED, "ring-deadlock");
+    verdict("one-slot self-ring that acquires before it releases",
+            "kernel @s(%n: i32, %z: f32) { %r = ring<slots=1> : {x: f32}\n tasks %t in %n { role compute {\n"
+            " %a = acquire %r ; put %a.x, %z ; commit %r, %a ; %b = wait %r ; %c = acquire %r ; put %c.x, %z ; commit %r, %c ; release %r, %b ; %d = wait %r ; release %r, %d } } }",
+            RING_REFUTED, "acquire r");
+    verdict("self-ring with two slots", "kernel @s(%n: i32, %z: f32) { %r = ring<slots=2> : {x: f32}\n tasks %t in %n { role compute {\n"
+            " %a = acquire %r ; put %a.x, %z ; commit %r, %a ; %b = wait %r ; %c = acquire %r ; put %c.x, %z ; commit %r, %c ; release %r, %b ; %d = wait %r ; release %r, %d } } }",
+            RING_PROVED, NULL);
+    verdict("capacity", "kernel @c(%n: i32, %p: *f32) { %T = tensor %p, [%n], [1] ; %in = ring<slots=4> : {a: f32[65536]}\n tasks %t in %n {"
+            " role a { %s = acquire %in ; %x = tload %T, [0] : f32[65536] ; put %s.a, %x ; commit %in, %s } ; role b { %s = wait %in ; release %in, %s } } }",
+            RING_REFUTED, "the rings need 1048576 bytes, this target has 232448: `in` 4 x 262144 bytes");
+    verdict("loops that do not match, but fit", TWO("2", "for %i = 0, 2, 1 { " FILL " }", DRAIN " ; %s2 = wait %in ; release %in, %s2"), RING_BOUNDED, NULL);
+}
+
+int main(void) {
+    test_proved();
+    test_protocol();
+    test_progress();
+    return check_done();
+}
