@@ -68,6 +68,7 @@ typedef struct Check {
     Map numbers; /* value number text -> id */
     bool refuted, unmatched;
     long steps;
+    int parked; /* roles that stand outside of the loop being run, with work left: being stuck proves nothing then */
     const int *trips; /* simulation: trip count or condition by id; NULL while proving */
 } Check;
 
@@ -388,12 +389,15 @@ static void run_together(Check *c, const Cursor *cursors, const Node *node, cons
     StateSet seen = {0};
     Cursor after[MAX_ROLES], inside[MAX_ROLES];
     bool member[MAX_ROLES];
+    int parked = 0;
     for (int i = 0; i < c->role_count; i++) {
         const Node *own = next_node(&cursors[i]);
         member[i] = own && own->kind == node->kind && own->id == node->id;
         after[i] = cursors[i];
         after[i].at += member[i];
+        parked += own && !member[i];
     }
+    c->parked += parked;
     int ways = node->kind == NODE_IF ? 2 : 1;
     if (node->kind == NODE_LOOP) add_state(c, &seen, from); /* no trip at all */
     for (int way = 0; way < ways; way++) {
@@ -405,9 +409,10 @@ static void run_together(Check *c, const Cursor *cursors, const Node *node, cons
                 State state = seen.at.at[i];
                 run(c, inside, &state, &seen);
                 if (seen.at.count > MAX_STATES) c->unmatched = true;
-                if (c->unmatched) return;
+                if (c->unmatched) break;
             }
     }
+    c->parked -= parked;
     for (size_t i = 0; i < seen.at.count && !c->refuted && !c->unmatched; i++) {
         State state = seen.at.at[i];
         run(c, after, &state, ends);
@@ -442,6 +447,7 @@ static void run(Check *c, const Cursor *start, const State *from, StateSet *ends
     }
     if (c->unmatched) return;
     if (meeting) run_together(c, cursors, meeting, &state, ends);
+    else if (c->parked) c->unmatched = true;
     else report_stuck(c, &state, cursors);
 }
 
