@@ -139,25 +139,6 @@ bool triton_open(FrontUnit *unit) {
 
 /* --- lower --- */
 
-static Val constant_of(const FrontValue *value) {
-    switch (value->kind) {
-    case FRONT_BOOL: return tri_val_bool(value->i != 0);
-    case FRONT_INT: return tri_val_int(value->i);
-    case FRONT_FLOAT: return tri_val_float(value->f);
-    case FRONT_TEXT: return tri_val_str(value->text);
-    default: return val_none;
-    }
-}
-
-/* The constant that a string argument names: a dtype, as in `-D DTYPE=float16`, or itself. */
-static Val constant_argument(Lower *l, const FrontValue *value) {
-    Val v = constant_of(value);
-    const Type *dtype = NULL;
-    if (v.kind == VAL_STR)
-        dtype = tri_dtype_named(l->module, strncmp(v.text, "tl.", 3) == 0 ? v.text + 3 : v.text);
-    return dtype ? tri_val_dtype(dtype) : v;
-}
-
 static Val runtime_parameter(Lower *l, const FrontParam *param, const Type *type) {
     return tri_val_tensor(ir_argument(l->kernel, l->kernel->body, type, param->name));
 }
@@ -196,7 +177,7 @@ static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *v
         if (value->kind == FRONT_ARRAY)
             return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a constant",
                              "an array");
-        return constant_argument(l, value);
+        return tri_val_given(l, value);
     }
     if (value->kind == FRONT_ARRAY) {
         if (param->kind == FRONT_SCALAR)
@@ -209,7 +190,7 @@ static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *v
     }
     if (number && param->kind == FRONT_POINTER)
         return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "an array", "a number");
-    return number ? bind_scalar(l, param, value) : constant_argument(l, value);
+    return number ? bind_scalar(l, param, value) : tri_val_given(l, value);
 }
 
 static const PyNode *default_of(const PyNode *function, int index) {

@@ -120,6 +120,9 @@ Val tri_val_float(double value);
 Val tri_val_str(const char *text);
 Val tri_val_tensor(Ref ref);
 Val tri_val_dtype(const Type *type);
+/* What the user gave for a constant or with -D; a text that names a dtype ("float16", "tl.float16")
+ * is that dtype. */
+Val tri_val_given(Lower *l, const FrontValue *value);
 Val tri_val_tuple(Lower *l, const Val *items, int count);
 bool tri_val_is_const(Val v);  /* a number, None, string, dtype, function, or a tuple of such */
 bool tri_val_is_number(Val v); /* BOOL, INT, FLOAT */
@@ -164,6 +167,7 @@ typedef enum Promote { PROMOTE_WEAK = 1, PROMOTE_DIVIDE = 2 } Promote;
 bool tri_promote(Lower *l, Val *a, Val *b, int mode, Range range);
 /* Equal rank and fitting extents, or an error that shows both shapes. */
 bool tri_align(Lower *l, Val *a, Val *b, Range range);
+bool tri_fits(Lower *l, const Type *tile, Range range); /* not too many elements, or reported */
 Val tri_broadcast_to(Lower *l, Val v, int rank, const int64_t *extent, Range range);
 Val tri_truth(Lower *l, Val v,
               Range range); /* as the condition of if: a bool constexpr, or a scalar i1 */

@@ -78,6 +78,12 @@ static Val pad_rank(Lower *l, Val v, int rank) {
     return tri_val_tensor(ref);
 }
 
+bool tri_fits(Lower *l, const Type *tile, Range range) {
+    if (ty_elements(tile) <= MAX_TILE_ELEMENTS) return true;
+    tri_error(l, DIAG_TRI_TILE_SIZE, range, tri_type_text(l, tile), MAX_TILE_ELEMENTS);
+    return false;
+}
+
 bool tri_align(Lower *l, Val *a, Val *b, Range range) {
     const Type *ta = tri_val_type(l, *a), *tb = tri_val_type(l, *b);
     int rank = ta->rank > tb->rank ? ta->rank : tb->rank;
@@ -99,10 +105,7 @@ bool tri_align(Lower *l, Val *a, Val *b, Range range) {
         tri_error(l, DIAG_TRI_SHAPES, range, tri_type_text(l, ta), tri_type_text(l, tb));
         return false;
     }
-    if (ty_elements(common) > MAX_TILE_ELEMENTS) {
-        tri_error(l, DIAG_TRI_TILE_SIZE, range, tri_type_text(l, common), MAX_TILE_ELEMENTS);
-        return false;
-    }
+    if (!tri_fits(l, common, range)) return false;
     *a = pad_rank(l, *a, rank);
     *b = pad_rank(l, *b, rank);
     return true;

@@ -136,16 +136,6 @@ bool tri_names_is_jit(const Names *names, const PyNode *function, Arena *arena) 
 
 /* --- values --- */
 
-static Val from_define(const FrontValue *value) {
-    switch (value->kind) {
-    case FRONT_BOOL: return tri_val_bool(value->i != 0);
-    case FRONT_INT: return tri_val_int(value->i);
-    case FRONT_FLOAT: return tri_val_float(value->f);
-    case FRONT_TEXT: return tri_val_str(value->text);
-    default: return val_none;
-    }
-}
-
 /* Computes a module constant: a frame of its own, and no IR. */
 static Val compute(Lower *l, Name *name, const char *id, Range range) {
     if (name->ready) return name->value;
@@ -166,7 +156,8 @@ static Val compute(Lower *l, Name *name, const char *id, Range range) {
 Val tri_names_lookup(Lower *l, const char *id, Range range) {
     const FrontUnit *unit = l->unit;
     for (int i = unit->define_count; i-- > 0;)
-        if (strcmp(unit->defines[i].name, id) == 0) return from_define(&unit->defines[i].value);
+        if (strcmp(unit->defines[i].name, id) == 0)
+            return tri_val_given(l, &unit->defines[i].value);
     Name *name = map_get(&l->names->map, id);
     if (name) {
         switch (name->kind) {

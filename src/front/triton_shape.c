@@ -186,6 +186,11 @@ Val tri_lower_join(Lower *l, const Call *c) {
     const Type *common = ty_broadcast(l->module, tri_val_type(l, v[0]), tri_val_type(l, v[1]));
     if (common->rank == 0 || common->rank == MAX_RANK)
         return tri_error(l, DIAG_TRI_UNSUPPORTED, c->range, "`join` of scalars");
+    int64_t extent[MAX_RANK];
+    memcpy(extent, common->extent, sizeof extent);
+    extent[common->rank] = 2;
+    if (!tri_fits(l, ty_with_shape(l->module, common, common->rank + 1, extent), c->range))
+        return val_error;
     for (int i = 0; i < 2; i++)
         v[i] = tri_broadcast_to(l, v[i], common->rank, common->extent, c->range);
     return tri_val_tensor(ir_binary(&l->b, OP_JOIN, v[0].ref, v[1].ref));
@@ -215,6 +220,10 @@ Val tri_lower_cat(Lower *l, const Call *c) {
     for (int d = 0; fits && d < a->rank; d++) fits = d == axis || a->extent[d] == b->extent[d];
     if (!fits)
         return tri_error(l, DIAG_TRI_SHAPES, c->range, tri_type_text(l, a), tri_type_text(l, b));
+    int64_t extent[MAX_RANK];
+    memcpy(extent, a->extent, sizeof extent);
+    extent[axis] += b->extent[axis];
+    if (!tri_fits(l, ty_with_shape(l->module, a, a->rank, extent), c->range)) return val_error;
     Op *op = ir_begin(&l->b, OP_CAT);
     ir_operand(&l->b, op, v[0].ref);
     ir_operand(&l->b, op, v[1].ref);
@@ -422,6 +431,7 @@ Val tri_lower_dot(Lower *l, const Call *c) {
     extent[r - 1] = tb->extent[r - 1];
     if (r == 3) extent[1] = ta->extent[1];
     const Type *type = ty_tile(l->module, out, r, extent);
+    if (!tri_fits(l, type, c->range)) return val_error;
     if (acc.kind == VAL_NONE || tri_val_is_number(acc)) {
         acc = make_full(l, r, extent, acc.kind == VAL_NONE ? tri_val_int(0) : acc,
                         ty_scalar(l->module, out), c->range);

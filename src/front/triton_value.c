@@ -34,6 +34,20 @@ Val tri_val_tuple(Lower *l, const Val *items, int count) {
                  .count = count};
 }
 
+Val tri_val_given(Lower *l, const FrontValue *value) {
+    switch (value->kind) {
+    case FRONT_BOOL: return tri_val_bool(value->i != 0);
+    case FRONT_INT: return tri_val_int(value->i);
+    case FRONT_FLOAT: return tri_val_float(value->f);
+    case FRONT_TEXT: {
+        const char *name = strncmp(value->text, "tl.", 3) == 0 ? value->text + 3 : value->text;
+        const Type *dtype = tri_dtype_named(l->module, name);
+        return dtype ? tri_val_dtype(dtype) : tri_val_str(value->text);
+    }
+    default: return val_none;
+    }
+}
+
 bool tri_val_is_number(Val v) {
     return v.kind == VAL_BOOL || v.kind == VAL_INT || v.kind == VAL_FLOAT;
 }

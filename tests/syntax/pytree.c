@@ -23,28 +23,32 @@ static char *read_file(const char *path, size_t *size) {
     return text;
 }
 
-static int dump_file(const char *path) {
-    size_t size = 0;
-    char *text = read_file(path, &size);
-    if (!text) {
-        fprintf(stderr, "%s: cannot be read\n", path);
-        return 1;
-    }
-    Trap trap;
-    Arena arena;
-    Diag diag;
+static int dump_text(const char *path, const char *text, size_t size, Arena *arena) {
     SourceMap sources;
-    int result = 1;
-    if (TRAP_ARM(&trap)) {
-        arena_init(&arena, allocator_malloc, &trap);
-        source_init(&sources, &arena);
-        diag_init(&diag, &arena, &sources);
-        SourceFile *file = source_add(&sources, path, text, size);
-        PyNode *module = file ? py_parse(file, &arena, &diag) : NULL;
-        if (module) printf("== %s\n%s", path, py_dump(module, file, PY_DUMP_RANGES, &arena));
-        fputs(diag_render(&diag, &arena), stderr);
-        result = diag.errors > 0;
+    Diag diag;
+    source_init(&sources, arena);
+    diag_init(&diag, arena, &sources);
+    SourceFile *file = source_add(&sources, path, text, size);
+    if (file) {
+        PyNode *module = py_parse(file, arena, &diag);
+        printf("== %s\n%s", path, py_dump(module, file, PY_DUMP_RANGES, arena));
     }
+    fputs(diag_render(&diag, arena), stderr);
+    return !file || diag.errors > 0;
+}
+
+static int dump_file(const char *path) {
+    static Trap trap;
+    static Arena arena;
+    static char *text;
+    static size_t size;
+    volatile int result = 1;
+    text = read_file(path, &size);
+    arena_init(&arena, allocator_malloc, &trap);
+    if (!text)
+        fprintf(stderr, "%s: cannot be read\n", path);
+    else if (TRAP_ARM(&trap))
+        result = dump_text(path, text, size, &arena);
     arena_free(&arena);
     free(text);
     return result;
