@@ -55,6 +55,9 @@ $(B)/gen/embedded.o: $(B)/gen/embedded.c
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "== $$t"; $$t || exit 1; done
 
+$(B)/tests/pytree: tests/syntax/pytree.c $(B)/libtilewright.a
+	@mkdir -p $(@D)
+	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
 $(B)/tests/matrix: tests/numeric/matrix.c $(B)/libtilewright.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -o $@ $< $(B)/libtilewright.a $(LDLIBS)

@@ -47,7 +47,7 @@ make_venv() {
 }
 python_rules() { python3 tests/check_tree.py; }
 transcripts() { python3 tests/run.py; }
-python_grammar() { python3 tests/compare_ast.py; }
+python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
 numeric() { make -s build/tests/matrix && build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 device() { make -s check-gpu; }
 
@@ -61,6 +61,7 @@ group clang "$(need clang-14)" "apt-get install clang-14" with_clang
 group sanitized "" "" sanitized
 group tree "$(need python3)" "apt-get install python3" python_rules
 group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" transcripts
+group grammar "$(need python3.11)" "apt-get install python3.11" python_grammar
 group interp "" "" numeric interp 2
 group cpu "" "" numeric cpu 3
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
