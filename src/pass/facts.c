@@ -3,7 +3,9 @@
 
 enum { LARGEST = 1 << 20, DEEPEST = 24 };
 
-Facts facts_new(PassContext *cx, Kernel *k, bool may_wish) { return (Facts){cx, k, may_wish}; }
+Facts facts_new(PassContext *cx, Kernel *k, bool may_wish) {
+    return (Facts){cx, k, may_wish};
+}
 
 static int64_t low_bit(int64_t x) {
     if (x == 0) return LARGEST;
@@ -11,7 +13,8 @@ static int64_t low_bit(int64_t x) {
     return bit > LARGEST || bit < 0 ? LARGEST : bit;
 }
 
-/* A fact stated about x at the top of the kernel: the strongest `multiple` (align for addresses), or EQ. */
+/* A fact stated about x at the top of the kernel: the strongest `multiple` (align for addresses),
+ * or EQ. */
 static const Attr *stated(const Kernel *k, Ref x, AttrId id) {
     const Attr *best = NULL;
     for (const Op *op = k->body->first; op; op = op->next) {
@@ -53,7 +56,8 @@ static int64_t divisor_of_op(const Kernel *k, const Value *v, int depth) {
         return a > LARGEST >> number ? LARGEST : a << number;
     case OP_NEG:
     case OP_CAST: /* wrapping keeps a power of two */
-        if (!elem_is_int(v->type->elem) || !elem_is_int(ir_type(k, op->operands[0])->elem)) return 1;
+        if (!elem_is_int(v->type->elem) || !elem_is_int(ir_type(k, op->operands[0])->elem))
+            return 1;
         return divisor_at(k, op->operands[0], depth);
     case OP_PTR_ADD:
         a = divisor_at(k, op->operands[0], depth);
@@ -72,8 +76,10 @@ static int64_t divisor_at(const Kernel *k, Ref x, int depth) {
     const Value *v = ir_value(k, x);
     const Attr *fact = stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
     int64_t known = fact ? low_bit(fact->number) : 1;
-    if ((fact = stated(k, x, AT_EQ)) && low_bit(fact->number) > known) known = low_bit(fact->number);
-    if (v->type->pointer && known < elem_info[v->type->elem].bytes) known = elem_info[v->type->elem].bytes;
+    if ((fact = stated(k, x, AT_EQ)) && low_bit(fact->number) > known)
+        known = low_bit(fact->number);
+    if (v->type->pointer && known < elem_info[v->type->elem].bytes)
+        known = elem_info[v->type->elem].bytes;
     int64_t found = 1;
     if (v->op) {
         found = divisor_of_op(k, v, depth + 1);
@@ -85,7 +91,9 @@ static int64_t divisor_at(const Kernel *k, Ref x, int depth) {
     return found > known ? found : known;
 }
 
-int64_t fact_divisor(const Facts *f, Ref x) { return divisor_at(f->k, x, 0); }
+int64_t fact_divisor(const Facts *f, Ref x) {
+    return divisor_at(f->k, x, 0);
+}
 
 static bool nonnegative_at(const Kernel *k, Ref x, int depth) {
     if (x == REF_NONE || depth > DEEPEST) return false;
@@ -97,7 +105,8 @@ static bool nonnegative_at(const Kernel *k, Ref x, int depth) {
     if (!v->op) {
         const Op *owner = v->region->owner;
         if (owner && owner->code == OP_FOR && v->index == 0)
-            return nonnegative_at(k, owner->operands[0], depth + 1) && nonnegative_at(k, owner->operands[2], depth + 1);
+            return nonnegative_at(k, owner->operands[0], depth + 1) &&
+                   nonnegative_at(k, owner->operands[2], depth + 1);
         return owner && owner->code == OP_TASKS;
     }
     const Op *op = v->op;
@@ -112,29 +121,47 @@ static bool nonnegative_at(const Kernel *k, Ref x, int depth) {
     case OP_CDIV:
     case OP_MIN:
     case OP_OR:
-        return nonnegative_at(k, op->operands[0], depth + 1) && nonnegative_at(k, op->operands[1], depth + 1);
+        return nonnegative_at(k, op->operands[0], depth + 1) &&
+               nonnegative_at(k, op->operands[1], depth + 1);
     case OP_REM:
     case OP_SHR:
     case OP_CAST: return nonnegative_at(k, op->operands[0], depth + 1);
     case OP_MOD: return nonnegative_at(k, op->operands[1], depth + 1);
     case OP_MAX:
     case OP_AND:
-        return nonnegative_at(k, op->operands[0], depth + 1) || nonnegative_at(k, op->operands[1], depth + 1);
+        return nonnegative_at(k, op->operands[0], depth + 1) ||
+               nonnegative_at(k, op->operands[1], depth + 1);
     default: return false;
     }
 }
 
-bool fact_nonnegative(const Facts *f, Ref x) { return nonnegative_at(f->k, x, 0); }
+bool fact_nonnegative(const Facts *f, Ref x) {
+    return nonnegative_at(f->k, x, 0);
+}
 
-/* Can the launcher compute it? Parameters, parts of tensor parameters, and arithmetic on them, all at the top. */
+/* Can the launcher compute it? Parameters, parts of tensor parameters, and arithmetic on them, all
+ * at the top. */
 static bool at_launch(const Kernel *k, Ref x, int depth) {
     if (ref_is_literal(x)) return true;
     if (!ref_is_value(x) || depth > DEEPEST) return false;
     const Value *v = ir_value(k, x);
     if (!v->op) return v->region == k->body;
     switch (v->op->code) {
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_REM: case OP_FLOORDIV: case OP_MOD: case OP_CDIV:
-    case OP_MIN: case OP_MAX: case OP_CAST: case OP_PTR_ADD: case OP_EXTENT: case OP_STRIDE: case OP_BASE:
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_REM:
+    case OP_FLOORDIV:
+    case OP_MOD:
+    case OP_CDIV:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_CAST:
+    case OP_PTR_ADD:
+    case OP_EXTENT:
+    case OP_STRIDE:
+    case OP_BASE:
         if (v->op->parent != k->body) return false;
         for (int i = 0; i < v->op->operand_count; i++)
             if (!at_launch(k, v->op->operands[i], depth + 1)) return false;
@@ -143,7 +170,9 @@ static bool at_launch(const Kernel *k, Ref x, int depth) {
     }
 }
 
-bool fact_at_launch(const Kernel *k, Ref x) { return at_launch(k, x, 0); }
+bool fact_at_launch(const Kernel *k, Ref x) {
+    return at_launch(k, x, 0);
+}
 
 static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
     Kernel *k = f->k;
@@ -172,11 +201,20 @@ bool fact_wish_equal(Facts *f, Ref x, int64_t value) {
     return wish(f, x, AT_EQ, value);
 }
 
+bool fact_wish_least(Facts *f, Ref x, int64_t least) {
+    int64_t number;
+    if (ir_const_int(f->k, x, &number)) return number >= least;
+    const Attr *fact = ref_is_value(x) ? stated(f->k, x, AT_LEAST) : NULL;
+    if (fact && fact->number >= least) return true;
+    return wish(f, x, AT_LEAST, least);
+}
+
 /* --- tensors --- */
 static Ref part(Facts *f, Ref tensor, Opcode code, int dim) {
     Kernel *k = f->k;
     for (const Op *op = k->body->first; op; op = op->next)
-        if (op->code == code && op->operands[0] == tensor && op_int(op, AT_DIM, 0) == dim) return op->results[0];
+        if (op->code == code && op->operands[0] == tensor && op_int(op, AT_DIM, 0) == dim)
+            return op->results[0];
     Builder b = ir_builder(k, k->body);
     b.before = k->body->first;
     Op *op = ir_begin(&b, code);

@@ -1,11 +1,14 @@
-/* facts.h: what is known of a scalar without running the kernel: what it is a multiple of, and whether it is >= 0.
+/* facts.h: what is known of a scalar without running the kernel: what it is a multiple of, and
+ * whether it is >= 0.
  *
- * Known are literals, what arithmetic keeps, `assume`s, and `require`s: wishes of the compiler that the launcher tests
- * before it takes this variant. fact_wish turns a fact that is missing into such a wish, where the launcher can test it
- * (parameters and what follows from them) and the compile may wish at all.
+ * Known are literals, what arithmetic keeps, `assume`s, and `require`s: wishes of the compiler that
+ * the launcher tests before it takes this variant. fact_wish turns a fact that is missing into such
+ * a wish, where the launcher can test it (parameters and what follows from them) and the compile
+ * may wish at all.
  *
  *     mul %pid, 128      is a multiple of 128 and not negative
- *     %lda : i32         after fact_wish(f, %lda, 8): a multiple of 8, and the kernel begins with `require<mult=8> %lda` */
+ *     %lda : i32         after fact_wish(f, %lda, 8): a multiple of 8, and the kernel begins with
+ * `require<mult=8> %lda` */
 #ifndef PASS_FACTS_H
 #define PASS_FACTS_H
 #include "pass/pass.h"
@@ -25,10 +28,12 @@ bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple);
 /* Is it this number, known or wished for? */
 bool fact_wish_equal(Facts *f, Ref x, int64_t value);
 
+bool fact_wish_least(Facts *f, Ref x, int64_t least);
 /* Can the launcher compute it from the arguments? */
 bool fact_at_launch(const Kernel *k, Ref x);
 
-/* The parts of a tensor, whether made by `tensor` or a parameter. An extent may be REF_NONE: unbounded. */
+/* The parts of a tensor, whether made by `tensor` or a parameter. An extent may be REF_NONE:
+ * unbounded. */
 typedef struct TensorParts {
     Ref tensor, base;
     int rank;

@@ -1,14 +1,16 @@
 /* layout.c: pass `layout`, for machines with threads. Contract:
  *
  *   in   flat, access or ring form, orders and instructions stamped
- *   out  FORM_LAYOUT: every tile value has a layout (layout.h); operands of an elementwise op live where its result
- *        lives (extents of 1: where the result's squeezed layout says), operands of a dot in shared memory, loads and
- *        stores coalesced; `convert` wherever a value is wanted elsewhere than it is
+ *   out  FORM_LAYOUT: every tile value has a layout (layout.h); operands of an elementwise op live
+ * where its result lives (extents of 1: where the result's squeezed layout says), operands of a dot
+ * in shared memory, loads and stores coalesced; `convert` wherever a value is wanted elsewhere than
+ * it is
  *
- * Loads, dots and reductions fix a layout by their nature (layout_choose.c); elementwise ops take over that of their
- * operands, a loop-carried value that of what is yielded. Values computed from indices and constants alone float: they
- * have no layout of their own and are computed again in each layout that someone wants them in, which costs less than
- * moving them. Wishes about alignment and strides become `require`s (facts.h). */
+ * Loads, dots and reductions fix a layout by their nature (layout_choose.c); elementwise ops take
+ * over that of their operands, a loop-carried value that of what is yielded. Values computed from
+ * indices and constants alone float: they have no layout of their own and are computed again in
+ * each layout that someone wants them in, which costs less than moving them. Wishes about alignment
+ * and strides become `require`s (facts.h). */
 #include "pass/layout_choose.h"
 
 #include <string.h>
@@ -72,7 +74,8 @@ static void inverse_dims(const Op *permute, int64_t *dims) {
 }
 
 static void refuse(State *st, const Op *op) {
-    diag_emit(st->k->module->diag, DIAG_LAYOUT_OP, op->range, op_info[op->code].mnemonic, st->cx->machine->name);
+    diag_emit(st->k->module->diag, DIAG_LAYOUT_OP, op->range, op_info[op->code].mnemonic,
+              st->cx->machine->name);
     st->failed = true;
 }
 
@@ -81,7 +84,8 @@ static const Layout *default_layout(State *st, const Type *type) {
     return in_registers(st, choose_blocked(type, st->warps, type->rank - 1), type);
 }
 
-/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a vector load. */
+/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a
+ * vector load. */
 static const Layout *natural_elementwise(State *st, const Op *op) {
     const Type *result = ir_type(st->k, op->results[0]);
     const Layout *best = NULL;
@@ -113,14 +117,17 @@ static const Layout *natural_shape(State *st, const Op *op) {
         tile.turned = op_attr(op, AT_DIMS)->list.at[0] == 1 ? !tile.turned : tile.turned;
         return in_shared(st, tile);
     }
-    if (op->code == OP_EXPAND) return in_registers(st, ll_expand(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
-    if (op->code == OP_PERMUTE) return in_registers(st, ll_permute(&from->map, op_attr(op, AT_DIMS)->list.at), type);
+    if (op->code == OP_EXPAND)
+        return in_registers(st, ll_expand(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
+    if (op->code == OP_PERMUTE)
+        return in_registers(st, ll_permute(&from->map, op_attr(op, AT_DIMS)->list.at), type);
     if (op->code == OP_RESHAPE && powers_of_two(t) && powers_of_two(type))
         return in_registers(st, ll_reshape(&from->map, type->rank, type->extent), type);
     return default_layout(st, type);
 }
 
-/* Do all uses of a ring's view read it from shared memory: as an operand of a dot, or stored by TMA? */
+/* Do all uses of a ring's view read it from shared memory: as an operand of a dot, or stored by
+ * TMA? */
 static bool reads_in_place(State *st, const Region *region, Ref value) {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
@@ -148,7 +155,8 @@ static const Layout *natural_op(State *st, const Op *op, int index) {
     case OP_PERMUTE: return natural_shape(st, op);
     case OP_BROADCAST: return natural(st, op->operands[0]) ? default_layout(st, type) : NULL;
     case OP_TLOAD:
-        return in_registers(st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
+        return in_registers(
+            st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
     case OP_GET: {
         Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
@@ -165,14 +173,18 @@ static const Layout *natural_op(State *st, const Op *op, int index) {
     case OP_WHILE: return natural(st, op->regions[1]->args[index]);
     case OP_IF: {
         const Layout *then = natural(st, op->regions[0]->last->operands[index]);
-        if (!then && op->region_count > 1) then = natural(st, op->regions[1]->last->operands[index]);
+        if (!then && op->region_count > 1)
+            then = natural(st, op->regions[1]->last->operands[index]);
         return then ? then : default_layout(st, type);
     }
-    default: return op_has(op->code, TRAIT_ELEMENTWISE) ? natural_elementwise(st, op) : default_layout(st, type);
+    default:
+        return op_has(op->code, TRAIT_ELEMENTWISE) ? natural_elementwise(st, op)
+                                                   : default_layout(st, type);
     }
 }
 
-/* A value that a loop carries: what is yielded decides, then what it starts from; it never floats. */
+/* A value that a loop carries: what is yielded decides, then what it starts from; it never floats.
+ */
 static const Layout *natural_carried(State *st, Ref initial, Ref yielded, const Type *type) {
     const Layout *layout = is_tile(st->k, yielded) ? natural(st, yielded) : NULL;
     if (!layout && is_tile(st->k, initial)) layout = natural(st, initial);
@@ -183,9 +195,11 @@ static const Layout *natural_carried(State *st, Ref initial, Ref yielded, const 
 static const Layout *natural_argument(State *st, const Value *v) {
     const Op *owner = v->region->owner;
     if (owner && owner->code == OP_FOR)
-        return natural_carried(st, owner->operands[2 + v->index], v->region->last->operands[v->index - 1], v->type);
+        return natural_carried(st, owner->operands[2 + v->index],
+                               v->region->last->operands[v->index - 1], v->type);
     if (owner && owner->code == OP_WHILE)
-        return natural_carried(st, owner->operands[v->index], owner->regions[1]->last->operands[v->index], v->type);
+        return natural_carried(st, owner->operands[v->index],
+                               owner->regions[1]->last->operands[v->index], v->type);
     return default_layout(st, v->type);
 }
 
@@ -199,7 +213,8 @@ static const Layout *natural(State *st, Ref ref) {
     Value v = *ir_value(st->k, ref);
     if (v.layout) return v.layout;
     Natural *entry = natural_entry(st, ref);
-    if (entry->state != UNSEEN) return entry->layout; /* ASKED: a cycle through a loop; someone else decides */
+    if (entry->state != UNSEEN)
+        return entry->layout; /* ASKED: a cycle through a loop; someone else decides */
     entry->state = ASKED;
     const Layout *layout = v.op ? natural_op(st, v.op, v.index) : natural_argument(st, &v);
     entry = natural_entry(st, ref);
@@ -211,8 +226,8 @@ static const Layout *natural(State *st, Ref ref) {
 static char *want_key(State *st, Ref ref, const Layout *layout) {
     Arena *a = st->cx->scratch;
     if (layout->home == HOME_SHARED)
-        return arena_printf(a, "%u s %d %lld %d", ref, layout->tile.width, (long long)layout->tile.rows_held,
-                            layout->tile.turned);
+        return arena_printf(a, "%u s %d %lld %d", ref, layout->tile.width,
+                            (long long)layout->tile.rows_held, layout->tile.turned);
     return arena_printf(a, "%u %s", ref, ll_text(&layout->map, a));
 }
 
@@ -286,7 +301,8 @@ static Ref want(State *st, Ref ref, const Layout *layout, const Op *user) {
     } else {
         Builder b = behind(st, ref, user->range);
         if (layout->home == HOME_SHARED && v.op && v.op->parent == user->parent)
-            b = ir_builder_before(st->k, (Op *)user); /* all loads first, then their way through shared memory */
+            b = ir_builder_before(
+                st->k, (Op *)user); /* all loads first, then their way through shared memory */
         Op *op = ir_begin(&b, OP_CONVERT);
         ir_operand(&b, op, ref);
         result = ir_end(&b, op, NULL);
@@ -309,29 +325,43 @@ static void want_operands(State *st, Op *op, const Layout *layout) {
 }
 
 /* --- TMA --- */
-/* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
+/* Can the box of this access move between global memory and the shared tile by TMA? Asks for what
+ * is missing. */
 static bool tma_fits(State *st, const Op *op, const Type *box, const SharedTile *tile) {
     Kernel *k = st->k;
     if (!st->cx->machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
     Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
     const Attr *fill = op_attr(op, AT_FILL);
-    if (mask || box->extent[0] > 256 || box->extent[1] * tile->elem_bytes % tile->width) return false;
+    if (mask || box->extent[0] > 256 || box->extent[1] * tile->elem_bytes % tile->width)
+        return false;
     if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
     TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
     if (parts.rank > 5 || choose_contiguous(&st->facts, op, box) != 1) return false;
     int inner = fact_tensor_dim(op, parts.rank, 2, 1);
     if (inner != parts.rank - 1) return false;
     for (int d = 0; d < parts.rank; d++)
-        if (parts.extent[d] == REF_NONE || !fact_at_launch(k, parts.extent[d]) || !fact_at_launch(k, parts.stride[d]))
+        if (parts.extent[d] == REF_NONE || !fact_at_launch(k, parts.extent[d]) ||
+            !fact_at_launch(k, parts.stride[d]))
             return false;
+    /* The chip wants boxes to begin at 16-byte multiples of a row, and stores not to begin before
+     * the tensor. */
+    RefList offsets = op_list(op, 0);
+    if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < 16) return false;
+    for (int d = 0; d < parts.rank && op->code == OP_TSTORE; d++)
+        if (!fact_nonnegative(&st->facts, offsets.at[d])) return false;
     bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, 16) &&
                 fact_wish_equal(&st->facts, parts.stride[inner], 1);
-    for (int d = 0; fits && d < parts.rank; d++)
-        if (d != inner) fits = fact_wish_multiple(&st->facts, parts.stride[d], 16 / tile->elem_bytes);
+    for (int d = 0; fits && d < parts.rank; d++) {
+        fits = fact_wish_least(&st->facts, parts.extent[d], 1) &&
+               fact_wish_least(&st->facts, parts.stride[d], 1);
+        if (d != inner)
+            fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], 16 / tile->elem_bytes);
+    }
     return fits;
 }
 
-/* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does not write. */
+/* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does
+ * not write. */
 static bool whole_panels(const SharedTile *tile) {
     return tile->zero_rows == tile->rows && tile->zero_columns == tile->columns;
 }
@@ -344,7 +374,8 @@ static bool load_by_tma(State *st, const Op *op) {
     if (!put || uses[op->results[0]] != 1 || put->list_count[0]) return false;
     Ref ring = ir_value(st->k, put->operands[0])->op->operands[0];
     SharedTile tile = layout_field(st->cx, st->k, ring, op_text(put, AT_FIELD));
-    if (!whole_panels(&tile) || !tma_fits(st, op, ir_type(st->k, op->results[0]), &tile)) return false;
+    if (!whole_panels(&tile) || !tma_fits(st, op, ir_type(st->k, op->results[0]), &tile))
+        return false;
     ir_value(st->k, op->results[0])->layout = in_shared(st, tile);
     return true;
 }
@@ -352,18 +383,22 @@ static bool load_by_tma(State *st, const Op *op) {
 /* A field that is only stored goes out by TMA if it can. */
 static bool store_by_tma(State *st, const Op *get) {
     const Op *store = get->next;
-    while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0])) store = store->next;
+    while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0]))
+        store = store->next;
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!store || uses[get->results[0]] != 1) return false;
     Ref ring = ir_value(st->k, get->operands[0])->op->operands[0];
     SharedTile tile = layout_field(st->cx, st->k, ring, op_text(get, AT_FIELD));
-    if (!whole_panels(&tile) || !tma_fits(st, store, ir_type(st->k, get->results[0]), &tile)) return false;
+    if (!whole_panels(&tile) || !tma_fits(st, store, ir_type(st->k, get->results[0]), &tile))
+        return false;
     ir_value(st->k, get->results[0])->layout = in_shared(st, tile);
     return true;
 }
 
 /* --- one op after the other --- */
-static void set(State *st, Ref ref, const Layout *layout) { ir_value(st->k, ref)->layout = layout; }
+static void set(State *st, Ref ref, const Layout *layout) {
+    ir_value(st->k, ref)->layout = layout;
+}
 
 static void place_dot(State *st, Op *op) {
     if (ir_type(st->k, op->operands[0])->rank != 2) {
@@ -399,13 +434,15 @@ static void place_dot(State *st, Op *op) {
     set(st, op->results[0], layout);
 }
 
-/* Bytes along the contiguous dimension that one store of a warp covers without a gap: its vector, then its lanes. */
+/* Bytes along the contiguous dimension that one store of a warp covers without a gap: its vector,
+ * then its lanes. */
 static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
     int64_t run = ll_run(map, dim, elem_bytes);
     for (bool grown = true; grown;) {
         grown = false;
         uint32_t next = (uint32_t)run << ll_shift(map, dim);
-        for (int i = 0; i < map->count[LL_LANE] && !grown; i++) grown = map->basis[LL_LANE][i] == next;
+        for (int i = 0; i < map->count[LL_LANE] && !grown; i++)
+            grown = map->basis[LL_LANE][i] == next;
         if (grown) run *= 2;
     }
     return run * elem_bytes;
@@ -414,8 +451,10 @@ static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
 static void place_store(State *st, Op *op, int value_group) {
     Ref value = op_operand(op, value_group);
     if (!is_tile(st->k, value) && !is_tile(st->k, op->operands[0])) return;
-    const Type *type = is_tile(st->k, value) ? ir_type(st->k, value) : ir_type(st->k, op->operands[0]);
-    if (op->code == OP_STORE || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS) type = ir_type(st->k, op->operands[0]);
+    const Type *type =
+        is_tile(st->k, value) ? ir_type(st->k, value) : ir_type(st->k, op->operands[0]);
+    if (op->code == OP_STORE || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
+        type = ir_type(st->k, op->operands[0]);
     const Layout *layout = natural(st, value);
     if (layout && layout->home == HOME_SHARED) return; /* stored by TMA */
     int contiguous = choose_contiguous(&st->facts, op, type);
@@ -423,14 +462,20 @@ static void place_store(State *st, Op *op, int value_group) {
     bool same = is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
                 ty_elements(ir_type(st->k, value)) == ty_elements(type);
     bool other = !same || !layout;
-    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there. */
+    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits
+     * there. */
     if (!other && ty_elements(type) * elem_info[type->elem].bytes <= 128 << 10)
-        other = run_of_warp(&layout->map, contiguous, elem_info[type->elem].bytes) < (whole < 32 ? whole : 32);
+        other = run_of_warp(&layout->map, contiguous, elem_info[type->elem].bytes) <
+                (whole < 32 ? whole : 32);
     if (other)
-        layout = in_registers(st, choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous), type);
+        layout = in_registers(
+            st,
+            choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous),
+            type);
     want_operands(st, op, layout);
     if (op->result_count) set(st, op->results[0], layout);
-    if (op->code == OP_TSTORE) layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
+    if (op->code == OP_TSTORE)
+        layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
 }
 
 static void place_region(State *st, Region *region);
@@ -453,7 +498,8 @@ static void place_loop(State *st, Op *op) {
         int skipped = end->code == OP_TEST ? 1 : 0;
         for (int i = skipped; i < end->operand_count; i++)
             if (is_tile(st->k, end->operands[i]))
-                end->operands[i] = want(st, end->operands[i], ir_value(st->k, op->results[i - skipped])->layout, end);
+                end->operands[i] = want(st, end->operands[i],
+                                        ir_value(st->k, op->results[i - skipped])->layout, end);
     }
 }
 
@@ -465,7 +511,8 @@ static void place_if(State *st, Op *op) {
         Op *end = op->regions[r]->last;
         for (int i = 0; end && i < end->operand_count; i++)
             if (is_tile(st->k, end->operands[i]))
-                end->operands[i] = want(st, end->operands[i], ir_value(st->k, op->results[i])->layout, end);
+                end->operands[i] =
+                    want(st, end->operands[i], ir_value(st->k, op->results[i])->layout, end);
     }
 }
 
@@ -478,18 +525,21 @@ static void place_role(State *st, Op *op) {
 
 static void place_reduce(State *st, Op *op) {
     const Layout *from = natural(st, op->operands[0]);
-    if (!from || from->home == HOME_SHARED) from = default_layout(st, ir_type(st->k, op->operands[0]));
+    if (!from || from->home == HOME_SHARED)
+        from = default_layout(st, ir_type(st->k, op->operands[0]));
     want_operands(st, op, from);
     for (int i = 0; i < op->result_count; i++)
         if (is_tile(st->k, op->results[i]))
             set(st, op->results[i],
-                in_registers(st, ll_slice(&from->map, (int)op_int(op, AT_AXIS, 0)), ir_type(st->k, op->results[i])));
+                in_registers(st, ll_slice(&from->map, (int)op_int(op, AT_AXIS, 0)),
+                             ir_type(st->k, op->results[i])));
 }
 
 static void place_shape(State *st, Op *op) {
     const Layout *layout = natural(st, op->results[0]), *from = natural(st, op->operands[0]);
     if (layout->home == HOME_REGISTERS && from->home == HOME_REGISTERS && op->code == OP_RESHAPE &&
-        !(powers_of_two(ir_type(st->k, op->operands[0])) && powers_of_two(ir_type(st->k, op->results[0])))) {
+        !(powers_of_two(ir_type(st->k, op->operands[0])) &&
+          powers_of_two(ir_type(st->k, op->results[0])))) {
         refuse(st, op);
         return;
     }
@@ -530,7 +580,8 @@ static void place_op(State *st, Op *op) {
         refuse(st, op);
         return;
     }
-    if (op->code == OP_TLOAD && st->role && load_by_tma(st, op)) return;
+    if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && load_by_tma(st, op))
+        return;
     if (op->code == OP_GET && st->role && store_by_tma(st, op)) return;
     const Layout *layout = natural(st, op->results[0]);
     if (!layout) return; /* floats */
@@ -551,7 +602,8 @@ static void place_op(State *st, Op *op) {
     }
     want_operands(st, op, layout);
     set(st, op->results[0], layout);
-    if (op->code == OP_TLOAD) layout_vector(&st->facts, op, ir_type(st->k, op->results[0]), &layout->map); /* wishes */
+    if (op->code == OP_TLOAD)
+        layout_vector(&st->facts, op, ir_type(st->k, op->results[0]), &layout->map); /* wishes */
 }
 
 static void place_region(State *st, Region *region) {

@@ -1,27 +1,29 @@
 /* layout.h: what the pass `layout` leaves behind, for SIMT emitters.
  *
- * After the pass every tile value has a Layout: in registers (where each thread's elements are), or in shared memory
- * (the operand of a matrix instruction, a field of a ring). A `convert` changes the layout of a value and nothing
- * else. Values of rank 0 are uniform and have none.
+ * After the pass every tile value has a Layout: in registers (where each thread's elements are), or
+ * in shared memory (the operand of a matrix instruction, a field of a ring). A `convert` changes
+ * the layout of a value and nothing else. Values of rank 0 are uniform and have none.
  *
- *     %a = tload ..        : f16[128,64]   registers: 16-byte vectors along the contiguous dimension
- *     %s = convert %a                      shared: 128 rows of 128 bytes, swizzled
- *     %d = dot %s, %t, %c                  registers: the accumulator of wgmma */
+ *     %a = tload ..        : f16[128,64]   registers: 16-byte vectors along the contiguous
+ * dimension %s = convert %a                      shared: 128 rows of 128 bytes, swizzled %d = dot
+ * %s, %t, %c                  registers: the accumulator of wgmma */
 #ifndef PASS_LAYOUT_H
 #define PASS_LAYOUT_H
 #include "pass/facts.h"
 #include "pass/linear_layout.h"
 
-/* A matrix in shared memory: panels of `width` bytes a row, one panel after the other, 16-byte chunks swizzled over the
- * width. Element (r, c) of the stored matrix lies at
- *     swizzle((c / per) * panel + r * width + (c % per) * elem_bytes),    per = width / elem_bytes */
+/* A matrix in shared memory: panels of `width` bytes a row, one panel after the other, 16-byte
+ * chunks swizzled over the width. Element (r, c) of the stored matrix lies at swizzle((c / per) *
+ * panel + r * width + (c % per) * elem_bytes),    per = width / elem_bytes */
 typedef struct SharedTile {
     int64_t rows, columns; /* of the stored matrix: all leading extents together, the last extent */
-    int64_t rows_held;     /* rows that have room: rows, rounded up for the instruction that reads them */
-    int elem_bytes, width; /* width: 128, 64, 32 */
-    int64_t panel, bytes;  /* of one panel, of all */
-    int64_t zero_rows, zero_columns; /* the instruction reads so many along K: what lies beyond the tile must be 0 */
-    bool turned;           /* the value is the transpose of what is stored */
+    int64_t
+        rows_held; /* rows that have room: rows, rounded up for the instruction that reads them */
+    int elem_bytes, width;           /* width: 128, 64, 32 */
+    int64_t panel, bytes;            /* of one panel, of all */
+    int64_t zero_rows, zero_columns; /* the instruction reads so many along K: what lies beyond the
+                                        tile must be 0 */
+    bool turned;                     /* the value is the transpose of what is stored */
 } SharedTile;
 
 typedef enum LayoutHome { HOME_REGISTERS, HOME_SHARED } LayoutHome;
@@ -41,21 +43,24 @@ ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role)
 /* All warps of a block. */
 int layout_warps(const PassContext *cx, const Kernel *k);
 
-/* Elements along its contiguous dimension that one access of a tload, tstore or tatomic moves, from what is known of base,
- * strides and offsets; asks for what is missing where the facts may wish. */
+/* Elements along its contiguous dimension that one access of a tload, tstore or tatomic moves, from
+ * what is known of base, strides and offsets; asks for what is missing where the facts may wish. */
 int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
 /* The dimension of the tile along which memory is contiguous; -1: none is known to be. */
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
-/* The dimension of the tile that is dimension dim of the tensor; -1: the box is one element thick there. */
+/* The dimension of the tile that is dimension dim of the tensor; -1: the box is one element thick
+ * there. */
 int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim);
 
 SharedTile layout_shared_tile(const Type *type, int rows_multiple);
-/* The same for operand `which` (0, 1) of a dot; turned: the operand is the transpose of the stored type. */
+/* The same for operand `which` (0, 1) of a dot; turned: the operand is the transpose of the stored
+ * type. */
 SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool turned);
 /* How a field of a ring is stored: by type and by the instructions that read it. */
 SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field);
 /* Is the matrix instruction of this dot wgmma, mma or fma? The stamp, or what a stamp would say. */
 Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot);
 /* The grid of warps over an accumulator, wgmma: of warpgroups. */
-void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
+void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m,
+                     int *along_n);
 #endif

@@ -1,9 +1,11 @@
-/* layout_choose.c: which layout a thing asks for by its own nature; layout.c spreads them over the kernel.
+/* layout_choose.c: which layout a thing asks for by its own nature; layout.c spreads them over the
+ * kernel.
  *
- * A memory access wants 16-byte vectors along the contiguous dimension, neighbouring lanes side by side; a dot wants
- * the accumulator of its instruction; an operand of a matrix instruction wants rows of 128, 64 or 32 bytes in shared
- * memory, swizzled. None of this depends on alignment or on what is known at launch, so that a variant with and one
- * without a `require` keep the same layouts, and the same bits.
+ * A memory access wants 16-byte vectors along the contiguous dimension, neighbouring lanes side by
+ * side; a dot wants the accumulator of its instruction; an operand of a matrix instruction wants
+ * rows of 128, 64 or 32 bytes in shared memory, swizzled. None of this depends on alignment or on
+ * what is known at launch, so that a variant with and one without a `require` keep the same
+ * layouts, and the same bits.
  *
  *     f32[1024], 4 warps: register (1) (2) (512), lane (4) .. (64), warp (128) (256) */
 #include "pass/layout_choose.h"
@@ -22,7 +24,9 @@ static const Op *find_tasks(const Kernel *k) {
     return op;
 }
 
-static bool runs_elsewhere(const Op *role) { return op_attr(role, AT_ON) != NULL; }
+static bool runs_elsewhere(const Op *role) {
+    return op_attr(role, AT_ON) != NULL;
+}
 
 static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
     const char *name = op_text(role, AT_FIELD);
@@ -35,12 +39,14 @@ static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
 }
 
 /* Roles in this order: compute first (warpgroups start at warp 0), then the rest. */
-static ThreadGroup find_group(const PassContext *cx, const Kernel *k, const Op *wanted, int *total) {
+static ThreadGroup find_group(const PassContext *cx, const Kernel *k, const Op *wanted,
+                              int *total) {
     ThreadGroup found = {0, 0};
     int at = 0;
     const Op *tasks = find_tasks(k);
     for (int turn = 0; tasks && turn < 2; turn++)
-        for (const Op *role = tasks->regions[tasks->region_count - 1]->first; role; role = role->next) {
+        for (const Op *role = tasks->regions[tasks->region_count - 1]->first; role;
+             role = role->next) {
             if (role->code != OP_ROLE || runs_elsewhere(role)) continue;
             bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0;
             if (compute != (turn == 0)) continue;
@@ -57,8 +63,10 @@ ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role)
     if (runs_elsewhere(role)) {
         const Op *tasks = find_tasks(k);
         const char *on = op_text(role, AT_ON);
-        for (const Op *other = tasks->regions[tasks->region_count - 1]->first; other; other = other->next)
-            if (other->code == OP_ROLE && strcmp(op_text(other, AT_FIELD), on) == 0 && other != role)
+        for (const Op *other = tasks->regions[tasks->region_count - 1]->first; other;
+             other = other->next)
+            if (other->code == OP_ROLE && strcmp(op_text(other, AT_FIELD), on) == 0 &&
+                other != role)
                 return layout_group(cx, k, other);
     }
     int total;
@@ -73,15 +81,23 @@ int layout_warps(const PassContext *cx, const Kernel *k) {
 }
 
 /* --- shared memory --- */
-static int64_t round_up(int64_t x, int64_t multiple) { return (x + multiple - 1) / multiple * multiple; }
+static int64_t round_up(int64_t x, int64_t multiple) {
+    return (x + multiple - 1) / multiple * multiple;
+}
 
 SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
     SharedTile t = {.rows = 1, .columns = 1, .elem_bytes = ty_elem_bytes(type)};
     for (int d = 0; d < type->rank - 1; d++) t.rows *= type->extent[d];
     if (type->rank) t.columns = type->extent[type->rank - 1];
     int64_t row = t.columns * t.elem_bytes;
-    /* The widest that divides the row; if none does, the narrowest that holds it, else the widest. */
-    t.width = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : row > 64 ? 128 : row > 32 ? 64 : 32;
+    /* The widest that divides the row; if none does, the narrowest that holds it, else the widest.
+     */
+    t.width = row % 128 == 0  ? 128
+              : row % 64 == 0 ? 64
+              : row % 32 == 0 ? 32
+              : row > 64      ? 128
+              : row > 32      ? 64
+                              : 32;
     t.rows_held = round_up(t.rows, rows_multiple);
     t.panel = t.rows_held * t.width;
     t.bytes = round_up(t.panel * ((row + t.width - 1) / t.width), 1024);
@@ -123,14 +139,16 @@ static void follow(FieldUse *use, const Region *region, Ref value, bool turned) 
             if (op->operands[i] != value) continue;
             if (op->code == OP_PERMUTE) follow(use, op->parent, op->results[0], !turned);
             if (op->code == OP_DOT && i < 2) {
-                SharedTile t = layout_operand_tile(use->type, layout_dot_instr(use->cx, use->k, op), i, turned);
+                SharedTile t = layout_operand_tile(use->type, layout_dot_instr(use->cx, use->k, op),
+                                                   i, turned);
                 if (t.rows_held > use->tile.rows_held || t.bytes > use->tile.bytes) {
                     use->tile.rows_held = t.rows_held;
                     use->tile.panel = t.panel;
                     use->tile.bytes = t.bytes;
                 }
                 if (t.zero_rows > use->tile.zero_rows) use->tile.zero_rows = t.zero_rows;
-                if (t.zero_columns > use->tile.zero_columns) use->tile.zero_columns = t.zero_columns;
+                if (t.zero_columns > use->tile.zero_columns)
+                    use->tile.zero_columns = t.zero_columns;
             }
         }
         for (int i = 0; i < op->region_count; i++) follow(use, op->regions[i], value, turned);
@@ -141,7 +159,8 @@ static void find_gets(FieldUse *use, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_GET && strcmp(op_text(op, AT_FIELD), use->field) == 0) {
             const Op *from = ir_value(use->k, op->operands[0])->op;
-            if (from && from->operands[0] == use->ring) follow(use, op->parent, op->results[0], false);
+            if (from && from->operands[0] == use->ring)
+                follow(use, op->parent, op->results[0], false);
         }
         for (int i = 0; i < op->region_count; i++) find_gets(use, op->regions[i]);
     }
@@ -151,7 +170,12 @@ SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const 
     const Type *type = ir_type(k, ring);
     for (int i = 0; i < type->field_count; i++)
         if (strcmp(type->fields[i].name, field) == 0) {
-            FieldUse use = {cx, k, ring, field, type->fields[i].type, layout_shared_tile(type->fields[i].type, 8)};
+            FieldUse use = {cx,
+                            k,
+                            ring,
+                            field,
+                            type->fields[i].type,
+                            layout_shared_tile(type->fields[i].type, 8)};
             find_gets(&use, k->body);
             return use.tile;
         }
@@ -185,7 +209,8 @@ static int floor_pow2(int64_t x) {
     return p;
 }
 
-void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
+void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m,
+                     int *along_n) {
     const Type *c = ir_type(k, dot->operands[2]);
     Word instr = layout_dot_instr(cx, k, dot);
     int units = instr == INSTR_WGMMA ? warps / 4 : warps;
@@ -199,9 +224,11 @@ void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int 
                c->extent[1] / (units / *along_m) >= 16)
             *along_m /= 2;
     *along_n = units / *along_m;
-    /* wgmma: a warpgroup's columns of B begin with a panel; the warpgroups left over do the same work twice. */
+    /* wgmma: a warpgroup's columns of B begin with a panel; the warpgroups left over do the same
+     * work twice. */
     int64_t n = c->extent[1];
-    while (instr == INSTR_WGMMA && *along_n > 1 && ((n & (n - 1)) || n / *along_n < 64)) *along_n /= 2;
+    while (instr == INSTR_WGMMA && *along_n > 1 && ((n & (n - 1)) || n / *along_n < 64))
+        *along_n /= 2;
 }
 
 /* --- registers --- */
@@ -268,7 +295,8 @@ LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op
 
 int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     if (tile->rank == 0) return 0;
-    if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC) return tile->rank - 1;
+    if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC)
+        return tile->rank - 1;
     TensorParts parts = fact_tensor(f, access->operands[0]);
     for (int d = tile->rank - 1; d >= 0; d--) {
         int64_t stride;
@@ -289,7 +317,9 @@ int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim) {
 
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile) {
     for (int d = tile->rank - 1; d >= 0; d--)
-        if (fact_wish_equal(f, parts->stride[fact_tensor_dim(access, parts->rank, tile->rank, d)], 1)) return d;
+        if (fact_wish_equal(f, parts->stride[fact_tensor_dim(access, parts->rank, tile->rank, d)],
+                            1))
+            return d;
     return -1;
 }
 
@@ -301,7 +331,8 @@ static bool wraps(const Op *access, int dim) {
 }
 
 int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
-    if (tile->rank == 0 || op_operand(access, access->code == OP_TLOAD ? 1 : 2)) return 1; /* a mask: element by element */
+    if (tile->rank == 0 || op_operand(access, access->code == OP_TLOAD ? 1 : 2))
+        return 1; /* a mask: element by element */
     TensorParts parts = fact_tensor(f, access->operands[0]);
     RefList offsets = op_list(access, 0);
     int bytes = elem_info[tile->elem].bytes, inner = layout_vector_dim(f, access, &parts, tile);
@@ -309,11 +340,13 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
     int inner_dim = fact_tensor_dim(access, parts.rank, tile->rank, inner);
     int vector = wraps(access, inner_dim) ? 1 : ll_run(map, inner, bytes);
     /* A padded tile: no vector may reach from inside it into the padding. */
-    while (vector > 1 && (tile->extent[inner] % vector || fact_divisor(f, offsets.at[inner_dim]) < vector)) vector /= 2;
+    while (vector > 1 &&
+           (tile->extent[inner] % vector || fact_divisor(f, offsets.at[inner_dim]) < vector))
+        vector /= 2;
     for (int d = 0; d < parts.rank && vector > 1; d++) {
         int64_t offset = 1;
-        bool still = layout_tile_dim(access, parts.rank, tile->rank, d) < 0 && ir_const_int(f->k, offsets.at[d], &offset) &&
-                     offset == 0;
+        bool still = layout_tile_dim(access, parts.rank, tile->rank, d) < 0 &&
+                     ir_const_int(f->k, offsets.at[d], &offset) && offset == 0;
         if (d == inner_dim || still || fact_wish_multiple(f, parts.stride[d], vector)) continue;
         while (vector > fact_divisor(f, parts.stride[d])) vector /= 2;
     }

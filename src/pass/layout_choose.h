@@ -1,4 +1,5 @@
-/* layout_choose.h: layouts that accesses and dots ask for (layout_choose.c), for the pass `layout`. */
+/* layout_choose.h: layouts that accesses and dots ask for (layout_choose.c), for the pass `layout`.
+ */
 #ifndef PASS_LAYOUT_CHOOSE_H
 #define PASS_LAYOUT_CHOOSE_H
 #include "pass/layout.h"
@@ -6,6 +7,7 @@
 /* 16-byte vectors along the contiguous dimension, then lanes, then warps, then registers. */
 LinearLayout choose_blocked(const Type *type, int warps, int contiguous);
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps);
-/* The dimension of the tile along which memory is contiguous; the last one, and a wish for it, when nothing is known. */
+/* The dimension of the tile along which memory is contiguous; the last one, and a wish for it, when
+ * nothing is known. */
 int choose_contiguous(Facts *f, const Op *access, const Type *tile);
 #endif

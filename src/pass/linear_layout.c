@@ -1,11 +1,12 @@
 /* linear_layout.c: the algebra of layouts; linear_layout.h says what a layout is.
  *
- * Everything rests on one solver: the bases of a layout, input by input, are reduced to echelon form while the
- * combination of input bits that gives each row is kept beside it. Looking an index up in it gives the smallest place
- * that holds the element; ranks, inverses and compositions are uses of it.
+ * Everything rests on one solver: the bases of a layout, input by input, are reduced to echelon
+ * form while the combination of input bits that gives each row is kept beside it. Looking an index
+ * up in it gives the smallest place that holds the element; ranks, inverses and compositions are
+ * uses of it.
  *
- *     bases 1, 2, 5, 10 (4x4, xor swizzle): the row for bit 2 is 5 ^ 1 = 4, made of offset bits {0, 2};
- *     so element 4 lies at offset 5. */
+ *     bases 1, 2, 5, 10 (4x4, xor swizzle): the row for bit 2 is 5 ^ 1 = 4, made of offset bits {0,
+ * 2}; so element 4 lies at offset 5. */
 #include "pass/linear_layout.h"
 
 #include <string.h>
@@ -75,7 +76,9 @@ static void place_xor(LayoutPlace *a, const LayoutPlace *b) {
     for (int in = 0; in < LL_INPUTS; in++) a->at[in] ^= b->at[in];
 }
 
-static int high_bit(uint32_t x) { return 31 - __builtin_clz(x); }
+static int high_bit(uint32_t x) {
+    return 31 - __builtin_clz(x);
+}
 
 static void echelon_add(Echelon *e, uint32_t row, LayoutPlace made, int input, int bit) {
     while (row) {
@@ -114,14 +117,20 @@ static bool echelon_find(const Echelon *e, uint32_t index, LayoutPlace *place) {
     return true;
 }
 
-int ll_rank(const LinearLayout *layout) { return echelon_of(layout).rank; }
-bool ll_surjective(const LinearLayout *layout) { return ll_rank(layout) == ll_index_bits(layout); }
+int ll_rank(const LinearLayout *layout) {
+    return echelon_of(layout).rank;
+}
+bool ll_surjective(const LinearLayout *layout) {
+    return ll_rank(layout) == ll_index_bits(layout);
+}
 bool ll_injective(const LinearLayout *layout) {
     int inputs = 0;
     for (int in = 0; in < LL_INPUTS; in++) inputs += layout->count[in];
     return ll_rank(layout) == inputs;
 }
-LayoutPlace ll_free(const LinearLayout *layout) { return echelon_of(layout).free; }
+LayoutPlace ll_free(const LinearLayout *layout) {
+    return echelon_of(layout).free;
+}
 
 bool ll_find(const LinearLayout *layout, uint32_t index, LayoutPlace *place) {
     Echelon e = echelon_of(layout);
@@ -154,8 +163,9 @@ LayoutPlace placemap_apply(const PlaceMap *map, LayoutPlace place) {
 
 /* --- how many registers hold something --- */
 static bool coord_live(const LinearLayout *layout, uint32_t fixed, int dim, int64_t extent) {
-    /* Is there a place among lanes, warps and blocks that keeps the coordinate below the extent? The smallest
-     * coordinate reachable from `fixed` decides; lower it greedily with a basis of the others' span. */
+    /* Is there a place among lanes, warps and blocks that keeps the coordinate below the extent?
+     * The smallest coordinate reachable from `fixed` decides; lower it greedily with a basis of the
+     * others' span. */
     uint32_t row[32] = {0};
     int shift = ll_shift(layout, dim);
     uint32_t mask = ll_mask(layout, dim);
@@ -177,7 +187,8 @@ int ll_registers(const LinearLayout *layout, const int64_t *extent) {
         LayoutPlace place = {{r}};
         uint32_t index = ll_apply(layout, place);
         bool live = true;
-        for (int d = 0; d < layout->rank && live; d++) live = coord_live(layout, index, d, extent[d]);
+        for (int d = 0; d < layout->rank && live; d++)
+            live = coord_live(layout, index, d, extent[d]);
         if (live) return (int)r + 1;
     }
     return 1;
@@ -186,8 +197,8 @@ int ll_registers(const LinearLayout *layout, const int64_t *extent) {
 /* --- changing --- */
 /* Rewrites every basis by `move` and drops register bases that became zero. */
 static LinearLayout rewrite(const LinearLayout *layout, LinearLayout result, bool drop_zero,
-                            uint32_t (*move)(const LinearLayout *from, const LinearLayout *to, uint32_t index,
-                                             const void *user),
+                            uint32_t (*move)(const LinearLayout *from, const LinearLayout *to,
+                                             uint32_t index, const void *user),
                             const void *user) {
     for (int in = 0; in < LL_INPUTS; in++)
         for (int i = 0; i < layout->count[in]; i++) {
@@ -201,7 +212,8 @@ static uint32_t place_coord(const LinearLayout *layout, int dim, uint32_t coord)
     return coord << ll_shift(layout, dim);
 }
 
-static uint32_t move_slice(const LinearLayout *from, const LinearLayout *to, uint32_t index, const void *user) {
+static uint32_t move_slice(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                           const void *user) {
     int dim = *(const int *)user;
     uint32_t result = 0;
     for (int d = 0, out = 0; d < from->rank; d++)
@@ -221,7 +233,8 @@ LinearLayout ll_squeeze(const LinearLayout *layout, int dim) {
     return ll_expand(&sliced, dim);
 }
 
-static uint32_t move_expand(const LinearLayout *from, const LinearLayout *to, uint32_t index, const void *user) {
+static uint32_t move_expand(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                            const void *user) {
     int dim = *(const int *)user;
     uint32_t result = 0;
     for (int d = 0; d < from->rank; d++)
@@ -236,7 +249,8 @@ LinearLayout ll_expand(const LinearLayout *layout, int dim) {
     return rewrite(layout, result, false, move_expand, &dim);
 }
 
-static uint32_t move_permute(const LinearLayout *from, const LinearLayout *to, uint32_t index, const void *user) {
+static uint32_t move_permute(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                             const void *user) {
     const int64_t *dims = user;
     uint32_t result = 0;
     for (int d = 0; d < from->rank; d++)
@@ -250,7 +264,8 @@ LinearLayout ll_permute(const LinearLayout *layout, const int64_t *dims) {
     return rewrite(layout, result, false, move_permute, dims);
 }
 
-static uint32_t move_same(const LinearLayout *from, const LinearLayout *to, uint32_t index, const void *user) {
+static uint32_t move_same(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                          const void *user) {
     (void)from, (void)to, (void)user;
     return index;
 }
@@ -265,7 +280,8 @@ typedef struct Walk {
     int done[MAX_RANK]; /* bits of each dimension that have a basis */
 } Walk;
 
-/* 2^bits steps along dim as input bits; zero bases past the extent. Registers that would repeat are left out. */
+/* 2^bits steps along dim as input bits; zero bases past the extent. Registers that would repeat are
+ * left out. */
 static void walk(Walk *w, LayoutInput input, int dim, int bits) {
     for (int i = 0; i < bits; i++) {
         bool inside = w->done[dim] < w->layout.log2[dim];
@@ -278,12 +294,13 @@ static void walk(Walk *w, LayoutInput input, int dim, int bits) {
 
 /* What the tile still lacks becomes registers, minor dimension first. */
 static LinearLayout walk_rest(Walk *w, const int *order) {
-    for (int i = 0; i < w->layout.rank; i++) walk(w, LL_REGISTER, order[i], w->layout.log2[order[i]]);
+    for (int i = 0; i < w->layout.rank; i++)
+        walk(w, LL_REGISTER, order[i], w->layout.log2[order[i]]);
     return w->layout;
 }
 
-LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const int *lanes, const int *warps,
-                        const int *order) {
+LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const int *lanes,
+                        const int *warps, const int *order) {
     Walk w = {.layout = ll_empty(rank, extent)};
     for (int i = 0; i < rank; i++) walk(&w, LL_REGISTER, order[i], ll_log2(size[order[i]]));
     for (int i = 0; i < rank; i++) walk(&w, LL_LANE, order[i], ll_log2(lanes[order[i]]));
@@ -295,7 +312,8 @@ static const int rows_last[2] = {1, 0}; /* columns are minor */
 static const int columns_last[2] = {0, 1};
 
 static Walk walk_tile(int64_t rows, int64_t columns, int least_rows, int least_columns) {
-    int64_t extent[2] = {rows < least_rows ? least_rows : rows, columns < least_columns ? least_columns : columns};
+    int64_t extent[2] = {rows < least_rows ? least_rows : rows,
+                         columns < least_columns ? least_columns : columns};
     return (Walk){.layout = ll_empty(2, extent)};
 }
 
@@ -310,9 +328,10 @@ LinearLayout ll_mma_accumulator(int64_t m, int64_t n, int warps_m, int warps_n) 
     return walk_rest(&w, rows_last);
 }
 
-/* One operand: w = 32 / bits elements along k in a register, 4 lanes along k, 8 along the outer dimension. */
-static LinearLayout mma_operand(int64_t m, int64_t n, int k_dim, int bits, bool eight_rows, int warps_outer,
-                                int warps_other, bool outer_first) {
+/* One operand: w = 32 / bits elements along k in a register, 4 lanes along k, 8 along the outer
+ * dimension. */
+static LinearLayout mma_operand(int64_t m, int64_t n, int k_dim, int bits, bool eight_rows,
+                                int warps_outer, int warps_other, bool outer_first) {
     int per = ll_log2(32 / bits), outer = 1 - k_dim;
     int least[2];
     least[k_dim] = 8 << per;
@@ -346,7 +365,8 @@ LinearLayout ll_wgmma_accumulator(int64_t m, int64_t n, int groups_m, int groups
     walk(&w, LL_REGISTER, 0, 1);
     walk(&w, LL_WARP, 0, 2);
     walk(&w, LL_WARP, 0, ll_log2(groups_m));
-    /* The columns of one warpgroup first, so that its registers follow each other; the next group lies above them. */
+    /* The columns of one warpgroup first, so that its registers follow each other; the next group
+     * lies above them. */
     int columns = w.layout.log2[1] - ll_log2(groups_n);
     if (columns < 3) columns = 3;
     walk(&w, LL_REGISTER, 1, columns - w.done[1]);
@@ -366,8 +386,8 @@ LinearLayout ll_shared(int64_t rows, int64_t columns, int elem_bytes, int swizzl
     walk(&w, LL_OFFSET, 1, in_panel);
     walk(&w, LL_OFFSET, 0, w.layout.log2[0]);
     walk_rest(&w, rows_last);
-    /* Byte-address bits 4.. are xored with bits 7..: an offset bit that stands for address bit 7+j moves the column
-     * of address bit 4+j along. */
+    /* Byte-address bits 4.. are xored with bits 7..: an offset bit that stands for address bit 7+j
+     * moves the column of address bit 4+j along. */
     int elem_bits = ll_log2(elem_bytes);
     for (int j = 0; 16 << j < swizzle; j++) {
         int high = 7 + j - elem_bits, low = 4 + j - elem_bits;
@@ -379,7 +399,9 @@ LinearLayout ll_shared(int64_t rows, int64_t columns, int elem_bytes, int swizzl
 
 int ll_run(const LinearLayout *layout, int dim, int elem_bytes) {
     int run = 1, shift = ll_shift(layout, dim);
-    for (int i = 0; i < layout->count[LL_REGISTER] && i < layout->log2[dim] && run * 2 * elem_bytes <= 16; i++, run *= 2)
+    for (int i = 0;
+         i < layout->count[LL_REGISTER] && i < layout->log2[dim] && run * 2 * elem_bytes <= 16;
+         i++, run *= 2)
         if (layout->basis[LL_REGISTER][i] != (uint32_t)1 << (shift + i)) break;
     return run;
 }

@@ -18,7 +18,7 @@ typedef struct ScalarStep {
     Elem elem, from; /* of the result; of the operands */
     Word predicate;
     int at[3];      /* registers of the operands; SLOT, GRID: at[0] is the number */
-    int64_t number; /* LITERAL */
+    int64_t number; /* LITERAL; PTR_ADD: bytes of an element */
 } ScalarStep;
 
 struct ScalarProgram {
@@ -92,12 +92,16 @@ static int compile_op(Compiler *c, const Op *op) {
     case OP_EXTENT: case OP_STRIDE: case OP_BASE: return compile_part(c, op);
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_REM: case OP_FLOORDIV: case OP_MOD: case OP_CDIV:
     case OP_MIN: case OP_MAX: case OP_AND: case OP_OR: case OP_XOR: case OP_SHL: case OP_SHR: case OP_CAST:
-    case OP_CMP: case OP_SELECT: case OP_NEG: case OP_NOT: case OP_ABS: break;
+    case OP_CMP: case OP_SELECT: case OP_NEG: case OP_NOT: case OP_ABS: case OP_PTR_ADD: break;
     default: return fail(c, op);
     }
     ScalarStep step = {.kind = STEP_OP, .code = op->code, .predicate = op_word(op, AT_PRED, CMP_EQ)};
     step.elem = ir_type(c->k, op->results[0])->elem;
     step.from = ir_type(c->k, op->operands[op->operand_count - 1])->elem;
+    if (op->code == OP_PTR_ADD) {
+        step.number = elem_info[step.elem].bytes;
+        step.elem = EL_U64;
+    }
     if (elem_is_float(step.elem) || elem_is_float(step.from)) return fail(c, op);
     for (int i = 0; i < op->operand_count && i < 3; i++) {
         step.at[i] = compile_ref(c, op->operands[i]);
@@ -162,6 +166,7 @@ static int64_t run_step(const ScalarStep *step, const int64_t *r) {
     switch (step->code) {
     case OP_CAST: return step->elem == EL_I1 ? x != 0 : elem_wrap(step->elem, x);
     case OP_CMP: return compare(step, x, y);
+    case OP_PTR_ADD: return (int64_t)((uint64_t)x + (uint64_t)y * (uint64_t)step->number);
     case OP_SELECT: return x ? y : r[step->at[2]];
     case OP_NEG: return elem_wrap(step->elem, (int64_t)(0 - (uint64_t)x));
     case OP_NOT: return step->elem == EL_I1 ? !x : elem_wrap(step->elem, ~x);

@@ -4,14 +4,18 @@
 
 static const int minor_last[2] = {1, 0};
 
-static LayoutPlace at(uint32_t r, uint32_t lane, uint32_t warp) { return (LayoutPlace){{r, lane, warp, 0}}; }
+static LayoutPlace at(uint32_t r, uint32_t lane, uint32_t warp) {
+    return (LayoutPlace){{r, lane, warp, 0}};
+}
 
-static bool is_at(const LinearLayout *l, uint32_t r, uint32_t lane, uint32_t warp, uint32_t row, uint32_t col) {
+static bool is_at(const LinearLayout *l, uint32_t r, uint32_t lane, uint32_t warp, uint32_t row,
+                  uint32_t col) {
     uint32_t index = ll_apply(l, at(r, lane, warp));
     return ll_coord(l, index, 0) == row && ll_coord(l, index, 1) == col;
 }
 
-static LinearLayout flat(int bits, const uint32_t *registers, int nr, const uint32_t *lanes, int nl) {
+static LinearLayout flat(int bits, const uint32_t *registers, int nr, const uint32_t *lanes,
+                         int nl) {
     int64_t extent = (int64_t)1 << bits;
     LinearLayout l = ll_empty(1, &extent);
     for (int i = 0; i < nr; i++) ll_push(&l, LL_REGISTER, registers[i]);
@@ -37,7 +41,8 @@ static void test_apply_and_inverse(void) {
     CHECK(ll_apply(&s, at(7, 0, 0)) == 6);
     for (uint32_t i = 0; i < 16; i++) {
         LayoutPlace place;
-        CHECK(ll_find(&s, i, &place) && ll_apply(&s, place) == i && place.at[LL_OFFSET] == ll_apply(&s, at(i, 0, 0)));
+        CHECK(ll_find(&s, i, &place) && ll_apply(&s, place) == i &&
+              place.at[LL_OFFSET] == ll_apply(&s, at(i, 0, 0)));
     }
 
     /* replication: lane bit 0 holds nothing new */
@@ -52,7 +57,9 @@ static void test_blocked(Arena *arena) {
     int64_t wide[2] = {16, 64}, narrow[2] = {16, 32};
     int size[2] = {1, 4}, lanes[2] = {4, 8}, warps[2] = {2, 2};
     LinearLayout l = ll_blocked(2, wide, size, lanes, warps, minor_last);
-    CHECK_TEXT(ll_text(&l, arena), "register (0,1) (0,2) (8,0), lane (0,4) (0,8) (0,16) (1,0) (2,0), warp (0,32) (4,0)");
+    CHECK_TEXT(
+        ll_text(&l, arena),
+        "register (0,1) (0,2) (8,0), lane (0,4) (0,8) (0,16) (1,0) (2,0), warp (0,32) (4,0)");
     LinearLayout n = ll_blocked(2, narrow, size, lanes, warps, minor_last);
     CHECK(n.basis[LL_WARP][0] == 0 && ll_coord(&n, n.basis[LL_WARP][1], 0) == 4);
 
@@ -83,23 +90,27 @@ static void test_odd_extents(void) {
 }
 
 static void test_fragments(Arena *arena) {
-    LinearLayout a = ll_mma_a(16, 16, 16, 1, 1), b = ll_mma_b(16, 8, 16, 1, 1), c = ll_mma_accumulator(16, 8, 1, 1);
-    CHECK_TEXT(ll_text(&a, arena), "register (0,1) (8,0) (0,8), lane (0,2) (0,4) (1,0) (2,0) (4,0)");
+    LinearLayout a = ll_mma_a(16, 16, 16, 1, 1), b = ll_mma_b(16, 8, 16, 1, 1),
+                 c = ll_mma_accumulator(16, 8, 1, 1);
+    CHECK_TEXT(ll_text(&a, arena),
+               "register (0,1) (8,0) (0,8), lane (0,2) (0,4) (1,0) (2,0) (4,0)");
     CHECK_TEXT(ll_text(&b, arena), "register (1,0) (8,0), lane (2,0) (4,0) (0,1) (0,2) (0,4)");
     CHECK_TEXT(ll_text(&c, arena), "register (0,1) (8,0), lane (0,2) (0,4) (1,0) (2,0) (4,0)");
     CHECK(is_at(&a, 6, 13, 0, 11, 10) && is_at(&b, 3, 13, 0, 11, 3) && is_at(&c, 2, 13, 0, 11, 2));
     LinearLayout a8 = ll_mma_a(16, 32, 8, 1, 1), a32 = ll_mma_a(16, 8, 32, 1, 1);
-    CHECK_TEXT(ll_text(&a8, arena), "register (0,1) (0,2) (8,0) (0,16), lane (0,4) (0,8) (1,0) (2,0) (4,0)");
+    CHECK_TEXT(ll_text(&a8, arena),
+               "register (0,1) (0,2) (8,0) (0,16), lane (0,4) (0,8) (1,0) (2,0) (4,0)");
     CHECK_TEXT(ll_text(&a32, arena), "register (8,0) (0,4), lane (0,1) (0,2) (1,0) (2,0) (4,0)");
     LinearLayout w = ll_wgmma_accumulator(64, 32, 1, 1);
-    CHECK_TEXT(ll_text(&w, arena),
-               "register (0,1) (8,0) (0,8) (0,16), lane (0,2) (0,4) (1,0) (2,0) (4,0), warp (16,0) (32,0)");
+    CHECK_TEXT(ll_text(&w, arena), "register (0,1) (8,0) (0,8) (0,16), lane (0,2) (0,4) (1,0) "
+                                   "(2,0) (4,0), warp (16,0) (32,0)");
     LinearLayout two = ll_wgmma_accumulator(128, 32, 2, 1);
     CHECK(ll_coord(&two, two.basis[LL_WARP][2], 0) == 64);
     LinearLayout side = ll_wgmma_accumulator(64, 32, 1, 2);
     CHECK(ll_coord(&side, side.basis[LL_WARP][2], 1) == 16);
 
-    /* two accumulators side by side are the 16-bit operand: nothing moves; an 8-bit operand needs lanes */
+    /* two accumulators side by side are the 16-bit operand: nothing moves; an 8-bit operand needs
+     * lanes */
     LinearLayout c16 = ll_mma_accumulator(16, 16, 1, 1);
     CHECK(ll_plan_convert(&c16, &a, 2).kind == CONVERT_NONE);
     LinearLayout c32 = ll_mma_accumulator(16, 32, 1, 1);
@@ -113,7 +124,8 @@ static PlaceMap offsets(const LinearLayout *registers, const LinearLayout *share
 }
 
 static void test_swizzles(void) {
-    /* 128-byte swizzle of 16-bit rows of 64: row 5, byte 34 lies at 754; 64-byte: row 5, byte 20 at 372 */
+    /* 128-byte swizzle of 16-bit rows of 64: row 5, byte 34 lies at 754; 64-byte: row 5, byte 20 at
+     * 372 */
     LinearLayout s128 = ll_shared(8, 64, 2, 128), s64 = ll_shared(8, 32, 2, 64);
     LayoutPlace place;
     CHECK(ll_find(&s128, 5 * 64 + 17, &place) && place.at[LL_OFFSET] * 2 == 754);
@@ -122,7 +134,8 @@ static void test_swizzles(void) {
     LinearLayout panels = ll_shared(8, 128, 2, 128);
     CHECK(ll_find(&panels, 64, &place) && place.at[LL_OFFSET] == 512);
 
-    /* f32 32x32, a warp reads a column: 32 wavefronts plain, 1 swizzled; a row is free either way */
+    /* f32 32x32, a warp reads a column: 32 wavefronts plain, 1 swizzled; a row is free either way
+     */
     int64_t square[2] = {32, 32};
     int one[2] = {1, 1}, down[2] = {32, 1}, across[2] = {1, 32};
     LinearLayout column = ll_blocked(2, square, one, down, one, minor_last);
@@ -139,7 +152,8 @@ static void test_swizzles(void) {
     m = offsets(&column, &turn);
     CHECK(ll_bank_conflicts(&m, 4, 1) == 1);
 
-    /* a phase of ldmatrix, 8 rows of 16 bytes: pitch 128, 64, 32 meet 8, 4, 2 times; swizzled once */
+    /* a phase of ldmatrix, 8 rows of 16 bytes: pitch 128, 64, 32 meet 8, 4, 2 times; swizzled once
+     */
     static const int pitch[3] = {128, 64, 32};
     for (int i = 0; i < 3; i++) {
         int64_t tile[2] = {8, pitch[i] / 2};
@@ -162,7 +176,8 @@ static void test_swizzles(void) {
     CHECK(ll_surjective(&via) && ll_injective(&via));
     PlaceMap w = offsets(&acc, &via), r = offsets(&rows, &via);
     int bits[4];
-    CHECK(ll_vector(&w, 2, 16, bits) == 4 && bits[0] == 0 && bits[1] == 1); /* pairs rows r and r + 8 */
+    CHECK(ll_vector(&w, 2, 16, bits) == 4 && bits[0] == 0 &&
+          bits[1] == 1); /* pairs rows r and r + 8 */
     CHECK(ll_vector(&r, 2, 16, NULL) == 4);
     CHECK(ll_bank_conflicts(&w, 2, 4) == 1 && ll_bank_conflicts(&r, 2, 4) == 1);
 }
@@ -175,7 +190,8 @@ static void test_conversions(void) {
     CHECK(plan.kind == CONVERT_SHUFFLE);
     for (uint32_t r = 0; r < 4; r++)
         for (uint32_t l = 0; l < 4; l++)
-            CHECK(ll_apply(&s, placemap_apply(&plan.map, at(r, l, 0))) == ll_apply(&d, at(r, l, 0)));
+            CHECK(ll_apply(&s, placemap_apply(&plan.map, at(r, l, 0))) ==
+                  ll_apply(&d, at(r, l, 0)));
     /* registers in another order are free */
     LinearLayout p = flat(4, (uint32_t[]){2, 1}, 2, (uint32_t[]){4, 8}, 2);
     CHECK(ll_plan_convert(&s, &p, 4).kind == CONVERT_REGISTERS);

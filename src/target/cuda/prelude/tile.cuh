@@ -2,6 +2,7 @@
  *
  *  tw_load_row<V>(to, row, i, n, on, fill)    elements i .. i+V-1 of a row of n; what is outside, or all if not on: fill
  *  tw_store_row<V>(row, i, n, on, from)       the same outward; what is outside is dropped
+ *  tw_copy_row<V>(s, row, i, n, on)           the same into shared memory, zeros outside; by cp.async where whole
  *  tw_tile_at(s, r, c, panel, width, bytes)   where element (r, c) of a tile in shared memory lies: panels of `width`
  *                                             bytes a row, `panel` bytes each, swizzled */
 #ifndef TILEWRIGHT_TILE_CUH
@@ -26,6 +27,17 @@ template <int V, class T> TW_FN void tw_store_row(T *row, i64 i, i64 n, bool on,
     }
 #pragma unroll
     for (int j = 0; j < V; j++) tw_stg_if<1>(on && (u64)(i + j) < (u64)n, row + i + j, from + j);
+}
+
+template <int V, class T> TW_FN void tw_copy_row(u32 s, const T *row, i64 i, i64 n, bool on) {
+    bool whole = on && i >= 0 && i + V <= n;
+    if (whole || !on || i + V <= 0 || i >= n) {
+        tw_cp_async<V * (int)sizeof(T)>(s, whole ? row + i : row, whole);
+        return;
+    }
+    T part[V];
+    tw_load_row<V>(part, row, i, n, on, T());
+    tw_sts<V>(s, part);
 }
 
 TW_FN u32 tw_tile_at(u32 s, u32 r, u32 c, u32 panel, u32 width, u32 bytes) {

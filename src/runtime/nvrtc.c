@@ -1,0 +1,169 @@
+/* nvrtc.c: see nvrtc.h. */
+#include "runtime/nvrtc.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct NvrtcProgramTag *NvrtcProgram;
+
+/* NVRTC(name, symbol, parameters): all return 0 for success. */
+#define NVRTC_FUNCTIONS(NVRTC)                                                       \
+    NVRTC(version, "nvrtcVersion", (int *major, int *minor))                         \
+    NVRTC(create, "nvrtcCreateProgram",                                              \
+          (NvrtcProgram * program, const char *text, const char *name, int count,    \
+           const char *const *headers, const char *const *names))                    \
+    NVRTC(compile, "nvrtcCompileProgram",                                            \
+          (NvrtcProgram program, int count, const char *const *options))             \
+    NVRTC(cubin_size, "nvrtcGetCUBINSize", (NvrtcProgram program, size_t * size))    \
+    NVRTC(cubin, "nvrtcGetCUBIN", (NvrtcProgram program, char *cubin))               \
+    NVRTC(log_size, "nvrtcGetProgramLogSize", (NvrtcProgram program, size_t * size)) \
+    NVRTC(log, "nvrtcGetProgramLog", (NvrtcProgram program, char *log))              \
+    NVRTC(destroy, "nvrtcDestroyProgram", (NvrtcProgram * program))
+
+struct NvrtcTable {
+#define NVRTC(name, symbol, parameters) int(*name) parameters;
+    NVRTC_FUNCTIONS(NVRTC)
+#undef NVRTC
+};
+
+static bool load_table(Nvrtc *n) {
+#define NVRTC(name, symbol, parameters) \
+    if (!(*(void **)&n->table->name = dlsym(n->library, symbol))) return false;
+    NVRTC_FUNCTIONS(NVRTC)
+#undef NVRTC
+    return true;
+}
+
+/* The builtins of the same folder, then the library itself. */
+static bool open_file(Nvrtc *n, const char *path) {
+    char pattern[600];
+    const char *slash = strrchr(path, '/');
+    if (slash) {
+        glob_t found;
+        snprintf(pattern, sizeof pattern, "%.*s/libnvrtc-builtins.so*", (int)(slash - path), path);
+        if (glob(pattern, 0, NULL, &found) == 0) {
+            if (found.gl_pathc) n->builtins = dlopen(found.gl_pathv[0], RTLD_NOW | RTLD_GLOBAL);
+            globfree(&found);
+        }
+    }
+    n->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!n->library && n->builtins) {
+        dlclose(n->builtins);
+        n->builtins = NULL;
+    }
+    if (n->library) snprintf(n->path, sizeof n->path, "%s", path);
+    return n->library != NULL;
+}
+
+static bool open_matching(Nvrtc *n, const char *pattern) {
+    glob_t found;
+    bool good = false;
+    if (glob(pattern, 0, NULL, &found) != 0) return false;
+    /* The last in order has the highest version. */
+    for (size_t i = found.gl_pathc; i-- > 0 && !good;)
+        good = !strstr(found.gl_pathv[i], "builtins") && open_file(n, found.gl_pathv[i]);
+    globfree(&found);
+    return good;
+}
+
+static bool open_in(Nvrtc *n, const char *folder) {
+    char pattern[600];
+    snprintf(pattern, sizeof pattern, "%s/libnvrtc.so*", folder);
+    return open_matching(n, pattern);
+}
+
+static bool open_below(Nvrtc *n, const char *variable) {
+    static const char *const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
+                                          "targets/sbsa-linux/lib"};
+    const char *root = getenv(variable);
+    char folder[600];
+    for (size_t i = 0; root && *root && i < sizeof folders / sizeof *folders; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", root, folders[i]);
+        if (open_in(n, folder)) return true;
+    }
+    return false;
+}
+
+static bool open_package(Nvrtc *n) {
+    static const char *const packages[] = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"};
+    const char *root = getenv("VIRTUAL_ENV");
+    char folder[600];
+    for (size_t i = 0; root && *root && i < sizeof packages / sizeof *packages; i++) {
+        snprintf(folder, sizeof folder, "%s/lib/python3*/site-packages/%s", root, packages[i]);
+        if (open_in(n, folder)) return true;
+    }
+    return false;
+}
+
+static bool find_library(Nvrtc *n) {
+    const char *given = getenv("TILEWRIGHT_NVRTC");
+    struct stat status;
+    if (given && *given) {
+        bool folder = stat(given, &status) == 0 && S_ISDIR(status.st_mode);
+        return folder ? open_in(n, given) : open_file(n, given);
+    }
+    static const char *const names[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (open_file(n, names[i])) return true;
+    return open_below(n, "CUDA_HOME") || open_below(n, "CUDA_PATH") ||
+           open_in(n, "/usr/local/cuda/lib64") || open_in(n, "/usr/local/cuda-*/lib64") ||
+           open_in(n, "/opt/cuda/lib64") || open_package(n);
+}
+
+bool nvrtc_open(Nvrtc *nvrtc, char *why, size_t capacity) {
+    memset(nvrtc, 0, sizeof *nvrtc);
+    if (!find_library(nvrtc)) {
+        snprintf(why, capacity,
+                 "NVRTC is not here (libnvrtc.so); install CUDA's, or `pip install "
+                 "nvidia-cuda-nvrtc` and set "
+                 "TILEWRIGHT_NVRTC to its folder");
+        return false;
+    }
+    nvrtc->table = calloc(1, sizeof *nvrtc->table);
+    if (!nvrtc->table || !load_table(nvrtc) ||
+        nvrtc->table->version(&nvrtc->major, &nvrtc->minor) != 0) {
+        snprintf(why, capacity, "%s is no NVRTC of CUDA 12 or later", nvrtc->path);
+        nvrtc_close(nvrtc);
+        return false;
+    }
+    return true;
+}
+
+void nvrtc_close(Nvrtc *nvrtc) {
+    if (nvrtc->library) dlclose(nvrtc->library);
+    if (nvrtc->builtins) dlclose(nvrtc->builtins);
+    free(nvrtc->table);
+    memset(nvrtc, 0, sizeof *nvrtc);
+}
+
+void *nvrtc_compile(const Nvrtc *nvrtc, const char *text, const char *name,
+                    const NvrtcHeader *headers, int header_count, const char *const *options,
+                    int option_count, size_t *size, char **log) {
+    const struct NvrtcTable *t = nvrtc->table;
+    const char *names[16], *texts[16];
+    for (int i = 0; i < header_count && i < 16; i++) {
+        names[i] = headers[i].name;
+        texts[i] = headers[i].text;
+    }
+    NvrtcProgram program = NULL;
+    *log = NULL;
+    *size = 0;
+    if (t->create(&program, text, name, header_count < 16 ? header_count : 16, texts, names) != 0)
+        return NULL;
+    int result = t->compile(program, option_count, options);
+    size_t length = 0;
+    if (t->log_size(program, &length) == 0 && length > 1 && (*log = calloc(1, length + 1)))
+        t->log(program, *log);
+    void *cubin = NULL;
+    if (result == 0 && t->cubin_size(program, size) == 0 && (cubin = malloc(*size)) &&
+        t->cubin(program, cubin) != 0) {
+        free(cubin);
+        cubin = NULL;
+    }
+    t->destroy(&program);
+    return cubin;
+}

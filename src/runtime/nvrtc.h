@@ -1,0 +1,34 @@
+/* nvrtc.h: NVIDIA's run-time compiler, opened at run time: CUDA text in, cubin out.
+ *
+ * Looked for in: TILEWRIGHT_NVRTC (a file or a folder), the loader's own path, CUDA_HOME and
+ * CUDA_PATH, /usr/local/cuda*, and the nvidia-cuda-nvrtc package of PyPI in VIRTUAL_ENV. Its
+ * builtins library lies beside it and is opened by its path first, since the loader would not find
+ * it there.
+ *
+ *     Nvrtc n;
+ *     if (nvrtc_open(&n, why, sizeof why)) {
+ *         cubin = nvrtc_compile(&n, text, "add.cu", headers, 4, options, 3, &size, &log);     both
+ * malloc'ed */
+#ifndef RUNTIME_NVRTC_H
+#define RUNTIME_NVRTC_H
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Nvrtc {
+    void *library, *builtins;
+    int major, minor;
+    char path[512];
+    struct NvrtcTable *table;
+} Nvrtc;
+
+typedef struct NvrtcHeader {
+    const char *name, *text;
+} NvrtcHeader;
+
+bool nvrtc_open(Nvrtc *nvrtc, char *why, size_t capacity);
+void nvrtc_close(Nvrtc *nvrtc);
+/* The cubin, or NULL with the compiler's log; both are the caller's to free. */
+void *nvrtc_compile(const Nvrtc *nvrtc, const char *text, const char *name,
+                    const NvrtcHeader *headers, int header_count, const char *const *options,
+                    int option_count, size_t *size, char **log);
+#endif

@@ -1,0 +1,69 @@
+/* cuda.h: from a kernel in layout form to one readable .cu and the plan of its launch.
+ *
+ *     CudaPlan *plan = cuda_emit(&cx, kernel);      NULL after errors (in the module's diag)
+ *     plan->text       compiles by itself with nvcc (-arch=sm_90a, --fmad=false, -I prelude), by
+ * NVRTC, and on the host against the emulator plan->params     what to pass, in order; plan->maps:
+ * tensor maps to encode
+ *
+ * What must hold for the arguments stands in the kernel as `require`s. The plan lives in the
+ * module's arena. */
+#ifndef TARGET_CUDA_CUDA_H
+#define TARGET_CUDA_CUDA_H
+#include "pass/pass.h"
+
+typedef enum CudaParamKind {
+    CUDA_SCALAR,  /* the argument itself, of type elem */
+    CUDA_POINTER, /* address of an array: a pointer argument, or the base of a tensor */
+    CUDA_EXTENT,  /* i64: extent dim of a tensor argument */
+    CUDA_STRIDE,  /* i64: its stride, in elements */
+    CUDA_MAP,     /* a tensor map of 128 bytes: maps[dim] */
+    CUDA_GRID /* i32: extent dim of the source's grid, for kernels that run many programs a block */
+} CudaParamKind;
+typedef struct CudaParam {
+    CudaParamKind kind;
+    int arg; /* among the kernel's parameters */
+    int dim;
+    Elem elem;
+} CudaParam;
+
+enum { CUDA_MAX_RANK = 5 };
+/* A tensor map to encode: its numbers are values of the IR, as indices into `wanted`. */
+typedef struct CudaMap {
+    Elem elem;
+    int rank, swizzle; /* swizzle in bytes: 128, 64, 32 */
+    int base, extent[CUDA_MAX_RANK],
+        stride[CUDA_MAX_RANK]; /* contiguous dimension first; strides in elements */
+    int box[CUDA_MAX_RANK];
+} CudaMap;
+
+typedef struct CudaPlan {
+    const char *name;      /* of the entry */
+    const char *text;      /* the .cu */
+    const char *execution; /* "flat", "roles", "skew 2" */
+    int threads;
+    int64_t shared_bytes;
+    bool persist; /* the grid is at most one block an SM, blocks loop over the programs */
+    VEC(CudaParam) params;
+    VEC(CudaMap) maps;
+    VEC(Ref)
+    wanted; /* integer scalars that follow from the parameters; the launcher computes them */
+} CudaPlan;
+
+CudaPlan *cuda_emit(PassContext *cx, Kernel *k);
+
+/* --- at launch: no memory, no text (cuda_map.c) --- */
+/* A tensor map as the driver's encoder takes it. */
+typedef struct CudaMapValue {
+    Elem elem;
+    int rank, swizzle;
+    uint64_t base, dims[CUDA_MAX_RANK],
+        strides[CUDA_MAX_RANK]; /* strides[d]: bytes, of dimension d + 1 */
+    uint32_t box[CUDA_MAX_RANK];
+} CudaMapValue;
+typedef struct CudaMapBytes {
+    _Alignas(64) uint64_t opaque[16];
+} CudaMapBytes;
+/* numbers: the plan's `wanted`, computed. The requires of the kernel hold, so extents and strides
+ * are positive. */
+CudaMapValue cuda_map_value(const CudaMap *map, const int64_t *numbers);
+#endif

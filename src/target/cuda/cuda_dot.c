@@ -1,0 +1,312 @@
+/* cuda_dot.c: dot by wgmma, mma.sync or fma, operands in shared memory, accumulators in registers.
+ *
+ * The order of the sum is k ascending in steps of the instruction, chained in the accumulator, in
+ * every execution of a kernel; so a loop over k gives the same bits flat, pipelined and with roles.
+ *
+ *     tw_wgmma_fence();
+ *     for (int k = 0; k < 4; k++)
+ *         tw_wgmma_ss_256_bf16_01(.., tw_desc_step(da, k * 32), tw_desc_step(db, k * 2048), true);
+ *     tw_wgmma_commit();  tw_wgmma_wait<0>(acc); */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+typedef struct Dot {
+    Emit *e;
+    const Op *op;
+    Word instr;
+    const Type *type; /* of the result */
+    const Layout *layout;
+    int64_t m, n, k;
+    int along_m, along_n;
+    const SharedTile *tile[2];
+    const char *offset[2];
+    const char *acc; /* array of f32 (fma: of the sum's type) */
+} Dot;
+
+static Dot dot_of(Emit *e, const Op *op) {
+    Dot d = {.e = e, .op = op, .instr = layout_dot_instr(e->cx, e->k, op)};
+    const Type *a = ir_type(e->k, op->operands[0]);
+    d.type = ir_type(e->k, op->results[0]);
+    d.layout = emit_layout(e, op->results[0]);
+    d.m = d.type->extent[0];
+    d.n = d.type->extent[1];
+    d.k = a->extent[1];
+    layout_dot_grid(e->cx, e->k, op, e->group.warps, &d.along_m, &d.along_n);
+    for (int i = 0; i < 2; i++) {
+        d.tile[i] = &emit_layout(e, op->operands[i])->tile;
+        d.offset[i] = emit_hold(e, op->operands[i])->text;
+    }
+    return d;
+}
+
+/* offset + first * by, without the terms that are 0. */
+static const char *shifted(Dot *d, const char *offset, const char *first, const char *by) {
+    bool none = strcmp(first, "0") == 0, start = strcmp(offset, "0") == 0;
+    if (none) return offset;
+    return start ? arena_printf(d->e->arena, "%s%s", first, by)
+                 : arena_printf(d->e->arena, "%s + %s%s", offset, first, by);
+}
+
+static const char *number(Dot *d, int64_t x) {
+    return arena_printf(d->e->arena, "%lld", (long long)x);
+}
+
+/* --- wgmma --- */
+/* The descriptor of operand i, from element `first` along M or N on, and how many bytes one k-step
+ * moves it. */
+static const char *descriptor(Dot *d, int i, const char *first, char **step) {
+    Emit *e = d->e;
+    const SharedTile *t = d->tile[i];
+    bool k_major = (i == 0) != t->turned;
+    long long panel = t->panel;
+    int per = t->width / t->elem_bytes;
+    if (k_major) {
+        int steps = t->width / 32; /* k-steps in one panel */
+        bool more = d->k > per;
+        *step =
+            more ? arena_printf(e->arena, "(kk / %d * %lld + kk %% %d * 32)", steps, panel, steps)
+                 : "kk * 32";
+        const char *line =
+            shifted(d, d->offset[i], first, arena_printf(e->arena, " * %d", t->width));
+        return arena_printf(e->arena, "tw_desc_k(%s, %d)", line, t->width);
+    }
+    *step = arena_printf(e->arena, "kk * %d", 16 * t->width);
+    const char *start =
+        shifted(d, d->offset[i], first, arena_printf(e->arena, " / %d * %lld", per, panel));
+    return arena_printf(e->arena, "tw_desc_mn(%s, %d, %lld)", start, t->width, panel);
+}
+
+static const char *define_form(Dot *d, int n) {
+    Emit *e = d->e;
+    const char *elem = ir_type(e->k, d->op->operands[0])->elem == EL_F16 ? "f16" : "bf16";
+    int ta = d->tile[0]->turned, tb = !d->tile[1]->turned;
+    const char *form = arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)\n", n, elem, ta, tb);
+    if (!map_find(&e->forms, form, strlen(form))) {
+        map_set(&e->forms, e->arena, form, (void *)form);
+        text_add(&e->forms_text, "%s", form);
+    }
+    return arena_printf(e->arena, "tw_wgmma_ss_%d_%s_%d%d", n, elem, ta, tb);
+}
+
+static void issue_wgmma(Dot *d) {
+    Emit *e = d->e;
+    int64_t columns = d->along_n == 1 ? (d->n + 7) / 8 * 8 : d->n / d->along_n;
+    int64_t stride =
+        ((int64_t)1 << ll_log2(columns)) / 2; /* registers from one 64-row part to the next */
+    int64_t parts = (((int64_t)1 << d->layout->map.log2[0]) / 64) / d->along_m;
+    int am = ll_log2(d->along_m);
+    const char *gm =
+        d->along_m == 1 ? NULL : arena_printf(e->arena, "(warp >> 2 & %d)", d->along_m - 1);
+    const char *gn = d->along_n == 1
+                         ? NULL
+                         : arena_printf(e->arena, "(warp >> %d & %d)", 2 + am, d->along_n - 1);
+    cs_line(&e->p, "tw_wgmma_fence();");
+    cs_raw(&e->p, "#pragma unroll\n");
+    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)", (long long)((d->k + 15) / 16));
+    for (int64_t part = 0; part < parts; part++) {
+        long long row = 64 * d->along_m * part;
+        const char *m = !gm   ? number(d, row)
+                        : row ? arena_printf(e->arena, "(%lld + %s * 64)", row, gm)
+                              : arena_printf(e->arena, "%s * 64", gm);
+        for (int64_t at = 0; at < columns; at += 256) {
+            int n = (int)(columns - at < 256 ? columns - at : 256);
+            const char *first = gn ? arena_printf(e->arena, "(%s * %lld + %lld)", gn,
+                                                  (long long)columns, (long long)at)
+                                   : number(d, at);
+            char *step_a, *step_b;
+            const char *a = descriptor(d, 0, m, &step_a), *b = descriptor(d, 1, first, &step_b);
+            cs_line(&e->p, "%s((f32 (&)[%d])%s[%lld], tw_desc_step(%s, %s),", define_form(d, n),
+                    n / 2, d->acc, (long long)(part * stride + at / 2), a, step_a);
+            cs_line(&e->p, "    tw_desc_step(%s, %s), true);", b, step_b);
+        }
+    }
+    cs_close(&e->p);
+}
+
+/* --- mma.sync --- */
+static const char *matrix_at(Dot *d, int i, const char *row, const char *column) {
+    return shared_at(d->e, d->tile[i], d->offset[i], row, column);
+}
+
+static void emit_mma(Dot *d) {
+    Emit *e = d->e;
+    const LinearLayout *map = &d->layout->map;
+    int am = ll_log2(d->along_m);
+    int64_t tiles_m = ((int64_t)1 << map->log2[0]) / 16 / d->along_m,
+            tiles_n = ((int64_t)1 << map->log2[1]) / 8 / d->along_n;
+    if (tiles_m < 1) tiles_m = 1;
+    if (tiles_n < 1) tiles_n = 1;
+    bool odd_m = d->m & (d->m - 1), odd_n = d->n & (d->n - 1);
+    const char *elem = ir_type(e->k, d->op->operands[0])->elem == EL_F16 ? "f16" : "bf16";
+    int64_t fit_m = ((int64_t)1 << map->log2[0]) / 16, fit_n = ((int64_t)1 << map->log2[1]) / 8;
+    cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * 16, wn = (warp >> %d & %d) %% %lld * 8;",
+            d->along_m - 1, (long long)fit_m, am, d->along_n - 1, (long long)fit_n);
+    cs_raw(&e->p, "#pragma unroll\n");
+    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk += 16)", (long long)((d->k + 15) / 16 * 16));
+    cs_line(&e->p, "u32 fa[%lld][4];", (long long)tiles_m);
+    emit_unroll(e, "i", (int)tiles_m, 1);
+    const char *row = arena_printf(e->arena, "wm + i * %d", 16 * d->along_m);
+    if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
+    if (!d->tile[0]->turned)
+        cs_line(&e->p, "tw_ldmatrix_x4(fa[i], %s);",
+                matrix_at(d, 0, arena_printf(e->arena, "%s + (lane & 15)", row),
+                          "kk + (lane >> 4) * 8"));
+    else
+        cs_line(&e->p, "tw_ldmatrix_x4_trans(fa[i], %s);",
+                matrix_at(d, 0, "kk + (lane & 7) + (lane >> 4) * 8",
+                          arena_printf(e->arena, "%s + (lane >> 3 & 1) * 8", row)));
+    cs_close(&e->p);
+    emit_unroll(e, "j", (int)tiles_n, 1);
+    const char *column = arena_printf(e->arena, "wn + j * %d", 8 * d->along_n);
+    if (odd_n) cs_line(&e->p, "if (%s >= %lld) continue;", column, (long long)d->n);
+    cs_line(&e->p, "u32 fb[2];");
+    if (!d->tile[1]->turned)
+        cs_line(&e->p, "tw_ldmatrix_x2_trans(fb, %s);",
+                matrix_at(d, 1, "kk + (lane & 15)", column));
+    else
+        cs_line(&e->p, "tw_ldmatrix_x2(fb, %s);",
+                matrix_at(d, 1, arena_printf(e->arena, "%s + (lane & 7)", column),
+                          "kk + (lane >> 3 & 1) * 8"));
+    emit_unroll(e, "i", (int)tiles_m, 1);
+    if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
+    cs_line(&e->p, "tw_mma_%s(%s + 4 * (j + i * %lld), fa[i], fb);", elem, d->acc,
+            (long long)tiles_n);
+    cs_close(&e->p);
+    cs_close(&e->p);
+    cs_close(&e->p);
+}
+
+/* --- fma --- */
+/* The register bits that move along a dimension, in order. */
+static int dim_bits(const LinearLayout *map, int dim, uint32_t *coords, uint32_t *masks) {
+    int count = 0;
+    for (int i = 0; i < map->count[LL_REGISTER]; i++) {
+        uint32_t coord = ll_coord(map, map->basis[LL_REGISTER][i], dim);
+        masks[i] = coord ? 1u << count : 0;
+        if (coord) coords[count++] = coord;
+    }
+    return count;
+}
+
+static void load_side(Dot *d, int i, const char *array, const char *sum) {
+    Emit *e = d->e;
+    const LinearLayout *map = &d->layout->map;
+    Elem elem = ir_type(e->k, d->op->operands[i])->elem;
+    uint32_t coords[LL_MAX_BITS], masks[LL_MAX_BITS];
+    int bits = dim_bits(map, i, coords, masks);
+    cs_line(&e->p, "%s %s[%d];", sum, array, 1 << bits);
+    emit_unroll(e, "i", 1 << bits, 1);
+    const char *at = arena_printf(e->arena, "%s + %s", place_thread(e, map, i),
+                                  place_bits(e->arena, "i", bits, coords));
+    int64_t extent = d->type->extent[i];
+    if (extent & (extent - 1))
+        at = arena_printf(e->arena, "tw_min(%s, %lld)", at, (long long)(extent - 1));
+    bool k_columns = (i == 0) != d->tile[i]->turned;
+    cs_line(&e->p, "%s cell;", cs_memory_type(elem));
+    cs_line(&e->p, "tw_lds<1>(&cell, %s);",
+            matrix_at(d, i, k_columns ? at : "kk", k_columns ? "kk" : at));
+    cs_line(&e->p, "%s[i] = (%s)%s;", array, sum, cs_unpack(&e->p, elem, "cell"));
+    cs_close(&e->p);
+}
+
+static void emit_fma(Dot *d, const char *sum) {
+    Emit *e = d->e;
+    const LinearLayout *map = &d->layout->map;
+    uint32_t coords[LL_MAX_BITS], rows[LL_MAX_BITS], columns[LL_MAX_BITS];
+    dim_bits(map, 0, coords, rows);
+    dim_bits(map, 1, coords, columns);
+    const char *a = cs_fresh(&e->p, "left"), *b = cs_fresh(&e->p, "right");
+    cs_raw(&e->p, "#pragma unroll 4\n");
+    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)", (long long)d->k);
+    load_side(d, 0, a, sum);
+    load_side(d, 1, b, sum);
+    emit_unroll(e, "r", d->layout->registers, 1);
+    int count = map->count[LL_REGISTER];
+    const char *x = arena_printf(e->arena, "%s[%s]", a, place_bits(e->arena, "r", count, rows));
+    const char *y = arena_printf(e->arena, "%s[%s]", b, place_bits(e->arena, "r", count, columns));
+    if (elem_is_float(d->type->elem))
+        cs_line(&e->p, "%s[r] = tw_fma(%s, %s, %s[r]);", d->acc, x, y, d->acc);
+    else
+        cs_line(&e->p, "%s[r] = tw_add(%s[r], tw_mul(%s, %s));", d->acc, d->acc, x, y);
+    cs_close(&e->p);
+    cs_close(&e->p);
+}
+
+/* --- the accumulator --- */
+static const char *sum_type(const Type *type) {
+    if (!elem_is_float(type->elem)) return elem_info[type->elem].bits == 64 ? "i64" : "i32";
+    return type->elem == EL_F64 ? "f64" : "f32";
+}
+
+static bool is_sum_type(const Type *type) {
+    return elem_info[type->elem].bits >= 32;
+}
+
+/* The accumulator, with c in it: c's own array where nobody needs c afterwards. */
+static void open_accumulator(Dot *d) {
+    Emit *e = d->e;
+    Ref c = d->op->operands[2], result = d->op->results[0];
+    if (is_sum_type(d->type) && emit_may_reuse(e, c, d->op)) {
+        d->acc = emit_hold(e, c)->text;
+        emit_set(e, result, HOLD_ARRAY, d->acc);
+        return;
+    }
+    if (is_sum_type(d->type)) {
+        d->acc = emit_declare(e, result);
+    } else {
+        d->acc = cs_fresh(&e->p, "sum");
+        cs_line(&e->p, "%s %s[%d];", sum_type(d->type), d->acc, d->layout->registers);
+    }
+    emit_unroll(e, "r", d->layout->registers, 1);
+    cs_line(&e->p, "%s[r] = %s;", d->acc, elementwise_operand(e, c, d->layout, "r"));
+    cs_close(&e->p);
+}
+
+static void close_accumulator(Dot *d) {
+    Emit *e = d->e;
+    if (is_sum_type(d->type)) return;
+    const char *array = emit_declare(e, d->op->results[0]);
+    emit_unroll(e, "r", d->layout->registers, 1);
+    cs_line(&e->p, "%s[r] = %s;", array,
+            cs_pack(&e->p, d->type->elem, arena_printf(e->arena, "%s[r]", d->acc)));
+    cs_close(&e->p);
+}
+
+bool dot_is_async(Emit *e, const Op *op) {
+    const Type *type = ir_type(e->k, op->results[0]);
+    return layout_dot_instr(e->cx, e->k, op) == INSTR_WGMMA && is_sum_type(type);
+}
+
+/* Operands in a ring's slot have been waited for. */
+static bool in_ring(Emit *e, Ref operand) {
+    const Op *from = ir_value(e->k, operand)->op;
+    while (from && from->code == OP_PERMUTE) from = ir_value(e->k, from->operands[0])->op;
+    return from && from->code == OP_GET;
+}
+
+void dot_emit(Emit *e, const Op *op) {
+    Dot d = dot_of(e, op);
+    if (!in_ring(e, op->operands[0]) || !in_ring(e, op->operands[1])) shared_before_read(e);
+    if (e->late) {
+        open_accumulator(&d);
+        issue_wgmma(&d);
+        cs_line(&e->p, "tw_wgmma_commit();");
+        return;
+    }
+    open_accumulator(&d);
+    emit_block(e);
+    switch (d.instr) {
+    case INSTR_WGMMA:
+        issue_wgmma(&d);
+        cs_line(&e->p, "tw_wgmma_commit();");
+        cs_line(&e->p, "tw_wgmma_wait<0>(%s);", d.acc);
+        break;
+    case INSTR_MMA: emit_mma(&d); break;
+    default: emit_fma(&d, sum_type(d.type)); break;
+    }
+    cs_close(&e->p);
+    close_accumulator(&d);
+    pass_find(e->cx, op->range, "dot", "%s, %d x %d %s", word_info[d.instr].text, d.along_m,
+              d.along_n, d.instr == INSTR_WGMMA ? "warpgroups" : "warps");
+}

@@ -1,0 +1,185 @@
+/* cuda_elementwise.c: runs of elementwise ops as one loop over the registers.
+ *
+ * Neighbouring ops whose results share a layout become one unrolled loop; values used only inside
+ * it are variables of the loop, the others are arrays:
+ *
+ *     f32 y[8];
+ *     #pragma unroll
+ *     for (int r = 0; r < 8; r++) {
+ *         const f32 d = (x[r] - mx);
+ *         y[r] = tw_exp(d);
+ *     } */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+bool elementwise_is(const Op *op) {
+    return op->code == OP_IOTA || op->code == OP_BROADCAST || op->code == OP_SPLAT ||
+           cs_is_elementwise(op->code);
+}
+
+/* Is text[from] a parenthesis whose partner is the last character before `end`? */
+static bool encloses(const char *text, size_t from, size_t end) {
+    int depth = 0;
+    for (size_t i = from; i < end; i++) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0) return i + 1 == end;
+    }
+    return false;
+}
+
+const char *elementwise_packed(Emit *e, Elem elem, const char *text) {
+    if (!elem_is_float(elem) || elem_info[elem].bits >= 32) return text;
+    size_t begin = 0, end = strlen(text);
+    while (text[begin] == '(' && encloses(text, begin, end)) begin++, end--;
+    /* What was rounded to the type, or read from memory, is packed already: tw_f32(x) -> x. */
+    const char *inner = text + begin + 7;
+    bool unpacked = strncmp(text + begin, "tw_f32(", 7) == 0 && encloses(text, begin + 6, end);
+    const char *round = arena_printf(e->arena, "tw_%s(", cs_memory_type(elem));
+    if (unpacked && strncmp(inner, round, strlen(round)) == 0)
+        return arena_string(e->arena, inner, end - 1 - (begin + 7));
+    return cs_pack(&e->p, elem, text);
+}
+
+const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const char *r) {
+    if (ref == REF_NONE) return NULL;
+    if (!emit_is_tile(e, ref)) return emit_scalar(e, ref);
+    const Hold *hold = emit_hold(e, ref);
+    const Type *type = ir_type(e->k, ref);
+    if (hold->kind == HOLD_SCALAR || hold->kind == HOLD_LOCAL) return hold->text;
+    if (hold->kind != HOLD_ARRAY) ice(e->k->module->trap, "cuda: an operand is in no register");
+    const char *text =
+        arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, ref, result, r));
+    if (type->pointer || type->elem == EL_I1) return text;
+    return cs_unpack(&e->p, type->elem, text);
+}
+
+static const char *element(Emit *e, const Op *op, const Layout *layout) {
+    if (op->code == OP_IOTA) {
+        const char *coord = place_coord(e, layout, 0, "r");
+        long long begin = op_int(op, AT_BEGIN, 0);
+        return begin ? arena_printf(e->arena, "(%lld + %s)", begin, coord) : coord;
+    }
+    const char *args[8] = {0};
+    for (int i = 0; i < op->operand_count && i < 8; i++)
+        args[i] = elementwise_operand(e, op->operands[i], layout, "r");
+    return op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
+}
+
+void elementwise_scalar(Emit *e, const Op *op) {
+    Ref result = op->results[0];
+    if (op->code == OP_SPLAT || op->code == OP_BROADCAST) {
+        emit_set(e, result, HOLD_SCALAR, emit_scalar(e, op->operands[0]));
+        return;
+    }
+    const char *args[8] = {0};
+    for (int i = 0; i < op->operand_count && i < 8; i++)
+        args[i] = op->operands[i] ? emit_scalar(e, op->operands[i]) : NULL;
+    const char *name = cs_name(&e->p, result);
+    const char *type = cs_value_type(&e->p, ir_type(e->k, result));
+    cs_line(&e->p, "const %s %s = %s;", type, name, cs_elementwise(&e->p, op, args));
+    emit_set(e, result, HOLD_SCALAR, name);
+}
+
+/* Does the op join a loop over the registers of `layout`? */
+static bool joins(Emit *e, const Op *op, const Layout *layout) {
+    if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]))
+        return false;
+    const Layout *own = emit_layout(e, op->results[0]);
+    return own && own->home == HOME_REGISTERS && own->registers == layout->registers &&
+           ll_equal(&own->map, &layout->map);
+}
+
+static bool aside(Emit *e, const Op *op) {
+    return elementwise_is(op) && (op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]));
+}
+
+static bool same_scalar(Emit *e, const Op *op) {
+    /* A tile whose operands are all one number each is one number. */
+    if (op->code == OP_IOTA) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (emit_is_tile(e, op->operands[i]) && emit_hold(e, op->operands[i])->kind != HOLD_SCALAR)
+            return false;
+    return true;
+}
+
+static int uses_inside(const Op *first, const Op *last, Ref value) {
+    int count = 0;
+    for (const Op *op = first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++) count += op->operands[i] == value;
+        if (op == last) break;
+    }
+    return count;
+}
+
+static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *layout) {
+    for (const Op *op = first; op; op = op->next) {
+        if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_NONE) {
+            Ref result = op->results[0];
+            if (uses_inside(first, last, result) == e->uses[result])
+                emit_set(e, result, HOLD_LOCAL, cs_name(&e->p, result));
+            else
+                emit_declare(e, result);
+        }
+        if (op == last) break;
+    }
+    emit_unroll(e, "r", layout->registers, 1);
+    for (const Op *op = first; op; op = op->next) {
+        Ref result = op->result_count ? op->results[0] : REF_NONE;
+        if (joins(e, op, layout) && emit_hold(e, result)->kind != HOLD_SCALAR) {
+            const Type *type = ir_type(e->k, result);
+            const char *text = element(e, op, layout);
+            const Hold *hold = emit_hold(e, result);
+            cs_place(&e->p, op->range);
+            if (hold->kind == HOLD_LOCAL)
+                cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), hold->text, text);
+            else
+                cs_line(&e->p, "%s[r] = %s;", hold->text,
+                        type->pointer ? text : elementwise_packed(e, type->elem, text));
+        }
+        if (op == last) break;
+    }
+    cs_close(&e->p);
+    for (const Op *op = first; op; op = op->next) {
+        if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_LOCAL)
+            emit_set(e, op->results[0], HOLD_NONE, NULL);
+        if (op == last) break;
+    }
+}
+
+const Op *elementwise_run(Emit *e, const Op *first) {
+    if (aside(e, first)) {
+        cs_place(&e->p, first->range);
+        elementwise_scalar(e, first);
+        return first;
+    }
+    const Layout *layout = emit_layout(e, first->results[0]);
+    const Op *last = first;
+    for (const Op *op = first->next; op && (joins(e, op, layout) || aside(e, op)); op = op->next)
+        last = op;
+    while (aside(e, last)) last = last->previous;
+    bool loop = false;
+    for (const Op *op = first;; op = op->next) {
+        if (aside(e, op)) {
+            cs_place(&e->p, op->range);
+            elementwise_scalar(e, op);
+        } else if (same_scalar(e, op)) {
+            const char *args[8] = {0};
+            for (int i = 0; i < op->operand_count && i < 8; i++)
+                args[i] = op->operands[i] ? emit_is_tile(e, op->operands[i])
+                                                ? emit_hold(e, op->operands[i])->text
+                                                : emit_scalar(e, op->operands[i])
+                                          : NULL;
+            const char *text = op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
+            const char *name = cs_name(&e->p, op->results[0]);
+            cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, ir_type(e->k, op->results[0])),
+                    name, text);
+            emit_set(e, op->results[0], HOLD_SCALAR, name);
+        } else {
+            loop = true;
+        }
+        if (op == last) break;
+    }
+    if (loop) write_loop(e, first, last, layout);
+    return last;
+}

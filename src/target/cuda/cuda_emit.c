@@ -1,0 +1,507 @@
+/* cuda_emit.c: the .cu of a kernel: file, entry, control flow; cuda_emit.h says how values are
+ * held.
+ *
+ *     // add: from add.py, by tilewright ..
+ *     #include "tilewright.cuh"
+ *     extern "C" __global__ void __launch_bounds__(128) add(f32 *x, ..) {
+ *         const i32 lane = tw_lane(), warp = tw_warp();
+ *         const i32 at0 = lane * 4 + warp * 128;
+ *         ..
+ *     }
+ *     TW_KERNEL(add) */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+/* --- holds --- */
+Hold *emit_hold(Emit *e, Ref ref) {
+    while (e->holds.count <= ref) VEC_PUSH(&e->holds, e->arena);
+    return &e->holds.at[ref];
+}
+
+void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text) {
+    *emit_hold(e, ref) = (Hold){kind, text};
+}
+
+bool emit_is_tile(Emit *e, Ref ref) {
+    if (!ref_is_value(ref)) return false;
+    const Type *t = ir_type(e->k, ref);
+    return t->kind == TY_TILE && t->rank > 0;
+}
+
+const Layout *emit_layout(Emit *e, Ref ref) {
+    return emit_is_tile(e, ref) ? ir_value(e->k, ref)->layout : NULL;
+}
+
+const char *emit_scalar(Emit *e, Ref ref) {
+    if (ref_is_literal(ref)) return cs_literal(&e->p, ir_literal(e->k, ref));
+    const Hold *hold = emit_hold(e, ref);
+    if (hold->kind == HOLD_NONE)
+        ice(e->k->module->trap, "cuda: %%%s is not there yet", cs_name(&e->p, ref));
+    return hold->text;
+}
+
+const char *emit_array_type(Emit *e, const Type *type) {
+    if (type->pointer || type->elem == EL_I1) return cs_value_type(&e->p, type);
+    return cs_memory_type(type->elem);
+}
+
+const char *emit_declare(Emit *e, Ref ref) {
+    const char *name = cs_name(&e->p, ref);
+    cs_line(&e->p, "%s %s[%d];", emit_array_type(e, ir_type(e->k, ref)), name,
+            emit_layout(e, ref)->registers);
+    emit_set(e, ref, HOLD_ARRAY, name);
+    return name;
+}
+
+void emit_unroll(Emit *e, const char *variable, int count, int step) {
+    cs_raw(&e->p, "#pragma unroll\n");
+    e->vector_bits = ll_log2(step);
+    if (step == 1)
+        cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", variable, variable, count, variable);
+    else
+        cs_open(&e->p, "for (int %s = 0; %s < %d; %s += %d)", variable, variable, count, variable,
+                step);
+}
+
+void emit_block(Emit *e) {
+    cs_line(&e->p, "{");
+    e->p.depth++;
+}
+
+bool emit_may_reuse(Emit *e, Ref ref, const Op *op) {
+    if (!ref_is_value(ref) || e->uses[ref] != 1 || emit_hold(e, ref)->kind != HOLD_ARRAY)
+        return false;
+    const Value *v = ir_value(e->k, ref);
+    if (!v->op) return v->region == op->parent;
+    /* An op that only renames its operand's array does not own it. */
+    bool renames = v->op->code == OP_EXPAND || v->op->code == OP_RESHAPE ||
+                   v->op->code == OP_PERMUTE || v->op->code == OP_CONVERT;
+    return v->op->parent == op->parent && !renames;
+}
+
+void emit_refuse(Emit *e, const Op *op, const char *what) {
+    diag_emit(e->k->module->diag, DIAG_CUDA_REFUSED, op->range, op_info[op->code].mnemonic, what);
+}
+
+/* --- control flow --- */
+static bool region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const Op *op)) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (asked(e, op)) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (region_has(e, op->regions[i], asked)) return true;
+    }
+    return false;
+}
+
+/* Rings have barriers of their own, but for those between roles on the same threads. */
+static bool uses_shared(Emit *e, const Op *op) {
+    if (op->code == OP_PUT || op->code == OP_GET)
+        return ring_find(e, ir_value(e->k, op->operands[0])->op->operands[0])
+            ->fused; /* skewed: its own barriers too */
+    return map_find_number(&e->offsets, (uintptr_t)op) != NULL;
+}
+static bool stores_global(Emit *e, const Op *op) {
+    (void)e;
+    return op->code == OP_STORE || op->code == OP_TSTORE || op->code == OP_ATOMIC ||
+           op->code == OP_TATOMIC;
+}
+
+/* What an earlier trip of the loop may have left pending. */
+static void enter_loop(Emit *e, const Op *op) {
+    for (int i = 0; i < op->region_count; i++) {
+        if (region_has(e, op->regions[i], uses_shared)) e->reads_pending = e->writes_pending = true;
+        if (region_has(e, op->regions[i], stores_global)) e->stores_pending = true;
+    }
+}
+
+/* Copies a value (scalar or tile) into a carried variable. */
+static void copy_to(Emit *e, Ref target, Ref source, const char *to) {
+    const Layout *layout = emit_layout(e, target);
+    if (!layout) {
+        cs_line(&e->p, "%s = %s;", to, emit_scalar(e, source));
+        return;
+    }
+    const Hold *hold = emit_hold(e, source);
+    if (ref_is_value(source) && hold->kind == HOLD_ARRAY && strcmp(hold->text, to) == 0) return;
+    const Type *type = ir_type(e->k, target);
+    emit_unroll(e, "r", layout->registers, 1);
+    const char *text =
+        ref_is_value(source) && hold->kind == HOLD_ARRAY
+            ? arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, source, layout, "r"))
+            : elementwise_packed(e, type->elem, elementwise_operand(e, source, layout, "r"));
+    cs_line(&e->p, "%s[r] = %s;", to, text);
+    cs_close(&e->p);
+}
+
+static void declare_carried(Emit *e, Ref ref, Ref initial) {
+    if (emit_layout(e, ref)) {
+        emit_declare(e, ref);
+        if (initial) copy_to(e, ref, initial, emit_hold(e, ref)->text);
+        return;
+    }
+    const char *name = cs_name(&e->p, ref), *type = cs_value_type(&e->p, ir_type(e->k, ref));
+    if (initial)
+        cs_line(&e->p, "%s %s = %s;", type, name, emit_scalar(e, initial));
+    else
+        cs_line(&e->p, "%s %s;", type, name);
+    emit_set(e, ref, HOLD_SCALAR, name);
+}
+
+/* All of targets = sources at once: through temporaries if one is still read by a later copy. */
+static void copy_all(Emit *e, const Ref *targets, const Ref *sources, int count) {
+    bool clash = false;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            if (i != j && ref_is_value(sources[i]) && emit_hold(e, sources[i])->text &&
+                strcmp(emit_hold(e, sources[i])->text, emit_hold(e, targets[j])->text) == 0)
+                clash = true;
+    if (!clash) {
+        for (int i = 0; i < count; i++)
+            copy_to(e, targets[i], sources[i], emit_hold(e, targets[i])->text);
+        return;
+    }
+    emit_block(e);
+    const char *names[64];
+    for (int i = 0; i < count && i < 64; i++) {
+        const Type *type = ir_type(e->k, targets[i]);
+        names[i] = cs_fresh(&e->p, "next");
+        const Layout *layout = emit_layout(e, targets[i]);
+        if (layout)
+            cs_line(&e->p, "%s %s[%d];", emit_array_type(e, type), names[i], layout->registers);
+        else
+            cs_line(&e->p, "%s %s;", cs_value_type(&e->p, type), names[i]);
+        copy_to(e, targets[i], sources[i], names[i]);
+    }
+    for (int i = 0; i < count && i < 64; i++) {
+        const Layout *layout = emit_layout(e, targets[i]);
+        const char *to = emit_hold(e, targets[i])->text;
+        if (layout) emit_unroll(e, "r", layout->registers, 1);
+        cs_line(&e->p, layout ? "%s[r] = %s[r];" : "%s = %s;", to, names[i]);
+        if (layout) cs_close(&e->p);
+    }
+    cs_close(&e->p);
+}
+
+/* The array in which the loop's dot accumulates. */
+static const char *accumulator_of(Emit *e, const Op *loop) {
+    const Op *dot = loop->regions[0]->first;
+    while (dot->code != OP_DOT) dot = dot->next;
+    return emit_hold(e, dot->operands[2])->text;
+}
+
+static void emit_for(Emit *e, const Op *op) {
+    Region *body = op->regions[0];
+    int count = op->operand_count - 3;
+    for (int i = 0; i < count; i++) declare_carried(e, body->args[i + 1], op->operands[i + 3]);
+    const char *k = cs_name(&e->p, body->args[0]);
+    const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
+    const char *lo = emit_scalar(e, op->operands[0]), *hi = emit_scalar(e, op->operands[1]);
+    int64_t step = 0;
+    bool known = ir_const_int(e->k, op->operands[2], &step);
+    enter_loop(e, op);
+    const Op *other = skew_match(e, op);
+    if (other) skew_begin(e, op, other);
+    const Op *late = ring_late_release(e, op);
+    if (late) {
+        e->late_release = late;
+        e->late = cs_fresh(&e->p, "held");
+        cs_line(&e->p, "i32 %s = -1;", e->late);
+    }
+    if (known && step == 1) {
+        cs_open(&e->p, "for (%s %s = %s; %s < %s; %s++)", type, k, lo, k, hi, k);
+    } else {
+        /* The count of trips first: k + step may lie beyond the type. */
+        const char *n = cs_fresh(&e->p, "trip");
+        const char *by = emit_scalar(e, op->operands[2]);
+        if (known && step < 0)
+            cs_open(&e->p, "for (i64 %s = %s; %s > %s; %s += %s)", n, lo, n, hi, n, by);
+        else
+            cs_open(&e->p, "for (i64 %s = %s; %s < %s; %s += %s)", n, lo, n, hi, n, by);
+        cs_line(&e->p, "const %s %s = (%s)%s;", type, k, type, n);
+    }
+    emit_set(e, body->args[0], HOLD_SCALAR, k);
+    if (other) skew_step(e, op, other, k);
+    emit_region(e, body);
+    copy_all(e, body->args + 1, body->last->operands, count);
+    cs_close(&e->p);
+    if (other) skew_end(e, op, other);
+    if (late) {
+        ring_end_late(e, late, accumulator_of(e, op));
+        e->late_release = NULL;
+        e->late = NULL;
+    }
+    for (int i = 0; i < count; i++)
+        *emit_hold(e, op->results[i]) = *emit_hold(e, body->args[i + 1]);
+}
+
+static void emit_while(Emit *e, const Op *op) {
+    Region *test = op->regions[0], *body = op->regions[1];
+    int count = op->operand_count;
+    for (int i = 0; i < count; i++) {
+        declare_carried(e, test->args[i], op->operands[i]);
+        *emit_hold(e, body->args[i]) = *emit_hold(e, test->args[i]);
+    }
+    enter_loop(e, op);
+    cs_open(&e->p, "for (;;)");
+    emit_region(e, test);
+    copy_all(e, test->args, test->last->operands + 1, count);
+    cs_line(&e->p, "if (!%s) break;", emit_scalar(e, test->last->operands[0]));
+    emit_region(e, body);
+    copy_all(e, test->args, body->last->operands, count);
+    cs_close(&e->p);
+    for (int i = 0; i < count; i++) *emit_hold(e, op->results[i]) = *emit_hold(e, test->args[i]);
+}
+
+static void emit_if(Emit *e, const Op *op) {
+    for (int i = 0; i < op->result_count; i++) declare_carried(e, op->results[i], REF_NONE);
+    cs_open(&e->p, "if (%s)", emit_scalar(e, op->operands[0]));
+    bool reads = e->reads_pending, writes = e->writes_pending, stores = e->stores_pending,
+         async = e->async_pending;
+    for (int i = 0; i < op->region_count; i++) {
+        if (i) {
+            if (!op->regions[1]->first ||
+                (op->regions[1]->first == op->regions[1]->last && !op->result_count))
+                break;
+            cs_reopen(&e->p, "else");
+        }
+        bool reads_now = e->reads_pending, writes_now = e->writes_pending,
+             stores_now = e->stores_pending;
+        bool async_now = e->async_pending;
+        e->reads_pending = reads, e->writes_pending = writes, e->stores_pending = stores,
+        e->async_pending = async;
+        emit_region(e, op->regions[i]);
+        if (op->regions[i]->last)
+            copy_all(e, op->results, op->regions[i]->last->operands, op->result_count);
+        e->reads_pending |= reads_now, e->writes_pending |= writes_now,
+            e->stores_pending |= stores_now;
+        e->async_pending |= async_now;
+    }
+    e->reads_pending |= reads, e->writes_pending |= writes, e->stores_pending |= stores,
+        e->async_pending |= async;
+    cs_close(&e->p);
+}
+
+/* --- ops --- */
+static void emit_program_id(Emit *e, const Op *op) {
+    static const char axis[3] = {'x', 'y', 'z'};
+    int dim = (int)op_int(op, AT_DIM, 0);
+    const char *name = cs_name(&e->p, op->results[0]), *text;
+    if (op->code == OP_NUM_PROGRAMS)
+        text = e->persist ? arena_printf(e->arena, "grid%d", dim)
+                          : arena_printf(e->arena, "tw_blocks_%c()", axis[dim]);
+    else
+        text = arena_printf(e->arena, "tw_block_%c()", axis[dim]);
+    cs_line(&e->p, "const i32 %s = %s;", name, text);
+    emit_set(e, op->results[0], HOLD_SCALAR, name);
+}
+
+static void emit_tensor_part(Emit *e, const Op *op) {
+    TensorText t = memory_tensor(e, op->operands[0]);
+    int dim = (int)op_int(op, AT_DIM, 0);
+    const char *text = op->code == OP_BASE     ? t.base
+                       : op->code == OP_EXTENT ? t.extent[dim]
+                                               : t.stride[dim];
+    if (!text) text = op->code == OP_EXTENT ? "0x7fffffffffffffffll" : "1";
+    if (op->code != OP_BASE) text = arena_printf(e->arena, "((i64)%s)", text);
+    emit_set(e, op->results[0], HOLD_SCALAR, text);
+}
+
+void emit_op(Emit *e, const Op *op) {
+    switch (op->code) {
+    case OP_PROGRAM_ID:
+    case OP_NUM_PROGRAMS: emit_program_id(e, op); return;
+    case OP_EXTENT:
+    case OP_STRIDE:
+    case OP_BASE: emit_tensor_part(e, op); return;
+    case OP_TENSOR:
+    case OP_ASSUME:
+    case OP_REQUIRE:
+    case OP_RETURN:
+    case OP_YIELD: return;
+    case OP_UNDEF:
+        if (emit_is_tile(e, op->results[0]))
+            emit_set(e, op->results[0], HOLD_SCALAR, "0");
+        else
+            emit_set(e, op->results[0], HOLD_SCALAR, "0");
+        return;
+    case OP_EXPAND:
+    case OP_RESHAPE:
+    case OP_PERMUTE: *emit_hold(e, op->results[0]) = *emit_hold(e, op->operands[0]); return;
+    case OP_CONVERT: shared_convert(e, op); return;
+    case OP_FOR: emit_for(e, op); return;
+    case OP_WHILE: emit_while(e, op); return;
+    case OP_IF: emit_if(e, op); return;
+    case OP_TLOAD: memory_tload(e, op); return;
+    case OP_TSTORE: memory_tstore(e, op); return;
+    case OP_LOAD: memory_load(e, op); return;
+    case OP_STORE: memory_store(e, op); return;
+    case OP_ATOMIC: memory_atomic(e, op); return;
+    case OP_REDUCE: reduce_emit(e, op); return;
+    case OP_DOT: dot_emit(e, op); return;
+    case OP_TASKS: ring_tasks(e, op); return;
+    case OP_FENCE: cs_line(&e->p, "tw_fence_device();"); return;
+    case OP_SYNC: shared_sync(e); return;
+    case OP_ASSERT: {
+        const char *said = op_text(op, AT_MESSAGE);
+        cs_line(&e->p, "tw_assert(%s, %s);", emit_scalar(e, op->operands[0]),
+                cs_string(e->arena, said ? said : "assert"));
+        return;
+    }
+    default:
+        if (ring_is(op))
+            ring_op(e, op);
+        else
+            emit_refuse(e, op, "an operation that is not written for it yet");
+    }
+}
+
+static bool is_silent(const Op *op) {
+    switch (op->code) {
+    case OP_TENSOR:
+    case OP_ASSUME:
+    case OP_REQUIRE:
+    case OP_RETURN:
+    case OP_YIELD:
+    case OP_TEST:
+    case OP_TASKS:
+    case OP_RING:
+    case OP_EXPAND:
+    case OP_RESHAPE:
+    case OP_PERMUTE:
+    case OP_EXTENT:
+    case OP_STRIDE:
+    case OP_BASE: return true;
+    default: return false;
+    }
+}
+
+void emit_region(Emit *e, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (e->k->module->diag->errors) return;
+        if (elementwise_is(op)) {
+            op = elementwise_run(e, op);
+            continue;
+        }
+        if (!is_silent(op)) cs_place(&e->p, op->range);
+        emit_op(e, op);
+    }
+}
+
+/* --- the file --- */
+static void add_param(Emit *e, Text *t, CudaParam param, const char *type, const char *name) {
+    text_add(t, "%s%s%s%s", e->plan->params.count ? ", " : "", type,
+             type[strlen(type) - 1] == '*' ? "" : " ", name);
+    *VEC_PUSH(&e->plan->params, e->k->module->arena) = param;
+}
+
+static void add_params(Emit *e, Text *t) {
+    for (int i = 0; i < e->k->body->arg_count; i++) {
+        Ref arg = e->k->body->args[i];
+        const Type *type = ir_type(e->k, arg);
+        const char *name = cs_name(&e->p, arg);
+        if (type->kind == TY_TENSOR) {
+            add_param(e, t, (CudaParam){CUDA_POINTER, i, 0, type->elem},
+                      arena_printf(e->arena, "%s *", cs_memory_type(type->elem)), name);
+            for (int d = 0; d < type->rank; d++)
+                add_param(e, t, (CudaParam){CUDA_EXTENT, i, d, EL_I64}, "i64",
+                          arena_printf(e->arena, "%s_n%d", name, d));
+            for (int d = 0; d < type->rank; d++)
+                add_param(e, t, (CudaParam){CUDA_STRIDE, i, d, EL_I64}, "i64",
+                          arena_printf(e->arena, "%s_s%d", name, d));
+            continue;
+        }
+        const char *text = type->pointer ? cs_value_type(&e->p, type) : cs_memory_type(type->elem);
+        add_param(e, t, (CudaParam){type->pointer ? CUDA_POINTER : CUDA_SCALAR, i, 0, type->elem},
+                  text, name);
+    }
+    for (size_t i = 0; i < e->plan->maps.count; i++)
+        add_param(e, t, (CudaParam){CUDA_MAP, 0, (int)i, EL_U8},
+                  "const __grid_constant__ TensorMap", arena_printf(e->arena, "map%d", (int)i));
+    for (int d = 0; e->persist && d < 3; d++)
+        add_param(e, t, (CudaParam){CUDA_GRID, 0, d, EL_I32}, "i32",
+                  arena_printf(e->arena, "grid%d", d));
+}
+
+static void hold_params(Emit *e) {
+    for (int i = 0; i < e->k->body->arg_count; i++) {
+        Ref arg = e->k->body->args[i];
+        const Type *type = ir_type(e->k, arg);
+        const char *name = cs_name(&e->p, arg);
+        if (type->kind == TY_TENSOR) continue;
+        bool packed =
+            !type->pointer &&
+            (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
+        emit_set(e, arg, HOLD_SCALAR, packed ? cs_unpack(&e->p, type->elem, name) : name);
+    }
+}
+
+/* What the emitter's own loops and scratch variables are called. */
+static const char *const own_words[] = {
+    "r",     "i",     "j",     "kk",    "lane",     "warp",       "grid0",     "grid1",
+    "grid2", "task",  "tasks", "group", "in_group", "group_rows", "fa",        "fb",
+    "cell",  "raw",   "out",   "other", "other_at", "mine",       "all",       "all_at",
+    "from",  "piece", "zero",  "wm",    "wn",       "i0",         "i1",        "i2",
+    "i3",    "i4",    "i5",    "i6",    "i7",       "got0",       "TensorMap", NULL};
+
+static const Op *find_tasks(const Kernel *k) {
+    const Op *op = k->body->first;
+    while (op && op->code != OP_TASKS) op = op->next;
+    return op;
+}
+
+CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
+    Arena *arena = k->module->arena;
+    Emit e = {.cx = cx,
+              .k = k,
+              .arena = arena,
+              .plan = ARENA_NEW(arena, CudaPlan),
+              .forms_text = text_new(arena)};
+    e.facts = facts_new(cx, k, false);
+    e.uses = ir_count_uses(k, arena);
+    cs_init(&e.p, arena, k, &dialect_cuda);
+    cs_reserve(&e.p, own_words);
+    const Op *tasks = find_tasks(k);
+    e.group = layout_group(cx, k, NULL);
+    e.persist = tasks && op_flag(tasks, AT_PERSIST);
+    e.plan->execution = tasks ? "roles" : "flat";
+    e.plan->threads = 32 * layout_warps(cx, k);
+    e.plan->persist = e.persist;
+    cs_fresh(&e.p, k->name);
+    if (tasks) ring_plan(&e);
+    shared_plan(&e);
+    Text params = text_new(arena), top = text_new(arena), head = text_new(arena);
+    hold_params(&e);
+    e.top = &top;
+    e.top_depth = 1;
+    e.p.depth = 1;
+    if (!tasks) {
+        cs_line(&e.p, "const i32 lane = tw_lane(), warp = tw_warp();");
+        top = e.p.out;
+        e.p.out = text_new(arena);
+    }
+    emit_region(&e, k->body);
+    if (k->module->diag->errors) return NULL;
+    add_params(&e, &params);
+    if (e.shared_bytes > cx->machine->ring_bytes) {
+        diag_emit(k->module->diag, DIAG_CUDA_SHARED, k->range, (long long)e.shared_bytes,
+                  (long long)cx->machine->ring_bytes);
+        return NULL;
+    }
+    e.plan->shared_bytes = e.shared_bytes;
+    e.plan->name = k->name;
+    Place place = {0};
+    source_find(k->module->sources, k->range.begin, &place);
+    text_add(&head, "// %s%s%s: %s, %d threads, %lld bytes of shared memory\n", k->name,
+             place.file ? " of " : "", place.file ? place.file->name : "", e.plan->execution,
+             e.plan->threads, (long long)e.shared_bytes);
+    text_add(&head, "#include \"tilewright.cuh\"\n\n%s%s", e.forms_text.at ? e.forms_text.at : "",
+             e.forms_text.length ? "\n" : "");
+    text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d) %s(%s) {\n",
+             e.plan->threads, k->name, params.at);
+    text_add(&head, "%s%s}\nTW_KERNEL(%s)\n", top.at ? top.at : "", e.p.out.at, k->name);
+    e.plan->text = head.at;
+    pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory",
+              e.plan->execution, e.plan->threads, (long long)e.shared_bytes);
+    return e.plan;
+}

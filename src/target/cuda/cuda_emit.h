@@ -1,0 +1,193 @@
+/* cuda_emit.h: what the files of the CUDA emitter share.
+ *
+ * A tile in registers is a local array, one element a register of its layout: `f32 acc[128]`; loops
+ * over the registers are unrolled, so the indices are constants. Floats smaller than f32 lie in
+ * such arrays in their memory type, and are f32 between two arrays. A tile in shared memory is a
+ * byte offset. Scalars are plain variables, equal in all threads, so that every branch and loop is
+ * uniform.
+ *
+ *   cuda_emit.c         the file, the kernel, control flow
+ *   cuda_place.c        layouts as index expressions
+ *   cuda_elementwise.c  runs of elementwise ops as one loop
+ *   cuda_memory.c       global loads, stores, atomics
+ *   cuda_shared.c       shared memory: who lies where, barriers, tiles in and out, converts
+ *   cuda_reduce.c       reductions
+ *   cuda_dot.c          fma, mma.sync, wgmma
+ *   cuda_ring.c         tasks, roles, rings: mbarriers and TMA
+ *   cuda_skew.c         loads that run ahead on the same threads: cp.async */
+#ifndef TARGET_CUDA_CUDA_EMIT_H
+#define TARGET_CUDA_CUDA_EMIT_H
+#include "pass/layout.h"
+#include "target/cstyle.h"
+#include "target/cuda/cuda.h"
+
+typedef enum HoldKind {
+    HOLD_NONE,
+    HOLD_SCALAR, /* text: an expression; also a tile whose elements are all that scalar */
+    HOLD_ARRAY,  /* text: the array */
+    HOLD_LOCAL,  /* text: a variable of the loop being written */
+    HOLD_SHARED, /* text: the byte offset */
+    HOLD_SLOT    /* text: the slot's number; item: the number of the item */
+} HoldKind;
+typedef struct Hold {
+    HoldKind kind;
+    const char *text;
+} Hold;
+
+/* A ring as shared memory. */
+typedef struct RingPlan {
+    Ref ring;
+    const char *name;
+    int64_t offset, slot_bytes;
+    int slots, hold;
+    int64_t field_offset[16];
+    SharedTile field[16];
+    int64_t full, empty; /* byte offsets of the barriers; full[i] = full + 8 i */
+    int full_count, empty_count;
+    int64_t tma_bytes; /* of one item, moved by TMA; 0: all puts are stores */
+    bool tma_store;    /* a field goes out by TMA */
+    bool fused;        /* producer and consumer are the same threads: a buffer, no barriers */
+    bool skewed;       /* and the producer runs ahead (cuda_skew.c) */
+} RingPlan;
+
+typedef struct Emit {
+    PassContext *cx;
+    Kernel *k;
+    Arena *arena;
+    CudaPlan *plan;
+    CPrinter p;
+    Facts facts;
+    Text *top; /* places: written before the statements of the role */
+    int top_depth;
+    VEC(Hold) holds; /* by Ref */
+    int *uses;
+    const Op *role; /* NULL: flat */
+    ThreadGroup group;
+    int barrier_id; /* of the group; 0: the whole block */
+    Map places;     /* layout, dimension -> variable */
+    Map forms;      /* wgmma forms defined */
+    Text forms_text;
+    /* shared memory */
+    Map offsets; /* op -> its buffer's offset + 1 */
+    int64_t shared_bytes;
+    VEC(RingPlan) rings;
+    /* since the last barrier of the group */
+    bool reads_pending, writes_pending, async_pending, stores_pending;
+    int vector_bits; /* register bits that are 0 in the loop being written, which steps over vectors
+                      */
+    bool persist;
+    /* rings */
+    Map map_of;                     /* access -> its tensor map */
+    bool bulk_pending, bulk_issued; /* a TMA store may read on; the role has issued one */
+    const Op *ahead;                /* skew: where the load role stands */
+    const Op *skew_loop;            /* the loop being written, whose loads run ahead */
+    int skew_distance;
+    const Op *late_release; /* in the loop being written: comes one item late */
+    const char *late;       /* variable: the slot that is still held, or -1 */
+} Emit;
+
+/* --- cuda_emit.c --- */
+void emit_region(Emit *e, const Region *region); /* all ops but the terminator */
+void emit_op(Emit *e, const Op *op);
+void emit_refuse(Emit *e, const Op *op, const char *what);
+Hold *emit_hold(Emit *e, Ref ref);
+void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text);
+const Layout *emit_layout(Emit *e, Ref ref); /* NULL for scalars */
+bool emit_is_tile(Emit *e, Ref ref);
+const char *emit_scalar(Emit *e, Ref ref);              /* of a value of rank 0, or a literal */
+const char *emit_array_type(Emit *e, const Type *type); /* of an element in an array */
+/* Declares an array for the value and holds it there. */
+const char *emit_declare(Emit *e, Ref ref);
+void emit_unroll(Emit *e, const char *variable, int count, int step); /* opens `for (..)` */
+void emit_block(Emit *e);                                             /* opens a plain block */
+/* Whether a value lives in an array that nobody else reads later, so that it may be overwritten at
+ * `op`. */
+bool emit_may_reuse(Emit *e, Ref ref, const Op *op);
+
+/* --- cuda_place.c --- */
+/* bits of `variable` sent to masks[i]; "0" when all are zero */
+char *place_bits(Arena *arena, const char *variable, int count, const uint32_t *masks);
+/* The coordinate of register `r` (an expression) along a dimension. */
+char *place_coord(Emit *e, const Layout *layout, int dim, const char *r);
+/* Lanes and warps part alone (a variable), registers part alone. */
+const char *place_thread(Emit *e, const LinearLayout *map, int dim);
+char *place_register(Emit *e, const LinearLayout *map, int dim, const char *r);
+/* The register of `operand` that stands where register r of `result` is; they may differ in extents
+ * of 1. */
+char *place_operand(Emit *e, Ref operand, const Layout *result, const char *r);
+/* A condition that is true in the one thread that owns what this thread holds; NULL: always. */
+char *place_owner(Emit *e, const LinearLayout *map);
+/* Whether register r lies inside the tile along the dimension; NULL: always. */
+char *place_inside(Emit *e, const Layout *layout, const Type *type, int dim, const char *r);
+
+/* --- cuda_elementwise.c --- */
+bool elementwise_is(const Op *op);
+/* Writes the run that begins at op; the last op of it. */
+const Op *elementwise_run(Emit *e, const Op *op);
+void elementwise_scalar(Emit *e, const Op *op);
+/* The element of a tile (or the scalar) at register r of `result`, as a register value. */
+const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const char *r);
+const char *elementwise_packed(Emit *e, Elem elem,
+                               const char *text); /* cs_pack, without a detour */
+
+/* --- cuda_memory.c --- */
+void memory_tload(Emit *e, const Op *op);
+void memory_tstore(Emit *e, const Op *op);
+void memory_load(Emit *e, const Op *op);
+void memory_store(Emit *e, const Op *op);
+void memory_atomic(Emit *e, const Op *op);
+/* Is the load's only use a put that can copy straight from global to shared memory? Then the load
+ * writes nothing. */
+bool memory_defers(Emit *e, Ref value);
+void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *offset);
+typedef struct TensorText {
+    const char *base, *extent[MAX_RANK],
+        *stride[MAX_RANK]; /* extent NULL: unbounded; stride NULL: 1 */
+    int rank;
+} TensorText;
+TensorText memory_tensor(Emit *e, Ref tensor);
+
+/* --- cuda_shared.c --- */
+void shared_plan(Emit *e);
+void shared_sync(Emit *e); /* a barrier of the group, with a fence where the async proxy reads on */
+void shared_before_write(Emit *e);
+void shared_before_read(Emit *e);
+int64_t shared_offset(Emit *e, const Op *op);
+void shared_convert(Emit *e, const Op *op);
+/* Registers to a shared tile at `offset` (an expression), and back. */
+void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset);
+void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset);
+void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset);
+char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char *row,
+                const char *column);
+/* Bytes of scratch that the op needs while it runs. */
+int64_t shared_scratch(Emit *e, const Op *op);
+
+/* --- cuda_reduce.c --- */
+void reduce_emit(Emit *e, const Op *op);
+int64_t reduce_scratch(Emit *e, const Op *op);
+
+/* --- cuda_dot.c --- */
+void dot_emit(Emit *e, const Op *op);
+/* wgmma into an f32 accumulator can be issued and waited for later. */
+bool dot_is_async(Emit *e, const Op *op);
+
+/* --- cuda_ring.c --- */
+void ring_plan(Emit *e);
+void ring_tasks(Emit *e, const Op *op);
+void ring_op(Emit *e, const Op *op);
+bool ring_is(const Op *op);
+RingPlan *ring_find(Emit *e, Ref ring);
+/* --- cuda_skew.c --- */
+/* The loop of the load role that belongs to a loop of the role being written, or NULL; around and
+ * in that loop: */
+const Op *skew_match(Emit *e, const Op *loop);
+void skew_begin(Emit *e, const Op *loop, const Op *other);
+void skew_step(Emit *e, const Op *loop, const Op *other, const char *at);
+void skew_end(Emit *e, const Op *loop, const Op *other);
+void skew_catch_up(Emit *e, const Op *wait); /* outside such a loop: the item is loaded now */
+
+/* The release of a loop whose dot may stay in flight, or NULL; what ends such a loop. */
+const Op *ring_late_release(Emit *e, const Op *loop);
+void ring_end_late(Emit *e, const Op *release, const char *accumulator);
+#endif

@@ -1,0 +1,15 @@
+/* cuda_map.c: the numbers of a tensor map at launch; see cuda.h. Used by the driver and by the
+ * emulator. */
+#include "target/cuda/cuda.h"
+
+CudaMapValue cuda_map_value(const CudaMap *map, const int64_t *numbers) {
+    CudaMapValue value = {.elem = map->elem, .rank = map->rank, .swizzle = map->swizzle};
+    int bytes = elem_info[map->elem].bytes;
+    value.base = (uint64_t)numbers[map->base];
+    for (int d = 0; d < map->rank; d++) {
+        value.dims[d] = (uint64_t)numbers[map->extent[d]];
+        value.box[d] = (uint32_t)map->box[d];
+        if (d) value.strides[d - 1] = (uint64_t)(numbers[map->stride[d]] * bytes);
+    }
+    return value;
+}

@@ -1,0 +1,397 @@
+/* cuda_memory.c: global memory: boxes of tensors, gathers and scatters, atomics.
+ *
+ * A box is moved in vectors along its contiguous dimension, as wide as what is known of base,
+ * strides and offsets allows (layout_vector); its edges are handled by tw_load_row and
+ * tw_store_row:
+ *
+ *     for (int r = 0; r < 32; r += 8) {
+ *         const i64 i0 = m + (at0 + (r >> 3) * 16);
+ *         const i64 i1 = kk + at1;
+ *         tw_load_row<8>(a + r, A + i0 * sa, i1, K, (u64)i0 < (u64)M, tw_f16(0.0f));
+ *     }
+ *
+ * Elements that several threads hold are stored by one of them. A load behind a store of the same
+ * program waits for a barrier, so that it sees it. */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+TensorText memory_tensor(Emit *e, Ref tensor) {
+    TensorText t = {.rank = ir_type(e->k, tensor)->rank};
+    const Value *v = ir_value(e->k, tensor);
+    if (v->op && v->op->code == OP_TENSOR) {
+        RefList extents = op_list(v->op, 0), strides = op_list(v->op, 1);
+        t.base = emit_scalar(e, op_operand(v->op, 0));
+        for (int d = 0; d < t.rank; d++) {
+            int64_t one = 0;
+            if (extents.at[d]) t.extent[d] = emit_scalar(e, extents.at[d]);
+            if (!ir_const_int(e->k, strides.at[d], &one) || one != 1)
+                t.stride[d] = emit_scalar(e, strides.at[d]);
+        }
+        return t;
+    }
+    t.base = cs_name(&e->p, tensor);
+    for (int d = 0; d < t.rank; d++) {
+        t.extent[d] = arena_printf(e->arena, "%s_n%d", t.base, d);
+        t.stride[d] = arena_printf(e->arena, "%s_s%d", t.base, d);
+    }
+    return t;
+}
+
+/* --- vectors --- */
+static bool listed(const Attr *attr, int dim) {
+    for (int i = 0; attr && i < attr->list.count; i++)
+        if (attr->list.at[i] == dim) return true;
+    return false;
+}
+
+/* --- one box --- */
+typedef struct Box {
+    const Op *op;
+    const Type *tile;
+    const Layout *layout;
+    TensorText tensor;
+    int inner;     /* dimension of the tile that vectors run along; -1: none */
+    int inner_dim; /* of the tensor */
+    int vector;
+    const char *index[MAX_RANK]; /* of the tensor, at register r */
+    char *row;                   /* address without the inner index */
+    char *condition;             /* all but the inner bound; NULL: true */
+} Box;
+
+static void and_also(Emit *e, char **condition, const char *text) {
+    if (!text) return;
+    *condition = *condition ? arena_printf(e->arena, "%s && %s", *condition, text)
+                            : arena_printf(e->arena, "%s", text);
+}
+
+static Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
+    Box b = {.op = op, .tile = tile, .layout = layout, .tensor = memory_tensor(e, op->operands[0])};
+    Facts *f = &e->facts;
+    TensorParts parts = fact_tensor(f, op->operands[0]);
+    b.inner = layout ? layout_vector_dim(f, op, &parts, tile) : -1;
+    b.vector = layout ? layout_vector(f, op, tile, &layout->map) : 1;
+    b.inner_dim = b.inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, b.inner) : -1;
+    if (mask || listed(op_attr(op, AT_WRAP), b.inner_dim)) b.inner_dim = -1;
+    return b;
+}
+
+/* Writes the indices of register r as variables, and makes row and condition. */
+static void write_indices(Emit *e, Box *b, Ref mask) {
+    const Op *op = b->op;
+    RefList offsets = op_list(op, 0);
+    bool check = !op_flag(op, AT_NOCHECK);
+    Text row = text_new(e->arena);
+    text_add(&row, "%s", b->tensor.base);
+    for (int d = 0; d < b->tensor.rank; d++) {
+        int t = layout_tile_dim(op, b->tensor.rank, b->tile->rank, d);
+        const char *offset = emit_scalar(e, offsets.at[d]);
+        const char *coord = t >= 0 ? place_coord(e, b->layout, t, "r") : "0";
+        bool zero = strcmp(offset, "0") == 0;
+        bool wrap = listed(op_attr(op, AT_WRAP), d);
+        const char *sum = strcmp(coord, "0") == 0 ? arena_printf(e->arena, "(i64)%s", offset)
+                          : zero                  ? arena_printf(e->arena, "(i64)%s", coord)
+                                 : arena_printf(e->arena, "(i64)%s + %s", offset, coord);
+        if (wrap && b->tensor.extent[d])
+            sum = arena_printf(e->arena, "tw_mod((i64)(%s), (i64)%s)", sum, b->tensor.extent[d]);
+        b->index[d] = arena_printf(e->arena, "i%d", d);
+        cs_line(&e->p, "const i64 %s = %s;", b->index[d], sum);
+        bool inner = d == b->inner_dim;
+        if (check && b->tensor.extent[d] && !inner)
+            and_also(e, &b->condition,
+                     arena_printf(e->arena, "(u64)%s < (u64)%s", b->index[d], b->tensor.extent[d]));
+        if (t >= 0) and_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, "r"));
+        if (inner) continue;
+        if (b->tensor.stride[d])
+            text_add(&row, " + %s * %s", b->index[d], b->tensor.stride[d]);
+        else
+            text_add(&row, " + %s", b->index[d]);
+    }
+    if (mask)
+        and_also(e, &b->condition,
+                 b->layout ? elementwise_operand(e, mask, b->layout, "r") : emit_scalar(e, mask));
+    b->row = row.at;
+}
+
+static const char *fill_text(Emit *e, const Op *op, Elem elem) {
+    const Attr *fill = op_attr(op, AT_FILL);
+    const char *text = fill                  ? emit_scalar(e, fill->ref)
+                       : elem_is_float(elem) ? elem == EL_F64 ? "0.0" : "0.0f"
+                                             : "0";
+    if (elem == EL_I1) return arena_printf(e->arena, "(u8)%s", text);
+    return elem_is_float(elem) && elem_info[elem].bits < 32
+               ? cs_pack(&e->p, elem, text)
+               : arena_printf(e->arena, "(%s)%s", cs_memory_type(elem), text);
+}
+
+static void before_load(Emit *e) {
+    if (e->stores_pending) shared_sync(e);
+    e->stores_pending = false;
+}
+
+static void load_scalar(Emit *e, const Op *op, const char *row, const char *condition,
+                        const char *fill) {
+    Ref result = op->results[0];
+    const Type *type = ir_type(e->k, result);
+    const char *name = cs_name(&e->p, result), *raw = cs_fresh(&e->p, "raw"),
+               *memory = cs_memory_type(type->elem);
+    cs_line(&e->p, "%s %s = %s;", memory, raw, fill);
+    if (condition)
+        cs_line(&e->p, "tw_ldg_if<1>(%s, &%s, %s);", condition, raw, row);
+    else
+        cs_line(&e->p, "tw_ldg<1>(&%s, %s);", raw, row);
+    cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name,
+            cs_unpack(&e->p, type->elem, raw));
+    emit_set(e, result, HOLD_SCALAR, name);
+}
+
+void memory_tload(Emit *e, const Op *op) {
+    Ref result = op->results[0], mask = op_operand(op, 1);
+    const Type *type = ir_type(e->k, result);
+    const Layout *layout = emit_layout(e, result);
+    if (layout && layout->home == HOME_SHARED) return; /* its put moves it */
+    if (memory_defers(e, result)) return;
+    before_load(e);
+    Box b = box_of(e, op, type, layout, mask);
+    const char *fill = fill_text(e, op, type->elem);
+    if (!layout) {
+        write_indices(e, &b, mask);
+        load_scalar(e, op, b.row, b.condition, fill);
+        return;
+    }
+    bool flags = type->elem == EL_I1; /* bytes in memory, bool in registers */
+    const char *array = emit_declare(e, result), *to = arena_printf(e->arena, "%s + r", array);
+    emit_unroll(e, "r", layout->registers, b.vector);
+    write_indices(e, &b, mask);
+    if (flags) {
+        cs_line(&e->p, "u8 raw[%d];", b.vector);
+        to = "raw";
+    }
+    if (b.inner_dim >= 0 && b.tensor.extent[b.inner_dim] && !op_flag(op, AT_NOCHECK)) {
+        cs_line(&e->p, "tw_load_row<%d>(%s, %s, %s, %s, %s, %s);", b.vector, to, b.row,
+                b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
+                b.condition ? b.condition : "true", fill);
+    } else {
+        const char *at = b.inner_dim >= 0
+                             ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
+                             : b.row;
+        if (b.condition) {
+            cs_raw(&e->p, "#pragma unroll\n");
+            if (b.vector > 1)
+                cs_line(&e->p, "for (int j = 0; j < %d; j++) (%s)[j] = %s;", b.vector, to, fill);
+            else
+                cs_line(&e->p, "*(%s) = %s;", to, fill);
+            cs_line(&e->p, "tw_ldg_if<%d>(%s, %s, %s);", b.vector, b.condition, to, at);
+        } else {
+            cs_line(&e->p, "tw_ldg<%d>(%s, %s);", b.vector, to, at);
+        }
+    }
+    if (flags) {
+        cs_raw(&e->p, "#pragma unroll\n");
+        cs_line(&e->p, "for (int j = 0; j < %d; j++) %s[r + j] = raw[j] != 0;", b.vector, array);
+    }
+    cs_close(&e->p);
+    pass_find(e->cx, op->range, "load", "vectors of %d bytes",
+              b.vector * elem_info[type->elem].bytes);
+}
+
+bool memory_defers(Emit *e, Ref value) {
+    const Op *load = ref_is_value(value) ? ir_value(e->k, value)->op : NULL;
+    if (!load || load->code != OP_TLOAD || e->uses[value] != 1 || op_operand(load, 1)) return false;
+    const Layout *layout = emit_layout(e, value);
+    const Type *type = ir_type(e->k, value);
+    if (!layout || layout->home != HOME_REGISTERS || type->elem == EL_I1) return false;
+    const Op *put = load->next;
+    while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
+    if (!put || !ring_find(e, ir_value(e->k, put->operands[0])->op->operands[0])->skewed)
+        return false;
+    const Attr *fill = op_attr(load, AT_FILL);
+    if (fill && (!ref_is_literal(fill->ref) || ir_literal(e->k, fill->ref)->i != 0)) return false;
+    TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
+    int bytes = layout_vector(&e->facts, load, type, &layout->map) * elem_info[type->elem].bytes;
+    return bytes >= 4 && layout_vector_dim(&e->facts, load, &parts, type) == type->rank - 1;
+}
+
+void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *offset) {
+    const Type *type = ir_type(e->k, load->results[0]);
+    const Layout *layout = emit_layout(e, load->results[0]);
+    before_load(e);
+    Box b = box_of(e, load, type, layout, REF_NONE);
+    emit_unroll(e, "r", layout->registers, b.vector);
+    char *inside = place_owner(e, &layout->map);
+    const char *row = "0";
+    for (int d = 0; d < type->rank; d++) {
+        and_also(e, &inside, place_inside(e, layout, type, d, "r"));
+        const char *coord = place_coord(e, layout, d, "r");
+        if (d < type->rank - 1)
+            row = d ? arena_printf(e->arena, "(%s * %lld + %s)", row, (long long)type->extent[d],
+                                   coord)
+                    : coord;
+    }
+    if (inside) cs_line(&e->p, "if (!(%s)) continue;", inside);
+    write_indices(e, &b, REF_NONE);
+    const char *at = shared_at(e, tile, offset, row, place_coord(e, layout, type->rank - 1, "r"));
+    const char *extent = b.tensor.extent[b.inner_dim];
+    if (!extent || op_flag(load, AT_NOCHECK)) extent = "0x7fffffffffffffffll";
+    cs_line(&e->p, "tw_copy_row<%d>(%s, %s, %s, %s, %s);", b.vector, at, b.row,
+            b.index[b.inner_dim], extent, b.condition ? b.condition : "true");
+    cs_close(&e->p);
+    shared_zero_tail(e, tile, offset);
+    pass_find(e->cx, load->range, "load", "by cp.async, %d bytes each",
+              b.vector * elem_info[type->elem].bytes);
+}
+
+/* Address of `vector` registers of the value from r on, in memory type. */
+static const char *stored(Emit *e, Ref value, const Layout *layout, int vector) {
+    const Type *type = ir_type(e->k, value);
+    const Hold *hold = emit_hold(e, value);
+    bool straight = ref_is_value(value) && hold->kind == HOLD_ARRAY && type->elem != EL_I1 &&
+                    ll_equal(&emit_layout(e, value)->map, &layout->map);
+    if (straight) return arena_printf(e->arena, "%s + r", hold->text);
+    cs_line(&e->p, "%s out[%d];", cs_memory_type(type->elem), vector);
+    for (int j = 0; j < vector; j++) {
+        const char *r = j ? arena_printf(e->arena, "(r + %d)", j) : "r";
+        const char *text = elementwise_operand(e, value, layout, r);
+        cs_line(&e->p, "out[%d] = %s;", j,
+                type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text)
+                                    : elementwise_packed(e, type->elem, text));
+    }
+    return "out";
+}
+
+static const char *one_thread(Emit *e) {
+    (void)e;
+    return "lane == 0 && warp == 0";
+}
+
+void memory_tstore(Emit *e, const Op *op) {
+    Ref value = op_operand(op, 1), mask = op_operand(op, 2);
+    const Type *type = ir_type(e->k, value);
+    const Layout *layout = emit_layout(e, value);
+    if (layout && layout->home == HOME_SHARED) {
+        ring_op(e, op);
+        return;
+    }
+    Box b = box_of(e, op, type, layout, mask);
+    if (!layout) {
+        cs_open(&e->p, "if (%s)", one_thread(e));
+        write_indices(e, &b, mask);
+        cs_line(&e->p, "%s out = %s;", cs_memory_type(type->elem),
+                cs_pack(&e->p, type->elem, emit_scalar(e, value)));
+        cs_line(&e->p, "tw_stg_if<1>(%s, %s, &out);", b.condition ? b.condition : "true", b.row);
+        cs_close(&e->p);
+        e->stores_pending = true;
+        return;
+    }
+    emit_unroll(e, "r", layout->registers, b.vector);
+    and_also(e, &b.condition, place_owner(e, &layout->map));
+    write_indices(e, &b, mask);
+    const char *from = stored(e, value, layout, b.vector);
+    if (b.inner_dim >= 0 && b.tensor.extent[b.inner_dim] && !op_flag(op, AT_NOCHECK)) {
+        cs_line(&e->p, "tw_store_row<%d>(%s, %s, %s, %s, %s);", b.vector, b.row,
+                b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
+                b.condition ? b.condition : "true", from);
+    } else {
+        const char *at = b.inner_dim >= 0
+                             ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
+                             : b.row;
+        cs_line(&e->p, "tw_stg_if<%d>(%s, %s, %s);", b.vector, b.condition ? b.condition : "true",
+                at, from);
+    }
+    cs_close(&e->p);
+    e->stores_pending = true;
+    pass_find(e->cx, op->range, "store", "vectors of %d bytes",
+              b.vector * elem_info[type->elem].bytes);
+}
+
+/* --- pointers --- */
+void memory_load(Emit *e, const Op *op) {
+    Ref result = op->results[0], mask = op_operand(op, 1), other = op_operand(op, 2);
+    const Type *type = ir_type(e->k, result);
+    const Layout *layout = emit_layout(e, result);
+    before_load(e);
+    Elem elem = type->elem;
+    const char *zero = fill_text(e, op, elem);
+    if (!layout) {
+        const char *fill = other ? cs_pack(&e->p, elem, emit_scalar(e, other)) : zero;
+        load_scalar(e, op, emit_scalar(e, op->operands[0]), mask ? emit_scalar(e, mask) : NULL,
+                    fill);
+        return;
+    }
+    const char *array = emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, 1);
+    const char *fill = other ? elementwise_operand(e, other, layout, "r") : NULL;
+    fill = fill ? elem == EL_I1 ? cs_pack(&e->p, elem, fill) : elementwise_packed(e, elem, fill)
+                : zero;
+    const char *condition = mask ? elementwise_operand(e, mask, layout, "r") : NULL;
+    char *inside = NULL;
+    for (int d = 0; d < type->rank; d++)
+        and_also(e, &inside, place_inside(e, layout, type, d, "r"));
+    if (condition) and_also(e, &inside, condition);
+    cs_line(&e->p, "%s raw = %s;", cs_memory_type(elem), fill);
+    cs_line(&e->p, "tw_ldg_if<1>(%s, &raw, %s);", inside ? inside : "true",
+            elementwise_operand(e, op->operands[0], layout, "r"));
+    cs_line(&e->p, "%s[r] = %s;", array, elem == EL_I1 ? "raw != 0" : "raw");
+    cs_close(&e->p);
+    pass_find(e->cx, op->range, "load", "gathers single elements");
+}
+
+static void open_scatter(Emit *e, const Op *op, const Type *type, const Layout *layout, Ref mask) {
+    char *condition = NULL;
+    if (!layout) {
+        and_also(e, &condition, one_thread(e));
+        if (mask) and_also(e, &condition, emit_scalar(e, mask));
+    } else {
+        emit_unroll(e, "r", layout->registers, 1);
+        and_also(e, &condition, place_owner(e, &layout->map));
+        for (int d = 0; d < type->rank; d++)
+            and_also(e, &condition, place_inside(e, layout, type, d, "r"));
+        if (mask) and_also(e, &condition, elementwise_operand(e, mask, layout, "r"));
+    }
+    (void)op;
+    cs_open(&e->p, "if (%s)", condition ? condition : "true");
+}
+
+void memory_store(Emit *e, const Op *op) {
+    Ref pointer = op->operands[0], value = op_operand(op, 1), mask = op_operand(op, 2);
+    const Layout *layout = emit_layout(e, pointer);
+    const Type *type = ir_type(e->k, pointer);
+    Elem elem = type->elem;
+    open_scatter(e, op, type, layout, mask);
+    const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
+    const char *at =
+        layout ? elementwise_operand(e, pointer, layout, "r") : emit_scalar(e, pointer);
+    text = elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
+    cs_line(&e->p, "const %s out = %s;", cs_memory_type(elem), text);
+    cs_line(&e->p, "tw_stg<1>(%s, &out);", at);
+    cs_close(&e->p);
+    if (layout) cs_close(&e->p);
+    e->stores_pending = true;
+}
+
+void memory_atomic(Emit *e, const Op *op) {
+    static const struct {
+        Word word;
+        const char *name;
+    } names[] = {{COMBINE_ADD, "add"},  {COMBINE_MIN, "min"}, {COMBINE_MAX, "max"},
+                 {COMBINE_AND, "and"},  {COMBINE_OR, "or"},   {COMBINE_XOR, "xor"},
+                 {COMBINE_XCHG, "xchg"}};
+    Ref pointer = op->operands[0], value = op_operand(op, 1), mask = op_operand(op, 2);
+    const char *name = NULL;
+    for (int i = 0; i < 7; i++)
+        if (names[i].word == op_word(op, AT_COMBINE, WORD_NONE)) name = names[i].name;
+    if (!name || e->uses[op->results[0]]) {
+        emit_refuse(e, op, "an atomic whose old value is used");
+        return;
+    }
+    const Layout *layout = emit_layout(e, pointer);
+    const Type *type = ir_type(e->k, pointer);
+    open_scatter(e, op, type, layout, mask);
+    const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
+    const char *at =
+        layout ? elementwise_operand(e, pointer, layout, "r") : emit_scalar(e, pointer);
+    cs_line(&e->p, "tw_atomic_%s(%s, %s);", name, at, elementwise_packed(e, type->elem, text));
+    cs_close(&e->p);
+    if (layout) cs_close(&e->p);
+    e->stores_pending = true;
+}

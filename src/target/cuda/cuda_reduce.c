@@ -1,0 +1,352 @@
+/* cuda_reduce.c: reductions in the order of their stamp.
+ *
+ * The stamp lists the bits of the axis index in the order in which they are combined; where a bit
+ * lives in the layout says how: registers by an unrolled tree, lanes by a butterfly of shuffles,
+ * warps through shared memory, one value a lane. So the result does not depend on how many warps
+ * there are, and every thread that holds a place of the result ends up with the same bits.
+ *
+ *     f32[1024], order [0,1,9,8,7,2,3,4,5,6], 4 warps: registers 1, 2, 512; warps 256, 128; lanes
+ * 4, 8, 16, 32, 64 */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+typedef struct Reduce {
+    Emit *e;
+    const Op *op;
+    int axis;
+    const Type *type;     /* of the operand */
+    const Layout *layout; /* of the operand */
+    Word kind;
+    bool index; /* argmin, argmax: a second array of indices */
+    const char *values, *indices;
+    uint32_t done; /* register bits combined so far */
+    int order[LL_MAX_BITS], count;
+} Reduce;
+
+static bool find_bit(const Reduce *r, int bit, LayoutInput *input, int *at) {
+    const LinearLayout *map = &r->layout->map;
+    uint32_t wanted = (uint32_t)1 << (ll_shift(map, r->axis) + bit);
+    for (int in = 0; in < LL_INPUTS; in++)
+        for (int i = 0; i < map->count[in]; i++)
+            if (map->basis[in][i] == wanted) {
+                *input = (LayoutInput)in;
+                *at = i;
+                return true;
+            }
+    return false;
+}
+
+/* The stamp; bits it does not name (there is none, or the padding is wider) come last. */
+static void take_order(Reduce *r) {
+    const Attr *stamp = op_attr(r->op, AT_BITS);
+    int bits = r->layout->map.log2[r->axis];
+    uint32_t seen = 0;
+    for (int i = 0; stamp && i < stamp->list.count; i++)
+        if (stamp->list.at[i] >= 0 && stamp->list.at[i] < bits &&
+            !(seen >> stamp->list.at[i] & 1)) {
+            r->order[r->count++] = (int)stamp->list.at[i];
+            seen |= 1u << stamp->list.at[i];
+        }
+    for (int in = LL_REGISTER; in <= LL_WARP; in++)
+        for (int bit = 0; bit < bits; bit++) {
+            LayoutInput input;
+            int at;
+            if (!(seen >> bit & 1) && find_bit(r, bit, &input, &at) && (int)input == in)
+                r->order[r->count++] = bit;
+        }
+}
+
+static Reduce reduce_of(Emit *e, const Op *op) {
+    Reduce r = {.e = e, .op = op, .axis = (int)op_int(op, AT_AXIS, 0)};
+    r.type = ir_type(e->k, op->operands[0]);
+    r.layout = emit_layout(e, op->operands[0]);
+    r.kind = op_word(op, AT_COMBINE, COMBINE_ADD);
+    r.index = r.kind == COMBINE_ARGMIN || r.kind == COMBINE_ARGMAX;
+    take_order(&r);
+    return r;
+}
+
+static const char *element_type(const Reduce *r) {
+    return cs_value_type(&r->e->p, r->type);
+}
+
+/* x = combine(x, y), the lower index on the left. */
+static void combine(Reduce *r, const char *x, const char *y, const char *ix, const char *iy) {
+    Emit *e = r->e;
+    bool keep = op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP;
+    if (!r->index) {
+        cs_line(&e->p, "%s = %s;", x, cs_combine(&e->p, r->kind, r->type->elem, keep, x, y));
+        return;
+    }
+    /* The other one wins if it is better, or as good with a lower index; NaN never does (keep:
+     * always). */
+    const char *sign = r->kind == COMBINE_ARGMAX ? ">" : "<";
+    bool real = elem_is_float(r->type->elem);
+    const char *nan = !real  ? "false"
+                      : keep ? arena_printf(e->arena, "(%s == %s && %s != %s)", x, x, y, y)
+                             : arena_printf(e->arena, "(%s != %s && %s == %s)", x, x, y, y);
+    const char *tie =
+        real ? arena_printf(e->arena, "(%s == %s || (%s != %s && %s != %s))", y, x, x, x, y, y)
+             : arena_printf(e->arena, "%s == %s", y, x);
+    const char *block = keep && real ? arena_printf(e->arena, " && %s == %s", x, x) : "";
+    cs_open(&e->p, "if (%s || (%s %s %s%s) || (%s && %s < %s))", nan, y, sign, x, block, tie, iy,
+            ix);
+    cs_line(&e->p, "%s = %s;", x, y);
+    cs_line(&e->p, "%s = %s;", ix, iy);
+    cs_close(&e->p);
+}
+
+static const char *at(Reduce *r, const char *array, const char *index) {
+    return arena_printf(r->e->arena, "%s[%s]", array, index);
+}
+
+static int register_count(const Reduce *r) {
+    return 1 << r->layout->map.count[LL_REGISTER];
+}
+
+/* A loop over the registers that are alive (and have a 0 in `also`); how one of them is called in
+ * it. */
+static const char *open_live(Reduce *r, uint32_t also) {
+    uint32_t dead = r->done | also, all = (uint32_t)register_count(r) - 1;
+    if (dead == all) {
+        emit_block(r->e);
+        return "0";
+    }
+    bool low = (dead & (dead + 1)) == 0;
+    emit_unroll(r->e, "r", register_count(r), low ? (int)dead + 1 : 1);
+    r->e->vector_bits = 0;
+    if (!low) cs_line(&r->e->p, "if (r & %u) continue;", dead);
+    return "r";
+}
+
+static void step_register(Reduce *r, int bit) {
+    Emit *e = r->e;
+    uint32_t mask = 1u << bit;
+    const char *it = open_live(r, mask);
+    const char *other =
+        *it == '0' ? arena_printf(e->arena, "%u", mask) : arena_printf(e->arena, "r + %u", mask);
+    combine(r, at(r, r->values, it), at(r, r->values, other),
+            r->index ? at(r, r->indices, it) : NULL, r->index ? at(r, r->indices, other) : NULL);
+    cs_close(&e->p);
+    r->done |= mask;
+}
+
+static const char *shuffle(Reduce *r, const char *x, Elem elem, int mask) {
+    /* Registers hold small floats as f32 and small integers as themselves. */
+    bool small = !elem_is_float(elem) && elem_info[elem].bits < 32;
+    return small ? arena_printf(r->e->arena, "(%s)tw_shfl_xor((i32)%s, %d)",
+                                cs_register_type(&r->e->p, elem), x, mask)
+                 : arena_printf(r->e->arena, "tw_shfl_xor(%s, %d)", x, mask);
+}
+
+static void step_lane(Reduce *r, int bit) {
+    Emit *e = r->e;
+    const char *it = open_live(r, 0);
+    cs_line(&e->p, "const %s other = %s;", element_type(r),
+            shuffle(r, at(r, r->values, it), r->type->elem, 1 << bit));
+    if (r->index)
+        cs_line(&e->p, "const i32 other_at = %s;",
+                shuffle(r, at(r, r->indices, it), EL_I32, 1 << bit));
+    combine(r, at(r, r->values, it), "other", r->index ? at(r, r->indices, it) : NULL, "other_at");
+    cs_close(&e->p);
+}
+
+/* Registers that are alive, packed: their number is the row of the scratch. */
+static int compact_masks(const Reduce *r, uint32_t *masks) {
+    int out = 0;
+    for (int i = 0; i < r->layout->map.count[LL_REGISTER]; i++)
+        masks[i] = r->done >> i & 1 ? 0 : 1u << out++;
+    return out;
+}
+
+static int slot_bytes(const Reduce *r) {
+    int bytes = elem_is_float(r->type->elem) && elem_info[r->type->elem].bytes < 4
+                    ? 4
+                    : elem_info[r->type->elem].bytes;
+    return bytes;
+}
+
+/* The warp bits `order[from .. to)`: every lane writes its values, reads those of the other warps,
+ * combines. */
+static void step_warps(Reduce *r, int from, int to) {
+    Emit *e = r->e;
+    uint32_t masks[LL_MAX_BITS];
+    int bits = to - from, warp_bit[LL_MAX_BITS], bytes = slot_bytes(r);
+    for (int i = 0; i < bits; i++) {
+        LayoutInput input;
+        find_bit(r, r->order[from + i], &input, &warp_bit[i]);
+    }
+    uint32_t mine = 0;
+    for (int i = 0; i < bits; i++) mine |= 1u << warp_bit[i];
+    int alive = compact_masks(r, masks);
+    int warps = e->group.warps;
+    long long base = shared_offset(e, r->op), plane = (long long)warps * 32 * bytes;
+    const char *memory = r->type->elem == EL_I1 ? "u8" : cs_value_type(&e->p, r->type);
+    shared_before_write(e);
+    const char *it = open_live(r, 0);
+    const char *row =
+        *it == '0' ? "0" : place_bits(e->arena, "r", r->layout->map.count[LL_REGISTER], masks);
+    cs_line(&e->p, "const %s mine = %s;", memory, at(r, r->values, it));
+    cs_line(&e->p, "tw_sts<1>(%lld + %s * %lld + (warp * 32 + lane) * %d, &mine);", base, row,
+            plane, bytes);
+    if (r->index)
+        cs_line(&e->p, "tw_sts<1>(%lld + %s * %d + (warp * 32 + lane) * 4, &%s);",
+                base + (plane << alive), row, warps * 128, at(r, r->indices, it));
+    cs_close(&e->p);
+    shared_before_read(e);
+    open_live(r, 0);
+    cs_line(&e->p, "%s all[%d];", memory, 1 << bits);
+    if (r->index) cs_line(&e->p, "i32 all_at[%d];", 1 << bits);
+    for (int j = 0; j < 1 << bits; j++) {
+        uint32_t warp = 0;
+        for (int i = 0; i < bits; i++) warp |= (uint32_t)(j >> i & 1) << warp_bit[i];
+        const char *place = arena_printf(e->arena, "((warp & ~%u | %u) * 32 + lane)", mine, warp);
+        cs_line(&e->p, "tw_lds<1>(all + %d, %lld + %s * %lld + %s * %d);", j, base, row, plane,
+                place, bytes);
+        if (r->index)
+            cs_line(&e->p, "tw_lds<1>(all_at + %d, %lld + %s * %d + %s * 4);", j,
+                    base + (plane << alive), row, warps * 128, place);
+    }
+    /* Bit i of j stands for order[from + i]: combined in that order. */
+    for (int i = 0; i < bits; i++)
+        for (int j = 0; j < 1 << bits; j += 2 << i) {
+            int other = j + (1 << i);
+            combine(r, arena_printf(e->arena, "all[%d]", j),
+                    arena_printf(e->arena, "all[%d]", other),
+                    arena_printf(e->arena, "all_at[%d]", j),
+                    arena_printf(e->arena, "all_at[%d]", other));
+        }
+    cs_line(&e->p, "%s = all[0];", at(r, r->values, it));
+    if (r->index) cs_line(&e->p, "%s = all_at[0];", at(r, r->indices, it));
+    cs_close(&e->p);
+}
+
+static bool in_warps(const Reduce *r, int i) {
+    LayoutInput input;
+    int bit;
+    return i < r->count && find_bit(r, r->order[i], &input, &bit) && input == LL_WARP;
+}
+
+int64_t reduce_scratch(Emit *e, const Op *op) {
+    Reduce r = reduce_of(e, op);
+    int64_t need = 0;
+    for (int i = 0; i < r.count; i++) {
+        LayoutInput input;
+        int bit;
+        if (!find_bit(&r, r.order[i], &input, &bit)) continue;
+        if (input == LL_REGISTER) r.done |= 1u << bit;
+        if (input != LL_WARP) continue;
+        uint32_t masks[LL_MAX_BITS];
+        int64_t bytes =
+            ((int64_t)(slot_bytes(&r) + (r.index ? 4 : 0)) * 32 * layout_warps(e->cx, e->k))
+            << compact_masks(&r, masks);
+        if (bytes > need) need = bytes;
+    }
+    return need;
+}
+
+static const char *neutral(Reduce *r) {
+    Emit *e = r->e;
+    Elem elem = r->type->elem;
+    const Type *scalar = ty_scalar(e->k->module, elem);
+    bool largest = r->kind == COMBINE_MIN || r->kind == COMBINE_ARGMIN, real = elem_is_float(elem);
+    if (r->kind == COMBINE_ADD || r->kind == COMBINE_OR || r->kind == COMBINE_XOR)
+        return real ? "0.0f" : "0";
+    if (r->kind == COMBINE_MUL) return real ? "1.0f" : "1";
+    if (r->kind == COMBINE_AND) return elem == EL_I1 ? "true" : "-1";
+    if (real)
+        return cs_literal(&e->p, ir_literal(e->k, ir_literal_float(e->k, scalar,
+                                                                   largest ? __builtin_inf()
+                                                                           : -__builtin_inf())));
+    int bits = elem_info[elem].bits;
+    bool sign = elem_is_signed(elem);
+    if (elem == EL_I1) return largest ? "true" : "false";
+    int64_t top = sign         ? (int64_t)(((uint64_t)1 << (bits - 1)) - 1)
+                  : bits == 64 ? -1
+                               : (int64_t)(((uint64_t)1 << bits) - 1);
+    return cs_integer(e->arena, elem, largest ? top : sign ? -top - 1 : 0);
+}
+
+/* A working copy in register form, the padding of the axis filled with what changes nothing. */
+static void copy_in(Reduce *r) {
+    Emit *e = r->e;
+    r->values = cs_fresh(&e->p, "part");
+    cs_line(&e->p, "%s %s[%d];", element_type(r), r->values, register_count(r));
+    if (r->index) {
+        r->indices = cs_fresh(&e->p, "part_at");
+        cs_line(&e->p, "i32 %s[%d];", r->indices, register_count(r));
+    }
+    emit_unroll(e, "r", register_count(r), 1);
+    const char *text = elementwise_operand(e, r->op->operands[0], r->layout, "r");
+    char *inside = place_inside(e, r->layout, r->type, r->axis, "r");
+    if (inside && r->layout->registers < register_count(r))
+        inside = arena_printf(e->arena, "r < %d && %s", r->layout->registers, inside);
+    else if (r->layout->registers < register_count(r))
+        inside = arena_printf(e->arena, "r < %d", r->layout->registers);
+    if (inside) text = arena_printf(e->arena, "%s ? %s : %s", inside, text, neutral(r));
+    cs_line(&e->p, "%s[r] = %s;", r->values, text);
+    if (r->index) {
+        const char *coord = place_coord(e, r->layout, r->axis, "r");
+        if (inside) coord = arena_printf(e->arena, "%s ? %s : 0x7fffffff", inside, coord);
+        cs_line(&e->p, "%s[r] = %s;", r->indices, coord);
+    }
+    cs_close(&e->p);
+}
+
+void reduce_emit(Emit *e, const Op *op) {
+    if (op->region_count || op->operand_count != 1) {
+        emit_refuse(e, op, "a combination written as a region");
+        return;
+    }
+    Reduce r = reduce_of(e, op);
+    Ref result = op->results[0];
+    const Type *type = ir_type(e->k, result);
+    const Layout *layout = emit_layout(e, result);
+    const char *scalar = NULL;
+    if (layout) {
+        emit_declare(e, result);
+    } else {
+        scalar = cs_name(&e->p, result);
+        cs_line(&e->p, "%s %s;", cs_value_type(&e->p, type), scalar);
+        emit_set(e, result, HOLD_SCALAR, scalar);
+    }
+    emit_block(e);
+    copy_in(&r);
+    for (int i = 0; i < r.count;) {
+        LayoutInput input;
+        int bit;
+        if (!find_bit(&r, r.order[i], &input, &bit))
+            ice(e->k->module->trap, "cuda: a bit of the axis is nowhere");
+        if (input == LL_WARP) {
+            int to = i + 1;
+            while (in_warps(&r, to)) to++;
+            step_warps(&r, i, to);
+            i = to;
+            continue;
+        }
+        if (input == LL_REGISTER)
+            step_register(&r, bit);
+        else
+            step_lane(&r, bit);
+        i++;
+    }
+    const char *done = r.index ? r.indices : r.values;
+    if (!layout) {
+        cs_line(&e->p, "%s = %s[0];", scalar, done);
+    } else {
+        /* Register q of the result is the register of the operand that has its coordinates, and 0
+         * along the axis. */
+        uint32_t masks[LL_MAX_BITS];
+        int out = 0;
+        for (int i = 0; i < r.layout->map.count[LL_REGISTER]; i++)
+            if (!(r.done >> i & 1)) masks[out++] = 1u << i;
+        emit_unroll(e, "r", layout->registers, 1);
+        const char *text =
+            arena_printf(e->arena, "%s[%s]", done, place_bits(e->arena, "r", out, masks));
+        cs_line(&e->p, "%s[r] = %s;", emit_hold(e, result)->text,
+                elementwise_packed(e, type->elem, text));
+        cs_close(&e->p);
+    }
+    cs_close(&e->p);
+}

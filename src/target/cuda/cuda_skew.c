@@ -1,0 +1,153 @@
+/* cuda_skew.c: load and compute on the same threads, the loads d items ahead: one loop, cp.async
+ * into the ring's slots.
+ *
+ * A role that fills rings and runs `on` the role that empties them is not a branch of its own. Its
+ * loops are matched with those of the other role; the innermost ones run ahead:
+ *
+ *     for (d items) load(item); commit                    d = slots - hold
+ *     for (..) { wait for the item; barrier; load(item + d); commit; compute(item) }
+ *
+ * Loops around them run in step. The copies of one turn are one cp.async group; what cp.async
+ * cannot do (a fill other than 0, elements that are not aligned) is loaded and stored at once,
+ * which is right, if not ahead. */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+static bool region_takes(Emit *e, const Region *region, Opcode code) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == code && ring_find(e, op->operands[0])->skewed) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (region_takes(e, op->regions[i], code)) return true;
+    }
+    return false;
+}
+
+static bool has_inner(Emit *e, const Op *loop, Opcode code) {
+    for (const Op *op = loop->regions[0]->first; op; op = op->next)
+        if (op->code == OP_FOR && region_takes(e, op->regions[0], code)) return true;
+    return false;
+}
+
+/* The smallest distance that the slots of the rings filled in the loop allow. */
+static int distance(Emit *e, const Region *region) {
+    int least = 1 << 20;
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code != OP_ACQUIRE) continue;
+        const RingPlan *r = ring_find(e, op->operands[0]);
+        if (r->skewed && r->slots - r->hold < least) least = r->slots - r->hold;
+    }
+    return least == 1 << 20 || least < 0 ? 0 : least;
+}
+
+/* Writes ops of the load role from the cursor to `until` (not included; NULL: all that is left in
+ * the region). */
+static void run_to(Emit *e, const Op *until) {
+    const Op *op = e->ahead;
+    while (op && op != until && op->code != OP_YIELD && op->code != OP_RETURN) {
+        if (elementwise_is(op))
+            op = elementwise_run(e, op);
+        else
+            emit_op(e, op);
+        op = op->next;
+    }
+    e->ahead = op;
+}
+
+static void land(Emit *e, int groups) {
+    cs_line(&e->p, "tw_cp_async_wait<%d>();", groups);
+    e->async_pending |= e->cx->machine->has_wgmma;
+    e->writes_pending = true;
+    shared_before_read(e);
+}
+
+void skew_catch_up(Emit *e, const Op *wait) {
+    if (e->skew_loop) return; /* the loop has waited for the whole turn */
+    const Op *commit = e->ahead;
+    while (commit && !(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0]))
+        commit = commit->next;
+    if (!commit) {
+        emit_refuse(e, wait, "a hand-over whose other side stands elsewhere");
+        return;
+    }
+    shared_before_write(e);
+    run_to(e, commit->next);
+    cs_line(&e->p, "tw_cp_async_commit();");
+    land(e, 0);
+}
+
+/* One turn of the load loop, at the value `at` of its variable. */
+static void load_turn(Emit *e, const Op *loop, const char *at) {
+    const Op *kept = e->ahead;
+    emit_set(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
+    e->ahead = loop->regions[0]->first;
+    run_to(e, NULL);
+    e->ahead = kept;
+}
+
+const Op *skew_match(Emit *e, const Op *loop) {
+    if (!e->ahead || e->skew_loop || !region_takes(e, loop->regions[0], OP_WAIT)) return NULL;
+    const Op *other = e->ahead;
+    while (other && !(other->code == OP_FOR && region_takes(e, other->regions[0], OP_ACQUIRE)))
+        other = other->next;
+    if (!other || other->operand_count > 3) {
+        emit_refuse(e, loop, "a loop that its load role does not have in the same form");
+        return NULL;
+    }
+    run_to(e, other);
+    return other;
+}
+
+void skew_begin(Emit *e, const Op *loop, const Op *other) {
+    if (has_inner(e, loop, OP_WAIT)) return;
+    int d = distance(e, other->regions[0]);
+    shared_before_write(e);
+    e->skew_distance = d;
+    if (!d) return;
+    const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
+    const char *lo = emit_scalar(e, other->operands[0]), *hi = emit_scalar(e, other->operands[1]),
+               *step = emit_scalar(e, other->operands[2]), *turn = cs_fresh(&e->p, "turn");
+    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, d, turn);
+    const char *at = cs_fresh(&e->p, "first");
+    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %s;", at, lo, turn, step);
+    cs_open(&e->p, "if (%s_wide < %s)", at, hi);
+    cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
+    load_turn(e, other, at);
+    cs_close(&e->p);
+    cs_line(&e->p, "tw_cp_async_commit();");
+    cs_close(&e->p);
+    e->writes_pending = true;
+}
+
+void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
+    e->ahead = other->next;
+    if (has_inner(e, loop, OP_WAIT)) {
+        emit_set(e, other->regions[0]->args[0], HOLD_SCALAR, at);
+        e->ahead = other->regions[0]->first;
+        return;
+    }
+    e->skew_loop = loop;
+    if (!e->skew_distance) {
+        shared_before_write(e);
+        load_turn(e, other, at);
+        cs_line(&e->p, "tw_cp_async_commit();");
+        land(e, 0);
+        return;
+    }
+    land(e, e->skew_distance - 1);
+    const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
+    const char *next = cs_fresh(&e->p, "next"), *step = emit_scalar(e, other->operands[2]);
+    cs_line(&e->p, "const i64 %s_wide = (i64)%s + %d * (i64)%s;", next, at, e->skew_distance, step);
+    cs_open(&e->p, "if (%s_wide < %s)", next, emit_scalar(e, other->operands[1]));
+    cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, next, type, next);
+    load_turn(e, other, next);
+    cs_close(&e->p);
+    cs_line(&e->p, "tw_cp_async_commit();");
+}
+
+void skew_end(Emit *e, const Op *loop, const Op *other) {
+    if (has_inner(e, loop, OP_WAIT)) run_to(e, NULL);
+    e->skew_loop = NULL;
+    e->ahead = other->next;
+    e->reads_pending = true;
+}
