@@ -48,13 +48,15 @@ static bool kernels_start(KernelSet *set) {
     memset(set, 0, sizeof *set);
     strcpy(set->folder, "/tmp/tensix-XXXXXX");
     if (!mkdtemp(set->folder)) return false;
-    static const char below[] = "tenstorrent/model/include/";
-    for (const EmbeddedFile *f = embedded_files; f->path; f++) {
-        char path[400];
-        if (strncmp(f->path, below, sizeof below - 1) != 0) continue;
-        snprintf(path, sizeof path, "%s/include/%s", set->folder, f->path + sizeof below - 1);
-        if (!write_text(path, f->text, f->size)) return false;
-    }
+    static const char *const below[] = {"tenstorrent/model/include/", "tenstorrent/prelude/"};
+    for (const EmbeddedFile *f = embedded_files; f->path; f++)
+        for (int i = 0; i < 2; i++) {
+            char path[400];
+            size_t length = strlen(below[i]);
+            if (strncmp(f->path, below[i], length) != 0) continue;
+            snprintf(path, sizeof path, "%s/include/%s", set->folder, f->path + length);
+            if (!write_text(path, f->text, f->size)) return false;
+        }
     return true;
 }
 

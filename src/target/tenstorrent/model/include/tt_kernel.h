@@ -34,7 +34,8 @@ template <uint32_t... Values> struct TtCompileTimeArgs {
     static constexpr uint32_t count = sizeof...(Values);
     static constexpr uint32_t values[sizeof...(Values) + 1] = {Values..., 0};
 };
-template <uint32_t Index> constexpr uint32_t get_ct_arg() {
+/* Internal linkage: each kernel of a shared object has arguments of its own. */
+template <uint32_t Index> static constexpr uint32_t get_ct_arg() {
     typedef TtCompileTimeArgs<KERNEL_COMPILE_TIME_ARGS> Args;
     static_assert(Index < Args::count, "compile-time argument index out of range");
     return Args::values[Index];

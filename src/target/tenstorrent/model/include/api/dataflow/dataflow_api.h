@@ -9,7 +9,9 @@ static inline uint32_t get_read_ptr(uint32_t cb) {
     return tt_call(cb_read_ptr, cb);
 }
 
-/* An interleaved DRAM tensor takes two compile-time words: flags and its page size. */
+/* An interleaved DRAM tensor takes two compile-time words: flags and its page size. The words belong to
+ * one kernel, so the types do too. */
+namespace {
 template <uint32_t Offset> struct TensorAccessorArgs {
     static constexpr uint32_t flags = get_ct_arg<Offset>();
     static constexpr uint32_t page_size = get_ct_arg<Offset + 1>();
@@ -28,6 +30,7 @@ struct TensorAccessor {
         return tt_call(page_address, base, page_size, page, offset);
     }
 };
+} // namespace
 
 static inline uint64_t get_noc_addr(uint32_t x, uint32_t y, uint32_t l1) {
     return tt_call(core_address, x, y, l1);

@@ -1,0 +1,41 @@
+/* tt.c: the target's front: checks, plan, texts. See tt.h. */
+#include "target/tenstorrent/tt_emit.h"
+
+const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4};
+
+const char *tt_file_name(int kernel) {
+    static const char *const names[] = {[TENSIX_READER] = "reader.cpp", [TENSIX_WRITER] = "writer.cpp", [TENSIX_COMPUTE] = "compute.cpp"};
+    return names[kernel];
+}
+
+const char *tt_entry_name(int kernel) {
+    static const char *const names[] = {[TENSIX_READER] = "tw_reader", [TENSIX_WRITER] = "tw_writer", [TENSIX_COMPUTE] = "tw_compute"};
+    return names[kernel];
+}
+
+char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena) {
+    return arena_printf(arena, "#define KERNEL_COMPILE_TIME_ARGS %s\n#include \"tt_kernel.h\"\n#include \"%s\"\nTT_KERNEL_ENTRY(%s)\n",
+                        plan->compile_args[kernel], tt_file_name(kernel), tt_entry_name(kernel));
+}
+
+TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
+    Arena *arena = cx->module->arena;
+    const Diag *diag = cx->module->diag;
+    int errors = diag->errors;
+    TtPlan *plan = ARENA_NEW(arena, TtPlan);
+    plan->options = *options;
+    plan->name = k->name;
+    plan->param_count = k->body->arg_count;
+    Tt tt = {.cx = cx, .k = k, .arena = arena, .plan = plan, .scaler_cb = -1};
+    tt_plan_roles(&tt);
+    if (diag->errors > errors) return NULL;
+    tt_plan_fields(&tt);
+    if (diag->errors > errors) return NULL;
+    plan->source[TENSIX_READER] = tt_emit_reader(&tt);
+    plan->source[TENSIX_WRITER] = tt_emit_writer(&tt);
+    plan->source[TENSIX_COMPUTE] = tt_emit_compute(&tt);
+    tt_check_limits(&tt);
+    if (diag->errors > errors) return NULL;
+    plan->json = tt_json(&tt);
+    return plan;
+}

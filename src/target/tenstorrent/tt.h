@@ -1,0 +1,128 @@
+/* tt.h: the Tenstorrent target: a kernel in ring form becomes reader.cpp, compute.cpp, writer.cpp and plan.json, and
+ * runs on the model of the Tensix grid.
+ *
+ *     TtPlan *plan = tt_emit(&cx, kernel, &tt_options_default);        NULL after errors (in the module's diag)
+ *     plan->source[TENSIX_READER]     kernel text; compiled through tt_wrapper (which adds the compile-time arguments)
+ *     tt_launch(plan, entries, ...)   tilizes the arguments, runs the kernels, brings the results back
+ *
+ * A role becomes a kernel, a field of a ring a circular buffer (CB) of slots x pages, a box of a global tensor a run of
+ * DRAM pages. A core runs a contiguous share of the tasks. docs/plan.md describes plan.json. The plan lives in the module's
+ * arena and points to nothing of the IR. */
+#ifndef TARGET_TENSTORRENT_TT_H
+#define TARGET_TENSTORRENT_TT_H
+#include "pass/pass.h"
+#include "target/launch_expr.h"
+#include "target/tenstorrent/model/tensix.h"
+
+typedef struct TtOptions {
+    TensixArch arch;
+    uint32_t fidelity; /* 1 to 4 */
+} TtOptions;
+extern const TtOptions tt_options_default;
+
+/* How the elements of a tile lie in its 32x32 pages. */
+typedef enum TtPaging {
+    PAGE_ANY,    /* not known yet */
+    PAGE_TILE,   /* the last two axes are rows and columns; one page a place of the others */
+    PAGE_VECTOR, /* rank 1: 1024 elements a page, row by row */
+    PAGE_COLUMN, /* rank 1: 32 elements a page, in its first column; as a tile [n, 1] */
+    PAGE_ROW     /* rank 1: 32 elements a page, in its first row; as a tile [1, n] */
+} TtPaging;
+
+/* Pages of a tensor, row-major over its dimensions. Along a dimension, `grain` elements that are always read or written
+ * together take cdiv(grain, unit) pages of their own; so a box that starts at a multiple of the grain starts a page. */
+typedef struct TtLayout {
+    TtPaging paging;
+    int rank; /* of the tensor */
+    int64_t grain[MAX_RANK];
+    int64_t unit[MAX_RANK]; /* 32 along a page's rows and columns, 1024 along a vector, else 1 */
+    int row, column;        /* the dimensions along a page's rows and columns, -1 for none */
+} TtLayout;
+
+/* A DRAM buffer of the program: one tensor as its loads, or its stores, see it. */
+typedef struct TtBuffer {
+    const char *name;
+    int arg; /* the parameter in whose memory it lies */
+    bool output;
+    Elem elem;
+    TtFormat format;
+    TtLayout layout;
+    double fill; /* of everything outside the tensor; an input has one more page of it at its end */
+    LaunchExpr base, extent[MAX_RANK], stride[MAX_RANK];
+    bool open[MAX_RANK]; /* no extent is given: as far as the argument's memory goes */
+} TtBuffer;
+
+typedef struct TtCb {
+    TensixCb desc;
+    const char *name, *from, *to; /* cb_a; roles */
+    const char *what;             /* "field a of ring in", "partial sums of acc" */
+    uint32_t item_pages, slots;
+} TtCb;
+
+/* One 32-bit word that every kernel can read with get_common_arg_val. */
+typedef enum TtArgKind {
+    ARG_SCALAR,  /* a parameter: integers as they are, floats as the bits of an f32 */
+    ARG_EXTENT,  /* extent, stride of a tensor parameter */
+    ARG_STRIDE,
+    ARG_GRID,    /* extent of the source's grid */
+    ARG_ADDRESS, /* of a DRAM buffer */
+    ARG_PAGES,   /* its pages along a dimension */
+    ARG_FILL     /* number of its page of fill */
+} TtArgKind;
+typedef struct TtArg {
+    TtArgKind kind;
+    const char *name;
+    int index, dim; /* of the parameter or buffer; dimension */
+    Elem elem;      /* SCALAR */
+} TtArg;
+
+enum { TT_KERNELS = 3 }; /* indexed by TensixProcessor */
+
+typedef struct TtPlan {
+    const char *name;
+    const char *source[TT_KERNELS];
+    const char *compile_args[TT_KERNELS]; /* "2, 2048, 2, 4096" */
+    const char *json;
+    TtOptions options;
+    bool full_sync; /* DST in one section of 8 tiles instead of two of 4 */
+    VEC(TtCb) cbs;
+    VEC(TtBuffer) buffers;
+    VEC(TtArg) args;
+    VEC(const char *) notes;
+    int task_rank;
+    LaunchExpr tasks[MAX_RANK]; /* extents; their product is split over the cores */
+    int param_count;
+} TtPlan;
+
+TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options);
+/* The names of the files: "reader.cpp", .. by TensixProcessor; and what the compiler is given to make an entry point
+ * tt_entry(kernel) out of the file. */
+const char *tt_file_name(int kernel);
+const char *tt_entry_name(int kernel);
+char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena);
+
+/* --- launch --- */
+
+typedef struct TtValue {
+    LaunchValue value; /* number: an integer, or an address */
+    double real;       /* a float */
+    int64_t bytes;     /* of the memory behind a pointer or tensor, from its address on; -1: not known */
+} TtValue;
+
+typedef struct TtLaunch {
+    const TtPlan *plan;
+    TensixEntry *entry[TT_KERNELS];
+    const TtValue *args; /* param_count of them */
+    int32_t grid[3];        /* the source's */
+    uint32_t cores;         /* at most; 0: the whole grid */
+    Arena *arena;           /* for pages; its allocator gives the model its memory */
+} TtLaunch;
+typedef struct TtResult {
+    TensixReport report;
+    uint32_t cores; /* that had tasks */
+    uint64_t tasks;
+    const char *problem; /* why it failed, else NULL */
+} TtResult;
+/* False with `problem` set: an argument that does not fit, or a report of the model. Memory is then as it was. */
+bool tt_launch(const TtLaunch *launch, TtResult *result);
+#endif

@@ -1,0 +1,522 @@
+/* tt_emit_compute.c: the compute role as compute.cpp: hand-overs, sums carried round loops, and when things happen.
+ *
+ *     wait, acquire      cb_wait_front, cb_reserve_back of every field's CB
+ *     put, commit        a section (tt_section.c) that computes and packs the value; cb_push_back
+ *     release            cb_pop_front: behind the last section that reads the item, which may stand later than the release,
+ *                        because values are computed late. Where that would cross a wait, the values are packed away first
+ *
+ * A tile carried round a loop must be a sum. If its pages fit DST, the loop only multiplies (or reduces), and one put uses
+ * the result, it stays in DST. Else it is a page of partial sums in L1 that the packer adds to (pack_reconfig_l1_acc): an
+ * fp32 sum, an item at a time. A loop of no trips leaves what it started with.
+ *
+ * Inits and formats are printed where the state of the machine is not known to be right; around loops that ask for one
+ * only it moves in front. To know that, a loop's body is printed twice, first for its wishes alone. */
+#include "target/tenstorrent/tt_compute.h"
+
+#include <string.h>
+
+static Compute *compute_of(Role *role) { return (Compute *)role; }
+
+/* ------------------------------------------------------------------------------------------------- configuration */
+
+static const Configured unknown = {NULL, {-1, -1, -1}};
+static const Asked nothing = {.cb = {-1, -1, -1}};
+
+static int format_of(const Compute *c, int cb) { return (int)c->role.tt->plan->cbs.at[cb].desc.format; }
+
+void compute_init(Compute *c, const char *init) {
+    if (!c->asked.init) c->asked.init = init;
+    else if (strcmp(c->asked.init, init) != 0) c->asked.inits_differ = true;
+    if (c->now.init && strcmp(c->now.init, init) == 0) return;
+    c_line(&c->role.p, "%s;", init);
+    c->now.init = init;
+}
+
+void compute_format(Compute *c, Register reg, int cb) {
+    static const char *const calls[] = {"reconfig_data_format_srca", "reconfig_data_format_srcb", "pack_reconfig_data_format"};
+    if (c->asked.cb[reg] < 0) c->asked.cb[reg] = cb;
+    else if (format_of(c, c->asked.cb[reg]) != format_of(c, cb)) c->asked.formats_differ[reg] = true;
+    if (c->now.format[reg] == format_of(c, cb)) return;
+    c_line(&c->role.p, "%s(%s);", calls[reg], role_cb(&c->role, cb));
+    c->now.format[reg] = format_of(c, cb);
+}
+
+static void add_wishes(Compute *c, const Asked *more) {
+    Asked *all = &c->asked;
+    if (all->cb[REG_SRCA] < 0 && all->cb[REG_SRCB] < 0) all->starts_with_matmul = more->starts_with_matmul;
+    if (!all->init) all->init = more->init;
+    else if (more->init && strcmp(all->init, more->init) != 0) all->inits_differ = true;
+    all->inits_differ |= more->inits_differ;
+    for (int reg = 0; reg < REG_COUNT; reg++) {
+        if (all->cb[reg] < 0) all->cb[reg] = more->cb[reg];
+        else if (more->cb[reg] >= 0 && format_of(c, all->cb[reg]) != format_of(c, more->cb[reg])) all->formats_differ[reg] = true;
+        all->formats_differ[reg] |= more->formats_differ[reg];
+    }
+}
+
+/* What the body asks for; prints nothing. */
+static Asked probe(Compute *c, Printer *body, void *user) {
+    Compute saved = *c;
+    c->now = unknown;
+    c->asked = nothing;
+    body(c, user);
+    Asked asked = c->asked;
+    while (c->homed.count > saved.homed.count) {
+        Ref value = c->homed.at[--c->homed.count];
+        c->home[value] = c->fpu_home[value] = -1;
+    }
+    Role now = c->role;
+    *c = saved;
+    c->role.head = now.head;
+    c->role.declared = now.declared;
+    c->role.p.taken = now.p.taken;
+    c->role.p.names = now.p.names;
+    c->role.p.name_count = now.p.name_count;
+    c->role.p.out = now.p.out;
+    c->role.p.out.length = saved.role.p.out.length;
+    c->role.p.out.at[saved.role.p.out.length] = 0;
+    return asked;
+}
+
+void compute_loop(Compute *c, Printer *open, Printer *body, void *user) {
+    Asked asked = probe(c, body, user);
+    add_wishes(c, &asked);
+    if (asked.init && !asked.inits_differ) compute_init(c, asked.init);
+    for (int reg = 0; reg < REG_COUNT; reg++)
+        if (asked.cb[reg] >= 0 && !asked.formats_differ[reg]) compute_format(c, (Register)reg, asked.cb[reg]);
+    for (int pass = 0; pass < 2; pass++) { /* before: may come from the end of the body; behind: may have run or not */
+        if (asked.inits_differ) c->now.init = NULL;
+        for (int reg = 0; reg < REG_COUNT; reg++)
+            if (asked.formats_differ[reg]) c->now.format[reg] = -1;
+        if (pass) break;
+        open(c, user);
+        body(c, user);
+        c_close(&c->role.p);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- inner CBs */
+
+enum { INNER_MOVE, INNER_FPU, INNER_SUM };
+
+static int inner_cb(Compute *c, Ref value, int use, const Op *op) {
+    Tt *tt = c->role.tt;
+    int *known = &c->inner_cb[use][value];
+    if (*known >= 0) return *known;
+    static const char *const names[] = {"kept", "operand", "sum"};
+    static const char *const what[] = {"kept for later", "operand of the matrix unit", "partial sums"};
+    bool is_narrow = use != INNER_SUM && tt_is_narrow(tt, value);
+    const char *hint = ir_value(tt->k, value)->name;
+    const char *name = hint ? arena_printf(tt->arena, "%s_%s", names[use], hint) : names[use];
+    *known = tt_add_cb(tt, name, "compute", "compute", what[use], is_narrow ? TT_Float16_b : TT_Float32,
+                       tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), 1, op->range);
+    tt->plan->cbs.at[*known].desc.unpack_to_dest = use != INNER_FPU && !is_narrow;
+    return *known;
+}
+
+static void call_cb(Compute *c, const char *call, int cb) {
+    c_line(&c->role.p, "%s(%s, %u);", call, role_cb(&c->role, cb), c->role.tt->plan->cbs.at[cb].item_pages);
+}
+
+static void set_home(Compute *c, Ref value, int cb, bool for_fpu) {
+    (for_fpu ? c->fpu_home : c->home)[value] = cb;
+    *VEC_PUSH(&c->homed, c->role.tt->arena) = value;
+    *VEC_PUSH(&c->pops, c->role.tt->arena) = (Pop){cb, NULL};
+}
+
+int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
+    int cb = inner_cb(c, value, for_fpu ? INNER_FPU : INNER_MOVE, op);
+    call_cb(c, "cb_reserve_back", cb);
+    section_root(c, &(Root){.value = value, .cb = cb, .op = op});
+    call_cb(c, "cb_push_back", cb);
+    call_cb(c, "cb_wait_front", cb);
+    set_home(c, value, cb, for_fpu);
+    return cb;
+}
+
+/* ------------------------------------------------------------------------------------------- items and their end */
+
+static bool depends(Compute *c, Ref value, Ref ring, bool *seen) {
+    const Kernel *k = c->role.tt->k;
+    if (!ref_is_value(value) || seen[value] || c->home[value] >= 0) return false;
+    seen[value] = true;
+    const Op *op = ir_value(k, value)->op;
+    if (!op || op->region_count) return false;
+    if (op->code == OP_GET) return tt_ring_of(c->role.tt, op) == ring;
+    for (int i = 0; i < op->operand_count; i++)
+        if (depends(c, op->operands[i], ring, seen)) return true;
+    return false;
+}
+
+static bool uses_ring(Compute *c, const Op *op, Ref ring) {
+    Arena *scratch = c->role.tt->cx->scratch;
+    ArenaMark mark = arena_mark(scratch);
+    bool *seen = ARENA_ARRAY(scratch, bool, c->role.tt->k->values.count), found = false;
+    for (int i = 0; i < op->operand_count && !found; i++) found = depends(c, op->operands[i], ring, seen);
+    arena_reset(scratch, mark);
+    for (int r = 0; r < op->region_count && !found; r++)
+        for (const Op *inner = op->regions[r]->first; inner && !found; inner = inner->next) found = uses_ring(c, inner, ring);
+    return found;
+}
+
+/* Ops at which values are computed. */
+static bool is_root(const Op *op) { return op->code == OP_PUT || op->code == OP_YIELD || op->region_count > 0; }
+
+static bool has_wait(const Op *op) {
+    if (op->code == OP_WAIT) return true;
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+            if (has_wait(inner)) return true;
+    return false;
+}
+
+static void pop_ring(Compute *c, Ref ring, const Op *after) {
+    Tt *tt = c->role.tt;
+    for (size_t i = 0; i < tt->fields.count; i++) {
+        const TtField *field = &tt->fields.at[i];
+        if (field->ring != ring || field->cb < 0) continue;
+        int cbs[2] = {field->cb, field->fpu_cb};
+        for (int j = 0; j < (field->cb == field->fpu_cb ? 1 : 2); j++) {
+            if (after) *VEC_PUSH(&c->pops, tt->arena) = (Pop){cbs[j], after};
+            else call_cb(c, "cb_pop_front", cbs[j]);
+        }
+    }
+}
+
+/* Packs away what later ops need of values made from the ring's item. */
+static void keep_values(Compute *c, const Op *release, Ref ring) {
+    const Kernel *k = c->role.tt->k;
+    for (const Op *op = release->next; op; op = op->next)
+        for (int i = 0; i < op->operand_count; i++) {
+            Ref value = op->operands[i];
+            if (!ref_is_value(value) || ir_type(k, value)->kind != TY_TILE || !ir_type(k, value)->rank) continue;
+            const Op *maker = ir_value(k, value)->op;
+            bool is_later = false;
+            for (const Op *o = release->next; o && !is_later; o = o->next) is_later = o == maker;
+            if (!is_later && maker && uses_ring(c, &(Op){.operand_count = 1, .operands = &op->operands[i]}, ring))
+                compute_spill(c, value, false, release);
+        }
+}
+
+static void release_item(Compute *c, const Op *release) {
+    Ref ring = release->operands[0];
+    const Op *last = NULL;
+    bool waits = false, crosses = false;
+    for (size_t i = 0; i < c->held.count; i++)
+        if (c->held.at[i] == ring) c->held.at[i] = REF_NONE;
+    for (const Op *op = release->next; op; op = op->next) {
+        if (is_root(op) && uses_ring(c, op, ring)) {
+            last = op;
+            crosses = waits || (op->region_count && has_wait(op));
+        }
+        waits |= has_wait(op);
+    }
+    if (crosses) {
+        keep_values(c, release, ring);
+        last = NULL;
+    }
+    pop_ring(c, ring, last);
+}
+
+static size_t enter_region(Role *role) { return compute_of(role)->pops.count; }
+
+static void pop_after(Compute *c, const Op *op) {
+    size_t kept = 0;
+    for (size_t i = 0; i < c->pops.count; i++) {
+        if (c->pops.at[i].after == op) call_cb(c, "cb_pop_front", c->pops.at[i].cb);
+        else c->pops.at[kept++] = c->pops.at[i];
+    }
+    c->pops.count = kept;
+}
+
+static void after_op(Role *role, const Op *op) {
+    if (op->code != OP_YIELD) pop_after(compute_of(role), op); /* a yield's sums come first: print_body */
+}
+
+static void leave_region(Role *role, size_t mark) {
+    Compute *c = compute_of(role);
+    while (c->pops.count > mark) call_cb(c, "cb_pop_front", c->pops.at[--c->pops.count].cb);
+}
+
+/* ------------------------------------------------------------------------------------------------- carried sums */
+
+static const Op *maker(const Compute *c, Ref value) { return ref_is_value(value) ? ir_value(c->role.tt->k, value)->op : NULL; }
+static bool is_tile(const Compute *c, Ref value) { return ir_type(c->role.tt->k, value)->rank > 0; }
+
+/* What the loop adds to its carried value: dot onto it, + or fma. */
+static bool is_sum(const Compute *c, const Op *loop, int i) {
+    Ref carried = loop->regions[0]->args[i + 1];
+    const Op *op = maker(c, loop->regions[0]->last->operands[i]);
+    int *uses = ir_count_uses(c->role.tt->k, c->role.tt->arena);
+    if (!op || uses[carried] != 1) return false;
+    switch (op->code) {
+    case OP_DOT:
+    case OP_FMA: return op->operands[2] == carried;
+    case OP_ADD: return op->operands[0] == carried || op->operands[1] == carried;
+    default: return false;
+    }
+}
+
+static bool starts_at_zero(const Compute *c, Ref initial) {
+    const Op *op = maker(c, initial);
+    const Kernel *k = c->role.tt->k;
+    return op && op->code == OP_SPLAT && ref_is_literal(op->operands[0]) && ir_literal(k, op->operands[0])->f == 0;
+}
+
+static bool always_runs(const Compute *c, const Op *loop) {
+    int64_t lo, hi;
+    return ir_const_int(c->role.tt->k, loop->operands[0], &lo) && ir_const_int(c->role.tt->k, loop->operands[1], &hi) && lo < hi;
+}
+
+typedef struct Loop {
+    const Op *op;
+    int resident;    /* the carried value that stays in DST, -1: none */
+    int64_t pages;   /* of that one */
+    const Op *put;   /* that uses it */
+} Loop;
+
+static void open_for(Compute *c, void *user) { role_open_for(&c->role, ((Loop *)user)->op); }
+
+static const char *is_later_trip(Compute *c, const Op *loop) {
+    return arena_printf(c->role.tt->arena, "%s != %s", role_ref(&c->role, loop->regions[0]->args[0]), role_ref(&c->role, loop->operands[0]));
+}
+
+static void add_to_sums(Compute *c, const Loop *loop) {
+    const Region *body = loop->op->regions[0];
+    for (int i = 0; i < loop->op->result_count; i++) {
+        Ref value = body->last->operands[i], carried = body->args[i + 1];
+        if (!is_tile(c, value)) continue;
+        if (i == loop->resident) {
+            section_root(c, &(Root){.value = value, .without = carried, .cb = -1, .op = maker(c, value), .to_dst = true});
+            continue;
+        }
+        bool from_zero = starts_at_zero(c, loop->op->operands[3 + i]);
+        int cb = inner_cb(c, loop->op->results[i], INNER_SUM, loop->op);
+        const char *adds_if = from_zero ? is_later_trip(c, loop->op) : "1";
+        section_root(c, &(Root){.value = value, .without = carried, .cb = cb, .adds_if = adds_if, .op = maker(c, value)});
+    }
+}
+
+static void print_body(Compute *c, void *user) {
+    const Loop *loop = user;
+    const Region *body = loop->op->regions[0];
+    size_t mark = enter_region(&c->role);
+    /* The sums belong to the yield, before the region's CBs are popped. */
+    void (*leave)(Role *, size_t) = c->role.leave;
+    c->role.leave = NULL;
+    role_region(&c->role, body);
+    c->role.leave = leave;
+    add_to_sums(c, loop);
+    pop_after(c, body->last);
+    leave_region(&c->role, mark);
+    role_scalar_yield(&c->role, loop->op);
+}
+
+/* Is the body nothing but waits, gets and one product or reduction of what lies in CBs? */
+static bool body_only_adds(Compute *c, const Op *loop, int i) {
+    const Op *sum = maker(c, loop->regions[0]->last->operands[i]);
+    int cb;
+    bool turned;
+    for (const Op *op = loop->regions[0]->first; op; op = op->next)
+        if (op->region_count || op->code == OP_PUT) return false;
+    if (sum->code == OP_DOT) return section_fpu_view(c, sum->operands[0], &cb, &turned) && !turned && section_fpu_view(c, sum->operands[1], &cb, &turned);
+    if (sum->code != OP_ADD) return false;
+    Ref carried = loop->regions[0]->args[i + 1];
+    const Op *reduce = maker(c, sum->operands[sum->operands[0] == carried]);
+    return reduce && reduce->code == OP_REDUCE && section_fpu_view(c, reduce->operands[0], &cb, &turned) && !turned;
+}
+
+/* Elementwise all the way from the result to the value, each step the only use of the one before. */
+static bool leads_to(const Compute *c, Ref result, Ref value, const int *uses) {
+    if (value == result) return uses[value] == 1;
+    const Op *op = maker(c, value);
+    if (!op || uses[value] != 1 || !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (leads_to(c, result, op->operands[i], uses)) return true;
+    return false;
+}
+
+/* The one put that uses the result, if it is the next thing computed. */
+static const Op *only_put(Compute *c, const Op *loop, Ref result) {
+    const Kernel *k = c->role.tt->k;
+    const Op *put = loop->next;
+    while (put && (!is_root(put) || put->code == OP_YIELD)) put = put->next;
+    if (!put || put->region_count) return NULL;
+    if (!leads_to(c, result, op_operand(put, 1), ir_count_uses(k, c->role.tt->arena))) return NULL;
+    return ty_elements(ir_type(k, result)) == ty_elements(ir_type(k, op_operand(put, 1))) ? put : NULL;
+}
+
+static void find_resident(Compute *c, Loop *loop) {
+    Tt *tt = c->role.tt;
+    int tiles = 0, index = -1;
+    for (int i = 0; i < loop->op->result_count; i++)
+        if (is_tile(c, loop->op->results[i])) index = i, tiles++;
+    if (tiles != 1 || !body_only_adds(c, loop->op, index)) return;
+    Ref result = loop->op->results[index];
+    const Op *initial = maker(c, loop->op->operands[3 + index]);
+    loop->pages = tt_pages(ir_type(tt->k, result), tt_paging(tt, result));
+    loop->put = only_put(c, loop->op, result);
+    if (!loop->put || !initial || initial->code != OP_SPLAT || loop->pages > tensix_dst_slots(true, false)) return;
+    Root root = {.value = op_operand(loop->put, 1), .cb = tt_field(tt, loop->put)->cb, .op = loop->put};
+    if (root.cb >= 0 && section_fits_dst(c, &root, result, loop->pages)) loop->resident = index;
+}
+
+/* Runs the body for all that is started with, if the loop makes no trip. */
+static void open_if_no_trips(Compute *c, const Op *loop) {
+    c_open(&c->role.p, "if (%s >= %s)", role_ref(&c->role, loop->operands[0]), role_ref(&c->role, loop->operands[1]));
+}
+
+static void start_in_dst(Compute *c, const Loop *loop) {
+    Ref initial = loop->op->operands[3 + loop->resident];
+    bool from_zero = starts_at_zero(c, initial);
+    c_line(&c->role.p, "tile_regs_acquire();");
+    if (from_zero && always_runs(c, loop->op)) return; /* the FPU reads fresh DST as zero */
+    if (from_zero) open_if_no_trips(c, loop->op);
+    section_root(c, &(Root){.value = initial, .cb = -1, .op = loop->op, .to_dst = true});
+    if (!from_zero) return;
+    c_close(&c->role.p);
+    c->now.init = NULL;
+}
+
+static void start_sum(Compute *c, const Op *loop, int i) {
+    Ref initial = loop->operands[3 + i];
+    int cb = inner_cb(c, loop->results[i], INNER_SUM, loop);
+    call_cb(c, "cb_reserve_back", cb);
+    bool from_zero = starts_at_zero(c, initial);
+    if (from_zero && always_runs(c, loop)) return;
+    Configured before = c->now;
+    if (from_zero) open_if_no_trips(c, loop);
+    section_root(c, &(Root){.value = initial, .cb = cb, .op = loop});
+    if (!from_zero) return;
+    c_close(&c->role.p);
+    c->now.init = NULL;
+    for (int reg = 0; reg < REG_COUNT; reg++)
+        if (before.format[reg] != c->now.format[reg]) c->now.format[reg] = -1;
+}
+
+static void print_loop(Role *role, const Op *op) {
+    Compute *c = compute_of(role);
+    Loop loop = {.op = op, .resident = -1};
+    c_place(&role->p, op->range);
+    for (int i = 0; i < op->result_count; i++)
+        if (is_tile(c, op->results[i]) && !is_sum(c, op, i)) {
+            tt_refuse(role->tt, op, "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
+            return;
+        }
+    find_resident(c, &loop);
+    for (int i = 0; i < op->result_count; i++) {
+        if (!is_tile(c, op->results[i])) continue;
+        if (i == loop.resident) start_in_dst(c, &loop);
+        else start_sum(c, op, i);
+    }
+    compute_loop(c, open_for, print_body, &loop);
+    for (int i = 0; i < op->result_count; i++) {
+        if (!is_tile(c, op->results[i])) continue;
+        if (i == loop.resident) {
+            c->in_dst = op->results[i];
+            continue;
+        }
+        int cb = inner_cb(c, op->results[i], INNER_SUM, op);
+        call_cb(c, "cb_push_back", cb);
+        call_cb(c, "cb_wait_front", cb);
+        set_home(c, op->results[i], cb, false);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- the role */
+
+static void each_cb(Compute *c, Ref ring, const char *call) {
+    Tt *tt = c->role.tt;
+    for (size_t i = 0; i < tt->fields.count; i++) {
+        const TtField *field = &tt->fields.at[i];
+        if (field->ring != ring || field->cb < 0) continue;
+        call_cb(c, call, field->cb);
+        if (field->fpu_cb != field->cb) call_cb(c, call, field->fpu_cb);
+    }
+}
+
+static void wait_item(Compute *c, const Op *wait) {
+    Tt *tt = c->role.tt;
+    for (size_t i = 0; i < c->held.count; i++)
+        if (c->held.at[i] == wait->operands[0]) tt_refuse(tt, wait, "two items of one ring at a time; a tile's pages must lie side by side");
+    *VEC_PUSH(&c->held, tt->arena) = wait->operands[0];
+    c_place(&c->role.p, wait->range);
+    each_cb(c, wait->operands[0], "cb_wait_front");
+    for (size_t i = 0; i < tt->index_tiles.count; i++) {
+        if (tt->index_tiles.at[i].wait != wait) continue;
+        call_cb(c, "cb_wait_front", tt->index_tiles.at[i].cb);
+        *VEC_PUSH(&c->pops, tt->arena) = (Pop){tt->index_tiles.at[i].cb, NULL};
+    }
+}
+
+static void visit_compute(Role *role, const Op *op) {
+    Compute *c = compute_of(role);
+    switch (op->code) {
+    case OP_YIELD: return;
+    case OP_WAIT: wait_item(c, op); return;
+    case OP_RELEASE: release_item(c, op); return;
+    case OP_ACQUIRE: each_cb(c, op->operands[0], "cb_reserve_back"); return;
+    case OP_COMMIT: each_cb(c, op->operands[0], "cb_push_back"); return;
+    case OP_PUT: {
+        const TtField *field = tt_field(role->tt, op);
+        if (op_list(op, 0).count) tt_refuse(role->tt, op, "a put of part of a field");
+        if (field->cb < 0) return;
+        c_place(&role->p, op->range);
+        section_root(c, &(Root){.value = op_operand(op, 1), .cb = field->cb, .op = op});
+        c->in_dst = REF_NONE;
+        return;
+    }
+    default:
+        if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET) return; /* computed where it is needed */
+        tt_refuse(role->tt, op, "`%s` in the compute role; DRAM is reached by loads and stores with places that do not depend on computed values",
+                  op_info[op->code].mnemonic);
+    }
+}
+
+static void print_task(Compute *c, void *user) {
+    (void)user;
+    role_task(&c->role);
+}
+static void open_tasks(Compute *c, void *user) {
+    (void)user;
+    role_open_tasks(&c->role);
+}
+
+static void print_tasks(Role *role) {
+    Compute *c = compute_of(role);
+    Tt *tt = role->tt;
+    Asked asked = probe(c, print_task, NULL);
+    int known = asked.cb[REG_PACK]; /* a register that nothing asks about may be set up for anything */
+    for (int reg = 0; reg < REG_COUNT; reg++)
+        if (asked.cb[reg] >= 0) known = asked.cb[reg];
+    for (int reg = 0; reg < REG_COUNT; reg++) {
+        if (asked.cb[reg] < 0) asked.cb[reg] = reg == REG_SRCB && asked.cb[REG_SRCA] >= 0 ? asked.cb[REG_SRCA] : known;
+        if (asked.cb[reg] >= 0) c->now.format[reg] = format_of(c, asked.cb[reg]);
+    }
+    if (known >= 0) {
+        int first = asked.cb[asked.starts_with_matmul ? REG_SRCB : REG_SRCA], second = asked.cb[asked.starts_with_matmul ? REG_SRCA : REG_SRCB];
+        role->first = arena_printf(tt->arena, "    compute_kernel_hw_startup%s(%s, %s, %s);\n", asked.starts_with_matmul ? "<SrcOrder::Reverse>" : "",
+                                   role_cb(role, first), role_cb(role, second), role_cb(role, asked.cb[REG_PACK]));
+    }
+    if (tt->scaler_cb >= 0) call_cb(c, "cb_wait_front", tt->scaler_cb);
+    compute_loop(c, open_tasks, print_task, NULL);
+    if (tt->scaler_cb >= 0) call_cb(c, "cb_pop_front", tt->scaler_cb);
+}
+
+char *tt_emit_compute(Tt *tt) {
+    Compute c = {.now = unknown, .asked = nothing};
+    size_t count = tt->k->values.count;
+    role_init(&c.role, tt, TENSIX_COMPUTE);
+    int **tables[] = {&c.home, &c.fpu_home, &c.inner_cb[0], &c.inner_cb[1], &c.inner_cb[2]};
+    for (int i = 0; i < 5; i++) {
+        *tables[i] = ARENA_ARRAY(tt->arena, int, count);
+        memset(*tables[i], -1, count * sizeof(int));
+    }
+    c.role.visit = visit_compute;
+    c.role.loop = print_loop;
+    c.role.tasks = print_tasks;
+    c.role.enter = enter_region;
+    c.role.after = after_op;
+    c.role.leave = leave_region;
+    return role_finish(&c.role, "tilewright_compute.h");
+}

@@ -1,0 +1,469 @@
+/* tt_plan.c: what the three kernels agree on: roles, pages of ring fields, circular buffers, DRAM buffers, arguments.
+ *
+ * In: a kernel in ring form, every global access through a ring. Out: TtPlan without the texts. Decided here:
+ *   - the paging of vectors: a reduction along rows leaves a column, expand<1> wants one, and so on; what nothing asks for
+ *     is a plain vector. Elementwise ops and hand-overs carry the answer from value to value;
+ *   - a CB a field: load -> compute from 0 on, compute -> store from 16 on, inner ones from 24 on. A Float32 field that
+ *     both SFPU (exact, unpacked straight to DST) and FPU (19-bit sources) read has two;
+ *   - tiles made of indices alone (masks): a CB that the reader writes, an item with each item of a ring near its use;
+ *   - a DRAM buffer for each tensor, paging, grain and fill of the loads, and one for the stores. So in-place kernels read
+ *     what was there before the launch, which is what tasks without order may rely on. */
+#include "target/tenstorrent/tt_emit.h"
+
+#include <string.h>
+
+void tt_refuse(Tt *tt, const Op *op, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(tt->arena, format, args);
+    va_end(args);
+    diag_emit(tt->cx->module->diag, DIAG_TT_REFUSED, op ? op->range : tt->k->range, text);
+}
+
+/* --------------------------------------------------------------------------------------------------- roles */
+
+static int kernel_of(const char *role) {
+    return strcmp(role, "load") == 0 ? TENSIX_READER : strcmp(role, "store") == 0 ? TENSIX_WRITER : TENSIX_COMPUTE;
+}
+
+void tt_plan_roles(Tt *tt) {
+    for (const Op *op = tt->k->body->first; op; op = op->next) {
+        if (op->code == OP_TASKS) {
+            if (tt->tasks) tt_refuse(tt, op, "a second `tasks`; a Tensix program runs one");
+            tt->tasks = op;
+        } else if (op->code != OP_RETURN && !op_has(op->code, TRAIT_PURE) && op->code != OP_ASSUME) {
+            tt_refuse(tt, op, "`%s` outside of a role", op_info[op->code].mnemonic);
+        }
+    }
+    if (!tt->tasks) {
+        tt_refuse(tt, NULL, "the kernel stayed flat, but on Tenstorrent loads, arithmetic and stores run on different processors and "
+                            "need roles; `explain` says what could not be split off");
+        return;
+    }
+    if (tt->tasks->region_count > 1) tt_refuse(tt, tt->tasks, "`tasks while`; write the number of tasks as the grid");
+    const Region *body = tt->tasks->regions[tt->tasks->region_count - 1];
+    for (const Op *op = body->first; op; op = op->next) {
+        if (op->code != OP_ROLE) {
+            if (!op_has(op->code, TRAIT_PURE) && op->code != OP_YIELD && op->code != OP_ASSUME)
+                tt_refuse(tt, op, "`%s` between roles", op_info[op->code].mnemonic);
+            continue;
+        }
+        int kernel = kernel_of(op_text(op, AT_FIELD));
+        if (tt->role[kernel])
+            tt_refuse(tt, op, "role `%s`; a core has one kernel each to load, to compute and to store", op_text(op, AT_FIELD));
+        tt->role[kernel] = op;
+    }
+    tt->plan->task_rank = tt->tasks->operand_count;
+    for (int i = 0; i < tt->tasks->operand_count; i++)
+        if (!launch_expr_make(tt->k, tt->tasks->operands[i], tt->arena, &tt->plan->tasks[i]))
+            tt_refuse(tt, tt->tasks, "the number of tasks must follow from arguments and grid alone");
+}
+
+/* -------------------------------------------------------------------------------------------------- fields */
+
+Ref tt_ring_of(const Tt *tt, const Op *op) {
+    if (op->code == OP_PUT || op->code == OP_GET) {
+        const Op *slot = ir_value(tt->k, op->operands[0])->op;
+        return slot->operands[0];
+    }
+    return op->operands[0];
+}
+
+static TtField *find_field(Tt *tt, Ref ring, const char *name) {
+    for (size_t i = 0; i < tt->fields.count; i++)
+        if (tt->fields.at[i].ring == ring && strcmp(tt->fields.at[i].name, name) == 0) return &tt->fields.at[i];
+    ice(tt->cx->module->trap, "tenstorrent: no field %s", name);
+}
+
+TtField *tt_field(Tt *tt, const Op *op) { return find_field(tt, tt_ring_of(tt, op), op_text(op, AT_FIELD)); }
+
+const TtIndexTile *tt_index_tile(const Tt *tt, Ref value) {
+    for (size_t i = 0; i < tt->index_tiles.count; i++)
+        if (tt->index_tiles.at[i].value == value) return &tt->index_tiles.at[i];
+    return NULL;
+}
+
+/* Calls visit for the ops of a region and below. */
+typedef void Visitor(Tt *tt, const Op *op);
+static void each(Tt *tt, const Region *region, Visitor *visit) {
+    for (const Op *op = region->first; op; op = op->next) {
+        visit(tt, op);
+        for (int i = 0; i < op->region_count; i++) each(tt, op->regions[i], visit);
+    }
+}
+
+/* --- paging of vectors: a fixed point --- */
+
+typedef struct Places { /* of one op: values and the field that must agree */
+    Tt *tt;
+    const Op *op;
+    bool changed;
+} Places;
+
+static bool is_vector(const Tt *tt, Ref r) {
+    return ref_is_value(r) && ir_type(tt->k, r)->kind == TY_TILE && ir_type(tt->k, r)->rank == 1;
+}
+
+static void settle(Places *at, TtPaging *place, TtPaging paging) {
+    if (paging == PAGE_ANY || *place == paging) return;
+    if (*place != PAGE_ANY) {
+        tt_refuse(at->tt, at->op, "a vector that is needed both along rows and along columns of pages; load it twice");
+        return;
+    }
+    *place = paging;
+    at->changed = true;
+}
+
+static void unify(Places *at, TtPaging *a, TtPaging *b) {
+    settle(at, a, *b);
+    settle(at, b, *a);
+}
+
+static void unify_values(Places *at, Ref a, Ref b) {
+    if (is_vector(at->tt, a) && is_vector(at->tt, b)) unify(at, &at->tt->paging[a], &at->tt->paging[b]);
+}
+
+/* [n] -> [n, 1] or [1, n]. */
+static void settle_reshape(Places *at, Ref vector, const Type *wide) {
+    if (!is_vector(at->tt, vector) || wide->rank != 2) return;
+    TtPaging want = wide->extent[0] == 1 && wide->extent[1] != 1 ? PAGE_ROW : PAGE_COLUMN;
+    if (at->op->code == OP_EXPAND) want = op_int(at->op, AT_AXIS, 0) == 0 ? PAGE_ROW : PAGE_COLUMN;
+    settle(at, &at->tt->paging[vector], want);
+}
+
+static void settle_op(Places *at) {
+    Tt *tt = at->tt;
+    const Op *op = at->op;
+    switch (op->code) {
+    case OP_GET:
+    case OP_PUT: {
+        Ref value = op->code == OP_GET ? op->results[0] : op_operand(op, 1);
+        if (is_vector(tt, value)) unify(at, &tt_field(tt, op)->paging, &tt->paging[value]);
+        return;
+    }
+    case OP_REDUCE:
+        if (ir_type(tt->k, op->operands[0])->rank == 2)
+            settle(at, &tt->paging[op->results[0]], op_int(op, AT_AXIS, 0) ? PAGE_COLUMN : PAGE_ROW);
+        return;
+    case OP_EXPAND: settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0])); return;
+    case OP_RESHAPE:
+        settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
+        settle_reshape(at, op->results[0], ir_type(tt->k, op->operands[0]));
+        return;
+    case OP_FOR: {
+        const Op *yield = op->regions[0]->last;
+        for (int i = 0; i < op->result_count; i++) {
+            unify_values(at, op->results[i], op->regions[0]->args[i + 1]);
+            unify_values(at, op->results[i], op->operands[3 + i]);
+            unify_values(at, op->results[i], yield->operands[i]);
+        }
+        return;
+    }
+    default:
+        if (!op_has(op->code, TRAIT_ELEMENTWISE)) return;
+        for (int i = 0; i < op->operand_count; i++) unify_values(at, op->results[0], op->operands[i]);
+    }
+}
+
+static bool settle_region(Tt *tt, const Region *region) {
+    bool changed = false;
+    for (const Op *op = region->first; op; op = op->next) {
+        Places at = {tt, op, false};
+        settle_op(&at);
+        changed |= at.changed;
+        for (int i = 0; i < op->region_count; i++) changed |= settle_region(tt, op->regions[i]);
+    }
+    return changed;
+}
+
+/* --- who reads a field how --- */
+
+static void note_use(Tt *tt, const Op *op) {
+    bool is_free = op->result_count == 1 && tt_same_pages(tt, op->results[0]) != op->results[0];
+    for (int i = 0; i < op->operand_count && !is_free; i++) { /* of a free op: its own users count */
+        if (!ref_is_value(op->operands[i])) continue;
+        Ref value = tt_same_pages(tt, op->operands[i]);
+        const Op *source = ir_value(tt->k, value)->op;
+        bool is_turned = source && source->code == OP_PERMUTE;
+        if (is_turned) source = ir_value(tt->k, tt_same_pages(tt, source->operands[0]))->op;
+        if (!source || source->code != OP_GET || op->code == OP_PERMUTE) continue;
+        bool fpu = op->code == OP_REDUCE || (op->code == OP_DOT && i < 2);
+        *(fpu ? &tt_field(tt, source)->multiplied : &tt_field(tt, source)->moved) = true;
+    }
+}
+
+static void note_load(Tt *tt, const Op *op) {
+    if (op->code != OP_PUT) return;
+    Ref value = op_operand(op, 1);
+    const Op *load = ref_is_value(value) ? ir_value(tt->k, value)->op : NULL;
+    if (load && load->code == OP_TLOAD) tt_field(tt, op)->load = load;
+}
+
+/* --- index tiles --- */
+
+static const Op *find_in(const Region *region, Opcode code, Ref ring) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == code && op->operands[0] == ring) return op;
+        for (int i = 0; i < op->region_count; i++) {
+            const Op *found = find_in(op->regions[i], code, ring);
+            if (found) return found;
+        }
+    }
+    return NULL;
+}
+
+static void add_index_tile(Tt *tt, const Op *user, Ref value) {
+    if (tt_index_tile(tt, value)) return;
+    TtIndexTile tile = {.value = value, .cb = -1};
+    for (const Op *op = user->parent->first; op && !tile.acquire; op = op->next) {
+        if (op->code != OP_WAIT || !tt->role[TENSIX_READER]) continue;
+        tile.wait = op;
+        tile.acquire = find_in(tt->role[TENSIX_READER]->regions[0], OP_ACQUIRE, op->operands[0]);
+    }
+    if (!tile.acquire) {
+        tt_refuse(tt, user, "a mask or ramp of indices where no tile is loaded; on this target the reader makes it, beside a load");
+        return;
+    }
+    const Type *type = ir_type(tt->k, value);
+    TtFormat format = type->elem == EL_I1 ? TT_Float16_b : TT_Float32;
+    int number = (int)tt->index_tiles.count;
+    tile.cb = tt_add_cb(tt, arena_printf(tt->arena, "index%d", number), "load", "compute", "a tile of indices", format,
+                        tt_pages(type, tt_paging(tt, value)), 2, user->range);
+    tt->plan->cbs.at[tile.cb].desc.unpack_to_dest = format == TT_Float32;
+    *VEC_PUSH(&tt->index_tiles, tt->arena) = tile;
+}
+
+/* A condition, or integers on their way to floats. */
+static void find_index_tiles(Tt *tt, const Op *op) {
+    if (op->code == OP_SELECT && !ty_is_scalar(ir_type(tt->k, op->operands[0])) && tt_is_index(tt->k, op->operands[0]))
+        add_index_tile(tt, op, tt_same_pages(tt, op->operands[0]));
+    if (op->code != OP_CAST || ty_is_scalar(ir_type(tt->k, op->results[0]))) return;
+    Elem from = ir_type(tt->k, op->operands[0])->elem, to = ir_type(tt->k, op->results[0])->elem;
+    if (elem_is_float(to) && !elem_is_float(from) && tt_is_index(tt->k, op->operands[0])) add_index_tile(tt, op, op->results[0]);
+}
+
+/* --- circular buffers --- */
+
+int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what, TtFormat format,
+              int64_t item_pages, int64_t slots, Range range) {
+    const TensixLimits *limits = tensix_limits(tt->plan->options.arch);
+    uint32_t first = strcmp(from, "load") == 0 ? 0 : strcmp(to, "store") == 0 ? 16 : 24;
+    bool taken[64] = {0};
+    for (size_t i = 0; i < tt->plan->cbs.count; i++) taken[tt->plan->cbs.at[i].desc.id] = true;
+    uint32_t id = first;
+    for (uint32_t i = 0; i < limits->cbs && taken[id]; i++) id = (first + i + 1) % limits->cbs;
+    if (taken[id]) diag_emit(tt->cx->module->diag, DIAG_TT_CBS, range, limits->name, limits->cbs);
+    TtCb cb = {.name = arena_printf(tt->arena, "cb_%s", name), .from = from, .to = to, .what = what,
+               .item_pages = (uint32_t)item_pages, .slots = (uint32_t)slots};
+    cb.desc = (TensixCb){.id = id, .format = format, .page_bytes = tensix_tile_bytes(format),
+                         .pages = (uint32_t)(item_pages * slots)};
+    *VEC_PUSH(&tt->plan->cbs, tt->arena) = cb;
+    return (int)tt->plan->cbs.count - 1;
+}
+
+int tt_add_scaler(Tt *tt, Range range) {
+    if (tt->scaler_cb < 0)
+        tt->scaler_cb = tt_add_cb(tt, "scaler", "load", "compute", "1.0 in the first row of each face, for reductions",
+                                  TT_Float16_b, 1, 1, range);
+    return tt->scaler_cb;
+}
+
+static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_field) {
+    TtFormat format;
+    const Type *type = field->type;
+    if (!tt_format(type->elem, &format) || type->rank == 0) {
+        tt_refuse(tt, ring, "a ring field of %s; tiles of f32, bf16 or f16 travel here", ty_text(type, tt->arena));
+        return;
+    }
+    const Value *value = ir_value(tt->k, field->ring);
+    const char *ring_name = value->name ? value->name : "ring";
+    const char *name = is_only_field ? ring_name : arena_printf(tt->arena, "%s_%s", ring_name, field->name);
+    const char *what = arena_printf(tt->arena, "field %s of ring %s", field->name, ring_name);
+    const char *from = op_text(ring, AT_FROM), *to = op_text(ring, AT_TO);
+    int64_t pages = tt_pages(type, field->paging), slots = op_int(ring, AT_SLOTS, 1);
+    bool exact = format == TT_Float32, is_input = strcmp(to, "compute") == 0;
+    bool has_two = is_input && exact && field->moved && field->multiplied;
+    field->cb = tt_add_cb(tt, name, from, to, what, format, pages, slots, ring->range);
+    tt->plan->cbs.at[field->cb].desc.unpack_to_dest = is_input && exact && (has_two || !field->multiplied);
+    field->fpu_cb = !has_two ? field->cb
+                             : tt_add_cb(tt, arena_printf(tt->arena, "%s_fpu", name), from, to, what, format, pages, slots, ring->range);
+}
+
+static void note_scaler(Tt *tt, const Op *op) {
+    if (op->code == OP_REDUCE) tt_add_scaler(tt, op->range);
+}
+
+void tt_plan_fields(Tt *tt) {
+    tt->paging = ARENA_ARRAY(tt->arena, TtPaging, tt->k->values.count);
+    for (const Op *op = tt->k->body->first; op; op = op->next) {
+        if (op->code != OP_RING) continue;
+        const Type *type = ir_type(tt->k, op->results[0]);
+        if (op_attr(op, AT_OVERLAY) || op_word(op, AT_LIFE, LIFE_TASK) == LIFE_KERNEL)
+            tt_refuse(tt, op, "a ring that lives longer than its task, or lies over another");
+        for (int i = 0; i < type->field_count; i++)
+            *VEC_PUSH(&tt->fields, tt->arena) = (TtField){.ring = op->results[0], .name = type->fields[i].name,
+                                                          .type = type->fields[i].type, .cb = -1, .fpu_cb = -1};
+    }
+    const Op *load = tt->role[TENSIX_READER], *compute = tt->role[TENSIX_COMPUTE];
+    if (load) each(tt, load->regions[0], note_load);
+    if (compute) {
+        while (settle_region(tt, compute->regions[0]) && tt->cx->module->diag->errors == 0) {}
+        each(tt, compute->regions[0], note_use);
+    }
+    for (size_t i = 0; i < tt->fields.count; i++) {
+        TtField *field = &tt->fields.at[i];
+        const Op *ring = ir_value(tt->k, field->ring)->op;
+        if (field->type->rank != 1) field->paging = PAGE_TILE;
+        else if (field->paging == PAGE_ANY) field->paging = PAGE_VECTOR;
+        add_field_cbs(tt, field, ring, ir_type(tt->k, field->ring)->field_count == 1);
+    }
+    if (!compute) return;
+    each(tt, compute->regions[0], find_index_tiles);
+    each(tt, compute->regions[0], note_scaler);
+}
+
+/* ------------------------------------------------------------------------------------------- DRAM buffers */
+
+/* The parameter in whose memory a tensor lies. */
+static int param_of(const Kernel *k, Ref ref) {
+    while (ref_is_value(ref)) {
+        const Value *v = ir_value(k, ref);
+        if (!v->op) return v->region == k->body ? v->index : -1;
+        if (v->op->code != OP_TENSOR && v->op->code != OP_PTR_ADD && v->op->code != OP_BASE) break;
+        ref = v->op->operands[0];
+    }
+    return -1;
+}
+
+static LaunchExpr one_step(Tt *tt, LaunchCode code, int arg, int dim) {
+    LaunchStep *step = ARENA_NEW(tt->arena, LaunchStep);
+    *step = (LaunchStep){.code = code, .arg = arg, .dim = dim};
+    return (LaunchExpr){1, step};
+}
+
+static bool place_tensor(Tt *tt, Ref tensor, TtBuffer *buffer) {
+    const Value *v = ir_value(tt->k, tensor);
+    int rank = v->type->rank;
+    if (!v->op) {
+        buffer->base = one_step(tt, LAUNCH_ARGUMENT, v->index, 0);
+        for (int d = 0; d < rank; d++) {
+            buffer->extent[d] = one_step(tt, LAUNCH_EXTENT, v->index, d);
+            buffer->stride[d] = one_step(tt, LAUNCH_STRIDE, v->index, d);
+        }
+        return true;
+    }
+    if (v->op->code != OP_TENSOR) return false;
+    RefList extents = op_list(v->op, 0), strides = op_list(v->op, 1);
+    bool good = launch_expr_make(tt->k, op_operand(v->op, 0), tt->arena, &buffer->base);
+    for (int d = 0; d < rank; d++) {
+        buffer->open[d] = extents.at[d] == REF_NONE;
+        good = good && (buffer->open[d] || launch_expr_make(tt->k, extents.at[d], tt->arena, &buffer->extent[d]));
+        good = good && launch_expr_make(tt->k, strides.at[d], tt->arena, &buffer->stride[d]);
+    }
+    return good;
+}
+
+static bool same_expr(const LaunchExpr *a, const LaunchExpr *b) {
+    if (a->count != b->count) return false;
+    for (int i = 0; i < a->count; i++) {
+        const LaunchStep *x = &a->steps[i], *y = &b->steps[i];
+        if (x->code != y->code || x->op != y->op || x->elem != y->elem || x->arg != y->arg || x->dim != y->dim || x->number != y->number)
+            return false;
+    }
+    return true;
+}
+
+static bool same_buffer(const TtBuffer *a, const TtBuffer *b) {
+    bool same = a->output == b->output && a->elem == b->elem && memcmp(&a->fill, &b->fill, sizeof a->fill) == 0 &&
+                a->layout.paging == b->layout.paging && a->layout.rank == b->layout.rank && a->layout.row == b->layout.row &&
+                a->layout.column == b->layout.column && same_expr(&a->base, &b->base);
+    for (int d = 0; same && d < a->layout.rank; d++)
+        same = a->layout.grain[d] == b->layout.grain[d] && a->open[d] == b->open[d] &&
+               same_expr(&a->extent[d], &b->extent[d]) && same_expr(&a->stride[d], &b->stride[d]);
+    return same;
+}
+
+static bool check_offsets(Tt *tt, const Op *access, const TtLayout *layout) {
+    RefList offsets = op_list(access, 0);
+    bool good = true;
+    for (int d = 0; d < offsets.count; d++) {
+        if (tt_multiple(tt->k, offsets.at[d]) % layout->grain[d] == 0) continue;
+        diag_emit(tt->cx->module->diag, DIAG_TT_OFFSET, access->range, d, (long long)layout->grain[d]);
+        good = false;
+    }
+    return good;
+}
+
+static void note_f16(Tt *tt, const char *name) {
+    diag_emit(tt->cx->module->diag, DIAG_TT_F16, tt->k->range, name);
+    *VEC_PUSH(&tt->plan->notes, tt->arena) =
+        arena_printf(tt->arena, "f16 tensor %s travels as Float16_b: 8 significant bits instead of 11", name);
+}
+
+int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
+    Ref tensor = access->operands[0];
+    bool is_load = access->code == OP_TLOAD;
+    const Type *tile = ir_type(tt->k, is_load ? access->results[0] : op_operand(access, 1));
+    TtBuffer buffer = {.output = !is_load, .elem = tile->elem, .arg = param_of(tt->k, tensor)};
+    int dims[MAX_RANK];
+    Ref mask = op_operand(access, is_load ? 1 : 2);
+    const Attr *fill = op_attr(access, AT_FILL);
+    if (mask) {
+        tt_refuse(tt, access, "a mask that is no box of the tensor; compare each index with its extent only");
+        return -1;
+    }
+    if (op_attr(access, AT_WRAP)) {
+        tt_refuse(tt, access, "an index taken modulo the extent; pages cannot wrap, clip it by a mask");
+        return -1;
+    }
+    if (fill && !ref_is_literal(fill->ref)) {
+        tt_refuse(tt, access, "a fill value that is not constant");
+        return -1;
+    }
+    if (fill) tt_padding(tt, fill->ref, &buffer.fill);
+    if (!tt_format(tile->elem, &buffer.format)) {
+        tt_refuse(tt, access, "tensors of %s; use f32, bf16 or f16", elem_info[tile->elem].text);
+        return -1;
+    }
+    tt_access_dims(tt, access, dims);
+    buffer.layout = tt_layout(ir_type(tt->k, tensor)->rank, dims, tile, paging);
+    if (buffer.arg < 0 || !place_tensor(tt, tensor, &buffer)) {
+        tt_refuse(tt, access, "a tensor whose base, extents or strides do not follow from arguments alone");
+        return -1;
+    }
+    if (!check_offsets(tt, access, &buffer.layout)) return -1;
+    for (size_t i = 0; i < tt->plan->buffers.count; i++)
+        if (same_buffer(&buffer, &tt->plan->buffers.at[i])) return (int)i;
+    const char *param = ir_value(tt->k, tt->k->body->args[buffer.arg])->name;
+    buffer.name = param ? arena_string(tt->arena, param, strlen(param)) : arena_printf(tt->arena, "arg%d", buffer.arg);
+    if (buffer.elem == EL_F16) note_f16(tt, buffer.name);
+    *VEC_PUSH(&tt->plan->buffers, tt->arena) = buffer;
+    return (int)tt->plan->buffers.count - 1;
+}
+
+/* ---------------------------------------------------------------------------------------- arguments, limits */
+
+int tt_arg(Tt *tt, TtArgKind kind, const char *name, int index, int dim, Elem elem) {
+    for (size_t i = 0; i < tt->plan->args.count; i++) {
+        const TtArg *arg = &tt->plan->args.at[i];
+        if (arg->kind == kind && arg->index == index && arg->dim == dim) return (int)i;
+    }
+    if (tt->plan->args.count == TENSIX_MAX_ARGS) tt_refuse(tt, NULL, "more than %d arguments", TENSIX_MAX_ARGS);
+    *VEC_PUSH(&tt->plan->args, tt->arena) = (TtArg){kind, name, index, dim, elem};
+    return (int)tt->plan->args.count - 1;
+}
+
+void tt_check_limits(Tt *tt) {
+    const TensixLimits *limits = tensix_limits(tt->plan->options.arch);
+    int64_t bytes = 0, most = limits->l1_bytes - limits->l1_reserved;
+    Text table = text_new(tt->arena);
+    for (size_t i = 0; i < tt->plan->cbs.count; i++) {
+        const TtCb *cb = &tt->plan->cbs.at[i];
+        int64_t size = (int64_t)cb->desc.pages * cb->desc.page_bytes;
+        bytes += (size + 63) / 64 * 64;
+        text_add(&table, "\n    CB %2u %-20s %5u pages x %u slots x %u bytes = %9lld  %s", cb->desc.id, cb->name, cb->item_pages,
+                 cb->slots, cb->desc.page_bytes, (long long)size, cb->what);
+    }
+    if (bytes > most)
+        diag_emit(tt->cx->module->diag, DIAG_TT_L1, tt->k->range, (long long)bytes, limits->name, (long long)most, table.at);
+}
