@@ -217,19 +217,19 @@ static void run_shape(const Spec *spec, const char *type, TtJob *variants, const
     for (; tensors < 4 && spec->tensors[tensors]; tensors++) {
         Array *a = &arrays[tensors];
         *a = new_array(spec->tensors[tensors], shape, type);
-        args[tensors] = (TtValue){{(int64_t)(intptr_t)a->bytes, a->extent, a->stride}, 0, a->count * size_of(type)};
+        args[tensors] = (TtValue){(uint64_t)(uintptr_t)a->bytes, a->count * size_of(type), a->extent, a->stride};
     }
     params = tensors;
-    for (const char *s = spec->scalars; *s; s++) args[params++].value.number = shape[*s - '0'];
+    for (const char *s = spec->scalars; *s; s++) args[params++].word = (uint64_t)shape[*s - '0'];
     Array *out = &arrays[tensors - 1];
     double *in[4] = {arrays[0].numbers, arrays[1].numbers, arrays[2].numbers, arrays[3].numbers};
     double *value = calloc((size_t)out->count + 1, sizeof *value), *sum = calloc((size_t)out->count + 1, sizeof *sum);
     uint8_t *first = calloc((size_t)out->count + 1, 4);
     reference(spec->reference, in, shape, out->count, value, sum);
-    int32_t grid[3] = {1, 1, 1};
-    if (spec->grid[0] < 0) grid[0] = (int32_t)shape[0], grid[1] = (int32_t)shape[1];
-    else grid[0] = (int32_t)((shape[0] + spec->grid[0] - 1) / spec->grid[0]);
-    if (spec->grid[1]) grid[0] *= (int32_t)((shape[1] + spec->grid[1] - 1) / spec->grid[1]);
+    int64_t grid[3] = {1, 1, 1};
+    if (spec->grid[0] < 0) grid[0] = shape[0], grid[1] = shape[1];
+    else grid[0] = ((shape[0] + spec->grid[0] - 1) / spec->grid[0]);
+    if (spec->grid[1]) grid[0] *= ((shape[1] + spec->grid[1] - 1) / spec->grid[1]);
     static const uint32_t cores[] = {0, 1, 3};
     for (int v = 0; v < SLOT_VARIANTS; v++)
         for (int n = 0; n < (v ? 1 : 3); n++) {

@@ -3,6 +3,7 @@
 #define TESTS_TT_HARNESS_H
 #include "base/numeric.h"
 #include "tensix_harness.h"
+#include "runtime/scalars.h"
 #include "target/tenstorrent/tt.h"
 
 #include <math.h>
@@ -16,6 +17,10 @@ typedef struct TtJob {
     TtPlan *plan;    /* NULL: refused, see messages */
     char *messages;  /* as the user reads them */
     int number[TT_KERNELS];
+    ScalarProgram *numbers; /* values of the plan's numbers */
+    RunParam *params;
+    uint64_t *slots;
+    int64_t *values;
 } TtJob;
 
 /* The text with $T and $S replaced. */
@@ -27,6 +32,27 @@ static inline char *tt_expand(Arena *arena, const char *text, const char *type, 
         else text_add_char(&t, *s);
     }
     return t.at;
+}
+
+/* Prepares the numbers that a launch computes, as the runtime does. */
+static inline void tt_job_numbers(TtJob *job, const Kernel *k) {
+    int count = k->body->arg_count, slot = 0, wanted = (int)job->plan->numbers.count;
+    job->params = ARENA_ARRAY(&job->arena, RunParam, count);
+    for (int i = 0; i < count; i++) {
+        const Value *v = ir_value(k, k->body->args[i]);
+        job->params[i] = (RunParam){.name = v->name, .type = v->type, .slot = slot};
+        slot += v->type->kind == TY_TENSOR ? 1 + 2 * v->type->rank : 1;
+    }
+    job->slots = ARENA_ARRAY(&job->arena, uint64_t, slot);
+    job->values = ARENA_ARRAY(&job->arena, int64_t, wanted);
+    Ref *refs = ARENA_ARRAY(&job->arena, Ref, wanted);
+    for (int i = 0; i < wanted; i++) {
+        const TtNumber *n = &job->plan->numbers.at[i];
+        refs[i] = n->kind == NUMBER_VALUE ? n->value : k->body->args[n->arg];
+    }
+    const char *why = NULL;
+    job->numbers = scalars_compile(k, refs, wanted, job->params, count, &job->arena, &why);
+    if (!job->numbers) fprintf(stderr, "numbers: %s\n", why);
 }
 
 static inline void tt_job_start(TtJob *job, const char *text, const char *type, int slots, TtOptions options) {
@@ -44,6 +70,7 @@ static inline void tt_job_start(TtJob *job, const char *text, const char *type, 
     if (ir_parse(m, source_add(&job->sources, "t.ir", expanded, strlen(expanded))) && ir_verify(m->kernels.at[0], FORM_RING, &job->diag)) {
         PassContext cx = {m, machine_find("tenstorrent"), pass_options_default, &job->scratch, {0}};
         job->plan = tt_emit(&cx, m->kernels.at[0], &options);
+        if (job->plan) tt_job_numbers(job, m->kernels.at[0]);
     }
     job->messages = diag_render(&job->diag, &job->arena);
 }
@@ -65,14 +92,23 @@ static inline void tt_job_add(TtJob *job, KernelSet *set) {
     }
 }
 
-static inline bool tt_job_run(TtJob *job, const KernelSet *set, const TtValue *args, const int32_t grid[3], uint32_t cores, TtResult *result) {
+static inline bool tt_job_run(TtJob *job, const KernelSet *set, const TtValue *args, const int64_t grid[3], uint32_t cores, TtResult *result) {
     Trap trap;
     Arena arena;
     arena_init(&arena, allocator_malloc, &trap);
     bool good = false;
     static char problem[4000];
     if (TRAP_ARM(&trap)) {
-        TtLaunch launch = {.plan = job->plan, .args = args, .cores = cores, .arena = &arena};
+        TtLaunch launch = {.plan = job->plan, .args = args, .values = job->values, .cores = cores, .arena = &arena};
+        for (int i = 0; i < job->plan->param_count; i++) {
+            const RunParam *param = &job->params[i];
+            job->slots[param->slot] = args[i].word;
+            for (int d = 0; param->type->kind == TY_TENSOR && d < param->type->rank; d++) {
+                job->slots[param->slot + 1 + d] = (uint64_t)args[i].extent[d];
+                job->slots[param->slot + 1 + param->type->rank + d] = (uint64_t)args[i].stride[d];
+            }
+        }
+        scalars_run(job->numbers, job->slots, grid, job->values);
         for (int i = 0; i < TT_KERNELS; i++) launch.entry[i] = kernels_entry(set, job->number[i]);
         memcpy(launch.grid, grid, sizeof launch.grid);
         good = tt_launch(&launch, result);

@@ -7,11 +7,10 @@
  *
  * A role becomes a kernel, a field of a ring a circular buffer (CB) of slots x pages, a box of a global tensor a run of
  * DRAM pages. A core runs a contiguous share of the tasks. docs/plan.md describes plan.json. The plan lives in the module's
- * arena and points to nothing of the IR. */
+ * arena and points to nothing of the IR; numbers that the launcher computes are named by their Ref. */
 #ifndef TARGET_TENSTORRENT_TT_H
 #define TARGET_TENSTORRENT_TT_H
 #include "pass/pass.h"
-#include "target/launch_expr.h"
 #include "target/tenstorrent/model/tensix.h"
 
 typedef struct TtOptions {
@@ -48,7 +47,7 @@ typedef struct TtBuffer {
     TtFormat format;
     TtLayout layout;
     double fill; /* of everything outside the tensor; an input has one more page of it at its end */
-    LaunchExpr base, extent[MAX_RANK], stride[MAX_RANK];
+    int base, extent[MAX_RANK], stride[MAX_RANK]; /* numbers (TtPlan.numbers) */
     bool open[MAX_RANK]; /* no extent is given: as far as the argument's memory goes */
 } TtBuffer;
 
@@ -58,6 +57,14 @@ typedef struct TtCb {
     const char *what;             /* "field a of ring in", "partial sums of acc" */
     uint32_t item_pages, slots;
 } TtCb;
+
+/* What the launcher computes from the arguments. */
+typedef enum TtNumberKind { NUMBER_ADDRESS, NUMBER_EXTENT, NUMBER_STRIDE, NUMBER_VALUE } TtNumberKind;
+typedef struct TtNumber {
+    TtNumberKind kind;
+    int arg, dim; /* of a tensor parameter */
+    Ref value;    /* VALUE: of the kernel's IR, made of parameters and the grid */
+} TtNumber;
 
 /* One 32-bit word that every kernel can read with get_common_arg_val. */
 typedef enum TtArgKind {
@@ -90,7 +97,8 @@ typedef struct TtPlan {
     VEC(TtArg) args;
     VEC(const char *) notes;
     int task_rank;
-    LaunchExpr tasks[MAX_RANK]; /* extents; their product is split over the cores */
+    int tasks[MAX_RANK]; /* numbers: extents, whose product is split over the cores */
+    VEC(TtNumber) numbers;
     int param_count;
 } TtPlan;
 
@@ -104,16 +112,17 @@ char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena);
 /* --- launch --- */
 
 typedef struct TtValue {
-    LaunchValue value; /* number: an integer, or an address */
-    double real;       /* a float */
-    int64_t bytes;     /* of the memory behind a pointer or tensor, from its address on; -1: not known */
+    uint64_t word; /* the bits of a number, or an address */
+    int64_t bytes; /* of the memory behind a pointer or tensor, from its address on; -1: not known */
+    const int64_t *extent, *stride; /* of a tensor, in elements */
 } TtValue;
 
 typedef struct TtLaunch {
     const TtPlan *plan;
     TensixEntry *entry[TT_KERNELS];
     const TtValue *args; /* param_count of them */
-    int32_t grid[3];        /* the source's */
+    const int64_t *values;  /* of plan->numbers, where the kind is VALUE */
+    int64_t grid[3];        /* the source's */
     uint32_t cores;         /* at most; 0: the whole grid */
     Arena *arena;           /* for pages; its allocator gives the model its memory */
 } TtLaunch;

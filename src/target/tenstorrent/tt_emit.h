@@ -45,6 +45,7 @@ typedef struct Tt {
     const Op *role[TT_KERNELS]; /* NULL: absent */
     VEC(TtField) fields;
     VEC(TtIndexTile) index_tiles;
+    VEC(Ref) buffer_tensors; /* of plan->buffers */
     TtPaging *paging; /* of rank-1 tiles, by Ref */
     int scaler_cb;    /* a page whose face rows 0 are 1.0, for reductions; -1: none */
 } Tt;

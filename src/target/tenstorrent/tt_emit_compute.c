@@ -28,7 +28,7 @@ void compute_init(Compute *c, const char *init) {
     if (!c->asked.init) c->asked.init = init;
     else if (strcmp(c->asked.init, init) != 0) c->asked.inits_differ = true;
     if (c->now.init && strcmp(c->now.init, init) == 0) return;
-    c_line(&c->role.p, "%s;", init);
+    cs_line(&c->role.p, "%s;", init);
     c->now.init = init;
 }
 
@@ -37,7 +37,7 @@ void compute_format(Compute *c, Register reg, int cb) {
     if (c->asked.cb[reg] < 0) c->asked.cb[reg] = cb;
     else if (format_of(c, c->asked.cb[reg]) != format_of(c, cb)) c->asked.formats_differ[reg] = true;
     if (c->now.format[reg] == format_of(c, cb)) return;
-    c_line(&c->role.p, "%s(%s);", calls[reg], role_cb(&c->role, cb));
+    cs_line(&c->role.p, "%s(%s);", calls[reg], role_cb(&c->role, cb));
     c->now.format[reg] = format_of(c, cb);
 }
 
@@ -91,7 +91,7 @@ void compute_loop(Compute *c, Printer *open, Printer *body, void *user) {
         if (pass) break;
         open(c, user);
         body(c, user);
-        c_close(&c->role.p);
+        cs_close(&c->role.p);
     }
 }
 
@@ -115,7 +115,7 @@ static int inner_cb(Compute *c, Ref value, int use, const Op *op) {
 }
 
 static void call_cb(Compute *c, const char *call, int cb) {
-    c_line(&c->role.p, "%s(%s, %u);", call, role_cb(&c->role, cb), c->role.tt->plan->cbs.at[cb].item_pages);
+    cs_line(&c->role.p, "%s(%s, %u);", call, role_cb(&c->role, cb), c->role.tt->plan->cbs.at[cb].item_pages);
 }
 
 static void set_home(Compute *c, Ref value, int cb, bool for_fpu) {
@@ -363,18 +363,18 @@ static void find_resident(Compute *c, Loop *loop) {
 
 /* Runs the body for all that is started with, if the loop makes no trip. */
 static void open_if_no_trips(Compute *c, const Op *loop) {
-    c_open(&c->role.p, "if (%s >= %s)", role_ref(&c->role, loop->operands[0]), role_ref(&c->role, loop->operands[1]));
+    cs_open(&c->role.p, "if (%s >= %s)", role_ref(&c->role, loop->operands[0]), role_ref(&c->role, loop->operands[1]));
 }
 
 static void start_in_dst(Compute *c, const Loop *loop) {
     Ref initial = loop->op->operands[3 + loop->resident];
     bool from_zero = starts_at_zero(c, initial);
-    c_line(&c->role.p, "tile_regs_acquire();");
+    cs_line(&c->role.p, "tile_regs_acquire();");
     if (from_zero && always_runs(c, loop->op)) return; /* the FPU reads fresh DST as zero */
     if (from_zero) open_if_no_trips(c, loop->op);
     section_root(c, &(Root){.value = initial, .cb = -1, .op = loop->op, .to_dst = true});
     if (!from_zero) return;
-    c_close(&c->role.p);
+    cs_close(&c->role.p);
     c->now.init = NULL;
 }
 
@@ -388,7 +388,7 @@ static void start_sum(Compute *c, const Op *loop, int i) {
     if (from_zero) open_if_no_trips(c, loop);
     section_root(c, &(Root){.value = initial, .cb = cb, .op = loop});
     if (!from_zero) return;
-    c_close(&c->role.p);
+    cs_close(&c->role.p);
     c->now.init = NULL;
     for (int reg = 0; reg < REG_COUNT; reg++)
         if (before.format[reg] != c->now.format[reg]) c->now.format[reg] = -1;
@@ -397,7 +397,7 @@ static void start_sum(Compute *c, const Op *loop, int i) {
 static void print_loop(Role *role, const Op *op) {
     Compute *c = compute_of(role);
     Loop loop = {.op = op, .resident = -1};
-    c_place(&role->p, op->range);
+    cs_place(&role->p, op->range);
     for (int i = 0; i < op->result_count; i++)
         if (is_tile(c, op->results[i]) && !is_sum(c, op, i)) {
             tt_refuse(role->tt, op, "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
@@ -440,7 +440,7 @@ static void wait_item(Compute *c, const Op *wait) {
     for (size_t i = 0; i < c->held.count; i++)
         if (c->held.at[i] == wait->operands[0]) tt_refuse(tt, wait, "two items of one ring at a time; a tile's pages must lie side by side");
     *VEC_PUSH(&c->held, tt->arena) = wait->operands[0];
-    c_place(&c->role.p, wait->range);
+    cs_place(&c->role.p, wait->range);
     each_cb(c, wait->operands[0], "cb_wait_front");
     for (size_t i = 0; i < tt->index_tiles.count; i++) {
         if (tt->index_tiles.at[i].wait != wait) continue;
@@ -461,7 +461,7 @@ static void visit_compute(Role *role, const Op *op) {
         const TtField *field = tt_field(role->tt, op);
         if (op_list(op, 0).count) tt_refuse(role->tt, op, "a put of part of a field");
         if (field->cb < 0) return;
-        c_place(&role->p, op->range);
+        cs_place(&role->p, op->range);
         section_root(c, &(Root){.value = op_operand(op, 1), .cb = field->cb, .op = op});
         c->in_dst = REF_NONE;
         return;

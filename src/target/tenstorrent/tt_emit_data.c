@@ -17,13 +17,13 @@ static void each_cb(Role *role, Ref ring, const char *call) {
         const TtField *field = &tt->fields.at[i];
         if (field->ring != ring || field->cb < 0) continue;
         uint32_t pages = tt->plan->cbs.at[field->cb].item_pages;
-        c_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->cb), pages);
-        if (field->fpu_cb != field->cb) c_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->fpu_cb), pages);
+        cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->cb), pages);
+        if (field->fpu_cb != field->cb) cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->fpu_cb), pages);
     }
 }
 
 static void open_block(Role *role) {
-    c_line(&role->p, "{");
+    cs_line(&role->p, "{");
     role->p.depth++;
 }
 
@@ -53,8 +53,8 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
         at[d] = first_page(role, &b->layout, d, offsets.at[d]);
         bool is_number = at[d][strlen(at[d]) - 1] == 'u' && strchr("0123456789-", at[d][0]);
         if (is_number) continue;
-        const char *name = c_fresh(&role->p, arena_printf(tt->arena, "%s_page%d", b->name, d));
-        c_line(&role->p, "const u32 %s = %s;", name, at[d]);
+        const char *name = cs_fresh(&role->p, arena_printf(tt->arena, "%s_page%d", b->name, d));
+        cs_line(&role->p, "const u32 %s = %s;", name, at[d]);
         at[d] = name;
     }
     *depth = 0;
@@ -62,7 +62,7 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
         int64_t unit = b->layout.unit[dims[axis]], count = (tile->extent[axis] + unit - 1) / unit;
         if (count == 1) continue;
         const char *i = arena_printf(tt->arena, "i%d", axis);
-        c_open(&role->p, "for (u32 %s = 0; %s < %lld; ++%s)", i, i, (long long)count, i);
+        cs_open(&role->p, "for (u32 %s = 0; %s < %lld; ++%s)", i, i, (long long)count, i);
         ++*depth;
         at[dims[axis]] = strcmp(at[dims[axis]], "0u") == 0 ? i : arena_printf(tt->arena, "%s + %s", at[dims[axis]], i);
     }
@@ -75,7 +75,7 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
 }
 
 static void close_pages(Role *role, int depth) {
-    while (depth--) c_close(&role->p);
+    while (depth--) cs_close(&role->p);
 }
 
 static void read_box(Role *role, const Op *load, const TtField *field, int cb) {
@@ -86,12 +86,12 @@ static void read_box(Role *role, const Op *load, const TtField *field, int cb) {
     const char *accessor = role_accessor(role, buffer);
     const char *fill = role_arg(role, ARG_FILL, arena_printf(tt->arena, "%s_fill", b->name), buffer, 0);
     open_block(role);
-    c_line(&role->p, "u32 to = get_write_ptr(%s);", role_cb(role, cb));
+    cs_line(&role->p, "u32 to = get_write_ptr(%s);", role_cb(role, cb));
     const char *page = open_pages(role, load, buffer, field->type, &depth);
-    c_line(&role->p, "noc_async_read_page(tw_inside(%s, %s), %s, to);", page, fill, accessor);
-    if (depth) c_line(&role->p, "to += %u;", tensix_tile_bytes(b->format));
+    cs_line(&role->p, "noc_async_read_page(tw_inside(%s, %s), %s, to);", page, fill, accessor);
+    if (depth) cs_line(&role->p, "to += %u;", tensix_tile_bytes(b->format));
     close_pages(role, depth);
-    c_close(&role->p);
+    cs_close(&role->p);
 }
 
 static void write_box(Role *role, const Op *store, const TtField *field) {
@@ -100,13 +100,13 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
     if (buffer < 0) return;
     const char *accessor = role_accessor(role, buffer);
     open_block(role);
-    c_line(&role->p, "u32 from = get_read_ptr(%s);", role_cb(role, field->cb));
+    cs_line(&role->p, "u32 from = get_read_ptr(%s);", role_cb(role, field->cb));
     const char *page = open_pages(role, store, buffer, field->type, &depth);
-    c_line(&role->p, "const u32 page = %s;", page);
-    c_line(&role->p, "if (page != TW_OUTSIDE) noc_async_write_page(page, %s, from);", accessor);
-    if (depth) c_line(&role->p, "from += %u;", tensix_tile_bytes(tt->plan->buffers.at[buffer].format));
+    cs_line(&role->p, "const u32 page = %s;", page);
+    cs_line(&role->p, "if (page != TW_OUTSIDE) noc_async_write_page(page, %s, from);", accessor);
+    if (depth) cs_line(&role->p, "from += %u;", tensix_tile_bytes(tt->plan->buffers.at[buffer].format));
     close_pages(role, depth);
-    c_close(&role->p);
+    cs_close(&role->p);
 }
 
 /* ------------------------------------------------------------------------------------------- tiles of indices */
@@ -130,13 +130,13 @@ static bool is_in_role(const Region *region) {
 /* The element of an index tile at the given place; of a scalar its value, computed anew from what both roles know. */
 static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, const char *const *place) {
     Tt *tt = role->tt;
-    if (!ref_is_value(ref)) return c_ref(&role->p, ref);
+    if (!ref_is_value(ref)) return cs_ref(&role->p, ref);
     const Value *v = ir_value(tt->k, ref);
     const Op *op = v->op;
     if (ty_is_scalar(v->type) && !is_in_role(op ? op->parent : v->region)) return role_ref(role, ref);
     if (!op) {
         const Op *loop = v->index == 0 && v->region->owner->code == OP_FOR ? matching_loop(tile, v->region->owner) : NULL;
-        if (loop) return c_name(&role->p, loop->regions[0]->args[0]);
+        if (loop) return cs_name(&role->p, loop->regions[0]->args[0]);
         tt_refuse(tt, tile->wait, "a mask that depends on a carried value");
         return "0";
     }
@@ -163,7 +163,7 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, cons
         for (int d = 0; d < type->rank; d++) inner[d] = type->extent[d] == 1 ? "0" : place[d];
         texts[i] = index_text(role, tile, op->operands[i], inner);
     }
-    return op->code == OP_BROADCAST ? texts[0] : c_elementwise(&role->p, op, texts);
+    return op->code == OP_BROADCAST ? texts[0] : cs_elementwise(&role->p, op, texts);
 }
 
 static void need_index(Role *role, Ref ref) {
@@ -186,27 +186,27 @@ static void make_index_tile(Role *role, const TtIndexTile *tile) {
     int64_t columns = type->rank == 2 ? type->extent[1] : is_column ? 1 : type->extent[0];
     const char *place[2] = {"i", "j"};
     if (type->rank == 1) place[0] = is_column ? "i" : "j";
-    c_line(&role->p, "cb_reserve_back(%s, %u);", name, cb->item_pages);
+    cs_line(&role->p, "cb_reserve_back(%s, %u);", name, cb->item_pages);
     open_block(role);
-    c_line(&role->p, "u32 to = get_write_ptr(%s);", name);
+    cs_line(&role->p, "u32 to = get_write_ptr(%s);", name);
     if (paging == PAGE_VECTOR) {
-        c_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
-        c_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32", cb->desc.format == TT_Float32 ? "u32" : "u16");
-        c_line(&role->p, "const i32 j = (i32)p * 1024 + r * 32 + c;");
-        c_line(&role->p, "return j < %lld ? (f32)%s : 0.0f;", (long long)columns, index_text(role, tile, tile->value, place));
+        cs_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
+        cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32", cb->desc.format == TT_Float32 ? "u32" : "u16");
+        cs_line(&role->p, "const i32 j = (i32)p * 1024 + r * 32 + c;");
+        cs_line(&role->p, "return j < %lld ? (f32)%s : 0.0f;", (long long)columns, index_text(role, tile, tile->value, place));
     } else {
-        c_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
+        cs_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
         int64_t across = (columns + PAGE_SIDE - 1) / PAGE_SIDE;
-        c_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32", cb->desc.format == TT_Float32 ? "u32" : "u16");
-        c_line(&role->p, "const i32 i = (i32)(p / %lld) * 32 + r, j = (i32)(p %% %lld) * 32 + c;", (long long)across, (long long)across);
-        c_line(&role->p, "return i < %lld && j < %lld ? (f32)%s : 0.0f;", (long long)rows, (long long)columns,
+        cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32", cb->desc.format == TT_Float32 ? "u32" : "u16");
+        cs_line(&role->p, "const i32 i = (i32)(p / %lld) * 32 + r, j = (i32)(p %% %lld) * 32 + c;", (long long)across, (long long)across);
+        cs_line(&role->p, "return i < %lld && j < %lld ? (f32)%s : 0.0f;", (long long)rows, (long long)columns,
                index_text(role, tile, tile->value, place));
     }
-    c_close_with(&role->p, "});");
-    c_line(&role->p, "to += %u;", cb->desc.page_bytes);
-    c_close(&role->p);
-    c_close(&role->p);
-    c_line(&role->p, "cb_push_back(%s, %u);", name, cb->item_pages);
+    cs_close_with(&role->p, "});");
+    cs_line(&role->p, "to += %u;", cb->desc.page_bytes);
+    cs_close(&role->p);
+    cs_close(&role->p);
+    cs_line(&role->p, "cb_push_back(%s, %u);", name, cb->item_pages);
 }
 
 /* ------------------------------------------------------------------------------------------------- the roles */
@@ -217,7 +217,7 @@ static void visit_load(Role *role, const Op *op) {
     case OP_YIELD:
     case OP_TLOAD: return; /* where it is put */
     case OP_ACQUIRE:
-        c_place(&role->p, op->range);
+        cs_place(&role->p, op->range);
         for (size_t i = 0; i < tt->index_tiles.count; i++)
             if (tt->index_tiles.at[i].acquire == op) make_index_tile(role, &tt->index_tiles.at[i]);
         each_cb(role, op->operands[0], "cb_reserve_back");
@@ -235,7 +235,7 @@ static void visit_load(Role *role, const Op *op) {
         return;
     }
     case OP_COMMIT:
-        c_line(&role->p, "noc_async_read_barrier();");
+        cs_line(&role->p, "noc_async_read_barrier();");
         each_cb(role, op->operands[0], "cb_push_back");
         return;
     default: tt_refuse(tt, op, "`%s` in the load role; a reader only moves pages", op_info[op->code].mnemonic);
@@ -248,7 +248,7 @@ static void visit_store(Role *role, const Op *op) {
     case OP_YIELD:
     case OP_GET: return;
     case OP_WAIT:
-        c_place(&role->p, op->range);
+        cs_place(&role->p, op->range);
         each_cb(role, op->operands[0], "cb_wait_front");
         return;
     case OP_TSTORE: {
@@ -262,7 +262,7 @@ static void visit_store(Role *role, const Op *op) {
         return;
     }
     case OP_RELEASE:
-        c_line(&role->p, "noc_async_write_barrier();");
+        cs_line(&role->p, "noc_async_write_barrier();");
         each_cb(role, op->operands[0], "cb_pop_front");
         return;
     default: tt_refuse(tt, op, "`%s` in the store role; a writer only moves pages", op_info[op->code].mnemonic);

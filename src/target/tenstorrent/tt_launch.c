@@ -5,6 +5,7 @@
  * a report, pages that were written go back to the tensor, element by element, and the rest of memory stays as it was. */
 #include "target/tenstorrent/tt.h"
 #include "base/numeric.h"
+#include "ir/element.h"
 #include "target/tenstorrent/model/tensix_format.h"
 
 #include <string.h>
@@ -34,17 +35,23 @@ static const char *fail(const TtLaunch *l, const char *format, ...) {
 
 /* ------------------------------------------------------------------------------------------------------ places */
 
-static int64_t evaluate(const TtLaunch *l, const LaunchExpr *expr) {
-    LaunchValue *values = ARENA_ARRAY(l->arena, LaunchValue, l->plan->param_count);
-    for (int i = 0; i < l->plan->param_count; i++) values[i] = l->args[i].value;
-    return launch_expr_eval(expr, values, l->grid);
+static int64_t number_of(const TtLaunch *l, int index) {
+    const TtNumber *number = &l->plan->numbers.at[index];
+    const TtValue *arg = &l->args[number->arg];
+    switch (number->kind) {
+    case NUMBER_ADDRESS: return (int64_t)arg->word;
+    case NUMBER_EXTENT: return arg->extent[number->dim];
+    case NUMBER_STRIDE: return arg->stride[number->dim];
+    case NUMBER_VALUE: break;
+    }
+    return l->values[index];
 }
 
 /* An extent that the kernel does not bound: as far as the memory goes. */
 static const char *close_extent(const TtLaunch *l, Image *image, int open) {
     const TtValue *arg = &l->args[image->buffer->arg];
     int64_t size = elem_info[image->buffer->elem].bytes, rest = 0;
-    int64_t before = (int64_t)(intptr_t)image->base - arg->value.number;
+    int64_t before = (int64_t)(intptr_t)image->base - (int64_t)arg->word;
     if (arg->bytes < 0 || image->stride[open] <= 0)
         return fail(l, "argument `%s`: the kernel does not say how far dimension %d goes, and neither does the argument; mask the access", image->buffer->name, open);
     for (int d = 0; d < image->buffer->layout.rank; d++)
@@ -58,14 +65,14 @@ static const char *place_image(const TtLaunch *l, Image *image) {
     const TtBuffer *b = image->buffer;
     const TtLayout *layout = &b->layout;
     int open = -1;
-    image->base = (uint8_t *)(intptr_t)evaluate(l, &b->base);
+    image->base = (uint8_t *)(intptr_t)number_of(l, b->base);
     image->page_bytes = tensix_tile_bytes(b->format);
     image->total = 1;
     for (int d = 0; d < layout->rank; d++) {
-        image->stride[d] = evaluate(l, &b->stride[d]);
+        image->stride[d] = number_of(l, b->stride[d]);
         if (b->open[d] && open >= 0) return fail(l, "argument `%s`: the kernel bounds neither dimension %d nor %d; mask the access", b->name, open, d);
         if (b->open[d]) open = d;
-        else image->extent[d] = evaluate(l, &b->extent[d]);
+        else image->extent[d] = number_of(l, b->extent[d]);
         if (image->extent[d] < 0) image->extent[d] = 0;
     }
     const char *problem = open >= 0 ? close_extent(l, image, open) : NULL;
@@ -86,7 +93,7 @@ static const char *place_image(const TtLaunch *l, Image *image) {
         *(span < 0 ? &image->low : &image->high) += span;
     }
     const TtValue *arg = &l->args[b->arg];
-    int64_t start = (int64_t)(intptr_t)image->base - arg->value.number;
+    int64_t start = (int64_t)(intptr_t)image->base - (int64_t)arg->word;
     if (arg->bytes >= 0 && (start + image->low < 0 || start + image->high > arg->bytes))
         return fail(l, "argument `%s`: the kernel's tensor spans bytes %lld to %lld of an array of %lld bytes", b->name,
                     (long long)(start + image->low), (long long)(start + image->high), (long long)arg->bytes);
@@ -172,15 +179,18 @@ static const char *make_words(const TtLaunch *l, const Image *images, const Tens
         const TtValue *value = arg->kind <= ARG_STRIDE ? &l->args[arg->index] : NULL;
         int64_t number = 0;
         switch (arg->kind) {
-        case ARG_SCALAR: number = elem_is_float(arg->elem) ? (int64_t)f32_bits((float)value->real) : value->value.number; break;
-        case ARG_EXTENT: number = value->value.extent[arg->dim]; break;
-        case ARG_STRIDE: number = value->value.stride[arg->dim]; break;
+        case ARG_SCALAR:
+            number = elem_is_float(arg->elem) ? (int64_t)f32_bits((float)elem_get_f64(arg->elem, &value->word)) : elem_get_i64(arg->elem, &value->word);
+            break;
+        case ARG_EXTENT: number = value->extent[arg->dim]; break;
+        case ARG_STRIDE: number = value->stride[arg->dim]; break;
         case ARG_GRID: number = l->grid[arg->index]; break;
         case ARG_ADDRESS: number = buffers[arg->index].address; break;
         case ARG_PAGES: number = images[arg->index].pages[arg->dim]; break;
         case ARG_FILL: number = images[arg->index].total; break;
         }
-        bool fits = number >= INT32_MIN && number <= (arg->kind == ARG_SCALAR && elem_is_signed(arg->elem) ? INT32_MAX : UINT32_MAX);
+        bool is_signed = arg->kind == ARG_SCALAR ? elem_is_signed(arg->elem) : arg->kind <= ARG_GRID;
+        bool fits = number >= INT32_MIN && number <= (is_signed ? INT32_MAX : UINT32_MAX);
         if (!fits) return fail(l, "argument `%s` is %lld; on Tenstorrent numbers must fit 32 bits", arg->name, (long long)number);
         words[i] = (uint32_t)number;
     }
@@ -235,7 +245,7 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
     size_t count = plan->buffers.count;
     *result = (TtResult){.tasks = 1};
     for (int i = 0; i < plan->task_rank; i++) {
-        int64_t extent = evaluate(l, &plan->tasks[i]);
+        int64_t extent = number_of(l, plan->tasks[i]);
         result->tasks *= extent > 0 ? (uint64_t)extent : 0;
         if (result->tasks > UINT32_MAX) result->problem = fail(l, "the grid has more than 2^32 programs");
     }

@@ -22,6 +22,12 @@ void tt_refuse(Tt *tt, const Op *op, const char *format, ...) {
 
 /* --------------------------------------------------------------------------------------------------- roles */
 
+static int add_number(Tt *tt, TtNumber number) {
+    *VEC_PUSH(&tt->plan->numbers, tt->arena) = number;
+    return (int)tt->plan->numbers.count - 1;
+}
+static int add_value(Tt *tt, Ref value) { return add_number(tt, (TtNumber){.kind = NUMBER_VALUE, .value = value}); }
+
 static int kernel_of(const char *role) {
     return strcmp(role, "load") == 0 ? TENSIX_READER : strcmp(role, "store") == 0 ? TENSIX_WRITER : TENSIX_COMPUTE;
 }
@@ -55,8 +61,7 @@ void tt_plan_roles(Tt *tt) {
     }
     tt->plan->task_rank = tt->tasks->operand_count;
     for (int i = 0; i < tt->tasks->operand_count; i++)
-        if (!launch_expr_make(tt->k, tt->tasks->operands[i], tt->arena, &tt->plan->tasks[i]))
-            tt_refuse(tt, tt->tasks, "the number of tasks must follow from arguments and grid alone");
+        tt->plan->tasks[i] = add_value(tt, tt->tasks->operands[i]);
 }
 
 /* -------------------------------------------------------------------------------------------------- fields */
@@ -335,51 +340,41 @@ static int param_of(const Kernel *k, Ref ref) {
     return -1;
 }
 
-static LaunchExpr one_step(Tt *tt, LaunchCode code, int arg, int dim) {
-    LaunchStep *step = ARENA_NEW(tt->arena, LaunchStep);
-    *step = (LaunchStep){.code = code, .arg = arg, .dim = dim};
-    return (LaunchExpr){1, step};
+/* Is it the same for all tasks? */
+static bool is_launch_value(const Tt *tt, Ref ref) {
+    if (!ref_is_value(ref)) return true;
+    const Value *v = ir_value(tt->k, ref);
+    return (v->op ? v->op->parent : v->region) == tt->k->body;
 }
 
 static bool place_tensor(Tt *tt, Ref tensor, TtBuffer *buffer) {
     const Value *v = ir_value(tt->k, tensor);
     int rank = v->type->rank;
     if (!v->op) {
-        buffer->base = one_step(tt, LAUNCH_ARGUMENT, v->index, 0);
+        buffer->base = add_number(tt, (TtNumber){.kind = NUMBER_ADDRESS, .arg = v->index});
         for (int d = 0; d < rank; d++) {
-            buffer->extent[d] = one_step(tt, LAUNCH_EXTENT, v->index, d);
-            buffer->stride[d] = one_step(tt, LAUNCH_STRIDE, v->index, d);
+            buffer->extent[d] = add_number(tt, (TtNumber){.kind = NUMBER_EXTENT, .arg = v->index, .dim = d});
+            buffer->stride[d] = add_number(tt, (TtNumber){.kind = NUMBER_STRIDE, .arg = v->index, .dim = d});
         }
         return true;
     }
-    if (v->op->code != OP_TENSOR) return false;
+    if (v->op->code != OP_TENSOR || !is_launch_value(tt, op_operand(v->op, 0))) return false;
     RefList extents = op_list(v->op, 0), strides = op_list(v->op, 1);
-    bool good = launch_expr_make(tt->k, op_operand(v->op, 0), tt->arena, &buffer->base);
+    buffer->base = add_value(tt, op_operand(v->op, 0));
     for (int d = 0; d < rank; d++) {
+        if (!is_launch_value(tt, extents.at[d]) || !is_launch_value(tt, strides.at[d])) return false;
         buffer->open[d] = extents.at[d] == REF_NONE;
-        good = good && (buffer->open[d] || launch_expr_make(tt->k, extents.at[d], tt->arena, &buffer->extent[d]));
-        good = good && launch_expr_make(tt->k, strides.at[d], tt->arena, &buffer->stride[d]);
-    }
-    return good;
-}
-
-static bool same_expr(const LaunchExpr *a, const LaunchExpr *b) {
-    if (a->count != b->count) return false;
-    for (int i = 0; i < a->count; i++) {
-        const LaunchStep *x = &a->steps[i], *y = &b->steps[i];
-        if (x->code != y->code || x->op != y->op || x->elem != y->elem || x->arg != y->arg || x->dim != y->dim || x->number != y->number)
-            return false;
+        if (!buffer->open[d]) buffer->extent[d] = add_value(tt, extents.at[d]);
+        buffer->stride[d] = add_value(tt, strides.at[d]);
     }
     return true;
 }
 
+/* Of the same tensor. */
 static bool same_buffer(const TtBuffer *a, const TtBuffer *b) {
-    bool same = a->output == b->output && a->elem == b->elem && memcmp(&a->fill, &b->fill, sizeof a->fill) == 0 &&
-                a->layout.paging == b->layout.paging && a->layout.rank == b->layout.rank && a->layout.row == b->layout.row &&
-                a->layout.column == b->layout.column && same_expr(&a->base, &b->base);
-    for (int d = 0; same && d < a->layout.rank; d++)
-        same = a->layout.grain[d] == b->layout.grain[d] && a->open[d] == b->open[d] &&
-               same_expr(&a->extent[d], &b->extent[d]) && same_expr(&a->stride[d], &b->stride[d]);
+    bool same = a->output == b->output && memcmp(&a->fill, &b->fill, sizeof a->fill) == 0 &&
+                a->layout.paging == b->layout.paging && a->layout.row == b->layout.row && a->layout.column == b->layout.column;
+    for (int d = 0; same && d < a->layout.rank; d++) same = a->layout.grain[d] == b->layout.grain[d];
     return same;
 }
 
@@ -427,16 +422,17 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
     }
     tt_access_dims(tt, access, dims);
     buffer.layout = tt_layout(ir_type(tt->k, tensor)->rank, dims, tile, paging);
-    if (buffer.arg < 0 || !place_tensor(tt, tensor, &buffer)) {
-        tt_refuse(tt, access, "a tensor whose base, extents or strides do not follow from arguments alone");
-        return -1;
-    }
     if (!check_offsets(tt, access, &buffer.layout)) return -1;
     for (size_t i = 0; i < tt->plan->buffers.count; i++)
-        if (same_buffer(&buffer, &tt->plan->buffers.at[i])) return (int)i;
+        if (tt->buffer_tensors.at[i] == tensor && same_buffer(&buffer, &tt->plan->buffers.at[i])) return (int)i;
+    if (buffer.arg < 0 || !place_tensor(tt, tensor, &buffer)) {
+        tt_refuse(tt, access, "a tensor whose base, extents or strides differ between tasks");
+        return -1;
+    }
     const char *param = ir_value(tt->k, tt->k->body->args[buffer.arg])->name;
     buffer.name = param ? arena_string(tt->arena, param, strlen(param)) : arena_printf(tt->arena, "arg%d", buffer.arg);
     if (buffer.elem == EL_F16) note_f16(tt, buffer.name);
+    *VEC_PUSH(&tt->buffer_tensors, tt->arena) = tensor;
     *VEC_PUSH(&tt->plan->buffers, tt->arena) = buffer;
     return (int)tt->plan->buffers.count - 1;
 }

@@ -13,7 +13,7 @@ bool role_is_scalar_op(const Kernel *k, const Op *op) {
     if (op->result_count != 1 || op->region_count || !op_has(op->code, TRAIT_PURE)) return false;
     const Type *type = ir_type(k, op->results[0]);
     if (!ty_is_scalar(type) || type->pointer) return false;
-    return c_is_elementwise(op->code) || op->code == OP_EXTENT || op->code == OP_STRIDE || op->code == OP_NUM_PROGRAMS;
+    return cs_is_elementwise(op->code) || op->code == OP_EXTENT || op->code == OP_STRIDE || op->code == OP_NUM_PROGRAMS;
 }
 
 /* ---------------------------------------------------------------------------------------------- what is needed */
@@ -56,10 +56,10 @@ static void need_region(Role *role, const Region *region) {
 
 void role_init(Role *role, Tt *tt, int kernel) {
     *role = (Role){.tt = tt, .kernel = kernel, .head = text_new(tt->arena)};
-    c_init(&role->p, tt->arena, tt->k, &dialect_tensix);
+    cs_init(&role->p, tt->arena, tt->k, &dialect_tensix);
     static const char *const words[] = {"task", "first_task", "task_count", "kernel_main", "from", "to", "page", "r", "c", "p", "kt",
                                         "i", "j", "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7", NULL};
-    c_reserve(&role->p, words);
+    cs_reserve(&role->p, words);
     role->p.depth = 1;
     role->needed = ARENA_ARRAY(tt->arena, bool, tt->k->values.count);
     if (tt->role[kernel]) need_region(role, tt->role[kernel]->regions[0]);
@@ -81,7 +81,7 @@ const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, in
     const char *key = arena_printf(role->tt->arena, "arg %d %d %d", kind, index, dim);
     const char *name = map_get(&role->declared, key);
     if (name) return name;
-    name = c_fresh(&role->p, hint);
+    name = cs_fresh(&role->p, hint);
     map_set(&role->declared, role->tt->arena, key, (void *)name);
     declare(role, "const u32 %s = get_common_arg_val<u32>(%d);", name, tt_arg(role->tt, kind, hint, index, dim, EL_U32));
     return name;
@@ -94,11 +94,11 @@ static const char *param(Role *role, Ref ref) {
     if (name) return name;
     const Value *v = ir_value(tt->k, ref);
     Elem elem = v->type->elem;
-    name = c_name(&role->p, ref);
+    name = cs_name(&role->p, ref);
     map_set(&role->declared, tt->arena, key, (void *)name);
     if (v->type->pointer || elem == EL_F64) tt_refuse(tt, NULL, "arithmetic on parameter `%s` (%s)", name, ty_text(v->type, tt->arena));
     int number = tt_arg(tt, ARG_SCALAR, arena_string(tt->arena, name, strlen(name)), v->index, 0, elem);
-    const char *type = c_register_type(&role->p, elem);
+    const char *type = cs_register_type(&role->p, elem);
     if (elem_is_float(elem)) declare(role, "const f32 %s = tw_as_f32(get_common_arg_val<u32>(%d));", name, number);
     else declare(role, "const %s %s = (%s)get_common_arg_val<%s>(%d);", type, name, type, elem_is_signed(elem) ? "i32" : "u32", number);
     return name;
@@ -109,7 +109,7 @@ const char *role_cb(Role *role, int cb) {
     const char *key = arena_printf(role->tt->arena, "cb %d", cb);
     const char *name = map_get(&role->declared, key);
     if (name) return name;
-    name = c_fresh(&role->p, desc->name);
+    name = cs_fresh(&role->p, desc->name);
     map_set(&role->declared, role->tt->arena, key, (void *)name);
     declare(role, "constexpr u32 %s = %u;", name, desc->desc.id);
     return name;
@@ -121,7 +121,7 @@ const char *role_accessor(Role *role, int buffer) {
     if (name) return name;
     const char *hint = role->tt->plan->buffers.at[buffer].name;
     const char *address = role_arg(role, ARG_ADDRESS, arena_printf(role->tt->arena, "%s_address", hint), buffer, 0);
-    name = c_fresh(&role->p, arena_printf(role->tt->arena, "%s_pages", hint));
+    name = cs_fresh(&role->p, arena_printf(role->tt->arena, "%s_pages", hint));
     map_set(&role->declared, role->tt->arena, key, (void *)name);
     declare(role, "constexpr auto %s_layout = TensorAccessorArgs<%d>();", name, 2 * (int)role->buffers.count);
     declare(role, "const auto %s = TensorAccessor(%s_layout, %s);", name, name, address);
@@ -132,9 +132,9 @@ const char *role_accessor(Role *role, int buffer) {
 /* ----------------------------------------------------------------------------------------------------- scalars */
 
 const char *role_ref(Role *role, Ref ref) {
-    if (!ref_is_value(ref)) return c_ref(&role->p, ref);
+    if (!ref_is_value(ref)) return cs_ref(&role->p, ref);
     const Value *v = ir_value(role->tt->k, ref);
-    return !v->op && v->region == role->tt->k->body ? param(role, ref) : c_name(&role->p, ref);
+    return !v->op && v->region == role->tt->k->body ? param(role, ref) : cs_name(&role->p, ref);
 }
 
 /* Extent and stride: of a parameter an argument, of a `tensor` its own operand. */
@@ -156,20 +156,20 @@ static const char *scalar_text(Role *role, const Op *op) {
     }
     const char *texts[3] = {0};
     for (int i = 0; i < op->operand_count && i < 3; i++) texts[i] = role_ref(role, op->operands[i]);
-    return c_elementwise(&role->p, op, texts);
+    return cs_elementwise(&role->p, op, texts);
 }
 
 static void print_scalar(Role *role, const Op *op) {
     Ref result = op->results[0];
     if (!role->needed[result]) return;
     const char *text = scalar_text(role, op);
-    c_line(&role->p, "const %s %s = %s;", c_register_type(&role->p, ir_type(role->tt->k, result)->elem), c_name(&role->p, result), text);
+    cs_line(&role->p, "const %s %s = %s;", cs_register_type(&role->p, ir_type(role->tt->k, result)->elem), cs_name(&role->p, result), text);
 }
 
 /* ----------------------------------------------------------------------------------------------------- control */
 
 static void share_name(Role *role, Ref value, const char *name) {
-    c_name(&role->p, value);
+    cs_name(&role->p, value);
     role->p.names[value] = name;
 }
 
@@ -179,18 +179,18 @@ void role_open_for(Role *role, const Op *loop) {
     for (int i = 0; i < loop->result_count; i++) {
         Ref result = loop->results[i];
         if (!role->needed[result] && !role->needed[body->args[i + 1]]) continue;
-        const char *name = c_name(&role->p, result);
+        const char *name = cs_name(&role->p, result);
         share_name(role, body->args[i + 1], name);
-        c_line(&role->p, "%s %s = %s;", c_register_type(&role->p, ir_type(k, result)->elem), name, role_ref(role, loop->operands[3 + i]));
+        cs_line(&role->p, "%s %s = %s;", cs_register_type(&role->p, ir_type(k, result)->elem), name, role_ref(role, loop->operands[3 + i]));
     }
-    const char *variable = c_name(&role->p, body->args[0]);
-    const char *type = c_register_type(&role->p, ir_type(k, body->args[0])->elem);
+    const char *variable = cs_name(&role->p, body->args[0]);
+    const char *type = cs_register_type(&role->p, ir_type(k, body->args[0])->elem);
     int64_t step = 0;
     const char *hi = role_ref(role, loop->operands[1]);
     bool by_one = ir_const_int(k, loop->operands[2], &step) && step == 1;
     const char *next = by_one ? arena_printf(role->tt->arena, "++%s", variable)
                               : arena_printf(role->tt->arena, "%s += %s", variable, role_ref(role, loop->operands[2]));
-    c_open(&role->p, "for (%s %s = %s; %s < %s; %s)", type, variable, role_ref(role, loop->operands[0]), variable, hi, next);
+    cs_open(&role->p, "for (%s %s = %s; %s < %s; %s)", type, variable, role_ref(role, loop->operands[0]), variable, hi, next);
 }
 
 void role_scalar_yield(Role *role, const Op *loop) {
@@ -200,11 +200,11 @@ void role_scalar_yield(Role *role, const Op *loop) {
     int count = loop->result_count < 16 ? loop->result_count : 16;
     for (int i = 0; i < count; i++) { /* all are read before one is written */
         bool is_carried = role->needed[loop->results[i]] || role->needed[body->args[i + 1]];
-        next[i] = !is_carried ? NULL : c_fresh(&role->p, "next");
-        if (next[i]) c_line(&role->p, "const %s %s = %s;", c_register_type(&role->p, ir_type(k, loop->results[i])->elem), next[i], role_ref(role, body->last->operands[i]));
+        next[i] = !is_carried ? NULL : cs_fresh(&role->p, "next");
+        if (next[i]) cs_line(&role->p, "const %s %s = %s;", cs_register_type(&role->p, ir_type(k, loop->results[i])->elem), next[i], role_ref(role, body->last->operands[i]));
     }
     for (int i = 0; i < count; i++)
-        if (next[i]) c_line(&role->p, "%s = %s;", c_name(&role->p, loop->results[i]), next[i]);
+        if (next[i]) cs_line(&role->p, "%s = %s;", cs_name(&role->p, loop->results[i]), next[i]);
 }
 
 static void print_for(Role *role, const Op *loop) {
@@ -215,26 +215,26 @@ static void print_for(Role *role, const Op *loop) {
     role_open_for(role, loop);
     role_region(role, loop->regions[0]);
     role_scalar_yield(role, loop);
-    c_close(&role->p);
+    cs_close(&role->p);
 }
 
 static void print_if(Role *role, const Op *op) {
     for (int i = 0; i < op->result_count; i++)
         if (role->needed[op->results[i]])
-            c_line(&role->p, "%s %s;", c_register_type(&role->p, ir_type(role->tt->k, op->results[i])->elem), c_name(&role->p, op->results[i]));
+            cs_line(&role->p, "%s %s;", cs_register_type(&role->p, ir_type(role->tt->k, op->results[i])->elem), cs_name(&role->p, op->results[i]));
         else if (!ty_is_scalar(ir_type(role->tt->k, op->results[i])))
             tt_refuse(role->tt, op, "a tile chosen by a branch; use `select`");
     for (int r = 0; r < op->region_count; r++) {
         const Region *region = op->regions[r];
         if (r > 0 && region->first == region->last && !op->result_count) break;
-        if (r == 0) c_open(&role->p, "if (%s)", role_ref(role, op->operands[0]));
-        else c_reopen(&role->p, "else");
+        if (r == 0) cs_open(&role->p, "if (%s)", role_ref(role, op->operands[0]));
+        else cs_reopen(&role->p, "else");
         role_region(role, region);
         for (int i = 0; i < op->result_count; i++)
             if (role->needed[op->results[i]])
-                c_line(&role->p, "%s = %s;", c_name(&role->p, op->results[i]), role_ref(role, region->last->operands[i]));
+                cs_line(&role->p, "%s = %s;", cs_name(&role->p, op->results[i]), role_ref(role, region->last->operands[i]));
     }
-    c_close(&role->p);
+    cs_close(&role->p);
 }
 
 static bool is_silent(Opcode code) {
@@ -263,25 +263,25 @@ static void print_indices(Role *role) {
     const Region *body = tasks->regions[0];
     const char *rest = "task";
     for (int i = tasks->operand_count - 1; i >= 0; i--) {
-        const char *type = c_register_type(&role->p, ir_type(role->tt->k, body->args[i])->elem);
-        const char *name = c_name(&role->p, body->args[i]);
+        const char *type = cs_register_type(&role->p, ir_type(role->tt->k, body->args[i])->elem);
+        const char *name = cs_name(&role->p, body->args[i]);
         if (i == 0) {
-            if (role->needed[body->args[i]]) c_line(&role->p, "const %s %s = (%s)%s;", type, name, type, rest);
+            if (role->needed[body->args[i]]) cs_line(&role->p, "const %s %s = (%s)%s;", type, name, type, rest);
             break;
         }
         const char *extent = role_ref(role, tasks->operands[i]);
-        if (role->needed[body->args[i]]) c_line(&role->p, "const %s %s = (%s)(%s %% (u32)%s);", type, name, type, rest, extent);
+        if (role->needed[body->args[i]]) cs_line(&role->p, "const %s %s = (%s)(%s %% (u32)%s);", type, name, type, rest, extent);
         bool is_read = false;
         for (int j = 0; j < i; j++) is_read |= role->needed[body->args[j]];
         if (!is_read) break;
-        const char *next = c_fresh(&role->p, "rest");
-        c_line(&role->p, "const u32 %s = %s / (u32)%s;", next, rest, extent);
+        const char *next = cs_fresh(&role->p, "rest");
+        cs_line(&role->p, "const u32 %s = %s / (u32)%s;", next, rest, extent);
         rest = next;
     }
 }
 
 void role_open_tasks(Role *role) {
-    c_open(&role->p, "for (u32 task = first_task; task < first_task + task_count; ++task)");
+    cs_open(&role->p, "for (u32 task = first_task; task < first_task + task_count; ++task)");
 }
 
 void role_task(Role *role) {
@@ -305,7 +305,7 @@ char *role_finish(Role *role, const char *includes) {
         } else {
             role_open_tasks(role);
             role_task(role);
-            c_close(&role->p);
+            cs_close(&role->p);
         }
     }
     Text out = text_new(tt->arena);

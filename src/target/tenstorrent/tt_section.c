@@ -525,8 +525,8 @@ static void print_copy(Section *s, const Node *n) {
         if (n->spread == SPREAD_SCALAR) down = across = 0;
         if (n->turned) down = 1, across = s->grid_rows;
         const char *page = page_text(s, p, down, across, (Term){0});
-        if (n->spread) c_line(&c->role.p, "unary_bcast<BroadcastType::%s>(%s, %s, %d);", kinds[n->spread], cb, page, slot_of(s, n, p));
-        else c_line(&c->role.p, "%s(%s, %s, %d);", n->turned ? "transpose_tile" : "copy_tile", cb, page, slot_of(s, n, p));
+        if (n->spread) cs_line(&c->role.p, "unary_bcast<BroadcastType::%s>(%s, %s, %d);", kinds[n->spread], cb, page, slot_of(s, n, p));
+        else cs_line(&c->role.p, "%s(%s, %s, %d);", n->turned ? "transpose_tile" : "copy_tile", cb, page, slot_of(s, n, p));
     }
 }
 
@@ -543,17 +543,17 @@ static void print_dot(Section *s, const Node *n) {
     if (is_block) compute_init(c, arena_printf(tt->arena, "matmul_block_init(%s, %s, 0, %d, %d, %lld)", a, b, s->across, s->down, (long long)inner));
     else compute_init(c, arena_printf(tt->arena, n->turned ? "matmul_init(%s, %s, 1)" : "matmul_init(%s, %s)", a, b));
     const char *k = inner > 1 ? "kt" : NULL;
-    if (k) c_open(p, "for (u32 %s = 0; %s < %lld; ++%s)", k, k, (long long)inner, k);
+    if (k) cs_open(p, "for (u32 %s = 0; %s < %lld; ++%s)", k, k, (long long)inner, k);
     if (is_block) {
-        c_line(p, "matmul_block(%s, %s, %s, %s, %d, 0, %d, %d, %lld);", a, b, page_text(s, 0, inner, 0, (Term){k, 1}),
+        cs_line(p, "matmul_block(%s, %s, %s, %s, %d, 0, %d, %d, %lld);", a, b, page_text(s, 0, inner, 0, (Term){k, 1}),
                page_text(s, 0, 0, 1, (Term){k, s->grid_columns}), slot_of(s, n, 0), s->across, s->down, (long long)inner);
     } else {
         for (int page = 0; page < s->down * s->across; page++)
-            c_line(p, "matmul_tiles(%s, %s, %s, %s, %d);", a, b, page_text(s, page, inner, 0, (Term){k, 1}),
+            cs_line(p, "matmul_tiles(%s, %s, %s, %s, %d);", a, b, page_text(s, page, inner, 0, (Term){k, 1}),
                    n->turned ? page_text(s, page, 0, inner, (Term){k, 1}) : page_text(s, page, 0, 1, (Term){k, s->grid_columns}),
                    slot_of(s, n, page));
     }
-    if (k) c_close(p);
+    if (k) cs_close(p);
 }
 
 static void print_reduce(Section *s, const Node *n) {
@@ -572,11 +572,11 @@ static void print_reduce(Section *s, const Node *n) {
     int out = s->root->cb >= 0 ? s->root->cb : n->cb;
     compute_init(c, arena_printf(tt->arena, "reduce_init%s(%s, %s, %s)", kind, cb, scaler, role_cb(&c->role, out)));
     const char *k = inner > 1 ? "kt" : NULL;
-    if (k) c_open(p, "for (u32 %s = 0; %s < %lld; ++%s)", k, k, (long long)inner, k);
+    if (k) cs_open(p, "for (u32 %s = 0; %s < %lld; ++%s)", k, k, (long long)inner, k);
     for (int page = 0; page < s->down * s->across; page++)
-        c_line(p, "reduce_tile%s(%s, %s, %s, 0, %d);", kind, cb, scaler,
+        cs_line(p, "reduce_tile%s(%s, %s, %s, 0, %d);", kind, cb, scaler,
                along_row ? page_text(s, page, across, 0, (Term){k, 1}) : page_text(s, page, 0, 1, (Term){k, across}), slot_of(s, n, page));
-    if (k) c_close(p);
+    if (k) cs_close(p);
 }
 
 static void print_node(Section *s, const Node *n) {
@@ -590,7 +590,7 @@ static void print_node(Section *s, const Node *n) {
     case NODE_REDUCE: print_reduce(s, n); return;
     case NODE_FILL:
         compute_init(c, "fill_tile_init()");
-        for (int page = 0; page < pages; page++) c_line(p, "fill_tile(%d, %s);", slot_of(s, n, page), n->number);
+        for (int page = 0; page < pages; page++) cs_line(p, "fill_tile(%d, %s);", slot_of(s, n, page), n->number);
         return;
     case NODE_FPU:
         compute_format(c, REG_SRCA, n->cb);
@@ -602,10 +602,10 @@ static void print_node(Section *s, const Node *n) {
         compute_init(c, "binary_max_tile_init()");
         int from = s->nodes.at[n->in[0]].slot * pages;
         for (int page = 0; page < pages; page++)
-            c_line(p, "binary_max_tile(%d, %d, %d);", from + page, from + page, slot_of(s, n, page));
+            cs_line(p, "binary_max_tile(%d, %d, %d);", from + page, from + page, slot_of(s, n, page));
     }
     compute_init(c, fill_in(s, n->row->init, n, 0));
-    for (int page = 0; page < pages; page++) c_line(p, "%s;", fill_in(s, n->row->call, n, page));
+    for (int page = 0; page < pages; page++) cs_line(p, "%s;", fill_in(s, n->row->call, n, page));
 }
 
 /* --------------------------------------------------------------------------------------------- the whole section */
@@ -615,20 +615,20 @@ static void print_pages(Section *s, int root) {
     CPrinter *p = &c->role.p;
     const Node *result = &s->nodes.at[root];
     bool only_dst = s->root->to_dst;
-    if (!c->in_dst && !only_dst) c_line(p, "tile_regs_acquire();");
+    if (!c->in_dst && !only_dst) cs_line(p, "tile_regs_acquire();");
     for (size_t i = 0; i < s->order.count; i++) print_node(s, &s->nodes.at[s->order.at[i]]);
     if (only_dst) return;
     const char *cb = role_cb(&c->role, s->root->cb);
-    c_line(p, "tile_regs_commit();");
-    c_line(p, "tile_regs_wait();");
+    cs_line(p, "tile_regs_commit();");
+    cs_line(p, "tile_regs_wait();");
     compute_format(c, REG_PACK, s->root->cb);
     bool in_order = !s->root->adds_if && (s->across == s->grid_columns || s->down == 1);
     for (int page = 0; page < s->down * s->across; page++) {
-        if (in_order) c_line(p, "pack_tile(%d, %s);", slot_of(s, result, page), cb);
-        else c_line(p, "pack_tile<true>(%d, %s, %s);", slot_of(s, result, page), cb, page_text(s, page, s->grid_columns, 1, (Term){0}));
+        if (in_order) cs_line(p, "pack_tile(%d, %s);", slot_of(s, result, page), cb);
+        else cs_line(p, "pack_tile<true>(%d, %s, %s);", slot_of(s, result, page), cb, page_text(s, page, s->grid_columns, 1, (Term){0}));
     }
-    if (s->reduces || c->reduces) c_line(p, "reduce_uninit();");
-    c_line(p, "tile_regs_release();");
+    if (s->reduces || c->reduces) cs_line(p, "reduce_uninit();");
+    cs_line(p, "tile_regs_release();");
 }
 
 typedef struct Walk {
@@ -643,7 +643,7 @@ static void open_walk(Compute *c, void *user) {
     const char *name = is_row ? s->r : s->c_var;
     int step = is_row ? s->down : s->across;
     const char *next = step == 1 ? arena_printf(tt_of(s)->arena, "++%s", name) : arena_printf(tt_of(s)->arena, "%s += %d", name, step);
-    c_open(&c->role.p, "for (u32 %s = 0; %s < %lld; %s)", name, name, (long long)(is_row ? s->grid_rows : s->grid_columns), next);
+    cs_open(&c->role.p, "for (u32 %s = 0; %s < %lld; %s)", name, name, (long long)(is_row ? s->grid_rows : s->grid_columns), next);
 }
 static void walk_inner(Compute *c, void *user) {
     Walk inner = *(Walk *)user;
@@ -723,14 +723,14 @@ void section_root(Compute *c, const Root *root) {
         if (s.grid_columns > s.across) s.c_var = s.is_grid ? "c" : "p";
     }
     Walk walk = {&s, node, 0};
-    if (root->adds_if) c_line(&c->role.p, "pack_reconfig_l1_acc(%s);", root->adds_if);
+    if (root->adds_if) cs_line(&c->role.p, "pack_reconfig_l1_acc(%s);", root->adds_if);
     walk_sections(c, &walk);
-    if (root->adds_if) c_line(&c->role.p, "pack_reconfig_l1_acc(0);");
+    if (root->adds_if) cs_line(&c->role.p, "pack_reconfig_l1_acc(0);");
     c->reduces = s.reduces && root->to_dst;
     if (!c->in_dst) { /* inner CBs made for this root */
         while (c->pops.count > pops) {
             const TtCb *cb = &c->role.tt->plan->cbs.at[c->pops.at[--c->pops.count].cb];
-            c_line(&c->role.p, "cb_pop_front(%s, %u);", role_cb(&c->role, c->pops.at[c->pops.count].cb), cb->item_pages);
+            cs_line(&c->role.p, "cb_pop_front(%s, %u);", role_cb(&c->role, c->pops.at[c->pops.count].cb), cb->item_pages);
         }
         while (c->homed.count > homes) {
             Ref value = c->homed.at[--c->homed.count];
