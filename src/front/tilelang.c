@@ -226,9 +226,10 @@ static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value) {
     }
     if (value->kind == FRONT_ARRAY) {
         bool same = value->elem == tensor.elem && value->rank == tensor.count;
-        int64_t stride = 1;
+        int64_t stride = 1, elements = 1;
+        for (int d = 0; d < tensor.count; d++) elements *= tensor.shape[d];
         for (int d = tensor.count - 1; same && d >= 0; stride *= tensor.shape[d], d--)
-            same = value->extent[d] == tensor.shape[d] && (value->stride[d] == stride || tensor.shape[d] <= 1);
+            same = value->extent[d] == tensor.shape[d] && (value->stride[d] == stride || tensor.shape[d] == 1 || !elements);
         if (!same) {
             const Type *want = ty_buffer(l->module, tensor.elem, tensor.count, tensor.shape, SCOPE_GLOBAL);
             const Type *got = ty_buffer(l->module, value->elem, value->rank, value->extent, SCOPE_GLOBAL);
