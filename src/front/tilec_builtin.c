@@ -487,12 +487,13 @@ static const char *operand_words(Tc *tc, const char *operands) {
 }
 
 static Expr no_such_form(Tc *tc, const Call *call, const char *base) {
-    Text forms = text_new(tc->arena);
+    Expr error = TC_FAIL(tc, TC_OPERANDS, call->range, call->name);
     for (int i = 0; i < BUILTIN_COUNT; i++)
         if (!strcmp(builtins[i].name, base))
-            text_add(&forms, "%s%s(%s)", forms.length ? " or " : "", call->name,
-                     operand_words(tc, builtins[i].operands));
-    return TC_FAIL(tc, TC_OPERANDS, call->range, call->name, forms.at);
+            diag_emit(tc->diag, DIAG_NOTE_HERE, (Range){0, 0},
+                      arena_printf(tc->arena, "%s(%s): %s", call->name,
+                                   operand_words(tc, builtins[i].operands), builtins[i].doc));
+    return error;
 }
 
 static Expr unknown_operation(Tc *tc, const CNode *node, const char *name) {

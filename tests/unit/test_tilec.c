@@ -123,7 +123,7 @@ static void test_messages(Fixture *fx) {
         {"lod(r, g.x, at(0));",
          "`lod` is no operation of Tile C and no function of this file; did you mean `load`?"},
         {"load(r, q, g.n);",
-         "no `load` takes these operands; it is written load(shared tile, global, at(..)) or"},
+         "note: load(register tile, shared tile): register tile from shared tile, converting\n"},
         {"load(r, g.x, at());", "at(..) takes 1 to 4 coordinates (batch, depth, row, column; the "
                                 "last ones count), here are 0"},
         {"load(r, g.x, at(0, 0, 0, 0, 0));", "here are 5"},
