@@ -78,7 +78,8 @@ fuzz:
 	build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
 bless: all
 	python3 tests/run.py --bless
-	$(B)/tilewright docs ops > docs/ops.md
+	for page in ops options triton tilelang tile-c; do $(B)/tilewright docs $$page > docs/$$page.md; done
+	python3 tools/file_table.py
 
 PREFIX ?= /usr/local
 install: all

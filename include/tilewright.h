@@ -170,8 +170,8 @@ typedef struct tw_option_info {
 /* The compile options (the command line's --set), in a fixed order. TW_ERROR_NOT_FOUND past the last. Since 0.1. */
 TW_API tw_status tw_option_info_at(tw_context *context, size_t index, tw_option_info *info);
 
-/* A page of the manual, made from the library's own tables, as Markdown: "ops" (the IR), "options". Belongs to the context,
- * until the next call. Errors: TW_ERROR_NOT_FOUND. Since 0.1. */
+/* A page of the manual, made from the library's own tables, as Markdown: "ops" (the IR), "options", and what each
+ * door knows: "triton", "tilelang", "tile-c". Belongs to the context, until the next call. Errors: TW_ERROR_NOT_FOUND. Since 0.1. */
 TW_API tw_status tw_document(tw_context *context, const char *name, const char **text);
 
 /* ----------------------------------------------------------------------------------------------------- modules */

@@ -23,7 +23,7 @@ static const CommandRow commands[] = {
     {"ir", 'i', "FILE[:KERNEL] [options]", "print the IR", command_ir},
     {"explain", 'x', "FILE[:KERNEL] [options]", "say what the compiler proved and chose", command_explain},
     {"targets", 't', "", "list the targets, and what runs them here", command_targets},
-    {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options", command_docs},
+    {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options, triton, tilelang, tile-c", command_docs},
     {"version", 'v', "", "print the version", command_version},
     {"help", 'h', "", "print this", command_help},
 };

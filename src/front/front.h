@@ -104,4 +104,6 @@ const FrontDoor *front_find(const char *name);
 /* The door of a text by the end of its name (.tile.c, .ir, .py) and, for .py and unknown ends, by its content; NULL
  * when nothing tells. */
 const FrontDoor *front_choose(const char *name, const char *text);
+/* What a door knows, as Markdown, from its own table: "triton", "tilelang", "tile-c"; NULL for another topic. */
+char *front_manual(const char *topic, Arena *arena);
 #endif

@@ -220,7 +220,9 @@ static tw_status document_body(tw_context *cx, void *user) {
         call->text = t.at;
         return TW_OK;
     }
-    return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no page `%s`; there are ops and options", call->name);
+    call->text = front_manual(call->name, &cx->texts);
+    if (call->text) return TW_OK;
+    return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no page `%s`; there are ops, options, triton, tilelang and tile-c", call->name);
 }
 
 tw_status tw_document(tw_context *cx, const char *name, const char **text) {

@@ -1,0 +1,58 @@
+/* manual_pages.c: what each door knows, as Markdown, made from the doors' own tables (docs/triton.md, docs/tilelang.md,
+ * docs/tile-c.md). A name that is listed works; a name that is not listed is refused by name. */
+#include "front/front.h"
+
+#include <string.h>
+
+typedef struct Line {
+    const char *name, *form, *doc, *handler;
+} Line;
+
+/* The pages look only at the text columns, so the rows need none of the doors' types. */
+static const Line triton_lines[] = {
+#define TL(name, kinds, signature, lowering, code, doc) {#name, signature, doc, #lowering},
+#include "front/triton_builtins.def"
+#undef TL
+};
+static const Line tilelang_lines[] = {
+#define BUILTIN(name, params, handler, doc) {"T." #name, params, doc, ""},
+#include "front/tilelang.def"
+#undef BUILTIN
+};
+static const Line tilec_lines[] = {
+#define BUILTIN(name, scope, operands, lower, parameter, doc) {name, #scope ", " operands, doc, ""},
+#include "front/tilec_builtins.def"
+#undef BUILTIN
+};
+
+static const struct {
+    const char *topic, *title, *about;
+    const Line *lines;
+    size_t count;
+} pages[] = {
+    {"triton", "Triton: what works", "Kernels marked `@triton.jit`, in Python's grammar. Signatures are Python's.", triton_lines,
+     sizeof triton_lines / sizeof *triton_lines},
+    {"tilelang", "TileLang: what works", "Kernels marked `@T.prim_func`, at the top of a file or inside a function that returns one. `=` marks arguments that may be left out.",
+     tilelang_lines, sizeof tilelang_lines / sizeof *tilelang_lines},
+    {"tile-c", "Tile C: what works",
+     "Kernels in C with ThunderKittens' vocabulary (`*.tile.c`). Operands: g global, s shared tile, r register tile, t either, x number, c coordinates, m semaphore, b tiles or blocks; `?` may be left out, `*` one or more.",
+     tilec_lines, sizeof tilec_lines / sizeof *tilec_lines},
+};
+
+char *front_manual(const char *topic, Arena *arena) {
+    for (size_t p = 0; p < sizeof pages / sizeof *pages; p++) {
+        if (strcmp(pages[p].topic, topic) != 0) continue;
+        Text out = text_new(arena);
+        text_add(&out, "# %s\n\nMade from the door's own table by `make bless`; do not edit. %s\n\n| operation | form | meaning |\n|---|---|---|\n",
+                 pages[p].title, pages[p].about);
+        Text refused = text_new(arena);
+        for (size_t i = 0; i < pages[p].count; i++) {
+            const Line *line = &pages[p].lines[i];
+            if (strcmp(line->handler, "tri_lower_unsupported") == 0) text_add(&refused, "%s`%s`", refused.length ? ", " : "", line->name);
+            else text_add(&out, "| `%s` | `%s` | %s |\n", line->name, *line->form ? line->form : " ", line->doc);
+        }
+        if (refused.length) text_add(&out, "\nRefused by name, with the line: %s.\n", refused.at);
+        return out.at;
+    }
+    return NULL;
+}
