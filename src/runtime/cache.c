@@ -228,14 +228,26 @@ bool cache_room_open(CacheRoom *room, const char *dir) {
     return (temporary && *temporary && try_room(room, temporary)) || try_room(room, "/tmp");
 }
 
-void cache_room_close(CacheRoom *room) {
-    DIR *list = opendir(room->path);
-    if (list) {
-        int folder = dirfd(list);
-        for (struct dirent *entry; (entry = readdir(list));)
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) unlinkat(folder, entry->d_name, 0);
-        closedir(list);
+/* Empties a folder and the folders in it; closes it. */
+static void empty_folder(int folder, int depth) {
+    DIR *list = fdopendir(folder);
+    if (!list) {
+        close(folder);
+        return;
     }
+    for (struct dirent *entry; (entry = readdir(list));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (unlinkat(folder, entry->d_name, 0) == 0 || depth == 0) continue;
+        int inner = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (inner >= 0) empty_folder(inner, depth - 1);
+        unlinkat(folder, entry->d_name, AT_REMOVEDIR);
+    }
+    closedir(list);
+}
+
+void cache_room_close(CacheRoom *room) {
+    int folder = open(room->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder >= 0) empty_folder(folder, 4);
     rmdir(room->path);
     room->path[0] = 0;
 }

@@ -32,7 +32,7 @@ typedef struct CacheRoom {
     char path[CACHE_PATH];
 } CacheRoom;
 bool cache_room_open(CacheRoom *room, const char *dir);
-/* Removes the folder and the files in it. */
+/* Removes the folder and what is in it. */
 void cache_room_close(CacheRoom *room);
 
 /* Whole files, without allocation. Writing makes a new file (mode 0600) and fails if it is there. */

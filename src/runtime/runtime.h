@@ -9,6 +9,7 @@
  *     options.c    --set NAME=VALUE
  *     target.h     what a target is; target.c the table; target_*.c the rows
  *     pool.c       threads; process.c other programs; cache.c files kept between runs
+ *     toolchain.c  the host's compilers
  *
  * Memory: every object has an arena of its own and dies with it. A function called below api.c's frame may run out of
  * memory at any allocation and never comes back then, so it must not hold an open file or child process while it
@@ -92,6 +93,7 @@ struct tw_kernel {
     const char *name;
     PassContext pass;
     int threads;   /* --set threads */
+    int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed; /* --set seed: the interpreter's orders */
     bool sanitize, emulate;
     VEC(Artifact) artifacts;

@@ -9,15 +9,11 @@
 #include "runtime/cache.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
+#include "runtime/toolchain.h"
 #include "target/cpu/cpu_target.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-enum { MAX_WORDS = 16, OUTPUT_BYTES = 8192 };
 
 /* As in prelude/cpu.h. */
 typedef struct TwLaunch {
@@ -42,7 +38,7 @@ typedef struct CpuKernel {
 #endif
 static const char *const flags[] = {"-std=gnu11",           "-O3",  NATIVE,    "-ffp-contract=off", "-fno-math-errno",
                                     "-fno-trapping-math",   "-w",   "-fPIC",   "-shared",           "-fno-strict-aliasing",
-                                    "-fno-strict-overflow", "-pipe"};
+                                    "-fno-strict-overflow", "-pipe", NULL};
 static const char *const prelude_names[] = {"cpu.h", "dot.h", "sort.h"};
 
 static const EmbeddedFile *prelude(const char *name) {
@@ -63,43 +59,13 @@ static const Machine *cpu_machine(tw_context *cx, const char *arch) {
 
 /* ------------------------------------------------------------------------------------------------------- compiler */
 
-typedef struct Compiler {
-    const char *words[MAX_WORDS]; /* "ccache gcc": two */
-    int count;
-    char *text; /* that the words lie in */
-} Compiler;
-
-/* Splits $CC at blanks, or finds one; false with a message. */
-static bool find_compiler(tw_context *cx, Arena *arena, Compiler *cc) {
-    static const char *const candidates[] = {"gcc", "clang", "cc"};
-    char path[CACHE_PATH];
-    const char *wish = getenv("CC");
-    *cc = (Compiler){.count = 0};
-    if (wish && *wish) {
-        cc->text = arena_string(arena, wish, strlen(wish));
-        char *rest = cc->text;
-        for (char *word; cc->count < MAX_WORDS && (word = strtok_r(rest, " \t", &rest));) cc->words[cc->count++] = word;
-        if (cc->count && process_find(cc->words[0], path, sizeof path)) return true;
-        context_fail(cx, TW_ERROR_UNAVAILABLE,
-                     "CC is set to `%s`, which is not a program in PATH; set CC to a C compiler (gcc or clang), or unset it",
-                     wish);
-        return false;
-    }
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-        if (process_find(candidates[i], path, sizeof path)) {
-            cc->words[cc->count++] = candidates[i];
-            return true;
-        }
-    context_fail(cx, TW_ERROR_UNAVAILABLE,
-                 "target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to "
-                 "one, or use --target interp");
-    return false;
-}
+static const char *const candidates[] = {"gcc", "clang", "cc", NULL};
+static const ToolKind c_compiler = {"C", "CC", candidates, "target cpu", ", or use --target interp"};
 
 static bool cpu_available(tw_context *cx, Arena *arena, const char **note) {
-    Compiler cc;
+    Toolchain cc;
     char path[CACHE_PATH];
-    if (!find_compiler(cx, arena, &cc)) {
+    if (!toolchain_find(cx, arena, &c_compiler, &cc)) {
         *note = arena_printf(arena, "%s", cx->message);
         return false;
     }
@@ -121,27 +87,17 @@ static void add_processor(Digest *d) {
     }
 }
 
-static void make_key(tw_kernel *k, const Compiler *cc, const char *text, char hex[DIGEST_HEX]) {
+static void make_key(const Toolchain *cc, const char *text, char hex[DIGEST_HEX]) {
     Digest d;
-    char path[CACHE_PATH];
     digest_begin(&d);
     digest_add_text(&d, "cpu");
     digest_add_text(&d, tw_version());
     digest_add_text(&d, text);
     for (size_t i = 0; i < sizeof prelude_names / sizeof *prelude_names; i++)
         digest_add_text(&d, prelude(prelude_names[i])->text);
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) digest_add_text(&d, flags[i]);
-    for (int i = 0; i < cc->count; i++) {
-        struct stat info;
-        digest_add_text(&d, cc->words[i]);
-        if (!process_find(cc->words[i], path, sizeof path) || stat(path, &info) != 0) continue;
-        digest_add_text(&d, path);
-        digest_add(&d, &info.st_size, sizeof info.st_size);
-        digest_add(&d, &info.st_mtim, sizeof info.st_mtim);
-    }
+    toolchain_digest(cc, flags, &d);
     add_processor(&d);
     digest_end_hex(&d, hex);
-    (void)k;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- build */
@@ -167,70 +123,24 @@ static bool cpu_emit_kernel(tw_kernel *k) {
     return true;
 }
 
-/* Writes the sources into the room; false: the disk does not take them. */
-static bool write_sources(const CacheRoom *room, const char *text, char *path, size_t capacity) {
-    for (size_t i = 0; i < sizeof prelude_names / sizeof *prelude_names; i++) {
-        const EmbeddedFile *file = prelude(prelude_names[i]);
-        int n = snprintf(path, capacity, "%s/%s", room->path, prelude_names[i]);
-        if (n < 0 || (size_t)n >= capacity || !file_write(path, file->text, file->size)) return false;
-    }
-    int n = snprintf(path, capacity, "%s/kernel.c", room->path);
-    return n > 0 && (size_t)n < capacity && file_write(path, text, strlen(text));
-}
-
-/* Loads a shared object; the text of the entry is what a broken one fails on. */
-static bool load(CpuKernel *code, const char *path) {
-    code->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!code->library) return false;
-    void *symbol = dlsym(code->library, "tw_run");
-    memcpy(&code->run, &symbol, sizeof code->run);
-    return symbol != NULL;
-}
-
-static tw_status compile_and_load(tw_kernel *k, const Compiler *cc, const char *hex, CacheRoom *room) {
-    tw_context *cx = k->context;
-    CpuKernel *code = k->code;
-    char source[CACHE_PATH], object[CACHE_PATH], kept[CACHE_PATH], output[OUTPUT_BYTES];
-    snprintf(object, sizeof object, "%.1000s/kernel.so", room->path);
-    bool written = write_sources(room, code->code.text, source, sizeof source);
-    ProcessResult r = {.exit_code = -1};
-    const char *argv[MAX_WORDS + sizeof flags / sizeof *flags + 6];
-    int n = 0;
-    for (int i = 0; i < cc->count; i++) argv[n++] = cc->words[i];
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) argv[n++] = flags[i];
-    argv[n++] = "-o", argv[n++] = object, argv[n++] = source, argv[n++] = "-lm", argv[n] = NULL;
-    if (written) r = process_run(argv, cx->tool_timeout, output, sizeof output);
-    bool loaded = false;
-    if (r.exit_code == 0) {
-        const char *path = cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object;
-        loaded = load(code, path);
-    }
-    cache_room_close(room);
-    if (loaded) return TW_OK;
-    if (!written)
-        return context_fail(cx, TW_ERROR_IO, "no room to compile in: neither the cache nor $TMPDIR can be written");
-    if (!r.started) return context_fail(cx, TW_ERROR_UNAVAILABLE, "the C compiler `%s` could not be started", cc->words[0]);
-    if (r.timed_out)
-        return context_fail(cx, TW_ERROR_TOOL, "the C compiler `%s` took longer than %d seconds", cc->words[0],
-                            cx->tool_timeout);
-    if (r.exit_code != 0)
-        return context_fail(cx, TW_ERROR_TOOL, "the C compiler `%s` refused the emitted code:\n%s", cc->words[0], output);
-    return context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s", dlerror());
-}
-
 static tw_status cpu_build(tw_kernel *k) {
     tw_context *cx = k->context;
     CpuKernel *code = k->code;
-    Compiler cc;
-    if (!find_compiler(cx, &k->arena, &cc)) return TW_ERROR_UNAVAILABLE;
+    Toolchain cc;
+    enum { PRELUDES = sizeof prelude_names / sizeof *prelude_names };
+    if (!toolchain_find(cx, &k->arena, &c_compiler, &cc)) return TW_ERROR_UNAVAILABLE;
     if (!pool_reserve(context_pool(cx), (size_t)code->code.scratch_bytes)) trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
-    char hex[DIGEST_HEX], path[CACHE_PATH];
-    make_key(k, &cc, code->code.text, hex);
-    if (cache_find(cx->cache_dir, hex, ".so", path) && load(code, path)) return TW_OK;
-    CacheRoom room;
-    if (!cache_room_open(&room, cx->cache_dir))
-        return context_fail(cx, TW_ERROR_IO, "no room to compile in: neither the cache nor $TMPDIR can be written");
-    return compile_and_load(k, &cc, hex, &room);
+    char hex[DIGEST_HEX];
+    make_key(&cc, code->code.text, hex);
+    ToolFile files[PRELUDES + 1];
+    for (int i = 0; i < PRELUDES; i++)
+        files[i] = (ToolFile){prelude_names[i], prelude(prelude_names[i])->text, prelude(prelude_names[i])->size, false};
+    files[PRELUDES] = (ToolFile){"kernel.c", code->code.text, strlen(code->code.text), true};
+    tw_status status = toolchain_build(cx, &cc, flags, files, PRELUDES + 1, hex, &code->library);
+    if (status != TW_OK) return status;
+    void *symbol = dlsym(code->library, "tw_run");
+    memcpy(&code->run, &symbol, sizeof code->run);
+    return symbol ? TW_OK : context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s", dlerror());
 }
 
 static void cpu_destroy(tw_kernel *k) {
