@@ -224,8 +224,8 @@ static bool is_address_int(const Type *type) {
 
 static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
     const Type *type = ir_type(a->k, value);
-    const Affine *x = op->operand_count ? affine_of(a, op->operands[0]) : NULL;
-    const Affine *y = op->operand_count > 1 ? affine_of(a, op->operands[1]) : NULL;
+    const Affine *x = op->operand_count && op->operands[0] ? affine_of(a, op->operands[0]) : NULL;
+    const Affine *y = op->operand_count > 1 && op->operands[1] ? affine_of(a, op->operands[1]) : NULL; /* a load's mask */
     bool scalar = type->rank == 0;
     int64_t shift;
     switch (op->code) {

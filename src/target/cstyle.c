@@ -211,3 +211,8 @@ const char *cs_value_type(const CPrinter *p, const Type *type) {
     if (type->pointer) return arena_printf(p->arena, "%s *", cs_memory_type(type->elem));
     return cs_register_type(p, type->elem);
 }
+
+const char *cs_constant(CPrinter *p, const char *type, const char *name) {
+    bool pointer = type[strlen(type) - 1] == '*';
+    return arena_printf(p->arena, pointer ? "%sconst %s" : "const %s %s", type, name);
+}

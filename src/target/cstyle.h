@@ -67,6 +67,9 @@ const char *cs_memory_type(Elem elem);                          /* "f16" */
 const char *cs_register_type(const CPrinter *p, Elem elem);     /* "f32" for f16 */
 const char *cs_value_type(const CPrinter *p, const Type *type); /* of one element in a register: "f32", "f16 *" */
 
+/* "const f32 x" or, for a pointer, "f32 *const x". */
+const char *cs_constant(CPrinter *p, const char *type, const char *name);
+
 /* --- expressions: texts in, text out; operands must be names, literals or in parentheses --- */
 const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args, int count);
 const char *cs_round(CPrinter *p, Elem elem, const char *x);  /* an f32 rounded to a small float, as f32 */

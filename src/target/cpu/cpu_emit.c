@@ -47,8 +47,8 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
             cpu_fill(e, aside[i], false, from);
         } else if (!is_tile(e, to) && ref_is_value(from) && ir_value(e->k, from)->region == body && from != to) {
             aside[i] = cs_fresh(&e->p, "aside");
-            const char *text = cs_value_type(&e->p, type);
-            cs_line(&e->p, "const %s%s%s = %s;", text, type->pointer ? "" : " ", aside[i], cs_ref(&e->p, from));
+            const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), aside[i]);
+            cs_line(&e->p, "%s = %s;", text, cs_ref(&e->p, from));
         }
     }
     for (int i = 0; i < n; i++) {
@@ -224,9 +224,8 @@ static void emit_parameter(Emit *e, Ref arg, int *slot) {
     const Type *type = ir_type(e->k, arg);
     const char *name = cs_name(&e->p, arg);
     if (type->kind != TY_TENSOR) {
-        const char *text = cs_value_type(&e->p, type);
-        cs_line(&e->p, type->pointer ? "%sconst %s = %s;" : "const %s %s = %s;", text, name,
-               scalar_argument(e, type, *slot));
+        const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), name);
+        cs_line(&e->p, "%s = %s;", text, scalar_argument(e, type, *slot));
         ++*slot;
         return;
     }

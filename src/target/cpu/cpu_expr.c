@@ -124,8 +124,7 @@ const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *i
 /* A new constant in the body at that depth. */
 static Ix name_it(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint) {
     const char *name = cs_fresh(&e->p, hint);
-    const char *gap = type[strlen(type) - 1] == '*' ? "" : " ";
-    nest_add(e, nest, depth, "const %s%s%s = %s;", type, gap, name, text);
+    nest_add(e, nest, depth, "%s = %s;", cs_constant(&e->p, type, name), text);
     return (Ix){name, depth};
 }
 

@@ -73,8 +73,8 @@ static void combine(const Axis *a, const char *to, const char *x, const char *y)
     const char *results[MAX_TEMPS];
     for (int i = 0; i < a->count; i++) {
         results[i] = cs_fresh(&e->p, "both");
-        cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, ir_type(e->k, a->op->operands[i])), results[i],
-               cs_ref(&e->p, region->last->operands[i]));
+        const char *type = cs_value_type(&e->p, ir_type(e->k, a->op->operands[i]));
+        cs_line(&e->p, "%s = %s;", cs_constant(&e->p, type, results[i]), cs_ref(&e->p, region->last->operands[i]));
     }
     for (int i = 0; i < a->count; i++) cs_line(&e->p, "%s = %s;", at(a, i, to), results[i]);
 }
@@ -189,7 +189,8 @@ static void hand_over(const Axis *a, int i) {
     Ref result = a->op->results[i];
     const Type *type = ir_type(e->k, result);
     if (type->rank == 0) {
-        cs_line(&e->p, "const %s %s = %s[0];", cs_value_type(&e->p, type), cs_name(&e->p, result), a->temp[i]);
+        const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), cs_name(&e->p, result));
+        cs_line(&e->p, "%s = %s[0];", text, a->temp[i]);
         return;
     }
     int opened = open_outer(a) + open_inner(a);

@@ -1,0 +1,190 @@
+/* test_cpu.c: ops of the IR on the CPU target against the interpreter, every bit. Shapes, memory, loops; elementwise ops are
+ * in test_cpu_elements.c. */
+#include "cpu_cases.h"
+
+#define EXTENTS(...) .extents = {__VA_ARGS__}
+
+static const Case cases[] = {
+    {"shapes",
+     "kernel @k(%x: *f32, %y: *i32) {\n"
+     "  %i = iota<0, 60> ; %p = ptr_add %x, %i ; %a = load %p ; %t = reshape %a : f32[3,4,5]\n"
+     "  %e = permute<dims=[2,0,1]> %t ; %f = flip<axis=1> %e ; %g = reshape %f : f32[60]\n"
+     "  %o1 = add %i, 100 ; %q1 = ptr_add %x, %o1 ; store %q1, %g\n"
+     "  %j = join %a, %g ; %u, %v = split %j ; %o2 = add %i, 200 ; %q2 = ptr_add %x, %o2 ; %w = sub %v, %u ; store %q2, %w\n"
+     "  %c = cat<axis=0> %a, %g ; %i2 = iota<0, 120> ; %o3 = add %i2, 300 ; %q3 = ptr_add %x, %o3 ; store %q3, %c\n"
+     "  %s = slice %t, [1, 0, 2] : f32[2,4,3] ; %s1 = reshape %s : f32[24] ; %i3 = iota<0, 24> ; %o4 = add %i3, 500\n"
+     "  %q4 = ptr_add %x, %o4 ; store %q4, %s1\n"
+     "  %n = insert %t, [0, 0, 1], %s ; %n1 = reshape %n : f32[60] ; %o5 = add %i, 600 ; %q5 = ptr_add %x, %o5 ; store %q5, %n1\n"
+     "  %r = rem %i, 5 ; %h = gather<axis=0> %a, %r ; %o6 = add %i, 700 ; %q6 = ptr_add %x, %o6 ; store %q6, %h\n"
+     "  %x1 = expand<1> %i ; %b1 = broadcast %x1 : i32[60,7] ; %b2 = reshape %b1 : i32[420] ; %i4 = iota<0, 420>\n"
+     "  %q7 = ptr_add %y, %i4 ; store %q7, %b2\n"
+     "  return }\n",
+     .plain = 1},
+    {"reduce kinds, odd extents, every axis",
+     "kernel @k(%x: *f32, %y: *i32, %z: *u8) {\n"
+     "  %i = iota<0, 210> ; %p = ptr_add %x, %i ; %a = load %p ; %t = reshape %a : f32[5,6,7]\n"
+     "  %r0 = reduce<add, axis=0> %t ; %r1 = reduce<add, axis=1> %t ; %r2 = reduce<add, axis=2> %t\n"
+     "  %s0 = reduce<add, axis=0, order=[2,1,0]> %t ; %s1 = reduce<add, axis=1, order=[0,2,1]> %t\n"
+     "  %s2 = reduce<mul, axis=2, order=[1,0,2]> %t ; %m0 = reduce<max, axis=0> %t ; %m1 = reduce<min, axis=1> %t\n"
+     "  %l = reduce<add, axis=0, order=[7,6,5,4,0,1,2,3]> %a ; %f = reduce<add, axis=0> %a\n"
+     "  %d0 = reshape %r0 : f32[42] ; %d1 = reshape %r1 : f32[35] ; %d2 = reshape %r2 : f32[30] ; %d3 = reshape %s0 : f32[42]\n"
+     "  %d4 = reshape %s1 : f32[35] ; %d5 = reshape %s2 : f32[30] ; %d6 = reshape %m0 : f32[42] ; %d7 = reshape %m1 : f32[35]\n"
+     "  %all = cat<axis=0> %d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7 ; %j = iota<0, 291> ; %o = add %j, 1000\n"
+     "  %q = ptr_add %x, %o ; store %q, %all ; %ql = ptr_add %x, 2000 ; store %ql, %l ; %qf = ptr_add %x, 2001 ; store %qf, %f\n"
+     "  %g0 = reduce<argmax, axis=2> %t ; %g1 = reduce<argmin, axis=0> %t ; %e0 = reshape %g0 : i32[30] ; %e1 = reshape %g1 : i32[42]\n"
+     "  %g = cat<axis=0> %e0, %e1 ; %ii = iota<0, 72> ; %qi = ptr_add %y, %ii ; store %qi, %g\n"
+     "  %iz = iota<0, 100> ; %pz = ptr_add %z, %iz ; %u = load %pz ; %ua = reduce<add, axis=0> %u ; %ub = reduce<xor, axis=0> %u\n"
+     "  %uc = reduce<max, axis=0> %u ; %z0 = ptr_add %z, 200 ; store %z0, %ua ; %z1 = ptr_add %z, 201 ; store %z1, %ub\n"
+     "  %z2 = ptr_add %z, 202 ; store %z2, %uc ; %gm = reduce<argmax, axis=0, nan=keep> %a ; %qg = ptr_add %y, 100 ; store %qg, %gm\n"
+     "  return }\n",
+     .plain = 0},
+    {"scan, sort, histogram, combination by region",
+     "kernel @k(%x: *f32, %y: *i32) {\n"
+     "  %i = iota<0, 105> ; %p = ptr_add %x, %i ; %a = load %p ; %t = reshape %a : f32[15,7]\n"
+     "  %c0 = scan<add, axis=0> %t ; %c1 = scan<max, axis=1, reverse> %t ; %s0 = sort<axis=1> %t ; %s1 = sort<axis=0, desc> %t\n"
+     "  %d0 = reshape %c0 : f32[105] ; %d1 = reshape %c1 : f32[105] ; %d2 = reshape %s0 : f32[105] ; %d3 = reshape %s1 : f32[105]\n"
+     "  %ss = sort<axis=0> %a ; %all = cat<axis=0> %d0, %d1, %d2, %d3, %ss ; %j = iota<0, 525> ; %o = add %j, 1000\n"
+     "  %q = ptr_add %x, %o ; store %q, %all\n"
+     "  %py = ptr_add %y, %i ; %b = load %py ; %b7 = rem %b, 9 ; %h = histogram<8> %b7 ; %i8 = iota<0, 8> ; %oh = add %i8, 200\n"
+     "  %qh = ptr_add %y, %oh ; store %qh, %h\n"
+     "  %best, %where = reduce<region, axis=0> %b7, %i (%v: i32, %j0: i32, %w: i32, %j1: i32) {\n"
+     "    %first = cmp<ge> %v, %w ; %r = select %first, %v, %w ; %k = select %first, %j0, %j1 ; yield %r, %k }\n"
+     "  %qb = ptr_add %y, 300 ; store %qb, %best ; %qw = ptr_add %y, 301 ; store %qw, %where\n"
+     "  %run, %pos = scan<region, axis=0, reverse> %b7, %i (%v: i32, %j0: i32, %w: i32, %j1: i32) {\n"
+     "    %r = add %v, %w ; %k = max %j0, %j1 ; yield %r, %k }\n"
+     "  %o7 = add %i, 400 ; %q7 = ptr_add %y, %o7 ; store %q7, %run ; %o8 = add %i, 600 ; %q8 = ptr_add %y, %o8 ; store %q8, %pos\n"
+     "  return }\n",
+     .plain = 0},
+    {"dot: odd extents, types, batches",
+     "kernel @k(%x: *f32, %h: *f16, %b: *bf16, %d: *f64, %n: *i8, %s: *i32) {\n"
+     "  %ia = iota<0, 91> ; %ib = iota<0, 247> ; %ic = iota<0, 133>\n"
+     "  %pa = ptr_add %x, %ia ; %a0 = load %pa ; %a = reshape %a0 : f32[7,13] ; %pb = ptr_add %x, %ib ; %b0 = load %pb\n"
+     "  %b1 = reshape %b0 : f32[13,19] ; %pc = ptr_add %x, %ic ; %c0 = load %pc ; %c = reshape %c0 : f32[7,19]\n"
+     "  %r = dot %a, %b1, %c ; %r1 = reshape %r : f32[133] ; %o1 = add %ic, 1000 ; %q1 = ptr_add %x, %o1 ; store %q1, %r1\n"
+     "  %bt = permute<dims=[1,0]> %b1 ; %at = permute<dims=[1,0]> %a ; %ct = permute<dims=[1,0]> %c ; %rt = dot %bt, %at, %ct\n"
+     "  %r2 = reshape %rt : f32[133] ; %o2 = add %ic, 1200 ; %q2 = ptr_add %x, %o2 ; store %q2, %r2\n"
+     "  %ph = ptr_add %h, %ia ; %h0 = load %ph ; %ha = reshape %h0 : f16[7,13] ; %ph1 = ptr_add %h, %ib ; %h1 = load %ph1\n"
+     "  %hb = reshape %h1 : f16[13,19] ; %rh = dot %ha, %hb, %c ; %r3 = reshape %rh : f32[133] ; %o3 = add %ic, 1400\n"
+     "  %q3 = ptr_add %x, %o3 ; store %q3, %r3 ; %hz = splat 0.5 : f16[7,19] ; %rz = dot %ha, %hb, %hz ; %r4 = reshape %rz : f16[133]\n"
+     "  %o4 = add %ic, 1000 ; %q4 = ptr_add %h, %o4 ; store %q4, %r4\n"
+     "  %pbf = ptr_add %b, %ia ; %bf0 = load %pbf ; %ba = reshape %bf0 : bf16[7,13] ; %pbf1 = ptr_add %b, %ib ; %bf1 = load %pbf1\n"
+     "  %bb = reshape %bf1 : bf16[13,19] ; %rb = dot %ba, %bb, %c ; %r5 = reshape %rb : f32[133] ; %o5 = add %ic, 1600\n"
+     "  %q5 = ptr_add %x, %o5 ; store %q5, %r5\n"
+     "  %pd = ptr_add %d, %ia ; %d0 = load %pd ; %da = reshape %d0 : f64[7,13] ; %pd1 = ptr_add %d, %ib ; %d1 = load %pd1\n"
+     "  %db = reshape %d1 : f64[13,19] ; %dz = splat 0.25 : f64[7,19] ; %rd = dot %da, %db, %dz ; %r6 = reshape %rd : f64[133]\n"
+     "  %q6 = ptr_add %d, %o1 ; store %q6, %r6\n"
+     "  %pn = ptr_add %n, %ia ; %n0 = load %pn ; %na = reshape %n0 : i8[7,13] ; %pn1 = ptr_add %n, %ib ; %n1 = load %pn1\n"
+     "  %nb = reshape %n1 : i8[13,19] ; %nz = splat 3 : i32[7,19] ; %rn = dot %na, %nb, %nz ; %r7 = reshape %rn : i32[133]\n"
+     "  %q7 = ptr_add %s, %ic ; store %q7, %r7\n"
+     "  %ie = iota<0, 240> ; %pe = ptr_add %x, %ie ; %e0 = load %pe ; %e = reshape %e0 : f32[4,3,20] ; %g = reshape %e0 : f32[4,20,3]\n"
+     "  %ez = splat 0.0 : f32[4,3,3] ; %re = dot %e, %g, %ez ; %r8 = reshape %re : f32[36] ; %i36 = iota<0, 36> ; %o8 = add %i36, 1800\n"
+     "  %q8 = ptr_add %x, %o8 ; store %q8, %r8\n"
+     "  return }\n",
+     .plain = 1},
+    {"boxes: bounds on all sides, fill, dims, strides",
+     "kernel @k(%X: tensor<f32,2>, %Y: tensor<f32,2>, %Z: tensor<f32,3>) {\n"
+     "  %p = program_id<0> ; %q = program_id<1> ; %m0 = mul %p, 8 ; %m = sub %m0, 3 ; %n0 = mul %q, 16 ; %n = sub %n0, 5\n"
+     "  %a = tload<fill=2.5> %X, [%m, %n] : f32[8,16] ; %b = tload %X, [%n, %m] : f32[8,16] ; %c = add %a, %b\n"
+     "  tstore %Y, [%m, %n], %c\n"
+     "  %r = tload<dims=[0,2]> %Z, [%m, %p, %n] : f32[8,16] ; %r1 = mul %r, 2.0 ; tstore<dims=[0,2]> %Z, [%m, %q, %n], %r1\n"
+     "  %s = tload %X, [%p, %q] : f32 ; %t = add %s, 1.0 ; tstore %Y, [%q, %p], %t\n"
+     "  return }\n",
+     EXTENTS(0, 0, 0, 0, 0, 3, 21, 37), .grid = {4, 3, 1}, .plain = 1, .threads = 1},
+    {"boxes: wrap-around and masks",
+     "kernel @k(%X: tensor<f32,2>, %Y: tensor<f32,2>) {\n"
+     "  %p = program_id<0> ; %m = mul %p, 6 ; %i = iota<0, 10> ; %k0 = cmp<ne> %i, 4 ; %k1 = expand<0> %k0 ; %k = broadcast %k1 : i1[6,10]\n"
+     "  %a = tload<wrap=[0,1]> %X, [%m, -3] : f32[6,10] ; %b = tload<fill=9.0> %X, [%m, 1], %k : f32[6,10]\n"
+     "  %c = sub %a, %b ; tstore %Y, [%m, 0], %c, %k\n"
+     "  return }\n",
+     EXTENTS(0, 0, 0, 0, 0, 0, 7, 9), .grid = {3, 1, 1}, .plain = 1},
+    {"a store that overlaps what is read",
+     "kernel @k(%x: *f32, %n: i32) {\n"
+     "  %X = tensor %x, [%n], [1] ; %a = tload %X, [0] : f32[64] ; %b = mul %a, 0.5 ; tstore %X, [1], %b\n"
+     "  %c = tload %X, [200] : f32[64] ; %d = add %c, 1.0 ; tstore %X, [200], %d\n"
+     "  %e = tload %X, [300] : f32[64] ; %f = flip<axis=0> %e ; tstore %X, [300], %f\n"
+     "  %V = tensor %x, [%n], [-1] ; %g = tload %X, [400] : f32[32] ; tstore %X, [399], %g\n"
+     "  return }\n",
+     .number = 4096, .plain = 1},
+    {"carried tiles that trade places",
+     "kernel @k(%x: *f32, %n: i32) {\n"
+     "  %i = iota<0, 50> ; %p = ptr_add %x, %i ; %a0 = load %p ; %b0 = mul %a0, 3.0\n"
+     "  %a, %b, %s = for %k = 0, %n, 1 (%u = %a0, %v = %b0, %w = %b0) {\n"
+     "    %t = add %u, %v ; %r = reduce<max, axis=0> %t ; %w1 = add %w, %r ; yield %v, %u, %w1 }\n"
+     "  %o1 = add %i, 100 ; %q1 = ptr_add %x, %o1 ; store %q1, %a ; %o2 = add %i, 200 ; %q2 = ptr_add %x, %o2 ; store %q2, %b\n"
+     "  %o3 = add %i, 300 ; %q3 = ptr_add %x, %o3 ; store %q3, %s ; %o4 = add %i, 400 ; %q4 = ptr_add %x, %o4 ; store %q4, %b0\n"
+     "  return }\n",
+     .number = 5, .plain = 1},
+    {"nested loops over one accumulator, scaled each time",
+     "kernel @k(%x: *f32, %n: i32) {\n"
+     "  %i = iota<0, 48> ; %p = ptr_add %x, %i ; %a = load %p ; %a2 = reshape %a : f32[6,8] ; %b2 = reshape %a : f32[8,6]\n"
+     "  %z = splat 0.0 : f32[6,6]\n"
+     "  %acc = for %k = 0, %n, 1 (%c = %z) {\n"
+     "    %in = for %l = 1, %k, 2 (%c1 = %c) { %d = dot %a2, %b2, %c1 ; %h = mul %d, 0.125 ; yield %h }\n"
+     "    %sc = mul %in, 0.5 ; %e = dot %a2, %b2, %sc ; yield %e }\n"
+     "  %r = reshape %acc : f32[36] ; %j = iota<0, 36> ; %o = add %j, 100 ; %q = ptr_add %x, %o ; store %q, %r\n"
+     "  return }\n",
+     .number = 7, .plain = 1},
+    {"while, if with tiles, loops that do not run",
+     "kernel @k(%x: *f32, %n: i32) {\n"
+     "  %i = iota<0, 33> ; %p = ptr_add %x, %i ; %a = load %p\n"
+     "  %v, %c = while (%t = %a, %k = %n) {\n"
+     "    %go = cmp<gt> %k, 0 ; test %go, %t, %k } (%t2, %k2) {\n"
+     "    %odd = rem %k2, 2 ; %is = cmp<eq> %odd, 1\n"
+     "    %u = if %is { %u1 = add %t2, 1.5 ; yield %u1 } { yield %t2 }\n"
+     "    %k1 = sub %k2, 1 ; yield %u, %k1 }\n"
+     "  %o1 = add %i, 100 ; %q1 = ptr_add %x, %o1 ; store %q1, %v\n"
+     "  %f = for %j = 5, 5, 1 (%y = %a) { %y1 = add %y, 1.0 ; yield %y1 } ; %o2 = add %i, 200 ; %q2 = ptr_add %x, %o2 ; store %q2, %f\n"
+     "  %g = for %j = 2147483600, 2147483647, 20 (%y = %a) { %y1 = add %y, 1.0 ; yield %y1 } ; %o3 = add %i, 300\n"
+     "  %q3 = ptr_add %x, %o3 ; store %q3, %g\n"
+     "  return }\n",
+     .number = 6, .plain = 1},
+    {"buffers and parallel loops",
+     "kernel @k(%x: *f32) {\n"
+     "  %b = buf : buf<f32[6,9], shared> ; %i = iota<0, 54> ; %p = ptr_add %x, %i ; %a = load %p ; %t = reshape %a : f32[6,9]\n"
+     "  bstore %b, [0, 0], %t\n"
+     "  parallel %r, %c in 6, 9 { %e = bload %b, [%r, %c] : f32 ; %f = mul %e, 2.0 ; bstore %b, [%r, %c], %f }\n"
+     "  %s = bload %b, [1, 2] : f32[4,5] ; %s1 = reshape %s : f32[20] ; %j = iota<0, 20> ; %o = add %j, 100 ; %q = ptr_add %x, %o\n"
+     "  store %q, %s1\n"
+     "  return }\n",
+     .plain = 1},
+    {"atomics of integers from many programs",
+     "kernel @k(%y: *i32, %u: *u64, %h: *i16) {\n"
+     "  %p = program_id<0> ; %i = iota<0, 32> ; %r = rem %i, 7 ; %q = ptr_add %y, %r ; %v = add %i, %p ; %m = cmp<ne> %i, 3\n"
+     "  %o = atomic<add> %q, %v, %m ; %u0 = cast %v : u64[32] ; %ru = add %r, 10 ; %qu = ptr_add %u, %ru ; %o1 = atomic<max> %qu, %u0\n"
+     "  %h0 = cast %v : i16[32] ; %qh = ptr_add %h, %r ; %o2 = atomic<xor> %qh, %h0\n"
+     "  return }\n",
+     .grid = {50, 1, 1}, .plain = 1},
+    {"programs over three dimensions",
+     "kernel @k(%y: *i32) {\n"
+     "  %a = program_id<0> ; %b = program_id<1> ; %c = program_id<2> ; %na = num_programs<0> ; %nb = num_programs<1>\n"
+     "  %t = mul %c, %nb ; %u = add %t, %b ; %v = mul %u, %na ; %w = add %v, %a ; %q = ptr_add %y, %w ; %x = mul %a, 100\n"
+     "  %z = mul %b, 10 ; %s = add %x, %z ; %r = add %s, %c ; store %q, %r\n"
+     "  return }\n",
+     .grid = {5, 7, 3}},
+    {"pointers as values: selected, carried, compared",
+     "kernel @k(%x, %y: *f32, %n: i32) {\n"
+     "  %i = iota<0, 40> ; %p = ptr_add %x, %i ; %q = ptr_add %y, %i ; %m = cmp<lt> %i, %n ; %s = select %m, %p, %q\n"
+     "  %r = for %k = 0, 3, 1 (%t = %s) { %v = load %t ; %w = add %v, 1.0 ; store %t, %w ; %t1 = ptr_add %t, 64 ; yield %t1 }\n"
+     "  %v1 = load %r ; %o = ptr_add %y, 1000 ; %oo = ptr_add %o, %i ; store %oo, %v1\n"
+     "  return }\n",
+     .number = 17, .plain = 1},
+    {"functions within their bounds",
+     "kernel @k(%x: *f32, %d: *f64) {\n"
+     "  %i = iota<0, 500> ; %p = ptr_add %x, %i ; %a = load %p ; %b = abs %a ; %z = splat 0.0 : f32[500]\n"
+     "  %e = exp %a ; %e2 = exp2 %a ; %l = log %b ; %l2 = log2 %b ; %q = rsqrt %b ; %s = sin %a ; %c = cos %a ; %t = tanh %a ; %f = erf %a\n"
+     "  %g = math<tan> %a ; %h = math<pow> %b, %a ; %m = math<atan2> %a, %b\n"
+     "  %all = cat<axis=0> %e, %e2, %l, %l2, %q, %s ; %j = iota<0, 3000> ; %o = add %j, 1000 ; %w = ptr_add %x, %o ; store %w, %all\n"
+     "  %c64 = cast %c : f64[500] ; %t64 = cast %t : f64[500] ; %f64 = cast %f : f64[500] ; %g64 = cast %g : f64[500]\n"
+     "  %h64 = cast %h : f64[500] ; %m64 = cast %m : f64[500]\n"
+     "  %more = cat<axis=0> %c64, %t64, %f64, %g64, %h64, %m64 ; %w1 = ptr_add %d, %j ; store %w1, %more\n"
+     "  return }\n",
+     .tolerance = 1e-6, .plain = 1},
+};
+
+int main(void) {
+    tw_context *cx = NULL;
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) case_check(cx, &cases[i]);
+    tw_context_destroy(cx);
+    return check_done();
+}
