@@ -108,13 +108,20 @@ const char *cs_unpack(CPrinter *p, Elem elem, const char *x) {
     return is_small_float(elem) ? call_1(p, "f32", elem, x) : x;
 }
 
+/* The bits of the nearest number of the type. */
+static const char *nearest_bits(CPrinter *p, Elem elem, const char *x) {
+    return call_1(p, cs_memory_type(elem), EL_F32, x);
+}
+
 const char *cs_pack(CPrinter *p, Elem elem, const char *x) {
     if (elem == EL_I1) return arena_printf(p->arena, "(u8)%s", x);
-    return is_small_float(elem) ? call_1(p, cs_memory_type(elem), EL_F32, x) : x;
+    if (!is_small_float(elem)) return x;
+    /* The number is one of the type already. Only an infinity that was read must not saturate on its way back. */
+    return elem == EL_F8E5M2 ? call_1(p, "e5m2_exact", EL_F32, x) : nearest_bits(p, elem, x);
 }
 
 const char *cs_round(CPrinter *p, Elem elem, const char *x) {
-    return is_small_float(elem) ? cs_unpack(p, elem, cs_pack(p, elem, x)) : x;
+    return is_small_float(elem) ? cs_unpack(p, elem, nearest_bits(p, elem, x)) : x;
 }
 
 /* ------------------------------------------------------------------------------------------------ conversions */

@@ -128,7 +128,7 @@ static const Case cases[] = {
      "kernel @k(%x: *f32, %n: i32) {\n"
      "  %i = iota<0, 33> ; %p = ptr_add %x, %i ; %a = load %p\n"
      "  %v, %c = while (%t = %a, %k = %n) {\n"
-     "    %go = cmp<gt> %k, 0 ; test %go, %t, %k } (%t2, %k2) {\n"
+     "    %go = cmp<gt> %k, 0 ; test %go, %t, %k } do (%t2, %k2) {\n"
      "    %odd = rem %k2, 2 ; %is = cmp<eq> %odd, 1\n"
      "    %u = if %is { %u1 = add %t2, 1.5 ; yield %u1 } { yield %t2 }\n"
      "    %k1 = sub %k2, 1 ; yield %u, %k1 }\n"

@@ -99,6 +99,11 @@ TW_FN e5m2 tw_e5m2_f32(f32 x) {
     u32 large = size > 0x7f800000u ? 0x7eu : 0x7bu;
     return (u8)(sign | (size >= 0x47600000u ? large : size < 0x38800000u ? small : normal));
 }
+/* Of a number that is one of the type, infinities included. */
+TW_FN e5m2 tw_e5m2_exact_f32(f32 x) {
+    u32 u = tw_as_u32(x);
+    return (u & 0x7fffffffu) == 0x7f800000u ? (u8)(u >> 24 & 0x80 | 0x7c) : tw_e5m2_f32(x);
+}
 /* f64 through f32 without rounding twice: cut off toward zero, and remember in the last bit that something was cut. */
 TW_FN f32 tw_f32_rz_f64(f64 x) {
     f32 y = (f32)x;

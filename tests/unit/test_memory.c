@@ -1,0 +1,97 @@
+/* test_memory.c: memory that runs out at every point of load, compile and launch: each time a status, no crash, nothing
+ * lost; and a warm launch that allocates nothing. */
+#include "check.h"
+#include "tilewright.h"
+
+#include <stdlib.h>
+
+typedef struct Meter {
+    long calls, fail_at; /* the call with this number fails; -1: none */
+    int for_good;        /* all after it fail too */
+    long live;           /* blocks */
+} Meter;
+
+static void *meter_resize(void *user, void *block, size_t old_size, size_t new_size) {
+    Meter *m = user;
+    (void)old_size;
+    if (!new_size) {
+        if (block) m->live--;
+        free(block);
+        return NULL;
+    }
+    long call = m->calls++;
+    if (m->fail_at >= 0 && (call == m->fail_at || (m->for_good && call > m->fail_at))) return NULL;
+    if (!block) m->live++;
+    return realloc(block, new_size);
+}
+
+static const char text[] = "kernel @k(%x: *f32, %n: i32, %s: i32) {\n"
+                           "  %p = program_id<0> ; %o = mul %p, 64 ; %i = iota<0, 64> ; %j = add %o, %i ; %m = cmp<lt> %j, %n\n"
+                           "  %js = mul %j, %s ; %q = ptr_add %x, %js ; %a = load %q, %m ; %r = reshape %a : f32[8,8]\n"
+                           "  %d = dot %r, %r, %r ; %t = reduce<max, axis=1> %d ; %e = expand<1> %t ; %f = sub %d, %e\n"
+                           "  %g = exp %f ; %h = reshape %g : f32[64] ; store %q, %h, %m ; return }\n";
+
+/* Everything once; the last status. */
+static tw_status go(Meter *meter, const char *target, int64_t stride) {
+    tw_allocator allocator = {meter_resize, meter};
+    tw_context_options options;
+    tw_context_options_init(&options);
+    options.allocator = &allocator;
+    options.threads = 1;
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    tw_kernel *k = NULL;
+    tw_buffer *b = NULL;
+    tw_stream *stream = NULL;
+    tw_compile_options compile;
+    tw_compile_options_init(&compile);
+    compile.target = target;
+    compile.keep_ir = 1;
+    int64_t n = 200, grid[3] = {2, 1, 1};
+    tw_status status = tw_context_create(&options, &cx);
+    if (status == TW_OK) status = tw_module_load_text(cx, "k.ir", text, strlen(text), NULL, &m);
+    if (status == TW_OK) status = tw_kernel_compile(m, "k", &compile, &k);
+    if (status == TW_OK) status = tw_buffer_create(cx, TW_F32, 1, &n, NULL, &b);
+    if (status == TW_OK) status = tw_buffer_fill(b, "randn", 0, 1);
+    if (status == TW_OK) status = tw_stream_create(cx, target, &stream);
+    tw_arg args[] = {{TW_ARG_BUFFER, 0, {.buffer = b}}, {TW_ARG_INT, 0, {.i = 100}}, {TW_ARG_INT, 0, {.i = stride}}};
+    if (status == TW_OK) status = tw_kernel_launch(k, stream, grid, args, 3);
+    if (status == TW_OK && strcmp(target, "cpu") == 0) { /* warm: no allocation */
+        long before = meter->calls;
+        CHECK(tw_kernel_launch(k, stream, grid, args, 3) == TW_OK);
+        CHECK(meter->calls == before);
+    }
+    if (status == TW_ERROR_MEMORY && cx) CHECK_TEXT(tw_context_message(cx), "out of memory");
+    if (cx && status == TW_ERROR_MEMORY && k && b && stream) {
+        /* Once there is memory again, the same objects work. */
+        meter->fail_at = -1;
+        CHECK(tw_kernel_launch(k, stream, grid, args, 3) == TW_OK);
+    }
+    tw_stream_destroy(stream);
+    tw_buffer_destroy(b);
+    tw_kernel_destroy(k);
+    tw_module_destroy(m);
+    tw_context_destroy(cx);
+    return status;
+}
+
+/* Fails the n-th allocation, for n = 0, 1, .. until none is left to fail. stride 2 needs the variant that requires nothing. */
+static void exhaust(const char *target, int for_good, int64_t stride) {
+    for (long n = 0; n < 10000; n++) {
+        Meter meter = {.fail_at = n, .for_good = for_good};
+        tw_status status = go(&meter, target, stride);
+        CHECK(meter.live == 0);
+        CHECK(status == TW_OK || status == TW_ERROR_MEMORY);
+        if (status == TW_OK && meter.calls <= n) return;
+    }
+    CHECK(!"it never succeeded");
+}
+
+int main(void) {
+    for (int for_good = 0; for_good < 2; for_good++)
+        for (int64_t stride = 1; stride <= 2; stride++) {
+            exhaust("cpu", for_good, stride);
+            exhaust("interp", for_good, stride);
+        }
+    return check_done();
+}
