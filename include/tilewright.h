@@ -132,6 +132,9 @@ typedef struct tw_context_options {
                                       ~/.cache/tilewright; "" : no cache on disk */
     int32_t threads;               /* 0: $TILEWRIGHT_THREADS, else one a processor of the affinity mask */
     int32_t tool_timeout;          /* seconds that a started compiler may take; 0: 120 */
+    void (*print)(void *user, const char *text, size_t length); /* what kernels print; NULL: it is dropped. Called from
+                                      the thread that launches */
+    void *print_user;
 } tw_context_options;
 
 TW_API void tw_context_options_init(tw_context_options *options);

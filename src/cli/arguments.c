@@ -161,9 +161,17 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
 
 /* -------------------------------------------------------------------------------------------------------- session */
 
+static void print_text(void *user, const char *text, size_t length) {
+    (void)user;
+    fwrite(text, 1, length, stdout);
+}
+
 int session_open(Session *s, const Options *o, bool data) {
     *s = (Session){0};
-    tw_status status = tw_context_create(NULL, &s->context);
+    tw_context_options own;
+    tw_context_options_init(&own);
+    own.print = print_text;
+    tw_status status = tw_context_create(&own, &s->context);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
     tw_module_options options;
     tw_module_options_init(&options);

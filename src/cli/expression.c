@@ -23,7 +23,7 @@ typedef struct Reader {
 static int64_t read_sum(Reader *r);
 
 static int64_t complain(Reader *r, const char *what) {
-    if (!r->failed) fail("in the expression `%s`: %s", r->text, what);
+    if (!r->failed) fail("in the expression `%.*s`: %s", (int)strcspn(r->text, "]"), r->text, what);
     r->failed = true;
     return 0;
 }

@@ -227,8 +227,8 @@ int main(int argc, char **argv) {
         const char *names[COMMANDS];
         for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
         const char *near = nearest(name, names, COMMANDS);
-        return fail("unknown command `%s`%s%s%s; see `tilewright help`", name, near ? "; did you mean `" : "",
-                    near ? near : "", near ? "`?" : "");
+        return near ? fail("unknown command `%s`; did you mean `%s`?", name, near)
+                    : fail("unknown command `%s`; see `tilewright help`", name);
     }
     o.command = command->name;
     int status = run_command(command, &o, argc, argv);

@@ -157,6 +157,8 @@ tw_status tw_context_create(const tw_context_options *user_options, tw_context *
     cx->allocator = allocator;
     cx->references = 1;
     cx->threads = options.threads;
+    cx->print = options.print;
+    cx->print_user = options.print_user;
     cx->tool_timeout = options.tool_timeout > 0 ? options.tool_timeout : 120;
     arena_init(&cx->texts, allocator, &cx->trap);
     arena_init(&cx->arena, allocator, &cx->trap);

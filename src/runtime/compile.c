@@ -318,8 +318,11 @@ static tw_status choose_kernel(tw_module *m, const char *name, const FrontKernel
         return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds %zu kernels, name one of them: %s", unit->file->name,
                             count, list.at);
     const char *near = text_nearest(name, names, count);
-    return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`%s%s%s; it holds %s", unit->file->name, name,
-                        near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "", list.at);
+    if (near)
+        return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`; did you mean `%s`?", unit->file->name,
+                            name, near);
+    return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`; it holds %s", unit->file->name, name,
+                        list.at);
 }
 
 tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_options *options) {

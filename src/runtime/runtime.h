@@ -32,6 +32,8 @@ struct tw_context {
     Arena arena; /* lives as long as the context */
     const char *cache_dir; /* NULL: none */
     int threads, tool_timeout;
+    void (*print)(void *user, const char *text, size_t length); /* may be NULL */
+    void *print_user;
     Pool *pool; /* made with the first kernel that needs it */
     Arena *launch_scratch; /* of a launch that is under way; freed if memory runs out */
     void *target_state[8]; /* of the targets, by their place in the table */

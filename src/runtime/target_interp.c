@@ -74,7 +74,9 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
                            .workers = k->threads,
                            .sanitize = k->sanitize,
                            .arena = &scratch,
-                           .diag = &diag};
+                           .diag = &diag,
+                           .print = cx->print,
+                           .print_user = cx->print_user};
     bool ok = interp_run(&launch);
     tw_status status = context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
     if (!ok && status == TW_OK) status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");

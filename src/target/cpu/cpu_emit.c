@@ -196,6 +196,7 @@ static void emit_op(Emit *e, Op *op) {
     case OP_SPMD: case OP_BAR: case OP_BAR_ARRIVE: case OP_BAR_EXPECT: case OP_BAR_WAIT: case OP_ASYNC_COPY:
         cpu_unsupported(e, op, "code for single workers runs on interp and cuda only");
         return;
+    case OP_PRINT: cpu_unsupported(e, op, "kernels print on target interp only"); return;
     default: break;
     }
     if (cpu_is_inlinable(op->code)) emit_pure(e, op);

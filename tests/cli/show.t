@@ -1,0 +1,157 @@
+# emit, ir, explain, docs.
+$ cat > twice.ir <<'END'
+> kernel @twice(%x: *f32, %n: i32) {
+>   %i = iota<0, 8>
+>   %m = cmp<lt> %i, %n
+>   %p = ptr_add %x, %i
+>   %a = load %p, %m
+>   %b = add %a, %a
+>   store %p, %b, %m
+>   return
+> }
+> END
+$ tilewright ir twice.ir
+kernel @twice(%x: *f32, %n: i32) {
+  %Tx = tensor %x, [%n], [1]
+  %a = tload %Tx, [0] : f32[8]
+  %b = add %a, %a
+  tstore %Tx, [0], %b
+}
+$ tilewright ir twice.ir --print-after
+// after source
+kernel @twice(%x: *f32, %n: i32) {
+  %i = iota<0, 8>
+  %m = cmp<lt> %i, %n
+  %p = ptr_add %x, %i
+  %a = load %p, %m
+  %b = add %a, %a
+  store %p, %b, %m
+}
+
+// after access
+kernel @twice(%x: *f32, %n: i32) {
+  %Tx = tensor %x, [%n], [1]
+  %a = tload %Tx, [0] : f32[8]
+  %b = add %a, %a
+  tstore %Tx, [0], %b
+}
+$ tilewright ir twice.ir --passes=fold
+kernel @twice(%x: *f32, %n: i32) {
+  %i = iota<0, 8>
+  %m = cmp<lt> %i, %n
+  %p = ptr_add %x, %i
+  %a = load %p, %m
+  %b = add %a, %a
+  store %p, %b, %m
+}
+$ tilewright ir twice.ir --stop-after=fould
+error: `fould` is not a pass; the passes are fold, ...
+[1]
+$ tilewright ir twice.ir --print-after=ring_of_fire
+error: `ring_of_fire` is not a pass that ran
+[1]
+$ tilewright explain twice.ir
+twice.ir:5:4: load: box f32[8] of x[n], strides [1], at [0]; outside 0; contiguous
+twice.ir:7:3: store: box f32[8] of x[n], strides [1], at [0]; contiguous
+$ tilewright emit twice.ir
+/* Made by Tilewright from kernel @twice. */
+#include "cpu.h"
+
+void tw_run(TwLaunch *launch, i64 begin, i64 end, u8 *scratch) {
+    const u64 *const args = launch->args;
+    f32 *const x = (f32 *)args[0];
+    const i32 n = (i32)args[1];
+    for (i64 program = begin; program < end; program++) {
+        const i32 pid0 = (i32)(program % launch->grid[0]);
+        const i32 pid1 = (i32)(program / launch->grid[0] % launch->grid[1]);
+        const i32 pid2 = (i32)(program / launch->grid[0] / launch->grid[1]);
+        // 5: %a = load %p, %m
+        const i64 Tx_e0 = n;
+        const i64 a_in_hi0 = tw_min_i64(8, Tx_e0);
+        f32 *const a_in_p = x;
+        const i32 a_in_full = a_in_hi0 == 8;
+        // 6: %b = add %a, %a
+        // 7: store %p, %b, %m
+        const i64 b_out_hi0 = tw_min_i64(8, Tx_e0);
+        f32 *const b_out_p = x;
+        const i32 b_out_full = b_out_hi0 == 8;
+        if (a_in_full && b_out_full && (tw_apart(a_in_p, a_in_p + 7 + 1, b_out_p, b_out_p + 7 + 1) || (a_in_p == b_out_p))) {
+            TW_VECTOR for (i64 i0 = 0; i0 < 8; i0++) {
+                const f32 a = a_in_p[i0];
+                const f32 b = (a + a);
+                b_out_p[i0] = b;
+            }
+        } else {
+            f32 *const a_1 = (f32 *)(scratch + 0);
+            if (a_in_full) {
+                TW_VECTOR for (i64 i0 = 0; i0 < 8; i0++) {
+                    const f32 a_2 = a_in_p[i0];
+                    a_1[i0] = a_2;
+                }
+            } else {
+                TW_VECTOR for (i64 i0 = 0; i0 < 8; i0++) {
+                    const f32 a_3 = i0 < a_in_hi0 ? a_in_p[i0] : 0.0f;
+                    a_1[i0] = a_3;
+                }
+            }
+            TW_VECTOR for (i64 i0 = 0; i0 < b_out_hi0; i0++) {
+                const f32 a_4 = a_1[i0];
+                const f32 b_1 = (a_4 + a_4);
+                b_out_p[i0] = b_1;
+            }
+        }
+    }
+}
+$ tilewright emit twice.ir -o out && ls out
+out/twice.c
+out/cpu.h
+out/report.txt
+cpu.h
+report.txt
+twice.c
+$ tilewright emit twice.ir -o twice.ir/out
+error: twice.ir/out cannot be made: Not a directory
+[1]
+$ tilewright emit twice.ir --target interp
+error: target interp emits nothing
+[1]
+$ tilewright check twice.ir
+twice compiles for cpu
+$ tilewright docs ops | head -3
+# Operations of Tile IR
+
+Made from `src/ir/ops.def` by `make bless`; do not edit. Operands: `x` scalar or tile, `i` integer, `f` float, `c` i1, `p` pointer, `n` integer scalar, `t` tensor, `b` buffer, `r` ring, `s` slot, `k` barrier; equal letters share an element type; `?` may be absent, `*` any number, `[..]` a list. Traits: P pure, E elementwise, R reads, W writes, S synchronises or speaks, X ends a region, N has regions.
+$ tilewright docs nothing
+error: there is no page `nothing`; there are ops, options, ...
+[1]
+$ echo 'kernel @k() { %x = spmm 4 }' > bad.ir; tilewright ir bad.ir
+bad.ir:1:20: error: `spmm` is no operation of Tile IR; did you mean `spmd`? [ir-unknown-op]
+    1 | kernel @k() { %x = spmm 4 }
+      |                    ^~~~
+[1]
+$ echo 'kernel @k(%n: i32) { print<message="n is"> %n ; return }' > print.ir; tilewright emit print.ir
+print.ir:1:22: error: `print` cannot be compiled for cpu: kernels print on target interp only [target-op]
+    1 | kernel @k(%n: i32) { print<message="n is"> %n ; return }
+      |                      ^~~~~
+[1]
+$ tilewright run print.ir --target interp --arg n=7 --grid 2
+program (0, 0, 0): n is 7
+program (1, 0, 0): n is 7
+$ cat > assert.ir <<'END'
+> kernel @k(%n: i32) {
+>   %p = program_id<0>
+>   %ok = cmp<lt> %p, %n
+>   assert<message="too many programs"> %ok
+>   return
+> }
+> END
+$ tilewright run assert.ir --arg n=3 --grid 3
+$ tilewright run assert.ir --arg n=3 --grid 2,2 --set threads=1
+$ tilewright run assert.ir --arg n=1 --grid 2,2 --set threads=1
+error: assert.ir:4:3: assertion failed: too many programs (program 1, 0, 0)
+[1]
+$ tilewright run assert.ir --arg n=1 --grid 2 --target interp
+assert.ir:4:3: error: assertion failed (program (1, 0, 0), element []): too many programs [assertion]
+    4 |   assert<message="too many programs"> %ok
+      |   ^~~~~~
+[1]
