@@ -18,11 +18,14 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, Toolchai
     *tool = (Toolchain){.kind = kind};
     if (wish && *wish) {
         char *rest = arena_string(arena, wish, strlen(wish));
-        for (char *word; tool->count < TOOL_WORDS && (word = strtok_r(rest, " \t", &rest));) tool->words[tool->count++] = word;
+        for (char *word; tool->count < TOOL_WORDS && (word = strtok_r(rest, " \t", &rest));)
+            tool->words[tool->count++] = word;
         if (tool->count && process_find(tool->words[0], path, sizeof path)) return true;
         context_fail(cx, TW_ERROR_UNAVAILABLE,
-                     "%s is set to `%s`, which is not a program in PATH; set %s to a %s compiler (%s or %s), or unset it",
-                     kind->variable, wish, kind->variable, kind->language, kind->candidates[0], kind->candidates[1]);
+                     "%s is set to `%s`, which is not a program in PATH; set %s to a %s compiler "
+                     "(%s or %s), or unset it",
+                     kind->variable, wish, kind->variable, kind->language, kind->candidates[0],
+                     kind->candidates[1]);
         return false;
     }
     Text names = text_new(arena);
@@ -32,9 +35,11 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, Toolchai
         tool->words[tool->count++] = kind->candidates[i];
         return true;
     }
-    context_fail(cx, TW_ERROR_UNAVAILABLE, "%s needs a %s compiler, and none of %s is in PATH; install %s or %s, set %s to one%s",
-                 kind->needed_by, kind->language, names.at, kind->candidates[0], kind->candidates[1], kind->variable,
-                 kind->otherwise);
+    context_fail(
+        cx, TW_ERROR_UNAVAILABLE,
+        "%s needs a %s compiler, and none of %s is in PATH; install %s or %s, set %s to one%s",
+        kind->needed_by, kind->language, names.at, kind->candidates[0], kind->candidates[1],
+        kind->variable, kind->otherwise);
     return false;
 }
 
@@ -51,7 +56,8 @@ void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- build */
+/* ----------------------------------------------------------------------------------------------------------
+ * build */
 
 static bool join(char path[CACHE_PATH], const CacheRoom *room, const char *name) {
     int n = snprintf(path, CACHE_PATH, "%s/%s", room->path, name);
@@ -76,13 +82,15 @@ static bool write_files(const CacheRoom *room, const ToolFile *files, int count)
 }
 
 static tw_status no_room(tw_context *cx) {
-    return context_fail(cx, TW_ERROR_IO, "no room to compile in: neither the cache nor $TMPDIR can be written");
+    return context_fail(cx, TW_ERROR_IO,
+                        "no room to compile in: neither the cache nor $TMPDIR can be written");
 }
 
-static tw_status compile(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files, int count,
-                         const char *hex, void **library) {
+static tw_status compile(tw_context *cx, const Toolchain *tool, const char *const *flags,
+                         const ToolFile *files, int count, const char *hex, void **library) {
     CacheRoom room;
-    char sources[TOOL_SOURCES][CACHE_PATH], object[CACHE_PATH], include[CACHE_PATH + 2], kept[CACHE_PATH], output[OUTPUT_BYTES];
+    char sources[TOOL_SOURCES][CACHE_PATH], object[CACHE_PATH], include[CACHE_PATH + 2],
+        kept[CACHE_PATH], output[OUTPUT_BYTES];
     const char *argv[TOOL_WORDS + TOOL_FLAGS + TOOL_SOURCES + 6];
     int n = 0, source_count = 0;
     if (!cache_room_open(&room, cx->cache_dir)) return no_room(cx);
@@ -100,21 +108,27 @@ static tw_status compile(tw_context *cx, const Toolchain *tool, const char *cons
     ProcessResult r = {.exit_code = -1};
     if (written) r = process_run(argv, cx->tool_timeout, output, sizeof output);
     if (r.exit_code == 0)
-        *library = dlopen(cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object, RTLD_NOW | RTLD_LOCAL);
+        *library = dlopen(cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object,
+                          RTLD_NOW | RTLD_LOCAL);
     cache_room_close(&room);
     if (*library) return TW_OK;
     const char *language = tool->kind->language, *name = tool->words[0];
     if (!written) return no_room(cx);
-    if (!r.started) return context_fail(cx, TW_ERROR_UNAVAILABLE, "the %s compiler `%s` could not be started", language, name);
+    if (!r.started)
+        return context_fail(cx, TW_ERROR_UNAVAILABLE, "the %s compiler `%s` could not be started",
+                            language, name);
     if (r.timed_out)
-        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` took longer than %d seconds", language, name, cx->tool_timeout);
+        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` took longer than %d seconds",
+                            language, name, cx->tool_timeout);
     if (r.exit_code != 0)
-        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` refused the emitted code:\n%s", language, name, output);
-    return context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s", dlerror());
+        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` refused the emitted code:\n%s",
+                            language, name, output);
+    return context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s",
+                        dlerror());
 }
 
-tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files, int count,
-                          const char *hex, void **library) {
+tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags,
+                          const ToolFile *files, int count, const char *hex, void **library) {
     char path[CACHE_PATH];
     *library = NULL;
     if (cache_find(cx->cache_dir, hex, ".so", path)) *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -1,9 +1,11 @@
-/* toolchain.h: the host's compilers, and shared objects made by them from emitted text, through the cache.
+/* toolchain.h: the host's compilers, and shared objects made by them from emitted text, through the
+ * cache.
  *
  *     Toolchain cc;
- *     if (!toolchain_find(cx, arena, &kind, &cc)) return TW_ERROR_UNAVAILABLE;         the message is set
- *     digest_begin(&d) .. toolchain_digest(&cc, flags, &d) ..                          what else the result depends on
- *     status = toolchain_build(cx, &cc, flags, files, count, hex, &library);           dlopen'ed */
+ *     if (!toolchain_find(cx, arena, &kind, &cc)) return TW_ERROR_UNAVAILABLE;         the message
+ * is set digest_begin(&d) .. toolchain_digest(&cc, flags, &d) ..                          what else
+ * the result depends on status = toolchain_build(cx, &cc, flags, files, count, hex, &library);
+ * dlopen'ed */
 #ifndef RUNTIME_TOOLCHAIN_H
 #define RUNTIME_TOOLCHAIN_H
 #include "runtime/digest.h"
@@ -12,11 +14,11 @@
 enum { TOOL_WORDS = 16, TOOL_FLAGS = 24, TOOL_SOURCES = 8 };
 
 typedef struct ToolKind {
-    const char *language;           /* "C" */
-    const char *variable;           /* "CC": a command of one or more words */
-    const char *const *candidates;  /* else the first of these in PATH; closed by NULL */
-    const char *needed_by;          /* "target cpu" */
-    const char *otherwise;          /* ", or use --target interp" */
+    const char *language;          /* "C" */
+    const char *variable;          /* "CC": a command of one or more words */
+    const char *const *candidates; /* else the first of these in PATH; closed by NULL */
+    const char *needed_by;         /* "target cpu" */
+    const char *otherwise;         /* ", or use --target interp" */
 } ToolKind;
 
 typedef struct Toolchain {
@@ -36,8 +38,9 @@ typedef struct ToolFile {
 bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, Toolchain *tool);
 /* Path, size and time of the programs, and the flags (closed by NULL). */
 void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d);
-/* The shared object for the digest: from the cache, or compiled in a private folder (which is searched for includes) and
- * kept. *library is a dlopen handle; with it set, nothing but dlclose is owed. */
-tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files, int count,
-                          const char *hex, void **library);
+/* The shared object for the digest: from the cache, or compiled in a private folder (which is
+ * searched for includes) and kept. *library is a dlopen handle; with it set, nothing but dlclose is
+ * owed. */
+tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags,
+                          const ToolFile *files, int count, const char *hex, void **library);
 #endif

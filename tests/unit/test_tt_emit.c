@@ -1,20 +1,24 @@
 /* test_tt_emit.c: the Tenstorrent target from ring form to numbers.
  *
- * Kernels are IR text in ring form. Every case is emitted, its three files are compiled against the API-model headers
- * (all cases at once, equal texts once) and run on the model: for several shapes, on one core and on many, with one to
- * four slots a ring. Results are compared with a float64 reference, and all variants of a shape bit by bit. */
+ * Kernels are IR text in ring form. Every case is emitted, its three files are compiled against the
+ * API-model headers (all cases at once, equal texts once) and run on the model: for several shapes,
+ * on one core and on many, with one to four slots a ring. Results are compared with a float64
+ * reference, and all variants of a shape bit by bit. */
 #include "check.h"
 #include "tt_harness.h"
 
-/* ------------------------------------------------------------------------------------------------------ kernels */
+/* ------------------------------------------------------------------------------------------------------
+ * kernels */
 
 /* $T is the element type, $S the number of slots. */
-#define STORE(ring, field, tensor, offset) \
-    "    role store { %s = wait " ring " ; %v = get %s." field " ; tstore " tensor ", " offset ", %v ; release " ring ", %s } } }\n"
+#define STORE(ring, field, tensor, offset)                                                     \
+    "    role store { %s = wait " ring " ; %v = get %s." field " ; tstore " tensor ", " offset \
+    ", %v ; release " ring ", %s } } }\n"
 
 static const char add_text[] =
     "kernel @add(%x, %y, %o: *$T, %n: i32) {\n"
-    "  %np = num_programs<0> ; %X = tensor %x, [%n], [1] ; %Y = tensor %y, [%n], [1] ; %O = tensor %o, [%n], [1]\n"
+    "  %np = num_programs<0> ; %X = tensor %x, [%n], [1] ; %Y = tensor %y, [%n], [1] ; %O = tensor "
+    "%o, [%n], [1]\n"
     "  %in = ring<from=load, to=compute, slots=$S> : {x: $T[1024], y: $T[1024]}\n"
     "  %out = ring<from=compute, to=store, slots=$S> : {o: $T[1024]}\n"
     "  tasks %pid in %np <persist> {\n"
@@ -28,38 +32,47 @@ static const char add_text[] =
 
 static const char fma_text[] =
     "kernel @fma(%x, %y, %z, %o: *$T, %n: i32) {\n"
-    "  %np = num_programs<0> ; %X = tensor %x, [%n], [1] ; %Y = tensor %y, [%n], [1] ; %Z = tensor %z, [%n], [1]\n"
+    "  %np = num_programs<0> ; %X = tensor %x, [%n], [1] ; %Y = tensor %y, [%n], [1] ; %Z = tensor "
+    "%z, [%n], [1]\n"
     "  %O = tensor %o, [%n], [1]\n"
     "  %in = ring<from=load, to=compute, slots=$S> : {x: $T[600], y: $T[600], z: $T[600]}\n"
     "  %out = ring<from=compute, to=store, slots=$S> : {o: $T[600]}\n"
     "  tasks %pid in %np <persist> {\n"
     "    %b = mul %pid, 600\n"
     "    role load {\n"
-    "      %s = acquire %in ; %u = tload %X, [%b] : $T[600] ; put %s.x, %u ; %v = tload %Y, [%b] : $T[600] ; put %s.y, %v\n"
+    "      %s = acquire %in ; %u = tload %X, [%b] : $T[600] ; put %s.x, %u ; %v = tload %Y, [%b] : "
+    "$T[600] ; put %s.y, %v\n"
     "      %w = tload %Z, [%b] : $T[600] ; put %s.z, %w ; commit %in, %s }\n"
     "    role compute {\n"
-    "      %s = wait %in ; %u = get %s.x ; %v = get %s.y ; %w = get %s.z ; %f = fma %u, %v, %w ; release %in, %s\n"
+    "      %s = wait %in ; %u = get %s.x ; %v = get %s.y ; %w = get %s.z ; %f = fma %u, %v, %w ; "
+    "release %in, %s\n"
     "      %q = acquire %out ; put %q.o, %f ; commit %out, %q }\n" STORE("%out", "o", "%O", "[%b]");
 
-#define MATMUL(BM, BN, BK, EPILOGUE)                                                                                                \
-    "kernel @mm(%A, %B, %C: *$T, %M, %N, %K, %sa, %sb, %sc: i32) {\n"                                                               \
-    "  %nm = cdiv %M, " BM " ; %nn = cdiv %N, " BN " ; %nk = cdiv %K, " BK " ; %pg = mul %nn, 8 ; %np = num_programs<0>\n"          \
-    "  %TA = tensor %A, [%M, %K], [%sa, 1] ; %TB = tensor %B, [%K, %N], [%sb, 1] ; %TC = tensor %C, [%M, %N], [%sc, 1]\n"           \
-    "  %in = ring<from=load, to=compute, slots=$S> : {a: $T[" BM "," BK "], b: $T[" BK "," BN "]}\n"                                \
-    "  %out = ring<from=compute, to=store, slots=1> : {c: $T[" BM "," BN "]}\n"                                                     \
-    "  tasks %pid in %np <order=code, persist> {\n"                                                                                 \
-    "    %g = div %pid, %pg ; %fm = mul %g, 8 ; %gl = sub %nm, %fm ; %gs = min %gl, 8 ; %r = rem %pid, %pg ; %ri = rem %r, %gs\n"   \
-    "    %pm = add %fm, %ri ; %pn = div %r, %gs ; %m = mul %pm, " BM " ; %n = mul %pn, " BN "\n"                                    \
-    "    role load {\n"                                                                                                             \
-    "      for %k = 0, %nk, 1 {\n"                                                                                                  \
-    "        %kk = mul %k, " BK " ; %s = acquire %in\n"                                                                             \
-    "        %a = tload %TA, [%m, %kk] : $T[" BM "," BK "] ; put %s.a, %a\n"                                                        \
-    "        %b = tload %TB, [%kk, %n] : $T[" BK "," BN "] ; put %s.b, %b ; commit %in, %s } }\n"                                   \
-    "    role compute {\n"                                                                                                          \
-    "      %z = splat 0.0 : f32[" BM "," BN "]\n"                                                                                   \
-    "      %acc = for %k = 0, %nk, 1 (%c = %z) {\n"                                                                                 \
-    "        %s = wait %in ; %a = get %s.a ; %b = get %s.b ; %c1 = dot %a, %b, %c ; release %in, %s ; yield %c1 }\n" EPILOGUE       \
-    "      %h = cast %e : $T[" BM "," BN "] ; %o = acquire %out ; put %o.c, %h ; commit %out, %o }\n" STORE("%out", "c", "%TC", "[%m, %n]")
+#define MATMUL(BM, BN, BK, EPILOGUE)                                                               \
+    "kernel @mm(%A, %B, %C: *$T, %M, %N, %K, %sa, %sb, %sc: i32) {\n"                              \
+    "  %nm = cdiv %M, " BM " ; %nn = cdiv %N, " BN " ; %nk = cdiv %K, " BK                         \
+    " ; %pg = mul %nn, 8 ; %np = num_programs<0>\n"                                                \
+    "  %TA = tensor %A, [%M, %K], [%sa, 1] ; %TB = tensor %B, [%K, %N], [%sb, 1] ; %TC = tensor "  \
+    "%C, [%M, %N], [%sc, 1]\n"                                                                     \
+    "  %in = ring<from=load, to=compute, slots=$S> : {a: $T[" BM "," BK "], b: $T[" BK "," BN      \
+    "]}\n"                                                                                         \
+    "  %out = ring<from=compute, to=store, slots=1> : {c: $T[" BM "," BN "]}\n"                    \
+    "  tasks %pid in %np <order=code, persist> {\n"                                                \
+    "    %g = div %pid, %pg ; %fm = mul %g, 8 ; %gl = sub %nm, %fm ; %gs = min %gl, 8 ; %r = rem " \
+    "%pid, %pg ; %ri = rem %r, %gs\n"                                                              \
+    "    %pm = add %fm, %ri ; %pn = div %r, %gs ; %m = mul %pm, " BM " ; %n = mul %pn, " BN "\n"   \
+    "    role load {\n"                                                                            \
+    "      for %k = 0, %nk, 1 {\n"                                                                 \
+    "        %kk = mul %k, " BK " ; %s = acquire %in\n"                                            \
+    "        %a = tload %TA, [%m, %kk] : $T[" BM "," BK "] ; put %s.a, %a\n"                       \
+    "        %b = tload %TB, [%kk, %n] : $T[" BK "," BN "] ; put %s.b, %b ; commit %in, %s } }\n"  \
+    "    role compute {\n"                                                                         \
+    "      %z = splat 0.0 : f32[" BM "," BN "]\n"                                                  \
+    "      %acc = for %k = 0, %nk, 1 (%c = %z) {\n"                                                \
+    "        %s = wait %in ; %a = get %s.a ; %b = get %s.b ; %c1 = dot %a, %b, %c ; release %in, " \
+    "%s ; yield %c1 }\n" EPILOGUE "      %h = cast %e : $T[" BM "," BN                             \
+    "] ; %o = acquire %out ; put %o.c, %h ; commit %out, %o }\n" STORE("%out", "c", "%TC",         \
+                                                                       "[%m, %n]")
 
 static const char matmul_text[] = MATMUL("64", "64", "64", "      %e = max %acc, -1000.0\n");
 static const char matmul_wide_text[] = MATMUL("96", "64", "32", "      %e = max %acc, 0.0\n");
@@ -69,34 +82,41 @@ static const char matmul_odd_text[] = MATMUL("48", "40", "24", "      %e = max %
 static const char double_text[] =
     "kernel @micro(%x, %o: tensor<$T,4>) {\n"
     "  %nb = num_programs<0> ; %nd = num_programs<1>\n"
-    "  %in = ring<from=load, to=compute, slots=$S> : {x: $T[16,32]} ; %out = ring<from=compute, to=store, slots=$S> : {o: $T[16,32]}\n"
+    "  %in = ring<from=load, to=compute, slots=$S> : {x: $T[16,32]} ; %out = ring<from=compute, "
+    "to=store, slots=$S> : {o: $T[16,32]}\n"
     "  tasks %b, %d in %nb, %nd {\n"
-    "    role load { %s = acquire %in ; %u = tload %x, [%b, %d, 0, 0] : $T[16,32] ; put %s.x, %u ; commit %in, %s }\n"
+    "    role load { %s = acquire %in ; %u = tload %x, [%b, %d, 0, 0] : $T[16,32] ; put %s.x, %u ; "
+    "commit %in, %s }\n"
     "    role compute {\n"
     "      %s = wait %in ; %u = get %s.x ; %w = add %u, %u ; release %in, %s\n"
-    "      %q = acquire %out ; put %q.o, %w ; commit %out, %q }\n" STORE("%out", "o", "%o", "[%b, %d, 0, 0]");
+    "      %q = acquire %out ; put %q.o, %w ; commit %out, %q }\n" STORE("%out", "o", "%o",
+                                                                         "[%b, %d, 0, 0]");
 
 /* As raise leaves it: a mask over the columns, a sum carried round the loop. */
-#define ROW_SUM(MASKED)                                                                                                             \
-    "kernel @rows(%A: tensor<$T,2>, %B: tensor<$T,1>, %N: i32) {\n"                                                                 \
-    "  %np = num_programs<0> ; %nk = cdiv %N, 128\n"                                                                                \
-    "  %in = ring<from=load, to=compute, slots=$S> : {a: $T[32,128]} ; %out = ring<from=compute, to=store, slots=1> : {b: $T[32]}\n" \
-    "  tasks %bx in %np {\n"                                                                                                        \
-    "    %m = mul %bx, 32\n"                                                                                                        \
-    "    role load { for %j = 0, %nk, 1 {\n"                                                                                        \
-    "        %jj = mul %j, 128 ; %s = acquire %in ; %u = tload %A, [%m, %jj] : $T[32,128] ; put %s.a, %u ; commit %in, %s } }\n"    \
-    "    role compute {\n"                                                                                                          \
-    "      %z = splat 0.0 : f32[32]\n"                                                                                              \
-    "      %ps = for %j = 0, %nk, 1 (%c = %z) {\n"                                                                                  \
-    "        %s = wait %in ; %u = get %s.a ; %f = cast %u : f32[32,128]\n" MASKED                                                   \
-    "        %w = reduce<add, axis=1> %y ; %c1 = add %c, %w ; release %in, %s ; yield %c1 }\n"                                      \
-    "      %h = cast %ps : $T[32] ; %o = acquire %out ; put %o.b, %h ; commit %out, %o }\n" STORE("%out", "b", "%B", "[%m]")
+#define ROW_SUM(MASKED)                                                                            \
+    "kernel @rows(%A: tensor<$T,2>, %B: tensor<$T,1>, %N: i32) {\n"                                \
+    "  %np = num_programs<0> ; %nk = cdiv %N, 128\n"                                               \
+    "  %in = ring<from=load, to=compute, slots=$S> : {a: $T[32,128]} ; %out = ring<from=compute, " \
+    "to=store, slots=1> : {b: $T[32]}\n"                                                           \
+    "  tasks %bx in %np {\n"                                                                       \
+    "    %m = mul %bx, 32\n"                                                                       \
+    "    role load { for %j = 0, %nk, 1 {\n"                                                       \
+    "        %jj = mul %j, 128 ; %s = acquire %in ; %u = tload %A, [%m, %jj] : $T[32,128] ; put "  \
+    "%s.a, %u ; commit %in, %s } }\n"                                                              \
+    "    role compute {\n"                                                                         \
+    "      %z = splat 0.0 : f32[32]\n"                                                             \
+    "      %ps = for %j = 0, %nk, 1 (%c = %z) {\n"                                                 \
+    "        %s = wait %in ; %u = get %s.a ; %f = cast %u : f32[32,128]\n" MASKED                  \
+    "        %w = reduce<add, axis=1> %y ; %c1 = add %c, %w ; release %in, %s ; yield %c1 }\n"     \
+    "      %h = cast %ps : $T[32] ; %o = acquire %out ; put %o.b, %h ; commit %out, %o }\n" STORE( \
+        "%out", "b", "%B", "[%m]")
 static const char row_sum_text[] = ROW_SUM("        %y = cast %f : f32[32,128]\n");
-static const char row_sum_masked_text[] =
-    ROW_SUM("        %jj = mul %j, 128 ; %i = iota<0, 128> ; %ij = add %i, %jj ; %ok = cmp<lt> %ij, %N\n"
-            "        %mask = reshape %ok : i1[1,128] ; %y = select %mask, %f, 0.0\n");
+static const char row_sum_masked_text[] = ROW_SUM(
+    "        %jj = mul %j, 128 ; %i = iota<0, 128> ; %ij = add %i, %jj ; %ok = cmp<lt> %ij, %N\n"
+    "        %mask = reshape %ok : i1[1,128] ; %y = select %mask, %f, 0.0\n");
 
-/* ----------------------------------------------------------------------------------------------------- references */
+/* -----------------------------------------------------------------------------------------------------
+ * references */
 
 typedef enum Reference { ADD, FMA, MATMUL_, MATMUL_RELU, DOUBLE, ROW_SUM_ } Reference;
 
@@ -105,24 +125,72 @@ typedef struct Spec {
     Reference reference;
     const char *tensors[4]; /* dimensions as digits into the shape; the last is the output */
     const char *scalars;    /* digits into the shape */
-    int grid[2];            /* extents of a block along dimensions 0 and 1; 0: none, -1: the grid is the shape */
-    const char *types;      /* "f32 bf16 f16" */
-    int64_t shapes[6][4];   /* closed by -1 */
+    int grid[2]; /* extents of a block along dimensions 0 and 1; 0: none, -1: the grid is the shape
+                  */
+    const char *types;    /* "f32 bf16 f16" */
+    int64_t shapes[6][4]; /* closed by -1 */
 } Spec;
 
-#define END {-1}
+#define END \
+    { -1 }
 static const Spec specs[] = {
-    {"add", add_text, ADD, {"0", "0", "0"}, "0", {1024}, "f32 bf16 f16", {{5000}, {1024}, {1}, {0}, END}},
+    {"add",
+     add_text,
+     ADD,
+     {"0", "0", "0"},
+     "0",
+     {1024},
+     "f32 bf16 f16",
+     {{5000}, {1024}, {1}, {0}, END}},
     {"fma", fma_text, FMA, {"0", "0", "0", "0"}, "0", {600}, "f32 bf16", {{3001}, {600}, {1}, END}},
-    {"matmul", matmul_text, MATMUL_, {"02", "21", "01"}, "012211", {64, 64}, "f32 bf16 f16",
+    {"matmul",
+     matmul_text,
+     MATMUL_,
+     {"02", "21", "01"},
+     "012211",
+     {64, 64},
+     "f32 bf16 f16",
      {{128, 192, 128}, {77, 50, 93}, {1, 1, 1}, {40, 33, 0}, END}},
-    {"matmul, partial sums", matmul_wide_text, MATMUL_RELU, {"02", "21", "01"}, "012211", {96, 64}, "f32 bf16",
+    {"matmul, partial sums",
+     matmul_wide_text,
+     MATMUL_RELU,
+     {"02", "21", "01"},
+     "012211",
+     {96, 64},
+     "f32 bf16",
      {{192, 128, 96}, {100, 65, 70}, {3, 2, 1}, {40, 33, 0}, END}},
-    {"matmul, odd blocks", matmul_odd_text, MATMUL_RELU, {"02", "21", "01"}, "012211", {48, 40}, "bf16",
+    {"matmul, odd blocks",
+     matmul_odd_text,
+     MATMUL_RELU,
+     {"02", "21", "01"},
+     "012211",
+     {48, 40},
+     "bf16",
      {{96, 80, 48}, {50, 41, 25}, {7, 5, 3}, END}},
-    {"double", double_text, DOUBLE, {"0123", "0123"}, "", {-1}, "f32", {{3, 2, 16, 32}, {2, 3, 7, 13}, {1, 1, 1, 1}, END}},
-    {"row sum", row_sum_text, ROW_SUM_, {"01", "0"}, "1", {32}, "f32 bf16 f16", {{64, 256}, {50, 37}, {1, 1}, {4, 0}, END}},
-    {"row sum, masked", row_sum_masked_text, ROW_SUM_, {"01", "0"}, "1", {32}, "bf16 f32", {{64, 256}, {50, 37}, {4, 0}, END}},
+    {"double",
+     double_text,
+     DOUBLE,
+     {"0123", "0123"},
+     "",
+     {-1},
+     "f32",
+     {{3, 2, 16, 32}, {2, 3, 7, 13}, {1, 1, 1, 1}, END}},
+    {"row sum",
+     row_sum_text,
+     ROW_SUM_,
+     {"01", "0"},
+     "1",
+     {32},
+     "f32 bf16 f16",
+     {{64, 256}, {50, 37}, {1, 1}, {4, 0}, END}},
+    {"row sum, masked",
+     row_sum_masked_text,
+     ROW_SUM_,
+     {"01", "0"},
+     "1",
+     {32},
+     "bf16 f32",
+     {{64, 256}, {50, 37}, {4, 0}, END}},
 };
 
 static uint64_t state = 88172645463325252u;
@@ -130,9 +198,12 @@ static double uniform(void) {
     state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
     return ((double)((state * 2685821657736338717u) >> 11) + 0.5) * 0x1p-53;
 }
-static double normal(void) { return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform()); }
+static double normal(void) {
+    return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
 
-static void reference(Reference r, double *const *in, const int64_t *shape, int64_t count, double *value, double *sum) {
+static void reference(Reference r, double *const *in, const int64_t *shape, int64_t count,
+                      double *value, double *sum) {
     const double *x = in[0], *y = in[1], *z = in[2];
     for (int64_t i = 0; i < count; i++) {
         value[i] = sum[i] = 0;
@@ -141,7 +212,8 @@ static void reference(Reference r, double *const *in, const int64_t *shape, int6
         case DOUBLE: value[i] = 2 * x[i], sum[i] = fabs(value[i]); break;
         case FMA: value[i] = x[i] * y[i] + z[i], sum[i] = fabs(x[i] * y[i]) + fabs(z[i]); break;
         case ROW_SUM_:
-            for (int64_t j = 0; j < shape[1]; j++) value[i] += x[i * shape[1] + j], sum[i] += fabs(x[i * shape[1] + j]);
+            for (int64_t j = 0; j < shape[1]; j++)
+                value[i] += x[i * shape[1] + j], sum[i] += fabs(x[i * shape[1] + j]);
             break;
         default:
             for (int64_t k = 0; k < shape[2]; k++) {
@@ -153,7 +225,8 @@ static void reference(Reference r, double *const *in, const int64_t *shape, int6
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- arrays */
+/* -------------------------------------------------------------------------------------------------------
+ * arrays */
 
 typedef struct Array {
     int64_t count, extent[4], stride[4];
@@ -161,12 +234,15 @@ typedef struct Array {
     uint8_t *bytes;
 } Array;
 
-static int size_of(const char *type) { return strcmp(type, "f32") == 0 ? 4 : 2; }
+static int size_of(const char *type) {
+    return strcmp(type, "f32") == 0 ? 4 : 2;
+}
 
 static void put_number(Array *a, const char *type, int64_t i, double x) {
     float f = (float)x;
     uint16_t h = strcmp(type, "f16") == 0 ? f16_from_f64(x) : bf16_from_f64(x);
-    memcpy(a->bytes + i * size_of(type), size_of(type) == 4 ? (void *)&f : (void *)&h, (size_t)size_of(type));
+    memcpy(a->bytes + i * size_of(type), size_of(type) == 4 ? (void *)&f : (void *)&h,
+           (size_t)size_of(type));
 }
 
 static double get_number(const Array *a, const char *type, int64_t i) {
@@ -194,22 +270,27 @@ static Array new_array(const char *dims, const int64_t *shape, const char *type)
     return a;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- runs */
+/* ----------------------------------------------------------------------------------------------------------
+ * runs */
 
 enum { SLOT_VARIANTS = 3, MAX_TYPES = 3, SPEC_COUNT = sizeof specs / sizeof *specs };
 static const int slot_variants[SLOT_VARIANTS] = {2, 1, 4};
 static TtJob jobs[SPEC_COUNT][MAX_TYPES][SLOT_VARIANTS];
 
-/* One float64 bound for all types: what the sources keep (11 bits of f32 in the FPU; f16 as bf16), n roundings of a sum,
- * and the last rounding. */
-static double bound_of(const Spec *spec, const char *type, const int64_t *shape, double value, double sum) {
-    bool f32 = strcmp(type, "f32") == 0, fpu = spec->reference >= MATMUL_ && spec->reference != DOUBLE;
+/* One float64 bound for all types: what the sources keep (11 bits of f32 in the FPU; f16 as bf16),
+ * n roundings of a sum, and the last rounding. */
+static double bound_of(const Spec *spec, const char *type, const int64_t *shape, double value,
+                       double sum) {
+    bool f32 = strcmp(type, "f32") == 0,
+         fpu = spec->reference >= MATMUL_ && spec->reference != DOUBLE;
     double n = spec->reference == ROW_SUM_ ? (double)shape[1] : fpu ? (double)shape[2] : 2;
-    double sources = f32 ? (fpu ? 2 * 0x1p-10 + 0x1p-11 : 0) : (strcmp(type, "f16") == 0 ? 2 * 0x1p-9 : 0) + 0x1p-11;
+    double sources = f32 ? (fpu ? 2 * 0x1p-10 + 0x1p-11 : 0)
+                         : (strcmp(type, "f16") == 0 ? 2 * 0x1p-9 : 0) + 0x1p-11;
     return ((n + 2) * 0x1p-24 + sources) * sum + (f32 ? 0x1p-24 : 0x1p-8) * fabs(value) + 1e-30;
 }
 
-static void run_shape(const Spec *spec, const char *type, TtJob *variants, const KernelSet *set, const int64_t *shape) {
+static void run_shape(const Spec *spec, const char *type, TtJob *variants, const KernelSet *set,
+                      const int64_t *shape) {
     Array arrays[4] = {{0}};
     TtValue args[16];
     memset(args, 0, sizeof args);
@@ -217,18 +298,22 @@ static void run_shape(const Spec *spec, const char *type, TtJob *variants, const
     for (; tensors < 4 && spec->tensors[tensors]; tensors++) {
         Array *a = &arrays[tensors];
         *a = new_array(spec->tensors[tensors], shape, type);
-        args[tensors] = (TtValue){(uint64_t)(uintptr_t)a->bytes, a->count * size_of(type), a->extent, a->stride};
+        args[tensors] = (TtValue){(uint64_t)(uintptr_t)a->bytes, a->count * size_of(type),
+                                  a->extent, a->stride};
     }
     params = tensors;
     for (const char *s = spec->scalars; *s; s++) args[params++].word = (uint64_t)shape[*s - '0'];
     Array *out = &arrays[tensors - 1];
     double *in[4] = {arrays[0].numbers, arrays[1].numbers, arrays[2].numbers, arrays[3].numbers};
-    double *value = calloc((size_t)out->count + 1, sizeof *value), *sum = calloc((size_t)out->count + 1, sizeof *sum);
+    double *value = calloc((size_t)out->count + 1, sizeof *value),
+           *sum = calloc((size_t)out->count + 1, sizeof *sum);
     uint8_t *first = calloc((size_t)out->count + 1, 4);
     reference(spec->reference, in, shape, out->count, value, sum);
     int64_t grid[3] = {1, 1, 1};
-    if (spec->grid[0] < 0) grid[0] = shape[0], grid[1] = shape[1];
-    else grid[0] = ((shape[0] + spec->grid[0] - 1) / spec->grid[0]);
+    if (spec->grid[0] < 0)
+        grid[0] = shape[0], grid[1] = shape[1];
+    else
+        grid[0] = ((shape[0] + spec->grid[0] - 1) / spec->grid[0]);
     if (spec->grid[1]) grid[0] *= ((shape[1] + spec->grid[1] - 1) / spec->grid[1]);
     static const uint32_t cores[] = {0, 1, 3};
     for (int v = 0; v < SLOT_VARIANTS; v++)
@@ -240,11 +325,14 @@ static void run_shape(const Spec *spec, const char *type, TtJob *variants, const
             CHECK(good);
             double worst = 0;
             for (int64_t i = 0; i < out->count && good; i++) {
-                double error = fabs(get_number(out, type, i) - value[i]) / bound_of(spec, type, shape, value[i], sum[i]);
+                double error = fabs(get_number(out, type, i) - value[i]) /
+                               bound_of(spec, type, shape, value[i], sum[i]);
                 if (!(error <= worst)) worst = error;
             }
-            if (!(worst <= 1)) fprintf(stderr, "%s %s, shape %lld %lld %lld: error %g times its bound\n", spec->name, type,
-                                       (long long)shape[0], (long long)shape[1], (long long)shape[2], worst);
+            if (!(worst <= 1))
+                fprintf(stderr, "%s %s, shape %lld %lld %lld: error %g times its bound\n",
+                        spec->name, type, (long long)shape[0], (long long)shape[1],
+                        (long long)shape[2], worst);
             CHECK(worst <= 1);
             size_t bytes = (size_t)(out->count * size_of(type));
             if (v == 0 && n == 0) memcpy(first, out->bytes, bytes);
@@ -278,14 +366,16 @@ int main(int argc, char **argv) {
                 if (!job->plan) return fprintf(stderr, "%s\n", job->messages), 1;
                 CHECK((strstr(job->messages, "f16-as-bf16") != NULL) == (strcmp(word, "f16") == 0));
                 if (show && v == 0 && strcmp(argv[1], specs[s].name) == 0)
-                    printf("%s\n%s\n%s\n%s\n%s\n", job->messages, job->plan->source[0], job->plan->source[2], job->plan->source[1], job->plan->json);
+                    printf("%s\n%s\n%s\n%s\n%s\n", job->messages, job->plan->source[0],
+                           job->plan->source[2], job->plan->source[1], job->plan->json);
                 tt_job_add(job, set);
             }
     bool built = kernels_build(set, compiler);
     CHECK(built);
     for (int s = 0; s < SPEC_COUNT && built; s++)
         for (int t = 0; type_at(specs[s].types, t, word); t++)
-            for (int i = 0; specs[s].shapes[i][0] >= 0; i++) run_shape(&specs[s], word, jobs[s][t], set, specs[s].shapes[i]);
+            for (int i = 0; specs[s].shapes[i][0] >= 0; i++)
+                run_shape(&specs[s], word, jobs[s][t], set, specs[s].shapes[i]);
     for (int s = 0; s < SPEC_COUNT; s++)
         for (int t = 0; type_at(specs[s].types, t, word); t++)
             for (int v = 0; v < SLOT_VARIANTS; v++) tt_job_end(&jobs[s][t][v]);

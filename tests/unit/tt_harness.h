@@ -1,7 +1,9 @@
-/* tt_harness.h: emits kernels in ring form for Tenstorrent, compiles them all at once, runs them on the model. */
+/* tt_harness.h: emits kernels in ring form for Tenstorrent, compiles them all at once, runs them on
+ * the model. */
 #ifndef TESTS_TT_HARNESS_H
 #define TESTS_TT_HARNESS_H
 #include "base/numeric.h"
+#include "ir/element.h"
 #include "tensix_harness.h"
 #include "runtime/scalars.h"
 #include "target/tenstorrent/tt.h"
@@ -14,8 +16,9 @@ typedef struct TtJob {
     Arena arena, scratch;
     SourceMap sources;
     Diag diag;
-    TtPlan *plan;    /* NULL: refused, see messages */
-    char *messages;  /* as the user reads them */
+    const Kernel *kernel;
+    TtPlan *plan;   /* NULL: refused, see messages */
+    char *messages; /* as the user reads them */
     int number[TT_KERNELS];
     ScalarProgram *numbers; /* values of the plan's numbers */
     RunParam *params;
@@ -27,9 +30,12 @@ typedef struct TtJob {
 static inline char *tt_expand(Arena *arena, const char *text, const char *type, int slots) {
     Text t = text_new(arena);
     for (const char *s = text; *s; s++) {
-        if (*s == '$' && s[1] == 'T') text_add(&t, "%s", type), s++;
-        else if (*s == '$' && s[1] == 'S') text_add(&t, "%d", slots), s++;
-        else text_add_char(&t, *s);
+        if (*s == '$' && s[1] == 'T')
+            text_add(&t, "%s", type), s++;
+        else if (*s == '$' && s[1] == 'S')
+            text_add(&t, "%d", slots), s++;
+        else
+            text_add_char(&t, *s);
     }
     return t.at;
 }
@@ -55,7 +61,8 @@ static inline void tt_job_numbers(TtJob *job, const Kernel *k) {
     if (!job->numbers) fprintf(stderr, "numbers: %s\n", why);
 }
 
-static inline void tt_job_start(TtJob *job, const char *text, const char *type, int slots, TtOptions options) {
+static inline void tt_job_start(TtJob *job, const char *text, const char *type, int slots,
+                                TtOptions options) {
     memset(job, 0, sizeof *job);
     arena_init(&job->arena, allocator_malloc, &job->trap);
     arena_init(&job->scratch, allocator_malloc, &job->trap);
@@ -67,8 +74,10 @@ static inline void tt_job_start(TtJob *job, const char *text, const char *type, 
     diag_init(&job->diag, &job->arena, &job->sources);
     Module *m = ir_module_new(&job->arena, &job->diag, &job->sources);
     char *expanded = tt_expand(&job->arena, text, type, slots);
-    if (ir_parse(m, source_add(&job->sources, "t.ir", expanded, strlen(expanded))) && ir_verify(m->kernels.at[0], FORM_RING, &job->diag)) {
+    if (ir_parse(m, source_add(&job->sources, "t.ir", expanded, strlen(expanded))) &&
+        ir_verify(m->kernels.at[0], FORM_RING, &job->diag)) {
         PassContext cx = {m, machine_find("tenstorrent"), pass_options_default, &job->scratch, {0}};
+        job->kernel = m->kernels.at[0];
         job->plan = tt_emit(&cx, m->kernels.at[0], &options);
         if (job->plan) tt_job_numbers(job, m->kernels.at[0]);
     }
@@ -92,14 +101,19 @@ static inline void tt_job_add(TtJob *job, KernelSet *set) {
     }
 }
 
-static inline bool tt_job_run(TtJob *job, const KernelSet *set, const TtValue *args, const int64_t grid[3], uint32_t cores, TtResult *result) {
+static inline bool tt_job_run(TtJob *job, const KernelSet *set, const TtValue *args,
+                              const int64_t grid[3], uint32_t cores, TtResult *result) {
     Trap trap;
     Arena arena;
     arena_init(&arena, allocator_malloc, &trap);
     bool good = false;
     static char problem[4000];
     if (TRAP_ARM(&trap)) {
-        TtLaunch launch = {.plan = job->plan, .args = args, .values = job->values, .cores = cores, .arena = &arena};
+        TtLaunch launch = {.plan = job->plan,
+                           .args = args,
+                           .values = job->values,
+                           .cores = cores,
+                           .arena = &arena};
         for (int i = 0; i < job->plan->param_count; i++) {
             const RunParam *param = &job->params[i];
             job->slots[param->slot] = args[i].word;

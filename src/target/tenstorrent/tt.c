@@ -4,17 +4,23 @@
 const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4};
 
 const char *tt_file_name(int kernel) {
-    static const char *const names[] = {[TENSIX_READER] = "reader.cpp", [TENSIX_WRITER] = "writer.cpp", [TENSIX_COMPUTE] = "compute.cpp"};
+    static const char *const names[] = {[TENSIX_READER] = "reader.cpp",
+                                        [TENSIX_WRITER] = "writer.cpp",
+                                        [TENSIX_COMPUTE] = "compute.cpp"};
     return names[kernel];
 }
 
 const char *tt_entry_name(int kernel) {
-    static const char *const names[] = {[TENSIX_READER] = "tw_reader", [TENSIX_WRITER] = "tw_writer", [TENSIX_COMPUTE] = "tw_compute"};
+    static const char *const names[] = {[TENSIX_READER] = "tw_reader",
+                                        [TENSIX_WRITER] = "tw_writer",
+                                        [TENSIX_COMPUTE] = "tw_compute"};
     return names[kernel];
 }
 
 char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena) {
-    return arena_printf(arena, "#define KERNEL_COMPILE_TIME_ARGS %s\n#include \"tt_kernel.h\"\n#include \"%s\"\nTT_KERNEL_ENTRY(%s)\n",
+    return arena_printf(arena,
+                        "#define KERNEL_COMPILE_TIME_ARGS %s\n#include \"tt_kernel.h\"\n#include "
+                        "\"%s\"\nTT_KERNEL_ENTRY(%s)\n",
                         plan->compile_args[kernel], tt_file_name(kernel), tt_entry_name(kernel));
 }
 

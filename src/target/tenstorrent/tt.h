@@ -1,13 +1,15 @@
-/* tt.h: the Tenstorrent target: a kernel in ring form becomes reader.cpp, compute.cpp, writer.cpp and plan.json, and
- * runs on the model of the Tensix grid.
+/* tt.h: the Tenstorrent target: a kernel in ring form becomes reader.cpp, compute.cpp, writer.cpp
+ * and plan.json, and runs on the model of the Tensix grid.
  *
- *     TtPlan *plan = tt_emit(&cx, kernel, &tt_options_default);        NULL after errors (in the module's diag)
- *     plan->source[TENSIX_READER]     kernel text; compiled through tt_wrapper (which adds the compile-time arguments)
- *     tt_launch(plan, entries, ...)   tilizes the arguments, runs the kernels, brings the results back
+ *     TtPlan *plan = tt_emit(&cx, kernel, &tt_options_default);        NULL after errors (in the
+ * module's diag) plan->source[TENSIX_READER]     kernel text; compiled through tt_wrapper (which
+ * adds the compile-time arguments) tt_launch(plan, entries, ...)   tilizes the arguments, runs the
+ * kernels, brings the results back
  *
- * A role becomes a kernel, a field of a ring a circular buffer (CB) of slots x pages, a box of a global tensor a run of
- * DRAM pages. A core runs a contiguous share of the tasks. docs/plan.md describes plan.json. The plan lives in the module's
- * arena and points to nothing of the IR; numbers that the launcher computes are named by their Ref. */
+ * A role becomes a kernel, a field of a ring a circular buffer (CB) of slots x pages, a box of a
+ * global tensor a run of DRAM pages. A core runs a contiguous share of the tasks. docs/plan.md
+ * describes plan.json. The plan lives in the module's arena and points to nothing of the IR;
+ * numbers that the launcher computes are named by their Ref. */
 #ifndef TARGET_TENSTORRENT_TT_H
 #define TARGET_TENSTORRENT_TT_H
 #include "pass/pass.h"
@@ -28,8 +30,9 @@ typedef enum TtPaging {
     PAGE_ROW     /* rank 1: 32 elements a page, in its first row; as a tile [1, n] */
 } TtPaging;
 
-/* Pages of a tensor, row-major over its dimensions. Along a dimension, `grain` elements that are always read or written
- * together take cdiv(grain, unit) pages of their own; so a box that starts at a multiple of the grain starts a page. */
+/* Pages of a tensor, row-major over its dimensions. Along a dimension, `grain` elements that are
+ * always read or written together take cdiv(grain, unit) pages of their own; so a box that starts
+ * at a multiple of the grain starts a page. */
 typedef struct TtLayout {
     TtPaging paging;
     int rank; /* of the tensor */
@@ -59,7 +62,12 @@ typedef struct TtCb {
 } TtCb;
 
 /* What the launcher computes from the arguments. */
-typedef enum TtNumberKind { NUMBER_ADDRESS, NUMBER_EXTENT, NUMBER_STRIDE, NUMBER_VALUE } TtNumberKind;
+typedef enum TtNumberKind {
+    NUMBER_ADDRESS,
+    NUMBER_EXTENT,
+    NUMBER_STRIDE,
+    NUMBER_VALUE
+} TtNumberKind;
 typedef struct TtNumber {
     TtNumberKind kind;
     int arg, dim; /* of a tensor parameter */
@@ -68,8 +76,8 @@ typedef struct TtNumber {
 
 /* One 32-bit word that every kernel can read with get_common_arg_val. */
 typedef enum TtArgKind {
-    ARG_SCALAR,  /* a parameter: integers as they are, floats as the bits of an f32 */
-    ARG_EXTENT,  /* extent, stride of a tensor parameter */
+    ARG_SCALAR, /* a parameter: integers as they are, floats as the bits of an f32 */
+    ARG_EXTENT, /* extent, stride of a tensor parameter */
     ARG_STRIDE,
     ARG_GRID,    /* extent of the source's grid */
     ARG_ADDRESS, /* of a DRAM buffer */
@@ -103,8 +111,8 @@ typedef struct TtPlan {
 } TtPlan;
 
 TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options);
-/* The names of the files: "reader.cpp", .. by TensixProcessor; and what the compiler is given to make an entry point
- * tt_entry(kernel) out of the file. */
+/* The names of the files: "reader.cpp", .. by TensixProcessor; and what the compiler is given to
+ * make an entry point tt_entry(kernel) out of the file. */
 const char *tt_file_name(int kernel);
 const char *tt_entry_name(int kernel);
 char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena);
@@ -113,18 +121,19 @@ char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena);
 
 typedef struct TtValue {
     uint64_t word; /* the bits of a number, or an address */
-    int64_t bytes; /* of the memory behind a pointer or tensor, from its address on; -1: not known */
+    int64_t
+        bytes; /* of the memory behind a pointer or tensor, from its address on; -1: not known */
     const int64_t *extent, *stride; /* of a tensor, in elements */
 } TtValue;
 
 typedef struct TtLaunch {
     const TtPlan *plan;
     TensixEntry *entry[TT_KERNELS];
-    const TtValue *args; /* param_count of them */
-    const int64_t *values;  /* of plan->numbers, where the kind is VALUE */
-    int64_t grid[3];        /* the source's */
-    uint32_t cores;         /* at most; 0: the whole grid */
-    Arena *arena;           /* for pages; its allocator gives the model its memory */
+    const TtValue *args;   /* param_count of them */
+    const int64_t *values; /* of plan->numbers, where the kind is VALUE */
+    int64_t grid[3];       /* the source's */
+    uint32_t cores;        /* at most; 0: the whole grid */
+    Arena *arena;          /* for pages; its allocator gives the model its memory */
 } TtLaunch;
 typedef struct TtResult {
     TensixReport report;
@@ -132,6 +141,7 @@ typedef struct TtResult {
     uint64_t tasks;
     const char *problem; /* why it failed, else NULL */
 } TtResult;
-/* False with `problem` set: an argument that does not fit, or a report of the model. Memory is then as it was. */
+/* False with `problem` set: an argument that does not fit, or a report of the model. Memory is then
+ * as it was. */
 bool tt_launch(const TtLaunch *launch, TtResult *result);
 #endif

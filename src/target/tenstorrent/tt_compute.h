@@ -1,9 +1,9 @@
 /* tt_compute.h: between the two halves of the compute emitter.
  *
- * Tile values are computed late: an op prints nothing, the `put` that needs it (or the sum that it is carried into)
- * computes the whole expression, a few pages at a time, in one section of DST: acquire, calls, commit, wait, pack,
- * release. A value that must lie in a CB in between (an operand of matmul, reduce or a broadcast) is packed into an inner
- * CB first. */
+ * Tile values are computed late: an op prints nothing, the `put` that needs it (or the sum that it
+ * is carried into) computes the whole expression, a few pages at a time, in one section of DST:
+ * acquire, calls, commit, wait, pack, release. A value that must lie in a CB in between (an operand
+ * of matmul, reduce or a broadcast) is packed into an inner CB first. */
 #ifndef TARGET_TENSTORRENT_TT_COMPUTE_H
 #define TARGET_TENSTORRENT_TT_COMPUTE_H
 #include "target/tenstorrent/tt_emit.h"
@@ -43,12 +43,13 @@ struct Compute {
     bool reduces;         /* a reduction's packer mask is on */
 };
 
-/* --- tt_section.c --- */
+/* --- tt_section.c, tt_graph.c --- */
 typedef struct Root {
     Ref value;
     Ref without;         /* a carried sum that the value adds to: left out */
     int cb;              /* packed into it */
-    const char *adds_if; /* NULL, or a sum in L1: each page to its own place, added where this condition holds */
+    const char *adds_if; /* NULL, or a sum in L1: each page to its own place, added where this
+                            condition holds */
     const Op *op;        /* for messages */
     bool to_dst;         /* not packed: all pages at once into open DST, adding to what is there */
 } Root;
@@ -60,10 +61,12 @@ bool section_fpu_view(Compute *c, Ref value, int *cb, bool *turned);
 
 /* --- tt_emit_compute.c --- */
 typedef void Printer(Compute *c, void *user);
-/* A loop whose body asks for one init or format only gets it in front. open prints the header and "{". */
+/* A loop whose body asks for one init or format only gets it in front. open prints the header and
+ * "{". */
 void compute_loop(Compute *c, Printer *open, Printer *body, void *user);
 void compute_init(Compute *c, const char *init);
 void compute_format(Compute *c, Register reg, int cb);
-/* Packs the value into an inner CB, ready to be read, until the end of the root or region that asked. */
+/* Packs the value into an inner CB, ready to be read, until the end of the root or region that
+ * asked. */
 int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op);
 #endif

@@ -1,15 +1,15 @@
 /* tt_emit.h: what the files of the Tenstorrent emitter share.
  *
- *   tt_plan.c          roles, fields and their pages, circular buffers, DRAM buffers, kernel arguments
- *   tt_layout.c        pages of tiles and tensors, what is known of offsets and of padding
+ *   tt_plan.c          roles, fields and their pages, circular buffers, DRAM buffers, kernel
+ * arguments tt_layout.c        pages of tiles and tensors, what is known of offsets and of padding
  *   tt_role.c          what all three kernels have: scalars, loops, branches, arguments
  *   tt_emit_data.c     the load role as reader.cpp, the store role as writer.cpp
- *   tt_emit_compute.c  the compute role as compute.cpp: hand-overs, carried sums, when values are computed
- *   tt_section.c       one expression over tiles: DST slots, inits, calls
- *   tt_json.c          plan.json
+ *   tt_emit_compute.c  the compute role as compute.cpp: hand-overs, carried sums, when values are
+ * computed tt_graph.c         one expression over tiles: calls, their order, DST slots tt_section.c
+ * its text: a few pages at a time through DST tt_json.c          plan.json
  *
- * A function that finds something this target cannot do says so through tt_refuse and goes on with something harmless;
- * tt_emit looks at the count of errors in the end. */
+ * A function that finds something this target cannot do says so through tt_refuse and goes on with
+ * something harmless; tt_emit looks at the count of errors in the end. */
 #ifndef TARGET_TENSTORRENT_TT_EMIT_H
 #define TARGET_TENSTORRENT_TT_EMIT_H
 #include "target/cstyle.h"
@@ -22,15 +22,16 @@ typedef struct TtField {
     const char *name;
     const Type *type;
     TtPaging paging;
-    int cb;            /* that copy_tile and the packer use; -1: none */
-    int fpu_cb;        /* that matmul and reduce use; the same one unless it must be exact and is Float32 */
+    int cb;     /* that copy_tile and the packer use; -1: none */
+    int fpu_cb; /* that matmul and reduce use; the same one unless it must be exact and is Float32
+                 */
     bool moved, multiplied;
-    const Op *load;    /* the tload that fills it, or NULL */
+    const Op *load; /* the tload that fills it, or NULL */
 } TtField;
 
 /* A tile that depends on indices alone (a mask, a ramp): the reader writes its pages. */
 typedef struct TtIndexTile {
-    Ref value;         /* i1 or float */
+    Ref value; /* i1 or float */
     int cb;
     const Op *wait;    /* in compute: its item comes with the item of this wait */
     const Op *acquire; /* in load: the same place */
@@ -46,8 +47,8 @@ typedef struct Tt {
     VEC(TtField) fields;
     VEC(TtIndexTile) index_tiles;
     VEC(Ref) buffer_tensors; /* of plan->buffers */
-    TtPaging *paging; /* of rank-1 tiles, by Ref */
-    int scaler_cb;    /* a page whose face rows 0 are 1.0, for reductions; -1: none */
+    TtPaging *paging;        /* of rank-1 tiles, by Ref */
+    int scaler_cb;           /* a page whose face rows 0 are 1.0, for reductions; -1: none */
 } Tt;
 
 void tt_refuse(Tt *tt, const Op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -55,11 +56,12 @@ void tt_refuse(Tt *tt, const Op *op, const char *format, ...) __attribute__((for
 /* --- tt_plan.c --- */
 void tt_plan_roles(Tt *tt);
 void tt_plan_fields(Tt *tt);
-int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what, TtFormat format,
-              int64_t item_pages, int64_t slots, Range range); /* index into plan->cbs */
+int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what,
+              TtFormat format, int64_t item_pages, int64_t slots,
+              Range range); /* index into plan->cbs */
 int tt_add_scaler(Tt *tt, Range range);
 TtField *tt_field(Tt *tt, const Op *put_or_get);
-Ref tt_ring_of(const Tt *tt, const Op *hand_over);     /* acquire, commit, wait, release, put, get */
+Ref tt_ring_of(const Tt *tt, const Op *hand_over); /* acquire, commit, wait, release, put, get */
 const TtIndexTile *tt_index_tile(const Tt *tt, Ref value);
 /* The DRAM buffer of a tload or tstore whose tile has the field's paging; -1 after an error. */
 int tt_buffer(Tt *tt, const Op *access, TtPaging paging);
@@ -68,7 +70,7 @@ int tt_arg(Tt *tt, TtArgKind kind, const char *name, int index, int dim, Elem el
 void tt_check_limits(Tt *tt);
 
 /* --- tt_layout.c --- */
-bool tt_format(Elem elem, TtFormat *format);           /* false: no such tiles */
+bool tt_format(Elem elem, TtFormat *format); /* false: no such tiles */
 TtPaging tt_paging(const Tt *tt, Ref value);
 /* Pages as rows and columns; an axis in front of the last two multiplies the rows. */
 void tt_page_grid(const Type *type, TtPaging paging, int64_t *rows, int64_t *columns);
@@ -95,30 +97,30 @@ struct Role {
     CPrinter p; /* the body */
     Text head;  /* declarations at the top of kernel_main */
     Map declared;
-    bool *needed; /* scalars, by Ref */
-    void (*visit)(Role *role, const Op *op);               /* all but scalars and control */
+    bool *needed;                            /* scalars, by Ref */
+    void (*visit)(Role *role, const Op *op); /* all but scalars and control */
     /* Compute only, else NULL: */
-    void (*loop)(Role *role, const Op *loop);              /* prints a loop */
-    void (*tasks)(Role *role);                             /* prints the loop over tasks */
-    size_t (*enter)(Role *role);                           /* at the start of a region; its mark goes to leave */
-    void (*after)(Role *role, const Op *op);               /* behind each op */
+    void (*loop)(Role *role, const Op *loop); /* prints a loop */
+    void (*tasks)(Role *role);                /* prints the loop over tasks */
+    size_t (*enter)(Role *role);              /* at the start of a region; its mark goes to leave */
+    void (*after)(Role *role, const Op *op);  /* behind each op */
     void (*leave)(Role *role, size_t mark);
-    const char *first;                                     /* lines at the top of kernel_main, behind the declarations */
-    VEC(int) buffers;                                      /* with accessors in this kernel */
+    const char *first; /* lines at the top of kernel_main, behind the declarations */
+    VEC(int) buffers;  /* with accessors in this kernel */
 };
 void role_init(Role *role, Tt *tt, int kernel);
-void role_need(Role *role, Ref scalar);                    /* marks it and what it is made of */
-char *role_finish(Role *role, const char *includes);       /* the whole text */
-void role_open_tasks(Role *role);                          /* the loop over the core's tasks */
-void role_task(Role *role);                                /* its body */
+void role_need(Role *role, Ref scalar);              /* marks it and what it is made of */
+char *role_finish(Role *role, const char *includes); /* the whole text */
+void role_open_tasks(Role *role);                    /* the loop over the core's tasks */
+void role_task(Role *role);                          /* its body */
 void role_region(Role *role, const Region *region);
-void role_open_for(Role *role, const Op *loop);            /* for (..) { */
-void role_scalar_yield(Role *role, const Op *loop);        /* carried scalars at its end */
-const char *role_ref(Role *role, Ref scalar);              /* text of a scalar */
+void role_open_for(Role *role, const Op *loop);     /* for (..) { */
+void role_scalar_yield(Role *role, const Op *loop); /* carried scalars at its end */
+const char *role_ref(Role *role, Ref scalar);       /* text of a scalar */
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);
 const char *role_accessor(Role *role, int buffer);
-const char *role_cb(Role *role, int cb);                   /* declares its constant */
-bool role_is_scalar_op(const Kernel *k, const Op *op);     /* prints as one C expression */
+const char *role_cb(Role *role, int cb);               /* declares its constant */
+bool role_is_scalar_op(const Kernel *k, const Op *op); /* prints as one C expression */
 
 /* --- tt_emit_data.c, tt_emit_compute.c, tt_json.c --- */
 char *tt_emit_reader(Tt *tt);

@@ -1,41 +1,55 @@
-/* tt_emit_compute.c: the compute role as compute.cpp: hand-overs, sums carried round loops, and when things happen.
+/* tt_emit_compute.c: the compute role as compute.cpp: hand-overs, sums carried round loops, and
+ * when things happen.
  *
  *     wait, acquire      cb_wait_front, cb_reserve_back of every field's CB
  *     put, commit        a section (tt_section.c) that computes and packs the value; cb_push_back
- *     release            cb_pop_front: behind the last section that reads the item, which may stand later than the release,
- *                        because values are computed late. Where that would cross a wait, the values are packed away first
+ *     release            cb_pop_front: behind the last section that reads the item, which may stand
+ * later than the release, because values are computed late. Where that would cross a wait, the
+ * values are packed away first
  *
- * A tile carried round a loop must be a sum. If its pages fit DST, the loop only multiplies (or reduces), and one put uses
- * the result, it stays in DST. Else it is a page of partial sums in L1 that the packer adds to (pack_reconfig_l1_acc): an
- * fp32 sum, an item at a time. A loop of no trips leaves what it started with.
+ * A tile carried round a loop must be a sum. If its pages fit DST, the loop only multiplies (or
+ * reduces), and one put uses the result, it stays in DST. Else it is a page of partial sums in L1
+ * that the packer adds to (pack_reconfig_l1_acc): an fp32 sum, an item at a time. A loop of no
+ * trips leaves what it started with.
  *
- * Inits and formats are printed where the state of the machine is not known to be right; around loops that ask for one
- * only it moves in front. To know that, a loop's body is printed twice, first for its wishes alone. */
+ * Inits and formats are printed where the state of the machine is not known to be right; around
+ * loops that ask for one only it moves in front. To know that, a loop's body is printed twice,
+ * first for its wishes alone. */
 #include "target/tenstorrent/tt_compute.h"
 
 #include <string.h>
 
-static Compute *compute_of(Role *role) { return (Compute *)role; }
+static Compute *compute_of(Role *role) {
+    return (Compute *)role;
+}
 
-/* ------------------------------------------------------------------------------------------------- configuration */
+/* -------------------------------------------------------------------------------------------------
+ * configuration */
 
 static const Configured unknown = {NULL, {-1, -1, -1}};
 static const Asked nothing = {.cb = {-1, -1, -1}};
 
-static int format_of(const Compute *c, int cb) { return (int)c->role.tt->plan->cbs.at[cb].desc.format; }
+static int format_of(const Compute *c, int cb) {
+    return (int)c->role.tt->plan->cbs.at[cb].desc.format;
+}
 
 void compute_init(Compute *c, const char *init) {
-    if (!c->asked.init) c->asked.init = init;
-    else if (strcmp(c->asked.init, init) != 0) c->asked.inits_differ = true;
+    if (!c->asked.init)
+        c->asked.init = init;
+    else if (strcmp(c->asked.init, init) != 0)
+        c->asked.inits_differ = true;
     if (c->now.init && strcmp(c->now.init, init) == 0) return;
     cs_line(&c->role.p, "%s;", init);
     c->now.init = init;
 }
 
 void compute_format(Compute *c, Register reg, int cb) {
-    static const char *const calls[] = {"reconfig_data_format_srca", "reconfig_data_format_srcb", "pack_reconfig_data_format"};
-    if (c->asked.cb[reg] < 0) c->asked.cb[reg] = cb;
-    else if (format_of(c, c->asked.cb[reg]) != format_of(c, cb)) c->asked.formats_differ[reg] = true;
+    static const char *const calls[] = {"reconfig_data_format_srca", "reconfig_data_format_srcb",
+                                        "pack_reconfig_data_format"};
+    if (c->asked.cb[reg] < 0)
+        c->asked.cb[reg] = cb;
+    else if (format_of(c, c->asked.cb[reg]) != format_of(c, cb))
+        c->asked.formats_differ[reg] = true;
     if (c->now.format[reg] == format_of(c, cb)) return;
     cs_line(&c->role.p, "%s(%s);", calls[reg], role_cb(&c->role, cb));
     c->now.format[reg] = format_of(c, cb);
@@ -43,13 +57,18 @@ void compute_format(Compute *c, Register reg, int cb) {
 
 static void add_wishes(Compute *c, const Asked *more) {
     Asked *all = &c->asked;
-    if (all->cb[REG_SRCA] < 0 && all->cb[REG_SRCB] < 0) all->starts_with_matmul = more->starts_with_matmul;
-    if (!all->init) all->init = more->init;
-    else if (more->init && strcmp(all->init, more->init) != 0) all->inits_differ = true;
+    if (all->cb[REG_SRCA] < 0 && all->cb[REG_SRCB] < 0)
+        all->starts_with_matmul = more->starts_with_matmul;
+    if (!all->init)
+        all->init = more->init;
+    else if (more->init && strcmp(all->init, more->init) != 0)
+        all->inits_differ = true;
     all->inits_differ |= more->inits_differ;
     for (int reg = 0; reg < REG_COUNT; reg++) {
-        if (all->cb[reg] < 0) all->cb[reg] = more->cb[reg];
-        else if (more->cb[reg] >= 0 && format_of(c, all->cb[reg]) != format_of(c, more->cb[reg])) all->formats_differ[reg] = true;
+        if (all->cb[reg] < 0)
+            all->cb[reg] = more->cb[reg];
+        else if (more->cb[reg] >= 0 && format_of(c, all->cb[reg]) != format_of(c, more->cb[reg]))
+            all->formats_differ[reg] = true;
         all->formats_differ[reg] |= more->formats_differ[reg];
     }
 }
@@ -83,8 +102,10 @@ void compute_loop(Compute *c, Printer *open, Printer *body, void *user) {
     add_wishes(c, &asked);
     if (asked.init && !asked.inits_differ) compute_init(c, asked.init);
     for (int reg = 0; reg < REG_COUNT; reg++)
-        if (asked.cb[reg] >= 0 && !asked.formats_differ[reg]) compute_format(c, (Register)reg, asked.cb[reg]);
-    for (int pass = 0; pass < 2; pass++) { /* before: may come from the end of the body; behind: may have run or not */
+        if (asked.cb[reg] >= 0 && !asked.formats_differ[reg])
+            compute_format(c, (Register)reg, asked.cb[reg]);
+    for (int pass = 0; pass < 2;
+         pass++) { /* before: may come from the end of the body; behind: may have run or not */
         if (asked.inits_differ) c->now.init = NULL;
         for (int reg = 0; reg < REG_COUNT; reg++)
             if (asked.formats_differ[reg]) c->now.format[reg] = -1;
@@ -95,7 +116,8 @@ void compute_loop(Compute *c, Printer *open, Printer *body, void *user) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- inner CBs */
+/* ----------------------------------------------------------------------------------------------------
+ * inner CBs */
 
 enum { INNER_MOVE, INNER_FPU, INNER_SUM };
 
@@ -104,18 +126,21 @@ static int inner_cb(Compute *c, Ref value, int use, const Op *op) {
     int *known = &c->inner_cb[use][value];
     if (*known >= 0) return *known;
     static const char *const names[] = {"kept", "operand", "sum"};
-    static const char *const what[] = {"kept for later", "operand of the matrix unit", "partial sums"};
+    static const char *const what[] = {"kept for later", "operand of the matrix unit",
+                                       "partial sums"};
     bool is_narrow = use != INNER_SUM && tt_is_narrow(tt, value);
     const char *hint = ir_value(tt->k, value)->name;
     const char *name = hint ? arena_printf(tt->arena, "%s_%s", names[use], hint) : names[use];
-    *known = tt_add_cb(tt, name, "compute", "compute", what[use], is_narrow ? TT_Float16_b : TT_Float32,
-                       tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), 1, op->range);
+    *known =
+        tt_add_cb(tt, name, "compute", "compute", what[use], is_narrow ? TT_Float16_b : TT_Float32,
+                  tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), 1, op->range);
     tt->plan->cbs.at[*known].desc.unpack_to_dest = use != INNER_FPU && !is_narrow;
     return *known;
 }
 
 static void call_cb(Compute *c, const char *call, int cb) {
-    cs_line(&c->role.p, "%s(%s, %u);", call, role_cb(&c->role, cb), c->role.tt->plan->cbs.at[cb].item_pages);
+    cs_line(&c->role.p, "%s(%s, %u);", call, role_cb(&c->role, cb),
+            c->role.tt->plan->cbs.at[cb].item_pages);
 }
 
 static void set_home(Compute *c, Ref value, int cb, bool for_fpu) {
@@ -134,7 +159,8 @@ int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
     return cb;
 }
 
-/* ------------------------------------------------------------------------------------------- items and their end */
+/* ------------------------------------------------------------------------------------------- items
+ * and their end */
 
 static bool depends(Compute *c, Ref value, Ref ring, bool *seen) {
     const Kernel *k = c->role.tt->k;
@@ -152,15 +178,19 @@ static bool uses_ring(Compute *c, const Op *op, Ref ring) {
     Arena *scratch = c->role.tt->cx->scratch;
     ArenaMark mark = arena_mark(scratch);
     bool *seen = ARENA_ARRAY(scratch, bool, c->role.tt->k->values.count), found = false;
-    for (int i = 0; i < op->operand_count && !found; i++) found = depends(c, op->operands[i], ring, seen);
+    for (int i = 0; i < op->operand_count && !found; i++)
+        found = depends(c, op->operands[i], ring, seen);
     arena_reset(scratch, mark);
     for (int r = 0; r < op->region_count && !found; r++)
-        for (const Op *inner = op->regions[r]->first; inner && !found; inner = inner->next) found = uses_ring(c, inner, ring);
+        for (const Op *inner = op->regions[r]->first; inner && !found; inner = inner->next)
+            found = uses_ring(c, inner, ring);
     return found;
 }
 
 /* Ops at which values are computed. */
-static bool is_root(const Op *op) { return op->code == OP_PUT || op->code == OP_YIELD || op->region_count > 0; }
+static bool is_root(const Op *op) {
+    return op->code == OP_PUT || op->code == OP_YIELD || op->region_count > 0;
+}
 
 static bool has_wait(const Op *op) {
     if (op->code == OP_WAIT) return true;
@@ -177,8 +207,10 @@ static void pop_ring(Compute *c, Ref ring, const Op *after) {
         if (field->ring != ring || field->cb < 0) continue;
         int cbs[2] = {field->cb, field->fpu_cb};
         for (int j = 0; j < (field->cb == field->fpu_cb ? 1 : 2); j++) {
-            if (after) *VEC_PUSH(&c->pops, tt->arena) = (Pop){cbs[j], after};
-            else call_cb(c, "cb_pop_front", cbs[j]);
+            if (after)
+                *VEC_PUSH(&c->pops, tt->arena) = (Pop){cbs[j], after};
+            else
+                call_cb(c, "cb_pop_front", cbs[j]);
         }
     }
 }
@@ -189,11 +221,14 @@ static void keep_values(Compute *c, const Op *release, Ref ring) {
     for (const Op *op = release->next; op; op = op->next)
         for (int i = 0; i < op->operand_count; i++) {
             Ref value = op->operands[i];
-            if (!ref_is_value(value) || ir_type(k, value)->kind != TY_TILE || !ir_type(k, value)->rank) continue;
+            if (!ref_is_value(value) || ir_type(k, value)->kind != TY_TILE ||
+                !ir_type(k, value)->rank)
+                continue;
             const Op *maker = ir_value(k, value)->op;
             bool is_later = false;
             for (const Op *o = release->next; o && !is_later; o = o->next) is_later = o == maker;
-            if (!is_later && maker && uses_ring(c, &(Op){.operand_count = 1, .operands = &op->operands[i]}, ring))
+            if (!is_later && maker &&
+                uses_ring(c, &(Op){.operand_count = 1, .operands = &op->operands[i]}, ring))
                 compute_spill(c, value, false, release);
         }
 }
@@ -218,19 +253,24 @@ static void release_item(Compute *c, const Op *release) {
     pop_ring(c, ring, last);
 }
 
-static size_t enter_region(Role *role) { return compute_of(role)->pops.count; }
+static size_t enter_region(Role *role) {
+    return compute_of(role)->pops.count;
+}
 
 static void pop_after(Compute *c, const Op *op) {
     size_t kept = 0;
     for (size_t i = 0; i < c->pops.count; i++) {
-        if (c->pops.at[i].after == op) call_cb(c, "cb_pop_front", c->pops.at[i].cb);
-        else c->pops.at[kept++] = c->pops.at[i];
+        if (c->pops.at[i].after == op)
+            call_cb(c, "cb_pop_front", c->pops.at[i].cb);
+        else
+            c->pops.at[kept++] = c->pops.at[i];
     }
     c->pops.count = kept;
 }
 
 static void after_op(Role *role, const Op *op) {
-    if (op->code != OP_YIELD) pop_after(compute_of(role), op); /* a yield's sums come first: print_body */
+    if (op->code != OP_YIELD)
+        pop_after(compute_of(role), op); /* a yield's sums come first: print_body */
 }
 
 static void leave_region(Role *role, size_t mark) {
@@ -238,10 +278,15 @@ static void leave_region(Role *role, size_t mark) {
     while (c->pops.count > mark) call_cb(c, "cb_pop_front", c->pops.at[--c->pops.count].cb);
 }
 
-/* ------------------------------------------------------------------------------------------------- carried sums */
+/* -------------------------------------------------------------------------------------------------
+ * carried sums */
 
-static const Op *maker(const Compute *c, Ref value) { return ref_is_value(value) ? ir_value(c->role.tt->k, value)->op : NULL; }
-static bool is_tile(const Compute *c, Ref value) { return ir_type(c->role.tt->k, value)->rank > 0; }
+static const Op *maker(const Compute *c, Ref value) {
+    return ref_is_value(value) ? ir_value(c->role.tt->k, value)->op : NULL;
+}
+static bool is_tile(const Compute *c, Ref value) {
+    return ir_type(c->role.tt->k, value)->rank > 0;
+}
 
 /* What the loop adds to its carried value: dot onto it, + or fma. */
 static bool is_sum(const Compute *c, const Op *loop, int i) {
@@ -260,25 +305,31 @@ static bool is_sum(const Compute *c, const Op *loop, int i) {
 static bool starts_at_zero(const Compute *c, Ref initial) {
     const Op *op = maker(c, initial);
     const Kernel *k = c->role.tt->k;
-    return op && op->code == OP_SPLAT && ref_is_literal(op->operands[0]) && ir_literal(k, op->operands[0])->f == 0;
+    return op && op->code == OP_SPLAT && ref_is_literal(op->operands[0]) &&
+           ir_literal(k, op->operands[0])->f == 0;
 }
 
 static bool always_runs(const Compute *c, const Op *loop) {
     int64_t lo, hi;
-    return ir_const_int(c->role.tt->k, loop->operands[0], &lo) && ir_const_int(c->role.tt->k, loop->operands[1], &hi) && lo < hi;
+    return ir_const_int(c->role.tt->k, loop->operands[0], &lo) &&
+           ir_const_int(c->role.tt->k, loop->operands[1], &hi) && lo < hi;
 }
 
 typedef struct Loop {
     const Op *op;
-    int resident;    /* the carried value that stays in DST, -1: none */
-    int64_t pages;   /* of that one */
-    const Op *put;   /* that uses it */
+    int resident;  /* the carried value that stays in DST, -1: none */
+    int64_t pages; /* of that one */
+    const Op *put; /* that uses it */
 } Loop;
 
-static void open_for(Compute *c, void *user) { role_open_for(&c->role, ((Loop *)user)->op); }
+static void open_for(Compute *c, void *user) {
+    role_open_for(&c->role, ((Loop *)user)->op);
+}
 
 static const char *is_later_trip(Compute *c, const Op *loop) {
-    return arena_printf(c->role.tt->arena, "%s != %s", role_ref(&c->role, loop->regions[0]->args[0]), role_ref(&c->role, loop->operands[0]));
+    return arena_printf(c->role.tt->arena, "%s != %s",
+                        role_ref(&c->role, loop->regions[0]->args[0]),
+                        role_ref(&c->role, loop->operands[0]));
 }
 
 static void add_to_sums(Compute *c, const Loop *loop) {
@@ -287,13 +338,21 @@ static void add_to_sums(Compute *c, const Loop *loop) {
         Ref value = body->last->operands[i], carried = body->args[i + 1];
         if (!is_tile(c, value)) continue;
         if (i == loop->resident) {
-            section_root(c, &(Root){.value = value, .without = carried, .cb = -1, .op = maker(c, value), .to_dst = true});
+            section_root(c, &(Root){.value = value,
+                                    .without = carried,
+                                    .cb = -1,
+                                    .op = maker(c, value),
+                                    .to_dst = true});
             continue;
         }
         bool from_zero = starts_at_zero(c, loop->op->operands[3 + i]);
         int cb = inner_cb(c, loop->op->results[i], INNER_SUM, loop->op);
         const char *adds_if = from_zero ? is_later_trip(c, loop->op) : "1";
-        section_root(c, &(Root){.value = value, .without = carried, .cb = cb, .adds_if = adds_if, .op = maker(c, value)});
+        section_root(c, &(Root){.value = value,
+                                .without = carried,
+                                .cb = cb,
+                                .adds_if = adds_if,
+                                .op = maker(c, value)});
     }
 }
 
@@ -319,14 +378,18 @@ static bool body_only_adds(Compute *c, const Op *loop, int i) {
     bool turned;
     for (const Op *op = loop->regions[0]->first; op; op = op->next)
         if (op->region_count || op->code == OP_PUT) return false;
-    if (sum->code == OP_DOT) return section_fpu_view(c, sum->operands[0], &cb, &turned) && !turned && section_fpu_view(c, sum->operands[1], &cb, &turned);
+    if (sum->code == OP_DOT)
+        return section_fpu_view(c, sum->operands[0], &cb, &turned) && !turned &&
+               section_fpu_view(c, sum->operands[1], &cb, &turned);
     if (sum->code != OP_ADD) return false;
     Ref carried = loop->regions[0]->args[i + 1];
     const Op *reduce = maker(c, sum->operands[sum->operands[0] == carried]);
-    return reduce && reduce->code == OP_REDUCE && section_fpu_view(c, reduce->operands[0], &cb, &turned) && !turned;
+    return reduce && reduce->code == OP_REDUCE &&
+           section_fpu_view(c, reduce->operands[0], &cb, &turned) && !turned;
 }
 
-/* Elementwise all the way from the result to the value, each step the only use of the one before. */
+/* Elementwise all the way from the result to the value, each step the only use of the one before.
+ */
 static bool leads_to(const Compute *c, Ref result, Ref value, const int *uses) {
     if (value == result) return uses[value] == 1;
     const Op *op = maker(c, value);
@@ -343,7 +406,8 @@ static const Op *only_put(Compute *c, const Op *loop, Ref result) {
     while (put && (!is_root(put) || put->code == OP_YIELD)) put = put->next;
     if (!put || put->region_count) return NULL;
     if (!leads_to(c, result, op_operand(put, 1), ir_count_uses(k, c->role.tt->arena))) return NULL;
-    return ty_elements(ir_type(k, result)) == ty_elements(ir_type(k, op_operand(put, 1))) ? put : NULL;
+    return ty_elements(ir_type(k, result)) == ty_elements(ir_type(k, op_operand(put, 1))) ? put
+                                                                                          : NULL;
 }
 
 static void find_resident(Compute *c, Loop *loop) {
@@ -356,14 +420,18 @@ static void find_resident(Compute *c, Loop *loop) {
     const Op *initial = maker(c, loop->op->operands[3 + index]);
     loop->pages = tt_pages(ir_type(tt->k, result), tt_paging(tt, result));
     loop->put = only_put(c, loop->op, result);
-    if (!loop->put || !initial || initial->code != OP_SPLAT || loop->pages > tensix_dst_slots(true, false)) return;
-    Root root = {.value = op_operand(loop->put, 1), .cb = tt_field(tt, loop->put)->cb, .op = loop->put};
+    if (!loop->put || !initial || initial->code != OP_SPLAT ||
+        loop->pages > tensix_dst_slots(true, false))
+        return;
+    Root root = {
+        .value = op_operand(loop->put, 1), .cb = tt_field(tt, loop->put)->cb, .op = loop->put};
     if (root.cb >= 0 && section_fits_dst(c, &root, result, loop->pages)) loop->resident = index;
 }
 
 /* Runs the body for all that is started with, if the loop makes no trip. */
 static void open_if_no_trips(Compute *c, const Op *loop) {
-    cs_open(&c->role.p, "if (%s >= %s)", role_ref(&c->role, loop->operands[0]), role_ref(&c->role, loop->operands[1]));
+    cs_open(&c->role.p, "if (%s >= %s)", role_ref(&c->role, loop->operands[0]),
+            role_ref(&c->role, loop->operands[1]));
 }
 
 static void start_in_dst(Compute *c, const Loop *loop) {
@@ -400,14 +468,17 @@ static void print_loop(Role *role, const Op *op) {
     cs_place(&role->p, op->range);
     for (int i = 0; i < op->result_count; i++)
         if (is_tile(c, op->results[i]) && !is_sum(c, op, i)) {
-            tt_refuse(role->tt, op, "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
+            tt_refuse(role->tt, op,
+                      "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
             return;
         }
     find_resident(c, &loop);
     for (int i = 0; i < op->result_count; i++) {
         if (!is_tile(c, op->results[i])) continue;
-        if (i == loop.resident) start_in_dst(c, &loop);
-        else start_sum(c, op, i);
+        if (i == loop.resident)
+            start_in_dst(c, &loop);
+        else
+            start_sum(c, op, i);
     }
     compute_loop(c, open_for, print_body, &loop);
     for (int i = 0; i < op->result_count; i++) {
@@ -423,7 +494,8 @@ static void print_loop(Role *role, const Op *op) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- the role */
+/* ----------------------------------------------------------------------------------------------------
+ * the role */
 
 static void each_cb(Compute *c, Ref ring, const char *call) {
     Tt *tt = c->role.tt;
@@ -438,7 +510,9 @@ static void each_cb(Compute *c, Ref ring, const char *call) {
 static void wait_item(Compute *c, const Op *wait) {
     Tt *tt = c->role.tt;
     for (size_t i = 0; i < c->held.count; i++)
-        if (c->held.at[i] == wait->operands[0]) tt_refuse(tt, wait, "two items of one ring at a time; a tile's pages must lie side by side");
+        if (c->held.at[i] == wait->operands[0])
+            tt_refuse(tt, wait,
+                      "two items of one ring at a time; a tile's pages must lie side by side");
     *VEC_PUSH(&c->held, tt->arena) = wait->operands[0];
     cs_place(&c->role.p, wait->range);
     each_cb(c, wait->operands[0], "cb_wait_front");
@@ -467,8 +541,11 @@ static void visit_compute(Role *role, const Op *op) {
         return;
     }
     default:
-        if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET) return; /* computed where it is needed */
-        tt_refuse(role->tt, op, "`%s` in the compute role; DRAM is reached by loads and stores with places that do not depend on computed values",
+        if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET)
+            return; /* computed where it is needed */
+        tt_refuse(role->tt, op,
+                  "`%s` in the compute role; DRAM is reached by loads and stores with places that "
+                  "do not depend on computed values",
                   op_info[op->code].mnemonic);
     }
 }
@@ -486,17 +563,22 @@ static void print_tasks(Role *role) {
     Compute *c = compute_of(role);
     Tt *tt = role->tt;
     Asked asked = probe(c, print_task, NULL);
-    int known = asked.cb[REG_PACK]; /* a register that nothing asks about may be set up for anything */
+    int known =
+        asked.cb[REG_PACK]; /* a register that nothing asks about may be set up for anything */
     for (int reg = 0; reg < REG_COUNT; reg++)
         if (asked.cb[reg] >= 0) known = asked.cb[reg];
     for (int reg = 0; reg < REG_COUNT; reg++) {
-        if (asked.cb[reg] < 0) asked.cb[reg] = reg == REG_SRCB && asked.cb[REG_SRCA] >= 0 ? asked.cb[REG_SRCA] : known;
+        if (asked.cb[reg] < 0)
+            asked.cb[reg] = reg == REG_SRCB && asked.cb[REG_SRCA] >= 0 ? asked.cb[REG_SRCA] : known;
         if (asked.cb[reg] >= 0) c->now.format[reg] = format_of(c, asked.cb[reg]);
     }
     if (known >= 0) {
-        int first = asked.cb[asked.starts_with_matmul ? REG_SRCB : REG_SRCA], second = asked.cb[asked.starts_with_matmul ? REG_SRCA : REG_SRCB];
-        role->first = arena_printf(tt->arena, "    compute_kernel_hw_startup%s(%s, %s, %s);\n", asked.starts_with_matmul ? "<SrcOrder::Reverse>" : "",
-                                   role_cb(role, first), role_cb(role, second), role_cb(role, asked.cb[REG_PACK]));
+        int first = asked.cb[asked.starts_with_matmul ? REG_SRCB : REG_SRCA],
+            second = asked.cb[asked.starts_with_matmul ? REG_SRCA : REG_SRCB];
+        role->first = arena_printf(tt->arena, "    compute_kernel_hw_startup%s(%s, %s, %s);\n",
+                                   asked.starts_with_matmul ? "<SrcOrder::Reverse>" : "",
+                                   role_cb(role, first), role_cb(role, second),
+                                   role_cb(role, asked.cb[REG_PACK]));
     }
     if (tt->scaler_cb >= 0) call_cb(c, "cb_wait_front", tt->scaler_cb);
     compute_loop(c, open_tasks, print_task, NULL);

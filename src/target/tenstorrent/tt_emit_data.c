@@ -1,11 +1,13 @@
 /* tt_emit_data.c: the load role as reader.cpp, the store role as writer.cpp.
  *
  *     acquire   cb_reserve_back of every field's CB          wait      cb_wait_front
- *     put       a noc_async_read_page for each page          tstore    a noc_async_write_page for each page inside
- *     commit    noc_async_read_barrier, cb_push_back         release   noc_async_write_barrier, cb_pop_front
+ *     put       a noc_async_read_page for each page          tstore    a noc_async_write_page for
+ * each page inside commit    noc_async_read_barrier, cb_push_back         release
+ * noc_async_write_barrier, cb_pop_front
  *
- * A page outside the tensor is read from the page of fill that the launcher puts behind each input, and not written. The
- * reader also makes what no tensor holds: the scaler of reductions, once, and tiles of indices, an item each. */
+ * A page outside the tensor is read from the page of fill that the launcher puts behind each input,
+ * and not written. The reader also makes what no tensor holds: the scaler of reductions, once, and
+ * tiles of indices, an item each. */
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
@@ -18,7 +20,8 @@ static void each_cb(Role *role, Ref ring, const char *call) {
         if (field->ring != ring || field->cb < 0) continue;
         uint32_t pages = tt->plan->cbs.at[field->cb].item_pages;
         cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->cb), pages);
-        if (field->fpu_cb != field->cb) cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->fpu_cb), pages);
+        if (field->fpu_cb != field->cb)
+            cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->fpu_cb), pages);
     }
 }
 
@@ -27,14 +30,16 @@ static void open_block(Role *role) {
     role->p.depth++;
 }
 
-/* ------------------------------------------------------------------------------------------- boxes of pages */
+/* ------------------------------------------------------------------------------------------- boxes
+ * of pages */
 
 /* The first page of the box along a dimension, as text. */
 static const char *first_page(Role *role, const TtLayout *layout, int dim, Ref offset) {
     Arena *arena = role->tt->arena;
     int64_t grain = layout->grain[dim], unit = layout->unit[dim], number;
     int64_t step = grain % unit ? grain : unit, pages = (step + unit - 1) / unit;
-    if (ir_const_int(role->tt->k, offset, &number)) return arena_printf(arena, "%lldu", (long long)(number / step * pages));
+    if (ir_const_int(role->tt->k, offset, &number))
+        return arena_printf(arena, "%lldu", (long long)(number / step * pages));
     const char *text = role_ref(role, offset);
     if (step != 1) text = arena_printf(arena, "%s / %lld", text, (long long)step);
     text = arena_printf(arena, step == 1 ? "(u32)%s" : "(u32)(%s)", text);
@@ -42,7 +47,8 @@ static const char *first_page(Role *role, const TtLayout *layout, int dim, Ref o
 }
 
 /* `for` lines over the pages of the box and the number of each page: tw_page(..). */
-static const char *open_pages(Role *role, const Op *access, int buffer, const Type *tile, int *depth) {
+static const char *open_pages(Role *role, const Op *access, int buffer, const Type *tile,
+                              int *depth) {
     Tt *tt = role->tt;
     const TtBuffer *b = &tt->plan->buffers.at[buffer];
     RefList offsets = op_list(access, 0);
@@ -64,12 +70,16 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
         const char *i = arena_printf(tt->arena, "i%d", axis);
         cs_open(&role->p, "for (u32 %s = 0; %s < %lld; ++%s)", i, i, (long long)count, i);
         ++*depth;
-        at[dims[axis]] = strcmp(at[dims[axis]], "0u") == 0 ? i : arena_printf(tt->arena, "%s + %s", at[dims[axis]], i);
+        at[dims[axis]] = strcmp(at[dims[axis]], "0u") == 0
+                             ? i
+                             : arena_printf(tt->arena, "%s + %s", at[dims[axis]], i);
     }
     Text page = text_new(tt->arena);
     text_add(&page, "tw_page(0");
     for (int d = 0; d < b->layout.rank; d++)
-        text_add(&page, ", %s, %s", at[d], role_arg(role, ARG_PAGES, arena_printf(tt->arena, "%s_n%d", b->name, d), buffer, d));
+        text_add(
+            &page, ", %s, %s", at[d],
+            role_arg(role, ARG_PAGES, arena_printf(tt->arena, "%s_n%d", b->name, d), buffer, d));
     text_add(&page, ")");
     return page.at;
 }
@@ -84,7 +94,8 @@ static void read_box(Role *role, const Op *load, const TtField *field, int cb) {
     if (buffer < 0) return;
     const TtBuffer *b = &tt->plan->buffers.at[buffer];
     const char *accessor = role_accessor(role, buffer);
-    const char *fill = role_arg(role, ARG_FILL, arena_printf(tt->arena, "%s_fill", b->name), buffer, 0);
+    const char *fill =
+        role_arg(role, ARG_FILL, arena_printf(tt->arena, "%s_fill", b->name), buffer, 0);
     open_block(role);
     cs_line(&role->p, "u32 to = get_write_ptr(%s);", role_cb(role, cb));
     const char *page = open_pages(role, load, buffer, field->type, &depth);
@@ -104,17 +115,21 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
     const char *page = open_pages(role, store, buffer, field->type, &depth);
     cs_line(&role->p, "const u32 page = %s;", page);
     cs_line(&role->p, "if (page != TW_OUTSIDE) noc_async_write_page(page, %s, from);", accessor);
-    if (depth) cs_line(&role->p, "from += %u;", tensix_tile_bytes(tt->plan->buffers.at[buffer].format));
+    if (depth)
+        cs_line(&role->p, "from += %u;", tensix_tile_bytes(tt->plan->buffers.at[buffer].format));
     close_pages(role, depth);
     cs_close(&role->p);
 }
 
-/* ------------------------------------------------------------------------------------------- tiles of indices */
+/* ------------------------------------------------------------------------------------------- tiles
+ * of indices */
 
-/* The loop of the load role that does what this loop of the compute role does, for one index tile. */
+/* The loop of the load role that does what this loop of the compute role does, for one index tile.
+ */
 static const Op *matching_loop(const TtIndexTile *tile, const Op *loop) {
     const Op *theirs = tile->acquire->parent->owner;
-    for (const Op *ours = tile->wait->parent->owner; ours && theirs; ours = ours->parent->owner, theirs = theirs->parent->owner) {
+    for (const Op *ours = tile->wait->parent->owner; ours && theirs;
+         ours = ours->parent->owner, theirs = theirs->parent->owner) {
         if (ours->code != theirs->code) return NULL;
         if (ours == loop) return theirs;
     }
@@ -127,22 +142,28 @@ static bool is_in_role(const Region *region) {
     return false;
 }
 
-/* The element of an index tile at the given place; of a scalar its value, computed anew from what both roles know. */
-static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, const char *const *place) {
+/* The element of an index tile at the given place; of a scalar its value, computed anew from what
+ * both roles know. */
+static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref,
+                              const char *const *place) {
     Tt *tt = role->tt;
     if (!ref_is_value(ref)) return cs_ref(&role->p, ref);
     const Value *v = ir_value(tt->k, ref);
     const Op *op = v->op;
-    if (ty_is_scalar(v->type) && !is_in_role(op ? op->parent : v->region)) return role_ref(role, ref);
+    if (ty_is_scalar(v->type) && !is_in_role(op ? op->parent : v->region))
+        return role_ref(role, ref);
     if (!op) {
-        const Op *loop = v->index == 0 && v->region->owner->code == OP_FOR ? matching_loop(tile, v->region->owner) : NULL;
+        const Op *loop = v->index == 0 && v->region->owner->code == OP_FOR
+                             ? matching_loop(tile, v->region->owner)
+                             : NULL;
         if (loop) return cs_name(&role->p, loop->regions[0]->args[0]);
         tt_refuse(tt, tile->wait, "a mask that depends on a carried value");
         return "0";
     }
     const char *texts[3] = {0}, *inner[MAX_RANK];
     switch (op->code) {
-    case OP_IOTA: return arena_printf(tt->arena, "(%s + %lld)", place[0], (long long)op_int(op, AT_BEGIN, 0));
+    case OP_IOTA:
+        return arena_printf(tt->arena, "(%s + %lld)", place[0], (long long)op_int(op, AT_BEGIN, 0));
     case OP_SPLAT: return index_text(role, tile, op->operands[0], place);
     case OP_EXPAND:
     case OP_RESHAPE: { /* new or dropped extents of 1 */
@@ -150,7 +171,8 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, cons
         for (int i = 0, j = 0; i < from->rank; i++) {
             while (from->extent[i] != 1 && j < v->type->rank && v->type->extent[j] == 1) j++;
             bool fits = j < v->type->rank && from->extent[i] == v->type->extent[j];
-            if (!fits && from->extent[i] != 1) tt_refuse(tt, op, "a mask in another order of elements");
+            if (!fits && from->extent[i] != 1)
+                tt_refuse(tt, op, "a mask in another order of elements");
             inner[i] = from->extent[i] == 1 ? "0" : fits ? place[j] : "0";
             j += fits;
         }
@@ -169,7 +191,8 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, cons
 static void need_index(Role *role, Ref ref) {
     if (!ref_is_value(ref)) return;
     const Value *v = ir_value(role->tt->k, ref);
-    if (ty_is_scalar(v->type) && !is_in_role(v->op ? v->op->parent : v->region)) role_need(role, ref);
+    if (ty_is_scalar(v->type) && !is_in_role(v->op ? v->op->parent : v->region))
+        role_need(role, ref);
     else if (v->op)
         for (int i = 0; i < v->op->operand_count; i++) need_index(role, v->op->operands[i]);
 }
@@ -191,16 +214,20 @@ static void make_index_tile(Role *role, const TtIndexTile *tile) {
     cs_line(&role->p, "u32 to = get_write_ptr(%s);", name);
     if (paging == PAGE_VECTOR) {
         cs_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
-        cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32", cb->desc.format == TT_Float32 ? "u32" : "u16");
+        cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32",
+                cb->desc.format == TT_Float32 ? "u32" : "u16");
         cs_line(&role->p, "const i32 j = (i32)p * 1024 + r * 32 + c;");
-        cs_line(&role->p, "return j < %lld ? (f32)%s : 0.0f;", (long long)columns, index_text(role, tile, tile->value, place));
+        cs_line(&role->p, "return j < %lld ? (f32)%s : 0.0f;", (long long)columns,
+                index_text(role, tile, tile->value, place));
     } else {
         cs_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
         int64_t across = (columns + PAGE_SIDE - 1) / PAGE_SIDE;
-        cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32", cb->desc.format == TT_Float32 ? "u32" : "u16");
-        cs_line(&role->p, "const i32 i = (i32)(p / %lld) * 32 + r, j = (i32)(p %% %lld) * 32 + c;", (long long)across, (long long)across);
-        cs_line(&role->p, "return i < %lld && j < %lld ? (f32)%s : 0.0f;", (long long)rows, (long long)columns,
-               index_text(role, tile, tile->value, place));
+        cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32",
+                cb->desc.format == TT_Float32 ? "u32" : "u16");
+        cs_line(&role->p, "const i32 i = (i32)(p / %lld) * 32 + r, j = (i32)(p %% %lld) * 32 + c;",
+                (long long)across, (long long)across);
+        cs_line(&role->p, "return i < %lld && j < %lld ? (f32)%s : 0.0f;", (long long)rows,
+                (long long)columns, index_text(role, tile, tile->value, place));
     }
     cs_close_with(&role->p, "});");
     cs_line(&role->p, "to += %u;", cb->desc.page_bytes);
@@ -209,7 +236,8 @@ static void make_index_tile(Role *role, const TtIndexTile *tile) {
     cs_line(&role->p, "cb_push_back(%s, %u);", name, cb->item_pages);
 }
 
-/* ------------------------------------------------------------------------------------------------- the roles */
+/* -------------------------------------------------------------------------------------------------
+ * the roles */
 
 static void visit_load(Role *role, const Op *op) {
     Tt *tt = role->tt;
@@ -224,7 +252,8 @@ static void visit_load(Role *role, const Op *op) {
         return;
     case OP_PUT: {
         const TtField *field = tt_field(tt, op);
-        const Op *load = ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
+        const Op *load =
+            ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
         if (!load || load->code != OP_TLOAD || op_list(op, 0).count) {
             tt_refuse(tt, op, "a put of anything but a whole loaded tile");
             return;
@@ -238,7 +267,9 @@ static void visit_load(Role *role, const Op *op) {
         cs_line(&role->p, "noc_async_read_barrier();");
         each_cb(role, op->operands[0], "cb_push_back");
         return;
-    default: tt_refuse(tt, op, "`%s` in the load role; a reader only moves pages", op_info[op->code].mnemonic);
+    default:
+        tt_refuse(tt, op, "`%s` in the load role; a reader only moves pages",
+                  op_info[op->code].mnemonic);
     }
 }
 
@@ -252,7 +283,8 @@ static void visit_store(Role *role, const Op *op) {
         each_cb(role, op->operands[0], "cb_wait_front");
         return;
     case OP_TSTORE: {
-        const Op *get = ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
+        const Op *get =
+            ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
         if (!get || get->code != OP_GET) {
             tt_refuse(tt, op, "a store of anything but a whole tile of a ring");
             return;
@@ -265,7 +297,9 @@ static void visit_store(Role *role, const Op *op) {
         cs_line(&role->p, "noc_async_write_barrier();");
         each_cb(role, op->operands[0], "cb_pop_front");
         return;
-    default: tt_refuse(tt, op, "`%s` in the store role; a writer only moves pages", op_info[op->code].mnemonic);
+    default:
+        tt_refuse(tt, op, "`%s` in the store role; a writer only moves pages",
+                  op_info[op->code].mnemonic);
     }
 }
 
@@ -273,8 +307,11 @@ char *tt_emit_reader(Tt *tt) {
     Role role;
     role_init(&role, tt, TENSIX_READER);
     role.visit = visit_load;
-    for (size_t i = 0; i < tt->index_tiles.count; i++) need_index(&role, tt->index_tiles.at[i].value);
-    if (tt->scaler_cb >= 0) role.first = arena_printf(tt->arena, "    tw_write_scaler(%s);\n", role_cb(&role, tt->scaler_cb));
+    for (size_t i = 0; i < tt->index_tiles.count; i++)
+        need_index(&role, tt->index_tiles.at[i].value);
+    if (tt->scaler_cb >= 0)
+        role.first =
+            arena_printf(tt->arena, "    tw_write_scaler(%s);\n", role_cb(&role, tt->scaler_cb));
     return role_finish(&role, "tilewright_dataflow.h");
 }
 

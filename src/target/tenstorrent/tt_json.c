@@ -1,4 +1,5 @@
-/* tt_json.c: plan.json, what a host program needs to know to launch the three kernels; docs/plan.md has the schema. */
+/* tt_json.c: plan.json, what a host program needs to know to launch the three kernels; docs/plan.md
+ * has the schema. */
 #include "target/tenstorrent/tt_emit.h"
 
 #include <math.h>
@@ -6,9 +7,12 @@
 static void add_string(Text *t, const char *text) {
     text_add_char(t, '"');
     for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        if (*s == '"' || *s == '\\') text_add(t, "\\%c", *s);
-        else if (*s < ' ') text_add(t, "\\u%04x", *s);
-        else text_add_char(t, (char)*s);
+        if (*s == '"' || *s == '\\')
+            text_add(t, "\\%c", *s);
+        else if (*s < ' ')
+            text_add(t, "\\u%04x", *s);
+        else
+            text_add_char(t, (char)*s);
     }
     text_add_char(t, '"');
 }
@@ -28,10 +32,13 @@ static const char *format_name(TtFormat format) {
     return "";
 }
 
-static void add_kernel(Text *t, const TtPlan *plan, int kernel, const char *member, const char *processor, int noc) {
-    text_add(t, "    \"%s\": {\"file\": \"%s\", \"processor\": \"%s\", ", member, tt_file_name(kernel), processor);
+static void add_kernel(Text *t, const TtPlan *plan, int kernel, const char *member,
+                       const char *processor, int noc) {
+    text_add(t, "    \"%s\": {\"file\": \"%s\", \"processor\": \"%s\", ", member,
+             tt_file_name(kernel), processor);
     if (noc >= 0) text_add(t, "\"noc\": %d, ", noc);
-    text_add(t, "\"compile_args\": [%s]}%s\n", plan->compile_args[kernel], kernel == TENSIX_WRITER ? "" : ",");
+    text_add(t, "\"compile_args\": [%s]}%s\n", plan->compile_args[kernel],
+             kernel == TENSIX_WRITER ? "" : ",");
 }
 
 static void add_cbs(Text *t, const TtPlan *plan) {
@@ -42,9 +49,12 @@ static void add_cbs(Text *t, const TtPlan *plan) {
         add_member(t, "name", cb->name);
         text_add(t, ", ");
         add_member(t, "holds", cb->what);
-        text_add(t, ", \"from\": \"%s\", \"to\": \"%s\", \"format\": \"%s\", \"page_bytes\": %u, \"item_pages\": %u, \"slots\": %u, "
-                    "\"pages\": %u, \"unpack_to_dest\": %s}",
-                 cb->from, cb->to, format_name(cb->desc.format), cb->desc.page_bytes, cb->item_pages, cb->slots, cb->desc.pages,
+        text_add(t,
+                 ", \"from\": \"%s\", \"to\": \"%s\", \"format\": \"%s\", \"page_bytes\": %u, "
+                 "\"item_pages\": %u, \"slots\": %u, "
+                 "\"pages\": %u, \"unpack_to_dest\": %s}",
+                 cb->from, cb->to, format_name(cb->desc.format), cb->desc.page_bytes,
+                 cb->item_pages, cb->slots, cb->desc.pages,
                  cb->desc.unpack_to_dest ? "true" : "false");
     }
     text_add(t, "\n  ],\n");
@@ -57,28 +67,37 @@ static void add_buffers(Text *t, const TtPlan *plan) {
         const TtBuffer *b = &plan->buffers.at[i];
         text_add(t, "%s\n    {", i ? "," : "");
         add_member(t, "name", b->name);
-        text_add(t, ", \"parameter\": %d, \"direction\": \"%s\", \"element\": \"%s\", \"format\": \"%s\", \"page_bytes\": %u, \"paging\": \"%s\", ",
-                 b->arg, b->output ? "output" : "input", elem_info[b->elem].text, format_name(b->format), tensix_tile_bytes(b->format),
-                 pagings[b->layout.paging]);
+        text_add(t,
+                 ", \"parameter\": %d, \"direction\": \"%s\", \"element\": \"%s\", \"format\": "
+                 "\"%s\", \"page_bytes\": %u, \"paging\": \"%s\", ",
+                 b->arg, b->output ? "output" : "input", elem_info[b->elem].text,
+                 format_name(b->format), tensix_tile_bytes(b->format), pagings[b->layout.paging]);
         text_add(t, "\"row\": %d, \"column\": %d, \"dims\": [", b->layout.row, b->layout.column);
         for (int d = 0; d < b->layout.rank; d++)
-            text_add(t, "%s{\"grain\": %lld, \"unit\": %lld}", d ? ", " : "", (long long)b->layout.grain[d], (long long)b->layout.unit[d]);
+            text_add(t, "%s{\"grain\": %lld, \"unit\": %lld}", d ? ", " : "",
+                     (long long)b->layout.grain[d], (long long)b->layout.unit[d]);
         text_add(t, isfinite(b->fill) ? "], \"fill\": %g}" : "], \"fill\": \"%g\"}", b->fill);
     }
     text_add(t, "\n  ],\n");
 }
 
 static void add_args(Text *t, const TtPlan *plan) {
-    static const char *const kinds[] = {"scalar", "extent", "stride", "grid", "address", "pages", "fill"};
-    text_add(t, "  \"arguments\": {\n    \"per_core\": [\"first_task\", \"task_count\"],\n    \"common\": [");
+    static const char *const kinds[] = {"scalar",  "extent", "stride", "grid",
+                                        "address", "pages",  "fill"};
+    text_add(t, "  \"arguments\": {\n    \"per_core\": [\"first_task\", \"task_count\"],\n    "
+                "\"common\": [");
     for (size_t i = 0; i < plan->args.count; i++) {
         const TtArg *arg = &plan->args.at[i];
         bool of_buffer = arg->kind >= ARG_ADDRESS;
         text_add(t, "%s\n      {", i ? "," : "");
         add_member(t, "name", arg->name);
         text_add(t, ", \"kind\": \"%s\", \"%s\": %d, \"dim\": %d", kinds[arg->kind],
-                 of_buffer ? "buffer" : arg->kind == ARG_GRID ? "grid" : "parameter", arg->index, arg->dim);
-        if (arg->kind == ARG_SCALAR) text_add(t, ", \"element\": \"%s\"", elem_info[arg->elem].text);
+                 of_buffer               ? "buffer"
+                 : arg->kind == ARG_GRID ? "grid"
+                                         : "parameter",
+                 arg->index, arg->dim);
+        if (arg->kind == ARG_SCALAR)
+            text_add(t, ", \"element\": \"%s\"", elem_info[arg->elem].text);
         text_add(t, "}");
     }
     text_add(t, "\n    ]\n  },\n");
@@ -89,12 +108,16 @@ char *tt_json(const Tt *tt) {
     const TensixLimits *limits = tensix_limits(plan->options.arch);
     Text t = text_new(tt->arena);
     int64_t bytes = 0;
-    for (size_t i = 0; i < plan->cbs.count; i++) bytes += (int64_t)plan->cbs.at[i].desc.pages * plan->cbs.at[i].desc.page_bytes;
+    for (size_t i = 0; i < plan->cbs.count; i++)
+        bytes += (int64_t)plan->cbs.at[i].desc.pages * plan->cbs.at[i].desc.page_bytes;
     text_add(&t, "{\n  \"schema\": \"tilewright-tensix-plan-1\",\n  ");
     add_member(&t, "kernel", plan->name);
     text_add(&t, ",\n  \"api\": \"v0.77\",\n  \"arch\": \"%s\",\n", limits->name);
-    text_add(&t, "  \"compute\": {\"math_fidelity\": \"%s\", \"fp32_dest_acc_en\": true, \"dst_full_sync_en\": %s},\n",
-             (const char *const[]){"LoFi", "HiFi2", "HiFi3", "HiFi4"}[plan->options.fidelity - 1], plan->full_sync ? "true" : "false");
+    text_add(&t,
+             "  \"compute\": {\"math_fidelity\": \"%s\", \"fp32_dest_acc_en\": true, "
+             "\"dst_full_sync_en\": %s},\n",
+             (const char *const[]){"LoFi", "HiFi2", "HiFi3", "HiFi4"}[plan->options.fidelity - 1],
+             plan->full_sync ? "true" : "false");
     text_add(&t, "  \"kernels\": {\n");
     add_kernel(&t, plan, TENSIX_READER, "reader", "RISCV_1", 0);
     add_kernel(&t, plan, TENSIX_COMPUTE, "compute", "compute", -1);
@@ -104,7 +127,8 @@ char *tt_json(const Tt *tt) {
     add_buffers(&t, plan);
     add_args(&t, plan);
     text_add(&t, "  \"tasks\": {\"rank\": %d, \"split\": \"contiguous\"},\n", plan->task_rank);
-    text_add(&t, "  \"l1\": {\"circular_buffer_bytes\": %lld, \"available_bytes\": %u},\n", (long long)bytes, limits->l1_bytes - limits->l1_reserved);
+    text_add(&t, "  \"l1\": {\"circular_buffer_bytes\": %lld, \"available_bytes\": %u},\n",
+             (long long)bytes, limits->l1_bytes - limits->l1_reserved);
     text_add(&t, "  \"notes\": [");
     for (size_t i = 0; i < plan->notes.count; i++) {
         text_add(&t, i ? ", " : "");

@@ -1,9 +1,10 @@
 /* tt_layout.c: where elements lie in pages, and what is known of offsets, padding and precision.
  *
- * A page is 32x32 elements. A tile of rank 2 and more takes cdiv(rows, 32) x cdiv(columns, 32) pages for each place of its
- * other axes; a vector has three ways (TtPaging). Extents that are no multiples of a page are padded: what stands in the
- * padding is the fill of the load, and follows every elementwise op, so it is often one known number. A reduction or a
- * product over a padded axis needs that number to be neutral. */
+ * A page is 32x32 elements. A tile of rank 2 and more takes cdiv(rows, 32) x cdiv(columns, 32)
+ * pages for each place of its other axes; a vector has three ways (TtPaging). Extents that are no
+ * multiples of a page are padded: what stands in the padding is the fill of the load, and follows
+ * every elementwise op, so it is often one known number. A reduction or a product over a padded
+ * axis needs that number to be neutral. */
 #include "target/tenstorrent/tt_emit.h"
 
 #include <math.h>
@@ -19,16 +20,21 @@ TtPaging tt_paging(const Tt *tt, Ref value) {
     return paging == PAGE_ANY ? PAGE_VECTOR : paging;
 }
 
-static int64_t cdiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
+static int64_t cdiv(int64_t x, int64_t y) {
+    return (x + y - 1) / y;
+}
 
 void tt_page_grid(const Type *type, TtPaging paging, int64_t *rows, int64_t *columns) {
     int rank = type->rank;
     *rows = *columns = 1;
     if (rank == 0) return;
     int64_t last = type->extent[rank - 1];
-    if (paging == PAGE_VECTOR) *columns = cdiv(last, PAGE_ELEMENTS);
-    else if (paging == PAGE_COLUMN) *rows = cdiv(last, PAGE_SIDE);
-    else *columns = cdiv(last, PAGE_SIDE);
+    if (paging == PAGE_VECTOR)
+        *columns = cdiv(last, PAGE_ELEMENTS);
+    else if (paging == PAGE_COLUMN)
+        *rows = cdiv(last, PAGE_SIDE);
+    else
+        *columns = cdiv(last, PAGE_SIDE);
     if (rank >= 2) *rows = cdiv(type->extent[rank - 2], PAGE_SIDE);
     for (int d = 0; d < rank - 2; d++) *rows *= type->extent[d];
 }
@@ -61,7 +67,8 @@ void tt_access_dims(const Tt *tt, const Op *access, int dims[MAX_RANK]) {
         dims[axis] = given ? (int)given->list.at[axis] : tensor->rank - tile->rank + axis;
 }
 
-/* ------------------------------------------------------------------------------------------------- offsets */
+/* -------------------------------------------------------------------------------------------------
+ * offsets */
 
 static int64_t gcd(int64_t a, int64_t b) {
     while (b) {
@@ -81,12 +88,14 @@ static int64_t multiple(const Kernel *k, Ref value, int depth) {
         const Op *owner = v->region->owner;
         bool is_loop_variable = owner && owner->code == OP_FOR && v->index == 0;
         if (!is_loop_variable) return 1;
-        return gcd(multiple(k, owner->operands[0], depth + 1), multiple(k, owner->operands[2], depth + 1));
+        return gcd(multiple(k, owner->operands[0], depth + 1),
+                   multiple(k, owner->operands[2], depth + 1));
     }
     const Op *op = v->op;
     if (op->operand_count < 1 || op->code == OP_EXTENT || op->code == OP_STRIDE) return 1;
     int64_t x = multiple(k, op->operands[0], depth + 1);
-    int64_t y = op->operand_count > 1 ? multiple(k, op->operands[op->operand_count - 1], depth + 1) : 0;
+    int64_t y =
+        op->operand_count > 1 ? multiple(k, op->operands[op->operand_count - 1], depth + 1) : 0;
     switch (op->code) {
     case OP_MUL: return x && y && x > INT64_MAX / y ? 1 : x * y;
     case OP_CAST:
@@ -101,11 +110,15 @@ static int64_t multiple(const Kernel *k, Ref value, int depth) {
     }
 }
 
-int64_t tt_multiple(const Kernel *k, Ref value) { return multiple(k, value, 0); }
+int64_t tt_multiple(const Kernel *k, Ref value) {
+    return multiple(k, value, 0);
+}
 
-/* ------------------------------------------------------------------------------------------ ops without cost */
+/* ------------------------------------------------------------------------------------------ ops
+ * without cost */
 
-/* All casts between floats but f32 to 16 bits: what is narrower is held exactly by a wider page, and f16 is bf16 here. */
+/* All casts between floats but f32 to 16 bits: what is narrower is held exactly by a wider page,
+ * and f16 is bf16 here. */
 static bool is_free_cast(const Kernel *k, const Op *op) {
     Elem from = ir_type(k, op->operands[0])->elem, to = ir_type(k, op->results[0])->elem;
     if (from == EL_I1 && elem_is_float(to)) return true;
@@ -158,19 +171,28 @@ bool tt_is_narrow(const Tt *tt, Ref value) {
     const Kernel *k = tt->k;
     Elem elem = ir_type(k, value)->elem;
     if (elem == EL_BF16 || elem == EL_F16 || elem == EL_I1) return true;
-    if (ref_is_literal(value)) return elem_is_float(elem) && elem_round(EL_BF16, ir_literal(k, value)->f) == ir_literal(k, value)->f;
+    if (ref_is_literal(value))
+        return elem_is_float(elem) &&
+               elem_round(EL_BF16, ir_literal(k, value)->f) == ir_literal(k, value)->f;
     const Op *op = ir_value(k, value)->op;
     if (!op) return false;
     switch (op->code) {
-    case OP_CAST: case OP_NEG: case OP_ABS: case OP_SPLAT: case OP_EXPAND: case OP_RESHAPE: case OP_BROADCAST:
-        return elem_is_float(elem) && tt_is_narrow(tt, op->operands[0]);
-    case OP_MIN: case OP_MAX: return tt_is_narrow(tt, op->operands[0]) && tt_is_narrow(tt, op->operands[1]);
+    case OP_CAST:
+    case OP_NEG:
+    case OP_ABS:
+    case OP_SPLAT:
+    case OP_EXPAND:
+    case OP_RESHAPE:
+    case OP_BROADCAST: return elem_is_float(elem) && tt_is_narrow(tt, op->operands[0]);
+    case OP_MIN:
+    case OP_MAX: return tt_is_narrow(tt, op->operands[0]) && tt_is_narrow(tt, op->operands[1]);
     case OP_SELECT: return tt_is_narrow(tt, op->operands[1]) && tt_is_narrow(tt, op->operands[2]);
     default: return false;
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- padding */
+/* -------------------------------------------------------------------------------------------------
+ * padding */
 
 static bool apply(const Op *op, const double *x, double *r) {
     switch (op->code) {
@@ -218,17 +240,20 @@ bool tt_padding(Tt *tt, Ref value, double *number) {
     }
     case OP_SPLAT: return tt_padding(tt, op->operands[0], number);
     case OP_DOT: /* rows and columns beyond are sums of zeros */
-        return tt_padding(tt, op->operands[0], &x[0]) && tt_padding(tt, op->operands[1], &x[1]) && !x[0] && !x[1] &&
-               tt_padding(tt, op->operands[2], number);
+        return tt_padding(tt, op->operands[0], &x[0]) && tt_padding(tt, op->operands[1], &x[1]) &&
+               !x[0] && !x[1] && tt_padding(tt, op->operands[2], number);
     case OP_REDUCE: return tt_padding(tt, op->operands[0], number) && *number == 0;
     case OP_FOR: {
         int carried = v->index + 1;
         const Op *yield = op->regions[0]->last;
         return tt_padding(tt, yield->operands[carried - 1], number) && *number == 0;
     }
-    case OP_PERMUTE: case OP_EXPAND: case OP_RESHAPE: return tt_padding(tt, op->operands[0], number);
+    case OP_PERMUTE:
+    case OP_EXPAND:
+    case OP_RESHAPE: return tt_padding(tt, op->operands[0], number);
     case OP_SELECT:
-        return tt_padding(tt, op->operands[1], &x[1]) && tt_padding(tt, op->operands[2], number) && x[1] == *number;
+        return tt_padding(tt, op->operands[1], &x[1]) && tt_padding(tt, op->operands[2], number) &&
+               x[1] == *number;
     default: break;
     }
     if (!op_has(op->code, TRAIT_ELEMENTWISE) || op->operand_count > 3) return false;

@@ -1,13 +1,19 @@
-/* tt_plan.c: what the three kernels agree on: roles, pages of ring fields, circular buffers, DRAM buffers, arguments.
+/* tt_plan.c: what the three kernels agree on: roles, pages of ring fields, circular buffers, DRAM
+ * buffers, arguments.
  *
- * In: a kernel in ring form, every global access through a ring. Out: TtPlan without the texts. Decided here:
- *   - the paging of vectors: a reduction along rows leaves a column, expand<1> wants one, and so on; what nothing asks for
- *     is a plain vector. Elementwise ops and hand-overs carry the answer from value to value;
- *   - a CB a field: load -> compute from 0 on, compute -> store from 16 on, inner ones from 24 on. A Float32 field that
- *     both SFPU (exact, unpacked straight to DST) and FPU (19-bit sources) read has two;
- *   - tiles made of indices alone (masks): a CB that the reader writes, an item with each item of a ring near its use;
- *   - a DRAM buffer for each tensor, paging, grain and fill of the loads, and one for the stores. So in-place kernels read
- *     what was there before the launch, which is what tasks without order may rely on. */
+ * In: a kernel in ring form, every global access through a ring. Out: TtPlan without the texts.
+ * Decided here:
+ *   - the paging of vectors: a reduction along rows leaves a column, expand<1> wants one, and so
+ * on; what nothing asks for is a plain vector. Elementwise ops and hand-overs carry the answer from
+ * value to value;
+ *   - a CB a field: load -> compute from 0 on, compute -> store from 16 on, inner ones from 24 on.
+ * A Float32 field that both SFPU (exact, unpacked straight to DST) and FPU (19-bit sources) read
+ * has two;
+ *   - tiles made of indices alone (masks): a CB that the reader writes, an item with each item of a
+ * ring near its use;
+ *   - a DRAM buffer for each tensor, paging, grain and fill of the loads, and one for the stores.
+ * So in-place kernels read what was there before the launch, which is what tasks without order may
+ * rely on. */
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
@@ -20,16 +26,26 @@ void tt_refuse(Tt *tt, const Op *op, const char *format, ...) {
     diag_emit(tt->cx->module->diag, DIAG_TT_REFUSED, op ? op->range : tt->k->range, text);
 }
 
-/* --------------------------------------------------------------------------------------------------- roles */
+/* ---------------------------------------------------------------------------------------------------
+ * roles */
 
 static int add_number(Tt *tt, TtNumber number) {
     *VEC_PUSH(&tt->plan->numbers, tt->arena) = number;
     return (int)tt->plan->numbers.count - 1;
 }
-static int add_value(Tt *tt, Ref value) { return add_number(tt, (TtNumber){.kind = NUMBER_VALUE, .value = value}); }
+static int add_value(Tt *tt, Ref value) {
+    return add_number(tt, (TtNumber){.kind = NUMBER_VALUE, .value = value});
+}
 
 static int kernel_of(const char *role) {
-    return strcmp(role, "load") == 0 ? TENSIX_READER : strcmp(role, "store") == 0 ? TENSIX_WRITER : TENSIX_COMPUTE;
+    return strcmp(role, "load") == 0    ? TENSIX_READER
+           : strcmp(role, "store") == 0 ? TENSIX_WRITER
+                                        : TENSIX_COMPUTE;
+}
+
+/* Ops that print nothing: the launcher tests what is required. */
+static bool is_fact(Opcode code) {
+    return code == OP_ASSUME || code == OP_REQUIRE || code == OP_RETURN || code == OP_YIELD;
 }
 
 void tt_plan_roles(Tt *tt) {
@@ -37,26 +53,31 @@ void tt_plan_roles(Tt *tt) {
         if (op->code == OP_TASKS) {
             if (tt->tasks) tt_refuse(tt, op, "a second `tasks`; a Tensix program runs one");
             tt->tasks = op;
-        } else if (op->code != OP_RETURN && !op_has(op->code, TRAIT_PURE) && op->code != OP_ASSUME) {
+        } else if (!is_fact(op->code) && !op_has(op->code, TRAIT_PURE)) {
             tt_refuse(tt, op, "`%s` outside of a role", op_info[op->code].mnemonic);
         }
     }
     if (!tt->tasks) {
-        tt_refuse(tt, NULL, "the kernel stayed flat, but on Tenstorrent loads, arithmetic and stores run on different processors and "
-                            "need roles; `explain` says what could not be split off");
+        tt_refuse(tt, NULL,
+                  "the kernel stayed flat, but on Tenstorrent loads, arithmetic and stores run on "
+                  "different processors and "
+                  "need roles; `explain` says what could not be split off");
         return;
     }
-    if (tt->tasks->region_count > 1) tt_refuse(tt, tt->tasks, "`tasks while`; write the number of tasks as the grid");
+    if (tt->tasks->region_count > 1)
+        tt_refuse(tt, tt->tasks, "`tasks while`; write the number of tasks as the grid");
     const Region *body = tt->tasks->regions[tt->tasks->region_count - 1];
     for (const Op *op = body->first; op; op = op->next) {
         if (op->code != OP_ROLE) {
-            if (!op_has(op->code, TRAIT_PURE) && op->code != OP_YIELD && op->code != OP_ASSUME)
+            if (!is_fact(op->code) && !op_has(op->code, TRAIT_PURE))
                 tt_refuse(tt, op, "`%s` between roles", op_info[op->code].mnemonic);
             continue;
         }
         int kernel = kernel_of(op_text(op, AT_FIELD));
         if (tt->role[kernel])
-            tt_refuse(tt, op, "role `%s`; a core has one kernel each to load, to compute and to store", op_text(op, AT_FIELD));
+            tt_refuse(tt, op,
+                      "role `%s`; a core has one kernel each to load, to compute and to store",
+                      op_text(op, AT_FIELD));
         tt->role[kernel] = op;
     }
     tt->plan->task_rank = tt->tasks->operand_count;
@@ -64,7 +85,8 @@ void tt_plan_roles(Tt *tt) {
         tt->plan->tasks[i] = add_value(tt, tt->tasks->operands[i]);
 }
 
-/* -------------------------------------------------------------------------------------------------- fields */
+/* --------------------------------------------------------------------------------------------------
+ * fields */
 
 Ref tt_ring_of(const Tt *tt, const Op *op) {
     if (op->code == OP_PUT || op->code == OP_GET) {
@@ -76,11 +98,14 @@ Ref tt_ring_of(const Tt *tt, const Op *op) {
 
 static TtField *find_field(Tt *tt, Ref ring, const char *name) {
     for (size_t i = 0; i < tt->fields.count; i++)
-        if (tt->fields.at[i].ring == ring && strcmp(tt->fields.at[i].name, name) == 0) return &tt->fields.at[i];
+        if (tt->fields.at[i].ring == ring && strcmp(tt->fields.at[i].name, name) == 0)
+            return &tt->fields.at[i];
     ice(tt->cx->module->trap, "tenstorrent: no field %s", name);
 }
 
-TtField *tt_field(Tt *tt, const Op *op) { return find_field(tt, tt_ring_of(tt, op), op_text(op, AT_FIELD)); }
+TtField *tt_field(Tt *tt, const Op *op) {
+    return find_field(tt, tt_ring_of(tt, op), op_text(op, AT_FIELD));
+}
 
 const TtIndexTile *tt_index_tile(const Tt *tt, Ref value) {
     for (size_t i = 0; i < tt->index_tiles.count; i++)
@@ -112,7 +137,9 @@ static bool is_vector(const Tt *tt, Ref r) {
 static void settle(Places *at, TtPaging *place, TtPaging paging) {
     if (paging == PAGE_ANY || *place == paging) return;
     if (*place != PAGE_ANY) {
-        tt_refuse(at->tt, at->op, "a vector that is needed both along rows and along columns of pages; load it twice");
+        tt_refuse(
+            at->tt, at->op,
+            "a vector that is needed both along rows and along columns of pages; load it twice");
         return;
     }
     *place = paging;
@@ -125,7 +152,8 @@ static void unify(Places *at, TtPaging *a, TtPaging *b) {
 }
 
 static void unify_values(Places *at, Ref a, Ref b) {
-    if (is_vector(at->tt, a) && is_vector(at->tt, b)) unify(at, &at->tt->paging[a], &at->tt->paging[b]);
+    if (is_vector(at->tt, a) && is_vector(at->tt, b))
+        unify(at, &at->tt->paging[a], &at->tt->paging[b]);
 }
 
 /* [n] -> [n, 1] or [1, n]. */
@@ -148,7 +176,8 @@ static void settle_op(Places *at) {
     }
     case OP_REDUCE:
         if (ir_type(tt->k, op->operands[0])->rank == 2)
-            settle(at, &tt->paging[op->results[0]], op_int(op, AT_AXIS, 0) ? PAGE_COLUMN : PAGE_ROW);
+            settle(at, &tt->paging[op->results[0]],
+                   op_int(op, AT_AXIS, 0) ? PAGE_COLUMN : PAGE_ROW);
         return;
     case OP_EXPAND: settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0])); return;
     case OP_RESHAPE:
@@ -166,7 +195,8 @@ static void settle_op(Places *at) {
     }
     default:
         if (!op_has(op->code, TRAIT_ELEMENTWISE)) return;
-        for (int i = 0; i < op->operand_count; i++) unify_values(at, op->results[0], op->operands[i]);
+        for (int i = 0; i < op->operand_count; i++)
+            unify_values(at, op->results[0], op->operands[i]);
     }
 }
 
@@ -185,7 +215,8 @@ static bool settle_region(Tt *tt, const Region *region) {
 
 static void note_use(Tt *tt, const Op *op) {
     bool is_free = op->result_count == 1 && tt_same_pages(tt, op->results[0]) != op->results[0];
-    for (int i = 0; i < op->operand_count && !is_free; i++) { /* of a free op: its own users count */
+    for (int i = 0; i < op->operand_count && !is_free;
+         i++) { /* of a free op: its own users count */
         if (!ref_is_value(op->operands[i])) continue;
         Ref value = tt_same_pages(tt, op->operands[i]);
         const Op *source = ir_value(tt->k, value)->op;
@@ -226,31 +257,36 @@ static void add_index_tile(Tt *tt, const Op *user, Ref value) {
         tile.acquire = find_in(tt->role[TENSIX_READER]->regions[0], OP_ACQUIRE, op->operands[0]);
     }
     if (!tile.acquire) {
-        tt_refuse(tt, user, "a mask or ramp of indices where no tile is loaded; on this target the reader makes it, beside a load");
+        tt_refuse(tt, user,
+                  "a mask or ramp of indices where no tile is loaded; on this target the reader "
+                  "makes it, beside a load");
         return;
     }
     const Type *type = ir_type(tt->k, value);
     TtFormat format = type->elem == EL_I1 ? TT_Float16_b : TT_Float32;
     int number = (int)tt->index_tiles.count;
-    tile.cb = tt_add_cb(tt, arena_printf(tt->arena, "index%d", number), "load", "compute", "a tile of indices", format,
-                        tt_pages(type, tt_paging(tt, value)), 2, user->range);
+    tile.cb = tt_add_cb(tt, arena_printf(tt->arena, "index%d", number), "load", "compute",
+                        "a tile of indices", format, tt_pages(type, tt_paging(tt, value)), 2,
+                        user->range);
     tt->plan->cbs.at[tile.cb].desc.unpack_to_dest = format == TT_Float32;
     *VEC_PUSH(&tt->index_tiles, tt->arena) = tile;
 }
 
 /* A condition, or integers on their way to floats. */
 static void find_index_tiles(Tt *tt, const Op *op) {
-    if (op->code == OP_SELECT && !ty_is_scalar(ir_type(tt->k, op->operands[0])) && tt_is_index(tt->k, op->operands[0]))
+    if (op->code == OP_SELECT && !ty_is_scalar(ir_type(tt->k, op->operands[0])) &&
+        tt_is_index(tt->k, op->operands[0]))
         add_index_tile(tt, op, tt_same_pages(tt, op->operands[0]));
     if (op->code != OP_CAST || ty_is_scalar(ir_type(tt->k, op->results[0]))) return;
     Elem from = ir_type(tt->k, op->operands[0])->elem, to = ir_type(tt->k, op->results[0])->elem;
-    if (elem_is_float(to) && !elem_is_float(from) && tt_is_index(tt->k, op->operands[0])) add_index_tile(tt, op, op->results[0]);
+    if (elem_is_float(to) && !elem_is_float(from) && tt_is_index(tt->k, op->operands[0]))
+        add_index_tile(tt, op, op->results[0]);
 }
 
 /* --- circular buffers --- */
 
-int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what, TtFormat format,
-              int64_t item_pages, int64_t slots, Range range) {
+int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what,
+              TtFormat format, int64_t item_pages, int64_t slots, Range range) {
     const TensixLimits *limits = tensix_limits(tt->plan->options.arch);
     uint32_t first = strcmp(from, "load") == 0 ? 0 : strcmp(to, "store") == 0 ? 16 : 24;
     bool taken[64] = {0};
@@ -258,9 +294,15 @@ int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const 
     uint32_t id = first;
     for (uint32_t i = 0; i < limits->cbs && taken[id]; i++) id = (first + i + 1) % limits->cbs;
     if (taken[id]) diag_emit(tt->cx->module->diag, DIAG_TT_CBS, range, limits->name, limits->cbs);
-    TtCb cb = {.name = arena_printf(tt->arena, "cb_%s", name), .from = from, .to = to, .what = what,
-               .item_pages = (uint32_t)item_pages, .slots = (uint32_t)slots};
-    cb.desc = (TensixCb){.id = id, .format = format, .page_bytes = tensix_tile_bytes(format),
+    TtCb cb = {.name = arena_printf(tt->arena, "cb_%s", name),
+               .from = from,
+               .to = to,
+               .what = what,
+               .item_pages = (uint32_t)item_pages,
+               .slots = (uint32_t)slots};
+    cb.desc = (TensixCb){.id = id,
+                         .format = format,
+                         .page_bytes = tensix_tile_bytes(format),
                          .pages = (uint32_t)(item_pages * slots)};
     *VEC_PUSH(&tt->plan->cbs, tt->arena) = cb;
     return (int)tt->plan->cbs.count - 1;
@@ -268,8 +310,9 @@ int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const 
 
 int tt_add_scaler(Tt *tt, Range range) {
     if (tt->scaler_cb < 0)
-        tt->scaler_cb = tt_add_cb(tt, "scaler", "load", "compute", "1.0 in the first row of each face, for reductions",
-                                  TT_Float16_b, 1, 1, range);
+        tt->scaler_cb = tt_add_cb(tt, "scaler", "load", "compute",
+                                  "1.0 in the first row of each face, for reductions", TT_Float16_b,
+                                  1, 1, range);
     return tt->scaler_cb;
 }
 
@@ -277,21 +320,25 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
     TtFormat format;
     const Type *type = field->type;
     if (!tt_format(type->elem, &format) || type->rank == 0) {
-        tt_refuse(tt, ring, "a ring field of %s; tiles of f32, bf16 or f16 travel here", ty_text(type, tt->arena));
+        tt_refuse(tt, ring, "a ring field of %s; tiles of f32, bf16 or f16 travel here",
+                  ty_text(type, tt->arena));
         return;
     }
     const Value *value = ir_value(tt->k, field->ring);
     const char *ring_name = value->name ? value->name : "ring";
-    const char *name = is_only_field ? ring_name : arena_printf(tt->arena, "%s_%s", ring_name, field->name);
+    const char *name =
+        is_only_field ? ring_name : arena_printf(tt->arena, "%s_%s", ring_name, field->name);
     const char *what = arena_printf(tt->arena, "field %s of ring %s", field->name, ring_name);
     const char *from = op_text(ring, AT_FROM), *to = op_text(ring, AT_TO);
     int64_t pages = tt_pages(type, field->paging), slots = op_int(ring, AT_SLOTS, 1);
     bool exact = format == TT_Float32, is_input = strcmp(to, "compute") == 0;
     bool has_two = is_input && exact && field->moved && field->multiplied;
     field->cb = tt_add_cb(tt, name, from, to, what, format, pages, slots, ring->range);
-    tt->plan->cbs.at[field->cb].desc.unpack_to_dest = is_input && exact && (has_two || !field->multiplied);
+    tt->plan->cbs.at[field->cb].desc.unpack_to_dest =
+        is_input && exact && (has_two || !field->multiplied);
     field->fpu_cb = !has_two ? field->cb
-                             : tt_add_cb(tt, arena_printf(tt->arena, "%s_fpu", name), from, to, what, format, pages, slots, ring->range);
+                             : tt_add_cb(tt, arena_printf(tt->arena, "%s_fpu", name), from, to,
+                                         what, format, pages, slots, ring->range);
 }
 
 static void note_scaler(Tt *tt, const Op *op) {
@@ -306,8 +353,11 @@ void tt_plan_fields(Tt *tt) {
         if (op_attr(op, AT_OVERLAY) || op_word(op, AT_LIFE, LIFE_TASK) == LIFE_KERNEL)
             tt_refuse(tt, op, "a ring that lives longer than its task, or lies over another");
         for (int i = 0; i < type->field_count; i++)
-            *VEC_PUSH(&tt->fields, tt->arena) = (TtField){.ring = op->results[0], .name = type->fields[i].name,
-                                                          .type = type->fields[i].type, .cb = -1, .fpu_cb = -1};
+            *VEC_PUSH(&tt->fields, tt->arena) = (TtField){.ring = op->results[0],
+                                                          .name = type->fields[i].name,
+                                                          .type = type->fields[i].type,
+                                                          .cb = -1,
+                                                          .fpu_cb = -1};
     }
     const Op *load = tt->role[TENSIX_READER], *compute = tt->role[TENSIX_COMPUTE];
     if (load) each(tt, load->regions[0], note_load);
@@ -318,8 +368,10 @@ void tt_plan_fields(Tt *tt) {
     for (size_t i = 0; i < tt->fields.count; i++) {
         TtField *field = &tt->fields.at[i];
         const Op *ring = ir_value(tt->k, field->ring)->op;
-        if (field->type->rank != 1) field->paging = PAGE_TILE;
-        else if (field->paging == PAGE_ANY) field->paging = PAGE_VECTOR;
+        if (field->type->rank != 1)
+            field->paging = PAGE_TILE;
+        else if (field->paging == PAGE_ANY)
+            field->paging = PAGE_VECTOR;
         add_field_cbs(tt, field, ring, ir_type(tt->k, field->ring)->field_count == 1);
     }
     if (!compute) return;
@@ -327,7 +379,8 @@ void tt_plan_fields(Tt *tt) {
     each(tt, compute->regions[0], note_scaler);
 }
 
-/* ------------------------------------------------------------------------------------------- DRAM buffers */
+/* ------------------------------------------------------------------------------------------- DRAM
+ * buffers */
 
 /* The parameter in whose memory a tensor lies. */
 static int param_of(const Kernel *k, Ref ref) {
@@ -353,8 +406,10 @@ static bool place_tensor(Tt *tt, Ref tensor, TtBuffer *buffer) {
     if (!v->op) {
         buffer->base = add_number(tt, (TtNumber){.kind = NUMBER_ADDRESS, .arg = v->index});
         for (int d = 0; d < rank; d++) {
-            buffer->extent[d] = add_number(tt, (TtNumber){.kind = NUMBER_EXTENT, .arg = v->index, .dim = d});
-            buffer->stride[d] = add_number(tt, (TtNumber){.kind = NUMBER_STRIDE, .arg = v->index, .dim = d});
+            buffer->extent[d] =
+                add_number(tt, (TtNumber){.kind = NUMBER_EXTENT, .arg = v->index, .dim = d});
+            buffer->stride[d] =
+                add_number(tt, (TtNumber){.kind = NUMBER_STRIDE, .arg = v->index, .dim = d});
         }
         return true;
     }
@@ -362,7 +417,8 @@ static bool place_tensor(Tt *tt, Ref tensor, TtBuffer *buffer) {
     RefList extents = op_list(v->op, 0), strides = op_list(v->op, 1);
     buffer->base = add_value(tt, op_operand(v->op, 0));
     for (int d = 0; d < rank; d++) {
-        if (!is_launch_value(tt, extents.at[d]) || !is_launch_value(tt, strides.at[d])) return false;
+        if (!is_launch_value(tt, extents.at[d]) || !is_launch_value(tt, strides.at[d]))
+            return false;
         buffer->open[d] = extents.at[d] == REF_NONE;
         if (!buffer->open[d]) buffer->extent[d] = add_value(tt, extents.at[d]);
         buffer->stride[d] = add_value(tt, strides.at[d]);
@@ -373,8 +429,10 @@ static bool place_tensor(Tt *tt, Ref tensor, TtBuffer *buffer) {
 /* Of the same tensor. */
 static bool same_buffer(const TtBuffer *a, const TtBuffer *b) {
     bool same = a->output == b->output && memcmp(&a->fill, &b->fill, sizeof a->fill) == 0 &&
-                a->layout.paging == b->layout.paging && a->layout.row == b->layout.row && a->layout.column == b->layout.column;
-    for (int d = 0; same && d < a->layout.rank; d++) same = a->layout.grain[d] == b->layout.grain[d];
+                a->layout.paging == b->layout.paging && a->layout.row == b->layout.row &&
+                a->layout.column == b->layout.column;
+    for (int d = 0; same && d < a->layout.rank; d++)
+        same = a->layout.grain[d] == b->layout.grain[d];
     return same;
 }
 
@@ -383,7 +441,8 @@ static bool check_offsets(Tt *tt, const Op *access, const TtLayout *layout) {
     bool good = true;
     for (int d = 0; d < offsets.count; d++) {
         if (tt_multiple(tt->k, offsets.at[d]) % layout->grain[d] == 0) continue;
-        diag_emit(tt->cx->module->diag, DIAG_TT_OFFSET, access->range, d, (long long)layout->grain[d]);
+        diag_emit(tt->cx->module->diag, DIAG_TT_OFFSET, access->range, d,
+                  (long long)layout->grain[d]);
         good = false;
     }
     return good;
@@ -391,8 +450,8 @@ static bool check_offsets(Tt *tt, const Op *access, const TtLayout *layout) {
 
 static void note_f16(Tt *tt, const char *name) {
     diag_emit(tt->cx->module->diag, DIAG_TT_F16, tt->k->range, name);
-    *VEC_PUSH(&tt->plan->notes, tt->arena) =
-        arena_printf(tt->arena, "f16 tensor %s travels as Float16_b: 8 significant bits instead of 11", name);
+    *VEC_PUSH(&tt->plan->notes, tt->arena) = arena_printf(
+        tt->arena, "f16 tensor %s travels as Float16_b: 8 significant bits instead of 11", name);
 }
 
 int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
@@ -404,11 +463,13 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
     Ref mask = op_operand(access, is_load ? 1 : 2);
     const Attr *fill = op_attr(access, AT_FILL);
     if (mask) {
-        tt_refuse(tt, access, "a mask that is no box of the tensor; compare each index with its extent only");
+        tt_refuse(tt, access,
+                  "a mask that is no box of the tensor; compare each index with its extent only");
         return -1;
     }
     if (op_attr(access, AT_WRAP)) {
-        tt_refuse(tt, access, "an index taken modulo the extent; pages cannot wrap, clip it by a mask");
+        tt_refuse(tt, access,
+                  "an index taken modulo the extent; pages cannot wrap, clip it by a mask");
         return -1;
     }
     if (fill && !ref_is_literal(fill->ref)) {
@@ -424,27 +485,31 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
     buffer.layout = tt_layout(ir_type(tt->k, tensor)->rank, dims, tile, paging);
     if (!check_offsets(tt, access, &buffer.layout)) return -1;
     for (size_t i = 0; i < tt->plan->buffers.count; i++)
-        if (tt->buffer_tensors.at[i] == tensor && same_buffer(&buffer, &tt->plan->buffers.at[i])) return (int)i;
+        if (tt->buffer_tensors.at[i] == tensor && same_buffer(&buffer, &tt->plan->buffers.at[i]))
+            return (int)i;
     if (buffer.arg < 0 || !place_tensor(tt, tensor, &buffer)) {
         tt_refuse(tt, access, "a tensor whose base, extents or strides differ between tasks");
         return -1;
     }
     const char *param = ir_value(tt->k, tt->k->body->args[buffer.arg])->name;
-    buffer.name = param ? arena_string(tt->arena, param, strlen(param)) : arena_printf(tt->arena, "arg%d", buffer.arg);
+    buffer.name = param ? arena_string(tt->arena, param, strlen(param))
+                        : arena_printf(tt->arena, "arg%d", buffer.arg);
     if (buffer.elem == EL_F16) note_f16(tt, buffer.name);
     *VEC_PUSH(&tt->buffer_tensors, tt->arena) = tensor;
     *VEC_PUSH(&tt->plan->buffers, tt->arena) = buffer;
     return (int)tt->plan->buffers.count - 1;
 }
 
-/* ---------------------------------------------------------------------------------------- arguments, limits */
+/* ----------------------------------------------------------------------------------------
+ * arguments, limits */
 
 int tt_arg(Tt *tt, TtArgKind kind, const char *name, int index, int dim, Elem elem) {
     for (size_t i = 0; i < tt->plan->args.count; i++) {
         const TtArg *arg = &tt->plan->args.at[i];
         if (arg->kind == kind && arg->index == index && arg->dim == dim) return (int)i;
     }
-    if (tt->plan->args.count == TENSIX_MAX_ARGS) tt_refuse(tt, NULL, "more than %d arguments", TENSIX_MAX_ARGS);
+    if (tt->plan->args.count == TENSIX_MAX_ARGS)
+        tt_refuse(tt, NULL, "more than %d arguments", TENSIX_MAX_ARGS);
     *VEC_PUSH(&tt->plan->args, tt->arena) = (TtArg){kind, name, index, dim, elem};
     return (int)tt->plan->args.count - 1;
 }
@@ -457,9 +522,11 @@ void tt_check_limits(Tt *tt) {
         const TtCb *cb = &tt->plan->cbs.at[i];
         int64_t size = (int64_t)cb->desc.pages * cb->desc.page_bytes;
         bytes += (size + 63) / 64 * 64;
-        text_add(&table, "\n    CB %2u %-20s %5u pages x %u slots x %u bytes = %9lld  %s", cb->desc.id, cb->name, cb->item_pages,
-                 cb->slots, cb->desc.page_bytes, (long long)size, cb->what);
+        text_add(&table, "\n    CB %2u %-20s %5u pages x %u slots x %u bytes = %9lld  %s",
+                 cb->desc.id, cb->name, cb->item_pages, cb->slots, cb->desc.page_bytes,
+                 (long long)size, cb->what);
     }
     if (bytes > most)
-        diag_emit(tt->cx->module->diag, DIAG_TT_L1, tt->k->range, (long long)bytes, limits->name, (long long)most, table.at);
+        diag_emit(tt->cx->module->diag, DIAG_TT_L1, tt->k->range, (long long)bytes, limits->name,
+                  (long long)most, table.at);
 }

@@ -1,8 +1,10 @@
-/* tt_role.c: what reader, compute and writer have in common: scalars, loops, branches, tasks, arguments.
+/* tt_role.c: what reader, compute and writer have in common: scalars, loops, branches, tasks,
+ * arguments.
  *
- * Scalars that a role needs are computed by its own processor, as C; the printer and its expressions are cstyle's. Only
- * what the role needs is printed, found by one walk backwards from its loops, offsets and scalar operands. Arguments,
- * accessors and CB numbers are declared at the top of kernel_main the first time that something asks for them. */
+ * Scalars that a role needs are computed by its own processor, as C; the printer and its
+ * expressions are cstyle's. Only what the role needs is printed, found by one walk backwards from
+ * its loops, offsets and scalar operands. Arguments, accessors and CB numbers are declared at the
+ * top of kernel_main the first time that something asks for them. */
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
@@ -13,10 +15,12 @@ bool role_is_scalar_op(const Kernel *k, const Op *op) {
     if (op->result_count != 1 || op->region_count || !op_has(op->code, TRAIT_PURE)) return false;
     const Type *type = ir_type(k, op->results[0]);
     if (!ty_is_scalar(type) || type->pointer) return false;
-    return cs_is_elementwise(op->code) || op->code == OP_EXTENT || op->code == OP_STRIDE || op->code == OP_NUM_PROGRAMS;
+    return cs_is_elementwise(op->code) || op->code == OP_EXTENT || op->code == OP_STRIDE ||
+           op->code == OP_NUM_PROGRAMS;
 }
 
-/* ---------------------------------------------------------------------------------------------- what is needed */
+/* ----------------------------------------------------------------------------------------------
+ * what is needed */
 
 void role_need(Role *role, Ref ref) {
     const Kernel *k = role->tt->k;
@@ -35,20 +39,23 @@ void role_need(Role *role, Ref ref) {
         }
     } else if (v->op && v->op->code == OP_IF) {
         role_need(role, owner->operands[0]);
-        for (int i = 0; i < owner->region_count; i++) role_need(role, owner->regions[i]->last->operands[v->index]);
+        for (int i = 0; i < owner->region_count; i++)
+            role_need(role, owner->regions[i]->last->operands[v->index]);
     } else if (v->op) {
         for (int i = 0; i < owner->operand_count; i++) role_need(role, owner->operands[i]);
     }
 }
 
 static bool is_index_op(const Kernel *k, const Op *op) {
-    return op->result_count == 1 && !ty_is_scalar(ir_type(k, op->results[0])) && tt_is_index(k, op->results[0]);
+    return op->result_count == 1 && !ty_is_scalar(ir_type(k, op->results[0])) &&
+           tt_is_index(k, op->results[0]);
 }
 
 static void need_region(Role *role, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         int count = op->code == OP_FOR ? 3 : op->operand_count;
-        bool is_quiet = role_is_scalar_op(role->tt->k, op) || is_index_op(role->tt->k, op) || op->code == OP_YIELD;
+        bool is_quiet = role_is_scalar_op(role->tt->k, op) || is_index_op(role->tt->k, op) ||
+                        op->code == OP_YIELD;
         for (int i = 0; i < count && !is_quiet; i++) role_need(role, op->operands[i]);
         for (int i = 0; i < op->region_count; i++) need_region(role, op->regions[i]);
     }
@@ -57,15 +64,18 @@ static void need_region(Role *role, const Region *region) {
 void role_init(Role *role, Tt *tt, int kernel) {
     *role = (Role){.tt = tt, .kernel = kernel, .head = text_new(tt->arena)};
     cs_init(&role->p, tt->arena, tt->k, &dialect_tensix);
-    static const char *const words[] = {"task", "first_task", "task_count", "kernel_main", "from", "to", "page", "r", "c", "p", "kt",
-                                        "i", "j", "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7", NULL};
+    static const char *const words[] = {
+        "task", "first_task", "task_count", "kernel_main", "from", "to", "page", "r",
+        "c",    "p",          "kt",         "i",           "j",    "i0", "i1",   "i2",
+        "i3",   "i4",         "i5",         "i6",          "i7",   NULL};
     cs_reserve(&role->p, words);
     role->p.depth = 1;
     role->needed = ARENA_ARRAY(tt->arena, bool, tt->k->values.count);
     if (tt->role[kernel]) need_region(role, tt->role[kernel]->regions[0]);
 }
 
-/* ------------------------------------------------------------------------------------------------ declarations */
+/* ------------------------------------------------------------------------------------------------
+ * declarations */
 
 static void declare(Role *role, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void declare(Role *role, const char *format, ...) {
@@ -83,7 +93,8 @@ const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, in
     if (name) return name;
     name = cs_fresh(&role->p, hint);
     map_set(&role->declared, role->tt->arena, key, (void *)name);
-    declare(role, "const u32 %s = get_common_arg_val<u32>(%d);", name, tt_arg(role->tt, kind, hint, index, dim, EL_U32));
+    declare(role, "const u32 %s = get_common_arg_val<u32>(%d);", name,
+            tt_arg(role->tt, kind, hint, index, dim, EL_U32));
     return name;
 }
 
@@ -96,11 +107,16 @@ static const char *param(Role *role, Ref ref) {
     Elem elem = v->type->elem;
     name = cs_name(&role->p, ref);
     map_set(&role->declared, tt->arena, key, (void *)name);
-    if (v->type->pointer || elem == EL_F64) tt_refuse(tt, NULL, "arithmetic on parameter `%s` (%s)", name, ty_text(v->type, tt->arena));
-    int number = tt_arg(tt, ARG_SCALAR, arena_string(tt->arena, name, strlen(name)), v->index, 0, elem);
+    if (v->type->pointer || elem == EL_F64)
+        tt_refuse(tt, NULL, "arithmetic on parameter `%s` (%s)", name, ty_text(v->type, tt->arena));
+    int number =
+        tt_arg(tt, ARG_SCALAR, arena_string(tt->arena, name, strlen(name)), v->index, 0, elem);
     const char *type = cs_register_type(&role->p, elem);
-    if (elem_is_float(elem)) declare(role, "const f32 %s = tw_as_f32(get_common_arg_val<u32>(%d));", name, number);
-    else declare(role, "const %s %s = (%s)get_common_arg_val<%s>(%d);", type, name, type, elem_is_signed(elem) ? "i32" : "u32", number);
+    if (elem_is_float(elem))
+        declare(role, "const f32 %s = tw_as_f32(get_common_arg_val<u32>(%d));", name, number);
+    else
+        declare(role, "const %s %s = (%s)get_common_arg_val<%s>(%d);", type, name, type,
+                elem_is_signed(elem) ? "i32" : "u32", number);
     return name;
 }
 
@@ -120,16 +136,19 @@ const char *role_accessor(Role *role, int buffer) {
     const char *name = map_get(&role->declared, key);
     if (name) return name;
     const char *hint = role->tt->plan->buffers.at[buffer].name;
-    const char *address = role_arg(role, ARG_ADDRESS, arena_printf(role->tt->arena, "%s_address", hint), buffer, 0);
+    const char *address =
+        role_arg(role, ARG_ADDRESS, arena_printf(role->tt->arena, "%s_address", hint), buffer, 0);
     name = cs_fresh(&role->p, arena_printf(role->tt->arena, "%s_pages", hint));
     map_set(&role->declared, role->tt->arena, key, (void *)name);
-    declare(role, "constexpr auto %s_layout = TensorAccessorArgs<%d>();", name, 2 * (int)role->buffers.count);
+    declare(role, "constexpr auto %s_layout = TensorAccessorArgs<%d>();", name,
+            2 * (int)role->buffers.count);
     declare(role, "const auto %s = TensorAccessor(%s_layout, %s);", name, name, address);
     *VEC_PUSH(&role->buffers, role->tt->arena) = buffer;
     return name;
 }
 
-/* ----------------------------------------------------------------------------------------------------- scalars */
+/* -----------------------------------------------------------------------------------------------------
+ * scalars */
 
 const char *role_ref(Role *role, Ref ref) {
     if (!ref_is_value(ref)) return cs_ref(&role->p, ref);
@@ -143,16 +162,21 @@ static const char *tensor_part(Role *role, const Op *op) {
     const Value *tensor = ir_value(k, op->operands[0]);
     int dim = (int)op_int(op, AT_DIM, 0);
     bool extent = op->code == OP_EXTENT;
-    if (tensor->op && tensor->op->code == OP_TENSOR) return role_ref(role, op_list(tensor->op, !extent).at[dim]);
-    const char *hint = arena_printf(role->tt->arena, "%s_%s%d", tensor->name ? tensor->name : "t", extent ? "extent" : "stride", dim);
-    return arena_printf(role->tt->arena, "(i64)(i32)%s", role_arg(role, extent ? ARG_EXTENT : ARG_STRIDE, hint, tensor->index, dim));
+    if (tensor->op && tensor->op->code == OP_TENSOR)
+        return role_ref(role, op_list(tensor->op, !extent).at[dim]);
+    const char *hint = arena_printf(role->tt->arena, "%s_%s%d", tensor->name ? tensor->name : "t",
+                                    extent ? "extent" : "stride", dim);
+    return arena_printf(role->tt->arena, "(i64)(i32)%s",
+                        role_arg(role, extent ? ARG_EXTENT : ARG_STRIDE, hint, tensor->index, dim));
 }
 
 static const char *scalar_text(Role *role, const Op *op) {
     if (op->code == OP_EXTENT || op->code == OP_STRIDE) return tensor_part(role, op);
     if (op->code == OP_NUM_PROGRAMS) {
         int dim = (int)op_int(op, AT_DIM, 0);
-        return arena_printf(role->tt->arena, "(i32)%s", role_arg(role, ARG_GRID, arena_printf(role->tt->arena, "grid%d", dim), dim, 0));
+        return arena_printf(
+            role->tt->arena, "(i32)%s",
+            role_arg(role, ARG_GRID, arena_printf(role->tt->arena, "grid%d", dim), dim, 0));
     }
     const char *texts[3] = {0};
     for (int i = 0; i < op->operand_count && i < 3; i++) texts[i] = role_ref(role, op->operands[i]);
@@ -163,10 +187,13 @@ static void print_scalar(Role *role, const Op *op) {
     Ref result = op->results[0];
     if (!role->needed[result]) return;
     const char *text = scalar_text(role, op);
-    cs_line(&role->p, "const %s %s = %s;", cs_register_type(&role->p, ir_type(role->tt->k, result)->elem), cs_name(&role->p, result), text);
+    cs_line(&role->p, "const %s %s = %s;",
+            cs_register_type(&role->p, ir_type(role->tt->k, result)->elem),
+            cs_name(&role->p, result), text);
 }
 
-/* ----------------------------------------------------------------------------------------------------- control */
+/* -----------------------------------------------------------------------------------------------------
+ * control */
 
 static void share_name(Role *role, Ref value, const char *name) {
     cs_name(&role->p, value);
@@ -181,7 +208,8 @@ void role_open_for(Role *role, const Op *loop) {
         if (!role->needed[result] && !role->needed[body->args[i + 1]]) continue;
         const char *name = cs_name(&role->p, result);
         share_name(role, body->args[i + 1], name);
-        cs_line(&role->p, "%s %s = %s;", cs_register_type(&role->p, ir_type(k, result)->elem), name, role_ref(role, loop->operands[3 + i]));
+        cs_line(&role->p, "%s %s = %s;", cs_register_type(&role->p, ir_type(k, result)->elem), name,
+                role_ref(role, loop->operands[3 + i]));
     }
     const char *variable = cs_name(&role->p, body->args[0]);
     const char *type = cs_register_type(&role->p, ir_type(k, body->args[0])->elem);
@@ -189,8 +217,10 @@ void role_open_for(Role *role, const Op *loop) {
     const char *hi = role_ref(role, loop->operands[1]);
     bool by_one = ir_const_int(k, loop->operands[2], &step) && step == 1;
     const char *next = by_one ? arena_printf(role->tt->arena, "++%s", variable)
-                              : arena_printf(role->tt->arena, "%s += %s", variable, role_ref(role, loop->operands[2]));
-    cs_open(&role->p, "for (%s %s = %s; %s < %s; %s)", type, variable, role_ref(role, loop->operands[0]), variable, hi, next);
+                              : arena_printf(role->tt->arena, "%s += %s", variable,
+                                             role_ref(role, loop->operands[2]));
+    cs_open(&role->p, "for (%s %s = %s; %s < %s; %s)", type, variable,
+            role_ref(role, loop->operands[0]), variable, hi, next);
 }
 
 void role_scalar_yield(Role *role, const Op *loop) {
@@ -201,7 +231,10 @@ void role_scalar_yield(Role *role, const Op *loop) {
     for (int i = 0; i < count; i++) { /* all are read before one is written */
         bool is_carried = role->needed[loop->results[i]] || role->needed[body->args[i + 1]];
         next[i] = !is_carried ? NULL : cs_fresh(&role->p, "next");
-        if (next[i]) cs_line(&role->p, "const %s %s = %s;", cs_register_type(&role->p, ir_type(k, loop->results[i])->elem), next[i], role_ref(role, body->last->operands[i]));
+        if (next[i])
+            cs_line(&role->p, "const %s %s = %s;",
+                    cs_register_type(&role->p, ir_type(k, loop->results[i])->elem), next[i],
+                    role_ref(role, body->last->operands[i]));
     }
     for (int i = 0; i < count; i++)
         if (next[i]) cs_line(&role->p, "%s = %s;", cs_name(&role->p, loop->results[i]), next[i]);
@@ -221,25 +254,36 @@ static void print_for(Role *role, const Op *loop) {
 static void print_if(Role *role, const Op *op) {
     for (int i = 0; i < op->result_count; i++)
         if (role->needed[op->results[i]])
-            cs_line(&role->p, "%s %s;", cs_register_type(&role->p, ir_type(role->tt->k, op->results[i])->elem), cs_name(&role->p, op->results[i]));
+            cs_line(&role->p, "%s %s;",
+                    cs_register_type(&role->p, ir_type(role->tt->k, op->results[i])->elem),
+                    cs_name(&role->p, op->results[i]));
         else if (!ty_is_scalar(ir_type(role->tt->k, op->results[i])))
             tt_refuse(role->tt, op, "a tile chosen by a branch; use `select`");
     for (int r = 0; r < op->region_count; r++) {
         const Region *region = op->regions[r];
         if (r > 0 && region->first == region->last && !op->result_count) break;
-        if (r == 0) cs_open(&role->p, "if (%s)", role_ref(role, op->operands[0]));
-        else cs_reopen(&role->p, "else");
+        if (r == 0)
+            cs_open(&role->p, "if (%s)", role_ref(role, op->operands[0]));
+        else
+            cs_reopen(&role->p, "else");
         role_region(role, region);
         for (int i = 0; i < op->result_count; i++)
             if (role->needed[op->results[i]])
-                cs_line(&role->p, "%s = %s;", cs_name(&role->p, op->results[i]), role_ref(role, region->last->operands[i]));
+                cs_line(&role->p, "%s = %s;", cs_name(&role->p, op->results[i]),
+                        role_ref(role, region->last->operands[i]));
     }
     cs_close(&role->p);
 }
 
 static bool is_silent(Opcode code) {
     switch (code) {
-    case OP_ROLE: case OP_RETURN: case OP_ASSUME: case OP_TENSOR: case OP_RING: case OP_TASKS: return true;
+    case OP_ROLE:
+    case OP_RETURN:
+    case OP_ASSUME:
+    case OP_REQUIRE:
+    case OP_TENSOR:
+    case OP_RING:
+    case OP_TASKS: return true;
     default: return false;
     }
 }
@@ -248,10 +292,14 @@ void role_region(Role *role, const Region *region) {
     size_t mark = role->enter ? role->enter(role) : 0;
     for (const Op *op = region->first; op; op = op->next) {
         if (is_silent(op->code)) continue;
-        if (role_is_scalar_op(role->tt->k, op)) print_scalar(role, op);
-        else if (op->code == OP_FOR) print_for(role, op);
-        else if (op->code == OP_IF) print_if(role, op);
-        else role->visit(role, op);
+        if (role_is_scalar_op(role->tt->k, op))
+            print_scalar(role, op);
+        else if (op->code == OP_FOR)
+            print_for(role, op);
+        else if (op->code == OP_IF)
+            print_if(role, op);
+        else
+            role->visit(role, op);
         if (role->after) role->after(role, op);
     }
     if (role->leave) role->leave(role, mark);
@@ -266,11 +314,13 @@ static void print_indices(Role *role) {
         const char *type = cs_register_type(&role->p, ir_type(role->tt->k, body->args[i])->elem);
         const char *name = cs_name(&role->p, body->args[i]);
         if (i == 0) {
-            if (role->needed[body->args[i]]) cs_line(&role->p, "const %s %s = (%s)%s;", type, name, type, rest);
+            if (role->needed[body->args[i]])
+                cs_line(&role->p, "const %s %s = (%s)%s;", type, name, type, rest);
             break;
         }
         const char *extent = role_ref(role, tasks->operands[i]);
-        if (role->needed[body->args[i]]) cs_line(&role->p, "const %s %s = (%s)(%s %% (u32)%s);", type, name, type, rest, extent);
+        if (role->needed[body->args[i]])
+            cs_line(&role->p, "const %s %s = (%s)(%s %% (u32)%s);", type, name, type, rest, extent);
         bool is_read = false;
         for (int j = 0; j < i; j++) is_read |= role->needed[body->args[j]];
         if (!is_read) break;
@@ -309,15 +359,24 @@ char *role_finish(Role *role, const char *includes) {
         }
     }
     Text out = text_new(tt->arena);
-    text_add(&out, "// %s: what role `%s` of kernel `%s` does, for one core's share of the tasks.\n// Made by Tilewright; plan.json has the arguments and circular buffers.\n",
-             tt_file_name(role->kernel), role->kernel == TENSIX_READER ? "load" : role->kernel == TENSIX_WRITER ? "store" : "compute", tt->plan->name);
+    text_add(&out,
+             "// %s: what role `%s` of kernel `%s` does, for one core's share of the tasks.\n// "
+             "Made by Tilewright; plan.json has the arguments and circular buffers.\n",
+             tt_file_name(role->kernel),
+             role->kernel == TENSIX_READER   ? "load"
+             : role->kernel == TENSIX_WRITER ? "store"
+                                             : "compute",
+             tt->plan->name);
     text_add(&out, "#include \"%s\"\n\nvoid kernel_main() {\n", includes);
     if (tt->role[role->kernel])
-        text_add(&out, "    const u32 first_task = get_arg_val<u32>(0), task_count = get_arg_val<u32>(1);\n");
+        text_add(
+            &out,
+            "    const u32 first_task = get_arg_val<u32>(0), task_count = get_arg_val<u32>(1);\n");
     text_add(&out, "%s%s\n%s}\n", role->head.at, role->first ? role->first : "", role->p.out.at);
     Text words = text_new(tt->arena);
     for (size_t i = 0; i < role->buffers.count; i++)
-        text_add(&words, "%s2, %u", i ? ", " : "", tensix_tile_bytes(tt->plan->buffers.at[role->buffers.at[i]].format));
+        text_add(&words, "%s2, %u", i ? ", " : "",
+                 tensix_tile_bytes(tt->plan->buffers.at[role->buffers.at[i]].format));
     tt->plan->compile_args[role->kernel] = words.at;
     return out.at;
 }
