@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""compile_all.py: every kernel of the table, emitted for CUDA, compiles for sm_90a by itself.
+
+Each case is emitted into a folder (`tilewright emit --target cuda`) and compiled there twice where the tools are: by
+plain nvcc, and by NVRTC through `tilewright check`, which only compiles when no arrays are compared. A spilled register
+or a warning is a failure. NVRTC comes from the tests' virtual environment; TILEWRIGHT_NVRTC names the library.
+"""
+import concurrent.futures
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TOOL = str(ROOT / "build/tilewright")
+
+
+def arrays(dtype, **shapes):
+    return [word for name, shape in shapes.items() for word in ("--arg", f"{name}=zeros:{dtype}[{shape}]")]
+
+
+def cases():
+    """Yields (title, kernel file, arguments)."""
+    for dtype in ("f32", "bf16"):
+        yield f"triton add {dtype}", "kernels/triton/add.py", arrays(dtype, x_ptr="4096", y_ptr="4096", output_ptr="4096") + [
+            "--arg", "n_elements=4096", "--arg", "BLOCK_SIZE=1024"]
+    yield "triton softmax f32", "kernels/triton/softmax.py", arrays("f32", in_ptr="8,1000", out_ptr="8,1000") + [
+        "--arg", "n_cols=1000", "--arg", "in_stride=1000", "--arg", "out_stride=1000", "--arg", "BLOCK=1024"]
+    for dtype, stages in (("f32", 2), ("f16", 3), ("bf16", 1)):
+        strides = "stride_am=256 stride_ak=1 stride_bk=256 stride_bn=1 stride_cm=256 stride_cn=1 M=256 N=256 K=256 BM=128 BN=128 BK=64"
+        yield f"triton matmul {dtype}, {stages} stages", "kernels/triton/matmul.py", arrays(
+            dtype, a_ptr="256,256", b_ptr="256,256", c_ptr="256,256") + [
+            word for pair in strides.split() for word in ("--arg", pair)] + ["--set", f"num_stages={stages}"]
+    sizes = ["-D", "M=256", "-D", "N=256", "-D", "K=256"]
+    shapes = dict(A="256,256", B="256,256", C="256,256")
+    yield "tilelang gemm f16", "kernels/tilelang/gemm.py", arrays("f16", **shapes) + sizes + ["-D", "dtype=float16"]
+    yield "tilelang gemm as printed", "kernels/tilelang/seed_gemm.py", arrays("f16", **shapes) + sizes
+    yield "tile c matmul", "kernels/tilec/matmul.tile.c", arrays("bf16", **{"g.A": "256,256", "g.B": "256,256", "g.C": "256,256"})
+
+
+def find_nvrtc():
+    if os.environ.get("TILEWRIGHT_NVRTC"):
+        return os.environ["TILEWRIGHT_NVRTC"]
+    pattern = os.path.join(os.environ.get("TILEWRIGHT_NVRTC_VENV", ".venv"), "lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*")
+    found = [path for path in glob.glob(str(ROOT / pattern)) if "alt" not in path]
+    return found[0] if found else None
+
+
+def run(command, **more):
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, **more)
+    return done.returncode, done.stdout.decode("utf-8", "replace")
+
+
+def compile_case(case, nvrtc):
+    title, file, arguments = case
+    errors = []
+    with tempfile.TemporaryDirectory() as folder:
+        status, output = run([TOOL, "emit", file, "--target", "cuda", "-o", folder] + arguments)
+        if status:
+            return [f"{title}: emit failed\n{output}"]
+        sources = sorted(pathlib.Path(folder).glob("*.cu"))
+        if not sources:
+            errors.append(f"{title}: nothing was emitted")
+        for source in sources if shutil.which("nvcc") else []:
+            status, output = run(["nvcc", "-arch=sm_90a", "-cubin", "--fmad=false", "-Xptxas", "-v", "-o", f"{folder}/k.cubin", str(source)])
+            spilled = [int(n) for n in re.findall(r"(\d+) bytes spill", output)]
+            if status or any(spilled) or "warning" in output:
+                errors.append(f"{title}: nvcc on {source.name}\n{output}")
+        if nvrtc:
+            env = dict(os.environ, TILEWRIGHT_NVRTC=nvrtc, TILEWRIGHT_CACHE_DIR=f"{folder}/cache")
+            status, output = run([TOOL, "emit", file, "--target", "cuda", "--cubin", "-o", f"{folder}/rtc"] + arguments, env=env)
+            if status:
+                errors.append(f"{title}: NVRTC\n{output}")
+    return errors
+
+
+def main():
+    nvrtc = find_nvrtc()
+    if not nvrtc and not shutil.which("nvcc"):
+        print("neither NVRTC nor nvcc is here")
+        return 1
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        results = list(pool.map(lambda case: compile_case(case, nvrtc), cases()))
+    errors = [error for result in results for error in result]
+    print("\n".join(errors))
+    print(f"{len(results)} kernels, {len(errors)} failed ({'nvcc' if shutil.which('nvcc') else ''} {'NVRTC' if nvrtc else ''})")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
