@@ -412,6 +412,33 @@ static int run_row(const Options *o, const Row *row, int *runs) {
     return failures;
 }
 
+/* --- fusion: x*y+z as one kernel against the pair mul, add --- */
+
+static double timed(const Options *o, const char *options) {
+    char command[2048], log[512];
+    snprintf(command, sizeof command, "%s/tilewright run %s --time", o->bin, options);
+    snprintf(log, sizeof log, "%s/log", o->folder);
+    return run(command, log) == 0 ? read_time(log) : NAN;
+}
+
+static void demo_fusion(const Options *o, const Target *target) {
+    enum { N = 1 << 22 };
+    static const char *const arrays[3] = {"--arg x_ptr=randn:f32[%d] --arg y_ptr=randn:f32[%d] --arg z_ptr=randn:f32[%d] --arg out_ptr=zeros:f32[%d] --arg n=%d --arg BLOCK=1024",
+                                          "--arg x_ptr=randn:f32[%d] --arg y_ptr=randn:f32[%d] --arg out_ptr=zeros:f32[%d] --arg n=%d --arg BLOCK=1024",
+                                          "--arg x_ptr=randn:f32[%d] --arg y_ptr=randn:f32[%d] --arg output_ptr=zeros:f32[%d] --arg n_elements=%d --arg BLOCK_SIZE=1024"};
+    static const char *const files[3] = {"fma.py", "mul.py", "add.py:add_kernel"};
+    double seconds[3];
+    for (int i = 0; i < 3; i++) {
+        char words[1024], options[1600];
+        snprintf(words, sizeof words, arrays[i], N, N, N, N, N);
+        snprintf(options, sizeof options, "kernels/triton/%s %s %s --grid %d", files[i], target->options, words, N / 1024);
+        seconds[i] = timed(o, options);
+    }
+    double mib = (double)N * 4 / (1 << 20);
+    printf("x*y+z on %s, f32, 2^22 elements: fused %.0f us moving %.0f MiB; mul then add %.0f us moving %.0f MiB; speed-up %.2fx\n", target->name,
+           seconds[0] * 1e6, 4 * mib, (seconds[1] + seconds[2]) * 1e6, 6 * mib, (seconds[1] + seconds[2]) / seconds[0]);
+}
+
 int main(int argc, char **argv) {
     Options o = {.bin = "build", .targets = "interp,cpu", .only = "", .seed = (uint64_t)time(NULL)};
     for (int i = 1; i < argc; i++) {
@@ -441,6 +468,9 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(rows[i].title, o.only)) failures += run_row(&o, &rows[i], &runs);
     if (o.demo) printf("\nerror: largest |result - float64 reference| in units of its bound (1.000 is the limit) over all shapes\n");
+    for (size_t g = 0; g < sizeof targets / sizeof *targets; g++) /* only where times mean something */
+        if (o.demo && !*o.only && listed(o.targets, targets[g].name) && (strcmp(targets[g].name, "cpu") == 0 || strcmp(targets[g].name, "cuda") == 0))
+            demo_fusion(&o, &targets[g]);
     printf("%d runs, %d failed\n", runs, failures);
     snprintf(cleanup, sizeof cleanup, "rm -rf %s", folder);
     return system(cleanup) != 0 || failures != 0;
