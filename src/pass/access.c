@@ -347,15 +347,7 @@ static void build_grid_wish(Access *x) {
         for (int i = 0; i < op->result_count; i++)
             if (op->results[i] == g->rows || op->results[i] == g->columns) last = op;
     Builder b = ir_builder_before(x->k, last ? last->next : x->k->body->first);
-    Op *programs = ir_begin(&b, OP_NUM_PROGRAMS);
-    op_set(x->k, programs, (Attr){.id = AT_DIM, .number = 0});
-    Ref count = ir_end(&b, programs, NULL);
-    Ref rows = g->rows ? g->rows : ir_binary(&b, OP_DIV, count, g->columns);
-    Ref extra = ir_binary(&b, OP_SUB, count, ir_binary(&b, OP_MUL, rows, g->columns));
-    Op *op = ir_begin(&b, OP_REQUIRE);
-    ir_operand(&b, op, extra);
-    op_set(x->k, op, (Attr){.id = AT_EQ, .number = 0});
-    ir_end(&b, op, NULL);
+    grid_order_require(&b, g);
 }
 
 /* --- what explain prints --- */

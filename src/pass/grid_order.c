@@ -102,3 +102,28 @@ void grid_order_build(Builder *b, Word order, int64_t group, Ref id, Ref rows, R
     *m = ir_binary(b, OP_ADD, first, ir_binary(b, OP_REM, within, size));
     *n = ir_binary(b, OP_DIV, within, size);
 }
+
+static bool is_required(const Kernel *k, Ref rows, Ref columns) {
+    for (const Op *op = k->body->first; op; op = op->next) {
+        if (op->code != OP_REQUIRE || op_int(op, AT_EQ, -1) != 0) continue;
+        const Op *extra = is_op(k, op->operands[0], OP_SUB, OP_SUB);
+        const Op *places = extra ? is_op(k, extra->operands[1], OP_MUL, OP_MUL) : NULL;
+        const Op *count = extra ? is_op(k, extra->operands[0], OP_NUM_PROGRAMS, OP_NUM_PROGRAMS) : NULL;
+        if (!places || !count || places->operands[1] != columns) continue;
+        if (!rows || places->operands[0] == rows) return true;
+    }
+    return false;
+}
+
+void grid_order_require(Builder *b, const GridOrder *grid) {
+    Kernel *k = b->kernel;
+    if (is_required(k, grid->rows, grid->columns)) return;
+    Op *programs = ir_begin(b, OP_NUM_PROGRAMS);
+    op_set(k, programs, (Attr){.id = AT_DIM, .number = 0});
+    Ref count = ir_end(b, programs, NULL);
+    Ref rows = grid->rows ? grid->rows : ir_binary(b, OP_DIV, count, grid->columns);
+    Op *op = ir_begin(b, OP_REQUIRE);
+    ir_operand(b, op, ir_binary(b, OP_SUB, count, ir_binary(b, OP_MUL, rows, grid->columns)));
+    op_set(k, op, (Attr){.id = AT_EQ, .number = 0});
+    ir_end(b, op, NULL);
+}

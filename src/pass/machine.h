@@ -15,6 +15,7 @@ typedef struct Machine {
     int reduce_lanes;         /* lanes of a float reduction's order: 16 on the CPU, 32 on SIMT */
     int vector_bytes;         /* of one load */
     bool dot_chains;          /* dot([A1 A2], [B1; B2], c) == dot(A2, B2, dot(A1, B1, c)), bit for bit */
+    Word plain_dot;           /* the instruction of a dot that no matrix unit takes */
 } Machine;
 
 /* NULL when unknown. */

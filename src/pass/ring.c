@@ -1,0 +1,65 @@
+/* ring.c: cut into roles and rings, or leave flat.
+ *
+ * Contract: access form in, with its sums stamped. Out: ring form,
+ *
+ *     kernel { prologue ; ring.. ; tasks { header ; role load {..} ; role compute {..} ; role store {..} } }
+ *
+ * proved by ring_check, with a plan in its attributes; or the same flat kernel, when the machine or the kernel gains
+ * nothing (a finding says why). Rings written in the source (Tile C's templates) are not cut again: they get the plan
+ * they lack, are proved, and are flattened for machines that run flat. */
+#include "pass/ring.h"
+
+#include "pass/ring_cut.h"
+
+Op *ring_tasks(const Kernel *k) {
+    for (Op *op = k->body->first; op; op = op->next)
+        if (op->code == OP_TASKS) return op;
+    return NULL;
+}
+
+/* Is every use of the program id one of the two places? Then the order can stand in for the code. */
+static bool reaches_id(const Kernel *k, const GridOrder *grid, Ref r, bool *seen) {
+    if (!ref_is_value(r) || seen[r] || r == grid->m || r == grid->n) return false;
+    seen[r] = true;
+    const Op *op = ir_value(k, r)->op;
+    if (!op) return false;
+    if (op->code == OP_PROGRAM_ID) return true;
+    for (int i = 0; i < op->operand_count; i++)
+        if (reaches_id(k, grid, op->operands[i], seen)) return true;
+    return false;
+}
+
+typedef struct IdSearch {
+    const Kernel *k;
+    const GridOrder *grid;
+    bool *seen;
+    bool found;
+} IdSearch;
+
+static void look_for_id(Op *op, void *user) {
+    IdSearch *s = user;
+    /* Pure ops count when something that acts uses them. */
+    if (op_has(op->code, TRAIT_PURE) && !op->region_count) return;
+    for (int i = 0; i < op->operand_count; i++)
+        s->found = s->found || reaches_id(s->k, s->grid, op->operands[i], s->seen);
+}
+
+static GridOrder find_grid(const Cut *c) {
+    GridOrder grid = c->cx->options.generic ? (GridOrder){.order = ORDER_CODE} : grid_order_find(c->k);
+    if (grid.order == ORDER_CODE || c->counts_programs) return (GridOrder){.order = ORDER_CODE};
+    IdSearch s = {c->k, &grid, ARENA_ARRAY(c->arena, bool, c->k->values.count), false};
+    ir_walk(c->k->body, look_for_id, &s);
+    return s.found ? (GridOrder){.order = ORDER_CODE} : grid;
+}
+
+bool pass_ring(PassContext *cx, Kernel *k) {
+    Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
+    c.all = cx->machine->roles_always || (cx->options.roles == 1 && cx->machine->roles_allowed);
+    ring_classify(&c);
+    Execution run = ring_choose(&c);
+    if (run == RUN_FLAT) return false;
+    c.grid = find_grid(&c);
+    Op *tasks = ring_cut(&c);
+    ring_plan(&c, tasks, run);
+    return true;
+}

@@ -1,0 +1,55 @@
+/* ring_cut.h: between the parts of `ring`: what goes where (ring_class.c), the cut itself (ring_cut.c), the plan
+ * (ring_plan.c). */
+#ifndef PASS_RING_CUT_H
+#define PASS_RING_CUT_H
+#include "pass/grid_order.h"
+#include "pass/pass.h"
+
+/* Loads that are handed over together, or one store. */
+typedef struct CutRing {
+    bool output;      /* compute -> store; else load -> compute */
+    Region *region;   /* where the accesses stand */
+    VEC(Op *) ops;    /* in source order */
+    Op *first_use, *last_use; /* of a load's value, as ops of the region */
+    bool copies;      /* a value outlives the region: get<copy> */
+    bool in_loop;
+    bool feeds_dot;
+    int64_t bytes;    /* of a slot */
+    const Op *loop;   /* the innermost loop around, or NULL */
+    int slots;        /* chosen with the execution */
+    Ref ring;         /* made by the cut */
+} CutRing;
+
+typedef struct Pair { /* bases that must not overlap for the cut to be right */
+    Ref a, b;
+} Pair;
+
+typedef struct Cut {
+    PassContext *cx;
+    Kernel *k;
+    Arena *arena;
+    bool all;             /* every access through a ring */
+    bool *replicable;     /* by Ref: each role computes its own */
+    size_t value_count;
+    Map order;            /* op -> place in a walk, from 1 */
+    Map ring_of;          /* op -> index into rings, plus 1 */
+    VEC(CutRing *) rings; /* inputs by first load, then outputs */
+    VEC(Pair) apart;
+    GridOrder grid;
+    bool counts_programs;    /* each program of the grid acts on its own: atomics, prints */
+    bool waits_for_programs; /* programs may wait for each other: neither persistence nor hoisting */
+    const char *explicit_mode; /* the first op that keeps the kernel from being cut at all, or NULL */
+    VEC(Finding) refusals; /* loads that stay where they are, and why */
+} Cut;
+
+void ring_classify(Cut *c);
+int ring_order(const Cut *c, const Op *op);
+CutRing *ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compute */
+
+/* Rewrites the kernel into prologue, rings, tasks and roles. */
+Op *ring_cut(Cut *c); /* the tasks op */
+
+typedef enum Execution { RUN_FLAT, RUN_SKEW, RUN_ROLES } Execution;
+Execution ring_choose(Cut *c);             /* with a finding that says why */
+void ring_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
+#endif

@@ -1,0 +1,216 @@
+/* ring_plan.c: which execution, and with what slots, workers, persistence and order.
+ *
+ * The structure that the cut makes does not depend on the machine; everything here does, is written into attributes, and
+ * changes no bit of the result. Hints of the source come first (num_stages, num_warps), then what the machine's table
+ * says, and options override both. Every choice is a finding, so that nothing runs flat unnoticed. */
+#include "pass/ring_cut.h"
+
+#include <string.h>
+
+/* --- how many slots --- */
+
+enum { DEFAULT_STAGES = 3 };
+
+static int stages_of(const Cut *c, const CutRing *ring) {
+    if (c->cx->options.num_stages >= 0) return c->cx->options.num_stages;
+    int64_t whole = kernel_int(c->k, AT_STAGES, DEFAULT_STAGES);
+    return (int)(ring && ring->loop ? op_int(ring->loop, AT_STAGES, whole) : whole);
+}
+
+static bool is_pipelined(const CutRing *ring) { return !ring->output && ring->in_loop; }
+
+static int64_t ring_bytes(const Cut *c) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < c->rings.count; i++) bytes += c->rings.at[i]->slots * c->rings.at[i]->bytes;
+    return bytes;
+}
+
+/* Fills in slots; false when even the fewest do not fit. */
+static bool choose_slots(Cut *c) {
+    int least = c->cx->machine->has_threads ? 2 : 1;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        CutRing *ring = c->rings.at[i];
+        int stages = stages_of(c, ring);
+        ring->slots = is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
+    }
+    while (ring_bytes(c) > c->cx->machine->ring_bytes) {
+        CutRing *largest = NULL;
+        for (size_t i = 0; i < c->rings.count; i++) {
+            CutRing *ring = c->rings.at[i];
+            if (ring->slots > (is_pipelined(ring) ? least : 1) &&
+                (!largest || ring->slots * ring->bytes > largest->slots * largest->bytes))
+                largest = ring;
+        }
+        if (!largest) return false;
+        largest->slots--;
+    }
+    return true;
+}
+
+/* --- execution --- */
+
+typedef struct DotSearch {
+    bool wide;
+    int64_t rows;
+    bool reduces_rows;
+} DotSearch;
+
+static void look_at_op(Op *op, void *user) {
+    DotSearch *s = user;
+    if (op->code == OP_DOT && op_word(op, AT_INSTR, WORD_NONE) == INSTR_WGMMA) s->wide = true;
+    switch (op->code) {
+    case OP_REDUCE: case OP_SCAN: case OP_SORT: case OP_FLIP: case OP_GATHER: case OP_CAT:
+        if (op_int(op, AT_AXIS, 0) == 0) s->reduces_rows = true;
+        break;
+    case OP_HISTOGRAM: case OP_RESHAPE: case OP_SLICE: case OP_INSERT: case OP_JOIN: s->reduces_rows = true; break;
+    default: break;
+    }
+}
+
+static Execution decide(Cut *c, const char **why) {
+    const Machine *machine = c->cx->machine;
+    const PassOptions *options = &c->cx->options;
+    if (c->explicit_mode) {
+        *why = arena_printf(c->arena, "`%s` keeps the kernel in explicit mode", c->explicit_mode);
+        return RUN_FLAT;
+    }
+    bool pipelined = false, dots = false;
+    int stages = 0;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        const CutRing *ring = c->rings.at[i];
+        if (!is_pipelined(ring)) continue;
+        pipelined = true;
+        dots = dots || ring->feeds_dot;
+        if (stages_of(c, ring) > stages) stages = stages_of(c, ring);
+    }
+    if (machine->roles_always) {
+        *why = "compute cannot reach memory on this machine";
+        return c->rings.count ? RUN_ROLES : RUN_FLAT;
+    }
+    if (options->roles == 1 && machine->roles_allowed && c->rings.count) {
+        *why = "asked for";
+        return RUN_ROLES;
+    }
+    if (!machine->roles_allowed && !machine->skew_allowed) {
+        *why = "this machine gains nothing from loads that run ahead";
+        return RUN_FLAT;
+    }
+    if (!pipelined || !dots) {
+        *why = "no loop loads what a dot multiplies";
+        return RUN_FLAT;
+    }
+    if (stages <= 1) {
+        *why = arena_printf(c->arena, "num_stages is %d", stages);
+        return RUN_FLAT;
+    }
+    DotSearch search = {0};
+    ir_walk(c->k->body, look_at_op, &search);
+    if (machine->roles_allowed && options->roles != 0 && search.wide) {
+        *why = "its dots are wide enough for a warp that only loads";
+        return RUN_ROLES;
+    }
+    if (machine->skew_allowed) {
+        *why = options->roles == 0 ? "roles are off" : "its dots are too small for a warp that only loads";
+        return RUN_SKEW;
+    }
+    *why = "this machine gains nothing from loads that run ahead";
+    return RUN_FLAT;
+}
+
+Execution ring_choose(Cut *c) {
+    static const char *const names[] = {"flat", "skew", "roles"};
+    const char *why = "";
+    Execution run = decide(c, &why);
+    if (run != RUN_FLAT && !choose_slots(c)) {
+        why = arena_printf(c->arena, "its slots take %lld bytes, the machine has %lld", (long long)ring_bytes(c),
+                           (long long)c->cx->machine->ring_bytes);
+        if (c->cx->machine->roles_always)
+            diag_emit(c->k->module->diag, DIAG_RING_CAPACITY, c->k->range, c->k->name, (long long)ring_bytes(c),
+                      (long long)c->cx->machine->ring_bytes);
+        run = RUN_FLAT;
+    }
+    pass_find(c->cx, c->k->range, "execution", "%s: %s", names[run], why);
+    if (run != RUN_FLAT || c->cx->machine->roles_allowed || c->cx->machine->skew_allowed)
+        for (size_t i = 0; i < c->refusals.count; i++) {
+            const Finding *f = &c->refusals.at[i];
+            pass_find(c->cx, f->range, f->subject, "%s", f->text);
+        }
+    return run;
+}
+
+/* --- attributes --- */
+
+static void set_int(Kernel *k, Op *op, AttrId id, int64_t number) { op_set(k, op, (Attr){.id = id, .number = number}); }
+
+static Op *find_role(const Op *tasks, const char *name) {
+    for (Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next)
+        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), name) == 0) return op;
+    return NULL;
+}
+
+/* Rows of the widest dot; consumers share them in pieces of 64. */
+static void look_at_rows(Op *op, void *user) {
+    const Kernel *k = ((void **)user)[0];
+    int64_t *rows = ((void **)user)[1];
+    if (op->code != OP_DOT || op_word(op, AT_INSTR, WORD_NONE) != INSTR_WGMMA) return;
+    int64_t own = ir_type(k, op->results[0])->extent[0];
+    if (*rows == 0 || own < *rows) *rows = own;
+}
+
+static int choose_workers(Cut *c, const Op *compute) {
+    DotSearch search = {0};
+    int64_t rows = 0;
+    void *both[2] = {c->k, &rows};
+    ir_walk(compute->regions[0], look_at_op, &search);
+    ir_walk(compute->regions[0], look_at_rows, both);
+    if (!search.wide || search.reduces_rows || rows < 128) return 1;
+    int most = (int)(rows / 64), wanted = c->cx->options.workers;
+    if (!wanted) wanted = most == 3 ? 3 : 2;
+    while (wanted > 1 && most % wanted) wanted--;
+    return wanted > most ? most : wanted;
+}
+
+static const char *value_name(const Kernel *k, Ref r) {
+    const char *name = ref_is_value(r) ? ir_value(k, r)->name : NULL;
+    return name ? name : "?";
+}
+
+static void plan_ring(Cut *c, const CutRing *cut, Execution run) {
+    Kernel *k = c->k;
+    Op *op = ir_value(k, cut->ring)->op;
+    bool wide = c->cx->machine->has_wgmma && cut->feeds_dot && run == RUN_ROLES;
+    int hold = wide && is_pipelined(cut) && cut->slots >= 3 ? 2 : 1;
+    set_int(k, op, AT_SLOTS, cut->slots);
+    if (hold > 1) set_int(k, op, AT_HOLD, hold);
+    const Type *type = ir_type(k, cut->ring);
+    for (size_t i = 0; i < cut->ops.count; i++)
+        pass_find(c->cx, cut->ops.at[i]->range, cut->output ? "store" : "load",
+                  "field %s of ring %s (%s to %s), %d slot%s of %lld bytes", type->fields[i].name,
+                  value_name(k, cut->ring), op_text(op, AT_FROM), op_text(op, AT_TO), cut->slots,
+                  cut->slots == 1 ? "" : "s", (long long)cut->bytes);
+    if (is_pipelined(cut) && cut->slots < stages_of(c, cut))
+        pass_find(c->cx, cut->ops.at[0]->range, "ring", "%d slots were asked for, %d fit into %lld bytes",
+                  stages_of(c, cut), cut->slots, (long long)c->cx->machine->ring_bytes);
+}
+
+void ring_plan(Cut *c, Op *tasks, Execution run) {
+    Kernel *k = c->k;
+    const Machine *machine = c->cx->machine;
+    for (size_t i = 0; i < c->rings.count; i++) plan_ring(c, c->rings.at[i], run);
+    Op *compute = find_role(tasks, "compute"), *store = find_role(tasks, "store");
+    int workers = run == RUN_ROLES && compute ? choose_workers(c, compute) : 1;
+    if (workers > 1) {
+        set_int(k, compute, AT_WORKERS, workers);
+        op_set(k, compute, (Attr){.id = AT_BY, .word = BY_M});
+    }
+    if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_ON, .text = "compute"});
+    if (!op_attr(tasks, AT_ORDER))
+        op_set(k, tasks, (Attr){.id = AT_ORDER, .word = tasks->operand_count == 1 ? ORDER_CODE : ORDER_ROW});
+    if (run == RUN_SKEW) op_set(k, tasks, (Attr){.id = AT_EXEC, .word = EXEC_SKEW});
+    int asked = c->cx->options.persist;
+    bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
+    bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));
+    if (persist) op_set(k, tasks, (Attr){.id = AT_PERSIST, .number = 1});
+    pass_find(c->cx, k->range, "execution", "%d worker%s in compute, %s, order %s", workers, workers == 1 ? "" : "s",
+              persist ? "persistent" : "one task a launch", word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);
+}

@@ -1,0 +1,107 @@
+/* stamp.c: fixes the order of sums before the cut.
+ *
+ * Contract: access form in and out. Every `dot` gets the matrix instruction that the machine will use for it (`instr`),
+ * every float sum or product along an axis the order in which the bits of its index are combined (`order`). Layout and
+ * emitters honour both in every execution, so that slots, roles, workers and persistence cannot change a bit; both
+ * depend only on shape, type, producer and machine (ir.md, bit identity).
+ *
+ * The order lists bits of the padded index, first combined first. Machines with threads: the bits of one 16-byte vector
+ * (behind a dot: of its fragment), the bits above the lanes from high to low, then the lanes from high to low.
+ *
+ *     reduce<add, axis=0> of f32[1024]:   order=[0, 1, 9, 8, 7, 6, 5, 4, 3, 2]       4 a vector, 32 lanes
+ *
+ * Without threads: all bits from high to low, which is whole vectors first, lanes last, on any vector width. Combines
+ * that are only associative keep neighbours together, from low to high. Scans go from element to element. */
+#include "pass/pass.h"
+
+static int bits_for(int64_t extent) {
+    int bits = 0;
+    while ((int64_t)1 << bits < extent) bits++;
+    return bits;
+}
+
+/* --- dot --- */
+
+static bool divides(int64_t unit, int64_t extent) { return extent % unit == 0; }
+
+static Word choose_instruction(const PassContext *cx, const Kernel *k, const Op *dot) {
+    const Machine *machine = cx->machine;
+    const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]), *c = ir_type(k, dot->operands[2]);
+    int64_t rows = a->extent[a->rank - 2], depth = a->extent[a->rank - 1], columns = b->extent[b->rank - 1];
+    int bits = elem_info[a->elem].bits;
+    bool half = (a->elem == EL_F16 || a->elem == EL_BF16) && b->elem == a->elem;
+    bool byte = bits == 8 && elem_is_float(a->elem) && b->elem == a->elem;
+    bool tf32 = a->elem == EL_F32 && b->elem == EL_F32 && op_word(dot, AT_PREC, PREC_IEEE) == PREC_TF32;
+    if (c->elem != EL_F32 || !(half || byte || tf32)) return machine->plain_dot;
+    int warps = cx->options.num_warps ? cx->options.num_warps : (int)kernel_int(k, AT_WARPS, 4);
+    /* The wide instruction reads B from shared memory in either order only for 16-bit types. */
+    if (machine->has_wgmma && half && a->rank == 2 && divides(64, rows) && divides(8, columns) && divides(16, depth) &&
+        warps % 4 == 0)
+        return INSTR_WGMMA;
+    if (machine->has_mma && divides(16, rows) && divides(8, columns) && divides(256 / bits, depth)) return INSTR_MMA;
+    return machine->plain_dot;
+}
+
+/* --- reductions --- */
+
+/* Do the elements come out of a matrix instruction, in the layout of its accumulator? */
+static bool is_behind_dot(const Kernel *k, Ref r, int depth) {
+    const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    if (!op || depth == 0) return false;
+    if (op->code == OP_DOT) {
+        Word instr = op_word(op, AT_INSTR, INSTR_FMA);
+        return instr == INSTR_WGMMA || instr == INSTR_MMA;
+    }
+    if (!op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+    const Type *type = ir_type(k, r);
+    for (int i = 0; i < op->operand_count; i++) {
+        if (!ref_is_value(op->operands[i])) continue;
+        const Type *from = ir_type(k, op->operands[i]);
+        if (from->rank == type->rank && ty_elements(from) == ty_elements(type) &&
+            is_behind_dot(k, op->operands[i], depth - 1))
+            return true;
+    }
+    return false;
+}
+
+static void stamp_reduce(const PassContext *cx, Kernel *k, Op *op) {
+    const Type *type = ir_type(k, op->operands[0]);
+    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
+    if (kind != COMBINE_REGION && !(elem_is_float(type->elem) && (kind == COMBINE_ADD || kind == COMBINE_MUL))) return;
+    int axis = (int)op_int(op, AT_AXIS, 0), bits = bits_for(type->extent[axis]), count = 0;
+    if (!bits) return;
+    int64_t *order = ARENA_ARRAY(k->module->arena, int64_t, bits);
+    bool last = axis == type->rank - 1, threads = cx->machine->has_threads && last;
+    bool fragment = threads && is_behind_dot(k, op->operands[0], 32);
+    int vector = fragment ? 1 : threads ? bits_for(cx->machine->vector_bytes / elem_info[type->elem].bytes) : 0;
+    int lanes = fragment ? 2 : threads ? bits_for(cx->machine->reduce_lanes) : 0;
+    if (kind == COMBINE_REGION) vector = bits;
+    for (int b = 0; b < vector && b < bits; b++) order[count++] = b;
+    for (int b = bits - 1; b >= vector + lanes; b--) order[count++] = b;
+    for (int b = vector + lanes - 1; b >= vector; b--)
+        if (b < bits) order[count++] = b;
+    op_set(k, op, (Attr){.id = AT_BITS, .list = {count, order}});
+}
+
+/* --- the pass --- */
+
+typedef struct Stamp {
+    PassContext *cx;
+    Kernel *k;
+} Stamp;
+
+static void stamp_op(Op *op, void *user) {
+    const Stamp *s = user;
+    if (op->code == OP_DOT) {
+        Word instr = choose_instruction(s->cx, s->k, op);
+        op_set(s->k, op, (Attr){.id = AT_INSTR, .word = instr});
+        pass_find(s->cx, op->range, "dot", "%s times %s by %s", ty_text(ir_type(s->k, op->operands[0]), s->cx->scratch),
+                  ty_text(ir_type(s->k, op->operands[1]), s->cx->scratch), word_info[instr].text);
+    }
+    if (op->code == OP_REDUCE) stamp_reduce(s->cx, s->k, op);
+}
+
+bool pass_stamp(PassContext *cx, Kernel *k) {
+    ir_walk(k->body, stamp_op, &(Stamp){cx, k});
+    return true;
+}
