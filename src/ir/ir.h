@@ -41,7 +41,7 @@ double elem_round(Elem elem, double value);
 /* --- enumerations and attributes (attrs.def) --- */
 typedef enum WordSet {
     WS_NONE, WS_CMP, WS_COMBINE, WS_ROUND, WS_NAN, WS_MATH, WS_SEM, WS_REACH, WS_CACHE, WS_EVICT, WS_SCOPE,
-    WS_UNIT, WS_PREC, WS_INSTR, WS_LIFE, WS_BY, WS_ORDER, WS_EXEC, WS_COUNT
+    WS_UNIT, WS_PREC, WS_INSTR, WS_LIFE, WS_BY, WS_ORDER, WS_COUNT
 } WordSet;
 /* One enumeration constant a word, counting over all sets: CMP_LT, COMBINE_ADD, ... */
 typedef enum Word {

@@ -5,7 +5,7 @@
  * extents, `other` the fill; carried pointers become their closed form and fall away. What is no box stays a gather,
  * with a finding that says why. Loops with a literal step count from one to one. What only a launch can tell is wished
  * for (`require`), unless options.generic forbids it: parameters that bound indices are not negative, a grid has as many
- * programs as tiles, bases and strides are aligned (machines with threads), an unknown last stride is 1.
+ * programs as tiles, an unknown last stride is 1. (Alignment is wished for by those who use it.)
  *
  *     %p = ptr_add %X, %o ; %m = cmp<lt> %o, %n ; %x = load %p, %m           %o = %pid * 64 + iota
  *  -> %TX = tensor %X, [%n], [1] ; %x = tload %TX, [%o0] : f32[64]           %o0 = %pid * 64
@@ -298,24 +298,6 @@ static void rewrite_store(Access *x, Plan *plan) {
 
 /* --- wishes --- */
 
-static bool is_parameter(const Access *x, Ref r) {
-    return ref_is_value(r) && !ir_value(x->k, r)->op && !ir_value(x->k, r)->region->owner;
-}
-
-/* 16-byte vectors and descriptors need aligned bases and strides. */
-static void wish_alignment(Access *x, const Plan *plan) {
-    if (!x->cx->machine->has_threads || x->a.generic || !is_parameter(x, plan->base)) return;
-    int64_t number, unit = 16 / elem_info[ir_type(x->k, plan->base)->elem].bytes;
-    const PlanDim *last = &plan->dim[plan->dim_count - 1];
-    if (!poly_const(last->stride, &number) || number != 1 || last->axis < 0) return;
-    affine_wish(&x->a, AT_ALIGN, 16, plan->base);
-    for (int i = 0; i + 1 < plan->dim_count; i++) {
-        Poly stride = plan->dim[i].stride;
-        if (stride.count != 1 || stride.at[0].count != 1 || stride.at[0].scale % unit == 0) continue;
-        if (is_parameter(x, stride.at[0].factor[0])) affine_wish(&x->a, AT_MULT, unit, stride.at[0].factor[0]);
-    }
-}
-
 static void build_wishes(Access *x) {
     Builder b = ir_builder(x->k, x->k->body);
     b.before = x->k->body->first;
@@ -463,7 +445,6 @@ bool pass_access(PassContext *cx, Kernel *k) {
                 plan->where = plan->op->range;
             }
         report(&x, plan);
-        if (plan->good) wish_alignment(&x, plan);
     }
     for (size_t i = 0; i < x.plans.count; i++) {
         Plan *plan = x.plans.at[i];

@@ -5,17 +5,9 @@
  *     kernel { prologue ; ring.. ; tasks { header ; role load {..} ; role compute {..} ; role store {..} } }
  *
  * proved by ring_check, with a plan in its attributes; or the same flat kernel, when the machine or the kernel gains
- * nothing (a finding says why). Rings written in the source (Tile C's templates) are not cut again: they get the plan
- * they lack, are proved, and are flattened for machines that run flat. */
-#include "pass/ring.h"
-
+ * nothing (a finding says why). A kernel that arrives in ring form is only proved. */
+#include "pass/ring_check.h"
 #include "pass/ring_cut.h"
-
-Op *ring_tasks(const Kernel *k) {
-    for (Op *op = k->body->first; op; op = op->next)
-        if (op->code == OP_TASKS) return op;
-    return NULL;
-}
 
 /* Is every use of the program id one of the two places? Then the order can stand in for the code. */
 static bool reaches_id(const Kernel *k, const GridOrder *grid, Ref r, bool *seen) {
@@ -52,14 +44,28 @@ static GridOrder find_grid(const Cut *c) {
     return s.found ? (GridOrder){.order = ORDER_CODE} : grid;
 }
 
+static bool is_written(const Kernel *k) {
+    for (const Op *op = k->body->first; op; op = op->next)
+        if (op->code == OP_TASKS) return true;
+    return false;
+}
+
 bool pass_ring(PassContext *cx, Kernel *k) {
+    if (is_written(k)) {
+        if (ring_check(cx, k) == RING_BOUNDED)
+            pass_find(cx, k->range, "ring", "no fault up to a bound; the roles' loops could not be matched for all trip counts");
+        pass_find(cx, k->range, "execution", "roles: as written");
+        return false;
+    }
     Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
     c.all = cx->machine->roles_always || (cx->options.roles == 1 && cx->machine->roles_allowed);
-    ring_classify(&c);
-    Execution run = ring_choose(&c);
+    cut_classify(&c);
+    Execution run = cut_choose(&c);
     if (run == RUN_FLAT) return false;
     c.grid = find_grid(&c);
-    Op *tasks = ring_cut(&c);
-    ring_plan(&c, tasks, run);
+    Op *tasks = cut_roles(&c);
+    cut_plan(&c, tasks, run);
+    if (ring_check(cx, k) == RING_BOUNDED)
+        ice(k->module->trap, "the rings cut from `%s` could not be proved", k->name);
     return true;
 }

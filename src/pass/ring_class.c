@@ -13,25 +13,27 @@
  * different parameters are taken to be apart, with a wish for the launch; the same base twice is one memory. */
 #include "pass/ring_cut.h"
 
-#include <string.h>
+
 
 enum { WORTH_BYTES = 1024 };
 
 /* --- order --- */
 
 static void number_region(Cut *c, const Region *region, uintptr_t *next) {
+    for (int i = 0; i < region->arg_count; i++) *VEC_PUSH(&c->values, c->arena) = region->args[i];
     for (const Op *op = region->first; op; op = op->next) {
         map_put_number(&c->order, c->arena, (uintptr_t)op, (void *)++*next);
         for (int i = 0; i < op->region_count; i++) number_region(c, op->regions[i], next);
+        for (int i = 0; i < op->result_count; i++) *VEC_PUSH(&c->values, c->arena) = op->results[i];
     }
 }
 
-int ring_order(const Cut *c, const Op *op) {
+int cut_order(const Cut *c, const Op *op) {
     MapEntry *entry = map_find_number(&c->order, (uintptr_t)op);
     return entry ? (int)(uintptr_t)entry->value : 0;
 }
 
-CutRing *ring_of(const Cut *c, const Op *op) {
+CutRing *cut_ring_of(const Cut *c, const Op *op) {
     MapEntry *entry = map_find_number(&c->ring_of, (uintptr_t)op);
     return entry ? c->rings.at[(uintptr_t)entry->value - 1] : NULL;
 }
@@ -84,7 +86,7 @@ static const Op *common_loop(const Op *a, const Op *b) {
 
 /* May a run before b, in one task? */
 static bool may_precede(const Cut *c, const Op *a, const Op *b) {
-    return ring_order(c, a) < ring_order(c, b) || common_loop(a, b);
+    return cut_order(c, a) < cut_order(c, b) || common_loop(a, b);
 }
 
 static bool is_promised_apart(const Cut *c, Ref a, Ref b) {
@@ -189,13 +191,12 @@ static bool value_is_replicable(Cut *c, Ref r) {
 static void find_replicable(Cut *c) {
     c->value_count = c->k->values.count;
     c->replicable = ARENA_ARRAY(c->arena, bool, c->value_count);
-    memset(c->replicable, true, c->value_count);
+    for (size_t i = 0; i < c->values.count; i++) c->replicable[c->values.at[i]] = true;
     for (bool changed = true; changed;) {
         changed = false;
-        for (Ref r = 1; r < c->value_count; r++) {
-            const Value *value = ir_value(c->k, r);
-            bool gone = value->op && !value->op->parent; /* removed by an earlier pass */
-            if (gone || !c->replicable[r] || value_is_replicable(c, r)) continue;
+        for (size_t i = 0; i < c->values.count; i++) {
+            Ref r = c->values.at[i];
+            if (!c->replicable[r] || value_is_replicable(c, r)) continue;
             c->replicable[r] = false;
             changed = true;
         }
@@ -227,9 +228,9 @@ static void note_use(Op *op, void *user) {
         Op *at = child_of(ring->region, op);
         bool leaves = op_has(op->code, TRAIT_TERMINATOR);
         if (leaves || (op->code == OP_FOR && i >= 3) || op->code == OP_WHILE) ring->copies = true;
-        if (!ring->first_use || ring_order(u->c, at) < ring_order(u->c, ring->first_use)) ring->first_use = at;
+        if (!ring->first_use || cut_order(u->c, at) < cut_order(u->c, ring->first_use)) ring->first_use = at;
         if (!(leaves && op->parent == ring->region) &&
-            (!ring->last_use || ring_order(u->c, at) > ring_order(u->c, ring->last_use)))
+            (!ring->last_use || cut_order(u->c, at) > cut_order(u->c, ring->last_use)))
             ring->last_use = at;
         if (op->code == OP_DOT) ring->feeds_dot = true;
         if (is_view(op)) note_uses(u->c, ring, op->results[0]);
@@ -293,7 +294,7 @@ static void consider_load(Cut *c, Op *op) {
 }
 
 static bool has_handover(const Cut *c, const Op *op) {
-    if (ring_of(c, op)) return true;
+    if (cut_ring_of(c, op)) return true;
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
             if (has_handover(c, inner)) return true;
@@ -313,20 +314,20 @@ static bool has_dot_or_write(const Op *op) {
 static bool may_share(const Cut *c, const CutRing *a, const CutRing *b) {
     if (a->region != b->region) return false;
     const Op *from = a->first_use, *to = b->first_use;
-    if (ring_order(c, from) > ring_order(c, to)) {
+    if (cut_order(c, from) > cut_order(c, to)) {
         from = b->first_use;
         to = a->first_use;
     }
     for (const Op *op = from; op && op != to; op = op->next) {
-        if (has_dot_or_write(op) || (has_handover(c, op) && !ring_of(c, op))) return false;
+        if (has_dot_or_write(op) || (has_handover(c, op) && !cut_ring_of(c, op))) return false;
     }
     return true;
 }
 
 static void merge(Cut *c, CutRing *into, const CutRing *from) {
     for (size_t i = 0; i < from->ops.count; i++) *VEC_PUSH(&into->ops, c->arena) = from->ops.at[i];
-    if (ring_order(c, from->first_use) < ring_order(c, into->first_use)) into->first_use = from->first_use;
-    if (!into->last_use || (from->last_use && ring_order(c, from->last_use) > ring_order(c, into->last_use)))
+    if (cut_order(c, from->first_use) < cut_order(c, into->first_use)) into->first_use = from->first_use;
+    if (!into->last_use || (from->last_use && cut_order(c, from->last_use) > cut_order(c, into->last_use)))
         into->last_use = from->last_use;
     into->copies |= from->copies;
     into->feeds_dot |= from->feeds_dot;
@@ -407,7 +408,7 @@ static void look_for_limits(Op *op, void *user) {
     }
 }
 
-void ring_classify(Cut *c) {
+void cut_classify(Cut *c) {
     uintptr_t next = 0;
     number_region(c, c->k->body, &next);
     ir_walk(c->k->body, look_for_limits, c);

@@ -247,7 +247,7 @@ static bool is_common(const Cut *c, const Op *op);
 
 static void clone_one(Cutter *cut, Builder *b, const Op *op) {
     Cut *c = cut->c;
-    CutRing *ring = ring_of(c, op);
+    CutRing *ring = cut_ring_of(c, op);
     b->range = op->range;
     if (ring) {
         if (ring->output) clone_store(cut, b, op, ring);
@@ -320,7 +320,7 @@ static bool is_common(const Cut *c, const Op *op) {
             if (ref_is_value(op->operands[i]) && !c->replicable[op->operands[i]]) return false;
         return true;
     }
-    if (op->region_count || !op->result_count || ring_of(c, op)) return false;
+    if (op->region_count || !op->result_count || cut_ring_of(c, op)) return false;
     for (int i = 0; i < op->result_count; i++) {
         const Type *type = ir_type(c->k, op->results[i]);
         bool scalar = type->kind == TY_TENSOR || ty_is_scalar(type);
@@ -433,7 +433,7 @@ static void gather_ids(Op *op, void *user) {
     if (op->code == OP_PROGRAM_ID && op->parent->owner) ir_move(op, c->k->body, c->k->body->first);
 }
 
-Op *ring_cut(Cut *c) {
+Op *cut_roles(Cut *c) {
     Kernel *k = c->k;
     ir_walk(k->body, gather_ids, c);
     /* The flat kernel moves into a region of its own, which is cloned from and then forgotten. */

@@ -31,6 +31,7 @@ typedef struct Cut {
     bool all;             /* every access through a ring */
     bool *replicable;     /* by Ref: each role computes its own */
     size_t value_count;
+    VEC(Ref) values;      /* all that are defined in the kernel */
     Map order;            /* op -> place in a walk, from 1 */
     Map ring_of;          /* op -> index into rings, plus 1 */
     VEC(CutRing *) rings; /* inputs by first load, then outputs */
@@ -42,14 +43,14 @@ typedef struct Cut {
     VEC(Finding) refusals; /* loads that stay where they are, and why */
 } Cut;
 
-void ring_classify(Cut *c);
-int ring_order(const Cut *c, const Op *op);
-CutRing *ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compute */
+void cut_classify(Cut *c);
+int cut_order(const Cut *c, const Op *op);
+CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compute */
 
 /* Rewrites the kernel into prologue, rings, tasks and roles. */
-Op *ring_cut(Cut *c); /* the tasks op */
+Op *cut_roles(Cut *c); /* the tasks op */
 
 typedef enum Execution { RUN_FLAT, RUN_SKEW, RUN_ROLES } Execution;
-Execution ring_choose(Cut *c);             /* with a finding that says why */
-void ring_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
+Execution cut_choose(Cut *c);             /* with a finding that says why */
+void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
 #endif

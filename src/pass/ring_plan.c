@@ -25,6 +25,13 @@ static int64_t ring_bytes(const Cut *c) {
     return bytes;
 }
 
+static const char *slot_table(const Cut *c) {
+    Text table = text_new(c->arena);
+    for (size_t i = 0; i < c->rings.count; i++)
+        text_add(&table, "%s%d x %lld bytes", i ? ", " : "", c->rings.at[i]->slots, (long long)c->rings.at[i]->bytes);
+    return table.at;
+}
+
 /* Fills in slots; false when even the fewest do not fit. */
 static bool choose_slots(Cut *c) {
     int least = c->cx->machine->has_threads ? 2 : 1;
@@ -117,7 +124,7 @@ static Execution decide(Cut *c, const char **why) {
     return RUN_FLAT;
 }
 
-Execution ring_choose(Cut *c) {
+Execution cut_choose(Cut *c) {
     static const char *const names[] = {"flat", "skew", "roles"};
     const char *why = "";
     Execution run = decide(c, &why);
@@ -125,8 +132,8 @@ Execution ring_choose(Cut *c) {
         why = arena_printf(c->arena, "its slots take %lld bytes, the machine has %lld", (long long)ring_bytes(c),
                            (long long)c->cx->machine->ring_bytes);
         if (c->cx->machine->roles_always)
-            diag_emit(c->k->module->diag, DIAG_RING_CAPACITY, c->k->range, c->k->name, (long long)ring_bytes(c),
-                      (long long)c->cx->machine->ring_bytes);
+            diag_emit(c->k->module->diag, DIAG_RING_CAPACITY, c->k->range, (long long)ring_bytes(c),
+                      (long long)c->cx->machine->ring_bytes, slot_table(c));
         run = RUN_FLAT;
     }
     pass_find(c->cx, c->k->range, "execution", "%s: %s", names[run], why);
@@ -193,7 +200,7 @@ static void plan_ring(Cut *c, const CutRing *cut, Execution run) {
                   stages_of(c, cut), cut->slots, (long long)c->cx->machine->ring_bytes);
 }
 
-void ring_plan(Cut *c, Op *tasks, Execution run) {
+void cut_plan(Cut *c, Op *tasks, Execution run) {
     Kernel *k = c->k;
     const Machine *machine = c->cx->machine;
     for (size_t i = 0; i < c->rings.count; i++) plan_ring(c, c->rings.at[i], run);
@@ -206,7 +213,8 @@ void ring_plan(Cut *c, Op *tasks, Execution run) {
     if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_ON, .text = "compute"});
     if (!op_attr(tasks, AT_ORDER))
         op_set(k, tasks, (Attr){.id = AT_ORDER, .word = tasks->operand_count == 1 ? ORDER_CODE : ORDER_ROW});
-    if (run == RUN_SKEW) op_set(k, tasks, (Attr){.id = AT_EXEC, .word = EXEC_SKEW});
+    Op *load = find_role(tasks, "load"); /* skew: the workers of compute load as well, some items ahead */
+    if (load && run == RUN_SKEW) op_set(k, load, (Attr){.id = AT_ON, .text = "compute"});
     int asked = c->cx->options.persist;
     bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
     bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));

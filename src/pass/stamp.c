@@ -12,6 +12,7 @@
  *
  * Without threads: all bits from high to low, which is whole vectors first, lanes last, on any vector width. Combines
  * that are only associative keep neighbours together, from low to high. Scans go from element to element. */
+#include "pass/layout.h"
 #include "pass/pass.h"
 
 static int bits_for(int64_t extent) {
@@ -20,26 +21,8 @@ static int bits_for(int64_t extent) {
     return bits;
 }
 
-/* --- dot --- */
-
-static bool divides(int64_t unit, int64_t extent) { return extent % unit == 0; }
-
 static Word choose_instruction(const PassContext *cx, const Kernel *k, const Op *dot) {
-    const Machine *machine = cx->machine;
-    const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]), *c = ir_type(k, dot->operands[2]);
-    int64_t rows = a->extent[a->rank - 2], depth = a->extent[a->rank - 1], columns = b->extent[b->rank - 1];
-    int bits = elem_info[a->elem].bits;
-    bool half = (a->elem == EL_F16 || a->elem == EL_BF16) && b->elem == a->elem;
-    bool byte = bits == 8 && elem_is_float(a->elem) && b->elem == a->elem;
-    bool tf32 = a->elem == EL_F32 && b->elem == EL_F32 && op_word(dot, AT_PREC, PREC_IEEE) == PREC_TF32;
-    if (c->elem != EL_F32 || !(half || byte || tf32)) return machine->plain_dot;
-    int warps = cx->options.num_warps ? cx->options.num_warps : (int)kernel_int(k, AT_WARPS, 4);
-    /* The wide instruction reads B from shared memory in either order only for 16-bit types. */
-    if (machine->has_wgmma && half && a->rank == 2 && divides(64, rows) && divides(8, columns) && divides(16, depth) &&
-        warps % 4 == 0)
-        return INSTR_WGMMA;
-    if (machine->has_mma && divides(16, rows) && divides(8, columns) && divides(256 / bits, depth)) return INSTR_MMA;
-    return machine->plain_dot;
+    return cx->machine->has_threads ? layout_dot_instr(cx, k, dot) : cx->machine->plain_dot;
 }
 
 /* --- reductions --- */

@@ -13,6 +13,7 @@ static const char add_text[] =
 static PassOptions warps(int n) {
     PassOptions options = pass_options_default;
     options.num_warps = n;
+    options.num_stages = 1; /* flat, where the text has no roles */
     return options;
 }
 
