@@ -283,6 +283,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
         start = seconds();
         bool ok = k->target->emit(k);
         add_step(k, "emit", seconds() - start, NULL, false);
+        write_explain(k); /* emitters find things too */
         if (!ok) return context_diagnose(cx, &k->diag, TW_ERROR_UNSUPPORTED);
     }
     if (request->stage == TW_STAGE_RUN) {

@@ -46,5 +46,5 @@ const Target *target_find(const char *name, const char **arch);
 int target_index(const Target *target);
 void target_names(Text *t); /* "cpu, interp, .." */
 
-extern const Target target_cpu, target_interp, target_tenstorrent;
+extern const Target target_cpu, target_cuda, target_emulated, target_interp, target_tenstorrent;
 #endif

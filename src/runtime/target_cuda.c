@@ -1,0 +1,421 @@
+/* target_cuda.c: the CUDA target: emitted .cu, NVRTC (else nvcc) to a cubin kept in the cache, the
+ * driver API. Driver and compiler are opened at run time, when a kernel is first built; without
+ * them emission still works and everything else says what is missing.
+ *
+ * One device (the first), its primary context; launches go to the default stream. The key of the
+ * cache holds text, preludes, architecture, and the compiler's identity and flags. */
+#include "runtime/cache.h"
+#include "runtime/cuda_code.h"
+#include "runtime/cuda_driver.h"
+#include "runtime/nvrtc.h"
+#include "runtime/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OUTPUT_BYTES = 16384, WHY_BYTES = 512 };
+
+typedef struct CudaState {
+    CudaDriver driver;
+    bool driver_open;
+    Nvrtc nvrtc;
+    bool nvrtc_open;
+} CudaState;
+
+static CudaState *get_state(tw_context *cx) {
+    void **slot = &cx->target_state[target_index(&target_cuda)];
+    if (!*slot) *slot = context_alloc(cx, sizeof(CudaState));
+    return *slot;
+}
+
+static tw_status need_driver(tw_context *cx, CudaState **out) {
+    CudaState *state = get_state(cx);
+    char why[WHY_BYTES];
+    *out = state;
+    if (state->driver_open) return TW_OK;
+    if (!cuda_driver_open(&state->driver, why, sizeof why))
+        return context_fail(cx, TW_ERROR_UNAVAILABLE, "%s", why);
+    state->driver_open = true;
+    return TW_OK;
+}
+
+static tw_status driver_fail(tw_context *cx, const CudaState *state, tw_status status,
+                             CudaResult result, const char *what) {
+    char text[WHY_BYTES];
+    cuda_driver_describe(&state->driver, result, text, sizeof text);
+    return context_fail(cx, status, "%s: %s", what, text);
+}
+
+static void enter(const CudaState *state) {
+    state->driver.context_push(state->driver.context);
+}
+static void leave(const CudaState *state) {
+    CudaContext old;
+    state->driver.context_pop(&old);
+}
+
+/* --- compiling --- */
+static bool find_nvcc(char *path, size_t capacity) {
+    const char *home = getenv("CUDA_HOME");
+    struct stat info;
+    if (process_find("nvcc", path, capacity)) return true;
+    if (home && snprintf(path, capacity, "%s/bin/nvcc", home) > 0 && stat(path, &info) == 0)
+        return true;
+    return snprintf(path, capacity, "/usr/local/cuda/bin/nvcc") > 0 && stat(path, &info) == 0;
+}
+
+/* The architecture to compile for: the machine's, or, for its generic one, the device's own. */
+static void choose_arch(const tw_kernel *k, const CudaState *state, char *arch, size_t capacity) {
+    const char *name = strchr(k->pass.machine->name, ':') + 1;
+    if (strcmp(name, "sm_80") == 0)
+        snprintf(arch, capacity, "sm_%d%d", state->driver.major, state->driver.minor);
+    else
+        snprintf(arch, capacity, "%s", name);
+}
+
+static tw_status check_device(tw_kernel *k, const CudaState *state) {
+    const CudaDriver *d = &state->driver;
+    bool hopper = strcmp(k->pass.machine->name, "cuda:sm_90a") == 0;
+    if (hopper ? d->major == 9 && d->minor == 0 : d->major >= 8) return TW_OK;
+    return context_fail(k->context, TW_ERROR_UNAVAILABLE,
+                        "kernel `%s` is compiled for %s, the GPU (%s) is sm_%d%d; %s", k->name,
+                        k->pass.machine->name, d->device_name_text, d->major, d->minor,
+                        hopper && d->major >= 8 ? "use --target cuda:sm_80"
+                                                : "a GPU of sm_80 or later is needed");
+}
+
+static void make_key(const tw_kernel *k, const CudaState *state, const char *arch, const char *nvcc,
+                     char hex[DIGEST_HEX]) {
+    const CudaCode *code = k->code;
+    Digest d;
+    struct stat info;
+    const EmbeddedFile *file;
+    digest_begin(&d);
+    digest_add_text(&d, "cuda");
+    digest_add_text(&d, tw_version());
+    digest_add_text(&d, code->plan->text);
+    digest_add_text(&d, arch);
+    for (int i = 0; (file = cuda_code_header("prelude", i)); i++) digest_add_text(&d, file->text);
+    if (state->nvrtc_open) {
+        digest_add_text(&d, "nvrtc");
+        digest_add(&d, &state->nvrtc.major, sizeof state->nvrtc.major);
+        digest_add(&d, &state->nvrtc.minor, sizeof state->nvrtc.minor);
+        digest_add_text(&d, state->nvrtc.path);
+    } else {
+        digest_add_text(&d, nvcc);
+        if (stat(nvcc, &info) == 0) {
+            digest_add(&d, &info.st_size, sizeof info.st_size);
+            digest_add(&d, &info.st_mtim, sizeof info.st_mtim);
+        }
+    }
+    digest_end_hex(&d, hex);
+}
+
+static bool write_file(const CacheRoom *room, const char *name, const void *data, size_t size) {
+    char path[CACHE_PATH];
+    int n = snprintf(path, sizeof path, "%s/%s", room->path, name);
+    return n > 0 && (size_t)n < sizeof path && file_write(path, data, size);
+}
+
+static tw_status no_room(tw_context *cx) {
+    return context_fail(cx, TW_ERROR_IO,
+                        "no room to compile in: neither the cache nor $TMPDIR can be written");
+}
+
+/* Text -> room/kernel.cubin. The log of a compiler that refuses goes into the message. */
+static tw_status compile_by_nvrtc(tw_kernel *k, const CudaState *state, const char *arch,
+                                  const CacheRoom *room) {
+    const CudaCode *code = k->code;
+    NvrtcHeader headers[16];
+    char arch_option[64], name[300];
+    int count = 0;
+    const EmbeddedFile *file;
+    for (; count < 16 && (file = cuda_code_header("prelude", count)); count++)
+        headers[count] = (NvrtcHeader){cuda_code_header_name(file), file->text};
+    snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", arch);
+    snprintf(name, sizeof name, "%s.cu", k->name);
+    const char *options[] = {arch_option, "--std=c++17", "--fmad=false"};
+    size_t size = 0;
+    char *log = NULL;
+    void *cubin = nvrtc_compile(&state->nvrtc, code->plan->text, name, headers, count, options, 3,
+                                &size, &log);
+    bool written = cubin && write_file(room, "kernel.cubin", cubin, size);
+    tw_status status = TW_OK;
+    char said[4000];
+    snprintf(said, sizeof said, "%s", log ? log : "no log");
+    free(log);
+    bool made = cubin != NULL;
+    free(cubin);
+    if (!made)
+        status =
+            context_fail(k->context, TW_ERROR_TOOL, "NVRTC refused the emitted code:\n%s", said);
+    else if (!written)
+        status = no_room(k->context);
+    return status;
+}
+
+static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arch,
+                                 const CacheRoom *room) {
+    tw_context *cx = k->context;
+    const CudaCode *code = k->code;
+    char option[64], include[CACHE_PATH + 2], source[CACHE_PATH + 16], object[CACHE_PATH + 16];
+    char output[OUTPUT_BYTES] = "";
+    const EmbeddedFile *file;
+    bool written = write_file(room, "kernel.cu", code->plan->text, strlen(code->plan->text));
+    for (int i = 0; written && (file = cuda_code_header("prelude", i)); i++)
+        written = write_file(room, cuda_code_header_name(file), file->text, file->size);
+    if (!written) return no_room(cx);
+    snprintf(option, sizeof option, "-arch=%s", arch);
+    snprintf(include, sizeof include, "-I%s", room->path);
+    snprintf(source, sizeof source, "%s/kernel.cu", room->path);
+    snprintf(object, sizeof object, "%s/kernel.cubin", room->path);
+    const char *argv[] = {nvcc,    option, "-std=c++17", "--fmad=false", "-cubin",
+                          include, "-o",   object,       source,         NULL};
+    ProcessResult r = process_run(argv, cx->tool_timeout, output, sizeof output);
+    if (r.exit_code == 0) return TW_OK;
+    if (!r.started)
+        return context_fail(cx, TW_ERROR_UNAVAILABLE, "nvcc (%s) could not be started", nvcc);
+    if (r.timed_out)
+        return context_fail(cx, TW_ERROR_TOOL, "nvcc took longer than %d seconds",
+                            cx->tool_timeout);
+    return context_fail(cx, TW_ERROR_TOOL, "nvcc refused the emitted code:\n%s", output);
+}
+
+/* --- loading --- */
+static tw_status load_module(tw_kernel *k, const CudaState *state, const char *path) {
+    tw_context *cx = k->context;
+    CudaCode *code = k->code;
+    const CudaDriver *d = &state->driver;
+    int64_t size = file_size(path);
+    void *image = size > 0 ? malloc((size_t)size) : NULL;
+    if (!image || file_read(path, image, (size_t)size) != size) {
+        free(image);
+        return context_fail(cx, TW_ERROR_IO, "the compiled kernel %s cannot be read", path);
+    }
+    enter(state);
+    CudaResult result = d->module_load(&code->module, image);
+    free(image);
+    if (result == 0) result = d->module_function(&code->function, code->module, code->plan->name);
+    int bytes = (int)code->plan->shared_bytes;
+    if (result == 0 && bytes > 48 << 10)
+        result = d->function_set(code->function, CUDA_FUNCTION_SHARED_BYTES, bytes);
+    if (result == 0 && code->plan->persist) {
+        int each = 0;
+        result = d->occupancy(&each, code->function, code->plan->threads, (size_t)bytes);
+        code->blocks = (each < 1 ? 1 : each) * d->sm_count;
+    }
+    leave(state);
+    if (result != 0)
+        return driver_fail(cx, state, TW_ERROR_TOOL, result,
+                           "the GPU does not take the compiled kernel");
+    return TW_OK;
+}
+
+static tw_status cuda_build(tw_kernel *k) {
+    tw_context *cx = k->context;
+    CudaState *state;
+    char nvcc[CACHE_PATH] = "", hex[DIGEST_HEX], path[CACHE_PATH], arch[32], why[WHY_BYTES] = "";
+    tw_status status = cuda_code_prepare(k);
+    if (status == TW_OK) status = need_driver(cx, &state);
+    if (status == TW_OK) status = check_device(k, state);
+    if (status != TW_OK) return status;
+    const CudaCode *code = k->code;
+    if (code->plan->shared_bytes > state->driver.shared_bytes)
+        return context_fail(
+            cx, TW_ERROR_UNSUPPORTED,
+            "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; use "
+            "smaller blocks or fewer stages",
+            k->name, (long long)code->plan->shared_bytes, state->driver.device_name_text,
+            state->driver.shared_bytes);
+    if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
+    if (!state->nvrtc_open && !find_nvcc(nvcc, sizeof nvcc))
+        return context_fail(cx, TW_ERROR_UNAVAILABLE,
+                            "no CUDA compiler: %s; nvcc is not in PATH either", why);
+    choose_arch(k, state, arch, sizeof arch);
+    make_key(k, state, arch, nvcc, hex);
+    if (cache_find(cx->cache_dir, hex, ".cubin", path)) return load_module(k, state, path);
+    CacheRoom room;
+    if (!cache_room_open(&room, cx->cache_dir)) return no_room(cx);
+    status = state->nvrtc_open ? compile_by_nvrtc(k, state, arch, &room)
+                               : compile_by_nvcc(k, nvcc, arch, &room);
+    if (status == TW_OK) {
+        char made[CACHE_PATH + 16];
+        snprintf(made, sizeof made, "%s/kernel.cubin", room.path);
+        status = load_module(k, state,
+                             cache_keep(cx->cache_dir, hex, ".cubin", made, path) ? path : made);
+    }
+    cache_room_close(&room);
+    return status;
+}
+
+static void cuda_destroy(tw_kernel *k) {
+    CudaCode *code = k->code;
+    CudaState *state = get_state(k->context);
+    if (!code || !code->module || !state->driver_open) return;
+    enter(state);
+    state->driver.module_unload(code->module);
+    leave(state);
+}
+
+/* --- launching --- */
+static const char *encode(void *user, CudaMapBytes *map, const CudaMapValue *value) {
+    static const int types[EL_COUNT] = {
+        [EL_I1] = CUDA_MAP_U8,   [EL_I8] = CUDA_MAP_U8,     [EL_U8] = CUDA_MAP_U8,
+        [EL_I16] = CUDA_MAP_U16, [EL_U16] = CUDA_MAP_U16,   [EL_I32] = CUDA_MAP_I32,
+        [EL_U32] = CUDA_MAP_U32, [EL_I64] = CUDA_MAP_I64,   [EL_U64] = CUDA_MAP_U64,
+        [EL_F16] = CUDA_MAP_F16, [EL_BF16] = CUDA_MAP_BF16, [EL_F32] = CUDA_MAP_F32,
+        [EL_F64] = CUDA_MAP_F64, [EL_F8E4M3] = CUDA_MAP_U8, [EL_F8E5M2] = CUDA_MAP_U8};
+    const CudaState *state = user;
+    static const uint32_t steps[CUDA_MAX_RANK] = {1, 1, 1, 1, 1};
+    int swizzle = value->swizzle == 128  ? 3
+                  : value->swizzle == 64 ? 2
+                  : value->swizzle == 32 ? 1
+                                         : 0;
+    CudaResult result = state->driver.encode_map(
+        map, types[value->elem], (uint32_t)value->rank, (void *)(uintptr_t)value->base, value->dims,
+        value->strides, value->box, steps, 0, swizzle, CUDA_MAP_PROMOTE_256, 0);
+    return result == 0 ? NULL : "the driver refuses it (base, extents or strides)";
+}
+
+static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
+    tw_context *cx = k->context;
+    CudaState *state = get_state(cx);
+    CudaCode *code = k->code;
+    tw_status status = cuda_code_refresh(k, call, encode, state);
+    if (status != TW_OK) return status;
+    unsigned grid[3];
+    int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
+    for (int d = 0; d < 3; d++) grid[d] = (unsigned)call->grid[d];
+    if (code->plan->persist) {
+        grid[0] = (unsigned)(programs < code->blocks ? programs : code->blocks);
+        grid[1] = grid[2] = 1;
+    }
+    if (grid[1] > 65535 || grid[2] > 65535)
+        return context_fail(
+            cx, TW_ERROR_ARGUMENT,
+            "the grid of kernel `%s` is %u x %u x %u; CUDA allows 65535 in the second and "
+            "third extent: put the large one first",
+            k->name, grid[0], grid[1], grid[2]);
+    enter(state);
+    CudaResult result = state->driver.launch(
+        code->function, grid[0], grid[1], grid[2], (unsigned)code->plan->threads, 1, 1,
+        (unsigned)code->plan->shared_bytes, NULL, code->params, NULL);
+    leave(state);
+    if (result != 0)
+        return driver_fail(cx, state, TW_ERROR_LAUNCH, result,
+                           arena_printf(&cx->texts, "launch of kernel `%s`", k->name));
+    return TW_OK;
+}
+
+static tw_status cuda_synchronize(tw_context *cx, tw_stream *stream) {
+    CudaState *state;
+    (void)stream;
+    tw_status status = need_driver(cx, &state);
+    if (status != TW_OK) return status;
+    enter(state);
+    CudaResult result = state->driver.synchronize();
+    leave(state);
+    return result == 0
+               ? TW_OK
+               : driver_fail(cx, state, TW_ERROR_LAUNCH, result, "a kernel failed on the GPU");
+}
+
+/* --- memory --- */
+static tw_status cuda_alloc(tw_context *cx, size_t size, void **out) {
+    CudaState *state;
+    tw_status status = need_driver(cx, &state);
+    if (status != TW_OK) return status;
+    CudaAddress address = 0;
+    enter(state);
+    CudaResult result = state->driver.alloc(&address, size);
+    if (result == 0) result = state->driver.set_bytes(address, 0, size);
+    leave(state);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY_RESULT)
+        return context_fail(cx, TW_ERROR_MEMORY,
+                            "the GPU has no %zu bytes left (it has %zu in all)", size,
+                            state->driver.memory_bytes);
+    if (result != 0)
+        return driver_fail(cx, state, TW_ERROR_UNAVAILABLE, result, "memory of the GPU");
+    *out = (void *)(uintptr_t)address;
+    return TW_OK;
+}
+
+static void cuda_free(tw_context *cx, void *data) {
+    CudaState *state = get_state(cx);
+    if (!state->driver_open) return;
+    enter(state);
+    state->driver.free((CudaAddress)(uintptr_t)data);
+    leave(state);
+}
+
+static tw_status copy(tw_context *cx, void *to, const void *from, size_t size, bool out) {
+    CudaState *state;
+    tw_status status = need_driver(cx, &state);
+    if (status != TW_OK || !size) return status;
+    enter(state);
+    CudaResult result = out ? state->driver.copy_out(to, (CudaAddress)(uintptr_t)from, size)
+                            : state->driver.copy_in((CudaAddress)(uintptr_t)to, from, size);
+    leave(state);
+    return result == 0 ? TW_OK
+                       : driver_fail(cx, state, TW_ERROR_LAUNCH, result,
+                                     "a copy, or a kernel before it, failed on the GPU");
+}
+static tw_status cuda_read(tw_context *cx, void *to, const void *from, size_t size) {
+    return copy(cx, to, from, size, true);
+}
+static tw_status cuda_write(tw_context *cx, void *to, const void *from, size_t size) {
+    return copy(cx, to, from, size, false);
+}
+
+/* --- the row --- */
+static bool cuda_available(tw_context *cx, Arena *arena, const char **note) {
+    CudaState *state = get_state(cx);
+    char why[WHY_BYTES], compiler[CACHE_PATH] = "";
+    if (!state->driver_open && !cuda_driver_open(&state->driver, why, sizeof why)) {
+        *note = arena_printf(arena, "%s", why);
+        return false;
+    }
+    state->driver_open = true;
+    if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
+    if (!state->nvrtc_open && !find_nvcc(compiler, sizeof compiler)) {
+        *note = arena_printf(arena, "%s", why);
+        return false;
+    }
+    const CudaDriver *d = &state->driver;
+    const char *by = state->nvrtc_open ? arena_printf(arena, "NVRTC %d.%d", state->nvrtc.major,
+                                                      state->nvrtc.minor)
+                                       : compiler;
+    *note = arena_printf(arena, "%s (sm_%d%d, %d SMs, %zu MiB), driver %d.%d, %s",
+                         d->device_name_text, d->major, d->minor, d->sm_count,
+                         d->memory_bytes >> 20, d->version / 1000, d->version % 1000 / 10, by);
+    return true;
+}
+
+static void cuda_shutdown(tw_context *cx) {
+    void **slot = &cx->target_state[target_index(&target_cuda)];
+    CudaState *state = *slot;
+    if (!state) return;
+    if (state->driver_open) cuda_driver_close(&state->driver);
+    if (state->nvrtc_open) nvrtc_close(&state->nvrtc);
+    context_free(cx, state, sizeof *state);
+    *slot = NULL;
+}
+
+static const TargetMemory cuda_memory = {cuda_alloc, cuda_free, cuda_read, cuda_write};
+
+const Target target_cuda = {
+    .name = "cuda",
+    .about = "one readable .cu, NVRTC or nvcc, the driver API; sm_90a (default) and sm_80",
+    .machine = cuda_code_machine,
+    .emit = cuda_code_emit,
+    .build = cuda_build,
+    .launch = cuda_launch,
+    .synchronize = cuda_synchronize,
+    .destroy = cuda_destroy,
+    .available = cuda_available,
+    .memory = &cuda_memory,
+    .shutdown = cuda_shutdown,
+    .emulated = "cuda-emulated",
+};
