@@ -44,14 +44,16 @@ static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, dou
 /* Compiles for the target, launches, and brings the arrays back. */
 static int run_on(Session *s, const Options *o, const char *target, bool timed) {
     int status = session_compile(s, o, target, TW_STAGE_RUN);
-    if (!status) status = session_upload(s, target);
+    /* An emulated kernel runs on the host, on the host's memory. */
+    const char *device = o->emulate && target == o->target ? "cpu" : target;
+    if (!status) status = session_upload(s, device);
     if (status) return status;
     int64_t grid[3];
     bool own = false;
     status = session_grid(s, o, grid, &own);
     tw_stream *stream = NULL;
     if (!status) {
-        tw_status made = tw_stream_create(s->context, target, &stream);
+        tw_status made = tw_stream_create(s->context, device, &stream);
         if (made != TW_OK) status = fail_status(s->context, made);
     }
     if (!status) {

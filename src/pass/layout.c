@@ -580,6 +580,12 @@ static void place_op(State *st, Op *op) {
         refuse(st, op);
         return;
     }
+    if (op->code == OP_RESHAPE && !is_tile(st->k, op->results[0])) {
+        /* The one element of a tile as a scalar: in a layout that every thread holds it in. */
+        const Type *type = ir_type(st->k, op->operands[0]);
+        op->operands[0] = want(st, op->operands[0], default_layout(st, type), op);
+        return;
+    }
     if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && load_by_tma(st, op))
         return;
     if (op->code == OP_GET && st->role && store_by_tma(st, op)) return;

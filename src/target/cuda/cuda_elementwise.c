@@ -66,6 +66,12 @@ static const char *element(Emit *e, const Op *op, const Layout *layout) {
     return op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
 }
 
+/* "const f32", "f32 *const" */
+static const char *constant_type(Emit *e, const Type *type) {
+    const char *text = cs_value_type(&e->p, type);
+    return arena_printf(e->arena, type->pointer ? "%sconst" : "const %s", text);
+}
+
 void elementwise_scalar(Emit *e, const Op *op) {
     Ref result = op->results[0];
     if (op->code == OP_SPLAT || op->code == OP_BROADCAST) {
@@ -76,8 +82,8 @@ void elementwise_scalar(Emit *e, const Op *op) {
     for (int i = 0; i < op->operand_count && i < 8; i++)
         args[i] = op->operands[i] ? emit_scalar(e, op->operands[i]) : NULL;
     const char *name = cs_name(&e->p, result);
-    const char *type = cs_value_type(&e->p, ir_type(e->k, result));
-    cs_line(&e->p, "const %s %s = %s;", type, name, cs_elementwise(&e->p, op, args));
+    const char *type = constant_type(e, ir_type(e->k, result));
+    cs_line(&e->p, "%s %s = %s;", type, name, cs_elementwise(&e->p, op, args));
     emit_set(e, result, HOLD_SCALAR, name);
 }
 
@@ -132,7 +138,7 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
             const Hold *hold = emit_hold(e, result);
             cs_place(&e->p, op->range);
             if (hold->kind == HOLD_LOCAL)
-                cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), hold->text, text);
+                cs_line(&e->p, "%s %s = %s;", constant_type(e, type), hold->text, text);
             else
                 cs_line(&e->p, "%s[r] = %s;", hold->text,
                         type->pointer ? text : elementwise_packed(e, type->elem, text));
@@ -172,8 +178,8 @@ const Op *elementwise_run(Emit *e, const Op *first) {
                                           : NULL;
             const char *text = op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
             const char *name = cs_name(&e->p, op->results[0]);
-            cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, ir_type(e->k, op->results[0])),
-                    name, text);
+            cs_line(&e->p, "%s %s = %s;", constant_type(e, ir_type(e->k, op->results[0])), name,
+                    text);
             emit_set(e, op->results[0], HOLD_SCALAR, name);
         } else {
             loop = true;

@@ -307,6 +307,19 @@ static void emit_tensor_part(Emit *e, const Op *op) {
     emit_set(e, op->results[0], HOLD_SCALAR, text);
 }
 
+/* The same registers under another shape; the one element of a tile as a scalar. */
+static void emit_shape(Emit *e, const Op *op) {
+    Ref x = op->operands[0], result = op->results[0];
+    if (!emit_is_tile(e, result) && emit_is_tile(e, x)) {
+        const char *text = elementwise_operand(e, x, emit_layout(e, x), "0");
+        emit_set(e, result, HOLD_SCALAR, text);
+    } else if (ref_is_literal(x)) {
+        emit_set(e, result, HOLD_SCALAR, emit_scalar(e, x));
+    } else {
+        *emit_hold(e, result) = *emit_hold(e, x);
+    }
+}
+
 void emit_op(Emit *e, const Op *op) {
     switch (op->code) {
     case OP_PROGRAM_ID:
@@ -327,7 +340,7 @@ void emit_op(Emit *e, const Op *op) {
         return;
     case OP_EXPAND:
     case OP_RESHAPE:
-    case OP_PERMUTE: *emit_hold(e, op->results[0]) = *emit_hold(e, op->operands[0]); return;
+    case OP_PERMUTE: emit_shape(e, op); return;
     case OP_CONVERT: shared_convert(e, op); return;
     case OP_FOR: emit_for(e, op); return;
     case OP_WHILE: emit_while(e, op); return;
