@@ -28,7 +28,6 @@ typedef struct CpuKernel {
     CpuCode code;
     void *library;
     RunFunction *run;
-    const char **messages; /* of its asserts, with their places */
 } CpuKernel;
 
 #if defined(__aarch64__)
@@ -111,15 +110,6 @@ static bool cpu_emit_kernel(tw_kernel *k) {
         const char *line = arena_printf(&k->arena, "#include \"%s\"", prelude_names[i]);
         if (strstr(code->code.text, line)) kernel_add_artifact(k, prelude_names[i], prelude(prelude_names[i])->text);
     }
-    code->messages = ARENA_ARRAY(&k->arena, const char *, code->code.assert_count);
-    for (int i = 0; i < code->code.assert_count; i++) {
-        const CpuAssert *a = &code->code.asserts[i];
-        Place place;
-        bool known = source_find(k->sources, a->range.begin, &place);
-        code->messages[i] = known ? arena_printf(&k->arena, "%s:%d:%d: assertion failed: %s", place.file->name, place.line,
-                                                 place.column, a->message)
-                                  : arena_printf(&k->arena, "assertion failed: %s", a->message);
-    }
     return true;
 }
 
@@ -160,16 +150,25 @@ static void run_programs(void *user, int64_t begin, int64_t end, void *scratch) 
     work->run(&work->launch, begin, end, scratch);
 }
 
+static tw_status report_assert(tw_kernel *k, const LaunchCall *call, const TwLaunch *launch) {
+    tw_context *cx = k->context;
+    const CpuKernel *code = k->code;
+    const CpuAssert *a = &code->code.asserts[launch->failed - 1];
+    int64_t p = launch->failed_program, x = p % call->grid[0], rest = p / call->grid[0];
+    Diag diag;
+    diag_init(&diag, &cx->texts, k->sources);
+    const char *where = arena_printf(&cx->texts, "program (%lld, %lld, %lld)", (long long)x,
+                                     (long long)(rest % call->grid[1]), (long long)(rest / call->grid[1]));
+    diag_emit(&diag, DIAG_KERNEL_ASSERT, a->range, where, *a->message ? ": " : "", a->message);
+    return context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
+}
+
 static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
     const CpuKernel *code = k->code;
     Work work = {.run = code->run, .launch = {.args = k->slots}};
     for (int d = 0; d < 3; d++) work.launch.grid[d] = (int32_t)call->grid[d];
     pool_run(k->context->pool, run_programs, &work, call->grid[0] * call->grid[1] * call->grid[2], k->threads);
-    if (!work.launch.failed) return TW_OK;
-    int64_t p = work.launch.failed_program, x = p % call->grid[0], y = p / call->grid[0] % call->grid[1];
-    return context_fail(k->context, TW_ERROR_LAUNCH, "%s (program %lld, %lld, %lld)",
-                        code->messages[work.launch.failed - 1], (long long)x, (long long)y,
-                        (long long)(p / call->grid[0] / call->grid[1]));
+    return work.launch.failed ? report_assert(k, call, &work.launch) : TW_OK;
 }
 
 const Target target_cpu = {

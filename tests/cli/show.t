@@ -148,7 +148,9 @@ $ cat > assert.ir <<'END'
 $ tilewright run assert.ir --arg n=3 --grid 3
 $ tilewright run assert.ir --arg n=3 --grid 2,2 --set threads=1
 $ tilewright run assert.ir --arg n=1 --grid 2,2 --set threads=1
-error: assert.ir:4:3: assertion failed: too many programs (program 1, 0, 0)
+assert.ir:4:3: error: assertion failed (program (1, 0, 0)): too many programs [assertion]
+    4 |   assert<message="too many programs"> %ok
+      |   ^~~~~~
 [1]
 $ tilewright run assert.ir --arg n=1 --grid 2 --target interp
 assert.ir:4:3: error: assertion failed (program (1, 0, 0), element []): too many programs [assertion]
