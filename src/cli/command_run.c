@@ -12,8 +12,6 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static const char *target_of(const Options *o) { return o->target; }
-
 static tw_status launch_and_wait(Session *s, tw_stream *stream, const int64_t *grid) {
     tw_status status = tw_kernel_launch(s->kernel, stream, grid, s->values, s->count);
     return status == TW_OK ? tw_stream_synchronize(stream) : status;
@@ -110,7 +108,7 @@ int command_run(const Options *o) {
     Session s;
     int status = session_open(&s, o, true);
     if (!status) status = check_names(&s, &o->saves);
-    if (!status) status = run_on(&s, o, target_of(o), o->time);
+    if (!status) status = run_on(&s, o, o->target, o->time);
     if (!status) status = save_arrays(&s, o);
     if (!status && !o->saves.count && !o->time) print_changes(&s);
     session_close(&s);
@@ -123,7 +121,7 @@ int command_run(const Options *o) {
  * last place of sums of some thousand terms. Tenstorrent's matrix unit keeps 11 significant bits of each factor, and f16
  * travels as bf16 there. */
 static double default_tolerance(const Options *o, int32_t dtype) {
-    bool tensix = strncmp(target_of(o), "tenstorrent", 11) == 0;
+    bool tensix = strncmp(o->target, "tenstorrent", 11) == 0;
     switch (dtype) {
     case TW_F64: return 1e-11;
     case TW_F32: return tensix ? 4e-3 : 2e-5;
@@ -218,10 +216,10 @@ int command_check(const Options *o) {
     bool arrays = false;
     for (size_t i = 0; i < s.count; i++) arrays |= s.arguments[i].host != NULL;
     if (!status && !o->args.count && !arrays) {
-        status = session_compile(&s, o, target_of(o), TW_STAGE_EMIT);
-        if (!status) printf("%s compiles for %s\n", tw_kernel_name(s.kernel), target_of(o));
+        status = session_compile(&s, o, o->target, TW_STAGE_EMIT);
+        if (!status) printf("%s compiles for %s\n", tw_kernel_name(s.kernel), o->target);
     } else if (!status) {
-        status = run_on(&s, o, target_of(o), o->time);
+        status = run_on(&s, o, o->target, o->time);
         if (!status) status = save_arrays(&s, o);
         if (!status) status = o->expects.count ? compare_expected(&s, o) : compare_with_interpreter(&s, o);
     }
