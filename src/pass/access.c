@@ -340,6 +340,19 @@ static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
         text_add(out, "%s", ir_value(x->k, known)->name);
         return;
     }
+    int64_t common = p.count ? p.at[0].scale : 1;
+    for (int i = 1; i < p.count; i++)
+        for (int64_t rest = p.at[i].scale; rest;) { /* the greatest divisor of all scales */
+            int64_t keep = common % rest;
+            common = rest;
+            rest = keep;
+        }
+    Poly part;
+    if (common > 1 && poly_over(x->a.arena, p, common, &part) && (known = find_known(x, part, plan)) &&
+        ir_value(x->k, known)->name) {
+        text_add(out, "%lld*%s", (long long)common, ir_value(x->k, known)->name);
+        return;
+    }
     if (!p.count) text_add(out, "0");
     for (int i = 0; i < p.count; i++) {
         const Term *t = &p.at[i];

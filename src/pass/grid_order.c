@@ -25,12 +25,12 @@ static bool is_id(const Kernel *k, Ref r) {
     return op && op->code == OP_PROGRAM_ID && op_int(op, AT_DIM, 0) == 0;
 }
 
-/* `x * number` (the literal stands on the right after fold). */
-static bool is_scaled(const Kernel *k, Ref r, Ref *x, int64_t *number) {
+/* `x * number` (the literal stands on the right after fold), or anything times 1. */
+static void unscale(const Kernel *k, Ref r, Ref *x, int64_t *number) {
     const Op *op = is_op(k, r, OP_MUL, OP_MUL);
-    if (!op || !ir_const_int(k, op->operands[1], number)) return false;
-    *x = op->operands[0];
-    return true;
+    bool scaled = op && ir_const_int(k, op->operands[1], number);
+    *x = scaled ? op->operands[0] : r;
+    if (!scaled) *number = 1;
 }
 
 static bool match_grouped(const Kernel *k, const Op *m, const Op *n, GridOrder *out) {
@@ -39,12 +39,12 @@ static bool match_grouped(const Kernel *k, const Op *m, const Op *n, GridOrder *
     if (!within || !is_id(k, within->operands[0])) return false;
     Ref width = within->operands[1], size = n->operands[1], columns, group_index;
     int64_t group, again;
-    if (!is_scaled(k, width, &columns, &group)) return false;
+    unscale(k, width, &columns, &group);
     for (int i = 0; i < 2; i++) {
         Ref first = m->operands[i];
         const Op *rest = is_rem(k, m->operands[1 - i]);
-        if (!rest || rest->operands[1] != size || !is_scaled(k, first, &group_index, &again) || again != group)
-            continue;
+        unscale(k, first, &group_index, &again);
+        if (!rest || rest->operands[1] != size || again != group) continue;
         if (rest->operands[0] != n->operands[0] && !is_id(k, rest->operands[0])) continue;
         const Op *index = is_div(k, group_index);
         if (!index || !is_id(k, index->operands[0]) || index->operands[1] != width) continue;
@@ -53,7 +53,7 @@ static bool match_grouped(const Kernel *k, const Op *m, const Op *n, GridOrder *
         int64_t limit;
         if (!left || left->operands[1] != first || !ir_const_int(k, least->operands[1], &limit) || limit != group)
             continue;
-        *out = (GridOrder){ORDER_GROUPED, group, m->results[0], n->results[0], left->operands[0], columns};
+        *out = (GridOrder){group == 1 ? ORDER_ROW : ORDER_GROUPED, group, m->results[0], n->results[0], left->operands[0], columns};
         return true;
     }
     return false;

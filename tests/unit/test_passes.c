@@ -6,11 +6,13 @@
  *     kernel @add(..) { .. }                      the input
  *     ---- ir                                     the kernel afterwards
  *     ---- findings                               what explain would print, as line: subject: text
+ *     ---- canonical                              ring_canonical's text
  *     ---- diagnostics                            what the user would read
  *
  * Only the sections present are compared. With BLESS=1 in the environment they are rewritten. */
 #include "check.h"
 #include "pass/pass.h"
+#include "pass/ring.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -108,6 +110,7 @@ static void run_case(Case *c, Arena *arena) {
         char *got = "";
         if (strcmp(s->title, "ir") == 0 && k) got = ir_print(k, arena);
         if (strcmp(s->title, "findings") == 0) got = show_findings(&cx, arena);
+        if (strcmp(s->title, "canonical") == 0 && k) got = ring_canonical(k, arena);
         if (strcmp(s->title, "diagnostics") == 0) got = diag_render(&diag, arena);
         if (getenv("BLESS")) {
             s->body = text_new(arena);

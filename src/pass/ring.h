@@ -1,0 +1,9 @@
+/* ring.h: what ring form is to those outside of the pass. */
+#ifndef PASS_RING_H
+#define PASS_RING_H
+#include "ir/ir.h"
+
+/* The yardstick for "the same ring form": two kernels whose texts are equal differ only in names, in the plan, and in
+ * how the prologue finds what the roles are given. Empty for a flat kernel. */
+char *ring_canonical(const Kernel *k, Arena *arena);
+#endif
