@@ -283,7 +283,9 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     tw_context *cx = k->context;
     CudaState *state = get_state(cx);
     CudaCode *code = k->code;
+    enter(state); /* the driver encodes tensor maps only under a context */
     tw_status status = cuda_code_refresh(k, call, encode, state);
+    leave(state);
     if (status != TW_OK) return status;
     unsigned grid[3];
     int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
