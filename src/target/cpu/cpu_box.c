@@ -307,7 +307,7 @@ static void store_loop(Emit *e, const Op *op, const Box *box, bool fast) {
     Ix x = cpu_element(e, &nest, value, nest.index);
     int depth = 0;
     const char *slot = cpu_box_element(e, box, nest.index, fast, &depth);
-    const char *packed = cs_pack(&e->p, box->tile->elem, x.text);
+    const char *packed = cpu_pack(e, box->tile->elem, x.text);
     if (mask) {
         Ix m = cpu_operand(e, &nest, mask, nest.index);
         nest_add(e, &nest, nest.rank, "if (%s) %s = %s;", m.text, slot, packed);

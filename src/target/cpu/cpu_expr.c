@@ -196,6 +196,26 @@ Ix cpu_operand(Emit *e, Nest *nest, Ref ref, const Ix *index) {
     return cpu_element(e, nest, ref, mine);
 }
 
+/* If the text is a small float unpacked from its bits, the expression of the bits; else NULL. */
+static const char *bits_inside(Emit *e, Elem elem, const char *text) {
+    size_t length = strlen(text);
+    while (length > 2 && text[0] == '(' && text[length - 1] == ')') text++, length -= 2;
+    const char *unpack = cs_unpack(&e->p, elem, "");
+    size_t head = strlen(unpack);
+    if (head < 3 || unpack[head - 2] != '(' || length <= head || strncmp(text, unpack, head - 1) != 0) return NULL;
+    int open = 0;
+    for (size_t i = head - 2; i < length; i++) { /* the parenthesis must close at the very end */
+        open += (text[i] == '(') - (text[i] == ')');
+        if (open == 0 && i + 1 < length) return NULL;
+    }
+    return arena_string(e->arena, text + head - 1, length - head);
+}
+
+const char *cpu_pack(Emit *e, Elem elem, const char *value) {
+    const char *bits = map_get(&e->packed, value);
+    return bits ? bits : cs_pack(&e->p, elem, value);
+}
+
 static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
     const char *args[8] = {0};
     int depth = 0;
@@ -206,7 +226,14 @@ static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const
         if (x.depth > depth) depth = x.depth;
     }
     const char *text = cs_elementwise(&e->p, op, args);
-    return name_it(e, nest, cs_value_type(&e->p, ir_type(e->k, tile)), text, depth, ir_value(e->k, tile)->name);
+    const Type *type = ir_type(e->k, tile);
+    const char *bits = type->pointer ? NULL : bits_inside(e, type->elem, text);
+    if (!bits) return name_it(e, nest, cs_value_type(&e->p, type), text, depth, ir_value(e->k, tile)->name);
+    /* A rounded small float: its bits get a name too, so that a store need not round again. */
+    Ix packed = name_it(e, nest, cs_memory_type(type->elem), bits, depth, ir_value(e->k, tile)->name);
+    Ix x = name_it(e, nest, "f32", cs_unpack(&e->p, type->elem, packed.text), depth, ir_value(e->k, tile)->name);
+    map_set(&e->packed, e->arena, x.text, (void *)(uintptr_t)packed.text);
+    return x;
 }
 
 static Ix compute_load(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
@@ -321,7 +348,7 @@ void cpu_emit_scalar(Emit *e, Op *op) {
 
 const char *cpu_pack_for(Emit *e, Ref tile, const char *value) {
     const Type *type = ir_type(e->k, tile);
-    return type->pointer || cpu_placed(&e->plan, tile)->wide ? value : cs_pack(&e->p, type->elem, value);
+    return type->pointer || cpu_placed(&e->plan, tile)->wide ? value : cpu_pack(e, type->elem, value);
 }
 
 static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fast) {
@@ -336,7 +363,7 @@ static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fa
     Ix x = own ? compute(e, &nest, tile, value->op, nest.index) : cpu_element(e, &nest, tile, nest.index);
     const char *slot = cpu_slot(e, type, pointer, nest.index, NULL);
     nest_add(e, &nest, nest.rank, "%s = %s;", slot,
-             wide || type->pointer ? x.text : cs_pack(&e->p, type->elem, x.text));
+             wide || type->pointer ? x.text : cpu_pack(e, type->elem, x.text));
     nest_end(e, &nest, true);
 }
 

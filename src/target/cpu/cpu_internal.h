@@ -96,6 +96,7 @@ typedef struct Emit {
     const char *pid[3];
     Text helpers;     /* functions that go before the kernel */
     Map helper_names;
+    Map packed; /* name of a small float in a register -> name of its bits */
     VEC(CpuAssert) asserts;
     bool uses_dot, uses_sort;
     bool failed;
@@ -127,6 +128,7 @@ Ix cpu_operand(Emit *e, Nest *nest, Ref ref, const Ix *index);
 void cpu_emit_scalar(Emit *e, Op *op); /* an inlinable op whose results are scalars */
 /* ref[linear index] as an lvalue. */
 const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *index, int *depth);
+const char *cpu_pack(Emit *e, Elem elem, const char *value); /* register -> memory form */
 const char *cpu_pack_for(Emit *e, Ref tile, const char *value); /* register -> the form its MEMORY has */
 /* Evaluates a tile into memory; `pointer` must hold its type in memory form or, if wide, in register form. */
 void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile);

@@ -13,7 +13,7 @@ void cpu_emit_store(Emit *e, Op *op) {
     nest_begin(e, &nest, places);
     Ix p = cpu_element(e, &nest, op->operands[0], nest.index);
     Ix x = cpu_operand(e, &nest, op->operands[1], nest.index);
-    const char *packed = cs_pack(&e->p, places->elem, x.text);
+    const char *packed = cpu_pack(e, places->elem, x.text);
     Ref mask = op_operand(op, 2);
     if (mask) {
         Ix m = cpu_operand(e, &nest, mask, nest.index);
@@ -40,7 +40,7 @@ void cpu_emit_bstore(Emit *e, Op *op) {
     Ix x = cpu_element(e, &nest, value, nest.index), to[MAX_RANK];
     box_index(e, whole, box, op_list(op, 0), nest.index, to);
     const char *slot = cpu_slot(e, whole, cs_name(&e->p, buffer), to, NULL);
-    nest_add(e, &nest, nest.rank, "%s = %s;", slot, cs_pack(&e->p, box->elem, x.text));
+    nest_add(e, &nest, nest.rank, "%s = %s;", slot, cpu_pack(e, box->elem, x.text));
     nest_end(e, &nest, true);
 }
 

@@ -310,6 +310,12 @@ static Op *innermost_loop(Op *op) {
     return NULL;
 }
 
+static bool is_inside(const Op *op, const Op *outer) {
+    for (; op; op = op->parent ? op->parent->owner : NULL)
+        if (op == outer) return true;
+    return false;
+}
+
 /* May op write its result v into the block, over the values that are there? */
 static bool may_overwrite(const CpuPlan *plan, Op *op, Ref v, int block) {
     int now = first_of(plan, op);
@@ -317,6 +323,8 @@ static bool may_overwrite(const CpuPlan *plan, Op *op, Ref v, int block) {
     for (size_t w = 1; w < plan->k->values.count; w++) {
         const Placed *old = &plan->placed[w];
         if (old->block != block || w == v) continue;
+        const Op *maker = ir_value(plan->k, (Ref)w)->op;
+        if (maker && maker != op && is_inside(op, maker)) continue; /* result of a loop around: read after it */
         const Region *region = region_of(plan, (Ref)w);
         bool own_carried = loop && region->owner == loop && region == op->parent;
         bool from_outside = loop && !own_carried && !op_within(region->owner ? region->owner : loop, loop->regions[0]) &&
