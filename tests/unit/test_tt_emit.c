@@ -350,11 +350,70 @@ static const char *type_at(const char *types, int i, char word[8]) {
     return word;
 }
 
+/* The text of the compute kernel of the plain 32x32 matmul, whole. */
+static const char golden[] =
+    "// compute.cpp: what role `compute` of kernel `mm` does, for one core's share of the tasks.\n"
+    "// Made by Tilewright; plan.json has the arguments and circular buffers.\n"
+    "#include \"tilewright_compute.h\"\n"
+    "\n"
+    "void kernel_main() {\n"
+    "    const u32 first_task = get_arg_val<u32>(0), task_count = get_arg_val<u32>(1);\n"
+    "    const i32 K = (i32)get_common_arg_val<i32>(2);\n"
+    "    constexpr u32 cb_in_a = 0;\n"
+    "    constexpr u32 cb_in_b = 1;\n"
+    "    constexpr u32 cb_out = 16;\n"
+    "    compute_kernel_hw_startup<SrcOrder::Reverse>(cb_in_a, cb_in_b, cb_out);\n"
+    "\n"
+    "    const i32 nk = tw_cdiv(K, 32);\n"
+    "    for (u32 task = first_task; task < first_task + task_count; ++task) {\n"
+    "        // 16: %acc = for %k = 0, %nk, 1 (%c = %z) {\n"
+    "        tile_regs_acquire();\n"
+    "        if (0 >= nk) {\n"
+    "            fill_tile_init();\n"
+    "            fill_tile(0, 0.0f);\n"
+    "        }\n"
+    "        matmul_init(cb_in_a, cb_in_b);\n"
+    "        for (i32 k = 0; k < nk; ++k) {\n"
+    "            // 17: %s = wait %in ; %a = get %s.a ; %b = get %s.b ; %c1 = dot %a, %b, %c ; release %in, %s ; y\n"
+    "            cb_wait_front(cb_in_a, 1);\n"
+    "            cb_wait_front(cb_in_b, 1);\n"
+    "            matmul_tiles(cb_in_a, cb_in_b, 0, 0, 0);\n"
+    "            cb_pop_front(cb_in_a, 1);\n"
+    "            cb_pop_front(cb_in_b, 1);\n"
+    "        }\n"
+    "        cb_reserve_back(cb_out, 1);\n"
+    "        // 19: %h = cast %e : bf16[32,32] ; %o = acquire %out ; put %o.c, %h ; commit %out, %o }\n"
+    "        relu_tile_init();\n"
+    "        relu_tile(0);\n"
+    "        tile_regs_commit();\n"
+    "        tile_regs_wait();\n"
+    "        pack_tile(0, cb_out);\n"
+    "        tile_regs_release();\n"
+    "        cb_push_back(cb_out, 1);\n"
+    "    }\n"
+    "}\n";
+
+static void test_texts(void) {
+    static const char small[] = MATMUL("32", "32", "32", "      %e = max %acc, 0.0\n");
+    TtJob job;
+    tt_job_start(&job, small, "bf16", 2, tt_options_default);
+    CHECK(job.plan != NULL);
+    if (job.plan) CHECK_TEXT(job.plan->source[TENSIX_COMPUTE], golden);
+    tt_job_end(&job);
+    /* The mask of a reduction is taken off with its task, so its init belongs to the task too. */
+    tt_job_start(&job, row_sum_text, "bf16", 2, tt_options_default);
+    const char *text = job.plan ? job.plan->source[TENSIX_COMPUTE] : "";
+    const char *loop = strstr(text, "for (u32 task");
+    CHECK(loop && strstr(loop, "reduce_init<") && strstr(loop, "reduce_uninit()"));
+    tt_job_end(&job);
+}
+
 int main(int argc, char **argv) {
     KernelSet *set = malloc(sizeof *set);
     const char *compiler = cxx_compiler();
     char word[8];
     bool show = argc > 1;
+    test_texts();
     if (!compiler) return printf("skipped: no C++ compiler\n"), 0;
     if (!kernels_start(set)) return 1;
     for (int s = 0; s < SPEC_COUNT; s++)

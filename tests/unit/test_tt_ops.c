@@ -213,7 +213,7 @@ static const struct Refusal {
     {SIMPLE(" %z = splat 0.0 : f32[32,32]\n %a = for %k = 0, 4, 1 (%c = %z) { %d = mul %c, %x ; yield %d }\n"), "a tile carried round a loop in any way but as a sum"},
     {KERNEL("%X, %A: tensor<i32,2>", IN("x: i32[32,32]") OUT("a: i32[32,32]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "i32[32,32]")),
         " %s = wait %in ; %x = get %s.x ; release %in, %s\n" FINISH(PUT_OUT("a", "%x")), STORES(STORE_OUT("a", "%A", "[0, 0]"))),
-     "a ring field of i32[32,32]; tiles of f32, bf16 or f16 travel here"},
+     "a load or store of i32[32,32]; tiles of f32, bf16 or f16 move between memory and cores"},
     {KERNEL("%X, %A: tensor<f32,2>, %o: i32", IN("x: f32[32,32]") OUT("a: f32[32,32]"), LOADS(PUT_IN("x", "%X", "[%o, 0]", "f32[32,32]")),
         " %s = wait %in ; %x = get %s.x ; release %in, %s\n" FINISH(PUT_OUT("a", "%x")), STORES(STORE_OUT("a", "%A", "[0, 0]"))),
      "the offset along dimension 0 is not known to be a multiple of 32"},
@@ -224,6 +224,9 @@ static const struct Refusal {
     {KERNEL("%X: tensor<f32,2>, %A: tensor<f32,1>", IN("x: f32[32,40]") OUT("a: f32[32]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[32,40]")),
         " %s = wait %in ; %x = get %s.x ; %e = exp %x ; %a = reduce<add, axis=1> %e ; release %in, %s\n" FINISH(PUT_OUT("a", "%a")), STORES(STORE_OUT("a", "%A", "[0]"))),
      "`reduce` along an axis of 40, which is padded to pages of 32 with values that are not neutral"},
+    {KERNEL("%X, %A: tensor<f32,1>", IN("x: f32[1024]") OUT("a: f32[1024]"), LOADS(PUT_IN("x", "%X", "[0]", "f32[1024]")),
+        " %s = wait %in ; %x = get %s.x ; %r = reduce<add, axis=0> %x ; %a = div %x, %r ; release %in, %s\n" FINISH(PUT_OUT("a", "%a")), STORES(STORE_OUT("a", "%A", "[0]"))),
+     "a single number made by `reduce`"},
     {"kernel @flat(%X: tensor<f32,2>) { %x = tload %X, [0, 0] : f32[32,32] ; tstore %X, [0, 0], %x\n return }\n", "the kernel stayed flat"},
 };
 

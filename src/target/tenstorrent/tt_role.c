@@ -153,7 +153,13 @@ const char *role_accessor(Role *role, int buffer) {
 const char *role_ref(Role *role, Ref ref) {
     if (!ref_is_value(ref)) return cs_ref(&role->p, ref);
     const Value *v = ir_value(role->tt->k, ref);
-    return !v->op && v->region == role->tt->k->body ? param(role, ref) : cs_name(&role->p, ref);
+    if (!v->op && v->region == role->tt->k->body) return param(role, ref);
+    if (v->op && !v->op->region_count && !role_is_scalar_op(role->tt->k, v->op))
+        tt_refuse(role->tt, v->op,
+                  "a single number made by `%s`; numbers must follow from arguments and indices, "
+                  "so keep it a tile",
+                  op_info[v->op->code].mnemonic);
+    return cs_name(&role->p, ref);
 }
 
 /* Extent and stride: of a parameter an argument, of a `tensor` its own operand. */

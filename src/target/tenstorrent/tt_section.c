@@ -225,7 +225,12 @@ static void print_pages(Section *s, int root) {
             cs_line(p, "pack_tile<true>(%d, %s, %s);", slot_of(s, result, page), cb,
                     page_text(s, page, s->grid_columns, 1, (Term){0}));
     }
-    if (s->reduces || c->reduces) cs_line(p, "reduce_uninit();");
+    if (s->reduces ||
+        c->reduces) { /* the packer's mask goes, so the next reduction needs its init again */
+        cs_line(p, "reduce_uninit();");
+        c->now.init = NULL;
+        c->asked.inits_differ = true;
+    }
     cs_line(p, "tile_regs_release();");
 }
 
