@@ -58,15 +58,16 @@ unit: $(UNIT)
 $(B)/tests/pytree: tests/syntax/pytree.c $(B)/libtilewright.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
-$(B)/tests/matrix: tests/numeric/matrix.c $(B)/libtilewright.a
+$(B)/tests/matrix $(B)/tests/property: $(B)/tests/%: tests/numeric/%.c $(B)/libtilewright.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -o $@ $< $(B)/libtilewright.a $(LDLIBS)
 
 test: all
 	@tests/all.sh
-test-long: all $(B)/tests/matrix
+test-long: all $(B)/tests/matrix $(B)/tests/property
 	tests/all.sh
 	$(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
+	$(B)/tests/property --targets interp,cpu --all
 demo: all $(B)/tests/matrix
 	@CXX_PRESENT=$$(command -v $${CXX:-g++} || command -v clang++ || command -v c++); \
 	  GPU=$$(test -e /dev/nvidia0 && echo ,cuda); \

@@ -49,6 +49,7 @@ python_rules() { python3 tests/check_tree.py; }
 transcripts() { python3 tests/run.py; }
 python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
 numeric() { make -s build/tests/matrix && build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
+property() { make -s build/tests/property && build/tests/property --targets "$1" --draws "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 device() { make -s check-gpu; }
 
 mkdir -p build
@@ -66,6 +67,7 @@ group interp "" "" numeric interp 2
 group cpu "" "" numeric cpu 3
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
+group property "" "" property interp,cpu 6
 group nvrtc "$(need python3)${venv_missing}" "apt-get install python3-venv" env TILEWRIGHT_NVRTC_VENV=$venv python3 tests/compile_all.py
 group gpu "$([ -e /dev/nvidia0 ] || echo 'no NVIDIA GPU is in this machine')" "run \`make check-gpu\` on one that has" device
 
