@@ -10,7 +10,7 @@ A transcript is a text in which lines starting with `$ ` are commands and the li
     error: ...
     [1]
 
-`[N]` is the exit status when it is not 0. In an expected line `...` matches anything within the line; a line that is
+A command goes on in lines starting with `> `; lines starting with `#!` are remarks. `[N]` is the exit status when it is not 0. In an expected line `...` matches anything within the line; a line that is
 just `...` matches any number of lines. Transcripts are tests/cli/*.t, and every ```console block of README.md and
 docs/*.md. A line `# requires: TOOL...` skips the whole file, visibly, where a tool is not on PATH.
 
@@ -51,7 +51,7 @@ def steps(first, lines):
     for number, line in enumerate(lines, first):
         if line.startswith("$ "):
             result.append((number, line[2:], []))
-        elif line.startswith("> ") and result and not result[-1][2]:
+        elif (line.startswith("> ") or line == ">") and result and not result[-1][2]:
             result[-1] = (result[-1][0], result[-1][1] + "\n" + line[2:], [])
         elif line.startswith("#!") or not result:
             continue
@@ -103,8 +103,11 @@ def run_file(path, env, bless):
     if bless and path.suffix == ".t":
         text = [line for line in path.read_text().split("\n")]
         head = text[:output[0][0] - 1] if output else text
-        for _, command, expected, got in output:
-            head += ["$ " + command.replace("\n", "\n> ")] + (expected if matches(expected, got) else got)
+        ends = [number for number, *_ in output[1:]] + [len(text) + 1]
+        for (number, command, expected, got), end in zip(output, ends):
+            head += [f"> {line}".rstrip() if i else f"$ {line}" for i, line in enumerate(command.split("\n"))]
+            head += expected if matches(expected, got) else got
+            head += [line for line in text[number - 1:end - 1] if line.startswith("#!")]
         path.write_text("\n".join(head).rstrip("\n") + "\n")
     return failures, len(output)
 

@@ -62,40 +62,52 @@ static int display_width(uint32_t c) {
     return wide ? 2 : 1;
 }
 
+/* A code point of the line and its length; a byte that begins none is a character of its own, shown as `?`. */
 static uint32_t decode(const char *s, size_t left, size_t *used) {
     unsigned char c = (unsigned char)s[0];
-    size_t n = c < 0x80 ? 1 : c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
-    if (n > left) n = 1;
-    uint32_t value = n == 1 ? c : c & (0x7Fu >> n);
-    for (size_t i = 1; i < n; i++) value = value << 6 | ((unsigned char)s[i] & 0x3F);
+    size_t n = c < 0x80 ? 1 : c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
+    *used = 1;
+    if (n == 1) return c < 0x20 && c != '\t' ? '?' : c;
+    if (n == 0 || n > left) return '?';
+    uint32_t value = c & (0x7Fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if (((unsigned char)s[i] & 0xC0) != 0x80) return '?';
+        value = value << 6 | ((unsigned char)s[i] & 0x3F);
+    }
     *used = n;
     return value;
 }
 
+/* The line and a caret below it; of a long line the part around the caret, between dots. */
 static void add_excerpt(Text *out, const SourceFile *file, Range range, int number) {
-    enum { LONGEST_LINE = 400 };
-    size_t length;
+    enum { LONGEST_LINE = 160, BEFORE_CARET = 60 };
+    size_t length, used;
     const char *line = source_line(file, range.begin, &length);
-    size_t start = range.begin - file->base - (size_t)(line - file->text);
+    size_t start = range.begin - file->base - (size_t)(line - file->text), first = 0;
     size_t end = start + (range.end > range.begin ? range.end - range.begin : 1);
-    if (length > LONGEST_LINE) length = start < LONGEST_LINE ? LONGEST_LINE : 0;
-    if (!length && start) return;
-    text_add(out, "%5d | ", number);
-    for (size_t i = 0; i < length; i++) {
-        bool control = (unsigned char)line[i] < 0x20 && line[i] != '\t';
-        text_add_char(out, control ? '?' : line[i]);
+    bool cut = length > LONGEST_LINE;
+    if (cut) {
+        first = start > BEFORE_CARET ? start - BEFORE_CARET : 0;
+        while (first > 0 && ((unsigned char)line[first] & 0xC0) == 0x80 && start - first < BEFORE_CARET + 4) first--;
+        if (length - first > LONGEST_LINE) length = first + LONGEST_LINE;
     }
-    text_add(out, "\n      | ");
-    size_t i = 0, used;
+    text_add(out, "%5d | %s", number, first ? "..." : "");
+    for (size_t i = first; i < length; i += used) {
+        uint32_t c = decode(line + i, length - i, &used);
+        if (used == 1) text_add_char(out, (char)c);
+        else text_add_bytes(out, line + i, used);
+    }
+    text_add(out, "%s\n      | %s", cut && line[length] && line[length] != '\n' ? "..." : "", first ? "   " : "");
+    size_t i = first;
     for (; i < start && i < length; i += used) {
         int width = display_width(decode(line + i, length - i, &used));
         if (line[i] == '\t') text_add_char(out, '\t');
         else while (width-- > 0) text_add_char(out, ' ');
     }
     text_add_char(out, '^');
-    bool first = true;
-    for (; i < end && i < length; i += used, first = false) {
-        int width = display_width(decode(line + i, length - i, &used)) - first;
+    bool head = true;
+    for (; i < end && i < length; i += used, head = false) {
+        int width = display_width(decode(line + i, length - i, &used)) - head;
         while (width-- > 0) text_add_char(out, '~');
     }
     text_add_char(out, '\n');

@@ -20,8 +20,16 @@ static bool is_kind(const char *spec, size_t length) {
     return false;
 }
 
+/* Also what is meant as an array and written wrong: a known kind or a known dtype behind the colon. */
 static bool is_array(const char *spec) {
-    return strncmp(spec, "file:", 5) == 0 || (strchr(spec, '[') && is_kind(spec, strcspn(spec, ":(")));
+    size_t length = strcspn(spec, ":(");
+    const char *colon = strchr(spec, ':');
+    if (!spec[length]) return false;
+    if (is_kind(spec, length) || strncmp(spec, "file:", 5) == 0) return true;
+    char *dtype = colon ? copy_bytes(colon + 1, strcspn(colon + 1, "[")) : NULL;
+    bool known = dtype && tw_dtype_find(dtype) != TW_DTYPE_ANY;
+    free(dtype);
+    return known;
 }
 
 static tw_arg parse_number(const char *spec) {
@@ -37,8 +45,8 @@ static tw_arg parse_number(const char *spec) {
     }
     errno = 0;
     long long i = strtoll(spec, &end, 0);
-    if (end != spec && !*end && !errno) {
-        arg.kind = TW_ARG_INT;
+    if (end != spec && !*end) { /* one that does not fit is no number at all, least of all a rounded one */
+        arg.kind = errno ? TW_ARG_ABSENT : TW_ARG_INT;
         arg.value.i = i;
         return arg;
     }
@@ -54,6 +62,11 @@ static int bad_spec(const Argument *a, const char *why) {
     return fail("--arg %s=%s: %s", a->info.name, a->spec, why);
 }
 
+static int bad_buffer(const Session *s, const Argument *a, tw_status status) {
+    const char *why = tw_context_message(s->context);
+    return status == TW_ERROR_INTERNAL ? fail_status(s->context, status) : bad_spec(a, *why ? why : tw_status_text(status));
+}
+
 /* "KIND[(V)]:DTYPE[EXTENTS]" */
 static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
     size_t length = strcspn(a->spec, ":(");
@@ -61,7 +74,9 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
     const char *at = a->spec + length;
     double value = 0;
     int status = 0;
-    if (*at == '(') {
+    if (!is_kind(kind, length)) status = bad_spec(a, "arrays are randn, rand, zeros, ones, arange, full(V) and file:X.npy");
+    else if (strcmp(kind, "full") == 0 && *at != '(') status = bad_spec(a, "a value is expected, as in full(1.5):f32[1024]");
+    if (!status && *at == '(') {
         char *end = NULL;
         value = strtod(at + 1, &end);
         if (end == at + 1 || *end != ')') status = bad_spec(a, "a number in parentheses is expected, as in full(1.5)");
@@ -87,7 +102,7 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
     if (!status) {
         tw_status made = tw_buffer_create(s->context, dtype, rank, shape, NULL, &a->host);
         if (made == TW_OK && data) made = tw_buffer_fill(a->host, kind, value, seed);
-        if (made != TW_OK) status = fail_status(s->context, made);
+        if (made != TW_OK) status = bad_buffer(s, a, made);
     }
     free(name);
     free(kind);
@@ -97,12 +112,21 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
 /* "file:X.npy[:DTYPE]" */
 static int load_array(Session *s, Argument *a) {
     const char *path = a->spec + 5, *colon = strrchr(path, ':');
+    if (!*path) return bad_spec(a, "the name of a file is expected, as in file:x.npy");
     int32_t dtype = colon ? tw_dtype_find(colon + 1) : TW_DTYPE_ANY;
     char *file = copy_bytes(path, dtype ? (size_t)(colon - path) : strlen(path));
     if (!dtype && a->info.dtype) dtype = a->info.dtype; /* raw items take the parameter's type */
     tw_status status = tw_buffer_load_npy(s->context, file, dtype, &a->host);
     free(file);
-    return status == TW_OK ? 0 : fail_status(s->context, status);
+    return status == TW_OK ? 0 : bad_buffer(s, a, status);
+}
+
+static char *join_names(const char *const *names, size_t count) {
+    size_t length = 1;
+    for (size_t i = 0; i < count; i++) length += strlen(names[i]) + 2;
+    char *text = get_memory(length), *at = text;
+    for (size_t i = 0; i < count; i++) at += sprintf(at, "%s%s", i ? ", " : "", names[i]);
+    return text;
 }
 
 Argument *session_argument(Session *s, const char *name) {
@@ -113,9 +137,11 @@ Argument *session_argument(Session *s, const char *name) {
         if (strcmp(names[i], name) == 0) found = &s->arguments[i];
     }
     if (!found) {
-        const char *near = nearest(name, names, s->count);
-        fail("kernel `%s` has no argument `%s`%s%s%s", tw_module_kernel_name(s->module, s->index), name,
-             near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+        const char *near = nearest(name, names, s->count), *kernel = tw_module_kernel_name(s->module, s->index);
+        char *all = join_names(names, s->count);
+        if (near) fail("kernel `%s` has no argument `%s`; did you mean `%s`?", kernel, name, near);
+        else fail("kernel `%s` has no argument `%s`; it has %s", kernel, name, *all ? all : "none");
+        free(all);
     }
     free(names);
     return found;
@@ -138,6 +164,8 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
     }
     for (size_t i = 0; i < o->defines.count; i++) {
         tw_arg value = parse_number(o->defines.at[i].value);
+        if (value.kind == TW_ARG_ABSENT)
+            return fail("-D %s=%s: the number does not fit 64 bits", o->defines.at[i].name, o->defines.at[i].value);
         if (value.kind == TW_ARG_INT) add_name(s, o->defines.at[i].name, value.value.i);
     }
     /* Numbers first: extents may name them. */
@@ -145,6 +173,7 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
         Argument *a = &s->arguments[i];
         if (!a->spec || is_array(a->spec)) continue;
         a->value = parse_number(a->spec);
+        if (a->value.kind == TW_ARG_ABSENT) return bad_spec(a, "the number does not fit 64 bits");
         if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL) add_name(s, a->info.name, a->value.value.i);
     }
     for (size_t i = 0; i < s->count; i++) {

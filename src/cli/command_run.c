@@ -94,14 +94,18 @@ static void print_shape(const tw_buffer *b) {
 
 /* The arrays that the launch changed, one line each. */
 static void print_changes(Session *s) {
+    bool arrays = false, any = false;
     for (size_t i = 0; i < s->count; i++) {
         Argument *a = &s->arguments[i];
         tw_difference d = {.struct_size = sizeof d};
+        arrays |= a->host != NULL;
         if (!a->host || tw_buffer_compare(a->host, a->before, 0, 0, &d) != TW_OK || !d.different) continue;
         printf("%s: ", a->info.name);
         print_shape(a->host);
-        printf(", %lld of %lld elements written\n", (long long)d.different, (long long)d.elements);
+        printf(", %lld of %lld elements changed\n", (long long)d.different, (long long)d.elements);
+        any = true;
     }
+    if (arrays && !any) printf("no array changed\n");
 }
 
 int command_run(const Options *o) {
@@ -148,7 +152,7 @@ static void print_place(const tw_buffer *b, int64_t at) {
 static int compare_arrays(Session *s, const Options *o, const char *name, tw_buffer *got, tw_buffer *want, const char *with) {
     tw_difference d = {.struct_size = sizeof d};
     tw_status status = tw_buffer_compare(got, want, 0, 0, &d);
-    if (status != TW_OK) return fail_status(s->context, status);
+    if (status != TW_OK) return fail("%s: %s", name, tw_context_message(s->context));
     double relative = o->tolerance >= 0 ? o->tolerance : default_tolerance(o, tw_buffer_dtype(got));
     double bound = relative * (d.max_want > 1 ? d.max_want : 1);
     bool ok = d.max_error <= bound;

@@ -2,30 +2,54 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int open_and_compile(Session *s, const Options *o, int stage) {
     int status = session_open(s, o, false);
     return status ? status : session_compile(s, o, o->target, stage);
 }
 
+static char *join(const char *folder, const char *name, const char *ending) {
+    size_t length = strlen(folder) + strlen(name) + strlen(ending) + 2;
+    char *path = get_memory(length);
+    snprintf(path, length, "%s/%s%s", folder, name, ending);
+    return path;
+}
+
+/* The emitted files and the report. First all of them under other names, then these become the files: when one cannot be
+ * written, none is. */
 static int write_artifacts(const Session *s, const char *folder) {
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return fail("%s cannot be made: %s", folder, strerror(errno));
+    if (!*folder) return fail("-o needs the name of a folder");
+    bool made = mkdir(folder, 0777) == 0;
+    if (!made && errno != EEXIST) return fail("%s cannot be made: %s", folder, strerror(errno));
     size_t count = tw_kernel_artifact_count(s->kernel);
-    for (size_t i = 0; i <= count; i++) {
-        bool report = i == count;
-        size_t size = 0;
-        const char *name = report ? "report.txt" : tw_kernel_artifact_name(s->kernel, i);
-        const char *text = report ? tw_kernel_explain(s->kernel) : tw_kernel_artifact_text(s->kernel, i, &size);
-        if (report) size = strlen(text);
-        size_t length = strlen(folder) + strlen(name) + 2;
-        char *path = get_memory(length);
-        snprintf(path, length, "%s/%s", folder, name);
-        if (!write_whole(path, text, size)) return 1;
-        printf("%s\n", path);
-    }
-    return 0;
+    bool ok = true;
+    for (int step = 0; step < 2; step++)
+        for (size_t i = 0; i <= count; i++) {
+            bool report = i == count;
+            size_t size = 0;
+            const char *name = report ? "report.txt" : tw_kernel_artifact_name(s->kernel, i);
+            const char *text = report ? tw_kernel_explain(s->kernel) : tw_kernel_artifact_text(s->kernel, i, &size);
+            char *path = join(folder, name, ""), *beside = join(folder, name, ".part");
+            struct stat there;
+            if (step == 0 && ok) {
+                bool blocked = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+                if (blocked) fail("%s cannot be written: %s", path, strerror(EISDIR));
+                ok = !blocked && write_whole(beside, text, report ? strlen(text) : size);
+            } else if (ok && rename(beside, path) == 0) printf("%s\n", path);
+            else {
+                if (ok) fail("%s cannot be written: %s", path, strerror(errno));
+                ok = false;
+                remove(beside);
+            }
+            free(beside);
+            free(path);
+        }
+    if (!ok && made) rmdir(folder);
+    return !ok;
 }
 
 int command_emit(const Options *o) {

@@ -25,7 +25,7 @@ static const CommandRow commands[] = {
     {"targets", 't', "", "list the targets, and what runs them here", command_targets},
     {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options, triton, tilelang, tile-c", command_docs},
     {"version", 'v', "", "print the version", command_version},
-    {"help", 'h', "", "print this", command_help},
+    {"help", 'h', "[COMMAND]", "print this, or the options of a command", command_help},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -83,8 +83,24 @@ static int print_help(const CommandRow *command) {
     return 0;
 }
 
+static const CommandRow *find_command(const char *name) {
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0) return &commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name) {
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
+    const char *near = nearest(name, names, COMMANDS);
+    return near ? fail("unknown command `%s`; did you mean `%s`?", name, near)
+                : fail("unknown command `%s`; see `tilewright help`", name);
+}
+
 static int command_help(const Options *o) {
-    (void)o;
+    const CommandRow *command = o->topic ? find_command(o->topic) : NULL;
+    if (command) return print_help(command);
+    if (o->topic) return unknown_command(o->topic);
     printf("tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile C\n\n");
     for (int i = 0; i < COMMANDS; i++) printf("  tilewright %-8s %-26s %s\n", commands[i].name, commands[i].usage, commands[i].about);
     printf("\n`tilewright COMMAND --help` lists the options of a command.\n");
@@ -153,12 +169,15 @@ static int unknown_option(const CommandRow *command, const char *text) {
     size_t count = 0, length = strcspn(text, "=");
     for (int i = 0; i < ROWS; i++) {
         bool same = strncmp(rows[i].name, text, length) == 0 && strlen(rows[i].name) == length;
+        bool fits = strchr(rows[i].letters, command->letter) != NULL;
+        if (same && fits) return fail("`%s` takes no value", rows[i].name);
         if (same) return fail("`%s` does not go with `tilewright %s`", rows[i].name, command->name);
         if (strchr(rows[i].letters, command->letter)) names[count++] = rows[i].name;
     }
     char *word = copy_bytes(text, length);
     const char *near = nearest(word, names, count);
-    fail("unknown option `%s`%s%s%s", word, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    if (near) fail("unknown option `%s`; did you mean `%s`?", word, near);
+    else fail("unknown option `%s`; `tilewright %s --help` lists them", word, command->name);
     free(word);
     return 1;
 }
@@ -189,12 +208,6 @@ static void split_file(Options *o, const char *text) {
     o->kernel = name ? copy_bytes(colon + 1, strlen(colon + 1)) : NULL;
 }
 
-static const CommandRow *find_command(const char *name) {
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i].name, name) == 0) return &commands[i];
-    return NULL;
-}
-
 static void free_pairs(Pairs *pairs) {
     for (size_t i = 0; i < pairs->count; i++) free((char *)(uintptr_t)pairs->at[i].name);
     free(pairs->at);
@@ -208,7 +221,7 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
         int status = 0;
         if (argv[i][0] == '-' && argv[i][1]) status = take_option(o, command, argc, argv, &i);
         else if (words++ || !*command->usage) status = fail("`%s` is one word too many", argv[i]);
-        else if (command->letter == 'd') o->topic = argv[i];
+        else if (command->letter == 'd' || command->letter == 'h') o->topic = argv[i];
         else split_file(o, argv[i]);
         if (status) return status;
     }
@@ -223,13 +236,7 @@ int main(int argc, char **argv) {
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
     if (strcmp(name, "--version") == 0) name = "version";
     const CommandRow *command = find_command(name);
-    if (!command) {
-        const char *names[COMMANDS];
-        for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
-        const char *near = nearest(name, names, COMMANDS);
-        return near ? fail("unknown command `%s`; did you mean `%s`?", name, near)
-                    : fail("unknown command `%s`; see `tilewright help`", name);
-    }
+    if (!command) return unknown_command(name);
     o.command = command->name;
     int status = run_command(command, &o, argc, argv);
     free(o.file);

@@ -231,9 +231,9 @@ static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value) {
         for (int d = tensor.count - 1; same && d >= 0; stride *= tensor.shape[d], d--)
             same = value->extent[d] == tensor.shape[d] && (value->stride[d] == stride || tensor.shape[d] == 1 || !elements);
         if (!same) {
-            const Type *want = ty_buffer(l->module, tensor.elem, tensor.count, tensor.shape, SCOPE_GLOBAL);
-            const Type *got = ty_buffer(l->module, value->elem, value->rank, value->extent, SCOPE_GLOBAL);
-            return lang_error(l, DIAG_TL_ARRAY, arg->range, arg->arg.arg, ty_text(want, l->arena), ty_text(got, l->arena));
+            Val got = {.kind = VAL_TENSOR, .elem = value->elem, .count = value->rank};
+            memcpy(got.shape, value->extent, sizeof got.shape);
+            return lang_error(l, DIAG_TL_ARRAY, arg->range, arg->arg.arg, val_text(l, &tensor), val_text(l, &got));
         }
     }
     Ref extents[MAX_RANK], strides[MAX_RANK];
@@ -291,9 +291,10 @@ Kernel *tilelang_lower(FrontUnit *unit, const FrontRequest *request) {
         l.b.range = args->at[i]->range;
         bool good = is_tensor_annotation(args->at[i]->arg.annotation) ? tensor_param(&l, args->at[i], value)
                                                                       : scalar_param(&l, args->at[i], value);
-        if (!good) return NULL;
+        if (!good) scope_set(&l, args->at[i]->arg.arg, (Val){.kind = VAL_WRONG});
+        l.failed = false;
     }
-    if (!lower_body(&l, inner->FunctionDef.body)) return NULL;
+    if (!lower_body(&l, inner->FunctionDef.body) || l.diag->errors) return NULL;
     if (!l.kernel->grid) {
         lang_error(&l, DIAG_TL_NO_LAUNCH, inner->range);
         return NULL;

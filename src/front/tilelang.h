@@ -23,7 +23,8 @@ typedef enum ValKind {
     VAL_SCALAR, /* traced: ref */
     VAL_TENSOR, /* a global tensor: ref */
     VAL_BUFFER, /* alloc_*: ref */
-    VAL_REGION  /* part of a tensor or buffer: ref, offsets and extents */
+    VAL_REGION, /* part of a tensor or buffer: ref, offsets and extents */
+    VAL_WRONG   /* its statement had an error, which is told; what uses it stays silent */
 } ValKind;
 
 typedef struct Val Val;
@@ -64,7 +65,7 @@ typedef struct Lang { /* one lowering */
     int conditions; /* run-time ifs around here: what stands there may be guarded */
     bool in_kernel; /* inside `with T.Kernel` */
     bool in_parallel;
-    bool failed;
+    bool failed; /* in this statement */
 } Lang;
 
 typedef struct Param { /* an argument of a call, bound to a parameter of a builtin's row */
@@ -76,7 +77,7 @@ typedef struct Param { /* an argument of a call, bound to a parameter of a built
 /* --- tilelang.c --- */
 Val *scope_find(Lang *l, const char *name);
 void scope_set(Lang *l, const char *name, Val val);
-/* Says something and returns false; the first thing said wins. */
+/* Says something and returns false; the first thing said in a statement wins. */
 bool lang_error(Lang *l, DiagId id, Range range, ...);
 bool elem_from_text(const char *text, Elem *elem);
 bool lang_bind_params(Lang *l, const PyNode *def, const Val *given, int given_count);

@@ -12,6 +12,7 @@ Val val_scalar(Lang *l, Ref ref) { return (Val){.kind = VAL_SCALAR, .ref = ref, 
 
 char *val_text(Lang *l, const Val *val) {
     switch (val->kind) {
+    case VAL_WRONG:
     case VAL_NONE: return arena_printf(l->arena, "None");
     case VAL_BOOL: return arena_printf(l->arena, "%s", val->i ? "True" : "False");
     case VAL_INT: return arena_printf(l->arena, "%lld", (long long)val->i);
@@ -328,6 +329,10 @@ static bool eval_constant(Lang *l, const PyNode *node, Val *out) {
 
 static bool eval_name(Lang *l, const PyNode *node, Val *out) {
     Val *found = scope_find(l, node->Name.id);
+    if (found && found->kind == VAL_WRONG) {
+        l->failed = true;
+        return false;
+    }
     if (found) {
         *out = *found;
         return true;

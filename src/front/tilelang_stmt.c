@@ -106,8 +106,9 @@ static bool lower_for(Lang *l, const PyNode *node) {
     static const char *const counted[] = {"py.range", "T.serial", "T.Serial", "T.Pipelined", "T.unroll"};
     bool known = strcmp(name, "T.Parallel") == 0;
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) known |= strcmp(name, counted[i]) == 0;
-    if (!known) return lang_error(l, DIAG_TL_UNSUPPORTED, iter->range, "this iterable", "loop over T.Parallel, T.Pipelined, T.serial or range");
-    if (!bind_call(l, iter, name, params, &extras, extra)) return false;
+    if (!known && (strncmp(name, "T.", 2) != 0 || bind_call(l, iter, name, params, &extras, extra))) /* unknown: it says so */
+        return lang_error(l, DIAG_TL_UNSUPPORTED, iter->range, "this iterable", "loop over T.Parallel, T.Pipelined, T.serial or range");
+    if (!known || !bind_call(l, iter, name, params, &extras, extra)) return false;
     l->b.range = iter->range;
     if (strcmp(name, "T.Parallel") == 0) return lower_parallel(l, node, extra, extras);
     int stages = -1;
@@ -249,10 +250,27 @@ static bool lower_statement(Lang *l, const PyNode *node) {
     return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "the statement `%s`", py_kinds[node->kind].name), "see docs/tilelang.md for what is");
 }
 
+/* The names that a statement would have bound have no value; so that its error is the only one about them. */
+static void bind_wrong(Lang *l, const PyNode *target) {
+    if (target->kind == PY_Name) scope_set(l, target->Name.id, (Val){.kind = VAL_WRONG});
+    if (target->kind != PY_Tuple) return;
+    for (uint32_t i = 0; i < target->Tuple.elts->count; i++) bind_wrong(l, target->Tuple.elts->at[i]);
+}
+
+/* Goes on behind a statement with an error, with everything as it was before it, to find the next ones. */
 bool lower_body(Lang *l, const PyList *body) {
+    bool good = true;
     if (++l->depth > 100) return lang_error(l, DIAG_TL_TOO_DEEP, body->at[0]->range);
-    for (uint32_t i = 0; i < body->count; i++)
-        if (!lower_statement(l, body->at[i])) return false;
+    for (uint32_t i = 0; i < body->count; i++) {
+        const PyNode *node = body->at[i];
+        Lang before = *l;
+        if (lower_statement(l, node)) continue;
+        good = false;
+        *l = before;
+        for (uint32_t t = 0; node->kind == PY_Assign && t < node->Assign.targets->count; t++)
+            bind_wrong(l, node->Assign.targets->at[t]);
+    }
     l->depth--;
-    return true;
+    l->failed |= !good;
+    return good;
 }

@@ -387,6 +387,7 @@ Val tri_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
     if (!(a.kind == VAL_TENSOR || tri_val_is_number(a)) ||
         !(b.kind == VAL_TENSOR || tri_val_is_number(b)))
         return bad_pair(l, py_op_spellings[op], a, b, range);
+    if (is_pointer(l, a) != is_pointer(l, b)) return bad_pair(l, py_op_spellings[op], a, b, range);
     if (!tri_promote(l, &a, &b, 0, range)) return val_error;
     return tri_val_tensor(ir_compare(&l->b, words[op], a.ref, b.ref));
 }

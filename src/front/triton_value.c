@@ -219,7 +219,10 @@ const char *tri_val_text(Lower *l, Val v) {
 
 const char *tri_val_describe(Lower *l, Val v) {
     switch (v.kind) {
-    case VAL_TENSOR: return arena_printf(l->arena, "a %s", tri_val_text(l, v));
+    case VAL_TENSOR: {
+        const char *text = tri_val_text(l, v);
+        return arena_printf(l->arena, "%s %s", *text == 'i' ? "an" : "a", text);
+    }
     case VAL_STR: return arena_printf(l->arena, "the string '%s'", v.text);
     case VAL_DTYPE: return arena_printf(l->arena, "the dtype %s", tri_val_text(l, v));
     case VAL_MODULE: return arena_printf(l->arena, "`%s`", v.text);

@@ -149,16 +149,19 @@ static tw_status read_elements(tw_context *cx, const char *path, const unsigned 
     int32_t found = find_dtype(h.descr, dtype);
     if (found == TW_DTYPE_ANY) {
         if (dtype == TW_DTYPE_ANY)
-            return context_fail(cx, TW_ERROR_IO, "%s holds items of type '%s'; say what they are, as in file:%s:bf16", path,
-                                h.descr, path);
+            return context_fail(cx, TW_ERROR_IO,
+                                "%s holds items of type '%s', which is none of ours; convert them to little endian numbers "
+                                "of at most 8 bytes",
+                                path, h.descr);
         return context_fail(cx, TW_ERROR_IO, "%s holds items of type '%s', which are not %s", path, h.descr,
                             tw_dtype_name(dtype));
     }
     int64_t elements = 1, bytes = 0;
-    for (int d = 0; d < h.rank; d++)
-        if (__builtin_mul_overflow(elements, h.shape[d], &elements)) elements = -1, d = h.rank;
-    if (elements < 0 || __builtin_mul_overflow(elements, (int64_t)tw_dtype_size(found), &bytes) ||
-        (uint64_t)bytes != size - at - length)
+    bool fits = true;
+    for (int d = 0; d < h.rank && fits; d++) fits = !__builtin_mul_overflow(elements, h.shape[d], &elements);
+    fits = fits && !__builtin_mul_overflow(elements, (int64_t)tw_dtype_size(found), &bytes);
+    if (!fits) return context_fail(cx, TW_ERROR_IO, "%s says that it holds more elements than any memory does", path);
+    if ((uint64_t)bytes != size - at - length)
         return context_fail(cx, TW_ERROR_IO, "%s says that it holds %lld elements of %s, but has %zu bytes of them", path,
                             (long long)elements, tw_dtype_name(found), size - at - length);
     tw_status status = buffer_make(cx, found, h.rank, h.shape, NULL, out);

@@ -140,10 +140,10 @@ static const char *nearest_type(Parser *ps, const char *wrong) {
     return text_nearest(wrong, names.at, names.count);
 }
 
-static void unknown_type(Parser *ps) {
-    const char *wrong = parser_name(ps, ps->at), *nearest = nearest_type(ps, wrong);
+void parser_unknown_type(Parser *ps, const CToken *word) {
+    const char *wrong = parser_name(ps, word), *nearest = nearest_type(ps, wrong);
     if (!ps->panic)
-        diag_emit(ps->diag, DIAG_C_UNKNOWN_TYPE, ps->at->range, wrong,
+        diag_emit(ps->diag, DIAG_C_UNKNOWN_TYPE, word->range, wrong,
                   nearest ? "; the nearest is `" : "", nearest ? nearest : "", nearest ? "`" : "",
                   wrong);
     ps->panic = true;
@@ -181,7 +181,7 @@ static void parse_specifiers(Parser *ps, Specifiers *out) {
         out->type->flags |= (uint16_t)qualifiers;
     } else if (!ps->panic && !parser_refused_word(ps, true)) {
         if (at_token(ps, CT_IDENT))
-            unknown_type(ps);
+            parser_unknown_type(ps, ps->at);
         else
             parser_fail(ps, "a type", "here");
     }

@@ -82,6 +82,7 @@ CNode *parse_designated(Parser *ps, CNode *(*value)(Parser *ps));
 CNode *parse_argument(Parser *ps);             /* expression or type */
 void parse_arguments(Parser *ps, CNode *call); /* `( .. )` appended to the kids */
 bool starts_type(const Parser *ps);            /* a type specifier or qualifier stands here */
+void parser_unknown_type(Parser *ps, const CToken *word); /* says so, with the nearest one */
 bool starts_declaration(const Parser *ps);     /* that, or a storage word or specifier */
 CNode *parse_type_name(Parser *ps);           /* type with abstract declarator: `st_bf(64, 64) *` */
 CNode *parse_declaration(Parser *ps);         /* inside a block: C_DECLARATION */

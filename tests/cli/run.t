@@ -2,7 +2,7 @@
 $ tilewright version
 tilewright 0.1.0
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=arange:f32[n_elements]' --arg 'y_ptr=ones:f32[1000]' --arg 'output_ptr=zeros:f32[1000]' --arg n_elements=1000 --arg BLOCK_SIZE=256 --grid 'cdiv(n_elements, BLOCK_SIZE)'
-output_ptr: f32[1000], 1000 of 1000 elements written
+output_ptr: f32[1000], 1000 of 1000 elements changed
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=arange:f32[5]' --arg 'y_ptr=full(2.5):f32[5]' --arg 'output_ptr=zeros:f32[5]' --arg n_elements=5 --arg BLOCK_SIZE=256 --grid 1 --save output_ptr=out.npy --target interp
 $ od -A n -t f4 -j 128 out.npy
              2.5             3.5             4.5             5.5
@@ -76,7 +76,7 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright targets                             list the targets, and what runs them here
   tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
   tilewright version                             print the version
-  tilewright help                                print this
+  tilewright help     [COMMAND]                  print this, or the options of a command
 
 `tilewright COMMAND --help` lists the options of a command.
 Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.

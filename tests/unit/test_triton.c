@@ -267,7 +267,7 @@ static void test_types(void) {
         {"n.to(tl.int64).to(tl.pointer_type(tl.float16))", "*float16"},
         {"0 < n < 5", "int1"},
         {"m and m", "int1[8]"},
-        {"n and m", "error: `and` takes booleans, here is a int32; compare with `!= 0`, or use "
+        {"n and m", "error: `and` takes booleans, here is an int32; compare with `!= 0`, or use "
                     "`&`, `|`, `~` for bits"},
         {"tl.program_id(axis=1)", "int32"},
     };
@@ -370,11 +370,11 @@ static void test_messages(void) {
          "k.py:5:20: error: `load` has no parameter `maks`; did you mean `mask`? [arity]\n"
          "    5 |     x = tl.load(p, maks=n)\n      |                    ^~~~~~\n"},
         {"    x = tl.load(p, n)\n",
-         "k.py:5:20: error: a mask must be boolean (int1), here is a int32; compare to get one "
+         "k.py:5:20: error: a mask must be boolean (int1), here is an int32; compare to get one "
          "[mask]\n"
          "    5 |     x = tl.load(p, n)\n      |                    ^\n"},
         {"    x = tl.arange(0, n)\n",
-         "k.py:5:22: error: tl.arange wants an integer known at compile time, here is a int32 "
+         "k.py:5:22: error: tl.arange wants an integer known at compile time, here is an int32 "
          "[argument]\n"
          "    5 |     x = tl.arange(0, n)\n      |                      ^\n"},
         {"    x = tl.arange(0, 8) + tl.arange(0, 4)\n    y = x + 1\n",
@@ -384,7 +384,7 @@ static void test_messages(void) {
          "    5 |     x = tl.arange(0, 8) + tl.arange(0, 4)\n      |         "
          "^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
         {"    a = 0\n    for k in range(n):\n        a += s\n",
-         "k.py:6:5: error: `a` is a int32 before the loop and a float32 at its end; it must keep "
+         "k.py:6:5: error: `a` is an int32 before the loop and a float32 at its end; it must keep "
          "its type: start it with "
          "that type, or cast with .to(...) [loop-type]\n"
          "    6 |     for k in range(n):\n      |     ^~~~~~~~~~~~~~~~~~\n"},
@@ -401,7 +401,7 @@ static void test_messages(void) {
          "k.py:5:5: error: the assertion does not hold: N = 8 [static-assert]\n"
          "    5 |     tl.static_assert(N % 16 == 0, f'N = {N}')\n"
          "      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
-        {"    tl.store(n, s)\n", "k.py:5:14: error: tl.store takes a pointer, here is a int32; add "
+        {"    tl.store(n, s)\n", "k.py:5:14: error: tl.store takes a pointer, here is an int32; add "
                                  "the offsets to a pointer argument [pointer]\n"
                                  "    5 |     tl.store(n, s)\n      |              ^\n"},
         {"    for k in tl.static_range(100000000):\n        tl.store(p, s)\n",
@@ -417,7 +417,7 @@ static void test_messages(void) {
             HEAD
             "@triton.jit\ndef f(x):\n    return x @ 3\n@triton.jit\ndef k(p):\n    f(tl.load(p))\n",
             "*i32", NULL),
-        "k.py:5:12: error: `@` does not take a int32 and 3 [operands]\n"
+        "k.py:5:12: error: `@` does not take an int32 and 3 [operands]\n"
         "    5 |     return x @ 3\n      |            ^~~~~\n"
         "k.py:8:5: note: in the call of `f`\n    8 |     f(tl.load(p))\n      |     "
         "^~~~~~~~~~~~~\n");

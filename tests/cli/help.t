@@ -1,0 +1,167 @@
+# help of every command; unknown words.
+$ tilewright help
+tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile C
+
+  tilewright run      FILE[:KERNEL] [options]    compile a kernel and run it
+  tilewright check    FILE[:KERNEL] [options]    run a kernel and compare with the interpreter, or with given arrays; without --arg only compile
+  tilewright emit     FILE[:KERNEL] [options]    print or write the generated source, plan and report
+  tilewright ir       FILE[:KERNEL] [options]    print the IR
+  tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright targets                             list the targets, and what runs them here
+  tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
+  tilewright version                             print the version
+  tilewright help     [COMMAND]                  print this, or the options of a command
+
+`tilewright COMMAND --help` lists the options of a command.
+Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.
+$ tilewright --help | head -n 1
+tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile C
+$ tilewright --version
+tilewright 0.1.0
+$ tilewright help run
+tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
+
+  --target T              what to compile for (see `tilewright targets`); default cpu
+  --emulate               run a GPU target's emitted text on the host
+  -D NAME=VALUE           a name that the source sees as a constant
+  --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
+                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+  --set OPTION=VALUE      a compile option (see `tilewright docs options`)
+  --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
+  --save NAME=FILE.npy    write an array after the run
+  --seed N                seed of random arrays; default 0
+  --sanitize              target interp: report wrong accesses and races
+  --time                  print the median time of a launch
+  --time-passes           print the time of every step of the compiler
+  --verify-each           check the IR after every pass
+  --help                  print this
+$ tilewright check --help
+tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the interpreter, or with given arrays; without --arg only compile
+
+  --target T              what to compile for (see `tilewright targets`); default cpu
+  --emulate               run a GPU target's emitted text on the host
+  -D NAME=VALUE           a name that the source sees as a constant
+  --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
+                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+  --set OPTION=VALUE      a compile option (see `tilewright docs options`)
+  --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
+  --save NAME=FILE.npy    write an array after the run
+  --expect NAME=FILE.npy  compare with this array, not with the interpreter
+  --tolerance T           largest error, relative to the array's largest magnitude (or 1)
+  --seed N                seed of random arrays; default 0
+  --sanitize              target interp: report wrong accesses and races
+  --time                  print the median time of a launch
+  --time-passes           print the time of every step of the compiler
+  --verify-each           check the IR after every pass
+  --help                  print this
+$ tilewright emit -h
+tilewright emit FILE[:KERNEL] [options]: print or write the generated source, plan and report
+
+  --target T              what to compile for (see `tilewright targets`); default cpu
+  --emulate               run a GPU target's emitted text on the host
+  -D NAME=VALUE           a name that the source sees as a constant
+  --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
+                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+  --set OPTION=VALUE      a compile option (see `tilewright docs options`)
+  --time-passes           print the time of every step of the compiler
+  -o DIR                  write the files there
+  --passes A,B            run just these passes
+  --stop-after PASS       the last pass to run
+  --verify-each           check the IR after every pass
+  --help                  print this
+$ tilewright ir --help
+tilewright ir FILE[:KERNEL] [options]: print the IR
+
+  --target T              what to compile for (see `tilewright targets`); default cpu
+  --emulate               run a GPU target's emitted text on the host
+  -D NAME=VALUE           a name that the source sees as a constant
+  --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
+                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+  --set OPTION=VALUE      a compile option (see `tilewright docs options`)
+  --time-passes           print the time of every step of the compiler
+  --passes A,B            run just these passes
+  --print-after[=PASS]    print the IR after this pass; without =PASS after each that changed it
+  --stop-after PASS       the last pass to run
+  --verify-each           check the IR after every pass
+  --help                  print this
+$ tilewright explain --help
+tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and chose
+
+  --target T              what to compile for (see `tilewright targets`); default cpu
+  --emulate               run a GPU target's emitted text on the host
+  -D NAME=VALUE           a name that the source sees as a constant
+  --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
+                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+  --set OPTION=VALUE      a compile option (see `tilewright docs options`)
+  --time-passes           print the time of every step of the compiler
+  --passes A,B            run just these passes
+  --stop-after PASS       the last pass to run
+  --verify-each           check the IR after every pass
+  --help                  print this
+$ tilewright help targets
+tilewright targets: list the targets, and what runs them here
+
+  --help                  print this
+$ tilewright help docs
+tilewright docs [TOPIC]: print a page of the manual: ops, options, triton, tilelang, tile-c
+
+  --help                  print this
+$ tilewright help version
+tilewright version: print the version
+
+  --help                  print this
+$ tilewright help help
+tilewright help [COMMAND]: print this, or the options of a command
+
+  --help                  print this
+$ tilewright help emmit
+error: unknown command `emmit`; did you mean `emit`?
+[1]
+$ tilewright explian
+error: unknown command `explian`; did you mean `explain`?
+[1]
+$ tilewright frobnicate
+error: unknown command `frobnicate`; see `tilewright help`
+[1]
+$ tilewright targets now
+error: `now` is one word too many
+[1]
+$ tilewright version --target cpu
+error: `--target` does not go with `tilewright version`
+[1]
+$ tilewright run a.py --frobnicate
+error: unknown option `--frobnicate`; `tilewright run --help` lists them
+[1]
+$ tilewright run a.py b.py
+error: `b.py` is one word too many
+[1]
+$ tilewright run
+error: which file? tilewright run FILE[:KERNEL] [options]
+[1]
+$ tilewright run a.py --target
+error: --target needs a value: --target T
+[1]
+$ tilewright run a.py --sanitize=yes
+error: `--sanitize` takes no value
+[1]
+$ tilewright docs opts
+error: there is no page `opts`; there are ops, options, triton, tilelang and tile-c
+[1]
+$ tilewright docs options
+- `num_warps`: warps a program runs on (GPU targets); default: the source's, else 4. Takes an integer from 1 to 32.
+- `num_stages`: how many loads run ahead; never changes a bit of the result; default: the source's. Takes an integer from 0 to 16.
+- `roles`: loads, compute and stores as processes of their own. Takes auto, on or off.
+- `persist`: a worker runs many programs. Takes auto, on or off.
+- `workers`: how many share the compute role; 0: the compiler chooses. Takes an integer from 0 to 8.
+- `fuse`: multiply-adds are rounded once; default on. Takes on or off.
+- `threads`: threads of a launch on the CPU, workers on the interpreter; 0: all. Takes an integer from 0 to 256.
+- `seed`: the interpreter's choice of all orders that the IR leaves open; 0: the plain ones. Takes an integer.
+...
+- `cores`: Tensix cores of a launch on Tenstorrent; 0: all; never changes a bit of the result. Takes an integer from 0 to 130.
+- `fidelity`: passes of Tenstorrent's multiplier (LoFi, HiFi2, HiFi3, HiFi4); default 4. Takes an integer from 1 to 4.
+$ tilewright targets
+cpu            C through the system's compiler, threads over the grid
+               here: ...
+interp         the IR interpreter, which defines what a kernel means; with --sanitize the safe way to run it
+               here: built in
+...
