@@ -80,7 +80,7 @@ static uint32_t decode(const char *s, size_t left, size_t *used) {
 
 /* The line and a caret below it; of a long line the part around the caret, between dots. */
 static void add_excerpt(Text *out, const SourceFile *file, Range range, int number) {
-    enum { LONGEST_LINE = 160, BEFORE_CARET = 60 };
+    enum { LONGEST_LINE = 240, BEFORE_CARET = 60 };
     size_t length, used;
     const char *line = source_line(file, range.begin, &length);
     size_t start = range.begin - file->base - (size_t)(line - file->text), first = 0;
