@@ -267,6 +267,32 @@ static void test_matmul_roles(void) {
     }
 }
 
+/* One item of which B comes by TMA and A, whose rows are not aligned, by lanes: nobody may arrive before its stores. */
+static void test_mixed_item(void) {
+    static const char text[] =
+        "kernel @mm(%A, %B, %C: *f16) {\n"
+        "  %pm = program_id<0> ; %m = mul %pm, 64 ; %TA = tensor %A, [109, 33], [33, 1]\n"
+        "  %TB = tensor %B, [33, 48], [48, 1] ; %TC = tensor %C, [109, 48], [48, 1]\n"
+        "  %z = splat 0.0 : f32[64,64]\n"
+        "  %acc = for %k = 0, 1, 1 (%c = %z) {\n"
+        "    %kk = mul %k, 64 ; %a = tload %TA, [%m, %kk] : f16[64,64] ; %b = tload %TB, [%kk, 0] : "
+        "f16[64,64]\n"
+        "    %c1 = dot %a, %b, %c ; yield %c1 }\n"
+        "  %h = cast %acc : f16[64,64] ; tstore %TC, [%m, 0], %h\n"
+        "  return }\n";
+    PassOptions options = warps(4);
+    options.num_stages = 3;
+    CudaBench b;
+    if (!open_bench(&b, text, "cuda:sm_90a", options)) return;
+    cuda_bench_array(&b, "A", EL_F16, 109 * 33, true);
+    cuda_bench_array(&b, "B", EL_F16, 33 * 48, true);
+    cuda_bench_array(&b, "C", EL_F16, 109 * 48, false);
+    CHECK(strstr(b.plan->text, "tw_mbar_expect") != NULL);
+    CHECK(cuda_bench_run(&b, 2, 1, 1));
+    CHECK(cuda_bench_error(&b, 2, 2e-3) <= 1);
+    cuda_bench_close(&b);
+}
+
 int main(void) {
     cuda_bench_begin();
     if (cuda_bench_have("c++")) {
@@ -274,6 +300,7 @@ int main(void) {
         test_softmax();
         test_matmul_flat();
         test_matmul_roles();
+        test_mixed_item();
     } else {
         printf("skipped: no C++ compiler\n");
     }

@@ -299,8 +299,8 @@ static void emit_acquire(Emit *e, const Op *op) {
     if (r->tma_bytes && r->full_count == 1)
         cs_line(&e->p, "tw_mbar_arrive_expect(%s, %lld);", barrier(e, r->full, slot),
                 (long long)r->tma_bytes);
-    else if (r->tma_bytes)
-        cs_line(&e->p, "if (warp == 0 && lane == 0) tw_mbar_arrive_expect(%s, %lld);",
+    else if (r->tma_bytes) /* it arrives with the others, behind its own stores */
+        cs_line(&e->p, "if (warp == 0 && lane == 0) tw_mbar_expect(%s, %lld);",
                 barrier(e, r->full, slot), (long long)r->tma_bytes);
     advance(e, r);
 }
@@ -346,10 +346,7 @@ static void emit_commit(Emit *e, const Op *op) {
     if (r->fused || r->full_count == 1) return;
     const char *full = barrier(e, r->full, emit_hold(e, op->operands[1])->text);
     cs_line(&e->p, "tw_fence_async();");
-    if (r->tma_bytes)
-        cs_line(&e->p, "if (!(warp == 0 && lane == 0)) tw_mbar_arrive(%s);", full);
-    else
-        cs_line(&e->p, "tw_mbar_arrive(%s);", full);
+    cs_line(&e->p, "tw_mbar_arrive(%s);", full);
 }
 
 static void emit_wait(Emit *e, const Op *op) {
