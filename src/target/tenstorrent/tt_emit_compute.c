@@ -100,10 +100,10 @@ static Asked probe(Compute *c, Printer *body, void *user) {
 void compute_loop(Compute *c, Printer *open, Printer *body, void *user) {
     Asked asked = probe(c, body, user);
     add_wishes(c, &asked);
-    if (asked.init && !asked.inits_differ) compute_init(c, asked.init);
     for (int reg = 0; reg < REG_COUNT; reg++)
         if (asked.cb[reg] >= 0 && !asked.formats_differ[reg])
             compute_format(c, (Register)reg, asked.cb[reg]);
+    if (asked.init && !asked.inits_differ) compute_init(c, asked.init);
     for (int pass = 0; pass < 2;
          pass++) { /* before: may come from the end of the body; behind: may have run or not */
         if (asked.inits_differ) c->now.init = NULL;
