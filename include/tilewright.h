@@ -4,22 +4,25 @@
  *
  *     tw_context_create(NULL, &context);
  *     tw_module_load_file(context, "add.py", NULL, &module);          parse, list kernels
- *     tw_kernel_compile(module, "add_kernel", &options, &kernel);     options: target, arguments to specialise for
+ *     tw_kernel_compile(module, "add_kernel", &options, &kernel);     for a target and arguments
  *     tw_kernel_launch(kernel, NULL, grid, args, count);
  *     tw_kernel_destroy, tw_module_destroy, tw_context_destroy
  *
  * Rules that hold for every entry:
  *   - Errors. An entry that can fail returns a tw_status; 0 is success. The message stands in
- *     tw_context_message(context). A NULL where an object is required gives TW_ERROR_ARGUMENT. After an error nothing is
- *     half done: out parameters are set to NULL, files are not written.
- *   - Ownership. What a tw_..._create, _load or _compile call gives must be destroyed by its caller; destroying NULL does
- *     nothing. Objects may be destroyed in any order: an object that others still need lives on until they are gone. Texts
- *     and pointers that a getter returns belong to the object and live as long as it does; a text of the context until
- *     the next call with that context. What the caller passes in is copied, unless the entry says otherwise.
- *   - Threads. A context and all objects made from it are used by one thread at a time. Different contexts are
- *     independent. The library has no global state, never prints, never exits, and starts threads only inside a context.
- *   - Structs that start with struct_size: set them up with their _init function (or zero them and set struct_size =
- *     sizeof). Zero in any field means the default, so that fields can be added at the end.
+ *     tw_context_message(context). A NULL where an object is required gives TW_ERROR_ARGUMENT.
+ *     After an error nothing is half done: out parameters are set to NULL, files are not written.
+ *   - Ownership. What a tw_..._create, _load or _compile call gives must be destroyed by its
+ *     caller; destroying NULL does nothing. Objects may be destroyed in any order: an object that
+ *     others still need lives on until they are gone. Texts and pointers that a getter returns
+ *     belong to the object and live as long as it does; a text of the context until the next call
+ *     with that context. What the caller passes in is copied, unless the entry says otherwise.
+ *   - Threads. A context and all objects made from it are used by one thread at a time. Different
+ *     contexts are independent. The library has no global state, never prints, never exits, and
+ *     starts threads only inside a context.
+ *   - Structs that start with struct_size: set them up with their _init function (or zero them
+ *     and set struct_size = sizeof). Zero in any field means the default, so that fields can be
+ *     added at the end.
  *   - Numbers of status codes and dtypes never change.
  *
  * Valid C99 and C++11. */
@@ -45,20 +48,20 @@ extern "C" {
 /* "0.1.0", of the library that is linked. Any thread. Since 0.1. */
 TW_API const char *tw_version(void);
 
-/* ---------------------------------------------------------------------------------------------- status codes */
+/* --- status codes --- */
 
 /* X(name, number, "text"). The one list of codes. */
-#define TW_STATUS_LIST(X)                                                                          \
-    X(TW_OK, 0, "success")                                                                         \
-    X(TW_ERROR_SOURCE, 1, "the source has errors")                                                 \
-    X(TW_ERROR_ARGUMENT, 2, "a wrong argument")                                                    \
-    X(TW_ERROR_NOT_FOUND, 3, "no such thing")                                                      \
-    X(TW_ERROR_UNSUPPORTED, 4, "this target cannot do it")                                         \
-    X(TW_ERROR_UNAVAILABLE, 5, "a tool or device is missing on this machine")                      \
-    X(TW_ERROR_MEMORY, 6, "out of memory")                                                         \
-    X(TW_ERROR_IO, 7, "a file could not be read or written")                                       \
-    X(TW_ERROR_TOOL, 8, "a tool that was started failed")                                          \
-    X(TW_ERROR_LAUNCH, 9, "the kernel stopped with an error")                                      \
+#define TW_STATUS_LIST(X)                                                     \
+    X(TW_OK, 0, "success")                                                    \
+    X(TW_ERROR_SOURCE, 1, "the source has errors")                            \
+    X(TW_ERROR_ARGUMENT, 2, "a wrong argument")                               \
+    X(TW_ERROR_NOT_FOUND, 3, "no such thing")                                 \
+    X(TW_ERROR_UNSUPPORTED, 4, "this target cannot do it")                    \
+    X(TW_ERROR_UNAVAILABLE, 5, "a tool or device is missing on this machine") \
+    X(TW_ERROR_MEMORY, 6, "out of memory")                                    \
+    X(TW_ERROR_IO, 7, "a file could not be read or written")                  \
+    X(TW_ERROR_TOOL, 8, "a tool that was started failed")                     \
+    X(TW_ERROR_LAUNCH, 9, "the kernel stopped with an error")                 \
     X(TW_ERROR_INTERNAL, 10, "a fault of Tilewright itself")
 
 typedef enum tw_status {
@@ -68,28 +71,30 @@ typedef enum tw_status {
         TW_STATUS_LAST_ = 0x7fffffff
 } tw_status;
 
-/* "TW_ERROR_SOURCE"; "the source has errors". "unknown" for a number that is no code. Any thread. Since 0.1. */
+/* "TW_ERROR_SOURCE"; "the source has errors". "unknown" for a number that is no code. Any thread.
+ * Since 0.1. */
 TW_API const char *tw_status_name(tw_status status);
 TW_API const char *tw_status_text(tw_status status);
 
-/* ------------------------------------------------------------------------------------------------------ dtypes */
+/* --- dtypes --- */
 
-/* X(name, number, "text", bytes). i1 takes one byte: 0 is false. f16, bf16 and fp8 are raw bits in memory. */
-#define TW_DTYPE_LIST(X)                                                                           \
-    X(TW_I1, 1, "i1", 1)                                                                           \
-    X(TW_I8, 2, "i8", 1)                                                                           \
-    X(TW_I16, 3, "i16", 2)                                                                         \
-    X(TW_I32, 4, "i32", 4)                                                                         \
-    X(TW_I64, 5, "i64", 8)                                                                         \
-    X(TW_U8, 6, "u8", 1)                                                                           \
-    X(TW_U16, 7, "u16", 2)                                                                         \
-    X(TW_U32, 8, "u32", 4)                                                                         \
-    X(TW_U64, 9, "u64", 8)                                                                         \
-    X(TW_F16, 10, "f16", 2)                                                                        \
-    X(TW_BF16, 11, "bf16", 2)                                                                      \
-    X(TW_F32, 12, "f32", 4)                                                                        \
-    X(TW_F64, 13, "f64", 8)                                                                        \
-    X(TW_F8E4M3, 14, "f8e4m3", 1)                                                                  \
+/* X(name, number, "text", bytes). i1 takes one byte: 0 is false. f16, bf16 and fp8 are raw bits
+ * in memory. */
+#define TW_DTYPE_LIST(X)          \
+    X(TW_I1, 1, "i1", 1)          \
+    X(TW_I8, 2, "i8", 1)          \
+    X(TW_I16, 3, "i16", 2)        \
+    X(TW_I32, 4, "i32", 4)        \
+    X(TW_I64, 5, "i64", 8)        \
+    X(TW_U8, 6, "u8", 1)          \
+    X(TW_U16, 7, "u16", 2)        \
+    X(TW_U32, 8, "u32", 4)        \
+    X(TW_U64, 9, "u64", 8)        \
+    X(TW_F16, 10, "f16", 2)       \
+    X(TW_BF16, 11, "bf16", 2)     \
+    X(TW_F32, 12, "f32", 4)       \
+    X(TW_F64, 13, "f64", 8)       \
+    X(TW_F8E4M3, 14, "f8e4m3", 1) \
     X(TW_F8E5M2, 15, "f8e5m2", 1)
 
 typedef enum tw_dtype {
@@ -102,14 +107,15 @@ typedef enum tw_dtype {
 
 /* "f32"; "any" for TW_DTYPE_ANY and numbers that are none. Any thread. Since 0.1. */
 TW_API const char *tw_dtype_name(int32_t dtype);
-/* The dtype of a name, numpy's and torch's names ("float32", "int8", "bool") included; TW_DTYPE_ANY when unknown. */
+/* The dtype of a name, numpy's and torch's names ("float32", "int8", "bool") included;
+ * TW_DTYPE_ANY when unknown. */
 TW_API int32_t tw_dtype_find(const char *name);
 /* Bytes of an element in memory; 0 for TW_DTYPE_ANY. */
 TW_API size_t tw_dtype_size(int32_t dtype);
 
 #define TW_MAX_RANK 8
 
-/* ----------------------------------------------------------------------------------------------------- context */
+/* --- context --- */
 
 typedef struct tw_context tw_context;
 typedef struct tw_module tw_module;
@@ -117,9 +123,10 @@ typedef struct tw_kernel tw_kernel;
 typedef struct tw_buffer tw_buffer;
 typedef struct tw_stream tw_stream;
 
-/* Where all memory of a context comes from. resize(user, NULL, 0, n) allocates n bytes aligned for any type,
- * resize(user, p, n, 0) frees and returns NULL, resize(user, p, n, m) grows or shrinks; NULL means "no memory" and
- * leaves the old block as it was. Called from the context's thread only. */
+/* Where all memory of a context comes from. resize(user, NULL, 0, n) allocates n bytes aligned
+ * for any type, resize(user, p, n, 0) frees and returns NULL, resize(user, p, n, m) grows or
+ * shrinks; NULL means "no memory" and leaves the old block as it was. Called from the context's
+ * thread only. */
 typedef struct tw_allocator {
     void *(*resize)(void *user, void *block, size_t old_size, size_t new_size);
     void *user;
@@ -128,39 +135,42 @@ typedef struct tw_allocator {
 typedef struct tw_context_options {
     size_t struct_size;
     const tw_allocator *allocator; /* NULL: malloc */
-    const char *cache_dir;         /* NULL: $TILEWRIGHT_CACHE_DIR, else $XDG_CACHE_HOME/tilewright, else
-                                      ~/.cache/tilewright; "" : no cache on disk */
-    int32_t threads;               /* 0: $TILEWRIGHT_THREADS, else one a processor of the affinity mask */
-    int32_t tool_timeout;          /* seconds that a started compiler may take; 0: 120 */
-    void (*print)(void *user, const char *text, size_t length); /* what kernels print; NULL: it is dropped. Called from
-                                      the thread that launches */
+    const char *cache_dir; /* NULL: $TILEWRIGHT_CACHE_DIR, else $XDG_CACHE_HOME/tilewright, else
+                              ~/.cache/tilewright; "" : no cache on disk */
+    int32_t threads;       /* 0: $TILEWRIGHT_THREADS, else one a processor of the affinity mask */
+    int32_t tool_timeout;  /* seconds that a started compiler may take; 0: 120 */
+    void (*print)(void *user, const char *text, size_t length); /* what kernels print; NULL: it is
+                                      dropped. Called from the thread that launches */
     void *print_user;
 } tw_context_options;
 
 TW_API void tw_context_options_init(tw_context_options *options);
 
-/* Makes a context. options may be NULL. Errors: TW_ERROR_MEMORY, TW_ERROR_ARGUMENT; there is no context to hold a
- * message then. Any thread. Since 0.1. */
+/* Makes a context. options may be NULL. Errors: TW_ERROR_MEMORY, TW_ERROR_ARGUMENT; there is no
+ * context to hold a message then. Any thread. Since 0.1. */
 TW_API tw_status tw_context_create(const tw_context_options *options, tw_context **out);
 TW_API void tw_context_destroy(tw_context *context);
 
-/* What went wrong in the last call with this context or an object of it; "" if it succeeded. For errors in a source
- * these are the diagnostics as a user reads them: place, line, caret, rule and fix. Valid until the next call. */
+/* What went wrong in the last call with this context or an object of it; "" if it succeeded. For
+ * errors in a source these are the diagnostics as a user reads them: place, line, caret, rule and
+ * fix. Valid until the next call. */
 TW_API const char *tw_context_message(const tw_context *context);
 /* Warnings and notes of the last load or compile, also when it succeeded; "" if there are none. */
 TW_API const char *tw_context_warnings(const tw_context *context);
 
-/* ----------------------------------------------------------------------------------------------------- targets */
+/* --- targets --- */
 
 typedef struct tw_target_info {
     size_t struct_size;
     const char *name;  /* for tw_compile_options.target */
     const char *about; /* one line */
     int32_t available; /* can run here: 1 or 0 */
-    const char *note;  /* the tool or device that would run it, or what is missing and how to get it */
+    const char
+        *note; /* the tool or device that would run it, or what is missing and how to get it */
 } tw_target_info;
 
-/* The targets, in a fixed order. TW_ERROR_NOT_FOUND past the last. info->struct_size must be set. Since 0.1. */
+/* The targets, in a fixed order. TW_ERROR_NOT_FOUND past the last. info->struct_size must be set.
+ * Since 0.1. */
 TW_API tw_status tw_target_info_at(tw_context *context, size_t index, tw_target_info *info);
 
 typedef struct tw_option_info {
@@ -170,14 +180,16 @@ typedef struct tw_option_info {
     const char *about;
 } tw_option_info;
 
-/* The compile options (the command line's --set), in a fixed order. TW_ERROR_NOT_FOUND past the last. Since 0.1. */
+/* The compile options (the command line's --set), in a fixed order. TW_ERROR_NOT_FOUND past the
+ * last. Since 0.1. */
 TW_API tw_status tw_option_info_at(tw_context *context, size_t index, tw_option_info *info);
 
-/* A page of the manual, made from the library's own tables, as Markdown: "ops" (the IR), "options", and what each
- * door knows: "triton", "tilelang", "tile-c". Belongs to the context, until the next call. Errors: TW_ERROR_NOT_FOUND. Since 0.1. */
+/* A page of the manual, made from the library's own tables, as Markdown: "ops" (the IR),
+ * "options", and what each door knows: "triton", "tilelang", "tile-c". Belongs to the context,
+ * until the next call. Errors: TW_ERROR_NOT_FOUND. Since 0.1. */
 TW_API tw_status tw_document(tw_context *context, const char *name, const char **text);
 
-/* ----------------------------------------------------------------------------------------------------- modules */
+/* --- modules --- */
 
 typedef struct tw_pair {
     const char *name, *value;
@@ -186,20 +198,22 @@ typedef struct tw_pair {
 typedef struct tw_module_options {
     size_t struct_size;
     const char *door;       /* "triton", "tilelang", "tilec", "irtext"; NULL: by name and content */
-    const tw_pair *defines; /* names that the source sees as constants (-D NAME=VALUE): numbers, true, false, none,
-                               or a string */
+    const tw_pair *defines; /* names that the source sees as constants (-D NAME=VALUE): numbers,
+                               true, false, none, or a string */
     size_t define_count;
 } tw_module_options;
 
 TW_API void tw_module_options_init(tw_module_options *options);
 
-/* Reads and parses a source. The name of a text is used in messages and to choose the door: `.tile.c` Tile C, `.ir` IR
- * text, else by what the text imports and decorates. options may be NULL. Errors: TW_ERROR_IO, TW_ERROR_SOURCE (message:
- * the diagnostics), TW_ERROR_NOT_FOUND (no such door), TW_ERROR_MEMORY. Since 0.1. */
+/* Reads and parses a source. The name of a text is used in messages and to choose the door:
+ * `.tile.c` Tile C, `.ir` IR text, else by what the text imports and decorates. options may be
+ * NULL. Errors: TW_ERROR_IO, TW_ERROR_SOURCE (message: the diagnostics), TW_ERROR_NOT_FOUND (no
+ * such door), TW_ERROR_MEMORY. Since 0.1. */
 TW_API tw_status tw_module_load_file(tw_context *context, const char *path,
                                      const tw_module_options *options, tw_module **out);
 TW_API tw_status tw_module_load_text(tw_context *context, const char *name, const char *text,
-                                     size_t size, const tw_module_options *options, tw_module **out);
+                                     size_t size, const tw_module_options *options,
+                                     tw_module **out);
 TW_API void tw_module_destroy(tw_module *module);
 
 /* Kernels in source order. Out of range: NULL, 0. Since 0.1. */
@@ -228,26 +242,28 @@ typedef struct tw_param_info {
     int32_t optional;
 } tw_param_info;
 
-/* Parameter i of a kernel: arguments are given in this order. TW_ERROR_NOT_FOUND out of range. Since 0.1. */
+/* Parameter i of a kernel: arguments are given in this order. TW_ERROR_NOT_FOUND out of range.
+ * Since 0.1. */
 TW_API tw_status tw_module_param_at(const tw_module *module, size_t kernel, size_t i,
                                     tw_param_info *info);
 
-/* ----------------------------------------------------------------------------------------------------- buffers */
+/* --- buffers --- */
 
 /* An array in memory, with element type, shape and strides (in elements). */
 typedef struct tw_buffer_options {
     size_t struct_size;
-    const char *target;     /* whose memory; NULL: the host's */
-    void *data;             /* NULL: new memory, zeroed; else memory of that target that the caller owns and keeps
-                               alive as long as the buffer */
-    size_t size;            /* bytes that data holds; checked against shape and strides */
+    const char *target; /* whose memory; NULL: the host's */
+    void *data;  /* NULL: new memory, zeroed; else memory of that target that the caller owns and
+                    keeps  alive as long as the buffer */
+    size_t size; /* bytes that data holds; checked against shape and strides */
     const int64_t *strides; /* NULL: row-major, dense. Only with data. */
 } tw_buffer_options;
 
 TW_API void tw_buffer_options_init(tw_buffer_options *options);
 
-/* Makes a buffer; rank 0 to TW_MAX_RANK, extents >= 0. options may be NULL. Errors: TW_ERROR_ARGUMENT,
- * TW_ERROR_MEMORY, TW_ERROR_NOT_FOUND (target), TW_ERROR_UNAVAILABLE. Since 0.1. */
+/* Makes a buffer; rank 0 to TW_MAX_RANK, extents >= 0. options may be NULL. Errors:
+ * TW_ERROR_ARGUMENT, TW_ERROR_MEMORY, TW_ERROR_NOT_FOUND (target), TW_ERROR_UNAVAILABLE. Since
+ * 0.1. */
 TW_API tw_status tw_buffer_create(tw_context *context, int32_t dtype, int32_t rank,
                                   const int64_t *shape, const tw_buffer_options *options,
                                   tw_buffer **out);
@@ -261,25 +277,29 @@ TW_API const int64_t *tw_buffer_shape(const tw_buffer *buffer);
 TW_API const int64_t *tw_buffer_strides(const tw_buffer *buffer);
 TW_API int64_t tw_buffer_elements(const tw_buffer *buffer);
 
-/* Copies all elements, row-major and dense on the caller's side, after all launches so far. size must be
- * elements * tw_dtype_size. Errors: TW_ERROR_ARGUMENT, TW_ERROR_UNAVAILABLE. Since 0.1. */
+/* Copies all elements, row-major and dense on the caller's side, after all launches so far. size
+ * must be elements * tw_dtype_size. Errors: TW_ERROR_ARGUMENT, TW_ERROR_UNAVAILABLE. Since 0.1. */
 TW_API tw_status tw_buffer_read(tw_buffer *buffer, void *to, size_t size);
 TW_API tw_status tw_buffer_write(tw_buffer *buffer, const void *from, size_t size);
 
-/* Fills a host buffer. kind: "zeros", "ones", "full" (value), "arange" (value + i), "rand" (uniform in [0, 1)), "randn"
- * (standard normal). Random numbers are a function of seed and element index alone (SplitMix64; normal ones by Box and
- * Muller with a logarithm and cosine of our own), equal in every bit on every machine. Values are rounded to the dtype. Errors: TW_ERROR_ARGUMENT (unknown kind, the nearest known one named; not a host buffer). Since 0.1. */
+/* Fills a host buffer. kind: "zeros", "ones", "full" (value), "arange" (value + i), "rand"
+ * (uniform in [0, 1)), "randn" (standard normal). Random numbers are a function of seed and
+ * element index alone (SplitMix64; normal ones by Box and Muller with a logarithm and cosine of
+ * our own), equal in every bit on every machine. Values are rounded to the dtype. Errors:
+ * TW_ERROR_ARGUMENT (unknown kind, the nearest known one named; not a host buffer). Since 0.1. */
 TW_API tw_status tw_buffer_fill(tw_buffer *buffer, const char *kind, double value, uint64_t seed);
 
-/* Reads and writes NumPy .npy files (version 1.0 to 3.0, C or Fortran order, little endian). dtype TW_DTYPE_ANY takes the
- * file's; another one reinterprets items of the same size (bf16 and fp8 come as V2 and V1, or u2 and u1). A file that
- * lies about its size is refused. Writing is atomic: the file is complete or not there. Errors: TW_ERROR_IO,
- * TW_ERROR_ARGUMENT, TW_ERROR_MEMORY. Since 0.1. */
+/* Reads and writes NumPy .npy files (version 1.0 to 3.0, C or Fortran order, little endian).
+ * dtype TW_DTYPE_ANY takes the file's; another one reinterprets items of the same size (bf16 and
+ * fp8 come as V2 and V1, or u2 and u1). A file that lies about its size is refused. Writing is
+ * atomic: the file is complete or not there. Errors: TW_ERROR_IO, TW_ERROR_ARGUMENT,
+ * TW_ERROR_MEMORY. Since 0.1. */
 TW_API tw_status tw_buffer_load_npy(tw_context *context, const char *path, int32_t dtype,
                                     tw_buffer **out);
 TW_API tw_status tw_buffer_save_npy(tw_buffer *buffer, const char *path);
 
-/* How two host buffers of one shape differ. Both are read as float64; two NaNs are equal, as are equal infinities. */
+/* How two host buffers of one shape differ. Both are read as float64; two NaNs are equal, as are
+ * equal infinities. */
 typedef struct tw_difference {
     size_t struct_size;
     int64_t elements;  /* compared */
@@ -294,7 +314,7 @@ typedef struct tw_difference {
 TW_API tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
                                    double relative, tw_difference *difference);
 
-/* ----------------------------------------------------------------------------------------------------- kernels */
+/* --- kernels --- */
 
 typedef enum tw_arg_kind {
     TW_ARG_ABSENT = 0, /* not given: the parameter's default */
@@ -306,8 +326,8 @@ typedef enum tw_arg_kind {
     TW_ARG_BUFFER = 6
 } tw_arg_kind;
 
-/* One argument; at compile it says what to specialise for (type of an open parameter, value of a constant), at launch it
- * is the value. */
+/* One argument; at compile it says what to specialise for (type of an open parameter, value of a
+ * constant), at launch it is the value. */
 typedef struct tw_arg {
     int32_t kind; /* tw_arg_kind */
     int32_t reserved;
@@ -327,8 +347,8 @@ enum {
 
 typedef struct tw_compile_options {
     size_t struct_size;
-    const char *target;     /* NULL: "cpu". "cuda:sm_90a" names an architecture */
-    const tw_arg *args;     /* in the order of the kernel's parameters; may be fewer */
+    const char *target; /* NULL: "cpu". "cuda:sm_90a" names an architecture */
+    const tw_arg *args; /* in the order of the kernel's parameters; may be fewer */
     size_t arg_count;
     const tw_pair *options; /* see tw_option_info_at: num_warps, num_stages, roles .. */
     size_t option_count;
@@ -343,16 +363,18 @@ typedef struct tw_compile_options {
 
 TW_API void tw_compile_options_init(tw_compile_options *options);
 
-/* Compiles one kernel (name NULL: the only one of the module). Errors: TW_ERROR_NOT_FOUND (kernel, target, option: the
- * nearest name is in the message), TW_ERROR_ARGUMENT (a constant or type is missing), TW_ERROR_SOURCE,
- * TW_ERROR_UNSUPPORTED, TW_ERROR_UNAVAILABLE (no compiler, no device), TW_ERROR_TOOL, TW_ERROR_MEMORY. Since 0.1. */
+/* Compiles one kernel (name NULL: the only one of the module). Errors: TW_ERROR_NOT_FOUND
+ * (kernel, target, option: the nearest name is in the message), TW_ERROR_ARGUMENT (a constant or
+ * type is missing), TW_ERROR_SOURCE, TW_ERROR_UNSUPPORTED, TW_ERROR_UNAVAILABLE (no compiler, no
+ * device), TW_ERROR_TOOL, TW_ERROR_MEMORY. Since 0.1. */
 TW_API tw_status tw_kernel_compile(tw_module *module, const char *name,
                                    const tw_compile_options *options, tw_kernel **out);
 TW_API void tw_kernel_destroy(tw_kernel *kernel);
 
 TW_API const char *tw_kernel_name(const tw_kernel *kernel);
 
-/* The texts that a compile made: emitted sources, plan, report; by name. Out of range: NULL. Since 0.1. */
+/* The texts that a compile made: emitted sources, plan, report; by name. Out of range: NULL.
+ * Since 0.1. */
 TW_API size_t tw_kernel_artifact_count(const tw_kernel *kernel);
 TW_API const char *tw_kernel_artifact_name(const tw_kernel *kernel, size_t i);
 TW_API const char *tw_kernel_artifact_text(const tw_kernel *kernel, size_t i, size_t *size);
@@ -377,16 +399,18 @@ TW_API int32_t tw_kernel_has_grid(const tw_kernel *kernel);
 TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t arg_count,
                                 int64_t grid[3]);
 
-/* Runs the kernel on grid[0] x grid[1] x grid[2] programs (each 0 .. 2^31-1; grid NULL: the kernel's own). Arguments are in
- * the order of the module's parameters; constants are ignored. Buffers must lie in the target's memory. Extents of a
- * tensor come from the buffer's shape, right-aligned. Host targets have finished when it returns; a device may go on until
- * tw_stream_synchronize or tw_buffer_read. A launch allocates nothing. stream NULL: the context's own. Errors:
- * TW_ERROR_ARGUMENT (a missing, extra or mistyped argument, by name), TW_ERROR_LAUNCH (an assertion failed, a report of
- * the sanitizer; the message says where), TW_ERROR_UNAVAILABLE. Since 0.1. */
+/* Runs the kernel on grid[0] x grid[1] x grid[2] programs (each 0 .. 2^31-1; grid NULL: the
+ * kernel's own). Arguments are in the order of the module's parameters; constants are ignored.
+ * Buffers must lie in the target's memory. Extents of a tensor come from the buffer's shape,
+ * right-aligned. Host targets have finished when it returns; a device may go on until
+ * tw_stream_synchronize or tw_buffer_read. A launch allocates nothing. stream NULL: the context's
+ * own. Errors: TW_ERROR_ARGUMENT (a missing, extra or mistyped argument, by name),
+ * TW_ERROR_LAUNCH (an assertion failed, a report of the sanitizer; the message says where),
+ * TW_ERROR_UNAVAILABLE. Since 0.1. */
 TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const int64_t *grid,
                                   const tw_arg *args, size_t arg_count);
 
-/* ----------------------------------------------------------------------------------------------------- streams */
+/* --- streams --- */
 
 /* A queue of launches of one target, in order. On host targets it is always empty. Since 0.1. */
 TW_API tw_status tw_stream_create(tw_context *context, const char *target, tw_stream **out);

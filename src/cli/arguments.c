@@ -2,11 +2,12 @@
  *
  * SPEC is a number, true, false, none, any other word (a string), or an array:
  *
- *     KIND:DTYPE[EXTENTS]      randn, rand, zeros, ones, arange or full(V); extents are expressions over other arguments
+ *     KIND:DTYPE[EXTENTS]      KIND: randn, rand, zeros, ones, arange or full(V); extents are
+ *                              expressions over other arguments
  *     file:X.npy[:DTYPE]
  *
- * Random arrays take the seed N + i, where N is --seed and i the parameter's place, so each has its own numbers and keeps
- * them when others change. */
+ * Random arrays take the seed N + i, where N is --seed and i the parameter's place, so each has
+ * its own numbers and keeps them when others change. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@ static bool is_kind(const char *spec, size_t length) {
     return false;
 }
 
-/* Also what is meant as an array and written wrong: a known kind or a known dtype behind the colon. */
+/* Also what is meant as an array and written wrong: a known kind or a known dtype behind the
+ * colon. */
 static bool is_array(const char *spec) {
     size_t length = strcspn(spec, ":(");
     const char *colon = strchr(spec, ':');
@@ -45,7 +47,8 @@ static tw_arg parse_number(const char *spec) {
     }
     errno = 0;
     long long i = strtoll(spec, &end, 0);
-    if (end != spec && !*end) { /* one that does not fit is no number at all, least of all a rounded one */
+    if (end != spec &&
+        !*end) { /* one that does not fit is no number at all, least of all a rounded one */
         arg.kind = errno ? TW_ARG_ABSENT : TW_ARG_INT;
         arg.value.i = i;
         return arg;
@@ -64,7 +67,8 @@ static int bad_spec(const Argument *a, const char *why) {
 
 static int bad_buffer(const Session *s, const Argument *a, tw_status status) {
     const char *why = tw_context_message(s->context);
-    return status == TW_ERROR_INTERNAL ? fail_status(s->context, status) : bad_spec(a, *why ? why : tw_status_text(status));
+    return status == TW_ERROR_INTERNAL ? fail_status(s->context, status)
+                                       : bad_spec(a, *why ? why : tw_status_text(status));
 }
 
 /* "KIND[(V)]:DTYPE[EXTENTS]" */
@@ -74,20 +78,25 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
     const char *at = a->spec + length;
     double value = 0;
     int status = 0;
-    if (!is_kind(kind, length)) status = bad_spec(a, "arrays are randn, rand, zeros, ones, arange, full(V) and file:X.npy");
-    else if (strcmp(kind, "full") == 0 && *at != '(') status = bad_spec(a, "a value is expected, as in full(1.5):f32[1024]");
+    if (!is_kind(kind, length))
+        status = bad_spec(a, "arrays are randn, rand, zeros, ones, arange, full(V) and file:X.npy");
+    else if (strcmp(kind, "full") == 0 && *at != '(')
+        status = bad_spec(a, "a value is expected, as in full(1.5):f32[1024]");
     if (!status && *at == '(') {
         char *end = NULL;
         value = strtod(at + 1, &end);
-        if (end == at + 1 || *end != ')') status = bad_spec(a, "a number in parentheses is expected, as in full(1.5)");
-        else at = end + 1;
+        if (end == at + 1 || *end != ')')
+            status = bad_spec(a, "a number in parentheses is expected, as in full(1.5)");
+        else
+            at = end + 1;
     }
     if (!status && *at != ':') status = bad_spec(a, "a dtype is expected, as in randn:f32[1024]");
     size_t name_length = status ? 0 : strcspn(at + 1, "[");
     char *name = copy_bytes(status ? "" : at + 1, name_length);
     int32_t dtype = tw_dtype_find(name);
     if (!status && dtype == TW_DTYPE_ANY)
-        status = bad_spec(a, "the dtype is not known; there are i1, i8..i64, u8..u64, f16, bf16, f32, f64, f8e4m3, f8e5m2");
+        status = bad_spec(a, "the dtype is not known; there are i1, i8..i64, u8..u64, f16, bf16, "
+                             "f32, f64, f8e4m3, f8e5m2");
     int64_t shape[TW_MAX_RANK];
     int rank = 0;
     for (at += 1 + name_length; !status && (*at == '[' || *at == ',');) {
@@ -95,10 +104,13 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
             at++;
             break;
         }
-        if (rank == TW_MAX_RANK) status = bad_spec(a, "an array has at most 8 extents");
-        else if (!evaluate(at + 1, &s->names, &shape[rank++], &at)) status = 1;
+        if (rank == TW_MAX_RANK)
+            status = bad_spec(a, "an array has at most 8 extents");
+        else if (!evaluate(at + 1, &s->names, &shape[rank++], &at))
+            status = 1;
     }
-    if (!status && strcmp(at, "]") != 0) status = bad_spec(a, "extents in brackets are expected, as in f32[128, 64]");
+    if (!status && strcmp(at, "]") != 0)
+        status = bad_spec(a, "extents in brackets are expected, as in f32[128, 64]");
     if (!status) {
         tw_status made = tw_buffer_create(s->context, dtype, rank, shape, NULL, &a->host);
         if (made == TW_OK && data) made = tw_buffer_fill(a->host, kind, value, seed);
@@ -137,10 +149,13 @@ Argument *session_argument(Session *s, const char *name) {
         if (strcmp(names[i], name) == 0) found = &s->arguments[i];
     }
     if (!found) {
-        const char *near = nearest(name, names, s->count), *kernel = tw_module_kernel_name(s->module, s->index);
+        const char *near = nearest(name, names, s->count),
+                   *kernel = tw_module_kernel_name(s->module, s->index);
         char *all = join_names(names, s->count);
-        if (near) fail("kernel `%s` has no argument `%s`; did you mean `%s`?", kernel, name, near);
-        else fail("kernel `%s` has no argument `%s`; it has %s", kernel, name, *all ? all : "none");
+        if (near)
+            fail("kernel `%s` has no argument `%s`; did you mean `%s`?", kernel, name, near);
+        else
+            fail("kernel `%s` has no argument `%s`; it has %s", kernel, name, *all ? all : "none");
         free(all);
     }
     free(names);
@@ -165,7 +180,8 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
     for (size_t i = 0; i < o->defines.count; i++) {
         tw_arg value = parse_number(o->defines.at[i].value);
         if (value.kind == TW_ARG_ABSENT)
-            return fail("-D %s=%s: the number does not fit 64 bits", o->defines.at[i].name, o->defines.at[i].value);
+            return fail("-D %s=%s: the number does not fit 64 bits", o->defines.at[i].name,
+                        o->defines.at[i].value);
         if (value.kind == TW_ARG_INT) add_name(s, o->defines.at[i].name, value.value.i);
     }
     /* Numbers first: extents may name them. */
@@ -174,7 +190,8 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
         if (!a->spec || is_array(a->spec)) continue;
         a->value = parse_number(a->spec);
         if (a->value.kind == TW_ARG_ABSENT) return bad_spec(a, "the number does not fit 64 bits");
-        if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL) add_name(s, a->info.name, a->value.value.i);
+        if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL)
+            add_name(s, a->info.name, a->value.value.i);
     }
     for (size_t i = 0; i < s->count; i++) {
         Argument *a = &s->arguments[i];
@@ -188,7 +205,7 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
     return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- session */
+/* --- session --- */
 
 static void print_text(void *user, const char *text, size_t length) {
     (void)user;
@@ -244,7 +261,8 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
     options.keep_ir = stage == TW_STAGE_IR;
     tw_kernel_destroy(s->kernel);
     s->kernel = NULL;
-    tw_status status = tw_kernel_compile(s->module, tw_module_kernel_name(s->module, s->index), &options, &s->kernel);
+    tw_status status = tw_kernel_compile(s->module, tw_module_kernel_name(s->module, s->index),
+                                         &options, &s->kernel);
     if (status != TW_OK) return fail_status(s->context, status);
     fputs(tw_context_warnings(s->context), stderr);
     if (o->time_passes) print_pass_times(s);
@@ -254,7 +272,8 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
 void session_close(Session *s) {
     for (size_t i = 0; i < s->count; i++) {
         Argument *a = &s->arguments[i];
-        if (a->value.kind == TW_ARG_BUFFER && a->value.value.buffer != a->host) tw_buffer_destroy(a->value.value.buffer);
+        if (a->value.kind == TW_ARG_BUFFER && a->value.value.buffer != a->host)
+            tw_buffer_destroy(a->value.value.buffer);
         tw_buffer_destroy(a->host);
         tw_buffer_destroy(a->before);
     }
@@ -276,11 +295,13 @@ static tw_status copy_buffer(tw_buffer *to, tw_buffer *from) {
     return status;
 }
 
-static tw_status new_like(tw_context *cx, const tw_buffer *model, const char *target, tw_buffer **out) {
+static tw_status new_like(tw_context *cx, const tw_buffer *model, const char *target,
+                          tw_buffer **out) {
     tw_buffer_options options;
     tw_buffer_options_init(&options);
     options.target = target;
-    return tw_buffer_create(cx, tw_buffer_dtype(model), tw_buffer_rank(model), tw_buffer_shape(model), &options, out);
+    return tw_buffer_create(cx, tw_buffer_dtype(model), tw_buffer_rank(model),
+                            tw_buffer_shape(model), &options, out);
 }
 
 int session_upload(Session *s, const char *target) {
@@ -292,7 +313,8 @@ int session_upload(Session *s, const char *target) {
             status = new_like(s->context, a->host, NULL, &a->before);
             if (status == TW_OK) status = copy_buffer(a->before, a->host);
         }
-        if (status == TW_OK && a->value.value.buffer != a->host) tw_buffer_destroy(a->value.value.buffer);
+        if (status == TW_OK && a->value.value.buffer != a->host)
+            tw_buffer_destroy(a->value.value.buffer);
         a->value.value.buffer = a->host;
         tw_buffer *fresh = NULL;
         if (status == TW_OK) status = new_like(s->context, a->before, target, &fresh);
@@ -324,7 +346,8 @@ int session_grid(Session *s, const Options *o, int64_t grid[3], bool *own) {
             tw_status status = tw_kernel_grid(s->kernel, s->values, s->count, grid);
             return status == TW_OK ? 0 : fail_status(s->context, status);
         }
-        return fail("kernel `%s` does not state its grid; say it with --grid, as in --grid 'cdiv(n, BLOCK)'",
+        return fail("kernel `%s` does not state its grid; say it with --grid, as in --grid "
+                    "'cdiv(n, BLOCK)'",
                     tw_kernel_name(s->kernel));
     }
     const char *at = o->grid;
@@ -341,7 +364,8 @@ void print_pass_times(const Session *s) {
     double total = 0;
     for (size_t i = 0; tw_kernel_pass_at(s->kernel, i, &info) == TW_OK; i++) {
         printf("%-10s %9.3f ms\n", info.name, info.seconds * 1e3);
-        if (strcmp(info.name, "emit") != 0 && strcmp(info.name, "build") != 0) total += info.seconds;
+        if (strcmp(info.name, "emit") != 0 && strcmp(info.name, "build") != 0)
+            total += info.seconds;
     }
     printf("%-10s %9.3f ms   (door and passes)\n", "total", total * 1e3);
 }

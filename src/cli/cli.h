@@ -1,5 +1,5 @@
-/* cli.h: what the files of the command line share. The command line is a user of the public API like any other: it sees
- * tilewright.h and nothing else of the library.
+/* cli.h: what the files of the command line share. The command line is a user of the public API
+ * like any other: it sees tilewright.h and nothing else of the library.
  *
  *     main.c            commands and options, one table each; help
  *     arguments.c       --arg NAME=SPEC: arrays and numbers
@@ -32,15 +32,18 @@ typedef struct Options {
 } Options;
 
 typedef int Command(const Options *o);
-Command command_run, command_check, command_emit, command_ir, command_explain, command_targets, command_docs;
+Command command_run, command_check, command_emit, command_ir, command_explain, command_targets,
+    command_docs;
 
 /* --- say.c --- */
-int fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */
+int fail(const char *format, ...)
+    __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */
 /* The context's message; gives the exit status for the code. */
 int fail_status(const tw_context *cx, tw_status status);
 void *get_memory(size_t size); /* zeroed; ends the program if there is none */
 char *copy_bytes(const char *text, size_t length);
-const char *nearest(const char *wrong, const char *const *names, size_t count); /* NULL: none is near */
+const char *nearest(const char *wrong, const char *const *names,
+                    size_t count); /* NULL: none is near */
 /* Writes a file so that it is complete or not there. */
 bool write_whole(const char *path, const void *data, size_t size);
 
@@ -53,16 +56,17 @@ typedef struct Names {
     Name *at;
     size_t count;
 } Names;
-/* The value of one expression up to a top-level `,` or `]` or the end; *rest is behind it. False, with a message. */
+/* The value of one expression up to a top-level `,` or `]` or the end; *rest is behind it. False,
+ * with a message. */
 bool evaluate(const char *text, const Names *names, int64_t *value, const char **rest);
 
 /* --- arguments.c --- */
 typedef struct Argument {
     tw_param_info info;
-    const char *spec;   /* NULL: not given */
-    tw_arg value;       /* buffers: those of the target */
-    tw_buffer *host;    /* arrays: what was put in; after reading back: what came out */
-    tw_buffer *before;  /* arrays: a copy from before the launch; NULL until asked for */
+    const char *spec;  /* NULL: not given */
+    tw_arg value;      /* buffers: those of the target */
+    tw_buffer *host;   /* arrays: what was put in; after reading back: what came out */
+    tw_buffer *before; /* arrays: a copy from before the launch; NULL until asked for */
 } Argument;
 typedef struct Session {
     tw_context *context;

@@ -1,4 +1,5 @@
-/* command_run.c: `run` launches a kernel; `check` also compares what it wrote with the interpreter, or with given arrays. */
+/* command_run.c: `run` launches a kernel; `check` also compares what it wrote with the
+ * interpreter, or with given arrays. */
 #include "cli/cli.h"
 
 #include <math.h>
@@ -35,7 +36,8 @@ static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, dou
         total += spent[count++];
     }
     qsort(spent, (size_t)count, sizeof *spent, compare_numbers);
-    printf("time: %.3f us (median of %d launches; least %.3f us)\n", spent[count / 2] * 1e6, count, spent[0] * 1e6);
+    printf("time: %.3f us (median of %d launches; least %.3f us)\n", spent[count / 2] * 1e6, count,
+           spent[0] * 1e6);
     return 0;
 }
 
@@ -79,7 +81,8 @@ static int save_arrays(Session *s, const Options *o) {
     return 0;
 }
 
-/* Names are checked before anything runs, so that nothing is computed for an answer that cannot be given. */
+/* Names are checked before anything runs, so that nothing is computed for an answer that cannot
+ * be given. */
 static int check_names(Session *s, const Pairs *pairs) {
     for (size_t i = 0; i < pairs->count; i++)
         if (!session_argument(s, pairs->at[i].name)) return 1;
@@ -88,7 +91,8 @@ static int check_names(Session *s, const Pairs *pairs) {
 
 static void print_shape(const tw_buffer *b) {
     printf("%s[", tw_dtype_name(tw_buffer_dtype(b)));
-    for (int d = 0; d < tw_buffer_rank(b); d++) printf("%s%lld", d ? ", " : "", (long long)tw_buffer_shape(b)[d]);
+    for (int d = 0; d < tw_buffer_rank(b); d++)
+        printf("%s%lld", d ? ", " : "", (long long)tw_buffer_shape(b)[d]);
     printf("]");
 }
 
@@ -99,7 +103,8 @@ static void print_changes(Session *s) {
         Argument *a = &s->arguments[i];
         tw_difference d = {.struct_size = sizeof d};
         arrays |= a->host != NULL;
-        if (!a->host || tw_buffer_compare(a->host, a->before, 0, 0, &d) != TW_OK || !d.different) continue;
+        if (!a->host || tw_buffer_compare(a->host, a->before, 0, 0, &d) != TW_OK || !d.different)
+            continue;
         printf("%s: ", a->info.name);
         print_shape(a->host);
         printf(", %lld of %lld elements changed\n", (long long)d.different, (long long)d.elements);
@@ -119,11 +124,11 @@ int command_run(const Options *o) {
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- check */
+/* --- check --- */
 
-/* What two right implementations may differ by, relative to the largest magnitude of the array (or 1): a few units in the
- * last place of sums of some thousand terms. Tenstorrent's matrix unit keeps 11 significant bits of each factor, and f16
- * travels as bf16 there. */
+/* What two right implementations may differ by, relative to the largest magnitude of the array
+ * (or 1): a few units in the last place of sums of some thousand terms. Tenstorrent's matrix unit
+ * keeps 11 significant bits of each factor, and f16 travels as bf16 there. */
 static double default_tolerance(const Options *o, int32_t dtype) {
     bool tensix = strncmp(o->target, "tenstorrent", 11) == 0;
     switch (dtype) {
@@ -144,12 +149,14 @@ static void print_place(const tw_buffer *b, int64_t at) {
         at /= tw_buffer_shape(b)[d];
     }
     printf("[");
-    for (int d = 0; d < tw_buffer_rank(b); d++) printf("%s%lld", d ? ", " : "", (long long)index[d]);
+    for (int d = 0; d < tw_buffer_rank(b); d++)
+        printf("%s%lld", d ? ", " : "", (long long)index[d]);
     printf("]");
 }
 
 /* 0: they match; 1: they do not, or cannot be compared. */
-static int compare_arrays(Session *s, const Options *o, const char *name, tw_buffer *got, tw_buffer *want, const char *with) {
+static int compare_arrays(Session *s, const Options *o, const char *name, tw_buffer *got,
+                          tw_buffer *want, const char *with) {
     tw_difference d = {.struct_size = sizeof d};
     tw_status status = tw_buffer_compare(got, want, 0, 0, &d);
     if (status != TW_OK) return fail("%s: %s", name, tw_context_message(s->context));
@@ -168,10 +175,12 @@ static int compare_arrays(Session *s, const Options *o, const char *name, tw_buf
         print_place(got, d.at);
         printf(" (%.9g, %s %.9g)", d.got, with, d.want);
     }
-    if (ok) printf(": ok\n");
+    if (ok)
+        printf(": ok\n");
     else {
         tw_buffer_compare(got, want, bound, 0, &d);
-        printf(": MISMATCH in %lld of %lld elements, allowed is %.3g\n", (long long)d.different, (long long)d.elements, bound);
+        printf(": MISMATCH in %lld of %lld elements, allowed is %.3g\n", (long long)d.different,
+               (long long)d.elements, bound);
     }
     return !ok;
 }
@@ -183,8 +192,10 @@ static int compare_expected(Session *s, const Options *o) {
         if (!a) return 1;
         if (!a->host) return fail("--expect %s: it is not an array", o->expects.at[i].name);
         tw_buffer *want = NULL;
-        tw_status loaded = tw_buffer_load_npy(s->context, o->expects.at[i].value, tw_buffer_dtype(a->host), &want);
-        if (loaded != TW_OK) loaded = tw_buffer_load_npy(s->context, o->expects.at[i].value, TW_DTYPE_ANY, &want);
+        tw_status loaded =
+            tw_buffer_load_npy(s->context, o->expects.at[i].value, tw_buffer_dtype(a->host), &want);
+        if (loaded != TW_OK)
+            loaded = tw_buffer_load_npy(s->context, o->expects.at[i].value, TW_DTYPE_ANY, &want);
         if (loaded != TW_OK) return fail_status(s->context, loaded);
         status |= compare_arrays(s, o, a->info.name, a->host, want, "expected");
         tw_buffer_destroy(want);
@@ -197,15 +208,17 @@ static int compare_with_interpreter(Session *s, const Options *o) {
     for (size_t i = 0; i < s->count; i++) {
         got[i] = s->arguments[i].host; /* kept; the interpreter gets an array of its own */
         if (!got[i]) continue;
-        tw_status made = tw_buffer_create(s->context, tw_buffer_dtype(got[i]), tw_buffer_rank(got[i]),
-                                          tw_buffer_shape(got[i]), NULL, &s->arguments[i].host);
+        tw_status made =
+            tw_buffer_create(s->context, tw_buffer_dtype(got[i]), tw_buffer_rank(got[i]),
+                             tw_buffer_shape(got[i]), NULL, &s->arguments[i].host);
         if (made != TW_OK) s->arguments[i].host = NULL;
     }
     int status = run_on(s, o, "interp", false);
     for (size_t i = 0; i < s->count; i++) {
         if (!got[i]) continue;
         if (!status || status == 1)
-            status |= compare_arrays(s, o, s->arguments[i].info.name, got[i], s->arguments[i].host, "interpreted");
+            status |= compare_arrays(s, o, s->arguments[i].info.name, got[i], s->arguments[i].host,
+                                     "interpreted");
         tw_buffer_destroy(got[i]);
     }
     free(got);
@@ -225,7 +238,8 @@ int command_check(const Options *o) {
     } else if (!status) {
         status = run_on(&s, o, o->target, o->time);
         if (!status) status = save_arrays(&s, o);
-        if (!status) status = o->expects.count ? compare_expected(&s, o) : compare_with_interpreter(&s, o);
+        if (!status)
+            status = o->expects.count ? compare_expected(&s, o) : compare_with_interpreter(&s, o);
     }
     session_close(&s);
     return status;

@@ -19,8 +19,8 @@ static char *join(const char *folder, const char *name, const char *ending) {
     return path;
 }
 
-/* The emitted files and the report. First all of them under other names, then these become the files: when one cannot be
- * written, none is. */
+/* The emitted files and the report. First all of them under other names, then these become the
+ * files: when one cannot be written, none is. */
 static int write_artifacts(const Session *s, const char *folder) {
     if (!*folder) return fail("-o needs the name of a folder");
     bool made = mkdir(folder, 0777) == 0;
@@ -32,14 +32,16 @@ static int write_artifacts(const Session *s, const char *folder) {
             bool report = i == count;
             size_t size = 0;
             const char *name = report ? "report.txt" : tw_kernel_artifact_name(s->kernel, i);
-            const char *text = report ? tw_kernel_explain(s->kernel) : tw_kernel_artifact_text(s->kernel, i, &size);
+            const char *text = report ? tw_kernel_explain(s->kernel)
+                                      : tw_kernel_artifact_text(s->kernel, i, &size);
             char *path = join(folder, name, ""), *beside = join(folder, name, ".part");
             struct stat there;
             if (step == 0 && ok) {
                 bool blocked = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
                 if (blocked) fail("%s cannot be written: %s", path, strerror(EISDIR));
                 ok = !blocked && write_whole(beside, text, report ? strlen(text) : size);
-            } else if (ok && rename(beside, path) == 0) printf("%s\n", path);
+            } else if (ok && rename(beside, path) == 0)
+                printf("%s\n", path);
             else {
                 if (ok) fail("%s cannot be written: %s", path, strerror(errno));
                 ok = false;
@@ -55,14 +57,16 @@ static int write_artifacts(const Session *s, const char *folder) {
 int command_emit(const Options *o) {
     Session s;
     int status = open_and_compile(&s, o, TW_STAGE_EMIT);
-    if (!status && o->output) status = write_artifacts(&s, o->output);
+    if (!status && o->output)
+        status = write_artifacts(&s, o->output);
     else if (!status) {
         size_t count = tw_kernel_artifact_count(s.kernel);
         if (!count) status = fail("target %s emits nothing", o->target);
         /* The kernel's own texts; what every kernel shares comes with -o. */
         for (size_t i = 0; i < count; i++) {
             const char *name = tw_kernel_artifact_name(s.kernel, i);
-            if (i && strncmp(name, tw_kernel_name(s.kernel), strlen(tw_kernel_name(s.kernel))) != 0 &&
+            if (i &&
+                strncmp(name, tw_kernel_name(s.kernel), strlen(tw_kernel_name(s.kernel))) != 0 &&
                 strstr(name, ".h"))
                 continue;
             if (i) printf("// ==== %s\n", name);
@@ -83,10 +87,13 @@ int command_ir(const Options *o) {
         bool named = o->print_after && strcmp(o->print_after, info.name) == 0;
         found |= named;
         if (info.ir) last = info.ir;
-        if (named) printf("// after %s\n%s", info.name, last);
-        else if (o->print_after_all && info.ir) printf("%s// after %s\n%s", i ? "\n" : "", info.name, info.ir);
+        if (named)
+            printf("// after %s\n%s", info.name, last);
+        else if (o->print_after_all && info.ir)
+            printf("%s// after %s\n%s", i ? "\n" : "", info.name, info.ir);
     }
-    if (!status && o->print_after && !found) status = fail("`%s` is not a pass that ran", o->print_after);
+    if (!status && o->print_after && !found)
+        status = fail("`%s` is not a pass that ran", o->print_after);
     if (!status && !o->print_after && !o->print_after_all) fputs(last, stdout);
     session_close(&s);
     return status;
@@ -107,7 +114,8 @@ int command_targets(const Options *o) {
     if (status != TW_OK) return fail("%s", tw_status_text(status));
     tw_target_info info = {.struct_size = sizeof info};
     for (size_t i = 0; tw_target_info_at(cx, i, &info) == TW_OK; i++)
-        printf("%-14s %s\n%-14s %s: %s\n", info.name, info.about, "", info.available ? "here" : "not here", info.note);
+        printf("%-14s %s\n%-14s %s: %s\n", info.name, info.about, "",
+               info.available ? "here" : "not here", info.note);
     tw_context_destroy(cx);
     return 0;
 }

@@ -1,10 +1,11 @@
 /* expression.c: integer expressions over named arguments, as --grid and shapes use them.
  *
- *     sum = product { ("+" | "-") product }       product = unary { ("*" | "/" | "//" | "%") unary }
+ *     sum = product { ("+" | "-") product }
+ *     product = unary { ("*" | "/" | "//" | "%") unary }
  *     unary = "-" unary | NUMBER | NAME | FUNCTION "(" sum { "," sum } ")" | "(" sum ")"
  *
- * Functions: cdiv, min, max, next_power_of_2; a prefix such as `triton.` is allowed. Division rounds down, as Python's `//`
- * does. Overflow and division by zero are mistakes, not values. */
+ * Functions: cdiv, min, max, next_power_of_2; a prefix such as `triton.` is allowed. Division
+ * rounds down, as Python's `//` does. Overflow and division by zero are mistakes, not values. */
 #include "cli/cli.h"
 
 #include <ctype.h>
@@ -57,8 +58,10 @@ static int64_t call(Reader *r, const char *name, size_t length) {
     } while (!r->failed && accept(r, ","));
     if (!accept(r, ")")) return complain(r, "`)` is missing");
     size_t f = 0;
-    while (f < 4 && !(strlen(functions[f]) == length && strncmp(name, functions[f], length) == 0)) f++;
-    if (f == 4) return complain(r, "unknown function; there are cdiv, min, max and next_power_of_2");
+    while (f < 4 && !(strlen(functions[f]) == length && strncmp(name, functions[f], length) == 0))
+        f++;
+    if (f == 4)
+        return complain(r, "unknown function; there are cdiv, min, max and next_power_of_2");
     if (count != (f == 3 ? 1 : 2)) return complain(r, "a wrong number of arguments to a function");
     if (r->failed) return 0;
     int64_t power = 1;
@@ -86,11 +89,12 @@ static int64_t read_name(Reader *r) {
         return call(r, start, length);
     }
     for (size_t i = 0; i < r->names->count; i++)
-        if (strlen(r->names->at[i].name) == length && strncmp(r->names->at[i].name, start, length) == 0)
+        if (strlen(r->names->at[i].name) == length &&
+            strncmp(r->names->at[i].name, start, length) == 0)
             return r->names->at[i].value;
     char what[120];
-    snprintf(what, sizeof what, "`%.*s` is not an integer argument; give it with --arg or -D", (int)(length < 50 ? length : 50),
-             start);
+    snprintf(what, sizeof what, "`%.*s` is not an integer argument; give it with --arg or -D",
+             (int)(length < 50 ? length : 50), start);
     return complain(r, what);
 }
 
@@ -98,16 +102,20 @@ static int64_t read_unary(Reader *r) {
     int64_t value = 0;
     if (++r->depth > MAX_DEPTH) return complain(r, "it is nested too deeply");
     if (accept(r, "-")) {
-        if (__builtin_sub_overflow(0, read_unary(r), &value)) complain(r, "a number that does not fit 64 bits");
+        if (__builtin_sub_overflow(0, read_unary(r), &value))
+            complain(r, "a number that does not fit 64 bits");
     } else if (accept(r, "(")) {
         value = read_sum(r);
         if (!accept(r, ")")) complain(r, "`)` is missing");
     } else if (isdigit((unsigned char)*r->at)) {
         for (; isdigit((unsigned char)*r->at); r->at++)
-            if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *r->at - '0', &value))
+            if (__builtin_mul_overflow(value, 10, &value) ||
+                __builtin_add_overflow(value, *r->at - '0', &value))
                 return complain(r, "a number that does not fit 64 bits");
-    } else if (isalpha((unsigned char)*r->at) || *r->at == '_') value = read_name(r);
-    else complain(r, "a number or a name is expected");
+    } else if (isalpha((unsigned char)*r->at) || *r->at == '_')
+        value = read_name(r);
+    else
+        complain(r, "a number or a name is expected");
     r->depth--;
     return value;
 }
@@ -116,12 +124,15 @@ static int64_t read_product(Reader *r) {
     int64_t value = read_unary(r);
     while (!r->failed) {
         bool over = false;
-        if (accept(r, "*")) over = __builtin_mul_overflow(value, read_unary(r), &value);
-        else if (accept(r, "//") || accept(r, "/")) value = floor_divide(r, value, read_unary(r));
+        if (accept(r, "*"))
+            over = __builtin_mul_overflow(value, read_unary(r), &value);
+        else if (accept(r, "//") || accept(r, "/"))
+            value = floor_divide(r, value, read_unary(r));
         else if (accept(r, "%")) {
             int64_t by = read_unary(r), down = floor_divide(r, value, by);
             value -= down * by;
-        } else break;
+        } else
+            break;
         if (over) complain(r, "a number that does not fit 64 bits");
     }
     return value;
@@ -131,9 +142,12 @@ static int64_t read_sum(Reader *r) {
     int64_t value = read_product(r);
     while (!r->failed) {
         bool over = false;
-        if (accept(r, "+")) over = __builtin_add_overflow(value, read_product(r), &value);
-        else if (accept(r, "-")) over = __builtin_sub_overflow(value, read_product(r), &value);
-        else break;
+        if (accept(r, "+"))
+            over = __builtin_add_overflow(value, read_product(r), &value);
+        else if (accept(r, "-"))
+            over = __builtin_sub_overflow(value, read_product(r), &value);
+        else
+            break;
         if (over) complain(r, "a number that does not fit 64 bits");
     }
     return value;
@@ -143,7 +157,8 @@ bool evaluate(const char *text, const Names *names, int64_t *value, const char *
     Reader r = {.text = text, .at = text, .names = names};
     *value = read_sum(&r);
     skip_blanks(&r);
-    if (!r.failed && *r.at && *r.at != ',' && *r.at != ']') complain(&r, "an operator, `,` or the end is expected");
+    if (!r.failed && *r.at && *r.at != ',' && *r.at != ']')
+        complain(&r, "an operator, `,` or the end is expected");
     *rest = r.at;
     return !r.failed;
 }

@@ -18,20 +18,42 @@ static Command command_version, command_help;
 static const CommandRow commands[] = {
     {"run", 'r', "FILE[:KERNEL] [options]", "compile a kernel and run it", command_run},
     {"check", 'c', "FILE[:KERNEL] [options]",
-     "run a kernel and compare with the interpreter, or with given arrays; without --arg only compile", command_check},
-    {"emit", 'e', "FILE[:KERNEL] [options]", "print or write the generated source, plan and report", command_emit},
+     "run a kernel and compare with the interpreter, or with given arrays; without --arg only "
+     "compile",
+     command_check},
+    {"emit", 'e', "FILE[:KERNEL] [options]", "print or write the generated source, plan and report",
+     command_emit},
     {"ir", 'i', "FILE[:KERNEL] [options]", "print the IR", command_ir},
-    {"explain", 'x', "FILE[:KERNEL] [options]", "say what the compiler proved and chose", command_explain},
+    {"explain", 'x', "FILE[:KERNEL] [options]", "say what the compiler proved and chose",
+     command_explain},
     {"targets", 't', "", "list the targets, and what runs them here", command_targets},
-    {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options, triton, tilelang, tile-c", command_docs},
+    {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options, triton, tilelang, tile-c",
+     command_docs},
     {"version", 'v', "", "print the version", command_version},
     {"help", 'h', "[COMMAND]", "print this, or the options of a command", command_help},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 typedef enum OptionId {
-    O_TARGET, O_EMULATE, O_DEFINE, O_ARG, O_SET, O_GRID, O_SAVE, O_EXPECT, O_TOLERANCE, O_SEED, O_SANITIZE, O_TIME,
-    O_TIME_PASSES, O_OUTPUT, O_PASSES, O_PRINT_AFTER, O_STOP_AFTER, O_VERIFY, O_HELP
+    O_TARGET,
+    O_EMULATE,
+    O_DEFINE,
+    O_ARG,
+    O_SET,
+    O_GRID,
+    O_SAVE,
+    O_EXPECT,
+    O_TOLERANCE,
+    O_SEED,
+    O_SANITIZE,
+    O_TIME,
+    O_TIME_PASSES,
+    O_OUTPUT,
+    O_PASSES,
+    O_PRINT_AFTER,
+    O_STOP_AFTER,
+    O_VERIFY,
+    O_HELP
 } OptionId;
 typedef enum Takes { NOTHING, VALUE, MAYBE } Takes;
 typedef struct OptionRow {
@@ -42,31 +64,39 @@ typedef struct OptionRow {
 } OptionRow;
 
 static const OptionRow rows[] = {
-    {O_TARGET, "--target", "T", VALUE, "rceix", "what to compile for (see `tilewright targets`); default cpu"},
+    {O_TARGET, "--target", "T", VALUE, "rceix",
+     "what to compile for (see `tilewright targets`); default cpu"},
     {O_EMULATE, "--emulate", "", NOTHING, "rceix", "run a GPU target's emitted text on the host"},
     {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceix", "a name that the source sees as a constant"},
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
      "an argument: a number, true, false, none, a string, or an array:\n"
-     "                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]"},
-    {O_SET, "--set", "OPTION=VALUE", VALUE, "rceix", "a compile option (see `tilewright docs options`)"},
-    {O_GRID, "--grid", "X[,Y[,Z]]", VALUE, "rc", "the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'"},
+     "                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], "
+     "file:X.npy[:DTYPE]"},
+    {O_SET, "--set", "OPTION=VALUE", VALUE, "rceix",
+     "a compile option (see `tilewright docs options`)"},
+    {O_GRID, "--grid", "X[,Y[,Z]]", VALUE, "rc",
+     "the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'"},
     {O_SAVE, "--save", "NAME=FILE.npy", VALUE, "rc", "write an array after the run"},
-    {O_EXPECT, "--expect", "NAME=FILE.npy", VALUE, "c", "compare with this array, not with the interpreter"},
-    {O_TOLERANCE, "--tolerance", "T", VALUE, "c", "largest error, relative to the array's largest magnitude (or 1)"},
+    {O_EXPECT, "--expect", "NAME=FILE.npy", VALUE, "c",
+     "compare with this array, not with the interpreter"},
+    {O_TOLERANCE, "--tolerance", "T", VALUE, "c",
+     "largest error, relative to the array's largest magnitude (or 1)"},
     {O_SEED, "--seed", "N", VALUE, "rc", "seed of random arrays; default 0"},
     {O_SANITIZE, "--sanitize", "", NOTHING, "rc", "target interp: report wrong accesses and races"},
     {O_TIME, "--time", "", NOTHING, "rc", "print the median time of a launch"},
-    {O_TIME_PASSES, "--time-passes", "", NOTHING, "rceix", "print the time of every step of the compiler"},
+    {O_TIME_PASSES, "--time-passes", "", NOTHING, "rceix",
+     "print the time of every step of the compiler"},
     {O_OUTPUT, "-o", "DIR", VALUE, "e", "write the files there"},
     {O_PASSES, "--passes", "A,B", VALUE, "iex", "run just these passes"},
-    {O_PRINT_AFTER, "--print-after", "PASS", MAYBE, "i", "print the IR after this pass; without =PASS after each that changed it"},
+    {O_PRINT_AFTER, "--print-after", "PASS", MAYBE, "i",
+     "print the IR after this pass; without =PASS after each that changed it"},
     {O_STOP_AFTER, "--stop-after", "PASS", VALUE, "iex", "the last pass to run"},
     {O_VERIFY, "--verify-each", "", NOTHING, "rceix", "check the IR after every pass"},
     {O_HELP, "--help", "", NOTHING, "rceixtdvh", "print this"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* ----------------------------------------------------------------------------------------------------------- help */
+/* --- help --- */
 
 static void print_option(const OptionRow *row) {
     char left[64];
@@ -76,7 +106,8 @@ static void print_option(const OptionRow *row) {
 }
 
 static int print_help(const CommandRow *command) {
-    printf("tilewright %s%s%s: %s\n", command->name, *command->usage ? " " : "", command->usage, command->about);
+    printf("tilewright %s%s%s: %s\n", command->name, *command->usage ? " " : "", command->usage,
+           command->about);
     printf("\n");
     for (int i = 0; i < ROWS; i++)
         if (strchr(rows[i].letters, command->letter)) print_option(&rows[i]);
@@ -101,10 +132,14 @@ static int command_help(const Options *o) {
     const CommandRow *command = o->topic ? find_command(o->topic) : NULL;
     if (command) return print_help(command);
     if (o->topic) return unknown_command(o->topic);
-    printf("tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile C\n\n");
-    for (int i = 0; i < COMMANDS; i++) printf("  tilewright %-8s %-26s %s\n", commands[i].name, commands[i].usage, commands[i].about);
+    printf("tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile "
+           "C\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        printf("  tilewright %-8s %-26s %s\n", commands[i].name, commands[i].usage,
+               commands[i].about);
     printf("\n`tilewright COMMAND --help` lists the options of a command.\n");
-    printf("Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.\n");
+    printf(
+        "Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.\n");
     return 0;
 }
 
@@ -114,12 +149,13 @@ static int command_version(const Options *o) {
     return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- parsing */
+/* --- parsing --- */
 
 static int add_pair(Pairs *pairs, const char *option, const char *text) {
     const char *equals = strchr(text, '=');
     bool define = strcmp(option, "-D") == 0;
-    if ((!equals && !define) || equals == text) return fail("%s takes NAME=VALUE, not `%s`", option, text);
+    if ((!equals && !define) || equals == text)
+        return fail("%s takes NAME=VALUE, not `%s`", option, text);
     tw_pair *more = get_memory((pairs->count + 1) * sizeof *more);
     if (pairs->count) memcpy(more, pairs->at, pairs->count * sizeof *more);
     free(pairs->at);
@@ -143,7 +179,9 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_EXPECT: return add_pair(&o->expects, row->name, value);
     case O_TOLERANCE:
         o->tolerance = strtod(value, &end);
-        return *value && !*end && o->tolerance >= 0 ? 0 : fail("--tolerance takes a number, not `%s`", value);
+        return *value && !*end && o->tolerance >= 0
+                   ? 0
+                   : fail("--tolerance takes a number, not `%s`", value);
     case O_SEED:
         errno = 0;
         o->seed = strtoull(value, &end, 0);
@@ -154,8 +192,10 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_OUTPUT: o->output = value; return 0;
     case O_PASSES: o->passes = value; return 0;
     case O_PRINT_AFTER:
-        if (value) o->print_after = value;
-        else o->print_after_all = true;
+        if (value)
+            o->print_after = value;
+        else
+            o->print_after_all = true;
         return 0;
     case O_STOP_AFTER: o->stop_after = value; return 0;
     case O_VERIFY: o->verify_each = true; return 0;
@@ -176,25 +216,31 @@ static int unknown_option(const CommandRow *command, const char *text) {
     }
     char *word = copy_bytes(text, length);
     const char *near = nearest(word, names, count);
-    if (near) fail("unknown option `%s`; did you mean `%s`?", word, near);
-    else fail("unknown option `%s`; `tilewright %s --help` lists them", word, command->name);
+    if (near)
+        fail("unknown option `%s`; did you mean `%s`?", word, near);
+    else
+        fail("unknown option `%s`; `tilewright %s --help` lists them", word, command->name);
     free(word);
     return 1;
 }
 
-/* The option at argv[*i], and its value, which may be the next word; moves *i to the last word used. */
+/* The option at argv[*i], and its value, which may be the next word; moves *i to the last word
+ * used. */
 static int take_option(Options *o, const CommandRow *command, int argc, char **argv, int *i) {
     const char *text = argv[*i];
     for (int r = 0; r < ROWS; r++) {
         const OptionRow *row = &rows[r];
         size_t length = strlen(row->name);
-        if (!strchr(row->letters, command->letter) || strncmp(text, row->name, length) != 0) continue;
+        if (!strchr(row->letters, command->letter) || strncmp(text, row->name, length) != 0)
+            continue;
         bool is_short = row->name[1] != '-';
-        if (text[length] == '=' && row->takes != NOTHING && !is_short) return set_option(o, row, text + length + 1);
+        if (text[length] == '=' && row->takes != NOTHING && !is_short)
+            return set_option(o, row, text + length + 1);
         if (text[length] && is_short) return set_option(o, row, text + length); /* -DNAME=VALUE */
         if (text[length]) continue;
         if (row->takes != VALUE) return set_option(o, row, NULL);
-        if (*i + 1 >= argc) return fail("%s needs a value: %s %s", row->name, row->name, row->value);
+        if (*i + 1 >= argc)
+            return fail("%s needs a value: %s %s", row->name, row->name, row->value);
         return set_option(o, row, argv[++*i]);
     }
     return unknown_option(command, text);
@@ -216,16 +262,22 @@ static void free_pairs(Pairs *pairs) {
 static int run_command(const CommandRow *command, Options *o, int argc, char **argv) {
     int words = 0;
     for (int i = 2; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help(command);
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return print_help(command);
     for (int i = 2; i < argc; i++) {
         int status = 0;
-        if (argv[i][0] == '-' && argv[i][1]) status = take_option(o, command, argc, argv, &i);
-        else if (words++ || !*command->usage) status = fail("`%s` is one word too many", argv[i]);
-        else if (command->letter == 'd' || command->letter == 'h') o->topic = argv[i];
-        else split_file(o, argv[i]);
+        if (argv[i][0] == '-' && argv[i][1])
+            status = take_option(o, command, argc, argv, &i);
+        else if (words++ || !*command->usage)
+            status = fail("`%s` is one word too many", argv[i]);
+        else if (command->letter == 'd' || command->letter == 'h')
+            o->topic = argv[i];
+        else
+            split_file(o, argv[i]);
         if (status) return status;
     }
-    if (*command->usage == 'F' && !o->file) return fail("which file? tilewright %s %s", command->name, command->usage);
+    if (*command->usage == 'F' && !o->file)
+        return fail("which file? tilewright %s %s", command->name, command->usage);
     return command->run(o);
 }
 

@@ -23,9 +23,14 @@ int fail_status(const tw_context *cx, tw_status status) {
     const char *message = tw_context_message(cx);
     fflush(stdout);
     if (status == TW_ERROR_INTERNAL)
-        fprintf(stderr, "internal error: %s\nThis is a fault of Tilewright; please report it with the source.\n", message);
-    else if (strstr(message, ": error: ")) fprintf(stderr, "%s", message); /* diagnostics, complete with their places */
-    else fprintf(stderr, "error: %s\n", *message ? message : tw_status_text(status));
+        fprintf(stderr,
+                "internal error: %s\nThis is a fault of Tilewright; please report it with the "
+                "source.\n",
+                message);
+    else if (strstr(message, ": error: "))
+        fprintf(stderr, "%s", message); /* diagnostics, complete with their places */
+    else
+        fprintf(stderr, "error: %s\n", *message ? message : tw_status_text(status));
     return status == TW_ERROR_INTERNAL ? 2 : 1;
 }
 

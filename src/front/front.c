@@ -1,8 +1,9 @@
 /* front.c: the table of doors, and which door a text takes.
  *
- * The end of the name decides where it can: `x.tile.c` is Tile C, `x.ir` is IR text. A Python file is TileLang if it
- * imports tilelang or uses `@T.prim_func`, Triton if it imports triton or uses `@triton.jit`; when it does both, the
- * decorators decide, TileLang first. Only whole words at the start of a line count, so a comment cannot mislead. */
+ * The end of the name decides where it can: `x.tile.c` is Tile C, `x.ir` is IR text. A Python
+ * file is TileLang if it imports tilelang or uses `@T.prim_func`, Triton if it imports triton or
+ * uses `@triton.jit`; when it does both, the decorators decide, TileLang first. Only whole words
+ * at the start of a line count, so a comment cannot mislead. */
 #include "front/front.h"
 
 #include <string.h>

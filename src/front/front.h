@@ -1,12 +1,14 @@
 /* front.h: the doors. A door turns source text into IR, in two steps:
  *
  *     open    parses the file and lists its kernels with their parameters (FrontUnit)
- *     lower   one kernel of the unit + what is known of its arguments -> a Kernel in FORM_SOURCE, verified
+ *     lower   one kernel of the unit + what is known of its arguments -> a Kernel in
+ *             FORM_SOURCE, verified
  *
- * Doors are rows of front.def; the runtime picks one by file name or content (front_choose) and knows nothing else of
- * them. Parameters have one order, that of FrontKernel.params: arguments are given in it at compile and at launch. A
- * parameter that lives on at run time appears under the same name among the arguments of Kernel.body; a constant does
- * not. Members of a struct parameter are parameters of their own, named with dots ("g.x").
+ * Doors are rows of front.def; the runtime picks one by file name or content (front_choose) and
+ * knows nothing else of them. Parameters have one order, that of FrontKernel.params: arguments
+ * are given in it at compile and at launch. A parameter that lives on at run time appears under
+ * the same name among the arguments of Kernel.body; a constant does not. Members of a struct
+ * parameter are parameters of their own, named with dots ("g.x").
  *
  * Mistakes of the user go to the diag of the unit (open) or of the IR module (lower). */
 #ifndef FRONT_FRONT_H
@@ -14,11 +16,12 @@
 #include "ir/ir.h"
 
 typedef enum FrontParamKind {
-    FRONT_CONSTANT, /* known at compile time: tl.constexpr, a parameter of TileLang's outer function */
+    FRONT_CONSTANT, /* known at compile time: tl.constexpr, a parameter of TileLang's outer function
+                     */
     FRONT_SCALAR,   /* a run-time number of type elem */
     FRONT_POINTER,  /* an array, passed as its address */
     FRONT_TENSOR,   /* an array, passed with extents and strides */
-    FRONT_OPEN      /* Triton's bare parameter: an array gives FRONT_POINTER, a number FRONT_SCALAR */
+    FRONT_OPEN /* Triton's bare parameter: an array gives FRONT_POINTER, a number FRONT_SCALAR */
 } FrontParamKind;
 
 typedef struct FrontParam {
@@ -56,7 +59,8 @@ typedef struct FrontValue {
     const char *text;
     Elem elem; /* ARRAY: of its elements */
     int rank;  /* ARRAY */
-    int64_t extent[MAX_RANK], stride[MAX_RANK]; /* ARRAY: what it has now; only a constant may depend on it */
+    int64_t extent[MAX_RANK],
+        stride[MAX_RANK]; /* ARRAY: what it has now; only a constant may depend on it */
 } FrontValue;
 typedef struct FrontDefine {
     const char *name;
@@ -72,7 +76,7 @@ typedef struct FrontRequest {
 
 typedef struct FrontDoor {
     const char *name, *doc;
-    bool (*open)(FrontUnit *unit);                                   /* false after errors */
+    bool (*open)(FrontUnit *unit);                                  /* false after errors */
     Kernel *(*lower)(FrontUnit *unit, const FrontRequest *request); /* NULL after errors */
 } FrontDoor;
 
@@ -84,26 +88,28 @@ struct FrontUnit {
     SourceMap *sources;
     const FrontDefine *defines; /* the -D of the user */
     int define_count;
-    /* A file named by an import or #include, relative to the file that names it; NULL when it cannot be read. May be
-     * NULL itself: then nothing can be imported. */
+    /* A file named by an import or #include, relative to the file that names it; NULL when it
+     * cannot be read. May be NULL itself: then nothing can be imported. */
     const SourceFile *(*import)(void *user, const SourceFile *from, const char *path);
     void *import_user;
     VEC(FrontKernel) kernels; /* filled by open, in source order */
     void *tree;               /* the door's own */
 };
 
-/* DOOR(name, doc): defines `bool <name>_open(FrontUnit *)` and `Kernel *<name>_lower(FrontUnit *, const FrontRequest *)`. */
-#define DOOR(name, doc)                                                                            \
-    bool name##_open(FrontUnit *unit);                                                             \
+/* DOOR(name, doc): defines `bool <name>_open(FrontUnit *)` and `Kernel *<name>_lower(FrontUnit *,
+ * const FrontRequest *)`. */
+#define DOOR(name, doc)                \
+    bool name##_open(FrontUnit *unit); \
     Kernel *name##_lower(FrontUnit *unit, const FrontRequest *request);
 #include "front/front.def"
 #undef DOOR
 
 const FrontDoor *front_at(int index); /* NULL past the last */
 const FrontDoor *front_find(const char *name);
-/* The door of a text by the end of its name (.tile.c, .ir, .py) and, for .py and unknown ends, by its content; NULL
- * when nothing tells. */
+/* The door of a text by the end of its name (.tile.c, .ir, .py) and, for .py and unknown ends, by
+ * its content; NULL when nothing tells. */
 const FrontDoor *front_choose(const char *name, const char *text);
-/* What a door knows, as Markdown, from its own table: "triton", "tilelang", "tile-c"; NULL for another topic. */
+/* What a door knows, as Markdown, from its own table: "triton", "tilelang", "tile-c"; NULL for
+ * another topic. */
 char *front_manual(const char *topic, Arena *arena);
 #endif

@@ -1,14 +1,17 @@
 /* irtext.c: the door for Tile IR written as text.
  *
- * Types stand in the text, so opening is parsing and every parameter is known; lowering finds the kernel in a fresh
- * parse, because a compile changes its IR and owns it. */
+ * Types stand in the text, so opening is parsing and every parameter is known; lowering finds the
+ * kernel in a fresh parse, because a compile changes its IR and owns it. */
 #include "front/front.h"
 
 static FrontParam describe(const Kernel *k, Ref arg) {
     const Value *value = ir_value(k, arg);
     const Type *type = value->type;
-    FrontParam param = {.name = value->name, .elem = (int)type->elem, .rank = type->rank, .range = k->range};
-    param.kind = type->kind == TY_TENSOR ? FRONT_TENSOR : type->pointer ? FRONT_POINTER : FRONT_SCALAR;
+    FrontParam param = {
+        .name = value->name, .elem = (int)type->elem, .rank = type->rank, .range = k->range};
+    param.kind = type->kind == TY_TENSOR ? FRONT_TENSOR
+                 : type->pointer         ? FRONT_POINTER
+                                         : FRONT_SCALAR;
     return param;
 }
 

@@ -1,7 +1,9 @@
-/* api.c: the public entries (tilewright.h): checks of what the caller passes, the one setjmp frame, getters.
+/* api.c: the public entries (tilewright.h): checks of what the caller passes, the one setjmp
+ * frame, getters.
  *
- * Every entry that can fail runs its body through `guarded`. Out of memory and internal faults come back there; the body's
- * half-made object, which it stores where the entry can see it, is then destroyed. */
+ * Every entry that can fail runs its body through `guarded`. Out of memory and internal faults
+ * come back there; the body's half-made object, which it stores where the entry can see it, is
+ * then destroyed. */
 #include "runtime/runtime.h"
 
 #include "runtime/cache.h"
@@ -12,14 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRINGIFY(x) #x
+#define STRINGIFY(x)          #x
 #define VERSION_TEXT(a, b, c) STRINGIFY(a) "." STRINGIFY(b) "." STRINGIFY(c)
 
-const char *tw_version(void) { return VERSION_TEXT(TW_VERSION_MAJOR, TW_VERSION_MINOR, TW_VERSION_PATCH); }
+const char *tw_version(void) {
+    return VERSION_TEXT(TW_VERSION_MAJOR, TW_VERSION_MINOR, TW_VERSION_PATCH);
+}
 
 const char *tw_status_name(tw_status status) {
     switch (status) {
-#define X(name, number, text)                                                                      \
+#define X(name, number, text) \
     case name: return #name;
         TW_STATUS_LIST(X)
 #undef X
@@ -29,7 +33,7 @@ const char *tw_status_name(tw_status status) {
 
 const char *tw_status_text(tw_status status) {
     switch (status) {
-#define X(name, number, text)                                                                      \
+#define X(name, number, text) \
     case name: return text;
         TW_STATUS_LIST(X)
 #undef X
@@ -39,7 +43,7 @@ const char *tw_status_text(tw_status status) {
 
 const char *tw_dtype_name(int32_t dtype) {
     switch (dtype) {
-#define X(name, number, text, bytes)                                                               \
+#define X(name, number, text, bytes) \
     case name: return text;
         TW_DTYPE_LIST(X)
 #undef X
@@ -49,7 +53,7 @@ const char *tw_dtype_name(int32_t dtype) {
 
 size_t tw_dtype_size(int32_t dtype) {
     switch (dtype) {
-#define X(name, number, text, bytes)                                                               \
+#define X(name, number, text, bytes) \
     case name: return bytes;
         TW_DTYPE_LIST(X)
 #undef X
@@ -65,18 +69,33 @@ int32_t tw_dtype_find(const char *name) {
 #define X(id, number, text, bytes) {text, id},
         TW_DTYPE_LIST(X)
 #undef X
-            {"bool", TW_I1},      {"int8", TW_I8},        {"int16", TW_I16},          {"int32", TW_I32},
-        {"int64", TW_I64},        {"uint8", TW_U8},       {"uint16", TW_U16},         {"uint32", TW_U32},
-        {"uint64", TW_U64},       {"float16", TW_F16},    {"half", TW_F16},           {"bfloat16", TW_BF16},
-        {"float32", TW_F32},      {"float", TW_F32},      {"float64", TW_F64},        {"double", TW_F64},
-        {"float8_e4m3fn", TW_F8E4M3}, {"fp8e4nv", TW_F8E4M3}, {"float8_e5m2", TW_F8E5M2}, {"fp8e5", TW_F8E5M2},
+            {"bool", TW_I1},
+        {"int8", TW_I8},
+        {"int16", TW_I16},
+        {"int32", TW_I32},
+        {"int64", TW_I64},
+        {"uint8", TW_U8},
+        {"uint16", TW_U16},
+        {"uint32", TW_U32},
+        {"uint64", TW_U64},
+        {"float16", TW_F16},
+        {"half", TW_F16},
+        {"bfloat16", TW_BF16},
+        {"float32", TW_F32},
+        {"float", TW_F32},
+        {"float64", TW_F64},
+        {"double", TW_F64},
+        {"float8_e4m3fn", TW_F8E4M3},
+        {"fp8e4nv", TW_F8E4M3},
+        {"float8_e5m2", TW_F8E5M2},
+        {"fp8e5", TW_F8E5M2},
     };
     for (size_t i = 0; name && i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, name) == 0) return rows[i].dtype;
     return TW_DTYPE_ANY;
 }
 
-/* --------------------------------------------------------------------------------------------------------- frame */
+/* --- frame --- */
 
 typedef tw_status Body(tw_context *cx, void *call);
 
@@ -99,7 +118,8 @@ static tw_status misuse(tw_context *cx, const char *message) {
     return TW_ERROR_ARGUMENT;
 }
 
-/* A caller's struct in our version of it: what it does not know is zero; what we do not know must be. */
+/* A caller's struct in our version of it: what it does not know is zero; what we do not know must
+ * be. */
 static bool take_options(void *ours, size_t size, const void *theirs) {
     size_t given = 0;
     memset(ours, 0, size);
@@ -121,19 +141,20 @@ static bool give_info(void *theirs, const void *ours, size_t size) {
     return true;
 }
 
-static const char bad_struct[] = "an options struct must start with its size, and be zero beyond what this version knows";
+static const char bad_struct[] =
+    "an options struct must start with its size, and be zero beyond what this version knows";
 
-#define DEFINE_INIT(name)                                                                          \
-    void name##_init(name *options) {                                                              \
-        memset(options, 0, sizeof *options);                                                       \
-        options->struct_size = sizeof *options;                                                    \
+#define DEFINE_INIT(name)                       \
+    void name##_init(name *options) {           \
+        memset(options, 0, sizeof *options);    \
+        options->struct_size = sizeof *options; \
     }
 DEFINE_INIT(tw_context_options)
 DEFINE_INIT(tw_module_options)
 DEFINE_INIT(tw_buffer_options)
 DEFINE_INIT(tw_compile_options)
 
-/* ------------------------------------------------------------------------------------------------------- context */
+/* --- context --- */
 
 static tw_status open_context(tw_context *cx, void *call) {
     const tw_context_options *options = call;
@@ -150,7 +171,8 @@ tw_status tw_context_create(const tw_context_options *user_options, tw_context *
     *out = NULL;
     if (!take_options(&options, sizeof options, user_options)) return TW_ERROR_ARGUMENT;
     Allocator allocator = allocator_malloc;
-    if (options.allocator) allocator = (Allocator){options.allocator->resize, options.allocator->user};
+    if (options.allocator)
+        allocator = (Allocator){options.allocator->resize, options.allocator->user};
     tw_context *cx = allocator.resize(allocator.user, NULL, 0, sizeof *cx);
     if (!cx) return TW_ERROR_MEMORY;
     memset(cx, 0, sizeof *cx);
@@ -163,8 +185,10 @@ tw_status tw_context_create(const tw_context_options *user_options, tw_context *
     arena_init(&cx->texts, allocator, &cx->trap);
     arena_init(&cx->arena, allocator, &cx->trap);
     tw_status status = guarded(cx, open_context, &options);
-    if (status == TW_OK) *out = cx;
-    else context_drop(cx);
+    if (status == TW_OK)
+        *out = cx;
+    else
+        context_drop(cx);
     return status;
 }
 
@@ -172,10 +196,14 @@ void tw_context_destroy(tw_context *cx) {
     if (cx) context_drop(cx);
 }
 
-const char *tw_context_message(const tw_context *cx) { return cx ? cx->message : ""; }
-const char *tw_context_warnings(const tw_context *cx) { return cx ? cx->warnings : ""; }
+const char *tw_context_message(const tw_context *cx) {
+    return cx ? cx->message : "";
+}
+const char *tw_context_warnings(const tw_context *cx) {
+    return cx ? cx->warnings : "";
+}
 
-/* ------------------------------------------------------------------------------------------------- lists of targets */
+/* --- lists of targets --- */
 
 typedef struct TargetCall {
     size_t index;
@@ -224,7 +252,9 @@ static tw_status document_body(tw_context *cx, void *user) {
     }
     call->text = front_manual(call->name, &cx->texts);
     if (call->text) return TW_OK;
-    return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no page `%s`; there are ops, options, triton, tilelang and tile-c", call->name);
+    return context_fail(
+        cx, TW_ERROR_NOT_FOUND,
+        "there is no page `%s`; there are ops, options, triton, tilelang and tile-c", call->name);
 }
 
 tw_status tw_document(tw_context *cx, const char *name, const char **text) {
@@ -236,7 +266,7 @@ tw_status tw_document(tw_context *cx, const char *name, const char **text) {
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- modules */
+/* --- modules --- */
 
 typedef struct LoadCall {
     const char *name, *text; /* text NULL: read the file */
@@ -249,12 +279,17 @@ static tw_status load_module(tw_context *cx, void *user) {
     LoadCall *call = user;
     if (!call->text) {
         int64_t size = file_size(call->name);
-        if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name, strerror(errno));
+        if (size < 0)
+            return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name,
+                                strerror(errno));
         if (size >= INT64_C(1) << 30)
-            return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 1 GiB; split it", call->name);
+            return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 1 GiB; split it",
+                                call->name);
         char *text = arena_alloc(&cx->texts, (size_t)size + 1);
         size = file_read(call->name, text, (size_t)size);
-        if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name, strerror(errno));
+        if (size < 0)
+            return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name,
+                                strerror(errno));
         call->text = text;
         call->size = (size_t)size;
     }
@@ -267,17 +302,21 @@ static tw_status load_module(tw_context *cx, void *user) {
     return module_open(m, call->name, call->text, call->size, call->options);
 }
 
-static tw_status load_checked(tw_context *cx, LoadCall *call, const tw_module_options *user_options, tw_module **out) {
+static tw_status load_checked(tw_context *cx, LoadCall *call, const tw_module_options *user_options,
+                              tw_module **out) {
     tw_module_options options;
     if (!take_options(&options, sizeof options, user_options)) return misuse(cx, bad_struct);
     call->options = &options;
     tw_status status = guarded(cx, load_module, call);
-    if (status == TW_OK) *out = call->module;
-    else tw_module_destroy(call->module);
+    if (status == TW_OK)
+        *out = call->module;
+    else
+        tw_module_destroy(call->module);
     return status;
 }
 
-tw_status tw_module_load_file(tw_context *cx, const char *path, const tw_module_options *options, tw_module **out) {
+tw_status tw_module_load_file(tw_context *cx, const char *path, const tw_module_options *options,
+                              tw_module **out) {
     if (out) *out = NULL;
     if (!cx || !path || !out) return TW_ERROR_ARGUMENT;
     return load_checked(cx, &(LoadCall){.name = path}, options, out);
@@ -298,7 +337,9 @@ static const FrontKernel *front_kernel(const tw_module *m, size_t kernel) {
     return m && kernel < m->unit.kernels.count ? &m->unit.kernels.at[kernel] : NULL;
 }
 
-size_t tw_module_kernel_count(const tw_module *m) { return m ? m->unit.kernels.count : 0; }
+size_t tw_module_kernel_count(const tw_module *m) {
+    return m ? m->unit.kernels.count : 0;
+}
 
 const char *tw_module_kernel_name(const tw_module *m, size_t kernel) {
     const FrontKernel *k = front_kernel(m, kernel);
@@ -333,13 +374,14 @@ tw_status tw_module_param_at(const tw_module *m, size_t kernel, size_t i, tw_par
     const FrontParam *param = &k->params[i];
     tw_param_info ours = {.name = param->name,
                           .kind = kinds[param->kind],
-                          .dtype = param->elem < 0 ? TW_DTYPE_ANY : dtype_of_elem((Elem)param->elem),
+                          .dtype =
+                              param->elem < 0 ? TW_DTYPE_ANY : dtype_of_elem((Elem)param->elem),
                           .rank = param->rank,
                           .optional = param->optional};
     return give_info(info, &ours, sizeof ours) ? TW_OK : TW_ERROR_ARGUMENT;
 }
 
-/* ------------------------------------------------------------------------------------------------------- buffers */
+/* --- buffers --- */
 
 typedef struct BufferCall {
     int32_t dtype, rank;
@@ -388,8 +430,10 @@ static tw_status compare_body(tw_context *cx, void *user) {
 /* For the two entries that make a buffer. */
 static tw_status finish_making(tw_context *cx, Body *body, BufferCall *call, tw_buffer **out) {
     tw_status status = guarded(cx, body, call);
-    if (status == TW_OK) *out = call->buffer;
-    else tw_buffer_destroy(call->buffer);
+    if (status == TW_OK)
+        *out = call->buffer;
+    else
+        tw_buffer_destroy(call->buffer);
     return status;
 }
 
@@ -411,17 +455,20 @@ tw_status tw_buffer_load_npy(tw_context *cx, const char *path, int32_t dtype, tw
 
 tw_status tw_buffer_read(tw_buffer *b, void *to, size_t size) {
     if (!b || (!to && size)) return TW_ERROR_ARGUMENT;
-    return guarded(b->context, copy_body, &(BufferCall){.buffer = b, .host = to, .size = size, .read = true});
+    return guarded(b->context, copy_body,
+                   &(BufferCall){.buffer = b, .host = to, .size = size, .read = true});
 }
 
 tw_status tw_buffer_write(tw_buffer *b, const void *from, size_t size) {
     if (!b || (!from && size)) return TW_ERROR_ARGUMENT;
-    return guarded(b->context, copy_body, &(BufferCall){.buffer = b, .host = (void *)(uintptr_t)from, .size = size});
+    return guarded(b->context, copy_body,
+                   &(BufferCall){.buffer = b, .host = (void *)(uintptr_t)from, .size = size});
 }
 
 tw_status tw_buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t seed) {
     if (!b || !kind) return TW_ERROR_ARGUMENT;
-    return guarded(b->context, fill_body, &(BufferCall){.buffer = b, .text = kind, .value = value, .seed = seed});
+    return guarded(b->context, fill_body,
+                   &(BufferCall){.buffer = b, .text = kind, .value = value, .seed = seed});
 }
 
 tw_status tw_buffer_save_npy(tw_buffer *b, const char *path) {
@@ -429,24 +476,37 @@ tw_status tw_buffer_save_npy(tw_buffer *b, const char *path) {
     return guarded(b->context, save_body, &(BufferCall){.buffer = b, .text = path});
 }
 
-tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute, double relative,
-                            tw_difference *difference) {
+tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
+                            double relative, tw_difference *difference) {
     tw_difference ours = {0};
     if (!got || !want || !difference) return TW_ERROR_ARGUMENT;
-    BufferCall call = {.buffer = (tw_buffer *)(uintptr_t)got, .other = want, .value = absolute, .difference = &ours};
+    BufferCall call = {.buffer = (tw_buffer *)(uintptr_t)got,
+                       .other = want,
+                       .value = absolute,
+                       .difference = &ours};
     call.relative = relative;
     tw_status status = guarded(got->context, compare_body, &call);
     if (status != TW_OK) return status;
     return give_info(difference, &ours, sizeof ours) ? TW_OK : misuse(got->context, bad_struct);
 }
 
-void *tw_buffer_data(const tw_buffer *b) { return b ? b->data : NULL; }
-int32_t tw_buffer_dtype(const tw_buffer *b) { return b ? dtype_of_elem(b->elem) : TW_DTYPE_ANY; }
-int32_t tw_buffer_rank(const tw_buffer *b) { return b ? b->rank : 0; }
-const int64_t *tw_buffer_shape(const tw_buffer *b) { return b ? b->shape : NULL; }
-const int64_t *tw_buffer_strides(const tw_buffer *b) { return b ? b->strides : NULL; }
+void *tw_buffer_data(const tw_buffer *b) {
+    return b ? b->data : NULL;
+}
+int32_t tw_buffer_dtype(const tw_buffer *b) {
+    return b ? dtype_of_elem(b->elem) : TW_DTYPE_ANY;
+}
+int32_t tw_buffer_rank(const tw_buffer *b) {
+    return b ? b->rank : 0;
+}
+const int64_t *tw_buffer_shape(const tw_buffer *b) {
+    return b ? b->shape : NULL;
+}
+const int64_t *tw_buffer_strides(const tw_buffer *b) {
+    return b ? b->strides : NULL;
+}
 
-/* ------------------------------------------------------------------------------------------------------- kernels */
+/* --- kernels --- */
 
 typedef struct KernelCall {
     tw_module *module;
@@ -488,7 +548,8 @@ static bool args_ok(const tw_arg *args, size_t count) {
 
 static const char bad_args[] = "an argument has no known kind, or a NULL inside";
 
-tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_options *user_options, tw_kernel **out) {
+tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_options *user_options,
+                            tw_kernel **out) {
     tw_compile_options options;
     if (out) *out = NULL;
     if (!m || !out) return TW_ERROR_ARGUMENT;
@@ -497,8 +558,10 @@ tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_opt
     if (!args_ok(options.args, options.arg_count)) return misuse(cx, bad_args);
     KernelCall call = {.module = m, .name = name, .options = &options};
     tw_status status = guarded(cx, compile_body, &call);
-    if (status == TW_OK) *out = call.kernel;
-    else tw_kernel_destroy(call.kernel);
+    if (status == TW_OK)
+        *out = call.kernel;
+    else
+        tw_kernel_destroy(call.kernel);
     return status;
 }
 
@@ -515,7 +578,8 @@ void tw_kernel_destroy(tw_kernel *k) {
     context_drop(cx);
 }
 
-tw_status tw_kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count) {
+tw_status tw_kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args,
+                           size_t count) {
     if (!k) return TW_ERROR_ARGUMENT;
     if (!args_ok(args, count)) return misuse(k->context, bad_args);
     KernelCall call = {.kernel = k, .stream = stream, .grid = grid, .args = args, .count = count};
@@ -525,13 +589,22 @@ tw_status tw_kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid,
 tw_status tw_kernel_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]) {
     if (!k || !grid) return TW_ERROR_ARGUMENT;
     if (!args_ok(args, count)) return misuse(k->context, bad_args);
-    return guarded(k->context, grid_body, &(KernelCall){.kernel = k, .args = args, .count = count, .own_grid = grid});
+    return guarded(k->context, grid_body,
+                   &(KernelCall){.kernel = k, .args = args, .count = count, .own_grid = grid});
 }
 
-const char *tw_kernel_name(const tw_kernel *k) { return k ? k->name : NULL; }
-int32_t tw_kernel_has_grid(const tw_kernel *k) { return k && k->ir && k->ir->grid != NULL; }
-const char *tw_kernel_explain(const tw_kernel *k) { return k && k->explain ? k->explain : ""; }
-size_t tw_kernel_artifact_count(const tw_kernel *k) { return k ? k->artifacts.count : 0; }
+const char *tw_kernel_name(const tw_kernel *k) {
+    return k ? k->name : NULL;
+}
+int32_t tw_kernel_has_grid(const tw_kernel *k) {
+    return k && k->ir && k->ir->grid != NULL;
+}
+const char *tw_kernel_explain(const tw_kernel *k) {
+    return k && k->explain ? k->explain : "";
+}
+size_t tw_kernel_artifact_count(const tw_kernel *k) {
+    return k ? k->artifacts.count : 0;
+}
 
 const char *tw_kernel_artifact_name(const tw_kernel *k, size_t i) {
     return i < tw_kernel_artifact_count(k) ? k->artifacts.at[i].name : NULL;
@@ -547,11 +620,12 @@ tw_status tw_kernel_pass_at(const tw_kernel *k, size_t i, tw_pass_info *info) {
     if (!k || !info) return TW_ERROR_ARGUMENT;
     if (i >= k->steps.count) return TW_ERROR_NOT_FOUND;
     const StepRecord *step = &k->steps.at[i];
-    tw_pass_info ours = {.name = step->name, .seconds = step->seconds, .changed = step->changed, .ir = step->ir};
+    tw_pass_info ours = {
+        .name = step->name, .seconds = step->seconds, .changed = step->changed, .ir = step->ir};
     return give_info(info, &ours, sizeof ours) ? TW_OK : TW_ERROR_ARGUMENT;
 }
 
-/* ------------------------------------------------------------------------------------------------------- streams */
+/* --- streams --- */
 
 struct tw_stream {
     tw_context *context;

@@ -13,7 +13,7 @@
 
 enum { ROOM_LIFE_SECONDS = 3600 };
 
-/* ---------------------------------------------------------------------------------------------------------- files */
+/* --- files --- */
 
 static bool write_all(int to, const void *data, size_t size) {
     const char *at = data;
@@ -36,7 +36,9 @@ static bool write_new(const char *path, const void *data, size_t size, unsigned 
     return ok;
 }
 
-bool file_write(const char *path, const void *data, size_t size) { return write_new(path, data, size, 0600); }
+bool file_write(const char *path, const void *data, size_t size) {
+    return write_new(path, data, size, 0600);
+}
 
 bool file_replace(const char *path, const void *data, size_t size, unsigned mode) {
     char beside[CACHE_PATH];
@@ -84,21 +86,26 @@ int64_t file_read(const char *path, void *to, size_t capacity) {
     return ok ? (int64_t)used : -1;
 }
 
-/* ---------------------------------------------------------------------------------------------------- directories */
+/* --- directories --- */
 
 bool cache_default_dir(char *dir, size_t capacity) {
-    const char *own = getenv("TILEWRIGHT_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *own = getenv("TILEWRIGHT_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
     int n = -1;
-    if (own && *own) n = snprintf(dir, capacity, "%s", own);
-    else if (xdg && *xdg == '/') n = snprintf(dir, capacity, "%s/tilewright", xdg);
-    else if (home && *home) n = snprintf(dir, capacity, "%s/.cache/tilewright", home);
+    if (own && *own)
+        n = snprintf(dir, capacity, "%s", own);
+    else if (xdg && *xdg == '/')
+        n = snprintf(dir, capacity, "%s/tilewright", xdg);
+    else if (home && *home)
+        n = snprintf(dir, capacity, "%s/.cache/tilewright", home);
     return n > 0 && (size_t)n < capacity;
 }
 
 /* Ours, and nobody else may write into it. */
 static bool is_private(const char *dir) {
     struct stat info;
-    return lstat(dir, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() && !(info.st_mode & 022);
+    return lstat(dir, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+           !(info.st_mode & 022);
 }
 
 /* Makes the directory and those above it; existing ones stay as they are. */
@@ -110,18 +117,21 @@ static bool make_dir(const char *dir) {
         if (dir[i] != '/' && dir[i]) continue;
         memcpy(path, dir, i);
         path[i] = 0;
-        if (mkdir(path, 0700) != 0 && errno != EEXIST && errno != EISDIR && errno != EROFS && errno != EACCES) return false;
+        if (mkdir(path, 0700) != 0 && errno != EEXIST && errno != EISDIR && errno != EROFS &&
+            errno != EACCES)
+            return false;
     }
     return is_private(dir);
 }
 
-static bool entry_path(const char *dir, const char *hex, const char *extension, bool folder, char *path) {
+static bool entry_path(const char *dir, const char *hex, const char *extension, bool folder,
+                       char *path) {
     int n = folder ? snprintf(path, CACHE_PATH, "%s/%.2s", dir, hex)
                    : snprintf(path, CACHE_PATH, "%s/%.2s/%s%s", dir, hex, hex, extension);
     return n > 0 && n < CACHE_PATH;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- seals */
+/* --- seals --- */
 
 typedef struct Seal {
     char magic[8];
@@ -152,11 +162,13 @@ static bool is_sealed(const char *path) {
     struct stat info;
     Seal seal;
     unsigned char digest[DIGEST_BYTES];
-    bool ok = fstat(from, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && !(info.st_mode & 022) &&
-              info.st_size >= (off_t)sizeof seal &&
-              pread(from, &seal, sizeof seal, info.st_size - (off_t)sizeof seal) == (ssize_t)sizeof seal &&
+    bool ok = fstat(from, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+              !(info.st_mode & 022) && info.st_size >= (off_t)sizeof seal &&
+              pread(from, &seal, sizeof seal, info.st_size - (off_t)sizeof seal) ==
+                  (ssize_t)sizeof seal &&
               memcmp(seal.magic, seal_magic, sizeof seal_magic) == 0 &&
-              seal.length == (uint64_t)info.st_size - sizeof seal && digest_file(from, seal.length, digest) &&
+              seal.length == (uint64_t)info.st_size - sizeof seal &&
+              digest_file(from, seal.length, digest) &&
               memcmp(digest, seal.digest, sizeof digest) == 0;
     close(from);
     return ok;
@@ -177,11 +189,12 @@ static bool put_seal(const char *path) {
     return ok;
 }
 
-/* --------------------------------------------------------------------------------------------------------- entries */
+/* --- entries --- */
 
 bool cache_find(const char *dir, const char *hex, const char *extension, char *path) {
     char folder[CACHE_PATH];
-    if (!dir || !entry_path(dir, hex, extension, true, folder) || !entry_path(dir, hex, extension, false, path))
+    if (!dir || !entry_path(dir, hex, extension, true, folder) ||
+        !entry_path(dir, hex, extension, false, path))
         return false;
     if (!is_private(dir) || !is_private(folder)) return false;
     if (access(path, F_OK) != 0) return false;
@@ -190,9 +203,11 @@ bool cache_find(const char *dir, const char *hex, const char *extension, char *p
     return false;
 }
 
-bool cache_keep(const char *dir, const char *hex, const char *extension, const char *file, char *path) {
+bool cache_keep(const char *dir, const char *hex, const char *extension, const char *file,
+                char *path) {
     char folder[CACHE_PATH];
-    if (!dir || !entry_path(dir, hex, extension, true, folder) || !entry_path(dir, hex, extension, false, path))
+    if (!dir || !entry_path(dir, hex, extension, true, folder) ||
+        !entry_path(dir, hex, extension, false, path))
         return false;
     return is_private(dir) && make_dir(folder) && put_seal(file) && rename(file, path) == 0;
 }
@@ -207,8 +222,8 @@ static void sweep_rooms(const char *dir) {
         CacheRoom room;
         struct stat info;
         int n = snprintf(room.path, sizeof room.path, "%s/%s", dir, entry->d_name);
-        if (n > 0 && (size_t)n < sizeof room.path && lstat(room.path, &info) == 0 && S_ISDIR(info.st_mode) &&
-            now - info.st_mtime > ROOM_LIFE_SECONDS)
+        if (n > 0 && (size_t)n < sizeof room.path && lstat(room.path, &info) == 0 &&
+            S_ISDIR(info.st_mode) && now - info.st_mtime > ROOM_LIFE_SECONDS)
             cache_room_close(&room);
     }
     closedir(list);

@@ -1,7 +1,8 @@
 /* compile.c: the way of one kernel: source text -> door -> passes -> target.
  *
- * A module is a parsed source. A compile lowers one of its kernels for given arguments into an IR module of its own, runs
- * the passes for the target's machine, and lets the target emit and build. All of it lives in the kernel's arena. */
+ * A module is a parsed source. A compile lowers one of its kernels for given arguments into an IR
+ * module of its own, runs the passes for the target's machine, and lets the target emit and
+ * build. All of it lives in the kernel's arena. */
 #include "runtime/runtime.h"
 
 #include "ir/interp.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* -------------------------------------------------------------------------------------------------------- modules */
+/* --- modules --- */
 
 void module_drop(tw_module *m) {
     if (--m->references > 0) return;
@@ -28,9 +29,12 @@ void module_drop(tw_module *m) {
 static FrontValue define_value(const char *text) {
     char *end = NULL;
     FrontValue value = {.kind = FRONT_TEXT, .text = text};
-    if (strcmp(text, "true") == 0 || strcmp(text, "True") == 0) return (FrontValue){.kind = FRONT_BOOL, .i = 1};
-    if (strcmp(text, "false") == 0 || strcmp(text, "False") == 0) return (FrontValue){.kind = FRONT_BOOL};
-    if (strcmp(text, "none") == 0 || strcmp(text, "None") == 0) return (FrontValue){.kind = FRONT_NONE};
+    if (strcmp(text, "true") == 0 || strcmp(text, "True") == 0)
+        return (FrontValue){.kind = FRONT_BOOL, .i = 1};
+    if (strcmp(text, "false") == 0 || strcmp(text, "False") == 0)
+        return (FrontValue){.kind = FRONT_BOOL};
+    if (strcmp(text, "none") == 0 || strcmp(text, "None") == 0)
+        return (FrontValue){.kind = FRONT_NONE};
     errno = 0;
     long long i = strtoll(text, &end, 0);
     if (end != text && !*end && !errno) return (FrontValue){.kind = FRONT_INT, .i = i};
@@ -42,8 +46,10 @@ static FrontValue define_value(const char *text) {
 static const SourceFile *import_file(void *user, const SourceFile *from, const char *path) {
     tw_module *m = user;
     const char *slash = strrchr(from->name, '/');
-    const char *full = slash && *path != '/' ? arena_printf(&m->arena, "%.*s/%s", (int)(slash - from->name), from->name, path)
-                                             : path;
+    const char *full =
+        slash && *path != '/'
+            ? arena_printf(&m->arena, "%.*s/%s", (int)(slash - from->name), from->name, path)
+            : path;
     for (size_t i = 0; i < m->sources.files.count; i++)
         if (strcmp(m->sources.files.at[i]->name, full) == 0) return m->sources.files.at[i];
     int64_t size = file_size(full);
@@ -53,7 +59,8 @@ static const SourceFile *import_file(void *user, const SourceFile *from, const c
     return size < 0 ? NULL : source_add(&m->sources, full, text, (size_t)size);
 }
 
-tw_status module_open(tw_module *m, const char *name, const char *text, size_t size, const tw_module_options *options) {
+tw_status module_open(tw_module *m, const char *name, const char *text, size_t size,
+                      const tw_module_options *options) {
     tw_context *cx = m->context;
     source_init(&m->sources, &m->arena);
     diag_init(&m->diag, &m->arena, &m->sources);
@@ -65,11 +72,14 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
     unit->import_user = m;
     if (options && options->door) {
         unit->door = front_find(options->door);
-        if (!unit->door) return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no door `%s`", options->door);
-    } else unit->door = front_choose(name, file->text);
+        if (!unit->door)
+            return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no door `%s`", options->door);
+    } else
+        unit->door = front_choose(name, file->text);
     if (!unit->door)
         return context_fail(cx, TW_ERROR_NOT_FOUND,
-                            "%s: what language is this? Name it .py (Triton, TileLang), .tile.c (Tile C) or .ir (IR text)",
+                            "%s: what language is this? Name it .py (Triton, TileLang), .tile.c "
+                            "(Tile C) or .ir (IR text)",
                             name);
     unit->define_count = options ? (int)options->define_count : 0;
     FrontDefine *defines = ARENA_ARRAY(&m->arena, FrontDefine, unit->define_count);
@@ -81,11 +91,12 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
     unit->defines = defines;
     bool ok = unit->door->open(unit);
     tw_status status = context_diagnose(cx, &m->diag, TW_ERROR_SOURCE);
-    if (!ok && status == TW_OK) ice(&cx->trap, "door %s failed without a message", unit->door->name);
+    if (!ok && status == TW_OK)
+        ice(&cx->trap, "door %s failed without a message", unit->door->name);
     return ok ? TW_OK : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ arguments */
+/* --- arguments --- */
 
 static FrontValue front_value(Arena *arena, const tw_arg *arg) {
     switch (arg->kind) {
@@ -94,7 +105,8 @@ static FrontValue front_value(Arena *arena, const tw_arg *arg) {
     case TW_ARG_INT: return (FrontValue){.kind = FRONT_INT, .i = arg->value.i};
     case TW_ARG_FLOAT: return (FrontValue){.kind = FRONT_FLOAT, .f = arg->value.f};
     case TW_ARG_TEXT:
-        return (FrontValue){.kind = FRONT_TEXT, .text = arena_string(arena, arg->value.text, strlen(arg->value.text))};
+        return (FrontValue){.kind = FRONT_TEXT,
+                            .text = arena_string(arena, arg->value.text, strlen(arg->value.text))};
     case TW_ARG_BUFFER: {
         const tw_buffer *b = arg->value.buffer;
         FrontValue value = {.kind = FRONT_ARRAY, .elem = b->elem, .rank = b->rank};
@@ -114,30 +126,36 @@ static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
         const FrontValue *value = &request->args[i];
         bool absent = value->kind == FRONT_ABSENT, array = value->kind == FRONT_ARRAY;
         if (absent && param->kind == FRONT_CONSTANT && !param->optional)
-            return context_fail(cx, TW_ERROR_ARGUMENT,
-                                "argument `%s` of kernel `%s` is missing: a constant that the compiler must know",
-                                param->name, kernel->name);
+            return context_fail(
+                cx, TW_ERROR_ARGUMENT,
+                "argument `%s` of kernel `%s` is missing: a constant that the compiler must know",
+                param->name, kernel->name);
         if (absent && param->kind == FRONT_OPEN && !param->optional)
             return context_fail(cx, TW_ERROR_ARGUMENT,
-                                "argument `%s` of kernel `%s` is missing: an array or a number, whose type the compiler "
+                                "argument `%s` of kernel `%s` is missing: an array or a number, "
+                                "whose type the compiler "
                                 "must know",
                                 param->name, kernel->name);
         if (absent) continue;
         if (array && (param->kind == FRONT_SCALAR || param->kind == FRONT_CONSTANT))
-            return context_fail(cx, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` is a number, not an array", param->name,
-                                kernel->name);
+            return context_fail(cx, TW_ERROR_ARGUMENT,
+                                "argument `%s` of kernel `%s` is a number, not an array",
+                                param->name, kernel->name);
         bool wants_array = param->kind == FRONT_POINTER || param->kind == FRONT_TENSOR;
         if (!array && wants_array && value->kind != FRONT_NONE)
-            return context_fail(cx, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` is an array, not a number",
+            return context_fail(cx, TW_ERROR_ARGUMENT,
+                                "argument `%s` of kernel `%s` is an array, not a number",
                                 param->name, kernel->name);
         if (array && param->elem >= 0 && (int)value->elem != param->elem)
-            return context_fail(cx, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` is an array of %s, not of %s",
-                                param->name, kernel->name, elem_info[param->elem].text, elem_info[value->elem].text);
+            return context_fail(cx, TW_ERROR_ARGUMENT,
+                                "argument `%s` of kernel `%s` is an array of %s, not of %s",
+                                param->name, kernel->name, elem_info[param->elem].text,
+                                elem_info[value->elem].text);
     }
     return TW_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------- compile */
+/* --- compile --- */
 
 void kernel_add_artifact(tw_kernel *k, const char *name, const char *text) {
     *VEC_PUSH(&k->artifacts, &k->arena) = (Artifact){name, text, strlen(text)};
@@ -190,7 +208,8 @@ static bool knows_pass(const char *names) {
     for (const char *at = names; *at;) {
         size_t length = strcspn(at, ",");
         bool found = false;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++) found |= text_equal(at, length, known[i]);
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            found |= text_equal(at, length, known[i]);
         if (!found) return false;
         at += length + (at[length] == ',');
     }
@@ -206,7 +225,8 @@ static tw_status run_passes(tw_kernel *k, const CompileRequest *request, const c
 #define PASS(name, form, doc) text_add(&list, "%s%s", list.length ? ", " : "", #name);
 #include "pass/passes.def"
 #undef PASS
-            return context_fail(cx, TW_ERROR_NOT_FOUND, "`%s` is not a pass; the passes are %s", asked[i], list.at);
+            return context_fail(cx, TW_ERROR_NOT_FOUND, "`%s` is not a pass; the passes are %s",
+                                asked[i], list.at);
         }
     Tracer tracer = {k, text};
     PipelineRequest pipeline = {.stop_after = request->stop_after,
@@ -214,7 +234,8 @@ static tw_status run_passes(tw_kernel *k, const CompileRequest *request, const c
                                 .verify_each = request->verify_each,
                                 .trace = trace_pass,
                                 .trace_user = &tracer};
-    if (!pipeline_run(&k->pass, k->ir, &pipeline)) return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
+    if (!pipeline_run(&k->pass, k->ir, &pipeline))
+        return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
     return TW_OK;
 }
 
@@ -225,10 +246,12 @@ static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
     if (!k->target) {
         Text list = text_new(&k->arena);
         target_names(&list);
-        return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`; the targets are %s", name, list.at);
+        return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`; the targets are %s",
+                            name, list.at);
     }
     if (emulate && !k->target->emulated)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "target %s is not emulated; leave --emulate out", k->target->name);
+        return context_fail(cx, TW_ERROR_ARGUMENT, "target %s is not emulated; leave --emulate out",
+                            k->target->name);
     if (emulate) k->target = target_find(k->target->emulated, NULL);
     k->pass.machine = k->target->machine(cx, k->arch);
     return k->pass.machine ? TW_OK : TW_ERROR_NOT_FOUND;
@@ -258,7 +281,8 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     if (status == TW_OK) status = check_arguments(k, request);
     if (status != TW_OK) return status;
     if (k->sanitize && k->target != &target_interp)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "--sanitize runs on target interp; add --target interp");
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "--sanitize runs on target interp; add --target interp");
     k->pass.options.generic = request->generic;
     diag_init(&k->diag, &k->arena, k->sources);
     k->module = ir_module_new(&k->arena, &k->diag, k->sources);
@@ -295,7 +319,9 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     return status == TW_OK ? context_diagnose(cx, &k->diag, TW_ERROR_SOURCE) : status;
 }
 
-static char *copy_text(Arena *arena, const char *text) { return text ? arena_string(arena, text, strlen(text)) : NULL; }
+static char *copy_text(Arena *arena, const char *text) {
+    return text ? arena_string(arena, text, strlen(text)) : NULL;
+}
 
 static tw_status choose_kernel(tw_module *m, const char *name, const FrontKernel **out) {
     const FrontUnit *unit = &m->unit;
@@ -314,16 +340,19 @@ static tw_status choose_kernel(tw_module *m, const char *name, const FrontKernel
             return TW_OK;
         }
     }
-    if (!count) return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel", unit->file->name);
+    if (!count)
+        return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel", unit->file->name);
     if (!name)
-        return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds %zu kernels, name one of them: %s", unit->file->name,
-                            count, list.at);
+        return context_fail(m->context, TW_ERROR_NOT_FOUND,
+                            "%s holds %zu kernels, name one of them: %s", unit->file->name, count,
+                            list.at);
     const char *near = text_nearest(name, names, count);
     if (near)
-        return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`; did you mean `%s`?", unit->file->name,
-                            name, near);
-    return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`; it holds %s", unit->file->name, name,
-                        list.at);
+        return context_fail(m->context, TW_ERROR_NOT_FOUND,
+                            "%s holds no kernel `%s`; did you mean `%s`?", unit->file->name, name,
+                            near);
+    return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`; it holds %s",
+                        unit->file->name, name, list.at);
 }
 
 tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_options *options) {
@@ -333,13 +362,16 @@ tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_option
     if (status != TW_OK) return status;
     int params = request->kernel->param_count;
     if ((int64_t)options->arg_count > params)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "%zu arguments for the %d parameters of kernel `%s`", options->arg_count,
-                            params, request->kernel->name);
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "%zu arguments for the %d parameters of kernel `%s`",
+                            options->arg_count, params, request->kernel->name);
     FrontValue *values = ARENA_ARRAY(&k->arena, FrontValue, params);
-    for (size_t i = 0; i < options->arg_count; i++) values[i] = front_value(&k->arena, &options->args[i]);
+    for (size_t i = 0; i < options->arg_count; i++)
+        values[i] = front_value(&k->arena, &options->args[i]);
     tw_pair *pairs = ARENA_ARRAY(&k->arena, tw_pair, options->option_count);
     for (size_t i = 0; i < options->option_count; i++)
-        pairs[i] = (tw_pair){copy_text(&k->arena, options->options[i].name), copy_text(&k->arena, options->options[i].value)};
+        pairs[i] = (tw_pair){copy_text(&k->arena, options->options[i].name),
+                             copy_text(&k->arena, options->options[i].value)};
     request->args = values;
     request->target = copy_text(&k->arena, options->target ? options->target : "cpu");
     request->options = pairs;

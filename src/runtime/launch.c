@@ -1,8 +1,9 @@
 /* launch.c: from arguments to words, from words to the target.
  *
- * Everything that can be known before a launch is prepared once: which argument feeds which parameter, where its words lie,
- * how the kernel's own grid is computed, what the compiled code requires of its arguments. So a launch is a walk over small
- * arrays; it allocates nothing and touches no text, unless it has something to complain about. */
+ * Everything that can be known before a launch is prepared once: which argument feeds which
+ * parameter, where its words lie, how the kernel's own grid is computed, what the compiled code
+ * requires of its arguments. So a launch is a walk over small arrays; it allocates nothing and
+ * touches no text, unless it has something to complain about. */
 #include "ir/element.h"
 #include "runtime/scalars.h"
 #include "runtime/target.h"
@@ -23,9 +24,11 @@ typedef struct Requirements {
     int64_t *values;
 } Requirements;
 
-/* -------------------------------------------------------------------------------------------------------- prepare */
+/* --- prepare --- */
 
-static int words_of(const Type *type) { return type->kind == TY_TENSOR ? 1 + 2 * type->rank : 1; }
+static int words_of(const Type *type) {
+    return type->kind == TY_TENSOR ? 1 + 2 * type->rank : 1;
+}
 
 static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
     Region *body = k->ir->body;
@@ -38,11 +41,13 @@ static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
     for (int i = 0; i < body->arg_count; i++) {
         const Value *value = ir_value(k->ir, body->args[i]);
         RunParam *param = &k->params[i];
-        *param = (RunParam){.name = value->name, .source = -1, .type = value->type, .slot = k->slot_count};
+        *param = (RunParam){
+            .name = value->name, .source = -1, .type = value->type, .slot = k->slot_count};
         for (int s = 0; s < source->param_count; s++)
             if (value->name && strcmp(source->params[s].name, value->name) == 0) param->source = s;
         if (param->source < 0)
-            ice(&k->context->trap, "parameter %%%s of the IR is none of the source's", value->name ? value->name : "");
+            ice(&k->context->trap, "parameter %%%s of the IR is none of the source's",
+                value->name ? value->name : "");
         k->slot_count += words_of(value->type);
     }
     k->slots = ARENA_ARRAY(&k->arena, uint64_t, k->slot_count);
@@ -67,7 +72,8 @@ static void gather_requirement(Op *op, void *user) {
     if (op->code != OP_REQUIRE) return;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (!op_attr(op, kinds[i])) continue;
-        Requirement r = {.kind = kinds[i], .number = op_int(op, kinds[i], 0), .first = (int)g->operands.count};
+        Requirement r = {
+            .kind = kinds[i], .number = op_int(op, kinds[i], 0), .first = (int)g->operands.count};
         r.count = op->operand_count;
         int *parameters = ARENA_ARRAY(&g->k->arena, int, op->operand_count);
         for (int a = 0; a < op->operand_count; a++) {
@@ -89,7 +95,8 @@ static void prepare_requirements(tw_kernel *k) {
     all->count = (int)g.found.count;
     all->at = g.found.at;
     all->values = ARENA_ARRAY(&k->arena, int64_t, g.operands.count);
-    all->program = scalars_compile(k->ir, g.operands.at, (int)g.operands.count, k->params, k->param_count, &k->arena, &why);
+    all->program = scalars_compile(k->ir, g.operands.at, (int)g.operands.count, k->params,
+                                   k->param_count, &k->arena, &why);
     if (!all->program) k->never = true;
     k->requirements = all;
 }
@@ -101,19 +108,23 @@ tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source) {
         const Op *yield = k->ir->grid->last;
         const char *why = NULL;
         k->grid_rank = yield->operand_count;
-        k->grid = scalars_compile(k->ir, yield->operands, yield->operand_count, k->params, k->param_count, &k->arena, &why);
+        k->grid = scalars_compile(k->ir, yield->operands, yield->operand_count, k->params,
+                                  k->param_count, &k->arena, &why);
         if (!k->grid)
-            return context_fail(k->context, TW_ERROR_UNSUPPORTED, "the grid of kernel `%s` needs %s; it must be computed "
-                                "from integers and extents", k->name, why);
+            return context_fail(k->context, TW_ERROR_UNSUPPORTED,
+                                "the grid of kernel `%s` needs %s; it must be computed "
+                                "from integers and extents",
+                                k->name, why);
     }
     prepare_requirements(k);
     return TW_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- bind */
+/* --- bind --- */
 
 static tw_status wrong(const tw_kernel *k, const RunParam *param, const char *rule) {
-    return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` %s", param->name, k->name, rule);
+    return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` %s",
+                        param->name, k->name, rule);
 }
 
 static tw_status bind_scalar(tw_kernel *k, const RunParam *param, const tw_arg *arg) {
@@ -126,14 +137,17 @@ static tw_status bind_scalar(tw_kernel *k, const RunParam *param, const tw_arg *
         elem_put_f64(elem, word, arg->kind == TW_ARG_FLOAT ? arg->value.f : (double)arg->value.i);
         return TW_OK;
     }
-    if (!number) return wrong(k, param, arg->kind == TW_ARG_FLOAT ? "must be an integer" : "must be a number");
+    if (!number)
+        return wrong(k, param,
+                     arg->kind == TW_ARG_FLOAT ? "must be an integer" : "must be a number");
     if (elem == EL_I1) {
         *word = arg->value.i != 0;
         return TW_OK;
     }
     bool fits = elem_wrap(elem, arg->value.i) == arg->value.i;
     if (!fits)
-        return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s`: %lld does not fit %s", param->name,
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s` of kernel `%s`: %lld does not fit %s", param->name,
                             k->name, (long long)arg->value.i, elem_info[elem].text);
     elem_put_i64(elem, word, arg->value.i);
     return TW_OK;
@@ -147,22 +161,29 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
         words[0] = 0;
         return TW_OK;
     }
-    if (arg->kind != TW_ARG_BUFFER || !arg->value.buffer) return wrong(k, param, "must be an array");
+    if (arg->kind != TW_ARG_BUFFER || !arg->value.buffer)
+        return wrong(k, param, "must be an array");
     const tw_buffer *b = arg->value.buffer;
     if (b->elem != type->elem)
-        return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` is an array of %s, not of %s",
-                            param->name, k->name, elem_info[type->elem].text, elem_info[b->elem].text);
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s` of kernel `%s` is an array of %s, not of %s",
+                            param->name, k->name, elem_info[type->elem].text,
+                            elem_info[b->elem].text);
     const TargetMemory *mine = k->target->memory, *its = b->target ? b->target->memory : NULL;
     if (mine != its)
-        return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` lies in the memory of %s; make it "
-                            "with target %s", param->name, k->name, b->target ? b->target->name : "the host",
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s` of kernel `%s` lies in the memory of %s; make it "
+                            "with target %s",
+                            param->name, k->name, b->target ? b->target->name : "the host",
                             k->target->name);
     k->buffers[i] = b;
     words[0] = (uint64_t)(uintptr_t)b->data;
     if (type->kind != TY_TENSOR) return TW_OK;
     if (b->rank > type->rank)
-        return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` is an array of rank %d, not of rank "
-                            "%d", param->name, k->name, type->rank, b->rank);
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s` of kernel `%s` is an array of rank %d, not of rank "
+                            "%d",
+                            param->name, k->name, type->rank, b->rank);
     /* Right-aligned: an array of lower rank has extents of 1 in front. */
     int lead = type->rank - b->rank;
     int64_t *extent = (int64_t *)words + 1, *stride = extent + type->rank;
@@ -176,7 +197,8 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
 
 static tw_status bind(tw_kernel *k, const tw_arg *args, size_t count) {
     if ((int64_t)count > k->source_count)
-        return context_fail(k->context, TW_ERROR_ARGUMENT, "%zu arguments for the %d parameters of kernel `%s`", count,
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "%zu arguments for the %d parameters of kernel `%s`", count,
                             k->source_count, k->name);
     for (int i = 0; i < k->param_count; i++) {
         const RunParam *param = &k->params[i];
@@ -191,13 +213,14 @@ static tw_status bind(tw_kernel *k, const tw_arg *args, size_t count) {
     return TW_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- launch */
+/* --- launch --- */
 
 static tw_status own_grid(tw_kernel *k, int64_t grid[3]) {
     static const int64_t none[3] = {1, 1, 1};
     grid[0] = grid[1] = grid[2] = 1;
     if (!k->grid)
-        return context_fail(k->context, TW_ERROR_ARGUMENT, "kernel `%s` does not state its grid; the launch must", k->name);
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "kernel `%s` does not state its grid; the launch must", k->name);
     scalars_run(k->grid, k->slots, none, grid);
     return TW_OK;
 }
@@ -212,12 +235,15 @@ static tw_status check_grid(tw_kernel *k, const int64_t grid[3], bool *empty) {
     for (int d = 0; d < 3; d++) {
         if (grid[d] < 0 || grid[d] > INT32_MAX)
             return context_fail(k->context, TW_ERROR_ARGUMENT,
-                                "the grid of kernel `%s` is %lld x %lld x %lld; each extent must lie in 0 .. 2^31-1", k->name,
-                                (long long)grid[0], (long long)grid[1], (long long)grid[2]);
+                                "the grid of kernel `%s` is %lld x %lld x %lld; each extent must "
+                                "lie in 0 .. 2^31-1",
+                                k->name, (long long)grid[0], (long long)grid[1],
+                                (long long)grid[2]);
         programs *= (double)grid[d];
     }
     if (programs > 9e18)
-        return context_fail(k->context, TW_ERROR_ARGUMENT, "the grid of kernel `%s` has more than 2^63 programs", k->name);
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "the grid of kernel `%s` has more than 2^63 programs", k->name);
     *empty = programs == 0;
     return TW_OK;
 }
@@ -246,27 +272,33 @@ static bool meets_requirements(const tw_kernel *k, const int64_t grid[3]) {
         }
         for (int a = 0; a < r->count; a++) {
             int64_t value = all->values[r->first + a];
-            bool ok = r->kind == AT_EQ ? value == r->number : r->kind == AT_LEAST ? value >= r->number
-                                                                                 : value % r->number == 0;
+            bool ok = r->kind == AT_EQ      ? value == r->number
+                      : r->kind == AT_LEAST ? value >= r->number
+                                            : value % r->number == 0;
             if (!ok) return false;
         }
     }
     return true;
 }
 
-tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count) {
+tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args,
+                        size_t count) {
     tw_context *cx = k->context;
     if (k->request->stage != TW_STAGE_RUN)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s` was compiled without being built", k->name);
+        return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s` was compiled without being built",
+                            k->name);
     LaunchCall call = {.stream = stream};
     tw_status status = bind(k, args, count);
-    if (status == TW_OK && !grid) status = own_grid(k, call.grid);
-    else if (grid) memcpy(call.grid, grid, sizeof call.grid);
+    if (status == TW_OK && !grid)
+        status = own_grid(k, call.grid);
+    else if (grid)
+        memcpy(call.grid, grid, sizeof call.grid);
     bool empty = false;
     if (status == TW_OK) status = check_grid(k, call.grid, &empty);
     if (status != TW_OK || empty) return status;
     if (meets_requirements(k, call.grid)) return k->target->launch(k, &call);
-    if (k->request->generic) ice(&cx->trap, "the general variant of kernel %s has requirements", k->name);
+    if (k->request->generic)
+        ice(&cx->trap, "the general variant of kernel %s has requirements", k->name);
     if (!k->generic_ready) {
         tw_kernel_destroy(k->generic); /* one that memory did not suffice for */
         k->generic = NULL;

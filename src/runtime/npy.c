@@ -1,8 +1,9 @@
 /* npy.c: NumPy's .npy files.
  *
- * A file is "\x93NUMPY", a version, the length of a header, and the header: a Python dict with exactly the keys descr,
- * fortran_order and shape, then the elements. The header is read by a small parser of just that; the size of the file must
- * be what the header says, so a file that lies is refused before anything is allocated.
+ * A file is "\x93NUMPY", a version, the length of a header, and the header: a Python dict with
+ * exactly the keys descr, fortran_order and shape, then the elements. The header is read by a
+ * small parser of just that; the size of the file must be what the header says, so a file that
+ * lies is refused before anything is allocated.
  *
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
 #include "runtime/runtime.h"
@@ -24,7 +25,7 @@ typedef struct Header {
     int64_t shape[TW_MAX_RANK];
 } Header;
 
-/* ------------------------------------------------------------------------------------------------------- reading */
+/* --- reading --- */
 
 typedef struct Cursor {
     const char *at, *end;
@@ -66,7 +67,8 @@ static bool take_shape(Cursor *c, Header *h) {
         int64_t extent = 0;
         const char *start = c->at;
         for (; c->at < c->end && isdigit((unsigned char)*c->at); c->at++)
-            if (__builtin_mul_overflow(extent, 10, &extent) || __builtin_add_overflow(extent, *c->at - '0', &extent))
+            if (__builtin_mul_overflow(extent, 10, &extent) ||
+                __builtin_add_overflow(extent, *c->at - '0', &extent))
                 return false;
         if (c->at == start || h->rank == TW_MAX_RANK) return false;
         take(c, 'L'); /* old writers */
@@ -93,7 +95,8 @@ static bool parse_header(const char *text, size_t length, Header *h) {
         } else if (strcmp(key, "shape") == 0) {
             if ((seen & 4) || !take_shape(&c, h)) return false;
             seen |= 4;
-        } else return false;
+        } else
+            return false;
         if (!take(&c, ',')) {
             if (!take(&c, '}')) return false;
             break;
@@ -102,15 +105,18 @@ static bool parse_header(const char *text, size_t length, Header *h) {
     return seen == 7;
 }
 
-/* Letter and size of every element type in a file; bf16 and fp8 have none of NumPy's own and travel as raw items. */
+/* Letter and size of every element type in a file; bf16 and fp8 have none of NumPy's own and
+ * travel as raw items. */
 static const struct {
     int32_t dtype;
     const char *descr;
-} descrs[] = {{TW_I1, "|b1"},  {TW_I8, "|i1"},  {TW_I16, "<i2"}, {TW_I32, "<i4"},  {TW_I64, "<i8"},
-              {TW_U8, "|u1"},  {TW_U16, "<u2"}, {TW_U32, "<u4"}, {TW_U64, "<u8"},  {TW_F16, "<f2"},
-              {TW_BF16, "<V2"}, {TW_F32, "<f4"}, {TW_F64, "<f8"}, {TW_F8E4M3, "|V1"}, {TW_F8E5M2, "|V1"}};
+} descrs[] = {{TW_I1, "|b1"},  {TW_I8, "|i1"},     {TW_I16, "<i2"},   {TW_I32, "<i4"},
+              {TW_I64, "<i8"}, {TW_U8, "|u1"},     {TW_U16, "<u2"},   {TW_U32, "<u4"},
+              {TW_U64, "<u8"}, {TW_F16, "<f2"},    {TW_BF16, "<V2"},  {TW_F32, "<f4"},
+              {TW_F64, "<f8"}, {TW_F8E4M3, "|V1"}, {TW_F8E5M2, "|V1"}};
 
-/* The dtype that the file's letters mean, when it has to be read as `wish`; TW_DTYPE_ANY: they do not fit. */
+/* The dtype that the file's letters mean, when it has to be read as `wish`; TW_DTYPE_ANY: they do
+ * not fit. */
 static int32_t find_dtype(const char *descr, int32_t wish) {
     if (!descr[0] || !strchr("<|=", descr[0])) return TW_DTYPE_ANY;
     char kind = descr[1];
@@ -119,51 +125,61 @@ static int32_t find_dtype(const char *descr, int32_t wish) {
     if (*end || size < 1) return TW_DTYPE_ANY;
     int32_t own = TW_DTYPE_ANY;
     for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++)
-        if (descrs[i].descr[1] == kind && kind != 'V' && descrs[i].descr[2] - '0' == size) own = descrs[i].dtype;
-    if (wish == TW_DTYPE_ANY) return own == TW_DTYPE_ANY && kind == 'V' && size == 2 ? TW_BF16 : own;
+        if (descrs[i].descr[1] == kind && kind != 'V' && descrs[i].descr[2] - '0' == size)
+            own = descrs[i].dtype;
+    if (wish == TW_DTYPE_ANY)
+        return own == TW_DTYPE_ANY && kind == 'V' && size == 2 ? TW_BF16 : own;
     bool raw = kind == 'V' || kind == 'u';
     return own == wish || (raw && (size_t)size == tw_dtype_size(wish)) ? wish : TW_DTYPE_ANY;
 }
 
 /* Length of the header and where it starts; false: not such a file. */
 static bool find_header(const unsigned char *start, size_t size, size_t *at, size_t *length) {
-    if (size < 10 || memcmp(start, "\x93NUMPY", 6) != 0 || start[6] < 1 || start[6] > 3) return false;
+    if (size < 10 || memcmp(start, "\x93NUMPY", 6) != 0 || start[6] < 1 || start[6] > 3)
+        return false;
     if (start[6] == 1) {
         *at = 10;
         *length = start[8] | (size_t)start[9] << 8;
     } else {
         if (size < 12) return false;
         *at = 12;
-        *length = start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
+        *length =
+            start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
     }
     return *length <= MAX_HEADER;
 }
 
-static tw_status read_elements(tw_context *cx, const char *path, const unsigned char *file, size_t size, int32_t dtype,
-                               tw_buffer **out) {
+static tw_status read_elements(tw_context *cx, const char *path, const unsigned char *file,
+                               size_t size, int32_t dtype, tw_buffer **out) {
     size_t at = 0, length = 0;
     Header h = {.rank = 0};
     if (!find_header(file, size, &at, &length) || at + length > size ||
         !parse_header((const char *)file + at, length, &h))
-        return context_fail(cx, TW_ERROR_IO, "%s is not a .npy file with at most %d extents", path, TW_MAX_RANK);
+        return context_fail(cx, TW_ERROR_IO, "%s is not a .npy file with at most %d extents", path,
+                            TW_MAX_RANK);
     int32_t found = find_dtype(h.descr, dtype);
     if (found == TW_DTYPE_ANY) {
         if (dtype == TW_DTYPE_ANY)
             return context_fail(cx, TW_ERROR_IO,
-                                "%s holds items of type '%s', which is none of ours; convert them to little endian numbers "
+                                "%s holds items of type '%s', which is none of ours; convert them "
+                                "to little endian numbers "
                                 "of at most 8 bytes",
                                 path, h.descr);
-        return context_fail(cx, TW_ERROR_IO, "%s holds items of type '%s', which are not %s", path, h.descr,
-                            tw_dtype_name(dtype));
+        return context_fail(cx, TW_ERROR_IO, "%s holds items of type '%s', which are not %s", path,
+                            h.descr, tw_dtype_name(dtype));
     }
     int64_t elements = 1, bytes = 0;
     bool fits = true;
-    for (int d = 0; d < h.rank && fits; d++) fits = !__builtin_mul_overflow(elements, h.shape[d], &elements);
+    for (int d = 0; d < h.rank && fits; d++)
+        fits = !__builtin_mul_overflow(elements, h.shape[d], &elements);
     fits = fits && !__builtin_mul_overflow(elements, (int64_t)tw_dtype_size(found), &bytes);
-    if (!fits) return context_fail(cx, TW_ERROR_IO, "%s says that it holds more elements than any memory does", path);
+    if (!fits)
+        return context_fail(cx, TW_ERROR_IO,
+                            "%s says that it holds more elements than any memory does", path);
     if ((uint64_t)bytes != size - at - length)
-        return context_fail(cx, TW_ERROR_IO, "%s says that it holds %lld elements of %s, but has %zu bytes of them", path,
-                            (long long)elements, tw_dtype_name(found), size - at - length);
+        return context_fail(cx, TW_ERROR_IO,
+                            "%s says that it holds %lld elements of %s, but has %zu bytes of them",
+                            path, (long long)elements, tw_dtype_name(found), size - at - length);
     tw_status status = buffer_make(cx, found, h.rank, h.shape, NULL, out);
     if (status != TW_OK) return status;
     tw_buffer *b = *out;
@@ -187,14 +203,16 @@ static tw_status read_elements(tw_context *cx, const char *path, const unsigned 
 
 tw_status npy_load(tw_context *cx, const char *path, int32_t dtype, tw_buffer **out) {
     int64_t size = file_size(path);
-    if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", path, strerror(errno));
+    if (size < 0)
+        return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", path, strerror(errno));
     unsigned char *file = arena_alloc(&cx->texts, (size_t)size + 1);
     size = file_read(path, file, (size_t)size);
-    if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", path, strerror(errno));
+    if (size < 0)
+        return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", path, strerror(errno));
     return read_elements(cx, path, file, (size_t)size, dtype, out);
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing */
+/* --- writing --- */
 
 tw_status npy_save(const tw_buffer *b, const char *path) {
     tw_context *cx = b->context;
@@ -204,17 +222,21 @@ tw_status npy_save(const tw_buffer *b, const char *path) {
         if (descrs[i].dtype == dtype) descr = descrs[i].descr;
     Text header = text_new(&cx->texts);
     text_add(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
-    for (int d = 0; d < b->rank; d++) text_add(&header, "%lld%s", (long long)b->shape[d], b->rank == 1 || d + 1 < b->rank ? ", " : "");
+    for (int d = 0; d < b->rank; d++)
+        text_add(&header, "%lld%s", (long long)b->shape[d],
+                 b->rank == 1 || d + 1 < b->rank ? ", " : "");
     text_add(&header, "), }");
     while ((10 + header.length + 1) % 64) text_add_char(&header, ' ');
     text_add_char(&header, '\n');
-    size_t bytes = (size_t)tw_buffer_elements(b) * tw_dtype_size(dtype), all = 10 + header.length + bytes;
+    size_t bytes = (size_t)tw_buffer_elements(b) * tw_dtype_size(dtype),
+           all = 10 + header.length + bytes;
     unsigned char *file = arena_alloc(&cx->texts, all);
     memcpy(file, "\x93NUMPY\x01\x00", 8);
     file[8] = (unsigned char)header.length;
     file[9] = (unsigned char)(header.length >> 8);
     memcpy(file + 10, header.at, header.length);
-    tw_status status = buffer_copy((tw_buffer *)(uintptr_t)b, file + 10 + header.length, bytes, true);
+    tw_status status =
+        buffer_copy((tw_buffer *)(uintptr_t)b, file + 10 + header.length, bytes, true);
     if (status != TW_OK) return status;
     if (!file_replace(path, file, all, 0666))
         return context_fail(cx, TW_ERROR_IO, "%s cannot be written: %s", path, strerror(errno));

@@ -11,13 +11,16 @@ typedef struct OptionRow {
     void (*set)(tw_kernel *k, long long value);
 } OptionRow;
 
-#define OPTION(name, values, least, most, statement, about)                                        \
-    static void set_##name(tw_kernel *k, long long value) { statement; }
+#define OPTION(name, values, least, most, statement, about) \
+    static void set_##name(tw_kernel *k, long long value) { \
+        statement;                                          \
+    }
 #include "runtime/options.def"
 #undef OPTION
 
 static const OptionRow rows[] = {
-#define OPTION(name, values, least, most, statement, about) {#name, values, about, least, most, set_##name},
+#define OPTION(name, values, least, most, statement, about) \
+    {#name, values, about, least, most, set_##name},
 #include "runtime/options.def"
 #undef OPTION
 };
@@ -34,9 +37,12 @@ bool option_info(size_t index, tw_option_info *info) {
 /* "auto" is -1, on and off are 1 and 0; else an integer. */
 static bool parse(const OptionRow *row, const char *text, long long *value) {
     bool switchable = strncmp(row->values, "auto", 4) == 0;
-    if (switchable && strcmp(text, "auto") == 0) *value = -1;
-    else if (strcmp(text, "on") == 0 || strcmp(text, "true") == 0) *value = 1;
-    else if (strcmp(text, "off") == 0 || strcmp(text, "false") == 0) *value = 0;
+    if (switchable && strcmp(text, "auto") == 0)
+        *value = -1;
+    else if (strcmp(text, "on") == 0 || strcmp(text, "true") == 0)
+        *value = 1;
+    else if (strcmp(text, "off") == 0 || strcmp(text, "false") == 0)
+        *value = 0;
     else {
         char *end = NULL;
         errno = 0;
@@ -56,15 +62,17 @@ tw_status options_apply(tw_kernel *k, const tw_pair *options, size_t count) {
             const char *names[ROWS];
             for (int r = 0; r < ROWS; r++) names[r] = rows[r].name;
             const char *near = text_nearest(options[i].name, names, ROWS);
-            return near ? context_fail(cx, TW_ERROR_NOT_FOUND, "there is no option `%s`; did you mean `%s`?",
+            return near ? context_fail(cx, TW_ERROR_NOT_FOUND,
+                                       "there is no option `%s`; did you mean `%s`?",
                                        options[i].name, near)
-                        : context_fail(cx, TW_ERROR_NOT_FOUND, "there is no option `%s`; the page `options` lists them",
+                        : context_fail(cx, TW_ERROR_NOT_FOUND,
+                                       "there is no option `%s`; the page `options` lists them",
                                        options[i].name);
         }
         long long value = 0;
         if (!parse(row, options[i].value, &value))
-            return context_fail(cx, TW_ERROR_ARGUMENT, "option %s takes %s, not `%s`", row->name, row->values,
-                                options[i].value);
+            return context_fail(cx, TW_ERROR_ARGUMENT, "option %s takes %s, not `%s`", row->name,
+                                row->values, options[i].value);
         row->set(k, value);
     }
     return TW_OK;

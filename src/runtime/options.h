@@ -1,4 +1,5 @@
-/* options.h: the list of compile options, and applying them to a kernel; the list itself is options.def. */
+/* options.h: the list of compile options, and applying them to a kernel; the list itself is
+ * options.def. */
 #ifndef RUNTIME_OPTIONS_H
 #define RUNTIME_OPTIONS_H
 #include "runtime/runtime.h"

@@ -1,8 +1,9 @@
 /* pool.c: see pool.h.
  *
- * A launch is published by raising `generation`; each worker that sees it takes chunks from one atomic counter until none
- * is left, then counts itself out. Workers spin for about 50 us before they sleep on a futex-backed condition, so that
- * launches back to back cost less than a microsecond and an idle pool costs nothing. */
+ * A launch is published by raising `generation`; each worker that sees it takes chunks from one
+ * atomic counter until none is left, then counts itself out. Workers spin for about 50 us before
+ * they sleep on a futex-backed condition, so that launches back to back cost less than a
+ * microsecond and an idle pool costs nothing. */
 #include "runtime/pool.h"
 
 #include <pthread.h>
@@ -128,7 +129,8 @@ Pool *pool_create(Allocator allocator, int threads) {
     while (pool->threads < wanted) {
         Worker *worker = &pool->workers[pool->threads];
         *worker = (Worker){.pool = pool, .number = pool->threads};
-        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) break; /* fewer will do */
+        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
+            break; /* fewer will do */
         pool->threads++;
     }
     return pool;
@@ -146,12 +148,15 @@ void pool_destroy(Pool *pool) {
     Allocator allocator = pool->allocator;
     for (int i = 0; i < pool->threads; i++)
         if (pool->workers[i].block)
-            allocator.resize(allocator.user, pool->workers[i].block, pool->workers[i].block_size, 0);
+            allocator.resize(allocator.user, pool->workers[i].block, pool->workers[i].block_size,
+                             0);
     size_t shift = ((unsigned char *)pool)[-1];
     allocator.resize(allocator.user, (char *)pool - shift, sizeof *pool + LINE, 0);
 }
 
-int pool_threads(const Pool *pool) { return pool->threads; }
+int pool_threads(const Pool *pool) {
+    return pool->threads;
+}
 
 bool pool_reserve(Pool *pool, size_t scratch_bytes) {
     if (scratch_bytes <= pool->scratch_bytes) return true;
@@ -160,7 +165,8 @@ bool pool_reserve(Pool *pool, size_t scratch_bytes) {
         size_t size = scratch_bytes + LINE;
         void *block = pool->allocator.resize(pool->allocator.user, NULL, 0, size);
         if (!block) return false; /* what was there stays; the rest is tried again next time */
-        if (worker->block) pool->allocator.resize(pool->allocator.user, worker->block, worker->block_size, 0);
+        if (worker->block)
+            pool->allocator.resize(pool->allocator.user, worker->block, worker->block_size, 0);
         worker->block = block;
         worker->block_size = size;
         worker->scratch = (void *)(((uintptr_t)block + LINE - 1) / LINE * LINE);

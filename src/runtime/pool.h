@@ -1,9 +1,9 @@
 /* pool.h: a pool of threads over which a launch spreads its programs.
  *
- * Threads are created once; between launches they spin for a moment, then sleep. pool_run hands out [0, total) in chunks
- * of consecutive numbers, in rising order, the caller working along; it returns when all are done. One launch at a time.
- * Which thread runs what is not defined, so the work must not care. A forked child has no workers: there the caller does
- * everything itself. */
+ * Threads are created once; between launches they spin for a moment, then sleep. pool_run hands
+ * out [0, total) in chunks of consecutive numbers, in rising order, the caller working along; it
+ * returns when all are done. One launch at a time. Which thread runs what is not defined, so the
+ * work must not care. A forked child has no workers: there the caller does everything itself. */
 #ifndef RUNTIME_POOL_H
 #define RUNTIME_POOL_H
 #include "base/arena.h"
@@ -14,11 +14,13 @@ typedef struct Pool Pool;
 /* Runs numbers begin .. end-1; scratch is this thread's own memory. */
 typedef void PoolWork(void *user, int64_t begin, int64_t end, void *scratch);
 
-/* threads 0: $TILEWRIGHT_THREADS, else as many as the affinity mask allows (never more). NULL: no memory. */
+/* threads 0: $TILEWRIGHT_THREADS, else as many as the affinity mask allows (never more). NULL: no
+ * memory. */
 Pool *pool_create(Allocator allocator, int threads);
 void pool_destroy(Pool *pool); /* NULL is allowed */
 int pool_threads(const Pool *pool);
-/* Gives every thread at least that much scratch, 64-byte aligned; false: no memory. Not during a launch. */
+/* Gives every thread at least that much scratch, 64-byte aligned; false: no memory. Not during a
+ * launch. */
 bool pool_reserve(Pool *pool, size_t scratch_bytes);
 /* limit: at most so many threads; 0: all. */
 void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit);

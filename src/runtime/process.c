@@ -1,4 +1,5 @@
-/* process.c: see process.h. The child gets a process group of its own, so that a time limit ends its children too. */
+/* process.c: see process.h. The child gets a process group of its own, so that a time limit ends
+ * its children too. */
 #include "runtime/process.h"
 
 #include <errno.h>
@@ -34,7 +35,8 @@ bool process_find(const char *name, char *path, size_t capacity) {
         const char *end = strchr(at, ':');
         int length = end ? (int)(end - at) : (int)strlen(at);
         int n = snprintf(path, capacity, "%.*s/%s", length ? length : 1, length ? at : ".", name);
-        if (n > 0 && (size_t)n < capacity && access(path, X_OK) == 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        if (n > 0 && (size_t)n < capacity && access(path, X_OK) == 0 && stat(path, &info) == 0 &&
+            S_ISREG(info.st_mode))
             return true;
         at = end ? end + 1 : NULL;
     }
@@ -60,7 +62,8 @@ static bool start(const char *const *argv, int output, int other_end, pid_t *pid
     posix_spawn_file_actions_addclose(&actions, output);
     posix_spawn_file_actions_addclose(&actions, other_end);
     /* posix_spawnp does not change the strings; its type only looks so. */
-    bool ok = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, environ) == 0;
+    bool ok = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv,
+                           environ) == 0;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return ok;
@@ -80,7 +83,8 @@ static bool drain(int from, int64_t deadline, char *output, size_t capacity) {
             continue;
         }
         bool room = used + 1 < capacity;
-        ssize_t n = read(from, room ? output + used : spare, room ? capacity - 1 - used : sizeof spare);
+        ssize_t n =
+            read(from, room ? output + used : spare, room ? capacity - 1 - used : sizeof spare);
         if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (n <= 0) return true;
         if (room) {
@@ -105,7 +109,8 @@ static bool reap(pid_t pid, int64_t deadline, int *status) {
     }
 }
 
-ProcessResult process_run(const char *const *argv, int timeout_seconds, char *output, size_t capacity) {
+ProcessResult process_run(const char *const *argv, int timeout_seconds, char *output,
+                          size_t capacity) {
     ProcessResult result = {.exit_code = -1};
     output[0] = 0;
     int ends[2];
@@ -121,8 +126,10 @@ ProcessResult process_run(const char *const *argv, int timeout_seconds, char *ou
             result.timed_out = true;
             kill(-pid, SIGKILL);
             while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-        } else if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
-        else if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+        } else if (WIFEXITED(status))
+            result.exit_code = WEXITSTATUS(status);
+        else if (WIFSIGNALED(status))
+            result.signal = WTERMSIG(status);
     }
     close(ends[0]);
     return result;

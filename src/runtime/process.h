@@ -17,8 +17,10 @@ typedef struct ProcessResult {
     int signal;     /* that ended it; 0: none */
 } ProcessResult;
 
-/* argv[0] is looked up in PATH. Standard output and error go to `output`, cut to capacity - 1 bytes and closed by a NUL. */
-ProcessResult process_run(const char *const *argv, int timeout_seconds, char *output, size_t capacity);
+/* argv[0] is looked up in PATH. Standard output and error go to `output`, cut to capacity - 1
+ * bytes and closed by a NUL. */
+ProcessResult process_run(const char *const *argv, int timeout_seconds, char *output,
+                          size_t capacity);
 /* The file that a program's name means in PATH; false when there is none. */
 bool process_find(const char *name, char *path, size_t capacity);
 #endif

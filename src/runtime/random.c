@@ -1,8 +1,10 @@
-/* random.c: random numbers for test data: a function of seed and index alone, equal in every bit on every machine.
+/* random.c: random numbers for test data: a function of seed and index alone, equal in every bit
+ * on every machine.
  *
- * Bits: SplitMix64, whose state at step i is seed + i * the golden constant, so any element can be computed by itself. Normal
- * numbers: Box and Muller, with a logarithm and a cosine made of +, -, *, / alone, because those of libm differ between
- * systems. Contraction is off for the same reason. */
+ * Bits: SplitMix64, whose state at step i is seed + i * the golden constant, so any element can
+ * be computed by itself. Normal numbers: Box and Muller, with a logarithm and a cosine made of +,
+ * -, *, / alone, because those of libm differ between systems. Contraction is off for the same
+ * reason. */
 #include "runtime/runtime.h"
 
 #include <math.h>
@@ -19,9 +21,12 @@ static uint64_t mix(uint64_t seed, uint64_t index) {
     return z ^ z >> 31;
 }
 
-double random_uniform(uint64_t seed, uint64_t index) { return (double)(mix(seed, index) >> 11) * 0x1p-53; }
+double random_uniform(uint64_t seed, uint64_t index) {
+    return (double)(mix(seed, index) >> 11) * 0x1p-53;
+}
 
-/* Natural logarithm for 0 < x <= 1: x = m * 2^e with m in [0.70, 1.42), log m = 2 atanh((m - 1) / (m + 1)). */
+/* Natural logarithm for 0 < x <= 1: x = m * 2^e with m in [0.70, 1.42), log m = 2 atanh((m - 1) /
+ * (m + 1)). */
 static double plain_log(double x) {
     int e = 0;
     while (x < 0.70710678118654752) x += x, e--;

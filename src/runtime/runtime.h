@@ -11,9 +11,10 @@
  *     pool.c       threads; process.c other programs; cache.c files kept between runs
  *     toolchain.c  the host's compilers
  *
- * Memory: every object has an arena of its own and dies with it. A function called below api.c's frame may run out of
- * memory at any allocation and never comes back then, so it must not hold an open file or child process while it
- * allocates; what outlives the call (a library handle, a mapping) is stored in its object first. */
+ * Memory: every object has an arena of its own and dies with it. A function called below api.c's
+ * frame may run out of memory at any allocation and never comes back then, so it must not hold an
+ * open file or child process while it allocates; what outlives the call (a library handle, a
+ * mapping) is stored in its object first. */
 #ifndef RUNTIME_RUNTIME_H
 #define RUNTIME_RUNTIME_H
 #include "front/front.h"
@@ -29,12 +30,12 @@ struct tw_context {
     int references; /* itself, and every object made from it */
     Arena texts;    /* message and warnings; emptied by each call */
     const char *message, *warnings;
-    Arena arena; /* lives as long as the context */
+    Arena arena;           /* lives as long as the context */
     const char *cache_dir; /* NULL: none */
     int threads, tool_timeout;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
-    Pool *pool; /* made with the first kernel that needs it */
+    Pool *pool;            /* made with the first kernel that needs it */
     Arena *launch_scratch; /* of a launch that is under way; freed if memory runs out */
     void *target_state[8]; /* of the targets, by their place in the table */
 };
@@ -94,9 +95,9 @@ struct tw_kernel {
     Kernel *ir; /* after the passes */
     const char *name;
     PassContext pass;
-    int threads;   /* --set threads */
+    int threads;         /* --set threads */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
-    uint64_t seed; /* --set seed: the interpreter's orders */
+    uint64_t seed;       /* --set seed: the interpreter's orders */
     bool sanitize, emulate;
     VEC(Artifact) artifacts;
     VEC(StepRecord) steps;
@@ -107,16 +108,17 @@ struct tw_kernel {
     int param_count;
     RunParam *params;
     int slot_count;
-    uint64_t *slots;              /* the words of the current launch */
-    const tw_buffer **buffers;    /* by parameter; NULL for numbers */
-    const ScalarProgram *grid;    /* NULL: the launch must say it */
+    uint64_t *slots;           /* the words of the current launch */
+    const tw_buffer **buffers; /* by parameter; NULL for numbers */
+    const ScalarProgram *grid; /* NULL: the launch must say it */
     int grid_rank;
-    struct Requirements *requirements; /* what the compiled code wants of the arguments; NULL: nothing */
-    bool never;                   /* a requirement that cannot be tested: the general variant it is */
-    tw_kernel *generic;           /* the variant that wants nothing; made when a launch first needs it */
+    struct Requirements
+        *requirements;  /* what the compiled code wants of the arguments; NULL: nothing */
+    bool never;         /* a requirement that cannot be tested: the general variant it is */
+    tw_kernel *generic; /* the variant that wants nothing; made when a launch first needs it */
     bool generic_ready;
     const CompileRequest *request; /* what was asked for, to make that variant */
-    void *code;                   /* the target's */
+    void *code;                    /* the target's */
 };
 
 /* --- context.c --- */
@@ -141,7 +143,8 @@ struct CompileRequest { /* copied into the kernel's arena */
     int stage;
     bool emulate, sanitize, verify_each, keep_ir, generic;
 };
-tw_status module_open(tw_module *m, const char *name, const char *text, size_t size, const tw_module_options *options);
+tw_status module_open(tw_module *m, const char *name, const char *text, size_t size,
+                      const tw_module_options *options);
 void module_drop(tw_module *m); /* one reference less */
 tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_options *options);
 tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request);
@@ -152,15 +155,16 @@ tw_kernel *kernel_new(tw_module *m);
 /* --- launch.c --- */
 tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source);
 tw_status kernel_own_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]);
-tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count);
+tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args,
+                        size_t count);
 
 /* --- buffer.c --- */
-tw_status buffer_make(tw_context *cx, int32_t dtype, int32_t rank, const int64_t *shape, const tw_buffer_options *options,
-                      tw_buffer **out);
+tw_status buffer_make(tw_context *cx, int32_t dtype, int32_t rank, const int64_t *shape,
+                      const tw_buffer_options *options, tw_buffer **out);
 tw_status buffer_copy(tw_buffer *b, void *host, size_t size, bool read);
 tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t seed);
-tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute, double relative,
-                         tw_difference *out);
+tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
+                         double relative, tw_difference *out);
 char *buffer_lowest(const tw_buffer *buffer); /* address of its lowest byte */
 Elem elem_of_dtype(int32_t dtype);
 int32_t dtype_of_elem(Elem elem);

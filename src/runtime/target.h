@@ -1,15 +1,15 @@
-/* target.h: what a target is to the runtime. Targets are rows of one table (target.c); the rest of the runtime knows no
- * target by name.
+/* target.h: what a target is to the runtime. Targets are rows of one table (target.c); the rest
+ * of the runtime knows no target by name.
  *
- * A compile calls, in this order: machine (which Machine the passes work for), emit (IR -> artifacts; needs no tool and no
- * device), build (artifacts -> something that runs, through the cache). A launch calls launch. All of them run below the
- * API's frame. */
+ * A compile calls, in this order: machine (which Machine the passes work for), emit (IR ->
+ * artifacts; needs no tool and no device), build (artifacts -> something that runs, through the
+ * cache). A launch calls launch. All of them run below the API's frame. */
 #ifndef RUNTIME_TARGET_H
 #define RUNTIME_TARGET_H
 #include "runtime/runtime.h"
 
-/* One launch: the words of all parameters (a scalar's bits, an address, or base, extents and strides of a tensor) are in
- * kernel->slots. */
+/* One launch: the words of all parameters (a scalar's bits, an address, or base, extents and
+ * strides of a tensor) are in kernel->slots. */
 typedef struct LaunchCall {
     int64_t grid[3]; /* no extent is 0 */
     tw_stream *stream;
@@ -25,17 +25,19 @@ typedef struct TargetMemory {
 
 struct Target {
     const char *name, *about;
-    /* The machine of an architecture (NULL: the default one); NULL with a message when there is none. */
+    /* The machine of an architecture (NULL: the default one); NULL with a message when there is
+     * none. */
     const Machine *(*machine)(tw_context *cx, const char *arch);
-    bool source_form; /* works on the door's result: no passes */
+    bool source_form;                 /* works on the door's result: no passes */
     bool (*emit)(tw_kernel *k);       /* false after errors in k->diag; NULL: nothing to emit */
     tw_status (*build)(tw_kernel *k); /* NULL: nothing to build */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
-    tw_status (*synchronize)(tw_context *cx, tw_stream *stream); /* NULL: launches are done when they return */
+    tw_status (*synchronize)(tw_context *cx,
+                             tw_stream *stream); /* NULL: launches are done when they return */
     void (*destroy)(tw_kernel *k); /* frees k->code; NULL: nothing outside the arena */
     /* Can it run here? The note says by what, or what is missing and how to get it. */
     bool (*available)(tw_context *cx, Arena *arena, const char **note);
-    const TargetMemory *memory; /* NULL: host memory */
+    const TargetMemory *memory;       /* NULL: host memory */
     void (*shutdown)(tw_context *cx); /* the context goes; NULL */
     const char *emulated; /* name of the row that runs its text on the host; NULL: none */
 };

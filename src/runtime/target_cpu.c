@@ -1,8 +1,9 @@
-/* target_cpu.c: the CPU target: emitted C, the system's C compiler, a shared object from the cache, the thread pool.
+/* target_cpu.c: the CPU target: emitted C, the system's C compiler, a shared object from the
+ * cache, the thread pool.
  *
- * The compiler is $CC if set, else the first of gcc, clang, cc that is in PATH. Everything that can change the result is in
- * the key of the cache: the emitted text and preludes, the compiler's files (path, size, time) and flags, the processor's
- * features (-march=native), our version. */
+ * The compiler is $CC if set, else the first of gcc, clang, cc that is in PATH. Everything that
+ * can change the result is in the key of the cache: the emitted text and preludes, the compiler's
+ * files (path, size, time) and flags, the processor's features (-march=native), our version. */
 #include "runtime/target.h"
 
 #include "base/embedded.h"
@@ -35,15 +36,18 @@ typedef struct CpuKernel {
 #else
 #define NATIVE "-march=native"
 #endif
-static const char *const flags[] = {"-std=gnu11",           "-O3",  NATIVE,    "-ffp-contract=off", "-fno-math-errno",
-                                    "-fno-trapping-math",   "-w",   "-fPIC",   "-shared",           "-fno-strict-aliasing",
-                                    "-fno-strict-overflow", "-pipe", NULL};
+static const char *const flags[] = {
+    "-std=gnu11",           "-O3",   NATIVE,  "-ffp-contract=off", "-fno-math-errno",
+    "-fno-trapping-math",   "-w",    "-fPIC", "-shared",           "-fno-strict-aliasing",
+    "-fno-strict-overflow", "-pipe", NULL};
 static const char *const prelude_names[] = {"cpu.h", "dot.h", "sort.h"};
 
 static const EmbeddedFile *prelude(const char *name) {
     for (const EmbeddedFile *file = embedded_files; file->path; file++) {
         const char *base = "cpu/prelude/";
-        if (strncmp(file->path, base, strlen(base)) == 0 && strcmp(file->path + strlen(base), name) == 0) return file;
+        if (strncmp(file->path, base, strlen(base)) == 0 &&
+            strcmp(file->path + strlen(base), name) == 0)
+            return file;
     }
     return NULL;
 }
@@ -56,10 +60,11 @@ static const Machine *cpu_machine(tw_context *cx, const char *arch) {
     return machine_find("cpu");
 }
 
-/* ------------------------------------------------------------------------------------------------------- compiler */
+/* --- compiler --- */
 
 static const char *const candidates[] = {"gcc", "clang", "cc", NULL};
-static const ToolKind c_compiler = {"C", "CC", candidates, "target cpu", ", or use --target interp"};
+static const ToolKind c_compiler = {"C", "CC", candidates, "target cpu",
+                                    ", or use --target interp"};
 
 static bool cpu_available(tw_context *cx, Arena *arena, const char **note) {
     Toolchain cc;
@@ -79,7 +84,8 @@ static void add_processor(Digest *d) {
     int64_t n = file_read("/proc/cpuinfo", text, sizeof text - 1);
     if (n <= 0) return;
     text[n] = 0;
-    static const char *const keys[] = {"model name", "flags", "Features", "CPU part", "CPU implementer"};
+    static const char *const keys[] = {"model name", "flags", "Features", "CPU part",
+                                       "CPU implementer"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char *line = strstr(text, keys[i]);
         if (line) digest_add(d, line, strcspn(line, "\n"));
@@ -99,7 +105,7 @@ static void make_key(const Toolchain *cc, const char *text, char hex[DIGEST_HEX]
     digest_end_hex(&d, hex);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- build */
+/* --- build --- */
 
 static bool cpu_emit_kernel(tw_kernel *k) {
     CpuKernel *code = ARENA_NEW(&k->arena, CpuKernel);
@@ -108,7 +114,8 @@ static bool cpu_emit_kernel(tw_kernel *k) {
     kernel_add_artifact(k, arena_printf(&k->arena, "%s.c", k->name), code->code.text);
     for (size_t i = 0; i < sizeof prelude_names / sizeof *prelude_names; i++) {
         const char *line = arena_printf(&k->arena, "#include \"%s\"", prelude_names[i]);
-        if (strstr(code->code.text, line)) kernel_add_artifact(k, prelude_names[i], prelude(prelude_names[i])->text);
+        if (strstr(code->code.text, line))
+            kernel_add_artifact(k, prelude_names[i], prelude(prelude_names[i])->text);
     }
     return true;
 }
@@ -119,18 +126,22 @@ static tw_status cpu_build(tw_kernel *k) {
     Toolchain cc;
     enum { PRELUDES = sizeof prelude_names / sizeof *prelude_names };
     if (!toolchain_find(cx, &k->arena, &c_compiler, &cc)) return TW_ERROR_UNAVAILABLE;
-    if (!pool_reserve(context_pool(cx), (size_t)code->code.scratch_bytes)) trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
+    if (!pool_reserve(context_pool(cx), (size_t)code->code.scratch_bytes))
+        trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
     char hex[DIGEST_HEX];
     make_key(&cc, code->code.text, hex);
     ToolFile files[PRELUDES + 1];
     for (int i = 0; i < PRELUDES; i++)
-        files[i] = (ToolFile){prelude_names[i], prelude(prelude_names[i])->text, prelude(prelude_names[i])->size, false};
+        files[i] = (ToolFile){prelude_names[i], prelude(prelude_names[i])->text,
+                              prelude(prelude_names[i])->size, false};
     files[PRELUDES] = (ToolFile){"kernel.c", code->code.text, strlen(code->code.text), true};
     tw_status status = toolchain_build(cx, &cc, flags, files, PRELUDES + 1, hex, &code->library);
     if (status != TW_OK) return status;
     void *symbol = dlsym(code->library, "tw_run");
     memcpy(&code->run, &symbol, sizeof code->run);
-    return symbol ? TW_OK : context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s", dlerror());
+    return symbol ? TW_OK
+                  : context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s",
+                                 dlerror());
 }
 
 static void cpu_destroy(tw_kernel *k) {
@@ -138,7 +149,7 @@ static void cpu_destroy(tw_kernel *k) {
     if (code && code->library) dlclose(code->library);
 }
 
-/* --------------------------------------------------------------------------------------------------------- launch */
+/* --- launch --- */
 
 typedef struct Work {
     RunFunction *run;
@@ -157,8 +168,9 @@ static tw_status report_assert(tw_kernel *k, const LaunchCall *call, const TwLau
     int64_t p = launch->failed_program, x = p % call->grid[0], rest = p / call->grid[0];
     Diag diag;
     diag_init(&diag, &cx->texts, k->sources);
-    const char *where = arena_printf(&cx->texts, "program (%lld, %lld, %lld)", (long long)x,
-                                     (long long)(rest % call->grid[1]), (long long)(rest / call->grid[1]));
+    const char *where =
+        arena_printf(&cx->texts, "program (%lld, %lld, %lld)", (long long)x,
+                     (long long)(rest % call->grid[1]), (long long)(rest / call->grid[1]));
     diag_emit(&diag, DIAG_KERNEL_ASSERT, a->range, where, *a->message ? ": " : "", a->message);
     return context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
 }
@@ -167,7 +179,8 @@ static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
     const CpuKernel *code = k->code;
     Work work = {.run = code->run, .launch = {.args = k->slots}};
     for (int d = 0; d < 3; d++) work.launch.grid[d] = (int32_t)call->grid[d];
-    pool_run(k->context->pool, run_programs, &work, call->grid[0] * call->grid[1] * call->grid[2], k->threads);
+    pool_run(k->context->pool, run_programs, &work, call->grid[0] * call->grid[1] * call->grid[2],
+             k->threads);
     return work.launch.failed ? report_assert(k, call, &work.launch) : TW_OK;
 }
 

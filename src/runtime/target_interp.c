@@ -1,5 +1,6 @@
-/* target_interp.c: the interpreter as a target. Nothing is emitted or built. With `sanitize` it runs the door's own IR, so
- * that reports point at what the user wrote; else it runs what the passes made for the machine "interp". */
+/* target_interp.c: the interpreter as a target. Nothing is emitted or built. With `sanitize` it
+ * runs the door's own IR, so that reports point at what the user wrote; else it runs what the
+ * passes made for the machine "interp". */
 #include "runtime/target.h"
 
 #include "ir/interp.h"
@@ -24,7 +25,8 @@ static void set_argument(tw_kernel *k, int i, InterpArg *arg) {
     const RunParam *param = &k->params[i];
     const uint64_t *words = k->slots + param->slot;
     *arg = (InterpArg){.bits = words[0]};
-    if (param->type->pointer || param->type->kind == TY_TENSOR) memcpy(&arg->pointer, words, sizeof arg->pointer);
+    if (param->type->pointer || param->type->kind == TY_TENSOR)
+        memcpy(&arg->pointer, words, sizeof arg->pointer);
     for (int d = 0; param->type->kind == TY_TENSOR && d < param->type->rank; d++) {
         arg->extent[d] = (int64_t)words[1 + d];
         arg->stride[d] = (int64_t)words[1 + param->type->rank + d];
@@ -47,7 +49,8 @@ static int find_regions(tw_kernel *k, InterpRegion *regions) {
             continue;
         }
         InterpRegion *r = &regions[at];
-        char *end = base + buffer->size > (char *)r->base + r->size ? base + buffer->size : (char *)r->base + r->size;
+        char *end = base + buffer->size > (char *)r->base + r->size ? base + buffer->size
+                                                                    : (char *)r->base + r->size;
         if (base < (char *)r->base) r->base = base;
         r->size = (size_t)(end - (char *)r->base);
     }
@@ -79,7 +82,8 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
                            .print_user = cx->print_user};
     bool ok = interp_run(&launch);
     tw_status status = context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
-    if (!ok && status == TW_OK) status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");
+    if (!ok && status == TW_OK)
+        status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");
     cx->launch_scratch = NULL;
     arena_free(&scratch);
     return status;
@@ -87,7 +91,8 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
 
 const Target target_interp = {
     .name = "interp",
-    .about = "the IR interpreter, which defines what a kernel means; with --sanitize the safe way to run it",
+    .about = "the IR interpreter, which defines what a kernel means; with --sanitize the safe way "
+             "to run it",
     .machine = interp_machine,
     .launch = interp_launch,
     .available = interp_available,

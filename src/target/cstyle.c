@@ -11,17 +11,19 @@ const CDialect dialect_cuda = {"cuda", true, false, ".bits", "bool"};
 
 /* Words of C, C++ and the preludes that no value may be called. */
 static const char *const reserved[] = {
-    "auto",     "break",    "case",      "char",     "const",  "continue", "default", "do",
-    "double",   "else",     "enum",      "extern",   "float",  "for",      "goto",    "if",
-    "inline",   "int",      "long",      "register", "return", "short",    "signed",  "sizeof",
-    "static",   "struct",   "switch",    "typedef",  "union",  "unsigned", "void",    "volatile",
-    "while",    "restrict", "asm",       "bool",     "catch",  "class",    "delete",  "explicit",
-    "export",   "false",    "friend",    "mutable",  "new",    "namespace", "operator", "private",
-    "public",   "template", "this",      "throw",    "true",   "try",      "typename", "using",
-    "virtual",  "and",      "or",        "xor",      "not",    "i8",       "i16",     "i32",
-    "i64",      "u8",       "u16",       "u32",      "u64",    "f16",      "bf16",    "f32",
-    "f64",      "e4m3",     "e5m2",      "NULL",     "main",   "linux",    "unix",    "protected",
-    "constexpr", "nullptr", "decltype", "noexcept", "alignas", "alignof", NULL};
+    "auto",     "break",    "case",      "char",      "const",    "continue", "default",
+    "do",       "double",   "else",      "enum",      "extern",   "float",    "for",
+    "goto",     "if",       "inline",    "int",       "long",     "register", "return",
+    "short",    "signed",   "sizeof",    "static",    "struct",   "switch",   "typedef",
+    "union",    "unsigned", "void",      "volatile",  "while",    "restrict", "asm",
+    "bool",     "catch",    "class",     "delete",    "explicit", "export",   "false",
+    "friend",   "mutable",  "new",       "namespace", "operator", "private",  "public",
+    "template", "this",     "throw",     "true",      "try",      "typename", "using",
+    "virtual",  "and",      "or",        "xor",       "not",      "i8",       "i16",
+    "i32",      "i64",      "u8",        "u16",       "u32",      "u64",      "f16",
+    "bf16",     "f32",      "f64",       "e4m3",      "e5m2",     "NULL",     "main",
+    "linux",    "unix",     "protected", "constexpr", "nullptr",  "decltype", "noexcept",
+    "alignas",  "alignof",  NULL};
 
 void cs_reserve(CPrinter *p, const char *const *words) {
     for (; *words; words++) map_set(&p->taken, p->arena, *words, p);
@@ -34,7 +36,7 @@ void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect
     cs_reserve(p, reserved);
 }
 
-/* ------------------------------------------------------------------------------------------------------- lines */
+/* --- lines --- */
 
 static void put_line(CPrinter *p, const char *format, va_list args, const char *tail) {
     text_indent(&p->out, p->depth);
@@ -67,21 +69,28 @@ void cs_reopen(CPrinter *p, const char *format, ...) {
     text_add(&p->out, " {\n");
 }
 
-void cs_close(CPrinter *p) { cs_close_with(p, "}"); }
+void cs_close(CPrinter *p) {
+    cs_close_with(p, "}");
+}
 
 void cs_close_with(CPrinter *p, const char *tail) {
     p->depth--;
     cs_line(p, "%s", tail);
 }
 
-void cs_blank(CPrinter *p) { text_add_char(&p->out, '\n'); }
+void cs_blank(CPrinter *p) {
+    text_add_char(&p->out, '\n');
+}
 
-void cs_raw(CPrinter *p, const char *text) { text_add_bytes(&p->out, text, strlen(text)); }
+void cs_raw(CPrinter *p, const char *text) {
+    text_add_bytes(&p->out, text, strlen(text));
+}
 
 void cs_place(CPrinter *p, Range range) {
     Place place;
     const SourceMap *sources = p->kernel->module->sources;
-    if (!sources || !source_find(sources, range.begin, &place) || place.line == p->last_line) return;
+    if (!sources || !source_find(sources, range.begin, &place) || place.line == p->last_line)
+        return;
     p->last_line = place.line;
     size_t length = 0;
     const char *line = source_line(place.file, range.begin, &length);
@@ -89,7 +98,8 @@ void cs_place(CPrinter *p, Range range) {
     while (length && (line[length - 1] == ' ' || line[length - 1] == '\r')) length--;
     text_indent(&p->out, p->depth);
     text_add(&p->out, "// %d: ", place.line);
-    /* A backslash at the end of a comment would swallow the next line; control bytes have no place in a text. */
+    /* A backslash at the end of a comment would swallow the next line; control bytes have no
+     * place in a text. */
     for (size_t i = 0; i < length && i < 90; i++) {
         unsigned char c = (unsigned char)line[i];
         text_add_char(&p->out, c < ' ' || c == 127 ? ' ' : c == '\\' ? '/' : (char)c);
@@ -97,7 +107,7 @@ void cs_place(CPrinter *p, Range range) {
     text_add_char(&p->out, '\n');
 }
 
-/* ---------------------------------------------------------------------------------------------------- names */
+/* --- names --- */
 
 const char *cs_fresh(CPrinter *p, const char *hint) {
     Text base = text_new(p->arena);
@@ -107,7 +117,8 @@ const char *cs_fresh(CPrinter *p, const char *hint) {
         if (base.length == 0 && (*s == '_' || (*s >= '0' && *s <= '9'))) text_add_char(&base, 'v');
         text_add_char(&base, word ? *s : '_');
     }
-    if (!base.length || strncmp(base.at, "tw_", 3) == 0) base.at = arena_printf(p->arena, "v_%s", base.at);
+    if (!base.length || strncmp(base.at, "tw_", 3) == 0)
+        base.at = arena_printf(p->arena, "v_%s", base.at);
     char *name = base.at;
     for (int n = 1; map_find(&p->taken, name, strlen(name)); n++)
         name = arena_printf(p->arena, "%s_%d", base.at, n);
@@ -129,7 +140,7 @@ const char *cs_name(CPrinter *p, Ref value) {
     return p->names[value];
 }
 
-/* -------------------------------------------------------------------------------------------------- literals */
+/* --- literals --- */
 
 const char *cs_integer(Arena *arena, Elem elem, int64_t value) {
     switch (elem) {
@@ -151,7 +162,9 @@ static const char *print_float(Arena *arena, Elem elem, double value) {
     bool wide = elem == EL_F64;
     if (isnan(value)) return wide ? "tw_as_f64(0x7ff8000000000000ull)" : "tw_as_f32(0x7fc00000u)";
     if (isinf(value)) {
-        if (wide) return value > 0 ? "tw_as_f64(0x7ff0000000000000ull)" : "tw_as_f64(0xfff0000000000000ull)";
+        if (wide)
+            return value > 0 ? "tw_as_f64(0x7ff0000000000000ull)"
+                             : "tw_as_f64(0xfff0000000000000ull)";
         return value > 0 ? "tw_as_f32(0x7f800000u)" : "tw_as_f32(0xff800000u)";
     }
     char digits[40];
@@ -184,14 +197,16 @@ char *cs_string(Arena *arena, const char *text) {
     Text t = text_new(arena);
     text_add_char(&t, '"');
     for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        if (*s == '"' || *s == '\\' || *s == '?' || *s < ' ' || *s >= 127) text_add(&t, "\\%03o", *s);
-        else text_add_char(&t, (char)*s);
+        if (*s == '"' || *s == '\\' || *s == '?' || *s < ' ' || *s >= 127)
+            text_add(&t, "\\%03o", *s);
+        else
+            text_add_char(&t, (char)*s);
     }
     text_add_char(&t, '"');
     return t.at;
 }
 
-/* ----------------------------------------------------------------------------------------------------- types */
+/* --- types --- */
 
 const char *cs_memory_type(Elem elem) {
     switch (elem) {

@@ -1,8 +1,9 @@
 /* cstyle.h: the C-family printer that all emitters share.
  *
- * It owns what every C-like text has in common: lines and indentation, names that are unique and close to the source's,
- * literals that read back to the same bits, comments with the source's lines, and the C expression of each elementwise op.
- * What differs between C, CUDA and others is a CDialect.
+ * It owns what every C-like text has in common: lines and indentation, names that are unique and
+ * close to the source's, literals that read back to the same bits, comments with the source's
+ * lines, and the C expression of each elementwise op. What differs between C, CUDA and others is
+ * a CDialect.
  *
  *     CPrinter p;
  *     cs_init(&p, arena, kernel, &dialect_c);
@@ -10,10 +11,12 @@
  *     cs_line(&p, "y[i] = %s;", cs_elementwise(&p, op, operands));
  *     cs_close(&p);                                         }
  *
- * Numbers in registers: integers as themselves, i1 as 0 or 1, f32 and f64 as themselves, every smaller float as the f32 of
- * the same value. So arithmetic on f16 is the f32 operation followed by cs_round, and memory holds packed bits (cs_unpack,
- * cs_pack). Types are called i8 .. u64, f16, bf16, f32, f64, e4m3, e5m2 in every dialect; the functions (tw_div, tw_exp ..)
- * stand in its prelude, overloaded where the dialect has overloading, else with the operand type as suffix. */
+ * Numbers in registers: integers as themselves, i1 as 0 or 1, f32 and f64 as themselves, every
+ * smaller float as the f32 of the same value. So arithmetic on f16 is the f32 operation followed
+ * by cs_round, and memory holds packed bits (cs_unpack, cs_pack). Types are called i8 .. u64,
+ * f16, bf16, f32, f64, e4m3, e5m2 in every dialect; the functions (tw_div, tw_exp ..) stand in
+ * its prelude, overloaded where the dialect has overloading, else with the operand type as
+ * suffix. */
 #ifndef TARGET_CSTYLE_H
 #define TARGET_CSTYLE_H
 #include "ir/ir.h"
@@ -36,20 +39,24 @@ typedef struct CPrinter {
     Map taken;          /* identifiers in use */
     const char **names; /* of values, by Ref; NULL: not named yet */
     size_t name_count;
-    int last_line;      /* of the last cs_place */
+    int last_line; /* of the last cs_place */
 } CPrinter;
 
 void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect);
-void cs_reserve(CPrinter *p, const char *const *words); /* identifiers that values must not take; NULL at the end */
+void cs_reserve(
+    CPrinter *p,
+    const char *const *words); /* identifiers that values must not take; NULL at the end */
 
 /* --- lines --- */
 void cs_line(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void cs_open(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3))); /* ".. {" */
-void cs_reopen(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3))); /* "} .. {" */
+void cs_open(CPrinter *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); /* ".. {" */
+void cs_reopen(CPrinter *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); /* "} .. {" */
 void cs_close(CPrinter *p);
 void cs_close_with(CPrinter *p, const char *tail); /* "};" and the like */
 void cs_blank(CPrinter *p);
-void cs_raw(CPrinter *p, const char *text);        /* as it is, indented if its lines are not */
+void cs_raw(CPrinter *p, const char *text); /* as it is, indented if its lines are not */
 /* A comment with the source's line, when it is another line than the last time. */
 void cs_place(CPrinter *p, Range range);
 
@@ -63,21 +70,25 @@ const char *cs_integer(Arena *arena, Elem elem, int64_t value);
 char *cs_string(Arena *arena, const char *text);
 
 /* --- types --- */
-const char *cs_memory_type(Elem elem);                          /* "f16" */
-const char *cs_register_type(const CPrinter *p, Elem elem);     /* "f32" for f16 */
-const char *cs_value_type(const CPrinter *p, const Type *type); /* of one element in a register: "f32", "f16 *" */
+const char *cs_memory_type(Elem elem);                      /* "f16" */
+const char *cs_register_type(const CPrinter *p, Elem elem); /* "f32" for f16 */
+const char *cs_value_type(const CPrinter *p,
+                          const Type *type); /* of one element in a register: "f32", "f16 *" */
 
 /* "const f32 x" or, for a pointer, "f32 *const x". */
 const char *cs_constant(CPrinter *p, const char *type, const char *name);
 
 /* --- expressions: texts in, text out; operands must be names, literals or in parentheses --- */
-const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args, int count);
-const char *cs_round(CPrinter *p, Elem elem, const char *x);  /* an f32 rounded to a small float, as f32 */
+const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args,
+                    int count);
+const char *cs_round(CPrinter *p, Elem elem,
+                     const char *x); /* an f32 rounded to a small float, as f32 */
 const char *cs_unpack(CPrinter *p, Elem elem, const char *x); /* memory -> register */
 const char *cs_pack(CPrinter *p, Elem elem, const char *x);   /* register -> memory */
 const char *cs_cast(CPrinter *p, Elem from, Elem to, bool toward_zero, const char *x);
 /* The combination of two register values of a reduce, scan or atomic (add .. xor). */
-const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const char *x, const char *y);
+const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const char *x,
+                       const char *y);
 /* The value of an elementwise op for the texts of its operands (absent ones NULL). */
 const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *operands);
 /* True for every op that cs_elementwise knows. */

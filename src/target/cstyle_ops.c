@@ -1,8 +1,10 @@
-/* cstyle_ops.c: the C expression of every elementwise op, conversion and combination; see cstyle.h.
+/* cstyle_ops.c: the C expression of every elementwise op, conversion and combination; see
+ * cstyle.h.
  *
- * A row of the table has one pattern a class of numbers: `$0 + $1` is an operator on the operands' texts, a bare name is a
- * call of the prelude's function. Floats smaller than f32 are computed as f32 and rounded; integers smaller than 32 bits
- * are computed as 32-bit ones and cut. Where that would be wrong (bits counted, upper halves) the op has its own lines. */
+ * A row of the table has one pattern a class of numbers: `$0 + $1` is an operator on the
+ * operands' texts, a bare name is a call of the prelude's function. Floats smaller than f32 are
+ * computed as f32 and rounded; integers smaller than 32 bits are computed as 32-bit ones and cut.
+ * Where that would be wrong (bits counted, upper halves) the op has its own lines. */
 #include "target/cstyle.h"
 
 #include <string.h>
@@ -57,14 +59,26 @@ static const OpRow *find_row(Opcode code) {
 
 bool cs_is_elementwise(Opcode code) {
     switch (code) {
-    case OP_POPC: case OP_CLZ: case OP_MULHI: case OP_ISNAN: case OP_MATH: case OP_CMP: case OP_SELECT:
-    case OP_CAST: case OP_BITCAST: case OP_PTR_ADD: return true;
+    case OP_POPC:
+    case OP_CLZ:
+    case OP_MULHI:
+    case OP_ISNAN:
+    case OP_MATH:
+    case OP_CMP:
+    case OP_SELECT:
+    case OP_CAST:
+    case OP_BITCAST:
+    case OP_PTR_ADD: return true;
     default: return find_row(code) != NULL;
     }
 }
 
-static bool is_small_float(Elem e) { return elem_is_float(e) && elem_info[e].bits < 32; }
-static bool is_small_int(Elem e) { return elem_is_int(e) && elem_info[e].bits < 32; }
+static bool is_small_float(Elem e) {
+    return elem_is_float(e) && elem_info[e].bits < 32;
+}
+static bool is_small_int(Elem e) {
+    return elem_is_int(e) && elem_info[e].bits < 32;
+}
 /* The type in which the functions of the prelude compute e. */
 static Elem compute_elem(Elem e) {
     if (is_small_float(e)) return EL_F32;
@@ -72,9 +86,12 @@ static Elem compute_elem(Elem e) {
     return e == EL_I1 ? EL_I32 : e;
 }
 
-static const char *suffix_of(Elem e) { return cs_memory_type(e == EL_I1 ? EL_I32 : e); }
+static const char *suffix_of(Elem e) {
+    return cs_memory_type(e == EL_I1 ? EL_I32 : e);
+}
 
-const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args, int count) {
+const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args,
+                    int count) {
     Text t = text_new(p->arena);
     text_add(&t, "tw_%s", function);
     if (!p->dialect->overloads) text_add(&t, "_%s", suffix_of(suffix));
@@ -86,7 +103,8 @@ const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *
 static const char *call_1(CPrinter *p, const char *function, Elem suffix, const char *x) {
     return cs_call(p, function, suffix, &x, 1);
 }
-static const char *call_2(CPrinter *p, const char *function, Elem suffix, const char *x, const char *y) {
+static const char *call_2(CPrinter *p, const char *function, Elem suffix, const char *x,
+                          const char *y) {
     const char *args[] = {x, y};
     return cs_call(p, function, suffix, args, 2);
 }
@@ -96,8 +114,10 @@ static const char *fill_pattern(CPrinter *p, const char *pattern, const char *co
     Text t = text_new(p->arena);
     text_add_char(&t, '(');
     for (const char *s = pattern; *s; s++) {
-        if (*s == '$') text_add(&t, "%s", args[*++s - '0']);
-        else text_add_char(&t, *s);
+        if (*s == '$')
+            text_add(&t, "%s", args[*++s - '0']);
+        else
+            text_add_char(&t, *s);
     }
     text_add_char(&t, ')');
     return t.at;
@@ -116,7 +136,8 @@ static const char *nearest_bits(CPrinter *p, Elem elem, const char *x) {
 const char *cs_pack(CPrinter *p, Elem elem, const char *x) {
     if (elem == EL_I1) return arena_printf(p->arena, "(u8)%s", x);
     if (!is_small_float(elem)) return x;
-    /* The number is one of the type already. Only an infinity that was read must not saturate on its way back. */
+    /* The number is one of the type already. Only an infinity that was read must not saturate on
+     * its way back. */
     return elem == EL_F8E5M2 ? call_1(p, "e5m2_exact", EL_F32, x) : nearest_bits(p, elem, x);
 }
 
@@ -124,7 +145,7 @@ const char *cs_round(CPrinter *p, Elem elem, const char *x) {
     return is_small_float(elem) ? cs_unpack(p, elem, nearest_bits(p, elem, x)) : x;
 }
 
-/* ------------------------------------------------------------------------------------------------ conversions */
+/* --- conversions --- */
 
 /* An integer as an f64 that rounds to any smaller float as the integer would. */
 static const char *exact_double(CPrinter *p, Elem from, const char *x) {
@@ -138,9 +159,9 @@ static const char *cast_to_float(CPrinter *p, Elem from, Elem to, bool toward_ze
     if (from_float && from != EL_F64 && to == EL_F32) return x;
     if (from == EL_I1) return arena_printf(p->arena, "(f32)%s", x);
     if (toward_zero) {
-        const char *wide = from == EL_F64                ? x
-                           : from_float                  ? arena_printf(p->arena, "(f64)%s", x)
-                                                         : exact_double(p, from, x);
+        const char *wide = from == EL_F64 ? x
+                           : from_float   ? arena_printf(p->arena, "(f64)%s", x)
+                                          : exact_double(p, from, x);
         const char *name = arena_printf(p->arena, "%s_rz", cs_memory_type(to));
         const char *bits = call_1(p, name, EL_F64, wide);
         return to == EL_F32 ? bits : cs_unpack(p, to, bits);
@@ -157,7 +178,8 @@ static const char *cast_to_int(CPrinter *p, Elem from, Elem to, const char *x) {
     if (!is_small_int(to)) return call_1(p, elem_info[to].text, source, x);
     /* Small integers saturate too: through i32, with the limits of the type. */
     bool is_signed = elem_is_signed(to);
-    int64_t top = (INT64_C(1) << (elem_info[to].bits - is_signed)) - 1, bottom = is_signed ? -top - 1 : 0;
+    int64_t top = (INT64_C(1) << (elem_info[to].bits - is_signed)) - 1,
+            bottom = is_signed ? -top - 1 : 0;
     const char *wide = call_1(p, "i32", source, x);
     const char *low = call_2(p, "max", EL_I32, wide, cs_integer(p->arena, EL_I32, bottom));
     const char *clipped = call_2(p, "min", EL_I32, low, cs_integer(p->arena, EL_I32, top));
@@ -167,9 +189,12 @@ static const char *cast_to_int(CPrinter *p, Elem from, Elem to, const char *x) {
 const char *cs_cast(CPrinter *p, Elem from, Elem to, bool toward_zero, const char *x) {
     if (from == to) return x;
     const char *text = NULL;
-    if (to == EL_I1) text = arena_printf(p->arena, "%s != 0", x);
-    else if (elem_is_float(to)) text = cast_to_float(p, from, to, toward_zero, x);
-    else text = cast_to_int(p, from, to, x);
+    if (to == EL_I1)
+        text = arena_printf(p->arena, "%s != 0", x);
+    else if (elem_is_float(to))
+        text = cast_to_float(p, from, to, toward_zero, x);
+    else
+        text = cast_to_int(p, from, to, x);
     return arena_printf(p->arena, "(%s)", text);
 }
 
@@ -179,7 +204,8 @@ static const char *to_bits(CPrinter *p, const Type *type, const char *x) {
     if (type->pointer) return arena_printf(p->arena, "(u64)%s", x);
     if (e == EL_F32) return arena_printf(p->arena, "tw_as_u32(%s)", x);
     if (e == EL_F64) return arena_printf(p->arena, "tw_as_u64(%s)", x);
-    if (is_small_float(e)) return arena_printf(p->arena, "%s%s", cs_pack(p, e, x), p->dialect->bits_of);
+    if (is_small_float(e))
+        return arena_printf(p->arena, "%s%s", cs_pack(p, e, x), p->dialect->bits_of);
     return x;
 }
 
@@ -191,12 +217,13 @@ static const char *from_bits(CPrinter *p, const Type *type, const char *x) {
     if (e == EL_I1) return arena_printf(p->arena, "(%s != 0)", x);
     if (is_small_float(e)) {
         const char *bits = elem_info[e].bits == 16 ? "u16" : "u8";
-        return cs_unpack(p, e, arena_printf(p->arena, "tw_as_%s((%s)%s)", cs_memory_type(e), bits, x));
+        return cs_unpack(p, e,
+                         arena_printf(p->arena, "tw_as_%s((%s)%s)", cs_memory_type(e), bits, x));
     }
     return arena_printf(p->arena, "((%s)%s)", elem_info[e].text, x);
 }
 
-/* --------------------------------------------------------------------------------------------------- the ops */
+/* --- the ops --- */
 
 static const char *finish(CPrinter *p, Elem elem, const char *text) {
     if (is_small_float(elem)) return cs_round(p, elem, text);
@@ -206,11 +233,15 @@ static const char *finish(CPrinter *p, Elem elem, const char *text) {
 
 static const char *apply_row(CPrinter *p, const OpRow *row, Elem elem, const char *variant,
                              const char *const *args, int count) {
-    const char *pattern = elem == EL_I1 ? row->logic : elem_is_float(elem) ? row->real : row->integer;
-    if (!pattern) ice(p->kernel->module->trap, "cstyle: no expression for %s", op_info[row->code].mnemonic);
+    const char *pattern = elem == EL_I1         ? row->logic
+                          : elem_is_float(elem) ? row->real
+                                                : row->integer;
+    if (!pattern)
+        ice(p->kernel->module->trap, "cstyle: no expression for %s", op_info[row->code].mnemonic);
     bool is_call = !strchr(pattern, '$');
     bool wraps = row->code == OP_ADD || row->code == OP_SUB || row->code == OP_MUL;
-    if (!is_call && wraps && !p->dialect->signed_wraps && elem_is_signed(elem) && !is_small_int(elem))
+    if (!is_call && wraps && !p->dialect->signed_wraps && elem_is_signed(elem) &&
+        !is_small_int(elem))
         return cs_call(p, op_info[row->code].mnemonic, elem, args, count);
     if (!is_call && row->code == OP_NEG && !p->dialect->signed_wraps && elem_is_int(elem))
         return finish(p, elem, call_2(p, "sub", compute_elem(elem), "0", args[0]));
@@ -225,7 +256,8 @@ static const char *count_bits(CPrinter *p, const Op *op, Elem elem, const char *
     const char *wide = arena_printf(p->arena, "(%s)%s", unsigned_name, x);
     bool zeros = op->code == OP_CLZ;
     const char *text = call_1(p, zeros ? "clz" : "popc", bits == 64 ? EL_U64 : EL_U32, wide);
-    if (zeros && bits < 32) return arena_printf(p->arena, "(%s)(%s - %d)", elem_info[elem].text, text, 32 - bits);
+    if (zeros && bits < 32)
+        return arena_printf(p->arena, "(%s)(%s - %d)", elem_info[elem].text, text, 32 - bits);
     return arena_printf(p->arena, "((%s)%s)", elem_info[elem].text, text);
 }
 
@@ -242,7 +274,8 @@ static const char *compare(CPrinter *p, const Op *op, const char *const *args) {
     return arena_printf(p->arena, "(%s %s %s)", args[0], sign, args[1]);
 }
 
-const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const char *x, const char *y) {
+const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const char *x,
+                       const char *y) {
     Opcode code = OP_NONE;
     switch (combine) {
     case COMBINE_ADD: code = OP_ADD; break;
@@ -257,7 +290,8 @@ const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, cons
     }
     const char *args[] = {x, y};
     bool extreme = code == OP_MIN || code == OP_MAX;
-    return apply_row(p, find_row(code), elem, extreme && keep_nan && elem_is_float(elem) ? "_nan" : "", args, 2);
+    return apply_row(p, find_row(code), elem,
+                     extreme && keep_nan && elem_is_float(elem) ? "_nan" : "", args, 2);
 }
 
 const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *args) {
@@ -269,8 +303,8 @@ const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *args) {
     case OP_CLZ: return count_bits(p, op, elem, args[0]);
     case OP_MULHI:
         if (!is_small_int(elem)) return cs_call(p, "mulhi", elem, args, 2);
-        return arena_printf(p->arena, "(%s)((%s * %s) >> %d)", elem_info[elem].text, args[0], args[1],
-                            elem_info[elem].bits);
+        return arena_printf(p->arena, "(%s)((%s * %s) >> %d)", elem_info[elem].text, args[0],
+                            args[1], elem_info[elem].bits);
     case OP_ISNAN: return arena_printf(p->arena, "(%s != %s)", args[0], args[0]);
     case OP_MATH: {
         int count = 1;
@@ -280,7 +314,8 @@ const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *args) {
     }
     case OP_CMP: return compare(p, op, args);
     case OP_SELECT: return arena_printf(p->arena, "(%s ? %s : %s)", args[0], args[1], args[2]);
-    case OP_CAST: return cs_cast(p, elem, result->elem, op_word(op, AT_ROUND, ROUND_RN) == ROUND_RZ, args[0]);
+    case OP_CAST:
+        return cs_cast(p, elem, result->elem, op_word(op, AT_ROUND, ROUND_RN) == ROUND_RZ, args[0]);
     case OP_BITCAST:
         if (first->pointer == result->pointer && elem == result->elem) return args[0];
         return from_bits(p, result, to_bits(p, first, args[0]));
@@ -288,7 +323,8 @@ const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *args) {
     default: break;
     }
     const OpRow *row = find_row(op->code);
-    if (!row) ice(p->kernel->module->trap, "cstyle: %s is not elementwise", op_info[op->code].mnemonic);
+    if (!row)
+        ice(p->kernel->module->trap, "cstyle: %s is not elementwise", op_info[op->code].mnemonic);
     bool extreme = (op->code == OP_MIN || op->code == OP_MAX) && elem_is_float(elem);
     const char *variant = extreme && op_word(op, AT_NAN, NAN_DROP) == NAN_KEEP ? "_nan" : "";
     return apply_row(p, row, elem, variant, args, op->operand_count);

@@ -1,6 +1,7 @@
-/* cpu_cases.h: runs a kernel of IR text on the CPU target and on the interpreter, with the same made-up arguments, and
- * compares all memory. Pointers get 4096 elements, tensors the given extents, integers the given number. Floats are a mix
- * of ordinary numbers and special ones (zeroes of both signs, infinities, NaN, subnormals, limits). */
+/* cpu_cases.h: runs a kernel of IR text on the CPU target and on the interpreter, with the same
+ * made-up arguments, and compares all memory. Pointers get 4096 elements, tensors the given
+ * extents, integers the given number. Floats are a mix of ordinary numbers and special ones
+ * (zeroes of both signs, infinities, NaN, subnormals, limits). */
 #ifndef TESTS_CPU_CASES_H
 #define TESTS_CPU_CASES_H
 #include "check.h"
@@ -29,7 +30,8 @@ static uint64_t case_random(void) {
 }
 
 static double case_float(int plain) {
-    static const double special[] = {0.0, -0.0, 1.0, -1.0, 0.5, 1e30, -1e30, 1e-40, 448, 65504, 65520, 57344, 3e38, 0.1};
+    static const double special[] = {0.0,   -0.0, 1.0,   -1.0,  0.5,   1e30, -1e30,
+                                     1e-40, 448,  65504, 65520, 57344, 3e38, 0.1};
     double normal = ((double)(case_random() % 20001) - 10000) / 1500.0;
     if (plain || case_random() % 4) return normal;
     uint64_t pick = case_random() % 20;
@@ -54,9 +56,12 @@ static void case_fill(tw_buffer *b, int plain) {
         if (dtype == TW_I1) bits &= 1;
         float f = (float)case_float(plain);
         double d = case_float(plain);
-        if (dtype == TW_F32) memcpy(&bits, &f, 4);
-        else if (dtype == TW_F64) memcpy(&bits, &d, 8);
-        else if (dtype == TW_F16 && plain) bits = (bits & 0x8fff) % 0x4800 | (bits & 0x8000);
+        if (dtype == TW_F32)
+            memcpy(&bits, &f, 4);
+        else if (dtype == TW_F64)
+            memcpy(&bits, &d, 8);
+        else if (dtype == TW_F16 && plain)
+            bits = (bits & 0x8fff) % 0x4800 | (bits & 0x8000);
         else if (dtype == TW_BF16) {
             memcpy(&bits, &f, 4);
             bits = (bits >> 16) & 0xffff;
@@ -81,14 +86,18 @@ static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *tar
         if (info.kind == TW_PARAM_SCALAR) {
             int is_float = info.dtype >= TW_F16;
             args[i].kind = is_float ? TW_ARG_FLOAT : TW_ARG_INT;
-            if (is_float) args[i].value.f = 1.625;
-            else args[i].value.i = c->number;
+            if (is_float)
+                args[i].value.f = 1.625;
+            else
+                args[i].value.i = c->number;
             continue;
         }
         int64_t shape[TW_MAX_RANK] = {CASE_ELEMENTS};
         int rank = info.kind == TW_PARAM_TENSOR ? info.rank : 1;
-        for (int d = 0; d < rank && info.kind == TW_PARAM_TENSOR; d++) shape[d] = c->extents[TW_MAX_RANK - rank + d];
-        if (tw_buffer_create(cx, info.dtype, rank, shape, NULL, &run->buffers[i]) != TW_OK) return 0;
+        for (int d = 0; d < rank && info.kind == TW_PARAM_TENSOR; d++)
+            shape[d] = c->extents[TW_MAX_RANK - rank + d];
+        if (tw_buffer_create(cx, info.dtype, rank, shape, NULL, &run->buffers[i]) != TW_OK)
+            return 0;
         case_fill(run->buffers[i], c->plain);
         args[i].kind = TW_ARG_BUFFER;
         args[i].value.buffer = run->buffers[i];
@@ -109,7 +118,9 @@ static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *tar
     for (int d = 0; d < 3; d++) grid[d] = c->grid[d] ? c->grid[d] : 1;
     tw_status status = tw_kernel_compile(m, NULL, &options, &k);
     if (status == TW_OK) status = tw_kernel_launch(k, NULL, grid, args, run->count);
-    if (status != TW_OK) fprintf(stderr, "%s on %s: %s: %s\n", c->name, target, tw_status_name(status), tw_context_message(cx));
+    if (status != TW_OK)
+        fprintf(stderr, "%s on %s: %s: %s\n", c->name, target, tw_status_name(status),
+                tw_context_message(cx));
     tw_kernel_destroy(k);
     return status == TW_OK;
 }
@@ -128,10 +139,14 @@ static void case_check(tw_context *cx, const Case *c) {
         if (ok && want.buffers[i]) {
             tw_param_info info = {.struct_size = sizeof info};
             tw_module_param_at(m, 0, i, &info);
-            CHECK(tw_buffer_compare(got.buffers[i], want.buffers[i], c->tolerance, c->tolerance, &d) == TW_OK);
+            CHECK(tw_buffer_compare(got.buffers[i], want.buffers[i], c->tolerance, c->tolerance,
+                                    &d) == TW_OK);
             if (d.different)
-                fprintf(stderr, "%s, argument %s: %lld of %lld differ, largest at %lld: cpu %.17g, interp %.17g\n", c->name,
-                        info.name, (long long)d.different, (long long)d.elements, (long long)d.at, d.got, d.want);
+                fprintf(stderr,
+                        "%s, argument %s: %lld of %lld differ, largest at %lld: cpu %.17g, interp "
+                        "%.17g\n",
+                        c->name, info.name, (long long)d.different, (long long)d.elements,
+                        (long long)d.at, d.got, d.want);
             CHECK(d.different == 0);
         }
         tw_buffer_destroy(got.buffers[i]);

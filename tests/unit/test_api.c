@@ -5,13 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char add_text[] = "kernel @add(%x, %y, %z: *f32, %n: i32) {\n"
-                               "  %p = program_id<0> ; %o = mul %p, 256 ; %i = iota<0, 256> ; %j = add %o, %i\n"
-                               "  %m = cmp<lt> %j, %n ; %px = ptr_add %x, %j ; %py = ptr_add %y, %j\n"
-                               "  %a = load %px, %m ; %b = load %py, %m ; %c = add %a, %b\n"
-                               "  %pz = ptr_add %z, %j ; store %pz, %c, %m\n"
-                               "  return\n"
-                               "}\n";
+static const char add_text[] =
+    "kernel @add(%x, %y, %z: *f32, %n: i32) {\n"
+    "  %p = program_id<0> ; %o = mul %p, 256 ; %i = iota<0, 256> ; %j = add %o, %i\n"
+    "  %m = cmp<lt> %j, %n ; %px = ptr_add %x, %j ; %py = ptr_add %y, %j\n"
+    "  %a = load %px, %m ; %b = load %py, %m ; %c = add %a, %b\n"
+    "  %pz = ptr_add %z, %j ; store %pz, %c, %m\n"
+    "  return\n"
+    "}\n";
 
 static tw_arg buffer_arg(tw_buffer *b) {
     tw_arg arg = {TW_ARG_BUFFER, 0, {.buffer = b}};
@@ -96,7 +97,8 @@ static void test_mistakes(void) {
     CHECK(tw_module_load_file(cx, "/no/such.ir", NULL, &m) == TW_ERROR_IO);
     CHECK(strstr(tw_context_message(cx), "/no/such.ir") != NULL);
     CHECK(m == NULL);
-    CHECK(tw_module_load_text(cx, "bad.ir", "kernel @k() { %x = bdd 1, 2 }", 29, NULL, &m) == TW_ERROR_SOURCE);
+    CHECK(tw_module_load_text(cx, "bad.ir", "kernel @k() { %x = bdd 1, 2 }", 29, NULL, &m) ==
+          TW_ERROR_SOURCE);
     CHECK(strstr(tw_context_message(cx), "bad.ir:1:") != NULL);
     CHECK(tw_module_load_text(cx, "what", "hello", 5, NULL, &m) == TW_ERROR_NOT_FOUND);
     CHECK(tw_module_load_text(cx, "add.ir", add_text, strlen(add_text), NULL, &m) == TW_OK);
@@ -124,7 +126,8 @@ static void test_mistakes(void) {
     CHECK(tw_buffer_create(cx, TW_F16, 1, &n, NULL, &h) == TW_OK);
     tw_arg args[] = {buffer_arg(f), buffer_arg(f), buffer_arg(h), int_arg(n), int_arg(0)};
     CHECK(tw_kernel_launch(k, NULL, grid, args, 4) == TW_ERROR_ARGUMENT);
-    CHECK_TEXT(tw_context_message(cx), "argument `z` of kernel `add` is an array of f32, not of f16");
+    CHECK_TEXT(tw_context_message(cx),
+               "argument `z` of kernel `add` is an array of f32, not of f16");
     args[2] = buffer_arg(f);
     CHECK(tw_kernel_launch(k, NULL, grid, args, 3) == TW_ERROR_ARGUMENT);
     CHECK_TEXT(tw_context_message(cx), "argument `n` of kernel `add` is missing");

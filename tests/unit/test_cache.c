@@ -1,5 +1,6 @@
-/* test_cache.c: the cache on disk: found again, private, broken entries rebuilt, absent and read-only directories, two
- * processes at once; the digest; other programs run without a shell and within their time. */
+/* test_cache.c: the cache on disk: found again, private, broken entries rebuilt, absent and
+ * read-only directories, two processes at once; the digest; other programs run without a shell
+ * and within their time. */
 #include "check.h"
 #include "runtime/cache.h"
 #include "runtime/digest.h"
@@ -26,7 +27,8 @@ static void test_digest(void) {
     digest_end_hex(&d, hex);
     CHECK_TEXT(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     digest_begin(&d);
-    for (int i = 0; i < 1000000 / 50; i++) digest_add(&d, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 50);
+    for (int i = 0; i < 1000000 / 50; i++)
+        digest_add(&d, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 50);
     digest_end_hex(&d, hex);
     CHECK_TEXT(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
@@ -43,7 +45,8 @@ static void test_process(void) {
     const char *nobody[] = {"/no/such/program", NULL};
     r = process_run(nobody, 10, output, sizeof output);
     CHECK(!r.started || r.exit_code == 127);
-    const char *loud[] = {"sh", "-c", "i=0; while [ $i -lt 5000 ]; do echo 0123456789; i=$((i+1)); done", NULL};
+    const char *loud[] = {"sh", "-c",
+                          "i=0; while [ $i -lt 5000 ]; do echo 0123456789; i=$((i+1)); done", NULL};
     r = process_run(loud, 30, output, sizeof output);
     CHECK(r.exit_code == 0 && strlen(output) == sizeof output - 1);
     CHECK(process_find("sh", output, sizeof output) && output[0] == '/');
@@ -58,17 +61,20 @@ static int count_entries(const char *dir, char *one, size_t capacity) {
         struct stat info;
         if (entry->d_name[0] == '.') continue;
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
-        if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) count += count_entries(path, one, capacity);
+        if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+            count += count_entries(path, one, capacity);
         else if (one) {
             snprintf(one, capacity, "%s", path);
             count++;
-        } else count++;
+        } else
+            count++;
     }
     if (list) closedir(list);
     return count;
 }
 
-static const char text[] = "kernel @k(%x: *f32) { %i = iota<0, 16> ; %p = ptr_add %x, %i ; %a = load %p ; %b = add %a, 1.0\n"
+static const char text[] = "kernel @k(%x: *f32) { %i = iota<0, 16> ; %p = ptr_add %x, %i ; %a = "
+                           "load %p ; %b = add %a, 1.0\n"
                            "  store %p, %b ; return }\n";
 
 /* Compiles and runs; gives the seconds that building took, or -1. */
@@ -88,14 +94,17 @@ static double use(const char *dir, float add) {
     number[0] = (char)('0' + (int)add);
     bool ok = tw_context_create(&options, &cx) == TW_OK &&
               tw_module_load_text(cx, "k.ir", changed, strlen(changed), NULL, &m) == TW_OK &&
-              tw_kernel_compile(m, NULL, NULL, &k) == TW_OK && tw_buffer_create(cx, TW_F32, 1, &n, NULL, &b) == TW_OK;
+              tw_kernel_compile(m, NULL, NULL, &k) == TW_OK &&
+              tw_buffer_create(cx, TW_F32, 1, &n, NULL, &b) == TW_OK;
     if (ok) {
         tw_arg arg = {TW_ARG_BUFFER, 0, {.buffer = b}};
-        ok = tw_kernel_launch(k, NULL, grid, &arg, 1) == TW_OK && ((float *)tw_buffer_data(b))[15] == add;
+        ok = tw_kernel_launch(k, NULL, grid, &arg, 1) == TW_OK &&
+             ((float *)tw_buffer_data(b))[15] == add;
         tw_pass_info info = {.struct_size = sizeof info};
         for (size_t i = 0; tw_kernel_pass_at(k, i, &info) == TW_OK; i++)
             if (strcmp(info.name, "build") == 0) seconds = info.seconds;
-    } else fprintf(stderr, "%s\n", tw_context_message(cx));
+    } else
+        fprintf(stderr, "%s\n", tw_context_message(cx));
     tw_buffer_destroy(b);
     tw_kernel_destroy(k);
     tw_module_destroy(m);
@@ -129,10 +138,14 @@ static void test_broken(void) {
     CHECK(stat(entry, &info) == 0);
     for (int way = 0; way < 4; way++) {
         int file = open(entry, O_RDWR);
-        if (way == 0) CHECK(ftruncate(file, info.st_size / 2) == 0);
-        else if (way == 1) CHECK(pwrite(file, "x", 1, info.st_size / 2) == 1);
-        else if (way == 2) CHECK(ftruncate(file, 0) == 0);
-        else CHECK(ftruncate(file, 0) == 0 && write(file, "garbage", 7) == 7);
+        if (way == 0)
+            CHECK(ftruncate(file, info.st_size / 2) == 0);
+        else if (way == 1)
+            CHECK(pwrite(file, "x", 1, info.st_size / 2) == 1);
+        else if (way == 2)
+            CHECK(ftruncate(file, 0) == 0);
+        else
+            CHECK(ftruncate(file, 0) == 0 && write(file, "garbage", 7) == 7);
         close(file);
         CHECK(use(dir, 3) >= 0);
         CHECK(count_entries(dir, NULL, 0) == 1);
@@ -191,8 +204,10 @@ static void test_no_compiler(void) {
     CHECK(strstr(tw_context_message(cx), "`no-such-cc`") != NULL);
     setenv("CC", "false", 1);
     CHECK(tw_kernel_compile(m, NULL, NULL, &k) == TW_ERROR_TOOL);
-    if (old_cc) setenv("CC", old_cc, 1);
-    else unsetenv("CC");
+    if (old_cc)
+        setenv("CC", old_cc, 1);
+    else
+        unsetenv("CC");
     CHECK(tw_kernel_compile(m, NULL, NULL, &k) == TW_OK);
     tw_kernel_destroy(k);
     tw_module_destroy(m);

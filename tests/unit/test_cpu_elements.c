@@ -1,5 +1,6 @@
-/* test_cpu_elements.c: every elementwise op on every element type, and every conversion, on the CPU target against the
- * interpreter, every bit. The kernels are written here: a line of text for each op and type. */
+/* test_cpu_elements.c: every elementwise op on every element type, and every conversion, on the
+ * CPU target against the interpreter, every bit. The kernels are written here: a line of text for
+ * each op and type. */
 #include "cpu_cases.h"
 
 #include <stdarg.h>
@@ -25,7 +26,8 @@ static void put(Writer *w, const char *format, ...) {
 /* Stores value `name` of type t behind what was stored before; the output must be an array of t. */
 static void store(Writer *w, const char *name, const char *t, const char *out) {
     int n = w->stored++;
-    put(w, "  %%o%d = add %%i, %d ; %%q%d = ptr_add %%%s, %%o%d ; store %%q%d, %s\n", n, (n % 30) * LANES, n, out, n, n, name);
+    put(w, "  %%o%d = add %%i, %d ; %%q%d = ptr_add %%%s, %%o%d ; store %%q%d, %s\n", n,
+        (n % 30) * LANES, n, out, n, n, name);
     (void)t;
 }
 
@@ -36,7 +38,8 @@ static void begin(Writer *w, const char *params) {
 }
 
 static void load(Writer *w, const char *name, const char *pointer, const char *index) {
-    put(w, "  %%p_%s = ptr_add %%%s, %%%s ; %%%s = load %%p_%s\n", name, pointer, index, name, name);
+    put(w, "  %%p_%s = ptr_add %%%s, %%%s ; %%%s = load %%p_%s\n", name, pointer, index, name,
+        name);
 }
 
 static void check(tw_context *cx, Writer *w, const char *name, double tolerance) {
@@ -46,8 +49,9 @@ static void check(tw_context *cx, Writer *w, const char *name, double tolerance)
 }
 
 static void test_integers(tw_context *cx, Writer *w, const char *t) {
-    static const char *const binary[] = {"add", "sub", "mul", "div", "rem", "floordiv", "mod", "cdiv", "min",
-                                         "max", "and", "or",  "xor", "shl", "shr",      "mulhi"};
+    static const char *const binary[] = {"add", "sub",  "mul", "div",  "rem", "floordiv",
+                                         "mod", "cdiv", "min", "max",  "and", "or",
+                                         "xor", "shl",  "shr", "mulhi"};
     static const char *const unary[] = {"neg", "abs", "not", "popc", "clz"};
     static const char *const compares[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     char params[100], name[40];
@@ -66,7 +70,8 @@ static void test_integers(tw_context *cx, Writer *w, const char *t) {
         store(w, name, t, "z");
     }
     for (size_t i = 0; i < sizeof compares / sizeof *compares; i++) {
-        put(w, "  %%c%zu = cmp<%s> %%u, %%v ; %%n%zu = not %%c%zu ; %%m%zu = xor %%c%zu, %%n%zu\n", i, compares[i], i, i, i, i, i);
+        put(w, "  %%c%zu = cmp<%s> %%u, %%v ; %%n%zu = not %%c%zu ; %%m%zu = xor %%c%zu, %%n%zu\n",
+            i, compares[i], i, i, i, i, i);
         snprintf(name, sizeof name, "%%c%zu", i);
         store(w, name, t, "b");
     }
@@ -77,9 +82,11 @@ static void test_integers(tw_context *cx, Writer *w, const char *t) {
 }
 
 static void test_floats(tw_context *cx, Writer *w, const char *t) {
-    static const char *const binary[] = {"add", "sub", "mul", "div", "rem", "floordiv", "mod", "min", "max",
-                                         "min<nan=keep>", "max<nan=keep>"};
-    static const char *const unary[] = {"neg", "abs", "sqrt", "floor", "ceil", "trunc", "round", "rint"};
+    static const char *const binary[] = {"add", "sub",           "mul",          "div",
+                                         "rem", "floordiv",      "mod",          "min",
+                                         "max", "min<nan=keep>", "max<nan=keep>"};
+    static const char *const unary[] = {"neg",  "abs",   "sqrt",  "floor",
+                                        "ceil", "trunc", "round", "rint"};
     static const char *const compares[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     char params[100], name[40];
     snprintf(params, sizeof params, "%%x, %%y, %%z: *%s, %%b: *i1, %%s: %s", t, t);
@@ -111,7 +118,7 @@ static void test_floats(tw_context *cx, Writer *w, const char *t) {
 }
 
 static void test_casts(tw_context *cx, Writer *w, const char *from) {
-    static const char *const to[] = {"i1",  "i8",  "i16", "i32", "i64", "u8",     "u16",   "u32",
+    static const char *const to[] = {"i1",  "i8",  "i16",  "i32", "i64", "u8",     "u16",   "u32",
                                      "u64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"};
     enum { TYPES = sizeof to / sizeof *to };
     char name[40];
@@ -124,9 +131,12 @@ static void test_casts(tw_context *cx, Writer *w, const char *from) {
     for (int i = 0; i < TYPES; i++) {
         bool to_float = i >= 9;
         if (strcmp(from, to[i]) == 0) continue;
-        put(w, "  %%r%d = cast %%u : %s[600] ; %%w%d = ptr_add %%z%d, %%i ; store %%w%d, %%r%d\n", i, to[i], i, i, i, i);
+        put(w, "  %%r%d = cast %%u : %s[600] ; %%w%d = ptr_add %%z%d, %%i ; store %%w%d, %%r%d\n",
+            i, to[i], i, i, i, i);
         if (!to_float || from[0] != 'f') continue;
-        put(w, "  %%k%d = cast<round=rz> %%u : %s[600] ; %%l%d = add %%i, 1000 ; %%m%d = ptr_add %%z%d, %%l%d ; store %%m%d, %%k%d\n",
+        put(w,
+            "  %%k%d = cast<round=rz> %%u : %s[600] ; %%l%d = add %%i, 1000 ; %%m%d = ptr_add "
+            "%%z%d, %%l%d ; store %%m%d, %%k%d\n",
             i, to[i], i, i, i, i, i, i);
     }
     snprintf(name, sizeof name, "casts from %s", from);
@@ -135,15 +145,20 @@ static void test_casts(tw_context *cx, Writer *w, const char *from) {
 
 /* All bits of the 8- and 16-bit floats survive, and the bits are what bitcast shows. */
 static void test_bits(tw_context *cx, Writer *w) {
-    begin(w, "%h: *f16, %b: *bf16, %e: *f8e4m3, %g: *f8e5m2, %f: *f32, %u: *u16, %v: *u8, %w: *u32, %d: *f64, %q: *i64");
-    put(w, "  %%k = iota<0, 4096> ; %%k16 = cast %%k : u16[4096] ; %%x16 = mul %%k16, 17 ; %%k8 = cast %%k : u8[4096]\n");
+    begin(w, "%h: *f16, %b: *bf16, %e: *f8e4m3, %g: *f8e5m2, %f: *f32, %u: *u16, %v: *u8, %w: "
+             "*u32, %d: *f64, %q: *i64");
+    put(w, "  %%k = iota<0, 4096> ; %%k16 = cast %%k : u16[4096] ; %%x16 = mul %%k16, 17 ; %%k8 = "
+           "cast %%k : u8[4096]\n");
     put(w, "  %%hh = bitcast %%x16 : f16[4096] ; %%ph = ptr_add %%h, %%k ; store %%ph, %%hh\n");
     put(w, "  %%bb = bitcast %%x16 : bf16[4096] ; %%pb = ptr_add %%b, %%k ; store %%pb, %%bb\n");
     put(w, "  %%ee = bitcast %%k8 : f8e4m3[4096] ; %%pe = ptr_add %%e, %%k ; store %%pe, %%ee\n");
     put(w, "  %%gg = bitcast %%k8 : f8e5m2[4096] ; %%pg = ptr_add %%g, %%k ; store %%pg, %%gg\n");
-    put(w, "  %%pf = ptr_add %%f, %%k ; %%ff = load %%pf ; %%fb = bitcast %%ff : u32[4096] ; %%pw = ptr_add %%w, %%k ; store %%pw, %%fb\n");
-    put(w, "  %%pd = ptr_add %%d, %%k ; %%dd = load %%pd ; %%db = bitcast %%dd : i64[4096] ; %%pq = ptr_add %%q, %%k ; store %%pq, %%db\n");
-    put(w, "  %%f1 = cast %%hh : f32[4096] ; %%f2 = cast %%f1 : f8e4m3[4096] ; %%f3 = bitcast %%f2 : u8[4096] ; %%pv = ptr_add %%v, %%k ; store %%pv, %%f3\n");
+    put(w, "  %%pf = ptr_add %%f, %%k ; %%ff = load %%pf ; %%fb = bitcast %%ff : u32[4096] ; %%pw "
+           "= ptr_add %%w, %%k ; store %%pw, %%fb\n");
+    put(w, "  %%pd = ptr_add %%d, %%k ; %%dd = load %%pd ; %%db = bitcast %%dd : i64[4096] ; %%pq "
+           "= ptr_add %%q, %%k ; store %%pq, %%db\n");
+    put(w, "  %%f1 = cast %%hh : f32[4096] ; %%f2 = cast %%f1 : f8e4m3[4096] ; %%f3 = bitcast %%f2 "
+           ": u8[4096] ; %%pv = ptr_add %%v, %%k ; store %%pv, %%f3\n");
     check(cx, w, "bits", 0);
 }
 
@@ -153,7 +168,8 @@ int main(void) {
     tw_context *cx = NULL;
     Writer w = {0};
     CHECK(tw_context_create(NULL, &cx) == TW_OK);
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) test_integers(cx, &w, integers[i]);
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
+        test_integers(cx, &w, integers[i]);
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) test_floats(cx, &w, floats[i]);
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) test_casts(cx, &w, integers[i]);
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) test_casts(cx, &w, floats[i]);

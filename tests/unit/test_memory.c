@@ -1,5 +1,5 @@
-/* test_memory.c: memory that runs out at every point of load, compile and launch: each time a status, no crash, nothing
- * lost; and a warm launch that allocates nothing. */
+/* test_memory.c: memory that runs out at every point of load, compile and launch: each time a
+ * status, no crash, nothing lost; and a warm launch that allocates nothing. */
 #include "check.h"
 #include "tilewright.h"
 
@@ -25,11 +25,13 @@ static void *meter_resize(void *user, void *block, size_t old_size, size_t new_s
     return realloc(block, new_size);
 }
 
-static const char text[] = "kernel @k(%x: *f32, %n: i32, %s: i32) {\n"
-                           "  %p = program_id<0> ; %o = mul %p, 64 ; %i = iota<0, 64> ; %j = add %o, %i ; %m = cmp<lt> %j, %n\n"
-                           "  %js = mul %j, %s ; %q = ptr_add %x, %js ; %a = load %q, %m ; %r = reshape %a : f32[8,8]\n"
-                           "  %d = dot %r, %r, %r ; %t = reduce<max, axis=1> %d ; %e = expand<1> %t ; %f = sub %d, %e\n"
-                           "  %g = exp %f ; %h = reshape %g : f32[64] ; store %q, %h, %m ; return }\n";
+static const char text[] =
+    "kernel @k(%x: *f32, %n: i32, %s: i32) {\n"
+    "  %p = program_id<0> ; %o = mul %p, 64 ; %i = iota<0, 64> ; %j = add %o, %i ; %m = cmp<lt> "
+    "%j, %n\n"
+    "  %js = mul %j, %s ; %q = ptr_add %x, %js ; %a = load %q, %m ; %r = reshape %a : f32[8,8]\n"
+    "  %d = dot %r, %r, %r ; %t = reduce<max, axis=1> %d ; %e = expand<1> %t ; %f = sub %d, %e\n"
+    "  %g = exp %f ; %h = reshape %g : f32[64] ; store %q, %h, %m ; return }\n";
 
 /* For tenstorrent, which moves tiles as they are. */
 static const char plain_text[] = "kernel @k(%x: *f32, %n: i32, %s: i32) {\n"
@@ -61,7 +63,9 @@ static tw_status go(Meter *meter, const char *target, int64_t stride) {
     if (status == TW_OK) status = tw_buffer_create(cx, TW_F32, 1, &n, NULL, &b);
     if (status == TW_OK) status = tw_buffer_fill(b, "randn", 0, 1);
     if (status == TW_OK) status = tw_stream_create(cx, target, &stream);
-    tw_arg args[] = {{TW_ARG_BUFFER, 0, {.buffer = b}}, {TW_ARG_INT, 0, {.i = 100}}, {TW_ARG_INT, 0, {.i = stride}}};
+    tw_arg args[] = {{TW_ARG_BUFFER, 0, {.buffer = b}},
+                     {TW_ARG_INT, 0, {.i = 100}},
+                     {TW_ARG_INT, 0, {.i = stride}}};
     if (status == TW_OK) status = tw_kernel_launch(k, stream, grid, args, 3);
     if (status == TW_OK && strcmp(target, "cpu") == 0) { /* warm: no allocation */
         long before = meter->calls;
@@ -82,7 +86,8 @@ static tw_status go(Meter *meter, const char *target, int64_t stride) {
     return status;
 }
 
-/* Fails the n-th allocation, for n = 0, 1, .. until none is left to fail. stride 2 needs the variant that requires nothing. */
+/* Fails the n-th allocation, for n = 0, 1, .. until none is left to fail. stride 2 needs the
+ * variant that requires nothing. */
 static void exhaust(const char *target, int for_good, int64_t stride) {
     for (long n = 0; n < 10000; n++) {
         Meter meter = {.fail_at = n, .for_good = for_good};

@@ -1,4 +1,5 @@
-/* test_npy.c: .npy files: round trips of every dtype, orders and versions that NumPy writes, files that lie. */
+/* test_npy.c: .npy files: round trips of every dtype, orders and versions that NumPy writes,
+ * files that lie. */
 #include "check.h"
 #include "tilewright.h"
 
@@ -7,12 +8,14 @@
 
 static char folder[] = "/tmp/tilewright-npy-XXXXXX", path[200];
 
-static void write_file(const char *header, size_t header_length, const void *data, size_t size, int version) {
+static void write_file(const char *header, size_t header_length, const void *data, size_t size,
+                       int version) {
     FILE *file = fopen(path, "wb");
     fwrite("\x93NUMPY", 1, 6, file);
     fputc(version, file);
     fputc(0, file);
-    for (int i = 0; i < (version == 1 ? 2 : 4); i++) fputc((int)(header_length >> 8 * i & 255), file);
+    for (int i = 0; i < (version == 1 ? 2 : 4); i++)
+        fputc((int)(header_length >> 8 * i & 255), file);
     fwrite(header, 1, strlen(header), file);
     fwrite(data, 1, size, file);
     fclose(file);
@@ -86,8 +89,11 @@ static void test_lies(tw_context *cx) {
         "{'descr': '<f4', 'shape': (2,), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'shape': (2,), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }",
-        "{", "", "hello"};
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) refuse(cx, headers[i], strlen(headers[i]), 8);
+        "{",
+        "",
+        "hello"};
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        refuse(cx, headers[i], strlen(headers[i]), 8);
     const char *good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
     refuse(cx, good, 60000, 8); /* a header longer than the file */
     FILE *file = fopen(path, "wb");
@@ -116,11 +122,14 @@ static void test_random(tw_context *cx) {
     CHECK(tw_buffer_fill(b, "randn", 0, 7) == TW_OK);
     const double *x = tw_buffer_data(b);
     double mean = 0, square = 0, fourth = 0;
-    for (int64_t i = 0; i < n; i++) mean += x[i], square += x[i] * x[i], fourth += x[i] * x[i] * x[i] * x[i];
+    for (int64_t i = 0; i < n; i++)
+        mean += x[i], square += x[i] * x[i], fourth += x[i] * x[i] * x[i] * x[i];
     mean /= (double)n, square /= (double)n, fourth /= (double)n;
-    CHECK(mean > -0.02 && mean < 0.02 && square > 0.98 && square < 1.02 && fourth > 2.85 && fourth < 3.15);
+    CHECK(mean > -0.02 && mean < 0.02 && square > 0.98 && square < 1.02 && fourth > 2.85 &&
+          fourth < 3.15);
     /* These very bits, on every machine. */
-    CHECK(x[0] == -0x1.20d6271fa2d02p-3 && x[1] == -0x1.615e07a8c0381p-2 && x[2] == 0x1.5c69bbcb55179p+0);
+    CHECK(x[0] == -0x1.20d6271fa2d02p-3 && x[1] == -0x1.615e07a8c0381p-2 &&
+          x[2] == 0x1.5c69bbcb55179p+0);
     double first = x[0], last = x[n - 1];
     CHECK(tw_buffer_fill(b, "rand", 0, 7) == TW_OK);
     for (int64_t i = 0; i < n; i++)

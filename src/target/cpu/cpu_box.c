@@ -1,19 +1,25 @@
 /* cpu_box.c: boxes of global tensors (tload, tstore).
  *
- * At the op's place a box is described by a few C variables: the address of its first element, and per axis the range of
- * indices that lies inside the tensor. A loop over boxes comes in two versions: the fast one, if every box is full, every
- * last stride is 1 and nothing that is read overlaps what is written; else the slow one, which checks each load, stores
- * inside the bounds only, and reads all it needs before it writes. The results are the same, bit for bit.
+ * At the op's place a box is described by a few C variables: the address of its first element,
+ * and per axis the range of indices that lies inside the tensor. A loop over boxes comes in two
+ * versions: the fast one, if every box is full, every last stride is 1 and nothing that is read
+ * overlaps what is written; else the slow one, which checks each load, stores inside the bounds
+ * only, and reads all it needs before it writes. The results are the same, bit for bit.
  *
- *     f32 *const x_p = X + (i64)row * sx;  const i64 x_hi0 = tw_min_i64(1024, C);  const i32 x_full = x_hi0 == 1024; */
+ *     f32 *const x_p = X + (i64)row * sx;
+ *     const i64 x_hi0 = tw_min_i64(1024, C);
+ *     const i32 x_full = x_hi0 == 1024;
+ */
 #include "target/cpu/cpu_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------- tensors */
+/* --- tensors --- */
 
-const TensorText *cpu_tensor(Emit *e, Ref tensor) { return map_find_number(&e->tensors, tensor)->value; }
+const TensorText *cpu_tensor(Emit *e, Ref tensor) {
+    return map_find_number(&e->tensors, tensor)->value;
+}
 
 void cpu_emit_tensor(Emit *e, Op *op) {
     RefList extents = op_list(op, 0), strides = op_list(op, 1);
@@ -34,7 +40,7 @@ void cpu_emit_tensor(Emit *e, Op *op) {
     map_put_number(&e->tensors, e->arena, op->results[0], t);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the box */
+/* --- the box --- */
 
 typedef struct BoxMaker {
     Emit *e;
@@ -44,7 +50,9 @@ typedef struct BoxMaker {
     Text address, ok, full;
 } BoxMaker;
 
-static void and_also(Text *t, const char *condition) { text_add(t, "%s%s", t->length ? " && " : "", condition); }
+static void and_also(Text *t, const char *condition) {
+    text_add(t, "%s%s", t->length ? " && " : "", condition);
+}
 
 static void add_term(BoxMaker *m, const char *offset, const char *stride) {
     if (strcmp(offset, "0") == 0 || strcmp(stride, "0") == 0) return;
@@ -53,7 +61,8 @@ static void add_term(BoxMaker *m, const char *offset, const char *stride) {
 }
 
 /* A dimension that the tile does not cover: its offset must lie inside. */
-static void add_point(BoxMaker *m, const char *offset, const char *extent, const char *stride, bool wrap) {
+static void add_point(BoxMaker *m, const char *offset, const char *extent, const char *stride,
+                      bool wrap) {
     Arena *a = m->e->arena;
     if (wrap) {
         and_also(&m->ok, arena_printf(a, "%s > 0", extent));
@@ -74,7 +83,8 @@ static void add_axis(BoxMaker *m, int axis, const char *offset, const char *exte
     bool zero = strcmp(offset, "0") == 0;
     if (wrap) {
         and_also(&m->ok, arena_printf(e->arena, "%s > 0", extent));
-        and_also(&m->full, arena_printf(e->arena, "%s >= 0 && %s + %lld <= %s", offset, offset, size, extent));
+        and_also(&m->full, arena_printf(e->arena, "%s >= 0 && %s + %lld <= %s", offset, offset,
+                                        size, extent));
         box->wrap_offset[axis] = offset;
         box->wrap_extent[axis] = extent;
         return;
@@ -84,11 +94,12 @@ static void add_axis(BoxMaker *m, int axis, const char *offset, const char *exte
     box->checked[axis] = true;
     box->lo[axis] = "0";
     box->hi[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_hi%d", m->name, axis));
-    if (zero) cs_line(&e->p, "const i64 %s = tw_min_i64(%lld, %s);", box->hi[axis], size, extent);
+    if (zero)
+        cs_line(&e->p, "const i64 %s = tw_min_i64(%lld, %s);", box->hi[axis], size, extent);
     else {
         box->lo[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_lo%d", m->name, axis));
-        cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = tw_min_i64(%lld, %s - %s);", box->lo[axis], offset,
-               box->hi[axis], size, extent, offset);
+        cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = tw_min_i64(%lld, %s - %s);",
+                box->lo[axis], offset, box->hi[axis], size, extent, offset);
         and_also(&m->full, arena_printf(e->arena, "%s == 0", box->lo[axis]));
     }
     and_also(&m->full, arena_printf(e->arena, "%s == %lld", box->hi[axis], size));
@@ -97,8 +108,9 @@ static void add_axis(BoxMaker *m, int axis, const char *offset, const char *exte
 static const char *offset_text(Emit *e, Ref offset) {
     int64_t number = 0;
     if (ir_const_int(e->k, offset, &number)) return cs_integer(e->arena, EL_I32, number);
-    return ir_type(e->k, offset)->elem == EL_I64 ? cs_ref(&e->p, offset)
-                                                 : arena_printf(e->arena, "(i64)%s", cs_ref(&e->p, offset));
+    return ir_type(e->k, offset)->elem == EL_I64
+               ? cs_ref(&e->p, offset)
+               : arena_printf(e->arena, "(i64)%s", cs_ref(&e->p, offset));
 }
 
 static bool is_listed(const Op *op, AttrId id, int dim) {
@@ -108,7 +120,9 @@ static bool is_listed(const Op *op, AttrId id, int dim) {
     return false;
 }
 
-Box *cpu_find_box(Emit *e, const Op *op) { return map_find_number(&e->boxes, (uint64_t)(uintptr_t)op)->value; }
+Box *cpu_find_box(Emit *e, const Op *op) {
+    return map_find_number(&e->boxes, (uint64_t)(uintptr_t)op)->value;
+}
 
 Box *cpu_box(Emit *e, Op *op) {
     MapEntry *known = map_find_number(&e->boxes, (uint64_t)(uintptr_t)op);
@@ -120,7 +134,8 @@ Box *cpu_box(Emit *e, Op *op) {
     box->tile = ir_type(e->k, value);
     const char *hint = ref_is_value(value) ? ir_value(e->k, value)->name : NULL;
     BoxMaker m = {.e = e, .box = box, .tensor = cpu_tensor(e, tensor)};
-    m.name = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
+    m.name = cs_fresh(
+        &e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
     m.address = text_new(e->arena), m.ok = text_new(e->arena), m.full = text_new(e->arena);
     RefList offsets = op_list(op, 0);
     const Attr *dims = op_attr(op, AT_DIMS);
@@ -134,12 +149,15 @@ Box *cpu_box(Emit *e, Op *op) {
         if (covered) {
             box->stride[axis] = m.tensor->stride[d];
             add_axis(&m, axis++, offset, extent, wrap);
-        } else add_point(&m, offset, extent, m.tensor->stride[d], wrap);
+        } else
+            add_point(&m, offset, extent, m.tensor->stride[d], wrap);
     }
     int rank = box->tile->rank;
-    box->unit = rank == 0 || box->tile->extent[rank - 1] == 1 || strcmp(box->stride[rank - 1], "1") == 0;
+    box->unit =
+        rank == 0 || box->tile->extent[rank - 1] == 1 || strcmp(box->stride[rank - 1], "1") == 0;
     box->pointer = arena_printf(e->arena, "%s_p", m.name);
-    cs_line(&e->p, "%s *const %s = %s%s;", cs_memory_type(whole->elem), box->pointer, m.tensor->base, m.address.at);
+    cs_line(&e->p, "%s *const %s = %s%s;", cs_memory_type(whole->elem), box->pointer,
+            m.tensor->base, m.address.at);
     if (m.ok.length) {
         box->ok = arena_printf(e->arena, "%s_ok", m.name);
         cs_line(&e->p, "const i32 %s = %s;", box->ok, m.ok.at);
@@ -164,7 +182,8 @@ const char *cpu_box_element(Emit *e, const Box *box, const Ix *index, bool fast,
             if (!fast) at = arena_printf(e->arena, "tw_mod_i64(%s, %s)", at, box->wrap_extent[d]);
         }
         if (strcmp(at, "0") == 0) continue;
-        const char *stride = fast && d == rank - 1 && box->tile->extent[d] > 1 ? "1" : box->stride[d];
+        const char *stride =
+            fast && d == rank - 1 && box->tile->extent[d] > 1 ? "1" : box->stride[d];
         bool unit = strcmp(stride, "1") == 0;
         text_add(&t, unit ? "%s%s" : "%s%s * %s", t.length ? " + " : "", at, stride);
     }
@@ -193,7 +212,8 @@ Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index) {
     Ref result = op->results[0], mask = op_operand(op, 1);
     const Type *type = box->tile;
     int depth = 0;
-    const char *text = cs_unpack(&e->p, type->elem, cpu_box_element(e, box, index, nest->fast, &depth));
+    const char *text =
+        cs_unpack(&e->p, type->elem, cpu_box_element(e, box, index, nest->fast, &depth));
     const char *inside = nest->fast ? NULL : cpu_box_inside(e, box, index);
     if (mask) {
         Ix m = cpu_operand(e, nest, mask, index);
@@ -209,15 +229,20 @@ Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index) {
 void cpu_scalar_tload(Emit *e, Op *op) {
     Box *box = cpu_box(e, op);
     int depth = 0;
-    const char *text = cs_unpack(&e->p, box->tile->elem, cpu_box_element(e, box, NULL, false, &depth));
+    const char *text =
+        cs_unpack(&e->p, box->tile->elem, cpu_box_element(e, box, NULL, false, &depth));
     const char *inside = cpu_box_inside(e, box, NULL);
     Ref mask = op_operand(op, 1);
-    if (mask) inside = inside ? arena_printf(e->arena, "%s && %s", inside, cs_ref(&e->p, mask)) : cs_ref(&e->p, mask);
-    if (inside) text = arena_printf(e->arena, "%s ? %s : %s", inside, text, fill_text(e, op, box->tile));
-    cs_line(&e->p, "const %s %s = %s;", cs_register_type(&e->p, box->tile->elem), cs_name(&e->p, op->results[0]), text);
+    if (mask)
+        inside = inside ? arena_printf(e->arena, "%s && %s", inside, cs_ref(&e->p, mask))
+                        : cs_ref(&e->p, mask);
+    if (inside)
+        text = arena_printf(e->arena, "%s ? %s : %s", inside, text, fill_text(e, op, box->tile));
+    cs_line(&e->p, "const %s %s = %s;", cs_register_type(&e->p, box->tile->elem),
+            cs_name(&e->p, op->results[0]), text);
 }
 
-/* -------------------------------------------------------------------------------------------------- two versions */
+/* --- two versions --- */
 
 /* The inline tloads that evaluating a tile meets. */
 static void collect_loads(Emit *e, Ref tile, bool top, OpList *loads) {
@@ -231,7 +256,8 @@ static void collect_loads(Emit *e, Ref tile, bool top, OpList *loads) {
             if (loads->at[i] == value->op) return;
         *VEC_PUSH(loads, e->arena) = value->op;
     }
-    for (int i = 0; i < value->op->operand_count; i++) collect_loads(e, value->op->operands[i], false, loads);
+    for (int i = 0; i < value->op->operand_count; i++)
+        collect_loads(e, value->op->operands[i], false, loads);
 }
 
 /* First and one past the last address of a full box. */
@@ -255,7 +281,8 @@ static void add_span(Emit *e, Text *t, const Box *box) {
     text_add(t, "%s%s, %s%s + 1", start.at, low.at, start.at, high.at);
 }
 
-/* Reading the load's box while writing the store's is right if they are apart, or the same place element by element. */
+/* Reading the load's box while writing the store's is right if they are apart, or the same place
+ * element by element. */
 static const char *apart_condition(Emit *e, const Box *load, const Box *store, bool same_place) {
     Text t = text_new(e->arena);
     text_add(&t, "(tw_apart(");
@@ -278,7 +305,8 @@ static const char *apart_condition(Emit *e, const Box *load, const Box *store, b
 
 static void require_full(Emit *e, Text *t, const Box *box) {
     if (box->full) and_also(t, box->full);
-    if (!box->unit) and_also(t, arena_printf(e->arena, "%s == 1", box->stride[box->tile->rank - 1]));
+    if (!box->unit)
+        and_also(t, arena_printf(e->arena, "%s == 1", box->stride[box->tile->rank - 1]));
 }
 
 const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
@@ -291,7 +319,8 @@ const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *s
     require_full(e, &t, out);
     for (size_t i = 0; i < loads.count; i++) {
         bool same = cpu_same_place(&e->plan, tiles[0], loads.at[i]->results[0]);
-        for (int j = 1; j < count; j++) same = same && cpu_same_place(&e->plan, tiles[j], loads.at[i]->results[0]);
+        for (int j = 1; j < count; j++)
+            same = same && cpu_same_place(&e->plan, tiles[j], loads.at[i]->results[0]);
         and_also(&t, apart_condition(e, cpu_find_box(e, loads.at[i]), out, same));
     }
     return t.at;
@@ -311,7 +340,8 @@ static void store_loop(Emit *e, const Op *op, const Box *box, bool fast) {
     if (mask) {
         Ix m = cpu_operand(e, &nest, mask, nest.index);
         nest_add(e, &nest, nest.rank, "if (%s) %s = %s;", m.text, slot, packed);
-    } else nest_add(e, &nest, nest.rank, "%s = %s;", slot, packed);
+    } else
+        nest_add(e, &nest, nest.rank, "%s = %s;", slot, packed);
     nest_end(e, &nest, true);
 }
 
@@ -329,7 +359,8 @@ static void slow_store(Emit *e, const Op *op, const Box *box) {
     if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
     store_loop(e, op, box, false);
     if (box->ok) cs_close(&e->p);
-    for (size_t i = 0; i < loads.count; i++) cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_INLINE;
+    for (size_t i = 0; i < loads.count; i++)
+        cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_INLINE;
 }
 
 void cpu_emit_tstore(Emit *e, Op *op) {

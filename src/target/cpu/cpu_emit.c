@@ -1,18 +1,20 @@
 /* cpu_emit.c: statements, control flow and the entry function of an emitted CPU kernel.
  *
- * Scalars are C variables, tiles are what the plan made of them (cpu_plan.c). Control flow is C's own: a loop's carried
- * scalars are variables declared before it, its carried tiles blocks of scratch; results are other names for them. */
+ * Scalars are C variables, tiles are what the plan made of them (cpu_plan.c). Control flow is C's
+ * own: a loop's carried scalars are variables declared before it, its carried tiles blocks of
+ * scratch; results are other names for them. */
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>
 
 /* Names that the emitter itself uses. */
 static const char *const own_names[] = {
-    "launch", "begin", "end", "scratch", "program", "args", "o",  "j",  "r",  "r0", "r1", "r2", "r3",   "r4",     "r5",
-    "r6",     "r7",    "r8",  "r9",      "best",    "found", "here", "line", "column", "i0", "i1", "i2", "i3", "i4", "i5",
-    "i6",     "i7",    "pid0", "pid1",   "pid2",    NULL};
+    "launch", "begin", "end",   "scratch", "program", "args",   "o",    "j",    "r",
+    "r0",     "r1",    "r2",    "r3",      "r4",      "r5",     "r6",   "r7",   "r8",
+    "r9",     "best",  "found", "here",    "line",    "column", "i0",   "i1",   "i2",
+    "i3",     "i4",    "i5",    "i6",      "i7",      "pid0",   "pid1", "pid2", NULL};
 
-/* -------------------------------------------------------------------------------------------------- carried values */
+/* --- carried values --- */
 
 static bool is_tile(const Emit *e, Ref r) {
     const Type *type = ir_type(e->k, r);
@@ -21,20 +23,25 @@ static bool is_tile(const Emit *e, Ref r) {
 
 /* Declares the variable or memory of a carried value, without a value. */
 static void declare(Emit *e, Ref v) {
-    if (is_tile(e, v)) cpu_declare(e, v);
+    if (is_tile(e, v))
+        cpu_declare(e, v);
     else {
         const char *type = cs_value_type(&e->p, ir_type(e->k, v));
-        cs_line(&e->p, "%s%s%s;", type, type[strlen(type) - 1] == '*' ? "" : " ", cs_name(&e->p, v));
+        cs_line(&e->p, "%s%s%s;", type, type[strlen(type) - 1] == '*' ? "" : " ",
+                cs_name(&e->p, v));
     }
 }
 
 /* to = from, where no other copy of the same moment can get in the way. */
 static void assign(Emit *e, Ref to, Ref from) {
-    if (!is_tile(e, to)) cs_line(&e->p, "%s = %s;", cs_name(&e->p, to), cs_ref(&e->p, from));
-    else if (!cpu_shares_block(&e->plan, to, from)) cpu_fill(e, cs_name(&e->p, to), false, from);
+    if (!is_tile(e, to))
+        cs_line(&e->p, "%s = %s;", cs_name(&e->p, to), cs_ref(&e->p, from));
+    else if (!cpu_shares_block(&e->plan, to, from))
+        cpu_fill(e, cs_name(&e->p, to), false, from);
 }
 
-/* The end of a round of a for: all carried values at once. What would be overwritten before it is read is set aside. */
+/* The end of a round of a for: all carried values at once. What would be overwritten before it is
+ * read is set aside. */
 static void carry_on(Emit *e, Op *yield, Region *body) {
     int n = yield->operand_count;
     const char **aside = ARENA_ARRAY(e->arena, const char *, n);
@@ -45,7 +52,8 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
         if (temp >= 0) {
             aside[i] = cpu_memory(e, type, false, temp, "aside");
             cpu_fill(e, aside[i], false, from);
-        } else if (!is_tile(e, to) && ref_is_value(from) && ir_value(e->k, from)->region == body && from != to) {
+        } else if (!is_tile(e, to) && ref_is_value(from) && ir_value(e->k, from)->region == body &&
+                   from != to) {
             aside[i] = cs_fresh(&e->p, "aside");
             const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), aside[i]);
             cs_line(&e->p, "%s = %s;", text, cs_ref(&e->p, from));
@@ -53,15 +61,17 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
     }
     for (int i = 0; i < n; i++) {
         Ref from = yield->operands[i], to = body->args[1 + i];
-        if (!aside[i] && from != to) assign(e, to, from);
+        if (!aside[i] && from != to)
+            assign(e, to, from);
         else if (aside[i] && is_tile(e, to)) {
             long long bytes = (long long)cpu_tile_bytes(ir_type(e->k, to), false);
             cs_line(&e->p, "__builtin_memcpy(%s, %s, %lld);", cs_name(&e->p, to), aside[i], bytes);
-        } else if (aside[i]) cs_line(&e->p, "%s = %s;", cs_name(&e->p, to), aside[i]);
+        } else if (aside[i])
+            cs_line(&e->p, "%s = %s;", cs_name(&e->p, to), aside[i]);
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- control */
+/* --- control --- */
 
 static void emit_for(Emit *e, Op *op) {
     Region *body = op->regions[0];
@@ -99,7 +109,8 @@ static void emit_while(Emit *e, Op *op) {
     }
     cs_open(&e->p, "for (;;)");
     cpu_emit_ops(e, test);
-    for (int i = 0; i < op->result_count; i++) assign(e, body->args[i], test->last->operands[1 + i]);
+    for (int i = 0; i < op->result_count; i++)
+        assign(e, body->args[i], test->last->operands[1 + i]);
     cs_line(&e->p, "if (!%s) break;", cs_ref(&e->p, test->last->operands[0]));
     cpu_emit_ops(e, body);
     for (int i = 0; i < op->result_count; i++) assign(e, test->args[i], body->last->operands[i]);
@@ -112,10 +123,13 @@ static void emit_if(Emit *e, Op *op) {
         Region *branch = op->regions[r];
         bool empty = branch->first == branch->last && !op->result_count;
         if (r && empty) break;
-        if (r) cs_reopen(&e->p, "else");
-        else cs_open(&e->p, "if (%s)", cs_ref(&e->p, op->operands[0]));
+        if (r)
+            cs_reopen(&e->p, "else");
+        else
+            cs_open(&e->p, "if (%s)", cs_ref(&e->p, op->operands[0]));
         cpu_emit_ops(e, branch);
-        for (int i = 0; i < op->result_count; i++) assign(e, op->results[i], branch->last->operands[i]);
+        for (int i = 0; i < op->result_count; i++)
+            assign(e, op->results[i], branch->last->operands[i]);
     }
     cs_close(&e->p);
 }
@@ -124,34 +138,41 @@ static void emit_parallel(Emit *e, Op *op) {
     Region *body = op->regions[0];
     for (int i = 0; i < op->operand_count; i++) {
         const char *name = cs_name(&e->p, body->args[i]);
-        cs_open(&e->p, "for (%s %s = 0; %s < %s; %s++)", elem_info[ir_type(e->k, body->args[i])->elem].text, name, name,
-               cs_ref(&e->p, op->operands[i]), name);
+        cs_open(&e->p, "for (%s %s = 0; %s < %s; %s++)",
+                elem_info[ir_type(e->k, body->args[i])->elem].text, name, name,
+                cs_ref(&e->p, op->operands[i]), name);
     }
     cpu_emit_ops(e, body);
     for (int i = 0; i < op->operand_count; i++) cs_close(&e->p);
 }
 
-/* ----------------------------------------------------------------------------------------------------- statements */
+/* --- statements --- */
 
 static void emit_part(Emit *e, Op *op) {
     const TensorText *t = cpu_tensor(e, op->operands[0]);
     int d = (int)op_int(op, AT_DIM, 0);
     const char *extent = t->extent[d] ? t->extent[d] : "9223372036854775807LL";
-    e->p.names[op->results[0]] = op->code == OP_BASE ? t->base : op->code == OP_EXTENT ? extent : t->stride[d];
+    e->p.names[op->results[0]] = op->code == OP_BASE     ? t->base
+                                 : op->code == OP_EXTENT ? extent
+                                                         : t->stride[d];
 }
 
-/* An inlinable op at its place: a scalar is computed; a tile only if the plan put it into memory. */
+/* An inlinable op at its place: a scalar is computed; a tile only if the plan put it into memory.
+ */
 static void emit_pure(Emit *e, Op *op) {
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
     const Placed *placed = cpu_placed(&e->plan, result);
-    if (op->code == OP_TLOAD && type->rank == 0) cpu_scalar_tload(e, op);
-    else if (type->rank == 0) cpu_emit_scalar(e, op);
+    if (op->code == OP_TLOAD && type->rank == 0)
+        cpu_scalar_tload(e, op);
+    else if (type->rank == 0)
+        cpu_emit_scalar(e, op);
     else if (placed->roots.count || op->result_count > 1) {
         if (op->code == OP_TLOAD) cpu_box(e, op);
         for (int i = 0; i < op->result_count && placed->storage == STORAGE_MEMORY; i++) {
             cpu_declare(e, op->results[i]);
-            cpu_fill(e, cs_name(&e->p, op->results[i]), cpu_placed(&e->plan, op->results[i])->wide, op->results[i]);
+            cpu_fill(e, cs_name(&e->p, op->results[i]), cpu_placed(&e->plan, op->results[i])->wide,
+                     op->results[i]);
         }
     }
 }
@@ -159,27 +180,33 @@ static void emit_pure(Emit *e, Op *op) {
 static void emit_buffer(Emit *e, Op *op) {
     Ref result = op->results[0];
     const Value *value = ir_value(e->k, result);
-    e->p.names[result] = cpu_memory(e, value->type, false, cpu_placed(&e->plan, result)->block, value->name);
+    e->p.names[result] =
+        cpu_memory(e, value->type, false, cpu_placed(&e->plan, result)->block, value->name);
 }
 
 static void emit_op(Emit *e, Op *op) {
     switch (op->code) {
     case OP_PROGRAM_ID: e->p.names[op->results[0]] = e->pid[op_int(op, AT_DIM, 0)]; return;
     case OP_NUM_PROGRAMS:
-        e->p.names[op->results[0]] = arena_printf(e->arena, "launch->grid[%d]", (int)op_int(op, AT_DIM, 0));
+        e->p.names[op->results[0]] =
+            arena_printf(e->arena, "launch->grid[%d]", (int)op_int(op, AT_DIM, 0));
         return;
     case OP_TENSOR: cpu_emit_tensor(e, op); return;
-    case OP_EXTENT: case OP_STRIDE: case OP_BASE: emit_part(e, op); return;
+    case OP_EXTENT:
+    case OP_STRIDE:
+    case OP_BASE: emit_part(e, op); return;
     case OP_REDUCE: cpu_emit_reduce(e, op); return;
     case OP_SCAN: cpu_emit_scan(e, op); return;
     case OP_SORT: cpu_emit_sort(e, op); return;
     case OP_HISTOGRAM: cpu_emit_histogram(e, op); return;
     case OP_DOT: cpu_emit_dot(e, op); return;
-    case OP_CAT: case OP_INSERT: cpu_emit_pieces(e, op); return;
+    case OP_CAT:
+    case OP_INSERT: cpu_emit_pieces(e, op); return;
     case OP_STORE: cpu_emit_store(e, op); return;
     case OP_TSTORE: cpu_emit_tstore(e, op); return;
     case OP_BSTORE: cpu_emit_bstore(e, op); return;
-    case OP_ATOMIC: case OP_ATOMIC_CAS: cpu_emit_atomic(e, op); return;
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS: cpu_emit_atomic(e, op); return;
     case OP_TATOMIC: cpu_emit_tatomic(e, op); return;
     case OP_FENCE: cs_line(&e->p, "__atomic_thread_fence(5);"); return;
     case OP_BUF: emit_buffer(e, op); return;
@@ -188,19 +215,28 @@ static void emit_op(Emit *e, Op *op) {
     case OP_IF: emit_if(e, op); return;
     case OP_PARALLEL: emit_parallel(e, op); return;
     case OP_ASSERT: cpu_emit_assert(e, op); return;
-    case OP_ASSUME: case OP_REQUIRE: case OP_RETURN: return;
+    case OP_ASSUME:
+    case OP_REQUIRE:
+    case OP_RETURN: return;
     case OP_SYNC: /* one thread runs the program, so all its workers are always together */
         if (op_word(op, AT_UNIT, UNIT_BLOCK) == UNIT_GRID)
             cpu_unsupported(e, op, "programs of a grid cannot wait for each other here");
         return;
-    case OP_SPMD: case OP_BAR: case OP_BAR_ARRIVE: case OP_BAR_EXPECT: case OP_BAR_WAIT: case OP_ASYNC_COPY:
+    case OP_SPMD:
+    case OP_BAR:
+    case OP_BAR_ARRIVE:
+    case OP_BAR_EXPECT:
+    case OP_BAR_WAIT:
+    case OP_ASYNC_COPY:
         cpu_unsupported(e, op, "code for single workers runs on interp and cuda only");
         return;
     case OP_PRINT: cpu_unsupported(e, op, "kernels print on target interp only"); return;
     default: break;
     }
-    if (cpu_is_inlinable(op->code)) emit_pure(e, op);
-    else cpu_unsupported(e, op, "this target has no code for it");
+    if (cpu_is_inlinable(op->code))
+        emit_pure(e, op);
+    else
+        cpu_unsupported(e, op, "this target has no code for it");
 }
 
 void cpu_emit_ops(Emit *e, Region *region) {
@@ -210,7 +246,7 @@ void cpu_emit_ops(Emit *e, Region *region) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- entry */
+/* --- entry --- */
 
 static const char *scalar_argument(Emit *e, const Type *type, int slot) {
     const char *word = arena_printf(e->arena, "args[%d]", slot);
@@ -232,12 +268,13 @@ static void emit_parameter(Emit *e, Ref arg, int *slot) {
     }
     TensorText *t = ARENA_NEW(e->arena, TensorText);
     t->base = name;
-    cs_line(&e->p, "%s *const %s = (%s *)args[%d];", cs_memory_type(type->elem), name, cs_memory_type(type->elem), *slot);
+    cs_line(&e->p, "%s *const %s = (%s *)args[%d];", cs_memory_type(type->elem), name,
+            cs_memory_type(type->elem), *slot);
     for (int d = 0; d < type->rank; d++) {
         t->extent[d] = cs_fresh(&e->p, arena_printf(e->arena, "%s_e%d", name, d));
         t->stride[d] = cs_fresh(&e->p, arena_printf(e->arena, "%s_s%d", name, d));
-        cs_line(&e->p, "const i64 %s = (i64)args[%d], %s = (i64)args[%d];", t->extent[d], *slot + 1 + d, t->stride[d],
-               *slot + 1 + type->rank + d);
+        cs_line(&e->p, "const i64 %s = (i64)args[%d], %s = (i64)args[%d];", t->extent[d],
+                *slot + 1 + d, t->stride[d], *slot + 1 + type->rank + d);
     }
     *slot += 1 + 2 * type->rank;
     map_put_number(&e->tensors, e->arena, arg, t);

@@ -1,9 +1,11 @@
 /* cpu_expr.c: loop nests, and the C expression of one element of a tile.
  *
- * A Nest is the loops over the index space of one op. cpu_element asks for an element of a tile at given indices: a tile in
- * memory is read there, an inline one is computed from its operands' elements, down to loads and scalars. Each step becomes
- * a `const` in the body of the outermost loop that knows its indices, so what depends on the row alone is computed once a
- * row; equal elements at equal indices are computed once. Shape ops only change indices and leave no trace in the code.
+ * A Nest is the loops over the index space of one op. cpu_element asks for an element of a tile
+ * at given indices: a tile in memory is read there, an inline one is computed from its operands'
+ * elements, down to loads and scalars. Each step becomes a `const` in the body of the outermost
+ * loop that knows its indices, so what depends on the row alone is computed once a row; equal
+ * elements at equal indices are computed once. Shape ops only change indices and leave no trace
+ * in the code.
  *
  *     for (i64 i0 = 0; i0 < 16; i0++) {
  *         const f32 m = mx[i0];                       depth 1
@@ -13,7 +15,7 @@
 
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------- small helpers */
+/* --- small helpers --- */
 
 const char *cpu_zero(const Type *type) {
     if (type->pointer) return "0";
@@ -33,7 +35,7 @@ const char *cpu_memory(Emit *e, const Type *type, bool wide, int block, const ch
                                      : cs_memory_type(type->elem);
     const char *gap = type->pointer ? "" : " ";
     cs_line(&e->p, "%s%s*const %s = (%s%s*)(scratch + %lld);", elem, gap, name, elem, gap,
-           (long long)e->plan.blocks.at[block].offset);
+            (long long)e->plan.blocks.at[block].offset);
     return name;
 }
 
@@ -43,7 +45,7 @@ void cpu_declare(Emit *e, Ref tile) {
     e->p.names[tile] = cpu_memory(e, value->type, placed->wide, placed->block, value->name);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- nests */
+/* --- nests --- */
 
 void nest_begin(Emit *e, Nest *nest, const Type *shape) {
     static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
@@ -81,9 +83,11 @@ void nest_end(Emit *e, Nest *nest, bool vector) {
         if (nest->index[d].depth || nest->lo[d]) {
             const char *name = nest->index[d].depth ? nest->index[d].text : cs_fresh(&e->p, "once");
             const char *lo = nest->lo[d] ? nest->lo[d] : "0";
-            const char *hi = nest->hi[d] ? nest->hi[d] : cs_integer(e->arena, EL_I32, nest->extent[d]);
+            const char *hi =
+                nest->hi[d] ? nest->hi[d] : cs_integer(e->arena, EL_I32, nest->extent[d]);
             bool mark = vector && d == innermost;
-            cs_open(&e->p, "%sfor (i64 %s = %s; %s < %s; %s++)", mark ? "TW_VECTOR " : "", name, lo, name, hi, name);
+            cs_open(&e->p, "%sfor (i64 %s = %s; %s < %s; %s++)", mark ? "TW_VECTOR " : "", name, lo,
+                    name, hi, name);
             opened++;
         }
         put_body(e, &nest->body[d + 1]);
@@ -91,7 +95,7 @@ void nest_end(Emit *e, Nest *nest, bool vector) {
     while (opened--) cs_close(&e->p);
 }
 
-/* -------------------------------------------------------------------------------------------------------- indices */
+/* --- indices --- */
 
 static int deepest(const Ix *index, int rank) {
     int depth = 0;
@@ -100,7 +104,9 @@ static int deepest(const Ix *index, int rank) {
     return depth;
 }
 
-static bool is_zero(const char *text) { return strcmp(text, "0") == 0; }
+static bool is_zero(const char *text) {
+    return strcmp(text, "0") == 0;
+}
 
 /* The row-major number of the element. */
 static Ix linear(Emit *e, const Type *type, const Ix *index) {
@@ -109,8 +115,10 @@ static Ix linear(Emit *e, const Type *type, const Ix *index) {
     for (int d = 0; d < type->rank; d++) {
         stride /= type->extent[d];
         if (is_zero(index[d].text)) continue;
-        if (stride == 1) text_add(&t, "%s%s", t.length ? " + " : "", index[d].text);
-        else text_add(&t, "%s%s * %lld", t.length ? " + " : "", index[d].text, (long long)stride);
+        if (stride == 1)
+            text_add(&t, "%s%s", t.length ? " + " : "", index[d].text);
+        else
+            text_add(&t, "%s%s * %lld", t.length ? " + " : "", index[d].text, (long long)stride);
     }
     return (Ix){t.length ? t.at : "0", deepest(index, type->rank)};
 }
@@ -122,22 +130,29 @@ const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *i
 }
 
 /* A new constant in the body at that depth. */
-static Ix name_it(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint) {
+static Ix name_it(Emit *e, Nest *nest, const char *type, const char *text, int depth,
+                  const char *hint) {
     const char *name = cs_fresh(&e->p, hint);
     nest_add(e, nest, depth, "%s = %s;", cs_constant(&e->p, type, name), text);
     return (Ix){name, depth};
 }
 
-/* Indices of a reshape's operand for indices of its result. Extents of 1 come and go freely; else by number. */
-static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to, const Ix *index, Ix *out) {
+/* Indices of a reshape's operand for indices of its result. Extents of 1 come and go freely; else
+ * by number. */
+static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to, const Ix *index,
+                          Ix *out) {
     int d = 0, t = 0;
     bool direct = true;
     for (int o = 0; o < from->rank; o++) out[o] = (Ix){"0", 0};
     while (direct && (d < from->rank || t < to->rank)) {
-        if (d < from->rank && from->extent[d] == 1) d++;
-        else if (t < to->rank && to->extent[t] == 1) t++;
-        else if (d < from->rank && t < to->rank && from->extent[d] == to->extent[t]) out[d++] = index[t++];
-        else direct = false;
+        if (d < from->rank && from->extent[d] == 1)
+            d++;
+        else if (t < to->rank && to->extent[t] == 1)
+            t++;
+        else if (d < from->rank && t < to->rank && from->extent[d] == to->extent[t])
+            out[d++] = index[t++];
+        else
+            direct = false;
     }
     if (direct) return;
     Ix number = linear(e, to, index);
@@ -145,10 +160,13 @@ static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to,
     int64_t stride = ty_elements(from);
     for (int o = 0; o < from->rank; o++) {
         stride /= from->extent[o];
-        const char *high = stride == 1 ? number.text : arena_printf(e->arena, "%s / %lld", number.text, (long long)stride);
+        const char *high =
+            stride == 1 ? number.text
+                        : arena_printf(e->arena, "%s / %lld", number.text, (long long)stride);
         bool top = stride * from->extent[o] == ty_elements(from);
-        const char *text = top ? arena_printf(e->arena, "(%s)", high)
-                               : arena_printf(e->arena, "(%s %% %lld)", high, (long long)from->extent[o]);
+        const char *text =
+            top ? arena_printf(e->arena, "(%s)", high)
+                : arena_printf(e->arena, "(%s %% %lld)", high, (long long)from->extent[o]);
         out[o] = from->extent[o] == 1 ? (Ix){"0", 0} : (Ix){text, number.depth};
     }
 }
@@ -161,7 +179,7 @@ static Ix add_offset(Emit *e, Ix index, Ref offset) {
     return (Ix){arena_printf(e->arena, "((i64)%s + %s)", text, index.text), index.depth};
 }
 
-/* -------------------------------------------------------------------------------------------------------- elements */
+/* --- elements --- */
 
 static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index);
 
@@ -169,7 +187,8 @@ static Ix read_memory(Emit *e, Nest *nest, Ref tile, const Ix *index) {
     const Type *type = ir_type(e->k, tile);
     int depth = 0;
     const char *slot = cpu_slot(e, type, cs_name(&e->p, tile), index, &depth);
-    if (!type->pointer && !cpu_placed(&e->plan, tile)->wide) slot = cs_unpack(&e->p, type->elem, slot);
+    if (!type->pointer && !cpu_placed(&e->plan, tile)->wide)
+        slot = cs_unpack(&e->p, type->elem, slot);
     return name_it(e, nest, cs_value_type(&e->p, type), slot, depth, ir_value(e->k, tile)->name);
 }
 
@@ -202,7 +221,9 @@ static const char *bits_inside(Emit *e, Elem elem, const char *text) {
     while (length > 2 && text[0] == '(' && text[length - 1] == ')') text++, length -= 2;
     const char *unpack = cs_unpack(&e->p, elem, "");
     size_t head = strlen(unpack);
-    if (head < 3 || unpack[head - 2] != '(' || length <= head || strncmp(text, unpack, head - 1) != 0) return NULL;
+    if (head < 3 || unpack[head - 2] != '(' || length <= head ||
+        strncmp(text, unpack, head - 1) != 0)
+        return NULL;
     int open = 0;
     for (size_t i = head - 2; i < length; i++) { /* the parenthesis must close at the very end */
         open += (text[i] == '(') - (text[i] == ')');
@@ -228,10 +249,14 @@ static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const
     const char *text = cs_elementwise(&e->p, op, args);
     const Type *type = ir_type(e->k, tile);
     const char *bits = type->pointer ? NULL : bits_inside(e, type->elem, text);
-    if (!bits) return name_it(e, nest, cs_value_type(&e->p, type), text, depth, ir_value(e->k, tile)->name);
+    if (!bits)
+        return name_it(e, nest, cs_value_type(&e->p, type), text, depth,
+                       ir_value(e->k, tile)->name);
     /* A rounded small float: its bits get a name too, so that a store need not round again. */
-    Ix packed = name_it(e, nest, cs_memory_type(type->elem), bits, depth, ir_value(e->k, tile)->name);
-    Ix x = name_it(e, nest, "f32", cs_unpack(&e->p, type->elem, packed.text), depth, ir_value(e->k, tile)->name);
+    Ix packed =
+        name_it(e, nest, cs_memory_type(type->elem), bits, depth, ir_value(e->k, tile)->name);
+    Ix x = name_it(e, nest, "f32", cs_unpack(&e->p, type->elem, packed.text), depth,
+                   ir_value(e->k, tile)->name);
     map_set(&e->packed, e->arena, x.text, (void *)(uintptr_t)packed.text);
     return x;
 }
@@ -242,15 +267,17 @@ static Ix compute_load(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *in
     int depth = p.depth;
     const char *form = op_flag(op, AT_VOLATILE) ? "*(const volatile %s *)%s" : "*(const %s *)%s";
     const char *text = cs_unpack(&e->p, type->elem,
-                                arena_printf(e->arena, form, cs_memory_type(type->elem), p.text));
+                                 arena_printf(e->arena, form, cs_memory_type(type->elem), p.text));
     if (op->operand_count > 1 && op->operands[1]) {
         Ix mask = cpu_operand(e, nest, op->operands[1], index), other = {cpu_zero(type), 0};
-        if (op->operand_count > 2 && op->operands[2]) other = cpu_operand(e, nest, op->operands[2], index);
+        if (op->operand_count > 2 && op->operands[2])
+            other = cpu_operand(e, nest, op->operands[2], index);
         if (mask.depth > depth) depth = mask.depth;
         if (other.depth > depth) depth = other.depth;
         text = arena_printf(e->arena, "%s ? %s : %s", mask.text, text, other.text);
     }
-    return name_it(e, nest, cs_register_type(&e->p, type->elem), text, depth, ir_value(e->k, tile)->name);
+    return name_it(e, nest, cs_register_type(&e->p, type->elem), text, depth,
+                   ir_value(e->k, tile)->name);
 }
 
 static Ix compute_bload(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
@@ -263,8 +290,8 @@ static Ix compute_bload(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *i
         at[d] = add_offset(e, d < lead ? (Ix){"0", 0} : index[d - lead], offsets.at[d]);
     int depth = 0;
     const char *slot = cpu_slot(e, whole, cs_name(&e->p, buffer), at, &depth);
-    return name_it(e, nest, cs_register_type(&e->p, type->elem), cs_unpack(&e->p, type->elem, slot), depth,
-                   ir_value(e->k, tile)->name);
+    return name_it(e, nest, cs_register_type(&e->p, type->elem), cs_unpack(&e->p, type->elem, slot),
+                   depth, ir_value(e->k, tile)->name);
 }
 
 static Ix compute_gather(Emit *e, Nest *nest, const Op *op, const Ix *index) {
@@ -273,9 +300,10 @@ static Ix compute_gather(Emit *e, Nest *nest, const Op *op, const Ix *index) {
     Ix where = cpu_element(e, nest, op->operands[1], index), at[MAX_RANK];
     memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
     const char *top = cs_integer(e->arena, EL_I64, type->extent[axis] - 1);
-    at[axis] = name_it(e, nest, "i64",
-                       arena_printf(e->arena, "tw_min_i64(tw_max_i64((i64)%s, 0), %s)", where.text, top),
-                       where.depth, "where");
+    at[axis] =
+        name_it(e, nest, "i64",
+                arena_printf(e->arena, "tw_min_i64(tw_max_i64((i64)%s, 0), %s)", where.text, top),
+                where.depth, "where");
     return cpu_element(e, nest, op->operands[0], at);
 }
 
@@ -283,7 +311,8 @@ static Ix compute_join(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *in
     int rank = ir_type(e->k, op->operands[0])->rank;
     Ix last = index[rank];
     if (is_zero(last.text)) return cpu_element(e, nest, op->operands[0], index);
-    Ix x = cpu_element(e, nest, op->operands[0], index), y = cpu_element(e, nest, op->operands[1], index);
+    Ix x = cpu_element(e, nest, op->operands[0], index),
+       y = cpu_element(e, nest, op->operands[1], index);
     int depth = x.depth > y.depth ? x.depth : y.depth;
     if (last.depth > depth) depth = last.depth;
     const char *text = arena_printf(e->arena, "%s ? %s : %s", last.text, y.text, x.text);
@@ -300,8 +329,9 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
     case OP_UNDEF: return (Ix){cpu_zero(type), 0};
     case OP_IOTA: {
         int64_t begin = op_int(op, AT_BEGIN, 0);
-        const char *text = begin ? arena_printf(e->arena, "(i32)(%s + (%lld))", index[0].text, (long long)begin)
-                                 : arena_printf(e->arena, "(i32)%s", index[0].text);
+        const char *text =
+            begin ? arena_printf(e->arena, "(i32)(%s + (%lld))", index[0].text, (long long)begin)
+                  : arena_printf(e->arena, "(i32)%s", index[0].text);
         return name_it(e, nest, "i32", text, index[0].depth, ir_value(e->k, tile)->name);
     }
     case OP_EXPAND:
@@ -310,13 +340,16 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
         return cpu_element(e, nest, x, at);
     case OP_BROADCAST:
     case OP_CONVERT: return cpu_operand(e, nest, x, index);
-    case OP_RESHAPE: reshape_index(e, nest, from, type, index, at); return cpu_element(e, nest, x, at);
+    case OP_RESHAPE:
+        reshape_index(e, nest, from, type, index, at);
+        return cpu_element(e, nest, x, at);
     case OP_PERMUTE:
         for (int d = 0; d < type->rank; d++) at[op_attr(op, AT_DIMS)->list.at[d]] = index[d];
         return cpu_element(e, nest, x, at);
     case OP_FLIP:
         memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
-        at[axis].text = arena_printf(e->arena, "(%lld - %s)", (long long)type->extent[axis] - 1, index[axis].text);
+        at[axis].text = arena_printf(e->arena, "(%lld - %s)", (long long)type->extent[axis] - 1,
+                                     index[axis].text);
         return cpu_element(e, nest, x, at);
     case OP_JOIN: return compute_join(e, nest, tile, op, index);
     case OP_SPLIT:
@@ -344,11 +377,12 @@ void cpu_emit_scalar(Emit *e, Op *op) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ into memory */
+/* --- into memory --- */
 
 const char *cpu_pack_for(Emit *e, Ref tile, const char *value) {
     const Type *type = ir_type(e->k, tile);
-    return type->pointer || cpu_placed(&e->plan, tile)->wide ? value : cpu_pack(e, type->elem, value);
+    return type->pointer || cpu_placed(&e->plan, tile)->wide ? value
+                                                             : cpu_pack(e, type->elem, value);
 }
 
 static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fast) {
@@ -356,11 +390,13 @@ static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fa
     Nest nest;
     nest_begin(e, &nest, type);
     nest.fast = fast;
-    /* The tile itself may be planned as memory: that is what is filled here, so its op is computed. */
+    /* The tile itself may be planned as memory: that is what is filled here, so its op is
+     * computed. */
     const Value *value = ref_is_value(tile) ? ir_value(e->k, tile) : NULL;
     bool own = value && value->op && cpu_placed(&e->plan, tile)->storage == STORAGE_MEMORY &&
                cpu_is_inlinable(value->op->code) && pointer == e->p.names[tile];
-    Ix x = own ? compute(e, &nest, tile, value->op, nest.index) : cpu_element(e, &nest, tile, nest.index);
+    Ix x = own ? compute(e, &nest, tile, value->op, nest.index)
+               : cpu_element(e, &nest, tile, nest.index);
     const char *slot = cpu_slot(e, type, pointer, nest.index, NULL);
     nest_add(e, &nest, nest.rank, "%s = %s;", slot,
              wide || type->pointer ? x.text : cpu_pack(e, type->elem, x.text));
@@ -375,5 +411,6 @@ void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile) {
         cs_reopen(&e->p, "else");
         fill_once(e, pointer, wide, tile, false);
         cs_close(&e->p);
-    } else fill_once(e, pointer, wide, tile, true);
+    } else
+        fill_once(e, pointer, wide, tile, true);
 }

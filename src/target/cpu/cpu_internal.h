@@ -1,15 +1,16 @@
 /* cpu_internal.h: what the files of the CPU emitter share.
  *
- *     cpu_plan.c    where every tile lives: nowhere (computed where it is used), or in scratch memory, and at which offset
+ *     cpu_plan.c    where every tile lives: nowhere (computed where it is used), or in scratch
  *     cpu_expr.c    the C expression of one element of a tile, for given indices; loop nests
  *     cpu_box.c     boxes of global tensors: address, bounds, fill
  *     cpu_reduce.c  reduce and scan, in their stamped order
  *     cpu_loops.c   the other ops that need loops of their own: stores, dot, sort, atomics ..
  *     cpu_emit.c    statements, control flow, the entry function
  *
- * A tile that is INLINE costs nothing by itself: its expression is evaluated inside the loops of its *roots*, the ops that
- * need loops. So a chain of elementwise ops between loads and a store is one loop. A tile is put into MEMORY when
- * evaluating it where it is used would be wrong (memory changed in between) or wasteful (many roots). */
+ * A tile that is INLINE costs nothing by itself: its expression is evaluated inside the loops of
+ * its *roots*, the ops that need loops. So a chain of elementwise ops between loads and a store
+ * is one loop. A tile is put into MEMORY when evaluating it where it is used would be wrong
+ * (memory changed in between) or wasteful (many roots). */
 #ifndef TARGET_CPU_INTERNAL_H
 #define TARGET_CPU_INTERNAL_H
 #include "target/cpu/cpu_target.h"
@@ -17,7 +18,8 @@
 
 typedef enum Storage { STORAGE_NONE, STORAGE_SCALAR, STORAGE_INLINE, STORAGE_MEMORY } Storage;
 
-/* A piece of the per-thread scratch, in use from position `start` to `end` of the plan (both included). */
+/* A piece of the per-thread scratch, in use from position `start` to `end` of the plan (both
+ * included). */
 typedef struct Block {
     int64_t bytes, offset;
     int start, end;
@@ -30,38 +32,41 @@ typedef struct OpList {
 
 typedef struct Placed { /* one value */
     Storage storage;
-    int block;     /* MEMORY, and INLINE loads that may have to fall back to it; -1: none */
-    bool wide;     /* MEMORY holds register form: f32 for a small float */
-    bool cheap;    /* computing it again costs little, and touches no memory but scratch */
+    int block;  /* MEMORY, and INLINE loads that may have to fall back to it; -1: none */
+    bool wide;  /* MEMORY holds register form: f32 for a small float */
+    bool cheap; /* computing it again costs little, and touches no memory but scratch */
     int weight;
-    OpList users;  /* ops that have it as operand */
-    OpList roots;  /* ops in whose loops it is evaluated */
+    OpList users; /* ops that have it as operand */
+    OpList roots; /* ops in whose loops it is evaluated */
 } Placed;
 
 enum { MAX_TEMPS = 6 };
 typedef struct OpPlace { /* one op */
-    int first, last; /* positions: of itself, of the last op inside it */
-    int *temp;       /* blocks that only this op uses, one an operand; -1: none */
+    int first, last;     /* positions: of itself, of the last op inside it */
+    int *temp;           /* blocks that only this op uses, one an operand; -1: none */
 } OpPlace;
 
 typedef struct CpuPlan {
     Kernel *k;
     Arena *arena;
-    Placed *placed;  /* by Ref */
-    Map places;      /* Op * -> OpPlace * */
-    OpList order;    /* all ops, in order of position */
+    Placed *placed; /* by Ref */
+    Map places;     /* Op * -> OpPlace * */
+    OpList order;   /* all ops, in order of position */
     VEC(Block) blocks;
     int64_t scratch; /* bytes a thread needs */
 } CpuPlan;
 
 void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena);
 OpPlace *cpu_place(const CpuPlan *plan, const Op *op);
-static inline Placed *cpu_placed(const CpuPlan *plan, Ref r) { return &plan->placed[r]; }
-/* Is every element of `whole` computed from the element of `part` at the same place, if from `part` at all? */
+static inline Placed *cpu_placed(const CpuPlan *plan, Ref r) {
+    return &plan->placed[r];
+}
+/* Is every element of `whole` computed from the element of `part` at the same place, if from
+ * `part` at all? */
 bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part);
 bool cpu_depends(const CpuPlan *plan, Ref whole, Ref part); /* through inline values */
 bool cpu_is_inlinable(Opcode code);
-bool cpu_writes_memory(const Op *op); /* itself, or an op inside it */
+bool cpu_writes_memory(const Op *op);                     /* itself, or an op inside it */
 bool cpu_shares_block(const CpuPlan *plan, Ref a, Ref b); /* both MEMORY, in one place */
 /* Bytes of a tile in memory, or in register form. */
 int64_t cpu_tile_bytes(const Type *type, bool wide);
@@ -70,14 +75,14 @@ bool cpu_is_wide_elem(const Type *type); /* memory and register form differ */
 /* A box of a global tensor: names of the C variables that describe it. */
 typedef struct Box {
     const Type *tile;
-    const char *pointer;           /* of the element at tile index 0 (wrapped dimensions left out) */
-    const char *stride[MAX_RANK];  /* a tile axis' stride in elements */
-    bool unit;                     /* the last axis' stride is known to be 1 */
-    bool checked[MAX_RANK];        /* the axis has bounds lo, hi */
+    const char *pointer;          /* of the element at tile index 0 (wrapped dimensions left out) */
+    const char *stride[MAX_RANK]; /* a tile axis' stride in elements */
+    bool unit;                    /* the last axis' stride is known to be 1 */
+    bool checked[MAX_RANK];       /* the axis has bounds lo, hi */
     const char *lo[MAX_RANK], *hi[MAX_RANK];
     const char *wrap_offset[MAX_RANK], *wrap_extent[MAX_RANK]; /* NULL: not wrapped */
-    const char *ok;                /* NULL, or a flag: the other dimensions lie inside */
-    const char *full;              /* NULL: always; else a flag: no bound cuts, nothing wraps */
+    const char *ok;   /* NULL, or a flag: the other dimensions lie inside */
+    const char *full; /* NULL: always; else a flag: no bound cuts, nothing wraps */
 } Box;
 
 /* A global tensor: C texts. */
@@ -94,7 +99,7 @@ typedef struct Emit {
     Map boxes;   /* Op * -> Box * */
     Map tensors; /* Ref -> TensorText * */
     const char *pid[3];
-    Text helpers;     /* functions that go before the kernel */
+    Text helpers; /* functions that go before the kernel */
     Map helper_names;
     Map packed; /* name of a small float in a register -> name of its bits */
     VEC(CpuAssert) asserts;
@@ -119,7 +124,8 @@ typedef struct Nest {
 
 void nest_begin(Emit *e, Nest *nest, const Type *shape);
 /* Opens with bounds instead of 0 .. extent (NULL entries stay). */
-void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 void nest_end(Emit *e, Nest *nest, bool vector);
 /* The element of the tile at these indices, in register form; statements go into the nest. */
 Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index);
@@ -129,8 +135,10 @@ void cpu_emit_scalar(Emit *e, Op *op); /* an inlinable op whose results are scal
 /* ref[linear index] as an lvalue. */
 const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *index, int *depth);
 const char *cpu_pack(Emit *e, Elem elem, const char *value); /* register -> memory form */
-const char *cpu_pack_for(Emit *e, Ref tile, const char *value); /* register -> the form its MEMORY has */
-/* Evaluates a tile into memory; `pointer` must hold its type in memory form or, if wide, in register form. */
+const char *cpu_pack_for(Emit *e, Ref tile,
+                         const char *value); /* register -> the form its MEMORY has */
+/* Evaluates a tile into memory; `pointer` must hold its type in memory form or, if wide, in
+ * register form. */
 void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile);
 const char *cpu_zero(const Type *type);
 bool cpu_unsupported(Emit *e, const Op *op, const char *why);
@@ -149,8 +157,8 @@ const char *cpu_box_element(Emit *e, const Box *box, const Ix *index, bool fast,
 const char *cpu_box_inside(Emit *e, const Box *box, const Ix *index);
 Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index);
 void cpu_emit_tstore(Emit *e, Op *op);
-/* What must hold for the fast version of a nest that evaluates these tiles and stores to `store` (may be NULL); "" if
- * nothing, NULL if there can be none. */
+/* What must hold for the fast version of a nest that evaluates these tiles and stores to `store`
+ * (may be NULL); "" if nothing, NULL if there can be none. */
 const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store);
 void cpu_scalar_tload(Emit *e, Op *op);
 

@@ -1,8 +1,9 @@
-/* cpu_loops.c: ops that need loops of their own and are neither boxes nor reductions: scattered stores, buffers, atomics,
- * dot, cat and insert, sort, histogram, assert.
+/* cpu_loops.c: ops that need loops of their own and are neither boxes nor reductions: scattered
+ * stores, buffers, atomics, dot, cat and insert, sort, histogram, assert.
  *
- * A dot copies nothing that is there already: its operands are in memory as f32 (or f64, or integers of the sum's type)
- * because the plan put them there, the accumulator is updated in place, and tw_dot_f32 of the prelude does the rest. */
+ * A dot copies nothing that is there already: its operands are in memory as f32 (or f64, or
+ * integers of the sum's type) because the plan put them there, the accumulator is updated in
+ * place, and tw_dot_f32 of the prelude does the rest. */
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>
@@ -18,12 +19,14 @@ void cpu_emit_store(Emit *e, Op *op) {
     if (mask) {
         Ix m = cpu_operand(e, &nest, mask, nest.index);
         nest_add(e, &nest, nest.rank, "if (%s) *%s = %s;", m.text, p.text, packed);
-    } else nest_add(e, &nest, nest.rank, "*%s = %s;", p.text, packed);
+    } else
+        nest_add(e, &nest, nest.rank, "*%s = %s;", p.text, packed);
     nest_end(e, &nest, true);
 }
 
 /* Indices of a box inside something larger, for the indices of the box. */
-static void box_index(Emit *e, const Type *whole, const Type *box, RefList offsets, const Ix *index, Ix *to) {
+static void box_index(Emit *e, const Type *whole, const Type *box, RefList offsets, const Ix *index,
+                      Ix *to) {
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
         Ix inner = d < lead ? (Ix){"0", 0} : index[d - lead];
@@ -44,43 +47,53 @@ void cpu_emit_bstore(Emit *e, Op *op) {
     nest_end(e, &nest, true);
 }
 
-/* -------------------------------------------------------------------------------------------------------- atomics */
+/* --- atomics --- */
 
 static const char *bits_type(Elem elem) {
     static const char *const by_bytes[] = {0, "u8", "u16", 0, "u32", 0, 0, 0, "u64"};
     return by_bytes[elem_info[elem].bytes];
 }
 
-/* The name of a function that combines a value into memory and returns the old one; made on first use. */
+/* The name of a function that combines a value into memory and returns the old one; made on first
+ * use. */
 static const char *atomic_function(Emit *e, Word combine, Elem elem) {
-    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem), *bits = bits_type(elem);
-    const char *name = arena_printf(e->arena, "tw_atomic_%s_%s", word_info[combine].text, elem_info[elem].text);
+    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem),
+               *bits = bits_type(elem);
+    const char *name =
+        arena_printf(e->arena, "tw_atomic_%s_%s", word_info[combine].text, elem_info[elem].text);
     if (map_find(&e->helper_names, name, strlen(name))) return name;
     map_set(&e->helper_names, e->arena, name, e);
     const char *sum = cs_combine(&e->p, combine, elem, false, "old", "y");
     text_add(&e->helpers, "static %s %s(%s *p, %s y) {\n", reg, name, memory, reg);
-    text_add(&e->helpers, "    %s before = __atomic_load_n((%s *)p, 0), after;\n    %s old;\n    do {\n", bits, bits, reg);
-    text_add(&e->helpers, "        %s was;\n        __builtin_memcpy(&was, &before, sizeof was);\n", memory);
+    text_add(&e->helpers,
+             "    %s before = __atomic_load_n((%s *)p, 0), after;\n    %s old;\n    do {\n", bits,
+             bits, reg);
+    text_add(&e->helpers, "        %s was;\n        __builtin_memcpy(&was, &before, sizeof was);\n",
+             memory);
     text_add(&e->helpers, "        old = %s;\n", cs_unpack(&e->p, elem, "was"));
     text_add(&e->helpers, "        const %s now = %s;\n", memory, cs_pack(&e->p, elem, sum));
     text_add(&e->helpers, "        __builtin_memcpy(&after, &now, sizeof after);\n");
-    text_add(&e->helpers, "    } while (!__atomic_compare_exchange_n((%s *)p, &before, after, 1, 5, 5));\n", bits);
+    text_add(&e->helpers,
+             "    } while (!__atomic_compare_exchange_n((%s *)p, &before, after, 1, 5, 5));\n",
+             bits);
     text_add(&e->helpers, "    return old;\n}\n");
     return name;
 }
 
 /* The same for compare-and-swap, which compares bits. */
 static const char *swap_function(Emit *e, Elem elem) {
-    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem), *bits = bits_type(elem);
+    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem),
+               *bits = bits_type(elem);
     const char *name = arena_printf(e->arena, "tw_atomic_cas_%s", elem_info[elem].text);
     if (map_find(&e->helper_names, name, strlen(name))) return name;
     map_set(&e->helper_names, e->arena, name, e);
     text_add(&e->helpers, "static %s %s(%s *p, %s x, %s y) {\n", reg, name, memory, reg, reg);
-    text_add(&e->helpers, "    %s was = %s, now = %s;\n    %s before, after;\n", memory, cs_pack(&e->p, elem, "x"),
-             cs_pack(&e->p, elem, "y"), bits);
+    text_add(&e->helpers, "    %s was = %s, now = %s;\n    %s before, after;\n", memory,
+             cs_pack(&e->p, elem, "x"), cs_pack(&e->p, elem, "y"), bits);
     text_add(&e->helpers, "    __builtin_memcpy(&before, &was, sizeof before);\n"
                           "    __builtin_memcpy(&after, &now, sizeof after);\n");
-    text_add(&e->helpers, "    __atomic_compare_exchange_n((%s *)p, &before, after, 0, 5, 5);\n", bits);
+    text_add(&e->helpers, "    __atomic_compare_exchange_n((%s *)p, &before, after, 0, 5, 5);\n",
+             bits);
     text_add(&e->helpers, "    __builtin_memcpy(&was, &before, sizeof was);\n    return %s;\n}\n",
              cs_unpack(&e->p, elem, "was"));
     return name;
@@ -91,9 +104,11 @@ void cpu_emit_atomic(Emit *e, Op *op) {
     Ref result = op->results[0];
     const char *type = cs_register_type(&e->p, places->elem), *name = cs_name(&e->p, result);
     bool used = cpu_placed(&e->plan, result)->users.count > 0, swap = op->code == OP_ATOMIC_CAS;
-    const char *function = swap ? swap_function(e, places->elem)
-                                : atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), places->elem);
-    if (places->rank == 0) cs_line(&e->p, "%s %s = %s;", type, name, cpu_zero(ir_type(e->k, result)));
+    const char *function =
+        swap ? swap_function(e, places->elem)
+             : atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), places->elem);
+    if (places->rank == 0)
+        cs_line(&e->p, "%s %s = %s;", type, name, cpu_zero(ir_type(e->k, result)));
     else if (used) {
         cpu_declare(e, result);
         name = cs_name(&e->p, result);
@@ -108,20 +123,26 @@ void cpu_emit_atomic(Emit *e, Op *op) {
     text_add(&call, ")");
     Ref mask = swap ? REF_NONE : op_operand(op, 2);
     const char *m = mask ? cpu_operand(e, &nest, mask, nest.index).text : NULL;
-    const char *old = m ? arena_printf(e->arena, "%s ? %s : %s", m, call.at, cpu_zero(ir_type(e->k, result))) : call.at;
-    if (places->rank == 0) nest_add(e, &nest, 0, "%s = %s;", name, old);
+    const char *old =
+        m ? arena_printf(e->arena, "%s ? %s : %s", m, call.at, cpu_zero(ir_type(e->k, result)))
+          : call.at;
+    if (places->rank == 0)
+        nest_add(e, &nest, 0, "%s = %s;", name, old);
     else if (used) {
         const char *held = cs_fresh(&e->p, "old");
         nest_add(e, &nest, nest.rank, "const %s %s = %s;", type, held, old);
-        nest_add(e, &nest, nest.rank, "%s = %s;", cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL),
+        nest_add(e, &nest, nest.rank, "%s = %s;",
+                 cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL),
                  cpu_pack_for(e, result, held));
-    } else nest_add(e, &nest, nest.rank, "(void)(%s);", old);
+    } else
+        nest_add(e, &nest, nest.rank, "(void)(%s);", old);
     nest_end(e, &nest, false);
 }
 
 void cpu_emit_tatomic(Emit *e, Op *op) {
     Box *box = cpu_box(e, op);
-    const char *function = atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), box->tile->elem);
+    const char *function =
+        atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), box->tile->elem);
     if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
     Nest nest;
     nest_begin(e, &nest, box->tile);
@@ -135,7 +156,7 @@ void cpu_emit_tatomic(Emit *e, Op *op) {
     if (box->ok) cs_close(&e->p);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ dot */
+/* --- dot --- */
 
 static void fill_as(Emit *e, const char *pointer, Elem to, Ref tile) {
     const Type *type = ir_type(e->k, tile);
@@ -152,7 +173,8 @@ static const char *dot_operand(Emit *e, Op *op, int i, const Type *sum) {
     int block = cpu_place(&e->plan, op)->temp[i];
     if (block < 0) return cs_name(&e->p, op->operands[i]);
     const Type *type = ir_type(e->k, op->operands[i]);
-    const char *name = cpu_memory(e, ty_with_elem(e->k->module, type, sum->elem), false, block, i ? "b" : "a");
+    const char *name =
+        cpu_memory(e, ty_with_elem(e->k->module, type, sum->elem), false, block, i ? "b" : "a");
     fill_as(e, name, sum->elem, op->operands[i]);
     return name;
 }
@@ -167,29 +189,35 @@ void cpu_emit_dot(Emit *e, Op *op) {
         return;
     }
     cpu_declare(e, result);
-    const char *x = dot_operand(e, op, 0, sum), *y = dot_operand(e, op, 1, sum), *z = cs_name(&e->p, result);
+    const char *x = dot_operand(e, op, 0, sum), *y = dot_operand(e, op, 1, sum),
+               *z = cs_name(&e->p, result);
     if (small) {
         z = cpu_memory(e, sum, false, cpu_place(&e->plan, op)->temp[2], "sum");
         cpu_fill(e, z, true, start);
-    } else if (!cpu_shares_block(&e->plan, start, result)) cpu_fill(e, z, false, start);
+    } else if (!cpu_shares_block(&e->plan, start, result))
+        cpu_fill(e, z, false, start);
     int r = c->rank;
-    long long M = c->extent[r - 2], N = c->extent[r - 1], K = a->extent[r - 1], batch = ty_elements(c) / (M * N);
-    const char *call = arena_printf(e->arena, "tw_dot_%s(%lld, %lld, %lld", cs_memory_type(sum->elem), M, N, K);
+    long long M = c->extent[r - 2], N = c->extent[r - 1], K = a->extent[r - 1],
+              batch = ty_elements(c) / (M * N);
+    const char *call =
+        arena_printf(e->arena, "tw_dot_%s(%lld, %lld, %lld", cs_memory_type(sum->elem), M, N, K);
     if (batch > 1) {
         cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", batch);
-        cs_line(&e->p, "%s, %s + o * %lld, %lld, %s + o * %lld, %lld, %s + o * %lld, %lld);", call, x, M * K, K, y, K * N,
-               N, z, M * N, N);
+        cs_line(&e->p, "%s, %s + o * %lld, %lld, %s + o * %lld, %lld, %s + o * %lld, %lld);", call,
+                x, M * K, K, y, K * N, N, z, M * N, N);
         cs_close(&e->p);
-    } else cs_line(&e->p, "%s, %s, %lld, %s, %lld, %s, %lld);", call, x, K, y, N, z, N);
+    } else
+        cs_line(&e->p, "%s, %s, %lld, %s, %lld, %s, %lld);", call, x, K, y, N, z, N);
     if (small) {
         cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(c));
-        cs_line(&e->p, "%s[r] = %s;", cs_name(&e->p, result), cs_pack(&e->p, c->elem, arena_printf(e->arena, "%s[r]", z)));
+        cs_line(&e->p, "%s[r] = %s;", cs_name(&e->p, result),
+                cs_pack(&e->p, c->elem, arena_printf(e->arena, "%s[r]", z)));
         cs_close(&e->p);
     }
     e->uses_dot = true;
 }
 
-/* --------------------------------------------------------------------------------------------------- cat and insert */
+/* --- cat and insert --- */
 
 static void copy_piece(Emit *e, Ref whole, Ref piece, const Ix *offsets) {
     const Type *type = ir_type(e->k, piece), *to_type = ir_type(e->k, whole);
@@ -197,7 +225,8 @@ static void copy_piece(Emit *e, Ref whole, Ref piece, const Ix *offsets) {
     nest_begin(e, &nest, type);
     Ix x = cpu_element(e, &nest, piece, nest.index), to[MAX_RANK];
     for (int d = 0; d < type->rank; d++)
-        to[d] = (Ix){arena_printf(e->arena, "(%s + %s)", offsets[d].text, nest.index[d].text), nest.index[d].depth};
+        to[d] = (Ix){arena_printf(e->arena, "(%s + %s)", offsets[d].text, nest.index[d].text),
+                     nest.index[d].depth};
     const char *slot = cpu_slot(e, to_type, cs_name(&e->p, whole), to, NULL);
     nest_add(e, &nest, nest.rank, "%s = %s;", slot, cpu_pack_for(e, whole, x.text));
     nest_end(e, &nest, true);
@@ -227,7 +256,7 @@ void cpu_emit_pieces(Emit *e, Op *op) {
     copy_piece(e, result, op_operand(op, 1), offsets);
 }
 
-/* ------------------------------------------------------------------------------------------------ sort, histogram .. */
+/* --- sort, histogram .. --- */
 
 void cpu_emit_sort(Emit *e, Op *op) {
     Ref result = op->results[0];
@@ -243,10 +272,12 @@ void cpu_emit_sort(Emit *e, Op *op) {
     cpu_fill(e, t, true, op->operands[0]);
     cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", all / (n * inner));
     if (inner == 1) {
-        cs_line(&e->p, "%s(%s + o * %lld, %s + %lld, %lld, %d);", function, t, n, t, all, n, descending);
+        cs_line(&e->p, "%s(%s + o * %lld, %s + %lld, %lld, %d);", function, t, n, t, all, n,
+                descending);
     } else {
         cs_open(&e->p, "for (i64 j = 0; j < %lld; j++)", inner);
-        cs_line(&e->p, "%s *const line = %s + %lld, *const column = %s + o * %lld + j;", reg, t, all, t, n * inner);
+        cs_line(&e->p, "%s *const line = %s + %lld, *const column = %s + o * %lld + j;", reg, t,
+                all, t, n * inner);
         cs_line(&e->p, "for (i64 r = 0; r < %lld; r++) line[r] = column[r * %lld];", n, inner);
         cs_line(&e->p, "%s(line, line + %lld, %lld, %d);", function, n, n, descending);
         cs_line(&e->p, "for (i64 r = 0; r < %lld; r++) column[r * %lld] = line[r];", n, inner);
@@ -254,7 +285,8 @@ void cpu_emit_sort(Emit *e, Op *op) {
     }
     cs_close(&e->p);
     cs_open(&e->p, "for (i64 r = 0; r < %lld; r++)", all);
-    cs_line(&e->p, "%s[r] = %s;", name, cpu_pack_for(e, result, arena_printf(e->arena, "%s[r]", t)));
+    cs_line(&e->p, "%s[r] = %s;", name,
+            cpu_pack_for(e, result, arena_printf(e->arena, "%s[r]", t)));
     cs_close(&e->p);
     e->uses_sort = true;
 }
@@ -268,7 +300,8 @@ void cpu_emit_histogram(Emit *e, Op *op) {
     Nest nest;
     nest_begin(e, &nest, ir_type(e->k, op->operands[0]));
     Ix x = cpu_element(e, &nest, op->operands[0], nest.index);
-    nest_add(e, &nest, nest.rank, "if (%s >= 0 && (u64)%s < %lld) %s[%s]++;", x.text, x.text, bins, name, x.text);
+    nest_add(e, &nest, nest.rank, "if (%s >= 0 && (u64)%s < %lld) %s[%s]++;", x.text, x.text, bins,
+             name, x.text);
     nest_end(e, &nest, false);
 }
 

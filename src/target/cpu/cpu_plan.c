@@ -1,13 +1,17 @@
 /* cpu_plan.c: where every tile of a kernel lives, and how the scratch memory is shared out.
  *
  * 1. All ops get positions, values their users.
- * 2. From the last op to the first, each tile is made INLINE or MEMORY. A tile's *roots* are the ops in whose loops it is
- *    evaluated: a user that is no inline op, or the roots of an inline user. So roots are known when a tile is decided.
- * 3. MEMORY tiles get blocks. A loop's carried value, its result, and (where nothing still reads them) its initial and its
- *    yielded value share one block, so an accumulator is updated in place.
+ * 2. From the last op to the first, each tile is made INLINE or MEMORY. A tile's *roots* are the
+ *    ops in whose loops it is evaluated: a user that is no inline op, or the roots of an inline
+ *    user. So roots are known when a tile is decided.
+ * 3. MEMORY tiles get blocks. A loop's carried value, its result, and (where nothing still reads
+ *    them) its initial and its yielded value share one block, so an accumulator is updated in
+ *    place.
  * 4. Blocks whose times of use do not meet share bytes.
  *
- *     %acc = for .. (%c = %z) { .. %c1 = dot %a, %b, %c ; yield %c1 }      z INLINE; c, c1, acc one block */
+ *     %acc = for .. (%c = %z) { .. %c1 = dot %a, %b, %c ; yield %c1 }
+ *
+ * Here z is INLINE, and c, c1 and acc share one block. */
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>
@@ -20,9 +24,22 @@ OpPlace *cpu_place(const CpuPlan *plan, const Op *op) {
 
 bool cpu_is_inlinable(Opcode code) {
     switch (code) {
-    case OP_SPLAT: case OP_IOTA: case OP_UNDEF: case OP_EXPAND: case OP_BROADCAST: case OP_RESHAPE:
-    case OP_PERMUTE: case OP_FLIP: case OP_JOIN: case OP_SPLIT: case OP_SLICE: case OP_GATHER:
-    case OP_LOAD: case OP_TLOAD: case OP_BLOAD: case OP_CONVERT: return true;
+    case OP_SPLAT:
+    case OP_IOTA:
+    case OP_UNDEF:
+    case OP_EXPAND:
+    case OP_BROADCAST:
+    case OP_RESHAPE:
+    case OP_PERMUTE:
+    case OP_FLIP:
+    case OP_JOIN:
+    case OP_SPLIT:
+    case OP_SLICE:
+    case OP_GATHER:
+    case OP_LOAD:
+    case OP_TLOAD:
+    case OP_BLOAD:
+    case OP_CONVERT: return true;
     default: return cs_is_elementwise(code);
     }
 }
@@ -40,7 +57,8 @@ bool cpu_writes_memory(const Op *op) {
 }
 
 bool cpu_is_wide_elem(const Type *type) {
-    return !type->pointer && (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
+    return !type->pointer &&
+           (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
 }
 
 int64_t cpu_tile_bytes(const Type *type, bool wide) {
@@ -54,7 +72,9 @@ static bool is_tile(const CpuPlan *plan, Ref r) {
     return type->kind == TY_TILE && type->rank > 0;
 }
 
-static Op *def_of(const CpuPlan *plan, Ref r) { return ir_value(plan->k, r)->op; }
+static Op *def_of(const CpuPlan *plan, Ref r) {
+    return ir_value(plan->k, r)->op;
+}
 
 static void list_add(CpuPlan *plan, OpList *list, Op *op) {
     for (size_t i = 0; i < list->count; i++)
@@ -62,7 +82,7 @@ static void list_add(CpuPlan *plan, OpList *list, Op *op) {
     *VEC_PUSH(list, plan->arena) = op;
 }
 
-/* ------------------------------------------------------------------------------------------------- 1. positions */
+/* --- 1. positions --- */
 
 static void number(CpuPlan *plan, Region *region) {
     for (Op *op = region->first; op; op = op->next) {
@@ -73,14 +93,19 @@ static void number(CpuPlan *plan, Region *region) {
         map_put_number(&plan->places, plan->arena, (uint64_t)(uintptr_t)op, place);
         *VEC_PUSH(&plan->order, plan->arena) = op;
         for (int i = 0; i < op->operand_count; i++)
-            if (ref_is_value(op->operands[i])) list_add(plan, &plan->placed[op->operands[i]].users, op);
+            if (ref_is_value(op->operands[i]))
+                list_add(plan, &plan->placed[op->operands[i]].users, op);
         for (int i = 0; i < op->region_count; i++) number(plan, op->regions[i]);
         place->last = (int)plan->order.count - 1;
     }
 }
 
-static int first_of(const CpuPlan *plan, const Op *op) { return cpu_place(plan, op)->first; }
-static int last_of(const CpuPlan *plan, const Op *op) { return cpu_place(plan, op)->last; }
+static int first_of(const CpuPlan *plan, const Op *op) {
+    return cpu_place(plan, op)->first;
+}
+static int last_of(const CpuPlan *plan, const Op *op) {
+    return cpu_place(plan, op)->last;
+}
 
 /* The op of the region that is, or holds, this op; NULL if the op is not inside. */
 static Op *op_within(Op *op, const Region *region) {
@@ -88,13 +113,30 @@ static Op *op_within(Op *op, const Region *region) {
     return op;
 }
 
-/* --------------------------------------------------------------------------------------- 2. inline or in memory */
+/* --- 2. inline or in memory --- */
 
 static bool is_costly(Opcode code) {
     switch (code) {
-    case OP_EXP: case OP_EXP2: case OP_LOG: case OP_LOG2: case OP_SQRT: case OP_RSQRT: case OP_SIN: case OP_COS:
-    case OP_TANH: case OP_ERF: case OP_MATH: case OP_DIV: case OP_REM: case OP_FLOORDIV: case OP_MOD: case OP_CDIV:
-    case OP_LOAD: case OP_TLOAD: case OP_BLOAD: case OP_GATHER: return true;
+    case OP_EXP:
+    case OP_EXP2:
+    case OP_LOG:
+    case OP_LOG2:
+    case OP_SQRT:
+    case OP_RSQRT:
+    case OP_SIN:
+    case OP_COS:
+    case OP_TANH:
+    case OP_ERF:
+    case OP_MATH:
+    case OP_DIV:
+    case OP_REM:
+    case OP_FLOORDIV:
+    case OP_MOD:
+    case OP_CDIV:
+    case OP_LOAD:
+    case OP_TLOAD:
+    case OP_BLOAD:
+    case OP_GATHER: return true;
     default: return false;
     }
 }
@@ -181,7 +223,8 @@ static Storage decide(CpuPlan *plan, Op *op, Ref v) {
     if (!op || !cpu_is_inlinable(op->code)) return STORAGE_MEMORY;
     for (size_t i = 0; i < placed->users.count; i++)
         if (user_wants_memory(plan, placed->users.at[i], v)) return STORAGE_MEMORY;
-    if (reads_memory(op)) return placed->roots.count ? decide_load(op, &placed->roots) : STORAGE_INLINE;
+    if (reads_memory(op))
+        return placed->roots.count ? decide_load(op, &placed->roots) : STORAGE_INLINE;
     if (placed->cheap) return STORAGE_INLINE;
     if (placed->roots.count > 1) return STORAGE_MEMORY;
     bool elsewhere = placed->roots.count && placed->roots.at[0]->parent != op->parent;
@@ -220,7 +263,7 @@ static void decide_all(CpuPlan *plan) {
     }
 }
 
-/* --------------------------------------------------------------------------------------------- 3. sharing blocks */
+/* --- 3. sharing blocks --- */
 
 bool cpu_depends(const CpuPlan *plan, Ref whole, Ref part) {
     if (whole == part) return true;
@@ -240,7 +283,8 @@ bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part) {
         Ref x = op->operands[i];
         if (!cpu_depends(plan, x, part)) continue;
         const Type *xt = ir_type(plan->k, x);
-        if (!elementwise || xt->rank != type->rank || memcmp(xt->extent, type->extent, sizeof xt->extent) != 0)
+        if (!elementwise || xt->rank != type->rank ||
+            memcmp(xt->extent, type->extent, sizeof xt->extent) != 0)
             return false;
         if (!cpu_same_place(plan, x, part)) return false;
     }
@@ -288,7 +332,8 @@ static void give_block(CpuPlan *plan, Ref v, int block, int start) {
 static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
     switch (op->code) {
     case OP_DOT:
-        return op->operands[0] != w && op->operands[1] != w && cpu_same_place(plan, op->operands[2], w);
+        return op->operands[0] != w && op->operands[1] != w &&
+               cpu_same_place(plan, op->operands[2], w);
     case OP_INSERT: {
         Ref part = op->operands[op->operand_count - 1];
         return cpu_same_place(plan, op->operands[0], w) && !cpu_depends(plan, part, w);
@@ -296,7 +341,8 @@ static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
     case OP_FOR:
         for (int i = 0; i < op->result_count; i++) {
             Ref initial = op->operands[3 + i];
-            bool fits = op->results[i] == v ? cpu_same_place(plan, initial, w) : !cpu_depends(plan, initial, w);
+            bool fits = op->results[i] == v ? cpu_same_place(plan, initial, w)
+                                            : !cpu_depends(plan, initial, w);
             if (!fits) return false;
         }
         return true;
@@ -324,15 +370,18 @@ static bool may_overwrite(const CpuPlan *plan, Op *op, Ref v, int block) {
         const Placed *old = &plan->placed[w];
         if (old->block != block || w == v) continue;
         const Op *maker = ir_value(plan->k, (Ref)w)->op;
-        if (maker && maker != op && is_inside(op, maker)) continue; /* result of a loop around: read after it */
+        if (maker && maker != op && is_inside(op, maker))
+            continue; /* result of a loop around: read after it */
         const Region *region = region_of(plan, (Ref)w);
         bool own_carried = loop && region->owner == loop && region == op->parent;
-        bool from_outside = loop && !own_carried && !op_within(region->owner ? region->owner : loop, loop->regions[0]) &&
+        bool from_outside = loop && !own_carried &&
+                            !op_within(region->owner ? region->owner : loop, loop->regions[0]) &&
                             region != loop->regions[0];
         for (size_t i = 0; i < old->roots.count; i++) {
             const Op *root = old->roots.at[i];
             int at = first_of(plan, root);
-            if (from_outside && at > first_of(plan, loop)) return false; /* read again in the next round */
+            if (from_outside && at > first_of(plan, loop))
+                return false; /* read again in the next round */
             if (at > now) return false;
             if (at == now && !reads_in_place(plan, op, v, (Ref)w)) return false;
         }
@@ -343,7 +392,8 @@ static bool may_overwrite(const CpuPlan *plan, Op *op, Ref v, int block) {
 /* The block in which v is wanted because the loop around it carries it on; -1: none. */
 static int wanted_block(const CpuPlan *plan, Op *op, Ref v) {
     Op *yield = op->parent->last, *owner = op->parent->owner;
-    if (!owner || owner->code != OP_FOR || yield->code != OP_YIELD || plan->placed[v].wide) return -1;
+    if (!owner || owner->code != OP_FOR || yield->code != OP_YIELD || plan->placed[v].wide)
+        return -1;
     for (int i = 0; i < yield->operand_count; i++) {
         if (yield->operands[i] != v) continue;
         int block = plan->placed[op->parent->args[1 + i]].block;
@@ -364,11 +414,13 @@ static void place_for(CpuPlan *plan, Op *op) {
         if (!is_tile(plan, result)) continue;
         int64_t bytes = cpu_tile_bytes(ir_type(plan->k, result), false);
         int block = wanted_block(plan, op, result);
-        /* The initial value's own memory goes on as the carried one if the loop is its only reader. */
+        /* The initial value's own memory goes on as the carried one if the loop is its only
+         * reader. */
         bool mine = is_tile(plan, initial) && plan->placed[initial].storage == STORAGE_MEMORY &&
                     !plan->placed[initial].wide && only_root_is(plan, initial, op) &&
                     may_overwrite(plan, op, result, plan->placed[initial].block);
-        for (int j = 0; j < op->result_count && mine; j++) mine = j == i || op->operands[3 + j] != initial;
+        for (int j = 0; j < op->result_count && mine; j++)
+            mine = j == i || op->operands[3 + j] != initial;
         Op *loop = innermost_loop(op);
         if (mine && loop && region_of(plan, initial) != op->parent) mine = false;
         if (block < 0 && mine) block = plan->placed[initial].block;
@@ -402,7 +454,9 @@ static void want_temp(CpuPlan *plan, Op *op, int n, int64_t bytes) {
 static void place_temps(CpuPlan *plan, Op *op) {
     Kernel *k = plan->k;
     switch (op->code) {
-    case OP_REDUCE: case OP_SCAN: case OP_SORT:
+    case OP_REDUCE:
+    case OP_SCAN:
+    case OP_SORT:
         for (int i = 0; i < op->operand_count; i++) {
             const Type *type = ir_type(k, op->operands[i]);
             want_temp(plan, op, i, cpu_tile_bytes(type, true) * (op->code == OP_SORT ? 2 : 1));
@@ -424,7 +478,8 @@ static void place_temps(CpuPlan *plan, Op *op) {
             Ref v = op->operands[i];
             if (!is_tile(plan, v) || cpu_shares_block(plan, v, op->parent->args[1 + i])) continue;
             for (int j = 0; j < op->operand_count; j++)
-                if (j != i && is_tile(plan, op->operands[j]) && cpu_shares_block(plan, v, op->parent->args[1 + j]) &&
+                if (j != i && is_tile(plan, op->operands[j]) &&
+                    cpu_shares_block(plan, v, op->parent->args[1 + j]) &&
                     !cpu_shares_block(plan, op->operands[j], op->parent->args[1 + j]))
                     want_temp(plan, op, i, cpu_tile_bytes(ir_type(k, v), false));
         }
@@ -435,29 +490,33 @@ static void place_temps(CpuPlan *plan, Op *op) {
 }
 
 static void place_op(CpuPlan *plan, Op *op) {
-    if (op->code == OP_FOR) place_for(plan, op);
-    else if (op->code == OP_WHILE) place_while(plan, op);
+    if (op->code == OP_FOR)
+        place_for(plan, op);
+    else if (op->code == OP_WHILE)
+        place_while(plan, op);
     for (int i = 0; i < op->result_count; i++) {
         Ref v = op->results[i];
         Placed *placed = &plan->placed[v];
         const Type *type = ir_type(plan->k, v);
         if (type->kind == TY_BUFFER) {
-            placed->block = new_block(plan, cpu_tile_bytes(type, false), first_of(plan, op), first_of(plan, op));
+            placed->block = new_block(plan, cpu_tile_bytes(type, false), first_of(plan, op),
+                                      first_of(plan, op));
             give_block(plan, v, placed->block, first_of(plan, op));
             continue;
         }
-        bool fallback = placed->storage == STORAGE_INLINE && op->code == OP_TLOAD && placed->roots.count &&
-                        placed->roots.at[0]->code == OP_TSTORE;
+        bool fallback = placed->storage == STORAGE_INLINE && op->code == OP_TLOAD &&
+                        placed->roots.count && placed->roots.at[0]->code == OP_TSTORE;
         if ((placed->storage != STORAGE_MEMORY && !fallback) || placed->block >= 0) continue;
         int block = fallback ? -1 : wanted_block(plan, op, v);
         if (block < 0)
-            block = new_block(plan, cpu_tile_bytes(type, placed->wide), first_of(plan, op), last_of(plan, op));
+            block = new_block(plan, cpu_tile_bytes(type, placed->wide), first_of(plan, op),
+                              last_of(plan, op));
         give_block(plan, v, block, first_of(plan, op));
     }
     place_temps(plan, op);
 }
 
-/* ----------------------------------------------------------------------------------------------- 4. sharing bytes */
+/* --- 4. sharing bytes --- */
 
 static void pack_blocks(CpuPlan *plan) {
     for (size_t n = 0; n < plan->blocks.count; n++) {
@@ -468,9 +527,11 @@ static void pack_blocks(CpuPlan *plan) {
             for (size_t m = 0; m < n; m++) {
                 const Block *other = &plan->blocks.at[m];
                 bool together = other->start <= block->end && block->start <= other->end;
-                bool overlap = offset < other->offset + other->bytes && other->offset < offset + block->bytes;
+                bool overlap =
+                    offset < other->offset + other->bytes && other->offset < offset + block->bytes;
                 if (!together || !overlap) continue;
-                offset = (other->offset + other->bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
+                offset =
+                    (other->offset + other->bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
                 moved = true;
             }
         }

@@ -1,13 +1,16 @@
 /* cpu_reduce.c: reduce and scan along one axis of tiles.
  *
- * The operands are evaluated into scratch, [outer, n, inner] in register form, and combined there. A float reduce carries
- * an `order`: the bits of the index along the axis in the order in which they are combined. A step for bit b adds element
- * i + 2^b to element i for all i without that bit (elements past the end have no partner and stay), so
+ * The operands are evaluated into scratch, [outer, n, inner] in register form, and combined
+ * there. A float reduce carries an `order`: the bits of the index along the axis in the order in
+ * which they are combined. A step for bit b adds element i + 2^b to element i for all i without
+ * that bit (elements past the end have no partner and stay), so
  *
- *     order = [5, 4, 0, 1, 2, 3]   n = 40:    t[i] += t[i + 32], i < 8;   t[i] += t[i + 16], i < 16;   t[2i] += t[2i + 1] ..
+ *     order = [5, 4, 0, 1, 2, 3], n = 40:
+ *     t[i] += t[i + 32], i < 8;   t[i] += t[i + 16], i < 16;   t[2i] += t[2i + 1] ..
  *
- * Steps run along whole vectors. Without an order (integers, min, max: any order gives the same) the bits go from high to
- * low; where the order matters and none is stamped, elements are combined one after the other. */
+ * Steps run along whole vectors. Without an order (integers, min, max: any order gives the same)
+ * the bits go from high to low; where the order matters and none is stamped, elements are
+ * combined one after the other. */
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>
@@ -18,18 +21,21 @@ typedef struct Axis {
     Emit *e;
     Op *op;
     int64_t outer, n, inner;
-    int count;                     /* operands, and results */
+    int count; /* operands, and results */
     const char *temp[MAX_TEMPS];
 } Axis;
 
 static bool axis_begin(Axis *a, Emit *e, Op *op) {
     *a = (Axis){.e = e, .op = op, .outer = 1, .inner = 1, .count = op->operand_count};
-    if (a->count > MAX_TEMPS) return cpu_unsupported(e, op, "at most 6 tiles can be combined at once");
+    if (a->count > MAX_TEMPS)
+        return cpu_unsupported(e, op, "at most 6 tiles can be combined at once");
     const Type *type = ir_type(e->k, op->operands[0]);
     int axis = (int)op_int(op, AT_AXIS, 0);
     for (int d = 0; d < type->rank; d++) {
-        if (d < axis) a->outer *= type->extent[d];
-        else if (d > axis) a->inner *= type->extent[d];
+        if (d < axis)
+            a->outer *= type->extent[d];
+        else if (d > axis)
+            a->inner *= type->extent[d];
     }
     a->n = type->extent[axis];
     for (int i = 0; i < a->count; i++) {
@@ -46,12 +52,16 @@ static const char *at(const Axis *a, int i, const char *index) {
     text_add(&t, "%s[", a->temp[i]);
     bool more = a->outer > 1 || a->inner > 1;
     if (a->outer > 1) text_add(&t, "o * %lld + ", (long long)(a->n * a->inner));
-    if (a->inner > 1) text_add(&t, "(%s) * %lld + j]", index, (long long)a->inner);
-    else text_add(&t, more ? "(%s)]" : "%s]", index);
+    if (a->inner > 1)
+        text_add(&t, "(%s) * %lld + j]", index, (long long)a->inner);
+    else
+        text_add(&t, more ? "(%s)]" : "%s]", index);
     return t.at;
 }
 
-static Elem elem_of(const Axis *a, int i) { return ir_type(a->e->k, a->op->operands[i])->elem; }
+static Elem elem_of(const Axis *a, int i) {
+    return ir_type(a->e->k, a->op->operands[i])->elem;
+}
 
 /* to[..] = x[..] combined with y[..], for all operands. */
 static void combine(const Axis *a, const char *to, const char *x, const char *y) {
@@ -60,7 +70,8 @@ static void combine(const Axis *a, const char *to, const char *x, const char *y)
     if (kind != COMBINE_REGION) {
         bool keep = op_word(a->op, AT_NAN, NAN_DROP) == NAN_KEEP;
         for (int i = 0; i < a->count; i++)
-            cs_line(&e->p, "%s = %s;", at(a, i, to), cs_combine(&e->p, kind, elem_of(a, i), keep, at(a, i, x), at(a, i, y)));
+            cs_line(&e->p, "%s = %s;", at(a, i, to),
+                    cs_combine(&e->p, kind, elem_of(a, i), keep, at(a, i, x), at(a, i, y)));
         return;
     }
     Region *region = a->op->regions[0];
@@ -69,12 +80,14 @@ static void combine(const Axis *a, const char *to, const char *x, const char *y)
         e->p.names[region->args[a->count + i]] = at(a, i, y);
     }
     cpu_emit_ops(e, region);
-    /* The old elements are read by the region, so all results are there before the first is written. */
+    /* The old elements are read by the region, so all results are there before the first is
+     * written. */
     const char *results[MAX_TEMPS];
     for (int i = 0; i < a->count; i++) {
         results[i] = cs_fresh(&e->p, "both");
         const char *type = cs_value_type(&e->p, ir_type(e->k, a->op->operands[i]));
-        cs_line(&e->p, "%s = %s;", cs_constant(&e->p, type, results[i]), cs_ref(&e->p, region->last->operands[i]));
+        cs_line(&e->p, "%s = %s;", cs_constant(&e->p, type, results[i]),
+                cs_ref(&e->p, region->last->operands[i]));
     }
     for (int i = 0; i < a->count; i++) cs_line(&e->p, "%s = %s;", at(a, i, to), results[i]);
 }
@@ -106,7 +119,8 @@ static void step(const Axis *a, int b, unsigned left) {
     if (contiguous) {
         int64_t count = a->n - half < half ? a->n - half : half;
         if (count > 1) {
-            cs_open(&e->p, "%sfor (i64 r = 0; r < %lld; r++)", a->inner == 1 ? "TW_VECTOR " : "", (long long)count);
+            cs_open(&e->p, "%sfor (i64 r = 0; r < %lld; r++)", a->inner == 1 ? "TW_VECTOR " : "",
+                    (long long)count);
             opened++;
             index = "r";
         }
@@ -176,9 +190,11 @@ static void find_extreme(const Axis *a, int i) {
     cs_line(&e->p, "best = here, found = (i32)r;");
     cs_close(&e->p);
     cs_close(&e->p);
-    if (scalar) cs_line(&e->p, "%s = found;", name);
+    if (scalar)
+        cs_line(&e->p, "%s = found;", name);
     else {
-        const char *o = a->outer > 1 ? arena_printf(e->arena, "o * %lld", (long long)a->inner) : "0";
+        const char *o =
+            a->outer > 1 ? arena_printf(e->arena, "o * %lld", (long long)a->inner) : "0";
         cs_line(&e->p, "%s[%s%s] = found;", name, o, a->inner > 1 ? " + j" : "");
     }
     close_all(a, opened);
@@ -196,7 +212,7 @@ static void hand_over(const Axis *a, int i) {
     int opened = open_outer(a) + open_inner(a);
     const char *o = a->outer > 1 ? arena_printf(e->arena, "o * %lld", (long long)a->inner) : "0";
     cs_line(&e->p, "%s[%s%s] = %s;", cs_name(&e->p, result), o, a->inner > 1 ? " + j" : "",
-           cpu_pack_for(e, result, at(a, i, "0")));
+            cpu_pack_for(e, result, at(a, i, "0")));
     close_all(a, opened);
 }
 
@@ -220,8 +236,10 @@ void cpu_emit_reduce(Emit *e, Op *op) {
     const Attr *order = op_attr(op, AT_BITS);
     bool sum = kind == COMBINE_ADD || kind == COMBINE_MUL;
     bool ordered = kind == COMBINE_REGION || (sum && elem_is_float(elem_of(&a, 0)));
-    if (order || !ordered) reduce_by_bits(&a, order ? &order->list : NULL);
-    else reduce_in_turn(&a);
+    if (order || !ordered)
+        reduce_by_bits(&a, order ? &order->list : NULL);
+    else
+        reduce_in_turn(&a);
     for (int i = 0; i < a.count; i++) hand_over(&a, i);
 }
 
@@ -249,7 +267,8 @@ void cpu_emit_scan(Emit *e, Op *op) {
         const Type *type = ir_type(e->k, op->results[i]);
         const char *name = cs_name(&e->p, op->results[i]);
         cs_open(&e->p, "for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(type));
-        cs_line(&e->p, "%s[r] = %s;", name, cpu_pack_for(e, op->results[i], arena_printf(e->arena, "%s[r]", a.temp[i])));
+        cs_line(&e->p, "%s[r] = %s;", name,
+                cpu_pack_for(e, op->results[i], arena_printf(e->arena, "%s[r]", a.temp[i])));
         cs_close(&e->p);
     }
 }

@@ -1,12 +1,13 @@
-/* cpu_target.h: the CPU emitter: a kernel in access form (or any flat form without SPMD) becomes one C file.
+/* cpu_target.h: the CPU emitter: a kernel in access form (or any flat form without SPMD) becomes
+ * one C file.
  *
  * The text includes "cpu.h" (and "dot.h") of prelude/ and defines one function:
  *
  *     void tw_run(TwLaunch *launch, i64 begin, i64 end, u8 *scratch)
  *
- * which runs programs begin .. end-1 of the grid, numbered with dimension 0 fastest, using `scratch_bytes` of private,
- * 64-byte aligned memory. Tiles live there or in registers, never on the stack. Bits do not depend on how programs are
- * spread over threads. */
+ * which runs programs begin .. end-1 of the grid, numbered with dimension 0 fastest, using
+ * `scratch_bytes` of private, 64-byte aligned memory. Tiles live there or in registers, never on
+ * the stack. Bits do not depend on how programs are spread over threads. */
 #ifndef TARGET_CPU_TARGET_H
 #define TARGET_CPU_TARGET_H
 #include "ir/ir.h"
