@@ -36,6 +36,7 @@ struct Compute {
     Asked asked;
     int *home, *fpu_home; /* the inner CB that holds a value, by Ref; -1: none */
     VEC(Ref) homed;       /* values that got a home, in order */
+    VEC(size_t) marks;    /* how many had one at the start of each open region */
     int *inner_cb[3];     /* CBs once made for a value: for moves, for the FPU, for partial sums */
     VEC(Pop) pops;        /* to be done at the end of the region, or after an op */
     VEC(Ref) held;        /* rings with an item waited for */
@@ -64,6 +65,7 @@ typedef void Printer(Compute *c, void *user);
 /* A loop whose body asks for one init or format only gets it in front. open prints the header and
  * "{". */
 void compute_loop(Compute *c, Printer *open, Printer *body, void *user);
+void compute_forget(Compute *c, size_t count); /* homes beyond the first so many */
 void compute_init(Compute *c, const char *init);
 void compute_format(Compute *c, Register reg, int cb);
 /* Packs the value into an inner CB, ready to be read, until the end of the root or region that

@@ -105,18 +105,20 @@ struct Role {
     size_t (*enter)(Role *role);              /* at the start of a region; its mark goes to leave */
     void (*after)(Role *role, const Op *op);  /* behind each op */
     void (*leave)(Role *role, size_t mark);
-    const char *first; /* lines at the top of kernel_main, behind the declarations */
-    VEC(int) buffers;  /* with accessors in this kernel */
+    void (*branch)(Role *role); /* before each arm of an `if`, and behind it */
+    const char *first;          /* lines at the top of kernel_main, behind the declarations */
+    VEC(int) buffers;           /* with accessors in this kernel */
 };
 void role_init(Role *role, Tt *tt, int kernel);
 void role_need(Role *role, Ref scalar);              /* marks it and what it is made of */
 char *role_finish(Role *role, const char *includes); /* the whole text */
 void role_open_tasks(Role *role);                    /* the loop over the core's tasks */
 void role_task(Role *role);                          /* its body */
-void role_region(Role *role, const Region *region);
-void role_open_for(Role *role, const Op *loop);     /* for (..) { */
-void role_scalar_yield(Role *role, const Op *loop); /* carried scalars at its end */
-const char *role_ref(Role *role, Ref scalar);       /* text of a scalar */
+void role_ops(Role *role, const Region *region);     /* one by one */
+void role_region(Role *role, const Region *region);  /* between enter and leave */
+void role_open_for(Role *role, const Op *loop);      /* for (..) { */
+void role_scalar_yield(Role *role, const Op *loop);  /* carried scalars at its end */
+const char *role_ref(Role *role, Ref scalar);        /* text of a scalar */
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);
 const char *role_accessor(Role *role, int buffer);
 const char *role_cb(Role *role, int cb);               /* declares its constant */

@@ -80,10 +80,7 @@ static Asked probe(Compute *c, Printer *body, void *user) {
     c->asked = nothing;
     body(c, user);
     Asked asked = c->asked;
-    while (c->homed.count > saved.homed.count) {
-        Ref value = c->homed.at[--c->homed.count];
-        c->home[value] = c->fpu_home[value] = -1;
-    }
+    compute_forget(c, saved.homed.count);
     Role now = c->role;
     *c = saved;
     c->role.head = now.head;
@@ -147,6 +144,13 @@ static void set_home(Compute *c, Ref value, int cb, bool for_fpu) {
     (for_fpu ? c->fpu_home : c->home)[value] = cb;
     *VEC_PUSH(&c->homed, c->role.tt->arena) = value;
     *VEC_PUSH(&c->pops, c->role.tt->arena) = (Pop){cb, NULL};
+}
+
+void compute_forget(Compute *c, size_t count) {
+    while (c->homed.count > count) {
+        Ref value = c->homed.at[--c->homed.count];
+        c->home[value] = c->fpu_home[value] = -1;
+    }
 }
 
 int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
@@ -253,8 +257,15 @@ static void release_item(Compute *c, const Op *release) {
     pop_ring(c, ring, last);
 }
 
+/* Which arm ran is not known here. */
+static void forget_state(Role *role) {
+    compute_of(role)->now = unknown;
+}
+
 static size_t enter_region(Role *role) {
-    return compute_of(role)->pops.count;
+    Compute *c = compute_of(role);
+    *VEC_PUSH(&c->marks, role->tt->arena) = c->homed.count;
+    return c->pops.count;
 }
 
 static void pop_after(Compute *c, const Op *op) {
@@ -276,6 +287,7 @@ static void after_op(Role *role, const Op *op) {
 static void leave_region(Role *role, size_t mark) {
     Compute *c = compute_of(role);
     while (c->pops.count > mark) call_cb(c, "cb_pop_front", c->pops.at[--c->pops.count].cb);
+    compute_forget(c, c->marks.at[--c->marks.count]);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -360,12 +372,8 @@ static void print_body(Compute *c, void *user) {
     const Loop *loop = user;
     const Region *body = loop->op->regions[0];
     size_t mark = enter_region(&c->role);
-    /* The sums belong to the yield, before the region's CBs are popped. */
-    void (*leave)(Role *, size_t) = c->role.leave;
-    c->role.leave = NULL;
-    role_region(&c->role, body);
-    c->role.leave = leave;
-    add_to_sums(c, loop);
+    role_ops(&c->role, body);
+    add_to_sums(c, loop); /* at the yield, before the region's CBs are popped */
     pop_after(c, body->last);
     leave_region(&c->role, mark);
     role_scalar_yield(&c->role, loop->op);
@@ -600,5 +608,6 @@ char *tt_emit_compute(Tt *tt) {
     c.role.enter = enter_region;
     c.role.after = after_op;
     c.role.leave = leave_region;
+    c.role.branch = forget_state;
     return role_finish(&c.role, "tilewright_compute.h");
 }

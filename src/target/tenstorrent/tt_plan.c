@@ -320,7 +320,8 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
     TtFormat format;
     const Type *type = field->type;
     if (!tt_format(type->elem, &format) || type->rank == 0) {
-        tt_refuse(tt, ring, "a load or store of %s; tiles of f32, bf16 or f16 move between memory and cores",
+        tt_refuse(tt, ring,
+                  "a load or store of %s; tiles of f32, bf16 or f16 move between memory and cores",
                   ty_text(type, tt->arena));
         return;
     }

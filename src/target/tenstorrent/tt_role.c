@@ -272,6 +272,7 @@ static void print_if(Role *role, const Op *op) {
             cs_open(&role->p, "if (%s)", role_ref(role, op->operands[0]));
         else
             cs_reopen(&role->p, "else");
+        if (role->branch) role->branch(role);
         role_region(role, region);
         for (int i = 0; i < op->result_count; i++)
             if (role->needed[op->results[i]])
@@ -279,6 +280,7 @@ static void print_if(Role *role, const Op *op) {
                         role_ref(role, region->last->operands[i]));
     }
     cs_close(&role->p);
+    if (role->branch) role->branch(role);
 }
 
 static bool is_silent(Opcode code) {
@@ -294,8 +296,7 @@ static bool is_silent(Opcode code) {
     }
 }
 
-void role_region(Role *role, const Region *region) {
-    size_t mark = role->enter ? role->enter(role) : 0;
+void role_ops(Role *role, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (is_silent(op->code)) continue;
         if (role_is_scalar_op(role->tt->k, op))
@@ -308,6 +309,11 @@ void role_region(Role *role, const Region *region) {
             role->visit(role, op);
         if (role->after) role->after(role, op);
     }
+}
+
+void role_region(Role *role, const Region *region) {
+    size_t mark = role->enter ? role->enter(role) : 0;
+    role_ops(role, region);
     if (role->leave) role->leave(role, mark);
 }
 

@@ -328,9 +328,6 @@ void section_root(Compute *c, const Root *root) {
             cs_line(&c->role.p, "cb_pop_front(%s, %u);",
                     role_cb(&c->role, c->pops.at[c->pops.count].cb), cb->item_pages);
         }
-        while (c->homed.count > homes) {
-            Ref value = c->homed.at[--c->homed.count];
-            c->home[value] = c->fpu_home[value] = -1;
-        }
+        compute_forget(c, homes);
     }
 }
