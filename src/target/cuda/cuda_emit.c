@@ -183,6 +183,12 @@ static void copy_all(Emit *e, const Ref *targets, const Ref *sources, int count)
     cs_close(&e->p);
 }
 
+static bool has_dot(const Region *region) {
+    for (const Op *op = region->first; op; op = op->next)
+        if (op->code == OP_DOT) return true;
+    return false;
+}
+
 /* The array in which the loop's dot accumulates. */
 static const char *accumulator_of(Emit *e, const Op *loop) {
     const Op *dot = loop->regions[0]->first;
@@ -206,8 +212,11 @@ static void emit_for(Emit *e, const Op *op) {
     if (late) {
         e->late_release = late;
         e->late = cs_fresh(&e->p, "held");
+        /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
+        cs_open(&e->p, "if (%s < %s)", lo, hi);
         cs_line(&e->p, "i32 %s = -1;", e->late);
     }
+    if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1\n");
     if (known && step == 1) {
         cs_open(&e->p, "for (%s %s = %s; %s < %s; %s++)", type, k, lo, k, hi, k);
     } else {
@@ -228,6 +237,7 @@ static void emit_for(Emit *e, const Op *op) {
     if (other) skew_end(e, op, other);
     if (late) {
         ring_end_late(e, late, accumulator_of(e, op));
+        cs_close(&e->p);
         e->late_release = NULL;
         e->late = NULL;
     }
@@ -510,8 +520,8 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
              e.plan->threads, (long long)e.shared_bytes);
     text_add(&head, "#include \"tilewright.cuh\"\n\n%s%s", e.forms_text.at ? e.forms_text.at : "",
              e.forms_text.length ? "\n" : "");
-    text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d) %s(%s) {\n",
-             e.plan->threads, k->name, params.at);
+    text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n",
+             e.plan->threads, tasks ? ", 1" : "", k->name, params.at);
     text_add(&head, "%s%s}\nTW_KERNEL(%s)\n", top.at ? top.at : "", e.p.out.at, k->name);
     e.plan->text = head.at;
     pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory",
