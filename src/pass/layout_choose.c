@@ -13,6 +13,12 @@
 #include <string.h>
 
 /* --- threads --- */
+static int floor_pow2(int64_t x) {
+    int p = 1;
+    while ((int64_t)p * 2 <= x) p *= 2;
+    return p;
+}
+
 static int kernel_warps(const PassContext *cx, const Kernel *k) {
     if (cx->options.num_warps > 0) return cx->options.num_warps;
     return (int)kernel_int(k, AT_WARPS, 4);
@@ -33,7 +39,8 @@ static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
     int64_t warps = op_int(role, AT_WARPS, 0);
     if (warps > 0) return (int)warps;
     int64_t workers = op_int(role, AT_WORKERS, 0);
-    if (workers > 0 && cx->machine->has_wgmma) return (int)workers * 4;
+    /* Layouts know powers of two: three warpgroups' worth of rows is done by two. */
+    if (workers > 0 && cx->machine->has_wgmma) return 4 * floor_pow2(workers);
     /* The others only move data: one warpgroup, so that it can give its registers away. */
     return name && strcmp(name, "compute") == 0 ? kernel_warps(cx, k) : 4;
 }
@@ -201,12 +208,6 @@ Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot) {
     bool mma = cx->machine->has_mma && rows >= 4 && columns >= 3;
     if (wgmma && stamp != INSTR_MMA) return INSTR_WGMMA;
     return mma ? INSTR_MMA : INSTR_FMA;
-}
-
-static int floor_pow2(int64_t x) {
-    int p = 1;
-    while ((int64_t)p * 2 <= x) p *= 2;
-    return p;
 }
 
 void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m,

@@ -114,6 +114,8 @@ typedef struct MatmulCase {
     const char *has;       /* what the text must say */
 } MatmulCase;
 
+static const char *wanted_execution; /* NULL: any */
+
 static void run_matmul(const MatmulCase *c, const char *source, PassOptions options, void *bits) {
     Trap trap;
     Arena arena;
@@ -130,6 +132,7 @@ static void run_matmul(const MatmulCase *c, const char *source, PassOptions opti
         cuda_bench_array(&b, "C", elem, (int64_t)c->m * sb, false);
         int numbers[6] = {c->m, c->n, c->k, sa, sb, sb};
         for (int i = 0; i < 6; i++) cuda_bench_int(&b, numbers[i]);
+        CHECK(!wanted_execution || strcmp(b.plan->execution, wanted_execution) == 0);
         if (!strstr(b.plan->text, c->has)) fprintf(stderr, "%s\n", b.plan->text);
         CHECK(strstr(b.plan->text, c->has) != NULL);
         bool good = cuda_bench_run(&b, (c->m + c->bm - 1) / c->bm, (c->n + c->bn - 1) / c->bn, 1);
@@ -293,6 +296,41 @@ static void test_mixed_item(void) {
     cuda_bench_close(&b);
 }
 
+/* The passes make all executions from the flat text: stages, roles, persistence, workers change no
+ * bit. */
+static void test_executions(void) {
+    static const MatmulCase cases[] = {
+        {"bf16", "cuda:sm_90a", 4, 128, 64, 32, 200, 100, 104, "tw_wgmma_ss_64_bf16_01"},
+        {"f16", "cuda:sm_80", 4, 32, 32, 32, 50, 40, 104, "tw_mma_f16"},
+        {"f32", "cuda:sm_90a", 4, 32, 32, 16, 40, 36, 40, "tw_fma"},
+    };
+    static const struct {
+        int stages, roles, persist, workers;
+        const char *execution;
+    } plans[] = {{1, -1, -1, 0, "flat"},  {0, -1, -1, 0, "flat"}, {2, 0, -1, 0, "skew 1"},
+                 {4, 0, -1, 0, "skew 3"}, {2, -1, -1, 0, NULL},   {3, -1, 0, 1, NULL},
+                 {4, -1, 1, 2, NULL},     {3, 1, -1, 0, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const MatmulCase *c = &cases[i];
+        size_t bytes =
+            (size_t)c->m * (size_t)((c->n + 7) / 8 * 8) * (strcmp(c->type, "f32") == 0 ? 4 : 2);
+        unsigned char *first = malloc(bytes), *bits = malloc(bytes);
+        for (size_t j = 0; j < sizeof plans / sizeof *plans; j++) {
+            PassOptions options = warps(c->warps);
+            options.num_stages = plans[j].stages;
+            options.roles = plans[j].roles;
+            options.persist = plans[j].persist;
+            options.workers = plans[j].workers;
+            wanted_execution = plans[j].execution;
+            run_matmul(c, matmul_text, options, j ? bits : first);
+            wanted_execution = NULL;
+            CHECK(j == 0 || memcmp(first, bits, bytes) == 0);
+        }
+        free(first);
+        free(bits);
+    }
+}
+
 int main(void) {
     cuda_bench_begin();
     if (cuda_bench_have("c++")) {
@@ -301,6 +339,7 @@ int main(void) {
         test_matmul_flat();
         test_matmul_roles();
         test_mixed_item();
+        test_executions();
     } else {
         printf("skipped: no C++ compiler\n");
     }

@@ -307,6 +307,6 @@ void dot_emit(Emit *e, const Op *op) {
     }
     cs_close(&e->p);
     close_accumulator(&d);
-    pass_find(e->cx, op->range, "dot", "%s, %d x %d %s", word_info[d.instr].text, d.along_m,
-              d.along_n, d.instr == INSTR_WGMMA ? "warpgroups" : "warps");
+    emit_find(e, op, "dot", "%s, %d x %d %s", word_info[d.instr].text, d.along_m, d.along_n,
+              d.instr == INSTR_WGMMA ? "warpgroups" : "warps");
 }

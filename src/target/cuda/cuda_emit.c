@@ -80,6 +80,15 @@ bool emit_may_reuse(Emit *e, Ref ref, const Op *op) {
     return v->op->parent == op->parent && !renames;
 }
 
+void emit_find(Emit *e, const Op *op, const char *subject, const char *format, ...) {
+    if (map_find_number(&e->found, (uintptr_t)op)) return;
+    map_put_number(&e->found, e->arena, (uintptr_t)op, NULL);
+    va_list args;
+    va_start(args, format);
+    pass_find(e->cx, op->range, subject, "%s", arena_vprintf(e->arena, format, args));
+    va_end(args);
+}
+
 void emit_refuse(Emit *e, const Op *op, const char *what) {
     diag_emit(e->k->module->diag, DIAG_CUDA_REFUSED, op->range, op_info[op->code].mnemonic, what);
 }
@@ -208,7 +217,7 @@ static void emit_for(Emit *e, const Op *op) {
     enter_loop(e, op);
     const Op *other = skew_match(e, op);
     if (other) skew_begin(e, op, other);
-    const Op *late = ring_late_release(e, op);
+    const Op *late = roles_late_release(e, op);
     if (late) {
         e->late_release = late;
         e->late = cs_fresh(&e->p, "held");
@@ -236,7 +245,7 @@ static void emit_for(Emit *e, const Op *op) {
     cs_close(&e->p);
     if (other) skew_end(e, op, other);
     if (late) {
-        ring_end_late(e, late, accumulator_of(e, op));
+        roles_end_late(e, late, accumulator_of(e, op));
         cs_close(&e->p);
         e->late_release = NULL;
         e->late = NULL;
@@ -362,7 +371,7 @@ void emit_op(Emit *e, const Op *op) {
     case OP_ATOMIC: memory_atomic(e, op); return;
     case OP_REDUCE: reduce_emit(e, op); return;
     case OP_DOT: dot_emit(e, op); return;
-    case OP_TASKS: ring_tasks(e, op); return;
+    case OP_TASKS: roles_tasks(e, op); return;
     case OP_FENCE: cs_line(&e->p, "tw_fence_device();"); return;
     case OP_SYNC: shared_sync(e); return;
     case OP_ASSERT: {
@@ -463,7 +472,7 @@ static void hold_params(Emit *e) {
 static const char *const own_words[] = {
     "r",     "i",     "j",     "kk",    "lane",     "warp",       "grid0",     "grid1",
     "grid2", "task",  "tasks", "group", "in_group", "group_rows", "fa",        "fb",
-    "cell",  "raw",   "out",   "other", "other_at", "mine",       "all",       "all_at",
+    "cell",  "raw",   "word",  "other", "other_at", "mine",       "all",       "all_at",
     "from",  "piece", "zero",  "wm",    "wn",       "i0",         "i1",        "i2",
     "i3",    "i4",    "i5",    "i6",    "i7",       "got0",       "TensorMap", NULL};
 
@@ -491,8 +500,11 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e.plan->threads = 32 * layout_warps(cx, k);
     e.plan->persist = e.persist;
     cs_fresh(&e.p, k->name);
-    if (tasks) ring_plan(&e);
     shared_plan(&e);
+    if (tasks) {
+        ring_plan(&e, e.shared_bytes);
+        shared_plan(&e);
+    }
     Text params = text_new(arena), top = text_new(arena), head = text_new(arena);
     hold_params(&e);
     e.top = &top;

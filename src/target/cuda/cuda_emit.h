@@ -13,7 +13,8 @@
  *   cuda_shared.c       shared memory: who lies where, barriers, tiles in and out, converts
  *   cuda_reduce.c       reductions
  *   cuda_dot.c          fma, mma.sync, wgmma
- *   cuda_ring.c         tasks, roles, rings: mbarriers and TMA
+ *   cuda_ring.c         rings: mbarriers and TMA
+ *   cuda_roles.c        tasks and roles
  *   cuda_skew.c         loads that run ahead on the same threads: cp.async */
 #ifndef TARGET_CUDA_CUDA_EMIT_H
 #define TARGET_CUDA_CUDA_EMIT_H
@@ -38,6 +39,8 @@ typedef struct Hold {
 typedef struct RingPlan {
     Ref ring;
     const char *name;
+    /* constants of the text: offsets of the fields and of the barriers, bytes of a slot */
+    const char *field_name[16], *bytes_name, *full_name, *empty_name;
     int64_t offset, slot_bytes;
     int slots, hold;
     int64_t field_offset[16];
@@ -65,6 +68,7 @@ typedef struct Emit {
     ThreadGroup group;
     int barrier_id; /* of the group; 0: the whole block */
     Map places;     /* layout, dimension -> variable */
+    Map found;    /* ops with a finding */
     Map forms;      /* wgmma forms defined */
     Text forms_text;
     /* shared memory */
@@ -89,6 +93,9 @@ typedef struct Emit {
 /* --- cuda_emit.c --- */
 void emit_region(Emit *e, const Region *region); /* all ops but the terminator */
 void emit_op(Emit *e, const Op *op);
+/* A finding for `explain`, once an op however often it is written. */
+void emit_find(Emit *e, const Op *op, const char *subject, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 void emit_refuse(Emit *e, const Op *op, const char *what);
 Hold *emit_hold(Emit *e, Ref ref);
 void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text);
@@ -173,11 +180,19 @@ void dot_emit(Emit *e, const Op *op);
 bool dot_is_async(Emit *e, const Op *op);
 
 /* --- cuda_ring.c --- */
-void ring_plan(Emit *e);
-void ring_tasks(Emit *e, const Op *op);
+/* `other` bytes of shared memory are needed beside the rings; slots are taken away until all fits.
+ */
+void ring_plan(Emit *e, int64_t other);
 void ring_op(Emit *e, const Op *op);
 bool ring_is(const Op *op);
 RingPlan *ring_find(Emit *e, Ref ring);
+const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
+const char *ring_barrier(Emit *e, const char *base, const char *slot);
+
+/* --- cuda_roles.c --- */
+void roles_tasks(Emit *e, const Op *tasks);
+Region *roles_body(const Op *tasks);                          /* header and roles */
+const Op *roles_find(const Op *tasks, const char *name);      /* NULL: no such role */
 /* --- cuda_skew.c --- */
 /* The loop of the load role that belongs to a loop of the role being written, or NULL; around and
  * in that loop: */
@@ -188,6 +203,6 @@ void skew_end(Emit *e, const Op *loop, const Op *other);
 void skew_catch_up(Emit *e, const Op *wait); /* outside such a loop: the item is loaded now */
 
 /* The release of a loop whose dot may stay in flight, or NULL; what ends such a loop. */
-const Op *ring_late_release(Emit *e, const Op *loop);
-void ring_end_late(Emit *e, const Op *release, const char *accumulator);
+const Op *roles_late_release(Emit *e, const Op *loop);
+void roles_end_late(Emit *e, const Op *release, const char *accumulator);
 #endif

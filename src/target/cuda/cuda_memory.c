@@ -191,8 +191,7 @@ void memory_tload(Emit *e, const Op *op) {
         cs_line(&e->p, "for (int j = 0; j < %d; j++) %s[r + j] = raw[j] != 0;", b.vector, array);
     }
     cs_close(&e->p);
-    pass_find(e->cx, op->range, "load", "vectors of %d bytes",
-              b.vector * elem_info[type->elem].bytes);
+    emit_find(e, op, "load", "vectors of %d bytes", b.vector * elem_info[type->elem].bytes);
 }
 
 bool memory_defers(Emit *e, Ref value) {
@@ -237,7 +236,7 @@ void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *of
             b.index[b.inner_dim], extent, b.condition ? b.condition : "true");
     cs_close(&e->p);
     shared_zero_tail(e, tile, offset);
-    pass_find(e->cx, load->range, "load", "by cp.async, %d bytes each",
+    emit_find(e, load, "load", "by cp.async, %d bytes each",
               b.vector * elem_info[type->elem].bytes);
 }
 
@@ -248,15 +247,15 @@ static const char *stored(Emit *e, Ref value, const Layout *layout, int vector) 
     bool straight = ref_is_value(value) && hold->kind == HOLD_ARRAY && type->elem != EL_I1 &&
                     ll_equal(&emit_layout(e, value)->map, &layout->map);
     if (straight) return arena_printf(e->arena, "%s + r", hold->text);
-    cs_line(&e->p, "%s out[%d];", cs_memory_type(type->elem), vector);
+    cs_line(&e->p, "%s word[%d];", cs_memory_type(type->elem), vector);
     for (int j = 0; j < vector; j++) {
         const char *r = j ? arena_printf(e->arena, "(r + %d)", j) : "r";
         const char *text = elementwise_operand(e, value, layout, r);
-        cs_line(&e->p, "out[%d] = %s;", j,
+        cs_line(&e->p, "word[%d] = %s;", j,
                 type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text)
                                     : elementwise_packed(e, type->elem, text));
     }
-    return "out";
+    return "word";
 }
 
 static const char *one_thread(Emit *e) {
@@ -276,9 +275,9 @@ void memory_tstore(Emit *e, const Op *op) {
     if (!layout) {
         cs_open(&e->p, "if (%s)", one_thread(e));
         write_indices(e, &b, mask);
-        cs_line(&e->p, "%s out = %s;", cs_memory_type(type->elem),
+        cs_line(&e->p, "%s word = %s;", cs_memory_type(type->elem),
                 cs_pack(&e->p, type->elem, emit_scalar(e, value)));
-        cs_line(&e->p, "tw_stg_if<1>(%s, %s, &out);", b.condition ? b.condition : "true", b.row);
+        cs_line(&e->p, "tw_stg_if<1>(%s, %s, &word);", b.condition ? b.condition : "true", b.row);
         cs_close(&e->p);
         e->stores_pending = true;
         return;
@@ -300,8 +299,7 @@ void memory_tstore(Emit *e, const Op *op) {
     }
     cs_close(&e->p);
     e->stores_pending = true;
-    pass_find(e->cx, op->range, "store", "vectors of %d bytes",
-              b.vector * elem_info[type->elem].bytes);
+    emit_find(e, op, "store", "vectors of %d bytes", b.vector * elem_info[type->elem].bytes);
 }
 
 /* --- pointers --- */
@@ -333,7 +331,7 @@ void memory_load(Emit *e, const Op *op) {
             elementwise_operand(e, op->operands[0], layout, "r"));
     cs_line(&e->p, "%s[r] = %s;", array, elem == EL_I1 ? "raw != 0" : "raw");
     cs_close(&e->p);
-    pass_find(e->cx, op->range, "load", "gathers single elements");
+    emit_find(e, op, "load", "gathers single elements");
 }
 
 static void open_scatter(Emit *e, const Op *op, const Type *type, const Layout *layout, Ref mask) {
@@ -362,8 +360,8 @@ void memory_store(Emit *e, const Op *op) {
     const char *at =
         layout ? elementwise_operand(e, pointer, layout, "r") : emit_scalar(e, pointer);
     text = elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
-    cs_line(&e->p, "const %s out = %s;", cs_memory_type(elem), text);
-    cs_line(&e->p, "tw_stg<1>(%s, &out);", at);
+    cs_line(&e->p, "const %s word = %s;", cs_memory_type(elem), text);
+    cs_line(&e->p, "tw_stg<1>(%s, &word);", at);
     cs_close(&e->p);
     if (layout) cs_close(&e->p);
     e->stores_pending = true;

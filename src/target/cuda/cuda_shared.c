@@ -204,13 +204,13 @@ void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *o
     const char *memory = cs_memory_type(type->elem);
     bool straight = hold->kind == HOLD_ARRAY && type->elem != EL_I1;
     emit_unroll(e, "r", layout->registers, w.vector);
-    const char *from = straight ? arena_printf(e->arena, "%s + r", hold->text) : "out";
+    const char *from = straight ? arena_printf(e->arena, "%s + r", hold->text) : "word";
     if (!straight) {
-        cs_line(&e->p, "%s out[%d];", memory, w.vector);
+        cs_line(&e->p, "%s word[%d];", memory, w.vector);
         for (int j = 0; j < w.vector; j++) {
             const char *text =
                 elementwise_operand(e, value, layout, arena_printf(e->arena, "(r + %d)", j));
-            cs_line(&e->p, "out[%d] = %s;", j,
+            cs_line(&e->p, "word[%d] = %s;", j,
                     type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text)
                                         : elementwise_packed(e, type->elem, text));
         }

@@ -1,0 +1,289 @@
+/* cuda_roles.c: tasks and roles: every role is a branch of the block, compute on the first warps,
+ * each of the others on a warpgroup of its own, unless the plan runs it `on` another role.
+ *
+ *     const u32 in_a = 0, in_b = 16384, ..             where the rings lie
+ *     if (tw_thread() == 0) { .. tw_mbar_init .. }  tw_sync();
+ *     if (tw_warp() < 8) {                              role compute
+ *         for (i32 task = tw_block_x(); task < tasks; task += tw_blocks_x()) { .. }
+ *     } else if (tw_warp() < 12) {                      role load: one thread, if it only issues
+ * TMA
+ *
+ * Each role computes the task's header for itself. Roles that run on another one follow it inside
+ * the task; those that feed it run ahead in its loops (cuda_skew.c). */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+/* --- dots in flight --- */
+/* A loop whose only dot feeds its own accumulator, with the release of its operands behind it: the
+ * dot may stay in flight while the next item is waited for. */
+const Op *roles_late_release(Emit *e, const Op *loop) {
+    const Op *dot = NULL, *release = NULL;
+    if (!e->role || loop->code != OP_FOR) return NULL;
+    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
+        if (op->region_count) return NULL;
+        if (op->code == OP_DOT) {
+            if (dot) return NULL;
+            dot = op;
+        } else if (op->code == OP_RELEASE) {
+            if (release || !dot) return NULL;
+            release = op;
+        } else if (dot && op->code != OP_YIELD &&
+                   emit_is_tile(e, op->result_count ? op->results[0] : REF_NONE)) {
+            return NULL; /* something computes while the dot runs: it may read the accumulator */
+        }
+    }
+    if (!dot || !release || !dot_is_async(e, dot) || ring_find(e, release->operands[0])->hold < 2)
+        return NULL;
+    const Op *yield = loop->regions[0]->last;
+    for (int i = 0; i < yield->operand_count; i++)
+        if (yield->operands[i] == dot->results[0])
+            return dot->operands[2] == loop->regions[0]->args[i + 1] &&
+                           e->uses[dot->results[0]] == 1 && e->uses[dot->operands[2]] == 1
+                       ? release
+                       : NULL;
+    return NULL;
+}
+
+void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
+    RingPlan *r = ring_find(e, release->operands[0]);
+    cs_line(&e->p, "tw_wgmma_wait<0>(%s);", accumulator);
+    cs_line(&e->p, "if (%s >= 0 && lane == 0) tw_mbar_arrive(%s);", e->late,
+            ring_barrier(e, r->empty_name, e->late));
+}
+
+/* --- tasks and roles --- */
+/* Where everything lies in shared memory, as constants. */
+static void write_constants(Emit *e) {
+    for (size_t i = 0; i < e->rings.count; i++) {
+        const RingPlan *r = &e->rings.at[i];
+        const Type *type = ir_type(e->k, r->ring);
+        Text t = text_new(e->arena);
+        for (int f = 0; f < type->field_count; f++)
+            text_add(&t, "%s%s = %lld", f ? ", " : "", r->field_name[f],
+                     (long long)(r->offset + r->field_offset[f]));
+        if (r->slots > 1)
+            text_add(&t, "%s%s = %lld", t.length ? ", " : "", r->bytes_name,
+                     (long long)r->slot_bytes);
+        if (!r->fused)
+            text_add(&t, "%s%s = %lld, %s = %lld", t.length ? ", " : "", r->full_name,
+                     (long long)r->full, r->empty_name, (long long)r->empty);
+        if (t.length)
+            cs_line(&e->p, "const u32 %s; // ring %s, %d slot%s", t.at, r->name, r->slots,
+                    r->slots == 1 ? "" : "s");
+    }
+}
+
+static void write_barriers(Emit *e) {
+    bool any = false;
+    for (size_t i = 0; i < e->rings.count; i++) any |= !e->rings.at[i].fused;
+    if (!any) return;
+    cs_open(&e->p, "if (tw_thread() == 0)");
+    for (size_t i = 0; i < e->rings.count; i++) {
+        const RingPlan *r = &e->rings.at[i];
+        if (r->fused) continue;
+        cs_open(&e->p, "for (int i = 0; i < %d; i++)", r->slots);
+        cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d);", r->full_name, r->full_count);
+        cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d);", r->empty_name, r->empty_count);
+        cs_close(&e->p);
+    }
+    cs_line(&e->p, "tw_fence_mbar_init();");
+    cs_close(&e->p);
+    cs_line(&e->p, "tw_sync();");
+}
+
+/* The indices of a task from its number. */
+static void write_decode(Emit *e, const Op *tasks) {
+    Region *body = roles_body(tasks);
+    int count = body->arg_count;
+    Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
+    const char *number = "task";
+    if (order == ORDER_LONGEST) {
+        number = cs_fresh(&e->p, "last_first");
+        cs_line(&e->p, "const i32 %s = tasks - 1 - task;", number);
+    }
+    if (order == ORDER_GROUPED && count == 2) {
+        int64_t rows = op_int(tasks, AT_GROUP, 8);
+        const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
+        const char *height = emit_scalar(e, tasks->operands[0]),
+                   *width = emit_scalar(e, tasks->operands[1]);
+        cs_line(&e->p, "const i32 group = task / (%lld * %s);", (long long)rows, width);
+        cs_line(&e->p, "const i32 in_group = task %% (%lld * %s);", (long long)rows, width);
+        cs_line(&e->p, "const i32 group_rows = tw_min((i32)%s - group * %lld, %lld);", height,
+                (long long)rows, (long long)rows);
+        cs_line(&e->p, "const i32 %s = group * %lld + in_group %% group_rows;", m, (long long)rows);
+        cs_line(&e->p, "const i32 %s = in_group / group_rows;", n);
+        emit_set(e, body->args[0], HOLD_SCALAR, m);
+        emit_set(e, body->args[1], HOLD_SCALAR, n);
+        return;
+    }
+    const char *rest = number;
+    for (int i = 0; i < count; i++) {
+        int d = order == ORDER_COLUMN ? i : count - 1 - i;
+        const char *name = cs_name(&e->p, body->args[d]),
+                   *extent = emit_scalar(e, tasks->operands[d]);
+        if (i == count - 1)
+            cs_line(&e->p, "const i32 %s = %s;", name, rest);
+        else
+            cs_line(&e->p, "const i32 %s = %s %% (i32)%s;", name, rest, extent);
+        rest = arena_printf(e->arena, "(%s / (i32)%s)", rest, extent);
+        emit_set(e, body->args[d], HOLD_SCALAR, name);
+    }
+}
+
+/* Does one thread run the whole role? It does if it only issues TMA. */
+static bool is_single(Emit *e, const Op *role) {
+    bool single = false;
+    for (size_t i = 0; i < e->rings.count; i++) {
+        const RingPlan *r = &e->rings.at[i];
+        const Op *op = ir_value(e->k, r->ring)->op;
+        if (roles_find(role->parent->owner, op_text(op, AT_TO)) == role) return false;
+        if (roles_find(role->parent->owner, op_text(op, AT_FROM)) != role) continue;
+        if (r->full_count != 1) return false;
+        single = true;
+    }
+    return single;
+}
+
+static bool serves(Emit *e, const RingPlan *r, const Op *tasks, const Op *role, AttrId end) {
+    const Op *op = ir_value(e->k, r->ring)->op;
+    return !r->fused && roles_find(tasks, op_text(op, end)) == role;
+}
+
+static void write_counters(Emit *e, const Op *tasks, const Op *role) {
+    for (size_t i = 0; i < e->rings.count; i++) {
+        const RingPlan *r = &e->rings.at[i];
+        if (r->skewed && r->slots > 1 &&
+            roles_find(tasks, op_text(ir_value(e->k, r->ring)->op, AT_TO)) == role)
+            cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"),
+                    ring_counter(e, r, "get"));
+        if (!serves(e, r, tasks, role, AT_FROM) && !serves(e, r, tasks, role, AT_TO)) continue;
+        if (r->slots == 1)
+            cs_line(&e->p, "u32 %s = 0;", ring_counter(e, r, "phase"));
+        else
+            cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "next"),
+                    ring_counter(e, r, "phase"));
+    }
+}
+
+/* Registers of a role when the block has more than two warpgroups: the movers give theirs to
+ * compute. */
+static void write_registers(Emit *e, const Op *role, int threads) {
+    bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0;
+    int groups = threads / 128, entry = 65536 / threads / 8 * 8, compute_groups = 0;
+    for (const Op *op = role->parent->first; op; op = op->next)
+        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), "compute") == 0)
+            compute_groups = layout_group(e->cx, e->k, op).warps / 4;
+    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups ||
+        !e->cx->machine->has_wgmma)
+        return;
+    int movers = groups - compute_groups, few = 40,
+        many = (entry * groups - few * movers) / compute_groups / 8 * 8;
+    if (many > 240) many = 240;
+    int64_t asked = op_int(role, AT_REGS, 0);
+    int count = asked ? (int)asked : compute ? many : few;
+    cs_line(&e->p, compute ? "tw_setmaxnreg_inc<%d>();" : "tw_setmaxnreg_dec<%d>();", count);
+}
+
+/* Does the role fill a ring ahead of the role that it runs on? */
+static bool feeds(Emit *e, const Op *tasks, const Op *role) {
+    for (size_t i = 0; i < e->rings.count; i++)
+        if (e->rings.at[i].skewed &&
+            roles_find(tasks, op_text(ir_value(e->k, e->rings.at[i].ring)->op, AT_FROM)) == role)
+            return true;
+    return false;
+}
+
+static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
+    Text top = text_new(e->arena), before = e->p.out;
+    e->role = role;
+    e->group = layout_group(e->cx, e->k, role);
+    e->barrier_id = number;
+    e->places = (Map){0};
+    e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
+    e->bulk_pending = e->bulk_issued = false;
+    bool single = is_single(e, role);
+    write_registers(e, role, e->plan->threads);
+    if (e->group.first_warp)
+        cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp() - %d;", e->group.first_warp);
+    else
+        cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp();");
+    if (single) cs_open(&e->p, "if (warp == 0 && tw_elect())");
+    before = e->p.out;
+    e->p.out = text_new(e->arena);
+    e->top = &top;
+    e->top_depth = e->p.depth;
+    write_counters(e, tasks, role);
+    if (e->persist)
+        cs_open(&e->p, "for (i32 task = tw_block_x(); task < tasks; task += tw_blocks_x())");
+    else {
+        cs_line(&e->p, "const i32 task = tw_block_x() + tw_blocks_x() * (tw_block_y() + "
+                       "tw_blocks_y() * tw_block_z());");
+        cs_open(&e->p, "if (task < tasks)");
+    }
+    e->reads_pending = e->writes_pending = e->persist;
+    write_decode(e, tasks);
+    for (const Op *op = roles_body(tasks)->first; op; op = op->next)
+        if (op->code != OP_ROLE) {
+            if (elementwise_is(op))
+                op = elementwise_run(e, op);
+            else
+                emit_op(e, op);
+        }
+    const char *name = op_text(role, AT_FIELD);
+    e->ahead = NULL;
+    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
+        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
+        if (on && strcmp(on, name) == 0 && feeds(e, tasks, op)) e->ahead = op->regions[0]->first;
+    }
+    emit_region(e, role->regions[0]);
+    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
+        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
+        if (!on || strcmp(on, name) != 0 || feeds(e, tasks, op)) continue;
+        e->role = op;
+        emit_region(e, op->regions[0]);
+        e->role = role;
+    }
+    cs_close(&e->p);
+    if (e->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait<0>();");
+    if (single) cs_close(&e->p);
+    text_add(&before, "%s%s", top.at ? top.at : "", e->p.out.at);
+    e->p.out = before;
+    e->role = NULL;
+}
+
+void roles_tasks(Emit *e, const Op *tasks) {
+    if (tasks->region_count > 1) {
+        emit_refuse(e, tasks, "a template's own task loop");
+        return;
+    }
+    write_constants(e);
+    write_barriers(e);
+    for (size_t i = 0; i < e->rings.count; i++)
+        if (e->rings.at[i].skewed)
+            e->plan->execution = arena_printf(e->k->module->arena, "skew %d",
+                                              e->rings.at[i].slots - e->rings.at[i].hold);
+    Text count = text_new(e->arena);
+    for (int i = 0; i < tasks->operand_count; i++)
+        text_add(&count, "%s(i32)%s", i ? " * " : "", emit_scalar(e, tasks->operands[i]));
+    cs_line(&e->p, "const i32 tasks = %s;", count.at);
+    int number = 1;
+    for (int turn = 0; turn < 2; turn++)
+        for (const Op *role = roles_body(tasks)->first; role; role = role->next) {
+            if (role->code != OP_ROLE || op_attr(role, AT_ON)) continue;
+            const char *name = op_text(role, AT_FIELD);
+            if ((strcmp(name, "compute") == 0) != (turn == 0)) continue;
+            ThreadGroup g = layout_group(e->cx, e->k, role);
+            if (32 * g.warps == e->plan->threads) { /* alone: no branch */
+                write_role(e, tasks, role, 0);
+                continue;
+            }
+            if (number == 1)
+                cs_open(&e->p, "if (tw_warp() < %d)", g.first_warp + g.warps);
+            else
+                cs_reopen(&e->p, "else if (tw_warp() < %d)", g.first_warp + g.warps);
+            cs_line(&e->p, "// role %s", name);
+            write_role(e, tasks, role, number++);
+        }
+    if (number > 1) cs_close(&e->p);
+}
