@@ -105,12 +105,21 @@ static void renew_operands(Fold *f, Op *op) {
         if (attr_info[op->attrs[i].id].kind == ATTR_REF) op->attrs[i].ref = current(f, op->attrs[i].ref);
 }
 
+/* Tile constants: made again where they are needed, rather than kept alive. */
+static bool is_cheap(const Op *op) {
+    switch (op->code) {
+    case OP_SPLAT: case OP_IOTA: case OP_EXPAND: case OP_BROADCAST: case OP_RESHAPE: case OP_UNDEF: return true;
+    default: return false;
+    }
+}
+
 static bool find_equal(Fold *f, Op *op) {
     if (!fold_is_numbered(op)) return false;
     uint64_t hash = fold_hash(f->k, op, NULL);
     Seen **slot = &f->seen[hash % SEEN_SLOTS];
     for (Seen *s = *slot; s; s = s->next) {
         if (s->hash != hash || !fold_same(f->k, s->op, op, NULL)) continue;
+        if (is_cheap(op) && s->op->parent != op->parent) continue;
         for (int i = 0; i < op->result_count; i++) replace(f, op->results[i], s->op->results[i]);
         return true;
     }
@@ -199,13 +208,6 @@ typedef struct Hoist {
     Arena *scratch;
     bool changed;
 } Hoist;
-
-static bool is_cheap(const Op *op) {
-    switch (op->code) {
-    case OP_SPLAT: case OP_IOTA: case OP_EXPAND: case OP_BROADCAST: case OP_RESHAPE: case OP_UNDEF: return true;
-    default: return false;
-    }
-}
 
 static bool inside(const Region *region, const Region *outer) {
     for (; region; region = region->owner ? region->owner->parent : NULL)

@@ -6,6 +6,7 @@
  *
  * proved by ring_check, with a plan in its attributes; or the same flat kernel, when the machine or the kernel gains
  * nothing (a finding says why). A kernel that arrives in ring form is only proved. */
+#include "pass/ring.h"
 #include "pass/ring_check.h"
 #include "pass/ring_cut.h"
 
@@ -50,13 +51,27 @@ static bool is_written(const Kernel *k) {
     return false;
 }
 
-bool pass_ring(PassContext *cx, Kernel *k) {
-    if (is_written(k)) {
-        if (ring_check(cx, k) == RING_BOUNDED)
-            pass_find(cx, k->range, "ring", "no fault up to a bound; the roles' loops could not be matched for all trip counts");
+/* Rings that came with the kernel: proved, and fused again for a machine that has no roles. */
+static bool prove_written(PassContext *cx, Kernel *k) {
+    RingVerdict verdict = ring_check(cx, k);
+    if (verdict == RING_REFUTED) return false;
+    if (verdict == RING_BOUNDED)
+        pass_find(cx, k->range, "ring", "no fault up to a bound; the roles' loops could not be matched for all trip counts");
+    if (cx->machine->roles_allowed || cx->machine->skew_allowed) {
         pass_find(cx, k->range, "execution", "roles: as written");
         return false;
     }
+    const char *why = "";
+    if (!ring_flatten(k, cx->scratch, &why)) {
+        diag_emit(k->module->diag, DIAG_RING_NOT_FLAT, k->range, k->name, why);
+        return false;
+    }
+    pass_find(cx, k->range, "execution", "flat: the written roles are one program on this machine");
+    return true;
+}
+
+bool pass_ring(PassContext *cx, Kernel *k) {
+    if (is_written(k)) return prove_written(cx, k);
     Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
     c.all = cx->machine->roles_always || (cx->options.roles == 1 && cx->machine->roles_allowed);
     cut_classify(&c);

@@ -7,8 +7,8 @@
  * Per ring the state is three counts: acquired and not yet committed, committed and not yet waited for, waited for and
  * not yet released. An op raises its own role's counter and never makes another role's guard false. So what is enabled
  * stays enabled, and ONE complete schedule proves that every schedule completes, while a greedy run that sticks is a real
- * deadlock. The run below is greedy; roles that stand at the same loop run its body together, until the set of states
- * repeats (it is finite: counts are at most the slots). Every state of that set may be the one at the loop's end, so the
+ * deadlock. The run below is greedy; roles that stand at the same loop, and share the rings inside of it, run its body
+ * together, until the set of states repeats (it is finite: counts are at most the slots). Every state of that set may be the one at the loop's end, so the
  * proof holds for all trip counts, 0 included. An if runs both ways. The tasks are one more loop around it all: each must
  * end in the state in which it began, which also keeps phases right on persistent workers.
  *
@@ -30,6 +30,7 @@ struct Node {
     int ring;         /* of a hand-over */
     int id;           /* of a loop's trip count or an if's condition: equal values, equal ids */
     int64_t count;    /* of a loop with constant bounds; else -1 */
+    unsigned rings;   /* of a loop or if: those that are handed over inside, as bits */
     const Op *op;
     Sequence body[2]; /* LOOP: [0]; IF: taken, not taken */
 };
@@ -157,6 +158,13 @@ static int64_t constant_trips(const Kernel *k, const Op *loop) {
     return hi > lo ? (hi - lo + step - 1) / step : 0;
 }
 
+static unsigned rings_inside(const Node *node) {
+    unsigned rings = node->ring >= 0 ? 1u << node->ring : 0;
+    for (int b = 0; b < 2; b++)
+        for (size_t i = 0; i < node->body[b].nodes.count; i++) rings |= rings_inside(node->body[b].nodes.at[i]);
+    return rings;
+}
+
 static Node *add_node(Check *c, Sequence *into, NodeKind kind, int ring, const Op *op) {
     Node *node = ARENA_NEW(c->arena, Node);
     *node = (Node){.kind = kind, .ring = ring, .op = op};
@@ -260,7 +268,8 @@ static void read_region(Check *c, int role, const Region *region, Sequence *into
             node->count = constant_trips(c->k, op);
             node->id = number_of(c, op->operands, is_if ? 1 : op->code == OP_FOR ? 3 : op->operand_count);
             for (int i = 0; i < op->region_count; i++) read_closed(c, role, op->regions[i], &node->body[is_if ? i : 0], hands);
-            if (!node->body[0].nodes.count && !node->body[1].nodes.count) into->nodes.count--; /* no hand-over inside */
+            node->rings = rings_inside(node);
+            if (!node->rings) into->nodes.count--; /* no hand-over inside */
             break;
         }
         default:
@@ -382,17 +391,38 @@ static void report_stuck(Check *c, const State *s, const Cursor *cursors) {
 
 static void run(Check *c, const Cursor *start, const State *from, StateSet *ends);
 
-/* The roles that stand at the node's loop or if run it together; the others wait. Every state it can leave behind goes
- * on from there. */
-static void run_together(Check *c, const Cursor *cursors, const Node *node, const State *from, StateSet *ends) {
+/* The roles that have to go through a loop or if together with role `first`: all that hand over what is handed over
+ * inside. False when one of them is not there, or stands at another loop. */
+static bool find_members(const Check *c, const Cursor *cursors, int first, bool *member) {
+    const Node *lead = next_node(&cursors[first]);
+    unsigned rings = lead->rings, met = 0;
+    for (int i = 0; i < c->role_count; i++) member[i] = i == first;
+    while (met != rings) {
+        met = rings;
+        for (int i = 0; i < c->ring_count; i++) {
+            if (!(met >> i & 1)) continue;
+            for (int n = -1; n < c->rings[i].consumer_count; n++) {
+                int role = n < 0 ? c->rings[i].producer : c->rings[i].consumers[n];
+                const Node *own = next_node(&cursors[role]);
+                if (!own || own->kind != lead->kind || own->id != lead->id || !(own->rings >> i & 1)) return false;
+                member[role] = true;
+                rings |= own->rings;
+            }
+        }
+    }
+    return true;
+}
+
+/* The members run the node's loop or if together; the others wait. Every state it can leave behind goes on from
+ * there. */
+static void run_together(Check *c, const Cursor *cursors, const Node *node, const bool *member, const State *from,
+                         StateSet *ends) {
     static const Sequence nothing;
     StateSet seen = {0};
     Cursor after[MAX_ROLES], inside[MAX_ROLES];
-    bool member[MAX_ROLES];
     int parked = 0;
     for (int i = 0; i < c->role_count; i++) {
         const Node *own = next_node(&cursors[i]);
-        member[i] = own && own->kind == node->kind && own->id == node->id;
         after[i] = cursors[i];
         after[i].at += member[i];
         parked += own && !member[i];
@@ -434,20 +464,20 @@ static void run(Check *c, const Cursor *start, const State *from, StateSet *ends
     if (++c->steps > MAX_STEPS) c->unmatched = true;
     if (c->unmatched || c->refuted) return;
     const Node *meeting = NULL;
-    bool ended = true;
-    for (int i = 0; i < c->role_count; i++) {
+    bool ended = true, at_loop = false, member[MAX_ROLES];
+    for (int i = 0; i < c->role_count && !meeting; i++) {
         const Node *node = next_node(&cursors[i]);
         ended = ended && !node;
-        if (node && node->kind >= NODE_LOOP && !meeting) meeting = node;
-        else if (node && node->kind >= NODE_LOOP && (node->id != meeting->id || node->kind != meeting->kind)) c->unmatched = true;
+        if (!node || node->kind < NODE_LOOP) continue;
+        at_loop = true;
+        if (find_members(c, cursors, i, member)) meeting = node;
     }
     if (ended) {
         add_state(c, ends, &state);
         return;
     }
-    if (c->unmatched) return;
-    if (meeting) run_together(c, cursors, meeting, &state, ends);
-    else if (c->parked) c->unmatched = true;
+    if (meeting) run_together(c, cursors, meeting, member, &state, ends);
+    else if (at_loop || c->parked) c->unmatched = true;
     else report_stuck(c, &state, cursors);
 }
 
