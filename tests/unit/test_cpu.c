@@ -161,6 +161,37 @@ static const Case cases[] = {
      "ptr_add %x, %o4 ; store %q4, %b0\n"
      "  return }\n",
      .number = 5, .plain = 1},
+    {"a carried tile that is turned over",
+     "kernel @k(%x: *f32, %n: i32) {\n"
+     "  %i = iota<0, 49> ; %p = ptr_add %x, %i ; %a = load %p ; %b = reshape %a : f32[7,7]\n"
+     "  %r, %s = for %k = 0, %n, 1 (%c = %b, %d = %b) {\n"
+     "    %f = flip<axis=0> %c ; %g = permute<dims=[1,0]> %d ; yield %f, %g }\n"
+     "  %r1 = reshape %r : f32[49] ; %s1 = reshape %s : f32[49] ; %o = add %i, 100 ; %q = ptr_add %x, %o\n"
+     "  store %q, %r1 ; %o1 = add %i, 200 ; %q1 = ptr_add %x, %o1 ; store %q1, %s1\n"
+     "  return }\n",
+     .number = 3, .plain = 1},
+    {"attention, ragged, causal",
+     "kernel @k(%Q, %K, %V, %O: tensor<f32,2>, %n: i32) {\n"
+     "  %pm = program_id<0> ; %m = mul %pm, 16 ; %im = iota<0, 16> ; %rm = add %im, %m ; %rows = expand<1> %rm\n"
+     "  %in = iota<0, 8> ; %a0 = splat 0.0 : f32[16,13] ; %l0 = splat 0.0 : f32[16] ; %x0 = splat -inf : f32[16]\n"
+     "  %q = tload %Q, [%m, 0] : f32[16,13] ; %nb = cdiv %n, 8\n"
+     "  %acc, %l, %mx = for %j = 0, %nb, 1 (%a = %a0, %li = %l0, %mi = %x0) {\n"
+     "    %n0 = mul %j, 8 ; %z = splat 0.0 : f32[16,8] ; %k = tload %K, [%n0, 0] : f32[8,13]\n"
+     "    %kt = permute<dims=[1,0]> %k ; %qk = dot %q, %kt, %z ; %s0 = mul %qk, 0.25 ; %cn = add %in, %n0\n"
+     "    %cols = expand<0> %cn ; %cz = cmp<ge> %rows, %cols ; %inn = cmp<lt> %cols, %n ; %ok = and %cz, %inn\n"
+     "    %s = select %ok, %s0, -inf ; %bm = reduce<max, axis=1> %s ; %mj = max %mi, %bm ; %mc = expand<1> %mj\n"
+     "    %d = sub %s, %mc ; %p = exp2 %d ; %da = sub %mi, %mj ; %al = exp2 %da ; %ps = reduce<add, axis=1> %p\n"
+     "    %la = mul %li, %al ; %lj = add %la, %ps ; %ac = expand<1> %al ; %as = mul %a, %ac\n"
+     "    %v = tload %V, [%n0, 0] : f32[8,13] ; %aj = dot %p, %v, %as ; yield %aj, %lj, %mj }\n"
+     "  %lc = expand<1> %l ; %on = div %acc, %lc ; tstore %O, [%m, 0], %on\n"
+     "  return }\n",
+     EXTENTS(0, 0, 0, 0, 0, 0, 37, 13), .number = 37, .grid = {3, 1, 1}, .tolerance = 1e-5, .plain = 1},
+    {"a tile of 2^20 elements",
+     "kernel @k(%X, %Y: tensor<f32,2>) {\n"
+     "  %a = tload %X, [0, 0] : f32[1024,1024] ; %r = reduce<max, axis=0> %a ; %e = expand<0> %r ; %b = sub %a, %e\n"
+     "  %p = permute<dims=[1,0]> %b ; tstore %Y, [0, 0], %p\n"
+     "  return }\n",
+     EXTENTS(0, 0, 0, 0, 0, 0, 1000, 1001), .plain = 1},
     {"nested loops over one accumulator, scaled each time",
      "kernel @k(%x: *f32, %n: i32) {\n"
      "  %i = iota<0, 48> ; %p = ptr_add %x, %i ; %a = load %p ; %a2 = reshape %a : f32[6,8] ; %b2 "

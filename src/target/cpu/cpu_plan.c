@@ -274,10 +274,9 @@ bool cpu_depends(const CpuPlan *plan, Ref whole, Ref part) {
     return false;
 }
 
-bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part) {
-    if (whole == part || !cpu_depends(plan, whole, part)) return true;
-    const Op *op = def_of(plan, whole);
-    const Type *type = ir_type(plan->k, whole);
+/* The same for an op, whatever became of its result. */
+static bool op_reads_same_place(const CpuPlan *plan, const Op *op, Ref part) {
+    const Type *type = ir_type(plan->k, op->results[0]);
     bool elementwise = cs_is_elementwise(op->code) || op->code == OP_CONVERT;
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
@@ -289,6 +288,11 @@ bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part) {
         if (!cpu_same_place(plan, x, part)) return false;
     }
     return true;
+}
+
+bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part) {
+    if (whole == part || !cpu_depends(plan, whole, part)) return true;
+    return op_reads_same_place(plan, def_of(plan, whole), part);
 }
 
 bool cpu_shares_block(const CpuPlan *plan, Ref a, Ref b) {
@@ -346,7 +350,7 @@ static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
             if (!fits) return false;
         }
         return true;
-    default: return cpu_is_inlinable(op->code) && cpu_same_place(plan, v, w);
+    default: return cpu_is_inlinable(op->code) && op_reads_same_place(plan, op, w);
     }
 }
 
