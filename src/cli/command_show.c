@@ -24,7 +24,10 @@ static char *join(const char *folder, const char *name, const char *ending) {
 static int write_artifacts(const Session *s, const char *folder) {
     if (!*folder) return fail("-o needs the name of a folder");
     bool made = mkdir(folder, 0777) == 0;
-    if (!made && errno != EEXIST) return fail("%s cannot be made: %s", folder, strerror(errno));
+    struct stat there;
+    if (!made && (errno != EEXIST || stat(folder, &there) != 0))
+        return fail("%s cannot be made: %s", folder, strerror(errno));
+    if (!made && !S_ISDIR(there.st_mode)) return fail("%s is not a folder; -o needs one", folder);
     size_t count = tw_kernel_artifact_count(s->kernel);
     bool ok = true;
     for (int step = 0; step < 2; step++)
@@ -35,7 +38,6 @@ static int write_artifacts(const Session *s, const char *folder) {
             const char *text = report ? tw_kernel_explain(s->kernel)
                                       : tw_kernel_artifact_text(s->kernel, i, &size);
             char *path = join(folder, name, ""), *beside = join(folder, name, ".part");
-            struct stat there;
             if (step == 0 && ok) {
                 bool blocked = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
                 if (blocked) fail("%s cannot be written: %s", path, strerror(EISDIR));

@@ -27,7 +27,7 @@ int fail_status(const tw_context *cx, tw_status status) {
                 "internal error: %s\nThis is a fault of Tilewright; please report it with the "
                 "source.\n",
                 message);
-    else if (strstr(message, ": error: "))
+    else if (status != TW_ERROR_TOOL && strstr(message, ": error: "))
         fprintf(stderr, "%s", message); /* diagnostics, complete with their places */
     else
         fprintf(stderr, "error: %s\n", *message ? message : tw_status_text(status));

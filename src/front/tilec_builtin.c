@@ -499,6 +499,8 @@ static Expr no_such_form(Tc *tc, const Call *call, const char *base) {
 static Expr unknown_operation(Tc *tc, const CNode *node, const char *name) {
     VEC(const char *) names = {0};
     static const char *const prefixes[] = {"", "warpgroup_", "warp_"};
+    *VEC_PUSH(&names, tc->arena) = "shared_alloc";
+    *VEC_PUSH(&names, tc->arena) = "tile_view";
     for (int i = 0; i < BUILTIN_COUNT; i++)
         for (int p = 0; p < 3; p++)
             *VEC_PUSH(&names, tc->arena) =

@@ -313,13 +313,14 @@ static void clone_region(Cutter *cut, Builder *b, const Region *from) {
 
 /* --- prologue, header, tasks --- */
 
-/* Scalars, pointers and tensors that every role may use. */
+/* Scalars, pointers and tensors that every role may use, made from nothing but such. What they are made from stands
+ * before them, and c->shared holds those found so far. */
 static bool is_common(const Cut *c, const Op *op) {
-    if (op->code == OP_REQUIRE || op->code == OP_ASSUME) {
-        for (int i = 0; i < op->operand_count; i++)
-            if (ref_is_value(op->operands[i]) && !c->replicable[op->operands[i]]) return false;
-        return true;
+    for (int i = 0; i < op->operand_count; i++) {
+        Ref r = op->operands[i];
+        if (ref_is_value(r) && ir_value(c->k, r)->op && !c->shared[r]) return false;
     }
+    if (op->code == OP_REQUIRE || op->code == OP_ASSUME) return true;
     if (op->region_count || !op->result_count || cut_ring_of(c, op)) return false;
     for (int i = 0; i < op->result_count; i++) {
         const Type *type = ir_type(c->k, op->results[i]);
@@ -446,9 +447,13 @@ Op *cut_roles(Cut *c) {
     Builder b = ir_builder_before(k, k->body->last);
     Ref *common = ARENA_ARRAY(c->arena, Ref, c->value_count);
     Cutter cut = {.c = c, .to = common};
-    for (size_t i = 0; i < flat.count; i++)
-        if (is_common(c, flat.at[i]) && !op_depends_on_task(c, flat.at[i]))
-            finish_clone(&cut, &b, flat.at[i], clone_op(&cut, &b, flat.at[i]));
+    c->shared = ARENA_ARRAY(c->arena, bool, c->value_count);
+    for (size_t i = 0; i < flat.count; i++) {
+        const Op *op = flat.at[i];
+        if (!is_common(c, op)) continue;
+        for (int r = 0; r < op->result_count; r++) c->shared[op->results[r]] = true;
+        if (!op_depends_on_task(c, op)) finish_clone(&cut, &b, op, clone_op(&cut, &b, op));
+    }
     build_disjoint(c, &b);
     if (c->grid.order != ORDER_CODE) {
         if (c->grid.rows) c->grid.rows = mapped(&cut, c->grid.rows);

@@ -544,8 +544,10 @@ static void report_stray(Preprocessor *pp, const CToken *token) {
     if (c == '"' || c == '\'')
         diag_emit(pp->diag, DIAG_C_UNTERMINATED_QUOTE, token->range,
                   c == '"' ? "string" : "character constant", c);
-    else
+    else if ((unsigned char)c > ' ' && (unsigned char)c < 0x7F)
         diag_emit(pp->diag, DIAG_C_STRAY, token->range, (int)token->length, token->text);
+    else
+        diag_emit(pp->diag, DIAG_C_STRAY_BYTE, token->range, (unsigned)(unsigned char)c);
 }
 
 static void process_file(Preprocessor *pp, const SourceFile *file) {

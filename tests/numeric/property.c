@@ -81,11 +81,9 @@ enum { AXES = sizeof axes / sizeof *axes };
 
 typedef struct Target {
     const char *name, *compile;
-    bool emulate;
 } Target;
 static const Target targets[] = {
-    {"interp", "interp", false}, {"cpu", "cpu", false}, {"emulated", "cuda", true}, {"cuda", "cuda", false},
-    {"tenstorrent", "tenstorrent", false}};
+    {"interp", "interp"}, {"cpu", "cpu"}, {"emulated", "cuda-emulated"}, {"cuda", "cuda"}, {"tenstorrent", "tenstorrent"}};
 
 static bool listed(const char *list, const char *name) {
     size_t n = strlen(name);
@@ -121,8 +119,6 @@ typedef struct Case {
     int runs, failures;
 } Case;
 
-static const char *target_name(const Case *c) { return strcmp(c->target->name, "emulated") == 0 ? "cuda" : c->target->name; }
-
 static int64_t next_power(int64_t n) {
     int64_t p = 1;
     while (p < n) p *= 2;
@@ -144,8 +140,7 @@ static const char *given_for(const Row *row, const char *name) {
 static size_t bytes_of(const tw_buffer *b) { return (size_t)tw_buffer_elements(b) * tw_dtype_size(tw_buffer_dtype(b)); }
 
 static void print_command(const Case *c, const tw_pair *options, size_t count) {
-    printf("  tilewright run %s --target %s%s --seed %llu", c->row->file, target_name(c), c->target->emulate ? " --emulate" : "",
-           (unsigned long long)c->seed);
+    printf("  tilewright run %s --target %s --seed %llu", c->row->file, c->target->compile, (unsigned long long)c->seed);
     for (const char *s = c->row->defines; *s;) {
         size_t length = strcspn(s, ",");
         const char *equals = memchr(s, '=', length);
@@ -240,7 +235,6 @@ static bool run_kernel(Case *c, const tw_pair *sets, size_t count) {
     tw_kernel *kernel = NULL;
     tw_compile_options_init(&options);
     options.target = c->target->compile;
-    options.emulate = c->target->emulate;
     options.args = c->args;
     options.arg_count = c->params;
     options.options = sets;

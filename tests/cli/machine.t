@@ -1,0 +1,107 @@
+# What the machine lacks, or will not allow; each with what to do about it, and nothing half-written.
+$ cp "$ROOT/kernels/triton/add.py" "$ROOT/kernels/tilec/micro_add.tile.c" .
+$ echo add.py --arg x_ptr=arange:f32[8] --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=8 --arg BLOCK_SIZE=8 > add
+$ T=$(command -v tilewright); env -u CC PATH=/no "$T" run $(cat add) --grid 1
+error: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use --target interp
+[1]
+$ T=$(command -v tilewright); env -u CC PATH=/no "$T" run $(cat add) --grid 1 --target interp
+output_ptr: f32[8], 8 of 8 elements changed
+$ T=$(command -v tilewright); env -u CC PATH=/no "$T" emit $(cat add) -o out && ls out
+out/add_kernel.c
+out/cpu.h
+out/report.txt
+add_kernel.c
+cpu.h
+report.txt
+$ T=$(command -v tilewright); env -u CC -u CXX PATH=/no "$T" targets
+cpu            C through the system's compiler, threads over the grid
+               not here: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use --target interp
+cuda           one readable .cu, NVRTC or nvcc, the driver API; sm_90a (default) and sm_80
+               not here: there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use --emulate
+cuda-emulated  the CUDA target's text on the host, thread by thread, with races and deadlocks reported
+               not here: needs a C++17 compiler (g++ or clang++)
+interp         the IR interpreter, which defines what a kernel means; with --sanitize the safe way to run it
+               here: built in
+tenstorrent    reader, compute and writer kernels for TT-Metalium, run on a functional model of the Tensix grid
+               not here: target tenstorrent needs a C++ compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, set CXX to one, or use --target interp
+$ CC=/no/cc tilewright run $(cat add) --grid 1
+error: CC is set to `/no/cc`, which is not a program in PATH; set CC to a C compiler (gcc or clang), or unset it
+[1]
+$ CC=/bin/false tilewright run $(cat add) --grid 1
+error: the C compiler `/bin/false` refused the emitted code:
+[1]
+$ CC=/bin/true tilewright run $(cat add) --grid 1 --save output_ptr=x.npy
+error: the compiled kernel could not be loaded: /tmp/tmpwa0ys6ml/.cache/room-fbmfsu/kernel.so: cannot open shared object file: No such file or directory
+[1]
+$ CC='gcc -fno-such-option' tilewright run $(cat add) --grid 1 --save output_ptr=x.npy
+the C compiler `gcc` refused the emitted code:
+gcc: error: unrecognized command-line option '-fno-such-option'
+[1]
+$ T=$(command -v tilewright); env -u CXX PATH=/no "$T" run $(cat add) --grid 1 --target tenstorrent
+error: target tenstorrent needs a C++ compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, set CXX to one, or use --target interp
+[1]
+$ CXX=/no/c++ tilewright run $(cat add) --grid 1 --target tenstorrent
+error: CXX is set to `/no/c++`, which is not a program in PATH; set CXX to a C++ compiler (g++ or clang++), or unset it
+[1]
+#! Folders.
+$ tilewright emit micro_add.tile.c -o /proc/out
+error: /proc/out cannot be made: No such file or directory
+[1]
+$ tilewright emit micro_add.tile.c -o micro_add.tile.c
+error: micro_add.tile.c/micro_tk.c.part cannot be written: Not a directory
+[1]
+$ tilewright emit micro_add.tile.c -o ''
+error: -o needs the name of a folder
+[1]
+$ tilewright emit micro_add.tile.c -o no/such/folder
+error: no/such/folder cannot be made: No such file or directory
+[1]
+$ mkdir -p half/report.txt; tilewright emit micro_add.tile.c -o half; ls half
+error: half/report.txt cannot be written: Is a directory
+report.txt
+$ tilewright emit micro_add.tile.c > /dev/full
+error: the output could not be written
+[1]
+$ tilewright targets > /dev/full
+error: the output could not be written
+[1]
+$ mkdir x.npy; tilewright run $(cat add) --grid 1 --save output_ptr=x.npy; ls
+error: x.npy cannot be written: Is a directory
+add
+add.py
+half
+micro_add.tile.c
+out
+x.npy
+#! The cache: none, one that cannot be written, one that lies, one that many use.
+$ TILEWRIGHT_CACHE_DIR= tilewright run $(cat add) --grid 1
+output_ptr: f32[8], 8 of 8 elements changed
+$ TILEWRIGHT_CACHE_DIR=/proc/no tilewright run $(cat add) --grid 1
+output_ptr: f32[8], 8 of 8 elements changed
+$ TILEWRIGHT_CACHE_DIR=/dev/null tilewright run $(cat add) --grid 1
+output_ptr: f32[8], 8 of 8 elements changed
+$ env -u TILEWRIGHT_CACHE_DIR -u XDG_CACHE_HOME HOME=/no/home "$(command -v tilewright)" run $(cat add) --grid 1
+output_ptr: f32[8], 8 of 8 elements changed
+$ export TILEWRIGHT_CACHE_DIR=$PWD/lies; tilewright run $(cat add) --grid 1; for f in $(find lies -type f); do head -c 1000 /dev/zero > $f; done; tilewright run $(cat add) --grid 1; for f in $(find lies -type f); do truncate -s -1000 $f; done; tilewright run $(cat add) --grid 1; for f in $(find lies -type f); do : > $f; done; tilewright run $(cat add) --grid 1
+output_ptr: f32[8], 8 of 8 elements changed
+output_ptr: f32[8], 8 of 8 elements changed
+output_ptr: f32[8], 8 of 8 elements changed
+output_ptr: f32[8], 8 of 8 elements changed
+$ export TILEWRIGHT_CACHE_DIR=$PWD/many; for i in 1 2 3 4 5 6; do tilewright run $(cat add) --grid 1 & done; wait; find many -type f | wc -l; stat -c %a many
+output_ptr: f32[8], 8 of 8 elements changed
+output_ptr: f32[8], 8 of 8 elements changed
+output_ptr: f32[8], 8 of 8 elements changed
+output_ptr: f32[8], 8 of 8 elements changed
+output_ptr: f32[8], 8 of 8 elements changed
+output_ptr: f32[8], 8 of 8 elements changed
+1
+700
+$ ls
+add
+add.py
+half
+lies
+many
+micro_add.tile.c
+out
+x.npy
