@@ -432,6 +432,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
     ir_walk(k->body, normalise_loop, k);
     fold_tidy(k, cx->scratch);
     Access x = {.cx = cx, .k = k, .order = 1, .renamed = {.arena = cx->scratch}};
+    access_report_boxes(cx, k);
     affine_init(&x.a, k, cx->scratch, cx->options.generic);
     collect_region(&x, k->body);
     bool guessed = false;

@@ -47,6 +47,9 @@ typedef struct Conditions {
 /* A mask over a tile of this rank as a conjunction. */
 void access_conditions(Analysis *a, Ref mask, int rank, Conditions *out);
 
+/* One finding for each box that the source states itself (access_boxes.c). */
+void access_report_boxes(PassContext *cx, const Kernel *k);
+
 /* Is everything that is made of `value` where first + i >= modulus along the axis dropped by stores? */
 bool access_is_unseen(Analysis *a, Ref value, int axis, Poly first, Poly modulus);
 #endif

@@ -31,10 +31,10 @@ $ CC=/bin/false tilewright run $(cat add) --grid 1
 error: the C compiler `/bin/false` refused the emitted code:
 [1]
 $ CC=/bin/true tilewright run $(cat add) --grid 1 --save output_ptr=x.npy
-error: the compiled kernel could not be loaded: /tmp/tmpwa0ys6ml/.cache/room-fbmfsu/kernel.so: cannot open shared object file: No such file or directory
+error: the compiled kernel could not be loaded: .../kernel.so: cannot open shared object file: No such file or directory
 [1]
 $ CC='gcc -fno-such-option' tilewright run $(cat add) --grid 1 --save output_ptr=x.npy
-the C compiler `gcc` refused the emitted code:
+error: the C compiler `gcc` refused the emitted code:
 gcc: error: unrecognized command-line option '-fno-such-option'
 [1]
 $ T=$(command -v tilewright); env -u CXX PATH=/no "$T" run $(cat add) --grid 1 --target tenstorrent
@@ -48,7 +48,7 @@ $ tilewright emit micro_add.tile.c -o /proc/out
 error: /proc/out cannot be made: No such file or directory
 [1]
 $ tilewright emit micro_add.tile.c -o micro_add.tile.c
-error: micro_add.tile.c/micro_tk.c.part cannot be written: Not a directory
+error: micro_add.tile.c is not a folder; -o needs one
 [1]
 $ tilewright emit micro_add.tile.c -o ''
 error: -o needs the name of a folder

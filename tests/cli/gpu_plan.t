@@ -1,0 +1,75 @@
+# What `explain` says of the 16-bit matmuls of all three doors on CUDA: roles, TMA and wgmma, so that nothing runs flat
+# unnoticed; and what it says where it does.
+$ cp -r "$ROOT/kernels" .
+$ echo 'grep -oE "execution: [a-z]+[,: ].*|by TMA|by cp.async|by wgmma|by mma|by fma|order [a-z]+" | grep -v workers | sort | uniq -c | sed "s/, [0-9]* bytes.*//"' > words
+$ echo --arg M=4096 --arg N=4096 --arg K=4096 --arg stride_am=4096 --arg stride_ak=1 --arg stride_bk=4096 --arg stride_bn=1 --arg stride_cm=4096 --arg stride_cn=1 --arg BM=128 --arg BN=128 --arg BK=64 > sizes
+$ tilewright explain kernels/triton/matmul.py --target cuda --arg a_ptr=zeros:f16[4096,4096] --arg b_ptr=zeros:f16[4096,4096] --arg c_ptr=zeros:f16[4096,4096] $(cat sizes) | sh words
+      4 by TMA
+      1 by wgmma
+      1 execution: roles, 384 threads
+      1 execution: roles: its dots are wide enough for a warp that only loads
+      1 order grouped
+$ tilewright explain kernels/triton/matmul.py --target cuda --arg a_ptr=zeros:bf16[4096,4096] --arg b_ptr=zeros:bf16[4096,4096] --arg c_ptr=zeros:bf16[4096,4096] $(cat sizes) | sh words
+      4 by TMA
+      1 by wgmma
+      1 execution: roles, 384 threads
+      1 execution: roles: its dots are wide enough for a warp that only loads
+      1 order grouped
+$ tilewright explain kernels/tilelang/gemm.py --target cuda -D M=4096 -D N=4096 -D K=4096 -D block_M=128 -D block_N=128 | sh words
+      4 by TMA
+      1 by wgmma
+      1 execution: roles, 384 threads
+      1 execution: roles: its dots are wide enough for a warp that only loads
+      1 order row
+$ tilewright explain kernels/tilelang/gemm.py --target cuda -D M=4096 -D N=4096 -D K=4096 -D dtype=bfloat16 | sh words
+      4 by TMA
+      1 by wgmma
+      1 execution: roles, 256 threads
+      1 execution: roles: its dots are wide enough for a warp that only loads
+      1 order row
+$ tilewright explain kernels/tilec/matmul.tile.c --target cuda | sh words
+      4 by TMA
+      1 by wgmma
+      1 execution: roles, 384 threads
+      1 execution: roles: its dots are wide enough for a warp that only loads
+      1 order grouped
+$ tilewright explain kernels/tilec/matmul.tile.c --target cuda -D ELEM=half -D TILE=st_hf | sh words
+      4 by TMA
+      1 by wgmma
+      1 execution: roles, 384 threads
+      1 execution: roles: its dots are wide enough for a warp that only loads
+      1 order grouped
+#! With the options that turn it off, on a machine without TMA, and with f32.
+$ tilewright explain kernels/tilelang/gemm.py --target cuda -D M=4096 -D N=4096 -D K=4096 --set roles=off | sh words
+      1 by TMA
+      3 by cp.async
+      1 by wgmma
+      1 execution: skew 2, 128 threads
+      1 execution: skew: roles are off
+      1 order row
+$ tilewright explain kernels/tilelang/gemm.py --target cuda -D M=4096 -D N=4096 -D K=4096 --set num_stages=0 | sh words
+      1 by wgmma
+      1 execution: flat, 128 threads
+      1 execution: flat: num_stages is 0
+$ tilewright explain kernels/tilelang/gemm.py --target cuda:sm_80 -D M=4096 -D N=4096 -D K=4096 | sh words
+      3 by cp.async
+      1 by mma
+      1 execution: skew 2, 128 threads
+      1 execution: skew: its dots are too small for a warp that only loads
+      1 order row
+$ tilewright explain kernels/triton/matmul.py --target cuda --arg a_ptr=zeros:f32[4096,4096] --arg b_ptr=zeros:f32[4096,4096] --arg c_ptr=zeros:f32[4096,4096] $(cat sizes) | sh words
+      1 by TMA
+      3 by cp.async
+      1 by fma
+      1 execution: skew 1, 128 threads
+      1 execution: skew: its dots are too small for a warp that only loads
+      1 order grouped
+#! The emitted text agrees with what was said.
+$ tilewright emit kernels/tilelang/gemm.py --target cuda -D M=4096 -D N=4096 -D K=4096 -o cu > files; grep -c 'tma\|wgmma\|mbar' cu/matmul.cu | sed 's/^[1-9][0-9]*/some/'
+some
+$ tilewright explain kernels/tilelang/gemm.py --target tenstorrent -D M=4096 -D N=4096 -D K=4096 2>&1 | grep -oE 'f16 tensor .* as bf16|execution: roles|by tensix' | sort | uniq -c
+      1 by tensix
+      1 execution: roles
+      1 f16 tensor `A` travels as bf16
+      1 f16 tensor `B` travels as bf16
+      1 f16 tensor `C` travels as bf16
