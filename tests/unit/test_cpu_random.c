@@ -9,13 +9,13 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-enum { MOST = 400, EDGE = 7 };
+enum { MOST = 400, NAME = 32 };
 
 typedef struct Gen {
     uint64_t state;
     char text[60000];
     size_t length;
-    char tiles[MOST][12]; /* visible tiles, f32[7,7] */
+    char tiles[MOST][NAME]; /* visible tiles, f32[7,7] */
     int count, next, depth, slot;
 } Gen;
 
@@ -40,21 +40,21 @@ static const char *some(Gen *g) {
 }
 
 static void define(Gen *g, char *name) {
-    snprintf(name, 12, "t%d", g->next++);
-    if (g->count < MOST) memcpy(g->tiles[g->count++], name, 12);
+    snprintf(name, NAME, "t%d", g->next++);
+    if (g->count < MOST) memcpy(g->tiles[g->count++], name, NAME);
 }
 
 static void statements(Gen *g, int n);
 
 static void simple(Gen *g) {
     static const char *const binary[] = {"add", "sub", "max", "min"};
-    char name[12], x[12], y[12], z[12];
-    memcpy(x, some(g), 12);
-    memcpy(y, some(g), 12);
-    memcpy(z, some(g), 12);
+    char name[NAME], x[NAME], y[NAME], z[NAME];
+    memcpy(x, some(g), NAME);
+    memcpy(y, some(g), NAME);
+    memcpy(z, some(g), NAME);
     int id = g->next;
     define(g, name);
-    switch (pick(g, 12)) {
+    switch (pick(g, NAME)) {
     default: put(g, "%%%s = %s %%%s, %%%s\n", name, binary[pick(g, 4)], x, y); break;
     case 4: put(g, "%%%s = mul %%%s, 0.25\n", name, x); break;
     case 5: put(g, "%%%s = permute<dims=[1,0]> %%%s\n", name, x); break;
@@ -98,7 +98,7 @@ static void branch(Gen *g) {
     put(g, "yield %%%s\n}\n", some(g));
     g->depth--;
     g->count = before;
-    snprintf(g->tiles[g->count++], 12, "w%d", id);
+    snprintf(g->tiles[g->count++], NAME, "w%d", id);
 }
 
 static void loop(Gen *g) {
@@ -108,7 +108,7 @@ static void loop(Gen *g) {
     for (int i = 0; i < carried; i++) put(g, "%s%%z%d_%d = %%%s", i ? ", " : "", id, i, some(g));
     put(g, ") {\n");
     for (int i = 0; i < carried && g->count < MOST; i++)
-        snprintf(g->tiles[g->count++], 12, "z%d_%d", id, i);
+        snprintf(g->tiles[g->count++], NAME, "z%d_%d", id, i);
     g->depth++;
     statements(g, 2 + (int)pick(g, 5));
     put(g, "yield ");
@@ -123,7 +123,7 @@ static void loop(Gen *g) {
     g->depth--;
     g->count = before;
     for (int i = 0; i < carried && g->count < MOST; i++)
-        snprintf(g->tiles[g->count++], 12, "y%d_%d", id, i);
+        snprintf(g->tiles[g->count++], NAME, "y%d_%d", id, i);
 }
 
 static void statements(Gen *g, int n) {
@@ -145,9 +145,9 @@ static void generate(Gen *g, uint64_t seed) {
         put(g, "%%o%d = add %%index, %d ; %%h%d = ptr_add %%x, %%o%d ; %%v%d = load %%h%d ; ", i,
             i * 49, i, i, i, i);
         put(g, "%%b%d = reshape %%v%d : f32[7,7]\n", i, i);
-        snprintf(g->tiles[g->count++], 12, "b%d", i);
+        snprintf(g->tiles[g->count++], NAME, "b%d", i);
     }
-    statements(g, 12);
+    statements(g, NAME);
     for (int i = 0; i < 6 && i < g->count; i++) {
         put(g, "%%u%d = add %%index, %d ; %%j%d = ptr_add %%x, %%u%d ; ", i, 2000 + 49 * i, i, i);
         put(g, "%%d%d = reshape %%%s : f32[49] ; store %%j%d, %%d%d\n", i,
