@@ -168,52 +168,42 @@ static Ref build_limit(Access *x, Builder *b, const PlanDim *dim, const Plan *pl
     return least;
 }
 
-/* The tile's axes that are dimensions, in the order of the tensor: unit stride last, else as they are. */
-typedef struct BoxShape {
-    const Type *type;          /* of the box in the tensor */
-    int64_t to_tile[MAX_RANK]; /* permute dims: box -> tile axes that move */
-    int64_t to_box[MAX_RANK];  /* and back */
-    bool permuted;
-    int count;
-} BoxShape;
-
-static BoxShape order_dims(Access *x, Plan *plan) {
+/* Unit stride last; the axes of the tile follow by permutation. */
+static void order_dims(Access *x, Plan *plan) {
     int first = 0, unit = -1;
     while (first < plan->dim_count && plan->dim[first].axis < 0) first++;
     int64_t number;
     for (int i = first; i < plan->dim_count; i++)
         if (poly_const(plan->dim[i].stride, &number) && number == 1) unit = i;
-    BoxShape s = {.count = plan->dim_count - first};
+    plan->box_rank = plan->dim_count - first;
     if (unit >= 0 && unit < plan->dim_count - 1) {
         PlanDim moved = plan->dim[unit];
         for (int i = unit; i + 1 < plan->dim_count; i++) plan->dim[i] = plan->dim[i + 1];
         plan->dim[plan->dim_count - 1] = moved;
-        s.permuted = true;
+        plan->permuted = true;
     }
     const Type *tile = ir_type(x->k, plan->pointer);
     int64_t extent[MAX_RANK];
-    for (int i = 0; i < s.count; i++) {
+    for (int i = 0; i < plan->box_rank; i++) {
         int axis = plan->dim[first + i].axis, place = 0;
         extent[i] = tile->extent[axis];
         for (int j = first; j < plan->dim_count; j++) place += plan->dim[j].axis < axis;
-        s.to_box[i] = place; /* among the axes that move */
-        s.to_tile[place] = i;
+        plan->to_box[i] = place; /* among the axes that move */
+        plan->to_tile[place] = i;
     }
-    s.type = ty_tile(x->k->module, tile->elem, s.count, extent);
-    return s;
+    plan->box = ty_tile(x->k->module, tile->elem, plan->box_rank, extent);
 }
 
 /* A value of the pointers' shape as the box wants it. */
-static Ref into_box(Access *x, Builder *b, Ref value, const Plan *plan, const BoxShape *s) {
+static Ref into_box(Access *x, Builder *b, Ref value, const Plan *plan) {
     const Type *places = ir_type(x->k, plan->pointer), *type = ir_type(x->k, value);
-    const Type *full = ty_with_shape(b->module, type, places->rank, places->extent);
-    if (type->rank == 0 && s->count == 0) return value;
-    if (type->rank == 0) return ir_splat(b, value, ty_with_shape(b->module, type, s->type->rank, s->type->extent));
-    value = ir_broadcast(b, value, full);
+    if (plan->box_rank == 0) return type->rank ? ir_reshape(b, value, ty_with_shape(b->module, type, 0, NULL)) : value;
+    if (type->rank == 0) return ir_splat(b, value, ty_with_shape(b->module, type, plan->box_rank, plan->box->extent));
+    value = ir_broadcast(b, value, ty_with_shape(b->module, type, places->rank, places->extent));
     int64_t extent[MAX_RANK];
-    for (int i = 0; i < s->count; i++) extent[s->to_box[i]] = s->type->extent[i];
-    value = ir_reshape(b, value, ty_with_shape(b->module, type, s->count, extent));
-    return s->permuted ? ir_permute(b, value, s->to_box, s->count) : value;
+    for (int i = 0; i < plan->box_rank; i++) extent[plan->to_box[i]] = plan->box->extent[i];
+    value = ir_reshape(b, value, ty_with_shape(b->module, type, plan->box_rank, extent));
+    return plan->permuted ? ir_permute(b, value, plan->to_box, plan->box_rank) : value;
 }
 
 static void name_after(Access *x, Ref value, const char *prefix, Ref from) {
@@ -256,10 +246,9 @@ static bool is_zero(const Access *x, Ref r) {
 static void rewrite_load(Access *x, Plan *plan) {
     Op *op = plan->op;
     Builder b = ir_builder_before(x->k, op);
-    BoxShape s = order_dims(x, plan);
     Ref offsets[MAX_RANK], tensor = build_tensor(x, &b, plan, offsets);
-    Ref mask = plan->keeps_mask ? into_box(x, &b, plan->mask, plan, &s) : REF_NONE;
-    Ref value = ir_tload(&b, tensor, offsets, mask, s.type);
+    Ref mask = plan->keeps_mask ? into_box(x, &b, plan->mask, plan) : REF_NONE;
+    Ref value = ir_tload(&b, tensor, offsets, mask, plan->box);
     Op *load = ir_value(x->k, value)->op;
     copy_hints(x, load, op);
     Ref other = op->operand_count > 2 ? op->operands[2] : REF_NONE, fill = fill_of(x, other);
@@ -273,7 +262,7 @@ static void rewrite_load(Access *x, Plan *plan) {
         op_set(x->k, load, (Attr){.id = AT_WRAP, .list = {wraps, list}});
     }
     ir_name(x->k, value, ir_value(x->k, op->results[0])->name);
-    if (s.permuted) value = ir_permute(&b, value, s.to_tile, s.count);
+    if (plan->permuted) value = ir_permute(&b, value, plan->to_tile, plan->box_rank);
     const Type *type = ir_type(x->k, op->results[0]);
     value = ir_type(x->k, value)->rank == 0 && type->rank ? ir_splat(&b, value, type) : ir_reshape(&b, value, type);
     if (other && !fill) value = ir_ternary(&b, OP_SELECT, plan->mask, value, other);
@@ -285,13 +274,9 @@ static void rewrite_load(Access *x, Plan *plan) {
 static void rewrite_store(Access *x, Plan *plan) {
     Op *op = plan->op;
     Builder b = ir_builder_before(x->k, op);
-    BoxShape s = order_dims(x, plan);
     Ref offsets[MAX_RANK], tensor = build_tensor(x, &b, plan, offsets);
-    Ref mask = plan->keeps_mask ? into_box(x, &b, plan->mask, plan, &s) : REF_NONE;
-    Ref value = op->operands[1];
-    if (s.count == 0 && ir_type(x->k, value)->rank) /* a tile of one element */
-        value = ir_reshape(&b, value, s.type);
-    else value = into_box(x, &b, value, plan, &s);
+    Ref mask = plan->keeps_mask ? into_box(x, &b, plan->mask, plan) : REF_NONE;
+    Ref value = into_box(x, &b, op->operands[1], plan);
     copy_hints(x, ir_tstore(&b, tensor, offsets, value, mask), op);
     ir_remove(op);
 }
@@ -421,9 +406,21 @@ static void report(Access *x, const Plan *plan) {
         else text_add(&out, "; outside a value");
     }
     if (plan->keeps_mask) text_add(&out, "; part of the mask is no box and stays");
-    if (type->rank) text_add(&out, unit ? "; contiguous" : "; not known to be contiguous");
+    if (plan->permuted) text_add(&out, "; transposed");
+    if (plan->box_rank) text_add(&out, unit ? "; contiguous" : "; not known to be contiguous");
     if (poly_is_variant(&x->a, plan->shift)) text_add(&out, "; its base moves");
     pass_find(x->cx, plan->op->range, subject, "%s", out.at);
+}
+
+static void report_wishes(Access *x) {
+    Text out = text_new(x->a.arena);
+    for (size_t i = 0; i < x->a.wishes.count; i++) {
+        const Wish *w = &x->a.wishes.at[i];
+        const char *name = ir_value(x->k, w->value)->name;
+        text_add(&out, "%s%s %s %lld", i ? ", " : "", name ? name : "(a value)", w->kind == AT_EQ ? "=" : ">=", (long long)w->number);
+    }
+    if (x->a.grid_wished) text_add(&out, "%sas many programs as tiles", x->a.wishes.count ? ", " : "");
+    if (out.length) pass_find(x->cx, x->k->range, "launch", "requires %s; else a general variant runs", out.at);
 }
 
 /* --- the pass --- */
@@ -458,6 +455,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
                 plan->why = "indices that wrap around are written";
                 plan->where = plan->op->range;
             }
+        if (plan->good) order_dims(&x, plan);
         report(&x, plan);
     }
     for (size_t i = 0; i < x.plans.count; i++) {
@@ -467,6 +465,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
     }
     if (x.a.grid_wished) build_grid_wish(&x);
     build_wishes(&x);
+    report_wishes(&x);
     fold_tidy(k, cx->scratch);
     return true;
 }

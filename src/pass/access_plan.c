@@ -8,7 +8,8 @@
  *     for every program and every trip (offset 64*k, extent K);
  *   - what is left of start and differs between programs becomes dimensions of its own, in which the box has one place
  *     (row * stride, batch * stride); the rest moves the base;
- *   - an index that could be negative without a mask saying otherwise moves the base too, since a tensor begins at 0.
+ *   - a part of an index that could be negative, without a mask saying otherwise, moves the base too, since a tensor
+ *     begins at 0.
  *
  * So every affine access has a plan; how good it is (extents and strides known before the launch, unit stride) is what
  * the targets look at. */
@@ -119,21 +120,40 @@ static bool is_strided_place(Analysis *a, const Term *t) {
     return moves && still;
 }
 
-/* What the stride divides out of p. */
-static Poly quotient(Analysis *a, Poly p, Poly stride) {
+/* What the stride divides out of p; nothing as large as `row`, the next larger stride that is known. */
+static Poly quotient(Analysis *a, Poly p, Poly stride, int64_t row) {
     Poly out = {0};
     int64_t number;
     bool plain = poly_const(stride, &number);
     for (int i = 0; i < p.count; i++) {
         Term q;
         if (plain && is_strided_place(a, &p.at[i])) continue;
+        if (plain && p.at[i].count && (p.at[i].scale >= row || p.at[i].scale <= -row)) continue;
         if (poly_divides(stride, &p.at[i], &q)) out = poly_add(a->arena, out, poly_term(a->arena, q));
     }
     return out;
 }
 
-static void place_dim(Analysis *a, PlanDim *dim, const Conditions *conditions, Poly *rest) {
-    Poly offset = quotient(a, *rest, dim->stride);
+/* The part of an offset that is known not to be negative. */
+static Poly natural_part(Analysis *a, Poly offset) {
+    Poly out = {0};
+    for (int i = 0; i < offset.count; i++) {
+        Poly term = poly_term(a->arena, offset.at[i]);
+        if (poly_is_natural(a, term)) out = poly_add(a->arena, out, term);
+    }
+    return out;
+}
+
+static int64_t next_stride(const Plan *plan, Poly stride) {
+    int64_t own, other, next = INT64_MAX;
+    if (!poly_const(stride, &own)) return next;
+    for (int i = 0; i < plan->dim_count; i++)
+        if (poly_const(plan->dim[i].stride, &other) && other > own && other < next) next = other;
+    return next;
+}
+
+static void place_dim(Analysis *a, const Plan *plan, PlanDim *dim, const Conditions *conditions, Poly *rest) {
+    Poly offset = quotient(a, *rest, dim->stride, next_stride(plan, dim->stride));
     const Condition *lower = NULL, *upper = NULL;
     for (int i = 0; i < conditions->count; i++) {
         const Condition *c = &conditions->at[i];
@@ -148,7 +168,7 @@ static void place_dim(Analysis *a, PlanDim *dim, const Conditions *conditions, P
         Poly start = poly_int(a->arena, poly_constant(offset));
         offset = poly_sub(a->arena, start, variant_part(a, upper->limit));
     }
-    if (!dim->starts_at_zero && !poly_is_natural(a, offset)) offset = (Poly){0};
+    if (!dim->starts_at_zero) offset = natural_part(a, offset);
     dim->offset = offset;
     for (int i = 0; i < conditions->count; i++) {
         const Condition *c = &conditions->at[i];
@@ -174,7 +194,7 @@ static void place_dims(Analysis *a, Plan *plan, const Conditions *conditions, Po
             if (next < 0 || stride_rank(plan->dim[i].stride) > stride_rank(plan->dim[next].stride)) next = i;
         }
         placed[next] = true;
-        if (!plan->dim[next].wraps && !plan->dim[next].gave_way) place_dim(a, &plan->dim[next], conditions, rest);
+        if (!plan->dim[next].wraps && !plan->dim[next].gave_way) place_dim(a, plan, &plan->dim[next], conditions, rest);
     }
 }
 

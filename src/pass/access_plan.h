@@ -29,6 +29,11 @@ typedef struct Plan {
     int dim_count;
     PlanDim dim[MAX_RANK];
     bool keeps_mask; /* part of the mask is no box */
+    /* The box: the axes of the tile that are dimensions, in the order of the tensor (unit stride last). */
+    const Type *box;
+    int box_rank;
+    bool permuted;
+    int64_t to_tile[MAX_RANK], to_box[MAX_RANK]; /* permute dims: box -> axes of the tile that move, and back */
 } Plan;
 
 /* Says what the access is; never changes the kernel. */

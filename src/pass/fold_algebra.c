@@ -289,7 +289,7 @@ static Ref simplify_shape(Builder *b, const Op *op, const Type *type) {
     const Kernel *k = b->kernel;
     Ref x = op->operands[0];
     const Op *splat = made_by(k, x, OP_SPLAT);
-    if (splat) return ir_splat(b, splat->operands[0], type);
+    if (splat) return constant(b, type, splat->operands[0]);
     if (op->code == OP_PERMUTE) {
         IntList dims = op_attr(op, AT_DIMS)->list;
         if (is_identity(dims)) return x;
@@ -401,6 +401,7 @@ Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     if (op->result_count != 1 || op->region_count || !op_has(op->code, TRAIT_PURE)) return REF_NONE;
     const Type *type = ir_type(b->kernel, op->results[0]);
     switch (op->code) {
+    case OP_SPLAT: return type->rank == 0 ? op->operands[0] : REF_NONE;
     case OP_EXPAND: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return simplify_shape(b, op, type);
     default: break;
     }

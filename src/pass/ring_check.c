@@ -43,7 +43,13 @@ typedef struct RingInfo {
     int producer;           /* role, -1: none yet */
     int consumers[MAX_ROLES]; /* roles that wait on it */
     int consumer_count;
+    int64_t late;           /* releases that a target may still owe, by `hold` */
 } RingInfo;
+
+typedef struct View { /* a value that lies in a slot */
+    Ref value, slot;
+    bool released;
+} View;
 
 typedef struct RoleInfo {
     const char *name;
@@ -66,6 +72,7 @@ typedef struct Check {
     int ring_count;
     RoleInfo roles[MAX_ROLES];
     int role_count;
+    VEC(View) views; /* of the role being read */
     Map numbers; /* value number text -> id */
     bool refuted, unmatched;
     long steps;
@@ -193,6 +200,10 @@ static void begin_item(Check *c, int role, const Op *op, Sequence *into, Hands *
         if (!known) info->consumers[info->consumer_count++] = role;
     }
     *VEC_PUSH(&hands->at, c->arena) = (Held){op->results[0], ring, producing, 0, op};
+    int64_t held = 0;
+    for (size_t i = 0; i < hands->at.count; i++) held += hands->at.at[i].ring == ring && !hands->at.at[i].producing;
+    int64_t owed = op_int(info->op, AT_HOLD, 1) - held;
+    if (!producing && (info->late < 0 || owed < info->late)) info->late = owed < 0 ? 0 : owed;
     add_node(c, into, producing ? NODE_ACQUIRE : NODE_WAIT, ring, op);
 }
 
@@ -214,6 +225,7 @@ static void end_item(Check *c, const Op *op, Sequence *into, Hands *hands) {
     for (int i = 0; i < held; i++)
         if (hands->at.at[i].ring == ring && hands->at.at[i].producing == commits)
             refute(c, DIAG_RING_ORDER, op->range, c->rings[ring].name);
+    for (size_t i = 0; i < c->views.count; i++) c->views.at[i].released |= c->views.at[i].slot == op->operands[1];
     drop_held(hands, held);
     add_node(c, into, commits ? NODE_COMMIT : NODE_RELEASE, ring, op);
 }
@@ -230,6 +242,21 @@ static void use_item(Check *c, const Op *op, Hands *hands) {
     unsigned bit = 1u << (field_index(ir_type(c->k, op->operands[0])->ring, op_text(op, AT_FIELD)) & 31);
     if (op->list_count[0] == 0 && (h->put & bit)) refute(c, DIAG_RING_PUT_TWICE, op->range, op_text(op, AT_FIELD));
     h->put |= bit;
+}
+
+/* Nothing looks into a slot that was given back; a view of a view is one too. */
+static void check_views(Check *c, const Op *op) {
+    for (int i = 0; i < op->operand_count; i++)
+        for (size_t v = 0; v < c->views.count; v++) {
+            const View view = c->views.at[v];
+            if (view.value != op->operands[i]) continue;
+            if (view.released) refute(c, DIAG_RING_LATE_GET, op->range);
+            bool same = op->code == OP_PERMUTE || op->code == OP_RESHAPE || op->code == OP_EXPAND || op->code == OP_BROADCAST ||
+                        op->code == OP_SLICE;
+            if (same) *VEC_PUSH(&c->views, c->arena) = (View){op->results[0], view.slot, false};
+        }
+    if (op->code == OP_GET && !op_flag(op, AT_COPY))
+        *VEC_PUSH(&c->views, c->arena) = (View){op->results[0], op->operands[0], false};
 }
 
 static bool same_hands(const Hands *a, const Hands *b) {
@@ -258,6 +285,7 @@ static void read_closed(Check *c, int role, const Region *region, Sequence *into
 
 static void read_region(Check *c, int role, const Region *region, Sequence *into, Hands *hands) {
     for (const Op *op = region->first; op && !c->refuted; op = op->next) {
+        check_views(c, op);
         switch (op->code) {
         case OP_ACQUIRE: case OP_WAIT: begin_item(c, role, op, into, hands); break;
         case OP_COMMIT: case OP_RELEASE: end_item(c, op, into, hands); break;
@@ -283,7 +311,7 @@ static void collect(Check *c, const Region *region, const Op **tasks) {
         if (op->code == OP_RING && c->ring_count < MAX_RINGS) {
             const char *name = ir_value(c->k, op->results[0])->name;
             c->rings[c->ring_count++] = (RingInfo){.ref = op->results[0], .op = op, .name = name ? name : "ring",
-                                                   .slots = op_int(op, AT_SLOTS, 1), .producer = -1};
+                                                   .slots = op_int(op, AT_SLOTS, 1), .producer = -1, .late = -1};
         }
         if (op->code == OP_TASKS) *tasks = op;
         if (op->code == OP_ROLE && c->role_count < MAX_ROLES)
@@ -306,7 +334,10 @@ static int least_released(const Check *c, const State *s, int ring) {
 
 static bool enabled(const Check *c, const State *s, int role, const Node *node) {
     switch (node->kind) {
-    case NODE_ACQUIRE: return s->acquired[node->ring] - least_released(c, s, node->ring) < c->rings[node->ring].slots;
+    case NODE_ACQUIRE: {
+        const RingInfo *info = &c->rings[node->ring];
+        return s->acquired[node->ring] - least_released(c, s, node->ring) < info->slots - (info->late > 0 ? info->late : 0);
+    }
     case NODE_WAIT: return s->waited[node->ring][role] < s->committed[node->ring];
     default: return true;
     }

@@ -9,7 +9,8 @@
  *   store   place and control replicable, no later read, atomic or fence of the task concerns its memory
  *   compute everything else
  *
- * Loads of one region share a ring when no dot and no other hand-over lies between their first uses. Two bases that are
+ * Loads of one region share a ring when no dot and no other hand-over lies between their first uses; loops that follow
+ * each other and load equal tiles of the same tensors share one too. Two bases that are
  * different parameters are taken to be apart, with a wish for the launch; the same base twice is one memory. */
 #include "pass/ring_cut.h"
 
@@ -355,6 +356,24 @@ static void group_loads(Cut *c) {
     index_rings(c);
 }
 
+/* Full blocks, then the diagonal: two loops over the same tensors, one behind the other, take turns with one ring. */
+static bool may_take_turns(const Cut *c, const CutRing *a, const CutRing *b) {
+    if (a->output || b->output || a->shares || a->ops.count != b->ops.count || !a->loop || !b->loop) return false;
+    bool siblings = a->loop != b->loop && a->loop->parent == b->loop->parent && a->region->owner == a->loop &&
+                    b->region->owner == b->loop;
+    for (size_t i = 0; siblings && i < a->ops.count; i++) {
+        const Op *x = a->ops.at[i], *y = b->ops.at[i];
+        siblings = x->operands[0] == y->operands[0] && ir_type(c->k, x->results[0]) == ir_type(c->k, y->results[0]);
+    }
+    return siblings;
+}
+
+static void share_rings(Cut *c) {
+    for (size_t i = 0; i < c->rings.count; i++)
+        for (size_t j = 0; j < i && !c->rings.at[i]->shares; j++)
+            if (may_take_turns(c, c->rings.at[j], c->rings.at[i])) c->rings.at[i]->shares = c->rings.at[j];
+}
+
 /* --- stores --- */
 
 static void consider_store(Cut *c, Op *op) {
@@ -416,6 +435,7 @@ void cut_classify(Cut *c) {
     find_replicable(c);
     ir_walk(c->k->body, consider, &(Visit){c, false});
     group_loads(c);
+    share_rings(c);
     ir_walk(c->k->body, consider, &(Visit){c, true});
     index_rings(c);
 }

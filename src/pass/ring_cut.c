@@ -53,6 +53,10 @@ static const char *field_name(Cut *c, Ref value, const Field *fields, int count)
 static void build_rings(Cut *c, Builder *b) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
+        if (ring->shares) {
+            ring->ring = ring->shares->ring;
+            continue;
+        }
         Field *fields = ARENA_ARRAY(c->arena, Field, ring->ops.count);
         for (size_t f = 0; f < ring->ops.count; f++) {
             const Op *op = ring->ops.at[f];

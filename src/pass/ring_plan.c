@@ -21,7 +21,8 @@ static bool is_pipelined(const CutRing *ring) { return !ring->output && ring->in
 
 static int64_t ring_bytes(const Cut *c) {
     int64_t bytes = 0;
-    for (size_t i = 0; i < c->rings.count; i++) bytes += c->rings.at[i]->slots * c->rings.at[i]->bytes;
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (!c->rings.at[i]->shares) bytes += c->rings.at[i]->slots * c->rings.at[i]->bytes;
     return bytes;
 }
 
@@ -44,7 +45,7 @@ static bool choose_slots(Cut *c) {
         CutRing *largest = NULL;
         for (size_t i = 0; i < c->rings.count; i++) {
             CutRing *ring = c->rings.at[i];
-            if (ring->slots > (is_pipelined(ring) ? least : 1) &&
+            if (!ring->shares && ring->slots > (is_pipelined(ring) ? least : 1) &&
                 (!largest || ring->slots * ring->bytes > largest->slots * largest->bytes))
                 largest = ring;
         }
@@ -182,13 +183,14 @@ static const char *value_name(const Kernel *k, Ref r) {
     return name ? name : "?";
 }
 
-static void plan_ring(Cut *c, const CutRing *cut, Execution run) {
+static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     Kernel *k = c->k;
     Op *op = ir_value(k, cut->ring)->op;
+    if (cut->shares) cut->slots = cut->shares->slots;
     bool wide = c->cx->machine->has_wgmma && cut->feeds_dot && run == RUN_ROLES;
     int hold = wide && is_pipelined(cut) && cut->slots >= 3 ? 2 : 1;
-    set_int(k, op, AT_SLOTS, cut->slots);
-    if (hold > 1) set_int(k, op, AT_HOLD, hold);
+    if (!cut->shares) set_int(k, op, AT_SLOTS, cut->slots);
+    if (hold > 1 && !cut->shares) set_int(k, op, AT_HOLD, hold);
     const Type *type = ir_type(k, cut->ring);
     for (size_t i = 0; i < cut->ops.count; i++)
         pass_find(c->cx, cut->ops.at[i]->range, cut->output ? "store" : "load",

@@ -93,6 +93,23 @@ static const char in_place[] =
     "  return }\n";
 static int64_t in_place_grid(const int *n) { return n[0] >= 0; }
 
+/* Shifted, strided, thinned out, one by one; a row of its own stride; scalars under a mask. */
+static const char kinds[] =
+    "kernel @kinds(%X, %Y: *f32, %n, %b, %sb: i32) {\n"
+    "  %pid = program_id<0> ; %i = iota<0, 16> ; %s = mul %pid, 16 ; %o = add %s, %i ; %m = cmp<lt> %o, %n\n"
+    "  %p0 = ptr_add %X, %pid ; %x0 = load %p0 ; %in = cmp<lt> %pid, %b ; %x1 = load %p0, %in, 1.0\n"
+    "  %back = sub %o, 3 ; %pb = ptr_add %X, %back ; %lo = cmp<ge> %back, 0 ; %ml = and %lo, %m ; %h = load %pb, %ml, 7.0\n"
+    "  %far = ptr_add %X, 40 ; %pf = ptr_add %far, %back ; %h2 = load %pf, %m, 2.0\n"
+    "  %two = mul %o, 2 ; %pt = ptr_add %X, %two ; %t = load %pt, %m\n"
+    "  %even = and %o, 1 ; %ev = cmp<eq> %even, 0 ; %me = and %m, %ev ; %pe = ptr_add %X, %o ; %e = load %pe, %me, -1.0\n"
+    "  %bo = mul %b, %sb ; %bp = ptr_add %X, %bo ; %bq = ptr_add %bp, %o ; %f = load %bq, %m\n"
+    "  %po = mul %pid, %sb ; %pp = ptr_add %X, %po ; %pq = ptr_add %pp, %i ; %r = load %pq\n"
+    "  %a2 = add %h, %h2 ; %a3 = add %a2, %t ; %a4 = add %a3, %e ; %a5 = add %a4, %f ; %a6 = add %a5, %r ; %a7 = add %a6, %x0 ; %a8 = add %a7, %x1\n"
+    "  %py = ptr_add %Y, %o ; store %py, %a8, %m\n"
+    "  %one = iota<0, 1> ; %o1 = add %one, %pid ; %o2 = add %o1, 1000 ; %p1 = ptr_add %Y, %o2 ; %v1 = load %p1 ; %w1 = add %v1, 1.0 ; store %p1, %w1\n"
+    "  return }\n";
+static int64_t kinds_grid(const int *n) { return cdiv(n[0], 16); }
+
 /* --- running --- */
 
 static uint64_t state = 1;
@@ -105,7 +122,7 @@ typedef struct Way {
     const char *title, *only, *machine;
     int roles, stages, persist;
     uint64_t seed;
-    bool flatten;
+    bool flatten, generic;
 } Way;
 
 static bool run(const Program *p, const Way *way, const int *numbers, float (*arrays)[ROOM]) {
@@ -124,6 +141,7 @@ static bool run(const Program *p, const Way *way, const int *numbers, float (*ar
         cx.options.roles = way->roles;
         cx.options.num_stages = way->stages;
         cx.options.persist = way->persist;
+        cx.options.generic = way->generic;
         if (ir_parse(m, source_add(&sources, p->name, p->text, strlen(p->text)))) {
             Kernel *k = m->kernels.at[0];
             pipeline_run(&cx, k, &(PipelineRequest){.verify_each = true, .only = way->only});
@@ -154,15 +172,17 @@ static bool run(const Program *p, const Way *way, const int *numbers, float (*ar
 static void compare(const Program *p, const int *numbers) {
     static float first[6][ROOM], want[6][ROOM], got[6][ROOM];
     static const Way ways[] = {
-        {"source", "fold,contract,stamp", "interp", 0, 3, 0, 0, false}, /* the meaning */
-        {"access", "fold,access,contract,stamp", "interp", 0, 3, 0, 0, false},
-        {"access, another order", "fold,access,contract,stamp", "interp", 0, 3, 0, 7, false},
-        {"one slot", "fold,access,contract,stamp,ring", "interp", 1, 1, 0, 0, false},
-        {"two slots", "fold,access,contract,stamp,ring", "interp", 1, 2, 1, 3, false},
-        {"three slots", "fold,access,contract,stamp,ring", "interp", 1, 3, 0, 11, false},
-        {"four slots", "fold,access,contract,stamp,ring", "interp", 1, 4, 1, 29, false},
-        {"roles always", "fold,access,contract,stamp,ring", "tenstorrent", -1, -1, -1, 5, false},
-        {"flattened", "fold,access,contract,stamp,ring", "interp", 1, 3, 0, 0, true},
+        {"source", "fold,contract,stamp", "interp", 0, 3, 0, 0, false, false}, /* the meaning */
+        {"access", "fold,access,contract,stamp", "interp", 0, 3, 0, 0, false, false},
+        {"access, another order", "fold,access,contract,stamp", "interp", 0, 3, 0, 7, false, false},
+        {"one slot", "fold,access,contract,stamp,ring", "interp", 1, 1, 0, 0, false, false},
+        {"two slots", "fold,access,contract,stamp,ring", "interp", 1, 2, 1, 3, false, false},
+        {"three slots", "fold,access,contract,stamp,ring", "interp", 1, 3, 0, 11, false, false},
+        {"four slots", "fold,access,contract,stamp,ring", "interp", 1, 4, 1, 29, false, false},
+        {"roles always", "fold,access,contract,stamp,ring", "tenstorrent", -1, -1, -1, 5, false, false},
+        {"flattened", "fold,access,contract,stamp,ring", "interp", 1, 3, 0, 0, true, false},
+        {"nothing required", "fold,access,contract,stamp", "interp", 0, 3, 0, 0, false, true},
+        {"nothing required, roles", "fold,access,contract,stamp,ring", "interp", 1, 3, 0, 2, false, true},
     };
     for (int i = 0; i < p->arrays; i++)
         for (int j = 0; j < ROOM; j++) first[i][j] = (float)((int)(random_number() % 2001) - 1000) / 128.0f;
@@ -185,7 +205,8 @@ int main(void) {
                                        {"transposed", transposed, 4, 6, transposed_grid},
                                        {"rows", rows, 2, 4, rows_grid},
                                        {"softmax", softmax, 3, 4, softmax_grid},
-                                       {"in place", in_place, 1, 1, in_place_grid}};
+                                       {"in place", in_place, 1, 1, in_place_grid},
+                                       {"kinds", kinds, 2, 3, kinds_grid}};
     static const int sizes[][3] = {{32, 16, 8}, {40, 20, 9}, {1, 1, 1}, {17, 5, 0}, {0, 3, 4}, {3, 32, 13}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const int *n = sizes[s];
@@ -197,6 +218,8 @@ int main(void) {
         compare(&programs[2], rows_of);
         compare(&programs[3], rows_of);
         compare(&programs[4], few);
+        int three[3] = {4 * n[0], n[1], 20};
+        compare(&programs[5], three);
     }
     return check_done();
 }

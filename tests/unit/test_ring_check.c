@@ -67,6 +67,15 @@ static void test_protocol(void) {
     verdict("put twice", TWO("2", "%s = acquire %in ; %x = tload %T, [0] : f32[16] ; put %s.a, %x ; put %s.a, %x ; commit %in, %s", DRAIN), RING_REFUTED, "written twice");
     verdict("overwrite: put after commit", TWO("2", FILL " ; put %s.a, %x", DRAIN), RING_REFUTED, "written between its acquire and its commit");
     verdict("read after release", TWO("2", FILL, "%s = wait %in ; release %in, %s ; %a = get %s.a"), RING_REFUTED, "may have overwritten it");
+    verdict("use of a view after release", TWO("2", FILL, "%s = wait %in ; %a = get %s.a ; release %in, %s ; tstore %T, [0], %a"), RING_REFUTED,
+            "may have overwritten it");
+    verdict("use of a view of a view after release",
+            TWO("2", FILL, "%s = wait %in ; %a = get %s.a ; %b = expand<0> %a ; release %in, %s ; %d = reduce<max, axis=1> %b"), RING_REFUTED,
+            "may have overwritten it");
+    verdict("a view carried out of its loop", TWO("2", "for %i = 0, %n, 1 { " FILL " }",
+            "%z = splat 0.0 : f32[16] ; %l = for %i = 0, %n, 1 (%w = %z) { %s = wait %in ; %a = get %s.a ; release %in, %s ; yield %a } ; tstore %T, [0], %l"),
+            RING_REFUTED, "may have overwritten it");
+    verdict("a copy may outlive its slot", TWO("2", FILL, "%s = wait %in ; %a = get<copy> %s.a ; release %in, %s ; tstore %T, [0], %a"), RING_PROVED, NULL);
     verdict("out of order", TWO("3", FILL " ; %s2 = acquire %in ; put %s2.a, %x ; commit %in, %s2", "%s = wait %in ; %u = wait %in ; release %in, %u ; release %in, %s"),
             RING_REFUTED, "out of order");
     verdict("two producers",
@@ -82,6 +91,24 @@ static void test_progress(void) {
     verdict("hold above slots", "kernel @k(%n: i32, %x: f32) { %in = ring<slots=1, hold=2> : {a: f32}\n tasks %t in %n {"
                                 " role a { %s = acquire %in ; put %s.a, %x ; commit %in, %s } ; role b { %s = wait %in ; release %in, %s } } }",
             RING_REFUTED, "holds 2 at once");
+    verdict("hold 2, and the slot comes back in between",
+            "kernel @k(%n: i32, %z: f32) { %k = ring<slots=2, hold=2> : {x: f32} ; %v = ring<slots=1> : {x: f32}\n tasks %t in %n {\n"
+            " role load { %a = acquire %k ; put %a.x, %z ; commit %k, %a ; %a2 = acquire %k ; put %a2.x, %z ; commit %k, %a2\n"
+            "   %b = acquire %v ; put %b.x, %z ; commit %v, %b ; %a3 = acquire %k ; put %a3.x, %z ; commit %k, %a3 }\n"
+            " role compute { %a = wait %k ; release %k, %a ; %b = wait %v ; %a2 = wait %k ; release %k, %a2 ; release %v, %b ; %a3 = wait %k ; release %k, %a3 } } }",
+            RING_PROVED, NULL);
+    verdict("hold 2 with no slot to spare",
+            "kernel @k(%n: i32, %z: f32) { %k = ring<slots=2, hold=2> : {x: f32} ; %v = ring<slots=1> : {x: f32}\n tasks %t in %n {\n"
+            " role load { %a = acquire %k ; put %a.x, %z ; commit %k, %a ; %a2 = acquire %k ; put %a2.x, %z ; commit %k, %a2\n"
+            "   %b = acquire %v ; put %b.x, %z ; commit %v, %b }\n"
+            " role compute { %b = wait %v ; %a = wait %k ; release %k, %a ; %a2 = wait %k ; release %k, %a2 ; release %v, %b } } }",
+            RING_REFUTED, "ring-deadlock");
+    verdict("loops of one bound, one behind the other, each with its own ring",
+            "kernel @k(%n: i32, %z: f32) { %f = ring<slots=1> : {x: f32} ; %g = ring<slots=1> : {x: f32}\n tasks %t in %n {\n"
+            " role load { for %i = 0, %n, 1 { %a = acquire %f ; put %a.x, %z ; commit %f, %a } }\n"
+            " role compute { for %i = 0, %n, 1 { %a = wait %f ; release %f, %a } ; for %i = 0, %n, 1 { %b = acquire %g ; put %b.x, %z ; commit %g, %b } }\n"
+            " role store { for %i = 0, %n, 1 { %b = wait %g ; release %g, %b } } } }",
+            RING_PROVED, NULL);
     verdict("other trip count", TWO("2", "for %i = 0, %n, 1 { " FILL " }", "%m = add %n, 1 ; for %i = 0, %m, 1 { " DRAIN " }"), RING_REFUTED, "wait");
     verdict("condition in one role only", TWO("2", "if %c { " FILL " }", DRAIN), RING_REFUTED, NULL);
     verdict("one item too many a task: the phase of the next is lost", TWO("4", FILL " ; %s2 = acquire %in ; put %s2.a, %x ; commit %in, %s2", DRAIN), RING_REFUTED,
