@@ -4,7 +4,7 @@
  * indices becomes a `tload` or `tstore` of a `tensor` made from base, extents and strides; masks on single axes become
  * extents, `other` the fill; carried pointers become their closed form and fall away. What is no box stays a gather,
  * with a finding that says why. Loops with a literal step count from one to one. What only a launch can tell is wished
- * for (`require`), unless options.generic forbids it: parameters that bound indices are not negative, a grid has as many
+ * for (`require`), as far as options.generic allows it: parameters that bound indices are not negative, a grid has as many
  * programs as tiles, an unknown last stride is 1. (Alignment is wished for by those who use it.)
  *
  *     %p = ptr_add %X, %o ; %m = cmp<lt> %o, %n ; %x = load %p, %m           %o = %pid * 64 + iota
@@ -430,10 +430,10 @@ bool pass_access(PassContext *cx, Kernel *k) {
     fold_tidy(k, cx->scratch);
     Access x = {.cx = cx, .k = k, .order = 1, .renamed = {.arena = cx->scratch}};
     access_report_boxes(cx, k);
-    affine_init(&x.a, k, cx->scratch, cx->options.generic);
+    affine_init(&x.a, k, cx->scratch, cx->options.generic == REQUIRE_NOTHING);
     collect_region(&x, k->body);
     bool guessed = false;
-    for (size_t i = 0; !cx->options.generic && i < x.plans.count; i++) {
+    for (size_t i = 0; cx->options.generic == REQUIRE_ALL && i < x.plans.count; i++) {
         if (!guess_unit_stride(&x, x.plans.at[i])) continue;
         affine_forget(&x.a);
         guessed = true;

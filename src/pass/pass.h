@@ -8,6 +8,10 @@
 #include "ir/build.h"
 #include "pass/machine.h"
 
+/* What a variant may require of its arguments: anything that helps (aligned addresses and strides, unit strides); only
+ * what nearly every launch meets (sizes that are not negative, one program a tile, arrays that do not overlap); nothing. */
+enum { REQUIRE_ALL, REQUIRE_USUAL, REQUIRE_NOTHING };
+
 /* Options of a compile, as `--set NAME=VALUE` or the API gave them; 0 / NULL is "the compiler chooses". */
 typedef struct PassOptions {
     int num_warps;      /* 0: the source's, else 4 */
@@ -16,7 +20,7 @@ typedef struct PassOptions {
     int persist;        /* -1 auto, 0 off, 1 on */
     int workers;        /* 0 auto: consumer warpgroups */
     bool fuse;          /* multiply-adds become fma (default on) */
-    bool generic;       /* nothing may be required of the arguments (the variant for launches that fail a `require`) */
+    int generic;        /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
 } PassOptions;
 extern const PassOptions pass_options_default;
 

@@ -109,7 +109,7 @@ static bool are_apart(Cut *c, const Op *x, const Op *y) {
     Ref a = base_of(c->k, x->operands[0]), b = base_of(c->k, y->operands[0]);
     if (!a || !b || a == b) return false;
     if (is_promised_apart(c, a, b)) return true;
-    if (c->cx->options.generic) return false;
+    if (c->cx->options.generic == REQUIRE_NOTHING) return false;
     for (size_t i = 0; i < c->apart.count; i++) {
         Pair p = c->apart.at[i];
         if ((p.a == a && p.b == b) || (p.a == b && p.b == a)) return true;

@@ -297,13 +297,13 @@ tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, co
     if (status == TW_OK) status = check_grid(k, call.grid, &empty);
     if (status != TW_OK || empty) return status;
     if (meets_requirements(k, call.grid)) return k->target->launch(k, &call);
-    if (k->request->generic)
+    if (k->request->generic == REQUIRE_NOTHING)
         ice(&cx->trap, "the general variant of kernel %s has requirements", k->name);
     if (!k->generic_ready) {
         tw_kernel_destroy(k->generic); /* one that memory did not suffice for */
         k->generic = NULL;
         CompileRequest *request = arena_copy(&k->arena, k->request, sizeof *request);
-        request->generic = true;
+        request->generic++;
         k->generic = kernel_new(k->origin);
         status = kernel_compile_request(k->generic, request);
         if (status != TW_OK) return status;

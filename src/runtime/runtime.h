@@ -115,7 +115,7 @@ struct tw_kernel {
     struct Requirements
         *requirements;  /* what the compiled code wants of the arguments; NULL: nothing */
     bool never;         /* a requirement that cannot be tested: the general variant it is */
-    tw_kernel *generic; /* the variant that wants nothing; made when a launch first needs it */
+    tw_kernel *generic; /* the variant that wants less; made when a launch first needs it */
     bool generic_ready;
     const CompileRequest *request; /* what was asked for, to make that variant */
     void *code;                    /* the target's */
@@ -141,7 +141,8 @@ struct CompileRequest { /* copied into the kernel's arena */
     size_t option_count;
     const char *passes, *stop_after;
     int stage;
-    bool emulate, sanitize, verify_each, keep_ir, generic;
+    bool emulate, sanitize, verify_each, keep_ir;
+    int generic; /* of PassOptions */
 };
 tw_status module_open(tw_module *m, const char *name, const char *text, size_t size,
                       const tw_module_options *options);

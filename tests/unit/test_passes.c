@@ -2,7 +2,7 @@
  *
  * A file has sections that start with a line `---- name`:
  *
- *     ---- run fold,access machine=cpu roles=1 stages=3 workers=2 persist=0 warps=8 generic nofuse
+ *     ---- run fold,access machine=cpu roles=1 stages=3 workers=2 persist=0 warps=8 generic=2 nofuse
  *     kernel @add(..) { .. }                      the input
  *     ---- ir                                     the kernel afterwards
  *     ---- findings                               what explain would print, as line: subject: text
@@ -68,7 +68,7 @@ static void set_options(PassContext *cx, char *words, PipelineRequest *request) 
         else if (strcmp(word, "workers") == 0) cx->options.workers = atoi(value);
         else if (strcmp(word, "persist") == 0) cx->options.persist = atoi(value);
         else if (strcmp(word, "warps") == 0) cx->options.num_warps = atoi(value);
-        else if (strcmp(word, "generic") == 0) cx->options.generic = true;
+        else if (strcmp(word, "generic") == 0) cx->options.generic = atoi(value);
         else if (strcmp(word, "nofuse") == 0) cx->options.fuse = false;
         else request->only = word;
     }
