@@ -147,7 +147,7 @@ static void generate(Gen *g, uint64_t seed) {
         put(g, "%%b%d = reshape %%v%d : f32[7,7]\n", i, i);
         snprintf(g->tiles[g->count++], NAME, "b%d", i);
     }
-    statements(g, NAME);
+    statements(g, 12);
     for (int i = 0; i < 6 && i < g->count; i++) {
         put(g, "%%u%d = add %%index, %d ; %%j%d = ptr_add %%x, %%u%d ; ", i, 2000 + 49 * i, i, i);
         put(g, "%%d%d = reshape %%%s : f32[49] ; store %%j%d, %%d%d\n", i,
