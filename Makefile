@@ -53,7 +53,7 @@ $(B)/gen/embedded.o: $(B)/gen/embedded.c
 	$(CC) $(ALLCFLAGS) -c -o $@ $<
 
 unit: $(UNIT)
-	@for t in $(UNIT); do echo "== $$t"; $$t || exit 1; done
+	@printf '%s\n' $(UNIT) | xargs -P $$(nproc) -n 1 tests/run_unit.sh
 
 $(B)/tests/pytree: tests/syntax/pytree.c $(B)/libtilewright.a
 	@mkdir -p $(@D)
