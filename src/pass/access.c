@@ -1,11 +1,13 @@
 /* access.c: pointer tiles become boxes of tensors.
  *
- * Contract: source or tile form in, access form out. Every `load` and `store` whose addresses are affine in the tile's
- * indices becomes a `tload` or `tstore` of a `tensor` made from base, extents and strides; masks on single axes become
- * extents, `other` the fill; carried pointers become their closed form and fall away. What is no box stays a gather,
- * with a finding that says why. Loops with a literal step count from one to one. What only a launch can tell is wished
- * for (`require`), as far as options.generic allows it: parameters that bound indices are not negative, a grid has as many
- * programs as tiles, an unknown last stride is 1. (Alignment is wished for by those who use it.)
+ * Contract: source or tile form in, access form out. Every `load` and `store` whose addresses are
+ * affine in the tile's indices becomes a `tload` or `tstore` of a `tensor` made from base, extents
+ * and strides; masks on single axes become extents, `other` the fill; carried pointers become their
+ * closed form and fall away. What is no box stays a gather, with a finding that says why. Loops
+ * with a literal step count from one to one. What only a launch can tell is wished for (`require`),
+ * as far as options.generic allows it: parameters that bound indices are not negative, a grid has
+ * as many programs as tiles, an unknown last stride is 1. (Alignment is wished for by those who use
+ * it.)
  *
  *     %p = ptr_add %X, %o ; %m = cmp<lt> %o, %n ; %x = load %p, %m           %o = %pid * 64 + iota
  *  -> %TX = tensor %X, [%n], [1] ; %x = tload %TX, [%o0] : f32[64]           %o0 = %pid * 64
@@ -87,7 +89,8 @@ static void collect_region(Access *x, const Region *region) {
     }
 }
 
-/* A tile of two axes and more, none of them of stride 1: the last stride is taken to be 1, if it is a parameter. */
+/* A tile of two axes and more, none of them of stride 1: the last stride is taken to be 1, if it is
+ * a parameter. */
 static bool guess_unit_stride(Access *x, const Plan *plan) {
     const Affine *f = affine_of(&x->a, plan->pointer);
     const Type *type = ir_type(x->k, plan->pointer);
@@ -104,7 +107,8 @@ static bool guess_unit_stride(Access *x, const Plan *plan) {
         }
         bool single = stride.count == 1 && stride.at[0].count == 1 && stride.at[0].scale == 1;
         Ref factor = single ? stride.at[0].factor[0] : REF_NONE;
-        bool parameter = factor && !ir_value(x->k, factor)->op && !ir_value(x->k, factor)->region->owner;
+        bool parameter =
+            factor && !ir_value(x->k, factor)->op && !ir_value(x->k, factor)->region->owner;
         last = parameter ? factor : REF_NONE;
     }
     if (!last) return false;
@@ -117,7 +121,8 @@ static bool guess_unit_stride(Access *x, const Plan *plan) {
 
 static Ref find_known(Access *x, Poly p, const Plan *plan) {
     for (size_t i = 0; i < x->known.count; i++)
-        if (poly_equal(x->known.at[i].poly, p) && affine_dominates(&x->a, x->known.at[i].value, plan->op, plan->order))
+        if (poly_equal(x->known.at[i].poly, p) &&
+            affine_dominates(&x->a, x->known.at[i].value, plan->op, plan->order))
             return refmap_get(&x->renamed, x->known.at[i].value);
     return REF_NONE;
 }
@@ -135,7 +140,8 @@ static Ref build_term(const Access *x, Builder *b, const Term *t, Elem elem, int
 
 static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan) {
     int64_t number;
-    if (poly_const(p, &number)) return ir_int(b, number == (int32_t)number ? EL_I32 : EL_I64, number);
+    if (poly_const(p, &number))
+        return ir_int(b, number == (int32_t)number ? EL_I32 : EL_I64, number);
     if (p.count == 1 && p.at[0].count == 1 && p.at[0].scale == 1)
         return refmap_get(&x->renamed, p.at[0].factor[0]);
     Ref known = find_known(x, p, plan);
@@ -197,8 +203,11 @@ static void order_dims(Access *x, Plan *plan) {
 /* A value of the pointers' shape as the box wants it. */
 static Ref into_box(Access *x, Builder *b, Ref value, const Plan *plan) {
     const Type *places = ir_type(x->k, plan->pointer), *type = ir_type(x->k, value);
-    if (plan->box_rank == 0) return type->rank ? ir_reshape(b, value, ty_with_shape(b->module, type, 0, NULL)) : value;
-    if (type->rank == 0) return ir_splat(b, value, ty_with_shape(b->module, type, plan->box_rank, plan->box->extent));
+    if (plan->box_rank == 0)
+        return type->rank ? ir_reshape(b, value, ty_with_shape(b->module, type, 0, NULL)) : value;
+    if (type->rank == 0)
+        return ir_splat(b, value,
+                        ty_with_shape(b->module, type, plan->box_rank, plan->box->extent));
     value = ir_broadcast(b, value, ty_with_shape(b->module, type, places->rank, places->extent));
     int64_t extent[MAX_RANK];
     for (int i = 0; i < plan->box_rank; i++) extent[plan->to_box[i]] = plan->box->extent[i];
@@ -213,7 +222,8 @@ static void name_after(Access *x, Ref value, const char *prefix, Ref from) {
 
 static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
     Ref base = plan->base, extents[MAX_RANK], strides[MAX_RANK];
-    if (!poly_is_zero(plan->shift)) base = ir_binary(b, OP_PTR_ADD, base, build_poly(x, b, plan->shift, plan));
+    if (!poly_is_zero(plan->shift))
+        base = ir_binary(b, OP_PTR_ADD, base, build_poly(x, b, plan->shift, plan));
     for (int i = 0; i < plan->dim_count; i++) {
         const PlanDim *dim = &plan->dim[i];
         extents[i] = build_limit(x, b, dim, plan);
@@ -227,7 +237,8 @@ static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
 
 static void copy_hints(Access *x, Op *to, const Op *from) {
     for (int i = 0; i < from->attr_count; i++)
-        if (from->attrs[i].id == AT_CACHE || from->attrs[i].id == AT_EVICT) op_set(x->k, to, from->attrs[i]);
+        if (from->attrs[i].id == AT_CACHE || from->attrs[i].id == AT_EVICT)
+            op_set(x->k, to, from->attrs[i]);
 }
 
 /* The scalar that fills, or REF_NONE when `other` is no single value. */
@@ -258,13 +269,15 @@ static void rewrite_load(Access *x, Plan *plan) {
     for (int i = 0; i < plan->dim_count; i++)
         if (plan->dim[i].wraps) wrapped[wraps++] = i;
     if (wraps) {
-        const int64_t *list = arena_copy(x->k->module->arena, wrapped, (size_t)wraps * sizeof *wrapped);
+        const int64_t *list =
+            arena_copy(x->k->module->arena, wrapped, (size_t)wraps * sizeof *wrapped);
         op_set(x->k, load, (Attr){.id = AT_WRAP, .list = {wraps, list}});
     }
     ir_name(x->k, value, ir_value(x->k, op->results[0])->name);
     if (plan->permuted) value = ir_permute(&b, value, plan->to_tile, plan->box_rank);
     const Type *type = ir_type(x->k, op->results[0]);
-    value = ir_type(x->k, value)->rank == 0 && type->rank ? ir_splat(&b, value, type) : ir_reshape(&b, value, type);
+    value = ir_type(x->k, value)->rank == 0 && type->rank ? ir_splat(&b, value, type)
+                                                          : ir_reshape(&b, value, type);
     if (other && !fill) value = ir_ternary(&b, OP_SELECT, plan->mask, value, other);
     ir_replace_all(x->k, op->results[0], value);
     refmap_set(&x->renamed, op->results[0], value);
@@ -289,7 +302,8 @@ static void build_wishes(Access *x) {
     for (size_t i = 0; i < x->a.wishes.count; i++) {
         const Wish w = x->a.wishes.at[i];
         bool done = false;
-        for (size_t j = 0; j < i; j++) done |= x->a.wishes.at[j].kind == w.kind && x->a.wishes.at[j].number == w.number;
+        for (size_t j = 0; j < i; j++)
+            done |= x->a.wishes.at[j].kind == w.kind && x->a.wishes.at[j].number == w.number;
         if (done) continue;
         Op *op = ir_begin(&b, OP_REQUIRE);
         for (size_t j = i; j < x->a.wishes.count; j++)
@@ -299,7 +313,8 @@ static void build_wishes(Access *x) {
         ir_end(&b, op, NULL);
     }
     for (size_t i = 0; i < x->a.ones.count; i++)
-        ir_replace_all(x->k, x->a.ones.at[i], ir_literal_int(x->k, ir_type(x->k, x->a.ones.at[i]), 1));
+        ir_replace_all(x->k, x->a.ones.at[i],
+                       ir_literal_int(x->k, ir_type(x->k, x->a.ones.at[i]), 1));
     /* ... but not in the wish itself. */
     for (Op *op = x->k->body->first; op && op->code == OP_REQUIRE; op = op->next)
         for (size_t i = 0, n = 0; op_int(op, AT_EQ, 0) == 1 && i < x->a.ones.count; i++)
@@ -333,8 +348,8 @@ static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
             rest = keep;
         }
     Poly part;
-    if (common > 1 && poly_over(x->a.arena, p, common, &part) && (known = find_known(x, part, plan)) &&
-        ir_value(x->k, known)->name) {
+    if (common > 1 && poly_over(x->a.arena, p, common, &part) &&
+        (known = find_known(x, part, plan)) && ir_value(x->k, known)->name) {
         text_add(out, "%lld*%s", (long long)common, ir_value(x->k, known)->name);
         return;
     }
@@ -352,7 +367,8 @@ static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
 }
 
 static void show_dims(Access *x, Text *out, const Plan *plan) {
-    text_add(out, " of %s[", ir_value(x->k, plan->base)->name ? ir_value(x->k, plan->base)->name : "a pointer");
+    text_add(out, " of %s[",
+             ir_value(x->k, plan->base)->name ? ir_value(x->k, plan->base)->name : "a pointer");
     for (int i = 0; i < plan->dim_count; i++) {
         if (i) text_add(out, ", ");
         for (int j = 0; j < plan->dim[i].limit_count; j++) {
@@ -381,29 +397,36 @@ static void report(Access *x, const Plan *plan) {
         char *line = "";
         if (source_find(x->k->module->sources, plan->where.begin, &place))
             line = arena_printf(x->a.arena, " (line %d)", place.line);
-        pass_find(x->cx, plan->op->range, subject, "stays a %s: %s%s", plan->op->code == OP_LOAD ? "gather" : "scatter",
-                  plan->why, line);
+        pass_find(x->cx, plan->op->range, subject, "stays a %s: %s%s",
+                  plan->op->code == OP_LOAD ? "gather" : "scatter", plan->why, line);
         return;
     }
     Text out = text_new(x->a.arena);
     const Type *type = ir_type(x->k, plan->pointer);
-    text_add(&out, "box %s", ty_text(ty_tile(x->k->module, type->elem, type->rank, type->extent), x->a.arena));
+    text_add(&out, "box %s",
+             ty_text(ty_tile(x->k->module, type->elem, type->rank, type->extent), x->a.arena));
     show_dims(x, &out, plan);
     bool clipped = plan->keeps_mask, unit = false;
     int64_t number;
     for (int i = 0; i < plan->dim_count; i++) {
         const PlanDim *dim = &plan->dim[i];
         if (dim->wraps) text_add(&out, "; dimension %d wraps around", i);
-        if (dim->gave_way) text_add(&out, "; wrap-around of dimension %d gave way: a store drops what it would show", i);
+        if (dim->gave_way)
+            text_add(&out,
+                     "; wrap-around of dimension %d gave way: a store drops what it would show", i);
         clipped = clipped || dim->limit_count;
         unit = unit || (dim->axis >= 0 && poly_const(dim->stride, &number) && number == 1);
     }
     if (plan->op->code == OP_LOAD && clipped) {
-        Ref other = plan->op->operand_count > 2 ? plan->op->operands[2] : REF_NONE, fill = fill_of(x, other);
+        Ref other = plan->op->operand_count > 2 ? plan->op->operands[2] : REF_NONE,
+            fill = fill_of(x, other);
         const Literal *l = ref_is_literal(fill) ? ir_literal(x->k, fill) : NULL;
-        if (l && elem_is_float(l->type->elem)) text_add(&out, "; outside %g", l->f);
-        else if (!other || l) text_add(&out, "; outside %lld", l ? (long long)l->i : 0LL);
-        else text_add(&out, "; outside a value");
+        if (l && elem_is_float(l->type->elem))
+            text_add(&out, "; outside %g", l->f);
+        else if (!other || l)
+            text_add(&out, "; outside %lld", l ? (long long)l->i : 0LL);
+        else
+            text_add(&out, "; outside a value");
     }
     if (plan->keeps_mask) text_add(&out, "; part of the mask is no box and stays");
     if (plan->permuted) text_add(&out, "; transposed");
@@ -417,10 +440,13 @@ static void report_wishes(Access *x) {
     for (size_t i = 0; i < x->a.wishes.count; i++) {
         const Wish *w = &x->a.wishes.at[i];
         const char *name = ir_value(x->k, w->value)->name;
-        text_add(&out, "%s%s %s %lld", i ? ", " : "", name ? name : "(a value)", w->kind == AT_EQ ? "=" : ">=", (long long)w->number);
+        text_add(&out, "%s%s %s %lld", i ? ", " : "", name ? name : "(a value)",
+                 w->kind == AT_EQ ? "=" : ">=", (long long)w->number);
     }
-    if (x->a.grid_wished) text_add(&out, "%sas many programs as tiles", x->a.wishes.count ? ", " : "");
-    if (out.length) pass_find(x->cx, x->k->range, "launch", "requires %s; else a general variant runs", out.at);
+    if (x->a.grid_wished)
+        text_add(&out, "%sas many programs as tiles", x->a.wishes.count ? ", " : "");
+    if (out.length)
+        pass_find(x->cx, x->k->range, "launch", "requires %s; else a general variant runs", out.at);
 }
 
 /* --- the pass --- */
@@ -448,7 +474,8 @@ bool pass_access(PassContext *cx, Kernel *k) {
         if (op_flag(plan->op, AT_VOLATILE)) {
             plan->why = "a volatile access is left as it is";
             plan->where = plan->op->range;
-        } else access_plan(&x.a, plan);
+        } else
+            access_plan(&x.a, plan);
         for (int d = 0; plan->good && plan->op->code == OP_STORE && d < plan->dim_count; d++)
             if (plan->dim[d].wraps) {
                 plan->good = false;
@@ -460,8 +487,10 @@ bool pass_access(PassContext *cx, Kernel *k) {
     }
     for (size_t i = 0; i < x.plans.count; i++) {
         Plan *plan = x.plans.at[i];
-        if (plan->good && plan->op->code == OP_LOAD) rewrite_load(&x, plan);
-        else if (plan->good) rewrite_store(&x, plan);
+        if (plan->good && plan->op->code == OP_LOAD)
+            rewrite_load(&x, plan);
+        else if (plan->good)
+            rewrite_store(&x, plan);
     }
     if (x.a.grid_wished) build_grid_wish(&x);
     build_wishes(&x);

@@ -1,9 +1,10 @@
 /* access_demand.c: who sees the rows behind the edge?
  *
- * A matmul reads row (m + i) rem M of A, so that rows behind the edge read something instead of falling off. When every
- * use of those rows ends in a store that drops them (its mask holds m + i < M), the wrap-around may give way to a plain
- * clipped read. The walk follows a value forward along one axis: elementwise ops, shapes, dot operands along M or N,
- * loops and ifs keep rows apart; a reduction along the axis, an atomic, anything unknown mixes or shows them. */
+ * A matmul reads row (m + i) rem M of A, so that rows behind the edge read something instead of
+ * falling off. When every use of those rows ends in a store that drops them (its mask holds m + i <
+ * M), the wrap-around may give way to a plain clipped read. The walk follows a value forward along
+ * one axis: elementwise ops, shapes, dot operands along M or N, loops and ifs keep rows apart; a
+ * reduction along the axis, an atomic, anything unknown mixes or shows them. */
 #include "pass/access_plan.h"
 
 typedef struct Demand {
@@ -72,30 +73,40 @@ static void follow_use(Demand *d, const Op *op, int operand, int axis) {
     Kernel *k = d->a->k;
     int next = -1;
     switch (op->code) {
-    case OP_EXPAND: case OP_BROADCAST: case OP_PERMUTE: next = shape_axis(op, axis); break;
+    case OP_EXPAND:
+    case OP_BROADCAST:
+    case OP_PERMUTE: next = shape_axis(op, axis); break;
     case OP_REDUCE: next = op->operand_count == 1 ? shape_axis(op, axis) : -1; break;
     case OP_DOT: next = dot_axis(ir_type(k, op->operands[operand]), operand, axis); break;
     case OP_STORE: d->unseen = d->unseen && operand == 1 && store_drops(d, op, axis); return;
     case OP_TSTORE:
-        d->unseen = d->unseen && op->operands[operand] == op_operand(op, 1) && tstore_drops(d, op, axis);
+        d->unseen =
+            d->unseen && op->operands[operand] == op_operand(op, 1) && tstore_drops(d, op, axis);
         return;
     case OP_FOR:
-        if (operand < 3) d->unseen = false;
-        else follow_carried(d, op, operand - 3, axis);
+        if (operand < 3)
+            d->unseen = false;
+        else
+            follow_carried(d, op, operand - 3, axis);
         return;
     case OP_YIELD: {
         const Op *owner = op->parent->owner;
-        if (owner && owner->code == OP_FOR) follow_carried(d, owner, operand, axis);
-        else if (owner && owner->code == OP_IF) follow(d, owner->results[operand], axis);
-        else d->unseen = false;
+        if (owner && owner->code == OP_FOR)
+            follow_carried(d, owner, operand, axis);
+        else if (owner && owner->code == OP_IF)
+            follow(d, owner->results[operand], axis);
+        else
+            d->unseen = false;
         return;
     }
     default:
         if (op_has(op->code, TRAIT_ELEMENTWISE) && op->code != OP_PTR_ADD) next = axis;
         break;
     }
-    if (next < 0) d->unseen = false;
-    else follow(d, op->results[0], next);
+    if (next < 0)
+        d->unseen = false;
+    else
+        follow(d, op->results[0], next);
 }
 
 static void visit(Op *op, void *user) {

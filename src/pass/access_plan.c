@@ -1,25 +1,28 @@
 /* access_plan.c: from an address to a box of a tensor.
  *
- * The address of an element is base + start + sum of step * i over the axes of the tile (affine.h); the mask is a
- * conjunction of bounds on single axes. The plan names a tensor and a box in it that say the same:
+ * The address of an element is base + start + sum of step * i over the axes of the tile (affine.h);
+ * the mask is a conjunction of bounds on single axes. The plan names a tensor and a box in it that
+ * say the same:
  *
  *   - an axis of the tile that moves is a dimension; its step is the stride;
- *   - its offset is what the step divides out of start, or, under a mask i < K - 64*k, what makes the bound the same
- *     for every program and every trip (offset 64*k, extent K);
- *   - what is left of start and differs between programs becomes dimensions of its own, in which the box has one place
- *     (row * stride, batch * stride); the rest moves the base;
- *   - a part of an index that could be negative, without a mask saying otherwise, moves the base too, since a tensor
- *     begins at 0.
+ *   - its offset is what the step divides out of start, or, under a mask i < K - 64*k, what makes
+ * the bound the same for every program and every trip (offset 64*k, extent K);
+ *   - what is left of start and differs between programs becomes dimensions of its own, in which
+ * the box has one place (row * stride, batch * stride); the rest moves the base;
+ *   - a part of an index that could be negative, without a mask saying otherwise, moves the base
+ * too, since a tensor begins at 0.
  *
- * So every affine access has a plan; how good it is (extents and strides known before the launch, unit stride) is what
- * the targets look at. */
+ * So every affine access has a plan; how good it is (extents and strides known before the launch,
+ * unit stride) is what the targets look at. */
 #include "pass/access_plan.h"
 
 /* --- masks --- */
 
 static void add_condition(Conditions *out, Condition c) {
-    if (out->count == (int)(sizeof out->at / sizeof *out->at)) out->opaque = true;
-    else out->at[out->count++] = c;
+    if (out->count == (int)(sizeof out->at / sizeof *out->at))
+        out->opaque = true;
+    else
+        out->at[out->count++] = c;
 }
 
 /* d > 0, its axes placed by map[]. */
@@ -60,7 +63,8 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
     case OP_SPLAT: collect(a, op->operands[0], inner, out); return;
     case OP_BROADCAST: collect(a, op->operands[0], map, out); return;
     case OP_EXPAND:
-        for (int d = 0, axis = (int)op_int(op, AT_AXIS, 0); d < type->rank; d++) inner[d] = map[d < axis ? d : d + 1];
+        for (int d = 0, axis = (int)op_int(op, AT_AXIS, 0); d < type->rank; d++)
+            inner[d] = map[d < axis ? d : d + 1];
         collect(a, op->operands[0], inner, out);
         return;
     case OP_PERMUTE:
@@ -72,8 +76,10 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
     }
     const Affine *x = affine_of(a, op->operands[0]), *y = affine_of(a, op->operands[1]);
     Word predicate = op_word(op, AT_PRED, CMP_EQ);
-    bool less = predicate == CMP_LT || predicate == CMP_LE, more = predicate == CMP_GT || predicate == CMP_GE;
-    if (!x->known || !y->known || x->base || y->base || (!less && !more) || elem_is_float(type->elem)) {
+    bool less = predicate == CMP_LT || predicate == CMP_LE,
+         more = predicate == CMP_GT || predicate == CMP_GE;
+    if (!x->known || !y->known || x->base || y->base || (!less && !more) ||
+        elem_is_float(type->elem)) {
         out->opaque = true;
         return;
     }
@@ -81,15 +87,18 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
     int rank = x->rank > y->rank ? x->rank : y->rank;
     Affine d = {.known = true, .rank = rank, .axis = ARENA_ARRAY(a->arena, Axis, rank)};
     d.start = poly_sub(a->arena, big->start, small->start);
-    if (predicate == CMP_LE || predicate == CMP_GE) d.start = poly_add(a->arena, d.start, poly_int(a->arena, 1));
+    if (predicate == CMP_LE || predicate == CMP_GE)
+        d.start = poly_add(a->arena, d.start, poly_int(a->arena, 1));
     for (int i = 0; i < rank; i++) {
         const Axis *b = big->rank ? &big->axis[i] : NULL, *s = small->rank ? &small->axis[i] : NULL;
         Poly none = {0};
         d.axis[i].step = poly_sub(a->arena, b ? b->step : none, s ? s->step : none);
         d.axis[i].wraps = (b && b->wraps) || (s && s->wraps);
     }
-    if (d.start.bad) out->opaque = true;
-    else add_positive(a, &d, map, out);
+    if (d.start.bad)
+        out->opaque = true;
+    else
+        add_positive(a, &d, map, out);
 }
 
 void access_conditions(Analysis *a, Ref mask, int rank, Conditions *out) {
@@ -114,13 +123,16 @@ static Poly variant_part(Analysis *a, Poly p) {
 static bool is_strided_place(Analysis *a, const Term *t) {
     bool moves = false, still = false;
     for (int i = 0; i < t->count; i++) {
-        if (affine_is_variant(a, t->factor[i])) moves = true;
-        else still = true;
+        if (affine_is_variant(a, t->factor[i]))
+            moves = true;
+        else
+            still = true;
     }
     return moves && still;
 }
 
-/* What the stride divides out of p; nothing as large as `row`, the next larger stride that is known. */
+/* What the stride divides out of p; nothing as large as `row`, the next larger stride that is
+ * known. */
 static Poly quotient(Analysis *a, Poly p, Poly stride, int64_t row) {
     Poly out = {0};
     int64_t number;
@@ -129,7 +141,8 @@ static Poly quotient(Analysis *a, Poly p, Poly stride, int64_t row) {
         Term q;
         if (plain && is_strided_place(a, &p.at[i])) continue;
         if (plain && p.at[i].count && (p.at[i].scale >= row || p.at[i].scale <= -row)) continue;
-        if (poly_divides(stride, &p.at[i], &q)) out = poly_add(a->arena, out, poly_term(a->arena, q));
+        if (poly_divides(stride, &p.at[i], &q))
+            out = poly_add(a->arena, out, poly_term(a->arena, q));
     }
     return out;
 }
@@ -152,7 +165,8 @@ static int64_t next_stride(const Plan *plan, Poly stride) {
     return next;
 }
 
-static void place_dim(Analysis *a, const Plan *plan, PlanDim *dim, const Conditions *conditions, Poly *rest) {
+static void place_dim(Analysis *a, const Plan *plan, PlanDim *dim, const Conditions *conditions,
+                      Poly *rest) {
     Poly offset = quotient(a, *rest, dim->stride, next_stride(plan, dim->stride));
     const Condition *lower = NULL, *upper = NULL;
     for (int i = 0; i < conditions->count; i++) {
@@ -172,7 +186,8 @@ static void place_dim(Analysis *a, const Plan *plan, PlanDim *dim, const Conditi
     dim->offset = offset;
     for (int i = 0; i < conditions->count; i++) {
         const Condition *c = &conditions->at[i];
-        if (c->axis < 0 || c->axis != dim->axis || !c->upper || dim->limit_count == MAX_LIMITS) continue;
+        if (c->axis < 0 || c->axis != dim->axis || !c->upper || dim->limit_count == MAX_LIMITS)
+            continue;
         dim->limit[dim->limit_count++] = poly_add(a->arena, c->limit, offset);
     }
     *rest = poly_sub(a->arena, *rest, poly_mul(a->arena, dim->stride, offset));
@@ -191,10 +206,12 @@ static void place_dims(Analysis *a, Plan *plan, const Conditions *conditions, Po
         int next = -1;
         for (int i = 0; i < plan->dim_count; i++) {
             if (placed[i]) continue;
-            if (next < 0 || stride_rank(plan->dim[i].stride) > stride_rank(plan->dim[next].stride)) next = i;
+            if (next < 0 || stride_rank(plan->dim[i].stride) > stride_rank(plan->dim[next].stride))
+                next = i;
         }
         placed[next] = true;
-        if (!plan->dim[next].wraps && !plan->dim[next].gave_way) place_dim(a, plan, &plan->dim[next], conditions, rest);
+        if (!plan->dim[next].wraps && !plan->dim[next].gave_way)
+            place_dim(a, plan, &plan->dim[next], conditions, rest);
     }
 }
 
@@ -222,7 +239,8 @@ static bool add_place(Analysis *a, Plan *plan, const Term *t) {
     return true;
 }
 
-/* Places come in the order of their strides among the parameters, outermost first as they are written. */
+/* Places come in the order of their strides among the parameters, outermost first as they are
+ * written. */
 static void sort_places(Plan *plan) {
     for (int i = 0; i < plan->dim_count; i++)
         for (int j = i + 1; j < plan->dim_count && plan->dim[j].axis < 0; j++) {
@@ -246,12 +264,15 @@ static void place_rest(Analysis *a, Plan *plan, Poly rest) {
     sort_places(plan);
 }
 
-/* A condition on no axis, such as row < rows, can bound a dimension in which the box has one place. */
+/* A condition on no axis, such as row < rows, can bound a dimension in which the box has one place.
+ */
 static bool bound_place(Analysis *a, Plan *plan, Poly positive) {
     for (int i = 0; i < plan->dim_count; i++) {
         PlanDim *dim = &plan->dim[i];
         Poly limit = poly_add(a->arena, positive, dim->offset);
-        if (dim->axis >= 0 || limit.bad || poly_is_variant(a, limit) || dim->limit_count == MAX_LIMITS) continue;
+        if (dim->axis >= 0 || limit.bad || poly_is_variant(a, limit) ||
+            dim->limit_count == MAX_LIMITS)
+            continue;
         dim->limit[dim->limit_count++] = limit;
         return true;
     }
@@ -272,15 +293,19 @@ static bool plan_axis(Analysis *a, Plan *plan, const Affine *f, int axis) {
     PlanDim *dim = &plan->dim[plan->dim_count++];
     *dim = (PlanDim){.axis = axis, .stride = x->step};
     if (!x->wraps) return true;
-    if (!poly_is_zero(x->step)) return refuse(plan, "an axis both advances and wraps around", plan->op->range);
+    if (!poly_is_zero(x->step))
+        return refuse(plan, "an axis both advances and wraps around", plan->op->range);
     bool natural = poly_is_natural(a, x->first);
     if (!natural && !x->floor)
-        return refuse(plan, "the remainder of an index that may be negative is no place in a tensor", plan->op->range);
+        return refuse(plan,
+                      "the remainder of an index that may be negative is no place in a tensor",
+                      plan->op->range);
     dim->stride = x->scale;
     dim->offset = x->first;
     dim->limit[dim->limit_count++] = x->modulus;
     bool load = plan->op->result_count == 1;
-    dim->gave_way = natural && load && access_is_unseen(a, plan->op->results[0], axis, x->first, x->modulus);
+    dim->gave_way =
+        natural && load && access_is_unseen(a, plan->op->results[0], axis, x->first, x->modulus);
     dim->wraps = !dim->gave_way;
     return true;
 }
@@ -310,8 +335,10 @@ void access_plan(Analysis *a, Plan *plan) {
     plan->keeps_mask = conditions.opaque;
     for (int i = 0; i < conditions.count; i++) {
         const Condition *c = &conditions.at[i];
-        if (c->axis < 0) plan->keeps_mask |= !bound_place(a, plan, c->limit);
-        else if (type->extent[c->axis] == 1) plan->keeps_mask = true;
+        if (c->axis < 0)
+            plan->keeps_mask |= !bound_place(a, plan, c->limit);
+        else if (type->extent[c->axis] == 1)
+            plan->keeps_mask = true;
     }
     for (int i = 0; i < plan->dim_count; i++) {
         const PlanDim *dim = &plan->dim[i];
@@ -319,10 +346,13 @@ void access_plan(Analysis *a, Plan *plan) {
         for (int j = 0; j < dim->limit_count; j++) bad = bad || dim->limit[j].bad;
         int uppers = 0, lowers = 0;
         for (int j = 0; j < conditions.count; j++) {
-            uppers += conditions.at[j].axis == dim->axis && dim->axis >= 0 && conditions.at[j].upper;
-            lowers += conditions.at[j].axis == dim->axis && dim->axis >= 0 && !conditions.at[j].upper;
+            uppers +=
+                conditions.at[j].axis == dim->axis && dim->axis >= 0 && conditions.at[j].upper;
+            lowers +=
+                conditions.at[j].axis == dim->axis && dim->axis >= 0 && !conditions.at[j].upper;
         }
-        if (dim->wraps || dim->gave_way || uppers > MAX_LIMITS || lowers > 1) plan->keeps_mask |= uppers + lowers > 0;
+        if (dim->wraps || dim->gave_way || uppers > MAX_LIMITS || lowers > 1)
+            plan->keeps_mask |= uppers + lowers > 0;
         if (bad) refuse(plan, "the arithmetic is too large to follow", plan->op->range);
     }
 }

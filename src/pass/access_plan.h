@@ -1,4 +1,5 @@
-/* access_plan.h: between the analysis of pointer accesses and their rewriting; used by the two halves of `access`. */
+/* access_plan.h: between the analysis of pointer accesses and their rewriting; used by the two
+ * halves of `access`. */
 #ifndef PASS_ACCESS_PLAN_H
 #define PASS_ACCESS_PLAN_H
 #include "pass/affine.h"
@@ -29,11 +30,13 @@ typedef struct Plan {
     int dim_count;
     PlanDim dim[MAX_RANK];
     bool keeps_mask; /* part of the mask is no box */
-    /* The box: the axes of the tile that are dimensions, in the order of the tensor (unit stride last). */
+    /* The box: the axes of the tile that are dimensions, in the order of the tensor (unit stride
+     * last). */
     const Type *box;
     int box_rank;
     bool permuted;
-    int64_t to_tile[MAX_RANK], to_box[MAX_RANK]; /* permute dims: box -> axes of the tile that move, and back */
+    int64_t to_tile[MAX_RANK],
+        to_box[MAX_RANK]; /* permute dims: box -> axes of the tile that move, and back */
 } Plan;
 
 /* Says what the access is; never changes the kernel. */
@@ -55,6 +58,7 @@ void access_conditions(Analysis *a, Ref mask, int rank, Conditions *out);
 /* One finding for each box that the source states itself (access_boxes.c). */
 void access_report_boxes(PassContext *cx, const Kernel *k);
 
-/* Is everything that is made of `value` where first + i >= modulus along the axis dropped by stores? */
+/* Is everything that is made of `value` where first + i >= modulus along the axis dropped by
+ * stores? */
 bool access_is_unseen(Analysis *a, Ref value, int axis, Poly first, Poly modulus);
 #endif

@@ -26,13 +26,16 @@ static bool is_bad(const Affine *f) {
     return bad;
 }
 
-/* A form that stands for the value itself: a scalar is an unknown of the polynomials, a pointer a base. */
+/* A form that stands for the value itself: a scalar is an unknown of the polynomials, a pointer a
+ * base. */
 static const Affine *atom(Analysis *a, Ref value, const Op *op, const char *why) {
     const Type *type = ir_type(a->k, value);
     if (type->kind != TY_TILE || type->rank > 0) return unknown(a, op, why);
     Affine *f = new_form(a, 0);
-    if (type->pointer) f->base = value;
-    else f->start = poly_ref(a->arena, value);
+    if (type->pointer)
+        f->base = value;
+    else
+        f->start = poly_ref(a->arena, value);
     return f;
 }
 
@@ -45,29 +48,36 @@ static bool is_uniform(const Affine *f) {
 /* Both on one axis; false when they wrap differently. */
 static bool add_axis(Analysis *a, Axis *out, const Axis *x, const Axis *y, int64_t sign) {
     *out = *x;
-    out->step = sign > 0 ? poly_add(a->arena, x->step, y->step) : poly_sub(a->arena, x->step, y->step);
+    out->step =
+        sign > 0 ? poly_add(a->arena, x->step, y->step) : poly_sub(a->arena, x->step, y->step);
     if (!y->wraps) return true;
     if (!x->wraps) {
         *out = *y;
-        out->step = sign > 0 ? poly_add(a->arena, x->step, y->step) : poly_sub(a->arena, x->step, y->step);
+        out->step =
+            sign > 0 ? poly_add(a->arena, x->step, y->step) : poly_sub(a->arena, x->step, y->step);
         out->scale = poly_scale(a->arena, y->scale, sign);
         return true;
     }
-    if (!poly_equal(x->first, y->first) || !poly_equal(x->modulus, y->modulus) || x->floor != y->floor) return false;
+    if (!poly_equal(x->first, y->first) || !poly_equal(x->modulus, y->modulus) ||
+        x->floor != y->floor)
+        return false;
     out->scale = poly_add(a->arena, x->scale, poly_scale(a->arena, y->scale, sign));
     return true;
 }
 
-static const Affine *add_forms(Analysis *a, const Op *op, const Affine *x, const Affine *y, int64_t sign) {
+static const Affine *add_forms(Analysis *a, const Op *op, const Affine *x, const Affine *y,
+                               int64_t sign) {
     if (!x->known) return x;
     if (!y->known) return y;
     if (y->base && (x->base || sign < 0)) return unknown(a, op, "it combines two pointers");
     Affine *f = new_form(a, x->rank > y->rank ? x->rank : y->rank);
     static const Axis still = {0};
     f->base = x->base ? x->base : y->base;
-    f->start = sign > 0 ? poly_add(a->arena, x->start, y->start) : poly_sub(a->arena, x->start, y->start);
+    f->start =
+        sign > 0 ? poly_add(a->arena, x->start, y->start) : poly_sub(a->arena, x->start, y->start);
     for (int d = 0; d < f->rank; d++)
-        if (!add_axis(a, &f->axis[d], x->rank ? &x->axis[d] : &still, y->rank ? &y->axis[d] : &still, sign))
+        if (!add_axis(a, &f->axis[d], x->rank ? &x->axis[d] : &still,
+                      y->rank ? &y->axis[d] : &still, sign))
             return unknown(a, op, "its indices wrap around in two ways");
     return is_bad(f) ? unknown(a, op, "the arithmetic is too large to follow") : f;
 }
@@ -86,7 +96,8 @@ static const Affine *scale_form(Analysis *a, const Op *op, const Affine *x, Poly
 static const Affine *mul_forms(Analysis *a, const Op *op, const Affine *x, const Affine *y) {
     if (!x->known) return x;
     if (!y->known) return y;
-    if (!is_uniform(x) && !is_uniform(y)) return unknown(a, op, "two tiles of indices are multiplied");
+    if (!is_uniform(x) && !is_uniform(y))
+        return unknown(a, op, "two tiles of indices are multiplied");
     const Affine *tile = is_uniform(y) ? x : y, *factor = is_uniform(y) ? y : x;
     if (tile->rank < factor->rank) { /* both uniform: the shape is the larger one's */
         const Affine *swap = tile;
@@ -119,7 +130,8 @@ static const Affine *wrap_form(Analysis *a, const Op *op, const Affine *x, const
     return f;
 }
 
-/* The axes of x, placed by from[]: axis d of the result is axis from[d] of x, or still when negative. */
+/* The axes of x, placed by from[]: axis d of the result is axis from[d] of x, or still when
+ * negative. */
 static const Affine *place_axes(Analysis *a, const Affine *x, int rank, const int *from) {
     if (!x->known) return x;
     Affine *f = new_form(a, rank);
@@ -189,8 +201,9 @@ static bool find_advance(Analysis *a, Ref value, Ref arg, const Affine **sum) {
     if (along < 0 && op->code == OP_ADD && find_advance(a, op->operands[1], arg, sum)) along = 1;
     if (along < 0) return false;
     const Affine *by = affine_of(a, op->operands[1 - along]);
-    *sum = *sum ? add_forms(a, op, *sum, by, op->code == OP_SUB ? -1 : 1)
-                : op->code == OP_SUB ? scale_form(a, op, by, poly_int(a->arena, -1)) : by;
+    *sum = *sum                 ? add_forms(a, op, *sum, by, op->code == OP_SUB ? -1 : 1)
+           : op->code == OP_SUB ? scale_form(a, op, by, poly_int(a->arena, -1))
+                                : by;
     return (*sum)->known;
 }
 
@@ -200,7 +213,8 @@ static const Affine *carried_form(Analysis *a, Ref arg, const Op *loop, int inde
     a->memo.at[arg] = self; /* while its own step is looked at */
     const Region *body = loop->regions[0];
     const Affine *first = affine_of(a, loop->operands[3 + index]), *by = NULL;
-    if (!first->known || !find_advance(a, body->last->operands[index], arg, &by) || !by) return self;
+    if (!first->known || !find_advance(a, body->last->operands[index], arg, &by) || !by)
+        return self;
     bool invariant = is_poly_invariant(a, by->start, body);
     for (int d = 0; d < by->rank; d++)
         invariant = invariant && !by->axis[d].wraps && is_poly_invariant(a, by->axis[d].step, body);
@@ -219,13 +233,15 @@ static const Affine *carried_form(Analysis *a, Ref arg, const Op *loop, int inde
 /* --- forms by op --- */
 
 static bool is_address_int(const Type *type) {
-    return type->kind == TY_TILE && !type->pointer && elem_is_int(type->elem) && elem_info[type->elem].bits >= 32;
+    return type->kind == TY_TILE && !type->pointer && elem_is_int(type->elem) &&
+           elem_info[type->elem].bits >= 32;
 }
 
 static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
     const Type *type = ir_type(a->k, value);
     const Affine *x = op->operand_count && op->operands[0] ? affine_of(a, op->operands[0]) : NULL;
-    const Affine *y = op->operand_count > 1 && op->operands[1] ? affine_of(a, op->operands[1]) : NULL; /* a load's mask */
+    const Affine *y = op->operand_count > 1 && op->operands[1] ? affine_of(a, op->operands[1])
+                                                               : NULL; /* a load's mask */
     bool scalar = type->rank == 0;
     int64_t shift;
     switch (op->code) {
@@ -235,31 +251,42 @@ static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
         f->axis[0].step = poly_int(a->arena, 1);
         return f;
     }
-    case OP_ADD: case OP_PTR_ADD: return add_forms(a, op, x, y, 1);
+    case OP_ADD:
+    case OP_PTR_ADD: return add_forms(a, op, x, y, 1);
     case OP_SUB: return add_forms(a, op, x, y, -1);
     case OP_MUL: return mul_forms(a, op, x, y);
     case OP_NEG: return x->known ? scale_form(a, op, x, poly_int(a->arena, -1)) : x;
     case OP_SHL:
-        if (!ir_const_int(a->k, op->operands[1], &shift) || shift < 0 || shift > 31 || !x->known) break;
+        if (!ir_const_int(a->k, op->operands[1], &shift) || shift < 0 || shift > 31 || !x->known)
+            break;
         return scale_form(a, op, x, poly_int(a->arena, (int64_t)1 << shift));
     case OP_CAST:
         if (is_address_int(ir_type(a->k, op->operands[0]))) return x;
         break;
-    case OP_SPLAT: case OP_EXPAND: case OP_BROADCAST: case OP_PERMUTE: case OP_RESHAPE: return shape_form(a, op);
-    case OP_REM: case OP_MOD:
+    case OP_SPLAT:
+    case OP_EXPAND:
+    case OP_BROADCAST:
+    case OP_PERMUTE:
+    case OP_RESHAPE: return shape_form(a, op);
+    case OP_REM:
+    case OP_MOD:
         if (!scalar) return wrap_form(a, op, x, y);
         break;
-    case OP_LOAD: case OP_TLOAD: case OP_GATHER:
-        return atom(a, value, op, "the index is read from memory");
+    case OP_LOAD:
+    case OP_TLOAD:
+    case OP_GATHER: return atom(a, value, op, "the index is read from memory");
     default: break;
     }
-    return atom(a, value, op, arena_printf(a->arena, "`%s` is not affine in the tile's indices", op_info[op->code].mnemonic));
+    return atom(a, value, op,
+                arena_printf(a->arena, "`%s` is not affine in the tile's indices",
+                             op_info[op->code].mnemonic));
 }
 
 static const Affine *make_form(Analysis *a, Ref r) {
     const Type *type = ir_type(a->k, r);
     if (type->kind != TY_TILE || (!type->pointer && !is_address_int(type)))
-        return type->rank ? unknown(a, NULL, "it is not made of 32- or 64-bit integers") : atom(a, r, NULL, "");
+        return type->rank ? unknown(a, NULL, "it is not made of 32- or 64-bit integers")
+                          : atom(a, r, NULL, "");
     if (ref_is_literal(r)) {
         Affine *f = new_form(a, 0);
         f->start = poly_int(a->arena, ir_literal(a->k, r)->i);
@@ -274,7 +301,8 @@ static const Affine *make_form(Analysis *a, Ref r) {
     const Value value = *ir_value(a->k, r);
     if (!value.op) {
         const Op *owner = value.region->owner;
-        if (owner && owner->code == OP_FOR && value.index > 0) return carried_form(a, r, owner, value.index - 1);
+        if (owner && owner->code == OP_FOR && value.index > 0)
+            return carried_form(a, r, owner, value.index - 1);
         return atom(a, r, owner, "it comes from outside of the region");
     }
     const Affine *f = op_form(a, r, value.op);
@@ -300,8 +328,11 @@ bool affine_is_variant(Analysis *a, Ref r) {
     if (a->variant.at[r]) return a->variant.at[r] == 2;
     const Value value = *ir_value(a->k, r);
     bool variant;
-    if (!value.op) variant = value.region->owner != NULL;
-    else if (value.op->code == OP_PROGRAM_ID || !op_has(value.op->code, TRAIT_PURE) || value.op->region_count) variant = true;
+    if (!value.op)
+        variant = value.region->owner != NULL;
+    else if (value.op->code == OP_PROGRAM_ID || !op_has(value.op->code, TRAIT_PURE) ||
+             value.op->region_count)
+        variant = true;
     else {
         variant = false;
         for (int i = 0; i < value.op->operand_count; i++)
@@ -339,20 +370,31 @@ static bool is_natural(Analysis *a, Ref r) {
             return true;
         }
         if (owner && owner->code == OP_TASKS) return true;
-        return owner && owner->code == OP_FOR && value.index == 0 && is_natural(a, owner->operands[0]);
+        return owner && owner->code == OP_FOR && value.index == 0 &&
+               is_natural(a, owner->operands[0]);
     }
     if (!a->generic && a->grid.order != ORDER_CODE && (r == a->grid.m || r == a->grid.n)) {
         a->grid_wished = true;
         return true;
     }
     const Op *op = value.op;
-    Ref x = op->operand_count ? op->operands[0] : REF_NONE, y = op->operand_count > 1 ? op->operands[1] : REF_NONE;
+    Ref x = op->operand_count ? op->operands[0] : REF_NONE,
+        y = op->operand_count > 1 ? op->operands[1] : REF_NONE;
     switch (op->code) {
-    case OP_PROGRAM_ID: case OP_NUM_PROGRAMS: case OP_EXTENT: return true;
-    case OP_ADD: case OP_MUL: case OP_DIV: case OP_FLOORDIV: case OP_CDIV: case OP_MIN: case OP_MOD:
-        return is_natural(a, x) && is_natural(a, y);
-    case OP_MAX: case OP_AND: return is_natural(a, x) || is_natural(a, y);
-    case OP_REM: case OP_SHR: return is_natural(a, x);
+    case OP_PROGRAM_ID:
+    case OP_NUM_PROGRAMS:
+    case OP_EXTENT: return true;
+    case OP_ADD:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_FLOORDIV:
+    case OP_CDIV:
+    case OP_MIN:
+    case OP_MOD: return is_natural(a, x) && is_natural(a, y);
+    case OP_MAX:
+    case OP_AND: return is_natural(a, x) || is_natural(a, y);
+    case OP_REM:
+    case OP_SHR: return is_natural(a, x);
     case OP_CAST: return is_natural(a, x);
     case OP_SELECT: return is_natural(a, y) && is_natural(a, op->operands[2]);
     default: return false;
@@ -397,4 +439,6 @@ void affine_init(Analysis *a, Kernel *k, Arena *arena, bool generic) {
     number_region(a, k->body, &next);
 }
 
-void affine_forget(Analysis *a) { a->memo.count = 0; }
+void affine_forget(Analysis *a) {
+    a->memo.count = 0;
+}

@@ -1,10 +1,11 @@
 /* affine.h: what integer and pointer tiles are, as functions of their indices.
  *
- * v[i0, i1, ..] = base + start + sum over axes of step * i  (+ scale * ((first + i) rem modulus) where an axis wraps)
+ * v[i0, i1, ..] = base + start + sum over axes of step * i  (+ scale * ((first + i) rem modulus)
+ * where an axis wraps)
  *
- * start, step, .. are polynomials over scalars. A carried value that a loop advances by an invariant step has its closed
- * form, first + trip * step. Everything here is an analysis: the kernel is not changed. A form that is not known says
- * why, and where. */
+ * start, step, .. are polynomials over scalars. A carried value that a loop advances by an
+ * invariant step has its closed form, first + trip * step. Everything here is an analysis: the
+ * kernel is not changed. A form that is not known says why, and where. */
 #ifndef PASS_AFFINE_H
 #define PASS_AFFINE_H
 #include "pass/grid_order.h"
@@ -13,9 +14,9 @@
 typedef struct Axis {
     Poly step;
     bool wraps;
-    bool floor;    /* mod, not rem: right for negative numbers too */
-    Poly scale;    /* of the wrapped index */
-    Poly first;    /* the index before wrapping is first + i */
+    bool floor; /* mod, not rem: right for negative numbers too */
+    Poly scale; /* of the wrapped index */
+    Poly first; /* the index before wrapping is first + i */
     Poly modulus;
 } Axis;
 
@@ -23,7 +24,7 @@ typedef struct Affine {
     bool known;
     const char *why; /* when not known */
     Range where;
-    Ref base;        /* the pointer it starts from, or REF_NONE for integers */
+    Ref base; /* the pointer it starts from, or REF_NONE for integers */
     Poly start;
     int rank;
     Axis *axis;
@@ -39,14 +40,14 @@ typedef struct Wish {
 typedef struct Analysis {
     Kernel *k;
     Arena *arena;
-    bool generic;           /* no wishes */
-    GridOrder grid;         /* how program ids become tile places, if known */
-    bool grid_wished;       /* the proof used that the grid has as many programs as there are places */
+    bool generic;     /* no wishes */
+    GridOrder grid;   /* how program ids become tile places, if known */
+    bool grid_wished; /* the proof used that the grid has as many programs as there are places */
     VEC(const Affine *) memo;
     VEC(signed char) variant; /* by Ref: 0 unknown, 1 no, 2 yes */
-    VEC(Ref) ones;          /* parameters taken to be 1 */
+    VEC(Ref) ones;            /* parameters taken to be 1 */
     VEC(Wish) wishes;
-    int *order;             /* by Ref: place of its definition in a walk over the kernel */
+    int *order; /* by Ref: place of its definition in a walk over the kernel */
     size_t order_count;
 } Analysis;
 

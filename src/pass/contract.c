@@ -1,10 +1,11 @@
 /* contract.c: where a multiplication and an addition round once.
  *
- * Contract: with options.fuse, a `mul` of f32 or f64 that only feeds one `add` or `sub` becomes an `fma` with it, and a
- * `dot` onto zero that only feeds one `add` of f32 takes the other operand as its accumulator. Nothing later fuses or
- * splits, and emitters compile with contraction off, so that a cut into roles can never change a bit. f16 and bf16
- * arithmetic is the f32 operation rounded to the type each time; it is left alone. Runs after `raise`, which has to see
- * sums of products as they were written.
+ * Contract: with options.fuse, a `mul` of f32 or f64 that only feeds one `add` or `sub` becomes an
+ * `fma` with it, and a `dot` onto zero that only feeds one `add` of f32 takes the other operand as
+ * its accumulator. Nothing later fuses or splits, and emitters compile with contraction off, so
+ * that a cut into roles can never change a bit. f16 and bf16 arithmetic is the f32 operation
+ * rounded to the type each time; it is left alone. Runs after `raise`, which has to see sums of
+ * products as they were written.
  *
  *     %p = mul %a, %b ; %s = add %p, %c     ->     %s = fma %a, %b, %c
  *     %p = mul %a, %b ; %s = sub %p, %c     ->     %n = neg %c ; %s = fma %a, %b, %n

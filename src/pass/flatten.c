@@ -1,13 +1,15 @@
 /* flatten.c: ring form back to the flat program that it means.
  *
- * Contract: a checked kernel in ring form becomes a flat one: hand-overs fall away, a `get` is the value that was `put`,
- * the task's indices are program ids. The roles are fused by one schedule: whoever is nearest to the end of the data
- * goes first, and a producer only runs while its consumers wait. That is the source's own order for rings that were cut
- * from a flat kernel, so cut and flatten are inverse up to names. Roles that stand at the same loop (or `if`) go through
- * it together, their carried values side by side.
+ * Contract: a checked kernel in ring form becomes a flat one: hand-overs fall away, a `get` is the
+ * value that was `put`, the task's indices are program ids. The roles are fused by one schedule:
+ * whoever is nearest to the end of the data goes first, and a producer only runs while its
+ * consumers wait. That is the source's own order for rings that were cut from a flat kernel, so cut
+ * and flatten are inverse up to names. Roles that stand at the same loop (or `if`) go through it
+ * together, their carried values side by side.
  *
- * False, with the reason in *why, when no such schedule exists without running ahead (items that cross a loop's edge, a
- * put of part of a field, a template's own loop over tasks); the kernel is unchanged then. */
+ * False, with the reason in *why, when no such schedule exists without running ahead (items that
+ * cross a loop's edge, a put of part of a field, a template's own loop over tasks); the kernel is
+ * unchanged then. */
 #include "pass/fold.h"
 #include "pass/grid_order.h"
 #include "pass/ring.h"
@@ -30,8 +32,8 @@ typedef struct Line { /* a ring: what is on its way */
 typedef struct Worker { /* a role */
     const Op *role;
     RefMap map;
-    Map slots;     /* slot -> Item */
-    const Op *at;  /* the next op in the region at hand; NULL: not in it, or at its end */
+    Map slots;    /* slot -> Item */
+    const Op *at; /* the next op in the region at hand; NULL: not in it, or at its end */
 } Worker;
 
 typedef struct Flatten {
@@ -82,10 +84,13 @@ static bool step(Flatten *f, Builder *b, int index) {
     Line *line = op->operand_count ? line_of(f, op->operands[0]) : NULL;
     Item *item;
     switch (op->code) {
-    case OP_ACQUIRE: map_put_number(&w->slots, f->arena, op->results[0], ARENA_NEW(f->arena, Item)); break;
+    case OP_ACQUIRE:
+        map_put_number(&w->slots, f->arena, op->results[0], ARENA_NEW(f->arena, Item));
+        break;
     case OP_PUT:
         if (op->list_count[0]) return fail(f, "a put of part of a field");
-        if ((item = item_of(w, op->operands[0]))) item->field[field_place(f, op)] = refmap_get(&w->map, op_operand(op, 1));
+        if ((item = item_of(w, op->operands[0])))
+            item->field[field_place(f, op)] = refmap_get(&w->map, op_operand(op, 1));
         break;
     case OP_COMMIT: *VEC_PUSH(&line->items, f->arena) = item_of(w, op->operands[1]); break;
     case OP_WAIT:
@@ -93,7 +98,8 @@ static bool step(Flatten *f, Builder *b, int index) {
         map_put_number(&w->slots, f->arena, op->results[0], line->items.at[line->taken[index]++]);
         break;
     case OP_GET:
-        if ((item = item_of(w, op->operands[0]))) refmap_set(&w->map, op->results[0], item->field[field_place(f, op)]);
+        if ((item = item_of(w, op->operands[0])))
+            refmap_set(&w->map, op->results[0], item->field[field_place(f, op)]);
         break;
     case OP_RELEASE: break;
     case OP_SKIP: return fail(f, "a skip");
@@ -114,13 +120,16 @@ static bool same_value(const Flatten *f, Ref a, Ref b, int depth) {
     if (a == b) return true;
     if (!ref_is_value(a) || !ref_is_value(b) || depth == 0) return false;
     const Value x = *ir_value(f->k, a), y = *ir_value(f->k, b);
-    if (!x.op || !y.op || x.index != y.index || x.op->code != y.op->code || x.op->operand_count != y.op->operand_count ||
-        x.op->attr_count != y.op->attr_count || (!fold_is_numbered(x.op) && !op_has(x.op->code, TRAIT_READS)))
+    if (!x.op || !y.op || x.index != y.index || x.op->code != y.op->code ||
+        x.op->operand_count != y.op->operand_count || x.op->attr_count != y.op->attr_count ||
+        (!fold_is_numbered(x.op) && !op_has(x.op->code, TRAIT_READS)))
         return false;
     for (int i = 0; i < x.op->attr_count; i++) {
         const Attr *s = &x.op->attrs[i], *t = op_attr(y.op, s->id);
         AttrKind kind = attr_info[s->id].kind;
-        if (!t || (kind == ATTR_INT && s->number != t->number) || (kind == ATTR_ENUM && s->word != t->word)) return false;
+        if (!t || (kind == ATTR_INT && s->number != t->number) ||
+            (kind == ATTR_ENUM && s->word != t->word))
+            return false;
     }
     for (int i = 0; i < x.op->operand_count; i++)
         if (!same_value(f, x.op->operands[i], y.op->operands[i], depth - 1)) return false;
@@ -133,22 +142,27 @@ static unsigned rings_by(const Flatten *f, const Op *op, Opcode one, Opcode othe
     for (size_t i = 0; i < f->lines.count && (op->code == one || op->code == other); i++)
         if (f->lines.at[i].ring == op->operands[0]) rings |= 1u << i;
     for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next) rings |= rings_by(f, inner, one, other);
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            rings |= rings_by(f, inner, one, other);
     return rings;
 }
-static unsigned rings_inside(const Flatten *f, const Op *op) { return rings_by(f, op, OP_ACQUIRE, OP_WAIT); }
+static unsigned rings_inside(const Flatten *f, const Op *op) {
+    return rings_by(f, op, OP_ACQUIRE, OP_WAIT);
+}
 
 static bool meets(const Flatten *f, int a, int b) {
     const Op *x = f->worker[a].at, *y = f->worker[b].at;
     int bounds = x->code == OP_FOR ? 3 : 1;
     if (!y || x->code != y->code) return false;
     for (int i = 0; i < bounds; i++)
-        if (!same_value(f, refmap_get(&f->worker[a].map, x->operands[i]), refmap_get(&f->worker[b].map, y->operands[i]), 20))
+        if (!same_value(f, refmap_get(&f->worker[a].map, x->operands[i]),
+                        refmap_get(&f->worker[b].map, y->operands[i]), 20))
             return false;
     return true;
 }
 
-/* All roles that hand over what is handed over inside of first's loop or if stand at it: those go through together. */
+/* All roles that hand over what is handed over inside of first's loop or if stand at it: those go
+ * through together. */
 static bool find_members(const Flatten *f, int first, bool *member) {
     unsigned rings = rings_inside(f, f->worker[first].at), met = 0;
     for (int i = 0; i < f->count; i++) member[i] = i == first;
@@ -156,8 +170,10 @@ static bool find_members(const Flatten *f, int first, bool *member) {
         met = rings;
         for (size_t line = 0; line < f->lines.count; line++)
             for (int i = 0; i < f->count; i++) {
-                if (!(met >> line & 1) || !(f->lines.at[line].roles >> i & 1) || member[i]) continue;
-                if (!meets(f, first, i) || !(rings_inside(f, f->worker[i].at) >> line & 1)) return false;
+                if (!(met >> line & 1) || !(f->lines.at[line].roles >> i & 1) || member[i])
+                    continue;
+                if (!meets(f, first, i) || !(rings_inside(f, f->worker[i].at) >> line & 1))
+                    return false;
                 member[i] = true;
                 rings |= rings_inside(f, f->worker[i].at);
             }
@@ -170,7 +186,9 @@ static void count_waiting(const Flatten *f, size_t *waiting) {
     for (size_t i = 0; i < f->lines.count; i++)
         for (int w = 0; w < f->count; w++)
             waiting[i * MAX_ROLES + (size_t)w] =
-                f->lines.at[i].consumers >> w & 1 ? f->lines.at[i].items.count - f->lines.at[i].taken[w] : 0;
+                f->lines.at[i].consumers >> w & 1
+                    ? f->lines.at[i].items.count - f->lines.at[i].taken[w]
+                    : 0;
 }
 
 static bool fuse(Flatten *f, Builder *b);
@@ -207,7 +225,8 @@ static void add_yield(Flatten *f, Builder *in, const bool *member, const Op *con
 static bool fuse_meeting(Flatten *f, Builder *b, int first, const bool *member) {
     const Op *ops[MAX_ROLES] = {NULL}, *lead = f->worker[first].at;
     for (int i = 0; i < f->count; i++) ops[i] = f->worker[i].at;
-    if (lead->code != OP_FOR && lead->code != OP_IF) return fail(f, "a hand-over inside of a while");
+    if (lead->code != OP_FOR && lead->code != OP_IF)
+        return fail(f, "a hand-over inside of a while");
     Op *op = ir_begin(b, lead->code);
     op->range = lead->range;
     for (int i = 0; i < (lead->code == OP_FOR ? 3 : 1); i++)
@@ -217,7 +236,8 @@ static bool fuse_meeting(Flatten *f, Builder *b, int first, const bool *member) 
     for (int i = 0; i < f->count; i++)
         for (int v = 0; member[i] && v < ops[i]->result_count; v++) {
             *VEC_PUSH(&types, f->arena) = ir_type(f->k, ops[i]->results[v]);
-            if (lead->code == OP_FOR) ir_operand(b, op, refmap_get(&f->worker[i].map, ops[i]->operands[3 + v]));
+            if (lead->code == OP_FOR)
+                ir_operand(b, op, refmap_get(&f->worker[i].map, ops[i]->operands[3 + v]));
         }
     for (int r = 0; r < lead->region_count; r++) {
         Region *region = ir_region(b, op);
@@ -282,13 +302,15 @@ static void order_roles(Flatten *f, const Op *tasks) {
     int count = 0;
     for (const Op *op = tasks->regions[0]->first; op; op = op->next)
         if (op->code == OP_ROLE && count < MAX_ROLES) roles[count++] = op;
-    for (int i = count - 1; i >= 0; i--) { /* written in the order of the data: load, compute, store */
+    for (int i = count - 1; i >= 0;
+         i--) { /* written in the order of the data: load, compute, store */
         Worker *w = &f->worker[f->count++];
         *w = (Worker){.role = roles[i], .map = {.arena = f->arena}};
         for (size_t line = 0; line < f->lines.count; line++) {
             unsigned bit = 1u << (f->count - 1);
             if (rings_inside(f, roles[i]) >> line & 1) f->lines.at[line].roles |= bit;
-            if (rings_by(f, roles[i], OP_WAIT, OP_WAIT) >> line & 1) f->lines.at[line].consumers |= bit;
+            if (rings_by(f, roles[i], OP_WAIT, OP_WAIT) >> line & 1)
+                f->lines.at[line].consumers |= bit;
         }
         const Op *first = roles[i]->regions[0]->first;
         w->at = op_has(first->code, TRAIT_TERMINATOR) ? NULL : first;
@@ -303,26 +325,30 @@ static Ref program_id(Flatten *f, Builder *b, int64_t dim, const char *name) {
     return id;
 }
 
-/* The task's indices: program ids where the extents are the grid's own, else decoded from the one id. */
+/* The task's indices: program ids where the extents are the grid's own, else decoded from the one
+ * id. */
 static bool build_indices(Flatten *f, Builder *b, const Op *tasks, RefMap *map) {
     const Region *body = tasks->regions[0];
     int own = 0;
     for (int i = 0; i < body->arg_count; i++) {
-        const Op *extent = ref_is_value(tasks->operands[i]) ? ir_value(f->k, tasks->operands[i])->op : NULL;
+        const Op *extent =
+            ref_is_value(tasks->operands[i]) ? ir_value(f->k, tasks->operands[i])->op : NULL;
         own += extent && extent->code == OP_NUM_PROGRAMS;
     }
     if (own == body->arg_count) {
         for (int i = 0; i < body->arg_count; i++) {
             int64_t dim = op_int(ir_value(f->k, tasks->operands[i])->op, AT_DIM, 0);
-            refmap_set(map, body->args[i], program_id(f, b, dim, ir_value(f->k, body->args[i])->name));
+            refmap_set(map, body->args[i],
+                       program_id(f, b, dim, ir_value(f->k, body->args[i])->name));
         }
         return true;
     }
-    if (own || body->arg_count < 1 || body->arg_count > 2) return fail(f, "tasks over extents that are no grid");
+    if (own || body->arg_count < 1 || body->arg_count > 2)
+        return fail(f, "tasks over extents that are no grid");
     Ref id = program_id(f, b, 0, "pid"), m = id, n = REF_NONE;
     if (body->arg_count == 2)
-        grid_order_build(b, op_word(tasks, AT_ORDER, ORDER_ROW), op_int(tasks, AT_GROUP, 1), id, tasks->operands[0],
-                         tasks->operands[1], &m, &n);
+        grid_order_build(b, op_word(tasks, AT_ORDER, ORDER_ROW), op_int(tasks, AT_GROUP, 1), id,
+                         tasks->operands[0], tasks->operands[1], &m, &n);
     refmap_set(map, body->args[0], m);
     if (n) refmap_set(map, body->args[1], n);
     return true;
@@ -343,14 +369,16 @@ bool ring_flatten(Kernel *k, Arena *scratch, const char **why) {
     Region *flat = ARENA_NEW(k->module->arena, Region);
     Builder b = ir_builder(k, flat);
     RefMap header = {.arena = scratch};
-    bool good = tasks->region_count == 1 ? build_indices(f, &b, tasks, &header) : fail(f, "a template's own loop over tasks");
+    bool good = tasks->region_count == 1 ? build_indices(f, &b, tasks, &header)
+                                         : fail(f, "a template's own loop over tasks");
     if (good) {
         for (const Op *op = tasks->regions[0]->first; op; op = op->next)
             if (op->code != OP_ROLE && op->code != OP_YIELD) ir_clone(&b, op, &header);
         order_roles(f, tasks);
         for (int i = 0; i < f->count; i++)
             for (size_t e = 0; e < header.map.count; e++)
-                refmap_set(&f->worker[i].map, (Ref)header.map.entries[e].number, (Ref)(uintptr_t)header.map.entries[e].value);
+                refmap_set(&f->worker[i].map, (Ref)header.map.entries[e].number,
+                           (Ref)(uintptr_t)header.map.entries[e].value);
         good = fuse(f, &b);
     }
     if (!good) {

@@ -1,9 +1,10 @@
 /* fold.c: constants, exact algebra, common subexpressions, loop-invariant code, dead code.
  *
- * Contract: any form in, the same form out, every bit of the result kept; memory and synchronisation are never moved,
- * merged or dropped (a read whose result nobody uses is). One forward walk simplifies each op (fold_algebra.c) and
- * finds it again among the ops that dominate it; then invariants leave their loops, then dead code goes (fold_sweep.c);
- * all of it until nothing changes.
+ * Contract: any form in, the same form out, every bit of the result kept; memory and
+ * synchronisation are never moved, merged or dropped (a read whose result nobody uses is). One
+ * forward walk simplifies each op (fold_algebra.c) and finds it again among the ops that dominate
+ * it; then invariants leave their loops, then dead code goes (fold_sweep.c); all of it until
+ * nothing changes.
  *
  *     %a = add %x, 0 ; %b = mul %a, 4 ; %c = mul %x, 4 ; store %p, %b ; store %q, %c
  *  -> %b = mul %x, 4 ; store %p, %b ; store %q, %b
@@ -19,7 +20,10 @@
 bool fold_is_numbered(const Op *op) {
     if (!op_has(op->code, TRAIT_PURE) || op->region_count || !op->result_count) return false;
     switch (op->code) {
-    case OP_UNDEF: case OP_BUF: case OP_BAR: case OP_RING: return false; /* each is a thing of its own */
+    case OP_UNDEF:
+    case OP_BUF:
+    case OP_BAR:
+    case OP_RING: return false; /* each is a thing of its own */
     default: return true;
     }
 }
@@ -43,8 +47,9 @@ static bool same_attr(const Attr *a, const Attr *b, const uint32_t *number) {
 }
 
 bool fold_same(const Kernel *k, const Op *a, const Op *b, const uint32_t *number) {
-    if (a->code != b->code || a->operand_count != b->operand_count || a->result_count != b->result_count ||
-        a->attr_count != b->attr_count || a->list_count[0] != b->list_count[0])
+    if (a->code != b->code || a->operand_count != b->operand_count ||
+        a->result_count != b->result_count || a->attr_count != b->attr_count ||
+        a->list_count[0] != b->list_count[0])
         return false;
     for (int i = 0; i < a->operand_count; i++)
         if (number_of(number, a->operands[i]) != number_of(number, b->operands[i])) return false;
@@ -102,13 +107,19 @@ static void replace(Fold *f, Ref from, Ref to) {
 static void renew_operands(Fold *f, Op *op) {
     for (int i = 0; i < op->operand_count; i++) op->operands[i] = current(f, op->operands[i]);
     for (int i = 0; i < op->attr_count; i++)
-        if (attr_info[op->attrs[i].id].kind == ATTR_REF) op->attrs[i].ref = current(f, op->attrs[i].ref);
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF)
+            op->attrs[i].ref = current(f, op->attrs[i].ref);
 }
 
 /* Tile constants: made again where they are needed, rather than kept alive. */
 static bool is_cheap(const Op *op) {
     switch (op->code) {
-    case OP_SPLAT: case OP_IOTA: case OP_EXPAND: case OP_BROADCAST: case OP_RESHAPE: case OP_UNDEF: return true;
+    case OP_SPLAT:
+    case OP_IOTA:
+    case OP_EXPAND:
+    case OP_BROADCAST:
+    case OP_RESHAPE:
+    case OP_UNDEF: return true;
     default: return false;
     }
 }
@@ -150,17 +161,20 @@ static bool inline_if(Fold *f, Op *op) {
     return true;
 }
 
-/* A carried value that every trip hands on unchanged is its first value; a loop of no trips gives its first values. */
+/* A carried value that every trip hands on unchanged is its first value; a loop of no trips gives
+ * its first values. */
 static void simplify_for(Fold *f, Op *op) {
     Region *body = op->regions[0];
     int64_t lo, hi;
-    bool never = ir_const_int(f->k, op->operands[0], &lo) && ir_const_int(f->k, op->operands[1], &hi) && lo >= hi;
+    bool never = ir_const_int(f->k, op->operands[0], &lo) &&
+                 ir_const_int(f->k, op->operands[1], &hi) && lo >= hi;
     for (int i = 0; i < op->result_count; i++) {
         Ref first = op->operands[3 + i], arg = body->args[1 + i];
         Ref next = current(f, body->last->operands[i]);
         bool kept = next == arg || next == first;
         if (kept && current(f, arg) == arg) replace(f, arg, first);
-        if ((kept || never) && current(f, op->results[i]) == op->results[i]) replace(f, op->results[i], first);
+        if ((kept || never) && current(f, op->results[i]) == op->results[i])
+            replace(f, op->results[i], first);
     }
 }
 
@@ -184,7 +198,8 @@ static void fold_region(Fold *f, Region *region) {
         if (to) {
             replace(f, op->results[0], current(f, to));
             ir_remove(op);
-            next = before ? before->next : region->first; /* what was made on the way is folded too */
+            next =
+                before ? before->next : region->first; /* what was made on the way is folded too */
         } else if (find_equal(f, op)) {
             ir_remove(op);
         }
@@ -221,7 +236,9 @@ static bool waits(const Hoist *h, const Op *op) {
     return false;
 }
 
-static const Op *defining(const Kernel *k, Ref r) { return ref_is_value(r) ? ir_value(k, r)->op : NULL; }
+static const Op *defining(const Kernel *k, Ref r) {
+    return ref_is_value(r) ? ir_value(k, r)->op : NULL;
+}
 
 static bool is_outside(const Hoist *h, Ref r, const Region *body) {
     if (!ref_is_value(r)) return true;
@@ -231,11 +248,12 @@ static bool is_outside(const Hoist *h, Ref r, const Region *body) {
 }
 
 static bool is_invariant(const Hoist *h, const Op *op, const Region *body) {
-    if (!op_has(op->code, TRAIT_PURE) || op->region_count || op->code == OP_BUF || op->code == OP_RING ||
-        op->code == OP_BAR)
+    if (!op_has(op->code, TRAIT_PURE) || op->region_count || op->code == OP_BUF ||
+        op->code == OP_RING || op->code == OP_BAR)
         return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (!is_outside(h, op->operands[i], body) && !waits(h, defining(h->k, op->operands[i]))) return false;
+        if (!is_outside(h, op->operands[i], body) && !waits(h, defining(h->k, op->operands[i])))
+            return false;
     return true;
 }
 
@@ -257,8 +275,10 @@ static void hoist_region(Hoist *h, Region *region) {
         for (Op *at = op->regions[0]->first, *next; at; at = next) {
             next = at->next;
             if (!is_invariant(h, at, op->regions[0])) continue;
-            if (is_cheap(at)) *VEC_PUSH(&h->waiting, h->scratch) = at;
-            else move_out(h, at, op);
+            if (is_cheap(at))
+                *VEC_PUSH(&h->waiting, h->scratch) = at;
+            else
+                move_out(h, at, op);
         }
     }
 }
@@ -284,4 +304,6 @@ bool fold_tidy(Kernel *k, Arena *scratch) {
     return any;
 }
 
-bool pass_fold(PassContext *cx, Kernel *k) { return fold_tidy(k, cx->scratch); }
+bool pass_fold(PassContext *cx, Kernel *k) {
+    return fold_tidy(k, cx->scratch);
+}

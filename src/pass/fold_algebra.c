@@ -1,20 +1,25 @@
 /* fold_algebra.c: one op at a time, into something simpler.
  *
- * Contract: only identities that are exact in every bit are used. So x * 1.0 is x, but x + 0.0 stays (it turns -0.0
- * into +0.0) and x * 0.0 stays (NaN, infinities). Float literals are combined only by add, sub, mul, div and
- * comparisons, rounded as the interpreter rounds; exp and its kin belong to the target.
+ * Contract: only identities that are exact in every bit are used. So x * 1.0 is x, but x + 0.0
+ * stays (it turns -0.0 into +0.0) and x * 0.0 stays (NaN, infinities). Float literals are combined
+ * only by add, sub, mul, div and comparisons, rounded as the interpreter rounds; exp and its kin
+ * belong to the target.
  *
- * Tiles whose elements are all equal are pulled apart: an elementwise op takes the scalar itself instead of its splat,
+ * Tiles whose elements are all equal are pulled apart: an elementwise op takes the scalar itself
+ * instead of its splat,
  *
  *     %s = splat 2.0 : f32[64] ; %y = mul %x, %s        ->        %y = mul %x, 2.0
  *
- * and one that has only uniform operands is computed once, then splatted. Literals stand on the right. */
+ * and one that has only uniform operands is computed once, then splatted. Literals stand on the
+ * right. */
 #include "pass/fold.h"
 
 #include <math.h>
 #include <string.h>
 
-static const Op *maker(const Kernel *k, Ref r) { return ref_is_value(r) ? ir_value(k, r)->op : NULL; }
+static const Op *maker(const Kernel *k, Ref r) {
+    return ref_is_value(r) ? ir_value(k, r)->op : NULL;
+}
 
 static const Op *made_by(const Kernel *k, Ref r, Opcode code) {
     const Op *op = maker(k, r);
@@ -79,11 +84,13 @@ bool fold_int(Opcode code, Elem e, int64_t x, int64_t y, int64_t *out) {
     case OP_ADD: *out = (int64_t)(ux + uy); break;
     case OP_SUB: *out = (int64_t)(ux - uy); break;
     case OP_MUL: *out = (int64_t)(ux * uy); break;
-    case OP_DIV: case OP_REM: case OP_FLOORDIV: case OP_MOD:
-        *out = divide(code, is_signed, x, y);
-        break;
+    case OP_DIV:
+    case OP_REM:
+    case OP_FLOORDIV:
+    case OP_MOD: *out = divide(code, is_signed, x, y); break;
     case OP_CDIV: { /* the sum may need one bit more than the type has */
-        __int128 sum = (is_signed ? (__int128)x : (__int128)ux) + (is_signed ? (__int128)y : (__int128)uy) - 1;
+        __int128 sum =
+            (is_signed ? (__int128)x : (__int128)ux) + (is_signed ? (__int128)y : (__int128)uy) - 1;
         *out = y == 0 ? 0 : (int64_t)(sum / (is_signed ? (__int128)y : (__int128)uy));
         break;
     }
@@ -94,8 +101,10 @@ bool fold_int(Opcode code, Elem e, int64_t x, int64_t y, int64_t *out) {
     case OP_XOR: *out = x ^ y; break;
     case OP_SHL: *out = y < 0 || y >= bits ? 0 : (int64_t)(ux << y); break;
     case OP_SHR:
-        if (y < 0 || y >= bits) *out = is_signed && x < 0 ? -1 : 0;
-        else *out = is_signed ? x >> y : (int64_t)(ux >> y);
+        if (y < 0 || y >= bits)
+            *out = is_signed && x < 0 ? -1 : 0;
+        else
+            *out = is_signed ? x >> y : (int64_t)(ux >> y);
         break;
     default: return false;
     }
@@ -131,8 +140,10 @@ static Ref fold_compare(Builder *b, const Op *op, const Literal *x, const Litera
     Word predicate = op_word(op, AT_PRED, CMP_EQ);
     double order;
     if (elem_is_float(x->type->elem)) {
-        if (isnan(x->f) || isnan(y->f)) order = NAN;
-        else order = x->f < y->f ? -1 : x->f > y->f;
+        if (isnan(x->f) || isnan(y->f))
+            order = NAN;
+        else
+            order = x->f < y->f ? -1 : x->f > y->f;
     } else if (elem_is_signed(x->type->elem)) {
         order = x->i < y->i ? -1 : x->i > y->i;
     } else {
@@ -168,8 +179,11 @@ static Ref fold_literals(Builder *b, const Op *op) {
     if (op->code == OP_CAST) return fold_cast(b, op, &x, type->elem);
     bool floats = elem_is_float(x.type->elem);
     if (op->operand_count == 1) {
-        if (op->code == OP_NEG) return floats ? ir_float(b, type->elem, -x.f) : ir_int(b, type->elem, (int64_t)(0 - (uint64_t)x.i));
-        if (op->code == OP_NOT && !floats) return ir_int(b, type->elem, type->elem == EL_I1 ? !x.i : ~x.i);
+        if (op->code == OP_NEG)
+            return floats ? ir_float(b, type->elem, -x.f)
+                          : ir_int(b, type->elem, (int64_t)(0 - (uint64_t)x.i));
+        if (op->code == OP_NOT && !floats)
+            return ir_int(b, type->elem, type->elem == EL_I1 ? !x.i : ~x.i);
         if (op->code == OP_ABS && floats) return ir_float(b, type->elem, fabs(x.f));
         if (op->code == OP_ABS && (x.i >= 0 || !elem_is_signed(type->elem))) return op->operands[0];
         return REF_NONE;
@@ -189,8 +203,8 @@ static Ref fold_literals(Builder *b, const Op *op) {
 /* --- identities --- */
 
 static bool commutes(Opcode code) {
-    return code == OP_ADD || code == OP_MUL || code == OP_MIN || code == OP_MAX || code == OP_AND || code == OP_OR ||
-           code == OP_XOR || code == OP_MULHI;
+    return code == OP_ADD || code == OP_MUL || code == OP_MIN || code == OP_MAX || code == OP_AND ||
+           code == OP_OR || code == OP_XOR || code == OP_MULHI;
 }
 
 static Word mirrored(Word predicate) {
@@ -228,9 +242,13 @@ static Ref simplify_int(Builder *b, const Op *op, const Type *type) {
     case OP_ADD: return none ? none : regroup(b, op);
     case OP_SUB: return none ? none : equal ? constant_int(b, type, 0) : REF_NONE;
     case OP_MUL: return one ? one : is_int(k, y, 0) ? constant_int(b, type, 0) : regroup(b, op);
-    case OP_DIV: case OP_FLOORDIV: case OP_CDIV: return one;
-    case OP_REM: case OP_MOD: return is_int(k, y, 1) ? constant_int(b, type, 0) : REF_NONE;
-    case OP_MIN: case OP_MAX: return equal ? x : REF_NONE;
+    case OP_DIV:
+    case OP_FLOORDIV:
+    case OP_CDIV: return one;
+    case OP_REM:
+    case OP_MOD: return is_int(k, y, 1) ? constant_int(b, type, 0) : REF_NONE;
+    case OP_MIN:
+    case OP_MAX: return equal ? x : REF_NONE;
     case OP_AND:
         if (equal || (whole && is_int(k, y, ones))) return x;
         return is_int(k, y, 0) ? constant_int(b, type, 0) : REF_NONE;
@@ -238,7 +256,8 @@ static Ref simplify_int(Builder *b, const Op *op, const Type *type) {
         if (equal || none) return x;
         return is_int(k, y, ones) ? constant_int(b, type, ones) : REF_NONE;
     case OP_XOR: return none ? none : equal ? constant_int(b, type, 0) : REF_NONE;
-    case OP_SHL: case OP_SHR: return none;
+    case OP_SHL:
+    case OP_SHR: return none;
     default: return REF_NONE;
     }
 }
@@ -249,8 +268,10 @@ static Ref simplify_float(const Kernel *k, const Op *op, const Type *type) {
     switch (op->code) {
     case OP_ADD: return is_float(k, y, -0.0) ? x : REF_NONE;
     case OP_SUB: return is_float(k, y, 0.0) ? x : REF_NONE;
-    case OP_MUL: case OP_DIV: return is_float(k, y, 1.0) ? x : REF_NONE;
-    case OP_MIN: case OP_MAX: return x == y ? x : REF_NONE;
+    case OP_MUL:
+    case OP_DIV: return is_float(k, y, 1.0) ? x : REF_NONE;
+    case OP_MIN:
+    case OP_MAX: return x == y ? x : REF_NONE;
     default: return REF_NONE;
     }
 }
@@ -323,7 +344,8 @@ static Ref compute_once(Builder *b, const Op *op, const Type *type) {
     }
     for (int i = 0; i < op->attr_count; i++) op_set(k, once, op->attrs[i]);
     bool given = op_info[op->code].result == RES_GIVEN;
-    return ir_splat(b, ir_end(b, once, given ? ty_with_shape(b->module, type, 0, NULL) : NULL), type);
+    return ir_splat(b, ir_end(b, once, given ? ty_with_shape(b->module, type, 0, NULL) : NULL),
+                    type);
 }
 
 /* Do the operands but one still give the result its shape? */
@@ -340,7 +362,8 @@ static bool shaped_without(const Kernel *k, const Op *op, int except, const Type
     return true;
 }
 
-/* Operands that are only spread to the common shape: the scalar, or what was broadcast, does as well. */
+/* Operands that are only spread to the common shape: the scalar, or what was broadcast, does as
+ * well. */
 static void unspread(const Kernel *k, Op *op, const Type *type, bool *changed) {
     for (int i = 0; i < op->operand_count; i++) {
         const Op *spread = made_by(k, op->operands[i], OP_SPLAT);
@@ -388,7 +411,9 @@ static Ref simplify_elementwise(Builder *b, Op *op, const Type *type, bool *chan
     case OP_BITCAST: return ir_type(k, op->operands[0]) == type ? op->operands[0] : REF_NONE;
     case OP_SELECT: return simplify_select(k, op, type);
     case OP_PTR_ADD:
-        return is_int(k, op->operands[1], 0) && ir_type(k, op->operands[0]) == type ? op->operands[0] : REF_NONE;
+        return is_int(k, op->operands[1], 0) && ir_type(k, op->operands[0]) == type
+                   ? op->operands[0]
+                   : REF_NONE;
     default: break;
     }
     if (op->operand_count != 2 || type->pointer || op->code == OP_CMP) return REF_NONE;
@@ -402,8 +427,12 @@ Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     const Type *type = ir_type(b->kernel, op->results[0]);
     switch (op->code) {
     case OP_SPLAT: return type->rank == 0 ? op->operands[0] : REF_NONE;
-    case OP_EXPAND: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return simplify_shape(b, op, type);
+    case OP_EXPAND:
+    case OP_BROADCAST:
+    case OP_RESHAPE:
+    case OP_PERMUTE: return simplify_shape(b, op, type);
     default: break;
     }
-    return op_has(op->code, TRAIT_ELEMENTWISE) ? simplify_elementwise(b, op, type, changed) : REF_NONE;
+    return op_has(op->code, TRAIT_ELEMENTWISE) ? simplify_elementwise(b, op, type, changed)
+                                               : REF_NONE;
 }

@@ -1,11 +1,13 @@
 /* fold_sweep.c: dead code.
  *
- * Contract: what remains is what some effect needs. Roots are the ops that write, synchronise or speak, and the loops
- * and ifs around them. From there need spreads backwards through operands; a carried value of a `for` is needed when
- * its result or its argument is, so one that only feeds itself goes, with its first value:
+ * Contract: what remains is what some effect needs. Roots are the ops that write, synchronise or
+ * speak, and the loops and ifs around them. From there need spreads backwards through operands; a
+ * carried value of a `for` is needed when its result or its argument is, so one that only feeds
+ * itself goes, with its first value:
  *
  *     %x, %p9 = for %k = 0, %n, 1 (%a = %z, %p = %p0) { .. ; %p1 = ptr_add %p, 64 ; yield %b, %p1 }
- *  -> %x = for %k = 0, %n, 1 (%a = %z) { .. ; yield %b }                    when nobody reads %p or %p9 */
+ *  -> %x = for %k = 0, %n, 1 (%a = %z) { .. ; yield %b }                    when nobody reads %p or
+ * %p9 */
 #include "pass/fold.h"
 
 typedef struct Sweep {
@@ -90,7 +92,8 @@ static bool is_live(const Sweep *s, const Op *op) {
     return false;
 }
 
-/* Closes the gap that entry i leaves in a list of references, whose values learn their new index. */
+/* Closes the gap that entry i leaves in a list of references, whose values learn their new index.
+ */
 static void drop_ref(Sweep *s, Ref *list, int *count, int i, bool values) {
     (*count)--;
     for (; i < *count; i++) {

@@ -1,14 +1,16 @@
 /* pipeline.c: the passes, in order, in one straight line; and what surrounds each of them.
  *
- * pipeline_run takes a verified kernel from a door and leaves it in the form that the machine wants. Around every pass:
- * scratch memory is reset, errors stop the run, the form is checked (verify_each), the trace is called with the time the
- * pass took. `only` runs just the named passes, in the order of the table; `stop_after` ends behind one. */
+ * pipeline_run takes a verified kernel from a door and leaves it in the form that the machine
+ * wants. Around every pass: scratch memory is reset, errors stop the run, the form is checked
+ * (verify_each), the trace is called with the time the pass took. `only` runs just the named
+ * passes, in the order of the table; `stop_after` ends behind one. */
 #include "pass/pass.h"
 
 #include <string.h>
 #include <time.h>
 
-const PassOptions pass_options_default = {.num_stages = -1, .roles = -1, .persist = -1, .fuse = true};
+const PassOptions pass_options_default = {
+    .num_stages = -1, .roles = -1, .persist = -1, .fuse = true};
 
 void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...) {
     Arena *arena = cx->module->arena;
@@ -16,7 +18,8 @@ void pass_find(PassContext *cx, Range range, const char *subject, const char *fo
     va_start(args, format);
     char *text = arena_vprintf(arena, format, args);
     va_end(args);
-    *VEC_PUSH(&cx->findings, arena) = (Finding){range, arena_string(arena, subject, strlen(subject)), text};
+    *VEC_PUSH(&cx->findings, arena) =
+        (Finding){range, arena_string(arena, subject, strlen(subject)), text};
 }
 
 typedef struct Runner {

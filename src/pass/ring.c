@@ -2,15 +2,18 @@
  *
  * Contract: access form in, with its sums stamped. Out: ring form,
  *
- *     kernel { prologue ; ring.. ; tasks { header ; role load {..} ; role compute {..} ; role store {..} } }
+ *     kernel { prologue ; ring.. ; tasks { header ; role load {..} ; role compute {..} ; role store
+ * {..} } }
  *
- * proved by ring_check, with a plan in its attributes; or the same flat kernel, when the machine or the kernel gains
- * nothing (a finding says why). A kernel that arrives in ring form is only proved. */
+ * proved by ring_check, with a plan in its attributes; or the same flat kernel, when the machine or
+ * the kernel gains nothing (a finding says why). A kernel that arrives in ring form is only proved.
+ */
 #include "pass/ring.h"
 #include "pass/ring_check.h"
 #include "pass/ring_cut.h"
 
-/* Is every use of the program id one of the two places? Then the order can stand in for the code. */
+/* Is every use of the program id one of the two places? Then the order can stand in for the code.
+ */
 static bool reaches_id(const Kernel *k, const GridOrder *grid, Ref r, bool *seen) {
     if (!ref_is_value(r) || seen[r] || r == grid->m || r == grid->n) return false;
     seen[r] = true;
@@ -38,7 +41,8 @@ static void look_for_id(Op *op, void *user) {
 }
 
 static GridOrder find_grid(const Cut *c) {
-    GridOrder grid = c->cx->options.generic == REQUIRE_NOTHING ? (GridOrder){.order = ORDER_CODE} : grid_order_find(c->k);
+    GridOrder grid = c->cx->options.generic == REQUIRE_NOTHING ? (GridOrder){.order = ORDER_CODE}
+                                                               : grid_order_find(c->k);
     if (grid.order == ORDER_CODE || c->counts_programs) return (GridOrder){.order = ORDER_CODE};
     IdSearch s = {c->k, &grid, ARENA_ARRAY(c->arena, bool, c->k->values.count), false};
     ir_walk(c->k->body, look_for_id, &s);
@@ -56,7 +60,9 @@ static bool prove_written(PassContext *cx, Kernel *k) {
     RingVerdict verdict = ring_check(cx, k);
     if (verdict == RING_REFUTED) return false;
     if (verdict == RING_BOUNDED)
-        pass_find(cx, k->range, "ring", "no fault up to a bound; the roles' loops could not be matched for all trip counts");
+        pass_find(
+            cx, k->range, "ring",
+            "no fault up to a bound; the roles' loops could not be matched for all trip counts");
     if (cx->machine->roles_allowed || cx->machine->skew_allowed) {
         pass_find(cx, k->range, "execution", "roles: as written");
         return false;

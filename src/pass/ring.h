@@ -3,11 +3,11 @@
 #define PASS_RING_H
 #include "ir/build.h"
 
-/* The yardstick for "the same ring form": two kernels whose texts are equal differ only in names, in the plan, and in
- * how the prologue finds what the roles are given. Empty for a flat kernel. */
+/* The yardstick for "the same ring form": two kernels whose texts are equal differ only in names,
+ * in the plan, and in how the prologue finds what the roles are given. Empty for a flat kernel. */
 char *ring_canonical(const Kernel *k, Arena *arena);
 
-/* Ring form back to the flat program that it means (flatten.c). False, with the reason, when that would need items to
- * run ahead; the kernel is unchanged then. */
+/* Ring form back to the flat program that it means (flatten.c). False, with the reason, when that
+ * would need items to run ahead; the kernel is unchanged then. */
 bool ring_flatten(Kernel *k, Arena *scratch, const char **why);
 #endif

@@ -1,20 +1,20 @@
 /* ring_class.c: which op belongs to which role.
  *
- * First the replicable values, as the largest fixed point: parameters, literals, program ids, pure ops on replicable
- * operands, scalars loaded from memory that the kernel does not write, variables of loops with replicable bounds, carried
- * values with replicable first and next value. Every role computes its own copy of those. Then the accesses:
+ * First the replicable values, as the largest fixed point: parameters, literals, program ids, pure
+ * ops on replicable operands, scalars loaded from memory that the kernel does not write, variables
+ * of loops with replicable bounds, carried values with replicable first and next value. Every role
+ * computes its own copy of those. Then the accesses:
  *
- *   load    operands and control replicable, no earlier write of the task concerns its memory, and worth it: it feeds a
- *           dot, or repeats in a loop with at least 1 KB (all = every one)
- *   store   place and control replicable, no later read, atomic or fence of the task concerns its memory
- *   compute everything else
+ *   load    operands and control replicable, no earlier write of the task concerns its memory, and
+ * worth it: it feeds a dot, or repeats in a loop with at least 1 KB (all = every one) store   place
+ * and control replicable, no later read, atomic or fence of the task concerns its memory compute
+ * everything else
  *
- * Loads of one region share a ring when no dot and no other hand-over lies between their first uses; loops that follow
- * each other and load equal tiles of the same tensors share one too. Two bases that are
- * different parameters are taken to be apart, with a wish for the launch; the same base twice is one memory. */
+ * Loads of one region share a ring when no dot and no other hand-over lies between their first
+ * uses; loops that follow each other and load equal tiles of the same tensors share one too. Two
+ * bases that are different parameters are taken to be apart, with a wish for the launch; the same
+ * base twice is one memory. */
 #include "pass/ring_cut.h"
-
-
 
 enum { WORTH_BYTES = 1024 };
 
@@ -47,28 +47,39 @@ static Op *child_of(const Region *region, Op *op) {
 
 /* --- memory --- */
 
-static bool is_read(const Op *op) { return op->code == OP_LOAD || op->code == OP_TLOAD; }
-static bool is_write(const Op *op) { return op->code == OP_STORE || op->code == OP_TSTORE; }
+static bool is_read(const Op *op) {
+    return op->code == OP_LOAD || op->code == OP_TLOAD;
+}
+static bool is_write(const Op *op) {
+    return op->code == OP_STORE || op->code == OP_TSTORE;
+}
 static bool is_order(const Op *op) { /* nothing moves across it */
-    return op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_TATOMIC || op->code == OP_FENCE ||
-           op->code == OP_SYNC || (op->code == OP_LOAD && op_flag(op, AT_VOLATILE));
+    return op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_TATOMIC ||
+           op->code == OP_FENCE || op->code == OP_SYNC ||
+           (op->code == OP_LOAD && op_flag(op, AT_VOLATILE));
 }
 
-/* The parameter that a pointer, pointer tile or tensor starts from; REF_NONE when it cannot be told. */
+/* The parameter that a pointer, pointer tile or tensor starts from; REF_NONE when it cannot be
+ * told. */
 static Ref base_of(const Kernel *k, Ref r) {
     for (int depth = 0; ref_is_value(r) && depth < 64; depth++) {
         const Value value = *ir_value(k, r);
         if (!value.op) {
             if (!value.region->owner) return r;
             if (value.region->owner->code != OP_FOR || value.index == 0) return REF_NONE;
-            r = value.region->owner->operands[2 + value.index]; /* a carried pointer stays in its tensor */
+            r = value.region->owner
+                    ->operands[2 + value.index]; /* a carried pointer stays in its tensor */
             continue;
         }
         switch (value.op->code) {
-        case OP_TENSOR: case OP_PTR_ADD: case OP_SPLAT: case OP_EXPAND: case OP_BROADCAST: case OP_RESHAPE:
-        case OP_PERMUTE: case OP_BASE:
-            r = value.op->operands[0];
-            break;
+        case OP_TENSOR:
+        case OP_PTR_ADD:
+        case OP_SPLAT:
+        case OP_EXPAND:
+        case OP_BROADCAST:
+        case OP_RESHAPE:
+        case OP_PERMUTE:
+        case OP_BASE: r = value.op->operands[0]; break;
         case OP_FOR: r = value.op->operands[3 + value.index]; break;
         default: return REF_NONE;
         }
@@ -92,7 +103,8 @@ static bool may_precede(const Cut *c, const Op *a, const Op *b) {
 
 static bool is_promised_apart(const Cut *c, Ref a, Ref b) {
     for (const Op *op = c->k->body->first; op; op = op->next) {
-        if ((op->code != OP_ASSUME && op->code != OP_REQUIRE) || !op_flag(op, AT_DISJOINT)) continue;
+        if ((op->code != OP_ASSUME && op->code != OP_REQUIRE) || !op_flag(op, AT_DISJOINT))
+            continue;
         bool has_a = false, has_b = false;
         for (int i = 0; i < op->operand_count; i++) {
             Ref base = base_of(c->k, op->operands[i]);
@@ -118,7 +130,8 @@ static bool are_apart(Cut *c, const Op *x, const Op *y) {
     return true;
 }
 
-/* The first op that stands in the way of moving x; before: those that may run earlier, else later. */
+/* The first op that stands in the way of moving x; before: those that may run earlier, else later.
+ */
 static const Op *find_conflict(Cut *c, const Region *region, const Op *x, bool before) {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->region_count; i++) {
@@ -139,28 +152,35 @@ static bool control_is_replicable(const Cut *c, const Op *op) {
     for (const Op *owner = op->parent->owner; owner; owner = owner->parent->owner) {
         if (owner->code == OP_FOR) {
             for (int i = 0; i < 3; i++)
-                if (ref_is_value(owner->operands[i]) && !c->replicable[owner->operands[i]]) return false;
+                if (ref_is_value(owner->operands[i]) && !c->replicable[owner->operands[i]])
+                    return false;
         } else if (owner->code == OP_IF) {
-            if (ref_is_value(owner->operands[0]) && !c->replicable[owner->operands[0]]) return false;
-        } else return false;
+            if (ref_is_value(owner->operands[0]) && !c->replicable[owner->operands[0]])
+                return false;
+        } else
+            return false;
     }
     return true;
 }
 
-static bool is_replicable(const Cut *c, Ref r) { return !ref_is_value(r) || c->replicable[r]; }
+static bool is_replicable(const Cut *c, Ref r) {
+    return !ref_is_value(r) || c->replicable[r];
+}
 
 static bool operands_are_replicable(const Cut *c, const Op *op) {
     for (int i = 0; i < op->operand_count; i++)
         if (!is_replicable(c, op->operands[i])) return false;
     for (int i = 0; i < op->attr_count; i++)
-        if (attr_info[op->attrs[i].id].kind == ATTR_REF && !is_replicable(c, op->attrs[i].ref)) return false;
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF && !is_replicable(c, op->attrs[i].ref))
+            return false;
     return true;
 }
 
 static bool carried_is_replicable(const Cut *c, const Op *loop, int i) {
     const Region *body = loop->regions[0];
     return is_replicable(c, loop->operands[3 + i]) && is_replicable(c, body->last->operands[i]) &&
-           is_replicable(c, body->args[1 + i]) && is_replicable(c, loop->results[i]) && is_replicable(c, body->args[0]);
+           is_replicable(c, body->args[1 + i]) && is_replicable(c, loop->results[i]) &&
+           is_replicable(c, body->args[0]);
 }
 
 static bool value_is_replicable(Cut *c, Ref r) {
@@ -178,12 +198,18 @@ static bool value_is_replicable(Cut *c, Ref r) {
     switch (op->code) {
     case OP_FOR: return carried_is_replicable(c, op, value.index);
     case OP_IF:
-        return is_replicable(c, op->operands[0]) && is_replicable(c, op->regions[0]->last->operands[value.index]) &&
+        return is_replicable(c, op->operands[0]) &&
+               is_replicable(c, op->regions[0]->last->operands[value.index]) &&
                is_replicable(c, op->regions[1]->last->operands[value.index]);
-    case OP_LOAD: case OP_TLOAD:
-        return value.type->rank == 0 && !op_flag(op, AT_VOLATILE) && operands_are_replicable(c, op) &&
-               !find_conflict(c, c->k->body, op, true) && !find_conflict(c, c->k->body, op, false);
-    case OP_BUF: case OP_BAR: case OP_RING: case OP_UNDEF: return false;
+    case OP_LOAD:
+    case OP_TLOAD:
+        return value.type->rank == 0 && !op_flag(op, AT_VOLATILE) &&
+               operands_are_replicable(c, op) && !find_conflict(c, c->k->body, op, true) &&
+               !find_conflict(c, c->k->body, op, false);
+    case OP_BUF:
+    case OP_BAR:
+    case OP_RING:
+    case OP_UNDEF: return false;
     default: break;
     }
     return op_has(op->code, TRAIT_PURE) && !op->region_count && operands_are_replicable(c, op);
@@ -208,7 +234,11 @@ static void find_replicable(Cut *c) {
 
 static bool is_view(const Op *op) {
     switch (op->code) {
-    case OP_PERMUTE: case OP_RESHAPE: case OP_EXPAND: case OP_BROADCAST: case OP_SLICE: return true;
+    case OP_PERMUTE:
+    case OP_RESHAPE:
+    case OP_EXPAND:
+    case OP_BROADCAST:
+    case OP_SLICE: return true;
     default: return false;
     }
 }
@@ -229,12 +259,14 @@ static void note_use(Op *op, void *user) {
         Op *at = child_of(ring->region, op);
         bool leaves = op_has(op->code, TRAIT_TERMINATOR);
         if (leaves || (op->code == OP_FOR && i >= 3) || op->code == OP_WHILE) ring->copies = true;
-        if (!ring->first_use || cut_order(u->c, at) < cut_order(u->c, ring->first_use)) ring->first_use = at;
+        if (!ring->first_use || cut_order(u->c, at) < cut_order(u->c, ring->first_use))
+            ring->first_use = at;
         if (!(leaves && op->parent == ring->region) &&
             (!ring->last_use || cut_order(u->c, at) > cut_order(u->c, ring->last_use)))
             ring->last_use = at;
         if (op->code == OP_DOT) ring->feeds_dot = true;
-        if (is_view(op)) note_uses(u->c, ring, op->results[0]);
+        if (is_view(op))
+            note_uses(u->c, ring, op->results[0]);
         else if (op->code == OP_CAST && !ring->feeds_dot) { /* a conversion on the way to a dot */
             CutRing probe = {.region = ring->region};
             note_uses(u->c, &probe, op->results[0]);
@@ -249,7 +281,9 @@ static void note_uses(Cut *c, CutRing *ring, Ref value) {
 
 /* --- loads --- */
 
-static int64_t tile_bytes(const Type *type) { return ty_elements(type) * ty_elem_bytes(type); }
+static int64_t tile_bytes(const Type *type) {
+    return ty_elements(type) * ty_elem_bytes(type);
+}
 
 static const Op *loop_around(const Op *op) {
     for (const Op *owner = op->parent->owner; owner; owner = owner->parent->owner)
@@ -277,7 +311,8 @@ static void consider_load(Cut *c, Op *op) {
     note_uses(c, ring, op->results[0]);
     if (!ring->first_use) return;
     ring->bytes = tile_bytes(ir_type(c->k, op->results[0]));
-    bool worth = c->all || (op->code == OP_TLOAD && (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
+    bool worth = c->all || (op->code == OP_TLOAD &&
+                            (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
     if (!worth) return;
     if (!operands_are_replicable(c, op) || !control_is_replicable(c, op)) {
         refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data");
@@ -287,8 +322,10 @@ static void consider_load(Cut *c, Op *op) {
     if (conflict) {
         Place place = {0};
         source_find(c->k->module->sources, conflict->range.begin, &place);
-        refuse(c, op, arena_printf(c->arena, "stays in compute: `%s` in line %d may concern its memory before it",
-                                   op_info[conflict->code].mnemonic, place.line));
+        refuse(c, op,
+               arena_printf(c->arena,
+                            "stays in compute: `%s` in line %d may concern its memory before it",
+                            op_info[conflict->code].mnemonic, place.line));
         return;
     }
     *VEC_PUSH(&c->rings, c->arena) = ring;
@@ -327,8 +364,10 @@ static bool may_share(const Cut *c, const CutRing *a, const CutRing *b) {
 
 static void merge(Cut *c, CutRing *into, const CutRing *from) {
     for (size_t i = 0; i < from->ops.count; i++) *VEC_PUSH(&into->ops, c->arena) = from->ops.at[i];
-    if (cut_order(c, from->first_use) < cut_order(c, into->first_use)) into->first_use = from->first_use;
-    if (!into->last_use || (from->last_use && cut_order(c, from->last_use) > cut_order(c, into->last_use)))
+    if (cut_order(c, from->first_use) < cut_order(c, into->first_use))
+        into->first_use = from->first_use;
+    if (!into->last_use ||
+        (from->last_use && cut_order(c, from->last_use) > cut_order(c, into->last_use)))
         into->last_use = from->last_use;
     into->copies |= from->copies;
     into->feeds_dot |= from->feeds_dot;
@@ -339,7 +378,8 @@ static void index_rings(Cut *c) {
     c->ring_of = (Map){0};
     for (size_t i = 0; i < c->rings.count; i++)
         for (size_t j = 0; j < c->rings.at[i]->ops.count; j++)
-            map_put_number(&c->ring_of, c->arena, (uintptr_t)c->rings.at[i]->ops.at[j], (void *)(uintptr_t)(i + 1));
+            map_put_number(&c->ring_of, c->arena, (uintptr_t)c->rings.at[i]->ops.at[j],
+                           (void *)(uintptr_t)(i + 1));
 }
 
 static void group_loads(Cut *c) {
@@ -348,22 +388,28 @@ static void group_loads(Cut *c) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i], *host = NULL;
         for (size_t j = 0; j < kept && !host; j++)
-            if (!c->rings.at[j]->output && !ring->output && may_share(c, c->rings.at[j], ring)) host = c->rings.at[j];
-        if (host) merge(c, host, ring);
-        else c->rings.at[kept++] = ring;
+            if (!c->rings.at[j]->output && !ring->output && may_share(c, c->rings.at[j], ring))
+                host = c->rings.at[j];
+        if (host)
+            merge(c, host, ring);
+        else
+            c->rings.at[kept++] = ring;
     }
     c->rings.count = kept;
     index_rings(c);
 }
 
-/* Full blocks, then the diagonal: two loops over the same tensors, one behind the other, take turns with one ring. */
+/* Full blocks, then the diagonal: two loops over the same tensors, one behind the other, take turns
+ * with one ring. */
 static bool may_take_turns(const Cut *c, const CutRing *a, const CutRing *b) {
-    if (a->output || b->output || a->shares || a->ops.count != b->ops.count || !a->loop || !b->loop) return false;
-    bool siblings = a->loop != b->loop && a->loop->parent == b->loop->parent && a->region->owner == a->loop &&
-                    b->region->owner == b->loop;
+    if (a->output || b->output || a->shares || a->ops.count != b->ops.count || !a->loop || !b->loop)
+        return false;
+    bool siblings = a->loop != b->loop && a->loop->parent == b->loop->parent &&
+                    a->region->owner == a->loop && b->region->owner == b->loop;
     for (size_t i = 0; siblings && i < a->ops.count; i++) {
         const Op *x = a->ops.at[i], *y = b->ops.at[i];
-        siblings = x->operands[0] == y->operands[0] && ir_type(c->k, x->results[0]) == ir_type(c->k, y->results[0]);
+        siblings = x->operands[0] == y->operands[0] &&
+                   ir_type(c->k, x->results[0]) == ir_type(c->k, y->results[0]);
     }
     return siblings;
 }
@@ -371,7 +417,8 @@ static bool may_take_turns(const Cut *c, const CutRing *a, const CutRing *b) {
 static void share_rings(Cut *c) {
     for (size_t i = 0; i < c->rings.count; i++)
         for (size_t j = 0; j < i && !c->rings.at[i]->shares; j++)
-            if (may_take_turns(c, c->rings.at[j], c->rings.at[i])) c->rings.at[i]->shares = c->rings.at[j];
+            if (may_take_turns(c, c->rings.at[j], c->rings.at[i]))
+                c->rings.at[i]->shares = c->rings.at[j];
 }
 
 /* --- stores --- */
@@ -379,7 +426,8 @@ static void share_rings(Cut *c) {
 static void consider_store(Cut *c, Op *op) {
     Ref value = op_operand(op, 1);
     bool place = control_is_replicable(c, op);
-    for (int i = 0; i < op->operand_count; i++) place = place && (op->operands[i] == value || is_replicable(c, op->operands[i]));
+    for (int i = 0; i < op->operand_count; i++)
+        place = place && (op->operands[i] == value || is_replicable(c, op->operands[i]));
     if (!place) {
         refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data");
         return;
@@ -388,8 +436,10 @@ static void consider_store(Cut *c, Op *op) {
     if (conflict) {
         Place at = {0};
         source_find(c->k->module->sources, conflict->range.begin, &at);
-        refuse(c, op, arena_printf(c->arena, "stays in compute: `%s` in line %d may concern its memory after it",
-                                   op_info[conflict->code].mnemonic, at.line));
+        refuse(c, op,
+               arena_printf(c->arena,
+                            "stays in compute: `%s` in line %d may concern its memory after it",
+                            op_info[conflict->code].mnemonic, at.line));
         return;
     }
     CutRing *ring = new_ring(c, op, true);
@@ -413,12 +463,19 @@ static void consider(Op *op, void *user) {
 static void look_for_limits(Op *op, void *user) {
     Cut *c = user;
     switch (op->code) {
-    case OP_BUF: case OP_BAR: case OP_ASYNC_COPY: case OP_SPMD: case OP_PARALLEL: case OP_SYNC:
+    case OP_BUF:
+    case OP_BAR:
+    case OP_ASYNC_COPY:
+    case OP_SPMD:
+    case OP_PARALLEL:
+    case OP_SYNC:
         if (!c->explicit_mode) c->explicit_mode = op_info[op->code].mnemonic;
         break;
-    case OP_ATOMIC: case OP_ATOMIC_CAS: case OP_TATOMIC: case OP_PRINT: case OP_ASSERT:
-        c->counts_programs = true;
-        break;
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS:
+    case OP_TATOMIC:
+    case OP_PRINT:
+    case OP_ASSERT: c->counts_programs = true; break;
     case OP_WHILE:
         for (const Op *inner = op->regions[0]->first; inner; inner = inner->next)
             if (is_order(inner)) c->waits_for_programs = true;

@@ -2,11 +2,12 @@
  *
  * In: access form and a classification (ring_class.c). Out:
  *
- *     kernel { prologue ; ring.. ; tasks (program ids) { header ; role load ; role compute ; role store } }
+ *     kernel { prologue ; ring.. ; tasks (program ids) { header ; role load ; role compute ; role
+ * store } }
  *
- * Replicable scalars of the kernel's own region go to the prologue, or to the header when a program id reaches them.
- * Every role is a clone of the whole control skeleton with the ops that belong to it and all replicable ones; what it
- * does not need falls to the sweep. Hand-overs:
+ * Replicable scalars of the kernel's own region go to the prologue, or to the header when a program
+ * id reaches them. Every role is a clone of the whole control skeleton with the ops that belong to
+ * it and all replicable ones; what it does not need falls to the sweep. Hand-overs:
  *
  *     load     at the last load of a group: acquire ; (load ; put).. ; commit
  *     compute  before the first use: wait ; get.. ; behind the last use: release
@@ -66,8 +67,10 @@ static void build_rings(Cut *c, Builder *b) {
         }
         b->range = ring->ops.at[0]->range;
         Op *op = ir_begin(b, OP_RING);
-        op_set(c->k, op, (Attr){.id = AT_FROM, .text = role_name[ring->output ? ROLE_COMPUTE : ROLE_LOAD]});
-        op_set(c->k, op, (Attr){.id = AT_TO, .text = role_name[ring->output ? ROLE_STORE : ROLE_COMPUTE]});
+        op_set(c->k, op,
+               (Attr){.id = AT_FROM, .text = role_name[ring->output ? ROLE_COMPUTE : ROLE_LOAD]});
+        op_set(c->k, op,
+               (Attr){.id = AT_TO, .text = role_name[ring->output ? ROLE_STORE : ROLE_COMPUTE]});
         ring->ring = ir_end(b, op, ty_ring(b->module, (int)ring->ops.count, fields));
         ir_name(c->k, ring->ring, ring->output ? "out" : "in");
     }
@@ -75,7 +78,9 @@ static void build_rings(Cut *c, Builder *b) {
 
 /* --- hand-overs --- */
 
-static Ref handover(Builder *b, Opcode code, Ref ring) { return ir_unary(b, code, ring); }
+static Ref handover(Builder *b, Opcode code, Ref ring) {
+    return ir_unary(b, code, ring);
+}
 
 static void close_slot(Builder *b, Opcode code, Ref ring, Ref slot) {
     Op *op = ir_begin(b, code);
@@ -153,7 +158,9 @@ static void clone_whole(Cutter *cut, Builder *b, const Op *op) {
     finish_clone(cut, b, op, copy);
 }
 
-static bool keeps(const Cutter *cut, Ref value) { return cut->role == ROLE_COMPUTE || cut->c->replicable[value]; }
+static bool keeps(const Cutter *cut, Ref value) {
+    return cut->role == ROLE_COMPUTE || cut->c->replicable[value];
+}
 
 static void clone_for(Cutter *cut, Builder *b, const Op *op) {
     Cut *c = cut->c;
@@ -161,7 +168,8 @@ static void clone_for(Cutter *cut, Builder *b, const Op *op) {
     Op *copy = ir_begin(b, OP_FOR);
     copy->range = op->range;
     for (int i = 0; i < op->operand_count; i++)
-        if (i < 3 || keeps(cut, op->results[i - 3])) ir_operand(b, copy, mapped(cut, op->operands[i]));
+        if (i < 3 || keeps(cut, op->results[i - 3]))
+            ir_operand(b, copy, mapped(cut, op->operands[i]));
     for (int i = 0; i < op->attr_count; i++)
         if (op->attrs[i].id == AT_UNROLL) op_set(c->k, copy, op->attrs[i]);
     Region *region = ir_region(b, copy);
@@ -254,8 +262,10 @@ static void clone_one(Cutter *cut, Builder *b, const Op *op) {
     CutRing *ring = cut_ring_of(c, op);
     b->range = op->range;
     if (ring) {
-        if (ring->output) clone_store(cut, b, op, ring);
-        else clone_load(cut, b, op, ring);
+        if (ring->output)
+            clone_store(cut, b, op, ring);
+        else
+            clone_load(cut, b, op, ring);
         return;
     }
     if (!op->parent->owner && is_common(c, op)) return;
@@ -269,8 +279,10 @@ static void clone_one(Cutter *cut, Builder *b, const Op *op) {
         for (int i = 0; i < op->result_count; i++) own = own && c->replicable[op->results[i]];
         if (!own) return;
     }
-    if (op->region_count) clone_whole(cut, b, op);
-    else finish_clone(cut, b, op, clone_op(cut, b, op));
+    if (op->region_count)
+        clone_whole(cut, b, op);
+    else
+        finish_clone(cut, b, op, clone_op(cut, b, op));
 }
 
 /* compute: items that are first used by, or no longer used behind, this op. */
@@ -317,8 +329,8 @@ static void clone_region(Cutter *cut, Builder *b, const Region *from) {
 
 /* --- prologue, header, tasks --- */
 
-/* Scalars, pointers and tensors that every role may use, made from nothing but such. What they are made from stands
- * before them, and c->shared holds those found so far. */
+/* Scalars, pointers and tensors that every role may use, made from nothing but such. What they are
+ * made from stands before them, and c->shared holds those found so far. */
 static bool is_common(const Cut *c, const Op *op) {
     for (int i = 0; i < op->operand_count; i++) {
         Ref r = op->operands[i];
@@ -339,7 +351,9 @@ static bool depends_on_task(const Cut *c, Ref r) {
     if (!ref_is_value(r)) return false;
     const Op *op = ir_value(c->k, r)->op;
     if (!op) return false;
-    if (op->code == OP_PROGRAM_ID || (c->grid.order != ORDER_CODE && (r == c->grid.m || r == c->grid.n))) return true;
+    if (op->code == OP_PROGRAM_ID ||
+        (c->grid.order != ORDER_CODE && (r == c->grid.m || r == c->grid.n)))
+        return true;
     for (int i = 0; i < op->operand_count; i++)
         if (depends_on_task(c, op->operands[i])) return true;
     return op_has(op->code, TRAIT_READS); /* memory is read once a task */
@@ -360,7 +374,8 @@ static Ref program_count(Cut *c, Builder *b, int dim) {
     return count;
 }
 
-/* What the tasks run over: the used dimensions of the grid, the slowest first, or the places of a known order. */
+/* What the tasks run over: the used dimensions of the grid, the slowest first, or the places of a
+ * known order. */
 typedef struct TaskIndex {
     int count;
     int dim[3]; /* of the grid; unused for places */
@@ -372,8 +387,9 @@ static TaskIndex index_tasks(Cut *c, Builder *b, Op *const *flat, size_t flat_co
     TaskIndex index = {0};
     if (c->grid.order != ORDER_CODE) {
         index.count = 2;
-        index.extent[0] =
-            c->grid.rows ? c->grid.rows : ir_binary(b, OP_DIV, program_count(c, b, 0), c->grid.columns);
+        index.extent[0] = c->grid.rows
+                              ? c->grid.rows
+                              : ir_binary(b, OP_DIV, program_count(c, b, 0), c->grid.columns);
         index.extent[1] = c->grid.columns;
         return index;
     }
@@ -395,7 +411,8 @@ static TaskIndex index_tasks(Cut *c, Builder *b, Op *const *flat, size_t flat_co
     return index;
 }
 
-static Op *build_tasks(Cut *c, Builder *b, const TaskIndex *index, Op *const *flat, size_t flat_count, Ref *common) {
+static Op *build_tasks(Cut *c, Builder *b, const TaskIndex *index, Op *const *flat,
+                       size_t flat_count, Ref *common) {
     Op *tasks = ir_begin(b, OP_TASKS);
     Region *body = ir_region(b, tasks);
     bool known = c->grid.order != ORDER_CODE;
@@ -410,7 +427,8 @@ static Op *build_tasks(Cut *c, Builder *b, const TaskIndex *index, Op *const *fl
                 common[flat[j]->results[0]] = arg;
     }
     if (known) op_set(c->k, tasks, (Attr){.id = AT_ORDER, .word = c->grid.order});
-    if (c->grid.order == ORDER_GROUPED) op_set(c->k, tasks, (Attr){.id = AT_GROUP, .number = c->grid.group});
+    if (c->grid.order == ORDER_GROUPED)
+        op_set(c->k, tasks, (Attr){.id = AT_GROUP, .number = c->grid.group});
     ir_end(b, tasks, NULL);
     return tasks;
 }
@@ -432,7 +450,8 @@ static bool role_is_needed(const Cut *c, Role role) {
     return false;
 }
 
-/* Program ids must stand in the kernel's own region, where the tasks find them: ids inside of loops are moved out. */
+/* Program ids must stand in the kernel's own region, where the tasks find them: ids inside of loops
+ * are moved out. */
 static void gather_ids(Op *op, void *user) {
     Cut *c = user;
     if (op->code == OP_PROGRAM_ID && op->parent->owner) ir_move(op, c->k->body, c->k->body->first);

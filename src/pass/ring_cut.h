@@ -1,5 +1,5 @@
-/* ring_cut.h: between the parts of `ring`: what goes where (ring_class.c), the cut itself (ring_cut.c), the plan
- * (ring_plan.c). */
+/* ring_cut.h: between the parts of `ring`: what goes where (ring_class.c), the cut itself
+ * (ring_cut.c), the plan (ring_plan.c). */
 #ifndef PASS_RING_CUT_H
 #define PASS_RING_CUT_H
 #include "pass/grid_order.h"
@@ -7,18 +7,18 @@
 
 /* Loads that are handed over together, or one store. */
 typedef struct CutRing {
-    bool output;      /* compute -> store; else load -> compute */
-    Region *region;   /* where the accesses stand */
-    VEC(Op *) ops;    /* in source order */
+    bool output;              /* compute -> store; else load -> compute */
+    Region *region;           /* where the accesses stand */
+    VEC(Op *) ops;            /* in source order */
     Op *first_use, *last_use; /* of a load's value, as ops of the region */
-    bool copies;      /* a value outlives the region: get<copy> */
+    bool copies;              /* a value outlives the region: get<copy> */
     bool in_loop;
     bool feeds_dot;
-    int64_t bytes;    /* of a slot */
-    const Op *loop;   /* the innermost loop around, or NULL */
-    int slots;        /* chosen with the execution */
+    int64_t bytes;          /* of a slot */
+    const Op *loop;         /* the innermost loop around, or NULL */
+    int slots;              /* chosen with the execution */
     struct CutRing *shares; /* the group of a sibling loop whose ring it uses, or NULL */
-    Ref ring;         /* made by the cut */
+    Ref ring;               /* made by the cut */
 } CutRing;
 
 typedef struct Pair { /* bases that must not overlap for the cut to be right */
@@ -29,9 +29,9 @@ typedef struct Cut {
     PassContext *cx;
     Kernel *k;
     Arena *arena;
-    bool all;             /* every access through a ring */
-    bool *replicable;     /* by Ref: each role computes its own */
-    bool *shared;         /* by Ref: computed once, before the roles */
+    bool all;         /* every access through a ring */
+    bool *replicable; /* by Ref: each role computes its own */
+    bool *shared;     /* by Ref: computed once, before the roles */
     size_t value_count;
     VEC(Ref) values;      /* all that are defined in the kernel */
     Map order;            /* op -> place in a walk, from 1 */
@@ -39,9 +39,11 @@ typedef struct Cut {
     VEC(CutRing *) rings; /* inputs by first load, then outputs */
     VEC(Pair) apart;
     GridOrder grid;
-    bool counts_programs;    /* each program of the grid acts on its own: atomics, prints */
-    bool waits_for_programs; /* programs may wait for each other: neither persistence nor hoisting */
-    const char *explicit_mode; /* the first op that keeps the kernel from being cut at all, or NULL */
+    bool counts_programs; /* each program of the grid acts on its own: atomics, prints */
+    bool
+        waits_for_programs; /* programs may wait for each other: neither persistence nor hoisting */
+    const char
+        *explicit_mode;    /* the first op that keeps the kernel from being cut at all, or NULL */
     VEC(Finding) refusals; /* loads that stay where they are, and why */
 } Cut;
 
@@ -53,6 +55,6 @@ CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compu
 Op *cut_roles(Cut *c); /* the tasks op */
 
 typedef enum Execution { RUN_FLAT, RUN_SKEW, RUN_ROLES } Execution;
-Execution cut_choose(Cut *c);             /* with a finding that says why */
+Execution cut_choose(Cut *c);                    /* with a finding that says why */
 void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
 #endif

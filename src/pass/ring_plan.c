@@ -1,8 +1,9 @@
 /* ring_plan.c: which execution, and with what slots, workers, persistence and order.
  *
- * The structure that the cut makes does not depend on the machine; everything here does, is written into attributes, and
- * changes no bit of the result. Hints of the source come first (num_stages, num_warps), then what the machine's table
- * says, and options override both. Every choice is a finding, so that nothing runs flat unnoticed. */
+ * The structure that the cut makes does not depend on the machine; everything here does, is written
+ * into attributes, and changes no bit of the result. Hints of the source come first (num_stages,
+ * num_warps), then what the machine's table says, and options override both. Every choice is a
+ * finding, so that nothing runs flat unnoticed. */
 #include "pass/ring_cut.h"
 
 #include <string.h>
@@ -17,7 +18,9 @@ static int stages_of(const Cut *c, const CutRing *ring) {
     return (int)(ring && ring->loop ? op_int(ring->loop, AT_STAGES, whole) : whole);
 }
 
-static bool is_pipelined(const CutRing *ring) { return !ring->output && ring->in_loop; }
+static bool is_pipelined(const CutRing *ring) {
+    return !ring->output && ring->in_loop;
+}
 
 static int64_t ring_bytes(const Cut *c) {
     int64_t bytes = 0;
@@ -29,7 +32,8 @@ static int64_t ring_bytes(const Cut *c) {
 static const char *slot_table(const Cut *c) {
     Text table = text_new(c->arena);
     for (size_t i = 0; i < c->rings.count; i++)
-        text_add(&table, "%s%d x %lld bytes", i ? ", " : "", c->rings.at[i]->slots, (long long)c->rings.at[i]->bytes);
+        text_add(&table, "%s%d x %lld bytes", i ? ", " : "", c->rings.at[i]->slots,
+                 (long long)c->rings.at[i]->bytes);
     return table.at;
 }
 
@@ -39,7 +43,9 @@ static bool choose_slots(Cut *c) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         int stages = stages_of(c, ring);
-        ring->slots = is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
+        ring->slots = is_pipelined(ring)             ? (stages > 1 ? stages : 1)
+                      : c->cx->machine->roles_always ? 2
+                                                     : 1;
     }
     while (ring_bytes(c) > c->cx->machine->ring_bytes) {
         CutRing *largest = NULL;
@@ -67,10 +73,19 @@ static void look_at_op(Op *op, void *user) {
     DotSearch *s = user;
     if (op->code == OP_DOT && op_word(op, AT_INSTR, WORD_NONE) == INSTR_WGMMA) s->wide = true;
     switch (op->code) {
-    case OP_REDUCE: case OP_SCAN: case OP_SORT: case OP_FLIP: case OP_GATHER: case OP_CAT:
+    case OP_REDUCE:
+    case OP_SCAN:
+    case OP_SORT:
+    case OP_FLIP:
+    case OP_GATHER:
+    case OP_CAT:
         if (op_int(op, AT_AXIS, 0) == 0) s->reduces_rows = true;
         break;
-    case OP_HISTOGRAM: case OP_RESHAPE: case OP_SLICE: case OP_INSERT: case OP_JOIN: s->reduces_rows = true; break;
+    case OP_HISTOGRAM:
+    case OP_RESHAPE:
+    case OP_SLICE:
+    case OP_INSERT:
+    case OP_JOIN: s->reduces_rows = true; break;
     default: break;
     }
 }
@@ -118,7 +133,8 @@ static Execution decide(Cut *c, const char **why) {
         return RUN_ROLES;
     }
     if (machine->skew_allowed) {
-        *why = options->roles == 0 ? "roles are off" : "its dots are too small for a warp that only loads";
+        *why = options->roles == 0 ? "roles are off"
+                                   : "its dots are too small for a warp that only loads";
         return RUN_SKEW;
     }
     *why = "this machine gains nothing from loads that run ahead";
@@ -130,8 +146,8 @@ Execution cut_choose(Cut *c) {
     const char *why = "";
     Execution run = decide(c, &why);
     if (run != RUN_FLAT && !choose_slots(c)) {
-        why = arena_printf(c->arena, "its slots take %lld bytes, the machine has %lld", (long long)ring_bytes(c),
-                           (long long)c->cx->machine->ring_bytes);
+        why = arena_printf(c->arena, "its slots take %lld bytes, the machine has %lld",
+                           (long long)ring_bytes(c), (long long)c->cx->machine->ring_bytes);
         if (c->cx->machine->roles_always)
             diag_emit(c->k->module->diag, DIAG_RING_CAPACITY, c->k->range, (long long)ring_bytes(c),
                       (long long)c->cx->machine->ring_bytes, slot_table(c));
@@ -148,7 +164,9 @@ Execution cut_choose(Cut *c) {
 
 /* --- attributes --- */
 
-static void set_int(Kernel *k, Op *op, AttrId id, int64_t number) { op_set(k, op, (Attr){.id = id, .number = number}); }
+static void set_int(Kernel *k, Op *op, AttrId id, int64_t number) {
+    op_set(k, op, (Attr){.id = id, .number = number});
+}
 
 static Op *find_role(const Op *tasks, const char *name) {
     for (Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next)
@@ -198,8 +216,9 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
                   value_name(k, cut->ring), op_text(op, AT_FROM), op_text(op, AT_TO), cut->slots,
                   cut->slots == 1 ? "" : "s", (long long)cut->bytes);
     if (is_pipelined(cut) && cut->slots < stages_of(c, cut))
-        pass_find(c->cx, cut->ops.at[0]->range, "ring", "%d slots were asked for, %d fit into %lld bytes",
-                  stages_of(c, cut), cut->slots, (long long)c->cx->machine->ring_bytes);
+        pass_find(c->cx, cut->ops.at[0]->range, "ring",
+                  "%d slots were asked for, %d fit into %lld bytes", stages_of(c, cut), cut->slots,
+                  (long long)c->cx->machine->ring_bytes);
 }
 
 void cut_plan(Cut *c, Op *tasks, Execution run) {
@@ -214,13 +233,16 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     }
     if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_ON, .text = "compute"});
     if (!op_attr(tasks, AT_ORDER))
-        op_set(k, tasks, (Attr){.id = AT_ORDER, .word = tasks->operand_count == 1 ? ORDER_CODE : ORDER_ROW});
-    Op *load = find_role(tasks, "load"); /* skew: the workers of compute load as well, some items ahead */
+        op_set(k, tasks,
+               (Attr){.id = AT_ORDER, .word = tasks->operand_count == 1 ? ORDER_CODE : ORDER_ROW});
+    Op *load =
+        find_role(tasks, "load"); /* skew: the workers of compute load as well, some items ahead */
     if (load && run == RUN_SKEW) op_set(k, load, (Attr){.id = AT_ON, .text = "compute"});
     int asked = c->cx->options.persist;
     bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
     bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));
     if (persist) op_set(k, tasks, (Attr){.id = AT_PERSIST, .number = 1});
-    pass_find(c->cx, k->range, "execution", "%d worker%s in compute, %s, order %s", workers, workers == 1 ? "" : "s",
-              persist ? "persistent" : "one task a launch", word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);
+    pass_find(c->cx, k->range, "execution", "%d worker%s in compute, %s, order %s", workers,
+              workers == 1 ? "" : "s", persist ? "persistent" : "one task a launch",
+              word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);
 }

@@ -1,9 +1,11 @@
 /* ring_text.c: ring form with everything left out that a door may choose freely.
  *
- * Printed are rings, tasks, roles with all their ops, and the header ops that the roles use; values are numbered in the
- * order of their first use, fields by their place. Left out are names, the attributes of the plan (slots, workers, order
- * ..) and the prologue: what it computes, a parameter, and a literal trip count are things given, $0, $1 .. by first
- * use. So a matmul whose sizes are arguments and one whose sizes are constants have one text:
+ * Printed are rings, tasks, roles with all their ops, and the header ops that the roles use; values
+ * are numbered in the order of their first use, fields by their place. Left out are names, the
+ * attributes of the plan (slots, workers, order
+ * ..) and the prologue: what it computes, a parameter, and a literal trip count are things given,
+ * $0, $1 .. by first use. So a matmul whose sizes are arguments and one whose sizes are constants
+ * have one text:
  *
  *     ring 0 load -> compute {f16[128,64], f16[64,256]}
  *     tasks %0, %1 in $0, $1
@@ -42,7 +44,8 @@ static const char *text_of(Canon *c, Ref r) {
     if (r == REF_NONE) return "none";
     if (ref_is_literal(r)) {
         const Literal *l = ir_literal(c->k, r);
-        if (l->type->pointer || !elem_is_float(l->type->elem)) return arena_printf(arena, "%lld", (long long)l->i);
+        if (l->type->pointer || !elem_is_float(l->type->elem))
+            return arena_printf(arena, "%lld", (long long)l->i);
         return arena_printf(arena, "%.17g", l->f);
     }
     const Op *op = ir_value(c->k, r)->op;
@@ -59,10 +62,23 @@ static const char *text_of(Canon *c, Ref r) {
 
 static bool is_plan(AttrId id) {
     switch (id) {
-    case AT_SLOTS: case AT_HOLD: case AT_LIFE: case AT_SHARE: case AT_OVERLAY: case AT_WORKERS: case AT_BY: case AT_ON:
-    case AT_WARPS: case AT_REGS: case AT_ORDER: case AT_PERSIST: case AT_GROUP: case AT_UNROLL: case AT_STAGES: case AT_CACHE:
-    case AT_EVICT:
-        return true;
+    case AT_SLOTS:
+    case AT_HOLD:
+    case AT_LIFE:
+    case AT_SHARE:
+    case AT_OVERLAY:
+    case AT_WORKERS:
+    case AT_BY:
+    case AT_ON:
+    case AT_WARPS:
+    case AT_REGS:
+    case AT_ORDER:
+    case AT_PERSIST:
+    case AT_GROUP:
+    case AT_UNROLL:
+    case AT_STAGES:
+    case AT_CACHE:
+    case AT_EVICT: return true;
     default: return false;
     }
 }
@@ -89,7 +105,8 @@ static void add_attr(Canon *c, const Op *op, const Attr *attr) {
     case ATTR_TEXT: text_add(out, "=%s", attr->text); break;
     case ATTR_REF: text_add(out, "=%s", text_of(c, attr->ref)); break;
     case ATTR_INTS:
-        for (int i = 0; i < attr->list.count; i++) text_add(out, "%c%lld", i ? ',' : '=', (long long)attr->list.at[i]);
+        for (int i = 0; i < attr->list.count; i++)
+            text_add(out, "%c%lld", i ? ',' : '=', (long long)attr->list.at[i]);
         break;
     }
 }
@@ -121,7 +138,8 @@ static void add_op(Canon *c, const Op *op, int depth) {
     for (int i = 0; i < count; i++) text_add(out, "%s %s", i ? "," : "", operands[i]);
     for (int i = 0; i < op->result_count; i++) {
         text_add(out, "%s %s", i ? "," : " ->", define(c, op->results[i]));
-        if (op_info[op->code].result == RES_GIVEN) text_add(out, ": %s", ty_text(ir_type(c->k, op->results[i]), out->arena));
+        if (op_info[op->code].result == RES_GIVEN)
+            text_add(out, ": %s", ty_text(ir_type(c->k, op->results[i]), out->arena));
     }
     text_add(out, "\n");
     for (int i = 0; i < op->region_count; i++) {
@@ -134,7 +152,8 @@ static void add_region(Canon *c, const Region *region, int depth) {
     if (region->arg_count) {
         text_indent(&c->out, depth);
         text_add(&c->out, "with");
-        for (int i = 0; i < region->arg_count; i++) text_add(&c->out, " %s", define(c, region->args[i]));
+        for (int i = 0; i < region->arg_count; i++)
+            text_add(&c->out, " %s", define(c, region->args[i]));
         text_add(&c->out, "\n");
     }
     for (const Op *op = region->first; op; op = op->next)
@@ -153,8 +172,10 @@ static void add_ring(Canon *c, const Op *op) {
 static void add_tasks(Canon *c, const Op *op) {
     c->body = op->regions[op->region_count - 1];
     text_add(&c->out, "tasks");
-    for (int i = 0; i < c->body->arg_count; i++) text_add(&c->out, "%s %s", i ? "," : "", define(c, c->body->args[i]));
-    for (int i = 0; i < op->operand_count; i++) text_add(&c->out, "%s %s", i ? "," : " in", text_of(c, op->operands[i]));
+    for (int i = 0; i < c->body->arg_count; i++)
+        text_add(&c->out, "%s %s", i ? "," : "", define(c, c->body->args[i]));
+    for (int i = 0; i < op->operand_count; i++)
+        text_add(&c->out, "%s %s", i ? "," : " in", text_of(c, op->operands[i]));
     text_add(&c->out, "\n");
     if (op->region_count > 1) add_region(c, op->regions[0], 1);
     for (const Op *role = c->body->first; role; role = role->next) {
@@ -164,9 +185,11 @@ static void add_tasks(Canon *c, const Op *op) {
     }
     for (size_t i = 0; i < c->header.count; i++) { /* grows while it is printed */
         const Op *own = c->header.at[i];
-        text_add(&c->out, "where %s = %s", text_of(c, own->results[0]), op_info[own->code].mnemonic);
+        text_add(&c->out, "where %s = %s", text_of(c, own->results[0]),
+                 op_info[own->code].mnemonic);
         add_attrs(c, own);
-        for (int o = 0; o < own->operand_count; o++) text_add(&c->out, "%s %s", o ? "," : "", text_of(c, own->operands[o]));
+        for (int o = 0; o < own->operand_count; o++)
+            text_add(&c->out, "%s %s", o ? "," : "", text_of(c, own->operands[o]));
         text_add(&c->out, "\n");
     }
 }

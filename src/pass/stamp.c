@@ -1,17 +1,21 @@
 /* stamp.c: fixes the order of sums before the cut.
  *
- * Contract: access form in and out. Every `dot` gets the matrix instruction that the machine will use for it (`instr`),
- * every float sum or product along an axis the order in which the bits of its index are combined (`order`). Layout and
- * emitters honour both in every execution, so that slots, roles, workers and persistence cannot change a bit; both
- * depend only on shape, type, producer and machine (ir.md, bit identity).
+ * Contract: access form in and out. Every `dot` gets the matrix instruction that the machine will
+ * use for it (`instr`), every float sum or product along an axis the order in which the bits of its
+ * index are combined (`order`). Layout and emitters honour both in every execution, so that slots,
+ * roles, workers and persistence cannot change a bit; both depend only on shape, type, producer and
+ * machine (ir.md, bit identity).
  *
- * The order lists bits of the padded index, first combined first. Machines with threads: the bits of one 16-byte vector
- * (behind a dot: of its fragment), the bits above the lanes from high to low, then the lanes from high to low.
+ * The order lists bits of the padded index, first combined first. Machines with threads: the bits
+ * of one 16-byte vector (behind a dot: of its fragment), the bits above the lanes from high to low,
+ * then the lanes from high to low.
  *
- *     reduce<add, axis=0> of f32[1024]:   order=[0, 1, 9, 8, 7, 6, 5, 4, 3, 2]       4 a vector, 32 lanes
+ *     reduce<add, axis=0> of f32[1024]:   order=[0, 1, 9, 8, 7, 6, 5, 4, 3, 2]       4 a vector, 32
+ * lanes
  *
- * Without threads: all bits from high to low, which is whole vectors first, lanes last, on any vector width. Combines
- * that are only associative keep neighbours together, from low to high. Scans go from element to element. */
+ * Without threads: all bits from high to low, which is whole vectors first, lanes last, on any
+ * vector width. Combines that are only associative keep neighbours together, from low to high.
+ * Scans go from element to element. */
 #include "pass/layout.h"
 #include "pass/pass.h"
 
@@ -50,13 +54,17 @@ static bool is_behind_dot(const Kernel *k, Ref r, int depth) {
 static void stamp_reduce(const PassContext *cx, Kernel *k, Op *op) {
     const Type *type = ir_type(k, op->operands[0]);
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
-    if (kind != COMBINE_REGION && !(elem_is_float(type->elem) && (kind == COMBINE_ADD || kind == COMBINE_MUL))) return;
+    if (kind != COMBINE_REGION &&
+        !(elem_is_float(type->elem) && (kind == COMBINE_ADD || kind == COMBINE_MUL)))
+        return;
     int axis = (int)op_int(op, AT_AXIS, 0), bits = bits_for(type->extent[axis]), count = 0;
     if (!bits) return;
     int64_t *order = ARENA_ARRAY(k->module->arena, int64_t, bits);
     bool last = axis == type->rank - 1, threads = cx->machine->has_threads && last;
     bool fragment = threads && is_behind_dot(k, op->operands[0], 32);
-    int vector = fragment ? 1 : threads ? bits_for(cx->machine->vector_bytes / elem_info[type->elem].bytes) : 0;
+    int vector = fragment  ? 1
+                 : threads ? bits_for(cx->machine->vector_bytes / elem_info[type->elem].bytes)
+                           : 0;
     int lanes = fragment ? 2 : threads ? bits_for(cx->machine->reduce_lanes) : 0;
     if (kind == COMBINE_REGION) vector = bits;
     for (int b = 0; b < vector && b < bits; b++) order[count++] = b;
@@ -78,7 +86,8 @@ static void stamp_op(Op *op, void *user) {
     if (op->code == OP_DOT) {
         Word instr = choose_instruction(s->cx, s->k, op);
         op_set(s->k, op, (Attr){.id = AT_INSTR, .word = instr});
-        pass_find(s->cx, op->range, "dot", "%s times %s by %s", ty_text(ir_type(s->k, op->operands[0]), s->cx->scratch),
+        pass_find(s->cx, op->range, "dot", "%s times %s by %s",
+                  ty_text(ir_type(s->k, op->operands[0]), s->cx->scratch),
                   ty_text(ir_type(s->k, op->operands[1]), s->cx->scratch), word_info[instr].text);
     }
     if (op->code == OP_REDUCE) stamp_reduce(s->cx, s->k, op);

@@ -2,8 +2,8 @@
  *
  * A file has sections that start with a line `---- name`:
  *
- *     ---- run fold,access machine=cpu roles=1 stages=3 workers=2 persist=0 warps=8 generic=2 nofuse
- *     kernel @add(..) { .. }                      the input
+ *     ---- run fold,access machine=cpu roles=1 stages=3 workers=2 persist=0 warps=8 generic=2
+ * nofuse kernel @add(..) { .. }                      the input
  *     ---- ir                                     the kernel afterwards
  *     ---- findings                               what explain would print, as line: subject: text
  *     ---- canonical                              ring_canonical's text
@@ -62,15 +62,24 @@ static void set_options(PassContext *cx, char *words, PipelineRequest *request) 
         char *value = strchr(word, '=');
         if (value) *value++ = 0;
         if (strcmp(word, "run") == 0) continue;
-        if (strcmp(word, "machine") == 0) cx->machine = machine_find(value);
-        else if (strcmp(word, "roles") == 0) cx->options.roles = atoi(value);
-        else if (strcmp(word, "stages") == 0) cx->options.num_stages = atoi(value);
-        else if (strcmp(word, "workers") == 0) cx->options.workers = atoi(value);
-        else if (strcmp(word, "persist") == 0) cx->options.persist = atoi(value);
-        else if (strcmp(word, "warps") == 0) cx->options.num_warps = atoi(value);
-        else if (strcmp(word, "generic") == 0) cx->options.generic = atoi(value);
-        else if (strcmp(word, "nofuse") == 0) cx->options.fuse = false;
-        else request->only = word;
+        if (strcmp(word, "machine") == 0)
+            cx->machine = machine_find(value);
+        else if (strcmp(word, "roles") == 0)
+            cx->options.roles = atoi(value);
+        else if (strcmp(word, "stages") == 0)
+            cx->options.num_stages = atoi(value);
+        else if (strcmp(word, "workers") == 0)
+            cx->options.workers = atoi(value);
+        else if (strcmp(word, "persist") == 0)
+            cx->options.persist = atoi(value);
+        else if (strcmp(word, "warps") == 0)
+            cx->options.num_warps = atoi(value);
+        else if (strcmp(word, "generic") == 0)
+            cx->options.generic = atoi(value);
+        else if (strcmp(word, "nofuse") == 0)
+            cx->options.fuse = false;
+        else
+            request->only = word;
     }
 }
 
@@ -121,12 +130,15 @@ static void run_case(Case *c, Arena *arena) {
         CHECK_TEXT(got, s->body.at);
     }
     bool wants_errors = false;
-    for (int i = 1; i < c->count; i++) wants_errors |= strcmp(c->sections[i].title, "diagnostics") == 0;
+    for (int i = 1; i < c->count; i++)
+        wants_errors |= strcmp(c->sections[i].title, "diagnostics") == 0;
     if (!wants_errors) CHECK_TEXT(diag_render(&diag, arena), "");
     arena_free(&scratch);
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 int main(int argc, char **argv) {
     const char *folder = "tests/pass", *only = argc > 1 ? argv[1] : NULL;
