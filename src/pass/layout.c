@@ -29,6 +29,7 @@ typedef struct State {
     VEC(Natural) natural; /* index = Ref */
     Map made;             /* value and layout -> that value in that layout */
     bool failed;
+    int cycles; /* times that natural met a value it was being asked for */
 } State;
 
 static const Layout *natural(State *st, Ref ref);
@@ -213,12 +214,14 @@ static const Layout *natural(State *st, Ref ref) {
     Value v = *ir_value(st->k, ref);
     if (v.layout) return v.layout;
     Natural *entry = natural_entry(st, ref);
-    if (entry->state != UNSEEN)
-        return entry->layout; /* ASKED: a cycle through a loop; someone else decides */
+    if (entry->state == ASKED) st->cycles++; /* through a loop: someone else decides */
+    if (entry->state != UNSEEN) return entry->layout;
     entry->state = ASKED;
+    int cycles = st->cycles;
     const Layout *layout = v.op ? natural_op(st, v.op, v.index) : natural_argument(st, &v);
     entry = natural_entry(st, ref);
-    entry->state = KNOWN;
+    /* "Floats" only because the loop's own value was not known yet is no answer for later. */
+    entry->state = layout || st->cycles == cycles ? KNOWN : UNSEEN;
     return entry->layout = layout;
 }
 

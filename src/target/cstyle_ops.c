@@ -243,8 +243,8 @@ static const char *apply_row(CPrinter *p, const OpRow *row, Elem elem, const cha
     if (!is_call && wraps && !p->dialect->signed_wraps && elem_is_signed(elem) &&
         !is_small_int(elem))
         return cs_call(p, op_info[row->code].mnemonic, elem, args, count);
-    if (!is_call && row->code == OP_NEG && !p->dialect->signed_wraps && elem_is_int(elem))
-        return finish(p, elem, call_2(p, "sub", compute_elem(elem), "0", args[0]));
+    if (!is_call && row->code == OP_NEG && !p->dialect->signed_wraps && elem_is_int(elem) && !is_small_int(elem))
+        return finish(p, elem, call_2(p, "sub", compute_elem(elem), cs_integer(p->arena, compute_elem(elem), 0), args[0]));
     if (!is_call) return finish(p, elem, fill_pattern(p, pattern, args));
     const char *name = *variant ? arena_printf(p->arena, "%s%s", pattern, variant) : pattern;
     return finish(p, elem, cs_call(p, name, compute_elem(elem), args, count));

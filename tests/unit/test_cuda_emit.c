@@ -270,7 +270,8 @@ static void test_matmul_roles(void) {
     }
 }
 
-/* One item of which B comes by TMA and A, whose rows are not aligned, by lanes: nobody may arrive before its stores. */
+/* One item of which B comes by TMA and A, whose rows are not aligned, by lanes: nobody may arrive
+ * before its stores. */
 static void test_mixed_item(void) {
     static const char text[] =
         "kernel @mm(%A, %B, %C: *f16) {\n"
@@ -278,7 +279,8 @@ static void test_mixed_item(void) {
         "  %TB = tensor %B, [33, 48], [48, 1] ; %TC = tensor %C, [109, 48], [48, 1]\n"
         "  %z = splat 0.0 : f32[64,64]\n"
         "  %acc = for %k = 0, 1, 1 (%c = %z) {\n"
-        "    %kk = mul %k, 64 ; %a = tload %TA, [%m, %kk] : f16[64,64] ; %b = tload %TB, [%kk, 0] : "
+        "    %kk = mul %k, 64 ; %a = tload %TA, [%m, %kk] : f16[64,64] ; %b = tload %TB, [%kk, 0] "
+        ": "
         "f16[64,64]\n"
         "    %c1 = dot %a, %b, %c ; yield %c1 }\n"
         "  %h = cast %acc : f16[64,64] ; tstore %TC, [%m, 0], %h\n"
@@ -331,10 +333,244 @@ static void test_executions(void) {
     }
 }
 
+/* Every elementwise op on one type: each op's result is a row of Z. */
+static void run_elementwise(const char *type, Elem elem, const char *const *ops, int count,
+                            double bound) {
+    Trap trap;
+    Arena arena;
+    arena_init(&arena, allocator_malloc, &trap);
+    Text t = text_new(&arena);
+    text_add(&t,
+             "kernel @ew(%%x, %%y: *%s, %%z: *%s) {\n  %%X = tensor %%x, [64], [1] ; %%Y = tensor "
+             "%%y, [64], [1]\n",
+             type, type);
+    text_add(&t,
+             "  %%Z = tensor %%z, [%d, 64], [64, 1] ; %%a = tload %%X, [0] : %s[64] ; %%b = tload "
+             "%%Y, [0] : %s[64]\n",
+             count, type, type);
+    for (int i = 0; i < count; i++) {
+        /* "op": %r = op %a, %b ; "op1": one operand; "=..": the text as it is, ending in %r */
+        size_t length = strlen(ops[i]);
+        if (ops[i][0] == '=') {
+            Text line = text_new(&arena);
+            for (const char *at = ops[i] + 1; *at; at++) {
+                if (*at == '$')
+                    text_add(&line, "%s", type);
+                else if (*at == '#')
+                    text_add(&line, "%d", i);
+                else
+                    text_add_char(&line, *at);
+            }
+            text_add(&t, "  %s\n", line.at);
+        } else if (ops[i][length - 1] == '1') {
+            text_add(&t, "  %%r%d = %.*s %%a\n", i, (int)length - 1, ops[i]);
+        } else {
+            text_add(&t, "  %%r%d = %s %%a, %%b\n", i, ops[i]);
+        }
+        text_add(&t, "  tstore %%Z, [%d, 0], %%r%d\n", i, i);
+    }
+    text_add(&t, "  return }\n");
+    PassOptions options = warps(1);
+    CudaBench b;
+    if (open_bench(&b, t.at, "cuda:sm_90a", options)) {
+        cuda_bench_array(&b, "x", elem, 64, true);
+        cuda_bench_array(&b, "y", elem, 64, true);
+        cuda_bench_array(&b, "z", elem, (int64_t)64 * count, false);
+        CHECK(cuda_bench_run(&b, 1, 1, 1));
+        double error = cuda_bench_error(&b, 2, bound);
+        CHECK(error <= 1);
+        if (!(error <= 1)) fprintf(stderr, "  elementwise on %s: see the row of z / 64\n", type);
+        cuda_bench_close(&b);
+    }
+    arena_free(&arena);
+}
+
+static void test_elementwise(void) {
+    static const char *const reals[] = {
+        "neg1",
+        "abs1",
+        "exp1",
+        "exp2",
+        "sin1",
+        "cos1",
+        "tanh1",
+        "erf1",
+        "floor1",
+        "ceil1",
+        "trunc1",
+        "round1",
+        "rint1",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "rem",
+        "floordiv",
+        "mod",
+        "min",
+        "max",
+        "min<nan=keep>",
+        "max<nan=keep>",
+        "=%r# = fma %a, %b, %a",
+        "=%c# = cmp<lt> %a, %b ; %r# = select %c#, %a, %b",
+        "=%t# = abs %a ; %r# = sqrt %t#",
+        "=%t# = abs %a ; %u# = add %t#, 1.0 ; %r# = log %u#",
+        "=%t# = abs %a ; %u# = add %t#, 1.0 ; %r# = rsqrt %u#",
+        "=%t# = cast %a : i32[64] ; %r# = cast %t# : $[64]",
+        "=%t# = cast %a : f32[64] ; %r# = cast<round=rz> %t# : $[64]",
+        "=%c# = isnan %a ; %r# = cast %c# : $[64]",
+        "=%t# = cast %a : i64[64] ; %r# = cast %t# : $[64]",
+        "=%t# = cast %a : f64[64] ; %r# = cast %t# : $[64]",
+        "=%t# = exp<approx> %a ; %r# = div<approx> %t#, %b",
+        "math<atan1",
+        "=%r# = math<atan2> %a, %b",
+    };
+    static const char *const integers[] = {
+        "neg1",
+        "abs1",
+        "not1",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "rem",
+        "floordiv",
+        "mod",
+        "cdiv",
+        "min",
+        "max",
+        "and",
+        "or",
+        "xor",
+        "shl",
+        "shr",
+        "mulhi",
+        "popc1",
+        "clz1",
+        "=%c# = cmp<ge> %a, %b ; %r# = select %c#, %a, %b",
+        "=%t# = cast %a : f32[64] ; %r# = cast %t# : $[64]",
+        "=%t# = cast %a : i8[64] ; %r# = cast %t# : $[64]",
+        "=%c# = cast %a : i1[64] ; %r# = cast %c# : $[64]",
+    };
+    static const char *const real_list[] = {"f32", "f16", "bf16"};
+    static const Elem real_elem[] = {EL_F32, EL_F16, EL_BF16};
+    static const double real_bound[] = {4e-7, 1e-3, 8e-3};
+    const char *fixed[64];
+    int count = 0;
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        if (strcmp(reals[i], "exp2") == 0)
+            fixed[count++] = "=%r# = exp2 %a";
+        else if (strcmp(reals[i], "math<atan1") == 0)
+            fixed[count++] = "=%r# = math<atan> %a";
+        else
+            fixed[count++] = reals[i];
+    }
+    for (int i = 0; i < 3; i++)
+        run_elementwise(real_list[i], real_elem[i], fixed, count, real_bound[i]);
+    static const char *const integer_list[] = {"i32", "u32", "i64", "i8", "u8", "i16"};
+    static const Elem integer_elem[] = {EL_I32, EL_U32, EL_I64, EL_I8, EL_U8, EL_I16};
+    for (int i = 0; i < 6; i++)
+        run_elementwise(integer_list[i], integer_elem[i], integers,
+                        sizeof integers / sizeof *integers, 1e-12);
+}
+
+/* Kernels over two f32 arrays x (in) and z (out) of 4096 elements and n = 37, each on 1, 4 and 8
+ * warps. */
+static const char *const kernels[] = {
+    /* sums along either axis of an odd tile, and of the result */
+    "  %X = tensor %x, [none, none], [40, 1] ; %Z = tensor %z, [none], [1] ; %a = tload<nocheck> "
+    "%X, [0, 0] : f32[24,40]\n"
+    "  %r = reduce<add, axis=1> %a ; %c = reduce<add, axis=0> %a ; %t = reduce<add, axis=0> %r ; "
+    "%m = reduce<max, axis=0> %c\n"
+    "  tstore<nocheck> %Z, [0], %r ; tstore<nocheck> %Z, [100], %c ; tstore<nocheck> %Z, [200], %t "
+    "; tstore<nocheck> %Z, [201], %m\n",
+    /* places of the extremes, ties and all */
+    "  %X = tensor %x, [none, none], [64, 1] ; %Z = tensor %z, [none], [1] ; %a = tload<nocheck> "
+    "%X, [0, 0] : f32[16,64]\n"
+    "  %f = rint %a ; %i = reduce<argmax, axis=1> %f ; %j = reduce<argmin, axis=0> %f ; %u = cast "
+    "%i : f32[16] ; %v = cast %j : f32[64]\n"
+    "  tstore<nocheck> %Z, [0], %u ; tstore<nocheck> %Z, [100], %v\n",
+    /* transposed through shared memory; rows and columns broadcast */
+    "  %X = tensor %x, [none, none], [32, 1] ; %Z = tensor %z, [none, none], [64, 1] ; %a = "
+    "tload<nocheck> %X, [0, 0] : f32[64,32]\n"
+    "  %p = permute<dims=[1,0]> %a ; %m = reduce<max, axis=1> %p ; %e = expand<1> %m ; %s = sub "
+    "%p, %e ; %q = reduce<add, axis=0> %p\n"
+    "  %w = expand<0> %q ; %y = mul %s, %w ; tstore<nocheck> %Z, [0, 0], %y\n",
+    /* pointers, masks, a gather */
+    "  %i = iota<0, 256> ; %j = mul %i, 7 ; %k = rem %j, 256 ; %p = ptr_add %x, %k ; %m = cmp<lt> "
+    "%i, %n ; %a = load %p, %m, 2.5\n"
+    "  %q = ptr_add %z, %i ; %o = cmp<ne> %i, 3 ; store %q, %a, %o ; %l = ptr_add %x, %n ; %v = "
+    "load %l ; %g = ptr_add %z, 300 ; store %g, %v\n",
+    /* control: carried tiles and scalars, a branch with results, a while */
+    "  %X = tensor %x, [none], [1] ; %Z = tensor %z, [none], [1] ; %a = tload<nocheck> %X, [0] : "
+    "f32[128] ; %zero = splat 0.0 : f32[128]\n"
+    "  %s, %t, %u = for %k = 0, %n, 3 (%b = %zero, %c = %a, %d = 1) {\n"
+    "    %e = add %b, %c ; %f = mul %c, 0.5 ; %h = mul %d, 2 ; %w = rem %k, 2 ; %odd = cmp<eq> %w, "
+    "1\n"
+    "    %g = if %odd { %g1 = add %f, 1.0 ; yield %g1 } { yield %f }\n"
+    "    yield %e, %g, %h }\n"
+    "  %x0, %y0 = while (%p = %s, %q = 0) { %go = cmp<lt> %q, 3 ; test %go, %p, %q } do (%p2, %q2) "
+    "{ %p1 = mul %p2, 1.25 ; %q1 = add %q2, 1 ; yield %p1, %q1 }\n"
+    "  %v = cast %u : f32 ; %r = add %x0, %v ; tstore<nocheck> %Z, [0], %r ; tstore<nocheck> %Z, "
+    "[200], %t\n",
+    /* swapped carried values; an inner loop over a value from outside */
+    "  %X = tensor %x, [none], [1] ; %Z = tensor %z, [none], [1] ; %a = tload<nocheck> %X, [0] : "
+    "f32[128] ; %b = tload<nocheck> %X, [128] : f32[128]\n"
+    "  %s, %t = for %k = 0, %n, 1 (%c = %a, %d = %b) { yield %d, %c }\n"
+    "  %w = for %k = 0, 3, 1 (%c = %s) { %e = add %c, %t ; yield %e }\n"
+    "  tstore<nocheck> %Z, [0], %w ; tstore<nocheck> %Z, [128], %s ; tstore<nocheck> %Z, [256], "
+    "%t\n",
+    /* a load that sees the program's own store */
+    "  %X = tensor %x, [none], [1] ; %Z = tensor %z, [none], [1] ; %a = tload<nocheck> %X, [0] : "
+    "f32[512] ; tstore<nocheck> %Z, [0], %a\n"
+    "  %b = tload<nocheck> %Z, [37] : f32[256] ; %c = add %b, 1.0 ; tstore<nocheck> %Z, [600], "
+    "%c\n",
+    /* atomics, one a thread and one in all */
+    "  %i = iota<0, 64> ; %j = rem %i, 8 ; %p = ptr_add %z, %j ; %one = splat 1.0 : f32[64] ; %old "
+    "= atomic<add> %p, %one\n"
+    "  %q = ptr_add %z, 20 ; %new = atomic<add> %q, 5.0\n",
+    /* three dimensions, a slab of a tensor, wrap-around rows, flags as bytes of results */
+    "  %X = tensor %x, [4, 8, 32], [256, 32, 1] ; %Z = tensor %z, [none, none], [32, 1] ; %a = "
+    "tload %X, [1, 2, 5] : f32[8,32]\n"
+    "  %b = tload<dims=[0,2]> %X, [0, 3, 0] : f32[4,32] ; %c = reduce<min, axis=0> %b ; %d = "
+    "expand<0> %c ; %e = add %a, %d\n"
+    "  %f = tload<wrap=[1]> %X, [2, 6, 0] : f32[8,32] ; %g = cmp<gt> %e, %f ; %h = cast %g : "
+    "f32[8,32] ; tstore<nocheck> %Z, [0, 0], %e\n"
+    "  tstore<nocheck> %Z, [8, 0], %f ; tstore<nocheck> %Z, [16, 0], %h\n",
+};
+
+static void test_kernels(void) {
+    static const int counts[] = {1, 4, 8};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        for (int w = 0; w < 3; w++) {
+            Trap trap;
+            Arena arena;
+            arena_init(&arena, allocator_malloc, &trap);
+            const char *text =
+                arena_printf(&arena, "kernel @k%d(%%x, %%z: *f32, %%n: i32) {\n%s  return }\n",
+                             (int)i, kernels[i]);
+            CudaBench b;
+            if (open_bench(&b, text, "cuda:sm_90a", warps(counts[w]))) {
+                cuda_bench_array(&b, "x", EL_F32, 4096, true);
+                cuda_bench_array(&b, "z", EL_F32, 4096, false);
+                cuda_bench_int(&b, 37);
+                bool good = cuda_bench_run(&b, 1, 1, 1);
+                double error = cuda_bench_error(&b, 1, 1e-5);
+                CHECK(good && error <= 1);
+                if (!good || !(error <= 1))
+                    fprintf(stderr, "  kernel %d on %d warps\n", (int)i, counts[w]);
+                cuda_bench_close(&b);
+            }
+            arena_free(&arena);
+        }
+}
+
 int main(void) {
     cuda_bench_begin();
     if (cuda_bench_have("c++")) {
         test_add();
+        test_elementwise();
+        test_kernels();
         test_softmax();
         test_matmul_flat();
         test_matmul_roles();

@@ -47,6 +47,7 @@ const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const ch
     const Hold *hold = emit_hold(e, ref);
     const Type *type = ir_type(e->k, ref);
     if (hold->kind == HOLD_SCALAR || hold->kind == HOLD_LOCAL) return hold->text;
+    if (hold->kind != HOLD_ARRAY && e->k->module->diag->errors) return "0";
     if (hold->kind != HOLD_ARRAY) ice(e->k->module->trap, "cuda: an operand is in no register");
     const char *text =
         arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, ref, result, r));

@@ -23,6 +23,11 @@ void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text) {
     *emit_hold(e, ref) = (Hold){kind, text};
 }
 
+void emit_same(Emit *e, Ref ref, Ref other) {
+    Hold hold = *emit_hold(e, other); /* first: the table may grow */
+    *emit_hold(e, ref) = hold;
+}
+
 bool emit_is_tile(Emit *e, Ref ref) {
     if (!ref_is_value(ref)) return false;
     const Type *t = ir_type(e->k, ref);
@@ -36,6 +41,8 @@ const Layout *emit_layout(Emit *e, Ref ref) {
 const char *emit_scalar(Emit *e, Ref ref) {
     if (ref_is_literal(ref)) return cs_literal(&e->p, ir_literal(e->k, ref));
     const Hold *hold = emit_hold(e, ref);
+    if (hold->kind == HOLD_NONE && e->k->module->diag->errors)
+        return "0"; /* nothing is kept anyway */
     if (hold->kind == HOLD_NONE)
         ice(e->k->module->trap, "cuda: %%%s is not there yet", cs_name(&e->p, ref));
     return hold->text;
@@ -250,8 +257,7 @@ static void emit_for(Emit *e, const Op *op) {
         e->late_release = NULL;
         e->late = NULL;
     }
-    for (int i = 0; i < count; i++)
-        *emit_hold(e, op->results[i]) = *emit_hold(e, body->args[i + 1]);
+    for (int i = 0; i < count; i++) emit_same(e, op->results[i], body->args[i + 1]);
 }
 
 static void emit_while(Emit *e, const Op *op) {
@@ -259,7 +265,7 @@ static void emit_while(Emit *e, const Op *op) {
     int count = op->operand_count;
     for (int i = 0; i < count; i++) {
         declare_carried(e, test->args[i], op->operands[i]);
-        *emit_hold(e, body->args[i]) = *emit_hold(e, test->args[i]);
+        emit_same(e, body->args[i], test->args[i]);
     }
     enter_loop(e, op);
     cs_open(&e->p, "for (;;)");
@@ -269,7 +275,7 @@ static void emit_while(Emit *e, const Op *op) {
     emit_region(e, body);
     copy_all(e, test->args, body->last->operands, count);
     cs_close(&e->p);
-    for (int i = 0; i < count; i++) *emit_hold(e, op->results[i]) = *emit_hold(e, test->args[i]);
+    for (int i = 0; i < count; i++) emit_same(e, op->results[i], test->args[i]);
 }
 
 static void emit_if(Emit *e, const Op *op) {
@@ -335,7 +341,7 @@ static void emit_shape(Emit *e, const Op *op) {
     } else if (ref_is_literal(x)) {
         emit_set(e, result, HOLD_SCALAR, emit_scalar(e, x));
     } else {
-        *emit_hold(e, result) = *emit_hold(e, x);
+        emit_same(e, result, x);
     }
 }
 
@@ -350,6 +356,7 @@ void emit_op(Emit *e, const Op *op) {
     case OP_ASSUME:
     case OP_REQUIRE:
     case OP_RETURN:
+    case OP_TEST:
     case OP_YIELD: return;
     case OP_UNDEF:
         if (emit_is_tile(e, op->results[0]))

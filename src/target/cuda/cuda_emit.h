@@ -68,7 +68,7 @@ typedef struct Emit {
     ThreadGroup group;
     int barrier_id; /* of the group; 0: the whole block */
     Map places;     /* layout, dimension -> variable */
-    Map found;    /* ops with a finding */
+    Map found;      /* ops with a finding */
     Map forms;      /* wgmma forms defined */
     Text forms_text;
     /* shared memory */
@@ -97,7 +97,8 @@ void emit_op(Emit *e, const Op *op);
 void emit_find(Emit *e, const Op *op, const char *subject, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void emit_refuse(Emit *e, const Op *op, const char *what);
-Hold *emit_hold(Emit *e, Ref ref);
+Hold *emit_hold(Emit *e, Ref ref);           /* until the next call: the table may grow */
+void emit_same(Emit *e, Ref ref, Ref other); /* held as the other one */
 void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text);
 const Layout *emit_layout(Emit *e, Ref ref); /* NULL for scalars */
 bool emit_is_tile(Emit *e, Ref ref);
@@ -191,8 +192,8 @@ const char *ring_barrier(Emit *e, const char *base, const char *slot);
 
 /* --- cuda_roles.c --- */
 void roles_tasks(Emit *e, const Op *tasks);
-Region *roles_body(const Op *tasks);                          /* header and roles */
-const Op *roles_find(const Op *tasks, const char *name);      /* NULL: no such role */
+Region *roles_body(const Op *tasks);                     /* header and roles */
+const Op *roles_find(const Op *tasks, const char *name); /* NULL: no such role */
 /* --- cuda_skew.c --- */
 /* The loop of the load role that belongs to a loop of the role being written, or NULL; around and
  * in that loop: */

@@ -405,12 +405,12 @@ void shared_convert(Emit *e, const Op *op) {
         return;
     }
     if (emit_hold(e, value)->kind == HOLD_SCALAR) {
-        *emit_hold(e, result) = *emit_hold(e, value);
+        emit_same(e, result, value);
         return;
     }
     ConvertPlan plan = plan_of(e, op);
     switch (plan.kind) {
-    case CONVERT_NONE: *emit_hold(e, result) = *emit_hold(e, value); return;
+    case CONVERT_NONE: emit_same(e, result, value); return;
     case CONVERT_REGISTERS: convert_registers(e, op, &plan.map); return;
     case CONVERT_SHUFFLE: convert_shuffle(e, op, &plan.map); return;
     case CONVERT_SHARED: break;

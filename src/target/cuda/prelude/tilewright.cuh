@@ -146,8 +146,11 @@ TW_FN u32 tw_swizzle(u32 s, u32 width) { return s ^ ((s >> 3) & (width - 16) & 0
         T r = tw_rem(x, y);                                                                        \
         return r != 0 && y != 0 && (r < 0) != (y < 0) ? r + y : r;                                 \
     }                                                                                              \
-    TW_FN T tw_cdiv(T x, T y) {                                                                    \
-        return tw_add(tw_div(x, y), (T)(tw_rem(x, y) != 0 && y != 0 && (x < 0) == (y < 0)));       \
+    TW_FN T tw_cdiv(T x, T y) { /* (x + y - 1) div y; no step overflows but the last */            \
+        if (y == 0) return 0;                                                                      \
+        if (x > 0) return y > 0 ? (x - 1) / y + 1 : (x - 1 + y) / y;                               \
+        if (y > 0) return (x + y - 1) / y;                                                         \
+        return tw_add(tw_div(x, y), (T)(1 + (tw_rem(x, y) - 1 == y)));                             \
     }                                                                                              \
     TW_FN T tw_shr(T x, T n) { return (U)n < 8 * sizeof(T) ? x >> n : x < 0 ? -1 : 0; }            \
     TW_FN T tw_abs(T x) { return x < 0 ? (T)(0 - (U)x) : x; }
@@ -217,5 +220,6 @@ TW_FN u64 tw_desc_k(u32 s, u32 width) { return tw_desc(s, 16, 8 * width, width);
 /* MN-major panels: lines (one k each) of W bytes along M or N, `panel` bytes from one panel to the next. */
 TW_FN u64 tw_desc_mn(u32 s, u32 width, u32 panel) { return tw_desc(s, panel, 8 * width, width); }
 TW_FN u64 tw_desc_step(u64 desc, u32 bytes) { return desc + (bytes >> 4); }
+#include "convert.cuh"
 #include "tile.cuh"
 #endif
