@@ -19,6 +19,7 @@
 #include "target/cuda/emu/emu.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -217,23 +218,33 @@ static inline bool cuda_bench_interpret(CudaBench *b, const int64_t grid[3]) {
     return good;
 }
 
-/* Compiles the plan's text for the host; the entry, or NULL. */
+/* Everything that the compiled text depends on: itself, the preludes, the flags. */
+static inline uint64_t cuda_bench_key(const char *text) {
+    uint64_t key = hash_bytes(text, strlen(text), hash_bytes(EMU_CXXFLAGS, sizeof EMU_CXXFLAGS, 1));
+    for (const EmbeddedFile *f = embedded_files; f->path; f++)
+        if (strncmp(f->path, "cuda/", 5) == 0) key = hash_bytes(f->text, f->size, key);
+    return key;
+}
+
+/* Compiles the plan's text for the host, unless an earlier run (of the sanitized build, say) did; the entry, or NULL. */
 static inline void *cuda_bench_compile(CudaBench *b) {
-    char path[300], command[1200];
-    snprintf(path, sizeof path, "%s/%s_%d.cu", cuda_bench_folder, b->plan->name,
-             ++cuda_bench_count);
-    FILE *out = fopen(path, "wb");
-    if (!out) return NULL;
-    fputs(b->plan->text, out);
-    fclose(out);
-    snprintf(command, sizeof command, "%s " EMU_CXXFLAGS " -I%s %s -o %s.so",
-             cuda_bench_have("ccache") ? "ccache c++" : "c++", cuda_bench_folder, path, path);
-    if (system(command)) {
-        fprintf(stderr, "%s does not compile\n", path);
-        return NULL;
+    char path[300], made[64], command[2400];
+    if (mkdir("build/emulated", 0700) && errno != EEXIST) return NULL;
+    snprintf(made, sizeof made, "build/emulated/%016llx.so", (unsigned long long)cuda_bench_key(b->plan->text));
+    if (access(made, R_OK) != 0) {
+        snprintf(path, sizeof path, "%s/%s_%d.cu", cuda_bench_folder, b->plan->name, ++cuda_bench_count);
+        FILE *out = fopen(path, "wb");
+        if (!out) return NULL;
+        fputs(b->plan->text, out);
+        fclose(out);
+        snprintf(command, sizeof command, "c++ " EMU_CXXFLAGS " -I%s %s -o %s.so && mv %s.so %s.%d && mv %s.%d %s", cuda_bench_folder,
+                 path, path, path, made, (int)getpid(), made, (int)getpid(), made);
+        if (system(command)) {
+            fprintf(stderr, "%s does not compile\n", path);
+            return NULL;
+        }
     }
-    snprintf(command, sizeof command, "%s.so", path);
-    void *object = dlopen(command, RTLD_NOW | RTLD_LOCAL);
+    void *object = dlopen(made, RTLD_NOW | RTLD_LOCAL);
     snprintf(command, sizeof command, "tw_emu_%s", b->plan->name);
     return object ? dlsym(object, command) : NULL;
 }
