@@ -73,7 +73,8 @@ demo: all $(B)/tests/matrix
 	  GPU=$$(test -e /dev/nvidia0 && echo ,cuda); \
 	  $(B)/tests/matrix --demo --seed 1 --bin $(B) --targets interp,cpu$${CXX_PRESENT:+,emulated,tenstorrent}$$GPU
 check-gpu: all $(B)/tests/matrix
-	$(B)/tests/matrix --targets cuda --random 3
+	$(B)/tests/matrix --targets cuda --random 1
+	sh tests/gpu/check_prelude.sh $(B)
 fuzz:
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
 	build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
