@@ -68,6 +68,7 @@ group cpu "" "" numeric cpu 3
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
 group property "" "" property interp,cpu 6
+group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 2
 group nvrtc "$(need python3)${venv_missing}" "apt-get install python3-venv" env TILEWRIGHT_NVRTC_VENV=$venv python3 tests/compile_all.py
 group gpu "$([ -e /dev/nvidia0 ] || echo 'no NVIDIA GPU is in this machine')" "run \`make check-gpu\` on one that has" device
 
