@@ -3,6 +3,7 @@
 #include "check.h"
 #include "tilewright.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 typedef struct Meter {
@@ -99,7 +100,91 @@ static void exhaust(const char *target, int for_good, int64_t stride) {
     CHECK(!"it never succeeded");
 }
 
+/* --- the same through each door --- */
+
+typedef struct Door {
+    const char *file;
+    tw_pair defines[6];
+    size_t define_count;
+    int32_t dtype;
+    int64_t numbers[8]; /* of the parameters that are none, in their order */
+    int own_grid;
+} Door;
+
+static const Door doors[] = {
+    {.file = "kernels/triton/softmax.py", .dtype = TW_F16, .numbers = {8, 8, 8, 16}},
+    {.file = "kernels/tilelang/gemm.py", .dtype = TW_F16, .own_grid = 1, .define_count = 6,
+     .defines = {{"M", "8"}, {"N", "8"}, {"K", "8"}, {"block_M", "16"}, {"block_N", "16"}, {"block_K", "16"}}},
+    {.file = "kernels/tilec/matmul.tile.c", .dtype = TW_BF16, .own_grid = 1, .define_count = 2,
+     .defines = {{"MB", "1"}, {"NB", "1"}}},
+};
+
+enum { MOST_PARAMS = 16 };
+
+static tw_status go_door(Meter *meter, const Door *door, const char *target) {
+    tw_allocator allocator = {meter_resize, meter};
+    tw_context_options options;
+    tw_module_options load;
+    tw_compile_options compile;
+    tw_context_options_init(&options);
+    tw_module_options_init(&load);
+    tw_compile_options_init(&compile);
+    options.allocator = &allocator;
+    options.threads = 1;
+    load.defines = door->defines;
+    load.define_count = door->define_count;
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    tw_kernel *k = NULL;
+    tw_buffer *buffers[MOST_PARAMS] = {0};
+    tw_arg args[MOST_PARAMS] = {{0}};
+    int64_t shape[2] = {8, 8}, grid[3] = {8, 1, 1};
+    tw_status status = tw_context_create(&options, &cx);
+    if (status == TW_OK) status = tw_module_load_file(cx, door->file, &load, &m);
+    size_t count = status == TW_OK ? tw_module_param_count(m, 0) : 0;
+    for (size_t i = 0, number = 0; i < count && status == TW_OK; i++) {
+        tw_param_info info = {.struct_size = sizeof info};
+        tw_module_param_at(m, 0, i, &info);
+        bool array = info.kind == TW_PARAM_POINTER || info.kind == TW_PARAM_TENSOR || strstr(info.name, "_ptr");
+        if (array) {
+            status = tw_buffer_create(cx, door->dtype, 2, shape, NULL, &buffers[i]);
+            if (status == TW_OK) status = tw_buffer_fill(buffers[i], "randn", 0, i);
+            args[i] = (tw_arg){TW_ARG_BUFFER, 0, {.buffer = buffers[i]}};
+        } else if (number < 8 && door->numbers[number])
+            args[i] = (tw_arg){TW_ARG_INT, 0, {.i = door->numbers[number++]}};
+    }
+    compile.target = target;
+    compile.args = args;
+    compile.arg_count = count;
+    if (status == TW_OK) status = tw_kernel_compile(m, NULL, &compile, &k);
+    if (status == TW_OK) status = tw_kernel_launch(k, NULL, door->own_grid ? NULL : grid, args, count);
+    if (status != TW_OK && status != TW_ERROR_MEMORY) fprintf(stderr, "%s: %s\n", door->file, tw_context_message(cx));
+    for (int i = 0; i < MOST_PARAMS; i++) tw_buffer_destroy(buffers[i]);
+    tw_kernel_destroy(k);
+    tw_module_destroy(m);
+    tw_context_destroy(cx);
+    return status;
+}
+
+static void exhaust_door(const Door *door, const char *target) {
+    for (long n = 0; n < 10000; n++) {
+        Meter meter = {.fail_at = n};
+        tw_status status = go_door(&meter, door, target);
+        CHECK(meter.live == 0);
+        if (status == TW_ERROR_UNAVAILABLE) return; /* no C++ compiler */
+        CHECK(status == TW_OK || status == TW_ERROR_MEMORY);
+        if (status == TW_OK && meter.calls <= n) return;
+    }
+    CHECK(!"it never succeeded");
+}
+
 int main(void) {
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
+        exhaust_door(&doors[i], "cpu");
+        exhaust_door(&doors[i], "interp");
+    }
+    exhaust_door(&doors[1], "tenstorrent");
+    exhaust_door(&doors[1], "cuda-emulated");
     for (int for_good = 0; for_good < 2; for_good++)
         for (int64_t stride = 1; stride <= 2; stride++) {
             exhaust("cpu", for_good, stride);
