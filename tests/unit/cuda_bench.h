@@ -48,6 +48,7 @@ typedef struct CudaBench {
     int arg_count;
     EmuReport report;
     uint64_t seed;
+    void *object; /* the compiled kernel */
 } CudaBench;
 
 static inline bool cuda_bench_have(const char *tool) {
@@ -117,6 +118,7 @@ static inline bool cuda_bench_open(CudaBench *b, const char *text, const char *m
 static inline void cuda_bench_close(CudaBench *b) {
     for (int i = 0; i < b->arg_count; i++)
         for (int j = 0; j < 2; j++) free(b->arrays[i].memory[j]);
+    if (b->object) dlclose(b->object);
     arena_free(&b->scratch);
     arena_free(&b->arena);
 }
@@ -244,9 +246,9 @@ static inline void *cuda_bench_compile(CudaBench *b) {
             return NULL;
         }
     }
-    void *object = dlopen(made, RTLD_NOW | RTLD_LOCAL);
+    b->object = dlopen(made, RTLD_NOW | RTLD_LOCAL);
     snprintf(command, sizeof command, "tw_emu_%s", b->plan->name);
-    return object ? dlsym(object, command) : NULL;
+    return b->object ? dlsym(b->object, command) : NULL;
 }
 
 static inline EmuType cuda_bench_type(Elem elem) {
