@@ -62,13 +62,14 @@ $(B)/tests/matrix $(B)/tests/property: $(B)/tests/%: tests/numeric/%.c $(B)/libt
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -o $@ $< $(B)/libtilewright.a $(LDLIBS)
 
-test: all
+test:
 	@tests/all.sh
 test-long: all $(B)/tests/matrix $(B)/tests/property
 	tests/all.sh
 	$(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	$(B)/tests/property --targets interp,cpu --all
-demo: all $(B)/tests/matrix
+demo:
+	@$(MAKE) -s -j$$(nproc) all $(B)/tests/matrix
 	@CXX_PRESENT=$$(command -v $${CXX:-g++} || command -v clang++ || command -v c++); \
 	  GPU=$$(test -e /dev/nvidia0 && echo ,cuda); \
 	  $(B)/tests/matrix --demo --seed 1 --bin $(B) --targets interp,cpu$${CXX_PRESENT:+,emulated,tenstorrent}$$GPU

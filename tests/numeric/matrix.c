@@ -73,17 +73,17 @@ static const Row rows[] = {
     {"tilelang gemm, grid put right", "kernels/tilelang/gemm_elements.py", "-D M={0} -D N={1} -D K={2} -D dtype={t}", MATMUL,
      D_ALL, {{"A", "02"}, {"B", "21"}, {"C", "01"}}, "64,96,96;50,70,33;1,1,1;7,5,0", 0, ""},
     {"tilelang add, grid put right", "kernels/tilelang/add.py", "-D M={0} -D N={1} -D dtype={t}", ADD, D_ALL,
-     {{"A", "01"}, {"B", "01"}, {"C", "01"}}, "64,96;50,70;1,1;0,5", 0, ""},
+     {{"A", "01"}, {"B", "01"}, {"C", "01"}}, "64,96;50,70;1,1;0,5;5,0", 0, ""},
     {"tilelang gemm, 0 stages", "kernels/tilelang/gemm.py", "-D M={0} -D N={1} -D K={2} -D dtype={t} -D num_stages=0",
      MATMUL_RELU, D_ALL, {{"A", "02"}, {"B", "21"}, {"C", "01"}}, MATMUL_SHAPES, 0, ""},
     {"tilelang gemm, 3 stages", "kernels/tilelang/gemm.py", "-D M={0} -D N={1} -D K={2} -D dtype={t} -D num_stages=3",
      MATMUL_RELU, D_ALL, {{"A", "02"}, {"B", "21"}, {"C", "01"}}, MATMUL_SHAPES, 0, ""},
     {"tile c add", "kernels/tilec/micro_add.tile.c:micro_tk", "", DOUBLE, D_F32, {{"g.x", "01"}, {"g.o", "01"}},
-     "16,32;9,20;1,1", 0, ""},
+     "16,32;9,20;1,1;0,32;5,0", 0, ""},
     {"tile c add, batch x depth", "kernels/tilec/micro_add_grid.tile.c", "", DOUBLE, D_F32,
-     {{"g.x", "0123"}, {"g.o", "0123"}}, "3,2,16,32;2,3,7,13;1,1,1,1", 0, ""},
+     {{"g.x", "0123"}, {"g.o", "0123"}}, "3,2,16,32;2,3,7,13;1,1,1,1;0,2,16,32", 0, ""},
     {"tile c matmul (lcf)", "kernels/tilec/matmul.tile.c", "", MATMUL, D_BF16,
-     {{"g.A", "02"}, {"g.B", "21"}, {"g.C", "01"}}, "128,256,128;77,50,93;1,1,1", 0, ""},
+     {{"g.A", "02"}, {"g.B", "21"}, {"g.C", "01"}}, "128,256,128;77,50,93;1,1,1;24,40,0;0,8,8", 0, ""},
 };
 
 typedef struct Target {
