@@ -23,7 +23,12 @@ static const char *const reserved[] = {
     "i32",      "i64",      "u8",        "u16",       "u32",      "u64",      "f16",
     "bf16",     "f32",      "f64",       "e4m3",      "e5m2",     "NULL",     "main",
     "linux",    "unix",     "protected", "constexpr", "nullptr",  "decltype", "noexcept",
-    "alignas",  "alignof",  NULL};
+    "alignas",  "alignof",  "assert",    "errno",     "stdin",    "stdout",   "stderr",
+    "INFINITY", "NAN",      "EOF",       "typeof",    "typeid",   "compl",    "bitand",
+    "bitor",    "and_eq",   "or_eq",     "xor_eq",    "not_eq",   "concept",  "requires",
+    "wchar_t",  "char8_t",  "char16_t",  "char32_t",  "co_await", "co_yield", "co_return",
+    "consteval", "constinit", "const_cast", "static_cast", "dynamic_cast", "reinterpret_cast",
+    "static_assert", "thread_local", NULL};
 
 void cs_reserve(CPrinter *p, const char *const *words) {
     for (; *words; words++) map_set(&p->taken, p->arena, *words, p);

@@ -16,8 +16,8 @@ report.txt
 $ T=$(command -v tilewright); env -u CC -u CXX PATH=/no "$T" targets
 cpu            C through the system's compiler, threads over the grid
                not here: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use --target interp
-cuda           one readable .cu, NVRTC or nvcc, the driver API; sm_90a (default) and sm_80
-               not here: there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use --emulate
+cuda           one readable ...
+...
 cuda-emulated  the CUDA target's text on the host, thread by thread, with races and deadlocks reported
                not here: needs a C++17 compiler (g++ or clang++)
 interp         the IR interpreter, which defines what a kernel means; with --sanitize the safe way to run it
@@ -42,6 +42,32 @@ error: target tenstorrent needs a C++ compiler, and none of g++, clang++, c++ is
 [1]
 $ CXX=/no/c++ tilewright run $(cat add) --grid 1 --target tenstorrent
 error: CXX is set to `/no/c++`, which is not a program in PATH; set CXX to a C++ compiler (g++ or clang++), or unset it
+[1]
+#! No GPU. (Where there is one, the words are printed for it.)
+$ [ -e /dev/nvidia0 ] && echo "error: there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use --emulate" || tilewright run $(cat add) --grid 1 --target cuda || true
+error: there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use --emulate
+$ tilewright run $(cat add) --grid 1 --target cuda:sm_70
+error: target cuda knows no architecture `sm_70`; use cuda:sm_90a (Hopper, the default) or cuda:sm_80
+[1]
+$ T=$(command -v tilewright); env -u CXX PATH=/no "$T" run $(cat add) --grid 1 --target cuda --emulate
+error: --emulate needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, or set CXX to one
+[1]
+$ T=$(command -v tilewright); env -u CXX PATH=/no "$T" emit $(cat add) --target cuda -o cu | head -n 1
+cu/add_kernel.cu
+#! What a target cannot do yet.
+$ printf 'import triton\nimport triton.language as tl\n\n@triton.jit\ndef sums(x_ptr, BLOCK: tl.constexpr):\n    i = tl.arange(0, BLOCK)\n    tl.store(x_ptr + i, tl.cumsum(tl.load(x_ptr + i), axis=0))\n' > sums.py
+$ for t in cpu interp; do tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target $t; done
+x_ptr: f32[64], 63 of 64 elements changed
+x_ptr: f32[64], 63 of 64 elements changed
+$ tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target cuda --emulate
+sums.py:7:25: error: `scan` cannot be spread over the threads of cuda:sm_90a yet; use --target cpu or interp for this kernel [layout-op]
+    7 |     tl.store(x_ptr + i, tl.cumsum(tl.load(x_ptr + i), axis=0))
+      |                         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target tenstorrent
+sums.py:7:25: error: not possible on Tenstorrent: `scan` on f32[64] has no lowering yet; write it with other operations, or use --target cpu [not-on-tenstorrent]
+    7 |     tl.store(x_ptr + i, tl.cumsum(tl.load(x_ptr + i), axis=0))
+      |                         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 #! Folders.
 $ tilewright emit micro_add.tile.c -o /proc/out
@@ -69,9 +95,11 @@ $ mkdir x.npy; tilewright run $(cat add) --grid 1 --save output_ptr=x.npy; ls
 error: x.npy cannot be written: Is a directory
 add
 add.py
+cu
 half
 micro_add.tile.c
 out
+sums.py
 x.npy
 #! The cache: none, one that cannot be written, one that lies, one that many use.
 $ TILEWRIGHT_CACHE_DIR= tilewright run $(cat add) --grid 1
@@ -99,9 +127,11 @@ output_ptr: f32[8], 8 of 8 elements changed
 $ ls
 add
 add.py
+cu
 half
 lies
 many
 micro_add.tile.c
 out
+sums.py
 x.npy

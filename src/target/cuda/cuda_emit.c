@@ -489,6 +489,14 @@ static const Op *find_tasks(const Kernel *k) {
     return op;
 }
 
+/* A kernel may be called `printf`, `exp` or `static`; with this ending it is no name of a library or of the language. */
+static const char *entry_name(CPrinter *p, const char *name) {
+    static const char ending[] = "_kernel";
+    size_t length = strlen(name), end = sizeof ending - 1;
+    bool ends = length > end && strcmp(name + length - end, ending) == 0;
+    return cs_fresh(p, ends ? name : arena_printf(p->arena, "%.32s%s", name, ending));
+}
+
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     Arena *arena = k->module->arena;
     Emit e = {.cx = cx,
@@ -506,7 +514,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e.plan->execution = tasks ? "roles" : "flat";
     e.plan->threads = 32 * layout_warps(cx, k);
     e.plan->persist = e.persist;
-    cs_fresh(&e.p, k->name);
+    e.plan->name = entry_name(&e.p, k->name);
     shared_plan(&e);
     if (tasks) {
         ring_plan(&e, e.shared_bytes);
@@ -531,7 +539,6 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
         return NULL;
     }
     e.plan->shared_bytes = e.shared_bytes;
-    e.plan->name = k->name;
     Place place = {0};
     source_find(k->module->sources, k->range.begin, &place);
     text_add(&head, "// %s%s%s: %s, %d threads, %lld bytes of shared memory\n", k->name,
@@ -540,8 +547,8 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     text_add(&head, "#include \"tilewright.cuh\"\n\n%s%s", e.forms_text.at ? e.forms_text.at : "",
              e.forms_text.length ? "\n" : "");
     text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n",
-             e.plan->threads, tasks ? ", 1" : "", k->name, params.at);
-    text_add(&head, "%s%s}\nTW_KERNEL(%s)\n", top.at ? top.at : "", e.p.out.at, k->name);
+             e.plan->threads, tasks ? ", 1" : "", e.plan->name, params.at);
+    text_add(&head, "%s%s}\nTW_KERNEL(%s)\n", top.at ? top.at : "", e.p.out.at, e.plan->name);
     e.plan->text = head.at;
     pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory",
               e.plan->execution, e.plan->threads, (long long)e.shared_bytes);
