@@ -381,7 +381,7 @@ TW_API const char *tw_kernel_artifact_text(const tw_kernel *kernel, size_t i, si
 
 typedef struct tw_pass_info {
     size_t struct_size;
-    const char *name; /* "source" is the door's result; "emit" and "build" are the target's steps */
+    const char *name; /* "parse"; "source" is the door's result; "emit" and "build" are the target's steps */
     double seconds;
     int32_t changed;
     const char *ir; /* with keep_ir, where a pass changed something; else NULL */

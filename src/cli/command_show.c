@@ -86,13 +86,14 @@ int command_ir(const Options *o) {
     const char *last = "";
     bool found = false;
     for (size_t i = 0; !status && tw_kernel_pass_at(s.kernel, i, &info) == TW_OK; i++) {
-        bool named = o->print_after && strcmp(o->print_after, info.name) == 0;
-        found |= named;
+        bool first = !*last;
         if (info.ir) last = info.ir;
+        bool named = o->print_after && *last && strcmp(o->print_after, info.name) == 0;
+        found |= named;
         if (named)
             printf("// after %s\n%s", info.name, last);
         else if (o->print_after_all && info.ir)
-            printf("%s// after %s\n%s", i ? "\n" : "", info.name, info.ir);
+            printf("%s// after %s\n%s", first ? "" : "\n", info.name, info.ir);
     }
     if (!status && o->print_after && !found)
         status = fail("`%s` is not a pass that ran", o->print_after);

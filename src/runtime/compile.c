@@ -17,6 +17,12 @@
 
 /* --- modules --- */
 
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 void module_drop(tw_module *m) {
     if (--m->references > 0) return;
     tw_context *cx = m->context;
@@ -89,7 +95,9 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
         defines[i].value = define_value(arena_string(&m->arena, pair->value, strlen(pair->value)));
     }
     unit->defines = defines;
+    double start = seconds();
     bool ok = unit->door->open(unit);
+    m->parse_seconds = seconds() - start;
     tw_status status = context_diagnose(cx, &m->diag, TW_ERROR_SOURCE);
     if (!ok && status == TW_OK)
         ice(&cx->trap, "door %s failed without a message", unit->door->name);
@@ -159,12 +167,6 @@ static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
 
 void kernel_add_artifact(tw_kernel *k, const char *name, const char *text) {
     *VEC_PUSH(&k->artifacts, &k->arena) = (Artifact){name, text, strlen(text)};
-}
-
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static void add_step(tw_kernel *k, const char *name, double spent, const char *ir, bool changed) {
@@ -299,6 +301,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
         return status;
     }
     const char *text = request->keep_ir ? ir_print(k->ir, &k->arena) : NULL;
+    add_step(k, "parse", k->origin->parse_seconds, NULL, false);
     add_step(k, "source", seconds() - start, text, true);
     if (!k->sanitize) status = run_passes(k, request, text);
     if (status != TW_OK) return status;

@@ -48,6 +48,7 @@ struct tw_module {
     Diag diag;
     FrontUnit unit;
     char *folder; /* of the file, for imports */
+    double parse_seconds;
 };
 
 struct tw_buffer {

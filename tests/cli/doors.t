@@ -171,6 +171,7 @@ kernel @matmul(%A, %B, %C: *f16) <warps=4> {
   tstore %2, [%3, %4], %6
 }
 $ tilewright run $(cat gemm) --time-passes
+parse ... ms
 source ... ms
 fold ... ms
 ...
