@@ -523,6 +523,8 @@ static Expr at_expr(Tc *tc, const CNode *node) {
         if (!tc_number(tc, node->kids[i], &e.coords[i - 1])) return failure(node->range);
         if (elem_is_float(e.coords[i - 1].type->elem))
             return TC_FAIL(tc, TC_INTEGERS_ONLY, node->kids[i]->range, "at");
+        if (e.coords[i - 1].type->elem == EL_I1) /* a truth value is an int in C */
+            e.coords[i - 1] = tc_convert(tc, e.coords[i - 1], tc_scalar_type(EL_I32), node->kids[i]->range);
     }
     return e;
 }

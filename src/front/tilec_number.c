@@ -192,6 +192,7 @@ Scalar tc_binary(Tc *tc, CTok op, Scalar a, Scalar b, Range range) {
     const TcType *type = tc_scalar_type(elem),
                  *result = is_comparison(op) ? tc_scalar_type(EL_I1) : type;
     bool bits = shifts || op == CT_AMP || op == CT_PIPE || op == CT_CARET || op == CT_PERCENT;
+    bits = bits || a.lanes || b.lanes; /* numbers of threads are integers */
     if (bits && (elem_is_float(elem) || elem_is_float(b.type->elem))) {
         TC_ERROR(tc, TC_INTEGERS_ONLY, range, c_token_text(op));
         return tc_int(tc, 0);

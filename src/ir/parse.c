@@ -458,6 +458,12 @@ static bool parse_arguments(Parser *p, Region *region, const Type *type) {
     return true;
 }
 
+/* An operand that may not be `none`: its type becomes that of a region's argument. */
+static bool add_value(Parser *p, OpText *t) {
+    if (is_name(p, "none")) return error_at(p, p->token.range, "a value is expected here, not `none`");
+    return add_operand(p, t);
+}
+
 /* "(" VALUE "=" operand {"," ..} ")"; the values become arguments of the region */
 static bool parse_carried(Parser *p, OpText *t, Region *region) {
     if (!accept(p, '(')) return true;
@@ -466,7 +472,7 @@ static bool parse_carried(Parser *p, OpText *t, Region *region) {
         if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "`%%name = initial` is expected here");
         *VEC_PUSH(&names, p->m->arena) = p->token;
         advance(p);
-        if (!expect(p, '=') || !add_operand(p, t)) return false;
+        if (!expect(p, '=') || !add_value(p, t)) return false;
     } while (accept(p, ','));
     if (!expect(p, ')') || !resolve_literals(p, t)) return false;
     int first = t->count - (int)names.count;
@@ -505,8 +511,8 @@ static bool parse_structured(Parser *p, OpText *t) {
         Token name = p->token;
         if (name.kind != T_VALUE) return error_at(p, name.range, "`%%name = lo, hi, step` is expected here");
         advance(p);
-        if (!expect(p, '=') || !add_operand(p, t) || !expect(p, ',') || !add_operand(p, t) || !expect(p, ',') ||
-            !add_operand(p, t) || !resolve_literals(p, t))
+        if (!expect(p, '=') || !add_value(p, t) || !expect(p, ',') || !add_value(p, t) || !expect(p, ',') ||
+            !add_value(p, t) || !resolve_literals(p, t))
             return false;
         define(p, name.at, name.length, ir_argument(p->k, region, ir_type(p->k, op->operands[0]), NULL));
         return parse_carried(p, t, region) && parse_region(p, region, false);

@@ -1,4 +1,4 @@
-/* test_fuzz.c: broken texts through every door and all passes. Nothing may crash, hang, or end in an internal fault.
+/* test_fuzz.c: broken texts through every door, all passes and all emitters. Nothing may crash, hang, or end in an internal fault.
  *
  *     test_fuzz                             replays the corpus, then mutates each text a few hundred times (fixed seed)
  *     test_fuzz --seconds 600 [--seed S]    goes on: `make fuzz`
@@ -8,6 +8,9 @@
 #include "check.h"
 #include "front/front.h"
 #include "pass/pass.h"
+#include "target/cpu/cpu_target.h"
+#include "target/cuda/cuda.h"
+#include "target/tenstorrent/tt.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -33,6 +36,13 @@ static FrontValue random_argument(const FrontParam *param) {
     }
     if (param->optional && next_random(2)) v.kind = FRONT_ABSENT;
     return v;
+}
+
+static void emit(PassContext *cx, Kernel *k, Arena *arena, const char *machine) {
+    CpuCode code;
+    if (strcmp(machine, "cpu") == 0) cpu_emit(k, arena, &code);
+    if (strncmp(machine, "cuda", 4) == 0) cuda_emit(cx, k);
+    if (strcmp(machine, "tenstorrent") == 0) tt_emit(cx, k, &tt_options_default);
 }
 
 /* True unless there was an internal fault. */
@@ -61,11 +71,13 @@ static bool survives(const char *name, const char *text, size_t size) {
                 Module *m = ir_module_new(&arena, &diag, &sources);
                 FrontRequest request = {kernel, args, m};
                 Kernel *k = unit.door->lower(&unit, &request);
-                PassContext cx = {m, machine_find(machines[next_random(4)]), pass_options_default, &scratch, {0}};
+                uint32_t machine = next_random(4);
+                PassContext cx = {m, machine_find(machines[machine]), pass_options_default, &scratch, {0}};
                 cx.options.num_stages = (int)next_random(6) - 1;
                 cx.options.roles = (int)next_random(3) - 1;
+                cx.options.persist = (int)next_random(3) - 1;
                 PipelineRequest run = {.verify_each = true};
-                if (k && diag.errors == 0) pipeline_run(&cx, k, &run);
+                if (k && diag.errors == 0 && pipeline_run(&cx, k, &run)) emit(&cx, k, &arena, machines[machine]);
                 for (size_t d = 0; d < diag.messages.count; d++)
                     if (diag.messages.at[d].id == DIAG_IR_INVALID && strcmp(unit.door->name, "irtext") != 0) good = false;
             }
@@ -114,7 +126,67 @@ static size_t word_length(const char *text, size_t size, size_t at) {
     return n ? n : 1;
 }
 
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* The name or number at or behind a random place; 0: none. */
+static size_t find_token(const char *text, size_t size, size_t *at) {
+    size_t from = next_random((uint32_t)size), n = 0;
+    while (from < size && !is_letter(text[from]) && !is_digit(text[from])) from++;
+    while (from > 0 && (is_letter(text[from - 1]) || is_digit(text[from - 1]))) from--;
+    while (from + n < size && n < 40 && (is_letter(text[from + n]) || is_digit(text[from + n]))) n++;
+    *at = from;
+    return n;
+}
+
+static size_t replace(char *text, size_t size, size_t room, size_t at, size_t n, const char *by, size_t m) {
+    if (size - n + m >= room) return size;
+    memmove(text + at + m, text + at + n, size - at - n);
+    memcpy(text + at, by, m);
+    return size - n + m;
+}
+
+/* Changes that keep most texts well-formed, so that they come further than the parser: a name becomes another one of the
+ * text, a number another number, an operator another operator, a line is repeated. */
+static size_t mutate_gently(char *text, size_t size, size_t room) {
+    static const char *const numbers[] = {"0", "1", "2", "3", "5", "7", "16", "17", "31", "32", "33", "64", "100", "128", "1024", "-1", "0.5"};
+    static const char operators[] = "+-*/%<>&|";
+    size_t at, from, n = find_token(text, size, &at), m;
+    char word[40];
+    switch (next_random(4)) {
+    case 0:
+        m = find_token(text, size, &from);
+        if (!n || !m) break;
+        memcpy(word, text + from, m);
+        return replace(text, size, room, at, n, word, m);
+    case 1:
+        for (int tries = 0; tries < 20 && !(n && is_digit(text[at])); tries++) n = find_token(text, size, &at);
+        if (!n || !is_digit(text[at])) break;
+        const char *number = numbers[next_random(sizeof numbers / sizeof *numbers)];
+        return replace(text, size, room, at, n, number, strlen(number));
+    case 2:
+        for (at = next_random((uint32_t)size); at < size && !strchr(operators, text[at]); at++) {}
+        if (at < size) text[at] = operators[next_random(sizeof operators - 1)];
+        break;
+    default: {
+        size_t to = from = next_random((uint32_t)size);
+        while (from && text[from - 1] != '\n') from--;
+        while (to < size && text[to] != '\n') to++;
+        if (to == size || size + to - from + 1 >= room) break;
+        m = to - from + 1;
+        memmove(text + to + 1 + m, text + to + 1, size - to - 1);
+        memcpy(text + to + 1, text + from, m);
+        return size + m;
+    }
+    }
+    return size;
+}
+
 static size_t mutate(char *text, size_t size, size_t room) {
+    if (next_random(2)) {
+        for (int rounds = 1 + (int)next_random(4); rounds > 0 && size > 0; rounds--) size = mutate_gently(text, size, room);
+        return size;
+    }
     static const char *const pieces[] = {"(", ")", "[", "]", "{", "}", ":", ",", "=", "-1", "0", "99999999999999999999", "None",
                                          "\n", "    ", "\t", "\"", "'''", "#", "//", "/*", "0.5", "%x", "[:, None]", "**", "@", "\x80", "f32[0]",
                                          "while", "for", "return", "tl.load", "T.copy", "<", ">", "1e999", "\\", "lambda", ": f32[4,4]"};
@@ -158,14 +230,21 @@ static size_t mutate(char *text, size_t size, size_t room) {
     return size;
 }
 
+static bool keeps; /* each text, before it is tried: one that crashes us is still there afterwards */
+
+static void keep_text(const char *text, size_t size) {
+    FILE *out = fopen("build/fuzz-failure", "wb");
+    if (out) fwrite(text, 1, size, out), fclose(out);
+}
+
 static bool try_text(const Sample *s, const char *text, size_t size, uint64_t seed) {
+    if (keeps) keep_text(text, size);
     alarm(30); /* a hang ends in SIGALRM */
     bool good = survives(s->name, text, size);
     alarm(0);
     if (good) return true;
     fprintf(stderr, "%s, seed %llu; the text is in build/fuzz-failure\n", s->name, (unsigned long long)seed);
-    FILE *out = fopen("build/fuzz-failure", "wb");
-    if (out) fwrite(text, 1, size, out), fclose(out);
+    keep_text(text, size);
     return false;
 }
 
@@ -183,6 +262,7 @@ int main(int argc, char **argv) {
     static char text[1 << 17];
     time_t end = time(NULL) + (time_t)seconds;
     int rounds = seconds > 0 ? 1 << 30 : 60;
+    keeps = seconds > 0;
     for (int i = 0; i < sample_count; i++) {
         state = seed * 0x9E3779B97F4A7C15u + 1;
         CHECK(try_text(&samples[i], samples[i].text, samples[i].size, 0));
