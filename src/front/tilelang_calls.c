@@ -35,10 +35,19 @@ static const Type *region_type(Lang *l, const Val *r, Elem elem, int rank) {
     return ty_tile(l->module, elem, rank, r->shape + skip);
 }
 
+/* Of a tile; as far as it can be told here. What lies outside of a tensor is masked, what lies outside of a tile is not. */
+static bool lies_inside(Lang *l, const Val *r, int d) {
+    int64_t extent = ir_type(l->kernel, r->ref)->extent[d], start = 0;
+    if (ref_is_literal(r->offset[d])) start = ir_literal(l->kernel, r->offset[d])->i;
+    return start >= 0 && start <= extent && r->shape[d] <= extent - start;
+}
+
 static bool check_tile(Lang *l, const Val *r, Range range) {
     int64_t elements = 1;
     for (int d = 0; d < r->count; d++) {
         if (r->shape[d] < 1) return lang_error(l, DIAG_TL_SHAPES, range, "copy", val_text(l, r), "it", "a box has at least one element");
+        if (r->kind == VAL_REGION && !r->is_tensor && !lies_inside(l, r, d))
+            return lang_error(l, DIAG_TL_SHAPES, range, "copy", val_text(l, r), ty_text(ir_type(l->kernel, r->ref), l->arena), "a box of a tile lies inside it");
         elements *= r->shape[d];
         if (elements > MAX_TILE_ELEMENTS) return lang_error(l, DIAG_TL_TYPES, range, "a tile has at most 2^20 elements; use smaller blocks");
     }

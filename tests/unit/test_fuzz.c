@@ -268,7 +268,7 @@ int main(int argc, char **argv) {
         CHECK(try_text(&samples[i], samples[i].text, samples[i].size, 0));
     }
     for (int round = 0; round < rounds && (seconds == 0 || time(NULL) < end) && !check_failures; round++)
-        for (int i = 0; i < sample_count; i++, seed++) {
+        for (int i = 0; i < sample_count && !check_failures; i++, seed++) {
             state = seed * 0x9E3779B97F4A7C15u + 1;
             memcpy(text, samples[i].text, samples[i].size);
             size_t size = mutate(text, samples[i].size, sizeof text - 64);
