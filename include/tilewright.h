@@ -95,7 +95,10 @@ TW_API const char *tw_status_text(tw_status status);
     X(TW_F32, 12, "f32", 4)       \
     X(TW_F64, 13, "f64", 8)       \
     X(TW_F8E4M3, 14, "f8e4m3", 1) \
-    X(TW_F8E5M2, 15, "f8e5m2", 1)
+    X(TW_F8E5M2, 15, "f8e5m2", 1) \
+    X(TW_F8E4B8, 16, "f8e4b8", 1) \
+    X(TW_F8E5B16, 17, "f8e5b16", 1) \
+    X(TW_F8E4B15, 18, "f8e4b15", 1)
 
 typedef enum tw_dtype {
     TW_DTYPE_ANY = 0, /* not known yet: the argument decides */

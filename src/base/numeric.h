@@ -1,8 +1,9 @@
 /* numeric.h: the small float formats, converted exactly.
  *
  * f16 and bf16 overflow to infinity; the 8-bit formats saturate to their largest finite number
- * (infinities too). NaN stays NaN. Rounding is to nearest even, or toward zero where asked for, and
- * always happens once: from a double directly, never by way of a float.
+ * (infinities too). NaN stays NaN, but f8e4b15 has none: there it is the largest number. Rounding
+ * is to nearest even, or toward zero where asked for, and always happens once: from a double
+ * directly, never by way of a float.
  *
  *     f16_from_f32(65520.0f) == 0x7C00          infinity
  *     float_narrow(&format_f8e4m3, 1e6, false) == 0x7E          448
@@ -16,13 +17,15 @@
 #include <string.h>
 
 typedef struct FloatFormat {
-    int exponent_bits, mantissa_bits;
+    int exponent_bits, mantissa_bits, bias;
     uint32_t largest;  /* bits of the largest finite number */
-    uint32_t nan;      /* bits of a quiet NaN */
+    uint32_t nan;      /* bits of a quiet NaN; of a format without NaN: the largest number */
     bool has_infinity; /* all-ones exponent with mantissa 0 */
     bool saturates;    /* overflow and infinity become the largest number */
+    bool one_zero;     /* no -0: its bits are the format's only NaN */
 } FloatFormat;
-extern const FloatFormat format_f16, format_bf16, format_f32, format_f8e4m3, format_f8e5m2;
+extern const FloatFormat format_f16, format_bf16, format_f32, format_f8e4m3, format_f8e5m2,
+    format_f8e4b8, format_f8e5b16, format_f8e4b15;
 
 /* The bits of the format nearest to x; toward_zero: the nearest not larger in magnitude. */
 uint32_t float_narrow(const FloatFormat *format, double x, bool toward_zero);
@@ -90,16 +93,17 @@ static inline uint16_t bf16_from_f64(double x) {
 static inline float f32_from_f64_rz(double x) {
     return f32_from_bits(float_narrow(&format_f32, x, true));
 }
-static inline uint8_t f8e4m3_from_f64(double x) {
-    return (uint8_t)float_narrow(&format_f8e4m3, x, false);
-}
-static inline uint8_t f8e5m2_from_f64(double x) {
-    return (uint8_t)float_narrow(&format_f8e5m2, x, false);
-}
-static inline float f8e4m3_to_f32(uint8_t h) {
-    return (float)float_widen(&format_f8e4m3, h);
-}
-static inline float f8e5m2_to_f32(uint8_t h) {
-    return (float)float_widen(&format_f8e5m2, h);
-}
+#define F8_CONVERSIONS(name)                                    \
+    static inline uint8_t name##_from_f64(double x) {           \
+        return (uint8_t)float_narrow(&format_##name, x, false); \
+    }                                                           \
+    static inline float name##_to_f32(uint8_t h) {              \
+        return (float)float_widen(&format_##name, h);           \
+    }
+F8_CONVERSIONS(f8e4m3)
+F8_CONVERSIONS(f8e5m2)
+F8_CONVERSIONS(f8e4b8)
+F8_CONVERSIONS(f8e5b16)
+F8_CONVERSIONS(f8e4b15)
+#undef F8_CONVERSIONS
 #endif

@@ -96,7 +96,7 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
     int32_t dtype = tw_dtype_find(name);
     if (!status && dtype == TW_DTYPE_ANY)
         status = bad_spec(a, "the dtype is not known; there are i1, i8..i64, u8..u64, f16, bf16, "
-                             "f32, f64, f8e4m3, f8e5m2");
+                             "f32, f64, f8e4m3, f8e5m2, f8e4b8, f8e5b16, f8e4b15");
     int64_t shape[TW_MAX_RANK];
     int rank = 0;
     for (at += 1 + name_length; !status && (*at == '[' || *at == ',');) {

@@ -136,8 +136,11 @@ static double default_tolerance(const Options *o, int32_t dtype) {
     case TW_F32: return tensix ? 4e-3 : 2e-5;
     case TW_F16: return tensix ? 1.6e-2 : 2e-3;
     case TW_BF16: return 1.6e-2;
-    case TW_F8E4M3: return 0.13;
-    case TW_F8E5M2: return 0.26;
+    case TW_F8E4M3:
+    case TW_F8E4B8:
+    case TW_F8E4B15: return 0.13;
+    case TW_F8E5M2:
+    case TW_F8E5B16: return 0.26;
     default: return 0;
     }
 }

@@ -37,6 +37,8 @@ typedef enum ValKind {
     VAL_FLOAT,
     VAL_STR,
     VAL_TUPLE, /* and list */
+    VAL_BLOCK,      /* a block pointer: items as triton_block.c says */
+    VAL_DESCRIPTOR, /* a tensor descriptor: the same */
     VAL_DTYPE,
     VAL_MODULE, /* text: its dotted path; also a name inside a foreign module */
     VAL_BUILTIN,
@@ -50,7 +52,7 @@ typedef struct Builtin Builtin;
 typedef struct Range3 Range3;
 struct Val {
     ValKind kind;
-    int count;       /* TUPLE */
+    int count;       /* TUPLE, BLOCK, DESCRIPTOR */
     const Val *self; /* BUILTIN: the object it is a method of, or NULL */
     union {
         PyInt i; /* BOOL, INT */
@@ -113,6 +115,10 @@ static inline bool tri_val_failed(Val v) {
 }
 
 /* --- triton_value.c --- */
+/* Is it made of other values (v.items, v.count)? */
+static inline bool tri_val_has_items(Val v) {
+    return v.kind == VAL_TUPLE || v.kind == VAL_BLOCK || v.kind == VAL_DESCRIPTOR;
+}
 static const Val val_none = {.kind = VAL_NONE}, val_error = {.kind = VAL_ERROR};
 Val tri_val_bool(bool value);
 Val tri_val_int(PyInt value);

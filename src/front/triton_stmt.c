@@ -57,23 +57,23 @@ static Locals copy_locals(Lower *l) {
 /* The leaves of a value that live at run time. */
 static void add_leaves(Lower *l, Val v, Refs *refs) {
     if (v.kind == VAL_TENSOR) *VEC_PUSH(refs, l->arena) = v.ref;
-    for (int i = 0; v.kind == VAL_TUPLE && i < v.count; i++) add_leaves(l, v.items[i], refs);
+    for (int i = 0; tri_val_has_items(v) && i < v.count; i++) add_leaves(l, v.items[i], refs);
 }
 
 /* The same value with other leaves, taken in order. */
 static Val with_leaves(Lower *l, Val v, const Ref **next) {
     if (v.kind == VAL_TENSOR) return tri_val_tensor(*(*next)++);
-    if (v.kind != VAL_TUPLE || tri_val_is_const(v)) return v;
+    if (!tri_val_has_items(v) || tri_val_is_const(v)) return v;
     Val *items = ARENA_ARRAY(l->arena, Val, v.count);
     for (int i = 0; i < v.count; i++) items[i] = with_leaves(l, v.items[i], next);
-    return (Val){.kind = VAL_TUPLE, .items = items, .count = v.count};
+    return (Val){.kind = v.kind, .items = items, .count = v.count};
 }
 
 /* Same structure, same constants, and leaves of the same types? */
 static bool same_form(Lower *l, Val a, Val b) {
     if (a.kind == VAL_TENSOR && b.kind == VAL_TENSOR)
         return tri_val_type(l, a) == tri_val_type(l, b);
-    if (a.kind == VAL_TUPLE && b.kind == VAL_TUPLE && a.count == b.count) {
+    if (tri_val_has_items(a) && a.kind == b.kind && a.count == b.count) {
         for (int i = 0; i < a.count; i++)
             if (!same_form(l, a.items[i], b.items[i])) return false;
         return true;

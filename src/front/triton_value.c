@@ -53,7 +53,7 @@ bool tri_val_is_number(Val v) {
 }
 
 bool tri_val_is_const(Val v) {
-    if (v.kind == VAL_TUPLE) {
+    if (tri_val_has_items(v)) {
         for (int i = 0; i < v.count; i++)
             if (!tri_val_is_const(v.items[i])) return false;
         return true;
@@ -73,6 +73,8 @@ bool tri_val_same(Val a, Val b) {
     case VAL_STR:
     case VAL_MODULE: return strcmp(a.text, b.text) == 0;
     case VAL_TUPLE:
+    case VAL_BLOCK:
+    case VAL_DESCRIPTOR:
         if (a.count != b.count) return false;
         for (int i = 0; i < a.count; i++)
             if (!tri_val_same(a.items[i], b.items[i])) return false;
@@ -105,22 +107,25 @@ double tri_val_as_double(Val v) {
 /* --- dtypes --- */
 
 /* DTYPE(name in triton.language, short form in signatures, element) */
-#define DTYPES(DTYPE)                         \
-    DTYPE("int1", "i1", EL_I1)                \
-    DTYPE("int8", "i8", EL_I8)                \
-    DTYPE("int16", "i16", EL_I16)             \
-    DTYPE("int32", "i32", EL_I32)             \
-    DTYPE("int64", "i64", EL_I64)             \
-    DTYPE("uint8", "u8", EL_U8)               \
-    DTYPE("uint16", "u16", EL_U16)            \
-    DTYPE("uint32", "u32", EL_U32)            \
-    DTYPE("uint64", "u64", EL_U64)            \
-    DTYPE("float16", "fp16", EL_F16)          \
-    DTYPE("bfloat16", "bf16", EL_BF16)        \
-    DTYPE("float32", "fp32", EL_F32)          \
-    DTYPE("float64", "fp64", EL_F64)          \
-    DTYPE("float8e4nv", "fp8e4nv", EL_F8E4M3) \
-    DTYPE("float8e5", "fp8e5", EL_F8E5M2)
+#define DTYPES(DTYPE)                            \
+    DTYPE("int1", "i1", EL_I1)                   \
+    DTYPE("int8", "i8", EL_I8)                   \
+    DTYPE("int16", "i16", EL_I16)                \
+    DTYPE("int32", "i32", EL_I32)                \
+    DTYPE("int64", "i64", EL_I64)                \
+    DTYPE("uint8", "u8", EL_U8)                  \
+    DTYPE("uint16", "u16", EL_U16)               \
+    DTYPE("uint32", "u32", EL_U32)               \
+    DTYPE("uint64", "u64", EL_U64)               \
+    DTYPE("float16", "fp16", EL_F16)             \
+    DTYPE("bfloat16", "bf16", EL_BF16)           \
+    DTYPE("float32", "fp32", EL_F32)             \
+    DTYPE("float64", "fp64", EL_F64)             \
+    DTYPE("float8e4nv", "fp8e4nv", EL_F8E4M3)    \
+    DTYPE("float8e5", "fp8e5", EL_F8E5M2)        \
+    DTYPE("float8e4b8", "fp8e4b8", EL_F8E4B8)    \
+    DTYPE("float8e5b16", "fp8e5b16", EL_F8E5B16) \
+    DTYPE("float8e4b15", "fp8e4b15", EL_F8E4B15)
 
 static const struct {
     const char *name, *brief;
@@ -202,6 +207,8 @@ static void add_val(Lower *l, Text *out, Val v) {
         }
         text_add(out, v.count == 1 ? ",)" : ")");
         break;
+    case VAL_BLOCK: text_add(out, "a block pointer"); break;
+    case VAL_DESCRIPTOR: text_add(out, "a tensor descriptor"); break;
     case VAL_DTYPE: text_add(out, "%s", tri_type_text(l, v.dtype)); break;
     case VAL_MODULE: text_add(out, "%s", v.text); break;
     case VAL_BUILTIN: text_add(out, "%s", v.builtin->name); break;

@@ -73,7 +73,7 @@ Ref ir_end_results(Builder *b, Op *op, int count, const Type *const *types) {
 }
 
 Ref ir_end(Builder *b, Op *op, const Type *given) {
-    const Type **types = ARENA_ARRAY(b->module->arena, const Type *, op->operand_count + 2);
+    const Type **types = ARENA_ARRAY(b->module->arena, const Type *, op->operand_count + MAX_MAP_RESULTS);
     int count = 0;
     const char *why = "";
     if (!ir_infer(b->kernel, op, given, types, &count, &why))

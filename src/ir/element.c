@@ -12,6 +12,12 @@
     X(I64, int64_t)     \
     X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t)
 
+#define FOR_F8(X)     \
+    X(F8E4M3, f8e4m3) \
+    X(F8E5M2, f8e5m2) \
+    X(F8E4B8, f8e4b8) \
+    X(F8E5B16, f8e5b16) X(F8E4B15, f8e4b15)
+
 void elem_read_i64(Elem elem, const void *from, int64_t n, int64_t *to) {
     switch (elem) {
     case EL_I1: LOOP(to[i] = ((const uint8_t *)from)[i] != 0);
@@ -50,8 +56,10 @@ const FloatFormat *elem_format(Elem elem) {
     case EL_F16: return &format_f16;
     case EL_BF16: return &format_bf16;
     case EL_F32: return &format_f32;
-    case EL_F8E4M3: return &format_f8e4m3;
-    case EL_F8E5M2: return &format_f8e5m2;
+#define CASE(id, name) \
+    case EL_##id: return &format_##name;
+        FOR_F8(CASE)
+#undef CASE
     default: return NULL;
     }
 }
@@ -61,8 +69,10 @@ void elem_read_f32(Elem elem, const void *from, int64_t n, float *to) {
     case EL_F32: memcpy(to, from, (size_t)n * sizeof *to); return;
     case EL_F16: LOOP(to[i] = f16_to_f32(((const uint16_t *)from)[i]));
     case EL_BF16: LOOP(to[i] = bf16_to_f32(((const uint16_t *)from)[i]));
-    case EL_F8E4M3: LOOP(to[i] = f8e4m3_to_f32(((const uint8_t *)from)[i]));
-    case EL_F8E5M2: LOOP(to[i] = f8e5m2_to_f32(((const uint8_t *)from)[i]));
+#define CASE(id, name) \
+    case EL_##id: LOOP(to[i] = name##_to_f32(((const uint8_t *)from)[i]));
+        FOR_F8(CASE)
+#undef CASE
     default: return;
     }
 }
@@ -73,8 +83,10 @@ void elem_write_f32(Elem elem, void *to, int64_t n, const float *from) {
     case EL_F32: memcpy(to, from, (size_t)n * sizeof *from); return;
     case EL_F16: LOOP(((uint16_t *)to)[i] = f16_from_f32(from[i]));
     case EL_BF16: LOOP(((uint16_t *)to)[i] = bf16_from_f32(from[i]));
-    case EL_F8E4M3: LOOP(((uint8_t *)to)[i] = f8e4m3_from_f64(from[i]));
-    case EL_F8E5M2: LOOP(((uint8_t *)to)[i] = f8e5m2_from_f64(from[i]));
+#define CASE(id, name) \
+    case EL_##id: LOOP(((uint8_t *)to)[i] = name##_from_f64(from[i]));
+        FOR_F8(CASE)
+#undef CASE
     default: return;
     }
 }
@@ -85,8 +97,10 @@ void elem_read_f64(Elem elem, const void *from, int64_t n, double *to) {
     case EL_F32: LOOP(to[i] = ((const float *)from)[i]);
     case EL_F16: LOOP(to[i] = f16_to_f32(((const uint16_t *)from)[i]));
     case EL_BF16: LOOP(to[i] = bf16_to_f32(((const uint16_t *)from)[i]));
-    case EL_F8E4M3: LOOP(to[i] = f8e4m3_to_f32(((const uint8_t *)from)[i]));
-    case EL_F8E5M2: LOOP(to[i] = f8e5m2_to_f32(((const uint8_t *)from)[i]));
+#define CASE(id, name) \
+    case EL_##id: LOOP(to[i] = name##_to_f32(((const uint8_t *)from)[i]));
+        FOR_F8(CASE)
+#undef CASE
     default: return;
     }
 }
@@ -97,8 +111,10 @@ void elem_write_f64(Elem elem, void *to, int64_t n, const double *from) {
     case EL_F32: LOOP(((float *)to)[i] = (float)from[i]);
     case EL_F16: LOOP(((uint16_t *)to)[i] = f16_from_f64(from[i]));
     case EL_BF16: LOOP(((uint16_t *)to)[i] = bf16_from_f64(from[i]));
-    case EL_F8E4M3: LOOP(((uint8_t *)to)[i] = f8e4m3_from_f64(from[i]));
-    case EL_F8E5M2: LOOP(((uint8_t *)to)[i] = f8e5m2_from_f64(from[i]));
+#define CASE(id, name) \
+    case EL_##id: LOOP(((uint8_t *)to)[i] = name##_from_f64(from[i]));
+        FOR_F8(CASE)
+#undef CASE
     default: return;
     }
 }
@@ -122,8 +138,10 @@ float elem_round_f32(Elem elem, float x) {
     switch (elem) {
     case EL_F16: return f16_to_f32(f16_from_f32(x));
     case EL_BF16: return bf16_to_f32(bf16_from_f32(x));
-    case EL_F8E4M3: return f8e4m3_to_f32(f8e4m3_from_f64(x));
-    case EL_F8E5M2: return f8e5m2_to_f32(f8e5m2_from_f64(x));
+#define CASE(id, name) \
+    case EL_##id: return name##_to_f32(name##_from_f64(x));
+        FOR_F8(CASE)
+#undef CASE
     default: return x;
     }
 }

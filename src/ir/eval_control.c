@@ -77,6 +77,35 @@ void eval_for(Process *p, Step *s) {
         ev_assign(p, op->results[i], cell_retain(p->cells[args[i + 1]]));
 }
 
+/* The region on element i of every operand, for all i. */
+void eval_map(Process *p, Step *s) {
+    const Op *op = s->op;
+    Block *block = &s->blocks[0];
+    Operand x[MAX_MAP_OPERANDS];
+    Cell *out[MAX_MAP_RESULTS];
+    int results = op->result_count;
+    if (op->operand_count > MAX_MAP_OPERANDS) ev_refuse(p, s, "a map of more than 64 tiles");
+    for (int k = 0; k < op->operand_count; k++) {
+        x[k] = ev_operand(p, s, k);
+        if (x[k].cell->shadow) sanitize_use(p, s, &x[k]);
+    }
+    for (int k = 0; k < results; k++) out[k] = ev_define(p, s, k);
+    int64_t n = ty_elements(x[0].type);
+    for (int64_t i = 0; i < n; i++) {
+        for (int k = 0; k < op->operand_count; k++) {
+            size_t bytes = (size_t)elem_info[x[k].elem].bytes;
+            memcpy(ev_define_ref(p, block->region->args[k])->data,
+                   (char *)x[k].data + (size_t)i * bytes, bytes);
+        }
+        ev_run(p, block);
+        for (int k = 0; k < results; k++) {
+            Operand y = ev_operand_of(p, block->end, block->end->op->operands[k]);
+            size_t bytes = (size_t)elem_info[y.elem].bytes;
+            memcpy((char *)out[k]->data + (size_t)i * bytes, y.data, bytes);
+        }
+    }
+}
+
 void eval_while(Process *p, Step *s) {
     const Op *op = s->op;
     Block *test = &s->blocks[0], *body = &s->blocks[1];

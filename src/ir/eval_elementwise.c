@@ -358,6 +358,14 @@ static void fma_f64(const Work *w) {
     for (int i = 0; i < w->n; i++) w->to->d[i] = fma(x[i], y[i], z[i]);
 }
 
+static double lgamma_sign(double x) {
+    int sign; /* lgamma itself would write a global */
+    return lgamma_r(x, &sign);
+}
+static double scale(double x, double y) {
+    return isnan(y) ? y : ldexp(x, y > 5000 ? 5000 : y < -5000 ? -5000 : (int)y);
+}
+
 static double math_function(Word fn, double x, double y) {
     switch (fn) {
     case MATH_TAN: return tan(x);
@@ -376,13 +384,27 @@ static double math_function(Word fn, double x, double y) {
     case MATH_HYPOT: return hypot(x, y);
     case MATH_COPYSIGN: return copysign(x, y);
     case MATH_ERFC: return erfc(x);
+    case MATH_ASINH: return asinh(x);
+    case MATH_ACOSH: return acosh(x);
+    case MATH_ATANH: return atanh(x);
+    case MATH_EXP10: return pow(10, x);
+    case MATH_LGAMMA: return lgamma_sign(x);
+    case MATH_TGAMMA: return tgamma(x);
+    case MATH_FDIM: return fdim(x, y);
+    case MATH_REMAINDER: return remainder(x, y);
+    case MATH_NEXTAFTER: return nextafter(x, y);
+    case MATH_LOGB: return logb(x);
+    case MATH_LDEXP: return scale(x, y);
     default: return NAN;
     }
 }
 static void math_f32(const Work *w) {
     const float *x = w->x, *y = w->y ? w->y : w->x;
     Word fn = op_word(w->op, AT_FN, WORD_NONE);
-    for (int i = 0; i < w->n; i++) w->to->f[i] = (float)math_function(fn, x[i], y[i]);
+    for (int i = 0; i < w->n; i++)
+        w->to->f[i] = fn == MATH_NEXTAFTER ? nextafterf(x[i], y[i])
+                      : fn == MATH_FDIM    ? fdimf(x[i], y[i]) /* rounds once */
+                                           : (float)math_function(fn, x[i], y[i]);
 }
 static void math_f64(const Work *w) {
     const double *x = w->x, *y = w->y ? w->y : w->x;

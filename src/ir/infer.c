@@ -144,6 +144,13 @@ static bool drop_axis(Infer *in, const Type *t, Elem elem) {
     return give(in, ty_tile(in->k->module, elem, t->rank - 1, extent));
 }
 
+static bool same_shape(const Type *a, const Type *b) {
+    if (a->rank != b->rank) return false;
+    for (int d = 0; d < a->rank; d++)
+        if (a->extent[d] != b->extent[d]) return false;
+    return true;
+}
+
 static bool infer_expand(Infer *in, const Type *t) {
     int axis = 0;
     if (t->rank == MAX_RANK) return fail(in, "rank %d is the largest", MAX_RANK);
@@ -212,6 +219,24 @@ static bool infer_reduce(Infer *in) {
     return true;
 }
 
+/* Tiles of one shape in, as many tiles out as the region yields. */
+static bool infer_map(Infer *in) {
+    const Type *first = in->op->operand_count ? operand_type(in, 0) : NULL;
+    if (!first) return fail(in, "at least one operand is needed");
+    for (int i = 1; i < in->op->operand_count; i++)
+        if (!same_shape(first, operand_type(in, i)))
+            return fail(in, "%s and %s have different shapes", show(in, first), show(in, operand_type(in, i)));
+    const Op *end = in->op->region_count == 1 ? in->op->regions[0]->last : NULL;
+    if (!end || end->code != OP_YIELD || end->operand_count > MAX_MAP_RESULTS)
+        return fail(in, "its region must yield at most %d scalars", MAX_MAP_RESULTS);
+    for (int i = 0; i < end->operand_count; i++) {
+        const Type *t = ir_type(in->k, end->operands[i]);
+        if (t->kind != TY_TILE || t->rank || t->pointer) return fail(in, "its region yields %s, no scalar", show(in, t));
+        if (!give(in, ty_tile(in->k->module, t->elem, first->rank, first->extent))) return false;
+    }
+    return true;
+}
+
 static bool infer_dot(Infer *in) {
     const Type *a = operand_type(in, 0), *b = operand_type(in, 1), *c = operand_type(in, 2);
     int r = a->rank;
@@ -243,13 +268,6 @@ static bool infer_field(Infer *in) {
     for (int i = 0; name && i < ring->field_count; i++)
         if (strcmp(ring->fields[i].name, name) == 0) return give(in, ring->fields[i].type);
     return fail(in, "the ring has no field `%s`", name ? name : "");
-}
-
-static bool same_shape(const Type *a, const Type *b) {
-    if (a->rank != b->rank) return false;
-    for (int d = 0; d < a->rank; d++)
-        if (a->extent[d] != b->extent[d]) return false;
-    return true;
 }
 
 /* A box of the given type inside something with these extents (NULL: unbounded), or an element. */
@@ -454,6 +472,7 @@ bool ir_infer(Kernel *k, const Op *op, const Type *given, const Type **results, 
         return give(&in, ty_with_shape(m, x, index->rank, index->extent));
     }
     case RES_REDUCE: return infer_reduce(&in);
+    case RES_MAP: return infer_map(&in);
     case RES_HISTOGRAM: {
         int64_t bins = op_int(op, AT_BINS, 0);
         if (bins < 1 || bins > MAX_TILE_ELEMENTS) return fail(&in, "bins must be in 1 .. 2^20");

@@ -157,7 +157,8 @@ const Type *ir_type(const Kernel *k, Ref r) {
 
 double elem_round(Elem elem, double value) {
     static const FloatFormat *const formats[EL_COUNT] = {
-        [EL_F16] = &format_f16, [EL_BF16] = &format_bf16, [EL_F8E4M3] = &format_f8e4m3, [EL_F8E5M2] = &format_f8e5m2};
+        [EL_F16] = &format_f16, [EL_BF16] = &format_bf16, [EL_F8E4M3] = &format_f8e4m3, [EL_F8E5M2] = &format_f8e5m2,
+        [EL_F8E4B8] = &format_f8e4b8, [EL_F8E5B16] = &format_f8e5b16, [EL_F8E4B15] = &format_f8e4b15};
     if (elem == EL_F32) return (float)value;
     const FloatFormat *format = formats[elem];
     return format ? float_widen(format, float_narrow(format, value, false)) : value;

@@ -40,7 +40,7 @@ static void check_uses(Verifier *v, const Op *op) {
 }
 
 static void check_types(Verifier *v, const Op *op) {
-    const Type **types = ARENA_ARRAY(v->arena, const Type *, op->operand_count + 2);
+    const Type **types = ARENA_ARRAY(v->arena, const Type *, op->operand_count + MAX_MAP_RESULTS);
     int count = 0;
     const char *why = "";
     bool given = op_info[op->code].result == RES_GIVEN;
@@ -91,15 +91,20 @@ static bool need_args(Verifier *v, const Op *op, const Region *region, int count
     return false;
 }
 
+/* An argument of the region stands for one element of a tile. */
+static void check_element_argument(Verifier *v, const Op *op, int i, const Type *tile) {
+    const Type *argument = ir_type(v->k, op->regions[0]->args[i]);
+    if (!ty_is_scalar(argument) || argument->elem != tile->elem)
+        complain(v, op, "argument %d of its region does not match its operand", i + 1);
+}
+
 static void check_combiner(Verifier *v, const Op *op) {
     bool wants = op_word(op, AT_COMBINE, WORD_NONE) == COMBINE_REGION;
     if (!need_regions(v, op, wants, wants) || !wants) return;
     const Region *region = op->regions[0];
     if (!need_args(v, op, region, 2 * op->operand_count)) return;
     for (int i = 0; i < region->arg_count; i++)
-        if (!ty_is_scalar(ir_type(v->k, region->args[i])) ||
-            ir_type(v->k, region->args[i])->elem != ir_type(v->k, op->operands[i % op->operand_count])->elem)
-            complain(v, op, "argument %d of its region does not match its operand", i + 1);
+        check_element_argument(v, op, i, ir_type(v->k, op->operands[i % op->operand_count]));
     check_terminator(v, op, region, OP_YIELD, 0, op->operand_count, region->args);
 }
 
@@ -148,6 +153,10 @@ static void check_structure(Verifier *v, const Op *op) {
     case OP_TASKS: check_tasks(v, op); break;
     case OP_REDUCE:
     case OP_SCAN: check_combiner(v, op); break;
+    case OP_MAP:
+        if (!need_regions(v, op, 1, 1) || !need_args(v, op, op->regions[0], op->operand_count)) return;
+        for (int i = 0; i < op->operand_count; i++) check_element_argument(v, op, i, ir_type(v->k, op->operands[i]));
+        break;
     default: need_regions(v, op, 0, 0);
     }
 }

@@ -89,6 +89,11 @@ int32_t tw_dtype_find(const char *name) {
         {"fp8e4nv", TW_F8E4M3},
         {"float8_e5m2", TW_F8E5M2},
         {"fp8e5", TW_F8E5M2},
+        {"float8_e4m3fnuz", TW_F8E4B8},
+        {"fp8e4b8", TW_F8E4B8},
+        {"float8_e5m2fnuz", TW_F8E5B16},
+        {"fp8e5b16", TW_F8E5B16},
+        {"fp8e4b15", TW_F8E4B15},
     };
     for (size_t i = 0; name && i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, name) == 0) return rows[i].dtype;

@@ -110,10 +110,11 @@ static bool parse_header(const char *text, size_t length, Header *h) {
 static const struct {
     int32_t dtype;
     const char *descr;
-} descrs[] = {{TW_I1, "|b1"},  {TW_I8, "|i1"},     {TW_I16, "<i2"},   {TW_I32, "<i4"},
-              {TW_I64, "<i8"}, {TW_U8, "|u1"},     {TW_U16, "<u2"},   {TW_U32, "<u4"},
-              {TW_U64, "<u8"}, {TW_F16, "<f2"},    {TW_BF16, "<V2"},  {TW_F32, "<f4"},
-              {TW_F64, "<f8"}, {TW_F8E4M3, "|V1"}, {TW_F8E5M2, "|V1"}};
+} descrs[] = {{TW_I1, "|b1"},      {TW_I8, "|i1"},     {TW_I16, "<i2"},    {TW_I32, "<i4"},
+              {TW_I64, "<i8"},     {TW_U8, "|u1"},     {TW_U16, "<u2"},    {TW_U32, "<u4"},
+              {TW_U64, "<u8"},     {TW_F16, "<f2"},    {TW_BF16, "<V2"},   {TW_F32, "<f4"},
+              {TW_F64, "<f8"},     {TW_F8E4M3, "|V1"}, {TW_F8E5M2, "|V1"}, {TW_F8E4B8, "|V1"},
+              {TW_F8E5B16, "|V1"}, {TW_F8E4B15, "|V1"}};
 
 /* The dtype that the file's letters mean, when it has to be read as `wish`; TW_DTYPE_ANY: they do
  * not fit. */

@@ -21,7 +21,7 @@ static const char *const reserved[] = {
     "template", "this",     "throw",     "true",      "try",      "typename", "using",
     "virtual",  "and",      "or",        "xor",       "not",      "i8",       "i16",
     "i32",      "i64",      "u8",        "u16",       "u32",      "u64",      "f16",
-    "bf16",     "f32",      "f64",       "e4m3",      "e5m2",     "NULL",     "main",
+    "bf16",     "f32",      "f64",       "e4m3",      "e5m2",     "e4b8",     "e5b16",     "e4b15",     "NULL",     "main",
     "linux",    "unix",     "protected", "constexpr", "nullptr",  "decltype", "noexcept",
     "alignas",  "alignof",  "assert",    "errno",     "stdin",    "stdout",   "stderr",
     "INFINITY", "NAN",      "EOF",       "typeof",    "typeid",   "compl",    "bitand",
@@ -218,6 +218,9 @@ const char *cs_memory_type(Elem elem) {
     case EL_I1: return "u8";
     case EL_F8E4M3: return "e4m3";
     case EL_F8E5M2: return "e5m2";
+    case EL_F8E4B8: return "e4b8";
+    case EL_F8E5B16: return "e5b16";
+    case EL_F8E4B15: return "e4b15";
     default: return elem_info[elem].text;
     }
 }

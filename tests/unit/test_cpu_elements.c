@@ -118,8 +118,9 @@ static void test_floats(tw_context *cx, Writer *w, const char *t) {
 }
 
 static void test_casts(tw_context *cx, Writer *w, const char *from) {
-    static const char *const to[] = {"i1",  "i8",  "i16",  "i32", "i64", "u8",     "u16",   "u32",
-                                     "u64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"};
+    static const char *const to[] = {"i1",  "i8",     "i16",    "i32",    "i64",     "u8",
+                                     "u16", "u32",    "u64",    "f16",    "bf16",    "f32",
+                                     "f64", "f8e4m3", "f8e5m2", "f8e4b8", "f8e5b16", "f8e4b15"};
     enum { TYPES = sizeof to / sizeof *to };
     char name[40];
     w->length = 0;
@@ -164,7 +165,8 @@ static void test_bits(tw_context *cx, Writer *w) {
 
 int main(void) {
     static const char *const integers[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"};
-    static const char *const floats[] = {"f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"};
+    static const char *const floats[] = {"f16",    "bf16",   "f32",     "f64",    "f8e4m3",
+                                         "f8e5m2", "f8e4b8", "f8e5b16", "f8e4b15"};
     tw_context *cx = NULL;
     Writer w = {0};
     CHECK(tw_context_create(NULL, &cx) == TW_OK);

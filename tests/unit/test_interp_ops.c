@@ -169,11 +169,12 @@ static double pick(bool larger, bool keep, double x, double y) {
 }
 
 static void floats(void) {
-    static const int types[] = {EL_F16, EL_BF16, EL_F32, EL_F64, EL_F8E4M3, EL_F8E5M2};
+    static const int types[] = {EL_F16,    EL_BF16,   EL_F32,     EL_F64,    EL_F8E4M3,
+                                EL_F8E5M2, EL_F8E4B8, EL_F8E5B16, EL_F8E4B15};
     static const char *const ops[] = {"add", "sub", "mul", "div",           "rem",
                                       "mod", "min", "max", "min<nan=keep>", "max<nan=keep>"};
     static char x[FLOAT_EDGES * FLOAT_EDGES * 8], y[sizeof x], out[sizeof x];
-    for (int t = 0; t < 6; t++) {
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         int e = types[t], bytes = elem_info[e].bytes, count = 0;
         for (int i = 0; i < FLOAT_EDGES; i++)
             for (int j = 0; j < FLOAT_EDGES; j++, count++) {

@@ -491,8 +491,30 @@ static void control(void) {
     bench_close(&b);
 }
 
+/* A region an element: branches and loops on scalars, several tiles in and out. */
+static void maps(void) {
+    float x[30], z[60];
+    for (int i = 0; i < 30; i++) x[i] = (float)i - 9;
+    for (int sanitize = 0; sanitize < 2; sanitize++) {
+        run_tile(TILE_KERNEL(30,
+                             "%a = reshape %x : f32[5,6] ; %y = add %a, 1.0\n"
+                             "  %p, %q = map %a, %y (%u: f32, %v: f32) {\n"
+                             "    %neg = cmp<lt> %u, 0.0\n"
+                             "    %s = if %neg { %n = neg %v ; yield %n } { yield %v }\n"
+                             "    %t = for %i = 0, 3, 1 (%w = %u) { %d = add %w, %u ; yield %d }\n"
+                             "    yield %s, %t }\n"
+                             "  %c = cat<axis=0> %p, %q ; %r = reshape %c : f32[60]"),
+                 x, 30, z, 60, sanitize);
+        for (int i = 0; i < 30; i++) {
+            CHECK(z[i] == (x[i] < 0 ? -x[i] - 1 : x[i] + 1));
+            CHECK(z[30 + i] == 4 * x[i]);
+        }
+    }
+}
+
 int main(void) {
     shapes();
+    maps();
     reductions();
     scans_and_sorts();
     dots();

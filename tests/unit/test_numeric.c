@@ -35,6 +35,7 @@ static void midpoints(const FloatFormat *f) {
         CHECK(float_narrow(f, nextafter(middle, INFINITY), false) == bits + 1);
         CHECK(float_narrow(f, nextafter(high, 0), true) == bits);
         CHECK(float_widen(f, float_narrow(f, -middle, true)) == -low);
+        CHECK(!f->one_zero || float_narrow(f, -low, false) != f->nan);
     }
 }
 
@@ -73,6 +74,14 @@ static void edges(void) {
     CHECK(f8e4m3_from_f64(464) == 0x7E && f8e4m3_from_f64(1e9) == 0x7E);
     CHECK(f8e5m2_from_f64(INFINITY) == 0x7B && f8e5m2_from_f64(1e9) == 0x7B);
     CHECK(f8e4m3_from_f64(NAN) == 0x7F && isnan(f8e5m2_to_f32(f8e5m2_from_f64(NAN))));
+    CHECK(f8e4b8_from_f64(1e9) == 0x7F && f8e4b8_to_f32(0x7F) == 240 && f8e4b8_from_f64(-0.0) == 0);
+    CHECK(f8e4b8_from_f64(NAN) == 0x80 && isnan(f8e4b8_to_f32(0x80)) &&
+          f8e4b8_to_f32(1) == 0x1p-10f);
+    CHECK(f8e5b16_to_f32(0x7F) == 57344 && f8e5b16_from_f64(-1e-9) == 0 &&
+          isnan(f8e5b16_to_f32(0x80)));
+    CHECK(f8e4b15_to_f32(0x7F) == 1.875f && f8e4b15_from_f64(NAN) == 0x7F &&
+          f8e4b15_from_f64(-2) == 0xFF);
+    CHECK(f8e4b15_from_f64(-0.0) == 0x80 && f8e4b15_to_f32(1) == 0x1p-17f);
     CHECK(isinf(f8e5m2_to_f32(0x7C)) && f8e4m3_to_f32(0x7E) == 448 && f8e5m2_to_f32(0x7B) == 57344);
     /* by way of a float this one would go up: the float lies on the middle, the double below it */
     double below = 1 + 0x1p-11 - 0x1p-40;
@@ -98,10 +107,16 @@ int main(void) {
     round_trip(&format_bf16, 65536);
     round_trip(&format_f8e4m3, 256);
     round_trip(&format_f8e5m2, 256);
+    round_trip(&format_f8e4b8, 256);
+    round_trip(&format_f8e5b16, 256);
+    round_trip(&format_f8e4b15, 256);
     midpoints(&format_f16);
     midpoints(&format_bf16);
     midpoints(&format_f8e4m3);
     midpoints(&format_f8e5m2);
+    midpoints(&format_f8e4b8);
+    midpoints(&format_f8e5b16);
+    midpoints(&format_f8e4b15);
     fast_paths();
     edges();
     return check_done();

@@ -25,6 +25,9 @@ typedef u16 f16;
 typedef u16 bf16;
 typedef u8 e4m3;
 typedef u8 e5m2;
+typedef u8 e4b8;
+typedef u8 e5b16;
+typedef u8 e4b15;
 
 /* What the launcher hands to every call. */
 typedef struct TwLaunch {
@@ -57,6 +60,9 @@ TW_FN f16 tw_as_f16(u16 x) { return x; }
 TW_FN bf16 tw_as_bf16(u16 x) { return x; }
 TW_FN e4m3 tw_as_e4m3(u8 x) { return x; }
 TW_FN e5m2 tw_as_e5m2(u8 x) { return x; }
+TW_FN e4b8 tw_as_e4b8(u8 x) { return x; }
+TW_FN e5b16 tw_as_e5b16(u8 x) { return x; }
+TW_FN e4b15 tw_as_e4b15(u8 x) { return x; }
 
 /* ---- small floats: up. A small float's exponent and mantissa, put where f32 has them, differ by a power of two. ---- */
 TW_FN f32 tw_f32_f16(f16 h) {
@@ -71,6 +77,20 @@ TW_FN f32 tw_f32_e4m3(e4m3 h) {
     return tw_as_f32((size == 0x07f00000u ? 0x7fc00000u : bits) | sign);
 }
 TW_FN f32 tw_f32_e5m2(e5m2 h) { return tw_f32_f16((u16)(h << 8)); }
+TW_FN f32 tw_f32_e4b8(e4b8 h) {
+    u32 size = (u32)(h & 0x7f) << 20, sign = (u32)(h & 0x80) << 24;
+    u32 bits = tw_as_u32(tw_as_f32(size) * 0x1p119f);
+    return tw_as_f32(h == 0x80 ? 0x7fc00000u : bits | sign);
+}
+TW_FN f32 tw_f32_e5b16(e5b16 h) {
+    u32 size = (u32)(h & 0x7f) << 21, sign = (u32)(h & 0x80) << 24;
+    u32 bits = tw_as_u32(tw_as_f32(size) * 0x1p111f);
+    return tw_as_f32(h == 0x80 ? 0x7fc00000u : bits | sign);
+}
+TW_FN f32 tw_f32_e4b15(e4b15 h) {
+    u32 size = (u32)(h & 0x7f) << 20, sign = (u32)(h & 0x80) << 24;
+    return tw_as_f32(tw_as_u32(tw_as_f32(size) * 0x1p112f) | sign);
+}
 
 /* ---- down, to nearest even ---- */
 /* Below the normal range the addition rounds: the sum's last bit is the format's smallest number. */
@@ -99,6 +119,28 @@ TW_FN e5m2 tw_e5m2_f32(f32 x) {
     u32 large = size > 0x7f800000u ? 0x7eu : 0x7bu;
     return (u8)(sign | (size >= 0x47600000u ? large : size < 0x38800000u ? small : normal));
 }
+/* Formats with one zero: what rounds to -0 is 0, and 0x80 is the NaN. */
+TW_FN u8 tw_one_zero(u32 sign, u32 size, u32 bits) {
+    return (u8)(size > 0x7f800000u ? 0x80u : bits ? sign | bits : 0);
+}
+TW_FN e4b8 tw_e4b8_f32(f32 x) {
+    u32 u = tw_as_u32(x), sign = u >> 24 & 0x80, size = u & 0x7fffffffu;
+    u32 normal = (size - 0x3b800000u + 0x7ffff + (size >> 20 & 1)) >> 20;
+    u32 small = tw_as_u32(tw_as_f32(size) + 0x1p13f) - 0x46000000u;
+    return tw_one_zero(sign, size, size >= 0x43700000u ? 0x7fu : size < 0x3c000000u ? small : normal);
+}
+TW_FN e5b16 tw_e5b16_f32(f32 x) {
+    u32 u = tw_as_u32(x), sign = u >> 24 & 0x80, size = u & 0x7fffffffu;
+    u32 normal = (size - 0x37800000u + 0xfffff + (size >> 21 & 1)) >> 21;
+    u32 small = tw_as_u32(tw_as_f32(size) + 0x1p6f) - 0x42800000u;
+    return tw_one_zero(sign, size, size >= 0x47600000u ? 0x7fu : size < 0x38000000u ? small : normal);
+}
+TW_FN e4b15 tw_e4b15_f32(f32 x) { /* no NaN: it is the largest number */
+    u32 u = tw_as_u32(x), sign = u >> 24 & 0x80, size = u & 0x7fffffffu;
+    u32 normal = (size - 0x38000000u + 0x7ffff + (size >> 20 & 1)) >> 20;
+    u32 small = tw_as_u32(tw_as_f32(size) + 0x1p6f) - 0x42800000u;
+    return (u8)(sign | (size >= 0x3ff00000u ? 0x7fu : size < 0x38800000u ? small : normal));
+}
 /* Of a number that is one of the type, infinities included. */
 TW_FN e5m2 tw_e5m2_exact_f32(f32 x) {
     u32 u = tw_as_u32(x);
@@ -118,6 +160,9 @@ TW_FN f16 tw_f16_f64(f64 x) { return tw_f16_f32(tw_odd_f64(x)); }
 TW_FN bf16 tw_bf16_f64(f64 x) { return tw_bf16_f32(tw_odd_f64(x)); }
 TW_FN e4m3 tw_e4m3_f64(f64 x) { return tw_e4m3_f32(tw_odd_f64(x)); }
 TW_FN e5m2 tw_e5m2_f64(f64 x) { return tw_e5m2_f32(tw_odd_f64(x)); }
+TW_FN e4b8 tw_e4b8_f64(f64 x) { return tw_e4b8_f32(tw_odd_f64(x)); }
+TW_FN e5b16 tw_e5b16_f64(f64 x) { return tw_e5b16_f32(tw_odd_f64(x)); }
+TW_FN e4b15 tw_e4b15_f64(f64 x) { return tw_e4b15_f32(tw_odd_f64(x)); }
 /* A 64-bit integer as a f64 that rounds to every smaller format as the integer itself would. */
 TW_FN f64 tw_sticky_u64(u64 x) {
     return x >> 53 ? (f64)(x >> 11 | ((x & 0x7ff) != 0)) * 2048.0 : (f64)x;
@@ -150,6 +195,26 @@ TW_FN e5m2 tw_e5m2_rz_f64(f64 x) {
     if (size >= 0x47600000u) return (u8)(sign | 0x7b);
     if (size < 0x38800000u) return (u8)(sign | (u32)(tw_as_f32(size) * 0x1p16f));
     return (u8)(sign | (size - 0x38000000u) >> 21);
+}
+TW_FN e4b8 tw_e4b8_rz_f64(f64 x) {
+    u32 u = tw_as_u32(tw_f32_rz_f64(x)), sign = u >> 24 & 0x80, size = u & 0x7fffffffu;
+    u32 bits = size >= 0x43700000u  ? 0x7fu
+               : size < 0x3c000000u ? (u32)(tw_as_f32(size) * 0x1p10f)
+                                    : (size - 0x3b800000u) >> 20;
+    return tw_one_zero(sign, size, bits);
+}
+TW_FN e5b16 tw_e5b16_rz_f64(f64 x) {
+    u32 u = tw_as_u32(tw_f32_rz_f64(x)), sign = u >> 24 & 0x80, size = u & 0x7fffffffu;
+    u32 bits = size >= 0x47600000u  ? 0x7fu
+               : size < 0x38000000u ? (u32)(tw_as_f32(size) * 0x1p17f)
+                                    : (size - 0x37800000u) >> 21;
+    return tw_one_zero(sign, size, bits);
+}
+TW_FN e4b15 tw_e4b15_rz_f64(f64 x) {
+    u32 u = tw_as_u32(tw_f32_rz_f64(x)), sign = u >> 24 & 0x80, size = u & 0x7fffffffu;
+    if (size >= 0x3ff00000u) return (u8)(sign | 0x7f);
+    if (size < 0x38800000u) return (u8)(sign | (u32)(tw_as_f32(size) * 0x1p17f));
+    return (u8)(sign | (size - 0x38000000u) >> 20);
 }
 
 /* ---- float to integer ---- */
@@ -239,8 +304,23 @@ TW_FN i32 tw_apart(const void *a, const void *a_end, const void *b, const void *
     TW_FN f64 tw_##fn##_f64(f64 x, f64 y) { return fn(x, y); }
 TW_LIBM_1(log) TW_LIBM_1(log2) TW_LIBM_1(sin) TW_LIBM_1(cos) TW_LIBM_1(tanh) TW_LIBM_1(erf) TW_LIBM_1(tan)
 TW_LIBM_1(asin) TW_LIBM_1(acos) TW_LIBM_1(atan) TW_LIBM_1(sinh) TW_LIBM_1(cosh) TW_LIBM_1(log1p) TW_LIBM_1(log10)
-TW_LIBM_1(expm1) TW_LIBM_1(cbrt) TW_LIBM_1(erfc)
-TW_LIBM_2(atan2) TW_LIBM_2(pow) TW_LIBM_2(fmod) TW_LIBM_2(hypot)
+TW_LIBM_1(expm1) TW_LIBM_1(cbrt) TW_LIBM_1(erfc) TW_LIBM_1(asinh) TW_LIBM_1(acosh) TW_LIBM_1(atanh)
+TW_LIBM_1(tgamma) TW_LIBM_1(logb)
+TW_LIBM_2(atan2) TW_LIBM_2(pow) TW_LIBM_2(fmod) TW_LIBM_2(hypot) TW_LIBM_2(fdim) TW_LIBM_2(remainder)
+TW_LIBM_2(nextafter)
+f64 lgamma_r(f64, int *);
+f64 ldexp(f64, int);
+TW_FN f64 tw_lgamma_f64(f64 x) {
+    int sign; /* lgamma itself would write a global */
+    return lgamma_r(x, &sign);
+}
+TW_FN f32 tw_lgamma_f32(f32 x) { return (f32)tw_lgamma_f64(x); }
+TW_FN f64 tw_exp10_f64(f64 x) { return pow(10, x); }
+TW_FN f32 tw_exp10_f32(f32 x) { return (f32)pow(10, x); }
+TW_FN f64 tw_ldexp_f64(f64 x, f64 y) {
+    return y != y ? y : ldexp(x, y > 5000 ? 5000 : y < -5000 ? -5000 : (int)y);
+}
+TW_FN f32 tw_ldexp_f32(f32 x, f32 y) { return (f32)tw_ldexp_f64(x, y); }
 f64 exp(f64);
 f64 exp2(f64);
 TW_FN f64 tw_exp_f64(f64 x) { return exp(x); }

@@ -2,6 +2,7 @@
  *
  *  tw_bf16 tw_e4m3 tw_e5m2(f64)                         nearest even, rounded once
  *  tw_f32_rz tw_f16_rz tw_bf16_rz tw_e4m3_rz tw_e5m2_rz(f64)   toward zero
+ *  tw_f32 and the above for e4b8 e5b16 (one zero, NaN 0x80) and e4b15 (no NaN), which no instruction knows
  *  tw_sticky(i64|u64)   a f64 that rounds to every smaller format as the integer itself would
  *  tw_floordiv tw_mod(f32|f64)   toward minus infinity, and what it leaves, with y's sign */
 #ifndef TILEWRIGHT_CONVERT_CUH
@@ -49,6 +50,32 @@ TW_FN e5m2 tw_e5m2_rz(f64 x) {
     if (size < 0x38800000u) return e5m2{(u8)(sign | (u32)(tw_as_f32(size) * 0x1p16f))};
     return e5m2{(u8)(sign | (size - 0x38000000u) >> 21)};
 }
+
+/* S: places of the mantissa in f32; UP, ADD: 2^(127 - bias) and the number whose last bit is the format's smallest;
+ * BASE, LEAST, MOST: f32 bits of (1 - bias) shifted, of the smallest normal number and of the largest. */
+#define TW_SMALL_FLOAT(T, S, UP, BASE, ADD, LEAST, MOST, UNIT, IS_NAN, NAN, ZERO)                  \
+    TW_FN f32 tw_f32(T x) {                                                                        \
+        u32 bits = tw_as_u32(tw_as_f32((u32)(x.bits & 0x7f) << S) * UP);                           \
+        return tw_as_f32(IS_NAN ? 0x7fc00000u : bits | (u32)(x.bits & 0x80) << 24);                \
+    }                                                                                              \
+    TW_FN T T##_pack(u32 sign, u32 size, u32 bits) {                                               \
+        return T{(u8)(size > 0x7f800000u ? NAN : bits ? sign | bits : ZERO)};                      \
+    }                                                                                              \
+    TW_FN T tw_##T(f32 x) {                                                                        \
+        u32 u = tw_as_u32(x), sign = u >> 24 & 0x80, size = u & 0x7fffffffu;                       \
+        u32 normal = (size - BASE + (1u << (S - 1)) - 1 + (size >> S & 1)) >> S;                   \
+        u32 small = tw_as_u32(tw_as_f32(size) + ADD) - tw_as_u32(ADD);                             \
+        return T##_pack(sign, size, size >= MOST ? 0x7fu : size < LEAST ? small : normal);         \
+    }                                                                                              \
+    TW_FN T tw_##T(f64 x) { return tw_##T(tw_odd(x)); }                                            \
+    TW_FN T tw_##T##_rz(f64 x) {                                                                   \
+        u32 u = tw_as_u32(tw_f32_rz(x)), sign = u >> 24 & 0x80, size = u & 0x7fffffffu;            \
+        u32 small = size < LEAST ? (u32)(tw_as_f32(size) * UNIT) : 0;                              \
+        return T##_pack(sign, size, size >= MOST ? 0x7fu : size < LEAST ? small : (size - BASE) >> S); \
+    }
+TW_SMALL_FLOAT(e4b8, 20, 0x1p119f, 0x3b800000u, 0x1p13f, 0x3c000000u, 0x43700000u, 0x1p10f, x.bits == 0x80, 0x80u, 0u)
+TW_SMALL_FLOAT(e5b16, 21, 0x1p111f, 0x37800000u, 0x1p6f, 0x38000000u, 0x47600000u, 0x1p17f, x.bits == 0x80, 0x80u, 0u)
+TW_SMALL_FLOAT(e4b15, 20, 0x1p112f, 0x38000000u, 0x1p6f, 0x38800000u, 0x3ff00000u, 0x1p17f, false, sign | 0x7fu, sign)
 
 #define TW_FLOAT_FLOOR(T)                                                                          \
     TW_FN T tw_floordiv(T x, T y) { return tw_floor(x / y); }                                      \

@@ -102,6 +102,9 @@ struct f16 { u16 bits; };
 struct bf16 { u16 bits; };
 struct e4m3 { u8 bits; };
 struct e5m2 { u8 bits; };
+struct e4b8 { u8 bits; };
+struct e5b16 { u8 bits; };
+struct e4b15 { u8 bits; };
 struct alignas(64) TensorMap { u64 opaque[16]; };
 
 /* Same bits, other type; both of one size. */
@@ -119,6 +122,9 @@ TW_FN f16 tw_as_f16(u16 x) { return f16{x}; }
 TW_FN bf16 tw_as_bf16(u16 x) { return bf16{x}; }
 TW_FN e4m3 tw_as_e4m3(u8 x) { return e4m3{x}; }
 TW_FN e5m2 tw_as_e5m2(u8 x) { return e5m2{x}; }
+TW_FN e4b8 tw_as_e4b8(u8 x) { return e4b8{x}; }
+TW_FN e5b16 tw_as_e5b16(u8 x) { return e5b16{x}; }
+TW_FN e4b15 tw_as_e4b15(u8 x) { return e4b15{x}; }
 TW_FN u32 tw_pack(u16 lo, u16 hi) { return (u32)hi << 16 | lo; }
 TW_FN u32 tw_pack(f16 lo, f16 hi) { return tw_pack(lo.bits, hi.bits); }
 TW_FN u32 tw_pack(bf16 lo, bf16 hi) { return tw_pack(lo.bits, hi.bits); }
@@ -176,8 +182,8 @@ TW_FN u32 tw_mulhi(u32 x, u32 y) { return (u32)(((u64)x * y) >> 32); }
     X(floor) X(ceil) X(trunc) X(round) X(rint)
 #define TW_MATH_TAIL(X)                                                                            \
     X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh) X(expm1) X(log1p)    \
-    X(log10) X(exp10) X(cbrt) X(erfc) X(lgamma) X(tgamma)
-#define TW_MATH_2(X) X(pow) X(atan2) X(fmod) X(hypot) X(copysign) X(nextafter) X(fdim)
+    X(log10) X(exp10) X(cbrt) X(erfc) X(lgamma) X(tgamma) X(logb)
+#define TW_MATH_2(X) X(pow) X(atan2) X(fmod) X(hypot) X(copysign) X(nextafter) X(fdim) X(remainder)
 #define TW_DEFINE_1(fn)                                                                            \
     TW_FN f32 tw_##fn(f32 x) { return fn##f(x); }                                                  \
     TW_FN f64 tw_##fn(f64 x) { return fn(x); }
@@ -187,6 +193,8 @@ TW_FN u32 tw_mulhi(u32 x, u32 y) { return (u32)(((u64)x * y) >> 32); }
 TW_MATH_1(TW_DEFINE_1)
 TW_MATH_TAIL(TW_DEFINE_1)
 TW_MATH_2(TW_DEFINE_2)
+TW_FN f64 tw_ldexp(f64 x, f64 y) { return y != y ? y : ldexp(x, y > 5000 ? 5000 : y < -5000 ? -5000 : (int)y); }
+TW_FN f32 tw_ldexp(f32 x, f32 y) { return (f32)tw_ldexp((f64)x, (f64)y); }
 TW_FN f32 tw_fma(f32 x, f32 y, f32 z) { return fmaf(x, y, z); }
 TW_FN f64 tw_fma(f64 x, f64 y, f64 z) { return fma(x, y, z); }
 TW_FN f32 tw_abs(f32 x) { return fabsf(x); }
