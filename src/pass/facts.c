@@ -135,6 +135,17 @@ static bool nonnegative_at(const Kernel *k, Ref x, int depth) {
     }
 }
 
+bool fact_is_32_bits(const Kernel *k, Ref x) {
+    int64_t number;
+    if (ir_const_int(k, x, &number)) return number >= INT32_MIN && number <= INT32_MAX;
+    if (!ref_is_value(x)) return false;
+    const Value *v = ir_value(k, x);
+    const ElemInfo *info = &elem_info[v->type->elem];
+    if (info->bytes < 4 || v->type->elem == EL_I32) return true;
+    if (v->op && v->op->code == OP_CAST) return fact_is_32_bits(k, v->op->operands[0]);
+    return v->op && (v->op->code == OP_PROGRAM_ID || v->op->code == OP_NUM_PROGRAMS);
+}
+
 bool fact_nonnegative(const Facts *f, Ref x) {
     return nonnegative_at(f->k, x, 0);
 }

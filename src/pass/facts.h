@@ -23,6 +23,8 @@ Facts facts_new(PassContext *cx, Kernel *k, bool may_wish);
 /* The largest known power of two that divides it (bytes for pointers), at most 1 << 20. */
 int64_t fact_divisor(const Facts *f, Ref x);
 bool fact_nonnegative(const Facts *f, Ref x);
+/* Is its value one of int32, whatever its type? */
+bool fact_is_32_bits(const Kernel *k, Ref x);
 /* Is x a multiple (an address: aligned), known or wished for? */
 bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple);
 /* Is it this number, known or wished for? */

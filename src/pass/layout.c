@@ -342,21 +342,24 @@ static bool tma_fits(State *st, const Op *op, const Type *box, const SharedTile 
     if (parts.rank > 5 || choose_contiguous(&st->facts, op, box) != 1) return false;
     int inner = fact_tensor_dim(op, parts.rank, 2, 1);
     if (inner != parts.rank - 1) return false;
-    for (int d = 0; d < parts.rank; d++)
-        if (parts.extent[d] == REF_NONE || !fact_at_launch(k, parts.extent[d]) ||
-            !fact_at_launch(k, parts.stride[d]))
-            return false;
-    /* The chip wants boxes to begin at 16-byte multiples of a row, and stores not to begin before
-     * the tensor. */
+    /* The chip wants boxes to begin at 16-byte multiples of a row, stores not to begin before the
+     * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may
+     * begin there only if the source has a bound that says so. */
     RefList offsets = op_list(op, 0);
     if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < 16) return false;
-    for (int d = 0; d < parts.rank && op->code == OP_TSTORE; d++)
-        if (!fact_nonnegative(&st->facts, offsets.at[d])) return false;
+    for (int d = 0; d < parts.rank; d++) {
+        bool bounded = parts.extent[d] != REF_NONE;
+        if ((bounded && !fact_at_launch(k, parts.extent[d])) ||
+            !fact_at_launch(k, parts.stride[d]) || !fact_is_32_bits(k, offsets.at[d]))
+            return false;
+        if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d]))
+            return false;
+    }
     bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, 16) &&
                 fact_wish_equal(&st->facts, parts.stride[inner], 1);
     for (int d = 0; fits && d < parts.rank; d++) {
-        fits = fact_wish_least(&st->facts, parts.extent[d], 1) &&
-               fact_wish_least(&st->facts, parts.stride[d], 1);
+        fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
+               (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
         if (d != inner)
             fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], 16 / tile->elem_bytes);
     }

@@ -31,8 +31,9 @@ enum { CUDA_MAX_RANK = 5 };
 typedef struct CudaMap {
     Elem elem;
     int rank, swizzle; /* swizzle in bytes: 128, 64, 32 */
-    int base, extent[CUDA_MAX_RANK],
-        stride[CUDA_MAX_RANK]; /* contiguous dimension first; strides in elements */
+    /* Contiguous dimension first; strides in elements. An extent of -1: the source sets no bound, so
+     * the map has none. */
+    int base, extent[CUDA_MAX_RANK], stride[CUDA_MAX_RANK];
     int box[CUDA_MAX_RANK];
 } CudaMap;
 

@@ -224,7 +224,7 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
                    .base = wanted(e, parts.base)};
     for (int i = 0; i < parts.rank; i++) {
         int d = parts.rank - 1 - i, t = layout_tile_dim(op, parts.rank, 2, d);
-        map.extent[i] = wanted(e, parts.extent[d]);
+        map.extent[i] = parts.extent[d] == REF_NONE ? -1 : wanted(e, parts.extent[d]);
         map.stride[i] = wanted(e, parts.stride[d]);
         map.box[i] = t == 1 ? p.per : t == 0 ? (int)box->extent[0] : 1;
         p.coord[i] = arena_printf(e->arena, "(i32)%s", emit_scalar(e, offsets.at[d]));

@@ -94,7 +94,8 @@ void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const i
                  emu_at(emu, line), map->rank);
     check_coordinates(emu, line, copy, map, at, what);
     emu_check_shared(emu, line, s, bytes, 128, what);
-    emu_check_global(emu, line, (void *)(uintptr_t)map->base, emu_tensor_bytes(map), 16, what);
+    uint64_t first, touched = emu_box_span(map, at, &first);
+    if (touched) emu_check_global(emu, line, (void *)(uintptr_t)first, touched, 1, what);
     if (copy == EMU_LOAD)
         issue_load(emu, line, s, bytes, bar, NULL, map, at, what);
     else

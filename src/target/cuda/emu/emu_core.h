@@ -337,7 +337,9 @@ struct TensorCode { /* what the 128 bytes of a TensorMap hold */
 };
 _Static_assert(sizeof(TensorCode) <= 128, "fits a TensorMap");
 uint32_t emu_box_bytes(const TensorCode *map); /* 0 when the map is not one of ours */
-uint64_t emu_tensor_bytes(const TensorCode *map);
+/* Bytes from the first to the last element of the box that lies inside the tensor, and the address
+ * of the first; 0 when none does. */
+uint64_t emu_box_span(const TensorCode *map, const int *at, uint64_t *first);
 /* Moves the box at coordinates `at` between global memory and `box`, whose first byte has shared
  * offset s. */
 void emu_box_move(const TensorCode *map, const int *at, uint8_t *box, uint32_t s, EmuCopy copy);

@@ -46,10 +46,19 @@ uint32_t emu_box_bytes(const TensorCode *map) {
     return bytes;
 }
 
-uint64_t emu_tensor_bytes(const TensorCode *map) {
-    uint64_t bytes = map->dims[0] * emu_type_bytes(map->type);
-    for (int d = 1; d < map->rank; d++) bytes += (map->dims[d] - 1) * map->strides[d - 1];
-    return bytes;
+uint64_t emu_box_span(const TensorCode *map, const int *at, uint64_t *first) {
+    uint32_t size = emu_type_bytes(map->type);
+    uint64_t low = map->base, high = map->base;
+    for (int d = 0; d < map->rank; d++) {
+        uint64_t stride = d ? map->strides[d - 1] : size;
+        int64_t begin = at[d] < 0 ? 0 : at[d], end = (int64_t)at[d] + map->box[d];
+        if (end > (int64_t)map->dims[d]) end = (int64_t)map->dims[d];
+        if (begin >= end) return 0;
+        low += (uint64_t)begin * stride;
+        high += (uint64_t)(end - 1) * stride;
+    }
+    *first = low;
+    return high + size - low;
 }
 
 static uint32_t swizzled(uint32_t s, uint32_t width) {
