@@ -3,6 +3,7 @@
 #   make              build/tilewright, build/libtilewright.a, build/libtilewright.so
 #   make demo         the kernels of kernels/ on every target that is present, with errors and times
 #   make test         everything that can be tested here; lists what it skipped
+#   make bench        the CPU target against C loops, OpenBLAS, oneDNN and torch, as far as they are here
 #   make bless        rewrites expected outputs and generated pages; look at the diff
 #   make check-gpu    the numeric matrix on a device
 #   make install PREFIX=/usr/local
@@ -79,6 +80,12 @@ check-gpu: all $(B)/tests/matrix
 fuzz:
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
 	build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
+BENCH := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard bench/*.c)))
+$(B)/bench/hand.o: ALLCFLAGS += -O3 -march=native
+$(B)/bench_cpu: $(BENCH) $(B)/libtilewright.a
+	$(CC) $(SANFLAGS) -o $@ $^ $(LDLIBS)
+bench: $(B)/bench_cpu
+	$(B)/bench_cpu $(BENCHFLAGS)
 bless: all
 	python3 tests/run.py --bless
 	for page in ops options triton tilelang tile-c; do $(B)/tilewright docs $$page > docs/$$page.md; done
@@ -95,5 +102,5 @@ install: all
 
 clean:
 	rm -rf build
-.PHONY: all unit test test-long fuzz demo check-gpu bless install clean
+.PHONY: all unit test test-long fuzz demo check-gpu bench bless install clean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
