@@ -192,6 +192,84 @@ TW_API tw_status tw_option_info_at(tw_context *context, size_t index, tw_option_
  * until the next call. Errors: TW_ERROR_NOT_FOUND. Since 0.1. */
 TW_API tw_status tw_document(tw_context *context, const char *name, const char **text);
 
+/* --- arguments --- */
+
+typedef enum tw_arg_kind {
+    TW_ARG_ABSENT = 0, /* not given: the parameter's default */
+    TW_ARG_NONE = 1,   /* Python's None */
+    TW_ARG_BOOL = 2,
+    TW_ARG_INT = 3,
+    TW_ARG_FLOAT = 4,
+    TW_ARG_TEXT = 5,
+    TW_ARG_BUFFER = 6,
+    TW_ARG_OBJECT = 7 /* a constant of another kind: a dtype, a function, a tuple; compile only */
+} tw_arg_kind;
+
+enum {
+    TW_ARG_RUNTIME = 1,  /* never made a constant, whatever its value (see specialize_ones) */
+    TW_ARG_UNSIGNED = 2  /* INT: value.i are the bits of a number of 2^63 or more */
+};
+
+
+/* One argument; at compile it says what to specialise for (type of an open parameter, value of a
+ * constant), at launch it is the value. */
+typedef struct tw_arg {
+    int32_t kind; /* tw_arg_kind */
+    int32_t flags; /* TW_ARG_RUNTIME, TW_ARG_UNSIGNED, or 0 */
+    union {
+        int64_t i; /* BOOL, INT */
+        double f;
+        const char *text;
+        tw_buffer *buffer;
+        const struct tw_object *object;
+    } value;
+} tw_arg;
+
+/* --- names of a host program --- */
+
+/* A kernel inside a running Python program names things of that program. A tw_resolver answers
+ * for them: then the text of a module is one function, and what it does not bind itself is asked
+ * for, lazily, only where code is live. */
+typedef enum tw_object_kind {
+    TW_OBJECT_UNKNOWN = 0,  /* no such name */
+    TW_OBJECT_VALUE = 1,    /* value: NONE, BOOL, INT, FLOAT or TEXT, a constant */
+    TW_OBJECT_NAMED = 2,    /* text: its full name, which the door knows: "triton.language.load",
+                               "triton.language.float32", "builtins.range", "math" */
+    TW_OBJECT_FUNCTION = 3, /* a jit function: text its name, file, line, source (dedented, from
+                               the first decorator or `def` on); handle is the scope of its
+                               globals and closure */
+    TW_OBJECT_TUPLE = 4,    /* count items, asked for by item; also lists. As an argument of call,
+                               handle points to that many tw_objects */
+    TW_OBJECT_HOST = 5,     /* any other object: attributes may be asked for, calls with constants
+                               made */
+    TW_OBJECT_REFUSED = 6   /* exists and may not be used; text says why */
+} tw_object_kind;
+
+typedef struct tw_object {
+    int32_t kind; /* tw_object_kind */
+    int32_t line; /* FUNCTION: of the first line of source */
+    size_t count; /* TUPLE */
+    tw_arg value;
+    const char *text, *file, *source;
+    size_t source_size; /* 0: up to its NUL */
+    void *handle;
+} tw_object;
+
+/* Each returns a status; with another one than TW_OK, out->text may say what went wrong. out is
+ * zeroed before the call. Texts stay valid until the module is destroyed. They are called while a
+ * module is loaded, a kernel compiled, or launched for the first time with arguments that need
+ * more general code; they must not call into the same context. */
+typedef struct tw_resolver {
+    /* a name inside the function with that scope */
+    tw_status (*lookup)(void *user, void *scope, const char *name, tw_object *out);
+    tw_status (*attribute)(void *user, void *object, const char *name, tw_object *out);
+    tw_status (*item)(void *user, void *object, size_t index, tw_object *out); /* of a TUPLE */
+    /* a host function on constants */
+    tw_status (*call)(void *user, void *object, const tw_object *args, size_t count,
+                      tw_object *out);
+    void *user;
+} tw_resolver;
+
 /* --- modules --- */
 
 typedef struct tw_pair {
@@ -204,6 +282,10 @@ typedef struct tw_module_options {
     const tw_pair *defines; /* names that the source sees as constants (-D NAME=VALUE): numbers,
                                true, false, none, or a string */
     size_t define_count;
+    const tw_resolver *resolver; /* NULL, or who knows the names around the text, which is one
+                                    function then (Triton only) */
+    void *scope;                 /* of that function, for the resolver */
+    int32_t first_line;          /* number of the text's first line in messages; 0: 1 */
 } tw_module_options;
 
 TW_API void tw_module_options_init(tw_module_options *options);
@@ -319,29 +401,6 @@ TW_API tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, 
 
 /* --- kernels --- */
 
-typedef enum tw_arg_kind {
-    TW_ARG_ABSENT = 0, /* not given: the parameter's default */
-    TW_ARG_NONE = 1,   /* Python's None */
-    TW_ARG_BOOL = 2,
-    TW_ARG_INT = 3,
-    TW_ARG_FLOAT = 4,
-    TW_ARG_TEXT = 5,
-    TW_ARG_BUFFER = 6
-} tw_arg_kind;
-
-/* One argument; at compile it says what to specialise for (type of an open parameter, value of a
- * constant), at launch it is the value. */
-typedef struct tw_arg {
-    int32_t kind; /* tw_arg_kind */
-    int32_t reserved;
-    union {
-        int64_t i; /* BOOL, INT */
-        double f;
-        const char *text;
-        tw_buffer *buffer;
-    } value;
-} tw_arg;
-
 enum {
     TW_STAGE_RUN = 0,  /* compile until it can be launched */
     TW_STAGE_EMIT = 1, /* emitted texts and plan; no tool or device is needed */
@@ -362,6 +421,8 @@ typedef struct tw_compile_options {
     int32_t sanitize;       /* target "interp": report out-of-bounds, unwritten reads and races */
     int32_t verify_each;    /* check the IR after every pass */
     int32_t keep_ir;        /* keep the text of the IR after every pass, for tw_kernel_pass_at */
+    int32_t specialize_ones; /* an integer argument of 1 whose parameter states no type becomes a
+                                constant, as Triton does it */
 } tw_compile_options;
 
 TW_API void tw_compile_options_init(tw_compile_options *options);

@@ -12,6 +12,7 @@ SourceFile *source_add(SourceMap *map, const char *name, const char *text, size_
     file->text = arena_string(map->arena, text, size);
     file->base = map->next;
     file->size = (uint32_t)size;
+    file->first_line = 1;
     map->next += file->size + 1;
     *VEC_PUSH(&map->files, map->arena) = file;
     return file;
@@ -29,7 +30,7 @@ bool source_find(const SourceMap *map, uint32_t offset, Place *place) {
     for (size_t i = 0; offset && i < map->files.count; i++) {
         const SourceFile *file = map->files.at[i];
         if (offset < file->base || offset > file->base + file->size) continue;
-        *place = (Place){file, 1, 1};
+        *place = (Place){file, file->first_line, 1};
         for (uint32_t at = 0; at < offset - file->base; at++) {
             unsigned char c = (unsigned char)file->text[at];
             if (c == '\n') {

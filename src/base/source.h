@@ -17,6 +17,7 @@ typedef struct SourceFile {
     const char *name; /* as the user wrote it */
     const char *text; /* NUL-terminated */
     uint32_t base, size;
+    int first_line; /* 1, or more for a part of a larger file */
 } SourceFile;
 
 typedef struct SourceMap {

@@ -50,12 +50,16 @@ typedef enum FrontValueKind {
     FRONT_INT,
     FRONT_FLOAT,
     FRONT_TEXT,
-    FRONT_ARRAY
+    FRONT_ARRAY,
+    FRONT_OBJECT /* a constant that only a live program has: dtype, function, tuple */
 } FrontValueKind;
 typedef struct FrontValue {
     FrontValueKind kind;
-    int64_t i; /* BOOL, INT */
-    double f;  /* FLOAT */
+    bool runtime;     /* stays a run-time value, whatever it is */
+    bool is_unsigned; /* INT: i are the bits of a number of 2^63 or more */
+    int64_t i;        /* BOOL, INT */
+    double f;         /* FLOAT */
+    const struct FrontObject *object;
     const char *text;
     Elem elem; /* ARRAY: of its elements */
     int rank;  /* ARRAY */
@@ -67,11 +71,40 @@ typedef struct FrontDefine {
     FrontValue value;
 } FrontDefine;
 
+/* What a name means in the program around a kernel, and who answers for it (tilewright.h says more:
+ * tw_object, tw_resolver). */
+typedef enum FrontObjectKind {
+    FRONT_OBJECT_UNKNOWN,
+    FRONT_OBJECT_VALUE,    /* value */
+    FRONT_OBJECT_NAMED,    /* text: a full name */
+    FRONT_OBJECT_FUNCTION, /* a jit function: text, file, line, source; handle is its scope */
+    FRONT_OBJECT_TUPLE,    /* count items; as an argument of call, handle points to FrontObjects */
+    FRONT_OBJECT_HOST,
+    FRONT_OBJECT_REFUSED /* text says why */
+} FrontObjectKind;
+typedef struct FrontObject {
+    FrontObjectKind kind;
+    int line;
+    size_t count;
+    FrontValue value;
+    const char *text, *file, *source;
+    size_t source_size;
+    void *handle;
+} FrontObject;
+typedef struct FrontResolver { /* a failure comes back as REFUSED */
+    void (*lookup)(void *user, void *scope, const char *name, FrontObject *out);
+    void (*attribute)(void *user, void *object, const char *name, FrontObject *out);
+    void (*item)(void *user, void *object, size_t index, FrontObject *out);
+    void (*call)(void *user, void *object, const FrontObject *args, size_t count, FrontObject *out);
+    void *user;
+} FrontResolver;
+
 typedef struct FrontUnit FrontUnit;
 typedef struct FrontRequest {
     const FrontKernel *kernel;
     const FrontValue *args; /* kernel->param_count of them */
     Module *module;         /* where the IR goes */
+    bool specialize_ones;   /* an open integer argument of 1 is a constant */
 } FrontRequest;
 
 typedef struct FrontDoor {
@@ -92,6 +125,9 @@ struct FrontUnit {
      * cannot be read. May be NULL itself: then nothing can be imported. */
     const SourceFile *(*import)(void *user, const SourceFile *from, const char *path);
     void *import_user;
+    /* With a resolver the file is one function of a running program, with that scope. */
+    const FrontResolver *resolver;
+    void *scope;
     VEC(FrontKernel) kernels; /* filled by open, in source order */
     void *tree;               /* the door's own */
 };

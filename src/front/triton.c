@@ -11,11 +11,6 @@
 
 #include <string.h>
 
-typedef struct Tree {
-    PyNode *module;
-    Names *names;
-} Tree;
-
 Val tri_error(Lower *l, DiagId id, Range range, ...) {
     va_list args;
     va_start(args, range);
@@ -23,7 +18,7 @@ Val tri_error(Lower *l, DiagId id, Range range, ...) {
     va_end(args);
     int shown = 0;
     for (const Frame *f = l->frame; f && f->caller && shown < 3; f = f->caller, shown++)
-        diag_emit(l->diag, DIAG_TRI_CALLED, f->call, f->function->FunctionDef.name);
+        diag_emit(l->diag, DIAG_TRI_CALLED, f->call, f->function->node->FunctionDef.name);
     return val_error;
 }
 
@@ -47,19 +42,47 @@ static void find_uses(void *user, PyNode *node) {
 typedef struct Finder {
     const Tree *tree;
     Arena *arena;
+    bool live; /* the text is one function, which the host knows to be one */
     VEC(PyNode *) found;
 } Finder;
 
 static void find_jit(void *user, PyNode *node) {
     Finder *finder = user;
     if (node->kind == PY_FunctionDef) {
-        if (tri_names_is_jit(finder->tree->names, node, finder->arena))
+        if (finder->live || tri_names_is_jit(finder->tree->names, node, finder->arena))
             *VEC_PUSH(&finder->found, finder->arena) = node;
         return;
     }
     if (py_kinds[node->kind].cls == PY_STMT || node->kind == PY_ExceptHandler ||
         node->kind == PY_Module)
         if (node->kind != PY_ClassDef) py_each_child(node, find_jit, user);
+}
+
+/* The dtype that an annotation spells, as Triton reads it: "tl.int64", "*fp32", "const *i8",
+ * "fp16*"; NULL if it is none. */
+static const Type *annotated_type(Module *m, const char *text, Arena *arena) {
+    bool pointer = false;
+    while (*text == ' ') text++;
+    size_t length = strlen(text);
+    while (length && text[length - 1] == ' ') length--;
+    if (strncmp(text, "const ", 6) == 0) {
+        text += 6;
+        length -= 6;
+    }
+    if (length && text[length - 1] == '*') {
+        pointer = true;
+        length--;
+    } else if (*text == '*') {
+        pointer = true;
+        text += text[1] == 'k' ? 2 : 1;
+        length = strlen(text);
+    }
+    if (strncmp(text, "tl.", 3) == 0) {
+        text += 3;
+        length -= 3;
+    }
+    const Type *type = tri_dtype_named(m, arena_string(arena, text, length));
+    return type && pointer ? ty_pointer(m, type->elem) : type;
 }
 
 static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode *arg,
@@ -76,14 +99,15 @@ static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode
     const char *text = annotation->kind == PY_Constant && annotation->Constant.what == PY_STR
                            ? annotation->Constant.text->at
                            : NULL;
-    if (path && strcmp(path, "triton.language.constexpr") == 0) {
+    if (path && strncmp(path, "triton.language.", 16) == 0) text = strrchr(path, '.') + 1;
+    if (path && strcmp(path, "builtins.bool") == 0) text = "int1";
+    if (text && strstr(text, "constexpr")) {
         param.kind = FRONT_CONSTANT;
         return param;
     }
-    if (path && strncmp(path, "triton.language.", 16) == 0) text = path + 16;
     if (!text) return param;
     Module *scratch = ir_module_new(unit->arena, unit->diag, unit->sources);
-    const Type *type = tri_dtype_named(scratch, text);
+    const Type *type = annotated_type(scratch, text, unit->arena);
     if (!type) return param;
     param.kind = type->pointer ? FRONT_POINTER : FRONT_SCALAR;
     param.elem = (int)type->elem;
@@ -114,9 +138,9 @@ bool triton_open(FrontUnit *unit) {
     Tree *tree = ARENA_NEW(unit->arena, Tree);
     tree->module = py_parse(unit->file, unit->arena, unit->diag);
     if (unit->diag->errors > errors) return false;
-    tree->names = tri_names_collect(unit, tree->module);
+    tree->names = tri_names_collect(unit, tree->module, unit->arena);
     unit->tree = tree;
-    Finder finder = {tree, unit->arena, {0}};
+    Finder finder = {.tree = tree, .arena = unit->arena, .live = unit->resolver != NULL};
     find_jit(&finder, tree->module);
     Uses uses = {.arena = unit->arena};
     for (size_t i = 0; i < finder.found.count; i++) {
@@ -150,8 +174,18 @@ static Val bind_scalar(Lower *l, const FrontParam *param, const FrontValue *valu
     else if (value->kind == FRONT_BOOL)
         elem = EL_I1;
     else if (value->kind == FRONT_INT)
-        elem = value->i >= INT32_MIN && value->i <= INT32_MAX ? EL_I32 : EL_I64;
+        elem = value->is_unsigned                               ? EL_U64
+               : value->i >= INT32_MIN && value->i <= INT32_MAX ? EL_I32
+                                                                : EL_I64;
     return runtime_parameter(l, param, ty_scalar(l->module, elem));
+}
+
+static Val constant_argument(Lower *l, const FrontParam *param, const FrontValue *value) {
+    if (value->kind != FRONT_OBJECT) return tri_val_given(l, value);
+    Val v = tri_live_value(l, value->object, param->name, param->range);
+    return v.kind == VAL_UNBOUND
+               ? tri_error(l, DIAG_TRI_MISSING, param->range, l->kernel->name, param->name)
+               : v;
 }
 
 static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *value,
@@ -177,7 +211,7 @@ static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *v
         if (value->kind == FRONT_ARRAY)
             return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a constant",
                              "an array");
-        return tri_val_given(l, value);
+        return constant_argument(l, param, value);
     }
     if (value->kind == FRONT_ARRAY) {
         if (param->kind == FRONT_SCALAR)
@@ -190,7 +224,10 @@ static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *v
     }
     if (number && param->kind == FRONT_POINTER)
         return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "an array", "a number");
-    return number ? bind_scalar(l, param, value) : tri_val_given(l, value);
+    if (l->specialize_ones && param->kind == FRONT_OPEN && value->kind == FRONT_INT &&
+        value->i == 1 && !value->runtime)
+        return tri_val_int(1);
+    return number ? bind_scalar(l, param, value) : constant_argument(l, param, value);
 }
 
 static const PyNode *default_of(const PyNode *function, int index) {
@@ -208,10 +245,14 @@ Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
     PyNode *function = wanted->node;
     Module *m = request->module;
     int errors = m->diag->errors;
-    Lower lower = {.unit = unit, .arena = m->arena, .diag = m->diag, .module = m};
+    Lower lower = {.unit = unit,
+                   .arena = m->arena,
+                   .diag = m->diag,
+                   .module = m,
+                   .specialize_ones = request->specialize_ones};
     Lower *l = &lower;
-    l->names = tri_names_collect(
-        unit, tree->module); /* constants are computed afresh: their types belong to the module */
+    /* Constants are computed afresh: their types belong to the module. */
+    l->names = tri_names_collect(unit, tree->module, m->arena);
     l->kernel = ir_kernel_new(m, wanted->name, function->range);
     l->b = ir_builder(l->kernel, l->kernel->body);
     const PyNode *a = function->FunctionDef.args;
@@ -220,7 +261,8 @@ Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
     Val *args = ARENA_ARRAY(m->arena, Val, wanted->param_count + 1);
     for (int i = 0; i < wanted->param_count; i++)
         args[i] = bind_parameter(l, &wanted->params[i], &request->args[i], default_of(function, i));
-    if (m->diag->errors == errors) tri_run_kernel(l, function, args);
+    Function entry = {.node = function, .names = l->names, .handle = unit->scope};
+    if (m->diag->errors == errors) tri_run_kernel(l, &entry, args);
     if (m->diag->errors > errors) return NULL;
     l->kernel->form = FORM_SOURCE;
     return ir_verify(l->kernel, FORM_SOURCE, m->diag) ? l->kernel : NULL;

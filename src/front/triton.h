@@ -14,6 +14,7 @@
  *
  *     triton.c         open and lower: kernels, parameters
  *     triton_names.c   what a name means: imports, constants, functions, the -D of the user
+ *     triton_live.c    names of the Python program around the kernel
  *     triton_value.c   Val: conversions, text, Python's arithmetic on constexprs
  *     triton_arith.c   operators on tensors: promotion, broadcast, casts
  *     triton_eval.c    expressions        triton_stmt.c  statements, control flow, calls in place
@@ -42,14 +43,17 @@ typedef enum ValKind {
     VAL_DTYPE,
     VAL_MODULE, /* text: its dotted path; also a name inside a foreign module */
     VAL_BUILTIN,
-    VAL_FUNCTION, /* a jit function of the file */
+    VAL_FUNCTION, /* a jit function */
     VAL_RANGE,    /* range(..), tl.range(..), tl.static_range(..) */
+    VAL_HOST,     /* another object of the program around the kernel */
     VAL_TENSOR
 } ValKind;
 
 typedef struct Val Val;
 typedef struct Builtin Builtin;
 typedef struct Range3 Range3;
+typedef struct Function Function;
+typedef struct Host Host;
 struct Val {
     ValKind kind;
     int count;       /* TUPLE, BLOCK, DESCRIPTOR */
@@ -61,10 +65,24 @@ struct Val {
         const Val *items;
         const Type *dtype; /* a scalar or pointer type; a tile type for `x.type` */
         const Builtin *builtin;
-        const PyNode *function;
+        const Function *function;
+        const Host *host;
         const Range3 *range;
         Ref ref;
     };
+};
+
+typedef struct Names Names; /* triton_names.c: the names around a function */
+
+struct Function {
+    const PyNode *node; /* its def */
+    Names *names;
+    void *handle; /* of the host, or NULL */
+};
+
+struct Host {
+    void *handle;
+    const char *name; /* for messages */
 };
 
 struct Range3 {
@@ -84,17 +102,23 @@ typedef VEC(Ref) Refs;
 typedef struct Frame Frame;
 struct Frame {
     Frame *caller;
-    const PyNode *function;
+    const Function *function;
     Range call; /* where it was called */
     Locals locals;
     int loops; /* run-time loops around the place */
 };
 
-typedef struct Names Names; /* triton_names.c: the module's names */
+/* What open leaves for lower. */
+typedef struct Tree {
+    PyNode *module;
+    Names *names;
+    Map live; /* functions of the host that have been parsed, by handle */
+} Tree;
 
 typedef struct Lower {
     FrontUnit *unit;
-    Names *names;
+    Names *names; /* around the function being run */
+    Map scopes;   /* names of live functions, by handle */
     Arena *arena;
     Diag *diag;
     Module *module; /* NULL while only constants are computed */
@@ -103,10 +127,11 @@ typedef struct Lower {
     Frame *frame; /* NULL at module level */
     int64_t steps;
     bool exhausted; /* too many steps, and said so */
+    bool specialize_ones;
     int depth;
 } Lower;
 
-enum { TRITON_MAX_STEPS = 1000000, TRITON_MAX_DEPTH = 200 };
+enum { TRITON_MAX_STEPS = 1000000, TRITON_MAX_DEPTH = 200, TRITON_MAX_TUPLE = 4096 };
 
 /* --- errors --- */
 Val tri_error(Lower *l, DiagId id, Range range, ...);
@@ -148,7 +173,9 @@ Val tri_const_compare(Lower *l, PyOp op, Val a, Val b, Range range);
 Val tri_const_unary(Lower *l, PyOp op, Val a, Range range);
 
 /* --- triton_names.c --- */
-Names *tri_names_collect(FrontUnit *unit, const PyNode *module);
+Names *tri_names_collect(FrontUnit *unit, const PyNode *module, Arena *arena);
+/* The names of a live function: all are asked of the host. */
+Names *tri_names_live(FrontUnit *unit, void *scope, Arena *arena);
 /* What a name of the module means: a constant, function, module, builtin; VAL_UNBOUND when there is
  * none. */
 Val tri_names_lookup(Lower *l, const char *name, Range range);
@@ -157,6 +184,15 @@ Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range rang
 const char *tri_names_path(const Names *names, const PyNode *node, Arena *arena);
 const char *tri_names_suggest(Lower *l, const char *wrong); /* "; did you mean `x`?" or "" */
 bool tri_names_is_jit(const Names *names, const PyNode *function, Arena *arena);
+
+/* --- triton_live.c --- */
+/* An object of the host as a value; name is what messages call it. UNBOUND when there is none. */
+Val tri_live_value(Lower *l, const FrontObject *object, const char *name, Range range);
+Val tri_live_lookup(Lower *l, void *scope, const char *name, Range range);
+Val tri_live_attribute(Lower *l, const Host *of, const char *attr, Range range);
+Val tri_live_call(Lower *l, const Host *function, const PyNode *call);
+/* The full name of a dotted name, NULL if it is none. */
+const char *tri_live_path(const FrontUnit *unit, void *scope, const PyNode *node, Arena *arena);
 
 /* --- triton_arith.c --- */
 bool tri_need_ir(Lower *l, Range range); /* false, reported, while only constants are computed */
@@ -191,8 +227,8 @@ Val tri_call(Lower *l, Val function,
 
 /* --- triton_stmt.c --- */
 /* Runs a jit function on bound arguments (one a parameter, in order). */
-Val tri_run_function(Lower *l, const PyNode *function, const Val *args, Range call);
-void tri_run_kernel(Lower *l, const PyNode *function, const Val *args);
+Val tri_run_function(Lower *l, const Function *function, const Val *args, Range call);
+void tri_run_kernel(Lower *l, const Function *function, const Val *args);
 void tri_assign(Lower *l, const PyNode *target, Val value);
 /* An op with one region, filled by running an expression; used for `a if c else b`. */
 Val tri_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Range range);
@@ -216,7 +252,7 @@ extern const Builtin tri_builtins[];
 extern const size_t tri_builtin_count;
 const Builtin *tri_builtin_find(const char *name, char kind);
 Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call);
-Val tri_call_function(Lower *l, const PyNode *function, const PyNode *call);
+Val tri_call_function(Lower *l, const Function *function, const PyNode *call);
 
 /* What a builtin's lowering asks of its arguments; each reports and returns false when it is not
  * so. */

@@ -200,10 +200,10 @@ Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const Py
     return builtin->lower(l, &(Call){builtin, call->range, bound->args, bound->ranges});
 }
 
-Val tri_call_function(Lower *l, const PyNode *function, const PyNode *call) {
+Val tri_call_function(Lower *l, const Function *function, const PyNode *call) {
     Params *params = ARENA_NEW(l->arena, Params);
     Bound *bound = ARENA_NEW(l->arena, Bound);
-    read_def(function, params);
+    read_def(function->node, params);
     if (params->count == MAX_PARAMS)
         return tri_error(l, DIAG_TRI_UNSUPPORTED, call->range, "a function of so many parameters");
     if (!tri_need_ir(l, call->range) || !bind(l, params, bound, NULL, call)) return val_error;

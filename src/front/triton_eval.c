@@ -145,6 +145,7 @@ static Val eval_attribute(Lower *l, const PyNode *node) {
     switch (v.kind) {
     case VAL_ERROR: return v;
     case VAL_MODULE: return tri_names_attribute(l, v.text, attr, node->range);
+    case VAL_HOST: return tri_live_attribute(l, v.host, attr, node->range);
     case VAL_DTYPE: return dtype_attribute(l, v.dtype, node);
     case VAL_TENSOR: return tensor_attribute(l, v, node);
     case VAL_BOOL:
@@ -308,6 +309,7 @@ Val tri_call(Lower *l, Val f, const PyNode *node) {
     case VAL_ERROR: return f;
     case VAL_BUILTIN: return tri_call_builtin(l, f.builtin, f.self, node);
     case VAL_FUNCTION: return tri_call_function(l, f.function, node);
+    case VAL_HOST: return tri_live_call(l, f.host, node);
     case VAL_MODULE: return tri_error(l, DIAG_TRI_HOST, node->Call.func->range, f.text);
     default:
         return tri_error(l, DIAG_TRI_NOT_CALLABLE, node->Call.func->range, tri_val_describe(l, f));

@@ -14,6 +14,7 @@ typedef enum NameKind { NAME_VALUE, NAME_FUNCTION, NAME_MODULE, NAME_OPAQUE } Na
 typedef struct Name {
     NameKind kind;
     const PyNode *node; /* VALUE: the expression; FUNCTION: the def */
+    Function function;  /* FUNCTION */
     const char *path;   /* MODULE */
     bool busy, ready;   /* VALUE: being computed; computed */
     Val value;
@@ -23,6 +24,8 @@ struct Names {
     FrontUnit *unit;
     Arena *arena;
     Map map;
+    bool live;   /* what the map does not have is asked of the host */
+    void *scope; /* by that handle */
 };
 
 static Name *define(Names *names, const char *id, NameKind kind) {
@@ -105,10 +108,16 @@ static void collect(Names *names, const PyList *body) {
     for (uint32_t i = 0; i < body->count; i++) collect_statement(names, body->at[i]);
 }
 
-Names *tri_names_collect(FrontUnit *unit, const PyNode *module) {
-    Names *names = ARENA_NEW(unit->arena, Names);
-    names->unit = unit;
-    names->arena = unit->arena;
+Names *tri_names_live(FrontUnit *unit, void *scope, Arena *arena) {
+    Names *names = ARENA_NEW(arena, Names);
+    *names = (Names){.unit = unit, .arena = arena, .live = true, .scope = scope};
+    return names;
+}
+
+Names *tri_names_collect(FrontUnit *unit, const PyNode *module, Arena *arena) {
+    Names *names = ARENA_NEW(arena, Names);
+    *names =
+        (Names){.unit = unit, .arena = arena, .live = unit->resolver != NULL, .scope = unit->scope};
     collect(names, module->Module.body);
     return names;
 }
@@ -116,8 +125,10 @@ Names *tri_names_collect(FrontUnit *unit, const PyNode *module) {
 const char *tri_names_path(const Names *names, const PyNode *node, Arena *arena) {
     if (node->kind == PY_Name) {
         const Name *name = map_get(&names->map, node->Name.id);
+        if (!name && names->live) return tri_live_path(names->unit, names->scope, node, arena);
         return name && name->kind == NAME_MODULE ? name->path : node->Name.id;
     }
+    if (names->live) return tri_live_path(names->unit, names->scope, node, arena);
     if (node->kind != PY_Attribute) return NULL;
     const char *left = tri_names_path(names, node->Attribute.value, arena);
     return left ? arena_printf(arena, "%s.%s", left, node->Attribute.attr) : NULL;
@@ -169,10 +180,20 @@ Val tri_names_lookup(Lower *l, const char *id, Range range) {
             return tri_names_attribute(l, parent, dot + 1, range);
         }
         case NAME_FUNCTION:
-            if (tri_names_is_jit(l->names, name->node, l->arena))
-                return (Val){.kind = VAL_FUNCTION, .function = name->node};
+            name->function = (Function){.node = name->node, .names = l->names};
+            if (l->names->live || tri_names_is_jit(l->names, name->node, l->arena))
+                return (Val){.kind = VAL_FUNCTION, .function = &name->function};
             return tri_error(l, DIAG_TRI_NOT_JIT, range, id);
         case NAME_OPAQUE: return (Val){.kind = VAL_MODULE, .text = id};
+        }
+    }
+    if (l->names->live) {
+        Val v = tri_live_lookup(l, l->names->scope, id, range);
+        if (v.kind != VAL_UNBOUND) {
+            name = define(l->names, id, NAME_VALUE);
+            name->ready = true;
+            name->value = v;
+            return v;
         }
     }
     const Builtin *builtin = tri_builtin_find(id, 'P');
@@ -245,6 +266,10 @@ Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range rang
         if (strcmp(attr, "language") == 0)
             return (Val){.kind = VAL_MODULE, .text = "triton.language"};
         const Builtin *builtin = tri_builtin_find(attr, 'H');
+        if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
+    }
+    if (strcmp(path, "builtins") == 0) {
+        const Builtin *builtin = tri_builtin_find(attr, 'P');
         if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     }
     Val value;

@@ -660,10 +660,12 @@ static Flow run_block(Lower *l, const PyList *list, uint32_t at, const Rest *res
 
 /* --- functions --- */
 
-static Val run_in_frame(Lower *l, const PyNode *function, const Val *args, Range call) {
+static Val run_in_frame(Lower *l, const Function *function, const Val *args, Range call) {
+    Names *names = l->names;
     Frame frame = {.caller = l->frame, .function = function, .call = call};
     l->frame = &frame;
-    const PyNode *a = function->FunctionDef.args;
+    l->names = function->names;
+    const PyNode *a = function->node->FunctionDef.args;
     const PyList *lists[] = {a->arguments.posonlyargs, a->arguments.args, a->arguments.kwonlyargs};
     int index = 0;
     for (size_t k = 0; k < 3; k++) {
@@ -672,16 +674,17 @@ static Val run_in_frame(Lower *l, const PyNode *function, const Val *args, Range
         if (k == 1 && a->arguments.vararg)
             set_local(l, a->arguments.vararg->arg.arg, args[index++]);
     }
-    Flow flow = run_block(l, function->FunctionDef.body, 0, NULL);
+    Flow flow = run_block(l, function->node->FunctionDef.body, 0, NULL);
     l->frame = frame.caller;
+    l->names = names;
     return flow.value;
 }
 
-Val tri_run_function(Lower *l, const PyNode *function, const Val *args, Range call) {
+Val tri_run_function(Lower *l, const Function *function, const Val *args, Range call) {
     int depth = 0;
     for (const Frame *f = l->frame; f; f = f->caller, depth++)
-        if (f->function == function)
-            return tri_error(l, DIAG_TRI_RECURSION, call, function->FunctionDef.name);
+        if (f->function->node == function->node)
+            return tri_error(l, DIAG_TRI_RECURSION, call, function->node->FunctionDef.name);
     if (depth > 50) return tri_error(l, DIAG_TRI_DEPTH, call, 50);
     Range outer = l->b.range;
     Val v = run_in_frame(l, function, args, call);
@@ -689,10 +692,11 @@ Val tri_run_function(Lower *l, const PyNode *function, const Val *args, Range ca
     return v;
 }
 
-void tri_run_kernel(Lower *l, const PyNode *function, const Val *args) {
-    Val v = run_in_frame(l, function, args, function->range);
+void tri_run_kernel(Lower *l, const Function *function, const Val *args) {
+    Range range = function->node->range;
+    Val v = run_in_frame(l, function, args, range);
     if (v.kind != VAL_NONE && !tri_val_failed(v))
-        tri_error(l, DIAG_TRI_KERNEL_RETURN, function->range, function->FunctionDef.name);
-    l->b.range = function->range;
+        tri_error(l, DIAG_TRI_KERNEL_RETURN, range, function->node->FunctionDef.name);
+    l->b.range = range;
     ir_return(&l->b);
 }

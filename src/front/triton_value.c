@@ -37,9 +37,10 @@ Val tri_val_tuple(Lower *l, const Val *items, int count) {
 Val tri_val_given(Lower *l, const FrontValue *value) {
     switch (value->kind) {
     case FRONT_BOOL: return tri_val_bool(value->i != 0);
-    case FRONT_INT: return tri_val_int(value->i);
+    case FRONT_INT: return tri_val_int(value->is_unsigned ? (PyInt)(uint64_t)value->i : value->i);
     case FRONT_FLOAT: return tri_val_float(value->f);
     case FRONT_TEXT: {
+        if (l->unit->resolver) return tri_val_str(value->text); /* dtypes are objects there */
         const char *name = strncmp(value->text, "tl.", 3) == 0 ? value->text + 3 : value->text;
         const Type *dtype = tri_dtype_named(l->module, name);
         return dtype ? tri_val_dtype(dtype) : tri_val_str(value->text);
@@ -81,7 +82,8 @@ bool tri_val_same(Val a, Val b) {
         return true;
     case VAL_DTYPE: return a.dtype == b.dtype;
     case VAL_BUILTIN: return a.builtin == b.builtin && a.self == b.self;
-    case VAL_FUNCTION: return a.function == b.function;
+    case VAL_FUNCTION: return a.function->node == b.function->node;
+    case VAL_HOST: return a.host->handle == b.host->handle;
     case VAL_RANGE: return a.range == b.range;
     case VAL_TENSOR: return a.ref == b.ref;
     }
@@ -212,8 +214,9 @@ static void add_val(Lower *l, Text *out, Val v) {
     case VAL_DTYPE: text_add(out, "%s", tri_type_text(l, v.dtype)); break;
     case VAL_MODULE: text_add(out, "%s", v.text); break;
     case VAL_BUILTIN: text_add(out, "%s", v.builtin->name); break;
-    case VAL_FUNCTION: text_add(out, "%s", v.function->FunctionDef.name); break;
+    case VAL_FUNCTION: text_add(out, "%s", v.function->node->FunctionDef.name); break;
     case VAL_RANGE: text_add(out, "a range"); break;
+    case VAL_HOST: text_add(out, "%s", v.host->name); break;
     case VAL_TENSOR: text_add(out, "%s", tri_type_text(l, tri_val_type(l, v))); break;
     }
 }
@@ -232,7 +235,8 @@ const char *tri_val_describe(Lower *l, Val v) {
     }
     case VAL_STR: return arena_printf(l->arena, "the string '%s'", v.text);
     case VAL_DTYPE: return arena_printf(l->arena, "the dtype %s", tri_val_text(l, v));
-    case VAL_MODULE: return arena_printf(l->arena, "`%s`", v.text);
+    case VAL_HOST:
+    case VAL_MODULE: return arena_printf(l->arena, "`%s`", tri_val_text(l, v));
     case VAL_BUILTIN:
     case VAL_FUNCTION: return arena_printf(l->arena, "the function `%s`", tri_val_text(l, v));
     case VAL_TUPLE: return arena_printf(l->arena, "the tuple %s", tri_val_text(l, v));

@@ -311,6 +311,9 @@ static tw_status load_checked(tw_context *cx, LoadCall *call, const tw_module_op
                               tw_module **out) {
     tw_module_options options;
     if (!take_options(&options, sizeof options, user_options)) return misuse(cx, bad_struct);
+    const tw_resolver *host = options.resolver;
+    if (host && !(host->lookup && host->attribute && host->item && host->call))
+        return misuse(cx, "a resolver has all four functions");
     call->options = &options;
     tw_status status = guarded(cx, load_module, call);
     if (status == TW_OK)
@@ -544,9 +547,10 @@ static tw_status grid_body(tw_context *cx, void *user) {
 
 static bool args_ok(const tw_arg *args, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (args[i].kind < TW_ARG_ABSENT || args[i].kind > TW_ARG_BUFFER) return false;
+        if (args[i].kind < TW_ARG_ABSENT || args[i].kind > TW_ARG_OBJECT) return false;
         if (args[i].kind == TW_ARG_TEXT && !args[i].value.text) return false;
         if (args[i].kind == TW_ARG_BUFFER && !args[i].value.buffer) return false;
+        if (args[i].kind == TW_ARG_OBJECT && !args[i].value.object) return false;
     }
     return args || !count;
 }

@@ -70,18 +70,23 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
     tw_context *cx = m->context;
     source_init(&m->sources, &m->arena);
     diag_init(&m->diag, &m->arena, &m->sources);
-    const SourceFile *file = source_add(&m->sources, name, text, size);
+    SourceFile *file = source_add(&m->sources, name, text, size);
     if (!file) return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 1 GiB; split it", name);
     FrontUnit *unit = &m->unit;
     *unit = (FrontUnit){.file = file, .arena = &m->arena, .diag = &m->diag, .sources = &m->sources};
     unit->import = import_file;
     unit->import_user = m;
+    if (options && options->first_line > 0) file->first_line = options->first_line;
+    if (options && options->resolver) {
+        unit->resolver = live_resolver(&m->arena, options->resolver);
+        unit->scope = options->scope;
+    }
     if (options && options->door) {
         unit->door = front_find(options->door);
         if (!unit->door)
             return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no door `%s`", options->door);
     } else
-        unit->door = front_choose(name, file->text);
+        unit->door = unit->resolver ? front_find("triton") : front_choose(name, file->text);
     if (!unit->door)
         return context_fail(cx, TW_ERROR_NOT_FOUND,
                             "%s: what language is this? Name it .py (Triton, TileLang), .tile.c "
@@ -105,26 +110,6 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
 }
 
 /* --- arguments --- */
-
-static FrontValue front_value(Arena *arena, const tw_arg *arg) {
-    switch (arg->kind) {
-    case TW_ARG_NONE: return (FrontValue){.kind = FRONT_NONE};
-    case TW_ARG_BOOL: return (FrontValue){.kind = FRONT_BOOL, .i = arg->value.i != 0};
-    case TW_ARG_INT: return (FrontValue){.kind = FRONT_INT, .i = arg->value.i};
-    case TW_ARG_FLOAT: return (FrontValue){.kind = FRONT_FLOAT, .f = arg->value.f};
-    case TW_ARG_TEXT:
-        return (FrontValue){.kind = FRONT_TEXT,
-                            .text = arena_string(arena, arg->value.text, strlen(arg->value.text))};
-    case TW_ARG_BUFFER: {
-        const tw_buffer *b = arg->value.buffer;
-        FrontValue value = {.kind = FRONT_ARRAY, .elem = b->elem, .rank = b->rank};
-        memcpy(value.extent, b->shape, sizeof b->shape);
-        memcpy(value.stride, b->strides, sizeof b->strides);
-        return value;
-    }
-    default: return (FrontValue){.kind = FRONT_ABSENT};
-    }
-}
 
 static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
@@ -293,7 +278,10 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     arena_init(k->pass.scratch, cx->allocator, &cx->trap);
 
     double start = seconds();
-    FrontRequest lower = {.kernel = request->kernel, .args = request->args, .module = k->module};
+    FrontRequest lower = {.kernel = request->kernel,
+                          .args = request->args,
+                          .module = k->module,
+                          .specialize_ones = request->specialize_ones};
     k->ir = unit->door->lower(unit, &lower);
     if (!k->ir) {
         status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
@@ -370,7 +358,7 @@ tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_option
                             options->arg_count, params, request->kernel->name);
     FrontValue *values = ARENA_ARRAY(&k->arena, FrontValue, params);
     for (size_t i = 0; i < options->arg_count; i++)
-        values[i] = front_value(&k->arena, &options->args[i]);
+        values[i] = live_value(&k->arena, &options->args[i]);
     tw_pair *pairs = ARENA_ARRAY(&k->arena, tw_pair, options->option_count);
     for (size_t i = 0; i < options->option_count; i++)
         pairs[i] = (tw_pair){copy_text(&k->arena, options->options[i].name),
@@ -386,5 +374,6 @@ tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_option
     request->sanitize = options->sanitize;
     request->verify_each = options->verify_each;
     request->keep_ir = options->keep_ir;
+    request->specialize_ones = options->specialize_ones;
     return kernel_compile_request(k, request);
 }

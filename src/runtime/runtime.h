@@ -2,7 +2,7 @@
  *
  *     api.c        the public entries: checks, the one setjmp frame, getters
  *     context.c    contexts, messages, memory of objects
- *     compile.c    source -> door -> passes -> target
+ *     compile.c    source -> door -> passes -> target; live.c names and values of the host
  *     launch.c     arguments -> words -> target
  *     scalars.c    small integer programs evaluated at launch: the kernel's own grid
  *     buffer.c     arrays; npy.c their files; random.c their contents
@@ -142,7 +142,7 @@ struct CompileRequest { /* copied into the kernel's arena */
     size_t option_count;
     const char *passes, *stop_after;
     int stage;
-    bool emulate, sanitize, verify_each, keep_ir;
+    bool emulate, sanitize, verify_each, keep_ir, specialize_ones;
     int generic; /* of PassOptions */
 };
 tw_status module_open(tw_module *m, const char *name, const char *text, size_t size,
@@ -153,6 +153,11 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request);
 void kernel_add_artifact(tw_kernel *k, const char *name, const char *text);
 /* A kernel without content; throws. Freed by tw_kernel_destroy. */
 tw_kernel *kernel_new(tw_module *m);
+
+/* --- live.c --- */
+FrontValue live_value(Arena *arena, const tw_arg *arg);
+void live_object(Arena *arena, const tw_object *from, FrontObject *to);
+const FrontResolver *live_resolver(Arena *arena, const tw_resolver *host);
 
 /* --- launch.c --- */
 tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source);
