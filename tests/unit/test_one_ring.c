@@ -88,7 +88,8 @@ static char *canonical(const Source *s, const char *machine, int tile_n, Arena *
         for (int i = 0; i < kernel->param_count; i++)
             args[i] = argument(&kernel->params[i], tile_n);
         Module *m = ir_module_new(arena, &diag, &sources);
-        Kernel *k = unit.door->lower(&unit, &(FrontRequest){kernel, args, m});
+        Kernel *k =
+            unit.door->lower(&unit, &(FrontRequest){.kernel = kernel, .args = args, .module = m});
         PassContext cx = {m, machine_find(machine), pass_options_default, scratch, {0}};
         cx.options.num_stages = 3;
         if (k &&
