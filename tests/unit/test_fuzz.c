@@ -1,10 +1,11 @@
-/* test_fuzz.c: broken texts through every door, all passes and all emitters. Nothing may crash, hang, or end in an internal fault.
+/* test_fuzz.c: broken texts through every door, all passes and all emitters. Nothing may crash,
+ * hang, or end in an internal fault.
  *
- *     test_fuzz                             replays the corpus, then mutates each text a few hundred times (fixed seed)
- *     test_fuzz --seconds 600 [--seed S]    goes on: `make fuzz`
+ *     test_fuzz                             replays the corpus, then mutates each text a few
+ * hundred times (fixed seed) test_fuzz --seconds 600 [--seed S]    goes on: `make fuzz`
  *
- * The corpus is what the repository has: kernels/, tests/pass/ and tests/fuzz/ (texts that once failed). A failing
- * text is written to build/fuzz-failure and its seed printed. */
+ * The corpus is what the repository has: kernels/, tests/pass/ and tests/fuzz/ (texts that once
+ * failed). A failing text is written to build/fuzz-failure and its seed printed. */
 #include "check.h"
 #include "front/front.h"
 #include "pass/pass.h"
@@ -26,9 +27,13 @@ static uint32_t next_random(uint32_t below) {
 static FrontValue random_argument(const FrontParam *param) {
     static const int64_t numbers[] = {64, 32, 16, 1, 0, -1, 3, 1 << 20};
     FrontValue v = {.kind = FRONT_INT, .i = numbers[next_random(8)]};
-    bool array = param->kind == FRONT_POINTER || param->kind == FRONT_TENSOR || (param->kind == FRONT_OPEN && next_random(3));
+    bool array = param->kind == FRONT_POINTER || param->kind == FRONT_TENSOR ||
+                 (param->kind == FRONT_OPEN && next_random(3));
     if (array) {
-        v = (FrontValue){.kind = FRONT_ARRAY, .elem = param->elem >= 0 ? (Elem)param->elem : next_random(2) ? EL_F32 : EL_F16};
+        v = (FrontValue){.kind = FRONT_ARRAY,
+                         .elem = param->elem >= 0 ? (Elem)param->elem
+                                 : next_random(2) ? EL_F32
+                                                  : EL_F16};
         v.rank = param->rank > 0 ? param->rank : 1 + (int)next_random(2);
         for (int d = 0; d < v.rank; d++) v.extent[d] = 64, v.stride[d] = d == v.rank - 1 ? 1 : 64;
     } else if (next_random(12) == 0) {
@@ -47,8 +52,10 @@ static void emit(PassContext *cx, Kernel *k, Arena *arena, const char *machine) 
 
 /* True unless there was an internal fault. */
 static bool survives(const char *name, const char *text, size_t size) {
-    static const FrontDefine defines[] = {{"M", {.kind = FRONT_INT, .i = 64}}, {"N", {.kind = FRONT_INT, .i = 64}},
-                                          {"K", {.kind = FRONT_INT, .i = 96}}, {"dtype", {.kind = FRONT_TEXT, .text = "float16"}}};
+    static const FrontDefine defines[] = {{"M", {.kind = FRONT_INT, .i = 64}},
+                                          {"N", {.kind = FRONT_INT, .i = 64}},
+                                          {"K", {.kind = FRONT_INT, .i = 96}},
+                                          {"dtype", {.kind = FRONT_TEXT, .text = "float16"}}};
     static const char *const machines[] = {"interp", "cpu", "cuda:sm_90a", "tenstorrent"};
     Trap trap;
     Arena arena, scratch;
@@ -60,26 +67,35 @@ static bool survives(const char *name, const char *text, size_t size) {
         Diag diag;
         source_init(&sources, &arena);
         diag_init(&diag, &arena, &sources);
-        FrontUnit unit = {.arena = &arena, .diag = &diag, .sources = &sources, .defines = defines, .define_count = 4};
+        FrontUnit unit = {.arena = &arena,
+                          .diag = &diag,
+                          .sources = &sources,
+                          .defines = defines,
+                          .define_count = 4};
         unit.file = source_add(&sources, name, text, size);
         unit.door = front_choose(name, unit.file->text);
         if (unit.door && unit.door->open(&unit))
             for (size_t i = 0; i < unit.kernels.count && i < 4; i++) {
                 const FrontKernel *kernel = &unit.kernels.at[i];
                 FrontValue *args = ARENA_ARRAY(&arena, FrontValue, kernel->param_count);
-                for (int a = 0; a < kernel->param_count; a++) args[a] = random_argument(&kernel->params[a]);
+                for (int a = 0; a < kernel->param_count; a++)
+                    args[a] = random_argument(&kernel->params[a]);
                 Module *m = ir_module_new(&arena, &diag, &sources);
-                FrontRequest request = {kernel, args, m};
+                FrontRequest request = {.kernel = kernel, .args = args, .module = m};
                 Kernel *k = unit.door->lower(&unit, &request);
                 uint32_t machine = next_random(4);
-                PassContext cx = {m, machine_find(machines[machine]), pass_options_default, &scratch, {0}};
+                PassContext cx = {
+                    m, machine_find(machines[machine]), pass_options_default, &scratch, {0}};
                 cx.options.num_stages = (int)next_random(6) - 1;
                 cx.options.roles = (int)next_random(3) - 1;
                 cx.options.persist = (int)next_random(3) - 1;
                 PipelineRequest run = {.verify_each = true};
-                if (k && diag.errors == 0 && pipeline_run(&cx, k, &run)) emit(&cx, k, &arena, machines[machine]);
+                if (k && diag.errors == 0 && pipeline_run(&cx, k, &run))
+                    emit(&cx, k, &arena, machines[machine]);
                 for (size_t d = 0; d < diag.messages.count; d++)
-                    if (diag.messages.at[d].id == DIAG_IR_INVALID && strcmp(unit.door->name, "irtext") != 0) good = false;
+                    if (diag.messages.at[d].id == DIAG_IR_INVALID &&
+                        strcmp(unit.door->name, "irtext") != 0)
+                        good = false;
             }
         char *rendered = diag_render(&diag, &arena);
         if (!good) fprintf(stderr, "a pass made invalid IR:\n%s", rendered);
@@ -116,40 +132,52 @@ static void add_folder(const char *folder) {
     if (dir) closedir(dir);
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(((const Sample *)a)->name, ((const Sample *)b)->name); }
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const Sample *)a)->name, ((const Sample *)b)->name);
+}
 
 /* --- mutations --- */
 
 static size_t word_length(const char *text, size_t size, size_t at) {
     size_t n = 0;
-    while (at + n < size && n < 24 && text[at + n] != ' ' && text[at + n] != '\n' && text[at + n] != ',') n++;
+    while (at + n < size && n < 24 && text[at + n] != ' ' && text[at + n] != '\n' &&
+           text[at + n] != ',')
+        n++;
     return n ? n : 1;
 }
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 /* The name or number at or behind a random place; 0: none. */
 static size_t find_token(const char *text, size_t size, size_t *at) {
     size_t from = next_random((uint32_t)size), n = 0;
     while (from < size && !is_letter(text[from]) && !is_digit(text[from])) from++;
     while (from > 0 && (is_letter(text[from - 1]) || is_digit(text[from - 1]))) from--;
-    while (from + n < size && n < 40 && (is_letter(text[from + n]) || is_digit(text[from + n]))) n++;
+    while (from + n < size && n < 40 && (is_letter(text[from + n]) || is_digit(text[from + n])))
+        n++;
     *at = from;
     return n;
 }
 
-static size_t replace(char *text, size_t size, size_t room, size_t at, size_t n, const char *by, size_t m) {
+static size_t replace(char *text, size_t size, size_t room, size_t at, size_t n, const char *by,
+                      size_t m) {
     if (size - n + m >= room) return size;
     memmove(text + at + m, text + at + n, size - at - n);
     memcpy(text + at, by, m);
     return size - n + m;
 }
 
-/* Changes that keep most texts well-formed, so that they come further than the parser: a name becomes another one of the
- * text, a number another number, an operator another operator, a line is repeated. */
+/* Changes that keep most texts well-formed, so that they come further than the parser: a name
+ * becomes another one of the text, a number another number, an operator another operator, a line is
+ * repeated. */
 static size_t mutate_gently(char *text, size_t size, size_t room) {
-    static const char *const numbers[] = {"0", "1", "2", "3", "5", "7", "16", "17", "31", "32", "33", "64", "100", "128", "1024", "-1", "0.5"};
+    static const char *const numbers[] = {"0",  "1",  "2",  "3",   "5",   "7",    "16", "17", "31",
+                                          "32", "33", "64", "100", "128", "1024", "-1", "0.5"};
     static const char operators[] = "+-*/%<>&|";
     size_t at, from, n = find_token(text, size, &at), m;
     char word[40];
@@ -160,7 +188,8 @@ static size_t mutate_gently(char *text, size_t size, size_t room) {
         memcpy(word, text + from, m);
         return replace(text, size, room, at, n, word, m);
     case 1:
-        for (int tries = 0; tries < 20 && !(n && is_digit(text[at])); tries++) n = find_token(text, size, &at);
+        for (int tries = 0; tries < 20 && !(n && is_digit(text[at])); tries++)
+            n = find_token(text, size, &at);
         if (!n || !is_digit(text[at])) break;
         const char *number = numbers[next_random(sizeof numbers / sizeof *numbers)];
         return replace(text, size, room, at, n, number, strlen(number));
@@ -184,12 +213,18 @@ static size_t mutate_gently(char *text, size_t size, size_t room) {
 
 static size_t mutate(char *text, size_t size, size_t room) {
     if (next_random(2)) {
-        for (int rounds = 1 + (int)next_random(4); rounds > 0 && size > 0; rounds--) size = mutate_gently(text, size, room);
+        for (int rounds = 1 + (int)next_random(4); rounds > 0 && size > 0; rounds--)
+            size = mutate_gently(text, size, room);
         return size;
     }
-    static const char *const pieces[] = {"(", ")", "[", "]", "{", "}", ":", ",", "=", "-1", "0", "99999999999999999999", "None",
-                                         "\n", "    ", "\t", "\"", "'''", "#", "//", "/*", "0.5", "%x", "[:, None]", "**", "@", "\x80", "f32[0]",
-                                         "while", "for", "return", "tl.load", "T.copy", "<", ">", "1e999", "\\", "lambda", ": f32[4,4]"};
+    static const char *const pieces[] = {
+        "(",      ")",       "[",         "]",      "{",     "}",
+        ":",      ",",       "=",         "-1",     "0",     "99999999999999999999",
+        "None",   "\n",      "    ",      "\t",     "\"",    "'''",
+        "#",      "//",      "/*",        "0.5",    "%x",    "[:, None]",
+        "**",     "@",       "\x80",      "f32[0]", "while", "for",
+        "return", "tl.load", "T.copy",    "<",      ">",     "1e999",
+        "\\",     "lambda",  ": f32[4,4]"};
     int rounds = 1 + (int)next_random(4);
     while (rounds-- && size > 0) {
         size_t at = next_random((uint32_t)size), n = word_length(text, size, at);
@@ -230,7 +265,8 @@ static size_t mutate(char *text, size_t size, size_t room) {
     return size;
 }
 
-static bool keeps; /* each text, before it is tried: one that crashes us is still there afterwards */
+static bool
+    keeps; /* each text, before it is tried: one that crashes us is still there afterwards */
 
 static void keep_text(const char *text, size_t size) {
     FILE *out = fopen("build/fuzz-failure", "wb");
@@ -243,13 +279,15 @@ static bool try_text(const Sample *s, const char *text, size_t size, uint64_t se
     bool good = survives(s->name, text, size);
     alarm(0);
     if (good) return true;
-    fprintf(stderr, "%s, seed %llu; the text is in build/fuzz-failure\n", s->name, (unsigned long long)seed);
+    fprintf(stderr, "%s, seed %llu; the text is in build/fuzz-failure\n", s->name,
+            (unsigned long long)seed);
     keep_text(text, size);
     return false;
 }
 
 int main(int argc, char **argv) {
-    static const char *const folders[] = {"kernels/triton", "kernels/tilelang", "kernels/tilec", "tests/pass", "tests/fuzz"};
+    static const char *const folders[] = {"kernels/triton", "kernels/tilelang", "kernels/tilec",
+                                          "tests/pass", "tests/fuzz"};
     double seconds = 0;
     uint64_t seed = 1;
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -267,7 +305,8 @@ int main(int argc, char **argv) {
         state = seed * 0x9E3779B97F4A7C15u + 1;
         CHECK(try_text(&samples[i], samples[i].text, samples[i].size, 0));
     }
-    for (int round = 0; round < rounds && (seconds == 0 || time(NULL) < end) && !check_failures; round++)
+    for (int round = 0; round < rounds && (seconds == 0 || time(NULL) < end) && !check_failures;
+         round++)
         for (int i = 0; i < sample_count && !check_failures; i++, seed++) {
             state = seed * 0x9E3779B97F4A7C15u + 1;
             memcpy(text, samples[i].text, samples[i].size);

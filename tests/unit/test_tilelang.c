@@ -1,4 +1,5 @@
-/* test_tilelang.c: the TileLang door, from source text to IR (after fold and raise), and its diagnostics. */
+/* test_tilelang.c: the TileLang door, from source text to IR (after fold and raise), and its
+ * diagnostics. */
 #include "check.h"
 #include "front/front.h"
 #include "pass/pass.h"
@@ -39,17 +40,23 @@ static void lowered(const char *path_or_text, const char *defines, const char *w
             char *value = strchr(word, '=');
             *value++ = 0;
             bool number = value[0] >= '0' && value[0] <= '9';
-            FrontValue v = {.kind = number ? FRONT_INT : FRONT_TEXT, .i = atoi(value), .text = value};
+            FrontValue v = {
+                .kind = number ? FRONT_INT : FRONT_TEXT, .i = atoi(value), .text = value};
             list[count++] = (FrontDefine){word, v};
         }
-        FrontUnit unit = {.door = front_choose("k.py", text), .arena = arena, .diag = &j->diag, .sources = &j->sources, .defines = list, .define_count = count};
+        FrontUnit unit = {.door = front_choose("k.py", text),
+                          .arena = arena,
+                          .diag = &j->diag,
+                          .sources = &j->sources,
+                          .defines = list,
+                          .define_count = count};
         unit.file = source_add(&j->sources, "k.py", text, strlen(text));
         char *got = NULL;
         CHECK(unit.door && strcmp(unit.door->name, "tilelang") == 0);
         if (unit.door->open(&unit)) {
             Module *m = ir_module_new(arena, &j->diag, &j->sources);
             FrontValue *args = ARENA_ARRAY(arena, FrontValue, unit.kernels.at[0].param_count);
-            FrontRequest request = {&unit.kernels.at[0], args, m};
+            FrontRequest request = {.kernel = &unit.kernels.at[0], .args = args, .module = m};
             Kernel *k = unit.door->lower(&unit, &request);
             PassContext cx = {m, machine_find("interp"), pass_options_default, &j->scratch, {0}};
             PipelineRequest run = {.only = "fold,raise", .verify_each = true};
@@ -59,8 +66,10 @@ static void lowered(const char *path_or_text, const char *defines, const char *w
             }
         }
         if (!got) got = diag_render(&j->diag, arena);
-        if (*want == '~') CHECK(strstr(got, want + 1) || (fprintf(stderr, "%s\n", got), 0));
-        else CHECK_TEXT(got, want);
+        if (*want == '~')
+            CHECK(strstr(got, want + 1) || (fprintf(stderr, "%s\n", got), 0));
+        else
+            CHECK_TEXT(got, want);
     } else {
         CHECK_TEXT(j->trap.message, "no trap");
     }
@@ -123,22 +132,33 @@ static void test_kernels(void) {
 
 static void test_diagnostics(void) {
     lowered("kernels/tilelang/seed_gemm.py", "M=128 N=64 K=96",
-            "~k.py:22:46: error: over the grid index 2 runs up to 96 here, and the tensor ends at 64: whole blocks lie outside; "
+            "~k.py:22:46: error: over the grid index 2 runs up to 96 here, and the tensor ends at "
+            "64: whole blocks lie outside; "
             "the extents of T.Kernel, or the names behind `as`, look swapped [block-outside]");
-    lowered("kernels/tilelang/seed_gemm.py", "M=64 N=64", "~`K` is not defined; a size or option of the kernel is given with -D K=VALUE");
-#define HEAD "import tilelang.language as T\n@T.prim_func\ndef f(A: T.Tensor((64, 64), \"float16\")):\n"
-#define BODY HEAD "    with T.Kernel(2, 2) as (bx, by):\n        S = T.alloc_shared((32, 16), \"float16\")\n"
-    lowered(HEAD "    with T.Kernel(2, 2) as (bx, by):\n        T.cpoy(A, A)\n", "", "~`T.cpoy` is not known here; did you mean `T.copy`?");
-    lowered(BODY "        T.copy(A[0:8, 0:8], S)\n", "", "~the shapes tensor f16[8,8] and tile f16[32,16] do not fit");
+    lowered("kernels/tilelang/seed_gemm.py", "M=64 N=64",
+            "~`K` is not defined; a size or option of the kernel is given with -D K=VALUE");
+#define HEAD \
+    "import tilelang.language as T\n@T.prim_func\ndef f(A: T.Tensor((64, 64), \"float16\")):\n"
+#define BODY                                                                           \
+    HEAD "    with T.Kernel(2, 2) as (bx, by):\n        S = T.alloc_shared((32, 16), " \
+         "\"float16\")\n"
+    lowered(HEAD "    with T.Kernel(2, 2) as (bx, by):\n        T.cpoy(A, A)\n", "",
+            "~`T.cpoy` is not known here; did you mean `T.copy`?");
+    lowered(BODY "        T.copy(A[0:8, 0:8], S)\n", "",
+            "~the shapes tensor f16[8,8] and tile f16[32,16] do not fit");
     lowered(BODY "        T.gemm(S, S, S)\n", "", "~[M, K] times [K, N] gives [M, N]");
     lowered(BODY "        S[40, 0] = 1.0\n", "", "~index 40 lies outside of tile f16[32,16]");
-    lowered(BODY "        x = A[bx]\n", "", "~tensor f16[64,64] has 2 dimensions, 1 indices are given");
-    lowered(BODY "        T.alloc_shared((4, bx), \"float16\")\n", "", "~an extent must be known here");
+    lowered(BODY "        x = A[bx]\n", "",
+            "~tensor f16[64,64] has 2 dimensions, 1 indices are given");
+    lowered(BODY "        T.alloc_shared((4, bx), \"float16\")\n", "",
+            "~an extent must be known here");
     lowered(BODY "        T.alloc_shared((4,), \"float17\")\n", "", "~`\"float17\"` is no dtype");
     lowered(BODY "        T.copy(A[0, 0], S, blah=1)\n", "", "~does not take `blah` here");
     lowered(BODY "        T.copy(A[0, 0])\n", "", "~argument 2 is missing");
-    lowered(BODY "        for i in [1, 2]:\n            pass\n", "", "~loop over T.Parallel, T.Pipelined, T.serial or range");
-    lowered(BODY "        T.copy(S, A[0, 0])\n", "", "~this buffer is read before anything is written to it");
+    lowered(BODY "        for i in [1, 2]:\n            pass\n", "",
+            "~loop over T.Parallel, T.Pipelined, T.serial or range");
+    lowered(BODY "        T.copy(S, A[0, 0])\n", "",
+            "~this buffer is read before anything is written to it");
     lowered(HEAD "    pass\n", "", "~the kernel never launches");
     lowered("import tilelang\nx = 1\n", "", "~the file has no TileLang kernel");
 }
