@@ -14,36 +14,28 @@
  *
  * The analysis is in affine.c, access_plan.c and access_demand.c; here the kernel is changed. */
 #include "pass/access_plan.h"
+#include "pass/facts.h"
 #include "pass/fold.h"
 
 #include <string.h>
 
-typedef struct Known { /* a scalar of the kernel, by what it is worth */
-    Poly poly;
-    Ref value;
-} Known;
-
-typedef struct Access {
-    PassContext *cx;
-    Kernel *k;
-    Analysis a;
-    VEC(Plan *) plans;
-    VEC(Known) known;
-    RefMap renamed; /* loads that were rewritten: old result -> new */
-    int order;
-} Access;
-
 /* --- loops of step 1 --- */
 
+/* Only where the distance cannot overflow: from a start that is never negative, and at least there.
+ */
 static void normalise_loop(Op *op, void *user) {
     Kernel *k = user;
     int64_t step, lo;
     if (op->code != OP_FOR || !ir_const_int(k, op->operands[2], &step) || step <= 1) return;
+    bool zero = ir_const_int(k, op->operands[0], &lo) && lo == 0;
+    if (!zero && !fact_natural(k, op->operands[0], NULL, NULL)) return;
     Builder b = ir_builder_before(k, op);
     const Type *type = ir_type(k, op->operands[0]);
     Ref from_zero = op->operands[1], width = ir_literal_int(k, type, step);
-    bool zero = ir_const_int(k, op->operands[0], &lo) && lo == 0;
-    if (!zero) from_zero = ir_binary(&b, OP_SUB, from_zero, op->operands[0]);
+    if (!zero) {
+        Ref end = ir_binary(&b, OP_MAX, from_zero, op->operands[0]);
+        from_zero = ir_binary(&b, OP_SUB, end, op->operands[0]);
+    }
     Ref trips = ir_binary(&b, OP_CDIV, from_zero, width);
     Region *body = op->regions[0];
     Ref old = body->args[0];
@@ -81,8 +73,10 @@ static void collect_region(Access *x, const Region *region) {
         for (int i = 0; i < op->region_count; i++) collect_region(x, op->regions[i]);
         for (int i = 0; i < op->result_count; i++) {
             const Type *type = ir_type(x->k, op->results[i]);
-            if (!ty_is_scalar(type) || type->pointer || !elem_is_int(type->elem)) continue;
+            /* In order, so that long chains of ops need no deep recursion. */
             const Affine *f = affine_of(&x->a, op->results[i]);
+            affine_is_variant(&x->a, op->results[i]);
+            if (!ty_is_scalar(type) || type->pointer || !elem_is_int(type->elem)) continue;
             if (f->known && !f->start.bad)
                 *VEC_PUSH(&x->known, x->a.arena) = (Known){f->start, op->results[i]};
         }
@@ -99,7 +93,7 @@ static bool guess_unit_stride(Access *x, const Plan *plan) {
     for (int d = 0; d < type->rank; d++) {
         int64_t number;
         const Axis *axis = &f->axis[d];
-        Poly stride = axis->wraps ? axis->scale : axis->step;
+        Poly stride = axis->turn ? axis->scale : axis->step;
         if (type->extent[d] == 1) continue;
         if (poly_const(stride, &number)) {
             if (number == 1) return false;
@@ -119,12 +113,26 @@ static bool guess_unit_stride(Access *x, const Plan *plan) {
 
 /* --- building --- */
 
-static Ref find_known(Access *x, Poly p, const Plan *plan) {
+Ref access_find_known(Access *x, Poly p, const Plan *plan) {
     for (size_t i = 0; i < x->known.count; i++)
         if (poly_equal(x->known.at[i].poly, p) &&
             affine_dominates(&x->a, x->known.at[i].value, plan->op, plan->order))
             return refmap_get(&x->renamed, x->known.at[i].value);
     return REF_NONE;
+}
+
+static int bits_of(const Access *x, Ref r) {
+    return elem_info[ir_type(x->k, r)->elem].bits;
+}
+
+/* A factor as part of a sum: unsigned ones need the room of 64 bits. */
+static Elem factor_elem(const Access *x, Poly p) {
+    for (int i = 0; i < p.count; i++)
+        for (int j = 0; j < p.at[i].count; j++) {
+            const ElemInfo *info = &elem_info[ir_type(x->k, p.at[i].factor[j])->elem];
+            if (info->bits == 64 || (info->bits == 32 && info->cls == CLASS_UINT)) return EL_I64;
+        }
+    return EL_I32;
 }
 
 static Ref build_term(const Access *x, Builder *b, const Term *t, Elem elem, int64_t scale) {
@@ -138,18 +146,56 @@ static Ref build_term(const Access *x, Builder *b, const Term *t, Elem elem, int
     return scale == 1 ? product : ir_binary(b, OP_MUL, product, number);
 }
 
-static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan) {
+typedef struct Search {
+    const Kernel *k;
+    Arena *arena;
+    uint8_t *seen;
+    VEC(Ref) open;
+} Search;
+
+static void search_from(Search *q, Ref r) {
+    if (!ref_is_value(r) || q->seen[r]) return;
+    q->seen[r] = 1;
+    *VEC_PUSH(&q->open, q->arena) = r;
+}
+
+/* Is the address or the mask of the access made from this value? Then the source relies on its
+ * 32 bits too. */
+static bool feeds(const Access *x, Ref wanted, const Plan *plan) {
+    Search q = {.k = x->k, .arena = x->a.arena};
+    q.seen = ARENA_ARRAY(q.arena, uint8_t, x->k->values.count);
+    search_from(&q, plan->pointer);
+    search_from(&q, plan->mask);
+    while (q.open.count && !q.seen[wanted]) {
+        const Value *v = ir_value(x->k, q.open.at[--q.open.count]);
+        const Op *op = v->op ? v->op : v->region->owner;
+        for (int i = 0; op && i < op->operand_count; i++) search_from(&q, op->operands[i]);
+        for (int i = 0; op && i < op->region_count; i++) {
+            const Op *last = op->regions[i]->last;
+            for (int j = 0; last && j < last->operand_count; j++)
+                search_from(&q, last->operands[j]);
+        }
+    }
+    return q.seen[wanted];
+}
+
+/* In 32 bits if the source has no more for it, or it is known to fit; an exact one is never taken
+ * from arithmetic that could have wrapped where the source's could not. */
+static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan, bool wide) {
     int64_t number;
     if (poly_const(p, &number))
         return ir_int(b, number == (int32_t)number ? EL_I32 : EL_I64, number);
     if (p.count == 1 && p.at[0].count == 1 && p.at[0].scale == 1)
         return refmap_get(&x->renamed, p.at[0].factor[0]);
-    Ref known = find_known(x, p, plan);
-    if (known) return known;
-    Elem elem = EL_I32;
-    for (int i = 0; i < p.count; i++)
-        for (int j = 0; j < p.at[i].count; j++)
-            if (elem_info[ir_type(x->k, p.at[i].factor[j])->elem].bits == 64) elem = EL_I64;
+    Elem elem = factor_elem(x, p);
+    if (wide && elem == EL_I32 && !poly_fits_i32(&x->a, p)) elem = EL_I64;
+    for (size_t i = 0; i < x->known.count; i++) {
+        Ref known = x->known.at[i].value;
+        if (poly_equal(x->known.at[i].poly, p) &&
+            affine_dominates(&x->a, known, plan->op, plan->order) &&
+            (bits_of(x, known) >= elem_info[elem].bits || feeds(x, known, plan)))
+            return refmap_get(&x->renamed, known);
+    }
     Ref sum = REF_NONE;
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int i = 0; i < p.count; i++) {
@@ -161,10 +207,11 @@ static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan) {
     return sum;
 }
 
+/* Bounds are moved from one side of a comparison to the other, so their sums are exact. */
 static Ref build_limit(Access *x, Builder *b, const PlanDim *dim, const Plan *plan) {
     Ref least = REF_NONE;
     for (int i = 0; i < dim->limit_count; i++) {
-        Ref limit = build_poly(x, b, dim->limit[i], plan);
+        Ref limit = build_poly(x, b, dim->limit[i], plan, true);
         if (least && ir_type(x->k, limit)->elem != ir_type(x->k, least)->elem) {
             limit = ir_cast(b, limit, EL_I64);
             least = ir_cast(b, least, EL_I64);
@@ -223,12 +270,12 @@ static void name_after(Access *x, Ref value, const char *prefix, Ref from) {
 static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
     Ref base = plan->base, extents[MAX_RANK], strides[MAX_RANK];
     if (!poly_is_zero(plan->shift))
-        base = ir_binary(b, OP_PTR_ADD, base, build_poly(x, b, plan->shift, plan));
+        base = ir_binary(b, OP_PTR_ADD, base, build_poly(x, b, plan->shift, plan, plan->wide));
     for (int i = 0; i < plan->dim_count; i++) {
         const PlanDim *dim = &plan->dim[i];
         extents[i] = build_limit(x, b, dim, plan);
-        strides[i] = build_poly(x, b, dim->stride, plan);
-        offsets[i] = build_poly(x, b, dim->offset, plan);
+        strides[i] = build_poly(x, b, dim->stride, plan, plan->wide);
+        offsets[i] = build_poly(x, b, dim->offset, plan, plan->wide);
     }
     Ref tensor = ir_tensor(b, base, extents, strides, plan->dim_count);
     name_after(x, tensor, "T", plan->base);
@@ -239,13 +286,6 @@ static void copy_hints(Access *x, Op *to, const Op *from) {
     for (int i = 0; i < from->attr_count; i++)
         if (from->attrs[i].id == AT_CACHE || from->attrs[i].id == AT_EVICT)
             op_set(x->k, to, from->attrs[i]);
-}
-
-/* The scalar that fills, or REF_NONE when `other` is no single value. */
-static Ref fill_of(const Access *x, Ref other) {
-    if (!other || ir_type(x->k, other)->rank == 0) return other;
-    const Op *op = ref_is_value(other) ? ir_value(x->k, other)->op : NULL;
-    return op && op->code == OP_SPLAT ? op->operands[0] : REF_NONE;
 }
 
 static bool is_zero(const Access *x, Ref r) {
@@ -262,7 +302,7 @@ static void rewrite_load(Access *x, Plan *plan) {
     Ref value = ir_tload(&b, tensor, offsets, mask, plan->box);
     Op *load = ir_value(x->k, value)->op;
     copy_hints(x, load, op);
-    Ref other = op->operand_count > 2 ? op->operands[2] : REF_NONE, fill = fill_of(x, other);
+    Ref other = op->operand_count > 2 ? op->operands[2] : REF_NONE, fill = access_fill(x->k, other);
     if (fill && !is_zero(x, fill)) op_set(x->k, load, (Attr){.id = AT_FILL, .ref = fill});
     int64_t wrapped[MAX_RANK];
     int wraps = 0;
@@ -332,127 +372,11 @@ static void build_grid_wish(Access *x) {
     grid_order_require(&b, g);
 }
 
-/* --- what explain prints --- */
-
-static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
-    Ref known = p.count ? find_known(x, p, plan) : REF_NONE;
-    if (known && ir_value(x->k, known)->name) {
-        text_add(out, "%s", ir_value(x->k, known)->name);
-        return;
-    }
-    int64_t common = p.count ? p.at[0].scale : 1;
-    for (int i = 1; i < p.count; i++)
-        for (int64_t rest = p.at[i].scale; rest;) { /* the greatest divisor of all scales */
-            int64_t keep = common % rest;
-            common = rest;
-            rest = keep;
-        }
-    Poly part;
-    if (common > 1 && poly_over(x->a.arena, p, common, &part) &&
-        (known = find_known(x, part, plan)) && ir_value(x->k, known)->name) {
-        text_add(out, "%lld*%s", (long long)common, ir_value(x->k, known)->name);
-        return;
-    }
-    if (!p.count) text_add(out, "0");
-    for (int i = 0; i < p.count; i++) {
-        const Term *t = &p.at[i];
-        if (i || t->scale < 0) text_add(out, "%s", t->scale < 0 ? (i ? " - " : "-") : " + ");
-        int64_t scale = t->scale < 0 ? -t->scale : t->scale;
-        if (!t->count || scale != 1) text_add(out, "%lld%s", (long long)scale, t->count ? "*" : "");
-        for (int j = 0; j < t->count; j++) {
-            const char *name = ir_value(x->k, t->factor[j])->name;
-            text_add(out, "%s%s", j ? "*" : "", name ? name : "(a value)");
-        }
-    }
-}
-
-static void show_dims(Access *x, Text *out, const Plan *plan) {
-    text_add(out, " of %s[",
-             ir_value(x->k, plan->base)->name ? ir_value(x->k, plan->base)->name : "a pointer");
-    for (int i = 0; i < plan->dim_count; i++) {
-        if (i) text_add(out, ", ");
-        for (int j = 0; j < plan->dim[i].limit_count; j++) {
-            if (j) text_add(out, " min ");
-            show_poly(x, out, plan->dim[i].limit[j], plan);
-        }
-        if (!plan->dim[i].limit_count) text_add(out, "unbounded");
-    }
-    text_add(out, "], strides [");
-    for (int i = 0; i < plan->dim_count; i++) {
-        if (i) text_add(out, ", ");
-        show_poly(x, out, plan->dim[i].stride, plan);
-    }
-    text_add(out, "], at [");
-    for (int i = 0; i < plan->dim_count; i++) {
-        if (i) text_add(out, ", ");
-        show_poly(x, out, plan->dim[i].offset, plan);
-    }
-    text_add(out, "]");
-}
-
-static void report(Access *x, const Plan *plan) {
-    const char *subject = plan->op->code == OP_LOAD ? "load" : "store";
-    if (!plan->good) {
-        Place place;
-        char *line = "";
-        if (source_find(x->k->module->sources, plan->where.begin, &place))
-            line = arena_printf(x->a.arena, " (line %d)", place.line);
-        pass_find(x->cx, plan->op->range, subject, "stays a %s: %s%s",
-                  plan->op->code == OP_LOAD ? "gather" : "scatter", plan->why, line);
-        return;
-    }
-    Text out = text_new(x->a.arena);
-    const Type *type = ir_type(x->k, plan->pointer);
-    text_add(&out, "box %s",
-             ty_text(ty_tile(x->k->module, type->elem, type->rank, type->extent), x->a.arena));
-    show_dims(x, &out, plan);
-    bool clipped = plan->keeps_mask, unit = false;
-    int64_t number;
-    for (int i = 0; i < plan->dim_count; i++) {
-        const PlanDim *dim = &plan->dim[i];
-        if (dim->wraps) text_add(&out, "; dimension %d wraps around", i);
-        if (dim->gave_way)
-            text_add(&out,
-                     "; wrap-around of dimension %d gave way: a store drops what it would show", i);
-        clipped = clipped || dim->limit_count;
-        unit = unit || (dim->axis >= 0 && poly_const(dim->stride, &number) && number == 1);
-    }
-    if (plan->op->code == OP_LOAD && clipped) {
-        Ref other = plan->op->operand_count > 2 ? plan->op->operands[2] : REF_NONE,
-            fill = fill_of(x, other);
-        const Literal *l = ref_is_literal(fill) ? ir_literal(x->k, fill) : NULL;
-        if (l && elem_is_float(l->type->elem))
-            text_add(&out, "; outside %g", l->f);
-        else if (!other || l)
-            text_add(&out, "; outside %lld", l ? (long long)l->i : 0LL);
-        else
-            text_add(&out, "; outside a value");
-    }
-    if (plan->keeps_mask) text_add(&out, "; part of the mask is no box and stays");
-    if (plan->permuted) text_add(&out, "; transposed");
-    if (plan->box_rank) text_add(&out, unit ? "; contiguous" : "; not known to be contiguous");
-    if (poly_is_variant(&x->a, plan->shift)) text_add(&out, "; its base moves");
-    pass_find(x->cx, plan->op->range, subject, "%s", out.at);
-}
-
-static void report_wishes(Access *x) {
-    Text out = text_new(x->a.arena);
-    for (size_t i = 0; i < x->a.wishes.count; i++) {
-        const Wish *w = &x->a.wishes.at[i];
-        const char *name = ir_value(x->k, w->value)->name;
-        text_add(&out, "%s%s %s %lld", i ? ", " : "", name ? name : "(a value)",
-                 w->kind == AT_EQ ? "=" : ">=", (long long)w->number);
-    }
-    if (x->a.grid_wished)
-        text_add(&out, "%sas many programs as tiles", x->a.wishes.count ? ", " : "");
-    if (out.length)
-        pass_find(x->cx, x->k->range, "launch", "requires %s; else a general variant runs", out.at);
-}
-
 /* --- the pass --- */
 
 bool pass_access(PassContext *cx, Kernel *k) {
     ir_walk(k->body, normalise_loop, k);
+    access_carry(k);
     fold_tidy(k, cx->scratch);
     Access x = {.cx = cx, .k = k, .order = 1, .renamed = {.arena = cx->scratch}};
     access_report_boxes(cx, k);
@@ -472,18 +396,12 @@ bool pass_access(PassContext *cx, Kernel *k) {
     for (size_t i = 0; i < x.plans.count; i++) {
         Plan *plan = x.plans.at[i];
         if (op_flag(plan->op, AT_VOLATILE)) {
-            plan->why = "a volatile access is left as it is";
+            plan->why = WHY_VOLATILE;
             plan->where = plan->op->range;
         } else
             access_plan(&x.a, plan);
-        for (int d = 0; plan->good && plan->op->code == OP_STORE && d < plan->dim_count; d++)
-            if (plan->dim[d].wraps) {
-                plan->good = false;
-                plan->why = "indices that wrap around are written";
-                plan->where = plan->op->range;
-            }
         if (plan->good) order_dims(&x, plan);
-        report(&x, plan);
+        access_report(&x, plan);
     }
     for (size_t i = 0; i < x.plans.count; i++) {
         Plan *plan = x.plans.at[i];
@@ -494,7 +412,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
     }
     if (x.a.grid_wished) build_grid_wish(&x);
     build_wishes(&x);
-    report_wishes(&x);
+    access_report_whole(&x);
     fold_tidy(k, cx->scratch);
     return true;
 }

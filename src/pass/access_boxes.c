@@ -1,6 +1,8 @@
-/* access_boxes.c: what `explain` says about accesses that the source states as boxes of tensors (TileLang, Tile C).
+/* access_boxes.c: what `explain` says about accesses that the source states as boxes of tensors
+ * (TileLang, Tile C).
  *
- * `access` proves boxes from pointer arithmetic and says what it found; these came as boxes, and get the same line:
+ * `access` proves boxes from pointer arithmetic and says what it found; these came as boxes, and
+ * get the same line:
  *
  *     load: box f16[64,64] of A[77, 93], strides [93, 1], at [64*by, 64*k]; outside 0; contiguous
  *
@@ -20,10 +22,16 @@ static void show_value(const Kernel *k, Text *out, Ref r, int depth) {
     }
     const Value *value = ir_value(k, r);
     const Op *op = value->op;
-    const char *sign = !op || depth > 3 ? NULL : op->code == OP_MUL ? "*" : op->code == OP_ADD ? " + " : NULL;
-    if (value->name) text_add(out, "%s", value->name);
-    else if (op && op->code == OP_PROGRAM_ID) text_add(out, "pid%lld", (long long)op_int(op, AT_DIM, 0));
-    else if (!sign) text_add(out, "(a value)");
+    const char *sign = !op || depth > 3     ? NULL
+                       : op->code == OP_MUL ? "*"
+                       : op->code == OP_ADD ? " + "
+                                            : NULL;
+    if (value->name)
+        text_add(out, "%s", value->name);
+    else if (op && op->code == OP_PROGRAM_ID)
+        text_add(out, "pid%lld", (long long)op_int(op, AT_DIM, 0));
+    else if (!sign)
+        text_add(out, "(a value)");
     else {
         bool last = op->code == OP_MUL && ref_is_literal(op->operands[1]); /* 64*k, not k*64 */
         bool brackets = depth && op->code == OP_ADD;
@@ -39,8 +47,10 @@ static void show_list(const Kernel *k, Text *out, const char *before, RefList li
     text_add(out, "%s[", before);
     for (int i = 0; i < list.count; i++) {
         text_add(out, "%s", i ? ", " : "");
-        if (list.at[i]) show_value(k, out, list.at[i], 0);
-        else text_add(out, "unbounded");
+        if (list.at[i])
+            show_value(k, out, list.at[i], 0);
+        else
+            text_add(out, "unbounded");
     }
     text_add(out, "]");
 }
@@ -70,11 +80,15 @@ static void report_box(Op *op, void *user) {
     if (load && !fill) text_add(&out, "; outside 0");
     if (load && fill) {
         text_add(&out, "; outside ");
-        if (ref_is_literal(fill->ref) && elem_is_float(type->elem)) text_add(&out, "%g", ir_literal(k, fill->ref)->f);
-        else show_value(k, &out, fill->ref, 0);
+        if (ref_is_literal(fill->ref) && elem_is_float(type->elem))
+            text_add(&out, "%g", ir_literal(k, fill->ref)->f);
+        else
+            show_value(k, &out, fill->ref, 0);
     }
     if (known && type->rank) text_add(&out, unit ? "; contiguous" : "; not known to be contiguous");
     pass_find(cx, op->range, load ? "load" : "store", "%s", out.at);
 }
 
-void access_report_boxes(PassContext *cx, const Kernel *k) { ir_walk(k->body, report_box, &(Reporter){cx, k}); }
+void access_report_boxes(PassContext *cx, const Kernel *k) {
+    ir_walk(k->body, report_box, &(Reporter){cx, k});
+}

@@ -29,8 +29,8 @@ static void add_condition(Conditions *out, Condition c) {
 static void add_positive(Analysis *a, const Affine *d, const int *map, Conditions *out) {
     int axis = -1;
     for (int i = 0; i < d->rank; i++) {
-        if (poly_is_zero(d->axis[i].step) && !d->axis[i].wraps) continue;
-        if (axis >= 0 || d->axis[i].wraps) {
+        if (poly_is_zero(d->axis[i].step) && !d->axis[i].turn) continue;
+        if (axis >= 0 || d->axis[i].turn) {
             out->opaque = true;
             return;
         }
@@ -48,6 +48,16 @@ static void add_positive(Analysis *a, const Affine *d, const int *map, Condition
     Poly one = poly_int(a->arena, 1); /* start + i > 0 is i >= 1 - start */
     Poly limit = step < 0 ? d->start : poly_sub(a->arena, one, d->start);
     add_condition(out, (Condition){map[axis], step < 0, limit});
+}
+
+/* Unsigned numbers compare as the integers they stand for only when none of them is below 0. */
+static bool are_natural(Analysis *a, const Affine *x, const Affine *y) {
+    bool good = poly_is_natural(a, x->start) && poly_is_natural(a, y->start);
+    for (int d = 0; good && d < x->rank; d++)
+        good = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
+    for (int d = 0; good && d < y->rank; d++)
+        good = !y->axis[d].turn && poly_is_natural(a, y->axis[d].step);
+    return good;
 }
 
 static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
@@ -79,7 +89,7 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
     bool less = predicate == CMP_LT || predicate == CMP_LE,
          more = predicate == CMP_GT || predicate == CMP_GE;
     if (!x->known || !y->known || x->base || y->base || (!less && !more) ||
-        elem_is_float(type->elem)) {
+        !elem_is_int(type->elem) || (!elem_is_signed(type->elem) && !are_natural(a, x, y))) {
         out->opaque = true;
         return;
     }
@@ -93,7 +103,7 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
         const Axis *b = big->rank ? &big->axis[i] : NULL, *s = small->rank ? &small->axis[i] : NULL;
         Poly none = {0};
         d.axis[i].step = poly_sub(a->arena, b ? b->step : none, s ? s->step : none);
-        d.axis[i].wraps = (b && b->wraps) || (s && s->wraps);
+        d.axis[i].turn = b && b->turn ? b->turn : s ? s->turn : TURN_NONE;
     }
     if (d.start.bad)
         out->opaque = true;
@@ -281,10 +291,10 @@ static bool bound_place(Analysis *a, Plan *plan, Poly positive) {
 
 /* --- the whole --- */
 
-static bool refuse(Plan *plan, const char *why, Range where) {
+static bool refuse(Plan *plan, WhyId why) {
     plan->good = false;
     plan->why = why;
-    plan->where = where;
+    plan->where = plan->op->range;
     return false;
 }
 
@@ -292,22 +302,22 @@ static bool plan_axis(Analysis *a, Plan *plan, const Affine *f, int axis) {
     const Axis *x = &f->axis[axis];
     PlanDim *dim = &plan->dim[plan->dim_count++];
     *dim = (PlanDim){.axis = axis, .stride = x->step};
-    if (!x->wraps) return true;
-    if (!poly_is_zero(x->step))
-        return refuse(plan, "an axis both advances and wraps around", plan->op->range);
+    if (!x->turn) return true;
+    if (!poly_is_zero(x->step)) return refuse(plan, WHY_ADVANCES_AND_WRAPS);
     bool natural = poly_is_natural(a, x->first);
-    if (!natural && !x->floor)
-        return refuse(plan,
-                      "the remainder of an index that may be negative is no place in a tensor",
-                      plan->op->range);
+    if (!natural && x->turn != TURN_MOD) return refuse(plan, WHY_NEGATIVE);
     dim->stride = x->scale;
     dim->offset = x->first;
     dim->limit[dim->limit_count++] = x->modulus;
+    dim->clamps = x->turn == TURN_CLAMP;
     bool load = plan->op->result_count == 1;
     dim->gave_way =
         natural && load && access_is_unseen(a, plan->op->results[0], axis, x->first, x->modulus);
-    dim->wraps = !dim->gave_way;
-    return true;
+    if (dim->gave_way) return true;
+    if (dim->clamps) return refuse(plan, WHY_CLAMPED);
+    if (!load) return refuse(plan, WHY_WRAPPED_STORE);
+    dim->wraps = true;
+    return poly_is_positive(a, x->modulus) || refuse(plan, WHY_MODULUS);
 }
 
 void access_plan(Analysis *a, Plan *plan) {
@@ -315,14 +325,17 @@ void access_plan(Analysis *a, Plan *plan) {
     const Type *type = ir_type(a->k, plan->pointer);
     plan->good = true;
     if (!f->known) {
-        refuse(plan, f->why, f->where);
+        refuse(plan, f->why);
+        plan->what = f->what;
+        if (f->where.end) plan->where = f->where;
         return;
     }
     if (!f->base || ir_type(a->k, f->base)->rank) {
-        refuse(plan, "it starts from no single pointer", plan->op->range);
+        refuse(plan, WHY_NO_BASE);
         return;
     }
     plan->base = f->base;
+    plan->wide = f->wide;
     Conditions conditions;
     access_conditions(a, plan->mask, type->rank, &conditions);
     for (int d = 0; d < type->rank; d++)
@@ -353,6 +366,6 @@ void access_plan(Analysis *a, Plan *plan) {
         }
         if (dim->wraps || dim->gave_way || uppers > MAX_LIMITS || lowers > 1)
             plan->keeps_mask |= uppers + lowers > 0;
-        if (bad) refuse(plan, "the arithmetic is too large to follow", plan->op->range);
+        if (bad) refuse(plan, WHY_TOO_LARGE);
     }
 }

@@ -15,15 +15,18 @@ typedef struct PlanDim {
     Poly limit[MAX_LIMITS];
     bool starts_at_zero; /* a mask says index >= 0, so no proof is needed */
     bool wraps;          /* index modulo limit[0] */
-    bool gave_way;       /* the source wraps here, but nobody sees it */
+    bool gave_way;       /* the source wraps (or clamps) here, but nobody sees it */
+    bool clamps;
 } PlanDim;
 
 typedef struct Plan {
     Op *op;
     int order; /* place in the walk, for affine_dominates */
     bool good;
-    const char *why; /* not good */
+    WhyId why; /* not good */
+    const char *what;
     Range where;
+    bool wide; /* sums of its polynomials are made in 64 bits */
     Ref pointer, mask;
     Ref base;
     Poly shift; /* added to the base */
@@ -41,6 +44,37 @@ typedef struct Plan {
 
 /* Says what the access is; never changes the kernel. */
 void access_plan(Analysis *a, Plan *plan);
+
+/* Before the analysis: carried tiles that a loop moves as a whole become a tile that stays and a
+ * number that is carried (access_carry.c). */
+void access_carry(Kernel *k);
+
+typedef struct Known { /* a scalar of the kernel, by what it is worth */
+    Poly poly;
+    Ref value;
+} Known;
+
+/* The pass at work. */
+typedef struct Access {
+    PassContext *cx;
+    Kernel *k;
+    Analysis a;
+    VEC(Plan *) plans;
+    VEC(Known) known;
+    RefMap renamed; /* loads that were rewritten: old result -> new */
+    int order;
+} Access;
+
+/* A scalar of the kernel that is worth this polynomial, visible at the plan's access; or REF_NONE.
+ */
+Ref access_find_known(Access *x, Poly p, const Plan *plan);
+/* The scalar that fills what a load's mask leaves out, or REF_NONE when `other` is no single value.
+ */
+Ref access_fill(const Kernel *k, Ref other);
+/* One finding for each access, one for what the launch must hold, one for the whole
+ * (access_report.c). */
+void access_report(Access *x, const Plan *plan);
+void access_report_whole(Access *x);
 
 typedef struct Condition { /* axis >= 0: i < limit (upper) or i >= limit; axis -1: limit > 0 */
     int axis;

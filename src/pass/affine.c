@@ -1,11 +1,13 @@
-/* affine.c: see affine.h. Forms are made on demand and kept by reference. */
+/* affine.c: see affine.h. Forms are made on demand and kept by reference; here are sums, products,
+ * shapes and conversions, and what is known of the polynomials in them. */
 #include "pass/affine.h"
+#include "pass/facts.h"
 
 #include <string.h>
 
 /* --- making forms --- */
 
-static Affine *new_form(Analysis *a, int rank) {
+Affine *affine_new(Analysis *a, int rank) {
     Affine *f = ARENA_NEW(a->arena, Affine);
     f->known = true;
     f->rank = rank;
@@ -13,9 +15,10 @@ static Affine *new_form(Analysis *a, int rank) {
     return f;
 }
 
-static const Affine *unknown(Analysis *a, const Op *op, const char *why) {
+const Affine *affine_unknown(Analysis *a, const Op *op, WhyId why) {
     Affine *f = ARENA_NEW(a->arena, Affine);
     f->why = why;
+    f->what = op ? op_info[op->code].mnemonic : "";
     if (op) f->where = op->range;
     return f;
 }
@@ -28,10 +31,10 @@ static bool is_bad(const Affine *f) {
 
 /* A form that stands for the value itself: a scalar is an unknown of the polynomials, a pointer a
  * base. */
-static const Affine *atom(Analysis *a, Ref value, const Op *op, const char *why) {
+const Affine *affine_atom(Analysis *a, Ref value, const Op *op, WhyId why) {
     const Type *type = ir_type(a->k, value);
-    if (type->kind != TY_TILE || type->rank > 0) return unknown(a, op, why);
-    Affine *f = new_form(a, 0);
+    if (type->kind != TY_TILE || type->rank > 0) return affine_unknown(a, op, why);
+    Affine *f = affine_new(a, 0);
     if (type->pointer)
         f->base = value;
     else
@@ -39,120 +42,136 @@ static const Affine *atom(Analysis *a, Ref value, const Op *op, const char *why)
     return f;
 }
 
-static bool is_uniform(const Affine *f) {
+bool affine_is_uniform(const Affine *f) {
     for (int d = 0; d < f->rank; d++)
-        if (f->axis[d].wraps || !poly_is_zero(f->axis[d].step)) return false;
+        if (f->axis[d].turn || !poly_is_zero(f->axis[d].step)) return false;
     return true;
 }
 
-/* Both on one axis; false when they wrap differently. */
+/* Both on one axis; false when they turn differently. */
 static bool add_axis(Analysis *a, Axis *out, const Axis *x, const Axis *y, int64_t sign) {
-    *out = *x;
-    out->step =
-        sign > 0 ? poly_add(a->arena, x->step, y->step) : poly_sub(a->arena, x->step, y->step);
-    if (!y->wraps) return true;
-    if (!x->wraps) {
-        *out = *y;
-        out->step =
-            sign > 0 ? poly_add(a->arena, x->step, y->step) : poly_sub(a->arena, x->step, y->step);
+    *out = x->turn ? *x : *y;
+    out->step = poly_add(a->arena, x->step, poly_scale(a->arena, y->step, sign));
+    if (!y->turn) return true;
+    if (!x->turn) {
         out->scale = poly_scale(a->arena, y->scale, sign);
         return true;
     }
     if (!poly_equal(x->first, y->first) || !poly_equal(x->modulus, y->modulus) ||
-        x->floor != y->floor)
+        x->turn != y->turn)
         return false;
     out->scale = poly_add(a->arena, x->scale, poly_scale(a->arena, y->scale, sign));
     return true;
 }
 
-static const Affine *add_forms(Analysis *a, const Op *op, const Affine *x, const Affine *y,
-                               int64_t sign) {
+const Affine *affine_add(Analysis *a, const Op *op, const Affine *x, const Affine *y,
+                         int64_t sign) {
     if (!x->known) return x;
     if (!y->known) return y;
-    if (y->base && (x->base || sign < 0)) return unknown(a, op, "it combines two pointers");
-    Affine *f = new_form(a, x->rank > y->rank ? x->rank : y->rank);
+    if (y->base && (x->base || sign < 0)) return affine_unknown(a, op, WHY_TWO_POINTERS);
+    Affine *f = affine_new(a, x->rank > y->rank ? x->rank : y->rank);
     static const Axis still = {0};
     f->base = x->base ? x->base : y->base;
-    f->start =
-        sign > 0 ? poly_add(a->arena, x->start, y->start) : poly_sub(a->arena, x->start, y->start);
+    /* Two offsets that a pointer is moved by, one after the other, meet in 64 bits. */
+    f->wide = x->wide || y->wide || (f->base && !poly_is_zero(x->start) && !poly_is_zero(y->start));
+    f->start = poly_add(a->arena, x->start, poly_scale(a->arena, y->start, sign));
     for (int d = 0; d < f->rank; d++)
         if (!add_axis(a, &f->axis[d], x->rank ? &x->axis[d] : &still,
                       y->rank ? &y->axis[d] : &still, sign))
-            return unknown(a, op, "its indices wrap around in two ways");
-    return is_bad(f) ? unknown(a, op, "the arithmetic is too large to follow") : f;
+            return affine_unknown(a, op, WHY_WRAPS_TWO_WAYS);
+    return is_bad(f) ? affine_unknown(a, op, WHY_TOO_LARGE) : f;
 }
 
-static const Affine *scale_form(Analysis *a, const Op *op, const Affine *x, Poly by) {
-    Affine *f = new_form(a, x->rank);
+const Affine *affine_scale(Analysis *a, const Op *op, const Affine *x, Poly by) {
+    Affine *f = affine_new(a, x->rank);
+    f->wide = x->wide;
     f->start = poly_mul(a->arena, x->start, by);
     for (int d = 0; d < x->rank; d++) {
         f->axis[d] = x->axis[d];
         f->axis[d].step = poly_mul(a->arena, x->axis[d].step, by);
         f->axis[d].scale = poly_mul(a->arena, x->axis[d].scale, by);
     }
-    return is_bad(f) ? unknown(a, op, "the arithmetic is too large to follow") : f;
+    return is_bad(f) ? affine_unknown(a, op, WHY_TOO_LARGE) : f;
 }
 
 static const Affine *mul_forms(Analysis *a, const Op *op, const Affine *x, const Affine *y) {
     if (!x->known) return x;
     if (!y->known) return y;
-    if (!is_uniform(x) && !is_uniform(y))
-        return unknown(a, op, "two tiles of indices are multiplied");
-    const Affine *tile = is_uniform(y) ? x : y, *factor = is_uniform(y) ? y : x;
+    if (!affine_is_uniform(x) && !affine_is_uniform(y)) return affine_unknown(a, op, WHY_PRODUCT);
+    const Affine *tile = affine_is_uniform(y) ? x : y, *factor = affine_is_uniform(y) ? y : x;
     if (tile->rank < factor->rank) { /* both uniform: the shape is the larger one's */
         const Affine *swap = tile;
         tile = factor;
         factor = swap;
     }
-    return scale_form(a, op, tile, factor->start);
+    return affine_scale(a, op, tile, factor->start);
 }
 
-/* Wrap-around of one moving axis: (first + i) rem modulus. */
-static const Affine *wrap_form(Analysis *a, const Op *op, const Affine *x, const Affine *y) {
-    if (!x->known) return x;
-    if (!y->known) return y;
-    int moving = -1, count = 0;
-    for (int d = 0; d < x->rank; d++) {
-        if (x->axis[d].wraps) return unknown(a, op, "its indices wrap around twice");
-        if (poly_is_zero(x->axis[d].step)) continue;
-        moving = d;
-        count++;
-    }
-    int64_t step;
-    if (!is_uniform(y) || count != 1 || !poly_const(x->axis[moving].step, &step) || step != 1)
-        return unknown(a, op, "a remainder of indices that do not advance one by one");
-    Affine *f = new_form(a, x->rank);
-    f->axis[moving] = (Axis){.wraps = true,
-                             .floor = op->code == OP_MOD,
-                             .scale = poly_int(a->arena, 1),
-                             .first = x->start,
-                             .modulus = y->start};
-    return f;
-}
+/* --- shapes --- */
 
 /* The axes of x, placed by from[]: axis d of the result is axis from[d] of x, or still when
  * negative. */
 static const Affine *place_axes(Analysis *a, const Affine *x, int rank, const int *from) {
     if (!x->known) return x;
-    Affine *f = new_form(a, rank);
+    Affine *f = affine_new(a, rank);
     f->base = x->base;
+    f->wide = x->wide;
     f->start = x->start;
     for (int d = 0; d < rank; d++)
         if (from[d] >= 0 && from[d] < x->rank) f->axis[d] = x->axis[from[d]];
     return f;
 }
 
-/* A reshape that only adds or drops extents of 1. */
+/* Axes [from, to) of x as one long axis: the step of the last, if the others go on where it ends.
+ */
+static bool join_axes(Analysis *a, const Affine *x, const Type *old, int from, int to, Axis *out) {
+    *out = (Axis){0};
+    int64_t length = 1;
+    for (int d = to - 1; d >= from; d--) {
+        const Axis *axis = &x->axis[d];
+        if (old->extent[d] == 1) continue;
+        if (length == 1)
+            *out = *axis;
+        else if (axis->turn || out->turn ||
+                 !poly_equal(axis->step, poly_scale(a->arena, out->step, length)))
+            return false;
+        length *= old->extent[d];
+    }
+    return true;
+}
+
+/* A reshape cuts both shapes into runs of equal length; each old run must be one long axis, and is
+ * cut again. */
 static const Affine *reshape_form(Analysis *a, const Op *op, const Affine *x) {
     const Type *old = ir_type(a->k, op->operands[0]), *new = ir_type(a->k, op->results[0]);
-    int from[MAX_RANK], at = 0;
-    for (int d = 0; d < new->rank; d++) {
-        while (at < old->rank && old->extent[at] == 1 && new->extent[d] != 1) at++;
-        bool same = at < old->rank && old->extent[at] == new->extent[d];
-        if (!same && new->extent[d] != 1) return unknown(a, op, "a reshape regroups its indices");
-        from[d] = same ? at++ : -1;
+    if (!x->known) return x;
+    Affine *f = affine_new(a, new->rank);
+    f->base = x->base;
+    f->wide = x->wide;
+    f->start = x->start;
+    for (int i = 0, j = 0; i < old->rank || j < new->rank;) {
+        int from = i, to = j;
+        int64_t size = i < old->rank ? old->extent[i++] : 1,
+                made = j < new->rank ? new->extent[j++] : 1;
+        while (size != made) {
+            if (size < made)
+                size *= old->extent[i++];
+            else
+                made *= new->extent[j++];
+        }
+        Axis axis;
+        int parts = 0;
+        for (int d = to; d < j; d++) parts += new->extent[d] > 1;
+        if (!join_axes(a, x, old, from, i, &axis) || (axis.turn && parts > 1))
+            return affine_unknown(a, op, WHY_RESHAPE);
+        int64_t length = 1;
+        for (int d = j - 1; d >= to; length *= new->extent[d--]) {
+            if (new->extent[d] == 1) continue;
+            f->axis[d] = axis;
+            f->axis[d].step = poly_scale(a->arena, axis.step, length);
+        }
     }
-    return place_axes(a, x, new->rank, from);
+    return is_bad(f) ? affine_unknown(a, op, WHY_TOO_LARGE) : f;
 }
 
 static const Affine *shape_form(Analysis *a, const Op *op) {
@@ -171,70 +190,46 @@ static const Affine *shape_form(Analysis *a, const Op *op) {
     return op->code == OP_RESHAPE ? reshape_form(a, op, x) : place_axes(a, x, type->rank, from);
 }
 
-/* --- carried values --- */
-
-static bool in_region(const Region *region, const Region *outer) {
-    for (; region; region = region->owner ? region->owner->parent : NULL)
-        if (region == outer) return true;
-    return false;
-}
-
-static bool is_made_inside(const Analysis *a, Ref r, const Region *body) {
-    if (!ref_is_value(r)) return false;
-    const Value *value = ir_value(a->k, r);
-    return in_region(value->region ? value->region : value->op->parent, body);
-}
-
-static bool is_poly_invariant(const Analysis *a, Poly p, const Region *body) {
-    for (int i = 0; i < p.count; i++)
-        for (int j = 0; j < p.at[i].count; j++)
-            if (is_made_inside(a, p.at[i].factor[j], body)) return false;
-    return !p.bad;
-}
-
-/* What is added to `arg` on the way to `value`; false when that is not how value is made. */
-static bool find_advance(Analysis *a, Ref value, Ref arg, const Affine **sum) {
-    if (value == arg) return true;
-    const Op *op = ref_is_value(value) ? ir_value(a->k, value)->op : NULL;
-    if (!op || (op->code != OP_ADD && op->code != OP_SUB && op->code != OP_PTR_ADD)) return false;
-    int along = find_advance(a, op->operands[0], arg, sum) ? 0 : -1;
-    if (along < 0 && op->code == OP_ADD && find_advance(a, op->operands[1], arg, sum)) along = 1;
-    if (along < 0) return false;
-    const Affine *by = affine_of(a, op->operands[1 - along]);
-    *sum = *sum                 ? add_forms(a, op, *sum, by, op->code == OP_SUB ? -1 : 1)
-           : op->code == OP_SUB ? scale_form(a, op, by, poly_int(a->arena, -1))
-                                : by;
-    return (*sum)->known;
-}
-
-static const Affine *carried_form(Analysis *a, Ref arg, const Op *loop, int index) {
-    static const char why[] = "a loop changes the pointers in a way that has no closed form";
-    const Affine *self = atom(a, arg, loop, why);
-    a->memo.at[arg] = self; /* while its own step is looked at */
-    const Region *body = loop->regions[0];
-    const Affine *first = affine_of(a, loop->operands[3 + index]), *by = NULL;
-    if (!first->known || !find_advance(a, body->last->operands[index], arg, &by) || !by)
-        return self;
-    bool invariant = is_poly_invariant(a, by->start, body);
-    for (int d = 0; d < by->rank; d++)
-        invariant = invariant && !by->axis[d].wraps && is_poly_invariant(a, by->axis[d].step, body);
-    int64_t step;
-    if (!invariant || by->base || !ir_const_int(a->k, loop->operands[2], &step)) return self;
-    const Affine *lo = affine_of(a, loop->operands[0]);
-    Poly trip = poly_sub(a->arena, poly_ref(a->arena, body->args[0]), lo->start);
-    Affine *per = new_form(a, by->rank); /* what a unit of the loop variable adds */
-    if (!poly_over(a->arena, by->start, step, &per->start)) return self;
-    for (int d = 0; d < by->rank; d++)
-        if (!poly_over(a->arena, by->axis[d].step, step, &per->axis[d].step)) return self;
-    const Affine *closed = add_forms(a, loop, first, scale_form(a, loop, per, trip), 1);
-    return closed->known ? closed : self;
-}
-
 /* --- forms by op --- */
 
 static bool is_address_int(const Type *type) {
     return type->kind == TY_TILE && !type->pointer && elem_is_int(type->elem) &&
            elem_info[type->elem].bits >= 32;
+}
+
+/* Sums of 64-bit numbers are addresses modulo 2^64 whatever their sign; unsigned 32-bit ones only
+ * as long as nothing in them is meant to be negative. */
+static const Affine *exact(Analysis *a, Ref value, const Op *op, const Affine *f) {
+    const ElemInfo *info = &elem_info[ir_type(a->k, value)->elem];
+    if (!f->known || ir_type(a->k, value)->pointer || info->cls != CLASS_UINT || info->bits == 64)
+        return f;
+    const int64_t most = INT32_MAX;
+    bool good = op->code != OP_SUB && op->code != OP_NEG;
+    for (int i = 0; i < f->start.count; i++)
+        good = good && f->start.at[i].scale >= 0 && f->start.at[i].scale <= most;
+    for (int d = 0; d < f->rank; d++)
+        for (int i = 0; i < f->axis[d].step.count; i++)
+            good = good && f->axis[d].step.at[i].scale >= 0 && f->axis[d].step.at[i].scale <= most;
+    return good ? f : affine_atom(a, value, op, WHY_UNSIGNED);
+}
+
+static const Affine *cast_form(Analysis *a, Ref value, const Op *op, const Affine *x) {
+    const Type *old = ir_type(a->k, op->operands[0]);
+    if (!x->known) return x;
+    if (!is_address_int(old)) return affine_atom(a, value, op, WHY_SMALL_INT);
+    const ElemInfo *from = &elem_info[old->elem], *to = &elem_info[ir_type(a->k, value)->elem];
+    bool kept = to->bits > from->bits || (to->bits == from->bits && to->bits == 64) ||
+                (to->bits == from->bits && to->cls == from->cls);
+    if (!kept && to->bits == from->bits && to->cls == CLASS_UINT) {
+        kept = poly_is_natural(a, x->start);
+        for (int d = 0; kept && d < x->rank; d++)
+            kept = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
+    }
+    if (!kept) return affine_atom(a, value, op, WHY_NARROW);
+    Affine *f = affine_new(a, x->rank);
+    *f = *x;
+    f->wide |= to->bits == 64;
+    return f;
 }
 
 static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
@@ -246,23 +241,22 @@ static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
     int64_t shift;
     switch (op->code) {
     case OP_IOTA: {
-        Affine *f = new_form(a, 1);
+        Affine *f = affine_new(a, 1);
         f->start = poly_int(a->arena, op_int(op, AT_BEGIN, 0));
         f->axis[0].step = poly_int(a->arena, 1);
         return f;
     }
     case OP_ADD:
-    case OP_PTR_ADD: return add_forms(a, op, x, y, 1);
-    case OP_SUB: return add_forms(a, op, x, y, -1);
-    case OP_MUL: return mul_forms(a, op, x, y);
-    case OP_NEG: return x->known ? scale_form(a, op, x, poly_int(a->arena, -1)) : x;
+    case OP_PTR_ADD: return exact(a, value, op, affine_add(a, op, x, y, 1));
+    case OP_SUB: return exact(a, value, op, affine_add(a, op, x, y, -1));
+    case OP_MUL: return exact(a, value, op, mul_forms(a, op, x, y));
+    case OP_NEG:
+        return exact(a, value, op, x->known ? affine_scale(a, op, x, poly_int(a->arena, -1)) : x);
     case OP_SHL:
-        if (!ir_const_int(a->k, op->operands[1], &shift) || shift < 0 || shift > 31 || !x->known)
+        if (!ir_const_int(a->k, op->operands[1], &shift) || shift < 0 || shift > 30 || !x->known)
             break;
-        return scale_form(a, op, x, poly_int(a->arena, (int64_t)1 << shift));
-    case OP_CAST:
-        if (is_address_int(ir_type(a->k, op->operands[0]))) return x;
-        break;
+        return exact(a, value, op, affine_scale(a, op, x, poly_int(a->arena, (int64_t)1 << shift)));
+    case OP_CAST: return cast_form(a, value, op, x);
     case OP_SPLAT:
     case OP_EXPAND:
     case OP_BROADCAST:
@@ -270,44 +264,47 @@ static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
     case OP_RESHAPE: return shape_form(a, op);
     case OP_REM:
     case OP_MOD:
-        if (!scalar) return wrap_form(a, op, x, y);
+    case OP_DIV:
+    case OP_FLOORDIV:
+    case OP_MIN:
+    case OP_SELECT:
+        if (!scalar && !type->pointer) return affine_turn(a, value, op);
         break;
     case OP_LOAD:
     case OP_TLOAD:
-    case OP_GATHER: return atom(a, value, op, "the index is read from memory");
+    case OP_GATHER: return affine_atom(a, value, op, WHY_MEMORY);
+    case OP_FOR: return affine_atom(a, value, op, WHY_LOOP);
+    case OP_WHILE:
+    case OP_IF: return affine_atom(a, value, op, WHY_REGION);
     default: break;
     }
-    return atom(a, value, op,
-                arena_printf(a->arena, "`%s` is not affine in the tile's indices",
-                             op_info[op->code].mnemonic));
+    return affine_atom(a, value, op, WHY_NOT_AFFINE);
+}
+
+static const Affine *number_form(Analysis *a, int64_t number) {
+    Affine *f = affine_new(a, 0);
+    f->start = poly_int(a->arena, number);
+    return f;
 }
 
 static const Affine *make_form(Analysis *a, Ref r) {
     const Type *type = ir_type(a->k, r);
     if (type->kind != TY_TILE || (!type->pointer && !is_address_int(type)))
-        return type->rank ? unknown(a, NULL, "it is not made of 32- or 64-bit integers")
-                          : atom(a, r, NULL, "");
-    if (ref_is_literal(r)) {
-        Affine *f = new_form(a, 0);
-        f->start = poly_int(a->arena, ir_literal(a->k, r)->i);
-        return f;
-    }
+        return type->rank ? affine_unknown(a, NULL, WHY_SMALL_INT)
+                          : affine_atom(a, r, NULL, WHY_SMALL_INT);
+    if (ref_is_literal(r)) return number_form(a, ir_literal(a->k, r)->i);
     for (size_t i = 0; i < a->ones.count; i++)
-        if (a->ones.at[i] == r) {
-            Affine *f = new_form(a, 0);
-            f->start = poly_int(a->arena, 1);
-            return f;
-        }
+        if (a->ones.at[i] == r) return number_form(a, 1);
     const Value value = *ir_value(a->k, r);
     if (!value.op) {
         const Op *owner = value.region->owner;
         if (owner && owner->code == OP_FOR && value.index > 0)
-            return carried_form(a, r, owner, value.index - 1);
-        return atom(a, r, owner, "it comes from outside of the region");
+            return affine_carried(a, r, owner, value.index - 1);
+        return affine_atom(a, r, owner, owner && owner->code == OP_WHILE ? WHY_LOOP : WHY_REGION);
     }
     const Affine *f = op_form(a, r, value.op);
     /* A scalar that cannot be taken apart still is a number. */
-    return !f->known && type->rank == 0 ? atom(a, r, value.op, f->why) : f;
+    return !f->known && type->rank == 0 ? affine_atom(a, r, value.op, f->why) : f;
 }
 
 const Affine *affine_of(Analysis *a, Ref value) {
@@ -351,61 +348,40 @@ bool poly_is_variant(Analysis *a, Poly p) {
 
 void affine_wish(Analysis *a, AttrId kind, int64_t number, Ref value) {
     for (size_t i = 0; i < a->wishes.count; i++) {
-        const Wish *w = &a->wishes.at[i];
-        if (w->kind == kind && w->number == number && w->value == value) return;
+        Wish *w = &a->wishes.at[i];
+        if (w->kind != kind || w->value != value) continue;
+        if (w->number == number) return;
+        if (kind == AT_LEAST) { /* the stronger one holds both */
+            if (number > w->number) w->number = number;
+            return;
+        }
     }
     *VEC_PUSH(&a->wishes, a->arena) = (Wish){kind, number, value};
 }
 
-static bool is_natural(Analysis *a, Ref r) {
-    int64_t number;
-    if (ir_const_int(a->k, r, &number)) return number >= 0;
-    if (!ref_is_value(r)) return false;
-    const Value value = *ir_value(a->k, r);
-    if (elem_info[value.type->elem].cls == CLASS_UINT) return true;
-    if (!value.op) {
-        const Op *owner = value.region->owner;
-        if (!owner && !a->generic && is_address_int(value.type)) {
-            affine_wish(a, AT_LEAST, 0, r);
-            return true;
-        }
-        if (owner && owner->code == OP_TASKS) return true;
-        return owner && owner->code == OP_FOR && value.index == 0 &&
-               is_natural(a, owner->operands[0]);
-    }
-    if (!a->generic && a->grid.order != ORDER_CODE && (r == a->grid.m || r == a->grid.n)) {
-        a->grid_wished = true;
+static bool is_parameter(const Analysis *a, Ref r) {
+    const Value *value = ir_value(a->k, r);
+    return !value->op && !value->region->owner && is_address_int(value->type);
+}
+
+/* What no op says, the launcher can be asked to test. */
+static bool wish_natural(void *user, Ref r) {
+    Analysis *a = user;
+    if (a->generic) return false;
+    if (is_parameter(a, r)) {
+        affine_wish(a, AT_LEAST, 0, r);
         return true;
     }
-    const Op *op = value.op;
-    Ref x = op->operand_count ? op->operands[0] : REF_NONE,
-        y = op->operand_count > 1 ? op->operands[1] : REF_NONE;
-    switch (op->code) {
-    case OP_PROGRAM_ID:
-    case OP_NUM_PROGRAMS:
-    case OP_EXTENT: return true;
-    case OP_ADD:
-    case OP_MUL:
-    case OP_DIV:
-    case OP_FLOORDIV:
-    case OP_CDIV:
-    case OP_MIN:
-    case OP_MOD: return is_natural(a, x) && is_natural(a, y);
-    case OP_MAX:
-    case OP_AND: return is_natural(a, x) || is_natural(a, y);
-    case OP_REM:
-    case OP_SHR: return is_natural(a, x);
-    case OP_CAST: return is_natural(a, x);
-    case OP_SELECT: return is_natural(a, y) && is_natural(a, op->operands[2]);
-    default: return false;
-    }
+    if (a->grid.order == ORDER_CODE || (r != a->grid.m && r != a->grid.n)) return false;
+    return a->grid_wished = true;
 }
 
 bool poly_is_natural(Analysis *a, Poly p) {
     size_t mark = a->wishes.count;
     for (int i = 0; i < p.count; i++) {
         bool good = p.at[i].scale > 0;
-        for (int j = 0; good && j < p.at[i].count; j++) good = is_natural(a, p.at[i].factor[j]);
+        for (int j = 0; good && j < p.at[i].count; j++)
+            good = fact_natural(a->k, p.at[i].factor[j], wish_natural, a);
         if (good) continue;
         a->wishes.count = mark;
         return false;
@@ -413,32 +389,85 @@ bool poly_is_natural(Analysis *a, Poly p) {
     return !p.bad;
 }
 
-/* --- places --- */
+bool poly_is_positive(Analysis *a, Poly p) {
+    if (poly_constant(p) >= 1) return poly_is_natural(a, p);
+    if (p.bad || p.count != 1 || p.at[0].scale < 1 || p.at[0].count != 1) return false;
+    Ref r = p.at[0].factor[0];
+    if (fact_stated_least(a->k, r) >= 1) return true;
+    if (a->generic || !is_parameter(a, r)) return false;
+    affine_wish(a, AT_LEAST, 1, r);
+    return true;
+}
 
-static void number_region(Analysis *a, const Region *region, int *next) {
-    for (int i = 0; i < region->arg_count; i++) a->order[region->args[i]] = *next;
-    for (const Op *op = region->first; op; op = op->next) {
-        ++*next;
-        for (int i = 0; i < op->region_count; i++) number_region(a, op->regions[i], next);
-        for (int i = 0; i < op->result_count; i++) a->order[op->results[i]] = *next;
+/* --- sizes --- */
+
+typedef struct Interval {
+    __int128 least, most;
+} Interval;
+
+static Interval multiply(Interval x, Interval y) {
+    __int128 p[4] = {x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most};
+    Interval out = {p[0], p[0]};
+    for (int i = 1; i < 4; i++) {
+        if (p[i] < out.least) out.least = p[i];
+        if (p[i] > out.most) out.most = p[i];
     }
+    return out;
 }
 
-bool affine_dominates(const Analysis *a, Ref value, const Op *at, int at_order) {
-    if (!ref_is_value(value)) return true;
-    if (value >= a->order_count || a->order[value] >= at_order) return false;
-    const Value *v = ir_value(a->k, value);
-    return in_region(at->parent, v->region ? v->region : v->op->parent);
+static Interval interval_of(const Analysis *a, Ref r) {
+    const Value *value = ir_value(a->k, r);
+    const ElemInfo *info = &elem_info[value->type->elem];
+    Interval all = {INT32_MIN, INT32_MAX};
+    if (info->bits > 32 || (info->bits == 32 && info->cls == CLASS_UINT))
+        all = (Interval){INT64_MIN, INT64_MAX};
+    else if (info->bits < 32)
+        all = (Interval){-(1 << (info->bits - 1)), (1 << info->bits) - 1};
+    if (value->op && (value->op->code == OP_PROGRAM_ID || value->op->code == OP_NUM_PROGRAMS))
+        all.least = 0;
+    const Op *owner = value->op ? NULL : value->region->owner;
+    int64_t lo, hi, step;
+    if (owner && owner->code == OP_FOR && value->index == 0 &&
+        ir_const_int(a->k, owner->operands[0], &lo) &&
+        ir_const_int(a->k, owner->operands[2], &step) && step > 0) {
+        all.least = lo;
+        if (ir_const_int(a->k, owner->operands[1], &hi)) all.most = hi > lo ? hi : lo;
+    }
+    return all;
 }
 
-void affine_init(Analysis *a, Kernel *k, Arena *arena, bool generic) {
-    *a = (Analysis){.k = k, .arena = arena, .generic = generic, .grid = grid_order_find(k)};
-    a->order_count = k->values.count;
-    a->order = ARENA_ARRAY(arena, int, k->values.count);
-    int next = 1;
-    number_region(a, k->body, &next);
+/* scale * k stays below X when k runs to cdiv(X, scale) or less. */
+static bool is_below_bound(const Analysis *a, const Term *t) {
+    if (t->count != 1 || t->scale < 1) return false;
+    const Value *value = ir_value(a->k, t->factor[0]);
+    const Op *owner = value->op ? NULL : value->region->owner;
+    if (!owner || owner->code != OP_FOR || value->index != 0) return false;
+    int64_t lo, step, by;
+    if (!ir_const_int(a->k, owner->operands[0], &lo) || lo < 0 ||
+        !ir_const_int(a->k, owner->operands[2], &step) || step < 1)
+        return false;
+    const Op *trips =
+        ref_is_value(owner->operands[1]) ? ir_value(a->k, owner->operands[1])->op : NULL;
+    return trips && trips->code == OP_CDIV && ir_const_int(a->k, trips->operands[1], &by) &&
+           by >= t->scale && ir_type(a->k, trips->operands[0])->elem == EL_I32;
 }
 
-void affine_forget(Analysis *a) {
-    a->memo.count = 0;
+bool poly_fits_i32(const Analysis *a, Poly p) {
+    if (p.bad) return false;
+    Interval sum = {0, 0};
+    for (int i = 0; i < p.count; i++) {
+        Interval term = {p.at[i].scale, p.at[i].scale};
+        if (is_below_bound(a, &p.at[i]))
+            term = (Interval){0, INT32_MAX};
+        else
+            for (int j = 0; j < p.at[i].count; j++) {
+                const __int128 limit = (__int128)1 << 62;
+                if (term.most > limit || term.least < -limit) return false;
+                term = multiply(term, interval_of(a, p.at[i].factor[j]));
+            }
+        sum.least += term.least;
+        sum.most += term.most;
+        if (sum.most > INT64_MAX || sum.least < INT64_MIN) return false;
+    }
+    return sum.least >= INT32_MIN && sum.most <= INT32_MAX;
 }

@@ -1,30 +1,45 @@
 /* affine.h: what integer and pointer tiles are, as functions of their indices.
  *
  * v[i0, i1, ..] = base + start + sum over axes of step * i  (+ scale * ((first + i) rem modulus)
- * where an axis wraps)
+ * where an axis turns)
  *
  * start, step, .. are polynomials over scalars. A carried value that a loop advances by an
  * invariant step has its closed form, first + trip * step. Everything here is an analysis: the
- * kernel is not changed. A form that is not known says why, and where. */
+ * kernel is not changed. A form that is not known says why, and where.
+ *
+ * What a form says is exact in the integers, under the one rule that signed 32-bit arithmetic of
+ * addresses does not overflow (docs/ir.md). Unsigned differences, conversions that may cut bits,
+ * and remainders of what may be negative are not followed. */
 #ifndef PASS_AFFINE_H
 #define PASS_AFFINE_H
 #include "pass/grid_order.h"
 #include "pass/poly.h"
 
+typedef enum WhyId {
+    WHY_NONE,
+#define WHY(id, why, help) WHY_##id,
+#include "pass/access_why.def"
+} WhyId;
+
+/* How an index goes on when it reaches the modulus: it does not care; it starts again at 0 (rem and
+ * mod differ on negative numbers); or it stays somewhere below it. */
+typedef enum Turn { TURN_NONE, TURN_REM, TURN_MOD, TURN_CLAMP } Turn;
+
 typedef struct Axis {
     Poly step;
-    bool wraps;
-    bool floor; /* mod, not rem: right for negative numbers too */
-    Poly scale; /* of the wrapped index */
-    Poly first; /* the index before wrapping is first + i */
+    Turn turn;
+    Poly scale; /* of the index that turns */
+    Poly first; /* the index before it turns is first + i */
     Poly modulus;
 } Axis;
 
 typedef struct Affine {
     bool known;
-    const char *why; /* when not known */
+    WhyId why;        /* when not known */
+    const char *what; /* the op that stands in the way, for `why` */
     Range where;
-    Ref base; /* the pointer it starts from, or REF_NONE for integers */
+    Ref base;  /* the pointer it starts from, or REF_NONE for integers */
+    bool wide; /* the source has 64 bits for it: a sum of its terms may not fit in 32 */
     Poly start;
     int rank;
     Axis *axis;
@@ -32,7 +47,7 @@ typedef struct Affine {
 
 /* Something that is to hold for an argument of the launch. */
 typedef struct Wish {
-    AttrId kind; /* AT_AT_LEAST, AT_EQ, AT_ALIGN, AT_MULT */
+    AttrId kind; /* AT_LEAST, AT_EQ */
     int64_t number;
     Ref value;
 } Wish;
@@ -60,8 +75,26 @@ bool affine_is_variant(Analysis *a, Ref value);
 bool poly_is_variant(Analysis *a, Poly p);
 /* Is it never negative? May wish that parameters are not. */
 bool poly_is_natural(Analysis *a, Poly p);
+/* Is it at least 1? May wish it. */
+bool poly_is_positive(Analysis *a, Poly p);
+/* Does its value fit in 32 bits, whatever the launch? */
+bool poly_fits_i32(const Analysis *a, Poly p);
 void affine_wish(Analysis *a, AttrId kind, int64_t number, Ref value);
 
 /* Is the value visible at the op? (order numbers are those of the kernel when affine_init ran) */
 bool affine_dominates(const Analysis *a, Ref value, const Op *at, int at_order);
+
+/* --- for the files of the analysis --- */
+Affine *affine_new(Analysis *a, int rank);
+const Affine *affine_unknown(Analysis *a, const Op *op, WhyId why);
+const Affine *affine_atom(Analysis *a, Ref value, const Op *op, WhyId why);
+const Affine *affine_add(Analysis *a, const Op *op, const Affine *x, const Affine *y, int64_t sign);
+const Affine *affine_scale(Analysis *a, const Op *op, const Affine *x, Poly by);
+bool affine_is_uniform(const Affine *f);
+/* Remainders, quotients and clamps of indices (affine_turn.c). */
+const Affine *affine_turn(Analysis *a, Ref value, const Op *op);
+/* A value that a `for` carries (affine_loop.c). */
+const Affine *affine_carried(Analysis *a, Ref arg, const Op *loop, int index);
+/* Is the place of the region inside the other? */
+bool affine_in_region(const Region *region, const Region *outer);
 #endif

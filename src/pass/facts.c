@@ -1,7 +1,7 @@
 /* facts.c: see facts.h. */
 #include "pass/facts.h"
 
-enum { LARGEST = 1 << 20, DEEPEST = 24 };
+enum { LARGEST = 1 << 20, DEEPEST = 24, QUESTIONS = 4000 };
 
 Facts facts_new(PassContext *cx, Kernel *k, bool may_wish) {
     return (Facts){cx, k, may_wish};
@@ -95,21 +95,125 @@ int64_t fact_divisor(const Facts *f, Ref x) {
     return divisor_at(f->k, x, 0);
 }
 
-static bool nonnegative_at(const Kernel *k, Ref x, int depth) {
-    if (x == REF_NONE || depth > DEEPEST) return false;
+/* What a promised condition says x is at least. */
+static void promised_least(const Kernel *k, Ref condition, Ref x, int64_t *known, int depth) {
+    const Op *op = ref_is_value(condition) ? ir_value(k, condition)->op : NULL;
+    if (op && op->code == OP_AND && !ir_type(k, condition)->rank && depth < 8)
+        for (int i = 0; i < 2; i++) promised_least(k, op->operands[i], x, known, depth + 1);
+    if (!op || op->code != OP_CMP || ir_type(k, op->operands[0])->rank) return;
+    int side = op->operands[1] == x;
+    int64_t number;
+    if (op->operands[side] != x || !ir_const_int(k, op->operands[1 - side], &number)) return;
+    Word predicate = op_word(op, AT_PRED, CMP_NE);
+    bool equal = predicate == CMP_EQ || predicate == (side ? CMP_LE : CMP_GE);
+    bool more = predicate == (side ? CMP_LT : CMP_GT) && number < INT64_MAX;
+    if ((equal || more) && number + more > *known) *known = number + more;
+}
+
+int64_t fact_stated_least(const Kernel *k, Ref x) {
+    const Attr *least = stated(k, x, AT_LEAST), *eq = stated(k, x, AT_EQ);
+    int64_t known = INT64_MIN;
+    if (least) known = least->number;
+    if (eq && eq->number > known) known = eq->number;
+    for (const Op *op = k->body->first; op; op = op->next)
+        if (op->code == OP_ASSUME && op->operand_count == 1 && !op->attr_count)
+            promised_least(k, op->operands[0], x, &known, 0);
+    return known;
+}
+
+typedef struct NaturalQuery {
+    const Kernel *k;
+    FactHook *hook;
+    void *user;
+    int left; /* questions, so that a value made of itself twice, many times, costs no exponential
+               */
+} NaturalQuery;
+
+static bool natural_at(NaturalQuery *q, Ref x, int depth);
+
+/* A carried value that only grows, from a start that is natural. */
+static bool grows(NaturalQuery *q, Ref start, Ref arg, Ref next, int depth) {
+    if (!natural_at(q, start, depth)) return false;
+    if (next == arg) return true;
+    const Op *op = ref_is_value(next) ? ir_value(q->k, next)->op : NULL;
+    if (!op || op->code != OP_ADD) return natural_at(q, next, depth);
+    for (int i = 0; i < 2; i++)
+        if (op->operands[i] == arg) return natural_at(q, op->operands[1 - i], depth);
+    return natural_at(q, next, depth);
+}
+
+static bool is_natural_variable(NaturalQuery *q, const Op *loop, int depth) {
+    int64_t step, last;
+    if (!ir_const_int(q->k, loop->operands[2], &step) || step > 0) /* run-time steps are > 0 */
+        return natural_at(q, loop->operands[0], depth);
+    if (ir_const_int(q->k, loop->operands[1], &last)) return last >= -1;
+    return natural_at(q, loop->operands[1], depth);
+}
+
+static bool is_natural_argument(NaturalQuery *q, Ref x, int depth) {
+    const Value *v = ir_value(q->k, x);
+    const Op *owner = v->region->owner;
+    if (!owner) return false;
+    int i = v->index;
+    switch (owner->code) {
+    case OP_TASKS: return true;
+    case OP_FOR:
+        if (i == 0) return is_natural_variable(q, owner, depth);
+        return grows(q, owner->operands[2 + i], x, v->region->last->operands[i - 1], depth);
+    case OP_WHILE: {
+        const Region *test = owner->regions[0], *body = owner->regions[1];
+        if (test->last->operands[1 + i] != test->args[i]) return false;
+        return grows(q, owner->operands[i], body->args[i], body->last->operands[i], depth);
+    }
+    default: return false;
+    }
+}
+
+/* Extents and what divides them are sizes of memory: they fit wherever the source puts them. */
+static bool is_size(const Kernel *k, Ref x, int depth) {
+    if (ref_is_literal(x)) return true;
+    const Op *op = ref_is_value(x) ? ir_value(k, x)->op : NULL;
+    if (!op || depth > 8) return false;
+    switch (op->code) {
+    case OP_EXTENT: return true;
+    case OP_CAST: return is_size(k, op->operands[0], depth + 1);
+    case OP_DIV:
+    case OP_FLOORDIV:
+    case OP_CDIV:
+    case OP_MIN:
+        return is_size(k, op->operands[0], depth + 1) && is_size(k, op->operands[1], depth + 1);
+    default: return false;
+    }
+}
+
+/* A conversion keeps a natural number unless it cuts bits or turns one into the sign. */
+static bool is_natural_cast(NaturalQuery *q, const Op *op, Elem to, int depth) {
+    const Type *type = ir_type(q->k, op->operands[0]);
+    if (type->pointer || type->elem == EL_I1) return !type->pointer;
+    const ElemInfo *from = &elem_info[type->elem];
+    if (from->cls == CLASS_UINT) return from->bits < elem_info[to].bits;
+    if (from->cls == CLASS_INT && from->bits > elem_info[to].bits &&
+        !is_size(q->k, op->operands[0], 0))
+        return false;
+    return natural_at(q, op->operands[0], depth);
+}
+
+static bool natural_at(NaturalQuery *q, Ref x, int depth) {
+    const Kernel *k = q->k;
+    if (x == REF_NONE || depth > DEEPEST || --q->left < 0) return false;
     int64_t number;
     if (ir_const_int(k, x, &number)) return number >= 0;
     if (ref_is_literal(x)) return false;
     const Value *v = ir_value(k, x);
-    if (v->type->kind == TY_TILE && elem_info[v->type->elem].cls == CLASS_UINT) return true;
-    if (!v->op) {
-        const Op *owner = v->region->owner;
-        if (owner && owner->code == OP_FOR && v->index == 0)
-            return nonnegative_at(k, owner->operands[0], depth + 1) &&
-                   nonnegative_at(k, owner->operands[2], depth + 1);
-        return owner && owner->code == OP_TASKS;
-    }
+    if (v->type->kind != TY_TILE || v->type->pointer) return false;
+    const ElemInfo *info = &elem_info[v->type->elem];
+    if (info->cls == CLASS_UINT && info->bits < 64) return true;
+    if (fact_stated_least(k, x) >= 0 || (q->hook && q->hook(q->user, x))) return true;
+    depth++;
+    if (!v->op) return is_natural_argument(q, x, depth);
     const Op *op = v->op;
+    Ref a = op->operand_count ? op->operands[0] : REF_NONE,
+        b = op->operand_count > 1 ? op->operands[1] : REF_NONE;
     switch (op->code) {
     case OP_PROGRAM_ID:
     case OP_NUM_PROGRAMS:
@@ -120,17 +224,20 @@ static bool nonnegative_at(const Kernel *k, Ref x, int depth) {
     case OP_FLOORDIV:
     case OP_CDIV:
     case OP_MIN:
-    case OP_OR:
-        return nonnegative_at(k, op->operands[0], depth + 1) &&
-               nonnegative_at(k, op->operands[1], depth + 1);
+    case OP_OR: return natural_at(q, a, depth) && natural_at(q, b, depth);
     case OP_REM:
-    case OP_SHR:
-    case OP_CAST: return nonnegative_at(k, op->operands[0], depth + 1);
-    case OP_MOD: return nonnegative_at(k, op->operands[1], depth + 1);
+    case OP_SHR: return natural_at(q, a, depth);
+    case OP_CAST: return is_natural_cast(q, op, v->type->elem, depth);
+    case OP_MOD: /* by 0 it is the dividend */
+        return natural_at(q, b, depth) &&
+               ((ir_const_int(k, b, &number) && number > 0) || natural_at(q, a, depth));
     case OP_MAX:
-    case OP_AND:
-        return nonnegative_at(k, op->operands[0], depth + 1) ||
-               nonnegative_at(k, op->operands[1], depth + 1);
+    case OP_AND: return natural_at(q, a, depth) || natural_at(q, b, depth);
+    case OP_SELECT: return natural_at(q, b, depth) && natural_at(q, op->operands[2], depth);
+    case OP_IF:
+        return natural_at(q, op->regions[0]->last->operands[v->index], depth) &&
+               natural_at(q, op->regions[1]->last->operands[v->index], depth);
+    case OP_FOR: return is_natural_argument(q, op->regions[0]->args[1 + v->index], depth);
     default: return false;
     }
 }
@@ -146,8 +253,12 @@ bool fact_is_32_bits(const Kernel *k, Ref x) {
     return v->op && (v->op->code == OP_PROGRAM_ID || v->op->code == OP_NUM_PROGRAMS);
 }
 
+bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user) {
+    return natural_at(&(NaturalQuery){k, hook, user, QUESTIONS}, x, 0);
+}
+
 bool fact_nonnegative(const Facts *f, Ref x) {
-    return nonnegative_at(f->k, x, 0);
+    return fact_natural(f->k, x, NULL, NULL);
 }
 
 /* Can the launcher compute it? Parameters, parts of tensor parameters, and arithmetic on them, all

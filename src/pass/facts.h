@@ -25,6 +25,13 @@ int64_t fact_divisor(const Facts *f, Ref x);
 bool fact_nonnegative(const Facts *f, Ref x);
 /* Is its value one of int32, whatever its type? */
 bool fact_is_32_bits(const Kernel *k, Ref x);
+/* The same for who has a kernel only; the hook is asked about values of which nothing is stated,
+ * and may say yes (and remember what it relies on). */
+typedef bool FactHook(void *user, Ref x);
+bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user);
+/* The most that an `assume` or `require` at the top of the kernel says x is at least; INT64_MIN:
+ * nothing. */
+int64_t fact_stated_least(const Kernel *k, Ref x);
 /* Is x a multiple (an address: aligned), known or wished for? */
 bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple);
 /* Is it this number, known or wished for? */

@@ -9,6 +9,7 @@
  * a task makes no difference. So the launch may have one program a task, which is what the other
  * doors write, and persistence is the plan's choice again. Everything about %it and the program id
  * that is not of this form is refused. */
+#include "pass/facts.h"
 #include "pass/merge.h"
 
 typedef struct Tasks {
@@ -76,30 +77,6 @@ static void count_uses(Op *op, void *user) {
     if (dimension) uses->others++;
 }
 
-/* Never negative: extents, counts and what is made of them. */
-static bool is_natural(const Kernel *k, Ref r, int depth) {
-    int64_t value;
-    if (ir_const_int(k, r, &value)) return value >= 0;
-    const Op *op = op_of(k, r);
-    if (!op || depth > 16) return false;
-    switch (op->code) {
-    case OP_EXTENT: return true;
-    case OP_CAST: return is_natural(k, op->operands[0], depth + 1);
-    case OP_ADD:
-    case OP_MUL:
-    case OP_DIV:
-    case OP_FLOORDIV:
-    case OP_CDIV:
-    case OP_MIN:
-        return is_natural(k, op->operands[0], depth + 1) &&
-               is_natural(k, op->operands[1], depth + 1);
-    case OP_MAX:
-        return is_natural(k, op->operands[0], depth + 1) ||
-               is_natural(k, op->operands[1], depth + 1);
-    default: return false;
-    }
-}
-
 /* The condition of the `if`, as "there is work when t < count": which branch that is. */
 static bool read_condition(Tasks *t, const Op *cmp) {
     if (!cmp || cmp->code != OP_CMP) return false;
@@ -136,7 +113,7 @@ static bool find_choice(Tasks *t) {
     int64_t end;
     Ref idle = t->choice->regions[1 - t->live]->last->operands[index];
     if (!ir_const_int(k, idle, &end) || end >= 0) return refuse(t, t->choice);
-    if (!is_natural(k, t->choice->regions[t->live]->last->operands[index], 0))
+    if (!fact_natural(k, t->choice->regions[t->live]->last->operands[index], NULL, NULL))
         return merge_fail(
             t->m, t->choice,
             "num_iters must be negative only where no work is left: make it from extents");

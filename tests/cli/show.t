@@ -53,6 +53,7 @@ error: `ring_of_fire` is not a pass that ran
 $ tilewright explain twice.ir
 twice.ir:5:4: load: box f32[8] of x[n], strides [1], at [0]; outside 0; contiguous
 twice.ir:7:3: store: box f32[8] of x[n], strides [1], at [0]; contiguous
+twice.ir:1:1: access: 2 of 2 accesses through pointers are boxes
 twice.ir:1:1: execution: flat: this machine gains nothing from loads that run ahead
 $ tilewright emit twice.ir
 /* Made by Tilewright from kernel @twice. */
