@@ -406,6 +406,19 @@ static void set(State *st, Ref ref, const Layout *layout) {
     ir_value(st->k, ref)->layout = layout;
 }
 
+/* wgmma reads A from registers too, where it lies as the accumulator of a dot before does: such a
+ * value (attention's probabilities) stays where it is. */
+static bool stays_in_registers(State *st, const Op *dot, Word instr, const Layout *from) {
+    const Type *a = ir_type(st->k, dot->operands[0]);
+    int along_m, along_n;
+    if (instr != INSTR_WGMMA || !from || from->home != HOME_REGISTERS || a->extent[1] % 16)
+        return false;
+    layout_dot_grid(st->cx, st->k, dot, st->warps, &along_m, &along_n);
+    LinearLayout wanted = ll_wgmma_accumulator(a->extent[0], a->extent[1], along_m, 1);
+    while (1 << wanted.count[LL_WARP] < st->warps) ll_push(&wanted, LL_WARP, 0);
+    return along_n == 1 && ll_equal(&from->map, &wanted);
+}
+
 static void place_dot(State *st, Op *op) {
     if (ir_type(st->k, op->operands[0])->rank != 2) {
         diag_emit(st->k->module->diag, DIAG_LAYOUT_DOT_RANK, op->range, st->cx->machine->name);
@@ -418,6 +431,10 @@ static void place_dot(State *st, Op *op) {
         Ref x = op->operands[i];
         const Layout *from = natural(st, x);
         if (from && from->home == HOME_SHARED) continue;
+        if (i == 0 && stays_in_registers(st, op, instr, from)) {
+            op->operands[0] = want(st, x, from, op);
+            continue;
+        }
         SharedTile tile = layout_operand_tile(ir_type(st->k, x), instr, i, false);
         /* A transposed operand that was loaded row by row is stored as it came, and read turned. */
         const Op *def = ref_is_value(x) ? ir_value(st->k, x)->op : NULL;

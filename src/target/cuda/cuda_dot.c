@@ -19,7 +19,7 @@ typedef struct Dot {
     const Layout *layout;
     int64_t m, n, k;
     int along_m, along_n;
-    const SharedTile *tile[2];
+    const SharedTile *tile[2]; /* NULL: A lies in registers */
     const char *offset[2];
     const char *acc; /* array of f32 (fma: of the sum's type) */
 } Dot;
@@ -34,7 +34,8 @@ static Dot dot_of(Emit *e, const Op *op) {
     d.k = a->extent[1];
     layout_dot_grid(e->cx, e->k, op, e->group.warps, &d.along_m, &d.along_n);
     for (int i = 0; i < 2; i++) {
-        d.tile[i] = &emit_layout(e, op->operands[i])->tile;
+        const Layout *layout = emit_layout(e, op->operands[i]);
+        d.tile[i] = layout->home == HOME_SHARED ? &layout->tile : NULL;
         d.offset[i] = emit_hold(e, op->operands[i])->text;
     }
     return d;
@@ -77,16 +78,50 @@ static const char *descriptor(Dot *d, int i, const char *first, char **step) {
     return arena_printf(e->arena, "tw_desc_mn(%s, %d, %lld)", start, t->width, panel);
 }
 
+static const char *elem_name(const Dot *d) {
+    return ir_type(d->e->k, d->op->operands[0])->elem == EL_F16 ? "f16" : "bf16";
+}
+
 static const char *define_form(Dot *d, int n) {
     Emit *e = d->e;
-    const char *elem = ir_type(e->k, d->op->operands[0])->elem == EL_F16 ? "f16" : "bf16";
-    int ta = d->tile[0]->turned, tb = !d->tile[1]->turned;
-    const char *form = arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)\n", n, elem, ta, tb);
+    const char *elem = elem_name(d);
+    int ta = d->tile[0] && d->tile[0]->turned, tb = !d->tile[1]->turned;
+    const char *form =
+        d->tile[0] ? arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)\n", n, elem, ta, tb)
+                   : arena_printf(e->arena, "TW_WGMMA_RS(%d, %s, %d)\n", n, elem, tb);
     if (!map_find(&e->forms, form, strlen(form))) {
         map_set(&e->forms, e->arena, form, (void *)form);
         text_add(&e->forms_text, "%s", form);
     }
-    return arena_printf(e->arena, "tw_wgmma_ss_%d_%s_%d%d", n, elem, ta, tb);
+    return d->tile[0] ? arena_printf(e->arena, "tw_wgmma_ss_%d_%s_%d%d", n, elem, ta, tb)
+                      : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);
+}
+
+bool dot_rounds(Emit *e, const Op *cast) {
+    if (!cast || cast->code != OP_CAST || op_attr(cast, AT_ROUND)) return false;
+    Ref result = cast->results[0];
+    if (ir_type(e->k, cast->operands[0])->elem != EL_F32 || e->uses[result] != 1) return false;
+    const Op *dot = cast->next;
+    while (dot && !(dot->code == OP_DOT && dot->operands[0] == result)) dot = dot->next;
+    return dot && emit_layout(e, result)->home == HOME_REGISTERS &&
+           emit_hold(e, cast->operands[0])->kind != HOLD_SCALAR;
+}
+
+/* A as the instruction takes it: two elements a word. */
+static const char *pack_left(Dot *d) {
+    Emit *e = d->e;
+    Ref a = d->op->operands[0];
+    const char *words = cs_fresh(&e->p, "left"), *elem = elem_name(d);
+    int count = emit_layout(e, a)->registers / 2;
+    const Op *cast = ir_value(e->k, a)->op;
+    bool round = dot_rounds(e, cast);
+    const char *from = emit_hold(e, round ? cast->operands[0] : a)->text;
+    cs_line(&e->p, "u32 %s[%d];", words, count);
+    emit_unroll(e, "r", count, 1);
+    cs_line(&e->p, "%s[r] = tw_pack%s%s(%s[2 * r], %s[2 * r + 1]);", words, round ? "_" : "",
+            round ? elem : "", from, from);
+    cs_close(&e->p);
+    return words;
 }
 
 static void issue_wgmma(Dot *d) {
@@ -101,6 +136,7 @@ static void issue_wgmma(Dot *d) {
     const char *gn = d->along_n == 1
                          ? NULL
                          : arena_printf(e->arena, "(warp >> %d & %d)", 2 + am, d->along_n - 1);
+    const char *left = d->tile[0] ? NULL : pack_left(d);
     cs_line(&e->p, "tw_wgmma_fence();");
     cs_raw(&e->p, "#pragma unroll\n");
     cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)", (long long)((d->k + 15) / 16));
@@ -115,9 +151,15 @@ static void issue_wgmma(Dot *d) {
                                                   (long long)columns, (long long)at)
                                    : number(d, at);
             char *step_a, *step_b;
-            const char *a = descriptor(d, 0, m, &step_a), *b = descriptor(d, 1, first, &step_b);
-            cs_line(&e->p, "%s((f32 (&)[%d])%s[%lld], tw_desc_step(%s, %s),", define_form(d, n),
-                    n / 2, d->acc, (long long)(part * stride + at / 2), a, step_a);
+            const char *b = descriptor(d, 1, first, &step_b), *a;
+            if (left)
+                a = arena_printf(e->arena, "%s + kk * 4 + %lld", left,
+                                 (long long)(part << ll_log2(d->k)) / 4);
+            else
+                a = descriptor(d, 0, m, &step_a),
+                a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
+            cs_line(&e->p, "%s((f32 (&)[%d])%s[%lld], %s,", define_form(d, n), n / 2, d->acc,
+                    (long long)(part * stride + at / 2), a);
             cs_line(&e->p, "    tw_desc_step(%s, %s), true);", b, step_b);
         }
     }
@@ -287,7 +329,8 @@ static bool in_ring(Emit *e, Ref operand) {
 
 void dot_emit(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
-    if (!in_ring(e, op->operands[0]) || !in_ring(e, op->operands[1])) shared_before_read(e);
+    bool read = (d.tile[0] && !in_ring(e, op->operands[0])) || !in_ring(e, op->operands[1]);
+    if (read) shared_before_read(e);
     if (e->late) {
         open_accumulator(&d);
         issue_wgmma(&d);

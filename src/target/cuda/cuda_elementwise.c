@@ -90,7 +90,8 @@ void elementwise_scalar(Emit *e, const Op *op) {
 
 /* Does the op join a loop over the registers of `layout`? */
 static bool joins(Emit *e, const Op *op, const Layout *layout) {
-    if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]))
+    if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) ||
+        dot_rounds(e, op))
         return false;
     const Layout *own = emit_layout(e, op->results[0]);
     return own && own->home == HOME_REGISTERS && own->registers == layout->registers &&

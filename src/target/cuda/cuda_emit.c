@@ -418,6 +418,7 @@ static bool is_silent(const Op *op) {
 void emit_region(Emit *e, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (e->k->module->diag->errors) return;
+        if (dot_rounds(e, op)) continue;
         if (elementwise_is(op)) {
             op = elementwise_run(e, op);
             continue;

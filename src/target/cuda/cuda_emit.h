@@ -177,6 +177,8 @@ int64_t reduce_scratch(Emit *e, const Op *op);
 
 /* --- cuda_dot.c --- */
 void dot_emit(Emit *e, const Op *op);
+/* Is the cast done by the dot that it feeds? One instruction rounds and packs two numbers. */
+bool dot_rounds(Emit *e, const Op *cast);
 /* wgmma into an f32 accumulator can be issued and waited for later. */
 bool dot_is_async(Emit *e, const Op *op);
 
