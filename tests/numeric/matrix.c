@@ -31,7 +31,7 @@ typedef enum Dtype { F32, F16, BF16 } Dtype;
 static const char *const dtype_names[] = {"f32", "f16", "bf16"};
 enum { D_F32 = 1, D_F16 = 2, D_BF16 = 4, D_ALL = 7 };
 
-typedef enum Reference { ADD, FMA, SOFTMAX, MATMUL, MATMUL_RELU, ROW_SUM, DOUBLE } Reference;
+typedef enum Reference { ADD, FMA, SOFTMAX, MATMUL, MATMUL_RELU, ROW_SUM, DOUBLE, ATTENTION, ATTENTION_CAUSAL } Reference;
 
 /* A tensor argument: its name and its dimensions as digits into the row's shape ("02" = shape[0] x shape[2]). The last
  * one is the output; `elem` is a letter: t the row's type, f always f32. */
@@ -41,7 +41,7 @@ typedef struct Tensor {
 
 typedef struct Row {
     const char *title, *file;
-    const char *options; /* {0} {1} {2} stand for the shape, {p0} .. for the next power of two, {t} for the type */
+    const char *options; /* {0} {1} {2} stand for the shape, {12} for a product, {p0} .. for the next power of two, {t} for the type */
     Reference reference;
     int dtypes;
     Tensor tensors[4];
@@ -51,6 +51,9 @@ typedef struct Row {
 } Row;
 
 #define MATMUL_SHAPES "128,256,128;77,50,93;1,1,1;40,33,0;0,16,16"
+#define ATTENTION_SHAPES "2,192,64;3,77,32;1,1,16"
+#define ATTENTION_OPTIONS \
+    "--arg scale=0.125 --arg N={1} --arg stride_h={12} --arg stride_n={2} --arg D={2} --grid cdiv(N,BM),{0}"
 static const Row rows[] = {
     {"triton add", "kernels/triton/add.py:add_kernel",
      "--arg n_elements={0} --arg BLOCK_SIZE=1024 --grid cdiv(n_elements,BLOCK_SIZE)", ADD, D_ALL,
@@ -64,6 +67,10 @@ static const Row rows[] = {
      "--arg M={0} --arg N={1} --arg K={2} --arg stride_am={2} --arg stride_ak=1 --arg stride_bk={1} --arg stride_bn=1 "
      "--arg stride_cm={1} --arg stride_cn=1 --arg BM=64 --arg BN=64 --arg BK=64 --grid cdiv(M,BM)*cdiv(N,BN)",
      MATMUL, D_ALL, {{"a_ptr", "02"}, {"b_ptr", "21"}, {"c_ptr", "01"}}, MATMUL_SHAPES, 0, ""},
+    {"triton attention", "kernels/triton/attention.py", ATTENTION_OPTIONS " --arg BM=64 --arg BN=32 --arg CAUSAL=false", ATTENTION,
+     D_ALL, {{"q_ptr", "012"}, {"k_ptr", "012"}, {"v_ptr", "012"}, {"o_ptr", "012"}}, ATTENTION_SHAPES, 0, "tenstorrent"},
+    {"triton attention, causal", "kernels/triton/attention.py", ATTENTION_OPTIONS " --arg BM=128 --arg BN=64 --arg CAUSAL=true",
+     ATTENTION_CAUSAL, D_ALL, {{"q_ptr", "012"}, {"k_ptr", "012"}, {"v_ptr", "012"}, {"o_ptr", "012"}}, ATTENTION_SHAPES, 0, "tenstorrent"},
     {"tilelang gemm, as printed", "kernels/tilelang/seed_gemm.py", "-D M={0} -D N={1} -D K={2}", MATMUL, D_F16,
      {{"A", "02"}, {"B", "21"}, {"C", "01"}}, "64,64,96;50,50,33;1,1,1;0,0,8", 1, ""},
     {"tilelang add, as printed", "kernels/tilelang/seed_add.py", "-D M={0} -D N={1}", ADD, D_F16,
@@ -119,6 +126,10 @@ static double inner_error(Reference r, Dtype t, const Target *target, const int6
     /* exp within 2 ulp, its argument (x - max, |x - max| < 12 for normal inputs) exact to 2^-24 * 12, the sum over n terms,
      * one division (approximate: 2 ulp) */
     case SOFTMAX: return ((double)shape[1] * 0.05 + 24) * f32;
+    /* As softmax, with scores that are dots of D products (|q k| scaled stays under D / 4), in numerator and denominator;
+     * probabilities are rounded to the type, then a sum of N products */
+    case ATTENTION: case ATTENTION_CAUSAL:
+        return ((double)shape[1] + 26 + ((double)shape[2] + 2) * (double)shape[2] / 2) * f32 + (t == F32 ? 0 : 2 * unit(t));
     }
     return 0;
 }
@@ -213,6 +224,25 @@ static void reference(Reference r, const Array *in, const int64_t *shape, double
             for (int64_t j = 0; j < N; j++) value[i * N + j] = sum[i * N + j] = exp(x[i * N + j] - top) / total;
         }
         break;
+    case ATTENTION:
+    case ATTENTION_CAUSAL:
+        for (int64_t row = 0; row < M * N; row++) { /* heads x queries; K is the width of a head */
+            const double *q = x + row * K, *keys = y + row / N * N * K, *values = z + row / N * N * K;
+            int64_t seen = r == ATTENTION ? N : row % N + 1;
+            double top = -INFINITY, total = 0, *p = calloc((size_t)seen, sizeof *p);
+            for (int64_t j = 0; j < seen; j++) {
+                for (int64_t d = 0; d < K; d++) p[j] += 0.125 * q[d] * keys[j * K + d];
+                top = fmax(top, p[j]);
+            }
+            for (int64_t j = 0; j < seen; j++) total += p[j] = exp(p[j] - top);
+            for (int64_t j = 0; j < seen; j++)
+                for (int64_t d = 0; d < K; d++) {
+                    double term = p[j] / total * values[j * K + d];
+                    value[row * K + d] += term, sum[row * K + d] += fabs(term);
+                }
+            free(p);
+        }
+        break;
     case ROW_SUM:
         for (int64_t i = 0; i < M; i++)
             for (int64_t j = 0; j < N; j++) value[i] += x[i * N + j], sum[i] += fabs(x[i * N + j]);
@@ -259,7 +289,11 @@ static void expand(const char *text, const int64_t *shape, Dtype t, char *out, s
     for (const char *s = text; *s && n + 32 < size;) {
         if (*s == '{' && s[1] == 't') n += (size_t)snprintf(out + n, size - n, "%s", long_names[t]), s += 3;
         else if (*s == '{' && s[1] == 'p') n += (size_t)snprintf(out + n, size - n, "%lld", (long long)next_power(shape[s[2] - '0'])), s += 4;
-        else if (*s == '{') n += (size_t)snprintf(out + n, size - n, "%lld", (long long)shape[s[1] - '0']), s += 3;
+        else if (*s == '{') {
+            int64_t product = 1;
+            for (s++; *s != '}'; s++) product *= shape[*s - '0'];
+            n += (size_t)snprintf(out + n, size - n, "%lld", (long long)product), s++;
+        }
         else out[n++] = *s++;
     }
     out[n] = 0;
