@@ -17,7 +17,8 @@
  *     triton_live.c    names of the Python program around the kernel
  *     triton_value.c   Val: conversions, text, Python's arithmetic on constexprs
  *     triton_arith.c   operators on tensors: promotion, broadcast, casts
- *     triton_eval.c    expressions        triton_stmt.c  statements, control flow, calls in place
+ *     triton_eval.c    expressions        triton_stmt.c  statements, jumps, calls in place
+ *     triton_loop.c    loops              triton_branch.c  locals and run-time branches
  *     triton_call.c    binding arguments to parameters; the table of tri_builtins
  * (triton_builtins.def) triton_math.c triton_memory.c triton_shape.c   what the tri_builtins do */
 #ifndef FRONT_TRITON_H
@@ -37,7 +38,7 @@ typedef enum ValKind {
     VAL_INT,
     VAL_FLOAT,
     VAL_STR,
-    VAL_TUPLE, /* and list */
+    VAL_TUPLE,      /* and list */
     VAL_BLOCK,      /* a block pointer: items as triton_block.c says */
     VAL_DESCRIPTOR, /* a tensor descriptor: the same */
     VAL_DTYPE,
@@ -105,7 +106,7 @@ struct Frame {
     const Function *function;
     Range call; /* where it was called */
     Locals locals;
-    int loops; /* run-time loops around the place */
+    int loops; /* around the place */
 };
 
 /* What open leaves for lower. */
@@ -230,6 +231,8 @@ Val tri_call(Lower *l, Val function,
 Val tri_run_function(Lower *l, const Function *function, const Val *args, Range call);
 void tri_run_kernel(Lower *l, const Function *function, const Val *args);
 void tri_assign(Lower *l, const PyNode *target, Val value);
+bool tri_is_constexpr_annotation(Lower *l, const PyNode *annotation);
+/* --- triton_branch.c --- */
 /* An op with one region, filled by running an expression; used for `a if c else b`. */
 Val tri_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Range range);
 

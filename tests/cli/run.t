@@ -27,7 +27,7 @@ $ tilewright run "$ROOT/kernels/triton/add.py:ad_kernel"
 error: .../kernels/triton/add.py holds no kernel `ad_kernel`; did you mean `add_kernel`?
 [1]
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=randn:f33[5]'
-error: --arg x_ptr=randn:f33[5]: the dtype is not known; there are i1, i8..i64, u8..u64, f16, bf16, f32, f64, f8e4m3, f8e5m2
+error: --arg x_ptr=randn:f33[5]: the dtype is not known; there are i1, i8..i64, u8..u64, f16, bf16, f32, f64, f8e4m3, f8e5m2, f8e4b8, f8e5b16, f8e4b15
 [1]
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=randn:f32[5'
 error: --arg x_ptr=randn:f32[5: extents in brackets are expected, as in f32[128, 64]
