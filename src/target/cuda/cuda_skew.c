@@ -101,9 +101,9 @@ const Op *skew_match(Emit *e, const Op *loop) {
 void skew_begin(Emit *e, const Op *loop, const Op *other) {
     if (has_inner(e, loop, OP_WAIT)) return;
     int d = distance(e, other->regions[0]);
-    shared_before_write(e);
     e->skew_distance = d;
-    if (!d) return;
+    if (!d) return; /* each turn writes what the turn before read: the barrier stands in the loop */
+    shared_before_write(e);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *lo = emit_scalar(e, other->operands[0]), *hi = emit_scalar(e, other->operands[1]),
                *step = emit_scalar(e, other->operands[2]), *turn = cs_fresh(&e->p, "turn");
