@@ -11,44 +11,25 @@
  * indices and constants alone float: they have no layout of their own and are computed again in
  * each layout that someone wants them in, which costs less than moving them. Wishes about alignment
  * and strides become `require`s (facts.h). */
-#include "pass/layout_choose.h"
+#include "pass/layout_state.h"
 
 #include <string.h>
 
-typedef struct Natural {
-    enum { UNSEEN, ASKED, KNOWN } state;
-    const Layout *layout; /* NULL: the value floats */
-} Natural;
-
-typedef struct State {
-    PassContext *cx;
-    Kernel *k;
-    Facts facts;
-    int warps;
-    const Op *role;
-    VEC(Natural) natural; /* index = Ref */
-    Map made;             /* value and layout -> that value in that layout */
-    bool failed;
-    int cycles; /* times that natural met a value it was being asked for */
-} State;
-
-static const Layout *natural(State *st, Ref ref);
-
 /* --- small helpers --- */
-static bool is_tile(const Kernel *k, Ref ref) {
+bool lay_is_tile(const Kernel *k, Ref ref) {
     if (!ref_is_value(ref)) return false;
     const Type *t = ir_type(k, ref);
     return t->kind == TY_TILE && t->rank > 0;
 }
 
-static const Layout *in_registers(State *st, LinearLayout map, const Type *type) {
+const Layout *lay_in_registers(LayoutState *st, LinearLayout map, const Type *type) {
     Layout *layout = ARENA_NEW(st->k->module->arena, Layout);
     layout->map = map;
     layout->registers = ll_registers(&map, type->extent);
     return layout;
 }
 
-static const Layout *in_shared(State *st, SharedTile tile) {
+static const Layout *in_shared(LayoutState *st, SharedTile tile) {
     Layout *layout = ARENA_NEW(st->k->module->arena, Layout);
     layout->home = HOME_SHARED;
     layout->tile = tile;
@@ -63,7 +44,7 @@ static LinearLayout fit(const LinearLayout *map, const Type *operand) {
     return result;
 }
 
-static bool powers_of_two(const Type *t) {
+bool lay_powers(const Type *t) {
     for (int d = 0; d < t->rank; d++)
         if (t->extent[d] & (t->extent[d] - 1)) return false;
     return true;
@@ -74,27 +55,27 @@ static void inverse_dims(const Op *permute, int64_t *dims) {
     for (int d = 0; d < list.count; d++) dims[list.at[d]] = d;
 }
 
-static void refuse(State *st, const Op *op) {
+void lay_refuse(LayoutState *st, const Op *op) {
     diag_emit(st->k->module->diag, DIAG_LAYOUT_OP, op->range, op_info[op->code].mnemonic,
               st->cx->machine->name);
     st->failed = true;
 }
 
 /* --- what a value would like --- */
-static const Layout *default_layout(State *st, const Type *type) {
-    return in_registers(st, choose_blocked(type, st->warps, type->rank - 1), type);
+const Layout *lay_default(LayoutState *st, const Type *type) {
+    return lay_in_registers(st, choose_blocked(type, st->warps, type->rank - 1), type);
 }
 
 /* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a
  * vector load. */
-static const Layout *natural_elementwise(State *st, const Op *op) {
+static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
     const Type *result = ir_type(st->k, op->results[0]);
     const Layout *best = NULL;
     bool anchored = false;
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
-        if (!is_tile(st->k, x)) continue;
-        const Layout *layout = natural(st, x);
+        if (!lay_is_tile(st->k, x)) continue;
+        const Layout *layout = lay_natural(st, x);
         if (!layout || layout->home != HOME_REGISTERS) continue;
         anchored = true;
         const Type *t = ir_type(st->k, x);
@@ -103,33 +84,33 @@ static const Layout *natural_elementwise(State *st, const Op *op) {
         if (!full) continue;
         const Op *from = ir_value(st->k, x)->op;
         bool accumulator = from && from->code == OP_DOT;
-        if (!best || accumulator) best = in_registers(st, layout->map, result);
+        if (!best || accumulator) best = lay_in_registers(st, layout->map, result);
     }
-    return best ? best : anchored ? default_layout(st, result) : NULL;
+    return best ? best : anchored ? lay_default(st, result) : NULL;
 }
 
-static const Layout *natural_shape(State *st, const Op *op) {
-    const Layout *from = natural(st, op->operands[0]);
+static const Layout *natural_shape(LayoutState *st, const Op *op) {
+    const Layout *from = lay_natural(st, op->operands[0]);
     const Type *type = ir_type(st->k, op->results[0]), *t = ir_type(st->k, op->operands[0]);
     if (!from) return NULL;
     if (from->home == HOME_SHARED) {
-        if (op->code != OP_PERMUTE || t->rank != 2) return default_layout(st, type);
+        if (op->code != OP_PERMUTE || t->rank != 2) return lay_default(st, type);
         SharedTile tile = from->tile;
         tile.turned = op_attr(op, AT_DIMS)->list.at[0] == 1 ? !tile.turned : tile.turned;
         return in_shared(st, tile);
     }
     if (op->code == OP_EXPAND)
-        return in_registers(st, ll_expand(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
+        return lay_in_registers(st, ll_expand(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
     if (op->code == OP_PERMUTE)
-        return in_registers(st, ll_permute(&from->map, op_attr(op, AT_DIMS)->list.at), type);
-    if (op->code == OP_RESHAPE && powers_of_two(t) && powers_of_two(type))
-        return in_registers(st, ll_reshape(&from->map, type->rank, type->extent), type);
-    return default_layout(st, type);
+        return lay_in_registers(st, ll_permute(&from->map, op_attr(op, AT_DIMS)->list.at), type);
+    if (op->code == OP_RESHAPE)
+        return lay_in_registers(st, ll_reshape(&from->map, type->rank, type->extent), type);
+    return lay_default(st, type);
 }
 
 /* Do all uses of a ring's view read it from shared memory: as an operand of a dot, or stored by
  * TMA? */
-static bool reads_in_place(State *st, const Region *region, Ref value) {
+static bool reads_in_place(LayoutState *st, const Region *region, Ref value) {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
             if (op->operands[i] != value) continue;
@@ -145,8 +126,9 @@ static bool reads_in_place(State *st, const Region *region, Ref value) {
     return true;
 }
 
-static const Layout *natural_op(State *st, const Op *op, int index) {
+static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     const Type *type = ir_type(st->k, op->results[index]);
+    if (moves_is(st, op)) return moves_natural(st, op, index);
     switch (op->code) {
     case OP_SPLAT:
     case OP_IOTA:
@@ -154,46 +136,46 @@ static const Layout *natural_op(State *st, const Op *op, int index) {
     case OP_EXPAND:
     case OP_RESHAPE:
     case OP_PERMUTE: return natural_shape(st, op);
-    case OP_BROADCAST: return natural(st, op->operands[0]) ? default_layout(st, type) : NULL;
+    case OP_BROADCAST: return lay_natural(st, op->operands[0]) ? lay_default(st, type) : NULL;
     case OP_TLOAD:
-        return in_registers(
+        return lay_in_registers(
             st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
     case OP_GET: {
         Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
             return in_shared(st, layout_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
-        return default_layout(st, type);
+        return lay_default(st, type);
     }
-    case OP_DOT: return in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
+    case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
     case OP_REDUCE: {
-        const Layout *from = natural(st, op->operands[0]);
-        if (!from) from = default_layout(st, ir_type(st->k, op->operands[0]));
-        return in_registers(st, ll_slice(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
+        const Layout *from = lay_natural(st, op->operands[0]);
+        if (!from) from = lay_default(st, ir_type(st->k, op->operands[0]));
+        return lay_in_registers(st, ll_slice(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
     }
-    case OP_FOR: return natural(st, op->regions[0]->args[index + 1]);
-    case OP_WHILE: return natural(st, op->regions[1]->args[index]);
+    case OP_FOR: return lay_natural(st, op->regions[0]->args[index + 1]);
+    case OP_WHILE: return lay_natural(st, op->regions[1]->args[index]);
     case OP_IF: {
-        const Layout *then = natural(st, op->regions[0]->last->operands[index]);
+        const Layout *then = lay_natural(st, op->regions[0]->last->operands[index]);
         if (!then && op->region_count > 1)
-            then = natural(st, op->regions[1]->last->operands[index]);
-        return then ? then : default_layout(st, type);
+            then = lay_natural(st, op->regions[1]->last->operands[index]);
+        return then ? then : lay_default(st, type);
     }
     default:
         return op_has(op->code, TRAIT_ELEMENTWISE) ? natural_elementwise(st, op)
-                                                   : default_layout(st, type);
+                                                   : lay_default(st, type);
     }
 }
 
 /* A value that a loop carries: what is yielded decides, then what it starts from; it never floats.
  */
-static const Layout *natural_carried(State *st, Ref initial, Ref yielded, const Type *type) {
-    const Layout *layout = is_tile(st->k, yielded) ? natural(st, yielded) : NULL;
-    if (!layout && is_tile(st->k, initial)) layout = natural(st, initial);
-    if (!layout || layout->home == HOME_SHARED) return default_layout(st, type);
+static const Layout *natural_carried(LayoutState *st, Ref initial, Ref yielded, const Type *type) {
+    const Layout *layout = lay_is_tile(st->k, yielded) ? lay_natural(st, yielded) : NULL;
+    if (!layout && lay_is_tile(st->k, initial)) layout = lay_natural(st, initial);
+    if (!layout || layout->home == HOME_SHARED) return lay_default(st, type);
     return layout;
 }
 
-static const Layout *natural_argument(State *st, const Value *v) {
+static const Layout *natural_argument(LayoutState *st, const Value *v) {
     const Op *owner = v->region->owner;
     if (owner && owner->code == OP_FOR)
         return natural_carried(st, owner->operands[2 + v->index],
@@ -201,16 +183,16 @@ static const Layout *natural_argument(State *st, const Value *v) {
     if (owner && owner->code == OP_WHILE)
         return natural_carried(st, owner->operands[v->index],
                                owner->regions[1]->last->operands[v->index], v->type);
-    return default_layout(st, v->type);
+    return lay_default(st, v->type);
 }
 
-static Natural *natural_entry(State *st, Ref ref) {
+static Natural *natural_entry(LayoutState *st, Ref ref) {
     while (st->natural.count <= ref) VEC_PUSH(&st->natural, st->cx->scratch);
     return &st->natural.at[ref];
 }
 
-static const Layout *natural(State *st, Ref ref) {
-    if (!is_tile(st->k, ref)) return NULL;
+const Layout *lay_natural(LayoutState *st, Ref ref) {
+    if (!lay_is_tile(st->k, ref)) return NULL;
     Value v = *ir_value(st->k, ref);
     if (v.layout) return v.layout;
     Natural *entry = natural_entry(st, ref);
@@ -226,7 +208,7 @@ static const Layout *natural(State *st, Ref ref) {
 }
 
 /* --- getting a value into a layout --- */
-static char *want_key(State *st, Ref ref, const Layout *layout) {
+static char *want_key(LayoutState *st, Ref ref, const Layout *layout) {
     Arena *a = st->cx->scratch;
     if (layout->home == HOME_SHARED)
         return arena_printf(a, "%u s %d %lld %d", ref, layout->tile.width,
@@ -234,7 +216,7 @@ static char *want_key(State *st, Ref ref, const Layout *layout) {
     return arena_printf(a, "%u %s", ref, ll_text(&layout->map, a));
 }
 
-static bool inside_role(const State *st, const Region *region) {
+static bool inside_role(const LayoutState *st, const Region *region) {
     if (!st->role) return true;
     for (; region; region = region->owner ? region->owner->parent : NULL)
         if (region->owner == st->role) return true;
@@ -242,7 +224,7 @@ static bool inside_role(const State *st, const Region *region) {
 }
 
 /* Right behind the definition; what was defined outside the role goes to the role's start. */
-static Builder behind(State *st, Ref ref, Range range) {
+static Builder behind(LayoutState *st, Ref ref, Range range) {
     const Value *v = ir_value(st->k, ref);
     Region *region = v->op ? v->op->parent : v->region;
     Builder b = ir_builder(st->k, region);
@@ -255,17 +237,15 @@ static Builder behind(State *st, Ref ref, Range range) {
     return b;
 }
 
-static Ref want(State *st, Ref ref, const Layout *layout, const Op *user);
-
 /* The floating value computed in the layout. */
-static Ref float_to(State *st, Ref ref, const Layout *layout, const Op *user) {
+static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
     Kernel *k = st->k;
     Op *op = ir_value(k, ref)->op;
     const Type *type = ir_type(k, ref);
     RefMap map = {.arena = st->cx->scratch};
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
-        if (!is_tile(k, x)) continue;
+        if (!lay_is_tile(k, x)) continue;
         const Type *t = ir_type(k, x);
         LinearLayout wanted;
         int64_t dims[MAX_RANK];
@@ -276,12 +256,11 @@ static Ref float_to(State *st, Ref ref, const Layout *layout, const Op *user) {
             wanted = ll_permute(&layout->map, dims);
             break;
         case OP_RESHAPE:
-            if (!powers_of_two(t) || !powers_of_two(type)) refuse(st, op);
             wanted = ll_reshape(&layout->map, t->rank, t->extent);
             break;
         default: wanted = fit(&layout->map, t);
         }
-        refmap_set(&map, x, want(st, x, in_registers(st, wanted, t), user));
+        refmap_set(&map, x, lay_want(st, x, lay_in_registers(st, wanted, t), user));
     }
     Builder b = behind(st, ref, op->range);
     Op *copy = ir_clone(&b, op, &map);
@@ -289,8 +268,8 @@ static Ref float_to(State *st, Ref ref, const Layout *layout, const Op *user) {
     return copy->results[0];
 }
 
-static Ref want(State *st, Ref ref, const Layout *layout, const Op *user) {
-    if (!is_tile(st->k, ref)) return ref;
+Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
+    if (!lay_is_tile(st->k, ref)) return ref;
     Value v = *ir_value(st->k, ref);
     if (v.layout && v.layout->home == layout->home &&
         (layout->home == HOME_SHARED || ll_equal(&v.layout->map, &layout->map)))
@@ -299,7 +278,7 @@ static Ref want(State *st, Ref ref, const Layout *layout, const Op *user) {
     MapEntry *made = map_find(&st->made, key, strlen(key));
     if (made) return (Ref)(uintptr_t)made->value;
     Ref result;
-    if (!v.layout && v.op && !natural(st, ref)) {
+    if (!v.layout && v.op && !lay_natural(st, ref)) {
         result = float_to(st, ref, layout, user);
     } else {
         Builder b = behind(st, ref, user->range);
@@ -316,21 +295,21 @@ static Ref want(State *st, Ref ref, const Layout *layout, const Op *user) {
     return result;
 }
 
-static void want_operand(State *st, Op *op, int i, const Layout *layout) {
+static void want_operand(LayoutState *st, Op *op, int i, const Layout *layout) {
     Ref x = op->operands[i];
-    if (!is_tile(st->k, x)) return;
+    if (!lay_is_tile(st->k, x)) return;
     LinearLayout wanted = fit(&layout->map, ir_type(st->k, x));
-    op->operands[i] = want(st, x, in_registers(st, wanted, ir_type(st->k, x)), op);
+    op->operands[i] = lay_want(st, x, lay_in_registers(st, wanted, ir_type(st->k, x)), op);
 }
 
-static void want_operands(State *st, Op *op, const Layout *layout) {
+void lay_want_operands(LayoutState *st, Op *op, const Layout *layout) {
     for (int i = 0; i < op->operand_count; i++) want_operand(st, op, i, layout);
 }
 
 /* --- TMA --- */
 /* Can the box of this access move between global memory and the shared tile by TMA? Asks for what
  * is missing. */
-static bool tma_fits(State *st, const Op *op, const Type *box, const SharedTile *tile) {
+static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
     Kernel *k = st->k;
     if (!st->cx->machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
     Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
@@ -373,7 +352,7 @@ static bool whole_panels(const SharedTile *tile) {
 }
 
 /* A load whose only use is to be put into a ring goes there by TMA if it can. */
-static bool load_by_tma(State *st, const Op *op) {
+static bool load_by_tma(LayoutState *st, const Op *op) {
     const Op *put = op->next;
     while (put && !(put->code == OP_PUT && op_operand(put, 1) == op->results[0])) put = put->next;
     int *uses = ir_count_uses(st->k, st->cx->scratch);
@@ -387,7 +366,7 @@ static bool load_by_tma(State *st, const Op *op) {
 }
 
 /* A field that is only stored goes out by TMA if it can. */
-static bool store_by_tma(State *st, const Op *get) {
+static bool store_by_tma(LayoutState *st, const Op *get) {
     const Op *store = get->next;
     while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0]))
         store = store->next;
@@ -402,13 +381,13 @@ static bool store_by_tma(State *st, const Op *get) {
 }
 
 /* --- one op after the other --- */
-static void set(State *st, Ref ref, const Layout *layout) {
+void lay_set(LayoutState *st, Ref ref, const Layout *layout) {
     ir_value(st->k, ref)->layout = layout;
 }
 
 /* wgmma reads A from registers too, where it lies as the accumulator of a dot before does: such a
  * value (attention's probabilities) stays where it is. */
-static bool stays_in_registers(State *st, const Op *dot, Word instr, const Layout *from) {
+static bool stays_in_registers(LayoutState *st, const Op *dot, Word instr, const Layout *from) {
     const Type *a = ir_type(st->k, dot->operands[0]);
     int along_m, along_n;
     if (instr != INSTR_WGMMA || !from || from->home != HOME_REGISTERS || a->extent[1] % 16)
@@ -419,20 +398,20 @@ static bool stays_in_registers(State *st, const Op *dot, Word instr, const Layou
     return along_n == 1 && ll_equal(&from->map, &wanted);
 }
 
-static void place_dot(State *st, Op *op) {
+static void place_dot(LayoutState *st, Op *op) {
     if (ir_type(st->k, op->operands[0])->rank != 2) {
         diag_emit(st->k->module->diag, DIAG_LAYOUT_DOT_RANK, op->range, st->cx->machine->name);
         st->failed = true;
         return;
     }
     Word instr = layout_dot_instr(st->cx, st->k, op);
-    const Layout *layout = natural(st, op->results[0]);
+    const Layout *layout = lay_natural(st, op->results[0]);
     for (int i = 0; i < 2; i++) {
         Ref x = op->operands[i];
-        const Layout *from = natural(st, x);
+        const Layout *from = lay_natural(st, x);
         if (from && from->home == HOME_SHARED) continue;
         if (i == 0 && stays_in_registers(st, op, instr, from)) {
-            op->operands[0] = want(st, x, from, op);
+            op->operands[0] = lay_want(st, x, from, op);
             continue;
         }
         SharedTile tile = layout_operand_tile(ir_type(st->k, x), instr, i, false);
@@ -441,20 +420,20 @@ static void place_dot(State *st, Op *op) {
         if (def && def->code == OP_PERMUTE && from && op_attr(def, AT_DIMS)->list.at[0] == 1) {
             tile = layout_operand_tile(ir_type(st->k, def->operands[0]), instr, i, true);
             tile.turned = false;
-            Ref stored = want(st, def->operands[0], in_shared(st, tile), op);
+            Ref stored = lay_want(st, def->operands[0], in_shared(st, tile), op);
             tile.turned = true;
             RefMap map = {.arena = st->cx->scratch};
             refmap_set(&map, def->operands[0], stored);
             Builder b = ir_builder_before(st->k, op);
             Op *turned = ir_clone(&b, def, &map);
-            set(st, turned->results[0], in_shared(st, tile));
+            lay_set(st, turned->results[0], in_shared(st, tile));
             op->operands[i] = turned->results[0];
             continue;
         }
-        op->operands[i] = want(st, x, in_shared(st, tile), op);
+        op->operands[i] = lay_want(st, x, in_shared(st, tile), op);
     }
-    op->operands[2] = want(st, op->operands[2], layout, op);
-    set(st, op->results[0], layout);
+    op->operands[2] = lay_want(st, op->operands[2], layout, op);
+    lay_set(st, op->results[0], layout);
 }
 
 /* Bytes along the contiguous dimension that one store of a warp covers without a gap: its vector,
@@ -471,18 +450,18 @@ static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
     return run * elem_bytes;
 }
 
-static void place_store(State *st, Op *op, int value_group) {
+static void place_store(LayoutState *st, Op *op, int value_group) {
     Ref value = op_operand(op, value_group);
-    if (!is_tile(st->k, value) && !is_tile(st->k, op->operands[0])) return;
+    if (!lay_is_tile(st->k, value) && !lay_is_tile(st->k, op->operands[0])) return;
     const Type *type =
-        is_tile(st->k, value) ? ir_type(st->k, value) : ir_type(st->k, op->operands[0]);
+        lay_is_tile(st->k, value) ? ir_type(st->k, value) : ir_type(st->k, op->operands[0]);
     if (op->code == OP_STORE || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
         type = ir_type(st->k, op->operands[0]);
-    const Layout *layout = natural(st, value);
+    const Layout *layout = lay_natural(st, value);
     if (layout && layout->home == HOME_SHARED) return; /* stored by TMA */
     int contiguous = choose_contiguous(&st->facts, op, type);
     int64_t whole = type->extent[contiguous] * elem_info[type->elem].bytes;
-    bool same = is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
+    bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
                 ty_elements(ir_type(st->k, value)) == ty_elements(type);
     bool other = !same || !layout;
     /* Through shared memory if a warp would write less than whole sectors, and if the tile fits
@@ -491,85 +470,74 @@ static void place_store(State *st, Op *op, int value_group) {
         other = run_of_warp(&layout->map, contiguous, elem_info[type->elem].bytes) <
                 (whole < 32 ? whole : 32);
     if (other)
-        layout = in_registers(
+        layout = lay_in_registers(
             st,
             choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous),
             type);
-    want_operands(st, op, layout);
-    if (op->result_count) set(st, op->results[0], layout);
+    lay_want_operands(st, op, layout);
+    if (op->result_count) lay_set(st, op->results[0], layout);
     if (op->code == OP_TSTORE)
         layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
 }
 
-static void place_region(State *st, Region *region);
+static void place_region(LayoutState *st, Region *region);
 
-static void place_loop(State *st, Op *op) {
+static void place_loop(LayoutState *st, Op *op) {
     Region *body = op->regions[op->region_count - 1];
     int first = op->code == OP_FOR ? 3 : 0, skip = op->code == OP_FOR ? 1 : 0;
     for (int i = first; i < op->operand_count; i++) {
         Ref arg = body->args[i - first + skip];
-        if (!is_tile(st->k, arg)) continue;
-        const Layout *layout = natural(st, arg);
-        op->operands[i] = want(st, op->operands[i], layout, op);
-        set(st, arg, layout);
-        set(st, op->results[i - first], layout);
-        if (op->code == OP_WHILE) set(st, op->regions[0]->args[i], layout);
+        if (!lay_is_tile(st->k, arg)) continue;
+        const Layout *layout = lay_natural(st, arg);
+        op->operands[i] = lay_want(st, op->operands[i], layout, op);
+        lay_set(st, arg, layout);
+        lay_set(st, op->results[i - first], layout);
+        if (op->code == OP_WHILE) lay_set(st, op->regions[0]->args[i], layout);
     }
     for (int r = 0; r < op->region_count; r++) {
         place_region(st, op->regions[r]);
         Op *end = op->regions[r]->last;
         int skipped = end->code == OP_TEST ? 1 : 0;
         for (int i = skipped; i < end->operand_count; i++)
-            if (is_tile(st->k, end->operands[i]))
-                end->operands[i] = want(st, end->operands[i],
+            if (lay_is_tile(st->k, end->operands[i]))
+                end->operands[i] = lay_want(st, end->operands[i],
                                         ir_value(st->k, op->results[i - skipped])->layout, end);
     }
 }
 
-static void place_if(State *st, Op *op) {
+static void place_if(LayoutState *st, Op *op) {
     for (int i = 0; i < op->result_count; i++)
-        if (is_tile(st->k, op->results[i])) set(st, op->results[i], natural(st, op->results[i]));
+        if (lay_is_tile(st->k, op->results[i])) lay_set(st, op->results[i], lay_natural(st, op->results[i]));
     for (int r = 0; r < op->region_count; r++) {
         place_region(st, op->regions[r]);
         Op *end = op->regions[r]->last;
         for (int i = 0; end && i < end->operand_count; i++)
-            if (is_tile(st->k, end->operands[i]))
+            if (lay_is_tile(st->k, end->operands[i]))
                 end->operands[i] =
-                    want(st, end->operands[i], ir_value(st->k, op->results[i])->layout, end);
+                    lay_want(st, end->operands[i], ir_value(st->k, op->results[i])->layout, end);
     }
 }
 
-static void place_role(State *st, Op *op) {
+static void place_role(LayoutState *st, Op *op) {
     st->role = op;
     st->warps = layout_group(st->cx, st->k, op).warps;
     place_region(st, op->regions[0]);
     st->role = NULL;
 }
 
-static void place_reduce(State *st, Op *op) {
-    const Layout *from = natural(st, op->operands[0]);
+static void place_reduce(LayoutState *st, Op *op) {
+    const Layout *from = lay_natural(st, op->operands[0]);
     if (!from || from->home == HOME_SHARED)
-        from = default_layout(st, ir_type(st->k, op->operands[0]));
-    want_operands(st, op, from);
+        from = lay_default(st, ir_type(st->k, op->operands[0]));
+    lay_want_operands(st, op, from);
     for (int i = 0; i < op->result_count; i++)
-        if (is_tile(st->k, op->results[i]))
-            set(st, op->results[i],
-                in_registers(st, ll_slice(&from->map, (int)op_int(op, AT_AXIS, 0)),
+        if (lay_is_tile(st->k, op->results[i]))
+            lay_set(st, op->results[i],
+                lay_in_registers(st, ll_slice(&from->map, (int)op_int(op, AT_AXIS, 0)),
                              ir_type(st->k, op->results[i])));
 }
 
-static void place_shape(State *st, Op *op) {
-    const Layout *layout = natural(st, op->results[0]), *from = natural(st, op->operands[0]);
-    if (layout->home == HOME_REGISTERS && from->home == HOME_REGISTERS && op->code == OP_RESHAPE &&
-        !(powers_of_two(ir_type(st->k, op->operands[0])) &&
-          powers_of_two(ir_type(st->k, op->results[0])))) {
-        refuse(st, op);
-        return;
-    }
-    set(st, op->results[0], layout);
-}
-
-static void place_op(State *st, Op *op) {
+static void place_op(LayoutState *st, Op *op) {
     switch (op->code) {
     case OP_FOR:
     case OP_WHILE: place_loop(st, op); return;
@@ -578,64 +546,69 @@ static void place_op(State *st, Op *op) {
         for (int i = 0; i < op->region_count; i++) place_region(st, op->regions[i]);
         return;
     case OP_ROLE: place_role(st, op); return;
-    case OP_STORE: place_store(st, op, 1); return;
-    case OP_ATOMIC: place_store(st, op, 1); return;
+    case OP_STORE:
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS:
     case OP_TSTORE:
     case OP_TATOMIC: place_store(st, op, 1); return;
     case OP_PUT: {
         Ref value = op_operand(op, 1);
-        const Layout *layout = is_tile(st->k, value) ? natural(st, value) : NULL;
+        const Layout *layout = lay_is_tile(st->k, value) ? lay_natural(st, value) : NULL;
         if (layout && layout->home == HOME_SHARED) return;
-        if (is_tile(st->k, value)) {
-            if (!layout) layout = default_layout(st, ir_type(st->k, value));
+        if (lay_is_tile(st->k, value)) {
+            if (!layout) layout = lay_default(st, ir_type(st->k, value));
             for (int i = 1; i < op->operand_count; i++)
-                if (op->operands[i] == value) op->operands[i] = want(st, value, layout, op);
+                if (op->operands[i] == value) op->operands[i] = lay_want(st, value, layout, op);
         }
         return;
     }
     case OP_REDUCE: place_reduce(st, op); return;
     default: break;
     }
-    bool touches = op->result_count && is_tile(st->k, op->results[0]);
-    for (int i = 0; i < op->operand_count; i++) touches |= is_tile(st->k, op->operands[i]);
+    bool touches = op->result_count && lay_is_tile(st->k, op->results[0]);
+    for (int i = 0; i < op->operand_count; i++) touches |= lay_is_tile(st->k, op->operands[i]);
     if (!touches || op_has(op->code, TRAIT_TERMINATOR)) return;
-    if (op->code == OP_PRINT || op->code == OP_ASSERT || !op->result_count) {
-        refuse(st, op);
+    if (moves_is(st, op)) {
+        moves_place(st, op);
         return;
     }
-    if (op->code == OP_RESHAPE && !is_tile(st->k, op->results[0])) {
+    if (!op->result_count) {
+        lay_refuse(st, op);
+        return;
+    }
+    if (op->code == OP_RESHAPE && !lay_is_tile(st->k, op->results[0])) {
         /* The one element of a tile as a scalar: in a layout that every thread holds it in. */
         const Type *type = ir_type(st->k, op->operands[0]);
-        op->operands[0] = want(st, op->operands[0], default_layout(st, type), op);
+        op->operands[0] = lay_want(st, op->operands[0], lay_default(st, type), op);
         return;
     }
     if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && load_by_tma(st, op))
         return;
     if (op->code == OP_GET && st->role && store_by_tma(st, op)) return;
-    const Layout *layout = natural(st, op->results[0]);
+    const Layout *layout = lay_natural(st, op->results[0]);
     if (!layout) return; /* floats */
     switch (op->code) {
     case OP_DOT: place_dot(st, op); return;
     case OP_EXPAND:
     case OP_RESHAPE:
-    case OP_PERMUTE: place_shape(st, op); return;
+    case OP_PERMUTE: lay_set(st, op->results[0], layout); return;
     case OP_TLOAD:
     case OP_LOAD:
     case OP_BROADCAST:
     case OP_GET: break;
     default:
         if (!op_has(op->code, TRAIT_ELEMENTWISE)) {
-            refuse(st, op);
+            lay_refuse(st, op);
             return;
         }
     }
-    want_operands(st, op, layout);
-    set(st, op->results[0], layout);
+    lay_want_operands(st, op, layout);
+    lay_set(st, op->results[0], layout);
     if (op->code == OP_TLOAD)
         layout_vector(&st->facts, op, ir_type(st->k, op->results[0]), &layout->map); /* wishes */
 }
 
-static void place_region(State *st, Region *region) {
+static void place_region(LayoutState *st, Region *region) {
     for (Op *op = region->first, *next; op && !st->failed; op = next) {
         next = op->next;
         place_op(st, op);
@@ -649,7 +622,7 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
         for (int i = 0; i < op->region_count; i++) remove_dead(k, op->regions[i], uses, changed);
         bool dead = op_has(op->code, TRAIT_PURE) && op->result_count > 0;
         for (int i = 0; dead && i < op->result_count; i++)
-            dead = is_tile(k, op->results[i]) && uses[op->results[i]] == 0;
+            dead = lay_is_tile(k, op->results[i]) && uses[op->results[i]] == 0;
         if (dead) {
             ir_remove(op);
             *changed = true;
@@ -659,7 +632,7 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
 
 bool pass_layout(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
-    State st = {.cx = cx, .k = k, .facts = facts_new(cx, k, cx->options.generic == REQUIRE_ALL)};
+    LayoutState st = {.cx = cx, .k = k, .facts = facts_new(cx, k, cx->options.generic == REQUIRE_ALL)};
     st.warps = layout_group(cx, k, NULL).warps;
     if (st.warps & (st.warps - 1)) {
         diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);

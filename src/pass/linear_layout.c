@@ -274,6 +274,66 @@ LinearLayout ll_reshape(const LinearLayout *layout, int rank, const int64_t *ext
     return rewrite(layout, ll_empty(rank, extent), false, move_same, NULL);
 }
 
+/* The index with each coordinate at its place in `to`, which has as many or more dimensions and bits. */
+static uint32_t move_wide(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                          const void *user) {
+    (void)user;
+    uint32_t result = 0;
+    for (int d = 0; d < from->rank; d++)
+        result |= place_coord(to, d, ll_coord(from, index, d));
+    return result;
+}
+
+LinearLayout ll_join(const LinearLayout *layout) {
+    LinearLayout result = {.rank = layout->rank + 1};
+    for (int d = 0; d < layout->rank; d++) result.log2[d] = layout->log2[d];
+    result.log2[layout->rank] = 1;
+    ll_push(&result, LL_REGISTER, 1);
+    return rewrite(layout, result, false, move_wide, NULL);
+}
+
+LinearLayout ll_widen(const LinearLayout *layout, int dim, int bits) {
+    LinearLayout result = {.rank = layout->rank};
+    for (int d = 0; d < layout->rank; d++) result.log2[d] = layout->log2[d];
+    result.log2[dim] = (uint8_t)(result.log2[dim] + bits);
+    result = rewrite(layout, result, false, move_wide, NULL);
+    for (int i = 0; i < bits; i++)
+        ll_push(&result, LL_REGISTER,
+                (uint32_t)1 << (ll_shift(&result, dim) + layout->log2[dim] + i));
+    return result;
+}
+
+bool ll_find_bit(const LinearLayout *layout, int dim, int bit, LayoutInput *input, int *at) {
+    uint32_t wanted = (uint32_t)1 << (ll_shift(layout, dim) + bit);
+    int touched = 0;
+    for (int in = 0; in < LL_INPUTS; in++)
+        for (int i = 0; i < layout->count[in]; i++) {
+            if (!(layout->basis[in][i] & wanted)) continue;
+            if (layout->basis[in][i] != wanted || touched++) return false;
+            *input = (LayoutInput)in;
+            *at = i;
+        }
+    return touched == 1;
+}
+
+bool ll_cut(const LinearLayout *layout, const int64_t *extent, LinearLayout *part) {
+    *part = ll_empty(layout->rank, extent);
+    uint32_t dropped = 0;
+    for (int d = 0; d < layout->rank; d++)
+        for (int bit = part->log2[d]; bit < layout->log2[d]; bit++) {
+            LayoutInput input;
+            int at;
+            if (!ll_find_bit(layout, d, bit, &input, &at) || input != LL_REGISTER) return false;
+            dropped |= (uint32_t)1 << at;
+        }
+    for (int in = 0; in < LL_INPUTS; in++)
+        for (int i = 0; i < layout->count[in]; i++)
+            if (in != LL_REGISTER || !(dropped >> i & 1))
+                ll_push(part, (LayoutInput)in,
+                        move_wide(layout, part, layout->basis[in][i], NULL));
+    return true;
+}
+
 /* --- making --- */
 typedef struct Walk {
     LinearLayout layout;

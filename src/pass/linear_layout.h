@@ -90,6 +90,16 @@ LinearLayout ll_permute(const LinearLayout *layout, const int64_t *dims);
 LinearLayout ll_reshape(const LinearLayout *layout, int rank,
                         const int64_t *extent); /* all powers of two */
 
+/* A new last dimension of extent 2, its bit the first register. */
+LinearLayout ll_join(const LinearLayout *layout);
+/* The dimension 2^bits times as long, the new bits the last registers. */
+LinearLayout ll_widen(const LinearLayout *layout, int dim, int bits);
+/* The aligned part with these extents (powers of two), where the bits that go are registers; false
+ * if they are not. */
+bool ll_cut(const LinearLayout *layout, const int64_t *extent, LinearLayout *part);
+/* Is there exactly one input bit that moves bit `bit` of the dimension, and does it move nothing else? Which? */
+bool ll_find_bit(const LinearLayout *layout, int dim, int bit, LayoutInput *input, int *at);
+
 /* --- inverse and composition --- */
 /* The smallest place that holds the element; false if none does. */
 bool ll_find(const LinearLayout *layout, uint32_t index, LayoutPlace *place);

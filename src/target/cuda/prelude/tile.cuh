@@ -4,7 +4,8 @@
  *  tw_store_row<V>(row, i, n, on, from)       the same outward; what is outside is dropped
  *  tw_copy_row<V>(s, row, i, n, on)           the same into shared memory, zeros outside; by cp.async where whole
  *  tw_tile_at(s, r, c, panel, width, bytes)   where element (r, c) of a tile in shared memory lies: panels of `width`
- *                                             bytes a row, `panel` bytes each, swizzled */
+ *                                             bytes a row, `panel` bytes each, swizzled
+ *  tw_move_xor(x, mask) tw_move_idx(x, lane)  shuffles of anything of 1, 2, 4 or 8 bytes, pointers too */
 #ifndef TILEWRIGHT_TILE_CUH
 #define TILEWRIGHT_TILE_CUH
 
@@ -39,6 +40,14 @@ template <int V, class T> TW_FN void tw_copy_row(u32 s, const T *row, i64 i, i64
     tw_load_row<V>(part, row, i, n, on, T());
     tw_sts<V>(s, part);
 }
+
+template <class T> TW_FN T tw_move_idx(T x, i32 lane) {
+    if constexpr (sizeof(T) == 8) return tw_bits<T>(tw_shfl_idx(tw_bits<u64>(x), lane));
+    else if constexpr (sizeof(T) == 4) return tw_bits<T>(tw_shfl_idx(tw_bits<u32>(x), lane));
+    else if constexpr (sizeof(T) == 2) return tw_bits<T>((u16)tw_shfl_idx((u32)tw_bits<u16>(x), lane));
+    else return tw_bits<T>((u8)tw_shfl_idx((u32)tw_bits<u8>(x), lane));
+}
+template <class T> TW_FN T tw_move_xor(T x, i32 mask) { return tw_move_idx(x, tw_lane() ^ mask); }
 
 TW_FN u32 tw_tile_at(u32 s, u32 r, u32 c, u32 panel, u32 width, u32 bytes) {
     u32 per = width / bytes;
