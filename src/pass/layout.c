@@ -146,7 +146,8 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
             return in_shared(st, layout_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
         return lay_default(st, type);
     }
-    case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
+    case OP_DOT:
+        return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
     case OP_REDUCE: {
         const Layout *from = lay_natural(st, op->operands[0]);
         if (!from) from = lay_default(st, ir_type(st->k, op->operands[0]));
@@ -241,7 +242,6 @@ static Builder behind(LayoutState *st, Ref ref, Range range) {
 static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
     Kernel *k = st->k;
     Op *op = ir_value(k, ref)->op;
-    const Type *type = ir_type(k, ref);
     RefMap map = {.arena = st->cx->scratch};
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
@@ -255,9 +255,7 @@ static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *us
             inverse_dims(op, dims);
             wanted = ll_permute(&layout->map, dims);
             break;
-        case OP_RESHAPE:
-            wanted = ll_reshape(&layout->map, t->rank, t->extent);
-            break;
+        case OP_RESHAPE: wanted = ll_reshape(&layout->map, t->rank, t->extent); break;
         default: wanted = fit(&layout->map, t);
         }
         refmap_set(&map, x, lay_want(st, x, lay_in_registers(st, wanted, t), user));
@@ -501,13 +499,14 @@ static void place_loop(LayoutState *st, Op *op) {
         for (int i = skipped; i < end->operand_count; i++)
             if (lay_is_tile(st->k, end->operands[i]))
                 end->operands[i] = lay_want(st, end->operands[i],
-                                        ir_value(st->k, op->results[i - skipped])->layout, end);
+                                            ir_value(st->k, op->results[i - skipped])->layout, end);
     }
 }
 
 static void place_if(LayoutState *st, Op *op) {
     for (int i = 0; i < op->result_count; i++)
-        if (lay_is_tile(st->k, op->results[i])) lay_set(st, op->results[i], lay_natural(st, op->results[i]));
+        if (lay_is_tile(st->k, op->results[i]))
+            lay_set(st, op->results[i], lay_natural(st, op->results[i]));
     for (int r = 0; r < op->region_count; r++) {
         place_region(st, op->regions[r]);
         Op *end = op->regions[r]->last;
@@ -527,14 +526,13 @@ static void place_role(LayoutState *st, Op *op) {
 
 static void place_reduce(LayoutState *st, Op *op) {
     const Layout *from = lay_natural(st, op->operands[0]);
-    if (!from || from->home == HOME_SHARED)
-        from = lay_default(st, ir_type(st->k, op->operands[0]));
+    if (!from || from->home == HOME_SHARED) from = lay_default(st, ir_type(st->k, op->operands[0]));
     lay_want_operands(st, op, from);
     for (int i = 0; i < op->result_count; i++)
         if (lay_is_tile(st->k, op->results[i]))
             lay_set(st, op->results[i],
-                lay_in_registers(st, ll_slice(&from->map, (int)op_int(op, AT_AXIS, 0)),
-                             ir_type(st->k, op->results[i])));
+                    lay_in_registers(st, ll_slice(&from->map, (int)op_int(op, AT_AXIS, 0)),
+                                     ir_type(st->k, op->results[i])));
 }
 
 static void place_op(LayoutState *st, Op *op) {
@@ -632,7 +630,8 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
 
 bool pass_layout(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
-    LayoutState st = {.cx = cx, .k = k, .facts = facts_new(cx, k, cx->options.generic == REQUIRE_ALL)};
+    LayoutState st = {
+        .cx = cx, .k = k, .facts = facts_new(cx, k, cx->options.generic == REQUIRE_ALL)};
     st.warps = layout_group(cx, k, NULL).warps;
     if (st.warps & (st.warps - 1)) {
         diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);

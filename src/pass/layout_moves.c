@@ -78,7 +78,8 @@ bool moves_is(const LayoutState *st, const Op *op) {
     case OP_BLOAD:
     case OP_BSTORE:
     case OP_PRINT:
-    case OP_ASSERT: return true;
+    case OP_ASSERT:
+    case OP_MAP: return true;
     case OP_RESHAPE:
         return lay_is_tile(st->k, op->results[0]) && lay_is_tile(st->k, op->operands[0]) &&
                !(lay_powers(ir_type(st->k, op->operands[0])) &&
@@ -95,18 +96,18 @@ const Layout *moves_natural(LayoutState *st, const Op *op, int index) {
         return lay_in_registers(st, ll_join(&layout_of(st, op, 0)->map), type);
     case OP_SPLIT:
         return lay_in_registers(
-            st,
-            ll_slice(&split_operand(st, op)->map, ir_type(st->k, op->operands[0])->rank - 1), type);
+            st, ll_slice(&split_operand(st, op)->map, ir_type(st->k, op->operands[0])->rank - 1),
+            type);
     case OP_CAT: return natural_cat(st, op, type);
     case OP_SLICE: {
         LinearLayout map;
-        if (slice_stays(st, op, layout_of(st, op, 0), &map))
-            return lay_in_registers(st, map, type);
+        if (slice_stays(st, op, layout_of(st, op, 0), &map)) return lay_in_registers(st, map, type);
         return lay_default(st, type);
     }
     case OP_FLIP:
     case OP_INSERT:
     case OP_SORT:
+    case OP_MAP:
     case OP_SCAN: return layout_of(st, op, 0);
     case OP_GATHER: return layout_of(st, op, 1);
     default: return lay_default(st, type);
@@ -145,6 +146,7 @@ void moves_place(LayoutState *st, Op *op) {
             want_somewhere(st, op);
         break;
     }
+    case OP_MAP:
     case OP_SCAN: want_there(st, op, 0, layout[0]); break;
     default: want_somewhere(st, op); break;
     }

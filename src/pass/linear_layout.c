@@ -274,13 +274,13 @@ LinearLayout ll_reshape(const LinearLayout *layout, int rank, const int64_t *ext
     return rewrite(layout, ll_empty(rank, extent), false, move_same, NULL);
 }
 
-/* The index with each coordinate at its place in `to`, which has as many or more dimensions and bits. */
+/* The index with each coordinate at its place in `to`, which has as many or more dimensions and
+ * bits. */
 static uint32_t move_wide(const LinearLayout *from, const LinearLayout *to, uint32_t index,
                           const void *user) {
     (void)user;
     uint32_t result = 0;
-    for (int d = 0; d < from->rank; d++)
-        result |= place_coord(to, d, ll_coord(from, index, d));
+    for (int d = 0; d < from->rank; d++) result |= place_coord(to, d, ll_coord(from, index, d));
     return result;
 }
 
@@ -329,8 +329,7 @@ bool ll_cut(const LinearLayout *layout, const int64_t *extent, LinearLayout *par
     for (int in = 0; in < LL_INPUTS; in++)
         for (int i = 0; i < layout->count[in]; i++)
             if (in != LL_REGISTER || !(dropped >> i & 1))
-                ll_push(part, (LayoutInput)in,
-                        move_wide(layout, part, layout->basis[in][i], NULL));
+                ll_push(part, (LayoutInput)in, move_wide(layout, part, layout->basis[in][i], NULL));
     return true;
 }
 

@@ -216,6 +216,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
     }
     EmuReport report;
     bool good = emu_launch(&launch, &scratch, &report);
+    if (cx->print && *report.output) cx->print(cx->print_user, report.output, strlen(report.output));
     status = good ? TW_OK
                   : context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the emulator: %s", k->name,
                                  report.text);

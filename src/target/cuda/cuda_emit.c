@@ -120,7 +120,7 @@ static bool uses_shared(Emit *e, const Op *op) {
 static bool stores_global(Emit *e, const Op *op) {
     (void)e;
     return op->code == OP_STORE || op->code == OP_TSTORE || op->code == OP_ATOMIC ||
-           op->code == OP_TATOMIC;
+           op->code == OP_TATOMIC || op->code == OP_ATOMIC_CAS;
 }
 
 /* What an earlier trip of the loop may have left pending. */
@@ -345,6 +345,30 @@ static void emit_shape(Emit *e, const Op *op) {
     }
 }
 
+/* The region once an element, its values as variables of the loop. */
+static void emit_map(Emit *e, const Op *op) {
+    const Layout *layout = emit_layout(e, op->results[0]);
+    const Region *body = op->regions[0];
+    for (int i = 0; layout && i < op->result_count; i++) emit_declare(e, op->results[i]);
+    for (int i = 0; !layout && i < op->result_count; i++) declare_carried(e, op->results[i], REF_NONE);
+    if (layout)
+        emit_unroll(e, "r", layout->registers, 1);
+    else
+        emit_block(e);
+    for (int i = 0; i < op->operand_count; i++)
+        emit_set(e, body->args[i], HOLD_SCALAR,
+                 layout ? elementwise_operand(e, op->operands[i], layout, "r") : emit_scalar(e, op->operands[i]));
+    emit_region(e, body);
+    for (int i = 0; i < op->result_count; i++) {
+        const char *text = emit_scalar(e, body->last->operands[i]), *to = emit_hold(e, op->results[i])->text;
+        if (layout)
+            cs_line(&e->p, "%s[r] = %s;", to, elementwise_packed(e, ir_type(e->k, op->results[i])->elem, text));
+        else
+            cs_line(&e->p, "%s = %s;", to, text);
+    }
+    cs_close(&e->p);
+}
+
 void emit_op(Emit *e, const Op *op) {
     switch (op->code) {
     case OP_PROGRAM_ID:
@@ -365,8 +389,10 @@ void emit_op(Emit *e, const Op *op) {
             emit_set(e, op->results[0], HOLD_SCALAR, "0");
         return;
     case OP_EXPAND:
-    case OP_RESHAPE:
     case OP_PERMUTE: emit_shape(e, op); return;
+    case OP_RESHAPE:
+        if (!moves_emit(e, op)) emit_shape(e, op);
+        return;
     case OP_CONVERT: shared_convert(e, op); return;
     case OP_FOR: emit_for(e, op); return;
     case OP_WHILE: emit_while(e, op); return;
@@ -375,22 +401,24 @@ void emit_op(Emit *e, const Op *op) {
     case OP_TSTORE: memory_tstore(e, op); return;
     case OP_LOAD: memory_load(e, op); return;
     case OP_STORE: memory_store(e, op); return;
-    case OP_ATOMIC: memory_atomic(e, op); return;
+    case OP_TATOMIC: memory_tatomic(e, op); return;
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS: atomic_emit(e, op); return;
+    case OP_SCAN: scan_emit(e, op); return;
+    case OP_SORT: sort_emit(e, op); return;
+    case OP_HISTOGRAM: histogram_emit(e, op); return;
+    case OP_MAP: emit_map(e, op); return;
     case OP_REDUCE: reduce_emit(e, op); return;
     case OP_DOT: dot_emit(e, op); return;
     case OP_TASKS: roles_tasks(e, op); return;
-    case OP_FENCE: cs_line(&e->p, "tw_fence_device();"); return;
+    case OP_FENCE: atomic_fence(e, op); return;
     case OP_SYNC: shared_sync(e); return;
-    case OP_ASSERT: {
-        const char *said = op_text(op, AT_MESSAGE);
-        cs_line(&e->p, "tw_assert(%s, %s);", emit_scalar(e, op->operands[0]),
-                cs_string(e->arena, said ? said : "assert"));
-        return;
-    }
+    case OP_ASSERT: speech_assert(e, op); return;
+    case OP_PRINT: speech_print(e, op); return;
     default:
         if (ring_is(op))
             ring_op(e, op);
-        else
+        else if (!moves_emit(e, op))
             emit_refuse(e, op, "an operation that is not written for it yet");
     }
 }
@@ -482,7 +510,8 @@ static const char *const own_words[] = {
     "grid2", "task",  "tasks", "group", "in_group", "group_rows", "fa",        "fb",
     "cell",  "raw",   "word",  "other", "other_at", "mine",       "all",       "all_at",
     "from",  "piece", "zero",  "wm",    "wn",       "i0",         "i1",        "i2",
-    "i3",    "i4",    "i5",    "i6",    "i7",       "got0",       "TensorMap", NULL};
+    "i3",    "i4",    "i5",    "i6",    "i7",       "got0",       "TensorMap",
+    "old",   "low",   "high",  "swap",  "number",   "bin",        NULL};
 
 static const Op *find_tasks(const Kernel *k) {
     const Op *op = k->body->first;

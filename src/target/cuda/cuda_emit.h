@@ -9,9 +9,15 @@
  *   cuda_emit.c         the file, the kernel, control flow
  *   cuda_place.c        layouts as index expressions
  *   cuda_elementwise.c  runs of elementwise ops as one loop
- *   cuda_memory.c       global loads, stores, atomics
+ *   cuda_memory.c       global loads and stores
+ *   cuda_atomic.c       atomics
  *   cuda_shared.c       shared memory: who lies where, barriers, tiles in and out, converts
+ *   cuda_stage.c        tiles in shared memory that any thread reads at any place
+ *   cuda_moves.c        join, split, cat, slice, flip, gather .., buffers
  *   cuda_reduce.c       reductions
+ *   cuda_scan.c         scans, and reductions by a region over a tuple
+ *   cuda_sort.c         sorts and histograms
+ *   cuda_speech.c       assert and print
  *   cuda_dot.c          fma, mma.sync, wgmma
  *   cuda_ring.c         rings: mbarriers and TMA
  *   cuda_roles.c        tasks and roles
@@ -143,7 +149,7 @@ void memory_tload(Emit *e, const Op *op);
 void memory_tstore(Emit *e, const Op *op);
 void memory_load(Emit *e, const Op *op);
 void memory_store(Emit *e, const Op *op);
-void memory_atomic(Emit *e, const Op *op);
+void memory_tatomic(Emit *e, const Op *op);
 /* Is the load's only use a put that can copy straight from global to shared memory? Then the load
  * writes nothing. */
 bool memory_defers(Emit *e, Ref value);
@@ -170,6 +176,49 @@ char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char 
                 const char *column);
 /* Bytes of scratch that the op needs while it runs. */
 int64_t shared_scratch(Emit *e, const Op *op);
+
+/* --- cuda_stage.c --- */
+int64_t stage_bytes(const Type *type);
+/* Row-major index of the coordinates in the type; where it lies; coordinates of register r; whether
+ * they are inside (and `also` holds). */
+const char *stage_flat(Emit *e, const Type *type, const char *const *at);
+const char *stage_at(Emit *e, const Type *type, int64_t offset, const char *flat);
+void stage_coords(Emit *e, const Layout *layout, int rank, const char **at);
+char *stage_inside(Emit *e, const Layout *layout, const Type *type, char *also);
+/* The value at register r of its layout, as an array holds it. */
+const char *stage_element(Emit *e, Ref value, const Layout *layout, const char *r);
+/* The whole value into a staged tile of type `whole`, shifted (NULL: not). */
+void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const char *const *shift);
+/* In a loop over r: register r of the (declared) result from the coordinates of the staged tile. */
+void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const char *const *at);
+
+/* --- cuda_moves.c --- */
+bool moves_emit(Emit *e, const Op *op); /* false: no such op */
+bool moves_stages_reshape(Emit *e, const Op *op);
+int64_t moves_scratch(Emit *e, const Op *op);
+
+/* --- cuda_atomic.c --- */
+void atomic_emit(Emit *e, const Op *op);
+int64_t atomic_scratch(Emit *e, const Op *op);
+void atomic_fence(Emit *e, const Op *op);
+/* For boxes: what comes before, and one element. */
+void atomic_begin(Emit *e, const Op *op);
+void atomic_element(Emit *e, const Op *op, Elem elem, const char *pointer, const char *value);
+
+/* --- cuda_scan.c --- */
+void scan_emit(Emit *e, const Op *op);
+int64_t scan_scratch(Emit *e, const Op *op);
+void fold_emit(Emit *e, const Op *op); /* a reduction by a region */
+int64_t fold_scratch(Emit *e, const Op *op);
+
+/* --- cuda_sort.c --- */
+void sort_emit(Emit *e, const Op *op);
+int64_t sort_scratch(Emit *e, const Op *op);
+void histogram_emit(Emit *e, const Op *op);
+
+/* --- cuda_speech.c --- */
+void speech_assert(Emit *e, const Op *op);
+void speech_print(Emit *e, const Op *op);
 
 /* --- cuda_reduce.c --- */
 void reduce_emit(Emit *e, const Op *op);

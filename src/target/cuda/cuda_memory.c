@@ -1,4 +1,4 @@
-/* cuda_memory.c: global memory: boxes of tensors, gathers and scatters, atomics.
+/* cuda_memory.c: global memory: boxes of tensors, gathers and scatters.
  *
  * A box is moved in vectors along its contiguous dimension, as wide as what is known of base,
  * strides and offsets allows (layout_vector); its edges are handled by tw_load_row and
@@ -367,29 +367,23 @@ void memory_store(Emit *e, const Op *op) {
     e->stores_pending = true;
 }
 
-void memory_atomic(Emit *e, const Op *op) {
-    static const struct {
-        Word word;
-        const char *name;
-    } names[] = {{COMBINE_ADD, "add"},  {COMBINE_MIN, "min"}, {COMBINE_MAX, "max"},
-                 {COMBINE_AND, "and"},  {COMBINE_OR, "or"},   {COMBINE_XOR, "xor"},
-                 {COMBINE_XCHG, "xchg"}};
-    Ref pointer = op->operands[0], value = op_operand(op, 1), mask = op_operand(op, 2);
-    const char *name = NULL;
-    for (int i = 0; i < 7; i++)
-        if (names[i].word == op_word(op, AT_COMBINE, WORD_NONE)) name = names[i].name;
-    if (!name || e->uses[op->results[0]]) {
-        emit_refuse(e, op, "an atomic whose old value is used");
-        return;
-    }
-    const Layout *layout = emit_layout(e, pointer);
-    const Type *type = ir_type(e->k, pointer);
-    open_scatter(e, op, type, layout, mask);
+void memory_tatomic(Emit *e, const Op *op) {
+    Ref value = op_operand(op, 1);
+    const Type *type = ir_type(e->k, value);
+    const Layout *layout = emit_layout(e, value);
+    atomic_begin(e, op);
+    Box b = box_of(e, op, type, layout, REF_NONE);
+    b.inner_dim = -1;
+    if (layout)
+        emit_unroll(e, "r", layout->registers, 1);
+    else
+        emit_block(e);
+    and_also(e, &b.condition, layout ? place_owner(e, &layout->map) : one_thread(e));
+    write_indices(e, &b, REF_NONE);
+    cs_open(&e->p, "if (%s)", b.condition ? b.condition : "true");
     const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
-    const char *at =
-        layout ? elementwise_operand(e, pointer, layout, "r") : emit_scalar(e, pointer);
-    cs_line(&e->p, "tw_atomic_%s(%s, %s);", name, at, elementwise_packed(e, type->elem, text));
+    atomic_element(e, op, type->elem, b.row, text);
     cs_close(&e->p);
-    if (layout) cs_close(&e->p);
+    cs_close(&e->p);
     e->stores_pending = true;
 }

@@ -35,8 +35,10 @@ static void emit_join(Emit *e, const Op *op) {
     cs_close(&e->p);
 }
 
-/* Register r of the part as a register of the whole: the bits that were cut off are those of `first`. */
-static const char *uncut(Emit *e, const LinearLayout *whole, const LinearLayout *part, uint32_t first) {
+/* Register r of the part as a register of the whole: the bits that were cut off are those of
+ * `first`. */
+static const char *uncut(Emit *e, const LinearLayout *whole, const LinearLayout *part,
+                         uint32_t first) {
     uint32_t masks[LL_MAX_BITS];
     int count = 0;
     LayoutPlace place;
@@ -64,11 +66,13 @@ static void emit_split(Emit *e, const Op *op) {
         extent[d] = d == whole->rank - 1 ? 1 : type_of(e, x)->extent[d];
     if (!ll_cut(whole, extent, &part)) ice(e->k->module->trap, "cuda: a split across threads");
     for (int i = 0; i < 2; i++) {
-        const char *text = stage_element(e, x, emit_layout(e, x), uncut(e, whole, &part, (uint32_t)i));
+        const char *text =
+            stage_element(e, x, emit_layout(e, x), uncut(e, whole, &part, (uint32_t)i));
         const Layout *layout = emit_layout(e, op->results[i]);
         if (!layout) { /* of two elements */
-            emit_set(e, op->results[i], HOLD_SCALAR, cs_unpack(&e->p, type_of(e, x)->elem, 
-                     stage_element(e, x, emit_layout(e, x), number(e, i))));
+            emit_set(e, op->results[i], HOLD_SCALAR,
+                     cs_unpack(&e->p, type_of(e, x)->elem,
+                               stage_element(e, x, emit_layout(e, x), number(e, i))));
             continue;
         }
         const char *array = emit_declare(e, op->results[i]);
@@ -102,7 +106,8 @@ static bool slice_stays(Emit *e, const Op *op, uint32_t *first) {
         if (odd || !ir_const_int(e->k, op_list(op, 0).at[d], &at) || at % n) return false;
         *first |= (uint32_t)at << ll_shift(whole, d);
     }
-    return ll_cut(whole, part->extent, &cut) && ll_equal(&cut, &emit_layout(e, op->results[0])->map);
+    return ll_cut(whole, part->extent, &cut) &&
+           ll_equal(&cut, &emit_layout(e, op->results[0])->map);
 }
 
 /* The place that flips the axis when it is xored to another; false: through shared memory. */
@@ -135,11 +140,13 @@ int64_t moves_scratch(Emit *e, const Op *op) {
 
 /* A run-time place inside 0 .. most. */
 static const char *kept_inside(Emit *e, const char *text, int64_t most) {
-    return arena_printf(e->arena, "(i32)tw_min(tw_max((i64)%s, 0ll), %lldll)", text, (long long)most);
+    return arena_printf(e->arena, "(i32)tw_min(tw_max((i64)%s, 0ll), %lldll)", text,
+                        (long long)most);
 }
 
 /* Offsets of a box in something larger, as variables or numbers. */
-static void box_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box, const char **at) {
+static void box_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box,
+                        const char **at) {
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
         int64_t known, room = whole->extent[d] - (d < lead ? 1 : box->extent[d - lead]);
@@ -230,9 +237,11 @@ static void emit_flip(Emit *e, const Op *op) {
     if (flip_place(e, op, &place)) {
         const char *array = emit_declare(e, result);
         emit_unroll(e, "r", layout->registers, 1);
-        const char *from = place.at[LL_REGISTER] ? arena_printf(e->arena, "r ^ %u", place.at[LL_REGISTER]) : "r";
+        const char *from =
+            place.at[LL_REGISTER] ? arena_printf(e->arena, "r ^ %u", place.at[LL_REGISTER]) : "r";
         const char *text = stage_element(e, x, layout, from);
-        if (place.at[LL_LANE]) text = arena_printf(e->arena, "tw_move_xor(%s, %u)", text, place.at[LL_LANE]);
+        if (place.at[LL_LANE])
+            text = arena_printf(e->arena, "tw_move_xor(%s, %u)", text, place.at[LL_LANE]);
         cs_line(&e->p, "%s[r] = %s;", array, text);
         cs_close(&e->p);
         return;
@@ -309,7 +318,8 @@ static void emit_reshape(Emit *e, const Op *op) {
 }
 
 bool moves_stages_reshape(Emit *e, const Op *op) {
-    if (op->code != OP_RESHAPE || !emit_is_tile(e, op->operands[0]) || !emit_is_tile(e, op->results[0]))
+    if (op->code != OP_RESHAPE || !emit_is_tile(e, op->operands[0]) ||
+        !emit_is_tile(e, op->results[0]))
         return false;
     for (int i = 0; i < 2; i++) {
         const Type *type = type_of(e, i ? op->results[0] : op->operands[0]);
@@ -331,8 +341,10 @@ static void emit_bload(Emit *e, const Op *op) {
     if (!layout) {
         const char *raw = cs_fresh(&e->p, "raw"), *name = cs_name(&e->p, result);
         cs_line(&e->p, "%s %s;", cs_memory_type(box->elem), raw);
-        cs_line(&e->p, "tw_lds<1>(&%s, %s);", raw, stage_at(e, whole, offset, stage_flat(e, whole, begin)));
-        cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, box), name, cs_unpack(&e->p, box->elem, raw));
+        cs_line(&e->p, "tw_lds<1>(&%s, %s);", raw,
+                stage_at(e, whole, offset, stage_flat(e, whole, begin)));
+        cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, box), name,
+                cs_unpack(&e->p, box->elem, raw));
         emit_set(e, result, HOLD_SCALAR, name);
         return;
     }

@@ -229,6 +229,7 @@ static bool in_warps(const Reduce *r, int i) {
 }
 
 int64_t reduce_scratch(Emit *e, const Op *op) {
+    if (op->region_count) return fold_scratch(e, op);
     Reduce r = reduce_of(e, op);
     int64_t need = 0;
     for (int i = 0; i < r.count; i++) {
@@ -295,8 +296,8 @@ static void copy_in(Reduce *r) {
 }
 
 void reduce_emit(Emit *e, const Op *op) {
-    if (op->region_count || op->operand_count != 1) {
-        emit_refuse(e, op, "a combination written as a region");
+    if (op->region_count) {
+        fold_emit(e, op);
         return;
     }
     Reduce r = reduce_of(e, op);

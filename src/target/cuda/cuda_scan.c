@@ -7,7 +7,8 @@
  * Where the bit lives says how a half travels: registers, a shuffle, shared memory. So the order
  * depends on the index alone, not on the layout.
  *
- *     f32[1024], 4 warps: bits 0 1 in registers, 2 .. 6 in lanes, 7 8 in warps, 9 in registers again */
+ *     f32[1024], 4 warps: bits 0 1 in registers, 2 .. 6 in lanes, 7 8 in warps, 9 in registers
+ * again */
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -202,13 +203,15 @@ static void scan_bit(Fold *f, int bit) {
     LayoutInput input;
     int where;
     find_bit(f, bit, &input, &where);
-    uint32_t own = 1u << where, low = f->low.at[LL_REGISTER], in_register = input == LL_REGISTER ? own : 0;
+    uint32_t own = 1u << where, low = f->low.at[LL_REGISTER],
+             in_register = input == LL_REGISTER ? own : 0;
     const char *lane = source(f, LL_LANE, "lane", input == LL_LANE ? own : 0);
     const char *warp = source(f, LL_WARP, "warp", input == LL_WARP ? own : 0);
     emit_block(e);
     fetch(f, low | in_register, f->reverse ? in_register : low, lane, warp);
     emit_unroll(e, "r", register_count(f), 1);
-    if (in_register) cs_line(&e->p, f->reverse ? "if (r & %u) continue;" : "if (!(r & %u)) continue;", own);
+    if (in_register)
+        cs_line(&e->p, f->reverse ? "if (r & %u) continue;" : "if (!(r & %u)) continue;", own);
     Text condition = text_new(e->arena);
     const char *sign = f->reverse ? "!" : "";
     if (input == LL_LANE) text_add(&condition, "%s(lane & %u)", sign, own);
@@ -219,7 +222,8 @@ static void scan_bit(Fold *f, int bit) {
                  place_coord(e, f->layout, f->axis, "r"), f->done, 1u << bit, (long long)n);
     if (condition.length) cs_open(&e->p, "if (%s)", condition.at);
     const char *mine[TUPLE], *other[TUPLE];
-    const char *index = low | in_register ? arena_printf(e->arena, "r & ~%u", low | in_register) : "r";
+    const char *index =
+        low | in_register ? arena_printf(e->arena, "r & ~%u", low | in_register) : "r";
     for (int i = 0; i < f->count; i++) {
         mine[i] = at(f, f->part[i], "r");
         other[i] = at(f, f->got[i], index);
@@ -233,7 +237,8 @@ static void scan_bit(Fold *f, int bit) {
 
 void scan_emit(Emit *e, const Op *op) {
     Fold f = fold_of(e, op);
-    if (f.kind == COMBINE_ARGMIN || f.kind == COMBINE_ARGMAX) emit_refuse(e, op, "a scan of indices");
+    if (f.kind == COMBINE_ARGMIN || f.kind == COMBINE_ARGMAX)
+        emit_refuse(e, op, "a scan of indices");
     if (e->k->module->diag->errors) return;
     for (int i = 0; i < f.count; i++) emit_declare(e, op->results[i]);
     emit_block(e);
@@ -268,8 +273,9 @@ int64_t scan_scratch(Emit *e, const Op *op) {
 static const char *upper_exists(Fold *f, int bit) {
     int64_t n = f->type->extent[f->axis];
     if (!(n & (n - 1))) return NULL;
-    return arena_printf(f->e->arena, "(%s & ~%u | %u) < %lld", place_coord(f->e, f->layout, f->axis, "r"),
-                        f->done, 1u << bit, (long long)n);
+    return arena_printf(f->e->arena, "(%s & ~%u | %u) < %lld",
+                        place_coord(f->e, f->layout, f->axis, "r"), f->done, 1u << bit,
+                        (long long)n);
 }
 
 static void reduce_bit(Fold *f, int bit) {
@@ -294,13 +300,15 @@ static void reduce_bit(Fold *f, int bit) {
               input == LL_WARP ? arena_printf(e->arena, "warp ^ %u", own) : NULL);
         open_loop(f, gone);
         const char *upper = upper_exists(f, bit);
-        const char *is_high = arena_printf(e->arena, "%s & %u", input == LL_LANE ? "lane" : "warp", own);
+        const char *is_high =
+            arena_printf(e->arena, "%s & %u", input == LL_LANE ? "lane" : "warp", own);
         for (int i = 0; i < f->count; i++) {
             low[i] = cs_fresh(&e->p, "lower"), high[i] = cs_fresh(&e->p, "upper");
             other[i] = at(f, f->got[i], "r");
             const char *type = register_type(f, i);
             cs_line(&e->p, "const %s %s = %s ? %s : %s;", type, low[i], is_high, other[i], mine[i]);
-            cs_line(&e->p, "const %s %s = %s ? %s : %s;", type, high[i], is_high, mine[i], other[i]);
+            cs_line(&e->p, "const %s %s = %s ? %s : %s;", type, high[i], is_high, mine[i],
+                    other[i]);
         }
         if (upper) {
             for (int i = 0; i < f->count; i++) cs_line(&e->p, "%s = %s;", mine[i], low[i]);

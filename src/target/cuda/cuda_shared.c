@@ -69,6 +69,9 @@ static void find_buffers(Planner *p, const Region *region, const Op *role) {
         if (layout && layout->home == HOME_SHARED) {
             b.bytes = layout->tile.bytes;
             b.last = last_use(p, op->parent, op->parent, op->results[0]);
+        } else if (op->code == OP_BUF) {
+            b.bytes = stage_bytes(ir_type(p->e->k, op->results[0]));
+            b.last = last_use(p, op->parent, op->parent, op->results[0]);
         } else {
             b.bytes = shared_scratch(p->e, op);
             b.last = number_of(&p->last, op);
@@ -259,8 +262,18 @@ static ConvertPlan plan_of(Emit *e, const Op *op) {
 }
 
 int64_t shared_scratch(Emit *e, const Op *op) {
-    if (op->code == OP_REDUCE) return reduce_scratch(e, op);
-    if (op->code != OP_CONVERT || emit_layout(e, op->results[0])->home == HOME_SHARED) return 0;
+    switch (op->code) {
+    case OP_REDUCE: return reduce_scratch(e, op);
+    case OP_SCAN: return scan_scratch(e, op);
+    case OP_SORT: return sort_scratch(e, op);
+    case OP_HISTOGRAM: return 4 * op_int(op, AT_BINS, 0);
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS: return atomic_scratch(e, op);
+    case OP_RESHAPE: return moves_stages_reshape(e, op) ? moves_scratch(e, op) : 0;
+    case OP_CONVERT: break;
+    default: return moves_scratch(e, op);
+    }
+    if (emit_layout(e, op->results[0])->home == HOME_SHARED) return 0;
     if (plan_of(e, op).kind != CONVERT_SHARED) return 0;
     const Type *type = ir_type(e->k, op->results[0]);
     return (int64_t)memory_bytes(type) << ll_index_bits(&emit_layout(e, op->results[0])->map);

@@ -1,9 +1,9 @@
 /* cuda_sort.c: sorting along an axis, and histograms.
  *
  * A sort is a bitonic network over the bits of the axis index: stage k makes sorted runs of 2^k, up
- * and down in turn, by comparing elements that differ in bit k-1, .., 0. Partners meet in registers,
- * by a shuffle, or through shared memory, wherever the bit lives. Elements are keys (sort.cuh), the
- * padding of an odd extent the largest key, which stays at the end:
+ * and down in turn, by comparing elements that differ in bit k-1, .., 0. Partners meet in
+ * registers, by a shuffle, or through shared memory, wherever the bit lives. Elements are keys
+ * (sort.cuh), the padding of an odd extent the largest key, which stays at the end:
  *
  *     for (int r = 0; r < 8; r += 2) if ((key[r] > key[r + 1]) == up) swap
  *
@@ -106,8 +106,9 @@ void sort_emit(Emit *e, const Op *op) {
     s.keys = cs_fresh(&e->p, "key");
     cs_line(&e->p, "%s %s[%d];", s.type, s.keys, register_count(&s));
     emit_unroll(e, "r", register_count(&s), 1);
-    const char *text = arena_printf(e->arena, "tw_key((%s)%s, %s)", from,
-                                    elementwise_operand(e, op->operands[0], s.layout, "r"), descending);
+    const char *text =
+        arena_printf(e->arena, "tw_key((%s)%s, %s)", from,
+                     elementwise_operand(e, op->operands[0], s.layout, "r"), descending);
     char *inside = place_inside(e, s.layout, type, s.axis, "r");
     if (s.layout->registers < register_count(&s))
         inside = arena_printf(e->arena, "r < %d%s%s", s.layout->registers, inside ? " && " : "",
@@ -121,8 +122,9 @@ void sort_emit(Emit *e, const Op *op) {
     cs_line(&e->p, "%s number;", from);
     cs_line(&e->p, "tw_unkey(%s[r], %s, &number);", s.keys, descending);
     cs_line(&e->p, "%s[r] = %s;", array,
-            elem_is_float(type->elem) ? elementwise_packed(e, type->elem, "number")
-                                      : arena_printf(e->arena, "(%s)number", emit_array_type(e, type)));
+            elem_is_float(type->elem)
+                ? elementwise_packed(e, type->elem, "number")
+                : arena_printf(e->arena, "(%s)number", emit_array_type(e, type)));
     cs_close(&e->p);
     cs_close(&e->p);
 }
@@ -153,13 +155,8 @@ void histogram_emit(Emit *e, const Op *op) {
     char *condition = place_owner(e, &from->map);
     emit_unroll(e, "r", from->registers, 1);
     condition = stage_inside(e, from, type, condition);
-    Ref mask = op_operand(op, 1);
     const char *text = elementwise_operand(e, x, from, "r");
     cs_line(&e->p, "const i64 bin = (i64)%s;", text);
-    if (mask) {
-        const char *on = elementwise_operand(e, mask, from, "r");
-        condition = condition ? arena_printf(e->arena, "%s && %s", condition, on) : (char *)(uintptr_t)on;
-    }
     cs_line(&e->p, "if (%s%s(u64)bin < %lldull) tw_atomic_add_shared(%lld + (i32)bin * 4, 1);",
             condition ? condition : "", condition ? " && " : "", count, base);
     cs_close(&e->p);
@@ -168,7 +165,7 @@ void histogram_emit(Emit *e, const Op *op) {
     const char *array = emit_declare(e, result);
     emit_unroll(e, "r", to->registers, 1);
     char *inside = stage_inside(e, to, bins, NULL);
-    cs_line(&e->p, "tw_lds_if<1>(%s, %s + r, %lld + %s * 4);", inside ? inside : "true", array, base,
-            place_coord(e, to, 0, "r"));
+    cs_line(&e->p, "tw_lds_if<1>(%s, %s + r, %lld + %s * 4);", inside ? inside : "true", array,
+            base, place_coord(e, to, 0, "r"));
     cs_close(&e->p);
 }

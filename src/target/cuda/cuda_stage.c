@@ -65,7 +65,8 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const ch
         cs_open(&e->p, "if (lane == 0 && warp == 0)");
         cs_line(&e->p, "const %s word = %s;", emit_array_type(e, type),
                 stage_element(e, value, NULL, "0"));
-        cs_line(&e->p, "tw_sts<1>(%s, &word);", stage_at(e, whole, offset, stage_flat(e, whole, at)));
+        cs_line(&e->p, "tw_sts<1>(%s, &word);",
+                stage_at(e, whole, offset, stage_flat(e, whole, at)));
         cs_close(&e->p);
         return;
     }
@@ -79,7 +80,8 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const ch
     }
     char *condition = stage_inside(e, layout, type, place_owner(e, &layout->map));
     bool straight = emit_hold(e, value)->kind == HOLD_ARRAY;
-    const char *from = straight ? arena_printf(e->arena, "%s + r", emit_hold(e, value)->text) : "word";
+    const char *from =
+        straight ? arena_printf(e->arena, "%s + r", emit_hold(e, value)->text) : "word";
     if (!straight) {
         cs_line(&e->p, "%s word[%d];", emit_array_type(e, type), vector);
         for (int j = 0; j < vector; j++)

@@ -211,6 +211,7 @@ static const EmuTable table = {
     .poll = emu_poll,
     .load_shared = emu_load_shared,
     .store_shared = emu_store_shared,
+    .atomic_shared = emu_atomic_shared,
     .shuffle = emu_shuffle,
     .ballot = emu_ballot,
     .elect = emu_elect,

@@ -196,7 +196,14 @@ typedef struct Cell {
     uint32_t reads; /* a read set, emu_race.c; 0: none */
     uint32_t kind;  /* CellKind */
 } Cell;
-typedef enum CellKind { CELL_UNTOUCHED, CELL_GENERIC, CELL_COPY, CELL_ASYNC, CELL_MBAR } CellKind;
+typedef enum CellKind {
+    CELL_UNTOUCHED,
+    CELL_GENERIC,
+    CELL_ATOMIC, /* a generic write that other atomics need not be ordered with */
+    CELL_COPY,
+    CELL_ASYNC,
+    CELL_MBAR
+} CellKind;
 
 typedef struct ReadNode { /* the set `rest` and one read more */
     uint32_t rest, agent, clock, line;
@@ -355,6 +362,7 @@ uint32_t emu_type_bytes(int type);
 void emu_poll(Emu *, int line);
 void emu_load_shared(Emu *, int line, void *to, unsigned s, int bytes);
 void emu_store_shared(Emu *, int line, unsigned s, const void *from, int bytes);
+void emu_atomic_shared(Emu *, int line, int op, int type, unsigned s, const void *value);
 
 unsigned long long emu_shuffle(Emu *, int line, int kind, unsigned long long value, int n);
 unsigned emu_ballot(Emu *, int line, int vote);

@@ -197,3 +197,12 @@ void emu_atomic(Emu *emu, int line, int op, int type, void *p, const void *value
     emu_check_global(emu, line, p, bytes, bytes, "atomic");
     emu_apply(op, type, p, value, expect, old);
 }
+
+void emu_atomic_shared(Emu *emu, int line, int op, int type, unsigned s, const void *value) {
+    uint32_t bytes = emu_type_bytes(type);
+    emu_check_shared(emu, line, s, bytes, bytes, "atomic");
+    Access access = thread_access(emu, line, "combines into");
+    access.kind = CELL_ATOMIC;
+    emu_touch_write(emu, &access, s, bytes);
+    emu_apply(op, type, emu->shared + s, value, NULL, NULL);
+}

@@ -139,9 +139,11 @@ static void check_write(Emu *emu, const Access *access, uint32_t s, uint32_t byt
         emu_fail(emu, EMU_FAULT_BARRIER, "%s %s at %s, where an mbarrier lives (made at %s)",
                  subject(emu, access), emu_bytes(emu, s, bytes), emu_at(emu, access->line),
                  emu_at(emu, cell->line));
-    if (!seen(emu, access, cell->agent, cell->clock))
+    bool both_atomic = access->kind == CELL_ATOMIC && cell->kind == CELL_ATOMIC;
+    if (!both_atomic && !seen(emu, access, cell->agent, cell->clock))
         report_race(emu, access, s, bytes, cell->agent, cell->line, "the write");
-    if (access->kind == CELL_ASYNC && (cell->kind == CELL_GENERIC || cell->kind == CELL_COPY) &&
+    bool generic = cell->kind == CELL_GENERIC || cell->kind == CELL_ATOMIC || cell->kind == CELL_COPY;
+    if (access->kind == CELL_ASYNC && generic &&
         !fenced(emu, access, cell->agent, cell->clock))
         report_fence(emu, access, s, bytes, cell);
 }

@@ -231,6 +231,7 @@ TW_FN u32 tw_ld_acquire(const u32 *p) {
 TW_FN void tw_st_release(u32 *p, u32 v) { asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 TW_FN void tw_fence_block() { __threadfence_block(); }
 TW_FN void tw_fence_device() { __threadfence(); }
+TW_FN void tw_fence_system() { __threadfence_system(); }
 
 #define TW_ATOMIC(name, T, builtin, As)                                                            \
     TW_FN T name(T *p, T v) { return (T)builtin((As *)p, (As)v); }
@@ -269,12 +270,23 @@ TW_FN f32 tw_atomic_min(f32 *p, f32 v) {
     return (i32)tw_as_u32(v) >= 0 ? tw_as_f32((u32)atomicMin((i32 *)p, (i32)tw_as_u32(v)))
                                   : tw_as_f32(atomicMax((u32 *)p, tw_as_u32(v)));
 }
-#define TW_ATOMIC_CAS(T, As)                                                                       \
-    TW_FN T tw_atomic_cas(T *p, T expect, T v) { return (T)atomicCAS((As *)p, (As)expect, (As)v); }
-TW_ATOMIC_CAS(i32, u32)
-TW_ATOMIC_CAS(u32, u32)
-TW_ATOMIC_CAS(i64, u64)
-TW_ATOMIC_CAS(u64, u64)
+TW_FN u64 tw_cas_bits(u64 *p, u64 expect, u64 v) { return atomicCAS(p, expect, v); }
+TW_FN u32 tw_cas_bits(u32 *p, u32 expect, u32 v) { return atomicCAS(p, expect, v); }
+TW_FN u16 tw_cas_bits(u16 *p, u16 expect, u16 v) {
+    u16 r;
+    asm volatile("atom.global.cas.b16 %0, [%1], %2, %3;" : "=h"(r) : "l"(p), "h"(expect), "h"(v) : "memory");
+    return r;
+}
+/* A byte of a word that others may change meanwhile. */
+TW_FN u8 tw_cas_bits(u8 *p, u8 expect, u8 v) {
+    u32 *word = (u32 *)((u64)p & ~3ull), shift = (u32)((u64)p & 3) * 8, old = *(volatile u32 *)word;
+    for (;;) {
+        if ((u8)(old >> shift) != expect) return (u8)(old >> shift);
+        u32 seen = atomicCAS(word, old, (old & ~(0xffu << shift)) | (u32)v << shift);
+        if (seen == old) return expect;
+        old = seen;
+    }
+}
 
 /* ---- shared memory ---- */
 template <int V, class T> TW_FN void tw_lds(T *to, u32 s) {
@@ -290,6 +302,9 @@ template <int V, class T> TW_FN void tw_sts(u32 s, const T *from) {
 }
 template <int V, class T> TW_FN void tw_lds_if(bool on, T *to, u32 s) { if (on) tw_lds<V>(to, s); }
 template <int V, class T> TW_FN void tw_sts_if(bool on, u32 s, const T *from) { if (on) tw_sts<V>(s, from); }
+TW_FN void tw_atomic_add_shared(u32 s, i32 v) {
+    asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(tw_shared(s)), "r"(v) : "memory");
+}
 
 /* ---- warp ---- */
 #define TW_SHUFFLE(name, builtin)                                                                  \

@@ -44,8 +44,9 @@
  *            tw_ldg_nc<V>: data that nobody writes during the kernel, not kept in L1   tw_stg_cs<V>: streamed out
  *            tw_atomic_add: i32 u32 i64 u64 f32 f64 f16 bf16   tw_atomic_min tw_atomic_max: i32 u32 i64 u64 f32
  *            tw_atomic_and or xor xchg: 32 and 64 bits   tw_atomic_cas(p, expect, v): all return the old value
- *            tw_fence_block() tw_fence_device()   tw_ld_acquire(p) tw_st_release(p, v): u32, device scope
+ *            tw_fence_block() tw_fence_device() tw_fence_system()   tw_ld_acquire(p) tw_st_release(p, v): u32, device scope
  *  shared    tw_lds<V>(T *to, s)  tw_sts<V>(s, const T *from)  tw_lds_if tw_sts_if: as for global
+ *            tw_atomic_add_shared(s, i32)
  *  warp      tw_shfl_xor(x, mask) tw_shfl_idx(x, lane) tw_shfl_up(x, n) tw_shfl_down(x, n) tw_ballot(b) tw_any(b)
  *            tw_all(b) tw_sync_warp(): collective; shuffles order no memory, tw_sync_warp does
  *  block     tw_sync()   tw_bar_sync(id, threads)  tw_bar_arrive(id, threads): id 1..15, whole warps
@@ -229,5 +230,7 @@ TW_FN u64 tw_desc_k(u32 s, u32 width) { return tw_desc(s, 16, 8 * width, width);
 TW_FN u64 tw_desc_mn(u32 s, u32 width, u32 panel) { return tw_desc(s, panel, 8 * width, width); }
 TW_FN u64 tw_desc_step(u64 desc, u32 bytes) { return desc + (bytes >> 4); }
 #include "convert.cuh"
+#include "atomic.cuh"
 #include "tile.cuh"
+#include "sort.cuh"
 #endif

@@ -115,6 +115,7 @@ TW_FN u32 tw_ld_acquire(const u32 *p, TW_LINE) {
 TW_FN void tw_st_release(u32 *p, u32 v, TW_LINE) { TW_CALL(store_global, p, &v, 4); }
 TW_FN void tw_fence_block() {}
 TW_FN void tw_fence_device() {}
+TW_FN void tw_fence_system() {}
 #define TW_ATOMIC(name, op, T, type)                                                               \
     TW_FN T name(T *p, T v, TW_LINE) {                                                             \
         T old;                                                                                     \
@@ -138,16 +139,16 @@ TW_ATOMIC(tw_atomic_add, EMU_ADD, bf16, EMU_BF16)
 TW_ATOMIC(tw_atomic_min, EMU_MIN, f32, EMU_F32)
 TW_ATOMIC(tw_atomic_max, EMU_MAX, f32, EMU_F32)
 TW_ATOMIC(tw_atomic_xchg, EMU_XCHG, f32, EMU_F32)
-#define TW_ATOMIC_CAS(T, type)                                                                     \
-    TW_FN T tw_atomic_cas(T *p, T expect, T v, TW_LINE) {                                          \
+#define TW_CAS_BITS(T, type)                                                                       \
+    TW_FN T tw_cas_bits(T *p, T expect, T v, TW_LINE) {                                            \
         T old;                                                                                     \
         TW_CALL(atomic, EMU_CAS, type, p, &v, &expect, &old);                                      \
         return old;                                                                                \
     }
-TW_ATOMIC_CAS(i32, EMU_I32)
-TW_ATOMIC_CAS(u32, EMU_U32)
-TW_ATOMIC_CAS(i64, EMU_I64)
-TW_ATOMIC_CAS(u64, EMU_U64)
+TW_CAS_BITS(u8, EMU_U8)
+TW_CAS_BITS(u16, EMU_U16)
+TW_CAS_BITS(u32, EMU_U32)
+TW_CAS_BITS(u64, EMU_U64)
 
 /* ---- shared memory ---- */
 TW_FN u32 tw_shared(u32 s) { return EMU_SHARED_BASE + s; }
@@ -155,6 +156,7 @@ template <int V, class T> TW_FN void tw_lds(T *to, u32 s, TW_LINE) { TW_CALL(loa
 template <int V, class T> TW_FN void tw_sts(u32 s, const T *from, TW_LINE) { TW_CALL(store_shared, s, from, V * (int)sizeof(T)); }
 template <int V, class T> TW_FN void tw_lds_if(bool on, T *to, u32 s, TW_LINE) { if (on) tw_lds<V>(to, s, line); }
 template <int V, class T> TW_FN void tw_sts_if(bool on, u32 s, const T *from, TW_LINE) { if (on) tw_sts<V>(s, from, line); }
+TW_FN void tw_atomic_add_shared(u32 s, i32 v, TW_LINE) { TW_CALL(atomic_shared, EMU_ADD, EMU_I32, s, &v); }
 
 /* ---- warp ---- */
 #define TW_SHUFFLE_AS(name, kind, T, U)                                                            \
