@@ -13,6 +13,9 @@
 #include <stdint.h>
 
 double bench_now(void); /* seconds */
+/* On a machine that does other things (--loaded): a single thread counts its own time, not the
+ * clock's. */
+bool bench_own_time(int threads);
 
 /* --- hand.c --- */
 void hand_threads(int threads); /* of all loops below */

@@ -119,7 +119,8 @@ static void add_bf16(const Job *job, int64_t begin, int64_t end) {
 static void fma_bf16(const Job *job, int64_t begin, int64_t end) {
     const uint16_t *restrict x = job->x, *restrict y = job->y, *restrict z = job->z;
     uint16_t *restrict out = job->out;
-    for (int64_t i = begin; i < end; i++) out[i] = narrow(widen(narrow(widen(x[i]) * widen(y[i]))) + widen(z[i]));
+    for (int64_t i = begin; i < end; i++)
+        out[i] = narrow(widen(narrow(widen(x[i]) * widen(y[i]))) + widen(z[i]));
 }
 
 void hand_add_f32(const float *x, const float *y, float *out, int64_t n) {

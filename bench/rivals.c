@@ -107,7 +107,10 @@ double torch_run(const char *request, int threads) {
     char line[256];
     fprintf(torch_in, "%d %s\n", threads, request);
     fflush(torch_in);
-    return fgets(line, sizeof line, torch_out) ? atof(line) : -1;
+    double wall = -1, own = -1;
+    if (!fgets(line, sizeof line, torch_out) || sscanf(line, "%lf %lf", &wall, &own) != 2)
+        return -1;
+    return bench_own_time(threads) ? own : wall;
 }
 
 void rivals_close(void) {

@@ -58,7 +58,12 @@ static int64_t now(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static void clear_notes(const Worker *worker) {
+    if (worker->scratch) memset(worker->scratch, 0, POOL_NOTES);
+}
+
 static void take_chunks(Pool *pool, Worker *worker) {
+    clear_notes(worker);
     for (;;) {
         int64_t begin = atomic_fetch_add(&pool->next, pool->chunk);
         if (begin >= pool->total) return;
@@ -162,7 +167,7 @@ bool pool_reserve(Pool *pool, size_t scratch_bytes) {
     if (scratch_bytes <= pool->scratch_bytes) return true;
     for (int i = 0; i < pool->threads; i++) {
         Worker *worker = &pool->workers[i];
-        size_t size = scratch_bytes + LINE;
+        size_t size = (scratch_bytes > POOL_NOTES ? scratch_bytes : POOL_NOTES) + LINE;
         void *block = pool->allocator.resize(pool->allocator.user, NULL, 0, size);
         if (!block) return false; /* what was there stays; the rest is tried again next time */
         if (worker->block)
@@ -178,6 +183,7 @@ bool pool_reserve(Pool *pool, size_t scratch_bytes) {
 void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit) {
     int threads = limit > 0 && limit < pool->threads ? limit : pool->threads;
     if (threads == 1 || total <= 1 || pool->owner != getpid()) {
+        clear_notes(&pool->workers[0]);
         if (total > 0) work(user, 0, total, pool->workers[0].scratch);
         return;
     }

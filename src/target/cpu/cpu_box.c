@@ -47,6 +47,8 @@ typedef struct BoxMaker {
     Box *box;
     const TensorText *tensor;
     const char *name;
+    int long_axis; /* the axis that is as long as the C expression long_size says; -1: none */
+    const char *long_size;
     Text address, ok, full;
 } BoxMaker;
 
@@ -79,12 +81,13 @@ static void add_point(BoxMaker *m, const char *offset, const char *extent, const
 static void add_axis(BoxMaker *m, int axis, const char *offset, const char *extent, bool wrap) {
     Emit *e = m->e;
     Box *box = m->box;
-    long long size = (long long)box->tile->extent[axis];
+    const char *size =
+        axis == m->long_axis ? m->long_size : cs_integer(e->arena, EL_I32, box->tile->extent[axis]);
     bool zero = strcmp(offset, "0") == 0;
     if (wrap) {
         and_also(&m->ok, arena_printf(e->arena, "%s > 0", extent));
-        and_also(&m->full, arena_printf(e->arena, "%s >= 0 && %s + %lld <= %s", offset, offset,
-                                        size, extent));
+        and_also(&m->full,
+                 arena_printf(e->arena, "%s >= 0 && %s + %s <= %s", offset, offset, size, extent));
         box->wrap_offset[axis] = offset;
         box->wrap_extent[axis] = extent;
         return;
@@ -95,14 +98,14 @@ static void add_axis(BoxMaker *m, int axis, const char *offset, const char *exte
     box->lo[axis] = "0";
     box->hi[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_hi%d", m->name, axis));
     if (zero)
-        cs_line(&e->p, "const i64 %s = tw_min_i64(%lld, %s);", box->hi[axis], size, extent);
+        cs_line(&e->p, "const i64 %s = tw_min_i64(%s, %s);", box->hi[axis], size, extent);
     else {
         box->lo[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_lo%d", m->name, axis));
-        cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = tw_min_i64(%lld, %s - %s);",
+        cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = tw_min_i64(%s, %s - %s);",
                 box->lo[axis], offset, box->hi[axis], size, extent, offset);
         and_also(&m->full, arena_printf(e->arena, "%s == 0", box->lo[axis]));
     }
-    and_also(&m->full, arena_printf(e->arena, "%s == %lld", box->hi[axis], size));
+    and_also(&m->full, arena_printf(e->arena, "%s == %s", box->hi[axis], size));
 }
 
 static const char *offset_text(Emit *e, Ref offset) {
@@ -124,16 +127,18 @@ Box *cpu_find_box(Emit *e, const Op *op) {
     return map_find_number(&e->boxes, (uint64_t)(uintptr_t)op)->value;
 }
 
-Box *cpu_box(Emit *e, Op *op) {
-    MapEntry *known = map_find_number(&e->boxes, (uint64_t)(uintptr_t)op);
-    if (known) return known->value;
+Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     Ref tensor = op->operands[0];
     const Type *whole = ir_type(e->k, tensor);
     Ref value = op->result_count ? op->results[0] : op_operand(op, 1);
     Box *box = ARENA_NEW(e->arena, Box);
     box->tile = ir_type(e->k, value);
     const char *hint = ref_is_value(value) ? ir_value(e->k, value)->name : NULL;
-    BoxMaker m = {.e = e, .box = box, .tensor = cpu_tensor(e, tensor)};
+    BoxMaker m = {.e = e,
+                  .box = box,
+                  .tensor = cpu_tensor(e, tensor),
+                  .long_axis = long_axis,
+                  .long_size = long_size};
     m.name = cs_fresh(
         &e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
     m.address = text_new(e->arena), m.ok = text_new(e->arena), m.full = text_new(e->arena);
@@ -167,6 +172,13 @@ Box *cpu_box(Emit *e, Op *op) {
         box->full = arena_printf(e->arena, "%s_full", m.name);
         cs_line(&e->p, "const i32 %s = %s;", box->full, m.full.at);
     }
+    return box;
+}
+
+Box *cpu_box(Emit *e, Op *op) {
+    MapEntry *known = map_find_number(&e->boxes, (uint64_t)(uintptr_t)op);
+    if (known) return known->value;
+    Box *box = cpu_long_box(e, op, -1, NULL);
     map_put_number(&e->boxes, e->arena, (uint64_t)(uintptr_t)op, box);
     return box;
 }

@@ -74,6 +74,11 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
 /* --- control --- */
 
 static void emit_for(Emit *e, Op *op) {
+    const Gemm *gemm = cpu_gemm(&e->plan, op);
+    if (gemm) {
+        cpu_emit_gemm(e, gemm);
+        return;
+    }
     Region *body = op->regions[0];
     for (int i = 0; i < op->result_count; i++) {
         Ref arg = body->args[1 + i];
@@ -184,7 +189,7 @@ static void emit_buffer(Emit *e, Op *op) {
         cpu_memory(e, value->type, false, cpu_placed(&e->plan, result)->block, value->name);
 }
 
-static void emit_op(Emit *e, Op *op) {
+void cpu_emit_op(Emit *e, Op *op) {
     switch (op->code) {
     case OP_PROGRAM_ID: e->p.names[op->results[0]] = e->pid[op_int(op, AT_DIM, 0)]; return;
     case OP_NUM_PROGRAMS:
@@ -242,7 +247,7 @@ static void emit_op(Emit *e, Op *op) {
 void cpu_emit_ops(Emit *e, Region *region) {
     for (Op *op = region->first; op && !op_has(op->code, TRAIT_TERMINATOR); op = op->next) {
         cs_place(&e->p, op->range);
-        emit_op(e, op);
+        cpu_emit_op(e, op);
     }
 }
 
@@ -308,6 +313,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     Text out = text_new(arena);
     text_add(&out, "/* Made by Tilewright from kernel @%s. */\n#include \"cpu.h\"\n", k->name);
     if (e->uses_dot) text_add(&out, "#include \"dot.h\"\n");
+    if (e->uses_gemm) text_add(&out, "#include \"gemm.h\"\n");
     if (e->uses_sort) text_add(&out, "#include \"sort.h\"\n");
     text_add(&out, "\n%s%s%s", e->helpers.at, e->helpers.length ? "\n" : "", e->p.out.at);
     *code = (CpuCode){.text = out.at,

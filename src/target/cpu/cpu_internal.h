@@ -4,6 +4,7 @@
  *     cpu_expr.c    the C expression of one element of a tile, for given indices; loop nests
  *     cpu_box.c     boxes of global tensors: address, bounds, fill
  *     cpu_reduce.c  reduce and scan, in their stamped order
+ *     cpu_gemm.c    loops of dots over boxes, as one product of global matrices
  *     cpu_loops.c   the other ops that need loops of their own: stores, dot, sort, atomics ..
  *     cpu_emit.c    statements, control flow, the entry function
  *
@@ -44,7 +45,26 @@ enum { MAX_TEMPS = 6 };
 typedef struct OpPlace { /* one op */
     int first, last;     /* positions: of itself, of the last op inside it */
     int *temp;           /* blocks that only this op uses, one an operand; -1: none */
+    int room;            /* a block for a panel of a dot */
 } OpPlace;
+
+/* One operand of a product of global matrices: the box of every round. */
+typedef struct GemmSide {
+    Op *load;
+    int line, k; /* axes of the box: along M or N, and along K */
+} GemmSide;
+
+/* A loop that only adds dots of boxes to one sum (cpu_gemm.c). */
+typedef struct Gemm {
+    Op *loop, *dot;
+    GemmSide a, b;
+    bool skip;        /* what lies behind the edges of the tensors is not looked at */
+    int slot;         /* of the panels kept between programs; -1: they are not kept */
+    int rows, panels; /* blocks: gathered rows of a, packed panels of b */
+    int64_t room_k;   /* rows that the panels have room for */
+} Gemm;
+/* The first bytes of the scratch, zero when a thread begins a launch. */
+enum { GEMM_SLOTS = 4, GEMM_SLOT_BYTES = 64 };
 
 typedef struct CpuPlan {
     Kernel *k;
@@ -52,6 +72,8 @@ typedef struct CpuPlan {
     Placed *placed; /* by Ref */
     Map places;     /* Op * -> OpPlace * */
     OpList order;   /* all ops, in order of position */
+    Map gemms;      /* Op * of the loop, and of the dot -> Gemm * */
+    int slots;      /* of panels that are kept */
     VEC(Block) blocks;
     int64_t scratch; /* bytes a thread needs */
 } CpuPlan;
@@ -103,7 +125,7 @@ typedef struct Emit {
     Map helper_names;
     Map packed; /* name of a small float in a register -> name of its bits */
     VEC(CpuAssert) asserts;
-    bool uses_dot, uses_sort;
+    bool uses_dot, uses_gemm, uses_sort;
     bool failed;
 } Emit;
 
@@ -148,6 +170,8 @@ void cpu_declare(Emit *e, Ref tile); /* the memory of a MEMORY value */
 
 /* --- cpu_box.c --- */
 Box *cpu_box(Emit *e, Op *op); /* declares it on first use */
+/* The same, for an axis as long as that expression instead of the tile's extent; not kept. */
+Box *cpu_long_box(Emit *e, Op *op, int axis, const char *size);
 Box *cpu_find_box(Emit *e, const Op *op);
 const TensorText *cpu_tensor(Emit *e, Ref tensor);
 void cpu_emit_tensor(Emit *e, Op *op);
@@ -177,6 +201,12 @@ void cpu_emit_sort(Emit *e, Op *op);
 void cpu_emit_histogram(Emit *e, Op *op);
 void cpu_emit_assert(Emit *e, Op *op);
 
+/* --- cpu_gemm.c --- */
+void cpu_find_gemms(CpuPlan *plan);                         /* after the ops have positions */
+Gemm *cpu_gemm(const CpuPlan *plan, const Op *loop_or_dot); /* NULL: it is none */
+void cpu_emit_gemm(Emit *e, const Gemm *g);
+
 /* --- cpu_emit.c --- */
+void cpu_emit_op(Emit *e, Op *op);
 void cpu_emit_ops(Emit *e, Region *region); /* all but the terminator */
 #endif

@@ -199,15 +199,18 @@ void cpu_emit_dot(Emit *e, Op *op) {
     int r = c->rank;
     long long M = c->extent[r - 2], N = c->extent[r - 1], K = a->extent[r - 1],
               batch = ty_elements(c) / (M * N);
-    const char *call =
-        arena_printf(e->arena, "tw_dot_%s(%lld, %lld, %lld", cs_memory_type(sum->elem), M, N, K);
+    const char *type = cs_memory_type(sum->elem);
+    const char *call = arena_printf(e->arena, "tw_dot_%s(%lld, %lld, %lld", type, M, N, K);
+    const char *room =
+        arena_printf(e->arena, "(%s *)(scratch + %lld)", type,
+                     (long long)e->plan.blocks.at[cpu_place(&e->plan, op)->room].offset);
     if (batch > 1) {
         cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", batch);
-        cs_line(&e->p, "%s, %s + o * %lld, %lld, %s + o * %lld, %lld, %s + o * %lld, %lld);", call,
-                x, M * K, K, y, K * N, N, z, M * N, N);
+        cs_line(&e->p, "%s, %s + o * %lld, %lld, %s + o * %lld, %lld, %s + o * %lld, %lld, %s);",
+                call, x, M * K, K, y, K * N, N, z, M * N, N, room);
         cs_close(&e->p);
     } else
-        cs_line(&e->p, "%s, %s, %lld, %s, %lld, %s, %lld);", call, x, K, y, N, z, N);
+        cs_line(&e->p, "%s, %s, %lld, %s, %lld, %s, %lld, %s);", call, x, K, y, N, z, N, room);
     if (small) {
         cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(c));
         cs_line(&e->p, "%s[r] = %s;", cs_name(&e->p, result),

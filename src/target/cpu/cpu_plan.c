@@ -16,7 +16,14 @@
 
 #include <string.h>
 
-enum { CHEAP_WEIGHT = 12, BLOCK_ALIGN = 64 };
+/* PANEL_BYTES: the widest panel of prelude/dot.h, K_BLOCK (TW_KC) rows of WIDEST columns. */
+enum {
+    CHEAP_WEIGHT = 12,
+    BLOCK_ALIGN = 64,
+    K_BLOCK = 256,
+    WIDEST = 64,
+    PANEL_BYTES = 4 * K_BLOCK * WIDEST
+};
 
 OpPlace *cpu_place(const CpuPlan *plan, const Op *op) {
     return map_find_number(&plan->places, (uint64_t)(uintptr_t)op)->value;
@@ -187,7 +194,7 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     switch (user->code) {
     case OP_YIELD:
     case OP_TEST: return true;
-    case OP_DOT: return user->operands[0] == v || user->operands[1] == v;
+    case OP_DOT: return (user->operands[0] == v || user->operands[1] == v) && !cpu_gemm(plan, user);
     case OP_GATHER: return user->operands[0] == v && !placed->cheap;
     case OP_ATOMIC:
     case OP_ATOMIC_CAS:
@@ -454,6 +461,18 @@ static void want_temp(CpuPlan *plan, Op *op, int n, int64_t bytes) {
     place->temp[n] = new_block(plan, bytes, place->first, place->last);
 }
 
+static void place_gemm(CpuPlan *plan, Gemm *g) {
+    enum { PANEL_FLOATS = 1 << 20, PAD = 16 };
+    const Type *c = ir_type(plan->k, g->dot->results[0]);
+    int64_t width = (c->extent[1] + WIDEST - 1) / WIDEST * WIDEST;
+    OpPlace *place = cpu_place(plan, g->loop);
+    bool kept = g->slot >= 0; /* from program to program */
+    g->room_k = PANEL_FLOATS / width > K_BLOCK ? PANEL_FLOATS / width : K_BLOCK;
+    g->rows = new_block(plan, c->extent[0] * (K_BLOCK + PAD) * 4, place->first, place->last);
+    g->panels = new_block(plan, g->room_k * width * 4, kept ? 0 : place->first,
+                          kept ? (int)plan->order.count : place->last);
+}
+
 /* Memory that the op's own loops need. */
 static void place_temps(CpuPlan *plan, Op *op) {
     Kernel *k = plan->k;
@@ -466,7 +485,15 @@ static void place_temps(CpuPlan *plan, Op *op) {
             want_temp(plan, op, i, cpu_tile_bytes(type, true) * (op->code == OP_SORT ? 2 : 1));
         }
         break;
+    case OP_FOR: {
+        Gemm *g = cpu_gemm(plan, op);
+        if (g) place_gemm(plan, g);
+        break;
+    }
     case OP_DOT:
+        if (cpu_gemm(plan, op)) break;
+        cpu_place(plan, op)->room =
+            new_block(plan, PANEL_BYTES, first_of(plan, op), last_of(plan, op));
         for (int i = 0; i < 3; i++) {
             const Type *type = ir_type(k, op->operands[i]), *sum = ir_type(k, op->results[0]);
             bool narrow = !elem_is_float(type->elem) && type->elem != sum->elem;
@@ -525,7 +552,7 @@ static void place_op(CpuPlan *plan, Op *op) {
 static void pack_blocks(CpuPlan *plan) {
     for (size_t n = 0; n < plan->blocks.count; n++) {
         Block *block = &plan->blocks.at[n];
-        int64_t offset = 0;
+        int64_t offset = plan->slots ? GEMM_SLOTS * GEMM_SLOT_BYTES : 0;
         for (bool moved = true; moved;) {
             moved = false;
             for (size_t m = 0; m < n; m++) {
@@ -549,6 +576,7 @@ void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena) {
     plan->placed = ARENA_ARRAY(arena, Placed, k->values.count);
     for (size_t i = 0; i < k->values.count; i++) plan->placed[i].block = -1;
     number(plan, k->body);
+    cpu_find_gemms(plan);
     weigh(plan);
     decide_all(plan);
     for (size_t n = 0; n < plan->order.count; n++) place_op(plan, plan->order.at[n]);

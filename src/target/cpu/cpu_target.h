@@ -6,7 +6,8 @@
  *     void tw_run(TwLaunch *launch, i64 begin, i64 end, u8 *scratch)
  *
  * which runs programs begin .. end-1 of the grid, numbered with dimension 0 fastest, using
- * `scratch_bytes` of private, 64-byte aligned memory. Tiles live there or in registers, never on
+ * `scratch_bytes` of private, 64-byte aligned memory, whose first 256 bytes are zero when a thread
+ * begins a launch. Tiles live there or in registers, never on
  * the stack. Bits do not depend on how programs are spread over threads. */
 #ifndef TARGET_CPU_TARGET_H
 #define TARGET_CPU_TARGET_H

@@ -1,133 +1,203 @@
-/* dot.h: c += a b on dense row-major tiles, a (M, K), b (K, N), c (M, N), for emitted CPU kernels.
+/* dot.h: c += a b on row-major tiles, a (M, K), b (K, N), c (M, N), for emitted CPU kernels.
  *
  * Every element of c is one chain of fused multiply-adds in the order of k that starts from c itself, whatever the blocking,
  * the vector width and the machine: so bits depend on none of them, and dot([A1 A2], [B1; B2], c) equals
- * dot(A2, B2, dot(A1, B1, c)). Vectors run along n; a block of rows x vectors of c stays in registers for all of k.
- * Fusing is written out (an instruction, or fma of the compiler), because compilers contract as they please. */
+ * dot(A2, B2, dot(A1, B1, c)). Fusing is written out (an instruction, or fma of the compiler), because compilers contract
+ * as they please.
+ *
+ * A block of TW_MR rows and TW_NV vectors of c stays in registers for all of k; its elements are variables of their own,
+ * which both compilers keep in registers at any level of optimisation. b is read in panels of TW_NR_<T> columns, in place
+ * or packed. Blocks: 6 x 64 f32 with AVX-512, 6 x 16 with AVX2, 8 x 12 with NEON. */
 #ifndef TILEWRIGHT_DOT_H
 #define TILEWRIGHT_DOT_H
 #include "cpu.h"
 
-/* TW_VEC(T, n): T##x##n, n lanes of T, its unaligned twin for memory, and r + x * y per lane. */
-#define TW_VEC_TYPES(T, n)                                                                         \
-    typedef T T##x##n __attribute__((vector_size(n * sizeof(T))));                                 \
-    typedef T T##x##n##_memory __attribute__((vector_size(n * sizeof(T)), aligned(sizeof(T)), may_alias));
+#if defined(__AVX512F__)
+#define TW_MR 6
+#define TW_NV 4
+#define TW_BYTES 64
+#define TW_VECTORS(X, i) X(i, 0) X(i, 1) X(i, 2) X(i, 3)
+#elif defined(__AVX__) && defined(__FMA__)
+#define TW_MR 6
+#define TW_NV 2
+#define TW_BYTES 32
+#define TW_VECTORS(X, i) X(i, 0) X(i, 1)
+#elif defined(__aarch64__)
+#define TW_MR 8
+#define TW_NV 3
+#define TW_BYTES 16
+#define TW_VECTORS(X, i) X(i, 0) X(i, 1) X(i, 2)
+#else
+#define TW_MR 2
+#define TW_NV 2
+#define TW_BYTES 16
+#define TW_VECTORS(X, i) X(i, 0) X(i, 1)
+#endif
+#define TW_ROWS_1(X) X(0)
+#define TW_ROWS_2(X) TW_ROWS_1(X) X(1)
+#define TW_ROWS_3(X) TW_ROWS_2(X) X(2)
+#define TW_ROWS_4(X) TW_ROWS_3(X) X(3)
+#define TW_ROWS_5(X) TW_ROWS_4(X) X(4)
+#define TW_ROWS_6(X) TW_ROWS_5(X) X(5)
+#define TW_ROWS_7(X) TW_ROWS_6(X) X(6)
+#define TW_ROWS_8(X) TW_ROWS_7(X) X(7)
+
+/* Vectors of a register's width, their unaligned twins for memory, and r + x * y per lane. */
+#define TW_VEC(T)                                                                                  \
+    typedef T T##_vec __attribute__((vector_size(TW_BYTES)));                                      \
+    typedef T T##_memory __attribute__((vector_size(TW_BYTES), aligned(sizeof(T)), may_alias));    \
+    enum { TW_LANES_##T = TW_BYTES / sizeof(T), TW_NR_##T = TW_NV * TW_LANES_##T };
+TW_VEC(f32)
+TW_VEC(f64)
 #if defined(__FMA__)
-#define TW_VEC(T, n, instruction)                                                                  \
-    TW_VEC_TYPES(T, n)                                                                             \
-    TW_FN T##x##n tw_fma_##T##x##n(T##x##n x, T##x##n y, T##x##n r) {                              \
-        __asm__(instruction " %2, %1, %0" : "+v"(r) : "v"(x), "v"(y));                             \
+#define TW_FMA(T, x86, arm)                                                                        \
+    TW_FN T##_vec tw_fma_vec_##T(T##_vec x, T##_vec y, T##_vec r) {                                \
+        __asm__(x86 " %2, %1, %0" : "+v"(r) : "v"(x), "v"(y));                                     \
         return r;                                                                                  \
     }
 #elif defined(__aarch64__)
-#define TW_VEC(T, n, instruction)                                                                  \
-    TW_VEC_TYPES(T, n)                                                                             \
-    TW_FN T##x##n tw_fma_##T##x##n(T##x##n x, T##x##n y, T##x##n r) {                              \
-        __asm__(instruction : "+w"(r) : "w"(x), "w"(y));                                           \
+#define TW_FMA(T, x86, arm)                                                                        \
+    TW_FN T##_vec tw_fma_vec_##T(T##_vec x, T##_vec y, T##_vec r) {                                \
+        __asm__(arm : "+w"(r) : "w"(x), "w"(y));                                                   \
         return r;                                                                                  \
     }
 #else
-#define TW_VEC(T, n, instruction)                                                                  \
-    TW_VEC_TYPES(T, n)                                                                             \
-    TW_FN T##x##n tw_fma_##T##x##n(T##x##n x, T##x##n y, T##x##n r) {                              \
-        for (int i = 0; i < n; i++) r[i] = tw_fma_##T(x[i], y[i], r[i]);                           \
+#define TW_FMA(T, x86, arm)                                                                        \
+    TW_FN T##_vec tw_fma_vec_##T(T##_vec x, T##_vec y, T##_vec r) {                                \
+        for (int i = 0; i < TW_LANES_##T; i++) r[i] = tw_fma_##T(x[i], y[i], r[i]);                \
         return r;                                                                                  \
     }
 #endif
+TW_FMA(f32, "vfmadd231ps", "fmla %0.4s, %1.4s, %2.4s")
+TW_FMA(f64, "vfmadd231pd", "fmla %0.2d, %1.2d, %2.2d")
 
-#if defined(__AVX512F__)
-TW_VEC(f32, 16, "vfmadd231ps")
-TW_VEC(f64, 8, "vfmadd231pd")
-#endif
-#if defined(__FMA__)
-TW_VEC(f32, 8, "vfmadd231ps")
-TW_VEC(f32, 4, "vfmadd231ps")
-TW_VEC(f64, 4, "vfmadd231pd")
-TW_VEC(f64, 2, "vfmadd231pd")
+/* ---- blocks: tw_block_<T>_<rows>(K, a, lda, b, ldb, c, ldc, start): c = (start ? c : 0) + a b ---- */
+#define TW_ROW(i)     const TW_T *const a##i = a + i * lda;
+#define TW_ZERO1(i, v) TW_C(i, v) = (TW_TVEC){0};
+#define TW_ZERO(i)    TW_VECTORS(TW_ZERO1, i)
+#define TW_C(i, v)    c##i##_##v
+#define TW_DECL1(i, v) TW_TVEC TW_C(i, v);
+#define TW_DECL(i)    TW_VECTORS(TW_DECL1, i)
+#define TW_LOAD1(i, v) TW_C(i, v) = *(const TW_TMEM *)(c + i * ldc + v * TW_L);
+#define TW_LOAD(i)    TW_VECTORS(TW_LOAD1, i)
+#define TW_STORE1(i, v) *(TW_TMEM *)(c + i * ldc + v * TW_L) = TW_C(i, v);
+#define TW_STORE(i)   TW_VECTORS(TW_STORE1, i)
+#define TW_B1(i, v)   const TW_TVEC b##v = *(const TW_TMEM *)(b + v * TW_L);
+#define TW_STEP1(i, v) TW_C(i, v) = TW_MADD(x##i, b##v, TW_C(i, v));
+#define TW_STEP(i)                                                                                 \
+    const TW_TVEC x##i = a##i[k] - (TW_TVEC){0};                                                   \
+    TW_VECTORS(TW_STEP1, i)
+#define TW_BLOCK(T, n)                                                                             \
+    static __attribute__((unused, noinline)) void tw_block_##T##_##n(                              \
+        i64 K, const T *a, i64 lda, const T *b, i64 ldb, T *c, i64 ldc, i32 start) {               \
+        TW_ROWS_##n(TW_ROW) TW_ROWS_##n(TW_DECL)                                                   \
+        if (start) { TW_ROWS_##n(TW_LOAD) } else { TW_ROWS_##n(TW_ZERO) }                          \
+        TW_UNROLL for (i64 k = 0; k < K; k++, b += ldb) {                                          \
+            TW_VECTORS(TW_B1, 0)                                                                   \
+            TW_ROWS_##n(TW_STEP)                                                                   \
+        }                                                                                          \
+        TW_ROWS_##n(TW_STORE)                                                                      \
+    }
+#if defined(__clang__)
+#define TW_UNROLL _Pragma("clang loop unroll_count(4)")
 #else
-TW_VEC(f32, 4, "fmla %0.4s, %1.4s, %2.4s")
-TW_VEC(f64, 2, "fmla %0.2d, %1.2d, %2.2d")
+#define TW_UNROLL _Pragma("GCC unroll 4")
+#endif
+#if TW_MR == 2
+#define TW_BLOCKS(T) TW_BLOCK(T, 1) TW_BLOCK(T, 2)
+#define TW_CASES(X)  X(1) X(2)
+#elif TW_MR == 6
+#define TW_BLOCKS(T) TW_BLOCK(T, 1) TW_BLOCK(T, 2) TW_BLOCK(T, 3) TW_BLOCK(T, 4) TW_BLOCK(T, 5) TW_BLOCK(T, 6)
+#define TW_CASES(X)  X(1) X(2) X(3) X(4) X(5) X(6)
+#else
+#define TW_BLOCKS(T)                                                                               \
+    TW_BLOCK(T, 1) TW_BLOCK(T, 2) TW_BLOCK(T, 3) TW_BLOCK(T, 4) TW_BLOCK(T, 5) TW_BLOCK(T, 6)      \
+    TW_BLOCK(T, 7) TW_BLOCK(T, 8)
+#define TW_CASES(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
 #endif
 
-/* A block of R rows and V vectors (both constant where it is inlined). */
-enum { TW_ROWS = 6, TW_VECTORS = 4 };
-#define TW_DOT_BLOCK(T, n)                                                                         \
-    TW_FN void tw_dot_block_##T##x##n(const int R, const int V, i64 K, const T *a, i64 lda,        \
-                                      const T *b, i64 ldb, T *c, i64 ldc) {                        \
-        T##x##n acc[TW_ROWS][TW_VECTORS];                                                          \
-        for (int i = 0; i < R; i++)                                                                \
-            for (int v = 0; v < V; v++)                                                            \
-                acc[i][v] = *(const T##x##n##_memory *)(c + i * ldc + v * n);                      \
-        for (i64 k = 0; k < K; k++) {                                                              \
-            T##x##n y[TW_VECTORS];                                                                 \
-            for (int v = 0; v < V; v++) y[v] = *(const T##x##n##_memory *)(b + k * ldb + v * n);   \
-            for (int i = 0; i < R; i++) {                                                          \
-                T##x##n x = a[i * lda + k] - (T##x##n){0};                                         \
-                for (int v = 0; v < V; v++) acc[i][v] = tw_fma_##T##x##n(x, y[v], acc[i][v]);      \
+#define TW_T    f32
+#define TW_TVEC f32_vec
+#define TW_TMEM f32_memory
+#define TW_L    TW_LANES_f32
+#define TW_MADD tw_fma_vec_f32
+TW_BLOCKS(f32)
+#undef TW_T
+#undef TW_TVEC
+#undef TW_TMEM
+#undef TW_L
+#undef TW_MADD
+#define TW_T    f64
+#define TW_TVEC f64_vec
+#define TW_TMEM f64_memory
+#define TW_L    TW_LANES_f64
+#define TW_MADD tw_fma_vec_f64
+TW_BLOCKS(f64)
+
+/* How many of `left` rows the next block takes: blocks of few rows have too few chains to keep the units busy, so what is
+ * left over is shared by the last two. */
+TW_FN i64 tw_rows_next(i64 left) {
+    if (left <= TW_MR) return left;
+    return left - TW_MR == 0 || left - TW_MR >= TW_MR / 2 ? TW_MR : (left + 1) / 2;
+}
+
+/* ---- panels: all M rows of a by the TW_NR columns of one panel of b, of which n count ---- */
+#define TW_CASE(n) case n: TW_PASTE(tw_block_, TW_T, n)(K, x, lda, b, ldb, z, ldz, start); break;
+#define TW_PASTE(a, b, c)  TW_PASTE_(a, b, c)
+#define TW_PASTE_(a, b, c) a##b##_##c
+#define TW_PANEL(T)                                                                                \
+    static __attribute__((unused)) void tw_panel_##T(i64 M, i64 n, i64 K, const T *a, i64 lda, const T *b, \
+                                                     i64 ldb, T *c, i64 ldc, i32 start) {          \
+        T edge[TW_MR * TW_NR_##T];                                                                 \
+        for (i64 i = 0, rows; i < M; i += rows) {                                                  \
+            rows = tw_rows_next(M - i);                                                            \
+            const T *const x = a + i * lda;                                                        \
+            T *z = c + i * ldc;                                                                    \
+            i64 ldz = ldc;                                                                         \
+            if (n < TW_NR_##T) {                                                                   \
+                for (i64 r = 0; r < rows && start; r++)                                            \
+                    for (i64 j = 0; j < TW_NR_##T; j++) edge[r * TW_NR_##T + j] = j < n ? z[r * ldc + j] : 0; \
+                z = edge, ldz = TW_NR_##T;                                                         \
+            }                                                                                      \
+            switch (rows) { TW_CASES(TW_CASE) }                                                    \
+            if (n < TW_NR_##T)                                                                     \
+                for (i64 r = 0; r < rows; r++)                                                     \
+                    for (i64 j = 0; j < n; j++) c[(i + r) * ldc + j] = edge[r * TW_NR_##T + j];    \
+        }                                                                                          \
+    }                                                                                              \
+    /* `room` holds a panel of TW_KC rows. Panels whose rows lie far apart are packed if it pays; the last one, if it is \
+     * not whole, always, with zeros. */                                                           \
+    static __attribute__((unused)) void tw_dot_##T(i64 M, i64 N, i64 K, const T *a, i64 lda, const T *b, \
+                                                   i64 ldb, T *c, i64 ldc, T *room) {              \
+        for (i64 j = 0; j < N; j += TW_NR_##T) {                                                   \
+            const i64 n = tw_min_i64(N - j, TW_NR_##T);                                            \
+            const i32 whole = n == TW_NR_##T;                                                      \
+            if (whole && (M < 4 * TW_MR || K * ldb <= 8192)) {                                     \
+                tw_panel_##T(M, n, K, a, lda, b + j, ldb, c + j, ldc, 1);                          \
+                continue;                                                                          \
+            }                                                                                      \
+            for (i64 k0 = 0; k0 < K; k0 += TW_KC) {                                                \
+                const i64 kc = tw_min_i64(K - k0, TW_KC);                                          \
+                for (i64 k = 0; k < kc; k++)                                                       \
+                    for (i64 i = 0; i < TW_NR_##T; i++)                                            \
+                        room[k * TW_NR_##T + i] = i < n ? b[(k0 + k) * ldb + j + i] : 0;           \
+                tw_panel_##T(M, n, kc, a + k0, lda, room, TW_NR_##T, c + j, ldc, 1);               \
             }                                                                                      \
         }                                                                                          \
-        for (int i = 0; i < R; i++)                                                                \
-            for (int v = 0; v < V; v++)                                                            \
-                *(T##x##n##_memory *)(c + i * ldc + v * n) = acc[i][v];                            \
-    }                                                                                              \
-    TW_FN void tw_dot_rows_##T##x##n(const int V, i64 M, i64 K, const T *a, i64 lda, const T *b,   \
-                                     i64 ldb, T *c, i64 ldc) {                                     \
-        i64 i = 0;                                                                                 \
-        for (; i + TW_ROWS <= M; i += TW_ROWS)                                                     \
-            tw_dot_block_##T##x##n(TW_ROWS, V, K, a + i * lda, lda, b, ldb, c + i * ldc, ldc);     \
-        for (; i + 2 <= M; i += 2)                                                                 \
-            tw_dot_block_##T##x##n(2, V, K, a + i * lda, lda, b, ldb, c + i * ldc, ldc);           \
-        for (; i < M; i++)                                                                         \
-            tw_dot_block_##T##x##n(1, V, K, a + i * lda, lda, b, ldb, c + i * ldc, ldc);           \
     }
-
-/* Columns from j on, in steps of V vectors of n lanes, as long as they fit. */
-#define TW_DOT_COLUMNS(T, n, V)                                                                    \
-    for (; j + V * n <= N; j += V * n)                                                             \
-        tw_dot_rows_##T##x##n(V, M, K, a, lda, b + j, ldb, c + j, ldc);
-#define TW_DOT_LAST(T)                                                                             \
-    for (; j < N; j++)                                                                             \
-        for (i64 i = 0; i < M; i++) {                                                              \
-            T s = c[i * ldc + j];                                                                  \
-            for (i64 k = 0; k < K; k++) s = tw_fma_##T(a[i * lda + k], b[k * ldb + j], s);         \
-            c[i * ldc + j] = s;                                                                    \
-        }
-#define TW_DOT(T, ...)                                                                             \
-    static __attribute__((unused, noinline)) void tw_dot_##T(i64 M, i64 N, i64 K, const T *a,      \
-                                                             i64 lda, const T *b, i64 ldb, T *c,   \
-                                                             i64 ldc) {                            \
-        i64 j = 0;                                                                                 \
-        __VA_ARGS__                                                                                \
-        TW_DOT_LAST(T)                                                                             \
-    }
-
-#if defined(__AVX512F__)
-#define TW_NEED_512(x) x
-TW_DOT_BLOCK(f32, 16)
-TW_DOT_BLOCK(f64, 8)
-#else
-#define TW_NEED_512(x)
-#endif
-#if defined(__FMA__)
-#define TW_NEED_256(x) x
-TW_DOT_BLOCK(f32, 8)
-TW_DOT_BLOCK(f64, 4)
-#else
-#define TW_NEED_256(x)
-#endif
-TW_DOT_BLOCK(f32, 4)
-TW_DOT_BLOCK(f64, 2)
-
-TW_DOT(f32, TW_NEED_512(TW_DOT_COLUMNS(f32, 16, 4) TW_DOT_COLUMNS(f32, 16, 1))
-       TW_NEED_256(TW_DOT_COLUMNS(f32, 8, 2) TW_DOT_COLUMNS(f32, 8, 1)) TW_DOT_COLUMNS(f32, 4, 1))
-TW_DOT(f64, TW_NEED_512(TW_DOT_COLUMNS(f64, 8, 4) TW_DOT_COLUMNS(f64, 8, 1))
-       TW_NEED_256(TW_DOT_COLUMNS(f64, 4, 2) TW_DOT_COLUMNS(f64, 4, 1)) TW_DOT_COLUMNS(f64, 2, 1))
+enum { TW_KC = 256 };
+TW_PANEL(f64)
+#undef TW_T
+#define TW_T f32
+TW_PANEL(f32)
+#undef TW_T
 
 /* Integers wrap, so order does not matter. */
 #define TW_DOT_INT(T)                                                                              \
     static __attribute__((unused, noinline)) void tw_dot_##T(i64 M, i64 N, i64 K, const T *a,      \
                                                              i64 lda, const T *b, i64 ldb, T *c,   \
-                                                             i64 ldc) {                            \
+                                                             i64 ldc, T *room) {                   \
+        (void)room;                                                                                \
         for (i64 i = 0; i < M; i++)                                                                \
             for (i64 k = 0; k < K; k++) {                                                          \
                 const T x = a[i * lda + k];                                                        \

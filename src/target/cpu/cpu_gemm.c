@@ -1,0 +1,253 @@
+/* cpu_gemm.c: loops whose rounds only add a dot of two boxes to one sum become one product of
+ * global matrices (prelude/gemm.h): no tile of A or B is ever made, and the sum stays in registers
+ * for hundreds of steps instead of one round.
+ *
+ *     %r = for %i = 0, %n, 1 (%c = %z) {
+ *       %k = mul %i, 32
+ *       %a = tload %A, [%m, %k] : f32[128,32] ; %b = tload %B, [%k, %j] : f32[32,128]
+ *       %s = dot %a, %b, %c ; yield %s }
+ *
+ * What makes it one: the boxes move by exactly their own extent along K, everything else stays.
+ * The boxes may be transposed, of a smaller float, and hang over any edge. By the chain rule of
+ * the dot (docs/ir.md) the result is the same in every bit. Panels of B are kept from program to
+ * program where no store of the kernel can come between. */
+#include "target/cpu/cpu_internal.h"
+
+Gemm *cpu_gemm(const CpuPlan *plan, const Op *op) {
+    MapEntry *entry = map_find_number(&plan->gemms, (uint64_t)(uintptr_t)op);
+    return entry ? entry->value : NULL;
+}
+
+static bool is_inside(const Op *op, const Op *outer) {
+    for (; op; op = op->parent ? op->parent->owner : NULL)
+        if (op == outer) return true;
+    return false;
+}
+
+/* By how much the value grows a round; false if that is not known. */
+static bool growth(const CpuPlan *plan, const Op *loop, Ref r, int64_t step, int64_t *out) {
+    *out = 0;
+    if (!ref_is_value(r)) return true;
+    const Value *value = ir_value(plan->k, r);
+    if (value->region == loop->regions[0]) {
+        *out = step;
+        return value->index == 0;
+    }
+    if (!value->op || !is_inside(value->op, loop)) return true;
+    const Op *op = value->op;
+    if (!op_has(op->code, TRAIT_PURE) || op->region_count) return false;
+    int64_t x = 0, y = 0, factor = 0;
+    bool linear = op->operand_count >= 1 && growth(plan, loop, op->operands[0], step, &x);
+    for (int i = 1; i < op->operand_count; i++) {
+        int64_t more = 0;
+        linear = linear && growth(plan, loop, op->operands[i], step, &more);
+        y = more ? more : y;
+    }
+    if (!linear || (x == 0 && y == 0)) return linear;
+    switch (op->code) {
+    case OP_ADD: *out = x + y; return true;
+    case OP_SUB: *out = x - y; return true;
+    case OP_CAST: *out = x; return elem_is_int(ir_type(plan->k, r)->elem);
+    case OP_MUL:
+        if (y == 0 && ir_const_int(plan->k, op->operands[1], &factor))
+            *out = x * factor;
+        else if (x == 0 && ir_const_int(plan->k, op->operands[0], &factor))
+            *out = y * factor;
+        else
+            return false;
+        return true;
+    default: return false;
+    }
+}
+
+static bool has_one_user(const CpuPlan *plan, Ref r) {
+    return plan->placed[r].users.count == 1;
+}
+
+/* Through permutes and widening casts to the box. */
+static bool match_side(const CpuPlan *plan, const Op *loop, Ref operand, int k_axis, int64_t step,
+                       GemmSide *side) {
+    int axis[2] = {0, 1};
+    for (;; operand = side->load->operands[0]) {
+        if (!ref_is_value(operand) || !has_one_user(plan, operand)) return false;
+        Op *op = ir_value(plan->k, operand)->op;
+        if (!op || op->parent != loop->regions[0]) return false;
+        side->load = op;
+        if (op->code == OP_TLOAD) break;
+        if (op->code == OP_PERMUTE && op_attr(op, AT_DIMS)->list.at[0] == 1) {
+            int other = axis[0];
+            axis[0] = axis[1], axis[1] = other;
+        } else if (op->code != OP_CAST || ir_type(plan->k, operand)->elem != EL_F32)
+            return false;
+    }
+    const Op *load = side->load;
+    const Type *tile = ir_type(plan->k, load->results[0]);
+    Elem elem = tile->elem;
+    const Attr *fill = op_attr(load, AT_FILL), *dims = op_attr(load, AT_DIMS);
+    if (tile->rank != 2 || op_operand(load, 1) || op_attr(load, AT_WRAP)) return false;
+    if (fill && ir_literal(plan->k, fill->ref)->f != 0) return false;
+    if (elem != EL_F32 && elem != EL_BF16 && elem != EL_F16) return false;
+    side->k = axis[k_axis], side->line = axis[1 - k_axis];
+    /* Along K the box moves on by itself, and along nothing else. */
+    int rank = ir_type(plan->k, load->operands[0])->rank;
+    RefList offsets = op_list(load, 0);
+    for (int d = 0, covered = 0; d < rank; d++) {
+        bool mine =
+            dims ? covered < dims->list.count && dims->list.at[covered] == d : d >= rank - 2;
+        int64_t grows = 0;
+        if (!growth(plan, loop, offsets.at[d], step, &grows)) return false;
+        if (grows != (mine && covered == side->k ? tile->extent[side->k] : 0)) return false;
+        covered += mine;
+    }
+    const Op *tensor = ir_value(plan->k, load->operands[0])->op;
+    return !tensor || !is_inside(tensor, loop);
+}
+
+/* --- who looks at the rows and columns behind the edges? --- */
+
+/* Offset and extent of an axis of a box. */
+static void axis_place(const CpuPlan *plan, const Op *op, int axis, Ref *offset, Ref *extent) {
+    const Attr *dims = op_attr(op, AT_DIMS);
+    int rank = ir_type(plan->k, op->operands[0])->rank;
+    int d = dims ? (int)dims->list.at[axis] : rank - 2 + axis;
+    const Op *tensor = ir_value(plan->k, op->operands[0])->op;
+    *offset = op_list(op, 0).at[d];
+    *extent = tensor && tensor->code == OP_TENSOR ? op_list(tensor, 0).at[d] : REF_NONE;
+}
+
+static bool cuts_alike(const CpuPlan *plan, const Op *store, int axis, const GemmSide *side) {
+    Ref offset, extent, its_offset, its_extent;
+    axis_place(plan, store, axis, &offset, &extent);
+    axis_place(plan, side->load, side->line, &its_offset, &its_extent);
+    return extent && offset == its_offset && extent == its_extent && !op_flag(store, AT_NOCHECK) &&
+           !op_flag(side->load, AT_NOCHECK);
+}
+
+/* Is the value only stored, to a tensor with the same edges? */
+static bool only_stored(const CpuPlan *plan, const Gemm *g, Ref v) {
+    const OpList *users = &plan->placed[v].users;
+    for (size_t i = 0; i < users->count; i++) {
+        const Op *user = users->at[i];
+        if (user->code == OP_TSTORE && op_operand(user, 1) == v && !op_attr(user, AT_WRAP)) {
+            if (!cuts_alike(plan, user, 0, &g->a) || !cuts_alike(plan, user, 1, &g->b))
+                return false;
+            continue;
+        }
+        bool same = cs_is_elementwise(user->code) && user->result_count == 1 &&
+                    ir_type(plan->k, user->results[0])->rank == 2 &&
+                    !ir_type(plan->k, user->results[0])->pointer;
+        for (int d = 0; d < 2 && same; d++)
+            same = ir_type(plan->k, user->results[0])->extent[d] == ir_type(plan->k, v)->extent[d];
+        if (!same || !only_stored(plan, g, user->results[0])) return false;
+    }
+    return true;
+}
+
+/* Does nothing of a program write to memory before the loop? (Programs have no order.) */
+static bool comes_before_writes(const Op *loop) {
+    for (const Op *at = loop; at; at = at->parent ? at->parent->owner : NULL) {
+        for (const Op *op = at->parent->first; op != at; op = op->next)
+            if (cpu_writes_memory(op)) return false;
+        const Op *owner = at->parent->owner;
+        bool repeats = owner && owner->code != OP_IF;
+        for (const Op *op = at->next; op && repeats; op = op->next)
+            if (cpu_writes_memory(op)) return false;
+    }
+    return true;
+}
+
+static void match(CpuPlan *plan, Op *loop) {
+    Region *body = loop->regions[0];
+    Op *yield = body->last;
+    int64_t step = 0;
+    if (loop->result_count != 1 || !ir_const_int(plan->k, loop->operands[2], &step)) return;
+    if (!ref_is_value(yield->operands[0])) return;
+    Op *dot = ir_value(plan->k, yield->operands[0])->op;
+    if (!dot || dot->code != OP_DOT || dot->parent != body || dot->operands[2] != body->args[1])
+        return;
+    const Type *c = ir_type(plan->k, dot->results[0]);
+    if (c->rank != 2 || c->elem != EL_F32) return;
+    if (!has_one_user(plan, dot->results[0]) || !has_one_user(plan, body->args[1])) return;
+    Gemm g = {.loop = loop, .dot = dot, .slot = -1};
+    if (!match_side(plan, loop, dot->operands[0], 1, step, &g.a) ||
+        !match_side(plan, loop, dot->operands[1], 0, step, &g.b))
+        return;
+    /* The rest of the body is scalars, computed for the first round alone. */
+    for (Op *op = body->first; op != yield; op = op->next) {
+        if (op == dot || op->code == OP_PERMUTE || op == g.a.load || op == g.b.load) continue;
+        if (op->code == OP_CAST && ir_type(plan->k, op->results[0])->rank == 2) continue;
+        bool scalar = op->result_count == 1 && ty_is_scalar(ir_type(plan->k, op->results[0]));
+        if (!scalar || !op_has(op->code, TRAIT_PURE) || op->region_count) return;
+    }
+    g.skip = only_stored(plan, &g, loop->results[0]);
+    if (comes_before_writes(loop) && plan->slots < GEMM_SLOTS) g.slot = plan->slots++;
+    Gemm *kept = arena_copy(plan->arena, &g, sizeof g);
+    map_put_number(&plan->gemms, plan->arena, (uint64_t)(uintptr_t)loop, kept);
+    map_put_number(&plan->gemms, plan->arena, (uint64_t)(uintptr_t)dot, kept);
+}
+
+void cpu_find_gemms(CpuPlan *plan) {
+    for (size_t i = 0; i < plan->order.count; i++)
+        if (plan->order.at[i]->code == OP_FOR) match(plan, plan->order.at[i]);
+}
+
+/* --- emit --- */
+
+/* `const TwSide name = {..};` */
+static const char *emit_side(Emit *e, const GemmSide *side, const char *hint, const char *length) {
+    Box *box = cpu_long_box(e, side->load, side->k, length);
+    const char *name = cs_fresh(&e->p, hint);
+    const char *lo[2], *hi[2];
+    int axes[2] = {side->line, side->k};
+    for (int i = 0; i < 2; i++) {
+        int d = axes[i];
+        const char *all = i ? length : cs_integer(e->arena, EL_I32, box->tile->extent[d]);
+        lo[i] = box->checked[d] ? box->lo[d] : "0";
+        hi[i] = box->checked[d] ? box->hi[d] : all;
+    }
+    if (box->ok) hi[0] = arena_printf(e->arena, "%s ? %s : 0", box->ok, hi[0]);
+    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, %s, %s, %s, %s};", name, box->pointer,
+            box->stride[side->line], box->stride[side->k], lo[0], hi[0], lo[1], hi[1]);
+    return name;
+}
+
+static bool is_zero(const Emit *e, Ref r) {
+    const Op *splat = ref_is_value(r) ? ir_value(e->k, r)->op : NULL;
+    if (!splat || splat->code != OP_SPLAT || !ref_is_literal(splat->operands[0])) return false;
+    return ir_literal(e->k, splat->operands[0])->f == 0;
+}
+
+void cpu_emit_gemm(Emit *e, const Gemm *g) {
+    Op *loop = g->loop;
+    Region *body = loop->regions[0];
+    Ref sum = body->args[1], initial = loop->operands[3];
+    const Type *c = ir_type(e->k, sum), *a = ir_type(e->k, g->a.load->results[0]);
+    const Type *b = ir_type(e->k, g->b.load->results[0]);
+    bool start = !is_zero(e, initial);
+    cpu_declare(e, sum);
+    e->p.names[loop->results[0]] = cs_name(&e->p, sum);
+    if (start && !cpu_shares_block(&e->plan, sum, initial))
+        cpu_fill(e, cs_name(&e->p, sum), false, initial);
+    const Type *index = ir_type(e->k, body->args[0]);
+    const char *lo = cs_ref(&e->p, loop->operands[0]), *length = cs_fresh(&e->p, "length");
+    cs_line(&e->p, "const %s %s = %s;", elem_info[index->elem].text, cs_name(&e->p, body->args[0]),
+            lo);
+    cs_line(&e->p, "const i64 %s = tw_trips(%s, %s, %s) * %lld;", length, lo,
+            cs_ref(&e->p, loop->operands[1]), cs_ref(&e->p, loop->operands[2]),
+            (long long)a->extent[g->a.k]);
+    for (Op *op = body->first; op != body->last; op = op->next)
+        if (ty_is_scalar(ir_type(e->k, op->results[0]))) cpu_emit_op(e, op);
+    const char *x = emit_side(e, &g->a, "left", length);
+    const char *y = emit_side(e, &g->b, "right", length);
+    const char *slot =
+        g->slot < 0 ? "0"
+                    : arena_printf(e->arena, "(u64 *)(scratch + %d)", g->slot * GEMM_SLOT_BYTES);
+    cs_line(&e->p,
+            "tw_gemm(tw_gather_%s, tw_pack_%s, &%s, &%s, %lld, %lld, %s, %s, %d, %d, "
+            "(f32 *)(scratch + %lld), (f32 *)(scratch + %lld), %lld, %s);",
+            cs_memory_type(a->elem), cs_memory_type(b->elem), x, y, (long long)c->extent[0],
+            (long long)c->extent[1], length, cs_name(&e->p, sum), start, g->skip,
+            (long long)e->plan.blocks.at[g->rows].offset,
+            (long long)e->plan.blocks.at[g->panels].offset, (long long)g->room_k, slot);
+    e->uses_gemm = true;
+}

@@ -1,0 +1,167 @@
+/* gemm.h: a loop of dots over boxes of global tensors as one product, for emitted CPU kernels.
+ *
+ *     acc = 0; for k: acc += A[m .., k BK ..] B[k BK .., n ..]       is      tw_gemm(.., &a, &b, M, N, K, acc, ..)
+ *
+ * The chain of dot.h makes both equal in every bit. Nothing of A or B is copied tile by tile: A is read in place where its
+ * elements along k lie side by side, B is packed into panels of TW_NR columns, TW_KC rows at a time, and kept: the programs
+ * that follow on this thread often need the same columns again (`slot` says what is in `room`; it is zero when a thread
+ * begins a launch). What lies outside a tensor is zero. */
+#ifndef TILEWRIGHT_GEMM_H
+#define TILEWRIGHT_GEMM_H
+#include "dot.h"
+
+/* Element (i, k) of A or (k, i) of B lies at p[i * line + k * step] and is there for lo <= i < hi, k_lo <= k < k_hi. */
+typedef struct TwSide {
+    const void *p;
+    i64 line, step, lo, hi, k_lo, k_hi;
+} TwSide;
+
+/* Reads `count` lines from `first` on, k0 <= k < k0 + kc, to to[line * ld_line + k * ld_k], zeros where nothing is. */
+typedef void TwGather(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first, i64 count, i64 k0, i64 kc);
+
+/* The transpose of 8 lines of 8 elements. */
+TW_FN void tw_turn(f32 *to, i64 ld, const f32 *from, i64 line) {
+    typedef f32 V __attribute__((vector_size(32)));
+    typedef f32 M __attribute__((vector_size(32), aligned(4), may_alias));
+    V r0 = *(const M *)from, r1 = *(const M *)(from + line), r2 = *(const M *)(from + 2 * line), r3 = *(const M *)(from + 3 * line);
+    V r4 = *(const M *)(from + 4 * line), r5 = *(const M *)(from + 5 * line), r6 = *(const M *)(from + 6 * line), r7 = *(const M *)(from + 7 * line);
+#define TW_LOW(a, b)   __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
+#define TW_HIGH(a, b)  __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
+#define TW_LOW2(a, b)  __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
+#define TW_HIGH2(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
+    V a0 = TW_LOW(r0, r1), a1 = TW_HIGH(r0, r1), a2 = TW_LOW(r2, r3), a3 = TW_HIGH(r2, r3);
+    V a4 = TW_LOW(r4, r5), a5 = TW_HIGH(r4, r5), a6 = TW_LOW(r6, r7), a7 = TW_HIGH(r6, r7);
+    V b0 = TW_LOW2(a0, a2), b1 = TW_HIGH2(a0, a2), b2 = TW_LOW2(a1, a3), b3 = TW_HIGH2(a1, a3);
+    V b4 = TW_LOW2(a4, a6), b5 = TW_HIGH2(a4, a6), b6 = TW_LOW2(a5, a7), b7 = TW_HIGH2(a5, a7);
+#define TW_BOTH(i, x, y)                                                                           \
+    *(M *)(to + i * ld) = __builtin_shufflevector(x, y, 0, 1, 2, 3, 8, 9, 10, 11);                 \
+    *(M *)(to + (i + 4) * ld) = __builtin_shufflevector(x, y, 4, 5, 6, 7, 12, 13, 14, 15);
+    TW_BOTH(0, b0, b4) TW_BOTH(1, b1, b5) TW_BOTH(2, b2, b6) TW_BOTH(3, b3, b7)
+}
+
+/* Lines and steps that are there form a box; around it are zeros. */
+#define TW_GATHER(T, TURN)                                                                         \
+    static __attribute__((unused)) void tw_gather_##T(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, \
+                                                      i64 first, i64 count, i64 k0, i64 kc) {      \
+        const i64 i_lo = tw_min_i64(tw_max_i64(s->lo - first, 0), count);                          \
+        const i64 i_hi = tw_max_i64(tw_min_i64(s->hi - first, count), i_lo);                       \
+        const i64 k_lo = tw_min_i64(tw_max_i64(s->k_lo - k0, 0), kc);                              \
+        const i64 k_hi = tw_max_i64(tw_min_i64(s->k_hi - k0, kc), k_lo);                           \
+        const T *const from = (const T *)s->p + first * s->line + k0 * s->step;                    \
+        const i64 line = s->line, step = s->step;                                                  \
+        if (i_lo > 0 || k_lo > 0 || i_hi < count || k_hi < kc)                                     \
+            for (i64 i = 0; i < count; i++)                                                        \
+                for (i64 k = 0; k < kc; k++)                                                       \
+                    if (i < i_lo || i >= i_hi || k < k_lo || k >= k_hi) to[i * ld_line + k * ld_k] = 0; \
+        if (ld_k == 1 && step == 1) {                                                              \
+            for (i64 i = i_lo; i < i_hi; i++)                                                      \
+                TW_VECTOR for (i64 k = k_lo; k < k_hi; k++)                                        \
+                    to[i * ld_line + k] = tw_f32_from_##T(from[i * line + k]);                     \
+        } else if (ld_line == 1 && line == 1) {                                                    \
+            for (i64 k = k_lo; k < k_hi; k++)                                                      \
+                TW_VECTOR for (i64 i = i_lo; i < i_hi; i++)                                        \
+                    to[i + k * ld_k] = tw_f32_from_##T(from[i + k * step]);                        \
+        } else {                                                                                   \
+            i64 i = i_lo;                                                                          \
+            TURN                                                                                   \
+            for (; i < i_hi; i++)                                                                  \
+                for (i64 k = k_lo; k < k_hi; k++)                                                  \
+                    to[i * ld_line + k * ld_k] = tw_f32_from_##T(from[i * line + k * step]);       \
+        }                                                                                          \
+    }
+TW_FN f32 tw_f32_from_f32(f32 x) { return x; }
+TW_FN f32 tw_f32_from_bf16(bf16 x) { return tw_f32_bf16(x); }
+TW_FN f32 tw_f32_from_f16(f16 x) { return tw_f32_f16(x); }
+TW_GATHER(f32,
+    for (; i + 8 <= i_hi && ((ld_line == 1 && step == 1) || (ld_k == 1 && line == 1)); i += 8) {
+        i64 k = k_lo;
+        for (; k + 8 <= k_hi; k += 8)
+            tw_turn(to + i * ld_line + k * ld_k, ld_line == 1 ? ld_k : ld_line, from + i * line + k * step, ld_line == 1 ? line : step);
+        for (; k < k_hi; k++)
+            for (i64 e = i; e < i + 8; e++) to[e * ld_line + k * ld_k] = from[e * line + k * step];
+    })
+TW_GATHER(bf16, )
+TW_GATHER(f16, )
+
+/* Columns 0 .. N of b, k0 <= k < k0 + kc, as panels of kc rows. Whole panels whose rows lie side by side go row by row
+ * through all panels, so that memory is read in long stretches. */
+typedef void TwPack(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc);
+#define TW_PACK(T)                                                                                 \
+    static __attribute__((unused)) void tw_pack_##T(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) { \
+        i64 j = 0;                                                                                 \
+        if (b->line == 1 && b->lo <= 0 && b->k_lo <= k0 && b->k_hi >= k0 + kc) {                   \
+            const i64 whole = tw_min_i64(b->hi, N) / TW_NR_f32 * TW_NR_f32;                        \
+            const T *from = (const T *)b->p + k0 * b->step;                                        \
+            for (i64 k = 0; k < kc; k++, from += b->step)                                          \
+                for (j = 0; j < whole; j += TW_NR_f32) {                                           \
+                    f32 *const to = panels + j * kc + k * TW_NR_f32;                               \
+                    for (i64 i = 0; i < TW_NR_f32; i++) to[i] = tw_f32_from_##T(from[j + i]);      \
+                }                                                                                  \
+            j = whole > 0 ? whole : 0;                                                             \
+        }                                                                                          \
+        for (; j < N; j += TW_NR_f32)                                                              \
+            tw_gather_##T(panels + j * kc, 1, TW_NR_f32, b, j, TW_NR_f32, k0, kc);                 \
+    }
+TW_PACK(f32)
+TW_PACK(bf16)
+TW_PACK(f16)
+
+TW_FN i32 tw_same_panel(const TwSide *b, const u64 *slot, i64 N, i64 k0, i64 k1) {
+    return slot[0] == (u64)b->p + 1 && slot[1] == (u64)b->line && slot[2] == (u64)b->step && slot[3] == (u64)b->lo &&
+           slot[4] == (u64)b->hi && slot[5] == (u64)k0 && slot[6] == (u64)k1 && slot[7] == (u64)N;
+}
+
+/* c (M rows of N, ld N) = (start ? c : 0) + a b, over 0 <= k < K. `skip`: rows and columns that neither tensor has are not
+ * looked at afterwards. `room` holds room_k rows of all panels, `rows` holds M lines of TW_KC + 16; slot may be 0. */
+static void tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const TwSide *b, i64 M, i64 N, i64 K, f32 *c,
+                    i32 start, i32 skip, f32 *rows, f32 *room, i64 room_k, u64 *slot) {
+    const i64 ldc = N;
+    i64 k_begin = 0, k_end = K, m0 = 0;
+    /* Where both are zero along k nothing happens; where one is, 0 times infinity may. */
+    if (tw_max_i64(a->k_lo, 0) == tw_max_i64(b->k_lo, 0) && tw_min_i64(a->k_hi, K) == tw_min_i64(b->k_hi, K)) {
+        k_begin = tw_min_i64(tw_max_i64(a->k_lo, 0), K);
+        k_end = tw_max_i64(tw_min_i64(a->k_hi, K), k_begin);
+    }
+    if (skip) {
+        m0 = tw_min_i64(tw_max_i64(a->lo, 0), M), M = tw_min_i64(a->hi, M);
+        N = tw_min_i64(b->hi, N); /* columns in front are rare */
+    }
+    if (M <= m0 || N <= 0) return;
+    if (k_begin == k_end) {
+        if (!start)
+            for (i64 i = m0; i < M; i++)
+                for (i64 j = 0; j < N; j++) c[i * ldc + j] = 0;
+        return;
+    }
+    const i32 in_place = gather_a == tw_gather_f32 && a->step == 1 && a->lo <= m0 && a->hi >= M && a->k_lo <= k_begin &&
+                         a->k_hi >= k_end;
+    /* A small b whose rows lie side by side stays where it is. */
+    const i32 small = pack_b == tw_pack_f32 && b->line == 1 && b->lo <= 0 && b->hi >= N && b->k_lo <= k_begin &&
+                      b->k_hi >= k_end && N % TW_NR_f32 == 0 && (k_end - k_begin) * b->step <= 8192;
+    const i64 width = (N + TW_NR_f32 - 1) / TW_NR_f32 * TW_NR_f32;
+    const i32 keep = slot && k_end - k_begin <= room_k;
+    const i32 packed = keep && tw_same_panel(b, slot, N, k_begin, k_end);
+    if (keep && !packed && !small) {
+        const u64 now[8] = {(u64)b->p + 1, (u64)b->line, (u64)b->step, (u64)b->lo, (u64)b->hi, (u64)k_begin, (u64)k_end, (u64)N};
+        __builtin_memcpy(slot, now, sizeof now);
+    }
+    for (i64 k0 = k_begin; k0 < k_end; k0 += TW_KC) {
+        const i64 kc = tw_min_i64(k_end - k0, TW_KC);
+        const f32 *x = rows;
+        i64 ldx = TW_KC + 16;
+        if (in_place)
+            x = (const f32 *)a->p + m0 * a->line + k0, ldx = a->line;
+        else
+            gather_a(rows, ldx, 1, a, m0, M - m0, k0, kc);
+        f32 *const panels = keep ? room + (k0 - k_begin) * width : room;
+        if (!small && !packed) pack_b(panels, b, N, k0, kc);
+        for (i64 j = 0; j < N; j += TW_NR_f32) {
+            const i64 n = tw_min_i64(N - j, TW_NR_f32);
+            const f32 *y = panels + j * kc;
+            i64 ldb = TW_NR_f32;
+            if (small) y = (const f32 *)b->p + k0 * b->step + j, ldb = b->step;
+            tw_panel_f32(M - m0, n, kc, x, ldx, y, ldb, c + m0 * ldc + j, ldc, start || k0 > k_begin);
+        }
+    }
+}
+#endif
