@@ -59,9 +59,9 @@ unit: $(UNIT)
 $(B)/tests/pytree: tests/syntax/pytree.c $(B)/libtilewright.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
-$(B)/tests/matrix $(B)/tests/property: $(B)/tests/%: tests/numeric/%.c $(B)/libtilewright.a
+$(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir: $(B)/tests/%: tests/numeric/%.c $(B)/libtilewright.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -o $@ $< $(B)/libtilewright.a $(LDLIBS)
+	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
 
 test:
 	@tests/all.sh

@@ -218,6 +218,9 @@ static Ref build_limit(Access *x, Builder *b, const PlanDim *dim, const Plan *pl
         }
         least = least ? ir_binary(b, OP_MIN, least, limit) : limit;
     }
+    /* A mask that only says index >= 0: `none` would say that nothing is to be checked. */
+    if (!least && dim->starts_at_zero)
+        least = ir_literal_int(x->k, ty_scalar(x->k->module, EL_I64), (int64_t)1 << 62);
     return least;
 }
 

@@ -1,0 +1,491 @@
+/* differential.h: random programs on several targets against the interpreter, and the search for a small one that fails.
+ *
+ * A generator draws every decision through `pick`; the decisions of a program are a list of numbers. A seed makes a fresh
+ * list; a failing list is shortened (parts dropped, numbers lowered, 0 being the simplest answer everywhere) while the
+ * program that it stands for still fails in the same way, so that no generator needs a minimiser of its own.
+ *
+ * Each program runs in a child process: crashes and endless loops are failures like any other.
+ *
+ *     static void generate(Choices *c, Program *p);        fills text, arrays, scalars, grid
+ *     int main(int argc, char **argv) { return differential_main(argc, argv, "random_triton", generate); }
+ *
+ *     random_triton --count 200 --seed 1 --targets cpu     200 programs from seed 1 on
+ *     random_triton --seed 17                              one of them again, printed and made small
+ *     random_triton --seconds 3600 --out DIR               goes on; each small failure is a file of DIR
+ *
+ * An array has an error bound: 0 means that every bit must agree (but NaN is NaN and -0 is 0). */
+#ifndef TESTS_DIFFERENTIAL_H
+#define TESTS_DIFFERENTIAL_H
+#include "base/numeric.h"
+#include "tilewright.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- decisions --- */
+
+enum { MOST_CHOICES = 20000 };
+typedef struct Choices {
+    uint32_t at[MOST_CHOICES];
+    int count, next;
+    uint64_t state; /* 0: a list is replayed, and behind its end every answer is 0 */
+} Choices;
+
+static uint32_t pick(Choices *c, uint32_t n) {
+    uint32_t value = 0;
+    if (n == 0) n = 1;
+    if (c->next < c->count) {
+        value = c->at[c->next++] % n;
+    } else if (c->state && c->count < MOST_CHOICES) {
+        c->state ^= c->state >> 12, c->state ^= c->state << 25, c->state ^= c->state >> 27;
+        value = (uint32_t)(c->state * 2685821657736338717u >> 33) % n;
+        c->at[c->count++] = value;
+        c->next = c->count;
+    }
+    return value;
+}
+
+/* --- programs --- */
+
+typedef enum Flavour { WHOLE, PLAIN, WILD } Flavour; /* small integers; about normal; every bit pattern that hurts */
+typedef struct Array {
+    char name[16];
+    int dtype;
+    int64_t count;
+    Flavour flavour;
+    double error;  /* largest allowed difference */
+    int whole;     /* WHOLE: numbers of -whole .. whole */
+} Array;
+typedef struct Scalar {
+    char name[16];
+    bool is_float;
+    int64_t i;
+    double f;
+} Scalar;
+enum { MOST_ARRAYS = 40, MOST_SCALARS = 24, TEXT = 200000 };
+typedef struct Program {
+    const char *file; /* its name chooses the door */
+    char text[TEXT];
+    size_t length;
+    Array arrays[MOST_ARRAYS];
+    Scalar scalars[MOST_SCALARS];
+    int array_count, scalar_count;
+    int64_t grid[3];
+    tw_pair sets[8];
+    int set_count;
+} Program;
+typedef void Generator(Choices *c, Program *p);
+
+static void add_text(Program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_text(Program *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    size_t room = sizeof p->text - p->length;
+    int n = vsnprintf(p->text + p->length, room, format, args);
+    p->length += (size_t)n < room ? (size_t)n : room - 1;
+    va_end(args);
+}
+
+/* --- data --- */
+
+static uint64_t mix(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static bool is_float_type(int dtype) {
+    return dtype == TW_F16 || dtype == TW_BF16 || dtype == TW_F32 || dtype == TW_F64 || dtype == TW_F8E4M3 || dtype == TW_F8E5M2;
+}
+
+static void put_float(int dtype, double x, void *to) {
+    float f = (float)x;
+    uint16_t h = dtype == TW_F16 ? f16_from_f64(x) : bf16_from_f64(x);
+    uint8_t b = dtype == TW_F8E4M3 ? f8e4m3_from_f64(x) : f8e5m2_from_f64(x);
+    switch (dtype) {
+    case TW_F64: memcpy(to, &x, 8); break;
+    case TW_F32: memcpy(to, &f, 4); break;
+    case TW_F16: case TW_BF16: memcpy(to, &h, 2); break;
+    default: memcpy(to, &b, 1); break;
+    }
+}
+
+static void fill(tw_buffer *buffer, const Array *a, uint64_t seed) {
+    static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e-40, -1e-40, 5e-324, 3.4028234e38, -3.4e38, 65504, 65520,
+                                     448, 57344, 2147483648.0, -2147483648.0, 4294967296.0, 9.3e18, 1e-8, 6e-8, 0.5, 1.5, 2.5, -0.5};
+    char *data = tw_buffer_data(buffer);
+    size_t size = tw_dtype_size(a->dtype);
+    for (int64_t i = 0; i < a->count; i++) {
+        uint64_t bits = mix(&seed);
+        char *to = data + (size_t)i * size;
+        double normal = ((double)(bits % 40001) - 20000) / 8192.0;
+        int64_t small = (int64_t)(bits % (uint64_t)(2 * a->whole + 1)) - a->whole;
+        if (is_float_type(a->dtype)) {
+            if (a->flavour == WILD && bits >> 40 & 1) normal = special[(bits >> 44) % (sizeof special / sizeof *special)];
+            put_float(a->dtype, a->flavour == WHOLE ? (double)small : normal, to);
+            continue;
+        }
+        uint64_t value = a->flavour == WHOLE ? (uint64_t)small : a->flavour == PLAIN ? bits >> 13 & 127 : bits * 5;
+        if (a->flavour == WILD) {
+            if ((bits >> 50) % 5 == 0) value = 0;
+            if ((bits >> 50) % 7 == 0) value = UINT64_MAX;
+            if ((bits >> 50) % 11 == 0) value = UINT64_C(1) << (8 * size - 1);
+            if ((bits >> 50) % 13 == 0) value = (UINT64_C(1) << (8 * size - 1)) - 1;
+        }
+        if (a->dtype == TW_I1) value &= 1;
+        memcpy(to, &value, size);
+    }
+}
+
+static double number_at(int dtype, const char *data, int64_t i) {
+    const char *at = data + (size_t)i * tw_dtype_size(dtype);
+    double d;
+    float f;
+    uint16_t h;
+    switch (dtype) {
+    case TW_F64: memcpy(&d, at, 8); return d;
+    case TW_F32: memcpy(&f, at, 4); return f;
+    case TW_F16: memcpy(&h, at, 2); return f16_to_f32(h);
+    case TW_BF16: memcpy(&h, at, 2); return bf16_to_f32(h);
+    case TW_F8E4M3: return f8e4m3_to_f32(*(const uint8_t *)at);
+    case TW_F8E5M2: return f8e5m2_to_f32(*(const uint8_t *)at);
+    case TW_I64: { int64_t v; memcpy(&v, at, 8); return (double)v; }
+    case TW_U64: { uint64_t v; memcpy(&v, at, 8); return (double)v; }
+    case TW_I32: { int32_t v; memcpy(&v, at, 4); return v; }
+    case TW_U32: { uint32_t v; memcpy(&v, at, 4); return v; }
+    case TW_I16: { int16_t v; memcpy(&v, at, 2); return v; }
+    case TW_U16: memcpy(&h, at, 2); return h;
+    case TW_I8: return *(const int8_t *)at;
+    default: return *(const uint8_t *)at;
+    }
+}
+
+static bool same(const Array *a, const char *got, const char *want, int64_t i) {
+    size_t size = tw_dtype_size(a->dtype);
+    if (memcmp(got + (size_t)i * size, want + (size_t)i * size, size) == 0) return true;
+    if (!is_float_type(a->dtype)) return false;
+    double x = number_at(a->dtype, got, i), y = number_at(a->dtype, want, i);
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
+    return x == y || fabs(x - y) <= a->error;
+}
+
+/* --- one program on one target --- */
+
+typedef enum Kind { PASSED, NO_DOOR, NO_TARGET, NO_LAUNCH, DIFFERS, CRASHED, HUNG } Kind;
+static const char *const kind_names[] = {"passed", "refused by the door", "not compiled", "launch failed", "differs", "crashed", "hung"};
+typedef struct Outcome { /* in memory that the child shares */
+    Kind kind;
+    char target[32];
+    char message[3000];
+} Outcome;
+
+static void say(Outcome *o, Kind kind, const char *target, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void say(Outcome *o, Kind kind, const char *target, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    o->kind = kind;
+    snprintf(o->target, sizeof o->target, "%s", target);
+    vsnprintf(o->message, sizeof o->message, format, args);
+    va_end(args);
+}
+
+typedef struct Run {
+    tw_buffer *host[MOST_ARRAYS]; /* the data before, then after the launch */
+    tw_buffer *there[MOST_ARRAYS];
+} Run;
+
+static size_t bytes_of(const Array *a) { return (size_t)a->count * tw_dtype_size(a->dtype); }
+
+static bool make_array(tw_context *cx, const Array *a, int index, const char *target, Run *run) {
+    tw_buffer_options options;
+    tw_buffer_options_init(&options);
+    options.target = target;
+    if (tw_buffer_create(cx, a->dtype, 1, &a->count, NULL, &run->host[index]) != TW_OK ||
+        tw_buffer_create(cx, a->dtype, 1, &a->count, &options, &run->there[index]) != TW_OK)
+        return false;
+    fill(run->host[index], a, (uint64_t)index + 1);
+    return tw_buffer_write(run->there[index], tw_buffer_data(run->host[index]), bytes_of(a)) == TW_OK;
+}
+
+static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *target, Run *run, Outcome *o) {
+    tw_arg args[MOST_ARRAYS + MOST_SCALARS] = {{0}};
+    size_t count = tw_module_param_count(m, 0);
+    for (size_t i = 0; i < count && i < MOST_ARRAYS + MOST_SCALARS; i++) {
+        tw_param_info info = {.struct_size = sizeof info};
+        tw_module_param_at(m, 0, i, &info);
+        for (int a = 0; a < p->array_count; a++) {
+            const Array *array = &p->arrays[a];
+            if (strcmp(info.name, array->name) != 0) continue;
+            if (!make_array(cx, array, a, target, run)) return say(o, NO_LAUNCH, target, "%s", tw_context_message(cx)), false;
+            args[i].kind = TW_ARG_BUFFER;
+            args[i].value.buffer = run->there[a];
+        }
+        for (int s = 0; s < p->scalar_count; s++) {
+            const Scalar *scalar = &p->scalars[s];
+            if (strcmp(info.name, scalar->name) != 0) continue;
+            args[i].kind = scalar->is_float ? TW_ARG_FLOAT : TW_ARG_INT;
+            if (scalar->is_float) args[i].value.f = scalar->f;
+            else args[i].value.i = scalar->i;
+        }
+    }
+    tw_compile_options options;
+    tw_compile_options_init(&options);
+    options.target = target;
+    options.args = args;
+    options.arg_count = count;
+    options.options = p->sets;
+    options.option_count = (size_t)p->set_count;
+    options.verify_each = 1;
+    tw_kernel *k = NULL;
+    Kind kind = NO_TARGET;
+    tw_status status = tw_kernel_compile(m, NULL, &options, &k);
+    if (status == TW_OK) kind = NO_LAUNCH, status = tw_kernel_launch(k, NULL, p->grid, args, count);
+    if (status != TW_OK) say(o, status == TW_ERROR_SOURCE ? NO_DOOR : kind, target, "%s: %s", tw_status_name(status), tw_context_message(cx));
+    for (int a = 0; a < p->array_count && status == TW_OK; a++)
+        if (run->there[a]) status = tw_buffer_read(run->there[a], tw_buffer_data(run->host[a]), bytes_of(&p->arrays[a]));
+    tw_kernel_destroy(k);
+    return status == TW_OK;
+}
+
+static void free_run(Run *run) {
+    for (int a = 0; a < MOST_ARRAYS; a++) {
+        tw_buffer_destroy(run->host[a]);
+        tw_buffer_destroy(run->there[a]);
+    }
+}
+
+static void compare_runs(const Program *p, const char *target, const Run *got, const Run *want, Outcome *o) {
+    for (int a = 0; a < p->array_count && o->kind == PASSED; a++) {
+        const Array *array = &p->arrays[a];
+        if (!got->host[a] || !want->host[a]) continue;
+        const char *x = tw_buffer_data(got->host[a]), *y = tw_buffer_data(want->host[a]);
+        int64_t different = 0, first = -1;
+        for (int64_t i = 0; i < array->count; i++)
+            if (!same(array, x, y, i)) different++, first = first < 0 ? i : first;
+        if (different)
+            say(o, DIFFERS, target, "%s: %lld of %lld elements differ, first %lld: %.17g, interpreter %.17g (allowed: %.3g)", array->name,
+                (long long)different, (long long)array->count, (long long)first, number_at(array->dtype, x, first),
+                number_at(array->dtype, y, first), array->error);
+    }
+}
+
+/* In the child: everything, into *o. */
+static void run_program(const Program *p, const char *targets, Outcome *o) {
+    tw_context_options options;
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    Run want = {{0}, {0}};
+    tw_context_options_init(&options);
+    options.cache_dir = "";
+    if (tw_context_create(&options, &cx) != TW_OK) exit(1);
+    if (tw_module_load_text(cx, p->file, p->text, p->length, NULL, &m) != TW_OK) {
+        say(o, NO_DOOR, "interp", "%s", tw_context_message(cx));
+    } else if (run_on(cx, m, p, "interp", &want, o)) {
+        char list[200], *save = NULL;
+        snprintf(list, sizeof list, "%s", targets);
+        for (char *target = strtok_r(list, ",", &save); target && o->kind == PASSED; target = strtok_r(NULL, ",", &save)) {
+            Run got = {{0}, {0}};
+            if (run_on(cx, m, p, target, &got, o)) compare_runs(p, target, &got, &want, o);
+            free_run(&got);
+        }
+    }
+    free_run(&want);
+    tw_module_destroy(m);
+    tw_context_destroy(cx);
+}
+
+static Outcome *shared;
+static int seconds_each = 60;
+
+static void try_program(const Program *p, const char *targets) {
+    memset(shared, 0, sizeof *shared);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm((unsigned)seconds_each);
+        run_program(p, targets, shared);
+        _exit(0);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) say(shared, HUNG, "", "more than %d s", seconds_each);
+    else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) say(shared, CRASHED, "", "wait status 0x%x", (unsigned)status);
+}
+
+/* --- making a failure small --- */
+
+/* Failing in the same way: kind, target and, of refusals, the message without its place and the names in it. */
+static void signature(const Outcome *o, char *to, size_t size) {
+    char words[80] = "";
+    const char *error = strstr(o->message, "error: ");
+    if (o->kind != DIFFERS && error) snprintf(words, sizeof words, "%.*s", (int)strcspn(error, "`'0123456789\n"), error);
+    snprintf(to, size, "%d %s %s", (int)o->kind, o->target, words);
+}
+
+typedef struct Search {
+    Generator *generate;
+    Program *program; /* room */
+    const char *targets;
+    char wanted[200];
+    int tries;
+} Search;
+
+static bool still_fails(Search *s, Choices *c) {
+    char now[200];
+    c->next = 0;
+    c->state = 0;
+    memset(s->program, 0, sizeof *s->program);
+    s->generate(c, s->program);
+    c->count = c->next < c->count ? c->next : c->count;
+    s->tries--;
+    try_program(s->program, s->targets);
+    signature(shared, now, sizeof now);
+    return shared->kind != PASSED && strcmp(now, s->wanted) == 0;
+}
+
+static void shrink(Search *s, Choices *best) {
+    static Choices trial;
+    for (bool again = true; again && s->tries > 0;) {
+        again = false;
+        for (int size = 64; size >= 1; size /= 2)
+            for (int at = best->count - size; at >= 0 && s->tries > 0; at -= size) {
+                if (at + size > best->count) continue;
+                trial = *best;
+                memmove(trial.at + at, trial.at + at + size, (size_t)(trial.count - at - size) * sizeof *trial.at);
+                trial.count -= size;
+                if (still_fails(s, &trial)) *best = trial, again = true;
+            }
+        for (int at = 0; at < best->count && s->tries > 0; at++) {
+            if (best->at[at] == 0) continue;
+            trial = *best;
+            trial.at[at] = 0;
+            bool less = still_fails(s, &trial);
+            if (!less && best->at[at] > 1) {
+                trial = *best;
+                trial.at[at] /= 2;
+                less = still_fails(s, &trial);
+            }
+            if (less) *best = trial, again = true;
+        }
+    }
+    s->tries = 1;
+    trial = *best;
+    still_fails(s, &trial); /* leaves program and message as they are reported */
+}
+
+/* --- the program --- */
+
+static void print_program(FILE *out, const Program *p) {
+    const char *remark = strstr(p->file, ".py") ? "#" : "//";
+    fprintf(out, "%s\n%s arguments:", p->text, remark);
+    for (int a = 0; a < p->array_count; a++) {
+        static const char *const flavours[] = {"whole", "plain", "wild"};
+        fprintf(out, " %s=%s[%lld] %s", p->arrays[a].name, tw_dtype_name(p->arrays[a].dtype), (long long)p->arrays[a].count,
+                flavours[p->arrays[a].flavour]);
+    }
+    for (int s = 0; s < p->scalar_count; s++) {
+        const Scalar *scalar = &p->scalars[s];
+        if (scalar->is_float) fprintf(out, " %s=%g", scalar->name, scalar->f);
+        else fprintf(out, " %s=%lld", scalar->name, (long long)scalar->i);
+    }
+    fprintf(out, "; grid %lld,%lld,%lld;", (long long)p->grid[0], (long long)p->grid[1], (long long)p->grid[2]);
+    for (int i = 0; i < p->set_count; i++) fprintf(out, " --set %s=%s", p->sets[i].name, p->sets[i].value);
+    fprintf(out, "\n");
+}
+
+typedef struct Wish {
+    uint64_t seed;
+    int count;
+    double seconds;
+    const char *targets, *out, *also; /* also: targets of every `every`-th program too */
+    int every;
+    bool print, small;
+} Wish;
+
+static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
+    for (int i = 1; i < argc; i++) {
+        const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(option, "--print") == 0) {
+            w->print = true;
+            continue;
+        }
+        if (strcmp(option, "--large") == 0) {
+            w->small = false;
+            continue;
+        }
+        if (strcmp(option, "--seed") == 0) w->seed = strtoull(value, NULL, 0);
+        else if (strcmp(option, "--count") == 0) w->count = atoi(value);
+        else if (strcmp(option, "--seconds") == 0) w->seconds = atof(value), w->count = 1 << 30;
+        else if (strcmp(option, "--targets") == 0) w->targets = value;
+        else if (strcmp(option, "--also") == 0) w->also = value;
+        else if (strcmp(option, "--every") == 0) w->every = atoi(value) > 0 ? atoi(value) : 1;
+        else if (strcmp(option, "--out") == 0) w->out = value;
+        else if (strcmp(option, "--timeout") == 0) seconds_each = atoi(value);
+        else return fprintf(stderr, "%s: unknown option %s\n", name, option), false;
+        i++;
+    }
+    return true;
+}
+
+static void report(const Wish *w, const char *name, uint64_t seed, const Program *p) {
+    printf("seed %llu: %s%s%s: %s\n", (unsigned long long)seed, kind_names[shared->kind], *shared->target ? " on " : "", shared->target,
+           shared->message);
+    print_program(stdout, p);
+    if (!w->out) return;
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s-%llu%s", w->out, name, (unsigned long long)seed, strrchr(p->file, '.'));
+    FILE *out = fopen(path, "w");
+    if (!out) return;
+    fprintf(out, "%s seed %llu: %s %s: ", strstr(p->file, ".py") ? "#" : "//", (unsigned long long)seed, kind_names[shared->kind],
+            shared->target);
+    for (const char *s = shared->message; *s; s++) fputc(*s == '\n' ? '|' : *s, out);
+    fputc('\n', out);
+    print_program(out, p);
+    fclose(out);
+}
+
+static int differential_main(int argc, char **argv, const char *name, Generator *generate) {
+    Wish w = {.seed = 1, .count = 1, .targets = "cpu", .every = 1, .small = true};
+    if (!read_wish(argc, argv, name, &w)) return 2;
+    static Choices choices;
+    static Program program;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) return 2;
+    time_t end = time(NULL) + (time_t)w.seconds;
+    int failures = 0, done = 0;
+    printf("seeds from %llu on, targets %s\n", (unsigned long long)w.seed, w.targets);
+    for (; done < w.count && (w.seconds == 0 || time(NULL) < end); done++) {
+        uint64_t seed = w.seed + (uint64_t)done;
+        memset(&program, 0, sizeof program);
+        choices = (Choices){.state = seed * UINT64_C(0x9E3779B97F4A7C15) | 1};
+        generate(&choices, &program);
+        if (w.print) print_program(stdout, &program);
+        char targets[200];
+        snprintf(targets, sizeof targets, "%s%s%s", w.targets, w.also && done % w.every == 0 ? "," : "",
+                 w.also && done % w.every == 0 ? w.also : "");
+        try_program(&program, targets);
+        if (shared->kind == PASSED) continue;
+        failures++;
+        if (w.small) {
+            Search s = {generate, &program, targets, "", shared->kind == HUNG ? 20 : 400};
+            signature(shared, s.wanted, sizeof s.wanted);
+            shrink(&s, &choices);
+        }
+        report(&w, name, seed, &program);
+        fflush(stdout);
+    }
+    printf("%d programs, %d failed\n", done, failures);
+    return failures != 0;
+}
+#endif
