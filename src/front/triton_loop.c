@@ -171,12 +171,13 @@ static void run_body(Lower *l, const PyList *body) {
     tri_run_block(l, body, 0, false);
 }
 
-/* Behind a run-time loop: what was first assigned in it is gone. */
-static void unbind_new(Lower *l, size_t known, const char *variable) {
+/* Behind a run-time loop: what was first assigned in it is gone, again if an earlier loop had such a name, too. */
+static void unbind_new(Lower *l, const Locals *before, const char *variable) {
     for (size_t i = 0; i < l->frame->locals.count; i++) {
         Local *local = &l->frame->locals.at[i];
         if (local->name[0] == '\1') continue;
-        if (i >= known || (variable && strcmp(local->name, variable) == 0))
+        if (i >= before->count || before->at[i].val.kind == VAL_UNBOUND ||
+            (variable && strcmp(local->name, variable) == 0))
             local->val = (Val){.kind = VAL_UNBOUND, .text = loop_only};
     }
 }
@@ -380,7 +381,9 @@ static void run_loop(Lower *l, const PyNode *node, Counted *c) {
     enter_loop(l);
     Carried carried = find_carried(l, node, c ? c->variable : NULL);
     bool flagged = prepare_flags(l, node, c, &carried);
-    size_t known = l->frame->locals.count;
+    Locals before = {0};
+    for (size_t i = 0; i < l->frame->locals.count; i++)
+        *VEC_PUSH(&before, l->arena) = l->frame->locals.at[i];
     if (c && !flagged) {
         run_for_op(l, node, c, &carried);
     } else {
@@ -391,7 +394,7 @@ static void run_loop(Lower *l, const PyNode *node, Counted *c) {
         }
         run_while_op(l, node, c, &carried, flagged);
     }
-    unbind_new(l, known, c ? c->variable : NULL);
+    unbind_new(l, &before, c ? c->variable : NULL);
     leave_loop(l);
 }
 

@@ -12,6 +12,7 @@
  *     random_triton --count 200 --seed 1 --targets cpu     200 programs from seed 1 on
  *     random_triton --seed 17                              one of them again, printed and made small
  *     random_triton --seconds 3600 --out DIR               goes on; each small failure is a file of DIR
+ *     random_triton --replay FILE...                       such files again: tests/random/ has those that once failed
  *
  * An array has an error bound: 0 means that every bit must agree (but NaN is NaN and -0 is 0). */
 #ifndef TESTS_DIFFERENTIAL_H
@@ -386,22 +387,77 @@ static void shrink(Search *s, Choices *best) {
 
 /* --- the program --- */
 
+static const char *const flavours[] = {"whole", "plain", "wild"};
+
+static const char *remark(const Program *p) { return strstr(p->file, ".py") ? "#" : "//"; }
+
 static void print_program(FILE *out, const Program *p) {
-    const char *remark = strstr(p->file, ".py") ? "#" : "//";
-    fprintf(out, "%s\n%s arguments:", p->text, remark);
-    for (int a = 0; a < p->array_count; a++) {
-        static const char *const flavours[] = {"whole", "plain", "wild"};
-        fprintf(out, " %s=%s[%lld] %s", p->arrays[a].name, tw_dtype_name(p->arrays[a].dtype), (long long)p->arrays[a].count,
-                flavours[p->arrays[a].flavour]);
+    fprintf(out, "%s\n%s arguments:", p->text, remark(p));
+    for (int i = 0; i < p->array_count; i++) {
+        const Array *a = &p->arrays[i];
+        fprintf(out, " %s=%s[%lld] %s %d %.3g", a->name, tw_dtype_name(a->dtype), (long long)a->count, flavours[a->flavour], a->whole,
+                a->error);
     }
-    for (int s = 0; s < p->scalar_count; s++) {
-        const Scalar *scalar = &p->scalars[s];
-        if (scalar->is_float) fprintf(out, " %s=%g", scalar->name, scalar->f);
-        else fprintf(out, " %s=%lld", scalar->name, (long long)scalar->i);
+    for (int i = 0; i < p->scalar_count; i++) {
+        const Scalar *s = &p->scalars[i];
+        if (s->is_float) fprintf(out, " %s=%#g", s->name, s->f);
+        else fprintf(out, " %s=%lld", s->name, (long long)s->i);
     }
-    fprintf(out, "; grid %lld,%lld,%lld;", (long long)p->grid[0], (long long)p->grid[1], (long long)p->grid[2]);
+    fprintf(out, " grid=%lld,%lld,%lld", (long long)p->grid[0], (long long)p->grid[1], (long long)p->grid[2]);
     for (int i = 0; i < p->set_count; i++) fprintf(out, " --set %s=%s", p->sets[i].name, p->sets[i].value);
     fprintf(out, "\n");
+}
+
+/* What print_program wrote. The texts of --set stay in p->text. */
+static bool read_program(const char *path, Program *p) {
+    memset(p, 0, sizeof *p);
+    FILE *in = fopen(path, "r");
+    if (!in) return false;
+    p->length = fread(p->text, 1, sizeof p->text - 1, in);
+    fclose(in);
+    p->file = path;
+    char *at = strstr(p->text, "arguments:"), *save = NULL;
+    if (!at) return false;
+    while (at > p->text && at[-1] != '\n') at--;
+    p->length = (size_t)(at - p->text);
+    *at++ = 0;
+    strtok_r(strstr(at, "arguments:"), " \n", &save);
+    for (char *word; (word = strtok_r(NULL, " \n", &save));) {
+        char *value = strchr(word, '='), *bracket = strchr(word, '[');
+        if (strcmp(word, "--set") == 0) {
+            char *pair = strtok_r(NULL, " \n", &save), *equals = pair ? strchr(pair, '=') : NULL;
+            if (!equals || p->set_count == 8) return false;
+            *equals = 0;
+            p->sets[p->set_count++] = (tw_pair){pair, equals + 1};
+            continue;
+        }
+        if (!value) return false;
+        *value++ = 0;
+        if (strcmp(word, "grid") == 0) {
+            long long g[3];
+            if (sscanf(value, "%lld,%lld,%lld", &g[0], &g[1], &g[2]) != 3) return false;
+            for (int d = 0; d < 3; d++) p->grid[d] = g[d];
+        } else if (bracket) {
+            Array *a = &p->arrays[p->array_count++];
+            snprintf(a->name, sizeof a->name, "%s", word);
+            *bracket = 0;
+            a->count = strtoll(bracket + 1, NULL, 10);
+            for (a->dtype = 1; a->dtype < 64 && strcmp(tw_dtype_name(a->dtype), value) != 0;) a->dtype++;
+            char *flavour = strtok_r(NULL, " \n", &save), *whole = strtok_r(NULL, " \n", &save), *error = strtok_r(NULL, " \n", &save);
+            if (!error || a->dtype == 64) return false;
+            for (int f = 0; f < 3; f++)
+                if (strcmp(flavour, flavours[f]) == 0) a->flavour = (Flavour)f;
+            a->whole = atoi(whole);
+            a->error = atof(error);
+        } else {
+            Scalar *scalar = &p->scalars[p->scalar_count++];
+            snprintf(scalar->name, sizeof scalar->name, "%s", word);
+            scalar->is_float = strpbrk(value, ".n") != NULL;
+            scalar->i = strtoll(value, NULL, 10);
+            scalar->f = atof(value);
+        }
+    }
+    return true;
 }
 
 typedef struct Wish {
@@ -411,6 +467,7 @@ typedef struct Wish {
     const char *targets, *out, *also; /* also: targets of every `every`-th program too */
     int every;
     bool print, small;
+    char **replay; /* files, up to NULL */
 } Wish;
 
 static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
@@ -423,6 +480,10 @@ static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
         if (strcmp(option, "--large") == 0) {
             w->small = false;
             continue;
+        }
+        if (strcmp(option, "--replay") == 0) {
+            w->replay = argv + i + 1;
+            return true;
         }
         if (strcmp(option, "--seed") == 0) w->seed = strtoull(value, NULL, 0);
         else if (strcmp(option, "--count") == 0) w->count = atoi(value);
@@ -447,7 +508,7 @@ static void report(const Wish *w, const char *name, uint64_t seed, const Program
     snprintf(path, sizeof path, "%s/%s-%llu%s", w->out, name, (unsigned long long)seed, strrchr(p->file, '.'));
     FILE *out = fopen(path, "w");
     if (!out) return;
-    fprintf(out, "%s seed %llu: %s %s: ", strstr(p->file, ".py") ? "#" : "//", (unsigned long long)seed, kind_names[shared->kind],
+    fprintf(out, "%s seed %llu: %s %s: ", remark(p), (unsigned long long)seed, kind_names[shared->kind],
             shared->target);
     for (const char *s = shared->message; *s; s++) fputc(*s == '\n' ? '|' : *s, out);
     fputc('\n', out);
@@ -464,6 +525,14 @@ static int differential_main(int argc, char **argv, const char *name, Generator 
     if (shared == MAP_FAILED) return 2;
     time_t end = time(NULL) + (time_t)w.seconds;
     int failures = 0, done = 0;
+    for (; w.replay && w.replay[done]; done++) {
+        bool read = read_program(w.replay[done], &program);
+        if (read) try_program(&program, w.targets);
+        if (read && shared->kind == PASSED) continue;
+        printf("%s: %s: %s\n", w.replay[done], read ? kind_names[shared->kind] : "not a program", read ? shared->message : "");
+        failures++;
+    }
+    if (w.replay) return printf("%d programs, %d failed\n", done, failures), failures != 0;
     printf("seeds from %llu on, targets %s\n", (unsigned long long)w.seed, w.targets);
     for (; done < w.count && (w.seconds == 0 || time(NULL) < end); done++) {
         uint64_t seed = w.seed + (uint64_t)done;

@@ -953,9 +953,9 @@ static void matmul(Gen *g) {
     line(g, "acc%d = tl.zeros((%lld, %lld), tl.float32)", id, (long long)m, (long long)n);
     line(g, "for k%d in range(0, %s(%s, %lld)):", id, draw(g, 2) ? "tl.cdiv" : "triton.cdiv", runtime, (long long)bk);
     g->indent++;
-    line(g, "a%d = tl.load(pa%d, mask=rk%d[None, :] < %s - k%d * %lld, other=0.0)", id, id, id, runtime, id, (long long)bk);
-    line(g, "b%d = tl.load(pb%d, mask=rk%d[:, None] < %s - k%d * %lld, other=0.0)", id, id, id, runtime, id, (long long)bk);
-    line(g, draw(g, 2) ? "acc%d += tl.dot(a%d, b%d)" : "acc%d = tl.dot(a%d, b%d, acc%d)", id, id, id, id);
+    line(g, "la%d = tl.load(pa%d, mask=rk%d[None, :] < %s - k%d * %lld, other=0.0)", id, id, id, runtime, id, (long long)bk);
+    line(g, "lb%d = tl.load(pb%d, mask=rk%d[:, None] < %s - k%d * %lld, other=0.0)", id, id, id, runtime, id, (long long)bk);
+    line(g, draw(g, 2) ? "acc%d += tl.dot(la%d, lb%d)" : "acc%d = tl.dot(la%d, lb%d, acc%d)", id, id, id, id);
     line(g, "pa%d += %lld\n%*spb%d += %lld", id, (long long)bk, 4 * g->indent, "", id, (long long)(bk * n));
     g->indent--;
     Var *r = new_var(g, F32, 2, ext, (double)(k * a->whole * b->whole), 0, true);
