@@ -65,8 +65,9 @@ $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random
 
 test:
 	@tests/all.sh
-test-long: all $(B)/tests/matrix $(B)/tests/property
+test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton
 	tests/all.sh
+	$(B)/tests/random_triton --count 10000 --targets cpu --also cuda-emulated --every 10
 	$(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	$(B)/tests/property --targets interp,cpu --all
 demo:

@@ -50,6 +50,17 @@ transcripts() { python3 tests/run.py; }
 python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
 numeric() { make -s build/tests/matrix && build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 property() { make -s build/tests/property && build/tests/property --targets "$1" --draws "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
+# 200 random programs, in two processes side by side, and those that once failed
+random_programs() {
+    make -s build/tests/random_triton || return 1
+    build/tests/random_triton --targets cpu --replay tests/random/*.py || return 1
+    for half in 0 1; do
+        build/tests/random_triton --seed $((${TILEWRIGHT_SEED:-1} + 100 * half)) --count 100 --targets cpu >build/test-random-$half.log 2>&1 &
+    done
+    wait
+    cat build/test-random-0.log build/test-random-1.log
+    grep -q "^100 programs, 0 failed" build/test-random-0.log && grep -q "^100 programs, 0 failed" build/test-random-1.log
+}
 device() { make -s check-gpu; }
 
 mkdir -p build
@@ -68,6 +79,7 @@ group cpu "" "" numeric cpu 3
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
 group property "" "" property interp,cpu 6
+group random "" "" random_programs
 group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 2
 group nvrtc "$(need python3)${venv_missing}" "apt-get install python3-venv" env TILEWRIGHT_NVRTC_VENV=$venv python3 tests/compile_all.py
 group gpu "$([ -e /dev/nvidia0 ] || echo 'no NVIDIA GPU is in this machine')" "run \`make check-gpu\` on one that has" device
