@@ -194,10 +194,7 @@ static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *v
         value->kind == FRONT_BOOL || value->kind == FRONT_INT || value->kind == FRONT_FLOAT;
     if (value->kind == FRONT_ABSENT) {
         if (otherwise) {
-            Kernel *kernel = l->kernel;
-            l->kernel = NULL; /* a default is computed outside of the kernel */
-            Val v = tri_eval(l, otherwise);
-            l->kernel = kernel;
+            Val v = tri_eval_outside(l, l->names, otherwise);
             return param->kind == FRONT_CONSTANT || !tri_val_is_number(v)
                        ? v
                        : tri_to_tensor(l, v, otherwise->range);

@@ -167,7 +167,8 @@ const char *tri_val_describe(Lower *l, Val v); /* "float32[128]" or "3" for mess
 const Type *tri_val_type(const Lower *l, Val v);
 /* The dtype of that name (float32, fp32, bf16, ...), or NULL. */
 const Type *tri_dtype_named(Module *m, const char *name);
-const char *tri_dtype_name(Elem elem);
+const char *tri_dtype_name(Elem elem);  /* "float32" */
+const char *tri_dtype_brief(Elem elem); /* "fp32" */
 /* Python on constexprs. */
 Val tri_const_binary(Lower *l, PyOp op, Val a, Val b, Range range);
 Val tri_const_compare(Lower *l, PyOp op, Val a, Val b, Range range);
@@ -184,6 +185,10 @@ Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range rang
 /* "triton.jit" for whatever the file calls it; NULL if the node is no dotted name. */
 const char *tri_names_path(const Names *names, const PyNode *node, Arena *arena);
 const char *tri_names_suggest(Lower *l, const char *wrong); /* "; did you mean `x`?" or "" */
+/* Every name around the function being run, for suggestions. */
+const char *const *tri_names_all(Lower *l, size_t *count);
+/* A constant outside of any function, with those names. */
+Val tri_eval_outside(Lower *l, Names *names, const PyNode *node);
 bool tri_names_is_jit(const Names *names, const PyNode *function, Arena *arena);
 
 /* --- triton_live.c --- */
@@ -225,6 +230,15 @@ bool tri_step(Lower *l,
               Range range); /* counts work; false, reported once, beyond TRITON_MAX_STEPS */
 Val tri_call(Lower *l, Val function,
              const PyNode *call); /* evaluates the arguments of a Call node */
+
+/* --- triton_attribute.c --- */
+Val tri_attribute(Lower *l, Val v, const char *attr, Range range);
+/* The answer to dtype.is_fp16() and its kin; UNBOUND if there is no such question. */
+Val tri_dtype_method(Lower *l, const Type *type, const char *name);
+
+/* --- triton_python.c --- */
+/* What a loop or comprehension over constants runs through, as a tuple. */
+Val tri_iterable(Lower *l, Val v, Range range);
 
 /* --- triton_stmt.c --- */
 /* Runs a jit function on bound arguments (one a parameter, in order). */

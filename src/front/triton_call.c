@@ -28,6 +28,7 @@ typedef struct Params {
     const char *name;      /* of the function, for messages */
     int count, positional; /* all; those that a position can reach */
     int star;              /* index of the one that takes the rest, or -1 */
+    Names *names;          /* def: around it, for its defaults */
     struct Param {
         const char *name;
         const char *text;   /* signature: the default's text, or NULL */
@@ -63,6 +64,7 @@ static Val default_value(Lower *l, const char *text) {
     if (strcmp(text, "False") == 0) return tri_val_bool(false);
     if (text[0] == '\'') return tri_val_str("");
     if (text[0] == '(') return (Val){.kind = VAL_TUPLE};
+    if (strcmp(text, "missing") == 0) return (Val){.kind = VAL_UNBOUND};
     if (text[0] >= '0' && text[0] <= '9') return tri_val_int(text[0] - '0');
     const Type *dtype = tri_dtype_named(l->module, text);
     return dtype ? tri_val_dtype(dtype) : val_none;
@@ -79,9 +81,9 @@ static void add_params(Params *params, const PyList *list, const PyList *default
     }
 }
 
-static void read_def(const PyNode *function, Params *params) {
-    const PyNode *a = function->FunctionDef.args;
-    *params = (Params){.name = function->FunctionDef.name, .star = -1};
+static void read_def(const Function *function, Params *params) {
+    const PyNode *def = function->node, *a = def->FunctionDef.args;
+    *params = (Params){.name = def->FunctionDef.name, .star = -1, .names = function->names};
     add_params(params, a->arguments.posonlyargs, NULL, false);
     add_params(params, a->arguments.args, NULL, false);
     const PyList *defaults = a->arguments.defaults;
@@ -183,7 +185,8 @@ static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self,
                 tri_error(l, DIAG_TRI_MISSING, call->range, params->name, param->name);
                 return false;
             }
-            bound->args[i] = param->node ? tri_eval(l, param->node) : default_value(l, param->text);
+            bound->args[i] = param->node ? tri_eval_outside(l, params->names, param->node)
+                                         : default_value(l, param->text);
         }
         if (tri_val_failed(bound->args[i])) good = false;
     }
@@ -203,7 +206,7 @@ Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const Py
 Val tri_call_function(Lower *l, const Function *function, const PyNode *call) {
     Params *params = ARENA_NEW(l->arena, Params);
     Bound *bound = ARENA_NEW(l->arena, Bound);
-    read_def(function->node, params);
+    read_def(function, params);
     if (params->count == MAX_PARAMS)
         return tri_error(l, DIAG_TRI_UNSUPPORTED, call->range, "a function of so many parameters");
     if (!tri_need_ir(l, call->range) || !bind(l, params, bound, NULL, call)) return val_error;

@@ -39,130 +39,13 @@ static Val eval_name(Lower *l, const PyNode *node) {
     VEC(const char *) known = {0};
     for (size_t i = 0; l->frame && i < l->frame->locals.count; i++)
         *VEC_PUSH(&known, l->arena) = l->frame->locals.at[i].name;
+    size_t count = 0;
+    const char *const *around = tri_names_all(l, &count);
+    for (size_t i = 0; i < count; i++) *VEC_PUSH(&known, l->arena) = around[i];
     const char *near = text_nearest(id, known.at, known.count);
     return tri_error(l, DIAG_TRI_UNKNOWN, node->range, id,
                      near ? arena_printf(l->arena, "; did you mean `%s`?", near)
                           : "; assign it, define it in this file, or pass it with -D");
-}
-
-/* --- attributes --- */
-
-static Val scalar_of(Lower *l, const Type *type) {
-    return tri_val_dtype(type->pointer ? ty_pointer(l->module, type->elem)
-                                       : ty_scalar(l->module, type->elem));
-}
-static Val shape_of(Lower *l, const Type *type) {
-    Val items[MAX_RANK];
-    for (int d = 0; d < type->rank; d++) items[d] = tri_val_int(type->extent[d]);
-    return tri_val_tuple(l, items, type->rank);
-}
-
-static Val dtype_attribute(Lower *l, const Type *type, const PyNode *node) {
-    const char *attr = node->Attribute.attr;
-    if (strcmp(attr, "element_ty") == 0) {
-        if (type->rank == 0)
-            return tri_val_dtype(
-                ty_scalar(l->module, type->elem)); /* of a pointer: what it points to */
-        return scalar_of(l, type);
-    }
-    if (strcmp(attr, "scalar") == 0) return scalar_of(l, type);
-    if (strcmp(attr, "primitive_bitwidth") == 0 || strcmp(attr, "int_bitwidth") == 0)
-        return tri_val_int(type->pointer ? 64 : elem_info[type->elem].bits);
-    if (strcmp(attr, "itemsize") == 0) return tri_val_int(ty_elem_bytes(type));
-    if (strcmp(attr, "name") == 0) return tri_val_str(tri_type_text(l, type));
-    if (strcmp(attr, "shape") == 0) return shape_of(l, type);
-    return tri_error(l, DIAG_TRI_ATTRIBUTE, node->range, "a dtype", attr);
-}
-
-/* dtype.is_fp16() and its kin: the answer to a call of such a method. */
-static bool dtype_question(const Type *type, const char *name, bool *answer) {
-    Elem e = type->elem;
-    bool number = !type->pointer;
-    const struct {
-        const char *name;
-        bool answer;
-    } table[] = {
-        {"is_fp8", number && elem_is_float(e) && elem_info[e].bits == 8},
-        {"is_fp16", number && e == EL_F16},
-        {"is_bf16", number && e == EL_BF16},
-        {"is_fp32", number && e == EL_F32},
-        {"is_fp64", number && e == EL_F64},
-        {"is_int1", number && e == EL_I1},
-        {"is_bool", number && e == EL_I1},
-        {"is_int8", number && e == EL_I8},
-        {"is_int16", number && e == EL_I16},
-        {"is_int32", number && e == EL_I32},
-        {"is_int64", number && e == EL_I64},
-        {"is_uint8", number && e == EL_U8},
-        {"is_uint16", number && e == EL_U16},
-        {"is_uint32", number && e == EL_U32},
-        {"is_uint64", number && e == EL_U64},
-        {"is_floating", number && elem_is_float(e)},
-        {"is_standard_floating", number && elem_is_float(e) && elem_info[e].bits > 8},
-        {"is_int", number && !elem_is_float(e)},
-        {"is_int_signed", number && elem_is_signed(e)},
-        {"is_int_unsigned", number && (e == EL_I1 || elem_info[e].cls == CLASS_UINT)},
-        {"is_ptr", type->pointer},
-        {"is_block", type->rank > 0},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].name, name) == 0) {
-            *answer = table[i].answer;
-            return true;
-        }
-    return false;
-}
-
-static Val tensor_attribute(Lower *l, Val v, const PyNode *node) {
-    const char *attr = node->Attribute.attr;
-    const Type *type = tri_val_type(l, v);
-    if (strcmp(attr, "dtype") == 0) return scalar_of(l, type);
-    if (strcmp(attr, "type") == 0) return tri_val_dtype(type);
-    if (strcmp(attr, "shape") == 0) return shape_of(l, type);
-    if (strcmp(attr, "numel") == 0) return tri_val_int(ty_elements(type));
-    if (strcmp(attr, "T") == 0) {
-        if (type->rank != 2)
-            return tri_error(l, DIAG_TRI_TRANSPOSE, node->range, tri_type_text(l, type));
-        return tri_val_tensor(ir_permute(&l->b, v.ref, (int64_t[]){1, 0}, 2));
-    }
-    const Builtin *builtin = tri_builtin_find(attr, 'm');
-    if (!builtin) {
-        VEC(const char *) all = {0};
-        for (size_t i = 0; i < tri_builtin_count; i++)
-            if (strchr(tri_builtins[i].kinds, 'm'))
-                *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
-        const char *near = text_nearest(attr, all.at, all.count);
-        return tri_error(l, DIAG_TRI_UNKNOWN, node->range, arena_printf(l->arena, ".%s", attr),
-                         near ? arena_printf(l->arena, "; did you mean `.%s`?", near) : "");
-    }
-    return (Val){
-        .kind = VAL_BUILTIN, .builtin = builtin, .self = arena_copy(l->arena, &v, sizeof v)};
-}
-
-static Val eval_attribute(Lower *l, const PyNode *node) {
-    Val v = tri_eval(l, node->Attribute.value);
-    const char *attr = node->Attribute.attr;
-    switch (v.kind) {
-    case VAL_ERROR: return v;
-    case VAL_MODULE: return tri_names_attribute(l, v.text, attr, node->range);
-    case VAL_HOST: return tri_live_attribute(l, v.host, attr, node->range);
-    case VAL_DTYPE: return dtype_attribute(l, v.dtype, node);
-    case VAL_TENSOR: return tensor_attribute(l, v, node);
-    case VAL_BOOL:
-    case VAL_INT:
-    case VAL_FLOAT: {
-        if (strcmp(attr, "value") == 0) return v; /* tl.constexpr's own */
-        /* Triton makes a number argument of 1 a constant, on which `.to` fails; here it works. */
-        Val tensor = tri_to_tensor(l, v, node->range);
-        return tri_val_failed(tensor) ? tensor : tensor_attribute(l, tensor, node);
-    }
-    case VAL_STR:
-    case VAL_NONE:
-        if (strcmp(attr, "value") == 0) return v;
-        break;
-    default: break;
-    }
-    return tri_error(l, DIAG_TRI_ATTRIBUTE, node->range, tri_val_describe(l, v), attr);
 }
 
 /* --- subscripts --- */
@@ -194,29 +77,59 @@ static Val tensor_subscript(Lower *l, Val v, const PyNode *node) {
     return v;
 }
 
-static Val eval_slice_bound(Lower *l, const PyNode *node, PyInt otherwise) {
-    Val v = node ? tri_eval(l, node) : tri_val_int(otherwise);
-    if (tri_val_failed(v) || v.kind == VAL_INT) return v;
-    return tri_error(l, DIAG_TRI_NEED_CONSTANT, node->range, "the index of a tuple",
-                     tri_val_describe(l, v));
+/* A bound or index: a constant, also one that went through a plain variable. */
+static bool eval_index(Lower *l, const PyNode *node, PyInt *value) {
+    Val v = tri_eval(l, node);
+    int64_t number;
+    if (tri_val_failed(v)) return false;
+    if (v.kind == VAL_INT || v.kind == VAL_BOOL) {
+        *value = v.i;
+        return true;
+    }
+    if (v.kind == VAL_TENSOR && ir_const_int(l->kernel, v.ref, &number)) {
+        *value = number;
+        return true;
+    }
+    tri_error(l, DIAG_TRI_NEED_CONSTANT, node->range, "the index of a tuple",
+              tri_val_describe(l, v));
+    return false;
+}
+
+/* Python's rule for a bound of a slice. */
+static PyInt clamp_bound(PyInt bound, int count, bool backward) {
+    if (bound < 0) bound += count;
+    PyInt low = backward ? -1 : 0, high = backward ? count - 1 : count;
+    return bound < low ? low : bound > high ? high : bound;
+}
+
+static Val tuple_slice(Lower *l, Val v, const PyNode *slice) {
+    PyInt step = 1, from, to;
+    if (slice->Slice.step && !eval_index(l, slice->Slice.step, &step)) return val_error;
+    if (step == 0) return tri_error(l, DIAG_TRI_STEP_ZERO, slice->range);
+    bool backward = step < 0;
+    PyInt low = backward ? v.count - 1 : 0, high = backward ? -1 : v.count;
+    if (slice->Slice.lower) {
+        if (!eval_index(l, slice->Slice.lower, &from)) return val_error;
+        low = clamp_bound(from, v.count, backward);
+    }
+    if (slice->Slice.upper) {
+        if (!eval_index(l, slice->Slice.upper, &to)) return val_error;
+        high = clamp_bound(to, v.count, backward);
+    }
+    VEC(Val) items = {0};
+    for (PyInt i = low; backward ? i > high : i < high; i += step)
+        *VEC_PUSH(&items, l->arena) = v.items[i];
+    return (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
 }
 
 static Val tuple_subscript(Lower *l, Val v, const PyNode *node) {
     const PyNode *slice = node->Subscript.slice;
-    if (slice->kind == PY_Slice) {
-        Val low = eval_slice_bound(l, slice->Slice.lower, 0),
-            high = eval_slice_bound(l, slice->Slice.upper, v.count);
-        if (tri_val_failed(low) || tri_val_failed(high)) return val_error;
-        PyInt a = low.i < 0 ? low.i + v.count : low.i, b = high.i < 0 ? high.i + v.count : high.i;
-        a = a < 0 ? 0 : a > v.count ? v.count : a;
-        b = b < a ? a : b > v.count ? v.count : b;
-        return tri_val_tuple(l, v.items + a, (int)(b - a));
-    }
-    Val index = eval_slice_bound(l, slice, 0);
-    if (tri_val_failed(index)) return index;
-    PyInt i = index.i < 0 ? index.i + v.count : index.i;
+    if (slice->kind == PY_Slice) return tuple_slice(l, v, slice);
+    PyInt index;
+    if (!eval_index(l, slice, &index)) return val_error;
+    PyInt i = index < 0 ? index + v.count : index;
     if (i < 0 || i >= v.count)
-        return tri_error(l, DIAG_TRI_TUPLE_INDEX, node->range, (int)index.i, v.count);
+        return tri_error(l, DIAG_TRI_TUPLE_INDEX, node->range, (int)index, v.count);
     return v.items[i];
 }
 
@@ -279,14 +192,49 @@ static Val eval_conditional(Lower *l, const PyNode *node) {
 }
 
 static Val eval_list(Lower *l, const PyList *list) {
-    Val *items = ARENA_ARRAY(l->arena, Val, list->count);
+    VEC(Val) items = {0};
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->at[i]->kind == PY_Starred)
-            return tri_error(l, DIAG_TRI_UNSUPPORTED, list->at[i]->range, "`*` in a tuple");
-        items[i] = tri_eval(l, list->at[i]);
-        if (tri_val_failed(items[i])) return val_error;
+        const PyNode *node = list->at[i];
+        bool star = node->kind == PY_Starred;
+        Val v = tri_eval(l, star ? node->Starred.value : node);
+        if (tri_val_failed(v)) return val_error;
+        if (star && v.kind != VAL_TUPLE)
+            return tri_error(l, DIAG_TRI_OPERAND, node->range, "*", tri_val_describe(l, v));
+        for (int k = 0; star && k < v.count; k++) *VEC_PUSH(&items, l->arena) = v.items[k];
+        if (!star) *VEC_PUSH(&items, l->arena) = v;
     }
-    return (Val){.kind = VAL_TUPLE, .items = items, .count = (int)list->count};
+    return (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
+}
+
+/* [f(x) for x in a_tuple if c]: one level; the conditions are constants. */
+static Val eval_comprehension(Lower *l, const PyNode *node) {
+    const PyList *generators = node->ListComp.generators;
+    const PyNode *generator = generators->at[0];
+    if (generators->count != 1 || generator->comprehension.is_async || !l->frame)
+        return tri_error(l, DIAG_TRI_UNSUPPORTED, node->range,
+                         "a comprehension with more than one `for`");
+    Val over = tri_iterable(l, tri_eval(l, generator->comprehension.iter),
+                            generator->comprehension.iter->range);
+    if (tri_val_failed(over)) return over;
+    VEC(Val) items = {0};
+    for (int i = 0; i < over.count; i++) {
+        bool wanted = true;
+        tri_assign(l, generator->comprehension.target, over.items[i]);
+        for (uint32_t k = 0; k < generator->comprehension.ifs->count && wanted; k++) {
+            const PyNode *test = generator->comprehension.ifs->at[k];
+            Val truth = tri_eval(l, test);
+            if (tri_val_failed(truth)) return truth;
+            if (!tri_val_is_const(truth))
+                return tri_error(l, DIAG_TRI_NEED_CONSTANT, test->range,
+                                 "the condition of a comprehension", tri_val_describe(l, truth));
+            wanted = tri_val_truth(truth);
+        }
+        if (!wanted) continue;
+        Val v = tri_eval(l, node->ListComp.elt);
+        if (tri_val_failed(v)) return v;
+        *VEC_PUSH(&items, l->arena) = v;
+    }
+    return (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
 }
 
 static Val eval_joined(Lower *l, const PyNode *node) {
@@ -294,6 +242,9 @@ static Val eval_joined(Lower *l, const PyNode *node) {
     for (uint32_t i = 0; i < node->JoinedStr.values->count; i++) {
         const PyNode *part = node->JoinedStr.values->at[i];
         bool field = part->kind == PY_FormattedValue;
+        if (field && (part->FormattedValue.format_spec || part->FormattedValue.conversion > 0))
+            return tri_error(l, DIAG_TRI_UNSUPPORTED, part->range,
+                             "a format or conversion in an f-string");
         Val v = tri_eval(l, field ? part->FormattedValue.value : part);
         if (tri_val_failed(v)) return v;
         if (!tri_val_is_const(v))
@@ -316,17 +267,15 @@ Val tri_call(Lower *l, Val f, const PyNode *node) {
     }
 }
 
-/* Methods of dtypes are questions; everything else is looked up first and called then. */
 static Val eval_call(Lower *l, const PyNode *node) {
     const PyNode *func = node->Call.func;
-    if (func->kind == PY_Attribute && strncmp(func->Attribute.attr, "is_", 3) == 0) {
-        Val v = tri_eval(l, func->Attribute.value);
-        bool answer;
-        if (tri_val_failed(v)) return v;
-        if (v.kind == VAL_DTYPE && dtype_question(v.dtype, func->Attribute.attr, &answer))
-            return tri_val_bool(answer);
+    if (func->kind != PY_Attribute) return tri_call(l, tri_eval(l, func), node);
+    Val v = tri_eval(l, func->Attribute.value);
+    if (v.kind == VAL_DTYPE && node->Call.args->count + node->Call.keywords->count == 0) {
+        Val answer = tri_dtype_method(l, v.dtype, func->Attribute.attr);
+        if (answer.kind != VAL_UNBOUND) return answer;
     }
-    return tri_call(l, tri_eval(l, func), node);
+    return tri_call(l, tri_attribute(l, v, func->Attribute.attr, func->range), node);
 }
 
 static const char *construct_name(const PyNode *node) {
@@ -334,10 +283,9 @@ static const char *construct_name(const PyNode *node) {
     case PY_Lambda: return "`lambda`";
     case PY_Dict: return "a dict";
     case PY_Set: return "a set";
-    case PY_ListComp:
     case PY_SetComp:
     case PY_DictComp:
-    case PY_GeneratorExp: return "a comprehension";
+    case PY_GeneratorExp: return "a comprehension that gives no list";
     case PY_Await: return "`await`";
     case PY_Yield:
     case PY_YieldFrom: return "`yield`";
@@ -350,7 +298,10 @@ static Val eval_node(Lower *l, const PyNode *node) {
     switch ((PyKind)node->kind) {
     case PY_Constant: return eval_constant(l, node);
     case PY_Name: return eval_name(l, node);
-    case PY_Attribute: return eval_attribute(l, node);
+    case PY_Attribute:
+        return tri_attribute(l, tri_eval(l, node->Attribute.value), node->Attribute.attr,
+                             node->range);
+    case PY_ListComp: return eval_comprehension(l, node);
     case PY_Subscript: return eval_subscript(l, node);
     case PY_Call: return eval_call(l, node);
     case PY_BinOp: {

@@ -272,19 +272,6 @@ Val tri_lower_number(Lower *l, const Call *c) {
                      tri_val_describe(l, v));
 }
 
-Val tri_lower_isinstance(Lower *l, const Call *c) {
-    Val v = c->args[0], cls = c->args[1];
-    if (cls.kind == VAL_BUILTIN && cls.builtin->lower == tri_lower_number) {
-        char to = (char)cls.builtin->code;
-        return tri_val_bool(to == 'f'   ? v.kind == VAL_FLOAT
-                            : to == 'b' ? v.kind == VAL_BOOL
-                                        : v.kind == VAL_INT || v.kind == VAL_BOOL);
-    }
-    if (cls.kind == VAL_BUILTIN && cls.builtin->lower == tri_lower_constexpr)
-        return tri_val_bool(tri_val_is_const(v));
-    return tri_error(l, DIAG_TRI_UNSUPPORTED, c->range, "`isinstance` with this class");
-}
-
 /* --- loops and checks --- */
 
 Val tri_lower_range(Lower *l, const Call *c) {

@@ -147,18 +147,37 @@ bool tri_names_is_jit(const Names *names, const PyNode *function, Arena *arena) 
 
 /* --- values --- */
 
-/* Computes a module constant: a frame of its own, and no IR. */
+/* No frame, and no IR. */
+Val tri_eval_outside(Lower *l, Names *names, const PyNode *node) {
+    Frame *frame = l->frame;
+    Kernel *kernel = l->kernel;
+    Names *inside = l->names;
+    l->frame = NULL;
+    l->kernel = NULL;
+    l->names = names;
+    Val v = tri_eval(l, node);
+    l->frame = frame;
+    l->kernel = kernel;
+    l->names = inside;
+    return v;
+}
+
+const char *const *tri_names_all(Lower *l, size_t *count) {
+    VEC(const char *) all = {0};
+    for (size_t i = 0; i < l->names->map.count; i++)
+        *VEC_PUSH(&all, l->arena) = l->names->map.entries[i].key;
+    for (size_t i = 0; i < tri_builtin_count; i++)
+        if (strchr(tri_builtins[i].kinds, 'P')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
+    *count = all.count;
+    return all.at;
+}
+
+/* Computes a module constant once. */
 static Val compute(Lower *l, Name *name, const char *id, Range range) {
     if (name->ready) return name->value;
     if (name->busy) return tri_error(l, DIAG_TRI_CYCLE, range, id);
     name->busy = true;
-    Frame *frame = l->frame;
-    Kernel *kernel = l->kernel;
-    l->frame = NULL;
-    l->kernel = NULL;
-    name->value = tri_eval(l, name->node);
-    l->frame = frame;
-    l->kernel = kernel;
+    name->value = tri_eval_outside(l, l->names, name->node);
     name->busy = false;
     name->ready = true;
     return name->value;
@@ -198,6 +217,7 @@ Val tri_names_lookup(Lower *l, const char *id, Range range) {
     }
     const Builtin *builtin = tri_builtin_find(id, 'P');
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
+    if (strcmp(id, "str") == 0) return (Val){.kind = VAL_MODULE, .text = "builtins.str"};
     return (Val){.kind = VAL_UNBOUND};
 }
 
@@ -236,19 +256,19 @@ const char *tri_names_suggest(Lower *l, const char *wrong) {
 
 /* A name of triton.language, or of a module below it. */
 static Val language_attribute(Lower *l, const char *path, const char *attr, Range range) {
-    static const char *const modules[] = {"math",      "extra", "core", "standard", "random",
-                                          "libdevice", "cuda",  "hip",  NULL};
-    static const char *const refused[] = {"float8e4b8", "float8e5b16",  "float8e4b15", "void",
-                                          "tensor",     "dtype",        "tuple",       "const",
-                                          "slice",      "PropagateNan", NULL};
+    static const char *const modules[] = {"math", "extra",     "core", "standard", "random",
+                                          "cuda", "libdevice", "hip",  NULL};
+    static const char *const classes[] = {"tensor",     "dtype", "tuple", "const",
+                                          "base_value", "void",  "slice", NULL};
+    static const char *const refused[] = {"PropagateNan", NULL};
     bool libdevice = strstr(path, "libdevice") != NULL;
     bool math = strcmp(path, "triton.language.math") == 0;
     const Builtin *builtin = tri_builtin_find(attr, libdevice ? 'L' : math ? 'M' : 'T');
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
-    if (!libdevice && is_one_of(attr, modules))
+    if (!libdevice && (is_one_of(attr, modules) || is_one_of(attr, classes)))
         return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "%s.%s", path, attr)};
     if (l->module) {
-        const Type *dtype = tri_dtype_named(l->module, attr);
+        const Type *dtype = tri_dtype_named(l->module, strcmp(attr, "pi32_t") == 0 ? "*i32" : attr);
         if (dtype) return tri_val_dtype(dtype);
     }
     if (is_one_of(attr, refused) || libdevice)

@@ -144,6 +144,12 @@ const char *tri_dtype_name(Elem elem) {
     return elem_info[elem].text;
 }
 
+const char *tri_dtype_brief(Elem elem) {
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (dtypes[i].elem == elem) return dtypes[i].brief;
+    return elem_info[elem].text;
+}
+
 const Type *tri_dtype_named(Module *m, const char *name) {
     bool pointer = name[0] == '*';
     if (pointer) name += name[1] == 'k' ? 2 : 1; /* *k: a pointer that is only read */

@@ -60,10 +60,7 @@ $ for t in cpu interp; do tilewright run sums.py --arg x_ptr=ones:f32[64] --arg 
 x_ptr: f32[64], 63 of 64 elements changed
 x_ptr: f32[64], 63 of 64 elements changed
 $ tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target cuda --emulate
-sums.py:7:25: error: `scan` cannot be spread over the threads of cuda:sm_90a yet; use --target cpu or interp for this kernel [layout-op]
-    7 |     tl.store(x_ptr + i, tl.cumsum(tl.load(x_ptr + i), axis=0))
-      |                         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-[1]
+x_ptr: f32[64], 63 of 64 elements changed
 $ tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target tenstorrent
 sums.py:7:25: error: not possible on Tenstorrent: `scan` on f32[64] has no lowering yet; write it with other operations, or use --target cpu [not-on-tenstorrent]
     7 |     tl.store(x_ptr + i, tl.cumsum(tl.load(x_ptr + i), axis=0))

@@ -392,11 +392,11 @@ static void test_messages(void) {
          "k.py:7:17: error: `a` has no value here: it is first assigned inside a loop; give it a "
          "value before the loop "
          "[unbound]\n    7 |     tl.store(p, a)\n      |                 ^\n"},
-        {"    tl.sort(p)\n    [k for k in n]\n",
-         "k.py:5:5: error: `sort` is not supported in Triton kernels here [unsupported]\n"
-         "    5 |     tl.sort(p)\n      |     ^~~~~~~\n"
-         "k.py:6:5: error: a comprehension is not supported in Triton kernels here [unsupported]\n"
-         "    6 |     [k for k in n]\n      |     ^~~~~~~~~~~~~~\n"},
+        {"    tl.dot_scaled(p)\n    [k for k in n]\n",
+         "k.py:5:5: error: `dot_scaled` is not supported in Triton kernels here [unsupported]\n"
+         "    5 |     tl.dot_scaled(p)\n      |     ^~~~~~~~~~~~~\n"
+         "k.py:6:17: error: a tuple or a range of constants is expected here, it is an int32 "
+         "[loop]\n    6 |     [k for k in n]\n      |                 ^\n"},
         {"    tl.static_assert(N % 16 == 0, f'N = {N}')\n",
          "k.py:5:5: error: the assertion does not hold: N = 8 [static-assert]\n"
          "    5 |     tl.static_assert(N % 16 == 0, f'N = {N}')\n"
@@ -405,9 +405,9 @@ static void test_messages(void) {
                                  "the offsets to a pointer argument [pointer]\n"
                                  "    5 |     tl.store(n, s)\n      |              ^\n"},
         {"    for k in tl.static_range(100000000):\n        tl.store(p, s)\n",
-         "k.py:6:9: error: the kernel takes more than 1000000 steps to unroll; use range instead "
-         "of tl.static_range "
-         "[too-long]\n    6 |         tl.store(p, s)\n      |         ^~~~~~~~\n"},
+         "k.py:5:5: error: the kernel takes more than 1000000 steps to unroll; use range instead "
+         "of tl.static_range [too-long]\n    5 |     for k in tl.static_range(100000000):\n"
+         "      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         CHECK_TEXT(body(table[i][0]), table[i][1]);

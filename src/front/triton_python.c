@@ -1,0 +1,130 @@
+/* triton_python.c: Python's own functions on what is known at compile time: isinstance, list,
+ * enumerate, zip, getattr, hasattr; and types made by calls.
+ *
+ *     for i, size in enumerate((M, N)): ..      a loop over a tuple is unrolled
+ *     if isinstance(x, tl.tensor): ..           decided while compiling */
+#include "front/triton.h"
+
+#include <string.h>
+
+Val tri_iterable(Lower *l, Val v, Range range) {
+    if (v.kind == VAL_TUPLE || v.kind == VAL_ERROR) return v;
+    const Range3 *r = v.kind == VAL_RANGE ? v.range : NULL;
+    if (!r || r->start.kind != VAL_INT || r->stop.kind != VAL_INT || r->step.kind != VAL_INT)
+        return tri_error(l, DIAG_TRI_ITERABLE, range, tri_val_describe(l, v));
+    VEC(Val) items = {0};
+    for (PyInt i = r->start.i; r->step.i > 0 ? i < r->stop.i : i > r->stop.i; i += r->step.i) {
+        if (items.count >= TRITON_MAX_TUPLE)
+            return tri_error(l, DIAG_TRI_ITERABLE, range, "a range of so many items");
+        *VEC_PUSH(&items, l->arena) = tri_val_int(i);
+    }
+    return (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
+}
+
+Val tri_lower_list(Lower *l, const Call *c) {
+    return tri_iterable(l, c->args[0], c->ranges[0]);
+}
+
+Val tri_lower_enumerate(Lower *l, const Call *c) {
+    Val over = tri_iterable(l, c->args[0], c->ranges[0]);
+    int64_t start;
+    if (tri_val_failed(over) || !tri_want_int(l, c, 1, &start)) return val_error;
+    Val *items = ARENA_ARRAY(l->arena, Val, over.count);
+    for (int i = 0; i < over.count; i++) {
+        Val pair[2] = {tri_val_int(start + i), over.items[i]};
+        items[i] = tri_val_tuple(l, pair, 2);
+    }
+    return (Val){.kind = VAL_TUPLE, .items = items, .count = over.count};
+}
+
+Val tri_lower_zip(Lower *l, const Call *c) {
+    Val lists = c->args[0];
+    int shortest = lists.count ? TRITON_MAX_TUPLE : 0;
+    Val *columns = ARENA_ARRAY(l->arena, Val, lists.count);
+    for (int k = 0; k < lists.count; k++) {
+        columns[k] = tri_iterable(l, lists.items[k], c->range);
+        if (tri_val_failed(columns[k])) return val_error;
+        if (columns[k].count < shortest) shortest = columns[k].count;
+    }
+    Val *rows = ARENA_ARRAY(l->arena, Val, shortest);
+    for (int i = 0; i < shortest; i++) {
+        Val *row = ARENA_ARRAY(l->arena, Val, lists.count);
+        for (int k = 0; k < lists.count; k++) row[k] = columns[k].items[i];
+        rows[i] = (Val){.kind = VAL_TUPLE, .items = row, .count = lists.count};
+    }
+    return (Val){.kind = VAL_TUPLE, .items = rows, .count = shortest};
+}
+
+/* getattr (code 0), hasattr (code 1): a miss is found in silence. */
+Val tri_lower_getattr(Lower *l, const Call *c) {
+    bool ask = c->builtin->code == 1;
+    Val of = c->args[0], name = c->args[1];
+    if (name.kind != VAL_STR)
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], c->builtin->name, "a name as a string",
+                         tri_val_describe(l, name));
+    bool otherwise = !ask && c->args[2].kind != VAL_UNBOUND;
+    if (!ask && !otherwise) return tri_attribute(l, of, name.text, c->range);
+    Diag silent, *loud = l->diag;
+    diag_init(&silent, l->arena, l->unit->sources);
+    l->diag = &silent;
+    Val v = tri_attribute(l, of, name.text, c->range);
+    l->diag = loud;
+    if (ask) return tri_val_bool(!tri_val_failed(v));
+    return tri_val_failed(v) ? c->args[2] : v;
+}
+
+/* --- classes --- */
+
+static bool is_class(Val cls, const char *name) {
+    if (cls.kind == VAL_BUILTIN) return strcmp(cls.builtin->name, name) == 0;
+    if (cls.kind != VAL_MODULE) return false;
+    const char *dot = strrchr(cls.text, '.');
+    return strcmp(dot ? dot + 1 : cls.text, name) == 0;
+}
+
+/* 1 or 0; -1 for a class that is not known here. */
+static int is_instance(Val v, Val cls) {
+    bool language = cls.kind == VAL_MODULE && strncmp(cls.text, "triton.language", 15) == 0;
+    if (is_class(cls, "int")) return v.kind == VAL_INT || v.kind == VAL_BOOL;
+    if (is_class(cls, "float")) return v.kind == VAL_FLOAT;
+    if (is_class(cls, "bool")) return v.kind == VAL_BOOL;
+    if (is_class(cls, "str")) return v.kind == VAL_STR;
+    if (is_class(cls, "tuple") || is_class(cls, "list")) return v.kind == VAL_TUPLE;
+    if (is_class(cls, "constexpr")) return v.kind != VAL_TUPLE && tri_val_is_const(v);
+    if (is_class(cls, "pointer_type")) return v.kind == VAL_DTYPE && v.dtype->pointer;
+    if (is_class(cls, "block_type")) return v.kind == VAL_DTYPE && v.dtype->rank > 0;
+    if (language && is_class(cls, "tensor")) return v.kind == VAL_TENSOR;
+    if (language && is_class(cls, "dtype")) return v.kind == VAL_DTYPE;
+    return -1;
+}
+
+Val tri_lower_isinstance(Lower *l, const Call *c) {
+    Val cls = c->args[1];
+    const Val *classes = cls.kind == VAL_TUPLE ? cls.items : &cls;
+    int count = cls.kind == VAL_TUPLE ? cls.count : 1;
+    bool found = false;
+    for (int i = 0; i < count; i++) {
+        int answer = is_instance(c->args[0], classes[i]);
+        if (answer < 0)
+            return tri_error(
+                l, DIAG_TRI_UNSUPPORTED, c->ranges[1],
+                arena_printf(l->arena, "`isinstance` with %s", tri_val_describe(l, classes[i])));
+        found = found || answer;
+    }
+    return tri_val_bool(found);
+}
+
+Val tri_lower_condition(Lower *l, const Call *c) {
+    (void)l;
+    return c->args[0];
+}
+
+Val tri_lower_block_type(Lower *l, const Call *c) {
+    const Type *dtype;
+    int rank;
+    int64_t extent[MAX_RANK];
+    if (!tri_want_dtype(l, c, 0, &dtype) || !tri_want_shape(l, c, 1, &rank, extent))
+        return val_error;
+    return tri_val_dtype(dtype->pointer ? ty_pointer_tile(l->module, dtype->elem, rank, extent)
+                                        : ty_with_shape(l->module, dtype, rank, extent));
+}
