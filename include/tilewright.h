@@ -192,6 +192,20 @@ TW_API tw_status tw_option_info_at(tw_context *context, size_t index, tw_option_
  * until the next call. Errors: TW_ERROR_NOT_FOUND. Since 0.1. */
 TW_API tw_status tw_document(tw_context *context, const char *name, const char **text);
 
+typedef struct tw_builtin_info {
+    size_t struct_size;
+    const char *name;
+    const char *places;    /* a letter each: T triton.language, M triton.language.math, H triton,
+                              P Python itself, L libdevice, m a method of tensors */
+    const char *signature; /* Python's own: "x, axis=None" */
+    const char *about;
+    int32_t refused; /* known, and refused by name */
+} tw_builtin_info;
+
+/* What a Triton kernel can call, in a fixed order: from this a host makes the modules that kernels
+ * import. TW_ERROR_NOT_FOUND past the last. Since 0.2. */
+TW_API tw_status tw_builtin_info_at(tw_context *context, size_t index, tw_builtin_info *info);
+
 /* --- arguments --- */
 
 typedef enum tw_arg_kind {
@@ -353,6 +367,11 @@ TW_API tw_status tw_buffer_create(tw_context *context, int32_t dtype, int32_t ra
                                   const int64_t *shape, const tw_buffer_options *options,
                                   tw_buffer **out);
 TW_API void tw_buffer_destroy(tw_buffer *buffer);
+
+/* Points a buffer of rank 1 over memory of the caller at other memory of the same kind: its extent
+ * becomes size / tw_dtype_size. For hosts that launch often: nothing is allocated. Errors:
+ * TW_ERROR_ARGUMENT (it owns its memory, or has another rank). Since 0.2. */
+TW_API tw_status tw_buffer_rebind(tw_buffer *buffer, void *data, size_t size);
 
 /* Getters, never failing. data is an address of the target's memory. */
 TW_API void *tw_buffer_data(const tw_buffer *buffer);

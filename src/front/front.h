@@ -148,4 +148,11 @@ const FrontDoor *front_choose(const char *name, const char *text);
 /* What a door knows, as Markdown, from its own table: "triton", "tilelang", "tile-c"; NULL for
  * another topic. */
 char *front_manual(const char *topic, Arena *arena);
+/* The rows of the Triton door's table, for hosts that offer the same names; false past the last.
+ * kinds: see triton_builtins.def. */
+typedef struct FrontBuiltin {
+    const char *name, *kinds, *form, *doc;
+    bool refused;
+} FrontBuiltin;
+bool front_builtin(size_t index, FrontBuiltin *out);
 #endif

@@ -5,22 +5,22 @@
 #include <string.h>
 
 typedef struct Line {
-    const char *name, *form, *doc, *handler;
+    const char *name, *form, *doc, *handler, *kinds;
 } Line;
 
 /* The pages look only at the text columns, so the rows need none of the doors' types. */
 static const Line triton_lines[] = {
-#define TL(name, kinds, signature, lowering, code, doc) {#name, signature, doc, #lowering},
+#define TL(name, kinds, signature, lowering, code, doc) {#name, signature, doc, #lowering, kinds},
 #include "front/triton_builtins.def"
 #undef TL
 };
 static const Line tilelang_lines[] = {
-#define BUILTIN(name, params, handler, doc) {"T." #name, params, doc, ""},
+#define BUILTIN(name, params, handler, doc) {"T." #name, params, doc, "", ""},
 #include "front/tilelang.def"
 #undef BUILTIN
 };
 static const Line tilec_lines[] = {
-#define BUILTIN(name, scope, operands, lower, parameter, doc) {name, #scope ", " operands, doc, ""},
+#define BUILTIN(name, scope, operands, lower, parameter, doc) {name, #scope ", " operands, doc, "", ""},
 #include "front/tilec_builtins.def"
 #undef BUILTIN
 };
@@ -55,4 +55,11 @@ char *front_manual(const char *topic, Arena *arena) {
         return out.at;
     }
     return NULL;
+}
+
+bool front_builtin(size_t index, FrontBuiltin *out) {
+    if (index >= sizeof triton_lines / sizeof *triton_lines) return false;
+    const Line *line = &triton_lines[index];
+    *out = (FrontBuiltin){line->name, line->kinds, line->form, line->doc, strcmp(line->handler, "tri_lower_unsupported") == 0};
+    return true;
 }

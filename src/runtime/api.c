@@ -237,6 +237,18 @@ tw_status tw_option_info_at(tw_context *cx, size_t index, tw_option_info *info) 
     return give_info(info, &ours, sizeof ours) ? TW_OK : misuse(cx, bad_struct);
 }
 
+tw_status tw_builtin_info_at(tw_context *cx, size_t index, tw_builtin_info *info) {
+    FrontBuiltin row;
+    if (!cx || !info) return TW_ERROR_ARGUMENT;
+    if (!front_builtin(index, &row)) return TW_ERROR_NOT_FOUND;
+    tw_builtin_info ours = {.name = row.name,
+                            .places = row.kinds,
+                            .signature = row.form,
+                            .about = row.doc,
+                            .refused = row.refused};
+    return give_info(info, &ours, sizeof ours) ? TW_OK : misuse(cx, bad_struct);
+}
+
 typedef struct DocumentCall {
     const char *name, *text;
 } DocumentCall;
@@ -453,6 +465,18 @@ tw_status tw_buffer_create(tw_context *cx, int32_t dtype, int32_t rank, const in
     if (!take_options(&options, sizeof options, user_options)) return misuse(cx, bad_struct);
     BufferCall call = {.dtype = dtype, .rank = rank, .shape = shape, .options = &options};
     return finish_making(cx, make_body, &call, out);
+}
+
+tw_status tw_buffer_rebind(tw_buffer *b, void *data, size_t size) {
+    if (!b) return TW_ERROR_ARGUMENT;
+    if (b->owned || b->rank != 1)
+        return misuse(b->context, "only a buffer of rank 1 over memory of the caller is rebound");
+    size_t bytes = tw_dtype_size(dtype_of_elem(b->elem));
+    b->data = data;
+    b->shape[0] = (int64_t)(size / bytes);
+    b->strides[0] = 1;
+    b->size = size / bytes * bytes;
+    return TW_OK;
 }
 
 tw_status tw_buffer_load_npy(tw_context *cx, const char *path, int32_t dtype, tw_buffer **out) {

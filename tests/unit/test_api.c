@@ -147,7 +147,45 @@ static void test_mistakes(void) {
     tw_context_destroy(cx);
 }
 
+/* One buffer over memory of the caller, pointed at other memory; what a host launches often with. */
+static void test_rebind(void) {
+    tw_context *cx = NULL;
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    float one[4] = {1, 2, 3, 4}, two[8] = {5, 6, 7, 8, 9, 10, 11, 12}, got[7];
+    int64_t n = 4;
+    tw_buffer_options options;
+    tw_buffer_options_init(&options);
+    options.data = one;
+    options.size = sizeof one;
+    tw_buffer *b = NULL, *owner = NULL;
+    CHECK(tw_buffer_create(cx, TW_F32, 1, &n, &options, &b) == TW_OK);
+    CHECK(tw_buffer_rebind(b, two, sizeof two - 2) == TW_OK); /* the last element is not whole */
+    CHECK(tw_buffer_elements(b) == 7 && tw_buffer_data(b) == two);
+    CHECK(tw_buffer_read(b, got, sizeof got) == TW_OK && got[6] == 11);
+    CHECK(tw_buffer_create(cx, TW_F32, 1, &n, NULL, &owner) == TW_OK);
+    CHECK(tw_buffer_rebind(owner, two, sizeof two) == TW_ERROR_ARGUMENT);
+    CHECK(tw_buffer_data(owner) != two);
+    tw_buffer_destroy(b);
+    tw_buffer_destroy(owner);
+    tw_context_destroy(cx);
+}
+
+/* The names that a host offers to kernels. */
+static void test_builtins(void) {
+    tw_context *cx = NULL;
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    tw_builtin_info info = {.struct_size = sizeof info};
+    size_t count = 0;
+    int found = 0;
+    for (; tw_builtin_info_at(cx, count, &info) == TW_OK; count++)
+        found += strcmp(info.name, "load") == 0 && strchr(info.places, 'T') && !info.refused;
+    CHECK(count > 100 && found == 1);
+    tw_context_destroy(cx);
+}
+
 int main(void) {
+    test_rebind();
+    test_builtins();
     test_launch();
     test_order();
     test_mistakes();
