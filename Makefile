@@ -4,6 +4,7 @@
 #   make demo         the kernels of kernels/ on every target that is present, with errors and times
 #   make test         everything that can be tested here; lists what it skipped
 #   make bench        the CPU target against C loops, OpenBLAS, oneDNN and torch, as far as they are here
+#   make python       build/python: the Python package, for PYTHONPATH (`pip install .` installs it)
 #   make bless        rewrites expected outputs and generated pages; look at the diff
 #   make check-gpu    the numeric matrix on a device
 #   make install PREFIX=/usr/local
@@ -63,6 +64,22 @@ $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
 
+# The Python package, as `pip install .` makes it, but from the tree: PYTHONPATH=build/python.
+PYTHON    ?= python3
+PY_MODULE := $(B)/python/tilewright/_native.abi3.so
+PY_OBJ    := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard python/native/*.c)))
+PY_FILES  := $(shell find python/tilewright -name '*.py' 2>/dev/null)
+$(PY_OBJ): ALLCFLAGS += -I$(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
+$(PY_MODULE): $(PY_OBJ) $(B)/libtilewright.a
+	@mkdir -p $(@D)
+	$(CC) $(SANFLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(LDLIBS)
+$(B)/python/.copied: $(PY_FILES)
+	@mkdir -p $(B)/python
+	@cd python && find tilewright -name '*.py' | cpio -pdmu --quiet $(abspath $(B))/python 2>/dev/null || \
+	  { cd .. && cp -R python/tilewright $(B)/python/; }
+	@touch $@
+python: $(PY_MODULE) $(B)/python/.copied
+
 test:
 	@tests/all.sh
 test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton
@@ -103,5 +120,5 @@ install: all
 
 clean:
 	rm -rf build
-.PHONY: all unit test test-long fuzz demo check-gpu bench bless install clean
+.PHONY: all unit python test test-long fuzz demo check-gpu bench bless install clean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

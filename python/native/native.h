@@ -1,0 +1,123 @@
+/* native.h: what the files of the Python extension `tilewright._native` share.
+ *
+ * The extension is a thin skin over include/tilewright.h: it holds one context, gives the compiler the live Python
+ * objects it asks for, turns arguments into words, and finds the compiled kernel for them without going through Python.
+ * No compiler logic is here or in Python.
+ *
+ *     native_session.c    the context, its lock, what kernels print, errors as Python exceptions
+ *     native_objects.c    Python objects as the compiler sees them (tw_object), and the resolver
+ *     native_arguments.c  one argument of a launch: number, constant, or memory with its dtype
+ *     native_function.c   the type Function: a jit function, its parameters, its dispatch table, kernel[grid](..)
+ *     native_kernel.c     the type Kernel: one compiled kernel and its texts
+ *     native_module.c     the module's own functions
+ *
+ * Threads: all of this runs under the GIL, except the calls into the library, which run without it and under the
+ * session's lock (a context serves one thread at a time). */
+#ifndef NATIVE_H
+#define NATIVE_H
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tilewright.h"
+
+/* Puts another reference into a place; the old one is given up last, when the place is good again. */
+static inline void replace(PyObject **at, PyObject *object) {
+    PyObject *old = *at;
+    *at = object;
+    Py_XDECREF(old);
+}
+
+/* --- native_session.c --- */
+
+/* What the process shares. The context is made at the first use and made anew in a forked child, whose kernels are then
+ * compiled (from the cache) again: `generation` says of which context a thing is. */
+typedef struct Session {
+    tw_context *context;
+    unsigned generation;
+    PyThreadState *saved; /* of the thread that is inside the library */
+    PyObject *make_error; /* f(status name, message, function, cause) -> exception */
+    PyObject *cause;      /* an exception that a resolver's callback met */
+    PyObject *dtype_name; /* f(dtype object) -> name that tw_dtype_find knows, or None */
+    PyObject *make_kernel; /* f(Function, Kernel, options dict) -> what a launch returns */
+    PyObject *plain_globals; /* truth: kernels may use globals that are no constexpr */
+} Session;
+extern Session session;
+
+bool session_open(void);              /* false: a Python error is set */
+bool session_enter(void);             /* gives up the GIL and takes the lock; false: error set */
+void session_leave(void);             /* the other way round */
+void session_reenter_python(void);    /* inside the library, for a callback: takes the GIL */
+void session_leave_python(void);
+PyObject *session_fail(tw_status status, PyObject *function); /* sets an exception, gives NULL */
+bool session_init(void);
+
+/* --- native_objects.c --- */
+
+/* An object as the compiler sees it. Texts and handles stay valid as long as `keep` (a list) lives; owner is the function
+ * for which it is asked. false: error set. */
+bool object_describe(PyObject *object, PyObject *keep, tw_object *out);
+extern const tw_resolver object_resolver; /* user: the Function */
+bool objects_init(PyObject *module);
+/* The value inside a tl.constexpr, or the object itself (borrowed from it). */
+PyObject *object_unwrap(PyObject *object);
+
+/* --- native_arguments.c --- */
+
+typedef struct Memory {
+    void *data;
+    size_t size; /* bytes from data to the end of its storage */
+    int32_t dtype;
+    Py_buffer view;   /* held while view.obj */
+    PyObject *capsule; /* DLPack's, held */
+} Memory;
+
+typedef enum ArgumentKind {
+    ARGUMENT_ERROR, /* a Python error is set */
+    ARGUMENT_NUMBER,
+    ARGUMENT_CONSTANT,
+    ARGUMENT_MEMORY
+} ArgumentKind;
+/* Classifies a run-time argument; fills number or memory. */
+ArgumentKind argument_take(PyObject *object, const char *name, tw_arg *number, Memory *memory);
+void memory_release(Memory *memory);
+bool arguments_init(void);
+
+/* --- native_kernel.c --- */
+
+typedef struct Kernel {
+    PyObject_HEAD
+    tw_kernel *kernel;
+    unsigned generation;
+} Kernel;
+PyObject *kernel_make(tw_kernel *kernel); /* takes it over */
+bool kernel_init(PyObject *module);
+
+/* --- native_function.c --- */
+
+typedef struct Entry Entry;
+typedef struct Param {
+    PyObject *name, *fallback; /* fallback NULL: must be given */
+    bool plain;                /* do_not_specialize */
+    bool constant;             /* tl.constexpr */
+    bool typed;                /* its annotation fixes the type */
+} Param;
+typedef struct Function {
+    PyObject_HEAD
+    PyObject *name, *file, *source, *globals, *closure; /* closure: a dict of name -> cell, or NULL */
+    int line;
+    int count;
+    Param *params;
+    bool hooked; /* Python's run_hooked must see every launch */
+    tw_module *module;
+    unsigned generation;
+    PyObject *keep;    /* list: what the module's texts point into */
+    PyObject *watched; /* dict of (dict or cell, name, value): globals that compiled kernels rely on */
+    Entry **entries;   /* open addressing, a power of two; NULL: free */
+    size_t capacity, used;
+} Function;
+extern PyTypeObject *function_type;
+bool function_init(PyObject *module);
+#endif

@@ -1,0 +1,270 @@
+/* native_arguments.c: what one argument of a launch is: a number, a constant, or memory with its dtype.
+ *
+ * Memory is anything with `data_ptr()` and `dtype` (torch tensors, triton.reinterpret's wrapper, classes of the user),
+ * anything with Python's buffer protocol (numpy, array.array), and anything with DLPack. Nothing is copied. The size that is
+ * handed on reaches to the end of the storage, not of the view: a kernel may walk there, and whether two arguments overlap
+ * is decided by it. How a type is read is found once and remembered by the type; so is the number of a dtype object. */
+#include "native.h"
+
+#include <string.h>
+
+typedef enum Way { WAY_CONSTANT, WAY_NUMBER, WAY_TENSOR, WAY_BUFFER, WAY_DLPACK } Way;
+enum { MAX_TYPES = 64 };
+static struct {
+    PyTypeObject *type; /* held */
+    Way way;
+} types[MAX_TYPES];
+static int type_count;
+
+static PyObject *dtypes; /* dtype object or format -> number */
+static PyObject *str_data_ptr, *str_dtype, *str_is_cpu, *str_untyped_storage, *str_nbytes, *str_dlpack, *str_device, *str_base, *str_setitem;
+
+static bool has(PyObject *object, PyObject *name) {
+    PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(object), name);
+    if (!found) PyErr_Clear();
+    Py_XDECREF(found);
+    return found != NULL;
+}
+
+static Way way_of(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    for (int i = 0; i < type_count; i++)
+        if (types[i].type == type) return types[i].way;
+    Way way = WAY_CONSTANT;
+    bool text = PyBytes_Check(object) || PyUnicode_Check(object);
+    if (has(object, str_data_ptr))
+        way = WAY_TENSOR;
+    else if (PyObject_CheckBuffer(object) && !text)
+        way = has(object, str_setitem) ? WAY_BUFFER : WAY_NUMBER; /* numpy's scalars have no items to set */
+    else if (has(object, str_dlpack))
+        way = WAY_DLPACK;
+    if (type_count < MAX_TYPES) {
+        types[type_count].type = (PyTypeObject *)Py_NewRef((PyObject *)type);
+        types[type_count++].way = way;
+    }
+    return way;
+}
+
+/* The number of a dtype object (torch's, numpy's, tl's) or of a buffer's format; steals nothing. */
+static int32_t dtype_of(PyObject *object, const char *name) {
+    PyObject *known = PyDict_GetItemWithError(dtypes, object);
+    if (known) return (int32_t)PyLong_AsLong(known);
+    if (PyErr_Occurred()) return TW_DTYPE_ANY;
+    PyObject *text = PyObject_CallFunctionObjArgs(session.dtype_name, object, NULL);
+    if (!text) return TW_DTYPE_ANY;
+    const char *words = PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    int32_t dtype = words ? tw_dtype_find(words) : TW_DTYPE_ANY;
+    if (dtype == TW_DTYPE_ANY) {
+        PyErr_Format(PyExc_TypeError, "argument `%s` has the dtype %S, which kernels do not know", name, object);
+    } else {
+        PyObject *number = PyLong_FromLong(dtype);
+        if (!number || PyDict_SetItem(dtypes, object, number) < 0) dtype = TW_DTYPE_ANY;
+        Py_XDECREF(number);
+    }
+    Py_DECREF(text);
+    return dtype;
+}
+
+static bool call_integer(PyObject *object, PyObject *method, unsigned long long *value) {
+    PyObject *result = PyObject_CallMethodObjArgs(object, method, NULL);
+    if (!result) return false;
+    *value = PyLong_AsUnsignedLongLong(result);
+    Py_DECREF(result);
+    return !PyErr_Occurred();
+}
+
+/* Bytes from data to the end of the tensor's storage. Objects without a storage state none: only their address is known,
+ * and they are taken to reach as far as any other argument might. */
+static bool storage_size(PyObject *object, unsigned long long data, size_t *size) {
+    PyObject *storage = PyObject_CallMethodObjArgs(object, str_untyped_storage, NULL);
+    unsigned long long start = 0, bytes = 0;
+    if (!storage && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        *size = data ? (size_t)1 << 46 : 0;
+        return true;
+    }
+    bool ok = storage && call_integer(storage, str_data_ptr, &start) && call_integer(storage, str_nbytes, &bytes);
+    Py_XDECREF(storage);
+    *size = start <= data && data <= start + bytes ? (size_t)(start + bytes - data) : 0;
+    return ok;
+}
+
+/* false and a TypeError if it lies on a device. Objects that do not say are taken to be on the host. */
+static bool on_host(PyObject *object, const char *name) {
+    PyObject *answer = PyObject_GetAttr(object, str_is_cpu);
+    if (!answer) {
+        PyErr_Clear();
+        return true;
+    }
+    Py_DECREF(answer);
+    if (answer != Py_False) return true;
+    PyObject *device = PyObject_GetAttr(object, str_device);
+    if (!device) return false;
+    PyErr_Format(PyExc_TypeError, "argument `%s` lies on the device %S; kernels run on the CPU here: pass a tensor of the CPU",
+                 name, device);
+    Py_DECREF(device);
+    return false;
+}
+
+static bool take_tensor(PyObject *object, const char *name, Memory *m) {
+    unsigned long long data = 0;
+    if (!on_host(object, name) || !call_integer(object, str_data_ptr, &data)) return false;
+    PyObject *dtype = PyObject_GetAttr(object, str_dtype);
+    if (!dtype) return false;
+    m->dtype = dtype_of(dtype, name);
+    Py_DECREF(dtype);
+    m->data = (void *)(uintptr_t)data;
+    return m->dtype != TW_DTYPE_ANY && storage_size(object, data, &m->size);
+}
+
+/* The end of what a buffer's owner holds: numpy's views name the array they look into as `base`. */
+static bool widen_to_base(PyObject *object, Memory *m) {
+    PyObject *base = PyObject_GetAttr(object, str_base);
+    if (!base) {
+        PyErr_Clear();
+        return true;
+    }
+    Py_buffer whole;
+    bool view = base != Py_None && PyObject_CheckBuffer(base);
+    if (view && PyObject_GetBuffer(base, &whole, PyBUF_STRIDES) == 0) {
+        char *end = (char *)whole.buf + whole.len, *data = m->data;
+        if ((char *)whole.buf <= data && data <= end && (size_t)(end - data) > m->size) m->size = (size_t)(end - data);
+        PyBuffer_Release(&whole);
+    }
+    PyErr_Clear();
+    Py_DECREF(base);
+    return true;
+}
+
+static bool take_buffer(PyObject *object, const char *name, Memory *m) {
+    if (PyObject_GetBuffer(object, &m->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) return false;
+    PyObject *dtype = PyObject_GetAttr(object, str_dtype);
+    if (!dtype) {
+        PyErr_Clear();
+        dtype = PyUnicode_FromString(m->view.format ? m->view.format : "B");
+    }
+    m->dtype = dtype ? dtype_of(dtype, name) : TW_DTYPE_ANY;
+    Py_XDECREF(dtype);
+    m->data = m->view.buf;
+    Py_ssize_t reach = m->view.itemsize;
+    for (int d = 0; d < m->view.ndim && reach; d++) {
+        Py_ssize_t extent = m->view.shape[d], stride = m->view.strides[d];
+        if (!extent)
+            reach = 0;
+        else if (stride > 0)
+            reach += (extent - 1) * stride;
+    }
+    m->size = (size_t)reach;
+    return m->dtype != TW_DTYPE_ANY && widen_to_base(object, m);
+}
+
+/* DLPack's structures, version 0 (https://dmlc.github.io/dlpack): what a capsule named "dltensor" points to. */
+typedef struct DlTensor {
+    void *data;
+    int32_t device_type, device_id;
+    int32_t ndim;
+    uint8_t code, bits;
+    uint16_t lanes;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+} DlTensor;
+typedef struct DlManagedTensor {
+    DlTensor tensor;
+    void *context;
+    void (*deleter)(struct DlManagedTensor *self);
+} DlManagedTensor;
+
+static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
+    m->capsule = PyObject_CallMethodObjArgs(object, str_dlpack, NULL);
+    DlManagedTensor *managed = m->capsule ? PyCapsule_GetPointer(m->capsule, "dltensor") : NULL;
+    if (!managed) return false;
+    const DlTensor *t = &managed->tensor;
+    static const char *const codes[] = {"int%d", "uint%d", "float%d", "", "bfloat%d", "", "bool"};
+    char text[16] = "";
+    if (t->code < sizeof codes / sizeof *codes) PyOS_snprintf(text, sizeof text, codes[t->code], t->bits);
+    m->dtype = t->lanes == 1 ? tw_dtype_find(text) : TW_DTYPE_ANY;
+    if (t->device_type != 1) {
+        PyErr_Format(PyExc_TypeError, "argument `%s` lies on a device (DLPack's number %d); kernels run on the CPU here", name,
+                     t->device_type);
+        return false;
+    }
+    if (m->dtype == TW_DTYPE_ANY) {
+        PyErr_Format(PyExc_TypeError, "argument `%s` has a dtype that kernels do not know (DLPack's code %d, %d bits)", name,
+                     t->code, t->bits);
+        return false;
+    }
+    int64_t reach = 1, dense = 1;
+    for (int d = t->ndim; d-- > 0;) {
+        int64_t stride = t->strides ? t->strides[d] : dense;
+        if (!t->shape[d]) reach = INT64_MIN / 2;
+        if (stride > 0 && reach > 0) reach += (t->shape[d] - 1) * stride;
+        dense *= t->shape[d];
+    }
+    m->data = (char *)t->data + t->byte_offset;
+    m->size = reach > 0 ? (size_t)reach * tw_dtype_size(m->dtype) : 0;
+    return true;
+}
+
+void memory_release(Memory *m) {
+    if (m->view.obj) PyBuffer_Release(&m->view);
+    m->view.obj = NULL;
+    Py_CLEAR(m->capsule); /* an unused capsule frees what it holds */
+}
+
+/* numpy's scalars, as the Python number that they are. */
+static PyObject *plain_number(PyObject *object) {
+    static const char method[] = "item";
+    return PyObject_CallMethod(object, method, NULL);
+}
+
+ArgumentKind argument_take(PyObject *object, const char *name, tw_arg *number, Memory *memory) {
+    if (object == Py_None) return ARGUMENT_CONSTANT;
+    if (object == Py_True || object == Py_False) {
+        *number = (tw_arg){.kind = TW_ARG_BOOL, .value.i = object == Py_True};
+        return ARGUMENT_NUMBER;
+    }
+    if (PyLong_Check(object)) {
+        int overflow = 0;
+        *number = (tw_arg){.kind = TW_ARG_INT, .value.i = PyLong_AsLongLongAndOverflow(object, &overflow)};
+        if (!overflow) return ARGUMENT_NUMBER;
+        number->flags = TW_ARG_UNSIGNED;
+        number->value.i = (int64_t)PyLong_AsUnsignedLongLong(object);
+        if (!PyErr_Occurred()) return ARGUMENT_NUMBER;
+        PyErr_Clear();
+        PyErr_Format(PyExc_OverflowError, "argument `%s` does not fit 64 bits", name);
+        return ARGUMENT_ERROR;
+    }
+    if (PyFloat_Check(object)) {
+        *number = (tw_arg){.kind = TW_ARG_FLOAT, .value.f = PyFloat_AsDouble(object)};
+        return ARGUMENT_NUMBER;
+    }
+    bool ok = false;
+    switch (way_of(object)) {
+    case WAY_TENSOR: ok = take_tensor(object, name, memory); break;
+    case WAY_BUFFER: ok = take_buffer(object, name, memory); break;
+    case WAY_DLPACK: ok = take_dlpack(object, name, memory); break;
+    case WAY_NUMBER: {
+        PyObject *plain = plain_number(object);
+        ArgumentKind kind = ARGUMENT_ERROR;
+        if (plain && Py_TYPE(plain) != Py_TYPE(object)) kind = argument_take(plain, name, number, memory);
+        Py_XDECREF(plain);
+        return kind;
+    }
+    default: return ARGUMENT_CONSTANT;
+    }
+    return ok ? ARGUMENT_MEMORY : ARGUMENT_ERROR;
+}
+
+bool arguments_init(void) {
+    struct {
+        PyObject **at;
+        const char *text;
+    } strings[] = {{&str_data_ptr, "data_ptr"}, {&str_dtype, "dtype"},   {&str_is_cpu, "is_cpu"},
+                   {&str_untyped_storage, "untyped_storage"},            {&str_nbytes, "nbytes"},
+                   {&str_dlpack, "__dlpack__"}, {&str_device, "device"}, {&str_base, "base"},
+                   {&str_setitem, "__setitem__"}};
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        if (!(*strings[i].at = PyUnicode_InternFromString(strings[i].text))) return false;
+    dtypes = PyDict_New();
+    return dtypes != NULL;
+}

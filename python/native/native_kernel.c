@@ -1,0 +1,95 @@
+/* native_kernel.c: the type Kernel: one compiled kernel, as Python sees it: its name and the texts that the compiler made.
+ *
+ *     kernel.name              "add_kernel"
+ *     kernel.artifacts()       {"add_kernel.c": "..."}
+ *     kernel.explain()         what the compiler proved and chose
+ *     kernel.passes()          [("source", seconds, IR text or None), ..] */
+#include "native.h"
+
+static PyTypeObject *kernel_type;
+
+PyObject *kernel_make(tw_kernel *kernel) {
+    Kernel *k = PyObject_New(Kernel, kernel_type);
+    if (!k) {
+        tw_kernel_destroy(kernel);
+        return NULL;
+    }
+    k->kernel = kernel;
+    k->generation = session.generation;
+    return (PyObject *)k;
+}
+
+static void kernel_dealloc(PyObject *self) {
+    Kernel *k = (Kernel *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace); /* an exception may be on its way */
+    if (k->generation == session.generation && session_enter()) {
+        tw_kernel_destroy(k->kernel);
+        session_leave();
+    }
+    PyErr_Restore(kind, value, trace);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static bool alive(const Kernel *k) {
+    if (k->generation == session.generation) return true;
+    PyErr_SetString(PyExc_RuntimeError, "this kernel was compiled before the process forked; launch it again");
+    return false;
+}
+
+static PyObject *get_name(PyObject *self, void *closure) {
+    (void)closure;
+    return alive((Kernel *)self) ? PyUnicode_FromString(tw_kernel_name(((Kernel *)self)->kernel)) : NULL;
+}
+
+static PyObject *get_artifacts(PyObject *self, PyObject *ignored) {
+    (void)ignored;
+    const Kernel *k = (Kernel *)self;
+    PyObject *all = alive(k) ? PyDict_New() : NULL;
+    for (size_t i = 0; all && i < tw_kernel_artifact_count(k->kernel); i++) {
+        size_t size = 0;
+        const char *text = tw_kernel_artifact_text(k->kernel, i, &size);
+        PyObject *words = PyUnicode_DecodeUTF8(text, (Py_ssize_t)size, "replace");
+        if (!words || PyDict_SetItemString(all, tw_kernel_artifact_name(k->kernel, i), words) < 0) Py_CLEAR(all);
+        Py_XDECREF(words);
+    }
+    return all;
+}
+
+static PyObject *get_explain(PyObject *self, PyObject *ignored) {
+    (void)ignored;
+    const char *text = alive((Kernel *)self) ? tw_kernel_explain(((Kernel *)self)->kernel) : NULL;
+    return PyErr_Occurred() ? NULL : PyUnicode_FromString(text ? text : "");
+}
+
+static PyObject *get_passes(PyObject *self, PyObject *ignored) {
+    (void)ignored;
+    const Kernel *k = (Kernel *)self;
+    PyObject *all = alive(k) ? PyList_New(0) : NULL;
+    tw_pass_info info = {.struct_size = sizeof info};
+    for (size_t i = 0; all && tw_kernel_pass_at(k->kernel, i, &info) == TW_OK; i++) {
+        PyObject *row = Py_BuildValue("(sdz)", info.name, info.seconds, info.ir);
+        if (!row || PyList_Append(all, row) < 0) Py_CLEAR(all);
+        Py_XDECREF(row);
+    }
+    return all;
+}
+
+bool kernel_init(PyObject *module) {
+    static PyMethodDef methods[] = {{"artifacts", get_artifacts, METH_NOARGS, "the texts of the target, by name"},
+                                    {"explain", get_explain, METH_NOARGS, "what the compiler proved and chose"},
+                                    {"passes", get_passes, METH_NOARGS, "(name, seconds, IR or None) of each step"},
+                                    {0}};
+    static PyGetSetDef getters[] = {{"name", get_name, NULL, "the kernel's name", NULL}, {0}};
+    static PyType_Slot slots[] = {{Py_tp_dealloc, kernel_dealloc},
+                                  {Py_tp_methods, methods},
+                                  {Py_tp_getset, getters},
+                                  {Py_tp_doc, "a compiled kernel"},
+                                  {0, NULL}};
+    static PyType_Spec spec = {"tilewright._native.Kernel", sizeof(Kernel), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+    kernel_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return kernel_type && PyModule_AddObjectRef(module, "Kernel", (PyObject *)kernel_type) == 0;
+}

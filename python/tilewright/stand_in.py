@@ -1,0 +1,51 @@
+"""Answers `import triton` with tilewright.triton.
+
+install() does so for this process: `triton.x` and `tilewright.triton.x` are then one module. pass_on() does so for the Python
+processes that this one starts, through their environment: the folder `child`, which holds a sitecustomize.py, comes first on
+PYTHONPATH.
+"""
+import importlib
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+
+OURS = "tilewright.triton"
+
+
+class _Loader(importlib.abc.Loader):
+    def create_module(self, spec):
+        module = importlib.import_module(OURS + spec.name[len("triton"):])
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec  # the import machinery has put its own there
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name != "triton" and not name.startswith("triton."):
+            return None
+        try:
+            found = importlib.util.find_spec(OURS + name[len("triton"):])
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            return None
+        spec = importlib.machinery.ModuleSpec(name, _Loader(), origin=found.origin,
+                                              is_package=found.submodule_search_locations is not None)
+        return spec
+
+
+def install():
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        import importlib.util  # noqa: F401
+        sys.meta_path.insert(0, _Finder())
+
+
+def pass_on():
+    here = os.path.dirname(os.path.abspath(__file__))
+    rest = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.path.join(here, "child") + (os.pathsep + rest if rest else "")
+    os.environ["TILEWRIGHT_PACKAGE"] = os.path.dirname(here)

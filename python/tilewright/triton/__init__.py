@@ -1,0 +1,40 @@
+"""tilewright.triton: Triton's interface, on Tilewright's compiler.
+
+    import tilewright.triton as triton
+    import tilewright.triton.language as tl
+
+`python -m tilewright script.py` runs a script that says `import triton` with it.
+"""
+__version__ = "3.6.0"
+
+from .. import _native
+from . import knobs
+from .errors import TritonError
+from .compiler.errors import CompilationError
+from .runtime.errors import InterpreterError, OutOfResources
+from .runtime.jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, constexpr_function, jit, reinterpret
+from .runtime.autotuner import Config, autotune, heuristics
+from .runtime._allocation import set_allocator
+from .compiler.compiler import compile
+from . import backends, compiler, language, runtime, testing, tools
+
+_native.configure(plain_globals=knobs.plain_globals)
+
+
+def cdiv(x: int, y: int):
+    """x / y rounded up."""
+    return (x + y - 1) // y
+
+
+def next_power_of_2(n: int):
+    """The least power of two that is not below n."""
+    return 1 << (n - 1).bit_length() if n > 1 else 1 if n == 1 else 0
+
+
+language._register_module(__import__("sys").modules[__name__], "triton")
+for _function in (cdiv, next_power_of_2):
+    _native.register(_function, "triton." + _function.__name__)
+
+__all__ = ["CompilationError", "Config", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
+           "TensorWrapper", "TritonError", "autotune", "backends", "cdiv", "compile", "compiler", "constexpr_function", "heuristics",
+           "jit", "knobs", "language", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing", "tools"]

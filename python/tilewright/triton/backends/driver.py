@@ -1,0 +1,65 @@
+"""triton.backends.driver: the machine that kernels run on.
+
+The CPU answers like a device with warps of 32: scripts derive sizes from what a device says of itself.
+"""
+import os
+import platform
+
+from .compiler import GPUTarget
+
+
+class DriverBase:
+    """What a driver of Triton is."""
+
+    @classmethod
+    def is_active(cls):
+        return False
+
+
+class CPUUtils:
+
+    def get_device_properties(self, device=0):
+        return {
+            "max_shared_mem": 1 << 26, "max_num_regs": 1 << 20, "multiprocessor_count": len(os.sched_getaffinity(0)),
+            "warpSize": 32, "sm_clock_rate": 0, "mem_clock_rate": 0, "mem_bus_width": 0
+        }
+
+
+class CPUDriver(DriverBase):
+
+    def __init__(self):
+        self.utils = CPUUtils()
+
+    @classmethod
+    def is_active(cls):
+        return True
+
+    def get_current_target(self):
+        return GPUTarget("cpu", platform.machine(), 32)
+
+    def get_current_device(self):
+        return 0
+
+    def set_current_device(self, device):
+        pass
+
+    def get_current_stream(self, device=None):
+        return 0
+
+    def get_active_torch_device(self):
+        import torch
+        return torch.device("cpu")
+
+    def get_device_interface(self):
+        import torch
+        return torch.cpu
+
+    def get_benchmarker(self):
+        from ..testing import do_bench
+        return do_bench
+
+    def get_empty_cache_for_benchmark(self):
+        return bytearray(1 << 26)
+
+    def clear_cache(self, cache):
+        cache[:] = bytes(len(cache))

@@ -1,0 +1,113 @@
+"""triton.compiler.compiler: what a launch returns, and compiling without a launch."""
+import types
+
+from ..backends.compiler import GPUTarget
+
+
+class LazyDict(dict):
+    """The texts of a kernel, by kind. The IR is printed when it is asked for."""
+
+    def __init__(self, kernel):
+        super().__init__()
+        self._kernel = kernel
+
+    def __missing__(self, name):
+        if name not in ("source", "ttir", "tir", "c", "explain"):
+            raise KeyError(f"a kernel of the CPU has no text {name!r}; it has source, ttir (the IR as the door makes it), "
+                           "tir (the IR after the passes), c and explain")
+        self.update(self._kernel._texts())
+        return self[name]
+
+    def __contains__(self, name):
+        return name in ("source", "ttir", "tir", "c", "explain")
+
+    def keys(self):
+        return ["source", "ttir", "tir", "c", "explain"]
+
+    def __iter__(self):
+        return iter(self.keys())
+
+
+class CompiledKernel:
+    """A kernel compiled for the types and constants of one launch."""
+
+    def __init__(self, function, native, options):
+        self._function = function
+        self._native = native
+        self.name = native.name
+        self.src = function
+        self.asm = LazyDict(self)
+        self.n_regs = 0
+        self.n_spills = 0
+        self.n_max_threads = 1024
+        self.function = native
+        self.module = native
+        self.hash = f"{id(native):x}"
+        options = dict(options)
+        self.metadata = types.SimpleNamespace(
+            name=self.name, target=GPUTarget("cpu", 0, 32), num_warps=options.get("num_warps", 4),
+            num_stages=options.get("num_stages", 3), num_ctas=options.get("num_ctas", 1), shared=0, hash=self.hash,
+            global_scratch_size=0, debug=bool(options.get("debug")), warp_size=32, **{
+                name: value
+                for name, value in options.items() if name not in ("num_warps", "num_stages", "num_ctas", "debug", "warp_size")
+            })
+
+    def _init_handles(self):
+        return self
+
+    @property
+    def run(self):
+        return lambda grid_0, grid_1, grid_2, stream, function, *args: self[(grid_0, grid_1, grid_2)](*args[-len(self._function.arg_names):])
+
+    def __getitem__(self, grid):
+
+        def launch(*args, stream=None):
+            return self._function.launch(grid, args, {}, False)
+
+        return launch
+
+    def explain(self):
+        """What the compiler proved and chose, one line a finding."""
+        return self._native.explain()
+
+    def _texts(self):
+        lowered = self._function.lower(self)
+        printed = [(name, ir) for name, _, ir in lowered.passes() if ir]
+        artifacts = lowered.artifacts()
+        return {"source": self._function.src, "ttir": printed[0][1], "tir": printed[-1][1],
+                "c": next((text for name, text in artifacts.items() if name.endswith(".c")), ""), "explain": lowered.explain()}
+
+
+class ASTSource:
+    """A jit function with the types and constants to compile it for."""
+
+    def __init__(self, fn, signature, constexprs=None, attrs=None):
+        self.fn = fn
+        self.ext = "ttir"
+        self.name = fn.__name__
+        self.signature = signature
+        self.constants = {}
+        for key, value in (constexprs or {}).items():
+            name = fn.arg_names[key[0] if isinstance(key, tuple) else key] if not isinstance(key, str) else key
+            self.constants[name] = value
+        self.attrs = attrs or {}
+
+
+def compile(src, target=None, options=None):
+    """Compiles a jit function for a signature: {"x_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}."""
+    from ..runtime.jit import MockTensor
+    samples = {"fp": 0.5, "bf": 0.5, "i1": True, "i64": 1 << 40, "u64": 1 << 63}
+    args = {}
+    for name, kind in src.signature.items():
+        if name in src.constants or kind == "constexpr":
+            args[name] = src.constants.get(name)
+        elif kind.startswith("*"):
+            args[name] = MockTensor(kind[1:].removeprefix("k"))
+        else:
+            args[name] = samples.get(kind, samples.get(kind[:2], 2))
+    return src.fn.warmup(grid=(1, ), **args, **(options or {}))
+
+
+def make_backend(target):
+    from ..backends.compiler import CPUBackend
+    return CPUBackend(target)

@@ -1,0 +1,5 @@
+"""The roots of Triton's exceptions."""
+
+
+class TritonError(Exception):
+    """What all errors of Triton are."""

@@ -1,0 +1,201 @@
+"""triton.knobs: settings, from the environment or set in the program.
+
+Each group is an object; reading an attribute gives what the program set, else the environment's value, else the default.
+group.scope() is a context at whose end all is as before. Settings of things that do not exist here (ptxas, redis) are kept and
+have no effect.
+"""
+import contextlib
+import os
+import sys
+
+propagate_env = True
+_UNSET = object()
+
+
+class Knob:
+    """One setting: its variable of the environment, and how to read it."""
+
+    def __init__(self, key, default=None, read=str):
+        self.key = key
+        self.default = default
+        self.read = read
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, group, owner=None):
+        if group is None:
+            return self
+        value = group.__dict__.get(self.name, _UNSET)
+        if value is not _UNSET:
+            return value
+        text = os.environ.get(self.key) if self.key else None
+        return self.default if text is None else self.read(text)
+
+    def __set__(self, group, value):
+        group.__dict__[self.name] = value
+        if propagate_env and self.key and isinstance(value, (str, bool, int)):
+            os.environ[self.key] = {True: "1", False: "0"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+
+    def __delete__(self, group):
+        group.__dict__.pop(self.name, None)
+
+
+def _truth(text):
+    return text.lower() in ("1", "true", "on", "yes", "y")
+
+
+def _flag(key, default=False):
+    return Knob(key, default, _truth)
+
+
+class base_knobs:
+
+    @property
+    def knob_descriptors(self):
+        return {name: knob for name, knob in vars(type(self)).items() if isinstance(knob, Knob)}
+
+    @property
+    def knobs(self):
+        return {name: getattr(self, name) for name in self.knob_descriptors}
+
+    def copy(self):
+        other = type(self)()
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def reset(self):
+        for name in self.knob_descriptors:
+            self.__dict__.pop(name, None)
+        return self
+
+    @contextlib.contextmanager
+    def scope(self):
+        mine = dict(self.__dict__)
+        keys = [knob.key for knob in self.knob_descriptors.values() if knob.key]
+        environment = {key: os.environ.get(key) for key in keys}
+        try:
+            yield self
+        finally:
+            self.__dict__.clear()
+            self.__dict__.update(mine)
+            for key, text in environment.items():
+                os.environ.pop(key, None) if text is None else os.environ.__setitem__(key, text)
+
+
+class HookChain:
+    """Hooks that are called one after the other."""
+
+    def __init__(self, reversed=False):
+        self.calls = []
+        self.reversed = reversed
+
+    def add(self, hook):
+        if hook not in self.calls:
+            self.calls.append(hook)
+
+    def remove(self, hook):
+        if hook in self.calls:
+            self.calls.remove(hook)
+
+    def __call__(self, *args, **kwargs):
+        for hook in (self.calls[::-1] if self.reversed else list(self.calls)):
+            hook(*args, **kwargs)
+
+    def __bool__(self):
+        return bool(self.calls)
+
+
+class build_knobs(base_knobs):
+    cc = Knob("CC")
+    impl = Knob(None)
+
+
+class cache_knobs(base_knobs):
+    home_dir = Knob("TRITON_HOME", os.path.expanduser("~/"))
+    dump_dir = Knob("TRITON_DUMP_DIR")
+    override_dir = Knob("TRITON_OVERRIDE_DIR")
+    dir = Knob("TRITON_CACHE_DIR")
+    manager_class = Knob("TRITON_CACHE_MANAGER")
+    remote_manager_class = Knob("TRITON_REMOTE_CACHE_BACKEND")
+
+
+class compilation_knobs(base_knobs):
+    override = _flag("TRITON_KERNEL_OVERRIDE")
+    dump_ir = _flag("TRITON_KERNEL_DUMP")
+    store_binary_only = _flag("TRITON_STORE_BINARY_ONLY")
+    always_compile = _flag("TRITON_ALWAYS_COMPILE")
+    use_ir_loc = Knob("USE_IR_LOC")
+    enable_asan = _flag("TRITON_ENABLE_ASAN")
+    disable_line_info = _flag("TRITON_DISABLE_LINE_INFO")
+    front_end_debugging = _flag("TRITON_FRONT_END_DEBUGGING")
+    allow_non_constexpr_globals = _flag("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")
+    instrumentation_mode = Knob("TRITON_INSTRUMENTATION_MODE", "")
+    listener = Knob(None)
+
+
+class autotuning_knobs(base_knobs):
+    cache = _flag("TRITON_CACHE_AUTOTUNING")
+    print = _flag("TRITON_PRINT_AUTOTUNING")
+
+
+class runtime_knobs(base_knobs):
+    interpret = _flag("TRITON_INTERPRET")
+    debug = _flag("TRITON_DEBUG")
+    sanitize_overflow = _flag("TRITON_SANITIZE_OVERFLOW", True)
+    override_arch = Knob("TRITON_OVERRIDE_ARCH")
+    jit_cache_hook = Knob(None)
+    jit_post_compile_hook = Knob(None)
+    add_stages_inspection_hook = Knob(None)
+
+    def __init__(self):
+        self.launch_enter_hook = HookChain()
+        self.launch_exit_hook = HookChain(reversed=True)
+        self.kernel_load_start_hook = HookChain()
+        self.kernel_load_end_hook = HookChain(reversed=True)
+
+    def hooked(self):
+        return bool(self.launch_enter_hook or self.launch_exit_hook)
+
+
+class language_knobs(base_knobs):
+    fp32_default = Knob("TRITON_F32_DEFAULT")
+    default_fp_fusion = _flag("TRITON_DEFAULT_FP_FUSION", True)
+
+
+class nvidia_knobs(base_knobs):
+    libcuda_path = Knob("TRITON_LIBCUDA_PATH")
+    libdevice_path = Knob("TRITON_LIBDEVICE_PATH")
+    disable_ptxas_opt = _flag("DISABLE_PTXAS_OPT")
+    dump_nvptx = _flag("NVPTX_ENABLE_DUMP")
+
+
+class amd_knobs(base_knobs):
+    use_buffer_ops = _flag("AMDGCN_USE_BUFFER_OPS", True)
+    dump_amdgcn = _flag("AMDGCN_ENABLE_DUMP")
+    libhip_path = Knob("TRITON_LIBHIP_PATH")
+
+
+class proton_knobs(base_knobs):
+    disable = _flag("TRITON_PROTON_DISABLE")
+
+
+build = build_knobs()
+cache = cache_knobs()
+compilation = compilation_knobs()
+autotuning = autotuning_knobs()
+runtime = runtime_knobs()
+language = language_knobs()
+nvidia = nvidia_knobs()
+amd = amd_knobs()
+proton = proton_knobs()
+
+
+class _PlainGlobals:
+    """True while kernels may use globals that are no constexpr; the extension asks it."""
+
+    def __bool__(self):
+        return bool(sys.modules[__name__].compilation.allow_non_constexpr_globals)
+
+
+plain_globals = _PlainGlobals()

@@ -1,0 +1,5 @@
+"""triton.language.extra.cuda.libdevice: what C's math library has, made from the compiler's table of builtins."""
+from ... import core
+
+globals().update(core.TABLES["L"])
+core.register_module(__name__, "triton.language.extra.cuda.libdevice")

@@ -1,0 +1,5 @@
+"""triton.language.extra.hip."""
+from ... import core
+from . import libdevice  # noqa: F401
+
+core.register_module(__name__, "triton.language.extra.hip")

@@ -1,0 +1,5 @@
+"""triton.language.random: made from the compiler's table of builtins."""
+from . import core
+
+globals().update(core.TABLES["T"])
+core.register_module(__name__, "triton.language.random")

@@ -1,0 +1,8 @@
+"""triton.runtime: jit functions, tuning, the driver."""
+from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
+from .driver import driver
+from .errors import InterpreterError, OutOfResources
+from .jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, reinterpret
+
+__all__ = ["Autotuner", "Config", "Heuristics", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
+           "TensorWrapper", "autotune", "driver", "heuristics", "reinterpret"]

@@ -1,0 +1,31 @@
+"""Errors of launches."""
+from ..errors import TritonError
+
+
+class InterpreterError(TritonError):
+    """An error inside Triton's interpreter, which we have none of: kernels run compiled."""
+
+    def __init__(self, error_message=None):
+        super().__init__(error_message)
+        self.error_message = error_message
+
+
+class OutOfResources(TritonError):
+    """A configuration needs more of something than the target has."""
+
+    def __init__(self, required, limit, name):
+        super().__init__(required, limit, name)
+        self.required = required
+        self.limit = limit
+        self.name = name
+
+    def __str__(self):
+        return f"out of resource: {self.name}, Required: {self.required}, Hardware limit: {self.limit}. Reducing block sizes or `num_stages` may help."
+
+
+class PTXASError(TritonError):
+    """Never raised here: there is no ptxas."""
+
+    def __init__(self, error_message=None):
+        super().__init__(error_message)
+        self.error_message = error_message

@@ -1,0 +1,408 @@
+"""triton.runtime.jit: jit functions.
+
+A JITFunction is a Python function with its source, its parameters and its kernels. Compiling, dispatch and launching are
+done by its base, tilewright._native.Function; names in the source are looked up in the function's own globals and closure when
+the compiler meets them.
+"""
+import functools
+import hashlib
+import inspect
+import re
+import textwrap
+
+from ... import _native
+from .. import knobs
+from ..compiler import errors
+from ..compiler.compiler import CompiledKernel
+from .errors import OutOfResources
+
+type_canonicalisation_dict = {
+    "bool": "i1", "int1": "i1", "uint1": "u1", "i1": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+    "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "float8e4nv": "fp8e4nv", "float8e5": "fp8e5",
+    "float8e4b15": "fp8e4b15", "float8e4b8": "fp8e4b8", "float8e5b16": "fp8e5b16", "float8_e4m3fn": "fp8e4nv",
+    "float8_e4m3fnuz": "fp8e4b8", "float8_e5m2": "fp8e5", "float8_e5m2fnuz": "fp8e5b16", "half": "fp16", "float16": "fp16",
+    "bfloat16": "bf16", "float": "fp32", "float32": "fp32", "double": "fp64", "float64": "fp64", "void": "void",
+}
+type_canonicalisation_dict.update({name: name for name in list(type_canonicalisation_dict.values())})
+
+# What the library calls them, where it is not the name above.
+_LIBRARY_NAMES = {"fp16": "f16", "fp32": "f32", "fp64": "f64", "fp8e4nv": "f8e4m3", "fp8e5": "f8e5m2", "fp8e4b8": "f8e4b8",
+                  "fp8e5b16": "f8e5b16", "fp8e4b15": "f8e4b15"}
+_BUFFER_FORMATS = {"?": "i1", "b": "i8", "h": "i16", "i": "i32", "q": "i64", "l": "i64", "B": "u8", "H": "u16", "I": "u32", "Q": "u64",
+                   "L": "u64", "e": "f16", "f": "f32", "d": "f64"}
+
+
+def _dtype_name(dtype):
+    """The library's name of a dtype object of torch, numpy, ml_dtypes or triton.language, or of a buffer's format."""
+    name = str(dtype)
+    if name in _BUFFER_FORMATS:
+        return _BUFFER_FORMATS[name]
+    name = name.rsplit(".", 1)[-1]
+    name = type_canonicalisation_dict.get(name, name)
+    return _LIBRARY_NAMES.get(name, name)
+
+
+def _make_error(status, message, function, cause):
+    """The exception for a status of the library."""
+    if status in ("TW_ERROR_SOURCE", "TW_ERROR_UNSUPPORTED"):
+        error = errors.from_report(message, function)
+        error.__cause__ = cause if cause is not None else ValueError(error.error_message)
+        return error
+    if status == "TW_ERROR_ARGUMENT":
+        return OverflowError(message) if "does not fit" in message else TypeError(message)
+    kinds = {"TW_ERROR_MEMORY": MemoryError, "TW_ERROR_NOT_FOUND": ValueError, "TW_ERROR_IO": OSError}
+    error = kinds.get(status, RuntimeError)(message)
+    error.__cause__ = cause
+    return error
+
+
+_native.configure(make_error=_make_error, dtype_name=_dtype_name, make_kernel=CompiledKernel)
+
+
+class KernelInterface:
+    """What can be launched as kernel[grid](..)."""
+
+    def warmup(self, *args, grid, **kwargs):
+        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
+
+    def run(self, *args, grid, warmup, **kwargs):
+        raise NotImplementedError("run is not implemented")
+
+    def __getitem__(self, grid):
+        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
+
+
+class KernelParam:
+    """A parameter of a kernel."""
+
+    def __init__(self, num, param, do_not_specialize, do_not_specialize_on_alignment):
+        self.num = num
+        self._param = param
+        self.do_not_specialize = do_not_specialize
+        self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
+
+    @property
+    def name(self):
+        return self._param.name
+
+    @property
+    def annotation(self):
+        note = self._param.annotation
+        if note is inspect.Parameter.empty:
+            return ""
+        return note if isinstance(note, str) else getattr(note, "__name__", None) or str(note)
+
+    @property
+    def annotation_type(self):
+        name = self.annotation.rsplit(".", 1)[-1].lstrip("*").removeprefix("k")
+        return type_canonicalisation_dict.get(name, "")
+
+    @property
+    def is_constexpr(self):
+        return "constexpr" in self.annotation
+
+    @property
+    def is_const(self):
+        return "const" in self.annotation and not self.is_constexpr
+
+    @property
+    def default(self):
+        return self._param.default
+
+    @property
+    def has_default(self):
+        return self._param.default is not inspect.Parameter.empty
+
+
+def _source_of(fn):
+    """The text of a function from its `def` on, dedented, and the number of that line."""
+    try:
+        lines, first = inspect.getsourcelines(fn)
+    except OSError as error:
+        raise ValueError("@jit functions should be defined in a Python file") from error
+    text = textwrap.dedent("".join(lines))
+    start = re.search(r"^(async\s+)?def\s+\w+\s*[(\[]", text, re.MULTILINE)
+    if not start:
+        raise ValueError("@jit is for functions made by `def`")
+    return text[start.start():], first + text.count("\n", 0, start.start())
+
+
+class _KernelCache:
+    """The compiled kernels of a function, as a dictionary would show them."""
+
+    def __init__(self, function):
+        self._function = function
+
+    def __len__(self):
+        return len(self._function.results())
+
+    def values(self):
+        return self._function.results()
+
+    def keys(self):
+        return [kernel.hash for kernel in self.values()]
+
+    def items(self):
+        return [(kernel.hash, kernel) for kernel in self.values()]
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def clear(self):
+        self._function.forget()
+
+
+class _DeviceCaches:
+    """device_caches[device]: there is one device, whatever it is called."""
+
+    def __init__(self, function):
+        cache = _KernelCache(function)
+        self._row = (cache, cache, None, None, None)
+
+    def __getitem__(self, device):
+        return self._row
+
+    def __contains__(self, device):
+        return True
+
+    def clear(self):
+        self._row[0].clear()
+
+
+class JITCallable:
+    """What a kernel may call by its source."""
+
+
+class JITFunction(JITCallable, _native.Function):
+    """A function that is compiled. kernel[grid](*args, **options) launches it."""
+
+    def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None, noinline=None,
+                 repr=None, launch_metadata=None):
+        self.fn = fn
+        self.signature = inspect.signature(fn)
+        self.do_not_specialize = list(do_not_specialize or [])
+        self.do_not_specialize_on_alignment = list(do_not_specialize_on_alignment or [])
+        self.version = version
+        self.debug = debug
+        self.noinline = bool(noinline)
+        self.launch_metadata = launch_metadata
+        self.pre_run_hooks = []
+        self.params = []
+        rows = []
+        for i, param in enumerate(self.signature.parameters.values()):
+            plain = i in self.do_not_specialize or param.name in self.do_not_specialize
+            unaligned = plain or i in self.do_not_specialize_on_alignment or param.name in self.do_not_specialize_on_alignment
+            ours = KernelParam(i, param, plain, unaligned)
+            if plain and ours.is_constexpr:
+                raise ValueError(f"the parameter {param.name} is a tl.constexpr and cannot be in do_not_specialize")
+            self.params.append(ours)
+            rows.append((param.name, param.default, ours.has_default, plain))
+        self.arg_names = [param.name for param in self.params]
+        self.constexprs = [param.num for param in self.params if param.is_constexpr]
+        text, self.starting_line_number = _source_of(fn)
+        self.file = fn.__code__.co_filename
+        cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ())) or None
+        _native.Function.__init__(self, fn.__name__, self.file, text, self.starting_line_number, fn.__globals__, cells, rows)
+        self._repr = repr
+        self.device_caches = _DeviceCaches(self)
+        self.__doc__ = fn.__doc__
+        self.__name__ = fn.__name__
+        self.__qualname__ = fn.__qualname__
+        self.__module__ = fn.__module__
+        self.__globals__ = fn.__globals__
+
+    src = property(lambda self: self.source)
+    raw_src = property(lambda self: self.source.splitlines(keepends=True))
+
+    def _unsafe_update_src(self, new_src):
+        """Another text for the same function; what was compiled from the old one is dropped."""
+        self.source = new_src
+
+    @property
+    def cache_key(self):
+        return hashlib.sha256(f"{self.source}{self.starting_line_number}".encode()).hexdigest()
+
+    def repr(self, specialization=None):
+        return self._repr(specialization) if self._repr else self.__qualname__
+
+    def run(self, *args, grid, warmup=False, **kwargs):
+        if self.hooked or knobs.runtime.hooked():
+            return self.run_hooked(grid, args, kwargs, warmup)
+        return self.launch(grid, args, kwargs, warmup)
+
+    def run_hooked(self, grid, args, kwargs, warmup=False):
+        """A launch that hooks see."""
+        kwargs = kwargs or {}
+        for hook in self.pre_run_hooks:
+            hook(*args, **kwargs)
+        if warmup or not knobs.runtime.hooked():
+            return self.launch(grid, args, kwargs, warmup)
+        kernel = self.launch(grid, args, kwargs, True)
+        metadata = LaunchMetadata(self, kernel, grid, args)
+        knobs.runtime.launch_enter_hook(metadata)
+        kernel = self.launch(grid, args, kwargs, False)
+        knobs.runtime.launch_exit_hook(metadata)
+        return kernel
+
+    def warmup(self, *args, grid, **kwargs):
+        args = tuple(MockTensor.wrap_dtype(arg) for arg in args)
+        kwargs = {name: MockTensor.wrap_dtype(arg) for name, arg in kwargs.items()}
+        return self.run(*args, grid=grid, warmup=True, **kwargs)
+
+    def add_pre_run_hook(self, hook):
+        assert callable(hook)
+        self.pre_run_hooks.append(hook)
+        self.hooked = True
+
+    def is_gluon(self):
+        return False
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+
+    def __repr__(self):
+        return f"JITFunction({self.__module__}:{self.__qualname__})"
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self.__call__, instance)
+
+    def __hash__(self):
+        return id(self)
+
+    def __eq__(self, other):
+        return self is other
+
+
+class LaunchMetadata:
+    """What launch hooks are given."""
+
+    def __init__(self, function, kernel, grid, args):
+        self._data = {"name": kernel.name, "function": kernel.function, "stream": 0}
+        if function.launch_metadata:
+            bound = dict(zip(function.arg_names, args))
+            self._data.update(function.launch_metadata(grid, kernel.metadata, bound))
+
+    def get(self):
+        return self._data
+
+
+def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None, do_not_specialize_on_alignment=None,
+        debug=None, noinline=None):
+    """Marks a function as a kernel, or as one that kernels call."""
+
+    def decorate(function):
+        assert callable(function)
+        return JITFunction(function, version=version, do_not_specialize=do_not_specialize,
+                           do_not_specialize_on_alignment=do_not_specialize_on_alignment, debug=debug, noinline=noinline,
+                           repr=repr, launch_metadata=launch_metadata)
+
+    return decorate if fn is None else decorate(fn)
+
+
+class ConstexprFunction(JITCallable):
+    """A plain Python function that kernels may call on constants."""
+
+    def __init__(self, fn):
+        self.fn = fn
+        functools.update_wrapper(self, fn)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self.__call__, instance)
+
+    def __call__(self, *args, _semantic=None, **kwargs):
+        from ..language.core import _unwrap_if_constexpr
+        result = self.fn(*map(_unwrap_if_constexpr, args), **{name: _unwrap_if_constexpr(x) for name, x in kwargs.items()})
+        return _unwrap_if_constexpr(result)
+
+
+def constexpr_function(fn):
+    """Marks a Python function as one that kernels call on constants, at compile time."""
+    return ConstexprFunction(fn)
+
+
+class MockTensor:
+    """Stands for a tensor of a dtype where only the type matters: kernel.warmup(torch.float32, ..)."""
+
+    @staticmethod
+    def wrap_dtype(arg):
+        kind = type(arg)
+        return MockTensor(arg) if kind.__name__ == "dtype" and kind.__module__ == "torch" else arg
+
+    def __init__(self, dtype, shape=None):
+        self.dtype = dtype
+        self.shape = [1] if shape is None else shape
+
+    def stride(self):
+        strides = [1]
+        for extent in reversed(self.shape[1:]):
+            strides.append(strides[-1] * extent)
+        return tuple(reversed(strides))
+
+    @staticmethod
+    def data_ptr():
+        return 0
+
+    @staticmethod
+    def ptr_range():
+        return 0
+
+
+class TensorWrapper:
+    """A tensor whose elements a kernel takes for another dtype."""
+
+    def __init__(self, base, dtype):
+        self.dtype = dtype
+        self.base = base
+        self.data = base.data
+        self.device = base.device
+        self.shape = base.shape
+
+    @property
+    def is_cpu(self):
+        return self.base.is_cpu
+
+    def data_ptr(self):
+        return self.base.data_ptr()
+
+    def untyped_storage(self):
+        return self.base.untyped_storage()
+
+    def stride(self, *args):
+        return self.base.stride(*args)
+
+    def element_size(self):
+        return self.base.element_size()
+
+    def numel(self):
+        return self.base.numel()
+
+    def cpu(self):
+        return TensorWrapper(self.base.cpu(), self.dtype)
+
+    def copy_(self, other):
+        self.base.copy_(other.base)
+
+    def clone(self):
+        return TensorWrapper(self.base.clone(), self.dtype)
+
+    def to(self, device):
+        return TensorWrapper(self.base.to(device), self.dtype)
+
+    def new_empty(self, sizes):
+        return TensorWrapper(self.base.new_empty(sizes), self.dtype)
+
+    def __str__(self):
+        return f"TensorWrapper[{self.dtype}]({self.base})"
+
+
+def reinterpret(tensor, dtype):
+    """The tensor with its elements taken for another dtype; no copy."""
+    if isinstance(tensor, TensorWrapper):
+        return tensor.base if dtype == tensor.base.dtype else TensorWrapper(tensor.base, dtype)
+    if hasattr(tensor, "data_ptr"):
+        return TensorWrapper(tensor, dtype)
+    raise TypeError(f"Cannot reinterpret a {type(tensor)}.")
+
+
+__all__ = ["ConstexprFunction", "JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "OutOfResources",
+           "TensorWrapper", "constexpr_function", "jit", "reinterpret", "type_canonicalisation_dict"]
