@@ -41,9 +41,20 @@ need() { # the first of the tools that is not there
 
 with_clang() { make -s -j"$jobs" B=build/clang CC=clang-14 CFLAGS="-O1" all && echo "builds without a warning"; }
 sanitized() { make -s -j"$jobs" B=build/asan SAN=1 CFLAGS="-O1 -g" all unit; }
-make_venv() {
+make_venv() { # and what the tests need in it, once
     [ -x $venv/bin/python ] || python3 -m venv $venv || return 1
-    $venv/bin/pip install -q --disable-pip-version-check -r tests/requirements.txt
+    add_to_venv tests/requirements.txt
+}
+add_to_venv() {
+    stamp=$venv/$(basename "$1").done
+    [ "$stamp" -nt "$1" ] || { $venv/bin/pip install -q --disable-pip-version-check -r "$1" && touch "$stamp"; }
+}
+python_tests() { # with torch, or without it: "not torch", "torch"
+    make -s -j"$jobs" python PYTHON=$venv/bin/python && PYTHONPATH=build/python $venv/bin/python -m pytest -q -p no:cacheprovider -m "$1" tests/python
+}
+python_install() { # as a user would
+    rm -rf build/installed && $venv/bin/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --no-index --target build/installed . &&
+        PYTHONPATH=build/installed $venv/bin/python tests/python/installed.py
 }
 python_rules() { python3 tests/check_tree.py; }
 transcripts() { python3 tests/run.py; }
@@ -65,6 +76,8 @@ device() { make -s check-gpu; }
 
 mkdir -p build
 if have python3 && ! make_venv >build/test-venv.log 2>&1; then venv_missing="the virtual environment could not be made (build/test-venv.log)"; fi
+if [ -z "$venv_missing" ] && have python3 && ! add_to_venv tests/requirements-torch.txt >build/test-torch-venv.log 2>&1; then no_torch="torch could not be installed (build/test-torch-venv.log)"; fi
+no_headers=$(have python3 && [ -z "$venv_missing" ] && { [ -e "$($venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] || echo "Python's headers are not installed"; })
 cxx=$(for c in "${CXX:-g++}" g++ clang++ c++; do have "$c" && echo "$c" && break; done)
 no_cxx=$([ -n "$cxx" ] || echo "no C++ compiler is installed")
 
@@ -81,6 +94,9 @@ group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
 group property "" "" property interp,cpu 6
 group random "" "" random_programs
 group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 2
+group python "$(need python3)${venv_missing}${no_headers}" "apt-get install python3-dev python3-venv" python_tests "not torch"
+group torch "$(need python3)${venv_missing}${no_headers}${no_torch}" "apt-get install python3-dev python3-venv, and see the log" python_tests "torch"
+group install "$(need python3)${venv_missing}${no_headers}" "apt-get install python3-dev python3-venv" python_install
 group nvrtc "$(need python3)${venv_missing}" "apt-get install python3-venv" env TILEWRIGHT_NVRTC_VENV=$venv python3 tests/compile_all.py
 group gpu "$([ -e /dev/nvidia0 ] || echo 'no NVIDIA GPU is in this machine')" "run \`make check-gpu\` on one that has" device
 

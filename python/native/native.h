@@ -1,18 +1,20 @@
 /* native.h: what the files of the Python extension `tilewright._native` share.
  *
- * The extension is a thin skin over include/tilewright.h: it holds one context, gives the compiler the live Python
- * objects it asks for, turns arguments into words, and finds the compiled kernel for them without going through Python.
- * No compiler logic is here or in Python.
+ * The extension is a thin skin over include/tilewright.h: it holds one context, gives the compiler
+ * the live Python objects it asks for, turns arguments into words, and finds the compiled kernel
+ * for them without going through Python. No compiler logic is here or in Python.
  *
  *     native_session.c    the context, its lock, what kernels print, errors as Python exceptions
  *     native_objects.c    Python objects as the compiler sees them (tw_object), and the resolver
  *     native_arguments.c  one argument of a launch: number, constant, or memory with its dtype
- *     native_function.c   the type Function: a jit function, its parameters, its dispatch table, kernel[grid](..)
- *     native_kernel.c     the type Kernel: one compiled kernel and its texts
+ *     native_function.c   the type Function: a jit function and its parameters; kernel[grid]
+ *     native_launch.c     binds, tags and hashes the arguments of a launch, finds its entry,
+ * launches native_entry.c      the dispatch table: entries by tags and constants, compiled when
+ * they are missing native_kernel.c     the type Kernel: one compiled kernel and its texts
  *     native_module.c     the module's own functions
  *
- * Threads: all of this runs under the GIL, except the calls into the library, which run without it and under the
- * session's lock (a context serves one thread at a time). */
+ * Threads: all of this runs under the GIL, except the calls into the library, which run without it
+ * and under the session's lock (a context serves one thread at a time). */
 #ifndef NATIVE_H
 #define NATIVE_H
 #define PY_SSIZE_T_CLEAN
@@ -23,7 +25,8 @@
 
 #include "tilewright.h"
 
-/* Puts another reference into a place; the old one is given up last, when the place is good again. */
+/* Puts another reference into a place; the old one is given up last, when the place is good again.
+ */
 static inline void replace(PyObject **at, PyObject *object) {
     PyObject *old = *at;
     *at = object;
@@ -32,32 +35,35 @@ static inline void replace(PyObject **at, PyObject *object) {
 
 /* --- native_session.c --- */
 
-/* What the process shares. The context is made at the first use and made anew in a forked child, whose kernels are then
- * compiled (from the cache) again: `generation` says of which context a thing is. */
+/* What the process shares. The context is made at the first use and made anew in a forked child,
+ * whose kernels are then compiled (from the cache) again: `generation` says of which context a
+ * thing is. */
 typedef struct Session {
     tw_context *context;
     unsigned generation;
-    PyThreadState *saved; /* of the thread that is inside the library */
-    PyObject *make_error; /* f(status name, message, function, cause) -> exception */
-    PyObject *cause;      /* an exception that a resolver's callback met */
-    PyObject *dtype_name; /* f(dtype object) -> name that tw_dtype_find knows, or None */
-    PyObject *make_kernel; /* f(Function, Kernel, options dict) -> what a launch returns */
+    PyThreadState *saved;    /* of the thread that is inside the library */
+    PyObject *make_error;    /* f(status name, message, function, cause) -> exception */
+    PyObject *cause;         /* an exception that a resolver's callback met */
+    PyObject *dtype_name;    /* f(dtype object) -> name that tw_dtype_find knows, or None */
+    PyObject *make_kernel;   /* f(Function, Kernel, options dict) -> what a launch returns */
     PyObject *plain_globals; /* truth: kernels may use globals that are no constexpr */
 } Session;
 extern Session session;
 
-bool session_open(void);              /* false: a Python error is set */
-bool session_enter(void);             /* gives up the GIL and takes the lock; false: error set */
-void session_leave(void);             /* the other way round */
-void session_reenter_python(void);    /* inside the library, for a callback: takes the GIL */
+bool session_open(void);  /* false: a Python error is set */
+bool session_enter(void); /* gives up the GIL and takes the lock; false: error set */
+bool session_try_enter(
+    void); /* the same, and no error: an object that dies in a callback is left alone */
+void session_leave(void);          /* the other way round */
+void session_reenter_python(void); /* inside the library, for a callback: takes the GIL */
 void session_leave_python(void);
 PyObject *session_fail(tw_status status, PyObject *function); /* sets an exception, gives NULL */
 bool session_init(void);
 
 /* --- native_objects.c --- */
 
-/* An object as the compiler sees it. Texts and handles stay valid as long as `keep` (a list) lives; owner is the function
- * for which it is asked. false: error set. */
+/* An object as the compiler sees it. Texts and handles stay valid as long as `keep` (a list) lives;
+ * owner is the function for which it is asked. false: error set. */
 bool object_describe(PyObject *object, PyObject *keep, tw_object *out);
 extern const tw_resolver object_resolver; /* user: the Function */
 bool objects_init(PyObject *module);
@@ -70,7 +76,7 @@ typedef struct Memory {
     void *data;
     size_t size; /* bytes from data to the end of its storage */
     int32_t dtype;
-    Py_buffer view;   /* held while view.obj */
+    Py_buffer view;    /* held while view.obj */
     PyObject *capsule; /* DLPack's, held */
 } Memory;
 
@@ -88,8 +94,7 @@ bool arguments_init(void);
 /* --- native_kernel.c --- */
 
 typedef struct Kernel {
-    PyObject_HEAD
-    tw_kernel *kernel;
+    PyObject_HEAD tw_kernel *kernel;
     unsigned generation;
 } Kernel;
 PyObject *kernel_make(tw_kernel *kernel); /* takes it over */
@@ -105,19 +110,79 @@ typedef struct Param {
     bool typed;                /* its annotation fixes the type */
 } Param;
 typedef struct Function {
-    PyObject_HEAD
-    PyObject *name, *file, *source, *globals, *closure; /* closure: a dict of name -> cell, or NULL */
+    PyObject_HEAD PyObject *name, *file, *source, *globals,
+        *closure; /* closure: a dict of name -> cell, or NULL */
     int line;
     int count;
     Param *params;
     bool hooked; /* Python's run_hooked must see every launch */
     tw_module *module;
     unsigned generation;
-    PyObject *keep;    /* list: what the module's texts point into */
-    PyObject *watched; /* dict of (dict or cell, name, value): globals that compiled kernels rely on */
-    Entry **entries;   /* open addressing, a power of two; NULL: free */
+    PyObject *keep; /* list: what the module's texts point into */
+    PyObject
+        *watched; /* dict of (dict or cell, name, value): globals that compiled kernels rely on */
+    Entry **entries; /* open addressing, a power of two; NULL: free */
     size_t capacity, used;
 } Function;
 extern PyTypeObject *function_type;
+bool function_open(Function *f); /* parses the source, if that has not been done */
 bool function_init(PyObject *module);
+
+/* --- native_entry.c: what is compiled for which arguments --- */
+
+/* What a parameter is compiled for. */
+typedef enum Tag {
+    TAG_CONSTANT,
+    TAG_ONE,
+    TAG_NUMBER, /* the parameter's annotation says which */
+    TAG_I32,
+    TAG_I64,
+    TAG_U64,
+    TAG_FLOAT,
+    TAG_BOOL,
+    TAG_POINTER /* + dtype */
+} Tag;
+
+enum { KEYWORDS = 25, MAX_PARAMS = 256, FEW = 24 };
+extern PyObject *keyword_names[KEYWORDS]; /* arguments of a launch that are no parameters */
+
+struct Entry {
+    uint64_t hash;
+    int references;
+    tw_kernel *raw;
+    PyObject *kernel;     /* the Kernel, which owns raw */
+    PyObject *result;     /* what Python made of it */
+    tw_buffer **buffers;  /* by parameter; NULL for numbers */
+    uint8_t *tags;        /* by parameter */
+    PyObject **constants; /* parameters, then keywords; NULL: not given, or no constant */
+};
+
+/* One launch under way. */
+typedef struct Call {
+    Function *f;
+    int count;
+    PyObject **values; /* borrowed; parameters, then keywords */
+    uint8_t *tags;
+    tw_arg *args;
+    Memory *memory;
+    uint64_t hash;
+    PyObject *few_values[FEW + KEYWORDS];
+    uint8_t few_tags[FEW];
+    tw_arg few_args[FEW];
+    Memory few_memory[FEW];
+    void *many; /* where parameters are more than FEW */
+} Call;
+
+bool entry_same_constant(PyObject *a, PyObject *b);
+uint64_t entry_hash_constant(PyObject *object);
+Entry *entry_find(const Function *f, const Call *c);
+Entry *entry_make(Call *c); /* compiles; NULL: error set */
+void entry_drop(Entry *e, int count, bool usable);
+void entries_forget(Function *f);
+PyObject *entry_lower(Function *f, Entry *e); /* a Kernel with the IR after each pass */
+bool entry_init(void);
+
+/* --- native_launch.c: from arguments to an entry, and its launch --- */
+
+PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, bool warmup);
 #endif

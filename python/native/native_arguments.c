@@ -1,9 +1,11 @@
-/* native_arguments.c: what one argument of a launch is: a number, a constant, or memory with its dtype.
+/* native_arguments.c: what one argument of a launch is: a number, a constant, or memory with its
+ * dtype.
  *
- * Memory is anything with `data_ptr()` and `dtype` (torch tensors, triton.reinterpret's wrapper, classes of the user),
- * anything with Python's buffer protocol (numpy, array.array), and anything with DLPack. Nothing is copied. The size that is
- * handed on reaches to the end of the storage, not of the view: a kernel may walk there, and whether two arguments overlap
- * is decided by it. How a type is read is found once and remembered by the type; so is the number of a dtype object. */
+ * Memory is anything with `data_ptr()` and `dtype` (torch tensors, triton.reinterpret's wrapper,
+ * classes of the user), anything with Python's buffer protocol (numpy, array.array), and anything
+ * with DLPack. Nothing is copied. The size that is handed on reaches to the end of the storage, not
+ * of the view: a kernel may walk there, and whether two arguments overlap is decided by it. How a
+ * type is read is found once and remembered by the type; so is the number of a dtype object. */
 #include "native.h"
 
 #include <string.h>
@@ -17,7 +19,8 @@ static struct {
 static int type_count;
 
 static PyObject *dtypes; /* dtype object or format -> number */
-static PyObject *str_data_ptr, *str_dtype, *str_is_cpu, *str_untyped_storage, *str_nbytes, *str_dlpack, *str_device, *str_base, *str_setitem;
+static PyObject *str_data_ptr, *str_dtype, *str_is_cpu, *str_untyped_storage, *str_nbytes,
+    *str_dlpack, *str_device, *str_base, *str_setitem;
 
 static bool has(PyObject *object, PyObject *name) {
     PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(object), name);
@@ -35,7 +38,8 @@ static Way way_of(PyObject *object) {
     if (has(object, str_data_ptr))
         way = WAY_TENSOR;
     else if (PyObject_CheckBuffer(object) && !text)
-        way = has(object, str_setitem) ? WAY_BUFFER : WAY_NUMBER; /* numpy's scalars have no items to set */
+        way = has(object, str_setitem) ? WAY_BUFFER
+                                       : WAY_NUMBER; /* numpy's scalars have no items to set */
     else if (has(object, str_dlpack))
         way = WAY_DLPACK;
     if (type_count < MAX_TYPES) {
@@ -55,7 +59,8 @@ static int32_t dtype_of(PyObject *object, const char *name) {
     const char *words = PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     int32_t dtype = words ? tw_dtype_find(words) : TW_DTYPE_ANY;
     if (dtype == TW_DTYPE_ANY) {
-        PyErr_Format(PyExc_TypeError, "argument `%s` has the dtype %S, which kernels do not know", name, object);
+        PyErr_Format(PyExc_TypeError, "argument `%s` has the dtype %S, which kernels do not know",
+                     name, object);
     } else {
         PyObject *number = PyLong_FromLong(dtype);
         if (!number || PyDict_SetItem(dtypes, object, number) < 0) dtype = TW_DTYPE_ANY;
@@ -73,8 +78,8 @@ static bool call_integer(PyObject *object, PyObject *method, unsigned long long 
     return !PyErr_Occurred();
 }
 
-/* Bytes from data to the end of the tensor's storage. Objects without a storage state none: only their address is known,
- * and they are taken to reach as far as any other argument might. */
+/* Bytes from data to the end of the tensor's storage. Objects without a storage state none: only
+ * their address is known, and they are taken to reach as far as any other argument might. */
 static bool storage_size(PyObject *object, unsigned long long data, size_t *size) {
     PyObject *storage = PyObject_CallMethodObjArgs(object, str_untyped_storage, NULL);
     unsigned long long start = 0, bytes = 0;
@@ -83,13 +88,15 @@ static bool storage_size(PyObject *object, unsigned long long data, size_t *size
         *size = data ? (size_t)1 << 46 : 0;
         return true;
     }
-    bool ok = storage && call_integer(storage, str_data_ptr, &start) && call_integer(storage, str_nbytes, &bytes);
+    bool ok = storage && call_integer(storage, str_data_ptr, &start) &&
+              call_integer(storage, str_nbytes, &bytes);
     Py_XDECREF(storage);
     *size = start <= data && data <= start + bytes ? (size_t)(start + bytes - data) : 0;
     return ok;
 }
 
-/* false and a TypeError if it lies on a device. Objects that do not say are taken to be on the host. */
+/* false and a TypeError if it lies on a device. Objects that do not say are taken to be on the
+ * host. */
 static bool on_host(PyObject *object, const char *name) {
     PyObject *answer = PyObject_GetAttr(object, str_is_cpu);
     if (!answer) {
@@ -100,7 +107,9 @@ static bool on_host(PyObject *object, const char *name) {
     if (answer != Py_False) return true;
     PyObject *device = PyObject_GetAttr(object, str_device);
     if (!device) return false;
-    PyErr_Format(PyExc_TypeError, "argument `%s` lies on the device %S; kernels run on the CPU here: pass a tensor of the CPU",
+    PyErr_Format(PyExc_TypeError,
+                 "argument `%s` lies on the device %S; kernels run on the CPU here: pass a tensor "
+                 "of the CPU",
                  name, device);
     Py_DECREF(device);
     return false;
@@ -128,7 +137,8 @@ static bool widen_to_base(PyObject *object, Memory *m) {
     bool view = base != Py_None && PyObject_CheckBuffer(base);
     if (view && PyObject_GetBuffer(base, &whole, PyBUF_STRIDES) == 0) {
         char *end = (char *)whole.buf + whole.len, *data = m->data;
-        if ((char *)whole.buf <= data && data <= end && (size_t)(end - data) > m->size) m->size = (size_t)(end - data);
+        if ((char *)whole.buf <= data && data <= end && (size_t)(end - data) > m->size)
+            m->size = (size_t)(end - data);
         PyBuffer_Release(&whole);
     }
     PyErr_Clear();
@@ -158,7 +168,8 @@ static bool take_buffer(PyObject *object, const char *name, Memory *m) {
     return m->dtype != TW_DTYPE_ANY && widen_to_base(object, m);
 }
 
-/* DLPack's structures, version 0 (https://dmlc.github.io/dlpack): what a capsule named "dltensor" points to. */
+/* DLPack's structures, version 0 (https://dmlc.github.io/dlpack): what a capsule named "dltensor"
+ * points to. */
 typedef struct DlTensor {
     void *data;
     int32_t device_type, device_id;
@@ -181,16 +192,21 @@ static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
     const DlTensor *t = &managed->tensor;
     static const char *const codes[] = {"int%d", "uint%d", "float%d", "", "bfloat%d", "", "bool"};
     char text[16] = "";
-    if (t->code < sizeof codes / sizeof *codes) PyOS_snprintf(text, sizeof text, codes[t->code], t->bits);
+    if (t->code < sizeof codes / sizeof *codes)
+        PyOS_snprintf(text, sizeof text, codes[t->code], t->bits);
     m->dtype = t->lanes == 1 ? tw_dtype_find(text) : TW_DTYPE_ANY;
     if (t->device_type != 1) {
-        PyErr_Format(PyExc_TypeError, "argument `%s` lies on a device (DLPack's number %d); kernels run on the CPU here", name,
-                     t->device_type);
+        PyErr_Format(
+            PyExc_TypeError,
+            "argument `%s` lies on a device (DLPack's number %d); kernels run on the CPU here",
+            name, t->device_type);
         return false;
     }
     if (m->dtype == TW_DTYPE_ANY) {
-        PyErr_Format(PyExc_TypeError, "argument `%s` has a dtype that kernels do not know (DLPack's code %d, %d bits)", name,
-                     t->code, t->bits);
+        PyErr_Format(
+            PyExc_TypeError,
+            "argument `%s` has a dtype that kernels do not know (DLPack's code %d, %d bits)", name,
+            t->code, t->bits);
         return false;
     }
     int64_t reach = 1, dense = 1;
@@ -225,7 +241,8 @@ ArgumentKind argument_take(PyObject *object, const char *name, tw_arg *number, M
     }
     if (PyLong_Check(object)) {
         int overflow = 0;
-        *number = (tw_arg){.kind = TW_ARG_INT, .value.i = PyLong_AsLongLongAndOverflow(object, &overflow)};
+        *number = (tw_arg){.kind = TW_ARG_INT,
+                           .value.i = PyLong_AsLongLongAndOverflow(object, &overflow)};
         if (!overflow) return ARGUMENT_NUMBER;
         number->flags = TW_ARG_UNSIGNED;
         number->value.i = (int64_t)PyLong_AsUnsignedLongLong(object);
@@ -246,7 +263,8 @@ ArgumentKind argument_take(PyObject *object, const char *name, tw_arg *number, M
     case WAY_NUMBER: {
         PyObject *plain = plain_number(object);
         ArgumentKind kind = ARGUMENT_ERROR;
-        if (plain && Py_TYPE(plain) != Py_TYPE(object)) kind = argument_take(plain, name, number, memory);
+        if (plain && Py_TYPE(plain) != Py_TYPE(object))
+            kind = argument_take(plain, name, number, memory);
         Py_XDECREF(plain);
         return kind;
     }
@@ -259,9 +277,10 @@ bool arguments_init(void) {
     struct {
         PyObject **at;
         const char *text;
-    } strings[] = {{&str_data_ptr, "data_ptr"}, {&str_dtype, "dtype"},   {&str_is_cpu, "is_cpu"},
-                   {&str_untyped_storage, "untyped_storage"},            {&str_nbytes, "nbytes"},
-                   {&str_dlpack, "__dlpack__"}, {&str_device, "device"}, {&str_base, "base"},
+    } strings[] = {{&str_data_ptr, "data_ptr"},  {&str_dtype, "dtype"},
+                   {&str_is_cpu, "is_cpu"},      {&str_untyped_storage, "untyped_storage"},
+                   {&str_nbytes, "nbytes"},      {&str_dlpack, "__dlpack__"},
+                   {&str_device, "device"},      {&str_base, "base"},
                    {&str_setitem, "__setitem__"}};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         if (!(*strings[i].at = PyUnicode_InternFromString(strings[i].text))) return false;

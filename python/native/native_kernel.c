@@ -1,4 +1,5 @@
-/* native_kernel.c: the type Kernel: one compiled kernel, as Python sees it: its name and the texts that the compiler made.
+/* native_kernel.c: the type Kernel: one compiled kernel, as Python sees it: its name and the texts
+ * that the compiler made.
  *
  *     kernel.name              "add_kernel"
  *     kernel.artifacts()       {"add_kernel.c": "..."}
@@ -22,26 +23,25 @@ PyObject *kernel_make(tw_kernel *kernel) {
 static void kernel_dealloc(PyObject *self) {
     Kernel *k = (Kernel *)self;
     PyTypeObject *type = Py_TYPE(self);
-    PyObject *kind, *value, *trace;
-    PyErr_Fetch(&kind, &value, &trace); /* an exception may be on its way */
-    if (k->generation == session.generation && session_enter()) {
+    if (k->generation == session.generation && session_try_enter()) {
         tw_kernel_destroy(k->kernel);
         session_leave();
     }
-    PyErr_Restore(kind, value, trace);
     PyObject_Free(self);
     Py_DECREF(type);
 }
 
 static bool alive(const Kernel *k) {
     if (k->generation == session.generation) return true;
-    PyErr_SetString(PyExc_RuntimeError, "this kernel was compiled before the process forked; launch it again");
+    PyErr_SetString(PyExc_RuntimeError,
+                    "this kernel was compiled before the process forked; launch it again");
     return false;
 }
 
 static PyObject *get_name(PyObject *self, void *closure) {
     (void)closure;
-    return alive((Kernel *)self) ? PyUnicode_FromString(tw_kernel_name(((Kernel *)self)->kernel)) : NULL;
+    return alive((Kernel *)self) ? PyUnicode_FromString(tw_kernel_name(((Kernel *)self)->kernel))
+                                 : NULL;
 }
 
 static PyObject *get_artifacts(PyObject *self, PyObject *ignored) {
@@ -52,7 +52,8 @@ static PyObject *get_artifacts(PyObject *self, PyObject *ignored) {
         size_t size = 0;
         const char *text = tw_kernel_artifact_text(k->kernel, i, &size);
         PyObject *words = PyUnicode_DecodeUTF8(text, (Py_ssize_t)size, "replace");
-        if (!words || PyDict_SetItemString(all, tw_kernel_artifact_name(k->kernel, i), words) < 0) Py_CLEAR(all);
+        if (!words || PyDict_SetItemString(all, tw_kernel_artifact_name(k->kernel, i), words) < 0)
+            Py_CLEAR(all);
         Py_XDECREF(words);
     }
     return all;
@@ -78,10 +79,11 @@ static PyObject *get_passes(PyObject *self, PyObject *ignored) {
 }
 
 bool kernel_init(PyObject *module) {
-    static PyMethodDef methods[] = {{"artifacts", get_artifacts, METH_NOARGS, "the texts of the target, by name"},
-                                    {"explain", get_explain, METH_NOARGS, "what the compiler proved and chose"},
-                                    {"passes", get_passes, METH_NOARGS, "(name, seconds, IR or None) of each step"},
-                                    {0}};
+    static PyMethodDef methods[] = {
+        {"artifacts", get_artifacts, METH_NOARGS, "the texts of the target, by name"},
+        {"explain", get_explain, METH_NOARGS, "what the compiler proved and chose"},
+        {"passes", get_passes, METH_NOARGS, "(name, seconds, IR or None) of each step"},
+        {0}};
     static PyGetSetDef getters[] = {{"name", get_name, NULL, "the kernel's name", NULL}, {0}};
     static PyType_Slot slots[] = {{Py_tp_dealloc, kernel_dealloc},
                                   {Py_tp_methods, methods},

@@ -1,11 +1,10 @@
 /* native_module.c: the module tilewright._native: its init and the functions that are not methods.
  *
  *     version()         "0.1.0"
- *     builtins()        [(name, places, signature, about, refused), ..]: from these `triton.language` is made
- *     dtypes()          [(name, bytes), ..]
- *     targets()         [(name, about, available, note), ..]
- *     document(page)    a page of the manual
- *     configure(**kw)   the Python functions that the extension calls (see Session) */
+ *     builtins()        [(name, places, signature, about, refused), ..]: from these
+ * `triton.language` is made dtypes()          [(name, bytes), ..] targets()         [(name, about,
+ * available, note), ..] document(page)    a page of the manual configure(**kw)   the Python
+ * functions that the extension calls (see Session) */
 #include "native.h"
 
 static PyObject *get_version(PyObject *self, PyObject *ignored) {
@@ -18,7 +17,8 @@ static PyObject *get_builtins(PyObject *self, PyObject *ignored) {
     PyObject *list = session_open() ? PyList_New(0) : NULL;
     tw_builtin_info info = {.struct_size = sizeof info};
     for (size_t i = 0; list && tw_builtin_info_at(session.context, i, &info) == TW_OK; i++) {
-        PyObject *row = Py_BuildValue("(ssssO)", info.name, info.places, info.signature, info.about, info.refused ? Py_True : Py_False);
+        PyObject *row = Py_BuildValue("(ssssO)", info.name, info.places, info.signature, info.about,
+                                      info.refused ? Py_True : Py_False);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }
@@ -53,7 +53,8 @@ static PyObject *get_targets(PyObject *self, PyObject *ignored) {
         tw_status status = tw_target_info_at(session.context, i, &info);
         session_leave();
         if (status != TW_OK) break;
-        PyObject *row = Py_BuildValue("(ssOs)", info.name, info.about, info.available ? Py_True : Py_False, info.note);
+        PyObject *row = Py_BuildValue("(ssOs)", info.name, info.about,
+                                      info.available ? Py_True : Py_False, info.note);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }
@@ -72,9 +73,12 @@ static PyObject *get_document(PyObject *self, PyObject *args) {
 static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"make_error", "dtype_name", "make_kernel", "plain_globals", NULL};
     PyObject *given[4] = {NULL};
-    PyObject **to[4] = {&session.make_error, &session.dtype_name, &session.make_kernel, &session.plain_globals};
+    PyObject **to[4] = {&session.make_error, &session.dtype_name, &session.make_kernel,
+                        &session.plain_globals};
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO", names, &given[0], &given[1], &given[2], &given[3])) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO", names, &given[0], &given[1], &given[2],
+                                     &given[3]))
+        return NULL;
     for (int i = 0; i < 4; i++)
         if (given[i]) replace(to[i], Py_NewRef(given[i]));
     return Py_NewRef(Py_None);
@@ -82,19 +86,28 @@ static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
 
 PyMODINIT_FUNC PyInit__native(void);
 PyMODINIT_FUNC PyInit__native(void) {
-    static PyMethodDef methods[] = {{"version", get_version, METH_NOARGS, "the library's version"},
-                                    {"builtins", get_builtins, METH_NOARGS, "what a Triton kernel can call"},
-                                    {"dtypes", get_dtypes, METH_NOARGS, "names and sizes of the dtypes"},
-                                    {"targets", get_targets, METH_NOARGS, "the targets, and whether they can run here"},
-                                    {"document", get_document, METH_VARARGS, "a page of the manual"},
-                                    {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
-                                     "the Python functions that the extension calls"},
-                                    {0}};
-    static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "tilewright._native", "Tilewright's library", -1, methods, NULL, NULL,
-                                     NULL, NULL};
+    static PyMethodDef methods[] = {
+        {"version", get_version, METH_NOARGS, "the library's version"},
+        {"builtins", get_builtins, METH_NOARGS, "what a Triton kernel can call"},
+        {"dtypes", get_dtypes, METH_NOARGS, "names and sizes of the dtypes"},
+        {"targets", get_targets, METH_NOARGS, "the targets, and whether they can run here"},
+        {"document", get_document, METH_VARARGS, "a page of the manual"},
+        {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
+         "the Python functions that the extension calls"},
+        {0}};
+    static struct PyModuleDef def = {PyModuleDef_HEAD_INIT,
+                                     "tilewright._native",
+                                     "Tilewright's library",
+                                     -1,
+                                     methods,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL};
     PyObject *module = PyModule_Create(&def);
     if (!module) return NULL;
-    if (session_init() && objects_init(module) && arguments_init() && kernel_init(module) && function_init(module))
+    if (session_init() && objects_init(module) && arguments_init() && entry_init() &&
+        kernel_init(module) && function_init(module))
         return module;
     Py_DECREF(module);
     if (!PyErr_Occurred()) PyErr_NoMemory();

@@ -1,16 +1,17 @@
 /* native_objects.c: Python objects as the compiler sees them, and the callbacks that find them.
  *
- * A name in a kernel means what it means to Python: a cell of the closure, a global of the function's module, a builtin.
- * What the door knows by name (tl.load, tl.float32, the modules themselves) is told by the identity of the object, so that
- * any alias works: objects are registered once, with their full name. Everything else is a constant, a jit function, a
- * tuple, or a host object whose attributes and calls on constants come back here. Each lookup of a value is written down
- * (Function.watched), so that a launch notices when the value has changed since. */
+ * A name in a kernel means what it means to Python: a cell of the closure, a global of the
+ * function's module, a builtin. What the door knows by name (tl.load, tl.float32, the modules
+ * themselves) is told by the identity of the object, so that any alias works: objects are
+ * registered once, with their full name. Everything else is a constant, a jit function, a tuple, or
+ * a host object whose attributes and calls on constants come back here. Each lookup of a value is
+ * written down (Function.watched), so that a launch notices when the value has changed since. */
 #include "native.h"
 
 #include <string.h>
 
-static PyObject *names;       /* id of an object -> (object, full name) */
-static PyObject *by_name;     /* full name -> object */
+static PyObject *names;   /* id of an object -> (object, full name) */
+static PyObject *by_name; /* full name -> object */
 static PyObject *constexpr_type;
 
 static PyObject *objects_register(PyObject *self, PyObject *args) {
@@ -18,7 +19,8 @@ static PyObject *objects_register(PyObject *self, PyObject *args) {
     PyObject *object, *name;
     if (!PyArg_ParseTuple(args, "OU", &object, &name)) return NULL;
     PyObject *id = PyLong_FromVoidPtr(object), *pair = id ? PyTuple_Pack(2, object, name) : NULL;
-    bool ok = pair && PyDict_SetItem(names, id, pair) == 0 && PyDict_SetItem(by_name, name, object) == 0;
+    bool ok =
+        pair && PyDict_SetItem(names, id, pair) == 0 && PyDict_SetItem(by_name, name, object) == 0;
     Py_XDECREF(id);
     Py_XDECREF(pair);
     return ok ? Py_NewRef(Py_None) : NULL;
@@ -97,7 +99,8 @@ bool object_describe(PyObject *object, PyObject *keep, tw_object *out) {
     if (PyErr_Occurred()) return false;
     out->handle = object;
     if (PyList_Append(keep, object) < 0) return false;
-    PyObject *id = PyLong_FromVoidPtr(object), *pair = id ? PyDict_GetItemWithError(names, id) : NULL;
+    PyObject *id = PyLong_FromVoidPtr(object),
+             *pair = id ? PyDict_GetItemWithError(names, id) : NULL;
     Py_XDECREF(id);
     if (PyErr_Occurred()) return false;
     if (pair) {
@@ -105,7 +108,8 @@ bool object_describe(PyObject *object, PyObject *keep, tw_object *out) {
         out->text = text_of(PyTuple_GetItem(pair, 1), keep);
         return out->text != NULL;
     }
-    if (PyObject_TypeCheck(object, function_type)) return describe_function((Function *)object, keep, out);
+    if (PyObject_TypeCheck(object, function_type))
+        return describe_function((Function *)object, keep, out);
     if (PyTuple_Check(object) || PyList_Check(object)) {
         out->kind = TW_OBJECT_TUPLE;
         out->count = (size_t)PySequence_Size(object);
@@ -158,7 +162,8 @@ static PyObject *find_name(Function *f, PyObject *id, PyObject **where) {
 /* Writes down that compiled kernels rely on this value. */
 static bool watch(Function *f, PyObject *where, PyObject *id, PyObject *value) {
     if (PyModule_Check(value)) return true;
-    PyObject *key = Py_BuildValue("(nO)", (Py_ssize_t)(intptr_t)where, id), *row = PyTuple_Pack(3, where, id, value);
+    PyObject *key = Py_BuildValue("(nO)", (Py_ssize_t)(intptr_t)where, id),
+             *row = PyTuple_Pack(3, where, id, value);
     bool ok = key && row && PyDict_SetItem(f->watched, key, row) == 0;
     Py_XDECREF(key);
     Py_XDECREF(row);
@@ -170,7 +175,8 @@ static tw_status describe_or_refuse(PyObject *value, PyObject *keep, tw_object *
 }
 
 static tw_status lookup_builtin(PyObject *id, PyObject *keep, tw_object *out) {
-    PyObject *module = PyImport_ImportModule("builtins"), *value = module ? PyObject_GetAttr(module, id) : NULL;
+    PyObject *module = PyImport_ImportModule("builtins"),
+             *value = module ? PyObject_GetAttr(module, id) : NULL;
     Py_XDECREF(module);
     if (!value) {
         PyErr_Clear();
@@ -189,7 +195,8 @@ static tw_status lookup_builtin(PyObject *id, PyObject *keep, tw_object *out) {
     return status;
 }
 
-/* A global that is a plain value may change behind the kernel's back; Triton asks that it be wrapped. */
+/* A global that is a plain value may change behind the kernel's back; Triton asks that it be
+ * wrapped. */
 static bool is_plain(PyObject *value, const tw_object *out) {
     if (object_unwrap(value) != value) return false;
     bool data = out->kind == TW_OBJECT_VALUE || out->kind == TW_OBJECT_TUPLE;
@@ -201,11 +208,13 @@ static tw_status find(Function *owner, Function *f, const char *name, tw_object 
     memset(out, 0, sizeof *out);
     if (!id) return refuse(out, owner->keep);
     PyObject *value = find_name(f, id, &where);
-    tw_status status = value ? describe_or_refuse(value, owner->keep, out) : lookup_builtin(id, owner->keep, out);
+    tw_status status =
+        value ? describe_or_refuse(value, owner->keep, out) : lookup_builtin(id, owner->keep, out);
     if (value && is_plain(value, out)) {
-        PyObject *words = PyUnicode_FromFormat("`%U` is a plain value outside of the kernel, %R; a kernel sees values that "
-                                               "cannot change: write `%U = tl.constexpr(..)`, or pass it as an argument",
-                                               id, value, id);
+        PyObject *words = PyUnicode_FromFormat(
+            "`%U` is a plain value outside of the kernel, %R; a kernel sees values that "
+            "cannot change: write `%U = tl.constexpr(..)`, or pass it as an argument",
+            id, value, id);
         memset(out, 0, sizeof *out);
         out->kind = TW_OBJECT_REFUSED;
         out->text = words ? text_of(words, owner->keep) : "a global that is no tl.constexpr";
@@ -270,7 +279,8 @@ static PyObject *to_python(const tw_object *object) {
     switch (object->value.kind) {
     case TW_ARG_BOOL: return PyBool_FromLong(object->value.value.i != 0);
     case TW_ARG_INT:
-        if (object->value.flags & TW_ARG_UNSIGNED) return PyLong_FromUnsignedLongLong((uint64_t)object->value.value.i);
+        if (object->value.flags & TW_ARG_UNSIGNED)
+            return PyLong_FromUnsignedLongLong((uint64_t)object->value.value.i);
         return PyLong_FromLongLong(object->value.value.i);
     case TW_ARG_FLOAT: return PyFloat_FromDouble(object->value.value.f);
     case TW_ARG_TEXT: return PyUnicode_FromString(object->value.value.text);
@@ -278,7 +288,8 @@ static PyObject *to_python(const tw_object *object) {
     }
 }
 
-static tw_status resolve_call(void *user, void *object, const tw_object *args, size_t count, tw_object *out) {
+static tw_status resolve_call(void *user, void *object, const tw_object *args, size_t count,
+                              tw_object *out) {
     Function *f = user;
     session_reenter_python();
     PyObject *tuple = PyTuple_New((Py_ssize_t)count), *value = NULL;
@@ -295,7 +306,8 @@ static tw_status resolve_call(void *user, void *object, const tw_object *args, s
     return status;
 }
 
-const tw_resolver object_resolver = {resolve_name, resolve_attribute, resolve_item, resolve_call, NULL};
+const tw_resolver object_resolver = {resolve_name, resolve_attribute, resolve_item, resolve_call,
+                                     NULL};
 
 static PyObject *set_constexpr(PyObject *self, PyObject *type) {
     (void)self;
@@ -305,7 +317,8 @@ static PyObject *set_constexpr(PyObject *self, PyObject *type) {
 
 bool objects_init(PyObject *module) {
     static PyMethodDef methods[] = {
-        {"register", objects_register, METH_VARARGS, "register(object, name): the full name by which kernels know it"},
+        {"register", objects_register, METH_VARARGS,
+         "register(object, name): the full name by which kernels know it"},
         {"set_constexpr", set_constexpr, METH_O, "the class whose instances stand for their value"},
         {0}};
     names = PyDict_New();

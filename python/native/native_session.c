@@ -7,9 +7,9 @@
  *     session_leave();                        lock given up, GIL taken
  *     if (status) return session_fail(status, function);
  *
- * Callbacks of the library (resolver, print) take the GIL for their own duration with session_reenter_python. The lock is
- * kept meanwhile: the context is in use. A callback that launches a kernel itself would wait for its own thread; that is
- * refused. */
+ * Callbacks of the library (resolver, print) take the GIL for their own duration with
+ * session_reenter_python. The lock is kept meanwhile: the context is in use. A callback that
+ * launches a kernel itself would wait for its own thread; that is refused. */
 #include "native.h"
 
 #include <pthread.h>
@@ -24,8 +24,10 @@ static bool busy;
 static void print_text(void *user, const char *text, size_t length) {
     (void)user;
     session_reenter_python();
-    PyObject *file = PySys_GetObject("stdout"), *words = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "replace");
-    if (file && file != Py_None && words && PyFile_WriteObject(words, file, Py_PRINT_RAW) < 0) PyErr_Clear();
+    PyObject *file = PySys_GetObject("stdout"),
+             *words = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "replace");
+    if (file && file != Py_None && words && PyFile_WriteObject(words, file, Py_PRINT_RAW) < 0)
+        PyErr_Clear();
     Py_XDECREF(words);
     PyErr_Clear();
     session_leave_python();
@@ -43,11 +45,14 @@ bool session_open(void) {
 }
 
 bool session_enter(void) {
-    if (busy && pthread_equal(owner, pthread_self())) {
-        PyErr_SetString(PyExc_RuntimeError, "a kernel cannot be compiled or launched while another one is being compiled by "
-                                            "the same thread");
-        return false;
-    }
+    if (session_try_enter()) return true;
+    PyErr_SetString(PyExc_RuntimeError, "a kernel cannot be compiled or launched while another one "
+                                        "is being compiled by the same thread");
+    return false;
+}
+
+bool session_try_enter(void) {
+    if (busy && pthread_equal(owner, pthread_self())) return false;
     PyThreadState *state = PyEval_SaveThread();
     pthread_mutex_lock(&lock);
     owner = pthread_self();
@@ -79,8 +84,8 @@ PyObject *session_fail(tw_status status, PyObject *function) {
     if (!message || !*message) message = tw_status_text(status);
     PyObject *error = NULL;
     if (session.make_error)
-        error = PyObject_CallFunction(session.make_error, "ssOO", tw_status_name(status), message, function ? function : Py_None,
-                                      cause);
+        error = PyObject_CallFunction(session.make_error, "ssOO", tw_status_name(status), message,
+                                      function ? function : Py_None, cause);
     else
         PyErr_SetString(PyExc_RuntimeError, message);
     Py_DECREF(cause);
@@ -89,8 +94,8 @@ PyObject *session_fail(tw_status status, PyObject *function) {
     return NULL;
 }
 
-/* A forked child has the context's memory and none of its threads: it starts with a new one. What the old one holds is
- * left to the end of the process. */
+/* A forked child has the context's memory and none of its threads: it starts with a new one. What
+ * the old one holds is left to the end of the process. */
 static void after_fork(void) {
     pthread_mutex_init(&lock, NULL);
     busy = false;

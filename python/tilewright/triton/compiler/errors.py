@@ -7,7 +7,7 @@ import re
 
 from ..errors import TritonError
 
-_HEAD = re.compile(r"^(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): error: (?P<text>.*)$", re.M)
+_HEAD = re.compile(r"^(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): error: (?P<text>.*?)(?: \[(?P<rule>[\w-]+)\])?$", re.M)
 
 
 class CompilationError(TritonError):
@@ -53,5 +53,5 @@ def from_report(report, function):
     place = None
     if function is not None and found["file"] == function.file:
         place = (line - function.starting_line_number + 1, column - 1)
-    kind = CompileTimeAssertionFailure if "static_assert" in text else CompilationError
+    kind = CompileTimeAssertionFailure if found["rule"] == "static-assert" else CompilationError
     return kind(getattr(function, "src", None), None, text, report, place)

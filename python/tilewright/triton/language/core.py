@@ -59,12 +59,8 @@ def _binary(function):
             lambda self, other: constexpr(function(_unwrap_if_constexpr(other), self.value)))
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift"):
-    _forward, _backward = _binary(getattr(operator, _name))
-    setattr(constexpr, f"__{_name}__", _forward)
-    setattr(constexpr, f"__r{_name}__", _backward)
-for _name in ("and", "or", "xor"):
-    _forward, _backward = _binary(getattr(operator, f"{_name}_"))
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"):
+    _forward, _backward = _binary(getattr(operator, f"__{_name}__"))
     setattr(constexpr, f"__{_name}__", _forward)
     setattr(constexpr, f"__r{_name}__", _backward)
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):

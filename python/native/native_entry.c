@@ -1,0 +1,302 @@
+/* native_entry.c: the dispatch table of a jit function: one entry for each combination of tags and
+ * constants.
+ *
+ * An entry is compiled from its tags and constants alone, never from the arguments of the launch
+ * that first needed it, so that the order of launches changes nothing. Facts about arguments beyond
+ * the tags (multiples of 16, overlap) are no part of the key: the library tests them at launch. An
+ * entry holds buffers that are pointed at the arguments' memory, so that a launch allocates nothing
+ * in the library. */
+#include "native.h"
+
+#include <string.h>
+
+/* Keyword arguments of a launch that are no parameters. `option` is the library's name for it,
+ * where it has one. */
+static const struct {
+    const char *name, *option;
+} keywords[] = {
+    {"num_warps", "num_warps"},
+    {"num_stages", "num_stages"},
+    {"enable_fp_fusion", "fuse"},
+    {"num_ctas", NULL},
+    {"maxnreg", NULL},
+    {"debug", NULL},
+    {"sanitize_overflow", NULL},
+    {"launch_cooperative_grid", NULL},
+    {"launch_pdl", NULL},
+    {"ptx_options", NULL},
+    {"ir_override", NULL},
+    {"extern_libs", NULL},
+    {"clc", NULL},
+    {"arch", NULL},
+    {"enable_reflect_ftz", NULL},
+    {"allow_fp8e4nv", NULL},
+    {"max_num_imprecise_acc_default", NULL},
+    {"default_dot_input_precision", NULL},
+    {"instrumentation_mode", NULL},
+    {"waves_per_eu", NULL},
+    {"matrix_instr_nonkdim", NULL},
+    {"kpack", NULL},
+    {"schedule_hint", NULL},
+    {"cluster_dims", NULL},
+    {"warp_size", NULL},
+};
+_Static_assert(sizeof keywords / sizeof *keywords == KEYWORDS, "KEYWORDS counts them");
+PyObject *keyword_names[KEYWORDS];
+
+/* --- keys --- */
+
+/* Equal as constants: 1, 1.0 and True differ, as do 0.0 and -0.0. */
+bool entry_same_constant(PyObject *a, PyObject *b) {
+    if (a == b) return true;
+    if (!a || !b || Py_TYPE(a) != Py_TYPE(b)) return false;
+    if (PyFloat_Check(a)) {
+        double x = PyFloat_AsDouble(a), y = PyFloat_AsDouble(b);
+        return memcmp(&x, &y, sizeof x) == 0;
+    }
+    if (PyTuple_Check(a) || PyList_Check(a)) {
+        Py_ssize_t n = PySequence_Size(a);
+        bool same = n == PySequence_Size(b);
+        for (Py_ssize_t i = 0; same && i < n; i++) {
+            PyObject *x = PySequence_GetItem(a, i), *y = PySequence_GetItem(b, i);
+            same = x && y && entry_same_constant(x, y);
+            Py_XDECREF(x);
+            Py_XDECREF(y);
+        }
+        return same;
+    }
+    int same = PyObject_RichCompareBool(a, b, Py_EQ);
+    if (same < 0) PyErr_Clear();
+    return same == 1;
+}
+
+uint64_t entry_hash_constant(PyObject *object) {
+    Py_hash_t hash = PyObject_Hash(object);
+    if (hash == -1 && PyErr_Occurred()) {
+        PyErr_Clear(); /* lists and their kind: told apart by comparison alone */
+        hash = 0;
+    }
+    return (uint64_t)hash;
+}
+
+static bool same_key(const Entry *e, const Call *c) {
+    if (e->hash != c->hash || memcmp(e->tags, c->tags, (size_t)c->count) != 0) return false;
+    for (int i = 0; i < c->count + KEYWORDS; i++)
+        if ((i >= c->count || c->tags[i] == TAG_CONSTANT) &&
+            !entry_same_constant(e->constants[i], c->values[i]))
+            return false;
+    return true;
+}
+
+Entry *entry_find(const Function *f, const Call *c) {
+    if (!f->capacity) return NULL;
+    for (size_t i = c->hash & (f->capacity - 1); f->entries[i]; i = (i + 1) & (f->capacity - 1))
+        if (same_key(f->entries[i], c)) return f->entries[i];
+    return NULL;
+}
+
+static void place(Entry **table, size_t capacity, Entry *e) {
+    size_t i = e->hash & (capacity - 1);
+    while (table[i]) i = (i + 1) & (capacity - 1);
+    table[i] = e;
+}
+
+static bool add_entry(Function *f, Entry *e) {
+    if (f->used * 2 >= f->capacity) {
+        size_t capacity = f->capacity ? f->capacity * 2 : 8;
+        Entry **table = PyMem_Calloc(capacity, sizeof *table);
+        if (!table) return PyErr_NoMemory() != NULL;
+        for (size_t i = 0; i < f->capacity; i++)
+            if (f->entries[i]) place(table, capacity, f->entries[i]);
+        PyMem_Free(f->entries);
+        f->entries = table;
+        f->capacity = capacity;
+    }
+    place(f->entries, f->capacity, e);
+    f->used++;
+    return true;
+}
+
+void entry_drop(Entry *e, int count, bool usable) {
+    if (!e || --e->references > 0) return;
+    if (e->buffers && usable && session_try_enter()) {
+        for (int i = 0; i < count; i++) tw_buffer_destroy(e->buffers[i]);
+        session_leave();
+    }
+    for (int i = 0; e->constants && i < count + KEYWORDS; i++) Py_XDECREF(e->constants[i]);
+    Py_XDECREF(e->kernel);
+    Py_XDECREF(e->result);
+    PyMem_Free(e->buffers);
+    PyMem_Free(e->constants);
+    PyMem_Free(e->tags);
+    PyMem_Free(e);
+}
+
+/* Forgets all that was compiled: the source has changed, or the process is a forked child. */
+void entries_forget(Function *f) {
+    bool usable = f->generation == session.generation;
+    Entry **entries = f->entries;
+    size_t capacity = f->capacity;
+    tw_module *module = f->module;
+    f->entries = NULL;
+    f->capacity = f->used = 0;
+    f->module = NULL;
+    for (size_t i = 0; i < capacity; i++) entry_drop(entries[i], f->count, usable);
+    PyMem_Free(entries);
+    if (usable && module && session_try_enter()) {
+        tw_module_destroy(module);
+        session_leave();
+    }
+    Py_CLEAR(f->keep);
+    Py_CLEAR(f->watched);
+}
+
+/* --- compile --- */
+
+/* The argument that stands for all arguments with this tag. */
+static tw_arg sample(const Function *f, const Entry *e, int i) {
+    tw_arg arg = {.kind = TW_ARG_INT, .value.i = 2};
+    switch (e->tags[i]) {
+    case TAG_ONE: arg.value.i = 1; break;
+    case TAG_I64: arg.value.i = INT64_C(1) << 40; break;
+    case TAG_U64:
+        arg.value.i = INT64_MIN;
+        arg.flags = TW_ARG_UNSIGNED;
+        break;
+    case TAG_FLOAT: arg = (tw_arg){.kind = TW_ARG_FLOAT, .value.f = 0.5}; break;
+    case TAG_BOOL: arg = (tw_arg){.kind = TW_ARG_BOOL}; break;
+    default:
+        if (e->tags[i] > TAG_POINTER)
+            arg = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = e->buffers[i]};
+    }
+    if (f->params[i].plain) arg.flags |= TW_ARG_RUNTIME;
+    return arg;
+}
+
+static bool make_buffers(Entry *e, int count) {
+    for (int i = 0; i < count; i++) {
+        if (e->tags[i] <= TAG_POINTER) continue;
+        int64_t none = 0;
+        tw_buffer_options options;
+        tw_buffer_options_init(&options);
+        options.data = e; /* no element is there: the launch says where they are */
+        if (tw_buffer_create(session.context, e->tags[i] - TAG_POINTER, 1, &none, &options,
+                             &e->buffers[i]) != TW_OK) {
+            session_fail(TW_ERROR_ARGUMENT, NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The library's options that keywords of the launch set; texts live in `texts`. */
+static size_t library_options(const Entry *e, int count, tw_pair *pairs, char (*texts)[24]) {
+    size_t n = 0;
+    for (int i = 0; i < KEYWORDS; i++) {
+        PyObject *value = e->constants[count + i];
+        if (!keywords[i].option || !value || value == Py_None) continue;
+        if (PyBool_Check(value))
+            strcpy(texts[n], value == Py_True ? "on" : "off");
+        else if (PyLong_Check(value))
+            PyOS_snprintf(texts[n], sizeof texts[n], "%lld", PyLong_AsLongLong(value));
+        else
+            continue;
+        pairs[n] = (tw_pair){keywords[i].name, texts[n]};
+        pairs[n].name = keywords[i].option;
+        n++;
+    }
+    return n;
+}
+
+/* Compiles for an entry's tags and constants. */
+static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
+    tw_arg args[MAX_PARAMS] = {0};
+    tw_object *objects = PyMem_Calloc((size_t)f->count + 1, sizeof *objects);
+    tw_pair pairs[KEYWORDS];
+    char texts[KEYWORDS][24];
+    tw_kernel *kernel = NULL;
+    if (!objects) return (tw_kernel *)PyErr_NoMemory();
+    bool ok = true;
+    for (int i = 0; ok && i < f->count; i++) {
+        if (e->tags[i] != TAG_CONSTANT) {
+            args[i] = sample(f, e, i);
+            continue;
+        }
+        ok = object_describe(e->constants[i], f->keep, &objects[i]);
+        args[i] = objects[i].kind == TW_OBJECT_VALUE
+                      ? objects[i].value
+                      : (tw_arg){.kind = TW_ARG_OBJECT, .value.object = &objects[i]};
+    }
+    if (ok) {
+        tw_compile_options options;
+        tw_compile_options_init(&options);
+        options.args = args;
+        options.arg_count = (size_t)f->count;
+        options.options = pairs;
+        options.option_count = library_options(e, f->count, pairs, texts);
+        options.stage = stage;
+        options.keep_ir = keep_ir;
+        options.specialize_ones = 1;
+        Py_CLEAR(session.cause);
+        ok = session_enter();
+        if (ok) {
+            tw_status status = tw_kernel_compile(f->module, NULL, &options, &kernel);
+            session_leave();
+            if (status != TW_OK) session_fail(status, (PyObject *)f);
+        }
+    }
+    PyMem_Free(objects);
+    return kernel;
+}
+
+static PyObject *options_dict(const Entry *e, int count) {
+    PyObject *dict = PyDict_New();
+    for (int i = 0; dict && i < KEYWORDS; i++)
+        if (e->constants[count + i] &&
+            PyDict_SetItem(dict, keyword_names[i], e->constants[count + i]) < 0)
+            Py_CLEAR(dict);
+    return dict;
+}
+
+Entry *entry_make(Call *c) {
+    Function *f = c->f;
+    Entry *e = PyMem_Calloc(1, sizeof *e);
+    if (!e) return (Entry *)PyErr_NoMemory();
+    e->references = 1;
+    e->hash = c->hash;
+    e->tags = PyMem_Calloc((size_t)c->count + 1, 1);
+    e->buffers = PyMem_Calloc((size_t)c->count + 1, sizeof *e->buffers);
+    e->constants = PyMem_Calloc((size_t)(c->count + KEYWORDS), sizeof *e->constants);
+    bool ok = e->tags && e->buffers && e->constants;
+    if (!ok) PyErr_NoMemory();
+    for (int i = 0; ok && i < c->count + KEYWORDS; i++)
+        if (c->values[i] && (i >= c->count || c->tags[i] == TAG_CONSTANT))
+            e->constants[i] = Py_NewRef(c->values[i]);
+    if (ok) memcpy(e->tags, c->tags, (size_t)c->count);
+    ok = ok && make_buffers(e, c->count);
+    tw_kernel *raw = ok ? compile(f, e, TW_STAGE_RUN, false) : NULL;
+    if (raw) {
+        e->raw = raw;
+        e->kernel = kernel_make(raw);
+        PyObject *options = e->kernel ? options_dict(e, c->count) : NULL;
+        e->result = options && session.make_kernel
+                        ? PyObject_CallFunctionObjArgs(session.make_kernel, (PyObject *)f,
+                                                       e->kernel, options, NULL)
+                        : NULL;
+        Py_XDECREF(options);
+    }
+    if (e->result && add_entry(f, e)) return e;
+    entry_drop(e, c->count, true);
+    return NULL;
+}
+
+PyObject *entry_lower(Function *f, Entry *e) {
+    tw_kernel *kernel = compile(f, e, TW_STAGE_EMIT, true);
+    return kernel ? kernel_make(kernel) : NULL;
+}
+
+bool entry_init(void) {
+    for (int i = 0; i < KEYWORDS; i++)
+        if (!(keyword_names[i] = PyUnicode_InternFromString(keywords[i].name))) return false;
+    return true;
+}

@@ -1,0 +1,241 @@
+/* native_launch.c: one launch: arguments bound to parameters, tagged and hashed; the entry found or
+ * made; the grid read; the kernel run.
+ *
+ *     kernel[grid](x, y, out, n, BLOCK=1024)
+ *
+ * Nothing here depends on how many kernels there are; what it costs is a few attribute reads for
+ * each tensor. */
+#include "native.h"
+
+#include <string.h>
+
+/* --- arguments --- */
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static bool call_begin(Call *c, Function *f) {
+    int n = f->count;
+    c->f = f;
+    c->count = n;
+    c->many = NULL;
+    c->values = c->few_values;
+    c->tags = c->few_tags;
+    c->args = c->few_args;
+    c->memory = c->few_memory;
+    if (n > FEW) {
+        size_t each = sizeof(Memory) + sizeof(tw_arg) + sizeof(PyObject *) + 1;
+        char *block = PyMem_Calloc((size_t)n * each + KEYWORDS * sizeof(PyObject *), 1);
+        if (!block) return PyErr_NoMemory() != NULL;
+        c->many = block;
+        c->memory = (Memory *)block;
+        c->args = (tw_arg *)(c->memory + n);
+        c->values = (PyObject **)(c->args + n);
+        c->tags = (uint8_t *)(c->values + n + KEYWORDS);
+    }
+    memset(c->values, 0, (size_t)(n + KEYWORDS) * sizeof *c->values);
+    for (int i = 0; i < n; i++) {
+        c->memory[i].view.obj = NULL;
+        c->memory[i].capsule = NULL;
+        c->args[i].kind = TW_ARG_ABSENT;
+    }
+    return true;
+}
+
+static void call_end(Call *c) {
+    for (int i = 0; i < c->count; i++)
+        if (c->memory[i].view.obj || c->memory[i].capsule) memory_release(&c->memory[i]);
+    PyMem_Free(c->many);
+}
+
+static int find_keyword(const Function *f, PyObject *name) {
+    for (int i = 0; i < f->count; i++)
+        if (f->params[i].name == name) return i;
+    for (int i = 0; i < KEYWORDS; i++)
+        if (keyword_names[i] == name) return f->count + i;
+    for (int i = 0; i < f->count; i++)
+        if (PyUnicode_Compare(f->params[i].name, name) == 0) return i;
+    for (int i = 0; i < KEYWORDS; i++)
+        if (PyUnicode_Compare(keyword_names[i], name) == 0) return f->count + i;
+    return -1;
+}
+
+static bool bind(Call *c, PyObject *args, PyObject *kwargs) {
+    Function *f = c->f;
+    Py_ssize_t given = PyTuple_Size(args), at = 0;
+    PyObject *key, *value;
+    if (given > f->count) {
+        PyErr_Format(PyExc_TypeError,
+                     "too many positional arguments: %zd for the %d parameters of `%U`", given,
+                     f->count, f->name);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < given; i++) c->values[i] = PyTuple_GetItem(args, i);
+    while (kwargs && PyDict_Next(kwargs, &at, &key, &value)) {
+        int i = find_keyword(f, key);
+        if (i < 0) {
+            PyErr_Format(PyExc_KeyError, "Keyword argument %U was specified but unrecognised", key);
+            return false;
+        }
+        if (i < f->count && c->values[i]) {
+            PyErr_Format(PyExc_TypeError, "multiple values for argument '%U' of `%U`", key,
+                         f->name);
+            return false;
+        }
+        c->values[i] = value;
+    }
+    for (int i = 0; i < f->count; i++) {
+        if (!c->values[i]) c->values[i] = f->params[i].fallback;
+        if (!c->values[i]) {
+            PyErr_Format(PyExc_TypeError, "missing a required argument: '%U' of `%U`",
+                         f->params[i].name, f->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static Tag tag_number(const Param *p, const tw_arg *arg) {
+    if (p->typed) return TAG_NUMBER;
+    if (arg->kind == TW_ARG_FLOAT) return TAG_FLOAT;
+    if (arg->kind == TW_ARG_BOOL) return TAG_BOOL;
+    if (arg->flags & TW_ARG_UNSIGNED) return TAG_U64;
+    if (arg->value.i == 1 && !p->plain) return TAG_ONE;
+    return arg->value.i >= INT32_MIN && arg->value.i <= INT32_MAX ? TAG_I32 : TAG_I64;
+}
+
+/* Tags, arguments and the hash. */
+static bool classify(Call *c) {
+    Function *f = c->f;
+    uint64_t hash = 0;
+    for (int i = 0; i < c->count; i++) {
+        const Param *p = &f->params[i];
+        PyObject *value = c->values[i];
+        PyObject *inner = object_unwrap(value);
+        ArgumentKind kind = ARGUMENT_CONSTANT;
+        if (!p->constant && inner == value) {
+            kind = argument_take(value, PyUnicode_AsUTF8AndSize(p->name, NULL), &c->args[i],
+                                 &c->memory[i]);
+            if (kind == ARGUMENT_ERROR) return false;
+        }
+        if (kind == ARGUMENT_MEMORY)
+            c->tags[i] = (uint8_t)(TAG_POINTER + c->memory[i].dtype);
+        else if (kind == ARGUMENT_NUMBER)
+            c->tags[i] = (uint8_t)tag_number(p, &c->args[i]);
+        else
+            c->tags[i] = TAG_CONSTANT;
+        if (c->tags[i] == TAG_CONSTANT) {
+            c->values[i] = inner;
+            hash = mix(hash, entry_hash_constant(inner));
+        }
+        hash = mix(hash, c->tags[i]);
+    }
+    for (int i = c->count; i < c->count + KEYWORDS; i++)
+        if (c->values[i])
+            hash = mix(hash, entry_hash_constant(c->values[i]) + (uint64_t)(i - c->count));
+    c->hash = hash;
+    return true;
+}
+
+/* Have the globals that compiled kernels rely on kept their values? A function that is another one
+ * now makes the kernels be compiled again; a constant that has changed is an error, as in Triton.
+ */
+static bool globals_kept(Function *f) {
+    Py_ssize_t at = 0;
+    PyObject *key, *row;
+    while (f->watched && PyDict_Next(f->watched, &at, &key, &row)) {
+        PyObject *where = PyTuple_GetItem(row, 0), *id = PyTuple_GetItem(row, 1),
+                 *old = PyTuple_GetItem(row, 2), *now;
+        if (PyDict_Check(where))
+            now = PyDict_GetItemWithError(where, id);
+        else {
+            now = PyObject_GetAttrString(where, "cell_contents");
+            Py_XDECREF(now);
+        }
+        if (now == old) continue;
+        PyErr_Clear();
+        PyObject *before = object_unwrap(old), *after = now ? object_unwrap(now) : NULL;
+        if (entry_same_constant(before, after)) continue;
+        if (PyObject_TypeCheck(before, function_type) && after) {
+            entries_forget(f);
+            return true;
+        }
+        PyErr_Format(PyExc_RuntimeError,
+                     "Global variable %U has changed since we compiled this kernel, from %R to %R",
+                     id, before, after ? after : Py_None);
+        return false;
+    }
+    return true;
+}
+
+/* --- launch --- */
+
+static PyObject *bound_dict(const Call *c) {
+    PyObject *dict = PyDict_New();
+    for (int i = 0; dict && i < c->count; i++)
+        if (PyDict_SetItem(dict, c->f->params[i].name, c->values[i]) < 0) Py_CLEAR(dict);
+    return dict;
+}
+
+static bool read_grid(const Call *c, PyObject *grid, int64_t out[3]) {
+    PyObject *made = NULL;
+    out[0] = out[1] = out[2] = 1;
+    if (PyCallable_Check(grid)) {
+        PyObject *dict = bound_dict(c);
+        grid = made = dict ? PyObject_CallFunctionObjArgs(grid, dict, NULL) : NULL;
+        Py_XDECREF(dict);
+        if (!grid) return false;
+    }
+    bool ok = true;
+    bool sequence = PyTuple_Check(grid) || PyList_Check(grid);
+    Py_ssize_t count = sequence ? PySequence_Size(grid) : 1;
+    if (count < 1 || count > 3) {
+        PyErr_Format(PyExc_ValueError, "a grid has 1 to 3 extents, not %zd", count);
+        ok = false;
+    }
+    for (Py_ssize_t i = 0; ok && i < count; i++) {
+        PyObject *item = sequence ? PySequence_GetItem(grid, i) : Py_NewRef(grid);
+        PyObject *number = item ? PyNumber_Index(object_unwrap(item)) : NULL;
+        out[i] = number ? PyLong_AsLongLong(number) : 0;
+        ok = number && !PyErr_Occurred();
+        Py_XDECREF(number);
+        Py_XDECREF(item);
+    }
+    Py_XDECREF(made);
+    return ok;
+}
+
+static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
+    int64_t extents[3];
+    if (!read_grid(c, grid, extents)) return NULL;
+    e->references++;
+    PyObject *result = NULL;
+    if (session_enter()) {
+        for (int i = 0; i < c->count; i++)
+            if (e->buffers[i]) {
+                tw_buffer_rebind(e->buffers[i], c->memory[i].data, c->memory[i].size);
+                c->args[i] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = e->buffers[i]};
+            }
+        tw_status status = tw_kernel_launch(e->raw, NULL, extents, c->args, (size_t)c->count);
+        session_leave();
+        result = status == TW_OK ? Py_NewRef(e->result) : session_fail(status, (PyObject *)c->f);
+    }
+    entry_drop(e, c->count, true);
+    return result;
+}
+
+PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, bool warmup) {
+    Call call;
+    if (!function_open(f) || !globals_kept(f) || !function_open(f) || !call_begin(&call, f))
+        return NULL;
+    PyObject *result = NULL;
+    if (bind(&call, args, kwargs) && classify(&call)) {
+        Entry *e = entry_find(f, &call);
+        if (!e) e = entry_make(&call);
+        if (e) result = warmup ? Py_NewRef(e->result) : launch(&call, e, grid);
+    }
+    call_end(&call);
+    return result;
+}

@@ -1,0 +1,25 @@
+"""installed.py: is the package that pip installed whole? Launches a kernel, and runs a child through `python -m tilewright`."""
+import subprocess
+import sys
+
+import numpy as np
+
+import tilewright
+import tilewright.triton as triton
+import tilewright.triton.language as tl
+
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n), mask=at < n)
+
+
+x, y = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32)
+out = np.zeros_like(x)
+add[(4, )](x, y, out, 1000, BLOCK=256)
+assert (out == x + 1).all()
+code = "import subprocess, sys; subprocess.check_call([sys.executable, '-c', 'import triton.language; print(triton.__version__)'])"
+said = subprocess.run([sys.executable, "-m", "tilewright", "-c", code], capture_output=True, text=True, check=True).stdout
+assert said.strip() == triton.__version__, said
+print(f"tilewright {tilewright.__version__} is installed and launches")

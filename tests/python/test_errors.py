@@ -1,0 +1,71 @@
+"""Errors of a kernel's source, as Python sees them."""
+import pickle
+
+import numpy as np
+import pytest
+
+import tilewright.triton as triton
+import tilewright.triton.language as tl
+
+
+def failure(kernel, *args, **kwargs):
+    with pytest.raises(triton.CompilationError) as info:
+        kernel[(1, )](np.zeros(16, np.float32), *args, **kwargs)
+    return info.value
+
+
+def test_place_and_message():
+
+    @triton.jit
+    def kernel(out):
+        x = tl.arange(0, 4)
+        tl.store(out + x, tl.lod(out))
+
+    error = failure(kernel)
+    text = str(error)
+    assert "at 3:22:" in text and "tl.load" in text and __file__ in text
+    assert error.error_message in text and str(error.__cause__) == error.error_message
+    assert isinstance(error, triton.TritonError)
+    assert str(pickle.loads(pickle.dumps(error))) == text
+
+
+def test_syntax_errors_of_a_changed_source():
+
+    @triton.jit
+    def kernel(out):
+        tl.store(out, 1.0)
+
+    kernel._unsafe_update_src("def kernel(out):\n    tl.store(out, (1.0\n")
+    failure(kernel)
+
+
+def test_static_assert():
+
+    @triton.jit
+    def kernel(out, N: tl.constexpr):
+        tl.static_assert(N == 4, "N is four")
+        tl.store(out, 1.0)
+
+    error = failure(kernel, N=5)
+    assert isinstance(error, triton.compiler.CompileTimeAssertionFailure) and "N is four" in str(error)
+
+
+def test_an_exception_of_the_host_is_the_cause():
+
+    @triton.constexpr_function
+    def refuse(n):
+        raise ValueError(f"{n} is not to our taste")
+
+    @triton.jit
+    def kernel(out):
+        tl.store(out, refuse(3))
+
+    error = failure(kernel)
+    assert "3 is not to our taste" in str(error) and isinstance(error.__cause__, ValueError)
+
+
+def test_functions_without_a_file():
+    scope = {}
+    exec("def kernel(out): pass", scope)
+    with pytest.raises(ValueError, match="should be defined in a Python file"):
+        triton.jit(scope["kernel"])

@@ -1,0 +1,114 @@
+"""autotune, heuristics, hooks, timing."""
+import numpy as np
+import pytest
+
+import tilewright.triton as triton
+import tilewright.triton.language as tl
+
+
+def make(configs, **options):
+
+    @triton.autotune(configs=configs, key=["n"], warmup=1, rep=2, **options)
+    @triton.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)
+
+    return kernel
+
+
+def launch(kernel, x, **kwargs):
+    return kernel[lambda meta: (triton.cdiv(len(x), meta["BLOCK"]), )](x, len(x), **kwargs)
+
+
+def test_autotune_times_once_for_each_key():
+    kernel = make([triton.Config({"BLOCK": 32}, num_warps=2), triton.Config({"BLOCK": 64})], restore_value=["x"])
+    x = np.zeros(100, np.float32)
+    launch(kernel, x)
+    np.testing.assert_array_equal(x, 1)
+    assert kernel.best_config in kernel.configs and len(kernel.configs_timings) == 2 and len(kernel.cache) == 1
+    launch(kernel, x)
+    assert len(kernel.cache) == 1
+    launch(kernel, np.zeros(50, np.float32))
+    assert len(kernel.cache) == 2
+    with pytest.raises(ValueError, match="Conflicting meta-parameters: BLOCK"):
+        launch(kernel, np.zeros(60, np.float32), BLOCK=32)
+
+
+def test_one_configuration_is_not_timed():
+    kernel = make([triton.Config({"BLOCK": 32})])
+    x = np.zeros(100, np.float32)
+    launch(kernel, x)
+    np.testing.assert_array_equal(x, 1)
+    assert not kernel.configs_timings
+
+
+def test_pruning_and_reset():
+    kernel = make([triton.Config({"BLOCK": n}) for n in (16, 32, 64, 128)], reset_to_zero=["x"],
+                  prune_configs_by={"early_config_prune": lambda configs, args, **kw: configs[1:],
+                                    "perf_model": lambda BLOCK, **kw: BLOCK, "top_k": 2})
+    x = np.zeros(100, np.float32)
+    launch(kernel, x)
+    assert sorted(config.kwargs["BLOCK"] for config in kernel.configs_timings) == [32, 64]
+    np.testing.assert_array_equal(x, 1)
+
+
+def test_heuristics_above_and_below():
+
+    @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+    @triton.jit
+    def kernel(out, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+        tl.store(out, 1 if EVEN else 2)
+
+    out = np.zeros(1, np.int32)
+    for n, want in ((64, 1), (65, 2)):
+        kernel[(1, )](out, n, BLOCK=32)
+        assert out[0] == want
+    tuned = triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"], warmup=1, rep=1)(kernel)
+    tuned[(1, )](out, 65)
+    assert out[0] == 2
+
+
+def test_hooks():
+    seen = []
+
+    @triton.jit
+    def kernel(out):
+        tl.store(out, 1)
+
+    kernel.add_pre_run_hook(lambda *args, **kwargs: seen.append("pre"))
+    enter = seen.append
+    triton.knobs.runtime.launch_enter_hook.add(enter)
+    try:
+        kernel[(1, )](np.zeros(1, np.int32))
+    finally:
+        triton.knobs.runtime.launch_enter_hook.remove(enter)
+    assert seen[0] == "pre" and seen[1].get()["name"] == "kernel"
+
+
+def test_knobs(monkeypatch):
+    knobs = triton.knobs
+    with knobs.cache.scope():
+        knobs.cache.dir = "/somewhere"
+        assert knobs.cache.dir == "/somewhere"
+    assert knobs.cache.dir != "/somewhere"
+    monkeypatch.setenv("TRITON_PRINT_AUTOTUNING", "1")
+    assert knobs.autotuning.print is True
+    fresh = knobs.autotuning.copy().reset()
+    assert "print" in fresh.knob_descriptors and fresh.knob_descriptors["print"].key == "TRITON_PRINT_AUTOTUNING"
+
+
+def test_do_bench_and_assert_close():
+    assert triton.testing.do_bench(lambda: sum(range(100)), warmup=1, rep=2) > 0
+    low, high = triton.testing.do_bench(lambda: None, warmup=1, rep=1, quantiles=[0.1, 0.9])
+    assert low <= high
+    triton.testing.assert_close(np.ones(3), np.ones(3) + 1e-7)
+    with pytest.raises(AssertionError):
+        triton.testing.assert_close(np.ones(3), np.ones(3) + 1e-2)
+
+
+def test_host_functions():
+    assert triton.cdiv(10, 3) == 4
+    assert [triton.next_power_of_2(n) for n in (0, 1, 2, 3, 4, 5, 1023)] == [0, 1, 2, 4, 4, 8, 1024]
+    assert triton.runtime.driver.active.get_current_target() == triton.backends.compiler.GPUTarget(
+        "cpu", triton.runtime.driver.active.get_current_target().arch, 32)

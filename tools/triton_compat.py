@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""triton_compat.py: runs Triton's own unit tests on our CPU target and prints the table of docs/triton-compat.md.
+
+    tools/triton_compat.py CHECKOUT [--jobs 2] [--sample 10] [--file test_core.py] [--match EXPRESSION] [--groups FILE]
+
+CHECKOUT is a clone of triton-lang/triton at tag v3.6.0 (or $TILEWRIGHT_UPSTREAM). Needs numpy, scipy, pytest and torch in the
+Python that runs it, and the package `tilewright` on its path. Each job is a process with every n-th case; one that crashes or
+hangs is started again behind the case that it met, which counts as failed. --sample n runs every n-th case only.
+
+The file is also the pytest plugin of these processes.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+FILES = {"test_core.py": "interpreter", "test_standard.py": "interpreter", "test_random.py": "interpreter", "test_block_pointer.py": "interpreter",
+         "test_conversions.py": None}
+HANG = 120  # seconds without a finished case
+
+# --- the plugin ---
+
+_log = os.environ.get("TILEWRIGHT_COMPAT_LOG")
+
+
+def _write(**record):
+    with open(_log, "a") as file:
+        file.write(json.dumps(record) + "\n")
+
+
+def pytest_collection_modifyitems(config, items):
+    part, parts, sample = map(int, os.environ["TILEWRIGHT_COMPAT_PART"].split("/"))
+    done = {json.loads(line)["case"] for line in open(_log)} if os.path.exists(_log) else set()
+    mark = os.environ.get("TILEWRIGHT_COMPAT_MARK")
+    chosen = [item for item in items if not mark or item.get_closest_marker(mark)]
+    chosen = chosen[::sample][part::parts]
+    items[:] = [item for item in chosen if item.nodeid not in done]
+
+
+def pytest_runtest_logstart(nodeid, location):
+    _write(case=nodeid, outcome="started")
+
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" or report.outcome != "passed":
+        text = ""
+        if report.outcome == "failed":
+            crash = getattr(report.longrepr, "reprcrash", None)
+            text = crash.message if crash else str(report.longrepr)[-2000:]
+        elif report.outcome == "skipped":
+            text = str(report.longrepr[-1]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        outcome = "skipped" if hasattr(report, "wasxfail") else report.outcome
+        _write(case=report.nodeid, outcome=outcome, text=text[:2000], seconds=round(report.duration, 3))
+
+
+# --- the runner ---
+
+
+def read_log(path):
+    """The last word on each case."""
+    cases = {}
+    if path.exists():
+        for line in path.read_text().splitlines():
+            record = json.loads(line)
+            known = cases.get(record["case"])
+            if record["outcome"] == "started" and known:
+                continue
+            if known and known["outcome"] == "failed":
+                continue
+            cases[record["case"]] = record
+    return cases
+
+
+def start(checkout, name, part, parts, options, log):
+    tests = checkout / "python" / "test"
+    environment = dict(os.environ, TILEWRIGHT_COMPAT_LOG=str(log), TILEWRIGHT_COMPAT_PART=f"{part}/{parts}/{options.sample}",
+                       TILEWRIGHT_COMPAT_MARK=FILES[name] or "", OMP_NUM_THREADS="1")
+    environment["PYTHONPATH"] = os.pathsep.join([str(pathlib.Path(__file__).parent), environment.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    command = [sys.executable, "-m", "tilewright", "pytest", "-q", "-p", "triton_compat", "-p", "no:cacheprovider", "--device=cpu", "--tb=short"]
+    command += ["-k", options.match] if options.match else []
+    return subprocess.Popen([*command, f"unit/language/{name}"], cwd=tests, env=environment, stdout=subprocess.DEVNULL,
+                            stderr=open(f"{log}.err", "w"))
+
+
+def run_part(checkout, name, part, parts, options, log):
+    """Generator that drives one process to its end; yields while it runs."""
+    while True:
+        process, size, since = start(checkout, name, part, parts, options, log), -1, time.monotonic()
+        while process.poll() is None:
+            now = log.stat().st_size if log.exists() else 0
+            if now != size:
+                size, since = now, time.monotonic()
+            elif time.monotonic() - since > HANG:
+                process.kill()
+                process.wait()
+                break
+            yield
+        open_cases = [case for case, record in read_log(log).items() if record["outcome"] == "started"]
+        if not open_cases:
+            return
+        with log.open("a") as file:
+            for case in open_cases:
+                why = "hangs" if process.returncode == -9 else f"the process ended with status {process.returncode}"
+                file.write(json.dumps({"case": case, "outcome": "failed", "text": why}) + "\n")
+
+
+def first_line(text):
+    """What a failure says, without what differs from case to case."""
+    found = re.search(r"error: (.*)", text)
+    line = found[1] if found else text.strip().split("\n")[0]
+    line = re.sub(r"\\n.*", "", line)
+    line = re.sub(r"0x[0-9a-f]+", "0x..", line)
+    line = re.sub(r"\b(a |an )?((u?int|b?float)\d+|fp8e\w+|float8\w+|bool)(\[[\d, ]*\])?", "T", line)
+    line = re.sub(r"`[-+*/%&|^<>=]+`", "`op`", line)
+    line = re.sub(r"\b\d+(\.\d+)?(e[+-]?\d+)?\b", "N", line)
+    return line[:180]
+
+
+def group_failures(cases):
+    groups = collections.defaultdict(list)
+    for case, record in cases.items():
+        if record["outcome"] == "failed":
+            groups[case.split("::")[-1].split("[")[0], first_line(record.get("text", ""))].append(case.split("::")[-1])
+    return sorted(groups.items(), key=lambda item: -len(item[1]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkout", nargs="?", default=os.environ.get("TILEWRIGHT_UPSTREAM"))
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--sample", type=int, default=1)
+    parser.add_argument("--file", action="append", choices=list(FILES))
+    parser.add_argument("--match")
+    parser.add_argument("--groups", help="write the groups of failures there, with an example each")
+    options = parser.parse_args()
+    if not options.checkout:
+        parser.error("say where the checkout of Triton is")
+    checkout = pathlib.Path(options.checkout).resolve()
+    names = options.file or list(FILES)
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        logs = {(name, part): pathlib.Path(folder) / f"{name}.{part}" for name in names for part in range(options.jobs)}
+        waiting = [run_part(checkout, name, part, options.jobs, options, log) for (name, part), log in logs.items()]
+        running = []
+        while waiting or running:
+            while waiting and len(running) < options.jobs:
+                running.append(waiting.pop(0))
+            running = [job for job in running if next(job, "ended") is None]
+            time.sleep(0.2)
+        for name in names:
+            results[name] = {case: record for part in range(options.jobs) for case, record in read_log(logs[name, part]).items()}
+            for part in range(options.jobs):
+                if not results[name]:
+                    print(pathlib.Path(f"{logs[name, part]}.err").read_text()[-2000:], file=sys.stderr)
+    print("| file | passed | failed | skipped by its own guards | collected | passed / (collected - skipped) |")
+    print("|---|---|---|---|---|---|")
+    for name in names:
+        count = collections.Counter(record["outcome"] for record in results[name].values())
+        ran = count["passed"] + count["failed"]
+        print(f"| `{name}` | {count['passed']} | {count['failed']} | {count['skipped']} | {ran + count['skipped']} | "
+              f"{100 * count['passed'] / max(ran, 1):.1f} % |")
+    lines = []
+    for name in names:
+        for (test, text), cases in group_failures(results[name]):
+            lines.append(f"{len(cases):5}  {name}::{test}: {text}\n         e.g. {cases[0]}")
+    if options.groups:
+        pathlib.Path(options.groups).write_text("\n".join(lines) + "\n")
+    else:
+        print("\n".join(lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
