@@ -21,6 +21,8 @@ typedef struct Case {
     double tolerance;             /* 0: every bit (but NaN is NaN and -0 is 0) */
     int plain;                    /* 1: ordinary numbers only */
     int threads;                  /* 0: all */
+    int64_t elements;             /* behind a pointer; 0: CASE_ELEMENTS */
+    const char *target;           /* to compare with interp; NULL: cpu */
 } Case;
 
 static uint64_t case_state = 1;
@@ -92,7 +94,7 @@ static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *tar
                 args[i].value.i = c->number;
             continue;
         }
-        int64_t shape[TW_MAX_RANK] = {CASE_ELEMENTS};
+        int64_t shape[TW_MAX_RANK] = {c->elements ? c->elements : CASE_ELEMENTS};
         int rank = info.kind == TW_PARAM_TENSOR ? info.rank : 1;
         for (int d = 0; d < rank && info.kind == TW_PARAM_TENSOR; d++)
             shape[d] = c->extents[TW_MAX_RANK - rank + d];
@@ -108,6 +110,7 @@ static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *tar
     snprintf(threads, sizeof threads, "%d", c->threads);
     tw_pair pairs[] = {{"threads", threads}, {"fuse", "off"}};
     options.target = target;
+    options.emulate = strcmp(target, "cuda") == 0;
     options.options = pairs;
     options.option_count = 2;
     options.verify_each = 1;
@@ -132,7 +135,8 @@ static void case_check(tw_context *cx, const Case *c) {
     if (status != TW_OK) fprintf(stderr, "%s: %s\n", c->name, tw_context_message(cx));
     CHECK(status == TW_OK);
     if (status != TW_OK) return;
-    int ok = case_run(cx, m, c, "interp", &want) && case_run(cx, m, c, "cpu", &got);
+    const char *target = c->target ? c->target : "cpu";
+    int ok = case_run(cx, m, c, "interp", &want) && case_run(cx, m, c, target, &got);
     CHECK(ok);
     for (size_t i = 0; i < want.count && i < 64; i++) {
         tw_difference d = {.struct_size = sizeof d};
@@ -143,10 +147,10 @@ static void case_check(tw_context *cx, const Case *c) {
                                     &d) == TW_OK);
             if (d.different)
                 fprintf(stderr,
-                        "%s, argument %s: %lld of %lld differ, largest at %lld: cpu %.17g, interp "
+                        "%s, argument %s: %lld of %lld differ, largest at %lld: %s %.17g, interp "
                         "%.17g\n",
                         c->name, info.name, (long long)d.different, (long long)d.elements,
-                        (long long)d.at, d.got, d.want);
+                        (long long)d.at, target, d.got, d.want);
             CHECK(d.different == 0);
         }
         tw_buffer_destroy(got.buffers[i]);
