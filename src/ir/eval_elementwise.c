@@ -413,19 +413,9 @@ static void math_f64(const Work *w) {
 }
 
 /* select and ptr_add: the first operand is of another type than the others. */
-static void select_int(const Work *w) {
+static void select_bits(const Work *w) {
     const int64_t *c = w->x, *x = w->y, *y = w->z;
     for (int i = 0; i < w->n; i++) w->to->i[i] = c[i] ? x[i] : y[i];
-}
-static void select_f32(const Work *w) {
-    const int64_t *c = w->x;
-    const float *x = w->y, *y = w->z;
-    for (int i = 0; i < w->n; i++) w->to->f[i] = c[i] ? x[i] : y[i];
-}
-static void select_f64(const Work *w) {
-    const int64_t *c = w->x;
-    const double *x = w->y, *y = w->z;
-    for (int i = 0; i < w->n; i++) w->to->d[i] = c[i] ? x[i] : y[i];
 }
 
 static void add_offset(const Work *w) {
@@ -543,6 +533,12 @@ float combine_f32(Elem elem, Word kind, bool keep_nan, float x, float y) {
 /* --- the driver --- */
 
 /* The function by the wide type of the last operand (of select: the values chosen). */
+/* The unsigned integer of that width. */
+static Elem bits_elem(Elem elem) {
+    int bytes = elem_info[elem].bytes;
+    return bytes == 1 ? EL_U8 : bytes == 2 ? EL_U16 : bytes == 4 ? EL_U32 : EL_U64;
+}
+
 static void run(Process *p, Step *s, WorkFn *on_int, WorkFn *on_f32, WorkFn *on_f64) {
     Interp *in = p->in;
     const Op *op = s->op;
@@ -556,6 +552,8 @@ static void run(Process *p, Step *s, WorkFn *on_int, WorkFn *on_f32, WorkFn *on_
     }
     const Type *type = ir_value(in->kernel, op->results[0])->type;
     Elem out = elem_stored(type);
+    if (op->code == OP_SELECT) /* moves bits: an infinity that the format has stays one */
+        x[1].elem = x[2].elem = out = bits_elem(out);
     if (!s->plan) {
         Walk walk = walk_new(in, type, count, types);
         s->plan = arena_copy(&in->arena, &walk, sizeof walk);
@@ -606,7 +604,7 @@ void eval_math(Process *p, Step *s) {
     run(p, s, NULL, math_f32, math_f64);
 }
 void eval_select(Process *p, Step *s) {
-    run(p, s, select_int, select_f32, select_f64);
+    run(p, s, select_bits, NULL, NULL);
 }
 void eval_cast(Process *p, Step *s) {
     run(p, s, cast_from_int, cast_from_f32, cast_from_f64);

@@ -124,7 +124,7 @@ static bool is_bool(const char *t) {
 
 static const char *const all_types[] = {"i1",  "i8",  "i16", "i32",  "i64", "u8",  "u16",
                                         "u32", "u64", "f16", "bf16", "f32", "f64", "f8e4m3",
-                                        "f8e5m2"};
+                                        "f8e5m2", "f8e4b8", "f8e5b16", "f8e4b15"};
 enum { TYPES = sizeof all_types / sizeof *all_types };
 
 #define COUNT(list) (int)(sizeof(list) / sizeof *(list))
@@ -222,7 +222,7 @@ static bool write_casts(Writer *w) {
 }
 
 static bool write_bitcasts(Writer *w) {
-    static const char *const groups[][5] = {{"i8", "u8", "f8e4m3", "f8e5m2"},
+    static const char *const groups[][8] = {{"i8", "u8", "f8e4m3", "f8e5m2", "f8e4b8", "f8e5b16", "f8e4b15"},
                                             {"i16", "u16", "f16", "bf16"},
                                             {"i32", "u32", "f32"},
                                             {"i64", "u64", "f64"}};
@@ -497,9 +497,12 @@ static bool write_math(Writer *w) {
                                         "tanh",      "erf",        "math<tan>",  "math<asin>",
                                         "math<acos>", "math<atan>", "math<sinh>", "math<cosh>",
                                         "math<log1p>", "math<log10>", "math<expm1>", "math<cbrt>",
-                                        "math<erfc>"};
+                                        "math<erfc>", "math<asinh>", "math<acosh>", "math<atanh>",
+                                        "math<exp10>", "math<lgamma>", "math<tgamma>",
+                                        "math<logb>"};
     static const char *const two[] = {"math<atan2>", "math<pow>", "math<fmod>", "math<hypot>",
-                                      "math<copysign>"};
+                                      "math<copysign>", "math<fdim>", "math<remainder>",
+                                      "math<nextafter>", "math<ldexp>"};
     if (!is_float(w->type)) return false;
     two_inputs(w);
     for (int i = 0; i < COUNT(names); i++) {
@@ -573,7 +576,7 @@ static double last_place(const char *type) {
            : strcmp(type, "f32") == 0  ? 0x1p-23
            : strcmp(type, "f16") == 0  ? 0x1p-10
            : strcmp(type, "bf16") == 0 ? 0x1p-7
-           : strcmp(type, "f8e4m3") == 0 ? 0x1p-3 : 0x1p-2;
+           : strncmp(type, "f8e4", 4) == 0 ? 0x1p-3 : 0x1p-2;
 }
 
 static int run_one(tw_context *cx, Writer *w, const Family *f, const char *type, const Shape *shape,

@@ -219,39 +219,36 @@ static const char *fill_text(Emit *e, const Op *op, const Type *type) {
     return fill ? cs_ref(&e->p, fill->ref) : cpu_zero(type);
 }
 
-Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index) {
+/* The bits that a load reads at these indices, or its fill. */
+static const char *load_bits(Emit *e, Nest *nest, const Op *op, const Ix *index, int *depth) {
     const Box *box = cpu_find_box(e, op);
-    Ref result = op->results[0], mask = op_operand(op, 1);
-    const Type *type = box->tile;
-    int depth = 0;
-    const char *text =
-        cs_unpack(&e->p, type->elem, cpu_box_element(e, box, index, nest->fast, &depth));
+    Ref mask = op_operand(op, 1);
+    Elem elem = box->tile->elem;
+    const char *text = cpu_box_element(e, box, index, nest->fast, depth);
     const char *inside = nest->fast ? NULL : cpu_box_inside(e, box, index);
     if (mask) {
         Ix m = cpu_operand(e, nest, mask, index);
-        if (m.depth > depth) depth = m.depth;
+        if (m.depth > *depth) *depth = m.depth;
         inside = inside ? arena_printf(e->arena, "%s && %s", inside, m.text) : m.text;
     }
-    if (inside) text = arena_printf(e->arena, "%s ? %s : %s", inside, text, fill_text(e, op, type));
-    const char *name = cs_fresh(&e->p, ir_value(e->k, result)->name);
-    nest_add(e, nest, depth, "const %s %s = %s;", cs_register_type(&e->p, type->elem), name, text);
-    return (Ix){name, depth};
+    if (inside) text = cpu_guarded(e, elem, inside, text, fill_text(e, op, box->tile));
+    return inside && elem == EL_I1 ? arena_printf(e->arena, "(%s)", text) : text;
+}
+
+Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index) {
+    int depth = 0;
+    const char *bits = load_bits(e, nest, op, index, &depth);
+    Ref result = op->results[0];
+    return cpu_name_bits(e, nest, ir_type(e->k, result), bits, depth, ir_value(e->k, result)->name);
 }
 
 void cpu_scalar_tload(Emit *e, Op *op) {
-    Box *box = cpu_box(e, op);
-    int depth = 0;
-    const char *text =
-        cs_unpack(&e->p, box->tile->elem, cpu_box_element(e, box, NULL, false, &depth));
-    const char *inside = cpu_box_inside(e, box, NULL);
-    Ref mask = op_operand(op, 1);
-    if (mask)
-        inside = inside ? arena_printf(e->arena, "%s && %s", inside, cs_ref(&e->p, mask))
-                        : cs_ref(&e->p, mask);
-    if (inside)
-        text = arena_printf(e->arena, "%s ? %s : %s", inside, text, fill_text(e, op, box->tile));
-    cs_line(&e->p, "const %s %s = %s;", cs_register_type(&e->p, box->tile->elem),
-            cs_name(&e->p, op->results[0]), text);
+    Nest nest;
+    cpu_box(e, op);
+    nest_begin(e, &nest, ir_type(e->k, op->results[0]));
+    Ix x = cpu_box_load(e, &nest, op, NULL);
+    nest_end(e, &nest, false);
+    e->p.names[op->results[0]] = x.text;
 }
 
 /* --- two versions --- */

@@ -137,6 +137,21 @@ static Ix name_it(Emit *e, Nest *nest, const char *type, const char *text, int d
     return (Ix){name, depth};
 }
 
+/* The element whose bits in memory form the text is, in register form. The bits of a small float
+ * get a name too: stored or cast to bits again it is not rounded a second time, and a NaN keeps
+ * its payload. */
+Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int depth,
+                 const char *hint) {
+    const char *reg = cs_value_type(&e->p, type);
+    if (type->pointer) return name_it(e, nest, reg, bits, depth, hint);
+    if (type->elem == EL_I1 || !cpu_is_wide_elem(type))
+        return name_it(e, nest, reg, cs_unpack(&e->p, type->elem, bits), depth, hint);
+    Ix packed = name_it(e, nest, cs_memory_type(type->elem), bits, depth, hint);
+    Ix x = name_it(e, nest, reg, cs_unpack(&e->p, type->elem, packed.text), depth, hint);
+    map_set(&e->packed, e->arena, x.text, (void *)(uintptr_t)packed.text);
+    return x;
+}
+
 /* Indices of a reshape's operand for indices of its result. Extents of 1 come and go freely; else
  * by number. */
 static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to, const Ix *index,
@@ -187,9 +202,10 @@ static Ix read_memory(Emit *e, Nest *nest, Ref tile, const Ix *index) {
     const Type *type = ir_type(e->k, tile);
     int depth = 0;
     const char *slot = cpu_slot(e, type, cs_name(&e->p, tile), index, &depth);
-    if (!type->pointer && !cpu_placed(&e->plan, tile)->wide)
-        slot = cs_unpack(&e->p, type->elem, slot);
-    return name_it(e, nest, cs_value_type(&e->p, type), slot, depth, ir_value(e->k, tile)->name);
+    const char *hint = ir_value(e->k, tile)->name;
+    if (cpu_placed(&e->plan, tile)->wide)
+        return name_it(e, nest, cs_value_type(&e->p, type), slot, depth, hint);
+    return cpu_name_bits(e, nest, type, slot, depth, hint);
 }
 
 Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index) {
@@ -234,7 +250,20 @@ static const char *bits_inside(Emit *e, Elem elem, const char *text) {
 
 const char *cpu_pack(Emit *e, Elem elem, const char *value) {
     const char *bits = map_get(&e->packed, value);
+    if (!bits && strcmp(value, "0.0f") == 0) return "0"; /* the bits of 0 in every format */
     return bits ? bits : cs_pack(&e->p, elem, value);
+}
+
+/* A bitcast or a select of small floats whose bits are known: no conversion at all. NULL: no. */
+static const char *bits_of_op(Emit *e, const Op *op, const char *const *args) {
+    const Type *type = ir_type(e->k, op->results[0]), *from = ir_type(e->k, op->operands[0]);
+    if (op->code == OP_SELECT && cpu_is_wide_elem(type) && type->elem != EL_I1) {
+        const char *x = map_get(&e->packed, args[1]), *y = map_get(&e->packed, args[2]);
+        return x && y ? arena_printf(e->arena, "(%s ? %s : %s)", args[0], x, y) : NULL;
+    }
+    if (op->code != OP_BITCAST || from->pointer || type->pointer) return NULL;
+    const char *x = map_get(&e->packed, args[0]);
+    return x ? arena_printf(e->arena, "((%s)%s)", cs_memory_type(type->elem), x) : NULL;
 }
 
 static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
@@ -246,19 +275,18 @@ static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const
         args[i] = x.text;
         if (x.depth > depth) depth = x.depth;
     }
-    const char *text = cs_elementwise(&e->p, op, args);
     const Type *type = ir_type(e->k, tile);
-    const char *bits = type->pointer ? NULL : bits_inside(e, type->elem, text);
-    if (!bits)
-        return name_it(e, nest, cs_value_type(&e->p, type), text, depth,
-                       ir_value(e->k, tile)->name);
-    /* A rounded small float: its bits get a name too, so that a store need not round again. */
-    Ix packed =
-        name_it(e, nest, cs_memory_type(type->elem), bits, depth, ir_value(e->k, tile)->name);
-    Ix x = name_it(e, nest, "f32", cs_unpack(&e->p, type->elem, packed.text), depth,
-                   ir_value(e->k, tile)->name);
-    map_set(&e->packed, e->arena, x.text, (void *)(uintptr_t)packed.text);
-    return x;
+    const char *hint = ir_value(e->k, tile)->name, *bits = bits_of_op(e, op, args);
+    const char *text = bits ? bits : cs_elementwise(&e->p, op, args);
+    if (!bits && !type->pointer) bits = bits_inside(e, type->elem, text);
+    if (bits) return cpu_name_bits(e, nest, type, bits, depth, hint);
+    return name_it(e, nest, cs_value_type(&e->p, type), text, depth, hint);
+}
+
+/* What a load reads where the condition holds, else the other value, as bits in memory form. */
+const char *cpu_guarded(Emit *e, Elem elem, const char *condition, const char *bits,
+                        const char *other) {
+    return arena_printf(e->arena, "%s ? %s : %s", condition, bits, cpu_pack(e, elem, other));
 }
 
 static Ix compute_load(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
@@ -266,18 +294,17 @@ static Ix compute_load(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *in
     Ix p = cpu_element(e, nest, op->operands[0], index);
     int depth = p.depth;
     const char *form = op_flag(op, AT_VOLATILE) ? "*(const volatile %s *)%s" : "*(const %s *)%s";
-    const char *text = cs_unpack(&e->p, type->elem,
-                                 arena_printf(e->arena, form, cs_memory_type(type->elem), p.text));
+    const char *text = arena_printf(e->arena, form, cs_memory_type(type->elem), p.text);
     if (op->operand_count > 1 && op->operands[1]) {
         Ix mask = cpu_operand(e, nest, op->operands[1], index), other = {cpu_zero(type), 0};
         if (op->operand_count > 2 && op->operands[2])
             other = cpu_operand(e, nest, op->operands[2], index);
         if (mask.depth > depth) depth = mask.depth;
         if (other.depth > depth) depth = other.depth;
-        text = arena_printf(e->arena, "%s ? %s : %s", mask.text, text, other.text);
+        text = cpu_guarded(e, type->elem, mask.text, text, other.text);
+        if (type->elem == EL_I1) text = arena_printf(e->arena, "(%s)", text);
     }
-    return name_it(e, nest, cs_register_type(&e->p, type->elem), text, depth,
-                   ir_value(e->k, tile)->name);
+    return cpu_name_bits(e, nest, type, text, depth, ir_value(e->k, tile)->name);
 }
 
 static Ix compute_bload(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
@@ -290,8 +317,7 @@ static Ix compute_bload(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *i
         at[d] = add_offset(e, d < lead ? (Ix){"0", 0} : index[d - lead], offsets.at[d]);
     int depth = 0;
     const char *slot = cpu_slot(e, whole, cs_name(&e->p, buffer), at, &depth);
-    return name_it(e, nest, cs_register_type(&e->p, type->elem), cs_unpack(&e->p, type->elem, slot),
-                   depth, ir_value(e->k, tile)->name);
+    return cpu_name_bits(e, nest, type, slot, depth, ir_value(e->k, tile)->name);
 }
 
 static Ix compute_gather(Emit *e, Nest *nest, const Op *op, const Ix *index) {

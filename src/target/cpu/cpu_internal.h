@@ -41,7 +41,6 @@ typedef struct Placed { /* one value */
     OpList roots; /* ops in whose loops it is evaluated */
 } Placed;
 
-enum { MAX_TEMPS = 6 };
 typedef struct OpPlace { /* one op */
     int first, last;     /* positions: of itself, of the last op inside it */
     int *temp;           /* blocks that only this op uses, one an operand; -1: none */
@@ -156,6 +155,11 @@ Ix cpu_operand(Emit *e, Nest *nest, Ref ref, const Ix *index);
 void cpu_emit_scalar(Emit *e, Op *op); /* an inlinable op whose results are scalars */
 /* ref[linear index] as an lvalue. */
 const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *index, int *depth);
+/* A constant of that type from its bits in memory form. */
+Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int depth,
+                 const char *hint);
+const char *cpu_guarded(Emit *e, Elem elem, const char *condition, const char *bits,
+                        const char *other);
 const char *cpu_pack(Emit *e, Elem elem, const char *value); /* register -> memory form */
 const char *cpu_pack_for(Emit *e, Ref tile,
                          const char *value); /* register -> the form its MEMORY has */

@@ -21,14 +21,13 @@ typedef struct Axis {
     Emit *e;
     Op *op;
     int64_t outer, n, inner;
-    int count; /* operands, and results */
-    const char *temp[MAX_TEMPS];
+    int count;         /* operands, and results */
+    const char **temp; /* their memory */
 } Axis;
 
-static bool axis_begin(Axis *a, Emit *e, Op *op) {
+static void axis_begin(Axis *a, Emit *e, Op *op) {
     *a = (Axis){.e = e, .op = op, .outer = 1, .inner = 1, .count = op->operand_count};
-    if (a->count > MAX_TEMPS)
-        return cpu_unsupported(e, op, "at most 6 tiles can be combined at once");
+    a->temp = ARENA_ARRAY(e->arena, const char *, a->count);
     const Type *type = ir_type(e->k, op->operands[0]);
     int axis = (int)op_int(op, AT_AXIS, 0);
     for (int d = 0; d < type->rank; d++) {
@@ -43,7 +42,6 @@ static bool axis_begin(Axis *a, Emit *e, Op *op) {
         a->temp[i] = cpu_memory(e, t, true, cpu_place(&e->plan, op)->temp[i], "part");
         cpu_fill(e, a->temp[i], true, op->operands[i]);
     }
-    return true;
 }
 
 /* temp[i] at (o, index, j). */
@@ -82,7 +80,7 @@ static void combine(const Axis *a, const char *to, const char *x, const char *y)
     cpu_emit_ops(e, region);
     /* The old elements are read by the region, so all results are there before the first is
      * written. */
-    const char *results[MAX_TEMPS];
+    const char **results = ARENA_ARRAY(e->arena, const char *, a->count);
     for (int i = 0; i < a->count; i++) {
         results[i] = cs_fresh(&e->p, "both");
         const char *type = cs_value_type(&e->p, ir_type(e->k, a->op->operands[i]));
@@ -146,13 +144,57 @@ static void step(const Axis *a, int b, unsigned left) {
     close_all(a, opened);
 }
 
+/* All bits from high to low: whole vectors first. */
+static void reduce_halves(const Axis *a) {
+    Emit *e = a->e;
+    long long n = a->n, half = 1;
+    while (half * 2 < n) half *= 2;
+    int opened = open_outer(a);
+    cs_open(&e->p, "for (i64 half = %lld; half; half >>= 1)", half);
+    const char *count = (n & (n - 1)) == 0
+                            ? "half"
+                            : arena_printf(e->arena, "tw_min_i64(half, %lld - half)", n);
+    cs_open(&e->p, "%sfor (i64 r = 0, top = %s; r < top; r++)", a->inner == 1 ? "TW_VECTOR " : "",
+            count);
+    opened += 2 + open_inner(a);
+    combine(a, "r", "r", "r + half");
+    close_all(a, opened);
+}
+
+/* All bits from low to high: neighbours stay together. */
+static void reduce_neighbours(const Axis *a) {
+    Emit *e = a->e;
+    int opened = open_outer(a);
+    cs_open(&e->p, "for (i64 half = 1; half < %lld; half *= 2)", (long long)a->n);
+    cs_open(&e->p, "for (i64 r = 0; r + half < %lld; r += 2 * half)", (long long)a->n);
+    opened += 2 + open_inner(a);
+    combine(a, "r", "r", "r + half");
+    close_all(a, opened);
+}
+
+static bool goes(const IntList *order, int bits, bool up) {
+    if (!order) return !up;
+    if (order->count != bits) return false;
+    for (int i = 0; i < bits; i++)
+        if (order->at[i] != (up ? i : bits - 1 - i)) return false;
+    return true;
+}
+
 static void reduce_by_bits(const Axis *a, const IntList *order) {
     int bits = 0;
     while ((INT64_C(1) << bits) < a->n) bits++;
+    if (bits == 0) return;
+    if (goes(order, bits, false)) {
+        reduce_halves(a);
+        return;
+    }
+    if (goes(order, bits, true)) {
+        reduce_neighbours(a);
+        return;
+    }
     unsigned left = (1u << bits) - 1;
-    int count = order ? order->count : bits;
-    for (int s = 0; s < count; s++) {
-        int b = order ? (int)order->at[s] : bits - 1 - s;
+    for (int s = 0; s < order->count; s++) {
+        int b = (int)order->at[s];
         if (b < 0 || b >= bits) continue;
         left &= ~(1u << b);
         step(a, b, left);
@@ -168,36 +210,74 @@ static void reduce_in_turn(const Axis *a) {
     close_all(a, opened);
 }
 
-/* argmin and argmax of operand i: a NaN loses (or wins, where kept); of equals the first. */
+/* Is `here` to be taken rather than `best`? A NaN loses (or wins, where kept); of equals the first
+ * stays. */
+static const char *better(const Axis *a, int i) {
+    bool keep = op_word(a->op, AT_NAN, NAN_DROP) == NAN_KEEP;
+    bool least = op_word(a->op, AT_COMBINE, COMBINE_ARGMIN) == COMBINE_ARGMIN;
+    if (!elem_is_float(elem_of(a, i))) return least ? "here < best" : "here > best";
+    if (keep)
+        return least ? "((here < best) | (here != here)) & (best == best)"
+                     : "((here > best) | (here != here)) & (best == best)";
+    return least ? "(here < best) | ((best != best) & (here == here))"
+                 : "(here > best) | ((best != best) & (here == here))";
+}
+
+/* argmin and argmax of operand i. The places are kept beside the best so far. */
 static void find_extreme(const Axis *a, int i) {
     Emit *e = a->e;
     Ref result = a->op->results[i];
-    bool scalar = a->outer * a->inner == 1;
-    bool keep = op_word(a->op, AT_NAN, NAN_DROP) == NAN_KEEP;
-    const char *sign = op_word(a->op, AT_COMBINE, COMBINE_ARGMIN) == COMBINE_ARGMIN ? "<" : ">";
     const char *type = cs_register_type(&e->p, elem_of(a, i)), *name = cs_name(&e->p, result);
-    if (scalar) cs_line(&e->p, "i32 %s = 0;", name);
-    int opened = open_outer(a) + open_inner(a);
-    cs_line(&e->p, "%s best = %s;", type, at(a, i, "0"));
-    cs_line(&e->p, "i32 found = 0;");
-    cs_open(&e->p, "for (i64 r = 1; r < %lld; r++)", (long long)a->n);
-    cs_line(&e->p, "const %s here = %s;", type, at(a, i, "r"));
-    const char *nan = !elem_is_float(elem_of(a, i)) ? ""
-                      : keep                        ? " || (here != here && best == best)"
-                                                    : " || (best != best && here == here)";
-    const char *guard = keep && *nan ? " && best == best" : "";
-    cs_open(&e->p, "if ((here %s best%s)%s)", sign, guard, nan);
-    cs_line(&e->p, "best = here, found = (i32)r;");
-    cs_close(&e->p);
-    cs_close(&e->p);
-    if (scalar)
-        cs_line(&e->p, "%s = found;", name);
-    else {
-        const char *o =
-            a->outer > 1 ? arena_printf(e->arena, "o * %lld", (long long)a->inner) : "0";
-        cs_line(&e->p, "%s[%s%s] = found;", name, o, a->inner > 1 ? " + j" : "");
+    long long n = (long long)a->n;
+    bool scalar = ir_type(e->k, result)->rank == 0;
+    if (scalar) cs_line(&e->p, "i32 %s;", name);
+    cs_open(&e->p, "%s", a->outer > 1 ? arena_printf(e->arena, "for (i64 o = 0; o < %lld; o++)",
+                                                     (long long)a->outer)
+                                      : "");
+    const char *to = scalar ? name
+                     : a->outer > 1
+                         ? arena_printf(e->arena, "%s[o * %lld%s]", name, (long long)a->inner,
+                                        a->inner > 1 ? " + j" : "")
+                         : arena_printf(e->arena, "%s[%s]", name, a->inner > 1 ? "j" : "0");
+    if (a->inner == 1) {
+        /* Eight chains side by side, joined in the end: the first of equals wins there too. */
+        const char *line = at(a, i, "r");
+        cs_line(&e->p, "enum { chains = %lld };", n < 8 ? n : 8);
+        cs_line(&e->p, "%s bests[chains];\ni32 founds[chains];", type);
+        cs_line(&e->p, "for (i64 r = 0; r < chains; r++) bests[r] = %s, founds[r] = (i32)r;", line);
+        cs_open(&e->p, "for (i64 q = chains; q < %lld; q += chains)", n / 8 * 8);
+        cs_open(&e->p, "TW_VECTOR for (i64 l = 0; l < chains; l++)");
+        cs_line(&e->p, "const %s here = %s, best = bests[l];", type, at(a, i, "q + l"));
+        cs_line(&e->p, "const i32 take = %s;", better(a, i));
+        cs_line(&e->p, "bests[l] = take ? here : best;");
+        cs_line(&e->p, "founds[l] = take ? (i32)(q + l) : founds[l];");
+        cs_close(&e->p);
+        cs_close(&e->p);
+        cs_line(&e->p, "%s best = bests[0];\ni32 found = founds[0];", type);
+        cs_open(&e->p, "for (i64 l = 1; l < chains; l++)");
+        cs_line(&e->p, "const %s here = bests[l];", type);
+        cs_line(&e->p, "const i32 take = %s;", better(a, i));
+        cs_line(&e->p, "const i32 equal = here == best || (here != here && best != best);");
+        cs_line(&e->p, "if (take || (equal && founds[l] < found)) best = here, found = founds[l];");
+        cs_close(&e->p);
+        if (n >= 8 && n % 8) {
+            cs_open(&e->p, "for (i64 r = %lld; r < %lld; r++)", n / 8 * 8, n);
+            cs_line(&e->p, "const %s here = %s;", type, line);
+            cs_line(&e->p, "if (%s) best = here, found = (i32)r;", better(a, i));
+            cs_close(&e->p);
+        }
+        cs_line(&e->p, "%s = found;", to);
+    } else {
+        cs_line(&e->p, "for (i64 j = 0; j < %lld; j++) %s = 0;", (long long)a->inner, to);
+        cs_open(&e->p, "for (i64 r = 1; r < %lld; r++)", n);
+        int opened = open_inner(a);
+        cs_line(&e->p, "const %s here = %s, best = %s;", type, at(a, i, "r"), at(a, i, "0"));
+        cs_line(&e->p, "const i32 take = %s;", better(a, i));
+        cs_line(&e->p, "%s = take ? here : best;", at(a, i, "0"));
+        cs_line(&e->p, "%s = take ? (i32)r : %s;", to, to);
+        close_all(a, opened + 1);
     }
-    close_all(a, opened);
+    cs_close(&e->p);
 }
 
 static void hand_over(const Axis *a, int i) {
@@ -228,7 +308,7 @@ void cpu_emit_reduce(Emit *e, Op *op) {
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
     Axis a;
     declare_results(e, op);
-    if (!axis_begin(&a, e, op)) return;
+    axis_begin(&a, e, op);
     if (kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX) {
         for (int i = 0; i < a.count; i++) find_extreme(&a, i);
         return;
@@ -251,7 +331,7 @@ void cpu_emit_scan(Emit *e, Op *op) {
     }
     Axis a;
     declare_results(e, op);
-    if (!axis_begin(&a, e, op)) return;
+    axis_begin(&a, e, op);
     if (a.n > 1) {
         bool reverse = op_flag(op, AT_REVERSE);
         int opened = open_outer(&a);
