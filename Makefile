@@ -82,11 +82,12 @@ python: $(PY_MODULE) $(B)/python/.copied
 
 test:
 	@tests/all.sh
-test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton
+test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/ops
 	tests/all.sh
 	$(B)/tests/random_triton --count 10000 --targets cpu --also cuda-emulated --every 10
 	$(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	$(B)/tests/property --targets interp,cpu --all
+	$(B)/tests/ops --all
 demo:
 	@$(MAKE) -s -j$$(nproc) all $(B)/tests/matrix
 	@CXX_PRESENT=$$(command -v $${CXX:-g++} || command -v clang++ || command -v c++); \

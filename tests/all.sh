@@ -72,6 +72,7 @@ random_programs() {
     cat build/test-random-0.log build/test-random-1.log
     grep -q "^100 programs, 0 failed" build/test-random-0.log && grep -q "^100 programs, 0 failed" build/test-random-1.log
 }
+ops() { make -s build/tests/ops && build/tests/ops; }
 device() { make -s check-gpu; }
 
 mkdir -p build
@@ -89,6 +90,7 @@ group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" trans
 group grammar "$(need python3.11)" "apt-get install python3.11" python_grammar
 group interp "" "" numeric interp 2
 group cpu "" "" numeric cpu 3
+group ops "" "" ops
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
 group property "" "" property interp,cpu 6

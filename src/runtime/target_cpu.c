@@ -22,6 +22,8 @@ typedef struct TwLaunch {
     int32_t grid[3];
     int32_t failed;
     int64_t failed_program;
+    void (*print)(struct TwLaunch *launch, int32_t number, int64_t program,
+                  const void *const *values);
 } TwLaunch;
 typedef void RunFunction(TwLaunch *launch, int64_t begin, int64_t end, unsigned char *scratch);
 
@@ -152,36 +154,53 @@ static void cpu_destroy(tw_kernel *k) {
 /* --- launch --- */
 
 typedef struct Work {
+    TwLaunch launch; /* first: what the kernel hands to print_values */
     RunFunction *run;
-    TwLaunch launch;
+    const tw_kernel *k;
 } Work;
+
+static void place_of(const TwLaunch *launch, int64_t program, int64_t pid[3]) {
+    pid[0] = program % launch->grid[0];
+    pid[1] = program / launch->grid[0] % launch->grid[1];
+    pid[2] = program / launch->grid[0] / launch->grid[1];
+}
+
+static void print_values(TwLaunch *launch, int32_t number, int64_t program,
+                         const void *const *values) {
+    const tw_kernel *k = ((Work *)launch)->k;
+    const CpuKernel *code = k->code;
+    int64_t pid[3];
+    if (!k->context->print) return;
+    place_of(launch, program, pid);
+    speech_say(&code->code.prints[number], pid, values, k->context->print, k->context->print_user);
+}
 
 static void run_programs(void *user, int64_t begin, int64_t end, void *scratch) {
     Work *work = user;
     work->run(&work->launch, begin, end, scratch);
 }
 
-static tw_status report_assert(tw_kernel *k, const LaunchCall *call, const TwLaunch *launch) {
+static tw_status report_assert(tw_kernel *k, const TwLaunch *launch) {
     tw_context *cx = k->context;
     const CpuKernel *code = k->code;
     const CpuAssert *a = &code->code.asserts[launch->failed - 1];
-    int64_t p = launch->failed_program, x = p % call->grid[0], rest = p / call->grid[0];
+    int64_t pid[3];
+    place_of(launch, launch->failed_program, pid);
     Diag diag;
     diag_init(&diag, &cx->texts, k->sources);
-    const char *where =
-        arena_printf(&cx->texts, "program (%lld, %lld, %lld)", (long long)x,
-                     (long long)(rest % call->grid[1]), (long long)(rest / call->grid[1]));
+    const char *where = arena_printf(&cx->texts, "program (%lld, %lld, %lld)", (long long)pid[0],
+                                     (long long)pid[1], (long long)pid[2]);
     diag_emit(&diag, DIAG_KERNEL_ASSERT, a->range, where, *a->message ? ": " : "", a->message);
     return context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
 }
 
 static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
     const CpuKernel *code = k->code;
-    Work work = {.run = code->run, .launch = {.args = k->slots}};
+    Work work = {.launch = {.args = k->slots, .print = print_values}, .run = code->run, .k = k};
     for (int d = 0; d < 3; d++) work.launch.grid[d] = (int32_t)call->grid[d];
     pool_run(k->context->pool, run_programs, &work, call->grid[0] * call->grid[1] * call->grid[2],
-             k->threads);
-    return work.launch.failed ? report_assert(k, call, &work.launch) : TW_OK;
+             code->code.print_count ? 1 : k->threads);
+    return work.launch.failed ? report_assert(k, &work.launch) : TW_OK;
 }
 
 const Target target_cpu = {

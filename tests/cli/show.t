@@ -131,14 +131,12 @@ bad.ir:1:20: error: `spmm` is no operation of Tile IR; did you mean `spmd`? [ir-
     1 | kernel @k() { %x = spmm 4 }
       |                    ^~~~
 [1]
-$ echo 'kernel @k(%n: i32) { print<message="n is"> %n ; return }' > print.ir; tilewright emit print.ir
-print.ir:1:22: error: `print` cannot be compiled for cpu: kernels print on target interp only [target-op]
-    1 | kernel @k(%n: i32) { print<message="n is"> %n ; return }
-      |                      ^~~~~
-[1]
-$ tilewright run print.ir --target interp --arg n=7 --grid 2
-program (0, 0, 0): n is 7
-program (1, 0, 0): n is 7
+$ echo 'kernel @k(%n: i32) { print<message="n is"> %n ; return }' > print.ir; tilewright run print.ir --target interp --arg n=7 --grid 2
+pid (0, 0, 0) idx () n is: 7
+pid (1, 0, 0) idx () n is: 7
+$ tilewright run print.ir --arg n=7 --grid 2
+pid (0, 0, 0) idx () n is: 7
+pid (1, 0, 0) idx () n is: 7
 $ cat > assert.ir <<'END'
 > kernel @k(%n: i32) {
 >   %p = program_id<0>

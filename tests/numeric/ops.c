@@ -122,9 +122,9 @@ static bool is_bool(const char *t) {
 
 /* --- families --- */
 
-static const char *const all_types[] = {"i1",  "i8",  "i16", "i32",  "i64", "u8",  "u16",
-                                        "u32", "u64", "f16", "bf16", "f32", "f64", "f8e4m3",
-                                        "f8e5m2", "f8e4b8", "f8e5b16", "f8e4b15"};
+static const char *const all_types[] = {"i1",  "i8",     "i16",    "i32",    "i64",     "u8",
+                                        "u16", "u32",    "u64",    "f16",    "bf16",    "f32",
+                                        "f64", "f8e4m3", "f8e5m2", "f8e4b8", "f8e5b16", "f8e4b15"};
 enum { TYPES = sizeof all_types / sizeof *all_types };
 
 #define COUNT(list) (int)(sizeof(list) / sizeof *(list))
@@ -139,15 +139,15 @@ static void two_inputs(Writer *w) {
 }
 
 static bool write_elementwise(Writer *w) {
-    static const char *const ints[] = {"add", "sub", "mul", "div", "rem", "floordiv",
-                                       "mod", "cdiv", "min", "max", "and", "or",
-                                       "xor", "shl", "shr", "mulhi"};
-    static const char *const floats[] = {"add", "sub", "mul", "div", "rem",
-                                         "floordiv", "mod", "min", "max",
-                                         "min<nan=keep>", "max<nan=keep>"};
+    static const char *const ints[] = {"add", "sub",  "mul", "div",  "rem", "floordiv",
+                                       "mod", "cdiv", "min", "max",  "and", "or",
+                                       "xor", "shl",  "shr", "mulhi"};
+    static const char *const floats[] = {"add", "sub",           "mul",          "div",
+                                         "rem", "floordiv",      "mod",          "min",
+                                         "max", "min<nan=keep>", "max<nan=keep>"};
     static const char *const bools[] = {"and", "or", "xor"};
     static const char *const int_unary[] = {"neg", "abs", "not", "popc", "clz"};
-    static const char *const float_unary[] = {"neg", "abs", "sqrt", "floor",
+    static const char *const float_unary[] = {"neg",  "abs",   "sqrt",  "floor",
                                               "ceil", "trunc", "round", "rint"};
     static const char *const bool_unary[] = {"not"};
     static const char *const preds[] = {"lt", "le", "gt", "ge", "eq", "ne"};
@@ -222,17 +222,19 @@ static bool write_casts(Writer *w) {
 }
 
 static bool write_bitcasts(Writer *w) {
-    static const char *const groups[][8] = {{"i8", "u8", "f8e4m3", "f8e5m2", "f8e4b8", "f8e5b16", "f8e4b15"},
-                                            {"i16", "u16", "f16", "bf16"},
-                                            {"i32", "u32", "f32"},
-                                            {"i64", "u64", "f64"}};
+    static const char *const groups[][8] = {
+        {"i8", "u8", "f8e4m3", "f8e5m2", "f8e4b8", "f8e5b16", "f8e4b15"},
+        {"i16", "u16", "f16", "bf16"},
+        {"i32", "u32", "f32"},
+        {"i64", "u64", "f64"}};
     for (int g = 0; g < COUNT(groups); g++)
         for (int i = 0; groups[g][i]; i++) {
             if (strcmp(groups[g][i], w->type) != 0) continue;
             char params[200];
             int n = snprintf(params, sizeof params, "%%x: *%s", w->type);
             for (int j = 0; groups[g][j]; j++)
-                n += snprintf(params + n, sizeof params - (size_t)n, ", %%z%d: *%s", j, groups[g][j]);
+                n += snprintf(params + n, sizeof params - (size_t)n, ", %%z%d: *%s", j,
+                              groups[g][j]);
             begin(w, params);
             load(w, "u", "x", &w->shape, 0);
             for (int j = 0; groups[g][j]; j++) {
@@ -284,8 +286,9 @@ static bool write_shapes(Writer *w) {
         keep(w, "z", s, "in%d", a);
         Shape picks = with(s, a, s->extent[a] + 2);
         int t = index_tile(w, &picks);
-        put(w, "  %%g%d = mul %%t%d, 7 ; %%h_%d = rem %%g%d, %d ; %%ga%d = gather<axis=%d> %%u, "
-               "%%h_%d\n",
+        put(w,
+            "  %%g%d = mul %%t%d, 7 ; %%h_%d = rem %%g%d, %d ; %%ga%d = gather<axis=%d> %%u, "
+            "%%h_%d\n",
             a, t, a, a, s->extent[a], a, a, a);
         keep(w, "z", &picks, "ga%d", a);
         Shape more = {.rank = s->rank + 1};
@@ -315,8 +318,8 @@ static bool write_reduces(Writer *w) {
         }
         if (logic) continue;
         for (int i = 0; i < (real ? 4 : 2); i++) {
-            put(w, "  %%a%d_%d = reduce<%s, axis=%d%s> %%%c\n", a, i, i & 1 ? "argmax" : "argmin", a,
-                i & 2 ? ", nan=keep" : "", i & 1 ? 'u' : 'v');
+            put(w, "  %%a%d_%d = reduce<%s, axis=%d%s> %%%c\n", a, i, i & 1 ? "argmax" : "argmin",
+                a, i & 2 ? ", nan=keep" : "", i & 1 ? 'u' : 'v');
             keep(w, "i", &less, "a%d_%d", a, i);
         }
     }
@@ -365,8 +368,9 @@ static bool write_regions(Writer *w) {
             keep(w, "z", to, "s%d", id);
         }
     }
-    put(w, "  %%e0, %%e1, %%e2, %%e3, %%e4, %%e5, %%e6, %%e7 = reduce<region, axis=0> %%u, %%v, "
-           "%%u, %%v, %%t%d, %%u, %%v, %%t%d (",
+    put(w,
+        "  %%e0, %%e1, %%e2, %%e3, %%e4, %%e5, %%e6, %%e7 = reduce<region, axis=0> %%u, %%v, "
+        "%%u, %%v, %%t%d, %%u, %%v, %%t%d (",
         t, t);
     for (int i = 0; i < 16; i++)
         put(w, "%s%%x%d: %s", i ? ", " : "", i, i % 8 == 4 || i % 8 == 7 ? "i32" : w->type);
@@ -400,18 +404,22 @@ static bool write_memory(Writer *w) {
     const Shape *s = &w->shape;
     two_inputs(w);
     int t = index_tile(w, s);
-    put(w, "  %%half = rem %%t%d, 2 ; %%odd = cmp<eq> %%half, 1 ; %%p = ptr_add %%x, %%t%d\n", t, t);
-    put(w, "  %%l0 = load %%p, %%odd ; %%l1 = load %%p, %%odd, %%v ; %%l2 = load %%p, %%odd, %%s\n");
+    put(w, "  %%half = rem %%t%d, 2 ; %%odd = cmp<eq> %%half, 1 ; %%p = ptr_add %%x, %%t%d\n", t,
+        t);
+    put(w,
+        "  %%l0 = load %%p, %%odd ; %%l1 = load %%p, %%odd, %%v ; %%l2 = load %%p, %%odd, %%s\n");
     for (int i = 0; i < 3; i++) keep(w, "z", s, "l%d", i);
-    put(w, "  %%away = add %%t%d, %lld ; %%out = ptr_add %%z, %%away ; store %%out, %%u, %%odd\n", t,
-        (long long)w->at);
+    put(w, "  %%away = add %%t%d, %lld ; %%out = ptr_add %%z, %%away ; store %%out, %%u, %%odd\n",
+        t, (long long)w->at);
     w->at += w->count;
-    put(w, "  %%rev = sub %d, %%t%d ; %%rv = add %%rev, %lld ; %%pr = ptr_add %%z, %%rv ; store "
-           "%%pr, %%v\n",
+    put(w,
+        "  %%rev = sub %d, %%t%d ; %%rv = add %%rev, %lld ; %%pr = ptr_add %%z, %%rv ; store "
+        "%%pr, %%v\n",
         w->count - 1, t, (long long)w->at);
     w->at += w->count;
-    put(w, "  %%sp = ptr_add %%y, 5 ; %%sv = load %%sp ; %%so = ptr_add %%z, %lld ; store %%so, "
-           "%%sv\n",
+    put(w,
+        "  %%sp = ptr_add %%y, 5 ; %%sv = load %%sp ; %%so = ptr_add %%z, %lld ; store %%so, "
+        "%%sv\n",
         (long long)w->at++);
     /* boxes that hang over every edge of a tensor */
     put(w, "  %%T = tensor %%x, [");
@@ -445,8 +453,8 @@ static bool write_atomics(Writer *w) {
     int t = index_tile(w, &w->shape);
     put(w, "  %%half = rem %%t%d, 3 ; %%odd = cmp<eq> %%half, 1\n", t);
     for (int i = 0; i < (real ? COUNT(floats) : COUNT(ints)); i++) {
-        put(w, "  %%f%d = add %%t%d, %lld ; %%p%d = ptr_add %%z, %%f%d\n", i, t, (long long)w->at, i,
-            i);
+        put(w, "  %%f%d = add %%t%d, %lld ; %%p%d = ptr_add %%z, %%f%d\n", i, t, (long long)w->at,
+            i, i);
         w->at += w->count;
         put(w, "  %%old%d = atomic<%s, sem=%s> %%p%d, %%v%s\n", i, kinds[i], sems[i % 4], i,
             i & 1 ? ", %odd" : "");
@@ -454,13 +462,15 @@ static bool write_atomics(Writer *w) {
             put(w, "  %%was%d = select %%odd, %%old%d, %%v\n", i, i);
         keep(w, "z", &w->shape, i & 1 ? "was%d" : "old%d", i);
     }
-    put(w, "  %%sp = ptr_add %%z, %lld ; %%so = atomic<%s> %%sp, %%s ; %%sw = atomic_cas %%sp, %%s, "
-           "%%so\n",
+    put(w,
+        "  %%sp = ptr_add %%z, %lld ; %%so = atomic<%s> %%sp, %%s ; %%sw = atomic_cas %%sp, %%s, "
+        "%%so\n",
         (long long)w->at++, real ? "max" : "add");
     keep(w, "z", &(Shape){0}, "so");
     keep(w, "z", &(Shape){0}, "sw");
-    put(w, "  %%fc = add %%t%d, %lld ; %%pc = ptr_add %%z, %%fc ; store %%pc, %%u ; %%c = "
-           "atomic_cas %%pc, %%u, %%v\n",
+    put(w,
+        "  %%fc = add %%t%d, %lld ; %%pc = ptr_add %%z, %%fc ; store %%pc, %%u ; %%c = "
+        "atomic_cas %%pc, %%u, %%v\n",
         t, (long long)w->at);
     w->at += w->count;
     keep(w, "z", &w->shape, "c");
@@ -470,19 +480,22 @@ static bool write_atomics(Writer *w) {
 static bool write_control(Writer *w) {
     const char *add = is_bool(w->type) ? "xor" : "add", *sub = is_bool(w->type) ? "and" : "sub";
     two_inputs(w);
-    put(w, "  %%r0, %%r1, %%n = for %%j = 0, 7, 2 (%%a = %%u, %%b = %%v, %%c = 0) {\n"
-           "    %%d = %s %%a, %%b ; %%e = add %%c, %%j ; yield %%b, %%d, %%e }\n",
+    put(w,
+        "  %%r0, %%r1, %%n = for %%j = 0, 7, 2 (%%a = %%u, %%b = %%v, %%c = 0) {\n"
+        "    %%d = %s %%a, %%b ; %%e = add %%c, %%j ; yield %%b, %%d, %%e }\n",
         add);
     keep(w, "z", &w->shape, "r0");
     keep(w, "z", &w->shape, "r1");
     keep(w, "i", &(Shape){0}, "n");
-    put(w, "  %%w0, %%w1 = while (%%a = %%u, %%c = 0) {\n    %%go = cmp<lt> %%c, 3 ; test %%go, "
-           "%%a, %%c } do (%%x0, %%x1) {\n    %%d = %s %%x0, %%v ; %%e = add %%x1, 1 ; yield %%d, "
-           "%%e }\n",
+    put(w,
+        "  %%w0, %%w1 = while (%%a = %%u, %%c = 0) {\n    %%go = cmp<lt> %%c, 3 ; test %%go, "
+        "%%a, %%c } do (%%x0, %%x1) {\n    %%d = %s %%x0, %%v ; %%e = add %%x1, 1 ; yield %%d, "
+        "%%e }\n",
         sub);
     keep(w, "z", &w->shape, "w0");
-    put(w, "  %%c0 = cmp<eq> %%w1, %%n ; %%q0 = if %%c0 { yield %%u } { %%m = %s %%v, %%u ; yield "
-           "%%m }\n",
+    put(w,
+        "  %%c0 = cmp<eq> %%w1, %%n ; %%q0 = if %%c0 { yield %%u } { %%m = %s %%v, %%u ; yield "
+        "%%m }\n",
         add);
     keep(w, "z", &w->shape, "q0");
     put(w, "  %%none, %%last = for %%j = 5, 5, 1 (%%a = %%u, %%b = %%v) { yield %%b, %%a }\n");
@@ -492,17 +505,15 @@ static bool write_control(Writer *w) {
 
 /* What functions give: not bits, but numbers close to the interpreter's. */
 static bool write_math(Writer *w) {
-    static const char *const names[] = {"exp",       "exp2",       "log",        "log2",
-                                        "sqrt",      "rsqrt",      "sin",        "cos",
-                                        "tanh",      "erf",        "math<tan>",  "math<asin>",
-                                        "math<acos>", "math<atan>", "math<sinh>", "math<cosh>",
-                                        "math<log1p>", "math<log10>", "math<expm1>", "math<cbrt>",
-                                        "math<erfc>", "math<asinh>", "math<acosh>", "math<atanh>",
-                                        "math<exp10>", "math<lgamma>", "math<tgamma>",
-                                        "math<logb>"};
-    static const char *const two[] = {"math<atan2>", "math<pow>", "math<fmod>", "math<hypot>",
-                                      "math<copysign>", "math<fdim>", "math<remainder>",
-                                      "math<nextafter>", "math<ldexp>"};
+    static const char *const names[] = {
+        "exp",         "exp2",         "log",          "log2",        "sqrt",        "rsqrt",
+        "sin",         "cos",          "tanh",         "erf",         "math<tan>",   "math<asin>",
+        "math<acos>",  "math<atan>",   "math<sinh>",   "math<cosh>",  "math<log1p>", "math<log10>",
+        "math<expm1>", "math<cbrt>",   "math<erfc>",   "math<asinh>", "math<acosh>", "math<atanh>",
+        "math<exp10>", "math<lgamma>", "math<tgamma>", "math<logb>"};
+    static const char *const two[] = {"math<atan2>",     "math<pow>",       "math<fmod>",
+                                      "math<hypot>",     "math<copysign>",  "math<fdim>",
+                                      "math<remainder>", "math<nextafter>", "math<ldexp>"};
     if (!is_float(w->type)) return false;
     two_inputs(w);
     for (int i = 0; i < COUNT(names); i++) {
@@ -556,27 +567,35 @@ typedef struct Family {
 } Family;
 
 static const Family families[] = {
-    {"elementwise", write_elementwise, 0, false}, {"broadcast", write_broadcast, 0, false},
-    {"casts", write_casts, 0, false},             {"bitcasts", write_bitcasts, 0, false},
-    {"shapes", write_shapes, 0, false},           {"reduces", write_reduces, 0, false},
-    {"scans", write_scans, 0, false},             {"regions", write_regions, 0, true},
-    {"sorts", write_sorts, 0, false},             {"memory", write_memory, 0, false},
-    {"atomics", write_atomics, 0, false},         {"control", write_control, 0, false},
-    {"math", write_math, 16, true},               {"dots", write_dots, 64, true},
+    {"elementwise", write_elementwise, 0, false},
+    {"broadcast", write_broadcast, 0, false},
+    {"casts", write_casts, 0, false},
+    {"bitcasts", write_bitcasts, 0, false},
+    {"shapes", write_shapes, 0, false},
+    {"reduces", write_reduces, 0, false},
+    {"scans", write_scans, 0, false},
+    {"regions", write_regions, 0, true},
+    {"sorts", write_sorts, 0, false},
+    {"memory", write_memory, 0, false},
+    {"atomics", write_atomics, 0, false},
+    {"control", write_control, 0, false},
+    {"math", write_math, 16, true},
+    {"dots", write_dots, 64, true},
 };
 
 static const Shape shapes[] = {
-    {1, {17}},       {2, {3, 17}},    {1, {64}},    {3, {5, 1, 7}}, {1, {1}},         {2, {17, 3}},
-    {2, {1, 64}},    {1, {100}},      {1, {3}},     {2, {64, 1}},   {3, {3, 4, 5}},   {2, {1, 1}},
-    {4, {2, 3, 2, 5}}, {2, {8, 64}},  {2, {10, 10}},
+    {1, {17}},      {2, {3, 17}}, {1, {64}},         {3, {5, 1, 7}}, {1, {1}},
+    {2, {17, 3}},   {2, {1, 64}}, {1, {100}},        {1, {3}},       {2, {64, 1}},
+    {3, {3, 4, 5}}, {2, {1, 1}},  {4, {2, 3, 2, 5}}, {2, {8, 64}},   {2, {10, 10}},
 };
 
 static double last_place(const char *type) {
-    return strstr(type, "64")     ? 0x1p-52
-           : strcmp(type, "f32") == 0  ? 0x1p-23
-           : strcmp(type, "f16") == 0  ? 0x1p-10
-           : strcmp(type, "bf16") == 0 ? 0x1p-7
-           : strncmp(type, "f8e4", 4) == 0 ? 0x1p-3 : 0x1p-2;
+    return strstr(type, "64")              ? 0x1p-52
+           : strcmp(type, "f32") == 0      ? 0x1p-23
+           : strcmp(type, "f16") == 0      ? 0x1p-10
+           : strcmp(type, "bf16") == 0     ? 0x1p-7
+           : strncmp(type, "f8e4", 4) == 0 ? 0x1p-3
+                                           : 0x1p-2;
 }
 
 static int run_one(tw_context *cx, Writer *w, const Family *f, const char *type, const Shape *shape,
@@ -630,7 +649,8 @@ int main(int argc, char **argv) {
             int here = 0;
             for (int s = 0; s < COUNT(shapes) && (all || only || !here); s++) {
                 int at = all || only ? s : (s + turn) % COUNT(shapes);
-                here += run_one(cx, &w, &families[f], all_types[t], &shapes[at], target, only, list);
+                here +=
+                    run_one(cx, &w, &families[f], all_types[t], &shapes[at], target, only, list);
             }
             turn++;
             runs += here;

@@ -334,7 +334,7 @@ static void boxes(void) {
                 sum += (row + 12) % 6 * 7 + (column + 14) % 7;
             }
             char want[100];
-            snprintf(want, sizeof want, "program (0, 0, 0): sum %d\n", sum);
+            snprintf(want, sizeof want, "pid (0, 0, 0) idx () sum: %d\n", sum);
             CHECK_TEXT(b.printed.at, want);
             bench_close(&b);
         }

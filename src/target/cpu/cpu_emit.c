@@ -9,11 +9,11 @@
 
 /* Names that the emitter itself uses. */
 static const char *const own_names[] = {
-    "launch", "begin", "end",   "scratch", "program", "args",   "o",    "j",    "r",
-    "r0",     "r1",    "r2",    "r3",      "r4",      "r5",     "r6",   "r7",   "r8",
-    "r9",     "best",  "found", "here",    "line",    "column", "i0",   "i1",   "i2",
-    "i3",     "i4",    "i5",    "i6",      "i7",      "pid0",   "pid1", "pid2", "half",
-    "top",    "q",     "l",     "bests",   "founds",  "chains", "take", "equal", NULL};
+    "launch", "begin",  "end",  "scratch", "program", "args", "o",   "j",  "r",  "r0",
+    "r1",     "r2",     "r3",   "r4",      "r5",      "r6",   "r7",  "r8", "r9", "best",
+    "found",  "here",   "line", "column",  "i0",      "i1",   "i2",  "i3", "i4", "i5",
+    "i6",     "i7",     "pid0", "pid1",    "pid2",    "half", "top", "q",  "l",  "bests",
+    "founds", "chains", "take", "equal",   "values",  NULL};
 
 /* --- carried values --- */
 
@@ -236,7 +236,8 @@ void cpu_emit_op(Emit *e, Op *op) {
     case OP_ASYNC_COPY:
         cpu_unsupported(e, op, "code for single workers runs on interp and cuda only");
         return;
-    case OP_PRINT: cpu_unsupported(e, op, "kernels print on target interp only"); return;
+    case OP_PRINT: cpu_emit_print(e, op); return;
+    case OP_MAP: cpu_emit_map(e, op); return;
     default: break;
     }
     if (cpu_is_inlinable(op->code))
@@ -320,6 +321,8 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     *code = (CpuCode){.text = out.at,
                       .scratch_bytes = e->plan.scratch,
                       .asserts = e->asserts.at,
-                      .assert_count = (int)e->asserts.count};
+                      .assert_count = (int)e->asserts.count,
+                      .prints = e->prints.at,
+                      .print_count = (int)e->prints.count};
     return !e->failed;
 }

@@ -124,6 +124,7 @@ typedef struct Emit {
     Map helper_names;
     Map packed; /* name of a small float in a register -> name of its bits */
     VEC(CpuAssert) asserts;
+    VEC(Speech) prints;
     bool uses_dot, uses_gemm, uses_sort;
     bool failed;
 } Emit;
@@ -204,6 +205,8 @@ void cpu_emit_pieces(Emit *e, Op *op); /* cat, insert */
 void cpu_emit_sort(Emit *e, Op *op);
 void cpu_emit_histogram(Emit *e, Op *op);
 void cpu_emit_assert(Emit *e, Op *op);
+void cpu_emit_print(Emit *e, Op *op);
+void cpu_emit_map(Emit *e, Op *op);
 
 /* --- cpu_gemm.c --- */
 void cpu_find_gemms(CpuPlan *plan);                         /* after the ops have positions */

@@ -87,11 +87,12 @@ static const char *swap_function(Emit *e, Elem elem) {
     const char *name = arena_printf(e->arena, "tw_atomic_cas_%s", elem_info[elem].text);
     if (map_find(&e->helper_names, name, strlen(name))) return name;
     map_set(&e->helper_names, e->arena, name, e);
-    text_add(&e->helpers, "static %s %s(%s *p, %s x, %s y) {\n", reg, name, memory, reg, reg);
-    text_add(&e->helpers, "    %s was = %s, now = %s;\n    %s before, after;\n", memory,
-             cs_pack(&e->p, elem, "x"), cs_pack(&e->p, elem, "y"), bits);
-    text_add(&e->helpers, "    __builtin_memcpy(&before, &was, sizeof before);\n"
-                          "    __builtin_memcpy(&after, &now, sizeof after);\n");
+    text_add(&e->helpers, "static %s %s(%s *p, %s was, %s now) {\n", reg, name, memory, memory,
+             memory);
+    text_add(&e->helpers,
+             "    %s before, after;\n    __builtin_memcpy(&before, &was, sizeof before);\n"
+             "    __builtin_memcpy(&after, &now, sizeof after);\n",
+             bits);
     text_add(&e->helpers, "    __atomic_compare_exchange_n((%s *)p, &before, after, 0, 5, 5);\n",
              bits);
     text_add(&e->helpers, "    __builtin_memcpy(&was, &before, sizeof was);\n    return %s;\n}\n",
@@ -118,9 +119,13 @@ void cpu_emit_atomic(Emit *e, Op *op) {
     Ix p = cpu_element(e, &nest, op->operands[0], nest.index);
     Ix x = cpu_operand(e, &nest, op->operands[1], nest.index);
     Text call = text_new(e->arena);
-    text_add(&call, "%s(%s, %s", function, p.text, x.text);
-    if (swap) text_add(&call, ", %s", cpu_operand(e, &nest, op->operands[2], nest.index).text);
-    text_add(&call, ")");
+    text_add(&call, "%s(%s, ", function, p.text);
+    if (swap) {
+        Ix y = cpu_operand(e, &nest, op->operands[2], nest.index);
+        text_add(&call, "%s, %s)", cpu_pack(e, places->elem, x.text),
+                 cpu_pack(e, places->elem, y.text));
+    } else
+        text_add(&call, "%s)", x.text);
     Ref mask = swap ? REF_NONE : op_operand(op, 2);
     const char *m = mask ? cpu_operand(e, &nest, mask, nest.index).text : NULL;
     const char *old =
@@ -319,4 +324,52 @@ void cpu_emit_assert(Emit *e, Op *op) {
     nest_add(e, &nest, nest.rank, "    return;");
     nest_add(e, &nest, nest.rank, "}");
     nest_end(e, &nest, false);
+}
+
+/* Where the values are in memory, as the launcher reads them. */
+void cpu_emit_print(Emit *e, Op *op) {
+    *VEC_PUSH(&e->prints, e->arena) = speech_of(e->k, op, e->arena);
+    Text values = text_new(e->arena);
+    cs_open(&e->p, "%s", "");
+    for (int i = 0; i < op->operand_count; i++) {
+        Ref x = op->operands[i];
+        const Type *type = ir_type(e->k, x);
+        if (type->kind != TY_TILE) continue;
+        const char *name = cpu_memory(e, type, false, cpu_place(&e->plan, op)->temp[i], "said");
+        cpu_fill(e, name, false, x);
+        text_add(&values, "%s%s", values.length ? ", " : "", name);
+    }
+    cs_line(&e->p, "const void *const values[] = {%s};", values.length ? values.at : "0");
+    cs_line(&e->p, "launch->print(launch, %d, program, values);", (int)e->prints.count - 1);
+    cs_close(&e->p);
+}
+
+/* The region is the body of a loop over the elements. */
+void cpu_emit_map(Emit *e, Op *op) {
+    Region *region = op->regions[0];
+    bool tiles = op->result_count && ir_type(e->k, op->results[0])->rank;
+    for (int i = 0; i < op->result_count && tiles; i++) cpu_declare(e, op->results[i]);
+    Nest nest;
+    nest_begin(e, &nest, ir_type(e->k, op->operands[0]));
+    for (int i = 0; i < op->operand_count; i++)
+        e->p.names[region->args[i]] = cpu_element(e, &nest, op->operands[i], nest.index).text;
+    Text out = e->p.out;
+    int depth = e->p.depth;
+    e->p.out = nest.body[nest.rank];
+    e->p.depth = 0;
+    cpu_emit_ops(e, region);
+    for (int i = 0; i < op->result_count; i++) {
+        Ref result = op->results[i], x = region->last->operands[i];
+        if (!tiles) {
+            e->p.names[result] = cs_ref(&e->p, x);
+            continue;
+        }
+        const char *slot =
+            cpu_slot(e, ir_type(e->k, result), cs_name(&e->p, result), nest.index, NULL);
+        cs_line(&e->p, "%s = %s;", slot, cpu_pack_for(e, result, cs_ref(&e->p, x)));
+    }
+    nest.body[nest.rank] = e->p.out;
+    e->p.out = out;
+    e->p.depth = depth;
+    nest_end(e, &nest, true);
 }

@@ -490,6 +490,12 @@ static void place_temps(CpuPlan *plan, Op *op) {
         if (g) place_gemm(plan, g);
         break;
     }
+    case OP_PRINT:
+        for (int i = 0; i < op->operand_count; i++) {
+            const Type *type = ir_type(k, op->operands[i]);
+            if (type->kind == TY_TILE) want_temp(plan, op, i, cpu_tile_bytes(type, false));
+        }
+        break;
     case OP_DOT:
         if (cpu_gemm(plan, op)) break;
         cpu_place(plan, op)->room =

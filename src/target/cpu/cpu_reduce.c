@@ -151,9 +151,8 @@ static void reduce_halves(const Axis *a) {
     while (half * 2 < n) half *= 2;
     int opened = open_outer(a);
     cs_open(&e->p, "for (i64 half = %lld; half; half >>= 1)", half);
-    const char *count = (n & (n - 1)) == 0
-                            ? "half"
-                            : arena_printf(e->arena, "tw_min_i64(half, %lld - half)", n);
+    const char *count =
+        (n & (n - 1)) == 0 ? "half" : arena_printf(e->arena, "tw_min_i64(half, %lld - half)", n);
     cs_open(&e->p, "%sfor (i64 r = 0, top = %s; r < top; r++)", a->inner == 1 ? "TW_VECTOR " : "",
             count);
     opened += 2 + open_inner(a);
@@ -231,9 +230,10 @@ static void find_extreme(const Axis *a, int i) {
     long long n = (long long)a->n;
     bool scalar = ir_type(e->k, result)->rank == 0;
     if (scalar) cs_line(&e->p, "i32 %s;", name);
-    cs_open(&e->p, "%s", a->outer > 1 ? arena_printf(e->arena, "for (i64 o = 0; o < %lld; o++)",
-                                                     (long long)a->outer)
-                                      : "");
+    cs_open(&e->p, "%s",
+            a->outer > 1
+                ? arena_printf(e->arena, "for (i64 o = 0; o < %lld; o++)", (long long)a->outer)
+                : "");
     const char *to = scalar ? name
                      : a->outer > 1
                          ? arena_printf(e->arena, "%s[o * %lld%s]", name, (long long)a->inner,

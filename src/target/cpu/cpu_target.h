@@ -11,7 +11,7 @@
  * the stack. Bits do not depend on how programs are spread over threads. */
 #ifndef TARGET_CPU_TARGET_H
 #define TARGET_CPU_TARGET_H
-#include "ir/ir.h"
+#include "ir/speech.h"
 
 typedef struct CpuAssert {
     Range range;
@@ -23,6 +23,8 @@ typedef struct CpuCode {
     int64_t scratch_bytes;
     const CpuAssert *asserts; /* in the order of TwLaunch.failed - 1 */
     int assert_count;
+    const Speech *prints; /* in the order of the numbers given to TwLaunch.print */
+    int print_count;      /* with prints, programs run one after the other */
 } CpuCode;
 
 /* False after errors (in the module's diag): an op that this target cannot do. */

@@ -35,6 +35,7 @@ typedef struct TwLaunch {
     i32 grid[3];
     i32 failed;         /* 1 + number of the assertion that failed first; 0: none */
     i64 failed_program; /* in which program */
+    void (*print)(struct TwLaunch *launch, i32 number, i64 program, const void *const *values);
 } TwLaunch;
 
 #define TW_FN static inline __attribute__((unused, always_inline))
