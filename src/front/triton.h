@@ -224,6 +224,12 @@ static inline const Type *tri_ref_type(const Lower *l, Ref ref) {
     return ir_type(l->kernel, ref);
 }
 
+/* --- triton_shape.c --- */
+Val tri_reshape(Lower *l, Val v, int rank, const int64_t *extent, Range range);
+Val tri_slice(Lower *l, Val v, int axis, int64_t from, int64_t extent); /* along one axis */
+Val tri_along(Lower *l, Opcode code, Val v, int axis); /* an op with one operand and an axis */
+Val tri_full(Lower *l, int rank, const int64_t *extent, Val value, const Type *dtype, Range range);
+
 /* --- triton_eval.c --- */
 Val tri_eval(Lower *l, const PyNode *node);
 bool tri_step(Lower *l,
@@ -270,6 +276,8 @@ extern const size_t tri_builtin_count;
 const Builtin *tri_builtin_find(const char *name, char kind);
 Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call);
 Val tri_call_function(Lower *l, const Function *function, const PyNode *call);
+/* Calls a jit function or a builtin on values, by position. */
+Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call);
 
 /* What a builtin's lowering asks of its arguments; each reports and returns false when it is not
  * so. */
@@ -280,6 +288,25 @@ bool tri_want_text(Lower *l, const Call *c, int arg, const char **text); /* NULL
 bool tri_want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent);
 bool tri_want_tensor(Lower *l, const Call *c, int arg, Val *v); /* a number becomes a scalar */
 bool tri_want_axis(Lower *l, const Call *c, int arg, int rank, int *axis);
+
+/* --- triton_memory.c --- */
+bool tri_memory_hints(Lower *l, const Call *c, int cache, int evict, Op *op); /* from arguments */
+bool tri_atomic_fits(Word combine, Elem elem); /* can memory do it? */
+
+/* --- triton_block.c, triton_descriptor.c: boxes of tensors --- */
+bool tri_box_base(Lower *l, const Call *c, Val *base); /* argument 0, a scalar pointer */
+/* A list of scalar integers as a tuple of run-time values; offsets are int32. */
+bool tri_box_numbers(Lower *l, Val list, Range range, const char *what, bool offsets, Val *tuple);
+bool tri_box_shape(Lower *l, const Call *c, int arg, int rank, Val *tuple); /* of constants */
+bool tri_box_padding(Lower *l, const Call *c, int arg, Elem elem, bool *nan);
+const Type *tri_box_type(Lower *l, Val base, Val block);
+Ref tri_box_tensor(Lower *l, Val base, Val shape, Val strides, unsigned checked);
+void tri_box_offsets(Val offsets, Ref at[MAX_RANK]);
+Ref tri_box_load(Lower *l, Ref tensor, Val offsets, const Type *type, bool nan);
+Val tri_block_load(Lower *l, const Call *c);
+Val tri_block_store(Lower *l, const Call *c);
+Val tri_block_attribute(Lower *l, Val v, const char *attr, Range range);
+Val tri_descriptor_attribute(Lower *l, Val v, const char *attr, Range range);
 
 #define TL(name, kinds, signature, function, code, doc) Val function(Lower *l, const Call *call);
 #include "front/triton_builtins.def"

@@ -138,6 +138,8 @@ Val tri_attribute(Lower *l, Val v, const char *attr, Range range) {
     case VAL_HOST: return tri_live_attribute(l, v.host, attr, range);
     case VAL_DTYPE: return dtype_attribute(l, v.dtype, attr, range);
     case VAL_TENSOR: return tensor_attribute(l, v, attr, range);
+    case VAL_BLOCK: return tri_block_attribute(l, v, attr, range);
+    case VAL_DESCRIPTOR: return tri_descriptor_attribute(l, v, attr, range);
     case VAL_BOOL:
     case VAL_INT:
     case VAL_FLOAT: {

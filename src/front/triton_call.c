@@ -4,6 +4,7 @@
  *     tl.load(p, mask=m)     "pointer, mask=None, other=None, ..."  ->  args [p, m, None, ...] */
 #include "front/triton.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const Builtin tri_builtins[] = {
@@ -65,7 +66,7 @@ static Val default_value(Lower *l, const char *text) {
     if (text[0] == '\'') return tri_val_str("");
     if (text[0] == '(') return (Val){.kind = VAL_TUPLE};
     if (strcmp(text, "missing") == 0) return (Val){.kind = VAL_UNBOUND};
-    if (text[0] >= '0' && text[0] <= '9') return tri_val_int(text[0] - '0');
+    if (text[0] >= '0' && text[0] <= '9') return tri_val_int(strtol(text, NULL, 10));
     const Type *dtype = tri_dtype_named(l->module, text);
     return dtype ? tri_val_dtype(dtype) : val_none;
 }
@@ -150,6 +151,29 @@ static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyN
     return false;
 }
 
+/* What was not given: defaults, and the rest of a starred parameter; false after a mistake. */
+static bool fill_defaults(Lower *l, const Params *params, Bound *bound, Range call) {
+    bool good = true;
+    for (size_t i = 0; i < bound->rest.count; i++)
+        good = good && !tri_val_failed(bound->rest.at[i]);
+    for (int i = 0; i < params->count && good; i++) {
+        if (i == params->star) {
+            if (!bound->given[i])
+                bound->args[i] = tri_val_tuple(l, bound->rest.at, (int)bound->rest.count);
+        } else if (!bound->given[i]) {
+            const struct Param *param = &params->at[i];
+            if (!param->optional) {
+                tri_error(l, DIAG_TRI_MISSING, call, params->name, param->name);
+                return false;
+            }
+            bound->args[i] = param->node ? tri_eval_outside(l, params->names, param->node)
+                                         : default_value(l, param->text);
+        }
+        if (tri_val_failed(bound->args[i])) good = false;
+    }
+    return good;
+}
+
 /* Evaluates the arguments of the call in order and binds them; false after a mistake. */
 static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self,
                  const PyNode *call) {
@@ -173,24 +197,7 @@ static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self,
     }
     for (uint32_t i = 0; i < call->Call.keywords->count && good; i++)
         good = bind_keyword(l, params, bound, call->Call.keywords->at[i]);
-    for (size_t i = 0; i < bound->rest.count; i++)
-        good = good && !tri_val_failed(bound->rest.at[i]);
-    for (int i = 0; i < params->count && good; i++) {
-        if (i == params->star) {
-            if (!bound->given[i])
-                bound->args[i] = tri_val_tuple(l, bound->rest.at, (int)bound->rest.count);
-        } else if (!bound->given[i]) {
-            const struct Param *param = &params->at[i];
-            if (!param->optional) {
-                tri_error(l, DIAG_TRI_MISSING, call->range, params->name, param->name);
-                return false;
-            }
-            bound->args[i] = param->node ? tri_eval_outside(l, params->names, param->node)
-                                         : default_value(l, param->text);
-        }
-        if (tri_val_failed(bound->args[i])) good = false;
-    }
-    return good;
+    return good && fill_defaults(l, params, bound, call->range);
 }
 
 Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call) {
@@ -211,6 +218,25 @@ Val tri_call_function(Lower *l, const Function *function, const PyNode *call) {
         return tri_error(l, DIAG_TRI_UNSUPPORTED, call->range, "a function of so many parameters");
     if (!tri_need_ir(l, call->range) || !bind(l, params, bound, NULL, call)) return val_error;
     return tri_run_function(l, function, bound->args, call->range);
+}
+
+Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call) {
+    Params *params = ARENA_NEW(l->arena, Params);
+    Bound *bound = ARENA_NEW(l->arena, Bound);
+    if (function.kind == VAL_FUNCTION)
+        read_def(function.function, params);
+    else if (function.kind == VAL_BUILTIN)
+        read_signature(l, function.builtin, params);
+    else
+        return tri_error(l, DIAG_TRI_NOT_CALLABLE, call, tri_val_describe(l, function));
+    int position = 0;
+    for (int i = 0; i < params->count; i++) bound->ranges[i] = call;
+    for (int i = 0; i < count; i++)
+        if (!bind_position(l, params, bound, &position, args[i], call)) return val_error;
+    if (!fill_defaults(l, params, bound, call)) return val_error;
+    if (function.kind == VAL_FUNCTION)
+        return tri_run_function(l, function.function, bound->args, call);
+    return function.builtin->lower(l, &(Call){function.builtin, call, bound->args, bound->ranges});
 }
 
 /* --- questions to arguments --- */

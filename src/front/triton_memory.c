@@ -46,6 +46,11 @@ static bool set_option(Lower *l, const Call *c, int arg, Op *op, AttrId id, cons
     return false;
 }
 
+bool tri_memory_hints(Lower *l, const Call *c, int cache, int evict, Op *op) {
+    return set_option(l, c, cache, op, AT_CACHE, cache_words) &&
+           set_option(l, c, evict, op, AT_EVICT, evict_words);
+}
+
 static bool want_pointer(Lower *l, const Call *c, Val *v) {
     *v = c->args[0];
     if (v->kind == VAL_TENSOR && tri_val_type(l, *v)->pointer) return true;
@@ -74,7 +79,18 @@ static bool no_block_options(Lower *l, const Call *c, int check, int padding) {
     return false;
 }
 
+/* The places and what goes with them, at the shape of both; a scalar beside them stays one. */
+static bool meet(Lower *l, Val *places, Val *with, Range range) {
+    if (!tri_align(l, places, with, range)) return false;
+    const Type *common = ty_broadcast(l->module, tri_val_type(l, *places), tri_val_type(l, *with));
+    *places = tri_broadcast_to(l, *places, common->rank, common->extent, range);
+    if (tri_val_type(l, *with)->rank)
+        *with = tri_broadcast_to(l, *with, common->rank, common->extent, range);
+    return true;
+}
+
 Val tri_lower_load(Lower *l, const Call *c) {
+    if (c->args[0].kind == VAL_BLOCK) return tri_block_load(l, c);
     Val p, mask, other = c->args[2];
     bool is_volatile;
     if (!want_pointer(l, c, &p) || !want_mask(l, c, 1, &mask) || !no_block_options(l, c, 3, 4) ||
@@ -87,25 +103,28 @@ Val tri_lower_load(Lower *l, const Call *c) {
         if (tri_val_type(l, mask)->rank && !type->rank)
             return tri_error(l, DIAG_TRI_MASK_SHAPE, c->ranges[1],
                              tri_type_text(l, tri_val_type(l, mask)), tri_type_text(l, type));
-        if (!tri_align(l, &p, &mask, c->range)) return val_error;
-        const Type *common = ty_broadcast(l->module, tri_val_type(l, p), tri_val_type(l, mask));
-        p = tri_broadcast_to(l, p, common->rank, common->extent, c->range);
+        if (!meet(l, &p, &mask, c->range)) return val_error;
         type = tri_val_type(l, p);
     }
     if (other.kind != VAL_NONE) {
+        if (type->elem == EL_I1) /* booleans live in bytes */
+            other = tri_cast(l, other, ty_scalar(l->module, EL_I8), c->ranges[2]);
         other = tri_cast(l, other, ty_scalar(l->module, type->elem), c->ranges[2]);
         if (tri_val_failed(other)) return other;
-        if (tri_val_type(l, other)->rank)
-            other = tri_broadcast_to(l, other, type->rank, type->extent, c->ranges[2]);
-        if (tri_val_failed(other)) return other;
+        if (tri_val_type(l, other)->rank) {
+            if (!type->rank)
+                return tri_error(l, DIAG_TRI_MASK_SHAPE, c->ranges[2],
+                                 tri_type_text(l, tri_val_type(l, other)), tri_type_text(l, type));
+            if (!meet(l, &p, &other, c->range)) return val_error;
+            type = tri_val_type(l, p);
+            mask = tri_broadcast_to(l, mask, type->rank, type->extent, c->ranges[1]);
+        }
     }
     Op *op = ir_begin(&l->b, OP_LOAD);
     ir_operand(&l->b, op, p.ref);
     ir_operand(&l->b, op, mask.kind == VAL_NONE ? REF_NONE : mask.ref);
     ir_operand(&l->b, op, other.kind == VAL_NONE ? REF_NONE : other.ref);
-    if (!set_option(l, c, 5, op, AT_CACHE, cache_words) ||
-        !set_option(l, c, 6, op, AT_EVICT, evict_words))
-        return val_error;
+    if (!tri_memory_hints(l, c, 5, 6, op)) return val_error;
     if (is_volatile) op_set(l->kernel, op, (Attr){.id = AT_VOLATILE, .number = 1});
     return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
@@ -136,6 +155,7 @@ static bool fit_mask(Lower *l, const Type *places, Val *mask, Range range) {
 }
 
 Val tri_lower_store(Lower *l, const Call *c) {
+    if (c->args[0].kind == VAL_BLOCK) return tri_block_store(l, c);
     Val p, mask, value;
     if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &value) ||
         !want_mask(l, c, 2, &mask) || !no_block_options(l, c, 3, -1))
@@ -147,11 +167,16 @@ Val tri_lower_store(Lower *l, const Call *c) {
     ir_operand(&l->b, op, p.ref);
     ir_operand(&l->b, op, value.ref);
     ir_operand(&l->b, op, mask.kind == VAL_NONE ? REF_NONE : mask.ref);
-    if (!set_option(l, c, 4, op, AT_CACHE, cache_words) ||
-        !set_option(l, c, 5, op, AT_EVICT, evict_words))
-        return val_error;
+    if (!tri_memory_hints(l, c, 4, 5, op)) return val_error;
     ir_end(&l->b, op, NULL);
     return val_none;
+}
+
+bool tri_atomic_fits(Word combine, Elem elem) {
+    bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;
+    int width = elem_info[elem].bits;
+    if (!elem_is_float(elem)) return width >= 32;
+    return !bits && (width >= 32 || (width == 16 && (combine == COMBINE_ADD || combine == COMBINE_XCHG)));
 }
 
 Val tri_lower_atomic(Lower *l, const Call *c) {
@@ -160,12 +185,7 @@ Val tri_lower_atomic(Lower *l, const Call *c) {
         return val_error;
     const Type *places = tri_val_type(l, p);
     Word combine = (Word)c->builtin->code;
-    bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;
-    bool good = elem_is_float(places->elem)
-                    ? !bits && (combine == COMBINE_ADD || combine == COMBINE_XCHG ||
-                                elem_info[places->elem].bits >= 32)
-                    : elem_info[places->elem].bits >= 32;
-    if (!good || elem_info[places->elem].bits < 16)
+    if (!tri_atomic_fits(combine, places->elem))
         return tri_error(l, DIAG_TRI_ATOMIC, c->ranges[0], c->builtin->name,
                          tri_dtype_name(places->elem));
     if (!fit_value(l, places, &value, c->ranges[1]) || !fit_mask(l, places, &mask, c->ranges[2]))

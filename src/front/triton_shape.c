@@ -1,5 +1,4 @@
-/* triton_shape.c: tri_builtins that make tiles, change their shape or dtype, reduce them, and
- * multiply matrices. */
+/* triton_shape.c: tri_builtins that make tiles and change their shape or dtype. */
 #include "front/triton.h"
 
 #include <string.h>
@@ -28,8 +27,7 @@ Val tri_lower_arange(Lower *l, const Call *c) {
     return tri_val_tensor(ir_iota(&l->b, start, end));
 }
 
-static Val make_full(Lower *l, int rank, const int64_t *extent, Val value, const Type *dtype,
-                     Range range) {
+Val tri_full(Lower *l, int rank, const int64_t *extent, Val value, const Type *dtype, Range range) {
     if (!tri_need_ir(l, range)) return val_error;
     value = tri_cast(l, value, dtype, range);
     if (tri_val_failed(value)) return value;
@@ -47,14 +45,14 @@ Val tri_lower_full(Lower *l, const Call *c) {
     const Type *dtype;
     if (!tri_want_shape(l, c, 0, &rank, extent) || !tri_want_dtype(l, c, 1 + full, &dtype))
         return val_error;
-    return make_full(l, rank, extent, full ? c->args[1] : tri_val_int(0), dtype, c->range);
+    return tri_full(l, rank, extent, full ? c->args[1] : tri_val_int(0), dtype, c->range);
 }
 
 Val tri_lower_zeros_like(Lower *l, const Call *c) {
     Val v;
     if (!tri_want_tensor(l, c, 0, &v)) return val_error;
     const Type *type = tri_val_type(l, v);
-    return make_full(l, type->rank, type->extent, tri_val_int(0), ty_scalar(l->module, type->elem),
+    return tri_full(l, type->rank, type->extent, tri_val_int(0), ty_scalar(l->module, type->elem),
                      c->range);
 }
 
@@ -129,7 +127,19 @@ Val tri_lower_expand_dims(Lower *l, const Call *c) {
     return v;
 }
 
-static Val reshape(Lower *l, Val v, int rank, const int64_t *extent, Range range) {
+Val tri_slice(Lower *l, Val v, int axis, int64_t from, int64_t extent) {
+    const Type *type = tri_val_type(l, v);
+    int64_t shape[MAX_RANK];
+    Ref at[MAX_RANK];
+    for (int d = 0; d < type->rank; d++) {
+        shape[d] = d == axis ? extent : type->extent[d];
+        at[d] = ir_int(&l->b, EL_I32, d == axis ? from : 0);
+    }
+    type = ty_with_shape(l->module, type, type->rank, shape);
+    return tri_val_tensor(ir_slice(&l->b, v.ref, at, type));
+}
+
+Val tri_reshape(Lower *l, Val v, int rank, const int64_t *extent, Range range) {
     const Type *type = tri_val_type(l, v), *want = ty_with_shape(l->module, type, rank, extent);
     if (ty_elements(type) != ty_elements(want))
         return tri_error(l, DIAG_TRI_RESHAPE, range, tri_type_text(l, type),
@@ -142,14 +152,14 @@ Val tri_lower_reshape(Lower *l, const Call *c) {
     int rank;
     int64_t extent[MAX_RANK];
     if (!tri_want_tensor(l, c, 0, &v) || !tri_want_shape(l, c, 1, &rank, extent)) return val_error;
-    return reshape(l, v, rank, extent, c->range);
+    return tri_reshape(l, v, rank, extent, c->range);
 }
 
 Val tri_lower_ravel(Lower *l, const Call *c) {
     Val v;
     if (!tri_want_tensor(l, c, 0, &v)) return val_error;
     int64_t extent = ty_elements(tri_val_type(l, v));
-    return reshape(l, v, 1, &extent, c->range);
+    return tri_reshape(l, v, 1, &extent, c->range);
 }
 
 Val tri_lower_permute(Lower *l, const Call *c) {
@@ -178,22 +188,89 @@ Val tri_lower_permute(Lower *l, const Call *c) {
     return tri_val_tensor(ir_permute(&l->b, v.ref, order, type->rank));
 }
 
-Val tri_lower_join(Lower *l, const Call *c) {
-    Val v[2];
-    if (!tri_want_tensor(l, c, 0, &v[0]) || !tri_want_tensor(l, c, 1, &v[1]) ||
-        !tri_promote(l, &v[0], &v[1], 0, c->range))
-        return val_error;
+/* The one element of a tile, as a scalar. */
+static Val only_element(Lower *l, Val v) {
+    if (tri_val_type(l, v)->rank == 0) return v;
+    v = tri_reshape(l, v, 1, (int64_t[]){1}, l->b.range);
+    return tri_val_tensor(ir_reduce(&l->b, COMBINE_ADD, v.ref, 0));
+}
+
+static Val join(Lower *l, Val v[2], Range range) {
+    if (!tri_promote(l, &v[0], &v[1], 0, range)) return val_error;
     const Type *common = ty_broadcast(l->module, tri_val_type(l, v[0]), tri_val_type(l, v[1]));
-    if (common->rank == 0 || common->rank == MAX_RANK)
-        return tri_error(l, DIAG_TRI_UNSUPPORTED, c->range, "`join` of scalars");
+    if (common->rank == MAX_RANK) return tri_error(l, DIAG_TRI_RANK, range, MAX_RANK);
+    bool scalars = common->rank == 0;
+    if (scalars) common = ty_with_shape(l->module, common, 1, (int64_t[]){1});
     int64_t extent[MAX_RANK];
     memcpy(extent, common->extent, sizeof extent);
     extent[common->rank] = 2;
-    if (!tri_fits(l, ty_with_shape(l->module, common, common->rank + 1, extent), c->range))
+    if (!tri_fits(l, ty_with_shape(l->module, common, common->rank + 1, extent), range))
         return val_error;
     for (int i = 0; i < 2; i++)
-        v[i] = tri_broadcast_to(l, v[i], common->rank, common->extent, c->range);
-    return tri_val_tensor(ir_binary(&l->b, OP_JOIN, v[0].ref, v[1].ref));
+        v[i] = tri_broadcast_to(l, v[i], common->rank, common->extent, range);
+    Val pair = tri_val_tensor(ir_binary(&l->b, OP_JOIN, v[0].ref, v[1].ref));
+    return scalars ? tri_reshape(l, pair, 1, (int64_t[]){2}, range) : pair;
+}
+
+Val tri_lower_join(Lower *l, const Call *c) {
+    Val v[2];
+    if (!tri_want_tensor(l, c, 0, &v[0]) || !tri_want_tensor(l, c, 1, &v[1])) return val_error;
+    return join(l, v, c->range);
+}
+
+Val tri_lower_interleave(Lower *l, const Call *c) {
+    Val v[2];
+    if (!tri_want_tensor(l, c, 0, &v[0]) || !tri_want_tensor(l, c, 1, &v[1])) return val_error;
+    Val pairs = join(l, v, c->range);
+    if (tri_val_failed(pairs)) return pairs;
+    const Type *type = tri_val_type(l, pairs);
+    if (type->rank == 1) return pairs; /* of two scalars */
+    int64_t extent[MAX_RANK];
+    memcpy(extent, type->extent, sizeof extent);
+    extent[type->rank - 2] *= 2;
+    return tri_reshape(l, pairs, type->rank - 1, extent, c->range);
+}
+
+Val tri_lower_squeeze(Lower *l, const Call *c) {
+    Val v;
+    int axis;
+    if (!tri_want_tensor(l, c, 0, &v)) return val_error;
+    const Type *type = tri_val_type(l, v);
+    if (!tri_want_axis(l, c, 1, type->rank, &axis)) return val_error;
+    if (type->extent[axis] != 1)
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "squeeze", "an axis of extent 1",
+                         tri_val_describe(l, v));
+    int64_t extent[MAX_RANK];
+    for (int d = 0; d < type->rank - 1; d++) extent[d] = type->extent[d < axis ? d : d + 1];
+    return type->rank == 1 ? only_element(l, v) : tri_reshape(l, v, type->rank - 1, extent, c->range);
+}
+
+Val tri_lower_item(Lower *l, const Call *c) {
+    Val v;
+    if (!tri_want_tensor(l, c, 0, &v)) return val_error;
+    const Type *type = tri_val_type(l, v);
+    if (ty_elements(type) != 1)
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "item", "a tensor of one element",
+                         tri_val_describe(l, v));
+    return only_element(l, v);
+}
+
+/* The place of (i, j) when each group of size_g rows is walked column by column. */
+Val tri_lower_swizzle(Lower *l, const Call *c) {
+    const Val *a = c->args;
+    Range r = c->range;
+    Val place = tri_binary(l, PY_OP_ADD, tri_binary(l, PY_OP_MUL, a[0], a[3], r), a[1], r);
+    Val group = tri_binary(l, PY_OP_MUL, a[4], a[3], r); /* elements of a full group */
+    Val first = tri_binary(l, PY_OP_MUL, tri_binary(l, PY_OP_FLOORDIV, place, group, r), a[4], r);
+    Val rows[] = {tri_binary(l, PY_OP_SUB, a[2], first, r), a[4]};
+    if (tri_val_failed(rows[0])) return val_error;
+    Val height = tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("minimum", 'T')},
+                           rows, 2, r);
+    Val inside = tri_binary(l, PY_OP_MOD, place, group, r);
+    Val i = tri_binary(l, PY_OP_ADD, first, tri_binary(l, PY_OP_MOD, inside, height, r), r);
+    Val j = tri_binary(l, PY_OP_FLOORDIV, inside, height, r);
+    if (tri_val_failed(i) || tri_val_failed(j)) return val_error;
+    return tri_val_tuple(l, (Val[]){i, j}, 2);
 }
 
 Val tri_lower_split(Lower *l, const Call *c) {
@@ -231,7 +308,7 @@ Val tri_lower_cat(Lower *l, const Call *c) {
     return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
-static Val along(Lower *l, Opcode code, Val v, int axis) {
+Val tri_along(Lower *l, Opcode code, Val v, int axis) {
     Op *op = ir_begin(&l->b, code);
     ir_operand(&l->b, op, v.ref);
     op_set(l->kernel, op, (Attr){.id = AT_AXIS, .number = axis});
@@ -247,204 +324,5 @@ Val tri_lower_flip(Lower *l, const Call *c) {
         axis = rank - 1;
     else if (!tri_want_axis(l, c, 1, rank, &axis))
         return val_error;
-    return axis < 0 ? v : along(l, OP_FLIP, v, axis);
-}
-
-/* --- along an axis --- */
-
-/* Reduces along the axis argument, or over all elements when it is None. */
-static Val reduce(Lower *l, const Call *c, Val v, int axis_arg, bool keep, Word combine) {
-    const Type *type = tri_val_type(l, v);
-    int rank = type->rank, axis = 0;
-    if (rank == 0)
-        return combine == COMBINE_ARGMAX || combine == COMBINE_ARGMIN
-                   ? tri_val_tensor(ir_int(&l->b, EL_I32, 0))
-                   : v;
-    bool all = c->args[axis_arg].kind == VAL_NONE;
-    if (!all && !tri_want_axis(l, c, axis_arg, rank, &axis)) return val_error;
-    if (all && rank > 1) {
-        int64_t extent = ty_elements(type);
-        v = reshape(l, v, 1, &extent, c->range);
-    }
-    v = tri_val_tensor(ir_reduce(&l->b, combine, v.ref, axis));
-    if (!keep) return v;
-    for (int d = 0; d < (all ? rank : 1); d++)
-        v = tri_val_tensor(ir_expand(&l->b, v.ref, all ? 0 : axis));
-    return v;
-}
-
-static bool is_number_tile(Lower *l, const Call *c, Val v) {
-    if (!tri_val_type(l, v)->pointer) return true;
-    tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name, tri_val_describe(l, v));
-    return false;
-}
-
-/* Sums of small integers widen to 32 bits; floats keep their type, as in Triton. */
-static Val widen_sum(Lower *l, Val v, Val dtype, Range range) {
-    if (dtype.kind == VAL_DTYPE) return tri_cast(l, v, dtype.dtype, range);
-    Elem elem = tri_val_type(l, v)->elem;
-    if (elem_is_float(elem) || elem_info[elem].bits >= 32) return v;
-    return tri_cast(l, v, ty_scalar(l->module, elem_is_signed(elem) ? EL_I32 : EL_U32), range);
-}
-
-Val tri_lower_sum(Lower *l, const Call *c) {
-    Val v;
-    bool keep;
-    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) || !tri_want_bool(l, c, 2, &keep))
-        return val_error;
-    v = widen_sum(l, v, c->args[3], c->range);
-    return tri_val_failed(v) ? v : reduce(l, c, v, 1, keep, COMBINE_ADD);
-}
-
-/* Small numbers widen to 32 bits, except where indices are asked for, where only bfloat16 does. */
-static Val widen_extreme(Lower *l, Val v, bool indices, Range range) {
-    Elem elem = tri_val_type(l, v)->elem;
-    if (elem == EL_BF16) return tri_cast(l, v, ty_scalar(l->module, EL_F32), range);
-    if (indices || elem_info[elem].bits >= 32) return v;
-    return tri_cast(l, v, ty_scalar(l->module, elem_is_float(elem) ? EL_F32 : EL_I32), range);
-}
-
-Val tri_lower_extreme(Lower *l, const Call *c) {
-    Val v;
-    bool indices, left, keep;
-    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) ||
-        !tri_want_bool(l, c, 2, &indices) || !tri_want_bool(l, c, 3, &left) ||
-        !tri_want_bool(l, c, 4, &keep))
-        return val_error;
-    Word combine = (Word)c->builtin->code;
-    v = widen_extreme(l, v, indices, c->range);
-    Val best = reduce(l, c, v, 1, keep, combine);
-    if (!indices || tri_val_failed(best)) return best;
-    if (!left)
-        return tri_error(l, DIAG_TRI_UNSUPPORTED, c->range,
-                         "`return_indices_tie_break_left=False`");
-    Val at = reduce(l, c, v, 1, keep, combine == COMBINE_MAX ? COMBINE_ARGMAX : COMBINE_ARGMIN);
-    return tri_val_tuple(l, (Val[]){best, at}, 2);
-}
-
-Val tri_lower_arg_extreme(Lower *l, const Call *c) {
-    Val v;
-    bool left, keep;
-    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) ||
-        !tri_want_bool(l, c, 2, &left) || !tri_want_bool(l, c, 3, &keep))
-        return val_error;
-    if (!left) return tri_error(l, DIAG_TRI_UNSUPPORTED, c->range, "`tie_break_left=False`");
-    return reduce(l, c, widen_extreme(l, v, true, c->range), 1, keep, (Word)c->builtin->code);
-}
-
-Val tri_lower_fold(Lower *l, const Call *c) {
-    Val v;
-    bool keep;
-    if (!tri_want_tensor(l, c, 0, &v) || !tri_want_bool(l, c, 2, &keep)) return val_error;
-    const Type *type = tri_val_type(l, v);
-    if (type->pointer || elem_is_float(type->elem))
-        return tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name,
-                         tri_val_describe(l, v));
-    return reduce(l, c, v, 1, keep, (Word)c->builtin->code);
-}
-
-Val tri_lower_cumulate(Lower *l, const Call *c) {
-    Val v;
-    int axis;
-    bool reverse, sum = c->builtin->code == COMBINE_ADD;
-    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) ||
-        !tri_want_bool(l, c, 2, &reverse))
-        return val_error;
-    if (!tri_want_axis(l, c, 1, tri_val_type(l, v)->rank, &axis)) return val_error;
-    if (tri_val_type(l, v)->elem == EL_BF16)
-        v = tri_cast(l, v, ty_scalar(l->module, EL_F32), c->range);
-    if (sum) v = widen_sum(l, v, c->args[3], c->range);
-    if (tri_val_failed(v)) return v;
-    Op *op = ir_begin(&l->b, OP_SCAN);
-    ir_operand(&l->b, op, v.ref);
-    op_set(l->kernel, op, (Attr){.id = AT_COMBINE, .word = (Word)c->builtin->code});
-    op_set(l->kernel, op, (Attr){.id = AT_AXIS, .number = axis});
-    if (reverse) op_set(l->kernel, op, (Attr){.id = AT_REVERSE, .number = 1});
-    return tri_val_tensor(ir_end(&l->b, op, NULL));
-}
-
-/* --- dot --- */
-
-/* The least precision asked for; Triton's default for float32 is tf32. */
-static bool dot_precision(Lower *l, const Call *c, Word *word) {
-    static const struct {
-        const char *text;
-        Word word;
-    } table[] = {{"ieee", PREC_IEEE}, {"tf32", PREC_TF32}, {"tf32x3", PREC_TF32X3}};
-    const char *text;
-    if (!tri_want_text(l, c, 3, &text)) return false;
-    if (c->args[4].kind != VAL_NONE) {
-        bool allow;
-        if (!tri_want_bool(l, c, 4, &allow)) return false;
-        if (!text) text = allow ? "tf32" : "ieee";
-    }
-    if (!text) text = "tf32";
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].text, text) == 0) {
-            *word = table[i].word;
-            return true;
-        }
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[3], "dot", "the precision 'ieee', 'tf32' or 'tf32x3'",
-              tri_val_describe(l, c->args[3]));
-    return false;
-}
-
-/* The element of the sum, from the operands and out_dtype. */
-static bool dot_result(Lower *l, const Call *c, Elem a, const Type *asked, Elem *out) {
-    if (elem_is_int(a))
-        *out = EL_I32;
-    else if (a == EL_F64)
-        *out = EL_F64;
-    else
-        *out = asked->elem;
-    bool good = elem_is_int(a) ? elem_info[a].bits == 8
-                               : *out == EL_F32 || *out == EL_F64 ||
-                                     (*out == EL_F16 && elem_info[a].bits <= 16);
-    if (good && elem_is_float(a) && a != EL_F64 && *out == EL_F64) good = false;
-    if (!good) tri_error(l, DIAG_TRI_DOT_TYPE, c->range, tri_dtype_name(a), tri_dtype_name(*out));
-    return good;
-}
-
-Val tri_lower_dot(Lower *l, const Call *c) {
-    Val a, b, acc = c->args[2];
-    const Type *asked;
-    Word precision;
-    if (!tri_want_tensor(l, c, 0, &a) || !tri_want_tensor(l, c, 1, &b)) return val_error;
-    if (c->args[6].kind == VAL_NONE)
-        asked = ty_scalar(l->module, EL_F32);
-    else if (!tri_want_dtype(l, c, 6, &asked))
-        return val_error;
-    if (!dot_precision(l, c, &precision)) return val_error;
-    const Type *ta = tri_val_type(l, a), *tb = tri_val_type(l, b);
-    int r = ta->rank;
-    bool fits = (r == 2 || r == 3) && tb->rank == r && !ta->pointer && !tb->pointer &&
-                ta->extent[r - 1] == tb->extent[r - 2] &&
-                (r == 2 || ta->extent[0] == tb->extent[0]);
-    if (!fits)
-        return tri_error(l, DIAG_TRI_DOT_SHAPE, c->range, tri_type_text(l, ta),
-                         tri_type_text(l, tb));
-    if (ta->elem != tb->elem || ta->elem == EL_I1)
-        return tri_error(l, DIAG_TRI_DOT_MIX, c->range, tri_type_text(l, ta), tri_type_text(l, tb));
-    Elem out;
-    if (!dot_result(l, c, ta->elem, asked, &out)) return val_error;
-    int64_t extent[MAX_RANK] = {ta->extent[0], ta->extent[1], 0};
-    extent[r - 1] = tb->extent[r - 1];
-    if (r == 3) extent[1] = ta->extent[1];
-    const Type *type = ty_tile(l->module, out, r, extent);
-    if (!tri_fits(l, type, c->range)) return val_error;
-    if (acc.kind == VAL_NONE || tri_val_is_number(acc)) {
-        acc = make_full(l, r, extent, acc.kind == VAL_NONE ? tri_val_int(0) : acc,
-                        ty_scalar(l->module, out), c->range);
-        if (tri_val_failed(acc)) return acc;
-    } else if (acc.kind != VAL_TENSOR || tri_val_type(l, acc) != type) {
-        return tri_error(l, DIAG_TRI_DOT_ACC, c->ranges[2], tri_val_describe(l, acc),
-                         tri_type_text(l, type));
-    }
-    Op *op = ir_begin(&l->b, OP_DOT);
-    ir_operand(&l->b, op, a.ref);
-    ir_operand(&l->b, op, b.ref);
-    ir_operand(&l->b, op, acc.ref);
-    if (ta->elem == EL_F32 && precision != PREC_IEEE)
-        op_set(l->kernel, op, (Attr){.id = AT_PREC, .word = precision});
-    return tri_val_tensor(ir_end(&l->b, op, NULL));
+    return axis < 0 ? v : tri_along(l, OP_FLIP, v, axis);
 }
