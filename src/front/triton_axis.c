@@ -1,5 +1,5 @@
-/* triton_axis.c: builtins that work along an axis of a tile: reductions by name, running sums, sorts,
- * histograms, gathers, softmax.
+/* triton_axis.c: builtins that work along an axis of a tile: reductions by name, running sums,
+ * sorts, histograms, gathers, softmax.
  *
  * What Triton widens is widened here: sums of small integers to 32 bits, bfloat16 in maxima and
  * running sums to float32, all small numbers in maxima without indices. Floats keep their type in
@@ -182,8 +182,8 @@ Val tri_lower_histogram(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v) || !tri_want_int(l, c, 1, &bins)) return val_error;
     const Type *type = tri_val_type(l, v);
     if (type->pointer || !elem_is_int(type->elem) || type->rank != 1)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "histogram",
-                         "integers along one axis", tri_val_describe(l, v));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "histogram", "integers along one axis",
+                         tri_val_describe(l, v));
     if (bins < 1 || bins > MAX_TILE_ELEMENTS)
         return tri_error(l, DIAG_TRI_TILE_SIZE, c->ranges[1],
                          arena_printf(l->arena, "[%lld]", (long long)bins), MAX_TILE_ELEMENTS);
@@ -197,8 +197,7 @@ Val tri_lower_histogram(Lower *l, const Call *c) {
         if (!tri_align(l, &mask, &v, c->range)) return val_error;
         mask = tri_broadcast_to(l, mask, 1, type->extent, c->ranges[2]);
         if (tri_val_failed(mask)) return mask;
-        v = tri_val_tensor(
-            ir_ternary(&l->b, OP_SELECT, mask.ref, v.ref, ir_int(&l->b, wide, -1)));
+        v = tri_val_tensor(ir_ternary(&l->b, OP_SELECT, mask.ref, v.ref, ir_int(&l->b, wide, -1)));
     }
     Op *op = ir_begin(&l->b, OP_HISTOGRAM);
     ir_operand(&l->b, op, v.ref);
@@ -221,8 +220,8 @@ Val tri_lower_gather(Lower *l, const Call *c) {
     for (int d = 0; fits && d < type->rank; d++)
         fits = d == axis || at->extent[d] == type->extent[d];
     if (!fits)
-        return tri_error(l, DIAG_TRI_GATHER, c->range, tri_type_text(l, type),
-                         tri_type_text(l, at), axis);
+        return tri_error(l, DIAG_TRI_GATHER, c->range, tri_type_text(l, type), tri_type_text(l, at),
+                         axis);
     Op *op = ir_begin(&l->b, OP_GATHER);
     ir_operand(&l->b, op, v.ref);
     ir_operand(&l->b, op, index.ref);
@@ -239,11 +238,9 @@ Val tri_lower_softmax(Lower *l, const Call *c) {
         !tri_want_bool(l, c, 2, &keep) || !tri_want_bool(l, c, 3, &exact))
         return val_error;
     const Type *type = tri_val_type(l, x);
-    if (c->args[1].kind != VAL_NONE && !tri_want_axis(l, c, 1, type->rank, &axis))
-        return val_error;
+    if (c->args[1].kind != VAL_NONE && !tri_want_axis(l, c, 1, type->rank, &axis)) return val_error;
     if (type->rank == 0) return tri_error(l, DIAG_TRI_AXIS, c->range, 0, 0);
-    Call at = {c->builtin, c->range, (Val[]){x, tri_val_int(axis)},
-               (Range[]){c->range, c->range}};
+    Call at = {c->builtin, c->range, (Val[]){x, tri_val_int(axis)}, (Range[]){c->range, c->range}};
     Val top = reduce(l, &at, widen_extreme(l, x, false, c->range), 1, keep, false, COMBINE_MAX);
     Val e = tri_binary(l, PY_OP_SUB, x, top, c->range);
     if (tri_val_failed(e)) return e;

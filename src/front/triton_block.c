@@ -7,8 +7,8 @@
  * The value is a VAL_BLOCK of five items: base pointer, and tuples: shape, strides, offsets (int32)
  * and block shape. Only the offsets change, so a loop that carries it carries numbers. A load is a
  * tload of `tensor base [extents] [strides]` whose unchecked dimensions have no bound: exactly what
- * the passes make of pointer arithmetic that they understand. The `order` is a hint for layouts that
- * nothing here needs. Descriptors (triton_descriptor.c) share the making of boxes. */
+ * the passes make of pointer arithmetic that they understand. The `order` is a hint for layouts
+ * that nothing here needs. Descriptors (triton_descriptor.c) share the making of boxes. */
 #include "front/triton.h"
 
 #include <math.h>
@@ -197,8 +197,8 @@ Val tri_block_load(Lower *l, const Call *c) {
     const Type *type = tri_box_type(l, b[0], b[4]);
     unsigned checked;
     bool nan;
-    if (!no_mask(l, c, 1) || !no_mask(l, c, 2) ||
-        !want_checked(l, c, 3, type->rank, &checked) || !tri_box_padding(l, c, 4, type->elem, &nan))
+    if (!no_mask(l, c, 1) || !no_mask(l, c, 2) || !want_checked(l, c, 3, type->rank, &checked) ||
+        !tri_box_padding(l, c, 4, type->elem, &nan))
         return val_error;
     Ref tensor = tri_box_tensor(l, b[0], b[1], b[2], checked);
     Ref tile = tri_box_load(l, tensor, b[3], type, nan);
@@ -220,7 +220,8 @@ Val tri_block_store(Lower *l, const Call *c) {
     if (tri_val_failed(value)) return value;
     Ref at[MAX_RANK];
     tri_box_offsets(b[3], at);
-    Op *op = ir_tstore(&l->b, tri_box_tensor(l, b[0], b[1], b[2], checked), at, value.ref, REF_NONE);
+    Op *op =
+        ir_tstore(&l->b, tri_box_tensor(l, b[0], b[1], b[2], checked), at, value.ref, REF_NONE);
     return tri_memory_hints(l, c, 4, 5, op) ? val_none : val_error;
 }
 

@@ -5,8 +5,8 @@
  *     r = d.gather(rows, n); d.scatter(r, rows, n)         # block shape [1, columns]
  *
  * The value is a VAL_DESCRIPTOR of five items: base pointer, tuples shape, strides and block shape,
- * and whether what lies outside reads as NaN. All dimensions are bounded. Loads and stores are boxes
- * (triton_block.c); rows picked by a tile of indices go through pointers with a mask. */
+ * and whether what lies outside reads as NaN. All dimensions are bounded. Loads and stores are
+ * boxes (triton_block.c); rows picked by a tile of indices go through pointers with a mask. */
 #include "front/triton.h"
 
 #include <math.h>
@@ -90,7 +90,8 @@ Val tri_lower_descriptor_atomic(Lower *l, const Call *c) {
     const Type *type = tri_box_type(l, d[D_BASE], d[D_BLOCK]);
     Word combine = (Word)c->builtin->code;
     if (!tri_atomic_fits(combine, type->elem))
-        return tri_error(l, DIAG_TRI_ATOMIC, c->range, c->builtin->name, tri_dtype_name(type->elem));
+        return tri_error(l, DIAG_TRI_ATOMIC, c->range, c->builtin->name,
+                         tri_dtype_name(type->elem));
     if (!want_block_value(l, c, 2, type, &value)) return val_error;
     Ref at[MAX_RANK];
     tri_box_offsets(offsets, at);

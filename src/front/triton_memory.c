@@ -176,7 +176,8 @@ bool tri_atomic_fits(Word combine, Elem elem) {
     bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;
     int width = elem_info[elem].bits;
     if (!elem_is_float(elem)) return width >= 32;
-    return !bits && (width >= 32 || (width == 16 && (combine == COMBINE_ADD || combine == COMBINE_XCHG)));
+    return !bits &&
+           (width >= 32 || (width == 16 && (combine == COMBINE_ADD || combine == COMBINE_XCHG)));
 }
 
 Val tri_lower_atomic(Lower *l, const Call *c) {

@@ -1,10 +1,10 @@
-/* triton_random.c: Triton's random numbers: Philox-4x32 (and 4x64), bit for bit, and what is made of
- * them.
+/* triton_random.c: Triton's random numbers: Philox-4x32 (and 4x64), bit for bit, and what is made
+ * of them.
  *
  * The generator is a function of (seed, offset): a counter (c0, c1, c2, c3) is enciphered under the
- * key (k0, k1) in n_rounds rounds, each two multiplications. randint(seed, offset) is the first word
- * of the counter (low half of offset, high half, 0, 0) under the seed. All of it is plain integer
- * arithmetic on tiles, so it is written here as what it expands to.
+ * key (k0, k1) in n_rounds rounds, each two multiplications. randint(seed, offset) is the first
+ * word of the counter (low half of offset, high half, 0, 0) under the seed. All of it is plain
+ * integer arithmetic on tiles, so it is written here as what it expands to.
  *
  *     tl.rand(seed, offs)      float32 in [0, 1) from the word's 31 bits */
 #include "front/triton.h"
@@ -30,8 +30,7 @@ static Val word(Lower *l, Elem elem, uint64_t bits) {
     return tri_val_tensor(ir_int(&l->b, elem, (int64_t)bits));
 }
 static Val high_product(Lower *l, Val constant, Val x) {
-    return tri_val_failed(x) ? x
-                             : tri_val_tensor(ir_binary(&l->b, OP_MULHI, constant.ref, x.ref));
+    return tri_val_failed(x) ? x : tri_val_tensor(ir_binary(&l->b, OP_MULHI, constant.ref, x.ref));
 }
 
 static bool encipher(Lower *l, Words *c, Val k0, Val k1, int64_t rounds) {
@@ -124,8 +123,8 @@ static bool random_words(Lower *l, const Call *c, Words *words) {
     const Type *u32 = ty_scalar(l->module, EL_U32);
     Val zero = word(l, EL_U32, 0), high = zero;
     if (elem_info[tri_val_type(l, offset)->elem].bits > 32)
-        high = tri_cast(l, tri_binary(l, PY_OP_SHR, offset, tri_val_int(32), c->range), u32,
-                        c->range);
+        high =
+            tri_cast(l, tri_binary(l, PY_OP_SHR, offset, tri_val_int(32), c->range), u32, c->range);
     *words = (Words){{tri_cast(l, offset, u32, c->range), high, zero, zero}};
     if (!seeded(l, seed, words, rounds)) return false;
     const Type *type = tri_val_type(l, offset);
@@ -141,8 +140,7 @@ static Val uniform(Lower *l, Val x) {
     x = tri_bitcast(l, x, ty_scalar(l->module, wide ? EL_I64 : EL_I32), range);
     Ref below = ir_compare(&l->b, CMP_LT, x.ref, word(l, wide ? EL_I64 : EL_I32, 0).ref);
     /* -x - 1 has the bits of x inverted */
-    x = tri_val_tensor(
-        ir_ternary(&l->b, OP_SELECT, below, ir_unary(&l->b, OP_NOT, x.ref), x.ref));
+    x = tri_val_tensor(ir_ternary(&l->b, OP_SELECT, below, ir_unary(&l->b, OP_NOT, x.ref), x.ref));
     Ref scale = ir_float(&l->b, EL_F32, wide ? 1.0842020432385337e-19 : 4.6566127342e-10);
     Ref number = ir_cast(&l->b, x.ref, EL_F32);
     return tri_val_tensor(ir_binary(&l->b, OP_MUL, number, scale));

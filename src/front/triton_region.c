@@ -3,10 +3,12 @@
  *
  * The function is run once, on scalars, inside the region of the op:
  *
- *     tl.reduce(x, 0, add)   reduce<region, axis=0> %x (%a: f32, %b: f32) { %s = add %a, %b ; yield %s }
+ *     tl.reduce(x, 0, add)   reduce<region, axis=0> %x (%a: f32, %b: f32) { %s = add %a, %b ; yield
+ * %s }
  *
- * A region that is one named combination (a + b, max, ..) becomes that name, so that targets see it.
- * A mapped function without control flow is run on whole tiles instead: then it is nothing special. */
+ * A region that is one named combination (a + b, max, ..) becomes that name, so that targets see
+ * it. A mapped function without control flow is run on whole tiles instead: then it is nothing
+ * special. */
 #include "front/triton.h"
 
 #include <string.h>
@@ -30,8 +32,7 @@ static bool collect_tiles(Lower *l, const Call *c, Val input, Tiles *tiles) {
     }
     if (!good) {
         tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], c->builtin->name,
-                  "a tensor of numbers, or a tuple of at most 16",
-                  tri_val_describe(l, c->args[0]));
+                  "a tensor of numbers, or a tuple of at most 16", tri_val_describe(l, c->args[0]));
         return false;
     }
     const Type *first = tri_val_type(l, tiles->v[0]);
@@ -133,8 +134,8 @@ static bool combine_tiles(Lower *l, const Call *c, Opcode code, Tiles *tiles, in
     const Op *end = op->regions[0]->last;
     for (int i = 0; i < tiles->count && count == tiles->count; i++)
         if (tri_ref_type(l, end->operands[i]) != types[i]) {
-            tri_error(l, DIAG_TRI_COMBINE_TYPE, where, c->builtin->name,
-                      tri_type_text(l, types[i]), tri_type_text(l, tri_ref_type(l, end->operands[i])));
+            tri_error(l, DIAG_TRI_COMBINE_TYPE, where, c->builtin->name, tri_type_text(l, types[i]),
+                      tri_type_text(l, tri_ref_type(l, end->operands[i])));
             return false;
         }
     if (count != tiles->count) {
@@ -264,7 +265,8 @@ Val tri_lower_map(Lower *l, const Call *c) {
     if (shape->rank == 0) return tri_apply(l, c->args[0], tiles.v, tiles.count, c->ranges[0]);
     if (elements % pack)
         return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[2], c->builtin->name,
-                         "a pack that divides the number of elements", tri_val_describe(l, c->args[2]));
+                         "a pack that divides the number of elements",
+                         tri_val_describe(l, c->args[2]));
     if (pack > 1) unpack(l, &tiles, (int)pack, elements, c->range);
     Op *op = ir_begin(&l->b, OP_MAP);
     for (int i = 0; i < tiles.count; i++) {
@@ -275,7 +277,8 @@ Val tri_lower_map(Lower *l, const Call *c) {
     int count = fill_region(l, c, op, c->args[0], c->ranges[0], types, tiles.count, &single);
     if (count < 0) return val_error;
     if (count == 0 || count % pack || count > MAX_MAP_RESULTS)
-        return tri_error(l, DIAG_TRI_COMBINE_COUNT, c->ranges[0], c->builtin->name, (int)pack, count);
+        return tri_error(l, DIAG_TRI_COMBINE_COUNT, c->ranges[0], c->builtin->name, (int)pack,
+                         count);
     if (pack == 1 && is_elementwise(op->regions[0])) return map_tiles(l, c, &tiles, shape);
     ir_end(&l->b, op, NULL);
     Tiles out = {.count = count};

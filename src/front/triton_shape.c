@@ -53,7 +53,7 @@ Val tri_lower_zeros_like(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v)) return val_error;
     const Type *type = tri_val_type(l, v);
     return tri_full(l, type->rank, type->extent, tri_val_int(0), ty_scalar(l->module, type->elem),
-                     c->range);
+                    c->range);
 }
 
 Val tri_lower_pointer_type(Lower *l, const Call *c) {
@@ -242,7 +242,8 @@ Val tri_lower_squeeze(Lower *l, const Call *c) {
                          tri_val_describe(l, v));
     int64_t extent[MAX_RANK];
     for (int d = 0; d < type->rank - 1; d++) extent[d] = type->extent[d < axis ? d : d + 1];
-    return type->rank == 1 ? only_element(l, v) : tri_reshape(l, v, type->rank - 1, extent, c->range);
+    return type->rank == 1 ? only_element(l, v)
+                           : tri_reshape(l, v, type->rank - 1, extent, c->range);
 }
 
 Val tri_lower_item(Lower *l, const Call *c) {
@@ -264,8 +265,8 @@ Val tri_lower_swizzle(Lower *l, const Call *c) {
     Val first = tri_binary(l, PY_OP_MUL, tri_binary(l, PY_OP_FLOORDIV, place, group, r), a[4], r);
     Val rows[] = {tri_binary(l, PY_OP_SUB, a[2], first, r), a[4]};
     if (tri_val_failed(rows[0])) return val_error;
-    Val height = tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("minimum", 'T')},
-                           rows, 2, r);
+    Val height = tri_apply(
+        l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("minimum", 'T')}, rows, 2, r);
     Val inside = tri_binary(l, PY_OP_MOD, place, group, r);
     Val i = tri_binary(l, PY_OP_ADD, first, tri_binary(l, PY_OP_MOD, inside, height, r), r);
     Val j = tri_binary(l, PY_OP_FLOORDIV, inside, height, r);
