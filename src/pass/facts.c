@@ -4,7 +4,7 @@
 enum { LARGEST = 1 << 20, DEEPEST = 24, QUESTIONS = 4000 };
 
 Facts facts_new(PassContext *cx, Kernel *k, bool may_wish) {
-    return (Facts){cx, k, may_wish};
+    return (Facts){.cx = cx, .k = k, .may_wish = may_wish};
 }
 
 static int64_t low_bit(int64_t x) {

@@ -17,6 +17,7 @@ typedef struct Facts {
     PassContext *cx;
     Kernel *k;
     bool may_wish;
+    bool whole_rows; /* wish for rows of whole vectors, too */
 } Facts;
 
 Facts facts_new(PassContext *cx, Kernel *k, bool may_wish);

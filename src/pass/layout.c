@@ -631,7 +631,8 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
 bool pass_layout(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
     LayoutState st = {
-        .cx = cx, .k = k, .facts = facts_new(cx, k, cx->options.generic == REQUIRE_ALL)};
+        .cx = cx, .k = k, .facts = facts_new(cx, k, cx->options.generic <= REQUIRE_ALIGNED)};
+    st.facts.whole_rows = cx->options.generic == REQUIRE_ALL;
     st.warps = layout_group(cx, k, NULL).warps;
     if (st.warps & (st.warps - 1)) {
         diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);

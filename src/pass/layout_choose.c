@@ -353,5 +353,8 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
     }
     if (vector > 1 && !fact_wish_multiple(f, parts.base, vector * bytes))
         while (vector > 1 && vector * bytes > fact_divisor(f, parts.base)) vector /= 2;
+    /* Rows of whole vectors: each is inside or outside, never both. */
+    if (vector > 1 && f->whole_rows && parts.extent[inner_dim] != REF_NONE)
+        fact_wish_multiple(f, parts.extent[inner_dim], vector);
     return vector;
 }

@@ -7,7 +7,7 @@
  * machine (ir.md, bit identity).
  *
  * The order lists bits of the padded index, first combined first. Machines with threads: the bits
- * of one 16-byte vector (behind a dot: of its fragment), the bits above the lanes from high to low,
+ * of one 16-byte vector of the load that it comes from (behind a dot: of its fragment), the bits above the lanes from high to low,
  * then the lanes from high to low.
  *
  *     reduce<add, axis=0> of f32[1024]:   order=[0, 1, 9, 8, 7, 6, 5, 4, 3, 2]       4 a vector, 32
@@ -51,6 +51,22 @@ static bool is_behind_dot(const Kernel *k, Ref r, int depth) {
     return false;
 }
 
+/* Bytes of an element of the load whose layout the value will take over, else of its own. */
+static int loaded_bytes(const Kernel *k, Ref r, int depth) {
+    const Type *type = ir_type(k, r);
+    const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    if (op && depth && op_has(op->code, TRAIT_ELEMENTWISE))
+        for (int i = 0; i < op->operand_count; i++) {
+            const Op *from =
+                ref_is_value(op->operands[i]) ? ir_value(k, op->operands[i])->op : NULL;
+            const Type *t = from ? ir_type(k, op->operands[i]) : NULL;
+            if (t && t->rank == type->rank && ty_elements(t) == ty_elements(type) &&
+                (from->code == OP_TLOAD || op_has(from->code, TRAIT_ELEMENTWISE)))
+                return loaded_bytes(k, op->operands[i], depth - 1);
+        }
+    return elem_info[type->elem].bytes;
+}
+
 static void stamp_reduce(const PassContext *cx, Kernel *k, Op *op) {
     const Type *type = ir_type(k, op->operands[0]);
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
@@ -63,7 +79,7 @@ static void stamp_reduce(const PassContext *cx, Kernel *k, Op *op) {
     bool last = axis == type->rank - 1, threads = cx->machine->has_threads && last;
     bool fragment = threads && is_behind_dot(k, op->operands[0], 32);
     int vector = fragment  ? 1
-                 : threads ? bits_for(cx->machine->vector_bytes / elem_info[type->elem].bytes)
+                 : threads ? bits_for(cx->machine->vector_bytes / loaded_bytes(k, op->operands[0], 32))
                            : 0;
     int lanes = fragment ? 2 : threads ? bits_for(cx->machine->reduce_lanes) : 0;
     if (kind == COMBINE_REGION) vector = bits;

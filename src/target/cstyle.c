@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const CDialect dialect_c = {"c", false, true, "", "i32"};
-const CDialect dialect_cuda = {"cuda", true, false, ".bits", "bool"};
+const CDialect dialect_c = {"c", false, false, true, "", "i32"};
+const CDialect dialect_cuda = {"cuda", true, true, false, ".bits", "bool"};
 
 /* Words of C, C++ and the preludes that no value may be called. */
 static const char *const reserved[] = {

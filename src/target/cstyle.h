@@ -24,6 +24,7 @@
 typedef struct CDialect {
     const char *name;
     bool overloads;      /* tw_div(x, y); else tw_div_i32(x, y) */
+    bool fast_forms;     /* tw_exp_fast(x) and such, for f32 ops marked approx */
     bool signed_wraps;   /* signed overflow wraps (-fwrapv): plain + - * do */
     const char *bits_of; /* from a packed float to its bits: "" or ".bits" */
     const char *boolean; /* register type of i1 */

@@ -294,6 +294,18 @@ const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, cons
                      extreme && keep_nan && elem_is_float(elem) ? "_nan" : "", args, 2);
 }
 
+/* The ops whose fast form is good for 2 or 3 units in the last place over the whole range. */
+static const char *fast_form(Opcode code) {
+    switch (code) {
+    case OP_EXP: return "exp_fast";
+    case OP_EXP2: return "exp2_fast";
+    case OP_SQRT: return "sqrt_fast";
+    case OP_RSQRT: return "rsqrt_fast";
+    case OP_DIV: return "div_fast";
+    default: return NULL;
+    }
+}
+
 const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *args) {
     const Type *result = ir_type(p->kernel, op->results[0]);
     const Type *first = ir_type(p->kernel, op->operands[0]);
@@ -322,6 +334,10 @@ const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *args) {
     case OP_PTR_ADD: return arena_printf(p->arena, "(%s + (i64)%s)", args[0], args[1]);
     default: break;
     }
+    const char *fast = p->dialect->fast_forms && op_flag(op, AT_APPROX) && elem == EL_F32
+                           ? fast_form(op->code)
+                           : NULL;
+    if (fast) return cs_call(p, fast, EL_F32, args, op->operand_count);
     const OpRow *row = find_row(op->code);
     if (!row)
         ice(p->kernel->module->trap, "cstyle: %s is not elementwise", op_info[op->code].mnemonic);

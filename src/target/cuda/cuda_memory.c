@@ -54,9 +54,11 @@ typedef struct Box {
     int inner;     /* dimension of the tile that vectors run along; -1: none */
     int inner_dim; /* of the tensor */
     int vector;
+    bool whole; /* a vector is inside the inner bound or outside, never both */
     const char *index[MAX_RANK]; /* of the tensor, at register r */
     char *row;                   /* address without the inner index */
-    char *condition;             /* all but the inner bound; NULL: true */
+    char *condition; /* all bounds, unless vectors may lie across the inner one: then without it;
+                        NULL: true */
 } Box;
 
 static void and_also(Emit *e, char **condition, const char *text) {
@@ -73,6 +75,8 @@ static Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout,
     b.vector = layout ? layout_vector(f, op, tile, &layout->map) : 1;
     b.inner_dim = b.inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, b.inner) : -1;
     if (mask || listed(op_attr(op, AT_WRAP), b.inner_dim)) b.inner_dim = -1;
+    Ref extent = b.inner_dim >= 0 ? parts.extent[b.inner_dim] : REF_NONE;
+    b.whole = extent == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, extent) >= b.vector;
     return b;
 }
 
@@ -97,7 +101,7 @@ static void write_indices(Emit *e, Box *b, Ref mask) {
         b->index[d] = arena_printf(e->arena, "i%d", d);
         cs_line(&e->p, "const i64 %s = %s;", b->index[d], sum);
         bool inner = d == b->inner_dim;
-        if (check && b->tensor.extent[d] && !inner)
+        if (check && b->tensor.extent[d] && (!inner || b->whole))
             and_also(e, &b->condition,
                      arena_printf(e->arena, "(u64)%s < (u64)%s", b->index[d], b->tensor.extent[d]));
         if (t >= 0) and_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, "r"));
@@ -167,7 +171,7 @@ void memory_tload(Emit *e, const Op *op) {
         cs_line(&e->p, "u8 raw[%d];", b.vector);
         to = "raw";
     }
-    if (b.inner_dim >= 0 && b.tensor.extent[b.inner_dim] && !op_flag(op, AT_NOCHECK)) {
+    if (!b.whole) {
         cs_line(&e->p, "tw_load_row<%d>(%s, %s, %s, %s, %s, %s);", b.vector, to, b.row,
                 b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
                 b.condition ? b.condition : "true", fill);
@@ -230,10 +234,15 @@ void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *of
     if (inside) cs_line(&e->p, "if (!(%s)) continue;", inside);
     write_indices(e, &b, REF_NONE);
     const char *at = shared_at(e, tile, offset, row, place_coord(e, layout, type->rank - 1, "r"));
-    const char *extent = b.tensor.extent[b.inner_dim];
-    if (!extent || op_flag(load, AT_NOCHECK)) extent = "0x7fffffffffffffffll";
-    cs_line(&e->p, "tw_copy_row<%d>(%s, %s, %s, %s, %s);", b.vector, at, b.row,
-            b.index[b.inner_dim], extent, b.condition ? b.condition : "true");
+    const char *condition = b.condition ? b.condition : "true", *i = b.index[b.inner_dim];
+    if (b.whole) {
+        cs_line(&e->p, "const bool on = %s;", condition);
+        cs_line(&e->p, "tw_cp_async<%d>(%s, %s + (on ? %s : 0), on);",
+                b.vector * elem_info[type->elem].bytes, at, b.row, i);
+    } else {
+        cs_line(&e->p, "tw_copy_row<%d>(%s, %s, %s, %s, %s);", b.vector, at, b.row, i,
+                b.tensor.extent[b.inner_dim], condition);
+    }
     cs_close(&e->p);
     shared_zero_tail(e, tile, offset);
     emit_find(e, load, "load", "by cp.async, %d bytes each",
@@ -286,7 +295,7 @@ void memory_tstore(Emit *e, const Op *op) {
     and_also(e, &b.condition, place_owner(e, &layout->map));
     write_indices(e, &b, mask);
     const char *from = stored(e, value, layout, b.vector);
-    if (b.inner_dim >= 0 && b.tensor.extent[b.inner_dim] && !op_flag(op, AT_NOCHECK)) {
+    if (!b.whole) {
         cs_line(&e->p, "tw_store_row<%d>(%s, %s, %s, %s, %s);", b.vector, b.row,
                 b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
                 b.condition ? b.condition : "true", from);
