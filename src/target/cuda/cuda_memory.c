@@ -180,10 +180,10 @@ void memory_tload(Emit *e, const Op *op) {
                              ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
                              : b.row;
         if (b.condition) {
-            cs_raw(&e->p, "#pragma unroll\n");
-            if (b.vector > 1)
+            if (b.vector > 1) {
+                cs_raw(&e->p, "#pragma unroll\n");
                 cs_line(&e->p, "for (int j = 0; j < %d; j++) (%s)[j] = %s;", b.vector, to, fill);
-            else
+            } else
                 cs_line(&e->p, "*(%s) = %s;", to, fill);
             cs_line(&e->p, "tw_ldg_if<%d>(%s, %s, %s);", b.vector, b.condition, to, at);
         } else {

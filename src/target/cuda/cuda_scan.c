@@ -278,6 +278,11 @@ static const char *upper_exists(Fold *f, int bit) {
                         (long long)n);
 }
 
+/* Does the combination look at its argument i? */
+static bool takes(const Fold *f, int i) {
+    return f->kind != COMBINE_REGION || f->e->uses[f->op->regions[0]->args[i]] > 0;
+}
+
 static void reduce_bit(Fold *f, int bit) {
     Emit *e = f->e;
     LayoutInput input;
@@ -305,10 +310,12 @@ static void reduce_bit(Fold *f, int bit) {
         for (int i = 0; i < f->count; i++) {
             low[i] = cs_fresh(&e->p, "lower"), high[i] = cs_fresh(&e->p, "upper");
             other[i] = at(f, f->got[i], "r");
-            const char *type = register_type(f, i);
-            cs_line(&e->p, "const %s %s = %s ? %s : %s;", type, low[i], is_high, other[i], mine[i]);
-            cs_line(&e->p, "const %s %s = %s ? %s : %s;", type, high[i], is_high, mine[i],
-                    other[i]);
+            if (takes(f, i) || upper)
+                cs_line(&e->p, "const %s %s = %s ? %s : %s;", register_type(f, i), low[i], is_high,
+                        other[i], mine[i]);
+            if (takes(f, f->count + i))
+                cs_line(&e->p, "const %s %s = %s ? %s : %s;", register_type(f, i), high[i], is_high,
+                        mine[i], other[i]);
         }
         if (upper) {
             for (int i = 0; i < f->count; i++) cs_line(&e->p, "%s = %s;", mine[i], low[i]);
