@@ -276,7 +276,13 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
     MapEntry *made = map_find(&st->made, key, strlen(key));
     if (made) return (Ref)(uintptr_t)made->value;
     Ref result;
-    if (!v.layout && v.op && !lay_natural(st, ref)) {
+    bool floats = !v.layout && v.op && !lay_natural(st, ref);
+    if (floats && layout->home == HOME_SHARED) { /* computed in registers first */
+        ref = lay_want(st, ref, lay_default(st, v.type), user);
+        v = *ir_value(st->k, ref);
+        floats = false;
+    }
+    if (floats) {
         result = float_to(st, ref, layout, user);
     } else {
         Builder b = behind(st, ref, user->range);
@@ -388,7 +394,8 @@ void lay_set(LayoutState *st, Ref ref, const Layout *layout) {
 static bool stays_in_registers(LayoutState *st, const Op *dot, Word instr, const Layout *from) {
     const Type *a = ir_type(st->k, dot->operands[0]);
     int along_m, along_n;
-    if (instr != INSTR_WGMMA || !from || from->home != HOME_REGISTERS || a->extent[1] % 16)
+    if (instr != INSTR_WGMMA || !from || from->home != HOME_REGISTERS || a->extent[1] % 16 ||
+        ty_elem_bytes(a) != 2)
         return false;
     layout_dot_grid(st->cx, st->k, dot, st->warps, &along_m, &along_n);
     LinearLayout wanted = ll_wgmma_accumulator(a->extent[0], a->extent[1], along_m, 1);
@@ -415,7 +422,7 @@ static void place_dot(LayoutState *st, Op *op) {
         SharedTile tile = layout_operand_tile(ir_type(st->k, x), instr, i, false);
         /* A transposed operand that was loaded row by row is stored as it came, and read turned. */
         const Op *def = ref_is_value(x) ? ir_value(st->k, x)->op : NULL;
-        if (def && def->code == OP_PERMUTE && from && op_attr(def, AT_DIMS)->list.at[0] == 1) {
+        if (def && def->code == OP_PERMUTE && op_attr(def, AT_DIMS)->list.at[0] == 1) {
             tile = layout_operand_tile(ir_type(st->k, def->operands[0]), instr, i, true);
             tile.turned = false;
             Ref stored = lay_want(st, def->operands[0], in_shared(st, tile), op);

@@ -116,7 +116,8 @@ SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
 SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool turned) {
     /* K runs along the stored columns of a plain A and of a turned B, else along the rows. */
     bool k_columns = (which == 0) != turned;
-    SharedTile tile = layout_shared_tile(type, 16);
+    int step = 32 / ty_elem_bytes(type); /* elements along K in one instruction */
+    SharedTile tile = layout_shared_tile(type, instr != INSTR_FMA && step > 16 ? step : 16);
     /* wgmma reads whole 64-row parts of A, as many as the padded tile has. */
     if (instr == INSTR_WGMMA && which == 0) {
         int64_t m = (int64_t)1 << ll_log2(turned ? tile.columns : tile.rows);
@@ -125,8 +126,8 @@ SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool tur
         int64_t row = (turned ? m : tile.columns) * tile.elem_bytes;
         tile.bytes = round_up(tile.panel * ((row + tile.width - 1) / tile.width), 1024);
     }
-    if (instr != INSTR_FMA && k_columns) tile.zero_columns = round_up(tile.columns, 16);
-    if (instr != INSTR_FMA && !k_columns) tile.zero_rows = round_up(tile.rows, 16);
+    if (instr != INSTR_FMA && k_columns) tile.zero_columns = round_up(tile.columns, step);
+    if (instr != INSTR_FMA && !k_columns) tile.zero_rows = round_up(tile.rows, step);
     tile.turned = turned;
     return tile;
 }
@@ -196,17 +197,48 @@ static const Op *enclosing_role(const Op *op) {
     return NULL;
 }
 
+/* Do matrix instructions multiply these? */
+static bool is_multiplied(const PassContext *cx, const Kernel *k, const Op *dot) {
+    const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]),
+               *c = ir_type(k, dot->operands[2]);
+    if (a->elem != b->elem || a->rank != 2) return false;
+    switch (a->elem) {
+    case EL_F16:
+    case EL_BF16: return c->elem != EL_F64;
+    case EL_F32: return op_word(dot, AT_PREC, PREC_IEEE) == PREC_TF32 && c->elem != EL_F64;
+    case EL_F8E4M3:
+    case EL_F8E5M2: return cx->machine->has_fp8 && c->elem != EL_F64;
+    case EL_I8:
+    case EL_U8: return c->elem == EL_I32;
+    default: return false;
+    }
+}
+
+static bool is_turned(const Kernel *k, Ref operand) {
+    const Op *op = ref_is_value(operand) ? ir_value(k, operand)->op : NULL;
+    return op && op->code == OP_PERMUTE && op_attr(op, AT_DIMS)->list.at[0] == 1;
+}
+
+/* wgmma reads elements that are not of 16 bits along K only, so B must have been loaded row by row
+ * of its transpose; and it has not every width for integers. */
+static bool wgmma_reads(const Kernel *k, const Op *dot) {
+    const Type *b = ir_type(k, dot->operands[1]);
+    if (ty_elem_bytes(b) == 2) return true;
+    int64_t n = (b->extent[1] + 7) / 8 * 8;
+    if (elem_is_int(b->elem) && n > 32 && n % 16) return false;
+    return !is_turned(k, dot->operands[0]) && is_turned(k, dot->operands[1]);
+}
+
 Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot) {
     const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]);
-    bool half = a->elem == b->elem && (a->elem == EL_F16 || a->elem == EL_BF16);
     Word stamp = op_word(dot, AT_INSTR, WORD_NONE);
-    if (stamp == INSTR_FMA || !half || a->rank != 2) return INSTR_FMA;
+    if (stamp == INSTR_FMA || !is_multiplied(cx, k, dot)) return INSTR_FMA;
     /* A tile smaller than the instruction's would leave lanes without an element. */
     int rows = ll_log2(a->extent[0]), columns = ll_log2(b->extent[1]);
     int warps = layout_group(cx, k, enclosing_role(dot)).warps;
     bool wgmma = cx->machine->has_wgmma && warps % 4 == 0 && rows >= 6 && columns >= 3;
     bool mma = cx->machine->has_mma && rows >= 4 && columns >= 3;
-    if (wgmma && stamp != INSTR_MMA) return INSTR_WGMMA;
+    if (wgmma && stamp != INSTR_MMA && wgmma_reads(k, dot)) return INSTR_WGMMA;
     return mma ? INSTR_MMA : INSTR_FMA;
 }
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 static const Machine machines[] = {
-#define MACHINE(name, threads, always, roles, skew, tma, wgmma, mma, bytes, lanes, vector, chains,   \
+#define MACHINE(name, threads, always, roles, skew, tma, wgmma, mma, fp8, bytes, lanes, vector, chains,   \
                 dot)                                                                               \
-    {name, threads, always, roles, skew, tma, wgmma, mma, bytes, lanes, vector, chains, dot},
+    {name, threads, always, roles, skew, tma, wgmma, mma, fp8, bytes, lanes, vector, chains, dot},
 #include "pass/machine.def"
 #undef MACHINE
 };

@@ -11,6 +11,7 @@ typedef struct Machine {
     bool roles_allowed;       /* may run roles side by side */
     bool skew_allowed;        /* may run loads ahead in one loop */
     bool has_tma, has_wgmma, has_mma;
+    bool has_fp8;             /* its matrix instructions multiply f8e4m3 and f8e5m2 */
     int64_t ring_bytes;       /* shared memory or L1 for rings */
     int reduce_lanes;         /* lanes of a float reduction's order: 16 on the CPU, 32 on SIMT */
     int vector_bytes;         /* of one load */

@@ -47,6 +47,9 @@ void pass_find(PassContext *cx, Range range, const char *subject, const char *fo
 #include "pass/passes.def"
 #undef PASS
 
+/* Dots that a matrix unit does in parts, taken apart (dot_parts.c); part of `stamp`. */
+void dots_take_apart(PassContext *cx, Kernel *k);
+
 /* Called after each pass that changed the kernel. */
 typedef void PassTrace(void *user, const char *pass, const Kernel *k, double seconds);
 typedef struct PipelineRequest {

@@ -110,6 +110,7 @@ static void stamp_op(Op *op, void *user) {
 }
 
 bool pass_stamp(PassContext *cx, Kernel *k) {
+    dots_take_apart(cx, k);
     ir_walk(k->body, stamp_op, &(Stamp){cx, k});
     return true;
 }

@@ -92,6 +92,17 @@ static const OpsCase cases[] = {
      "  %c1 = atomic_cas %s, 7.0, 9.0 ; %c2 = atomic_cas %s, 7.0, 11.0 ; %c = add %c1, %c2 ; %s2 = ptr_add %z, 301 ; store %s2, %c\n"
      "  %g = iota<0, 8> ; %gp = ptr_add %z, %g ; %gx = splat 1.0 : f32[8] ; %g1 = atomic<min> %gp, %gx ; %gq = ptr_add %gp, 500 ; store %gq, %g1\n",
      {1, 4, 0}, 1e-6, "tw_atomic_cas"},
+    {"batched dots",
+     "  %X = tensor %x, [none, none, none], [512, 16, 1] ; %Z = tensor %z, [none, none, none], [1024, 32, 1] ; %c = splat 1.0 : f32[4,32,32]\n"
+     "  %a = tload<nocheck> %X, [0, 0, 0] : f32[4,32,16] ; %b0 = tload<nocheck> %X, [4, 0, 0] : f32[4,32,16] ; %b = permute<dims=[0,2,1]> %b0\n"
+     "  %d = dot %a, %b, %c ; tstore<nocheck> %Z, [0, 0, 0], %d ; %h = cast %a : f16[4,32,16] ; %g = cast %b : f16[4,16,32] ; %e = dot %h, %g, %d\n"
+     "  tstore<nocheck> %Z, [4, 0, 0], %e\n",
+     {1, 4, 8}, 1e-4, "tw_mma_f16"},
+    {"many batched dots",
+     "  %X = tensor %x, [none, none, none], [64, 8, 1] ; %Z = tensor %z, [none, none, none], [64, 8, 1] ; %c = splat 1.0 : f32[20,8,8]\n"
+     "  %a = tload<nocheck> %X, [0, 0, 0] : f32[20,8,8] ; %b = tload<nocheck> %X, [20, 0, 0] : f32[20,8,8]\n"
+     "  %d = dot %a, %b, %c ; tstore<nocheck> %Z, [0, 0, 0], %d\n",
+     {4, 0, 0}, 1e-4, NULL},
     {"buffers",
      HEAD LOAD1("a", "0", "128") "  %b = buf : buf<f32[2,128], shared> ; bstore %b, [0, 0], %a ; %d = add %a, 1.0 ; bstore %b, [1, 0], %d\n"
      "  %e = bload %b, [1, 3] : f32[64] ; %w = bload %b, [0, %n] : f32 ; bstore %b, [0, 5], %w ; %l = bload %b, [0, 0] : f32[2,128]\n"
@@ -126,6 +137,75 @@ static void test_cases(void) {
         }
 }
 
+/* Products of every kind that a matrix instruction multiplies: type, precision, B as it lies or transposed. */
+typedef struct DotCase {
+    const char *machine, *type, *sum, *attr;
+    int warps, m, n, k;
+    bool turned_a, turned_b;
+    double bound;
+    const char *must;
+} DotCase;
+
+static void test_dots(void) {
+    static const DotCase dots[] = {
+        {"cuda:sm_90a", "f32", "f32", "<prec=tf32>", 4, 64, 64, 32, false, true, 1e-5, "tw_wgmma_ss_64_tf32_00"},
+        {"cuda:sm_90a", "f32", "f32", "<prec=tf32>", 8, 128, 40, 20, false, true, 1e-5, "tw_wgmma_ss_40_tf32_00"},
+        {"cuda:sm_90a", "f32", "f32", "<prec=tf32>", 4, 64, 64, 32, false, false, 1e-5, "tw_mma_tf32"},
+        {"cuda:sm_80", "f32", "f32", "<prec=tf32>", 2, 20, 33, 12, true, false, 1e-5, "tw_mma_tf32"},
+        {"cuda:sm_90a", "f32", "f32", "<prec=ieee>", 4, 64, 64, 16, false, true, 1e-5, "tw_fma"},
+        {"cuda:sm_90a", "f32", "f32", "<prec=tf32x3>", 4, 32, 32, 32, false, false, 1e-5, "tw_mma_tf32"},
+        {"cuda:sm_90a", "f32", "f32", "<prec=bf16x3>", 4, 64, 32, 32, false, false, 1e-4, "tw_wgmma_ss_32_bf16"},
+        {"cuda:sm_80", "f32", "f32", "<prec=bf16x6>", 4, 32, 32, 32, false, false, 1e-5, "tw_mma_bf16"},
+        {"cuda:sm_90a", "f8e4m3", "f32", "", 4, 64, 64, 64, false, true, 1e-5, "tw_wgmma_ss_64_e4m3_00"},
+        {"cuda:sm_90a", "f8e5m2", "f32", "", 4, 128, 32, 40, false, true, 1e-5, "tw_wgmma_ss_32_e5m2_00"},
+        {"cuda:sm_89", "f8e4m3", "f32", "", 4, 32, 32, 48, false, false, 1e-5, "tw_mma_e4m3"},
+        {"cuda:sm_89", "f8e5m2", "f32", "", 4, 32, 24, 64, true, true, 1e-5, "tw_mma_e5m2"},
+        {"cuda:sm_80", "f8e4m3", "f32", "", 4, 32, 32, 32, false, false, 1e-5, "tw_mma_f16"},
+        {"cuda:sm_90a", "f8e4b15", "f32", "", 4, 64, 32, 32, false, false, 1e-5, "tw_wgmma_ss_32_f16"},
+        {"cuda:sm_90a", "i8", "i32", "", 4, 64, 48, 64, false, true, 1e-9, "tw_wgmma_ss_48_s8_00"},
+        {"cuda:sm_80", "u8", "i32", "", 4, 32, 40, 33, false, false, 1e-9, "tw_mma_u8"},
+        {"cuda:sm_80", "i8", "i32", "", 1, 16, 8, 32, true, true, 1e-9, "tw_mma_s8"},
+        {"cuda:sm_90a", "i16", "i32", "", 4, 16, 16, 16, false, false, 1e-9, "tw_mul"},
+        {"cuda:sm_90a", "f16", "f16", "", 16, 64, 64, 32, false, false, 2e-3, "tw_wgmma"},
+        {"cuda:sm_90a", "f64", "f64", "", 4, 16, 16, 16, false, false, 1e-5, "tw_fma"},
+    };
+    for (size_t i = 0; i < sizeof dots / sizeof *dots; i++) {
+        const DotCase *c = &dots[i];
+        bool exact = strcmp(c->attr, "<prec=tf32>") == 0; /* rounded before: what tf32 keeps is all there is */
+        char text[4096];
+        snprintf(text, sizeof text,
+                 "kernel @k(%%x, %%z: *f32, %%n: i32) {\n"
+                 "  %%A = tensor %%x, [none, none], [%d, 1] ; %%y = ptr_add %%x, 8192 ; %%B = tensor %%y, [none, none], [%d, 1]\n"
+                 "  %%Z = tensor %%z, [none, none], [%d, 1] ; %%a0 = tload<nocheck> %%A, [0, 0] : f32[%d,%d] ; %%b0 = tload<nocheck> %%B, [0, 0] : f32[%d,%d]\n"
+                 "  %%as = mul %%a0, %s ; %%bs = mul %%b0, %s ; %%a1 = cast %%as : %s[%d,%d] ; %%b1 = cast %%bs : %s[%d,%d]\n"
+                 "  %%a2 = cast %%a1 : %s[%d,%d] ; %%b2 = cast %%b1 : %s[%d,%d] %s %s\n"
+                 "  %%c0 = iota<0, %d> ; %%c1 = cast %%c0 : %s[%d] ; %%c2 = expand<0> %%c1 ; %%c = broadcast %%c2 : %s[%d,%d]\n"
+                 "  %%d = dot%s %s, %s, %%c ; %%f = cast %%d : f32[%d,%d] ; tstore<nocheck> %%Z, [0, 0], %%f ; return }\n",
+                 c->turned_a ? c->m : c->k, c->turned_b ? c->k : c->n, c->n, c->turned_a ? c->k : c->m, c->turned_a ? c->m : c->k,
+                 c->turned_b ? c->n : c->k, c->turned_b ? c->k : c->n, c->sum[0] == 'i' ? "10.0" : "1.0", c->sum[0] == 'i' ? "10.0" : "0.5",
+                 exact ? "bf16" : c->type, c->turned_a ? c->k : c->m, c->turned_a ? c->m : c->k, exact ? "bf16" : c->type,
+                 c->turned_b ? c->n : c->k, c->turned_b ? c->k : c->n, c->type, c->turned_a ? c->k : c->m, c->turned_a ? c->m : c->k, c->type,
+                 c->turned_b ? c->n : c->k, c->turned_b ? c->k : c->n, c->turned_a ? "; %a = permute<dims=[1,0]> %a2" : "",
+                 c->turned_b ? "; %b = permute<dims=[1,0]> %b2" : "", c->n, c->sum, c->n, c->sum, c->m, c->n, c->attr,
+                 c->turned_a ? "%a" : "%a2", c->turned_b ? "%b" : "%b2", c->m, c->n);
+        CudaBench b;
+        PassOptions options = pass_options_default;
+        options.num_warps = c->warps;
+        bool good = cuda_bench_open(&b, text, c->machine, options);
+        if (good && getenv("SHOW") && atoi(getenv("SHOW")) == (int)i + 1) fputs(b.plan->text, stderr);
+        bool uses = good && strstr(b.plan->text, c->must);
+        if (good) {
+            cuda_bench_array(&b, "x", EL_F32, 32768, true);
+            cuda_bench_array(&b, "z", EL_F32, 16384, false);
+            cuda_bench_int(&b, 37);
+            good = cuda_bench_run(&b, 1, 1, 1) && cuda_bench_error(&b, 1, c->bound) <= 1;
+        }
+        cuda_bench_close(&b);
+        CHECK(good && uses);
+        if (!good || !uses) fprintf(stderr, "  dot %d, %s%s on %s%s\n", (int)i + 1, c->type, c->attr, c->machine, uses ? "" : ", by another instruction");
+    }
+}
+
 static void test_speech(void) {
     static const char text[] =
         "kernel @talk(%x: *f32, %n: i32) {\n"
@@ -156,6 +236,7 @@ int main(void) {
     cuda_bench_begin();
     if (cuda_bench_have("c++")) {
         test_cases();
+        test_dots();
         test_speech();
     } else {
         printf("skipped: no C++ compiler\n");

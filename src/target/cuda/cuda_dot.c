@@ -7,22 +7,9 @@
  *     for (int k = 0; k < 4; k++)
  *         tw_wgmma_ss_256_bf16_01(.., tw_desc_step(da, k * 32), tw_desc_step(db, k * 2048), true);
  *     tw_wgmma_commit();  tw_wgmma_wait<0>(acc); */
-#include "target/cuda/cuda_emit.h"
+#include "target/cuda/cuda_dot.h"
 
 #include <string.h>
-
-typedef struct Dot {
-    Emit *e;
-    const Op *op;
-    Word instr;
-    const Type *type; /* of the result */
-    const Layout *layout;
-    int64_t m, n, k;
-    int along_m, along_n;
-    const SharedTile *tile[2]; /* NULL: A lies in registers */
-    const char *offset[2];
-    const char *acc; /* array of f32 (fma: of the sum's type) */
-} Dot;
 
 static Dot dot_of(Emit *e, const Op *op) {
     Dot d = {.e = e, .op = op, .instr = layout_dot_instr(e->cx, e->k, op)};
@@ -32,6 +19,7 @@ static Dot dot_of(Emit *e, const Op *op) {
     d.m = d.type->extent[0];
     d.n = d.type->extent[1];
     d.k = a->extent[1];
+    d.step = 32 / ty_elem_bytes(a);
     layout_dot_grid(e->cx, e->k, op, e->group.warps, &d.along_m, &d.along_n);
     for (int i = 0; i < 2; i++) {
         const Layout *layout = emit_layout(e, op->operands[i]);
@@ -78,13 +66,21 @@ static const char *descriptor(Dot *d, int i, const char *first, char **step) {
     return arena_printf(e->arena, "tw_desc_mn(%s, %d, %lld)", start, t->width, panel);
 }
 
-static const char *elem_name(const Dot *d) {
-    return ir_type(d->e->k, d->op->operands[0])->elem == EL_F16 ? "f16" : "bf16";
+const char *dot_elem_name(const Dot *d) {
+    switch (ir_type(d->e->k, d->op->operands[0])->elem) {
+    case EL_F16: return "f16";
+    case EL_F32: return "tf32";
+    case EL_F8E4M3: return "e4m3";
+    case EL_F8E5M2: return "e5m2";
+    case EL_I8: return "s8";
+    case EL_U8: return "u8";
+    default: return "bf16";
+    }
 }
 
 static const char *define_form(Dot *d, int n) {
     Emit *e = d->e;
-    const char *elem = elem_name(d);
+    const char *elem = dot_elem_name(d);
     int ta = d->tile[0] && d->tile[0]->turned, tb = !d->tile[1]->turned;
     const char *form =
         d->tile[0] ? arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)\n", n, elem, ta, tb)
@@ -111,7 +107,7 @@ bool dot_rounds(Emit *e, const Op *cast) {
 static const char *pack_left(Dot *d) {
     Emit *e = d->e;
     Ref a = d->op->operands[0];
-    const char *words = cs_fresh(&e->p, "left"), *elem = elem_name(d);
+    const char *words = cs_fresh(&e->p, "left"), *elem = dot_elem_name(d);
     int count = emit_layout(e, a)->registers / 2;
     const Op *cast = ir_value(e->k, a)->op;
     bool round = dot_rounds(e, cast);
@@ -139,7 +135,8 @@ static void issue_wgmma(Dot *d) {
     const char *left = d->tile[0] ? NULL : pack_left(d);
     cs_line(&e->p, "tw_wgmma_fence();");
     cs_raw(&e->p, "#pragma unroll\n");
-    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)", (long long)((d->k + 15) / 16));
+    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)",
+            (long long)((d->k + d->step - 1) / d->step));
     for (int64_t part = 0; part < parts; part++) {
         long long row = 64 * d->along_m * part;
         const char *m = !gm   ? number(d, row)
@@ -158,7 +155,8 @@ static void issue_wgmma(Dot *d) {
             else
                 a = descriptor(d, 0, m, &step_a),
                 a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
-            cs_line(&e->p, "%s((f32 (&)[%d])%s[%lld], %s,", define_form(d, n), n / 2, d->acc,
+            cs_line(&e->p, "%s((%s (&)[%d])%s[%lld], %s,", define_form(d, n),
+                    elem_is_float(d->type->elem) ? "f32" : "i32", n / 2, d->acc,
                     (long long)(part * stride + at / 2), a);
             cs_line(&e->p, "    tw_desc_step(%s, %s), true);", b, step_b);
         }
@@ -166,57 +164,8 @@ static void issue_wgmma(Dot *d) {
     cs_close(&e->p);
 }
 
-/* --- mma.sync --- */
-static const char *matrix_at(Dot *d, int i, const char *row, const char *column) {
+const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column) {
     return shared_at(d->e, d->tile[i], d->offset[i], row, column);
-}
-
-static void emit_mma(Dot *d) {
-    Emit *e = d->e;
-    const LinearLayout *map = &d->layout->map;
-    int am = ll_log2(d->along_m);
-    int64_t tiles_m = ((int64_t)1 << map->log2[0]) / 16 / d->along_m,
-            tiles_n = ((int64_t)1 << map->log2[1]) / 8 / d->along_n;
-    if (tiles_m < 1) tiles_m = 1;
-    if (tiles_n < 1) tiles_n = 1;
-    bool odd_m = d->m & (d->m - 1), odd_n = d->n & (d->n - 1);
-    const char *elem = ir_type(e->k, d->op->operands[0])->elem == EL_F16 ? "f16" : "bf16";
-    int64_t fit_m = ((int64_t)1 << map->log2[0]) / 16, fit_n = ((int64_t)1 << map->log2[1]) / 8;
-    cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * 16, wn = (warp >> %d & %d) %% %lld * 8;",
-            d->along_m - 1, (long long)fit_m, am, d->along_n - 1, (long long)fit_n);
-    cs_raw(&e->p, "#pragma unroll\n");
-    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk += 16)", (long long)((d->k + 15) / 16 * 16));
-    cs_line(&e->p, "u32 fa[%lld][4];", (long long)tiles_m);
-    emit_unroll(e, "i", (int)tiles_m, 1);
-    const char *row = arena_printf(e->arena, "wm + i * %d", 16 * d->along_m);
-    if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
-    if (!d->tile[0]->turned)
-        cs_line(&e->p, "tw_ldmatrix_x4(fa[i], %s);",
-                matrix_at(d, 0, arena_printf(e->arena, "%s + (lane & 15)", row),
-                          "kk + (lane >> 4) * 8"));
-    else
-        cs_line(&e->p, "tw_ldmatrix_x4_trans(fa[i], %s);",
-                matrix_at(d, 0, "kk + (lane & 7) + (lane >> 4) * 8",
-                          arena_printf(e->arena, "%s + (lane >> 3 & 1) * 8", row)));
-    cs_close(&e->p);
-    emit_unroll(e, "j", (int)tiles_n, 1);
-    const char *column = arena_printf(e->arena, "wn + j * %d", 8 * d->along_n);
-    if (odd_n) cs_line(&e->p, "if (%s >= %lld) continue;", column, (long long)d->n);
-    cs_line(&e->p, "u32 fb[2];");
-    if (!d->tile[1]->turned)
-        cs_line(&e->p, "tw_ldmatrix_x2_trans(fb, %s);",
-                matrix_at(d, 1, "kk + (lane & 15)", column));
-    else
-        cs_line(&e->p, "tw_ldmatrix_x2(fb, %s);",
-                matrix_at(d, 1, arena_printf(e->arena, "%s + (lane & 7)", column),
-                          "kk + (lane >> 3 & 1) * 8"));
-    emit_unroll(e, "i", (int)tiles_m, 1);
-    if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
-    cs_line(&e->p, "tw_mma_%s(%s + 4 * (j + i * %lld), fa[i], fb);", elem, d->acc,
-            (long long)tiles_n);
-    cs_close(&e->p);
-    cs_close(&e->p);
-    cs_close(&e->p);
 }
 
 /* --- fma --- */
@@ -247,7 +196,7 @@ static void load_side(Dot *d, int i, const char *array, const char *sum) {
     bool k_columns = (i == 0) != d->tile[i]->turned;
     cs_line(&e->p, "%s cell;", cs_memory_type(elem));
     cs_line(&e->p, "tw_lds<1>(&cell, %s);",
-            matrix_at(d, i, k_columns ? at : "kk", k_columns ? "kk" : at));
+            dot_matrix_at(d, i, k_columns ? at : "kk", k_columns ? "kk" : at));
     cs_line(&e->p, "%s[i] = (%s)%s;", array, sum, cs_unpack(&e->p, elem, "cell"));
     cs_close(&e->p);
 }
@@ -345,7 +294,7 @@ void dot_emit(Emit *e, const Op *op) {
         cs_line(&e->p, "tw_wgmma_commit();");
         cs_line(&e->p, "tw_wgmma_wait<0>(%s);", d.acc);
         break;
-    case INSTR_MMA: emit_mma(&d); break;
+    case INSTR_MMA: dot_emit_mma(&d); break;
     default: emit_fma(&d, sum_type(d.type)); break;
     }
     cs_close(&e->p);

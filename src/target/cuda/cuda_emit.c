@@ -511,7 +511,8 @@ static const char *const own_words[] = {
     "cell",  "raw",   "word",  "other", "other_at", "mine",       "all",       "all_at",
     "from",  "piece", "zero",  "wm",    "wn",       "i0",         "i1",        "i2",
     "i3",    "i4",    "i5",    "i6",    "i7",       "got0",       "TensorMap",
-    "old",   "low",   "high",  "swap",  "number",   "bin",        NULL};
+    "old",   "low",   "high",  "swap",  "number",   "bin",        "q",         "b",
+    NULL};
 
 static const Op *find_tasks(const Kernel *k) {
     const Op *op = k->body->first;

@@ -404,6 +404,8 @@ void emu_wgmma_wait(Emu *, int line, int pending);
 void emu_fragment_a(int type, int lane, int reg, int e, int *row, int *k);
 int emu_per_register(int type); /* elements in 32 bits */
 double emu_element(int type, unsigned reg, int e);
+/* *d = sum (+ *d): a float, or for 8-bit integers the bits of an i32. */
+void emu_accumulate(int type, float *d, bool add, double sum);
 
 unsigned emu_narrow(int type, double x);
 double emu_widen(int type, unsigned bits);

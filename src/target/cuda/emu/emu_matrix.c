@@ -29,6 +29,17 @@ double emu_element(int type, unsigned reg, int e) {
     return emu_widen(type, reg >> (e * bits) & mask);
 }
 
+void emu_accumulate(int type, float *d, bool add, double sum) {
+    if (type != EMU_I8 && type != EMU_U8) {
+        *d = (float)((add ? (double)*d : 0.0) + sum);
+        return;
+    }
+    int32_t bits; /* sums of integers are exact in double, and wrap */
+    memcpy(&bits, d, sizeof bits);
+    bits = (int32_t)((add ? (uint32_t)bits : 0) + (uint32_t)(int64_t)sum);
+    memcpy(d, &bits, sizeof bits);
+}
+
 void emu_mma(Emu *emu, int line, int type, float *d, const unsigned *a, const unsigned *b) {
     int lane = emu->running->id % EMU_WARP, n = emu_per_register(type);
     Warp *warp = &emu->warp[emu->running->id / EMU_WARP];
@@ -53,7 +64,7 @@ void emu_mma(Emu *emu, int line, int type, float *d, const unsigned *a, const un
             int row = l / 4 + 8 * (i / 2), column = 2 * (l % 4) + i % 2;
             double sum = 0;
             for (int k = 0; k < 8 * n; k++) sum += am[row][k] * bm[k][column];
-            warp->d[l][i] = (float)(warp->d[l][i] + sum);
+            emu_accumulate(type, &warp->d[l][i], true, sum);
         }
     emu_collective_done(emu);
 }

@@ -134,6 +134,8 @@ double emu_widen(int type, unsigned bits) {
     case EMU_BF16: return bf16_to_f32((uint16_t)bits);
     case EMU_E4M3: return f8e4m3_to_f32((uint8_t)bits);
     case EMU_E5M2: return f8e5m2_to_f32((uint8_t)bits);
+    case EMU_I8: return (int8_t)bits;
+    case EMU_U8: return (uint8_t)bits;
     case EMU_TF32:
         return f32_from_bits(bits & ~0x1FFFu); /* the tensor core does not look at the rest */
     default: return f32_from_bits(bits);

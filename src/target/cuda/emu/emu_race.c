@@ -142,9 +142,9 @@ static void check_write(Emu *emu, const Access *access, uint32_t s, uint32_t byt
     bool both_atomic = access->kind == CELL_ATOMIC && cell->kind == CELL_ATOMIC;
     if (!both_atomic && !seen(emu, access, cell->agent, cell->clock))
         report_race(emu, access, s, bytes, cell->agent, cell->line, "the write");
-    bool generic = cell->kind == CELL_GENERIC || cell->kind == CELL_ATOMIC || cell->kind == CELL_COPY;
-    if (access->kind == CELL_ASYNC && generic &&
-        !fenced(emu, access, cell->agent, cell->clock))
+    bool generic =
+        cell->kind == CELL_GENERIC || cell->kind == CELL_ATOMIC || cell->kind == CELL_COPY;
+    if (access->kind == CELL_ASYNC && generic && !fenced(emu, access, cell->agent, cell->clock))
         report_fence(emu, access, s, bytes, cell);
 }
 

@@ -146,7 +146,7 @@ static void execute(Emu *emu, const GroupOp *op) {
         for (int c = 0; c < n; c++) {
             int thread = EMU_WARP * warp + 4 * g + c % 8 / 2, i = 4 * (c / 8) + 2 * half + c % 2;
             float *d = &op->accumulator->value[thread * registers + i];
-            *d = (float)((w->accumulate ? (double)*d : 0.0) + sum[c]);
+            emu_accumulate(w->type, d, w->accumulate != 0, sum[c]);
         }
     }
     arena_reset(&emu->arena, mark);

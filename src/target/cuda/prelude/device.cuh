@@ -36,11 +36,6 @@ TW_FN f32 tw_f32(f16 x) {
     return r;
 }
 TW_FN f32 tw_f32(bf16 x) { return tw_as_f32((u32)x.bits << 16); }
-TW_FN f32 tw_f32(e4m3 x) {
-    u32 pair;
-    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((u16)x.bits));
-    return tw_f32(f16{(u16)pair});
-}
 TW_FN f32 tw_f32(e5m2 x) { return tw_f32(f16{(u16)(x.bits << 8)}); }
 TW_FN f16 tw_f16(f32 x) {
     f16 r;
@@ -57,6 +52,12 @@ TW_FN bf16 tw_bf16(f32 x) {
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
     return r;
 }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+TW_FN f32 tw_f32(e4m3 x) {
+    u32 pair;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((u16)x.bits));
+    return tw_f32(f16{(u16)pair});
+}
 TW_FN e4m3 tw_e4m3(f32 x) {
     u16 r;
     asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(r) : "f"(0.0f), "f"(x));
@@ -67,6 +68,21 @@ TW_FN e5m2 tw_e5m2(f32 x) {
     asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(r) : "f"(0.0f), "f"(x));
     return e5m2{(u8)r};
 }
+#else /* on bits: rounded by adding half a unit, or (subnormals) by a sum that has their unit */
+TW_FN f32 tw_f32(e4m3 x) {
+    f32 size = tw_as_f32((x.bits & 0x7fu) << 20) * 0x1p120f;
+    return (x.bits & 0x7f) == 0x7f ? tw_as_f32(0x7fffffffu) : x.bits & 0x80 ? -size : size;
+}
+TW_FN u32 tw_f8_bits(f32 x, u32 shift, u32 base, f32 add, u32 most) {
+    u32 size = tw_as_u32(x) & 0x7fffffffu, sign = tw_as_u32(x) >> 24 & 0x80;
+    u32 normal = (size - base + (1u << (shift - 1)) - 1 + (size >> shift & 1)) >> shift;
+    u32 small = tw_as_u32(tw_as_f32(size) + add) - tw_as_u32(add);
+    u32 bits = size < base + 0x800000u ? small : size >= 0x47800000u || normal > most ? most : normal;
+    return size > 0x7f800000u ? 0x7fu : sign | bits;
+}
+TW_FN e4m3 tw_e4m3(f32 x) { return e4m3{(u8)tw_f8_bits(x, 20, 0x3c000000u, 0x1p14f, 0x7e)}; }
+TW_FN e5m2 tw_e5m2(f32 x) { return e5m2{(u8)tw_f8_bits(x, 21, 0x38000000u, 0x1p7f, 0x7b)}; }
+#endif
 TW_FN u32 tw_tf32(f32 x) {
     u32 r;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
@@ -255,11 +271,23 @@ TW_FN f16 tw_atomic_add(f16 *p, f16 v) {
     asm volatile("atom.global.add.noftz.f16 %0, [%1], %2;" : "=h"(r.bits) : "l"(p), "h"(v.bits) : "memory");
     return r;
 }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 TW_FN bf16 tw_atomic_add(bf16 *p, bf16 v) {
     bf16 r;
     asm volatile("atom.global.add.noftz.bf16 %0, [%1], %2;" : "=h"(r.bits) : "l"(p), "h"(v.bits) : "memory");
     return r;
 }
+#else
+TW_FN bf16 tw_atomic_add(bf16 *p, bf16 v) {
+    u16 *at = (u16 *)p, old = *(volatile u16 *)at, seen = old;
+    do {
+        seen = old;
+        bf16 sum = tw_bf16(tw_f32(bf16{seen}) + tw_f32(v));
+        asm volatile("atom.global.cas.b16 %0, [%1], %2, %3;" : "=h"(old) : "l"(at), "h"(seen), "h"(sum.bits) : "memory");
+    } while (old != seen);
+    return bf16{old};
+}
+#endif
 TW_FN f32 tw_atomic_xchg(f32 *p, f32 v) { return atomicExch(p, v); }
 /* IEEE order is integer order for equal signs: as signed for v >= 0, reversed as unsigned for v < 0. */
 TW_FN f32 tw_atomic_max(f32 *p, f32 v) {
@@ -446,8 +474,19 @@ TW_MATRIX_MOVES(_trans, ".trans")
 TW_MMA(tw_mma_f16, "m16n8k16", "f16")
 TW_MMA(tw_mma_bf16, "m16n8k16", "bf16")
 TW_MMA(tw_mma_tf32, "m16n8k8", "tf32")
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
 TW_MMA(tw_mma_e4m3, "m16n8k32", "e4m3")
 TW_MMA(tw_mma_e5m2, "m16n8k32", "e5m2")
+#endif
+#define TW_MMA_INTEGER(name, type)                                                                 \
+    TW_FN void name(i32 *d, const u32 *a, const u32 *b) {                                          \
+        asm volatile("mma.sync.aligned.m16n8k32.row.col.s32." type "." type ".s32 "                \
+                     "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"             \
+                     : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                              \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));          \
+    }
+TW_MMA_INTEGER(tw_mma_s8, "s8")
+TW_MMA_INTEGER(tw_mma_u8, "u8")
 
 /* ---- other ---- */
 TW_FN void tw_pdl_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }

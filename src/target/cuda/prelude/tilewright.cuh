@@ -67,8 +67,9 @@
  *  matrix    tw_ldmatrix_x1|x2|x4(u32 *r, s), .._trans; tw_stmatrix_x1|x2|x4(s, const u32 *r), .._trans: collective,
  *            lane l gives the row address of matrix l / 8
  *            tw_mma_f16 tw_mma_bf16(f32 *d, const u32 *a, const u32 *b): d[4] += a[4] b[2], m16n8k16
- *            tw_mma_tf32: m16n8k8   tw_mma_e4m3 tw_mma_e5m2: m16n8k32
- *  wgmma     at file scope, one line per form used (t: f16 bf16 tf32 e4m3 e5m2; ta, tb: 1 = MN-major, 16-bit only):
+ *            tw_mma_tf32: m16n8k8   tw_mma_e4m3 tw_mma_e5m2: m16n8k32   tw_mma_s8 tw_mma_u8: the same on i32 sums
+ *  wgmma     at file scope, one line per form used (t: f16 bf16 tf32 e4m3 e5m2, s8 u8 with i32 sums;
+ *            ta, tb: 1 = MN-major, 16-bit only):
  *              TW_WGMMA_SS(N, t, ta, tb)   defines tw_wgmma_ss_N_t_tatb(f32 (&d)[N/2], u64 a, u64 b, accumulate)
  *              TW_WGMMA_RS(N, t, tb)       defines tw_wgmma_rs_N_t_tb(f32 (&d)[N/2], const u32 *a, u64 b, accumulate)
  *            d = a b + (accumulate ? d : 0), m64nNk(32 bytes), a warpgroup; N 8..256 step 8

@@ -12,39 +12,39 @@
 #define TILEWRIGHT_WGMMA_CUH
 
 /* clang-format off */
-#define TW_OUT4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
-#define TW_OUT_8(d) TW_OUT4(d, 0)
-#define TW_OUT_16(d) TW_OUT_8(d), TW_OUT4(d, 4)
-#define TW_OUT_24(d) TW_OUT_16(d), TW_OUT4(d, 8)
-#define TW_OUT_32(d) TW_OUT_24(d), TW_OUT4(d, 12)
-#define TW_OUT_40(d) TW_OUT_32(d), TW_OUT4(d, 16)
-#define TW_OUT_48(d) TW_OUT_40(d), TW_OUT4(d, 20)
-#define TW_OUT_56(d) TW_OUT_48(d), TW_OUT4(d, 24)
-#define TW_OUT_64(d) TW_OUT_56(d), TW_OUT4(d, 28)
-#define TW_OUT_72(d) TW_OUT_64(d), TW_OUT4(d, 32)
-#define TW_OUT_80(d) TW_OUT_72(d), TW_OUT4(d, 36)
-#define TW_OUT_88(d) TW_OUT_80(d), TW_OUT4(d, 40)
-#define TW_OUT_96(d) TW_OUT_88(d), TW_OUT4(d, 44)
-#define TW_OUT_104(d) TW_OUT_96(d), TW_OUT4(d, 48)
-#define TW_OUT_112(d) TW_OUT_104(d), TW_OUT4(d, 52)
-#define TW_OUT_120(d) TW_OUT_112(d), TW_OUT4(d, 56)
-#define TW_OUT_128(d) TW_OUT_120(d), TW_OUT4(d, 60)
-#define TW_OUT_136(d) TW_OUT_128(d), TW_OUT4(d, 64)
-#define TW_OUT_144(d) TW_OUT_136(d), TW_OUT4(d, 68)
-#define TW_OUT_152(d) TW_OUT_144(d), TW_OUT4(d, 72)
-#define TW_OUT_160(d) TW_OUT_152(d), TW_OUT4(d, 76)
-#define TW_OUT_168(d) TW_OUT_160(d), TW_OUT4(d, 80)
-#define TW_OUT_176(d) TW_OUT_168(d), TW_OUT4(d, 84)
-#define TW_OUT_184(d) TW_OUT_176(d), TW_OUT4(d, 88)
-#define TW_OUT_192(d) TW_OUT_184(d), TW_OUT4(d, 92)
-#define TW_OUT_200(d) TW_OUT_192(d), TW_OUT4(d, 96)
-#define TW_OUT_208(d) TW_OUT_200(d), TW_OUT4(d, 100)
-#define TW_OUT_216(d) TW_OUT_208(d), TW_OUT4(d, 104)
-#define TW_OUT_224(d) TW_OUT_216(d), TW_OUT4(d, 108)
-#define TW_OUT_232(d) TW_OUT_224(d), TW_OUT4(d, 112)
-#define TW_OUT_240(d) TW_OUT_232(d), TW_OUT4(d, 116)
-#define TW_OUT_248(d) TW_OUT_240(d), TW_OUT4(d, 120)
-#define TW_OUT_256(d) TW_OUT_248(d), TW_OUT4(d, 124)
+#define TW_OUT4(c, d, i) c(d[i]), c(d[i + 1]), c(d[i + 2]), c(d[i + 3])
+#define TW_OUT_8(c, d) TW_OUT4(c, d, 0)
+#define TW_OUT_16(c, d) TW_OUT_8(c, d), TW_OUT4(c, d, 4)
+#define TW_OUT_24(c, d) TW_OUT_16(c, d), TW_OUT4(c, d, 8)
+#define TW_OUT_32(c, d) TW_OUT_24(c, d), TW_OUT4(c, d, 12)
+#define TW_OUT_40(c, d) TW_OUT_32(c, d), TW_OUT4(c, d, 16)
+#define TW_OUT_48(c, d) TW_OUT_40(c, d), TW_OUT4(c, d, 20)
+#define TW_OUT_56(c, d) TW_OUT_48(c, d), TW_OUT4(c, d, 24)
+#define TW_OUT_64(c, d) TW_OUT_56(c, d), TW_OUT4(c, d, 28)
+#define TW_OUT_72(c, d) TW_OUT_64(c, d), TW_OUT4(c, d, 32)
+#define TW_OUT_80(c, d) TW_OUT_72(c, d), TW_OUT4(c, d, 36)
+#define TW_OUT_88(c, d) TW_OUT_80(c, d), TW_OUT4(c, d, 40)
+#define TW_OUT_96(c, d) TW_OUT_88(c, d), TW_OUT4(c, d, 44)
+#define TW_OUT_104(c, d) TW_OUT_96(c, d), TW_OUT4(c, d, 48)
+#define TW_OUT_112(c, d) TW_OUT_104(c, d), TW_OUT4(c, d, 52)
+#define TW_OUT_120(c, d) TW_OUT_112(c, d), TW_OUT4(c, d, 56)
+#define TW_OUT_128(c, d) TW_OUT_120(c, d), TW_OUT4(c, d, 60)
+#define TW_OUT_136(c, d) TW_OUT_128(c, d), TW_OUT4(c, d, 64)
+#define TW_OUT_144(c, d) TW_OUT_136(c, d), TW_OUT4(c, d, 68)
+#define TW_OUT_152(c, d) TW_OUT_144(c, d), TW_OUT4(c, d, 72)
+#define TW_OUT_160(c, d) TW_OUT_152(c, d), TW_OUT4(c, d, 76)
+#define TW_OUT_168(c, d) TW_OUT_160(c, d), TW_OUT4(c, d, 80)
+#define TW_OUT_176(c, d) TW_OUT_168(c, d), TW_OUT4(c, d, 84)
+#define TW_OUT_184(c, d) TW_OUT_176(c, d), TW_OUT4(c, d, 88)
+#define TW_OUT_192(c, d) TW_OUT_184(c, d), TW_OUT4(c, d, 92)
+#define TW_OUT_200(c, d) TW_OUT_192(c, d), TW_OUT4(c, d, 96)
+#define TW_OUT_208(c, d) TW_OUT_200(c, d), TW_OUT4(c, d, 100)
+#define TW_OUT_216(c, d) TW_OUT_208(c, d), TW_OUT4(c, d, 104)
+#define TW_OUT_224(c, d) TW_OUT_216(c, d), TW_OUT4(c, d, 108)
+#define TW_OUT_232(c, d) TW_OUT_224(c, d), TW_OUT4(c, d, 112)
+#define TW_OUT_240(c, d) TW_OUT_232(c, d), TW_OUT4(c, d, 116)
+#define TW_OUT_248(c, d) TW_OUT_240(c, d), TW_OUT4(c, d, 120)
+#define TW_OUT_256(c, d) TW_OUT_248(c, d), TW_OUT4(c, d, 124)
 #define TW_REG_8 "%0, %1, %2, %3"
 #define TW_REG_16 TW_REG_8 ", %4, %5, %6, %7"
 #define TW_REG_24 TW_REG_16 ", %8, %9, %10, %11"
@@ -111,31 +111,59 @@
 #define TW_END_256 "%128", "%129", "%130", "%131", "%132", "%133"
 /* clang-format on */
 
-/* Per type: k of the instruction, and whether the operands may be MN-major (which adds immediates). */
+/* Per type: k of the instruction; type, name and constraint of the sums; what follows the operands: signs of floats,
+ * and for 16-bit types whether they are MN-major. */
 #define TW_K_f16          "16"
 #define TW_K_bf16         "16"
 #define TW_K_tf32         "8"
 #define TW_K_e4m3         "32"
 #define TW_K_e5m2         "32"
-#define TW_MAJOR_2_f16(ta, tb)  ", " #ta ", " #tb
-#define TW_MAJOR_2_bf16(ta, tb) ", " #ta ", " #tb
-#define TW_MAJOR_2_tf32(ta, tb)
-#define TW_MAJOR_2_e4m3(ta, tb)
-#define TW_MAJOR_2_e5m2(ta, tb)
-#define TW_MAJOR_1_f16(tb)  ", " #tb
-#define TW_MAJOR_1_bf16(tb) ", " #tb
-#define TW_MAJOR_1_tf32(tb)
-#define TW_MAJOR_1_e4m3(tb)
-#define TW_MAJOR_1_e5m2(tb)
-#define TW_WGMMA_NAME(N, t) "wgmma.mma_async.sync.aligned.m64n" #N "k" TW_K_##t ".f32." #t "." #t
+#define TW_K_s8           "32"
+#define TW_K_u8           "32"
+#define TW_D_f16          f32
+#define TW_D_bf16         f32
+#define TW_D_tf32         f32
+#define TW_D_e4m3         f32
+#define TW_D_e5m2         f32
+#define TW_D_s8           i32
+#define TW_D_u8           i32
+#define TW_S_f16          "f32"
+#define TW_S_bf16         "f32"
+#define TW_S_tf32         "f32"
+#define TW_S_e4m3         "f32"
+#define TW_S_e5m2         "f32"
+#define TW_S_s8           "s32"
+#define TW_S_u8           "s32"
+#define TW_C_f16          "+f"
+#define TW_C_bf16         "+f"
+#define TW_C_tf32         "+f"
+#define TW_C_e4m3         "+f"
+#define TW_C_e5m2         "+f"
+#define TW_C_s8           "+r"
+#define TW_C_u8           "+r"
+#define TW_MAJOR_2_f16(ta, tb)  ", 1, 1, " #ta ", " #tb
+#define TW_MAJOR_2_bf16(ta, tb) ", 1, 1, " #ta ", " #tb
+#define TW_MAJOR_2_tf32(ta, tb) ", 1, 1"
+#define TW_MAJOR_2_e4m3(ta, tb) ", 1, 1"
+#define TW_MAJOR_2_e5m2(ta, tb) ", 1, 1"
+#define TW_MAJOR_2_s8(ta, tb)
+#define TW_MAJOR_2_u8(ta, tb)
+#define TW_MAJOR_1_f16(tb)  ", 1, 1, " #tb
+#define TW_MAJOR_1_bf16(tb) ", 1, 1, " #tb
+#define TW_MAJOR_1_tf32(tb) ", 1, 1"
+#define TW_MAJOR_1_e4m3(tb) ", 1, 1"
+#define TW_MAJOR_1_e5m2(tb) ", 1, 1"
+#define TW_MAJOR_1_s8(tb)
+#define TW_MAJOR_1_u8(tb)
+#define TW_WGMMA_NAME(N, t) "wgmma.mma_async.sync.aligned.m64n" #N "k" TW_K_##t "." TW_S_##t "." #t "." #t
 
 #define TW_WGMMA_SS(N, t, ta, tb) TW_WGMMA_SS_(N, t, ta, tb, TW_REG_##N, TW_END_##N)
 #define TW_WGMMA_SS_(N, t, ta, tb, regs, ...) TW_WGMMA_SS__(N, t, ta, tb, regs, __VA_ARGS__)
 #define TW_WGMMA_SS__(N, t, ta, tb, regs, e0, e1, e2, e3, e4, e5)                                  \
-    TW_FN void tw_wgmma_ss_##N##_##t##_##ta##tb(f32 (&d)[N / 2], u64 a, u64 b, bool accumulate) {  \
+    TW_FN void tw_wgmma_ss_##N##_##t##_##ta##tb(TW_D_##t (&d)[N / 2], u64 a, u64 b, bool accumulate) {  \
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " e2 ", 0;\n" TW_WGMMA_NAME(N, t)           \
-                     " {" regs "}, " e0 ", " e1 ", p, 1, 1" TW_MAJOR_2_##t(ta, tb) ";\n}"          \
-                     : TW_OUT_##N(d)                                                               \
+                     " {" regs "}, " e0 ", " e1 ", p" TW_MAJOR_2_##t(ta, tb) ";\n}"          \
+                     : TW_OUT_##N(TW_C_##t, d)                                                               \
                      : "l"(a), "l"(b), "r"((i32)accumulate)                                        \
                      : "memory");                                                                  \
     }
@@ -143,12 +171,12 @@
 #define TW_WGMMA_RS(N, t, tb) TW_WGMMA_RS_(N, t, tb, TW_REG_##N, TW_END_##N)
 #define TW_WGMMA_RS_(N, t, tb, regs, ...) TW_WGMMA_RS__(N, t, tb, regs, __VA_ARGS__)
 #define TW_WGMMA_RS__(N, t, tb, regs, e0, e1, e2, e3, e4, e5)                                      \
-    TW_FN void tw_wgmma_rs_##N##_##t##_##tb(f32 (&d)[N / 2], const u32 *a, u64 b,                  \
+    TW_FN void tw_wgmma_rs_##N##_##t##_##tb(TW_D_##t (&d)[N / 2], const u32 *a, u64 b,                  \
                                             bool accumulate) {                                     \
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " e5 ", 0;\n" TW_WGMMA_NAME(N, t)           \
-                     " {" regs "}, {" e0 ", " e1 ", " e2 ", " e3 "}, " e4 ", p, 1, 1"              \
+                     " {" regs "}, {" e0 ", " e1 ", " e2 ", " e3 "}, " e4 ", p"                    \
                      TW_MAJOR_1_##t(tb) ";\n}"                                                     \
-                     : TW_OUT_##N(d)                                                               \
+                     : TW_OUT_##N(TW_C_##t, d)                                                               \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"((i32)accumulate)    \
                      : "memory");                                                                  \
     }
@@ -156,11 +184,13 @@
 TW_FN void tw_wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 TW_FN void tw_wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 /* Stops the compiler from moving reads of the accumulators above this point. */
-template <int R> TW_FN void tw_wgmma_settle(f32 (&d)[R]) {
+TW_FN void tw_wgmma_settle(f32 &d) { asm volatile("" : "+f"(d)::"memory"); }
+TW_FN void tw_wgmma_settle(i32 &d) { asm volatile("" : "+r"(d)::"memory"); }
+template <class T, int R> TW_FN void tw_wgmma_settle(T (&d)[R]) {
 #pragma unroll
-    for (int i = 0; i < R; i++) asm volatile("" : "+f"(d[i])::"memory");
+    for (int i = 0; i < R; i++) tw_wgmma_settle(d[i]);
 }
-template <int n, int... R> TW_FN void tw_wgmma_wait(f32 (&...d)[R]) {
+template <int n, class... D> TW_FN void tw_wgmma_wait(D &...d) {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
     (tw_wgmma_settle(d), ...);
 }

@@ -245,31 +245,44 @@ TW_MMA(tw_mma_bf16, EMU_BF16)
 TW_MMA(tw_mma_tf32, EMU_TF32)
 TW_MMA(tw_mma_e4m3, EMU_E4M3)
 TW_MMA(tw_mma_e5m2, EMU_E5M2)
+#define TW_MMA_INTEGER(name, type)                                                                 \
+    TW_FN void name(i32 *d, const u32 *a, const u32 *b, TW_LINE) { TW_CALL(mma, type, (float *)d, a, b); }
+TW_MMA_INTEGER(tw_mma_s8, EMU_I8)
+TW_MMA_INTEGER(tw_mma_u8, EMU_U8)
 #define TW_EMU_f16  EMU_F16
 #define TW_EMU_bf16 EMU_BF16
 #define TW_EMU_tf32 EMU_TF32
 #define TW_EMU_e4m3 EMU_E4M3
 #define TW_EMU_e5m2 EMU_E5M2
+#define TW_EMU_s8   EMU_I8
+#define TW_EMU_u8   EMU_U8
+#define TW_D_f16    f32
+#define TW_D_bf16   f32
+#define TW_D_tf32   f32
+#define TW_D_e4m3   f32
+#define TW_D_e5m2   f32
+#define TW_D_s8     i32
+#define TW_D_u8     i32
 #define TW_WGMMA_SS(N, t, ta, tb)                                                                  \
-    TW_FN void tw_wgmma_ss_##N##_##t##_##ta##tb(f32 (&d)[N / 2], u64 a, u64 b, bool accumulate, TW_LINE) { \
-        EmuWgmma op = {N, TW_EMU_##t, ta, tb, d, 0, a, b, accumulate};                             \
+    TW_FN void tw_wgmma_ss_##N##_##t##_##ta##tb(TW_D_##t (&d)[N / 2], u64 a, u64 b, bool accumulate, TW_LINE) { \
+        EmuWgmma op = {N, TW_EMU_##t, ta, tb, (float *)d, 0, a, b, accumulate};                             \
         TW_CALL(wgmma, &op);                                                                       \
     }
 #define TW_WGMMA_RS(N, t, tb)                                                                      \
-    TW_FN void tw_wgmma_rs_##N##_##t##_##tb(f32 (&d)[N / 2], const u32 *a, u64 b, bool accumulate, TW_LINE) { \
-        EmuWgmma op = {N, TW_EMU_##t, 0, tb, d, a, 0, b, accumulate};                              \
+    TW_FN void tw_wgmma_rs_##N##_##t##_##tb(TW_D_##t (&d)[N / 2], const u32 *a, u64 b, bool accumulate, TW_LINE) { \
+        EmuWgmma op = {N, TW_EMU_##t, 0, tb, (float *)d, a, 0, b, accumulate};                              \
         TW_CALL(wgmma, &op);                                                                       \
     }
 TW_FN void tw_wgmma_fence(TW_LINE) { TW_CALL(wgmma_fence); }
 TW_FN void tw_wgmma_commit(TW_LINE) { TW_CALL(wgmma_commit); }
 template <int n> TW_FN void tw_wgmma_wait(TW_LINE) { TW_CALL(wgmma_wait, n); }
-template <int n, int A> TW_FN void tw_wgmma_wait(f32 (&)[A], TW_LINE) { TW_CALL(wgmma_wait, n); }
-template <int n, int A, int B> TW_FN void tw_wgmma_wait(f32 (&)[A], f32 (&)[B], TW_LINE) { TW_CALL(wgmma_wait, n); }
-template <int n, int A, int B, int C> TW_FN void tw_wgmma_wait(f32 (&)[A], f32 (&)[B], f32 (&)[C], TW_LINE) {
+template <int n, class T, int A> TW_FN void tw_wgmma_wait(T (&)[A], TW_LINE) { TW_CALL(wgmma_wait, n); }
+template <int n, class T, int A, int B> TW_FN void tw_wgmma_wait(T (&)[A], T (&)[B], TW_LINE) { TW_CALL(wgmma_wait, n); }
+template <int n, class T, int A, int B, int C> TW_FN void tw_wgmma_wait(T (&)[A], T (&)[B], T (&)[C], TW_LINE) {
     TW_CALL(wgmma_wait, n);
 }
-template <int n, int A, int B, int C, int D>
-TW_FN void tw_wgmma_wait(f32 (&)[A], f32 (&)[B], f32 (&)[C], f32 (&)[D], TW_LINE) {
+template <int n, class T, int A, int B, int C, int D>
+TW_FN void tw_wgmma_wait(T (&)[A], T (&)[B], T (&)[C], T (&)[D], TW_LINE) {
     TW_CALL(wgmma_wait, n);
 }
 

@@ -1,0 +1,26 @@
+/* cuda_dot.h: one dot being written, between cuda_dot.c and cuda_mma.c. */
+#ifndef TARGET_CUDA_CUDA_DOT_H
+#define TARGET_CUDA_CUDA_DOT_H
+#include "target/cuda/cuda_emit.h"
+
+typedef struct Dot {
+    Emit *e;
+    const Op *op;
+    Word instr;
+    const Type *type; /* of the result */
+    const Layout *layout;
+    int64_t m, n, k;
+    int step; /* elements along K of one matrix instruction: 32 bytes */
+    int along_m, along_n;
+    const SharedTile *tile[2]; /* NULL: A lies in registers */
+    const char *offset[2];
+    const char *acc; /* array of f32, i32 (fma: of the sum's type) */
+} Dot;
+
+const char *dot_elem_name(const Dot *d); /* "bf16", "tf32", "s8" .. as the prelude calls it */
+/* Where element (row, column) of the stored operand i lies. */
+const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column);
+
+/* --- cuda_mma.c --- */
+void dot_emit_mma(Dot *d);
+#endif

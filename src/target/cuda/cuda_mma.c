@@ -1,0 +1,106 @@
+/* cuda_mma.c: dot by mma.sync: fragments from shared memory, a product of 16 x 8 at a time.
+ *
+ * An operand that is contiguous along K comes by ldmatrix, which moves rows of 16 bytes whatever
+ * the elements are; 16-bit elements that run along M or N by its transposing form; others of those
+ * one by one:
+ *
+ *     for (int kk = 0; kk < 64; kk += 16) {
+ *         tw_ldmatrix_x4(fa[i], ..);  tw_ldmatrix_x2_trans(fb, ..);
+ *         tw_mma_bf16(acc + 4 * (j + i * 4), fa[i], fb);
+ *     } */
+#include "target/cuda/cuda_dot.h"
+
+/* Register q of a fragment whose elements do not lie side by side: n elements of the word from k
+ * on, at `across` along M or N. */
+static void gather_word(Dot *d, int i, const char *word, const char *k, const char *across) {
+    Emit *e = d->e;
+    int bytes = d->tile[i]->elem_bytes;
+    if (bytes == 4) {
+        cs_line(&e->p, "tw_lds<1>(&%s, %s);", word, dot_matrix_at(d, i, k, across));
+        return;
+    }
+    cs_line(&e->p, "%s = 0;", word);
+    cs_raw(&e->p, "#pragma unroll\n");
+    cs_open(&e->p, "for (int b = 0; b < 4; b++)");
+    cs_line(&e->p, "u8 cell;");
+    cs_line(&e->p, "tw_lds<1>(&cell, %s);",
+            dot_matrix_at(d, i, arena_printf(e->arena, "%s + b", k), across));
+    cs_line(&e->p, "%s |= (u32)cell << 8 * b;", word);
+    cs_close(&e->p);
+}
+
+/* The fragment of A from row `row` on: rows g, g + 8; words at k = n t, n t + 4 n. */
+static void load_left(Dot *d, const char *row) {
+    Emit *e = d->e;
+    int chunk = d->step / 2; /* elements in 16 bytes */
+    if (!d->tile[0]->turned) {
+        cs_line(&e->p, "tw_ldmatrix_x4(fa[i], %s);",
+                dot_matrix_at(d, 0, arena_printf(e->arena, "%s + (lane & 15)", row),
+                              arena_printf(e->arena, "kk + (lane >> 4) * %d", chunk)));
+    } else if (d->tile[0]->elem_bytes == 2) {
+        cs_line(&e->p, "tw_ldmatrix_x4_trans(fa[i], %s);",
+                dot_matrix_at(d, 0, "kk + (lane & 7) + (lane >> 4) * 8",
+                              arena_printf(e->arena, "%s + (lane >> 3 & 1) * 8", row)));
+    } else {
+        emit_unroll(e, "q", 4, 1);
+        gather_word(
+            d, 0, "fa[i][q]",
+            arena_printf(e->arena, "kk + (lane & 3) * %d + (q >> 1) * %d", chunk / 4, chunk),
+            arena_printf(e->arena, "%s + (lane >> 2) + (q & 1) * 8", row));
+        cs_close(&e->p);
+    }
+}
+
+/* The fragment of B from column `column` on: column g; words at k = n t, n t + 4 n. */
+static void load_right(Dot *d, const char *column) {
+    Emit *e = d->e;
+    int chunk = d->step / 2;
+    if (d->tile[1]->turned) {
+        cs_line(&e->p, "tw_ldmatrix_x2(fb, %s);",
+                dot_matrix_at(d, 1, arena_printf(e->arena, "%s + (lane & 7)", column),
+                              arena_printf(e->arena, "kk + (lane >> 3 & 1) * %d", chunk)));
+    } else if (d->tile[1]->elem_bytes == 2) {
+        cs_line(&e->p, "tw_ldmatrix_x2_trans(fb, %s);",
+                dot_matrix_at(d, 1, "kk + (lane & 15)", column));
+    } else {
+        emit_unroll(e, "q", 2, 1);
+        gather_word(d, 1, "fb[q]",
+                    arena_printf(e->arena, "kk + (lane & 3) * %d + q * %d", chunk / 4, chunk),
+                    arena_printf(e->arena, "%s + (lane >> 2)", column));
+        cs_close(&e->p);
+    }
+}
+
+void dot_emit_mma(Dot *d) {
+    Emit *e = d->e;
+    const LinearLayout *map = &d->layout->map;
+    int am = ll_log2(d->along_m);
+    int64_t fit_m = ((int64_t)1 << map->log2[0]) / 16, fit_n = ((int64_t)1 << map->log2[1]) / 8;
+    int64_t tiles_m = fit_m / d->along_m, tiles_n = fit_n / d->along_n;
+    if (tiles_m < 1) tiles_m = 1;
+    if (tiles_n < 1) tiles_n = 1;
+    bool odd_m = d->m & (d->m - 1), odd_n = d->n & (d->n - 1);
+    cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * 16, wn = (warp >> %d & %d) %% %lld * 8;",
+            d->along_m - 1, (long long)fit_m, am, d->along_n - 1, (long long)fit_n);
+    cs_raw(&e->p, "#pragma unroll\n");
+    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk += %d)",
+            (long long)((d->k + d->step - 1) / d->step * d->step), d->step);
+    cs_line(&e->p, "u32 fa[%lld][4];", (long long)tiles_m);
+    emit_unroll(e, "i", (int)tiles_m, 1);
+    const char *row = arena_printf(e->arena, "wm + i * %d", 16 * d->along_m);
+    if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
+    load_left(d, row);
+    cs_close(&e->p);
+    emit_unroll(e, "j", (int)tiles_n, 1);
+    const char *column = arena_printf(e->arena, "wn + j * %d", 8 * d->along_n);
+    if (odd_n) cs_line(&e->p, "if (%s >= %lld) continue;", column, (long long)d->n);
+    cs_line(&e->p, "u32 fb[2];");
+    load_right(d, column);
+    emit_unroll(e, "i", (int)tiles_m, 1);
+    if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
+    cs_line(&e->p, "tw_mma_%s(%s + 4 * (j + i * %lld), fa[i], fb);", dot_elem_name(d), d->acc,
+            (long long)tiles_n);
+    cs_close(&e->p);
+    cs_close(&e->p);
+    cs_close(&e->p);
+}
