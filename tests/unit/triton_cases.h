@@ -1,8 +1,16 @@
 /* triton_cases.h: the cases of test_triton_run.c, which says what they see. */
+/* clang-format off */
 
 #define FIRST_ABOVE                                                                        \
     "@triton.jit\ndef first_above(x, n):\n    for i in range(n):\n        if i * i > x:\n" \
     "            return i * 10\n        if i == 7:\n            return 777\n    return -1\n"
+
+#define PROMOTE(a, op, b, result)                                                                  \
+    {"", "a = tl.zeros((4,), tl." a ")\nb = tl.zeros((4,), tl." b ")\ntl.static_assert((a " op      \
+         " b).dtype == tl." result ")", ""}
+#define WEAK(a, expression, result)                                                                \
+    {"", "a = tl.zeros((4,), tl." a ")\ntl.static_assert((a " expression ").dtype == tl." result    \
+         ")", ""}
 
 static const Case runs[] = {
     /* --- jumps --- */
@@ -162,9 +170,97 @@ static const Case runs[] = {
      "q = out.to(tl.pi32_t) if p.dtype == tl.pi32_t else None\ntl.store(out, 1 if q is not None "
      "else 0)",
      "1"},
+    /* --- promotion --- */
+    PROMOTE("int32", "+", "bfloat16", "float32"),
+    PROMOTE("int32", "+", "float16", "float16"),
+    PROMOTE("float16", "+", "bfloat16", "float16"),
+    PROMOTE("float8e5", "+", "float8e5", "float8e5"),
+    PROMOTE("float8e5", "+", "float8e4nv", "float16"),
+    PROMOTE("float8e5", "+", "bfloat16", "float32"),
+    PROMOTE("float8e5", "+", "float16", "float16"),
+    PROMOTE("int8", "+", "uint8", "uint8"),
+    PROMOTE("int32", "+", "uint32", "uint32"),
+    PROMOTE("int64", "+", "uint32", "int64"),
+    PROMOTE("int1", "+", "int1", "int1"),
+    PROMOTE("int1", "+", "int8", "int8"),
+    PROMOTE("uint64", "*", "int64", "uint64"),
+    PROMOTE("int16", "-", "int8", "int16"),
+    PROMOTE("float64", "+", "float32", "float64"),
+    PROMOTE("int64", "*", "float32", "float32"),
+    PROMOTE("float16", "/", "float16", "float32"),
+    PROMOTE("bfloat16", "/", "bfloat16", "float32"),
+    PROMOTE("int32", "/", "int32", "float32"),
+    PROMOTE("float64", "/", "float32", "float64"),
+    PROMOTE("float16", "%", "float16", "float32"),
+    PROMOTE("int64", "//", "int32", "int64"),
+    PROMOTE("uint8", "//", "uint32", "uint32"),
+    PROMOTE("int16", "%", "int32", "int32"),
+    PROMOTE("int8", "&", "int32", "int32"),
+    PROMOTE("uint16", "<<", "uint8", "uint16"),
+    PROMOTE("bfloat16", "+", "bfloat16", "bfloat16"),
+    WEAK("float16", "* 2.0", "float16"),
+    WEAK("uint8", "+ 3", "uint8"),
+    WEAK("int8", "+ 1.5", "float32"),
+    WEAK("int1", "+ 1", "int32"),
+    WEAK("bfloat16", "+ 1", "bfloat16"),
+    WEAK("float16", "/ 2", "float32"),
+    WEAK("int64", "+ 1", "int64"),
+    WEAK("int8", "+ True", "int8"),
+    WEAK("uint32", "* 4000000000", "uint32"),
+    WEAK("float16", "+ x", "float32"),
+    WEAK("bfloat16", "+ n", "float32"),
+    WEAK("float16", "+ n", "float16"),
+    WEAK("int8", "+ n", "int32"),
+    WEAK("float32", "+ 1e39", "float32"),
+    WEAK("int32", "+ 1e39", "float64"),
+    WEAK("int32", "* 1e-40", "float64"),
+    WEAK("int32", "* 1e-30", "float32"),
+    /* comparisons, maximum, minimum, clamp are not weak: a number is a tensor first */
+    {"", "h = tl.zeros((4,), tl.float16)\nm = tl.maximum(h, 0.0)\ntl.static_assert(m.dtype == tl.float32)\n"
+         "u = tl.full((4,), 7, tl.uint32)\ntl.store(out + tl.arange(0, 4), (u < -1).to(tl.int32))",
+     "1 1 1 1"},
+    /* the type of a literal */
+    {"", "a = 5\nb = 3000000000\nc = 5000000000\nd = 18000000000000000000\ne = 1.5\nf = 1e-40\ng = True\n"
+         "tl.static_assert(a.dtype == tl.int32 and b.dtype == tl.uint32 and c.dtype == tl.int64)\n"
+         "tl.static_assert(d.dtype == tl.uint64 and e.dtype == tl.float32 and f.dtype == tl.float64)\n"
+         "tl.static_assert(g.dtype == tl.int1)\ntl.store(out, f)",
+     "1e-40"},
+    {"", "z = -0.0\ntl.store(out, z)\ntl.store(out + 1, -(x - x))", "0 -0"},
+    /* constants are Python's, tensors are C's */
+    {"", "a = -7\ntl.store(out, -7 // 2)\ntl.store(out + 1, a // 2)\ntl.store(out + 2, -7 % 4)\n"
+         "tl.store(out + 3, a % 4)\ntl.store(out + 4, 7 / 2)\ntl.store(out + 5, 2 ** 10)\n"
+         "tl.store(out + 6, a >> 1)\ntl.store(out + 7, (-5.5) // 2)",
+     "-4 -3 1 -3 3.5 1024 -4 -3"},
+    {"", "v = tl.full((4,), -5.5, tl.float32)\ntl.store(out + tl.arange(0, 4), v % 2)", "-1.5 -1.5 -1.5 -1.5"},
+    /* one-bit integers wrap */
+    {"", "t = n > 3\ntl.store(out, (t + t).to(tl.int32))\ntl.store(out + 1, (t * t).to(tl.int32))\n"
+         "tl.store(out + 2, (t - t).to(tl.int32))\ntl.store(out + 3, (t + 1).to(tl.int32))",
+     "0 1 0 2"},
+    /* small integers wrap, shifts of unsigned ones are logical */
+    {"", "a = tl.full((4,), 127, tl.int8)\nb = tl.full((4,), 200, tl.uint8)\ntl.store(out, tl.max(a + 1, 0))\n"
+         "tl.store(out + 1, tl.max((b << 1), 0))\ntl.store(out + 2, tl.max(b >> 3, 0))\nc = -8\n"
+         "tl.store(out + 3, c >> 1)",
+     "-128 144 25 -4"},
+    /* `and` and `or` of constants give the value, as Python's, and look no further */
+    {"", "a: tl.constexpr = N and 3\nb: tl.constexpr = 0 or 4\nc: tl.constexpr = None or 0\ntl.store(out, a)\n"
+         "tl.store(out + 1, b)\ntl.store(out + 2, c)\ntl.store(out + 3, 1 if not c else 0)",
+     "3 4 0 1"},
+    {"", "if N == 8 or undefined:\n    tl.store(out, 1)\nif N == 7 and undefined:\n    tl.store(out, 2)", "1"},
+    /* constants of the module */
+    {"A = tl.constexpr(4)\nB = A * 2 + 1\nT = tl.float16\n",
+     "tl.store(out, B)\ntl.store(out + 1, tl.zeros((4,), T).dtype.primitive_bitwidth)\n"
+     "tl.store(out + 2, math.e.to(tl.float64) * 0 + A)\ntl.store(out + 3, triton.cdiv(A, 3) + triton.next_power_of_2(9))",
+     "9 16 4 18"},
+    /* the variable of a loop has the type that bounds and step promote to */
+    {"", "s = 0\nfor i in range(0, n.to(tl.int64), tl.load(p + 2)):\n    tl.static_assert(i.dtype == tl.int64)\n"
+         "    s += 1\nfor j in range(3):\n    tl.static_assert(j.dtype == tl.int32)\ntl.store(out, s)",
+     "6"},
 };
 
 static const Case ones[] = {
+    {"", "tl.static_assert(one == 1 and isinstance(one, int))\nfor i in range(3):\n    one += i\ntl.store(out, one)", "4"},
+    {"", "v = tl.arange(0, 4) * one\ntl.static_assert(v.dtype == tl.int32)\nif one:\n    tl.store(out, 1)\n"
+         "else:\n    undefined\ntl.store(out + 1, one.dtype.primitive_bitwidth)", "1 32"},
     {"",
      "tl.store(out, -7 // one)\ntl.store(out + 1, -7 % (one + 1))\ntl.store(out + 2, "
      "one.to(tl.int64))",
@@ -209,4 +305,21 @@ static const Case refused[] = {
     {"", "x.y = 3", "assignment to an attribute is not supported"},
     {"", "lambda: 3", "`lambda` is not supported"},
     {"", "break", "`break` or `continue` outside of a loop"},
+    {"", "tl.zeros((4,), tl.float8e5) + tl.zeros((4,), tl.int32)", "float8e5[4] and int32[4] have no common type"},
+    {"", "tl.zeros((4,), tl.int32) // tl.zeros((4,), tl.uint32)", "division and remainder of int32[4] and uint32[4] mix signed and unsigned"},
+    {"", "tl.zeros((4,), tl.int1) % tl.zeros((4,), tl.int8)", "division and remainder of int1[4] and int8[4] mix"},
+    {"", "tl.zeros((4,), tl.uint8) + 300", "300 does not fit uint8"},
+    {"", "tl.zeros((4,), tl.uint8) + -1", "-1 does not fit uint8"},
+    {"", "tl.zeros((4,), tl.int8) * 128", "128 does not fit int8"},
+    {"", "x // 2", "`//` does not take a float32 and 2"},
+    {"", "x & 2", "`&` does not take a float32 and 2"},
+    {"", "n ** 2", "`**` does not take an int32 and 2"},
+    {"", "n @ n", "`@` does not take an int32 and an int32"},
+    {"", "tl.exp(tl.zeros((4,), tl.float16))", "tl.exp takes float32 or float64, here is float16[4]"},
+    {"", "y = 2 if n > 1 else 2.5", "the sides of the conditional expression differ: an int32 and a float32"},
+    {"", "1 // 0", "a constant is divided by zero"},
+    {"", "tl.store(out, 2 ** 200)", "the result of `**` is too large"},
+    {"A = B + 1\nB = A + 1\n", "tl.store(out, A)", "the value of `A` depends on itself"},
+    {"def host(x):\n    return x\n", "host(n)", "`host` is a host function; decorate it with @triton.jit"},
+    {"import torch\n", "torch.zeros(3)", "`torch.zeros` is host code"},
 };
