@@ -138,7 +138,7 @@ bool triton_open(FrontUnit *unit) {
     Tree *tree = ARENA_NEW(unit->arena, Tree);
     tree->module = py_parse(unit->file, unit->arena, unit->diag);
     if (unit->diag->errors > errors) return false;
-    tree->names = tri_names_collect(unit, tree->module, unit->arena);
+    tree->names = tri_names_collect(unit, unit->file, tree->module, unit->arena);
     unit->tree = tree;
     Finder finder = {.tree = tree, .arena = unit->arena, .live = unit->resolver != NULL};
     find_jit(&finder, tree->module);
@@ -249,7 +249,7 @@ Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
                    .specialize_ones = request->specialize_ones};
     Lower *l = &lower;
     /* Constants are computed afresh: their types belong to the module. */
-    l->names = tri_names_collect(unit, tree->module, m->arena);
+    l->names = tri_names_collect(unit, unit->file, tree->module, m->arena);
     l->kernel = ir_kernel_new(m, wanted->name, function->range);
     l->b = ir_builder(l->kernel, l->kernel->body);
     const PyNode *a = function->FunctionDef.args;

@@ -14,6 +14,7 @@
  *
  *     triton.c         open and lower: kernels, parameters
  *     triton_names.c   what a name means: imports, constants, functions, the -D of the user
+ *     triton_import.c  names of other files
  *     triton_live.c    names of the Python program around the kernel
  *     triton_value.c   Val: conversions, text, Python's arithmetic on constexprs
  *     triton_arith.c   operators on tensors: promotion, broadcast, casts
@@ -79,6 +80,7 @@ struct Function {
     const PyNode *node; /* its def */
     Names *names;
     void *handle; /* of the host, or NULL */
+    bool host;    /* plain Python, run on constants */
 };
 
 struct Host {
@@ -113,13 +115,15 @@ struct Frame {
 typedef struct Tree {
     PyNode *module;
     Names *names;
-    Map live; /* functions of the host that have been parsed, by handle */
+    Map live;  /* functions of the host that have been parsed, by handle */
+    Map files; /* imported files that have been parsed */
 } Tree;
 
 typedef struct Lower {
     FrontUnit *unit;
     Names *names; /* around the function being run */
     Map scopes;   /* names of live functions, by handle */
+    Map files;    /* names of imported files */
     Arena *arena;
     Diag *diag;
     Module *module; /* NULL while only constants are computed */
@@ -175,7 +179,8 @@ Val tri_const_compare(Lower *l, PyOp op, Val a, Val b, Range range);
 Val tri_const_unary(Lower *l, PyOp op, Val a, Range range);
 
 /* --- triton_names.c --- */
-Names *tri_names_collect(FrontUnit *unit, const PyNode *module, Arena *arena);
+Names *tri_names_collect(FrontUnit *unit, const SourceFile *file, const PyNode *module,
+                         Arena *arena);
 /* The names of a live function: all are asked of the host. */
 Names *tri_names_live(FrontUnit *unit, void *scope, Arena *arena);
 /* What a name of the module means: a constant, function, module, builtin; VAL_UNBOUND when there is
@@ -190,6 +195,10 @@ const char *const *tri_names_all(Lower *l, size_t *count);
 /* A constant outside of any function, with those names. */
 Val tri_eval_outside(Lower *l, Names *names, const PyNode *node);
 bool tri_names_is_jit(const Names *names, const PyNode *function, Arena *arena);
+
+/* --- triton_import.c --- */
+/* The names of a module that a file names, or NULL if no file of the user's is it. */
+Names *tri_import(Lower *l, const SourceFile *from, const char *dotted);
 
 /* --- triton_live.c --- */
 /* An object of the host as a value; name is what messages call it. UNBOUND when there is none. */

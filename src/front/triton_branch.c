@@ -78,6 +78,7 @@ bool tri_same_form(Lower *l, Val a, Val b) {
 }
 
 Val tri_decay(Lower *l, Val v, Range range) {
+    if (!l->kernel) return v; /* plain Python */
     if (tri_val_is_number(v)) return tri_to_tensor(l, v, range);
     if (v.kind != VAL_TUPLE) return v;
     Val *items = ARENA_ARRAY(l->arena, Val, v.count);

@@ -216,7 +216,8 @@ Val tri_call_function(Lower *l, const Function *function, const PyNode *call) {
     read_def(function, params);
     if (params->count == MAX_PARAMS)
         return tri_error(l, DIAG_TRI_UNSUPPORTED, call->range, "a function of so many parameters");
-    if (!tri_need_ir(l, call->range) || !bind(l, params, bound, NULL, call)) return val_error;
+    if (!function->host && !tri_need_ir(l, call->range)) return val_error;
+    if (!bind(l, params, bound, NULL, call)) return val_error;
     return tri_run_function(l, function, bound->args, call->range);
 }
 

@@ -64,7 +64,7 @@ static Val function_value(Lower *l, const FrontObject *object, Range range) {
         map_put_number(&l->scopes, l->arena, (uintptr_t)object->handle, names);
     }
     Function *function = ARENA_NEW(l->arena, Function);
-    *function = (Function){def, names, object->handle};
+    *function = (Function){.node = def, .names = names, .handle = object->handle};
     return (Val){.kind = VAL_FUNCTION, .function = function};
 }
 

@@ -171,7 +171,8 @@ static void run_body(Lower *l, const PyList *body) {
     tri_run_block(l, body, 0, false);
 }
 
-/* Behind a run-time loop: what was first assigned in it is gone, again if an earlier loop had such a name, too. */
+/* Behind a run-time loop: what was first assigned in it is gone, again if an earlier loop had such
+ * a name, too. */
 static void unbind_new(Lower *l, const Locals *before, const char *variable) {
     for (size_t i = 0; i < l->frame->locals.count; i++) {
         Local *local = &l->frame->locals.at[i];
@@ -422,6 +423,7 @@ void tri_run_for(Lower *l, const PyNode *node) {
         tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "`else` of a loop");
     const PyNode *iter = node->For.iter;
     Val over = tri_eval(l, iter);
+    if (!l->kernel && over.kind == VAL_RANGE) over = tri_iterable(l, over, iter->range);
     if (over.kind == VAL_TUPLE) {
         run_tuple_for(l, node, over);
         return;
@@ -459,8 +461,25 @@ void tri_run_for(Lower *l, const PyNode *node) {
                         .unroll = over.range->unroll});
 }
 
+/* Plain Python: the test is a constant, time after time. */
+static void run_host_while(Lower *l, const PyNode *node) {
+    const PyNode *test = node->While.test;
+    enter_loop(l);
+    while (tri_step(l, node->range)) {
+        Val truth = tri_truth(l, tri_eval(l, test), test->range);
+        if (truth.kind != VAL_BOOL || !truth.i) break;
+        run_body(l, node->While.body);
+        Val stop = tri_flag(l, FLAG_STOP, l->frame->loops);
+        if (stop.kind != VAL_BOOL || stop.i) break;
+    }
+    leave_loop(l);
+}
+
 void tri_run_while(Lower *l, const PyNode *node) {
     if (node->While.orelse->count)
         tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "`else` of a loop");
-    run_loop(l, node, NULL);
+    if (l->kernel)
+        run_loop(l, node, NULL);
+    else
+        run_host_while(l, node);
 }

@@ -24,8 +24,10 @@ struct Names {
     FrontUnit *unit;
     Arena *arena;
     Map map;
-    bool live;   /* what the map does not have is asked of the host */
-    void *scope; /* by that handle */
+    const SourceFile *file;  /* NULL for live names */
+    VEC(const char *) stars; /* modules whose names are all taken: from x import * */
+    bool live;               /* what the map does not have is asked of the host */
+    void *scope;             /* by that handle */
 };
 
 static Name *define(Names *names, const char *id, NameKind kind) {
@@ -61,13 +63,18 @@ static void collect_import(Names *names, const PyNode *node) {
 
 static void collect_from(Names *names, const PyNode *node) {
     const char *module = node->ImportFrom.module ? node->ImportFrom.module : "";
+    Text dots = text_new(names->arena);
+    for (int i = 0; i < (int)node->ImportFrom.level; i++) text_add_char(&dots, '.');
     for (uint32_t i = 0; i < node->ImportFrom.names->count; i++) {
         const PyNode *alias = node->ImportFrom.names->at[i];
         const char *name = alias->alias.name,
                    *as = alias->alias.asname ? alias->alias.asname : name;
-        const char *dots = node->ImportFrom.level ? "." : "";
-        if (strcmp(name, "*") != 0)
-            define_module(names, as, arena_printf(names->arena, "%s%s.%s", dots, module, name));
+        const char *from = arena_printf(names->arena, "%s%s", dots.at, module);
+        const char *between = *module ? "." : "";
+        if (strcmp(name, "*") == 0)
+            *VEC_PUSH(&names->stars, names->arena) = from;
+        else
+            define_module(names, as, arena_printf(names->arena, "%s%s%s", from, between, name));
     }
 }
 
@@ -114,10 +121,11 @@ Names *tri_names_live(FrontUnit *unit, void *scope, Arena *arena) {
     return names;
 }
 
-Names *tri_names_collect(FrontUnit *unit, const PyNode *module, Arena *arena) {
+Names *tri_names_collect(FrontUnit *unit, const SourceFile *file, const PyNode *module,
+                         Arena *arena) {
     Names *names = ARENA_NEW(arena, Names);
-    *names =
-        (Names){.unit = unit, .arena = arena, .live = unit->resolver != NULL, .scope = unit->scope};
+    *names = (Names){
+        .unit = unit, .arena = arena, .file = file, .live = unit->resolver, .scope = unit->scope};
     collect(names, module->Module.body);
     return names;
 }
@@ -173,52 +181,112 @@ const char *const *tri_names_all(Lower *l, size_t *count) {
 }
 
 /* Computes a module constant once. */
-static Val compute(Lower *l, Name *name, const char *id, Range range) {
+static Val compute(Lower *l, Names *names, Name *name, const char *id, Range range) {
     if (name->ready) return name->value;
     if (name->busy) return tri_error(l, DIAG_TRI_CYCLE, range, id);
     name->busy = true;
-    name->value = tri_eval_outside(l, l->names, name->node);
+    name->value = tri_eval_outside(l, names, name->node);
     name->busy = false;
     name->ready = true;
     return name->value;
 }
 
-Val tri_names_lookup(Lower *l, const char *id, Range range) {
+static Val lookup_in(Lower *l, Names *names, const char *id, Range range);
+
+static bool is_library(const char *path) {
+    static const char *const roots[] = {"triton", "math", "builtins", NULL};
+    for (const char *const *root = roots; *root; root++) {
+        size_t n = strlen(*root);
+        if (strncmp(path, *root, n) == 0 && (!path[n] || path[n] == '.')) return true;
+    }
+    return false;
+}
+
+/* A name of another file, or a module below it; UNBOUND when no file of the user's has it. */
+static Val file_attribute(Lower *l, const SourceFile *from, const char *path, const char *attr,
+                          Range range) {
+    Names *names = tri_import(l, from, path);
+    Val v = {.kind = VAL_UNBOUND};
+    if (names) v = lookup_in(l, names, attr, range);
+    size_t length = strlen(path);
+    const char *below =
+        arena_printf(l->arena, "%s%s%s", path, length && path[length - 1] != '.' ? "." : "", attr);
+    if (v.kind == VAL_UNBOUND && tri_import(l, from, below))
+        return (Val){.kind = VAL_MODULE, .text = below};
+    return v;
+}
+
+/* What an import binds: `path` is a module, or a name of one. */
+static Val imported(Lower *l, const Names *names, const char *path, Range range) {
+    const char *dot = strrchr(path, '.');
+    bool library = is_library(path);
+    if (!dot) return (Val){.kind = VAL_MODULE, .text = path};
+    bool relative = dot == path || dot[-1] == '.'; /* from . import x */
+    const char *parent = arena_string(l->arena, path, (size_t)(dot - path) + relative);
+    if (!library && !names->live) {
+        Val v = file_attribute(l, names->file, parent, dot + 1, range);
+        if (v.kind != VAL_UNBOUND) return v;
+    }
+    return library ? tri_names_attribute(l, parent, dot + 1, range)
+                   : (Val){.kind = VAL_MODULE, .text = path};
+}
+
+static bool has_decorator(const Names *names, const PyNode *function, const char *wanted,
+                          Arena *arena) {
+    for (uint32_t i = 0; i < function->FunctionDef.decorator_list->count; i++) {
+        const char *path =
+            tri_names_path(names, function->FunctionDef.decorator_list->at[i], arena);
+        if (path && strcmp(path, wanted) == 0) return true;
+    }
+    return false;
+}
+
+/* A def of a file: a jit function, or plain Python that runs on constants where that is allowed. */
+static Val function_value(Lower *l, Names *names, Name *name, const char *id, Range range) {
+    bool jit = names->live || tri_names_is_jit(names, name->node, l->arena);
+    bool host = !jit && (!l->kernel ||
+                         has_decorator(names, name->node, "triton.constexpr_function", l->arena));
+    name->function = (Function){.node = name->node, .names = names, .host = host};
+    if (!jit && !host) return tri_error(l, DIAG_TRI_NOT_JIT, range, id);
+    return (Val){.kind = VAL_FUNCTION, .function = &name->function};
+}
+
+/* UNBOUND when the module has no such name. */
+static Val lookup_in(Lower *l, Names *names, const char *id, Range range) {
     const FrontUnit *unit = l->unit;
     for (int i = unit->define_count; i-- > 0;)
         if (strcmp(unit->defines[i].name, id) == 0)
             return tri_val_given(l, &unit->defines[i].value);
-    Name *name = map_get(&l->names->map, id);
+    Name *name = map_get(&names->map, id);
     if (name) {
         switch (name->kind) {
-        case NAME_VALUE: return compute(l, name, id, range);
-        case NAME_MODULE: {
-            const char *dot = strrchr(name->path, '.');
-            if (!dot) return (Val){.kind = VAL_MODULE, .text = name->path};
-            const char *parent = arena_string(l->arena, name->path, (size_t)(dot - name->path));
-            return tri_names_attribute(l, parent, dot + 1, range);
-        }
-        case NAME_FUNCTION:
-            name->function = (Function){.node = name->node, .names = l->names};
-            if (l->names->live || tri_names_is_jit(l->names, name->node, l->arena))
-                return (Val){.kind = VAL_FUNCTION, .function = &name->function};
-            return tri_error(l, DIAG_TRI_NOT_JIT, range, id);
+        case NAME_VALUE: return compute(l, names, name, id, range);
+        case NAME_MODULE: return imported(l, names, name->path, range);
+        case NAME_FUNCTION: return function_value(l, names, name, id, range);
         case NAME_OPAQUE: return (Val){.kind = VAL_MODULE, .text = id};
         }
     }
-    if (l->names->live) {
-        Val v = tri_live_lookup(l, l->names->scope, id, range);
-        if (v.kind != VAL_UNBOUND) {
-            name = define(l->names, id, NAME_VALUE);
-            name->ready = true;
-            name->value = v;
-            return v;
-        }
+    for (size_t i = 0; i < names->stars.count; i++) {
+        Names *other = tri_import(l, names->file, names->stars.at[i]);
+        Val v = other ? lookup_in(l, other, id, range) : (Val){.kind = VAL_UNBOUND};
+        if (v.kind != VAL_UNBOUND) return v;
     }
+    if (!names->live) return (Val){.kind = VAL_UNBOUND};
+    Val v = tri_live_lookup(l, names->scope, id, range);
+    if (v.kind == VAL_UNBOUND) return v;
+    name = define(names, id, NAME_VALUE);
+    name->ready = true;
+    name->value = v;
+    return v;
+}
+
+Val tri_names_lookup(Lower *l, const char *id, Range range) {
+    Val v = lookup_in(l, l->names, id, range);
+    if (v.kind != VAL_UNBOUND) return v;
     const Builtin *builtin = tri_builtin_find(id, 'P');
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     if (strcmp(id, "str") == 0) return (Val){.kind = VAL_MODULE, .text = "builtins.str"};
-    return (Val){.kind = VAL_UNBOUND};
+    return v;
 }
 
 /* The parts of Python's own `math` that are constants. */
@@ -258,8 +326,16 @@ const char *tri_names_suggest(Lower *l, const char *wrong) {
 static Val language_attribute(Lower *l, const char *path, const char *attr, Range range) {
     static const char *const modules[] = {"math", "extra",     "core", "standard", "random",
                                           "cuda", "libdevice", "hip",  NULL};
-    static const char *const classes[] = {"tensor",     "dtype", "tuple", "const",
-                                          "base_value", "void",  "slice", NULL};
+    static const char *const classes[] = {"tensor",
+                                          "dtype",
+                                          "tuple",
+                                          "const",
+                                          "base_value",
+                                          "void",
+                                          "slice",
+                                          "tensor_descriptor",
+                                          "tensor_descriptor_base",
+                                          NULL};
     static const char *const refused[] = {"PropagateNan", NULL};
     bool libdevice = strstr(path, "libdevice") != NULL;
     bool math = strcmp(path, "triton.language.math") == 0;
@@ -293,6 +369,18 @@ Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range rang
         if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     }
     Val value;
-    if (strcmp(path, "math") == 0 && math_constant(attr, &value)) return value;
+    if (strcmp(path, "math") == 0) {
+        if (math_constant(attr, &value)) return value;
+        const Builtin *builtin = tri_builtin_find(attr, 'Y');
+        if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
+    }
+    if (!is_library(path) && !l->names->live) {
+        value = file_attribute(l, l->names->file, path, attr, range);
+        if (value.kind != VAL_UNBOUND) return value;
+        if (tri_import(l, l->names->file, path)) {
+            const char *wrong = arena_printf(l->arena, "%s.%s", path, attr);
+            return tri_error(l, DIAG_TRI_UNKNOWN, range, wrong, "");
+        }
+    }
     return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "%s.%s", path, attr)};
 }

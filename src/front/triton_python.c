@@ -5,6 +5,7 @@
  *     if isinstance(x, tl.tensor): ..           decided while compiling */
 #include "front/triton.h"
 
+#include <math.h>
 #include <string.h>
 
 Val tri_iterable(Lower *l, Val v, Range range) {
@@ -73,6 +74,28 @@ Val tri_lower_getattr(Lower *l, const Call *c) {
     return tri_val_failed(v) ? c->args[2] : v;
 }
 
+Val tri_lower_python_math(Lower *l, const Call *c) {
+    for (int i = 0; i < (c->builtin->code == 'p' ? 2 : 1); i++)
+        if (!tri_val_is_number(c->args[i]))
+            return tri_error(l, DIAG_TRI_NEED_CONSTANT, c->ranges[i],
+                             "an argument of Python's math", tri_val_describe(l, c->args[i]));
+    double x = tri_val_as_double(c->args[0]), r = 0;
+    switch (c->builtin->code) {
+    case 's': r = sqrt(x); break;
+    case '2': r = log2(x); break;
+    case 'l': r = log(x); break;
+    case 'e': r = exp(x); break;
+    case 'p': r = pow(x, tri_val_as_double(c->args[1])); break;
+    case 'c':
+    case 'f':
+        r = c->builtin->code == 'c' ? ceil(x) : floor(x);
+        if (fabs(r) < 0x1p126) return tri_val_int((PyInt)r);
+        break;
+    }
+    if (!isfinite(r)) return tri_error(l, DIAG_TRI_TOO_LARGE, c->range, c->builtin->name);
+    return tri_val_float(r);
+}
+
 /* --- classes --- */
 
 static bool is_class(Val cls, const char *name) {
@@ -93,6 +116,8 @@ static int is_instance(Val v, Val cls) {
     if (is_class(cls, "constexpr")) return v.kind != VAL_TUPLE && tri_val_is_const(v);
     if (is_class(cls, "pointer_type")) return v.kind == VAL_DTYPE && v.dtype->pointer;
     if (is_class(cls, "block_type")) return v.kind == VAL_DTYPE && v.dtype->rank > 0;
+    if (is_class(cls, "tensor_descriptor") || is_class(cls, "tensor_descriptor_base"))
+        return v.kind == VAL_DESCRIPTOR;
     if (language && is_class(cls, "tensor")) return v.kind == VAL_TENSOR;
     if (language && is_class(cls, "dtype")) return v.kind == VAL_DTYPE;
     return -1;

@@ -255,6 +255,7 @@ End tri_run_block(Lower *l, const PyList *list, uint32_t at, bool tail) {
 
 static Val run_in_frame(Lower *l, const Function *function, const Val *args, Range call) {
     Names *names = l->names;
+    int errors = l->diag->errors;
     Frame frame = {.caller = l->frame, .function = function, .call = call};
     l->frame = &frame;
     l->names = function->names;
@@ -272,6 +273,7 @@ static Val run_in_frame(Lower *l, const Function *function, const Val *args, Ran
     if (end != END_STOPS && result.kind != VAL_NONE && !tri_val_failed(result))
         result = tri_error(l, DIAG_TRI_RETURN_TYPE, function->node->range, "None at its end",
                            tri_val_describe(l, result));
+    if (l->diag->errors > errors) result = val_error;
     l->frame = frame.caller;
     l->names = names;
     return result;
@@ -284,7 +286,10 @@ Val tri_run_function(Lower *l, const Function *function, const Val *args, Range 
             return tri_error(l, DIAG_TRI_RECURSION, call, function->node->FunctionDef.name);
     if (depth > 50) return tri_error(l, DIAG_TRI_DEPTH, call, 50);
     Range outer = l->b.range;
+    Kernel *kernel = l->kernel;
+    if (function->host) l->kernel = NULL; /* plain Python: constants only */
     Val v = run_in_frame(l, function, args, call);
+    l->kernel = kernel;
     l->b.range = outer;
     return v;
 }
