@@ -554,6 +554,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     cold_row(); /* first: no thread and no library is there yet */
+    setenv("OMP_WAIT_POLICY", "passive", 1); /* oneDNN's threads would spin in everybody's time */
+    setenv("GOMP_SPINCOUNT", "0", 1);
     no_torch = torch_open(), no_openblas = openblas_open(), no_onednn = onednn_open();
     must(tw_context_create(NULL, &context));
     launch_row("launch of 2 programs", 2);

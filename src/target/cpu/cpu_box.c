@@ -22,6 +22,7 @@ const TensorText *cpu_tensor(Emit *e, Ref tensor) {
 }
 
 void cpu_emit_tensor(Emit *e, Op *op) {
+    if (map_find_number(&e->tensors, op->results[0])) return; /* a gemm needed it before */
     RefList extents = op_list(op, 0), strides = op_list(op, 1);
     TensorText *t = ARENA_NEW(e->arena, TensorText);
     const char *name = cs_name(&e->p, op->results[0]);
@@ -372,8 +373,7 @@ static void slow_store(Emit *e, const Op *op, const Box *box) {
         cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_INLINE;
 }
 
-void cpu_emit_tstore(Emit *e, Op *op) {
-    Box *box = cpu_box(e, op);
+static void emit_store(Emit *e, Op *op, Box *box) {
     Ref tiles[2] = {op_operand(op, 1), op_operand(op, 2)};
     const char *fast = cpu_fast_condition(e, tiles, tiles[1] ? 2 : 1, op);
     if (!*fast) {
@@ -385,4 +385,15 @@ void cpu_emit_tstore(Emit *e, Op *op) {
     cs_reopen(&e->p, "else");
     slow_store(e, op, box);
     cs_close(&e->p);
+}
+
+void cpu_emit_tstore(Emit *e, Op *op) {
+    Box *box = cpu_box(e, op);
+    MapEntry *stored = map_find_number(&e->stored, (uint64_t)(uintptr_t)op);
+    if (stored) {
+        cs_open(&e->p, "if (!%s)", (const char *)stored->value);
+        emit_store(e, op, box);
+        cs_close(&e->p);
+    } else
+        emit_store(e, op, box);
 }

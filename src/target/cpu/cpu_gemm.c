@@ -112,7 +112,7 @@ static void axis_place(const CpuPlan *plan, const Op *op, int axis, Ref *offset,
     int d = dims ? (int)dims->list.at[axis] : rank - 2 + axis;
     const Op *tensor = ir_value(plan->k, op->operands[0])->op;
     *offset = op_list(op, 0).at[d];
-    *extent = tensor && tensor->code == OP_TENSOR ? op_list(tensor, 0).at[d] : REF_NONE;
+    *extent = tensor ? op_list(tensor, 0).at[d] : op->operands[0]; /* a parameter has its own */
 }
 
 static bool cuts_alike(const CpuPlan *plan, const Op *store, int axis, const GemmSide *side) {
@@ -156,6 +156,31 @@ static bool comes_before_writes(const Op *loop) {
     return true;
 }
 
+static bool is_known_at(const CpuPlan *plan, Ref r, const Op *at) {
+    const Op *op = ref_is_value(r) ? ir_value(plan->k, r)->op : NULL;
+    return !op || op->parent != at->parent ||
+           cpu_place(plan, op)->first < cpu_place(plan, at)->first;
+}
+
+/* The store that takes the sum as it is, if its place is known before the loop; NULL: none. */
+static Op *find_store(const CpuPlan *plan, const Gemm *g) {
+    const OpList *users = &plan->placed[g->loop->results[0]].users;
+    Op *store = users->count == 1 ? users->at[0] : NULL;
+    if (!g->skip || !store || store->code != OP_TSTORE || store->parent != g->loop->parent)
+        return NULL;
+    if (op_operand(store, 2)) return NULL;
+    for (const Op *op = g->loop->next; op != store; op = op->next)
+        if (op_has(op->code, TRAIT_READS) || cpu_writes_memory(op)) return NULL;
+    const Op *tensor = ir_value(plan->k, store->operands[0])->op;
+    RefList offsets = op_list(store, 0);
+    bool known = true;
+    for (int i = 0; i < offsets.count; i++)
+        known = known && is_known_at(plan, offsets.at[i], g->loop);
+    for (int i = 0; tensor && tensor->parent == store->parent && i < tensor->operand_count; i++)
+        known = known && is_known_at(plan, tensor->operands[i], g->loop);
+    return known ? store : NULL;
+}
+
 static void match(CpuPlan *plan, Op *loop) {
     Region *body = loop->regions[0];
     Op *yield = body->last;
@@ -180,6 +205,7 @@ static void match(CpuPlan *plan, Op *loop) {
         if (!scalar || !op_has(op->code, TRAIT_PURE) || op->region_count) return;
     }
     g.skip = only_stored(plan, &g, loop->results[0]);
+    g.store = find_store(plan, &g);
     if (comes_before_writes(loop) && plan->slots < GEMM_SLOTS) g.slot = plan->slots++;
     Gemm *kept = arena_copy(plan->arena, &g, sizeof g);
     map_put_number(&plan->gemms, plan->arena, (uint64_t)(uintptr_t)loop, kept);
@@ -242,12 +268,26 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
     const char *slot =
         g->slot < 0 ? "0"
                     : arena_printf(e->arena, "(u64 *)(scratch + %d)", g->slot * GEMM_SLOT_BYTES);
-    cs_line(&e->p,
-            "tw_gemm(tw_gather_%s, tw_pack_%s, &%s, &%s, %lld, %lld, %s, %s, %d, %d, "
-            "(f32 *)(scratch + %lld), (f32 *)(scratch + %lld), %lld, %s);",
-            cs_memory_type(a->elem), cs_memory_type(b->elem), x, y, (long long)c->extent[0],
-            (long long)c->extent[1], length, cs_name(&e->p, sum), start, g->skip,
-            (long long)e->plan.blocks.at[g->rows].offset,
-            (long long)e->plan.blocks.at[g->panels].offset, (long long)g->room_k, slot);
+    const char *out = "0", *stride = "0", *done = cs_fresh(&e->p, "stored");
+    if (g->store) {
+        const Op *tensor = ir_value(e->k, g->store->operands[0])->op;
+        if (tensor) cpu_emit_tensor(e, (Op *)(uintptr_t)tensor);
+        const Box *box = cpu_box(e, g->store);
+        Text t = text_new(e->arena);
+        if (box->ok) text_add(&t, "%s", box->ok);
+        if (!box->unit) text_add(&t, "%s%s == 1", t.length ? " && " : "", box->stride[1]);
+        out = t.length ? arena_printf(e->arena, "%s ? %s : 0", t.at, box->pointer) : box->pointer;
+        stride = box->stride[0];
+        map_put_number(&e->stored, e->arena, (uint64_t)(uintptr_t)g->store,
+                       (void *)(uintptr_t)done);
+    }
+    cs_line(
+        &e->p,
+        "const i32 %s = tw_gemm(tw_gather_%s, tw_pack_%s, &%s, &%s, %lld, %lld, %s, %s, %d, %d, "
+        "(f32 *)(scratch + %lld), (f32 *)(scratch + %lld), %lld, %s, %s, %s);",
+        done, cs_memory_type(a->elem), cs_memory_type(b->elem), x, y, (long long)c->extent[0],
+        (long long)c->extent[1], length, cs_name(&e->p, sum), start, g->skip,
+        (long long)e->plan.blocks.at[g->rows].offset,
+        (long long)e->plan.blocks.at[g->panels].offset, (long long)g->room_k, slot, out, stride);
     e->uses_gemm = true;
 }

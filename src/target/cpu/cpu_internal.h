@@ -57,6 +57,7 @@ typedef struct GemmSide {
 typedef struct Gemm {
     Op *loop, *dot;
     GemmSide a, b;
+    Op *store;        /* that takes the sum as it is; NULL: none */
     bool skip;        /* what lies behind the edges of the tensors is not looked at */
     int slot;         /* of the panels kept between programs; -1: they are not kept */
     int rows, panels; /* blocks: gathered rows of a, packed panels of b */
@@ -119,6 +120,7 @@ typedef struct Emit {
     CpuPlan plan;
     Map boxes;   /* Op * -> Box * */
     Map tensors; /* Ref -> TensorText * */
+    Map stored;  /* Op * of a tstore -> flag that says it has been done already */
     const char *pid[3];
     Text helpers; /* functions that go before the kernel */
     Map helper_names;

@@ -462,13 +462,13 @@ static void want_temp(CpuPlan *plan, Op *op, int n, int64_t bytes) {
 }
 
 static void place_gemm(CpuPlan *plan, Gemm *g) {
-    enum { PANEL_FLOATS = 1 << 20, PAD = 16 };
+    enum { PANEL_FLOATS = 1 << 20, ROWS_FLOATS = 56 << 10 }; /* prelude/gemm.h */
     const Type *c = ir_type(plan->k, g->dot->results[0]);
     int64_t width = (c->extent[1] + WIDEST - 1) / WIDEST * WIDEST;
     OpPlace *place = cpu_place(plan, g->loop);
     bool kept = g->slot >= 0; /* from program to program */
     g->room_k = PANEL_FLOATS / width > K_BLOCK ? PANEL_FLOATS / width : K_BLOCK;
-    g->rows = new_block(plan, c->extent[0] * (K_BLOCK + PAD) * 4, place->first, place->last);
+    g->rows = new_block(plan, ROWS_FLOATS * 4, place->first, place->last);
     g->panels = new_block(plan, g->room_k * width * 4, kept ? 0 : place->first,
                           kept ? (int)plan->order.count : place->last);
 }

@@ -42,34 +42,30 @@
 #define TW_ROWS_7(X) TW_ROWS_6(X) X(6)
 #define TW_ROWS_8(X) TW_ROWS_7(X) X(7)
 
-/* Vectors of a register's width, their unaligned twins for memory, and r + x * y per lane. */
+/* Vectors of a register's width and their unaligned twins for memory. */
 #define TW_VEC(T)                                                                                  \
     typedef T T##_vec __attribute__((vector_size(TW_BYTES)));                                      \
     typedef T T##_memory __attribute__((vector_size(TW_BYTES), aligned(sizeof(T)), may_alias));    \
     enum { TW_LANES_##T = TW_BYTES / sizeof(T), TW_NR_##T = TW_NV * TW_LANES_##T };
 TW_VEC(f32)
 TW_VEC(f64)
-#if defined(__FMA__)
-#define TW_FMA(T, x86, arm)                                                                        \
-    TW_FN T##_vec tw_fma_vec_##T(T##_vec x, T##_vec y, T##_vec r) {                                \
-        __asm__(x86 " %2, %1, %0" : "+v"(r) : "v"(x), "v"(y));                                     \
-        return r;                                                                                  \
-    }
+/* r += x * y per lane, rounded once. gcc moves the operands of an asm about, so it gets builtins. */
+#if defined(__AVX512F__) && defined(__clang__)
+#define TW_FMA_f32(r, x, y) __asm__("vfmadd231ps %2, %1, %0" : "+v"(r) : "v"(x), "v"(y))
+#define TW_FMA_f64(r, x, y) __asm__("vfmadd231pd %2, %1, %0" : "+v"(r) : "v"(x), "v"(y))
+#elif defined(__AVX512F__)
+#define TW_FMA_f32(r, x, y) (r = __builtin_ia32_vfmaddps512_mask(x, y, r, -1, 4))
+#define TW_FMA_f64(r, x, y) (r = __builtin_ia32_vfmaddpd512_mask(x, y, r, -1, 4))
+#elif defined(__AVX__) && defined(__FMA__)
+#define TW_FMA_f32(r, x, y) (r = __builtin_ia32_vfmaddps256(x, y, r))
+#define TW_FMA_f64(r, x, y) (r = __builtin_ia32_vfmaddpd256(x, y, r))
 #elif defined(__aarch64__)
-#define TW_FMA(T, x86, arm)                                                                        \
-    TW_FN T##_vec tw_fma_vec_##T(T##_vec x, T##_vec y, T##_vec r) {                                \
-        __asm__(arm : "+w"(r) : "w"(x), "w"(y));                                                   \
-        return r;                                                                                  \
-    }
+#define TW_FMA_f32(r, x, y) __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(r) : "w"(x), "w"(y))
+#define TW_FMA_f64(r, x, y) __asm__("fmla %0.2d, %1.2d, %2.2d" : "+w"(r) : "w"(x), "w"(y))
 #else
-#define TW_FMA(T, x86, arm)                                                                        \
-    TW_FN T##_vec tw_fma_vec_##T(T##_vec x, T##_vec y, T##_vec r) {                                \
-        for (int i = 0; i < TW_LANES_##T; i++) r[i] = tw_fma_##T(x[i], y[i], r[i]);                \
-        return r;                                                                                  \
-    }
+#define TW_FMA_f32(r, x, y) do for (int e = 0; e < TW_LANES_f32; e++) r[e] = tw_fma_f32(x[e], y[e], r[e]); while (0)
+#define TW_FMA_f64(r, x, y) do for (int e = 0; e < TW_LANES_f64; e++) r[e] = tw_fma_f64(x[e], y[e], r[e]); while (0)
 #endif
-TW_FMA(f32, "vfmadd231ps", "fmla %0.4s, %1.4s, %2.4s")
-TW_FMA(f64, "vfmadd231pd", "fmla %0.2d, %1.2d, %2.2d")
 
 /* ---- blocks: tw_block_<T>_<rows>(K, a, lda, b, ldb, c, ldc, start): c = (start ? c : 0) + a b ---- */
 #define TW_ROW(i)     const TW_T *const a##i = a + i * lda;
@@ -83,7 +79,7 @@ TW_FMA(f64, "vfmadd231pd", "fmla %0.2d, %1.2d, %2.2d")
 #define TW_STORE1(i, v) *(TW_TMEM *)(c + i * ldc + v * TW_L) = TW_C(i, v);
 #define TW_STORE(i)   TW_VECTORS(TW_STORE1, i)
 #define TW_B1(i, v)   const TW_TVEC b##v = *(const TW_TMEM *)(b + v * TW_L);
-#define TW_STEP1(i, v) TW_C(i, v) = TW_MADD(x##i, b##v, TW_C(i, v));
+#define TW_STEP1(i, v) TW_MADD(TW_C(i, v), x##i, b##v);
 #define TW_STEP(i)                                                                                 \
     const TW_TVEC x##i = a##i[k] - (TW_TVEC){0};                                                   \
     TW_VECTORS(TW_STEP1, i)
@@ -120,7 +116,7 @@ TW_FMA(f64, "vfmadd231pd", "fmla %0.2d, %1.2d, %2.2d")
 #define TW_TVEC f32_vec
 #define TW_TMEM f32_memory
 #define TW_L    TW_LANES_f32
-#define TW_MADD tw_fma_vec_f32
+#define TW_MADD TW_FMA_f32
 TW_BLOCKS(f32)
 #undef TW_T
 #undef TW_TVEC
@@ -131,7 +127,7 @@ TW_BLOCKS(f32)
 #define TW_TVEC f64_vec
 #define TW_TMEM f64_memory
 #define TW_L    TW_LANES_f64
-#define TW_MADD tw_fma_vec_f64
+#define TW_MADD TW_FMA_f64
 TW_BLOCKS(f64)
 
 /* How many of `left` rows the next block takes: blocks of few rows have too few chains to keep the units busy, so what is

@@ -83,20 +83,23 @@ TW_GATHER(f32,
 TW_GATHER(bf16, )
 TW_GATHER(f16, )
 
-/* Columns 0 .. N of b, k0 <= k < k0 + kc, as panels of kc rows. Whole panels whose rows lie side by side go row by row
- * through all panels, so that memory is read in long stretches. */
+/* Columns 0 .. N of b, k0 <= k < k0 + kc, as panels of kc rows. Whole panels whose rows lie side by side go a few rows
+ * at a time through all panels, so that memory is read and written in long stretches. */
+enum { TW_PACK_ROWS = 8 };
 typedef void TwPack(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc);
 #define TW_PACK(T)                                                                                 \
     static __attribute__((unused)) void tw_pack_##T(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) { \
         i64 j = 0;                                                                                 \
         if (b->line == 1 && b->lo <= 0 && b->k_lo <= k0 && b->k_hi >= k0 + kc) {                   \
             const i64 whole = tw_min_i64(b->hi, N) / TW_NR_f32 * TW_NR_f32;                        \
-            const T *from = (const T *)b->p + k0 * b->step;                                        \
-            for (i64 k = 0; k < kc; k++, from += b->step)                                          \
-                for (j = 0; j < whole; j += TW_NR_f32) {                                           \
-                    f32 *const to = panels + j * kc + k * TW_NR_f32;                               \
-                    for (i64 i = 0; i < TW_NR_f32; i++) to[i] = tw_f32_from_##T(from[j + i]);      \
-                }                                                                                  \
+            const T *const from = (const T *)b->p + k0 * b->step;                                        \
+            for (i64 k1 = 0; k1 < kc; k1 += TW_PACK_ROWS)                                          \
+                for (j = 0; j < whole; j += TW_NR_f32)                                             \
+                    for (i64 k = k1; k < k1 + TW_PACK_ROWS && k < kc; k++) {                       \
+                        const T *const row = from + k * b->step + j;                               \
+                        f32 *const to = panels + j * kc + k * TW_NR_f32;                           \
+                        for (i64 i = 0; i < TW_NR_f32; i++) to[i] = tw_f32_from_##T(row[i]);       \
+                    }                                                                              \
             j = whole > 0 ? whole : 0;                                                             \
         }                                                                                          \
         for (; j < N; j += TW_NR_f32)                                                              \
@@ -111,11 +114,25 @@ TW_FN i32 tw_same_panel(const TwSide *b, const u64 *slot, i64 N, i64 k0, i64 k1)
            slot[4] == (u64)b->hi && slot[5] == (u64)k0 && slot[6] == (u64)k1 && slot[7] == (u64)N;
 }
 
+/* A panel of b takes 128 KB and streams from the second-level cache; TW_M_BLOCK rows of a, as long, stay there with it. Rows
+ * that lie a power of two apart meet in few sets of that cache, hence so few of them. */
+enum { TW_K_BLOCK = 131072 / (4 * TW_NR_f32), TW_M_BLOCK = 49152 / TW_K_BLOCK / TW_MR * TW_MR };
+
+/* Do lines i0 .. i1 and steps k0 .. k1 lie apart from these bytes? */
+TW_FN i32 tw_side_apart(const TwSide *s, i64 i0, i64 i1, i64 k0, i64 k1, i64 size, const void *lo, const void *hi) {
+    const i64 x = (i1 - i0 - 1) * s->line, y = (k1 - k0 - 1) * s->step, at = i0 * s->line + k0 * s->step;
+    const i64 first = at + tw_min_i64(x, 0) + tw_min_i64(y, 0), last = at + tw_max_i64(x, 0) + tw_max_i64(y, 0);
+    const u8 *const p = s->p;
+    return p + (last + 1) * size <= (const u8 *)lo || p + first * size >= (const u8 *)hi;
+}
+
 /* c (M rows of N, ld N) = (start ? c : 0) + a b, over 0 <= k < K. `skip`: rows and columns that neither tensor has are not
- * looked at afterwards. `room` holds room_k rows of all panels, `rows` holds M lines of TW_KC + 16; slot may be 0. */
-static void tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const TwSide *b, i64 M, i64 N, i64 K, f32 *c,
-                    i32 start, i32 skip, f32 *rows, f32 *room, i64 room_k, u64 *slot) {
-    const i64 ldc = N;
+ * looked at afterwards. `room` holds room_k rows of all panels, `rows` 56 K elements; slot may be 0. If the result is only
+ * stored, `out` (rows ld_out apart, the same edges as a and b) takes it at once where neither a nor b lies in the way;
+ * true then. */
+static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const TwSide *b, i64 M, i64 N, i64 K, f32 *c,
+                   i32 start, i32 skip, f32 *rows, f32 *room, i64 room_k, u64 *slot, f32 *out, i64 ld_out) {
+    i64 ldc = N;
     i64 k_begin = 0, k_end = K, m0 = 0;
     /* Where both are zero along k nothing happens; where one is, 0 times infinity may. */
     if (tw_max_i64(a->k_lo, 0) == tw_max_i64(b->k_lo, 0) && tw_min_i64(a->k_hi, K) == tw_min_i64(b->k_hi, K)) {
@@ -126,42 +143,58 @@ static void tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const T
         m0 = tw_min_i64(tw_max_i64(a->lo, 0), M), M = tw_min_i64(a->hi, M);
         N = tw_min_i64(b->hi, N); /* columns in front are rare */
     }
-    if (M <= m0 || N <= 0) return;
-    if (k_begin == k_end) {
+    if (M <= m0 || N <= 0) return 1;
+    const i64 length = k_end - k_begin;
+    if (length == 0) {
         if (!start)
             for (i64 i = m0; i < M; i++)
                 for (i64 j = 0; j < N; j++) c[i * ldc + j] = 0;
-        return;
+        return 0;
     }
+    i32 direct = out && !start && b->lo <= 0 && ld_out >= N;
+    if (direct) {
+        const f32 *const lo = out + m0 * ld_out, *const hi = out + (M - 1) * ld_out + N;
+        direct = tw_side_apart(a, m0, M, k_begin, k_end, gather_a == tw_gather_f32 ? 4 : 2, lo, hi) &&
+                 tw_side_apart(b, 0, N, k_begin, k_end, pack_b == tw_pack_f32 ? 4 : 2, lo, hi);
+    }
+    if (direct) c = out, ldc = ld_out;
     const i32 in_place = gather_a == tw_gather_f32 && a->step == 1 && a->lo <= m0 && a->hi >= M && a->k_lo <= k_begin &&
                          a->k_hi >= k_end;
     /* A small b whose rows lie side by side stays where it is. */
     const i32 small = pack_b == tw_pack_f32 && b->line == 1 && b->lo <= 0 && b->hi >= N && b->k_lo <= k_begin &&
-                      b->k_hi >= k_end && N % TW_NR_f32 == 0 && (k_end - k_begin) * b->step <= 8192;
+                      b->k_hi >= k_end && N % TW_NR_f32 == 0 && length * b->step <= 16384;
     const i64 width = (N + TW_NR_f32 - 1) / TW_NR_f32 * TW_NR_f32;
-    const i32 keep = slot && k_end - k_begin <= room_k;
+    const i32 keep = slot && length <= room_k && !small;
     const i32 packed = keep && tw_same_panel(b, slot, N, k_begin, k_end);
-    if (keep && !packed && !small) {
+    if (keep && !packed) {
         const u64 now[8] = {(u64)b->p + 1, (u64)b->line, (u64)b->step, (u64)b->lo, (u64)b->hi, (u64)k_begin, (u64)k_end, (u64)N};
         __builtin_memcpy(slot, now, sizeof now);
     }
-    for (i64 k0 = k_begin; k0 < k_end; k0 += TW_KC) {
-        const i64 kc = tw_min_i64(k_end - k0, TW_KC);
-        const f32 *x = rows;
-        i64 ldx = TW_KC + 16;
-        if (in_place)
-            x = (const f32 *)a->p + m0 * a->line + k0, ldx = a->line;
-        else
-            gather_a(rows, ldx, 1, a, m0, M - m0, k0, kc);
+    /* Blocks along k of about the same length. */
+    const i64 most = tw_min_i64(TW_K_BLOCK, room_k), blocks = (length + most - 1) / most;
+    const i64 block = tw_min_i64(((length + blocks - 1) / blocks + 7) / 8 * 8, most);
+    for (i64 k0 = k_begin; k0 < k_end; k0 += block) {
+        const i64 kc = tw_min_i64(k_end - k0, block);
         f32 *const panels = keep ? room + (k0 - k_begin) * width : room;
         if (!small && !packed) pack_b(panels, b, N, k0, kc);
-        for (i64 j = 0; j < N; j += TW_NR_f32) {
-            const i64 n = tw_min_i64(N - j, TW_NR_f32);
-            const f32 *y = panels + j * kc;
-            i64 ldb = TW_NR_f32;
-            if (small) y = (const f32 *)b->p + k0 * b->step + j, ldb = b->step;
-            tw_panel_f32(M - m0, n, kc, x, ldx, y, ldb, c + m0 * ldc + j, ldc, start || k0 > k_begin);
+        for (i64 i = m0, mc; i < M; i += mc) {
+            mc = tw_min_i64(M - i, TW_M_BLOCK);
+            if (M - i > mc && M - i - mc < TW_MR) mc -= TW_MR; /* no small rest */
+            const f32 *x = rows;
+            i64 ldx = TW_K_BLOCK + 16;
+            if (in_place)
+                x = (const f32 *)a->p + i * a->line + k0, ldx = a->line;
+            else
+                gather_a(rows, ldx, 1, a, i, mc, k0, kc);
+            for (i64 j = 0; j < N; j += TW_NR_f32) {
+                const i64 n = tw_min_i64(N - j, TW_NR_f32);
+                const f32 *y = panels + j * kc;
+                i64 ldb = TW_NR_f32;
+                if (small) y = (const f32 *)b->p + k0 * b->step + j, ldb = b->step;
+                tw_panel_f32(mc, n, kc, x, ldx, y, ldb, c + i * ldc + j, ldc, start || k0 > k_begin);
+            }
         }
     }
+    return direct;
 }
 #endif
