@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROOM_LIFE_SECONDS = 3600 };
+enum { ROOM_LIFE_SECONDS = 3600, ROOM_BYTES = 1 << 20 };
 
 /* --- files --- */
 
@@ -157,7 +157,8 @@ static bool digest_file(int from, uint64_t length, unsigned char digest[DIGEST_B
 }
 
 static bool is_sealed(const char *path) {
-    int from = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    /* O_NONBLOCK: a pipe of that name must not make us wait. */
+    int from = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (from < 0) return false;
     struct stat info;
     Seal seal;
@@ -197,7 +198,8 @@ bool cache_find(const char *dir, const char *hex, const char *extension, char *p
         !entry_path(dir, hex, extension, false, path))
         return false;
     if (!is_private(dir) || !is_private(folder)) return false;
-    if (access(path, F_OK) != 0) return false;
+    struct stat info;
+    if (lstat(path, &info) != 0) return false;
     if (is_sealed(path)) return true;
     unlink(path); /* broken: made again */
     return false;
@@ -241,6 +243,22 @@ bool cache_room_open(CacheRoom *room, const char *dir) {
     }
     const char *temporary = getenv("TMPDIR");
     return (temporary && *temporary && try_room(room, temporary)) || try_room(room, "/tmp");
+}
+
+bool cache_room_is_full(const CacheRoom *room) {
+    char path[CACHE_PATH], part[4096];
+    int n = snprintf(path, sizeof path, "%s/probe", room->path);
+    int to = n > 0 && (size_t)n < sizeof path
+                 ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)
+                 : -1;
+    if (to < 0) return true;
+    memset(part, 1, sizeof part);
+    bool full = false;
+    for (int i = 0; i < ROOM_BYTES / (int)sizeof part && !full; i++)
+        full = !write_all(to, part, sizeof part);
+    if (close(to) != 0) full = true;
+    unlink(path);
+    return full;
 }
 
 /* Empties a folder and the folders in it; closes it. */

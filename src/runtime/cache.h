@@ -35,6 +35,8 @@ typedef struct CacheRoom {
     char path[CACHE_PATH];
 } CacheRoom;
 bool cache_room_open(CacheRoom *room, const char *dir);
+/* Does a megabyte not fit any more? (A compiler that failed is then tried again elsewhere.) */
+bool cache_room_is_full(const CacheRoom *room);
 /* Removes the folder and what is in it. */
 void cache_room_close(CacheRoom *room);
 

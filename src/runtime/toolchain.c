@@ -83,46 +83,66 @@ static bool write_files(const CacheRoom *room, const ToolFile *files, int count)
 
 static tw_status no_room(tw_context *cx) {
     return context_fail(cx, TW_ERROR_IO,
-                        "no room to compile in: neither the cache nor $TMPDIR can be written");
+                        "no room to compile in: neither the cache nor $TMPDIR can be written, or "
+                        "both are full; set TMPDIR to a folder that can");
+}
+
+/* What the compiler was asked to do in a room, and what came of it. */
+typedef struct Build {
+    bool written, full; /* sources written; no space left */
+    ProcessResult run;
+    char output[OUTPUT_BYTES];
+} Build;
+
+static void build_in(tw_context *cx, const CacheRoom *room, const Toolchain *tool,
+                     const char *const *flags, const ToolFile *files, int count, const char *hex,
+                     void **library, Build *b) {
+    char sources[TOOL_SOURCES][CACHE_PATH], object[CACHE_PATH], include[CACHE_PATH + 2],
+        kept[CACHE_PATH];
+    const char *argv[TOOL_WORDS + TOOL_FLAGS + TOOL_SOURCES + 6];
+    int n = 0, source_count = 0;
+    b->written = join(object, room, "kernel.so") && write_files(room, files, count);
+    for (int i = 0; i < tool->count; i++) argv[n++] = tool->words[i];
+    for (int i = 0; flags[i] && i < TOOL_FLAGS; i++) argv[n++] = flags[i];
+    snprintf(include, sizeof include, "-I%s", room->path);
+    argv[n++] = include, argv[n++] = "-o", argv[n++] = object;
+    for (int i = 0; i < count && source_count < TOOL_SOURCES; i++) {
+        if (!files[i].is_source) continue;
+        b->written = b->written && join(sources[source_count], room, files[i].path);
+        argv[n++] = sources[source_count++];
+    }
+    argv[n++] = "-lm", argv[n] = NULL;
+    b->run = (ProcessResult){.exit_code = -1};
+    if (b->written) b->run = process_run(argv, cx->tool_timeout, b->output, sizeof b->output);
+    if (b->run.exit_code == 0)
+        *library = dlopen(cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object,
+                          RTLD_NOW | RTLD_LOCAL);
+    b->full = !b->written || (!*library && cache_room_is_full(room));
 }
 
 static tw_status compile(tw_context *cx, const Toolchain *tool, const char *const *flags,
                          const ToolFile *files, int count, const char *hex, void **library) {
     CacheRoom room;
-    char sources[TOOL_SOURCES][CACHE_PATH], object[CACHE_PATH], include[CACHE_PATH + 2],
-        kept[CACHE_PATH], output[OUTPUT_BYTES];
-    const char *argv[TOOL_WORDS + TOOL_FLAGS + TOOL_SOURCES + 6];
-    int n = 0, source_count = 0;
-    if (!cache_room_open(&room, cx->cache_dir)) return no_room(cx);
-    bool written = join(object, &room, "kernel.so") && write_files(&room, files, count);
-    for (int i = 0; i < tool->count; i++) argv[n++] = tool->words[i];
-    for (int i = 0; flags[i] && i < TOOL_FLAGS; i++) argv[n++] = flags[i];
-    snprintf(include, sizeof include, "-I%s", room.path);
-    argv[n++] = include, argv[n++] = "-o", argv[n++] = object;
-    for (int i = 0; i < count && source_count < TOOL_SOURCES; i++) {
-        if (!files[i].is_source) continue;
-        written = written && join(sources[source_count], &room, files[i].path);
-        argv[n++] = sources[source_count++];
+    Build b = {.full = true};
+    /* In the cache; where that is full, in $TMPDIR or /tmp. */
+    const char *places[] = {cx->cache_dir, NULL};
+    for (int i = cx->cache_dir ? 0 : 1; i < 2 && b.full; i++) {
+        if (!cache_room_open(&room, places[i])) return no_room(cx);
+        build_in(cx, &room, tool, flags, files, count, hex, library, &b);
+        cache_room_close(&room);
     }
-    argv[n++] = "-lm", argv[n] = NULL;
-    ProcessResult r = {.exit_code = -1};
-    if (written) r = process_run(argv, cx->tool_timeout, output, sizeof output);
-    if (r.exit_code == 0)
-        *library = dlopen(cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object,
-                          RTLD_NOW | RTLD_LOCAL);
-    cache_room_close(&room);
     if (*library) return TW_OK;
     const char *language = tool->kind->language, *name = tool->words[0];
-    if (!written) return no_room(cx);
-    if (!r.started)
+    if (!b.written) return no_room(cx);
+    if (!b.run.started)
         return context_fail(cx, TW_ERROR_UNAVAILABLE, "the %s compiler `%s` could not be started",
                             language, name);
-    if (r.timed_out)
+    if (b.run.timed_out)
         return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` took longer than %d seconds",
                             language, name, cx->tool_timeout);
-    if (r.exit_code != 0)
+    if (b.run.exit_code != 0)
         return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` refused the emitted code:\n%s",
-                            language, name, output);
+                            language, name, b.output);
     return context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s",
                         dlerror());
 }

@@ -1,6 +1,7 @@
-/* test_cache.c: the cache on disk: found again, private, broken entries rebuilt, absent and
- * read-only directories, two processes at once; the digest; other programs run without a shell
- * and within their time. */
+/* test_cache.c: the cache on disk: found again, private, broken entries rebuilt, absent, read-only
+ * and full directories, links and pipes in its place, directories of others, two processes at once,
+ * one killed while it writes; the digest; other programs run without a shell and within their time.
+ */
 #include "check.h"
 #include "runtime/cache.h"
 #include "runtime/digest.h"
@@ -8,9 +9,14 @@
 #include "tilewright.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,7 +67,7 @@ static int count_entries(const char *dir, char *one, size_t capacity) {
         struct stat info;
         if (entry->d_name[0] == '.') continue;
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
-        if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
             count += count_entries(path, one, capacity);
         else if (one) {
             snprintf(one, capacity, "%s", path);
@@ -169,6 +175,134 @@ static void test_private(void) {
     CHECK(use(dir, 4) >= 0);
 }
 
+/* Links, pipes and folders where an entry or the directory should be; entries that others could have
+ * written: none is loaded, nothing hangs, and what a link points to stays as it is. */
+static void test_impostors(void) {
+    char dir[200], entry[600], folder[600], elsewhere[200], link[300];
+    struct stat info;
+    snprintf(dir, sizeof dir, "%s/impostors", root);
+    CHECK(use(dir, 6) >= 0);
+    CHECK(count_entries(dir, entry, sizeof entry) == 1);
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", root);
+    snprintf(link, sizeof link, "%s/link", root);
+    for (int way = 0; way < 5; way++) {
+        if (way == 0) CHECK(rename(entry, elsewhere) == 0 && symlink(elsewhere, entry) == 0);
+        if (way == 1) CHECK(unlink(entry) == 0 && mkfifo(entry, 0600) == 0);
+        if (way == 2) CHECK(chmod(entry, 0666) == 0);
+        if (way == 3) CHECK(unlink(entry) == 0 && symlink("/nowhere/at/all", entry) == 0);
+        if (way == 4) CHECK(unlink(entry) == 0 && mkdir(entry, 0700) == 0);
+        CHECK(use(dir, 6) >= 0);
+        CHECK(lstat(entry, &info) == 0);
+        if (way < 4) CHECK(S_ISREG(info.st_mode) && (info.st_mode & 0777) == 0600);
+    }
+    CHECK(stat(elsewhere, &info) == 0 && info.st_size > 0);
+    CHECK(rmdir(entry) == 0);
+    /* The folder of the entry, then the directory itself, as a link. */
+    snprintf(folder, sizeof folder, "%s", entry);
+    *strrchr(folder, '/') = 0;
+    CHECK(rmdir(folder) == 0 && symlink(root, folder) == 0);
+    CHECK(use(dir, 6) >= 0);
+    CHECK(lstat(folder, &info) == 0 && S_ISLNK(info.st_mode));
+    CHECK(symlink(dir, link) == 0);
+    CHECK(use(link, 7) >= 0);
+    CHECK(unlink(folder) == 0 && count_entries(dir, NULL, 0) == 0);
+    /* A folder below it that others may write. */
+    CHECK(mkdir(folder, 0700) == 0 && chmod(folder, 0777) == 0);
+    CHECK(use(dir, 6) >= 0 && count_entries(dir, NULL, 0) == 0);
+    if (geteuid() != 0) {
+        printf("skipped: directories of other users need root\n");
+        return;
+    }
+    /* Somebody else's directory, folder and entry, all with the right modes. */
+    CHECK(chmod(folder, 0700) == 0 && use(dir, 6) >= 0);
+    CHECK(count_entries(dir, entry, sizeof entry) == 1);
+    ino_t first = stat(entry, &info) == 0 ? info.st_ino : 0;
+    CHECK(chown(dir, 65534, 65534) == 0 && use(dir, 7) >= 0 && count_entries(dir, NULL, 0) == 1);
+    CHECK(chown(dir, 0, 0) == 0 && chown(folder, 65534, 65534) == 0 && use(dir, 6) >= 0);
+    CHECK(stat(entry, &info) == 0 && info.st_ino == first);
+    CHECK(chown(folder, 0, 0) == 0 && chown(entry, 65534, 65534) == 0 && use(dir, 6) >= 0);
+    CHECK(stat(entry, &info) == 0 && info.st_uid == 0); /* made again */
+}
+
+enum { ANY = -1 };
+
+/* In a child with a file system of its own at `dir`: how = options of a tmpfs. */
+static void on_own_disk(const char *dir, unsigned long flags, const char *how, float add,
+                        int entries) {
+    enum { NO_MOUNT = 77 };
+    mkdir(dir, 0700);
+    uid_t user = geteuid();
+    pid_t child = fork();
+    if (child == 0) {
+        char map[60];
+        if (unshare(CLONE_NEWNS | (user ? CLONE_NEWUSER : 0)) != 0) _exit(NO_MOUNT);
+        snprintf(map, sizeof map, "%u %u 1", (unsigned)user, (unsigned)user);
+        int file = user ? open("/proc/self/uid_map", O_WRONLY) : -1;
+        if (file >= 0 && write(file, map, strlen(map)) < 0) _exit(NO_MOUNT);
+        if (file >= 0) close(file);
+        if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+            mount("none", dir, "tmpfs", flags, how) != 0)
+            _exit(NO_MOUNT);
+        bool ok = use(dir, add) >= 0;
+        ok = ok && (entries == ANY || count_entries(dir, NULL, 0) == entries) && use(dir, add) >= 0;
+        _exit(ok ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_MOUNT)
+        printf("skipped: %s needs a mount\n", how);
+    else if (status != 0)
+        fprintf(stderr, "a disk of %s: status %d\n", how, status);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != NO_MOUNT)
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void test_disks(void) {
+    char dir[200];
+    snprintf(dir, sizeof dir, "%s/disk", root);
+    on_own_disk(dir, 0, "size=4m,mode=700", 8, 1);
+    on_own_disk(dir, 0, "size=4k,mode=700", 8, 0); /* no room for the text */
+    /* From no room for what the compiler makes to just enough. */
+    on_own_disk(dir, 0, "size=48k,mode=700", 8, ANY);
+    on_own_disk(dir, 0, "size=80k,mode=700", 8, ANY);
+    on_own_disk(dir, 0, "size=120k,mode=700", 8, ANY);
+    on_own_disk(dir, 0, "size=4m,nr_inodes=2,mode=700", 8, 0); /* no more files */
+    on_own_disk(dir, MS_RDONLY, "size=4m,mode=700", 8, 0);
+}
+
+/* Killed at any moment, the next one finds a sound entry or none. */
+static void test_killed(void) {
+    char dir[200], entry[600] = "";
+    snprintf(dir, sizeof dir, "%s/killed", root);
+    for (int wait = 1; wait <= 256; wait *= 2) {
+        pid_t child = fork();
+        if (child == 0) _exit(use(dir, 9) >= 0 ? 0 : 1);
+        usleep((useconds_t)wait * 1000);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        CHECK(use(dir, 9) >= 0);
+    }
+    /* What was left behind goes away after its time. */
+    DIR *list = opendir(dir);
+    char room[600];
+    int rooms = 0;
+    struct timeval old[2] = {{1000, 0}, {1000, 0}};
+    snprintf(room, sizeof room, "%s/room-abcdef", dir);
+    CHECK(mkdir(room, 0700) == 0 || errno == EEXIST);
+    for (struct dirent *e; list && (e = readdir(list));) {
+        snprintf(room, sizeof room, "%s/%s", dir, e->d_name);
+        if (strncmp(e->d_name, "room-", 5) == 0) rooms++, utimes(room, old);
+    }
+    closedir(list);
+    CHECK(rooms >= 1);
+    CHECK(use(dir, 8) >= 0);
+    list = opendir(dir);
+    for (struct dirent *e; list && (e = readdir(list));)
+        CHECK(strncmp(e->d_name, "room-", 5) != 0);
+    closedir(list);
+    CHECK(count_entries(dir, entry, sizeof entry) == 2);
+}
+
 /* Many processes that want the same entry. */
 static void test_together(void) {
     char dir[200];
@@ -223,6 +357,9 @@ int main(void) {
     test_found_again();
     test_broken();
     test_private();
+    test_impostors();
+    test_disks();
+    test_killed();
     test_together();
     test_no_compiler();
     const char *remove[] = {"rm", "-rf", root, NULL};

@@ -74,6 +74,8 @@ static void put_body(Emit *e, const Text *body) {
     }
 }
 
+enum { SHORT_LOOP = 16 }; /* gcc may unroll a loop of so many turns wholly (TW_SHORT) */
+
 void nest_end(Emit *e, Nest *nest, bool vector) {
     int opened = 0, innermost = -1;
     for (int d = 0; d < nest->rank; d++)
@@ -85,9 +87,9 @@ void nest_end(Emit *e, Nest *nest, bool vector) {
             const char *lo = nest->lo[d] ? nest->lo[d] : "0";
             const char *hi =
                 nest->hi[d] ? nest->hi[d] : cs_integer(e->arena, EL_I32, nest->extent[d]);
-            bool mark = vector && d == innermost;
-            cs_open(&e->p, "%sfor (i64 %s = %s; %s < %s; %s++)", mark ? "TW_VECTOR " : "", name, lo,
-                    name, hi, name);
+            bool mark = vector && d == innermost, is_short = nest->extent[d] <= SHORT_LOOP;
+            cs_open(&e->p, "%s%sfor (i64 %s = %s; %s < %s; %s++)", is_short ? "TW_SHORT " : "",
+                    mark ? "TW_VECTOR " : "", name, lo, name, hi, name);
             opened++;
         }
         put_body(e, &nest->body[d + 1]);

@@ -39,10 +39,14 @@ typedef struct TwLaunch {
 } TwLaunch;
 
 #define TW_FN static inline __attribute__((unused, always_inline))
+/* TW_SHORT stands before loops of few turns: gcc 12 unrolls them first, then vectorises the loop around them, and gives
+ * masked loads the masks of other elements. */
 #if defined(__clang__)
 #define TW_VECTOR _Pragma("clang loop vectorize(assume_safety)")
+#define TW_SHORT
 #else
 #define TW_VECTOR _Pragma("GCC ivdep")
+#define TW_SHORT  _Pragma("GCC unroll 1")
 #endif
 #define TW_UNLIKELY(c) __builtin_expect(!!(c), 0)
 
