@@ -58,7 +58,7 @@ python_install() { # as a user would
 }
 python_rules() { python3 tests/check_tree.py; }
 transcripts() { python3 tests/run.py; }
-python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
+python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_errors.py build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
 numeric() { make -s build/tests/matrix && build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 property() { make -s build/tests/property && build/tests/property --targets "$1" --draws "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 # 200 random programs, in two processes side by side, and those that once failed

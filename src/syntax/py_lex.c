@@ -493,8 +493,14 @@ static void lex_punctuation(Lexer *lx) {
         return;
     }
     lx->pos++;
-    diag_emit(lx->diag, DIAG_PY_CHARACTER, make_range(lx, begin, lx->pos), 1, lx->text + begin,
-              (unsigned)(unsigned char)lx->text[begin]);
+    Range range = make_range(lx, begin, lx->pos);
+    if (lx->text[begin] == '!')
+        diag_emit(lx->diag, DIAG_PY_FOREIGN, range, "!", "`not`, or `~` for tiles");
+    else if (lx->text[begin] == '?')
+        diag_emit(lx->diag, DIAG_PY_FOREIGN, range, "?", "`a if c else b`, or tl.where for tiles");
+    else
+        diag_emit(lx->diag, DIAG_PY_CHARACTER, range, 1, lx->text + begin,
+                  (unsigned)(unsigned char)lx->text[begin]);
     push(lx, PY_T_ERROR, begin, lx->pos);
 }
 

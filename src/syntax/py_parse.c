@@ -235,10 +235,20 @@ static void parse_statements(PyParser *p) {
 }
 
 /* block: NEWLINE INDENT statements DEDENT | simple_stmts            (behind ':') */
+void py_fail_indent(PyParser *p, const char *owner, uint32_t owner_begin) {
+    Place place = {0};
+    if (p->diag->sources) source_find(p->diag->sources, owner_begin, &place);
+    py_fail(p, DIAG_PY_EXPECTED_INDENT, py_here(p), owner, place.line);
+    if (p->failed && p->error > 0 && p->tokens.at[p->error - 1].kind == PY_T_NEWLINE)
+        p->error--; /* the line at fault is itself a good statement: keep it */
+}
+
 const PyList *py_parse_block(PyParser *p, const char *owner, uint32_t owner_begin) {
     if (!py_accept(p, PY_T_P_COLON)) {
         if (py_peek(p) == PY_T_P_ASSIGN)
             py_fail(p, DIAG_PY_ASSIGN_IN_CONDITION, py_here(p));
+        else if (py_peek(p) == PY_T_IF && strcmp(owner, "else") == 0)
+            py_fail(p, DIAG_PY_FOREIGN, py_here(p), "else if", "`elif`");
         else
             py_fail(p, DIAG_PY_EXPECTED_COLON, py_here(p), owner, py_token_name(py_peek(p)));
     }
@@ -248,11 +258,7 @@ const PyList *py_parse_block(PyParser *p, const char *owner, uint32_t owner_begi
         return py_list_end(p, mark);
     }
     if (!py_accept(p, PY_T_INDENT)) {
-        Place place = {0};
-        if (p->diag->sources) source_find(p->diag->sources, owner_begin, &place);
-        py_fail(p, DIAG_PY_EXPECTED_INDENT, py_here(p), owner, place.line);
-        if (p->failed && p->error > 0 && p->tokens.at[p->error - 1].kind == PY_T_NEWLINE)
-            p->error--; /* the line at fault is itself a good statement: keep it */
+        py_fail_indent(p, owner, owner_begin);
         return py_list_end(p, mark);
     }
     parse_statements(p); /* the lexer bounds how deep blocks nest */

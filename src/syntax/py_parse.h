@@ -105,6 +105,8 @@ const PyList *py_parse_generators(PyParser *p);
 void py_set_ctx(PyParser *p, PyNode *node, PyCtx ctx, const char *verb);
 
 /* statements (py_parse.c, py_parse_stmt.c, py_parse_compound.c, py_parse_match.c) */
+/* The block behind a header is not indented: says so at this line, and keeps it as a statement. */
+void py_fail_indent(PyParser *p, const char *owner, uint32_t owner_begin);
 const PyList *py_parse_block(PyParser *p, const char *owner, uint32_t owner_begin);
 void py_parse_simple_line(PyParser *p); /* pushes its statements onto the list under construction */
 PyNode *py_parse_compound(PyParser *p); /* NULL: the line begins no compound statement */

@@ -190,7 +190,10 @@ static PyNode *parse_braces(PyParser *p) {
     if (py_accept(p, PY_T_P_RBRACE)) return py_done(p, py_new(p, PY_Dict, begin));
     if (py_peek(p) == PY_T_P_POW) return parse_dict(p, NULL, begin);
     PyNode *first = py_parse_star_named(p);
-    if (py_peek(p) == PY_T_P_COLON) return parse_dict(p, first, begin);
+    if (py_peek(p) == PY_T_P_COLON) {
+        if (first->kind == PY_Starred) py_fail_expected(p, "`,` or `}`"); /* {*a: 1} */
+        return parse_dict(p, first, begin);
+    }
     if (at_comprehension(p)) return parse_comprehension(p, PY_SetComp, begin, first, PY_T_P_RBRACE);
     PyNode *node = py_new(p, PY_Set, begin);
     node->Set.elts = parse_elements(p, first, PY_T_P_RBRACE, begin);
@@ -199,6 +202,29 @@ static PyNode *parse_braces(PyParser *p) {
 
 /* atom: NAME | 'True' | 'False' | 'None' | strings | NUMBER | tuple | group | genexp | list |
  * listcomp | dict | set | dictcomp | setcomp | '...' */
+/* Two tokens side by side that are an operator in C: says what Python writes. */
+static bool fail_foreign(PyParser *p) {
+    static const struct {
+        PyTokenKind first, second;
+        const char *text, *instead;
+    } rows[] = {
+        {PY_T_P_AMPERSAND, PY_T_P_AMPERSAND, "&&", "`and`, or `&` for tiles"},
+        {PY_T_P_BAR, PY_T_P_BAR, "||", "`or`, or `|` for tiles"},
+        {PY_T_P_LESS, PY_T_P_GREATER, "<>", "`!=`"},
+        {PY_T_P_PLUS, PY_T_NEWLINE, "++", "`+= 1`"},
+        {PY_T_P_MINUS, PY_T_NEWLINE, "--", "`-= 1`"},
+    };
+    if (p->pos == 0 || p->pos >= p->tokens.count) return false;
+    const PyToken *before = &p->tokens.at[p->pos - 1], *here = before + 1;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (before->kind != rows[i].first || here->kind != rows[i].second) continue;
+        if (here->kind == PY_T_NEWLINE && (p->pos < 2 || before[-1].kind != before->kind)) continue;
+        py_fail(p, DIAG_PY_FOREIGN, before->range, rows[i].text, rows[i].instead);
+        return true;
+    }
+    return false;
+}
+
 PyNode *py_parse_atom(PyParser *p) {
     switch (py_peek(p)) {
     case PY_T_NAME: {
@@ -216,7 +242,8 @@ PyNode *py_parse_atom(PyParser *p) {
     case PY_T_P_LBRACKET: return parse_list(p);
     case PY_T_P_LBRACE: return parse_braces(p);
     default:
-        py_fail(p, DIAG_PY_EXPECTED_EXPRESSION, py_here(p), py_token_name(py_peek(p)));
+        if (!fail_foreign(p))
+            py_fail(p, DIAG_PY_EXPECTED_EXPRESSION, py_here(p), py_token_name(py_peek(p)));
         return py_dummy(p);
     }
 }

@@ -284,12 +284,16 @@ PyNode *py_parse_match(PyParser *p) {
     PyNode *subject = parse_subject(p);
     py_expect(p, PY_T_P_COLON);
     py_expect(p, PY_T_NEWLINE);
-    py_expect(p, PY_T_INDENT);
-    if (!py_is_soft(p, 0, "case")) py_fail_expected(p, "`case`");
     if (!py_tried(p, state)) return NULL;
     PyNode *node = py_new(p, PY_Match, begin);
     node->Match.subject = subject;
     size_t mark = py_list_begin(p);
+    if (!py_accept(p, PY_T_INDENT)) {
+        py_fail_indent(p, "match", begin);
+        node->Match.cases = py_list_end(p, mark);
+        return py_done(p, node);
+    }
+    if (!py_is_soft(p, 0, "case")) py_fail_expected(p, "`case`");
     while (py_is_soft(p, 0, "case")) {
         py_list_add(p, parse_case(p));
         if (p->failed) py_recover(p);
