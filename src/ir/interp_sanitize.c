@@ -8,8 +8,11 @@
  * Division by zero and shifts out of range are reported where they happen. */
 #include "ir/interp_core.h"
 
-static bool keeps_wrap(Opcode code) {
+static bool keeps_wrap(Opcode code, bool truth) {
     switch (code) {
+    case OP_AND: /* of masks; of numbers they make any number an index on purpose */
+    case OP_OR:
+    case OP_NOT: return truth;
     case OP_ADD:
     case OP_SUB:
     case OP_MUL:
@@ -17,6 +20,7 @@ static bool keeps_wrap(Opcode code) {
     case OP_SHL:
     case OP_CAST:
     case OP_SELECT:
+    case OP_CMP:
     case OP_PTR_ADD: return true;
     default: return false;
     }
@@ -75,7 +79,7 @@ void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *
                     elem_get_i64(x[k].elem, (char *)x[k].data + at[k] * elem_info[x[k].elem].bytes);
         }
         for (int k = 0; k < count; k++) at[k] += walk->stride[k][walk->rank - 1];
-        if (!keeps_wrap(code)) marks &= (uint8_t)~SHADOW_WRAPPED;
+        if (!keeps_wrap(code, type->elem == EL_I1)) marks &= (uint8_t)~SHADOW_WRAPPED;
         if (integers && wraps && overflows(code, x[0].elem, number[0], number[1]))
             marks |= SHADOW_WRAPPED;
         if (integers && count == 2 && !(marks & SHADOW_UNWRITTEN))

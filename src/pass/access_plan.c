@@ -317,6 +317,7 @@ static bool plan_axis(Analysis *a, Plan *plan, const Affine *f, int axis) {
     if (dim->clamps) return refuse(plan, WHY_CLAMPED);
     if (!load) return refuse(plan, WHY_WRAPPED_STORE);
     dim->wraps = true;
+    if (!x->sound) return refuse(plan, WHY_OVERFLOW);
     return poly_is_positive(a, x->modulus) || refuse(plan, WHY_MODULUS);
 }
 

@@ -203,13 +203,7 @@ static const Affine *exact(Analysis *a, Ref value, const Op *op, const Affine *f
     const ElemInfo *info = &elem_info[ir_type(a->k, value)->elem];
     if (!f->known || ir_type(a->k, value)->pointer || info->cls != CLASS_UINT || info->bits == 64)
         return f;
-    const int64_t most = INT32_MAX;
-    bool good = op->code != OP_SUB && op->code != OP_NEG;
-    for (int i = 0; i < f->start.count; i++)
-        good = good && f->start.at[i].scale >= 0 && f->start.at[i].scale <= most;
-    for (int d = 0; d < f->rank; d++)
-        for (int i = 0; i < f->axis[d].step.count; i++)
-            good = good && f->axis[d].step.at[i].scale >= 0 && f->axis[d].step.at[i].scale <= most;
+    bool good = affine_holds(a, f, ir_type(a->k, value));
     return good ? f : affine_atom(a, value, op, WHY_UNSIGNED);
 }
 
@@ -397,77 +391,4 @@ bool poly_is_positive(Analysis *a, Poly p) {
     if (a->generic || !is_parameter(a, r)) return false;
     affine_wish(a, AT_LEAST, 1, r);
     return true;
-}
-
-/* --- sizes --- */
-
-typedef struct Interval {
-    __int128 least, most;
-} Interval;
-
-static Interval multiply(Interval x, Interval y) {
-    __int128 p[4] = {x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most};
-    Interval out = {p[0], p[0]};
-    for (int i = 1; i < 4; i++) {
-        if (p[i] < out.least) out.least = p[i];
-        if (p[i] > out.most) out.most = p[i];
-    }
-    return out;
-}
-
-static Interval interval_of(const Analysis *a, Ref r) {
-    const Value *value = ir_value(a->k, r);
-    const ElemInfo *info = &elem_info[value->type->elem];
-    Interval all = {INT32_MIN, INT32_MAX};
-    if (info->bits > 32 || (info->bits == 32 && info->cls == CLASS_UINT))
-        all = (Interval){INT64_MIN, INT64_MAX};
-    else if (info->bits < 32)
-        all = (Interval){-(1 << (info->bits - 1)), (1 << info->bits) - 1};
-    if (value->op && (value->op->code == OP_PROGRAM_ID || value->op->code == OP_NUM_PROGRAMS))
-        all.least = 0;
-    const Op *owner = value->op ? NULL : value->region->owner;
-    int64_t lo, hi, step;
-    if (owner && owner->code == OP_FOR && value->index == 0 &&
-        ir_const_int(a->k, owner->operands[0], &lo) &&
-        ir_const_int(a->k, owner->operands[2], &step) && step > 0) {
-        all.least = lo;
-        if (ir_const_int(a->k, owner->operands[1], &hi)) all.most = hi > lo ? hi : lo;
-    }
-    return all;
-}
-
-/* scale * k stays below X when k runs to cdiv(X, scale) or less. */
-static bool is_below_bound(const Analysis *a, const Term *t) {
-    if (t->count != 1 || t->scale < 1) return false;
-    const Value *value = ir_value(a->k, t->factor[0]);
-    const Op *owner = value->op ? NULL : value->region->owner;
-    if (!owner || owner->code != OP_FOR || value->index != 0) return false;
-    int64_t lo, step, by;
-    if (!ir_const_int(a->k, owner->operands[0], &lo) || lo < 0 ||
-        !ir_const_int(a->k, owner->operands[2], &step) || step < 1)
-        return false;
-    const Op *trips =
-        ref_is_value(owner->operands[1]) ? ir_value(a->k, owner->operands[1])->op : NULL;
-    return trips && trips->code == OP_CDIV && ir_const_int(a->k, trips->operands[1], &by) &&
-           by >= t->scale && ir_type(a->k, trips->operands[0])->elem == EL_I32;
-}
-
-bool poly_fits_i32(const Analysis *a, Poly p) {
-    if (p.bad) return false;
-    Interval sum = {0, 0};
-    for (int i = 0; i < p.count; i++) {
-        Interval term = {p.at[i].scale, p.at[i].scale};
-        if (is_below_bound(a, &p.at[i]))
-            term = (Interval){0, INT32_MAX};
-        else
-            for (int j = 0; j < p.at[i].count; j++) {
-                const __int128 limit = (__int128)1 << 62;
-                if (term.most > limit || term.least < -limit) return false;
-                term = multiply(term, interval_of(a, p.at[i].factor[j]));
-            }
-        sum.least += term.least;
-        sum.most += term.most;
-        if (sum.most > INT64_MAX || sum.least < INT64_MIN) return false;
-    }
-    return sum.least >= INT32_MIN && sum.most <= INT32_MAX;
 }

@@ -7,9 +7,9 @@
  * invariant step has its closed form, first + trip * step. Everything here is an analysis: the
  * kernel is not changed. A form that is not known says why, and where.
  *
- * What a form says is exact in the integers, under the one rule that signed 32-bit arithmetic of
- * addresses does not overflow (docs/ir.md). Unsigned differences, conversions that may cut bits,
- * and remainders of what may be negative are not followed. */
+ * What a form says is exact in the integers, under the one rule that signed sums and products that
+ * make an address or a mask do not overflow (docs/ir.md). Remainders and quotients, unsigned
+ * arithmetic and conversions are followed only where the exact number is within its type. */
 #ifndef PASS_AFFINE_H
 #define PASS_AFFINE_H
 #include "pass/grid_order.h"
@@ -28,6 +28,7 @@ typedef enum Turn { TURN_NONE, TURN_REM, TURN_MOD, TURN_CLAMP } Turn;
 typedef struct Axis {
     Poly step;
     Turn turn;
+    bool sound; /* the index before it turns cannot have overflowed, nor can the modulus */
     Poly scale; /* of the index that turns */
     Poly first; /* the index before it turns is first + i */
     Poly modulus;
@@ -79,6 +80,9 @@ bool poly_is_natural(Analysis *a, Poly p);
 bool poly_is_positive(Analysis *a, Poly p);
 /* Does its value fit in 32 bits, whatever the launch? */
 bool poly_fits_i32(const Analysis *a, Poly p);
+/* Is every element of the form, as a tile of this type, within the range of its numbers? Places in
+ * the grid times extents are. (affine_size.c) */
+bool affine_holds(const Analysis *a, const Affine *f, const Type *type);
 void affine_wish(Analysis *a, AttrId kind, int64_t number, Ref value);
 
 /* Is the value visible at the op? (order numbers are those of the kernel when affine_init ran) */

@@ -22,11 +22,15 @@ static int moving_axis(const Affine *x) {
     return moving;
 }
 
-static const Affine *turned(Analysis *a, const Affine *x, int axis, Turn turn, Poly modulus) {
+static const Affine *turned(Analysis *a, const Affine *x, int axis, Turn turn, bool sound,
+                            Poly modulus) {
     Affine *f = affine_new(a, x->rank);
     f->wide = x->wide;
-    f->axis[axis] =
-        (Axis){.turn = turn, .scale = poly_int(a->arena, 1), .first = x->start, .modulus = modulus};
+    f->axis[axis] = (Axis){.turn = turn,
+                           .sound = sound,
+                           .scale = poly_int(a->arena, 1),
+                           .first = x->start,
+                           .modulus = modulus};
     return f;
 }
 
@@ -63,8 +67,9 @@ static const Affine *divide(Analysis *a, Ref value, const Op *op, const Affine *
     bool remainder = op->code == OP_REM || op->code == OP_MOD;
     bool floors = op->code == OP_MOD || op->code == OP_FLOORDIV;
     const Type *type = ir_type(a->k, value);
-    if (x->rank == type->rank && affine_is_uniform(y) && poly_const(y->start, &by) && by > 0 &&
-        (floors || is_natural_form(a, x))) {
+    bool holds = affine_holds(a, x, type);
+    if (holds && x->rank == type->rank && affine_is_uniform(y) && poly_const(y->start, &by) &&
+        by > 0 && (floors || is_natural_form(a, x))) {
         Affine *quotient = affine_new(a, x->rank), *rest = affine_new(a, x->rank);
         quotient->wide = x->wide;
         if (split(a, x, type, by, quotient, rest)) return remainder ? rest : quotient;
@@ -74,7 +79,8 @@ static const Affine *divide(Analysis *a, Ref value, const Op *op, const Affine *
         if (x->axis[d].turn) return affine_unknown(a, op, WHY_WRAPS_TWICE);
     int axis = moving_axis(x);
     if (axis < 0 || !affine_is_uniform(y)) return affine_unknown(a, op, WHY_REMAINDER);
-    return turned(a, x, axis, op->code == OP_MOD ? TURN_MOD : TURN_REM, y->start);
+    bool sound = holds && affine_holds(a, y, type);
+    return turned(a, x, axis, op->code == OP_MOD ? TURN_MOD : TURN_REM, sound, y->start);
 }
 
 static const Affine *clamp(Analysis *a, const Op *op, const Affine *x, const Affine *y) {
@@ -85,7 +91,8 @@ static const Affine *clamp(Analysis *a, const Op *op, const Affine *x, const Aff
     }
     int axis = moving_axis(x);
     if (axis < 0 || !affine_is_uniform(y)) return affine_unknown(a, op, WHY_NOT_AFFINE);
-    return turned(a, x, axis, TURN_CLAMP, poly_add(a->arena, y->start, poly_int(a->arena, 1)));
+    return turned(a, x, axis, TURN_CLAMP, true,
+                  poly_add(a->arena, y->start, poly_int(a->arena, 1)));
 }
 
 /* select(x < limit, x, a number) */
@@ -101,7 +108,7 @@ static const Affine *choose(Analysis *a, const Op *op) {
     if (!low->known || !limit->known || low->base || limit->base || low->rank != x->rank ||
         moving_axis(low) != axis || !poly_equal(low->start, x->start) || !affine_is_uniform(limit))
         return affine_unknown(a, op, WHY_NOT_AFFINE);
-    return turned(a, x, axis, TURN_CLAMP, limit->start);
+    return turned(a, x, axis, TURN_CLAMP, true, limit->start);
 }
 
 const Affine *affine_turn(Analysis *a, Ref value, const Op *op) {

@@ -1,0 +1,420 @@
+/* test_access.c: what `access` proves holds.
+ *
+ * Random kernels: index tiles made by sums, products, remainders, quotients, clamps, conversions
+ * and shapes, in 32 and 64 bits, signed and unsigned, under random masks, in ifs and loops that
+ * carry pointers. Each runs as it was written, sanitized; where that is clean, the kernel after all
+ * passes (the variant that the launcher chooses) must leave the same bytes. Arguments are small,
+ * negative, zero, or at the ends of their type.
+ *
+ * Then the traps that random kernels meet too seldom, one by one. TILEWRIGHT_SEED starts elsewhere,
+ * TILEWRIGHT_CASES runs more. */
+#include "check.h"
+#include "tilewright.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { ROOM = 4096, MIDDLE = 2048 };
+
+static uint64_t state = 1;
+static uint32_t draw(uint32_t below) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 20) % below;
+}
+static bool chance(uint32_t percent) {
+    return draw(100) < percent;
+}
+
+/* --- making kernels --- */
+
+typedef struct Maker {
+    char text[16384];
+    size_t length;
+    int next;
+    int columns, rows; /* rows 0: tiles of rank 1 */
+} Maker;
+
+static void put(Maker *m, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(m->text + m->length, sizeof m->text - m->length, format, args);
+    va_end(args);
+    m->length += (size_t)n;
+    if (m->length >= sizeof m->text) abort();
+}
+
+typedef struct Name {
+    char at[16];
+} Name;
+static Name fresh(Maker *m) {
+    Name name;
+    snprintf(name.at, sizeof name.at, "%%v%d", m->next++);
+    return name;
+}
+static Name named(const char *text) {
+    Name name;
+    snprintf(name.at, sizeof name.at, "%s", text);
+    return name;
+}
+
+/* A number: i32. */
+static Name make_scalar(Maker *m, int depth) {
+    static const char *const leaves[] = {"%a", "%b", "%c", "%pid", "%n", "1", "2", "4", "-3", "64"};
+    if (depth == 0 || chance(40)) return named(leaves[draw(sizeof leaves / sizeof *leaves)]);
+    static const char *const ops[] = {"add", "sub", "mul", "add", "div", "rem", "mod", "min", "max",
+                                      "cdiv", "floordiv"};
+    Name x = make_scalar(m, depth - 1), y = make_scalar(m, depth - 1), out = fresh(m);
+    if (x.at[0] != '%' && y.at[0] != '%') x = named("%pid");
+    put(m, "  %s = %s %s, %s\n", out.at, ops[draw(sizeof ops / sizeof *ops)], x.at, y.at);
+    return out;
+}
+
+static Name make_iota(Maker *m, bool row) {
+    Name out = fresh(m), wide = fresh(m);
+    int n = row ? m->rows : m->columns, begin = chance(80) ? 0 : (int)draw(5);
+    put(m, "  %s = iota<%d, %d>\n", out.at, begin, begin + n);
+    if (!m->rows) return out;
+    put(m, "  %s = expand<%d> %s\n", wide.at, row ? 1 : 0, out.at);
+    return wide;
+}
+
+/* An index tile, i32, along rows or columns. */
+static Name make_index(Maker *m, bool row) {
+    Name x = make_iota(m, row);
+    for (uint32_t left = draw(5); left > 0; left--) {
+        Name out = fresh(m), y = make_scalar(m, 1), t = fresh(m), u = fresh(m);
+        char shape[32];
+        if (!m->rows)
+            snprintf(shape, sizeof shape, "[%d]", m->columns);
+        else if (row)
+            snprintf(shape, sizeof shape, "[%d,1]", m->rows);
+        else
+            snprintf(shape, sizeof shape, "[1,%d]", m->columns);
+        switch (draw(14)) {
+        case 0:
+        case 1: put(m, "  %s = add %s, %s\n", out.at, x.at, y.at); break;
+        case 2: put(m, "  %s = add %s, %s\n", out.at, y.at, x.at); break;
+        case 3: put(m, "  %s = sub %s, %s\n", out.at, x.at, y.at); break;
+        case 4: put(m, "  %s = sub %s, %s\n", out.at, y.at, x.at); break;
+        case 5: put(m, "  %s = mul %s, %s\n", out.at, x.at, y.at); break;
+        case 6: put(m, "  %s = %s %s, %s\n", out.at, chance(50) ? "rem" : "mod", x.at, y.at); break;
+        case 7:
+            put(m, "  %s = %s %s, %d\n", out.at, chance(50) ? "rem" : "floordiv", x.at,
+                1 << draw(5));
+            break;
+        case 8: put(m, "  %s = min %s, %s\n", out.at, x.at, y.at); break;
+        case 9:
+            put(m, "  %s = cmp<lt> %s, %s\n  %s = select %s, %s, 0\n", t.at, x.at, y.at, out.at,
+                t.at, x.at);
+            break;
+        case 10:
+            put(m, "  %s = cast %s : u32%s\n  %s = %s %s, %u\n", t.at, x.at, shape, u.at,
+                chance(50) ? "add" : "sub", t.at, chance(70) ? draw(9) : 4294967295u - draw(3));
+            put(m, "  %s = cast %s : i32%s\n", out.at, u.at, shape);
+            break;
+        case 11:
+            put(m, "  %s = cast %s : i64%s\n  %s = mul %s, %d\n  %s = cast %s : i32%s\n", t.at, x.at,
+                shape, u.at, t.at, (int)draw(4), out.at, u.at, shape);
+            break;
+        case 12: put(m, "  %s = shl %s, %d\n", out.at, x.at, (int)draw(4)); break;
+        default: put(m, "  %s = div %s, %d\n", out.at, x.at, 1 + (int)draw(4)); break;
+        }
+        x = out;
+    }
+    return x;
+}
+
+static Name make_mask(Maker *m) {
+    static const char *const predicates[] = {"lt", "lt", "lt", "le", "gt", "ge", "eq", "ne"};
+    Name mask = {""};
+    for (uint32_t left = 1 + draw(3); left > 0; left--) {
+        Name one = fresh(m), x = chance(85) ? make_index(m, m->rows && chance(50)) : named("");
+        if (!x.at[0]) x = make_scalar(m, 2);
+        if (x.at[0] != '%') x = named("%pid");
+        Name y = make_scalar(m, 2);
+        bool swap = chance(20) && y.at[0] == '%';
+        if (chance(12)) { /* unsigned */
+            Name wide = fresh(m);
+            put(m, "  %s = bitcast %s : u32\n", wide.at, y.at[0] == '%' ? y.at : "%n");
+            Name ramp = make_iota(m, false), cast = fresh(m), back = fresh(m);
+            put(m, "  %s = cast %s : u32[%s%d]\n", cast.at, ramp.at, m->rows ? "1," : "",
+                m->columns);
+            put(m, "  %s = sub %s, %d\n  %s = cmp<lt> %s, %s\n", back.at, cast.at, (int)draw(4),
+                one.at, back.at, wide.at);
+        } else
+            put(m, "  %s = cmp<%s> %s, %s\n", one.at, predicates[draw(8)], swap ? y.at : x.at,
+                swap ? x.at : y.at);
+        if (!mask.at[0]) {
+            mask = one;
+            continue;
+        }
+        Name both = fresh(m);
+        put(m, "  %s = %s %s, %s\n", both.at, chance(90) ? "and" : "or", mask.at, one.at);
+        mask = both;
+    }
+    return mask;
+}
+
+/* A tile of pointers from the middle of an array, the sum in any order. */
+static Name make_pointer(Maker *m, const char *array) {
+    Name p = named(array), parts[4];
+    int count = 0;
+    parts[count++] = make_index(m, false);
+    if (m->rows) {
+        parts[count++] = make_index(m, true);
+        if (chance(70)) {
+            Name scaled = fresh(m);
+            put(m, "  %s = mul %s, %s\n", scaled.at, parts[1].at, chance(50) ? "%s" : "17");
+            parts[1] = scaled;
+        }
+    }
+    if (chance(60)) parts[count++] = make_scalar(m, 2);
+    if (chance(30)) {
+        Name wide = fresh(m), far = fresh(m), x = make_scalar(m, 1);
+        put(m, "  %s = cast %s : i64\n  %s = mul %s, 3\n", wide.at,
+            x.at[0] == '%' ? x.at : "%pid", far.at, wide.at);
+        parts[count++] = far;
+    }
+    while (count) {
+        int i = (int)draw((uint32_t)count);
+        bool wide = false;
+        if (count > 1 && chance(40)) { /* two offsets first */
+            int j = (i + 1) % count;
+            Name sum = fresh(m);
+            wide = strlen(parts[i].at) == 0 || strlen(parts[j].at) == 0;
+            bool literal = parts[i].at[0] != '%' && parts[j].at[0] != '%';
+            if (!wide && !literal && count != 4 && !strstr(m->text, " : i64\n")) {
+                put(m, "  %s = add %s, %s\n", sum.at, parts[i].at, parts[j].at);
+                parts[i] = sum;
+                parts[j] = parts[--count];
+                continue;
+            }
+        }
+        Name q = fresh(m);
+        put(m, "  %s = ptr_add %s, %s\n", q.at, p.at, parts[i].at);
+        p = q;
+        parts[i] = parts[--count];
+    }
+    return p;
+}
+
+/* Loads through the pointer and adds to what was loaded so far; stores a constant somewhere. */
+static Name make_access(Maker *m, Name pointer, Name sum) {
+    Name x = fresh(m), out = fresh(m), mask = chance(80) ? make_mask(m) : named("");
+    /* A mask may be one number: it repeats. */
+    if (mask.at[0])
+        put(m, "  %s = load %s, %s, %s\n", x.at, pointer.at, mask.at, chance(50) ? "0.0" : "7.5");
+    else
+        put(m, "  %s = load %s\n", x.at, pointer.at);
+    put(m, "  %s = add %s, %s\n", out.at, sum.at, x.at);
+    return out;
+}
+
+static void make_loop(Maker *m, Name *sum) {
+    Name p0 = make_pointer(m, "%X"), step = make_scalar(m, 1), out = fresh(m), p9 = fresh(m),
+         p = fresh(m), k = fresh(m), s = fresh(m), p1 = fresh(m);
+    if (chance(70)) {
+        put(m, "  %s, %s = for %s = %s, %s, %d (%s = %s, %s = %s) {\n", out.at, p9.at, k.at,
+            chance(70) ? "0" : chance(50) ? "-3" : "2", chance(50) ? "%e" : "5", 1 + (int)draw(3),
+            s.at, sum->at, p.at, p0.at);
+        Name acc = make_access(m, p, s);
+        Name by = chance(80) ? step : k;
+        put(m, "  %s = ptr_add %s, %s\n  yield %s, %s }\n", p1.at, p.at, by.at, acc.at, p1.at);
+    } else {
+        Name i = fresh(m), go = fresh(m), si = fresh(m), pi = fresh(m), ii = fresh(m),
+             i1 = fresh(m), i9 = fresh(m);
+        put(m, "  %s, %s, %s = while (%s = 0, %s = %s, %s = %s) {\n", i9.at, out.at, p9.at, i.at,
+            s.at, sum->at, p.at, p0.at);
+        put(m, "  %s = cmp<lt> %s, %%e\n  test %s, %s, %s, %s\n  } do (%s, %s, %s) {\n", go.at,
+            i.at, go.at, i.at, s.at, p.at, ii.at, si.at, pi.at);
+        Name acc = make_access(m, pi, si);
+        put(m, "  %s = ptr_add %s, %s\n  %s = add %s, 1\n  yield %s, %s, %s }\n", p1.at, pi.at,
+            step.at, i1.at, ii.at, i1.at, acc.at, p1.at);
+    }
+    *sum = chance(30) ? make_access(m, p9, out) : out;
+}
+
+static void make_kernel(Maker *m) {
+    static const int sizes[] = {4, 5, 8, 16};
+    m->length = 0;
+    m->next = 0;
+    m->columns = sizes[draw(4)];
+    m->rows = chance(45) ? 2 + (int)draw(4) : 0;
+    put(m, "kernel @k(%%X0, %%Y0, %%Z0: *f32, %%a, %%b, %%c, %%n, %%s, %%e: i32, %%mid: i64) {\n"
+           "  %%pid = program_id<0>\n  %%X = ptr_add %%X0, %%mid\n  %%Z = ptr_add %%Z0, %%mid\n");
+    char shape[32];
+    if (m->rows)
+        snprintf(shape, sizeof shape, "[%d,%d]", m->rows, m->columns);
+    else
+        snprintf(shape, sizeof shape, "[%d]", m->columns);
+    Name sum = fresh(m);
+    put(m, "  %s = splat 0.0 : f32%s\n", sum.at, shape);
+    for (uint32_t left = 1 + draw(2); left > 0; left--) {
+        Name p = make_pointer(m, "%X"), full = fresh(m);
+        put(m, "  %s = broadcast %s : *f32%s\n", full.at, p.at, shape);
+        sum = make_access(m, full, sum);
+    }
+    if (chance(30)) {
+        Name c = fresh(m), x = make_scalar(m, 1), out = fresh(m);
+        put(m, "  %s = cmp<lt> %s, %s\n  %s = if %s {\n", c.at, x.at[0] == '%' ? x.at : "%pid", "3",
+            out.at, c.at);
+        Name p = make_pointer(m, "%X"), full = fresh(m);
+        put(m, "  %s = broadcast %s : *f32%s\n", full.at, p.at, shape);
+        Name acc = make_access(m, full, sum);
+        put(m, "  yield %s } { yield %s }\n", acc.at, sum.at);
+        sum = out;
+    }
+    if (chance(40)) make_loop(m, &sum);
+    if (chance(40)) {
+        Name q = make_pointer(m, "%Z"), full = fresh(m), mask = make_mask(m), one = fresh(m);
+        put(m, "  %s = broadcast %s : *f32%s\n  %s = splat 3.0 : f32%s\n  store %s, %s, %s\n",
+            full.at, q.at, shape, one.at, shape, full.at, one.at, mask.at);
+    }
+    int each = m->columns * (m->rows ? m->rows : 1);
+    put(m, "  %%oi = iota<0, %d>\n  %%ob = mul %%pid, %d\n  %%oo = add %%oi, %%ob\n"
+           "  %%op = ptr_add %%Y0, %%oo\n  %%of = reshape %s : f32[%d]\n  store %%op, %%of\n"
+           "  return\n}\n",
+        each, each, sum.at, each);
+}
+
+/* --- running them --- */
+
+typedef struct Lab {
+    tw_context *context;
+    tw_buffer *array[3];
+    float data[3][ROOM];
+} Lab;
+
+static void set_arrays(Lab *lab) {
+    for (int i = 0; i < ROOM; i++) {
+        lab->data[0][i] = (float)(i * 37 % 1009) * 0.25f;
+        lab->data[1][i] = -1;
+        lab->data[2][i] = 0;
+    }
+}
+
+static tw_status run(Lab *lab, tw_module *m, bool sanitize, const char *target, int64_t grid_x,
+                     const int64_t *numbers, int count, char *explain, size_t room) {
+    tw_compile_options options;
+    tw_compile_options_init(&options);
+    options.target = target;
+    options.sanitize = sanitize;
+    tw_kernel *k = NULL;
+    set_arrays(lab);
+    tw_status status = tw_kernel_compile(m, NULL, &options, &k);
+    if (status != TW_OK) return status;
+    if (explain) snprintf(explain, room, "%s", tw_kernel_explain(k));
+    tw_arg args[16] = {{0}};
+    for (int i = 0; i < 3; i++) args[i] = (tw_arg){TW_ARG_BUFFER, 0, {.buffer = lab->array[i]}};
+    for (int i = 0; i < count; i++) args[3 + i] = (tw_arg){TW_ARG_INT, 0, {.i = numbers[i]}};
+    int64_t grid[3] = {grid_x, 1, 1};
+    status = tw_kernel_launch(k, NULL, grid, args, (size_t)count + 3);
+    tw_kernel_destroy(k);
+    return status;
+}
+
+static void lab_open(Lab *lab) {
+    tw_context_options options;
+    tw_context_options_init(&options);
+    options.cache_dir = "";
+    CHECK(tw_context_create(&options, &lab->context) == TW_OK);
+    int64_t n = ROOM;
+    for (int i = 0; i < 3; i++) {
+        tw_buffer_options buffer;
+        tw_buffer_options_init(&buffer);
+        buffer.data = lab->data[i];
+        buffer.size = sizeof lab->data[i];
+        CHECK(tw_buffer_create(lab->context, TW_F32, 1, &n, &buffer, &lab->array[i]) == TW_OK);
+    }
+}
+static void lab_close(Lab *lab) {
+    for (int i = 0; i < 3; i++) tw_buffer_destroy(lab->array[i]);
+    tw_context_destroy(lab->context);
+}
+
+/* What the kernel means, and what is left of it after the passes, on these numbers. 0: the source
+ * is not clean. */
+static int compare(Lab *lab, const char *text, int64_t grid, const int64_t *numbers, int count,
+                   char *explain, size_t room) {
+    static float want[3][ROOM];
+    tw_module *m = NULL;
+    tw_status status = tw_module_load_text(lab->context, "k.ir", text, strlen(text), NULL, &m);
+    if (status != TW_OK) {
+        fprintf(stderr, "%s\n%s", tw_context_message(lab->context), text);
+        CHECK(status == TW_OK);
+        return 0;
+    }
+    int result = 0;
+    if (run(lab, m, true, "interp", grid, numbers, count, NULL, 0) == TW_OK) {
+        memcpy(want, lab->data, sizeof want);
+        status = run(lab, m, false, "interp", grid, numbers, count, explain, room);
+        bool same = status == TW_OK && memcmp(want, lab->data, sizeof want) == 0;
+        CHECK(same);
+        result = 1;
+        if (!same) {
+            fprintf(stderr, "%s\n%s\nnumbers:", tw_context_message(lab->context), text);
+            for (int i = 0; i < count; i++) fprintf(stderr, " %lld", (long long)numbers[i]);
+            fprintf(stderr, ", %lld programs\n%s", (long long)grid, explain ? explain : "");
+            for (int i = 0, shown = 0; i < 3 * ROOM && shown < 4; i++) {
+                float a = want[i / ROOM][i % ROOM], b = lab->data[i / ROOM][i % ROOM];
+                if (a == b) continue;
+                fprintf(stderr, "array %d, element %d: %g, not %g\n", i / ROOM, i % ROOM, (double)b,
+                        (double)a);
+                shown++;
+            }
+        }
+    }
+    tw_module_destroy(m);
+    return result;
+}
+
+static int64_t draw_number(void) {
+    static const int64_t ends[] = {INT32_MAX, INT32_MIN, INT32_MAX - 7, INT32_MIN + 9, 1 << 30};
+    if (chance(6)) return ends[draw(5)];
+    return chance(25) ? -(int64_t)draw(12) : (int64_t)draw(30);
+}
+
+static int count_of(const char *text, const char *word) {
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, word)); at++) n++;
+    return n;
+}
+
+static void test_random(void) {
+    static Lab lab;
+    static Maker maker;
+    static char explain[32768];
+    const char *seed = getenv("TILEWRIGHT_SEED"), *cases = getenv("TILEWRIGHT_CASES");
+    uint64_t first = seed ? strtoull(seed, NULL, 0) : 1;
+    int count = cases ? atoi(cases) : 400, clean = 0, boxes = 0, gathers = 0;
+    lab_open(&lab);
+    for (int i = 0; i < count; i++) {
+        state = (first + (uint64_t)i) * 0x9E3779B97F4A7C15u | 1;
+        for (int j = 0; j < 4; j++) draw(2);
+        make_kernel(&maker);
+        int failures = check_failures;
+        for (int j = 0; j < 6; j++) {
+            int64_t numbers[] = {draw_number(), draw_number(),        draw_number(),
+                                 draw_number(), (int64_t)draw(40) - 4, (int64_t)draw(6), MIDDLE};
+            explain[0] = 0;
+            clean += compare(&lab, maker.text, 1 + draw(3), numbers, 7, explain, sizeof explain);
+            boxes += count_of(explain, ": box ");
+            gathers += count_of(explain, ": stays a ");
+        }
+        if (check_failures > failures) {
+            fprintf(stderr, "seed %llu\n", (unsigned long long)(first + (uint64_t)i));
+            break;
+        }
+    }
+    printf("%d kernels, %d clean runs, %d boxes, %d gathers\n", count, clean, boxes, gathers);
+    CHECK(clean > count && boxes > gathers / 2);
+    lab_close(&lab);
+}
+
+int main(void) {
+    test_random();
+    return check_done();
+}
