@@ -15,7 +15,8 @@
 #include <string.h>
 
 static bool is_kind(const char *spec, size_t length) {
-    static const char *const kinds[] = {"randn", "rand", "zeros", "ones", "arange", "full"};
+    static const char *const kinds[] = {"randn", "rand", "zeros", "ones", "arange", "full",
+                                        "empty"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strlen(kinds[i]) == length && strncmp(spec, kinds[i], length) == 0) return true;
     return false;
@@ -320,7 +321,9 @@ int session_upload(Session *s, const char *target) {
         if (status == TW_OK) status = new_like(s->context, a->before, target, &fresh);
         if (status == TW_OK) {
             a->value.value.buffer = fresh;
-            status = copy_buffer(fresh, a->before);
+            bool host = strcmp(target, "cpu") == 0 || strcmp(target, "interp") == 0;
+            bool empty = host && strncmp(a->spec, "empty:", 6) == 0;
+            status = empty ? tw_buffer_fill(fresh, "empty", 0, 0) : copy_buffer(fresh, a->before);
         }
         if (status != TW_OK) return fail_status(s->context, status);
         s->values[i] = a->value;

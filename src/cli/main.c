@@ -46,6 +46,7 @@ typedef enum OptionId {
     O_TOLERANCE,
     O_SEED,
     O_SANITIZE,
+    O_MAX_STEPS,
     O_TIME,
     O_TIME_PASSES,
     O_OUTPUT,
@@ -70,7 +71,7 @@ static const OptionRow rows[] = {
     {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceix", "a name that the source sees as a constant"},
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
      "an argument: a number, true, false, none, a string, or an array:\n"
-     "                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], "
+     "                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "
      "file:X.npy[:DTYPE]"},
     {O_SET, "--set", "OPTION=VALUE", VALUE, "rceix",
      "a compile option (see `tilewright docs options`)"},
@@ -82,7 +83,9 @@ static const OptionRow rows[] = {
     {O_TOLERANCE, "--tolerance", "T", VALUE, "c",
      "largest error, relative to the array's largest magnitude (or 1)"},
     {O_SEED, "--seed", "N", VALUE, "rc", "seed of random arrays; default 0"},
-    {O_SANITIZE, "--sanitize", "", NOTHING, "rc", "target interp: report wrong accesses and races"},
+    {O_SANITIZE, "--sanitize", "", NOTHING, "rc", "run on the interpreter and report wrong accesses and races"},
+    {O_MAX_STEPS, "--max-steps", "N", VALUE, "rc",
+     "with --sanitize: stop after so many element operations; default 10^10"},
     {O_TIME, "--time", "", NOTHING, "rc", "print the median time of a launch"},
     {O_TIME_PASSES, "--time-passes", "", NOTHING, "rceix",
      "print the time of every step of the compiler"},
@@ -151,18 +154,22 @@ static int command_version(const Options *o) {
 
 /* --- parsing --- */
 
+static void push_pair(Pairs *pairs, char *name, const char *value) {
+    tw_pair *more = get_memory((pairs->count + 1) * sizeof *more);
+    if (pairs->count) memcpy(more, pairs->at, pairs->count * sizeof *more);
+    free(pairs->at);
+    pairs->at = more;
+    more[pairs->count++] = (tw_pair){name, value};
+}
+
 static int add_pair(Pairs *pairs, const char *option, const char *text) {
     const char *equals = strchr(text, '=');
     bool define = strcmp(option, "-D") == 0;
     if ((!equals && !define) || equals == text)
         return fail("%s takes NAME=VALUE, not `%s`", option, text);
-    tw_pair *more = get_memory((pairs->count + 1) * sizeof *more);
-    if (pairs->count) memcpy(more, pairs->at, pairs->count * sizeof *more);
-    free(pairs->at);
-    pairs->at = more;
     /* `-D NAME` alone is true. */
     size_t length = equals ? (size_t)(equals - text) : strlen(text);
-    more[pairs->count++] = (tw_pair){copy_bytes(text, length), equals ? equals + 1 : "true"};
+    push_pair(pairs, copy_bytes(text, length), equals ? equals + 1 : "true");
     return 0;
 }
 
@@ -187,6 +194,7 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
         o->seed = strtoull(value, &end, 0);
         return *value && !*end && !errno ? 0 : fail("--seed takes an integer, not `%s`", value);
     case O_SANITIZE: o->sanitize = true; return 0;
+    case O_MAX_STEPS: push_pair(&o->sets, copy_bytes("max_steps", 9), value); return 0;
     case O_TIME: o->time = true; return 0;
     case O_TIME_PASSES: o->time_passes = true; return 0;
     case O_OUTPUT: o->output = value; return 0;

@@ -34,7 +34,10 @@ void ev_run(Process *p, Block *block) {
 static void hand_over(Process *p, Step *s, int skip, const Ref *to, int count) {
     Cell *few[MAX_HANDED];
     Cell **cells = few;
-    if (count > MAX_HANDED) cells = ARENA_ARRAY(&p->in->arena, Cell *, count);
+    if (count > MAX_HANDED) { /* kept with the step: a loop must not take memory in every trip */
+        if (!s->plan) s->plan = ARENA_ARRAY(&p->in->arena, Cell *, s->op->operand_count);
+        cells = s->plan;
+    }
     for (int i = 0; i < count; i++) cells[i] = cell_retain(ev_use(p, s, s->op->operands[skip + i]));
     if (op_has(s->op->code, TRAIT_TERMINATOR))
         for (int d = 0; d < s->drop_count; d++) {

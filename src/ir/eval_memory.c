@@ -55,10 +55,10 @@ static void access_next(Access *a) {
 /* Is element i active, and where is it? */
 static bool access_find(Process *p, Step *s, const Access *a, int64_t i, uint64_t *address) {
     if (a->has_mask) {
-        if (a->mask.cell->shadow) sanitize_address(p, s, &a->mask, a->at[0], i);
+        if (a->mask.cell->shadow) sanitize_element(p, s, &a->mask, a->at[0], USE_MASK);
         if (!((const uint8_t *)a->mask.data)[a->at[0]]) return false;
     }
-    if (a->address.cell->shadow) sanitize_address(p, s, &a->address, i, i);
+    if (a->address.cell->shadow) sanitize_element(p, s, &a->address, i, USE_ADDRESS);
     *address = ((const uint64_t *)a->address.data)[i];
     return true;
 }
@@ -77,9 +77,10 @@ void eval_load(Process *p, Step *s) {
     Cell *out = ev_define(p, s, 0);
     char *to = out->data;
     uint64_t address = 0;
+    MemoryUse use = op_flag(s->op, AT_VOLATILE) ? MEMORY_POLL : MEMORY_READ;
     for (int64_t i = 0; i < a.n; i++, access_next(&a), to += a.bytes) {
         if (access_find(p, s, &a, i, &address)) {
-            if (memory_read(p, s, address, a.bytes, a.address.type, i))
+            if (memory_access(p, s, address, a.bytes, use, a.address.type, i))
                 load_element(a.address.type, to, address, a.bytes);
             else
                 memset(to, 0, (size_t)a.bytes);
@@ -98,8 +99,8 @@ void eval_store(Process *p, Step *s) {
     uint64_t address = 0;
     for (int64_t i = 0; i < a.n; i++, access_next(&a)) {
         if (!access_find(p, s, &a, i, &address)) continue;
-        if (a.value.cell->shadow) sanitize_address(p, s, &a.value, a.at[1], i);
-        if (memory_write(p, s, address, a.bytes, false, a.address.type, i))
+        if (a.value.cell->shadow) sanitize_element(p, s, &a.value, a.at[1], USE_VALUE);
+        if (memory_access(p, s, address, a.bytes, MEMORY_WRITE, a.address.type, i))
             memcpy((void *)(uintptr_t)address, access_value(&a), (size_t)a.bytes);
     }
 }
@@ -134,13 +135,12 @@ void eval_atomic(Process *p, Step *s) {
     Word kind = op_word(s->op, AT_COMBINE, COMBINE_ADD);
     char *old = ev_define(p, s, 0)->data;
     uint64_t address = 0;
+    MemoryUse use = kind == COMBINE_XCHG ? MEMORY_EXCHANGE : MEMORY_UPDATE;
     for (int64_t i = 0; i < a.n; i++, access_next(&a), old += a.bytes) {
         memset(old, 0, (size_t)a.bytes);
         if (!access_find(p, s, &a, i, &address)) continue;
-        if (a.value.cell->shadow) sanitize_address(p, s, &a.value, a.at[1], i);
-        bool reads = kind != COMBINE_XCHG;
-        if (reads && !memory_read(p, s, address, a.bytes, a.address.type, i)) continue;
-        if (memory_write(p, s, address, a.bytes, true, a.address.type, i))
+        if (a.value.cell->shadow) sanitize_element(p, s, &a.value, a.at[1], USE_VALUE);
+        if (memory_access(p, s, address, a.bytes, use, a.address.type, i))
             combine_in_memory(kind, a.address.type->elem, address, access_value(&a), old);
     }
     process_pause(p);
@@ -154,11 +154,10 @@ void eval_atomic_cas(Process *p, Step *s) {
     for (int64_t i = 0; i < a.n; i++, access_next(&a), old += a.bytes) {
         memset(old, 0, (size_t)a.bytes);
         if (!access_find(p, s, &a, i, &address)) continue;
-        if (!memory_read(p, s, address, a.bytes, a.address.type, i)) continue;
+        if (!memory_access(p, s, address, a.bytes, MEMORY_UPDATE, a.address.type, i)) continue;
         const char *expected = (const char *)a.mask.data + a.at[0] * a.bytes;
         memcpy(old, (const void *)(uintptr_t)address, (size_t)a.bytes);
-        if (memcmp(old, expected, (size_t)a.bytes) != 0) continue;
-        if (memory_write(p, s, address, a.bytes, true, a.address.type, i))
+        if (memcmp(old, expected, (size_t)a.bytes) == 0)
             memcpy((void *)(uintptr_t)address, access_value(&a), (size_t)a.bytes);
     }
     process_pause(p);
@@ -233,7 +232,7 @@ static void box_begin(Box *box, Process *p, Step *s, const Type *type, Ref mask)
         .p = p, .s = s, .type = type, .bytes = ty_elem_bytes(type), .tensor = tensor_of(p, s)};
     for (int d = 0; d < at.count; d++) {
         Operand offset = ev_operand_of(p, s, at.at[d]);
-        if (offset.cell->shadow) sanitize_address(p, s, &offset, 0, 0);
+        if (offset.cell->shadow) sanitize_element(p, s, &offset, 0, USE_ADDRESS);
         box->at[d] = elem_get_i64(offset.elem, offset.data);
     }
     for (int d = 0; d < type->rank; d++) {
@@ -289,7 +288,7 @@ static void visit_row(Box *box, int64_t element, bool inside, uint64_t offset) {
                 (uint64_t)end - (uint64_t)index < (uint64_t)segment.count)
                 segment.count = end - index;
             place_offset += (uint64_t)index * (uint64_t)box->tensor->stride[dim];
-            segment.step = box->tensor->stride[dim] * box->bytes;
+            segment.step = (int64_t)((uint64_t)box->tensor->stride[dim] * (uint64_t)box->bytes);
         }
         segment.address = box->tensor->base + place_offset * (uint64_t)box->bytes;
         box->visit(box, segment);
@@ -329,7 +328,7 @@ static void box_visit(Box *box) {
 static bool box_active(Box *box, int64_t element) {
     if (!box->has_mask) return true;
     int64_t at = walk_offset(&box->mask_walk, 0, element);
-    if (box->mask.cell->shadow) sanitize_address(box->p, box->s, &box->mask, at, element);
+    if (box->mask.cell->shadow) sanitize_element(box->p, box->s, &box->mask, at, USE_MASK);
     return ((const uint8_t *)box->mask.data)[at] != 0;
 }
 
@@ -339,14 +338,15 @@ static void load_segment(Box *box, Segment g) {
                  box->type->elem != EL_I1;
     int64_t total = g.count * box->bytes;
     if (plain && total <= INT32_MAX &&
-        memory_read(box->p, box->s, g.address, (int)total, box->type, g.element)) {
+        memory_access(box->p, box->s, g.address, (int)total, MEMORY_READ, box->type, g.element)) {
         memcpy(to, (const void *)(uintptr_t)g.address, (size_t)total);
         return;
     }
     for (int64_t i = 0; i < g.count; i++, to += box->bytes) {
-        uint64_t address = g.address + (uint64_t)(i * g.step);
+        uint64_t address = g.address + (uint64_t)i * (uint64_t)g.step;
         bool active = g.inside && box_active(box, g.element + i);
-        if (active && memory_read(box->p, box->s, address, box->bytes, box->type, g.element + i))
+        if (active && memory_access(box->p, box->s, address, box->bytes, MEMORY_READ, box->type,
+                                    g.element + i))
             load_element(box->type, to, address, box->bytes);
         else
             memcpy(to, box->fill, (size_t)box->bytes);
@@ -357,15 +357,14 @@ static void store_segment(Box *box, Segment g) {
     if (!g.inside) return;
     for (int64_t i = 0; i < g.count; i++) {
         int64_t element = g.element + i;
-        uint64_t address = g.address + (uint64_t)(i * g.step);
+        uint64_t address = g.address + (uint64_t)i * (uint64_t)g.step;
         if (!box_active(box, element)) continue;
         Operand value = {.type = box->type, .cell = box->cell};
-        if (box->cell->shadow) sanitize_address(box->p, box->s, &value, element, element);
+        if (box->cell->shadow) sanitize_element(box->p, box->s, &value, element, USE_VALUE);
         const char *from = (const char *)box->cell->data + element * box->bytes;
         bool atomic = box->kind != WORD_NONE;
-        if (atomic && !memory_read(box->p, box->s, address, box->bytes, box->type, element))
-            continue;
-        if (!memory_write(box->p, box->s, address, box->bytes, atomic, box->type, element))
+        if (!memory_access(box->p, box->s, address, box->bytes,
+                           atomic ? MEMORY_UPDATE : MEMORY_WRITE, box->type, element))
             continue;
         if (atomic)
             combine_in_memory(box->kind, box->type->elem, address, from, NULL);

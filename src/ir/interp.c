@@ -14,6 +14,11 @@ static Interp *interp_begin(const InterpLaunch *launch, Interp *in) {
     arena_init(&in->arena, launch->arena->allocator, &in->trap);
     in->random = launch->seed;
     in->budget = launch->budget > 0 ? launch->budget : INT64_MAX;
+    if (launch->sanitize) {
+        in->memory_limit = (size_t)4 << 30;
+        for (int i = 0; i < launch->region_count; i++)
+            in->memory_limit += 16 * launch->regions[i].size; /* bytes of shadow */
+    }
     return in;
 }
 
@@ -93,6 +98,7 @@ static void run_flat(Interp *in, uint64_t programs, const Step *tasks) {
     Instance *instance = instance_new(in, 0);
     for (uint64_t i = 0; i < programs; i++) {
         uint64_t program = permutation_at(&order, i);
+        in->budget -= (int64_t)in->kernel->values.count; /* what a program costs beside its ops */
         place_program(instance, in->launch->grid, program);
         if (in->fibers) {
             start_worker(in, instance, tasks, program);
@@ -122,14 +128,13 @@ static void run_all(Interp *in) {
     const int64_t *grid = in->launch->grid;
     unsigned __int128 programs = 1;
     for (int d = 0; d < 3; d++) programs *= grid[d] > 0 ? (uint64_t)grid[d] : 0;
-    if (programs > UINT32_MAX) {
+    if (programs > INT32_MAX) {
         diag_emit(in->diag, DIAG_INTERP_REFUSED, in->kernel->range,
-                  "a grid of 2^32 programs or more");
+                  "a grid of 2^31 programs or more");
         in->failed = true;
     }
     if (in->failed || programs == 0) return;
-    if (in->launch->sanitize)
-        in->shadows = ARENA_ARRAY(&in->arena, MemoryShadow, in->launch->region_count);
+    memory_open(in);
     interp_prepare(in, in->kernel->body);
     const Step *tasks = NULL;
     for (int i = 0; i < in->body.count; i++)
@@ -163,11 +168,19 @@ static void run_armed(Interp *in, int64_t *grid) {
     processes_end(in);
 }
 
+/* Without the memory for it, messages stay without their counts. */
+static void say_counts(Interp *in) {
+    Trap trap;
+    in->diag->arena->trap = &trap;
+    if (TRAP_ARM(&trap)) report_counts(in);
+}
+
 static bool interp_launch(const InterpLaunch *launch, int64_t *grid) {
     Interp in;
     Trap *diag_trap = launch->diag->arena->trap;
     int errors = launch->diag->errors;
     run_armed(interp_begin(launch, &in), grid);
+    say_counts(&in);
     launch->diag->arena->trap = diag_trap;
     arena_free(&in.arena);
     if (in.trap.code == TRAP_INTERNAL) ice(launch->arena->trap, "%s", in.trap.message);

@@ -26,7 +26,13 @@ typedef struct Step Step;
 typedef struct RingState RingState;
 
 /* --- values --- */
-enum { SHADOW_UNWRITTEN = 1, SHADOW_WRAPPED = 2 };
+enum {
+    SHADOW_UNWRITTEN = 1,
+    SHADOW_WRAPPED = 2, /* signed arithmetic overflowed */
+    SHADOW_KINDS = 3,
+    SHADOW_SITE = 2, /* from this bit on: the number of the division by zero it comes from */
+    SHADOW_SITES = 63
+};
 typedef struct Cell {
     int32_t refs;
     uint8_t size_class;
@@ -64,11 +70,12 @@ struct Step {
     void (*eval)(Process *p, Step *s);
     Block *blocks;
     int drop_count;
-    Ref *drops;        /* large values that nobody uses after this step */
-    int64_t cost;      /* what it takes from the budget */
-    uint32_t reported; /* kinds of reports made here, a bit each */
-    int index;         /* ring, role: its number */
-    void *plan;        /* what the eval function computed from the types once */
+    Ref *drops;                 /* large values that nobody uses after this step */
+    int64_t cost;               /* what it takes from the budget */
+    struct ReportLink *reports; /* made here */
+    int root;   /* accesses: the parameter it goes through, from 1; 0 not known yet, -1 none */
+    int index;  /* ring, role: its number */
+    void *plan; /* what the eval function computed from the types once */
 };
 
 /* --- rings --- */
@@ -152,10 +159,29 @@ struct Process {
     Process *next; /* idle */
 };
 
+/* What is known of the bytes of a region (interp_shadow.c). */
 typedef struct MemoryShadow {
-    uint8_t *written; /* a bit a byte; NULL: all */
-    uint32_t *writer; /* by byte: the program that wrote it, 0 none; NULL: nobody yet */
+    struct ShadowPage **pages; /* NULL: never touched */
 } MemoryShadow;
+
+/* A division by zero whose result nobody has relied on yet. */
+typedef struct DivisionSite {
+    Step *step;
+    int64_t element; /* the first one, of the latest program */
+} DivisionSite;
+
+/* A kind of mistake at a place of the source: said once, counted. */
+typedef struct Report {
+    DiagId id;
+    Range range;
+    int64_t count;
+    size_t message; /* its place in the diag, from 1; 0: it was not kept */
+} Report;
+/* The reports of a step; a line that became several steps has one. */
+typedef struct ReportLink {
+    Report *report;
+    struct ReportLink *next;
+} ReportLink;
 
 /* A copy under way (async_copy with a barrier). */
 typedef struct Landing {
@@ -179,6 +205,13 @@ struct Interp {
     VEC(Process *) processes;
     VEC(Landing) landings;
     MemoryShadow *shadows;
+    int *home; /* by parameter: the region its pointer lies in, or -1 */
+    Map syncs; /* by program: whom it is ordered behind */
+    int site_count;
+    DivisionSite sites[SHADOW_SITES + 1]; /* from 1 */
+    VEC(Report *) reports;
+    size_t printed;      /* bytes */
+    size_t memory_limit; /* bytes of values and shadows; 0: none */
     int last_region;
     uint64_t random;
     int64_t budget;   /* left */
@@ -198,6 +231,8 @@ typedef struct Operand {
 
 /* --- interp_value.c: cells --- */
 Cell *cell_new(Interp *in, size_t bytes); /* not cleared */
+/* Before so many bytes more are taken: stops the launch at its limit. */
+void interp_limit(Interp *in, size_t more);
 void cell_release(Interp *in, Cell *cell);
 static inline Cell *cell_retain(Cell *cell) {
     cell->refs++;
@@ -255,16 +290,23 @@ _Noreturn void process_stop(Interp *in); /* the launch ends; why was reported */
 /* --- interp_report.c --- */
 /* Once a place and kind, with the row's arguments behind the step; then the launch stops unless it
  * sanitizes. */
-#define EV_REPORT(p, s, id, ...)                                                                  \
-    do {                                                                                          \
-        if (report_first((s), (id))) diag_emit((p)->in->diag, (id), (s)->op->range, __VA_ARGS__); \
-        report_after(p);                                                                          \
+#define EV_REPORT(p, s, id, ...)                                                         \
+    do {                                                                                 \
+        Report *report_ = report_begin((p)->in, (s), (id));                              \
+        if (report_) {                                                                   \
+            size_t before_ = (p)->in->diag->messages.count;                              \
+            diag_emit((p)->in->diag, (id), (s)->op->range, __VA_ARGS__);                 \
+            if ((p)->in->diag->messages.count > before_) report_->message = before_ + 1; \
+        }                                                                                \
+        report_after(p);                                                                 \
     } while (0)
 _Noreturn void ev_refuse(Process *p, Step *s,
-                         const char *what); /* "the interpreter does not run .." */
-bool report_first(Step *s, DiagId id);
+                         const char *what);           /* "the interpreter does not run .." */
+Report *report_begin(Interp *in, Step *s, DiagId id); /* NULL: said before, and counted */
 void report_after(Process *p);
+void report_counts(Interp *in);         /* at the end: how often each was met */
 const char *report_process(Process *p); /* "program (1, 0, 0)", "role `load`, task (3)" */
+const char *report_program(Interp *in, uint32_t writer); /* the same, by the number of a writer */
 const char *report_element(Interp *in, const Type *type, int64_t index); /* "[3, 5]" */
 _Noreturn void report_deadlock(Interp *in, Process *alone); /* NULL: all that are left */
 
@@ -302,19 +344,31 @@ void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, C
 /* The box that tload or async_copy reads, row-major into the cell. */
 void memory_load_box(Process *p, Step *s, const Type *box, Ref mask, Cell *out);
 
-/* --- interp_memory.c: bounds and shadows of global memory --- */
-bool memory_read(Process *p, Step *s, uint64_t address, int bytes, const Type *type,
-                 int64_t element);
-bool memory_write(Process *p, Step *s, uint64_t address, int bytes, bool atomic, const Type *type,
-                  int64_t element);
+/* --- interp_memory.c: is the access allowed? --- */
+typedef enum MemoryUse {
+    MEMORY_READ,
+    MEMORY_WRITE,
+    MEMORY_POLL,    /* a volatile read: others may write meanwhile */
+    MEMORY_UPDATE,  /* an atomic that reads and writes */
+    MEMORY_EXCHANGE /* one that writes, whatever was there */
+} MemoryUse;
+bool memory_access(Process *p, Step *s, uint64_t address, int bytes, MemoryUse use,
+                   const Type *type, int64_t element);
+void memory_open(Interp *in); /* before the first program */
+
+/* --- interp_shadow.c --- */
+void shadow_access(Process *p, Step *s, int region, uint64_t offset, int bytes, MemoryUse use,
+                   const Type *type, int64_t element);
 
 /* --- interp_sanitize.c --- */
 void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *operands,
                           Cell *out);
 /* Reports elements that the step must not rely on. */
 void sanitize_use(Process *p, Step *s, const Operand *x);
-/* The same for one element of an address, an offset or a mask. */
-void sanitize_address(Process *p, Step *s, const Operand *x, int64_t at, int64_t element);
+/* The same for one element that an active lane uses; a number that wrapped is wrong in an address
+ * and in a mask, but not as a value. */
+typedef enum ElementUse { USE_ADDRESS, USE_MASK, USE_VALUE } ElementUse;
+void sanitize_element(Process *p, Step *s, const Operand *x, int64_t at, ElementUse use);
 
 /* --- eval_buffer.c --- */
 /* Arrivals and bytes come in on an mbarrier; a phase ends when nothing is missing. */

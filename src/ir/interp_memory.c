@@ -1,12 +1,9 @@
 /* interp_memory.c: is this access allowed?
  *
- * Every access must lie inside one of the launch's regions. Under `sanitize` a region also has
- * shadows: a bit a byte says whether an output was written yet, a number a byte which program wrote
- * it last. A write of what another program wrote plainly is a race; what atomics wrote is not
- * looked into further. */
+ * Every access must lie inside one of the launch's regions, and where the text shows which
+ * parameter it goes through, inside that one's. Under `sanitize` it must also be aligned, and the
+ * shadows of the region are kept and asked (interp_shadow.c). */
 #include "ir/interp_core.h"
-
-enum { BY_ATOMIC = 0xFFFFFFFFu }; /* in the place of a program's number */
 
 static int find_region(Interp *in, uint64_t address, uint64_t bytes) {
     const InterpRegion *regions = in->launch->regions;
@@ -23,8 +20,53 @@ static int find_region(Interp *in, uint64_t address, uint64_t bytes) {
     return -1;
 }
 
+void memory_open(Interp *in) {
+    const InterpLaunch *launch = in->launch;
+    in->home = ARENA_ARRAY(&in->arena, int, launch->arg_count);
+    for (int i = 0; i < launch->arg_count; i++)
+        in->home[i] = find_region(in, (uint64_t)(uintptr_t)launch->args[i].pointer, 1);
+    if (launch->sanitize) in->shadows = ARENA_ARRAY(&in->arena, MemoryShadow, launch->region_count);
+}
+
+/* --- through which parameter --- */
+
+/* The value that a pointer or a tensor is made from, one step back; REF_NONE: that is not so. */
+static Ref origin(const Kernel *k, Ref ref) {
+    const Value *v = ir_value(k, ref);
+    const Op *op = v->op ? v->op : v->region->owner;
+    if (!op) return REF_NONE;
+    if (!v->op) {
+        if (op->code == OP_FOR && v->index > 0) return op->operands[2 + v->index];
+        return op->code == OP_WHILE ? op->operands[v->index] : REF_NONE;
+    }
+    switch (op->code) {
+    case OP_PTR_ADD:
+    case OP_SPLAT:
+    case OP_BROADCAST:
+    case OP_EXPAND:
+    case OP_RESHAPE:
+    case OP_PERMUTE:
+    case OP_TENSOR:
+    case OP_BASE: return op->operands[0];
+    case OP_FOR: return op->operands[3 + v->index];
+    case OP_WHILE: return op->operands[v->index];
+    default: return REF_NONE;
+    }
+}
+
+static int find_root(const Kernel *k, Ref ref) {
+    for (int steps = 0; steps < 1000 && ref_is_value(ref); steps++) {
+        const Value *v = ir_value(k, ref);
+        if (v->region == k->body) return v->index + 1;
+        ref = origin(k, ref);
+    }
+    return -1;
+}
+
+/* --- saying what is wrong --- */
+
 /* The nearest region, in words. */
-static const char *describe(Interp *in, uint64_t address) {
+static const char *describe_nearest(Interp *in, uint64_t address) {
     const InterpRegion *nearest = NULL;
     uint64_t best = UINT64_MAX;
     bool before = false;
@@ -38,65 +80,45 @@ static const char *describe(Interp *in, uint64_t address) {
         nearest = region;
         before = address < base;
     }
-    if (!nearest) return "there is none";
+    if (!nearest) return "there is no buffer";
     return arena_printf(&in->arena, "%llu bytes %s `%s`", (unsigned long long)best,
                         before ? "before the start of" : "past the end of", nearest->name);
 }
 
-static int check(Process *p, Step *s, uint64_t address, int bytes, const Type *type,
-                 int64_t element) {
-    int at = find_region(p->in, address, (uint64_t)bytes);
-    if (at < 0)
-        EV_REPORT(p, s, DIAG_OUT_OF_BOUNDS, describe(p->in, address), report_process(p),
-                  report_element(p->in, type, element));
-    return at;
-}
-
-static MemoryShadow *shadow_of(Interp *in, int region) {
-    MemoryShadow *shadow = &in->shadows[region];
-    const InterpRegion *r = &in->launch->regions[region];
-    if (!shadow->writer) {
-        shadow->writer = ARENA_ARRAY(&in->arena, uint32_t, r->size);
-        if (!r->written) shadow->written = ARENA_ARRAY(&in->arena, uint8_t, r->size / 8 + 1);
+static const char *describe(Interp *in, Step *s, uint64_t address, int bytes) {
+    if (s->root <= 0) return describe_nearest(in, address);
+    uint64_t base = (uint64_t)(uintptr_t)in->launch->args[s->root - 1].pointer;
+    const char *name = ir_value(in->kernel, in->kernel->body->args[s->root - 1])->name;
+    int home = in->home[s->root - 1];
+    uint64_t end = base;
+    if (home >= 0) {
+        const InterpRegion *region = &in->launch->regions[home];
+        end = (uint64_t)(uintptr_t)region->base + region->size;
     }
-    return shadow;
+    int64_t distance = (int64_t)(address - base);
+    int64_t index = distance / bytes - (distance < 0 && distance % bytes != 0);
+    return arena_printf(&in->arena, "index %lld of `%s`, which has %llu elements", (long long)index,
+                        name ? name : "a parameter",
+                        (unsigned long long)((end - base) / (uint64_t)bytes));
 }
 
-bool memory_read(Process *p, Step *s, uint64_t address, int bytes, const Type *type,
-                 int64_t element) {
+bool memory_access(Process *p, Step *s, uint64_t address, int bytes, MemoryUse use,
+                   const Type *type, int64_t element) {
     Interp *in = p->in;
-    int at = check(p, s, address, bytes, type, element);
-    if (at < 0) return false;
-    const InterpRegion *region = &in->launch->regions[at];
-    if (!in->shadows || region->written) return true;
-    const uint8_t *written = shadow_of(in, at)->written;
-    uint64_t offset = address - (uint64_t)(uintptr_t)region->base;
-    for (uint64_t i = offset; i < offset + (uint64_t)bytes; i++)
-        if (!(written[i / 8] >> (i % 8) & 1)) {
-            EV_REPORT(p, s, DIAG_UNWRITTEN_MEMORY, region->name, report_process(p),
-                      report_element(in, type, element));
-            break;
-        }
-    return true;
-}
-
-bool memory_write(Process *p, Step *s, uint64_t address, int bytes, bool atomic, const Type *type,
-                  int64_t element) {
-    Interp *in = p->in;
-    int at = check(p, s, address, bytes, type, element);
-    if (at < 0) return false;
+    if (!s->root) s->root = find_root(in->kernel, s->op->operands[0]);
+    int at = find_region(in, address, (uint64_t)bytes);
+    if (at < 0 || (s->root > 0 && in->home[s->root - 1] != at)) {
+        int each = ty_elem_bytes(type);
+        EV_REPORT(p, s, DIAG_OUT_OF_BOUNDS, describe(in, s, address, type->pointer ? bytes : each),
+                  report_process(p), report_element(in, type, element));
+        return false;
+    }
     if (!in->shadows) return true;
-    const InterpRegion *region = &in->launch->regions[at];
-    MemoryShadow *shadow = shadow_of(in, at);
-    uint64_t offset = address - (uint64_t)(uintptr_t)region->base;
-    uint32_t me = atomic ? BY_ATOMIC : p->writer;
-    for (uint64_t i = offset; i < offset + (uint64_t)bytes; i++) {
-        uint32_t other = shadow->writer[i];
-        if (shadow->written) shadow->written[i / 8] |= (uint8_t)(1 << (i % 8));
-        shadow->writer[i] = me;
-        if (!other || other == p->writer || other == BY_ATOMIC) continue;
-        EV_REPORT(p, s, DIAG_WRITE_RACE, (long long)p->writer - 1, (long long)other - 1,
-                  (long long)i, region->name, report_element(in, type, element));
-    }
+    uint64_t offset = address - (uint64_t)(uintptr_t)in->launch->regions[at].base;
+    if (address % (uint64_t)bytes)
+        EV_REPORT(p, s, DIAG_MISALIGNED, bytes, (unsigned long long)offset,
+                  in->launch->regions[at].name, report_process(p),
+                  report_element(in, type, element));
+    shadow_access(p, s, at, offset, bytes, use, type, element);
     return true;
 }

@@ -3,11 +3,44 @@
  * Every kind of report is made once a place. Without `sanitize` the first one ends the launch. */
 #include "ir/interp_core.h"
 
-bool report_first(Step *s, DiagId id) {
-    uint32_t bit = 1u << ((unsigned)(id - DIAG_INTERP_REFUSED) % 32);
-    if (s->reported & bit) return false;
-    s->reported |= bit;
-    return true;
+static Report *find_report(const Step *s, DiagId id) {
+    for (ReportLink *link = s->reports; link; link = link->next)
+        if (link->report->id == id) return link->report;
+    return NULL;
+}
+
+static Report *find_place(Interp *in, Range range, DiagId id) {
+    for (size_t i = 0; i < in->reports.count; i++) {
+        Report *r = in->reports.at[i];
+        if (r->id == id && r->range.begin == range.begin && r->range.end == range.end) return r;
+    }
+    return NULL;
+}
+
+Report *report_begin(Interp *in, Step *s, DiagId id) {
+    Report *report = find_report(s, id);
+    if (!report) {
+        report = find_place(in, s->op->range, id);
+        if (!report) {
+            report = ARENA_NEW(&in->arena, Report);
+            *report = (Report){.id = id, .range = s->op->range};
+            *VEC_PUSH(&in->reports, &in->arena) = report;
+        }
+        ReportLink *link = ARENA_NEW(&in->arena, ReportLink);
+        *link = (ReportLink){report, s->reports};
+        s->reports = link;
+    }
+    return report->count++ ? NULL : report;
+}
+
+void report_counts(Interp *in) {
+    for (size_t i = 0; i < in->reports.count; i++) {
+        const Report *report = in->reports.at[i];
+        if (!report->message || report->count < 2) continue;
+        DiagMessage *message = &in->diag->messages.at[report->message - 1];
+        message->text = arena_printf(in->diag->arena, "%s (and %lld more here)", message->text,
+                                     (long long)(report->count - 1));
+    }
 }
 
 void report_after(Process *p) {
@@ -31,6 +64,20 @@ const char *report_process(Process *p) {
     add_numbers(&out, p->task, p->task_rank);
     text_add_char(&out, ')');
     if (p->team) text_add(&out, ", worker %lld", (long long)p->lane);
+    return out.at;
+}
+
+const char *report_program(Interp *in, uint32_t writer) {
+    const int64_t *grid = in->launch->grid;
+    uint64_t n = writer - 1;
+    if (in->by_task) return arena_printf(&in->arena, "task %llu", (unsigned long long)n);
+    int64_t at[3] = {(int64_t)(n % (uint64_t)grid[0]),
+                     (int64_t)(n / (uint64_t)grid[0] % (uint64_t)grid[1]),
+                     (int64_t)(n / (uint64_t)grid[0] / (uint64_t)grid[1])};
+    Text out = text_new(&in->arena);
+    text_add(&out, "program (");
+    add_numbers(&out, at, 3);
+    text_add_char(&out, ')');
     return out.at;
 }
 

@@ -1,11 +1,13 @@
 /* interp_sanitize.c: what is wrong with an element, carried along with it.
  *
- * A shadow byte an element: UNWRITTEN elements come from undef and unwritten buffers and spread
+ * A shadow byte an element. UNWRITTEN elements come from undef and unwritten buffers and spread
  * through every elementwise op; they are reported where they decide something (an address, a mask,
  * a bound, a sum) or are stored. WRAPPED integers come from signed arithmetic that overflowed and
- * spread through sums, products and widening, but not through rem, and, min .., which make any
- * number an index on purpose; they are reported when an active lane uses one as an address.
- * Division by zero and shifts out of range are reported where they happen. */
+ * spread through sums, products, widening and comparisons, but not through rem, and, min .., which
+ * make any number an index on purpose; they are reported when an active lane uses one in an address
+ * or a mask. What a division by zero gave carries the number of its place, and is reported there
+ * when an active lane stores or relies on it: lanes that a mask drops may divide by what they like.
+ * Shifts out of range are reported where they happen. */
 #include "ir/interp_core.h"
 
 static bool keeps_wrap(Opcode code, bool truth) {
@@ -44,16 +46,46 @@ static bool overflows(Opcode code, Elem elem, int64_t x, int64_t y) {
     return over || elem_wrap(elem, r) != r;
 }
 
-static void check_integers(Process *p, Step *s, Elem elem, const Type *type, int64_t i, int64_t y) {
-    Opcode code = s->op->code;
-    bool divides = code == OP_DIV || code == OP_REM || code == OP_FLOORDIV || code == OP_MOD ||
-                   code == OP_CDIV;
-    if (divides && y == 0)
-        EV_REPORT(p, s, DIAG_DIVISION_BY_ZERO, report_process(p), report_element(p->in, type, i));
+static void check_shift(Process *p, Step *s, Elem elem, const Type *type, int64_t i, int64_t y) {
     int bits = elem_info[elem].bits;
-    if ((code == OP_SHL || code == OP_SHR) && (y < 0 || y >= bits))
+    if ((s->op->code == OP_SHL || s->op->code == OP_SHR) && (y < 0 || y >= bits))
         EV_REPORT(p, s, DIAG_SHIFT_RANGE, (long long)y, bits - 1, report_process(p),
                   report_element(p->in, type, i));
+}
+
+static bool divides(Opcode code) {
+    return code == OP_DIV || code == OP_REM || code == OP_FLOORDIV || code == OP_MOD ||
+           code == OP_CDIV;
+}
+
+/* The mark of what this division by zero gives; a number by itself is reported at once, as is
+ * anything when there are too many places. */
+static uint8_t divided(Process *p, Step *s, const Type *type, int64_t element) {
+    Interp *in = p->in;
+    int site = 1;
+    while (site <= in->site_count && in->sites[site].step != s) site++;
+    if (type->rank == 0 || site > SHADOW_SITES) {
+        EV_REPORT(p, s, DIAG_DIVISION_BY_ZERO, report_process(p),
+                  report_element(in, type, element));
+        return 0;
+    }
+    if (site > in->site_count) in->site_count = site;
+    in->sites[site] = (DivisionSite){s, element};
+    return (uint8_t)(site << SHADOW_SITE);
+}
+
+static void report_division(Process *p, uint8_t marks, const Type *used, int64_t element) {
+    if (!(marks >> SHADOW_SITE)) return;
+    const DivisionSite *site = &p->in->sites[marks >> SHADOW_SITE];
+    const Type *type = ir_value(p->in->kernel, site->step->op->results[0])->type;
+    bool same = ty_elements(type) == ty_elements(used);
+    EV_REPORT(p, site->step, DIAG_DIVISION_BY_ZERO, report_process(p),
+              report_element(p->in, type, same ? element : site->element));
+}
+
+static uint8_t join_marks(uint8_t a, uint8_t b) {
+    uint8_t site = a >> SHADOW_SITE ? a >> SHADOW_SITE : b >> SHADOW_SITE;
+    return (uint8_t)(((a | b) & SHADOW_KINDS) | site << SHADOW_SITE);
 }
 
 void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *x, Cell *out) {
@@ -73,7 +105,7 @@ void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *
         for (int k = 0; k < count; k++) {
             bool taken =
                 code != OP_SELECT || k == 0 || (k == 1) == (((uint8_t *)x[0].data)[at[0]] != 0);
-            if (x[k].cell->shadow && taken) marks |= x[k].cell->shadow[at[k]];
+            if (x[k].cell->shadow && taken) marks = join_marks(marks, x[k].cell->shadow[at[k]]);
             if (integers)
                 number[k] =
                     elem_get_i64(x[k].elem, (char *)x[k].data + at[k] * elem_info[x[k].elem].bytes);
@@ -82,29 +114,32 @@ void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *
         if (!keeps_wrap(code, type->elem == EL_I1)) marks &= (uint8_t)~SHADOW_WRAPPED;
         if (integers && wraps && overflows(code, x[0].elem, number[0], number[1]))
             marks |= SHADOW_WRAPPED;
-        if (integers && count == 2 && !(marks & SHADOW_UNWRITTEN))
-            check_integers(p, s, x[0].elem, type, i, number[1]);
+        if (integers && count == 2 && !(marks & SHADOW_UNWRITTEN)) {
+            check_shift(p, s, x[0].elem, type, i, number[1]);
+            if (number[1] == 0 && divides(code)) marks = join_marks(divided(p, s, type, i), marks);
+        }
         if (marks) cell_shadow(in, out, n)[i] = marks;
     }
 }
 
-void sanitize_address(Process *p, Step *s, const Operand *x, int64_t at, int64_t element) {
+void sanitize_element(Process *p, Step *s, const Operand *x, int64_t at, ElementUse use) {
+    static const char *const words[] = {"offset", "mask", ""};
     uint8_t marks = x->cell->shadow[at];
     if (marks & SHADOW_UNWRITTEN)
         EV_REPORT(p, s, DIAG_UNWRITTEN_VALUE, report_process(p),
                   report_element(p->in, x->type, at));
-    bool address = x->type->pointer || (x->type->kind == TY_TILE && elem_is_int(x->type->elem));
-    if ((marks & SHADOW_WRAPPED) && address)
-        EV_REPORT(p, s, DIAG_OFFSET_OVERFLOW, report_process(p),
-                  report_element(p->in, x->type, element));
+    if ((marks & SHADOW_WRAPPED) && use != USE_VALUE)
+        EV_REPORT(p, s, DIAG_OFFSET_OVERFLOW, words[use], report_process(p),
+                  report_element(p->in, x->type, at));
+    report_division(p, marks, x->type, at);
 }
 
 void sanitize_use(Process *p, Step *s, const Operand *x) {
     int64_t n = ty_elements(x->type);
-    for (int64_t i = 0; i < n; i++)
-        if (x->cell->shadow[i] & SHADOW_UNWRITTEN) {
-            EV_REPORT(p, s, DIAG_UNWRITTEN_VALUE, report_process(p),
-                      report_element(p->in, x->type, i));
-            return;
-        }
+    for (int64_t i = 0; i < n; i++) {
+        report_division(p, x->cell->shadow[i], x->type, i);
+        if (!(x->cell->shadow[i] & SHADOW_UNWRITTEN)) continue;
+        EV_REPORT(p, s, DIAG_UNWRITTEN_VALUE, report_process(p), report_element(p->in, x->type, i));
+        return;
+    }
 }

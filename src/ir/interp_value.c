@@ -10,6 +10,14 @@ static int class_of(size_t bytes) {
     return c;
 }
 
+void interp_limit(Interp *in, size_t more) {
+    if (!in->memory_limit || in->arena.total + more <= in->memory_limit) return;
+    const Process *p = in->current;
+    diag_emit(in->diag, DIAG_INTERP_MEMORY, in->kernel->range, (long long)(in->memory_limit >> 20),
+              p && p->role ? "a role of it" : "one program");
+    process_stop(in);
+}
+
 Cell *cell_new(Interp *in, size_t bytes) {
     int c = class_of(bytes);
     if (c >= CELL_CLASSES) trap_throw(in->arena.trap, TRAP_OUT_OF_MEMORY);
@@ -18,6 +26,7 @@ Cell *cell_new(Interp *in, size_t bytes) {
         in->free[c] = cell->next;
     else {
         size_t header = (sizeof(Cell) + 15) & ~(size_t)15;
+        interp_limit(in, header + ((size_t)1 << c));
         cell = arena_alloc(&in->arena, header + ((size_t)1 << c));
         cell->data = (char *)cell + header;
     }

@@ -199,9 +199,11 @@ typedef enum FillKind {
     FILL_ARANGE,
     FILL_RAND,
     FILL_RANDN,
+    FILL_EMPTY,
     FILL_COUNT
 } FillKind;
-static const char *const fill_names[] = {"zeros", "ones", "full", "arange", "rand", "randn"};
+static const char *const fill_names[] = {"zeros", "ones", "full", "arange", "rand", "randn",
+                                        "empty"};
 
 static void put(Elem elem, void *to, double x) {
     if (elem_is_float(elem))
@@ -224,10 +226,11 @@ tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t see
         return context_fail(
             cx, TW_ERROR_ARGUMENT,
             "`%s` is no kind of content%s%s%s; there are zeros, ones, full, arange, "
-            "rand, randn",
+            "rand, randn, empty",
             kind, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
     }
     int64_t n = tw_buffer_elements(b);
+    b->unwritten = k == FILL_EMPTY;
     for (int64_t i = 0; i < n; i++) {
         double x = 0;
         switch (k) {

@@ -240,6 +240,7 @@ static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
         return context_fail(cx, TW_ERROR_ARGUMENT, "target %s is not emulated; leave --emulate out",
                             k->target->name);
     if (emulate) k->target = target_find(k->target->emulated, NULL);
+    if (k->sanitize && k->target == &target_cpu) k->target = &target_interp; /* the same memory */
     k->pass.machine = k->target->machine(cx, k->arch);
     return k->pass.machine ? TW_OK : TW_ERROR_NOT_FOUND;
 }
@@ -269,7 +270,8 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     if (status != TW_OK) return status;
     if (k->sanitize && k->target != &target_interp)
         return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "--sanitize runs on target interp; add --target interp");
+                            "--sanitize runs on the interpreter, in place of the cpu target; leave "
+                            "--target out, or write --target interp");
     k->pass.options.generic = request->generic;
     diag_init(&k->diag, &k->arena, k->sources);
     k->module = ir_module_new(&k->arena, &k->diag, k->sources);
@@ -346,6 +348,13 @@ static tw_status choose_kernel(tw_module *m, const char *name, const FrontKernel
                         unit->file->name, name, list.at);
 }
 
+/* TILEWRIGHT_SANITIZE=1 makes every launch on the CPU a sanitized one. */
+static bool is_sanitized_by_environment(const CompileRequest *request) {
+    const char *wish = getenv("TILEWRIGHT_SANITIZE");
+    bool cpu = strcmp(request->target, "cpu") == 0 || strcmp(request->target, "interp") == 0;
+    return wish && *wish && strcmp(wish, "0") != 0 && cpu && request->stage == TW_STAGE_RUN;
+}
+
 tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_options *options) {
     tw_context *cx = k->context;
     CompileRequest *request = ARENA_NEW(&k->arena, CompileRequest);
@@ -371,7 +380,7 @@ tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_option
     request->stop_after = copy_text(&k->arena, options->stop_after);
     request->stage = options->stage;
     request->emulate = options->emulate;
-    request->sanitize = options->sanitize;
+    request->sanitize = options->sanitize || is_sanitized_by_environment(request);
     request->verify_each = options->verify_each;
     request->keep_ir = options->keep_ir;
     request->specialize_ones = options->specialize_ones;

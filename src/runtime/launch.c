@@ -37,7 +37,7 @@ static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
     for (int i = 0; i < source->param_count; i++) k->source_names[i] = source->params[i].name;
     k->param_count = body->arg_count;
     k->params = ARENA_ARRAY(&k->arena, RunParam, body->arg_count);
-    k->buffers = ARENA_ARRAY(&k->arena, const tw_buffer *, body->arg_count);
+    k->buffers = ARENA_ARRAY(&k->arena, tw_buffer *, body->arg_count);
     for (int i = 0; i < body->arg_count; i++) {
         const Value *value = ir_value(k->ir, body->args[i]);
         RunParam *param = &k->params[i];
@@ -163,7 +163,7 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
     }
     if (arg->kind != TW_ARG_BUFFER || !arg->value.buffer)
         return wrong(k, param, "must be an array");
-    const tw_buffer *b = arg->value.buffer;
+    tw_buffer *b = arg->value.buffer;
     if (b->elem != type->elem)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
                             "argument `%s` of kernel `%s` is an array of %s, not of %s",

@@ -57,6 +57,7 @@ struct tw_buffer {
     void *data;
     size_t size; /* bytes from the lowest to one past the highest element */
     bool owned;
+    bool unwritten; /* nothing may read it before a kernel wrote it: the sanitizer's business */
     Elem elem;
     int rank;
     int64_t shape[TW_MAX_RANK], strides[TW_MAX_RANK];
@@ -99,6 +100,7 @@ struct tw_kernel {
     int threads;         /* --set threads */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */
+    int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */
     bool sanitize, emulate;
     VEC(Artifact) artifacts;
     VEC(StepRecord) steps;
@@ -110,7 +112,7 @@ struct tw_kernel {
     RunParam *params;
     int slot_count;
     uint64_t *slots;           /* the words of the current launch */
-    const tw_buffer **buffers; /* by parameter; NULL for numbers */
+    tw_buffer **buffers; /* by parameter; NULL for numbers */
     const ScalarProgram *grid; /* NULL: the launch must say it */
     int grid_rank;
     struct Requirements

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Element operations of a sanitized launch, unless the user says otherwise: minutes. */
+#define DEFAULT_STEPS 10000000000
+
 static const Machine *interp_machine(tw_context *cx, const char *arch) {
     if (arch) {
         context_fail(cx, TW_ERROR_NOT_FOUND, "target interp has no architectures; write `interp`");
@@ -45,10 +48,12 @@ static int find_regions(tw_kernel *k, InterpRegion *regions) {
                                (char *)regions[at].base < base + buffer->size))
             at++;
         if (at == count) {
-            regions[count++] = (InterpRegion){k->params[i].name, base, buffer->size, true};
+            regions[count++] =
+                (InterpRegion){k->params[i].name, base, buffer->size, !buffer->unwritten};
             continue;
         }
         InterpRegion *r = &regions[at];
+        r->written |= !buffer->unwritten;
         char *end = base + buffer->size > (char *)r->base + r->size ? base + buffer->size
                                                                     : (char *)r->base + r->size;
         if (base < (char *)r->base) r->base = base;
@@ -75,12 +80,15 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
                            .region_count = find_regions(k, regions),
                            .seed = k->seed,
                            .workers = k->threads,
+                           .budget = k->max_steps ? k->max_steps : k->sanitize ? DEFAULT_STEPS : 0,
                            .sanitize = k->sanitize,
                            .arena = &scratch,
                            .diag = &diag,
                            .print = cx->print,
                            .print_user = cx->print_user};
     bool ok = interp_run(&launch);
+    for (int i = 0; i < k->param_count; i++)
+        if (k->buffers[i]) k->buffers[i]->unwritten = false;
     tw_status status = context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
     if (!ok && status == TW_OK)
         status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");

@@ -25,12 +25,13 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
   --save NAME=FILE.npy    write an array after the run
   --seed N                seed of random arrays; default 0
-  --sanitize              target interp: report wrong accesses and races
+  --sanitize              run on the interpreter and report wrong accesses and races
+  --max-steps N           with --sanitize: stop after so many element operations; default 10^10
   --time                  print the median time of a launch
   --time-passes           print the time of every step of the compiler
   --verify-each           check the IR after every pass
@@ -42,14 +43,15 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
   --save NAME=FILE.npy    write an array after the run
   --expect NAME=FILE.npy  compare with this array, not with the interpreter
   --tolerance T           largest error, relative to the array's largest magnitude (or 1)
   --seed N                seed of random arrays; default 0
-  --sanitize              target interp: report wrong accesses and races
+  --sanitize              run on the interpreter and report wrong accesses and races
+  --max-steps N           with --sanitize: stop after so many element operations; default 10^10
   --time                  print the median time of a launch
   --time-passes           print the time of every step of the compiler
   --verify-each           check the IR after every pass
@@ -61,7 +63,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
   -o DIR                  write the files there
@@ -76,7 +78,7 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
   --passes A,B            run just these passes
@@ -91,7 +93,7 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|zeros|ones|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
   --passes A,B            run just these passes

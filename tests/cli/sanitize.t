@@ -42,44 +42,43 @@ $ echo --arg x_ptr=randn:f32[100] --arg out_ptr=zeros:f32[100] --arg n=100 --arg
 $ tilewright run wrong.py:right $(cat args) --target interp --sanitize
 out_ptr: f32[100], 100 of 100 elements changed
 $ tilewright run wrong.py:outside $(cat args) --target interp --sanitize
-wrong.py:7:9: error: this access is outside every buffer: 0 bytes past the end of `x_ptr` (program (1, 0, 0), element [36]); mask it, or pass a larger buffer [out-of-bounds]
+wrong.py:7:9: error: this access is out of bounds: index 100 of `x_ptr`, which has 100 elements (program (1, 0, 0), element [36]); mask it, or pass a larger buffer (and 27 more here) [out-of-bounds]
     7 |     x = tl.load(x_ptr + offs)
       |         ^~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run wrong.py:before $(cat args) --target interp --sanitize
-wrong.py:14:5: error: this access is outside every buffer: 4 bytes before the start of `out_ptr` (program (0, 0, 0), element [0]); mask it, or pass a larger buffer [out-of-bounds]
+wrong.py:14:5: error: this access is out of bounds: index -1 of `out_ptr`, which has 100 elements (program (0, 0, 0), element [0]); mask it, or pass a larger buffer [out-of-bounds]
    14 |     tl.store(out_ptr + offs - 1, x, mask=offs < n)
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run wrong.py:race $(cat args) --target interp --sanitize
-wrong.py:20:5: error: program 1 writes what program 0 wrote (byte 0 of `out_ptr`, element [0]); give each program its own places, or use an atomic [write-race]
+wrong.py:20:5: error: program (1, 0, 0) writes what program (0, 0, 0) wrote (index 0 of `out_ptr`, element [0]); give each program its own places, or use an atomic (and 63 more here) [write-race]
    20 |     tl.store(out_ptr + offs, x + tl.program_id(0), mask=offs < n)
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run wrong.py:wraps $(cat args) --target interp --sanitize
-wrong.py:25:9: error: the offset of this access wrapped around in 32 bits or less (program (0, 0, 0), element [0]); widen it to 64 bits before multiplying [offset-overflow]
+wrong.py:25:9: error: the offset of this access comes from arithmetic that overflowed (program (0, 0, 0), element [0]); widen the numbers to 64 bits before they are multiplied or added (and 127 more here) [offset-overflow]
    25 |     x = tl.load(x_ptr + offs - n * 100000000)
       |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-wrong.py:26:5: error: program 1 writes what program 0 wrote (byte 0 of `out_ptr`, element [0]); give each program its own places, or use an atomic [write-race]
+wrong.py:26:5: error: program (1, 0, 0) writes what program (0, 0, 0) wrote (index 0 of `out_ptr`, element [0]); give each program its own places, or use an atomic (and 63 more here) [write-race]
    26 |     tl.store(out_ptr + tl.arange(0, BLOCK), x)
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run wrong.py:divides $(cat args) --target interp --sanitize
-wrong.py:31:30: error: integer division by zero (program (0, 0, 0), element [3]); the result is taken as 0, a remainder as the dividend [division-by-zero]
+wrong.py:31:30: error: integer division by zero (program (0, 0, 0), element [3]); the result is taken as 0, a remainder as the dividend (and 1 more here) [division-by-zero]
    31 |     tl.store(out_ptr + offs, n // (offs - 3))
       |                              ^~~~~~~~~~~~~~~
-wrong.py:31:5: error: program 1 writes what program 0 wrote (byte 0 of `out_ptr`, element [0]); give each program its own places, or use an atomic [write-race]
+wrong.py:31:5: error: program (1, 0, 0) writes what program (0, 0, 0) wrote (index 0 of `out_ptr`, element [0]); give each program its own places, or use an atomic (and 63 more here) [write-race]
    31 |     tl.store(out_ptr + offs, n // (offs - 3))
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run wrong.py:right $(cat args) --sanitize
-error: --sanitize runs on target interp; add --target interp
-[1]
+out_ptr: f32[100], 100 of 100 elements changed
 #! After a report nothing is saved.
 $ tilewright run wrong.py:right $(cat args) --target interp --sanitize --save out_ptr=right.npy && ls *.npy
 right.npy
 $ tilewright run wrong.py:race $(cat args) --target interp --sanitize --save out_ptr=race.npy
-wrong.py:20:5: error: program 1 writes what program 0 wrote (byte 0 of `out_ptr`, element [0]); give each program its own places, or use an atomic [write-race]
+wrong.py:20:5: error: program (1, 0, 0) writes what program (0, 0, 0) wrote (index 0 of `out_ptr`, element [0]); give each program its own places, or use an atomic (and 63 more here) [write-race]
    20 |     tl.store(out_ptr + offs, x + tl.program_id(0), mask=offs < n)
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
@@ -93,7 +92,7 @@ $ cat > unwritten.py <<'END'
 >         T.copy(S, A)
 > END
 $ tilewright run unwritten.py --arg A=zeros:f32[16,16] --target interp --sanitize
-unwritten.py:7:9: error: this uses a value that nothing wrote (program (0, 0, 0), element [0, 0]); give it a value first [unwritten-read]
+unwritten.py:7:9: error: this uses a value that nothing wrote (program (0, 0, 0), element [0, 0]); give it a value first (and 255 more here) [unwritten-read]
     7 |         T.copy(S, A)
       |         ^~~~~~~~~~~~
 [1]
