@@ -41,6 +41,7 @@ static inline void replace(PyObject **at, PyObject *object) {
 typedef struct Session {
     tw_context *context;
     unsigned generation;
+    int hooks;               /* launch hooks of the whole program */
     PyThreadState *saved;    /* of the thread that is inside the library */
     PyObject *make_error;    /* f(status name, message, function, cause) -> exception */
     PyObject *cause;         /* an exception that a resolver's callback met */

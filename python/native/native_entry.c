@@ -8,6 +8,7 @@
  * in the library. */
 #include "native.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Keyword arguments of a launch that are no parameters. `option` is the library's name for it,
@@ -230,6 +231,7 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
     if (ok) {
         tw_compile_options options;
         tw_compile_options_init(&options);
+        options.target = getenv("TILEWRIGHT_TARGET"); /* NULL: the CPU */
         options.args = args;
         options.arg_count = (size_t)f->count;
         options.options = pairs;

@@ -227,7 +227,7 @@ static void bound_dealloc(PyObject *self) {
 static PyObject *bound_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     Bound *b = (Bound *)self;
     Function *f = (Function *)b->function;
-    if (f->hooked)
+    if (f->hooked || session.hooks)
         return PyObject_CallMethod(b->function, "run_hooked", "OOO", b->grid, args,
                                    kwargs ? kwargs : Py_None);
     return launch_run(f, b->grid, args, kwargs, false);

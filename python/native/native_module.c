@@ -84,6 +84,14 @@ static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
     return Py_NewRef(Py_None);
 }
 
+static PyObject *count_hook(PyObject *self, PyObject *args) {
+    int change;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "i", &change)) return NULL;
+    session.hooks += change;
+    return Py_NewRef(Py_None);
+}
+
 PyMODINIT_FUNC PyInit__native(void);
 PyMODINIT_FUNC PyInit__native(void) {
     static PyMethodDef methods[] = {
@@ -92,6 +100,8 @@ PyMODINIT_FUNC PyInit__native(void) {
         {"dtypes", get_dtypes, METH_NOARGS, "names and sizes of the dtypes"},
         {"targets", get_targets, METH_NOARGS, "the targets, and whether they can run here"},
         {"document", get_document, METH_VARARGS, "a page of the manual"},
+        {"count_hook", count_hook, METH_VARARGS,
+         "count_hook(1 or -1): while there are launch hooks, run_hooked sees every launch"},
         {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
          "the Python functions that the extension calls"},
         {0}};

@@ -76,14 +76,16 @@ def test_hooks():
     def kernel(out):
         tl.store(out, 1)
 
-    kernel.add_pre_run_hook(lambda *args, **kwargs: seen.append("pre"))
     enter = seen.append
     triton.knobs.runtime.launch_enter_hook.add(enter)
     try:
         kernel[(1, )](np.zeros(1, np.int32))
+        kernel.add_pre_run_hook(lambda *args, **kwargs: seen.append("pre"))
+        kernel[(1, )](np.zeros(1, np.int32))
     finally:
         triton.knobs.runtime.launch_enter_hook.remove(enter)
-    assert seen[0] == "pre" and seen[1].get()["name"] == "kernel"
+    kernel[(1, )](np.zeros(1, np.int32))
+    assert seen[0].get()["name"] == "kernel" and seen[1] == "pre" and seen[3:] == ["pre"]
 
 
 def test_knobs(monkeypatch):

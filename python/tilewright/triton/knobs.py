@@ -8,6 +8,8 @@ import contextlib
 import os
 import sys
 
+from .. import _native
+
 propagate_env = True
 _UNSET = object()
 
@@ -93,10 +95,12 @@ class HookChain:
     def add(self, hook):
         if hook not in self.calls:
             self.calls.append(hook)
+            _native.count_hook(1)
 
     def remove(self, hook):
         if hook in self.calls:
             self.calls.remove(hook)
+            _native.count_hook(-1)
 
     def __call__(self, *args, **kwargs):
         for hook in (self.calls[::-1] if self.reversed else list(self.calls)):
