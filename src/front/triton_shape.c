@@ -8,7 +8,8 @@
 Val tri_lower_program(Lower *l, const Call *c) {
     int64_t axis;
     if (!tri_want_int(l, c, 0, &axis) || !tri_need_ir(l, c->range)) return val_error;
-    if (axis < 0 || axis > 2) return tri_error(l, DIAG_TRI_AXIS, c->ranges[0], (int)axis, 3);
+    if (axis < 0 || axis > 2)
+        return tri_error(l, DIAG_TRI_GRID_AXIS, c->ranges[0], c->builtin->name, (long long)axis);
     Op *op = ir_begin(&l->b, (Opcode)c->builtin->code);
     op_set(l->kernel, op, (Attr){.id = AT_DIM, .number = axis});
     return tri_val_tensor(ir_end(&l->b, op, NULL));
@@ -113,14 +114,22 @@ Val tri_lower_expand_dims(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v)) return val_error;
     if (axes.kind != VAL_TUPLE) axes = (Val){.kind = VAL_TUPLE, .items = &c->args[1], .count = 1};
     int rank = tri_val_type(l, v)->rank + axes.count;
-    bool chosen[MAX_RANK] = {false};
+    bool chosen[MAX_RANK] = {false}, twice = false;
+    int normal[MAX_RANK];
     if (rank > MAX_RANK) return tri_error(l, DIAG_TRI_RANK, c->range, MAX_RANK);
     for (int i = 0; i < axes.count; i++) {
         int axis;
         Call one = {c->builtin, c->range, (Val[]){c->args[0], axes.items[i]},
                     (Range[]){c->ranges[0], c->ranges[1]}};
         if (!tri_want_axis(l, &one, 1, rank, &axis)) return val_error;
+        normal[i] = axis;
+        twice |= chosen[axis];
         chosen[axis] = true;
+    }
+    if (twice) {
+        Text t = text_new(l->arena);
+        for (int i = 0; i < axes.count; i++) text_add(&t, "%s%d", i ? ", " : "", normal[i]);
+        return tri_error(l, DIAG_TRI_AXES_TWICE, c->ranges[1], t.at);
     }
     for (int d = 0; d < rank; d++)
         if (chosen[d]) v = tri_val_tensor(ir_expand(&l->b, v.ref, d));

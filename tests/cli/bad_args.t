@@ -22,12 +22,12 @@ add.py:24:17: error: tl.load takes a pointer, here is an int32[8]; add the offse
       |                 ^~~~~~~~~~~~~~~
 [1]
 $ tilewright run $(cat rest) --arg x_ptr=word
-add.py:24:17: error: `+` does not take the string 'word' and an int32[8] [operands]
+add.py:24:17: error: `+` has invalid operands of type the string 'word' and an int32[8] [operands]
    24 |     x = tl.load(x_ptr + offsets, mask=mask)
       |                 ^~~~~~~~~~~~~~~
 [1]
 $ tilewright run add.py --arg x_ptr=ones:f32[8] --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=ones:f32[8] --arg BLOCK_SIZE=8 --grid 1
-add.py:21:12: error: `<` does not take an int32[8] and a *float32 [operands]
+add.py:21:12: error: `<` has invalid operands of type an int32[8] and a *float32 [operands]
    21 |     mask = offsets < n_elements
       |            ^~~~~~~~~~~~~~~~~~~~
 [1]

@@ -199,10 +199,14 @@ static void test_types(void) {
         {"m + m", "int1[8]"},
         {"x + s", "float32[8]"},
         {"x + n", "float16[8]"},
-        {"u + 300", "error: 300 does not fit uint8; cast the tensor, or use another number"},
-        {"u - -1", "error: -1 does not fit uint8; cast the tensor, or use another number"},
-        {"u // j", "error: division and remainder of uint8[8] and int32[8] mix signed and "
-                   "unsigned; cast one with .to(...)"},
+        {"u + 300", "error: 300 is out of range for uint8; cast the tensor, or use another number"},
+        {"u - -1", "error: -1 is out of range for uint8; cast the tensor, or use another number"},
+        {"u // j", "error: Cannot use /, // and % with uint8[8] and int32[8] because they have "
+                   "different signedness; cast one with .to(...)"},
+        {"tl.expand_dims(j, (0, -3))",
+         "error: duplicate axes, normalized axes = [0, 0]; name each axis once"},
+        {"tl.expand_dims(j, -3)", "error: invalid axis -3; there are 2"},
+        {"tl.program_id(3)", "error: program_id axis must be 0, 1, or 2 but got 3"},
         /* numbers that are not weak */
         {"tl.maximum(x, 0.0)", "float32[8]"},
         {"tl.maximum(b, b)", "float32[8]"},
@@ -417,7 +421,7 @@ static void test_messages(void) {
             HEAD
             "@triton.jit\ndef f(x):\n    return x @ 3\n@triton.jit\ndef k(p):\n    f(tl.load(p))\n",
             "*i32", NULL),
-        "k.py:5:12: error: `@` does not take an int32 and 3 [operands]\n"
+        "k.py:5:12: error: `@` has invalid operands of type an int32 and 3 [operands]\n"
         "    5 |     return x @ 3\n      |            ^~~~~\n"
         "k.py:8:5: note: in the call of `f`\n    8 |     f(tl.load(p))\n      |     "
         "^~~~~~~~~~~~~\n");
