@@ -330,6 +330,14 @@ static Opcode opcode_of(PyOp op) {
     }
 }
 
+/* int16 of uint16, and back. */
+static Elem other_sign(Elem elem) {
+    for (int e = 0; e < EL_COUNT; e++)
+        if (elem_is_int((Elem)e) && e != (int)elem && elem_info[e].bits == elem_info[elem].bits)
+            return (Elem)e;
+    return elem;
+}
+
 Val tri_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
     if (tri_val_failed(a) || tri_val_failed(b)) return val_error;
     if (tri_val_is_const(a) && tri_val_is_const(b)) return tri_const_binary(l, op, a, b, range);
@@ -370,6 +378,14 @@ Val tri_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
             x = tri_cast(l, x, i32, range);
             y = tri_cast(l, y, i32, range);
         }
+    }
+    /* The left operand's own sign decides what moves in from above, whatever both become. */
+    Elem left = a.kind == VAL_TENSOR ? tri_val_type(l, a)->elem : elem;
+    if (code == OP_SHR && elem_is_int(elem) && elem_is_signed(left) != elem_is_signed(elem)) {
+        const Type *other = ty_scalar(l->module, other_sign(elem));
+        Ref moved = ir_binary(&l->b, OP_SHR, tri_cast(l, x, other, range).ref,
+                              tri_cast(l, y, other, range).ref);
+        return tri_cast(l, tri_val_tensor(moved), ty_scalar(l->module, elem), range);
     }
     return tri_val_tensor(ir_binary(&l->b, code, x.ref, y.ref));
 }
@@ -413,6 +429,11 @@ Val tri_truth(Lower *l, Val v, Range range) {
     if (tri_val_failed(v)) return v;
     if (v.kind != VAL_TENSOR) return tri_val_bool(tri_val_truth(v));
     const Type *type = tri_val_type(l, v);
+    if (type->rank && ty_elements(type) == 1) { /* one element is as good as a scalar */
+        const Type *scalar = ty_scalar(l->module, type->elem);
+        v = tri_val_tensor(ir_reshape(&l->b, v.ref, scalar));
+        type = scalar;
+    }
     if (type->rank != 0 || type->pointer)
         return tri_error(l, DIAG_TRI_CONDITION, range, tri_val_describe(l, v));
     return tri_cast(l, v, ty_scalar(l->module, EL_I1), range);

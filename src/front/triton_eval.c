@@ -53,8 +53,12 @@ static Val eval_name(Lower *l, const PyNode *node) {
 static bool is_none(const PyNode *node) {
     return node->kind == PY_Constant && node->Constant.what == PY_NONE;
 }
+static bool is_open(const PyNode *bound) {
+    return !bound || is_none(bound);
+}
 static bool is_full_slice(const PyNode *node) {
-    return node->kind == PY_Slice && !node->Slice.lower && !node->Slice.upper && !node->Slice.step;
+    return node->kind == PY_Slice && is_open(node->Slice.lower) && is_open(node->Slice.upper) &&
+           is_open(node->Slice.step);
 }
 
 static Val tensor_subscript(Lower *l, Val v, const PyNode *node) {
@@ -68,12 +72,15 @@ static Val tensor_subscript(Lower *l, Val v, const PyNode *node) {
             return tri_error(l, DIAG_TRI_INDEX, parts[i]->range);
         named += is_full_slice(parts[i]);
     }
+    if (type->rank == 0) named = 0; /* as in Triton, `:` of a scalar is nothing */
     if (named > type->rank)
         return tri_error(l, DIAG_TRI_INDEX_COUNT, node->range, named, tri_type_text(l, type));
     if (type->rank + count - named > MAX_RANK)
         return tri_error(l, DIAG_TRI_RANK, node->range, MAX_RANK);
-    for (int i = 0; i < count; i++, axis++)
+    for (int i = 0; i < count; i++) {
         if (is_none(parts[i])) v = tri_val_tensor(ir_expand(&l->b, v.ref, axis));
+        if (is_none(parts[i]) || type->rank) axis++;
+    }
     return v;
 }
 

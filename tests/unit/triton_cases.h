@@ -241,6 +241,14 @@ static const Case runs[] = {
          "tl.store(out + 1, tl.max((b << 1), 0))\ntl.store(out + 2, tl.max(b >> 3, 0))\nc = -8\n"
          "tl.store(out + 3, c >> 1)",
      "-128 144 25 -4"},
+    /* the left operand's sign decides what a shift moves in, whatever both are promoted to */
+    {"", "a = tl.full((4,), -64, tl.int16)\nb = tl.full((4,), 3, tl.uint16)\n"
+         "tl.store(out, tl.max(a >> b, 0))\ntl.store(out + 1, tl.max(a.to(tl.uint16) >> b.to(tl.int16), 0))",
+     "65528 8184"},
+    /* one element is as good as a scalar; None bounds are no bounds; `:` of a scalar is nothing */
+    {"", "a = tl.arange(0, 1)\nif a == 0:\n    tl.store(out, 5)\nb = tl.arange(0, 4)[None, None:None:]\n"
+         "tl.static_assert(b.shape == [1, 4])\ntl.static_assert(n[None, None, :].shape == [1, 1])",
+     "5"},
     /* `and` and `or` of constants give the value, as Python's, and look no further */
     {"", "a: tl.constexpr = N and 3\nb: tl.constexpr = 0 or 4\nc: tl.constexpr = None or 0\ntl.store(out, a)\n"
          "tl.store(out + 1, b)\ntl.store(out + 2, c)\ntl.store(out + 3, 1 if not c else 0)",
