@@ -346,6 +346,27 @@ typedef struct tw_param_info {
 TW_API tw_status tw_module_param_at(const tw_module *module, size_t kernel, size_t i,
                                     tw_param_info *info);
 
+/* A choice of constants and options that the source offers for a kernel (triton.autotune). */
+typedef struct tw_config_info {
+    size_t struct_size;
+    const char *text;      /* "BLOCK=128, num_warps=4" */
+    const tw_pair *values; /* constants by name; values as in tw_module_options.defines */
+    size_t value_count;
+    const tw_pair *options; /* for tw_compile_options.options */
+    size_t option_count;
+} tw_config_info;
+
+/* Configuration i of a kernel. TW_ERROR_NOT_FOUND past the last; TW_ERROR_UNSUPPORTED when the
+ * source computes them in a way that cannot be followed (message). Since 0.1. */
+TW_API tw_status tw_module_config_at(tw_module *module, size_t kernel, size_t i,
+                                     tw_config_info *info);
+
+/* Fills in constants that are absent and that the source computes from the other arguments
+ * (triton.heuristics). count: as many as there are parameters. A compile does the same. Texts
+ * belong to the module. Errors: TW_ERROR_SOURCE (message), TW_ERROR_ARGUMENT. Since 0.1. */
+TW_API tw_status tw_module_complete_args(tw_module *module, size_t kernel, tw_arg *args,
+                                         size_t count);
+
 /* --- buffers --- */
 
 /* An array in memory, with element type, shape and strides (in elements). */

@@ -171,6 +171,43 @@ static void add_name(Session *s, const char *name, int64_t value) {
     more[s->names.count++] = (Name){name, value};
 }
 
+/* --config N: as if its constants had been given with --arg and its options with --set. */
+static int apply_config(Session *s, const Options *o) {
+    tw_config_info config = {.struct_size = sizeof config};
+    if (o->config) {
+        tw_status status = tw_module_config_at(s->module, s->index, (size_t)o->config - 1, &config);
+        if (status != TW_OK) return fail_status(s->context, status);
+    }
+    s->sets.at = get_memory((config.option_count + o->sets.count) * sizeof *s->sets.at);
+    for (size_t i = 0; i < config.option_count; i++)
+        s->sets.at[s->sets.count++] = config.options[i];
+    for (size_t i = 0; i < o->sets.count; i++) s->sets.at[s->sets.count++] = o->sets.at[i];
+    for (size_t i = 0; i < config.value_count; i++) {
+        Argument *a = session_argument(s, config.values[i].name);
+        if (!a) return 1;
+        if (a->spec)
+            return fail("--arg %s is given, and configuration %ld sets it; leave one out",
+                        a->info.name, o->config);
+        a->spec = config.values[i].value;
+    }
+    return 0;
+}
+
+/* Constants that the source computes from the others. */
+static int complete_arguments(Session *s) {
+    for (size_t i = 0; i < s->count; i++) s->values[i] = s->arguments[i].value;
+    tw_status status = tw_module_complete_args(s->module, s->index, s->values, s->count);
+    if (status != TW_OK) return fail_status(s->context, status);
+    for (size_t i = 0; i < s->count; i++) {
+        Argument *a = &s->arguments[i];
+        if (a->value.kind != TW_ARG_ABSENT || s->values[i].kind == TW_ARG_ABSENT) continue;
+        a->value = s->values[i];
+        if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL)
+            add_name(s, a->info.name, a->value.value.i);
+    }
+    return 0;
+}
+
 static int parse_arguments(Session *s, const Options *o, bool data) {
     for (size_t i = 0; i < o->args.count; i++) {
         Argument *a = session_argument(s, o->args.at[i].name);
@@ -178,6 +215,7 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
         if (a->spec) return fail("--arg %s is given twice", o->args.at[i].name);
         a->spec = o->args.at[i].value;
     }
+    if (apply_config(s, o)) return 1;
     for (size_t i = 0; i < o->defines.count; i++) {
         tw_arg value = parse_number(o->defines.at[i].value);
         if (value.kind == TW_ARG_ABSENT)
@@ -203,7 +241,7 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
         a->value.kind = TW_ARG_BUFFER;
         a->value.value.buffer = a->host;
     }
-    return 0;
+    return complete_arguments(s);
 }
 
 /* --- session --- */
@@ -251,8 +289,8 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
     options.target = target;
     options.args = s->values;
     options.arg_count = s->count;
-    options.options = o->sets.at;
-    options.option_count = o->sets.count;
+    options.options = s->sets.at;
+    options.option_count = s->sets.count;
     options.passes = o->passes;
     options.stop_after = o->stop_after;
     options.stage = stage;
@@ -281,6 +319,7 @@ void session_close(Session *s) {
     free(s->arguments);
     free(s->values);
     free(s->names.at);
+    free(s->sets.at);
     tw_kernel_destroy(s->kernel);
     tw_module_destroy(s->module);
     tw_context_destroy(s->context);

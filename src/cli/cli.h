@@ -5,7 +5,7 @@
  *     arguments.c       --arg NAME=SPEC: arrays and numbers
  *     expression.c      integer expressions: --grid 'cdiv(n, BLOCK)', shapes
  *     command_run.c     run, check
- *     command_show.c    emit, ir, explain, targets, docs
+ *     command_show.c    emit, ir, explain, list, targets, docs
  *     say.c             messages, memory, files
  *
  * Exit status: 0 it ran (and matched), 1 a mismatch or a mistake of the user, 2 our own fault. */
@@ -28,11 +28,12 @@ typedef struct Options {
     bool emulate, sanitize, time, time_passes, print_after_all, verify_each;
     uint64_t seed;
     double tolerance; /* < 0: by dtype */
+    long config;      /* 0: none */
     Pairs defines, args, sets, saves, expects;
 } Options;
 
 typedef int Command(const Options *o);
-Command command_run, command_check, command_emit, command_ir, command_explain, command_targets,
+Command command_run, command_check, command_emit, command_ir, command_explain, command_list, command_targets,
     command_docs;
 
 /* --- say.c --- */
@@ -77,6 +78,7 @@ typedef struct Session {
     size_t count;
     tw_arg *values; /* arguments[i].value */
     Names names;    /* integers among the arguments and -D */
+    Pairs sets;     /* --set, and what the configuration says */
 } Session;
 
 /* Context, module, kernel, arguments; 0 or the exit status. `data`: arrays get their contents. */

@@ -1,4 +1,5 @@
-/* command_show.c: commands that show what the compiler does: emit, ir, explain, targets, docs. */
+/* command_show.c: commands that show what the compiler does: emit, ir, explain, list, targets,
+ * docs. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -108,6 +109,35 @@ int command_explain(const Options *o) {
     if (!status) fputs(tw_kernel_explain(s.kernel), stdout);
     session_close(&s);
     return status;
+}
+
+int command_list(const Options *o) {
+    tw_context *cx = NULL;
+    tw_module *module = NULL;
+    tw_status status = tw_context_create(NULL, &cx);
+    if (status != TW_OK) return fail("%s", tw_status_text(status));
+    tw_module_options options;
+    tw_module_options_init(&options);
+    options.defines = o->defines.at;
+    options.define_count = o->defines.count;
+    status = tw_module_load_file(cx, o->file, &options, &module);
+    int code = status == TW_OK ? 0 : fail_status(cx, status);
+    for (size_t k = 0; k < tw_module_kernel_count(module); k++) {
+        tw_param_info param = {.struct_size = sizeof param};
+        printf("%s(", tw_module_kernel_name(module, k));
+        for (size_t i = 0; tw_module_param_at(module, k, i, &param) == TW_OK; i++)
+            printf("%s%s%s%s", i ? ", " : "", param.name,
+                   param.kind == TW_PARAM_CONSTANT ? ": constant" : "", param.optional ? "?" : "");
+        printf(")\n");
+        tw_config_info config = {.struct_size = sizeof config};
+        size_t n = 0;
+        while ((status = tw_module_config_at(module, k, n, &config)) == TW_OK)
+            printf("  --config %zu: %s\n", ++n, config.text);
+        if (status == TW_ERROR_UNSUPPORTED) printf("  note: %s\n", tw_context_message(cx));
+    }
+    tw_module_destroy(module);
+    tw_context_destroy(cx);
+    return code;
 }
 
 int command_targets(const Options *o) {

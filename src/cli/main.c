@@ -26,6 +26,8 @@ static const CommandRow commands[] = {
     {"ir", 'i', "FILE[:KERNEL] [options]", "print the IR", command_ir},
     {"explain", 'x', "FILE[:KERNEL] [options]", "say what the compiler proved and chose",
      command_explain},
+    {"list", 'l', "FILE", "list the kernels of a file, their parameters and configurations",
+     command_list},
     {"targets", 't', "", "list the targets, and what runs them here", command_targets},
     {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options, triton, tilelang, tile-c",
      command_docs},
@@ -39,6 +41,7 @@ typedef enum OptionId {
     O_EMULATE,
     O_DEFINE,
     O_ARG,
+    O_CONFIG,
     O_SET,
     O_GRID,
     O_SAVE,
@@ -68,11 +71,13 @@ static const OptionRow rows[] = {
     {O_TARGET, "--target", "T", VALUE, "rceix",
      "what to compile for (see `tilewright targets`); default cpu"},
     {O_EMULATE, "--emulate", "", NOTHING, "rceix", "run a GPU target's emitted text on the host"},
-    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceix", "a name that the source sees as a constant"},
+    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a name that the source sees as a constant"},
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
      "an argument: a number, true, false, none, a string, or an array:\n"
      "                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "
      "file:X.npy[:DTYPE]"},
+    {O_CONFIG, "--config", "N", VALUE, "rceix",
+     "constants and options of the kernel's Nth configuration (see `tilewright list`)"},
     {O_SET, "--set", "OPTION=VALUE", VALUE, "rceix",
      "a compile option (see `tilewright docs options`)"},
     {O_GRID, "--grid", "X[,Y[,Z]]", VALUE, "rc",
@@ -95,7 +100,7 @@ static const OptionRow rows[] = {
      "print the IR after this pass; without =PASS after each that changed it"},
     {O_STOP_AFTER, "--stop-after", "PASS", VALUE, "iex", "the last pass to run"},
     {O_VERIFY, "--verify-each", "", NOTHING, "rceix", "check the IR after every pass"},
-    {O_HELP, "--help", "", NOTHING, "rceixtdvh", "print this"},
+    {O_HELP, "--help", "", NOTHING, "rceixltdvh", "print this"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -180,6 +185,11 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_EMULATE: o->emulate = true; return 0;
     case O_DEFINE: return add_pair(&o->defines, row->name, value);
     case O_ARG: return add_pair(&o->args, row->name, value);
+    case O_CONFIG:
+        o->config = strtol(value, &end, 10);
+        return *value && !*end && o->config > 0
+                   ? 0
+                   : fail("--config takes a number from 1, not `%s`", value);
     case O_SET: return add_pair(&o->sets, row->name, value);
     case O_GRID: o->grid = value; return 0;
     case O_SAVE: return add_pair(&o->saves, row->name, value);

@@ -33,13 +33,26 @@ typedef struct FrontParam {
     Range range;
 } FrontParam;
 
+typedef struct FrontPair {
+    const char *name, *value; /* as --arg and --set read them */
+} FrontPair;
+/* A choice of constants and compile options that the source offers (triton.autotune). */
+typedef struct FrontConfig {
+    const char *text; /* "BLOCK=128, num_warps=4" */
+    const FrontPair *values, *options;
+    size_t value_count, option_count;
+} FrontConfig;
+
 typedef struct FrontKernel {
     const char *name;
     Range range;
     int param_count;
     const FrontParam *params;
     bool has_grid; /* the source states its own grid */
-    void *node;    /* the door's own */
+    const FrontConfig *configs;
+    size_t config_count;
+    Range config_range; /* where they are; none: there are none. Without a count: not readable */
+    void *node;         /* the door's own */
 } FrontKernel;
 
 /* What is known of one argument, or the value of a -D. */
@@ -112,6 +125,11 @@ typedef struct FrontDoor {
     bool (*open)(FrontUnit *unit);                                  /* false after errors */
     Kernel *(*lower)(FrontUnit *unit, const FrontRequest *request); /* NULL after errors */
 } FrontDoor;
+
+/* Computes constants of a Triton kernel that are absent and that its heuristics give; false after
+ * a mistake. Kernels of other doors have none. */
+bool triton_complete(FrontUnit *unit, const FrontKernel *kernel, FrontValue *args, Arena *arena,
+                     Diag *diag);
 
 struct FrontUnit {
     const FrontDoor *door;

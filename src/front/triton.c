@@ -126,11 +126,18 @@ static void add_kernel(FrontUnit *unit, const Tree *tree, PyNode *function) {
                                    : n + a->arguments.defaults->count >= positional;
             params[n] = describe_param(unit, tree, lists[k]->at[i], optional);
         }
-    *VEC_PUSH(&unit->kernels, unit->arena) = (FrontKernel){.name = function->FunctionDef.name,
-                                                           .range = function->range,
-                                                           .param_count = (int)count,
-                                                           .params = params,
-                                                           .node = function};
+    Entry *entry = ARENA_NEW(unit->arena, Entry);
+    entry->function = function;
+    FrontKernel kernel = {.name = function->FunctionDef.name,
+                          .range = function->range,
+                          .param_count = (int)count,
+                          .params = params,
+                          .node = entry};
+    if (!unit->resolver) tri_read_decorators(unit, entry, &kernel);
+    for (size_t h = 0; h < entry->heuristics.count; h++)
+        for (n = 0; n < count; n++)
+            if (strcmp(params[n].name, entry->heuristics.at[h].name) == 0) params[n].optional = true;
+    *VEC_PUSH(&unit->kernels, unit->arena) = kernel;
 }
 
 bool triton_open(FrontUnit *unit) {
@@ -239,7 +246,7 @@ static const PyNode *default_of(const PyNode *function, int index) {
 Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
     const FrontKernel *wanted = request->kernel;
     const Tree *tree = unit->tree;
-    PyNode *function = wanted->node;
+    PyNode *function = ((Entry *)wanted->node)->function;
     Module *m = request->module;
     int errors = m->diag->errors;
     Lower lower = {.unit = unit,

@@ -15,6 +15,7 @@
  *     triton.c         open and lower: kernels, parameters
  *     triton_names.c   what a name means: imports, constants, functions, the -D of the user
  *     triton_import.c  names of other files
+ *     triton_config.c  autotune and heuristics
  *     triton_live.c    names of the Python program around the kernel
  *     triton_value.c   Val: conversions, text, Python's arithmetic on constexprs
  *     triton_arith.c   operators on tensors: promotion, broadcast, casts
@@ -42,6 +43,7 @@ typedef enum ValKind {
     VAL_TUPLE,      /* and list */
     VAL_BLOCK,      /* a block pointer: items as triton_block.c says */
     VAL_DESCRIPTOR, /* a tensor descriptor: the same */
+    VAL_DICT,       /* plain Python only: items are key, value, key, value .. */
     VAL_DTYPE,
     VAL_MODULE, /* text: its dotted path; also a name inside a foreign module */
     VAL_BUILTIN,
@@ -110,6 +112,17 @@ struct Frame {
     Locals locals;
     int loops; /* around the place */
 };
+
+typedef struct Heuristic {
+    const char *name;
+    const PyNode *node; /* a lambda or the name of a function */
+} Heuristic;
+
+/* A kernel: FrontKernel.node. */
+typedef struct Entry {
+    PyNode *function;
+    VEC(Heuristic) heuristics;
+} Entry;
 
 /* What open leaves for lower. */
 typedef struct Tree {
@@ -195,6 +208,12 @@ const char *const *tri_names_all(Lower *l, size_t *count);
 /* A constant outside of any function, with those names. */
 Val tri_eval_outside(Lower *l, Names *names, const PyNode *node);
 bool tri_names_is_jit(const Names *names, const PyNode *function, Arena *arena);
+
+/* The expression that a name of the file is assigned, or NULL. */
+const PyNode *tri_names_node(const Names *names, const char *id);
+
+/* --- triton_config.c --- */
+void tri_read_decorators(FrontUnit *unit, Entry *entry, FrontKernel *kernel);
 
 /* --- triton_import.c --- */
 /* The names of a module that a file names, or NULL if no file of the user's is it. */

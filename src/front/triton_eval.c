@@ -140,11 +140,14 @@ static Val tuple_subscript(Lower *l, Val v, const PyNode *node) {
     return v.items[i];
 }
 
+static Val dict_subscript(Lower *l, Val v, const PyNode *node);
+
 static Val eval_subscript(Lower *l, const PyNode *node) {
     Val v = tri_eval(l, node->Subscript.value);
     if (tri_val_failed(v)) return v;
     if (v.kind == VAL_TENSOR) return tensor_subscript(l, v, node);
     if (v.kind == VAL_TUPLE) return tuple_subscript(l, v, node);
+    if (v.kind == VAL_DICT) return dict_subscript(l, v, node);
     return tri_error(l, DIAG_TRI_SUBSCRIPT, node->range, tri_val_describe(l, v));
 }
 
@@ -213,35 +216,72 @@ static Val eval_list(Lower *l, const PyList *list) {
     return (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
 }
 
-/* [f(x) for x in a_tuple if c]: one level; the conditions are constants. */
-static Val eval_comprehension(Lower *l, const PyNode *node) {
+typedef VEC(Val) Vals;
+
+/* The generators from `at` on, then the element; false after a mistake. */
+static bool run_generators(Lower *l, const PyNode *node, uint32_t at, Vals *items) {
     const PyList *generators = node->ListComp.generators;
-    const PyNode *generator = generators->at[0];
-    if (generators->count != 1 || generator->comprehension.is_async || !l->frame)
-        return tri_error(l, DIAG_TRI_UNSUPPORTED, node->range,
-                         "a comprehension with more than one `for`");
-    Val over = tri_iterable(l, tri_eval(l, generator->comprehension.iter),
-                            generator->comprehension.iter->range);
-    if (tri_val_failed(over)) return over;
-    VEC(Val) items = {0};
+    if (at == generators->count) {
+        Val v = tri_eval(l, node->ListComp.elt);
+        *VEC_PUSH(items, l->arena) = v;
+        return !tri_val_failed(v);
+    }
+    const PyNode *generator = generators->at[at], *iter = generator->comprehension.iter;
+    Val over = tri_iterable(l, tri_eval(l, iter), iter->range);
+    if (tri_val_failed(over)) return false;
     for (int i = 0; i < over.count; i++) {
         bool wanted = true;
+        if (!tri_step(l, node->range)) return false;
         tri_assign(l, generator->comprehension.target, over.items[i]);
         for (uint32_t k = 0; k < generator->comprehension.ifs->count && wanted; k++) {
             const PyNode *test = generator->comprehension.ifs->at[k];
             Val truth = tri_eval(l, test);
-            if (tri_val_failed(truth)) return truth;
-            if (!tri_val_is_const(truth))
-                return tri_error(l, DIAG_TRI_NEED_CONSTANT, test->range,
-                                 "the condition of a comprehension", tri_val_describe(l, truth));
+            if (tri_val_failed(truth)) return false;
+            if (!tri_val_is_const(truth)) {
+                tri_error(l, DIAG_TRI_NEED_CONSTANT, test->range,
+                          "the condition of a comprehension", tri_val_describe(l, truth));
+                return false;
+            }
             wanted = tri_val_truth(truth);
         }
-        if (!wanted) continue;
-        Val v = tri_eval(l, node->ListComp.elt);
-        if (tri_val_failed(v)) return v;
+        if (wanted && !run_generators(l, node, at + 1, items)) return false;
+    }
+    return true;
+}
+
+/* [f(x) for x in a_tuple if c]: over constants; outside of functions in a frame of its own. */
+static Val eval_comprehension(Lower *l, const PyNode *node) {
+    Vals items = {0};
+    Frame own = {0}, *frame = l->frame;
+    if (!frame) l->frame = &own;
+    bool good = run_generators(l, node, 0, &items);
+    l->frame = frame;
+    return good ? (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count}
+                : val_error;
+}
+
+/* Plain Python only. */
+static Val eval_dict(Lower *l, const PyNode *node) {
+    Vals items = {0};
+    for (uint32_t i = 0; i < node->Dict.keys->count; i++) {
+        const PyNode *key = node->Dict.keys->at[i];
+        Val v = tri_eval(l, node->Dict.values->at[i]), k = key ? tri_eval(l, key) : val_none;
+        if (tri_val_failed(k) || tri_val_failed(v) || (!key && v.kind != VAL_DICT))
+            return val_error;
+        for (int n = 0; !key && n < v.count; n++) *VEC_PUSH(&items, l->arena) = v.items[n];
+        if (!key) continue;
+        *VEC_PUSH(&items, l->arena) = k;
         *VEC_PUSH(&items, l->arena) = v;
     }
-    return (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
+    return (Val){.kind = VAL_DICT, .items = items.at, .count = (int)items.count};
+}
+
+static Val dict_subscript(Lower *l, Val v, const PyNode *node) {
+    Val key = tri_eval(l, node->Subscript.slice);
+    if (tri_val_failed(key)) return key;
+    for (int i = v.count - 2; i >= 0; i -= 2) /* the last one of a key counts */
+        if (tri_val_same(v.items[i], key)) return v.items[i + 1];
+    return tri_error(l, DIAG_TRI_UNKNOWN, node->range, tri_val_text(l, key), "");
 }
 
 static Val eval_joined(Lower *l, const PyNode *node) {
@@ -268,7 +308,10 @@ Val tri_call(Lower *l, Val f, const PyNode *node) {
     case VAL_BUILTIN: return tri_call_builtin(l, f.builtin, f.self, node);
     case VAL_FUNCTION: return tri_call_function(l, f.function, node);
     case VAL_HOST: return tri_live_call(l, f.host, node);
-    case VAL_MODULE: return tri_error(l, DIAG_TRI_HOST, node->Call.func->range, f.text);
+    case VAL_MODULE:
+        if (!l->kernel && strcmp(f.text, "triton.runtime.driver.active.get_current_target") == 0)
+            return (Val){.kind = VAL_MODULE, .text = "triton.runtime.driver.active.target"};
+        return tri_error(l, DIAG_TRI_HOST, node->Call.func->range, f.text);
     default:
         return tri_error(l, DIAG_TRI_NOT_CALLABLE, node->Call.func->range, tri_val_describe(l, f));
     }
@@ -309,6 +352,11 @@ static Val eval_node(Lower *l, const PyNode *node) {
         return tri_attribute(l, tri_eval(l, node->Attribute.value), node->Attribute.attr,
                              node->range);
     case PY_ListComp: return eval_comprehension(l, node);
+    case PY_Dict:
+    case PY_Lambda:
+        if (l->kernel) return tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, construct_name(node));
+        return node->kind == PY_Dict ? eval_dict(l, node)
+                                     : (Val){.kind = VAL_MODULE, .text = "lambda"};
     case PY_Subscript: return eval_subscript(l, node);
     case PY_Call: return eval_call(l, node);
     case PY_BinOp: {

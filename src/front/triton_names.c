@@ -130,6 +130,11 @@ Names *tri_names_collect(FrontUnit *unit, const SourceFile *file, const PyNode *
     return names;
 }
 
+const PyNode *tri_names_node(const Names *names, const char *id) {
+    const Name *name = map_get(&names->map, id);
+    return name && name->kind == NAME_VALUE ? name->node : NULL;
+}
+
 const char *tri_names_path(const Names *names, const PyNode *node, Arena *arena) {
     if (node->kind == PY_Name) {
         const Name *name = map_get(&names->map, node->Name.id);
@@ -369,6 +374,9 @@ Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range rang
         if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     }
     Val value;
+    /* What a stand-in for Triton's driver says of itself. */
+    if (strcmp(path, "triton.runtime.driver.active.target") == 0 && strcmp(attr, "backend") == 0)
+        return tri_val_str("cpu");
     if (strcmp(path, "math") == 0) {
         if (math_constant(attr, &value)) return value;
         const Builtin *builtin = tri_builtin_find(attr, 'Y');

@@ -74,6 +74,7 @@ bool tri_val_same(Val a, Val b) {
     case VAL_STR:
     case VAL_MODULE: return strcmp(a.text, b.text) == 0;
     case VAL_TUPLE:
+    case VAL_DICT:
     case VAL_BLOCK:
     case VAL_DESCRIPTOR:
         if (a.count != b.count) return false;
@@ -96,6 +97,7 @@ bool tri_val_truth(Val v) {
     case VAL_INT: return v.i != 0;
     case VAL_FLOAT: return v.f != 0;
     case VAL_STR: return v.text[0] != '\0';
+    case VAL_DICT:
     case VAL_TUPLE: return v.count > 0;
     case VAL_NONE: return false;
     default: return true;
@@ -217,6 +219,7 @@ static void add_val(Lower *l, Text *out, Val v) {
         break;
     case VAL_BLOCK: text_add(out, "a block pointer"); break;
     case VAL_DESCRIPTOR: text_add(out, "a tensor descriptor"); break;
+    case VAL_DICT: text_add(out, "a dict"); break;
     case VAL_DTYPE: text_add(out, "%s", tri_type_text(l, v.dtype)); break;
     case VAL_MODULE: text_add(out, "%s", v.text); break;
     case VAL_BUILTIN: text_add(out, "%s", v.builtin->name); break;
@@ -326,6 +329,12 @@ static Val float_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
 }
 
 Val tri_const_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
+    if (op == PY_OP_BITOR && a.kind == VAL_DICT && b.kind == VAL_DICT) { /* the last one counts */
+        Val *items = ARENA_ARRAY(l->arena, Val, a.count + b.count);
+        memcpy(items, a.items, (size_t)a.count * sizeof *items);
+        memcpy(items + a.count, b.items, (size_t)b.count * sizeof *items);
+        return (Val){.kind = VAL_DICT, .items = items, .count = a.count + b.count};
+    }
     if (tri_val_is_number(a) && tri_val_is_number(b)) {
         bool bools = a.kind == VAL_BOOL && b.kind == VAL_BOOL;
         if (a.kind != VAL_FLOAT && b.kind != VAL_FLOAT && op != PY_OP_DIV && op != PY_OP_MATMUL)

@@ -401,6 +401,68 @@ tw_status tw_module_param_at(const tw_module *m, size_t kernel, size_t i, tw_par
     return give_info(info, &ours, sizeof ours) ? TW_OK : TW_ERROR_ARGUMENT;
 }
 
+typedef struct ModuleCall {
+    tw_module *module;
+    const FrontKernel *kernel;
+    size_t index;
+    tw_config_info *info;
+    tw_arg *args;
+} ModuleCall;
+
+static tw_pair *copy_pairs(Arena *arena, const FrontPair *from, size_t count) {
+    tw_pair *to = ARENA_ARRAY(arena, tw_pair, count);
+    for (size_t i = 0; i < count; i++) to[i] = (tw_pair){from[i].name, from[i].value};
+    return to;
+}
+
+static tw_status config_body(tw_context *cx, void *user) {
+    ModuleCall *c = user;
+    const FrontKernel *k = c->kernel;
+    Arena *arena = &c->module->arena;
+    if (k->config_range.begin && !k->configs) {
+        Place place;
+        source_find(&c->module->sources, k->config_range.begin, &place);
+        return context_fail(cx, TW_ERROR_UNSUPPORTED,
+                            "%s:%d:%d: the configurations of `%s` are computed in a way that "
+                            "cannot be followed here; give the constants yourself",
+                            place.file->name, place.line, place.column, k->name);
+    }
+    if (c->index >= k->config_count)
+        return k->config_count
+                   ? context_fail(cx, TW_ERROR_NOT_FOUND, "kernel `%s` has %zu configurations",
+                                  k->name, k->config_count)
+                   : context_fail(cx, TW_ERROR_NOT_FOUND, "kernel `%s` has no configurations",
+                                  k->name);
+    const FrontConfig *config = &k->configs[c->index];
+    tw_config_info info = {.text = config->text,
+                           .values = copy_pairs(arena, config->values, config->value_count),
+                           .value_count = config->value_count,
+                           .options = copy_pairs(arena, config->options, config->option_count),
+                           .option_count = config->option_count};
+    return give_info(c->info, &info, sizeof info) ? TW_OK : misuse(cx, bad_struct);
+}
+
+tw_status tw_module_config_at(tw_module *m, size_t kernel, size_t i, tw_config_info *info) {
+    const FrontKernel *k = front_kernel(m, kernel);
+    if (!info) return TW_ERROR_ARGUMENT;
+    if (!k) return TW_ERROR_NOT_FOUND;
+    return guarded(m->context, config_body,
+                   &(ModuleCall){.module = m, .kernel = k, .index = i, .info = info});
+}
+
+static tw_status complete_body(tw_context *cx, void *user) {
+    ModuleCall *c = user;
+    (void)cx;
+    return module_complete(c->module, c->kernel, c->args);
+}
+
+tw_status tw_module_complete_args(tw_module *m, size_t kernel, tw_arg *args, size_t count) {
+    const FrontKernel *k = front_kernel(m, kernel);
+    if (!k || !args || count != (size_t)k->param_count) return TW_ERROR_ARGUMENT;
+    return guarded(m->context, complete_body,
+                   &(ModuleCall){.module = m, .kernel = k, .args = args});
+}
+
 /* --- buffers --- */
 
 typedef struct BufferCall {

@@ -111,6 +111,25 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
 
 /* --- arguments --- */
 
+/* Only Triton's kernels have heuristics. */
+static bool complete_values(tw_module *m, const FrontKernel *kernel, FrontValue *values,
+                            Arena *arena, Diag *diag) {
+    return strcmp(m->unit.door->name, "triton") != 0 || m->unit.resolver ||
+           triton_complete(&m->unit, kernel, values, arena, diag);
+}
+
+tw_status module_complete(tw_module *m, const FrontKernel *kernel, tw_arg *args) {
+    FrontValue *values = ARENA_ARRAY(&m->arena, FrontValue, kernel->param_count);
+    Diag diag;
+    diag_init(&diag, &m->arena, &m->sources);
+    for (int i = 0; i < kernel->param_count; i++) values[i] = live_value(&m->arena, &args[i]);
+    if (!complete_values(m, kernel, values, &m->arena, &diag))
+        return context_diagnose(m->context, &diag, TW_ERROR_SOURCE);
+    for (int i = 0; i < kernel->param_count; i++)
+        if (args[i].kind == TW_ARG_ABSENT) args[i] = live_argument(&values[i]);
+    return TW_OK;
+}
+
 static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
     const FrontKernel *kernel = request->kernel;
@@ -121,8 +140,9 @@ static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
         if (absent && param->kind == FRONT_CONSTANT && !param->optional)
             return context_fail(
                 cx, TW_ERROR_ARGUMENT,
-                "argument `%s` of kernel `%s` is missing: a constant that the compiler must know",
-                param->name, kernel->name);
+                "argument `%s` of kernel `%s` is missing: a constant that the compiler must know%s",
+                param->name, kernel->name,
+                kernel->config_count ? " (or take one of its configurations, --config N)" : "");
         if (absent && param->kind == FRONT_OPEN && !param->optional)
             return context_fail(cx, TW_ERROR_ARGUMENT,
                                 "argument `%s` of kernel `%s` is missing: an array or a number, "
@@ -368,6 +388,9 @@ tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_option
     FrontValue *values = ARENA_ARRAY(&k->arena, FrontValue, params);
     for (size_t i = 0; i < options->arg_count; i++)
         values[i] = live_value(&k->arena, &options->args[i]);
+    diag_init(&k->diag, &k->arena, k->sources);
+    if (!complete_values(k->origin, request->kernel, values, &k->arena, &k->diag))
+        return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
     tw_pair *pairs = ARENA_ARRAY(&k->arena, tw_pair, options->option_count);
     for (size_t i = 0; i < options->option_count; i++)
         pairs[i] = (tw_pair){copy_text(&k->arena, options->options[i].name),

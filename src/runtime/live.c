@@ -107,6 +107,29 @@ static void item(void *user, void *of, size_t index, FrontObject *out) {
     answer(live, status, &object, out);
 }
 
+tw_arg live_argument(const FrontValue *v) {
+    tw_arg arg = {.kind = TW_ARG_ABSENT};
+    switch (v->kind) {
+    case FRONT_NONE: arg.kind = TW_ARG_NONE; break;
+    case FRONT_BOOL:
+    case FRONT_INT:
+        arg.kind = v->kind == FRONT_BOOL ? TW_ARG_BOOL : TW_ARG_INT;
+        arg.flags = v->is_unsigned ? TW_ARG_UNSIGNED : 0;
+        arg.value.i = v->i;
+        break;
+    case FRONT_FLOAT:
+        arg.kind = TW_ARG_FLOAT;
+        arg.value.f = v->f;
+        break;
+    case FRONT_TEXT:
+        arg.kind = TW_ARG_TEXT;
+        arg.value.text = v->text;
+        break;
+    default: break;
+    }
+    return arg;
+}
+
 /* A constant of the door, for the host. */
 static tw_object host_object(Arena *arena, const FrontObject *from) {
     static const int32_t kinds[] = {
@@ -119,18 +142,7 @@ static tw_object host_object(Arena *arena, const FrontObject *from) {
                     .count = from->count,
                     .text = from->text,
                     .handle = from->handle};
-    const FrontValue *v = &from->value;
-    switch (v->kind) {
-    case FRONT_NONE: to.value.kind = TW_ARG_NONE; break;
-    case FRONT_BOOL: to.value = (tw_arg){.kind = TW_ARG_BOOL, .value.i = v->i}; break;
-    case FRONT_INT:
-        to.value = (tw_arg){.kind = TW_ARG_INT, .value.i = v->i};
-        to.value.flags = v->is_unsigned ? TW_ARG_UNSIGNED : 0;
-        break;
-    case FRONT_FLOAT: to.value = (tw_arg){.kind = TW_ARG_FLOAT, .value.f = v->f}; break;
-    case FRONT_TEXT: to.value = (tw_arg){.kind = TW_ARG_TEXT, .value.text = v->text}; break;
-    default: break;
-    }
+    to.value = live_argument(&from->value);
     if (from->kind == FRONT_OBJECT_TUPLE) {
         const FrontObject *items = from->handle;
         tw_object *list = ARENA_ARRAY(arena, tw_object, from->count);

@@ -150,6 +150,8 @@ struct CompileRequest { /* copied into the kernel's arena */
 tw_status module_open(tw_module *m, const char *name, const char *text, size_t size,
                       const tw_module_options *options);
 void module_drop(tw_module *m); /* one reference less */
+/* Absent constants that the source computes, as arguments. */
+tw_status module_complete(tw_module *m, const FrontKernel *kernel, tw_arg *args);
 tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_options *options);
 tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request);
 void kernel_add_artifact(tw_kernel *k, const char *name, const char *text);
@@ -158,6 +160,7 @@ tw_kernel *kernel_new(tw_module *m);
 
 /* --- live.c --- */
 FrontValue live_value(Arena *arena, const tw_arg *arg);
+tw_arg live_argument(const FrontValue *value); /* of a constant; ABSENT for others */
 void live_object(Arena *arena, const tw_object *from, FrontObject *to);
 const FrontResolver *live_resolver(Arena *arena, const tw_resolver *host);
 

@@ -1,0 +1,138 @@
+# Configurations of triton.autotune, heuristics, and names from other files of the folder.
+$ cat > tune.py <<'END'
+> import math
+> import triton
+> import triton.language as tl
+>
+> SIZES = [64, 128]
+>
+> def more(warps):
+>     return [triton.Config({"BLOCK": 256}, num_warps=warps)]
+>
+> @triton.autotune(configs=[triton.Config({"BLOCK": b}, num_warps=w, num_stages=2, pre_hook=lambda a: None)
+>                           for b in SIZES for w in (2, 4) if b > 64 or w == 2] + more(8), key=["n"])
+> @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0,
+>                     "LOG": lambda args: int(math.log2(triton.next_power_of_2(args["n"]))),
+>                     "HAS": lambda args: args["y"] is not None})
+> @triton.jit
+> def k(x, y, n, want, BLOCK: tl.constexpr, EVEN: tl.constexpr, LOG: tl.constexpr, HAS: tl.constexpr):
+>     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+>     tl.device_assert(BLOCK * 10000 + LOG * 100 + EVEN * 10 + HAS == want)
+>     tl.store(x + i, 1.0, mask=i < n)
+>
+> @triton.autotune(configs=torch.load("configs"), key=[])
+> @triton.heuristics({"B": lambda args: torch.cuda.mem_get_info()[0]})
+> @triton.jit
+> def hard(x, A: tl.constexpr, B: tl.constexpr):
+>     tl.store(x, A + B)
+> END
+$ tilewright list tune.py
+k(x, y, n, want, BLOCK: constant, EVEN: constant?, LOG: constant?, HAS: constant?)
+  --config 1: BLOCK=64, num_warps=2, num_stages=2
+  --config 2: BLOCK=128, num_warps=2, num_stages=2
+  --config 3: BLOCK=128, num_warps=4, num_stages=2
+  --config 4: BLOCK=256, num_warps=8
+hard(x, A: constant, B: constant?)
+  note: tune.py:21:2: the configurations of `hard` are computed in a way that cannot be followed here; give the constants yourself
+$ tilewright run tune.py:k --config 2 --arg x=zeros:f32[n] --arg want=1280810 --arg y=none --arg n=256 --grid 'cdiv(n, BLOCK)' --target interp
+x: f32[256], 256 of 256 elements changed
+$ tilewright run tune.py:k --config 4 --arg x=zeros:f32[n] --arg want=2560801 --arg y=zeros:f32[1] --arg n=250 --grid 'cdiv(n, BLOCK)' --target interp
+x: f32[250], 250 of 250 elements changed
+$ tilewright run tune.py:k --arg want=0 --arg x=zeros:f32[256] --arg y=none --arg n=256 --grid 1 --target interp
+error: argument `BLOCK` of kernel `k` is missing: a constant that the compiler must know (or take one of its configurations, --config N)
+[1]
+$ tilewright run tune.py:k --config 5 --arg x=zeros:f32[256] --arg y=none --arg n=256 --grid 1
+error: kernel `k` has 4 configurations
+[1]
+$ tilewright run tune.py:k --config 1 --arg BLOCK=64 --arg x=zeros:f32[256] --arg y=none --arg n=256 --grid 1
+error: --arg BLOCK is given, and configuration 1 sets it; leave one out
+[1]
+$ tilewright run tune.py:k --config one --arg x=zeros:f32[256]
+error: --config takes a number from 1, not `one`
+[1]
+$ tilewright run tune.py:hard --config 1 --arg x=zeros:f32[2] --grid 1
+error: tune.py:21:2: the configurations of `hard` are computed in a way that cannot be followed here; give the constants yourself
+[1]
+$ tilewright run tune.py:hard --arg A=1 --arg x=zeros:f32[2] --grid 1
+tune.py:22:26: error: the constant `B` comes from a heuristic that is more than arithmetic on arguments; give it yourself with --arg B=VALUE [heuristic]
+   22 | @triton.heuristics({"B": lambda args: torch.cuda.mem_get_info()[0]})
+      |                          ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ tilewright run tune.py:hard --arg A=1 --arg B=2 --arg x=zeros:f32[2] --grid 1 --target interp
+x: f32[2], 1 of 2 elements changed
+$ mkdir ops
+$ cat > helpers.py <<'END'
+> import triton
+> import triton.language as tl
+> from .ops.act import relu
+>
+> FACTOR = tl.constexpr(3)
+>
+> @triton.jit
+> def scale(x):
+>     return relu(x) * FACTOR
+>
+> @triton.constexpr_function
+> def log2_of(n):
+>     k = 0
+>     while n > 1:
+>         n = n // 2
+>         k += 1
+>     return k
+>
+> @triton.jit
+> def bad(x):
+>     return x + nothing
+> END
+$ cat > ops/act.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def relu(x):
+>     return tl.maximum(x, 0)
+> END
+$ echo 'OTHER = 5' > stars.py
+$ cat > main.py <<'END'
+> import triton
+> import triton.language as tl
+> import helpers
+> import ops.act as act
+> from helpers import scale as by_name, log2_of, bad
+> from stars import *
+> from elsewhere import missing
+>
+> @triton.jit
+> def k(x, n, WRONG: tl.constexpr):
+>     tl.device_assert(by_name(n) == 36)
+>     tl.device_assert(helpers.scale(-n) + helpers.FACTOR == 3)
+>     tl.device_assert(act.relu(n) + OTHER == 17)
+>     tl.static_assert(log2_of(1024) == 10)
+>     if WRONG == 1:
+>         bad(n)
+>     if WRONG == 2:
+>         missing(n)
+>     if WRONG == 3:
+>         helpers.nowhere(n)
+>     tl.store(x, 1.0)
+> END
+$ tilewright run main.py --arg x=zeros:f32[1] --arg n=12 --arg WRONG=0 --grid 1 --target interp
+x: f32[1], 1 of 1 elements changed
+$ tilewright run main.py --arg x=zeros:f32[1] --arg n=12 --arg WRONG=1 --grid 1 --target interp
+helpers.py:21:16: error: `nothing` is not known; assign it, define it in this file, or pass it with -D [unknown-name]
+   21 |     return x + nothing
+      |                ^~~~~~~
+main.py:16:9: note: in the call of `bad`
+   16 |         bad(n)
+      |         ^~~~~~
+[1]
+$ tilewright run main.py --arg x=zeros:f32[1] --arg n=12 --arg WRONG=2 --grid 1 --target interp
+main.py:18:9: error: `elsewhere.missing` is host code and cannot be used inside a kernel; use tl.* or pass the value as an argument [host-value]
+   18 |         missing(n)
+      |         ^~~~~~~
+[1]
+$ tilewright run main.py --arg x=zeros:f32[1] --arg n=12 --arg WRONG=3 --grid 1 --target interp
+main.py:20:9: error: `helpers.nowhere` is not known [unknown-name]
+   20 |         helpers.nowhere(n)
+      |         ^~~~~~~~~~~~~~~
+[1]
