@@ -7,6 +7,7 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright emit     FILE[:KERNEL] [options]    print or write the generated source, plan and report
   tilewright ir       FILE[:KERNEL] [options]    print the IR
   tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright list     FILE                       list the kernels of a file, their parameters and configurations
   tilewright targets                             list the targets, and what runs them here
   tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
   tilewright version                             print the version
@@ -26,6 +27,7 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+  --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
   --save NAME=FILE.npy    write an array after the run
@@ -44,6 +46,7 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+  --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
   --save NAME=FILE.npy    write an array after the run
@@ -64,6 +67,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+  --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
   -o DIR                  write the files there
@@ -79,6 +83,7 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+  --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
   --passes A,B            run just these passes
@@ -94,6 +99,7 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+  --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
   --passes A,B            run just these passes
