@@ -4,16 +4,17 @@
  * the smallest access to it; a unit knows who wrote it last, whether by an atomic, who read it
  * since, and whether several did. Programs are not ordered among themselves, so two of them at one
  * unit, one of them writing, are a race, unless both do it by atomics, or the later one is ordered
- * behind the earlier: its acquiring atomic met what an atomic of the earlier had left. That order
- * is followed through other programs, and taken generously: it is asked only whether there is one.
- */
+ * behind the earlier: its acquiring atomic met what an atomic of the earlier had left, after its
+ * access (the atomics of a program are counted: its epoch). That order is followed through other
+ * programs. */
 #include "ir/interp_core.h"
 
 enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, MOST_SYNCS = 64 };
 
 typedef struct Unit {
-    uint32_t writer; /* the program, from 1; 0 nobody */
-    uint32_t reader; /* since then; the latest */
+    uint32_t writer;                  /* the program, from 1; 0 nobody */
+    uint32_t reader;                  /* since then; the latest */
+    uint16_t write_epoch, read_epoch; /* atomics that they had done by then */
 } Unit;
 #define BY_ATOMIC 0x80000000u /* of a writer */
 #define BY_MANY   0x80000000u /* of a reader: and others */
@@ -25,11 +26,13 @@ typedef struct ShadowPage {
     uint8_t *written; /* a bit a byte; NULL: all were */
 } ShadowPage;
 
-/* Whom a program is ordered behind. */
+/* What a program did by atomics, and whom it is ordered behind. */
 typedef struct Sync {
+    uint16_t epoch;
     bool all; /* too many to remember */
     int count;
     uint32_t after[MOST_SYNCS];
+    uint16_t until[MOST_SYNCS]; /* what they did before this atomic of theirs */
 } Sync;
 
 /* --- pages --- */
@@ -63,30 +66,44 @@ static ShadowPage *page_of(Interp *in, int region, uint64_t offset, int shift) {
 
 /* --- order between programs --- */
 
-static Sync *sync_of(Interp *in, uint32_t program, bool make) {
-    MapEntry *entry = map_find_number(&in->syncs, program);
-    if (entry || !make) return entry ? entry->value : NULL;
-    return map_put_number(&in->syncs, &in->arena, program, ARENA_NEW(&in->arena, Sync))->value;
+static Sync *find_sync(const Interp *in, uint32_t program) {
+    MapEntry *entry = in->syncs.count ? map_find_number(&in->syncs, program) : NULL;
+    return entry ? entry->value : NULL;
 }
 
-static void order_behind(Interp *in, uint32_t later, uint32_t earlier) {
-    Sync *sync = sync_of(in, later, true);
-    for (int i = 0; i < sync->count; i++)
-        if (sync->after[i] == earlier) return;
-    if (sync->count == MOST_SYNCS)
-        sync->all = true;
-    else
-        sync->after[sync->count++] = earlier;
+static Sync *make_sync(Interp *in, uint32_t program) {
+    Sync *sync = find_sync(in, program);
+    if (sync) return sync;
+    interp_limit(in, sizeof *sync);
+    sync = ARENA_NEW(&in->arena, Sync);
+    map_put_number(&in->syncs, &in->arena, program, sync);
+    return sync;
 }
 
-static bool is_ordered(Interp *in, uint32_t later, uint32_t earlier, int *left) {
-    const Sync *sync = sync_of(in, later, false);
+static void order_behind(Sync *later, uint32_t earlier, uint16_t until) {
+    for (int i = 0; i < later->count; i++)
+        if (later->after[i] == earlier) {
+            if (until > later->until[i]) later->until[i] = until;
+            return;
+        }
+    if (later->count == MOST_SYNCS) {
+        later->all = true;
+        return;
+    }
+    later->after[later->count] = earlier;
+    later->until[later->count++] = until;
+}
+
+/* Is what the earlier program did in that epoch ordered before the later program? */
+static bool is_ordered(Interp *in, uint32_t later, uint32_t earlier, uint16_t epoch, int *left) {
+    const Sync *sync = find_sync(in, later);
     if (!sync) return false;
     if (sync->all || --*left < 0) return true;
     for (int i = 0; i < sync->count; i++)
-        if (sync->after[i] == earlier) return true;
+        if (sync->after[i] == earlier && sync->until[i] > epoch) return true;
     for (int i = sync->count - 1; i >= 0; i--)
-        if (is_ordered(in, sync->after[i], earlier, left)) return true;
+        if (sync->after[i] != earlier && is_ordered(in, sync->after[i], earlier, epoch, left))
+            return true;
     return false;
 }
 
@@ -103,10 +120,11 @@ typedef struct Meeting {
     int64_t element;
 } Meeting;
 
-static void race(const Meeting *m, DiagId id, const char *does, uint32_t other, const char *did) {
+static void race(const Meeting *m, DiagId id, const char *does, uint32_t other, uint16_t epoch,
+                 const char *did) {
     Interp *in = m->p->in;
     int left = 1000;
-    if (is_ordered(in, m->p->writer & PROGRAM, other, &left)) return;
+    if (is_ordered(in, m->p->writer & PROGRAM, other, epoch, &left)) return;
     EV_REPORT(m->p, m->s, id, report_process(m->p), does, report_program(in, other), did,
               (long long)(m->offset / (uint64_t)m->bytes), in->launch->regions[m->region].name,
               report_element(in, m->type, m->element));
@@ -118,36 +136,40 @@ static void visit_unit(const Meeting *m, Unit *unit) {
     bool others = writer && writer != me, atomic = (unit->writer & BY_ATOMIC) != 0;
     bool read_by_others = reader && (reader != me || (unit->reader & BY_MANY));
     if (read_by_others && reader == me) reader = 0; /* which others is not remembered */
+    bool updates = m->use == MEMORY_UPDATE || m->use == MEMORY_EXCHANGE;
+    Sync *sync = updates ? make_sync(m->p->in, me) : find_sync(m->p->in, me);
+    uint16_t epoch = sync ? sync->epoch : 0;
     switch (m->use) {
     case MEMORY_POLL: return;
     case MEMORY_READ:
         if (others && atomic)
-            race(m, DIAG_ATOMIC_RACE, "reads", writer, "updated by an atomic");
+            race(m, DIAG_ATOMIC_RACE, "reads", writer, unit->write_epoch, "updated by an atomic");
         else if (others)
-            race(m, DIAG_READ_RACE, "reads", writer, "wrote");
-        if (unit->reader && reader != me)
-            unit->reader = me | BY_MANY;
-        else
-            unit->reader = me | (unit->reader & BY_MANY);
+            race(m, DIAG_READ_RACE, "reads", writer, unit->write_epoch, "wrote");
+        unit->reader = me | (unit->reader && reader != me ? BY_MANY : unit->reader & BY_MANY);
+        unit->read_epoch = epoch;
         return;
     case MEMORY_WRITE:
         if (others && atomic)
-            race(m, DIAG_ATOMIC_RACE, "writes", writer, "updated by an atomic");
+            race(m, DIAG_ATOMIC_RACE, "writes", writer, unit->write_epoch, "updated by an atomic");
         else if (others)
-            race(m, DIAG_WRITE_RACE, "writes", writer, "wrote");
+            race(m, DIAG_WRITE_RACE, "writes", writer, unit->write_epoch, "wrote");
         else if (read_by_others && reader)
-            race(m, DIAG_READ_RACE, "writes", reader, "read");
+            race(m, DIAG_READ_RACE, "writes", reader, unit->read_epoch, "read");
         unit->writer = me;
+        unit->write_epoch = epoch;
         break;
     case MEMORY_UPDATE:
     case MEMORY_EXCHANGE:
         if (others && atomic && op_word(m->s->op, AT_SEM, SEM_ACQ_REL) != SEM_RELAXED)
-            order_behind(m->p->in, me, writer);
+            order_behind(sync, writer, unit->write_epoch);
         else if (others && !atomic)
-            race(m, DIAG_ATOMIC_RACE, "updates by an atomic", writer, "wrote");
+            race(m, DIAG_ATOMIC_RACE, "updates by an atomic", writer, unit->write_epoch, "wrote");
         else if (read_by_others && reader)
-            race(m, DIAG_ATOMIC_RACE, "updates by an atomic", reader, "read");
+            race(m, DIAG_ATOMIC_RACE, "updates by an atomic", reader, unit->read_epoch, "read");
+        if (sync->epoch < UINT16_MAX) sync->epoch++;
         unit->writer = me | BY_ATOMIC;
+        unit->write_epoch = sync->epoch;
         break;
     }
     unit->reader = 0;

@@ -167,6 +167,18 @@ static Poly natural_part(Analysis *a, Poly offset) {
     return out;
 }
 
+/* The constant of the index, and those of its terms by which the bound moves too. */
+static Poly shared_part(Analysis *a, Poly index, Poly bound) {
+    Poly out = poly_int(a->arena, poly_constant(index));
+    for (int i = 0; i < bound.count; i++)
+        for (int j = 0; j < index.count; j++) {
+            Poly term = poly_term(a->arena, index.at[j]);
+            if (index.at[j].count && poly_equal(term, poly_term(a->arena, bound.at[i])))
+                out = poly_add(a->arena, out, term);
+        }
+    return out;
+}
+
 static int64_t next_stride(const Plan *plan, Poly stride) {
     int64_t own, other, next = INT64_MAX;
     if (!poly_const(stride, &own)) return next;
@@ -189,8 +201,8 @@ static void place_dim(Analysis *a, const Plan *plan, PlanDim *dim, const Conditi
         offset = poly_sub(a->arena, (Poly){0}, lower->limit);
         dim->starts_at_zero = true;
     } else if (upper) {
-        Poly start = poly_int(a->arena, poly_constant(offset));
-        offset = poly_sub(a->arena, start, variant_part(a, upper->limit));
+        offset =
+            shared_part(a, offset, poly_sub(a->arena, (Poly){0}, variant_part(a, upper->limit)));
     }
     if (!dim->starts_at_zero) offset = natural_part(a, offset);
     dim->offset = offset;

@@ -48,8 +48,14 @@ static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
         int64_t scale = t->scale < 0 ? -t->scale : t->scale;
         if (!t->count || scale != 1) text_add(out, "%lld%s", (long long)scale, t->count ? "*" : "");
         for (int j = 0; j < t->count; j++) {
-            const char *name = ir_value(x->k, t->factor[j])->name;
-            text_add(out, "%s%s", j ? "*" : "", name ? name : "(a value)");
+            const Value *value = ir_value(x->k, t->factor[j]);
+            text_add(out, "%s", j ? "*" : "");
+            if (value->name)
+                text_add(out, "%s", value->name);
+            else if (value->op && value->op->code == OP_PROGRAM_ID)
+                text_add(out, "program_id(%lld)", (long long)op_int(value->op, AT_DIM, 0));
+            else
+                text_add(out, "(a value)");
         }
     }
 }

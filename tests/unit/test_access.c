@@ -64,8 +64,8 @@ static Name named(const char *text) {
 static Name make_scalar(Maker *m, int depth) {
     static const char *const leaves[] = {"%a", "%b", "%c", "%pid", "%n", "1", "2", "4", "-3", "64"};
     if (depth == 0 || chance(40)) return named(leaves[draw(sizeof leaves / sizeof *leaves)]);
-    static const char *const ops[] = {"add", "sub", "mul", "add", "div", "rem", "mod", "min", "max",
-                                      "cdiv", "floordiv"};
+    static const char *const ops[] = {"add", "sub", "mul", "add",  "div",     "rem",
+                                      "mod", "min", "max", "cdiv", "floordiv"};
     Name x = make_scalar(m, depth - 1), y = make_scalar(m, depth - 1), out = fresh(m);
     if (x.at[0] != '%' && y.at[0] != '%') x = named("%pid");
     put(m, "  %s = %s %s, %s\n", out.at, ops[draw(sizeof ops / sizeof *ops)], x.at, y.at);
@@ -116,8 +116,8 @@ static Name make_index(Maker *m, bool row) {
             put(m, "  %s = cast %s : i32%s\n", out.at, u.at, shape);
             break;
         case 11:
-            put(m, "  %s = cast %s : i64%s\n  %s = mul %s, %d\n  %s = cast %s : i32%s\n", t.at, x.at,
-                shape, u.at, t.at, (int)draw(4), out.at, u.at, shape);
+            put(m, "  %s = cast %s : i64%s\n  %s = mul %s, %d\n  %s = cast %s : i32%s\n", t.at,
+                x.at, shape, u.at, t.at, (int)draw(4), out.at, u.at, shape);
             break;
         case 12: put(m, "  %s = shl %s, %d\n", out.at, x.at, (int)draw(4)); break;
         default: put(m, "  %s = div %s, %d\n", out.at, x.at, 1 + (int)draw(4)); break;
@@ -174,8 +174,8 @@ static Name make_pointer(Maker *m, const char *array) {
     if (chance(60)) parts[count++] = make_scalar(m, 2);
     if (chance(30)) {
         Name wide = fresh(m), far = fresh(m), x = make_scalar(m, 1);
-        put(m, "  %s = cast %s : i64\n  %s = mul %s, 3\n", wide.at,
-            x.at[0] == '%' ? x.at : "%pid", far.at, wide.at);
+        put(m, "  %s = cast %s : i64\n  %s = mul %s, 3\n", wide.at, x.at[0] == '%' ? x.at : "%pid",
+            far.at, wide.at);
         parts[count++] = far;
     }
     while (count) {
@@ -218,8 +218,10 @@ static void make_loop(Maker *m, Name *sum) {
          p = fresh(m), k = fresh(m), s = fresh(m), p1 = fresh(m);
     if (chance(70)) {
         put(m, "  %s, %s = for %s = %s, %s, %d (%s = %s, %s = %s) {\n", out.at, p9.at, k.at,
-            chance(70) ? "0" : chance(50) ? "-3" : "2", chance(50) ? "%e" : "5", 1 + (int)draw(3),
-            s.at, sum->at, p.at, p0.at);
+            chance(70)   ? "0"
+            : chance(50) ? "-3"
+                         : "2",
+            chance(50) ? "%e" : "5", 1 + (int)draw(3), s.at, sum->at, p.at, p0.at);
         Name acc = make_access(m, p, s);
         Name by = chance(80) ? step : k;
         put(m, "  %s = ptr_add %s, %s\n  yield %s, %s }\n", p1.at, p.at, by.at, acc.at, p1.at);
@@ -274,9 +276,10 @@ static void make_kernel(Maker *m) {
             full.at, q.at, shape, one.at, shape, full.at, one.at, mask.at);
     }
     int each = m->columns * (m->rows ? m->rows : 1);
-    put(m, "  %%oi = iota<0, %d>\n  %%ob = mul %%pid, %d\n  %%oo = add %%oi, %%ob\n"
-           "  %%op = ptr_add %%Y0, %%oo\n  %%of = reshape %s : f32[%d]\n  store %%op, %%of\n"
-           "  return\n}\n",
+    put(m,
+        "  %%oi = iota<0, %d>\n  %%ob = mul %%pid, %d\n  %%oo = add %%oi, %%ob\n"
+        "  %%op = ptr_add %%Y0, %%oo\n  %%of = reshape %s : f32[%d]\n  store %%op, %%of\n"
+        "  return\n}\n",
         each, each, sum.at, each);
 }
 
@@ -397,8 +400,9 @@ static void test_random(void) {
         make_kernel(&maker);
         int failures = check_failures;
         for (int j = 0; j < 6; j++) {
-            int64_t numbers[] = {draw_number(), draw_number(),        draw_number(),
-                                 draw_number(), (int64_t)draw(40) - 4, (int64_t)draw(6), MIDDLE};
+            int64_t numbers[] = {draw_number(), draw_number(),         draw_number(),
+                                 draw_number(), (int64_t)draw(40) - 4, (int64_t)draw(6),
+                                 MIDDLE};
             explain[0] = 0;
             clean += compare(&lab, maker.text, 1 + draw(3), numbers, 7, explain, sizeof explain);
             boxes += count_of(explain, ": box ");
@@ -414,7 +418,178 @@ static void test_random(void) {
     lab_close(&lab);
 }
 
+/* --- traps --- */
+
+typedef struct Trap {
+    const char *name,
+        *body; /* uses %X (the middle of an array), %pid, %a .. %e, %mid; ends in %r: f32[8] */
+    const char *says; /* what explain must say of it */
+} Trap;
+
+static const Trap traps[] = {
+    {"64-bit products stay in 64 bits",
+     "%p64 = cast %pid : i64 ; %far = mul %p64, 1500000000 ; %i = iota<0, 8> ; %w = cast %i : "
+     "i64[8]\n"
+     "%o = add %w, %far ; %back = sub %o, 3000000000 ; %p = ptr_add %X, %back ; %m = cmp<ge> %pid, "
+     "2\n"
+     "%r = load %p, %m, 1.0\n",
+     "load: box"},
+    {"pointers that a loop moves by more than 2^31",
+     "%z64 = mul %mid, 0 ; %far = sub %z64, 3000000000 ; %X1 = ptr_add %X, %far ; %i = iota<0, 8> "
+     "; %p0 = ptr_add %X1, %i ; %z = splat 0.0 : "
+     "f32[8]\n"
+     "%r, %p9 = for %k = 0, 4, 1 (%s = %z, %p = %p0) {\n"
+     "%m = cmp<eq> %k, 3 ; %x = load %p, %m ; %t = add %s, %x ; %p1 = ptr_add %p, 1000000000 ; "
+     "yield %t, %p1 }\n",
+     "load: box"},
+    {"bounds at the end of the range",
+     "%i = iota<0, 8> ; %o = sub %i, 3 ; %m = cmp<lt> %o, %a ; %p = ptr_add %X, %o ; %r = load %p, "
+     "%m, 2.0\n",
+     "load: box"},
+    {"bounds below the range",
+     "%i = iota<0, 8> ; %o = add %i, 3 ; %m = cmp<gt> %a, %o ; %p = ptr_add %X, %i ; %r = load %p, "
+     "%m, 2.0\n",
+     "load: box"},
+    {"negative strides",
+     "%i = iota<0, 8> ; %o = sub %b, %i ; %m = cmp<ge> %o, 0 ; %n2 = cmp<lt> %i, %c ; %mm = and "
+     "%m, %n2\n"
+     "%p = ptr_add %X, %o ; %r = load %p, %mm, 2.0\n",
+     "load: box"},
+    {"unsigned differences wrap",
+     "%i = iota<0, 8> ; %u = cast %i : u32[8] ; %d = sub %u, 3 ; %un = bitcast %b : u32 ; %m = "
+     "cmp<lt> %d, %un\n"
+     "%p = ptr_add %X, %i ; %r = load %p, %m, 2.0\n",
+     "part of the mask is no box"},
+    {"unsigned sums wrap",
+     "%i = iota<0, 8> ; %u = cast %i : u32[8] ; %un = bitcast %b : u32 ; %d = add %u, %un ; %q = "
+     "rem %d, 16\n"
+     "%j = cast %q : i32[8] ; %p = ptr_add %X, %j ; %r = load %p\n",
+     "unsigned"},
+    {"signed numbers as unsigned ones",
+     "%i = iota<0, 8> ; %o = add %i, %b ; %u = cast %o : u32[8] ; %m = cmp<lt> %u, 5\n"
+     "%p = ptr_add %X, %o ; %r = load %p, %m, 2.0\n",
+     "load: box"},
+    {"conversions cut bits",
+     "%i = iota<0, 8> ; %w = cast %i : i64[8] ; %w1 = mul %w, 4294967297 ; %n1 = cast %w1 : "
+     "i32[8]\n"
+     "%p = ptr_add %X, %n1 ; %r = load %p\n",
+     "cut off bits"},
+    {"masks on another axis stay",
+     "%i = iota<0, 2> ; %j = iota<0, 4> ; %ri = expand<1> %i ; %cj = expand<0> %j ; %row = mul "
+     "%ri, 16\n"
+     "%o = add %row, %cj ; %p = ptr_add %X, %o ; %m0 = cmp<lt> %ri, %b ; %m1 = cmp<ge> %cj, %ri ; "
+     "%m = and %m0, %m1\n"
+     "%x = load %p, %m, 5.0 ; %r = reshape %x : f32[8]\n",
+     "part of the mask is no box"},
+    {"remainders of negative numbers",
+     "%i = iota<0, 8> ; %o = sub %i, %b ; %q = rem %o, 5 ; %p = ptr_add %X, %q ; %r = load %p\n",
+     ""},
+    {"floors of negative numbers",
+     "%i = iota<0, 8> ; %o = sub %i, 3 ; %q = mod %o, 5 ; %p = ptr_add %X, %q ; %r = load %p\n",
+     "wraps around"},
+    {"remainders by negative numbers",
+     "%i = iota<0, 8> ; %q = rem %i, %b ; %p = ptr_add %X, %q ; %r = load %p\n", ""},
+    {"numbers that overflow before their remainder",
+     "%i = iota<0, 8> ; %h = mul %b, 1664525 ; %h1 = add %h, 1013904223 ; %o = add %i, %h1 ; %q = "
+     "mod %o, 7\n"
+     "%p = ptr_add %X, %q ; %r = load %p\n",
+     "may not fit"},
+    {"quotients inside a tile",
+     "%i = iota<0, 8> ; %s8 = mul %pid, 8 ; %o = add %i, %s8 ; %q = div %o, 8 ; %t = rem %o, 8 ; "
+     "%u = mul %q, 100\n"
+     "%v = add %u, %t ; %p = ptr_add %X, %v ; %r = load %p\n",
+     "load: box"},
+    {"quotients across tiles",
+     "%i = iota<0, 8> ; %s8 = mul %pid, 8 ; %o = add %i, %s8 ; %q = div %o, 3 ; %p = ptr_add %X, "
+     "%q ; %r = load %p\n",
+     "`div` is not affine"},
+    {"reshapes of indices",
+     "%i = iota<0, 8> ; %o = add %i, %b ; %m = reshape %o : i32[2,4] ; %row = iota<0, 2> ; %r1 = "
+     "expand<1> %row\n"
+     "%r2 = mul %r1, 50 ; %s2 = add %m, %r2 ; %p = ptr_add %X, %s2 ; %x = load %p ; %r = reshape "
+     "%x : f32[8]\n",
+     "load: box"},
+    {"clamps that are seen",
+     "%i = iota<0, 8> ; %q = min %i, %b ; %p = ptr_add %X, %q ; %r = load %p\n", "clamped"},
+    {"pointers of a while loop",
+     "%i = iota<0, 8> ; %p0 = ptr_add %X, %i ; %z = splat 0.0 : f32[8]\n"
+     "%n9, %r, %p9 = while (%n = 0, %s = %z, %p = %p0) { %go = cmp<lt> %n, %e ; test %go, %n, %s, "
+     "%p } do (%n, %s, %p) {\n"
+     "%x = load %p ; %t = add %s, %x ; %by = mul %n, 3 ; %p1 = ptr_add %p, %by ; %n1 = add %n, 1 ; "
+     "yield %n1, %t, %p1 }\n",
+     "load: box"},
+    {"pointers after a loop",
+     "%i = iota<0, 8> ; %p0 = ptr_add %X, %i\n"
+     "%p9 = for %k = 0, %e, 1 (%p = %p0) { %p1 = ptr_add %p, %c ; yield %p1 }\n%r = load %p9\n",
+     "load: box"},
+    {"loops that run down",
+     "%i = iota<0, 8> ; %p0 = ptr_add %X, %i ; %z = splat 0.0 : f32[8] ; %hi = add %e, -3\n"
+     "%r = for %k = %e, %hi, -1 (%s = %z) { %q = ptr_add %p0, %k ; %x = load %q ; %t = add %s, %x "
+     "; yield %t }\n",
+     "load: box"},
+};
+
+static void test_traps(void) {
+    static Lab lab;
+    static char text[8192], explain[8192];
+    lab_open(&lab);
+    for (size_t t = 0; t < sizeof traps / sizeof *traps; t++) {
+        snprintf(
+            text, sizeof text,
+            "kernel @k(%%X0, %%Y0, %%Z0: *f32, %%a, %%b, %%c, %%n, %%s, %%e: i32, %%mid: i64) {\n"
+            "%%pid = program_id<0> ; %%X = ptr_add %%X0, %%mid\n%s"
+            "%%yi = iota<0, 8> ; %%yb = mul %%pid, 8 ; %%yo = add %%yi, %%yb ; %%yp = ptr_add "
+            "%%Y0, %%yo\n"
+            "store %%yp, %%r\nreturn }\n",
+            traps[t].body);
+        static const int64_t ends[] = {
+            INT32_MAX, INT32_MIN, INT32_MAX - 3, INT32_MIN + 3, 0, 1, -1, 5, -5, 4, 9};
+        int clean = 0, failures = check_failures;
+        for (int i = 0; i < 22; i++) {
+            int64_t x = ends[i % 11], y = ends[(i * 7 + i / 11) % 11];
+            int64_t numbers[] = {x, i < 11 ? x : y, y, 9, 16, i % 5, MIDDLE};
+            explain[0] = 0;
+            clean += compare(&lab, text, 3, numbers, 7, explain, sizeof explain);
+            if (explain[0]) CHECK(strstr(explain, traps[t].says) != NULL);
+        }
+        CHECK(clean > 0);
+        if (check_failures > failures || !clean)
+            fprintf(stderr, "trap: %s\n%s\n", traps[t].name, explain);
+    }
+    lab_close(&lab);
+}
+
+/* (pid*64 + i) rem 100 of program 1: rows 64 to 99, then 0 to 27; and 36 rows of 100 under a mask.
+ */
+static void test_pieces(void) {
+    static Lab lab;
+    static const char text[] =
+        "kernel @k(%X, %Y, %Z: *f32, %M, %ld: i32) {\n"
+        "%pid = program_id<0> ; %m = mul %pid, 64 ; %i = iota<0, 64> ; %rm = add %m, %i ; %w = rem "
+        "%rm, 100\n"
+        "%p = ptr_add %X, %w ; %x = load %p ; %q = ptr_add %Y, %rm ; store %q, %x\n"
+        "%left = sub %M, %m ; %in = cmp<lt> %i, %left ; %row = mul %rm, %ld ; %u = ptr_add %X, "
+        "%row ; %v = load %u, %in, -7.0\n"
+        "%z = ptr_add %Z, %rm ; store %z, %v\nreturn }\n";
+    char explain[4096] = "";
+    int64_t numbers[] = {100, 3};
+    lab_open(&lab);
+    CHECK(compare(&lab, text, 2, numbers, 2, explain, sizeof explain) == 1);
+    CHECK(strstr(explain, "box f32[64] of X[100], strides [1], at [m]; dimension 0 wraps around"));
+    CHECK(strstr(explain, "box f32[64] of X[M], strides [ld], at [m]; outside -7"));
+    int wrong = 0;
+    for (int i = 0; i < 64; i++) {
+        int at = 64 + i;
+        wrong += lab.data[1][at] != (float)((i < 36 ? at : i - 36) * 37 % 1009) * 0.25f;
+        wrong += lab.data[2][at] != (i < 36 ? (float)(at * 3 * 37 % 1009) * 0.25f : -7.0f);
+    }
+    CHECK(wrong == 0);
+    lab_close(&lab);
+}
+
 int main(void) {
     test_random();
+    test_traps();
+    test_pieces();
     return check_done();
 }
