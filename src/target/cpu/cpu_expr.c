@@ -94,7 +94,11 @@ void nest_end(Emit *e, Nest *nest, bool vector) {
         }
         put_body(e, &nest->body[d + 1]);
     }
-    while (opened--) cs_close(&e->p);
+    while (opened--) {
+        cs_close(&e->p);
+        if (nest->after.length) put_body(e, &nest->after);
+        nest->after.length = 0;
+    }
 }
 
 /* --- indices --- */

@@ -64,31 +64,47 @@ static bool has_one_user(const CpuPlan *plan, Ref r) {
     return plan->placed[r].users.count == 1;
 }
 
-/* Through permutes and widening casts to the box. */
-static bool match_side(const CpuPlan *plan, const Op *loop, Ref operand, int k_axis, int64_t step,
-                       GemmSide *side) {
+/* Through permutes and widening casts to a box, without bounds that a gather does not know. */
+static bool find_box(const CpuPlan *plan, const Op *user, Ref operand, DotBox *box) {
     int axis[2] = {0, 1};
-    for (;; operand = side->load->operands[0]) {
+    for (;; operand = box->load->operands[0]) {
         if (!ref_is_value(operand) || !has_one_user(plan, operand)) return false;
         Op *op = ir_value(plan->k, operand)->op;
-        if (!op || op->parent != loop->regions[0]) return false;
-        side->load = op;
+        if (!op || op->parent != user->parent) return false;
+        box->load = op;
         if (op->code == OP_TLOAD) break;
-        if (op->code == OP_PERMUTE && op_attr(op, AT_DIMS)->list.at[0] == 1) {
+        if (op->code == OP_PERMUTE && ir_type(plan->k, operand)->rank == 2) {
+            if (op_attr(op, AT_DIMS)->list.at[0] == 0) continue;
             int other = axis[0];
             axis[0] = axis[1], axis[1] = other;
         } else if (op->code != OP_CAST || ir_type(plan->k, operand)->elem != EL_F32)
             return false;
     }
-    const Op *load = side->load;
-    const Type *tile = ir_type(plan->k, load->results[0]);
+    const Type *tile = ir_type(plan->k, box->load->results[0]);
     Elem elem = tile->elem;
-    const Attr *fill = op_attr(load, AT_FILL), *dims = op_attr(load, AT_DIMS);
-    if (tile->rank != 2 || op_operand(load, 1) || op_attr(load, AT_WRAP)) return false;
-    if (fill && ir_literal(plan->k, fill->ref)->f != 0) return false;
-    if (elem != EL_F32 && elem != EL_BF16 && elem != EL_F16) return false;
-    side->k = axis[k_axis], side->line = axis[1 - k_axis];
+    const Attr *fill = op_attr(box->load, AT_FILL);
+    if (tile->rank != 2 || op_operand(box->load, 1) || op_attr(box->load, AT_WRAP)) return false;
+    if (fill && (ref_is_value(fill->ref) || ir_literal(plan->k, fill->ref)->f != 0)) return false;
+    box->rows = axis[0], box->columns = axis[1];
+    return elem == EL_F32 || elem == EL_BF16 || elem == EL_F16;
+}
+
+bool cpu_dot_box(const CpuPlan *plan, const Op *dot, int operand, DotBox *box) {
+    const Type *c = ir_type(plan->k, dot->results[0]);
+    return c->rank == 2 && c->elem == EL_F32 && !cpu_gemm(plan, dot) &&
+           find_box(plan, dot, dot->operands[operand], box);
+}
+
+static bool match_side(const CpuPlan *plan, const Op *loop, const Op *dot, int operand,
+                       int64_t step, GemmSide *side) {
+    DotBox box;
+    if (!find_box(plan, dot, dot->operands[operand], &box)) return false;
+    const Op *load = side->load = box.load;
+    side->k = operand == 0 ? box.columns : box.rows;
+    side->line = operand == 0 ? box.rows : box.columns;
     /* Along K the box moves on by itself, and along nothing else. */
+    const Type *tile = ir_type(plan->k, load->results[0]);
+    const Attr *dims = op_attr(load, AT_DIMS);
     int rank = ir_type(plan->k, load->operands[0])->rank;
     RefList offsets = op_list(load, 0);
     for (int d = 0, covered = 0; d < rank; d++) {
@@ -194,8 +210,7 @@ static void match(CpuPlan *plan, Op *loop) {
     if (c->rank != 2 || c->elem != EL_F32) return;
     if (!has_one_user(plan, dot->results[0]) || !has_one_user(plan, body->args[1])) return;
     Gemm g = {.loop = loop, .dot = dot, .slot = -1};
-    if (!match_side(plan, loop, dot->operands[0], 1, step, &g.a) ||
-        !match_side(plan, loop, dot->operands[1], 0, step, &g.b))
+    if (!match_side(plan, loop, dot, 0, step, &g.a) || !match_side(plan, loop, dot, 1, step, &g.b))
         return;
     /* The rest of the body is scalars, computed for the first round alone. */
     for (Op *op = body->first; op != yield; op = op->next) {
@@ -237,19 +252,13 @@ static const char *emit_side(Emit *e, const GemmSide *side, const char *hint, co
     return name;
 }
 
-static bool is_zero(const Emit *e, Ref r) {
-    const Op *splat = ref_is_value(r) ? ir_value(e->k, r)->op : NULL;
-    if (!splat || splat->code != OP_SPLAT || !ref_is_literal(splat->operands[0])) return false;
-    return ir_literal(e->k, splat->operands[0])->f == 0;
-}
-
 void cpu_emit_gemm(Emit *e, const Gemm *g) {
     Op *loop = g->loop;
     Region *body = loop->regions[0];
     Ref sum = body->args[1], initial = loop->operands[3];
     const Type *c = ir_type(e->k, sum), *a = ir_type(e->k, g->a.load->results[0]);
     const Type *b = ir_type(e->k, g->b.load->results[0]);
-    bool start = !is_zero(e, initial);
+    bool start = !cpu_is_zero_splat(e->k, initial);
     cpu_declare(e, sum);
     e->p.names[loop->results[0]] = cs_name(&e->p, sum);
     if (start && !cpu_shares_block(&e->plan, sum, initial))

@@ -4,6 +4,8 @@
  *     cpu_expr.c    the C expression of one element of a tile, for given indices; loop nests
  *     cpu_box.c     boxes of global tensors: address, bounds, fill
  *     cpu_reduce.c  reduce and scan, in their stamped order
+ *     cpu_reduce_rows.c  reduce along the last axis, in the loop that computes the tile
+ *     cpu_dot.c     dot of tiles
  *     cpu_gemm.c    loops of dots over boxes, as one product of global matrices
  *     cpu_loops.c   the other ops that need loops of their own: stores, dot, sort, atomics ..
  *     cpu_emit.c    statements, control flow, the entry function
@@ -46,6 +48,13 @@ typedef struct OpPlace { /* one op */
     int *temp;           /* blocks that only this op uses, one an operand; -1: none */
     int room;            /* a block for a panel of a dot */
 } OpPlace;
+
+/* A box that only a dot reads, maybe transposed or of a smaller float: which of its axes are the
+ * operand's rows and columns. */
+typedef struct DotBox {
+    Op *load;
+    int rows, columns;
+} DotBox;
 
 /* One operand of a product of global matrices: the box of every round. */
 typedef struct GemmSide {
@@ -142,6 +151,7 @@ typedef struct Nest {
     Ix index[MAX_RANK];
     const char *lo[MAX_RANK], *hi[MAX_RANK]; /* NULL: 0 .. extent */
     Text body[MAX_RANK + 1];                 /* statements of each depth */
+    Text after;                              /* statements behind the innermost loop */
     Map memo;
     bool fast; /* boxes are full and their last stride is 1 */
 } Nest;
@@ -197,12 +207,15 @@ void cpu_scalar_tload(Emit *e, Op *op);
 void cpu_emit_reduce(Emit *e, Op *op);
 void cpu_emit_scan(Emit *e, Op *op);
 
+/* --- cpu_reduce_rows.c --- */
+bool cpu_reduces_rows(const Kernel *k, const Op *op);
+void cpu_emit_reduce_rows(Emit *e, Op *op);
+
 /* --- cpu_loops.c --- */
 void cpu_emit_store(Emit *e, Op *op);
 void cpu_emit_bstore(Emit *e, Op *op);
 void cpu_emit_atomic(Emit *e, Op *op);
 void cpu_emit_tatomic(Emit *e, Op *op);
-void cpu_emit_dot(Emit *e, Op *op);
 void cpu_emit_pieces(Emit *e, Op *op); /* cat, insert */
 void cpu_emit_sort(Emit *e, Op *op);
 void cpu_emit_histogram(Emit *e, Op *op);
@@ -214,6 +227,11 @@ void cpu_emit_map(Emit *e, Op *op);
 void cpu_find_gemms(CpuPlan *plan);                         /* after the ops have positions */
 Gemm *cpu_gemm(const CpuPlan *plan, const Op *loop_or_dot); /* NULL: it is none */
 void cpu_emit_gemm(Emit *e, const Gemm *g);
+bool cpu_dot_box(const CpuPlan *plan, const Op *dot, int operand, DotBox *box); /* false: none */
+
+/* --- cpu_dot.c --- */
+void cpu_emit_dot(Emit *e, Op *op);
+bool cpu_is_zero_splat(const Kernel *k, Ref r);
 
 /* --- cpu_emit.c --- */
 void cpu_emit_op(Emit *e, Op *op);

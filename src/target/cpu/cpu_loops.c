@@ -1,9 +1,5 @@
 /* cpu_loops.c: ops that need loops of their own and are neither boxes nor reductions: scattered
- * stores, buffers, atomics, dot, cat and insert, sort, histogram, assert.
- *
- * A dot copies nothing that is there already: its operands are in memory as f32 (or f64, or
- * integers of the sum's type) because the plan put them there, the accumulator is updated in
- * place, and tw_dot_f32 of the prelude does the rest. */
+ * stores, buffers, atomics, cat and insert, sort, histogram, assert. */
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>
@@ -159,70 +155,6 @@ void cpu_emit_tatomic(Emit *e, Op *op) {
     nest_add(e, &nest, nest.rank, "%s(&%s, %s);", function, slot, x.text);
     nest_end(e, &nest, false);
     if (box->ok) cs_close(&e->p);
-}
-
-/* --- dot --- */
-
-static void fill_as(Emit *e, const char *pointer, Elem to, Ref tile) {
-    const Type *type = ir_type(e->k, tile);
-    Nest nest;
-    nest_begin(e, &nest, type);
-    Ix x = cpu_element(e, &nest, tile, nest.index);
-    const char *slot = cpu_slot(e, type, pointer, nest.index, NULL);
-    nest_add(e, &nest, nest.rank, "%s = %s;", slot, cs_cast(&e->p, type->elem, to, false, x.text));
-    nest_end(e, &nest, true);
-}
-
-/* Operand i as dense numbers of the sum's type. */
-static const char *dot_operand(Emit *e, Op *op, int i, const Type *sum) {
-    int block = cpu_place(&e->plan, op)->temp[i];
-    if (block < 0) return cs_name(&e->p, op->operands[i]);
-    const Type *type = ir_type(e->k, op->operands[i]);
-    const char *name =
-        cpu_memory(e, ty_with_elem(e->k->module, type, sum->elem), false, block, i ? "b" : "a");
-    fill_as(e, name, sum->elem, op->operands[i]);
-    return name;
-}
-
-void cpu_emit_dot(Emit *e, Op *op) {
-    Ref result = op->results[0], start = op->operands[2];
-    const Type *c = ir_type(e->k, result), *a = ir_type(e->k, op->operands[0]);
-    bool small = cpu_is_wide_elem(c);
-    const Type *sum = small ? ty_with_elem(e->k->module, c, EL_F32) : c;
-    if (!elem_is_float(sum->elem) && elem_info[sum->elem].bits < 32) {
-        cpu_unsupported(e, op, "the sum must be a float or an integer of at least 32 bits");
-        return;
-    }
-    cpu_declare(e, result);
-    const char *x = dot_operand(e, op, 0, sum), *y = dot_operand(e, op, 1, sum),
-               *z = cs_name(&e->p, result);
-    if (small) {
-        z = cpu_memory(e, sum, false, cpu_place(&e->plan, op)->temp[2], "sum");
-        cpu_fill(e, z, true, start);
-    } else if (!cpu_shares_block(&e->plan, start, result))
-        cpu_fill(e, z, false, start);
-    int r = c->rank;
-    long long M = c->extent[r - 2], N = c->extent[r - 1], K = a->extent[r - 1],
-              batch = ty_elements(c) / (M * N);
-    const char *type = cs_memory_type(sum->elem);
-    const char *call = arena_printf(e->arena, "tw_dot_%s(%lld, %lld, %lld", type, M, N, K);
-    const char *room =
-        arena_printf(e->arena, "(%s *)(scratch + %lld)", type,
-                     (long long)e->plan.blocks.at[cpu_place(&e->plan, op)->room].offset);
-    if (batch > 1) {
-        cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", batch);
-        cs_line(&e->p, "%s, %s + o * %lld, %lld, %s + o * %lld, %lld, %s + o * %lld, %lld, %s);",
-                call, x, M * K, K, y, K * N, N, z, M * N, N, room);
-        cs_close(&e->p);
-    } else
-        cs_line(&e->p, "%s, %s, %lld, %s, %lld, %s, %lld, %s);", call, x, K, y, N, z, N, room);
-    if (small) {
-        cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(c));
-        cs_line(&e->p, "%s[r] = %s;", cs_name(&e->p, result),
-                cs_pack(&e->p, c->elem, arena_printf(e->arena, "%s[r]", z)));
-        cs_close(&e->p);
-    }
-    e->uses_dot = true;
 }
 
 /* --- cat and insert --- */

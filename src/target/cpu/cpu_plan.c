@@ -194,7 +194,11 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     switch (user->code) {
     case OP_YIELD:
     case OP_TEST: return true;
-    case OP_DOT: return (user->operands[0] == v || user->operands[1] == v) && !cpu_gemm(plan, user);
+    case OP_DOT: {
+        DotBox box;
+        int i = user->operands[0] == v ? 0 : user->operands[1] == v ? 1 : -1;
+        return i >= 0 && !cpu_gemm(plan, user) && !cpu_dot_box(plan, user, i, &box);
+    }
     case OP_GATHER: return user->operands[0] == v && !placed->cheap;
     case OP_ATOMIC:
     case OP_ATOMIC_CAS:
@@ -482,7 +486,9 @@ static void place_temps(CpuPlan *plan, Op *op) {
     case OP_SORT:
         for (int i = 0; i < op->operand_count; i++) {
             const Type *type = ir_type(k, op->operands[i]);
-            want_temp(plan, op, i, cpu_tile_bytes(type, true) * (op->code == OP_SORT ? 2 : 1));
+            bool row = cpu_reduces_rows(k, op); /* one row at a time */
+            int64_t bytes = row ? type->extent[type->rank - 1] * 8 : cpu_tile_bytes(type, true);
+            want_temp(plan, op, i, bytes * (op->code == OP_SORT ? 2 : 1));
         }
         break;
     case OP_FOR: {
@@ -505,7 +511,9 @@ static void place_temps(CpuPlan *plan, Op *op) {
             bool narrow = !elem_is_float(type->elem) && type->elem != sum->elem;
             bool direct = !cpu_is_wide_elem(type) || (i < 2 && plan->placed[op->operands[i]].wide);
             bool f64 = sum->elem == EL_F64 && type->elem != EL_F64;
-            if (narrow || f64 || !direct) want_temp(plan, op, i, ty_elements(type) * 8);
+            DotBox box;
+            bool gathers = i < 2 && cpu_dot_box(plan, op, i, &box);
+            if (gathers || narrow || f64 || !direct) want_temp(plan, op, i, ty_elements(type) * 8);
         }
         break;
     case OP_YIELD: {

@@ -305,6 +305,10 @@ static void declare_results(Emit *e, Op *op) {
 }
 
 void cpu_emit_reduce(Emit *e, Op *op) {
+    if (cpu_reduces_rows(e->k, op)) {
+        cpu_emit_reduce_rows(e, op);
+        return;
+    }
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
     Axis a;
     declare_results(e, op);

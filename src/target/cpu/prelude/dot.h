@@ -161,15 +161,15 @@ TW_FN i64 tw_rows_next(i64 left) {
                     for (i64 j = 0; j < n; j++) c[(i + r) * ldc + j] = edge[r * TW_NR_##T + j];    \
         }                                                                                          \
     }                                                                                              \
-    /* `room` holds a panel of TW_KC rows. Panels whose rows lie far apart are packed if it pays; the last one, if it is \
+    /* c = (start ? c : 0) + a b. `room` holds a panel of TW_KC rows. Panels whose rows lie far apart are packed if it pays; the last one, if it is \
      * not whole, always, with zeros. */                                                           \
     static __attribute__((unused)) void tw_dot_##T(i64 M, i64 N, i64 K, const T *a, i64 lda, const T *b, \
-                                                   i64 ldb, T *c, i64 ldc, T *room) {              \
+                                                   i64 ldb, T *c, i64 ldc, i32 start, T *room) {   \
         for (i64 j = 0; j < N; j += TW_NR_##T) {                                                   \
             const i64 n = tw_min_i64(N - j, TW_NR_##T);                                            \
             const i32 whole = n == TW_NR_##T;                                                      \
             if (whole && (M < 4 * TW_MR || K * ldb <= 8192)) {                                     \
-                tw_panel_##T(M, n, K, a, lda, b + j, ldb, c + j, ldc, 1);                          \
+                tw_panel_##T(M, n, K, a, lda, b + j, ldb, c + j, ldc, start);                      \
                 continue;                                                                          \
             }                                                                                      \
             for (i64 k0 = 0; k0 < K; k0 += TW_KC) {                                                \
@@ -177,7 +177,7 @@ TW_FN i64 tw_rows_next(i64 left) {
                 for (i64 k = 0; k < kc; k++)                                                       \
                     for (i64 i = 0; i < TW_NR_##T; i++)                                            \
                         room[k * TW_NR_##T + i] = i < n ? b[(k0 + k) * ldb + j + i] : 0;           \
-                tw_panel_##T(M, n, kc, a + k0, lda, room, TW_NR_##T, c + j, ldc, 1);               \
+                tw_panel_##T(M, n, kc, a + k0, lda, room, TW_NR_##T, c + j, ldc, start || k0);     \
             }                                                                                      \
         }                                                                                          \
     }
@@ -192,8 +192,10 @@ TW_PANEL(f32)
 #define TW_DOT_INT(T)                                                                              \
     static __attribute__((unused, noinline)) void tw_dot_##T(i64 M, i64 N, i64 K, const T *a,      \
                                                              i64 lda, const T *b, i64 ldb, T *c,   \
-                                                             i64 ldc, T *room) {                   \
+                                                             i64 ldc, i32 start, T *room) {        \
         (void)room;                                                                                \
+        for (i64 i = 0; i < M && !start; i++)                                                      \
+            for (i64 j = 0; j < N; j++) c[i * ldc + j] = 0;                                        \
         for (i64 i = 0; i < M; i++)                                                                \
             for (i64 k = 0; k < K; k++) {                                                          \
                 const T x = a[i * lda + k];                                                        \

@@ -1,0 +1,132 @@
+/* cpu_dot.c: a dot of tiles.
+ *
+ * A dot copies nothing that is there already. Its operands are in memory as f32 (or f64, or
+ * integers of the sum's type) because the plan put them there; the accumulator is updated in
+ * place; a box of a global tensor that only this dot reads is read where it lies if it is full,
+ * and else gathered, transposed or widened in one go:
+ *
+ *     const f32 *b = k_in_p; i64 ldb = stride;
+ *     if (!k_in_full) { tw_gather_f32(..); b = .., ldb = 64; }
+ *     tw_dot_f32(64, 64, 64, q, 64, b, ldb, s, 64, 0, room);
+ *
+ * Loops of dots that are products of global matrices as a whole: cpu_gemm.c. */
+#include "target/cpu/cpu_internal.h"
+
+#include <string.h>
+
+/* An operand as the prelude takes it: rows of numbers of the sum's type. */
+typedef struct Operand {
+    const char *pointer, *ld;
+} Operand;
+
+static void fill_as(Emit *e, const char *pointer, Elem to, Ref tile) {
+    const Type *type = ir_type(e->k, tile);
+    Nest nest;
+    nest_begin(e, &nest, type);
+    Ix x = cpu_element(e, &nest, tile, nest.index);
+    const char *slot = cpu_slot(e, type, pointer, nest.index, NULL);
+    nest_add(e, &nest, nest.rank, "%s = %s;", slot, cs_cast(&e->p, type->elem, to, false, x.text));
+    nest_end(e, &nest, true);
+}
+
+/* A box as operand; `rows` and `columns` are axes of the box. */
+static Operand box_operand(Emit *e, const DotBox *source, const char *temp, long long extent[2]) {
+    const Box *box = cpu_find_box(e, source->load);
+    const char *elem = cs_memory_type(box->tile->elem);
+    const char *lo[2], *hi[2];
+    int axes[2] = {source->rows, source->columns};
+    for (int i = 0; i < 2; i++) {
+        bool checked = box->checked[axes[i]];
+        lo[i] = checked ? box->lo[axes[i]] : "0";
+        hi[i] = checked ? box->hi[axes[i]] : arena_printf(e->arena, "%lld", extent[i]);
+    }
+    if (box->ok) hi[0] = arena_printf(e->arena, "%s ? %s : 0", box->ok, hi[0]);
+    Operand x = {cs_fresh(&e->p, "rows"), cs_fresh(&e->p, "ld")};
+    bool may_stay = box->tile->elem == EL_F32 && source->rows == 0;
+    Text stays = text_new(e->arena);
+    if (may_stay && box->full) text_add(&stays, "%s", box->full);
+    if (may_stay && !box->unit)
+        text_add(&stays, "%s%s == 1", stays.length ? " && " : "", box->stride[1]);
+    if (may_stay && !stays.length) {
+        x.pointer = box->pointer, x.ld = box->stride[0];
+        return x;
+    }
+    cs_line(&e->p, "const f32 *%s = %s;", x.pointer, temp);
+    cs_line(&e->p, "i64 %s = %lld;", x.ld, extent[1]);
+    if (may_stay) {
+        cs_open(&e->p, "if (%s)", stays.at);
+        cs_line(&e->p, "%s = %s, %s = %s;", x.pointer, box->pointer, x.ld, box->stride[0]);
+        cs_reopen(&e->p, "else");
+    }
+    const char *side = cs_fresh(&e->p, "side");
+    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, %s, %s, %s, %s};", side, box->pointer,
+            box->stride[axes[0]], box->stride[axes[1]], lo[0], hi[0], lo[1], hi[1]);
+    cs_line(&e->p, "tw_gather_%s(%s, %lld, 1, &%s, 0, %lld, 0, %lld);", elem, temp, extent[1], side,
+            extent[0], extent[1]);
+    if (may_stay) cs_close(&e->p);
+    e->uses_gemm = true;
+    return x;
+}
+
+static Operand dot_operand(Emit *e, Op *op, int i, const Type *sum) {
+    int block = cpu_place(&e->plan, op)->temp[i];
+    const Type *type = ir_type(e->k, op->operands[i]);
+    long long extent[2] = {type->extent[type->rank - 2], type->extent[type->rank - 1]};
+    Operand x = {cs_name(&e->p, op->operands[i]), arena_printf(e->arena, "%lld", extent[1])};
+    if (block < 0) return x;
+    x.pointer =
+        cpu_memory(e, ty_with_elem(e->k->module, type, sum->elem), false, block, i ? "b" : "a");
+    DotBox source;
+    bool box = cpu_dot_box(&e->plan, op, i, &source) &&
+               cpu_placed(&e->plan, source.load->results[0])->storage == STORAGE_INLINE;
+    if (box) return box_operand(e, &source, x.pointer, extent);
+    fill_as(e, x.pointer, sum->elem, op->operands[i]);
+    return x;
+}
+
+bool cpu_is_zero_splat(const Kernel *k, Ref r) {
+    const Op *splat = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    if (!splat || splat->code != OP_SPLAT || !ref_is_literal(splat->operands[0])) return false;
+    const Literal *x = ir_literal(k, splat->operands[0]);
+    return elem_is_float(x->type->elem) ? x->f == 0 : x->i == 0;
+}
+
+void cpu_emit_dot(Emit *e, Op *op) {
+    Ref result = op->results[0], start = op->operands[2];
+    const Type *c = ir_type(e->k, result), *a = ir_type(e->k, op->operands[0]);
+    bool small = cpu_is_wide_elem(c), zero = cpu_is_zero_splat(e->k, start);
+    const Type *sum = small ? ty_with_elem(e->k->module, c, EL_F32) : c;
+    if (!elem_is_float(sum->elem) && elem_info[sum->elem].bits < 32) {
+        cpu_unsupported(e, op, "the sum must be a float or an integer of at least 32 bits");
+        return;
+    }
+    cpu_declare(e, result);
+    Operand x = dot_operand(e, op, 0, sum), y = dot_operand(e, op, 1, sum);
+    const char *z = cs_name(&e->p, result);
+    if (small) z = cpu_memory(e, sum, false, cpu_place(&e->plan, op)->temp[2], "sum");
+    if (!zero && (small || !cpu_shares_block(&e->plan, start, result)))
+        cpu_fill(e, z, small, start);
+    int r = c->rank;
+    long long M = c->extent[r - 2], N = c->extent[r - 1], K = a->extent[r - 1],
+              batch = ty_elements(c) / (M * N);
+    const char *type = cs_memory_type(sum->elem);
+    const char *call = arena_printf(e->arena, "tw_dot_%s(%lld, %lld, %lld", type, M, N, K);
+    const char *rest =
+        arena_printf(e->arena, "%d, (%s *)(scratch + %lld)", !zero, type,
+                     (long long)e->plan.blocks.at[cpu_place(&e->plan, op)->room].offset);
+    if (batch > 1) {
+        cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", batch);
+        cs_line(&e->p, "%s, %s + o * %lld, %lld, %s + o * %lld, %lld, %s + o * %lld, %lld, %s);",
+                call, x.pointer, M * K, K, y.pointer, K * N, N, z, M * N, N, rest);
+        cs_close(&e->p);
+    } else
+        cs_line(&e->p, "%s, %s, %s, %s, %s, %s, %lld, %s);", call, x.pointer, x.ld, y.pointer, y.ld,
+                z, N, rest);
+    if (small) {
+        cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(c));
+        cs_line(&e->p, "%s[r] = %s;", cs_name(&e->p, result),
+                cs_pack(&e->p, c->elem, arena_printf(e->arena, "%s[r]", z)));
+        cs_close(&e->p);
+    }
+    e->uses_dot = true;
+}

@@ -1,0 +1,132 @@
+/* cpu_reduce_rows.c: reductions along the last axis of one tile, in the loop that computes it.
+ *
+ * The order of a CPU reduction takes the bits of the index from high to low, so three steps at
+ * once combine the eight elements r, r + n/8, r + 2n/8 .. of a row:
+ *
+ *     TW_VECTOR for (r = 0; r < n/8; r++) part[r] = ((x[r] + x[r+4n/8]) + (x[r+2n/8] + ..)) + ..
+ *
+ * The first such loop evaluates the operand itself, which is never in memory unless others read
+ * it; the next ones work on an eighth of a row. The result is the one of cpu_reduce.c, bit for
+ * bit. */
+#include "target/cpu/cpu_internal.h"
+
+#include <string.h>
+
+enum { RADIX_BITS = 3, RADIX = 1 << RADIX_BITS, LEAST = 16 };
+
+typedef struct Row {
+    Emit *e;
+    Op *op;
+    Word kind;
+    Elem elem;
+    bool keep; /* NaN */
+} Row;
+
+/* at[i] combined with at[i + half], for half = count/2 .. 1. */
+static const char *tree(const Row *row, const char **at, int count) {
+    for (int half = count / 2; half; half /= 2)
+        for (int i = 0; i < half; i++)
+            at[i] = cs_combine(&row->e->p, row->kind, row->elem, row->keep, at[i], at[i + half]);
+    return at[0];
+}
+
+static int radix_of(int64_t n) {
+    return n >= RADIX ? RADIX : (int)n;
+}
+
+/* The steps from n partial results of a row to one; statements into `out`. */
+static const char *finish(const Row *row, Text *out, const char *part, int64_t n) {
+    const char *at[RADIX];
+    Arena *arena = row->e->arena;
+    for (;;) {
+        int radix = radix_of(n);
+        int64_t rest = n / radix;
+        for (int i = 0; i < radix; i++)
+            at[i] = rest == 1 ? arena_printf(arena, "%s[%d]", part, i)
+                              : arena_printf(arena, "%s[r + %lld]", part, (long long)(i * rest));
+        const char *sum = tree(row, at, radix);
+        if (rest == 1) return sum;
+        text_add(out, "TW_VECTOR for (i64 r = 0; r < %lld; r++) %s[r] = %s;\n", (long long)rest,
+                 part, sum);
+        n = rest;
+    }
+}
+
+static void reduce_once(const Row *row, const char *part, const char *name, bool fast) {
+    Emit *e = row->e;
+    Ref x = row->op->operands[0], result = row->op->results[0];
+    const Type *type = ir_type(e->k, x);
+    int last = type->rank - 1;
+    int64_t n = type->extent[last], rest = n / RADIX;
+    const char *at[RADIX];
+    Nest nest;
+    nest_begin(e, &nest, type);
+    nest.fast = fast;
+    nest.hi[last] = cs_integer(e->arena, EL_I32, rest);
+    for (int i = 0; i < RADIX; i++) {
+        Ix index[MAX_RANK];
+        memcpy(index, nest.index, sizeof index);
+        if (i)
+            index[last].text =
+                arena_printf(e->arena, "(%s + %lld)", nest.index[last].text, (long long)(i * rest));
+        at[i] = cpu_element(e, &nest, x, index).text;
+    }
+    nest_add(e, &nest, type->rank, "%s[%s] = %s;", part, nest.index[last].text,
+             tree(row, at, RADIX));
+    nest.after = text_new(e->arena);
+    const char *sum = finish(row, &nest.after, part, rest);
+    if (last == 0)
+        text_add(&nest.after, "%s = %s;\n", name, sum);
+    else
+        text_add(&nest.after, "%s = %s;\n",
+                 cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL),
+                 cpu_pack_for(e, result, sum));
+    nest_end(e, &nest, true);
+}
+
+static bool goes_down(const Op *op, int64_t n) {
+    const Attr *order = op_attr(op, AT_BITS);
+    int bits = 0;
+    while ((INT64_C(1) << bits) < n) bits++;
+    for (int i = 0; order && i < order->list.count; i++)
+        if (order->list.at[i] != bits - 1 - i) return false;
+    return !order || order->list.count == bits;
+}
+
+bool cpu_reduces_rows(const Kernel *k, const Op *op) {
+    if (op->code != OP_REDUCE || op->operand_count != 1) return false;
+    const Type *type = ir_type(k, op->operands[0]);
+    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
+    int64_t n = type->extent[type->rank - 1];
+    if (kind == COMBINE_REGION || kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX) return false;
+    if (op_int(op, AT_AXIS, 0) != type->rank - 1 || n < LEAST || (n & (n - 1)) != 0) return false;
+    bool ordered = (kind == COMBINE_ADD || kind == COMBINE_MUL) && elem_is_float(type->elem);
+    return ordered && !op_attr(op, AT_BITS) ? false : goes_down(op, n);
+}
+
+void cpu_emit_reduce_rows(Emit *e, Op *op) {
+    Ref x = op->operands[0], result = op->results[0];
+    const Type *type = ir_type(e->k, result);
+    Row row = {.e = e,
+               .op = op,
+               .kind = op_word(op, AT_COMBINE, COMBINE_ADD),
+               .elem = ir_type(e->k, x)->elem,
+               .keep = op_word(op, AT_NAN, NAN_DROP) == NAN_KEEP};
+    if (type->rank)
+        cpu_declare(e, result);
+    else
+        cs_line(&e->p, "%s %s;", cs_register_type(&e->p, type->elem), cs_name(&e->p, result));
+    const char *part =
+        cpu_memory(e, ir_type(e->k, x), true, cpu_place(&e->plan, op)->temp[0], "part");
+    bool read = cpu_placed(&e->plan, x)->storage == STORAGE_MEMORY;
+    const char *fast = read ? "" : cpu_fast_condition(e, &x, 1, NULL);
+    const char *name = cs_name(&e->p, result);
+    if (*fast) {
+        cs_open(&e->p, "if (%s)", fast);
+        reduce_once(&row, part, name, true);
+        cs_reopen(&e->p, "else");
+        reduce_once(&row, part, name, false);
+        cs_close(&e->p);
+    } else
+        reduce_once(&row, part, name, true);
+}
