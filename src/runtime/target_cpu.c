@@ -42,7 +42,7 @@ static const char *const flags[] = {
     "-std=gnu11",           "-O3",   NATIVE,  "-ffp-contract=off", "-fno-math-errno",
     "-fno-trapping-math",   "-w",    "-fPIC", "-shared",           "-fno-strict-aliasing",
     "-fno-strict-overflow", "-pipe", NULL};
-static const char *const prelude_names[] = {"cpu.h", "dot.h", "gemm.h", "sort.h"};
+static const char *const prelude_names[] = {"cpu.h", "vmath.h", "dot.h", "gemm.h", "sort.h"};
 
 static const EmbeddedFile *prelude(const char *name) {
     for (const EmbeddedFile *file = embedded_files; file->path; file++) {

@@ -6,7 +6,7 @@
  *   convert   tw_f32_f16 .. (bits -> value)   tw_f16_f32, tw_f16_f64 .. (value -> bits, nearest even; fp8 saturates)
  *             tw_f16_rz_f64 .. (toward zero)   tw_i32_f32 .. (toward zero, saturating, NaN 0)
  *   integers  wrap (compile with -fno-strict-overflow); x div 0 = 0, x rem 0 = x; shifts by any amount
- *   floats    tw_exp_f32, tw_exp2_f32: 1.5 ulp, vectorisable; the rest is libm
+ *   floats    exp, exp2, log, log2, tanh, erf of f32: vmath.h, 1 to 2 ulp, vectorisable; the rest is libm
  * Results do not depend on vector width: there is no reassociation and no contraction here (-ffp-contract=off). */
 #ifndef TILEWRIGHT_CPU_H
 #define TILEWRIGHT_CPU_H
@@ -307,7 +307,7 @@ TW_FN i32 tw_apart(const void *a, const void *a_end, const void *b, const void *
     f64 fn(f64, f64);                                                                              \
     TW_FN f32 tw_##fn##_f32(f32 x, f32 y) { return fn##f(x, y); }                                  \
     TW_FN f64 tw_##fn##_f64(f64 x, f64 y) { return fn(x, y); }
-TW_LIBM_1(log) TW_LIBM_1(log2) TW_LIBM_1(sin) TW_LIBM_1(cos) TW_LIBM_1(tanh) TW_LIBM_1(erf) TW_LIBM_1(tan)
+TW_LIBM_1(sin) TW_LIBM_1(cos) TW_LIBM_1(tan)
 TW_LIBM_1(asin) TW_LIBM_1(acos) TW_LIBM_1(atan) TW_LIBM_1(sinh) TW_LIBM_1(cosh) TW_LIBM_1(log1p) TW_LIBM_1(log10)
 TW_LIBM_1(expm1) TW_LIBM_1(cbrt) TW_LIBM_1(erfc) TW_LIBM_1(asinh) TW_LIBM_1(acosh) TW_LIBM_1(atanh)
 TW_LIBM_1(tgamma) TW_LIBM_1(logb)
@@ -326,10 +326,10 @@ TW_FN f64 tw_ldexp_f64(f64 x, f64 y) {
     return y != y ? y : ldexp(x, y > 5000 ? 5000 : y < -5000 ? -5000 : (int)y);
 }
 TW_FN f32 tw_ldexp_f32(f32 x, f32 y) { return (f32)tw_ldexp_f64(x, y); }
-f64 exp(f64);
-f64 exp2(f64);
-TW_FN f64 tw_exp_f64(f64 x) { return exp(x); }
-TW_FN f64 tw_exp2_f64(f64 x) { return exp2(x); }
+#define TW_LIBM_F64(fn) /* vmath.h has them for f32 */                                              \
+    f64 fn(f64);                                                                                   \
+    TW_FN f64 tw_##fn##_f64(f64 x) { return fn(x); }
+TW_LIBM_F64(exp) TW_LIBM_F64(exp2) TW_LIBM_F64(log) TW_LIBM_F64(log2) TW_LIBM_F64(tanh) TW_LIBM_F64(erf)
 #define TW_FLOAT_OPS(T, s)                                                                         \
     TW_FN T tw_abs_##T(T x) { return __builtin_fabs##s(x); }                                       \
     TW_FN T tw_sqrt_##T(T x) { return __builtin_sqrt##s(x); }                                      \
@@ -341,10 +341,10 @@ TW_FN f64 tw_exp2_f64(f64 x) { return exp2(x); }
     TW_FN T tw_rint_##T(T x) { return __builtin_rint##s(x); }                                      \
     TW_FN T tw_copysign_##T(T x, T y) { return __builtin_copysign##s(x, y); }                      \
     TW_FN T tw_fma_##T(T x, T y, T z) { return __builtin_fma##s(x, y, z); }                        \
-    TW_FN T tw_min_##T(T x, T y) { return x < y || y != y ? x : y; }                               \
-    TW_FN T tw_max_##T(T x, T y) { return x > y || y != y ? x : y; }                               \
-    TW_FN T tw_min_nan_##T(T x, T y) { return x < y || x != x ? x : y; }                           \
-    TW_FN T tw_max_nan_##T(T x, T y) { return x > y || x != x ? x : y; }                           \
+    TW_FN T tw_min_##T(T x, T y) { const T r = x < y ? x : y; return y != y ? x : r; }             \
+    TW_FN T tw_max_##T(T x, T y) { const T r = x > y ? x : y; return y != y ? x : r; }             \
+    TW_FN T tw_min_nan_##T(T x, T y) { const T r = x < y ? x : y; return x != x ? x : r; }         \
+    TW_FN T tw_max_nan_##T(T x, T y) { const T r = x > y ? x : y; return x != x ? x : r; }         \
     TW_FN T tw_floordiv_##T(T x, T y) { return __builtin_floor##s(x / y); }                        \
     TW_FN T tw_mod_##T(T x, T y) {                                                                 \
         T r = tw_fmod_##T(x, y);                                                                   \
@@ -353,29 +353,5 @@ TW_FN f64 tw_exp2_f64(f64 x) { return exp2(x); }
 TW_FLOAT_OPS(f32, f)
 TW_FLOAT_OPS(f64, )
 
-/* 2^n * e^r for |r| <= ln(2)/2 and n in -300 .. 300, rounded into subnormals once: the scale goes in two halves. */
-TW_FN f32 tw_exp_scaled(f32 r, i32 n) {
-    f32 q = 1.3888889e-3f;
-    q = q * r + 8.3333333e-3f;
-    q = q * r + 4.1666668e-2f;
-    q = q * r + 1.6666667e-1f;
-    q = q * r + 0.5f;
-    f32 y = q * (r * r) + r + 1.0f;
-    i32 half = n >> 1;
-    return y * tw_as_f32((u32)(half + 127) << 23) * tw_as_f32((u32)(n - half + 127) << 23);
-}
-/* Adding and subtracting 1.5 * 2^23 rounds to an integer. */
-TW_FN f32 tw_exp_f32(f32 x) {
-    f32 c = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
-    f32 n = (c * 1.44269504f + 12582912.0f) - 12582912.0f;
-    f32 r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
-    f32 y = tw_exp_scaled(r, (i32)n);
-    return x != x ? x : y;
-}
-TW_FN f32 tw_exp2_f32(f32 x) {
-    f32 c = x < -150.0f ? -150.0f : x > 129.0f ? 129.0f : x;
-    f32 n = (c + 12582912.0f) - 12582912.0f;
-    f32 y = tw_exp_scaled((c - n) * 0.69314718f, (i32)n);
-    return x != x ? x : y;
-}
+#include "vmath.h"
 #endif
