@@ -209,7 +209,7 @@ static void test_dots(void) {
 static void test_speech(void) {
     static const char text[] =
         "kernel @talk(%x: *f32, %n: i32) {\n"
-        "  %i = iota<0, 12> ; %j = add %i, %n ; print<message=\"j\"> %j ; print<message=\"n: \"> %n, %n ; print<message=\"100%\">\n"
+        "  %i = iota<0, 12> ; %j = add %i, %n ; print<message=\"j\"> %j ; print<message=\"n: \"> %n, %n ; print<message=\"100%\"> ; print<message=n, hex> %n\n"
         "  %c = cmp<lt> %i, %n ; assert<message=\"small\"> %c ; return }\n";
     for (int n = 100; n >= 5; n -= 95) {
         CudaBench b;
@@ -225,7 +225,7 @@ static void test_speech(void) {
         const char *said = b.report.output;
         if (n == 100) {
             CHECK(said && strstr(said, "pid (0, 0, 0) idx (11) j: 111\n") && strstr(said, "idx ( 2) j: 102\n"));
-            CHECK(said && strstr(said, "idx () n: (operand 1) 100\n") && strstr(said, "idx () 100%: \n"));
+            CHECK(said && strstr(said, "idx () n: (operand 1) 100\n") && strstr(said, "pid (0, 0, 0) 100%\n") && strstr(said, "idx () n: 0x00000064\n"));
         } else
             CHECK(strstr(b.report.text, "test.tir:3: assertion failed: small"));
         cuda_bench_close(&b);

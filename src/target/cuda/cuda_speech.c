@@ -47,39 +47,42 @@ static int digits(int64_t extent) {
     return count;
 }
 
-static const char *format_of(const Type *type, const char **cast) {
+static const char *format_of(Emit *e, const Type *type, bool hex, const char **cast) {
     *cast = "";
     if (type->pointer) return "%p";
     if (elem_is_float(type->elem)) return *cast = "(f64)", "%f";
-    bool wide = elem_info[type->elem].bits == 64,
-         sign = elem_is_signed(type->elem) || type->elem == EL_I1;
-    if (!wide) *cast = sign ? "(i32)" : "(u32)";
-    return wide ? sign ? "%lli" : "%llu" : sign ? "%i" : "%u";
+    int bytes = elem_info[type->elem].bytes;
+    bool sign = elem_is_signed(type->elem) || type->elem == EL_I1;
+    if (hex) { /* all digits of the type */
+        *cast = bytes == 8 ? "(u64)" : bytes == 4 ? "(u32)" : bytes == 2 ? "(u16)" : "(u8)";
+        return arena_printf(e->arena, "0x%%0%d%s", 2 * bytes, bytes == 8 ? "llx" : "x");
+    }
+    if (bytes < 8) *cast = sign ? "(i32)" : "(u32)";
+    return bytes == 8 ? sign ? "%lli" : "%llu" : sign ? "%i" : "%u";
 }
 
-/* " x: ", whatever the source wrote of it. */
-static const char *prefix_of(Emit *e, const char *said) {
-    if (!said || !*said) return "";
-    size_t n = strlen(said);
-    const char *begin = *said == ' ' ? "" : " ";
-    const char *end = said[n - 1] == ' ' ? "" : said[n - 1] == ':' ? " " : ": ";
+/* " x: ", whatever the source wrote of it; without values " x". */
+static const char *prefix_of(Emit *e, const char *said, bool values) {
     Text t = text_new(e->arena);
-    text_add(&t, "%s", begin);
-    for (const char *s = said; *s; s++) text_add(&t, *s == '%' ? "%%%%" : "%c", *s);
-    text_add(&t, "%s", end);
-    return t.at;
+    size_t n = said ? strlen(said) : 0;
+    if (values && n && said[n - 1] == ' ') n--;
+    if (values && n && said[n - 1] == ':') n--;
+    if (n && *said != ' ') text_add(&t, " ");
+    for (size_t i = 0; i < n; i++) text_add(&t, said[i] == '%' ? "%%%%" : "%c", said[i]);
+    if (values) text_add(&t, ": ");
+    return t.length ? t.at : "";
 }
 
 static void print_value(Emit *e, const Op *op, int i) {
     Ref value = op->operands[i];
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
-    const char *cast, *format = format_of(type, &cast);
+    const char *cast, *format = format_of(e, type, op_flag(op, AT_HEX), &cast);
     Text text = text_new(e->arena), args = text_new(e->arena);
     text_add(&text, "pid (%%d, %%d, %%d) idx (");
     for (int d = 0; d < type->rank && layout; d++)
         text_add(&text, "%s%%%dd", d ? ", " : "", digits(type->extent[d]));
-    text_add(&text, ")%s", prefix_of(e, op_text(op, AT_MESSAGE)));
+    text_add(&text, ")%s", prefix_of(e, op_text(op, AT_MESSAGE), true));
     if (op->operand_count > 1) text_add(&text, "(operand %d) ", i);
     text_add(&text, "%s\n", format);
     int blocks = open_elements(e, value);
@@ -93,8 +96,8 @@ static void print_value(Emit *e, const Op *op, int i) {
 void speech_print(Emit *e, const Op *op) {
     for (int i = 0; i < op->operand_count; i++) print_value(e, op, i);
     if (op->operand_count) return;
-    const char *text = arena_printf(e->arena, "pid (%%d, %%d, %%d) idx ()%s\n",
-                                    prefix_of(e, op_text(op, AT_MESSAGE)));
+    const char *text = arena_printf(e->arena, "pid (%%d, %%d, %%d)%s\n",
+                                    prefix_of(e, op_text(op, AT_MESSAGE), false));
     cs_open(&e->p, "if (lane == 0 && warp == 0)");
     cs_line(&e->p, "tw_printf(%s, tw_block_x(), tw_block_y(), tw_block_z());",
             cs_string(e->arena, text));

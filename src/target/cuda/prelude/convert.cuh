@@ -4,6 +4,7 @@
  *  tw_f32_rz tw_f16_rz tw_bf16_rz tw_e4m3_rz tw_e5m2_rz(f64)   toward zero
  *  tw_f32 and the above for e4b8 e5b16 (one zero, NaN 0x80) and e4b15 (no NaN), which no instruction knows
  *  tw_sticky(i64|u64)   a f64 that rounds to every smaller format as the integer itself would
+ *  tw_e5m2_exact(f32)   of a number that is one of the type: an infinity stays one
  *  tw_floordiv tw_mod(f32|f64)   toward minus infinity, and what it leaves, with y's sign */
 #ifndef TILEWRIGHT_CONVERT_CUH
 #define TILEWRIGHT_CONVERT_CUH
@@ -21,6 +22,10 @@ TW_FN f32 tw_odd(f64 x) {
 TW_FN bf16 tw_bf16(f64 x) { return tw_bf16(tw_odd(x)); }
 TW_FN e4m3 tw_e4m3(f64 x) { return tw_e4m3(tw_odd(x)); }
 TW_FN e5m2 tw_e5m2(f64 x) { return tw_e5m2(tw_odd(x)); }
+TW_FN e5m2 tw_e5m2_exact(f32 x) {
+    u32 u = tw_as_u32(x);
+    return (u & 0x7fffffffu) == 0x7f800000u ? e5m2{(u8)(u >> 24 & 0x80 | 0x7c)} : tw_e5m2(x);
+}
 TW_FN f64 tw_sticky(u64 x) { return x >> 53 ? (f64)(x >> 11 | ((x & 0x7ff) != 0)) * 2048.0 : (f64)x; }
 TW_FN f64 tw_sticky(i64 x) { return x < 0 ? -tw_sticky(0 - (u64)x) : tw_sticky((u64)x); }
 
