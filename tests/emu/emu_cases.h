@@ -50,7 +50,7 @@ typedef struct Buffer {
 
 static size_t type_size(EmuType type) {
     return type == EMU_F32 || type == EMU_I32 || type == EMU_TF32 || type == EMU_U32 ? 4
-           : type == EMU_E4M3 || type == EMU_E5M2                                    ? 1
+           : type == EMU_E4M3 || type == EMU_E5M2 || type == EMU_I8 || type == EMU_U8  ? 1
                                                                                      : 2;
 }
 
@@ -408,6 +408,8 @@ static double random_element(EmuType type, uint32_t *bits) {
     case EMU_F16: return *bits = f16_from_f64(x), f16_to_f32((uint16_t)*bits);
     case EMU_E4M3: return *bits = f8e4m3_from_f64(x), f8e4m3_to_f32((uint8_t)*bits);
     case EMU_E5M2: return *bits = f8e5m2_from_f64(x), f8e5m2_to_f32((uint8_t)*bits);
+    case EMU_I8: return *bits = (uint8_t)(int8_t)(x * 127), (int8_t)*bits;
+    case EMU_U8: return *bits = (uint8_t)fabs(x * 255), *bits;
     default: return *bits = f32_bits((float)x) & ~0x1FFFu, f32_from_bits(*bits); /* tf32 */
     }
 }
@@ -424,14 +426,15 @@ static void test_wgmma_forms(void) {
         bool mn_major, rs;
     } forms[] = {{EMU_BF16, false, false}, {EMU_F16, true, false},   {EMU_TF32, false, false},
                  {EMU_E4M3, false, false}, {EMU_E5M2, false, false}, {EMU_BF16, false, true},
-                 {EMU_F16, true, true},    {EMU_E4M3, false, true}};
+                 {EMU_F16, true, true},    {EMU_E4M3, false, true},  {EMU_I8, false, false},
+                 {EMU_U8, false, false}};
     static double value[2][128][32]; /* a(m, k), b(n, k) */
     Buffer image[] = {buffer("a", EMU_U32, 8192, false), buffer("b", EMU_U32, 8192, false)};
     Buffer ra = buffer("ra", EMU_U32, 512, false), result = buffer("out", EMU_F32, 8192, false);
     EmuAllocation al[] = {image[0].allocation, image[1].allocation, ra.allocation,
                           result.allocation};
     uint32_t(*registers)[4] = ra.allocation.base;
-    for (int form = 0; form < 8; form++)
+    for (int form = 0; form < 10; form++)
         for (int width = 0; width <= 128; width = width ? 2 * width : 32) {
             EmuType type = forms[form].type;
             int size = (int)type_size(type), K = 32 / size,
@@ -702,7 +705,8 @@ static void test_tma_shapes(void) {
 
 /* ---- mma.sync, ldmatrix, stmatrix ---- */
 static void test_mma_forms(void) {
-    static const EmuType types[] = {EMU_F16, EMU_BF16, EMU_TF32, EMU_E4M3, EMU_E5M2};
+    static const EmuType types[] = {EMU_F16,  EMU_BF16, EMU_TF32, EMU_E4M3,
+                                    EMU_E5M2, EMU_I8,   EMU_U8};
     Buffer fa = buffer("a", EMU_U32, 128, false), fb = buffer("b", EMU_U32, 64, false),
            d = buffer("d", EMU_F32, 128, false);
     Buffer rows = buffer("rows", EMU_U32, 128, false), moved = buffer("moved", EMU_U32, 128, false);
@@ -713,8 +717,8 @@ static void test_mma_forms(void) {
     (*m)[4] = moved.allocation.base;
     uint16_t(*in)[8] = rows.allocation.base, (*out)[8] = back.allocation.base;
     for (int i = 0; i < 256; i++) in[i / 8][i % 8] = (uint16_t)(1000 + i);
-    for (int round = 0; round < 6 + LAST_MUTANT(1); round++) {
-        int form = round % 5, count = 1 << round % 3, trans = round >= 3, mutant = round == 6;
+    for (int round = 0; round < 7 + LAST_MUTANT(1); round++) {
+        int form = round % 7, count = 1 << round % 3, trans = round >= 3, mutant = round == 7;
         int size = (int)type_size(types[form]), n = 4 / size, K = 8 * n;
         double x[16][32], y[32][8];
         for (int o = 0; o < 2; o++)

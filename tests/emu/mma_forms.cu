@@ -18,6 +18,13 @@ mma_forms(const u32 *a, const u32 *b, f32 *d, const u32 *rows, u32 *moved, u32 *
     case 3: tw_mma_e4m3(c, fa, fb); break;
     case 4: tw_mma_e5m2(c, fa, fb); break;
     }
+    if (form >= 5) { /* sums of integers */
+        i32 whole[4];
+        for (int i = 0; i < 4; i++) whole[i] = (i32)c[i];
+        if (form == 5) tw_mma_s8(whole, fa, fb);
+        else tw_mma_u8(whole, fa, fb);
+        for (int i = 0; i < 4; i++) c[i] = (f32)whole[i];
+    }
     tw_stg<4>(d + 4 * lane, c);
 
     tw_ldg<4>(v, rows + 4 * (lane ^ 1)); /* written by another lane than the one that gives its address */

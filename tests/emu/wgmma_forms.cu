@@ -7,6 +7,8 @@ TW_WGMMA_SS(128, f16, 1, 1)
 TW_WGMMA_SS(128, tf32, 0, 0)
 TW_WGMMA_SS(128, e4m3, 0, 0)
 TW_WGMMA_SS(128, e5m2, 0, 0)
+TW_WGMMA_SS(128, s8, 0, 0)
+TW_WGMMA_SS(128, u8, 0, 0)
 TW_WGMMA_RS(128, bf16, 0)
 TW_WGMMA_RS(128, f16, 1)
 TW_WGMMA_RS(128, e4m3, 0)
@@ -27,7 +29,8 @@ wgmma_forms(const u32 *a, const u32 *b, const u32 *ra, f32 *out, i32 form, u32 a
     if (mutant != 1) tw_fence_async();
     tw_sync();
     f32 d[64];
-    for (int i = 0; i < 64; i++) d[i] = 1;
+    i32 whole[64]; /* sums of integers */
+    for (int i = 0; i < 64; i++) d[i] = 1, whole[i] = 1;
     u64 da = tw_desc(0, a_lead, a_stride, swizzle), db = tw_desc(32768, b_lead, b_stride, swizzle);
     tw_wgmma_fence();
     switch (form) {
@@ -39,9 +42,13 @@ wgmma_forms(const u32 *a, const u32 *b, const u32 *ra, f32 *out, i32 form, u32 a
     case 5: tw_wgmma_rs_128_bf16_0(d, r, db, true); break;
     case 6: tw_wgmma_rs_128_f16_1(d, r, db, true); break;
     case 7: tw_wgmma_rs_128_e4m3_0(d, r, db, true); break;
+    case 8: tw_wgmma_ss_128_s8_00(whole, da, db, true); break;
+    case 9: tw_wgmma_ss_128_u8_00(whole, da, db, true); break;
     }
     tw_wgmma_commit();
-    tw_wgmma_wait<0>(d);
+    if (form < 8) tw_wgmma_wait<0>(d);
+    else tw_wgmma_wait<0>(whole);
+    for (int i = 0; form >= 8 && i < 64; i++) d[i] = (f32)whole[i];
     for (int i = 0; i < 64; i += 4) tw_stg<4>(out + 64 * t + i, &d[i]);
 }
 TW_KERNEL(wgmma_forms)

@@ -165,6 +165,7 @@ static void test_dots(void) {
         {"cuda:sm_90a", "i8", "i32", "", 4, 64, 48, 64, false, true, 1e-9, "tw_wgmma_ss_48_s8_00"},
         {"cuda:sm_80", "u8", "i32", "", 4, 32, 40, 33, false, false, 1e-9, "tw_mma_u8"},
         {"cuda:sm_80", "i8", "i32", "", 1, 16, 8, 32, true, true, 1e-9, "tw_mma_s8"},
+        {"cuda:sm_90a", "u16", "u32", "", 4, 16, 16, 16, false, false, 1e-9, "tw_mul"},
         {"cuda:sm_90a", "i16", "i32", "", 4, 16, 16, 16, false, false, 1e-9, "tw_mul"},
         {"cuda:sm_90a", "f16", "f16", "", 16, 64, 64, 32, false, false, 2e-3, "tw_wgmma"},
         {"cuda:sm_90a", "f64", "f64", "", 4, 16, 16, 16, false, false, 1e-5, "tw_fma"},
@@ -182,7 +183,7 @@ static void test_dots(void) {
                  "  %%c0 = iota<0, %d> ; %%c1 = cast %%c0 : %s[%d] ; %%c2 = expand<0> %%c1 ; %%c = broadcast %%c2 : %s[%d,%d]\n"
                  "  %%d = dot%s %s, %s, %%c ; %%f = cast %%d : f32[%d,%d] ; tstore<nocheck> %%Z, [0, 0], %%f ; return }\n",
                  c->turned_a ? c->m : c->k, c->turned_b ? c->k : c->n, c->n, c->turned_a ? c->k : c->m, c->turned_a ? c->m : c->k,
-                 c->turned_b ? c->n : c->k, c->turned_b ? c->k : c->n, c->sum[0] == 'i' ? "10.0" : "1.0", c->sum[0] == 'i' ? "10.0" : "0.5",
+                 c->turned_b ? c->n : c->k, c->turned_b ? c->k : c->n, c->sum[0] != 'f' ? "10.0" : "1.0", c->sum[0] != 'f' ? "10.0" : "0.5",
                  exact ? "bf16" : c->type, c->turned_a ? c->k : c->m, c->turned_a ? c->m : c->k, exact ? "bf16" : c->type,
                  c->turned_b ? c->n : c->k, c->turned_b ? c->k : c->n, c->type, c->turned_a ? c->k : c->m, c->turned_a ? c->m : c->k, c->type,
                  c->turned_b ? c->n : c->k, c->turned_b ? c->k : c->n, c->turned_a ? "; %a = permute<dims=[1,0]> %a2" : "",

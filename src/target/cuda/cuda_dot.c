@@ -226,8 +226,10 @@ static void emit_fma(Dot *d, const char *sum) {
 
 /* --- the accumulator --- */
 static const char *sum_type(const Type *type) {
-    if (!elem_is_float(type->elem)) return elem_info[type->elem].bits == 64 ? "i64" : "i32";
-    return type->elem == EL_F64 ? "f64" : "f32";
+    if (elem_is_float(type->elem)) return type->elem == EL_F64 ? "f64" : "f32";
+    bool wide = elem_info[type->elem].bits == 64;
+    if (elem_is_signed(type->elem)) return wide ? "i64" : "i32";
+    return wide ? "u64" : "u32";
 }
 
 static bool is_sum_type(const Type *type) {

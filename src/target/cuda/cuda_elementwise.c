@@ -32,11 +32,9 @@ const char *elementwise_packed(Emit *e, Elem elem, const char *text) {
     if (!elem_is_float(elem) || elem_info[elem].bits >= 32) return text;
     size_t begin = 0, end = strlen(text);
     while (text[begin] == '(' && encloses(text, begin, end)) begin++, end--;
-    /* What was rounded to the type, or read from memory, is packed already: tw_f32(x) -> x. */
+    /* What was read from memory, or rounded to the type, is packed already: tw_f32(x) -> x. */
     const char *inner = text + begin + 7;
-    bool unpacked = strncmp(text + begin, "tw_f32(", 7) == 0 && encloses(text, begin + 6, end);
-    const char *round = arena_printf(e->arena, "tw_%s(", cs_memory_type(elem));
-    if (unpacked && strncmp(inner, round, strlen(round)) == 0)
+    if (strncmp(text + begin, "tw_f32(", 7) == 0 && encloses(text, begin + 6, end))
         return arena_string(e->arena, inner, end - 1 - (begin + 7));
     return cs_pack(&e->p, elem, text);
 }
@@ -55,6 +53,10 @@ const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const ch
     return cs_unpack(&e->p, type->elem, text);
 }
 
+static bool is_small_float(const Type *type) {
+    return !type->pointer && elem_is_float(type->elem) && elem_info[type->elem].bits < 32;
+}
+
 static const char *element(Emit *e, const Op *op, const Layout *layout) {
     if (op->code == OP_IOTA) {
         const char *coord = place_coord(e, layout, 0, "r");
@@ -64,6 +66,16 @@ static const char *element(Emit *e, const Op *op, const Layout *layout) {
     const char *args[8] = {0};
     for (int i = 0; i < op->operand_count && i < 8; i++)
         args[i] = elementwise_operand(e, op->operands[i], layout, "r");
+    if (op->code == OP_BITCAST && is_small_float(ir_type(e->k, op->operands[0]))) {
+        /* Bits that were read stay as they are, NaNs too. */
+        const Type *from = ir_type(e->k, op->operands[0]), *to = ir_type(e->k, op->results[0]);
+        const char *bits = elementwise_packed(e, from->elem, args[0]);
+        if (is_small_float(to))
+            return cs_unpack(
+                &e->p, to->elem,
+                arena_printf(e->arena, "tw_as_%s(%s.bits)", cs_memory_type(to->elem), bits));
+        return arena_printf(e->arena, "((%s)%s.bits)", elem_info[to->elem].text, bits);
+    }
     return op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
 }
 

@@ -54,7 +54,7 @@ typedef struct Box {
     int inner;     /* dimension of the tile that vectors run along; -1: none */
     int inner_dim; /* of the tensor */
     int vector;
-    bool whole; /* a vector is inside the inner bound or outside, never both */
+    bool whole;                  /* a vector is inside the inner bound or outside, never both */
     const char *index[MAX_RANK]; /* of the tensor, at register r */
     char *row;                   /* address without the inner index */
     char *condition; /* all bounds, unless vectors may lie across the inner one: then without it;
@@ -133,17 +133,25 @@ static void before_load(Emit *e) {
     e->stores_pending = false;
 }
 
-static void load_scalar(Emit *e, const Op *op, const char *row, const char *condition,
-                        const char *fill) {
+/* A scalar: its variable in memory form first, then (between the two calls) what its address takes.
+ */
+static const char *open_scalar(Emit *e, const Op *op, const char *fill) {
+    const char *raw = cs_fresh(&e->p, "raw");
+    cs_line(&e->p, "%s %s = %s;", cs_memory_type(ir_type(e->k, op->results[0])->elem), raw, fill);
+    emit_block(e);
+    return raw;
+}
+
+static void load_scalar(Emit *e, const Op *op, const char *raw, const char *row,
+                        const char *condition) {
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
-    const char *name = cs_name(&e->p, result), *raw = cs_fresh(&e->p, "raw"),
-               *memory = cs_memory_type(type->elem);
-    cs_line(&e->p, "%s %s = %s;", memory, raw, fill);
+    const char *name = cs_name(&e->p, result);
     if (condition)
         cs_line(&e->p, "tw_ldg_if<1>(%s, &%s, %s);", condition, raw, row);
     else
         cs_line(&e->p, "tw_ldg<1>(&%s, %s);", raw, row);
+    cs_close(&e->p);
     cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name,
             cs_unpack(&e->p, type->elem, raw));
     emit_set(e, result, HOLD_SCALAR, name);
@@ -159,8 +167,9 @@ void memory_tload(Emit *e, const Op *op) {
     Box b = box_of(e, op, type, layout, mask);
     const char *fill = fill_text(e, op, type->elem);
     if (!layout) {
+        const char *raw = open_scalar(e, op, fill);
         write_indices(e, &b, mask);
-        load_scalar(e, op, b.row, b.condition, fill);
+        load_scalar(e, op, raw, b.row, b.condition);
         return;
     }
     bool flags = type->elem == EL_I1; /* bytes in memory, bool in registers */
@@ -321,8 +330,9 @@ void memory_load(Emit *e, const Op *op) {
     const char *zero = fill_text(e, op, elem);
     if (!layout) {
         const char *fill = other ? cs_pack(&e->p, elem, emit_scalar(e, other)) : zero;
-        load_scalar(e, op, emit_scalar(e, op->operands[0]), mask ? emit_scalar(e, mask) : NULL,
-                    fill);
+        const char *raw = open_scalar(e, op, fill);
+        load_scalar(e, op, raw, emit_scalar(e, op->operands[0]),
+                    mask ? emit_scalar(e, mask) : NULL);
         return;
     }
     const char *array = emit_declare(e, result);
