@@ -256,6 +256,8 @@ static inline const Type *tri_ref_type(const Lower *l, Ref ref) {
 Val tri_reshape(Lower *l, Val v, int rank, const int64_t *extent, Range range);
 Val tri_slice(Lower *l, Val v, int axis, int64_t from, int64_t extent); /* along one axis */
 Val tri_along(Lower *l, Opcode code, Val v, int axis); /* an op with one operand and an axis */
+Val tri_expand(Lower *l, Val v, int axis); /* a new extent of 1 */
+Val tri_only_element(Lower *l, Val v); /* of a tile of one: a scalar */
 Val tri_full(Lower *l, int rank, const int64_t *extent, Val value, const Type *dtype, Range range);
 
 /* --- triton_eval.c --- */

@@ -429,12 +429,8 @@ Val tri_truth(Lower *l, Val v, Range range) {
     if (tri_val_failed(v)) return v;
     if (v.kind != VAL_TENSOR) return tri_val_bool(tri_val_truth(v));
     const Type *type = tri_val_type(l, v);
-    if (type->rank && ty_elements(type) == 1) { /* one element is as good as a scalar */
-        const Type *scalar = ty_scalar(l->module, type->elem);
-        v = tri_val_tensor(ir_reshape(&l->b, v.ref, scalar));
-        type = scalar;
-    }
-    if (type->rank != 0 || type->pointer)
+    if (ty_elements(type) != 1 || type->pointer)
         return tri_error(l, DIAG_TRI_CONDITION, range, tri_val_describe(l, v));
+    if (type->rank) v = tri_only_element(l, v);
     return tri_cast(l, v, ty_scalar(l->module, EL_I1), range);
 }

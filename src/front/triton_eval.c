@@ -78,8 +78,8 @@ static Val tensor_subscript(Lower *l, Val v, const PyNode *node) {
     if (type->rank + count - named > MAX_RANK)
         return tri_error(l, DIAG_TRI_RANK, node->range, MAX_RANK);
     for (int i = 0; i < count; i++) {
-        if (is_none(parts[i])) v = tri_val_tensor(ir_expand(&l->b, v.ref, axis));
-        if (is_none(parts[i]) || type->rank) axis++;
+        if (is_none(parts[i])) v = tri_expand(l, v, axis);
+        axis += is_none(parts[i]) || type->rank;
     }
     return v;
 }

@@ -91,31 +91,46 @@ static Val widen_bf16(Lower *l, Val v, Range range) {
                : v;
 }
 
-static Val minmax(Lower *l, Opcode code, Val x, Val y, Val nan, const Call *c) {
-    if (nan.kind != VAL_NONE)
-        return tri_error(l, DIAG_TRI_UNSUPPORTED, c->range, "`propagate_nan`");
+/* keep: a NaN of either side is the result; else the other side is. */
+static Val minmax(Lower *l, Opcode code, Val x, Val y, bool keep, const Call *c) {
     x = widen_bf16(l, x, c->range);
     y = widen_bf16(l, y, c->range);
     if (!tri_promote(l, &x, &y, 0, c->range)) return val_error;
-    if (tri_val_type(l, x)->elem == EL_I1) code = code == OP_MAX ? OP_OR : OP_AND;
-    return tri_val_tensor(ir_binary(&l->b, code, x.ref, y.ref));
+    const Type *type = tri_val_type(l, x);
+    if (type->pointer)
+        return tri_error(l, DIAG_TRI_OPERAND, c->range, c->builtin->name, tri_val_describe(l, x));
+    if (type->elem == EL_I1) code = code == OP_MAX ? OP_OR : OP_AND;
+    Op *op = ir_begin(&l->b, code);
+    ir_operand(&l->b, op, x.ref);
+    ir_operand(&l->b, op, y.ref);
+    if (keep && elem_is_float(type->elem))
+        op_set(l->kernel, op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
+    return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
 Val tri_lower_minmax(Lower *l, const Call *c) {
     Val x, y;
-    if (!tri_want_tensor(l, c, 0, &x) || !tri_want_tensor(l, c, 1, &y)) return val_error;
-    return minmax(l, (Opcode)c->builtin->code, x, y, c->args[2], c);
+    bool keep;
+    if (!tri_want_tensor(l, c, 0, &x) || !tri_want_tensor(l, c, 1, &y) ||
+        !tri_want_bool(l, c, 2, &keep))
+        return val_error;
+    return minmax(l, (Opcode)c->builtin->code, x, y, keep, c);
 }
 
 Val tri_lower_clamp(Lower *l, const Call *c) {
-    Val x, low, high;
-    if (!tri_want_tensor(l, c, 0, &x) || !tri_want_tensor(l, c, 1, &low) ||
-        !tri_want_tensor(l, c, 2, &high))
+    Val v[3];
+    bool keep;
+    for (int i = 0; i < 3; i++) {
+        if (!tri_want_tensor(l, c, i, &v[i])) return val_error;
+        v[i] = widen_bf16(l, v[i], c->range);
+    }
+    if (!tri_want_bool(l, c, 3, &keep) || !tri_promote(l, &v[1], &v[2], 0, c->range) ||
+        !tri_promote(l, &v[0], &v[1], 0, c->range) || !tri_promote(l, &v[0], &v[2], 0, c->range))
         return val_error;
-    if (!elem_is_float(tri_val_type(l, x)->elem))
-        return tri_error(l, DIAG_TRI_OPERAND, c->range, "clamp", tri_val_describe(l, x));
-    x = minmax(l, OP_MAX, x, low, c->args[3], c);
-    return tri_val_failed(x) ? x : minmax(l, OP_MIN, x, high, c->args[3], c);
+    if (!elem_is_float(tri_val_type(l, v[0])->elem))
+        return tri_error(l, DIAG_TRI_OPERAND, c->range, "clamp", tri_val_describe(l, v[0]));
+    Val above = minmax(l, OP_MAX, v[0], v[1], keep, c);
+    return tri_val_failed(above) ? above : minmax(l, OP_MIN, above, v[2], keep, c);
 }
 
 Val tri_lower_where(Lower *l, const Call *c) {
@@ -144,9 +159,9 @@ Val tri_lower_fma(Lower *l, const Call *c) {
 }
 
 Val tri_lower_fdiv(Lower *l, const Call *c) {
-    bool exact = c->builtin->code == 1;
+    bool exact = c->builtin->code == 1; /* 0: as told; 2: fast */
     Val x = c->args[0], y = c->args[1];
-    if (!exact && !tri_want_bool(l, c, 2, &exact)) return val_error;
+    if (c->builtin->code == 0 && !tri_want_bool(l, c, 2, &exact)) return val_error;
     if (!tri_promote(l, &x, &y, PROMOTE_WEAK | PROMOTE_DIVIDE, c->range)) return val_error;
     if (!elem_is_float(tri_val_type(l, x)->elem))
         return tri_error(l, DIAG_TRI_OPERANDS, c->range, c->builtin->name, tri_val_describe(l, x),
@@ -230,7 +245,7 @@ Val tri_lower_python_minmax(Lower *l, const Call *c) {
         best = tri_to_tensor(l, best, c->range);
         next = tri_to_tensor(l, next, c->range);
         if (tri_val_failed(best) || tri_val_failed(next)) return val_error;
-        best = minmax(l, c->builtin->code == PY_OP_GT ? OP_MAX : OP_MIN, best, next, val_none, c);
+        best = minmax(l, c->builtin->code == PY_OP_GT ? OP_MAX : OP_MIN, best, next, false, c);
         if (tri_val_failed(best)) return best;
     }
     return best;

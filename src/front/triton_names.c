@@ -338,13 +338,16 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
                                           "base_value",
                                           "void",
                                           "slice",
+                                          "PropagateNan",
                                           "tensor_descriptor",
                                           "tensor_descriptor_base",
                                           NULL};
-    static const char *const refused[] = {"PropagateNan", NULL};
     bool libdevice = strstr(path, "libdevice") != NULL;
     bool math = strcmp(path, "triton.language.math") == 0;
+    if (strcmp(path, "triton.language.PropagateNan") == 0) /* Triton's own numbers */
+        return tri_val_int(strcmp(attr, "ALL") == 0 ? 0xFFFF : 0);
     const Builtin *builtin = tri_builtin_find(attr, libdevice ? 'L' : math ? 'M' : 'T');
+    if (!builtin && math) builtin = tri_builtin_find(attr, 'L'); /* as in older releases */
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     if (!libdevice && (is_one_of(attr, modules) || is_one_of(attr, classes)))
         return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "%s.%s", path, attr)};
@@ -352,9 +355,9 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
         const Type *dtype = tri_dtype_named(l->module, strcmp(attr, "pi32_t") == 0 ? "*i32" : attr);
         if (dtype) return tri_val_dtype(dtype);
     }
-    if (is_one_of(attr, refused) || libdevice)
+    if (libdevice)
         return tri_error(l, DIAG_TRI_UNSUPPORTED, range,
-                         arena_printf(l->arena, "%s.%s", libdevice ? "libdevice" : "tl", attr));
+                         arena_printf(l->arena, "libdevice.%s", attr));
     const char *hint = tri_names_suggest(l, attr);
     return tri_error(l, DIAG_TRI_UNKNOWN, range,
                      arena_printf(l->arena, "%s.%s", math ? "tl.math" : "tl", attr), hint);

@@ -109,6 +109,13 @@ Val tri_lower_broadcast_to(Lower *l, const Call *c) {
     return tri_broadcast_to(l, v, rank, extent, c->range);
 }
 
+Val tri_expand(Lower *l, Val v, int axis) {
+    const Type *type = tri_val_type(l, v);
+    if (type->rank) return tri_val_tensor(ir_expand(&l->b, v.ref, axis));
+    type = ty_with_shape(l->module, type, 1, (int64_t[]){1});
+    return tri_val_tensor(ir_splat(&l->b, v.ref, type));
+}
+
 Val tri_lower_expand_dims(Lower *l, const Call *c) {
     Val v, axes = c->args[1];
     if (!tri_want_tensor(l, c, 0, &v)) return val_error;
@@ -132,7 +139,7 @@ Val tri_lower_expand_dims(Lower *l, const Call *c) {
         return tri_error(l, DIAG_TRI_AXES_TWICE, c->ranges[1], t.at);
     }
     for (int d = 0; d < rank; d++)
-        if (chosen[d]) v = tri_val_tensor(ir_expand(&l->b, v.ref, d));
+        if (chosen[d]) v = tri_expand(l, v, d);
     return v;
 }
 
@@ -198,8 +205,13 @@ Val tri_lower_permute(Lower *l, const Call *c) {
 }
 
 /* The one element of a tile, as a scalar. */
-static Val only_element(Lower *l, Val v) {
+Val tri_only_element(Lower *l, Val v) {
     if (tri_val_type(l, v)->rank == 0) return v;
+    if (tri_val_type(l, v)->pointer) { /* by way of the address */
+        const Type *pointer = ty_pointer(l->module, tri_val_type(l, v)->elem);
+        v = tri_bitcast(l, v, ty_scalar(l->module, EL_I64), l->b.range);
+        return tri_bitcast(l, tri_only_element(l, v), pointer, l->b.range);
+    }
     v = tri_reshape(l, v, 1, (int64_t[]){1}, l->b.range);
     return tri_val_tensor(ir_reduce(&l->b, COMBINE_ADD, v.ref, 0));
 }
@@ -251,7 +263,7 @@ Val tri_lower_squeeze(Lower *l, const Call *c) {
                          tri_val_describe(l, v));
     int64_t extent[MAX_RANK];
     for (int d = 0; d < type->rank - 1; d++) extent[d] = type->extent[d < axis ? d : d + 1];
-    return type->rank == 1 ? only_element(l, v)
+    return type->rank == 1 ? tri_only_element(l, v)
                            : tri_reshape(l, v, type->rank - 1, extent, c->range);
 }
 
@@ -262,7 +274,7 @@ Val tri_lower_item(Lower *l, const Call *c) {
     if (ty_elements(type) != 1)
         return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "item", "a tensor of one element",
                          tri_val_describe(l, v));
-    return only_element(l, v);
+    return tri_only_element(l, v);
 }
 
 /* The place of (i, j) when each group of size_g rows is walked column by column. */

@@ -56,8 +56,7 @@ static const TritonCase cases[] = {
     {ROW("max with indices keeps float16", "x f16 1 5 2 5; z f16 = 5; i i32 = 1; j i32 = 0",
          LOAD(4) "m, at = tl.max(v, 0, return_indices=True)\ntl.static_assert(m.dtype == "
                  "tl.float16)\n"
-                 "tl.store(z, m)\ntl.store(i, at)\ntl.store(j, tl.argmin(v, axis=0))"),
-     .interp_only = 1},
+                 "tl.store(z, m)\ntl.store(i, at)\ntl.store(j, tl.argmin(v, axis=0))")},
     {ROW("argmax along axes",
          "x i32 3 9 9 8 1 8; i i32 = 1 0; j i32 = 1 0 0; l i32 = 1; m i32 = 1 0",
          GRID(2, 3) "tl.store(i + r, tl.argmax(v, 1))\ntl.store(j + c, tl.argmax(v, 0))\n"
@@ -157,11 +156,11 @@ static const TritonCase cases[] = {
          "x i32 1 5 3; y i32 2 5 1; z i32 = -1 0 1; q i32 = 0 1 3; m i32 = 1 0 0",
          LOAD(3) "u = tl.load(y + k)\ntl.store(z + k, tl.map_elementwise(sign, v, u))\n"
                  "a, b = tl.map_elementwise(divide, v, u)\ntl.store(q + k, a)\ntl.store(m + k, b)"),
-     .helpers = combines, .interp_only = 1},
+     .helpers = combines},
     {ROW("map in packs", "x i32 1 5 3 9; y i32 2 5 1 4; q i32 = 0 1 3 2; m i32 = 1 0 0 1",
          LOAD(4) "u = tl.load(y + k)\na, b = tl.map_elementwise(divide2, v, u, pack=2)\n"
                  "tl.store(q + k, a)\ntl.store(m + k, b)"),
-     .helpers = combines, .interp_only = 1},
+     .helpers = combines},
 };
 
 int main(void) {
@@ -169,7 +168,7 @@ int main(void) {
     CHECK(tw_context_create(NULL, &cx) == TW_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         triton_case(cx, &cases[i], "interp");
-        if (!cases[i].refused && !cases[i].interp_only) triton_case(cx, &cases[i], "cpu");
+        if (!cases[i].refused) triton_case(cx, &cases[i], "cpu");
     }
     tw_context_destroy(cx);
     return check_done();

@@ -24,7 +24,6 @@ typedef struct TritonCase {
     double within;       /* absolute and relative */
     const char *refused; /* a part of the message instead of an answer */
     int grid;            /* 0: 1 */
-    int interp_only;
 } TritonCase;
 
 /* The first fields of a row; `.helpers = ..` and the like may follow. */
