@@ -200,12 +200,11 @@ static Val dummy_in(Lower *l, Branches *br, int side, Val like) {
 static const char one_branch[] =
     "it is assigned in only one branch of an `if`; give it a value before";
 
-static Val value_in(Lower *l, const Locals *locals, const char *name) {
+static Val value_in(const Locals *locals, const char *name) {
     const Local *local = local_in(locals, name);
     if (local) return local->val;
-    if (is_hidden(name)) /* a flag that this side never set */
-        return strcmp(name, tri_flag_name(l, FLAG_RESULT, 0)) == 0 ? (Val){.kind = VAL_UNBOUND}
-                                                                   : tri_val_bool(false);
+    if (strncmp(name, "\1skip", 5) == 0 || strncmp(name, "\1stop", 5) == 0)
+        return tri_val_bool(false); /* a flag that this side never set */
     return (Val){.kind = VAL_UNBOUND, .text = one_branch};
 }
 
@@ -270,7 +269,7 @@ void tri_branch_merge(Lower *l, Branches *br, bool tail, Range range) {
             all.at[i].val = (Val){.kind = VAL_UNBOUND, .text = one_branch};
             continue;
         }
-        Val v[2] = {value_in(l, &br->after[0], name), value_in(l, &br->after[1], name)};
+        Val v[2] = {value_in(&br->after[0], name), value_in(&br->after[1], name)};
         bool pair;
         all.at[i].val = merge_variable(l, br, name, v, range, &pair);
         if (!pair) continue;

@@ -40,7 +40,6 @@ void tri_poison_stored(Lower *l, const PyNode *node) {
 typedef struct Jumps {
     bool breaks;  /* out of this loop */
     bool returns; /* also from a loop inside */
-    bool values;  /* a return gives a value */
     int inner;    /* loops around the node being looked at */
 } Jumps;
 
@@ -48,10 +47,7 @@ static void find_jumps(void *user, PyNode *node) {
     Jumps *jumps = user;
     bool loop = node->kind == PY_For || node->kind == PY_While;
     if (node->kind == PY_Break && !jumps->inner) jumps->breaks = true;
-    if (node->kind == PY_Return) {
-        jumps->returns = true;
-        jumps->values = jumps->values || node->Return.value;
-    }
+    if (node->kind == PY_Return) jumps->returns = true;
     jumps->inner += loop;
     if (node->kind != PY_FunctionDef && node->kind != PY_Lambda)
         py_each_child(node, find_jumps, user);
@@ -251,7 +247,8 @@ static Val foresee_result(Lower *l, const PyNode *node, const Counted *counted) 
         tri_set_local(l, counted->variable,
                       tri_val_tensor(ir_cast(&l->b, counted->lo, counted->elem)));
     run_body(l, counted ? node->For.body : node->While.body);
-    Val result = tri_flag(l, FLAG_RESULT, 0);
+    const Local *local = tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0));
+    Val result = local ? local->val : (Val){.kind = VAL_UNBOUND};
     Frame *at = l->frame;
     int64_t steps = l->steps;
     *l = saved;
@@ -265,12 +262,14 @@ static bool prepare_flags(Lower *l, const PyNode *node, const Counted *counted, 
     Jumps jumps = {0};
     const PyList *body = counted ? node->For.body : node->While.body;
     for (uint32_t i = 0; i < body->count; i++) find_jumps(&jumps, body->at[i]);
+    if (jumps.returns && !tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0))) {
+        Val like = foresee_result(l, node, counted);
+        jumps.returns = like.kind != VAL_UNBOUND; /* else none of them is live */
+        if (jumps.returns && !tri_val_failed(like))
+            tri_set_flag(l, FLAG_RESULT, 0, tri_dummy(l, like));
+    }
     if (!jumps.breaks && !jumps.returns) return false;
     Val no = tri_val_tensor(ir_int(&l->b, EL_I1, 0));
-    if (jumps.values && !tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0))) {
-        Val like = foresee_result(l, node, counted);
-        if (!tri_val_failed(like)) tri_set_flag(l, FLAG_RESULT, 0, tri_dummy(l, like));
-    }
     tri_set_flag(l, FLAG_STOP, l->frame->loops, no);
     carry(l, carried, tri_flag_name(l, FLAG_STOP, l->frame->loops));
     if (jumps.returns) {
@@ -329,7 +328,7 @@ static Val test_again(Lower *l, const PyNode *test, const Counted *c, const char
     tri_branch_leave(l, &br, 1);
     tri_branch_merge(l, &br, false, test->range);
     Val v = tri_local(l->frame, answer)->val;
-    tri_set_local(l, answer, val_none);
+    tri_set_local(l, answer, (Val){.kind = VAL_UNBOUND});
     return v;
 }
 
@@ -375,7 +374,7 @@ static void run_while_op(Lower *l, const PyNode *node, const Counted *c, Carried
         ir_end(&l->b, op, NULL);
         bind_carried(l, carried, op->results);
     }
-    if (c) tri_set_local(l, counter, val_none);
+    if (c) tri_set_local(l, counter, (Val){.kind = VAL_UNBOUND});
 }
 
 static void run_loop(Lower *l, const PyNode *node, Counted *c) {

@@ -55,6 +55,10 @@ static const Case runs[] = {
      "6:\n"
      "        break\n    tl.store(out + 1, i)\ntl.store(out, i)",
      "6 5"},
+    /* a return that is never live; loops with jumps in one branch only */
+    {"@triton.jit\ndef f(a, n):\n    for i in range(n):\n        if a > 20:\n            return a\n        for j in range(2):\n            if not (1 > -3):\n                return 5\n            a += 1\n    return a + 100\n@triton.jit\ndef g(a, N: tl.constexpr):\n    for i in range(3):\n        if N > 100:\n            return\n        a += i\n    return a\n",
+     "tl.store(out, f(n, n))\ntl.store(out + 1, f(n, 2))\ntl.store(out + 2, g(n, N))", "22 116 15"},
+    {"", "s = 0\nif n > 3:\n    for i in range(n):\n        if i == 4:\n            break\n        s += i\nelse:\n    s = 1\nif n > 30:\n    while s < 3:\n        if s == n:\n            break\n        s += 1\ntl.store(out, s)", "6"},
     /* --- loops --- */
     {"", "s = 0\nfor i in (tl.static_range if N <= 4 else range)(N):\n    s += i\ntl.store(out, s)",
      "28"},
