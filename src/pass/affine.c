@@ -3,7 +3,7 @@
 #include "pass/affine.h"
 #include "pass/facts.h"
 
-#include <string.h>
+enum { MOST_NUMBERS = 256 };
 
 /* --- making forms --- */
 
@@ -275,6 +275,35 @@ static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
     return affine_atom(a, value, op, WHY_NOT_AFFINE);
 }
 
+/* A number that an earlier op made the same way, from equal numbers, is that number. (64-bit ones
+ * must be the very same: equal sums may have been cut to 32 bits on the way, or not.) */
+static Ref same_number(Analysis *a, Ref value, const Op *op) {
+    if (!op_has(op->code, TRAIT_PURE) || op->region_count || op->attr_count || !op->operand_count ||
+        op->operand_count > 2 || value >= a->order_count)
+        return value;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!op->operands[i] || !ty_is_scalar(ir_type(a->k, op->operands[i])) ||
+            !is_address_int(ir_type(a->k, op->operands[i])))
+            return value;
+    for (size_t n = 0; n < a->numbers.count; n++) {
+        const Op *other = ir_value(a->k, a->numbers.at[n])->op;
+        if (other->code != op->code || a->order[a->numbers.at[n]] >= a->order[value] ||
+            ir_type(a->k, a->numbers.at[n]) != ir_type(a->k, value) ||
+            !affine_in_region(op->parent, other->parent))
+            continue;
+        bool same = true;
+        for (int i = 0; same && i < op->operand_count; i++)
+            same = op->operands[i] == other->operands[i] ||
+                   (elem_info[ir_type(a->k, op->operands[i])->elem].bits == 32 &&
+                    ir_type(a->k, op->operands[i]) == ir_type(a->k, other->operands[i]) &&
+                    poly_equal(affine_of(a, op->operands[i])->start,
+                               affine_of(a, other->operands[i])->start));
+        if (same) return a->numbers.at[n];
+    }
+    if (a->numbers.count < MOST_NUMBERS) *VEC_PUSH(&a->numbers, a->arena) = value;
+    return value;
+}
+
 static const Affine *number_form(Analysis *a, int64_t number) {
     Affine *f = affine_new(a, 0);
     f->start = poly_int(a->arena, number);
@@ -298,7 +327,11 @@ static const Affine *make_form(Analysis *a, Ref r) {
     }
     const Affine *f = op_form(a, r, value.op);
     /* A scalar that cannot be taken apart still is a number. */
-    return !f->known && type->rank == 0 ? affine_atom(a, r, value.op, f->why) : f;
+    if (!f->known && type->rank == 0) f = affine_atom(a, r, value.op, f->why);
+    bool itself = type->rank == 0 && !type->pointer && f->start.count == 1 &&
+                  f->start.at[0].count == 1 && f->start.at[0].factor[0] == r;
+    Ref same = itself ? same_number(a, r, value.op) : r;
+    return same == r ? f : affine_of(a, same);
 }
 
 const Affine *affine_of(Analysis *a, Ref value) {

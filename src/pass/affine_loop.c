@@ -102,5 +102,5 @@ void affine_init(Analysis *a, Kernel *k, Arena *arena, bool generic) {
 }
 
 void affine_forget(Analysis *a) {
-    a->memo.count = 0;
+    a->memo.count = a->numbers.count = 0;
 }

@@ -110,19 +110,34 @@ static void promised_least(const Kernel *k, Ref condition, Ref x, int64_t *known
     if ((equal || more) && number + more > *known) *known = number + more;
 }
 
+/* One assume or require: what it says x is at least. */
+static void stated_least(const Kernel *k, const Op *op, Ref x, int64_t *known) {
+    const Attr *least = op_attr(op, AT_LEAST), *eq = op_attr(op, AT_EQ);
+    for (int i = 0; i < op->operand_count; i++) {
+        if (op->operands[i] != x) continue;
+        if (least && least->number > *known) *known = least->number;
+        if (eq && eq->number > *known) *known = eq->number;
+    }
+    if (op->code == OP_ASSUME && op->operand_count == 1 && !op->attr_count)
+        promised_least(k, op->operands[0], x, known, 0);
+}
+
+static bool is_fact(const Op *op) {
+    return op->code == OP_ASSUME || op->code == OP_REQUIRE;
+}
+
 int64_t fact_stated_least(const Kernel *k, Ref x) {
-    const Attr *least = stated(k, x, AT_LEAST), *eq = stated(k, x, AT_EQ);
     int64_t known = INT64_MIN;
-    if (least) known = least->number;
-    if (eq && eq->number > known) known = eq->number;
     for (const Op *op = k->body->first; op; op = op->next)
-        if (op->code == OP_ASSUME && op->operand_count == 1 && !op->attr_count)
-            promised_least(k, op->operands[0], x, &known, 0);
+        if (is_fact(op)) stated_least(k, op, x, &known);
     return known;
 }
 
+enum { FEW_FACTS = 16 };
 typedef struct NaturalQuery {
     const Kernel *k;
+    int fact_count; /* assume and require at the top, found once; more than FEW: look each time */
+    const Op *facts[FEW_FACTS];
     FactHook *hook;
     void *user;
     int left; /* questions, so that a value made of itself twice, many times, costs no exponential
@@ -198,6 +213,71 @@ static bool is_natural_cast(NaturalQuery *q, const Op *op, Elem to, int depth) {
     return natural_at(q, op->operands[0], depth);
 }
 
+static bool is_stated_natural(const NaturalQuery *q, Ref x) {
+    if (q->fact_count > FEW_FACTS) return fact_stated_least(q->k, x) >= 0;
+    int64_t known = INT64_MIN;
+    for (int i = 0; i < q->fact_count; i++) stated_least(q->k, q->facts[i], x, &known);
+    return known >= 0;
+}
+
+static const Op *made_by(const Kernel *k, Ref r, Opcode code) {
+    const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    return op && op->code == code ? op : NULL;
+}
+
+/* What a number counted by a loop stays below, or REF_NONE: %i, or %k * step (+ lo) of a loop that
+ * counts its trips. */
+static Ref bound_of(const Kernel *k, Ref id) {
+    const Op *sum = made_by(k, id, OP_ADD), *product = NULL;
+    Ref lo = REF_NONE;
+    for (int i = 0; sum && i < 2 && !product; i++) {
+        product = made_by(k, sum->operands[i], OP_MUL);
+        lo = sum->operands[1 - i];
+    }
+    if (!sum) product = made_by(k, id, OP_MUL);
+    Ref variable = product ? product->operands[0] : id;
+    const Value *v = ref_is_value(variable) ? ir_value(k, variable) : NULL;
+    const Op *loop = v && !v->op ? v->region->owner : NULL;
+    if (!loop || loop->code != OP_FOR || v->index != 0) return REF_NONE;
+    int64_t step, from;
+    if (!ir_const_int(k, loop->operands[2], &step) || step < 1) return REF_NONE;
+    if (!product) return sum ? REF_NONE : loop->operands[1];
+    const Op *trips = made_by(k, loop->operands[1], OP_CDIV);
+    if (!trips || trips->operands[1] != product->operands[1] || step != 1 ||
+        !ir_const_int(k, loop->operands[0], &from) || from != 0)
+        return REF_NONE;
+    if (!sum) return trips->operands[0];
+    const Op *length = made_by(k, trips->operands[0], OP_SUB);
+    const Op *end = length ? made_by(k, length->operands[0], OP_MAX) : NULL;
+    if (!end || length->operands[1] != lo) return REF_NONE;
+    return end->operands[0] == lo   ? end->operands[1]
+           : end->operands[1] == lo ? end->operands[0]
+                                    : REF_NONE;
+}
+
+/* The height of a group of rows, min(rows - first, G), first = id / (columns * G) * G, is at least
+ * 1 when id < rows * columns. */
+static bool is_group_size(NaturalQuery *q, const Op *min, int depth) {
+    const Kernel *k = q->k;
+    int64_t group, again, width;
+    const Op *left = made_by(k, min->operands[0], OP_SUB);
+    const Op *first = left ? made_by(k, left->operands[1], OP_MUL) : NULL;
+    const Op *number = first ? made_by(k, first->operands[0], OP_DIV) : NULL;
+    if (first && !number) number = made_by(k, first->operands[0], OP_FLOORDIV);
+    const Op *wide = number ? made_by(k, number->operands[1], OP_MUL) : NULL;
+    if (!wide || !ir_const_int(k, min->operands[1], &group) || group < 1 ||
+        !ir_const_int(k, first->operands[1], &again) || again != group ||
+        !ir_const_int(k, wide->operands[1], &width) || width != group)
+        return false;
+    Ref rows = left->operands[0], columns = wide->operands[0],
+        bound = bound_of(k, number->operands[0]);
+    const Op *places = bound ? made_by(k, bound, OP_MUL) : NULL;
+    bool all = places && ((places->operands[0] == rows && places->operands[1] == columns) ||
+                          (places->operands[1] == rows && places->operands[0] == columns));
+    return all && natural_at(q, number->operands[0], depth) && natural_at(q, rows, depth) &&
+           natural_at(q, columns, depth);
+}
+
 static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     const Kernel *k = q->k;
     if (x == REF_NONE || depth > DEEPEST || --q->left < 0) return false;
@@ -208,7 +288,7 @@ static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     if (v->type->kind != TY_TILE || v->type->pointer) return false;
     const ElemInfo *info = &elem_info[v->type->elem];
     if (info->cls == CLASS_UINT && info->bits < 64) return true;
-    if (fact_stated_least(k, x) >= 0 || (q->hook && q->hook(q->user, x))) return true;
+    if (is_stated_natural(q, x) || (q->hook && q->hook(q->user, x))) return true;
     depth++;
     if (!v->op) return is_natural_argument(q, x, depth);
     const Op *op = v->op;
@@ -223,8 +303,9 @@ static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     case OP_DIV:
     case OP_FLOORDIV:
     case OP_CDIV:
-    case OP_MIN:
     case OP_OR: return natural_at(q, a, depth) && natural_at(q, b, depth);
+    case OP_MIN:
+        return (natural_at(q, a, depth) && natural_at(q, b, depth)) || is_group_size(q, op, depth);
     case OP_REM:
     case OP_SHR: return natural_at(q, a, depth);
     case OP_CAST: return is_natural_cast(q, op, v->type->elem, depth);
@@ -254,7 +335,13 @@ bool fact_is_32_bits(const Kernel *k, Ref x) {
 }
 
 bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user) {
-    return natural_at(&(NaturalQuery){k, hook, user, QUESTIONS}, x, 0);
+    NaturalQuery q = {.k = k, .hook = hook, .user = user, .left = QUESTIONS};
+    for (const Op *op = k->body->first; op && q.fact_count <= FEW_FACTS; op = op->next) {
+        if (!is_fact(op)) continue;
+        if (q.fact_count < FEW_FACTS) q.facts[q.fact_count] = op;
+        q.fact_count++;
+    }
+    return natural_at(&q, x, 0);
 }
 
 bool fact_nonnegative(const Facts *f, Ref x) {

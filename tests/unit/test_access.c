@@ -587,9 +587,60 @@ static void test_pieces(void) {
     lab_close(&lab);
 }
 
+/* A persistent matmul that decodes its tile twice, with clamped rows: all of it becomes boxes. */
+static void test_persistent(void) {
+    static Lab lab;
+    static const char text[] =
+        "kernel @k(%A, %C, %Z: *f32, %M, %N, %K, %sa, %sb, %sc: i32) {\n"
+        "%start = program_id<0> ; %nm = cdiv %M, 8 ; %nn = cdiv %N, 4 ; %tiles = mul %nm, %nn ; %w "
+        "= mul %nn, 2\n"
+        "%im = iota<0, 8> ; %in = iota<0, 4> ; %ik = iota<0, 2> ; %kr = expand<0> %ik ; %kc = "
+        "expand<1> %ik ; %nk = cdiv %K, 2\n"
+        "%before = sub %start, 4\n"
+        "%last = for %t = %start, %tiles, 4 (%tc0 = %before) {\n"
+        "%g = div %t, %w ; %fm = mul %g, 2 ; %gl = sub %nm, %fm ; %gs = min %gl, 2 ; %r = rem %t, "
+        "%w ; %ri = rem %r, %gs\n"
+        "%pm = add %fm, %ri ; %pn = div %r, %gs ; %m = mul %pm, 8 ; %n = mul %pn, 4 ; %rm = add "
+        "%m, %im ; %rn = add %n, %in\n"
+        "%lm = cmp<lt> %rm, %M ; %wm = select %lm, %rm, 0 ; %ln = cmp<lt> %rn, %N ; %wn = select "
+        "%ln, %rn, 0\n"
+        "%w0 = expand<1> %wm ; %w1 = expand<0> %wn ; %z = splat 0.0 : f32[8,4]\n"
+        "%acc = for %k = 0, %nk, 1 (%c = %z) {\n"
+        "%k16 = mul %k, 2 ; %ka = add %kr, %k16 ; %kb = add %kc, %k16 ; %left = sub %K, %k16 ; %ma "
+        "= cmp<lt> %kr, %left ; %mb = cmp<lt> %kc, %left\n"
+        "%a0 = mul %w0, %sa ; %a1 = add %a0, %ka ; %pa = ptr_add %A, %a1 ; %a = load %pa, %ma, "
+        "0.0\n"
+        "%b0 = mul %kb, %sb ; %b1 = add %b0, %w1 ; %pb = ptr_add %A, %b1 ; %b = load %pb, %mb, "
+        "0.0\n"
+        "%d = dot %a, %b, %c ; yield %d }\n"
+        "%tc = add %tc0, 4\n"
+        "%g2 = div %tc, %w ; %fm2 = mul %g2, 2 ; %gl2 = sub %nm, %fm2 ; %gs2 = min %gl2, 2 ; %r9 = "
+        "rem %tc, %w ; %ri2 = rem %r9, %gs2\n"
+        "%pm2 = add %fm2, %ri2 ; %pn2 = div %r9, %gs2 ; %m2 = mul %pm2, 8 ; %n2 = mul %pn2, 4 ; "
+        "%rm2 = add %m2, %im ; %rn2 = add %n2, %in\n"
+        "%o0 = expand<1> %rm2 ; %o1 = expand<0> %rn2 ; %q0 = mul %o0, %sc ; %q1 = add %q0, %o1 ; "
+        "%pc = ptr_add %C, %q1\n"
+        "%m0 = cmp<lt> %o0, %M ; %m1 = cmp<lt> %o1, %N ; %mc = and %m0, %m1 ; %h = add %acc, 1.0 ; "
+        "store %pc, %h, %mc\n"
+        "yield %tc }\n"
+        "return }\n";
+    char explain[4096] = "";
+    lab_open(&lab);
+    state = 77;
+    for (int i = 0; i < 40; i++) {
+        int64_t M = draw(30), N = draw(20), K = draw(9);
+        int64_t numbers[] = {i == 7 ? -3 : M, i == 8 ? -1 : N, K,
+                             K + draw(3),     N + draw(3),     N + draw(2)};
+        CHECK(compare(&lab, text, 1 + (int64_t)draw(4), numbers, 6, explain, sizeof explain) == 1);
+        CHECK(strstr(explain, "access: 3 of 3") != NULL);
+    }
+    lab_close(&lab);
+}
+
 int main(void) {
     test_random();
     test_traps();
     test_pieces();
+    test_persistent();
     return check_done();
 }

@@ -68,6 +68,40 @@ static void test_launch(void) {
     tw_context_destroy(cx);
 }
 
+/* A sanitized launch takes the place of the cpu target, says what is wrong, and where. */
+static void test_sanitize(void) {
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    tw_kernel *k = NULL;
+    tw_compile_options options;
+    tw_compile_options_init(&options);
+    options.sanitize = 1;
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    CHECK(tw_module_load_text(cx, "add.ir", add_text, strlen(add_text), NULL, &m) == TW_OK);
+    CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_OK);
+    int64_t n = 100;
+    tw_buffer *b[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        CHECK(tw_buffer_create(cx, TW_F32, 1, &n, NULL, &b[i]) == TW_OK);
+        CHECK(tw_buffer_fill(b[i], i < 2 ? "randn" : "empty", 0, 1) == TW_OK);
+    }
+    tw_arg args[] = {buffer_arg(b[0]), buffer_arg(b[1]), buffer_arg(b[2]), int_arg(n)};
+    int64_t grid[3] = {1, 1, 1};
+    CHECK(tw_kernel_launch(k, NULL, grid, args, 4) == TW_OK);
+    args[3] = int_arg(n + 5);
+    CHECK(tw_kernel_launch(k, NULL, grid, args, 4) == TW_ERROR_LAUNCH);
+    CHECK(strstr(tw_context_message(cx), "add.ir:4:") != NULL);
+    CHECK(strstr(tw_context_message(cx), "index 100 of `x`, which has 100 elements") != NULL);
+    CHECK(strstr(tw_context_message(cx), "(and 4 more here) [out-of-bounds]") != NULL);
+    for (int i = 0; i < 3; i++) tw_buffer_destroy(b[i]);
+    tw_kernel_destroy(k);
+    options.target = "cuda";
+    CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_ERROR_ARGUMENT);
+    CHECK(strstr(tw_context_message(cx), "--sanitize runs on the interpreter") != NULL);
+    tw_module_destroy(m);
+    tw_context_destroy(cx);
+}
+
 /* Objects may go in any order. */
 static void test_order(void) {
     tw_context *cx = NULL;
@@ -187,6 +221,7 @@ int main(void) {
     test_rebind();
     test_builtins();
     test_launch();
+    test_sanitize();
     test_order();
     test_mistakes();
     return check_done();
