@@ -111,7 +111,7 @@ static void build_in(tw_context *cx, const CacheRoom *room, const Toolchain *too
         b->written = b->written && join(sources[source_count], room, files[i].path);
         argv[n++] = sources[source_count++];
     }
-    argv[n++] = "-lm", argv[n] = NULL;
+    argv[n] = NULL;
     b->run = (ProcessResult){.exit_code = -1};
     if (b->written) b->run = process_run(argv, cx->tool_timeout, b->output, sizeof b->output);
     if (b->run.exit_code == 0)

@@ -2,9 +2,9 @@
  *
  * At the op's place a box is described by a few C variables: the address of its first element,
  * and per axis the range of indices that lies inside the tensor. A loop over boxes comes in two
- * versions: the fast one, if every box is full, every last stride is 1 and nothing that is read
- * overlaps what is written; else the slow one, which checks each load, stores inside the bounds
- * only, and reads all it needs before it writes. The results are the same, bit for bit.
+ * versions: the fast one, if every box is full and every last stride is 1; else the slow one,
+ * which checks each load and stores inside the bounds only. Where what is read may overlap what is
+ * written, it is copied before, and read from the copy. The results are the same, bit for bit.
  *
  *     f32 *const x_p = X + (i64)row * sx;
  *     const i64 x_hi0 = tw_min_i64(1024, C);
@@ -124,6 +124,22 @@ static bool is_listed(const Op *op, AttrId id, int dim) {
     return false;
 }
 
+/* Is it a load that a store reads from where it lies, if nothing overlaps? */
+static bool may_move(const Emit *e, const Op *op) {
+    if (op->code != OP_TLOAD || op_attr(op, AT_WRAP)) return false;
+    const Placed *placed = cpu_placed(&e->plan, op->results[0]);
+    return placed->storage == STORAGE_INLINE && placed->block >= 0;
+}
+
+/* A variable of the box, but for a last stride of 1, which a copy has too. */
+static const char *own_stride(BoxMaker *m, int axis, const char *stride) {
+    const Type *tile = m->box->tile;
+    if (axis == tile->rank - 1 && strcmp(stride, "1") == 0) return stride;
+    const char *name = cs_fresh(&m->e->p, arena_printf(m->e->arena, "%s_s%d", m->name, axis));
+    cs_line(&m->e->p, "i64 %s = %s;", name, stride);
+    return name;
+}
+
 Box *cpu_find_box(Emit *e, const Op *op) {
     return map_find_number(&e->boxes, (uint64_t)(uintptr_t)op)->value;
 }
@@ -147,13 +163,15 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     const Attr *dims = op_attr(op, AT_DIMS);
     bool unchecked = op_flag(op, AT_NOCHECK);
     int axis = 0;
+    box->movable = may_move(e, op);
     for (int d = 0; d < whole->rank; d++) {
         bool covered = dims ? is_listed(op, AT_DIMS, d) : d >= whole->rank - box->tile->rank;
         bool wrap = is_listed(op, AT_WRAP, d) && m.tensor->extent[d];
         const char *offset = offset_text(e, offsets.at[d]);
         const char *extent = unchecked && !wrap ? NULL : m.tensor->extent[d];
         if (covered) {
-            box->stride[axis] = m.tensor->stride[d];
+            box->stride[axis] = box->movable ? own_stride(&m, axis, m.tensor->stride[d])
+                                             : m.tensor->stride[d];
             add_axis(&m, axis++, offset, extent, wrap);
         } else
             add_point(&m, offset, extent, m.tensor->stride[d], wrap);
@@ -162,8 +180,8 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     box->unit =
         rank == 0 || box->tile->extent[rank - 1] == 1 || strcmp(box->stride[rank - 1], "1") == 0;
     box->pointer = arena_printf(e->arena, "%s_p", m.name);
-    cs_line(&e->p, "%s *const %s = %s%s;", cs_memory_type(whole->elem), box->pointer,
-            m.tensor->base, m.address.at);
+    cs_line(&e->p, box->movable ? "%s *%s = %s%s;" : "%s *const %s = %s%s;",
+            cs_memory_type(whole->elem), box->pointer, m.tensor->base, m.address.at);
     if (m.ok.length) {
         box->ok = arena_printf(e->arena, "%s_ok", m.name);
         cs_line(&e->p, "const i32 %s = %s;", box->ok, m.ok.at);
@@ -324,15 +342,7 @@ const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *s
     OpList loads = {0};
     for (int i = 0; i < count; i++) collect_loads(e, tiles[i], !store, &loads);
     for (size_t i = 0; i < loads.count; i++) require_full(e, &t, cpu_find_box(e, loads.at[i]));
-    if (!store) return t.at;
-    const Box *out = cpu_find_box(e, store);
-    require_full(e, &t, out);
-    for (size_t i = 0; i < loads.count; i++) {
-        bool same = cpu_same_place(&e->plan, tiles[0], loads.at[i]->results[0]);
-        for (int j = 1; j < count; j++)
-            same = same && cpu_same_place(&e->plan, tiles[j], loads.at[i]->results[0]);
-        and_also(&t, apart_condition(e, cpu_find_box(e, loads.at[i]), out, same));
-    }
+    if (store) require_full(e, &t, cpu_find_box(e, store));
     return t.at;
 }
 
@@ -355,27 +365,46 @@ static void store_loop(Emit *e, const Op *op, const Box *box, bool fast) {
     nest_end(e, &nest, true);
 }
 
-static void slow_store(Emit *e, const Op *op, const Box *box) {
-    OpList loads = {0};
-    collect_loads(e, op_operand(op, 1), false, &loads);
-    collect_loads(e, op_operand(op, 2), false, &loads);
-    /* All is read before anything is written. */
-    for (size_t i = 0; i < loads.count; i++) {
-        Ref tile = loads.at[i]->results[0];
+/* Copies the tiles that are loaded, before anything is written. */
+static void set_aside(Emit *e, const OpList *loads) {
+    for (size_t i = 0; i < loads->count; i++) {
+        Ref tile = loads->at[i]->results[0];
+        Box *box = cpu_find_box(e, loads->at[i]);
         cpu_declare(e, tile);
-        cpu_fill(e, cs_name(&e->p, tile), false, tile);
-        cpu_placed(&e->plan, tile)->storage = STORAGE_MEMORY;
+        const char *name = cs_name(&e->p, tile);
+        cpu_fill_rarely(e, name, tile);
+        if (!box->movable) continue;
+        cs_line(&e->p, "%s = %s;", box->pointer, name);
+        long long stride = 1;
+        for (int d = box->tile->rank; d-- > 0; stride *= box->tile->extent[d])
+            if (strcmp(box->stride[d], "1") != 0)
+                cs_line(&e->p, "%s = %lld;", box->stride[d], stride);
     }
-    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
-    store_loop(e, op, box, false);
-    if (box->ok) cs_close(&e->p);
-    for (size_t i = 0; i < loads.count; i++)
-        cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_INLINE;
 }
 
 static void emit_store(Emit *e, Op *op, Box *box) {
     Ref tiles[2] = {op_operand(op, 1), op_operand(op, 2)};
-    const char *fast = cpu_fast_condition(e, tiles, tiles[1] ? 2 : 1, op);
+    int count = tiles[1] ? 2 : 1;
+    OpList loads = {0};
+    Text apart = text_new(e->arena);
+    bool all_move = true;
+    for (int i = 0; i < count; i++) collect_loads(e, tiles[i], false, &loads);
+    for (size_t i = 0; i < loads.count; i++) {
+        Ref loaded = loads.at[i]->results[0];
+        bool same = true;
+        for (int j = 0; j < count; j++) same = same && cpu_same_place(&e->plan, tiles[j], loaded);
+        const Box *from = cpu_find_box(e, loads.at[i]);
+        all_move = all_move && from->movable;
+        and_also(&apart, apart_condition(e, from, box, same));
+    }
+    const char *fast = cpu_fast_condition(e, tiles, count, op);
+    if (!all_move && !*fast) fast = "1";
+    if (apart.length && all_move) {
+        cs_open(&e->p, "if (TW_UNLIKELY(!(%s)))", apart.at);
+        set_aside(e, &loads);
+        cs_close(&e->p);
+    } else if (apart.length)
+        fast = arena_printf(e->arena, "%s && %s", fast, apart.at);
     if (!*fast) {
         store_loop(e, op, box, true);
         return;
@@ -383,7 +412,16 @@ static void emit_store(Emit *e, Op *op, Box *box) {
     cs_open(&e->p, "if (%s)", fast);
     store_loop(e, op, box, true);
     cs_reopen(&e->p, "else");
-    slow_store(e, op, box);
+    if (!all_move) { /* read from the copies for good */
+        set_aside(e, &loads);
+        for (size_t i = 0; i < loads.count; i++)
+            cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_MEMORY;
+    }
+    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+    store_loop(e, op, box, false);
+    if (box->ok) cs_close(&e->p);
+    for (size_t i = 0; i < loads.count && !all_move; i++)
+        cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_INLINE;
     cs_close(&e->p);
 }
 

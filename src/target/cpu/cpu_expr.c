@@ -87,9 +87,10 @@ void nest_end(Emit *e, Nest *nest, bool vector) {
             const char *lo = nest->lo[d] ? nest->lo[d] : "0";
             const char *hi =
                 nest->hi[d] ? nest->hi[d] : cs_integer(e->arena, EL_I32, nest->extent[d]);
-            bool mark = vector && d == innermost, is_short = nest->extent[d] <= SHORT_LOOP;
+            bool mark = vector && d == innermost && !nest->rare, is_short = nest->extent[d] <= SHORT_LOOP;
             cs_open(&e->p, "%s%sfor (i64 %s = %s; %s < %s; %s++)", is_short ? "TW_SHORT " : "",
                     mark ? "TW_VECTOR " : "", name, lo, name, hi, name);
+            if (nest->rare && d == innermost) cs_line(&e->p, "TW_RARE;");
             opened++;
         }
         put_body(e, &nest->body[d + 1]);
@@ -417,11 +418,12 @@ const char *cpu_pack_for(Emit *e, Ref tile, const char *value) {
                                                              : cpu_pack(e, type->elem, value);
 }
 
-static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fast) {
+static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fast, bool rare) {
     const Type *type = ir_type(e->k, tile);
     Nest nest;
     nest_begin(e, &nest, type);
     nest.fast = fast;
+    nest.rare = rare;
     /* The tile itself may be planned as memory: that is what is filled here, so its op is
      * computed. */
     const Value *value = ref_is_value(tile) ? ir_value(e->k, tile) : NULL;
@@ -439,10 +441,14 @@ void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile) {
     const char *fast = cpu_fast_condition(e, &tile, 1, NULL);
     if (*fast) {
         cs_open(&e->p, "if (%s)", fast);
-        fill_once(e, pointer, wide, tile, true);
+        fill_once(e, pointer, wide, tile, true, false);
         cs_reopen(&e->p, "else");
-        fill_once(e, pointer, wide, tile, false);
+        fill_once(e, pointer, wide, tile, false, false);
         cs_close(&e->p);
     } else
-        fill_once(e, pointer, wide, tile, true);
+        fill_once(e, pointer, wide, tile, true, false);
+}
+
+void cpu_fill_rarely(Emit *e, const char *pointer, Ref tile) {
+    fill_once(e, pointer, false, tile, false, true);
 }

@@ -114,6 +114,7 @@ typedef struct Box {
     const char *wrap_offset[MAX_RANK], *wrap_extent[MAX_RANK]; /* NULL: not wrapped */
     const char *ok;   /* NULL, or a flag: the other dimensions lie inside */
     const char *full; /* NULL: always; else a flag: no bound cuts, nothing wraps */
+    bool movable;     /* pointer and strides are variables: the box may be read from a copy */
 } Box;
 
 /* A global tensor: C texts. */
@@ -154,6 +155,7 @@ typedef struct Nest {
     Text after;                              /* statements behind the innermost loop */
     Map memo;
     bool fast; /* boxes are full and their last stride is 1 */
+    bool rare; /* runs seldom: not worth vectors, nor the time to make them */
 } Nest;
 
 void nest_begin(Emit *e, Nest *nest, const Type *shape);
@@ -179,6 +181,7 @@ const char *cpu_pack_for(Emit *e, Ref tile,
 /* Evaluates a tile into memory; `pointer` must hold its type in memory form or, if wide, in
  * register form. */
 void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile);
+void cpu_fill_rarely(Emit *e, const char *pointer, Ref tile); /* small code, in memory form */
 const char *cpu_zero(const Type *type);
 bool cpu_unsupported(Emit *e, const Op *op, const char *why);
 /* `T *const name = (T *)(scratch + offset);` for a block; returns the name. */

@@ -1,7 +1,7 @@
 /* cpu_target.h: the CPU emitter: a kernel in access form (or any flat form without SPMD) becomes
  * one C file.
  *
- * The text includes "cpu.h" (and "dot.h") of prelude/ and defines one function:
+ * The text includes "cpu.h" and others of prelude/, and defines one function:
  *
  *     void tw_run(TwLaunch *launch, i64 begin, i64 end, u8 *scratch)
  *
@@ -20,6 +20,7 @@ typedef struct CpuAssert {
 
 typedef struct CpuCode {
     const char *text;
+    bool uses_libm;
     int64_t scratch_bytes;
     const CpuAssert *asserts; /* in the order of TwLaunch.failed - 1 */
     int assert_count;
