@@ -40,14 +40,15 @@ typedef struct CpuKernel {
 #endif
 /* Without start files and libraries the link is twice as fast; what the compiler calls on its own
  * (memcpy) the process has. */
-#define FLAGS                                                                                      \
-    "-std=gnu11", "-O3", NATIVE, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",     \
-        "-w", "-fPIC", "-shared", "-fno-strict-aliasing", "-fno-strict-overflow", "-pipe",         \
+#define FLAGS                                                                                  \
+    "-std=gnu11", "-O3", NATIVE, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", \
+        "-w", "-fPIC", "-shared", "-fno-strict-aliasing", "-fno-strict-overflow", "-pipe",     \
         "-nostdlib"
 static const char *const plain_flags[] = {FLAGS, NULL};
 static const char *const libm_flags[] = {FLAGS, "-Wl,--no-as-needed", "-lm", NULL};
-static const char *const prelude_names[] = {"cpu.h", "convert.h", "integer.h", "functions.h",
-                                            "vmath.h", "dot.h", "gemm.h",    "sort.h"};
+static const char *const prelude_names[] = {"cpu.h",       "convert.h", "integer.h",
+                                            "functions.h", "vmath.h",   "dot.h",
+                                            "gemm.h",      "sort.h",    "scan.h"};
 
 static const char *const *flags_of(const CpuCode *code) {
     return code->uses_libm ? libm_flags : plain_flags;
@@ -146,8 +147,8 @@ static tw_status cpu_build(tw_kernel *k) {
         files[i] = (ToolFile){prelude_names[i], prelude(prelude_names[i])->text,
                               prelude(prelude_names[i])->size, false};
     files[PRELUDES] = (ToolFile){"kernel.c", code->code.text, strlen(code->code.text), true};
-    tw_status status = toolchain_build(cx, &cc, flags_of(&code->code), files, PRELUDES + 1, hex,
-                                       &code->library);
+    tw_status status =
+        toolchain_build(cx, &cc, flags_of(&code->code), files, PRELUDES + 1, hex, &code->library);
     if (status != TW_OK) return status;
     void *symbol = dlsym(code->library, "tw_run");
     memcpy(&code->run, &symbol, sizeof code->run);

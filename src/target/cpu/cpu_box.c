@@ -170,8 +170,8 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
         const char *offset = offset_text(e, offsets.at[d]);
         const char *extent = unchecked && !wrap ? NULL : m.tensor->extent[d];
         if (covered) {
-            box->stride[axis] = box->movable ? own_stride(&m, axis, m.tensor->stride[d])
-                                             : m.tensor->stride[d];
+            box->stride[axis] =
+                box->movable ? own_stride(&m, axis, m.tensor->stride[d]) : m.tensor->stride[d];
             add_axis(&m, axis++, offset, extent, wrap);
         } else
             add_point(&m, offset, extent, m.tensor->stride[d], wrap);

@@ -304,7 +304,7 @@ static void emit_entry(Emit *e) {
 
 /* --- what the text needs of the prelude --- */
 
-typedef enum Need { NEED_CONVERT = 1, NEED_INTEGER = 2, NEED_FUNCTIONS = 4 } Need;
+typedef enum Need { NEED_CONVERT = 1, NEED_INTEGER = 2, NEED_FUNCTIONS = 4, NEED_VMATH = 8 } Need;
 
 static bool is_one_of(const char *const *list, const char *word, size_t length) {
     for (; *list; list++)
@@ -315,15 +315,20 @@ static bool is_one_of(const char *const *list, const char *word, size_t length) 
 /* The header of a function called tw_<word>; what is unknown is a function of floats. */
 static unsigned need_of(const char *word, size_t length) {
     static const char *const core[] = {
-        "as_f32", "as_u32",   "as_f64",   "as_u64",   "as_f16",     "as_bf16",    "f32_f16",
-        "f32_bf16", "f16_f32", "bf16_f32", "fail",     "trips",      "apart",      "run",
-        "abs_f32", "abs_f64",  "fma_f32",  "fma_f64",  "min_f32",    "max_f32",    "min_f64",
-        "max_f64", "min_i32",  "max_i32",  "min_u32",  "max_u32",    "min_i64",    "max_i64",
-        "min_u64", "max_u64",  "min_nan_f32", "max_nan_f32", "min_nan_f64", "max_nan_f64", NULL};
-    static const char *const integer[] = {"div", "rem", "floordiv", "mod", "cdiv", "shl",
-                                          "shr", "abs", "mulhi", "popc", "clz", NULL};
-    static const char *const own[] = {"dot", "gemm", "sort", "scan", "atomic", NULL};
+        "as_f32",      "as_u32",      "as_f64",      "as_u64",      "as_f16",  "as_bf16",
+        "f32_f16",     "f32_bf16",    "f16_f32",     "bf16_f32",    "fail",    "trips",
+        "apart",       "run",         "abs_f32",     "abs_f64",     "fma_f32", "fma_f64",
+        "min_f32",     "max_f32",     "min_f64",     "max_f64",     "min_i32", "max_i32",
+        "min_u32",     "max_u32",     "min_i64",     "max_i64",     "min_u64", "max_u64",
+        "min_nan_f32", "max_nan_f32", "min_nan_f64", "max_nan_f64", NULL};
+    static const char *const integer[] = {"div", "rem", "floordiv", "mod",  "cdiv", "shl",
+                                          "shr", "abs", "mulhi",    "popc", "clz",  NULL};
+    static const char *const own[] = {"dot", "gemm",  "gather", "pack",   "sort",
+                                      "key", "unkey", "scan",   "atomic", NULL};
+    static const char *const vmath[] = {"exp_f32",  "exp2_f32", "log_f32", "log2_f32",
+                                        "tanh_f32", "erf_f32",  NULL};
     if (is_one_of(core, word, length)) return 0;
+    if (is_one_of(vmath, word, length)) return NEED_VMATH;
     size_t first = 0, last = length;
     while (first < length && word[first] != '_') first++;
     while (last > 0 && word[last - 1] != '_') last--;
@@ -331,7 +336,7 @@ static unsigned need_of(const char *word, size_t length) {
     bool of_float = type[0] == 'f', to_int = (word[0] == 'i' || word[0] == 'u') && of_float;
     if (is_one_of(own, word, first)) return 0;
     if (is_one_of(integer, word, last ? last - 1 : 0) && !of_float) return NEED_INTEGER;
-    static const char *const small[] = {"e4m3", "e5m2", "e4b8", "e5b16", "e4b15", "f16",
+    static const char *const small[] = {"e4m3", "e5m2", "e4b8", "e5b16",  "e4b15", "f16",
                                         "bf16", "as",   "f32",  "sticky", NULL};
     return to_int || is_one_of(small, word, first) ? NEED_CONVERT : NEED_FUNCTIONS;
 }
@@ -362,10 +367,12 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     text_add(&out, "/* Made by Tilewright from kernel @%s. */\n#include \"cpu.h\"\n", k->name);
     if (needs & NEED_CONVERT) text_add(&out, "#include \"convert.h\"\n");
     if (needs & NEED_INTEGER) text_add(&out, "#include \"integer.h\"\n");
+    if (needs & NEED_VMATH) text_add(&out, "#include \"vmath.h\"\n");
     if (needs & NEED_FUNCTIONS) text_add(&out, "#include \"functions.h\"\n");
     if (e->uses_dot) text_add(&out, "#include \"dot.h\"\n");
     if (e->uses_gemm) text_add(&out, "#include \"gemm.h\"\n");
     if (e->uses_sort) text_add(&out, "#include \"sort.h\"\n");
+    if (e->uses_scan) text_add(&out, "#include \"scan.h\"\n");
     text_add(&out, "\n%s%s%s", e->helpers.at, e->helpers.length ? "\n" : "", e->p.out.at);
     *code = (CpuCode){.text = out.at,
                       .uses_libm = needs & NEED_FUNCTIONS || e->uses_dot || e->uses_gemm ||

@@ -137,7 +137,7 @@ typedef struct Emit {
     Map packed; /* name of a small float in a register -> name of its bits */
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
-    bool uses_dot, uses_gemm, uses_sort;
+    bool uses_dot, uses_gemm, uses_sort, uses_scan;
     bool failed;
 } Emit;
 
@@ -219,7 +219,8 @@ void cpu_emit_store(Emit *e, Op *op);
 void cpu_emit_bstore(Emit *e, Op *op);
 void cpu_emit_atomic(Emit *e, Op *op);
 void cpu_emit_tatomic(Emit *e, Op *op);
-void cpu_emit_pieces(Emit *e, Op *op); /* cat, insert */
+void cpu_emit_pieces(Emit *e, Op *op);                    /* cat, insert */
+const Type *cpu_sort_keys(const Kernel *k, const Op *op); /* the temporary it needs */
 void cpu_emit_sort(Emit *e, Op *op);
 void cpu_emit_histogram(Emit *e, Op *op);
 void cpu_emit_assert(Emit *e, Op *op);

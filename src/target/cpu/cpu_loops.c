@@ -198,36 +198,51 @@ void cpu_emit_pieces(Emit *e, Op *op) {
 
 /* --- sort, histogram .. --- */
 
+/* The tile of keys in which a line is padded to a power of two. */
+const Type *cpu_sort_keys(const Kernel *k, const Op *op) {
+    const Type *type = ir_type(k, op->operands[0]);
+    int axis = (int)op_int(op, AT_AXIS, 0);
+    int64_t extent[MAX_RANK], inner = 1, n = 1;
+    memcpy(extent, type->extent, sizeof extent);
+    for (int d = axis + 1; d < type->rank; d++) inner *= extent[d];
+    while (n < extent[axis] || (inner == 1 && n < 8)) n *= 2;
+    extent[axis] = n;
+    Elem key = elem_info[type->elem].bits == 64 ? EL_I64 : EL_I32;
+    return ty_tile(k->module, key, type->rank, extent);
+}
+
 void cpu_emit_sort(Emit *e, Op *op) {
     Ref result = op->results[0];
-    const Type *type = ir_type(e->k, result);
-    int axis = (int)op_int(op, AT_AXIS, 0);
-    long long n = type->extent[axis], inner = 1, all = ty_elements(type);
+    const Type *type = ir_type(e->k, result), *padded = cpu_sort_keys(e->k, op);
+    int axis = (int)op_int(op, AT_AXIS, 0), descending = op_flag(op, AT_DESC);
+    long long n = type->extent[axis], room = padded->extent[axis], inner = 1;
     for (int d = axis + 1; d < type->rank; d++) inner *= type->extent[d];
+    long long lines = ty_elements(type) / (n * inner), all = room * inner;
+    const char *key = elem_info[padded->elem].text;
+    const char *reg = cs_register_type(&e->p, type->elem == EL_I1 ? EL_U8 : type->elem);
     cpu_declare(e, result);
-    const char *t = cpu_memory(e, type, true, cpu_place(&e->plan, op)->temp[0], "part");
-    const char *name = cs_name(&e->p, result), *reg = cs_register_type(&e->p, type->elem);
-    const char *function = arena_printf(e->arena, "tw_sort_%s", reg);
-    int descending = op_flag(op, AT_DESC);
-    cpu_fill(e, t, true, op->operands[0]);
-    cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", all / (n * inner));
-    if (inner == 1) {
-        cs_line(&e->p, "%s(%s + o * %lld, %s + %lld, %lld, %d);", function, t, n, t, all, n,
-                descending);
-    } else {
-        cs_open(&e->p, "for (i64 j = 0; j < %lld; j++)", inner);
-        cs_line(&e->p, "%s *const line = %s + %lld, *const column = %s + o * %lld + j;", reg, t,
-                all, t, n * inner);
-        cs_line(&e->p, "for (i64 r = 0; r < %lld; r++) line[r] = column[r * %lld];", n, inner);
-        cs_line(&e->p, "%s(line, line + %lld, %lld, %d);", function, n, n, descending);
-        cs_line(&e->p, "for (i64 r = 0; r < %lld; r++) column[r * %lld] = line[r];", n, inner);
-        cs_close(&e->p);
-    }
+    const char *keys = cpu_memory(e, padded, false, cpu_place(&e->plan, op)->temp[0], "keys");
+    Nest nest;
+    nest_begin(e, &nest, type);
+    Ix x = cpu_element(e, &nest, op->operands[0], nest.index);
+    nest_add(e, &nest, nest.rank, "%s = tw_key_%s(%s, %d);",
+             cpu_slot(e, padded, keys, nest.index, NULL), reg, x.text, descending);
+    nest_end(e, &nest, true);
+    cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", lines);
+    if (room > n)
+        cs_line(&e->p, "for (i64 r = %lld; r < %lld; r++) %s[o * %lld + r] = TW_LAST_%s;",
+                n * inner, all, keys, all, key);
+    cs_line(&e->p, "tw_sort_%s(%s + o * %lld, %lld, %lld);", key, keys, all, room, inner);
+    cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", n * inner);
+    const char *back =
+        arena_printf(e->arena, "tw_unkey_%s(%s[o * %lld + r], %d)", reg, keys, all, descending);
+    cs_line(&e->p, "%s[o * %lld + r] = %s;", cs_name(&e->p, result), n * inner,
+            cpu_pack_for(e, result, back));
     cs_close(&e->p);
-    cs_open(&e->p, "for (i64 r = 0; r < %lld; r++)", all);
-    cs_line(&e->p, "%s[r] = %s;", name,
-            cpu_pack_for(e, result, arena_printf(e->arena, "%s[r]", t)));
     cs_close(&e->p);
+    const char *maker = arena_printf(e->arena, "TW_SORT_%s", key);
+    if (!map_find(&e->helper_names, maker, strlen(maker))) text_add(&e->helpers, "%s\n", maker);
+    map_set(&e->helper_names, e->arena, maker, e);
     e->uses_sort = true;
 }
 

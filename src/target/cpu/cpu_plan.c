@@ -483,14 +483,14 @@ static void place_temps(CpuPlan *plan, Op *op) {
     switch (op->code) {
     case OP_REDUCE:
     case OP_SCAN:
-    case OP_SORT:
         for (int i = 0; i < op->operand_count; i++) {
             const Type *type = ir_type(k, op->operands[i]);
             bool row = cpu_reduces_rows(k, op); /* one row at a time */
             int64_t bytes = row ? type->extent[type->rank - 1] * 8 : cpu_tile_bytes(type, true);
-            want_temp(plan, op, i, bytes * (op->code == OP_SORT ? 2 : 1));
+            want_temp(plan, op, i, bytes);
         }
         break;
+    case OP_SORT: want_temp(plan, op, 0, cpu_tile_bytes(cpu_sort_keys(k, op), false)); break;
     case OP_FOR: {
         Gemm *g = cpu_gemm(plan, op);
         if (g) place_gemm(plan, g);

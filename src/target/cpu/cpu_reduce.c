@@ -327,6 +327,71 @@ void cpu_emit_reduce(Emit *e, Op *op) {
     for (int i = 0; i < a.count; i++) hand_over(&a, i);
 }
 
+/* The vector operation of scan.h, if the combination gives the same in any order; else NULL. */
+static const char *scan_operation(Word kind, Elem elem) {
+    bool real = elem_is_float(elem);
+    if (elem_info[elem].bits < 32) return NULL;
+    switch (kind) {
+    case COMBINE_ADD: return real ? NULL : "TW_V_ADD";
+    case COMBINE_MUL: return real ? NULL : "TW_V_MUL";
+    case COMBINE_MIN: return "TW_V_MIN";
+    case COMBINE_MAX: return "TW_V_MAX";
+    case COMBINE_AND: return "TW_V_AND";
+    case COMBINE_OR: return "TW_V_OR";
+    case COMBINE_XOR: return "TW_V_XOR";
+    default: return NULL;
+    }
+}
+
+/* Each line by a function of scan.h, made on first use. */
+static void scan_lines(const Axis *a, const char *operation) {
+    Emit *e = a->e;
+    Word kind = op_word(a->op, AT_COMBINE, COMBINE_ADD);
+    Elem elem = elem_of(a, 0);
+    bool wide = elem_info[elem].bits == 64;
+    const char *t = elem_info[elem].text;
+    const char *name = arena_printf(e->arena, "%s_%s", word_info[kind].text, t);
+    const char *key = arena_printf(e->arena, "tw_scan_%s", name);
+    if (!map_find(&e->helper_names, key, strlen(key)))
+        text_add(&e->helpers, "TW_SCAN_%d(%s, %s, %s, %s, %s)\n", wide ? 4 : 8, name, t,
+                 wide ? "i64" : "i32", operation, cs_combine(&e->p, kind, elem, false, "p", "q"));
+    map_set(&e->helper_names, e->arena, key, e);
+    e->uses_scan = true;
+    int opened = open_outer(a);
+    const char *start =
+        arena_printf(e->arena, a->outer > 1 ? "%s + o * %lld" : "%s", a->temp[0], (long long)a->n);
+    cs_line(&e->p, "%s(%s, %lld, %d);", key, start, (long long)a->n, op_flag(a->op, AT_REVERSE));
+    close_all(a, opened);
+}
+
+/* Element after element; lines side by side in groups of `width`, so that none waits for the sum
+ * before it. */
+static void scan_in_turn(const Axis *a, int64_t from, int64_t to, int64_t width) {
+    Emit *e = a->e;
+    long long top = (long long)a->n - 1;
+    bool reverse = op_flag(a->op, AT_REVERSE);
+    const char *here = reverse ? arena_printf(e->arena, "%lld - r", top) : "r";
+    const char *before = reverse ? arena_printf(e->arena, "%lld - r", top + 1) : "r - 1";
+    int opened = 0;
+    if (from >= to) return;
+    if (a->outer > 1) {
+        cs_open(&e->p, "for (i64 %s = %lld; %s < %lld; %s += %lld)", width > 1 ? "q" : "o",
+                (long long)from, width > 1 ? "q" : "o", (long long)to, width > 1 ? "q" : "o",
+                (long long)width);
+        opened++;
+    }
+    cs_open(&e->p, "for (i64 r = 1; r < %lld; r++)", top + 1);
+    opened++;
+    if (width > 1) {
+        cs_open(&e->p, "for (i64 l = 0; l < %lld; l++)", (long long)width);
+        cs_line(&e->p, "const i64 o = q + l;");
+        opened++;
+    }
+    opened += open_inner(a);
+    combine(a, here, before, here);
+    close_all(a, opened);
+}
+
 void cpu_emit_scan(Emit *e, Op *op) {
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
     if (kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX) {
@@ -336,21 +401,19 @@ void cpu_emit_scan(Emit *e, Op *op) {
     Axis a;
     declare_results(e, op);
     axis_begin(&a, e, op);
-    if (a.n > 1) {
-        bool reverse = op_flag(op, AT_REVERSE);
-        int opened = open_outer(&a);
-        cs_open(&e->p, "for (i64 r = 1; r < %lld; r++)", (long long)a.n);
-        opened += 1 + open_inner(&a);
-        long long top = (long long)a.n - 1;
-        const char *here = reverse ? arena_printf(e->arena, "%lld - r", top) : "r";
-        const char *before = reverse ? arena_printf(e->arena, "%lld - r", top + 1) : "r - 1";
-        combine(&a, here, before, here);
-        close_all(&a, opened);
+    const char *operation = a.inner == 1 ? scan_operation(kind, elem_of(&a, 0)) : NULL;
+    enum { SIDE_BY_SIDE = 8 };
+    int64_t grouped = a.inner == 1 ? a.outer / SIDE_BY_SIDE * SIDE_BY_SIDE : 0;
+    if (a.n > 1 && operation && a.n >= 16)
+        scan_lines(&a, operation);
+    else if (a.n > 1) {
+        scan_in_turn(&a, 0, grouped, SIDE_BY_SIDE);
+        scan_in_turn(&a, grouped, a.outer, 1);
     }
     for (int i = 0; i < a.count; i++) {
         const Type *type = ir_type(e->k, op->results[i]);
         const char *name = cs_name(&e->p, op->results[i]);
-        cs_open(&e->p, "for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(type));
+        cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(type));
         cs_line(&e->p, "%s[r] = %s;", name,
                 cpu_pack_for(e, op->results[i], arena_printf(e->arena, "%s[r]", a.temp[i])));
         cs_close(&e->p);

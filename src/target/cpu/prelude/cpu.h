@@ -3,7 +3,8 @@
  *   cpu.h        types, f16 and bf16, least and largest, what the launcher shares with the kernel
  *   convert.h    the other small floats; from f64; toward zero; floats to integers
  *   integer.h    division, shifts, bits
- *   functions.h  roots, roundings and functions of floats (libm, and vmath.h: exp, exp2, log, log2, tanh, erf of f32)
+ *   vmath.h      exp, exp2, log, log2, tanh, erf of f32: 1 to 2 ulp, vectorisable
+ *   functions.h  roots, roundings and the other functions of floats (with libm)
  *   dot.h, gemm.h, sort.h, scan.h   loops of their own
  *
  * LEGEND. Types: i8 .. u64, f32, f64; in memory also f16, bf16 (u16) and the fp8 kinds (u8), which registers hold as the

@@ -1,5 +1,5 @@
-/* functions.h: functions of floats; see cpu.h. exp, exp2, log, log2, tanh and erf of f32 are in vmath.h; the rest
- * is libm. */
+/* functions.h: functions of floats; see cpu.h. exp, exp2, log, log2, tanh and erf of f32 are in vmath.h; the rest is
+ * libm. */
 #ifndef TILEWRIGHT_FUNCTIONS_H
 #define TILEWRIGHT_FUNCTIONS_H
 #include "cpu.h"
@@ -56,6 +56,4 @@ TW_LIBM_F64(exp) TW_LIBM_F64(exp2) TW_LIBM_F64(log) TW_LIBM_F64(log2) TW_LIBM_F6
     }
 TW_FLOAT_OPS(f32, f)
 TW_FLOAT_OPS(f64, )
-
-#include "vmath.h"
 #endif

@@ -5,6 +5,7 @@
  * Subnormals, infinities, NaN and the sign of zero are right. Polynomials are near-minimax fits of our own. */
 #ifndef TILEWRIGHT_VMATH_H
 #define TILEWRIGHT_VMATH_H
+#include "cpu.h"
 
 /* x * y + z, rounded once where that is an instruction. */
 TW_FN f32 tw_madd(f32 x, f32 y, f32 z) {
