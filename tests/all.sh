@@ -72,6 +72,7 @@ random_programs() {
     cat build/test-random-0.log build/test-random-1.log
     grep -q "^100 programs, 0 failed" build/test-random-0.log && grep -q "^100 programs, 0 failed" build/test-random-1.log
 }
+neon() { make -s all && python3 tests/cross/neon.py; }
 ops() { make -s build/tests/ops && build/tests/ops; }
 device() { make -s check-gpu; }
 
@@ -91,6 +92,7 @@ group grammar "$(need python3.11)" "apt-get install python3.11" python_grammar
 group interp "" "" numeric interp 2
 group cpu "" "" numeric cpu 3
 group ops "" "" ops
+group neon "$(need python3 aarch64-linux-gnu-gcc qemu-aarch64)" "apt-get install gcc-aarch64-linux-gnu qemu-user" neon
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
 group property "" "" property interp,cpu 6
