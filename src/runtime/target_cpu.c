@@ -14,6 +14,7 @@
 #include "target/cpu/cpu_target.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 /* As in prelude/cpu.h. */
@@ -49,6 +50,7 @@ static const char *const libm_flags[] = {FLAGS, "-Wl,--no-as-needed", "-lm", NUL
 static const char *const prelude_names[] = {"cpu.h",       "convert.h", "integer.h",
                                             "functions.h", "vmath.h",   "dot.h",
                                             "gemm.h",      "sort.h",    "scan.h"};
+enum { PRELUDES = sizeof prelude_names / sizeof *prelude_names };
 
 static const char *const *flags_of(const CpuCode *code) {
     return code->uses_libm ? libm_flags : plain_flags;
@@ -104,17 +106,71 @@ static void add_processor(Digest *d) {
     }
 }
 
-static void make_key(const Toolchain *cc, const CpuCode *code, char hex[DIGEST_HEX]) {
+/* The headers that a text includes, and those that they include; then the text itself. */
+static int list_files(const char *name, const char *text, ToolFile files[PRELUDES + 1]) {
+    bool wanted[PRELUDES] = {false};
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < PRELUDES; i++) {
+            char line[40];
+            snprintf(line, sizeof line, "#include \"%s\"", prelude_names[i]);
+            bool asked = strstr(text, line) != NULL;
+            for (int j = 0; j < PRELUDES && !asked; j++)
+                asked = wanted[j] && strstr(prelude(prelude_names[j])->text, line);
+            more = more || (asked && !wanted[i]);
+            wanted[i] = wanted[i] || asked;
+        }
+    }
+    int count = 0;
+    for (int i = 0; i < PRELUDES; i++) {
+        const EmbeddedFile *file = prelude(prelude_names[i]);
+        if (wanted[i]) files[count++] = (ToolFile){prelude_names[i], file->text, file->size, false};
+    }
+    files[count++] = (ToolFile){name, text, strlen(text), true};
+    return count;
+}
+
+static void make_key(const Toolchain *cc, const char *const *flags, const ToolFile *files,
+                     int count, char hex[DIGEST_HEX]) {
     Digest d;
     digest_begin(&d);
     digest_add_text(&d, "cpu");
     digest_add_text(&d, tw_version());
-    digest_add_text(&d, code->text);
-    for (size_t i = 0; i < sizeof prelude_names / sizeof *prelude_names; i++)
-        digest_add_text(&d, prelude(prelude_names[i])->text);
-    toolchain_digest(cc, flags_of(code), &d);
+    for (int i = 0; i < count; i++) digest_add_text(&d, files[i].text);
+    toolchain_digest(cc, flags, &d);
     add_processor(&d);
     digest_end_hex(&d, hex);
+}
+
+/* The compiler makes prelude/selftest.h, which must find all well. Done before the first kernel is
+ * compiled; the digest of the last one that passed stays with the context, and the compiled test
+ * in the cache. */
+static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
+    ToolFile files[PRELUDES + 1];
+    char hex[DIGEST_HEX], **passed = (char **)&cx->target_state[target_index(&target_cpu)];
+    int room[32] = {0}, count = list_files("selftest.c", prelude("selftest.h")->text, files);
+    make_key(cc, plain_flags, files, count, hex);
+    if (*passed && strcmp(*passed, hex) == 0) return TW_OK;
+    void *library = NULL;
+    tw_status status = toolchain_build(cx, cc, plain_flags, files, count, hex, &library);
+    if (status != TW_OK)
+        return context_fail(cx, status,
+                            "%s\nthe C compiler `%s` fails the self-test of what kernels are "
+                            "written in: set CC to gcc or clang, or use --target interp",
+                            cx->message, cc->words[0]);
+    int (*test)(int *room) = NULL;
+    void *symbol = dlsym(library, "tw_self_test");
+    memcpy(&test, &symbol, sizeof test);
+    int wrong = test ? test(room) : -1;
+    dlclose(library);
+    if (wrong)
+        return context_fail(cx, TW_ERROR_UNAVAILABLE,
+                            "the C compiler `%s` makes wrong code of vector types (check %d of the "
+                            "self-test): set CC to gcc or clang, or use --target interp",
+                            cc->words[0], wrong);
+    if (!*passed) *passed = arena_alloc(&cx->arena, DIGEST_HEX);
+    memcpy(*passed, hex, DIGEST_HEX);
+    return TW_OK;
 }
 
 /* --- build --- */
@@ -124,11 +180,9 @@ static bool cpu_emit_kernel(tw_kernel *k) {
     k->code = code;
     if (!cpu_emit(k->ir, &k->arena, &code->code)) return false;
     kernel_add_artifact(k, arena_printf(&k->arena, "%s.c", k->name), code->code.text);
-    for (size_t i = 0; i < sizeof prelude_names / sizeof *prelude_names; i++) {
-        const char *line = arena_printf(&k->arena, "#include \"%s\"", prelude_names[i]);
-        if (strstr(code->code.text, line))
-            kernel_add_artifact(k, prelude_names[i], prelude(prelude_names[i])->text);
-    }
+    ToolFile files[PRELUDES + 1];
+    int count = list_files("kernel.c", code->code.text, files);
+    for (int i = 0; i < count - 1; i++) kernel_add_artifact(k, files[i].path, files[i].text);
     return true;
 }
 
@@ -136,19 +190,18 @@ static tw_status cpu_build(tw_kernel *k) {
     tw_context *cx = k->context;
     CpuKernel *code = k->code;
     Toolchain cc;
-    enum { PRELUDES = sizeof prelude_names / sizeof *prelude_names };
     if (!toolchain_find(cx, &k->arena, &c_compiler, &cc)) return TW_ERROR_UNAVAILABLE;
     if (!pool_reserve(context_pool(cx), (size_t)code->code.scratch_bytes))
         trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
-    char hex[DIGEST_HEX];
-    make_key(&cc, &code->code, hex);
+    char hex[DIGEST_HEX], path[CACHE_PATH];
+    const char *const *flags = flags_of(&code->code);
     ToolFile files[PRELUDES + 1];
-    for (int i = 0; i < PRELUDES; i++)
-        files[i] = (ToolFile){prelude_names[i], prelude(prelude_names[i])->text,
-                              prelude(prelude_names[i])->size, false};
-    files[PRELUDES] = (ToolFile){"kernel.c", code->code.text, strlen(code->code.text), true};
-    tw_status status =
-        toolchain_build(cx, &cc, flags_of(&code->code), files, PRELUDES + 1, hex, &code->library);
+    int count = list_files("kernel.c", code->code.text, files);
+    make_key(&cc, flags, files, count, hex);
+    tw_status status = TW_OK;
+    if (!cache_find(cx->cache_dir, hex, ".so", path)) status = test_compiler(cx, &cc);
+    if (status == TW_OK)
+        status = toolchain_build(cx, &cc, flags, files, count, hex, &code->library);
     if (status != TW_OK) return status;
     void *symbol = dlsym(code->library, "tw_run");
     memcpy(&code->run, &symbol, sizeof code->run);
