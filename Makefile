@@ -93,8 +93,9 @@ demo:
 	@CXX_PRESENT=$$(command -v $${CXX:-g++} || command -v clang++ || command -v c++); \
 	  GPU=$$(test -e /dev/nvidia0 && echo ,cuda); \
 	  $(B)/tests/matrix --demo --seed 1 --bin $(B) --targets interp,cpu$${CXX_PRESENT:+,emulated,tenstorrent}$$GPU
-check-gpu: all $(B)/tests/matrix
+check-gpu: all $(B)/tests/matrix $(B)/tests/ops
 	$(B)/tests/matrix --targets cuda --random 1
+	$(B)/tests/ops --target cuda
 	sh tests/gpu/check_prelude.sh $(B)
 fuzz:
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz

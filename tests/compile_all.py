@@ -37,6 +37,11 @@ def cases():
         yield f"triton matmul {dtype}, {stages} stages", "kernels/triton/matmul.py", arrays(
             dtype, a_ptr="256,256", b_ptr="256,256", c_ptr="256,256") + [
             word for pair in strides.split() for word in ("--arg", pair)] + ["--set", f"num_stages={stages}"]
+    strides = "M=256 N=256 K=256 stride_am=256 stride_bn=256 stride_cm=256 BM=128 BN=128 BK=64"
+    for dtype, total in (("f32", "f32"), ("f8e4m3", "f32"), ("f16", "f16")):
+        yield f"triton matmul_nt {dtype}", "kernels/triton/matmul_nt.py", arrays(dtype, a_ptr="256,256", b_ptr="256,256") + arrays(
+            total, c_ptr="256,256") + [word for pair in strides.split() for word in ("--arg", pair)]
+    yield "triton ops", "tests/gpu/ops.py", arrays("f32", x_ptr="1024", y_ptr="4096") + arrays("i32", z_ptr="1024") + ["--arg", "n=1000"]
     sizes = ["-D", "M=256", "-D", "N=256", "-D", "K=256"]
     shapes = dict(A="256,256", B="256,256", C="256,256")
     yield "tilelang gemm f16", "kernels/tilelang/gemm.py", arrays("f16", **shapes) + sizes + ["-D", "dtype=float16"]

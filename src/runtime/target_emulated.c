@@ -149,8 +149,12 @@ static void emulated_destroy(tw_kernel *k) {
 
 static const char *encode(void *user, CudaMapBytes *map, const CudaMapValue *value) {
     static const EmuType types[EL_COUNT] = {
-        [EL_F16] = EMU_F16, [EL_BF16] = EMU_BF16,   [EL_F32] = EMU_F32,    [EL_I32] = EMU_I32,
-        [EL_U32] = EMU_U32, [EL_F8E4M3] = EMU_E4M3, [EL_F8E5M2] = EMU_E5M2};
+        [EL_I1] = EMU_U8,         [EL_I8] = EMU_I8,         [EL_U8] = EMU_U8,
+        [EL_I16] = EMU_I16,       [EL_U16] = EMU_U16,       [EL_I32] = EMU_I32,
+        [EL_U32] = EMU_U32,       [EL_I64] = EMU_I64,       [EL_U64] = EMU_U64,
+        [EL_F16] = EMU_F16,       [EL_BF16] = EMU_BF16,     [EL_F32] = EMU_F32,
+        [EL_F64] = EMU_F64,       [EL_F8E4M3] = EMU_E4M3,   [EL_F8E5M2] = EMU_E5M2,
+        [EL_F8E4B8] = EMU_U8,     [EL_F8E5B16] = EMU_U8,    [EL_F8E4B15] = EMU_U8};
     (void)user;
     EmuTensor t = {.type = types[value->elem],
                    .rank = value->rank,

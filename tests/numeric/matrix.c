@@ -31,7 +31,7 @@ typedef enum Dtype { F32, F16, BF16 } Dtype;
 static const char *const dtype_names[] = {"f32", "f16", "bf16"};
 enum { D_F32 = 1, D_F16 = 2, D_BF16 = 4, D_ALL = 7 };
 
-typedef enum Reference { ADD, FMA, SOFTMAX, MATMUL, MATMUL_RELU, ROW_SUM, DOUBLE, ATTENTION, ATTENTION_CAUSAL } Reference;
+typedef enum Reference { ADD, FMA, SOFTMAX, MATMUL, MATMUL_RELU, MATMUL_NT, ROW_SUM, DOUBLE, ATTENTION, ATTENTION_CAUSAL } Reference;
 
 /* A tensor argument: its name and its dimensions as digits into the row's shape ("02" = shape[0] x shape[2]). The last
  * one is the output; `elem` is a letter: t the row's type, f always f32. */
@@ -71,6 +71,10 @@ static const Row rows[] = {
      D_ALL, {{"q_ptr", "012"}, {"k_ptr", "012"}, {"v_ptr", "012"}, {"o_ptr", "012"}}, ATTENTION_SHAPES, 0, "tenstorrent"},
     {"triton attention, causal", "kernels/triton/attention.py", ATTENTION_OPTIONS " --arg BM=128 --arg BN=64 --arg CAUSAL=true",
      ATTENTION_CAUSAL, D_ALL, {{"q_ptr", "012"}, {"k_ptr", "012"}, {"v_ptr", "012"}, {"o_ptr", "012"}}, ATTENTION_SHAPES, 0, "tenstorrent"},
+    {"triton matmul, b by rows of n", "kernels/triton/matmul_nt.py",
+     "--arg M={0} --arg N={1} --arg K={2} --arg stride_am={2} --arg stride_bn={2} --arg stride_cm={1} --arg BM=64 --arg BN=64 "
+     "--arg BK=32 --grid cdiv(M,BM),cdiv(N,BN)",
+     MATMUL_NT, D_ALL, {{"a_ptr", "02"}, {"b_ptr", "12"}, {"c_ptr", "01"}}, "128,192,96;77,50,93;1,1,1;0,16,16", 0, "tenstorrent"},
     {"tilelang gemm, as printed", "kernels/tilelang/seed_gemm.py", "-D M={0} -D N={1} -D K={2}", MATMUL, D_F16,
      {{"A", "02"}, {"B", "21"}, {"C", "01"}}, "64,64,96;50,50,33;1,1,1;0,0,8", 1, ""},
     {"tilelang add, as printed", "kernels/tilelang/seed_add.py", "-D M={0} -D N={1}", ADD, D_F16,
@@ -129,7 +133,7 @@ static double inner_error(const char *file, Reference r, Dtype t, const Target *
     case FMA: return 2 * f32 + (t == F32 ? 0 : unit(t)) + (tensix ? 2 * sources + 0x1p-8 : 0); /* 16-bit products are rounded to the type; a page may round them too */
     /* n roundings of a sum of n terms, the classical bound; 2 for the products' own rounding of f32 inputs. Tensix adds
      * the group alignment of each step of 16: 2^-11 relative to the step's largest term. */
-    case MATMUL: case MATMUL_RELU: return ((double)shape[2] + 2) * f32 + 2 * sources + products;
+    case MATMUL: case MATMUL_RELU: case MATMUL_NT: return ((double)shape[2] + 2) * f32 + 2 * sources + products;
     case ROW_SUM: return ((double)shape[1] + 2) * f32 + 2 * sources;
     /* exp within 2 ulp, its argument (x - max, |x - max| < 12 for normal inputs) exact to 2^-24 * 12, the sum over n terms,
      * one division (approximate: 2 ulp) */
@@ -255,6 +259,14 @@ static void reference(Reference r, const Array *in, const int64_t *shape, double
     case ROW_SUM:
         for (int64_t i = 0; i < M; i++)
             for (int64_t j = 0; j < N; j++) value[i] += x[i * N + j], sum[i] += fabs(x[i * N + j]);
+        break;
+    case MATMUL_NT:
+        for (int64_t i = 0; i < M; i++)
+            for (int64_t j = 0; j < N; j++)
+                for (int64_t k = 0; k < K; k++) {
+                    double p = x[i * K + k] * y[j * K + k];
+                    value[i * N + j] += p, sum[i * N + j] += fabs(p);
+                }
         break;
     case MATMUL:
     case MATMUL_RELU:
