@@ -24,6 +24,7 @@ typedef struct TritonCase {
     double within;       /* absolute and relative */
     const char *refused; /* a part of the message instead of an answer */
     int grid;            /* 0: 1 */
+    int in_order;        /* a sum whose order shows: not on GPUs */
 } TritonCase;
 
 /* The first fields of a row; `.helpers = ..` and the like may follow. */
@@ -175,6 +176,7 @@ static void triton_case(tw_context *cx, const TritonCase *c, const char *target)
     tw_compile_options options;
     tw_compile_options_init(&options);
     options.target = target;
+    options.emulate = strcmp(target, "cuda") == 0;
     options.args = args;
     options.arg_count = (size_t)count;
     options.verify_each = 1;
