@@ -189,7 +189,8 @@ int ll_registers(const LinearLayout *layout, const int64_t *extent) {
         bool live = true;
         for (int d = 0; d < layout->rank && live; d++)
             live = coord_live(layout, index, d, extent[d]);
-        if (live) return (int)r + 1;
+        /* Matrix instructions hold their accumulators in fours. */
+        if (live) return all < 4 ? (int)all : (int)(r + 4) & ~3;
     }
     return 1;
 }

@@ -74,7 +74,7 @@ bool ll_injective(const LinearLayout *layout);
 LayoutPlace ll_free(const LinearLayout *layout);
 bool ll_equal(const LinearLayout *a, const LinearLayout *b);
 /* Registers a thread needs when the tile has these extents: 1 + the last that holds an element
- * under some lane. */
+ * under some lane, in fours. */
 int ll_registers(const LinearLayout *layout, const int64_t *extent);
 /* Registers, from 0 on, that lie side by side along the dimension: 1, 2, 4 .. at most 16 bytes. */
 int ll_run(const LinearLayout *layout, int dim, int elem_bytes);

@@ -51,7 +51,7 @@ typedef struct Row {
 } Row;
 
 #define MATMUL_SHAPES "128,256,128;77,50,93;1,1,1;40,33,0;0,16,16"
-#define ATTENTION_SHAPES "2,192,64;2,148,109;1,1,16"
+#define ATTENTION_SHAPES "2,192,64;2,148,113;1,1,16"
 #define ATTENTION_OPTIONS \
     "--arg scale=0.125 --arg N={1} --arg stride_h={12} --arg stride_n={2} --arg D={2} --grid cdiv(N,BM),{0}"
 static const Row rows[] = {

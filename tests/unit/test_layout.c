@@ -83,7 +83,7 @@ static void test_odd_extents(void) {
     int64_t odd[2] = {1, 96};
     int size[2] = {1, 1}, lanes[2] = {1, 32}, warps[2] = {1, 1};
     LinearLayout l = ll_blocked(2, odd, size, lanes, warps, minor_last);
-    CHECK(l.count[LL_REGISTER] == 2 && ll_registers(&l, odd) == 3);
+    CHECK(l.count[LL_REGISTER] == 2 && ll_registers(&l, odd) == 4);
     int64_t acc[2] = {64, 192};
     LinearLayout w = ll_wgmma_accumulator(64, 192, 1, 1);
     CHECK(ll_registers(&w, acc) == 96);

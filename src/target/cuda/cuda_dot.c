@@ -155,9 +155,8 @@ static void issue_wgmma(Dot *d) {
             else
                 a = descriptor(d, 0, m, &step_a),
                 a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
-            cs_line(&e->p, "%s((%s (&)[%d])%s[%lld], %s,", define_form(d, n),
-                    elem_is_float(d->type->elem) ? "f32" : "i32", n / 2, d->acc,
-                    (long long)(part * stride + at / 2), a);
+            cs_line(&e->p, "%s(tw_part<%d, %lld>(%s), %s,", define_form(d, n), n / 2,
+                    (long long)(part * stride + at / 2), d->acc, a);
             cs_line(&e->p, "    tw_desc_step(%s, %s), true);", b, step_b);
         }
     }

@@ -5,6 +5,7 @@
  *  tw_copy_row<V>(s, row, i, n, on)           the same into shared memory, zeros outside; by cp.async where whole
  *  tw_tile_at(s, r, c, panel, width, bytes)   where element (r, c) of a tile in shared memory lies: panels of `width`
  *                                             bytes a row, `panel` bytes each, swizzled
+ *  tw_part<N, AT>(d)                          registers AT .. AT+N-1 of an accumulator
  *  tw_move_xor(x, mask) tw_move_idx(x, lane)  shuffles of anything of 1, 2, 4 or 8 bytes, pointers too */
 #ifndef TILEWRIGHT_TILE_CUH
 #define TILEWRIGHT_TILE_CUH
@@ -39,6 +40,11 @@ template <int V, class T> TW_FN void tw_copy_row(u32 s, const T *row, i64 i, i64
     T part[V];
     tw_load_row<V>(part, row, i, n, on, T());
     tw_sts<V>(s, part);
+}
+
+template <int N, int AT, class T, int R> TW_FN T (&tw_part(T (&d)[R]))[N] {
+    static_assert(AT + N <= R, "the accumulator has fewer registers than its instruction writes");
+    return (T(&)[N])d[AT];
 }
 
 template <class T> TW_FN T tw_move_idx(T x, i32 lane) {
