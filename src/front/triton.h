@@ -145,6 +145,7 @@ typedef struct Lower {
     Frame *frame; /* NULL at module level */
     int64_t steps;
     bool exhausted; /* too many steps, and said so */
+    int regions;    /* functions given to reduce, scan and map around the place */
     bool specialize_ones;
     int depth;
 } Lower;
