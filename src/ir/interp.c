@@ -14,7 +14,8 @@ static Interp *interp_begin(const InterpLaunch *launch, Interp *in) {
     arena_init(&in->arena, launch->arena->allocator, &in->trap);
     in->random = launch->seed;
     in->budget = launch->budget > 0 ? launch->budget : INT64_MAX;
-    if (launch->sanitize) {
+    in->memory_limit = launch->sanitize ? launch->memory_limit : 0;
+    if (launch->sanitize && !in->memory_limit) {
         in->memory_limit = (size_t)4 << 30;
         for (int i = 0; i < launch->region_count; i++)
             in->memory_limit += 16 * launch->regions[i].size; /* bytes of shadow */

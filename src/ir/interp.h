@@ -45,7 +45,9 @@ typedef struct InterpLaunch {
     int workers;    /* ring form: how many run the tasks, w, w + workers, ..; 0: two */
     int64_t budget; /* element operations allowed; 0: no limit */
     bool sanitize;
-    Arena *arena; /* its allocator gives the memory, its trap takes what cannot be mended */
+    size_t memory_limit; /* sanitize: bytes of values and shadows; 0: 4 GiB beside 16 a byte of the
+                            regions */
+    Arena *arena;        /* its allocator gives the memory, its trap takes what cannot be mended */
     Diag *diag;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
