@@ -29,7 +29,7 @@ static void show_value(const Kernel *k, Text *out, Ref r, int depth) {
     if (value->name)
         text_add(out, "%s", value->name);
     else if (op && op->code == OP_PROGRAM_ID)
-        text_add(out, "pid%lld", (long long)op_int(op, AT_DIM, 0));
+        text_add(out, "program_id(%lld)", (long long)op_int(op, AT_DIM, 0));
     else if (!sign)
         text_add(out, "(a value)");
     else {

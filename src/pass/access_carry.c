@@ -7,7 +7,8 @@
  * that stays and a number that is carried. So the shape of the access is known although where it
  * lies is not: in `while` loops, after loops, and where the number differs from trip to trip.
  * `for` loops that add the same in each trip, and whose result nobody uses, have closed forms
- * (affine_loop.c) and are left alone. */
+ * (affine_loop.c) and are left alone. Numbers that a `for` moves by the same in each trip, such as
+ * the offsets of a block pointer, become %k * step, exact in every bit. */
 #include "pass/access_plan.h"
 
 enum { LONGEST_CHAIN = 64 };
@@ -118,6 +119,26 @@ static bool is_movable(const Type *type) {
            (type->pointer || type->elem == EL_I32 || type->elem == EL_I64);
 }
 
+/* A number: start + trips * step, modulo the size of its type. */
+static void try_number(Kernel *k, Op *loop, int index) {
+    Carried c = {.k = k, .loop = loop, .index = index, .body = loop->regions[0]};
+    c.arg = c.body->args[1 + index];
+    c.initial = loop->operands[3 + index];
+    const Type *type = ir_type(k, c.arg);
+    int64_t lo, step;
+    if (!ty_is_scalar(type) || type->pointer || !elem_is_int(type->elem) ||
+        elem_info[type->elem].bits < 32 || !ir_const_int(k, loop->operands[0], &lo) || lo != 0 ||
+        !ir_const_int(k, loop->operands[2], &step) || step != 1 ||
+        !find_moves(&c, c.body->last->operands[index]) || c.varies || !c.count)
+        return;
+    Builder b = ir_builder_before(k, c.body->first);
+    Ref place = c.initial, trip = ir_cast(&b, c.body->args[0], type->elem);
+    for (int i = 0; i < c.count; i++)
+        place = ir_binary(&b, c.minus[i] ? OP_SUB : OP_ADD, place,
+                          ir_binary(&b, OP_MUL, trip, ir_cast(&b, c.moves[i], type->elem)));
+    ir_replace_all(k, c.arg, place);
+}
+
 static void try_carried(Kernel *k, Op *loop, int index) {
     bool is_for = loop->code == OP_FOR;
     Carried c = {.k = k, .loop = loop, .index = index, .body = loop->regions[is_for ? 0 : 1]};
@@ -142,7 +163,10 @@ static void try_carried(Kernel *k, Op *loop, int index) {
 static void visit(Op *op, void *user) {
     if (op->code != OP_FOR && op->code != OP_WHILE) return;
     int count = op->code == OP_FOR ? op->operand_count - 3 : op->operand_count;
-    for (int i = 0; i < count; i++) try_carried(user, op, i);
+    for (int i = 0; i < count; i++) {
+        try_carried(user, op, i);
+        if (op->code == OP_FOR) try_number(user, op, i);
+    }
 }
 
 void access_carry(Kernel *k) {

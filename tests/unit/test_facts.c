@@ -1,0 +1,141 @@
+/* test_facts.c: what is known of numbers and of tiles of numbers, case by case.
+ *
+ * A kernel is parsed, and questions are asked about values by their names: what they are multiples
+ * of, whether they are never negative, and what form they have as functions of a tile's indices. */
+#include "check.h"
+#include "pass/affine.h"
+#include "pass/facts.h"
+
+#include <stdlib.h>
+
+static const char text[] =
+    "kernel @k(%X: *f16, %ld, %n: i32, %u: u32, %w: i64) {\n"
+    "  assume<mult=16> %ld ; assume<align=16> %X\n"
+    "  %pid = program_id<0> ; %s = mul %pid, 128 ; %i = iota<0, 128> ; %o = add %s, %i\n"
+    "  %t = mul %s, %ld ; %c = add %s, 24 ; %d = sub %s, 16 ; %h = shl %pid, 3 ; %p = ptr_add %X, "
+    "%t\n"
+    "  %q = ptr_add %X, %c ; %a = div %s, 2 ; %b = sub %n, 1 ; %m = mod %b, 7 ; %r = rem %b, 7 ; "
+    "%mx = max %b, 0\n"
+    "  %ui = cast %u : i64 ; %us = bitcast %u : i32 ; %uc = cast %u : i32 ; %nw = cast %w : i32\n"
+    "  %pos = cmp<ge> %n, 0 ; assume %pos ; %g = add %n, %pid\n"
+    "  %j = iota<0, 64> ; %k0 = program_id<1> ; %k32 = mul %k0, 32 ; %rm = mul %pid, 64 ; %row = "
+    "add %rm, %j\n"
+    "  %r0 = expand<1> %row ; %j1 = expand<0> %j ; %f0 = mul %r0, %ld ; %f1 = add %f0, %k32 ; %f2 "
+    "= add %f1, %j1\n"
+    "  %half = div %row, 64 ; %rest = rem %row, 64 ; %odd = div %row, 3 ; %flat = reshape %f2 : "
+    "i32[4096]\n"
+    "  %sq = mul %row, %row ; %neg = sub %n, %row\n"
+    "  for %up = 0, %n, 4 { %u4 = mul %up, 4 }\n"
+    "  for %down = 9, -1, -3 { %d2 = mul %down, 2 }\n"
+    "  for %below = 9, -5, -3 { %b2 = mul %below, 2 }\n"
+    "  return }\n";
+
+static Kernel *kernel;
+
+static void find_name(Op *op, void *user) {
+    const char **name = user;
+    for (int i = 0; i < op->region_count; i++)
+        for (int j = 0; j < op->regions[i]->arg_count; j++) {
+            Ref r = op->regions[i]->args[j];
+            if (strcmp(ir_value(kernel, r)->name, name[0]) == 0)
+                name[1] = (const char *)(uintptr_t)r;
+        }
+    for (int i = 0; i < op->result_count; i++) {
+        const char *own = ir_value(kernel, op->results[i])->name;
+        if (own && strcmp(own, name[0]) == 0) name[1] = (const char *)(uintptr_t)op->results[i];
+    }
+}
+
+static Ref named(const char *name) {
+    const char *found[2] = {name, NULL};
+    for (int i = 0; i < kernel->body->arg_count; i++)
+        if (strcmp(ir_value(kernel, kernel->body->args[i])->name, name) == 0)
+            return kernel->body->args[i];
+    ir_walk(kernel->body, find_name, found);
+    if (!found[1]) {
+        fprintf(stderr, "no value %s\n", name);
+        exit(1);
+    }
+    return (Ref)(uintptr_t)found[1];
+}
+
+static void test_multiples(Facts *f) {
+    static const struct {
+        const char *name;
+        int64_t divisor;
+    } cases[] = {{"s", 128}, {"ld", 16}, {"t", 2048}, {"c", 8},   {"d", 16},
+                 {"h", 8},   {"p", 16},  {"q", 16},   {"a", 1},   {"n", 1},
+                 {"u4", 16}, {"d2", 2},  {"X", 16},   {"k32", 32}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t got = fact_divisor(f, named(cases[i].name));
+        CHECK(got == cases[i].divisor);
+        if (got != cases[i].divisor) fprintf(stderr, "%s: %lld\n", cases[i].name, (long long)got);
+    }
+}
+
+static void test_naturals(Facts *f) {
+    static const char *const yes[] = {"pid", "s", "c",  "a",    "mx", "ui",
+                                      "n",   "g", "up", "down", "u", "m"};
+    static const char *const no[] = {"d", "b", "r", "uc", "nw", "w", "ld", "below"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        CHECK(fact_nonnegative(f, named(yes[i])));
+        if (!fact_nonnegative(f, named(yes[i]))) fprintf(stderr, "%s\n", yes[i]);
+    }
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+        CHECK(!fact_nonnegative(f, named(no[i])));
+        if (fact_nonnegative(f, named(no[i]))) fprintf(stderr, "%s\n", no[i]);
+    }
+    CHECK(fact_stated_least(kernel, named("n")) == 0);
+}
+
+/* (pid*64 + i) * ld + 32*k0 + j: base 64*ld*pid + 32*k0, strides (ld, 1). */
+static void test_forms(Arena *arena) {
+    Analysis a;
+    affine_init(&a, kernel, arena, true);
+    Poly pid = poly_ref(arena, named("pid")), ld = poly_ref(arena, named("ld")),
+         one = poly_int(arena, 1);
+    const Affine *f = affine_of(&a, named("f2"));
+    CHECK(f->known && f->rank == 2 && !f->base);
+    Poly start = poly_add(arena, poly_scale(arena, poly_mul(arena, pid, ld), 64),
+                          poly_scale(arena, poly_ref(arena, named("k0")), 32));
+    CHECK(poly_equal(f->start, start) && poly_equal(f->axis[0].step, ld) &&
+          poly_equal(f->axis[1].step, one));
+    f = affine_of(&a, named("half"));
+    CHECK(f->known && affine_is_uniform(f) && poly_equal(f->start, pid));
+    f = affine_of(&a, named("rest"));
+    CHECK(f->known && poly_is_zero(f->start) && poly_equal(f->axis[0].step, one));
+    f = affine_of(&a, named("neg"));
+    CHECK(f->known && poly_equal(f->axis[0].step, poly_int(arena, -1)));
+    CHECK(affine_of(&a, named("odd"))->why == WHY_NOT_AFFINE);
+    CHECK(affine_of(&a, named("sq"))->why == WHY_PRODUCT);
+    CHECK(affine_of(&a, named("flat"))->why == WHY_RESHAPE);
+    CHECK(poly_fits_i32(&a, pid) && !poly_fits_i32(&a, poly_scale(arena, pid, 2)));
+    CHECK(!poly_fits_i32(&a, poly_add(arena, poly_ref(arena, named("n")), one)));
+    CHECK(a.wishes.count == 0);
+}
+
+int main(void) {
+    Trap trap;
+    Arena arena;
+    SourceMap sources;
+    Diag diag;
+    if (!TRAP_ARM(&trap)) return 1;
+    arena_init(&arena, allocator_malloc, &trap);
+    source_init(&sources, &arena);
+    diag_init(&diag, &arena, &sources);
+    Module *module = ir_module_new(&arena, &diag, &sources);
+    bool good = ir_parse(module, source_add(&sources, "facts.ir", text, strlen(text)));
+    CHECK(good);
+    if (!good) {
+        fprintf(stderr, "%s", diag_render(&diag, &arena));
+        return 1;
+    }
+    kernel = module->kernels.at[0];
+    PassContext cx = {.module = module, .scratch = &arena};
+    Facts facts = facts_new(&cx, kernel, false);
+    test_multiples(&facts);
+    test_naturals(&facts);
+    test_forms(&arena);
+    arena_free(&arena);
+    return check_done();
+}
