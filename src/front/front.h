@@ -27,9 +27,10 @@ typedef enum FrontParamKind {
 typedef struct FrontParam {
     const char *name;
     FrontParamKind kind;
-    int elem;      /* an Elem, or -1: the argument decides */
-    int rank;      /* TENSOR; -1: the argument decides */
-    bool optional; /* has a default value */
+    int elem;       /* an Elem, or -1: the argument decides */
+    int rank;       /* TENSOR; -1: the argument decides */
+    bool optional;  /* has a default value */
+    bool read_only; /* POINTER, OPEN: nothing is written through it */
     Range range;
 } FrontParam;
 
@@ -118,6 +119,8 @@ typedef struct FrontRequest {
     const FrontValue *args; /* kernel->param_count of them */
     Module *module;         /* where the IR goes */
     bool specialize_ones;   /* an open integer argument of 1 is a constant */
+    const char *target;     /* "cpu", "cuda", or NULL */
+    const char *arch;       /* "sm_90a", or NULL */
 } FrontRequest;
 
 typedef struct FrontDoor {

@@ -106,6 +106,8 @@ static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode
         return param;
     }
     if (!text) return param;
+    param.read_only = strcmp(text, "const") == 0 || strncmp(text, "const ", 6) == 0 ||
+                      strncmp(text, "*k", 2) == 0;
     Module *scratch = ir_module_new(unit->arena, unit->diag, unit->sources);
     const Type *type = annotated_type(scratch, text, unit->arena);
     if (!type) return param;
@@ -136,7 +138,8 @@ static void add_kernel(FrontUnit *unit, const Tree *tree, PyNode *function) {
     if (!unit->resolver) tri_read_decorators(unit, entry, &kernel);
     for (size_t h = 0; h < entry->heuristics.count; h++)
         for (n = 0; n < count; n++)
-            if (strcmp(params[n].name, entry->heuristics.at[h].name) == 0) params[n].optional = true;
+            if (strcmp(params[n].name, entry->heuristics.at[h].name) == 0)
+                params[n].optional = true;
     *VEC_PUSH(&unit->kernels, unit->arena) = kernel;
 }
 
@@ -253,6 +256,7 @@ Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
                    .arena = m->arena,
                    .diag = m->diag,
                    .module = m,
+                   .request = request,
                    .specialize_ones = request->specialize_ones};
     Lower *l = &lower;
     /* Constants are computed afresh: their types belong to the module. */
@@ -267,6 +271,7 @@ Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
         args[i] = bind_parameter(l, &wanted->params[i], &request->args[i], default_of(function, i));
     Function entry = {.node = function, .names = l->names, .handle = unit->scope};
     if (m->diag->errors == errors) tri_run_kernel(l, &entry, args);
+    if (m->diag->errors == errors) tri_check_const(l, wanted);
     if (m->diag->errors > errors) return NULL;
     l->kernel->form = FORM_SOURCE;
     return ir_verify(l->kernel, FORM_SOURCE, m->diag) ? l->kernel : NULL;

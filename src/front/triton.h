@@ -60,8 +60,11 @@ typedef struct Function Function;
 typedef struct Host Host;
 struct Val {
     ValKind kind;
-    int count;       /* TUPLE, BLOCK, DESCRIPTOR */
-    const Val *self; /* BUILTIN: the object it is a method of, or NULL */
+    int count; /* TUPLE, BLOCK, DESCRIPTOR */
+    union {
+        const Val *self;           /* BUILTIN: the object it is a method of, or NULL */
+        const char *const *fields; /* TUPLE: names of its items, or NULL */
+    };
     union {
         PyInt i; /* BOOL, INT */
         double f;
@@ -147,6 +150,7 @@ typedef struct Lower {
     bool exhausted; /* too many steps, and said so */
     int regions;    /* functions given to reduce, scan and map around the place */
     bool specialize_ones;
+    const FrontRequest *request; /* NULL while only constants are computed */
     int depth;
 } Lower;
 
@@ -257,8 +261,8 @@ static inline const Type *tri_ref_type(const Lower *l, Ref ref) {
 Val tri_reshape(Lower *l, Val v, int rank, const int64_t *extent, Range range);
 Val tri_slice(Lower *l, Val v, int axis, int64_t from, int64_t extent); /* along one axis */
 Val tri_along(Lower *l, Opcode code, Val v, int axis); /* an op with one operand and an axis */
-Val tri_expand(Lower *l, Val v, int axis); /* a new extent of 1 */
-Val tri_only_element(Lower *l, Val v); /* of a tile of one: a scalar */
+Val tri_expand(Lower *l, Val v, int axis);             /* a new extent of 1 */
+Val tri_only_element(Lower *l, Val v);                 /* of a tile of one: a scalar */
 Val tri_full(Lower *l, int rank, const int64_t *extent, Val value, const Type *dtype, Range range);
 
 /* --- triton_eval.c --- */
@@ -272,6 +276,9 @@ Val tri_call(Lower *l, Val function,
 Val tri_attribute(Lower *l, Val v, const char *attr, Range range);
 /* The answer to dtype.is_fp16() and its kin; UNBOUND if there is no such question. */
 Val tri_dtype_method(Lower *l, const Type *type, const char *name);
+
+/* --- triton_const.c --- */
+void tri_check_const(Lower *l, const FrontKernel *wanted); /* reports writes through tl.const */
 
 /* --- triton_python.c --- */
 /* What a loop or comprehension over constants runs through, as a tuple. */

@@ -152,6 +152,10 @@ Val tri_attribute(Lower *l, Val v, const char *attr, Range range) {
     case VAL_NONE:
         if (strcmp(attr, "value") == 0) return v;
         break;
+    case VAL_TUPLE:
+        for (int i = 0; v.fields && i < v.count; i++)
+            if (strcmp(v.fields[i], attr) == 0) return v.items[i];
+        break;
     default: break;
     }
     return tri_error(l, DIAG_TRI_ATTRIBUTE, range, tri_val_describe(l, v), attr);

@@ -68,6 +68,48 @@ static Val function_value(Lower *l, const FrontObject *object, Range range) {
     return (Val){.kind = VAL_FUNCTION, .function = function};
 }
 
+/* The names of a named tuple's items, or of those that a class makes; NULL if it is none. */
+static const char *const *field_names(Lower *l, void *handle, size_t *count) {
+    const FrontResolver *host = l->unit->resolver;
+    FrontObject fields = {0};
+    host->attribute(host->user, handle, "_fields", &fields);
+    if (fields.kind != FRONT_OBJECT_TUPLE || fields.count > TRITON_MAX_TUPLE) return NULL;
+    const char **names = ARENA_ARRAY(l->arena, const char *, fields.count);
+    for (size_t i = 0; i < fields.count; i++) {
+        FrontObject item = {0};
+        host->item(host->user, fields.handle, i, &item);
+        if (item.kind != FRONT_OBJECT_VALUE || item.value.kind != FRONT_TEXT) return NULL;
+        names[i] = item.value.text;
+    }
+    *count = fields.count;
+    return names;
+}
+
+/* A named tuple made in a kernel: its items may live at run time. */
+static Val make_named(Lower *l, const char *const *fields, size_t count, const PyNode *node) {
+    Val *items = ARENA_ARRAY(l->arena, Val, count);
+    bool *given = ARENA_ARRAY(l->arena, bool, count);
+    const PyList *args = node->Call.args, *keywords = node->Call.keywords;
+    bool fits = args->count + keywords->count == count;
+    for (uint32_t i = 0; fits && i < args->count; i++) {
+        items[i] = tri_eval(l, args->at[i]);
+        given[i] = true;
+    }
+    for (uint32_t k = 0; fits && k < keywords->count; k++) {
+        const char *name = keywords->at[k]->keyword.arg;
+        size_t at = 0;
+        while (at < count && (!name || strcmp(fields[at], name) != 0)) at++;
+        fits = at < count && !given[at];
+        if (!fits) break;
+        items[at] = tri_eval(l, keywords->at[k]->keyword.value);
+        given[at] = true;
+    }
+    if (!fits) return tri_error(l, DIAG_TRI_UNPACK, node->range, (int)count, "other arguments");
+    for (size_t i = 0; i < count; i++)
+        if (tri_val_failed(items[i])) return val_error;
+    return (Val){.kind = VAL_TUPLE, .fields = fields, .items = items, .count = (int)count};
+}
+
 static Val tuple_value(Lower *l, const FrontObject *object, const char *name, Range range) {
     const FrontResolver *host = l->unit->resolver;
     if (object->count > TRITON_MAX_TUPLE)
@@ -79,7 +121,12 @@ static Val tuple_value(Lower *l, const FrontObject *object, const char *name, Ra
         items[i] = tri_live_value(l, &item, name, range);
         if (tri_val_failed(items[i])) return val_error;
     }
-    return (Val){.kind = VAL_TUPLE, .items = items, .count = (int)object->count};
+    size_t named = 0;
+    const char *const *fields = field_names(l, object->handle, &named);
+    return (Val){.kind = VAL_TUPLE,
+                 .fields = named == object->count ? fields : NULL,
+                 .items = items,
+                 .count = (int)object->count};
 }
 
 Val tri_live_value(Lower *l, const FrontObject *object, const char *name, Range range) {
@@ -172,6 +219,9 @@ static bool to_object(Lower *l, Val v, FrontObject *out) {
 Val tri_live_call(Lower *l, const Host *function, const PyNode *node) {
     const FrontResolver *host = l->unit->resolver;
     const PyList *args = node->Call.args;
+    size_t named = 0;
+    const char *const *fields = field_names(l, function->handle, &named);
+    if (fields) return make_named(l, fields, named, node);
     if (node->Call.keywords->count)
         return tri_error(l, DIAG_TRI_UNSUPPORTED, node->Call.keywords->at[0]->range,
                          "a keyword argument of a host function");

@@ -329,8 +329,8 @@ const char *tri_names_suggest(Lower *l, const char *wrong) {
 
 /* A name of triton.language, or of a module below it. */
 static Val language_attribute(Lower *l, const char *path, const char *attr, Range range) {
-    static const char *const modules[] = {"math", "extra",     "core", "standard", "random",
-                                          "cuda", "libdevice", "hip",  NULL};
+    static const char *const modules[] = {"math", "extra",     "core", "standard",    "random",
+                                          "cuda", "libdevice", "hip",  "target_info", NULL};
     static const char *const classes[] = {"tensor",
                                           "dtype",
                                           "tuple",
@@ -344,9 +344,13 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
                                           NULL};
     bool libdevice = strstr(path, "libdevice") != NULL;
     bool math = strcmp(path, "triton.language.math") == 0;
+    bool info = strcmp(path, "triton.language.target_info") == 0;
     if (strcmp(path, "triton.language.PropagateNan") == 0) /* Triton's own numbers */
         return tri_val_int(strcmp(attr, "ALL") == 0 ? 0xFFFF : 0);
-    const Builtin *builtin = tri_builtin_find(attr, libdevice ? 'L' : math ? 'M' : 'T');
+    const Builtin *builtin = tri_builtin_find(attr, libdevice ? 'L'
+                                                    : math    ? 'M'
+                                                    : info    ? 'G'
+                                                              : 'T');
     if (!builtin && math) builtin = tri_builtin_find(attr, 'L'); /* as in older releases */
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     if (!libdevice && (is_one_of(attr, modules) || is_one_of(attr, classes)))

@@ -6,6 +6,7 @@
 #include "front/triton.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 Val tri_iterable(Lower *l, Val v, Range range) {
@@ -94,6 +95,17 @@ Val tri_lower_python_math(Lower *l, const Call *c) {
     }
     if (!isfinite(r)) return tri_error(l, DIAG_TRI_TOO_LARGE, c->range, c->builtin->name);
     return tri_val_float(r);
+}
+
+Val tri_lower_target(Lower *l, const Call *c) {
+    const FrontRequest *r = l->request;
+    bool cuda = r && r->target && strncmp(r->target, "cuda", 4) == 0;
+    if (c->builtin->code != 'g') return tri_val_bool(c->builtin->code == 'c' && cuda);
+    int64_t major, minor;
+    if (!tri_want_int(l, c, 0, &major) || !tri_want_int(l, c, 1, &minor)) return val_error;
+    int have = 90; /* what the target takes by itself */
+    if (cuda && r->arch && strncmp(r->arch, "sm_", 3) == 0) have = atoi(r->arch + 3);
+    return tri_val_bool(cuda && have >= major * 10 + minor);
 }
 
 /* --- classes --- */

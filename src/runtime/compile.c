@@ -303,7 +303,9 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     FrontRequest lower = {.kernel = request->kernel,
                           .args = request->args,
                           .module = k->module,
-                          .specialize_ones = request->specialize_ones};
+                          .specialize_ones = request->specialize_ones,
+                          .target = k->target->name,
+                          .arch = k->arch};
     k->ir = unit->door->lower(unit, &lower);
     if (!k->ir) {
         status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);

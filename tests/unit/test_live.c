@@ -67,6 +67,10 @@ static tw_status lookup(void *user, void *scope, const char *name, tw_object *ou
         *out = (tw_object){.kind = TW_OBJECT_HOST, .text = "double", .handle = handle(11)};
     if (strcmp(name, "shape") == 0)
         *out = (tw_object){.kind = TW_OBJECT_TUPLE, .count = 2, .handle = handle(12)};
+    if (strcmp(name, "pair") == 0)
+        *out = (tw_object){.kind = TW_OBJECT_TUPLE, .count = 2, .handle = handle(13)};
+    if (strcmp(name, "Pair") == 0)
+        *out = (tw_object){.kind = TW_OBJECT_HOST, .text = "Pair", .handle = handle(14)};
     if (strcmp(name, "plain") == 0)
         *out = (tw_object){.kind = TW_OBJECT_REFUSED,
                            .text = "it is a global that is no tl.constexpr"};
@@ -81,12 +85,20 @@ static tw_status lookup(void *user, void *scope, const char *name, tw_object *ou
 static tw_status attribute(void *user, void *object, const char *name, tw_object *out) {
     (void)user;
     if (object == handle(10) && strcmp(name, "BLOCK") == 0) *out = number(4);
+    if ((object == handle(13) || object == handle(14)) && strcmp(name, "_fields") == 0)
+        *out = (tw_object){.kind = TW_OBJECT_TUPLE, .count = 2, .handle = handle(15)};
     if (object == handle(10) && strcmp(name, "dtype") == 0) *out = named("triton.language.float32");
     return TW_OK;
 }
 
 static tw_status item(void *user, void *object, size_t index, tw_object *out) {
     (void)user;
+    static const char *const fields[] = {"left", "right"};
+    if (object == handle(13)) *out = number(index ? 20 : 10);
+    if (object == handle(15))
+        *out = (tw_object){.kind = TW_OBJECT_VALUE,
+                           .value = {.kind = TW_ARG_TEXT, .value.text = fields[index]}};
+    if (object == handle(13) || object == handle(15)) return TW_OK;
     CHECK(object == handle(12));
     *out = index ? named("triton.language.float32") : number(4);
     return TW_OK;
@@ -197,6 +209,12 @@ int main(void) {
     expect("def k(out):\n    n: lang.constexpr = shape[0]\n" STORE
            "lang.full((n,), 1, shape[1]))\n",
            NULL, 0, 0, ones);
+
+    /* named tuples: the program's own, and made in the kernel of run-time values */
+    expect("def k(out, x):\n    q = Pair(x, right=x + 1)\n    for i in loop(2):\n"
+           "        q = Pair(q.right, q.left)\n" STORE
+           "pair.left + pair[1] + q.left * 2 + q.right)\n",
+           (tw_arg[]){{.kind = TW_ARG_INT, .value.i = 2}}, 1, 0, (float[]){37, 37, 37, 37});
 
     /* constants that are objects */
     tw_object dtype = named("triton.language.float32");
