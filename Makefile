@@ -84,7 +84,8 @@ test:
 	@tests/all.sh
 test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/ops
 	tests/all.sh
-	$(B)/tests/random_triton --count 10000 --targets cpu --also cuda-emulated --every 10
+	$(B)/tests/random_triton --count 7000 --targets cpu --also cuda-emulated --every 10
+	$(B)/tests/random_ir --count 3000 --targets cpu --also cuda-emulated --every 10
 	$(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	$(B)/tests/property --targets interp,cpu --all
 	$(B)/tests/ops --all

@@ -61,16 +61,17 @@ transcripts() { python3 tests/run.py; }
 python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_errors.py build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
 numeric() { make -s build/tests/matrix && build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 property() { make -s build/tests/property && build/tests/property --targets "$1" --draws "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
-# 200 random programs, in two processes side by side, and those that once failed
+# 200 random programs (120 of Triton, 80 of the IR) side by side, and those that once failed; every tenth on emulated CUDA too
 random_programs() {
-    make -s build/tests/random_triton || return 1
-    build/tests/random_triton --targets cpu --replay tests/random/*.py || return 1
-    for half in 0 1; do
-        build/tests/random_triton --seed $((${TILEWRIGHT_SEED:-1} + 100 * half)) --count 100 --targets cpu >build/test-random-$half.log 2>&1 &
-    done
-    wait
-    cat build/test-random-0.log build/test-random-1.log
-    grep -q "^100 programs, 0 failed" build/test-random-0.log && grep -q "^100 programs, 0 failed" build/test-random-1.log
+    make -s build/tests/random_triton build/tests/random_ir || return 1
+    build/tests/random_triton --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/*.py || return 1
+    build/tests/random_ir --seed "${TILEWRIGHT_SEED:-1}" --count 80 --targets cpu ${cxx:+--also cuda-emulated --every 10} \
+        >build/test-random-ir.log 2>&1 &
+    build/tests/random_triton --seed "${TILEWRIGHT_SEED:-1}" --count 120 --targets cpu ${cxx:+--also cuda-emulated --every 10}
+    status=$?
+    wait $! || status=1
+    cat build/test-random-ir.log
+    return $status
 }
 neon() { make -s all && python3 tests/cross/neon.py; }
 ops() { make -s build/tests/ops && build/tests/ops; }

@@ -767,7 +767,7 @@ static Var without_axis(const Var *v, int axis, bool keep) {
 enum { COMBINE_SUM, COMBINE_MAX, COMBINE_PAIR, COMBINE_LINEAR };
 static const char *const combine_text[] = {
     "@triton.jit\ndef combine_sum(a, b):\n    return a + b\n\n",
-    "@triton.jit\ndef combine_max(a, b):\n    return tl.maximum(a, b)\n\n",
+    "@triton.jit\ndef combine_max(a, b):\n    return tl.maximum(a, b).to(a.dtype)\n\n",
     "@triton.jit\ndef combine_pair(a, i, b, j):\n    less = (a < b) | ((a == b) & (i < j))\n    return tl.where(less, a, b), tl.where(less, i, j)\n\n",
     "@triton.jit\ndef combine_linear(a, x, b, y):\n    return a * b, x * b + y\n\n",
 };
