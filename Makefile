@@ -82,7 +82,7 @@ python: $(PY_MODULE) $(B)/python/.copied
 
 test:
 	@tests/all.sh
-test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/ops
+test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops
 	tests/all.sh
 	$(B)/tests/random_triton --count 7000 --targets cpu --also cuda-emulated --every 10
 	$(B)/tests/random_ir --count 3000 --targets cpu --also cuda-emulated --every 10

@@ -127,6 +127,6 @@ char *diag_render(const Diag *diag, Arena *arena) {
         if (placed) add_excerpt(&out, place.file, message->range, place.line);
     }
     if (diag->errors > DIAG_LIMIT)
-        text_add(&out, "error: %d more errors are not shown\n", diag->errors - DIAG_LIMIT);
+        text_add(&out, "error: %d more not shown; mend these first\n", diag->errors - DIAG_LIMIT);
     return out.at;
 }

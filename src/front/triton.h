@@ -208,6 +208,8 @@ Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range rang
 /* "triton.jit" for whatever the file calls it; NULL if the node is no dotted name. */
 const char *tri_names_path(const Names *names, const PyNode *node, Arena *arena);
 const char *tri_names_suggest(Lower *l, const char *wrong); /* "; did you mean `x`?" or "" */
+/* For `triton.NAME`: "did you mean ..? Else ", or "". */
+const char *tri_names_suggest_host(Lower *l, const char *path);
 /* Every name around the function being run, for suggestions. */
 const char *const *tri_names_all(Lower *l, size_t *count);
 /* A constant outside of any function, with those names. */

@@ -184,9 +184,25 @@ static bool number_fits(Lower *l, Val v, Elem elem, Range range) {
     return false;
 }
 
+/* What to write instead, where one can tell. */
+static const char *pair_hint(Lower *l, const char *what, Val a, Val b) {
+    bool pointer = false, real = false;
+    Val both[2] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        if (both[i].kind != VAL_TENSOR) continue;
+        const Type *type = tri_val_type(l, both[i]);
+        pointer = pointer || type->pointer;
+        real = real || elem_is_float(type->elem);
+    }
+    if (pointer) return "; a pointer takes `+` and `-` with integers, and comparison with pointers";
+    if (real && strcmp(what, "//") == 0) return "; it divides integers: use `/`, then tl.floor";
+    if (real) return "; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits";
+    return "";
+}
+
 static Val bad_pair(Lower *l, const char *what, Val a, Val b, Range range) {
     return tri_error(l, DIAG_TRI_OPERANDS, range, what, tri_val_describe(l, a),
-                     tri_val_describe(l, b));
+                     tri_val_describe(l, b), pair_hint(l, what, a, b));
 }
 
 bool tri_promote(Lower *l, Val *a, Val *b, int mode, Range range) {

@@ -107,6 +107,20 @@ typedef struct Bound {
     VEC(Val) rest; /* what the starred parameter takes */
 } Bound;
 
+/* "load(pointer, mask=None, ..)", for messages. */
+static const char *signature_of(Lower *l, const Params *params) {
+    Text t = text_new(l->arena);
+    text_add(&t, "`%s(", params->name);
+    for (int i = 0; i < params->count; i++) {
+        const struct Param *param = &params->at[i];
+        text_add(&t, "%s%s%s", i ? ", " : "", i == params->star ? "*" : "", param->name);
+        if (param->optional && i != params->star)
+            text_add(&t, "=%s", param->text ? param->text : "..");
+    }
+    text_add(&t, ")`");
+    return t.at;
+}
+
 static bool bind_position(Lower *l, const Params *params, Bound *bound, int *position, Val v,
                           Range range) {
     if (*position < params->positional) {
@@ -120,7 +134,8 @@ static bool bind_position(Lower *l, const Params *params, Bound *bound, int *pos
         *VEC_PUSH(&bound->rest, l->arena) = v;
         return true;
     }
-    tri_error(l, DIAG_TRI_TOO_MANY, range, params->name, params->positional);
+    tri_error(l, DIAG_TRI_TOO_MANY, range, params->name, params->positional,
+              signature_of(l, params));
     return false;
 }
 
@@ -147,7 +162,8 @@ static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyN
     }
     const char *near = text_nearest(name, names, (size_t)params->count);
     tri_error(l, DIAG_TRI_NO_PARAMETER, keyword->range, params->name, name,
-              near ? arena_printf(l->arena, "; did you mean `%s`?", near) : "");
+              near ? arena_printf(l->arena, "; did you mean `%s`?", near)
+                   : arena_printf(l->arena, "; it is %s", signature_of(l, params)));
     return false;
 }
 
@@ -163,7 +179,8 @@ static bool fill_defaults(Lower *l, const Params *params, Bound *bound, Range ca
         } else if (!bound->given[i]) {
             const struct Param *param = &params->at[i];
             if (!param->optional) {
-                tri_error(l, DIAG_TRI_MISSING, call, params->name, param->name);
+                tri_error(l, DIAG_TRI_NOT_GIVEN, call, params->name, param->name,
+                          signature_of(l, params));
                 return false;
             }
             bound->args[i] = param->node ? tri_eval_outside(l, params->names, param->node)
@@ -243,8 +260,10 @@ Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call) {
 /* --- questions to arguments --- */
 
 static bool complain(Lower *l, const Call *c, int arg, const char *what) {
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name, what,
-              tri_val_describe(l, c->args[arg]));
+    const char *here = tri_val_describe(l, c->args[arg]);
+    if (c->args[arg].kind == VAL_TENSOR && strstr(what, "known at compile time"))
+        here = arena_printf(l->arena, "%s; make it a tl.constexpr", here);
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name, what, here);
     return false;
 }
 

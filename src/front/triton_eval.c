@@ -311,7 +311,8 @@ Val tri_call(Lower *l, Val f, const PyNode *node) {
     case VAL_MODULE:
         if (!l->kernel && strcmp(f.text, "triton.runtime.driver.active.get_current_target") == 0)
             return (Val){.kind = VAL_MODULE, .text = "triton.runtime.driver.active.target"};
-        return tri_error(l, DIAG_TRI_HOST, node->Call.func->range, f.text);
+        return tri_error(l, DIAG_TRI_HOST, node->Call.func->range, f.text,
+                         tri_names_suggest_host(l, f.text));
     default:
         return tri_error(l, DIAG_TRI_NOT_CALLABLE, node->Call.func->range, tri_val_describe(l, f));
     }

@@ -165,7 +165,7 @@ Val tri_lower_fdiv(Lower *l, const Call *c) {
     if (!tri_promote(l, &x, &y, PROMOTE_WEAK | PROMOTE_DIVIDE, c->range)) return val_error;
     if (!elem_is_float(tri_val_type(l, x)->elem))
         return tri_error(l, DIAG_TRI_OPERANDS, c->range, c->builtin->name, tri_val_describe(l, x),
-                         tri_val_describe(l, y));
+                         tri_val_describe(l, y), "");
     Op *op = ir_begin(&l->b, OP_DIV);
     ir_operand(&l->b, op, x.ref);
     ir_operand(&l->b, op, y.ref);
@@ -200,7 +200,7 @@ Val tri_lower_cdiv(Lower *l, const Call *c) {
     if (!tri_promote(l, &x, &y, PROMOTE_WEAK | PROMOTE_DIVIDE, c->range)) return val_error;
     if (!elem_is_int(tri_val_type(l, x)->elem))
         return tri_error(l, DIAG_TRI_OPERANDS, c->range, "cdiv", tri_val_describe(l, x),
-                         tri_val_describe(l, y));
+                         tri_val_describe(l, y), "; it divides integers");
     return tri_val_tensor(ir_binary(&l->b, OP_CDIV, x.ref, y.ref));
 }
 

@@ -327,6 +327,15 @@ const char *tri_names_suggest(Lower *l, const char *wrong) {
     return nearest ? arena_printf(l->arena, "; did you mean `tl.%s`?", nearest) : "";
 }
 
+const char *tri_names_suggest_host(Lower *l, const char *path) {
+    VEC(const char *) all = {0};
+    if (strncmp(path, "triton.", 7) != 0 || strchr(path + 7, '.')) return "";
+    for (size_t i = 0; i < tri_builtin_count; i++)
+        if (strchr(tri_builtins[i].kinds, 'H')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
+    const char *nearest = text_nearest(path + 7, all.at, all.count);
+    return nearest ? arena_printf(l->arena, "did you mean `triton.%s`? Else ", nearest) : "";
+}
+
 /* A name of triton.language, or of a module below it. */
 static Val language_attribute(Lower *l, const char *path, const char *attr, Range range) {
     static const char *const modules[] = {"math", "extra",     "core", "standard",    "random",

@@ -257,7 +257,7 @@ const char *tri_val_describe(Lower *l, Val v) {
 
 static Val bad_operands(Lower *l, PyOp op, Val a, Val b, Range range) {
     return tri_error(l, DIAG_TRI_OPERANDS, range, py_op_spellings[op], tri_val_describe(l, a),
-                     tri_val_describe(l, b));
+                     tri_val_describe(l, b), "");
 }
 
 static Val too_large(Lower *l, PyOp op, Range range) {

@@ -131,6 +131,13 @@ static bool never_in_name(uint32_t c) {
 /* Reports the first byte that is no UTF-8 and every NUL's first; false if there is one. */
 static bool check_text(Lexer *lx) {
     const unsigned char *s = (const unsigned char *)lx->text;
+    bool marked = lx->end >= 2 && ((s[0] == 0xff && s[1] == 0xfe) || (s[0] == 0xfe && s[1] == 0xff));
+    bool wide = lx->end >= 4 && (s[0] == 0) != (s[1] == 0) && (s[0] == 0) == (s[2] == 0) &&
+                (s[1] == 0) == (s[3] == 0);
+    if (marked || wide) {
+        diag_emit(lx->diag, DIAG_PY_UTF16, make_range(lx, 0, 1));
+        return false;
+    }
     for (uint32_t i = 0; i < lx->end;) {
         uint32_t left = lx->end - i;
         int n = s[i] < 0x80   ? 1

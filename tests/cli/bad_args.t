@@ -27,7 +27,7 @@ add.py:24:17: error: `+` has invalid operands of type the string 'word' and an i
       |                 ^~~~~~~~~~~~~~~
 [1]
 $ tilewright run add.py --arg x_ptr=ones:f32[8] --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=ones:f32[8] --arg BLOCK_SIZE=8 --grid 1
-add.py:21:12: error: `<` has invalid operands of type an int32[8] and a *float32 [operands]
+add.py:21:12: error: `<` has invalid operands of type an int32[8] and a *float32; a pointer takes `+` and `-` with integers, and comparison with pointers [operands]
    21 |     mask = offsets < n_elements
       |            ^~~~~~~~~~~~~~~~~~~~
 [1]

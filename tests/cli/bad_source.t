@@ -261,7 +261,7 @@ zero.py:1:1: error: the text holds a NUL byte; Python source is text without NUL
 zero.tile.c:1:1: error: byte 0x00 has no meaning in C outside strings and comments; remove it [stray-character]
 error: zero.ir holds no kernel
 $ printf '\xff\xfe\x00garbage\x80\xc3(\n' > g.py; cp g.py g.tile.c; cp g.py g.ir; for f in g.py g.tile.c g.ir; do tilewright run $f 2>&1 | head -n 3; done
-g.py:1:1: error: byte 0xff is not UTF-8; save the file as UTF-8 text [not-utf8]
+g.py:1:1: error: the file is UTF-16 or UTF-32; only UTF-8 is read: save it as UTF-8 [encoding]
     1 | ???garbage??(
       | ^
 g.tile.c:1:1: error: byte 0xff has no meaning in C outside strings and comments; remove it [stray-character]

@@ -184,10 +184,10 @@ time: ... us (median of ... launches; least ... us)
 $ tilewright emit $(cat gemm) -o out && ls out
 out/matmul.c
 out/cpu.h
-out/dot.h
+out/gemm.h
 out/report.txt
 cpu.h
-dot.h
+gemm.h
 matmul.c
 report.txt
 $ head -n 2 out/matmul.c

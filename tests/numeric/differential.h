@@ -547,7 +547,8 @@ static int differential_main(int argc, char **argv, const char *name, Generator 
         if (shared->kind == PASSED) continue;
         failures++;
         if (w.small) {
-            Search s = {generate, &program, targets, "", shared->kind == HUNG ? 20 : 400};
+            bool slow = shared->kind == HUNG || strstr(shared->target, "cuda");
+            Search s = {generate, &program, targets, "", slow ? 60 : 400};
             signature(shared, s.wanted, sizeof s.wanted);
             shrink(&s, &choices);
         }
