@@ -6,6 +6,7 @@
 #   make bench        the CPU target against C loops, OpenBLAS, oneDNN and torch, as far as they are here
 #   make python       build/python: the Python package, for PYTHONPATH (`pip install .` installs it)
 #   make bless        rewrites expected outputs and generated pages; look at the diff
+#   make measures     memory and time of the compiler itself
 #   make check-gpu    the numeric matrix on a device
 #   make install PREFIX=/usr/local
 #   make SAN=1 B=build/asan ...    the same with ASan + UBSan
@@ -98,6 +99,8 @@ check-gpu: all $(B)/tests/matrix $(B)/tests/ops
 	$(B)/tests/matrix --targets cuda --random 1
 	$(B)/tests/ops --target cuda
 	sh tests/gpu/check_prelude.sh $(B)
+measures: all
+	@tests/measures.sh $(B)
 fuzz:
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
 	build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
@@ -123,5 +126,5 @@ install: all
 
 clean:
 	rm -rf build
-.PHONY: all unit python test test-long fuzz demo check-gpu bench bless install clean
+.PHONY: all unit python test test-long measures fuzz demo check-gpu bench bless install clean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
