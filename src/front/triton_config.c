@@ -40,7 +40,7 @@ static const PyNode *argument_of(const PyNode *call, uint32_t position, const ch
 
 /* triton.Config: a dict of constants, and the options that are given. */
 Val tri_lower_config(Lower *l, const Call *c) {
-    if (l->kernel) return tri_error(l, DIAG_TRI_HOST, c->range, "triton.Config");
+    if (l->kernel) return tri_error(l, DIAG_TRI_HOST, c->range, "triton.Config", "");
     Val parts[3] = {c->args[0], c->args[1], c->args[2]};
     if (parts[0].kind != VAL_DICT)
         return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "Config", "a dict",

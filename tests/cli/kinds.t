@@ -185,10 +185,10 @@ e.py:31:42: error: the argument `shape` of `zeros` is given twice [arity]
       |                                          ^~~~~~~~~~
 [1]
 $ tilewright run e.py:dtypes --target interp --arg x_ptr=zeros:f32[64] --arg n=4 --arg BLOCK=16 --grid 1
-e.py:39:9: error: `&` does not take a float32[16] and an int32[16]; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits [operands]
+e.py:39:9: error: `&` has invalid operands of type a float32[16] and an int32[16]; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits [operands]
    39 |     a = f & i
       |         ^~~~~
-e.py:40:9: error: `<<` does not take a float32[16] and 2; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits [operands]
+e.py:40:9: error: `<<` has invalid operands of type a float32[16] and 2; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits [operands]
    40 |     b = f << 2
       |         ^~~~~~
 e.py:41:9: error: `~` does not take a float32[16] [operands]
@@ -200,25 +200,25 @@ e.py:42:16: error: tl.exp takes float32 or float64, here is int32[16]; cast with
 e.py:43:16: error: tl.exp takes float32 or float64, here is float16[16]; cast with .to(tl.float32) [operands]
    43 |     e = tl.exp(h)
       |                ^
-e.py:44:9: error: `//` does not take an int32[16] and a float32[16]; it divides integers: use `/`, then tl.floor [operands]
+e.py:44:9: error: `//` has invalid operands of type an int32[16] and a float32[16]; it divides integers: use `/`, then tl.floor [operands]
    44 |     g = i // f
       |         ^~~~~~
-e.py:45:9: error: division and remainder of uint32[16] and int32[16] mix signed and unsigned; cast one with .to(...) [operands]
+e.py:45:9: error: Cannot use /, // and % with uint32[16] and int32[16] because they have different signedness; cast one with .to(...) [operands]
    45 |     u = i.to(tl.uint32) // i
       |         ^~~~~~~~~~~~~~~~~~~~
-e.py:46:9: error: `+` does not take a *float32 and a *float32; a pointer takes `+` and `-` with integers, and comparison with pointers [operands]
+e.py:46:9: error: `+` has invalid operands of type a *float32 and a *float32; a pointer takes `+` and `-` with integers, and comparison with pointers [operands]
    46 |     s = x_ptr + x_ptr
       |         ^~~~~~~~~~~~~
-e.py:47:9: error: `*` does not take a *float32 and 2; a pointer takes `+` and `-` with integers, and comparison with pointers [operands]
+e.py:47:9: error: `*` has invalid operands of type a *float32 and 2; a pointer takes `+` and `-` with integers, and comparison with pointers [operands]
    47 |     t = x_ptr * 2
       |         ^~~~~~~~~
 e.py:48:9: error: float8e5[16] and int32[16] have no common type; cast one with .to(...) [operands]
    48 |     v = i.to(tl.float8e5) + i
       |         ^~~~~~~~~~~~~~~~~~~~~
-e.py:49:9: error: 300 does not fit uint8; cast the tensor, or use another number [number-range]
+e.py:49:9: error: 300 is out of range for uint8; cast the tensor, or use another number [number-range]
    49 |     w = i.to(tl.uint8) + 300
       |         ^~~~~~~~~~~~~~~~~~~~
-e.py:50:9: error: -1 does not fit uint8; cast the tensor, or use another number [number-range]
+e.py:50:9: error: -1 is out of range for uint8; cast the tensor, or use another number [number-range]
    50 |     y = i.to(tl.uint8) - (-1)
       |         ^~~~~~~~~~~~~~~~~~~~~
 e.py:51:9: error: tl.dot needs operands of one type, here are float32[16, 1] and int32[1, 16]; cast one with .to(...) [dot]
@@ -244,7 +244,7 @@ e.py:62:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; exte
 e.py:63:9: error: (0, 0) is no permutation of the 2 axes [axis]
    63 |     h = tl.trans(a, (0, 0))
       |         ^~~~~~~~~~~~~~~~~~~
-e.py:64:24: error: axis 2 does not exist; there are 2 [axis]
+e.py:64:24: error: invalid axis 2; there are 2 [axis]
    64 |     i = tl.sum(a, axis=2)
       |                        ^
 e.py:65:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; extents must be equal or 1 (add axes with [:, None], or tl.broadcast_to) [shapes]
@@ -259,13 +259,13 @@ e.py:67:39: error: float32[4, 8] does not broadcast to float32[4]; only extents 
 e.py:68:5: error: the shapes of *float32[4] and int1[8] do not fit; extents must be equal or 1 (add axes with [:, None], or tl.broadcast_to) [shapes]
    68 |     tl.load(x_ptr + tl.arange(0, 4), mask=tl.arange(0, 8) < 3)
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-e.py:69:20: error: a tensor is indexed with `:` and None only; use tl.load for elements, tl.where to choose [index]
+e.py:69:20: error: unsupported tensor index: a tensor is indexed with `:` and None only; use tl.load for elements, tl.where to choose [index]
    69 |     l = a[:, :, :, 0]
       |                    ^
 e.py:70:18: error: tl.split wants a last extent of 2, here is a float32[4, 8] [argument]
    70 |     m = tl.split(a)
       |                  ^
-e.py:71:27: error: axis 5 does not exist; there are 3 [axis]
+e.py:71:27: error: invalid axis 5; there are 3 [axis]
    71 |     o = tl.expand_dims(a, 5)
       |                           ^
 [1]
@@ -291,7 +291,7 @@ e.py:83:23: error: tl.program_id wants an integer known at compile time, here is
 e.py:84:24: error: tl.zeros wants a dtype such as tl.float32, here is an int32 [argument]
    84 |     f = tl.zeros((4,), n)
       |                        ^
-e.py:85:23: error: axis 3 does not exist; there are 3 [axis]
+e.py:85:23: error: program_id axis must be 0, 1, or 2 but got 3 [axis]
    85 |     g = tl.program_id(3)
       |                       ^
 [1]
