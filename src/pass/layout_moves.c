@@ -37,8 +37,13 @@ static const Layout *split_operand(LayoutState *st, const Op *op) {
     const Type *type = ir_type(st->k, op->operands[0]);
     for (int d = 0; d < type->rank; d++) extent[d] = d == type->rank - 1 ? 1 : type->extent[d];
     if (ll_cut(&from->map, extent, &cut)) return from;
-    const Layout *half = lay_default(st, ir_type(st->k, op->results[0]));
-    return lay_in_registers(st, ll_join(&half->map), type);
+    if (lay_is_tile(st->k, op->results[0]))
+        return lay_in_registers(
+            st, ll_join(&lay_default(st, ir_type(st->k, op->results[0]))->map), type);
+    LinearLayout one = {.rank = 0}; /* every thread has the only element */
+    for (int i = 0; i < LL_LANES; i++) ll_push(&one, LL_LANE, 0);
+    for (int i = 0; i < ll_log2(st->warps); i++) ll_push(&one, LL_WARP, 0);
+    return lay_in_registers(st, ll_join(&one), type);
 }
 
 /* Do the elements of an aligned slice lie in the registers of their thread already? */

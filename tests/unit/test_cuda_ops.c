@@ -21,6 +21,9 @@ static const OpsCase cases[] = {
      "  %k = join %d, %p ; %c = cat<axis=0> %p, %d ; %h = slice %c, [256] : f32[256] ; %m = mul %h, 2.0\n"
      OUT("%i", "0") OUT("%m", "600") OUT("%c", "1000") FLAT("%k", "", "2000", "512"),
      {1, 4, 16}, 1e-6, "r >> 1"},
+    {"two elements",
+     HEAD LOAD1("a", "5", "2") "  %p, %q = split %a ; %c = add %p, %q ; %j = join %c, %p ; %w = mul %j, %q\n" OUT("%c", "0") OUT("%w", "1"),
+     {1, 4, 0}, 1e-6, NULL},
     {"staged",
      HEAD LOAD1("a", "0", "240") "  %t = reshape %a : f32[10,24] ; %s = slice %t, [2, 5] : f32[7,11] ; %fl = flip<axis=1> %t\n"
      "  %e = cat<axis=0> %s, %s, %s ; %o = slice %t, [3, 0] : f32[7,24] ; %w = cat<axis=1> %s, %o\n"

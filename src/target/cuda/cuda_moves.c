@@ -69,10 +69,10 @@ static void emit_split(Emit *e, const Op *op) {
         const char *text =
             stage_element(e, x, emit_layout(e, x), uncut(e, whole, &part, (uint32_t)i));
         const Layout *layout = emit_layout(e, op->results[i]);
-        if (!layout) { /* of two elements */
-            emit_set(e, op->results[i], HOLD_SCALAR,
-                     cs_unpack(&e->p, type_of(e, x)->elem,
-                               stage_element(e, x, emit_layout(e, x), number(e, i))));
+        if (!layout) { /* of two elements; an array of truth values holds them as they are */
+            Elem elem = type_of(e, x)->elem;
+            bool plain = type_of(e, x)->pointer || elem == EL_I1;
+            emit_set(e, op->results[i], HOLD_SCALAR, plain ? text : cs_unpack(&e->p, elem, text));
             continue;
         }
         const char *array = emit_declare(e, op->results[i]);
