@@ -207,6 +207,29 @@ static void test_conversions(void) {
     CHECK(ll_plan_convert(&a, &b, 4).kind == CONVERT_SHARED);
 }
 
+/* join, cat and split of layouts: the new bits are registers, the old ones keep their elements. */
+static void test_moves(void) {
+    int64_t extent[2] = {8, 16}, half[2] = {4, 16}, row[2] = {8, 8};
+    int size[2] = {1, 2}, lanes[2] = {4, 8}, ways[2] = {2, 1};
+    LinearLayout a = ll_blocked(2, extent, size, lanes, ways, minor_last);
+    LinearLayout joined = ll_join(&a), wide = ll_widen(&a, 0, 1), part;
+    LayoutInput input;
+    int bit;
+    CHECK(joined.rank == 3 && joined.log2[2] == 1 && joined.basis[LL_REGISTER][0] == 1);
+    CHECK(wide.log2[0] == 4 && ll_coord(&wide, wide.basis[LL_REGISTER][wide.count[LL_REGISTER] - 1], 0) == 8);
+    for (uint32_t r = 0; r < 2; r++)
+        for (uint32_t l = 0; l < 32; l++) {
+            uint32_t index = ll_apply(&a, at(r, l, 1));
+            CHECK(ll_apply(&joined, at(2 * r + 1, l, 1)) == 2 * index + 1);
+            CHECK(ll_apply(&wide, at(r, l, 1)) == index);
+        }
+    CHECK(ll_find_bit(&wide, 0, 3, &input, &bit) && input == LL_REGISTER);
+    CHECK(ll_find_bit(&a, 0, 2, &input, &bit) && input == LL_WARP);
+    CHECK(ll_cut(&wide, extent, &part) && ll_equal(&part, &a));
+    CHECK(!ll_cut(&a, half, &part)); /* that bit is a warp's */
+    CHECK(!ll_cut(&a, row, &part));  /* and that one a lane's */
+}
+
 int main(void) {
     Trap trap;
     Arena arena;
@@ -218,6 +241,7 @@ int main(void) {
     test_fragments(&arena);
     test_swizzles();
     test_conversions();
+    test_moves();
     arena_free(&arena);
     return check_done();
 }
