@@ -265,6 +265,25 @@ static size_t mutate(char *text, size_t size, size_t room) {
     return size;
 }
 
+/* Random bytes, or pieces of two texts. */
+static size_t make_noise(char *text, const Sample *s, size_t room) {
+    if (next_random(2)) {
+        const Sample *other = &samples[next_random((uint32_t)sample_count)];
+        size_t n = next_random((uint32_t)s->size + 1), from = next_random((uint32_t)other->size + 1);
+        size_t m = other->size - from;
+        if (n + m > room) m = room - n;
+        memcpy(text, s->text, n);
+        memcpy(text + n, other->text + from, m);
+        return n + m;
+    }
+    static const char *const sets[] = {"()[]{}:,\n \t=+-*/%@#'\"\\", "abxyz0123456789 \n    :=().,\"'", NULL};
+    const char *set = sets[next_random(3)];
+    size_t n = next_random(2000);
+    for (size_t i = 0; i < n; i++)
+        text[i] = set ? set[next_random((uint32_t)strlen(set))] : (char)next_random(256);
+    return n;
+}
+
 static bool
     keeps; /* each text, before it is tried: one that crashes us is still there afterwards */
 
@@ -287,7 +306,8 @@ static bool try_text(const Sample *s, const char *text, size_t size, uint64_t se
 
 int main(int argc, char **argv) {
     static const char *const folders[] = {"kernels/triton", "kernels/tilelang", "kernels/tilec",
-                                          "tests/pass", "tests/fuzz"};
+                                          "tests/pass", "tests/fuzz",
+                                          "tests/random"};
     double seconds = 0;
     uint64_t seed = 1;
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -310,7 +330,8 @@ int main(int argc, char **argv) {
         for (int i = 0; i < sample_count && !check_failures; i++, seed++) {
             state = seed * 0x9E3779B97F4A7C15u + 1;
             memcpy(text, samples[i].text, samples[i].size);
-            size_t size = mutate(text, samples[i].size, sizeof text - 64);
+            size_t size = next_random(16) == 0 ? make_noise(text, &samples[i], sizeof text - 64)
+                                               : mutate(text, samples[i].size, sizeof text - 64);
             CHECK(try_text(&samples[i], text, size, seed));
         }
     for (int i = 0; i < sample_count; i++) free(samples[i].text);

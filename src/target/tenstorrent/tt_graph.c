@@ -90,7 +90,9 @@ bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
         Ref part = op->operands[i];
         int cb;
         bool turned;
-        if (ty_is_scalar(ir_type(tt->k, part))) continue;
+        if (part == REF_NONE || ir_type(tt->k, part)->kind == TY_TENSOR ||
+            ty_is_scalar(ir_type(tt->k, part)))
+            continue;
         if (i < fpu_operands) {
             if (section_fpu_view(c, part, &cb, &turned)) continue;
             spills = true;
