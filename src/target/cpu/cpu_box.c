@@ -288,6 +288,19 @@ static void collect_loads(Emit *e, Ref tile, bool top, OpList *loads) {
         collect_loads(e, value->op->operands[i], false, loads);
 }
 
+void cpu_prefetch(Emit *e, Ref tile) {
+    enum { MOST_BYTES = 16384 };
+    OpList loads = {0};
+    collect_loads(e, tile, true, &loads);
+    for (size_t i = 0; i < loads.count && e->ahead < MOST_AHEAD; i++) {
+        const Box *box = cpu_find_box(e, loads.at[i]);
+        long long bytes = (long long)cpu_tile_bytes(box->tile, false);
+        if (loads.at[i]->parent != e->k->body || box->tile->rank != 1 || bytes > MOST_BYTES)
+            continue;
+        cs_line(&e->p, "tw_ahead(&ahead[%d], %s, %lld);", e->ahead++, box->pointer, bytes);
+    }
+}
+
 /* First and one past the last address of a full box. */
 static void add_span(Emit *e, Text *t, const Box *box) {
     Text start = text_new(e->arena), low = text_new(e->arena), high = text_new(e->arena);

@@ -37,7 +37,7 @@ typedef struct Placed { /* one value */
     Storage storage;
     int block;  /* MEMORY, and INLINE loads that may have to fall back to it; -1: none */
     bool wide;  /* MEMORY holds register form: f32 for a small float */
-    bool cheap; /* computing it again costs little, and touches no memory but scratch */
+    bool cheap; /* computing it again costs little, even if a box is read again */
     int weight;
     OpList users; /* ops that have it as operand */
     OpList roots; /* ops in whose loops it is evaluated */
@@ -72,6 +72,7 @@ typedef struct Gemm {
     int rows, panels; /* blocks: gathered rows of a, packed panels of b */
     int64_t room_k;   /* rows that the panels have room for */
 } Gemm;
+enum { MOST_AHEAD = 4 };
 /* The first bytes of the scratch, zero when a thread begins a launch. */
 enum { GEMM_SLOTS = 4, GEMM_SLOT_BYTES = 64 };
 
@@ -138,6 +139,7 @@ typedef struct Emit {
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
     bool uses_dot, uses_gemm, uses_sort, uses_scan;
+    int ahead; /* boxes that are prefetched for the next program */
     bool failed;
 } Emit;
 
@@ -205,6 +207,8 @@ void cpu_emit_tstore(Emit *e, Op *op);
  * (may be NULL); "" if nothing, NULL if there can be none. */
 const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store);
 void cpu_scalar_tload(Emit *e, Op *op);
+/* Asks for the boxes that the tile is made of as the next program will want them. */
+void cpu_prefetch(Emit *e, Ref tile);
 
 /* --- cpu_reduce.c --- */
 void cpu_emit_reduce(Emit *e, Op *op);

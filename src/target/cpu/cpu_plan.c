@@ -148,10 +148,22 @@ static bool is_costly(Opcode code) {
     }
 }
 
+/* Is reading the box again as good as reading a copy? */
+static bool reads_well(const CpuPlan *plan, const Op *op) {
+    const Type *type = ir_type(plan->k, op->results[0]);
+    const Op *tensor = op->code == OP_TLOAD ? ir_value(plan->k, op->operands[0])->op : NULL;
+    int64_t stride = 0;
+    if (!tensor || tensor->code != OP_TENSOR || op_operand(op, 1) || op_attr(op, AT_WRAP))
+        return false;
+    RefList strides = op_list(tensor, 1);
+    return !op_attr(op, AT_DIMS) && ir_const_int(plan->k, strides.at[strides.count - 1], &stride) &&
+           stride == 1 && (!cpu_is_wide_elem(type) || type->elem == EL_BF16);
+}
+
 static void weigh(CpuPlan *plan) {
     for (size_t n = 0; n < plan->order.count; n++) {
         Op *op = plan->order.at[n];
-        bool cheap = !is_costly(op->code);
+        bool cheap = !is_costly(op->code) || reads_well(plan, op);
         int weight = 1;
         bool inlinable = cpu_is_inlinable(op->code);
         for (int i = 0; i < op->operand_count && inlinable; i++) {
@@ -217,12 +229,23 @@ static bool writer_between(const Op *from, const Op *to) {
     return false;
 }
 
-static Storage decide_load(const Op *op, const OpList *roots) {
-    if (roots->count != 1 || op_flag(op, AT_VOLATILE)) return STORAGE_MEMORY;
-    const Op *root = roots->at[0];
-    if (root->parent != op->parent || writer_between(op, root)) return STORAGE_MEMORY;
-    if (!cpu_writes_memory(root)) return STORAGE_INLINE;
-    return op->code == OP_TLOAD && root->code == OP_TSTORE ? STORAGE_INLINE : STORAGE_MEMORY;
+static Storage decide_load(const CpuPlan *plan, const Op *op, const OpList *roots) {
+    enum { MOST_ROOTS = 4 };
+    if (roots->count > MOST_ROOTS || op_flag(op, AT_VOLATILE)) return STORAGE_MEMORY;
+    if (roots->count > 1 && !reads_well(plan, op)) return STORAGE_MEMORY;
+    for (size_t i = 0; i < roots->count; i++) {
+        const Op *root = roots->at[i];
+        if (root->parent != op->parent || writer_between(op, root)) return STORAGE_MEMORY;
+        bool stores = op->code == OP_TLOAD && root->code == OP_TSTORE;
+        if (cpu_writes_memory(root) && !stores) return STORAGE_MEMORY;
+    }
+    return STORAGE_INLINE;
+}
+
+static bool has_store(const OpList *roots) {
+    for (size_t i = 0; i < roots->count; i++)
+        if (roots->at[i]->code == OP_TSTORE) return true;
+    return false;
 }
 
 static Storage decide(CpuPlan *plan, Op *op, Ref v) {
@@ -235,7 +258,7 @@ static Storage decide(CpuPlan *plan, Op *op, Ref v) {
     for (size_t i = 0; i < placed->users.count; i++)
         if (user_wants_memory(plan, placed->users.at[i], v)) return STORAGE_MEMORY;
     if (reads_memory(op))
-        return placed->roots.count ? decide_load(op, &placed->roots) : STORAGE_INLINE;
+        return placed->roots.count ? decide_load(plan, op, &placed->roots) : STORAGE_INLINE;
     if (placed->cheap) return STORAGE_INLINE;
     if (placed->roots.count > 1) return STORAGE_MEMORY;
     bool elsewhere = placed->roots.count && placed->roots.at[0]->parent != op->parent;
@@ -549,8 +572,8 @@ static void place_op(CpuPlan *plan, Op *op) {
             give_block(plan, v, placed->block, first_of(plan, op));
             continue;
         }
-        bool fallback = placed->storage == STORAGE_INLINE && op->code == OP_TLOAD &&
-                        placed->roots.count && placed->roots.at[0]->code == OP_TSTORE;
+        bool fallback =
+            placed->storage == STORAGE_INLINE && op->code == OP_TLOAD && has_store(&placed->roots);
         if ((placed->storage != STORAGE_MEMORY && !fallback) || placed->block >= 0) continue;
         int block = fallback ? -1 : wanted_block(plan, op, v);
         if (block < 0)

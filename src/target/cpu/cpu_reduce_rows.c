@@ -129,4 +129,6 @@ void cpu_emit_reduce_rows(Emit *e, Op *op) {
         cs_close(&e->p);
     } else
         reduce_once(&row, part, name, true);
+    /* What is read has arrived now, and what is left to do does not wait for memory. */
+    if (op->parent == e->k->body) cpu_prefetch(e, x);
 }

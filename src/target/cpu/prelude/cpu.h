@@ -105,6 +105,15 @@ TW_FN i64 tw_trips(i64 lo, i64 hi, i64 step) {
     return (i64)((span - 1) / by + 1);
 }
 
+/* Rows of a matrix, one a program: hardware that looks ahead stops at the end of a page, which a row may be. Asks for the
+ * next row, which lies as far from this one as this one from the one before. */
+TW_FN void tw_ahead(const u8 **last, const void *now, i64 bytes) {
+    const i64 by = (const u8 *)now - *last;
+    if (*last && by)
+        for (i64 i = 0; i < bytes; i += 64) __builtin_prefetch((const u8 *)now + by + i);
+    *last = now;
+}
+
 /* Do two pieces of memory, each from its first byte to one past its last, not meet? */
 TW_FN i32 tw_apart(const void *a, const void *a_end, const void *b, const void *b_end) {
     return (u64)a_end <= (u64)b || (u64)b_end <= (u64)a;
