@@ -1,9 +1,14 @@
 /* pool.c: see pool.h.
  *
- * A launch is published by raising `generation`; each worker that sees it takes chunks from one
- * atomic counter until none is left, then counts itself out. Workers spin for about 50 us before
- * they sleep on a futex-backed condition, so that launches back to back cost less than a
- * microsecond and an idle pool costs nothing. */
+ * A launch is published by raising `generation`; whoever sees it takes chunks until none is left.
+ * A ticket names the launch, how many threads may take part, and the next chunk; it is taken by
+ * compare-and-swap, so a worker that wakes up late can never take a chunk of another launch than
+ * it thinks, and what it reads of a launch stays as it is until its chunk is done. The launch ends
+ * when all chunks are done: nobody waits for a worker that took none. Workers spin for about 50 us
+ * before they sleep on a futex-backed condition, so that launches back to back cost less than a
+ * microsecond and an idle pool costs nothing. Work that is known to be shorter than a hand-over
+ * stays with the caller, which looks at the clock in between: what was short once need not be
+ * short again. */
 #include "runtime/pool.h"
 
 #include <pthread.h>
@@ -15,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 256, SPIN_NANOSECONDS = 50000, LINE = 128 };
+enum { MAX_THREADS = 256, SPIN_NANOSECONDS = 50000, ALONE_NANOSECONDS = 5000, LINE = 128 };
 
 typedef struct Worker {
     Pool *pool;
@@ -33,16 +38,24 @@ struct Pool {
     Worker workers[MAX_THREADS]; /* 0 is the caller */
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    /* the launch */
+    /* the launch: written while the ticket is closed */
     PoolWork *work;
     void *user;
-    int64_t total, chunk;
-    int limit;
+    int64_t first, total, chunk;
+    atomic_llong chunks;
     _Alignas(LINE) atomic_uint generation;
-    _Alignas(LINE) atomic_llong next;
-    _Alignas(LINE) atomic_int busy; /* workers that have not counted themselves out */
+    _Alignas(LINE) atomic_ullong ticket; /* launch, limit, next chunk */
+    _Alignas(LINE) atomic_llong done;    /* chunks */
     atomic_bool stop;
 };
+
+/* A ticket without its chunk: the launch's number (what fits of it) and its limit of threads. */
+enum { CHUNK_BITS = 36, LIMIT_BITS = 9 };
+static const unsigned long long closed = (1ull << CHUNK_BITS) - 1; /* no chunk has that number */
+
+static unsigned long long launch_of(unsigned generation, int limit) {
+    return ((unsigned long long)generation << LIMIT_BITS | (unsigned)limit) << CHUNK_BITS;
+}
 
 static void relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -62,13 +75,22 @@ static void clear_notes(const Worker *worker) {
     if (worker->scratch) memset(worker->scratch, 0, POOL_NOTES);
 }
 
-static void take_chunks(Pool *pool, Worker *worker) {
-    clear_notes(worker);
-    for (;;) {
-        int64_t begin = atomic_fetch_add(&pool->next, pool->chunk);
-        if (begin >= pool->total) return;
-        int64_t end = begin + pool->chunk < pool->total ? begin + pool->chunk : pool->total;
-        pool->work(pool->user, begin, end, worker->scratch);
+/* Takes chunks of the launch of that number; worker 0 is the caller. */
+static void take_chunks(Pool *pool, Worker *worker, unsigned generation) {
+    unsigned long long ticket = atomic_load(&pool->ticket);
+    const unsigned long long low = (1ull << (CHUNK_BITS + LIMIT_BITS)) - 1;
+    for (bool first = true;;) {
+        if ((ticket & ~low) != launch_of(generation, 0)) return;
+        int limit = (int)(ticket >> CHUNK_BITS & ((1 << LIMIT_BITS) - 1));
+        int64_t number = (int64_t)(ticket & closed);
+        if (worker->number >= limit || number >= atomic_load(&pool->chunks)) return;
+        if (!atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket + 1)) continue;
+        if (first && worker->number) clear_notes(worker);
+        first = false;
+        int64_t begin = pool->first + number * pool->chunk, end = begin + pool->chunk;
+        pool->work(pool->user, begin, end < pool->total ? end : pool->total, worker->scratch);
+        atomic_fetch_add(&pool->done, 1);
+        ticket = atomic_load(&pool->ticket);
     }
 }
 
@@ -93,13 +115,11 @@ static void *worker_main(void *user) {
     for (unsigned seen = 0;;) {
         seen = await_launch(pool, seen);
         if (atomic_load(&pool->stop)) return NULL;
-        if (worker->number < pool->limit) take_chunks(pool, worker);
-        atomic_fetch_sub(&pool->busy, 1);
+        take_chunks(pool, worker, seen);
     }
 }
 
-static void publish(Pool *pool) {
-    atomic_store(&pool->busy, pool->threads - 1);
+static void wake_all(Pool *pool) {
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->generation, 1);
     pthread_cond_broadcast(&pool->wake);
@@ -145,7 +165,7 @@ void pool_destroy(Pool *pool) {
     if (!pool) return;
     if (pool->owner == getpid()) {
         atomic_store(&pool->stop, true);
-        publish(pool);
+        wake_all(pool);
         for (int i = 1; i < pool->threads; i++) pthread_join(pool->workers[i].thread, NULL);
         pthread_cond_destroy(&pool->wake);
         pthread_mutex_destroy(&pool->mutex);
@@ -180,21 +200,52 @@ bool pool_reserve(Pool *pool, size_t scratch_bytes) {
     return true;
 }
 
-void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit) {
-    int threads = limit > 0 && limit < pool->threads ? limit : pool->threads;
-    if (threads == 1 || total <= 1 || pool->owner != getpid()) {
-        clear_notes(&pool->workers[0]);
-        if (total > 0) work(user, 0, total, pool->workers[0].scratch);
-        return;
+/* Runs all by itself, unless that takes much longer than it did before; how many are done. */
+static int64_t run_alone(Pool *pool, PoolWork *work, void *user, int64_t total, int64_t start) {
+    enum { LOOKS = 4 };
+    int64_t done = 0, step = (total + LOOKS - 1) / LOOKS;
+    while (done < total) {
+        int64_t end = done + step < total ? done + step : total;
+        work(user, done, end, pool->workers[0].scratch);
+        done = end;
+        if (done < total && now() - start > 4 * ALONE_NANOSECONDS) break;
     }
-    int64_t chunk = total / (8 * (int64_t)threads);
+    return done;
+}
+
+static void run_together(Pool *pool, PoolWork *work, void *user, int64_t first, int64_t total,
+                         int threads) {
+    unsigned generation = atomic_load(&pool->generation) + 1;
+    atomic_store(&pool->ticket, launch_of(generation, threads) | closed);
+    int64_t chunk = (total - first) / (8 * (int64_t)threads);
     pool->work = work;
     pool->user = user;
+    pool->first = first;
     pool->total = total;
     pool->chunk = chunk > 1 ? chunk : 1;
-    pool->limit = threads;
-    atomic_store(&pool->next, 0);
-    publish(pool);
-    take_chunks(pool, &pool->workers[0]);
-    while (atomic_load(&pool->busy)) relax();
+    int64_t chunks = (total - first + pool->chunk - 1) / pool->chunk;
+    atomic_store(&pool->chunks, chunks);
+    atomic_store(&pool->done, 0);
+    atomic_store(&pool->ticket, launch_of(generation, threads));
+    wake_all(pool);
+    take_chunks(pool, &pool->workers[0], generation);
+    while (atomic_load(&pool->done) < chunks) relax();
+}
+
+void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit,
+              int64_t *number_ns) {
+    int threads = limit > 0 && limit < pool->threads ? limit : pool->threads;
+    if (total <= 0) return;
+    clear_notes(&pool->workers[0]);
+    if (threads == 1 || total == 1 || pool->owner != getpid()) {
+        work(user, 0, total, pool->workers[0].scratch);
+        return;
+    }
+    int64_t start = number_ns ? now() : 0, done = 0;
+    bool alone = number_ns && *number_ns && *number_ns < ALONE_NANOSECONDS / total;
+    if (alone) done = run_alone(pool, work, user, total, start);
+    if (done < total) run_together(pool, work, user, done, total, threads);
+    if (!number_ns) return;
+    int64_t each = (now() - start) * (done < total ? threads : 1) / total + 1;
+    *number_ns = *number_ns ? (3 * *number_ns + each) / 4 : each;
 }

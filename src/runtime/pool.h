@@ -24,6 +24,9 @@ int pool_threads(const Pool *pool);
 /* Gives every thread at least that much scratch, 64-byte aligned; false: no memory. Not during a
  * launch. */
 bool pool_reserve(Pool *pool, size_t scratch_bytes);
-/* limit: at most so many threads; 0: all. */
-void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit);
+/* limit: at most so many threads; 0: all. *number_ns: what one number took in earlier runs (0: not
+ * known), brought up to date; where all of them together take less than waking a thread, the
+ * caller runs them alone. NULL: not used. */
+void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit,
+              int64_t *number_ns);
 #endif

@@ -32,6 +32,7 @@ typedef struct CpuKernel {
     CpuCode code;
     void *library;
     RunFunction *run;
+    int64_t program_ns; /* what one program takes, as far as launches have told */
 } CpuKernel;
 
 #if defined(__aarch64__)
@@ -259,11 +260,11 @@ static tw_status report_assert(tw_kernel *k, const TwLaunch *launch) {
 }
 
 static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
-    const CpuKernel *code = k->code;
+    CpuKernel *code = k->code;
     Work work = {.launch = {.args = k->slots, .print = print_values}, .run = code->run, .k = k};
     for (int d = 0; d < 3; d++) work.launch.grid[d] = (int32_t)call->grid[d];
     pool_run(k->context->pool, run_programs, &work, call->grid[0] * call->grid[1] * call->grid[2],
-             code->code.print_count ? 1 : k->threads);
+             code->code.print_count ? 1 : k->threads, &code->program_ns);
     return work.launch.failed ? report_assert(k, &work.launch) : TW_OK;
 }
 
