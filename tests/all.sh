@@ -74,6 +74,11 @@ random_programs() {
     return $status
 }
 neon() { make -s all && python3 tests/cross/neon.py; }
+# the prelude of CPU kernels without FMA, and for vectors that this machine may not have (those are only compiled)
+machines() {
+    prelude="-std=gnu11 -O2 -ffp-contract=off -fno-math-errno -Wno-psabi -Isrc/target/cpu/prelude tests/numeric/prelude_check.c"
+    gcc $prelude -march=x86-64-v4 -mavx512bf16 -c -o build/prelude_512.o && gcc $prelude -march=x86-64 -o build/prelude_128 -lm && build/prelude_128
+}
 ops() { make -s build/tests/ops && build/tests/ops; }
 device() { make -s check-gpu; }
 
@@ -97,6 +102,7 @@ group neon "$(need python3 aarch64-linux-gnu-gcc qemu-aarch64)" "apt-get install
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
 group property "" "" property interp,cpu 6
+group machines "$(need gcc)" "apt-get install gcc" machines
 group random "" "" random_programs
 group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 2
 group python "$(need python3)${venv_missing}${no_headers}" "apt-get install python3-dev python3-venv" python_tests "not torch"

@@ -98,6 +98,7 @@ struct tw_kernel {
     const char *name;
     PassContext pass;
     int threads;         /* --set threads */
+    int vector_bits;       /* widest vectors of CPU code; 0: the machine's */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */

@@ -53,8 +53,25 @@ static const char *const prelude_names[] = {"cpu.h",       "convert.h", "integer
                                             "gemm.h",      "sort.h",    "scan.h"};
 enum { PRELUDES = sizeof prelude_names / sizeof *prelude_names };
 
-static const char *const *flags_of(const CpuCode *code) {
-    return code->uses_libm ? libm_flags : plain_flags;
+/* What keeps the compiler from wider vectors; AVX-512 and AVX are optional on x86. */
+static const char *narrow_flag(int vector_bits) {
+#if defined(__x86_64__)
+    if (vector_bits && vector_bits < 512) return vector_bits < 256 ? "-mno-avx" : "-mno-avx512f";
+#endif
+    (void)vector_bits;
+    return NULL;
+}
+
+/* The flags of a kernel, in a list of TOOL_FLAGS. Without AVX, fma is a function of libm. */
+static const char *const *flags_of(const tw_kernel *k, const char **list) {
+    const CpuKernel *code = k->code;
+    const char *narrow = narrow_flag(k->vector_bits);
+    const char *const *all = code->code.uses_libm || narrow ? libm_flags : plain_flags;
+    int n = 0;
+    for (; all[n]; n++) list[n] = all[n];
+    list[n++] = narrow;
+    list[n] = NULL;
+    return list;
 }
 
 static const EmbeddedFile *prelude(const char *name) {
@@ -195,7 +212,7 @@ static tw_status cpu_build(tw_kernel *k) {
     if (!pool_reserve(context_pool(cx), (size_t)code->code.scratch_bytes))
         trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
     char hex[DIGEST_HEX], path[CACHE_PATH];
-    const char *const *flags = flags_of(&code->code);
+    const char *list[TOOL_FLAGS], *const *flags = flags_of(k, list);
     ToolFile files[PRELUDES + 1];
     int count = list_files("kernel.c", code->code.text, files);
     make_key(&cc, flags, files, count, hex);

@@ -96,11 +96,10 @@ static const Case cases[] = {
      .number = 6,
      .grid = {3, 2}},
     {.name = "into an operand",
-     .text =
-         HEAD("%A: tensor<f32,2>, %B: tensor<f32,2>") "  %m0 = add 3, 0 ; %n0 = add 1, 0 ; %z = "
-                                                      "splat 0.0 : f32[16,24]\n" LOOP(
-                                                          A_,
-                                                          B_) "  tstore %A, [%m0, %n0], %r\n}\n",
+     .text = HEAD(
+         "%A: tensor<f32,2>, %B: tensor<f32,2>") "  %m0 = add 3, 0 ; %n0 = add 1, 0 ; %z = "
+                                                 "splat 0.0 : f32[16,24]\n" LOOP(
+                                                     A_, B_) "  tstore %A, [%m0, %n0], %r\n}\n",
      EXTENTS(45),
      .number = 6},
     {.name = "a store before, the same matrix twice",
@@ -134,8 +133,8 @@ static const Case cases[] = {
      .grid = {13}},
 };
 
-/* The same kernel twice, b another one in between. */
-static void check_relaunch(tw_context *cx) {
+/* The same kernel twice, b another one in between; vectors of any width give the same bits. */
+static void check_relaunch(tw_context *cx, const char *vector_bits) {
     static const char text[] = HEAD(F32) PLACE LOOP(A_, B_) STORE;
     tw_module *m = NULL;
     CHECK(tw_module_load_text(cx, "case.ir", text, strlen(text), NULL, &m) == TW_OK);
@@ -152,7 +151,9 @@ static void check_relaunch(tw_context *cx) {
         args[3] = (tw_arg){.kind = TW_ARG_INT, .value.i = 6};
         tw_compile_options options;
         tw_compile_options_init(&options);
+        tw_pair width = {"vector_bits", vector_bits};
         options.target = t ? "interp" : "cpu";
+        options.options = &width, options.option_count = 1;
         options.args = args, options.arg_count = 4;
         tw_kernel *k = NULL;
         CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_OK);
@@ -214,7 +215,8 @@ int main(void) {
     tw_context *cx = NULL;
     CHECK(tw_context_create(NULL, &cx) == TW_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) case_check(cx, &cases[i]);
-    check_relaunch(cx);
+    static const char *const widths[] = {"0", "128", "256"};
+    for (int i = 0; i < 3; i++) check_relaunch(cx, widths[i]);
     tw_context_destroy(cx);
     check_no_allocation();
     return check_done();
