@@ -30,7 +30,10 @@ static const struct {
     const Line *lines;
     size_t count;
 } pages[] = {
-    {"triton", "Triton: what works", "Kernels marked `@triton.jit`, in Python's grammar. Signatures are Python's.", triton_lines,
+    {"triton", "Triton: what works", "Kernels marked `@triton.jit`, in Python's grammar. Signatures are Python's.\n\n"
+     "Statements: assignments (plain, annotated, augmented, of nested tuples), `if`, `for` over `range`, `tl.range`, `tl.static_range` and tuples, `while`, `break`, `continue`, `return` at any place, `assert`, `pass`. Expressions: all but `lambda`, dicts, sets, `await` and `yield`; a comprehension runs over constants and tuples. Refused by name: `with`, `try`, `match`, functions and classes inside a kernel, `else` of a loop, assignment to elements and attributes.\n\n"
+     "Names come from the file, from files of its folder that it imports, and from `-D`; inside a running Python program from its live objects. Calls of other jit functions run in place; recursion is refused. `@triton.constexpr_function` runs on constants. `@triton.autotune` and `@triton.heuristics` are read where they are arithmetic on constants and arguments (`tilewright list`, `--config N`).\n\n"
+     "More than Triton: tiles of any extent, jumps out of loops, `.to` on a specialised 1, a constant argument as the start of a loop's variable, chained comparisons.", triton_lines,
      sizeof triton_lines / sizeof *triton_lines},
     {"tilelang", "TileLang: what works", "Kernels marked `@T.prim_func`, at the top of a file or inside a function that returns one. `=` marks arguments that may be left out.",
      tilelang_lines, sizeof tilelang_lines / sizeof *tilelang_lines},
