@@ -111,8 +111,11 @@ Val tri_dummy(Lower *l, Val like) {
 /* --- flags --- */
 
 const char *tri_flag_name(Lower *l, Flag flag, int depth) {
-    static const char *const names[] = {"skip", "stop", "result"};
-    return arena_printf(l->arena, "\1%s %d", names[flag], flag == FLAG_RESULT ? 0 : depth);
+    static const char *const usual[][4] = {{"\1skip 0", "\1skip 1", "\1skip 2", "\1skip 3"},
+                                           {"\1stop 0", "\1stop 1", "\1stop 2", "\1stop 3"}};
+    if (flag == FLAG_RESULT) return "\1result";
+    return depth < 4 ? usual[flag][depth]
+                     : arena_printf(l->arena, flag == FLAG_SKIP ? "\1skip %d" : "\1stop %d", depth);
 }
 
 Val tri_flag(Lower *l, Flag flag, int depth) {
