@@ -83,13 +83,14 @@ python: $(PY_MODULE) $(B)/python/.copied
 
 test:
 	@tests/all.sh
-test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops
+test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/test_access
 	tests/all.sh
 	$(B)/tests/random_triton --count 7000 --targets cpu --also cuda-emulated --every 10
 	$(B)/tests/random_ir --count 3000 --targets cpu --also cuda-emulated --every 10
 	$(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	$(B)/tests/property --targets interp,cpu --all
 	$(B)/tests/ops --all
+	TILEWRIGHT_CASES=10000 $(B)/tests/test_access
 demo:
 	@$(MAKE) -s -j$$(nproc) all $(B)/tests/matrix
 	@CXX_PRESENT=$$(command -v $${CXX:-g++} || command -v clang++ || command -v c++); \

@@ -230,6 +230,30 @@ static Ref regroup(Builder *b, const Op *op) {
     return ir_binary(b, op->code, x, sum);
 }
 
+static bool same_number(const Kernel *k, Ref x, Ref y) {
+    const Literal *a = literal(k, x), *c = literal(k, y);
+    return uniform(k, x)
+               ? uniform(k, x) == uniform(k, y) || (a && c && a->type == c->type && a->i == c->i)
+               : x == y;
+}
+
+/* x div c * c + x rem c -> x, also by floors: true of all numbers, 0 and the smallest included. */
+static Ref recombine(const Kernel *k, const Op *op, const Type *type) {
+    for (int i = 0; i < 2; i++) {
+        const Op *rest = maker(k, op->operands[i]),
+                 *whole = made_by(k, op->operands[1 - i], OP_MUL);
+        if (!rest || !whole || (rest->code != OP_REM && rest->code != OP_MOD)) continue;
+        Opcode code = rest->code == OP_REM ? OP_DIV : OP_FLOORDIV;
+        const Op *quotient = made_by(k, whole->operands[0], code);
+        if (quotient && quotient->operands[0] == rest->operands[0] &&
+            same_number(k, quotient->operands[1], rest->operands[1]) &&
+            same_number(k, whole->operands[1], rest->operands[1]) &&
+            ir_type(k, rest->operands[0]) == type)
+            return rest->operands[0];
+    }
+    return REF_NONE;
+}
+
 static Ref simplify_int(Builder *b, const Op *op, const Type *type) {
     const Kernel *k = b->kernel;
     Ref x = op->operands[0], y = op->operands[1];
@@ -239,7 +263,10 @@ static Ref simplify_int(Builder *b, const Op *op, const Type *type) {
     int64_t ones = type->elem == EL_I1 ? 1 : wrap(type->elem, -1);
     if (!whole) one = none = REF_NONE;
     switch (op->code) {
-    case OP_ADD: return none ? none : regroup(b, op);
+    case OP_ADD: {
+        Ref again = none ? none : recombine(k, op, type);
+        return again ? again : regroup(b, op);
+    }
     case OP_SUB: return none ? none : equal ? constant_int(b, type, 0) : REF_NONE;
     case OP_MUL: return one ? one : is_int(k, y, 0) ? constant_int(b, type, 0) : regroup(b, op);
     case OP_DIV:
