@@ -205,8 +205,9 @@ struct Interp {
     VEC(Process *) processes;
     VEC(Landing) landings;
     MemoryShadow *shadows;
-    int *home; /* by parameter: the region its pointer lies in, or -1 */
-    Map syncs; /* by program: whom it is ordered behind */
+    uint8_t *data; /* by Ref: made from tiles that were read; numbers, not indices */
+    int *home;     /* by parameter: the region its pointer lies in, or -1 */
+    Map syncs;     /* by program: whom it is ordered behind */
     int site_count;
     DivisionSite sites[SHADOW_SITES + 1]; /* from 1 */
     VEC(Report *) reports;

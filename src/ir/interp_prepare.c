@@ -82,6 +82,32 @@ static void note_ring(Preparer *q, const Op *op) {
     }
 }
 
+/* Tiles read from memory, and what is made from them, are data: that they wrap is their business.
+ * Carried values are what they start as, or what the first trip makes of them. */
+static void note_data(Interp *in, const Op *op) {
+    const Kernel *k = in->kernel;
+    bool data = false;
+    for (int i = 0; i < op->operand_count; i++)
+        data |= ref_is_value(op->operands[i]) && in->data[op->operands[i]];
+    for (int i = 0; i < op->result_count; i++) {
+        bool read = op_has(op->code, TRAIT_READS) && ir_value(k, op->results[i])->type->rank > 0;
+        bool carried = op->code == OP_FOR || op->code == OP_WHILE || op->code == OP_IF;
+        const Op *last = carried ? op->regions[op->region_count - 1]->last : NULL;
+        Ref from = last && i < last->operand_count ? last->operands[i] : REF_NONE;
+        in->data[op->results[i]] = carried ? ref_is_value(from) && in->data[from] : data || read;
+    }
+}
+
+static void note_arguments(Interp *in, const Op *op) {
+    int skip = op->code == OP_FOR ? 3 : 0, first = op->code == OP_FOR;
+    if (op->code != OP_FOR && op->code != OP_WHILE) return;
+    for (int r = 0; r < op->region_count; r++)
+        for (int i = first; i < op->regions[r]->arg_count; i++) {
+            Ref from = op->operands[skip + i - first];
+            in->data[op->regions[r]->args[i]] = ref_is_value(from) && in->data[from];
+        }
+}
+
 static void prepare_region(Preparer *q, const Region *region, Block *block);
 
 static void prepare_op(Preparer *q, const Op *op, Step *s) {
@@ -108,8 +134,10 @@ static void prepare_op(Preparer *q, const Op *op, Step *s) {
         q->width = workers >= 1 && workers <= 1024 ? width * workers : 0;
         in->fibers = true;
     }
+    note_arguments(in, op);
     if (op->region_count) s->blocks = ARENA_ARRAY(&in->arena, Block, op->region_count);
     for (int i = 0; i < op->region_count; i++) prepare_region(q, op->regions[i], &s->blocks[i]);
+    note_data(in, op);
     q->width = width;
     if (op->code == OP_ROLE) q->role = 0;
 }
@@ -169,6 +197,7 @@ void interp_prepare(Interp *in, const Region *region) {
     q->in = in;
     q->width = 1;
     q->last = ARENA_ARRAY(&in->arena, Step *, in->kernel->values.count);
+    in->data = ARENA_ARRAY(&in->arena, uint8_t, in->kernel->values.count);
     prepare_literals(in);
     prepare_region(q, region, &in->body);
     prepare_drops(q);

@@ -3,11 +3,12 @@
  * A shadow byte an element. UNWRITTEN elements come from undef and unwritten buffers and spread
  * through every elementwise op; they are reported where they decide something (an address, a mask,
  * a bound, a sum) or are stored. WRAPPED integers come from signed arithmetic that overflowed and
- * spread through sums, products, widening and comparisons, but not through rem, and, min .., which
- * make any number an index on purpose; they are reported when an active lane uses one in an address
- * or a mask. What a division by zero gave carries the number of its place, and is reported there
- * when an active lane stores or relies on it: lanes that a mask drops may divide by what they like.
- * Shifts out of range are reported where they happen. */
+ * spread through sums, products, widening and comparisons of indices (what was read is data, and
+ * compared as it is), but not through rem, and, min .., which make any number an index on purpose;
+ * they are reported when an active lane uses one in an address or a mask. What a division by zero
+ * gave carries the number of its place, and is reported there when an active lane stores or relies
+ * on it: lanes that a mask drops may divide by what they like. Shifts out of range are reported
+ * where they happen. */
 #include "ir/interp_core.h"
 
 static bool keeps_wrap(Opcode code, bool truth) {
@@ -98,6 +99,7 @@ void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *
     for (int k = 0; k < count; k++) shadowed |= x[k].cell->shadow != NULL;
     if (!shadowed && (!integers || code == OP_CMP || code == OP_CAST)) return;
     int64_t n = ty_elements(type), length = walk->extent[walk->rank - 1], at[4];
+    bool data = in->data[s->op->results[0]]; /* compared as they are */
     for (int64_t i = 0; i < n; i++) {
         if (i % length == 0) walk_row(walk, i / length, at);
         int64_t number[2] = {0};
@@ -111,7 +113,8 @@ void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *
                     elem_get_i64(x[k].elem, (char *)x[k].data + at[k] * elem_info[x[k].elem].bytes);
         }
         for (int k = 0; k < count; k++) at[k] += walk->stride[k][walk->rank - 1];
-        if (!keeps_wrap(code, type->elem == EL_I1)) marks &= (uint8_t)~SHADOW_WRAPPED;
+        if (!keeps_wrap(code, type->elem == EL_I1) || (code == OP_CMP && data))
+            marks &= (uint8_t)~SHADOW_WRAPPED;
         if (integers && wraps && overflows(code, x[0].elem, number[0], number[1]))
             marks |= SHADOW_WRAPPED;
         if (integers && count == 2 && !(marks & SHADOW_UNWRITTEN)) {

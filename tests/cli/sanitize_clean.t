@@ -20,6 +20,8 @@ $ K=$ROOT/kernels/triton; tilewright run $K/attention.py --sanitize --arg q_ptr=
 o_ptr: f32[2, 50, 16], 1600 of 1600 elements changed
 $ K=$ROOT/kernels/triton; tilewright run $K/grouped_matmul.py --sanitize --arg a_ptr=randn:f32[20,20] --arg b_ptr=randn:f32[20,20] --arg c_ptr=empty:f32[20,20] --arg 'sizes_ptr=full(20):i32[1,3]' --arg starts_ptr=zeros:i32[1,3] --arg groups=1 --arg BM=16 --arg BN=16 --arg BK=16 --grid 3
 c_ptr: f32[20, 20], 400 of 400 elements changed
+$ tilewright run $ROOT/kernels/triton/matmul_nt.py --sanitize --arg a_ptr=randn:f32[50,30] --arg b_ptr=randn:f32[40,30] --arg c_ptr=empty:f32[50,40] --arg M=50 --arg N=40 --arg K=30 --arg stride_am=30 --arg stride_bn=30 --arg stride_cm=40 --arg BM=32 --arg BN=16 --arg BK=16 --grid 2,3
+c_ptr: f32[50, 40], 2000 of 2000 elements changed
 #! Which of their accesses were proved to be boxes, and which were not.
 $ tilewright explain $ROOT/kernels/triton/matmul.py:matmul_kernel --arg a_ptr=zeros:f32[50,30] --arg b_ptr=zeros:f32[30,40] --arg c_ptr=zeros:f32[50,40] $(cat sizes) | sed 's|^[^:]*/||'
 matmul.py:38:13: load: box f32[32,16] of a_ptr[M, K], strides [stride_am, 1], at [32*pid_m, 16*k]; outside 0; contiguous
