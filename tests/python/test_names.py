@@ -1,5 +1,7 @@
 """What names in a kernel mean: globals, closures, builtins and modules of the running program, under any alias."""
+import inspect
 import math
+import pickle
 import types
 
 import numpy as np
@@ -182,4 +184,12 @@ def test_dtypes_on_the_host():
     assert str(tl.float16) == "fp16" and repr(tl.uint8) == "triton.language.uint8"
     assert tl.float8e4nv.is_fp8() and tl.float8e4nv.fp_mantissa_width == 3
     assert tl.str_to_ty("*fp32", None) == tl.pointer_type(tl.float32)
+    assert tl.dtype("int8") is tl.int8 and pickle.loads(pickle.dumps(tl.float16)) is tl.float16
     assert tl.dtype("int8") == tl.int8 and tl.int8 in {tl.int8: 1}
+
+
+def test_signatures_are_for_help():
+    assert str(inspect.signature(tl.load)).startswith("(pointer, mask=None, other=None")
+    for name in dir(tl):
+        if type(getattr(tl, name)).__name__ == "_Builtin":
+            inspect.signature(getattr(tl, name))

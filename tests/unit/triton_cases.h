@@ -13,6 +13,11 @@
          ")", ""}
 
 static const Case runs[] = {
+    /* --- the sign of a shift is the left operand's, before promotion; `:` behind the last axis --- */
+    {"", "a = tl.full((), -8, tl.int16)\nb = tl.full((), 1, tl.uint16)\ntl.store(out, a >> b)\n"
+         "tl.static_assert((a >> b).dtype == tl.uint16)\ntl.store(out + 1, a.to(tl.uint16) >> b)\n"
+         "c = tl.full((), 248, tl.uint8)\ntl.store(out + 2, c >> tl.full((), 1, tl.int32))", "65532 32764 124"},
+    {"", "tl.store(out[None, None, :], tl.full((1, 1), 3, tl.float64))", "3"},
     /* --- jumps --- */
     {"", "s = 0\nfor i in range(n):\n    if i == 5:\n        break\n    s += i\ntl.store(out, s)",
      "10"},

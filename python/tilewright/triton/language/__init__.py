@@ -12,7 +12,7 @@ def _register_module(module, name):
     _native.register(module, name)
 
 
-globals().update({name: value for name, value in vars(core).items() if not name.startswith("_") and name not in ("PLACES", "TABLES", "enum",
+globals().update({name: value for name, value in vars(core).items() if not name.startswith("_") and name not in ("PLACES", "TABLES", "enum", "inspect",
                                                                                                    "operator", "sys")})
 core.register_module(__name__, "triton.language")
 core.register_module(core.__name__, "triton.language.core")

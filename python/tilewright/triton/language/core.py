@@ -5,6 +5,7 @@ Kernels are compiled from their text; the objects here are what names in that te
 identity, under the full name that they are registered with.
 """
 import enum
+import inspect
 import operator
 import sys
 
@@ -116,6 +117,15 @@ class dtype(base_type):
         "fp16": (16, 10, 15), "bf16": (16, 7, 127), "fp32": (32, 23, 127), "fp64": (64, 52, 1023),
     }
 
+    _known = {}
+
+    def __new__(cls, *args, **kwargs):
+        """There is one object for each element type, which the compiler knows."""
+        name = _unwrap_if_constexpr(args[0]) if cls is dtype and args else None
+        if name is None:
+            return super().__new__(cls)
+        return cls._known[name] if name in cls._known else cls._known.setdefault(name, super().__new__(cls))
+
     def __init__(self, name):
         name = _unwrap_if_constexpr(name)
         if name not in self.SINT_TYPES + self.UINT_TYPES + self.FP_TYPES + self.OTHER_TYPES:
@@ -129,6 +139,12 @@ class dtype(base_type):
             self.int_bitwidth = self.primitive_bitwidth = int(name.split("int")[-1])
             signed = name in self.SINT_TYPES
             self.int_signedness = self.SIGNEDNESS.SIGNED if signed else self.SIGNEDNESS.UNSIGNED
+
+    def __reduce__(self):
+        return (dtype, (self.name, )) if type(self) is dtype else super().__reduce__()
+
+    def __deepcopy__(self, memo):
+        return self
 
     @property
     def itemsize(self):
@@ -350,6 +366,15 @@ class _Builtin:
         self.__module__ = full_name.rpartition(".")[0]
         self.__doc__ = f"{name}({signature})\n\n{about}" if not refused else f"{name}: known, and not supported"
         self.__triton_builtin__ = True
+        self._form = signature
+
+    @property
+    def __signature__(self):
+        """For inspect and help(): the signature in the compiler's table."""
+        scope = dict(globals())
+        exec(f"def form({self._form}, _semantic=None): pass" if self._form and "*" not in self._form else
+             f"def form({self._form}): pass", scope)
+        return inspect.signature(scope["form"])
 
     def __call__(self, *args, **kwargs):
         raise ValueError("Did you forget to add @triton.jit ? (`_semantic` argument must be provided outside of JIT functions.)")
