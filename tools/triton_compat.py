@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """triton_compat.py: runs Triton's own unit tests on our CPU target and prints the table of docs/triton-compat.md.
 
-    tools/triton_compat.py CHECKOUT [--jobs 2] [--sample 10] [--file test_core.py] [--match EXPRESSION] [--groups FILE]
+    tools/triton_compat.py CHECKOUT [--jobs 2] [--sample 10] [--file test_core.py] [--match EXPRESSION] [--hang 900] [--page FILE]
 
 CHECKOUT is a clone of triton-lang/triton at tag v3.6.0 (or $TILEWRIGHT_UPSTREAM). Needs numpy, scipy, pytest and torch in the
 Python that runs it, and the package `tilewright` on its path. Each job is a process with every n-th case; one that crashes or
-hangs is started again behind the case that it met, which counts as failed. --sample n runs every n-th case only.
+hangs is started again behind the case that it met, which counts as failed. --sample n runs every n-th case only. --page rewrites
+docs/triton-compat.md with the result.
 
 The file is also the pytest plugin of these processes.
 """
@@ -22,7 +23,33 @@ import time
 
 FILES = {"test_core.py": "interpreter", "test_standard.py": "interpreter", "test_random.py": "interpreter", "test_block_pointer.py": "interpreter",
          "test_conversions.py": None}
-HANG = 900  # seconds without a finished case; an exhaustive one takes minutes
+
+# Why a test fails where we mean it to, by its name.
+REASONS = {
+    "test_optimize_thread_locality": "counts operations of `asm[\"ttgir\"]`, an intermediate form of Triton's GPU compiler",
+    "test_assume": "looks for `llvm.assume` in `asm[\"llir\"]`",
+    "test_zero_strided_tensors": "calls `torch.cuda.device`, which needs a GPU",
+    "test_tma_load_block_shape_err": "demands an error for descriptor blocks of less than 16 bytes, a limit of the TMA; we have none on the CPU",
+    "test_tma_store_block_shape_err": "demands an error for descriptor blocks of less than 16 bytes, a limit of the TMA; we have none on the CPU",
+    "test_call": "`[1-noinline]` demands a compile error for an argument that Triton cannot pass to a function that is not inlined; we inline it",
+}
+PAGE = """# Triton's own unit tests
+
+Triton's tests of the language, tag v3.6.0, `python/test/unit/language/`, run on the CPU target: the cases marked `interpreter` of
+test_core, test_standard, test_random and test_block_pointer, and all of test_conversions. The files are not part of this repository.
+The command, with torch, numpy, scipy and pytest in the Python that runs it, and the package [installed](python.md):
+
+    git clone --depth 1 --branch v3.6.0 https://github.com/triton-lang/triton
+    tools/triton_compat.py triton --page docs/triton-compat.md
+
+{sampled}{table}
+
+Skips are the tests' own: they ask for CUDA or HIP, or for dtypes of one GPU.
+
+## What fails, and why
+
+{failures}
+"""
 
 # --- the plugin ---
 
@@ -96,7 +123,7 @@ def run_part(checkout, name, part, parts, options, log):
             now = log.stat().st_size if log.exists() else 0
             if now != size:
                 size, since = now, time.monotonic()
-            elif time.monotonic() - since > HANG:
+            elif time.monotonic() - since > options.hang:
                 process.kill()
                 process.wait()
                 break
@@ -130,6 +157,32 @@ def group_failures(cases):
     return sorted(groups.items(), key=lambda item: -len(item[1]))
 
 
+def make_table(results):
+    lines = ["| file | passed | failed | skipped by its own guards | collected | passed / (collected - skipped) |", "|---|---|---|---|---|---|"]
+    for name, cases in results.items():
+        count = collections.Counter(record["outcome"] for record in cases.values())
+        ran = count["passed"] + count["failed"]
+        lines.append(f"| `{name}` | {count['passed']} | {count['failed']} | {count['skipped']} | {ran + count['skipped']} | "
+                     f"{100 * count['passed'] / max(ran, 1):.1f} % |")
+    return "\n".join(lines)
+
+
+def list_groups(results):
+    return [f"{len(cases):5}  {name}::{test}: {text}\n         e.g. {cases[0]}" for name in results
+            for (test, text), cases in group_failures(results[name])]
+
+
+def explain_failures(results):
+    """One line for each test: our reason, or what it said."""
+    tests = collections.defaultdict(list)
+    for name in results:
+        for (test, text), cases in group_failures(results[name]):
+            tests[name, test].append((len(cases), text))
+    lines = [f"- `{name}::{test}`, {sum(count for count, _ in groups)} cases: {REASONS.get(test) or groups[0][1]}."
+             for (name, test), groups in tests.items()]
+    return "\n".join(lines) if lines else "Nothing."
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", nargs="?", default=os.environ.get("TILEWRIGHT_UPSTREAM"))
@@ -137,7 +190,9 @@ def main():
     parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--file", action="append", choices=list(FILES))
     parser.add_argument("--match")
+    parser.add_argument("--hang", type=float, default=900, help="seconds without a finished case")
     parser.add_argument("--groups", help="write the groups of failures there, with an example each")
+    parser.add_argument("--page", help="rewrite this page")
     options = parser.parse_args()
     if not options.checkout:
         parser.error("say where the checkout of Triton is")
@@ -158,21 +213,15 @@ def main():
             for part in range(options.jobs):
                 if not results[name]:
                     print(pathlib.Path(f"{logs[name, part]}.err").read_text()[-2000:], file=sys.stderr)
-    print("| file | passed | failed | skipped by its own guards | collected | passed / (collected - skipped) |")
-    print("|---|---|---|---|---|---|")
-    for name in names:
-        count = collections.Counter(record["outcome"] for record in results[name].values())
-        ran = count["passed"] + count["failed"]
-        print(f"| `{name}` | {count['passed']} | {count['failed']} | {count['skipped']} | {ran + count['skipped']} | "
-              f"{100 * count['passed'] / max(ran, 1):.1f} % |")
-    lines = []
-    for name in names:
-        for (test, text), cases in group_failures(results[name]):
-            lines.append(f"{len(cases):5}  {name}::{test}: {text}\n         e.g. {cases[0]}")
+    table = make_table(results)
+    print(table)
     if options.groups:
-        pathlib.Path(options.groups).write_text("\n".join(lines) + "\n")
+        pathlib.Path(options.groups).write_text("\n".join(list_groups(results)) + "\n")
     else:
-        print("\n".join(lines))
+        print("\n".join(list_groups(results)))
+    if options.page:
+        sampled = f"Of each file every {options.sample}th case was run.\n\n" if options.sample > 1 else ""
+        pathlib.Path(options.page).write_text(PAGE.format(sampled=sampled, table=table, failures=explain_failures(results)))
     return 0
 
 
