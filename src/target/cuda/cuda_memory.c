@@ -25,6 +25,10 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
         for (int d = 0; d < t.rank; d++) {
             int64_t one = 0;
             if (extents.at[d]) t.extent[d] = emit_scalar(e, extents.at[d]);
+            /* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of
+             * arguments the launch knows that they are not. */
+            if (ref_is_value(extents.at[d]) && ir_value(e->k, extents.at[d])->op)
+                t.extent[d] = arena_printf(e->arena, "tw_max((i64)%s, (i64)0)", t.extent[d]);
             if (!ir_const_int(e->k, strides.at[d], &one) || one != 1)
                 t.stride[d] = emit_scalar(e, strides.at[d]);
         }
