@@ -228,6 +228,7 @@ Val tri_lower_atomic_cas(Lower *l, const Call *c) {
 
 Val tri_lower_device_assert(Lower *l, const Call *c) {
     Val condition, mask;
+    if (l->regions) return val_none;
     if (!tri_want_tensor(l, c, 0, &condition) || !want_mask(l, c, 2, &mask)) return val_error;
     condition = tri_cast(l, condition, ty_scalar(l->module, EL_I1), c->ranges[0]);
     if (tri_val_failed(condition)) return condition;

@@ -8,7 +8,9 @@
  *
  * A region that is one named combination (a + b, max, ..) becomes that name, so that targets see
  * it. A mapped function without control flow is run on whole tiles instead: then it is nothing
- * special. */
+ * special.
+ *
+ * Assertions inside such a function are left out: it may run on any grouping of the elements. */
 #include "front/triton.h"
 
 #include <string.h>
@@ -72,7 +74,9 @@ static int fill_region(Lower *l, const Call *c, Op *op, Val function, Range wher
         args[i] = tri_val_tensor(ir_argument(l->kernel, region, types[i], NULL));
     Builder outer = l->b;
     l->b = ir_builder_inside(&outer, region);
+    l->regions++;
     Val result = tri_apply(l, function, args, count, where);
+    l->regions--;
     Refs refs = {0};
     bool good = !tri_val_failed(result);
     Val one = result;

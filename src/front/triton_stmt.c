@@ -179,6 +179,7 @@ static void run_assert(Lower *l, const PyNode *node) {
             tri_error(l, DIAG_TRI_STATIC_ASSERT, node->range, text[0] ? ": " : "", text);
         return;
     }
+    if (l->regions) return; /* see triton_region.c */
     test = tri_cast(l, test, ty_scalar(l->module, EL_I1), node->range);
     if (tri_val_failed(test)) return;
     Op *op = ir_begin(&l->b, OP_ASSERT);
