@@ -247,7 +247,9 @@ Val tri_lower_device_assert(Lower *l, const Call *c) {
 }
 
 Val tri_lower_device_print(Lower *l, const Call *c) {
-    bool python = c->builtin->code == 1;
+    bool python = c->builtin->code == 1, hex = false;
+    if (!python && !tri_want_bool(l, c, 2, &hex)) return val_error;
+    if (hex) return tri_error(l, DIAG_TRI_UNSUPPORTED, c->ranges[2], "`hex=True` of device_print");
     Val args = c->args[python ? 0 : 1], prefix = python ? tri_val_str("") : c->args[0];
     Text text = text_new(l->arena);
     text_add(&text, "%s", tri_val_text(l, prefix));

@@ -53,13 +53,16 @@ static Val give_tiles(Lower *l, const Tiles *tiles) {
     return tiles->single ? tiles->v[0] : tri_val_tuple(l, tiles->v, tiles->count);
 }
 
-static bool only_computes(const Region *region) {
+/* Scalars in, scalars out, nothing else. */
+static bool only_computes(Lower *l, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->result_count; i++)
+            if (!ty_is_scalar(tri_ref_type(l, op->results[i]))) return false;
         if (op_has(op->code, TRAIT_READS) || op_has(op->code, TRAIT_WRITES) ||
             op_has(op->code, TRAIT_SYNC))
             return false;
         for (int i = 0; i < op->region_count; i++)
-            if (!only_computes(op->regions[i])) return false;
+            if (!only_computes(l, op->regions[i])) return false;
     }
     return true;
 }
@@ -95,7 +98,7 @@ static int fill_region(Lower *l, const Call *c, Op *op, Val function, Range wher
     }
     if (good) ir_yield(&l->b, refs.at, (int)refs.count);
     l->b = outer;
-    if (good && !only_computes(region)) {
+    if (good && !only_computes(l, region)) {
         tri_error(l, DIAG_TRI_REGION_PURE, where, c->builtin->name);
         good = false;
     }

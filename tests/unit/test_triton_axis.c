@@ -18,8 +18,10 @@ static const char combines[] =
     "@triton.jit\ndef welford(m1, s1, w1, m2, s2, w2):\n    d = m2 - m1\n    w = w1 + w2\n"
     "    f = tl.where(w == 0.0, 0.0, w2 / w)\n"
     "    return m1 + d * f, s1 + s2 + d * d * w1 * f, w\n"
-    "@triton.jit\ndef checked(a, b):\n    tl.device_assert(a < 0)\n    assert b < 0, 'no'\n    return a + b\n"
+    "@triton.jit\ndef checked(a, b):\n    tl.device_assert(a < 0)\n    assert b < 0, 'no'\n    "
+    "return a + b\n"
     "@triton.jit\ndef loud(a, b):\n    tl.device_print('a', a)\n    return a + b\n"
+    "@triton.jit\ndef tiled(a, b):\n    return a + tl.sum(tl.arange(0, 2) * b)\n"
     "@triton.jit\ndef worse(a, b):\n    return (a + b).to(tl.float32)\n"
     "@triton.jit\ndef sign(a, b):\n    if a < b:\n        return -1\n    elif a == b:\n"
     "        return 0\n    else:\n        return 1\n"
@@ -118,8 +120,12 @@ static const TritonCase cases[] = {
      .helpers = combines},
     {ROW("a combine only computes", "x i32 1 2; z i32 = 0",
          LOAD(2) "tl.store(z, tl.reduce(v, 0, loud))"),
-     .helpers = combines,
-     .refused = "only computes"},
+     .helpers = combines, .refused = "only computes"},
+    {ROW("a combine has no tiles", "x i32 1 2; z i32 = 0",
+         LOAD(2) "tl.store(z, tl.reduce(v, 0, tiled))"),
+     .helpers = combines, .refused = "on scalars"},
+    {ROW("a builtin as a combine", "x i32 1 7 3; z i32 = 7",
+         LOAD(3) "tl.store(z, tl.reduce(v, 0, tl.maximum))")},
     {ROW("sort", "x f32 3 -1 nan 2 7 0 5; z f32 = -1 0 2 3 5 7 nan; w f32 = 7 5 3 2 0 -1 nan",
          LOAD(7) "tl.store(z + k, tl.sort(v))\ntl.store(w + k, tl.sort(v, descending=True))")},
     {ROW("sort along an axis",
