@@ -126,7 +126,7 @@ output_ptr: f32[8], 8 of 8 elements changed
 output_ptr: f32[8], 8 of 8 elements changed
 output_ptr: f32[8], 8 of 8 elements changed
 output_ptr: f32[8], 8 of 8 elements changed
-1
+2
 700
 $ ls
 add

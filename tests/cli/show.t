@@ -70,35 +70,32 @@ void tw_run(TwLaunch *launch, i64 begin, i64 end, u8 *scratch) {
         // 5: %a = load %p, %m
         const i64 Tx_e0 = n;
         const i64 a_in_hi0 = tw_min_i64(8, Tx_e0);
-        f32 *const a_in_p = x;
+        f32 *a_in_p = x;
         const i32 a_in_full = a_in_hi0 == 8;
         // 6: %b = add %a, %a
         // 7: store %p, %b, %m
         const i64 b_out_hi0 = tw_min_i64(8, Tx_e0);
         f32 *const b_out_p = x;
         const i32 b_out_full = b_out_hi0 == 8;
-        if (a_in_full && b_out_full && (tw_apart(a_in_p, a_in_p + 7 + 1, b_out_p, b_out_p + 7 + 1) || (a_in_p == b_out_p))) {
-            TW_VECTOR for (i64 i0 = 0; i0 < 8; i0++) {
-                const f32 a = a_in_p[i0];
-                const f32 b = (a + a);
+        if (TW_UNLIKELY(!((tw_apart(a_in_p, a_in_p + 7 + 1, b_out_p, b_out_p + 7 + 1) || (a_in_p == b_out_p))))) {
+            f32 *const a = (f32 *)(scratch + 0);
+            TW_SHORT for (i64 i0 = 0; i0 < 8; i0++) {
+                TW_RARE;
+                const f32 a_1 = i0 < a_in_hi0 ? a_in_p[i0] : 0;
+                a[i0] = a_1;
+            }
+            a_in_p = a;
+        }
+        if (a_in_full && b_out_full) {
+            TW_SHORT TW_VECTOR for (i64 i0 = 0; i0 < 8; i0++) {
+                const f32 a_2 = a_in_p[i0];
+                const f32 b = (a_2 + a_2);
                 b_out_p[i0] = b;
             }
         } else {
-            f32 *const a_1 = (f32 *)(scratch + 0);
-            if (a_in_full) {
-                TW_VECTOR for (i64 i0 = 0; i0 < 8; i0++) {
-                    const f32 a_2 = a_in_p[i0];
-                    a_1[i0] = a_2;
-                }
-            } else {
-                TW_VECTOR for (i64 i0 = 0; i0 < 8; i0++) {
-                    const f32 a_3 = i0 < a_in_hi0 ? a_in_p[i0] : 0.0f;
-                    a_1[i0] = a_3;
-                }
-            }
-            TW_VECTOR for (i64 i0 = 0; i0 < b_out_hi0; i0++) {
-                const f32 a_4 = a_1[i0];
-                const f32 b_1 = (a_4 + a_4);
+            TW_SHORT TW_VECTOR for (i64 i0 = 0; i0 < b_out_hi0; i0++) {
+                const f32 a_3 = i0 < a_in_hi0 ? a_in_p[i0] : 0;
+                const f32 b_1 = (a_3 + a_3);
                 b_out_p[i0] = b_1;
             }
         }

@@ -192,6 +192,28 @@ static const Case cases[] = {
      "  %p = permute<dims=[1,0]> %b ; tstore %Y, [0, 0], %p\n"
      "  return }\n",
      EXTENTS(0, 0, 0, 0, 0, 0, 1000, 1001), .plain = 1},
+    {"several tiles of 2^20 elements, alive at once",
+     "kernel @k(%x, %y: *i32) {\n"
+     "  %i = iota<0, 1048576> ; %p = ptr_add %x, %i ; %a = load %p ; %s = sort<axis=0> %a ; %c = scan<add, axis=0> %a\n"
+     "  %h = histogram<1000> %a ; %m = reduce<argmax, axis=0> %a ; %f = flip<axis=0> %c ; %g = add %f, %s ; %n = add %g, %m\n"
+     "  %j = iota<0, 1000> ; %q = ptr_add %y, %i ; store %q, %n ; %r = ptr_add %x, %j ; store %r, %h\n"
+     "  return }\n",
+     .grid = {1, 1, 1}, .plain = 1, .elements = 1048576},
+    {"a region an element: map, with control flow",
+     "kernel @k(%x: *f32, %y: *i32) {\n"
+     "  %i = iota<0, 77> ; %p = ptr_add %x, %i ; %a = load %p ; %q = ptr_add %y, %i ; %b = load %q\n"
+     "  %m, %w = map %a, %b (%u: f32, %k: i32) {\n"
+     "    %c = cmp<gt> %k, 50 ; %r = if %c { %s = add %u, 1.0 ; yield %s } { yield %u }\n"
+     "    %z = for %j = 0, 3, 1 (%t = %k) { %t1 = add %t, %j ; yield %t1 } ; yield %r, %z }\n"
+     "  %o = add %i, 100 ; %p1 = ptr_add %x, %o ; store %p1, %m ; %q1 = ptr_add %y, %o ; store %q1, %w\n"
+     "  return }\n",
+     .plain = 1},
+    {"small floats that are only moved keep their bits",
+     "kernel @k(%x, %z: *f16, %e, %g: *f8e5m2, %b: *bf16, %u: *u16) {\n"
+     "  %i = iota<0, 500> ; %px = ptr_add %x, %i ; %a = load %px ; %c = cmp<lt> %a, 1.0 ; %pe = ptr_add %e, %i ; %d = load %pe\n"
+     "  %f = flip<axis=0> %d ; %s = select %c, %d, %f ; %pg = ptr_add %g, %i ; store %pg, %s ; %pz = ptr_add %z, %i ; store %pz, %a\n"
+     "  %pb = ptr_add %b, %i ; %v = load %pb ; %w = bitcast %v : u16[500] ; %pu = ptr_add %u, %i ; store %pu, %w\n"
+     "  return }\n", .plain = 0},
     {"nested loops over one accumulator, scaled each time",
      "kernel @k(%x: *f32, %n: i32) {\n"
      "  %i = iota<0, 48> ; %p = ptr_add %x, %i ; %a = load %p ; %a2 = reshape %a : f32[6,8] ; %b2 "
@@ -278,9 +300,34 @@ static const Case cases[] = {
      .tolerance = 1e-6, .plain = 1},
 };
 
+/* Bits do not depend on how many threads share the programs. */
+static void test_threads(tw_context *cx) {
+    static const char text[] =
+        "kernel @k(%x, %y: *f32) {\n"
+        "  %p = program_id<0> ; %o = mul %p, 64 ; %i = iota<0, 64> ; %j = add %o, %i ; %q = ptr_add %x, %j ; %a = load %q\n"
+        "  %s = reduce<add, axis=0> %a ; %c = scan<add, axis=0> %a ; %e = exp %c ; %d = mul %e, %s\n"
+        "  %t = reshape %d : f32[8,8] ; %z = splat 0.0 : f32[8,8] ; %m = dot %t, %t, %z ; %f = reshape %m : f32[64]\n"
+        "  %r = ptr_add %y, %j ; store %r, %f ; return }\n";
+    Case c = {.name = "threads", .text = text, .grid = {60, 1, 1}, .plain = 1, .threads = 1};
+    tw_module *m = NULL;
+    CaseRun one, many;
+    CHECK(tw_module_load_text(cx, "case.ir", text, sizeof text - 1, NULL, &m) == TW_OK);
+    CHECK(case_run(cx, m, &c, "cpu", &one));
+    c.threads = 0;
+    CHECK(case_run(cx, m, &c, "cpu", &many));
+    CHECK(memcmp(tw_buffer_data(one.buffers[1]), tw_buffer_data(many.buffers[1]),
+                 CASE_ELEMENTS * sizeof(float)) == 0);
+    for (size_t i = 0; i < one.count; i++) {
+        tw_buffer_destroy(one.buffers[i]);
+        tw_buffer_destroy(many.buffers[i]);
+    }
+    tw_module_destroy(m);
+}
+
 int main(void) {
     tw_context *cx = NULL;
     CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    test_threads(cx);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) case_check(cx, &cases[i]);
     tw_context_destroy(cx);
     return check_done();
