@@ -1,7 +1,7 @@
 /* prelude_check.c: the dots, products and functions of the CPU prelude by themselves, without the library: so they can be
  * compiled for machines that are not here (tests/all.sh, group machines). A dot must be a chain of
  * fused multiply-adds in the order of k, in every bit; functions keep the errors that vmath.h states. */
-#include "functions.h"
+#include "vmath.h"
 #include "gemm.h"
 
 int printf(const char *format, ...);
