@@ -163,8 +163,9 @@ $ tilewright docs options
 - `workers`: how many share the compute role; 0: the compiler chooses. Takes an integer from 0 to 8.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
 - `threads`: threads of a launch on the CPU, workers on the interpreter; 0: all. Takes an integer from 0 to 256.
+- `vector_bits`: widest vectors of CPU code; 0: the machine's; never changes a bit of a sum or product. Takes 0, 128, 256 or 512.
 - `seed`: the interpreter's choice of all orders that the IR leaves open; 0: the plain ones. Takes an integer.
-...
+- `max_steps`: element operations after which the interpreter stops with a message; 0: 10^10 with --sanitize, else no limit. Takes an integer.
 - `cores`: Tensix cores of a launch on Tenstorrent; 0: all; never changes a bit of the result. Takes an integer from 0 to 130.
 - `fidelity`: passes of Tenstorrent's multiplier (LoFi, HiFi2, HiFi3, HiFi4); default 4. Takes an integer from 1 to 4.
 $ tilewright targets

@@ -73,6 +73,7 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright emit     FILE[:KERNEL] [options]    print or write the generated source, plan and report
   tilewright ir       FILE[:KERNEL] [options]    print the IR
   tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright list     FILE                       list the kernels of a file, their parameters and configurations
   tilewright targets                             list the targets, and what runs them here
   tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
   tilewright version                             print the version
