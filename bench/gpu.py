@@ -1,13 +1,11 @@
 """gpu.py: the CUDA target against Triton, torch and cuBLAS, in one process, on the same arrays.
 
-    python3 bench/gpu.py [--only TEXT] [--quick] [--out FILE]
+    python3 bench/gpu.py [--only TEXT] [--quick]
 
 Each row takes a kernel of kernels/triton/, compiles it by Tilewright (build/libtilewright.so) and by Triton where that is
 installed, each over the same configurations, keeps each one's fastest, checks both against torch in float64, and times them
 and the other rivals in turn (ABAB..): the L2 is flushed before every launch, the figure is the median of all turns, the
-ratio is rival's time / ours. Without torch or a GPU it says so and ends.
-
-TILEWRIGHT_BASELINES=DIR names a folder with Triton's own tutorials; without it their column says `not measured`."""
+ratio is rival's time / ours. Without torch or a GPU it says so and ends."""
 import argparse
 import ctypes
 import importlib.util
@@ -150,8 +148,8 @@ class Clock:
 # --- rows ---
 
 class Row:
-    """name; file and kernel; values(torch) -> arguments with grid; configs: [(constants, options)]; rivals(values) -> {name: run};
-    check(values) -> (got, want, bound); bytes or flops moved."""
+    """A kernel of a file, its configurations [(constants, options)], and make(torch): a dict of arguments (values), grid(constants),
+    the output (out), the checked part of it (got) and what that should be (want, bound), bytes or flops (work), and rivals."""
 
     def __init__(self, name, file, kernel, make, configs, unit="GB/s"):
         self.name, self.file, self.kernel, self.make, self.configs, self.unit = name, file, kernel, make, configs, unit
@@ -271,7 +269,7 @@ ROWS = [
      attention(4, 32, 4096, 64, False), attention(4, 32, 4096, 64, True)]
 
 
-def best_of(clock, case, row, build, budget_ms):
+def best_of(clock, case, row, build):
     """The fastest correct configuration: (run, config) or (None, why)."""
     best, why = None, "no configuration"
     for constants, options in row.configs:
@@ -303,7 +301,7 @@ def measure(row, torch, triton, library, clock, budget_ms):
         return library.compile(path, row.kernel, {**case["values"], **constants, "grid": case["grid"](constants)}, options)
 
     runs = {}
-    ours_run, ours_config = best_of(clock, case, row, ours, budget_ms)
+    ours_run, ours_config = best_of(clock, case, row, ours)
     if ours_run:
         runs["ours"] = ours_run
     triton_config = None
@@ -314,7 +312,7 @@ def measure(row, torch, triton, library, clock, budget_ms):
         def theirs(constants, options):
             values = {k: v for k, v in {**case["values"], **constants}.items() if k in names}
             return lambda: kernel[case["grid"](constants)](**values, **options)
-        triton_run, triton_config = best_of(clock, case, row, theirs, budget_ms)
+        triton_run, triton_config = best_of(clock, case, row, theirs)
         if triton_run:
             runs["triton"] = triton_run
     runs.update(case["rivals"])
@@ -323,7 +321,6 @@ def measure(row, torch, triton, library, clock, budget_ms):
     parts = [f"{name} {us:8.1f} us {case['work'] / us * scale:7.0f}" for name, us in times.items()]
     ratios = [f"{name} {us / times['ours']:.3f}x" for name, us in times.items() if name != "ours"] if ours_run else [f"ours: {ours_config}"]
     print(f"{row.name:34s} {row.unit:7s} | {' | '.join(parts)} || {', '.join(ratios)} || ours {ours_config} triton {triton_config}", flush=True)
-    return dict(row=row.name, unit=row.unit, times=times, ours=str(ours_config), triton=str(triton_config))
 
 
 def main():

@@ -398,8 +398,7 @@ static bool stays_in_registers(LayoutState *st, const Op *dot, Word instr, const
         ty_elem_bytes(a) != 2)
         return false;
     layout_dot_grid(st->cx, st->k, dot, st->warps, &along_m, &along_n);
-    LinearLayout wanted = ll_wgmma_accumulator(a->extent[0], a->extent[1], along_m, 1);
-    while (1 << wanted.count[LL_WARP] < st->warps) ll_push(&wanted, LL_WARP, 0);
+    LinearLayout wanted = choose_wgmma(a->extent[0], a->extent[1], along_m, 1, st->warps);
     return along_n == 1 && ll_equal(&from->map, &wanted);
 }
 

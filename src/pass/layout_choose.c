@@ -299,16 +299,19 @@ LinearLayout choose_blocked(const Type *type, int warps, int contiguous) {
     return ll_blocked(rank, type->extent, size, lanes, ways, order);
 }
 
+LinearLayout choose_wgmma(int64_t m, int64_t n, int along_m, int along_n, int warps) {
+    LinearLayout map = ll_wgmma_accumulator(m, n, along_m, along_n);
+    while (1 << map.count[LL_WARP] < warps) ll_push(&map, LL_WARP, 0);
+    return map;
+}
+
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps) {
     const Type *c = ir_type(k, dot->operands[2]);
     Word instr = layout_dot_instr(cx, k, dot);
     int along_m, along_n;
     layout_dot_grid(cx, k, dot, warps, &along_m, &along_n);
-    if (instr == INSTR_WGMMA) {
-        LinearLayout map = ll_wgmma_accumulator(c->extent[0], c->extent[1], along_m, along_n);
-        while (1 << map.count[LL_WARP] < warps) ll_push(&map, LL_WARP, 0);
-        return map;
-    }
+    if (instr == INSTR_WGMMA)
+        return choose_wgmma(c->extent[0], c->extent[1], along_m, along_n, warps);
     if (instr == INSTR_MMA) return ll_mma_accumulator(c->extent[0], c->extent[1], along_m, along_n);
     /* fma: 4 x 4 a thread where there is enough, 4 x 8 lanes, the warps down the rows */
     int rows = 1 << ll_log2(c->extent[0]), columns = 1 << ll_log2(c->extent[1]), order[2] = {1, 0};

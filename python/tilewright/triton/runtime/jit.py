@@ -60,13 +60,10 @@ _native.configure(make_error=_make_error, dtype_name=_dtype_name, make_kernel=Co
 
 
 class KernelInterface:
-    """What can be launched as kernel[grid](..)."""
+    """What can be launched as kernel[grid](..): a subclass has run(*args, grid, warmup, **kwargs)."""
 
     def warmup(self, *args, grid, **kwargs):
         return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
-
-    def run(self, *args, grid, warmup, **kwargs):
-        raise NotImplementedError("run is not implemented")
 
     def __getitem__(self, grid):
         return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
