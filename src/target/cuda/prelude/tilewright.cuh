@@ -212,6 +212,14 @@ TW_FN f64 tw_max_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : fmax(x, y)
 TW_FN f32 tw_div(f32 x, f32 y) { return x / y; }
 TW_FN f64 tw_div(f64 x, f64 y) { return x / y; }
 
+/* What wgmma adds up in, for operands of each type. */
+#define TW_D_f16  f32
+#define TW_D_bf16 f32
+#define TW_D_tf32 f32
+#define TW_D_e4m3 f32
+#define TW_D_e5m2 f32
+#define TW_D_s8   i32
+#define TW_D_u8   i32
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #include "device.cuh"
 #include "wgmma.cuh"

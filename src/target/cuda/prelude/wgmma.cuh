@@ -120,13 +120,6 @@
 #define TW_K_e5m2         "32"
 #define TW_K_s8           "32"
 #define TW_K_u8           "32"
-#define TW_D_f16          f32
-#define TW_D_bf16         f32
-#define TW_D_tf32         f32
-#define TW_D_e4m3         f32
-#define TW_D_e5m2         f32
-#define TW_D_s8           i32
-#define TW_D_u8           i32
 #define TW_S_f16          "f32"
 #define TW_S_bf16         "f32"
 #define TW_S_tf32         "f32"

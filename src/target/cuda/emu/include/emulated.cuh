@@ -256,13 +256,6 @@ TW_MMA_INTEGER(tw_mma_u8, EMU_U8)
 #define TW_EMU_e5m2 EMU_E5M2
 #define TW_EMU_s8   EMU_I8
 #define TW_EMU_u8   EMU_U8
-#define TW_D_f16    f32
-#define TW_D_bf16   f32
-#define TW_D_tf32   f32
-#define TW_D_e4m3   f32
-#define TW_D_e5m2   f32
-#define TW_D_s8     i32
-#define TW_D_u8     i32
 #define TW_WGMMA_SS(N, t, ta, tb)                                                                  \
     TW_FN void tw_wgmma_ss_##N##_##t##_##ta##tb(TW_D_##t (&d)[N / 2], u64 a, u64 b, bool accumulate, TW_LINE) { \
         EmuWgmma op = {N, TW_EMU_##t, ta, tb, (float *)d, 0, a, b, accumulate};                             \
