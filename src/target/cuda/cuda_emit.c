@@ -123,6 +123,26 @@ static bool stores_global(Emit *e, const Op *op) {
            op->code == OP_TATOMIC || op->code == OP_ATOMIC_CAS;
 }
 
+/* What the next barrier stands for. Where two ways meet, it is all that either left. */
+typedef struct Pending {
+    bool reads, writes, async, stores, bulk;
+} Pending;
+
+static Pending pending_now(const Emit *e) {
+    return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,
+                     e->bulk_pending};
+}
+
+static void pending_set(Emit *e, Pending p) {
+    e->reads_pending = p.reads, e->writes_pending = p.writes, e->async_pending = p.async;
+    e->stores_pending = p.stores, e->bulk_pending = p.bulk;
+}
+
+static void pending_add(Emit *e, Pending p) {
+    e->reads_pending |= p.reads, e->writes_pending |= p.writes, e->async_pending |= p.async;
+    e->stores_pending |= p.stores, e->bulk_pending |= p.bulk;
+}
+
 /* What an earlier trip of the loop may have left pending. */
 static void enter_loop(Emit *e, const Op *op) {
     for (int i = 0; i < op->region_count; i++) {
@@ -221,6 +241,7 @@ static void emit_for(Emit *e, const Op *op) {
     const char *lo = emit_scalar(e, op->operands[0]), *hi = emit_scalar(e, op->operands[1]);
     int64_t step = 0;
     bool known = ir_const_int(e->k, op->operands[2], &step);
+    Pending before = pending_now(e);
     enter_loop(e, op);
     const Op *other = skew_match(e, op);
     if (other) skew_begin(e, op, other);
@@ -250,6 +271,7 @@ static void emit_for(Emit *e, const Op *op) {
     emit_region(e, body);
     copy_all(e, body->args + 1, body->last->operands, count);
     cs_close(&e->p);
+    pending_add(e, before); /* there may have been no trip, and no barrier of it */
     if (other) skew_end(e, op, other);
     if (late) {
         roles_end_late(e, late, accumulator_of(e, op));
@@ -272,17 +294,18 @@ static void emit_while(Emit *e, const Op *op) {
     emit_region(e, test);
     copy_all(e, test->args, test->last->operands + 1, count);
     cs_line(&e->p, "if (!%s) break;", emit_scalar(e, test->last->operands[0]));
+    Pending at_break = pending_now(e);
     emit_region(e, body);
     copy_all(e, test->args, body->last->operands, count);
     cs_close(&e->p);
+    pending_set(e, at_break);
     for (int i = 0; i < count; i++) emit_same(e, op->results[i], test->args[i]);
 }
 
 static void emit_if(Emit *e, const Op *op) {
     for (int i = 0; i < op->result_count; i++) declare_carried(e, op->results[i], REF_NONE);
     cs_open(&e->p, "if (%s)", emit_scalar(e, op->operands[0]));
-    bool reads = e->reads_pending, writes = e->writes_pending, stores = e->stores_pending,
-         async = e->async_pending;
+    Pending before = pending_now(e), after = before;
     for (int i = 0; i < op->region_count; i++) {
         if (i) {
             if (!op->regions[1]->first ||
@@ -290,20 +313,13 @@ static void emit_if(Emit *e, const Op *op) {
                 break;
             cs_reopen(&e->p, "else");
         }
-        bool reads_now = e->reads_pending, writes_now = e->writes_pending,
-             stores_now = e->stores_pending;
-        bool async_now = e->async_pending;
-        e->reads_pending = reads, e->writes_pending = writes, e->stores_pending = stores,
-        e->async_pending = async;
+        pending_set(e, before);
         emit_region(e, op->regions[i]);
         if (op->regions[i]->last)
             copy_all(e, op->results, op->regions[i]->last->operands, op->result_count);
-        e->reads_pending |= reads_now, e->writes_pending |= writes_now,
-            e->stores_pending |= stores_now;
-        e->async_pending |= async_now;
+        pending_add(e, after);
+        after = pending_now(e);
     }
-    e->reads_pending |= reads, e->writes_pending |= writes, e->stores_pending |= stores,
-        e->async_pending |= async;
     cs_close(&e->p);
 }
 
