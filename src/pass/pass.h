@@ -20,6 +20,7 @@ typedef struct PassOptions {
     int persist;        /* -1 auto, 0 off, 1 on */
     int workers;        /* 0 auto: consumer warpgroups */
     bool fuse;          /* multiply-adds become fma (default on) */
+    bool no_rings;      /* they did not fit into shared memory: the kernel stays flat */
     int generic;        /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
 } PassOptions;
 extern const PassOptions pass_options_default;
@@ -37,6 +38,7 @@ typedef struct PassContext {
     PassOptions options;
     Arena *scratch;
     VEC(Finding) findings; /* in the module's arena */
+    int64_t too_large;     /* the emitter found no room for the rings, with so many bytes in all */
 } PassContext;
 
 void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...)

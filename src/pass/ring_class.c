@@ -374,7 +374,7 @@ static void merge(Cut *c, CutRing *into, const CutRing *from) {
     into->bytes += from->bytes;
 }
 
-static void index_rings(Cut *c) {
+void cut_index(Cut *c) {
     c->ring_of = (Map){0};
     for (size_t i = 0; i < c->rings.count; i++)
         for (size_t j = 0; j < c->rings.at[i]->ops.count; j++)
@@ -383,7 +383,7 @@ static void index_rings(Cut *c) {
 }
 
 static void group_loads(Cut *c) {
-    index_rings(c);
+    cut_index(c);
     size_t kept = 0;
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i], *host = NULL;
@@ -396,7 +396,7 @@ static void group_loads(Cut *c) {
             c->rings.at[kept++] = ring;
     }
     c->rings.count = kept;
-    index_rings(c);
+    cut_index(c);
 }
 
 /* Full blocks, then the diagonal: two loops over the same tensors, one behind the other, take turns
@@ -494,5 +494,5 @@ void cut_classify(Cut *c) {
     group_loads(c);
     share_rings(c);
     ir_walk(c->k->body, consider, &(Visit){c, true});
-    index_rings(c);
+    cut_index(c);
 }

@@ -49,6 +49,7 @@ typedef struct Cut {
 
 void cut_classify(Cut *c);
 int cut_order(const Cut *c, const Op *op);
+void cut_index(Cut *c); /* after a change of the rings */
 CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compute */
 
 /* Rewrites the kernel into prologue, rings, tasks and roles. */

@@ -37,9 +37,8 @@ static const char *slot_table(const Cut *c) {
     return table.at;
 }
 
-/* Fills in slots; false when even the fewest do not fit. */
-static bool choose_slots(Cut *c) {
-    int least = c->cx->machine->has_threads ? 2 : 1;
+/* Fills in slots, each ring of a loop at least `least`; false when even these do not fit. */
+static bool fit_slots(Cut *c, int least) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         int stages = stages_of(c, ring);
@@ -58,6 +57,33 @@ static bool choose_slots(Cut *c) {
         if (!largest) return false;
         largest->slots--;
     }
+    return true;
+}
+
+/* The largest output ring gives way: its store stays in compute. */
+static bool drop_output(Cut *c) {
+    size_t largest = c->rings.count;
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (c->rings.at[i]->output &&
+            (largest == c->rings.count || c->rings.at[i]->bytes > c->rings.at[largest]->bytes))
+            largest = i;
+    if (largest == c->rings.count) return false;
+    pass_find(c->cx, c->rings.at[largest]->ops.at[0]->range, "store",
+              "from registers: a buffer of %lld bytes beside two slots of every load does not fit "
+              "into %lld",
+              (long long)c->rings.at[largest]->bytes, (long long)c->cx->machine->ring_bytes);
+    for (size_t i = largest; i + 1 < c->rings.count; i++) c->rings.at[i] = c->rings.at[i + 1];
+    c->rings.count--;
+    cut_index(c);
+    return true;
+}
+
+/* Two slots of every load keep the copies running; for them the outputs give way, and at last the
+ * second slot. False when even so it does not fit. */
+static bool choose_slots(Cut *c) {
+    if (!c->cx->machine->has_threads) return fit_slots(c, 1);
+    while (!fit_slots(c, 2))
+        if (!drop_output(c)) return fit_slots(c, 1);
     return true;
 }
 
@@ -95,6 +121,10 @@ static Execution decide(Cut *c, const char **why) {
     const PassOptions *options = &c->cx->options;
     if (c->explicit_mode) {
         *why = arena_printf(c->arena, "`%s` keeps the kernel in explicit mode", c->explicit_mode);
+        return RUN_FLAT;
+    }
+    if (options->no_rings) {
+        *why = "rings and scratch together do not fit into shared memory";
         return RUN_FLAT;
     }
     bool pipelined = false, dots = false;

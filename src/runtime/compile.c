@@ -278,9 +278,43 @@ tw_kernel *kernel_new(tw_module *m) {
     return k;
 }
 
-tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
+/* Door, passes, emitter; all that an attempt makes is new, so that another one can follow. */
+static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
     FrontUnit *unit = &k->origin->unit;
+    diag_init(&k->diag, &k->arena, k->sources);
+    k->module = ir_module_new(&k->arena, &k->diag, k->sources);
+    k->pass.module = k->module;
+    k->steps.count = k->pass.findings.count = 0;
+    double start = seconds();
+    FrontRequest lower = {.kernel = request->kernel,
+                          .args = request->args,
+                          .module = k->module,
+                          .specialize_ones = request->specialize_ones,
+                          .target = k->target->name,
+                          .arch = k->arch};
+    k->ir = unit->door->lower(unit, &lower);
+    if (!k->ir) {
+        tw_status status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
+        if (status == TW_OK) ice(&cx->trap, "door %s failed without a message", unit->door->name);
+        return status;
+    }
+    const char *text = request->keep_ir ? ir_print(k->ir, &k->arena) : NULL;
+    add_step(k, "parse", k->origin->parse_seconds, NULL, false);
+    add_step(k, "source", seconds() - start, text, true);
+    tw_status status = k->sanitize ? TW_OK : run_passes(k, request, text);
+    if (status != TW_OK) return status;
+    write_explain(k);
+    if (request->stage == TW_STAGE_IR || !k->target->emit) return TW_OK;
+    start = seconds();
+    bool ok = k->target->emit(k);
+    add_step(k, "emit", seconds() - start, NULL, false);
+    write_explain(k); /* emitters find things too */
+    return ok || k->pass.too_large ? TW_OK : context_diagnose(cx, &k->diag, TW_ERROR_UNSUPPORTED);
+}
+
+tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
+    tw_context *cx = k->context;
     k->request = request;
     k->name = request->kernel->name;
     k->sanitize = request->sanitize;
@@ -293,41 +327,18 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
                             "--sanitize runs on the interpreter, in place of the cpu target; leave "
                             "--target out, or write --target interp");
     k->pass.options.generic = request->generic;
-    diag_init(&k->diag, &k->arena, k->sources);
-    k->module = ir_module_new(&k->arena, &k->diag, k->sources);
-    k->pass.module = k->module;
     k->pass.scratch = ARENA_NEW(&k->arena, Arena);
     arena_init(k->pass.scratch, cx->allocator, &cx->trap);
-
-    double start = seconds();
-    FrontRequest lower = {.kernel = request->kernel,
-                          .args = request->args,
-                          .module = k->module,
-                          .specialize_ones = request->specialize_ones,
-                          .target = k->target->name,
-                          .arch = k->arch};
-    k->ir = unit->door->lower(unit, &lower);
-    if (!k->ir) {
-        status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
-        if (status == TW_OK) ice(&cx->trap, "door %s failed without a message", unit->door->name);
-        return status;
+    status = make_code(k, request);
+    if (status == TW_OK && k->pass.too_large) {
+        k->pass.options.no_rings = true;
+        k->pass.too_large = 0;
+        status = make_code(k, request);
     }
-    const char *text = request->keep_ir ? ir_print(k->ir, &k->arena) : NULL;
-    add_step(k, "parse", k->origin->parse_seconds, NULL, false);
-    add_step(k, "source", seconds() - start, text, true);
-    if (!k->sanitize) status = run_passes(k, request, text);
     if (status != TW_OK) return status;
-    write_explain(k);
-    if (request->stage != TW_STAGE_IR && k->target->emit) {
-        start = seconds();
-        bool ok = k->target->emit(k);
-        add_step(k, "emit", seconds() - start, NULL, false);
-        write_explain(k); /* emitters find things too */
-        if (!ok) return context_diagnose(cx, &k->diag, TW_ERROR_UNSUPPORTED);
-    }
     if (request->stage == TW_STAGE_RUN) {
         status = kernel_prepare_launch(k, request->kernel);
-        start = seconds();
+        double start = seconds();
         if (status == TW_OK && k->target->build) status = k->target->build(k);
         add_step(k, "build", seconds() - start, NULL, false);
     }

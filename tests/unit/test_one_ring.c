@@ -90,7 +90,7 @@ static char *canonical(const Source *s, const char *machine, int tile_n, Arena *
         Module *m = ir_module_new(arena, &diag, &sources);
         Kernel *k =
             unit.door->lower(&unit, &(FrontRequest){.kernel = kernel, .args = args, .module = m});
-        PassContext cx = {m, machine_find(machine), pass_options_default, scratch, {0}};
+        PassContext cx = {.module = m, .machine = machine_find(machine), .options = pass_options_default, .scratch = scratch};
         cx.options.num_stages = 3;
         if (k &&
             pipeline_run(&cx, k, &(PipelineRequest){.verify_each = true, .stop_after = "ring"}))

@@ -15,7 +15,7 @@ static void raised(const char *text, const char *want, const char *finding) {
         diag_init(&diag, &arena, &sources);
         Module *m = ir_module_new(&arena, &diag, &sources);
         CHECK(ir_parse(m, source_add(&sources, "t.ir", text, strlen(text))));
-        PassContext cx = {m, machine_find("interp"), pass_options_default, &scratch, {0}};
+        PassContext cx = {.module = m, .machine = machine_find("interp"), .options = pass_options_default, .scratch = &scratch};
         PipelineRequest request = {.only = "fold,raise", .verify_each = true};
         bool good = m->kernels.count && pipeline_run(&cx, m->kernels.at[0], &request);
         pass_fold(&cx, m->kernels.at[0]);

@@ -16,7 +16,7 @@ static void verdict(const char *title, const char *text, RingVerdict want, const
         bool parsed = ir_parse(m, source_add(&sources, "t.ir", text, strlen(text)));
         CHECK(parsed);
         if (!parsed) fprintf(stderr, "%s: %s\n", title, diag_render(&diag, &arena));
-        PassContext cx = {m, machine_find("cuda:sm_90a"), pass_options_default, &scratch, {0}};
+        PassContext cx = {.module = m, .machine = machine_find("cuda:sm_90a"), .options = pass_options_default, .scratch = &scratch};
         RingVerdict got = parsed ? ring_check(&cx, m->kernels.at[0]) : want;
         char *rendered = diag_render(&diag, &arena);
         CHECK(got == want);

@@ -58,7 +58,7 @@ static void lowered(const char *path_or_text, const char *defines, const char *w
             FrontValue *args = ARENA_ARRAY(arena, FrontValue, unit.kernels.at[0].param_count);
             FrontRequest request = {.kernel = &unit.kernels.at[0], .args = args, .module = m};
             Kernel *k = unit.door->lower(&unit, &request);
-            PassContext cx = {m, machine_find("interp"), pass_options_default, &j->scratch, {0}};
+            PassContext cx = {.module = m, .machine = machine_find("interp"), .options = pass_options_default, .scratch = &j->scratch};
             PipelineRequest run = {.only = "fold,raise", .verify_each = true};
             if (k && pipeline_run(&cx, k, &run)) {
                 pass_fold(&cx, k);

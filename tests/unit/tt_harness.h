@@ -76,7 +76,7 @@ static inline void tt_job_start(TtJob *job, const char *text, const char *type, 
     char *expanded = tt_expand(&job->arena, text, type, slots);
     if (ir_parse(m, source_add(&job->sources, "t.ir", expanded, strlen(expanded))) &&
         ir_verify(m->kernels.at[0], FORM_RING, &job->diag)) {
-        PassContext cx = {m, machine_find("tenstorrent"), pass_options_default, &job->scratch, {0}};
+        PassContext cx = {.module = m, .machine = machine_find("tenstorrent"), .options = pass_options_default, .scratch = &job->scratch};
         job->kernel = m->kernels.at[0];
         job->plan = tt_emit(&cx, m->kernels.at[0], &options);
         if (job->plan) tt_job_numbers(job, m->kernels.at[0]);

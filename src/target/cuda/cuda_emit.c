@@ -567,6 +567,13 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
         ring_plan(&e, e.shared_bytes);
         shared_plan(&e);
     }
+    if (e.shared_bytes > cx->machine->ring_bytes) {
+        if (tasks && !cx->options.no_rings)
+            cx->too_large = e.shared_bytes; /* the flat kernel may fit */
+        else
+            shared_refuse(&e);
+        return NULL;
+    }
     Text params = text_new(arena), top = text_new(arena), head = text_new(arena);
     hold_params(&e);
     e.top = &top;
@@ -580,11 +587,6 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     emit_region(&e, k->body);
     if (k->module->diag->errors) return NULL;
     add_params(&e, &params);
-    if (e.shared_bytes > cx->machine->ring_bytes) {
-        diag_emit(k->module->diag, DIAG_CUDA_SHARED, k->range, (long long)e.shared_bytes,
-                  (long long)cx->machine->ring_bytes);
-        return NULL;
-    }
     e.plan->shared_bytes = e.shared_bytes;
     Place place = {0};
     source_find(k->module->sources, k->range.begin, &place);

@@ -163,6 +163,7 @@ TensorText memory_tensor(Emit *e, Ref tensor);
 
 /* --- cuda_shared.c --- */
 void shared_plan(Emit *e);
+void shared_refuse(Emit *e); /* it does not fit: who needs most of it, and what can be done */
 void shared_sync(Emit *e); /* a barrier of the group, with a fence where the async proxy reads on */
 void shared_before_write(Emit *e);
 void shared_before_read(Emit *e);
