@@ -85,7 +85,7 @@ static bool survives(const char *name, const char *text, size_t size) {
                 Kernel *k = unit.door->lower(&unit, &request);
                 uint32_t machine = next_random(4);
                 PassContext cx = {
-                    m, machine_find(machines[machine]), pass_options_default, &scratch, {0}};
+                    .module = m, .machine = machine_find(machines[machine]), .options = pass_options_default, .scratch = &scratch};
                 cx.options.num_stages = (int)next_random(6) - 1;
                 cx.options.roles = (int)next_random(3) - 1;
                 cx.options.persist = (int)next_random(3) - 1;
