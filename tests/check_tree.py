@@ -4,6 +4,7 @@
 - docs/architecture.md names every file of src/, and no file that is not there;
 - includes point only to the left: base < ir, syntax < front, pass, target < runtime < cli, and cli sees nothing but
   the public header;
+- the prelude of emitted CUDA has no templates: who reads a kernel reads C;
 - file names are unique; README.md is under 150 lines; every markdown link to a file leads to one.
 """
 import pathlib
@@ -53,6 +54,12 @@ def check_names(errors):
         seen[path.name] = path.relative_to(ROOT)
 
 
+def check_prelude(errors):
+    for path in sorted(ROOT.glob("src/target/cuda/prelude/*")):
+        if re.search(r"\btemplate\b", path.read_text()):
+            errors.append(f"{path.relative_to(ROOT)} has a template")
+
+
 def check_markdown(errors):
     if len((ROOT / "README.md").read_text().split("\n")) > 150:
         errors.append("README.md has more than 150 lines")
@@ -67,6 +74,7 @@ def main():
     check_includes(errors)
     check_architecture(errors)
     check_names(errors)
+    check_prelude(errors)
     check_markdown(errors)
     print("\n".join(errors) if errors else "the tree keeps its rules")
     return 1 if errors else 0

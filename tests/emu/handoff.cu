@@ -8,21 +8,21 @@ handoff(i32 *out, f32 *floats, i64 *longs, f16 *halves, bf16 *brains, u32 *flag,
         if (warp == 0) {
             if (i > 0 && mutant != 1) tw_bar_sync(2, 64);
             x = x + 1;
-            tw_sts<1>(at, &x);
+            tw_sts(1, at, &x);
             tw_bar_arrive(1, mutant == 2 ? 32 : 64);
         } else {
             if (mutant == 3 && i == 1 && lane < 16) return;
             tw_bar_sync(1, 64);
-            tw_lds<1>(&x, at);
+            tw_lds(1, &x, at);
             if (i + 1 < rounds) tw_bar_arrive(2, 64);
         }
     }
     if (warp == 1) {
-        tw_stg<1>(out + lane, &x);
+        tw_stg(1, out + lane, &x);
         x = tw_shfl_up(lane, 3) + 100 * tw_shfl_down(lane, 5) + 10000 * tw_shfl_idx(lane, lane / 2) + tw_uniform(lane + 7);
-        tw_stg<1>(out + 32 + lane, &x);
+        tw_stg(1, out + 32 + lane, &x);
         x = (i32)tw_ballot(lane % 3 == 0) + (tw_any(lane == 5) ? 1 : 0) + (tw_all(lane == 5) ? 2 : 0);
-        tw_stg<1>(out + 64 + lane, &x);
+        tw_stg(1, out + 64 + lane, &x);
     }
     tw_atomic_add(out + 96, lane);
     tw_atomic_max(out + 97, lane - 100);

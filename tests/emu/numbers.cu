@@ -3,7 +3,7 @@ extern "C" __global__ void __launch_bounds__(128) numbers(const f32 *x, u32 *out
     i32 i = tw_block_x() * 128 + tw_thread();
     if (i >= n || mutant) return;
     f32 v;
-    tw_ldg<1>(&v, x + i);
+    tw_ldg(1, &v, x + i);
     f32 one = 1, nan = tw_as_f32(0x7fc00000u);
     u32 r[24] = {
         tw_f16(v).bits,
@@ -31,6 +31,6 @@ extern "C" __global__ void __launch_bounds__(128) numbers(const f32 *x, u32 *out
         tw_as_u32(tw_f32(f16{(u16)i})),
         tw_as_u32(i & 256 ? tw_f32(e5m2{(u8)i}) : tw_f32(e4m3{(u8)i})),
     };
-    for (int j = 0; j < 24; j += 4) tw_stg<4>(out + 24 * (i64)i + j, &r[j]);
+    for (int j = 0; j < 24; j += 4) tw_stg(4, out + 24 * (i64)i + j, &r[j]);
 }
 TW_KERNEL(numbers)

@@ -8,10 +8,10 @@ TW_FN void load(u32 buffer, const f16 *a, const f16 *b, i32 m, i32 n, i32 k, i32
     for (int i = 0; i < 2; i++) { /* 256 chunks each of a (4 a row) and b (8 a row) */
         i32 chunk = t + 128 * i, row = chunk / 4, column = chunk % 4;
         bool in = m + row < M && k + 8 * column < K;
-        tw_cp_async<16>(A + buffer * A_BYTES + tw_swizzle((u32)chunk * 16, 64), a + (i64)(m + row) * K + k + 8 * column, in);
+        tw_cp_async(16, A + buffer * A_BYTES + tw_swizzle((u32)chunk * 16, 64), a + (i64)(m + row) * K + k + 8 * column, in);
         row = chunk / 8, column = chunk % 8;
         in = k + row < K && n + 8 * column < N;
-        tw_cp_async<16>(B + buffer * B_BYTES + tw_swizzle((u32)chunk * 16, 128), b + (i64)(k + row) * N + n + 8 * column, in);
+        tw_cp_async(16, B + buffer * B_BYTES + tw_swizzle((u32)chunk * 16, 128), b + (i64)(k + row) * N + n + 8 * column, in);
     }
 }
 }
@@ -31,7 +31,7 @@ pipelined_matmul(const f16 *a, const f16 *b, f32 *c, i32 M, i32 N, i32 K, i32 mu
         u32 buffer = (u32)k % 2;
         if (k + 1 < nk) load(buffer ^ 1, a, b, m, n, (k + 1) * 32, M, N, K);
         if (mutant != 3) tw_cp_async_commit();
-        if (mutant != 1) tw_cp_async_wait<1>();
+        if (mutant != 1) tw_cp_async_wait(1);
         if (mutant != 2) tw_sync();
         for (int kk = 0; kk < 32; kk += 16) {
             u32 fa[2][4], fb[4][2];
@@ -52,7 +52,7 @@ pipelined_matmul(const f16 *a, const f16 *b, f32 *c, i32 M, i32 N, i32 K, i32 mu
         for (int j = 0; j < 4; j++)
             for (int e = 0; e < 4; e += 2) {
                 i32 row = m + wm + 16 * i + lane / 4 + 4 * e, column = n + wn + 8 * j + 2 * (lane % 4);
-                tw_stg_if<2>(row < M && column + 1 < N, c + (i64)row * N + column, &d[i][j][e]);
+                tw_stg_if(2, row < M && column + 1 < N, c + (i64)row * N + column, &d[i][j][e]);
             }
 }
 TW_KERNEL(pipelined_matmul)

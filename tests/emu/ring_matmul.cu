@@ -44,7 +44,8 @@ ring_matmul(const __grid_constant__ TensorMap a, const __grid_constant__ TensorM
                 tw_wgmma_ss_64_bf16_00(d, tw_desc_step(da, 32 * j), tw_desc_step(db, 32 * j), k > 0 || j > 0);
             if (mutant != 11) tw_wgmma_commit();
             if (mutant == 13) d[3] = 0;
-            tw_wgmma_wait<0>(d);
+            tw_wgmma_wait(0);
+            tw_wgmma_settle(d);
             if (mutant != 5 && mutant != 7 && tw_thread() == 0) tw_mbar_arrive(EMPTY + 8 * s);
             if (mutant == 14 && tw_thread() == 32) tw_mbar_arrive(EMPTY + 8 * s);
         }
@@ -59,7 +60,7 @@ ring_matmul(const __grid_constant__ TensorMap a, const __grid_constant__ TensorM
         if (tw_thread() == 0) {
             tw_tma_store_2d(&c, n, m, C);
             tw_bulk_commit();
-            if (mutant != 10) tw_bulk_wait_read<0>();
+            if (mutant != 10) tw_bulk_wait_read(0);
         }
     }
 }

@@ -26,8 +26,8 @@ tma_shapes(const __grid_constant__ TensorMap from, const __grid_constant__ Tenso
     if (mutant != 1) tw_mbar_wait(BAR, 0);
     for (u32 i = (u32)tw_lane() * 16; i < bytes; i += 512) {
         u32 v[4];
-        tw_lds<4>(v, BOX + i);
-        tw_stg<4>(raw + i / 4, v);
+        tw_lds(4, v, BOX + i);
+        tw_stg(4, raw + i / 4, v);
     }
     tw_sync_warp();
     if (tw_elect() && !no_store) {
@@ -52,9 +52,9 @@ tma_shapes(const __grid_constant__ TensorMap from, const __grid_constant__ Tenso
         tw_bulk_commit();
         if (mutant == 3) {
             u32 zero = 0;
-            tw_sts<1>(BOX, &zero); /* the store may not have read it yet */
+            tw_sts(1, BOX, &zero); /* the store may not have read it yet */
         }
-        tw_bulk_wait<0>();
+        tw_bulk_wait(0);
     }
 }
 TW_KERNEL(tma_shapes)

@@ -19,13 +19,13 @@ wgmma_forms(const u32 *a, const u32 *b, const u32 *ra, f32 *out, i32 form, u32 a
     i32 t = tw_thread();
     for (i32 i = t; i < 2048; i += 128) {
         u32 v[4];
-        tw_ldg<4>(v, a + 4 * i);
-        tw_sts<4>(16 * (u32)i, v);
-        tw_ldg<4>(v, b + 4 * i);
-        tw_sts<4>(32768 + 16 * (u32)i, v);
+        tw_ldg(4, v, a + 4 * i);
+        tw_sts(4, 16 * (u32)i, v);
+        tw_ldg(4, v, b + 4 * i);
+        tw_sts(4, 32768 + 16 * (u32)i, v);
     }
     u32 r[4];
-    tw_ldg<4>(r, ra + 4 * t);
+    tw_ldg(4, r, ra + 4 * t);
     if (mutant != 1) tw_fence_async();
     tw_sync();
     f32 d[64];
@@ -46,9 +46,10 @@ wgmma_forms(const u32 *a, const u32 *b, const u32 *ra, f32 *out, i32 form, u32 a
     case 9: tw_wgmma_ss_128_u8_00(whole, da, db, true); break;
     }
     tw_wgmma_commit();
-    if (form < 8) tw_wgmma_wait<0>(d);
-    else tw_wgmma_wait<0>(whole);
+    tw_wgmma_wait(0);
+    tw_wgmma_settle(d);
+    tw_wgmma_settle(whole);
     for (int i = 0; form >= 8 && i < 64; i++) d[i] = (f32)whole[i];
-    for (int i = 0; i < 64; i += 4) tw_stg<4>(out + 64 * t + i, &d[i]);
+    for (int i = 0; i < 64; i += 4) tw_stg(4, out + 64 * t + i, &d[i]);
 }
 TW_KERNEL(wgmma_forms)

@@ -21,7 +21,7 @@ wide_matmul(const __grid_constant__ TensorMap a, const __grid_constant__ TensorM
     tw_sync();
     i32 group = tw_warp() / 4;
     if (group == 2) { /* load */
-        if (mutant != 1) tw_setmaxnreg_dec<40>();
+        if (mutant != 1) tw_setmaxnreg_dec(40);
         if (tw_warp() == 8 && tw_elect()) {
             for (i32 k = 0; k < nk; k++) {
                 u32 s = (u32)k % SLOTS, phase = (u32)k / SLOTS & 1, full = FULL + 8 * s;
@@ -32,7 +32,7 @@ wide_matmul(const __grid_constant__ TensorMap a, const __grid_constant__ TensorM
             }
         }
     } else { /* compute */
-        tw_setmaxnreg_inc<232>();
+        tw_setmaxnreg_inc(232);
         f32 d[128];
         if (nk == 0)
             for (int i = 0; i < 128; i++) d[i] = 0;
@@ -46,15 +46,17 @@ wide_matmul(const __grid_constant__ TensorMap a, const __grid_constant__ TensorM
             for (int j = 0; j < 4; j++)
                 tw_wgmma_ss_256_f16_01(d, tw_desc_step(da, 32 * j), tw_desc_step(db, 2048 * j), k > 0 || j > 0);
             tw_wgmma_commit();
-            tw_wgmma_wait<1>(d);
+            tw_wgmma_wait(1);
+            tw_wgmma_settle(d);
             /* the slot of the item before: its wgmmas are complete */
             if ((k > 0 || mutant == 2) && elected) tw_mbar_arrive(EMPTY + 8 * ((u32)(mutant == 2 ? k : k - 1) % SLOTS));
         }
-        tw_wgmma_wait<0>(d);
+        tw_wgmma_wait(0);
+        tw_wgmma_settle(d);
         i32 lane = tw_lane(), row = m + group * 64 + tw_warp() % 4 * 16 + lane / 4;
         for (int i = 0; i < 128; i += 2) {
             i32 r = row + 8 * (i / 2 % 2), q = n + 8 * (i / 4) + 2 * (lane % 4);
-            tw_stg_if<2>(r < rows && q + 1 < columns, c + (i64)r * columns + q, &d[i]);
+            tw_stg_if(2, r < rows && q + 1 < columns, c + (i64)r * columns + q, &d[i]);
         }
     }
 }

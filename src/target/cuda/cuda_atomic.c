@@ -4,7 +4,7 @@
  * layout keeps copies of an element, the owner hands it on: to other lanes by a shuffle, to other
  * warps through shared memory. What no instruction does is a loop around compare-and-swap:
  *
- *     f16 was; tw_ldg<1>(&was, p);
+ *     f16 was; tw_ldg(1, &was, p);
  *     for (f16 seen = was;; seen = was) { was = tw_atomic_cas(p, seen, max); if (same) break; }
  *
  * Order: before a release the threads of the program meet and fence, so that what any of them wrote
@@ -79,7 +79,7 @@ static void write_atomic(Emit *e, Word word, Elem elem, const char *pointer, con
     }
     const char *was = cs_fresh(&e->p, "was"), *seen = cs_fresh(&e->p, "seen");
     cs_line(&e->p, "%s %s;", memory, was);
-    cs_line(&e->p, "tw_ldg<1>(&%s, %s);", was, pointer);
+    cs_line(&e->p, "tw_ldg(1, &%s, %s);", was, pointer);
     cs_open(&e->p, "for (%s %s = %s;; %s = %s)", memory, seen, was, seen, was);
     const char *now = cs_combine(&e->p, word, elem, false, cs_unpack(&e->p, elem, seen), value);
     cs_line(&e->p, "%s = tw_atomic_cas(%s, %s, %s);", was, pointer, seen,
@@ -125,11 +125,11 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
     write_one(e, op, NULL, old);
     if (mask) cs_close(&e->p);
     long long at = used ? shared_offset(e, op) : 0;
-    if (used) cs_line(&e->p, "tw_sts<1>(%lld, &%s);", at, old);
+    if (used) cs_line(&e->p, "tw_sts(1, %lld, &%s);", at, old);
     cs_close(&e->p);
     if (used) {
         shared_before_read(e);
-        cs_line(&e->p, "tw_lds<1>(&%s, %lld);", old, at);
+        cs_line(&e->p, "tw_lds(1, &%s, %lld);", old, at);
         emit_set(e, op->results[0], HOLD_SCALAR, cs_unpack(&e->p, type->elem, old));
     }
     after(e, op, used);
@@ -145,13 +145,13 @@ static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *arr
                   plane = 32 * e->group.warps * bytes;
         shared_before_write(e);
         emit_unroll(e, "r", layout->registers, 1);
-        cs_line(&e->p, "tw_sts<1>(%lld + r * %lld + (warp * 32 + lane) * %lld, %s + r);", base,
+        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (warp * 32 + lane) * %lld, %s + r);", base,
                 plane, bytes, array);
         cs_close(&e->p);
         shared_before_read(e);
         emit_unroll(e, "r", layout->registers, 1);
         cs_line(&e->p,
-                "tw_lds<1>(%s + r, %lld + r * %lld + ((warp & ~%u) * 32 + (lane & ~%u)) * %lld);",
+                "tw_lds(1, %s + r, %lld + r * %lld + ((warp & ~%u) * 32 + (lane & ~%u)) * %lld);",
                 array, base, plane, copies.at[LL_WARP], copies.at[LL_LANE], bytes);
         cs_close(&e->p);
     } else if (copies.at[LL_LANE]) {

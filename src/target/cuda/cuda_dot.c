@@ -6,7 +6,7 @@
  *     tw_wgmma_fence();
  *     for (int k = 0; k < 4; k++)
  *         tw_wgmma_ss_256_bf16_01(.., tw_desc_step(da, k * 32), tw_desc_step(db, k * 2048), true);
- *     tw_wgmma_commit();  tw_wgmma_wait<0>(acc); */
+ *     tw_wgmma_commit();  tw_wgmma_wait(0); tw_wgmma_settle(acc); */
 #include "target/cuda/cuda_dot.h"
 
 #include <string.h>
@@ -155,8 +155,8 @@ static void issue_wgmma(Dot *d) {
             else
                 a = descriptor(d, 0, m, &step_a),
                 a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
-            cs_line(&e->p, "%s(tw_part<%d, %lld>(%s), %s,", define_form(d, n), n / 2,
-                    (long long)(part * stride + at / 2), d->acc, a);
+            cs_line(&e->p, "%s(%s + %lld, %s,", define_form(d, n), d->acc,
+                    (long long)(part * stride + at / 2), a);
             cs_line(&e->p, "    tw_desc_step(%s, %s), true);", b, step_b);
         }
     }
@@ -194,7 +194,7 @@ static void load_side(Dot *d, int i, const char *array, const char *sum) {
         at = arena_printf(e->arena, "tw_min(%s, %lld)", at, (long long)(extent - 1));
     bool k_columns = (i == 0) != d->tile[i]->turned;
     cs_line(&e->p, "%s cell;", cs_memory_type(elem));
-    cs_line(&e->p, "tw_lds<1>(&cell, %s);",
+    cs_line(&e->p, "tw_lds(1, &cell, %s);",
             dot_matrix_at(d, i, k_columns ? at : "kk", k_columns ? "kk" : at));
     cs_line(&e->p, "%s[i] = (%s)%s;", array, sum, cs_unpack(&e->p, elem, "cell"));
     cs_close(&e->p);
@@ -293,7 +293,8 @@ void dot_emit(Emit *e, const Op *op) {
     case INSTR_WGMMA:
         issue_wgmma(&d);
         cs_line(&e->p, "tw_wgmma_commit();");
-        cs_line(&e->p, "tw_wgmma_wait<0>(%s);", d.acc);
+        cs_line(&e->p, "tw_wgmma_wait(0);");
+        cs_line(&e->p, "tw_wgmma_settle(%s);", d.acc);
         break;
     case INSTR_MMA: dot_emit_mma(&d); break;
     default: emit_fma(&d, sum_type(d.type)); break;

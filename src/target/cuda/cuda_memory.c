@@ -7,7 +7,7 @@
  *     for (int r = 0; r < 32; r += 8) {
  *         const i64 i0 = m + (at0 + (r >> 3) * 16);
  *         const i64 i1 = kk + at1;
- *         tw_load_row<8>(a + r, A + i0 * sa, i1, K, (u64)i0 < (u64)M, tw_f16(0.0f));
+ *         tw_load_row(8, a + r, A + i0 * sa, i1, K, (u64)i0 < (u64)M, tw_f16(0.0f));
  *     }
  *
  * Elements that several threads hold are stored by one of them. A load behind a store of the same
@@ -152,9 +152,9 @@ static void load_scalar(Emit *e, const Op *op, const char *raw, const char *row,
     const Type *type = ir_type(e->k, result);
     const char *name = cs_name(&e->p, result);
     if (condition)
-        cs_line(&e->p, "tw_ldg_if<1>(%s, &%s, %s);", condition, raw, row);
+        cs_line(&e->p, "tw_ldg_if(1, %s, &%s, %s);", condition, raw, row);
     else
-        cs_line(&e->p, "tw_ldg<1>(&%s, %s);", raw, row);
+        cs_line(&e->p, "tw_ldg(1, &%s, %s);", raw, row);
     cs_close(&e->p);
     cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name,
             cs_unpack(&e->p, type->elem, raw));
@@ -185,7 +185,7 @@ void memory_tload(Emit *e, const Op *op) {
         to = "raw";
     }
     if (!b.whole) {
-        cs_line(&e->p, "tw_load_row<%d>(%s, %s, %s, %s, %s, %s);", b.vector, to, b.row,
+        cs_line(&e->p, "tw_load_row(%d, %s, %s, %s, %s, %s, %s);", b.vector, to, b.row,
                 b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
                 b.condition ? b.condition : "true", fill);
     } else {
@@ -198,9 +198,9 @@ void memory_tload(Emit *e, const Op *op) {
                 cs_line(&e->p, "for (int j = 0; j < %d; j++) (%s)[j] = %s;", b.vector, to, fill);
             } else
                 cs_line(&e->p, "*(%s) = %s;", to, fill);
-            cs_line(&e->p, "tw_ldg_if<%d>(%s, %s, %s);", b.vector, b.condition, to, at);
+            cs_line(&e->p, "tw_ldg_if(%d, %s, %s, %s);", b.vector, b.condition, to, at);
         } else {
-            cs_line(&e->p, "tw_ldg<%d>(%s, %s);", b.vector, to, at);
+            cs_line(&e->p, "tw_ldg(%d, %s, %s);", b.vector, to, at);
         }
     }
     if (flags) {
@@ -250,10 +250,10 @@ void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *of
     const char *condition = b.condition ? b.condition : "true", *i = b.index[b.inner_dim];
     if (b.whole) {
         cs_line(&e->p, "const bool on = %s;", condition);
-        cs_line(&e->p, "tw_cp_async<%d>(%s, %s + (on ? %s : 0), on);",
+        cs_line(&e->p, "tw_cp_async(%d, %s, %s + (on ? %s : 0), on);",
                 b.vector * elem_info[type->elem].bytes, at, b.row, i);
     } else {
-        cs_line(&e->p, "tw_copy_row<%d>(%s, %s, %s, %s, %s);", b.vector, at, b.row, i,
+        cs_line(&e->p, "tw_copy_row(%d, %s, %s, %s, %s, %s);", b.vector, at, b.row, i,
                 b.tensor.extent[b.inner_dim], condition);
     }
     cs_close(&e->p);
@@ -299,7 +299,7 @@ void memory_tstore(Emit *e, const Op *op) {
         write_indices(e, &b, mask);
         cs_line(&e->p, "%s word = %s;", cs_memory_type(type->elem),
                 cs_pack(&e->p, type->elem, emit_scalar(e, value)));
-        cs_line(&e->p, "tw_stg_if<1>(%s, %s, &word);", b.condition ? b.condition : "true", b.row);
+        cs_line(&e->p, "tw_stg_if(1, %s, %s, &word);", b.condition ? b.condition : "true", b.row);
         cs_close(&e->p);
         e->stores_pending = true;
         return;
@@ -309,14 +309,14 @@ void memory_tstore(Emit *e, const Op *op) {
     write_indices(e, &b, mask);
     const char *from = stored(e, value, layout, b.vector);
     if (!b.whole) {
-        cs_line(&e->p, "tw_store_row<%d>(%s, %s, %s, %s, %s);", b.vector, b.row,
+        cs_line(&e->p, "tw_store_row(%d, %s, %s, %s, %s, %s);", b.vector, b.row,
                 b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
                 b.condition ? b.condition : "true", from);
     } else {
         const char *at = b.inner_dim >= 0
                              ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
                              : b.row;
-        cs_line(&e->p, "tw_stg_if<%d>(%s, %s, %s);", b.vector, b.condition ? b.condition : "true",
+        cs_line(&e->p, "tw_stg_if(%d, %s, %s, %s);", b.vector, b.condition ? b.condition : "true",
                 at, from);
     }
     cs_close(&e->p);
@@ -350,7 +350,7 @@ void memory_load(Emit *e, const Op *op) {
         and_also(e, &inside, place_inside(e, layout, type, d, "r"));
     if (condition) and_also(e, &inside, condition);
     cs_line(&e->p, "%s raw = %s;", cs_memory_type(elem), fill);
-    cs_line(&e->p, "tw_ldg_if<1>(%s, &raw, %s);", inside ? inside : "true",
+    cs_line(&e->p, "tw_ldg_if(1, %s, &raw, %s);", inside ? inside : "true",
             elementwise_operand(e, op->operands[0], layout, "r"));
     cs_line(&e->p, "%s[r] = %s;", array, elem == EL_I1 ? "raw != 0" : "raw");
     cs_close(&e->p);
@@ -384,7 +384,7 @@ void memory_store(Emit *e, const Op *op) {
         layout ? elementwise_operand(e, pointer, layout, "r") : emit_scalar(e, pointer);
     text = elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
     cs_line(&e->p, "const %s word = %s;", cs_memory_type(elem), text);
-    cs_line(&e->p, "tw_stg<1>(%s, &word);", at);
+    cs_line(&e->p, "tw_stg(1, %s, &word);", at);
     cs_close(&e->p);
     if (layout) cs_close(&e->p);
     e->stores_pending = true;

@@ -16,14 +16,14 @@ static void gather_word(Dot *d, int i, const char *word, const char *k, const ch
     Emit *e = d->e;
     int bytes = d->tile[i]->elem_bytes;
     if (bytes == 4) {
-        cs_line(&e->p, "tw_lds<1>(&%s, %s);", word, dot_matrix_at(d, i, k, across));
+        cs_line(&e->p, "tw_lds(1, &%s, %s);", word, dot_matrix_at(d, i, k, across));
         return;
     }
     cs_line(&e->p, "%s = 0;", word);
     cs_raw(&e->p, "#pragma unroll\n");
     cs_open(&e->p, "for (int b = 0; b < 4; b++)");
     cs_line(&e->p, "u8 cell;");
-    cs_line(&e->p, "tw_lds<1>(&cell, %s);",
+    cs_line(&e->p, "tw_lds(1, &cell, %s);",
             dot_matrix_at(d, i, arena_printf(e->arena, "%s + b", k), across));
     cs_line(&e->p, "%s |= (u32)cell << 8 * b;", word);
     cs_close(&e->p);

@@ -241,7 +241,8 @@ static void emit_flip(Emit *e, const Op *op) {
             place.at[LL_REGISTER] ? arena_printf(e->arena, "r ^ %u", place.at[LL_REGISTER]) : "r";
         const char *text = stage_element(e, x, layout, from);
         if (place.at[LL_LANE])
-            text = arena_printf(e->arena, "tw_move_xor(%s, %u)", text, place.at[LL_LANE]);
+            text = arena_printf(e->arena, type->pointer ? "(%s)tw_move_xor((u64)%s, %u)" : "%stw_move_xor(%s, %u)",
+                                type->pointer ? cs_value_type(&e->p, type) : "", text, place.at[LL_LANE]);
         cs_line(&e->p, "%s[r] = %s;", array, text);
         cs_close(&e->p);
         return;
@@ -279,7 +280,7 @@ static void emit_insert(Emit *e, const Op *op) {
     }
     cs_line(&e->p, "%s[r] = %s;", array, stage_element(e, x, layout, "r"));
     if (emit_is_tile(e, part))
-        cs_line(&e->p, "tw_lds_if<1>(%s, %s + r, %s);", inside.at, array,
+        cs_line(&e->p, "tw_lds_if(1, %s, %s + r, %s);", inside.at, array,
                 stage_at(e, box, shared_offset(e, op), stage_flat(e, box, inner)));
     else
         cs_line(&e->p, "if (%s) %s[r] = %s;", inside.at, array, stage_element(e, part, NULL, "0"));
@@ -341,7 +342,7 @@ static void emit_bload(Emit *e, const Op *op) {
     if (!layout) {
         const char *raw = cs_fresh(&e->p, "raw"), *name = cs_name(&e->p, result);
         cs_line(&e->p, "%s %s;", cs_memory_type(box->elem), raw);
-        cs_line(&e->p, "tw_lds<1>(&%s, %s);", raw,
+        cs_line(&e->p, "tw_lds(1, &%s, %s);", raw,
                 stage_at(e, whole, offset, stage_flat(e, whole, begin)));
         cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, box), name,
                 cs_unpack(&e->p, box->elem, raw));

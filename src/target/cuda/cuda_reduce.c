@@ -188,10 +188,10 @@ static void step_warps(Reduce *r, int from, int to) {
     const char *row =
         *it == '0' ? "0" : place_bits(e->arena, "r", r->layout->map.count[LL_REGISTER], masks);
     cs_line(&e->p, "const %s mine = %s;", memory, at(r, r->values, it));
-    cs_line(&e->p, "tw_sts<1>(%lld + %s * %lld + (warp * 32 + lane) * %d, &mine);", base, row,
+    cs_line(&e->p, "tw_sts(1, %lld + %s * %lld + (warp * 32 + lane) * %d, &mine);", base, row,
             plane, bytes);
     if (r->index)
-        cs_line(&e->p, "tw_sts<1>(%lld + %s * %d + (warp * 32 + lane) * 4, &%s);",
+        cs_line(&e->p, "tw_sts(1, %lld + %s * %d + (warp * 32 + lane) * 4, &%s);",
                 base + (plane << alive), row, warps * 128, at(r, r->indices, it));
     cs_close(&e->p);
     shared_before_read(e);
@@ -202,10 +202,10 @@ static void step_warps(Reduce *r, int from, int to) {
         uint32_t warp = 0;
         for (int i = 0; i < bits; i++) warp |= (uint32_t)(j >> i & 1) << warp_bit[i];
         const char *place = arena_printf(e->arena, "((warp & ~%u | %u) * 32 + lane)", mine, warp);
-        cs_line(&e->p, "tw_lds<1>(all + %d, %lld + %s * %lld + %s * %d);", j, base, row, plane,
+        cs_line(&e->p, "tw_lds(1, all + %d, %lld + %s * %lld + %s * %d);", j, base, row, plane,
                 place, bytes);
         if (r->index)
-            cs_line(&e->p, "tw_lds<1>(all_at + %d, %lld + %s * %d + %s * 4);", j,
+            cs_line(&e->p, "tw_lds(1, all_at + %d, %lld + %s * %d + %s * 4);", j,
                     base + (plane << alive), row, warps * 128, place);
     }
     /* Bit i of j stands for order[from + i]: combined in that order. */

@@ -328,7 +328,7 @@ static void emit_acquire(Emit *e, const Op *op) {
     if (r->fused) {
         emit_set(e, op->results[0], HOLD_SLOT, "0");
         if (r->tma_store && e->persist) { /* the store of the last task may still read the buffer */
-            cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read<0>();");
+            cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);");
             e->reads_pending = true;
         }
         return;
@@ -376,7 +376,7 @@ static void emit_put(Emit *e, const Op *op) {
         Elem elem = ir_type(e->k, value)->elem;
         cs_line(&e->p, "const %s word = %s;", cs_memory_type(elem),
                 cs_pack(&e->p, elem, emit_scalar(e, value)));
-        cs_line(&e->p, "tw_sts<1>(%s, &word);", at);
+        cs_line(&e->p, "tw_sts(1, %s, &word);", at);
         cs_close(&e->p);
     }
     if (r->fused) e->async_pending = e->cx->machine->has_tma;
@@ -425,7 +425,7 @@ static void emit_get(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, result);
     const char *name = cs_name(&e->p, result), *raw = cs_fresh(&e->p, "raw");
     cs_line(&e->p, "%s %s;", cs_memory_type(type->elem), raw);
-    cs_line(&e->p, "tw_lds<1>(&%s, %s);", raw, at);
+    cs_line(&e->p, "tw_lds(1, &%s, %s);", raw, at);
     cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name,
             cs_unpack(&e->p, type->elem, raw));
     emit_set(e, result, HOLD_SCALAR, name);
@@ -452,14 +452,14 @@ static void emit_release(Emit *e, const Op *op) {
     const char *text = emit_hold(e, slot)->text;
     if (e->late && op == e->late_release) {
         /* The dot of this item is in flight; that of the item before is done. */
-        cs_line(&e->p, "tw_wgmma_wait<1>();");
+        cs_line(&e->p, "tw_wgmma_wait(1);");
         cs_line(&e->p, "if (%s >= 0 && lane == 0) tw_mbar_arrive(%s);", e->late,
                 ring_barrier(e, r->empty_name, e->late));
         cs_line(&e->p, "%s = (i32)%s;", e->late, text);
         return;
     }
     if (e->bulk_pending) {
-        cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read<0>();");
+        cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);");
         shared_sync(e);
         e->bulk_pending = false;
     }

@@ -47,7 +47,8 @@ const Op *roles_late_release(Emit *e, const Op *loop) {
 
 void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
     RingPlan *r = ring_find(e, release->operands[0]);
-    cs_line(&e->p, "tw_wgmma_wait<0>(%s);", accumulator);
+    cs_line(&e->p, "tw_wgmma_wait(0);");
+    cs_line(&e->p, "tw_wgmma_settle(%s);", accumulator);
     cs_line(&e->p, "if (%s >= 0 && lane == 0) tw_mbar_arrive(%s);", e->late,
             ring_barrier(e, r->empty_name, e->late));
 }
@@ -182,7 +183,7 @@ static void write_registers(Emit *e, const Op *role, int threads) {
     if (many > 240) many = 240;
     int64_t asked = op_int(role, AT_REGS, 0);
     int count = asked ? (int)asked : compute ? many : few;
-    cs_line(&e->p, compute ? "tw_setmaxnreg_inc<%d>();" : "tw_setmaxnreg_dec<%d>();", count);
+    cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", count);
 }
 
 /* Does the role fill a ring ahead of the role that it runs on? */
@@ -245,7 +246,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
         e->role = role;
     }
     cs_close(&e->p);
-    if (e->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait<0>();");
+    if (e->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
     if (single) cs_close(&e->p);
     text_add(&before, "%s%s", top.at ? top.at : "", e->p.out.at);
     e->p.out = before;

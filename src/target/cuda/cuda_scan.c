@@ -157,14 +157,14 @@ static void fetch(Fold *f, uint32_t gone, uint32_t shift, const char *lane, cons
         shared_before_write(e);
         open_loop(f, gone);
         for (int i = 0; i < f->count; i++)
-            cs_line(&e->p, "tw_sts<1>(%s, %s + %s);", plane_at(f, i, rows, row, "warp * 32 + lane"),
+            cs_line(&e->p, "tw_sts(1, %s, %s + %s);", plane_at(f, i, rows, row, "warp * 32 + lane"),
                     f->part[i], from);
         cs_close(&e->p);
         shared_before_read(e);
         open_loop(f, gone);
         const char *thread = arena_printf(e->arena, "(%s) * 32 + %s", warp, lane ? lane : "lane");
         for (int i = 0; i < f->count; i++)
-            cs_line(&e->p, "tw_lds<1>(%s + r, %s);", f->got[i], plane_at(f, i, rows, row, thread));
+            cs_line(&e->p, "tw_lds(1, %s + r, %s);", f->got[i], plane_at(f, i, rows, row, thread));
         cs_close(&e->p);
         return;
     }

@@ -207,7 +207,7 @@ void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset) {
     const char *column =
         down ? arena_printf(e->arena, "j %% %lld", width)
              : arena_printf(e->arena, "%lld + j %% %lld", (long long)tile->columns, width);
-    cs_line(&e->p, "tw_sts<1>(%s, &zero);", shared_at(e, tile, offset, row, column));
+    cs_line(&e->p, "tw_sts(1, %s, &zero);", shared_at(e, tile, offset, row, column));
     cs_close(&e->p);
 }
 
@@ -232,9 +232,9 @@ void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *o
     }
     const char *at = shared_at(e, tile, offset, w.row, w.column);
     if (w.condition)
-        cs_line(&e->p, "tw_sts_if<%d>(%s, %s, %s);", w.vector, w.condition, at, from);
+        cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", w.vector, w.condition, at, from);
     else
-        cs_line(&e->p, "tw_sts<%d>(%s, %s);", w.vector, at, from);
+        cs_line(&e->p, "tw_sts(%d, %s, %s);", w.vector, at, from);
     cs_close(&e->p);
     shared_zero_tail(e, tile, offset);
 }
@@ -250,9 +250,9 @@ void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *of
     if (flags) cs_line(&e->p, "u8 raw[%d];", w.vector);
     const char *to = flags ? "raw" : arena_printf(e->arena, "%s + r", array);
     if (w.condition)
-        cs_line(&e->p, "tw_lds_if<%d>(%s, %s, %s);", w.vector, w.condition, to, at);
+        cs_line(&e->p, "tw_lds_if(%d, %s, %s, %s);", w.vector, w.condition, to, at);
     else
-        cs_line(&e->p, "tw_lds<%d>(%s, %s);", w.vector, to, at);
+        cs_line(&e->p, "tw_lds(%d, %s, %s);", w.vector, to, at);
     for (int j = 0; flags && j < w.vector; j++)
         cs_line(&e->p, "%s[r + %d] = raw[%d] != 0;", array, j, j);
     cs_close(&e->p);
@@ -394,11 +394,11 @@ static void move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via,
         cs_line(&e->p, "piece[%d] = %s[r + %u];", j, array, index);
     }
     if (store && owner)
-        cs_line(&e->p, "tw_sts_if<%d>(%s, %s, %s);", vector, owner, at, piece);
+        cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", vector, owner, at, piece);
     else if (store)
-        cs_line(&e->p, "tw_sts<%d>(%s, %s);", vector, at, piece);
+        cs_line(&e->p, "tw_sts(%d, %s, %s);", vector, at, piece);
     else
-        cs_line(&e->p, "tw_lds<%d>(%s, %s);", vector, piece, at);
+        cs_line(&e->p, "tw_lds(%d, %s, %s);", vector, piece, at);
     for (int j = 0; !low && !store && j < vector; j++) {
         uint32_t index = 0;
         for (int i = 0; 1 << i < vector; i++) index |= (uint32_t)(j >> i & 1) << bits[i];

@@ -55,7 +55,7 @@ static void run_to(Emit *e, const Op *until) {
 }
 
 static void land(Emit *e, int groups) {
-    cs_line(&e->p, "tw_cp_async_wait<%d>();", groups);
+    cs_line(&e->p, "tw_cp_async_wait(%d);", groups);
     e->async_pending |= e->cx->machine->has_wgmma;
     e->writes_pending = true;
     shared_before_read(e);

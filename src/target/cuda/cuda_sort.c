@@ -70,7 +70,7 @@ static void compare(Sort *s, int k, int j) {
     if (input == LL_WARP) {
         shared_before_write(e);
         emit_unroll(e, "r", register_count(s), 1);
-        cs_line(&e->p, "tw_sts<1>(%lld + r * %lld + (warp * 32 + lane) * %d, %s + r);",
+        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (warp * 32 + lane) * %d, %s + r);",
                 (long long)shared_offset(e, s->op), (long long)plane, s->bytes, s->keys);
         cs_close(&e->p);
         shared_before_read(e);
@@ -78,7 +78,7 @@ static void compare(Sort *s, int k, int j) {
     emit_unroll(e, "r", register_count(s), 1);
     if (input == LL_WARP) {
         cs_line(&e->p, "%s other;", s->type);
-        cs_line(&e->p, "tw_lds<1>(&other, %lld + r * %lld + ((warp ^ %u) * 32 + lane) * %d);",
+        cs_line(&e->p, "tw_lds(1, &other, %lld + r * %lld + ((warp ^ %u) * 32 + lane) * %d);",
                 (long long)shared_offset(e, s->op), (long long)plane, own, s->bytes);
     } else {
         cs_line(&e->p, "const %s other = tw_shfl_xor(%s[r], %u);", s->type, s->keys, own);
@@ -149,7 +149,7 @@ void histogram_emit(Emit *e, const Op *op) {
     shared_before_write(e);
     cs_open(&e->p, "for (int j = warp * 32 + lane; j < %lld; j += %d)", count, 32 * e->group.warps);
     cs_line(&e->p, "const i32 zero = 0;");
-    cs_line(&e->p, "tw_sts<1>(%lld + j * 4, &zero);", base);
+    cs_line(&e->p, "tw_sts(1, %lld + j * 4, &zero);", base);
     cs_close(&e->p);
     shared_sync(e);
     char *condition = place_owner(e, &from->map);
@@ -165,7 +165,7 @@ void histogram_emit(Emit *e, const Op *op) {
     const char *array = emit_declare(e, result);
     emit_unroll(e, "r", to->registers, 1);
     char *inside = stage_inside(e, to, bins, NULL);
-    cs_line(&e->p, "tw_lds_if<1>(%s, %s + r, %lld + %s * 4);", inside ? inside : "true", array,
+    cs_line(&e->p, "tw_lds_if(1, %s, %s + r, %lld + %s * 4);", inside ? inside : "true", array,
             base, place_coord(e, to, 0, "r"));
     cs_close(&e->p);
 }

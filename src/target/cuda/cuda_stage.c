@@ -3,9 +3,9 @@
  * A staged tile is dense and row-major, its 16-byte chunks swizzled over 128 bytes so that columns
  * do not all meet in one bank. One op stages, waits, reads; the memory is its scratch:
  *
- *     for (int r = 0; r < 8; r += 4) tw_sts<4>(tw_swizzle(0 + at0 * 4, 128), x + r);
+ *     for (int r = 0; r < 8; r += 4) tw_sts(4, tw_swizzle(0 + at0 * 4, 128), x + r);
  *     tw_sync();
- *     for (int r = 0; r < 8; r++) tw_lds<1>(y + r, tw_swizzle(0 + (255 - at0) * 4, 128)); */
+ *     for (int r = 0; r < 8; r++) tw_lds(1, y + r, tw_swizzle(0 + (255 - at0) * 4, 128)); */
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const ch
         cs_open(&e->p, "if (lane == 0 && warp == 0)");
         cs_line(&e->p, "const %s word = %s;", emit_array_type(e, type),
                 stage_element(e, value, NULL, "0"));
-        cs_line(&e->p, "tw_sts<1>(%s, &word);",
+        cs_line(&e->p, "tw_sts(1, %s, &word);",
                 stage_at(e, whole, offset, stage_flat(e, whole, at)));
         cs_close(&e->p);
         return;
@@ -89,9 +89,9 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const ch
     }
     const char *where = stage_at(e, whole, offset, stage_flat(e, whole, at));
     if (condition)
-        cs_line(&e->p, "tw_sts_if<%d>(%s, %s, %s);", vector, condition, where, from);
+        cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", vector, condition, where, from);
     else
-        cs_line(&e->p, "tw_sts<%d>(%s, %s);", vector, where, from);
+        cs_line(&e->p, "tw_sts(%d, %s, %s);", vector, where, from);
     cs_close(&e->p);
 }
 
@@ -102,7 +102,7 @@ void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const ch
     const char *where = stage_at(e, whole, offset, stage_flat(e, whole, at));
     const char *to = arena_printf(e->arena, "%s + r", emit_hold(e, result)->text);
     if (condition)
-        cs_line(&e->p, "tw_lds_if<1>(%s, %s, %s);", condition, to, where);
+        cs_line(&e->p, "tw_lds_if(1, %s, %s, %s);", condition, to, where);
     else
-        cs_line(&e->p, "tw_lds<1>(%s, %s);", to, where);
+        cs_line(&e->p, "tw_lds(1, %s, %s);", to, where);
 }

@@ -251,7 +251,7 @@ void emu_thread_exit_check(Emu *emu, Thread *thread) {
         emu_fail(emu, EMU_FAULT_UNWAITED,
                  "the thread ends, but its TMA store of %s may still read shared memory; end with "
                  "tw_bulk_commit() and "
-                 "tw_bulk_wait_read<0>()",
+                 "tw_bulk_wait_read(0)",
                  emu_at(emu, thread->bulk_line));
     if (thread->id / EMU_GROUP < emu->groups) emu_wgmma_exit_check(emu, thread);
 }

@@ -364,6 +364,6 @@ void emu_wgmma_exit_check(Emu *emu, Thread *thread) {
             emu_fail(emu, EMU_FAULT_UNWAITED,
                      "the thread ends, but the wgmma of %s was not waited for; end with "
                      "tw_wgmma_commit() and "
-                     "tw_wgmma_wait<0>()",
+                     "tw_wgmma_wait(0)",
                      emu_at(emu, group->accumulators.at[i]->line));
 }

@@ -159,85 +159,56 @@ TW_FN f32 tw_div_fast(f32 x, f32 y) {
     return r;
 }
 
-/* ---- vectors of V elements as up to four words ---- */
-struct TwWords { u32 w[4]; };
-template <int V, class T> TW_FN void tw_unpack(T *to, const TwWords &from) {
-    static_assert(V * sizeof(T) <= 16 && (V & (V - 1)) == 0, "a vector is 1, 2, 4, 8 or 16 bytes");
-#pragma unroll
-    for (int i = 0; i < V; i++) {
-        if constexpr (sizeof(T) == 8) to[i] = tw_bits<T>((u64)from.w[2 * i + 1] << 32 | from.w[2 * i]);
-        else if constexpr (sizeof(T) == 4) to[i] = tw_bits<T>(from.w[i]);
-        else if constexpr (sizeof(T) == 2) to[i] = tw_bits<T>((u16)(from.w[i / 2] >> 16 * (i % 2)));
-        else to[i] = tw_bits<T>((u8)(from.w[i / 4] >> 8 * (i % 4)));
-    }
-}
-template <int V, class T> TW_FN TwWords tw_words(const T *from) {
-    static_assert(V * sizeof(T) <= 16 && (V & (V - 1)) == 0, "a vector is 1, 2, 4, 8 or 16 bytes");
-    TwWords to = {{0, 0, 0, 0}};
-#pragma unroll
-    for (int i = 0; i < V; i++) {
-        if constexpr (sizeof(T) == 8) {
-            to.w[2 * i] = (u32)tw_bits<u64>(from[i]);
-            to.w[2 * i + 1] = (u32)(tw_bits<u64>(from[i]) >> 32);
-        } else if constexpr (sizeof(T) == 4) to.w[i] = tw_bits<u32>(from[i]);
-        else if constexpr (sizeof(T) == 2) to.w[i / 2] |= (u32)tw_bits<u16>(from[i]) << 16 * (i % 2);
-        else to.w[i / 4] |= (u32)tw_bits<u8>(from[i]) << 8 * (i % 4);
-    }
-    return to;
-}
-/* One load or store in each width; `op` is the instruction without its type. */
-#define TW_LOAD_WORDS(kind, op, bytes, r, address, constraint)                                     \
-    if constexpr (bytes == 16)                                                                     \
+/* ---- moves of 1, 2, 4, 8 or 16 bytes; `bytes` is a constant once inlined, so one branch of each remains ---- */
+#define TW_LOAD_BYTES(kind, op, bytes, to, address, constraint)                                    \
+    u32 w[4];                                                                                      \
+    if (bytes == 16)                                                                               \
         asm kind(op ".v4.b32 {%0, %1, %2, %3}, [%4];"                                              \
-                 : "=r"(r.w[0]), "=r"(r.w[1]), "=r"(r.w[2]), "=r"(r.w[3]) : constraint(address));  \
-    else if constexpr (bytes == 8)                                                                 \
-        asm kind(op ".v2.b32 {%0, %1}, [%2];" : "=r"(r.w[0]), "=r"(r.w[1]) : constraint(address)); \
-    else if constexpr (bytes == 4) asm kind(op ".b32 %0, [%1];" : "=r"(r.w[0]) : constraint(address)); \
-    else if constexpr (bytes == 2) asm kind(op ".u16 %0, [%1];" : "=r"(r.w[0]) : constraint(address)); \
-    else asm kind(op ".u8 %0, [%1];" : "=r"(r.w[0]) : constraint(address));
-#define TW_STORE_WORDS(op, bytes, r, address, constraint)                                          \
-    if constexpr (bytes == 16)                                                                     \
-        asm volatile(op ".v4.b32 [%4], {%0, %1, %2, %3};" ::"r"(r.w[0]), "r"(r.w[1]), "r"(r.w[2]), \
-                     "r"(r.w[3]), constraint(address) : "memory");                                 \
-    else if constexpr (bytes == 8)                                                                 \
-        asm volatile(op ".v2.b32 [%2], {%0, %1};" ::"r"(r.w[0]), "r"(r.w[1]), constraint(address)  \
+                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : constraint(address));          \
+    else if (bytes == 8)                                                                           \
+        asm kind(op ".v2.b32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : constraint(address));     \
+    else if (bytes == 4) asm kind(op ".b32 %0, [%1];" : "=r"(w[0]) : constraint(address));         \
+    else if (bytes == 2) asm kind(op ".u16 %0, [%1];" : "=r"(w[0]) : constraint(address));         \
+    else asm kind(op ".u8 %0, [%1];" : "=r"(w[0]) : constraint(address));                          \
+    memcpy(to, w, (size_t)bytes);
+#define TW_STORE_BYTES(op, bytes, address, from, constraint)                                       \
+    u32 w[4] = {0, 0, 0, 0};                                                                       \
+    memcpy(w, from, (size_t)bytes);                                                                \
+    if (bytes == 16)                                                                               \
+        asm volatile(op ".v4.b32 [%4], {%0, %1, %2, %3};" ::"r"(w[0]), "r"(w[1]), "r"(w[2]),       \
+                     "r"(w[3]), constraint(address) : "memory");                                   \
+    else if (bytes == 8)                                                                           \
+        asm volatile(op ".v2.b32 [%2], {%0, %1};" ::"r"(w[0]), "r"(w[1]), constraint(address)      \
                      : "memory");                                                                  \
-    else if constexpr (bytes == 4)                                                                 \
-        asm volatile(op ".b32 [%1], %0;" ::"r"(r.w[0]), constraint(address) : "memory");           \
-    else if constexpr (bytes == 2)                                                                 \
-        asm volatile(op ".u16 [%1], %0;" ::"r"(r.w[0]), constraint(address) : "memory");           \
-    else asm volatile(op ".u8 [%1], %0;" ::"r"(r.w[0]), constraint(address) : "memory");
+    else if (bytes == 4) asm volatile(op ".b32 [%1], %0;" ::"r"(w[0]), constraint(address) : "memory"); \
+    else if (bytes == 2) asm volatile(op ".u16 [%1], %0;" ::"r"(w[0]), constraint(address) : "memory"); \
+    else asm volatile(op ".u8 [%1], %0;" ::"r"(w[0]), constraint(address) : "memory");
 
 /* ---- global memory ---- */
-template <int V, class T> TW_FN void tw_ldg(T *to, const void *p) {
-    constexpr int bytes = V * (int)sizeof(T);
-    TwWords r = {{0, 0, 0, 0}};
-    if constexpr (bytes == 16) {
+TW_FN void tw_ldg_bytes(int bytes, void *to, const void *p) {
+    if (bytes == 16) {
         uint4 v = *(const uint4 *)p;
-        r = {{v.x, v.y, v.z, v.w}};
-    } else if constexpr (bytes == 8) {
+        memcpy(to, &v, 16);
+    } else if (bytes == 8) {
         uint2 v = *(const uint2 *)p;
-        r.w[0] = v.x, r.w[1] = v.y;
-    } else if constexpr (bytes == 4) r.w[0] = *(const u32 *)p;
-    else if constexpr (bytes == 2) r.w[0] = *(const u16 *)p;
-    else r.w[0] = *(const u8 *)p;
-    tw_unpack<V>(to, r);
+        memcpy(to, &v, 8);
+    } else if (bytes == 4) {
+        u32 v = *(const u32 *)p;
+        memcpy(to, &v, 4);
+    } else if (bytes == 2) {
+        u16 v = *(const u16 *)p;
+        memcpy(to, &v, 2);
+    } else *(u8 *)to = *(const u8 *)p;
 }
-template <int V, class T> TW_FN void tw_ldg_nc(T *to, const void *p) {
-    TwWords r = {{0, 0, 0, 0}};
-    TW_LOAD_WORDS(, "ld.global.nc.L1::no_allocate", V * sizeof(T), r, p, "l")
-    tw_unpack<V>(to, r);
+TW_FN void tw_ldg_nc_bytes(int bytes, void *to, const void *p) {
+    TW_LOAD_BYTES(, "ld.global.nc.L1::no_allocate", bytes, to, p, "l")
 }
-template <int V, class T> TW_FN void tw_stg(void *p, const T *from) {
-    TwWords r = tw_words<V>(from);
-    TW_STORE_WORDS("st.global", V * sizeof(T), r, p, "l")
+TW_FN void tw_stg_bytes(int bytes, void *p, const void *from) {
+    TW_STORE_BYTES("st.global", bytes, p, from, "l")
 }
-template <int V, class T> TW_FN void tw_stg_cs(void *p, const T *from) {
-    TwWords r = tw_words<V>(from);
-    TW_STORE_WORDS("st.global.cs", V * sizeof(T), r, p, "l")
+TW_FN void tw_stg_cs_bytes(int bytes, void *p, const void *from) {
+    TW_STORE_BYTES("st.global.cs", bytes, p, from, "l")
 }
-template <int V, class T> TW_FN void tw_ldg_if(bool on, T *to, const void *p) { if (on) tw_ldg<V>(to, p); }
-template <int V, class T> TW_FN void tw_stg_if(bool on, void *p, const T *from) { if (on) tw_stg<V>(p, from); }
 
 TW_FN u32 tw_ld_acquire(const u32 *p) {
     u32 r;
@@ -317,19 +288,14 @@ TW_FN u8 tw_cas_bits(u8 *p, u8 expect, u8 v) {
 }
 
 /* ---- shared memory ---- */
-template <int V, class T> TW_FN void tw_lds(T *to, u32 s) {
-    TwWords r = {{0, 0, 0, 0}};
+TW_FN void tw_lds_bytes(int bytes, void *to, u32 s) {
     u32 address = tw_shared(s);
-    TW_LOAD_WORDS(volatile, "ld.shared", V * sizeof(T), r, address, "r")
-    tw_unpack<V>(to, r);
+    TW_LOAD_BYTES(volatile, "ld.shared", bytes, to, address, "r")
 }
-template <int V, class T> TW_FN void tw_sts(u32 s, const T *from) {
-    TwWords r = tw_words<V>(from);
+TW_FN void tw_sts_bytes(int bytes, u32 s, const void *from) {
     u32 address = tw_shared(s);
-    TW_STORE_WORDS("st.shared", V * sizeof(T), r, address, "r")
+    TW_STORE_BYTES("st.shared", bytes, address, from, "r")
 }
-template <int V, class T> TW_FN void tw_lds_if(bool on, T *to, u32 s) { if (on) tw_lds<V>(to, s); }
-template <int V, class T> TW_FN void tw_sts_if(bool on, u32 s, const T *from) { if (on) tw_sts<V>(s, from); }
 TW_FN void tw_atomic_add_shared(u32 s, i32 v) {
     asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(tw_shared(s)), "r"(v) : "memory");
 }
@@ -357,8 +323,8 @@ TW_FN void tw_sync_warp() { __syncwarp(); }
 TW_FN void tw_sync() { __syncthreads(); }
 TW_FN void tw_bar_sync(i32 id, i32 threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 TW_FN void tw_bar_arrive(i32 id, i32 threads) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
-template <int n> TW_FN void tw_setmaxnreg_inc() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n)); }
-template <int n> TW_FN void tw_setmaxnreg_dec() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n)); }
+#define tw_setmaxnreg_inc(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 " #n ";")
+#define tw_setmaxnreg_dec(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 " #n ";")
 
 /* ---- mbarriers ---- */
 TW_FN void tw_mbar_init(u32 bar, u32 count) {
@@ -416,21 +382,18 @@ TW_FN void tw_bulk_store(void *p, u32 s, u32 bytes) {
                  : "memory");
 }
 TW_FN void tw_bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-template <int n> TW_FN void tw_bulk_wait_read() { asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(n) : "memory"); }
-template <int n> TW_FN void tw_bulk_wait() { asm volatile("cp.async.bulk.wait_group %0;" ::"n"(n) : "memory"); }
+#define tw_bulk_wait_read(n) asm volatile("cp.async.bulk.wait_group.read " #n ";" ::: "memory")
+#define tw_bulk_wait(n)      asm volatile("cp.async.bulk.wait_group " #n ";" ::: "memory")
 
 /* ---- cp.async ---- */
-template <int bytes> TW_FN void tw_cp_async(u32 s, const void *p, bool ok = true) {
-    static_assert(bytes == 4 || bytes == 8 || bytes == 16, "cp.async copies 4, 8 or 16 bytes");
-    u32 size = ok ? bytes : 0;
-    if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(tw_shared(s)), "l"(p), "r"(size) : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;" ::"r"(tw_shared(s)), "l"(p), "r"(size), "n"(bytes)
-                     : "memory");
+TW_FN void tw_cp_async(int bytes, u32 s, const void *p, bool ok = true) {
+    u32 at = tw_shared(s), size = ok ? bytes : 0;
+    if (bytes == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(p), "r"(size) : "memory");
+    else if (bytes == 8) asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(p), "r"(size) : "memory");
+    else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(p), "r"(size) : "memory");
 }
 TW_FN void tw_cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int n> TW_FN void tw_cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory"); }
+#define tw_cp_async_wait(n) asm volatile("cp.async.wait_group " #n ";" ::: "memory")
 TW_FN void tw_cp_async_arrive(u32 bar) {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(tw_shared(bar)) : "memory");
 }

@@ -10,9 +10,9 @@
  *         i32 i = 4 * (tw_block_x() * 256 + tw_thread());
  *         f32 a[4], b[4];
  *         if (i + 4 <= n) {
- *             tw_ldg<4>(a, x + i); tw_ldg<4>(b, y + i);
+ *             tw_ldg(4, a, x + i); tw_ldg(4, b, y + i);
  *             for (int j = 0; j < 4; j++) a[j] = a[j] + b[j];
- *             tw_stg<4>(z + i, a);
+ *             tw_stg(4, z + i, a);
  *         }
  *     }
  *     TW_KERNEL(add)                       after each kernel; how the emulator finds and calls it
@@ -20,8 +20,8 @@
  * Compile with contraction off (--fmad=false, -ffp-contract=off). Blocks are one-dimensional, whole warps.
  *
  * LEGEND. T: any scalar type below; s: byte offset into the block's dynamic shared memory (u32, the memory starts
- * 1024-aligned; a kernel declares no shared memory of its own); bar: s of an mbarrier (8 bytes, 8-aligned); <..>:
- * compile-time constants. "collective": all 32 lanes of the warp, from one place in the code.
+ * 1024-aligned; a kernel declares no shared memory of its own); bar: s of an mbarrier (8 bytes, 8-aligned); V, n
+ * and the number of bytes: literals. "collective": all 32 lanes of the warp, from one place in the code.
  *
  *  types     i8 i16 i32 i64 u8 u16 u32 u64 f32 f64; structs of raw bits: f16 bf16 e4m3 e5m2; TensorMap (128 bytes)
  *  place     tw_thread() tw_lane() tw_warp() (uniform)  tw_block_x/y/z()  tw_blocks_x/y/z()  tw_threads()
@@ -39,18 +39,18 @@
  *            (TW_MATH_TAIL) at CUDA's documented bounds
  *            f32 only, approximate: the error is stated at each of tw_exp_fast tw_exp2_fast tw_log_fast tw_log2_fast
  *            tw_sqrt_fast tw_rsqrt_fast tw_rcp_fast tw_div_fast tw_sin_fast tw_cos_fast tw_tanh_fast
- *  global    tw_ldg<V>(T *to, p)  tw_stg<V>(p, const T *from): V elements, V * sizeof(T) = 1..16 bytes, aligned to
- *            their size   tw_ldg_if<V>(bool, to, p) tw_stg_if<V>(bool, p, from): nothing where false
- *            tw_ldg_nc<V>: data that nobody writes during the kernel, not kept in L1   tw_stg_cs<V>: streamed out
+ *  global    tw_ldg(V, T *to, p)  tw_stg(V, p, const T *from): V elements, V * sizeof(T) = 1..16 bytes, aligned to
+ *            their size   tw_ldg_if(V, bool, to, p) tw_stg_if(V, bool, p, from): nothing where false
+ *            tw_ldg_nc: data that nobody writes during the kernel, not kept in L1   tw_stg_cs: streamed out
  *            tw_atomic_add: i32 u32 i64 u64 f32 f64 f16 bf16   tw_atomic_min tw_atomic_max: i32 u32 i64 u64 f32
  *            tw_atomic_and or xor xchg: 32 and 64 bits   tw_atomic_cas(p, expect, v): all return the old value
  *            tw_fence_block() tw_fence_device() tw_fence_system()   tw_ld_acquire(p) tw_st_release(p, v): u32, device scope
- *  shared    tw_lds<V>(T *to, s)  tw_sts<V>(s, const T *from)  tw_lds_if tw_sts_if: as for global
+ *  shared    tw_lds(V, T *to, s)  tw_sts(V, s, const T *from)  tw_lds_if tw_sts_if: as for global
  *            tw_atomic_add_shared(s, i32)
  *  warp      tw_shfl_xor(x, mask) tw_shfl_idx(x, lane) tw_shfl_up(x, n) tw_shfl_down(x, n) tw_ballot(b) tw_any(b)
  *            tw_all(b) tw_sync_warp(): collective; shuffles order no memory, tw_sync_warp does
  *  block     tw_sync()   tw_bar_sync(id, threads)  tw_bar_arrive(id, threads): id 1..15, whole warps
- *            tw_setmaxnreg_inc<n>()  tw_setmaxnreg_dec<n>(): by all warps of a warpgroup
+ *            tw_setmaxnreg_inc(n)  tw_setmaxnreg_dec(n): by all warps of a warpgroup
  *  mbarrier  tw_mbar_init(bar, count) by one thread, then tw_fence_mbar_init() by it, then tw_sync()
  *            tw_mbar_arrive(bar)  tw_mbar_arrive_expect(bar, bytes)  tw_mbar_expect(bar, bytes): no arrival
  *            tw_mbar_wait(bar, parity): until the phase of that parity is complete (fresh barrier: parity 1 passes)
@@ -58,11 +58,11 @@
  *  TMA       one thread: tw_tma_load_1d .. _5d(s, &map, c0, .., bar)   tw_tma_store_1d .. _5d(&map, c0, .., s)
  *            tw_tma_add_1d .. _5d(&map, c0, .., s): adds into global   tw_tma_prefetch(&map)
  *            tw_bulk_load(s, p, bytes, bar) tw_bulk_store(p, s, bytes): 1-D, 16-byte multiples
- *            tw_bulk_commit() tw_bulk_wait_read<n>() (source may be reused) tw_bulk_wait<n>() (stores are done)
+ *            tw_bulk_commit() tw_bulk_wait_read(n) (source may be reused) tw_bulk_wait(n) (stores are done)
  *            maps are parameters `const __grid_constant__ TensorMap a`; coordinates c0 first = contiguous dimension;
  *            c0 in bytes a multiple of 16; loads may begin before the tensor (negative), stores may not (the chip
  *            traps); past the end both are clipped: loads give 0, stores drop
- *  cp.async  tw_cp_async<4|8|16>(s, p, ok = true): zeros where not ok   tw_cp_async_commit() tw_cp_async_wait<n>()
+ *  cp.async  tw_cp_async(4|8|16, s, p, ok = true): zeros where not ok   tw_cp_async_commit() tw_cp_async_wait(n)
  *            tw_cp_async_arrive(bar): one arrival of this thread once its copies so far have landed (noinc)
  *  matrix    tw_ldmatrix_x1|x2|x4(u32 *r, s), .._trans; tw_stmatrix_x1|x2|x4(s, const u32 *r), .._trans: collective,
  *            lane l gives the row address of matrix l / 8
@@ -70,11 +70,11 @@
  *            tw_mma_tf32: m16n8k8   tw_mma_e4m3 tw_mma_e5m2: m16n8k32   tw_mma_s8 tw_mma_u8: the same on i32 sums
  *  wgmma     at file scope, one line per form used (t: f16 bf16 tf32 e4m3 e5m2, s8 u8 with i32 sums;
  *            ta, tb: 1 = MN-major, 16-bit only):
- *              TW_WGMMA_SS(N, t, ta, tb)   defines tw_wgmma_ss_N_t_tatb(f32 (&d)[N/2], u64 a, u64 b, accumulate)
- *              TW_WGMMA_RS(N, t, tb)       defines tw_wgmma_rs_N_t_tb(f32 (&d)[N/2], const u32 *a, u64 b, accumulate)
+ *              TW_WGMMA_SS(N, t, ta, tb)   defines tw_wgmma_ss_N_t_tatb(f32 d[N/2], u64 a, u64 b, accumulate)
+ *              TW_WGMMA_RS(N, t, tb)       defines tw_wgmma_rs_N_t_tb(f32 d[N/2], const u32 *a, u64 b, accumulate)
  *            d = a b + (accumulate ? d : 0), m64nNk(32 bytes), a warpgroup; N 8..256 step 8
- *            tw_wgmma_fence() before a batch; tw_wgmma_commit(); tw_wgmma_wait<n>() or tw_wgmma_wait<n>(d..): at most
- *            n groups stay pending; name the accumulators read afterwards (up to 4)
+ *            tw_wgmma_fence() before a batch; tw_wgmma_commit(); tw_wgmma_wait(n): at most n groups stay pending;
+ *            then tw_wgmma_settle(d) for each accumulator (a local array) that is read
  *            descriptors: tw_desc(s, lbo, sbo, swizzle bytes 128|64|32|0)  tw_desc_k(s, W)  tw_desc_mn(s, W, panel)
  *            tw_desc_step(desc, bytes)   tw_swizzle(s, W): where the chunk at plain offset s really lies
  *  other     tw_assert(c, "text")  tw_trap("text")  tw_printf(..)   tw_pdl_wait() tw_pdl_launch()
@@ -109,17 +109,17 @@ struct e5b16 { u8 bits; };
 struct e4b15 { u8 bits; };
 struct alignas(64) TensorMap { u64 opaque[16]; };
 
-/* Same bits, other type; both of one size. */
-template <class To, class From> TW_FN To tw_bits(From from) {
-    static_assert(sizeof(To) == sizeof(From), "tw_bits keeps the size");
-    To to;
-    memcpy(&to, &from, sizeof to);
-    return to;
-}
-TW_FN f32 tw_as_f32(u32 x) { return tw_bits<f32>(x); }
-TW_FN u32 tw_as_u32(f32 x) { return tw_bits<u32>(x); }
-TW_FN f64 tw_as_f64(u64 x) { return tw_bits<f64>(x); }
-TW_FN u64 tw_as_u64(f64 x) { return tw_bits<u64>(x); }
+/* Same bits, other type. */
+#define TW_AS(name, To, From)                                                                      \
+    TW_FN To name(From from) {                                                                     \
+        To to;                                                                                     \
+        memcpy(&to, &from, sizeof to);                                                             \
+        return to;                                                                                 \
+    }
+TW_AS(tw_as_f32, f32, u32)
+TW_AS(tw_as_u32, u32, f32)
+TW_AS(tw_as_f64, f64, u64)
+TW_AS(tw_as_u64, u64, f64)
 TW_FN f16 tw_as_f16(u16 x) { return f16{x}; }
 TW_FN bf16 tw_as_bf16(u16 x) { return bf16{x}; }
 TW_FN e4m3 tw_as_e4m3(u8 x) { return e4m3{x}; }
@@ -239,7 +239,7 @@ TW_FN u64 tw_desc_k(u32 s, u32 width) { return tw_desc(s, 16, 8 * width, width);
 TW_FN u64 tw_desc_mn(u32 s, u32 width, u32 panel) { return tw_desc(s, panel, 8 * width, width); }
 TW_FN u64 tw_desc_step(u64 desc, u32 bytes) { return desc + (bytes >> 4); }
 #include "convert.cuh"
-#include "atomic.cuh"
+#include "bits.cuh"
 #include "tile.cuh"
 #include "sort.cuh"
 #endif

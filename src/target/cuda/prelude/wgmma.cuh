@@ -153,7 +153,7 @@
 #define TW_WGMMA_SS(N, t, ta, tb) TW_WGMMA_SS_(N, t, ta, tb, TW_REG_##N, TW_END_##N)
 #define TW_WGMMA_SS_(N, t, ta, tb, regs, ...) TW_WGMMA_SS__(N, t, ta, tb, regs, __VA_ARGS__)
 #define TW_WGMMA_SS__(N, t, ta, tb, regs, e0, e1, e2, e3, e4, e5)                                  \
-    TW_FN void tw_wgmma_ss_##N##_##t##_##ta##tb(TW_D_##t (&d)[N / 2], u64 a, u64 b, bool accumulate) {  \
+    TW_FN void tw_wgmma_ss_##N##_##t##_##ta##tb(TW_D_##t *d, u64 a, u64 b, bool accumulate) {  \
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " e2 ", 0;\n" TW_WGMMA_NAME(N, t)           \
                      " {" regs "}, " e0 ", " e1 ", p" TW_MAJOR_2_##t(ta, tb) ";\n}"          \
                      : TW_OUT_##N(TW_C_##t, d)                                                               \
@@ -164,7 +164,7 @@
 #define TW_WGMMA_RS(N, t, tb) TW_WGMMA_RS_(N, t, tb, TW_REG_##N, TW_END_##N)
 #define TW_WGMMA_RS_(N, t, tb, regs, ...) TW_WGMMA_RS__(N, t, tb, regs, __VA_ARGS__)
 #define TW_WGMMA_RS__(N, t, tb, regs, e0, e1, e2, e3, e4, e5)                                      \
-    TW_FN void tw_wgmma_rs_##N##_##t##_##tb(TW_D_##t (&d)[N / 2], const u32 *a, u64 b,                  \
+    TW_FN void tw_wgmma_rs_##N##_##t##_##tb(TW_D_##t *d, const u32 *a, u64 b,                  \
                                             bool accumulate) {                                     \
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " e5 ", 0;\n" TW_WGMMA_NAME(N, t)           \
                      " {" regs "}, {" e0 ", " e1 ", " e2 ", " e3 "}, " e4 ", p"                    \
@@ -176,15 +176,15 @@
 
 TW_FN void tw_wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 TW_FN void tw_wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-/* Stops the compiler from moving reads of the accumulators above this point. */
-TW_FN void tw_wgmma_settle(f32 &d) { asm volatile("" : "+f"(d)::"memory"); }
-TW_FN void tw_wgmma_settle(i32 &d) { asm volatile("" : "+r"(d)::"memory"); }
-template <class T, int R> TW_FN void tw_wgmma_settle(T (&d)[R]) {
+#define tw_wgmma_wait(n) asm volatile("wgmma.wait_group.sync.aligned " #n ";" ::: "memory")
+/* Stops the compiler from moving reads of the accumulator above this point. */
+TW_FN void tw_wgmma_settle_all(f32 *d, int count) {
 #pragma unroll
-    for (int i = 0; i < R; i++) tw_wgmma_settle(d[i]);
+    for (int i = 0; i < count; i++) asm volatile("" : "+f"(d[i])::"memory");
 }
-template <int n, class... D> TW_FN void tw_wgmma_wait(D &...d) {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
-    (tw_wgmma_settle(d), ...);
+TW_FN void tw_wgmma_settle_all(i32 *d, int count) {
+#pragma unroll
+    for (int i = 0; i < count; i++) asm volatile("" : "+r"(d[i])::"memory");
 }
+#define tw_wgmma_settle(d) tw_wgmma_settle_all(d, (int)(sizeof(d) / sizeof *(d)))
 #endif

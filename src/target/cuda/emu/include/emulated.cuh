@@ -100,12 +100,10 @@ TW_FN f32 tw_log_fast(f32 x) { return logf(x); }
 TW_FN f32 tw_div_fast(f32 x, f32 y) { return x / y; }
 
 /* ---- global memory ---- */
-template <int V, class T> TW_FN void tw_ldg(T *to, const void *p, TW_LINE) { TW_CALL(load_global, to, p, V * (int)sizeof(T)); }
-template <int V, class T> TW_FN void tw_stg(void *p, const T *from, TW_LINE) { TW_CALL(store_global, p, from, V * (int)sizeof(T)); }
-template <int V, class T> TW_FN void tw_ldg_nc(T *to, const void *p, TW_LINE) { tw_ldg<V>(to, p, line); }
-template <int V, class T> TW_FN void tw_stg_cs(void *p, const T *from, TW_LINE) { tw_stg<V>(p, from, line); }
-template <int V, class T> TW_FN void tw_ldg_if(bool on, T *to, const void *p, TW_LINE) { if (on) tw_ldg<V>(to, p, line); }
-template <int V, class T> TW_FN void tw_stg_if(bool on, void *p, const T *from, TW_LINE) { if (on) tw_stg<V>(p, from, line); }
+TW_FN void tw_ldg_bytes(int bytes, void *to, const void *p, TW_LINE) { TW_CALL(load_global, to, p, bytes); }
+TW_FN void tw_stg_bytes(int bytes, void *p, const void *from, TW_LINE) { TW_CALL(store_global, p, from, bytes); }
+#define tw_ldg_nc_bytes tw_ldg_bytes
+#define tw_stg_cs_bytes tw_stg_bytes
 TW_FN u32 tw_ld_acquire(const u32 *p, TW_LINE) {
     u32 x;
     TW_CALL(poll);
@@ -152,15 +150,19 @@ TW_CAS_BITS(u64, EMU_U64)
 
 /* ---- shared memory ---- */
 TW_FN u32 tw_shared(u32 s) { return EMU_SHARED_BASE + s; }
-template <int V, class T> TW_FN void tw_lds(T *to, u32 s, TW_LINE) { TW_CALL(load_shared, to, s, V * (int)sizeof(T)); }
-template <int V, class T> TW_FN void tw_sts(u32 s, const T *from, TW_LINE) { TW_CALL(store_shared, s, from, V * (int)sizeof(T)); }
-template <int V, class T> TW_FN void tw_lds_if(bool on, T *to, u32 s, TW_LINE) { if (on) tw_lds<V>(to, s, line); }
-template <int V, class T> TW_FN void tw_sts_if(bool on, u32 s, const T *from, TW_LINE) { if (on) tw_sts<V>(s, from, line); }
+TW_FN void tw_lds_bytes(int bytes, void *to, u32 s, TW_LINE) { TW_CALL(load_shared, to, s, bytes); }
+TW_FN void tw_sts_bytes(int bytes, u32 s, const void *from, TW_LINE) { TW_CALL(store_shared, s, from, bytes); }
 TW_FN void tw_atomic_add_shared(u32 s, i32 v, TW_LINE) { TW_CALL(atomic_shared, EMU_ADD, EMU_I32, s, &v); }
 
 /* ---- warp ---- */
 #define TW_SHUFFLE_AS(name, kind, T, U)                                                            \
-    TW_FN T name(T x, i32 n, TW_LINE) { return tw_bits<T>((U)TW_CALL(shuffle, kind, tw_bits<U>(x), n)); }
+    TW_FN T name(T x, i32 n, TW_LINE) {                                                            \
+        U bits;                                                                                    \
+        memcpy(&bits, &x, sizeof x);                                                               \
+        bits = (U)TW_CALL(shuffle, kind, bits, n);                                                 \
+        memcpy(&x, &bits, sizeof x);                                                               \
+        return x;                                                                                  \
+    }
 #define TW_SHUFFLE(name, kind)                                                                     \
     TW_SHUFFLE_AS(name, kind, i32, u32) TW_SHUFFLE_AS(name, kind, u32, u32)                        \
     TW_SHUFFLE_AS(name, kind, i64, u64) TW_SHUFFLE_AS(name, kind, u64, u64)                        \
@@ -179,8 +181,8 @@ TW_FN void tw_sync_warp(TW_LINE) { TW_CALL(sync_warp); }
 TW_FN void tw_sync(TW_LINE) { TW_CALL(barrier, 0, 0, 1); }
 TW_FN void tw_bar_sync(i32 id, i32 threads, TW_LINE) { TW_CALL(barrier, id, threads, 1); }
 TW_FN void tw_bar_arrive(i32 id, i32 threads, TW_LINE) { TW_CALL(barrier, id, threads, 0); }
-template <int n> TW_FN void tw_setmaxnreg_inc(TW_LINE) { TW_CALL(setmaxnreg, n, 1); }
-template <int n> TW_FN void tw_setmaxnreg_dec(TW_LINE) { TW_CALL(setmaxnreg, n, 0); }
+TW_FN void tw_setmaxnreg_inc(i32 n, TW_LINE) { TW_CALL(setmaxnreg, n, 1); }
+TW_FN void tw_setmaxnreg_dec(i32 n, TW_LINE) { TW_CALL(setmaxnreg, n, 0); }
 
 /* ---- mbarriers ---- */
 TW_FN void tw_mbar_init(u32 bar, u32 count, TW_LINE) { TW_CALL(mbar_init, bar, count); }
@@ -217,16 +219,15 @@ TW_FN void tw_bulk_load(u32 s, const void *p, u32 bytes, u32 bar, TW_LINE) {
 }
 TW_FN void tw_bulk_store(void *p, u32 s, u32 bytes, TW_LINE) { TW_CALL(bulk, EMU_STORE, s, p, bytes, 0); }
 TW_FN void tw_bulk_commit(TW_LINE) { TW_CALL(bulk_commit); }
-template <int n> TW_FN void tw_bulk_wait_read(TW_LINE) { TW_CALL(bulk_wait, n, 1); }
-template <int n> TW_FN void tw_bulk_wait(TW_LINE) { TW_CALL(bulk_wait, n, 0); }
+TW_FN void tw_bulk_wait_read(i32 n, TW_LINE) { TW_CALL(bulk_wait, n, 1); }
+TW_FN void tw_bulk_wait(i32 n, TW_LINE) { TW_CALL(bulk_wait, n, 0); }
 
 /* ---- cp.async ---- */
-template <int bytes> TW_FN void tw_cp_async(u32 s, const void *p, bool ok = true, TW_LINE) {
-    static_assert(bytes == 4 || bytes == 8 || bytes == 16, "cp.async copies 4, 8 or 16 bytes");
+TW_FN void tw_cp_async(int bytes, u32 s, const void *p, bool ok = true, TW_LINE) {
     TW_CALL(cp_async, s, p, bytes, ok);
 }
 TW_FN void tw_cp_async_commit(TW_LINE) { TW_CALL(cp_async_commit); }
-template <int n> TW_FN void tw_cp_async_wait(TW_LINE) { TW_CALL(cp_async_wait, n); }
+TW_FN void tw_cp_async_wait(i32 n, TW_LINE) { TW_CALL(cp_async_wait, n); }
 TW_FN void tw_cp_async_arrive(u32 bar, TW_LINE) { TW_CALL(cp_async_arrive, bar); }
 
 /* ---- matrices ---- */
@@ -257,27 +258,19 @@ TW_MMA_INTEGER(tw_mma_u8, EMU_U8)
 #define TW_EMU_s8   EMU_I8
 #define TW_EMU_u8   EMU_U8
 #define TW_WGMMA_SS(N, t, ta, tb)                                                                  \
-    TW_FN void tw_wgmma_ss_##N##_##t##_##ta##tb(TW_D_##t (&d)[N / 2], u64 a, u64 b, bool accumulate, TW_LINE) { \
+    TW_FN void tw_wgmma_ss_##N##_##t##_##ta##tb(TW_D_##t *d, u64 a, u64 b, bool accumulate, TW_LINE) { \
         EmuWgmma op = {N, TW_EMU_##t, ta, tb, (float *)d, 0, a, b, accumulate};                             \
         TW_CALL(wgmma, &op);                                                                       \
     }
 #define TW_WGMMA_RS(N, t, tb)                                                                      \
-    TW_FN void tw_wgmma_rs_##N##_##t##_##tb(TW_D_##t (&d)[N / 2], const u32 *a, u64 b, bool accumulate, TW_LINE) { \
+    TW_FN void tw_wgmma_rs_##N##_##t##_##tb(TW_D_##t *d, const u32 *a, u64 b, bool accumulate, TW_LINE) { \
         EmuWgmma op = {N, TW_EMU_##t, 0, tb, (float *)d, a, 0, b, accumulate};                              \
         TW_CALL(wgmma, &op);                                                                       \
     }
 TW_FN void tw_wgmma_fence(TW_LINE) { TW_CALL(wgmma_fence); }
 TW_FN void tw_wgmma_commit(TW_LINE) { TW_CALL(wgmma_commit); }
-template <int n> TW_FN void tw_wgmma_wait(TW_LINE) { TW_CALL(wgmma_wait, n); }
-template <int n, class T, int A> TW_FN void tw_wgmma_wait(T (&)[A], TW_LINE) { TW_CALL(wgmma_wait, n); }
-template <int n, class T, int A, int B> TW_FN void tw_wgmma_wait(T (&)[A], T (&)[B], TW_LINE) { TW_CALL(wgmma_wait, n); }
-template <int n, class T, int A, int B, int C> TW_FN void tw_wgmma_wait(T (&)[A], T (&)[B], T (&)[C], TW_LINE) {
-    TW_CALL(wgmma_wait, n);
-}
-template <int n, class T, int A, int B, int C, int D>
-TW_FN void tw_wgmma_wait(T (&)[A], T (&)[B], T (&)[C], T (&)[D], TW_LINE) {
-    TW_CALL(wgmma_wait, n);
-}
+TW_FN void tw_wgmma_wait(i32 n, TW_LINE) { TW_CALL(wgmma_wait, n); }
+#define tw_wgmma_settle(d) ((void)(d))
 
 /* ---- other ---- */
 TW_FN void tw_pdl_wait() {}
