@@ -8,6 +8,7 @@
 #   make bless        rewrites expected outputs and generated pages; look at the diff
 #   make measures     memory and time of the compiler itself
 #   make check-gpu    the numeric matrix on a device
+#   make bench-gpu    the CUDA target against Triton, torch, cuBLAS and cuDNN on a device
 #   make install PREFIX=/usr/local
 #   make SAN=1 B=build/asan ...    the same with ASan + UBSan
 B      ?= build
@@ -105,12 +106,17 @@ measures: all
 fuzz:
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
 	build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
-BENCH := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard bench/*.c)))
+BENCH := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out bench/gpu_%,$(wildcard bench/*.c))))
 $(B)/bench/hand.o: ALLCFLAGS += -O3 -march=native
 $(B)/bench_cpu: $(BENCH) $(B)/libtilewright.a
 	$(CC) $(SANFLAGS) -o $@ $^ $(LDLIBS)
 bench: $(B)/bench_cpu
 	$(B)/bench_cpu $(BENCHFLAGS)
+$(B)/bench_gpu_launch: $(B)/bench/gpu_launch.o $(B)/libtilewright.a
+	$(CC) $(SANFLAGS) -o $@ $^ $(LDLIBS)
+bench-gpu: all $(B)/bench_gpu_launch
+	-@$(MAKE) -s python
+	$(PYTHON) bench/gpu.py $(BENCHFLAGS)
 bless: all
 	python3 tests/run.py --bless
 	for page in ops options triton tilelang tile-c; do $(B)/tilewright docs $$page > docs/$$page.md; done
@@ -127,5 +133,5 @@ install: all
 
 clean:
 	rm -rf build
-.PHONY: all unit python test test-long measures fuzz demo check-gpu bench bless install clean
+.PHONY: all unit python test test-long measures fuzz demo check-gpu bench bench-gpu bless install clean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

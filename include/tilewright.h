@@ -478,8 +478,24 @@ TW_API void tw_kernel_destroy(tw_kernel *kernel);
 
 TW_API const char *tw_kernel_name(const tw_kernel *kernel);
 
-/* The texts that a compile made: emitted sources, plan, report; by name. Out of range: NULL.
- * Since 0.1. */
+/* "cpu", "cuda:sm_90a": what it was compiled for. Since 0.2. */
+TW_API const char *tw_kernel_target(const tw_kernel *kernel);
+
+/* What a built kernel takes of a device; all 0 on targets that have no such things. */
+typedef struct tw_resource_info {
+    size_t struct_size;
+    int32_t registers;    /* of a thread */
+    int32_t local_bytes;  /* of a thread, in memory: spilled registers and indexed arrays */
+    int32_t shared_bytes; /* of a block */
+    int32_t threads;      /* of a block */
+    int32_t max_threads;  /* that a block of this kernel could have */
+} tw_resource_info;
+
+/* Errors: TW_ERROR_ARGUMENT. Since 0.2. */
+TW_API tw_status tw_kernel_resources(const tw_kernel *kernel, tw_resource_info *info);
+
+/* What a compile made: emitted sources, plan, report, and for CUDA the cubin once it is built (bytes,
+ * no text); by name. Out of range: NULL. Since 0.1. */
 TW_API size_t tw_kernel_artifact_count(const tw_kernel *kernel);
 TW_API const char *tw_kernel_artifact_name(const tw_kernel *kernel, size_t i);
 TW_API const char *tw_kernel_artifact_text(const tw_kernel *kernel, size_t i, size_t *size);
@@ -517,9 +533,19 @@ TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const in
 
 /* --- streams --- */
 
-/* A queue of launches of one target, in order. On host targets it is always empty. Since 0.1. */
+/* A queue of launches of one target, in order; on CUDA the device's default stream. On host targets
+ * it is always empty. Since 0.1. */
 TW_API tw_status tw_stream_create(tw_context *context, const char *target, tw_stream **out);
 TW_API void tw_stream_destroy(tw_stream *stream);
+/* A queue that the caller has made with the target's own means (a CUstream of the device's primary
+ * context; NULL is its default one) and keeps alive as long as the stream. A launch on it makes the
+ * driver's launch and nothing else: it can be captured in a CUDA graph. Errors: TW_ERROR_NOT_FOUND,
+ * TW_ERROR_UNSUPPORTED (a target that has no queues), TW_ERROR_MEMORY. Since 0.2. */
+TW_API tw_status tw_stream_wrap(tw_context *context, const char *target, void *native,
+                                tw_stream **out);
+/* Makes it stand for another queue of the caller. For hosts that launch often: nothing is
+ * allocated. Errors: TW_ERROR_ARGUMENT (it is no wrapped one). Since 0.2. */
+TW_API tw_status tw_stream_rebind(tw_stream *stream, void *native);
 /* Waits until all is done. Errors of earlier launches appear here: TW_ERROR_LAUNCH. Since 0.1. */
 TW_API tw_status tw_stream_synchronize(tw_stream *stream);
 

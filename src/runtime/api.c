@@ -691,6 +691,14 @@ tw_status tw_kernel_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t
 const char *tw_kernel_name(const tw_kernel *k) {
     return k ? k->name : NULL;
 }
+const char *tw_kernel_target(const tw_kernel *k) {
+    if (!k || !k->target) return NULL;
+    return k->pass.machine ? k->pass.machine->name : k->target->name;
+}
+tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
+    if (!k || !info) return TW_ERROR_ARGUMENT;
+    return give_info(info, &k->resources, sizeof k->resources) ? TW_OK : TW_ERROR_ARGUMENT;
+}
 int32_t tw_kernel_has_grid(const tw_kernel *k) {
     return k && k->ir && k->ir->grid != NULL;
 }
@@ -722,13 +730,10 @@ tw_status tw_kernel_pass_at(const tw_kernel *k, size_t i, tw_pass_info *info) {
 
 /* --- streams --- */
 
-struct tw_stream {
-    tw_context *context;
-    const Target *target;
-};
-
 typedef struct StreamCall {
     const char *name;
+    bool wrapped;
+    void *native;
     tw_stream *stream;
 } StreamCall;
 
@@ -736,8 +741,12 @@ static tw_status stream_body(tw_context *cx, void *user) {
     StreamCall *c = user;
     const Target *target = target_find(c->name ? c->name : "cpu", NULL);
     if (!target) return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`", c->name);
+    if (c->wrapped && !target->synchronize)
+        return context_fail(cx, TW_ERROR_UNSUPPORTED,
+                            "target %s has no queues: its launches are done when they return",
+                            target->name);
     c->stream = context_alloc(cx, sizeof *c->stream);
-    *c->stream = (tw_stream){cx, target};
+    *c->stream = (tw_stream){cx, target, c->native, c->wrapped};
     cx->references++;
     return TW_OK;
 }
@@ -747,13 +756,28 @@ static tw_status synchronize_body(tw_context *cx, void *user) {
     return stream->target->synchronize ? stream->target->synchronize(cx, user) : TW_OK;
 }
 
-tw_status tw_stream_create(tw_context *cx, const char *target, tw_stream **out) {
+static tw_status make_stream(tw_context *cx, StreamCall *call, tw_stream **out) {
     if (out) *out = NULL;
     if (!cx || !out) return TW_ERROR_ARGUMENT;
-    StreamCall call = {.name = target};
-    tw_status status = guarded(cx, stream_body, &call);
-    if (status == TW_OK) *out = call.stream;
+    tw_status status = guarded(cx, stream_body, call);
+    if (status == TW_OK) *out = call->stream;
     return status;
+}
+
+tw_status tw_stream_create(tw_context *cx, const char *target, tw_stream **out) {
+    return make_stream(cx, &(StreamCall){.name = target}, out);
+}
+
+tw_status tw_stream_wrap(tw_context *cx, const char *target, void *native, tw_stream **out) {
+    return make_stream(cx, &(StreamCall){.name = target, .wrapped = true, .native = native}, out);
+}
+
+tw_status tw_stream_rebind(tw_stream *stream, void *native) {
+    if (!stream) return TW_ERROR_ARGUMENT;
+    if (!stream->wrapped)
+        return misuse(stream->context, "only a stream that stands for the caller's is rebound");
+    stream->native = native;
+    return TW_OK;
 }
 
 void tw_stream_destroy(tw_stream *stream) {

@@ -174,6 +174,10 @@ void kernel_add_artifact(tw_kernel *k, const char *name, const char *text) {
     *VEC_PUSH(&k->artifacts, &k->arena) = (Artifact){name, text, strlen(text)};
 }
 
+void kernel_add_bytes(tw_kernel *k, const char *name, const void *bytes, size_t size) {
+    *VEC_PUSH(&k->artifacts, &k->arena) = (Artifact){name, bytes, size};
+}
+
 static void add_step(tw_kernel *k, const char *name, double spent, const char *ir, bool changed) {
     *VEC_PUSH(&k->steps, &k->arena) = (StepRecord){name, changed ? ir : NULL, spent, changed};
 }

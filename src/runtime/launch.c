@@ -287,6 +287,11 @@ tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, co
     if (k->request->stage != TW_STAGE_RUN)
         return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s` was compiled without being built",
                             k->name);
+    if (stream && (stream->context != cx || stream->target->memory != k->target->memory))
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "the stream of the launch of kernel `%s` is one of target %s%s", k->name,
+                            stream->target->name,
+                            stream->context != cx ? ", made from another context" : "");
     LaunchCall call = {.stream = stream};
     tw_status status = bind(k, args, count);
     if (status == TW_OK && !grid)

@@ -63,6 +63,13 @@ struct tw_buffer {
     int64_t shape[TW_MAX_RANK], strides[TW_MAX_RANK];
 };
 
+struct tw_stream {
+    tw_context *context;
+    const Target *target;
+    void *native; /* of the target's own kind; NULL: its default queue */
+    bool wrapped;
+};
+
 typedef struct Artifact {
     const char *name, *text;
     size_t size;
@@ -121,6 +128,7 @@ struct tw_kernel {
     bool never;         /* a requirement that cannot be tested: the general variant it is */
     tw_kernel *generic; /* the variant that wants less; made when a launch first needs it */
     bool generic_ready;
+    tw_resource_info resources; /* filled by the target's build */
     const CompileRequest *request; /* what was asked for, to make that variant */
     void *code;                    /* the target's */
 };
@@ -156,6 +164,7 @@ tw_status module_complete(tw_module *m, const FrontKernel *kernel, tw_arg *args)
 tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_options *options);
 tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request);
 void kernel_add_artifact(tw_kernel *k, const char *name, const char *text);
+void kernel_add_bytes(tw_kernel *k, const char *name, const void *bytes, size_t size);
 /* A kernel without content; throws. Freed by tw_kernel_destroy. */
 tw_kernel *kernel_new(tw_module *m);
 

@@ -48,12 +48,17 @@ static tw_status driver_fail(tw_context *cx, const CudaState *state, tw_status s
     return context_fail(cx, status, "%s: %s", what, text);
 }
 
-static void enter(const CudaState *state) {
-    state->driver.context_push(state->driver.context);
+/* Makes the primary context the thread's current one, unless it is that already (torch's threads);
+ * true: leave must undo it. */
+static bool enter(const CudaState *state) {
+    CudaContext current = NULL;
+    if (state->driver.context_current(&current) == 0 && current == state->driver.context)
+        return false;
+    return state->driver.context_push(state->driver.context) == 0;
 }
-static void leave(const CudaState *state) {
+static void leave(const CudaState *state, bool entered) {
     CudaContext old;
-    state->driver.context_pop(&old);
+    if (entered) state->driver.context_pop(&old);
 }
 
 /* --- compiling --- */
@@ -189,14 +194,12 @@ static tw_status load_module(tw_kernel *k, const CudaState *state, const char *p
     CudaCode *code = k->code;
     const CudaDriver *d = &state->driver;
     int64_t size = file_size(path);
-    void *image = size > 0 ? malloc((size_t)size) : NULL;
-    if (!image || file_read(path, image, (size_t)size) != size) {
-        free(image);
+    void *image = arena_alloc(&k->arena, size > 0 ? (size_t)size : 1);
+    if (size <= 0 || file_read(path, image, (size_t)size) != size)
         return context_fail(cx, TW_ERROR_IO, "the compiled kernel %s cannot be read", path);
-    }
-    enter(state);
+    kernel_add_bytes(k, arena_printf(&k->arena, "%s.cubin", k->name), image, (size_t)size);
+    bool entered = enter(state);
     CudaResult result = d->module_load(&code->module, image);
-    free(image);
     if (result == 0) result = d->module_function(&code->function, code->module, code->plan->name);
     int bytes = (int)code->plan->shared_bytes;
     if (result == 0 && bytes > 48 << 10)
@@ -206,7 +209,15 @@ static tw_status load_module(tw_kernel *k, const CudaState *state, const char *p
         result = d->occupancy(&each, code->function, code->plan->threads, (size_t)bytes);
         code->blocks = (each < 1 ? 1 : each) * d->sm_count;
     }
-    leave(state);
+    tw_resource_info *r = &k->resources;
+    r->threads = code->plan->threads;
+    r->shared_bytes = bytes;
+    if (result == 0) result = d->function_get(&r->registers, CUDA_FUNCTION_REGISTERS, code->function);
+    if (result == 0)
+        result = d->function_get(&r->local_bytes, CUDA_FUNCTION_LOCAL_BYTES, code->function);
+    if (result == 0)
+        result = d->function_get(&r->max_threads, CUDA_FUNCTION_MAX_THREADS, code->function);
+    leave(state, entered);
     if (result != 0)
         return driver_fail(cx, state, TW_ERROR_TOOL, result,
                            "the GPU does not take the compiled kernel");
@@ -254,9 +265,9 @@ static void cuda_destroy(tw_kernel *k) {
     CudaCode *code = k->code;
     CudaState *state = get_state(k->context);
     if (!code || !code->module || !state->driver_open) return;
-    enter(state);
+    bool entered = enter(state);
     state->driver.module_unload(code->module);
-    leave(state);
+    leave(state, entered);
 }
 
 /* --- launching --- */
@@ -279,14 +290,27 @@ static const char *encode(void *user, CudaMapBytes *map, const CudaMapValue *val
     return result == 0 ? NULL : "the driver refuses it (base, extents or strides)";
 }
 
+/* What the caller's stream can be wrong in. */
+static const char *stream_fault(const LaunchCall *call, CudaResult result) {
+    bool handle = result == CUDA_ERROR_INVALID_HANDLE_RESULT || result == CUDA_ERROR_CONTEXT_RESULT;
+    return call->stream && call->stream->native && handle
+               ? " (the stream must be one of the first device's primary context)"
+               : "";
+}
+
+static tw_status launch_fail(tw_kernel *k, const LaunchCall *call, const unsigned grid[3],
+                             CudaResult result) {
+    tw_context *cx = k->context;
+    return driver_fail(cx, get_state(cx), TW_ERROR_LAUNCH, result,
+                       arena_printf(&cx->texts, "launch of kernel `%s` on %u x %u x %u blocks%s",
+                                    k->name, grid[0], grid[1], grid[2],
+                                    stream_fault(call, result)));
+}
+
 static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     tw_context *cx = k->context;
     CudaState *state = get_state(cx);
     CudaCode *code = k->code;
-    enter(state); /* the driver encodes tensor maps only under a context */
-    tw_status status = cuda_code_refresh(k, call, encode, state);
-    leave(state);
-    if (status != TW_OK) return status;
     unsigned grid[3];
     int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
     for (int d = 0; d < 3; d++) grid[d] = (unsigned)call->grid[d];
@@ -300,25 +324,28 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
             "the grid of kernel `%s` is %u x %u x %u; CUDA allows 65535 in the second and "
             "third extent: put the large one first",
             k->name, grid[0], grid[1], grid[2]);
-    enter(state);
-    CudaResult result = state->driver.launch(
-        code->function, grid[0], grid[1], grid[2], (unsigned)code->plan->threads, 1, 1,
-        (unsigned)code->plan->shared_bytes, NULL, code->params, NULL);
-    leave(state);
-    if (result != 0)
-        return driver_fail(cx, state, TW_ERROR_LAUNCH, result,
-                           arena_printf(&cx->texts, "launch of kernel `%s`", k->name));
-    return TW_OK;
+    bool entered = enter(state); /* the driver encodes tensor maps only under a context */
+    tw_status status = cuda_code_refresh(k, call, encode, state);
+    CudaResult result = 0;
+    if (status == TW_OK)
+        result = state->driver.launch(code->function, grid[0], grid[1], grid[2],
+                                      (unsigned)code->plan->threads, 1, 1,
+                                      (unsigned)code->plan->shared_bytes,
+                                      call->stream ? call->stream->native : NULL, code->params,
+                                      NULL);
+    leave(state, entered);
+    return result == 0 ? status : launch_fail(k, call, grid, result);
 }
 
 static tw_status cuda_synchronize(tw_context *cx, tw_stream *stream) {
     CudaState *state;
-    (void)stream;
     tw_status status = need_driver(cx, &state);
     if (status != TW_OK) return status;
-    enter(state);
-    CudaResult result = state->driver.synchronize();
-    leave(state);
+    bool entered = enter(state);
+    CudaResult result = stream && stream->wrapped
+                            ? state->driver.stream_synchronize(stream->native)
+                            : state->driver.synchronize();
+    leave(state, entered);
     return result == 0
                ? TW_OK
                : driver_fail(cx, state, TW_ERROR_LAUNCH, result, "a kernel failed on the GPU");
@@ -330,10 +357,10 @@ static tw_status cuda_alloc(tw_context *cx, size_t size, void **out) {
     tw_status status = need_driver(cx, &state);
     if (status != TW_OK) return status;
     CudaAddress address = 0;
-    enter(state);
+    bool entered = enter(state);
     CudaResult result = state->driver.alloc(&address, size);
     if (result == 0) result = state->driver.set_bytes(address, 0, size);
-    leave(state);
+    leave(state, entered);
     if (result == CUDA_ERROR_OUT_OF_MEMORY_RESULT)
         return context_fail(cx, TW_ERROR_MEMORY,
                             "the GPU has no %zu bytes left (it has %zu in all)", size,
@@ -347,19 +374,19 @@ static tw_status cuda_alloc(tw_context *cx, size_t size, void **out) {
 static void cuda_free(tw_context *cx, void *data) {
     CudaState *state = get_state(cx);
     if (!state->driver_open) return;
-    enter(state);
+    bool entered = enter(state);
     state->driver.free((CudaAddress)(uintptr_t)data);
-    leave(state);
+    leave(state, entered);
 }
 
 static tw_status copy(tw_context *cx, void *to, const void *from, size_t size, bool out) {
     CudaState *state;
     tw_status status = need_driver(cx, &state);
     if (status != TW_OK || !size) return status;
-    enter(state);
+    bool entered = enter(state);
     CudaResult result = out ? state->driver.copy_out(to, (CudaAddress)(uintptr_t)from, size)
                             : state->driver.copy_in((CudaAddress)(uintptr_t)to, from, size);
-    leave(state);
+    leave(state, entered);
     return result == 0 ? TW_OK
                        : driver_fail(cx, state, TW_ERROR_LAUNCH, result,
                                      "a copy, or a kernel before it, failed on the GPU");

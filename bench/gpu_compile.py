@@ -1,0 +1,88 @@
+"""gpu_compile.py: two rows of the GPU bench that are about the host: cold compiles, and launches from Python.
+
+A cold compile goes from source text to a kernel that is loaded on the device, without any cache, in a process that has compiled
+before: Tilewright and Triton in turns, from the same file. A launch from Python is kernel[grid](..) of a kernel that is compiled."""
+import os
+import statistics
+import sys
+import tempfile
+import time
+
+from gpu_library import ROOT, Library
+from gpu_rivals import KERNELS, Standin, load, values_of
+from gpu_rows import ROWS, Bar
+
+COLD = (("add", "add bf16 2^28", {"BLOCK_SIZE": 1024}, {"num_warps": 4}),
+        ("softmax", "softmax 8192x4096", {"BLOCK": 4096}, {"num_warps": 8}),
+        ("matmul", "matmul bfloat16 8192x8192x8192", {"BM": 128, "BN": 256, "BK": 64}, {"num_warps": 8, "num_stages": 3}))
+
+
+def cold_compile(make_row, torch, triton, turns):
+    library = Library(cache=False)
+    for label, name, constants, options in COLD:
+        row = next(row for row in ROWS if row.name == name)
+        step = row.steps[0]
+        path = os.path.join(KERNELS, step.file)
+        values = values_of(step, {key: Standin(a) for key, a in row.arrays.items()}, constants)
+        ours, theirs = [], []
+        for turn in range(turns + 1):
+            start = time.perf_counter()
+            library.compile_once(path, step.kernel, values, options)
+            ours.append(time.perf_counter() - start)
+            if not triton:
+                continue
+            kernel = getattr(load(path), step.kernel)
+            given = values_of(step, {key: Standin(a, getattr(torch, a.dtype)) for key, a in row.arrays.items()}, constants)
+            given.pop("grid")
+            given = {key: value for key, value in given.items() if key in kernel.arg_names}
+            triton.knobs.compilation.always_compile = True
+            start = time.perf_counter()
+            kernel.warmup(**given, **options, grid=(1,))._init_handles()
+            theirs.append(time.perf_counter() - start)
+            triton.knobs.compilation.always_compile = False
+        figures = {"ours": statistics.median(ours[1:]) * 1e3}
+        ratios = [b / a for a, b in zip(ours[1:], theirs[1:])]
+        if theirs:
+            figures["triton"] = statistics.median(theirs[1:]) * 1e3
+        yield make_row(f"cold compile {label}", "ms", figures, "triton", Bar("Triton", ("triton",), 1.0), ratios)
+
+
+def host_us(torch, launch, count=300):
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(count):
+        launch()
+    us = (time.perf_counter() - start) * 1e6 / count
+    torch.cuda.synchronize()
+    return us
+
+
+def python_launch(make_row, torch, triton):
+    package = os.path.join(ROOT, os.environ.get("TILEWRIGHT_BUILD", "build"), "python")
+    if not os.path.isdir(package):
+        return
+    sys.path.insert(0, package)
+    try:
+        import tilewright.triton  # noqa: F401
+    except ImportError as fault:
+        print("launch from Python: not measured,", fault)
+        return
+    with open(os.path.join(KERNELS, "add.py")) as file:
+        text = file.read()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "add_here.py")
+        with open(path, "w") as file:
+            file.write(text.replace("import triton\n", "import tilewright.triton as triton\n").replace("import triton.", "import tilewright.triton."))
+        kernels = {"ours": load(path).add_kernel}
+    if triton:
+        kernels["triton"] = load(os.path.join(KERNELS, "add.py")).add_kernel
+    x, y, out = (torch.randn(1024, device="cuda") for _ in range(3))
+    launches = {name: lambda kernel=kernel: kernel[(1,)](x, y, out, 1024, BLOCK_SIZE=1024) for name, kernel in kernels.items()}
+    times = {name: [] for name in launches}
+    for launch in launches.values():
+        host_us(torch, launch, 50)
+    for _ in range(9):
+        for name, launch in launches.items():
+            times[name].append(host_us(torch, launch))
+    ratios = [b / a for a, b in zip(times["ours"], times["triton"])] if "triton" in times else []
+    yield make_row("launch from Python, 5 arguments", "us", {name: statistics.median(t) for name, t in times.items()}, "triton", None, ratios)

@@ -1,0 +1,171 @@
+"""gpu_rows.py: the rows of the GPU bench: kernel, arrays, configurations, what the result should be, and whom it races.
+
+A row names its arrays (Array: shape, dtype, contents), its launches (Step: a kernel of kernels/triton, arguments, grid) and the
+configurations that both compilers choose among. `rivals` are made by gpu_rivals.py from their names; a bar is a set of rivals
+(the fastest of them counts) and the ratio rival's time / ours that must be reached."""
+import dataclasses
+import math
+import typing
+
+
+@dataclasses.dataclass
+class Array:
+    shape: tuple
+    dtype: str = "bfloat16"
+    fill: str = "randn"  # or "empty"
+
+
+@dataclasses.dataclass
+class Step:
+    file: str
+    kernel: str
+    args: dict  # parameter -> name of an array, or a number
+    grid: typing.Callable  # constants -> extents
+
+
+@dataclasses.dataclass
+class Bar:
+    label: str
+    rivals: tuple
+    ratio: float
+
+
+@dataclasses.dataclass
+class Row:
+    name: str
+    unit: str  # GB/s or TFLOP/s
+    work: float  # bytes or operations
+    arrays: dict
+    steps: list
+    configs: list  # (constants, options)
+    outputs: tuple  # names of arrays that are poisoned before a check
+    check: typing.Callable  # (torch, arrays) -> [(name, got -> part of it, wanted part in float64)]
+    rivals: tuple
+    bars: list
+    function: typing.Callable = None  # (torch, arrays) -> result: what torch and torch.compile run
+    facts: dict = dataclasses.field(default_factory=dict)  # for the rivals
+    bound: float = 2e-2
+
+
+def configs(blocks, warps, stages=(None,), **more):
+    return [(dict(b), {"num_warps": w, **({"num_stages": s} if s else {}), **more}) for b in blocks for w in warps for s in stages]
+
+
+SAME_FILE = Bar("Triton", ("triton", "torch.compile", "torch"), 0.97)
+
+
+def elementwise(name, file, kernel, inputs, fn):
+    n, first = 1 << 28, 1 << 22
+    block = "BLOCK_SIZE" if file == "add.py" else "BLOCK"
+    args = {f"{x}_ptr": x for x in inputs}
+    args.update({"output_ptr": "out", "n_elements": n} if file == "add.py" else {"out_ptr": "out", "n": n})
+    return Row(name, "GB/s", 2.0 * n * (len(inputs) + 1), {**{x: Array((n,)) for x in inputs}, "out": Array((n,), fill="empty")},
+               [Step(file, kernel, args, lambda c: (-(-n // c[block]),))], configs([{block: b} for b in (1024, 2048, 4096)], (4, 8)),
+               ("out",), lambda torch, a: [("out", lambda t: t[:first], fn(*[a[x][:first].double() for x in inputs]))],
+               ("triton", "torch", "torch.compile"), [Bar("Triton", SAME_FILE.rivals, 0.98)],
+               function=lambda torch, a: fn(*[a[x] for x in inputs]), bound=1e-2)
+
+
+def rows_of(name, file, kernel, m, n, fn, dtype="bfloat16", weights=(), blocks=None, sums=False, warps=(4, 8, 16)):
+    few = 64
+    arrays = {"x": Array((m, n), dtype), **{w: Array((n,), dtype) for w in weights}}
+    arrays["out"] = Array((m,), "float32", "empty") if sums else Array((m, n), dtype, "empty")
+    if file == "softmax.py":
+        args = dict(in_ptr="x", out_ptr="out", in_stride=n, out_stride=n, n_cols=n)
+    else:
+        args = {"x_ptr": "x", "stride": n, "n_cols": n, "eps": 1e-5, "out_ptr" if sums else "y_ptr": "out"}
+        args.update({f"{w}_ptr": w for w in weights})
+    return Row(name, "GB/s", 2.0 * m * n * (1 if sums else 2), arrays, [Step(file, kernel, args, lambda c: (m,))],
+               configs(blocks or [{"BLOCK": 1 << (n - 1).bit_length()}], warps), ("out",),
+               lambda torch, a: [("out", lambda t: t[:few], fn(torch, a["x"][:few].double(), *[a[w].double() for w in weights]))],
+               ("triton", "torch", "torch.compile"), [SAME_FILE], function=lambda torch, a: fn(torch, a["x"], *[a[w] for w in weights]))
+
+
+def softmax_fn(torch, x):
+    return torch.softmax(x, -1)
+
+
+def layernorm_fn(torch, x, w, b):
+    return torch.nn.functional.layer_norm(x, x.shape[-1:], w, b, 1e-5)
+
+
+def rmsnorm_fn(torch, x, w):
+    return torch.nn.functional.rms_norm(x, x.shape[-1:], w, 1e-5)
+
+
+def sum_fn(torch, x):
+    return x.sum(-1, dtype=torch.float64 if x.dtype == torch.float64 else torch.float32)
+
+
+LARGE = configs([{"BM": 128, "BN": 256, "BK": 64}, {"BM": 256, "BN": 128, "BK": 64}, {"BM": 128, "BN": 128, "BK": 64}], (8,), (3, 4))
+SMALL = configs([{"BM": 16, "BN": 128, "BK": 128}, {"BM": 64, "BN": 64, "BK": 128}, {"BM": 128, "BN": 64, "BK": 64},
+                 {"BM": 64, "BN": 128, "BK": 64}, {"BM": 128, "BN": 128, "BK": 64}], (4, 8), (3, 5))
+
+
+def matmul(m, n, k, dtype, tiles, bars):
+    few = min(m, 256)
+    rivals = ("triton", "cublas") + (("tutorial 03",) if any("tutorial 03" in bar.rivals for bar in bars) else ())
+    return Row(f"matmul {dtype} {m}x{n}x{k}", "TFLOP/s", 2.0 * m * n * k,
+               {"a": Array((m, k), dtype), "b": Array((k, n), dtype), "c": Array((m, n), dtype, "empty")},
+               [Step("matmul.py", "matmul_kernel", dict(a_ptr="a", b_ptr="b", c_ptr="c", M=m, N=n, K=k, stride_am=k, stride_ak=1, stride_bk=n,
+                                                        stride_bn=1, stride_cm=n, stride_cn=1),
+                     lambda t: (-(-m // t["BM"]) * -(-n // t["BN"]),))],
+               tiles, ("c",), lambda torch, a: [("c", lambda c: c[:few], a["a"][:few].double() @ a["b"].double())], rivals, bars)
+
+
+def matmul_nt(label, m, n, k, dtype, out_dtype, tiles, bars):
+    """B is stored with K contiguous: what 8-bit floats and tf32 need."""
+    few = min(m, 256)
+    return Row(f"matmul {label} {m}x{n}x{k}", "TFLOP/s", 2.0 * m * n * k,
+               {"a": Array((m, k), dtype), "b": Array((n, k), dtype), "c": Array((m, n), out_dtype, "empty")},
+               [Step("matmul_nt.py", "matmul_nt_kernel", dict(a_ptr="a", b_ptr="b", c_ptr="c", M=m, N=n, K=k, stride_am=k, stride_bn=k,
+                                                              stride_cm=n), lambda t: (-(-m // t["BM"]), -(-n // t["BN"])))],
+               tiles, ("c",), lambda torch, a: [("c", lambda c: c[:few], a["a"][:few].double() @ a["b"].double().t())],
+               ("triton", "cublas"), bars)
+
+
+ATTENTION = configs([{"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}, {"BM": 64, "BN": 128}, {"BM": 64, "BN": 64}], (4, 8), (2, 3))
+
+
+def attention(batch, heads, n, d, causal):
+    shape, scale = (batch, heads, n, d), d ** -0.5
+
+    def check(torch, a):
+        q, k, v = (a[x][0, :1].double() for x in "qkv")
+        s = q @ k.transpose(1, 2) * scale
+        if causal:
+            s += torch.full((n, n), -math.inf, device=s.device, dtype=s.dtype).triu(1)
+        return [("o", lambda o: o[0, :1], torch.softmax(s, -1) @ v)]
+    return Row(f"attention {'causal ' if causal else ''}B{batch} H{heads} N{n} D{d}", "TFLOP/s",
+               4.0 * batch * heads * n * n * d * (0.5 if causal else 1),
+               {**{x: Array(shape) for x in "qkv"}, "o": Array(shape, fill="empty")},
+               [Step("attention.py", "attention_kernel", dict(q_ptr="q", k_ptr="k", v_ptr="v", o_ptr="o", scale=scale, N=n, stride_h=n * d,
+                                                              stride_n=d, D=d, CAUSAL=causal), lambda t: (-(-n // t["BM"]), batch * heads))],
+               ATTENTION, ("o",), check, ("triton", "cudnn", "tutorial 06"), [Bar("Triton's tutorial 06", ("tutorial 06",), 1.0)],
+               facts=dict(causal=causal, scale=scale))
+
+
+BEST = [Bar("cuBLAS", ("cublas",), 0.85), Bar("Triton's best", ("triton", "tutorial 03"), 0.95)]
+ODD = [Bar("cuBLAS", ("cublas",), 0.75)]
+LT = [Bar("cuBLASLt", ("cublas",), 0.7)]
+
+ROWS = [
+    elementwise("add bf16 2^28", "add.py", "add_kernel", ("x", "y"), lambda x, y: x + y),
+    elementwise("x*y+z bf16 2^28", "fma.py", "fma_kernel", ("x", "y", "z"), lambda x, y, z: x * y + z),
+    *[rows_of(f"softmax {m}x{n}", "softmax.py", "softmax_kernel", m, n, softmax_fn, warps=(4, 8, 16) if n < 16384 else (8, 16, 32))
+      for m, n in ((8192, 1024), (8192, 4096), (8192, 8192), (4096, 16384), (2048, 65536))],
+    *[rows_of(f"rmsnorm 8192x{n}", "rmsnorm.py", "rmsnorm_kernel", 8192, n, rmsnorm_fn, weights=("w",)) for n in (4096, 8192)],
+    *[rows_of(f"layernorm 8192x{n}", "layernorm.py", "layernorm_kernel", 8192, n, layernorm_fn, weights=("w", "b")) for n in (4096, 8192)],
+    rows_of("row sum 16384x16384 f16", "row_sum.py", "row_sum_kernel", 16384, 16384, sum_fn, dtype="float16", sums=True,
+            blocks=[{"BLOCK": b} for b in (2048, 4096, 8192)]),
+    matmul(4096, 4096, 4096, "bfloat16", LARGE, BEST), matmul(8192, 8192, 8192, "bfloat16", LARGE, BEST),
+    matmul(8192, 28672, 8192, "float16", LARGE, BEST),
+    matmul(16, 8192, 8192, "bfloat16", SMALL, ODD), matmul(128, 8192, 8192, "bfloat16", SMALL, ODD),
+    matmul(4096, 4096, 320, "bfloat16", LARGE, ODD), matmul(1000, 777, 1234, "bfloat16", SMALL, ODD),
+    matmul_nt("fp8 e4m3", 8192, 8192, 8192, "float8_e4m3fn", "bfloat16",
+              configs([{"BM": 128, "BN": 256, "BK": 128}, {"BM": 128, "BN": 128, "BK": 128}], (8,), (3, 4)), LT),
+    matmul_nt("tf32", 8192, 8192, 8192, "float32", "float32",
+              configs([{"BM": 128, "BN": 256, "BK": 32}, {"BM": 128, "BN": 128, "BK": 32}], (8,), (3, 4)), LT),
+    *[attention(batch, heads, n, d, causal) for d, heads in ((128, 16), (64, 32)) for batch, n in ((4, 4096), (1, 16384))
+      for causal in (False, True)],
+]
