@@ -1,15 +1,91 @@
-/* test_cuda_mutants.c: faults put into an emitted kernel are found by the emulator, each by its name; the kernel as it was
- * emitted is clean. The kernel is the 16-bit matmul with roles: TMA, an mbarrier ring, wgmma, an output through shared
- * memory. A mutant replaces one piece of its text. */
+/* test_cuda_mutants.c: faults put into emitted kernels are found by the emulator, each by its name; the kernels as they
+ * were emitted are clean. A mutant replaces one piece of the text: a barrier or a fence less, other bytes, an arrival
+ * that does not come, an index that is off. Between them the kernels use what emitted code uses: TMA, mbarrier rings,
+ * wgmma and register reallocation with roles; cp.async groups with wgmma and with ldmatrix; barriers of the block and
+ * named ones; conversions, reductions and scans through shared memory; bounds of global arrays. */
 #include "cuda_bench.h"
 
-static const char matmul[] =
-    "kernel @mm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
-    "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, 64 ; %n = mul %pn, 64 ; %z = splat 0.0 : f32[64,64]\n"
-    "  %acc = for<stages=3> %k = 0, %nk, 1 (%c = %z) {\n"
-    "    %kk = mul %k, 64 ; %a = tload %A, [%m, %kk] : f16[64,64] ; %b = tload %B, [%kk, %n] : f16[64,64]\n"
-    "    %d = dot %a, %b, %c ; yield %d }\n"
-    "  %h = cast %acc : f16[64,64] ; tstore %C, [%m, %n], %h }\n";
+enum { ROLES, TWO_WORKERS, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
+
+#define MATMUL(rows)                                                                                                       \
+    "kernel @mm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"                                                                  \
+    "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, " rows " ; %n = mul %pn, 64\n"                            \
+    "  %z = splat 0.0 : f32[" rows ",64]\n"                                                                                \
+    "  %acc = for<stages=3> %k = 0, %nk, 1 (%c = %z) {\n"                                                                  \
+    "    %kk = mul %k, 64 ; %a = tload %A, [%m, %kk] : f16[" rows ",64] ; %b = tload %B, [%kk, %n] : f16[64,64]\n"         \
+    "    %d = dot %a, %b, %c ; yield %d }\n"                                                                               \
+    "  %h = cast %acc : f16[" rows ",64] ; tstore %C, [%m, %n], %h }\n"
+
+typedef struct Origin {
+    const char *text, *machine;
+    int roles;
+} Origin;
+static const Origin origins[KERNELS] = {
+    [ROLES] = {MATMUL("64"), "cuda:sm_90a", 1},
+    [TWO_WORKERS] = {MATMUL("128"), "cuda:sm_90a", 1},
+    [SKEW] = {MATMUL("64"), "cuda:sm_90a", 0},
+    [SKEW_MMA] = {MATMUL("64"), "cuda:sm_80", -1},
+    [SUM] = {"kernel @sum(%x: tensor<f32,2>, %y: tensor<f32,1>) {\n"
+             "  %p = program_id<0> ; %t = tload %x, [%p, 0] : f32[1,1000] ; %r = reshape %t : f32[1000]\n"
+             "  %s = reduce<add, axis=0> %r ; %v = splat %s : f32[1] ; tstore %y, [%p], %v }\n",
+             "cuda:sm_90a", -1},
+    [SCAN] = {"kernel @scan(%x: tensor<f32,2>, %y: tensor<f32,2>) {\n"
+              "  %p = program_id<0> ; %t = tload %x, [%p, 0] : f32[4,256] ; %s = scan<add, axis=1> %t\n"
+              "  %u = permute<dims=[1,0]> %s ; %w = tload %x, [0, 0] : f32[256,4] ; %v = add %u, %w ; tstore %y, [0, 0], %v }\n",
+              "cuda:sm_90a", -1},
+};
+
+typedef struct Mutant {
+    int kernel;
+    const char *title, *from, *to;
+    int n; /* which occurrence of `from` */
+    EmuFault want;
+} Mutant;
+
+#define RELEASE "if (held >= 0 && lane == 0) tw_mbar_arrive"
+static const Mutant mutants[] = {
+    {ROLES, "output stored before the last tile's is read: a barrier less", "tw_bar_sync(1, 128);", "", 1, EMU_FAULT_RACE},
+    {ROLES, "no fence before the TMA store", "tw_fence_async();", "", 0, EMU_FAULT_PROXY},
+    {ROLES, "slots are never given back", RELEASE, "if (0) tw_mbar_arrive", 0, EMU_FAULT_DEADLOCK},
+    {ROLES, "one warp does not give its slot back", RELEASE, "if (held >= 0 && lane == 0 && warp != 2) tw_mbar_arrive", 0,
+     EMU_FAULT_DEADLOCK},
+    {ROLES, "every lane gives the slot back", RELEASE, "if (held >= 0) tw_mbar_arrive", 0, EMU_FAULT_RACE},
+    {ROLES, "too many bytes expected", ", 16384)", ", 16400)", 0, EMU_FAULT_BYTES},
+    {ROLES, "too few bytes expected", ", 16384)", ", 8192)", 0, EMU_FAULT_BYTES},
+    {ROLES, "the load's phase restarts", "in_phase ^ 1", "0", 0, EMU_FAULT_DEADLOCK},
+    {ROLES, "a slot is filled before it is empty", "tw_mbar_wait(in_empty + in_slot_1 * 8, in_phase ^ 1);", "", 0, EMU_FAULT_ARRIVALS},
+    {ROLES, "a slot is read before it is full", "tw_mbar_wait(in_full + in_slot * 8, in_phase);", "", 0, EMU_FAULT_RACE},
+    {ROLES, "a slot is given back while its dot runs", "tw_wgmma_wait<1>();", "", 0, EMU_FAULT_RACE},
+    {ROLES, "the last dot is not waited for", "tw_wgmma_wait<0>(c);", "", 0, EMU_FAULT_UNWAITED},
+    {ROLES, "a dot without its fence", "tw_wgmma_fence();", "", 0, EMU_FAULT_MATRIX},
+    {ROLES, "the barriers are used before they are made", "tw_sync();", "", 0, EMU_FAULT_BARRIER},
+    {ROLES, "a named barrier for more threads than come", "tw_bar_sync(1, 128);", "tw_bar_sync(1, 160);", 0, EMU_FAULT_DEADLOCK},
+    {ROLES, "the kernel ends before its stores", "tw_bulk_wait<0>();", "{}", 0, EMU_FAULT_UNWAITED},
+    {ROLES, "an output buffer that is still being stored", "tw_bulk_wait_read<0>();", "{}", 0, EMU_FAULT_RACE},
+    {ROLES, "a slot behind the last one", "tw_desc_k((in_a + in_slot * in_bytes)", "tw_desc_k((in_a + (in_slot + 4) * in_bytes)", 0,
+     EMU_FAULT_SHARED},
+    {ROLES, "an output tile at an odd place", "tw_tma_store_2d(&map0, (i32)n, (i32)m, out_h)",
+     "tw_tma_store_2d(&map0, (i32)n, (i32)m, out_h - 64)", 0, EMU_FAULT_ALIGN},
+    {TWO_WORKERS, "more registers than the block has", "tw_setmaxnreg_dec<40>();", "tw_setmaxnreg_dec<160>();", 0, EMU_FAULT_DEADLOCK},
+    {TWO_WORKERS, "registers given up by those who take", "tw_setmaxnreg_inc<232>();", "tw_setmaxnreg_inc<64>();", 0, EMU_FAULT_REGISTERS},
+    {SKEW, "cp.async read without the wait", "tw_cp_async_wait<1>();", "", 0, EMU_FAULT_RACE},
+    {SKEW, "the wait leaves one group too many", "tw_cp_async_wait<1>();", "tw_cp_async_wait<2>();", 0, EMU_FAULT_RACE},
+    {SKEW, "cp.async landed, and no fence before wgmma", "tw_fence_async();", "", 0, EMU_FAULT_PROXY},
+    {SKEW, "cp.async landed, and no barrier", "tw_fence_async();\n            tw_sync();", "tw_fence_async();", 0, EMU_FAULT_RACE},
+    {SKEW, "a row too far", "A + i0 * A_s0", "A + (i0 + 128) * A_s0", 0, EMU_FAULT_GLOBAL},
+    {SKEW_MMA, "ldmatrix without the wait", "tw_cp_async_wait<1>();", "", 0, EMU_FAULT_RACE},
+    {SKEW_MMA, "ldmatrix without the barrier", "tw_cp_async_wait<1>();\n            tw_sync();", "tw_cp_async_wait<1>();", 0,
+     EMU_FAULT_RACE},
+    {SKEW_MMA, "output written over a slot", "tw_sync();\n#pragma unroll\n        for (int r = 0; r < 32; r += 2)",
+     "#pragma unroll\n        for (int r = 0; r < 32; r += 2)", 0, EMU_FAULT_NONE}, /* it has memory of its own: no barrier is needed */
+    {SKEW_MMA, "output read before it is written", "tw_sync();\n        f16 h_1", "f16 h_1", 0, EMU_FAULT_RACE},
+    {SKEW_MMA, "ldmatrix between two rows of 16 bytes", "kk + (lane >> 4) * 8", "kk + (lane >> 4) * 8 + 1", 0, EMU_FAULT_ALIGN},
+    {SUM, "partial sums read before they are written", "tw_sync();", "", 2, EMU_FAULT_RACE},
+    {SUM, "partial sums over the tile that others still read", "tw_sync();", "", 1, EMU_FAULT_RACE},
+    {SUM, "the row's end is not looked at", "(u64)i1 < (u64)x_n1 && (at1 + ((r >> 2) * 512)) < 1000", "true", 0, EMU_FAULT_GLOBAL},
+    {SUM, "a partial sum behind the scratch", "(warp * 32 + lane) * 4, &mine", "(warp * 32 + lane) * 4 + 8192, &mine", 0, EMU_FAULT_SHARED},
+    {SCAN, "a barrier less before a tile is read back", "tw_sync();", "", 0, EMU_FAULT_RACE},
+};
 
 /* The text with the n-th occurrence of a piece replaced; NULL when there is none. */
 static char *replaced(Arena *arena, const char *text, const char *from, const char *to, int n) {
@@ -18,27 +94,45 @@ static char *replaced(Arena *arena, const char *text, const char *from, const ch
     return at ? arena_printf(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)) : NULL;
 }
 
-static void mutant(const char *title, const char *from, const char *to, int n, EmuFault want) {
+static void add_arguments(CudaBench *b, int kernel) {
+    int rows = kernel == TWO_WORKERS ? 256 : 128;
+    switch (kernel) {
+    case SUM:
+        cuda_bench_tensor(b, "x", EL_F32, true, 2, 3, 1000);
+        cuda_bench_tensor(b, "y", EL_F32, false, 1, 3);
+        return;
+    case SCAN:
+        cuda_bench_tensor(b, "x", EL_F32, true, 2, 256, 256);
+        cuda_bench_tensor(b, "y", EL_F32, false, 2, 256, 4);
+        return;
+    default:
+        cuda_bench_tensor(b, "A", EL_F16, true, 2, rows, 256);
+        cuda_bench_tensor(b, "B", EL_F16, true, 2, 256, 128);
+        cuda_bench_tensor(b, "C", EL_F16, false, 2, rows, 128);
+        cuda_bench_int(b, 4);
+    }
+}
+
+static void try_mutant(const Mutant *m) {
     CudaBench b;
     PassOptions options = pass_options_default;
-    options.roles = 1;
+    options.roles = origins[m->kernel].roles;
     options.num_stages = 3;
-    bool open = cuda_bench_open(&b, matmul, "cuda:sm_90a", options);
+    bool open = cuda_bench_open(&b, origins[m->kernel].text, origins[m->kernel].machine, options);
     CHECK(open);
     if (open) {
-        cuda_bench_tensor(&b, "A", EL_F16, true, 2, 128, 256);
-        cuda_bench_tensor(&b, "B", EL_F16, true, 2, 256, 128);
-        cuda_bench_tensor(&b, "C", EL_F16, false, 2, 128, 128);
-        cuda_bench_int(&b, 4);
-        char *text = from ? replaced(&b.arena, b.plan->text, from, to, n) : (char *)b.plan->text;
-        CHECK(text || (fprintf(stderr, "%s: `%s` is not in\n%s\n", title, from, b.plan->text), 0));
+        add_arguments(&b, m->kernel);
+        const char *before = b.plan->text;
+        char *text = m->from ? replaced(&b.arena, before, m->from, m->to, m->n) : (char *)before;
+        CHECK(text || (fprintf(stderr, "%s: `%s` is not in\n%s\n", m->title, m->from, before), 0));
         if (text) {
             b.plan->text = text;
             void *entry = cuda_bench_compile(&b);
+            int64_t grid[3] = {m->kernel == SUM ? 3 : m->kernel == SCAN ? 1 : 2, m->kernel < SUM ? 2 : 1, 1};
             CHECK(entry);
-            bool clean = entry && cuda_bench_emulate(&b, entry, (int64_t[]){2, 2, 1});
-            CHECK(clean == (want == EMU_FAULT_NONE));
-            CHECK(b.report.fault == want || (fprintf(stderr, "%s: %s\n", title, b.report.text), 0));
+            bool clean = entry && cuda_bench_emulate(&b, entry, grid);
+            CHECK(clean == (m->want == EMU_FAULT_NONE) || (fprintf(stderr, "%s: in\n%s\n", m->title, text), 0));
+            CHECK(b.report.fault == m->want || (fprintf(stderr, "%s: %s\n", m->title, b.report.text), 0));
         }
     }
     cuda_bench_close(&b);
@@ -50,13 +144,8 @@ int main(void) {
         return 0;
     }
     cuda_bench_begin();
-    mutant("as emitted", NULL, NULL, 0, EMU_FAULT_NONE);
-    mutant("output stored before the last tile's is read: a barrier less", "tw_fence_async();\n            tw_bar_sync(1, 128);", "tw_fence_async();", 0, EMU_FAULT_RACE);
-    mutant("no fence before the TMA store", "tw_fence_async();", "", 0, EMU_FAULT_PROXY);
-    mutant("slots are never given back", "if (held >= 0 && lane == 0) tw_mbar_arrive", "if (0) tw_mbar_arrive", 0, EMU_FAULT_DEADLOCK);
-    mutant("too many bytes expected", ", 16384)", ", 16400)", 0, EMU_FAULT_BYTES);
-    mutant("too few bytes expected", ", 16384)", ", 8192)", 0, EMU_FAULT_BYTES);
-    mutant("the load's phase restarts", "in_phase ^ 1", "0", 0, EMU_FAULT_DEADLOCK);
+    for (int i = 0; i < KERNELS; i++) try_mutant(&(Mutant){.kernel = i, .title = "as emitted"});
+    for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) try_mutant(&mutants[i]);
     cuda_bench_end();
     return check_done();
 }
