@@ -300,6 +300,13 @@ typedef struct tw_module_options {
                                     function then (Triton only) */
     void *scope;                 /* of that function, for the resolver */
     int32_t first_line;          /* number of the text's first line in messages; 0: 1 */
+    /* What arguments of a Triton kernel are made of, by parameter; without a row it is one value.
+     * A value is `.`, a tuple `(` values `)` with commas between them and `name:` before an item
+     * of a named tuple, a tensor descriptor `<rank>` or `<rank nan>`. Each `.` is a parameter of
+     * its own then, named with dots ("x.0", "x.name"); a descriptor has base, shape.0 .., strides.0
+     * .. and block.0 .. (constants). */
+    const tw_pair *structures;
+    size_t structure_count;
 } tw_module_options;
 
 TW_API void tw_module_options_init(tw_module_options *options);

@@ -120,6 +120,7 @@ typedef struct Function {
     tw_module *module;
     unsigned generation;
     PyObject *keep; /* list: what the module's texts point into */
+    PyObject *structures; /* list of (parameter, structure), or NULL: tw_module_options */
     PyObject
         *watched; /* dict of (dict or cell, name, value): globals that compiled kernels rely on */
     Entry **entries; /* open addressing, a power of two; NULL: free */
@@ -167,6 +168,7 @@ typedef struct Call {
     tw_arg *args;
     Memory *memory;
     uint64_t hash;
+    bool structured; /* an argument is a tuple or a descriptor: Python takes it apart */
     PyObject *few_values[FEW + KEYWORDS];
     uint8_t few_tags[FEW];
     tw_arg few_args[FEW];

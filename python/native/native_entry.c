@@ -224,7 +224,8 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
             continue;
         }
         ok = object_describe(e->constants[i], f->keep, &objects[i]);
-        args[i] = objects[i].kind == TW_OBJECT_VALUE
+        /* A number for a parameter that is no constant by itself would live at run time. */
+        args[i] = objects[i].kind == TW_OBJECT_VALUE && f->params[i].constant
                       ? objects[i].value
                       : (tw_arg){.kind = TW_ARG_OBJECT, .value.object = &objects[i]};
     }

@@ -27,6 +27,21 @@ static bool learn_parameters(Function *f) {
     return true;
 }
 
+/* What the arguments are made of; the texts live as long as f. */
+static bool read_structures(const Function *f, tw_pair *pairs, size_t *count) {
+    *count = 0;
+    for (Py_ssize_t i = 0; f->structures && i < PyList_Size(f->structures); i++) {
+        PyObject *row = PyList_GetItem(f->structures, i);
+        PyObject *name = row ? PyTuple_GetItem(row, 0) : NULL,
+                 *text = name ? PyTuple_GetItem(row, 1) : NULL;
+        if (!text || i >= MAX_PARAMS) return false;
+        pairs[*count].name = PyUnicode_AsUTF8AndSize(name, NULL);
+        pairs[(*count)++].value = PyUnicode_AsUTF8AndSize(text, NULL);
+        if (PyErr_Occurred()) return false;
+    }
+    return true;
+}
+
 bool function_open(Function *f) {
     if (f->module && f->generation == session.generation) return true;
     if (!session_open()) return false;
@@ -46,6 +61,9 @@ bool function_open(Function *f) {
     options.resolver = &resolver;
     options.scope = f;
     options.first_line = f->line;
+    tw_pair structures[MAX_PARAMS];
+    options.structures = structures;
+    if (!read_structures(f, structures, &options.structure_count)) return false;
     if (!session_enter()) return false;
     tw_status status =
         tw_module_load_text(session.context, file, text, (size_t)size, &options, &f->module);
@@ -80,11 +98,11 @@ static bool set_params(Function *f, PyObject *list) {
 
 static int function_setup(PyObject *self, PyObject *args, PyObject *kwargs) {
     Function *f = (Function *)self;
-    PyObject *name, *file, *source, *globals, *closure, *params;
+    PyObject *name, *file, *source, *globals, *closure, *params, *structures = NULL;
     int line;
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "UUUiO!OO!", &name, &file, &source, &line, &PyDict_Type, &globals,
-                          &closure, &PyList_Type, &params))
+    if (!PyArg_ParseTuple(args, "UUUiO!OO!|O!", &name, &file, &source, &line, &PyDict_Type,
+                          &globals, &closure, &PyList_Type, &params, &PyList_Type, &structures))
         return -1;
     if (f->params) {
         PyErr_SetString(PyExc_RuntimeError, "a function is set up once");
@@ -96,6 +114,7 @@ static int function_setup(PyObject *self, PyObject *args, PyObject *kwargs) {
     f->line = line;
     f->globals = Py_NewRef(globals);
     f->closure = closure == Py_None ? NULL : Py_NewRef(closure);
+    f->structures = Py_XNewRef(structures);
     return set_params(f, params) ? 0 : -1;
 }
 
@@ -131,6 +150,7 @@ static void function_dealloc(PyObject *self) {
     Py_XDECREF(f->name);
     Py_XDECREF(f->file);
     Py_XDECREF(f->source);
+    Py_XDECREF(f->structures);
     PyObject_GC_Del(self);
     Py_DECREF(type);
 }

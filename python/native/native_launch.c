@@ -19,6 +19,7 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
 static bool call_begin(Call *c, Function *f) {
     int n = f->count;
     c->f = f;
+    c->structured = false;
     c->count = n;
     c->many = NULL;
     c->values = c->few_values;
@@ -106,6 +107,13 @@ static Tag tag_number(const Param *p, const tw_arg *arg) {
     return arg->value.i >= INT32_MIN && arg->value.i <= INT32_MAX ? TAG_I32 : TAG_I64;
 }
 
+/* Made of other arguments: a tuple, or a descriptor of the host. */
+static bool is_structured(PyObject *value) {
+    if (value == Py_None || PyUnicode_Check(value)) return false;
+    return PyTuple_Check(value) || PyList_Check(value) ||
+           PyObject_HasAttrString(value, "block_shape");
+}
+
 /* Tags, arguments and the hash. */
 static bool classify(Call *c) {
     Function *f = c->f;
@@ -120,6 +128,8 @@ static bool classify(Call *c) {
                                  &c->memory[i]);
             if (kind == ARGUMENT_ERROR) return false;
         }
+        if (kind == ARGUMENT_CONSTANT && !p->constant && inner == value && is_structured(value))
+            c->structured = true;
         if (kind == ARGUMENT_MEMORY)
             c->tags[i] = (uint8_t)(TAG_POINTER + c->memory[i].dtype);
         else if (kind == ARGUMENT_NUMBER)
@@ -226,12 +236,34 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
     return result;
 }
 
+/* Python takes the arguments apart and launches the function that takes the parts. */
+static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, PyObject *grid,
+                                   bool warmup) {
+    /* Anew: to be a tl.constexpr says more than its value. */
+    memset(c->values, 0, (size_t)(c->count + KEYWORDS) * sizeof *c->values);
+    if (!bind(c, args, kwargs)) return NULL;
+    PyObject *dict = bound_dict(c), *options = PyDict_New(), *result = NULL;
+    bool ok = dict && options;
+    for (int i = 0; ok && i < KEYWORDS; i++)
+        if (c->values[c->count + i])
+            ok = PyDict_SetItem(options, keyword_names[i], c->values[c->count + i]) == 0;
+    if (ok)
+        result = PyObject_CallMethod((PyObject *)c->f, "launch_structured", "OOOO", grid, dict,
+                                     options, warmup ? Py_True : Py_False);
+    Py_XDECREF(dict);
+    Py_XDECREF(options);
+    return result;
+}
+
 PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, bool warmup) {
     Call call;
     if (!function_open(f) || !globals_kept(f) || !function_open(f) || !call_begin(&call, f))
         return NULL;
     PyObject *result = NULL;
-    if (bind(&call, args, kwargs) && classify(&call)) {
+    bool ok = bind(&call, args, kwargs) && classify(&call);
+    if (ok && call.structured) {
+        result = launch_structured(&call, args, kwargs, grid, warmup);
+    } else if (ok) {
         Entry *e = entry_find(f, &call);
         if (!e) e = entry_make(&call);
         if (e) result = warmup ? Py_NewRef(e->result) : launch(&call, e, grid);

@@ -146,6 +146,9 @@ struct FrontUnit {
      * cannot be read. May be NULL itself: then nothing can be imported. */
     const SourceFile *(*import)(void *user, const SourceFile *from, const char *path);
     void *import_user;
+    /* What arguments are made of, by parameter (tw_module_options says how); Triton only. */
+    const FrontPair *structures;
+    size_t structure_count;
     /* With a resolver the file is one function of a running program, with that scope. */
     const FrontResolver *resolver;
     void *scope;

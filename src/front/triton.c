@@ -116,18 +116,47 @@ static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode
     return param;
 }
 
+typedef struct Leaves {
+    VEC(FrontParam) all;
+    FrontParam whole; /* the parameter that they are part of */
+    Arena *arena;
+} Leaves;
+
+static Val add_leaf(void *user, const char *path, bool constant) {
+    Leaves *leaves = user;
+    FrontParam leaf = leaves->whole;
+    leaf.name = path;
+    if (constant) leaf.kind = FRONT_CONSTANT;
+    *VEC_PUSH(&leaves->all, leaves->arena) = leaf;
+    return val_none;
+}
+
+/* The parameter, or those that it is made of. */
+static void add_param(FrontUnit *unit, Leaves *leaves, FrontParam param) {
+    const char *structure = tri_structure_of(unit, param.name);
+    leaves->whole = param;
+    if (!structure)
+        *VEC_PUSH(&leaves->all, unit->arena) = param;
+    else if (!tri_structure_leaves(structure, param.name, unit->arena, add_leaf, leaves))
+        diag_emit(unit->diag, DIAG_TRI_STRUCTURE, param.range, param.name, structure);
+}
+
 static void add_kernel(FrontUnit *unit, const Tree *tree, PyNode *function) {
     const PyNode *a = function->FunctionDef.args;
     const PyList *lists[] = {a->arguments.posonlyargs, a->arguments.args, a->arguments.kwonlyargs};
-    size_t positional = lists[0]->count + lists[1]->count, count = positional + lists[2]->count,
-           n = 0;
-    FrontParam *params = ARENA_ARRAY(unit->arena, FrontParam, count);
-    for (size_t k = 0; k < 3; k++)
+    size_t positional = lists[0]->count + lists[1]->count, n = 0;
+    Leaves leaves = {.arena = unit->arena};
+    for (size_t k = 0; k < 3; k++) {
+        if (k == 2 && a->arguments.vararg)
+            add_param(unit, &leaves, describe_param(unit, tree, a->arguments.vararg, true));
         for (uint32_t i = 0; i < lists[k]->count; i++, n++) {
             bool optional = k == 2 ? a->arguments.kw_defaults->at[i] != NULL
                                    : n + a->arguments.defaults->count >= positional;
-            params[n] = describe_param(unit, tree, lists[k]->at[i], optional);
+            add_param(unit, &leaves, describe_param(unit, tree, lists[k]->at[i], optional));
         }
+    }
+    FrontParam *params = leaves.all.at;
+    size_t count = leaves.all.count;
     Entry *entry = ARENA_NEW(unit->arena, Entry);
     entry->function = function;
     FrontKernel kernel = {.name = function->FunctionDef.name,
@@ -246,6 +275,56 @@ static const PyNode *default_of(const PyNode *function, int index) {
                                        : NULL;
 }
 
+/* Takes the arguments of a request in order. */
+typedef struct Binder {
+    Lower *l;
+    const FrontRequest *request;
+    const PyNode *otherwise; /* the default value of the parameter under way */
+    int at;
+} Binder;
+
+static Val bind_next(void *user, const char *path, bool constant) {
+    Binder *b = user;
+    int i = b->at++;
+    (void)path;
+    (void)constant;
+    return bind_parameter(b->l, &b->request->kernel->params[i], &b->request->args[i], b->otherwise);
+}
+
+/* What a parameter of the def is given. */
+static Val bind_argument(Binder *b, const PyNode *arg, const PyNode *otherwise) {
+    const char *structure = tri_structure_of(b->l->unit, arg->arg.arg);
+    b->otherwise = otherwise;
+    return structure ? tri_structure_value(b->l, structure, arg->arg.arg, arg->range, bind_next, b)
+                     : bind_next(b, arg->arg.arg, false);
+}
+
+/* *xs: without a structure there are none. */
+static Val bind_rest(Binder *b, const PyNode *arg) {
+    if (tri_structure_of(b->l->unit, arg->arg.arg)) return bind_argument(b, arg, NULL);
+    const FrontValue *value = &b->request->args[b->at++];
+    if (value->kind == FRONT_ABSENT && b->l->unit->resolver) return (Val){.kind = VAL_TUPLE};
+    return tri_error(b->l, DIAG_TRI_UNSUPPORTED, arg->range, "a `*` parameter of a kernel");
+}
+
+/* All arguments, in the order in which tri_run_kernel takes them. */
+static Val *bind_arguments(Lower *l, const FrontRequest *request, const PyNode *function) {
+    const PyNode *a = function->FunctionDef.args;
+    const PyList *lists[] = {a->arguments.posonlyargs, a->arguments.args, a->arguments.kwonlyargs};
+    Val *args = ARENA_ARRAY(l->arena, Val, lists[0]->count + lists[1]->count + lists[2]->count + 1);
+    Binder b = {.l = l, .request = request};
+    int n = 0, rest = 0;
+    for (int k = 0; k < 3; k++) {
+        if (k == 2 && a->arguments.vararg) {
+            args[n++] = bind_rest(&b, a->arguments.vararg);
+            rest = 1;
+        }
+        for (uint32_t i = 0; i < lists[k]->count; i++, n++)
+            args[n] = bind_argument(&b, lists[k]->at[i], default_of(function, n - rest));
+    }
+    return args;
+}
+
 Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
     const FrontKernel *wanted = request->kernel;
     const Tree *tree = unit->tree;
@@ -264,11 +343,9 @@ Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
     l->kernel = ir_kernel_new(m, wanted->name, function->range);
     l->b = ir_builder(l->kernel, l->kernel->body);
     const PyNode *a = function->FunctionDef.args;
-    if (a->arguments.vararg || a->arguments.kwarg)
-        tri_error(l, DIAG_TRI_UNSUPPORTED, a->range, "`*` and `**` parameters of a kernel");
-    Val *args = ARENA_ARRAY(m->arena, Val, wanted->param_count + 1);
-    for (int i = 0; i < wanted->param_count; i++)
-        args[i] = bind_parameter(l, &wanted->params[i], &request->args[i], default_of(function, i));
+    if (a->arguments.kwarg)
+        tri_error(l, DIAG_TRI_UNSUPPORTED, a->range, "a `**` parameter of a kernel");
+    const Val *args = bind_arguments(l, request, function);
     Function entry = {.node = function, .names = l->names, .handle = unit->scope};
     if (m->diag->errors == errors) tri_run_kernel(l, &entry, args);
     if (m->diag->errors == errors) tri_check_const(l, wanted);

@@ -222,6 +222,17 @@ const PyNode *tri_names_node(const Names *names, const char *id);
 /* --- triton_config.c --- */
 void tri_read_decorators(FrontUnit *unit, Entry *entry, FrontKernel *kernel);
 
+/* --- triton_structure.c --- */
+/* What is done at a leaf of an argument: path is its name ("a.0"); constant: of a block shape. */
+typedef Val (*TriLeaf)(void *user, const char *path, bool constant);
+const char *tri_structure_of(const FrontUnit *unit, const char *parameter); /* or NULL */
+/* Visits the leaves in order; false if the text is none. */
+bool tri_structure_leaves(const char *text, const char *name, Arena *arena, TriLeaf leaf,
+                          void *user);
+/* The argument, from what leaf gives; the text has been visited before. */
+Val tri_structure_value(Lower *l, const char *text, const char *name, Range range, TriLeaf leaf,
+                        void *user);
+
 /* --- triton_import.c --- */
 /* The names of a module that a file names, or NULL if no file of the user's is it. */
 Names *tri_import(Lower *l, const SourceFile *from, const char *dotted);
@@ -346,6 +357,9 @@ Ref tri_box_load(Lower *l, Ref tensor, Val offsets, const Type *type, bool nan);
 Val tri_block_load(Lower *l, const Call *c);
 Val tri_block_store(Lower *l, const Call *c);
 Val tri_block_attribute(Lower *l, Val v, const char *attr, Range range);
+/* A descriptor that the host made, from values of the kernel. */
+Val tri_descriptor_given(Lower *l, Val base, Val shape, Val strides, Val block, bool nan,
+                         Range range);
 Val tri_descriptor_attribute(Lower *l, Val v, const char *attr, Range range);
 
 #define TL(name, kinds, signature, function, code, doc) Val function(Lower *l, const Call *call);

@@ -35,6 +35,14 @@ Val tri_lower_make_descriptor(Lower *l, const Call *c) {
                  .count = D_ITEMS};
 }
 
+Val tri_descriptor_given(Lower *l, Val base, Val shape, Val strides, Val block, bool nan,
+                         Range range) {
+    static const Builtin as = {.name = "make_tensor_descriptor", .kinds = "T"};
+    Val args[] = {base, shape, strides, block, nan ? tri_val_str("nan") : val_none};
+    Range ranges[] = {range, range, range, range, range};
+    return tri_lower_make_descriptor(l, &(Call){&as, range, args, ranges});
+}
+
 static bool want_descriptor(Lower *l, const Call *c, int arg, const Val **items) {
     *items = c->args[arg].items;
     if (c->args[arg].kind == VAL_DESCRIPTOR) return true;

@@ -65,6 +65,10 @@ static const SourceFile *import_file(void *user, const SourceFile *from, const c
     return size < 0 ? NULL : source_add(&m->sources, full, text, (size_t)size);
 }
 
+static char *copy_text(Arena *arena, const char *text) {
+    return text ? arena_string(arena, text, strlen(text)) : NULL;
+}
+
 tw_status module_open(tw_module *m, const char *name, const char *text, size_t size,
                       const tw_module_options *options) {
     tw_context *cx = m->context;
@@ -92,6 +96,12 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
                             "%s: what language is this? Name it .py (Triton, TileLang), .tile.c "
                             "(Tile C) or .ir (IR text)",
                             name);
+    unit->structure_count = options ? options->structure_count : 0;
+    FrontPair *structures = ARENA_ARRAY(&m->arena, FrontPair, unit->structure_count);
+    for (size_t i = 0; i < unit->structure_count; i++)
+        structures[i] = (FrontPair){copy_text(&m->arena, options->structures[i].name),
+                                    copy_text(&m->arena, options->structures[i].value)};
+    unit->structures = structures;
     unit->define_count = options ? (int)options->define_count : 0;
     FrontDefine *defines = ARENA_ARRAY(&m->arena, FrontDefine, unit->define_count);
     for (int i = 0; i < unit->define_count; i++) {
@@ -347,10 +357,6 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
         add_step(k, "build", seconds() - start, NULL, false);
     }
     return status == TW_OK ? context_diagnose(cx, &k->diag, TW_ERROR_SOURCE) : status;
-}
-
-static char *copy_text(Arena *arena, const char *text) {
-    return text ? arena_string(arena, text, strlen(text)) : NULL;
 }
 
 static tw_status choose_kernel(tw_module *m, const char *name, const FrontKernel **out) {

@@ -62,7 +62,7 @@ class CompiledKernel:
     def __getitem__(self, grid):
 
         def launch(*args, stream=None):
-            return self._function.launch(grid, args, {}, False)
+            return getattr(self._function, "origin", self._function).launch(grid, args, {}, False)
 
         return launch
 

@@ -124,6 +124,11 @@ def _source_of(fn):
     return text[start.start():], first + text.count("\n", 0, start.start())
 
 
+def _cells(fn):
+    """The closure of a function by name, or None."""
+    return dict(zip(fn.__code__.co_freevars, fn.__closure__ or ())) or None
+
+
 class _KernelCache:
     """The compiled kernels of a function, as a dictionary would show them."""
 
@@ -185,6 +190,8 @@ class JITFunction(JITCallable, _native.Function):
         self.launch_metadata = launch_metadata
         self.pre_run_hooks = []
         self.params = []
+        self._rest = None  # the number of the parameter that takes all further arguments
+        self._parts = {}
         rows = []
         for i, param in enumerate(self.signature.parameters.values()):
             plain = i in self.do_not_specialize or param.name in self.do_not_specialize
@@ -193,13 +200,19 @@ class JITFunction(JITCallable, _native.Function):
             if plain and ours.is_constexpr:
                 raise ValueError(f"the parameter {param.name} is a tl.constexpr and cannot be in do_not_specialize")
             self.params.append(ours)
-            rows.append((param.name, param.default, ours.has_default, plain))
+            if param.kind is inspect.Parameter.VAR_POSITIONAL:
+                self._rest = i
+                rows.append((param.name, (), True, plain))
+            else:
+                rows.append((param.name, param.default, ours.has_default, plain))
         self.arg_names = [param.name for param in self.params]
         self.constexprs = [param.num for param in self.params if param.is_constexpr]
         text, self.starting_line_number = _source_of(fn)
         self.file = fn.__code__.co_filename
-        cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ())) or None
-        _native.Function.__init__(self, fn.__name__, self.file, text, self.starting_line_number, fn.__globals__, cells, rows)
+        self._constant_names = {self.arg_names[i] for i in self.constexprs}
+        _native.Function.__init__(self, fn.__name__, self.file, text, self.starting_line_number, fn.__globals__, _cells(fn), rows)
+        self._rows = rows
+        self.hooked = self._rest is not None
         self._repr = repr
         self.device_caches = _DeviceCaches(self)
         self.__doc__ = fn.__doc__
@@ -213,6 +226,7 @@ class JITFunction(JITCallable, _native.Function):
 
     def _unsafe_update_src(self, new_src):
         """Another text for the same function; what was compiled from the old one is dropped."""
+        self._parts.clear()
         self.source = new_src
 
     @property
@@ -221,6 +235,37 @@ class JITFunction(JITCallable, _native.Function):
 
     def repr(self, specialization=None):
         return self._repr(specialization) if self._repr else self.__qualname__
+
+    def launch_structured(self, grid, bound, options, warmup):
+        """A launch with tuples or descriptors among its arguments. The function that is launched takes their parts."""
+        structures, rows, values = [], [], []
+        for (name, _, _, plain), value in zip(self._rows, bound.values()):
+            parts = []
+            text = "." if name in self._constant_names else _take_apart(value, name, parts)
+            if text == ".":
+                parts = [(name, value)]
+            else:
+                structures.append((name, text))
+            rows += [(part, None, False, plain) for part, _ in parts]
+            values += [value for _, value in parts]
+        key = tuple(structures)
+        if key not in self._parts:
+            self._parts[key] = _PartsFunction(self, structures, rows)
+        if callable(grid):
+            grid = grid({name: _unwrap(value) for name, value in bound.items()})
+        return self._parts[key].launch(grid, tuple(values), options, warmup)
+
+    def launch(self, grid, args, kwargs, warmup):
+        if self._rest is not None and len(args) > self._rest:
+            args = (*args[:self._rest], args[self._rest:])
+        return super().launch(grid, args, kwargs, warmup)
+
+    def results(self):
+        return [kernel for function in self._parts.values() for kernel in function.results()] + super().results()
+
+    def forget(self):
+        self._parts.clear()
+        super().forget()
 
     def run(self, *args, grid, warmup=False, **kwargs):
         if self.hooked or knobs.runtime.hooked():
@@ -268,6 +313,44 @@ class JITFunction(JITCallable, _native.Function):
 
     def __eq__(self, other):
         return self is other
+
+
+class _PartsFunction(JITFunction):
+    """A jit function whose arguments come in parts: tuples as their items, descriptors as pointer, shape, strides and block."""
+
+    def __init__(self, origin, structures, rows):
+        self.__dict__.update(origin.__dict__)
+        self.origin = origin
+        self._parts, self._rest = {}, None
+        self.arg_names = [row[0] for row in rows]
+        _native.Function.__init__(self, origin.__name__, origin.file, origin.source, origin.starting_line_number, origin.fn.__globals__,
+                                  _cells(origin.fn), rows, structures)
+
+
+def _unwrap(value):
+    from ..language.core import _unwrap_if_constexpr
+    return _unwrap_if_constexpr(value)
+
+
+def _take_apart(value, name, parts):
+    """What an argument is made of, as the compiler reads it; its parts go to the list as (name, value)."""
+    if isinstance(value, (tuple, list)):
+        fields = getattr(value, "_fields", None)
+        texts = []
+        for i, item in enumerate(value):
+            key = fields[i] if fields else i
+            text = _take_apart(item, f"{name}.{key}", parts)
+            texts.append(f"{key}:{text}" if fields else text)
+        return f"({','.join(texts)})"
+    if hasattr(value, "block_shape") and hasattr(value, "base"):
+        from ..language.core import constexpr
+        parts.append((f"{name}.base", value.base))
+        for what, numbers in (("shape", value.shape), ("strides", value.strides)):
+            parts += [(f"{name}.{what}.{i}", int(number)) for i, number in enumerate(numbers)]
+        parts += [(f"{name}.block.{i}", constexpr(int(number))) for i, number in enumerate(value.block_shape)]
+        return f"<{len(value.shape)}{' nan' if value.padding == 'nan' else ''}>"
+    parts.append((name, value))
+    return "."
 
 
 class LaunchMetadata:

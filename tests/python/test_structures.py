@@ -1,0 +1,130 @@
+"""Arguments that are made of others: tuples, named tuples, tensor descriptors, `*args` of a kernel."""
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import tilewright.triton as triton
+import tilewright.triton.language as tl
+from tilewright.triton.tools.tensor_descriptor import TensorDescriptor
+
+
+@triton.jit
+def take_items(out, items, scale: tl.constexpr):
+    tl.static_assert(items[1] is None)
+    for i in tl.static_range(len(items[2])):
+        tl.store(out + i, tl.load(items[0]) + items[2][i] * scale[1])
+
+
+def test_tuple_of_pointer_none_and_numbers():
+    out = np.zeros(4, np.float32)
+    take_items[(1, )](out, (np.full(1, 0.5, np.float32), None, (1, 2, 3)), (0, 10))
+    assert out.tolist() == [10.5, 20.5, 30.5, 0]
+
+
+def test_numbers_inside_tuples_do_not_recompile():
+    out = np.zeros(4, np.float32)
+    x = np.zeros(1, np.float32)
+    take_items.device_caches[0][0].clear()
+    for n in (5, 6, 7):
+        take_items[(1, )](out, (x, None, (n, n)), (0, 1))
+    assert len(take_items.device_caches[0][0]) == 1
+    take_items[(1, )](out, (x, None, (1, 5)), (0, 1))  # a 1 is a constant
+    assert len(take_items.device_caches[0][0]) == 2
+    assert out[:2].tolist() == [1, 5]
+
+
+class Matrix(NamedTuple):
+    data: object
+    shape: tuple
+    strides: tuple
+
+
+@triton.jit
+def transpose_into(source, target, BLOCK: tl.constexpr):
+    rows, columns = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+    inside = (rows < source.shape[0]) & (columns < source.shape[1])
+    x = tl.load(source.data + rows * source.strides[0] + columns * source.strides[1], mask=inside)
+    tl.store(target.data + columns * target.strides[0] + rows * target.strides[1], x, mask=inside)
+
+
+def test_named_tuple():
+    a, b = np.arange(15, dtype=np.float32).reshape(3, 5), np.zeros((5, 3), np.float32)
+    transpose_into[(1, )](Matrix(a, a.shape, (5, 1)), Matrix(b, b.shape, (3, 1)), 8)
+    assert (b == a.T).all()
+
+
+@triton.jit
+def constant_inside(out, pair):
+    tl.static_assert(pair[1] == 4)
+    tl.store(out, pair[0] + pair[1])
+
+
+def test_constexpr_inside_a_tuple_is_a_constant():
+    out = np.zeros(1, np.int32)
+    constant_inside[(1, )](out, (3, tl.constexpr(4)))
+    assert out[0] == 7
+    with pytest.raises(triton.CompilationError, match="known at compile time"):
+        constant_inside[(1, )](out, (3, 4))
+
+
+@triton.jit
+def constant_for_open(out, n):
+    tl.static_assert(n == 4)
+    tl.store(out, n)
+
+
+def test_constexpr_for_an_open_parameter_is_a_constant():
+    out = np.zeros(1, np.int32)
+    constant_for_open[(1, )](out, tl.constexpr(4))
+    assert out[0] == 4
+
+
+@triton.jit
+def sum_rest(out, first, *rest):
+    total = first
+    for i in tl.static_range(len(rest)):
+        total += rest[i]
+    tl.store(out, total)
+
+
+@pytest.mark.parametrize("rest", [(), (2, ), (2, 3, 4)])
+def test_rest_of_the_arguments(rest):
+    out = np.zeros(1, np.int32)
+    sum_rest[(1, )](out, 10, *rest)
+    assert out[0] == 10 + sum(rest)
+
+
+@triton.jit
+def shift_blocks(source, target, M: tl.constexpr, N: tl.constexpr):
+    tl.static_assert(source.block_shape[0] == M and source.dtype == tl.float32)
+    row, column = tl.program_id(0) * M, tl.program_id(1) * N
+    target.store([row, column], source.load([row + 1, column]))
+
+
+@pytest.mark.parametrize("padding", ["zero", "nan"])
+def test_host_descriptor(padding):
+    a, b = np.random.rand(10, 12).astype(np.float32), np.zeros((10, 12), np.float32)
+    describe = lambda x, pad: TensorDescriptor(x, x.shape, (12, 1), [4, 8], pad)  # noqa: E731
+    shift_blocks[lambda meta: (triton.cdiv(meta["source"].shape[0], 4), 2)](describe(a, padding), describe(b, "zero"), 4, 8)
+    want = np.full((10, 12), np.nan if padding == "nan" else 0, np.float32)
+    want[:9] = a[1:]
+    np.testing.assert_array_equal(b, want)
+
+
+def test_warm_up_and_texts_of_a_structured_launch():
+    out = np.zeros(1, np.int32)
+    kernel = sum_rest.warmup(out, 1, 2, 3, grid=(1, ))
+    assert "rest.1" in kernel.asm["ttir"] and out[0] == 0
+
+
+@triton.jit
+def wrong_descriptor(desc):
+    desc.load([0])
+
+
+def test_mistakes_inside_structures():
+    with pytest.raises(triton.CompilationError, match="one a dimension"):
+        wrong_descriptor[(1, )](TensorDescriptor(np.zeros((4, 4), np.float32), (4, 4), (4, 1), [4, 4]))
+    with pytest.raises(ValueError, match="last stride"):
+        TensorDescriptor(np.zeros((4, 4), np.float32), (4, 4), (4, 2), [4, 4])
