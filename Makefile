@@ -84,13 +84,13 @@ python: $(PY_MODULE) $(B)/python/.copied
 
 test:
 	@tests/all.sh
+# The whole products, over all processors.
 test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/test_access
 	tests/all.sh
-	$(B)/tests/random_triton --count 7000 --targets cpu --also cuda-emulated --every 10
-	$(B)/tests/random_ir --count 3000 --targets cpu --also cuda-emulated --every 10
-	$(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
-	$(B)/tests/property --targets interp,cpu --all
-	$(B)/tests/ops --all
+	tests/random_long.sh 10000
+	tests/shards.sh 0 $(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
+	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
+	tests/shards.sh 0 $(B)/tests/ops --all
 	TILEWRIGHT_CASES=10000 $(B)/tests/test_access
 demo:
 	@$(MAKE) -s -j$$(nproc) all $(B)/tests/matrix

@@ -59,19 +59,18 @@ python_install() { # as a user would
 python_rules() { python3 tests/check_tree.py; }
 transcripts() { python3 tests/run.py; }
 python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_errors.py build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
-numeric() { make -s build/tests/matrix && build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
-property() { make -s build/tests/property && build/tests/property --targets "$1" --draws "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
+numeric() { make -s build/tests/matrix && tests/shards.sh "$jobs" build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
+property() { make -s build/tests/property && tests/shards.sh "$jobs" build/tests/property --targets "$1" --draws "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 # 200 random programs (120 of Triton, 80 of the IR) side by side, and those that once failed; every tenth on emulated CUDA too
 random_programs() {
     make -s build/tests/random_triton build/tests/random_ir || return 1
     build/tests/random_triton --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/*.py || return 1
-    build/tests/random_ir --seed "${TILEWRIGHT_SEED:-1}" --count 80 --targets cpu ${cxx:+--also cuda-emulated --every 10} \
-        >build/test-random-ir.log 2>&1 &
-    build/tests/random_triton --seed "${TILEWRIGHT_SEED:-1}" --count 120 --targets cpu ${cxx:+--also cuda-emulated --every 10}
-    status=$?
-    wait $! || status=1
-    cat build/test-random-ir.log
-    return $status
+    for kind in "random_triton 120" "random_ir 80"; do
+        # shellcheck disable=SC2086
+        set -- $kind
+        # shellcheck disable=SC2086
+        tests/shards.sh "$jobs" build/tests/"$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets cpu ${cxx:+--also cuda-emulated --every 10} || return 1
+    done
 }
 neon() { make -s all && python3 tests/cross/neon.py; }
 # the prelude of CPU kernels without FMA, and for vectors that this machine may not have (those are only compiled)
@@ -79,7 +78,7 @@ machines() {
     prelude="-std=gnu11 -O2 -ffp-contract=off -fno-math-errno -Wno-psabi -Isrc/target/cpu/prelude tests/numeric/prelude_check.c"
     gcc $prelude -march=x86-64-v4 -mavx512bf16 -c -o build/prelude_512.o && gcc $prelude -march=x86-64 -o build/prelude_128 -lm && build/prelude_128
 }
-ops() { make -s build/tests/ops && build/tests/ops; }
+ops() { make -s build/tests/ops && tests/shards.sh "$jobs" build/tests/ops; }
 device() { make -s check-gpu; }
 
 mkdir -p build

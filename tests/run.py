@@ -18,6 +18,7 @@ docs/*.md. A line `# requires: TOOL...` skips the whole file, visibly, where a t
 Each file runs in its own empty folder with ROOT set to the repository; `tilewright` is DIR/tilewright.
 """
 import argparse
+import concurrent.futures
 import difflib
 import os
 import pathlib
@@ -98,8 +99,8 @@ def run_file(path, env, bless):
                 if matches(expected, got) or bless:
                     continue
                 failures += 1
-                print(f"{path.relative_to(ROOT)}:{number}: $ {command}")
-                print("\n".join(difflib.unified_diff(expected, got, "expected", "got", lineterm="")))
+                print("\n".join([f"{path.relative_to(ROOT)}:{number}: $ {command}"] +
+                                list(difflib.unified_diff(expected, got, "expected", "got", lineterm=""))))
     if bless and path.suffix == ".t":
         text = [line for line in path.read_text().split("\n")]
         head = text[:output[0][0] - 1] if output else text
@@ -121,16 +122,17 @@ def main():
     files = options.files or sorted(ROOT.glob("tests/cli/*.t")) + [ROOT / "README.md"] + sorted(ROOT.glob("docs/*.md"))
     env = dict(os.environ, ROOT=str(ROOT), PATH=str(pathlib.Path(options.bin).resolve()) + ":" + os.environ["PATH"],
                LC_ALL="C", NO_COLOR="1")
-    failures = count = 0
-    for path in files:
-        path = path.resolve()
+    present = []
+    for path in (path.resolve() for path in files):
         missing = requires(path)
         if missing:
             print(f"skipped: {path.relative_to(ROOT)} needs {' '.join(missing)}")
-            continue
-        failed, steps_run = run_file(path, env, options.bless)
-        failures += failed
-        count += steps_run
+        else:
+            present.append(path)
+    present.sort(key=lambda path: -sum(len(steps(*block)) for block in blocks(path)))  # the long ones first
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        done = list(pool.map(lambda path: run_file(path, env, options.bless), present))
+    failures, count = (sum(column) for column in zip(*done)) if done else (0, 0)
     print(f"{count} commands, {failures} failed")
     return 1 if failures else 0
 

@@ -13,11 +13,13 @@
  *     random_triton --seed 17                              one of them again, printed and made small
  *     random_triton --seconds 3600 --out DIR               goes on; each small failure is a file of DIR
  *     random_triton --replay FILE...                       such files again: tests/random/ has those that once failed
+ *     random_triton --count 200 --shard 0/4                those of the 200 that the first of four processes takes
  *
  * An array has an error bound: 0 means that every bit must agree (but NaN is NaN and -0 is 0). */
 #ifndef TESTS_DIFFERENTIAL_H
 #define TESTS_DIFFERENTIAL_H
 #include "base/numeric.h"
+#include "shard.h"
 #include "tilewright.h"
 
 #include <errno.h>
@@ -281,6 +283,9 @@ static void compare_runs(const Program *p, const char *target, const Run *got, c
     }
 }
 
+/* The compiler's self-test stays here from one program to the next. */
+static char cache[] = "/tmp/tilewright-random-XXXXXX";
+
 /* In the child: everything, into *o. */
 static void run_program(const Program *p, const char *targets, Outcome *o) {
     tw_context_options options;
@@ -288,7 +293,7 @@ static void run_program(const Program *p, const char *targets, Outcome *o) {
     tw_module *m = NULL;
     Run want = {{0}, {0}};
     tw_context_options_init(&options);
-    options.cache_dir = "";
+    options.cache_dir = cache;
     if (tw_context_create(&options, &cx) != TW_OK) exit(1);
     if (tw_module_load_text(cx, p->file, p->text, p->length, NULL, &m) != TW_OK) {
         say(o, NO_DOOR, "interp", "%s", tw_context_message(cx));
@@ -462,7 +467,8 @@ static bool read_program(const char *path, Program *p) {
 
 typedef struct Wish {
     uint64_t seed;
-    int count;
+    int count; /* of all shards */
+    Shard shard;
     double seconds;
     const char *targets, *out, *also; /* also: targets of every `every`-th program too */
     int every;
@@ -492,6 +498,7 @@ static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
         else if (strcmp(option, "--also") == 0) w->also = value;
         else if (strcmp(option, "--every") == 0) w->every = atoi(value) > 0 ? atoi(value) : 1;
         else if (strcmp(option, "--out") == 0) w->out = value;
+        else if (strcmp(option, "--shard") == 0 && shard_read(&w->shard, value)) {}
         else if (strcmp(option, "--timeout") == 0) seconds_each = atoi(value);
         else return fprintf(stderr, "%s: unknown option %s\n", name, option), false;
         i++;
@@ -516,46 +523,58 @@ static void report(const Wish *w, const char *name, uint64_t seed, const Program
     fclose(out);
 }
 
-static int differential_main(int argc, char **argv, const char *name, Generator *generate) {
-    Wish w = {.seed = 1, .count = 1, .targets = "cpu", .every = 1, .small = true};
-    if (!read_wish(argc, argv, name, &w)) return 2;
+/* Every `every`-th seed, by a number that no count of shards has a part in. */
+static bool also_this(const Wish *w, uint64_t seed) { return w->also && mix(&seed) % (uint64_t)w->every == 0; }
+
+static bool passes(const Wish *w, const char *name, Generator *generate, uint64_t seed) {
     static Choices choices;
     static Program program;
+    char targets[200];
+    memset(&program, 0, sizeof program);
+    choices = (Choices){.state = seed * UINT64_C(0x9E3779B97F4A7C15) | 1};
+    generate(&choices, &program);
+    if (w->print) print_program(stdout, &program);
+    snprintf(targets, sizeof targets, "%s%s%s", w->targets, also_this(w, seed) ? "," : "", also_this(w, seed) ? w->also : "");
+    try_program(&program, targets);
+    if (shared->kind == PASSED) return true;
+    if (w->small) {
+        bool slow = shared->kind == HUNG || strstr(shared->target, "cuda");
+        Search s = {generate, &program, targets, "", slow ? 60 : 400};
+        signature(shared, s.wanted, sizeof s.wanted);
+        shrink(&s, &choices);
+    }
+    report(w, name, seed, &program);
+    return false;
+}
+
+static bool replays(const Wish *w, const char *path) {
+    static Program program;
+    bool read = read_program(path, &program);
+    if (read) try_program(&program, w->targets);
+    if (read && shared->kind == PASSED) return true;
+    printf("%s: %s: %s\n", path, read ? kind_names[shared->kind] : "not a program", read ? shared->message : "");
+    return false;
+}
+
+static int differential_main(int argc, char **argv, const char *name, Generator *generate) {
+    Wish w = {.seed = 1, .count = 1, .targets = "cpu", .every = 1, .small = true, .shard = SHARD_ALL};
+    if (!read_wish(argc, argv, name, &w)) return 2;
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) return 2;
+    if (shared == MAP_FAILED || !mkdtemp(cache)) return 2;
+    setvbuf(stdout, NULL, _IOLBF, 0);
     time_t end = time(NULL) + (time_t)w.seconds;
     int failures = 0, done = 0;
-    for (; w.replay && w.replay[done]; done++) {
-        bool read = read_program(w.replay[done], &program);
-        if (read) try_program(&program, w.targets);
-        if (read && shared->kind == PASSED) continue;
-        printf("%s: %s: %s\n", w.replay[done], read ? kind_names[shared->kind] : "not a program", read ? shared->message : "");
-        failures++;
-    }
-    if (w.replay) return printf("%d programs, %d failed\n", done, failures), failures != 0;
-    printf("seeds from %llu on, targets %s\n", (unsigned long long)w.seed, w.targets);
-    for (; done < w.count && (w.seconds == 0 || time(NULL) < end); done++) {
-        uint64_t seed = w.seed + (uint64_t)done;
-        memset(&program, 0, sizeof program);
-        choices = (Choices){.state = seed * UINT64_C(0x9E3779B97F4A7C15) | 1};
-        generate(&choices, &program);
-        if (w.print) print_program(stdout, &program);
-        char targets[200];
-        snprintf(targets, sizeof targets, "%s%s%s", w.targets, w.also && done % w.every == 0 ? "," : "",
-                 w.also && done % w.every == 0 ? w.also : "");
-        try_program(&program, targets);
-        if (shared->kind == PASSED) continue;
-        failures++;
-        if (w.small) {
-            bool slow = shared->kind == HUNG || strstr(shared->target, "cuda");
-            Search s = {generate, &program, targets, "", slow ? 60 : 400};
-            signature(shared, s.wanted, sizeof s.wanted);
-            shrink(&s, &choices);
-        }
-        report(&w, name, seed, &program);
-        fflush(stdout);
+    if (!w.replay) printf("seeds from %llu on, targets %s\n", (unsigned long long)w.seed, w.targets);
+    for (char **file = w.replay; file && *file; file++)
+        if (shard_takes(&w.shard)) done++, failures += !replays(&w, *file);
+    for (int n = 0; !w.replay && n < w.count && (w.seconds == 0 || time(NULL) < end); n++) {
+        if (!shard_takes(&w.shard)) continue;
+        failures += !passes(&w, name, generate, w.seed + (uint64_t)n);
+        if (++done % 100 == 0) printf("so far %d programs, %d failed\n", done, failures);
     }
     printf("%d programs, %d failed\n", done, failures);
-    return failures != 0;
+    char cleanup[100];
+    snprintf(cleanup, sizeof cleanup, "rm -rf %s", cache);
+    return system(cleanup) != 0 || failures != 0;
 }
 #endif

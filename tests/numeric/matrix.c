@@ -1,6 +1,6 @@
 /* matrix.c: every kernel of the table on every target, through the command line, against a float64 reference.
  *
- *     matrix [--demo] [--bin DIR] [--targets a,b] [--only SUBSTRING] [--random N] [--seed S]
+ *     matrix [--demo] [--bin DIR] [--targets a,b] [--only SUBSTRING] [--random N] [--seed S] [--shard I/N]
  *
  * For each row (a kernel file, an argument template, a reference), each element type and each shape it writes random
  * normal inputs as .npy files, runs `tilewright run ... --save`, reads the result back and compares each element with
@@ -12,6 +12,7 @@
  * rounding to the element type (half a unit in the last place: 2^-24, 2^-11, 2^-8 for f32, f16, bf16). `in` is derived in
  * the table below. */
 #include "base/numeric.h"
+#include "shard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,7 +150,7 @@ static double inner_error(const char *file, Reference r, Dtype t, const Target *
 
 /* --- random numbers, files --- */
 
-static uint64_t state = 1;
+static uint64_t state; /* set for each case (run_mine) */
 static double uniform(void) { /* xorshift64*, in (0, 1) */
     state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
     return ((double)((state * 2685821657736338717u) >> 11) + 0.5) * 0x1p-53;
@@ -288,6 +289,7 @@ typedef struct Options {
     const char *bin, *targets, *only, *folder;
     int random;
     uint64_t seed;
+    Shard shard;
 } Options;
 
 typedef enum Outcome { PASSED, FAILED, ABSENT } Outcome;
@@ -432,39 +434,52 @@ static void random_shape(const Row *row, int64_t *shape) {
     if (row->square) shape[1] = shape[0];
 }
 
-static int run_row(const Options *o, const Row *row, int *runs) {
-    int failures = 0;
+/* What one type on one target has come to. */
+typedef struct Tally {
+    int runs, failures;
+    double worst; /* error */
+} Tally;
+
+static Result run_mine(Options *o, const Row *row, const Target *target, Dtype t, const int64_t *shape, Tally *tally) {
+    int64_t drawn[4];
+    Result r = {PASSED, 0, NAN};
+    if (!shard_takes(&o->shard)) return r;
+    state = shard_state(&o->shard, o->seed);
+    if (!shape) random_shape(row, drawn);
+    r = run_case(o, row, target, t, shape ? shape : drawn);
+    tally->runs++;
+    tally->failures += r.outcome == FAILED;
+    if (!(r.error <= tally->worst)) tally->worst = r.error;
+    return r;
+}
+
+static void run_row(Options *o, const Row *row, Tally *all) {
     for (size_t g = 0; g < sizeof targets / sizeof *targets; g++) {
         const Target *target = &targets[g];
         if (!listed(o->targets, target->name) || listed(row->not_on, target->name)) continue;
         for (Dtype t = F32; t <= BF16; t++) {
             if (!(row->dtypes >> t & 1)) continue;
-            double worst = 0, first_time = NAN;
+            Tally tally = {0};
+            double first_time = NAN;
             const char *s = row->shapes;
-            for (int n = 0; *s || n < 0; n++) {
+            for (int n = 0; *s; n++) {
                 int64_t shape[4] = {0};
                 for (int d = 0; d < 4 && *s && *s != ';'; d++) {
                     shape[d] = strtoll(s, (char **)&s, 10);
                     if (*s == ',') s++;
                 }
                 if (*s == ';') s++;
-                Result r = run_case(o, row, target, t, shape);
-                failures += r.outcome == FAILED, ++*runs;
-                if (!(r.error <= worst)) worst = r.error;
+                Result r = run_mine(o, row, target, t, shape, &tally);
                 if (n == 0) first_time = r.seconds;
             }
-            for (int n = 0; n < o->random; n++) {
-                int64_t shape[4];
-                random_shape(row, shape);
-                Result r = run_case(o, row, target, t, shape);
-                failures += r.outcome == FAILED, ++*runs;
-                if (!(r.error <= worst)) worst = r.error;
-            }
-            if (o->demo) printf("| %-30s | %-11s | %-4s | %8.3f | %10.1f |\n", row->title, target->name, dtype_names[t], worst, first_time * 1e6);
+            for (int n = 0; n < o->random; n++) run_mine(o, row, target, t, NULL, &tally);
+            if (o->demo)
+                printf("| %-30s | %-11s | %-4s | %8.3f | %10.1f |\n", row->title, target->name, dtype_names[t], tally.worst,
+                       first_time * 1e6);
             fflush(stdout);
+            all->runs += tally.runs, all->failures += tally.failures;
         }
     }
-    return failures;
 }
 
 /* --- fusion: x*y+z as one kernel against the pair mul, add --- */
@@ -495,7 +510,7 @@ static void demo_fusion(const Options *o, const Target *target) {
 }
 
 int main(int argc, char **argv) {
-    Options o = {.bin = "build", .targets = "interp,cpu", .only = "", .seed = (uint64_t)time(NULL)};
+    Options o = {.bin = "build", .targets = "interp,cpu", .only = "", .seed = (uint64_t)time(NULL), .shard = SHARD_ALL};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--demo") == 0) {
             o.demo = true;
@@ -508,25 +523,25 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "--only") == 0) o.only = value;
         else if (strcmp(argv[i], "--random") == 0) o.random = atoi(value);
         else if (strcmp(argv[i], "--seed") == 0) o.seed = strtoull(value, NULL, 10);
+        else if (strcmp(argv[i], "--shard") == 0 && shard_read(&o.shard, value)) {}
         else return fprintf(stderr, "matrix: unknown option %s\n", argv[i]), 1;
         i++;
     }
     char folder[] = "/tmp/tilewright-matrix-XXXXXX", cleanup[256];
     if (!mkdtemp(folder)) return perror(folder), 1;
     o.folder = folder;
-    state = o.seed * 2654435761u + 88172645463325252u;
     printf("seed %llu, targets %s\n", (unsigned long long)o.seed, o.targets);
     if (o.demo)
         printf("\n| kernel                         | target      | type | error    | launch, us |\n"
                "|--------------------------------|-------------|------|----------|------------|\n");
-    int failures = 0, runs = 0;
+    Tally all = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strstr(rows[i].title, o.only)) failures += run_row(&o, &rows[i], &runs);
+        if (strstr(rows[i].title, o.only)) run_row(&o, &rows[i], &all);
     if (o.demo) printf("\nerror: largest |result - float64 reference| in units of its bound (1.000 is the limit) over all shapes\n");
     for (size_t g = 0; g < sizeof targets / sizeof *targets; g++) /* only where times mean something */
         if (o.demo && !*o.only && listed(o.targets, targets[g].name) && (strcmp(targets[g].name, "cpu") == 0 || strcmp(targets[g].name, "cuda") == 0))
             demo_fusion(&o, &targets[g]);
-    printf("%d runs, %d failed\n", runs, failures);
+    printf("%d runs, %d failed\n", all.runs, all.failures);
     snprintf(cleanup, sizeof cleanup, "rm -rf %s", folder);
-    return system(cleanup) != 0 || failures != 0;
+    return system(cleanup) != 0 || all.failures != 0;
 }

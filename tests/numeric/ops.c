@@ -1,6 +1,6 @@
 /* ops.c: operation x element type x shape on a target, against the interpreter.
  *
- *     ops [--all] [--only SUBSTRING] [--target T] [--list]
+ *     ops [--all] [--only SUBSTRING] [--target T] [--list] [--shard I/N]
  *
  * A *family* writes one kernel of IR text for an element type and a tile shape: every op of the
  * family, each result stored to its own place. The kernel runs on interp and on the target with
@@ -10,6 +10,7 @@
  * all shapes occur; with --all the whole product runs. Every failure prints its name, which --only
  * repeats. */
 #include "cpu_cases.h"
+#include "shard.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -599,24 +600,32 @@ static double last_place(const char *type) {
                                            : 0x1p-2;
 }
 
+typedef struct Options {
+    bool all, list;
+    const char *only, *target;
+    Shard shard;
+} Options;
+
+/* 1 if there is something to test, in this shard or in another one. */
 static int run_one(tw_context *cx, Writer *w, const Family *f, const char *type, const Shape *shape,
-                   const char *target, const char *only, bool list) {
+                   Options *o) {
     char name[120];
     snprintf(name, sizeof name, "%s %s", f->name, typed(type, shape));
-    if (only && !strstr(name, only)) return 0;
-    if (f->ordered && is_float(type) && strncmp(target, "cuda", 4) == 0) return 0;
+    if (o->only && !strstr(name, o->only)) return 0;
+    if (f->ordered && is_float(type) && strncmp(o->target, "cuda", 4) == 0) return 0;
     w->type = type;
     w->shape = *shape;
     w->count = elements(shape);
     if (!f->write(w)) return 0;
+    if (!shard_takes(&o->shard)) return 1;
     put(w, "  return }\n");
-    if (list) {
+    if (o->list) {
         printf("%s\n%s", name, w->text);
         return 1;
     }
     Case c = {.name = name,
               .text = w->text,
-              .target = target,
+              .target = o->target,
               .tolerance = f->tolerance && is_float(type) ? f->tolerance * last_place(type) : 0,
               .plain = f->plain,
               .number = 0,
@@ -628,38 +637,37 @@ static int run_one(tw_context *cx, Writer *w, const Family *f, const char *type,
 }
 
 int main(int argc, char **argv) {
-    bool all = false, list = false;
-    const char *only = NULL, *target = "cpu";
+    Options o = {.target = "cpu", .shard = SHARD_ALL};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--all") == 0)
-            all = true;
+            o.all = true;
         else if (strcmp(argv[i], "--list") == 0)
-            list = true;
+            o.list = true;
         else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
-            only = argv[++i];
+            o.only = argv[++i];
         else if (strcmp(argv[i], "--target") == 0 && i + 1 < argc)
-            target = argv[++i];
+            o.target = argv[++i];
+        else if (strcmp(argv[i], "--shard") == 0 && i + 1 < argc &&
+                 shard_read(&o.shard, argv[i + 1]))
+            i++;
         else
-            return fprintf(stderr, "ops [--all] [--only SUBSTRING] [--target T] [--list]\n"), 2;
+            return fprintf(stderr, "ops [--all] [--only SUBSTRING] [--target T] [--list] "
+                                   "[--shard I/N]\n"),
+                   2;
     }
     tw_context *cx = NULL;
     Writer w = {0};
     CHECK(tw_context_create(NULL, &cx) == TW_OK);
-    int runs = 0, turn = 0;
+    int turn = 0;
+    bool every = o.all || o.only;
     for (int f = 0; f < COUNT(families); f++)
-        for (int t = 0; t < TYPES; t++) {
+        for (int t = 0; t < TYPES; t++, turn++) {
             int here = 0;
-            for (int s = 0; s < COUNT(shapes) && (all || only || !here); s++) {
-                int at = all || only ? s : (s + turn) % COUNT(shapes);
-                here +=
-                    run_one(cx, &w, &families[f], all_types[t], &shapes[at], target, only, list);
-            }
-            turn++;
-            runs += here;
+            for (int s = 0; s < COUNT(shapes) && (every || !here); s++)
+                here += run_one(cx, &w, &families[f], all_types[t],
+                                &shapes[every ? s : (s + turn) % COUNT(shapes)], &o);
         }
     free(w.text);
     tw_context_destroy(cx);
-    if (list) return 0;
-    printf("%d kernels of ops on %s, %d checks failed\n", runs, target, check_failures);
-    return check_done();
+    return o.list ? 0 : check_done();
 }

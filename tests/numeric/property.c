@@ -1,7 +1,7 @@
 /* property.c: what is a plan never changes a bit. Stages, roles, persistence, warps, threads and the interpreter's order of
  * open choices are drawn at random or all tried; each result must equal the one of the plain options in every byte.
  *
- *     property [--targets a,b] [--only SUBSTRING] [--draws N | --all] [--seed S]
+ *     property [--targets a,b] [--only SUBSTRING] [--draws N | --all] [--seed S] [--shard I/N]
  *
  * For each kernel, element type, shape (full, ragged, K = 0, one element, one at random) and target the kernel runs
  * with the options of the source, then with N draws (--all: the whole product). A difference is printed with its place,
@@ -11,6 +11,7 @@
  *       tilewright run kernels/triton/matmul.py --target cpu --seed 9 ... --set roles=on
  *
  * The first draws walk through num_stages 0..4 with roles on and off, so that even N = 5 meets each of them. */
+#include "shard.h"
 #include "tilewright.h"
 
 #include <stdbool.h>
@@ -298,6 +299,7 @@ typedef struct Options {
     int draws;
     bool all;
     uint64_t seed;
+    Shard shard;
 } Options;
 
 static uint64_t state;
@@ -342,13 +344,13 @@ static void run_case(Case *c, const Options *o) {
     fflush(stdout);
 }
 
-/* The row's shapes, then one at random. False behind the last. */
-static bool next_shape(const Row *row, const char **at, int64_t *shape, bool *random) {
+/* The row's shapes, then one of -1, to be drawn. False behind the last. */
+static bool next_shape(const char **at, int64_t *shape, bool *random) {
     shape[0] = shape[1] = shape[2] = 0;
     if (!**at) {
         if (*random) return false;
         *random = true;
-        for (int d = 0; d < row->extents; d++) shape[d] = 1 + (int64_t)draw(row->extents == 1 ? 3000 : 150);
+        shape[0] = -1;
         return true;
     }
     for (int d = 0; **at && **at != ';'; d++) {
@@ -360,7 +362,7 @@ static bool next_shape(const Row *row, const char **at, int64_t *shape, bool *ra
 }
 
 int main(int argc, char **argv) {
-    Options o = {.targets = "interp,cpu", .only = "", .draws = 5, .seed = 1};
+    Options o = {.targets = "interp,cpu", .only = "", .draws = 5, .seed = 1, .shard = SHARD_ALL};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--all") == 0) {
             o.all = true;
@@ -372,13 +374,13 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "--only") == 0) o.only = value;
         else if (strcmp(argv[i], "--draws") == 0) o.draws = atoi(value);
         else if (strcmp(argv[i], "--seed") == 0) o.seed = strtoull(value, NULL, 10);
+        else if (strcmp(argv[i], "--shard") == 0 && shard_read(&o.shard, value)) {}
         else return fprintf(stderr, "property: unknown option %s\n", argv[i]), 1;
         i++;
     }
     tw_context *context = NULL;
     if (tw_context_create(NULL, &context) != TW_OK) return fprintf(stderr, "property: out of memory\n"), 1;
     printf("seed %llu, targets %s\n", (unsigned long long)o.seed, o.targets);
-    state = o.seed * 2654435761u + 88172645463325252u;
     int runs = 0, failures = 0;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         if (!strstr(rows[r].title, o.only)) continue;
@@ -388,8 +390,12 @@ int main(int argc, char **argv) {
                 if (!(rows[r].types & types[t].bit)) continue;
                 const char *at = rows[r].shapes;
                 Case c = {.row = &rows[r], .target = &targets[g], .type = t, .context = context};
-                for (bool random = false; next_shape(&rows[r], &at, c.shape, &random);) {
+                for (bool random = false; next_shape(&at, c.shape, &random);) {
                     Case one = c;
+                    if (!shard_takes(&o.shard)) continue;
+                    state = shard_state(&o.shard, o.seed);
+                    for (int d = 0; random && d < rows[r].extents; d++)
+                        one.shape[d] = 1 + (int64_t)draw(rows[r].extents == 1 ? 3000 : 150);
                     one.seed = draw(1000);
                     run_case(&one, &o);
                     runs += one.runs, failures += one.failures;
