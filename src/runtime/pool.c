@@ -1,14 +1,16 @@
 /* pool.c: see pool.h.
  *
- * A launch is published by raising `generation`; whoever sees it takes chunks until none is left.
- * A ticket names the launch, how many threads may take part, and the next chunk; it is taken by
- * compare-and-swap, so a worker that wakes up late can never take a chunk of another launch than
- * it thinks, and what it reads of a launch stays as it is until its chunk is done. The launch ends
- * when all chunks are done: nobody waits for a worker that took none. Workers spin for about 50 us
- * before they sleep on a futex-backed condition, so that launches back to back cost less than a
- * microsecond and an idle pool costs nothing. Work that is known to be shorter than a hand-over
- * stays with the caller, which looks at the clock in between: what was short once need not be
- * short again. */
+ * A launch gives every thread a run of consecutive numbers of its own, the same in every launch of
+ * that size: so what a thread left in its cache, and what it packed for one program, is there for
+ * the next. A thread takes from the front of its own run, a quarter of what is left at a time, and
+ * when that is used up from the back of the others'. A run is one word (the launch's number, begin,
+ * end) that is taken from by compare-and-swap, so a worker that wakes up late can never take work
+ * of another launch than it thinks, and what it reads of a launch stays as it is until its part is
+ * done. A launch is published by raising `generation`; it ends when all numbers are done: nobody
+ * waits for a worker that took none. Workers spin for about 50 us before they sleep on a
+ * futex-backed condition, so that launches back to back cost less than a microsecond and an idle
+ * pool costs nothing. Work that is known to be shorter than a hand-over stays with the caller,
+ * which looks at the clock in between: what was short once need not be short again. */
 #include "runtime/pool.h"
 
 #include <pthread.h>
@@ -28,6 +30,7 @@ typedef struct Worker {
     int number;
     void *scratch, *block; /* block: as allocated */
     size_t block_size;
+    _Alignas(LINE) atomic_ullong run; /* launch, begin, end */
 } Worker;
 
 struct Pool {
@@ -38,23 +41,26 @@ struct Pool {
     Worker workers[MAX_THREADS]; /* 0 is the caller */
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    /* the launch: written while the ticket is closed */
+    int sleepers;    /* under the mutex */
+    cpu_set_t cores; /* that the process may use */
+    int callers_core;
+    /* the launch: written while all runs are empty */
     PoolWork *work;
     void *user;
-    int64_t first, total, chunk;
-    atomic_llong chunks;
+    int64_t first, total, unit; /* runs count in units of so many numbers */
+    atomic_int limit;           /* of threads */
     _Alignas(LINE) atomic_uint generation;
-    _Alignas(LINE) atomic_ullong ticket; /* launch, limit, next chunk */
-    _Alignas(LINE) atomic_llong done;    /* chunks */
+    _Alignas(LINE) atomic_llong done; /* units */
     atomic_bool stop;
 };
 
-/* A ticket without its chunk: the launch's number (what fits of it) and its limit of threads. */
-enum { CHUNK_BITS = 36, LIMIT_BITS = 9 };
-static const unsigned long long closed = (1ull << CHUNK_BITS) - 1; /* no chunk has that number */
+/* A run as a word: what fits of the launch's number, begin, end. */
+enum { PLACE_BITS = 22, LAUNCH_BITS = 64 - 2 * PLACE_BITS };
+static const unsigned long long place_mask = (1ull << PLACE_BITS) - 1;
 
-static unsigned long long launch_of(unsigned generation, int limit) {
-    return ((unsigned long long)generation << LIMIT_BITS | (unsigned)limit) << CHUNK_BITS;
+static unsigned long long run_word(unsigned generation, int64_t begin, int64_t end) {
+    return (unsigned long long)generation << (2 * PLACE_BITS) |
+           (unsigned long long)begin << PLACE_BITS | (unsigned long long)end;
 }
 
 static void relax(void) {
@@ -75,22 +81,42 @@ static void clear_notes(const Worker *worker) {
     if (worker->scratch) memset(worker->scratch, 0, POOL_NOTES);
 }
 
-/* Takes chunks of the launch of that number; worker 0 is the caller. */
-static void take_chunks(Pool *pool, Worker *worker, unsigned generation) {
-    unsigned long long ticket = atomic_load(&pool->ticket);
-    const unsigned long long low = (1ull << (CHUNK_BITS + LIMIT_BITS)) - 1;
-    for (bool first = true;;) {
-        if ((ticket & ~low) != launch_of(generation, 0)) return;
-        int limit = (int)(ticket >> CHUNK_BITS & ((1 << LIMIT_BITS) - 1));
-        int64_t number = (int64_t)(ticket & closed);
-        if (worker->number >= limit || number >= atomic_load(&pool->chunks)) return;
-        if (!atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket + 1)) continue;
-        if (first && worker->number) clear_notes(worker);
-        first = false;
-        int64_t begin = pool->first + number * pool->chunk, end = begin + pool->chunk;
-        pool->work(pool->user, begin, end < pool->total ? end : pool->total, worker->scratch);
-        atomic_fetch_add(&pool->done, 1);
-        ticket = atomic_load(&pool->ticket);
+/* Takes a part of a run of that launch: from the front if it is the worker's own, else from the
+ * back. False: nothing is left, it is another launch's, or the worker is one too many. */
+static bool take_part(Pool *pool, const Worker *worker, Worker *owner, unsigned generation,
+                      int64_t *begin, int64_t *end) {
+    const bool own = worker == owner;
+    unsigned long long word = atomic_load(&owner->run);
+    for (;;) {
+        int64_t from = (int64_t)(word >> PLACE_BITS & place_mask),
+                to = (int64_t)(word & place_mask);
+        int limit = atomic_load(&pool->limit);
+        if (word >> (2 * PLACE_BITS) != (generation & ((1u << LAUNCH_BITS) - 1)) || from == to ||
+            worker->number >= limit)
+            return false;
+        int64_t part = (to - from) / (own ? 4 : limit), size = part > 1 ? part : 1;
+        unsigned long long rest =
+            own ? run_word(generation, from + size, to) : run_word(generation, from, to - size);
+        if (!atomic_compare_exchange_weak(&owner->run, &word, rest)) continue;
+        *begin = own ? from : to - size;
+        *end = *begin + size;
+        return true;
+    }
+}
+
+/* Works on the launch of that number until all runs are used up; worker 0 is the caller. */
+static void take_part_in(Pool *pool, Worker *worker, unsigned generation) {
+    bool first = true;
+    for (int other = 0; other < pool->threads; other++) {
+        Worker *owner = &pool->workers[(worker->number + other) % pool->threads];
+        int64_t begin, end;
+        while (take_part(pool, worker, owner, generation, &begin, &end)) {
+            if (first && worker->number) clear_notes(worker);
+            first = false;
+            int64_t from = pool->first + begin * pool->unit, to = pool->first + end * pool->unit;
+            pool->work(pool->user, from, to < pool->total ? to : pool->total, worker->scratch);
+            atomic_fetch_add(&pool->done, end - begin);
+        }
     }
 }
 
@@ -104,7 +130,9 @@ static unsigned await_launch(Pool *pool, unsigned seen) {
         if (i % 64 == 63 && now() > limit) break;
     }
     pthread_mutex_lock(&pool->mutex);
+    pool->sleepers++;
     while (atomic_load(&pool->generation) == seen) pthread_cond_wait(&pool->wake, &pool->mutex);
+    pool->sleepers--;
     pthread_mutex_unlock(&pool->mutex);
     return atomic_load(&pool->generation);
 }
@@ -115,20 +143,34 @@ static void *worker_main(void *user) {
     for (unsigned seen = 0;;) {
         seen = await_launch(pool, seen);
         if (atomic_load(&pool->stop)) return NULL;
-        take_chunks(pool, worker, seen);
+        take_part_in(pool, worker, seen);
     }
+}
+
+/* Workers keep off the caller's core: some schedulers wake a thread on the core of its waker and
+ * leave both there for milliseconds, while another core is idle. */
+static void keep_apart(Pool *pool) {
+    int core = sched_getcpu();
+    cpu_set_t rest = pool->cores;
+    if (core < 0 || core >= CPU_SETSIZE || core == pool->callers_core) return;
+    pool->callers_core = core;
+    CPU_CLR(core, &rest);
+    for (int i = 1; i < pool->threads && CPU_COUNT(&rest); i++)
+        pthread_setaffinity_np(pool->workers[i].thread, sizeof rest, &rest);
 }
 
 static void wake_all(Pool *pool) {
     pthread_mutex_lock(&pool->mutex);
+    if (pool->sleepers) keep_apart(pool);
     atomic_fetch_add(&pool->generation, 1);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
 }
 
-static int allowed_threads(int asked) {
-    cpu_set_t set;
-    int most = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+static int allowed_threads(Pool *pool, int asked) {
+    CPU_ZERO(&pool->cores);
+    int most =
+        sched_getaffinity(0, sizeof pool->cores, &pool->cores) == 0 ? CPU_COUNT(&pool->cores) : 1;
     if (most > MAX_THREADS) most = MAX_THREADS;
     const char *variable = getenv("TILEWRIGHT_THREADS");
     if (asked <= 0 && variable) asked = atoi(variable);
@@ -146,9 +188,10 @@ Pool *pool_create(Allocator allocator, int threads) {
     ((unsigned char *)pool)[-1] = (unsigned char)shift;
     pool->allocator = allocator;
     pool->owner = getpid();
+    pool->callers_core = -1;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
-    int wanted = allowed_threads(threads);
+    int wanted = allowed_threads(pool, threads);
     pool->threads = 1;
     pool->workers[0].pool = pool;
     while (pool->threads < wanted) {
@@ -215,21 +258,27 @@ static int64_t run_alone(Pool *pool, PoolWork *work, void *user, int64_t total, 
 
 static void run_together(Pool *pool, PoolWork *work, void *user, int64_t first, int64_t total,
                          int threads) {
+    const int64_t most = (int64_t)place_mask;
     unsigned generation = atomic_load(&pool->generation) + 1;
-    atomic_store(&pool->ticket, launch_of(generation, threads) | closed);
-    int64_t chunk = (total - first) / (8 * (int64_t)threads);
     pool->work = work;
     pool->user = user;
     pool->first = first;
     pool->total = total;
-    pool->chunk = chunk > 1 ? chunk : 1;
-    int64_t chunks = (total - first + pool->chunk - 1) / pool->chunk;
-    atomic_store(&pool->chunks, chunks);
+    pool->unit = (total - first - 1) / most + 1;
+    atomic_store(&pool->limit, threads);
+    int64_t units = (total - first - 1) / pool->unit + 1;
     atomic_store(&pool->done, 0);
-    atomic_store(&pool->ticket, launch_of(generation, threads));
+    for (int i = 0; i < threads; i++)
+        atomic_store(&pool->workers[i].run,
+                     run_word(generation, units * i / threads, units * (i + 1) / threads));
     wake_all(pool);
-    take_chunks(pool, &pool->workers[0], generation);
-    while (atomic_load(&pool->done) < chunks) relax();
+    take_part_in(pool, &pool->workers[0], generation);
+    /* A worker may have to share this core, where others keep the rest of the machine busy. */
+    for (int i = 0; atomic_load(&pool->done) < units; i++)
+        if (i < 1000)
+            relax();
+        else
+            sched_yield();
 }
 
 void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit,

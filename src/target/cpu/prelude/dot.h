@@ -83,10 +83,14 @@ TW_VEC(f64)
 #define TW_STEP(i)                                                                                 \
     const TW_TVEC x##i = a##i[k] - (TW_TVEC){0};                                                   \
     TW_VECTORS(TW_STEP1, i)
+/* The block that follows begins where no stream of the hardware's has been: the next rows of a and c. */
+#define TW_AHEAD(i)                                                                                \
+    __builtin_prefetch(c + (i + TW_MR) * ldc), __builtin_prefetch(c + (i + TW_MR) * ldc + TW_L * TW_NV - 1); \
+    __builtin_prefetch(a + (i + TW_MR) * lda), __builtin_prefetch(a + (i + TW_MR) * lda + 64 / sizeof *a);
 #define TW_BLOCK(T, n)                                                                             \
     static __attribute__((unused, noinline)) void tw_block_##T##_##n(                              \
         i64 K, const T *a, i64 lda, const T *b, i64 ldb, T *c, i64 ldc, i32 start) {               \
-        TW_ROWS_##n(TW_ROW) TW_ROWS_##n(TW_DECL)                                                   \
+        TW_ROWS_##n(TW_ROW) TW_ROWS_##n(TW_DECL) TW_ROWS_##n(TW_AHEAD)                             \
         if (start) { TW_ROWS_##n(TW_LOAD) } else { TW_ROWS_##n(TW_ZERO) }                          \
         TW_UNROLL for (i64 k = 0; k < K; k++, b += ldb) {                                          \
             TW_VECTORS(TW_B1, 0)                                                                   \

@@ -114,9 +114,9 @@ TW_FN i32 tw_same_panel(const TwSide *b, const u64 *slot, i64 N, i64 k0, i64 k1)
            slot[4] == (u64)b->hi && slot[5] == (u64)k0 && slot[6] == (u64)k1 && slot[7] == (u64)N;
 }
 
-/* A panel of b takes 128 KB and streams from the second-level cache; TW_M_BLOCK rows of a, as long, stay there with it. Rows
- * that lie a power of two apart meet in few sets of that cache, hence so few of them. */
-enum { TW_K_BLOCK = 131072 / (4 * TW_NR_f32), TW_M_BLOCK = 49152 / TW_K_BLOCK / TW_MR * TW_MR };
+/* A panel of b takes 64 KB (with vectors of 64 bytes 128) and streams from the second-level cache; TW_M_BLOCK rows of a, as
+ * long, stay there with it. Rows that lie a power of two apart meet in few sets of that cache, hence so few of them. */
+enum { TW_K_BLOCK = TW_BYTES == 64 ? 512 : 1024, TW_M_BLOCK = 49152 / TW_K_BLOCK / TW_MR * TW_MR };
 
 /* Do lines i0 .. i1 and steps k0 .. k1 lie apart from these bytes? */
 TW_FN i32 tw_side_apart(const TwSide *s, i64 i0, i64 i1, i64 k0, i64 k1, i64 size, const void *lo, const void *hi) {
