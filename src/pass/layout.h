@@ -58,6 +58,13 @@ SharedTile layout_shared_tile(const Type *type, int rows_multiple);
 SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool turned);
 /* How a field of a ring is stored: by type and by the instructions that read it. */
 SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field);
+/* Bank conflicts, counted (layout_banks.c): where an element of the tile lies; wavefronts of one
+ * access of `bytes` by each of the lanes (at most 32) at these offsets; the worst over the registers
+ * of a layout that is moved to or from the tile in vectors. */
+uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column);
+int layout_wavefronts(const uint32_t *offset, int lanes, int bytes);
+int layout_tile_conflicts(const Layout *layout, const Type *type, const SharedTile *tile,
+                          int vector);
 /* Is the matrix instruction of this dot wgmma, mma or fma? The stamp, or what a stamp would say. */
 Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot);
 /* The grid of warps over an accumulator, wgmma: of warpgroups. */

@@ -54,7 +54,7 @@ error: CXX is set to `/no/c++`, which is not a program in PATH; set CXX to a C++
 $ [ -e /dev/nvidia0 ] && echo "error: there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use --emulate" || tilewright run $(cat add) --grid 1 --target cuda || true
 error: there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use --emulate
 $ tilewright run $(cat add) --grid 1 --target cuda:sm_70
-error: target cuda knows no architecture `sm_70`; use cuda:sm_90a (Hopper, the default) or cuda:sm_80
+error: target cuda knows no architecture `sm_70`; it knows cuda:sm_80, cuda:sm_89, cuda:sm_90a, cuda:sm_100 (sm_90a is Hopper and the default; sm_80, sm_89 and sm_100 run on later GPUs too)
 [1]
 $ T=$(command -v tilewright); env -u CXX PATH=/no "$T" run $(cat add) --grid 1 --target cuda --emulate
 error: --emulate needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, or set CXX to one

@@ -1,6 +1,8 @@
 /* test_layout.c: the algebra of layouts on small cases that can be checked by hand. */
 #include "check.h"
-#include "pass/linear_layout.h"
+#include "pass/layout.h"
+
+#include <stdlib.h>
 
 static const int minor_last[2] = {1, 0};
 
@@ -182,6 +184,56 @@ static void test_swizzles(void) {
     CHECK(ll_bank_conflicts(&w, 2, 4) == 1 && ll_bank_conflicts(&r, 2, 4) == 1);
 }
 
+/* The counted conflicts of tiles in panels agree with the derived ones, and with pencil and paper. */
+static void test_counted_conflicts(void) {
+    Arena arena;
+    Trap trap;
+    arena_init(&arena, allocator_malloc, &trap);
+    if (!TRAP_ARM(&trap)) exit(1);
+    SourceMap sources;
+    Diag diag;
+    source_init(&sources, &arena);
+    diag_init(&diag, &arena, &sources);
+    Module *module = ir_module_new(&arena, &diag, &sources);
+    int64_t square[2] = {32, 32}, accumulated[2] = {64, 64}, odd[2] = {20, 24};
+    int one[2] = {1, 1}, four[2] = {1, 4}, down[2] = {32, 1}, rows[2] = {4, 8}, thin[2] = {1, 32};
+    SharedTile f32 = {.rows = 32, .columns = 32, .elem_bytes = 4, .width = 128, .panel = 4096};
+    const Type *type = ty_tile(module, EL_F32, 2, square);
+    /* a column of rows of 128 bytes: 8 chunks are apart, 4 rows meet in each */
+    Layout column = {.map = ll_blocked(2, square, one, down, one, minor_last), .registers = 32};
+    CHECK(layout_tile_conflicts(&column, type, &f32, 1) == 4);
+    Layout row = {.map = ll_blocked(2, square, one, thin, one, minor_last), .registers = 32};
+    CHECK(layout_tile_conflicts(&row, type, &f32, 1) == 1);
+    Layout chunks = {.map = ll_blocked(2, square, four, rows, one, minor_last), .registers = 32};
+    CHECK(layout_tile_conflicts(&chunks, type, &f32, 4) == 1);
+    /* the accumulator of wgmma, as 16-bit pairs: 8 rows in 8 chunks */
+    SharedTile f16 = {.rows = 64, .columns = 64, .elem_bytes = 2, .width = 128, .panel = 8192};
+    Layout acc = {.map = ll_wgmma_accumulator(64, 64, 1, 1), .registers = 32};
+    CHECK(layout_tile_conflicts(&acc, ty_tile(module, EL_F16, 2, accumulated), &f16, 2) == 1);
+    /* rows of 24 elements in panels of 32 bytes, an extent that is no power of two */
+    SharedTile narrow = {.rows = 20, .columns = 24, .elem_bytes = 2, .width = 32, .panel = 640};
+    Layout tall = {.map = ll_blocked(2, odd, one, down, one, minor_last), .registers = 32};
+    CHECK(layout_tile_conflicts(&tall, ty_tile(module, EL_F16, 2, odd), &narrow, 1) == 3);
+    /* what the text computes and what ll_shared says is one place */
+    LinearLayout shared = ll_shared(8, 128, 2, 128);
+    SharedTile wide = {.rows = 8, .columns = 128, .elem_bytes = 2, .width = 128, .panel = 1024};
+    for (int r = 0; r < 8; r++)
+        for (int c = 0; c < 128; c += 5) {
+            LayoutPlace place;
+            CHECK(ll_find(&shared, (uint32_t)(r * 128 + c), &place) &&
+                  place.at[LL_OFFSET] * 2 == layout_tile_offset(&wide, r, c));
+        }
+    /* 32 lanes, one word each: all in one bank, all the same word, 2-byte neighbours */
+    uint32_t at[32];
+    for (uint32_t i = 0; i < 32; i++) at[i] = i * 128;
+    CHECK(layout_wavefronts(at, 32, 4) == 32 && layout_wavefronts(at, 32, 16) == 8);
+    for (uint32_t i = 0; i < 32; i++) at[i] = 64;
+    CHECK(layout_wavefronts(at, 32, 4) == 1);
+    for (uint32_t i = 0; i < 32; i++) at[i] = 2 * i;
+    CHECK(layout_wavefronts(at, 32, 2) == 1);
+    arena_free(&arena);
+}
+
 static void test_conversions(void) {
     /* one exchange of a register bit with a lane bit */
     LinearLayout s = flat(4, (uint32_t[]){1, 2}, 2, (uint32_t[]){4, 8}, 2);
@@ -240,6 +292,7 @@ int main(void) {
     test_odd_extents();
     test_fragments(&arena);
     test_swizzles();
+    test_counted_conflicts();
     test_conversions();
     test_moves();
     arena_free(&arena);

@@ -189,6 +189,19 @@ static TileWalk walk_tile(Emit *e, const Type *type, const Layout *layout, const
     return w;
 }
 
+/* What the report says of a tile that goes to shared memory or comes from it, once. */
+static void find_conflicts(Emit *e, Ref value, const SharedTile *tile, int vector, bool store) {
+    uintptr_t key = (uintptr_t)value * 4 + (store ? 3 : 1); /* odd: no op */
+    if (map_find_number(&e->found, key)) return;
+    map_put_number(&e->found, e->arena, key, NULL);
+    const Op *op = ir_value(e->k, value)->op;
+    int fronts = layout_tile_conflicts(emit_layout(e, value), ir_type(e->k, value), tile, vector);
+    pass_find(e->cx, op ? op->range : e->k->range, "shared",
+              "%s a tile of %lld bytes a row, swizzled over %d, vectors of %d bytes, %d wavefront%s",
+              store ? "to" : "from", (long long)tile->columns * tile->elem_bytes, tile->width,
+              vector * tile->elem_bytes, fronts, fronts == 1 ? "" : "s");
+}
+
 /* Zeros where the matrix instruction reads beyond the tile along K. */
 void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset) {
     int64_t rows = tile->zero_rows - tile->rows, columns = tile->zero_columns - tile->columns;
@@ -216,6 +229,7 @@ void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *o
     const Layout *layout = emit_layout(e, value);
     TileWalk w = walk_tile(e, type, layout, tile, true);
     const Hold *hold = emit_hold(e, value);
+    find_conflicts(e, value, tile, w.vector, true);
     const char *memory = cs_memory_type(type->elem);
     bool straight = hold->kind == HOLD_ARRAY && type->elem != EL_I1;
     emit_unroll(e, "r", layout->registers, w.vector);
@@ -243,6 +257,7 @@ void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *of
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     TileWalk w = walk_tile(e, type, layout, tile, false);
+    find_conflicts(e, value, tile, w.vector, false);
     const char *array = emit_declare(e, value);
     bool flags = type->elem == EL_I1;
     emit_unroll(e, "r", layout->registers, w.vector);
