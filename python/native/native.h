@@ -7,6 +7,7 @@
  *     native_session.c    the context, its lock, what kernels print, errors as Python exceptions
  *     native_objects.c    Python objects as the compiler sees them (tw_object), and the resolver
  *     native_arguments.c  one argument of a launch: number, constant, or memory with its dtype
+ *     native_cuda.c       the device of a launch, and its stream
  *     native_function.c   the type Function: a jit function and its parameters; kernel[grid]
  *     native_launch.c     binds, tags and hashes the arguments of a launch, finds its entry,
  * launches native_entry.c      the dispatch table: entries by tags and constants, compiled when
@@ -47,6 +48,9 @@ typedef struct Session {
     PyObject *cause;         /* an exception that a resolver's callback met */
     PyObject *dtype_name;    /* f(dtype object) -> name that tw_dtype_find knows, or None */
     PyObject *make_kernel;   /* f(Function, Kernel, options dict) -> what a launch returns */
+    PyObject *prefers_cuda;  /* f() -> True: tensors that do not say where they lie are CUDA's */
+    tw_stream *stream;       /* stands for the stream of the launch under way */
+    const char *compiling;   /* "cuda", "cpu", or NULL: nothing is being compiled */
     PyObject *plain_globals; /* truth: kernels may use globals that are no constexpr */
 } Session;
 extern Session session;
@@ -73,8 +77,11 @@ PyObject *object_unwrap(PyObject *object);
 
 /* --- native_arguments.c --- */
 
+enum { DEVICE_HOST = -1, DEVICE_ANY = -2 }; /* else the number of a CUDA device */
 typedef struct Memory {
     void *data;
+    void *stream;   /* that its contents are made on, where it says so */
+    int32_t device; /* DEVICE_HOST, DEVICE_ANY: it does not say */
     size_t size; /* bytes from data to the end of its storage */
     int32_t dtype;
     Py_buffer view;    /* held while view.obj */
@@ -151,6 +158,7 @@ extern PyObject *keyword_names[KEYWORDS]; /* arguments of a launch that are no p
 struct Entry {
     uint64_t hash;
     int references;
+    bool on_cuda;
     tw_kernel *raw;
     PyObject *kernel;     /* the Kernel, which owns raw */
     PyObject *result;     /* what Python made of it */
@@ -169,12 +177,20 @@ typedef struct Call {
     Memory *memory;
     uint64_t hash;
     bool structured; /* an argument is a tuple or a descriptor: Python takes it apart */
+    bool on_cuda; /* the place of its tensors */
     PyObject *few_values[FEW + KEYWORDS];
     uint8_t few_tags[FEW];
     tw_arg few_args[FEW];
     Memory few_memory[FEW];
     void *many; /* where parameters are more than FEW */
 } Call;
+
+/* --- native_cuda.c: devices and streams --- */
+
+bool cuda_device_of(PyObject *object, const char *name, int32_t *device); /* of object.device */
+bool cuda_place_call(Call *c);             /* where its tensors lie; false: error set */
+bool cuda_current_stream(void **stream);   /* torch's; NULL without it */
+bool cuda_stream_of(const Call *c, void **stream); /* for its launch */
 
 bool entry_same_constant(PyObject *a, PyObject *b);
 uint64_t entry_hash_constant(PyObject *object);

@@ -2,15 +2,15 @@
  * dtype.
  *
  * Memory is anything with `data_ptr()` and `dtype` (torch tensors, triton.reinterpret's wrapper,
- * classes of the user), anything with Python's buffer protocol (numpy, array.array), and anything
- * with DLPack. Nothing is copied. The size that is handed on reaches to the end of the storage, not
+ * classes of the user), anything with Python's buffer protocol (numpy, array.array), with
+ * `__cuda_array_interface__` (cupy, numba), and with DLPack; on the host or on a CUDA device. Nothing is copied. The size that is handed on reaches to the end of the storage, not
  * of the view: a kernel may walk there, and whether two arguments overlap is decided by it. How a
  * type is read is found once and remembered by the type; so is the number of a dtype object. */
 #include "native.h"
 
 #include <string.h>
 
-typedef enum Way { WAY_CONSTANT, WAY_NUMBER, WAY_TENSOR, WAY_BUFFER, WAY_DLPACK } Way;
+typedef enum Way { WAY_CONSTANT, WAY_NUMBER, WAY_TENSOR, WAY_BUFFER, WAY_CUDA, WAY_DLPACK } Way;
 enum { MAX_TYPES = 64 };
 static struct {
     PyTypeObject *type; /* held */
@@ -20,7 +20,7 @@ static int type_count;
 
 static PyObject *dtypes; /* dtype object or format -> number */
 static PyObject *str_data_ptr, *str_dtype, *str_is_cpu, *str_untyped_storage, *str_nbytes,
-    *str_dlpack, *str_device, *str_base, *str_setitem;
+    *str_dlpack, *str_dlpack_device, *str_cuda, *str_base, *str_setitem;
 
 static bool has(PyObject *object, PyObject *name) {
     PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(object), name);
@@ -40,6 +40,8 @@ static Way way_of(PyObject *object) {
     else if (PyObject_CheckBuffer(object) && !text)
         way = has(object, str_setitem) ? WAY_BUFFER
                                        : WAY_NUMBER; /* numpy's scalars have no items to set */
+    else if (has(object, str_cuda))
+        way = WAY_CUDA;
     else if (has(object, str_dlpack))
         way = WAY_DLPACK;
     if (type_count < MAX_TYPES) {
@@ -95,24 +97,12 @@ static bool storage_size(PyObject *object, unsigned long long data, size_t *size
     return ok;
 }
 
-/* false and a TypeError if it lies on a device. Objects that do not say are taken to be on the
- * host. */
-static bool on_host(PyObject *object, const char *name) {
+static bool place_of(PyObject *object, const char *name, int32_t *device) {
     PyObject *answer = PyObject_GetAttr(object, str_is_cpu);
-    if (!answer) {
-        PyErr_Clear();
-        return true;
-    }
-    Py_DECREF(answer);
-    if (answer != Py_False) return true;
-    PyObject *device = PyObject_GetAttr(object, str_device);
-    if (!device) return false;
-    PyErr_Format(PyExc_TypeError,
-                 "argument `%s` lies on the device %S; kernels run on the CPU here: pass a tensor "
-                 "of the CPU",
-                 name, device);
-    Py_DECREF(device);
-    return false;
+    *device = answer ? DEVICE_HOST : DEVICE_ANY;
+    Py_XDECREF(answer);
+    if (!answer) PyErr_Clear();
+    return answer == Py_False ? cuda_device_of(object, name, device) : true;
 }
 
 /* What was asked of a tensor before, so that a launch with the same one asks less. A weak reference
@@ -123,6 +113,7 @@ static struct {
     PyObject *tensor; /* a weak reference */
     unsigned long long data;
     size_t size;
+    int32_t device;
 } memo[MEMO];
 
 static bool take_tensor(PyObject *object, const char *name, Memory *m) {
@@ -138,14 +129,16 @@ static bool take_tensor(PyObject *object, const char *name, Memory *m) {
     if (memo[at].tensor && memo[at].data == data &&
         PyWeakref_GetObject(memo[at].tensor) == object) {
         m->size = memo[at].size;
+        m->device = memo[at].device;
         return true;
     }
-    if (!on_host(object, name) || !storage_size(object, data, &m->size)) return false;
+    if (!place_of(object, name, &m->device) || !storage_size(object, data, &m->size)) return false;
     PyObject *reference = PyWeakref_NewRef(object, NULL);
     if (!reference) PyErr_Clear(); /* a type without weak references: asked each time */
     replace(&memo[at].tensor, reference);
     memo[at].data = data;
     memo[at].size = m->size;
+    memo[at].device = m->device;
     return true;
 }
 
@@ -171,6 +164,7 @@ static bool widen_to_base(PyObject *object, Memory *m) {
 
 static bool take_buffer(PyObject *object, const char *name, Memory *m) {
     if (PyObject_GetBuffer(object, &m->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) return false;
+    m->device = DEVICE_HOST;
     PyObject *dtype = PyObject_GetAttr(object, str_dtype);
     if (!dtype) {
         PyErr_Clear();
@@ -208,8 +202,36 @@ typedef struct DlManagedTensor {
     void (*deleter)(struct DlManagedTensor *self);
 } DlManagedTensor;
 
+enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3, DLPACK_CUDA_MANAGED = 13 };
+
+/* DLPack's number of the kind of device; objects that do not say lie on the host. */
+static long dlpack_kind(PyObject *object) {
+    PyObject *pair = PyObject_CallMethodObjArgs(object, str_dlpack_device, NULL);
+    PyObject *kind = pair ? PySequence_GetItem(pair, 0) : NULL;
+    long number = kind ? PyLong_AsLong(kind) : DLPACK_CPU;
+    PyErr_Clear();
+    Py_XDECREF(kind);
+    Py_XDECREF(pair);
+    return number;
+}
+
+/* The capsule; a device's contents are ordered before what comes next on the launch's stream. */
+static PyObject *call_dlpack(PyObject *object) {
+    if (dlpack_kind(object) != DLPACK_CUDA)
+        return PyObject_CallMethodObjArgs(object, str_dlpack, NULL);
+    void *stream = NULL;
+    PyObject *method = cuda_current_stream(&stream) ? PyObject_GetAttr(object, str_dlpack) : NULL;
+    PyObject *none = PyTuple_New(0), *named = NULL, *capsule = NULL;
+    if (method && none) named = Py_BuildValue("{s:n}", "stream", stream ? (Py_ssize_t)stream : 1);
+    if (named) capsule = PyObject_Call(method, none, named);
+    Py_XDECREF(named);
+    Py_XDECREF(none);
+    Py_XDECREF(method);
+    return capsule;
+}
+
 static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
-    m->capsule = PyObject_CallMethodObjArgs(object, str_dlpack, NULL);
+    m->capsule = call_dlpack(object);
     DlManagedTensor *managed = m->capsule ? PyCapsule_GetPointer(m->capsule, "dltensor") : NULL;
     if (!managed) return false;
     const DlTensor *t = &managed->tensor;
@@ -218,11 +240,15 @@ static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
     if (t->code < sizeof codes / sizeof *codes)
         PyOS_snprintf(text, sizeof text, codes[t->code], t->bits);
     m->dtype = t->lanes == 1 ? tw_dtype_find(text) : TW_DTYPE_ANY;
-    if (t->device_type != 1) {
-        PyErr_Format(
-            PyExc_TypeError,
-            "argument `%s` lies on a device (DLPack's number %d); kernels run on the CPU here",
-            name, t->device_type);
+    m->device = t->device_type == DLPACK_CUDA || t->device_type == DLPACK_CUDA_MANAGED
+                    ? t->device_id
+                    : DEVICE_HOST;
+    if (m->device == DEVICE_HOST && t->device_type != DLPACK_CPU &&
+        t->device_type != DLPACK_CUDA_HOST) {
+        PyErr_Format(PyExc_TypeError,
+                     "argument `%s` lies on a device (DLPack's number %d); kernels run on the CPU "
+                     "and on CUDA devices",
+                     name, t->device_type);
         return false;
     }
     if (m->dtype == TW_DTYPE_ANY) {
@@ -242,6 +268,54 @@ static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
     m->data = (char *)t->data + t->byte_offset;
     m->size = reach > 0 ? (size_t)reach * tw_dtype_size(m->dtype) : 0;
     return true;
+}
+
+/* __cuda_array_interface__: {"data": (address, read only), "typestr": "<f4", "shape", "strides": bytes
+ * or None, "stream": None, 1 (the default one), 2, or a handle}. It does not say which device; the
+ * first is the only one that kernels run on. */
+static bool read_interface(PyObject *dict, const char *name, Memory *m) {
+    PyObject *pair = PyDict_GetItemString(dict, "data"), *shape = PyDict_GetItemString(dict, "shape"),
+             *strides = PyDict_GetItemString(dict, "strides"),
+             *stream = PyDict_GetItemString(dict, "stream");
+    if (!pair || !PyTuple_Check(pair) || !shape || !PyTuple_Check(shape)) {
+        PyErr_Format(PyExc_TypeError,
+                     "argument `%s`: its __cuda_array_interface__ has no data or shape", name);
+        return false;
+    }
+    m->data = PyLong_AsVoidPtr(PyTuple_GetItem(pair, 0));
+    int64_t each = (int64_t)tw_dtype_size(m->dtype), reach = each, dense = each;
+    for (Py_ssize_t d = PyTuple_Size(shape); d-- > 0;) {
+        int64_t extent = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
+        int64_t stride = strides && PyTuple_Check(strides)
+                             ? PyLong_AsLongLong(PyTuple_GetItem(strides, d))
+                             : dense;
+        if (!extent) reach = INT64_MIN / 2;
+        if (stride > 0 && reach > 0) reach += (extent - 1) * stride;
+        dense *= extent;
+    }
+    m->size = reach > 0 ? (size_t)reach : 0;
+    if (stream && PyLong_Check(stream)) {
+        m->stream = PyLong_AsVoidPtr(stream);
+        if (m->stream == (void *)1) m->stream = NULL; /* the default one */
+    }
+    return !PyErr_Occurred();
+}
+
+static bool take_cuda(PyObject *object, const char *name, Memory *m) {
+    PyObject *dict = PyObject_GetAttr(object, str_cuda), *dtype = PyObject_GetAttr(object, str_dtype);
+    PyErr_Clear();
+    if (!dtype && dict && PyDict_Check(dict)) {
+        dtype = PyDict_GetItemString(dict, "typestr");
+        Py_XINCREF(dtype);
+    }
+    bool ok = dict && PyDict_Check(dict) && dtype;
+    if (!ok) PyErr_Format(PyExc_TypeError, "argument `%s` has no __cuda_array_interface__", name);
+    m->device = 0;
+    m->dtype = ok ? dtype_of(dtype, name) : TW_DTYPE_ANY;
+    ok = m->dtype != TW_DTYPE_ANY && read_interface(dict, name, m);
+    Py_XDECREF(dtype);
+    Py_XDECREF(dict);
+    return ok;
 }
 
 void memory_release(Memory *m) {
@@ -282,6 +356,7 @@ ArgumentKind argument_take(PyObject *object, const char *name, tw_arg *number, M
     switch (way_of(object)) {
     case WAY_TENSOR: ok = take_tensor(object, name, memory); break;
     case WAY_BUFFER: ok = take_buffer(object, name, memory); break;
+    case WAY_CUDA: ok = take_cuda(object, name, memory); break;
     case WAY_DLPACK: ok = take_dlpack(object, name, memory); break;
     case WAY_NUMBER: {
         PyObject *plain = plain_number(object);
@@ -303,7 +378,9 @@ bool arguments_init(void) {
     } strings[] = {{&str_data_ptr, "data_ptr"},  {&str_dtype, "dtype"},
                    {&str_is_cpu, "is_cpu"},      {&str_untyped_storage, "untyped_storage"},
                    {&str_nbytes, "nbytes"},      {&str_dlpack, "__dlpack__"},
-                   {&str_device, "device"},      {&str_base, "base"},
+                   {&str_cuda, "__cuda_array_interface__"},
+                   {&str_dlpack_device, "__dlpack_device__"},
+                   {&str_base, "base"},
                    {&str_setitem, "__setitem__"}};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         if (!(*strings[i].at = PyUnicode_InternFromString(strings[i].text))) return false;

@@ -81,7 +81,7 @@ uint64_t entry_hash_constant(PyObject *object) {
 }
 
 static bool same_key(const Entry *e, const Call *c) {
-    if (e->hash != c->hash || memcmp(e->tags, c->tags, (size_t)c->count) != 0) return false;
+    if (e->hash != c->hash || e->on_cuda != c->on_cuda || memcmp(e->tags, c->tags, (size_t)c->count) != 0) return false;
     for (int i = 0; i < c->count + KEYWORDS; i++)
         if ((i >= c->count || c->tags[i] == TAG_CONSTANT) &&
             !entry_same_constant(e->constants[i], c->values[i]))
@@ -180,6 +180,7 @@ static bool make_buffers(Entry *e, int count) {
         int64_t none = 0;
         tw_buffer_options options;
         tw_buffer_options_init(&options);
+        if (e->on_cuda) options.target = "cuda";
         options.data = e; /* no element is there: the launch says where they are */
         if (tw_buffer_create(session.context, e->tags[i] - TAG_POINTER, 1, &none, &options,
                              &e->buffers[i]) != TW_OK) {
@@ -232,7 +233,7 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
     if (ok) {
         tw_compile_options options;
         tw_compile_options_init(&options);
-        options.target = getenv("TILEWRIGHT_TARGET"); /* NULL: the CPU */
+        options.target = e->on_cuda ? "cuda" : getenv("TILEWRIGHT_TARGET"); /* NULL: the CPU */
         options.args = args;
         options.arg_count = (size_t)f->count;
         options.options = pairs;
@@ -243,7 +244,12 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
         Py_CLEAR(session.cause);
         ok = session_enter();
         if (ok) {
-            tw_status status = tw_kernel_compile(f->module, NULL, &options, &kernel);
+            session.compiling = e->on_cuda ? "cuda" : "cpu";
+            tw_status status = TW_OK;
+            if (e->on_cuda && !session.stream)
+                status = tw_stream_wrap(session.context, "cuda", NULL, &session.stream);
+            if (status == TW_OK) status = tw_kernel_compile(f->module, NULL, &options, &kernel);
+            session.compiling = NULL;
             session_leave();
             if (status != TW_OK) session_fail(status, (PyObject *)f);
         }
@@ -267,6 +273,7 @@ Entry *entry_make(Call *c) {
     if (!e) return (Entry *)PyErr_NoMemory();
     e->references = 1;
     e->hash = c->hash;
+    e->on_cuda = c->on_cuda;
     e->tags = PyMem_Calloc((size_t)c->count + 1, 1);
     e->buffers = PyMem_Calloc((size_t)c->count + 1, sizeof *e->buffers);
     e->constants = PyMem_Calloc((size_t)(c->count + KEYWORDS), sizeof *e->constants);

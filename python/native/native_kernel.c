@@ -3,9 +3,13 @@
  *
  *     kernel.name              "add_kernel"
  *     kernel.artifacts()       {"add_kernel.c": "..."}
+ *     kernel.target            "cpu", "cuda:sm_90a"
+ *     kernel.resources()       {"registers": .., "local_bytes": .., "shared_bytes": .., ..}
  *     kernel.explain()         what the compiler proved and chose
  *     kernel.passes()          [("source", seconds, IR text or None), ..] */
 #include "native.h"
+
+#include <string.h>
 
 static PyTypeObject *kernel_type;
 
@@ -44,6 +48,22 @@ static PyObject *get_name(PyObject *self, void *closure) {
                                  : NULL;
 }
 
+static PyObject *get_target(PyObject *self, void *closure) {
+    (void)closure;
+    return alive((Kernel *)self) ? PyUnicode_FromString(tw_kernel_target(((Kernel *)self)->kernel))
+                                 : NULL;
+}
+
+static PyObject *get_resources(PyObject *self, PyObject *ignored) {
+    (void)ignored;
+    tw_resource_info r = {.struct_size = sizeof r};
+    if (!alive((Kernel *)self)) return NULL;
+    tw_kernel_resources(((Kernel *)self)->kernel, &r);
+    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i}", "registers", r.registers, "local_bytes",
+                         r.local_bytes, "shared_bytes", r.shared_bytes, "threads", r.threads,
+                         "max_threads", r.max_threads);
+}
+
 static PyObject *get_artifacts(PyObject *self, PyObject *ignored) {
     (void)ignored;
     const Kernel *k = (Kernel *)self;
@@ -51,8 +71,11 @@ static PyObject *get_artifacts(PyObject *self, PyObject *ignored) {
     for (size_t i = 0; all && i < tw_kernel_artifact_count(k->kernel); i++) {
         size_t size = 0;
         const char *text = tw_kernel_artifact_text(k->kernel, i, &size);
-        PyObject *words = PyUnicode_DecodeUTF8(text, (Py_ssize_t)size, "replace");
-        if (!words || PyDict_SetItemString(all, tw_kernel_artifact_name(k->kernel, i), words) < 0)
+        const char *name = tw_kernel_artifact_name(k->kernel, i);
+        bool bytes = strlen(name) > 6 && strcmp(name + strlen(name) - 6, ".cubin") == 0;
+        PyObject *words = bytes ? PyBytes_FromStringAndSize(text, (Py_ssize_t)size)
+                                : PyUnicode_DecodeUTF8(text, (Py_ssize_t)size, "replace");
+        if (!words || PyDict_SetItemString(all, name, words) < 0)
             Py_CLEAR(all);
         Py_XDECREF(words);
     }
@@ -81,10 +104,13 @@ static PyObject *get_passes(PyObject *self, PyObject *ignored) {
 bool kernel_init(PyObject *module) {
     static PyMethodDef methods[] = {
         {"artifacts", get_artifacts, METH_NOARGS, "the texts of the target, by name"},
+        {"resources", get_resources, METH_NOARGS, "what it takes of a device"},
         {"explain", get_explain, METH_NOARGS, "what the compiler proved and chose"},
         {"passes", get_passes, METH_NOARGS, "(name, seconds, IR or None) of each step"},
         {0}};
-    static PyGetSetDef getters[] = {{"name", get_name, NULL, "the kernel's name", NULL}, {0}};
+    static PyGetSetDef getters[] = {{"name", get_name, NULL, "the kernel's name", NULL},
+                                    {"target", get_target, NULL, "what it is compiled for", NULL},
+                                    {0}};
     static PyType_Slot slots[] = {{Py_tp_dealloc, kernel_dealloc},
                                   {Py_tp_methods, methods},
                                   {Py_tp_getset, getters},

@@ -40,6 +40,7 @@ static bool call_begin(Call *c, Function *f) {
     for (int i = 0; i < n; i++) {
         c->memory[i].view.obj = NULL;
         c->memory[i].capsule = NULL;
+        c->memory[i].stream = NULL;
         c->args[i].kind = TW_ARG_ABSENT;
     }
     return true;
@@ -142,6 +143,8 @@ static bool classify(Call *c) {
         }
         hash = mix(hash, c->tags[i]);
     }
+    if (!cuda_place_call(c)) return false;
+    hash = mix(hash, c->on_cuda);
     for (int i = c->count; i < c->count + KEYWORDS; i++)
         if (c->values[i])
             hash = mix(hash, entry_hash_constant(c->values[i]) + (uint64_t)(i - c->count));
@@ -219,7 +222,9 @@ static bool read_grid(const Call *c, PyObject *grid, int64_t out[3]) {
 
 static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
     int64_t extents[3];
+    void *stream = NULL;
     if (!read_grid(c, grid, extents)) return NULL;
+    if (e->on_cuda && !cuda_stream_of(c, &stream)) return NULL;
     e->references++;
     PyObject *result = NULL;
     if (session_enter()) {
@@ -228,7 +233,9 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
                 tw_buffer_rebind(e->buffers[i], c->memory[i].data, c->memory[i].size);
                 c->args[i] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = e->buffers[i]};
             }
-        tw_status status = tw_kernel_launch(e->raw, NULL, extents, c->args, (size_t)c->count);
+        tw_stream *queue = e->on_cuda ? session.stream : NULL;
+        if (queue) tw_stream_rebind(queue, stream);
+        tw_status status = tw_kernel_launch(e->raw, queue, extents, c->args, (size_t)c->count);
         session_leave();
         result = status == TW_OK ? Py_NewRef(e->result) : session_fail(status, (PyObject *)c->f);
     }

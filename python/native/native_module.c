@@ -71,17 +71,24 @@ static PyObject *get_document(PyObject *self, PyObject *args) {
 }
 
 static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"make_error", "dtype_name", "make_kernel", "plain_globals", NULL};
-    PyObject *given[4] = {NULL};
-    PyObject **to[4] = {&session.make_error, &session.dtype_name, &session.make_kernel,
-                        &session.plain_globals};
+    static char *names[] = {"make_error",    "dtype_name",   "make_kernel",
+                            "plain_globals", "prefers_cuda", NULL};
+    PyObject *given[5] = {NULL};
+    PyObject **to[5] = {&session.make_error, &session.dtype_name, &session.make_kernel,
+                        &session.plain_globals, &session.prefers_cuda};
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO", names, &given[0], &given[1], &given[2],
-                                     &given[3]))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOO", names, &given[0], &given[1],
+                                     &given[2], &given[3], &given[4]))
         return NULL;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         if (given[i]) replace(to[i], Py_NewRef(given[i]));
     return Py_NewRef(Py_None);
+}
+
+static PyObject *get_compiling(PyObject *self, PyObject *ignored) {
+    (void)self, (void)ignored;
+    if (!session.compiling) return Py_NewRef(Py_None);
+    return PyUnicode_FromString(session.compiling);
 }
 
 static PyObject *count_hook(PyObject *self, PyObject *args) {
@@ -100,6 +107,8 @@ PyMODINIT_FUNC PyInit__native(void) {
         {"dtypes", get_dtypes, METH_NOARGS, "names and sizes of the dtypes"},
         {"targets", get_targets, METH_NOARGS, "the targets, and whether they can run here"},
         {"document", get_document, METH_VARARGS, "a page of the manual"},
+        {"compiling", get_compiling, METH_NOARGS,
+         "\"cuda\" or \"cpu\" while a kernel is compiled for it, else None"},
         {"count_hook", count_hook, METH_VARARGS,
          "count_hook(1 or -1): while there are launch hooks, run_hooked sees every launch"},
         {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,

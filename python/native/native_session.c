@@ -100,6 +100,8 @@ static void after_fork(void) {
     pthread_mutex_init(&lock, NULL);
     busy = false;
     session.context = NULL;
+    session.stream = NULL;
+    session.compiling = NULL;
     session.generation++;
 }
 

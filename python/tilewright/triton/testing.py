@@ -1,6 +1,6 @@
 """triton.testing: timing and comparing.
 
-Times are of the host's clock: on the CPU a launch has finished when it returns.
+On the CPU times are of the host's clock: a launch has finished when it returns. On CUDA they are of the device's events.
 """
 import contextlib
 import functools
@@ -26,14 +26,53 @@ def _summarize_statistics(times, quantiles, return_mode):
     return {"min": min, "max": max, "mean": statistics.fmean, "median": statistics.median}[return_mode](times)
 
 
+def _forget(tensors):
+    for tensor in tensors or ():
+        tensor.grad = None
+
+
+def _event_times(fn, count, before):
+    """Milliseconds of `count` calls on a CUDA device, with `before` run ahead of each."""
+    import torch
+    events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(count)]
+    for start, end in events:
+        before()
+        start.record()
+        fn()
+        end.record()
+    torch.cuda.synchronize()
+    return [start.elapsed_time(end) for start, end in events]
+
+
+def _bench_cuda(fn, driver, warmup, rep, grad_to_none):
+    cache = driver.get_empty_cache_for_benchmark()
+
+    def before():
+        _forget(grad_to_none)
+        driver.clear_cache(cache)
+
+    fn()
+    estimate = max(statistics.median(_event_times(fn, 5, before)), 1e-3)
+    _event_times(fn, max(1, int(warmup / estimate)), lambda: None)
+    return _event_times(fn, max(1, int(rep / estimate)), before)
+
+
+def _active_cuda():
+    from .backends.driver import CUDADriver
+    from .runtime.driver import driver
+    return driver.active if isinstance(driver.active, CUDADriver) else None
+
+
 def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
-    """Milliseconds of a call, over about `rep` milliseconds of calls after `warmup` milliseconds of them. Between calls a buffer
-    of 64 MB is not flushed, as a device's cache would be: that is the caller's to do where it matters."""
+    """Milliseconds of a call, over about `rep` milliseconds of calls after `warmup` milliseconds of them. On CUDA the L2 is
+    flushed before each timed call; on the CPU no cache is."""
     assert return_mode in ("min", "max", "mean", "median", "all")
+    cuda = _active_cuda()
+    if cuda:
+        return _summarize_statistics(_bench_cuda(fn, cuda, warmup, rep, grad_to_none), quantiles, return_mode)
 
     def once():
-        for tensor in grad_to_none or ():
-            tensor.grad = None
+        _forget(grad_to_none)
         start = time.perf_counter()
         fn()
         return (time.perf_counter() - start) * 1e3
@@ -46,7 +85,21 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
 
 
 def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean"):
-    """The same as do_bench: the CPU has no graphs to replay."""
+    """Milliseconds of a call inside a CUDA graph, without what the host does for a launch; do_bench on the CPU, which has no
+    graphs."""
+    if _active_cuda():
+        import torch
+        with torch.cuda.stream(torch.cuda.Stream()):
+            fn()
+            _forget(grad_to_none)
+            estimate = max(statistics.median(_event_times(fn, 5, lambda: None)), 1e-3)
+            calls = max(1, int(rep / estimate))
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                for _ in range(calls):
+                    _forget(grad_to_none)
+                    fn()
+            return _summarize_statistics([t / calls for t in _event_times(graph.replay, 10, lambda: None)], quantiles, return_mode)
     return do_bench(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
 
 

@@ -1,6 +1,6 @@
-"""triton.backends: one backend, the CPU."""
-from .compiler import CPUBackend
-from .driver import CPUDriver
+"""triton.backends: the CPU, and CUDA; one of them is active."""
+from .compiler import CPUBackend, CUDABackend
+from .driver import CPUDriver, CUDADriver
 
 
 class Backend:
@@ -10,4 +10,4 @@ class Backend:
         self.driver = driver
 
 
-backends = {"cpu": Backend(CPUBackend, CPUDriver)}
+backends = {"cpu": Backend(CPUBackend, CPUDriver), "nvidia": Backend(CUDABackend, CUDADriver)}

@@ -32,3 +32,10 @@ class CPUBackend(BaseBackend):
 
     def parse_options(self, options):
         return options
+
+
+class CUDABackend(CPUBackend):
+
+    @staticmethod
+    def supports_target(target):
+        return target.backend == "cuda"

@@ -32,7 +32,8 @@ class CPUDriver(DriverBase):
 
     @classmethod
     def is_active(cls):
-        return True
+        from ..runtime.driver import prefers_cuda
+        return not prefers_cuda()
 
     def get_current_target(self):
         return GPUTarget("cpu", platform.machine(), 32)
@@ -63,3 +64,67 @@ class CPUDriver(DriverBase):
 
     def clear_cache(self, cache):
         cache[:] = bytes(len(cache))
+
+
+class CUDAUtils:
+
+    def get_device_properties(self, device=0):
+        import torch
+        found = torch.cuda.get_device_properties(device)
+        return {
+            "max_shared_mem": found.shared_memory_per_block_optin, "max_num_regs": found.regs_per_multiprocessor,
+            "multiprocessor_count": found.multi_processor_count, "warpSize": found.warp_size,
+            "sm_clock_rate": getattr(found, "clock_rate", 0), "mem_clock_rate": getattr(found, "memory_clock_rate", 0),
+            "mem_bus_width": getattr(found, "memory_bus_width", 0)
+        }
+
+
+class CUDADriver(DriverBase):
+    """The first CUDA device, by way of torch."""
+
+    def __init__(self):
+        self.utils = CUDAUtils()
+
+    @classmethod
+    def is_active(cls):
+        from ..runtime.driver import prefers_cuda
+        return prefers_cuda()
+
+    def get_device_capability(self, device=0):
+        import torch
+        return torch.cuda.get_device_capability(device)
+
+    def get_current_target(self):
+        major, minor = self.get_device_capability()
+        return GPUTarget("cuda", major * 10 + minor, 32)
+
+    def get_current_device(self):
+        import torch
+        return torch.cuda.current_device()
+
+    def set_current_device(self, device):
+        import torch
+        torch.cuda.set_device(device)
+
+    def get_current_stream(self, device=None):
+        import torch
+        return torch.cuda.current_stream(device).cuda_stream
+
+    def get_active_torch_device(self):
+        import torch
+        return torch.device("cuda", self.get_current_device())
+
+    def get_device_interface(self):
+        import torch
+        return torch.cuda
+
+    def get_benchmarker(self):
+        from ..testing import do_bench
+        return do_bench
+
+    def get_empty_cache_for_benchmark(self):
+        import torch
+        return torch.empty(256 << 18, dtype=torch.int, device="cuda")
+
+    def clear_cache(self, cache):
+        cache.zero_()

@@ -1,4 +1,5 @@
 """triton.compiler.compiler: what a launch returns, and compiling without a launch."""
+import re
 import types
 
 from ..backends.compiler import GPUTarget
@@ -12,17 +13,18 @@ class LazyDict(dict):
         self._kernel = kernel
 
     def __missing__(self, name):
-        if name not in ("source", "ttir", "tir", "c", "explain"):
-            raise KeyError(f"a kernel of the CPU has no text {name!r}; it has source, ttir (the IR as the door makes it), "
-                           "tir (the IR after the passes), c and explain")
+        if name not in self.keys():
+            code = "cuda (the emitted text, also cu) and cubin" if self._kernel._on_cuda else "c"
+            raise KeyError(f"this kernel has no text {name!r}; it has source, ttir (the IR as the door makes it), "
+                           f"tir (the IR after the passes), explain, and {code}")
         self.update(self._kernel._texts())
         return self[name]
 
     def __contains__(self, name):
-        return name in ("source", "ttir", "tir", "c", "explain")
+        return name in self.keys()
 
     def keys(self):
-        return ["source", "ttir", "tir", "c", "explain"]
+        return ["source", "ttir", "tir", *(("cuda", "cu", "cubin") if self._kernel._on_cuda else ("c", )), "explain"]
 
     def __iter__(self):
         return iter(self.keys())
@@ -37,16 +39,20 @@ class CompiledKernel:
         self.name = native.name
         self.src = function
         self.asm = LazyDict(self)
-        self.n_regs = 0
-        self.n_spills = 0
-        self.n_max_threads = 1024
+        place, _, arch = native.target.partition(":")
+        self._on_cuda = place == "cuda"
+        taken = native.resources()
+        self.n_regs = taken["registers"]
+        self.n_spills = taken["local_bytes"] // 4
+        self.n_max_threads = taken["max_threads"] or 1024
+        target = GPUTarget("cuda", int(re.search(r"\d+", arch).group()), 32) if self._on_cuda else GPUTarget("cpu", 0, 32)
         self.function = native
         self.module = native
         self.hash = f"{id(native):x}"
         options = dict(options)
         self.metadata = types.SimpleNamespace(
-            name=self.name, target=GPUTarget("cpu", 0, 32), num_warps=options.get("num_warps", 4),
-            num_stages=options.get("num_stages", 3), num_ctas=options.get("num_ctas", 1), shared=0, hash=self.hash,
+            name=self.name, target=target, num_warps=options.get("num_warps", 4),
+            num_stages=options.get("num_stages", 3), num_ctas=options.get("num_ctas", 1), shared=taken["shared_bytes"], hash=self.hash,
             global_scratch_size=0, debug=bool(options.get("debug")), warp_size=32, **{
                 name: value
                 for name, value in options.items() if name not in ("num_warps", "num_stages", "num_ctas", "debug", "warp_size")
@@ -73,9 +79,13 @@ class CompiledKernel:
     def _texts(self):
         lowered = self._function.lower(self)
         printed = [(name, ir) for name, _, ir in lowered.passes() if ir]
-        artifacts = lowered.artifacts()
-        return {"source": self._function.src, "ttir": printed[0][1], "tir": printed[-1][1],
-                "c": next((text for name, text in artifacts.items() if name.endswith(".c")), ""), "explain": lowered.explain()}
+        artifacts = {**lowered.artifacts(), **self._native.artifacts()}
+
+        def find(ending):
+            return next((text for name, text in artifacts.items() if name.endswith(ending)), "")
+
+        code = {"cuda": find(".cu"), "cu": find(".cu"), "cubin": find(".cubin")} if self._on_cuda else {"c": find(".c")}
+        return {"source": self._function.src, "ttir": printed[0][1], "tir": printed[-1][1], "explain": lowered.explain(), **code}
 
 
 class ASTSource:
@@ -109,5 +119,5 @@ def compile(src, target=None, options=None):
 
 
 def make_backend(target):
-    from ..backends.compiler import CPUBackend
-    return CPUBackend(target)
+    from ..backends.compiler import CPUBackend, CUDABackend
+    return (CUDABackend if target.backend == "cuda" else CPUBackend)(target)

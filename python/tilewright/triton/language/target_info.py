@@ -29,4 +29,5 @@ def is_hip_cdna4():
 
 @constexpr_function
 def cuda_capability_geq(major, minor=0):
-    return False
+    target = current_target()
+    return target.backend == "cuda" and target.arch >= major * 10 + minor

@@ -32,11 +32,17 @@ _BUFFER_FORMATS = {"?": "i1", "b": "i8", "h": "i16", "i": "i32", "q": "i64", "l"
                    "L": "u64", "e": "f16", "f": "f32", "d": "f64"}
 
 
+_ARRAY_KINDS = {"b": "i", "i": "i", "u": "u", "f": "f"}
+
+
 def _dtype_name(dtype):
-    """The library's name of a dtype object of torch, numpy, ml_dtypes or triton.language, or of a buffer's format."""
+    """The library's name of a dtype object of torch, numpy, ml_dtypes or triton.language, of a buffer's format, or of an array
+    interface's type ("<f4")."""
     name = str(dtype)
     if name in _BUFFER_FORMATS:
         return _BUFFER_FORMATS[name]
+    if name[:1] in "<|=" and name[1:2] in _ARRAY_KINDS and name[2:].isdigit():
+        return "i1" if name[1] == "b" else f"{_ARRAY_KINDS[name[1]]}{8 * int(name[2:])}"
     name = name.rsplit(".", 1)[-1]
     name = type_canonicalisation_dict.get(name, name)
     return _LIBRARY_NAMES.get(name, name)
@@ -44,6 +50,9 @@ def _dtype_name(dtype):
 
 def _make_error(status, message, function, cause):
     """The exception for a status of the library."""
+    shared = re.search(r"(\d+) bytes of shared memory\D.*?\bhas (\d+)", message)
+    if status == "TW_ERROR_UNSUPPORTED" and shared:
+        return OutOfResources(int(shared.group(1)), int(shared.group(2)), "shared memory")
     if status in ("TW_ERROR_SOURCE", "TW_ERROR_UNSUPPORTED"):
         error = errors.from_report(message, function)
         error.__cause__ = cause if cause is not None else ValueError(error.error_message)
@@ -357,7 +366,8 @@ class LaunchMetadata:
     """What launch hooks are given."""
 
     def __init__(self, function, kernel, grid, args):
-        self._data = {"name": kernel.name, "function": kernel.function, "stream": 0}
+        from .driver import driver
+        self._data = {"name": kernel.name, "function": kernel.function, "stream": driver.active.get_current_stream()}
         if function.launch_metadata:
             bound = dict(zip(function.arg_names, args))
             self._data.update(function.launch_metadata(grid, kernel.metadata, bound))
@@ -440,6 +450,10 @@ class TensorWrapper:
     @property
     def is_cpu(self):
         return self.base.is_cpu
+
+    @property
+    def is_cuda(self):
+        return self.base.is_cuda
 
     def data_ptr(self):
         return self.base.data_ptr()

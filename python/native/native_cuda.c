@@ -1,0 +1,106 @@
+/* native_cuda.c: where arguments lie, and on which stream a launch on a CUDA device goes.
+ *
+ * A tensor lies on the host, on a CUDA device, or does not say (a class of the user with data_ptr()
+ * and dtype alone). All tensors of a launch lie in one place, which decides the target; those that do
+ * not say follow the others, or else the active driver. Launches go to torch's current stream of the
+ * device; without torch to the stream that an argument's __cuda_array_interface__ names, else to the
+ * default one. One wrapped stream of the library stands for all of them. */
+#include "native.h"
+
+static PyObject *raw_stream, *device_zero; /* torch._C._cuda_getCurrentRawStream, 0 */
+
+/* A borrowed module that has been imported already, or NULL. */
+static PyObject *loaded_module(const char *name) {
+    PyObject *modules = PySys_GetObject("modules");
+    return modules ? PyDict_GetItemString(modules, name) : NULL;
+}
+
+/* The number behind torch.device's words: device.type and device.index. */
+bool cuda_device_of(PyObject *object, const char *name, int32_t *device) {
+    PyObject *where = PyObject_GetAttrString(object, "device");
+    PyObject *type = where ? PyObject_GetAttrString(where, "type") : NULL;
+    PyObject *index = type ? PyObject_GetAttrString(where, "index") : NULL;
+    bool ok = false;
+    if (index && PyUnicode_Check(type) && PyUnicode_CompareWithASCIIString(type, "cuda") == 0) {
+        *device = index == Py_None ? 0 : (int32_t)PyLong_AsLong(index);
+        ok = !PyErr_Occurred();
+    } else if (where) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError,
+                     "argument `%s` lies on the device %S; kernels run on the CPU and on CUDA "
+                     "devices",
+                     name, where);
+    }
+    Py_XDECREF(index);
+    Py_XDECREF(type);
+    Py_XDECREF(where);
+    return ok;
+}
+
+static const char *place_name(int32_t device, char text[24]) {
+    if (device == DEVICE_HOST) return "the CPU";
+    PyOS_snprintf(text, 24, "cuda:%d", (int)device);
+    return text;
+}
+
+static bool refuse_mixture(const Call *c, int first, int other) {
+    char x[24], y[24];
+    PyErr_Format(PyExc_TypeError,
+                 "argument `%U` lies on %s, argument `%U` on %s; all tensors of a launch lie on one "
+                 "device",
+                 c->f->params[other].name, place_name(c->memory[other].device, x),
+                 c->f->params[first].name, place_name(c->memory[first].device, y));
+    return false;
+}
+
+bool cuda_place_call(Call *c) {
+    int first = -1;
+    bool any = false;
+    for (int i = 0; i < c->count; i++) {
+        if (c->tags[i] <= TAG_POINTER) continue;
+        any = true;
+        if (c->memory[i].device == DEVICE_ANY) continue;
+        if (first < 0) first = i;
+        if (c->memory[i].device != c->memory[first].device) return refuse_mixture(c, first, i);
+    }
+    c->on_cuda = first >= 0 && c->memory[first].device >= 0;
+    if (c->on_cuda && c->memory[first].device > 0) {
+        PyErr_Format(PyExc_TypeError,
+                     "argument `%U` lies on cuda:%d; kernels run on the first CUDA device: choose it "
+                     "with CUDA_VISIBLE_DEVICES",
+                     c->f->params[first].name, (int)c->memory[first].device);
+        return false;
+    }
+    if (first >= 0 || !any || !session.prefers_cuda) return true;
+    PyObject *answer = PyObject_CallNoArgs(session.prefers_cuda);
+    c->on_cuda = answer == Py_True;
+    Py_XDECREF(answer);
+    return answer != NULL;
+}
+
+bool cuda_current_stream(void **stream) {
+    *stream = NULL;
+    if (!raw_stream) {
+        PyObject *torch = loaded_module("torch._C");
+        if (!torch) return true;
+        raw_stream = PyObject_GetAttrString(torch, "_cuda_getCurrentRawStream");
+        device_zero = PyLong_FromLong(0);
+        if (!raw_stream || !device_zero) {
+            PyErr_Clear(); /* a torch without CUDA */
+            Py_CLEAR(raw_stream);
+            return true;
+        }
+    }
+    PyObject *handle = PyObject_CallFunctionObjArgs(raw_stream, device_zero, NULL);
+    if (!handle) return false;
+    *stream = PyLong_AsVoidPtr(handle);
+    Py_DECREF(handle);
+    return !PyErr_Occurred();
+}
+
+bool cuda_stream_of(const Call *c, void **stream) {
+    if (!cuda_current_stream(stream)) return false;
+    for (int i = 0; !*stream && !raw_stream && i < c->count; i++)
+        if (c->tags[i] > TAG_POINTER) *stream = c->memory[i].stream;
+    return true;
+}
