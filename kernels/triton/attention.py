@@ -27,13 +27,13 @@ def attention_kernel(
     for start_n in range(0, last, BN):
         cols = start_n + rn
         k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, other=0.0)
-        s = tl.dot(q, tl.trans(k)) * qk_scale
+        s = tl.dot(q, tl.trans(k))
         seen = cols[None, :] < N
         if CAUSAL:
             seen = seen & (cols[None, :] <= rm[:, None])
         s = tl.where(seen, s, -float("inf"))
-        m_new = tl.maximum(m, tl.max(s, axis=1))
-        p = tl.exp2(s - m_new[:, None])
+        m_new = tl.maximum(m, tl.max(s, axis=1) * qk_scale)
+        p = tl.exp2(s * qk_scale - m_new[:, None])
         alpha = tl.exp2(m - m_new)
         norm = norm * alpha + tl.sum(p, axis=1)
         v = tl.load(v_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, other=0.0)

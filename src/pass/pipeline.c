@@ -10,7 +10,7 @@
 #include <time.h>
 
 const PassOptions pass_options_default = {
-    .num_stages = -1, .roles = -1, .persist = -1, .fuse = true};
+    .num_stages = -1, .roles = -1, .persist = -1, .rotate = -1, .fuse = true};
 
 void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...) {
     Arena *arena = cx->module->arena;

@@ -11,6 +11,7 @@
 #include "pass/ring.h"
 #include "pass/ring_check.h"
 #include "pass/ring_cut.h"
+#include "pass/ring_rotate.h"
 
 /* Is every use of the program id one of the two places? Then the order can stand in for the code.
  */
@@ -77,6 +78,11 @@ static bool prove_written(PassContext *cx, Kernel *k) {
     return true;
 }
 
+static void prove(PassContext *cx, Kernel *k) {
+    if (ring_check(cx, k) == RING_BOUNDED)
+        ice(k->module->trap, "the rings cut from `%s` could not be proved", k->name);
+}
+
 bool pass_ring(PassContext *cx, Kernel *k) {
     if (is_written(k)) return prove_written(cx, k);
     Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
@@ -87,7 +93,9 @@ bool pass_ring(PassContext *cx, Kernel *k) {
     c.grid = find_grid(&c);
     Op *tasks = cut_roles(&c);
     cut_plan(&c, tasks, run);
-    if (ring_check(cx, k) == RING_BOUNDED)
-        ice(k->module->trap, "the rings cut from `%s` could not be proved", k->name);
+    prove(cx, k);
+    if (run == RUN_ROLES && cx->machine->has_wgmma && cx->options.rotate &&
+        ring_rotate(cx, k, tasks))
+        prove(cx, k);
     return true;
 }

@@ -12,8 +12,12 @@
  * proof holds for all trip counts, 0 included. An if runs both ways. The tasks are one more loop around it all: each must
  * end in the state in which it began, which also keeps phases right on persistent workers.
  *
+ * A turned loop (`rotate`, ring_rotate.c) hands over its head in the first trip, in the others its head and the tail of
+ * the trip before, and the last tail behind the loop; the roles that it meets run plain trips beside it.
+ *
  * Where loops do not match, all trip counts up to twice the slots and two are tried instead: that refutes, or bounds. */
 #include "pass/ring_check.h"
+#include "pass/ring_rotate.h"
 
 #include <string.h>
 
@@ -33,6 +37,8 @@ struct Node {
     unsigned rings;   /* of a loop or if: those that are handed over inside, as bits */
     const Op *op;
     Sequence body[2]; /* LOOP: [0]; IF: taken, not taken */
+    bool rotated;     /* LOOP whose first trip is body[1], whose others are body[0], and which ends with `drain` */
+    Sequence drain;
 };
 
 typedef struct RingInfo {
@@ -272,6 +278,29 @@ static Hands copy_hands(Check *c, const Hands *from) {
     return copy;
 }
 
+/* From the plain body's hand-overs to those of the turned loop's trips. */
+static void rotate_loop(Check *c, Node *node) {
+    Rotation r;
+    if (!op_flag(node->op, AT_ROTATE) || !rotation_find(c->k, node->op, c->arena, &r)) return;
+    Sequence plain = node->body[0], whole = {0};
+    for (int step = 0; step < 4; step++) { /* head up to the first product, tail, head, tail's releases */
+        bool early = true;
+        size_t at = 0;
+        for (const Op *op = node->op->regions[0]->first; op; op = op->next) {
+            if (op == r.first) early = false;
+            if (at == plain.nodes.count || plain.nodes.at[at]->op != op) continue;
+            Node *own = plain.nodes.at[at++];
+            bool tail = rotation_part(&r, op) == ROTATE_TAIL, gives = own->kind == NODE_RELEASE;
+            int place = tail ? (gives ? 3 : 1) : early ? 0 : 2;
+            if (place != step) continue;
+            *VEC_PUSH(&whole.nodes, c->arena) = own;
+            *VEC_PUSH(tail ? &node->drain.nodes : &node->body[1].nodes, c->arena) = own;
+        }
+    }
+    node->body[0] = whole;
+    node->rotated = true;
+}
+
 static void read_region(Check *c, int role, const Region *region, Sequence *into, Hands *hands);
 
 /* A body whose items are all given back inside it; what it holds from outside it may use. */
@@ -297,6 +326,7 @@ static void read_region(Check *c, int role, const Region *region, Sequence *into
             node->id = number_of(c, op->operands, is_if ? 1 : op->code == OP_FOR ? 3 : op->operand_count);
             for (int i = 0; i < op->region_count; i++) read_closed(c, role, op->regions[i], &node->body[is_if ? i : 0], hands);
             node->rings = rings_inside(node);
+            if (op->code == OP_FOR) rotate_loop(c, node);
             if (!node->rings) into->nodes.count--; /* no hand-over inside */
             break;
         }
@@ -449,7 +479,7 @@ static bool find_members(const Check *c, const Cursor *cursors, int first, bool 
 static void run_together(Check *c, const Cursor *cursors, const Node *node, const bool *member, const State *from,
                          StateSet *ends) {
     static const Sequence nothing;
-    StateSet seen = {0};
+    StateSet seen = {0}, drained = {0};
     Cursor after[MAX_ROLES], inside[MAX_ROLES];
     int parked = 0;
     for (int i = 0; i < c->role_count; i++) {
@@ -460,7 +490,16 @@ static void run_together(Check *c, const Cursor *cursors, const Node *node, cons
     }
     c->parked += parked;
     int ways = node->kind == NODE_IF ? 2 : 1;
-    if (node->kind == NODE_LOOP) add_state(c, &seen, from); /* no trip at all */
+    bool rotated = false;
+    for (int i = 0; i < c->role_count; i++) rotated |= member[i] && next_node(&cursors[i])->rotated;
+    if (node->kind == NODE_LOOP) add_state(c, rotated ? &drained : &seen, from); /* no trip at all */
+    if (rotated) { /* the first trip */
+        for (int i = 0; i < c->role_count; i++) {
+            const Node *own = member[i] ? next_node(&cursors[i]) : NULL;
+            inside[i] = (Cursor){own ? &own->body[own->rotated] : &nothing, 0};
+        }
+        run(c, inside, from, &seen);
+    }
     for (int way = 0; way < ways; way++) {
         for (int i = 0; i < c->role_count; i++)
             inside[i] = (Cursor){member[i] ? &next_node(&cursors[i])->body[way] : &nothing, 0};
@@ -472,6 +511,15 @@ static void run_together(Check *c, const Cursor *cursors, const Node *node, cons
                 if (seen.at.count > MAX_STATES) c->unmatched = true;
                 if (c->unmatched) break;
             }
+    }
+    if (rotated) { /* what the last trip left to do */
+        for (int i = 0; i < c->role_count; i++)
+            inside[i] = (Cursor){member[i] && next_node(&cursors[i])->rotated ? &next_node(&cursors[i])->drain : &nothing, 0};
+        for (size_t i = 0; i < seen.at.count && !c->refuted && !c->unmatched; i++) {
+            State state = seen.at.at[i];
+            run(c, inside, &state, &drained);
+        }
+        seen = drained;
     }
     c->parked -= parked;
     for (size_t i = 0; i < seen.at.count && !c->refuted && !c->unmatched; i++) {
@@ -517,8 +565,11 @@ static void run(Check *c, const Cursor *start, const State *from, StateSet *ends
 static void expand(Check *c, const Sequence *from, Sequence *into) {
     for (size_t i = 0; i < from->nodes.count && into->nodes.count < 100000; i++) {
         Node *node = from->nodes.at[i];
-        if (node->kind == NODE_LOOP)
-            for (int64_t n = node->count >= 0 ? node->count : c->trips[node->id]; n > 0; n--) expand(c, &node->body[0], into);
+        if (node->kind == NODE_LOOP) {
+            int64_t trips = node->count >= 0 ? node->count : c->trips[node->id];
+            for (int64_t n = 0; n < trips; n++) expand(c, &node->body[n == 0 && node->rotated], into);
+            if (node->rotated && trips > 0) expand(c, &node->drain, into);
+        }
         else if (node->kind == NODE_IF) expand(c, &node->body[c->trips[node->id] == 0], into);
         else *VEC_PUSH(&into->nodes, c->arena) = node;
     }

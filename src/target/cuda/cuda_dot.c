@@ -103,24 +103,30 @@ bool dot_rounds(Emit *e, const Op *cast) {
            emit_hold(e, cast->operands[0])->kind != HOLD_SCALAR;
 }
 
-/* A as the instruction takes it: two elements a word. */
-static const char *pack_left(Dot *d) {
+static const char *declare_left(Dot *d) {
     Emit *e = d->e;
-    Ref a = d->op->operands[0];
-    const char *words = cs_fresh(&e->p, "left"), *elem = dot_elem_name(d);
-    int count = emit_layout(e, a)->registers / 2;
-    const Op *cast = ir_value(e->k, a)->op;
-    bool round = dot_rounds(e, cast);
-    const char *from = emit_hold(e, round ? cast->operands[0] : a)->text;
-    cs_line(&e->p, "u32 %s[%d];", words, count);
-    emit_unroll(e, "r", count, 1);
-    cs_line(&e->p, "%s[r] = tw_pack%s%s(%s[2 * r], %s[2 * r + 1]);", words, round ? "_" : "",
-            round ? elem : "", from, from);
-    cs_close(&e->p);
+    if (d->tile[0]) return NULL;
+    const char *words = cs_fresh(&e->p, "left");
+    cs_line(&e->p, "u32 %s[%d];", words, emit_layout(e, d->op->operands[0])->registers / 2);
     return words;
 }
 
-static void issue_wgmma(Dot *d) {
+/* A as the instruction takes it: two elements a word. */
+static void pack_left(Dot *d, const char *words) {
+    Emit *e = d->e;
+    Ref a = d->op->operands[0];
+    const char *elem = dot_elem_name(d);
+    if (!words) return;
+    const Op *cast = ir_value(e->k, a)->op;
+    bool round = dot_rounds(e, cast);
+    const char *from = emit_hold(e, round ? cast->operands[0] : a)->text;
+    emit_unroll(e, "r", emit_layout(e, a)->registers / 2, 1);
+    cs_line(&e->p, "%s[r] = tw_pack%s%s(%s[2 * r], %s[2 * r + 1]);", words, round ? "_" : "",
+            round ? elem : "", from, from);
+    cs_close(&e->p);
+}
+
+static void issue_wgmma(Dot *d, const char *left) {
     Emit *e = d->e;
     int64_t columns = d->along_n == 1 ? (d->n + 7) / 8 * 8 : d->n / d->along_n;
     int64_t stride =
@@ -132,7 +138,6 @@ static void issue_wgmma(Dot *d) {
     const char *gn = d->along_n == 1
                          ? NULL
                          : arena_printf(e->arena, "(warp >> %d & %d)", 2 + am, d->along_n - 1);
-    const char *left = d->tile[0] ? NULL : pack_left(d);
     cs_line(&e->p, "tw_wgmma_fence();");
     cs_raw(&e->p, "#pragma unroll\n");
     cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)",
@@ -157,7 +162,8 @@ static void issue_wgmma(Dot *d) {
                 a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
             cs_line(&e->p, "%s(%s + %lld, %s,", define_form(d, n), d->acc,
                     (long long)(part * stride + at / 2), a);
-            cs_line(&e->p, "    tw_desc_step(%s, %s), true);", b, step_b);
+            cs_line(&e->p, "    tw_desc_step(%s, %s), %s);", b, step_b,
+                    d->fresh ? "kk > 0" : "true");
         }
     }
     cs_close(&e->p);
@@ -235,6 +241,12 @@ static bool is_sum_type(const Type *type) {
     return elem_info[type->elem].bits >= 32;
 }
 
+static bool is_zero(Emit *e, Ref c) {
+    const Op *splat = ir_value(e->k, c)->op;
+    return splat && splat->code == OP_SPLAT && ref_is_literal(splat->operands[0]) &&
+           ir_literal(e->k, splat->operands[0])->i == 0; /* all bits: -0.0 is another number */
+}
+
 /* The accumulator, with c in it: c's own array where nobody needs c afterwards. */
 static void open_accumulator(Dot *d) {
     Emit *e = d->e;
@@ -246,6 +258,8 @@ static void open_accumulator(Dot *d) {
     }
     if (is_sum_type(d->type)) {
         d->acc = emit_declare(e, result);
+        d->fresh = d->instr == INSTR_WGMMA && (d->n & (d->n - 1)) == 0 && d->n >= 8 && is_zero(e, c);
+        if (d->fresh) return; /* the first step writes it */
     } else {
         d->acc = cs_fresh(&e->p, "sum");
         cs_line(&e->p, "%s %s[%d];", sum_type(d->type), d->acc, d->layout->registers);
@@ -277,22 +291,32 @@ static bool in_ring(Emit *e, Ref operand) {
     return from && from->code == OP_GET;
 }
 
+static void say(Dot *d) {
+    emit_find(d->e, d->op, "dot", "%s, %d x %d %s", word_info[d->instr].text, d->along_m,
+              d->along_n, d->instr == INSTR_WGMMA ? "warpgroups" : "warps");
+}
+
+static void issue(Dot *d) {
+    const char *left = declare_left(d);
+    pack_left(d, left);
+    issue_wgmma(d, left);
+    cs_line(&d->e->p, "tw_wgmma_commit();");
+}
+
 void dot_emit(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
     bool read = (d.tile[0] && !in_ring(e, op->operands[0])) || !in_ring(e, op->operands[1]);
     if (read) shared_before_read(e);
     if (e->late) {
         open_accumulator(&d);
-        issue_wgmma(&d);
-        cs_line(&e->p, "tw_wgmma_commit();");
+        issue(&d);
         return;
     }
     open_accumulator(&d);
     emit_block(e);
     switch (d.instr) {
     case INSTR_WGMMA:
-        issue_wgmma(&d);
-        cs_line(&e->p, "tw_wgmma_commit();");
+        issue(&d);
         cs_line(&e->p, "tw_wgmma_wait(0);");
         cs_line(&e->p, "tw_wgmma_settle(%s);", d.acc);
         break;
@@ -301,6 +325,33 @@ void dot_emit(Emit *e, const Op *op) {
     }
     cs_close(&e->p);
     close_accumulator(&d);
-    emit_find(e, op, "dot", "%s, %d x %d %s", word_info[d.instr].text, d.along_m, d.along_n,
-              d.instr == INSTR_WGMMA ? "warpgroups" : "warps");
+    say(&d);
+}
+
+const char *dot_issue(Emit *e, const Op *op) {
+    Dot d = dot_of(e, op);
+    open_accumulator(&d);
+    emit_block(e);
+    issue(&d);
+    cs_close(&e->p);
+    say(&d);
+    return d.acc;
+}
+
+const char *dot_declare_left(Emit *e, const Op *op) {
+    Dot d = dot_of(e, op);
+    return declare_left(&d);
+}
+
+void dot_pack_left(Emit *e, const Op *op, const char *words) {
+    Dot d = dot_of(e, op);
+    pack_left(&d, words);
+}
+
+void dot_issue_onto(Emit *e, const Op *op, const char *accumulator, const char *left) {
+    Dot d = dot_of(e, op);
+    d.acc = accumulator;
+    issue_wgmma(&d, left);
+    cs_line(&e->p, "tw_wgmma_commit();");
+    say(&d);
 }

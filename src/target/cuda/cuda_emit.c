@@ -123,12 +123,7 @@ static bool stores_global(Emit *e, const Op *op) {
            op->code == OP_TATOMIC || op->code == OP_ATOMIC_CAS;
 }
 
-/* What the next barrier stands for. Where two ways meet, it is all that either left. */
-typedef struct Pending {
-    bool reads, writes, async, stores, bulk;
-} Pending;
-
-static Pending pending_now(const Emit *e) {
+Pending emit_pending(const Emit *e) {
     return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,
                      e->bulk_pending};
 }
@@ -138,13 +133,13 @@ static void pending_set(Emit *e, Pending p) {
     e->stores_pending = p.stores, e->bulk_pending = p.bulk;
 }
 
-static void pending_add(Emit *e, Pending p) {
+void emit_pending_add(Emit *e, Pending p) {
     e->reads_pending |= p.reads, e->writes_pending |= p.writes, e->async_pending |= p.async;
     e->stores_pending |= p.stores, e->bulk_pending |= p.bulk;
 }
 
 /* What an earlier trip of the loop may have left pending. */
-static void enter_loop(Emit *e, const Op *op) {
+void emit_enter_loop(Emit *e, const Op *op) {
     for (int i = 0; i < op->region_count; i++) {
         if (region_has(e, op->regions[i], uses_shared)) e->reads_pending = e->writes_pending = true;
         if (region_has(e, op->regions[i], stores_global)) e->stores_pending = true;
@@ -170,7 +165,11 @@ static void copy_to(Emit *e, Ref target, Ref source, const char *to) {
     cs_close(&e->p);
 }
 
-static void declare_carried(Emit *e, Ref ref, Ref initial) {
+void emit_copy(Emit *e, Ref target, Ref source) {
+    copy_to(e, target, source, emit_hold(e, target)->text);
+}
+
+void emit_carried(Emit *e, Ref ref, Ref initial) {
     if (emit_layout(e, ref)) {
         emit_declare(e, ref);
         if (initial) copy_to(e, ref, initial, emit_hold(e, ref)->text);
@@ -185,7 +184,7 @@ static void declare_carried(Emit *e, Ref ref, Ref initial) {
 }
 
 /* All of targets = sources at once: through temporaries if one is still read by a later copy. */
-static void copy_all(Emit *e, const Ref *targets, const Ref *sources, int count) {
+void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
     bool clash = false;
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++)
@@ -233,16 +232,17 @@ static const char *accumulator_of(Emit *e, const Op *loop) {
 }
 
 static void emit_for(Emit *e, const Op *op) {
+    if (rotate_emit(e, op)) return;
     Region *body = op->regions[0];
     int count = op->operand_count - 3;
-    for (int i = 0; i < count; i++) declare_carried(e, body->args[i + 1], op->operands[i + 3]);
+    for (int i = 0; i < count; i++) emit_carried(e, body->args[i + 1], op->operands[i + 3]);
     const char *k = cs_name(&e->p, body->args[0]);
     const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
     const char *lo = emit_scalar(e, op->operands[0]), *hi = emit_scalar(e, op->operands[1]);
     int64_t step = 0;
     bool known = ir_const_int(e->k, op->operands[2], &step);
-    Pending before = pending_now(e);
-    enter_loop(e, op);
+    Pending before = emit_pending(e);
+    emit_enter_loop(e, op);
     const Op *other = skew_match(e, op);
     if (other) skew_begin(e, op, other);
     const Op *late = roles_late_release(e, op);
@@ -269,9 +269,9 @@ static void emit_for(Emit *e, const Op *op) {
     emit_set(e, body->args[0], HOLD_SCALAR, k);
     if (other) skew_step(e, op, other, k);
     emit_region(e, body);
-    copy_all(e, body->args + 1, body->last->operands, count);
+    emit_copies(e, body->args + 1, body->last->operands, count);
     cs_close(&e->p);
-    pending_add(e, before); /* there may have been no trip, and no barrier of it */
+    emit_pending_add(e, before); /* there may have been no trip, and no barrier of it */
     if (other) skew_end(e, op, other);
     if (late) {
         roles_end_late(e, late, accumulator_of(e, op));
@@ -286,26 +286,26 @@ static void emit_while(Emit *e, const Op *op) {
     Region *test = op->regions[0], *body = op->regions[1];
     int count = op->operand_count;
     for (int i = 0; i < count; i++) {
-        declare_carried(e, test->args[i], op->operands[i]);
+        emit_carried(e, test->args[i], op->operands[i]);
         emit_same(e, body->args[i], test->args[i]);
     }
-    enter_loop(e, op);
+    emit_enter_loop(e, op);
     cs_open(&e->p, "for (;;)");
     emit_region(e, test);
-    copy_all(e, test->args, test->last->operands + 1, count);
+    emit_copies(e, test->args, test->last->operands + 1, count);
     cs_line(&e->p, "if (!%s) break;", emit_scalar(e, test->last->operands[0]));
-    Pending at_break = pending_now(e);
+    Pending at_break = emit_pending(e);
     emit_region(e, body);
-    copy_all(e, test->args, body->last->operands, count);
+    emit_copies(e, test->args, body->last->operands, count);
     cs_close(&e->p);
     pending_set(e, at_break);
     for (int i = 0; i < count; i++) emit_same(e, op->results[i], test->args[i]);
 }
 
 static void emit_if(Emit *e, const Op *op) {
-    for (int i = 0; i < op->result_count; i++) declare_carried(e, op->results[i], REF_NONE);
+    for (int i = 0; i < op->result_count; i++) emit_carried(e, op->results[i], REF_NONE);
     cs_open(&e->p, "if (%s)", emit_scalar(e, op->operands[0]));
-    Pending before = pending_now(e), after = before;
+    Pending before = emit_pending(e), after = before;
     for (int i = 0; i < op->region_count; i++) {
         if (i) {
             if (!op->regions[1]->first ||
@@ -316,9 +316,9 @@ static void emit_if(Emit *e, const Op *op) {
         pending_set(e, before);
         emit_region(e, op->regions[i]);
         if (op->regions[i]->last)
-            copy_all(e, op->results, op->regions[i]->last->operands, op->result_count);
-        pending_add(e, after);
-        after = pending_now(e);
+            emit_copies(e, op->results, op->regions[i]->last->operands, op->result_count);
+        emit_pending_add(e, after);
+        after = emit_pending(e);
     }
     cs_close(&e->p);
 }
@@ -366,7 +366,7 @@ static void emit_map(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, op->results[0]);
     const Region *body = op->regions[0];
     for (int i = 0; layout && i < op->result_count; i++) emit_declare(e, op->results[i]);
-    for (int i = 0; !layout && i < op->result_count; i++) declare_carried(e, op->results[i], REF_NONE);
+    for (int i = 0; !layout && i < op->result_count; i++) emit_carried(e, op->results[i], REF_NONE);
     if (layout)
         emit_unroll(e, "r", layout->registers, 1);
     else
@@ -460,8 +460,14 @@ static bool is_silent(const Op *op) {
 }
 
 void emit_region(Emit *e, const Region *region) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (e->k->module->diag->errors) return;
+    emit_ops(e, region->first, NULL);
+}
+
+void emit_ops(Emit *e, const Op *first, const Op *end) {
+    const Op *outer = e->end;
+    for (const Op *op = first; op && op != end; op = op->next) {
+        e->end = end;
+        if (e->k->module->diag->errors) break;
         if (dot_rounds(e, op)) continue;
         if (elementwise_is(op)) {
             op = elementwise_run(e, op);
@@ -470,6 +476,7 @@ void emit_region(Emit *e, const Region *region) {
         if (!is_silent(op)) cs_place(&e->p, op->range);
         emit_op(e, op);
     }
+    e->end = outer;
 }
 
 /* --- the file --- */

@@ -21,6 +21,7 @@
  *   cuda_dot.c          fma, mma.sync, wgmma
  *   cuda_ring.c         rings: mbarriers and TMA
  *   cuda_roles.c        tasks and roles
+ *   cuda_rotate.c       loops turned so that a product runs under the next trip's arithmetic
  *   cuda_skew.c         loads that run ahead on the same threads: cp.async */
 #ifndef TARGET_CUDA_CUDA_EMIT_H
 #define TARGET_CUDA_CUDA_EMIT_H
@@ -94,10 +95,22 @@ typedef struct Emit {
     int skew_distance;
     const Op *late_release; /* in the loop being written: comes one item late */
     const char *late;       /* variable: the slot that is still held, or -1 */
+    const Op *end;          /* where the run of ops being written ends */
 } Emit;
 
 /* --- cuda_emit.c --- */
 void emit_region(Emit *e, const Region *region); /* all ops but the terminator */
+void emit_ops(Emit *e, const Op *first, const Op *end); /* those from first to the one before end */
+void emit_carried(Emit *e, Ref ref, Ref initial); /* declares a variable that a loop or if sets */
+void emit_copy(Emit *e, Ref target, Ref source);  /* into such a variable */
+void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count); /* all at once */
+/* What the next barrier stands for. Where two ways meet, it is all that either left. */
+typedef struct Pending {
+    bool reads, writes, async, stores, bulk;
+} Pending;
+Pending emit_pending(const Emit *e);
+void emit_pending_add(Emit *e, Pending p);
+void emit_enter_loop(Emit *e, const Op *op); /* what an earlier trip may have left pending */
 void emit_op(Emit *e, const Op *op);
 /* A finding for `explain`, once an op however often it is written. */
 void emit_find(Emit *e, const Op *op, const char *subject, const char *format, ...)
@@ -231,6 +244,12 @@ void dot_emit(Emit *e, const Op *op);
 bool dot_rounds(Emit *e, const Op *cast);
 /* wgmma into an f32 accumulator can be issued and waited for later. */
 bool dot_is_async(Emit *e, const Op *op);
+/* wgmma in pieces: issued into an accumulator of its own (its name); onto an array that holds the
+ * sum, the left operand packed before (NULL: it lies in shared memory). */
+const char *dot_issue(Emit *e, const Op *op);
+void dot_issue_onto(Emit *e, const Op *op, const char *accumulator, const char *left);
+const char *dot_declare_left(Emit *e, const Op *op);
+void dot_pack_left(Emit *e, const Op *op, const char *words);
 
 /* --- cuda_ring.c --- */
 /* `other` bytes of shared memory are needed beside the rings; slots are taken away until all fits.
@@ -238,6 +257,7 @@ bool dot_is_async(Emit *e, const Op *op);
 void ring_plan(Emit *e, int64_t other);
 void ring_op(Emit *e, const Op *op);
 bool ring_is(const Op *op);
+void ring_wait_again(Emit *e, const Op *wait); /* for the item that was waited for last */
 RingPlan *ring_find(Emit *e, Ref ring);
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
 const char *ring_barrier(Emit *e, const char *base, const char *slot);
@@ -254,6 +274,9 @@ void skew_begin(Emit *e, const Op *loop, const Op *other);
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at);
 void skew_end(Emit *e, const Op *loop, const Op *other);
 void skew_catch_up(Emit *e, const Op *wait); /* outside such a loop: the item is loaded now */
+
+/* --- cuda_rotate.c --- */
+bool rotate_emit(Emit *e, const Op *loop); /* false: not a loop that is turned */
 
 /* The release of a loop whose dot may stay in flight, or NULL; what ends such a loop. */
 const Op *roles_late_release(Emit *e, const Op *loop);

@@ -407,6 +407,17 @@ static void emit_wait(Emit *e, const Op *op) {
     advance(e, r);
 }
 
+void ring_wait_again(Emit *e, const Op *wait) {
+    const RingPlan *r = ring_find(e, wait->operands[0]);
+    if (r->fused) return;
+    const char *slot = emit_hold(e, wait->results[0])->text, *phase = ring_counter(e, r, "phase");
+    const char *parity =
+        r->slots == 1
+            ? arena_printf(e->arena, "%s ^ 1", phase)
+            : arena_printf(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"));
+    cs_line(&e->p, "tw_mbar_wait(%s, %s);", ring_barrier(e, r->full_name, slot), parity);
+}
+
 static void emit_get(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
     int field = field_index(e, r, op_text(op, AT_FIELD));

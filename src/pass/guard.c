@@ -1,0 +1,189 @@
+/* guard.c: a mask that rarely masks is asked for once a tile, not once an element.
+ *
+ * Contract: access form in and out, stamps kept; no bit of the result changes. Inside a loop, on
+ * machines with threads, a `select` of a large tile by comparisons of places (affine, int32) moves
+ * behind a scalar test: does every element pass? Then the tile goes through as it is. What only the
+ * mask needed moves along, so that full blocks compute no mask at all:
+ *
+ *     %c = cmp<le> %cols, %rows ; %s = select %c, %x, -inf
+ *  -> %all = cmp<le> largest of %cols, least of %rows
+ *     %s = if %all { yield %x } else { %c = cmp<le> .. ; %t = select %c, %x, -inf ; yield %t }
+ *
+ * The test is made in 64 bits and says no where a place would leave int32, so it is exact: in the
+ * ring of integers modulo 2^32 sums and products are those of the exact numbers. */
+#include "pass/affine.h"
+#include "pass/fold.h"
+#include "pass/pass.h"
+
+enum { GUARD_ELEMENTS = 1024, MAX_TESTS = 8 };
+
+typedef struct Test {
+    Poly least; /* has to be >= 0 */
+} Test;
+
+typedef struct Guard {
+    PassContext *cx;
+    Kernel *k;
+    Analysis a;
+    Test tests[MAX_TESTS];
+    int count;
+    bool changed;
+} Guard;
+
+static bool add_test(Guard *g, Poly least) {
+    int64_t number;
+    if (least.bad) return false;
+    if (poly_const(least, &number)) return number >= 0;
+    for (int i = 0; i < g->count; i++)
+        if (poly_equal(g->tests[i].least, least)) return true;
+    if (g->count == MAX_TESTS) return false;
+    g->tests[g->count++].least = least;
+    return true;
+}
+
+/* The least or largest element of an operand: its start and what the axes add to it. */
+static bool extreme(Guard *g, const Affine *f, const Type *type, bool most, Poly *out) {
+    int64_t by = 0, step;
+    for (int d = 0; d < f->rank; d++) {
+        if (f->axis[d].turn || !poly_const(f->axis[d].step, &step)) return false;
+        if ((step > 0) == most) by += step * (type->extent[d] - 1);
+    }
+    *out = poly_add(g->a.arena, f->start, poly_int(g->a.arena, by));
+    return !out->bad;
+}
+
+static bool is_plain(const Type *type) {
+    return !type->pointer && type->elem == EL_I32;
+}
+
+/* Both ends within int32; a plain scalar is. */
+static bool add_range(Guard *g, const Affine *f, const Type *type) {
+    Poly least, most;
+    if (!f->rank && f->start.count <= 1) return true;
+    if (!extreme(g, f, type, false, &least) || !extreme(g, f, type, true, &most)) return false;
+    Poly top = poly_int(g->a.arena, INT32_MAX), bottom = poly_int(g->a.arena, INT32_MIN);
+    return add_test(g, poly_sub(g->a.arena, top, most)) &&
+           (poly_is_natural(&g->a, least) || add_test(g, poly_sub(g->a.arena, least, bottom)));
+}
+
+/* What has to hold for every element of the condition to be true. */
+static bool collect(Guard *g, Ref condition) {
+    const Op *op = ref_is_value(condition) ? ir_value(g->k, condition)->op : NULL;
+    if (!op) return false;
+    switch (op->code) {
+    case OP_AND: return collect(g, op->operands[0]) && collect(g, op->operands[1]);
+    case OP_SPLAT:
+    case OP_BROADCAST:
+    case OP_EXPAND: return collect(g, op->operands[0]);
+    case OP_CMP: break;
+    default: return false;
+    }
+    Word predicate = op_word(op, AT_PRED, CMP_EQ);
+    bool less = predicate == CMP_LT || predicate == CMP_LE;
+    if (!less && predicate != CMP_GT && predicate != CMP_GE) return false;
+    Ref small = op->operands[!less], large = op->operands[less];
+    const Type *small_type = ir_type(g->k, small), *large_type = ir_type(g->k, large);
+    if (!is_plain(small_type) || !is_plain(large_type)) return false;
+    const Affine *x = affine_of(&g->a, small), *y = affine_of(&g->a, large);
+    Poly most, least;
+    if (!x->known || !y->known || x->base || y->base || !extreme(g, x, small_type, true, &most) ||
+        !extreme(g, y, large_type, false, &least))
+        return false;
+    Poly room = poly_sub(g->a.arena, least, most);
+    if (predicate == CMP_LT || predicate == CMP_GT)
+        room = poly_sub(g->a.arena, room, poly_int(g->a.arena, 1));
+    return add_test(g, room) && add_range(g, x, small_type) && add_range(g, y, large_type);
+}
+
+/* --- building --- */
+static Ref build_poly(Builder *b, Poly p) {
+    Ref sum = ir_int(b, EL_I64, 0);
+    for (int i = 0; i < p.count; i++) {
+        Ref term = ir_int(b, EL_I64, p.at[i].scale);
+        for (int j = 0; j < p.at[i].count; j++)
+            term = ir_binary(b, OP_MUL, ir_cast(b, p.at[i].factor[j], EL_I64), term);
+        sum = ir_binary(b, OP_ADD, term, sum);
+    }
+    return sum;
+}
+
+static Ref build_tests(Guard *g, Builder *b) {
+    Ref all = REF_NONE;
+    for (int i = 0; i < g->count; i++) {
+        Ref holds =
+            ir_compare(b, CMP_GE, build_poly(b, g->tests[i].least), ir_int(b, EL_I64, 0));
+        all = all ? ir_binary(b, OP_AND, all, holds) : holds;
+    }
+    return all;
+}
+
+typedef struct Inside {
+    const Region *region;
+    Ref value;
+    bool outside; /* a use that is not inside the region */
+} Inside;
+
+static void look_for_use(Op *op, void *user) {
+    Inside *s = user;
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i] == s->value) {
+            const Region *r = op->parent;
+            while (r && r != s->region) r = r->owner ? r->owner->parent : NULL;
+            s->outside |= !r;
+        }
+}
+
+/* Ops in front of the `if` that only its second region needs move into it. */
+static void sink(Guard *g, Op *guarded, Region *into) {
+    for (Op *op = guarded->previous, *next; op; op = next) {
+        next = op->previous;
+        if (!op_has(op->code, TRAIT_PURE) || op->region_count || op->result_count != 1) continue;
+        const Type *type = ir_type(g->k, op->results[0]);
+        if (type->kind != TY_TILE || type->rank == 0) continue;
+        Inside s = {into, op->results[0], false};
+        ir_walk(guarded->parent, look_for_use, &s);
+        if (!s.outside) ir_move(op, into, into->first);
+    }
+}
+
+static bool is_in_loop(const Op *op) {
+    for (const Op *owner = op->parent->owner; owner; owner = owner->parent->owner)
+        if (owner->code == OP_FOR) return true;
+    return false;
+}
+
+static void visit(Op *op, void *user) {
+    Guard *g = user;
+    if (op->code != OP_SELECT || !is_in_loop(op)) return;
+    const Type *type = ir_type(g->k, op->results[0]);
+    if (type->kind != TY_TILE || !type->rank || ty_elements(type) < GUARD_ELEMENTS) return;
+    if (!ref_is_value(op->operands[1]) || ir_type(g->k, op->operands[1]) != type) return;
+    const Op *from = ir_value(g->k, op->operands[1])->op;
+    if (!from || from->parent != op->parent || from->code == OP_SPLAT) return;
+    g->count = 0;
+    if (!collect(g, op->operands[0]) || !g->count) return;
+    Builder b = ir_builder_before(g->k, op);
+    Ref all = build_tests(g, &b);
+    Op *guarded = ir_if(&b, all, 1, &type);
+    Builder full = ir_builder_inside(&b, guarded->regions[0]);
+    Builder masked = ir_builder_inside(&b, guarded->regions[1]);
+    ir_yield(&full, &op->operands[1], 1);
+    RefMap none = {.arena = g->cx->scratch};
+    Ref chosen = ir_clone(&masked, op, &none)->results[0];
+    ir_yield(&masked, &chosen, 1);
+    ir_name(g->k, guarded->results[0], ir_value(g->k, op->results[0])->name);
+    ir_replace_all(g->k, op->results[0], guarded->results[0]);
+    ir_remove(op);
+    sink(g, guarded, guarded->regions[1]);
+    pass_find(g->cx, op->range, "mask", "one test a tile; elements are masked only where it fails");
+    g->changed = true;
+}
+
+bool pass_guard(PassContext *cx, Kernel *k) {
+    if (!cx->machine->has_threads) return false;
+    Guard g = {.cx = cx, .k = k};
+    affine_init(&g.a, k, cx->scratch, true);
+    ir_walk(k->body, visit, &g);
+    if (g.changed) fold_tidy(k, cx->scratch);
+    return g.changed;
+}
