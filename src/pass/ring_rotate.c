@@ -170,16 +170,47 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
     return true;
 }
 
+/* The first acquire of the ring in the region, counted; -1: none. */
+static int place_of_fill(const Region *region, Ref ring, int *count) {
+    for (const Op *op = region->first; op; op = op->next) {
+        ++*count;
+        if (op->code == OP_ACQUIRE && op->operands[0] == ring) return *count;
+        for (int i = 0; i < op->region_count; i++) {
+            int place = place_of_fill(op->regions[i], ring, count);
+            if (place >= 0) return place;
+        }
+    }
+    return -1;
+}
+
+/* A turned loop keeps an item of the tail while it waits for the next items of the head. Is every
+ * one of those filled first? Then one slot of the tail's ring is enough, however many there are. */
+static bool is_filled_last(const Rotation *r, const Op *tasks) {
+    const Region *roles = tasks->regions[tasks->region_count - 1], *body = r->loop->regions[0];
+    int last = -1, count = 0;
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_WAIT && rotation_part(r, op) == ROTATE_TAIL)
+            last = place_of_fill(roles, op->operands[0], &count);
+    for (const Op *op = body->first; op; op = op->next) {
+        count = 0;
+        if (op->code == OP_WAIT && rotation_part(r, op) != ROTATE_TAIL &&
+            place_of_fill(roles, op->operands[0], &count) > last)
+            return false;
+    }
+    return true;
+}
+
 typedef struct Turn {
     PassContext *cx;
     Kernel *k;
+    const Op *tasks;
     bool any;
 } Turn;
 
 static void turn_loop(Op *op, void *user) {
     Turn *t = user;
     Rotation r;
-    if (!rotation_find(t->k, op, t->cx->scratch, &r)) return;
+    if (!rotation_find(t->k, op, t->cx->scratch, &r) || !is_filled_last(&r, t->tasks)) return;
     t->any = true;
     op_set(t->k, op, (Attr){.id = AT_ROTATE, .number = 1});
     pass_find(t->cx, r.second->range, "dot",
@@ -187,7 +218,7 @@ static void turn_loop(Op *op, void *user) {
 }
 
 bool ring_rotate(PassContext *cx, Kernel *k, Op *tasks) {
-    Turn t = {cx, k, false};
+    Turn t = {cx, k, tasks, false};
     ir_walk(tasks->regions[tasks->region_count - 1], turn_loop, &t);
     return t.any;
 }

@@ -161,6 +161,7 @@ $ tilewright docs options
 - `roles`: loads, compute and stores as processes of their own. Takes auto, on or off.
 - `persist`: a worker runs many programs. Takes auto, on or off.
 - `workers`: how many share the compute role; 0: the compiler chooses. Takes an integer from 0 to 8.
+- `rotate`: of two products in a row, the second runs under the next trip's arithmetic; never changes a bit of the result. Takes auto, on or off.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
 - `threads`: threads of a launch on the CPU, workers on the interpreter; 0: all. Takes an integer from 0 to 256.
 - `vector_bits`: widest vectors of CPU code; 0: the machine's; never changes a bit of a sum or product. Takes 0, 128, 256 or 512.

@@ -57,6 +57,30 @@ static void test_proved(void) {
             RING_PROVED, NULL);
 }
 
+/* Two products in a row, the loop plain or turned; the load role fills `before`, then `behind`. */
+#define PRODUCTS(slots, rotate, before, behind)                                                    \
+    "kernel @a(%n: i32, %p: *f16) { %T = tensor %p, [%n, %n], [%n, 1] ; %q = splat 0.0 : f16[64,64]\n" \
+    "  %k = ring<from=load, to=compute, slots=" slots "> : {x: f16[64,64]}\n"                       \
+    "  %v = ring<from=load, to=compute, slots=" slots "> : {x: f16[64,64]}\n"                       \
+    "  tasks %t in %n {\n"                                                                         \
+    "  role load { %z = tload %T, [0, 0] : f16[64,64] ; for %i = 0, %n, 1 {\n"                     \
+    "    %a = acquire %" before " ; put %a.x, %z ; commit %" before ", %a\n"                        \
+    "    %b = acquire %" behind " ; put %b.x, %z ; commit %" behind ", %b } }\n"                    \
+    "  role compute { %c0 = splat 0.0 : f32[64,64] ; %r = for" rotate " %i = 0, %n, 1 (%c = %c0) {\n" \
+    "    %a = wait %k ; %x = get %a.x ; %s = dot<instr=wgmma> %q, %x, %c0 ; release %k, %a\n"      \
+    "    %w = cast %s : f16[64,64] ; %d = mul %c, 0.5\n"                                           \
+    "    %b = wait %v ; %y = get %b.x ; %o = dot<instr=wgmma> %w, %y, %d ; release %v, %b ; yield %o }\n" \
+    "    %h = cast %r : f16[64,64] ; tstore %T, [0, 0], %h } } }\n"
+
+static void test_rotated(void) {
+    verdict("two products", PRODUCTS("1", "", "k", "v"), RING_PROVED, NULL);
+    verdict("two products, turned", PRODUCTS("1", "<rotate>", "k", "v"), RING_PROVED, NULL);
+    verdict("two products, turned, three slots", PRODUCTS("3", "<rotate>", "k", "v"), RING_PROVED, NULL);
+    verdict("V before K", PRODUCTS("1", "", "v", "k"), RING_PROVED, NULL);
+    verdict("V before K, turned: V(0) is held while K(1) is waited for", PRODUCTS("1", "<rotate>", "v", "k"), RING_REFUTED, "wait");
+    verdict("V before K, turned, two slots", PRODUCTS("2", "<rotate>", "v", "k"), RING_PROVED, NULL);
+}
+
 static void test_protocol(void) {
     verdict("missing release", TWO("2", FILL, "%s = wait %in ; %a = get %s.a"), RING_REFUTED, "never released on this path");
     verdict("missing release in a loop", TWO("2", "for %i = 0, %n, 1 { " FILL " }", "for %i = 0, %n, 1 { %s = wait %in }"), RING_REFUTED, "never released");
@@ -139,6 +163,7 @@ static void test_progress(void) {
 
 int main(void) {
     test_proved();
+    test_rotated();
     test_protocol();
     test_progress();
     return check_done();
