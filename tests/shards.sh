@@ -12,7 +12,7 @@ folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
 for i in $(seq 0 $((count - 1))); do
-    { "$@" --shard "$i/$count" 2>&1; echo $? >"$folder/$i.status"; } | tee "$folder/$i.log" | grep -Ev '^[0-9]+ [a-z]+, [0-9]+ failed$' &
+    { "$@" --shard "$i/$count" 2>&1; echo $? >"$folder/$i.status"; } | tee "$folder/$i.log" | grep --line-buffered -Ev '^[0-9]+ [a-z]+, [0-9]+ failed$' &
 done
 wait
 status=0

@@ -1,7 +1,8 @@
 /* target_cpu.c: the CPU target: emitted C, the system's C compiler, a shared object from the
  * cache, the thread pool.
  *
- * The compiler is $CC if set, else the first of gcc, clang, cc that is in PATH. Everything that
+ * The compiler is $CC if set, else the first of gcc, clang, cc that is in PATH and passes a
+ * self-test; a $CC that does not pass is an error. Everything that
  * can change the result is in the key of the cache: the emitted text and preludes, the compiler's
  * files (path, size, time) and flags, the processor's features (-march=native), our version. */
 #include "runtime/target.h"
@@ -98,10 +99,22 @@ static const char *const candidates[] = {"gcc", "clang", "cc", NULL};
 static const ToolKind c_compiler = {"C", "CC", candidates, "target cpu",
                                     ", or use --target interp"};
 
+/* What a context knows of compilers. */
+typedef struct CpuState {
+    int first;               /* candidates before this one failed the self-test */
+    char passed[DIGEST_HEX]; /* the test that passed last */
+} CpuState;
+
+static CpuState *cpu_state(tw_context *cx) {
+    void **slot = &cx->target_state[target_index(&target_cpu)];
+    if (!*slot) *slot = ARENA_NEW(&cx->arena, CpuState);
+    return *slot;
+}
+
 static bool cpu_available(tw_context *cx, Arena *arena, const char **note) {
     Toolchain cc;
     char path[CACHE_PATH];
-    if (!toolchain_find(cx, arena, &c_compiler, &cc)) {
+    if (!toolchain_find(cx, arena, &c_compiler, cpu_state(cx)->first, &cc)) {
         *note = arena_printf(arena, "%s", cx->message);
         return false;
     }
@@ -165,10 +178,10 @@ static void make_key(const Toolchain *cc, const char *const *flags, const ToolFi
  * in the cache. */
 static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
     ToolFile files[PRELUDES + 1];
-    char hex[DIGEST_HEX], **passed = (char **)&cx->target_state[target_index(&target_cpu)];
+    char hex[DIGEST_HEX], *passed = cpu_state(cx)->passed;
     int room[32] = {0}, count = list_files("selftest.c", prelude("selftest.h")->text, files);
     make_key(cc, plain_flags, files, count, hex);
-    if (*passed && strcmp(*passed, hex) == 0) return TW_OK;
+    if (strcmp(passed, hex) == 0) return TW_OK;
     void *library = NULL;
     tw_status status = toolchain_build(cx, cc, plain_flags, files, count, hex, &library);
     if (status != TW_OK)
@@ -186,9 +199,27 @@ static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
                             "the C compiler `%s` makes wrong code of vector types (check %d of the "
                             "self-test): set CC to gcc or clang, or use --target interp",
                             cc->words[0], wrong);
-    if (!*passed) *passed = arena_alloc(&cx->arena, DIGEST_HEX);
-    memcpy(*passed, hex, DIGEST_HEX);
+    memcpy(passed, hex, DIGEST_HEX);
     return TW_OK;
+}
+
+/* The compiler that $CC names, or the first candidate that passes the test; where the disk is what
+ * failed, another one would fail too. */
+static tw_status choose_compiler(tw_context *cx, Arena *arena, Toolchain *cc) {
+    CpuState *state = cpu_state(cx);
+    Text failures = text_new(arena);
+    for (int from = state->first; toolchain_find(cx, arena, &c_compiler, from, cc);
+         from = cc->candidate + 1) {
+        tw_status status = test_compiler(cx, cc);
+        if (status == TW_OK || status == TW_ERROR_IO || cc->candidate == TOOL_GIVEN) {
+            if (status == TW_OK && cc->candidate != TOOL_GIVEN) state->first = cc->candidate;
+            return status;
+        }
+        text_add(&failures, "%s%s", failures.length ? "\n" : "", cx->message);
+    }
+    if (!failures.length) return TW_ERROR_UNAVAILABLE;
+    return context_fail(cx, TW_ERROR_UNAVAILABLE,
+                        "%s\nno other C compiler is in PATH; install gcc or clang", failures.at);
 }
 
 /* --- build --- */
@@ -208,7 +239,8 @@ static tw_status cpu_build(tw_kernel *k) {
     tw_context *cx = k->context;
     CpuKernel *code = k->code;
     Toolchain cc;
-    if (!toolchain_find(cx, &k->arena, &c_compiler, &cc)) return TW_ERROR_UNAVAILABLE;
+    if (!toolchain_find(cx, &k->arena, &c_compiler, cpu_state(cx)->first, &cc))
+        return TW_ERROR_UNAVAILABLE;
     if (!pool_reserve(context_pool(cx), (size_t)code->code.scratch_bytes))
         trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
     char hex[DIGEST_HEX], path[CACHE_PATH];
@@ -217,7 +249,10 @@ static tw_status cpu_build(tw_kernel *k) {
     int count = list_files("kernel.c", code->code.text, files);
     make_key(&cc, flags, files, count, hex);
     tw_status status = TW_OK;
-    if (!cache_find(cx->cache_dir, hex, ".so", path)) status = test_compiler(cx, &cc);
+    if (!cache_find(cx->cache_dir, hex, ".so", path)) {
+        status = choose_compiler(cx, &k->arena, &cc);
+        make_key(&cc, flags, files, count, hex);
+    }
     if (status == TW_OK)
         status = toolchain_build(cx, &cc, flags, files, count, hex, &code->library);
     if (status != TW_OK) return status;

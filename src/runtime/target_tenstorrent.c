@@ -63,7 +63,7 @@ static const Machine *tensix_machine(tw_context *cx, const char *arch) {
 static bool tensix_available(tw_context *cx, Arena *arena, const char **note) {
     Toolchain tool;
     char path[CACHE_PATH];
-    if (!toolchain_find(cx, arena, &cxx_compiler, &tool)) {
+    if (!toolchain_find(cx, arena, &cxx_compiler, 0, &tool)) {
         *note = arena_printf(arena, "%s", cx->message);
         return false;
     }
@@ -116,7 +116,7 @@ static tw_status tensix_build(tw_kernel *k) {
     Toolchain tool;
     tw_status status = prepare_numbers(k, code);
     if (status != TW_OK) return status;
-    if (!toolchain_find(cx, &k->arena, &cxx_compiler, &tool)) return TW_ERROR_UNAVAILABLE;
+    if (!toolchain_find(cx, &k->arena, &cxx_compiler, 0, &tool)) return TW_ERROR_UNAVAILABLE;
     ToolFile *files = ARENA_ARRAY(&k->arena, ToolFile, MAX_FILES);
     int count = 0;
     for (const EmbeddedFile *file = embedded_files;

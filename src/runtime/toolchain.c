@@ -12,10 +12,10 @@
 
 enum { OUTPUT_BYTES = 8192 };
 
-bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, Toolchain *tool) {
+bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from, Toolchain *tool) {
     char path[CACHE_PATH];
     const char *wish = getenv(kind->variable);
-    *tool = (Toolchain){.kind = kind};
+    *tool = (Toolchain){.kind = kind, .candidate = TOOL_GIVEN};
     if (wish && *wish) {
         char *rest = arena_string(arena, wish, strlen(wish));
         for (char *word; tool->count < TOOL_WORDS && (word = strtok_r(rest, " \t", &rest));)
@@ -31,8 +31,9 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, Toolchai
     Text names = text_new(arena);
     for (int i = 0; kind->candidates[i]; i++) {
         text_add(&names, "%s%s", i ? ", " : "", kind->candidates[i]);
-        if (!process_find(kind->candidates[i], path, sizeof path)) continue;
+        if (i < from || !process_find(kind->candidates[i], path, sizeof path)) continue;
         tool->words[tool->count++] = kind->candidates[i];
+        tool->candidate = i;
         return true;
     }
     context_fail(

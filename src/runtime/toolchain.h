@@ -2,16 +2,16 @@
  * cache.
  *
  *     Toolchain cc;
- *     if (!toolchain_find(cx, arena, &kind, &cc)) return TW_ERROR_UNAVAILABLE;         the message
- * is set digest_begin(&d) .. toolchain_digest(&cc, flags, &d) ..                          what else
- * the result depends on status = toolchain_build(cx, &cc, flags, files, count, hex, &library);
- * dlopen'ed */
+ *     if (!toolchain_find(cx, arena, &kind, 0, &cc)) return TW_ERROR_UNAVAILABLE;   the message is
+ *     digest_begin(&d) .. toolchain_digest(&cc, flags, &d) ..                       set; what else
+ *     status = toolchain_build(cx, &cc, flags, files, count, hex, &library);        it depends on
+ */
 #ifndef RUNTIME_TOOLCHAIN_H
 #define RUNTIME_TOOLCHAIN_H
 #include "runtime/digest.h"
 #include "runtime/runtime.h"
 
-enum { TOOL_WORDS = 16, TOOL_FLAGS = 24, TOOL_SOURCES = 8 };
+enum { TOOL_WORDS = 16, TOOL_FLAGS = 24, TOOL_SOURCES = 8, TOOL_GIVEN = -1 };
 
 typedef struct ToolKind {
     const char *language;          /* "C" */
@@ -25,6 +25,7 @@ typedef struct Toolchain {
     const ToolKind *kind;
     const char *words[TOOL_WORDS];
     int count;
+    int candidate; /* its place in the list, or TOOL_GIVEN: from the variable */
 } Toolchain;
 
 /* A file of the compile; its folders are made. */
@@ -35,7 +36,8 @@ typedef struct ToolFile {
     bool is_source; /* given to the compiler; the others are there to be included */
 } ToolFile;
 
-bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, Toolchain *tool);
+/* The variable's, else the first candidate in PATH from number `from` on. */
+bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from, Toolchain *tool);
 /* Path, size and time of the programs, and the flags (closed by NULL). */
 void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d);
 /* The shared object for the digest: from the cache, or compiled in a private folder (which is

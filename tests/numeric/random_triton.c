@@ -6,7 +6,7 @@
  *     error > 0    a sum or product whose order is the target's own, or an approximate function: they may differ by it
  * Sums and products of small whole numbers are exact in any order, so that reductions, scans and dots are mostly compared
  * in every bit as well. What could overflow in one order and not in another is not generated. */
-#include "triton_shapes.h"
+#include "triton_boxes.h"
 
 /* --- control --- */
 
@@ -26,6 +26,14 @@ typedef struct Carried {
     char name[16];
     bool sum;
 } Carried;
+
+/* What was computed in the loop so far is lost where it is left or goes on at once; carried values keep what they had. */
+static void jump(Gen *g, int id) {
+    char test[60];
+    condition(g, test, sizeof test);
+    if (!test[0] || draw(g, 3) == 2) snprintf(test, sizeof test, "i%d == %d", id, (int)draw(g, 4));
+    line(g, "if %s:\n%*s%s", test, 4 * g->indent + 4, "", draw(g, 2) ? "break" : "continue");
+}
 
 /* Loops: some carried values are sums, whose final size is known; others become anything exact of that type. */
 static void loop(Gen *g) {
@@ -69,8 +77,11 @@ static void loop(Gen *g) {
         Var *v = like(g, &carried[i].old, INFINITY, 0, false);
         if (v) memcpy(v->name, carried[i].name, sizeof v->name);
     }
+    bool jumps = !is_static && draw(g, 4) == 3;
+    if (is_while && jumps) line(g, "    i%d += 1", id); /* before anything goes on with the next turn */
     body(g, 4, trips);
     g->indent++;
+    if (jumps) jump(g, id);
     for (int i = 0; i < count; i++) {
         Carried *c = &carried[i];
         Var *x = some(g, (Filter){.type = c->old.type, .shape = &c->old, .rank_most = 3, .exact = !c->sum});
@@ -83,7 +94,7 @@ static void loop(Gen *g) {
         else if (strcmp(c->update.name, c->old.name) != 0 || !is_static) line(g, "%s = %s", c->name, c->update.name);
         else line(g, "pass");
     }
-    if (is_while) line(g, "i%d += 1", id);
+    if (is_while && !jumps) line(g, "i%d += 1", id);
     g->indent--;
     g->count = mark;
     for (int i = 0; i < count; i++) {
@@ -96,16 +107,6 @@ static void loop(Gen *g) {
                          : like(g, &c->old, INFINITY, 0, false);
         if (v) memcpy(v->name, c->name, sizeof v->name);
     }
-}
-
-static void condition(Gen *g, char *text, size_t size) {
-    Var *s = some(g, (Filter){.kinds = "iu", .type = -1, .rank_most = 0});
-    uint32_t form = draw(g, 4);
-    const char *n = scalar_argument(g, (int64_t)draw(g, 4));
-    if (s && form > 1) snprintf(text, size, "%s %s %d", s->name, form == 2 ? ">" : "==", (int)draw(g, 5));
-    else if (form == 1 && n && !g->calls) snprintf(text, size, "%s < %d", n, (int)draw(g, 4));
-    else if (!g->calls) snprintf(text, size, "pid > %d", (int)draw(g, 2));
-    else text[0] = 0;
 }
 
 static void branch(Gen *g) {
@@ -220,6 +221,7 @@ typedef struct Statement {
 static const Statement table[] = {
     {binary, 10}, {load_statement, 5}, {unary, 4}, {where, 4}, {cast, 6}, {compare_statement, 2}, {reshape, 5}, {reduce, 5}, {scan, 3}, {dot, 3},
     {loop, 4}, {branch, 3}, {helper, 3}, {atomic, 1}, {store_statement, 1}, {store_and_load, 1}, {swap, 1}, {matmul, 1}, {arrange, 2},
+    {descriptor, 2}, {walk, 2}, {random_numbers, 1}, {leave, 1},
 };
 
 static void statements(Gen *g, int most) {
