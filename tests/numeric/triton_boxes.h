@@ -58,7 +58,7 @@ static void descriptor(Gen *g) {
     line(g, "%s = d%d.load([%s])", v->name, id, at);
     Var kept = *v;
     if (!draw(g, 2) || !view_of(g, &box, INPUT, &view)) return;
-    Array *to = new_array(g, 'd', box.type, INPUT * programs(g), PLAIN);
+    Array *to = new_array(g, 'z', box.type, INPUT * programs(g), PLAIN);
     if (!to) return;
     corner(g, &view, at, sizeof at);
     line(g, "e%d = tl.make_tensor_descriptor(%s + pid * %d, shape=[%s], strides=[%s], block_shape=[%s])", id, to->name, (int)INPUT,
