@@ -267,6 +267,7 @@ typedef struct tw_object {
     const char *text, *file, *source;
     size_t source_size; /* 0: up to its NUL */
     void *handle;
+    const char *keyword; /* of an argument of call: its name; NULL: by position */
 } tw_object;
 
 /* Each returns a status; with another one than TW_OK, out->text may say what went wrong. out is

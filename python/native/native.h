@@ -124,6 +124,7 @@ typedef struct Function {
     int count;
     Param *params;
     bool hooked; /* Python's run_hooked must see every launch */
+    bool debug;  /* jit(debug=True): asserts stop a launch */
     tw_module *module;
     unsigned generation;
     PyObject *keep; /* list: what the module's texts point into */
@@ -153,10 +154,12 @@ typedef enum Tag {
 } Tag;
 
 enum { KEYWORDS = 25, MAX_PARAMS = 256, FEW = 24 };
+enum { KEYWORD_DEBUG = 5 };               /* its place among them */
 extern PyObject *keyword_names[KEYWORDS]; /* arguments of a launch that are no parameters */
 
 struct Entry {
     uint64_t hash;
+    bool debug;
     int references;
     bool on_cuda;
     tw_kernel *raw;
@@ -176,6 +179,7 @@ typedef struct Call {
     tw_arg *args;
     Memory *memory;
     uint64_t hash;
+    bool debug;      /* asserts stop it */
     bool structured; /* an argument is a tuple or a descriptor: Python takes it apart */
     bool on_cuda; /* the place of its tensors */
     PyObject *few_values[FEW + KEYWORDS];

@@ -81,7 +81,9 @@ uint64_t entry_hash_constant(PyObject *object) {
 }
 
 static bool same_key(const Entry *e, const Call *c) {
-    if (e->hash != c->hash || e->on_cuda != c->on_cuda || memcmp(e->tags, c->tags, (size_t)c->count) != 0) return false;
+    if (e->hash != c->hash || e->on_cuda != c->on_cuda || e->debug != c->debug ||
+        memcmp(e->tags, c->tags, (size_t)c->count) != 0)
+        return false;
     for (int i = 0; i < c->count + KEYWORDS; i++)
         if ((i >= c->count || c->tags[i] == TAG_CONSTANT) &&
             !entry_same_constant(e->constants[i], c->values[i]))
@@ -207,6 +209,7 @@ static size_t library_options(const Entry *e, int count, tw_pair *pairs, char (*
         pairs[n].name = keywords[i].option;
         n++;
     }
+    pairs[n++] = (tw_pair){"asserts", e->debug ? "on" : "off"};
     return n;
 }
 
@@ -214,7 +217,7 @@ static size_t library_options(const Entry *e, int count, tw_pair *pairs, char (*
 static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
     tw_arg args[MAX_PARAMS] = {0};
     tw_object *objects = PyMem_Calloc((size_t)f->count + 1, sizeof *objects);
-    tw_pair pairs[KEYWORDS];
+    tw_pair pairs[KEYWORDS + 1]; /* and asserts */
     char texts[KEYWORDS][24];
     tw_kernel *kernel = NULL;
     if (!objects) return (tw_kernel *)PyErr_NoMemory();
@@ -274,6 +277,7 @@ Entry *entry_make(Call *c) {
     e->references = 1;
     e->hash = c->hash;
     e->on_cuda = c->on_cuda;
+    e->debug = c->debug;
     e->tags = PyMem_Calloc((size_t)c->count + 1, 1);
     e->buffers = PyMem_Calloc((size_t)c->count + 1, sizeof *e->buffers);
     e->constants = PyMem_Calloc((size_t)(c->count + KEYWORDS), sizeof *e->constants);

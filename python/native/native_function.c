@@ -182,6 +182,17 @@ static int set_hooked(PyObject *self, PyObject *value, void *closure) {
     return 0;
 }
 
+static PyObject *get_debug(PyObject *self, void *closure) {
+    (void)closure;
+    return PyBool_FromLong(((Function *)self)->debug);
+}
+
+static int set_debug(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    ((Function *)self)->debug = value && PyObject_IsTrue(value) == 1;
+    return 0;
+}
+
 /* launch(grid, args, kwargs, warmup) -> what the make_kernel of the session gave */
 static PyObject *function_launch(PyObject *self, PyObject *args) {
     PyObject *grid, *positional, *named;
@@ -263,6 +274,7 @@ bool function_init(PyObject *module) {
         {0}};
     static PyGetSetDef getters[] = {
         {"source", get_source, set_source, "the text that is compiled", NULL},
+        {"debug", get_debug, set_debug, "asserts stop a launch", NULL},
         {"hooked", get_hooked, set_hooked, "run_hooked sees every launch", NULL},
         {0}};
     static PyType_Slot slots[] = {{Py_tp_init, function_setup},

@@ -7,6 +7,7 @@
  * each tensor. */
 #include "native.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* --- arguments --- */
@@ -115,6 +116,14 @@ static bool is_structured(PyObject *value) {
            PyObject_HasAttrString(value, "block_shape");
 }
 
+/* The launch, the function or the environment (knobs write it there) asks for it. */
+static bool wants_debug(const Call *c) {
+    PyObject *asked = c->values[c->count + KEYWORD_DEBUG];
+    if (c->f->debug || asked == Py_True) return true;
+    const char *text = getenv("TRITON_DEBUG");
+    return text && *text && !strchr("0fFnN", *text) && strcmp(text, "off") != 0;
+}
+
 /* Tags, arguments and the hash. */
 static bool classify(Call *c) {
     Function *f = c->f;
@@ -148,7 +157,8 @@ static bool classify(Call *c) {
     for (int i = c->count; i < c->count + KEYWORDS; i++)
         if (c->values[i])
             hash = mix(hash, entry_hash_constant(c->values[i]) + (uint64_t)(i - c->count));
-    c->hash = hash;
+    c->debug = wants_debug(c);
+    c->hash = mix(hash, c->debug);
     return true;
 }
 

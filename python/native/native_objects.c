@@ -292,15 +292,22 @@ static tw_status resolve_call(void *user, void *object, const tw_object *args, s
                               tw_object *out) {
     Function *f = user;
     session_reenter_python();
-    PyObject *tuple = PyTuple_New((Py_ssize_t)count), *value = NULL;
-    bool ok = tuple != NULL;
+    size_t places = 0; /* arguments by position come first */
+    while (places < count && !args[places].keyword) places++;
+    PyObject *tuple = PyTuple_New((Py_ssize_t)places), *named = PyDict_New(), *value = NULL;
+    bool ok = tuple && named;
     for (size_t i = 0; ok && i < count; i++) {
         PyObject *arg = to_python(&args[i]);
-        ok = arg && PyTuple_SetItem(tuple, (Py_ssize_t)i, arg) == 0;
+        if (arg && args[i].keyword) {
+            ok = PyDict_SetItemString(named, args[i].keyword, arg) == 0;
+            Py_DECREF(arg);
+        } else
+            ok = arg && PyTuple_SetItem(tuple, (Py_ssize_t)i, arg) == 0;
     }
-    if (ok) value = PyObject_Call(object, tuple, NULL);
+    if (ok) value = PyObject_Call(object, tuple, named);
     tw_status status = describe_or_refuse(value, f->keep, out);
     Py_XDECREF(tuple);
+    Py_XDECREF(named);
     Py_XDECREF(value);
     session_leave_python();
     return status;

@@ -104,6 +104,7 @@ typedef struct FrontObject {
     const char *text, *file, *source;
     size_t source_size;
     void *handle;
+    const char *keyword; /* of an argument of call; NULL: by position */
 } FrontObject;
 typedef struct FrontResolver { /* a failure comes back as REFUSED */
     void (*lookup)(void *user, void *scope, const char *name, FrontObject *out);
@@ -121,6 +122,8 @@ typedef struct FrontRequest {
     bool specialize_ones;   /* an open integer argument of 1 is a constant */
     const char *target;     /* "cpu", "cuda", or NULL */
     const char *arch;       /* "sm_90a", or NULL */
+    bool asserts;           /* `assert` and device_assert are there */
+    int num_warps;          /* 0: not stated */
 } FrontRequest;
 
 typedef struct FrontDoor {

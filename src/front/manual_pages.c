@@ -31,7 +31,7 @@ static const struct {
     size_t count;
 } pages[] = {
     {"triton", "Triton: what works", "Kernels marked `@triton.jit`, in Python's grammar. Signatures are Python's.\n\n"
-     "Statements: assignments (plain, annotated, augmented, of nested tuples), `if`, `for` over `range`, `tl.range`, `tl.static_range` and tuples, `while`, `break`, `continue`, `return` at any place, `assert`, `pass`. Expressions: all but `lambda`, dicts, sets, `await` and `yield`; a comprehension runs over constants and tuples. Refused by name: `with`, `try`, `match`, functions and classes inside a kernel, `else` of a loop, assignment to elements and attributes.\n\n"
+     "Statements: assignments (plain, annotated, augmented, of nested tuples), `if`, `for` over `range`, `tl.range`, `tl.static_range` and tuples, `while`, `break`, `continue`, `return` at any place, `assert`, `pass`. Expressions: all but `lambda`, dicts, sets, `await` and `yield`; a comprehension runs over constants and tuples. `with` enters a context manager of the Python program. Refused by name: `try`, `match`, functions and classes inside a kernel, `else` of a loop, assignment to elements and attributes (but for the fields of a `triton.aggregate` in its `__init__`).\n\n"
      "Names come from the file, from files of its folder that it imports, and from `-D`; inside a running Python program from its live objects. Calls of other jit functions run in place; recursion is refused. `@triton.constexpr_function` runs on constants. `@triton.autotune` and `@triton.heuristics` are read where they are arithmetic on constants and arguments (`tilewright list`, `--config N`).\n\n"
      "More than Triton: tiles of any extent, jumps out of loops, `.to` on a specialised 1, a constant argument as the start of a loop's variable, chained comparisons.", triton_lines,
      sizeof triton_lines / sizeof *triton_lines},
@@ -42,6 +42,23 @@ static const struct {
      tilec_lines, sizeof tilec_lines / sizeof *tilec_lines},
 };
 
+static bool is_refused(const Line *line) {
+    return strcmp(line->handler, "tri_lower_unsupported") == 0;
+}
+
+/* Under what names Triton's kernels know it; other doors have one. */
+static const char *full_names(const Line *line, Arena *arena) {
+    static const struct {
+        char kind;
+        const char *before;
+    } places[] = {{'T', "tl."}, {'M', "tl.math."}, {'m', "x."}, {'H', "triton."}, {'P', ""}, {'Y', "math."},
+                  {'G', "tl.target_info."}, {'L', "libdevice."}, {'D', "descriptor."}, {'C', "tl.extra.cuda."}};
+    Text out = text_new(arena);
+    for (size_t i = 0; line->kinds && i < sizeof places / sizeof *places; i++)
+        if (strchr(line->kinds, places[i].kind)) text_add(&out, "%s`%s%s`", out.length ? ", " : "", places[i].before, line->name);
+    return out.length ? out.at : arena_printf(arena, "`%s`", line->name);
+}
+
 char *front_manual(const char *topic, Arena *arena) {
     for (size_t p = 0; p < sizeof pages / sizeof *pages; p++) {
         if (strcmp(pages[p].topic, topic) != 0) continue;
@@ -51,10 +68,10 @@ char *front_manual(const char *topic, Arena *arena) {
         Text refused = text_new(arena);
         for (size_t i = 0; i < pages[p].count; i++) {
             const Line *line = &pages[p].lines[i];
-            if (strcmp(line->handler, "tri_lower_unsupported") == 0) text_add(&refused, "%s`%s`", refused.length ? ", " : "", line->name);
-            else text_add(&out, "| `%s` | `%s` | %s |\n", line->name, *line->form ? line->form : " ", line->doc);
+            bool no = is_refused(line);
+            text_add(no ? &refused : &out, "| %s | `%s` | %s |\n", full_names(line, arena), no || !*line->form ? " " : line->form, line->doc);
         }
-        if (refused.length) text_add(&out, "\nRefused by name, with the line: %s.\n", refused.at);
+        if (refused.length) text_add(&out, "\nRefused by name, with the line:\n\n| operation | | why |\n|---|---|---|\n%s", refused.at);
         return out.at;
     }
     return NULL;
@@ -63,6 +80,6 @@ char *front_manual(const char *topic, Arena *arena) {
 bool front_builtin(size_t index, FrontBuiltin *out) {
     if (index >= sizeof triton_lines / sizeof *triton_lines) return false;
     const Line *line = &triton_lines[index];
-    *out = (FrontBuiltin){line->name, line->kinds, line->form, line->doc, strcmp(line->handler, "tri_lower_unsupported") == 0};
+    *out = (FrontBuiltin){line->name, line->kinds, line->form, line->doc, is_refused(line)};
     return true;
 }

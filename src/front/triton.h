@@ -41,6 +41,7 @@ typedef enum ValKind {
     VAL_FLOAT,
     VAL_STR,
     VAL_TUPLE,      /* and list */
+    VAL_AGGREGATE,  /* triton.aggregate: one item a field */
     VAL_BLOCK,      /* a block pointer: items as triton_block.c says */
     VAL_DESCRIPTOR, /* a tensor descriptor: the same */
     VAL_DICT,       /* plain Python only: items are key, value, key, value .. */
@@ -58,12 +59,14 @@ typedef struct Builtin Builtin;
 typedef struct Range3 Range3;
 typedef struct Function Function;
 typedef struct Host Host;
+typedef struct Aggregate Aggregate;
 struct Val {
     ValKind kind;
-    int count; /* TUPLE, BLOCK, DESCRIPTOR */
+    int count; /* of items */
     union {
-        const Val *self;           /* BUILTIN: the object it is a method of, or NULL */
+        const Val *self; /* BUILTIN, FUNCTION: the object it is a method of, or NULL */
         const char *const *fields; /* TUPLE: names of its items, or NULL */
+        const struct Aggregate *aggregate;
     };
     union {
         PyInt i; /* BOOL, INT */
@@ -113,7 +116,8 @@ struct Frame {
     const Function *function;
     Range call; /* where it was called */
     Locals locals;
-    int loops; /* around the place */
+    int loops;       /* around the place */
+    bool constructs; /* an __init__: fields of `self` may be set */
 };
 
 typedef struct Heuristic {
@@ -165,7 +169,8 @@ static inline bool tri_val_failed(Val v) {
 /* --- triton_value.c --- */
 /* Is it made of other values (v.items, v.count)? */
 static inline bool tri_val_has_items(Val v) {
-    return v.kind == VAL_TUPLE || v.kind == VAL_BLOCK || v.kind == VAL_DESCRIPTOR;
+    return v.kind == VAL_TUPLE || v.kind == VAL_AGGREGATE || v.kind == VAL_BLOCK ||
+           v.kind == VAL_DESCRIPTOR;
 }
 static const Val val_none = {.kind = VAL_NONE}, val_error = {.kind = VAL_ERROR};
 Val tri_val_bool(bool value);
@@ -243,8 +248,27 @@ Val tri_live_value(Lower *l, const FrontObject *object, const char *name, Range 
 Val tri_live_lookup(Lower *l, void *scope, const char *name, Range range);
 Val tri_live_attribute(Lower *l, const Host *of, const char *attr, Range range);
 Val tri_live_call(Lower *l, const Host *function, const PyNode *call);
+/* Calls a method of a host object on constants. */
+Val tri_live_method(Lower *l, const Host *of, const char *name, const Val *args, int count,
+                    Range range);
 /* The full name of a dotted name, NULL if it is none. */
 const char *tri_live_path(const FrontUnit *unit, void *scope, const PyNode *node, Arena *arena);
+
+/* The strings of a tuple that is an attribute of an object; NULL if there is none. */
+const char *const *tri_live_names(Lower *l, void *handle, const char *attr, size_t *count);
+
+/* --- triton_aggregate.c --- */
+const Aggregate *tri_aggregate_of(Lower *l, const Host *host); /* NULL: the object is no such class */
+Val tri_aggregate_make(Lower *l, const Aggregate *a, const PyNode *call);
+Val tri_aggregate_attribute(Lower *l, Val v, const char *attr, Range range);
+const char *tri_aggregate_field(Val v, int index); /* its name */
+Val tri_aggregate_replace(Lower *l, const PyNode *call);
+/* self.field = value in a constructor; false: it is none. */
+bool tri_aggregate_set(Lower *l, const PyNode *target, Val value);
+
+/* --- triton_format.c --- */
+/* A constant as a field of an f-string; NULL: the format is not one for it. */
+const char *tri_format(Lower *l, Val v, const char *spec, int conversion);
 
 /* --- triton_arith.c --- */
 bool tri_need_ir(Lower *l, Range range); /* false, reported, while only constants are computed */
@@ -300,6 +324,8 @@ Val tri_iterable(Lower *l, Val v, Range range);
 /* --- triton_stmt.c --- */
 /* Runs a jit function on bound arguments (one a parameter, in order). */
 Val tri_run_function(Lower *l, const Function *function, const Val *args, Range call);
+/* Runs a constructor; what became of its first parameter. */
+Val tri_run_constructor(Lower *l, const Function *function, const Val *args, Range call);
 void tri_run_kernel(Lower *l, const Function *function, const Val *args);
 void tri_assign(Lower *l, const PyNode *target, Val value);
 bool tri_is_constexpr_annotation(Lower *l, const PyNode *annotation);
@@ -326,7 +352,9 @@ extern const Builtin tri_builtins[];
 extern const size_t tri_builtin_count;
 const Builtin *tri_builtin_find(const char *name, char kind);
 Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call);
-Val tri_call_function(Lower *l, const Function *function, const PyNode *call);
+Val tri_call_function(Lower *l, const Function *function, const Val *self, const PyNode *call);
+/* The same, and what the constructor made of self. */
+Val tri_construct(Lower *l, const Function *init, const Val *self, const PyNode *call);
 /* Calls a jit function or a builtin on values, by position. */
 Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call);
 

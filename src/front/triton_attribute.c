@@ -50,6 +50,9 @@ static Val dtype_attribute(Lower *l, const Type *type, const char *attr, Range r
         if (strcmp(attr, "exponent_bias") == 0) return tri_val_int(float_forms[i].bias);
     }
     if (strcmp(attr, "shape") == 0) return shape_of(l, type);
+    if (strcmp(attr, "nbytes") == 0 && type->rank)
+        return tri_val_int(ty_elements(type) * ty_elem_bytes(type));
+    if (strcmp(attr, "address_space") == 0 && type->pointer) return tri_val_int(1);
     return tri_error(l, DIAG_TRI_ATTRIBUTE, range, "a dtype", attr);
 }
 
@@ -83,6 +86,14 @@ static bool dtype_question(const Type *type, const char *name, bool *answer) {
         {"is_int_unsigned", number && (e == EL_I1 || elem_info[e].cls == CLASS_UINT)},
         {"is_ptr", type->pointer},
         {"is_block", type->rank > 0},
+        {"is_const", false},
+        {"is_void", false},
+        {"is_dtype", true},
+        {"is_fp8e4nv", number && e == EL_F8E4M3},
+        {"is_fp8e5", number && e == EL_F8E5M2},
+        {"is_fp8e4b8", number && e == EL_F8E4B8},
+        {"is_fp8e5b16", number && e == EL_F8E5B16},
+        {"is_fp8e4b15", number && e == EL_F8E4B15},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].name, name) == 0) {
@@ -104,6 +115,9 @@ Val tri_dtype_method(Lower *l, const Type *type, const char *name) {
     if (integer && strcmp(name, "get_int_min_value") == 0)
         return tri_val_int(is_signed ? -half : 0);
     if (type->rank && strcmp(name, "get_block_shapes") == 0) return shape_of(l, type);
+    if (!type->pointer && strcmp(name, "kind") == 0) /* Triton's order: bool < int < float */
+        return tri_val_int(type->elem == EL_I1 ? 0 : elem_is_float(type->elem) ? 2 : 1);
+    if (strcmp(name, "codegen_name") == 0) return tri_val_str(tri_dtype_name(type->elem));
     return (Val){.kind = VAL_UNBOUND};
 }
 
@@ -131,6 +145,9 @@ static Val tensor_attribute(Lower *l, Val v, const char *attr, Range range) {
         .kind = VAL_BUILTIN, .builtin = builtin, .self = arena_copy(l->arena, &v, sizeof v)};
 }
 
+/* What `.type` of a constant is: only isinstance looks at it. */
+static const char constexpr_type[] = "triton.language.constexpr_type";
+
 Val tri_attribute(Lower *l, Val v, const char *attr, Range range) {
     switch (v.kind) {
     case VAL_ERROR: return v;
@@ -138,12 +155,14 @@ Val tri_attribute(Lower *l, Val v, const char *attr, Range range) {
     case VAL_HOST: return tri_live_attribute(l, v.host, attr, range);
     case VAL_DTYPE: return dtype_attribute(l, v.dtype, attr, range);
     case VAL_TENSOR: return tensor_attribute(l, v, attr, range);
+    case VAL_AGGREGATE: return tri_aggregate_attribute(l, v, attr, range);
     case VAL_BLOCK: return tri_block_attribute(l, v, attr, range);
     case VAL_DESCRIPTOR: return tri_descriptor_attribute(l, v, attr, range);
     case VAL_BOOL:
     case VAL_INT:
     case VAL_FLOAT: {
         if (strcmp(attr, "value") == 0) return v; /* tl.constexpr's own */
+        if (strcmp(attr, "type") == 0) return (Val){.kind = VAL_MODULE, .text = constexpr_type};
         /* Triton makes a number argument of 1 a constant, on which `.to` fails; here it works. */
         Val tensor = tri_to_tensor(l, v, range);
         return tri_val_failed(tensor) ? tensor : tensor_attribute(l, tensor, attr, range);
@@ -151,6 +170,7 @@ Val tri_attribute(Lower *l, Val v, const char *attr, Range range) {
     case VAL_STR:
     case VAL_NONE:
         if (strcmp(attr, "value") == 0) return v;
+        if (strcmp(attr, "type") == 0) return (Val){.kind = VAL_MODULE, .text = constexpr_type};
         break;
     case VAL_TUPLE:
         for (int i = 0; v.fields && i < v.count; i++)

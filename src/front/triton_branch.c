@@ -159,13 +159,25 @@ void tri_branch_leave(Lower *l, Branches *br, int side) {
     l->b = br->outer;
 }
 
+/* Numbers of v that differ from those of the other side, as run-time values; fields of an aggregate
+ * that are the same constant stay constants. */
+static Val decay_unlike(Lower *l, Val v, Val other, Range range) {
+    if (v.kind != VAL_AGGREGATE || other.kind != v.kind || other.count != v.count)
+        return tri_same_form(l, v, other) ? v : tri_decay(l, v, range);
+    Val *items = ARENA_ARRAY(l->arena, Val, v.count);
+    for (int i = 0; i < v.count; i++)
+        items[i] = decay_unlike(l, v.items[i], other.items[i], range);
+    return with_items(v, items);
+}
+
 /* Makes both sides of a run-time choice alike: numbers that differ become run-time values. */
 static bool unify(Lower *l, Branches *br, Val v[2], Range range) {
     if (tri_same_form(l, v[0], v[1])) return true;
+    Val sides[2] = {v[0], v[1]};
     for (int s = 0; s < 2; s++) {
         Builder now = l->b;
         l->b = br->inside[s];
-        v[s] = tri_decay(l, v[s], range);
+        v[s] = decay_unlike(l, sides[s], sides[!s], range);
         br->inside[s] = l->b;
         l->b = now;
     }

@@ -220,6 +220,7 @@ static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self,
 Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call) {
     if (builtin->lower == tri_lower_unsupported) /* by its name, whatever its arguments are */
         return builtin->lower(l, &(Call){.builtin = builtin, .range = call->Call.func->range});
+    if (builtin->lower == tri_lower_aggregate_replace) return tri_aggregate_replace(l, call);
     Params *params = ARENA_NEW(l->arena, Params);
     Bound *bound = ARENA_NEW(l->arena, Bound);
     read_signature(l, builtin, params);
@@ -227,15 +228,28 @@ Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const Py
     return builtin->lower(l, &(Call){builtin, call->range, bound->args, bound->ranges});
 }
 
-Val tri_call_function(Lower *l, const Function *function, const PyNode *call) {
+/* The arguments of a call, one a parameter; NULL after a mistake. */
+static const Val *bind_call(Lower *l, const Function *function, const Val *self,
+                            const PyNode *call) {
     Params *params = ARENA_NEW(l->arena, Params);
     Bound *bound = ARENA_NEW(l->arena, Bound);
     read_def(function, params);
-    if (params->count == MAX_PARAMS)
-        return tri_error(l, DIAG_TRI_UNSUPPORTED, call->range, "a function of so many parameters");
-    if (!function->host && !tri_need_ir(l, call->range)) return val_error;
-    if (!bind(l, params, bound, NULL, call)) return val_error;
-    return tri_run_function(l, function, bound->args, call->range);
+    if (params->count == MAX_PARAMS) {
+        tri_error(l, DIAG_TRI_UNSUPPORTED, call->range, "a function of so many parameters");
+        return NULL;
+    }
+    if (!function->host && !tri_need_ir(l, call->range)) return NULL;
+    return bind(l, params, bound, self, call) ? bound->args : NULL;
+}
+
+Val tri_call_function(Lower *l, const Function *function, const Val *self, const PyNode *call) {
+    const Val *args = bind_call(l, function, self, call);
+    return args ? tri_run_function(l, function, args, call->range) : val_error;
+}
+
+Val tri_construct(Lower *l, const Function *init, const Val *self, const PyNode *call) {
+    const Val *args = bind_call(l, init, self, call);
+    return args ? tri_run_constructor(l, init, args, call->range) : val_error;
 }
 
 Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call) {

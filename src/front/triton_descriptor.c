@@ -16,12 +16,13 @@ enum { D_BASE, D_SHAPE, D_STRIDES, D_BLOCK, D_NAN, D_ITEMS };
 
 Val tri_lower_make_descriptor(Lower *l, const Call *c) {
     Val items[D_ITEMS];
-    bool nan;
+    bool nan = false; /* code 1: the signature has no padding */
     if (!tri_box_base(l, c, &items[D_BASE]) ||
         !tri_box_numbers(l, c->args[1], c->ranges[1], "an extent", false, &items[D_SHAPE]) ||
         !tri_box_numbers(l, c->args[2], c->ranges[2], "a stride", false, &items[D_STRIDES]) ||
         !tri_box_shape(l, c, 3, items[D_SHAPE].count, &items[D_BLOCK]) ||
-        !tri_box_padding(l, c, 4, tri_val_type(l, items[D_BASE])->elem, &nan))
+        (c->builtin->code == 0 &&
+         !tri_box_padding(l, c, 4, tri_val_type(l, items[D_BASE])->elem, &nan)))
         return val_error;
     int rank = items[D_SHAPE].count;
     if (items[D_STRIDES].count != rank)
@@ -82,8 +83,9 @@ static bool want_block_value(Lower *l, const Call *c, int arg, const Type *type,
 Val tri_lower_descriptor_store(Lower *l, const Call *c) {
     const Val *d;
     Val offsets, value;
-    if (!want_descriptor(l, c, 0, &d) || !want_place(l, c, 1, d, &offsets) ||
-        !want_block_value(l, c, 2, tri_box_type(l, d[D_BASE], d[D_BLOCK]), &value))
+    int place = 1 + c->builtin->code; /* where the offsets stand; the value has the other place */
+    if (!want_descriptor(l, c, 0, &d) || !want_place(l, c, place, d, &offsets) ||
+        !want_block_value(l, c, 3 - place, tri_box_type(l, d[D_BASE], d[D_BLOCK]), &value))
         return val_error;
     Ref at[MAX_RANK];
     tri_box_offsets(offsets, at);

@@ -289,15 +289,19 @@ static Val eval_joined(Lower *l, const PyNode *node) {
     for (uint32_t i = 0; i < node->JoinedStr.values->count; i++) {
         const PyNode *part = node->JoinedStr.values->at[i];
         bool field = part->kind == PY_FormattedValue;
-        if (field && (part->FormattedValue.format_spec || part->FormattedValue.conversion > 0))
-            return tri_error(l, DIAG_TRI_UNSUPPORTED, part->range,
-                             "a format or conversion in an f-string");
-        Val v = tri_eval(l, field ? part->FormattedValue.value : part);
-        if (tri_val_failed(v)) return v;
+        Val v = tri_eval(l, field ? part->FormattedValue.value : part), spec = tri_val_str("");
+        if (field && part->FormattedValue.format_spec)
+            spec = tri_eval(l, part->FormattedValue.format_spec);
+        if (tri_val_failed(v) || tri_val_failed(spec)) return val_error;
         if (!tri_val_is_const(v))
             return tri_error(l, DIAG_TRI_NEED_CONSTANT, part->range, "a field of an f-string",
                              tri_val_describe(l, v));
-        text_add(&out, "%s", tri_val_text(l, v));
+        const char *text = tri_format(l, v, tri_val_text(l, spec),
+                                      field ? (int)part->FormattedValue.conversion : 0);
+        if (!text)
+            return tri_error(l, DIAG_TRI_FORMAT, part->range, tri_val_text(l, spec),
+                             tri_val_describe(l, v));
+        text_add(&out, "%s", text);
     }
     return tri_val_str(out.at);
 }
@@ -306,7 +310,7 @@ Val tri_call(Lower *l, Val f, const PyNode *node) {
     switch (f.kind) {
     case VAL_ERROR: return f;
     case VAL_BUILTIN: return tri_call_builtin(l, f.builtin, f.self, node);
-    case VAL_FUNCTION: return tri_call_function(l, f.function, node);
+    case VAL_FUNCTION: return tri_call_function(l, f.function, f.self, node);
     case VAL_HOST: return tri_live_call(l, f.host, node);
     case VAL_MODULE:
         if (!l->kernel && strcmp(f.text, "triton.runtime.driver.active.get_current_target") == 0)

@@ -68,11 +68,10 @@ static Val function_value(Lower *l, const FrontObject *object, Range range) {
     return (Val){.kind = VAL_FUNCTION, .function = function};
 }
 
-/* The names of a named tuple's items, or of those that a class makes; NULL if it is none. */
-static const char *const *field_names(Lower *l, void *handle, size_t *count) {
+const char *const *tri_live_names(Lower *l, void *handle, const char *attr, size_t *count) {
     const FrontResolver *host = l->unit->resolver;
     FrontObject fields = {0};
-    host->attribute(host->user, handle, "_fields", &fields);
+    host->attribute(host->user, handle, attr, &fields);
     if (fields.kind != FRONT_OBJECT_TUPLE || fields.count > TRITON_MAX_TUPLE) return NULL;
     const char **names = ARENA_ARRAY(l->arena, const char *, fields.count);
     for (size_t i = 0; i < fields.count; i++) {
@@ -122,7 +121,7 @@ static Val tuple_value(Lower *l, const FrontObject *object, const char *name, Ra
         if (tri_val_failed(items[i])) return val_error;
     }
     size_t named = 0;
-    const char *const *fields = field_names(l, object->handle, &named);
+    const char *const *fields = tri_live_names(l, object->handle, "_fields", &named);
     return (Val){.kind = VAL_TUPLE,
                  .fields = named == object->count ? fields : NULL,
                  .items = items,
@@ -220,25 +219,46 @@ Val tri_live_call(Lower *l, const Host *function, const PyNode *node) {
     const FrontResolver *host = l->unit->resolver;
     const PyList *args = node->Call.args;
     size_t named = 0;
-    const char *const *fields = field_names(l, function->handle, &named);
+    const char *const *fields = tri_live_names(l, function->handle, "_fields", &named);
     if (fields) return make_named(l, fields, named, node);
-    if (node->Call.keywords->count)
-        return tri_error(l, DIAG_TRI_UNSUPPORTED, node->Call.keywords->at[0]->range,
-                         "a keyword argument of a host function");
-    FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, args->count);
-    for (uint32_t i = 0; i < args->count; i++) {
-        Val v = tri_eval(l, args->at[i]);
+    const Aggregate *aggregate = tri_aggregate_of(l, function);
+    if (aggregate) return tri_aggregate_make(l, aggregate, node);
+    const PyList *keywords = node->Call.keywords;
+    uint32_t count = args->count + keywords->count;
+    FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const PyNode *keyword = i < args->count ? NULL : keywords->at[i - args->count];
+        const PyNode *arg = keyword ? keyword->keyword.value : args->at[i];
+        if (keyword && !keyword->keyword.arg)
+            return tri_error(l, DIAG_TRI_UNSUPPORTED, keyword->range, "`**` in a call");
+        Val v = tri_eval(l, arg);
         if (tri_val_failed(v)) return v;
         if (!to_object(l, v, &given[i]))
             return tri_error(
-                l, DIAG_TRI_NEED_CONSTANT, args->at[i]->range,
+                l, DIAG_TRI_NEED_CONSTANT, arg->range,
                 arena_printf(l->arena, "an argument of the host function `%s`", function->name),
                 tri_val_describe(l, v));
+        given[i].keyword = keyword ? keyword->keyword.arg : NULL;
     }
     FrontObject result = {0};
-    host->call(host->user, function->handle, given, args->count, &result);
+    host->call(host->user, function->handle, given, count, &result);
     Val v =
         tri_live_value(l, &result, arena_printf(l->arena, "%s(..)", function->name), node->range);
+    return v.kind == VAL_UNBOUND ? val_none : v;
+}
+
+Val tri_live_method(Lower *l, const Host *of, const char *name, const Val *args, int count,
+                    Range range) {
+    const FrontResolver *host = l->unit->resolver;
+    Val method = tri_live_attribute(l, of, name, range);
+    if (tri_val_failed(method)) return method;
+    if (method.kind != VAL_HOST)
+        return tri_error(l, DIAG_TRI_NOT_CALLABLE, range, tri_val_describe(l, method));
+    FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, count + 1), result = {0};
+    for (int i = 0; i < count; i++)
+        if (!to_object(l, args[i], &given[i])) return val_error;
+    host->call(host->user, method.host->handle, given, (size_t)count, &result);
+    Val v = tri_live_value(l, &result, name, range);
     return v.kind == VAL_UNBOUND ? val_none : v;
 }
 

@@ -8,8 +8,7 @@
 #include <string.h>
 
 Val tri_lower_unsupported(Lower *l, const Call *c) {
-    return tri_error(l, DIAG_TRI_UNSUPPORTED, c->range,
-                     arena_printf(l->arena, "`%s`", c->builtin->name));
+    return tri_error(l, DIAG_TRI_REFUSED, c->range, c->builtin->name, c->builtin->doc);
 }
 
 /* --- float functions --- */
@@ -206,6 +205,17 @@ Val tri_lower_cdiv(Lower *l, const Call *c) {
 
 Val tri_lower_operator(Lower *l, const Call *c) {
     return tri_binary(l, (PyOp)c->builtin->code, c->args[0], c->args[1], c->range);
+}
+
+Val tri_lower_logical(Lower *l, const Call *c) {
+    Val v[2];
+    for (int i = 0; i < 2; i++) {
+        if (!tri_want_tensor(l, c, i, &v[i])) return val_error;
+        if (tri_val_type(l, v[i])->elem != EL_I1 || tri_val_type(l, v[i])->pointer)
+            return tri_error(l, DIAG_TRI_BOOLEAN, c->ranges[i], c->builtin->name,
+                             tri_val_describe(l, v[i]));
+    }
+    return tri_binary(l, (PyOp)c->builtin->code, v[0], v[1], c->range);
 }
 
 /* --- constants and Python's tri_builtins --- */

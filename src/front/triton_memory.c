@@ -224,11 +224,48 @@ Val tri_lower_atomic_cas(Lower *l, const Call *c) {
     return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
+/* Waits until the word is as expected. A timeout of 0 looks once; others would need a clock. */
+Val tri_lower_atomic_poll(Lower *l, const Call *c) {
+    Val p, expect;
+    int64_t timeout = -1;
+    if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &expect)) return val_error;
+    if (c->args[2].kind != VAL_NONE && !tri_want_int(l, c, 2, &timeout)) return val_error;
+    const Type *place = tri_val_type(l, p);
+    if (place->rank || elem_is_float(place->elem) || !tri_atomic_fits(COMBINE_OR, place->elem))
+        return tri_error(l, DIAG_TRI_ATOMIC, c->ranges[0], c->builtin->name,
+                         tri_type_text(l, place));
+    if (timeout > 0)
+        return tri_error(l, DIAG_TRI_UNSUPPORTED, c->ranges[2],
+                         "a `timeout_ns` other than None and 0");
+    if (!fit_value(l, place, &expect, c->ranges[1])) return val_error;
+    Builder outer = l->b;
+    Op *loop = timeout < 0 ? ir_begin(&l->b, OP_WHILE) : NULL;
+    if (loop) l->b = ir_builder_inside(&outer, ir_region(&outer, loop));
+    Op *look = ir_begin(&l->b, OP_ATOMIC);
+    ir_operand(&l->b, look, p.ref);
+    ir_operand(&l->b, look, ir_int(&l->b, place->elem, 0));
+    ir_operand(&l->b, look, REF_NONE);
+    op_set(l->kernel, look, (Attr){.id = AT_COMBINE, .word = COMBINE_OR});
+    if (!set_option(l, c, 3, look, AT_SEM, sem_words) ||
+        !set_option(l, c, 4, look, AT_REACH, reach_words))
+        return val_error;
+    Ref now = ir_end(&l->b, look, NULL);
+    if (!loop) return tri_val_tensor(ir_compare(&l->b, CMP_EQ, now, expect.ref));
+    Op *test = ir_begin(&l->b, OP_TEST);
+    ir_operand(&l->b, test, ir_compare(&l->b, CMP_NE, now, expect.ref));
+    ir_end(&l->b, test, NULL);
+    l->b = outer;
+    Builder body = ir_builder_inside(&l->b, ir_region(&l->b, loop));
+    ir_yield(&body, NULL, 0);
+    ir_end_results(&l->b, loop, 0, NULL);
+    return tri_to_tensor(l, tri_val_bool(true), c->range);
+}
+
 /* --- speech and promises --- */
 
 Val tri_lower_device_assert(Lower *l, const Call *c) {
     Val condition, mask;
-    if (l->regions) return val_none;
+    if (l->regions || (l->request && !l->request->asserts)) return val_none;
     if (!tri_want_tensor(l, c, 0, &condition) || !want_mask(l, c, 2, &mask)) return val_error;
     condition = tri_cast(l, condition, ty_scalar(l->module, EL_I1), c->ranges[0]);
     if (tri_val_failed(condition)) return condition;
@@ -249,7 +286,6 @@ Val tri_lower_device_assert(Lower *l, const Call *c) {
 Val tri_lower_device_print(Lower *l, const Call *c) {
     bool python = c->builtin->code == 1, hex = false;
     if (!python && !tri_want_bool(l, c, 2, &hex)) return val_error;
-    if (hex) return tri_error(l, DIAG_TRI_UNSUPPORTED, c->ranges[2], "`hex=True` of device_print");
     Val args = c->args[python ? 0 : 1], prefix = python ? tri_val_str("") : c->args[0];
     Text text = text_new(l->arena);
     text_add(&text, "%s", tri_val_text(l, prefix));
@@ -266,6 +302,7 @@ Val tri_lower_device_print(Lower *l, const Call *c) {
         }
     }
     if (text.length) op_set(l->kernel, op, (Attr){.id = AT_MESSAGE, .text = text.at});
+    if (hex) op_set(l->kernel, op, (Attr){.id = AT_HEX, .number = 1});
     ir_end(&l->b, op, NULL);
     return val_none;
 }

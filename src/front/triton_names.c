@@ -350,15 +350,21 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
                                           "PropagateNan",
                                           "tensor_descriptor",
                                           "tensor_descriptor_base",
+                                          "constexpr_type",
+                                          "tuple_type",
+                                          "tensor_descriptor_type",
                                           NULL};
     bool libdevice = strstr(path, "libdevice") != NULL;
     bool math = strcmp(path, "triton.language.math") == 0;
     bool info = strcmp(path, "triton.language.target_info") == 0;
+    bool cuda = strcmp(path, "triton.language.extra.cuda") == 0;
+    if (strcmp(attr, "TRITON_MAX_TENSOR_NUMEL") == 0) return tri_val_int(MAX_TILE_ELEMENTS);
     if (strcmp(path, "triton.language.PropagateNan") == 0) /* Triton's own numbers */
         return tri_val_int(strcmp(attr, "ALL") == 0 ? 0xFFFF : 0);
     const Builtin *builtin = tri_builtin_find(attr, libdevice ? 'L'
                                                     : math    ? 'M'
                                                     : info    ? 'G'
+                                                    : cuda    ? 'C'
                                                               : 'T');
     if (!builtin && math) builtin = tri_builtin_find(attr, 'L'); /* as in older releases */
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};

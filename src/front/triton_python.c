@@ -108,6 +108,12 @@ Val tri_lower_target(Lower *l, const Call *c) {
     return tri_val_bool(cuda && have >= major * 10 + minor);
 }
 
+/* code: threads that one stands for */
+Val tri_lower_warps(Lower *l, const Call *c) {
+    int warps = l->request && l->request->num_warps ? l->request->num_warps : 4;
+    return tri_to_tensor(l, tri_val_int(warps * c->builtin->code), c->range);
+}
+
 /* --- classes --- */
 
 static bool is_class(Val cls, const char *name) {
@@ -126,6 +132,9 @@ static int is_instance(Val v, Val cls) {
     if (is_class(cls, "str")) return v.kind == VAL_STR;
     if (is_class(cls, "tuple") || is_class(cls, "list")) return v.kind == VAL_TUPLE;
     if (is_class(cls, "constexpr")) return v.kind != VAL_TUPLE && tri_val_is_const(v);
+    if (is_class(cls, "constexpr_type"))
+        return v.kind == VAL_MODULE && strcmp(v.text, "triton.language.constexpr_type") == 0;
+    if (is_class(cls, "NoneType")) return v.kind == VAL_NONE;
     if (is_class(cls, "pointer_type")) return v.kind == VAL_DTYPE && v.dtype->pointer;
     if (is_class(cls, "block_type")) return v.kind == VAL_DTYPE && v.dtype->rank > 0;
     if (is_class(cls, "tensor_descriptor") || is_class(cls, "tensor_descriptor_base"))

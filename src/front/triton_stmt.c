@@ -18,11 +18,14 @@ void tri_assign(Lower *l, const PyNode *target, Val value) {
         if (l->frame) tri_set_local(l, target->Name.id, value);
         return;
     }
+    if (target->kind == PY_Attribute && l->frame && tri_aggregate_set(l, target, value)) return;
     if (target->kind != PY_Tuple && target->kind != PY_List) {
-        const char *what = target->kind == PY_Subscript
-                               ? "assignment to an element; use tl.store or tl.where"
-                           : target->kind == PY_Attribute ? "assignment to an attribute"
-                                                          : "this assignment target";
+        const char *what =
+            target->kind == PY_Subscript ? "assignment to an element; use tl.store or tl.where"
+            : target->kind == PY_Attribute
+                ? "assignment to an attribute (fields of a triton.aggregate are set in "
+                  "its __init__, and changed by triton.aggregate_replace)"
+                : "this assignment target";
         tri_error(l, DIAG_TRI_UNSUPPORTED, target->range, what);
         return;
     }
@@ -170,14 +173,18 @@ static void run_augmented(Lower *l, const PyNode *node) {
 }
 
 static void run_assert(Lower *l, const PyNode *node) {
+    if (l->request && !l->request->asserts) return;
     Val test = tri_eval(l, node->Assert.test);
     Val message = node->Assert.msg ? tri_eval(l, node->Assert.msg) : tri_val_str("");
     if (tri_val_failed(test) || tri_val_failed(message)) return;
     const char *text = tri_val_text(l, message);
     if (test.kind != VAL_TENSOR) {
-        if (!tri_val_truth(test))
+        if (tri_val_truth(test)) return;
+        if (!l->kernel) { /* plain Python */
             tri_error(l, DIAG_TRI_STATIC_ASSERT, node->range, text[0] ? ": " : "", text);
-        return;
+            return;
+        }
+        test = tri_to_tensor(l, tri_val_bool(false), node->range);
     }
     if (l->regions) return; /* see triton_region.c */
     test = tri_cast(l, test, ty_scalar(l->module, EL_I1), node->range);
@@ -188,21 +195,45 @@ static void run_assert(Lower *l, const PyNode *node) {
     ir_end(&l->b, op, NULL);
 }
 
+/* A context manager of the host, entered and left while compiling. */
+static void run_with(Lower *l, const PyNode *node) {
+    const PyList *items = node->With.items;
+    Val *managers = ARENA_ARRAY(l->arena, Val, items->count);
+    static const Val nothing[3] = {{.kind = VAL_NONE}, {.kind = VAL_NONE}, {.kind = VAL_NONE}};
+    for (uint32_t i = 0; i < items->count; i++) {
+        const PyNode *item = items->at[i];
+        managers[i] = tri_eval(l, item->withitem.context_expr);
+        if (tri_val_failed(managers[i])) return;
+        if (managers[i].kind != VAL_HOST) {
+            tri_error(l, DIAG_TRI_WITH, item->range, tri_val_describe(l, managers[i]));
+            return;
+        }
+        Val entered = tri_live_method(l, managers[i].host, "__enter__", NULL, 0, item->range);
+        if (tri_val_failed(entered)) return;
+        if (item->withitem.optional_vars) tri_assign(l, item->withitem.optional_vars, entered);
+    }
+    if (tri_run_block(l, node->With.body, 0, false) != END_GOES_ON) {
+        tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "a jump out of a `with` block");
+        return;
+    }
+    for (uint32_t i = items->count; i-- > 0;)
+        tri_live_method(l, managers[i].host, "__exit__", nothing, 3, node->range);
+}
+
 static const char *statement_name(const PyNode *node) {
     switch ((PyKind)node->kind) {
-    case PY_With: return "`with`";
     case PY_Try:
     case PY_TryStar: return "`try`";
     case PY_Raise: return "`raise`";
     case PY_Match: return "`match`";
     case PY_FunctionDef:
-        return "a function inside a kernel; define it at module level with @triton.jit";
-    case PY_ClassDef: return "a class inside a kernel";
+        return "a function inside a kernel (define it at module level with @triton.jit)";
+    case PY_ClassDef: return "a class inside a kernel (define it at module level)";
     case PY_Global:
     case PY_Nonlocal: return "`global` and `nonlocal`";
     case PY_Delete: return "`del`";
     case PY_Import:
-    case PY_ImportFrom: return "an import inside a kernel; move it to the top of the file";
+    case PY_ImportFrom: return "an import inside a kernel (move it to the top of the file)";
     default: return "this statement";
     }
 }
@@ -210,9 +241,11 @@ static const char *statement_name(const PyNode *node) {
 static void run_simple(Lower *l, const PyNode *node) {
     switch ((PyKind)node->kind) {
     case PY_Assign: {
-        Val v = tri_decay(l, tri_eval(l, node->Assign.value), node->Assign.value->range);
-        for (uint32_t i = 0; i < node->Assign.targets->count; i++)
-            tri_assign(l, node->Assign.targets->at[i], v);
+        const PyList *targets = node->Assign.targets;
+        Val v = tri_eval(l, node->Assign.value);
+        if (targets->at[0]->kind != PY_Attribute) /* a field keeps a constant */
+            v = tri_decay(l, v, node->Assign.value->range);
+        for (uint32_t i = 0; i < targets->count; i++) tri_assign(l, targets->at[i], v);
         break;
     }
     case PY_AnnAssign: run_annotated(l, node); break;
@@ -223,6 +256,7 @@ static void run_simple(Lower *l, const PyNode *node) {
         break;
     case PY_For: tri_run_for(l, node); break;
     case PY_While: tri_run_while(l, node); break;
+    case PY_With: run_with(l, node); break;
     case PY_Assert: run_assert(l, node); break;
     case PY_Pass: break;
     default: tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, statement_name(node));
@@ -254,10 +288,12 @@ End tri_run_block(Lower *l, const PyList *list, uint32_t at, bool tail) {
 
 /* --- functions --- */
 
-static Val run_in_frame(Lower *l, const Function *function, const Val *args, Range call) {
+static Val run_in_frame(Lower *l, const Function *function, const Val *args, Range call,
+                        bool constructs) {
     Names *names = l->names;
     int errors = l->diag->errors;
-    Frame frame = {.caller = l->frame, .function = function, .call = call};
+    Frame frame = {
+        .caller = l->frame, .function = function, .call = call, .constructs = constructs};
     l->frame = &frame;
     l->names = function->names;
     const PyNode *a = function->node->FunctionDef.args;
@@ -274,13 +310,15 @@ static Val run_in_frame(Lower *l, const Function *function, const Val *args, Ran
     if (end != END_STOPS && result.kind != VAL_NONE && !tri_val_failed(result))
         result = tri_error(l, DIAG_TRI_RETURN_TYPE, function->node->range, "None at its end",
                            tri_val_describe(l, result));
+    if (constructs) result = frame.locals.at[0].val; /* self */
     if (l->diag->errors > errors) result = val_error;
     l->frame = frame.caller;
     l->names = names;
     return result;
 }
 
-Val tri_run_function(Lower *l, const Function *function, const Val *args, Range call) {
+static Val run_function(Lower *l, const Function *function, const Val *args, Range call,
+                        bool constructs) {
     int depth = 0;
     for (const Frame *f = l->frame; f; f = f->caller, depth++)
         if (f->function->node == function->node)
@@ -289,15 +327,23 @@ Val tri_run_function(Lower *l, const Function *function, const Val *args, Range 
     Range outer = l->b.range;
     Kernel *kernel = l->kernel;
     if (function->host) l->kernel = NULL; /* plain Python: constants only */
-    Val v = run_in_frame(l, function, args, call);
+    Val v = run_in_frame(l, function, args, call, constructs);
     l->kernel = kernel;
     l->b.range = outer;
     return v;
 }
 
+Val tri_run_function(Lower *l, const Function *function, const Val *args, Range call) {
+    return run_function(l, function, args, call, false);
+}
+
+Val tri_run_constructor(Lower *l, const Function *function, const Val *args, Range call) {
+    return run_function(l, function, args, call, true);
+}
+
 void tri_run_kernel(Lower *l, const Function *function, const Val *args) {
     Range range = function->node->range;
-    Val v = run_in_frame(l, function, args, range);
+    Val v = run_in_frame(l, function, args, range, false);
     if (v.kind != VAL_NONE && !tri_val_failed(v))
         tri_error(l, DIAG_TRI_KERNEL_RETURN, range, function->node->FunctionDef.name);
     l->b.range = range;

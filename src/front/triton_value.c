@@ -75,6 +75,7 @@ bool tri_val_same(Val a, Val b) {
     case VAL_MODULE: return strcmp(a.text, b.text) == 0;
     case VAL_TUPLE:
     case VAL_DICT:
+    case VAL_AGGREGATE:
     case VAL_BLOCK:
     case VAL_DESCRIPTOR:
         if (a.count != b.count) return false;
@@ -217,6 +218,12 @@ static void add_val(Lower *l, Text *out, Val v) {
         }
         text_add(out, v.count == 1 ? ",)" : ")");
         break;
+    case VAL_AGGREGATE:
+        for (int i = 0; i < v.count; i++) {
+            text_add(out, i ? ", %s=" : "%s=", tri_aggregate_field(v, i));
+            add_val(l, out, v.items[i]);
+        }
+        break;
     case VAL_BLOCK: text_add(out, "a block pointer"); break;
     case VAL_DESCRIPTOR: text_add(out, "a tensor descriptor"); break;
     case VAL_DICT: text_add(out, "a dict"); break;
@@ -248,6 +255,8 @@ const char *tri_val_describe(Lower *l, Val v) {
     case VAL_MODULE: return arena_printf(l->arena, "`%s`", tri_val_text(l, v));
     case VAL_BUILTIN:
     case VAL_FUNCTION: return arena_printf(l->arena, "the function `%s`", tri_val_text(l, v));
+    case VAL_AGGREGATE:
+        return arena_printf(l->arena, "an aggregate of %s", tri_val_text(l, v));
     case VAL_TUPLE: return arena_printf(l->arena, "the tuple %s", tri_val_text(l, v));
     default: return tri_val_text(l, v);
     }

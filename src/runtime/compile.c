@@ -306,7 +306,9 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
                           .module = k->module,
                           .specialize_ones = request->specialize_ones,
                           .target = k->target->name,
-                          .arch = k->arch};
+                          .arch = k->arch,
+                          .asserts = !k->no_asserts,
+                          .num_warps = k->pass.options.num_warps};
     k->ir = unit->door->lower(unit, &lower);
     if (!k->ir) {
         tw_status status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);

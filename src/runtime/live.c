@@ -141,7 +141,8 @@ static tw_object host_object(Arena *arena, const FrontObject *from) {
     tw_object to = {.kind = kinds[from->kind],
                     .count = from->count,
                     .text = from->text,
-                    .handle = from->handle};
+                    .handle = from->handle,
+                    .keyword = from->keyword};
     to.value = live_argument(&from->value);
     if (from->kind == FRONT_OBJECT_TUPLE) {
         const FrontObject *items = from->handle;

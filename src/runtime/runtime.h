@@ -105,6 +105,7 @@ struct tw_kernel {
     const char *name;
     PassContext pass;
     int threads;         /* --set threads */
+    bool no_asserts;     /* --set asserts=off */
     int vector_bits;       /* widest vectors of CPU code; 0: the machine's */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */

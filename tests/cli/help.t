@@ -163,6 +163,7 @@ $ tilewright docs options
 - `workers`: how many share the compute role; 0: the compiler chooses. Takes an integer from 0 to 8.
 - `rotate`: of two products in a row, the second runs under the next trip's arithmetic; never changes a bit of the result. Takes auto, on or off.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
+- `asserts`: `assert` and `tl.device_assert` of Triton kernels stop a launch; default on, in Python off unless debug. Takes on or off.
 - `threads`: threads of a launch on the CPU, workers on the interpreter; 0: all. Takes an integer from 0 to 256.
 - `vector_bits`: widest vectors of CPU code; 0: the machine's; never changes a bit of a sum or product. Takes 0, 128, 256 or 512.
 - `seed`: the interpreter's choice of all orders that the IR leaves open; 0: the plain ones. Takes an integer.

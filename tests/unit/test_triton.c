@@ -397,7 +397,8 @@ static void test_messages(void) {
          "value before the loop "
          "[unbound]\n    7 |     tl.store(p, a)\n      |                 ^\n"},
         {"    tl.dot_scaled(p)\n    [k for k in n]\n",
-         "k.py:5:5: error: `dot_scaled` is not supported in Triton kernels here [unsupported]\n"
+         "k.py:5:5: error: `dot_scaled` cannot be used inside a kernel: block-scaled formats are not "
+         "there; scale the operands with tl operations and use tl.dot [host-value]\n"
          "    5 |     tl.dot_scaled(p)\n      |     ^~~~~~~~~~~~~\n"
          "k.py:6:17: error: a tuple or a range of constants is expected here, it is an int32 "
          "[loop]\n    6 |     [k for k in n]\n      |                 ^\n"},

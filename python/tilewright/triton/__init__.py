@@ -12,7 +12,7 @@ from . import knobs
 from .errors import TritonError
 from .compiler.errors import CompilationError
 from .runtime.errors import InterpreterError, OutOfResources
-from .runtime.jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, constexpr_function, jit, reinterpret
+from .runtime.jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, aggregate, aggregate_replace, constexpr_function, jit, reinterpret
 from .runtime.autotuner import Config, autotune, heuristics
 from .runtime._allocation import set_allocator
 from .compiler.compiler import compile
@@ -32,9 +32,9 @@ def next_power_of_2(n: int):
 
 
 language._register_module(__import__("sys").modules[__name__], "triton")
-for _function in (cdiv, next_power_of_2):
+for _function in (aggregate_replace, cdiv, next_power_of_2):
     _native.register(_function, "triton." + _function.__name__)
 
 __all__ = ["CompilationError", "Config", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
-           "TensorWrapper", "TritonError", "autotune", "backends", "cdiv", "compile", "compiler", "constexpr_function", "heuristics",
+           "TensorWrapper", "TritonError", "aggregate", "aggregate_replace", "autotune", "backends", "cdiv", "compile", "compiler", "constexpr_function", "heuristics",
            "jit", "knobs", "language", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing", "tools"]

@@ -386,6 +386,7 @@ class _Builtin:
         return f"<function {self.__module__}.{self.__name__} of kernels>"
 
 
+TRITON_MAX_TENSOR_NUMEL = 1 << 20
 void = dtype("void")
 _DTYPES = {"int1": "int1", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8", "uint16": "uint16",
            "uint32": "uint32", "uint64": "uint64", "float8e5": "fp8e5", "float8e5b16": "fp8e5b16", "float8e4nv": "fp8e4nv",
@@ -419,13 +420,13 @@ def get_int_dtype(bitwidth, signed):
 
 
 for _name in ("constexpr", "constexpr_type", "dtype", "pointer_type", "block_type", "tensor", "tensor_descriptor", "tuple", "slice", "const",
-              "PropagateNan"):
+              "PropagateNan", "tuple_type", "tensor_descriptor_type"):
     _native.register(globals()[_name], f"triton.language.{_name}")
 for _member in PropagateNan:
     _native.register(_member, f"triton.language.PropagateNan.{_member.name}")
 
 # What each place of the table of builtins is called, and what it holds.
-PLACES = {"T": "triton.language", "M": "triton.language.math", "L": "triton.language.extra.libdevice"}
+PLACES = {"T": "triton.language", "M": "triton.language.math", "L": "triton.language.extra.libdevice", "C": "triton.language.extra.cuda"}
 TABLES = {place: {} for place in PLACES}
 for _name, _places, _signature, _about, _refused in _native.builtins():
     for _place in _places:

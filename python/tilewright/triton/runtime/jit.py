@@ -330,7 +330,7 @@ class _PartsFunction(JITFunction):
     def __init__(self, origin, structures, rows):
         self.__dict__.update(origin.__dict__)
         self.origin = origin
-        self._parts, self._rest = {}, None
+        self._parts, self._rest, self.debug = {}, None, origin.debug
         self.arg_names = [row[0] for row in rows]
         _native.Function.__init__(self, origin.__name__, origin.file, origin.source, origin.starting_line_number, origin.fn.__globals__,
                                   _cells(origin.fn), rows, structures)
@@ -408,6 +408,27 @@ class ConstexprFunction(JITCallable):
 def constexpr_function(fn):
     """Marks a Python function as one that kernels call on constants, at compile time."""
     return ConstexprFunction(fn)
+
+
+def aggregate(cls):
+    """A class whose annotated fields are values of a kernel. Kernels make instances and call methods that are jit functions."""
+    init = cls.__init__
+    init = getattr(init, "fn", init)
+    if init is object.__init__:
+        raise TypeError(f"the aggregate {cls.__name__} has no __init__, which must set all its fields")
+    cls.__triton_init__ = JITFunction(init)
+    cls.__triton_aggregate__ = tuple(inspect.get_annotations(cls))
+
+    def refuse(self, *args, **kwargs):
+        raise RuntimeError(f"the aggregate {cls.__name__} can be made inside of kernels only")
+
+    cls.__init__ = refuse
+    return cls
+
+
+def aggregate_replace(value, **fields):
+    """Inside a kernel: the aggregate with other fields."""
+    raise RuntimeError("aggregate_replace is for kernels")
 
 
 class MockTensor:
@@ -499,4 +520,4 @@ def reinterpret(tensor, dtype):
 
 
 __all__ = ["ConstexprFunction", "JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "OutOfResources",
-           "TensorWrapper", "constexpr_function", "jit", "reinterpret", "type_canonicalisation_dict"]
+           "TensorWrapper", "aggregate", "aggregate_replace", "constexpr_function", "jit", "reinterpret", "type_canonicalisation_dict"]

@@ -2,4 +2,5 @@
 from ... import core
 from . import libdevice  # noqa: F401
 
+globals().update(core.TABLES["C"])
 core.register_module(__name__, "triton.language.extra.cuda")

@@ -1,0 +1,211 @@
+"""Parts of the language that need a Python program around the kernel, and the names of older and newer releases."""
+import contextlib
+
+import numpy as np
+import pytest
+
+import tilewright.triton as triton
+import tilewright.triton.language as tl
+from tilewright.triton.language.extra import libdevice
+from tilewright.triton.language.extra.cuda import num_threads, num_warps
+
+
+@triton.aggregate
+class Span:
+    start: tl.tensor
+    size: tl.constexpr
+
+    def __init__(self, start, size):
+        self.start = start
+        self.size = tl.constexpr(size)
+
+    @triton.jit
+    def indices(self):
+        return self.start + tl.arange(0, self.size)
+
+    @triton.jit
+    def after(self, steps):
+        return triton.aggregate_replace(self, start=self.start + steps * self.size)
+
+
+@triton.jit
+def fill_spans(out, n):
+    span = Span(tl.program_id(0) * 16, 4)
+    for i in range(n):
+        tl.store(out + span.indices(), i)
+        span = span.after(1)
+    if n > 2:
+        span = Span(0, 4)
+    tl.store(out + span.start, 100)
+
+
+def test_aggregate_is_carried_through_loops_and_branches():
+    out = np.full(16, -1, np.int32)
+    fill_spans[(1, )](out, 2)
+    assert out.tolist() == [0] * 4 + [1] * 4 + [100] + [-1] * 7
+    fill_spans[(1, )](out, 3)
+    assert out[0] == 100
+
+
+@triton.aggregate
+class Half:
+    a: tl.tensor
+    b: tl.tensor
+
+    def __init__(self, a):
+        self.a = a
+
+
+@triton.jit
+def make_half(out):
+    tl.store(out, Half(1).a)
+
+
+@triton.jit
+def wrong_field(out):
+    tl.store(out, Span(out, 1).sise)
+
+
+def test_mistakes_with_aggregates():
+    out = np.zeros(1, np.int32)
+    with pytest.raises(triton.CompilationError, match="does not set the field `b`"):
+        make_half[(1, )](out)
+    with pytest.raises(triton.CompilationError, match="did you mean `.size`"):
+        wrong_field[(1, )](out)
+    with pytest.raises(RuntimeError, match="inside of kernels only"):
+        Span(0, 1)
+
+
+@triton.constexpr_function
+def scaled(n, by=2, *, plus=0):
+    return n * by + plus
+
+
+@triton.jit
+def call_host(out, N: tl.constexpr):
+    tl.store(out, scaled(N, plus=1))
+    tl.store(out + 1, scaled(N, by=5))
+
+
+def test_keywords_of_host_functions():
+    out = np.zeros(2, np.int32)
+    call_host[(1, )](out, 3)
+    assert out.tolist() == [7, 15]
+
+
+entered = []
+
+
+@contextlib.contextmanager
+def region(name):
+    entered.append(name)
+    yield 7
+    entered.append("left " + name)
+
+
+@triton.jit
+def inside_with(out):
+    with region("outer"), region("inner") as number:
+        tl.store(out, number)
+
+
+def test_with_enters_context_managers_at_compile_time():
+    out = np.zeros(1, np.int32)
+    inside_with[(1, )](out)
+    assert out[0] == 7 and entered == ["outer", "inner", "left inner", "left outer"]
+
+
+@triton.jit
+def format_constants(out, N: tl.constexpr, F: tl.constexpr, S: tl.constexpr):
+    tl.static_assert(f"{N}|{N=}|{N:04d}|{N:+d}|{N:>5}|{N:<5}|{N:^5}|{N:#x}|{N:b}" == "42|N=42|0042|+42|   42|42   | 42  |0x2a|101010")
+    tl.static_assert(f"{F}|{F:.2f}|{F:8.3f}|{F:e}|{F:g}|{F:.0%}" == "0.125|0.12|   0.125|1.250000e-01|0.125|12%")
+    tl.static_assert(f"{S}|{S!r}|{S:>4}|{S:*^5}|{S:.1}" == "ab|'ab'|  ab|*ab**|a")
+
+
+def test_f_strings_format_as_python_does():
+    N, F, S = 42, 0.125, "ab"
+    assert f"{N}|{N=}|{N:04d}|{N:+d}|{N:>5}|{N:<5}|{N:^5}|{N:#x}|{N:b}" == "42|N=42|0042|+42|   42|42   | 42  |0x2a|101010"
+    assert f"{F}|{F:.2f}|{F:8.3f}|{F:e}|{F:g}|{F:.0%}" == "0.125|0.12|   0.125|1.250000e-01|0.125|12%"
+    assert f"{S}|{S!r}|{S:>4}|{S:*^5}|{S:.1}" == "ab|'ab'|  ab|*ab**|a"
+    format_constants.warmup(np.zeros(1, np.int32), N, F, S, grid=(1, ))
+
+
+@triton.jit
+def check_asserts(out, n):
+    assert n < 3, "too large"
+    tl.device_assert(n < 5, "much too large")
+    if n == 4:
+        assert False
+    tl.store(out, n)
+
+
+def test_asserts_are_there_in_debug_only(monkeypatch):
+    out = np.zeros(1, np.int32)
+    check_asserts[(1, )](out, 7)
+    assert out[0] == 7
+    with pytest.raises(RuntimeError, match="too large"):
+        check_asserts[(1, )](out, 3, debug=True)
+    check_asserts[(1, )](out, 2, debug=True)
+    monkeypatch.setenv("TRITON_DEBUG", "1")
+    with pytest.raises(RuntimeError, match="too large"):
+        check_asserts[(1, )](out, 3)
+    monkeypatch.delenv("TRITON_DEBUG")
+    with pytest.raises(RuntimeError, match="too large"):
+        triton.jit(debug=True)(check_asserts.fn)[(1, )](out, 3)
+
+
+@triton.jit
+def static_check(N: tl.constexpr):
+    tl.static_assert(N > 2, f"N is {N}")
+
+
+def test_static_assert_is_always_there():
+    with pytest.raises(triton.CompilationError, match="N is 1"):
+        static_check[(1, )](1)
+
+
+@triton.jit
+def wait_for_flag(flag, out):
+    tl.store(out, tl.atomic_poll(flag, 1, sem="acquire", scope="gpu"))
+    tl.store(out + 1, tl.atomic_poll(flag, 2, timeout_ns=0))
+
+
+def test_atomic_poll():
+    out = np.full(2, -1, np.int32)
+    wait_for_flag[(1, )](np.ones(1, np.int32), out)
+    assert out.tolist() == [1, 0]
+
+
+@triton.jit
+def older_names(source, target, out):
+    desc = tl._experimental_make_tensor_descriptor(source, [8, 8], [8, 1], [4, 4])
+    x = tl._experimental_descriptor_load(desc, [4, 4], [4, 4], tl.float32)
+    tl._experimental_descriptor_store(tl._experimental_make_tensor_descriptor(target, [8, 8], [8, 1], [4, 4]), x, [0, 0])
+    tl.store(out, num_warps())
+    tl.store(out + 1, tl.extra.cuda.num_threads())
+    tl.static_assert(tl.float8e4nv.is_fp8e4nv() and tl.int32.kind() == tl.int8.kind() and tl.TRITON_MAX_TENSOR_NUMEL == 1048576)
+
+
+def test_names_of_other_releases():
+    a, b, out = np.arange(64, dtype=np.float32).reshape(8, 8), np.zeros((8, 8), np.float32), np.zeros(2, np.int32)
+    older_names[(1, )](a, b, out, num_warps=8)
+    assert (b[:4, :4] == a[4:, 4:]).all() and out.tolist() == [8, 256]
+    assert num_threads is not None
+
+
+@triton.jit
+def refused(out, WHICH: tl.constexpr):
+    if WHICH == 0:
+        tl.store(out, libdevice.erfinv(0.5))
+    elif WHICH == 1:
+        tl.extra.cuda.gdc_wait()
+    elif WHICH == 2:
+        tl.dot_scaled(out, out, "e5m2", out, out, "e5m2")
+    else:
+        tl.inline_asm_elementwise("", "", [], tl.int32, True, 1)
+
+
+@pytest.mark.parametrize("which,words", [(0, "math library"), (1, "leave it out"), (2, "use tl.dot"), (3, "write it with tl")])
+def test_refused_names_say_why(which, words):
+    with pytest.raises(triton.CompilationError, match=words):
+        refused[(1, )](np.zeros(1, np.float32), which)
