@@ -110,8 +110,7 @@ static Ref build_poly(Builder *b, Poly p) {
 static Ref build_tests(Guard *g, Builder *b) {
     Ref all = REF_NONE;
     for (int i = 0; i < g->count; i++) {
-        Ref holds =
-            ir_compare(b, CMP_GE, build_poly(b, g->tests[i].least), ir_int(b, EL_I64, 0));
+        Ref holds = ir_compare(b, CMP_GE, build_poly(b, g->tests[i].least), ir_int(b, EL_I64, 0));
         all = all ? ir_binary(b, OP_AND, all, holds) : holds;
     }
     return all;

@@ -251,6 +251,33 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
                   (long long)c->cx->machine->ring_bytes);
 }
 
+static bool is_made_from(const Kernel *k, Ref value, Ref from, int depth) {
+    if (value == from) return true;
+    if (!ref_is_value(value) || depth > 32) return false;
+    const Value *v = ir_value(k, value);
+    const Op *op = v->op ? v->op : v->region->owner;
+    for (int i = 0; op && op->code != OP_TASKS && i < op->operand_count; i++)
+        if (is_made_from(k, op->operands[i], from, depth + 1)) return true;
+    return false;
+}
+
+/* The one task index on which trip counts depend: tasks differ in length along it. -1: none, or
+ * more. */
+static int varying_index(const Kernel *k, const Op *tasks, const Op *compute) {
+    const Region *body = tasks->regions[tasks->region_count - 1];
+    int found = -1;
+    for (const Op *op = compute->regions[0]->first; op; op = op->next) {
+        if (op->code != OP_FOR) continue;
+        for (int i = 0; i < body->arg_count; i++)
+            if (is_made_from(k, op->operands[0], body->args[i], 0) ||
+                is_made_from(k, op->operands[1], body->args[i], 0)) {
+                if (found >= 0 && found != i) return -1;
+                found = i;
+            }
+    }
+    return found;
+}
+
 void cut_plan(Cut *c, Op *tasks, Execution run) {
     Kernel *k = c->k;
     const Machine *machine = c->cx->machine;
@@ -272,6 +299,14 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
     bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));
     if (persist) op_set(k, tasks, (Attr){.id = AT_PERSIST, .number = 1});
+    Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
+    int varies = persist && compute && machine->has_threads && (order == ORDER_CODE || order == ORDER_ROW)
+                     ? varying_index(k, tasks, compute)
+                     : -1;
+    if (varies >= 0) {
+        op_set(k, tasks, (Attr){.id = AT_ORDER, .word = ORDER_LONGEST});
+        set_int(k, tasks, AT_DIM, varies);
+    }
     pass_find(c->cx, k->range, "execution", "%d worker%s in compute, %s, order %s", workers,
               workers == 1 ? "" : "s", persist ? "persistent" : "one task a launch",
               word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);

@@ -114,7 +114,8 @@ static bool parts_are_apart(const Find *f) {
         RotatePart part = rotation_part(r, op);
         for (size_t i = 0; i < r->tail.count; i++)
             for (int n = 0; n < r->tail.at[i]->result_count; n++)
-                if (part != ROTATE_TAIL && op != f->body->last && uses(op, r->tail.at[i]->results[n]))
+                if (part != ROTATE_TAIL && op != f->body->last &&
+                    uses(op, r->tail.at[i]->results[n]))
                     return false;
         if (part != ROTATE_TAIL || op == r->second) continue;
         for (int i = 0; i < op->operand_count; i++) {
@@ -152,7 +153,8 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
         if (yield->operands[i] == sum) r.carried = i, places++;
     for (const Op *op = f.body->first; op; op = op->next)
         if (op != yield && uses(op, sum)) return false;
-    if (places != 1 || ir_type(k, sum)->elem != EL_F32 || ir_type(k, r.first->results[0])->elem != EL_F32)
+    if (places != 1 || ir_type(k, sum)->elem != EL_F32 ||
+        ir_type(k, r.first->results[0])->elem != EL_F32)
         return false;
     const Op *left = maker(&f, r.second->operands[0]);
     Ref carried = f.body->args[1 + r.carried];

@@ -11,8 +11,8 @@ typedef enum RotatePart { ROTATE_HEAD, ROTATE_SCALE, ROTATE_TAIL } RotatePart;
 
 typedef struct Rotation {
     const Op *loop;
-    const Op *first, *second; /* the products; the second's left operand comes from the first */
-    int carried;              /* the accumulator among the carried values */
+    const Op *first, *second;    /* the products; the second's left operand comes from the first */
+    int carried;                 /* the accumulator among the carried values */
     VEC(const Op *) tail, scale; /* the others are HEAD */
 } Rotation;
 

@@ -73,6 +73,7 @@ static bool is_plan(AttrId id) {
     case AT_WARPS:
     case AT_REGS:
     case AT_ORDER:
+    case AT_ROTATE:
     case AT_PERSIST:
     case AT_GROUP:
     case AT_UNROLL:
@@ -92,7 +93,7 @@ static int field_place(const Canon *c, const Op *op) {
 
 static void add_attr(Canon *c, const Op *op, const Attr *attr) {
     Text *out = &c->out;
-    if (is_plan(attr->id)) return;
+    if (is_plan(attr->id) || (attr->id == AT_DIM && op->code == OP_TASKS)) return;
     if (attr->id == AT_FIELD) {
         text_add(out, " field %d", field_place(c, op));
         return;

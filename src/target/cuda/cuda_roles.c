@@ -93,12 +93,56 @@ static void write_barriers(Emit *e) {
     cs_line(&e->p, "tw_sync();");
 }
 
+/* Tasks that grow (or shrink) along one index, dealt out in pairs of a long and a short one, so that
+ * every block gets the same work: block b has pairs b, b + blocks, .. where there are enough. */
+static const char *paired_extent(Emit *e, const Op *tasks) {
+    bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST &&
+                  op_attr(tasks, AT_DIM);
+    return paired ? emit_scalar(e, tasks->operands[op_int(tasks, AT_DIM, 0)]) : NULL;
+}
+
+static void write_pairs(Emit *e, const char *extent) {
+    cs_line(&e->p, "const i32 half = ((i32)%s + 1) / 2;", extent);
+    cs_line(&e->p, "const bool paired = tasks >= 2 * tw_blocks_x();");
+    cs_line(&e->p, "const i32 turns = paired ? tasks / (i32)%s * half * 2 : tasks;", extent);
+    cs_line(&e->p, "const i32 beyond = paired ? 2 * tw_blocks_x() - 1 : tw_blocks_x();");
+}
+
+static void open_pairs(Emit *e) {
+    cs_open(&e->p, "for (i32 turn = paired ? 2 * tw_block_x() : tw_block_x(); turn < turns; "
+                   "turn += paired && !(turn & 1) ? 1 : beyond)");
+}
+
+static void decode_pairs(Emit *e, const Op *tasks, const char *extent) {
+    Region *body = roles_body(tasks);
+    int varies = (int)op_int(tasks, AT_DIM, 0);
+    const char *own = cs_name(&e->p, body->args[varies]);
+    cs_line(&e->p, "const i32 width = paired ? half : (i32)%s, number = paired ? turn >> 1 : turn;",
+            extent);
+    cs_line(&e->p, "const i32 at = number %% width, mirror = (i32)%s - 1 - at;", extent);
+    cs_line(&e->p, "if (paired && (turn & 1) && at == mirror) continue; // the middle one is alone");
+    cs_line(&e->p, "const i32 %s = paired && (turn & 1) ? at : mirror;", own);
+    emit_set(e, body->args[varies], HOLD_SCALAR, own);
+    const char *rest = "(number / width)";
+    for (int d = body->arg_count - 1; d >= 0; d--) {
+        if (d == varies) continue;
+        const char *name = cs_name(&e->p, body->args[d]), *size = emit_scalar(e, tasks->operands[d]);
+        cs_line(&e->p, "const i32 %s = %s %% (i32)%s;", name, rest, size);
+        rest = arena_printf(e->arena, "(%s / (i32)%s)", rest, size);
+        emit_set(e, body->args[d], HOLD_SCALAR, name);
+    }
+}
+
 /* The indices of a task from its number. */
 static void write_decode(Emit *e, const Op *tasks) {
     Region *body = roles_body(tasks);
     int count = body->arg_count;
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
-    const char *number = "task";
+    const char *number = "task", *varying = paired_extent(e, tasks);
+    if (varying) {
+        decode_pairs(e, tasks, varying);
+        return;
+    }
     if (order == ORDER_LONGEST) {
         number = cs_fresh(&e->p, "last_first");
         cs_line(&e->p, "const i32 %s = tasks - 1 - task;", number);
@@ -215,7 +259,9 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     e->top = &top;
     e->top_depth = e->p.depth;
     write_counters(e, tasks, role);
-    if (e->persist)
+    if (e->persist && paired_extent(e, tasks))
+        open_pairs(e);
+    else if (e->persist)
         cs_open(&e->p, "for (i32 task = tw_block_x(); task < tasks; task += tw_blocks_x())");
     else {
         cs_line(&e->p, "const i32 task = tw_block_x() + tw_blocks_x() * (tw_block_y() + "
@@ -268,6 +314,7 @@ void roles_tasks(Emit *e, const Op *tasks) {
     for (int i = 0; i < tasks->operand_count; i++)
         text_add(&count, "%s(i32)%s", i ? " * " : "", emit_scalar(e, tasks->operands[i]));
     cs_line(&e->p, "const i32 tasks = %s;", count.at);
+    if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
     int number = 1;
     for (int turn = 0; turn < 2; turn++)
         for (const Op *role = roles_body(tasks)->first; role; role = role->next) {
