@@ -277,6 +277,9 @@ void skew_catch_up(Emit *e, const Op *wait); /* outside such a loop: the item is
 
 /* --- cuda_rotate.c --- */
 bool rotate_emit(Emit *e, const Op *loop); /* false: not a loop that is turned */
+/* Around a role's tasks: whose turn it is first; false: its workers do not take turns. */
+bool rotate_begin(Emit *e, const Op *role);
+void rotate_end(Emit *e);
 
 /* The release of a loop whose dot may stay in flight, or NULL; what ends such a loop. */
 const Op *roles_late_release(Emit *e, const Op *loop);

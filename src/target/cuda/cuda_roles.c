@@ -259,6 +259,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     e->top = &top;
     e->top_depth = e->p.depth;
     write_counters(e, tasks, role);
+    bool in_turns = rotate_begin(e, role);
     if (e->persist && paired_extent(e, tasks))
         open_pairs(e);
     else if (e->persist)
@@ -292,6 +293,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
         e->role = role;
     }
     cs_close(&e->p);
+    if (in_turns) rotate_end(e);
     if (e->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
     if (single) cs_close(&e->p);
     text_add(&before, "%s%s", top.at ? top.at : "", e->p.out.at);

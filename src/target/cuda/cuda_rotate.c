@@ -12,13 +12,22 @@
  *         wait v ; acc += left v ; release v
  *     }
  *
+ * Two workers take turns where the products take longer than the arithmetic: one issues its products
+ * while the other computes, handing over by two named barriers.
+ *
  * The head is written twice, in scopes of its own; what goes from trip to trip are the loop's
  * carried values and the words of `left`. */
 #include "pass/ring_rotate.h"
 #include "target/cuda/cuda_emit.h"
 
+/* Named barriers: the turn of the first worker and of the second. */
+enum { FIRST_TURN = 14, SECOND_TURN = 15 };
+/* Elements along K from which the products of a trip take longer than an exponential an element. */
+enum { LONG_PRODUCT = 128 };
+
 typedef struct Turned {
     Emit *e;
+    bool in_turns;
     Rotation r;
     Region *body;
     Op *scale, *tail; /* where these parts begin in the body; the tail ends at the yield */
@@ -93,8 +102,12 @@ static void settle(Turned *t) {
 static void write_trip(Turned *t, bool steady) {
     Emit *e = t->e;
     emit_ops(e, t->body->first, t->r.first);
+    if (steady && t->in_turns)
+        cs_line(&e->p, "tw_bar_sync(%d + (warp >> 2), 256);", FIRST_TURN);
     const char *scores = dot_issue(e, t->r.first);
     if (steady) write_tail(t, false);
+    if (steady && t->in_turns)
+        cs_line(&e->p, "tw_bar_arrive(%d - (warp >> 2), 256);", SECOND_TURN);
     write_wait(e, steady, scores);
     emit_ops(e, t->r.first->next, t->scale);
     if (steady) {
@@ -112,11 +125,42 @@ static void write_trip(Turned *t, bool steady) {
     emit_copies(e, t->body->args + 1, sources, count);
 }
 
-bool rotate_emit(Emit *e, const Op *loop) {
-    Turned t = {.e = e, .body = loop->regions[0]};
-    if (!e->role || !op_flag(loop, AT_ROTATE) || !rotation_find(e->k, loop, e->arena, &t.r) ||
-        !dot_is_async(e, t.r.first) || !dot_is_async(e, t.r.second))
+static bool find(Emit *e, const Op *loop, Turned *t) {
+    *t = (Turned){.e = e};
+    if (!e->role || !op_flag(loop, AT_ROTATE) || !rotation_find(e->k, loop, e->arena, &t->r) ||
+        !dot_is_async(e, t->r.first) || !dot_is_async(e, t->r.second))
         return false;
+    t->body = loop->regions[0];
+    t->in_turns = e->group.warps == 8 &&
+                  ir_type(e->k, t->r.first->operands[0])->extent[1] >= LONG_PRODUCT;
+    return true;
+}
+
+static bool takes_turns(Emit *e, const Region *region) {
+    Turned t;
+    for (const Op *op = region->first; op; op = op->next) {
+        if (find(e, op, &t) && t.in_turns) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (takes_turns(e, op->regions[i])) return true;
+    }
+    return false;
+}
+
+bool rotate_begin(Emit *e, const Op *role) {
+    if (!takes_turns(e, role->regions[0])) return false;
+    cs_line(&e->p, "if (warp >> 2) tw_bar_arrive(%d, 256); // the first worker begins", FIRST_TURN);
+    pass_find(e->cx, role->range, "execution",
+              "the two workers of compute take turns with the matrix units");
+    return true;
+}
+
+void rotate_end(Emit *e) {
+    cs_line(&e->p, "if (!(warp >> 2)) tw_bar_sync(%d, 256);", FIRST_TURN);
+}
+
+bool rotate_emit(Emit *e, const Op *loop) {
+    Turned t;
+    if (!find(e, loop, &t)) return false;
     sort_body(&t);
     int count = loop->operand_count - 3;
     for (int i = 0; i < count; i++) emit_carried(e, t.body->args[i + 1], loop->operands[i + 3]);
