@@ -87,7 +87,8 @@ void nest_end(Emit *e, Nest *nest, bool vector) {
             const char *lo = nest->lo[d] ? nest->lo[d] : "0";
             const char *hi =
                 nest->hi[d] ? nest->hi[d] : cs_integer(e->arena, EL_I32, nest->extent[d]);
-            bool mark = vector && d == innermost && !nest->rare, is_short = nest->extent[d] <= SHORT_LOOP;
+            bool mark = vector && d == innermost && !nest->rare,
+                 is_short = nest->extent[d] <= SHORT_LOOP;
             cs_open(&e->p, "%s%sfor (i64 %s = %s; %s < %s; %s++)", is_short ? "TW_SHORT " : "",
                     mark ? "TW_VECTOR " : "", name, lo, name, hi, name);
             if (nest->rare && d == innermost) cs_line(&e->p, "TW_RARE;");
@@ -286,6 +287,18 @@ static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const
     const char *hint = ir_value(e->k, tile)->name, *bits = bits_of_op(e, op, args);
     const char *text = bits ? bits : cs_elementwise(&e->p, op, args);
     if (!bits && !type->pointer) bits = bits_inside(e, type->elem, text);
+    if (bits && type->elem == EL_BF16) {
+        /* Rounded in place: vectors stay as wide as they are. */
+        const char *round = cs_pack(&e->p, EL_BF16, "");
+        size_t head = strlen(round) - 1;
+        if (strncmp(bits, round, head) == 0) {
+            text = arena_printf(e->arena, "tw_round_bf16(%s", bits + head);
+            Ix x = name_it(e, nest, cs_value_type(&e->p, type), text, depth, hint);
+            map_set(&e->packed, e->arena, x.text,
+                    arena_printf(e->arena, "tw_top_bf16(%s)", x.text));
+            return x;
+        }
+    }
     if (bits) return cpu_name_bits(e, nest, type, bits, depth, hint);
     return name_it(e, nest, cs_value_type(&e->p, type), text, depth, hint);
 }

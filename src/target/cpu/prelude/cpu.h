@@ -87,10 +87,13 @@ TW_FN f16 tw_f16_f32(f32 x) {
     u32 large = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x3ff) : 0x7c00u;
     return (u16)(sign | (size >= 0x47800000u ? large : size < 0x38800000u ? small : normal));
 }
-TW_FN bf16 tw_bf16_f32(f32 x) {
-    u32 u = tw_as_u32(x), rounded = (u + 0x7fffu + (u >> 16 & 1)) >> 16;
-    return (u16)((u & 0x7fffffffu) > 0x7f800000u ? u >> 16 | 0x40u : rounded);
+/* The nearest bf16 as f32: 16 zero bits at the end. */
+TW_FN f32 tw_round_bf16(f32 x) {
+    u32 u = tw_as_u32(x), rounded = u + 0x7fffu + (u >> 16 & 1);
+    return tw_as_f32((x != x ? u | 0x400000u : rounded) & 0xffff0000u);
 }
+TW_FN bf16 tw_top_bf16(f32 x) { return (u16)(tw_as_u32(x) >> 16); }
+TW_FN bf16 tw_bf16_f32(f32 x) { return tw_top_bf16(tw_round_bf16(x)); }
 
 /* The first failure of a launch is the one that is reported. */
 static inline __attribute__((unused)) void tw_fail(TwLaunch *launch, i32 number, i64 program) {

@@ -67,6 +67,8 @@ TW_VEC(f64)
 #define TW_FMA_f64(r, x, y) do for (int e = 0; e < TW_LANES_f64; e++) r[e] = tw_fma_f64(x[e], y[e], r[e]); while (0)
 #endif
 
+enum { TW_KC = 256 };
+
 /* ---- blocks: tw_block_<T>_<rows>(K, a, lda, b, ldb, c, ldc, start): c = (start ? c : 0) + a b ---- */
 #define TW_ROW(i)     const TW_T *const a##i = a + i * lda;
 #define TW_ZERO1(i, v) TW_C(i, v) = (TW_TVEC){0};
@@ -83,14 +85,15 @@ TW_VEC(f64)
 #define TW_STEP(i)                                                                                 \
     const TW_TVEC x##i = a##i[k] - (TW_TVEC){0};                                                   \
     TW_VECTORS(TW_STEP1, i)
-/* The block that follows begins where no stream of the hardware's has been: the next rows of a and c. */
+/* The block that follows begins where no stream of the hardware's has been: the next rows of a and c. Short ones are in the
+ * first-level cache already. */
 #define TW_AHEAD(i)                                                                                \
     __builtin_prefetch(c + (i + TW_MR) * ldc), __builtin_prefetch(c + (i + TW_MR) * ldc + TW_L * TW_NV - 1); \
     __builtin_prefetch(a + (i + TW_MR) * lda), __builtin_prefetch(a + (i + TW_MR) * lda + 64 / sizeof *a);
 #define TW_BLOCK(T, n)                                                                             \
     static __attribute__((unused, noinline)) void tw_block_##T##_##n(                              \
         i64 K, const T *a, i64 lda, const T *b, i64 ldb, T *c, i64 ldc, i32 start) {               \
-        TW_ROWS_##n(TW_ROW) TW_ROWS_##n(TW_DECL) TW_ROWS_##n(TW_AHEAD)                             \
+        TW_ROWS_##n(TW_ROW) TW_ROWS_##n(TW_DECL) if (K >= TW_KC) { TW_ROWS_##n(TW_AHEAD) }                          \
         if (start) { TW_ROWS_##n(TW_LOAD) } else { TW_ROWS_##n(TW_ZERO) }                          \
         TW_UNROLL for (i64 k = 0; k < K; k++, b += ldb) {                                          \
             TW_VECTORS(TW_B1, 0)                                                                   \
@@ -185,7 +188,6 @@ TW_FN i64 tw_rows_next(i64 left) {
             }                                                                                      \
         }                                                                                          \
     }
-enum { TW_KC = 256 };
 TW_PANEL(f64)
 #undef TW_T
 #define TW_T f32

@@ -22,29 +22,35 @@ __attribute__((weak, visibility("hidden"))) const f32 tw_bound[6] = {89.0f, -104
 TW_FN f32 tw_at_most(f32 bound, f32 x) { return bound < x ? bound : x; } /* a NaN goes through both */
 TW_FN f32 tw_at_least(f32 bound, f32 x) { return bound > x ? bound : x; }
 
-/* e^r for |r| <= ln(2)/2, times 2^n for n in -300 .. 300: the scale goes in two halves, so that it rounds into subnormals
- * once. n comes as the bits of n + 1.5 * 2^23, whose low 9 bits are those of n and whose others are shifted out. */
-TW_FN f32 tw_exp_scaled(f32 r, u32 n) {
+/* y in 0.7 .. 1.5 times 2^n for n in -300 .. 300: the scale goes in two halves, the first of which is exact, so that the
+ * result rounds into subnormals once. n comes as the bits of n + 1.5 * 2^23, whose low 9 bits are those of n and whose
+ * others are shifted out. */
+TW_FN f32 tw_exp_scaled(f32 y, u32 n) {
+    const u32 half = n >> 1;
+    return y * tw_as_f32((half << 23) + 0x3f800000u) * tw_as_f32(((n - half) << 23) + 0x3f800000u);
+}
+/* Adding and subtracting 1.5 * 2^23 rounds to an integer; what is left is |r| <= ln(2)/2, or 1/2 for the power of two. */
+TW_FN f32 tw_exp_f32(f32 x) {
+    const f32 c = tw_at_least(tw_bound[1], tw_at_most(tw_bound[0], x));
+    const f32 big = tw_madd(c, 1.44269504f, 12582912.0f), n = big - 12582912.0f;
+    const f32 r = tw_madd(n, 2.12194440e-4f, tw_madd(n, -0.693359375f, c));
     f32 q = 1.38113473e-3f;
     q = tw_madd(q, r, 8.36945046e-3f);
     q = tw_madd(q, r, 4.16684821e-2f);
     q = tw_madd(q, r, 1.66665152e-1f);
     q = tw_madd(q, r, 4.99999940e-1f);
-    const f32 y = tw_madd(q, r * r, r) + 1.0f;
-    const u32 half = n >> 1;
-    return y * tw_as_f32((half << 23) + 0x3f800000u) * tw_as_f32(((n - half) << 23) + 0x3f800000u);
-}
-/* Adding and subtracting 1.5 * 2^23 rounds to an integer. */
-TW_FN f32 tw_exp_f32(f32 x) {
-    const f32 c = tw_at_least(tw_bound[1], tw_at_most(tw_bound[0], x));
-    const f32 big = tw_madd(c, 1.44269504f, 12582912.0f), n = big - 12582912.0f;
-    const f32 r = tw_madd(n, 2.12194440e-4f, tw_madd(n, -0.693359375f, c));
-    return tw_exp_scaled(r, tw_as_u32(big));
+    return tw_exp_scaled(tw_madd(q, r * r, r) + 1.0f, tw_as_u32(big));
 }
 TW_FN f32 tw_exp2_f32(f32 x) {
     const f32 c = tw_at_least(tw_bound[3], tw_at_most(tw_bound[2], x));
-    const f32 big = c + 12582912.0f, n = big - 12582912.0f;
-    return tw_exp_scaled((c - n) * 0.69314718f, tw_as_u32(big));
+    const f32 big = c + 12582912.0f, r = c - (big - 12582912.0f);
+    f32 q = 1.53533852e-4f;
+    q = tw_madd(q, r, 1.33988727e-3f);
+    q = tw_madd(q, r, 9.61843692e-3f);
+    q = tw_madd(q, r, 5.55033237e-2f);
+    q = tw_madd(q, r, 2.40226477e-1f);
+    q = tw_madd(q, r, 6.93147182e-1f);
+    return tw_exp_scaled(tw_madd(q, r, 1.0f), tw_as_u32(big));
 }
 
 /* x = 2^e * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); returns log(1 + f) - f as a sum of two. */
