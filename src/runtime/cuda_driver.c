@@ -82,7 +82,12 @@ bool cuda_driver_open(CudaDriver *driver, char *why, size_t capacity) {
                  "--emulate");
         return false;
     }
-    if (load_functions(driver, why, capacity) && open_device(driver, why, capacity)) return true;
+    if (load_functions(driver, why, capacity) && open_device(driver, why, capacity)) {
+        Dl_info where;
+        if (dladdr(*(void **)&driver->init, &where) && where.dli_fname)
+            snprintf(driver->path, sizeof driver->path, "%s", where.dli_fname);
+        return true;
+    }
     cuda_driver_close(driver);
     return false;
 }

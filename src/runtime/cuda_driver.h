@@ -51,7 +51,7 @@ typedef struct CudaDriver {
 #include "runtime/cuda_driver.def"
 #undef DRIVER
     int device, version;
-    char device_name_text[128];
+    char device_name_text[128], path[256];
     int major, minor, sm_count, shared_bytes;
     size_t memory_bytes;
     CudaContext context; /* the device's primary one, retained */

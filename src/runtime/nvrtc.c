@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,15 +89,36 @@ static bool open_below(Nvrtc *n, const char *variable) {
     return false;
 }
 
-static bool open_package(Nvrtc *n) {
-    static const char *const packages[] = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"};
-    const char *root = getenv("VIRTUAL_ENV");
-    char folder[600];
-    for (size_t i = 0; root && *root && i < sizeof packages / sizeof *packages; i++) {
-        snprintf(folder, sizeof folder, "%s/lib/python3*/site-packages/%s", root, packages[i]);
+/* The package of PyPI below a folder of Python packages. */
+static bool open_package(Nvrtc *n, const char *packages) {
+    static const char *const names[] = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"};
+    char folder[900];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", packages, names[i]);
         if (open_in(n, folder)) return true;
     }
     return false;
+}
+
+/* Installed with pip, this code lies in site-packages/tilewright: the package is its neighbour. */
+static bool open_neighbour(Nvrtc *n) {
+    Dl_info where;
+    char packages[600];
+    if (!dladdr((void *)(uintptr_t)nvrtc_open, &where) || !where.dli_fname) return false;
+    int length = snprintf(packages, sizeof packages, "%s", where.dli_fname);
+    for (int up = 0; up < 2; up++) {
+        char *slash = length < (int)sizeof packages ? strrchr(packages, '/') : NULL;
+        if (!slash) return false;
+        *slash = '\0';
+    }
+    return open_package(n, packages);
+}
+
+static bool open_in_environment(Nvrtc *n) {
+    const char *root = getenv("VIRTUAL_ENV");
+    char packages[600];
+    snprintf(packages, sizeof packages, "%s/lib/python3*/site-packages", root ? root : "");
+    return root && *root && open_package(n, packages);
 }
 
 static bool find_library(Nvrtc *n) {
@@ -111,7 +133,7 @@ static bool find_library(Nvrtc *n) {
         if (open_file(n, names[i])) return true;
     return open_below(n, "CUDA_HOME") || open_below(n, "CUDA_PATH") ||
            open_in(n, "/usr/local/cuda/lib64") || open_in(n, "/usr/local/cuda-*/lib64") ||
-           open_in(n, "/opt/cuda/lib64") || open_package(n);
+           open_in(n, "/opt/cuda/lib64") || open_in_environment(n) || open_neighbour(n);
 }
 
 bool nvrtc_open(Nvrtc *nvrtc, char *why, size_t capacity) {
@@ -130,6 +152,9 @@ bool nvrtc_open(Nvrtc *nvrtc, char *why, size_t capacity) {
         nvrtc_close(nvrtc);
         return false;
     }
+    Dl_info where; /* the loader knows where a plain name led to */
+    if (dladdr(*(void **)&nvrtc->table->version, &where) && where.dli_fname)
+        snprintf(nvrtc->path, sizeof nvrtc->path, "%s", where.dli_fname);
     return true;
 }
 
@@ -140,11 +165,28 @@ void nvrtc_close(Nvrtc *nvrtc) {
     memset(nvrtc, 0, sizeof *nvrtc);
 }
 
-void *nvrtc_compile(const Nvrtc *nvrtc, const char *text, const char *name,
+enum { MAX_OPTIONS = 12 };
+
+/* The caller's options, and what makes NVRTC faster: without the parts of CUDA that kernels do not
+ * use (textures, the runtime API), and headers parsed once. */
+static int add_options(const Nvrtc *n, const char *const *given, int count,
+                       const char *options[MAX_OPTIONS]) {
+    bool knows = n->major > 12 || (n->major == 12 && n->minor >= 8);
+    int total = 0;
+    while (total < count && total < MAX_OPTIONS - 2) {
+        options[total] = given[total];
+        total++;
+    }
+    if (knows) options[total++] = "--minimal";
+    if (knows && n->compiles > 0) options[total++] = "--pch";
+    return total;
+}
+
+void *nvrtc_compile(Nvrtc *nvrtc, const char *text, const char *name,
                     const NvrtcHeader *headers, int header_count, const char *const *options,
                     int option_count, size_t *size, char **log) {
     const struct NvrtcTable *t = nvrtc->table;
-    const char *names[16], *texts[16];
+    const char *names[16], *texts[16], *all_options[MAX_OPTIONS];
     for (int i = 0; i < header_count && i < 16; i++) {
         names[i] = headers[i].name;
         texts[i] = headers[i].text;
@@ -154,7 +196,9 @@ void *nvrtc_compile(const Nvrtc *nvrtc, const char *text, const char *name,
     *size = 0;
     if (t->create(&program, text, name, header_count < 16 ? header_count : 16, texts, names) != 0)
         return NULL;
-    int result = t->compile(program, option_count, options);
+    int result =
+        t->compile(program, add_options(nvrtc, options, option_count, all_options), all_options);
+    nvrtc->compiles++;
     size_t length = 0;
     if (t->log_size(program, &length) == 0 && length > 1 && (*log = calloc(1, length + 1)))
         t->log(program, *log);

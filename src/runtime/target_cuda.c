@@ -130,7 +130,7 @@ static tw_status no_room(tw_context *cx) {
 }
 
 /* Text -> room/kernel.cubin. The log of a compiler that refuses goes into the message. */
-static tw_status compile_by_nvrtc(tw_kernel *k, const CudaState *state, const char *arch,
+static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *arch,
                                   const CacheRoom *room) {
     const CudaCode *code = k->code;
     NvrtcHeader headers[16];
@@ -413,12 +413,14 @@ static bool cuda_available(tw_context *cx, Arena *arena, const char **note) {
         return false;
     }
     const CudaDriver *d = &state->driver;
-    const char *by = state->nvrtc_open ? arena_printf(arena, "NVRTC %d.%d", state->nvrtc.major,
-                                                      state->nvrtc.minor)
-                                       : compiler;
-    *note = arena_printf(arena, "%s (sm_%d%d, %d SMs, %zu MiB), driver %d.%d, %s",
+    const char *by = state->nvrtc_open
+                         ? arena_printf(arena, "NVRTC %d.%d (%s)", state->nvrtc.major,
+                                        state->nvrtc.minor, state->nvrtc.path)
+                         : arena_printf(arena, "nvcc (%s), since NVRTC is not here", compiler);
+    *note = arena_printf(arena, "%s (sm_%d%d, %d SMs, %zu MiB), driver of CUDA %d.%d (%s), %s",
                          d->device_name_text, d->major, d->minor, d->sm_count,
-                         d->memory_bytes >> 20, d->version / 1000, d->version % 1000 / 10, by);
+                         d->memory_bytes >> 20, d->version / 1000, d->version % 1000 / 10, d->path,
+                         by);
     return true;
 }
 
