@@ -127,7 +127,7 @@ def contestants(torch, triton, library, clock, row, case):
                 made[0]()  # compiles, tunes
             add(name, made)
         except Exception as fault:
-            notes[name] = (str(fault).strip().splitlines() or [type(fault).__name__])[0][:140]
+            notes[name] = (str(fault).strip().splitlines() or [type(fault).__name__])[-1][:140]
     return runs, notes
 
 
@@ -167,7 +167,7 @@ def verdict(bar):
 def line_of(row):
     cells = []
     for bar in row["bars"]:
-        ratio = f"{bar['ratio']:.3f}x {bar['rival']} ({bar['low']:.3f} to {bar['high']:.3f}), bar {bar['bar']}" if bar["ratio"] else bar["label"]
+        ratio = f"{bar['ratio']:.3f}x {bar['rival']} ({bar['low']:.3f} to {bar['high']:.3f}), bar {bar['bar']:.3g}" if bar["ratio"] else bar["label"]
         cells.append(f"{ratio}: {verdict(bar)}")
     rates = ", ".join(f"{name} {rate:.4g}" for name, rate in row["rate"].items())
     return f"{row['name']:36s} {row['unit']:8s} {rates}  |  {'; '.join(cells)}"
@@ -180,7 +180,7 @@ def markdown(head, rows):
         rivals = ", ".join(f"{name} {rate:.4g}" for name, rate in row["rate"].items() if name != "ours")
         for bar in row["bars"] or [None]:
             ratio = f"{bar['ratio']:.3f} of {bar['rival']} ({bar['low']:.3f} to {bar['high']:.3f})" if bar and bar["ratio"] else "-"
-            lines.append(f"| {row['name']} | {row['unit']} | {f'{ours:.4g}' if ours else '-'} | {rivals} | {ratio} | {bar['bar'] if bar else '-'} | "
+            lines.append(f"| {row['name']} | {row['unit']} | {f'{ours:.4g}' if ours else '-'} | {rivals} | {ratio} | {f"{bar['bar']:.3g}" if bar else '-'} | "
                          f"{verdict(bar) if bar else ''} |")
     return "\n".join(lines) + "\n"
 
