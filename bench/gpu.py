@@ -179,8 +179,9 @@ def markdown(head, rows):
         ours = row["rate"].get("ours")
         rivals = ", ".join(f"{name} {rate:.4g}" for name, rate in row["rate"].items() if name != "ours")
         for bar in row["bars"] or [None]:
+            level = f"{bar['bar']:.3g}" if bar else "-"
             ratio = f"{bar['ratio']:.3f} of {bar['rival']} ({bar['low']:.3f} to {bar['high']:.3f})" if bar and bar["ratio"] else "-"
-            lines.append(f"| {row['name']} | {row['unit']} | {f'{ours:.4g}' if ours else '-'} | {rivals} | {ratio} | {f"{bar['bar']:.3g}" if bar else '-'} | "
+            lines.append(f"| {row['name']} | {row['unit']} | {f'{ours:.4g}' if ours else '-'} | {rivals} | {ratio} | {level} | "
                          f"{verdict(bar) if bar else ''} |")
     return "\n".join(lines) + "\n"
 
