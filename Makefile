@@ -8,6 +8,7 @@
 #   make bless        rewrites expected outputs and generated pages; look at the diff
 #   make measures     memory and time of the compiler itself
 #   make check-gpu    the numeric matrix on a device
+#   make check-gpu-sanitizer   the same under compute-sanitizer: memcheck and racecheck
 #   make bench-gpu    the CUDA target against Triton, torch, cuBLAS and cuDNN on a device
 #   make install PREFIX=/usr/local
 #   make SAN=1 B=build/asan ...    the same with ASan + UBSan
@@ -98,9 +99,11 @@ demo:
 	  GPU=$$(test -e /dev/nvidia0 && echo ,cuda); \
 	  $(B)/tests/matrix --demo --seed 1 --bin $(B) --targets interp,cpu$${CXX_PRESENT:+,emulated,tenstorrent}$$GPU
 check-gpu: all $(B)/tests/matrix $(B)/tests/ops
-	$(B)/tests/matrix --targets cuda --random 1
-	$(B)/tests/ops --target cuda
+	tests/shards.sh 0 $(B)/tests/matrix --bin $(B) --targets cuda --random 1
+	tests/shards.sh 0 $(B)/tests/ops --target cuda
 	sh tests/gpu/check_prelude.sh $(B)
+check-gpu-sanitizer: all $(B)/tests/matrix $(B)/tests/ops
+	tests/gpu/sanitizer.sh $(B)
 measures: all
 	@tests/measures.sh $(B)
 fuzz:
@@ -133,5 +136,5 @@ install: all
 
 clean:
 	rm -rf build
-.PHONY: all unit python test test-long measures fuzz demo check-gpu bench bench-gpu bless install clean
+.PHONY: all unit python test test-long measures fuzz demo check-gpu check-gpu-sanitizer bench bench-gpu bless install clean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -21,6 +21,7 @@ typedef struct PassOptions {
     int workers;        /* 0 auto: consumer warpgroups */
     int rotate;         /* -1 auto, 0 off: products that run under the next trip's arithmetic */
     bool fuse;          /* multiply-adds become fma (default on) */
+    bool lines;         /* #line in emitted CUDA text, and line information in the cubin */
     bool no_rings;      /* they did not fit into shared memory: the kernel stays flat */
     int generic;        /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
 } PassOptions;

@@ -141,11 +141,12 @@ static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *ar
         headers[count] = (NvrtcHeader){cuda_code_header_name(file), file->text};
     snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", arch);
     snprintf(name, sizeof name, "%s.cu", k->name);
-    const char *options[] = {arch_option, "--std=c++17", "--fmad=false"};
+    const char *options[] = {arch_option, "--std=c++17", "--fmad=false", "--generate-line-info"};
+    int option_count = k->pass.options.lines ? 4 : 3;
     size_t size = 0;
     char *log = NULL;
-    void *cubin = nvrtc_compile(&state->nvrtc, code->plan->text, name, headers, count, options, 3,
-                                &size, &log);
+    void *cubin = nvrtc_compile(&state->nvrtc, code->plan->text, name, headers, count, options,
+                                option_count, &size, &log);
     bool written = cubin && write_file(room, "kernel.cubin", cubin, size);
     tw_status status = TW_OK;
     char said[4000];
@@ -176,8 +177,8 @@ static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arc
     snprintf(include, sizeof include, "-I%s", room->path);
     snprintf(source, sizeof source, "%s/kernel.cu", room->path);
     snprintf(object, sizeof object, "%s/kernel.cubin", room->path);
-    const char *argv[] = {nvcc,    option, "-std=c++17", "--fmad=false", "-cubin",
-                          include, "-o",   object,       source,         NULL};
+    const char *argv[] = {nvcc, option, "-std=c++17", "--fmad=false", "-cubin", include, "-o", object,
+                          source, k->pass.options.lines ? "-lineinfo" : NULL, NULL};
     ProcessResult r = process_run(argv, cx->tool_timeout, output, sizeof output);
     if (r.exit_code == 0) return TW_OK;
     if (!r.started)

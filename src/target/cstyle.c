@@ -110,6 +110,33 @@ void cs_place(CPrinter *p, Range range) {
         text_add_char(&p->out, c < ' ' || c == 127 ? ' ' : c == '\\' ? '/' : (char)c);
     }
     text_add_char(&p->out, '\n');
+    if (p->directives) {
+        text_add(&p->out, "#line %d \"", place.line);
+        for (const char *s = place.file->name; *s; s++) {
+            if (*s == '"' || *s == '\\') text_add_char(&p->out, '\\');
+            if ((unsigned char)*s >= ' ') text_add_char(&p->out, *s);
+        }
+        text_add(&p->out, "\"\n");
+    }
+}
+
+const char *cs_repeat_lines(Arena *arena, const char *text) {
+    Text out = text_new(arena);
+    const char *directive = NULL;
+    size_t length = 0;
+    for (const char *end; *text; text = end) {
+        end = strchr(text, '\n');
+        end = end ? end + 1 : text + strlen(text);
+        if (strncmp(text, "#line ", 6) == 0) {
+            directive = text;
+            length = (size_t)(end - text);
+            continue;
+        }
+        bool comment = strncmp(text + strspn(text, " "), "//", 2) == 0;
+        if (directive && !comment) text_add_bytes(&out, directive, length);
+        text_add_bytes(&out, text, (size_t)(end - text));
+    }
+    return out.at;
 }
 
 /* --- names --- */

@@ -40,13 +40,18 @@ typedef struct CPrinter {
     Map taken;          /* identifiers in use */
     const char **names; /* of values, by Ref; NULL: not named yet */
     size_t name_count;
-    int last_line; /* of the last cs_place */
+    int last_line;   /* of the last cs_place */
+    bool directives; /* #line with every place, for profilers; see cs_repeat_lines */
 } CPrinter;
 
 void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect);
 void cs_reserve(
     CPrinter *p,
     const char *const *words); /* identifiers that values must not take; NULL at the end */
+
+/* Every line of a text after a #line gets that #line of its own: the compiler counts on from a #line,
+ * but all that follows came from the one line of the source. */
+const char *cs_repeat_lines(Arena *arena, const char *text);
 
 /* --- lines --- */
 void cs_line(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,11 @@
 """CUDA tensors: where a launch runs, on which stream, what it returns. What needs a device is skipped without one (the fixture
 `cuda`); how arguments are told apart is tested anywhere, with objects that claim to lie on a device.
 """
+import glob
+import os
+import shutil
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -112,6 +117,21 @@ def test_without_a_device():
     with pytest.raises(RuntimeError, match="CUDA driver|GPU"):
         add[(1, )](Claim(), Claim(), Claim(), 16, BLOCK=16)
     add[(1, )](HOST, HOST, np.zeros(16, np.float32), 16, BLOCK=16)
+
+
+def test_driver_calls(tmp_path):
+    """The host side of a launch, on a driver that only counts."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    package = [path for path in glob.glob(os.path.join(sys.prefix, "lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so*"))]
+    if not compiler or not (package or shutil.which("nvcc")):
+        pytest.skip("no C compiler, or neither NVRTC nor nvcc")
+    here = os.path.dirname(os.path.abspath(__file__))
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "libcuda.so.1", os.path.join(here, "../gpu/fake_cuda.c")], check=True)
+    package = os.path.dirname(os.path.dirname(tilewright.__file__))
+    settings = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path), "TILEWRIGHT_CACHE_DIR": str(tmp_path / "cache"), "VIRTUAL_ENV": sys.prefix,
+                "PYTHONPATH": package}
+    done = subprocess.run([sys.executable, os.path.join(here, "cuda_without_device.py")], env=settings, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout == "fine\n", done.stdout + done.stderr
 
 
 # --- on a device ---

@@ -561,6 +561,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e.facts = facts_new(cx, k, false);
     e.uses = ir_count_uses(k, arena);
     cs_init(&e.p, arena, k, &dialect_cuda);
+    e.p.directives = cx->options.lines;
     cs_reserve(&e.p, own_words);
     const Op *tasks = find_tasks(k);
     e.group = layout_group(cx, k, NULL);
@@ -605,7 +606,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n",
              e.plan->threads, tasks ? ", 1" : "", e.plan->name, params.at);
     text_add(&head, "%s%s}\nTW_KERNEL(%s)\n", top.at ? top.at : "", e.p.out.at, e.plan->name);
-    e.plan->text = head.at;
+    e.plan->text = e.p.directives ? cs_repeat_lines(arena, head.at) : head.at;
     pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory",
               e.plan->execution, e.plan->threads, (long long)e.shared_bytes);
     return e.plan;

@@ -1,0 +1,71 @@
+"""cuda_without_device.py: what test_cuda.py runs in a process of its own, on a driver that only counts (tests/gpu/fake_cuda.c):
+which driver calls a launch makes, on which stream, and what is said when the driver refuses. Prints "fine"."""
+import ctypes
+import os
+import sys
+import types
+
+import tilewright.triton as triton
+import tilewright.triton.language as tl
+
+driver = ctypes.CDLL("libcuda.so.1")
+driver.fake_last_stream.restype = ctypes.c_void_p
+
+
+def calls():
+    names = [b"cuLaunchKernel", b"cuMemAlloc_v2", b"cuCtxSynchronize", b"cuStreamSynchronize", b"cuModuleLoadData"]
+    counts = {name.decode(): driver.fake_calls(name) for name in names}
+    driver.fake_forget()
+    return {name: count for name, count in counts.items() if count}
+
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n), mask=at < n)
+
+
+class Tensor:
+    """A tensor that says it lies on the first CUDA device."""
+    dtype = "float32"
+    is_cpu = False
+    device = types.SimpleNamespace(type="cuda", index=0)
+
+    def __init__(self):
+        self.memory = (ctypes.c_float * 256)()
+
+    def data_ptr(self):
+        return (ctypes.addressof(self.memory) + 255) // 256 * 256
+
+
+x, y, out = Tensor(), Tensor(), Tensor()
+kernel = add[(3, )](x, y, out, 192, BLOCK=64)
+assert calls() == {"cuLaunchKernel": 1, "cuModuleLoadData": 1}, "the first launch loads the kernel"
+assert (kernel.n_regs, kernel.n_spills, kernel.metadata.shared) == (42, 4, 0)
+assert kernel.metadata.target.backend == "cuda" and kernel.metadata.target.arch == 90
+assert kernel.asm["cubin"][:4] == b"\x7fELF" and "__global__" in kernel.asm["cuda"] and list(kernel.asm)[-1] == "explain"
+
+add[(2, )](x, y, out, 128, BLOCK=64)
+assert calls() == {"cuLaunchKernel": 1}, "a warm launch launches, and nothing else"
+assert [driver.fake_last_grid(d) for d in range(3)] == [2, 1, 1] and driver.fake_last_stream() is None
+
+# torch's current stream, asked for at every launch
+stream = 77
+sys.modules["torch._C"] = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: stream + device)
+add[(2, )](x, y, out, 128, BLOCK=64)
+assert driver.fake_last_stream() == 77
+stream = 78
+add[(2, )](x, y, out, 128, BLOCK=64)
+assert driver.fake_last_stream() == 78
+assert calls() == {"cuLaunchKernel": 2}
+
+os.environ["FAKE_CUDA_LAUNCH"] = "400"
+ctypes.CDLL(None).setenv(b"FAKE_CUDA_LAUNCH", b"400", 1)
+try:
+    add[(2, )](x, y, out, 128, BLOCK=64)
+except RuntimeError as error:
+    words = str(error)
+else:
+    words = ""
+assert "launch of kernel `add`" in words and "CUDA_ERROR_FAKED" in words and "the stream must be one of" in words, words
+print("fine")
