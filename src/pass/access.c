@@ -386,7 +386,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
     affine_init(&x.a, k, cx->scratch, cx->options.generic == REQUIRE_NOTHING);
     collect_region(&x, k->body);
     bool guessed = false;
-    for (size_t i = 0; cx->options.generic <= REQUIRE_ALIGNED && i < x.plans.count; i++) {
+    for (size_t i = 0; cx->options.generic <= REQUIRE_UNIT && i < x.plans.count; i++) {
         if (!guess_unit_stride(&x, x.plans.at[i])) continue;
         affine_forget(&x.a);
         guessed = true;

@@ -8,9 +8,10 @@
 #include "ir/build.h"
 #include "pass/machine.h"
 
-/* What a variant may require of its arguments: anything that helps (aligned addresses and strides, unit strides); only
- * what nearly every launch meets (sizes that are not negative, one program a tile, arrays that do not overlap); nothing. */
-enum { REQUIRE_ALL, REQUIRE_ALIGNED, REQUIRE_USUAL, REQUIRE_NOTHING };
+/* What a variant may require of its arguments: anything that helps (rows of whole vectors, aligned addresses and
+ * strides, unit strides); not whole vectors; unit strides only; what nearly every launch meets (sizes that are not
+ * negative, one program a tile, arrays that do not overlap); nothing. */
+enum { REQUIRE_ALL, REQUIRE_ALIGNED, REQUIRE_UNIT, REQUIRE_USUAL, REQUIRE_NOTHING };
 
 /* Options of a compile, as `--set NAME=VALUE` or the API gave them; 0 / NULL is "the compiler chooses". */
 typedef struct PassOptions {

@@ -57,15 +57,54 @@ static bool is_small_float(const Type *type) {
     return !type->pointer && elem_is_float(type->elem) && elem_info[type->elem].bits < 32;
 }
 
-static const char *element(Emit *e, const Op *op, const Layout *layout) {
-    if (op->code == OP_IOTA) {
-        const char *coord = place_coord(e, layout, 0, "r");
-        long long begin = op_int(op, AT_BEGIN, 0);
-        return begin ? arena_printf(e->arena, "(%lld + %s)", begin, coord) : coord;
+static const char *iota_text(Emit *e, const Op *op, const Layout *layout, const char *r) {
+    const char *coord = place_coord(e, layout, 0, r);
+    long long begin = op_int(op, AT_BEGIN, 0);
+    return begin ? arena_printf(e->arena, "(%lld + %s)", begin, coord) : coord;
+}
+
+/* cols < n, where n and the start of cols are multiples of what a thread holds side by side: one
+ * comparison a vector, (at0 + (r >> 3) * 2048) < n, because the registers of a vector then have
+ * their lower bits left out. NULL: not of that form. */
+static const char *vector_compare(Emit *e, const Op *op, const Layout *layout, const char *r) {
+    Word pred = op_word(op, AT_PRED, CMP_EQ);
+    Ref index = op->operands[0], bound = op->operands[1], start = REF_NONE;
+    const Op *sum = NULL;
+    if ((pred != CMP_LT && pred != CMP_GE) || layout->map.rank != 1 || emit_is_tile(e, bound))
+        return NULL;
+    const Op *from = ref_is_value(index) ? ir_value(e->k, index)->op : NULL;
+    if (from && from->code == OP_ADD) {
+        int iota = emit_is_tile(e, from->operands[1]);
+        sum = from, start = from->operands[!iota], index = from->operands[iota];
+        from = ref_is_value(index) ? ir_value(e->k, index)->op : NULL;
+        if (emit_is_tile(e, start)) return NULL;
+    }
+    if (!from || from->code != OP_IOTA) return NULL;
+    int64_t side = ll_run(&layout->map, 0, 1), begin = op_int(from, AT_BEGIN, 0);
+    while (side > 1 && (fact_divisor(&e->facts, bound) % side || begin % side ||
+                        (sum && fact_divisor(&e->facts, start) % side)))
+        side /= 2;
+    if (side == 1) return NULL;
+    e->coarse_bits = ll_log2(side);
+    const char *text = iota_text(e, from, layout, r);
+    e->coarse_bits = 0;
+    if (sum) {
+        const char *terms[2] = {emit_scalar(e, start), text};
+        text = cs_elementwise(&e->p, sum, terms);
+    }
+    const char *args[2] = {text, emit_scalar(e, bound)};
+    return cs_elementwise(&e->p, op, args);
+}
+
+const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const char *r) {
+    if (op->code == OP_IOTA) return iota_text(e, op, layout, r);
+    if (op->code == OP_CMP) {
+        const char *text = vector_compare(e, op, layout, r);
+        if (text) return text;
     }
     const char *args[8] = {0};
     for (int i = 0; i < op->operand_count && i < 8; i++)
-        args[i] = elementwise_operand(e, op->operands[i], layout, "r");
+        args[i] = elementwise_operand(e, op->operands[i], layout, r);
     if (op->code == OP_BITCAST && is_small_float(ir_type(e->k, op->operands[0]))) {
         /* Bits that were read stay as they are, NaNs too. */
         const Type *from = ir_type(e->k, op->operands[0]), *to = ir_type(e->k, op->results[0]);
@@ -79,8 +118,7 @@ static const char *element(Emit *e, const Op *op, const Layout *layout) {
     return op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
 }
 
-/* "const f32", "f32 *const" */
-static const char *constant_type(Emit *e, const Type *type) {
+const char *elementwise_type(Emit *e, const Type *type) {
     const char *text = cs_value_type(&e->p, type);
     return arena_printf(e->arena, type->pointer ? "%sconst" : "const %s", text);
 }
@@ -95,7 +133,7 @@ void elementwise_scalar(Emit *e, const Op *op) {
     for (int i = 0; i < op->operand_count && i < 8; i++)
         args[i] = op->operands[i] ? emit_scalar(e, op->operands[i]) : NULL;
     const char *name = cs_name(&e->p, result);
-    const char *type = constant_type(e, ir_type(e->k, result));
+    const char *type = elementwise_type(e, ir_type(e->k, result));
     cs_line(&e->p, "%s %s = %s;", type, name, cs_elementwise(&e->p, op, args));
     emit_set(e, result, HOLD_SCALAR, name);
 }
@@ -148,11 +186,11 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
         Ref result = op->result_count ? op->results[0] : REF_NONE;
         if (joins(e, op, layout) && emit_hold(e, result)->kind != HOLD_SCALAR) {
             const Type *type = ir_type(e->k, result);
-            const char *text = element(e, op, layout);
+            const char *text = elementwise_at(e, op, layout, "r");
             const Hold *hold = emit_hold(e, result);
             cs_place(&e->p, op->range);
             if (hold->kind == HOLD_LOCAL)
-                cs_line(&e->p, "%s %s = %s;", constant_type(e, type), hold->text, text);
+                cs_line(&e->p, "%s %s = %s;", elementwise_type(e, type), hold->text, text);
             else
                 cs_line(&e->p, "%s[r] = %s;", hold->text,
                         type->pointer ? text : elementwise_packed(e, type->elem, text));
@@ -192,7 +230,7 @@ const Op *elementwise_run(Emit *e, const Op *first) {
                                           : NULL;
             const char *text = op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
             const char *name = cs_name(&e->p, op->results[0]);
-            cs_line(&e->p, "%s %s = %s;", constant_type(e, ir_type(e->k, op->results[0])), name,
+            cs_line(&e->p, "%s %s = %s;", elementwise_type(e, ir_type(e->k, op->results[0])), name,
                     text);
             emit_set(e, op->results[0], HOLD_SCALAR, name);
         } else {
@@ -200,6 +238,9 @@ const Op *elementwise_run(Emit *e, const Op *first) {
         }
         if (op == last) break;
     }
-    if (loop) write_loop(e, first, last, layout);
+    if (loop && e->lean)
+        lean_put_off(e, first, last);
+    else if (loop)
+        write_loop(e, first, last, layout);
     return last;
 }

@@ -61,14 +61,18 @@ const char *emit_declare(Emit *e, Ref ref) {
     return name;
 }
 
-void emit_unroll(Emit *e, const char *variable, int count, int step) {
+void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step) {
     cs_raw(&e->p, "#pragma unroll\n");
     e->vector_bits = ll_log2(step);
     if (step == 1)
-        cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", variable, variable, count, variable);
+        cs_open(&e->p, "for (int %s = %d; %s < %d; %s++)", variable, from, variable, to, variable);
     else
-        cs_open(&e->p, "for (int %s = 0; %s < %d; %s += %d)", variable, variable, count, variable,
-                step);
+        cs_open(&e->p, "for (int %s = %d; %s < %d; %s += %d)", variable, from, variable, to,
+                variable, step);
+}
+
+void emit_unroll(Emit *e, const char *variable, int count, int step) {
+    emit_unroll_from(e, variable, 0, count, step);
 }
 
 void emit_block(Emit *e) {
@@ -551,6 +555,17 @@ static const char *entry_name(CPrinter *p, const char *name) {
     return cs_fresh(p, ends ? name : arena_printf(p->arena, "%.32s%s", name, ending));
 }
 
+/* How many blocks should share a multiprocessor: one that is lean or has roles takes what it needs,
+ * but two that wait for loads of their own threads, where the registers allow it. */
+static const char *blocks_text(const Emit *e, const Op *tasks) {
+    if (!tasks) return e->lean ? ", 1" : "";
+    bool stores = false;
+    for (size_t i = 0; i < e->rings.count; i++)
+        stores |= !e->rings.at[i].fused && !e->rings.at[i].tma_bytes;
+    bool two = e->plan->threads <= 256 && 2 * e->shared_bytes <= e->cx->machine->ring_bytes;
+    return stores && two ? ", 2" : ", 1";
+}
+
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     Arena *arena = k->module->arena;
     Emit e = {.cx = cx,
@@ -570,6 +585,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e.plan->threads = 32 * layout_warps(cx, k);
     e.plan->persist = e.persist;
     e.plan->name = entry_name(&e.p, k->name);
+    e.lean = !tasks && lean_wanted(&e);
     shared_plan(&e);
     if (tasks) {
         ring_plan(&e, e.shared_bytes);
@@ -604,7 +620,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     text_add(&head, "#include \"tilewright.cuh\"\n\n%s%s", e.forms_text.at ? e.forms_text.at : "",
              e.forms_text.length ? "\n" : "");
     text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n",
-             e.plan->threads, tasks ? ", 1" : "", e.plan->name, params.at);
+             e.plan->threads, blocks_text(&e, tasks), e.plan->name, params.at);
     text_add(&head, "%s%s}\nTW_KERNEL(%s)\n", top.at ? top.at : "", e.p.out.at, e.plan->name);
     e.plan->text = e.p.directives ? cs_repeat_lines(arena, head.at) : head.at;
     pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory",

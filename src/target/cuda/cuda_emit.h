@@ -34,6 +34,7 @@ typedef enum HoldKind {
     HOLD_SCALAR, /* text: an expression; also a tile whose elements are all that scalar */
     HOLD_ARRAY,  /* text: the array */
     HOLD_LOCAL,  /* text: a variable of the loop being written */
+    HOLD_LATER,  /* nowhere yet: computed in the loop that uses it (cuda_lean.c) */
     HOLD_SHARED, /* text: the byte offset */
     HOLD_SLOT    /* text: the slot's number; item: the number of the item */
 } HoldKind;
@@ -76,6 +77,8 @@ typedef struct Emit {
     int barrier_id; /* of the group; 0: the whole block */
     Map places;     /* layout, dimension -> variable */
     Map found;      /* ops with a finding */
+    VEC(const Op *) early; /* loads that an earlier one has taken along */
+    VEC(Ref) computed; /* variables of the loop being written (cuda_lean.c) */
     Map forms;      /* wgmma forms defined */
     Text forms_text;
     /* shared memory */
@@ -86,6 +89,8 @@ typedef struct Emit {
     bool reads_pending, writes_pending, async_pending, stores_pending;
     int vector_bits; /* register bits that are 0 in the loop being written, which steps over vectors
                       */
+    int coarse_bits; /* and those that a coordinate being written leaves out anyway */
+    bool lean;       /* tiles are too large for the registers: cuda_lean.c */
     bool persist;
     /* rings */
     Map map_of;                     /* access -> its tensor map */
@@ -126,6 +131,7 @@ const char *emit_array_type(Emit *e, const Type *type); /* of an element in an a
 /* Declares an array for the value and holds it there. */
 const char *emit_declare(Emit *e, Ref ref);
 void emit_unroll(Emit *e, const char *variable, int count, int step); /* opens `for (..)` */
+void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step);
 void emit_block(Emit *e);                                             /* opens a plain block */
 /* Whether a value lives in an array that nobody else reads later, so that it may be overwritten at
  * `op`. */
@@ -156,6 +162,19 @@ void elementwise_scalar(Emit *e, const Op *op);
 const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const char *r);
 const char *elementwise_packed(Emit *e, Elem elem,
                                const char *text); /* cs_pack, without a detour */
+
+/* An elementwise op of tiles at register r; the type of a variable that keeps it: "const f32". */
+const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const char *r);
+const char *elementwise_type(Emit *e, const Type *type);
+
+/* --- cuda_lean.c --- */
+bool lean_wanted(Emit *e);
+void lean_put_off(Emit *e, const Op *first, const Op *last);
+/* The element at register r of the loop being written, after what it takes as variables of that
+ * loop; the end of the loop forgets them. */
+const char *lean_element(Emit *e, Ref value, const char *r);
+void lean_close(Emit *e);
+void lean_after_reduce(Emit *e, const Op *reduce);
 
 /* --- cuda_memory.c --- */
 void memory_tload(Emit *e, const Op *op);

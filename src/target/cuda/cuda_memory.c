@@ -59,6 +59,7 @@ typedef struct Box {
     int inner_dim; /* of the tensor */
     int vector;
     bool whole;                  /* a vector is inside the inner bound or outside, never both */
+    bool loose;                  /* rows lie side by side, but nowhere in particular */
     const char *index[MAX_RANK]; /* of the tensor, at register r */
     char *row;                   /* address without the inner index */
     char *condition; /* all bounds, unless vectors may lie across the inner one: then without it;
@@ -81,6 +82,12 @@ static Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout,
     if (mask || listed(op_attr(op, AT_WRAP), b.inner_dim)) b.inner_dim = -1;
     Ref extent = b.inner_dim >= 0 ? parts.extent[b.inner_dim] : REF_NONE;
     b.whole = extent == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, extent) >= b.vector;
+    int bytes = elem_info[tile->elem].bytes;
+    int side = layout && extent != REF_NONE ? ll_run(&layout->map, b.inner, bytes) : 1;
+    b.loose = op->code == OP_TLOAD && side * bytes == 16 && b.vector * bytes < 4 &&
+              tile->elem != EL_I1 && tile->extent[b.inner] % side == 0 &&
+              layout->registers % side == 0;
+    if (b.loose) b.vector = side, b.whole = false;
     return b;
 }
 
@@ -161,6 +168,128 @@ static void load_scalar(Emit *e, const Op *op, const char *raw, const char *row,
     emit_set(e, result, HOLD_SCALAR, name);
 }
 
+/* --- rows that are not aligned --- */
+/* Are there rows of the tensor before (behind) all those of the box? NULL: not known. A row may
+ * then be read a little beyond its ends. */
+static const char *rows_beyond(Emit *e, const Op *op, const Box *b, bool below) {
+    RefList offsets = op_list(op, 0);
+    Text test = text_new(e->arena), sum = text_new(e->arena);
+    for (int d = 0; d < b->tensor.rank; d++) {
+        if (d == b->inner_dim) continue;
+        const char *offset = emit_scalar(e, offsets.at[d]), *stride = b->tensor.stride[d];
+        if (!stride || (below && !b->tensor.extent[d])) return NULL;
+        int t = layout_tile_dim(op, b->tensor.rank, b->tile->rank, d);
+        const char *left = below
+                               ? arena_printf(e->arena, "(i64)%s - %s - %lld", b->tensor.extent[d],
+                                              offset, (long long)(t >= 0 ? b->tile->extent[t] : 1))
+                               : arena_printf(e->arena, "(i64)%s", offset);
+        text_add(&test, "(%s >= 0) & (%s >= 0) & ", left, stride);
+        text_add(&sum, "%s(%s) * %s", sum.length ? " + " : "", left, stride);
+    }
+    if (!sum.length) return NULL;
+    text_add(&test, "(%s >= %d)", sum.at, 16 / elem_info[b->tile->elem].bytes);
+    return test.at;
+}
+
+/* One of the two loops of a loose load: all that lies whole inside the tensor, so that many loads
+ * are in flight at once; what is left, which is rare. */
+static void write_loose(Emit *e, const Op *op, int from, int to, bool rest) {
+    Box b = box_of(e, op, ir_type(e->k, op->results[0]), emit_layout(e, op->results[0]), REF_NONE);
+    const char *array = emit_hold(e, op->results[0])->text;
+    const char *fill = fill_text(e, op, b.tile->elem);
+    emit_unroll_from(e, "r", from, to, b.vector);
+    write_indices(e, &b, REF_NONE);
+    const char *n = b.tensor.extent[b.inner_dim], *i = b.index[b.inner_dim];
+    const char *on = b.condition ? arena_printf(e->arena, "(%s) & ", b.condition) : "";
+    const char *safe = arena_printf(e->arena, "tw_row_safe(%d, %s, %s, %s, %s_above, %s_below)",
+                                    b.vector, array, i, n, array, array);
+    int each = 4 / elem_info[b.tile->elem].bytes;
+    if (rest)
+        cs_line(&e->p, "tw_load_rest(%d, %s_words + r / %d, %s, %s, %s, %s!%s, %s);", b.vector,
+                array, each, b.row, i, n, on, safe, fill);
+    else
+        cs_line(&e->p, "tw_load_any(%d, %s_words + r / %d, %s + %s, %s%s, %s);", b.vector, array,
+                each, b.row, i, on, safe, fill);
+    cs_close(&e->p);
+}
+
+static void open_loose(Emit *e, const Op *op) {
+    const Type *type = ir_type(e->k, op->results[0]);
+    Box b = box_of(e, op, type, emit_layout(e, op->results[0]), REF_NONE);
+    const char *array = emit_declare(e, op->results[0]);
+    const char *above = rows_beyond(e, op, &b, false), *below = rows_beyond(e, op, &b, true);
+    cs_line(&e->p, "u32 %s_words[%d];", array,
+            b.layout->registers * elem_info[type->elem].bytes / 4);
+    cs_line(&e->p, "const bool %s_above = %s;", array, above ? above : "false");
+    cs_line(&e->p, "const bool %s_below = %s;", array, below ? below : "false");
+}
+
+/* Is all there that the load's address takes? */
+static bool can_load_now(Emit *e, const Op *load) {
+    RefList offsets = op_list(load, 0);
+    for (int i = 0; i < offsets.count; i++)
+        if (ref_is_value(offsets.at[i]) && emit_hold(e, offsets.at[i])->kind == HOLD_NONE)
+            return false;
+    const Op *tensor = ir_value(e->k, load->operands[0])->op;
+    for (int i = 0; tensor && i < tensor->operand_count; i++)
+        if (ref_is_value(tensor->operands[i]) &&
+            emit_hold(e, tensor->operands[i])->kind == HOLD_NONE)
+            return false;
+    return true;
+}
+
+/* The load and those behind it that are like it, before anything waits for one of them. */
+static void load_loose(Emit *e, const Op *first) {
+    enum { IN_FLIGHT = 64 }; /* elements a thread waits for at once: the registers they take */
+    VEC(const Op *) group = {0};
+    for (size_t i = 0; i < e->early.count; i++)
+        if (e->early.at[i] == first) { /* with the one before */
+            e->early.at[i] = NULL;
+            return;
+        }
+    e->early.count = 0;
+    for (const Op *op = first; op; op = op->next) {
+        bool passes = op->code == OP_PUT || op->code == OP_TENSOR ||
+                      (elementwise_is(op) && !emit_is_tile(e, op->results[0]));
+        if (op->code != OP_TLOAD && !passes) break;
+        const Layout *layout = op->code == OP_TLOAD ? emit_layout(e, op->results[0]) : NULL;
+        if (!layout || layout->home != HOME_REGISTERS || op_operand(op, 1) || !can_load_now(e, op))
+            continue;
+        if (!box_of(e, op, ir_type(e->k, op->results[0]), layout, REF_NONE).loose) continue;
+        *VEC_PUSH(&group, e->arena) = op;
+        open_loose(e, op);
+    }
+    for (size_t i = 0; i < group.count;) {
+        int count = emit_layout(e, group.at[i]->results[0])->registers;
+        size_t next = i + 1;
+        for (int all = count; next < group.count; next++) {
+            all += emit_layout(e, group.at[next]->results[0])->registers;
+            if (all > IN_FLIGHT) break;
+        }
+        for (int from = 0; from < count; from += IN_FLIGHT)
+            for (int rest = 0; rest < 2; rest++)
+                for (size_t j = i; j < next; j++) {
+                    int own = emit_layout(e, group.at[j]->results[0])->registers;
+                    write_loose(e, group.at[j], from,
+                                next == i + 1 && own > from + IN_FLIGHT ? from + IN_FLIGHT : own,
+                                rest);
+                }
+        i = next;
+    }
+    for (size_t i = 0; i < group.count; i++) {
+        const Layout *layout = emit_layout(e, group.at[i]->results[0]);
+        const char *array = emit_hold(e, group.at[i]->results[0])->text;
+        int bytes = elem_info[ir_type(e->k, group.at[i]->results[0])->elem].bytes;
+        emit_unroll(e, "r", layout->registers, 16 / bytes);
+        cs_line(&e->p, "tw_unpack(%d, %s + r, %s_words + r / %d);", 16 / bytes, array, array,
+                4 / bytes);
+        cs_close(&e->p);
+        if (i) *VEC_PUSH(&e->early, e->arena) = group.at[i];
+    }
+    for (size_t i = 0; i < group.count; i++)
+        emit_find(e, group.at[i], "load", "16 bytes at a time, two aligned words shifted together");
+}
+
 void memory_tload(Emit *e, const Op *op) {
     Ref result = op->results[0], mask = op_operand(op, 1);
     const Type *type = ir_type(e->k, result);
@@ -174,6 +303,10 @@ void memory_tload(Emit *e, const Op *op) {
         const char *raw = open_scalar(e, op, fill);
         write_indices(e, &b, mask);
         load_scalar(e, op, raw, b.row, b.condition);
+        return;
+    }
+    if (b.loose) {
+        load_loose(e, op);
         return;
     }
     bool flags = type->elem == EL_I1; /* bytes in memory, bool in registers */
@@ -270,6 +403,18 @@ static const char *stored(Emit *e, Ref value, const Layout *layout, int vector) 
                     ll_equal(&emit_layout(e, value)->map, &layout->map);
     if (straight) return arena_printf(e->arena, "%s + r", hold->text);
     cs_line(&e->p, "%s word[%d];", cs_memory_type(type->elem), vector);
+    if (hold->kind == HOLD_LATER) {
+        cs_raw(&e->p, "#pragma unroll\n");
+        cs_open(&e->p, "for (int j = 0; j < %d; j++)", vector);
+        cs_line(&e->p, "const int q = r + j;");
+        const char *text = lean_element(e, value, "q");
+        cs_line(&e->p, "word[j] = %s;",
+                type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text)
+                                    : elementwise_packed(e, type->elem, text));
+        cs_close(&e->p);
+        lean_close(e);
+        return "word";
+    }
     for (int j = 0; j < vector; j++) {
         const char *r = j ? arena_printf(e->arena, "(r + %d)", j) : "r";
         const char *text = elementwise_operand(e, value, layout, r);

@@ -82,7 +82,9 @@ const char *place_thread(Emit *e, const LinearLayout *map, int dim) {
 char *place_register(Emit *e, const LinearLayout *map, int dim, const char *r) {
     uint32_t masks[LL_MAX_BITS];
     dim_masks(map, dim, LL_REGISTER, masks);
-    for (int i = 0; i < e->vector_bits && strcmp(r, "r") == 0; i++) masks[i] = 0;
+    int skip = strcmp(r, "r") == 0 && e->vector_bits > e->coarse_bits ? e->vector_bits
+                                                                       : e->coarse_bits;
+    for (int i = 0; i < skip; i++) masks[i] = 0;
     return place_bits(e->arena, r, map->count[LL_REGISTER], masks);
 }
 

@@ -295,6 +295,39 @@ static void copy_in(Reduce *r) {
     cs_close(&e->p);
 }
 
+/* The same in a lean kernel: an element at a time, in the order in which the tree takes them, so
+ * that at each level one partial result waits for its partner. All registers are combined. */
+static void fold_in(Reduce *r) {
+    Emit *e = r->e;
+    uint32_t masks[LL_MAX_BITS];
+    int bits = r->layout->map.count[LL_REGISTER];
+    for (int i = 0; i < bits; i++) {
+        LayoutInput input;
+        int bit = 0;
+        find_bit(r, r->order[i], &input, &bit);
+        masks[i] = 1u << bit;
+    }
+    r->values = cs_fresh(&e->p, "part");
+    cs_line(&e->p, "%s %s[%d];", element_type(r), r->values, bits + 1);
+    emit_unroll(e, "i", register_count(r), 1);
+    cs_line(&e->p, "const int r = %s;", place_bits(e->arena, "i", bits, masks));
+    const char *text = lean_element(e, r->op->operands[0], "r");
+    char *inside = place_inside(e, r->layout, r->type, r->axis, "r");
+    if (inside) text = arena_printf(e->arena, "%s ? %s : %s", inside, text, neutral(r));
+    cs_line(&e->p, "%s other = %s;", element_type(r), text);
+    cs_line(&e->p, "int q = 0;");
+    cs_raw(&e->p, "#pragma unroll\n");
+    cs_open(&e->p, "for (; q < %d && (i >> q & 1); q++)", bits);
+    combine(r, at(r, r->values, "q"), "other", NULL, NULL);
+    cs_line(&e->p, "other = %s;", at(r, r->values, "q"));
+    cs_close(&e->p);
+    cs_line(&e->p, "%s = other;", at(r, r->values, "q"));
+    cs_close(&e->p);
+    lean_close(e);
+    cs_line(&e->p, "%s[0] = %s[%d];", r->values, r->values, bits);
+    r->done = (uint32_t)register_count(r) - 1;
+}
+
 void reduce_emit(Emit *e, const Op *op) {
     if (op->region_count) {
         fold_emit(e, op);
@@ -313,8 +346,11 @@ void reduce_emit(Emit *e, const Op *op) {
         emit_set(e, result, HOLD_SCALAR, scalar);
     }
     emit_block(e);
-    copy_in(&r);
-    for (int i = 0; i < r.count;) {
+    if (e->lean)
+        fold_in(&r);
+    else
+        copy_in(&r);
+    for (int i = e->lean ? r.layout->map.count[LL_REGISTER] : 0; i < r.count;) {
         LayoutInput input;
         int bit;
         if (!find_bit(&r, r.order[i], &input, &bit))
@@ -350,4 +386,5 @@ void reduce_emit(Emit *e, const Op *op) {
         cs_close(&e->p);
     }
     cs_close(&e->p);
+    lean_after_reduce(e, op);
 }
