@@ -83,20 +83,6 @@ static void test_softmax(void) {
         }
 }
 
-/* C = A B, tiles $M x $N x $K, elements $T, output $O. */
-static const char matmul_text[] =
-    "kernel @mm(%A, %B, %C: *$T, %M, %N, %K, %sa, %sb, %sc: i32) {\n"
-    "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, $M ; %n = mul %pn, $N\n"
-    "  %TA = tensor %A, [%M, %K], [%sa, 1] ; %TB = tensor %B, [%K, %N], [%sb, 1] ; %TC = tensor "
-    "%C, [%M, %N], [%sc, 1]\n"
-    "  %z = splat 0.0 : f32[$M,$N] ; %nk = cdiv %K, $K\n"
-    "  %acc = for %k = 0, %nk, 1 (%c = %z) {\n"
-    "    %kk = mul %k, $K ; %a = tload %TA, [%m, %kk] : $T[$M,$K] ; %b = tload %TB, [%kk, %n] : "
-    "$T[$K,$N]\n"
-    "    %c1 = dot %a, %b, %c ; yield %c1 }\n"
-    "  %h = cast %acc : $T[$M,$N] ; tstore %TC, [%m, %n], %h\n"
-    "  return }\n";
-
 static const char *expand(Arena *arena, const char *text, const char *type, int m, int n, int k) {
     Text t = text_new(arena);
     for (; *text; text++) {
@@ -112,6 +98,90 @@ static const char *expand(Arena *arena, const char *text, const char *type, int 
     }
     return t.at;
 }
+
+/* A row that one warp cannot hold as f32 is kept as it was loaded, and gives the same bits. */
+static void test_lean(void) {
+    static const char text[] =
+        "kernel @wide(%X, %Y: *bf16, %C: i32) {\n"
+        "  %row = program_id<0>\n"
+        "  %TX = tensor %X, [none, %C], [8192, 1] ; %TY = tensor %Y, [none, %C], [8192, 1]\n"
+        "  %i = iota<0, 8192> ; %in = cmp<lt> %i, %C\n"
+        "  %h = tload<fill=-inf> %TX, [%row, 0] : bf16[8192] ; %x = cast %h : f32[8192]\n"
+        "  %mx = reduce<max, axis=0> %x ; %d = sub %x, %mx ; %e = exp %d\n"
+        "  %sm = reduce<add, axis=0> %e ; %y = div %e, %sm\n"
+        "  %k = select %in, %y, 0.5 ; %yh = cast %k : bf16[8192] ; tstore %TY, [%row, 0], %yh\n"
+        "  return }\n";
+    static unsigned char first[2 * 2 * 8192];
+    for (int i = 0; i < 4; i++) {
+        CudaBench b;
+        PassOptions options = warps(i % 2 ? 8 : 1);
+        if (i >= 2) options.generic = REQUIRE_ALL;
+        if (!open_bench(&b, text, "cuda:sm_90a", options)) return;
+        cuda_bench_array(&b, "X", EL_BF16, 2 * 8192, true);
+        cuda_bench_array(&b, "Y", EL_BF16, 2 * 8192, false);
+        cuda_bench_int(&b, i < 2 ? 8001 : 8000);
+        CHECK((strstr(b.plan->text, "tw_fresh(256, h)") != NULL) == (i % 2 == 0));
+        /* whole vectors: the mask is tested once for each */
+        CHECK((strstr(b.plan->text, "(i_1 < C)") == NULL) == (i >= 2));
+        CHECK(cuda_bench_run(&b, 2, 1, 1));
+        CHECK(cuda_bench_error(&b, 1, 1e-2) <= 1);
+        if (i % 2 == 0)
+            memcpy(first, b.arrays[1].memory[1], sizeof first);
+        else
+            CHECK(memcmp(first, b.arrays[1].memory[1], sizeof first) == 0);
+        cuda_bench_close(&b);
+    }
+}
+
+/* Rows of an odd length, one behind the other: aligned words, shifted together, and the fill beyond
+ * the tensor, of which no byte outside is read. */
+static void test_unaligned_rows(void) {
+    static const char text[] =
+        "kernel @odd(%X, %Y: *$T, %M, %N: i32) {\n"
+        "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, 16 ; %n = mul %pn, 64\n"
+        "  %TX = tensor %X, [%M, %N], [%N, 1] ; %TY = tensor %Y, [48, 192], [192, 1]\n"
+        "  %a = tload<fill=2.0> %TX, [%m, %n] : $T[16,64]\n"
+        "  tstore %TY, [%m, %n], %a\n"
+        "  return }\n";
+    static const int shapes[][2] = {{35, 131}, {33, 129}, {1, 3}, {5, 16}, {48, 192}, {20, 7}};
+    for (int i = 0; i < 12; i++) {
+        const int *shape = shapes[i % 6];
+        bool bytes = i >= 6;
+        Trap trap;
+        Arena arena;
+        arena_init(&arena, allocator_malloc, &trap);
+        PassOptions options = warps(1);
+        options.generic = REQUIRE_UNIT;
+        CudaBench b;
+        if (open_bench(&b, expand(&arena, text, bytes ? "f8e4m3" : "bf16", 0, 0, 0), "cuda:sm_90a",
+                       options)) {
+            Elem elem = bytes ? EL_F8E4M3 : EL_BF16;
+            cuda_bench_array(&b, "X", elem, (int64_t)shape[0] * shape[1], true);
+            cuda_bench_array(&b, "Y", elem, 48 * 192, false);
+            cuda_bench_int(&b, shape[0]);
+            cuda_bench_int(&b, shape[1]);
+            CHECK(strstr(b.plan->text, bytes ? "tw_load_any(16" : "tw_load_any(8") != NULL);
+            CHECK(cuda_bench_run(&b, 3, 3, 1));
+            CHECK(cuda_bench_error(&b, 1, 1e-12) <= 1);
+            cuda_bench_close(&b);
+        }
+        arena_free(&arena);
+    }
+}
+
+/* C = A B, tiles $M x $N x $K, elements $T, output $O. */
+static const char matmul_text[] =
+    "kernel @mm(%A, %B, %C: *$T, %M, %N, %K, %sa, %sb, %sc: i32) {\n"
+    "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, $M ; %n = mul %pn, $N\n"
+    "  %TA = tensor %A, [%M, %K], [%sa, 1] ; %TB = tensor %B, [%K, %N], [%sb, 1] ; %TC = tensor "
+    "%C, [%M, %N], [%sc, 1]\n"
+    "  %z = splat 0.0 : f32[$M,$N] ; %nk = cdiv %K, $K\n"
+    "  %acc = for %k = 0, %nk, 1 (%c = %z) {\n"
+    "    %kk = mul %k, $K ; %a = tload %TA, [%m, %kk] : $T[$M,$K] ; %b = tload %TB, [%kk, %n] : "
+    "$T[$K,$N]\n"
+    "    %c1 = dot %a, %b, %c ; yield %c1 }\n"
+    "  %h = cast %acc : $T[$M,$N] ; tstore %TC, [%m, %n], %h\n"
+    "  return }\n";
 
 typedef struct MatmulCase {
     const char *type, *machine;
@@ -577,6 +647,8 @@ int main(void) {
         test_elementwise();
         test_kernels();
         test_softmax();
+    test_lean();
+    test_unaligned_rows();
         test_matmul_flat();
         test_matmul_roles();
         test_mixed_item();

@@ -96,6 +96,10 @@ static const char *vector_compare(Emit *e, const Op *op, const Layout *layout, c
     return cs_elementwise(&e->p, op, args);
 }
 
+bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand) {
+    return operand != 0 || op->code != OP_CMP || !vector_compare(e, op, layout, "r");
+}
+
 const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const char *r) {
     if (op->code == OP_IOTA) return iota_text(e, op, layout, r);
     if (op->code == OP_CMP) {
@@ -170,6 +174,19 @@ static int uses_inside(const Op *first, const Op *last, Ref value) {
     return count;
 }
 
+/* Does an op of the run read the variable of this one? Not if all compare whole vectors of it. */
+static bool is_read(Emit *e, const Op *of, const Op *last, const Layout *layout) {
+    if (of->code != OP_IOTA && of->code != OP_ADD) return true;
+    for (const Op *op = of->next; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++)
+            if (op->operands[i] == of->results[0] && elementwise_reads(e, op, layout, i) &&
+                (op->code != OP_ADD || is_read(e, op, last, layout)))
+                return true;
+        if (op == last) break;
+    }
+    return false;
+}
+
 static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *layout) {
     for (const Op *op = first; op; op = op->next) {
         if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_NONE) {
@@ -188,10 +205,11 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
             const Type *type = ir_type(e->k, result);
             const char *text = elementwise_at(e, op, layout, "r");
             const Hold *hold = emit_hold(e, result);
-            cs_place(&e->p, op->range);
-            if (hold->kind == HOLD_LOCAL)
+            bool read = hold->kind != HOLD_LOCAL || is_read(e, op, last, layout);
+            if (read) cs_place(&e->p, op->range);
+            if (read && hold->kind == HOLD_LOCAL)
                 cs_line(&e->p, "%s %s = %s;", elementwise_type(e, type), hold->text, text);
-            else
+            else if (read)
                 cs_line(&e->p, "%s[r] = %s;", hold->text,
                         type->pointer ? text : elementwise_packed(e, type->elem, text));
         }

@@ -165,6 +165,8 @@ const char *elementwise_packed(Emit *e, Elem elem,
 
 /* An elementwise op of tiles at register r; the type of a variable that keeps it: "const f32". */
 const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const char *r);
+/* Whether that text names the operand: a comparison of whole vectors does not. */
+bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand);
 const char *elementwise_type(Emit *e, const Type *type);
 
 /* --- cuda_lean.c --- */

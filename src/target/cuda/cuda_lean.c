@@ -110,7 +110,8 @@ const char *lean_element(Emit *e, Ref value, const char *r) {
     if (!ref_is_value(value) || emit_hold(e, value)->kind != HOLD_LATER)
         return elementwise_operand(e, value, layout, r);
     const Op *op = ir_value(e->k, value)->op;
-    for (int i = 0; i < op->operand_count; i++) compute(e, op->operands[i], r);
+    for (int i = 0; i < op->operand_count; i++)
+        if (elementwise_reads(e, op, layout, i)) compute(e, op->operands[i], r);
     cs_place(&e->p, op->range);
     return elementwise_at(e, op, layout, r);
 }
