@@ -254,7 +254,7 @@ def main():
 
     for row in wanted:
         try:
-            keep(measure(torch, triton, library, clock, row, 40 if chosen.quick else 120))
+            keep(measure(torch, triton, library, clock, row, 30 if chosen.quick else 80))
         except Exception as fault:
             print(f"{row.name}: {type(fault).__name__}: {(str(fault).splitlines() or [''])[0]}", flush=True)
         torch.cuda.empty_cache()

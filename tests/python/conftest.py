@@ -14,6 +14,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker("torch")
 
 
+@pytest.fixture(autouse=True)
+def on_the_cpu(request, monkeypatch):
+    """The active driver is the CPU's also where there is a CUDA device, but for the tests of that."""
+    if request.module.__name__ != "test_cuda":
+        monkeypatch.setenv("TILEWRIGHT_DEVICE", "cpu")
+
+
 @pytest.fixture
 def torch():
     return pytest.importorskip("torch", reason="torch is not installed")

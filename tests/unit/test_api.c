@@ -47,6 +47,43 @@ static void run_add(tw_context *cx, tw_module *m, const char *target, int64_t n)
     tw_kernel_destroy(kernel);
 }
 
+/* Streams of the caller, and what a kernel says of itself; none of it needs a device. */
+static void test_streams(void) {
+    tw_context *cx = NULL, *other = NULL;
+    tw_module *m = NULL;
+    tw_kernel *kernel = NULL;
+    tw_stream *stream = NULL, *own = NULL, *foreign = NULL;
+    int64_t grid[3] = {1, 1, 1};
+    CHECK(tw_context_create(NULL, &cx) == TW_OK && tw_context_create(NULL, &other) == TW_OK);
+    CHECK(tw_stream_wrap(cx, "cpu", NULL, &stream) == TW_ERROR_UNSUPPORTED && !stream);
+    CHECK(strstr(tw_context_message(cx), "has no queues") != NULL);
+    CHECK(tw_stream_wrap(cx, "nothing", NULL, &stream) == TW_ERROR_NOT_FOUND);
+    CHECK(tw_stream_wrap(cx, "cuda", &grid, &stream) == TW_OK);
+    CHECK(tw_stream_rebind(stream, NULL) == TW_OK);
+    CHECK(tw_stream_create(cx, "cpu", &own) == TW_OK);
+    CHECK(tw_stream_rebind(own, NULL) == TW_ERROR_ARGUMENT);
+    CHECK(tw_stream_rebind(NULL, NULL) == TW_ERROR_ARGUMENT);
+    CHECK(tw_stream_create(other, "cpu", &foreign) == TW_OK);
+    CHECK(tw_module_load_text(cx, "add.ir", add_text, strlen(add_text), NULL, &m) == TW_OK);
+    CHECK(tw_kernel_compile(m, "add", &(tw_compile_options){.struct_size = sizeof(tw_compile_options), .target = "interp"}, &kernel) == TW_OK);
+    tw_resource_info taken = {.struct_size = sizeof taken, .registers = 7};
+    CHECK(tw_kernel_resources(kernel, &taken) == TW_OK && taken.registers == 0);
+    CHECK(tw_kernel_resources(kernel, NULL) == TW_ERROR_ARGUMENT);
+    CHECK_TEXT(tw_kernel_target(kernel), "interp");
+    CHECK(tw_kernel_target(NULL) == NULL);
+    CHECK(tw_kernel_launch(kernel, stream, grid, NULL, 0) == TW_ERROR_ARGUMENT);
+    CHECK(strstr(tw_context_message(cx), "is one of target cuda") != NULL);
+    CHECK(tw_kernel_launch(kernel, foreign, grid, NULL, 0) == TW_ERROR_ARGUMENT);
+    CHECK(strstr(tw_context_message(cx), "another context") != NULL);
+    tw_kernel_destroy(kernel);
+    tw_module_destroy(m);
+    tw_stream_destroy(stream);
+    tw_stream_destroy(own);
+    tw_stream_destroy(foreign);
+    tw_context_destroy(cx);
+    tw_context_destroy(other);
+}
+
 static void test_launch(void) {
     tw_context *cx = NULL;
     tw_module *m = NULL;
@@ -221,6 +258,7 @@ int main(void) {
     test_rebind();
     test_builtins();
     test_launch();
+    test_streams();
     test_sanitize();
     test_order();
     test_mistakes();
