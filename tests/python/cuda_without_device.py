@@ -49,6 +49,11 @@ add[(2, )](x, y, out, 128, BLOCK=64)
 assert calls() == {"cuLaunchKernel": 1}, "a warm launch launches, and nothing else"
 assert [driver.fake_last_grid(d) for d in range(3)] == [2, 1, 1] and driver.fake_last_stream() is None
 
+# what a launch returns launches again, with the options it was compiled with
+wide = add.warmup(x, y, out, 128, BLOCK=64, num_warps=8, grid=(1, ))
+wide[(2, 1, 1)](x, y, out, 128, 64)
+assert len(add.results()) == 2 and calls() == {"cuLaunchKernel": 1, "cuModuleLoadData": 1}
+
 # torch's current stream, asked for at every launch
 stream = 77
 sys.modules["torch._C"] = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: stream + device)

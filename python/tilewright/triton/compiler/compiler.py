@@ -49,7 +49,7 @@ class CompiledKernel:
         self.function = native
         self.module = native
         self.hash = f"{id(native):x}"
-        options = dict(options)
+        options = self._options = dict(options)
         self.metadata = types.SimpleNamespace(
             name=self.name, target=target, num_warps=options.get("num_warps", 4),
             num_stages=options.get("num_stages", 3), num_ctas=options.get("num_ctas", 1), shared=taken["shared_bytes"], hash=self.hash,
@@ -68,7 +68,7 @@ class CompiledKernel:
     def __getitem__(self, grid):
 
         def launch(*args, stream=None):
-            return getattr(self._function, "origin", self._function).launch(grid, args, {}, False)
+            return getattr(self._function, "origin", self._function).launch(grid, args, self._options, False)
 
         return launch
 
