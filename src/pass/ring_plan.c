@@ -116,6 +116,13 @@ static void look_at_op(Op *op, void *user) {
     }
 }
 
+/* The merged loop of load and compute follows loops, not branches. */
+static bool stands_in_branch(const CutRing *ring) {
+    for (const Op *op = ring->region->owner; op; op = op->parent->owner)
+        if (op->code != OP_FOR) return true;
+    return false;
+}
+
 static Execution decide(Cut *c, const char **why) {
     const Machine *machine = c->cx->machine;
     const PassOptions *options = &c->cx->options;
@@ -162,6 +169,11 @@ static Execution decide(Cut *c, const char **why) {
         *why = "its dots are wide enough for a warp that only loads";
         return RUN_ROLES;
     }
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (stands_in_branch(c->rings.at[i])) {
+            *why = "a load or a store of its rings stands in a branch";
+            return RUN_FLAT;
+        }
     if (machine->skew_allowed) {
         *why = options->roles == 0 ? "roles are off"
                                    : "its dots are too small for a warp that only loads";

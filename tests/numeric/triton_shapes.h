@@ -208,7 +208,8 @@ static void arrange(Gen *g) {
         s.ext[last] = 1;
         while (s.ext[last] * 2 <= v.ext[last] && draw(g, 2)) s.ext[last] *= 2;
         r = new_var(g, s.type, s.rank, s.ext, v.bound, 0, v.whole);
-        if (r) line(g, "%s = tl.topk(%s, %lld)", r->name, v.name, (long long)s.ext[last]);
+        /* the maximum that ends it widens narrow types */
+        if (r) line(g, "%s = tl.topk(%s, %lld).to(tl.%s)", r->name, v.name, (long long)s.ext[last], dtypes[s.type].name);
         break;
     case 2:
         if (v.type != I32 || v.rank != 1) return;

@@ -241,7 +241,7 @@ static Array *new_array(Gen *g, char letter, int type, int64_t count, Flavour fl
     return a;
 }
 
-enum { INPUT = 4096 };
+enum { INPUT = 16384 }; /* the largest tile, and what programs step */
 static Array *input(Gen *g, int type) {
     Flavour flavour = (Flavour)draw(g, 3);
     Program *p = g->p;
