@@ -83,7 +83,7 @@ static int edit_distance(const char *a, const char *b) {
 
 const char *text_nearest(const char *wrong, const char *const *names, size_t count) {
     const char *nearest = NULL;
-    int length = (int)strlen(wrong), best = (length + 2) / 3 + 1;
+    int length = (int)strlen(wrong), best = (length + 1) / 3 + 1;
     if (best > length) best = length; /* nothing may be replaced whole */
     for (size_t i = 0; i < count; i++) {
         int distance = edit_distance(wrong, names[i]);

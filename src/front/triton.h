@@ -358,6 +358,9 @@ Val tri_construct(Lower *l, const Function *init, const Val *self, const PyNode 
 /* Calls a jit function or a builtin on values, by position. */
 Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call);
 
+/* Its name as kernels write it: "tl.load", "len", ".to". */
+const char *tri_title(Lower *l, const Builtin *builtin);
+
 /* What a builtin's lowering asks of its arguments; each reports and returns false when it is not
  * so. */
 bool tri_want_int(Lower *l, const Call *c, int arg, int64_t *value); /* a constexpr integer */

@@ -194,6 +194,9 @@ static const char *pair_hint(Lower *l, const char *what, Val a, Val b) {
         pointer = pointer || type->pointer;
         real = real || elem_is_float(type->elem);
     }
+    if (strcmp(what, "@") == 0) return "; products of matrices are tl.dot(a, b)";
+    if (strcmp(what, "**") == 0)
+        return "; powers of tensors are libdevice.pow(x, y), a square is x * x";
     if (pointer) return "; a pointer takes `+` and `-` with integers, and comparison with pointers";
     if (real && strcmp(what, "//") == 0) return "; it divides integers: use `/`, then tl.floor";
     if (real) return "; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits";
@@ -436,7 +439,11 @@ Val tri_unary(Lower *l, PyOp op, Val a, Range range) {
     if (!good) {
         if (op == PY_OP_NOT && !type->pointer)
             return tri_error(l, DIAG_TRI_BOOLEAN, range, "not", tri_val_describe(l, a));
-        return tri_error(l, DIAG_TRI_OPERAND, range, py_op_spellings[op], tri_val_describe(l, a));
+        return tri_error(l, DIAG_TRI_OPERAND, range, py_op_spellings[op], tri_val_describe(l, a),
+                         type->pointer ? "; cast a pointer with .to(tl.int64) first"
+                         : op == PY_OP_INVERT
+                             ? "; it flips the bits of integers: cast with .to(tl.int32)"
+                             : "; cast it with .to(tl.int32)");
     }
     return tri_val_tensor(ir_unary(&l->b, op == PY_OP_USUB ? OP_NEG : OP_NOT, a.ref));
 }

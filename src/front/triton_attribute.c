@@ -53,7 +53,31 @@ static Val dtype_attribute(Lower *l, const Type *type, const char *attr, Range r
     if (strcmp(attr, "nbytes") == 0 && type->rank)
         return tri_val_int(ty_elements(type) * ty_elem_bytes(type));
     if (strcmp(attr, "address_space") == 0 && type->pointer) return tri_val_int(1);
-    return tri_error(l, DIAG_TRI_ATTRIBUTE, range, "a dtype", attr);
+    static const char *const known[] = {"element_ty",
+                                        "scalar",
+                                        "primitive_bitwidth",
+                                        "int_bitwidth",
+                                        "itemsize",
+                                        "name",
+                                        "numel",
+                                        "fp_mantissa_width",
+                                        "exponent_bias",
+                                        "shape",
+                                        "nbytes",
+                                        "is_ptr",
+                                        "is_int",
+                                        "is_floating",
+                                        "is_fp8",
+                                        "is_fp16",
+                                        "is_bf16",
+                                        "is_fp32",
+                                        "is_fp64",
+                                        "is_block"};
+    const char *near = text_nearest(attr, known, sizeof known / sizeof *known);
+    return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "dtype.%s", attr),
+                     near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
+                          : "; a dtype has element_ty, primitive_bitwidth, itemsize, name and "
+                            "questions such as is_fp16()");
 }
 
 /* dtype.is_fp16() and its kin: the answer to a call of such a method. */
@@ -139,7 +163,9 @@ static Val tensor_attribute(Lower *l, Val v, const char *attr, Range range) {
                 *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
         const char *near = text_nearest(attr, all.at, all.count);
         return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, ".%s", attr),
-                         near ? arena_printf(l->arena, "; did you mean `.%s`?", near) : "");
+                         near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
+                              : "; a tensor has dtype, shape, type, numel, T and methods such as "
+                                ".to(..) and .sum(..)");
     }
     return (Val){
         .kind = VAL_BUILTIN, .builtin = builtin, .self = arena_copy(l->arena, &v, sizeof v)};

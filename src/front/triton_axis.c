@@ -33,7 +33,7 @@ static Val reduce(Lower *l, const Call *c, Val v, int axis_arg, bool keep, bool 
 
 static bool is_number_tile(Lower *l, const Call *c, Val v) {
     if (!tri_val_type(l, v)->pointer) return true;
-    tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name, tri_val_describe(l, v));
+    tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name, tri_val_describe(l, v), "");
     return false;
 }
 
@@ -102,7 +102,7 @@ Val tri_lower_fold(Lower *l, const Call *c) {
     const Type *type = tri_val_type(l, v);
     if (type->pointer || elem_is_float(type->elem))
         return tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name,
-                         tri_val_describe(l, v));
+                         tri_val_describe(l, v), "");
     return reduce(l, c, v, 1, keep, false, (Word)c->builtin->code);
 }
 
@@ -166,7 +166,7 @@ Val tri_lower_topk(Lower *l, const Call *c) {
         return val_error;
     int64_t n = tri_val_type(l, v)->extent[axis];
     if (k < 1 || k > n)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "topk",
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "tl.topk",
                          arena_printf(l->arena, "a k in 1 .. %lld", (long long)n),
                          tri_val_describe(l, c->args[1]));
     if (k < n) v = widen_extreme(l, v, false, c->range); /* Triton selects with tl.max */
@@ -182,8 +182,8 @@ Val tri_lower_histogram(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v) || !tri_want_int(l, c, 1, &bins)) return val_error;
     const Type *type = tri_val_type(l, v);
     if (type->pointer || !elem_is_int(type->elem) || type->rank != 1)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "histogram", "integers along one axis",
-                         tri_val_describe(l, v));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "tl.histogram",
+                         "integers along one axis", tri_val_describe(l, v));
     if (bins < 1 || bins > MAX_TILE_ELEMENTS)
         return tri_error(l, DIAG_TRI_TILE_SIZE, c->ranges[1],
                          arena_printf(l->arena, "[%lld]", (long long)bins), MAX_TILE_ELEMENTS);
@@ -214,7 +214,7 @@ Val tri_lower_gather(Lower *l, const Call *c) {
     const Type *type = tri_val_type(l, v), *at = tri_val_type(l, index);
     if (!tri_want_axis(l, c, 2, type->rank, &axis)) return val_error;
     if (at->pointer || !elem_is_int(at->elem))
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "gather", "integer indices",
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "tl.gather", "integer indices",
                          tri_val_describe(l, index));
     bool fits = at->rank == type->rank;
     for (int d = 0; fits && d < type->rank; d++)

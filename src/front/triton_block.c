@@ -123,7 +123,7 @@ Val tri_lower_make_block(Lower *l, const Call *c) {
 static bool want_block(Lower *l, const Call *c, Val *block) {
     *block = c->args[0];
     if (block->kind == VAL_BLOCK) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], c->builtin->name,
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin),
               "a block pointer of tl.make_block_ptr", tri_val_describe(l, *block));
     return false;
 }
@@ -170,7 +170,7 @@ bool tri_box_padding(Lower *l, const Call *c, int arg, Elem elem, bool *nan) {
     *nan = text && strcmp(text, "nan") == 0;
     bool known = !text || *nan || strcmp(text, "zero") == 0;
     if (known && (!*nan || elem_is_float(elem))) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name,
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin),
               known ? "'zero' for integers" : "the padding 'zero' or 'nan'",
               tri_val_describe(l, c->args[arg]));
     return false;

@@ -165,8 +165,7 @@ static Val decay_unlike(Lower *l, Val v, Val other, Range range) {
     if (v.kind != VAL_AGGREGATE || other.kind != v.kind || other.count != v.count)
         return tri_same_form(l, v, other) ? v : tri_decay(l, v, range);
     Val *items = ARENA_ARRAY(l->arena, Val, v.count);
-    for (int i = 0; i < v.count; i++)
-        items[i] = decay_unlike(l, v.items[i], other.items[i], range);
+    for (int i = 0; i < v.count; i++) items[i] = decay_unlike(l, v.items[i], other.items[i], range);
     return with_items(v, items);
 }
 

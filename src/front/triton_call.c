@@ -273,11 +273,25 @@ Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call) {
 
 /* --- questions to arguments --- */
 
+const char *tri_title(Lower *l, const Builtin *builtin) {
+    static const struct {
+        char kind;
+        const char *before;
+    } places[] = {{'T', "tl."},        {'M', "tl.math."},        {'D', "."},
+                  {'P', ""},           {'Y', "math."},           {'H', "triton."},
+                  {'L', "libdevice."}, {'G', "tl.target_info."}, {'C', "tl.extra.cuda."},
+                  {'m', "."}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strchr(builtin->kinds, places[i].kind))
+            return arena_printf(l->arena, "%s%s", places[i].before, builtin->name);
+    return builtin->name;
+}
+
 static bool complain(Lower *l, const Call *c, int arg, const char *what) {
     const char *here = tri_val_describe(l, c->args[arg]);
     if (c->args[arg].kind == VAL_TENSOR && strstr(what, "known at compile time"))
         here = arena_printf(l->arena, "%s; make it a tl.constexpr", here);
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name, what, here);
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), what, here);
     return false;
 }
 

@@ -43,7 +43,7 @@ Val tri_lower_config(Lower *l, const Call *c) {
     if (l->kernel) return tri_error(l, DIAG_TRI_HOST, c->range, "triton.Config", "");
     Val parts[3] = {c->args[0], c->args[1], c->args[2]};
     if (parts[0].kind != VAL_DICT)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "Config", "a dict",
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "triton.Config", "a dict",
                          tri_val_describe(l, parts[0]));
     return tri_val_tuple(l, parts, 3);
 }

@@ -47,7 +47,7 @@ Val tri_descriptor_given(Lower *l, Val base, Val shape, Val strides, Val block, 
 static bool want_descriptor(Lower *l, const Call *c, int arg, const Val **items) {
     *items = c->args[arg].items;
     if (c->args[arg].kind == VAL_DESCRIPTOR) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name, "a tensor descriptor",
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), "a tensor descriptor",
               tri_val_describe(l, c->args[arg]));
     return false;
 }

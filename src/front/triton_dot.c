@@ -35,7 +35,7 @@ static bool dot_precision(Lower *l, const Call *c, Word *word) {
             *word = table[i].word;
             return true;
         }
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[3], "dot",
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[3], "tl.dot",
               "the precision 'ieee', 'tf32', 'tf32x3', 'bf16x3' or 'bf16x6'",
               tri_val_describe(l, c->args[3]));
     return false;

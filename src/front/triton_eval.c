@@ -43,6 +43,8 @@ static Val eval_name(Lower *l, const PyNode *node) {
     const char *const *around = tri_names_all(l, &count);
     for (size_t i = 0; i < count; i++) *VEC_PUSH(&known, l->arena) = around[i];
     const char *near = text_nearest(id, known.at, known.count);
+    if (tri_builtin_find(id, 'T') || (l->module && tri_dtype_named(l->module, id)))
+        near = arena_printf(l->arena, "tl.%s", id);
     return tri_error(l, DIAG_TRI_UNKNOWN, node->range, id,
                      near ? arena_printf(l->arena, "; did you mean `%s`?", near)
                           : "; assign it, define it in this file, or pass it with -D");
@@ -209,7 +211,7 @@ static Val eval_list(Lower *l, const PyList *list) {
         Val v = tri_eval(l, star ? node->Starred.value : node);
         if (tri_val_failed(v)) return val_error;
         if (star && v.kind != VAL_TUPLE)
-            return tri_error(l, DIAG_TRI_OPERAND, node->range, "*", tri_val_describe(l, v));
+            return tri_error(l, DIAG_TRI_OPERAND, node->range, "*", tri_val_describe(l, v), "");
         for (int k = 0; star && k < v.count; k++) *VEC_PUSH(&items, l->arena) = v.items[k];
         if (!star) *VEC_PUSH(&items, l->arena) = v;
     }
@@ -333,20 +335,42 @@ static Val eval_call(Lower *l, const PyNode *node) {
     return tri_call(l, tri_attribute(l, v, func->Attribute.attr, func->range), node);
 }
 
-static const char *construct_name(const PyNode *node) {
+/* What of Python has no place in a kernel, and what to write instead. */
+static Val refuse_construct(Lower *l, const PyNode *node) {
+    const char *what = "this expression",
+               *instead = "compute it outside and pass it as an argument";
     switch ((PyKind)node->kind) {
-    case PY_Lambda: return "`lambda`";
-    case PY_Dict: return "a dict";
-    case PY_Set: return "a set";
+    case PY_Lambda:
+        what = "`lambda`";
+        instead = "define a function with @triton.jit at module level";
+        break;
+    case PY_Dict:
+        what = "a dict";
+        instead = "use a tuple, or one name a value";
+        break;
+    case PY_Set:
+        what = "a set";
+        instead = "use a tuple";
+        break;
     case PY_SetComp:
     case PY_DictComp:
-    case PY_GeneratorExp: return "a comprehension that gives no list";
-    case PY_Await: return "`await`";
+    case PY_GeneratorExp:
+        what = "a comprehension that gives no list";
+        instead = "write it with [ ]";
+        break;
+    case PY_Await: what = "`await`"; break;
     case PY_Yield:
-    case PY_YieldFrom: return "`yield`";
-    case PY_Starred: return "`*`";
-    default: return "this expression";
+    case PY_YieldFrom:
+        what = "`yield`";
+        instead = "return a tuple";
+        break;
+    case PY_Starred:
+        what = "`*` here";
+        instead = "it stands in calls and tuples";
+        break;
+    default: break;
     }
+    return tri_error(l, DIAG_TRI_INSTEAD, node->range, what, instead);
 }
 
 static Val eval_node(Lower *l, const PyNode *node) {
@@ -359,7 +383,7 @@ static Val eval_node(Lower *l, const PyNode *node) {
     case PY_ListComp: return eval_comprehension(l, node);
     case PY_Dict:
     case PY_Lambda:
-        if (l->kernel) return tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, construct_name(node));
+        if (l->kernel) return refuse_construct(l, node);
         return node->kind == PY_Dict ? eval_dict(l, node)
                                      : (Val){.kind = VAL_MODULE, .text = "lambda"};
     case PY_Subscript: return eval_subscript(l, node);
@@ -381,7 +405,7 @@ static Val eval_node(Lower *l, const PyNode *node) {
         tri_assign(l, node->NamedExpr.target, v);
         return v;
     }
-    default: return tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, construct_name(node));
+    default: return refuse_construct(l, node);
     }
 }
 

@@ -22,8 +22,8 @@ static bool want_integer(Lower *l, const Call *c, int arg, Val *v) {
     const Type *type = tri_val_type(l, *v);
     bool wide = elem_info[type->elem].bits >= 32;
     if (!type->pointer && elem_is_int(type->elem) && wide) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name, "integers of 32 or 64 bits",
-              tri_val_describe(l, *v));
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin),
+              "integers of 32 or 64 bits", tri_val_describe(l, *v));
     return false;
 }
 
@@ -63,7 +63,7 @@ Val tri_lower_convert(Lower *l, const Call *c) {
                 (elem_is_float(type->elem) || !rounding);
     if (!good)
         return tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name,
-                         tri_val_describe(l, x));
+                         tri_val_describe(l, x), "");
     if (rounding) x = tri_val_tensor(ir_unary(&l->b, (Opcode)rounding, x.ref));
     if (!(code & 128)) return tri_cast(l, x, ty_scalar(l->module, to), c->range);
     Op *op = ir_begin(&l->b, OP_CAST);

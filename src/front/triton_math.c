@@ -76,7 +76,7 @@ Val tri_lower_abs(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &x)) return val_error;
     const Type *type = tri_val_type(l, x);
     if (type->pointer)
-        return tri_error(l, DIAG_TRI_OPERAND, c->range, "abs", tri_val_describe(l, x));
+        return tri_error(l, DIAG_TRI_OPERAND, c->range, "abs", tri_val_describe(l, x), "");
     bool same = type->elem == EL_I1 || elem_info[type->elem].cls == CLASS_UINT;
     return same ? x : tri_val_tensor(ir_unary(&l->b, OP_ABS, x.ref));
 }
@@ -97,7 +97,8 @@ static Val minmax(Lower *l, Opcode code, Val x, Val y, bool keep, const Call *c)
     if (!tri_promote(l, &x, &y, 0, c->range)) return val_error;
     const Type *type = tri_val_type(l, x);
     if (type->pointer)
-        return tri_error(l, DIAG_TRI_OPERAND, c->range, c->builtin->name, tri_val_describe(l, x));
+        return tri_error(l, DIAG_TRI_OPERAND, c->range, c->builtin->name, tri_val_describe(l, x),
+                         "");
     if (type->elem == EL_I1) code = code == OP_MAX ? OP_OR : OP_AND;
     Op *op = ir_begin(&l->b, code);
     ir_operand(&l->b, op, x.ref);
@@ -127,7 +128,7 @@ Val tri_lower_clamp(Lower *l, const Call *c) {
         !tri_promote(l, &v[0], &v[1], 0, c->range) || !tri_promote(l, &v[0], &v[2], 0, c->range))
         return val_error;
     if (!elem_is_float(tri_val_type(l, v[0])->elem))
-        return tri_error(l, DIAG_TRI_OPERAND, c->range, "clamp", tri_val_describe(l, v[0]));
+        return tri_error(l, DIAG_TRI_OPERAND, c->range, "clamp", tri_val_describe(l, v[0]), "");
     Val above = minmax(l, OP_MAX, v[0], v[1], keep, c);
     return tri_val_failed(above) ? above : minmax(l, OP_MIN, above, v[2], keep, c);
 }
@@ -153,7 +154,7 @@ Val tri_lower_fma(Lower *l, const Call *c) {
         !tri_promote(l, &v[2], &v[1], 0, c->range))
         return val_error;
     if (!elem_is_float(tri_val_type(l, v[0])->elem))
-        return tri_error(l, DIAG_TRI_OPERAND, c->range, "fma", tri_val_describe(l, v[0]));
+        return tri_error(l, DIAG_TRI_OPERAND, c->range, "fma", tri_val_describe(l, v[0]), "");
     return tri_val_tensor(ir_ternary(&l->b, OP_FMA, v[0].ref, v[1].ref, v[2].ref));
 }
 
@@ -181,7 +182,7 @@ Val tri_lower_umulhi(Lower *l, const Call *c) {
     Elem elem = tri_val_type(l, x)->elem;
     bool is_signed = elem == EL_I32 || elem == EL_I64;
     if (!is_signed && elem != EL_U32 && elem != EL_U64)
-        return tri_error(l, DIAG_TRI_OPERAND, c->range, "umulhi", tri_val_describe(l, x));
+        return tri_error(l, DIAG_TRI_OPERAND, c->range, "umulhi", tri_val_describe(l, x), "");
     const Type *as = ty_scalar(l->module, elem_info[elem].bits == 32 ? EL_U32 : EL_U64),
                *back = ty_scalar(l->module, elem);
     x = tri_cast(l, x, as, c->range);
@@ -293,7 +294,7 @@ Val tri_lower_number(Lower *l, const Call *c) {
     const char *want = to == 'f' ? "a number or a string such as 'inf', known at compile time (use "
                                    ".to(tl.float32) on tensors)"
                                  : "a number known at compile time (use .to(...) on tensors)";
-    return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], c->builtin->name, want,
+    return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin), want,
                      tri_val_describe(l, v));
 }
 

@@ -41,7 +41,7 @@ static bool set_option(Lower *l, const Call *c, int arg, Op *op, AttrId id, cons
         }
         text_add(&known, "%s'%s'", w == words ? "" : ", ", w->text);
     }
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name,
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin),
               arena_printf(l->arena, "one of %s", known.at), tri_val_describe(l, c->args[arg]));
     return false;
 }

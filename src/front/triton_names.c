@@ -374,12 +374,19 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
         const Type *dtype = tri_dtype_named(l->module, strcmp(attr, "pi32_t") == 0 ? "*i32" : attr);
         if (dtype) return tri_val_dtype(dtype);
     }
-    if (libdevice)
-        return tri_error(l, DIAG_TRI_UNSUPPORTED, range,
-                         arena_printf(l->arena, "libdevice.%s", attr));
-    const char *hint = tri_names_suggest(l, attr);
-    return tri_error(l, DIAG_TRI_UNKNOWN, range,
-                     arena_printf(l->arena, "%s.%s", math ? "tl.math" : "tl", attr), hint);
+    if (libdevice || math) {
+        VEC(const char *) all = {0};
+        for (size_t i = 0; i < tri_builtin_count; i++)
+            if (strpbrk(tri_builtins[i].kinds, libdevice ? "L" : "ML"))
+                *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
+        const char *near = text_nearest(attr, all.at, all.count);
+        const char *where = libdevice ? "libdevice" : "tl.math";
+        return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "%s.%s", where, attr),
+                         near ? arena_printf(l->arena, "; did you mean `%s.%s`?", where, near)
+                              : "; the page `triton` lists what there is (tilewright docs triton)");
+    }
+    return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "tl.%s", attr),
+                     tri_names_suggest(l, attr));
 }
 
 Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range range) {

@@ -62,8 +62,8 @@ Val tri_lower_getattr(Lower *l, const Call *c) {
     bool ask = c->builtin->code == 1;
     Val of = c->args[0], name = c->args[1];
     if (name.kind != VAL_STR)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], c->builtin->name, "a name as a string",
-                         tri_val_describe(l, name));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], tri_title(l, c->builtin),
+                         "a name as a string", tri_val_describe(l, name));
     bool otherwise = !ask && c->args[2].kind != VAL_UNBOUND;
     if (!ask && !otherwise) return tri_attribute(l, of, name.text, c->range);
     Diag silent, *loud = l->diag;

@@ -57,7 +57,7 @@ static bool encipher(Lower *l, Words *c, Val k0, Val k1, int64_t rounds) {
 static bool want_rounds(Lower *l, const Call *c, int arg, int64_t *rounds) {
     if (!tri_want_int(l, c, arg, rounds)) return false;
     if (*rounds >= 0 && *rounds <= 100) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name, "0 to 100 rounds",
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), "0 to 100 rounds",
               tri_val_describe(l, c->args[arg]));
     return false;
 }
@@ -66,7 +66,7 @@ static bool want_integer(Lower *l, const Call *c, int arg, Val *v) {
     if (!tri_want_tensor(l, c, arg, v)) return false;
     const Type *type = tri_val_type(l, *v);
     if (!type->pointer && elem_is_int(type->elem)) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], c->builtin->name, "integers",
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), "integers",
               tri_val_describe(l, *v));
     return false;
 }
@@ -92,7 +92,7 @@ Val tri_lower_philox_impl(Lower *l, const Call *c) {
         if (!want_integer(l, c, k, k < 4 ? &words.w[k] : &key[k - 4])) return val_error;
     Elem elem = tri_val_type(l, words.w[0])->elem;
     if (elem != EL_U32 && elem != EL_U64)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "philox_impl", "uint32 or uint64",
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "tl.philox_impl", "uint32 or uint64",
                          tri_val_describe(l, words.w[0]));
     if (!want_rounds(l, c, 6, &rounds) || !encipher(l, &words, key[0], key[1], rounds))
         return val_error;
@@ -107,7 +107,7 @@ Val tri_lower_philox(Lower *l, const Call *c) {
     for (int k = 0; k < 4; k++)
         if (!want_integer(l, c, k + 1, &words.w[k])) return val_error;
     if (elem_info[tri_val_type(l, words.w[0])->elem].bits < 32)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "philox", "words of 32 or 64 bits",
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "tl.philox", "words of 32 or 64 bits",
                          tri_val_describe(l, words.w[0]));
     if (!want_rounds(l, c, 5, &rounds) || !seeded(l, seed, &words, rounds)) return val_error;
     return tri_val_tuple(l, words.w, 4);
@@ -150,7 +150,7 @@ Val tri_lower_uniform(Lower *l, const Call *c) {
     Val x;
     if (!want_integer(l, c, 0, &x)) return val_error;
     if (elem_info[tri_val_type(l, x)->elem].bits < 32)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], c->builtin->name,
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin),
                          "integers of 32 or 64 bits", tri_val_describe(l, x));
     return uniform(l, x);
 }

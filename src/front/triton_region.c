@@ -33,7 +33,7 @@ static bool collect_tiles(Lower *l, const Call *c, Val input, Tiles *tiles) {
         tiles->v[i] = v;
     }
     if (!good) {
-        tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], c->builtin->name,
+        tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin),
                   "a tensor of numbers, or a tuple of at most 16", tri_val_describe(l, c->args[0]));
         return false;
     }
@@ -257,21 +257,21 @@ Val tri_lower_map(Lower *l, const Call *c) {
     Tiles tiles = {.count = args.count};
     if (!tri_want_int(l, c, 2, &pack)) return val_error;
     if (args.count < 1 || pack < 1 || args.count * pack > MAX_MAP_OPERANDS)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->range, c->builtin->name,
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->range, tri_title(l, c->builtin),
                          "1 to 64 tensors, packs counted", tri_val_describe(l, args));
     for (int i = 0; i < args.count; i++) {
         Call one = {c->builtin, c->range, &args.items[i], &c->ranges[1]};
         if (!tri_want_tensor(l, &one, 0, &tiles.v[i])) return val_error;
         if (tri_val_type(l, tiles.v[i])->pointer)
             return tri_error(l, DIAG_TRI_OPERAND, c->ranges[1], c->builtin->name,
-                             tri_val_describe(l, tiles.v[i]));
+                             tri_val_describe(l, tiles.v[i]), "");
     }
     if (!broadcast_all(l, c, &tiles)) return val_error;
     const Type *shape = tri_val_type(l, tiles.v[0]), *types[MAX_MAP_OPERANDS];
     int64_t elements = ty_elements(shape);
     if (shape->rank == 0) return tri_apply(l, c->args[0], tiles.v, tiles.count, c->ranges[0]);
     if (elements % pack)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[2], c->builtin->name,
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[2], tri_title(l, c->builtin),
                          "a pack that divides the number of elements",
                          tri_val_describe(l, c->args[2]));
     if (pack > 1) unpack(l, &tiles, (int)pack, elements, c->range);

@@ -35,7 +35,7 @@ Val tri_full(Lower *l, int rank, const int64_t *extent, Val value, const Type *d
     const Type *type = dtype->pointer ? ty_pointer_tile(l->module, dtype->elem, rank, extent)
                                       : ty_tile(l->module, dtype->elem, rank, extent);
     if (tri_val_type(l, value)->rank)
-        return tri_error(l, DIAG_TRI_ARGUMENT, range, "full", "a scalar value",
+        return tri_error(l, DIAG_TRI_ARGUMENT, range, "tl.full", "a scalar value",
                          tri_val_describe(l, value));
     return rank == 0 ? value : tri_val_tensor(ir_splat(&l->b, value.ref, type));
 }
@@ -79,7 +79,7 @@ Val tri_lower_cast(Lower *l, const Call *c) {
     bool narrows = elem_is_float(type->elem) && elem_is_float(dtype->elem) &&
                    elem_info[type->elem].bits > elem_info[dtype->elem].bits;
     if (strcmp(rounding, "rtz") != 0 || !narrows || type->pointer || dtype->pointer)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[2], c->builtin->name,
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[2], tri_title(l, c->builtin),
                          "'rtne' or 'rtz' on a narrowing float cast",
                          tri_val_describe(l, c->args[2]));
     Op *op = ir_begin(&l->b, OP_CAST);
@@ -106,6 +106,10 @@ Val tri_lower_broadcast_to(Lower *l, const Call *c) {
     int rank;
     int64_t extent[MAX_RANK];
     if (!tri_want_tensor(l, c, 0, &v) || !tri_want_shape(l, c, 1, &rank, extent)) return val_error;
+    const Type *type = tri_val_type(l, v);
+    if (type->rank && type->rank != rank)
+        return tri_error(l, DIAG_TRI_BROADCAST_RANK, c->range, tri_type_text(l, type), type->rank,
+                         rank);
     return tri_broadcast_to(l, v, rank, extent, c->range);
 }
 
@@ -259,7 +263,7 @@ Val tri_lower_squeeze(Lower *l, const Call *c) {
     const Type *type = tri_val_type(l, v);
     if (!tri_want_axis(l, c, 1, type->rank, &axis)) return val_error;
     if (type->extent[axis] != 1)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "squeeze", "an axis of extent 1",
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "tl.squeeze", "an axis of extent 1",
                          tri_val_describe(l, v));
     int64_t extent[MAX_RANK];
     for (int d = 0; d < type->rank - 1; d++) extent[d] = type->extent[d < axis ? d : d + 1];
@@ -272,7 +276,7 @@ Val tri_lower_item(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v)) return val_error;
     const Type *type = tri_val_type(l, v);
     if (ty_elements(type) != 1)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "item", "a tensor of one element",
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], ".item", "a tensor of one element",
                          tri_val_describe(l, v));
     return tri_only_element(l, v);
 }
@@ -300,7 +304,7 @@ Val tri_lower_split(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v)) return val_error;
     const Type *type = tri_val_type(l, v);
     if (type->rank == 0 || type->extent[type->rank - 1] != 2)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "split", "a last extent of 2",
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "tl.split", "a last extent of 2",
                          tri_val_describe(l, v));
     Op *op = ir_begin(&l->b, OP_SPLIT);
     ir_operand(&l->b, op, v.ref);
@@ -315,7 +319,12 @@ Val tri_lower_cat(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v[0]) || !tri_want_tensor(l, c, 1, &v[1])) return val_error;
     const Type *a = tri_val_type(l, v[0]), *b = tri_val_type(l, v[1]);
     if (!tri_want_axis(l, c, 3, a->rank, &axis)) return val_error;
-    bool fits = a->rank == b->rank && a->elem == b->elem && a->pointer == b->pointer;
+    if (a->elem != b->elem || a->pointer != b->pointer)
+        return tri_error(
+            l, DIAG_TRI_ARGUMENT, c->ranges[1], tri_title(l, c->builtin),
+            arena_printf(l->arena, "tensors of one type (the first is %s)", tri_type_text(l, a)),
+            tri_val_describe(l, v[1]));
+    bool fits = a->rank == b->rank;
     for (int d = 0; fits && d < a->rank; d++) fits = d == axis || a->extent[d] == b->extent[d];
     if (!fits)
         return tri_error(l, DIAG_TRI_SHAPES, c->range, tri_type_text(l, a), tri_type_text(l, b));

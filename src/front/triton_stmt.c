@@ -20,26 +20,29 @@ void tri_assign(Lower *l, const PyNode *target, Val value) {
     }
     if (target->kind == PY_Attribute && l->frame && tri_aggregate_set(l, target, value)) return;
     if (target->kind != PY_Tuple && target->kind != PY_List) {
-        const char *what =
-            target->kind == PY_Subscript ? "assignment to an element; use tl.store or tl.where"
-            : target->kind == PY_Attribute
-                ? "assignment to an attribute (fields of a triton.aggregate are set in "
-                  "its __init__, and changed by triton.aggregate_replace)"
-                : "this assignment target";
-        tri_error(l, DIAG_TRI_UNSUPPORTED, target->range, what);
+        bool element = target->kind == PY_Subscript;
+        tri_error(l, DIAG_TRI_INSTEAD, target->range,
+                  element                        ? "assignment to an element"
+                  : target->kind == PY_Attribute ? "assignment to an attribute"
+                                                 : "this assignment target",
+                  element
+                      ? "use tl.store for memory, tl.where for tiles"
+                      : "assign to a name; fields of a triton.aggregate are set in its __init__ "
+                        "and changed by triton.aggregate_replace");
         return;
     }
     const PyList *elts = target->Tuple.elts;
     bool fits = value.kind == VAL_TUPLE && value.count == (int)elts->count;
-    if (!fits && !tri_val_failed(value))
-        tri_error(l, DIAG_TRI_UNPACK, target->range, (int)elts->count, tri_val_describe(l, value));
-    for (uint32_t i = 0; i < elts->count; i++) {
+    for (uint32_t i = 0; i < elts->count; i++)
         if (elts->at[i]->kind == PY_Starred) {
-            tri_error(l, DIAG_TRI_UNSUPPORTED, elts->at[i]->range, "a starred target");
+            tri_error(l, DIAG_TRI_INSTEAD, elts->at[i]->range, "a starred target",
+                      "take a slice of the tuple, as in t[1:]");
             return;
         }
+    if (!fits && !tri_val_failed(value))
+        tri_error(l, DIAG_TRI_UNPACK, target->range, (int)elts->count, tri_val_describe(l, value));
+    for (uint32_t i = 0; i < elts->count; i++)
         tri_assign(l, elts->at[i], fits ? value.items[i] : val_error);
-    }
 }
 
 /* --- branches --- */
@@ -107,6 +110,9 @@ static End run_if(Lower *l, const PyNode *node, const PyList *list, uint32_t at,
 static End run_return(Lower *l, const PyNode *node) {
     Val v =
         node->Return.value ? tri_decay(l, tri_eval(l, node->Return.value), node->range) : val_none;
+    if (l->kernel && !l->frame->caller && v.kind != VAL_NONE && !tri_val_failed(v))
+        v = tri_error(l, DIAG_TRI_KERNEL_RETURN, node->range,
+                      l->frame->function->node->FunctionDef.name);
     for (int depth = 0; depth <= l->frame->loops; depth += l->frame->loops ? l->frame->loops : 1) {
         tri_set_flag(l, FLAG_SKIP, depth, tri_val_bool(true));
         if (depth) tri_set_flag(l, FLAG_STOP, depth, tri_val_bool(true));
@@ -220,22 +226,49 @@ static void run_with(Lower *l, const PyNode *node) {
         tri_live_method(l, managers[i].host, "__exit__", nothing, 3, node->range);
 }
 
-static const char *statement_name(const PyNode *node) {
+/* What of Python has no place in a kernel, and what to write instead. */
+static void refuse_statement(Lower *l, const PyNode *node) {
+    const char *what = "this statement", *instead = "move it out of the kernel";
     switch ((PyKind)node->kind) {
     case PY_Try:
-    case PY_TryStar: return "`try`";
-    case PY_Raise: return "`raise`";
-    case PY_Match: return "`match`";
+    case PY_TryStar:
+        what = "`try`";
+        instead = "nothing in a kernel raises; test with `if`";
+        break;
+    case PY_Raise:
+        what = "`raise`";
+        instead = "use tl.static_assert or tl.device_assert";
+        break;
+    case PY_Match:
+        what = "`match`";
+        instead = "use `if` and `elif`";
+        break;
     case PY_FunctionDef:
-        return "a function inside a kernel (define it at module level with @triton.jit)";
-    case PY_ClassDef: return "a class inside a kernel (define it at module level)";
+    case PY_AsyncFunctionDef:
+        what = "an inner function";
+        instead = "define it at module level with @triton.jit";
+        break;
+    case PY_ClassDef:
+        what = "a class";
+        instead = "define it at module level, with @triton.aggregate";
+        break;
     case PY_Global:
-    case PY_Nonlocal: return "`global` and `nonlocal`";
-    case PY_Delete: return "`del`";
+    case PY_Nonlocal:
+        what = node->kind == PY_Global ? "`global`" : "`nonlocal`";
+        instead = "a kernel reads tl.constexpr globals and changes none";
+        break;
+    case PY_Delete:
+        what = "`del`";
+        instead = "leave it out; a value that is not used costs nothing";
+        break;
     case PY_Import:
-    case PY_ImportFrom: return "an import inside a kernel (move it to the top of the file)";
-    default: return "this statement";
+    case PY_ImportFrom:
+        what = "an import";
+        instead = "move it to the top of the file";
+        break;
+    default: break;
     }
+    tri_error(l, DIAG_TRI_INSTEAD, node->range, what, instead);
 }
 
 static void run_simple(Lower *l, const PyNode *node) {
@@ -259,7 +292,7 @@ static void run_simple(Lower *l, const PyNode *node) {
     case PY_With: run_with(l, node); break;
     case PY_Assert: run_assert(l, node); break;
     case PY_Pass: break;
-    default: tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, statement_name(node));
+    default: refuse_statement(l, node);
     }
 }
 

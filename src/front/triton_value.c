@@ -255,8 +255,7 @@ const char *tri_val_describe(Lower *l, Val v) {
     case VAL_MODULE: return arena_printf(l->arena, "`%s`", tri_val_text(l, v));
     case VAL_BUILTIN:
     case VAL_FUNCTION: return arena_printf(l->arena, "the function `%s`", tri_val_text(l, v));
-    case VAL_AGGREGATE:
-        return arena_printf(l->arena, "an aggregate of %s", tri_val_text(l, v));
+    case VAL_AGGREGATE: return arena_printf(l->arena, "an aggregate of %s", tri_val_text(l, v));
     case VAL_TUPLE: return arena_printf(l->arena, "the tuple %s", tri_val_text(l, v));
     default: return tri_val_text(l, v);
     }
@@ -266,7 +265,10 @@ const char *tri_val_describe(Lower *l, Val v) {
 
 static Val bad_operands(Lower *l, PyOp op, Val a, Val b, Range range) {
     return tri_error(l, DIAG_TRI_OPERANDS, range, py_op_spellings[op], tri_val_describe(l, a),
-                     tri_val_describe(l, b), "");
+                     tri_val_describe(l, b),
+                     tri_val_is_number(a) && tri_val_is_number(b)
+                         ? "; bits and shifts are of integers"
+                         : "; both must be numbers, or both strings or tuples");
 }
 
 static Val too_large(Lower *l, PyOp op, Range range) {
@@ -435,5 +437,6 @@ Val tri_const_unary(Lower *l, PyOp op, Val a, Range range) {
         if (op == PY_OP_INVERT) return tri_val_int(~a.i);
         return int_binary(l, PY_OP_SUB, 0, a.i, false, range);
     }
-    return tri_error(l, DIAG_TRI_OPERAND, range, py_op_spellings[op], tri_val_describe(l, a));
+    return tri_error(l, DIAG_TRI_OPERAND, range, py_op_spellings[op], tri_val_describe(l, a),
+                     op == PY_OP_INVERT ? "; it flips the bits of integers" : "; it takes numbers");
 }

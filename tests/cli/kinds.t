@@ -191,7 +191,7 @@ e.py:39:9: error: `&` has invalid operands of type a float32[16] and an int32[16
 e.py:40:9: error: `<<` has invalid operands of type a float32[16] and 2; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits [operands]
    40 |     b = f << 2
       |         ^~~~~~
-e.py:41:9: error: `~` does not take a float32[16] [operands]
+e.py:41:9: error: `~` does not take a float32[16]; it flips the bits of integers: cast with .to(tl.int32) [operands]
    41 |     c = ~f
       |         ^~
 e.py:42:16: error: tl.exp takes float32 or float64, here is int32[16]; cast with .to(tl.float32) [operands]
@@ -244,7 +244,7 @@ e.py:62:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; exte
 e.py:63:9: error: (0, 0) is no permutation of the 2 axes [axis]
    63 |     h = tl.trans(a, (0, 0))
       |         ^~~~~~~~~~~~~~~~~~~
-e.py:64:24: error: invalid axis 2; there are 2 [axis]
+e.py:64:24: error: invalid axis 2; the tensor has 2, counted from 0, or from its end with -1 [axis]
    64 |     i = tl.sum(a, axis=2)
       |                        ^
 e.py:65:9: error: the shapes of float32[4, 8] and float32[8, 4] do not fit; extents must be equal or 1 (add axes with [:, None], or tl.broadcast_to) [shapes]
@@ -262,10 +262,10 @@ e.py:68:5: error: the shapes of *float32[4] and int1[8] do not fit; extents must
 e.py:69:20: error: unsupported tensor index: a tensor is indexed with `:` and None only; use tl.load for elements, tl.where to choose [index]
    69 |     l = a[:, :, :, 0]
       |                    ^
-e.py:70:18: error: tl.split wants a last extent of 2, here is a float32[4, 8] [argument]
+e.py:70:18: error: split wants a last extent of 2, here is a float32[4, 8] [argument]
    70 |     m = tl.split(a)
       |                  ^
-e.py:71:27: error: invalid axis 5; there are 3 [axis]
+e.py:71:27: error: invalid axis 5; the tensor has 3, counted from 0, or from its end with -1 [axis]
    71 |     o = tl.expand_dims(a, 5)
       |                           ^
 [1]
@@ -276,13 +276,13 @@ e.py:76:22: error: tl.arange wants an integer known at compile time, here is an 
 e.py:77:18: error: tl.zeros wants a shape of positive integers known at compile time, here is the tuple (int32, 4) [argument]
    77 |     b = tl.zeros((n, 4), tl.float32)
       |                  ^~~~~~
-e.py:79:14: error: a bound of tl.static_range must be known at compile time, here it is an int32; make it a tl.constexpr [need-constant]
+e.py:79:14: error: a bound of tl.static_range must be known at compile time, here it is an int32; compute it from constants, or pass it as a tl.constexpr parameter [need-constant]
    79 |     for i in tl.static_range(n):
       |              ^~~~~~~~~~~~~~~~~~
-e.py:81:23: error: a tl.constexpr variable must be known at compile time, here it is an int32; make it a tl.constexpr [need-constant]
+e.py:81:23: error: a tl.constexpr variable must be known at compile time, here it is an int32; compute it from constants, or pass it as a tl.constexpr parameter [need-constant]
    81 |     d: tl.constexpr = n
       |                       ^
-e.py:82:22: error: the condition of tl.static_assert must be known at compile time, here it is an int1; make it a tl.constexpr [need-constant]
+e.py:82:22: error: the condition of tl.static_assert must be known at compile time, here it is an int1; compute it from constants, or pass it as a tl.constexpr parameter [need-constant]
    82 |     tl.static_assert(n > 3)
       |                      ^~~~~
 e.py:83:23: error: tl.program_id wants an integer known at compile time, here is an int32; make it a tl.constexpr [argument]
