@@ -146,6 +146,31 @@ def attention(batch, heads, n, d, causal):
                facts=dict(causal=causal, scale=scale))
 
 
+def attention_backward(batch, heads, n, d):
+    """Causal; the forward pass has left o and lse."""
+    shape, scale = (batch, heads, n, d), d ** -0.5
+
+    def check(torch, a):
+        q, k, v, o, do, lse = (a[x][0, :1].double() for x in ("q", "k", "v", "o", "do", "lse"))
+        p = torch.exp2(q @ k.transpose(1, 2) * scale * 1.44269504 - lse[:, :, None]).tril()
+        ds = p * (do @ v.transpose(1, 2) - (o * do).sum(-1, keepdim=True))
+        first = lambda x: x[0, :1]  # noqa: E731
+        return [("dq", first, ds @ k * scale), ("dk", first, ds.transpose(1, 2) @ q * scale), ("dv", first, p.transpose(1, 2) @ do)]
+    common = dict(N=n, stride_h=n * d, stride_n=d, D=d)
+    inputs = dict(q_ptr="q", k_ptr="k", v_ptr="v", do_ptr="do", lse_ptr="lse", delta_ptr="delta", scale=scale, CAUSAL=True, **common)
+
+    def step(kernel, args, block):
+        return Step("attention_backward.py", f"attention_{kernel}_kernel", args, lambda t: (-(-n // t[block]), batch * heads))
+    return Row(f"attention backward causal B{batch} H{heads} N{n} D{d}", "TFLOP/s", 5.0 * batch * heads * n * n * d,
+               {**{x: Array(shape) for x in ("q", "k", "v", "o", "do")}, "lse": Array(shape[:3], "float32"),
+                "delta": Array(shape[:3], "float32", "empty"), **{x: Array(shape, fill="empty") for x in ("dq", "dk", "dv")}},
+               [step("delta", dict(o_ptr="o", do_ptr="do", delta_ptr="delta", **common), "BM"),
+                step("dkdv", dict(dk_ptr="dk", dv_ptr="dv", **inputs), "BN1"), step("dq", dict(dq_ptr="dq", **inputs), "BM2")],
+               configs([{"BM": 32, "BM1": 64, "BN1": 128, "BM2": 128, "BN2": n2} for n2 in (128, 64)], (8,), (2,)),
+               ("dq", "dk", "dv"), check, ("triton", "cudnn", "tutorial 06"), [Bar("Triton's tutorial 06", ("tutorial 06",), 1.5)],
+               facts=dict(causal=True, scale=scale))
+
+
 BEST = [Bar("cuBLAS", ("cublas",), 0.85), Bar("Triton's best", ("triton", "tutorial 03"), 0.95)]
 ODD = [Bar("cuBLAS", ("cublas",), 0.75)]
 LT = [Bar("cuBLASLt", ("cublas",), 0.7)]
@@ -169,4 +194,5 @@ ROWS = [
               configs([{"BM": 128, "BN": 256, "BK": 32}, {"BM": 128, "BN": 128, "BK": 32}], (8,), (3, 4)), LT),
     *[attention(batch, heads, n, d, causal) for d, heads in ((128, 16), (64, 32)) for batch, n in ((4, 4096), (1, 16384))
       for causal in (False, True)],
+    attention_backward(4, 16, 4096, 128), attention_backward(1, 16, 16384, 128),
 ]

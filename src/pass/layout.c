@@ -266,6 +266,22 @@ static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *us
     return copy->results[0];
 }
 
+enum { VECTOR_ELEMENTS = 512 };
+
+/* A short vector from memory, perhaps under arithmetic: reading it again, each thread what it needs,
+ * is cheaper than two barriers and a way through shared memory. */
+static bool is_read_again(LayoutState *st, Ref ref) {
+    const Op *op = ref_is_value(ref) ? ir_value(st->k, ref)->op : NULL;
+    if (!lay_is_tile(st->k, ref)) return true;
+    if (!op || ty_elements(ir_type(st->k, ref)) > VECTOR_ELEMENTS) return false;
+    if (op->code == OP_TLOAD)
+        return !op_operand(op, 1) && !op_flag(op, AT_VOLATILE) && inside_role(st, op->parent);
+    if (op->code != OP_EXPAND && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_read_again(st, op->operands[i])) return false;
+    return true;
+}
+
 Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
     if (!lay_is_tile(st->k, ref)) return ref;
     Value v = *ir_value(st->k, ref);
@@ -282,7 +298,8 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
         v = *ir_value(st->k, ref);
         floats = false;
     }
-    if (floats) {
+    bool again = st->role && layout->home == HOME_REGISTERS && is_read_again(st, ref);
+    if (floats || again) {
         result = float_to(st, ref, layout, user);
     } else {
         Builder b = behind(st, ref, user->range);
@@ -624,7 +641,8 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
     for (Op *op = region->last, *previous; op; op = previous) {
         previous = op->previous;
         for (int i = 0; i < op->region_count; i++) remove_dead(k, op->regions[i], uses, changed);
-        bool dead = op_has(op->code, TRAIT_PURE) && op->result_count > 0;
+        bool reads = op->code == OP_TLOAD && !op_flag(op, AT_VOLATILE);
+        bool dead = (reads || op_has(op->code, TRAIT_PURE)) && op->result_count > 0;
         for (int i = 0; dead && i < op->result_count; i++)
             dead = lay_is_tile(k, op->results[i]) && uses[op->results[i]] == 0;
         if (dead) {

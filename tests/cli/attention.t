@@ -1,0 +1,48 @@
+# Attention as CUDA on the emulator against the interpreter: the turned loop of the forward pass, tasks in pairs, workers in
+# turns; the backward kernels. What the compiler says of them.
+# requires: c++
+$ cp -r "$ROOT/kernels" .
+$ cat > attention.sh <<'END'
+> # COMMAND KERNEL D GRID OPTION..
+> command=$1 kernel=$2 d=$3; shift 3
+> case $kernel in
+> attention.py) arrays="o_ptr=empty:bf16[2,300,$d]" ;;
+> *dq*) arrays="do_ptr=randn:bf16[2,300,$d] lse_ptr=full(8):f32[2,300] delta_ptr=randn:f32[2,300] dq_ptr=empty:bf16[2,300,$d]" ;;
+> *) arrays="do_ptr=randn:bf16[2,300,$d] lse_ptr=full(8):f32[2,300] delta_ptr=randn:f32[2,300] dk_ptr=empty:bf16[2,300,$d] dv_ptr=empty:bf16[2,300,$d]" ;;
+> esac
+> for x in q k v; do arrays="$arrays ${x}_ptr=randn:bf16[2,300,$d]"; done
+> for x in $arrays scale=0.125 N=300 stride_h=$((300 * d)) stride_n=$d D=$d; do set -- "$@" --arg "$x"; done
+> tilewright $command kernels/triton/$kernel --target cuda --set num_warps=8 "$@" 2>&1 | grep -E '(o|dk|dv|dq)_ptr: |in flight|take turns|order|mask|error'
+> END
+$ sh attention.sh explain attention.py 128 --arg BM=128 --arg BN=64 --arg CAUSAL=true
+kernels/triton/attention.py:34:13: mask: one test a tile; elements are masked only where it fails
+kernels/triton/attention.py:8:1: execution: 2 workers in compute, persistent, order longest
+kernels/triton/attention.py:40:15: dot: stays in flight under the next trip's arithmetic (the loop is turned)
+kernels/triton/attention.py:8:1: execution: the two workers of compute take turns with the matrix units
+$ sh attention.sh check attention.py 128 --arg BM=128 --arg BN=64 --arg CAUSAL=true --emulate --grid 3,2
+q_ptr: bf16[2, 300, 128], max error 0: ok
+k_ptr: bf16[2, 300, 128], max error 0: ok
+v_ptr: bf16[2, 300, 128], max error 0: ok
+o_ptr: bf16[2, 300, 128], max error 0.000122 at [1, 134, 23] (-0.0209960938, interpreted -0.0211181641): ok
+$ sh attention.sh check attention.py 64 --arg BM=64 --arg BN=64 --arg CAUSAL=false --emulate --grid 5,2
+q_ptr: bf16[2, 300, 64], max error 0: ok
+k_ptr: bf16[2, 300, 64], max error 0: ok
+v_ptr: bf16[2, 300, 64], max error 0: ok
+o_ptr: bf16[2, 300, 64], max error 0.000977 at [1, 275, 46] (0.143554688, interpreted 0.142578125): ok
+$ sh attention.sh check attention_backward.py:attention_dkdv_kernel 64 --arg BM1=64 --arg BN1=128 --arg CAUSAL=true --emulate --grid 3,2
+q_ptr: bf16[2, 300, 64], max error 0: ok
+k_ptr: bf16[2, 300, 64], max error 0: ok
+v_ptr: bf16[2, 300, 64], max error 0: ok
+do_ptr: bf16[2, 300, 64], max error 0: ok
+lse_ptr: f32[2, 300], max error 0: ok
+delta_ptr: f32[2, 300], max error 0: ok
+dk_ptr: bf16[2, 300, 64], max error 0.000122 at [0, 181, 62] (-0.0225830078, interpreted -0.0224609375): ok
+dv_ptr: bf16[2, 300, 64], max error 0.00195 at [0, 22, 27] (0.416015625, interpreted 0.41796875): ok
+$ sh attention.sh check attention_backward.py:attention_dq_kernel 64 --arg BM2=128 --arg BN2=64 --arg CAUSAL=true --emulate --grid 3,2
+q_ptr: bf16[2, 300, 64], max error 0: ok
+k_ptr: bf16[2, 300, 64], max error 0: ok
+v_ptr: bf16[2, 300, 64], max error 0: ok
+do_ptr: bf16[2, 300, 64], max error 0: ok
+lse_ptr: f32[2, 300], max error 0: ok
+delta_ptr: f32[2, 300], max error 0: ok
+dq_ptr: bf16[2, 300, 64], max error 0.000122 at [1, 173, 5] (0.0200195312, interpreted 0.0198974609): ok
