@@ -75,6 +75,11 @@ def cases():
         arrays = " ".join(f"{x}_ptr=bf16[2,256,{d}]" for x in "qkvo")
         text = f"{arrays} scale=0.125 N=256 stride_h={256 * d} stride_n={d} D={d} BM=128 BN=64 CAUSAL={causal}"
         yield f"triton attention D{d}{', causal' if causal == 'true' else ''}", "kernels/triton/attention.py", text, d == 64
+    for kernel, outputs, tile in (("dkdv", "kv", "BM1=64 BN1=128"), ("dq", "q", "BM2=128 BN2=128")):
+        arrays = [f"{x}_ptr=bf16[2,256,128]" for x in ("q", "k", "v", "do", *("d" + o for o in outputs))]
+        text = f"{' '.join(arrays)} lse_ptr=f32[2,256] delta_ptr=f32[2,256] scale=0.125 N=256 stride_h=32768 stride_n=128 D=128 CAUSAL=true {tile}"
+        yield f"triton attention backward {kernel}", f"kernels/triton/attention_backward.py:attention_{kernel}_kernel", (
+            text + " --set num_warps=8 --set num_stages=2"), False
     yield "triton ops", "tests/gpu/ops.py", "x_ptr=f32[1024] y_ptr=f32[4096] z_ptr=i32[1024] n=1000", True
     sizes = "-D M=256 -D N=256 -D K=256"
     shapes = "A=f16[256,256] B=f16[256,256] C=f16[256,256]"

@@ -239,6 +239,46 @@ static bool feeds(Emit *e, const Op *tasks, const Op *role) {
     return false;
 }
 
+static void note_uses(const Op *op, bool *used) {
+    for (int i = 0; i < op->operand_count; i++)
+        if (ref_is_value(op->operands[i])) used[op->operands[i]] = true;
+    for (int i = 0; i < op->attr_count; i++)
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF && ref_is_value(op->attrs[i].ref))
+            used[op->attrs[i].ref] = true;
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            note_uses(inner, used);
+}
+
+/* What the role, or one that runs on it, needs of the task's header. */
+static bool *header_uses(Emit *e, const Op *tasks, const Op *role) {
+    bool *used = ARENA_ARRAY(e->arena, bool, e->k->values.count);
+    const char *name = op_text(role, AT_FIELD);
+    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
+        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
+        if (op == role || (on && strcmp(on, name) == 0)) note_uses(op, used);
+    }
+    for (const Op *op = roles_body(tasks)->last; op; op = op->previous) {
+        bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
+        for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
+        if (needed && op->code != OP_ROLE) note_uses(op, used);
+    }
+    return used;
+}
+
+static void write_header(Emit *e, const Op *tasks, const Op *role) {
+    const bool *used = header_uses(e, tasks, role);
+    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
+        bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
+        for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
+        if (!needed || op->code == OP_ROLE) continue;
+        if (elementwise_is(op))
+            op = elementwise_run(e, op);
+        else
+            emit_op(e, op);
+    }
+}
+
 static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     Text top = text_new(e->arena), before = e->p.out;
     e->role = role;
@@ -271,13 +311,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     }
     e->reads_pending = e->writes_pending = e->persist;
     write_decode(e, tasks);
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next)
-        if (op->code != OP_ROLE) {
-            if (elementwise_is(op))
-                op = elementwise_run(e, op);
-            else
-                emit_op(e, op);
-        }
+    write_header(e, tasks, role);
     const char *name = op_text(role, AT_FIELD);
     e->ahead = NULL;
     for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
