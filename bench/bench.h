@@ -31,7 +31,7 @@ void hand_layernorm(const float *x, const float *w, const float *b, float *y, in
 /* --- rivals.c --- */
 typedef struct Matrices { /* C (m, n) = A (m, k) B (k, n), dense and row-major */
     int64_t m, n, k;
-    const float *a, *b;
+    const void *a, *b; /* f32, or both bf16 */
     float *c;
 } Matrices;
 
@@ -41,6 +41,8 @@ const char *onednn_open(void);
 const char *torch_open(void);
 void openblas_gemm(const Matrices *x, int threads);
 void onednn_gemm(const Matrices *x, int threads);
+const char *onednn_no_bf16(void); /* why it has no product of bf16 here; NULL: it has */
+void onednn_gemm_bf16(const Matrices *x, int threads);
 /* "softmax 4096 1024": does it once, gives the seconds; < 0 if the other process is gone. */
 double torch_run(const char *request, int threads);
 void rivals_close(void);

@@ -20,11 +20,15 @@ typedef void Sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, 
 typedef int DnnlSgemm(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha,
                       const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
                       float *c, int64_t ldc);
+typedef int DnnlBf16gemm(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha,
+                         const void *a, int64_t lda, const void *b, int64_t ldb, float beta,
+                         float *c, int64_t ldc);
 typedef void SetThreads(int threads);
 
 static Sgemm *blas_gemm;
 static SetThreads *blas_threads, *omp_threads;
 static DnnlSgemm *dnnl_gemm;
+static DnnlBf16gemm *dnnl_bf16;
 
 static void *open_first(const char *const *names) {
     for (; *names; names++) {
@@ -60,6 +64,7 @@ const char *onednn_open(void) {
     void *library = open_first(names);
     if (!library) return "libdnnl is not installed (Debian: libdnnl2)";
     find(library, "dnnl_sgemm", &dnnl_gemm);
+    find(library, "dnnl_gemm_bf16bf16f32", &dnnl_bf16);
     find(library, "omp_set_num_threads", &omp_threads); /* of the OpenMP it is linked with */
     return dnnl_gemm ? NULL : "libdnnl has no dnnl_sgemm";
 }
@@ -67,6 +72,18 @@ const char *onednn_open(void) {
 void onednn_gemm(const Matrices *x, int threads) {
     if (omp_threads) omp_threads(threads);
     dnnl_gemm('N', 'N', x->m, x->n, x->k, 1.0f, x->a, x->k, x->b, x->n, 0.0f, x->c, x->n);
+}
+
+const char *onednn_no_bf16(void) {
+#if defined(__x86_64__)
+    if (!__builtin_cpu_supports("avx512bf16")) return "this processor has no AVX-512 BF16";
+#endif
+    return dnnl_bf16 ? NULL : "libdnnl has no dnnl_gemm_bf16bf16f32";
+}
+
+void onednn_gemm_bf16(const Matrices *x, int threads) {
+    if (omp_threads) omp_threads(threads);
+    dnnl_bf16('N', 'N', x->m, x->n, x->k, 1.0f, x->a, x->k, x->b, x->n, 0.0f, x->c, x->n);
 }
 
 /* --- torch --- */

@@ -106,7 +106,8 @@ struct tw_kernel {
     PassContext pass;
     int threads;         /* --set threads */
     bool no_asserts;     /* --set asserts=off */
-    int vector_bits;       /* widest vectors of CPU code; 0: the machine's */
+    int vector_bits;     /* widest vectors of CPU code; 0: the machine's */
+    bool bf16_pairs;     /* --set bf16_pairs=on */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */
@@ -121,7 +122,7 @@ struct tw_kernel {
     RunParam *params;
     int slot_count;
     uint64_t *slots;           /* the words of the current launch */
-    tw_buffer **buffers; /* by parameter; NULL for numbers */
+    tw_buffer **buffers;       /* by parameter; NULL for numbers */
     const ScalarProgram *grid; /* NULL: the launch must say it */
     int grid_rank;
     struct Requirements
@@ -129,7 +130,7 @@ struct tw_kernel {
     bool never;         /* a requirement that cannot be tested: the general variant it is */
     tw_kernel *generic; /* the variant that wants less; made when a launch first needs it */
     bool generic_ready;
-    tw_resource_info resources; /* filled by the target's build */
+    tw_resource_info resources;    /* filled by the target's build */
     const CompileRequest *request; /* what was asked for, to make that variant */
     void *code;                    /* the target's */
 };

@@ -1,6 +1,9 @@
 /* prelude_check.c: the dots, products and functions of the CPU prelude by themselves, without the library: so they can be
  * compiled for machines that are not here (tests/all.sh, group machines). A dot must be a chain of
- * fused multiply-adds in the order of k, in every bit; functions keep the errors that vmath.h states. */
+ * fused multiply-adds in the order of k, in every bit, and one of pairs of bf16 (AVX-512 BF16; with -DTW_PAIRS all but the
+ * instruction itself) near it; functions keep the errors that vmath.h states. On a machine with AVX-512:
+ *     gcc -std=gnu11 -O2 -march=native -DTW_BF16_PAIRS -ffp-contract=off -fno-math-errno \
+ *         -Isrc/target/cpu/prelude tests/numeric/prelude_check.c -lm && ./a.out */
 #include "vmath.h"
 #include "gemm.h"
 
@@ -51,13 +54,47 @@ static int check_dots(void) {
     return wrong + differ(c);
 }
 
+#ifdef TW_PAIRS
+static bf16 pa[M * K], pb[K * N], pbt[K * N];
+
+/* Elements of a product of bf16 over the first `length` steps that are further from the exact one than 2 roundings a step. */
+static int check_pairs(int length, const TwSide *left, const TwSide *right) {
+    int wrong = 0;
+    for (int i = 0; i < M * N; i++) c[i] = 0.5f;
+    tw_gemm(tw_gather_pairs, tw_pack_pairs, left, right, M, N, length, c, 0, 1, rows, room, ROOM_K, 0, 0, 0);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            f64 exact = 0, size = 0;
+            for (int k = 0; k < length; k++) {
+                const f64 x = (f64)tw_f32_bf16(pa[i * K + k]) * tw_f32_bf16(pb[k * N + j]);
+                exact += x, size += fabs(x);
+            }
+            wrong += !(fabs(c[i * N + j] - exact) <= size * 0x1p-23);
+        }
+    return wrong;
+}
+
+static int check_all_pairs(void) {
+    for (int i = 0; i < M * K; i++) pa[i] = tw_bf16_f32(number());
+    for (int i = 0; i < K * N; i++) pb[i] = tw_bf16_f32(number()), pbt[i % N * K + i / N] = pb[i];
+    int wrong = 0;
+    for (int length = K - 2; length <= K; length++) {
+        const TwSide left = {pa, K, 1, 0, M, 0, length}, plain = {pb, 1, N, 0, N, 0, length}, turned = {pbt, K, 1, 0, N, 0, length};
+        wrong += check_pairs(length, &left, &plain) + check_pairs(length, &left, &turned);
+    }
+    return wrong;
+}
+#else
+static int check_all_pairs(void) { return 0; }
+#endif
+
 static f64 error_of(f32 got, f64 exact) {
     int e = exact == 0 ? -126 : ilogb(exact);
     return fabs(got - exact) / ldexp(1, (e < -126 ? -126 : e) - 23);
 }
 
 int main(void) {
-    int wrong = check_dots();
+    int wrong = check_dots() + check_all_pairs();
     f64 worst = 0;
     for (int i = 0; i < 200000; i++) {
         const f32 x = number() * 20, y = __builtin_fabsf(x) + 1e-6f;

@@ -290,13 +290,15 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
         map_put_number(&e->stored, e->arena, (uint64_t)(uintptr_t)g->store,
                        (void *)(uintptr_t)done);
     }
+    /* Products of bf16 may go in pairs, if that is asked for and the machine has them (dot.h). */
+    bool pairs = a->elem == EL_BF16 && b->elem == EL_BF16;
     cs_line(
         &e->p,
         "const i32 %s = tw_gemm(tw_gather_%s, tw_pack_%s, &%s, &%s, %lld, %lld, %s, %s, %d, %d, "
         "(f32 *)(scratch + %lld), (f32 *)(scratch + %lld), %lld, %s, %s, %s);",
-        done, cs_memory_type(a->elem), cs_memory_type(b->elem), x, y, (long long)c->extent[0],
-        (long long)c->extent[1], length, cs_name(&e->p, sum), start, g->skip,
-        (long long)e->plan.blocks.at[g->rows].offset,
+        done, pairs ? "pairs" : cs_memory_type(a->elem), pairs ? "pairs" : cs_memory_type(b->elem),
+        x, y, (long long)c->extent[0], (long long)c->extent[1], length, cs_name(&e->p, sum), start,
+        g->skip, (long long)e->plan.blocks.at[g->rows].offset,
         (long long)e->plan.blocks.at[g->panels].offset, (long long)g->room_k, slot, out, stride);
     e->uses_gemm = true;
 }

@@ -7,7 +7,10 @@
  *
  * A block of TW_MR rows and TW_NV vectors of c stays in registers for all of k; its elements are variables of their own,
  * which both compilers keep in registers at any level of optimisation. b is read in panels of TW_NR_<T> columns, in place
- * or packed. Blocks: 6 x 64 f32 with AVX-512, 6 x 16 with AVX2, 8 x 12 with NEON. */
+ * or packed. Blocks: 6 x 64 f32 with AVX-512, 6 x 16 with AVX2, 8 x 12 with NEON.
+ *
+ * Where AVX-512 BF16 is there and asked for (TW_BF16_PAIRS: --set bf16_pairs=on), products of bf16 go two steps of k at a
+ * time instead, in the order and with the rounding of vdpbf16ps. */
 #ifndef TILEWRIGHT_DOT_H
 #define TILEWRIGHT_DOT_H
 #include "cpu.h"
@@ -69,8 +72,30 @@ TW_VEC(f64)
 
 enum { TW_KC = 256 };
 
-/* ---- blocks: tw_block_<T>_<rows>(K, a, lda, b, ldb, c, ldc, start): c = (start ? c : 0) + a b ---- */
-#define TW_ROW(i)     const TW_T *const a##i = a + i * lda;
+/* Pairs of bf16 along k as one u32. */
+#if defined(__AVX512BF16__) && defined(TW_BF16_PAIRS)
+#define TW_PAIRS
+#endif
+#ifdef TW_PAIRS
+TW_VEC(u32)
+typedef u32 tw_pair __attribute__((aligned(2), may_alias));
+#if defined(__AVX512BF16__)
+#define TW_FMA_pair(r, x, y) __asm__("vdpbf16ps %2, %1, %0" : "+v"(r) : "v"(x), "v"(y))
+#else /* for tests of all but the instruction itself */
+#define TW_FMA_pair(r, x, y)                                                                       \
+    do {                                                                                           \
+        const f32_vec odd = (f32_vec)(x & 0xffff0000u), its = (f32_vec)(y & 0xffff0000u);          \
+        const f32_vec even = (f32_vec)(x << 16), other = (f32_vec)(y << 16);                       \
+        TW_FMA_f32(r, odd, its);                                                                   \
+        TW_FMA_f32(r, even, other);                                                                \
+    } while (0)
+#endif
+#endif
+
+/* ---- blocks: tw_block_<T>_<rows>(K, a, lda, b, ldb, c, ldc, start): c = (start ? c : 0) + a b ----
+ * TW_A, TW_B, TW_T are what a, b, c point to, TW_BVEC, TW_TVEC (in memory TW_BMEM, TW_TMEM) vectors of the latter two,
+ * TW_X(i) is step k of row i of a. */
+#define TW_ROW(i)     const TW_A *const a##i = a + i * lda;
 #define TW_ZERO1(i, v) TW_C(i, v) = (TW_TVEC){0};
 #define TW_ZERO(i)    TW_VECTORS(TW_ZERO1, i)
 #define TW_C(i, v)    c##i##_##v
@@ -80,10 +105,10 @@ enum { TW_KC = 256 };
 #define TW_LOAD(i)    TW_VECTORS(TW_LOAD1, i)
 #define TW_STORE1(i, v) *(TW_TMEM *)(c + i * ldc + v * TW_L) = TW_C(i, v);
 #define TW_STORE(i)   TW_VECTORS(TW_STORE1, i)
-#define TW_B1(i, v)   const TW_TVEC b##v = *(const TW_TMEM *)(b + v * TW_L);
+#define TW_B1(i, v)   const TW_BVEC b##v = *(const TW_BMEM *)(b + v * TW_L);
 #define TW_STEP1(i, v) TW_MADD(TW_C(i, v), x##i, b##v);
 #define TW_STEP(i)                                                                                 \
-    const TW_TVEC x##i = a##i[k] - (TW_TVEC){0};                                                   \
+    const TW_BVEC x##i = TW_X(i) - (TW_BVEC){0};                                                   \
     TW_VECTORS(TW_STEP1, i)
 /* The block that follows begins where no stream of the hardware's has been: the next rows of a and c. Short ones are in the
  * first-level cache already. */
@@ -92,8 +117,9 @@ enum { TW_KC = 256 };
     __builtin_prefetch(a + (i + TW_MR) * lda), __builtin_prefetch(a + (i + TW_MR) * lda + 64 / sizeof *a);
 #define TW_BLOCK(T, n)                                                                             \
     static __attribute__((unused, noinline)) void tw_block_##T##_##n(                              \
-        i64 K, const T *a, i64 lda, const T *b, i64 ldb, T *c, i64 ldc, i32 start) {               \
-        TW_ROWS_##n(TW_ROW) TW_ROWS_##n(TW_DECL) if (K >= TW_KC) { TW_ROWS_##n(TW_AHEAD) }                          \
+        i64 K, const TW_A *a, i64 lda, const TW_B *b, i64 ldb, TW_T *c, i64 ldc, i32 start) {      \
+        TW_ROWS_##n(TW_ROW) TW_ROWS_##n(TW_DECL)                                                   \
+        if (K >= TW_KC) { TW_ROWS_##n(TW_AHEAD) }                                                  \
         if (start) { TW_ROWS_##n(TW_LOAD) } else { TW_ROWS_##n(TW_ZERO) }                          \
         TW_UNROLL for (i64 k = 0; k < K; k++, b += ldb) {                                          \
             TW_VECTORS(TW_B1, 0)                                                                   \
@@ -119,24 +145,6 @@ enum { TW_KC = 256 };
 #define TW_CASES(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
 #endif
 
-#define TW_T    f32
-#define TW_TVEC f32_vec
-#define TW_TMEM f32_memory
-#define TW_L    TW_LANES_f32
-#define TW_MADD TW_FMA_f32
-TW_BLOCKS(f32)
-#undef TW_T
-#undef TW_TVEC
-#undef TW_TMEM
-#undef TW_L
-#undef TW_MADD
-#define TW_T    f64
-#define TW_TVEC f64_vec
-#define TW_TMEM f64_memory
-#define TW_L    TW_LANES_f64
-#define TW_MADD TW_FMA_f64
-TW_BLOCKS(f64)
-
 /* How many of `left` rows the next block takes: blocks of few rows have too few chains to keep the units busy, so what is
  * left over is shared by the last two. */
 TW_FN i64 tw_rows_next(i64 left) {
@@ -145,31 +153,32 @@ TW_FN i64 tw_rows_next(i64 left) {
 }
 
 /* ---- panels: all M rows of a by the TW_NR columns of one panel of b, of which n count ---- */
-#define TW_CASE(n) case n: TW_PASTE(tw_block_, TW_T, n)(K, x, lda, b, ldb, z, ldz, start); break;
+#define TW_CASE(n) case n: TW_PASTE(tw_block_, TW_NAME, n)(K, x, lda, b, ldb, z, ldz, start); break;
 #define TW_PASTE(a, b, c)  TW_PASTE_(a, b, c)
 #define TW_PASTE_(a, b, c) a##b##_##c
-#define TW_PANEL(T)                                                                                \
-    static __attribute__((unused)) void tw_panel_##T(i64 M, i64 n, i64 K, const T *a, i64 lda, const T *b, \
-                                                     i64 ldb, T *c, i64 ldc, i32 start) {          \
-        T edge[TW_MR * TW_NR_##T];                                                                 \
+#define TW_PANEL(T, C)                                                                             \
+    static __attribute__((unused)) void tw_panel_##T(i64 M, i64 n, i64 K, const TW_A *a, i64 lda,  \
+                                                     const TW_B *b, i64 ldb, C *c, i64 ldc, i32 start) { \
+        C edge[TW_MR * TW_NR_##C];                                                                 \
         for (i64 i = 0, rows; i < M; i += rows) {                                                  \
             rows = tw_rows_next(M - i);                                                            \
-            const T *const x = a + i * lda;                                                        \
-            T *z = c + i * ldc;                                                                    \
+            const TW_A *const x = a + i * lda;                                                     \
+            C *z = c + i * ldc;                                                                    \
             i64 ldz = ldc;                                                                         \
-            if (n < TW_NR_##T) {                                                                   \
+            if (n < TW_NR_##C) {                                                                   \
                 for (i64 r = 0; r < rows && start; r++)                                            \
-                    for (i64 j = 0; j < TW_NR_##T; j++) edge[r * TW_NR_##T + j] = j < n ? z[r * ldc + j] : 0; \
-                z = edge, ldz = TW_NR_##T;                                                         \
+                    for (i64 j = 0; j < TW_NR_##C; j++) edge[r * TW_NR_##C + j] = j < n ? z[r * ldc + j] : 0; \
+                z = edge, ldz = TW_NR_##C;                                                         \
             }                                                                                      \
             switch (rows) { TW_CASES(TW_CASE) }                                                    \
-            if (n < TW_NR_##T)                                                                     \
+            if (n < TW_NR_##C)                                                                     \
                 for (i64 r = 0; r < rows; r++)                                                     \
-                    for (i64 j = 0; j < n; j++) c[(i + r) * ldc + j] = edge[r * TW_NR_##T + j];    \
+                    for (i64 j = 0; j < n; j++) c[(i + r) * ldc + j] = edge[r * TW_NR_##C + j];    \
         }                                                                                          \
-    }                                                                                              \
-    /* c = (start ? c : 0) + a b. `room` holds a panel of TW_KC rows. Panels whose rows lie far apart are packed if it pays; the last one, if it is \
-     * not whole, always, with zeros. */                                                           \
+    }
+/* c = (start ? c : 0) + a b. `room` holds a panel of TW_KC rows. Panels whose rows lie far apart are packed if it pays; the
+ * last one, if it is not whole, always, with zeros. */
+#define TW_DOT(T)                                                                                  \
     static __attribute__((unused)) void tw_dot_##T(i64 M, i64 N, i64 K, const T *a, i64 lda, const T *b, \
                                                    i64 ldb, T *c, i64 ldc, i32 start, T *room) {   \
         for (i64 j = 0; j < N; j += TW_NR_##T) {                                                   \
@@ -188,11 +197,49 @@ TW_FN i64 tw_rows_next(i64 left) {
             }                                                                                      \
         }                                                                                          \
     }
-TW_PANEL(f64)
+
+#define TW_A    TW_T
+#define TW_B    TW_T
+#define TW_BVEC TW_TVEC
+#define TW_BMEM TW_TMEM
+#define TW_X(i) a##i[k]
+#define TW_NAME f64
+#define TW_T    f64
+#define TW_TVEC f64_vec
+#define TW_TMEM f64_memory
+#define TW_L    TW_LANES_f64
+#define TW_MADD TW_FMA_f64
+TW_BLOCKS(f64) TW_PANEL(f64, f64) TW_DOT(f64)
+#undef TW_NAME
 #undef TW_T
-#define TW_T f32
-TW_PANEL(f32)
-#undef TW_T
+#undef TW_TVEC
+#undef TW_TMEM
+#undef TW_L
+#undef TW_MADD
+#define TW_NAME f32
+#define TW_T    f32
+#define TW_TVEC f32_vec
+#define TW_TMEM f32_memory
+#define TW_L    TW_LANES_f32
+#define TW_MADD TW_FMA_f32
+TW_BLOCKS(f32) TW_PANEL(f32, f32) TW_DOT(f32)
+#ifdef TW_PAIRS /* rows of a are bf16, K counts pairs */
+#undef TW_NAME
+#undef TW_A
+#undef TW_B
+#undef TW_BVEC
+#undef TW_BMEM
+#undef TW_X
+#undef TW_MADD
+#define TW_NAME pair
+#define TW_A    bf16
+#define TW_B    u32
+#define TW_BVEC u32_vec
+#define TW_BMEM u32_memory
+#define TW_X(i) *(const tw_pair *)(a##i + 2 * k)
+#define TW_MADD TW_FMA_pair
+TW_BLOCKS(pair) TW_PANEL(pair, f32)
+#endif
 
 /* Integers wrap, so order does not matter. */
 #define TW_DOT_INT(T)                                                                              \

@@ -3,7 +3,7 @@
  *     acc = 0; for k: acc += A[m .., k BK ..] B[k BK .., n ..]       is      tw_gemm(.., &a, &b, M, N, K, acc, ..)
  *
  * The chain of dot.h makes both equal in every bit. Nothing of A or B is copied tile by tile: A is read in place where its
- * elements along k lie side by side, B is packed into panels of TW_NR columns, TW_KC rows at a time, and kept: the programs
+ * elements along k lie side by side, B is packed into panels of TW_NR columns, TW_K_BLOCK rows at a time, and kept: the programs
  * that follow on this thread often need the same columns again (`slot` says what is in `room`; it is zero when a thread
  * begins a launch). What lies outside a tensor is zero. */
 #ifndef TILEWRIGHT_GEMM_H
@@ -109,6 +109,41 @@ TW_PACK(f32)
 TW_PACK(bf16)
 TW_PACK(f16)
 
+/* The same in pairs of steps of k, for blocks of pairs; k0 and kc count pairs. */
+#ifdef TW_PAIRS
+TW_FN u32 tw_half_of_pair(const TwSide *s, i64 i, i64 k) {
+    const i32 there = i >= s->lo && i < s->hi && k >= s->k_lo && k < s->k_hi;
+    return there ? ((const bf16 *)s->p)[i * s->line + k * s->step] : 0;
+}
+static __attribute__((unused)) void tw_gather_pairs(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first, i64 count,
+                                                    i64 k0, i64 kc) {
+    const i32 beside = s->step == 1 && ld_k == 1 && s->k_lo <= 2 * k0;
+    for (i64 i = first; i < first + count; i++, to += ld_line) {
+        const i64 whole = beside && i >= s->lo && i < s->hi ? tw_max_i64(0, tw_min_i64(kc, s->k_hi / 2 - k0)) : 0;
+        const bf16 *const row = (const bf16 *)s->p + i * s->line + 2 * k0 * s->step;
+        u32 *const pairs = (u32 *)to;
+        TW_VECTOR for (i64 k = 0; k < whole; k++) pairs[k] = *(const tw_pair *)(row + 2 * k);
+        for (i64 k = whole; k < kc; k++)
+            pairs[k * ld_k] = tw_half_of_pair(s, i, 2 * (k0 + k)) | tw_half_of_pair(s, i, 2 * (k0 + k) + 1) << 16;
+    }
+}
+static __attribute__((unused)) void tw_pack_pairs(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) {
+    const i32 rows = b->line == 1 && b->lo <= 0 && b->k_lo <= 2 * k0; /* lie side by side */
+    const i64 whole = rows ? tw_max_i64(0, tw_min_i64(kc, b->k_hi / 2 - k0)) : 0;
+    for (i64 j = 0; j < N; j += TW_NR_f32) {
+        const i64 k_whole = tw_min_i64(b->hi, N) - j >= TW_NR_f32 ? whole : 0;
+        u32 *to = (u32 *)panels + j * kc;
+        const bf16 *row = (const bf16 *)b->p + 2 * k0 * b->step + j;
+        for (i64 k = 0; k < k_whole; k++, to += TW_NR_f32, row += 2 * b->step)
+            TW_VECTOR for (i64 i = 0; i < TW_NR_f32; i++) to[i] = row[i] | (u32)row[b->step + i] << 16;
+        tw_gather_pairs((f32 *)to, 1, TW_NR_f32, b, j, TW_NR_f32, k0 + k_whole, kc - k_whole);
+    }
+}
+#else
+#define tw_gather_pairs tw_gather_bf16
+#define tw_pack_pairs   tw_pack_bf16
+#endif
+
 TW_FN i32 tw_same_panel(const TwSide *b, const u64 *slot, i64 N, i64 k0, i64 k1) {
     return slot[0] == (u64)b->p + 1 && slot[1] == (u64)b->line && slot[2] == (u64)b->step && slot[3] == (u64)b->lo &&
            slot[4] == (u64)b->hi && slot[5] == (u64)k0 && slot[6] == (u64)k1 && slot[7] == (u64)N;
@@ -144,8 +179,7 @@ static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const Tw
         N = tw_min_i64(b->hi, N); /* columns in front are rare */
     }
     if (M <= m0 || N <= 0) return 1;
-    const i64 length = k_end - k_begin;
-    if (length == 0) {
+    if (k_begin == k_end) {
         if (!start)
             for (i64 i = m0; i < M; i++)
                 for (i64 j = 0; j < N; j++) c[i * ldc + j] = 0;
@@ -158,8 +192,15 @@ static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const Tw
                  tw_side_apart(b, 0, N, k_begin, k_end, pack_b == tw_pack_f32 ? 4 : 2, lo, hi);
     }
     if (direct) c = out, ldc = ld_out;
-    const i32 in_place = gather_a == tw_gather_f32 && a->step == 1 && a->lo <= m0 && a->hi >= M && a->k_lo <= k_begin &&
-                         a->k_hi >= k_end;
+#ifdef TW_PAIRS
+    const i32 pairs = pack_b == tw_pack_pairs;
+#else
+    const i32 pairs = 0;
+#endif
+    if (pairs) k_begin = k_begin / 2, k_end = (k_end + 1) / 2; /* from here on k counts pairs */
+    const i64 length = k_end - k_begin;
+    const i32 in_place = (gather_a == tw_gather_f32 || pairs) && a->step == 1 && a->lo <= m0 && a->hi >= M &&
+                         a->k_lo <= k_begin << pairs && a->k_hi >= k_end << pairs;
     /* A small b whose rows lie side by side stays where it is. */
     const i32 small = pack_b == tw_pack_f32 && b->line == 1 && b->lo <= 0 && b->hi >= N && b->k_lo <= k_begin &&
                       b->k_hi >= k_end && N % TW_NR_f32 == 0 && length * b->step <= 16384;
@@ -182,15 +223,23 @@ static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const Tw
             if (M - i > mc && M - i - mc < TW_MR) mc -= TW_MR; /* no small rest */
             const f32 *x = rows;
             i64 ldx = TW_K_BLOCK + 16;
-            if (in_place)
-                x = (const f32 *)a->p + i * a->line + k0, ldx = a->line;
-            else
+            if (!in_place)
                 gather_a(rows, ldx, 1, a, i, mc, k0, kc);
+            else if (!pairs)
+                x = (const f32 *)a->p + i * a->line + k0, ldx = a->line;
             for (i64 j = 0; j < N; j += TW_NR_f32) {
                 const i64 n = tw_min_i64(N - j, TW_NR_f32);
                 const f32 *y = panels + j * kc;
                 i64 ldb = TW_NR_f32;
                 if (small) y = (const f32 *)b->p + k0 * b->step + j, ldb = b->step;
+#ifdef TW_PAIRS
+                if (pairs) {
+                    const bf16 *const row = in_place ? (const bf16 *)a->p + i * a->line + 2 * k0 : (const bf16 *)x;
+                    tw_panel_pair(mc, n, kc, row, in_place ? a->line : 2 * ldx, (const u32 *)y, ldb, c + i * ldc + j, ldc,
+                                  start || k0 > k_begin);
+                    continue;
+                }
+#endif
                 tw_panel_f32(mc, n, kc, x, ldx, y, ldb, c + i * ldc + j, ldc, start || k0 > k_begin);
             }
         }
