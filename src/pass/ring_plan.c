@@ -290,6 +290,47 @@ static int varying_index(const Kernel *k, const Op *tasks, const Op *compute) {
     return found;
 }
 
+/* --- order --- */
+
+enum { GROUP_ROWS = 8 }; /* of tiles that are walked together, when the source does not say */
+
+/* Which of the task's two indices x is computed from: bits 1 and 2. */
+static int indices_in(const Kernel *k, const Region *body, Ref x, int depth) {
+    if (!ref_is_value(x) || depth > 16) return ref_is_value(x) ? 3 : 0;
+    for (int i = 0; i < 2; i++)
+        if (body->args[i] == x) return 1 << i;
+    const Op *op = ir_value(k, x)->op;
+    int both = 0;
+    for (int i = 0; op && i < op->operand_count && both != 3; i++)
+        both |= indices_in(k, body, op->operands[i], depth + 1);
+    return both;
+}
+
+typedef struct LoadSearch {
+    const Kernel *k;
+    const Region *body;
+    int seen[4]; /* loads by the indices that their boxes depend on */
+} LoadSearch;
+
+static void look_at_load(Op *op, void *user) {
+    LoadSearch *s = user;
+    if (op->code != OP_TLOAD) return;
+    RefList offsets = op_list(op, 0);
+    int both = 0;
+    for (int i = 0; i < offsets.count; i++) both |= indices_in(s->k, s->body, offsets.at[i], 0);
+    s->seen[both]++;
+}
+
+/* One operand follows the rows of tiles, the other the columns: tasks that run at the same time
+ * share both where they form a block of tiles, not a strip. */
+static bool shares_both_ways(const Cut *c, const Op *tasks) {
+    const Region *body = tasks->regions[tasks->region_count - 1];
+    if (tasks->operand_count != 2 || body->arg_count != 2) return false;
+    LoadSearch s = {.k = c->k, .body = body};
+    ir_walk(tasks->regions[tasks->region_count - 1], look_at_load, &s);
+    return s.seen[1] == 1 && s.seen[2] == 1 && !s.seen[3];
+}
+
 void cut_plan(Cut *c, Op *tasks, Execution run) {
     Kernel *k = c->k;
     const Machine *machine = c->cx->machine;
@@ -301,9 +342,6 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
         op_set(k, compute, (Attr){.id = AT_BY, .word = BY_M});
     }
     if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_ON, .text = "compute"});
-    if (!op_attr(tasks, AT_ORDER))
-        op_set(k, tasks,
-               (Attr){.id = AT_ORDER, .word = tasks->operand_count == 1 ? ORDER_CODE : ORDER_ROW});
     Op *load =
         find_role(tasks, "load"); /* skew: the workers of compute load as well, some items ahead */
     if (load && run == RUN_SKEW) op_set(k, load, (Attr){.id = AT_ON, .text = "compute"});
@@ -311,6 +349,14 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
     bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));
     if (persist) op_set(k, tasks, (Attr){.id = AT_PERSIST, .number = 1});
+    if (!op_attr(tasks, AT_ORDER)) {
+        bool grouped = persist && machine->has_threads && shares_both_ways(c, tasks);
+        Word order = grouped                      ? ORDER_GROUPED
+                     : tasks->operand_count == 1 ? ORDER_CODE
+                                                 : ORDER_ROW;
+        op_set(k, tasks, (Attr){.id = AT_ORDER, .word = order});
+        if (grouped) set_int(k, tasks, AT_GROUP, GROUP_ROWS);
+    }
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
     int varies = persist && compute && machine->has_threads && (order == ORDER_CODE || order == ORDER_ROW)
                      ? varying_index(k, tasks, compute)

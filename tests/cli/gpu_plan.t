@@ -20,13 +20,13 @@ $ tilewright explain kernels/tilelang/gemm.py --target cuda -D M=4096 -D N=4096 
       1 by wgmma
       1 execution: roles, 384 threads
       1 execution: roles: its dots are wide enough for a warp that only loads
-      1 order row
+      1 order grouped
 $ tilewright explain kernels/tilelang/gemm.py --target cuda -D M=4096 -D N=4096 -D K=4096 -D dtype=bfloat16 | sh words
       4 by TMA
       1 by wgmma
       1 execution: roles, 256 threads
       1 execution: roles: its dots are wide enough for a warp that only loads
-      1 order row
+      1 order grouped
 $ tilewright explain kernels/tilec/matmul.tile.c --target cuda | sh words
       4 by TMA
       1 by wgmma
