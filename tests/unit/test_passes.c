@@ -2,7 +2,7 @@
  *
  * A file has sections that start with a line `---- name`:
  *
- *     ---- run fold,access machine=cpu roles=1 stages=3 workers=2 persist=0 warps=8 generic=2
+ *     ---- run fold,access machine=cpu roles=1 stages=3 workers=2 persist=0 warps=8 generic=3
  * nofuse kernel @add(..) { .. }                      the input
  *     ---- ir                                     the kernel afterwards
  *     ---- findings                               what explain would print, as line: subject: text
