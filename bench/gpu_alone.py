@@ -94,7 +94,8 @@ def main(rows, why):
             try:
                 run = gpu_rivals.ours(library, row, arrays, constants, options)
                 us = statistics.median(driver.us(run) for _ in range(9))
-                best = min(best or (us, {}), (us, {**constants, **options}), key=lambda pair: pair[0])
+                if best is None or us < best[0]:
+                    best = us, {**constants, **options}
             except RuntimeError as fault:
                 print(f"{row.name} {constants} {options}: {str(fault).splitlines()[0][:140]}")
         if best:

@@ -64,6 +64,21 @@ add[(2, )](x, y, out, 128, BLOCK=64)
 assert driver.fake_last_stream() == 78
 assert calls() == {"cuLaunchKernel": 2}
 
+# more shared memory than there is: what autotune passes over
+@triton.jit
+def large(x, out, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tile = tl.load(x + at[:, None] * N + at[None, :])
+    tl.store(out + at[:, None] * N + at[None, :], tl.dot(tile, tile).to(tl.float32))
+
+
+try:
+    large[(1, )](x, out, N=512, num_warps=8)
+except triton.runtime.errors.OutOfResources as error:
+    assert error.required > error.limit == 232448 and error.name == "shared memory"
+else:
+    raise AssertionError("512 x 512 f32 fit into shared memory")
+
 os.environ["FAKE_CUDA_LAUNCH"] = "400"
 ctypes.CDLL(None).setenv(b"FAKE_CUDA_LAUNCH", b"400", 1)
 try:

@@ -51,7 +51,7 @@ def _dtype_name(dtype):
 def _make_error(status, message, function, cause):
     """The exception for a status of the library."""
     shared = re.search(r"(\d+) bytes of shared memory\D.*?\bhas (\d+)", message)
-    if status == "TW_ERROR_UNSUPPORTED" and shared:
+    if status in ("TW_ERROR_SOURCE", "TW_ERROR_UNSUPPORTED") and shared:
         return OutOfResources(int(shared.group(1)), int(shared.group(2)), "shared memory")
     if status in ("TW_ERROR_SOURCE", "TW_ERROR_UNSUPPORTED"):
         error = errors.from_report(message, function)
