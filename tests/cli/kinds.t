@@ -262,7 +262,7 @@ e.py:68:5: error: the shapes of *float32[4] and int1[8] do not fit; extents must
 e.py:69:20: error: unsupported tensor index: a tensor is indexed with `:` and None only; use tl.load for elements, tl.where to choose [index]
    69 |     l = a[:, :, :, 0]
       |                    ^
-e.py:70:18: error: split wants a last extent of 2, here is a float32[4, 8] [argument]
+e.py:70:18: error: tl.split wants a last extent of 2, here is a float32[4, 8] [argument]
    70 |     m = tl.split(a)
       |                  ^
 e.py:71:27: error: invalid axis 5; the tensor has 3, counted from 0, or from its end with -1 [axis]
