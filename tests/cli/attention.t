@@ -46,3 +46,6 @@ do_ptr: bf16[2, 300, 64], max error 0: ok
 lse_ptr: f32[2, 300], max error 0: ok
 delta_ptr: f32[2, 300], max error 0: ok
 dq_ptr: bf16[2, 300, 64], max error 0.000122 at [1, 173, 5] (0.0200195312, interpreted 0.0198974609): ok
+#! The plan changes no bit: turned or not, with 1 or 3 slots, with and without roles.
+$ for plan in "--set rotate=on" "--set rotate=off" "--set num_stages=1" "--set roles=off"; do sh attention.sh run attention.py 64 --arg BM=128 --arg BN=64 --arg CAUSAL=true --emulate --grid 3,2 $plan --save o_ptr=o.npy; cksum < o.npy; done | sort -u | wc -l
+1

@@ -180,7 +180,8 @@ static bool is_read(Emit *e, const Op *of, const Op *last, const Layout *layout)
     for (const Op *op = of->next; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++)
             if (op->operands[i] == of->results[0] && elementwise_reads(e, op, layout, i) &&
-                (op->code != OP_ADD || is_read(e, op, last, layout)))
+                (op->code != OP_ADD || emit_hold(e, op->results[0])->kind != HOLD_LOCAL ||
+                 is_read(e, op, last, layout)))
                 return true;
         if (op == last) break;
     }
