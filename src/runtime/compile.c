@@ -275,6 +275,8 @@ static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
                             k->target->name);
     if (emulate) k->target = target_find(k->target->emulated, NULL);
     if (k->sanitize && k->target == &target_cpu) k->target = &target_interp; /* the same memory */
+    if (!k->arch && k->request->stage == TW_STAGE_RUN && k->target->native)
+        k->arch = k->target->native(cx);
     k->pass.machine = k->target->machine(cx, k->arch);
     return k->pass.machine ? TW_OK : TW_ERROR_NOT_FOUND;
 }

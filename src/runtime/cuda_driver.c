@@ -46,7 +46,8 @@ static bool open_device(CudaDriver *d, char *why, size_t capacity) {
     if (result != 0) {
         char text[200];
         cuda_driver_describe(d, result, text, sizeof text);
-        snprintf(why, capacity, "the CUDA driver does not start: %s", text);
+        snprintf(why, capacity, "the CUDA driver does not start: %s; use --emulate, or another target",
+                 text);
         return false;
     }
     if (count == 0) {

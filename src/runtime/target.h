@@ -28,6 +28,8 @@ struct Target {
     /* The machine of an architecture (NULL: the default one); NULL with a message when there is
      * none. */
     const Machine *(*machine)(tw_context *cx, const char *arch);
+    /* The architecture of the device that is here; NULL: there is none, or the target has no such. */
+    const char *(*native)(tw_context *cx);
     bool source_form;                 /* works on the door's result: no passes */
     bool (*emit)(tw_kernel *k);       /* false after errors in k->diag; NULL: nothing to emit */
     tw_status (*build)(tw_kernel *k); /* NULL: nothing to build */

@@ -6,7 +6,7 @@
  * cache holds text, preludes, architecture, and the compiler's identity and flags. */
 #include "runtime/cache.h"
 #include "runtime/cuda_code.h"
-#include "runtime/cuda_driver.h"
+#include "runtime/cuda_fault.h"
 #include "runtime/nvrtc.h"
 #include "runtime/process.h"
 
@@ -22,6 +22,7 @@ typedef struct CudaState {
     bool driver_open;
     Nvrtc nvrtc;
     bool nvrtc_open;
+    CudaFaults faults;
 } CudaState;
 
 static CudaState *get_state(tw_context *cx) {
@@ -30,22 +31,24 @@ static CudaState *get_state(tw_context *cx) {
     return *slot;
 }
 
+static bool open_driver(CudaState *state, char why[WHY_BYTES]) {
+    if (state->driver_open) return true;
+    cuda_fault_begin(&state->faults);
+    state->driver_open = cuda_driver_open(&state->driver, why, WHY_BYTES);
+    return state->driver_open;
+}
+
 static tw_status need_driver(tw_context *cx, CudaState **out) {
     CudaState *state = get_state(cx);
     char why[WHY_BYTES];
     *out = state;
-    if (state->driver_open) return TW_OK;
-    if (!cuda_driver_open(&state->driver, why, sizeof why))
-        return context_fail(cx, TW_ERROR_UNAVAILABLE, "%s", why);
-    state->driver_open = true;
-    return TW_OK;
+    if (!open_driver(state, why)) return context_fail(cx, TW_ERROR_UNAVAILABLE, "%s", why);
+    return cuda_fault_check(cx, &state->faults, "nothing runs on the GPU any more");
 }
 
-static tw_status driver_fail(tw_context *cx, const CudaState *state, tw_status status,
-                             CudaResult result, const char *what) {
-    char text[WHY_BYTES];
-    cuda_driver_describe(&state->driver, result, text, sizeof text);
-    return context_fail(cx, status, "%s: %s", what, text);
+static tw_status driver_fail(tw_context *cx, CudaState *state, tw_status status, CudaResult result,
+                             const char *what) {
+    return cuda_fault_report(cx, &state->faults, &state->driver, status, result, what);
 }
 
 /* Makes the primary context the thread's current one, unless it is that already (torch's threads);
@@ -71,24 +74,42 @@ static bool find_nvcc(char *path, size_t capacity) {
     return snprintf(path, capacity, "/usr/local/cuda/bin/nvcc") > 0 && stat(path, &info) == 0;
 }
 
-/* The architecture to compile for: the machine's, or, for its generic one, the device's own. */
+/* The architecture of the table that fits a device best; NULL: none does. */
+static const char *fitting_arch(const CudaDriver *d) {
+    int level = 10 * d->major + d->minor;
+    return level == 90                  ? "sm_90a"
+           : level >= 100 && level < 120 ? "sm_100"
+           : level >= 89                ? "sm_89" /* so little shared memory have later small GPUs too */
+           : level >= 80                ? "sm_80"
+                                        : NULL;
+}
+
+static const char *cuda_native(tw_context *cx) {
+    CudaState *state = get_state(cx);
+    char why[WHY_BYTES];
+    return open_driver(state, why) ? fitting_arch(&state->driver) : NULL;
+}
+
+/* Hopper's own code runs there alone; the rest is compiled for the device as it is. */
+static bool is_hopper(const tw_kernel *k) {
+    return strcmp(k->pass.machine->name, "cuda:sm_90a") == 0;
+}
+
 static void choose_arch(const tw_kernel *k, const CudaState *state, char *arch, size_t capacity) {
-    const char *name = strchr(k->pass.machine->name, ':') + 1;
-    if (strcmp(name, "sm_80") == 0)
-        snprintf(arch, capacity, "sm_%d%d", state->driver.major, state->driver.minor);
-    else
-        snprintf(arch, capacity, "%s", name);
+    snprintf(arch, capacity, "sm_%d%d%s", state->driver.major, state->driver.minor,
+             is_hopper(k) ? "a" : "");
 }
 
 static tw_status check_device(tw_kernel *k, const CudaState *state) {
     const CudaDriver *d = &state->driver;
-    bool hopper = strcmp(k->pass.machine->name, "cuda:sm_90a") == 0;
-    if (hopper ? d->major == 9 && d->minor == 0 : d->major >= 8) return TW_OK;
+    int level = 10 * d->major + d->minor, least = atoi(strrchr(k->pass.machine->name, '_') + 1);
+    if (is_hopper(k) ? level == 90 : level >= least) return TW_OK;
+    const char *fits = fitting_arch(d);
     return context_fail(k->context, TW_ERROR_UNAVAILABLE,
-                        "kernel `%s` is compiled for %s, the GPU (%s) is sm_%d%d; %s", k->name,
-                        k->pass.machine->name, d->device_name_text, d->major, d->minor,
-                        hopper && d->major >= 8 ? "use --target cuda:sm_80"
-                                                : "a GPU of sm_80 or later is needed");
+                        "kernel `%s` is compiled for %s, the GPU (%s) is sm_%d; %s%s", k->name,
+                        k->pass.machine->name, d->device_name_text, level,
+                        fits ? "use --target cuda:" : "a GPU of sm_80 or later is needed",
+                        fits ? fits : "");
 }
 
 static void make_key(const tw_kernel *k, const CudaState *state, const char *arch, const char *nvcc,
@@ -190,7 +211,7 @@ static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arc
 }
 
 /* --- loading --- */
-static tw_status load_module(tw_kernel *k, const CudaState *state, const char *path) {
+static tw_status load_module(tw_kernel *k, CudaState *state, const char *path) {
     tw_context *cx = k->context;
     CudaCode *code = k->code;
     const CudaDriver *d = &state->driver;
@@ -219,9 +240,15 @@ static tw_status load_module(tw_kernel *k, const CudaState *state, const char *p
     if (result == 0)
         result = d->function_get(&r->max_threads, CUDA_FUNCTION_MAX_THREADS, code->function);
     leave(state, entered);
+    if (result == CUDA_ERROR_NO_BINARY_RESULT)
+        return context_fail(cx, TW_ERROR_TOOL,
+                            "the driver (%d.%d) cannot load what the compiler made for kernel `%s`: "
+                            "it is older than the compiler; update it, or set TILEWRIGHT_NVRTC to "
+                            "an NVRTC of its version",
+                            d->version / 1000, d->version % 1000 / 10, k->name);
     if (result != 0)
         return driver_fail(cx, state, TW_ERROR_TOOL, result,
-                           "the GPU does not take the compiled kernel");
+                           arena_printf(&cx->texts, "the GPU does not take kernel `%s`", k->name));
     return TW_OK;
 }
 
@@ -237,8 +264,8 @@ static tw_status cuda_build(tw_kernel *k) {
     if (code->plan->shared_bytes > state->driver.shared_bytes)
         return context_fail(
             cx, TW_ERROR_UNSUPPORTED,
-            "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; use "
-            "smaller blocks or fewer stages",
+            "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; compile for a "
+            "smaller machine (--target cuda:sm_89), or use smaller tiles or fewer stages",
             k->name, (long long)code->plan->shared_bytes, state->driver.device_name_text,
             state->driver.shared_bytes);
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
@@ -265,7 +292,7 @@ static tw_status cuda_build(tw_kernel *k) {
 static void cuda_destroy(tw_kernel *k) {
     CudaCode *code = k->code;
     CudaState *state = get_state(k->context);
-    if (!code || !code->module || !state->driver_open) return;
+    if (!code || !code->module || !state->driver_open || *state->faults.lost) return;
     bool entered = enter(state);
     state->driver.module_unload(code->module);
     leave(state, entered);
@@ -302,16 +329,27 @@ static const char *stream_fault(const LaunchCall *call, CudaResult result) {
 static tw_status launch_fail(tw_kernel *k, const LaunchCall *call, const unsigned grid[3],
                              CudaResult result) {
     tw_context *cx = k->context;
+    const char *resources =
+        result == CUDA_ERROR_RESOURCES_RESULT
+            ? arena_printf(&cx->texts,
+                           " (%d threads of %d registers, %d bytes of shared memory; a block has "
+                           "65536 registers and %d bytes: use fewer warps or smaller tiles)",
+                           k->resources.threads, k->resources.registers, k->resources.shared_bytes,
+                           get_state(cx)->driver.shared_bytes)
+            : "";
     return driver_fail(cx, get_state(cx), TW_ERROR_LAUNCH, result,
-                       arena_printf(&cx->texts, "launch of kernel `%s` on %u x %u x %u blocks%s",
+                       arena_printf(&cx->texts, "launch of kernel `%s` on %u x %u x %u blocks%s%s",
                                     k->name, grid[0], grid[1], grid[2],
-                                    stream_fault(call, result)));
+                                    stream_fault(call, result), resources));
 }
 
 static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     tw_context *cx = k->context;
     CudaState *state = get_state(cx);
     CudaCode *code = k->code;
+    if (*state->faults.lost)
+        return cuda_fault_check(cx, &state->faults,
+                                arena_printf(&cx->texts, "launch of kernel `%s`", k->name));
     unsigned grid[3];
     int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
     for (int d = 0; d < 3; d++) grid[d] = (unsigned)call->grid[d];
@@ -335,6 +373,9 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
                                       call->stream ? call->stream->native : NULL, code->params,
                                       NULL);
     leave(state, entered);
+    /* A launch that fails for what was launched before it is no suspect itself. */
+    bool alone = state->faults.blocking || state->faults.launches == state->faults.ended;
+    if (status == TW_OK && (result == 0 || alone)) cuda_fault_note(&state->faults, k->name, grid);
     return result == 0 ? status : launch_fail(k, call, grid, result);
 }
 
@@ -342,14 +383,13 @@ static tw_status cuda_synchronize(tw_context *cx, tw_stream *stream) {
     CudaState *state;
     tw_status status = need_driver(cx, &state);
     if (status != TW_OK) return status;
-    bool entered = enter(state);
-    CudaResult result = stream && stream->wrapped
-                            ? state->driver.stream_synchronize(stream->native)
-                            : state->driver.synchronize();
+    bool entered = enter(state), wrapped = stream && stream->wrapped;
+    CudaResult result =
+        cuda_fault_wait(&state->faults, &state->driver, wrapped ? stream->native : NULL, !wrapped);
     leave(state, entered);
     return result == 0
                ? TW_OK
-               : driver_fail(cx, state, TW_ERROR_LAUNCH, result, "a kernel failed on the GPU");
+               : driver_fail(cx, state, TW_ERROR_LAUNCH, result, "waiting for the GPU");
 }
 
 /* --- memory --- */
@@ -361,11 +401,14 @@ static tw_status cuda_alloc(tw_context *cx, size_t size, void **out) {
     bool entered = enter(state);
     CudaResult result = state->driver.alloc(&address, size);
     if (result == 0) result = state->driver.set_bytes(address, 0, size);
+    size_t left = 0, all = 0;
+    if (result == CUDA_ERROR_OUT_OF_MEMORY_RESULT) state->driver.memory_info(&left, &all);
     leave(state, entered);
     if (result == CUDA_ERROR_OUT_OF_MEMORY_RESULT)
         return context_fail(cx, TW_ERROR_MEMORY,
-                            "the GPU has no %zu bytes left (it has %zu in all)", size,
-                            state->driver.memory_bytes);
+                            "the GPU has no room for %zu bytes: %zu of its %zu are free; destroy "
+                            "buffers, or end other processes that use it",
+                            size, left, state->driver.memory_bytes);
     if (result != 0)
         return driver_fail(cx, state, TW_ERROR_UNAVAILABLE, result, "memory of the GPU");
     *out = (void *)(uintptr_t)address;
@@ -385,12 +428,16 @@ static tw_status copy(tw_context *cx, void *to, const void *from, size_t size, b
     tw_status status = need_driver(cx, &state);
     if (status != TW_OK || !size) return status;
     bool entered = enter(state);
-    CudaResult result = out ? state->driver.copy_out(to, (CudaAddress)(uintptr_t)from, size)
-                            : state->driver.copy_in((CudaAddress)(uintptr_t)to, from, size);
+    CudaResult result =
+        state->faults.limit > 0 ? cuda_fault_wait(&state->faults, &state->driver, NULL, false) : 0;
+    if (result == 0)
+        result = out ? state->driver.copy_out(to, (CudaAddress)(uintptr_t)from, size)
+                     : state->driver.copy_in((CudaAddress)(uintptr_t)to, from, size);
     leave(state, entered);
     return result == 0 ? TW_OK
                        : driver_fail(cx, state, TW_ERROR_LAUNCH, result,
-                                     "a copy, or a kernel before it, failed on the GPU");
+                                     out ? "reading a buffer of the GPU"
+                                         : "writing a buffer of the GPU");
 }
 static tw_status cuda_read(tw_context *cx, void *to, const void *from, size_t size) {
     return copy(cx, to, from, size, true);
@@ -403,11 +450,10 @@ static tw_status cuda_write(tw_context *cx, void *to, const void *from, size_t s
 static bool cuda_available(tw_context *cx, Arena *arena, const char **note) {
     CudaState *state = get_state(cx);
     char why[WHY_BYTES], compiler[CACHE_PATH] = "";
-    if (!state->driver_open && !cuda_driver_open(&state->driver, why, sizeof why)) {
+    if (!open_driver(state, why)) {
         *note = arena_printf(arena, "%s", why);
         return false;
     }
-    state->driver_open = true;
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     if (!state->nvrtc_open && !find_nvcc(compiler, sizeof compiler)) {
         *note = arena_printf(arena, "%s", why);
@@ -429,7 +475,8 @@ static void cuda_shutdown(tw_context *cx) {
     void **slot = &cx->target_state[target_index(&target_cuda)];
     CudaState *state = *slot;
     if (!state) return;
-    if (state->driver_open) cuda_driver_close(&state->driver);
+    /* A lost context is left to the end of the process: its release may wait for a kernel that never ends. */
+    if (state->driver_open && !*state->faults.lost) cuda_driver_close(&state->driver);
     if (state->nvrtc_open) nvrtc_close(&state->nvrtc);
     context_free(cx, state, sizeof *state);
     *slot = NULL;
@@ -439,8 +486,9 @@ static const TargetMemory cuda_memory = {cuda_alloc, cuda_free, cuda_read, cuda_
 
 const Target target_cuda = {
     .name = "cuda",
-    .about = "one readable .cu, NVRTC or nvcc, the driver API; sm_90a (default) and sm_80",
+    .about = "one readable .cu, NVRTC or nvcc, the driver API; sm_80, sm_89, sm_90a, sm_100",
     .machine = cuda_code_machine,
+    .native = cuda_native,
     .emit = cuda_code_emit,
     .build = cuda_build,
     .launch = cuda_launch,

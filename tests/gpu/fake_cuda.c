@@ -1,10 +1,13 @@
-/* fake_cuda.c: a libcuda.so.1 without a GPU, for tests of the host side: the functions of the driver that the runtime calls, with
- * host memory for the device's, and a count of every call. Kernels do nothing; what the last launch was given can be asked for.
+/* fake_cuda.c: a CUDA driver and an NVRTC without a GPU, for tests of the host side: every call is counted, and fails if it was told
+ * to. Kernels do nothing; memory is the host's; what the last launch was given can be asked for.
  *
- *     cc -shared -fPIC -o libcuda.so.1 fake_cuda.c;  LD_LIBRARY_PATH=. program
- *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_grid(0)
- * FAKE_CUDA_LAUNCH=400 makes cuLaunchKernel fail with that number. */
+ *     cc -shared -fPIC -o libcuda.so.1 fake_cuda.c;  LD_LIBRARY_PATH=. program        (-DOLD_DRIVER: one without tensor maps)
+ *     FAKE_CUDA="cuInit=100 cuCtxSynchronize=719@2"     what a function answers; @2: from its second call on
+ *     FAKE_ARCH=75  FAKE_SHARED=65536  FAKE_COUNT=0  FAKE_DRIVER=12020                what device and driver are
+ *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_grid(0) */
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,14 +15,8 @@ static const char *called[4096];
 static int call_count;
 static void *last_stream;
 static unsigned last_grid[3];
-static int current = 0; /* is the primary context the thread's */
+static int current; /* is the primary context the thread's */
 static int context, module, function;
-
-static int count(const char *name) {
-    if (call_count < 4096) called[call_count++] = name;
-    return 0;
-}
-#define COUNTED count(__func__)
 
 int fake_calls(const char *name);
 int fake_calls(const char *name) { /* NULL: all */
@@ -34,70 +31,118 @@ void *fake_last_stream(void) { return last_stream; }
 unsigned fake_last_grid(int d);
 unsigned fake_last_grid(int d) { return last_grid[d]; }
 
+/* Counts the call; the answer that is asked for, else 0. */
+static int answer(const char *name) {
+    const char *told = getenv("FAKE_CUDA");
+    size_t length = strlen(name);
+    if (call_count < 4096) called[call_count++] = name;
+    for (const char *at = told; at && (at = strstr(at, name)); at += length) {
+        if (at[length] != '=' || (at > told && at[-1] != ' ')) continue;
+        char *end;
+        int result = (int)strtol(at + length + 1, &end, 10);
+        return *end == '@' && fake_calls(name) < atoi(end + 1) ? 0 : result;
+    }
+    return 0;
+}
+#define ANSWER answer(__func__)
+static int number(const char *name, int otherwise) {
+    const char *text = getenv(name);
+    return text ? atoi(text) : otherwise;
+}
+
 #define API(name, parameters) \
     int name parameters;      \
     int name parameters
-API(cuInit, (unsigned flags)) { return (void)flags, COUNTED; }
-API(cuDriverGetVersion, (int *version)) { return *version = 13000, COUNTED; }
-API(cuDeviceGetCount, (int *devices)) { return *devices = 1, COUNTED; }
-API(cuDeviceGet, (int *device, int ordinal)) { return *device = ordinal, COUNTED; }
-API(cuDeviceGetName, (char *name, int length, int device)) {
-    (void)device;
-    strncpy(name, "no GPU at all", (size_t)length);
-    return COUNTED;
-}
+API(cuInit, (unsigned flags)) { return (void)flags, ANSWER; }
+API(cuDriverGetVersion, (int *version)) { return *version = number("FAKE_DRIVER", 13000), ANSWER; }
+API(cuDeviceGetCount, (int *devices)) { return *devices = number("FAKE_COUNT", 1), ANSWER; }
+API(cuDeviceGet, (int *device, int ordinal)) { return *device = ordinal, ANSWER; }
+API(cuDeviceGetName, (char *name, int length, int device)) { return (void)device, snprintf(name, (size_t)length, "no GPU at all"), ANSWER; }
 API(cuDeviceGetAttribute, (int *value, int attribute, int device)) {
+    int arch = number("FAKE_ARCH", 90);
     (void)device;
-    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 132 : attribute == 97 ? 232448 : 1;
-    return COUNTED;
+    *value = attribute == 75   ? arch / 10
+             : attribute == 76 ? arch % 10
+             : attribute == 16 ? 132
+             : attribute == 97 ? number("FAKE_SHARED", 232448)
+                               : 1;
+    return ANSWER;
 }
-API(cuDeviceTotalMem_v2, (size_t *bytes, int device)) { return (void)device, *bytes = (size_t)1 << 33, COUNTED; }
-API(cuDevicePrimaryCtxRetain, (void **out, int device)) { return (void)device, *out = &context, COUNTED; }
-API(cuDevicePrimaryCtxRelease_v2, (int device)) { return (void)device, COUNTED; }
-API(cuCtxGetCurrent, (void **out)) { return *out = current > 0 ? &context : NULL, COUNTED; }
-API(cuCtxPushCurrent_v2, (void *given)) { return (void)given, current++, COUNTED; }
-API(cuCtxPopCurrent_v2, (void **out)) { return *out = &context, current--, COUNTED; }
-API(cuCtxSynchronize, (void)) { return COUNTED; }
+API(cuDeviceTotalMem_v2, (size_t *bytes, int device)) { return (void)device, *bytes = (size_t)1 << 33, ANSWER; }
+API(cuDevicePrimaryCtxRetain, (void **out, int device)) { return (void)device, *out = &context, ANSWER; }
+API(cuDevicePrimaryCtxRelease_v2, (int device)) { return (void)device, ANSWER; }
+API(cuCtxGetCurrent, (void **out)) { return *out = current > 0 ? &context : NULL, ANSWER; }
+API(cuCtxPushCurrent_v2, (void *given)) { return (void)given, current++, ANSWER; }
+API(cuCtxPopCurrent_v2, (void **out)) { return *out = &context, current--, ANSWER; }
+API(cuCtxSynchronize, (void)) { return ANSWER; }
 API(cuModuleLoadData, (void **out, const void *image)) {
     if (memcmp(image, "\177ELF", 4) != 0) return 200;
-    return *out = &module, COUNTED;
+    return *out = &module, ANSWER;
 }
-API(cuModuleUnload, (void *given)) { return (void)given, COUNTED; }
-API(cuModuleGetFunction, (void **out, void *given, const char *name)) { return (void)given, (void)name, *out = &function, COUNTED; }
+API(cuModuleUnload, (void *given)) { return (void)given, ANSWER; }
+API(cuModuleGetFunction, (void **out, void *given, const char *name)) { return (void)given, (void)name, *out = &function, ANSWER; }
 API(cuModuleGetGlobal_v2, (void **at, size_t *size, void *given, const char *name)) {
     return (void)given, (void)name, *at = NULL, *size = 0, 500;
 }
-API(cuFuncSetAttribute, (void *given, int attribute, int value)) { return (void)given, (void)attribute, (void)value, COUNTED; }
+API(cuFuncSetAttribute, (void *given, int attribute, int value)) { return (void)given, (void)attribute, (void)value, ANSWER; }
 API(cuFuncGetAttribute, (int *value, int attribute, void *given)) {
     (void)given;
     *value = attribute == 4 ? 42 : attribute == 3 ? 16 : attribute == 0 ? 1024 : 0;
-    return COUNTED;
+    return ANSWER;
 }
 API(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, void *given, int threads, size_t bytes)) {
-    return (void)given, (void)threads, (void)bytes, *blocks = 1, COUNTED;
+    return (void)given, (void)threads, (void)bytes, *blocks = 1, ANSWER;
 }
 API(cuLaunchKernel, (void *given, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                      void *stream, void **params, void **extra)) {
     (void)given, (void)bx, (void)by, (void)bz, (void)shared, (void)params, (void)extra;
     last_stream = stream;
     last_grid[0] = x, last_grid[1] = y, last_grid[2] = z;
-    const char *fault = getenv("FAKE_CUDA_LAUNCH");
-    COUNTED;
-    return fault ? atoi(fault) : 0;
+    return ANSWER;
 }
-API(cuMemAlloc_v2, (uint64_t *address, size_t bytes)) { return *address = (uint64_t)(uintptr_t)malloc(bytes), COUNTED; }
-API(cuMemFree_v2, (uint64_t address)) { return free((void *)(uintptr_t)address), COUNTED; }
-API(cuMemsetD8_v2, (uint64_t to, unsigned char value, size_t bytes)) { return memset((void *)(uintptr_t)to, value, bytes), COUNTED; }
-API(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes)) { return memcpy((void *)(uintptr_t)to, from, bytes), COUNTED; }
-API(cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes)) { return memcpy(to, (void *)(uintptr_t)from, bytes), COUNTED; }
-API(cuStreamSynchronize, (void *stream)) { return (void)stream, COUNTED; }
-API(cuGetErrorName, (int result, const char **name)) { return (void)result, *name = "CUDA_ERROR_FAKED", 0; }
+API(cuMemAlloc_v2, (uint64_t *address, size_t bytes)) {
+    int result = ANSWER;
+    if (!result) *address = (uint64_t)(uintptr_t)malloc(bytes);
+    return result;
+}
+API(cuMemFree_v2, (uint64_t address)) { return free((void *)(uintptr_t)address), ANSWER; }
+API(cuMemGetInfo_v2, (size_t *left, size_t *all)) { return *left = 1000, *all = (size_t)1 << 33, ANSWER; }
+API(cuMemsetD8_v2, (uint64_t to, unsigned char value, size_t bytes)) { return memset((void *)(uintptr_t)to, value, bytes), ANSWER; }
+API(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes)) { return memcpy((void *)(uintptr_t)to, from, bytes), ANSWER; }
+API(cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes)) { return memcpy(to, (void *)(uintptr_t)from, bytes), ANSWER; }
+API(cuStreamSynchronize, (void *stream)) { return (void)stream, ANSWER; }
+API(cuStreamQuery, (void *stream)) { return (void)stream, ANSWER; }
+API(cuGetErrorName, (int result, const char **name)) {
+    *name = result == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : result == 100 ? "CUDA_ERROR_NO_DEVICE"
+            : result == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+            : result == 701 ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+            : result == 719 ? "CUDA_ERROR_LAUNCH_FAILED"
+                            : "CUDA_ERROR_FAKED";
+    return 0;
+}
 API(cuGetErrorString, (int result, const char **text)) { return (void)result, *text = "as asked for", 0; }
 /* NVRTC asks the driver for its cache; it finds none here. */
 API(cuGetExportTable, (const void **table, const void *id)) { return (void)id, *table = NULL, 500; }
+#ifndef OLD_DRIVER
 API(cuTensorMapEncodeTiled, (void *map, int type, uint32_t rank, void *base, const uint64_t *dims, const uint64_t *strides,
                              const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill)) {
     (void)type, (void)rank, (void)base, (void)dims, (void)strides, (void)box, (void)steps;
     (void)interleave, (void)swizzle, (void)promotion, (void)fill;
-    return memset(map, 1, 128), COUNTED;
+    return memset(map, 1, 128), ANSWER;
 }
+#endif
+
+/* NVRTC, where libnvrtc.so is this file too: what it makes is an object by its first letters only. */
+API(nvrtcVersion, (int *major, int *minor)) { return *major = 13, *minor = 0, ANSWER; }
+API(nvrtcCreateProgram, (void **program, const char *text, const char *name, int count, const char *const *headers,
+                         const char *const *names)) {
+    (void)text, (void)name, (void)count, (void)headers, (void)names;
+    return *program = &module, ANSWER;
+}
+API(nvrtcCompileProgram, (void *program, int count, const char *const *options)) { return (void)program, (void)count, (void)options, ANSWER; }
+API(nvrtcGetCUBINSize, (void *program, size_t *size)) { return (void)program, *size = 64, ANSWER; }
+API(nvrtcGetCUBIN, (void *program, char *cubin)) { return (void)program, memcpy(memset(cubin, 0, 64), "\177ELF", 4), ANSWER; }
+API(nvrtcGetProgramLogSize, (void *program, size_t *size)) { return (void)program, *size = sizeof "it refuses, as asked for", ANSWER; }
+API(nvrtcGetProgramLog, (void *program, char *log)) { return (void)program, strcpy(log, "it refuses, as asked for"), ANSWER; }
+API(nvrtcDestroyProgram, (void **program)) { return *program = NULL, ANSWER; }

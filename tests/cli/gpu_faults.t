@@ -1,0 +1,96 @@
+# What a user reads when the GPU, its driver or its compiler fail: a driver that fails as it is told (tests/gpu/fake_cuda.c)
+# stands in for the real one. Each is a status with a message; nothing crashes.
+# requires: cc
+$ mkdir lib old none && cc -shared -fPIC -o lib/libcuda.so.1 "$ROOT/tests/gpu/fake_cuda.c" && cp lib/libcuda.so.1 lib/libnvrtc.so && cc -shared -fPIC -DOLD_DRIVER -o old/libcuda.so.1 "$ROOT/tests/gpu/fake_cuda.c"
+$ cp "$ROOT/kernels/triton/add.py" . && cp "$ROOT/kernels/triton/matmul.py" .
+$ cat > add <<'END'
+> # FAKE.. -- OPTION..: add on the fake
+> while [ "$1" != -- ]; do export "$1"; shift; done; shift
+> LD_LIBRARY_PATH=${LIB:-lib} TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so TILEWRIGHT_CACHE_DIR=$PWD/cache tilewright run add.py --target ${TARGET:-cuda} --arg x_ptr=ones:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --grid ${GRID:-1} "$@"
+> END
+#! All is well (the fake computes nothing), and what `targets` says of it.
+$ sh add -- --save output_ptr=o.npy
+$ LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so tilewright targets | grep '^cuda '
+cuda           one readable .cu, NVRTC or nvcc, the driver API; sm_80, sm_89, sm_90a, sm_100
+#! No GPU, no start, an old driver.
+$ sh add FAKE_COUNT=0 --
+error: the CUDA driver finds no GPU; use --emulate, or another target
+[1]
+$ sh add FAKE_CUDA=cuInit=100 --
+error: the CUDA driver does not start: CUDA_ERROR_NO_DEVICE: as told; use --emulate, or another target
+[1]
+$ sh add FAKE_CUDA=cuDevicePrimaryCtxRetain=2 --
+error: the GPU cannot be used: CUDA_ERROR_OUT_OF_MEMORY: as told
+[1]
+$ sh add LIB=old --
+error: the CUDA driver has no cuTensorMapEncodeTiled; a newer driver is needed (CUDA 12.0 or later)
+[1]
+$ sh add FAKE_CUDA=cuModuleLoadData=209 FAKE_DRIVER=12020 --
+error: the driver (12.2) cannot load what the compiler made for kernel `add_kernel`: it is older than the compiler; update it, or set TILEWRIGHT_NVRTC to an NVRTC of its version
+[1]
+#! No compiler, one that refuses.
+$ [ -e /usr/local/cuda/bin/nvcc ] && echo "error: no CUDA compiler: NVRTC is not here" || { T=$(command -v tilewright); LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/none PATH=/no CUDA_HOME= "$T" run add.py --target cuda --arg x_ptr=ones:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --grid 1 2>&1 | cut -c1-46; }
+error: no CUDA compiler: NVRTC is not here
+$ sh add FAKE_CUDA=nvrtcCompileProgram=6 TILEWRIGHT_CACHE_DIR= -- --set num_warps=2
+error: NVRTC refused the emitted code:
+the fake refuses
+[1]
+#! A GPU that is too old, that is not the one asked for, and those that other machines fit.
+$ sh add FAKE_ARCH=75 --
+error: kernel `add_kernel` is compiled for cuda:sm_90a, the GPU (Fake GPU) is sm_75; a GPU of sm_80 or later is needed
+[1]
+$ sh add FAKE_ARCH=80 TARGET=cuda:sm_90a --
+error: kernel `add_kernel` is compiled for cuda:sm_90a, the GPU (Fake GPU) is sm_80; use --target cuda:sm_80
+[1]
+$ sh add FAKE_ARCH=90 TARGET=cuda:sm_100 --
+error: kernel `add_kernel` is compiled for cuda:sm_100, the GPU (Fake GPU) is sm_90; use --target cuda:sm_90a
+[1]
+$ for arch in 80 86 89 100 120; do sh add FAKE_ARCH=$arch -- && echo runs on sm_$arch; done
+no array changed
+runs on sm_80
+no array changed
+runs on sm_86
+no array changed
+runs on sm_89
+no array changed
+runs on sm_100
+no array changed
+runs on sm_120
+#! Too little memory, shared memory, registers.
+$ sh add FAKE_CUDA=cuMemAlloc_v2=2@2 --
+error: the GPU has no room for 256 bytes: 1000 of its 1073741824 are free; destroy buffers, or end other processes that use it
+[1]
+$ LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so FAKE_SHARED=65536 tilewright run matmul.py --target cuda --arg a_ptr=zeros:f16[128,128] --arg b_ptr=zeros:f16[128,128] --arg c_ptr=zeros:f16[128,128] --arg M=128 --arg N=128 --arg K=128 --arg stride_am=128 --arg stride_ak=1 --arg stride_bk=128 --arg stride_bn=1 --arg stride_cm=128 --arg stride_cn=1 --arg BM=128 --arg BN=128 --arg BK=64 --grid 1
+error: kernel `matmul_kernel` needs 131120 bytes of shared memory, a block of Fake GPU has 65536; compile for a smaller machine (--target cuda:sm_89), or use smaller tiles or fewer stages
+[1]
+$ sh add FAKE_CUDA=cuLaunchKernel=701 --
+error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks (128 threads of 200 registers, 0 bytes of shared memory; a block has 65536 registers and 232448 bytes: use fewer warps or smaller tiles): CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: as told
+[1]
+#! A kernel that traps, that touches what is not its own, that does not end; a stream that is not this device's.
+$ sh add FAKE_CUDA=cuCtxSynchronize=719 --
+error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as told: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+[1]
+$ sh add FAKE_CUDA=cuCtxSynchronize=700 GRID=3 --
+error: kernel `add_kernel` (launch 1, 3 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as told: it touched memory that is no buffer's: --target interp --sanitize, or --emulate, finds the line; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+[1]
+$ sh add FAKE_CUDA=cuLaunchKernel=719 --
+error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as told: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+[1]
+$ sh add FAKE_CUDA=cuMemcpyDtoH_v2=700 -- --save output_ptr=o.npy
+error: something other than our kernels failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as told: it touched memory that is no buffer's: --target interp --sanitize, or --emulate, finds the line; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+[1]
+$ sh add FAKE_CUDA=cuStreamQuery=600@4 TILEWRIGHT_GPU_TIMEOUT=0.1 --
+error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: it has not ended after 0.1 seconds (TILEWRIGHT_GPU_TIMEOUT): it may run for ever; the GPU stays busy until this process ends; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+[1]
+$ sh add FAKE_CUDA=cuCtxSynchronize=719@3 -- --time 2>&1 | sed 's/launch [0-9]*/launch N/g'
+error: kernel `add_kernel` (launch N, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as told: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+$ sh add FAKE_CUDA=cuLaunchKernel=719@3 CUDA_LAUNCH_BLOCKING=1 -- --time
+error: kernel `add_kernel` (launch 3, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as told: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+[1]
+$ sh add FAKE_CUDA=cuLaunchKernel=201 --
+error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks: CUDA_ERROR_OTHER: as told
+[1]
+#! A grid that CUDA does not have.
+$ sh add GRID=1,65536 --
+error: the grid of kernel `add_kernel` is 1 x 65536 x 1; CUDA allows 65535 in the second and third extent: put the large one first
+[1]
