@@ -554,7 +554,10 @@ TW_API tw_status tw_stream_wrap(tw_context *context, const char *target, void *n
 /* Makes it stand for another queue of the caller. For hosts that launch often: nothing is
  * allocated. Errors: TW_ERROR_ARGUMENT (it is no wrapped one). Since 0.2. */
 TW_API tw_status tw_stream_rebind(tw_stream *stream, void *native);
-/* Waits until all is done. Errors of earlier launches appear here: TW_ERROR_LAUNCH. Since 0.1. */
+/* Waits until all is done. Errors of earlier launches appear here: TW_ERROR_LAUNCH; the message names
+ * the kernels that can have failed. A kernel that fails on a GPU takes the context with it: from then
+ * on every call on that GPU says so. With TILEWRIGHT_GPU_TIMEOUT=SECONDS in the environment a wait is
+ * given up after that time, with the same effect. Since 0.1. */
 TW_API tw_status tw_stream_synchronize(tw_stream *stream);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* cuda_code.c: see cuda_code.h. */
 #include "runtime/cuda_code.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const Machine *cuda_code_machine(tw_context *cx, const char *arch) {
@@ -39,6 +40,7 @@ bool cuda_code_emit(tw_kernel *k) {
     code->plan = cuda_emit(&k->pass, k->ir);
     if (!code->plan) return false;
     k->code = code;
+    snprintf(code->label, sizeof code->label, "%s", k->name);
     kernel_add_artifact(k, arena_printf(&k->arena, "%s.cu", k->name), code->plan->text);
     const EmbeddedFile *file;
     for (int i = 0; (file = cuda_code_header("prelude", i)); i++)

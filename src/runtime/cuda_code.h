@@ -7,8 +7,11 @@
 #include "runtime/target.h"
 #include "target/cuda/cuda.h"
 
+enum { CUDA_LABEL = 48 };
+
 typedef struct CudaCode {
     CudaPlan *plan;
+    char label[CUDA_LABEL]; /* the kernel's name, cut to this */
     /* made by cuda_code_prepare; the pointers never change, so that a launch only refreshes numbers */
     void **params;
     int32_t grid[3];

@@ -48,9 +48,9 @@ void cuda_fault_begin(CudaFaults *f) {
     if (limit) f->limit = strtod(limit, NULL);
 }
 
-void cuda_fault_note(CudaFaults *f, const char *kernel, const unsigned grid[3]) {
+void cuda_fault_note(CudaFaults *f, const char label[CUDA_LABEL], const unsigned grid[3]) {
     size_t slot = f->launches++ % CUDA_FAULT_NOTES;
-    snprintf(f->note[slot].kernel, sizeof f->note[slot].kernel, "%s", kernel);
+    memcpy(f->note[slot].kernel, label, CUDA_LABEL);
     memcpy(f->note[slot].grid, grid, sizeof f->note[slot].grid);
     if (f->blocking && f->launches) f->ended = f->launches - 1; /* this one at least can be at fault */
 }

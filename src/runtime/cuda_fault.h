@@ -4,11 +4,12 @@
  * So launches are noted (a few words each), a wait that ends well clears them, and a report names those that can have
  * failed; what comes afterwards says that the context was lost, and when.
  *
- *     cuda_fault_note(&faults, "softmax_kernel", grid);            with every launch
+ *     cuda_fault_note(&faults, code->label, grid);                 with every launch
  *     result = cuda_fault_wait(&faults, &driver, NULL);            ends, fails, or is given up after TILEWRIGHT_GPU_TIMEOUT
  *     if (result) return cuda_fault_report(cx, &faults, &driver, result, "waiting for the GPU"); */
 #ifndef RUNTIME_CUDA_FAULT_H
 #define RUNTIME_CUDA_FAULT_H
+#include "runtime/cuda_code.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/runtime.h"
 
@@ -16,7 +17,7 @@ enum { CUDA_FAULT_NOTES = 4, CUDA_FAULT_RUNAWAY = -1 };
 
 typedef struct CudaFaults {
     struct {
-        char kernel[48];
+        char kernel[CUDA_LABEL];
         unsigned grid[3];
     } note[CUDA_FAULT_NOTES];    /* of the last launches, by their number */
     uint64_t launches, ended;    /* so many were made; so many are known to have ended well */
@@ -26,7 +27,7 @@ typedef struct CudaFaults {
 } CudaFaults;
 
 void cuda_fault_begin(CudaFaults *f); /* reads TILEWRIGHT_GPU_TIMEOUT */
-void cuda_fault_note(CudaFaults *f, const char *kernel, const unsigned grid[3]);
+void cuda_fault_note(CudaFaults *f, const char label[CUDA_LABEL], const unsigned grid[3]);
 /* Waits for a stream (NULL: the default one; `all`: for the context) until it is done: 0, the driver's error, or
  * CUDA_FAULT_RUNAWAY. */
 CudaResult cuda_fault_wait(CudaFaults *f, const CudaDriver *d, void *stream, bool all);

@@ -375,7 +375,7 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     leave(state, entered);
     /* A launch that fails for what was launched before it is no suspect itself. */
     bool alone = state->faults.blocking || state->faults.launches == state->faults.ended;
-    if (status == TW_OK && (result == 0 || alone)) cuda_fault_note(&state->faults, k->name, grid);
+    if (status == TW_OK && (result == 0 || alone)) cuda_fault_note(&state->faults, code->label, grid);
     return result == 0 ? status : launch_fail(k, call, grid, result);
 }
 
@@ -417,7 +417,7 @@ static tw_status cuda_alloc(tw_context *cx, size_t size, void **out) {
 
 static void cuda_free(tw_context *cx, void *data) {
     CudaState *state = get_state(cx);
-    if (!state->driver_open) return;
+    if (!state->driver_open || *state->faults.lost) return; /* it would wait for what never ends */
     bool entered = enter(state);
     state->driver.free((CudaAddress)(uintptr_t)data);
     leave(state, entered);

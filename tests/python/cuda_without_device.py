@@ -79,8 +79,8 @@ except triton.runtime.errors.OutOfResources as error:
 else:
     raise AssertionError("512 x 512 f32 fit into shared memory")
 
-os.environ["FAKE_CUDA_LAUNCH"] = "400"
-ctypes.CDLL(None).setenv(b"FAKE_CUDA_LAUNCH", b"400", 1)
+os.environ["FAKE_CUDA"] = "cuLaunchKernel=400"
+ctypes.CDLL(None).setenv(b"FAKE_CUDA", b"cuLaunchKernel=400", 1)
 try:
     add[(2, )](x, y, out, 128, BLOCK=64)
 except RuntimeError as error:
