@@ -102,6 +102,9 @@ check-gpu: all $(B)/tests/matrix $(B)/tests/ops
 	tests/shards.sh 0 $(B)/tests/matrix --bin $(B) --targets cuda --random 1
 	tests/shards.sh 0 $(B)/tests/ops --target cuda
 	sh tests/gpu/check_prelude.sh $(B)
+	@if $(MAKE) -s python && $(PYTHON) -c 'import torch, pytest'; then \
+	  PYTHONPATH=$(B)/python $(PYTHON) -m pytest -q -p no:cacheprovider tests/python/test_cuda.py; \
+	else echo "skipped: CUDA tensors in Python (needs Python's headers, torch and pytest)"; fi
 check-gpu-sanitizer: all $(B)/tests/matrix $(B)/tests/ops
 	tests/gpu/sanitizer.sh $(B)
 measures: all
