@@ -119,7 +119,7 @@ def contestants(torch, triton, library, clock, row, case):
             elif name.startswith("tutorial"):
                 def short(call):
                     call()
-                    return statistics.median(clock.times(call, 5))
+                    return statistics.median(clock.times(call, 3))
                 made = gpu_rivals.tutorial(torch, name.split()[1], row, arrays, short) if triton else None, None
             else:
                 made = getattr(gpu_rivals, name)(torch, row, arrays), None
