@@ -2,10 +2,10 @@
  * were emitted are clean. A mutant replaces one piece of the text: a barrier or a fence less, other bytes, an arrival
  * that does not come, an index that is off. Between them the kernels use what emitted code uses: TMA, mbarrier rings,
  * wgmma and register reallocation with roles; cp.async groups with wgmma and with ldmatrix; barriers of the block and
- * named ones; conversions, reductions and scans through shared memory; bounds of global arrays. */
+ * named ones; two products in a row in flight, workers in turns; conversions, reductions and scans through shared memory; bounds of global arrays. */
 #include "cuda_bench.h"
 
-enum { ROLES, TWO_WORKERS, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
+enum { ROLES, TWO_WORKERS, TURNED, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
 
 #define MATMUL(rows)                                                                                                       \
     "kernel @mm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"                                                                  \
@@ -23,6 +23,15 @@ typedef struct Origin {
 static const Origin origins[KERNELS] = {
     [ROLES] = {MATMUL("64"), "cuda:sm_90a", 1},
     [TWO_WORKERS] = {MATMUL("128"), "cuda:sm_90a", 1},
+    [TURNED] = {"kernel @turned(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
+                "  %pm = program_id<0> ; %m = mul %pm, 128 ; %z = splat 0.0 : f32[128,128] ; %y = splat 0.0 : f32[128,64]\n"
+                "  %q = tload %A, [%m, 0] : f16[128,128]\n"
+                "  %acc = for<stages=2> %j = 0, %nk, 1 (%c = %z) {\n"
+                "    %n = mul %j, 64 ; %k = tload %B, [%n, 0] : f16[64,128] ; %t = permute<dims=[1,0]> %k ; %s = dot %q, %t, %y\n"
+                "    %e = mul %s, 0.125 ; %p = cast %e : f16[128,64] ; %v = tload %B, [%n, 0] : f16[64,128]\n"
+                "    %h = mul %c, 0.5 ; %d = dot %p, %v, %h ; yield %d }\n"
+                "  %o = cast %acc : f16[128,128] ; tstore %C, [%m, 0], %o }\n",
+                "cuda:sm_90a", 1},
     [SKEW] = {MATMUL("64"), "cuda:sm_90a", 0},
     [SKEW_MMA] = {MATMUL("64"), "cuda:sm_80", -1},
     [SUM] = {"kernel @sum(%x: tensor<f32,2>, %y: tensor<f32,1>) {\n"
@@ -68,6 +77,11 @@ static const Mutant mutants[] = {
      "tw_tma_store_2d(&map0, (i32)n, (i32)m, out_h - 64)", 0, EMU_FAULT_ALIGN},
     {TWO_WORKERS, "more registers than the block has", "tw_setmaxnreg_dec(40);", "tw_setmaxnreg_dec(160);", 0, EMU_FAULT_DEADLOCK},
     {TWO_WORKERS, "registers given up by those who take", "tw_setmaxnreg_inc(232);", "tw_setmaxnreg_inc(64);", 0, EMU_FAULT_REGISTERS},
+    {TURNED, "the second product is scaled while it runs", "tw_wgmma_wait(0);", "", 1, EMU_FAULT_RACE},
+    {TURNED, "the last product is not waited for", "tw_wgmma_wait(0);", "", 2, EMU_FAULT_UNWAITED},
+    {TURNED, "nobody has the first turn", "if (warp >> 2) tw_bar_arrive(14, 256);", "", 0, EMU_FAULT_DEADLOCK},
+    {TURNED, "the turn is not handed on", "tw_bar_arrive(15 - (warp >> 2), 256);", "", 0, EMU_FAULT_DEADLOCK},
+    {TURNED, "a worker hands on a turn that it did not wait for", "tw_bar_sync(14 + (warp >> 2), 256);", "", 0, EMU_FAULT_BARRIER},
     {SKEW, "cp.async read without the wait", "tw_cp_async_wait(1);", "", 0, EMU_FAULT_RACE},
     {SKEW, "the wait leaves one group too many", "tw_cp_async_wait(1);", "tw_cp_async_wait(2);", 0, EMU_FAULT_RACE},
     {SKEW, "cp.async landed, and no fence before wgmma", "tw_fence_async();", "", 0, EMU_FAULT_PROXY},
@@ -95,7 +109,7 @@ static char *replaced(Arena *arena, const char *text, const char *from, const ch
 }
 
 static void add_arguments(CudaBench *b, int kernel) {
-    int rows = kernel == TWO_WORKERS ? 256 : 128;
+    int rows = kernel == TURNED ? 512 : kernel == TWO_WORKERS ? 256 : 128; /* TURNED: two tasks a block */
     switch (kernel) {
     case SUM:
         cuda_bench_tensor(b, "x", EL_F32, true, 2, 3, 1000);
@@ -128,7 +142,7 @@ static void try_mutant(const Mutant *m) {
         if (text) {
             b.plan->text = text;
             void *entry = cuda_bench_compile(&b);
-            int64_t grid[3] = {m->kernel == SUM ? 3 : m->kernel == SCAN ? 1 : 2, m->kernel < SUM ? 2 : 1, 1};
+            int64_t grid[3] = {m->kernel == SUM ? 3 : m->kernel == SCAN ? 1 : m->kernel == TURNED ? 4 : 2, m->kernel < SUM && m->kernel != TURNED ? 2 : 1, 1};
             CHECK(entry);
             bool clean = entry && cuda_bench_emulate(&b, entry, grid);
             CHECK(clean == (m->want == EMU_FAULT_NONE) || (fprintf(stderr, "%s: in\n%s\n", m->title, text), 0));
