@@ -416,6 +416,27 @@ bool tri_step(Lower *l, Range range) {
     return false;
 }
 
+/* Takes the items of v, and of what lies in it, from *left; false: there are too many, or they lie
+ * too deep in each other. */
+static bool is_small(Val v, int *left, int depth) {
+    if (!tri_val_has_items(v)) return true;
+    *left -= v.count;
+    if (depth == 0 || *left < 0) return false;
+    for (int i = 0; i < v.count; i++)
+        if (!is_small(v.items[i], left, depth - 1)) return false;
+    return true;
+}
+
+/* What a kernel computes at compile time stays small, whatever its text says. */
+static Val bounded(Lower *l, Val v, Range range) {
+    int left = TRITON_MAX_TUPLE;
+    if (v.kind == VAL_STR && strnlen(v.text, TRITON_MAX_TEXT) == TRITON_MAX_TEXT)
+        return tri_error(l, DIAG_TRI_LONG_TEXT, range, TRITON_MAX_TEXT);
+    if (!is_small(v, &left, TRITON_MAX_DEPTH))
+        return tri_error(l, DIAG_TRI_MANY_ITEMS, range, TRITON_MAX_TUPLE, TRITON_MAX_DEPTH);
+    return v;
+}
+
 Val tri_eval(Lower *l, const PyNode *node) {
     if (!tri_step(l, node->range)) return val_error;
     if (l->depth >= TRITON_MAX_DEPTH)
@@ -426,5 +447,5 @@ Val tri_eval(Lower *l, const PyNode *node) {
     Val v = eval_node(l, node);
     l->depth--;
     l->b.range = outer;
-    return v;
+    return bounded(l, v, node->range);
 }

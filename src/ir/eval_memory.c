@@ -337,8 +337,7 @@ static void load_segment(Box *box, Segment g) {
     bool plain = g.inside && !box->has_mask && g.step == box->bytes && !box->p->in->shadows &&
                  box->type->elem != EL_I1;
     int64_t total = g.count * box->bytes;
-    if (plain && total <= INT32_MAX &&
-        memory_access(box->p, box->s, g.address, (int)total, MEMORY_READ, box->type, g.element)) {
+    if (plain && memory_allows(box->p, box->s, g.address, (uint64_t)total)) {
         memcpy(to, (const void *)(uintptr_t)g.address, (size_t)total);
         return;
     }

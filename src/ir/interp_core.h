@@ -353,6 +353,8 @@ typedef enum MemoryUse {
     MEMORY_UPDATE,  /* an atomic that reads and writes */
     MEMORY_EXCHANGE /* one that writes, whatever was there */
 } MemoryUse;
+/* May all these bytes be touched? Says nothing where not. */
+bool memory_allows(Process *p, Step *s, uint64_t address, uint64_t bytes);
 bool memory_access(Process *p, Step *s, uint64_t address, int bytes, MemoryUse use,
                    const Type *type, int64_t element);
 void memory_open(Interp *in); /* before the first program */

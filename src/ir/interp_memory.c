@@ -102,12 +102,22 @@ static const char *describe(Interp *in, Step *s, uint64_t address, int bytes) {
                         (unsigned long long)((end - base) / (uint64_t)bytes));
 }
 
+/* The region that an access may touch; -1: none. */
+static int allowed_region(Interp *in, Step *s, uint64_t address, uint64_t bytes) {
+    if (!s->root) s->root = find_root(in->kernel, s->op->operands[0]);
+    int at = find_region(in, address, bytes);
+    return at >= 0 && s->root > 0 && in->home[s->root - 1] != at ? -1 : at;
+}
+
+bool memory_allows(Process *p, Step *s, uint64_t address, uint64_t bytes) {
+    return allowed_region(p->in, s, address, bytes) >= 0;
+}
+
 bool memory_access(Process *p, Step *s, uint64_t address, int bytes, MemoryUse use,
                    const Type *type, int64_t element) {
     Interp *in = p->in;
-    if (!s->root) s->root = find_root(in->kernel, s->op->operands[0]);
-    int at = find_region(in, address, (uint64_t)bytes);
-    if (at < 0 || (s->root > 0 && in->home[s->root - 1] != at)) {
+    int at = allowed_region(in, s, address, (uint64_t)bytes);
+    if (at < 0) {
         int each = ty_elem_bytes(type);
         EV_REPORT(p, s, DIAG_OUT_OF_BOUNDS, describe(in, s, address, type->pointer ? bytes : each),
                   report_process(p), report_element(in, type, element));

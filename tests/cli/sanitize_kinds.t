@@ -174,6 +174,12 @@ kinds.py:87:9: error: this access is out of bounds: index 100 of `x_ptr`, which 
    87 |     x = tl.load(b, boundary_check=(0,))
       |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
+#! Without --sanitize the first one ends the launch, at the same element.
+$ tilewright run kinds.py:block $(cat args | sed s/--sanitize//) --target interp
+kinds.py:87:9: error: this access is out of bounds: index 100 of `x_ptr`, which has 100 elements (program (1, 0, 0), element [36]); mask it, or pass a larger buffer [out-of-bounds]
+   87 |     x = tl.load(b, boundary_check=(0,))
+      |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
 $ tilewright run kinds.py:described $(cat args) --grid 3
 kinds.py:94:9: error: this access is out of bounds: index 100 of `x_ptr`, which has 100 elements (program (2, 0, 0), element [2, 0]); mask it, or pass a larger buffer (and 9 more here) [out-of-bounds]
    94 |     x = d.load((tl.program_id(0) * 4, 0))
@@ -219,4 +225,42 @@ harm.ir:6:1: error: the interpreter does not run a grid of 2^31 programs or more
 [1]
 $ tilewright run harm.ir:many --arg x=zeros:f32[4] --grid 1 --sanitize --max-steps x
 error: option max_steps takes an integer, not `x`
+[1]
+#! What is computed at compile time stays small too.
+$ cat > grows.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def grows(x_ptr, KIND: tl.constexpr):
+>     t: tl.constexpr = (1, 2) if KIND < 2 else "text"
+>     for i in tl.static_range(100000):
+>         if KIND == 0:
+>             t = t + t
+>         elif KIND == 1:
+>             t = (t, t)
+>         else:
+>             t = f"{t}{t}"
+>     tl.store(x_ptr, len(t))
+> END
+$ tilewright run grows.py --arg x_ptr=zeros:f32[1] --arg KIND=0 --grid 1 --sanitize
+grows.py:9:17: error: this holds more than 4096 items, or tuples more than 200 deep in each other; compute less at compile time [too-long]
+    9 |             t = t + t
+      |                 ^~~~~
+[1]
+$ tilewright run grows.py --arg x_ptr=zeros:f32[1] --arg KIND=1 --grid 1 --sanitize
+grows.py:11:17: error: this holds more than 4096 items, or tuples more than 200 deep in each other; compute less at compile time [too-long]
+   11 |             t = (t, t)
+      |                 ^~~~~~
+grows.py:10:9: error: the kernel takes more than 1000000 steps to unroll; use range instead of tl.static_range [too-long]
+   10 |         elif KIND == 1:
+      |         ^~~~~~~~~~~~~~~
+[1]
+$ tilewright run grows.py --arg x_ptr=zeros:f32[1] --arg KIND=2 --grid 1 --sanitize
+grows.py:13:17: error: this text is longer than 65536 bytes; compute less at compile time [too-long]
+   13 |             t = f"{t}{t}"
+      |                 ^~~~~~~~~
+grows.py:8:20: error: the kernel takes more than 1000000 steps to unroll; use range instead of tl.static_range [too-long]
+    8 |         if KIND == 0:
+      |                    ^
 [1]
