@@ -272,26 +272,29 @@ void cpu_scalar_tload(Emit *e, Op *op) {
 
 /* --- two versions --- */
 
-/* The inline tloads that evaluating a tile meets. */
-static void collect_loads(Emit *e, Ref tile, bool top, OpList *loads) {
+static void add_loads(Emit *e, Ref tile, bool top, OpList *loads) {
     if (!ref_is_value(tile)) return;
     const Value *value = ir_value(e->k, tile);
     if (value->type->kind != TY_TILE || value->type->rank == 0 || !value->op) return;
     Storage storage = cpu_placed(&e->plan, tile)->storage;
     if (storage != STORAGE_INLINE && !(top && cpu_is_inlinable(value->op->code))) return;
-    if (value->op->code == OP_TLOAD) {
-        for (size_t i = 0; i < loads->count; i++)
-            if (loads->at[i] == value->op) return;
-        *VEC_PUSH(loads, e->arena) = value->op;
-    }
+    if (!cpu_search_meets(&e->plan, tile)) return;
+    if (value->op->code == OP_TLOAD) *VEC_PUSH(loads, e->arena) = value->op;
     for (int i = 0; i < value->op->operand_count; i++)
-        collect_loads(e, value->op->operands[i], false, loads);
+        add_loads(e, value->op->operands[i], false, loads);
+}
+
+/* The inline tloads that evaluating the tiles meets; `top`: of a tile in memory, too. */
+static OpList collect_loads(Emit *e, const Ref *tiles, int count, bool top) {
+    OpList loads = {0};
+    cpu_search_begin(&e->plan);
+    for (int i = 0; i < count; i++) add_loads(e, tiles[i], top, &loads);
+    return loads;
 }
 
 void cpu_prefetch(Emit *e, Ref tile) {
     enum { MOST_BYTES = 16384 };
-    OpList loads = {0};
-    collect_loads(e, tile, true, &loads);
+    OpList loads = collect_loads(e, &tile, 1, true);
     for (size_t i = 0; i < loads.count && e->ahead < MOST_AHEAD; i++) {
         const Box *box = cpu_find_box(e, loads.at[i]);
         long long bytes = (long long)cpu_tile_bytes(box->tile, false);
@@ -352,8 +355,7 @@ static void require_full(Emit *e, Text *t, const Box *box) {
 
 const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
     Text t = text_new(e->arena);
-    OpList loads = {0};
-    for (int i = 0; i < count; i++) collect_loads(e, tiles[i], !store, &loads);
+    OpList loads = collect_loads(e, tiles, count, !store);
     for (size_t i = 0; i < loads.count; i++) require_full(e, &t, cpu_find_box(e, loads.at[i]));
     if (store) require_full(e, &t, cpu_find_box(e, store));
     return t.at;
@@ -398,10 +400,9 @@ static void set_aside(Emit *e, const OpList *loads) {
 static void emit_store(Emit *e, Op *op, Box *box) {
     Ref tiles[2] = {op_operand(op, 1), op_operand(op, 2)};
     int count = tiles[1] ? 2 : 1;
-    OpList loads = {0};
+    OpList loads = collect_loads(e, tiles, count, false);
     Text apart = text_new(e->arena);
     bool all_move = true;
-    for (int i = 0; i < count; i++) collect_loads(e, tiles[i], false, &loads);
     for (size_t i = 0; i < loads.count; i++) {
         Ref loaded = loads.at[i]->results[0];
         bool same = true;

@@ -86,6 +86,7 @@ typedef struct CpuPlan {
     int slots;      /* of panels that are kept */
     VEC(Block) blocks;
     int64_t scratch; /* bytes a thread needs */
+    struct Search *search;
 } CpuPlan;
 
 void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena);
@@ -96,7 +97,9 @@ static inline Placed *cpu_placed(const CpuPlan *plan, Ref r) {
 /* Is every element of `whole` computed from the element of `part` at the same place, if from
  * `part` at all? */
 bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part);
-bool cpu_depends(const CpuPlan *plan, Ref whole, Ref part); /* through inline values */
+/* A walk over values that looks at each of them once: is this the first time since the begin? */
+void cpu_search_begin(const CpuPlan *plan);
+bool cpu_search_meets(const CpuPlan *plan, Ref v);
 bool cpu_is_inlinable(Opcode code);
 bool cpu_writes_memory(const Op *op);                     /* itself, or an op inside it */
 bool cpu_shares_block(const CpuPlan *plan, Ref a, Ref b); /* both MEMORY, in one place */

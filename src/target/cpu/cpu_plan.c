@@ -173,7 +173,9 @@ static void weigh(CpuPlan *plan) {
         }
         for (int i = 0; i < op->result_count; i++) {
             plan->placed[op->results[i]].cheap = !inlinable || (cheap && weight <= CHEAP_WEIGHT);
-            plan->placed[op->results[i]].weight = inlinable ? weight : 1;
+            plan->placed[op->results[i]].weight = !inlinable               ? 1
+                                                  : weight <= CHEAP_WEIGHT ? weight
+                                                                           : CHEAP_WEIGHT + 1;
         }
         for (int i = 0; i < op->region_count; i++)
             for (int a = 0; a < op->regions[i]->arg_count; a++)
@@ -299,34 +301,73 @@ static void decide_all(CpuPlan *plan) {
 
 /* --- 3. sharing blocks --- */
 
-bool cpu_depends(const CpuPlan *plan, Ref whole, Ref part) {
-    if (whole == part) return true;
-    if (!is_tile(plan, whole) || plan->placed[whole].storage != STORAGE_INLINE) return false;
-    const Op *op = def_of(plan, whole);
-    for (int i = 0; i < op->operand_count; i++)
-        if (cpu_depends(plan, op->operands[i], part)) return true;
-    return false;
+/* How the elements of a value come from those of another, through inline values. */
+typedef enum Relation { APART, SAME_PLACE, ELSEWHERE } Relation;
+
+/* What is known of a value in the search that began last, so that none is looked at twice. */
+struct Search {
+    uint32_t *seen; /* by Ref: number of the search */
+    uint8_t *relation;
+    uint32_t number;
+};
+
+static Relation relate_op(const CpuPlan *plan, const Op *op, Ref part);
+
+static Relation relate(const CpuPlan *plan, Ref whole, Ref part) {
+    struct Search *search = plan->search;
+    if (whole == part) return SAME_PLACE;
+    if (!is_tile(plan, whole) || plan->placed[whole].storage != STORAGE_INLINE) return APART;
+    if (search->seen[whole] != search->number) {
+        search->relation[whole] = (uint8_t)relate_op(plan, def_of(plan, whole), part);
+        search->seen[whole] = search->number;
+    }
+    return (Relation)search->relation[whole];
 }
 
 /* The same for an op, whatever became of its result. */
-static bool op_reads_same_place(const CpuPlan *plan, const Op *op, Ref part) {
+static Relation relate_op(const CpuPlan *plan, const Op *op, Ref part) {
     const Type *type = ir_type(plan->k, op->results[0]);
     bool elementwise = cs_is_elementwise(op->code) || op->code == OP_CONVERT;
+    Relation all = APART;
     for (int i = 0; i < op->operand_count; i++) {
-        Ref x = op->operands[i];
-        if (!cpu_depends(plan, x, part)) continue;
-        const Type *xt = ir_type(plan->k, x);
-        if (!elementwise || xt->rank != type->rank ||
+        Relation one = relate(plan, op->operands[i], part);
+        if (one == APART) continue;
+        const Type *xt = ir_type(plan->k, op->operands[i]);
+        if (one == ELSEWHERE || !elementwise || xt->rank != type->rank ||
             memcmp(xt->extent, type->extent, sizeof xt->extent) != 0)
-            return false;
-        if (!cpu_same_place(plan, x, part)) return false;
+            return ELSEWHERE;
+        all = SAME_PLACE;
     }
+    return all;
+}
+
+void cpu_search_begin(const CpuPlan *plan) {
+    struct Search *search = plan->search;
+    if (++search->number != 0) return;
+    memset(search->seen, 0, plan->k->values.count * sizeof *search->seen);
+    search->number = 1;
+}
+
+bool cpu_search_meets(const CpuPlan *plan, Ref v) {
+    struct Search *search = plan->search;
+    if (search->seen[v] == search->number) return false;
+    search->seen[v] = search->number;
     return true;
 }
 
+static bool depends(const CpuPlan *plan, Ref whole, Ref part) {
+    cpu_search_begin(plan);
+    return relate(plan, whole, part) != APART;
+}
+
+static bool op_reads_same_place(const CpuPlan *plan, const Op *op, Ref part) {
+    cpu_search_begin(plan);
+    return relate_op(plan, op, part) != ELSEWHERE;
+}
+
 bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part) {
-    if (whole == part || !cpu_depends(plan, whole, part)) return true;
-    return op_reads_same_place(plan, def_of(plan, whole), part);
+    cpu_search_begin(plan);
+    return relate(plan, whole, part) != ELSEWHERE;
 }
 
 bool cpu_shares_block(const CpuPlan *plan, Ref a, Ref b) {
@@ -374,13 +415,13 @@ static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
                cpu_same_place(plan, op->operands[2], w);
     case OP_INSERT: {
         Ref part = op->operands[op->operand_count - 1];
-        return cpu_same_place(plan, op->operands[0], w) && !cpu_depends(plan, part, w);
+        return cpu_same_place(plan, op->operands[0], w) && !depends(plan, part, w);
     }
     case OP_FOR:
         for (int i = 0; i < op->result_count; i++) {
             Ref initial = op->operands[3 + i];
-            bool fits = op->results[i] == v ? cpu_same_place(plan, initial, w)
-                                            : !cpu_depends(plan, initial, w);
+            bool fits =
+                op->results[i] == v ? cpu_same_place(plan, initial, w) : !depends(plan, initial, w);
             if (!fits) return false;
         }
         return true;
@@ -612,6 +653,9 @@ void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena) {
     *plan = (CpuPlan){.k = k, .arena = arena};
     plan->placed = ARENA_ARRAY(arena, Placed, k->values.count);
     for (size_t i = 0; i < k->values.count; i++) plan->placed[i].block = -1;
+    plan->search = ARENA_NEW(arena, struct Search);
+    plan->search->seen = ARENA_ARRAY(arena, uint32_t, k->values.count);
+    plan->search->relation = ARENA_ARRAY(arena, uint8_t, k->values.count);
     number(plan, k->body);
     cpu_find_gemms(plan);
     weigh(plan);
