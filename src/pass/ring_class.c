@@ -20,10 +20,23 @@ enum { WORTH_BYTES = 1024 };
 
 /* --- order --- */
 
+static bool is_read(const Op *op) {
+    return op->code == OP_LOAD || op->code == OP_TLOAD;
+}
+static bool is_write(const Op *op) {
+    return op->code == OP_STORE || op->code == OP_TSTORE;
+}
+static bool is_order(const Op *op) { /* nothing moves across it */
+    return op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_TATOMIC ||
+           op->code == OP_FENCE || op->code == OP_SYNC ||
+           (op->code == OP_LOAD && op_flag(op, AT_VOLATILE));
+}
+
 static void number_region(Cut *c, const Region *region, uintptr_t *next) {
     for (int i = 0; i < region->arg_count; i++) *VEC_PUSH(&c->values, c->arena) = region->args[i];
     for (const Op *op = region->first; op; op = op->next) {
         map_put_number(&c->order, c->arena, (uintptr_t)op, (void *)++*next);
+        if (is_read(op) || is_write(op) || is_order(op)) *VEC_PUSH(&c->memory, c->arena) = op;
         for (int i = 0; i < op->region_count; i++) number_region(c, op->regions[i], next);
         for (int i = 0; i < op->result_count; i++) *VEC_PUSH(&c->values, c->arena) = op->results[i];
     }
@@ -46,18 +59,6 @@ static Op *child_of(const Region *region, Op *op) {
 }
 
 /* --- memory --- */
-
-static bool is_read(const Op *op) {
-    return op->code == OP_LOAD || op->code == OP_TLOAD;
-}
-static bool is_write(const Op *op) {
-    return op->code == OP_STORE || op->code == OP_TSTORE;
-}
-static bool is_order(const Op *op) { /* nothing moves across it */
-    return op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_TATOMIC ||
-           op->code == OP_FENCE || op->code == OP_SYNC ||
-           (op->code == OP_LOAD && op_flag(op, AT_VOLATILE));
-}
 
 /* The parameter that a pointer, pointer tile or tensor starts from; REF_NONE when it cannot be
  * told. */
@@ -120,28 +121,25 @@ static bool is_promised_apart(const Cut *c, Ref a, Ref b) {
 static bool are_apart(Cut *c, const Op *x, const Op *y) {
     Ref a = base_of(c->k, x->operands[0]), b = base_of(c->k, y->operands[0]);
     if (!a || !b || a == b) return false;
-    if (is_promised_apart(c, a, b)) return true;
-    if (c->cx->options.generic == REQUIRE_NOTHING) return false;
     for (size_t i = 0; i < c->apart.count; i++) {
         Pair p = c->apart.at[i];
         if ((p.a == a && p.b == b) || (p.a == b && p.b == a)) return true;
     }
+    if (is_promised_apart(c, a, b)) return true;
+    if (c->cx->options.generic == REQUIRE_NOTHING) return false;
     *VEC_PUSH(&c->apart, c->arena) = (Pair){a, b};
     return true;
 }
 
 /* The first op that stands in the way of moving x; before: those that may run earlier, else later.
  */
-static const Op *find_conflict(Cut *c, const Region *region, const Op *x, bool before) {
-    for (const Op *op = region->first; op; op = op->next) {
-        for (int i = 0; i < op->region_count; i++) {
-            const Op *inner = find_conflict(c, op->regions[i], x, before);
-            if (inner) return inner;
-        }
-        if (op == x || !(before ? may_precede(c, op, x) : may_precede(c, x, op))) continue;
-        if (is_order(op)) return op;
-        bool concerns = before ? is_write(op) : is_read(op);
-        if (concerns && !are_apart(c, op, x)) return op;
+static const Op *find_conflict(Cut *c, const Op *x, bool before) {
+    for (size_t i = 0; i < c->memory.count; i++) {
+        const Op *op = c->memory.at[i];
+        bool order = is_order(op);
+        if (op == x || !(order || (before ? is_write(op) : is_read(op)))) continue;
+        if (!(before ? may_precede(c, op, x) : may_precede(c, x, op))) continue;
+        if (order || !are_apart(c, op, x)) return op;
     }
     return NULL;
 }
@@ -204,8 +202,8 @@ static bool value_is_replicable(Cut *c, Ref r) {
     case OP_LOAD:
     case OP_TLOAD:
         return value.type->rank == 0 && !op_flag(op, AT_VOLATILE) &&
-               operands_are_replicable(c, op) && !find_conflict(c, c->k->body, op, true) &&
-               !find_conflict(c, c->k->body, op, false);
+               operands_are_replicable(c, op) && !find_conflict(c, op, true) &&
+               !find_conflict(c, op, false);
     case OP_BUF:
     case OP_BAR:
     case OP_RING:
@@ -318,7 +316,7 @@ static void consider_load(Cut *c, Op *op) {
         refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data");
         return;
     }
-    const Op *conflict = find_conflict(c, c->k->body, op, true);
+    const Op *conflict = find_conflict(c, op, true);
     if (conflict) {
         Place place = {0};
         source_find(c->k->module->sources, conflict->range.begin, &place);
@@ -432,7 +430,7 @@ static void consider_store(Cut *c, Op *op) {
         refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data");
         return;
     }
-    const Op *conflict = find_conflict(c, c->k->body, op, false);
+    const Op *conflict = find_conflict(c, op, false);
     if (conflict) {
         Place at = {0};
         source_find(c->k->module->sources, conflict->range.begin, &at);

@@ -33,10 +33,11 @@ typedef struct Cut {
     bool *replicable; /* by Ref: each role computes its own */
     bool *shared;     /* by Ref: computed once, before the roles */
     size_t value_count;
-    VEC(Ref) values;      /* all that are defined in the kernel */
-    Map order;            /* op -> place in a walk, from 1 */
-    Map ring_of;          /* op -> index into rings, plus 1 */
-    VEC(CutRing *) rings; /* inputs by first load, then outputs */
+    VEC(Ref) values;        /* all that are defined in the kernel */
+    VEC(const Op *) memory; /* ops that read or write memory, or order those that do */
+    Map order;              /* op -> place in a walk, from 1 */
+    Map ring_of;            /* op -> index into rings, plus 1 */
+    VEC(CutRing *) rings;   /* inputs by first load, then outputs */
     VEC(Pair) apart;
     GridOrder grid;
     bool counts_programs; /* each program of the grid acts on its own: atomics, prints */
@@ -49,7 +50,7 @@ typedef struct Cut {
 
 void cut_classify(Cut *c);
 int cut_order(const Cut *c, const Op *op);
-void cut_index(Cut *c); /* after a change of the rings */
+void cut_index(Cut *c);                           /* after a change of the rings */
 CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compute */
 
 /* Rewrites the kernel into prologue, rings, tasks and roles. */

@@ -31,7 +31,7 @@ static const char *const reserved[] = {
     "static_assert", "thread_local", NULL};
 
 void cs_reserve(CPrinter *p, const char *const *words) {
-    for (; *words; words++) map_set(&p->taken, p->arena, *words, p);
+    for (; *words; words++) map_set(&p->taken, p->arena, *words, (void *)1);
 }
 
 void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect) {
@@ -151,10 +151,15 @@ const char *cs_fresh(CPrinter *p, const char *hint) {
     }
     if (!base.length || strncmp(base.at, "tw_", 3) == 0)
         base.at = arena_printf(p->arena, "v_%s", base.at);
+    MapEntry *first = map_find(&p->taken, base.at, strlen(base.at));
     char *name = base.at;
-    for (int n = 1; map_find(&p->taken, name, strlen(name)); n++)
-        name = arena_printf(p->arena, "%s_%d", base.at, n);
-    map_set(&p->taken, p->arena, name, p);
+    if (first) { /* goes on from the number that was free last time */
+        intptr_t n = (intptr_t)first->value;
+        do name = arena_printf(p->arena, "%s_%d", base.at, (int)n++);
+        while (map_find(&p->taken, name, strlen(name)));
+        first->value = (void *)n;
+    }
+    map_set(&p->taken, p->arena, name, (void *)1);
     return name;
 }
 

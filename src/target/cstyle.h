@@ -37,7 +37,7 @@ typedef struct CPrinter {
     const CDialect *dialect;
     Text out;
     int depth;
-    Map taken;          /* identifiers in use */
+    Map taken;          /* identifiers in use -> the next number to try behind them */
     const char **names; /* of values, by Ref; NULL: not named yet */
     size_t name_count;
     int last_line;   /* of the last cs_place */
