@@ -28,7 +28,7 @@ def main(argv):
         sys.argv = argv
         sys.path[0] = os.path.dirname(os.path.abspath(argv[0]))
         runpy.run_path(argv[0], run_name="__main__")
-    elif argv[0].replace(".", "").replace("_", "").isalnum():
+    elif not argv[0].endswith(".py") and argv[0].replace(".", "").replace("_", "").isalnum():
         sys.argv = argv
         sys.path[0] = os.getcwd()
         runpy.run_module(argv[0], run_name="__main__", alter_sys=True)

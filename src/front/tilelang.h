@@ -7,6 +7,7 @@
 #ifndef FRONT_TILELANG_H
 #define FRONT_TILELANG_H
 #include "front/front.h"
+#include "front/host_number.h"
 #include "ir/build.h"
 #include "syntax/py_ast.h"
 

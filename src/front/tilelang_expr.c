@@ -41,54 +41,22 @@ static double host_float(const Val *v) { return v->kind == VAL_FLOAT ? v->f : (d
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
-static bool host_int(Lang *l, PyOp op, int64_t a, int64_t b, Range range, Val *out) {
-    int64_t r = 0;
-    bool over = false;
-    switch (op) {
-    case PY_OP_ADD: over = __builtin_add_overflow(a, b, &r); break;
-    case PY_OP_SUB: over = __builtin_sub_overflow(a, b, &r); break;
-    case PY_OP_MUL: over = __builtin_mul_overflow(a, b, &r); break;
-    case PY_OP_FLOORDIV:
-    case PY_OP_MOD:
-        if (b == 0) return lang_error(l, DIAG_TL_TYPES, range, "division by zero; check the sizes of the kernel");
-        if (b == -1) r = op == PY_OP_MOD ? 0 : -(uint64_t)a;
-        else r = op == PY_OP_MOD ? a - floor_div(a, b) * b : floor_div(a, b);
-        break;
-    case PY_OP_BITAND: r = a & b; break;
-    case PY_OP_BITOR: r = a | b; break;
-    case PY_OP_BITXOR: r = a ^ b; break;
-    case PY_OP_SHL: over = b < 0 || b > 62 || __builtin_mul_overflow(a, (int64_t)1 << b, &r); break;
-    case PY_OP_SHR: r = b < 0 ? 0 : a >> (b > 63 ? 63 : b), over = b < 0; break;
-    case PY_OP_POW:
-        r = 1;
-        over = b < 0;
-        for (int64_t n = 0; n < b && !over && n < 64; n++) over = __builtin_mul_overflow(r, a, &r);
-        over = over || (b > 63 && a != 0 && a != 1);
-        break;
-    default: return lang_error(l, DIAG_TL_UNSUPPORTED, range, arena_printf(l->arena, "`%s` on integers", py_op_spellings[op]), "use another operator");
-    }
-    if (over) return lang_error(l, DIAG_TL_TYPES, range, "the result does not fit 64 bits");
-    *out = val_int(r);
-    return true;
+static HostNumber host_of(const Val *v) {
+    if (v->kind == VAL_FLOAT) return (HostNumber){.kind = HOST_FLOAT, .f = v->f};
+    return (HostNumber){.kind = v->kind == VAL_BOOL ? HOST_BOOL : HOST_INT, .i = v->i};
 }
 
 static bool host_arithmetic(Lang *l, PyOp op, const Val *x, const Val *y, Range range, Val *out) {
-    bool ints = x->kind != VAL_FLOAT && y->kind != VAL_FLOAT;
-    double a = host_float(x), b = host_float(y);
-    if (ints && op != PY_OP_DIV) return host_int(l, op, x->i, y->i, range, out);
-    if ((op == PY_OP_DIV || op == PY_OP_FLOORDIV || op == PY_OP_MOD) && b == 0)
-        return lang_error(l, DIAG_TL_TYPES, range, "division by zero; check the sizes of the kernel");
-    *out = (Val){.kind = VAL_FLOAT};
-    switch (op) {
-    case PY_OP_ADD: out->f = a + b; return true;
-    case PY_OP_SUB: out->f = a - b; return true;
-    case PY_OP_MUL: out->f = a * b; return true;
-    case PY_OP_DIV: out->f = a / b; return true;
-    case PY_OP_POW: out->f = pow(a, b); return true;
-    case PY_OP_FLOORDIV: out->f = floor(a / b); return true;
-    case PY_OP_MOD: out->f = a - floor(a / b) * b; return true;
-    default: return lang_error(l, DIAG_TL_UNSUPPORTED, range, arena_printf(l->arena, "`%s` on floats", py_op_spellings[op]), "use integers");
-    }
+    HostNumber r;
+    HostResult result = host_binary(op, host_of(x), host_of(y), &r);
+    bool fits = result != HOST_OK || r.kind == HOST_FLOAT || (r.i >= INT64_MIN && r.i <= INT64_MAX);
+    if (result == HOST_DIVIDE_BY_ZERO) return lang_error(l, DIAG_TL_TYPES, range, "division by zero; check the sizes of the kernel");
+    if (result == HOST_TOO_LARGE || !fits) return lang_error(l, DIAG_TL_TYPES, range, "the result does not fit 64 bits");
+    if (result == HOST_NO_OPERATOR)
+        return lang_error(l, DIAG_TL_UNSUPPORTED, range, arena_printf(l->arena, "`%s` on %s and %s", py_op_spellings[op], val_text(l, x), val_text(l, y)), "use another operator");
+    *out = r.kind == HOST_FLOAT ? (Val){.kind = VAL_FLOAT, .f = r.f} : val_int((int64_t)r.i);
+    if (r.kind == HOST_BOOL) out->kind = VAL_BOOL;
+    return true;
 }
 
 static bool host_compare(PyOp op, const Val *x, const Val *y, bool *out) {
@@ -102,14 +70,14 @@ static bool host_compare(PyOp op, const Val *x, const Val *y, bool *out) {
         return true;
     }
     if (!is_host_number(x) || !is_host_number(y)) return false;
-    double a = host_float(x), b = host_float(y);
+    int order = host_order(host_of(x), host_of(y)); /* 2: a NaN, which only != is true of */
     switch (op) {
-    case PY_OP_EQ: case PY_OP_IS: *out = a == b; return true;
-    case PY_OP_NE: case PY_OP_IS_NOT: *out = a != b; return true;
-    case PY_OP_LT: *out = a < b; return true;
-    case PY_OP_LE: *out = a <= b; return true;
-    case PY_OP_GT: *out = a > b; return true;
-    case PY_OP_GE: *out = a >= b; return true;
+    case PY_OP_EQ: case PY_OP_IS: *out = order == 0; return true;
+    case PY_OP_NE: case PY_OP_IS_NOT: *out = order != 0; return true;
+    case PY_OP_LT: *out = order == -1; return true;
+    case PY_OP_LE: *out = order == -1 || order == 0; return true;
+    case PY_OP_GT: *out = order == 1; return true;
+    case PY_OP_GE: *out = order == 1 || order == 0; return true;
     default: return false;
     }
 }

@@ -26,11 +26,9 @@
 #ifndef FRONT_TRITON_H
 #define FRONT_TRITON_H
 #include "front/front.h"
+#include "front/host_number.h"
 #include "ir/build.h"
 #include "syntax/py_ast.h"
-
-/* Python's integers, as far as a kernel needs them; what does not fit is refused. */
-__extension__ typedef __int128 PyInt;
 
 typedef enum ValKind {
     VAL_ERROR,   /* reported already */

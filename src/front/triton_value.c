@@ -251,7 +251,7 @@ const char *tri_val_describe(Lower *l, Val v) {
     }
     case VAL_STR: return arena_printf(l->arena, "the string '%s'", v.text);
     case VAL_DTYPE: return arena_printf(l->arena, "the dtype %s", tri_val_text(l, v));
-    case VAL_HOST:
+    case VAL_HOST: return arena_printf(l->arena, "the Python object `%s`", tri_val_text(l, v));
     case VAL_MODULE: return arena_printf(l->arena, "`%s`", tri_val_text(l, v));
     case VAL_BUILTIN:
     case VAL_FUNCTION: return arena_printf(l->arena, "the function `%s`", tri_val_text(l, v));
@@ -275,68 +275,21 @@ static Val too_large(Lower *l, PyOp op, Range range) {
     return tri_error(l, DIAG_TRI_TOO_LARGE, range, py_op_spellings[op]);
 }
 
-static Val int_power(Lower *l, PyInt base, PyInt exponent, Range range) {
-    PyInt result = 1;
-    if (base == 0 || base == 1) return tri_val_int(exponent == 0 ? 1 : base);
-    if (base == -1) return tri_val_int(exponent % 2 ? -1 : 1);
-    for (; exponent > 0; exponent--)
-        if (__builtin_mul_overflow(result, base, &result)) return too_large(l, PY_OP_POW, range);
-    return tri_val_int(result);
+static HostNumber host_of(Val v) {
+    if (v.kind == VAL_FLOAT) return (HostNumber){.kind = HOST_FLOAT, .f = v.f};
+    return (HostNumber){.kind = v.kind == VAL_BOOL ? HOST_BOOL : HOST_INT, .i = v.i};
 }
 
-static Val int_binary(Lower *l, PyOp op, PyInt a, PyInt b, bool bools, Range range) {
-    PyInt r = 0;
-    switch (op) {
-    case PY_OP_ADD:
-        return __builtin_add_overflow(a, b, &r) ? too_large(l, op, range) : tri_val_int(r);
-    case PY_OP_SUB:
-        return __builtin_sub_overflow(a, b, &r) ? too_large(l, op, range) : tri_val_int(r);
-    case PY_OP_MUL:
-        return __builtin_mul_overflow(a, b, &r) ? too_large(l, op, range) : tri_val_int(r);
-    case PY_OP_FLOORDIV:
-    case PY_OP_MOD:
-        if (b == 0) return tri_error(l, DIAG_TRI_DIVIDE_BY_ZERO, range);
-        if (b == -1)
-            return op == PY_OP_MOD ? tri_val_int(0) : int_binary(l, PY_OP_SUB, 0, a, false, range);
-        r = a % b;
-        if (r != 0 && (r < 0) != (b < 0)) r += b;
-        return tri_val_int(op == PY_OP_MOD ? r : (a - r) / b);
-    case PY_OP_SHL:
-        if (b < 0 || b > 126) return too_large(l, op, range);
-        return __builtin_mul_overflow(a, (PyInt)1 << b, &r) ? too_large(l, op, range)
-                                                            : tri_val_int(r);
-    case PY_OP_SHR:
-        if (b < 0) return too_large(l, op, range);
-        return tri_val_int(b > 126 ? (a < 0 ? -1 : 0) : a >> b);
-    case PY_OP_BITAND: return bools ? tri_val_bool((a & b) != 0) : tri_val_int(a & b);
-    case PY_OP_BITOR: return bools ? tri_val_bool((a | b) != 0) : tri_val_int(a | b);
-    case PY_OP_BITXOR: return bools ? tri_val_bool((a ^ b) != 0) : tri_val_int(a ^ b);
-    case PY_OP_POW:
-        if (b >= 0) return int_power(l, a, b, range);
-        return a == 0 ? tri_error(l, DIAG_TRI_DIVIDE_BY_ZERO, range)
-                      : tri_val_float(pow((double)a, (double)b));
-    default: return val_error;
+static Val number_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
+    HostNumber r;
+    switch (host_binary(op, host_of(a), host_of(b), &r)) {
+    case HOST_OK: break;
+    case HOST_TOO_LARGE: return too_large(l, op, range);
+    case HOST_DIVIDE_BY_ZERO: return tri_error(l, DIAG_TRI_DIVIDE_BY_ZERO, range);
+    case HOST_NO_OPERATOR: return bad_operands(l, op, a, b, range);
     }
-}
-
-static Val float_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
-    double x = tri_val_as_double(a), y = tri_val_as_double(b);
-    switch (op) {
-    case PY_OP_ADD: return tri_val_float(x + y);
-    case PY_OP_SUB: return tri_val_float(x - y);
-    case PY_OP_MUL: return tri_val_float(x * y);
-    case PY_OP_POW: return tri_val_float(pow(x, y));
-    case PY_OP_DIV:
-    case PY_OP_FLOORDIV:
-    case PY_OP_MOD: {
-        if (y == 0) return tri_error(l, DIAG_TRI_DIVIDE_BY_ZERO, range);
-        if (op == PY_OP_DIV) return tri_val_float(x / y);
-        double r = fmod(x, y);
-        if (r != 0 && (r < 0) != (y < 0)) r += y;
-        return tri_val_float(op == PY_OP_MOD ? r : floor((x - r) / y + 0.5));
-    }
-    default: return bad_operands(l, op, a, b, range);
-    }
+    if (r.kind == HOST_FLOAT) return tri_val_float(r.f);
+    return r.kind == HOST_BOOL ? tri_val_bool(r.i != 0) : tri_val_int(r.i);
 }
 
 Val tri_const_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
@@ -346,12 +299,7 @@ Val tri_const_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
         memcpy(items + a.count, b.items, (size_t)b.count * sizeof *items);
         return (Val){.kind = VAL_DICT, .items = items, .count = a.count + b.count};
     }
-    if (tri_val_is_number(a) && tri_val_is_number(b)) {
-        bool bools = a.kind == VAL_BOOL && b.kind == VAL_BOOL;
-        if (a.kind != VAL_FLOAT && b.kind != VAL_FLOAT && op != PY_OP_DIV && op != PY_OP_MATMUL)
-            return int_binary(l, op, a.i, b.i, bools, range);
-        return float_binary(l, op, a, b, range);
-    }
+    if (tri_val_is_number(a) && tri_val_is_number(b)) return number_binary(l, op, a, b, range);
     if (op == PY_OP_ADD && a.kind == VAL_STR && b.kind == VAL_STR)
         return tri_val_str(arena_printf(l->arena, "%s%s", a.text, b.text));
     if (op == PY_OP_ADD && a.kind == VAL_TUPLE && b.kind == VAL_TUPLE) {
@@ -370,14 +318,10 @@ Val tri_const_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
     return bad_operands(l, op, a, b, range);
 }
 
-static bool numbers_equal(Val a, Val b) {
-    if (a.kind != VAL_FLOAT && b.kind != VAL_FLOAT) return a.i == b.i;
-    return tri_val_as_double(a) == tri_val_as_double(b);
-}
-
 /* Python's ==: values of different kinds are unequal, never an error. */
 static bool const_equal(Val a, Val b) {
-    if (tri_val_is_number(a) && tri_val_is_number(b)) return numbers_equal(a, b);
+    if (tri_val_is_number(a) && tri_val_is_number(b))
+        return host_order(host_of(a), host_of(b)) == 0;
     if (a.kind == VAL_TUPLE && b.kind == VAL_TUPLE) {
         if (a.count != b.count) return false;
         for (int i = 0; i < a.count; i++)
@@ -385,12 +329,6 @@ static bool const_equal(Val a, Val b) {
         return true;
     }
     return tri_val_same(a, b);
-}
-
-static int order_of(Val a, Val b) {
-    if (a.kind != VAL_FLOAT && b.kind != VAL_FLOAT) return a.i < b.i ? -1 : a.i > b.i;
-    double x = tri_val_as_double(a), y = tri_val_as_double(b);
-    return x < y ? -1 : x > y ? 1 : x == y ? 0 : 2;
 }
 
 Val tri_const_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
@@ -414,7 +352,7 @@ Val tri_const_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
     }
     int order;
     if (tri_val_is_number(a) && tri_val_is_number(b))
-        order = order_of(a, b);
+        order = host_order(host_of(a), host_of(b));
     else if (a.kind == VAL_STR && b.kind == VAL_STR)
         order = strcmp(a.text, b.text) < 0 ? -1 : strcmp(a.text, b.text) > 0;
     else
@@ -435,7 +373,7 @@ Val tri_const_unary(Lower *l, PyOp op, Val a, Range range) {
     if (a.kind == VAL_INT || a.kind == VAL_BOOL) {
         if (op == PY_OP_UADD) return tri_val_int(a.i);
         if (op == PY_OP_INVERT) return tri_val_int(~a.i);
-        return int_binary(l, PY_OP_SUB, 0, a.i, false, range);
+        return number_binary(l, PY_OP_SUB, tri_val_int(0), a, range);
     }
     return tri_error(l, DIAG_TRI_OPERAND, range, py_op_spellings[op], tri_val_describe(l, a),
                      op == PY_OP_INVERT ? "; it flips the bits of integers" : "; it takes numbers");
