@@ -21,6 +21,25 @@ static void work(void *user, int64_t begin, int64_t end, void *scratch) {
     for (int64_t i = begin; i < end; i++) atomic_fetch_add(&run->seen[i], 1);
 }
 
+/* More numbers than a thread's share can count: they go in groups. */
+typedef struct Sum {
+    atomic_llong count, places;
+} Sum;
+
+static void add_up(void *user, int64_t begin, int64_t end, void *scratch) {
+    Sum *sum = user;
+    (void)scratch;
+    atomic_fetch_add(&sum->count, end - begin);
+    atomic_fetch_add(&sum->places, (begin + end - 1) * (end - begin) / 2);
+}
+
+static void check_many(Pool *pool, int64_t total) {
+    Sum sum = {0};
+    pool_run(pool, add_up, &sum, total, 0, NULL);
+    CHECK(atomic_load(&sum.count) == total);
+    CHECK(atomic_load(&sum.places) == (total - 1) * total / 2);
+}
+
 int main(void) {
     static Run run;
     Pool *pool = pool_create(allocator_malloc, 0);
@@ -37,6 +56,9 @@ int main(void) {
     }
     CHECK(bad == 0);
     CHECK(atomic_load(&run.wrong) == 0);
+    check_many(pool, INT64_C(1) << 22);
+    check_many(pool, (INT64_C(3) << 22) + 5);
+    check_many(pool, (INT64_C(1) << 31) - 1);
     pool_destroy(pool);
     return check_done();
 }
