@@ -8,6 +8,7 @@
 #   make bless        rewrites expected outputs and generated pages; look at the diff
 #   make measures     memory and time of the compiler itself
 #   make check-gpu    the numeric matrix on a device
+#   make check-gpu-faults      kernels that trap, stray and do not end, on a device
 #   make check-gpu-sanitizer   the same under compute-sanitizer: memcheck and racecheck
 #   make bench-gpu    the CUDA target against Triton, torch, cuBLAS and cuDNN on a device
 #   make install PREFIX=/usr/local
@@ -105,6 +106,8 @@ check-gpu: all $(B)/tests/matrix $(B)/tests/ops
 	@if $(MAKE) -s python && $(PYTHON) -c 'import torch, pytest'; then \
 	  PYTHONPATH=$(B)/python $(PYTHON) -m pytest -q -p no:cacheprovider tests/python/test_cuda.py; \
 	else echo "skipped: CUDA tensors in Python (needs Python's headers, torch and pytest)"; fi
+check-gpu-faults: all
+	python3 tests/run.py --bin $(B) tests/gpu/faults.t
 check-gpu-sanitizer: all $(B)/tests/matrix $(B)/tests/ops
 	tests/gpu/sanitizer.sh $(B)
 measures: all
@@ -139,5 +142,5 @@ install: all
 
 clean:
 	rm -rf build
-.PHONY: all unit python test test-long measures fuzz demo check-gpu check-gpu-sanitizer bench bench-gpu bless install clean
+.PHONY: check-gpu-faults all unit python test test-long measures fuzz demo check-gpu check-gpu-sanitizer bench bench-gpu bless install clean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -86,7 +86,7 @@ typedef struct Thread {
     Wait wait;
     int wait_line;
     uint32_t wait_what, wait_parity; /* barrier id, or mbarrier and parity */
-    uint32_t polls;
+    uint32_t polls, accesses; /* of global memory: loads that wait, all */
 
     View *view;
     uint32_t clock, fenced; /* own stamp; own stores up to `fenced` are fenced */
