@@ -212,17 +212,21 @@ static void write_counters(Emit *e, const Op *tasks, const Op *role) {
 }
 
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to
- * compute. */
+ * compute. One thread that only issues TMA needs very few. */
 static void write_registers(Emit *e, const Op *role, int threads) {
-    bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0;
+    bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0, single = true;
     int groups = threads / 128, entry = 65536 / threads / 8 * 8, compute_groups = 0;
-    for (const Op *op = role->parent->first; op; op = op->next)
-        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), "compute") == 0)
+    for (const Op *op = role->parent->first; op; op = op->next) {
+        if (op->code != OP_ROLE || op_attr(op, AT_ON)) continue;
+        if (strcmp(op_text(op, AT_FIELD), "compute") == 0)
             compute_groups = layout_group(e->cx, e->k, op).warps / 4;
+        else
+            single = single && is_single(e, op);
+    }
     if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups ||
         !e->cx->machine->has_wgmma)
         return;
-    int movers = groups - compute_groups, few = 40,
+    int movers = groups - compute_groups, few = single ? 24 : 40,
         many = (entry * groups - few * movers) / compute_groups / 8 * 8;
     if (many > 240) many = 240;
     int64_t asked = op_int(role, AT_REGS, 0);
