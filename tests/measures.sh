@@ -2,6 +2,7 @@
 # measures.sh: what the compiler itself takes, as numbers: run by `make measures`, judged by people (machines differ).
 #   memory   the largest resident set of our process, without the compiler that it starts, over the kernels of kernels/
 #   front    door and passes of each kernel, median of 5 (bound: 5 ms)
+#   large    kernels of many statements (tests/large_kernels.py) to C text (bound: 1 s each)
 #   cold     `tilewright run` of vector add with an empty cache, to running code, median of 5 (bound: 150 ms)
 cd "$(dirname "$0")/.." || exit 2
 bin=${1:-build}/tilewright
@@ -37,6 +38,12 @@ for name in add softmax matmul gemm tilec; do
         "$bin" run $what --target cpu --time-passes | awk '$1 == "total" { print $2 }'
     done >"$folder/times"
     printf '%-10s %6.1f MB %8s ms\n' "$name" "$(echo "$kilobytes" | awk '{ print $1 / 1024 }')" "$(median 5 <"$folder/times")"
+done
+echo "large kernels, from the command line to C text (bound: 1000 ms)"
+for name in $(python3 tests/large_kernels.py "$folder"); do
+    begin=$(date +%s%N)
+    "$bin" emit "$folder/$name.py" --target cpu --arg x=zeros:f32[4096] --arg y=zeros:f32[4096] --arg n=4 --arg B=64 >/dev/null || exit 1
+    printf '%-10s %6d ms\n' "$name" $((($(date +%s%N) - begin) / 1000000))
 done
 echo "cold vector add, from the command line to the end, with an empty cache (bound: 150 ms)"
 for _ in 1 2 3 4 5; do
