@@ -40,8 +40,11 @@ static int write_artifacts(const Session *s, const char *folder) {
                                       : tw_kernel_artifact_text(s->kernel, i, &size);
             char *path = join(folder, name, ""), *beside = join(folder, name, ".part");
             if (step == 0 && ok) {
-                bool blocked = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
-                if (blocked) fail("%s cannot be written: %s", path, strerror(EISDIR));
+                bool blocked = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+                if (blocked && S_ISDIR(there.st_mode))
+                    fail("%s cannot be written: %s", path, strerror(EISDIR));
+                else if (blocked)
+                    fail("%s cannot be written: it is no plain file", path);
                 ok = !blocked && write_whole(beside, text, report ? strlen(text) : size);
             } else if (ok && rename(beside, path) == 0)
                 printf("%s\n", path);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,24 @@ bool file_write(const char *path, const void *data, size_t size) {
     return write_new(path, data, size, 0600);
 }
 
+/* A device or a pipe is written to; putting a file in its place would destroy it. */
+static bool write_special(const char *path, const void *data, size_t size) {
+    int to = open(path, O_WRONLY | O_CLOEXEC);
+    if (to < 0) return false;
+    bool ok = write_all(to, data, size);
+    int why = errno;
+    if (close(to) != 0 && ok) ok = false, why = errno;
+    errno = why;
+    return ok;
+}
+
 bool file_replace(const char *path, const void *data, size_t size, unsigned mode) {
-    char beside[CACHE_PATH];
+    char beside[CACHE_PATH], target[PATH_MAX];
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        return write_special(path, data, size);
+    /* A link stays, and what it leads to is replaced. */
+    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode) && realpath(path, target)) path = target;
     for (unsigned i = 0; i < 100; i++) {
         int n = snprintf(beside, sizeof beside, "%s.%ld.%u.tmp", path, (long)getpid(), i);
         if (n < 0 || (size_t)n >= sizeof beside) {

@@ -34,6 +34,18 @@ bool option_info(size_t index, tw_option_info *info) {
     return true;
 }
 
+/* Is the number one of those that the row lists ("0, 128, 256 or 512")? Rows in words list none. */
+static bool is_listed(const OptionRow *row, long long value) {
+    if (row->values[0] < '0' || row->values[0] > '9') return true;
+    for (const char *s = row->values; *s; s++) {
+        char *end;
+        if (*s < '0' || *s > '9') continue;
+        if (strtoll(s, &end, 10) == value) return true;
+        s = end - 1;
+    }
+    return false;
+}
+
 /* "auto" is -1, on and off are 1 and 0; else an integer. */
 static bool parse(const OptionRow *row, const char *text, long long *value) {
     bool switchable = strncmp(row->values, "auto", 4) == 0;
@@ -49,7 +61,7 @@ static bool parse(const OptionRow *row, const char *text, long long *value) {
         *value = strtoll(text, &end, 10);
         if (errno || end == text || *end) return false;
     }
-    return *value >= row->least && *value <= row->most;
+    return *value >= row->least && *value <= row->most && is_listed(row, *value);
 }
 
 tw_status options_apply(tw_kernel *k, const tw_pair *options, size_t count) {
