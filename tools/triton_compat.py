@@ -22,12 +22,14 @@ import tempfile
 import time
 
 FILES = {"test_core.py": "interpreter", "test_standard.py": "interpreter", "test_random.py": "interpreter", "test_block_pointer.py": "interpreter",
-         "test_conversions.py": None}
+         "test_conversions.py": None, "test_tuple.py": None, "test_tensor_descriptor.py": "interpreter"}
 
 # Why a test fails where we mean it to, by its name.
 REASONS = {
     "test_optimize_thread_locality": "counts operations of `asm[\"ttgir\"]`, an intermediate form of Triton's GPU compiler",
     "test_assume": "looks for `llvm.assume` in `asm[\"llir\"]`",
+    "test_passing_nested_tuple_with_constexpr_and_jit_hook": "wants `knobs.runtime.jit_cache_hook` and `JITFunction.preload`",
+    "test_tensor_descriptor_batched_gemm_3d_tma": "calls `torch.cuda.synchronize`, which needs a GPU",
     "test_zero_strided_tensors": "calls `torch.cuda.device`, which needs a GPU",
     "test_tma_load_block_shape_err": "demands an error for descriptor blocks of less than 16 bytes, a limit of the TMA; we have none on the CPU",
     "test_tma_store_block_shape_err": "demands an error for descriptor blocks of less than 16 bytes, a limit of the TMA; we have none on the CPU",
@@ -36,7 +38,7 @@ REASONS = {
 PAGE = """# Triton's own unit tests
 
 Triton's tests of the language, tag v3.6.0, `python/test/unit/language/`, run on the CPU target: the cases marked `interpreter` of
-test_core, test_standard, test_random and test_block_pointer, and all of test_conversions. The files are not part of this repository.
+test_core, test_standard, test_random, test_block_pointer and test_tensor_descriptor, and all of test_conversions and test_tuple. The files are not part of this repository.
 The command, with torch, numpy, scipy and pytest in the Python that runs it, and the package [installed](python.md):
 
     git clone --depth 1 --branch v3.6.0 https://github.com/triton-lang/triton
