@@ -64,13 +64,23 @@ static bool uses(const Op *op, Ref value) {
     return false;
 }
 
-/* Is the value made from the other one, inside the body? */
-static bool comes_from(const Find *f, const Op *op, Ref wanted, int depth) {
-    if (!op || depth > 64) return false;
-    if (uses(op, wanted)) return true;
+static bool uses_any(const Op *op, const bool *values) {
     for (int i = 0; i < op->operand_count; i++)
-        if (comes_from(f, maker(f, op->operands[i]), wanted, depth + 1)) return true;
+        if (ref_is_value(op->operands[i]) && values[op->operands[i]]) return true;
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+            if (uses_any(inner, values)) return true;
     return false;
+}
+
+/* By Ref: the value, and what the body makes from it. */
+static bool *made_from(const Find *f, Ref value) {
+    bool *values = ARENA_ARRAY(f->arena, bool, f->k->values.count);
+    values[value] = true;
+    for (const Op *op = f->body->first; op; op = op->next)
+        if (uses_any(op, values))
+            for (int i = 0; i < op->result_count; i++) values[op->results[i]] = true;
+    return values;
 }
 
 /* wait, get and views of the right operand, and the release of its slot. */
@@ -156,14 +166,13 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
     if (places != 1 || ir_type(k, sum)->elem != EL_F32 ||
         ir_type(k, r.first->results[0])->elem != EL_F32)
         return false;
-    const Op *left = maker(&f, r.second->operands[0]);
-    Ref carried = f.body->args[1 + r.carried];
-    if (!left || !comes_from(&f, left, r.first->results[0], 0) || comes_from(&f, left, carried, 0))
-        return false;
+    Ref left = r.second->operands[0], carried = f.body->args[1 + r.carried];
+    const bool *scores = made_from(&f, r.first->results[0]);
+    bool *weighted = made_from(&f, carried);
+    if (!maker(&f, left) || !scores[left] || weighted[left]) return false;
+    weighted[sum] = false;
     for (int i = 0; i < yield->operand_count; i++)
-        if (i != r.carried && (yield->operands[i] == carried ||
-                               comes_from(&f, maker(&f, yield->operands[i]), carried, 0)))
-            return false;
+        if (ref_is_value(yield->operands[i]) && weighted[yield->operands[i]]) return false;
     if (!find_tail(&f) || !find_scale(&f) || !parts_are_apart(&f)) return false;
     const Op *into = maker(&f, r.second->operands[2]);
     bool scaled = into && rotation_part(&r, into) == ROTATE_SCALE;
