@@ -439,7 +439,10 @@ void emit_op(Emit *e, const Op *op) {
         if (ring_is(op))
             ring_op(e, op);
         else if (!moves_emit(e, op))
-            emit_refuse(e, op, "an operation that is not written for it yet");
+            emit_refuse(e, op,
+                        "barriers, asynchronous copies and scopes of workers that the source "
+                        "writes itself are not merged into tiles here (a template, or operations "
+                        "on whole tiles, are)");
     }
 }
 
@@ -566,6 +569,25 @@ static const char *blocks_text(const Emit *e, const Op *tasks) {
     return stores && two ? ", 2" : ", 1";
 }
 
+/* What vectors and TMA ask of a launch. */
+static void find_requirements(Emit *e) {
+    Text t = text_new(e->arena);
+    for (const Op *op = e->k->body->first; op; op = op->next) {
+        int64_t by = op_int(op, AT_ALIGN, op_int(op, AT_MULT, 0));
+        if (op->code != OP_REQUIRE || by <= 1) continue;
+        for (int i = 0; i < op->operand_count; i++) {
+            const char *name = ir_value(e->k, op->operands[i])->name;
+            text_add(&t, "%s%s %% %lld = 0", t.length ? ", " : "", name ? name : "(a value)",
+                     (long long)by);
+        }
+    }
+    if (t.length)
+        pass_find(e->cx, e->k->range, "launch",
+                  "vectors and TMA require %s; else a variant without them runs (--set variant=1 "
+                  "and up)",
+                  t.at);
+}
+
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     Arena *arena = k->module->arena;
     Emit e = {.cx = cx,
@@ -623,6 +645,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
              e.plan->threads, blocks_text(&e, tasks), e.plan->name, params.at);
     text_add(&head, "%s%s}\nTW_KERNEL(%s)\n", top.at ? top.at : "", e.p.out.at, e.plan->name);
     e.plan->text = e.p.directives ? cs_repeat_lines(arena, head.at) : head.at;
+    find_requirements(&e);
     pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory",
               e.plan->execution, e.plan->threads, (long long)e.shared_bytes);
     return e.plan;
