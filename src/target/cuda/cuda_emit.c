@@ -562,11 +562,8 @@ static const char *entry_name(CPrinter *p, const char *name) {
  * but two that wait for loads of their own threads, where the registers allow it. */
 static const char *blocks_text(const Emit *e, const Op *tasks) {
     if (!tasks) return e->lean ? ", 1" : "";
-    bool stores = false;
-    for (size_t i = 0; i < e->rings.count; i++)
-        stores |= !e->rings.at[i].fused && !e->rings.at[i].tma_bytes;
     bool two = e->plan->threads <= 256 && 2 * e->shared_bytes <= e->cx->machine->ring_bytes;
-    return stores && two ? ", 2" : ", 1";
+    return roles_load_by_threads(e) && two ? ", 2" : ", 1";
 }
 
 /* What vectors and TMA ask of a launch. */

@@ -284,6 +284,7 @@ const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
 const char *ring_barrier(Emit *e, const char *base, const char *slot);
 
 /* --- cuda_roles.c --- */
+bool roles_load_by_threads(const Emit *e); /* does a ring take stores, not only TMA? */
 void roles_tasks(Emit *e, const Op *tasks);
 Region *roles_body(const Op *tasks);                     /* header and roles */
 const Op *roles_find(const Op *tasks, const char *name); /* NULL: no such role */

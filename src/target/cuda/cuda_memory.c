@@ -248,6 +248,7 @@ static void load_loose(Emit *e, const Op *first) {
             return;
         }
     e->early.count = 0;
+    int count = 0;
     for (const Op *op = first; op; op = op->next) {
         bool passes = op->code == OP_PUT || op->code == OP_TENSOR ||
                       (elementwise_is(op) && !emit_is_tile(e, op->results[0]));
@@ -256,26 +257,19 @@ static void load_loose(Emit *e, const Op *first) {
         if (!layout || layout->home != HOME_REGISTERS || op_operand(op, 1) || !can_load_now(e, op))
             continue;
         if (!box_of(e, op, ir_type(e->k, op->results[0]), layout, REF_NONE).loose) continue;
+        if (group.count && count + layout->registers > IN_FLIGHT) break;
+        count += layout->registers;
         *VEC_PUSH(&group, e->arena) = op;
         open_loose(e, op);
     }
-    for (size_t i = 0; i < group.count;) {
-        int count = emit_layout(e, group.at[i]->results[0])->registers;
-        size_t next = i + 1;
-        for (int all = count; next < group.count; next++) {
-            all += emit_layout(e, group.at[next]->results[0])->registers;
-            if (all > IN_FLIGHT) break;
-        }
-        for (int from = 0; from < count; from += IN_FLIGHT)
-            for (int rest = 0; rest < 2; rest++)
-                for (size_t j = i; j < next; j++) {
-                    int own = emit_layout(e, group.at[j]->results[0])->registers;
-                    write_loose(e, group.at[j], from,
-                                next == i + 1 && own > from + IN_FLIGHT ? from + IN_FLIGHT : own,
-                                rest);
-                }
-        i = next;
-    }
+    /* More than one only if they fit together. */
+    for (int from = 0; from < count; from += IN_FLIGHT)
+        for (int rest = 0; rest < 2; rest++)
+            for (size_t i = 0; i < group.count; i++) {
+                int own = emit_layout(e, group.at[i]->results[0])->registers;
+                write_loose(e, group.at[i], from, own < from + IN_FLIGHT ? own : from + IN_FLIGHT,
+                            rest);
+            }
     for (size_t i = 0; i < group.count; i++) {
         const Layout *layout = emit_layout(e, group.at[i]->results[0]);
         const char *array = emit_hold(e, group.at[i]->results[0])->text;

@@ -211,8 +211,15 @@ static void write_counters(Emit *e, const Op *tasks, const Op *role) {
     }
 }
 
+bool roles_load_by_threads(const Emit *e) {
+    for (size_t i = 0; i < e->rings.count; i++)
+        if (!e->rings.at[i].fused && e->rings.at[i].full_count > 1) return true;
+    return false;
+}
+
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to
- * compute. One thread that only issues TMA needs very few. */
+ * compute. One thread that only issues TMA needs very few, threads that carry what they move many.
+ */
 static void write_registers(Emit *e, const Op *role, int threads) {
     bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0, single = true;
     int groups = threads / 128, entry = 65536 / threads / 8 * 8, compute_groups = 0;
@@ -226,7 +233,9 @@ static void write_registers(Emit *e, const Op *role, int threads) {
     if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups ||
         !e->cx->machine->has_wgmma)
         return;
-    int movers = groups - compute_groups, few = single ? 24 : 40,
+    int movers = groups - compute_groups, few = single                     ? 24
+                                                : roles_load_by_threads(e) ? 120
+                                                                           : 40,
         many = (entry * groups - few * movers) / compute_groups / 8 * 8;
     if (many > 240) many = 240;
     int64_t asked = op_int(role, AT_REGS, 0);
