@@ -194,6 +194,7 @@ bool triton_open(FrontUnit *unit) {
             if (pass || !map_find(&uses.names, name, strlen(name)))
                 add_kernel(unit, tree, function);
         }
+    if (unit->diag->errors > errors) return false;
     if (unit->kernels.count) return true;
     diag_emit(unit->diag, DIAG_TRI_NO_KERNEL, (Range){unit->file->base, unit->file->base + 1},
               unit->file->name);
