@@ -229,7 +229,9 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
         }
         ok = object_describe(e->constants[i], f->keep, &objects[i]);
         /* A number for a parameter that is no constant by itself would live at run time. */
-        args[i] = objects[i].kind == TW_OBJECT_VALUE && f->params[i].constant
+        int kind = objects[i].value.kind;
+        bool number = kind == TW_ARG_BOOL || kind == TW_ARG_INT || kind == TW_ARG_FLOAT;
+        args[i] = objects[i].kind == TW_OBJECT_VALUE && (f->params[i].constant || !number)
                       ? objects[i].value
                       : (tw_arg){.kind = TW_ARG_OBJECT, .value.object = &objects[i]};
     }

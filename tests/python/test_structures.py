@@ -81,6 +81,24 @@ def test_constexpr_for_an_open_parameter_is_a_constant():
 
 
 @triton.jit
+def maybe_pointer(out, p: "*fp32", n: tl.int32):
+    if p is None:
+        tl.store(out, n)
+    else:
+        tl.store(out, tl.load(p))
+
+
+def test_none_and_constexpr_for_typed_parameters():
+    out = np.zeros(1, np.float32)
+    maybe_pointer[(1, )](out, None, 7)
+    assert out[0] == 7
+    maybe_pointer[(1, )](out, np.full(1, 2.5, np.float32), 7)
+    assert out[0] == 2.5
+    maybe_pointer[(1, )](out, None, tl.constexpr(9))
+    assert out[0] == 9
+
+
+@triton.jit
 def sum_rest(out, first, *rest):
     total = first
     for i in tl.static_range(len(rest)):
