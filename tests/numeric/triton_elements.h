@@ -205,10 +205,9 @@ static void store(Gen *g, const Var *v) {
     store_linear(g, v, a->name, mask);
 }
 
-/* Once a program: in a loop the next turn would write what threads of a GPU may still read. */
 static void store_and_load(Gen *g) {
     Var *v = some(g, (Filter){.type = -1, .rank_least = 1, .rank_most = 2});
-    if (!v || g->calls || g->depth) return;
+    if (!v || g->calls) return;
     Array *a = new_array(g, 's', v->type, programs(g) * elements(v) + 16, PLAIN);
     Var *w = a ? like(g, v, v->bound, v->error, v->whole) : NULL;
     if (!w) return;

@@ -54,6 +54,7 @@ void atomic_fence(Emit *e, const Op *op) {
 
 static void before(Emit *e, const Op *op) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
+    memory_before_write(e, op);
     if (sem != SEM_RELEASE && sem != SEM_ACQ_REL) return;
     if (e->stores_pending) shared_sync(e);
     write_fence(e, op);
@@ -62,7 +63,7 @@ static void before(Emit *e, const Op *op) {
 static void after(Emit *e, const Op *op, bool used) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
     if (used && (sem == SEM_ACQUIRE || sem == SEM_ACQ_REL)) write_fence(e, op);
-    e->stores_pending = true;
+    memory_mark(e, op);
 }
 
 /* --- one element --- */

@@ -129,17 +129,27 @@ static bool stores_global(Emit *e, const Op *op) {
 
 Pending emit_pending(const Emit *e) {
     return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,
-                     e->bulk_pending};
+                     e->bulk_pending,  e->loaded,         e->stored,        e->combined};
 }
 
 static void pending_set(Emit *e, Pending p) {
     e->reads_pending = p.reads, e->writes_pending = p.writes, e->async_pending = p.async;
     e->stores_pending = p.stores, e->bulk_pending = p.bulk;
+    e->loaded = p.loaded, e->stored = p.stored, e->combined = p.combined;
 }
 
 void emit_pending_add(Emit *e, Pending p) {
     e->reads_pending |= p.reads, e->writes_pending |= p.writes, e->async_pending |= p.async;
     e->stores_pending |= p.stores, e->bulk_pending |= p.bulk;
+    e->loaded |= p.loaded, e->stored |= p.stored, e->combined |= p.combined;
+}
+
+/* What global memory the region is reached through. */
+static void add_roots(Emit *e, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        memory_mark(e, op);
+        for (int i = 0; i < op->region_count; i++) add_roots(e, op->regions[i]);
+    }
 }
 
 /* What an earlier trip of the loop may have left pending. */
@@ -147,6 +157,7 @@ void emit_enter_loop(Emit *e, const Op *op) {
     for (int i = 0; i < op->region_count; i++) {
         if (region_has(e, op->regions[i], uses_shared)) e->reads_pending = e->writes_pending = true;
         if (region_has(e, op->regions[i], stores_global)) e->stores_pending = true;
+        add_roots(e, op->regions[i]);
     }
 }
 

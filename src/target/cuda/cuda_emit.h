@@ -87,6 +87,8 @@ typedef struct Emit {
     VEC(RingPlan) rings;
     /* since the last barrier of the group */
     bool reads_pending, writes_pending, async_pending, stores_pending;
+    uint64_t loaded, stored, combined; /* parameters that global memory was reached through, as
+                                          bits (memory_roots): by loads, stores, atomics */
     int vector_bits; /* register bits that are 0 in the loop being written, which steps over vectors
                       */
     int coarse_bits; /* and those that a coordinate being written leaves out anyway */
@@ -112,6 +114,7 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count); /*
 /* What the next barrier stands for. Where two ways meet, it is all that either left. */
 typedef struct Pending {
     bool reads, writes, async, stores, bulk;
+    uint64_t loaded, stored, combined;
 } Pending;
 Pending emit_pending(const Emit *e);
 void emit_pending_add(Emit *e, Pending p);
@@ -184,6 +187,9 @@ void memory_tstore(Emit *e, const Op *op);
 void memory_load(Emit *e, const Op *op);
 void memory_store(Emit *e, const Op *op);
 void memory_tatomic(Emit *e, const Op *op);
+/* Notes what an access reaches global memory through; what must be ordered before it writes. */
+void memory_mark(Emit *e, const Op *op);
+void memory_before_write(Emit *e, const Op *op);
 /* Is the load's only use a put that can copy straight from global to shared memory? Then the load
  * writes nothing. */
 bool memory_defers(Emit *e, Ref value);

@@ -139,9 +139,54 @@ static const char *fill_text(Emit *e, const Op *op, Elem elem) {
                : arena_printf(e->arena, "(%s)%s", cs_memory_type(elem), text);
 }
 
-static void before_load(Emit *e) {
+/* The parameter that the access goes through, as a bit (the last one for all beyond); all bits where
+ * that is not known. */
+static uint64_t memory_roots(const Emit *e, const Op *op) {
+    Ref at = op->operands[0];
+    for (;;) {
+        if (!ref_is_value(at)) return UINT64_MAX;
+        const Value *value = ir_value(e->k, at);
+        if (value->region == e->k->body) return 1ull << (value->index < 63 ? value->index : 63);
+        if (!value->op) return UINT64_MAX;
+        switch (value->op->code) {
+        case OP_PTR_ADD:
+        case OP_TENSOR:
+        case OP_SPLAT:
+        case OP_EXPAND:
+        case OP_BROADCAST:
+        case OP_RESHAPE:
+        case OP_PERMUTE: at = value->op->operands[0]; break;
+        default: return UINT64_MAX;
+        }
+    }
+}
+
+void memory_mark(Emit *e, const Op *op) {
+    switch (op->code) {
+    case OP_LOAD:
+    case OP_TLOAD: e->loaded |= memory_roots(e, op); break;
+    case OP_STORE:
+    case OP_TSTORE: e->stored |= memory_roots(e, op); break;
+    case OP_ATOMIC:
+    case OP_TATOMIC:
+    case OP_ATOMIC_CAS: e->combined |= memory_roots(e, op); break;
+    default: return;
+    }
+    if (op->code != OP_LOAD && op->code != OP_TLOAD) e->stores_pending = true;
+}
+
+/* What one thread stored another may load, through whatever pointer. */
+static void before_load(Emit *e, const Op *op) {
     if (e->stores_pending) shared_sync(e);
     e->stores_pending = false;
+    memory_mark(e, op);
+}
+
+/* What another thread has still to load, or has stored before, is not overtaken; buffers that the
+ * caller passes twice are written where they are read. */
+void memory_before_write(Emit *e, const Op *op) {
+    bool plain = op->code == OP_STORE || op->code == OP_TSTORE;
+    if ((e->loaded | e->stored | (plain ? e->combined : 0)) & memory_roots(e, op)) shared_sync(e);
 }
 
 /* A scalar: its variable in memory form first, then (between the two calls) what its address takes.
@@ -290,7 +335,7 @@ void memory_tload(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, result);
     if (layout && layout->home == HOME_SHARED) return; /* its put moves it */
     if (memory_defers(e, result)) return;
-    before_load(e);
+    before_load(e, op);
     Box b = box_of(e, op, type, layout, mask);
     const char *fill = fill_text(e, op, type->elem);
     if (!layout) {
@@ -358,7 +403,7 @@ bool memory_defers(Emit *e, Ref value) {
 void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *offset) {
     const Type *type = ir_type(e->k, load->results[0]);
     const Layout *layout = emit_layout(e, load->results[0]);
-    before_load(e);
+    before_load(e, load);
     Box b = box_of(e, load, type, layout, REF_NONE);
     emit_unroll(e, "r", layout->registers, b.vector);
     char *inside = place_owner(e, &layout->map);
@@ -432,6 +477,7 @@ void memory_tstore(Emit *e, const Op *op) {
         ring_op(e, op);
         return;
     }
+    memory_before_write(e, op);
     Box b = box_of(e, op, type, layout, mask);
     if (!layout) {
         cs_open(&e->p, "if (%s)", one_thread(e));
@@ -440,7 +486,7 @@ void memory_tstore(Emit *e, const Op *op) {
                 cs_pack(&e->p, type->elem, emit_scalar(e, value)));
         cs_line(&e->p, "tw_stg_if(1, %s, %s, &word);", b.condition ? b.condition : "true", b.row);
         cs_close(&e->p);
-        e->stores_pending = true;
+        memory_mark(e, op);
         return;
     }
     emit_unroll(e, "r", layout->registers, b.vector);
@@ -459,7 +505,7 @@ void memory_tstore(Emit *e, const Op *op) {
                 at, from);
     }
     cs_close(&e->p);
-    e->stores_pending = true;
+    memory_mark(e, op);
     emit_find(e, op, "store", "vectors of %d bytes", b.vector * elem_info[type->elem].bytes);
 }
 
@@ -468,7 +514,7 @@ void memory_load(Emit *e, const Op *op) {
     Ref result = op->results[0], mask = op_operand(op, 1), other = op_operand(op, 2);
     const Type *type = ir_type(e->k, result);
     const Layout *layout = emit_layout(e, result);
-    before_load(e);
+    before_load(e, op);
     Elem elem = type->elem;
     const char *zero = fill_text(e, op, elem);
     if (!layout) {
@@ -517,6 +563,7 @@ void memory_store(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, pointer);
     const Type *type = ir_type(e->k, pointer);
     Elem elem = type->elem;
+    memory_before_write(e, op);
     open_scatter(e, op, type, layout, mask);
     const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
     const char *at =
@@ -526,7 +573,7 @@ void memory_store(Emit *e, const Op *op) {
     cs_line(&e->p, "tw_stg(1, %s, &word);", at);
     cs_close(&e->p);
     if (layout) cs_close(&e->p);
-    e->stores_pending = true;
+    memory_mark(e, op);
 }
 
 void memory_tatomic(Emit *e, const Op *op) {
@@ -547,5 +594,5 @@ void memory_tatomic(Emit *e, const Op *op) {
     atomic_element(e, op, type->elem, b.row, text);
     cs_close(&e->p);
     cs_close(&e->p);
-    e->stores_pending = true;
+    memory_mark(e, op);
 }

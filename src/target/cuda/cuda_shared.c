@@ -138,6 +138,7 @@ void shared_sync(Emit *e) {
     else
         cs_line(&e->p, "tw_sync();");
     e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
+    e->loaded = e->stored = e->combined = 0;
 }
 
 void shared_before_write(Emit *e) {
