@@ -12,8 +12,8 @@
  *         wait v ; acc += left v ; release v
  *     }
  *
- * Two workers take turns where the products take longer than the arithmetic: one issues its products
- * while the other computes, handing over by two named barriers.
+ * Two workers take turns where the products take longer than the arithmetic: one issues its
+ * products while the other computes, handing over by two named barriers.
  *
  * The head is written twice, in scopes of its own; what goes from trip to trip are the loop's
  * carried values and the words of `left`. */
@@ -102,12 +102,10 @@ static void settle(Turned *t) {
 static void write_trip(Turned *t, bool steady) {
     Emit *e = t->e;
     emit_ops(e, t->body->first, t->r.first);
-    if (steady && t->in_turns)
-        cs_line(&e->p, "tw_bar_sync(%d + (warp >> 2), 256);", FIRST_TURN);
+    if (steady && t->in_turns) cs_line(&e->p, "tw_bar_sync(%d + (warp >> 2), 256);", FIRST_TURN);
     const char *scores = dot_issue(e, t->r.first);
     if (steady) write_tail(t, false);
-    if (steady && t->in_turns)
-        cs_line(&e->p, "tw_bar_arrive(%d - (warp >> 2), 256);", SECOND_TURN);
+    if (steady && t->in_turns) cs_line(&e->p, "tw_bar_arrive(%d - (warp >> 2), 256);", SECOND_TURN);
     write_wait(e, steady, scores);
     emit_ops(e, t->r.first->next, t->scale);
     if (steady) {
@@ -130,9 +128,16 @@ static bool find(Emit *e, const Op *loop, Turned *t) {
     if (!e->role || !op_flag(loop, AT_ROTATE) || !rotation_find(e->k, loop, e->arena, &t->r) ||
         !dot_is_async(e, t->r.first) || !dot_is_async(e, t->r.second))
         return false;
+    /* The product of the trip before is issued again from registers; a tile in shared memory would
+     * be overwritten under it. */
+    if (emit_layout(e, t->r.second->operands[0])->home != HOME_REGISTERS) {
+        emit_find(e, t->r.second, "dot",
+                  "the loop is not turned: the left operand goes through shared memory");
+        return false;
+    }
     t->body = loop->regions[0];
-    t->in_turns = e->group.warps == 8 &&
-                  ir_type(e->k, t->r.first->operands[0])->extent[1] >= LONG_PRODUCT;
+    t->in_turns =
+        e->group.warps == 8 && ir_type(e->k, t->r.first->operands[0])->extent[1] >= LONG_PRODUCT;
     return true;
 }
 
