@@ -1,9 +1,13 @@
 /* prelude_check.c: the dots, products and functions of the CPU prelude by themselves, without the library: so they can be
  * compiled for machines that are not here (tests/all.sh, group machines). A dot must be a chain of
- * fused multiply-adds in the order of k, in every bit, and one of pairs of bf16 (AVX-512 BF16; with -DTW_PAIRS all but the
- * instruction itself) near it; functions keep the errors that vmath.h states. On a machine with AVX-512:
+ * fused multiply-adds in the order of k, in every bit, and one of pairs of bf16 (AVX-512 BF16, AMX; with -DTW_PAIRS or
+ * -DTW_PAIRS -DTW_AMX_TWIN all but the instructions themselves) near it; functions keep the errors that vmath.h states. On a
+ * machine with AVX-512 BF16, and on one with AMX once more with -mno-amx-bf16:
  *     gcc -std=gnu11 -O2 -march=native -DTW_BF16_PAIRS -ffp-contract=off -fno-math-errno \
  *         -Isrc/target/cpu/prelude tests/numeric/prelude_check.c -lm && ./a.out */
+#ifdef TW_AMX_TWIN
+#include "amx_twin.h"
+#endif
 #include "vmath.h"
 #include "gemm.h"
 
@@ -18,7 +22,7 @@ static f32 number(void) {
     return (f32)(i32)state * 0x1p-30f;
 }
 
-enum { M = 37, N = 75, K = 301, ROOM_K = 1024 };
+enum { M = 101, N = 75, K = 301, ROOM_K = 1024 };
 static f32 a[M * K], b[K * N], bt[K * N], c[M * N], want[M * N], panel[256 * 64], rows[56 << 10], room[ROOM_K * 128];
 static f64 da[M * K], db[K * N], dc[M * N], dwant[M * N], dpanel[256 * 32];
 static u64 slot[8];
@@ -55,16 +59,22 @@ static int check_dots(void) {
 }
 
 #ifdef TW_PAIRS
-static bf16 pa[M * K], pb[K * N], pbt[K * N];
+enum { OUTSIDE = 12345 };
+static bf16 pa[M * K], pat[M * K], pb[K * N], pbt[K * N];
 
-/* Elements of a product of bf16 over the first `length` steps that are further from the exact one than 2 roundings a step. */
-static int check_pairs(int length, const TwSide *left, const TwSide *right) {
+/* Elements of a product of bf16 over the first `length` steps that are further from the exact one than 2 roundings a step, and
+ * those outside of it that are not as they were. The product starts from c if asked. */
+static int check_pairs(int length, const TwSide *left, const TwSide *right, int room_k, int start) {
     int wrong = 0;
-    for (int i = 0; i < M * N; i++) c[i] = 0.5f;
-    tw_gemm(tw_gather_pairs, tw_pack_pairs, left, right, M, N, length, c, 0, 1, rows, room, ROOM_K, 0, 0, 0);
+    for (int i = 0; i < M * N; i++) c[i] = i / N < left->hi && i % N < right->hi ? 0.5f : OUTSIDE;
+    tw_gemm(tw_gather_pairs, tw_pack_pairs, left, right, M, N, length, c, start, 1, rows, room, room_k, 0, 0, 0);
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {
-            f64 exact = 0, size = 0;
+            f64 exact = start ? 0.5 : 0, size = exact;
+            if (i >= left->hi || j >= right->hi) {
+                wrong += c[i * N + j] != OUTSIDE;
+                continue;
+            }
             for (int k = 0; k < length; k++) {
                 const f64 x = (f64)tw_f32_bf16(pa[i * K + k]) * tw_f32_bf16(pb[k * N + j]);
                 exact += x, size += fabs(x);
@@ -74,14 +84,22 @@ static int check_pairs(int length, const TwSide *left, const TwSide *right) {
     return wrong;
 }
 
+/* Odd lengths and such that are no whole tile; a and b as they lie and turned; one block along k and many. */
 static int check_all_pairs(void) {
-    for (int i = 0; i < M * K; i++) pa[i] = tw_bf16_f32(number());
+    static const int sizes[][2] = {{M, N}, {30, 60}, {16, 16}, {17, 1}, {1, 33}};
+    for (int i = 0; i < M * K; i++) pa[i] = tw_bf16_f32(number()), pat[i % K * M + i / K] = pa[i];
     for (int i = 0; i < K * N; i++) pb[i] = tw_bf16_f32(number()), pbt[i % N * K + i / N] = pb[i];
     int wrong = 0;
-    for (int length = K - 2; length <= K; length++) {
-        const TwSide left = {pa, K, 1, 0, M, 0, length}, plain = {pb, 1, N, 0, N, 0, length}, turned = {pbt, K, 1, 0, N, 0, length};
-        wrong += check_pairs(length, &left, &plain) + check_pairs(length, &left, &turned);
+    for (int n = 0; n < 20; n++) {
+        const int m = sizes[n % 5][0], w = sizes[n % 5][1], length = n < 5 ? K : n < 10 ? K - 1 : n < 15 ? 288 : 1;
+        const TwSide left = {pa, K, 1, 0, m, 0, length}, turned_left = {pat, 1, M, 0, m, 0, length};
+        const TwSide right = {pb, 1, N, 0, w, 0, length}, turned_right = {pbt, K, 1, 0, w, 0, length};
+        wrong += check_pairs(length, &left, &right, ROOM_K, 0) + check_pairs(length, &left, &turned_right, 70, 1) +
+                 check_pairs(length, &turned_left, &right, 70, 0) + check_pairs(length, &turned_left, &turned_right, ROOM_K, 1);
     }
+#ifdef TW_AMX_TWIN
+    wrong += twin_faults + !twin_dots;
+#endif
     return wrong;
 }
 #else

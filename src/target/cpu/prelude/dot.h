@@ -10,12 +10,12 @@
  * or packed. Blocks: 6 x 64 f32 with AVX-512, 6 x 16 with AVX2, 8 x 12 with NEON.
  *
  * Where AVX-512 BF16 is there and asked for (TW_BF16_PAIRS: --set bf16_pairs=on), products of bf16 go two steps of k at a
- * time instead, in the order and with the rounding of vdpbf16ps. */
+ * time instead, in the order and with the rounding of vdpbf16ps, or of AMX (tiles.h). */
 #ifndef TILEWRIGHT_DOT_H
 #define TILEWRIGHT_DOT_H
 #include "cpu.h"
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(TW_AMX_TWIN) /* tests want the panels that tiles have */
 #define TW_MR 6
 #define TW_NV 4
 #define TW_BYTES 64
@@ -59,7 +59,7 @@ TW_VEC(f64)
 #elif defined(__AVX512F__)
 #define TW_FMA_f32(r, x, y) (r = __builtin_ia32_vfmaddps512_mask(x, y, r, -1, 4))
 #define TW_FMA_f64(r, x, y) (r = __builtin_ia32_vfmaddpd512_mask(x, y, r, -1, 4))
-#elif defined(__AVX__) && defined(__FMA__)
+#elif defined(__AVX__) && defined(__FMA__) && !defined(TW_AMX_TWIN)
 #define TW_FMA_f32(r, x, y) (r = __builtin_ia32_vfmaddps256(x, y, r))
 #define TW_FMA_f64(r, x, y) (r = __builtin_ia32_vfmaddpd256(x, y, r))
 #elif defined(__aarch64__)

@@ -9,6 +9,7 @@
 #ifndef TILEWRIGHT_GEMM_H
 #define TILEWRIGHT_GEMM_H
 #include "dot.h"
+#include "tiles.h"
 
 /* Element (i, k) of A or (k, i) of B lies at p[i * line + k * step] and is there for lo <= i < hi, k_lo <= k < k_hi. */
 typedef struct TwSide {
@@ -198,6 +199,12 @@ static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const Tw
     const i32 pairs = 0;
 #endif
     if (pairs) k_begin = k_begin / 2, k_end = (k_end + 1) / 2; /* from here on k counts pairs */
+#ifdef TW_TILES
+    TwTiles shapes = {0};
+    const i32 tiles = pairs && tw_tiles_allowed();
+#else
+    const i32 tiles = 0;
+#endif
     const i64 length = k_end - k_begin;
     const i32 in_place = (gather_a == tw_gather_f32 || pairs) && a->step == 1 && a->lo <= m0 && a->hi >= M &&
                          a->k_lo <= k_begin << pairs && a->k_hi >= k_end << pairs;
@@ -211,16 +218,16 @@ static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const Tw
         const u64 now[8] = {(u64)b->p + 1, (u64)b->line, (u64)b->step, (u64)b->lo, (u64)b->hi, (u64)k_begin, (u64)k_end, (u64)N};
         __builtin_memcpy(slot, now, sizeof now);
     }
-    /* Blocks along k of about the same length. */
-    const i64 most = tw_min_i64(TW_K_BLOCK, room_k), blocks = (length + most - 1) / most;
-    const i64 block = tw_min_i64(((length + blocks - 1) / blocks + 7) / 8 * 8, most);
+    /* Blocks along k of about the same length; tiles count on the 16. */
+    const i64 most = tw_min_i64(TW_K_BLOCK, room_k) / 16 * 16, blocks = (length + most - 1) / most;
+    const i64 block = tw_min_i64(((length + blocks - 1) / blocks + 15) / 16 * 16, most);
     for (i64 k0 = k_begin; k0 < k_end; k0 += block) {
         const i64 kc = tw_min_i64(k_end - k0, block);
         f32 *const panels = keep ? room + (k0 - k_begin) * width : room;
         if (!small && !packed) pack_b(panels, b, N, k0, kc);
         for (i64 i = m0, mc; i < M; i += mc) {
             mc = tw_min_i64(M - i, TW_M_BLOCK);
-            if (M - i > mc && M - i - mc < TW_MR) mc -= TW_MR; /* no small rest */
+            if (!tiles && M - i > mc && M - i - mc < TW_MR) mc -= TW_MR; /* no small rest */
             const f32 *x = rows;
             i64 ldx = TW_K_BLOCK + 16;
             if (!in_place)
@@ -235,8 +242,14 @@ static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const Tw
 #ifdef TW_PAIRS
                 if (pairs) {
                     const bf16 *const row = in_place ? (const bf16 *)a->p + i * a->line + 2 * k0 : (const bf16 *)x;
-                    tw_panel_pair(mc, n, kc, row, in_place ? a->line : 2 * ldx, (const u32 *)y, ldb, c + i * ldc + j, ldc,
-                                  start || k0 > k_begin);
+                    const i64 ld = in_place ? a->line : 2 * ldx;
+                    const i32 more = start || k0 > k_begin;
+#ifdef TW_TILES
+                    if (tiles)
+                        tw_panel_tiles(&shapes, mc, n, kc, row, ld, (const u32 *)y, ldb, c + i * ldc + j, ldc, more);
+                    else
+#endif
+                        tw_panel_pair(mc, n, kc, row, ld, (const u32 *)y, ldb, c + i * ldc + j, ldc, more);
                     continue;
                 }
 #endif
@@ -244,6 +257,9 @@ static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const Tw
             }
         }
     }
+#ifdef TW_TILES
+    if (tiles) TW_TILE_RELEASE();
+#endif
     return direct;
 }
 #endif
