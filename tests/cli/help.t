@@ -168,7 +168,7 @@ $ tilewright docs options
 - `variant`: how little is assumed of the arguments: 0 all that most launches keep (tested at each; one that does not runs the next variant), 4 nothing. Takes an integer from 0 to 4.
 - `threads`: threads of a launch on the CPU, workers on the interpreter; 0: all. Takes an integer from 0 to 256.
 - `vector_bits`: widest vectors of CPU code; 0: the machine's; never changes a bit of a sum or product. Takes 0, 128, 256 or 512.
-- `bf16_pairs`: matmul loops of bf16 on a CPU with AVX-512 BF16 add two products at a time: twice as fast, but not bit for bit what other machines compute; default off. Takes on or off.
+- `bf16_pairs`: matmul loops of bf16 on a CPU with AMX or AVX-512 BF16 use its products of pairs: several times as fast, but not bit for bit what other machines compute; default off. Takes on or off.
 - `seed`: the interpreter's choice of all orders that the IR leaves open; 0: the plain ones. Takes an integer.
 - `max_steps`: element operations after which the interpreter stops with a message; 0: 10^10 with --sanitize, else no limit. Takes an integer.
 - `cores`: Tensix cores of a launch on Tenstorrent; 0: all; never changes a bit of the result. Takes an integer from 0 to 130.

@@ -5,7 +5,7 @@
  *   integer.h    division, shifts, bits
  *   vmath.h      exp, exp2, log, log2, tanh, erf of f32: 1 to 2 ulp, vectorisable
  *   functions.h  roots, roundings and the other functions of floats (with libm)
- *   dot.h, gemm.h, sort.h, scan.h   loops of their own
+ *   dot.h, tiles.h, gemm.h, sort.h, scan.h   loops of their own
  *
  * LEGEND. Types: i8 .. u64, f32, f64; in memory also f16, bf16 (u16) and the fp8 kinds (u8), which registers hold as the
  * f32 of the same value. Functions carry the type of their operand: tw_div_i32, tw_exp_f32.

@@ -118,26 +118,37 @@ TW_FN u32 tw_half_of_pair(const TwSide *s, i64 i, i64 k) {
 }
 static __attribute__((unused)) void tw_gather_pairs(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first, i64 count,
                                                     i64 k0, i64 kc) {
-    const i32 beside = s->step == 1 && ld_k == 1 && s->k_lo <= 2 * k0;
+    const i64 step = s->step;
     for (i64 i = first; i < first + count; i++, to += ld_line) {
-        const i64 whole = beside && i >= s->lo && i < s->hi ? tw_max_i64(0, tw_min_i64(kc, s->k_hi / 2 - k0)) : 0;
-        const bf16 *const row = (const bf16 *)s->p + i * s->line + 2 * k0 * s->step;
+        const i32 there = i >= s->lo && i < s->hi && s->k_lo <= 2 * k0;
+        const i64 whole = there ? tw_max_i64(0, tw_min_i64(kc, s->k_hi / 2 - k0)) : 0;
+        const bf16 *const row = (const bf16 *)s->p + i * s->line + 2 * k0 * step;
         u32 *const pairs = (u32 *)to;
-        TW_VECTOR for (i64 k = 0; k < whole; k++) pairs[k] = *(const tw_pair *)(row + 2 * k);
+        if (step == 1 && ld_k == 1) {
+            TW_VECTOR for (i64 k = 0; k < whole; k++) pairs[k] = *(const tw_pair *)(row + 2 * k);
+        } else if (step == 1)
+            for (i64 k = 0; k < whole; k++) pairs[k * ld_k] = *(const tw_pair *)(row + 2 * k);
+        else
+            for (i64 k = 0; k < whole; k++) pairs[k * ld_k] = row[2 * k * step] | (u32)row[(2 * k + 1) * step] << 16;
         for (i64 k = whole; k < kc; k++)
             pairs[k * ld_k] = tw_half_of_pair(s, i, 2 * (k0 + k)) | tw_half_of_pair(s, i, 2 * (k0 + k) + 1) << 16;
     }
 }
 static __attribute__((unused)) void tw_pack_pairs(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) {
     const i32 rows = b->line == 1 && b->lo <= 0 && b->k_lo <= 2 * k0; /* lie side by side */
-    const i64 whole = rows ? tw_max_i64(0, tw_min_i64(kc, b->k_hi / 2 - k0)) : 0;
+    const i64 k_whole = rows ? tw_max_i64(0, tw_min_i64(kc, b->k_hi / 2 - k0)) : 0;
+    const i64 whole = k_whole ? tw_max_i64(0, tw_min_i64(b->hi, N)) / TW_NR_f32 * TW_NR_f32 : 0;
+    const bf16 *const from = (const bf16 *)b->p + 2 * k0 * b->step;
+    for (i64 k1 = 0; k1 < k_whole; k1 += TW_PACK_ROWS)
+        for (i64 j = 0; j < whole; j += TW_NR_f32)
+            for (i64 k = k1; k < k1 + TW_PACK_ROWS && k < k_whole; k++) {
+                const bf16 *const row = from + 2 * k * b->step + j;
+                u32 *const to = (u32 *)panels + j * kc + k * TW_NR_f32;
+                TW_VECTOR for (i64 i = 0; i < TW_NR_f32; i++) to[i] = row[i] | (u32)row[b->step + i] << 16;
+            }
     for (i64 j = 0; j < N; j += TW_NR_f32) {
-        const i64 k_whole = tw_min_i64(b->hi, N) - j >= TW_NR_f32 ? whole : 0;
-        u32 *to = (u32 *)panels + j * kc;
-        const bf16 *row = (const bf16 *)b->p + 2 * k0 * b->step + j;
-        for (i64 k = 0; k < k_whole; k++, to += TW_NR_f32, row += 2 * b->step)
-            TW_VECTOR for (i64 i = 0; i < TW_NR_f32; i++) to[i] = row[i] | (u32)row[b->step + i] << 16;
-        tw_gather_pairs((f32 *)to, 1, TW_NR_f32, b, j, TW_NR_f32, k0 + k_whole, kc - k_whole);
+        const i64 done = j < whole ? k_whole : 0;
+        tw_gather_pairs(panels + j * kc + done * TW_NR_f32, 1, TW_NR_f32, b, j, TW_NR_f32, k0 + done, kc - done);
     }
 }
 #else
