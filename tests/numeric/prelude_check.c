@@ -2,9 +2,10 @@
  * compiled for machines that are not here (tests/all.sh, group machines). A dot must be a chain of
  * fused multiply-adds in the order of k, in every bit, and one of pairs of bf16 (AVX-512 BF16, AMX; with -DTW_PAIRS or
  * -DTW_PAIRS -DTW_AMX_TWIN all but the instructions themselves) near it; functions keep the errors that vmath.h states. On a
- * machine with AVX-512 BF16, and on one with AMX once more with -mno-amx-bf16:
+ * machine with AVX-512 BF16, and on one with AMX once more with -U__AMX_BF16__:
  *     gcc -std=gnu11 -O2 -march=native -DTW_BF16_PAIRS -ffp-contract=off -fno-math-errno \
- *         -Isrc/target/cpu/prelude tests/numeric/prelude_check.c -lm && ./a.out */
+ *         -Isrc/target/cpu/prelude tests/numeric/prelude_check.c -lm && ./a.out
+ * The twin of AMX and AMX itself print the same bits of products. */
 #ifdef TW_AMX_TWIN
 #include "amx_twin.h"
 #endif
@@ -60,6 +61,7 @@ static int check_dots(void) {
 
 #ifdef TW_PAIRS
 enum { OUTSIDE = 12345 };
+static u32 bits;
 static bf16 pa[M * K], pat[M * K], pb[K * N], pbt[K * N];
 
 /* Elements of a product of bf16 over the first `length` steps that are further from the exact one than 2 roundings a step, and
@@ -71,6 +73,7 @@ static int check_pairs(int length, const TwSide *left, const TwSide *right, int 
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {
             f64 exact = start ? 0.5 : 0, size = exact;
+            bits = (bits ^ tw_as_u32(c[i * N + j])) * 16777619u;
             if (i >= left->hi || j >= right->hi) {
                 wrong += c[i * N + j] != OUTSIDE;
                 continue;
@@ -100,6 +103,7 @@ static int check_all_pairs(void) {
 #ifdef TW_AMX_TWIN
     wrong += twin_faults + !twin_dots;
 #endif
+    printf("products of pairs have bits %08x\n", bits);
     return wrong;
 }
 #else
