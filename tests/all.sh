@@ -40,7 +40,7 @@ need() { # the first of the tools that is not there
 }
 
 with_clang() { make -s -j"$jobs" B=build/clang CC=clang-14 CFLAGS="-O1" all && echo "builds without a warning"; }
-sanitized() { make -s -j"$jobs" B=build/asan SAN=1 CFLAGS="-O1 -g" all unit; }
+sanitized() { make -s -j"$jobs" B=build/asan SAN=1 CFLAGS="-O1 -g1" all unit; }
 make_venv() { # and what the tests need in it, once
     [ -x $venv/bin/python ] || python3 -m venv $venv || return 1
     add_to_venv tests/requirements.txt
