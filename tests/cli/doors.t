@@ -185,6 +185,7 @@ $ tilewright emit $(cat gemm) -o out && ls out
 out/matmul.c
 out/cpu.h
 out/dot.h
+out/tiles.h
 out/gemm.h
 out/report.txt
 cpu.h
@@ -192,6 +193,7 @@ dot.h
 gemm.h
 matmul.c
 report.txt
+tiles.h
 $ head -n 2 out/matmul.c
 /* Made by Tilewright from kernel @matmul. */
 #include "cpu.h"

@@ -27,7 +27,7 @@
 
 /* How to compile a .cu for emulation (C++17; gcc and clang). */
 #define EMU_CXXFLAGS \
-    "-x c++ -std=c++17 -O1 -fPIC -shared -fno-exceptions -ffp-contract=off -fwrapv -w -Wno-psabi"
+    "-x c++ -std=c++17 -O1 -fPIC -shared -fno-exceptions -ffp-contract=off -fwrapv -w -Wno-psabi -nostdinc++"
 
 typedef enum EmuFault {
 #define EMU_FAULT(id, name, meaning) EMU_FAULT_##id,
