@@ -90,12 +90,16 @@ typedef struct Program {
 typedef void Generator(Choices *c, Program *p);
 
 static void add_text(Program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends to a text of `size` bytes; what does not fit is cut off. */
+static void append(char *text, size_t size, size_t *length, const char *format, va_list args) {
+    size_t room = size - *length;
+    int n = vsnprintf(text + *length, room, format, args);
+    *length += (size_t)n < room ? (size_t)n : room - 1;
+}
 static void add_text(Program *p, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    size_t room = sizeof p->text - p->length;
-    int n = vsnprintf(p->text + p->length, room, format, args);
-    p->length += (size_t)n < room ? (size_t)n : room - 1;
+    append(p->text, sizeof p->text, &p->length, format, args);
     va_end(args);
 }
 

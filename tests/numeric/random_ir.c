@@ -47,9 +47,7 @@ static void put(Gen *g, const char *format, ...) __attribute__((format(printf, 2
 static void put(Gen *g, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    size_t room = sizeof g->body - g->length;
-    int n = vsnprintf(g->body + g->length, room, format, args);
-    g->length += (size_t)n < room ? (size_t)n : room - 1;
+    append(g->body, sizeof g->body, &g->length, format, args);
     va_end(args);
 }
 

@@ -121,11 +121,6 @@ static bool uses_shared(Emit *e, const Op *op) {
             ->fused; /* skewed: its own barriers too */
     return map_find_number(&e->offsets, (uintptr_t)op) != NULL;
 }
-static bool stores_global(Emit *e, const Op *op) {
-    (void)e;
-    return op->code == OP_STORE || op->code == OP_TSTORE || op->code == OP_ATOMIC ||
-           op->code == OP_TATOMIC || op->code == OP_ATOMIC_CAS;
-}
 
 Pending emit_pending(const Emit *e) {
     return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,
@@ -144,11 +139,11 @@ void emit_pending_add(Emit *e, Pending p) {
     e->loaded |= p.loaded, e->stored |= p.stored, e->combined |= p.combined;
 }
 
-/* What global memory the region is reached through. */
-static void add_roots(Emit *e, const Region *region) {
+/* Notes all accesses of the region. */
+static void mark_region(Emit *e, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         memory_mark(e, op);
-        for (int i = 0; i < op->region_count; i++) add_roots(e, op->regions[i]);
+        for (int i = 0; i < op->region_count; i++) mark_region(e, op->regions[i]);
     }
 }
 
@@ -156,8 +151,7 @@ static void add_roots(Emit *e, const Region *region) {
 void emit_enter_loop(Emit *e, const Op *op) {
     for (int i = 0; i < op->region_count; i++) {
         if (region_has(e, op->regions[i], uses_shared)) e->reads_pending = e->writes_pending = true;
-        if (region_has(e, op->regions[i], stores_global)) e->stores_pending = true;
-        add_roots(e, op->regions[i]);
+        mark_region(e, op->regions[i]);
     }
 }
 

@@ -182,8 +182,8 @@ static void before_load(Emit *e, const Op *op) {
     memory_mark(e, op);
 }
 
-/* What another thread has still to load, or has stored before, is not overtaken; buffers that the
- * caller passes twice are written where they are read. */
+/* What other threads still load, or have stored, through the same parameter is not overtaken. Two
+ * parameters that the caller gives one buffer are not ordered so. */
 void memory_before_write(Emit *e, const Op *op) {
     bool plain = op->code == OP_STORE || op->code == OP_TSTORE;
     if ((e->loaded | e->stored | (plain ? e->combined : 0)) & memory_roots(e, op)) shared_sync(e);
