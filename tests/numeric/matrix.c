@@ -68,6 +68,9 @@ static const Row rows[] = {
      "--arg M={0} --arg N={1} --arg K={2} --arg stride_am={2} --arg stride_ak=1 --arg stride_bk={1} --arg stride_bn=1 "
      "--arg stride_cm={1} --arg stride_cn=1 --arg BM=64 --arg BN=64 --arg BK=64 --grid cdiv(M,BM)*cdiv(N,BN)",
      MATMUL, D_ALL, {{"a_ptr", "02"}, {"b_ptr", "21"}, {"c_ptr", "01"}}, MATMUL_SHAPES, 0, ""},
+    {"triton matmul, persistent", "kernels/triton/matmul_persistent.py",
+     "--arg M={0} --arg N={1} --arg K={2} --arg BM=64 --arg BN=32 --arg BK=32 --grid 3",
+     MATMUL, D_ALL, {{"a_ptr", "02"}, {"b_ptr", "21"}, {"c_ptr", "01"}}, MATMUL_SHAPES, 0, "tenstorrent"},
     {"triton attention", "kernels/triton/attention.py", ATTENTION_OPTIONS " --arg BM=64 --arg BN=32 --arg CAUSAL=false", ATTENTION,
      D_ALL, {{"q_ptr", "012"}, {"k_ptr", "012"}, {"v_ptr", "012"}, {"o_ptr", "012"}}, ATTENTION_SHAPES, 0, "tenstorrent"},
     {"triton attention, causal", "kernels/triton/attention.py", ATTENTION_OPTIONS " --arg BM=128 --arg BN=64 --arg CAUSAL=true",

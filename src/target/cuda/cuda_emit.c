@@ -549,8 +549,8 @@ static const char *const own_words[] = {
     "old",   "low",   "high",  "swap",  "number",   "bin",        "q",         "b",
     NULL};
 
-static const Op *find_tasks(const Kernel *k) {
-    const Op *op = k->body->first;
+static Op *find_tasks(const Kernel *k) {
+    Op *op = k->body->first;
     while (op && op->code != OP_TASKS) op = op->next;
     return op;
 }
@@ -597,12 +597,16 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
               .arena = arena,
               .plan = ARENA_NEW(arena, CudaPlan),
               .forms_text = text_new(arena)};
+    Op *tasks = find_tasks(k);
+    if (tasks && !follow_join(k, tasks)) {
+        emit_refuse(&e, tasks, "a store role whose hand-overs stand elsewhere than compute's");
+        return NULL;
+    }
     e.facts = facts_new(cx, k, false);
     e.uses = ir_count_uses(k, arena);
     cs_init(&e.p, arena, k, &dialect_cuda);
     e.p.directives = cx->options.lines;
     cs_reserve(&e.p, own_words);
-    const Op *tasks = find_tasks(k);
     e.group = layout_group(cx, k, NULL);
     e.persist = tasks && op_flag(tasks, AT_PERSIST);
     e.plan->execution = tasks ? "roles" : "flat";

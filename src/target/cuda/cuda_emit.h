@@ -294,6 +294,8 @@ bool roles_load_by_threads(const Emit *e); /* does a ring take stores, not only 
 void roles_tasks(Emit *e, const Op *tasks);
 Region *roles_body(const Op *tasks);                     /* header and roles */
 const Op *roles_find(const Op *tasks, const char *name); /* NULL: no such role */
+/* cuda_follow.c: roles that empty rings on the threads that fill them, as part of the role there. */
+bool follow_join(Kernel *k, Op *tasks);
 /* --- cuda_skew.c --- */
 /* The loop of the load role that belongs to a loop of the role being written, or NULL; around and
  * in that loop: */

@@ -129,7 +129,7 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     count_puts(e, from->regions[0], &r, &stores);
     r.full_count = stores ? 32 * producer.warps : 1;
     r.empty_count = consumer.warps;
-    r.tma_store = stores_by_tma(e, to->regions[0], r.ring);
+    r.tma_store = stores_by_tma(e, roles_body(tasks), r.ring);
     *VEC_PUSH(&e->rings, e->arena) = r;
 }
 

@@ -8,8 +8,8 @@
  *     } else if (tw_warp() < 12) {                      role load: one thread, if it only issues
  * TMA
  *
- * Each role computes the task's header for itself. Roles that run on another one follow it inside
- * the task; those that feed it run ahead in its loops (cuda_skew.c). */
+ * Each role computes the task's header for itself. A role that runs on another one is part of it
+ * (cuda_follow.c), or feeds it and runs ahead in its loops (cuda_skew.c). */
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -333,13 +333,6 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
         if (on && strcmp(on, name) == 0 && feeds(e, tasks, op)) e->ahead = op->regions[0]->first;
     }
     emit_region(e, role->regions[0]);
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
-        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
-        if (!on || strcmp(on, name) != 0 || feeds(e, tasks, op)) continue;
-        e->role = op;
-        emit_region(e, op->regions[0]);
-        e->role = role;
-    }
     cs_close(&e->p);
     if (in_turns) rotate_end(e);
     if (e->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
