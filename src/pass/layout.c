@@ -372,6 +372,19 @@ static bool whole_panels(const SharedTile *tile) {
     return tile->zero_rows == tile->rows && tile->zero_columns == tile->columns;
 }
 
+/* Do the two ends of the ring run on the same threads? Then it is a buffer without a barrier that
+ * TMA could arrive at. */
+static bool is_fused(LayoutState *st, Ref ring) {
+    const Op *op = ir_value(st->k, ring)->op;
+    int first[2] = {-1, -1};
+    for (const Op *role = st->role->parent->first; role; role = role->next)
+        for (int i = 0; i < 2; i++)
+            if (role->code == OP_ROLE &&
+                strcmp(op_text(role, AT_FIELD), op_text(op, i ? AT_TO : AT_FROM)) == 0)
+                first[i] = layout_group(st->cx, st->k, role).first_warp;
+    return first[0] == first[1];
+}
+
 /* A load whose only use is to be put into a ring goes there by TMA if it can. */
 static bool load_by_tma(LayoutState *st, const Op *op) {
     const Op *put = op->next;
@@ -379,6 +392,7 @@ static bool load_by_tma(LayoutState *st, const Op *op) {
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!put || uses[op->results[0]] != 1 || put->list_count[0]) return false;
     Ref ring = ir_value(st->k, put->operands[0])->op->operands[0];
+    if (is_fused(st, ring)) return false;
     SharedTile tile = layout_field(st->cx, st->k, ring, op_text(put, AT_FIELD));
     if (!whole_panels(&tile) || !tma_fits(st, op, ir_type(st->k, op->results[0]), &tile))
         return false;

@@ -56,6 +56,7 @@ typedef struct RingPlan {
     int64_t full, empty; /* byte offsets of the barriers; full[i] = full + 8 i */
     int full_count, empty_count;
     int64_t tma_bytes; /* of one item, moved by TMA; 0: all puts are stores */
+    int stores;        /* puts by the producer's threads */
     bool tma_store;    /* a field goes out by TMA */
     bool fused;        /* producer and consumer are the same threads: a buffer, no barriers */
     bool skewed;       /* and the producer runs ahead (cuda_skew.c) */
@@ -286,6 +287,8 @@ void ring_op(Emit *e, const Op *op);
 bool ring_is(const Op *op);
 void ring_wait_again(Emit *e, const Op *wait); /* for the item that was waited for last */
 RingPlan *ring_find(Emit *e, Ref ring);
+/* Does one thread run the whole role? It does if it only issues TMA. */
+bool ring_role_is_single(Emit *e, const Op *role);
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
 const char *ring_barrier(Emit *e, const char *base, const char *slot);
 

@@ -66,7 +66,7 @@ const Op *roles_find(const Op *tasks, const char *name) {
     return NULL;
 }
 
-static void count_puts(Emit *e, const Region *region, RingPlan *ring, int *stores) {
+static void count_puts(Emit *e, const Region *region, RingPlan *ring) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && ir_value(e->k, op->operands[0])->op->operands[0] == ring->ring) {
             const Layout *layout = emit_layout(e, op_operand(op, 1));
@@ -76,9 +76,9 @@ static void count_puts(Emit *e, const Region *region, RingPlan *ring, int *store
                     tile->rows * tile->width *
                     ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
             else
-                ++*stores;
+                ring->stores++;
         }
-        for (int i = 0; i < op->region_count; i++) count_puts(e, op->regions[i], ring, stores);
+        for (int i = 0; i < op->region_count; i++) count_puts(e, op->regions[i], ring);
     }
 }
 
@@ -97,6 +97,22 @@ static bool stores_by_tma(Emit *e, const Region *region, Ref ring) {
             if (stores_by_tma(e, op->regions[i], ring)) return true;
     }
     return false;
+}
+
+static const char *end_of(Emit *e, const RingPlan *ring, AttrId end) {
+    return op_text(ir_value(e->k, ring->ring)->op, end);
+}
+
+bool ring_role_is_single(Emit *e, const Op *role) {
+    bool single = false;
+    for (size_t i = 0; i < e->rings.count; i++) {
+        const RingPlan *r = &e->rings.at[i];
+        if (roles_find(role->parent->owner, end_of(e, r, AT_TO)) == role) return false;
+        if (roles_find(role->parent->owner, end_of(e, r, AT_FROM)) != role) continue;
+        if (r->stores) return false;
+        single = true;
+    }
+    return single;
 }
 
 static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
@@ -125,9 +141,8 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     r.fused = producer.first_warp == consumer.first_warp;
     r.skewed = r.fused && op_attr(from, AT_ON);
     if (r.fused && !r.skewed) r.slots = 1;
-    int stores = 0;
-    count_puts(e, from->regions[0], &r, &stores);
-    r.full_count = stores ? 32 * producer.warps : 1;
+    count_puts(e, from->regions[0], &r);
+    r.full_count = 32 * producer.warps;
     r.empty_count = consumer.warps;
     r.tma_store = stores_by_tma(e, roles_body(tasks), r.ring);
     *VEC_PUSH(&e->rings, e->arena) = r;
@@ -147,7 +162,7 @@ static void place_ring(Emit *e, RingPlan *r) {
     const char *how = r->skewed           ? "by cp.async, ahead"
                       : r->fused          ? "a buffer of one role"
                       : !r->tma_bytes     ? "by stores"
-                      : r->full_count > 1 ? "by TMA and stores"
+                      : r->stores         ? "by TMA and stores"
                                           : "by TMA";
     pass_find(e->cx, ir_value(e->k, r->ring)->op->range, "ring",
               "%d slot%s of %lld bytes at %lld, %s", r->slots, r->slots == 1 ? "" : "s",
@@ -183,6 +198,9 @@ void ring_plan(Emit *e, int64_t other) {
     while (tasks->code != OP_TASKS) tasks = tasks->next;
     for (const Op *op = e->k->body->first; op; op = op->next)
         if (op->code == OP_RING) plan_ring(e, op, tasks);
+    for (size_t i = 0; i < e->rings.count; i++)
+        if (ring_role_is_single(e, roles_find(tasks, end_of(e, &e->rings.at[i], AT_FROM))))
+            e->rings.at[i].full_count = 1;
     while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}
     e->shared_bytes = 0;
     for (size_t i = 0; i < e->rings.count; i++) place_ring(e, &e->rings.at[i]);

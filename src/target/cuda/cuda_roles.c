@@ -176,20 +176,6 @@ static void write_decode(Emit *e, const Op *tasks) {
     }
 }
 
-/* Does one thread run the whole role? It does if it only issues TMA. */
-static bool is_single(Emit *e, const Op *role) {
-    bool single = false;
-    for (size_t i = 0; i < e->rings.count; i++) {
-        const RingPlan *r = &e->rings.at[i];
-        const Op *op = ir_value(e->k, r->ring)->op;
-        if (roles_find(role->parent->owner, op_text(op, AT_TO)) == role) return false;
-        if (roles_find(role->parent->owner, op_text(op, AT_FROM)) != role) continue;
-        if (r->full_count != 1) return false;
-        single = true;
-    }
-    return single;
-}
-
 static bool serves(Emit *e, const RingPlan *r, const Op *tasks, const Op *role, AttrId end) {
     const Op *op = ir_value(e->k, r->ring)->op;
     return !r->fused && roles_find(tasks, op_text(op, end)) == role;
@@ -213,7 +199,7 @@ static void write_counters(Emit *e, const Op *tasks, const Op *role) {
 
 bool roles_load_by_threads(const Emit *e) {
     for (size_t i = 0; i < e->rings.count; i++)
-        if (!e->rings.at[i].fused && e->rings.at[i].full_count > 1) return true;
+        if (!e->rings.at[i].fused && e->rings.at[i].stores) return true;
     return false;
 }
 
@@ -228,7 +214,7 @@ static void write_registers(Emit *e, const Op *role, int threads) {
         if (strcmp(op_text(op, AT_FIELD), "compute") == 0)
             compute_groups = layout_group(e->cx, e->k, op).warps / 4;
         else
-            single = single && is_single(e, op);
+            single = single && ring_role_is_single(e, op);
     }
     if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups ||
         !e->cx->machine->has_wgmma)
@@ -301,7 +287,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
     e->loaded = e->stored = e->combined = 0;
     e->bulk_pending = e->bulk_issued = false;
-    bool single = is_single(e, role);
+    bool single = ring_role_is_single(e, role);
     write_registers(e, role, e->plan->threads);
     if (e->group.first_warp)
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp() - %d;", e->group.first_warp);
