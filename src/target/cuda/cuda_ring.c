@@ -159,11 +159,11 @@ static void place_ring(Emit *e, RingPlan *r) {
     r->bytes_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_bytes", r->name));
     r->full_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_full", r->name));
     r->empty_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_empty", r->name));
-    const char *how = r->skewed           ? "by cp.async, ahead"
-                      : r->fused          ? "a buffer of one role"
-                      : !r->tma_bytes     ? "by stores"
-                      : r->stores         ? "by TMA and stores"
-                                          : "by TMA";
+    const char *how = r->skewed       ? "by cp.async, ahead"
+                      : r->fused      ? "a buffer of one role"
+                      : !r->tma_bytes ? "by stores"
+                      : r->stores     ? "by TMA and stores"
+                                      : "by TMA";
     pass_find(e->cx, ir_value(e->k, r->ring)->op->range, "ring",
               "%d slot%s of %lld bytes at %lld, %s", r->slots, r->slots == 1 ? "" : "s",
               (long long)r->slot_bytes, (long long)r->offset, how);
@@ -430,9 +430,8 @@ void ring_wait_again(Emit *e, const Op *wait) {
     if (r->fused) return;
     const char *slot = emit_hold(e, wait->results[0])->text, *phase = ring_counter(e, r, "phase");
     const char *parity =
-        r->slots == 1
-            ? arena_printf(e->arena, "%s ^ 1", phase)
-            : arena_printf(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"));
+        r->slots == 1 ? arena_printf(e->arena, "%s ^ 1", phase)
+                      : arena_printf(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"));
     cs_line(&e->p, "tw_mbar_wait(%s, %s);", ring_barrier(e, r->full_name, slot), parity);
 }
 
