@@ -163,7 +163,7 @@ static void visit_unit(const Meeting *m, Unit *unit) {
     case MEMORY_EXCHANGE:
         if (others && atomic && op_word(m->s->op, AT_SEM, SEM_ACQ_REL) != SEM_RELAXED)
             order_behind(sync, writer, unit->write_epoch);
-        else if (others && !atomic)
+        if (others && !atomic)
             race(m, DIAG_ATOMIC_RACE, "updates by an atomic", writer, unit->write_epoch, "wrote");
         else if (read_by_others && reader)
             race(m, DIAG_ATOMIC_RACE, "updates by an atomic", reader, unit->read_epoch, "read");

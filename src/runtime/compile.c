@@ -150,9 +150,10 @@ static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
         if (absent && param->kind == FRONT_CONSTANT && !param->optional)
             return context_fail(
                 cx, TW_ERROR_ARGUMENT,
-                "argument `%s` of kernel `%s` is missing: a constant that the compiler must know%s",
-                param->name, kernel->name,
-                kernel->config_count ? " (or take one of its configurations, --config N)" : "");
+                "argument `%s` of kernel `%s` is missing: a constant that the compiler must know; give "
+                "it as --arg %s=VALUE%s",
+                param->name, kernel->name, param->name,
+                kernel->config_count ? ", or take one of its configurations, --config N" : "");
         if (absent && param->kind == FRONT_OPEN && !param->optional)
             return context_fail(cx, TW_ERROR_ARGUMENT,
                                 "argument `%s` of kernel `%s` is missing: an array or a number, "

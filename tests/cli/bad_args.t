@@ -14,7 +14,7 @@ $ tilewright run $(cat rest) --arg x_ptr=ones:f32[8] --arg n_elements=3
 error: --arg n_elements is given twice
 [1]
 $ tilewright run add.py --arg x_ptr=ones:f32[8] --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=8 --grid 1
-error: argument `BLOCK_SIZE` of kernel `add_kernel` is missing: a constant that the compiler must know
+error: argument `BLOCK_SIZE` of kernel `add_kernel` is missing: a constant that the compiler must know; give it as --arg BLOCK_SIZE=VALUE
 [1]
 $ tilewright run $(cat rest) --arg x_ptr=3
 add.py:24:17: error: tl.load takes a pointer, here is an int32[8]; add the offsets to a pointer argument [pointer]
@@ -114,7 +114,7 @@ gemm.py:9:14: error: `A` is declared as tensor f16[8,8], the array that is passe
       |              ^~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run gemm.py -D M=8 -D N=8 --arg A=randn:f16[8,8] --arg B=randn:f16[8,8] --arg C=zeros:f16[8,8]
-error: argument `K` of kernel `matmul` is missing: a constant that the compiler must know
+error: argument `K` of kernel `matmul` is missing: a constant that the compiler must know; give it as --arg K=VALUE
 [1]
 $ tilewright run gemm.py -D M=8 -D N=8 -D K=-8 --arg A=randn:f16[8,8] --arg B=randn:f16[8,8] --arg C=zeros:f16[8,8]
 gemm.py:9:26: error: an extent must be known here and not negative, this one is -8; give sizes with -D or as constants [extent]

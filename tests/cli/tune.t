@@ -39,7 +39,7 @@ x: f32[256], 256 of 256 elements changed
 $ tilewright run tune.py:k --config 4 --arg x=zeros:f32[n] --arg want=2560801 --arg y=zeros:f32[1] --arg n=250 --grid 'cdiv(n, BLOCK)' --target interp
 x: f32[250], 250 of 250 elements changed
 $ tilewright run tune.py:k --arg want=0 --arg x=zeros:f32[256] --arg y=none --arg n=256 --grid 1 --target interp
-error: argument `BLOCK` of kernel `k` is missing: a constant that the compiler must know (or take one of its configurations, --config N)
+error: argument `BLOCK` of kernel `k` is missing: a constant that the compiler must know; give it as --arg BLOCK=VALUE, or take one of its configurations, --config N
 [1]
 $ tilewright run tune.py:k --config 5 --arg x=zeros:f32[256] --arg y=none --arg n=256 --grid 1
 error: kernel `k` has 4 configurations

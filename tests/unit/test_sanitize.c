@@ -183,7 +183,11 @@ static void test_races(void) {
     race_case("%v = load %x ; store %mine, 3",
               "program (1, 0, 0) reads what program (0, 0, 0) wrote (index 0 of `x`");
     race_case("%u = atomic<add> %x1, 1", NULL);
-    race_case("%u = atomic<add> %x1, 1 ; %v = load %x1", NULL); /* ordered by the atomic itself */
+    race_case("%u = atomic<add> %x1, 1 ; %v = load %x1", /* the other may add before the load */
+              "program (1, 0, 0) updates by an atomic what program (0, 0, 0) read (index 1 of `x`");
+    race_case("%c = atomic_cas %l, 0, 1 ; %u = atomic<add> %x1, 1 ; %v = load %x1 ; %w = "
+              "atomic<xchg> %l, 0",
+              NULL);
     race_case(
         "%u = atomic<add, sem=relaxed> %mine, 1 ; %v = load %x",
         "program (1, 0, 0) reads what program (0, 0, 0) updated by an atomic (index 0 of `x`");
