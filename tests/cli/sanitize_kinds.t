@@ -103,6 +103,9 @@ kinds.py:7:12: error: program (1, 0, 0) reads what program (0, 0, 0) wrote (inde
       |            ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run kinds.py:mixed $(cat args | sed s/empty/zeros/)
+kinds.py:12:5: error: program (1, 0, 0) updates by an atomic what program (0, 0, 0) read (index 0 of `out_ptr`, element []); use atomics for both [atomic-race]
+   12 |     tl.atomic_add(out_ptr, 1.0)
+      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~
 kinds.py:13:5: error: program (1, 0, 0) writes what program (0, 0, 0) wrote (index 1 of `out_ptr`, element []); give each program its own places, or use an atomic [write-race]
    13 |     tl.store(out_ptr + 1, tl.load(out_ptr))
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
