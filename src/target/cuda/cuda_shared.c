@@ -358,7 +358,7 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
         const char *got =
             wide ? arena_printf(e->arena, "(%s)tw_shfl_idx((i64)%s[%s], from)", type, source, index)
                  : arena_printf(e->arena, "tw_shfl_idx(%s[%s], from)", source, index);
-        cs_line(&e->p, "const %s got%d = %s;", type, j, got);
+        cs_line(&e->p, wide ? "%sconst got%d = %s;" : "const %s got%d = %s;", type, j, got);
     }
     if (candidates == 1) cs_line(&e->p, "%s[r] = got0;", array);
     for (int j = 0; j < candidates && candidates > 1; j++)
