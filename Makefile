@@ -93,6 +93,7 @@ test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(
 	tests/shards.sh 0 $(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
+	python3 tests/wild/run.py --every
 	TILEWRIGHT_CASES=10000 $(B)/tests/test_access
 demo:
 	@$(MAKE) -s -j$$(nproc) all $(B)/tests/matrix
@@ -103,6 +104,7 @@ check-gpu: all $(B)/tests/matrix $(B)/tests/ops
 	tests/shards.sh 0 $(B)/tests/matrix --bin $(B) --targets cuda --random 1
 	tests/shards.sh 0 $(B)/tests/ops --target cuda
 	sh tests/gpu/check_prelude.sh $(B)
+	python3 tests/wild/run.py --targets device --every --bin $(B)
 	@if $(MAKE) -s python && $(PYTHON) -c 'import torch, pytest'; then \
 	  PYTHONPATH=$(B)/python $(PYTHON) -m pytest -q -p no:cacheprovider tests/python/test_cuda.py; \
 	else echo "skipped: CUDA tensors in Python (needs Python's headers, torch and pytest)"; fi

@@ -416,8 +416,8 @@ TW_API tw_status tw_buffer_read(tw_buffer *buffer, void *to, size_t size);
 TW_API tw_status tw_buffer_write(tw_buffer *buffer, const void *from, size_t size);
 
 /* Fills a host buffer. kind: "zeros", "ones", "full" (value), "arange" (value + i), "rand"
- * (uniform in [0, 1)), "randn" (standard normal), "empty" (zeros that a sanitized launch may not
- * read before it wrote them). Random numbers are a function of seed and
+ * (uniform in [0, 1)), "randn" (standard normal), "randint" (integers of [0, value)), "empty"
+ * (zeros that a sanitized launch may not read before it wrote them). Random numbers are a function of seed and
  * element index alone (SplitMix64; normal ones by Box and Muller with a logarithm and cosine of
  * our own), equal in every bit on every machine. Values are rounded to the dtype. Errors:
  * TW_ERROR_ARGUMENT (unknown kind, the nearest known one named; not a host buffer). Since 0.1. */

@@ -82,6 +82,7 @@ machines() {
         gcc $prelude -march=native -DTW_PAIRS -DTW_AMX_TWIN -o build/prelude_tiles -lm && build/prelude_tiles &&
         gcc $prelude -march=x86-64 -o build/prelude_128 -lm && build/prelude_128
 }
+wild() { make -s all && python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; }
 ops() { make -s build/tests/ops && tests/shards.sh "$jobs" build/tests/ops; }
 device() { make -s check-gpu; }
 
@@ -101,6 +102,7 @@ group grammar "$(need python3.11)" "apt-get install python3.11" python_grammar
 group interp "" "" numeric interp 2
 group cpu "" "" numeric cpu 3
 group ops "" "" ops
+group wild "$(need python3)" "apt-get install python3" wild
 group neon "$(need python3 aarch64-linux-gnu-gcc qemu-aarch64)" "apt-get install gcc-aarch64-linux-gnu qemu-user" neon
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1

@@ -2,7 +2,7 @@
  *
  * SPEC is a number, true, false, none, any other word (a string), or an array:
  *
- *     KIND:DTYPE[EXTENTS]      KIND: randn, rand, zeros, ones, arange or full(V); extents are
+ *     KIND:DTYPE[EXTENTS]      KIND: randn, rand, randint(N), zeros, ones, empty, arange or full(V); extents are
  *                              expressions over other arguments
  *     file:X.npy[:DTYPE]
  *
@@ -16,7 +16,7 @@
 
 static bool is_kind(const char *spec, size_t length) {
     static const char *const kinds[] = {"randn", "rand", "zeros", "ones", "arange", "full",
-                                        "empty"};
+                                        "randint", "empty"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strlen(kinds[i]) == length && strncmp(spec, kinds[i], length) == 0) return true;
     return false;
@@ -80,9 +80,12 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
     double value = 0;
     int status = 0;
     if (!is_kind(kind, length))
-        status = bad_spec(a, "arrays are randn, rand, zeros, ones, arange, full(V) and file:X.npy");
+        status = bad_spec(a, "arrays are randn, rand, randint(N), zeros, ones, empty, arange, full(V) "
+                             "and file:X.npy");
     else if (strcmp(kind, "full") == 0 && *at != '(')
         status = bad_spec(a, "a value is expected, as in full(1.5):f32[1024]");
+    else if (strcmp(kind, "randint") == 0 && *at != '(')
+        status = bad_spec(a, "a bound is expected: randint(10):i32[1024] has the numbers 0 to 9");
     if (!status && *at == '(') {
         char *end = NULL;
         value = strtod(at + 1, &end);

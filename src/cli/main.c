@@ -74,7 +74,7 @@ static const OptionRow rows[] = {
     {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a name that the source sees as a constant"},
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
      "an argument: a number, true, false, none, a string, or an array:\n"
-     "                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "
+     "                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "
      "file:X.npy[:DTYPE]"},
     {O_CONFIG, "--config", "N", VALUE, "rceix",
      "constants and options of the kernel's Nth configuration (see `tilewright list`)"},

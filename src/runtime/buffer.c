@@ -199,11 +199,12 @@ typedef enum FillKind {
     FILL_ARANGE,
     FILL_RAND,
     FILL_RANDN,
+    FILL_RANDINT,
     FILL_EMPTY,
     FILL_COUNT
 } FillKind;
 static const char *const fill_names[] = {"zeros", "ones", "full", "arange", "rand", "randn",
-                                        "empty"};
+                                         "randint", "empty"};
 
 static void put(Elem elem, void *to, double x) {
     if (elem_is_float(elem))
@@ -226,7 +227,7 @@ tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t see
         return context_fail(
             cx, TW_ERROR_ARGUMENT,
             "`%s` is no kind of content%s%s%s; there are zeros, ones, full, arange, "
-            "rand, randn, empty",
+            "rand, randn, randint, empty",
             kind, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
     }
     int64_t n = tw_buffer_elements(b);
@@ -239,6 +240,7 @@ tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t see
         case FILL_ARANGE: x = value + (double)i; break;
         case FILL_RAND: x = random_uniform(seed, (uint64_t)i); break;
         case FILL_RANDN: x = random_normal(seed, (uint64_t)i); break;
+        case FILL_RANDINT: x = floor(value * random_uniform(seed, (uint64_t)i)); break;
         default: break;
         }
         put(b->elem, element_at(b, i), x);

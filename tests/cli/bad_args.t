@@ -56,7 +56,7 @@ $ tilewright run $(cat rest) --arg x_ptr=ones:f32
 error: --arg x_ptr=ones:f32: extents in brackets are expected, as in f32[128, 64]
 [1]
 $ tilewright run $(cat rest) --arg x_ptr=rnad:f32[8]
-error: --arg x_ptr=rnad:f32[8]: arrays are randn, rand, zeros, ones, arange, full(V) and file:X.npy
+error: --arg x_ptr=rnad:f32[8]: arrays are randn, rand, randint(N), zeros, ones, empty, arange, full(V) and file:X.npy
 [1]
 $ tilewright run $(cat rest) --arg x_ptr=full:f32[8]
 error: --arg x_ptr=full:f32[8]: a value is expected, as in full(1.5):f32[1024]

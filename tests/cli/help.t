@@ -26,7 +26,7 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
@@ -45,7 +45,7 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
@@ -66,7 +66,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
@@ -82,7 +82,7 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
@@ -98,7 +98,7 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler

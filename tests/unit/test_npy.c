@@ -136,6 +136,11 @@ static void test_random(tw_context *cx) {
         if (!(x[i] >= 0 && x[i] < 1)) CHECK(0);
     CHECK(tw_buffer_fill(b, "randn", 0, 7) == TW_OK);
     CHECK(x[0] == first && x[n - 1] == last);
+    CHECK(tw_buffer_fill(b, "randint", 10, 7) == TW_OK);
+    int seen[10] = {0};
+    for (int64_t i = 0; i < n; i++)
+        if (x[i] == (int)x[i] && x[i] >= 0 && x[i] < 10) seen[(int)x[i]]++;
+    for (int i = 0; i < 10; i++) CHECK(seen[i] > 9500 && seen[i] < 10500);
     CHECK(tw_buffer_fill(b, "randm", 0, 7) == TW_ERROR_ARGUMENT);
     CHECK(strstr(tw_context_message(cx), "`rand") != NULL);
     tw_buffer_destroy(b);

@@ -345,7 +345,8 @@ static void emit_acquire(Emit *e, const Op *op) {
     }
     if (r->fused) {
         emit_set(e, op->results[0], HOLD_SLOT, "0");
-        if (r->tma_store && e->persist) { /* the store of the last task may still read the buffer */
+        bool again = e->persist || op->parent->owner->code != OP_ROLE;
+        if (r->tma_store && again) { /* the store of the turn before may still read the buffer */
             cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);");
             e->reads_pending = true;
         }

@@ -16,7 +16,8 @@
 
 /* --- dots in flight --- */
 /* A loop whose only dot feeds its own accumulator, with the release of its operands behind it: the
- * dot may stay in flight while the next item is waited for. */
+ * dot may stay in flight while the next item is waited for. Not with A in registers, which the next
+ * turn writes; what a turn writes to shared memory waits for the dot (shared_before_write). */
 const Op *roles_late_release(Emit *e, const Op *loop) {
     const Op *dot = NULL, *release = NULL;
     if (!e->role || loop->code != OP_FOR) return NULL;
@@ -33,7 +34,9 @@ const Op *roles_late_release(Emit *e, const Op *loop) {
             return NULL; /* something computes while the dot runs: it may read the accumulator */
         }
     }
-    if (!dot || !release || !dot_is_async(e, dot) || ring_find(e, release->operands[0])->hold < 2)
+    if (!dot || !release || !dot_is_async(e, dot) ||
+        emit_layout(e, dot->operands[0])->home != HOME_SHARED ||
+        ring_find(e, release->operands[0])->hold < 2)
         return NULL;
     const Op *yield = loop->regions[0]->last;
     for (int i = 0; i < yield->operand_count; i++)

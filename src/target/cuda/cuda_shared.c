@@ -142,6 +142,7 @@ void shared_sync(Emit *e) {
 }
 
 void shared_before_write(Emit *e) {
+    if (e->late) cs_line(&e->p, "tw_wgmma_wait(0);"); /* the dot in flight may read what is written */
     if (e->reads_pending) shared_sync(e);
     e->writes_pending = true;
 }

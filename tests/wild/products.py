@@ -1,0 +1,390 @@
+"""Loops of tl.dot that are no plain matmul."""
+import triton
+import triton.language as tl
+
+
+# check: a=randn:f16[70,128] q=randint(2147483647):i32[16,100] s=rand:f16[4,100] z=rand:f16[4,100] c=zeros:f16[70,100] M=70 N=100 K=128 BM=64 BN=64 BK=64 G=32 --grid 2,2
+@triton.jit
+def dequant(a, q, s, z, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, G: tl.constexpr):
+    # int4 packed along K: q [K//8, N] int32, s,z [K//G, N]
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    rn = pn * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K // BK):
+        kk = k * BK + rk
+        x = tl.load(a + rm[:, None] * K + kk[None, :], mask=rm[:, None] < M, other=0.)
+        w = tl.load(q + (kk[:, None] // 8) * N + rn[None, :], mask=rn[None, :] < N, other=0)
+        w = (w >> ((kk[:, None] % 8) * 4)) & 15
+        sc = tl.load(s + (kk[:, None] // G) * N + rn[None, :], mask=rn[None, :] < N, other=0.)
+        zp = tl.load(z + (kk[:, None] // G) * N + rn[None, :], mask=rn[None, :] < N, other=0.)
+        wf = (w.to(tl.float32) - zp.to(tl.float32)) * sc.to(tl.float32)
+        acc = tl.dot(x, wf.to(x.dtype), acc)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: x=randn:f16[5,12,14] w=randn:f16[20,45] y=zeros:f16[20,120] C=5 H=12 W=14 O=20 KH=3 KW=3 BM=64 BN=32 BK=32 --grid 2,1
+@triton.jit
+def conv2d(x, w, y, C, H, W, O, KH: tl.constexpr, KW: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    OH = H - KH + 1
+    OW = W - KW + 1
+    rm = pm * BM + tl.arange(0, BM)
+    ro = pn * BN + tl.arange(0, BN)
+    oh = rm // OW
+    ow = rm % OW
+    acc = tl.zeros((BM, BN), tl.float32)
+    Kt = C * KH * KW
+    for k in range(0, Kt, BK):
+        rk = k + tl.arange(0, BK)
+        c = rk // (KH * KW)
+        kh = rk % (KH * KW) // KW
+        kw = rk % KW
+        xp = x + c[None, :] * H * W + (oh[:, None] + kh[None, :]) * W + ow[:, None] + kw[None, :]
+        a = tl.load(xp, mask=(rm[:, None] < OH * OW) & (rk[None, :] < Kt), other=0.)
+        b = tl.load(w + ro[None, :] * Kt + rk[:, None], mask=(ro[None, :] < O) & (rk[:, None] < Kt), other=0.)
+        acc = tl.dot(a, b, acc)
+    tl.store(y + ro[None, :] * OH * OW + rm[:, None], acc.to(y.dtype.element_ty), mask=(rm[:, None] < OH * OW) & (ro[None, :] < O))
+
+
+# check: a=randn:f16[150,136] b=randn:f16[136,64] d=randn:f16[64,136] o=zeros:f16[150,136] M=150 N=64 K=136 BM=64 BN=64 BK=32 BP=32 --grid 3
+@triton.jit
+def chain(a, b, d, o, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, BP: tl.constexpr):
+    # (A B) D with N <= BN, then loop over columns of D with stores inside
+    pm = tl.program_id(0)
+    rm = pm * BM + tl.arange(0, BM)
+    rn = tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        kk = k * BK + rk
+        x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+        y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+        acc = tl.dot(x, y, acc)
+    t = acc.to(tl.float16)
+    for p in range(0, tl.cdiv(K, BP)):
+        rp = p * BP + tl.arange(0, BP)
+        z = tl.load(d + rn[:, None] * K + rp[None, :], mask=(rn[:, None] < N) & (rp[None, :] < K), other=0.)
+        q = tl.dot(t, z)
+        tl.store(o + rm[:, None] * K + rp[None, :], q.to(tl.float16), mask=(rm[:, None] < M) & (rp[None, :] < K))
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] c=zeros:f32[150,100] M=150 N=100 K=136 BM=64 BN=64 BK=32 SK=2 --grid 6,2
+@triton.jit
+def splitk(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SK: tl.constexpr):
+    pid = tl.program_id(0)
+    pk = tl.program_id(1)
+    nn = tl.cdiv(N, BN)
+    pm = pid // nn
+    pn = pid % nn
+    rm = (pm * BM + tl.arange(0, BM)) % M
+    rn = (pn * BN + tl.arange(0, BN)) % N
+    rk = pk * BK + tl.arange(0, BK)
+    ap = a + rm[:, None] * K + rk[None, :]
+    bp = b + rk[:, None] * N + rn[None, :]
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK * SK)):
+        left = K - k * BK * SK
+        x = tl.load(ap, mask=rk[None, :] < left, other=0.)
+        y = tl.load(bp, mask=rk[:, None] < left, other=0.)
+        acc += tl.dot(x, y)
+        ap += BK * SK
+        bp += BK * SK * N
+    om = pm * BM + tl.arange(0, BM)
+    on = pn * BN + tl.arange(0, BN)
+    tl.atomic_add(c + om[:, None] * N + on[None, :], acc, mask=(om[:, None] < M) & (on[None, :] < N), sem='relaxed')
+
+
+# check: a=randint(127):i8[70,96] b=randint(127):i8[50,96] sa=rand:f32[70] sb=rand:f32[50] c=zeros:f32[70,50] M=70 N=50 K=96 BM=64 BN=64 BK=32 --grid 2,1
+@triton.jit
+def i8gemm(a, b, sa, sb, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    rn = pn * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.int32)
+    for k in range(0, K, BK):
+        x = tl.load(a + rm[:, None] * K + k + rk[None, :], mask=(rm[:, None] < M) & (k + rk[None, :] < K), other=0)
+        y = tl.load(b + rn[None, :] * K + k + rk[:, None], mask=(rn[None, :] < N) & (k + rk[:, None] < K), other=0)
+        acc = tl.dot(x, y, acc)
+    s1 = tl.load(sa + rm, mask=rm < M)
+    s2 = tl.load(sb + rn, mask=rn < N)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc.to(tl.float32) * s1[:, None] * s2[None, :], mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:f16[3,150,136] b=randn:f16[3,136,100] c=zeros:f16[3,150,100] B=3 M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 3,2
+@triton.jit
+def batched(a, b, c, B, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    # loop over batches inside program
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    rn = pn * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    for i in range(B):
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            x = tl.load(a + i * M * K + rm[:, None] * K + (k + rk)[None, :], mask=(rm[:, None] < M) & ((k + rk)[None, :] < K), other=0.)
+            y = tl.load(b + i * K * N + (k + rk)[:, None] * N + rn[None, :], mask=((k + rk)[:, None] < K) & (rn[None, :] < N), other=0.)
+            acc = tl.dot(x, y, acc)
+        tl.store(c + i * M * N + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+        if i % 2 == 1:
+            tl.store(c + i * M * N + rm[:, None] * N + rn[None, :], (acc * 2).to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] c=zeros:f32[150,100] lock=zeros:i32[6] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 12
+@triton.jit
+def streamk_fix(a, b, c, lock, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    # groups of 2 programs share a tile; second adds after first through a lock
+    pid = tl.program_id(0)
+    tile = pid // 2
+    half = pid % 2
+    nn = tl.cdiv(N, BN)
+    pm = tile // nn
+    pn = tile % nn
+    kt = tl.cdiv(K, BK)
+    lo = half * (kt // 2)
+    hi = kt if half == 1 else kt // 2
+    A = tl.make_block_ptr(a, (M, K), (K, 1), (pm * BM, lo * BK), (BM, BK), (1, 0))
+    B = tl.make_block_ptr(b, (K, N), (N, 1), (lo * BK, pn * BN), (BK, BN), (1, 0))
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(lo, hi):
+        acc = tl.dot(tl.load(A, boundary_check=(0, 1), padding_option="zero"), tl.load(B, boundary_check=(0, 1), padding_option="zero"), acc)
+        A = tl.advance(A, (0, BK))
+        B = tl.advance(B, (BK, 0))
+    om = pm * BM + tl.arange(0, BM)
+    on = pn * BN + tl.arange(0, BN)
+    m = (om[:, None] < M) & (on[None, :] < N)
+    cp = c + om[:, None] * N + on[None, :]
+    if half == 0:
+        tl.store(cp, acc, mask=m)
+        tl.debug_barrier()
+        tl.atomic_xchg(lock + tile, 1)
+    else:
+        while tl.atomic_cas(lock + tile, 1, 1) != 1:
+            pass
+        tl.store(cp, acc + tl.load(cp, mask=m, other=0.), mask=m)
+
+
+# check: q=randn:bf16[2,100,64] k=randn:bf16[2,100,64] v=randn:bf16[2,100,64] o=zeros:bf16[2,100,64] T=100 D=64 C=32 --grid 2
+@triton.jit
+def ssd(q, k, v, o, T, D: tl.constexpr, C: tl.constexpr):
+    # linear attention by chunks: state carried, dot chain, store in loop
+    h = tl.program_id(0)
+    d = tl.arange(0, D)
+    c = tl.arange(0, C)
+    base = h * T * D
+    S = tl.zeros((D, D), tl.float32)
+    for t in range(0, T, C):
+        off = base + (t + c)[:, None] * D + d[None, :]
+        m = (t + c)[:, None] < T
+        Q = tl.load(q + off, mask=m, other=0.)
+        Kk = tl.load(k + off, mask=m, other=0.)
+        V = tl.load(v + off, mask=m, other=0.)
+        A = tl.dot(Q, tl.trans(Kk))
+        A = tl.where(c[:, None] >= c[None, :], A, 0.)
+        O = tl.dot(A.to(V.dtype), V) + tl.dot(Q, S.to(Q.dtype))
+        S += tl.dot(tl.trans(Kk), V)
+        tl.store(o + off, O.to(o.dtype.element_ty), mask=m)
+
+
+# check: x=randn:f16[150,64] w1=randn:f16[64,136] w2=randn:f16[136,64] o=zeros:f16[150,64] M=150 D=64 H=136 BM=64 BD=64 BH=32 --grid 3
+@triton.jit
+def mlp(x, w1, w2, o, M, D, H, BM: tl.constexpr, BD: tl.constexpr, BH: tl.constexpr):
+    # fused two-layer: o = relu(x w1) w2, D <= BD
+    pm = tl.program_id(0)
+    rm = pm * BM + tl.arange(0, BM)
+    rd = tl.arange(0, BD)
+    rh = tl.arange(0, BH)
+    xt = tl.load(x + rm[:, None] * D + rd[None, :], mask=(rm[:, None] < M) & (rd[None, :] < D), other=0.)
+    acc = tl.zeros((BM, BD), tl.float32)
+    for h in range(0, H, BH):
+        hh = h + rh
+        a = tl.load(w1 + rd[:, None] * H + hh[None, :], mask=(rd[:, None] < D) & (hh[None, :] < H), other=0.)
+        b = tl.load(w2 + hh[:, None] * D + rd[None, :], mask=(hh[:, None] < H) & (rd[None, :] < D), other=0.)
+        y = tl.maximum(tl.dot(xt, a), 0.)
+        acc += tl.dot(y.to(b.dtype), b)
+    tl.store(o + rm[:, None] * D + rd[None, :], acc.to(o.dtype.element_ty), mask=(rm[:, None] < M) & (rd[None, :] < D))
+
+
+# check: a=randn:f32[150,136] b=randn:f32[136,100] c=zeros:f32[150,100] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 3,2
+@triton.jit
+def cast_in_loop(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    rn = pn * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        kk = k * BK + rk
+        x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+        y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+        acc = tl.dot((x * 0.5).to(tl.float16), (y + 1).to(tl.float16), acc)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] c=zeros:bf16[150,100] s=zeros:f32[150] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 3
+@triton.jit
+def rows_out(a, b, c, s, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    # one program a row of tiles; loop over n with carried output pointers; row sums of everything behind
+    pm = tl.program_id(0)
+    rm = pm * BM + tl.arange(0, BM)
+    rk = tl.arange(0, BK)
+    cp = c + rm[:, None] * N + tl.arange(0, BN)[None, :]
+    tot = tl.zeros((BM,), tl.float32)
+    for n in range(0, tl.cdiv(N, BN)):
+        rn = n * BN + tl.arange(0, BN)
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, tl.cdiv(K, BK)):
+            kk = k * BK + rk
+            x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+            y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+            acc = tl.dot(x, y, acc)
+        tl.store(cp, acc.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+        cp += BN
+        tot += tl.sum(acc, 1)
+    tl.store(s + rm, tot, mask=rm < M)
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] bias=randn:bf16[100] c=zeros:bf16[150,100] d=zeros:f32[150] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 6
+@triton.jit
+def gemm_bias_two_outputs(a, b, bias, c, d, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pid = tl.program_id(0)
+    nn = tl.cdiv(N, BN)
+    pm = pid // nn
+    pn = pid % nn
+    rm = pm * BM + tl.arange(0, BM)
+    rn = pn * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    ap = a + rm[:, None] * K + rk[None, :]
+    bp = b + rk[:, None] * N + rn[None, :]
+    acc = tl.zeros((BM, BN), tl.float32)
+    am = tl.zeros((BM,), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        x = tl.load(ap, mask=(rm[:, None] < M) & (rk[None, :] < K - k * BK), other=0.)
+        y = tl.load(bp, mask=(rk[:, None] < K - k * BK) & (rn[None, :] < N), other=0.)
+        acc = tl.dot(x, y, acc)
+        am = tl.maximum(am, tl.max(tl.abs(x).to(tl.float32), 1))
+        ap += BK
+        bp += BK * N
+    bb = tl.load(bias + rn, mask=rn < N, other=0.)
+    r = acc + bb[None, :].to(tl.float32)
+    r = r * tl.sigmoid(r)
+    tl.store(c + rm[:, None] * N + rn[None, :], r.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+    tl.store(d + rm, am, mask=(rm < M) & (pn == 0))
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] d=randn:bf16[136,100] c=zeros:bf16[150,100] e=zeros:bf16[150,100] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 4,2
+@triton.jit
+def two_gemms(a, b, d, c, e, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    # gate and up: shared A, two B, silu(gate) * up, both stored; early return
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    if pm * BM >= M:
+        return
+    rm = pm * BM + tl.arange(0, BM)
+    rn = pn * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    g = tl.zeros((BM, BN), tl.float32)
+    u = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        kk = k * BK + rk
+        x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+        y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+        z = tl.load(d + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+        g = tl.dot(x, y, g)
+        u = tl.dot(x, z, u)
+    o = g * tl.sigmoid(g) * u
+    tl.store(c + rm[:, None] * N + rn[None, :], o.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+    tl.store(e + rm[:, None] * N + rn[None, :], u.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] flag=randint(2):i32[5] c=zeros:bf16[150,100] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 3,2
+@triton.jit
+def maybe(a, b, flag, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    # block sparse: skip k blocks by flags; break at a 2
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    rn = pn * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        f = tl.load(flag + k)
+        if f == 1:
+            kk = k * BK + rk
+            x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+            y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+            acc += tl.dot(x, y)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:f16[4,16,32] b=randn:f16[4,32,16] c=zeros:f32[4,16,16] M=16 N=16 K=32 BB=2 --grid 2
+@triton.jit
+def bmm3(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BB: tl.constexpr):
+    rb = tl.program_id(0) * BB + tl.arange(0, BB)
+    m = tl.arange(0, M)
+    n = tl.arange(0, N)
+    k = tl.arange(0, K)
+    x = tl.load(a + rb[:, None, None] * M * K + m[None, :, None] * K + k[None, None, :])
+    y = tl.load(b + rb[:, None, None] * K * N + k[None, :, None] * N + n[None, None, :])
+    tl.store(c + rb[:, None, None] * M * N + m[None, :, None] * N + n[None, None, :], tl.dot(x, y))
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] idx=randint(5):i32[3] cnt=randint(4):i32[3] c=zeros:bf16[150,100] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 3,2
+@triton.jit
+def sparse_idx(a, b, idx, cnt, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    # block sparse by a list of k blocks
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    rn = pn * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    n = tl.load(cnt + pm)
+    for i in range(n):
+        k = tl.load(idx + i)
+        kk = k * BK + rk
+        x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+        y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+        acc += tl.dot(x, y)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] c=zeros:bf16[150,100] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 3,2
+@triton.jit
+def unrolled(a, b, c, M, N, K: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    rn = pn * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in tl.static_range(0, K, BK):
+        kk = k + tl.arange(0, BK)
+        x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+        y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+        acc = tl.dot(x, y, acc)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] c=zeros:bf16[150,100] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 3,2
+@triton.jit
+def whiled(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    A = tl.make_block_ptr(a, (M, K), (K, 1), (pm * BM, 0), (BM, BK), (1, 0))
+    B = tl.make_block_ptr(b, (K, N), (N, 1), (0, pn * BN), (BK, BN), (1, 0))
+    acc = tl.zeros((BM, BN), tl.float32)
+    left = K
+    while left > 0:
+        acc = tl.dot(tl.load(A, boundary_check=(0, 1), padding_option="zero"), tl.load(B, boundary_check=(0, 1), padding_option="zero"), acc)
+        A = tl.advance(A, (0, BK))
+        B = tl.advance(B, (BK, 0))
+        left -= BK
+    C = tl.make_block_ptr(c, (M, N), (N, 1), (pm * BM, pn * BN), (BM, BN), (1, 0))
+    tl.store(C, acc.to(c.dtype.element_ty), boundary_check=(0, 1))
