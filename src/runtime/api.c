@@ -123,6 +123,17 @@ static tw_status misuse(tw_context *cx, const char *message) {
     return TW_ERROR_ARGUMENT;
 }
 
+/* For calls that found a NULL, or an index past the last, before they began; without an object
+ * there is nothing to hold the message. */
+static tw_status absent(tw_context *cx) {
+    return cx ? misuse(cx, "an argument that is required is NULL") : TW_ERROR_ARGUMENT;
+}
+static tw_status past_last(tw_context *cx) {
+    cx->message = "the index is past the last";
+    return TW_ERROR_NOT_FOUND;
+}
+#define CONTEXT_OF(object) ((object) ? (object)->context : NULL)
+
 /* A caller's struct in our version of it: what it does not know is zero; what we do not know must
  * be. */
 static bool take_options(void *ours, size_t size, const void *theirs) {
@@ -149,8 +160,31 @@ static bool give_info(void *theirs, const void *ours, size_t size) {
 static const char bad_struct[] =
     "an options struct must start with its size, and be zero beyond what this version knows";
 
+static bool args_ok(const tw_arg *args, size_t count) {
+    if (!args) return count == 0;
+    for (size_t i = 0; i < count; i++) {
+        if (args[i].kind < TW_ARG_ABSENT || args[i].kind > TW_ARG_OBJECT) return false;
+        if (args[i].kind == TW_ARG_TEXT && !args[i].value.text) return false;
+        if (args[i].kind == TW_ARG_BUFFER && !args[i].value.buffer) return false;
+        if (args[i].kind == TW_ARG_OBJECT && !args[i].value.object) return false;
+    }
+    return true;
+}
+
+static const char bad_args[] = "an argument has no known kind, or a NULL inside";
+
+static bool pairs_ok(const tw_pair *pairs, size_t count) {
+    if (!pairs) return count == 0;
+    for (size_t i = 0; i < count; i++)
+        if (!pairs[i].name || !pairs[i].value) return false;
+    return count <= INT32_MAX;
+}
+
+static const char bad_pairs[] = "a list of names and values is NULL, or has a NULL inside";
+
 #define DEFINE_INIT(name)                       \
     void name##_init(name *options) {           \
+        if (!options) return;                   \
         memset(options, 0, sizeof *options);    \
         options->struct_size = sizeof *options; \
     }
@@ -218,7 +252,7 @@ typedef struct TargetCall {
 static tw_status describe_target(tw_context *cx, void *user) {
     TargetCall *call = user;
     const Target *target = call->index < 1000 ? target_at((int)call->index) : NULL;
-    if (!target) return TW_ERROR_NOT_FOUND;
+    if (!target) return past_last(cx);
     tw_target_info info = {.name = target->name, .about = target->about, .note = ""};
     info.available = target->available(cx, &cx->texts, &info.note);
     cx->message = "";
@@ -226,21 +260,23 @@ static tw_status describe_target(tw_context *cx, void *user) {
 }
 
 tw_status tw_target_info_at(tw_context *cx, size_t index, tw_target_info *info) {
-    if (!cx || !info) return TW_ERROR_ARGUMENT;
+    if (!cx || !info) return absent(cx);
     return guarded(cx, describe_target, &(TargetCall){index, info});
 }
 
 tw_status tw_option_info_at(tw_context *cx, size_t index, tw_option_info *info) {
     tw_option_info ours = {0};
-    if (!cx || !info) return TW_ERROR_ARGUMENT;
-    if (!option_info(index, &ours)) return TW_ERROR_NOT_FOUND;
+    if (!cx || !info) return absent(cx);
+    cx->message = "";
+    if (!option_info(index, &ours)) return past_last(cx);
     return give_info(info, &ours, sizeof ours) ? TW_OK : misuse(cx, bad_struct);
 }
 
 tw_status tw_builtin_info_at(tw_context *cx, size_t index, tw_builtin_info *info) {
     FrontBuiltin row;
-    if (!cx || !info) return TW_ERROR_ARGUMENT;
-    if (!front_builtin(index, &row)) return TW_ERROR_NOT_FOUND;
+    if (!cx || !info) return absent(cx);
+    cx->message = "";
+    if (!front_builtin(index, &row)) return past_last(cx);
     tw_builtin_info ours = {.name = row.name,
                             .places = row.kinds,
                             .signature = row.form,
@@ -276,7 +312,7 @@ static tw_status document_body(tw_context *cx, void *user) {
 
 tw_status tw_document(tw_context *cx, const char *name, const char **text) {
     if (text) *text = NULL;
-    if (!cx || !name || !text) return TW_ERROR_ARGUMENT;
+    if (!cx || !name || !text) return absent(cx);
     DocumentCall call = {.name = name};
     tw_status status = guarded(cx, document_body, &call);
     *text = call.text;
@@ -323,6 +359,9 @@ static tw_status load_checked(tw_context *cx, LoadCall *call, const tw_module_op
                               tw_module **out) {
     tw_module_options options;
     if (!take_options(&options, sizeof options, user_options)) return misuse(cx, bad_struct);
+    if (!pairs_ok(options.defines, options.define_count) ||
+        !pairs_ok(options.structures, options.structure_count))
+        return misuse(cx, bad_pairs);
     const tw_resolver *host = options.resolver;
     if (host && !(host->lookup && host->attribute && host->item && host->call))
         return misuse(cx, "a resolver has all four functions");
@@ -338,14 +377,14 @@ static tw_status load_checked(tw_context *cx, LoadCall *call, const tw_module_op
 tw_status tw_module_load_file(tw_context *cx, const char *path, const tw_module_options *options,
                               tw_module **out) {
     if (out) *out = NULL;
-    if (!cx || !path || !out) return TW_ERROR_ARGUMENT;
+    if (!cx || !path || !out) return absent(cx);
     return load_checked(cx, &(LoadCall){.name = path}, options, out);
 }
 
 tw_status tw_module_load_text(tw_context *cx, const char *name, const char *text, size_t size,
                               const tw_module_options *options, tw_module **out) {
     if (out) *out = NULL;
-    if (!cx || !name || !text || !out) return TW_ERROR_ARGUMENT;
+    if (!cx || !name || !text || !out) return absent(cx);
     return load_checked(cx, &(LoadCall){.name = name, .text = text, .size = size}, options, out);
 }
 
@@ -389,8 +428,9 @@ tw_status tw_module_param_at(const tw_module *m, size_t kernel, size_t i, tw_par
                                     [FRONT_TENSOR] = TW_PARAM_TENSOR,
                                     [FRONT_OPEN] = TW_PARAM_OPEN};
     const FrontKernel *k = front_kernel(m, kernel);
-    if (!info) return TW_ERROR_ARGUMENT;
-    if (!k || i >= (size_t)k->param_count) return TW_ERROR_NOT_FOUND;
+    if (!m || !info) return absent(CONTEXT_OF(m));
+    m->context->message = "";
+    if (!k || i >= (size_t)k->param_count) return past_last(m->context);
     const FrontParam *param = &k->params[i];
     tw_param_info ours = {.name = param->name,
                           .kind = kinds[param->kind],
@@ -398,7 +438,7 @@ tw_status tw_module_param_at(const tw_module *m, size_t kernel, size_t i, tw_par
                               param->elem < 0 ? TW_DTYPE_ANY : dtype_of_elem((Elem)param->elem),
                           .rank = param->rank,
                           .optional = param->optional};
-    return give_info(info, &ours, sizeof ours) ? TW_OK : TW_ERROR_ARGUMENT;
+    return give_info(info, &ours, sizeof ours) ? TW_OK : misuse(m->context, bad_struct);
 }
 
 typedef struct ModuleCall {
@@ -444,8 +484,8 @@ static tw_status config_body(tw_context *cx, void *user) {
 
 tw_status tw_module_config_at(tw_module *m, size_t kernel, size_t i, tw_config_info *info) {
     const FrontKernel *k = front_kernel(m, kernel);
-    if (!info) return TW_ERROR_ARGUMENT;
-    if (!k) return TW_ERROR_NOT_FOUND;
+    if (!m || !info) return absent(CONTEXT_OF(m));
+    if (!k) return past_last(m->context);
     return guarded(m->context, config_body,
                    &(ModuleCall){.module = m, .kernel = k, .index = i, .info = info});
 }
@@ -458,7 +498,11 @@ static tw_status complete_body(tw_context *cx, void *user) {
 
 tw_status tw_module_complete_args(tw_module *m, size_t kernel, tw_arg *args, size_t count) {
     const FrontKernel *k = front_kernel(m, kernel);
-    if (!k || !args || count != (size_t)k->param_count) return TW_ERROR_ARGUMENT;
+    if (!m || !args) return absent(CONTEXT_OF(m));
+    if (!k) return past_last(m->context);
+    if (count != (size_t)k->param_count)
+        return misuse(m->context, "there must be as many arguments as the kernel has parameters");
+    if (!args_ok(args, count)) return misuse(m->context, bad_args);
     return guarded(m->context, complete_body,
                    &(ModuleCall){.module = m, .kernel = k, .args = args});
 }
@@ -523,8 +567,9 @@ tw_status tw_buffer_create(tw_context *cx, int32_t dtype, int32_t rank, const in
                            const tw_buffer_options *user_options, tw_buffer **out) {
     tw_buffer_options options;
     if (out) *out = NULL;
-    if (!cx || !out) return TW_ERROR_ARGUMENT;
+    if (!cx || !out) return absent(cx);
     if (!take_options(&options, sizeof options, user_options)) return misuse(cx, bad_struct);
+    if (rank > 0 && !shape) return absent(cx);
     BufferCall call = {.dtype = dtype, .rank = rank, .shape = shape, .options = &options};
     return finish_making(cx, make_body, &call, out);
 }
@@ -533,7 +578,9 @@ tw_status tw_buffer_rebind(tw_buffer *b, void *data, size_t size) {
     if (!b) return TW_ERROR_ARGUMENT;
     if (b->owned || b->rank != 1)
         return misuse(b->context, "only a buffer of rank 1 over memory of the caller is rebound");
+    if (!data && size) return absent(b->context);
     size_t bytes = tw_dtype_size(dtype_of_elem(b->elem));
+    b->context->message = "";
     b->data = data;
     b->shape[0] = (int64_t)(size / bytes);
     b->strides[0] = 1;
@@ -543,37 +590,37 @@ tw_status tw_buffer_rebind(tw_buffer *b, void *data, size_t size) {
 
 tw_status tw_buffer_load_npy(tw_context *cx, const char *path, int32_t dtype, tw_buffer **out) {
     if (out) *out = NULL;
-    if (!cx || !path || !out) return TW_ERROR_ARGUMENT;
+    if (!cx || !path || !out) return absent(cx);
     return finish_making(cx, load_body, &(BufferCall){.text = path, .dtype = dtype}, out);
 }
 
 tw_status tw_buffer_read(tw_buffer *b, void *to, size_t size) {
-    if (!b || (!to && size)) return TW_ERROR_ARGUMENT;
+    if (!b || (!to && size)) return absent(CONTEXT_OF(b));
     return guarded(b->context, copy_body,
                    &(BufferCall){.buffer = b, .host = to, .size = size, .read = true});
 }
 
 tw_status tw_buffer_write(tw_buffer *b, const void *from, size_t size) {
-    if (!b || (!from && size)) return TW_ERROR_ARGUMENT;
+    if (!b || (!from && size)) return absent(CONTEXT_OF(b));
     return guarded(b->context, copy_body,
                    &(BufferCall){.buffer = b, .host = (void *)(uintptr_t)from, .size = size});
 }
 
 tw_status tw_buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t seed) {
-    if (!b || !kind) return TW_ERROR_ARGUMENT;
+    if (!b || !kind) return absent(CONTEXT_OF(b));
     return guarded(b->context, fill_body,
                    &(BufferCall){.buffer = b, .text = kind, .value = value, .seed = seed});
 }
 
 tw_status tw_buffer_save_npy(tw_buffer *b, const char *path) {
-    if (!b || !path) return TW_ERROR_ARGUMENT;
+    if (!b || !path) return absent(CONTEXT_OF(b));
     return guarded(b->context, save_body, &(BufferCall){.buffer = b, .text = path});
 }
 
 tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
                             double relative, tw_difference *difference) {
     tw_difference ours = {0};
-    if (!got || !want || !difference) return TW_ERROR_ARGUMENT;
+    if (!got || !want || !difference) return absent(CONTEXT_OF(got));
     BufferCall call = {.buffer = (tw_buffer *)(uintptr_t)got,
                        .other = want,
                        .value = absolute,
@@ -631,26 +678,17 @@ static tw_status grid_body(tw_context *cx, void *user) {
     return kernel_own_grid(c->kernel, c->args, c->count, c->own_grid);
 }
 
-static bool args_ok(const tw_arg *args, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (args[i].kind < TW_ARG_ABSENT || args[i].kind > TW_ARG_OBJECT) return false;
-        if (args[i].kind == TW_ARG_TEXT && !args[i].value.text) return false;
-        if (args[i].kind == TW_ARG_BUFFER && !args[i].value.buffer) return false;
-        if (args[i].kind == TW_ARG_OBJECT && !args[i].value.object) return false;
-    }
-    return args || !count;
-}
-
-static const char bad_args[] = "an argument has no known kind, or a NULL inside";
-
 tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_options *user_options,
                             tw_kernel **out) {
     tw_compile_options options;
     if (out) *out = NULL;
-    if (!m || !out) return TW_ERROR_ARGUMENT;
+    if (!m || !out) return absent(CONTEXT_OF(m));
     tw_context *cx = m->context;
     if (!take_options(&options, sizeof options, user_options)) return misuse(cx, bad_struct);
     if (!args_ok(options.args, options.arg_count)) return misuse(cx, bad_args);
+    if (!pairs_ok(options.options, options.option_count)) return misuse(cx, bad_pairs);
+    if (options.stage < TW_STAGE_RUN || options.stage > TW_STAGE_IR)
+        return misuse(cx, "stage is one of TW_STAGE_RUN, TW_STAGE_EMIT, TW_STAGE_IR");
     KernelCall call = {.module = m, .name = name, .options = &options};
     tw_status status = guarded(cx, compile_body, &call);
     if (status == TW_OK)
@@ -682,7 +720,7 @@ tw_status tw_kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid,
 }
 
 tw_status tw_kernel_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]) {
-    if (!k || !grid) return TW_ERROR_ARGUMENT;
+    if (!k || !grid) return absent(CONTEXT_OF(k));
     if (!args_ok(args, count)) return misuse(k->context, bad_args);
     return guarded(k->context, grid_body,
                    &(KernelCall){.kernel = k, .args = args, .count = count, .own_grid = grid});
@@ -696,8 +734,10 @@ const char *tw_kernel_target(const tw_kernel *k) {
     return k->pass.machine ? k->pass.machine->name : k->target->name;
 }
 tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
-    if (!k || !info) return TW_ERROR_ARGUMENT;
-    return give_info(info, &k->resources, sizeof k->resources) ? TW_OK : TW_ERROR_ARGUMENT;
+    if (!k || !info) return absent(CONTEXT_OF(k));
+    k->context->message = "";
+    return give_info(info, &k->resources, sizeof k->resources) ? TW_OK
+                                                               : misuse(k->context, bad_struct);
 }
 int32_t tw_kernel_has_grid(const tw_kernel *k) {
     return k && k->ir && k->ir->grid != NULL;
@@ -720,12 +760,13 @@ const char *tw_kernel_artifact_text(const tw_kernel *k, size_t i, size_t *size) 
 }
 
 tw_status tw_kernel_pass_at(const tw_kernel *k, size_t i, tw_pass_info *info) {
-    if (!k || !info) return TW_ERROR_ARGUMENT;
-    if (i >= k->steps.count) return TW_ERROR_NOT_FOUND;
+    if (!k || !info) return absent(CONTEXT_OF(k));
+    k->context->message = "";
+    if (i >= k->steps.count) return past_last(k->context);
     const StepRecord *step = &k->steps.at[i];
     tw_pass_info ours = {
         .name = step->name, .seconds = step->seconds, .changed = step->changed, .ir = step->ir};
-    return give_info(info, &ours, sizeof ours) ? TW_OK : TW_ERROR_ARGUMENT;
+    return give_info(info, &ours, sizeof ours) ? TW_OK : misuse(k->context, bad_struct);
 }
 
 /* --- streams --- */
@@ -758,7 +799,7 @@ static tw_status synchronize_body(tw_context *cx, void *user) {
 
 static tw_status make_stream(tw_context *cx, StreamCall *call, tw_stream **out) {
     if (out) *out = NULL;
-    if (!cx || !out) return TW_ERROR_ARGUMENT;
+    if (!cx || !out) return absent(cx);
     tw_status status = guarded(cx, stream_body, call);
     if (status == TW_OK) *out = call->stream;
     return status;

@@ -135,8 +135,8 @@ void tw_buffer_destroy(tw_buffer *b) {
 }
 
 int64_t tw_buffer_elements(const tw_buffer *b) {
-    int64_t n = 1;
-    for (int d = 0; d < b->rank; d++) n *= b->shape[d];
+    int64_t n = b != NULL;
+    for (int d = 0; b && d < b->rank; d++) n *= b->shape[d];
     return n;
 }
 

@@ -159,6 +159,61 @@ static void test_order(void) {
     tw_buffer_destroy(b);
 }
 
+/* NULL where something is required: a status, and a message of that call, not of one before. */
+static void test_nothing_given(void) {
+    static const char null[] = "an argument that is required is NULL";
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    tw_kernel *k = NULL;
+    tw_buffer *b = NULL;
+    tw_module_options load;
+    tw_compile_options options;
+    const char *text = NULL;
+    tw_context_options_init(NULL);
+    tw_module_options_init(NULL);
+    tw_compile_options_init(NULL);
+    tw_buffer_options_init(NULL);
+    CHECK(tw_buffer_elements(NULL) == 0);
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    CHECK(tw_document(cx, "nothing", &text) == TW_ERROR_NOT_FOUND);
+    CHECK(tw_module_load_file(cx, NULL, NULL, &m) == TW_ERROR_ARGUMENT);
+    CHECK_TEXT(tw_context_message(cx), null);
+    CHECK(tw_buffer_create(cx, TW_F32, 1, NULL, NULL, &b) == TW_ERROR_ARGUMENT);
+    CHECK_TEXT(tw_context_message(cx), null);
+    tw_option_info option = {.struct_size = sizeof option};
+    CHECK(tw_option_info_at(cx, SIZE_MAX, &option) == TW_ERROR_NOT_FOUND);
+    CHECK_TEXT(tw_context_message(cx), "the index is past the last");
+    CHECK(tw_option_info_at(cx, 0, &option) == TW_OK);
+    CHECK_TEXT(tw_context_message(cx), "");
+
+    static const char bad_pairs[] = "a list of names and values is NULL, or has a NULL inside";
+    tw_pair pair = {"N", NULL};
+    tw_module_options_init(&load);
+    load.define_count = 1;
+    for (int i = 0; i < 2; i++) {
+        CHECK(tw_module_load_text(cx, "add.ir", add_text, strlen(add_text), &load, &m) ==
+              TW_ERROR_ARGUMENT);
+        CHECK_TEXT(tw_context_message(cx), bad_pairs);
+        load.defines = &pair;
+    }
+    CHECK(tw_module_load_text(cx, "add.ir", add_text, strlen(add_text), NULL, &m) == TW_OK);
+    tw_compile_options_init(&options);
+    options.arg_count = 2;
+    CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_ERROR_ARGUMENT);
+    options.arg_count = 0;
+    options.option_count = 1;
+    CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_ERROR_ARGUMENT);
+    CHECK_TEXT(tw_context_message(cx), bad_pairs);
+    options.option_count = 0;
+    options.stage = 3;
+    CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_ERROR_ARGUMENT);
+    tw_arg strange[4] = {{.kind = TW_ARG_BUFFER}};
+    CHECK(tw_module_complete_args(m, 0, strange, 4) == TW_ERROR_ARGUMENT);
+    CHECK(tw_module_complete_args(m, 0, strange, 3) == TW_ERROR_ARGUMENT);
+    tw_module_destroy(m);
+    tw_context_destroy(cx);
+}
+
 static void test_mistakes(void) {
     tw_context *cx = NULL;
     tw_module *m = NULL;
@@ -261,6 +316,7 @@ int main(void) {
     test_streams();
     test_sanitize();
     test_order();
+    test_nothing_given();
     test_mistakes();
     return check_done();
 }
