@@ -163,7 +163,14 @@ static bool widen_to_base(PyObject *object, Memory *m) {
 }
 
 static bool take_buffer(PyObject *object, const char *name, Memory *m) {
-    if (PyObject_GetBuffer(object, &m->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) return false;
+    if (PyObject_GetBuffer(object, &m->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
+        if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError))
+            return false;
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "argument `%s` (%R) shows no buffer that kernels can read",
+                     name, Py_TYPE(object));
+        return false;
+    }
     m->device = DEVICE_HOST;
     PyObject *dtype = PyObject_GetAttr(object, str_dtype);
     if (!dtype) {
@@ -232,8 +239,15 @@ static PyObject *call_dlpack(PyObject *object) {
 
 static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
     m->capsule = call_dlpack(object);
-    DlManagedTensor *managed = m->capsule ? PyCapsule_GetPointer(m->capsule, "dltensor") : NULL;
-    if (!managed) return false;
+    if (!m->capsule) return false;
+    DlManagedTensor *managed = PyCapsule_GetPointer(m->capsule, "dltensor");
+    if (!managed) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError,
+                     "argument `%s`: its __dlpack__ gives %R, no capsule named dltensor", name,
+                     m->capsule);
+        return false;
+    }
     const DlTensor *t = &managed->tensor;
     static const char *const codes[] = {"int%d", "uint%d", "float%d", "", "bfloat%d", "", "bool"};
     char text[16] = "";

@@ -221,6 +221,12 @@ static bool read_grid(const Call *c, PyObject *grid, int64_t out[3]) {
     for (Py_ssize_t i = 0; ok && i < count; i++) {
         PyObject *item = sequence ? PySequence_GetItem(grid, i) : Py_NewRef(grid);
         PyObject *number = item ? PyNumber_Index(object_unwrap(item)) : NULL;
+        if (item && !number && PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_TypeError,
+                         "the grid of kernel `%U` has the extent %R; extents are integers",
+                         c->f->name, item);
+        }
         out[i] = number ? PyLong_AsLongLong(number) : 0;
         ok = number && !PyErr_Occurred();
         Py_XDECREF(number);

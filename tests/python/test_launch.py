@@ -81,6 +81,20 @@ def test_dlpack_only():
     np.testing.assert_array_equal(y, x * 2)
 
 
+def test_what_is_no_array_is_named():
+
+    class Strange:
+
+        def __dlpack__(self):
+            return 5
+
+    y = np.zeros(10, np.float32)
+    with pytest.raises(TypeError, match="argument `x`: its __dlpack__ gives 5"):
+        run_scale(Strange(), y, 2.0, n=10)
+    with pytest.raises(TypeError, match="argument `x` .*numpy.ndarray.* shows no buffer"):
+        run_scale(np.zeros(10, "M8[s]"), y, 2.0, n=10)
+
+
 def test_torch(torch):
     for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.uint8):
         x = torch.arange(100).to(dtype)
@@ -156,6 +170,9 @@ def test_grids():
         assert out.sum() == count
     with pytest.raises(ValueError, match="1 to 3 extents"):
         where[()](out, BLOCK=5)
+    for grid, extent in ((2.0, "2.0"), ((1, "2"), "'2'"), (None, "None"), (lambda meta: (None, ), "None")):
+        with pytest.raises(TypeError, match=f"the grid of kernel `where` has the extent {extent}; extents are integers"):
+            where[grid](out, BLOCK=5)
     assert all(kernel is seen[0] for kernel in seen)
 
 
