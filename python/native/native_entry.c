@@ -19,7 +19,7 @@ static const struct {
     {"num_warps", "num_warps"},
     {"num_stages", "num_stages"},
     {"enable_fp_fusion", "fuse"},
-    {"num_ctas", NULL},
+    {"num_ctas", "cluster"}, /* a hint: 2 and more ask for pairs of blocks */
     {"maxnreg", NULL},
     {"debug", NULL},
     {"sanitize_overflow", NULL},
@@ -199,7 +199,10 @@ static size_t library_options(const Entry *e, int count, tw_pair *pairs, char (*
     for (int i = 0; i < KEYWORDS; i++) {
         PyObject *value = e->constants[count + i];
         if (!keywords[i].option || !value || value == Py_None) continue;
-        if (PyBool_Check(value))
+        if (strcmp(keywords[i].option, "cluster") == 0) {
+            if (!PyLong_Check(value) || PyLong_AsLongLong(value) < 2) continue; /* 1: the compiler chooses */
+            strcpy(texts[n], "2");
+        } else if (PyBool_Check(value))
             strcpy(texts[n], value == Py_True ? "on" : "off");
         else if (PyLong_Check(value))
             PyOS_snprintf(texts[n], sizeof texts[n], "%lld", PyLong_AsLongLong(value));

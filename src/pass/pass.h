@@ -20,6 +20,7 @@ typedef struct PassOptions {
     int roles;          /* -1 auto, 0 off, 1 on */
     int persist;        /* -1 auto, 0 off, 1 on */
     int workers;        /* 0 auto: consumer warpgroups */
+    int cluster;        /* 0 auto, 1 none, 2: pairs of blocks that share loads */
     int rotate;         /* -1 auto, 0 off: products that run under the next trip's arithmetic */
     bool fuse;          /* multiply-adds become fma (default on) */
     bool lines;         /* #line in emitted CUDA text, and line information in the cubin */

@@ -15,8 +15,11 @@
  * A turned loop (`rotate`, ring_rotate.c) hands over its head in the first trip, in the others its head and the tail of
  * the trip before, and the last tail behind the loop; the roles that it meets run plain trips beside it.
  *
+ * A cluster of blocks is proved from the rings of one of them (ring_group.c).
+ *
  * Where loops do not match, all trip counts up to twice the slots and two are tried instead: that refutes, or bounds. */
 #include "pass/ring_check.h"
+#include "pass/ring_group.h"
 #include "pass/ring_rotate.h"
 
 #include <string.h>
@@ -639,6 +642,7 @@ RingVerdict ring_check(PassContext *cx, Kernel *k) {
             refute(c, DIAG_RING_ONE_SIDED, c->rings[i].op->range, c->rings[i].name);
     }
     if (!c->refuted) check_capacity(c);
+    if (!c->refuted && op_attr(tasks, AT_CLUSTER)) c->refuted = !ring_group_check(cx, k, tasks);
     if (c->refuted) return RING_REFUTED;
     StateSet seen = {0};
     State zero = {0};

@@ -5,6 +5,7 @@
  * num_warps), then what the machine's table says, and options override both. Every choice is a
  * finding, so that nothing runs flat unnoticed. */
 #include "pass/ring_cut.h"
+#include "pass/ring_group.h"
 
 #include <string.h>
 
@@ -368,4 +369,5 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     pass_find(c->cx, k->range, "execution", "%d worker%s in compute, %s, order %s", workers,
               workers == 1 ? "" : "s", persist ? "persistent" : "one task a launch",
               word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);
+    if (run == RUN_ROLES) ring_group_plan(c->cx, k, tasks);
 }

@@ -66,6 +66,7 @@ static bool is_plan(AttrId id) {
     case AT_HOLD:
     case AT_LIFE:
     case AT_SHARE:
+    case AT_CLUSTER:
     case AT_OVERLAY:
     case AT_WORKERS:
     case AT_BY:

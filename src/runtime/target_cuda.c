@@ -230,6 +230,7 @@ static tw_status load_module(tw_kernel *k, CudaState *state, const char *path) {
         int each = 0;
         result = d->occupancy(&each, code->function, code->plan->threads, (size_t)bytes);
         code->blocks = (each < 1 ? 1 : each) * d->sm_count;
+        if (code->plan->cluster) code->blocks -= code->blocks % code->plan->cluster;
     }
     tw_resource_info *r = &k->resources;
     r->threads = code->plan->threads;
@@ -354,7 +355,8 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
     for (int d = 0; d < 3; d++) grid[d] = (unsigned)call->grid[d];
     if (code->plan->persist) {
-        grid[0] = (unsigned)(programs < code->blocks ? programs : code->blocks);
+        int64_t useful = code->plan->cluster ? 2 * programs : programs; /* pairs along one index */
+        grid[0] = (unsigned)(useful < code->blocks ? useful : code->blocks);
         grid[1] = grid[2] = 1;
     }
     if (grid[1] > 65535 || grid[2] > 65535)

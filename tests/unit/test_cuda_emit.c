@@ -408,6 +408,32 @@ static void test_executions(void) {
     }
 }
 
+/* Pairs of blocks that load for each other change no bit: halves by panels and by rows, odd numbers of
+ * tasks along either index, more pairs than clusters. */
+static void test_clusters(void) {
+    static const MatmulCase cases[] = {
+        {"bf16", "cuda:sm_90a", 4, 64, 128, 64, 320, 200, 200, "tw_tma_multicast_2d"}, /* B by panels */
+        {"f16", "cuda:sm_90a", 8, 128, 64, 64, 200, 300, 136, "tw_tma_multicast_2d"},  /* A by rows */
+        {"bf16", "cuda:sm_90a", 4, 64, 64, 32, 60, 60, 32, "tw_tma_multicast_2d"},     /* one task */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        MatmulCase c = cases[i];
+        size_t bytes = (size_t)c.m * (size_t)((c.n + 7) / 8 * 8) * 2;
+        unsigned char *alone = malloc(bytes), *paired = malloc(bytes);
+        PassOptions options = warps(c.warps);
+        options.num_stages = 3;
+        options.roles = 1;
+        options.cluster = 2;
+        run_matmul(&c, matmul_text, options, paired);
+        options.cluster = 1;
+        c.has = "tw_tma_load_2d";
+        run_matmul(&c, matmul_text, options, alone);
+        CHECK(memcmp(alone, paired, bytes) == 0);
+        free(alone);
+        free(paired);
+    }
+}
+
 /* Every elementwise op on one type: each op's result is a row of Z. */
 static void run_elementwise(const char *type, Elem elem, const char *const *ops, int count,
                             double bound) {
@@ -653,6 +679,7 @@ int main(void) {
         test_matmul_roles();
         test_mixed_item();
         test_executions();
+    test_clusters();
     } else {
         printf("skipped: no C++ compiler\n");
     }

@@ -2,10 +2,10 @@
  * were emitted are clean. A mutant replaces one piece of the text: a barrier or a fence less, other bytes, an arrival
  * that does not come, an index that is off. Between them the kernels use what emitted code uses: TMA, mbarrier rings,
  * wgmma and register reallocation with roles; cp.async groups with wgmma and with ldmatrix; barriers of the block and
- * named ones; two products in a row in flight, workers in turns; conversions, reductions and scans through shared memory; bounds of global arrays. */
+ * named ones; two products in a row in flight, workers in turns; clusters with multicast; conversions, reductions and scans through shared memory; bounds of global arrays. */
 #include "cuda_bench.h"
 
-enum { ROLES, TWO_WORKERS, TURNED, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
+enum { ROLES, TWO_WORKERS, CLUSTER, TURNED, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
 
 #define MATMUL(rows)                                                                                                       \
     "kernel @mm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"                                                                  \
@@ -18,11 +18,12 @@ enum { ROLES, TWO_WORKERS, TURNED, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
 
 typedef struct Origin {
     const char *text, *machine;
-    int roles;
+    int roles, cluster;
 } Origin;
 static const Origin origins[KERNELS] = {
-    [ROLES] = {MATMUL("64"), "cuda:sm_90a", 1},
-    [TWO_WORKERS] = {MATMUL("128"), "cuda:sm_90a", 1},
+    [ROLES] = {MATMUL("64"), "cuda:sm_90a", 1, 0},
+    [TWO_WORKERS] = {MATMUL("128"), "cuda:sm_90a", 1, 0},
+    [CLUSTER] = {MATMUL("64"), "cuda:sm_90a", 1, 2},
     [TURNED] = {"kernel @turned(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
                 "  %pm = program_id<0> ; %m = mul %pm, 128 ; %z = splat 0.0 : f32[128,128] ; %y = splat 0.0 : f32[128,64]\n"
                 "  %q = tload %A, [%m, 0] : f16[128,128]\n"
@@ -31,17 +32,17 @@ static const Origin origins[KERNELS] = {
                 "    %e = mul %s, 0.125 ; %p = cast %e : f16[128,64] ; %v = tload %B, [%n, 0] : f16[64,128]\n"
                 "    %h = mul %c, 0.5 ; %d = dot %p, %v, %h ; yield %d }\n"
                 "  %o = cast %acc : f16[128,128] ; tstore %C, [%m, 0], %o }\n",
-                "cuda:sm_90a", 1},
-    [SKEW] = {MATMUL("64"), "cuda:sm_90a", 0},
-    [SKEW_MMA] = {MATMUL("64"), "cuda:sm_80", -1},
+                "cuda:sm_90a", 1, 0},
+    [SKEW] = {MATMUL("64"), "cuda:sm_90a", 0, 0},
+    [SKEW_MMA] = {MATMUL("64"), "cuda:sm_80", -1, 0},
     [SUM] = {"kernel @sum(%x: tensor<f32,2>, %y: tensor<f32,1>) {\n"
              "  %p = program_id<0> ; %t = tload %x, [%p, 0] : f32[1,1000] ; %r = reshape %t : f32[1000]\n"
              "  %s = reduce<add, axis=0> %r ; %v = splat %s : f32[1] ; tstore %y, [%p], %v }\n",
-             "cuda:sm_90a", -1},
+             "cuda:sm_90a", -1, 0},
     [SCAN] = {"kernel @scan(%x: tensor<f32,2>, %y: tensor<f32,2>) {\n"
               "  %p = program_id<0> ; %t = tload %x, [%p, 0] : f32[4,256] ; %s = scan<add, axis=1> %t\n"
               "  %u = permute<dims=[1,0]> %s ; %w = tload %x, [0, 0] : f32[256,4] ; %v = add %u, %w ; tstore %y, [0, 0], %v }\n",
-              "cuda:sm_90a", -1},
+              "cuda:sm_90a", -1, 0},
 };
 
 typedef struct Mutant {
@@ -77,6 +78,19 @@ static const Mutant mutants[] = {
      "tw_tma_store_2d(&map0, (i32)n, (i32)m, out_h - 64)", 0, EMU_FAULT_ALIGN},
     {TWO_WORKERS, "more registers than the block has", "tw_setmaxnreg_dec(24);", "tw_setmaxnreg_dec(160);", 0, EMU_FAULT_DEADLOCK},
     {TWO_WORKERS, "registers given up by those who take", "tw_setmaxnreg_inc(240);", "tw_setmaxnreg_inc(64);", 0, EMU_FAULT_REGISTERS},
+    {CLUSTER, "barriers of the other block are used before they are made", "tw_cluster_sync();", "tw_sync();", 0, EMU_FAULT_RACE},
+    {CLUSTER, "a block ends while the other may still arrive in it", "tw_cluster_sync(); //", "//", 0, EMU_FAULT_CLUSTER},
+    {CLUSTER, "a half goes to one block only", "in_full + in_slot_1 * 8, 3);", "in_full + in_slot_1 * 8, 1);", 0, EMU_FAULT_BYTES},
+    {CLUSTER, "a half goes to a block that does not exist", "in_full + in_slot_1 * 8, 3);", "in_full + in_slot_1 * 8, 7);", 0, EMU_FAULT_CLUSTER},
+    {CLUSTER, "the other block's half is not expected", ", 16384)", ", 12288)", 0, EMU_FAULT_BYTES},
+    {CLUSTER, "more than both halves is expected", ", 16384)", ", 20480)", 0, EMU_FAULT_BYTES},
+    {CLUSTER, "slots are given back to the own block only", "lane < 2) tw_mbar_arrive_at(in_empty + held * 8, lane)",
+     "lane == 0) tw_mbar_arrive(in_empty + held * 8)", 0, EMU_FAULT_DEADLOCK},
+    {CLUSTER, "both arrivals come to the own block", "tw_mbar_arrive_at(in_empty + held * 8, lane)", "tw_mbar_arrive_at(in_empty + held * 8, rank)", 0,
+     EMU_FAULT_RACE},
+    {CLUSTER, "the consumers of one block are enough", "tw_mbar_init(in_empty + i * 8, 8);", "tw_mbar_init(in_empty + i * 8, 4);", 0, EMU_FAULT_RACE},
+    {CLUSTER, "both blocks send the same half", "rank * 4096", "0", 0, EMU_FAULT_RACE},
+    {CLUSTER, "one block does a task less", "pair < pairs;", "pair < pairs - rank;", 0, EMU_FAULT_DEADLOCK},
     {TURNED, "the second product is scaled while it runs", "tw_wgmma_wait(0);", "", 1, EMU_FAULT_RACE},
     {TURNED, "the last product is not waited for", "tw_wgmma_wait(0);", "", 2, EMU_FAULT_UNWAITED},
     {TURNED, "nobody has the first turn", "if (warp >> 2) tw_bar_arrive(14, 256);", "", 0, EMU_FAULT_DEADLOCK},
@@ -111,7 +125,8 @@ static char *replaced(Arena *arena, const char *text, const char *from, const ch
 }
 
 static void add_arguments(CudaBench *b, int kernel) {
-    int rows = kernel == TURNED ? 512 : kernel == TWO_WORKERS ? 256 : 128; /* TURNED: two tasks a block */
+    /* TURNED: two tasks a block; CLUSTER: an odd number of tasks along the index of its pairs */
+    int rows = kernel == TURNED ? 512 : kernel == TWO_WORKERS ? 256 : kernel == CLUSTER ? 192 : 128;
     switch (kernel) {
     case SUM:
         cuda_bench_tensor(b, "x", EL_F32, true, 2, 3, 1000);
@@ -133,6 +148,7 @@ static void try_mutant(const Mutant *m) {
     CudaBench b;
     PassOptions options = pass_options_default;
     options.roles = origins[m->kernel].roles;
+    options.cluster = origins[m->kernel].cluster;
     options.num_stages = 3;
     bool open = cuda_bench_open(&b, origins[m->kernel].text, origins[m->kernel].machine, options);
     CHECK(open);
@@ -144,7 +160,7 @@ static void try_mutant(const Mutant *m) {
         if (text) {
             b.plan->text = text;
             void *entry = cuda_bench_compile(&b);
-            int64_t grid[3] = {m->kernel == SUM ? 3 : m->kernel == SCAN ? 1 : m->kernel == TURNED ? 4 : 2, m->kernel < SUM && m->kernel != TURNED ? 2 : 1, 1};
+            int64_t grid[3] = {m->kernel == SUM ? 3 : m->kernel == SCAN ? 1 : m->kernel == TURNED ? 4 : m->kernel == CLUSTER ? 3 : 2, m->kernel < SUM && m->kernel != TURNED ? 2 : 1, 1};
             CHECK(entry);
             bool clean = entry && cuda_bench_emulate(&b, entry, grid);
             CHECK(clean == (m->want == EMU_FAULT_NONE) || (fprintf(stderr, "%s: in\n%s\n", m->title, text), 0));

@@ -161,10 +161,41 @@ static void test_progress(void) {
     verdict("loops that do not match, but fit", TWO("2", "for %i = 0, 2, 1 { " FILL " }", DRAIN " ; %s2 = wait %in ; release %in, %s2"), RING_BOUNDED, NULL);
 }
 
+/* A product whose tasks run in pairs along %m or %n; `nk` is the trip count of both roles. */
+#define PAIRED(plan, a, b, nk, more)                                                               \
+    "kernel @mm(%A, %B, %C: tensor<f16,2>, %nk: i32, %c: i1) { %nm = cdiv %nk, 2\n"               \
+    "  %in = ring<from=load, to=compute, slots=3> : {a: f16[64,64], b: f16[64,64]}\n"             \
+    "  tasks %m, %n in %nm, %nm <persist, " plan "> { %row = mul %m, 64 ; %col = mul %n, 64\n"     \
+    "    role load { for %k = 0, " nk ", 1 { %kk = mul %k, 64 ; %s = acquire %in\n"                \
+    "      %x = tload %A, [%row, %kk] : f16[64,64] ; put" a " %s.a, %x\n"                          \
+    "      %y = tload %B, [%kk, %col] : f16[64,64] ; put" b " %s.b, %y ; commit %in, %s } }\n"     \
+    "    role compute { %z = splat 0.0 : f32[64,64] ; %r = for %k = 0, " nk ", 1 (%o = %z) {\n"    \
+    "      %s = wait %in ; %x = get %s.a ; %y = get %s.b ; %d = dot %x, %y, %o ; release %in, %s ; yield %d }\n" \
+    "      " more " ; %h = cast %r : f16[64,64] ; tstore %C, [%row, %col], %h } } }\n"
+#define NOTHING "%w = add %row, 1"
+
+static void test_clusters(void) {
+    verdict("pairs along m share b", PAIRED("cluster=2, share=0", "", "<share=0>", "%nk", NOTHING), RING_PROVED, NULL);
+    verdict("pairs along n share a", PAIRED("cluster=2, share=1", "<share=1>", "", "%nk", NOTHING), RING_PROVED, NULL);
+    verdict("pairs that share nothing", PAIRED("cluster=2, share=1", "", "", "%nk", NOTHING), RING_PROVED, NULL);
+    verdict("a's address has the index of the pairs", PAIRED("cluster=2, share=0", "<share=0>", "", "%nk", NOTHING), RING_REFUTED,
+            "field `a` cannot be shared");
+    verdict("shared along another index", PAIRED("cluster=2, share=0", "", "<share=1>", "%nk", NOTHING), RING_REFUTED, "field `b` cannot be shared");
+    verdict("one block has more items", PAIRED("cluster=2, share=0", "", "<share=0>", "%m", NOTHING), RING_REFUTED, "the trip count of a loop");
+    verdict("as many items in both", PAIRED("cluster=2, share=0", "", "<share=0>", "%n", NOTHING), RING_PROVED, NULL);
+    verdict("the last task would print twice", PAIRED("cluster=2, share=0", "", "<share=0>", "%nk", "print<message=\"x\"> %row"), RING_REFUTED,
+            "a task does more than to store");
+    verdict("the last task would read its own output", PAIRED("cluster=2, share=0", "", "<share=0>", "%nk", "%w = tload %C, [%row, %col] : f16[64,64]"),
+            RING_REFUTED, "a task does more than to store");
+    verdict("clusters of three", PAIRED("cluster=3, share=0", "", "<share=0>", "%nk", NOTHING), RING_REFUTED, "a cluster has 2 blocks");
+    verdict("an index that is not there", PAIRED("cluster=2, share=2", "", "", "%nk", NOTHING), RING_REFUTED, "a cluster has 2 blocks");
+}
+
 int main(void) {
     test_proved();
     test_rotated();
     test_protocol();
     test_progress();
+    test_clusters();
     return check_done();
 }

@@ -43,6 +43,7 @@ typedef struct CudaPlan {
     const char *execution; /* "flat", "roles", "skew 2" */
     int threads;
     int64_t shared_bytes;
+    int cluster;  /* blocks of a cluster; 0: none. The grid is whole clusters */
     bool persist; /* the grid is at most one block an SM, blocks loop over the programs */
     VEC(CudaParam) params;
     VEC(CudaMap) maps;

@@ -21,6 +21,7 @@
  *   cuda_dot.c          fma, mma.sync, wgmma
  *   cuda_ring.c         rings: mbarriers and TMA
  *   cuda_roles.c        tasks and roles
+ *   cuda_cluster.c      pairs of blocks that load for each other
  *   cuda_rotate.c       loops turned so that a product runs under the next trip's arithmetic
  *   cuda_skew.c         loads that run ahead on the same threads: cp.async */
 #ifndef TARGET_CUDA_CUDA_EMIT_H
@@ -59,6 +60,7 @@ typedef struct RingPlan {
     int stores;        /* puts by the producer's threads */
     bool tma_store;    /* a field goes out by TMA */
     bool fused;        /* producer and consumer are the same threads: a buffer, no barriers */
+    bool shared;       /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
     bool skewed;       /* and the producer runs ahead (cuda_skew.c) */
 } RingPlan;
 
@@ -95,6 +97,8 @@ typedef struct Emit {
     int coarse_bits; /* and those that a coordinate being written leaves out anyway */
     bool lean;       /* tiles are too large for the registers: cuda_lean.c */
     bool persist;
+    int cluster; /* blocks of one; 0: none */
+    int share;   /* the task index along which it runs */
     /* rings */
     Map map_of;                     /* access -> its tensor map */
     bool bulk_pending, bulk_issued; /* a TMA store may read on; the role has issued one */
@@ -290,6 +294,7 @@ RingPlan *ring_find(Emit *e, Ref ring);
 /* Does one thread run the whole role? It does if it only issues TMA. */
 bool ring_role_is_single(Emit *e, const Op *role);
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
+int ring_field(Emit *e, const RingPlan *ring, const char *name); /* its number */
 const char *ring_barrier(Emit *e, const char *base, const char *slot);
 
 /* --- cuda_roles.c --- */
@@ -299,6 +304,17 @@ Region *roles_body(const Op *tasks);                     /* header and roles */
 const Op *roles_find(const Op *tasks, const char *name); /* NULL: no such role */
 /* cuda_follow.c: roles that empty rings on the threads that fill them, as part of the role there. */
 bool follow_join(Kernel *k, Op *tasks);
+/* --- cuda_cluster.c --- */
+void cluster_plan(Emit *e, const Op *tasks); /* after the rings */
+typedef enum ClusterHalf { HALF_NONE, HALF_PANELS, HALF_ROWS } ClusterHalf;
+/* How the blocks of a cluster divide the load of a put; HALF_NONE: each has its own. */
+ClusterHalf cluster_half(Emit *e, const Op *put, const SharedTile *tile);
+/* Of index d: its extent in the numbering of tasks, and its place from that numbering. */
+const char *cluster_extent(Emit *e, const Op *tasks, int d);
+const char *cluster_place(Emit *e, const Op *tasks, int d, const char *index);
+/* The warp gives a slot back; condition: "" or "x && ". */
+void cluster_arrive(Emit *e, const RingPlan *r, const char *condition, const char *slot);
+
 /* --- cuda_skew.c --- */
 /* The loop of the load role that belongs to a loop of the role being written, or NULL; around and
  * in that loop: */

@@ -38,7 +38,7 @@ static RingPlan *ring_of_slot(Emit *e, Ref slot) {
     return ring_find(e, ir_value(e->k, slot)->op->operands[0]);
 }
 
-static int field_index(Emit *e, const RingPlan *ring, const char *name) {
+int ring_field(Emit *e, const RingPlan *ring, const char *name) {
     const Type *type = ir_type(e->k, ring->ring);
     int i = 0;
     while (strcmp(type->fields[i].name, name) != 0) i++;
@@ -70,7 +70,7 @@ static void count_puts(Emit *e, const Region *region, RingPlan *ring) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && ir_value(e->k, op->operands[0])->op->operands[0] == ring->ring) {
             const Layout *layout = emit_layout(e, op_operand(op, 1));
-            const SharedTile *tile = &ring->field[field_index(e, ring, op_text(op, AT_FIELD))];
+            const SharedTile *tile = &ring->field[ring_field(e, ring, op_text(op, AT_FIELD))];
             if (layout && layout->home == HOME_SHARED)
                 ring->tma_bytes +=
                     tile->rows * tile->width *
@@ -198,9 +198,11 @@ void ring_plan(Emit *e, int64_t other) {
     while (tasks->code != OP_TASKS) tasks = tasks->next;
     for (const Op *op = e->k->body->first; op; op = op->next)
         if (op->code == OP_RING) plan_ring(e, op, tasks);
+    if (e->k->module->diag->errors) return;
     for (size_t i = 0; i < e->rings.count; i++)
         if (ring_role_is_single(e, roles_find(tasks, end_of(e, &e->rings.at[i], AT_FROM))))
             e->rings.at[i].full_count = 1;
+    cluster_plan(e, tasks);
     while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}
     e->shared_bytes = 0;
     for (size_t i = 0; i < e->rings.count; i++) place_ring(e, &e->rings.at[i]);
@@ -229,8 +231,10 @@ static int wanted(Emit *e, Ref value) {
     return (int)e->plan->wanted.count - 1;
 }
 
-/* The tensor map of an access (made on the first look) and the coordinates of its box. */
-static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile) {
+/* The tensor map of an access (made on the first look) and the coordinates of its box, or of this
+ * block's half of it. */
+static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile,
+                        ClusterHalf half) {
     Panels p = {.per = tile->width / tile->elem_bytes};
     p.count = (int)((tile->columns + p.per - 1) / p.per);
     RefList offsets = op_list(op, 0);
@@ -244,10 +248,16 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
         int d = parts.rank - 1 - i, t = layout_tile_dim(op, parts.rank, 2, d);
         map.extent[i] = parts.extent[d] == REF_NONE ? -1 : wanted(e, parts.extent[d]);
         map.stride[i] = wanted(e, parts.stride[d]);
-        map.box[i] = t == 1 ? p.per : t == 0 ? (int)box->extent[0] : 1;
+        int rows = (int)box->extent[0] / (half == HALF_ROWS ? 2 : 1);
+        map.box[i] = t == 1 ? p.per : t == 0 ? rows : 1;
         p.coord[i] = arena_printf(e->arena, "(i32)%s", emit_scalar(e, offsets.at[d]));
+        int step = half == HALF_ROWS && t == 0     ? rows
+                   : half == HALF_PANELS && i == 0 ? p.per * p.count / 2
+                                                   : 0;
+        if (step) p.coord[i] = arena_printf(e->arena, "%s + rank * %d", p.coord[i], step);
     }
     p.rank = parts.rank;
+    if (half == HALF_PANELS) p.count /= 2;
     MapEntry *entry = map_find_number(&e->map_of, (uintptr_t)op);
     if (entry) {
         p.map = (int)(uintptr_t)entry->value;
@@ -272,21 +282,27 @@ static const char *plus(Emit *e, const char *offset, int64_t bytes) {
     return bytes ? arena_printf(e->arena, "%s + %lld", offset, (long long)bytes) : offset;
 }
 
-static void load_by_tma(Emit *e, const Op *load, const SharedTile *tile, const char *offset,
+static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const char *offset,
                         const char *full) {
-    Panels p = panels_of(e, load, ir_type(e->k, load->results[0]), tile);
+    const Op *load = ir_value(e->k, op_operand(put, 1))->op;
+    ClusterHalf half = cluster_half(e, put, tile);
+    Panels p = panels_of(e, load, ir_type(e->k, load->results[0]), tile, half);
+    int64_t step = half == HALF_PANELS ? p.count * tile->panel : tile->rows / 2 * tile->width;
+    const char *at = half ? arena_printf(e->arena, "%s + rank * %lld", offset, (long long)step)
+                          : offset;
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, "tw_tma_load_%dd(%s, &map%d, %s, %s);", p.rank,
-                plus(e, offset, i * tile->panel), p.map, coordinates(e, &p, i), full);
-    emit_find(e, load, "load", "by TMA, %d box%s of %d bytes a row", p.count,
-              p.count == 1 ? "" : "es", tile->width);
+        cs_line(&e->p, "tw_tma_%s_%dd(%s, &map%d, %s, %s%s);", half ? "multicast" : "load", p.rank,
+                plus(e, at, i * tile->panel), p.map, coordinates(e, &p, i), full,
+                half ? ", 3" : "");
+    emit_find(e, load, "load", "by TMA, %d box%s of %d bytes a row%s", p.count,
+              p.count == 1 ? "" : "es", tile->width, half ? ", half of the tile for both blocks" : "");
 }
 
 static void store_by_tma(Emit *e, const Op *store) {
     Ref value = op_operand(store, 1);
     const SharedTile *tile = &emit_layout(e, value)->tile;
     const char *offset = emit_hold(e, value)->text;
-    Panels p = panels_of(e, store, ir_type(e->k, value), tile);
+    Panels p = panels_of(e, store, ir_type(e->k, value), tile, HALF_NONE);
     cs_open(&e->p, "if (warp == 0 && lane == 0)");
     for (int i = 0; i < p.count; i++)
         cs_line(&e->p, "tw_tma_store_%dd(&map%d, %s, %s);", p.rank, p.map, coordinates(e, &p, i),
@@ -367,7 +383,7 @@ static void emit_acquire(Emit *e, const Op *op) {
 static void emit_put(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
     const char *slot = emit_hold(e, op->operands[0])->text;
-    int field = field_index(e, r, op_text(op, AT_FIELD));
+    int field = ring_field(e, r, op_text(op, AT_FIELD));
     const char *at = field_at(e, r, field, slot);
     Ref value = op_operand(op, 1);
     const Layout *layout = emit_layout(e, value);
@@ -378,8 +394,7 @@ static void emit_put(Emit *e, const Op *op) {
     if (layout && layout->home == HOME_SHARED) {
         bool all = r->full_count == 1;
         if (!all) cs_open(&e->p, "if (warp == 0 && lane == 0)");
-        load_by_tma(e, ir_value(e->k, value)->op, &r->field[field], at,
-                    ring_barrier(e, r->full_name, slot));
+        load_by_tma(e, op, &r->field[field], at, ring_barrier(e, r->full_name, slot));
         if (!all) cs_close(&e->p);
         return;
     }
@@ -438,7 +453,7 @@ void ring_wait_again(Emit *e, const Op *wait) {
 
 static void emit_get(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
-    int field = field_index(e, r, op_text(op, AT_FIELD));
+    int field = ring_field(e, r, op_text(op, AT_FIELD));
     const char *at = field_at(e, r, field, emit_hold(e, op->operands[0])->text);
     Ref result = op->results[0];
     const Layout *layout = emit_layout(e, result);
@@ -482,8 +497,7 @@ static void emit_release(Emit *e, const Op *op) {
     if (e->late && op == e->late_release) {
         /* The dot of this item is in flight; that of the item before is done. */
         cs_line(&e->p, "tw_wgmma_wait(1);");
-        cs_line(&e->p, "if (%s >= 0 && lane == 0) tw_mbar_arrive(%s);", e->late,
-                ring_barrier(e, r->empty_name, e->late));
+        cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0 && ", e->late), e->late);
         cs_line(&e->p, "%s = (i32)%s;", e->late, text);
         return;
     }
@@ -496,7 +510,7 @@ static void emit_release(Emit *e, const Op *op) {
         cs_line(&e->p, "tw_fence_async();");
         cs_line(&e->p, "tw_sync_warp();");
     }
-    cs_line(&e->p, "if (lane == 0) tw_mbar_arrive(%s);", ring_barrier(e, r->empty_name, text));
+    cluster_arrive(e, r, "", text);
 }
 
 void ring_op(Emit *e, const Op *op) {

@@ -52,8 +52,7 @@ void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
     RingPlan *r = ring_find(e, release->operands[0]);
     cs_line(&e->p, "tw_wgmma_wait(0);");
     cs_line(&e->p, "tw_wgmma_settle(%s);", accumulator);
-    cs_line(&e->p, "if (%s >= 0 && lane == 0) tw_mbar_arrive(%s);", e->late,
-            ring_barrier(e, r->empty_name, e->late));
+    cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0 && ", e->late), e->late);
 }
 
 /* --- tasks and roles --- */
@@ -93,7 +92,7 @@ static void write_barriers(Emit *e) {
     }
     cs_line(&e->p, "tw_fence_mbar_init();");
     cs_close(&e->p);
-    cs_line(&e->p, "tw_sync();");
+    cs_line(&e->p, e->cluster ? "tw_cluster_sync();" : "tw_sync();");
 }
 
 /* Tasks that grow (or shrink) along one index, dealt out in pairs of a long and a short one, so that
@@ -141,7 +140,7 @@ static void write_decode(Emit *e, const Op *tasks) {
     Region *body = roles_body(tasks);
     int count = body->arg_count;
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
-    const char *number = "task", *varying = paired_extent(e, tasks);
+    const char *number = e->cluster ? "pair" : "task", *varying = paired_extent(e, tasks);
     if (varying) {
         decode_pairs(e, tasks, varying);
         return;
@@ -153,14 +152,15 @@ static void write_decode(Emit *e, const Op *tasks) {
     if (order == ORDER_GROUPED && count == 2) {
         int64_t rows = op_int(tasks, AT_GROUP, 8);
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
-        const char *height = emit_scalar(e, tasks->operands[0]),
-                   *width = emit_scalar(e, tasks->operands[1]);
-        cs_line(&e->p, "const i32 group = task / (%lld * %s);", (long long)rows, width);
-        cs_line(&e->p, "const i32 in_group = task %% (%lld * %s);", (long long)rows, width);
+        const char *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
+        if (e->cluster && e->share == 0) rows = (rows + 1) / 2; /* pairs of rows */
+        cs_line(&e->p, "const i32 group = %s / (%lld * %s);", number, (long long)rows, width);
+        cs_line(&e->p, "const i32 in_group = %s %% (%lld * %s);", number, (long long)rows, width);
         cs_line(&e->p, "const i32 group_rows = tw_min((i32)%s - group * %lld, %lld);", height,
                 (long long)rows, (long long)rows);
-        cs_line(&e->p, "const i32 %s = group * %lld + in_group %% group_rows;", m, (long long)rows);
-        cs_line(&e->p, "const i32 %s = in_group / group_rows;", n);
+        const char *row = arena_printf(e->arena, "group * %lld + in_group %% group_rows", (long long)rows);
+        cs_line(&e->p, "const i32 %s = %s;", m, cluster_place(e, tasks, 0, row));
+        cs_line(&e->p, "const i32 %s = %s;", n, cluster_place(e, tasks, 1, "in_group / group_rows"));
         emit_set(e, body->args[0], HOLD_SCALAR, m);
         emit_set(e, body->args[1], HOLD_SCALAR, n);
         return;
@@ -169,11 +169,9 @@ static void write_decode(Emit *e, const Op *tasks) {
     for (int i = 0; i < count; i++) {
         int d = order == ORDER_COLUMN ? i : count - 1 - i;
         const char *name = cs_name(&e->p, body->args[d]),
-                   *extent = emit_scalar(e, tasks->operands[d]);
-        if (i == count - 1)
-            cs_line(&e->p, "const i32 %s = %s;", name, rest);
-        else
-            cs_line(&e->p, "const i32 %s = %s %% (i32)%s;", name, rest, extent);
+                   *extent = cluster_extent(e, tasks, d), *index = rest;
+        if (i < count - 1) index = arena_printf(e->arena, "%s %% (i32)%s", rest, extent);
+        cs_line(&e->p, "const i32 %s = %s;", name, cluster_place(e, tasks, d, index));
         rest = arena_printf(e->arena, "(%s / (i32)%s)", rest, extent);
         emit_set(e, body->args[d], HOLD_SCALAR, name);
     }
@@ -222,7 +220,7 @@ static void write_registers(Emit *e, const Op *role, int threads) {
     if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups ||
         !e->cx->machine->has_wgmma)
         return;
-    int movers = groups - compute_groups, few = single                     ? 24
+    int movers = groups - compute_groups, few = single && !e->cluster      ? 24
                                                 : roles_load_by_threads(e) ? 120
                                                                            : 40,
         many = (entry * groups - few * movers) / compute_groups / 8 * 8;
@@ -305,6 +303,8 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     bool in_turns = rotate_begin(e, role);
     if (e->persist && paired_extent(e, tasks))
         open_pairs(e);
+    else if (e->cluster)
+        cs_open(&e->p, "for (i32 pair = tw_block_x() / 2; pair < pairs; pair += tw_blocks_x() / 2)");
     else if (e->persist)
         cs_open(&e->p, "for (i32 task = tw_block_x(); task < tasks; task += tw_blocks_x())");
     else {
@@ -344,8 +344,9 @@ void roles_tasks(Emit *e, const Op *tasks) {
                                               e->rings.at[i].slots - e->rings.at[i].hold);
     Text count = text_new(e->arena);
     for (int i = 0; i < tasks->operand_count; i++)
-        text_add(&count, "%s(i32)%s", i ? " * " : "", emit_scalar(e, tasks->operands[i]));
-    cs_line(&e->p, "const i32 tasks = %s;", count.at);
+        text_add(&count, "%s(i32)%s", i ? " * " : "", cluster_extent(e, tasks, i));
+    cs_line(&e->p, "const i32 %s = %s;", e->cluster ? "pairs" : "tasks", count.at);
+    if (e->cluster) cs_line(&e->p, "const i32 rank = tw_cluster_rank();");
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
     int number = 1;
     for (int turn = 0; turn < 2; turn++)
@@ -366,4 +367,5 @@ void roles_tasks(Emit *e, const Op *tasks) {
             write_role(e, tasks, role, number++);
         }
     if (number > 1) cs_close(&e->p);
+    if (e->cluster) cs_line(&e->p, "tw_cluster_sync(); // the other block may still arrive here");
 }

@@ -1,4 +1,5 @@
-/* emu.c: a launch: blocks one after another, their threads as fibers under one scheduler.
+/* emu.c: a launch: clusters (single blocks, mostly) one after another, their threads as fibers under
+ * one scheduler.
  *
  * The scheduler resumes a ready thread, which runs until it has to wait; a tick has passed. Events
  * (emu_copy.c) happen at their tick. When no thread is ready the clock jumps to the next event;
@@ -88,17 +89,21 @@ static void thread_body(void *arg) {
     if (TRAP_ARM(&trap)) {
         emu->launch->entry(&emu->bind, emu->launch->params);
         emu_thread_exit_check(emu, thread);
+        thread->wait = WAIT_EXITED;
+        emu->exited++;
+        emu_cluster_exit(emu, thread);
     } else {
         emu->lost = trap.code;
         memcpy(emu->trap.message, trap.message, sizeof trap.message);
     }
-    thread->wait = WAIT_EXITED;
-    emu->exited++;
 }
 
 static void resume(Emu *emu, Thread *thread) {
     emu->running = thread;
-    emu->bind.now.thread = thread->id;
+    EmuNow *now = &emu->bind.now;
+    now->rank = block_of(emu, thread->id);
+    now->thread = thread->id % emu->block_threads;
+    now->block[0] = emu->first_block + now->rank;
     if (thread->trap) set_trap(emu, thread->trap);
     fiber_resume(thread->fiber);
     set_trap(emu, &emu->trap);
@@ -119,15 +124,15 @@ static Thread *next_ready(Emu *emu) {
     return &emu->thread[emu->ready[head]];
 }
 
-/* Everything that lasts for one block only. Its memory is that of the launch, given back at the
- * block's end. */
-static void start_block(Emu *emu) {
-    uint32_t shared = emu->launch->shared_bytes;
+/* Everything that lasts for one cluster only. Its memory is that of the launch, given back at the
+ * cluster's end. */
+static void start_cluster(Emu *emu) {
+    uint32_t shared = emu->cluster * emu->shared_stride;
     emu->shared = arena_alloc(&emu->arena, shared + 16);
     memset(emu->shared, 0xFF, shared);
     emu->cell = ARENA_ARRAY(&emu->arena, Cell, shared + 1);
     emu->mbar_at = ARENA_ARRAY(&emu->arena, uint16_t, shared / 8 + 1);
-    emu->mbar = ARENA_ARRAY(&emu->arena, Mbar, EMU_MAX_MBARS);
+    emu->mbar = ARENA_ARRAY(&emu->arena, Mbar, emu->cluster * EMU_MAX_MBARS);
     emu->warp = ARENA_ARRAY(&emu->arena, Warp, emu->warps);
     emu->group = ARENA_ARRAY(&emu->arena, Warpgroup, emu->groups + 1);
     memset(emu->barrier, 0, sizeof emu->barrier);
@@ -137,10 +142,15 @@ static void start_block(Emu *emu) {
     emu->key_count = emu->key_capacity = 0;
     emu->free_views = emu->fence_from = emu->fence_to = NULL;
     emu->uses_copies = false;
-    emu->mbar_count = emu->exited = emu->free_registers = 0;
+    emu->mbar_count = emu->exited = emu->cluster_arrived = 0;
+    memset(emu->free_registers, 0, sizeof emu->free_registers);
+    memset(&emu->cluster_gather, 0, sizeof emu->cluster_gather);
+    for (int i = 0; i < emu->cluster; i++)
+        emu->end[i] = (BlockEnd){.touched = ARENA_ARRAY(&emu->arena, uint32_t, emu->threads),
+                                 .line = ARENA_ARRAY(&emu->arena, int, emu->threads)};
     emu->next_due = UINT64_MAX;
     int registers =
-        emu->launch->registers ? (int)emu->launch->registers : 65536 / emu->threads & ~7;
+        emu->launch->registers ? (int)emu->launch->registers : 65536 / emu->block_threads & ~7;
     if (registers > 255) registers = 255;
     for (int i = 0; i < emu->warps; i++) emu->warp[i].registers = registers & ~7;
     for (int i = 0; i < emu->groups; i++) emu->group[i].group = 1;
@@ -173,9 +183,9 @@ static void check_landed(Emu *emu) {
                      emu_at(emu, emu->events.at[i].line));
 }
 
-static void run_block(Emu *emu) {
+static void run_cluster(Emu *emu) {
     ArenaMark mark = arena_mark(&emu->arena);
-    start_block(emu);
+    start_cluster(emu);
     while (emu->exited < emu->threads && emu->report.fault == EMU_FAULT_NONE) {
         if (emu->next_due <= emu->tick) run_events(emu, emu->tick);
         if (emu->report.fault != EMU_FAULT_NONE) break;
@@ -217,9 +227,11 @@ static const EmuTable table = {
     .elect = emu_elect,
     .sync_warp = emu_sync_warp,
     .barrier = emu_barrier,
+    .cluster_sync = emu_cluster_sync,
     .setmaxnreg = emu_setmaxnreg,
     .mbar_init = emu_mbar_init,
     .mbar_arrive = emu_mbar_arrive,
+    .mbar_arrive_at = emu_mbar_arrive_at,
     .mbar_wait = emu_mbar_wait,
     .fence_mbar_init = emu_fence_mbar_init,
     .fence_async = emu_fence_async,
@@ -262,6 +274,15 @@ static bool possible(Emu *emu) {
         emu_fail(emu, EMU_FAULT_LAUNCH,
                  "a grid of %u x %u x %u; the limits are 2147483647 x 65535 x 65535", l->grid[0],
                  l->grid[1], l->grid[2]);
+    else if (l->cluster > EMU_MAX_CLUSTER || (l->cluster > 1 && l->grid[0] % l->cluster))
+        emu_fail(emu, EMU_FAULT_LAUNCH,
+                 "clusters of %u blocks in a grid of %u; at most %d make one, and the grid is whole "
+                 "clusters",
+                 l->cluster, l->grid[0], EMU_MAX_CLUSTER);
+    else if (l->cluster > 1 && l->threads % EMU_GROUP)
+        emu_fail(emu, EMU_FAULT_LAUNCH,
+                 "blocks of %u threads in clusters; in emulation these are whole warpgroups",
+                 l->threads);
     else
         return true;
     return false;
@@ -274,10 +295,13 @@ static void run(Emu *emu) {
     emu->report.text = emu->report.output = "";
     if (!possible(emu)) return;
     emu->random = l->seed;
-    emu->threads = (int)l->threads;
+    emu->cluster = l->cluster > 1 ? (int)l->cluster : 1;
+    emu->block_threads = (int)l->threads;
+    emu->shared_stride = (l->shared_bytes + 1024) & ~1023u;
+    emu->threads = emu->cluster * emu->block_threads;
     emu->warps = emu->threads / EMU_WARP;
     emu->groups = emu->threads / EMU_GROUP;
-    emu->agent_count = 3 * emu->threads + emu->groups + EMU_MAX_MBARS;
+    emu->agent_count = 3 * emu->threads + emu->groups + emu->cluster * EMU_MAX_MBARS;
     emu->allocations =
         arena_copy(&emu->lasting, l->allocations, l->allocation_count * sizeof *l->allocations);
     if (l->allocation_count)
@@ -285,15 +309,16 @@ static void run(Emu *emu) {
     emu->ready = ARENA_ARRAY(&emu->lasting, uint16_t, emu->threads);
     emu->thread = ARENA_ARRAY(&emu->lasting, Thread, emu->threads);
     EmuNow *now = &emu->bind.now;
-    now->threads = emu->threads;
+    now->threads = emu->block_threads;
     for (int d = 0; d < 3; d++) now->blocks[d] = (int)l->grid[d];
-    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-    for (uint64_t i = 0; i < blocks && emu->report.fault == EMU_FAULT_NONE; i++) {
-        uint64_t b = l->seed ? (i + l->seed) % blocks : i;
-        now->block[0] = (int)(b % l->grid[0]);
-        now->block[1] = (int)(b / l->grid[0] % l->grid[1]);
-        now->block[2] = (int)(b / l->grid[0] / l->grid[1]);
-        run_block(emu);
+    uint64_t across = l->grid[0] / (uint32_t)emu->cluster,
+             clusters = across * l->grid[1] * l->grid[2];
+    for (uint64_t i = 0; i < clusters && emu->report.fault == EMU_FAULT_NONE; i++) {
+        uint64_t c = l->seed ? (i + l->seed) % clusters : i;
+        now->block[0] = emu->first_block = (int)(c % across) * emu->cluster;
+        now->block[1] = (int)(c / across % l->grid[1]);
+        now->block[2] = (int)(c / across / l->grid[1]);
+        run_cluster(emu);
     }
 }
 

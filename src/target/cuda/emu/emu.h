@@ -9,7 +9,7 @@
  * .allocation_count = 3}; EmuReport report; if (!emu_launch(&launch, arena, &report))
  * say(report.text);
  *
- * Every thread is a fiber; blocks run one after another. Threads switch only where they wait, in an
+ * Every thread is a fiber; blocks run one after another, the blocks of a cluster side by side. Threads switch only where they wait, in an
  * order that the seed permutes; copies and matrix instructions that are asynchronous on the device
  * take effect late. Checked, and ended with a report (rows of emu_fault.def): see there. Ordering
  * is tracked by vector clocks, so a missing barrier is found whichever way the schedule went.
@@ -54,6 +54,7 @@ typedef struct EmuLaunch {
     const char *kernel, *file; /* for messages */
     EmuEntry entry;
     uint32_t grid[3];
+    uint32_t cluster;      /* blocks of a cluster, along x; at most 8; 0 or 1: none */
     uint32_t threads;      /* of a block: whole warps, at most 1024 */
     uint32_t shared_bytes; /* at most 232448 */
     uint32_t registers;    /* per thread at entry, for setmaxnreg; 0: 65536 / threads */

@@ -17,9 +17,10 @@ static Access async_access(Emu *emu, int line, int agent, uint32_t clock, const 
                     .what = what};
 }
 
-static void issue_load(Emu *emu, int line, uint32_t s, uint32_t bytes, uint32_t bar,
+static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes, uint32_t bar,
                        const void *from, const TensorCode *map, const int *at, const char *what) {
-    int index = emu_mbar_use(emu, line, bar, what);
+    int index = emu_mbar_use(emu, line, block, bar, what);
+    s += (uint32_t)block * emu->shared_stride;
     Mbar *mbar = &emu->mbar[index];
     if (!mbar->fenced)
         emu_fail(emu, EMU_FAULT_BARRIER,
@@ -43,6 +44,7 @@ static void issue_load(Emu *emu, int line, uint32_t s, uint32_t bytes, uint32_t 
 static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t bytes, void *to,
                         const TensorCode *map, const int *at) {
     Thread *thread = emu->running;
+    s += emu_own(emu);
     Access access = async_access(emu, line, agent_bulk(emu, thread->id), thread->bulk_clock,
                                  "starts a TMA store from");
     emu_touch_read(emu, &access, s, bytes);
@@ -79,8 +81,19 @@ static void check_coordinates(Emu *emu, int line, int copy, const TensorCode *ma
                      emu_at(emu, line), d, at[d]);
 }
 
+/* The box to every block of the mask, at the same place there, completing on the mbarrier at the same
+ * place there. */
+static void spread(Emu *emu, int line, unsigned mask, uint32_t s, uint32_t bytes, uint32_t bar,
+                   const TensorCode *map, const int *at) {
+    for (unsigned rank = 0; mask >> rank; rank++) {
+        if (!(mask >> rank & 1)) continue;
+        emu_cluster_check(emu, line, rank, "TMA load");
+        issue_load(emu, line, (int)rank, s, bytes, bar, NULL, map, at, "TMA load");
+    }
+}
+
 void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const int *at, unsigned s,
-             unsigned bar) {
+             unsigned bar, unsigned mask) {
     const char *what = copy == EMU_LOAD ? "TMA load" : "TMA store";
     /* The map is a parameter of the issuing thread, which may end before the copy happens. */
     TensorCode *map = arena_copy(&emu->arena, opaque, sizeof *map);
@@ -97,7 +110,7 @@ void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const i
     uint64_t first, touched = emu_box_span(map, at, &first);
     if (touched) emu_check_global(emu, line, (void *)(uintptr_t)first, touched, 1, what);
     if (copy == EMU_LOAD)
-        issue_load(emu, line, s, bytes, bar, NULL, map, at, what);
+        spread(emu, line, mask ? mask : 1u << block_of(emu, emu->running->id), s, bytes, bar, map, at);
     else
         issue_store(emu, line, (EmuCopy)copy, s, bytes, NULL, map, at);
 }
@@ -110,7 +123,7 @@ void emu_bulk(Emu *emu, int line, int copy, unsigned s, void *p, unsigned bytes,
     emu_check_shared(emu, line, s, bytes, 16, what);
     emu_check_global(emu, line, p, bytes, 16, what);
     if (copy == EMU_LOAD)
-        issue_load(emu, line, s, bytes, bar, p, NULL, NULL, what);
+        issue_load(emu, line, block_of(emu, emu->running->id), s, bytes, bar, p, NULL, NULL, what);
     else
         issue_store(emu, line, EMU_STORE, s, bytes, p, NULL, NULL);
 }
@@ -159,6 +172,7 @@ void emu_cp_async(Emu *emu, int line, unsigned s, const void *p, int bytes, int 
     emu->uses_copies = true;
     emu_check_shared(emu, line, s, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
     if (ok) emu_check_global(emu, line, p, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
+    s += emu_own(emu);
     Access access = {.thread = thread,
                      .agent = agent_copies(emu, thread->id),
                      .line = line,
@@ -212,7 +226,7 @@ void emu_cp_async_wait(Emu *emu, int line, int pending) {
  * thread's stores. */
 void emu_cp_async_arrive(Emu *emu, int line, unsigned bar) {
     Thread *thread = emu->running;
-    int index = emu_mbar_use(emu, line, bar, "tw_cp_async_arrive");
+    int index = emu_mbar_use(emu, line, block_of(emu, thread->id), bar, "tw_cp_async_arrive");
     Event *event = emu_schedule(emu, EVENT_COPY_ARRIVE, line);
     event->thread = thread->id;
     event->upto = copies_issued(thread);

@@ -15,6 +15,10 @@
  * Shadow. Every byte of shared memory has a Cell: stamp and line of its last write, and the set of
  * reads since (emu_race.c).
  *
+ * Clusters. The blocks of a cluster run as one: their threads are numbered through, block after
+ * block, and so is their shared memory, `shared_stride` bytes a block. Kernels speak of their own
+ * block; emu_own() is where its memory begins.
+ *
  * Time. Asynchronous work is an Event that happens at a tick, or earlier if someone waits for it.
  * The scheduler (emu.c) resumes one ready thread per tick. */
 #ifndef TARGET_CUDA_EMU_CORE_H
@@ -31,6 +35,7 @@ enum {
     EMU_WARP = 32,
     EMU_GROUP = 128, /* threads of a warpgroup */
     EMU_NAMED_BARRIERS = 16,
+    EMU_MAX_CLUSTER = 8,
 };
 
 typedef struct View {
@@ -52,6 +57,7 @@ typedef enum Wait {
     WAIT_WARP,
     WAIT_WGMMA,
     WAIT_REGISTERS,
+    WAIT_CLUSTER,
     WAIT_EXITED,
 } Wait;
 
@@ -174,6 +180,7 @@ typedef struct GroupOp { /* one wgmma-class instruction, as the first thread iss
     uint32_t group;
     Accumulator *accumulator;
     uint32_t *a;            /* [EMU_GROUP][4] */
+    uint32_t own;           /* where the shared memory of its block begins */
     View *meet, *meet_last; /* what all issuing threads have seen; the view merged first */
     int meet_first;
 } GroupOp;
@@ -212,6 +219,15 @@ typedef struct ReadKey {
     uint32_t set, agent, clock, result;
 } ReadKey;
 
+/* What is needed to see that a block does not end before others are done with it: the threads of
+ * it that have ended, what these had seen, and who arrived at its mbarriers from elsewhere, when. */
+typedef struct BlockEnd {
+    int exited;
+    Gather gather;
+    uint32_t *touched; /* [threads]: stamp of the last arrival by a thread of another block */
+    int *line;
+} BlockEnd;
+
 struct Emu {
     const EmuLaunch *launch;
     Arena arena, lasting; /* of a block, and of the launch. Their trap is the running fiber's or the
@@ -224,7 +240,10 @@ struct Emu {
     EmuAllocation *allocations; /* sorted */
     size_t last_allocation;
 
-    int threads, warps, groups;
+    int threads, warps, groups; /* of the cluster */
+    int cluster, block_threads; /* blocks of a cluster, threads of a block */
+    uint32_t shared_stride;     /* bytes from block to block, a multiple of 1024 */
+    int first_block;            /* x of the cluster's first block */
     Thread *thread;
     Warp *warp;
     Warpgroup *group;
@@ -232,12 +251,15 @@ struct Emu {
     uint16_t *ready; /* ring of ready threads */
     int ready_head, ready_count, exited;
     uint64_t tick, random;
-    int free_registers;
+    int free_registers[EMU_MAX_CLUSTER];
 
     uint8_t *shared;
     Cell *cell;
     uint16_t *mbar_at; /* per 8 bytes of shared memory: index + 1 */
-    NamedBarrier barrier[EMU_NAMED_BARRIERS];
+    NamedBarrier barrier[EMU_MAX_CLUSTER][EMU_NAMED_BARRIERS];
+    int cluster_arrived; /* threads at the cluster's barrier */
+    Gather cluster_gather;
+    BlockEnd end[EMU_MAX_CLUSTER];
     Mbar *mbar;
     int mbar_count;
     VEC(Event) events;
@@ -268,6 +290,15 @@ static inline int agent_mbar(const Emu *emu, int mbar) {
     return 3 * emu->threads + emu->groups + mbar;
 }
 
+/* blocks of the cluster */
+static inline int block_of(const Emu *emu, int thread) {
+    return thread / emu->block_threads;
+}
+/* Where the shared memory of the running thread's block begins. */
+static inline uint32_t emu_own(const Emu *emu) {
+    return (uint32_t)block_of(emu, emu->running->id) * emu->shared_stride;
+}
+
 /* emu_report.c */
 /* Ends the launch. In a thread it does not return; in the scheduler it does, and the scheduler
  * stops. */
@@ -276,7 +307,7 @@ void emu_fail(Emu *emu, EmuFault fault, const char *format, ...)
 /* Texts for messages, in the launch's arena. */
 const char *emu_at(Emu *emu, int line);                      /* matmul.cu:12 */
 const char *emu_bytes(Emu *emu, uint32_t s, uint32_t bytes); /* shared bytes 512-527 (b + 0) */
-const char *emu_agent(Emu *emu, int agent);                  /* thread 3; wgmma of warpgroup 1 */
+const char *emu_agent(Emu *emu, int agent); /* thread 3; wgmma of warpgroup 1 of block 1 */
 void emu_report_deadlock(Emu *emu);
 
 /* emu.c */
@@ -315,7 +346,7 @@ typedef struct Access {
 void emu_touch_read(Emu *emu, const Access *access, uint32_t s, uint32_t bytes);
 void emu_touch_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes);
 
-/* emu_memory.c: bounds and alignment; called by threads only */
+/* emu_memory.c: bounds and alignment; called by threads only. s: in the block, as the kernel gave it */
 void emu_check_shared(Emu *emu, int line, uint32_t s, uint64_t bytes, uint32_t align,
                       const char *what);
 void emu_check_global(Emu *emu, int line, const void *p, uint64_t bytes, uint32_t align,
@@ -324,8 +355,16 @@ void emu_check_global(Emu *emu, int line, const void *p, uint64_t bytes, uint32_
 /* emu_sync.c */
 void emu_mbar_complete_bytes(Emu *emu, const Event *load);
 void emu_mbar_complete_copies(Emu *emu, const Event *copies);
-/* The mbarrier at `bar`, checked to exist and to be visible to the thread. */
-int emu_mbar_use(Emu *emu, int line, uint32_t bar, const char *what);
+/* The mbarrier at `bar` of a block of the cluster, checked to exist and to be visible to the thread. */
+int emu_mbar_use(Emu *emu, int line, int block, uint32_t bar, const char *what);
+
+/* emu_cluster.c */
+void emu_cluster_sync(Emu *, int line);
+void emu_mbar_arrive_at(Emu *, int line, unsigned bar, unsigned rank);
+/* A thread has ended: the cluster's barrier may be complete, and its block at its end. */
+void emu_cluster_exit(Emu *emu, Thread *thread);
+/* Is there such a block, and has it not ended? */
+void emu_cluster_check(Emu *emu, int line, unsigned rank, const char *what);
 
 /* emu_copy.c */
 void emu_event_happen(Emu *emu, const Event *event);
@@ -377,12 +416,14 @@ void emu_collective_done(Emu *emu);
 
 void emu_mbar_init(Emu *, int line, unsigned bar, unsigned count);
 void emu_mbar_arrive(Emu *, int line, unsigned bar, unsigned bytes, int arrive);
+/* One arrival, and so many bytes more to come, at an mbarrier that is there. */
+void emu_mbar_count(Emu *emu, int line, int index, unsigned bytes, bool arrive);
 void emu_mbar_wait(Emu *, int line, unsigned bar, unsigned parity);
 void emu_fence_mbar_init(Emu *, int line);
 void emu_fence_async(Emu *, int line);
 
 void emu_tma(Emu *, int line, int copy, int rank, const void *map, const int *at, unsigned s,
-             unsigned bar);
+             unsigned bar, unsigned mask);
 void emu_bulk(Emu *, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar);
 void emu_bulk_commit(Emu *, int line);
 void emu_bulk_wait(Emu *, int line, int pending, int read_only);

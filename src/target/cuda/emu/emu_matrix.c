@@ -87,6 +87,7 @@ static void move_matrices(Emu *emu, bool store, int count, int trans) {
                              .kind = CELL_GENERIC,
                              .what = store ? "writes by stmatrix" : "reads by ldmatrix"};
             emu_check_shared(emu, warp->line, s, 16, 16, store ? "stmatrix" : "ldmatrix");
+            s += emu_own(emu);
             if (store) {
                 emu_touch_write(emu, &access, s, 16);
             } else {

@@ -1,7 +1,7 @@
 /* emu_memory.c: loads, stores and atomics of threads, with their bounds and alignment.
  *
  * Global memory is the host's own, used in place; only what the launch registered may be touched.
- * Shared memory is one block of bytes, poisoned when a block starts (NaN in every float format). */
+ * Shared memory is poisoned when a block starts (NaN in every float format). */
 #include "target/cuda/emu/emu_core.h"
 
 #include "base/numeric.h"
@@ -66,7 +66,7 @@ void emu_check_shared(Emu *emu, int line, uint32_t s, uint64_t bytes, uint32_t a
                  s, (unsigned long long)(s + bytes - 1), emu_at(emu, line), size);
     if (s % align)
         emu_fail(emu, EMU_FAULT_ALIGN, "%s of %s at %s: the offset is no multiple of %u", what,
-                 emu_bytes(emu, s, (uint32_t)bytes), emu_at(emu, line), align);
+                 emu_bytes(emu, emu_own(emu) + s, (uint32_t)bytes), emu_at(emu, line), align);
 }
 
 void emu_load_global(Emu *emu, int line, void *to, const void *from, int bytes) {
@@ -91,6 +91,7 @@ static Access thread_access(Emu *emu, int line, const char *what) {
 
 void emu_load_shared(Emu *emu, int line, void *to, unsigned s, int bytes) {
     emu_check_shared(emu, line, s, (uint64_t)bytes, (uint32_t)bytes, "load");
+    s += emu_own(emu);
     Access access = thread_access(emu, line, "reads");
     emu_touch_read(emu, &access, s, (uint32_t)bytes);
     memcpy(to, emu->shared + s, (size_t)bytes);
@@ -98,6 +99,7 @@ void emu_load_shared(Emu *emu, int line, void *to, unsigned s, int bytes) {
 
 void emu_store_shared(Emu *emu, int line, unsigned s, const void *from, int bytes) {
     emu_check_shared(emu, line, s, (uint64_t)bytes, (uint32_t)bytes, "store");
+    s += emu_own(emu);
     Access access = thread_access(emu, line, "writes");
     emu_touch_write(emu, &access, s, (uint32_t)bytes);
     memcpy(emu->shared + s, from, (size_t)bytes);
@@ -210,6 +212,7 @@ void emu_atomic(Emu *emu, int line, int op, int type, void *p, const void *value
 void emu_atomic_shared(Emu *emu, int line, int op, int type, unsigned s, const void *value) {
     uint32_t bytes = emu_type_bytes(type);
     emu_check_shared(emu, line, s, bytes, bytes, "atomic");
+    s += emu_own(emu);
     Access access = thread_access(emu, line, "combines into");
     access.kind = CELL_ATOMIC;
     emu_touch_write(emu, &access, s, bytes);

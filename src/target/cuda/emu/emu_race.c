@@ -99,7 +99,7 @@ static uint32_t add_read(Emu *emu, uint32_t set, const Access *access) {
  * invent one. */
 static void forget_reads(Emu *emu) {
     if (emu->key_count < MAX_KEYS) return;
-    for (uint32_t i = 0; i < emu->launch->shared_bytes; i++) emu->cell[i].reads = 0;
+    for (uint32_t i = 0; i < (uint32_t)emu->cluster * emu->shared_stride; i++) emu->cell[i].reads = 0;
     memset(emu->keys, 0, emu->key_capacity * sizeof *emu->keys);
     emu->key_count = 0;
     emu->nodes.count = 0;

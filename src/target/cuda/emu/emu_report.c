@@ -34,7 +34,8 @@ void emu_fail(Emu *emu, EmuFault fault, const char *format, ...) {
          * runs. */
         bool names = fault == EMU_FAULT_RACE || fault == EMU_FAULT_PROXY;
         begin(emu, fault);
-        if (emu->running && !names) text_add(&emu->text, ", thread %d", emu->running->id);
+        if (emu->running && !names) text_add(&emu->text, ", thread %d",
+                                                  emu->running->id % emu->block_threads);
         text_add(&emu->text, ": ");
         va_list args;
         va_start(args, format);
@@ -48,23 +49,34 @@ const char *emu_at(Emu *emu, int line) {
     return arena_printf(&emu->arena, "%s:%d", emu->launch->file ? emu->launch->file : "line", line);
 }
 
+/* " of block 1": in a cluster it has to be said. */
+static const char *of_block(Emu *emu, int block) {
+    return emu->cluster > 1 ? arena_printf(&emu->arena, " of block %d", block) : "";
+}
+
 const char *emu_bytes(Emu *emu, uint32_t s, uint32_t bytes) {
+    const char *whose = of_block(emu, (int)(s / emu->shared_stride));
+    s %= emu->shared_stride;
     const EmuRegion *region = NULL;
     for (size_t i = 0; i < emu->launch->region_count && !region; i++)
         if (s - emu->launch->regions[i].begin < emu->launch->regions[i].bytes)
             region = &emu->launch->regions[i];
     const char *place =
         region ? arena_printf(&emu->arena, " (%s + %u)", region->name, s - region->begin) : "";
-    return arena_printf(&emu->arena, "shared bytes %u-%u%s", s, s + bytes - 1, place);
+    return arena_printf(&emu->arena, "shared bytes %u-%u%s%s", s, s + bytes - 1, place, whose);
 }
 
 const char *emu_agent(Emu *emu, int agent) {
-    int t = emu->threads;
-    if (agent < t) return arena_printf(&emu->arena, "thread %d", agent);
-    if (agent < 2 * t) return arena_printf(&emu->arena, "cp.async of thread %d", agent - t);
-    if (agent < 3 * t) return arena_printf(&emu->arena, "TMA store of thread %d", agent - 2 * t);
-    if (agent < 3 * t + emu->groups)
-        return arena_printf(&emu->arena, "wgmma of warpgroup %d", agent - 3 * t);
+    static const char *const kinds[] = {"", "cp.async of ", "TMA store of "};
+    int t = emu->threads, own = emu->block_threads;
+    if (agent < 3 * t)
+        return arena_printf(&emu->arena, "%sthread %d%s", kinds[agent / t], agent % t % own,
+                            of_block(emu, agent % t / own));
+    if (agent < 3 * t + emu->groups) {
+        int first = (agent - 3 * t) * EMU_GROUP;
+        return arena_printf(&emu->arena, "wgmma of warpgroup %d%s", first % own / EMU_GROUP,
+                            of_block(emu, first / own));
+    }
     const Mbar *mbar = &emu->mbar[agent - 3 * t - emu->groups];
     return arena_printf(&emu->arena, "TMA load on the mbarrier at %s", emu_bytes(emu, mbar->s, 8));
 }
@@ -72,7 +84,7 @@ const char *emu_agent(Emu *emu, int agent) {
 static void add_wait(Emu *emu, const Thread *t) {
     switch (t->wait) {
     case WAIT_BARRIER: {
-        const NamedBarrier *b = &emu->barrier[t->wait_what];
+        const NamedBarrier *b = &emu->barrier[block_of(emu, t->id)][t->wait_what];
         text_add(&emu->text, "barrier %u at %s: %d of %d threads are there", t->wait_what,
                  emu_at(emu, t->wait_line), b->arrived, b->expected);
         break;
@@ -98,7 +110,11 @@ static void add_wait(Emu *emu, const Thread *t) {
         break;
     case WAIT_REGISTERS:
         text_add(&emu->text, "registers: setmaxnreg.inc %u at %s, %d are free", t->wait_what,
-                 emu_at(emu, t->wait_line), emu->free_registers);
+                 emu_at(emu, t->wait_line), emu->free_registers[block_of(emu, t->id)]);
+        break;
+    case WAIT_CLUSTER:
+        text_add(&emu->text, "the cluster's barrier at %s: %d of %d threads are there",
+                 emu_at(emu, t->wait_line), emu->cluster_arrived, emu->threads - emu->exited);
         break;
     case WAIT_NOTHING:
     case WAIT_EXITED: break;
@@ -106,7 +122,8 @@ static void add_wait(Emu *emu, const Thread *t) {
 }
 
 static bool same_wait(const Thread *a, const Thread *b) {
-    return a->wait == b->wait && a->wait_line == b->wait_line && a->wait_what == b->wait_what &&
+    const Emu *emu = a->emu;
+    return block_of(emu, a->id) == block_of(emu, b->id) && a->wait == b->wait && a->wait_line == b->wait_line && a->wait_what == b->wait_what &&
            a->wait_parity == b->wait_parity;
 }
 
@@ -118,7 +135,8 @@ static void add_threads(Emu *emu, int first) {
         int last = i;
         while (last + 1 < emu->threads && same_wait(&emu->thread[last + 1], &emu->thread[first]))
             last++;
-        text_add(&emu->text, i == last ? "%s%d" : "%s%d-%d", comma, i, last);
+        int own = emu->block_threads;
+        text_add(&emu->text, i == last ? "%s%d" : "%s%d-%d", comma, i % own, last % own);
         comma = ", ";
         i = last;
     }
@@ -146,7 +164,7 @@ void emu_report_deadlock(Emu *emu) {
         if (known) continue;
         text_add(&emu->text, "\n  threads ");
         add_threads(emu, i);
-        text_add(&emu->text, " wait for ");
+        text_add(&emu->text, "%s wait for ", of_block(emu, block_of(emu, i)));
         add_wait(emu, &emu->thread[i]);
     }
     if (emu->exited) text_add(&emu->text, "\n  %d threads have ended", emu->exited);

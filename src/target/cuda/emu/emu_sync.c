@@ -109,11 +109,12 @@ void emu_setmaxnreg(Emu *emu, int line, int registers, int increase) {
                  increase ? "inc" : "dec", registers, emu_at(emu, line), warp->registers);
     if (!emu_collective(emu, line, "setmaxnreg", registers, increase)) return;
     int more = (registers - warp->registers) * EMU_WARP;
-    while (more > emu->free_registers) {
+    int *free = &emu->free_registers[block_of(emu, emu->running->id)];
+    while (more > *free) {
         emu->running->wait_what = (uint32_t)registers;
         emu_block(emu, WAIT_REGISTERS, line);
     }
-    emu->free_registers -= more;
+    *free -= more;
     warp->registers = registers;
     if (more < 0)
         for (int i = 0; i < emu->threads; i++)
@@ -122,17 +123,16 @@ void emu_setmaxnreg(Emu *emu, int line, int registers, int increase) {
 }
 
 /* ---- named barriers ---- */
-static void complete_barrier(Emu *emu, int id) {
-    NamedBarrier *b = &emu->barrier[id];
-    for (int w = 0; w < emu->warps; w++)
+static void complete_barrier(Emu *emu, NamedBarrier *b, int block, int id) {
+    for (int w = 0; w < emu->block_threads / EMU_WARP; w++)
         if (b->member[w] && b->member[w] != 0xFFFFFFFFu)
             emu_fail(emu, EMU_FAULT_DIVERGENT,
                      "barrier %d of %d threads at %s is complete with only part of warp %d (lanes "
                      "%#x); whole warps must "
                      "take part",
                      id, b->expected, emu_at(emu, b->line), w, b->member[w]);
-    for (int i = 0; i < emu->threads; i++) {
-        Thread *thread = &emu->thread[i];
+    for (int i = 0; i < emu->block_threads; i++) {
+        Thread *thread = &emu->thread[block * emu->block_threads + i];
         if (thread->wait != WAIT_BARRIER || thread->wait_what != (uint32_t)id) continue;
         emu_adopt(emu, thread, b->gather.view);
         emu_wake(emu, thread);
@@ -143,15 +143,16 @@ static void complete_barrier(Emu *emu, int id) {
 
 void emu_barrier(Emu *emu, int line, int id, int threads, int wait) {
     Thread *thread = emu->running;
-    if (!threads) threads = emu->threads;
+    if (!threads) threads = emu->block_threads;
     if (id < 0 || id >= EMU_NAMED_BARRIERS || threads < EMU_WARP || threads % EMU_WARP ||
-        threads > emu->threads)
+        threads > emu->block_threads)
         emu_fail(
             emu, EMU_FAULT_BARRIER,
             "barrier %d of %d threads at %s: ids are 0..15, and the count whole warps of the block",
             id, threads, emu_at(emu, line));
-    NamedBarrier *b = &emu->barrier[id];
-    int warp = thread->id / EMU_WARP;
+    int block = block_of(emu, thread->id);
+    NamedBarrier *b = &emu->barrier[block][id];
+    int warp = thread->id % emu->block_threads / EMU_WARP;
     uint32_t bit = 1u << thread->id % EMU_WARP;
     if (!b->expected) {
         b->expected = threads;
@@ -169,7 +170,7 @@ void emu_barrier(Emu *emu, int line, int id, int threads, int wait) {
     emu_publish(emu, &b->gather, thread);
     if (b->arrived == b->expected) {
         if (wait) emu_adopt(emu, thread, b->gather.view);
-        complete_barrier(emu, id);
+        complete_barrier(emu, b, block, id);
         emu_gather_reset(emu, &b->gather);
     } else if (wait) {
         thread->wait_what = (uint32_t)id;
@@ -181,11 +182,12 @@ void emu_barrier(Emu *emu, int line, int id, int threads, int wait) {
 void emu_mbar_init(Emu *emu, int line, unsigned bar, unsigned count) {
     Thread *thread = emu->running;
     emu_check_shared(emu, line, bar, 8, 8, "tw_mbar_init");
+    bar += emu_own(emu);
     if (count < 1 || count >= 1u << 20)
         emu_fail(emu, EMU_FAULT_BARRIER,
                  "tw_mbar_init at %s: the count is %u, must be 1 to 2^20 - 1", emu_at(emu, line),
                  count);
-    if (emu->mbar_at[bar / 8] || emu->mbar_count == EMU_MAX_MBARS)
+    if (emu->mbar_at[bar / 8] || emu->mbar_count == emu->cluster * EMU_MAX_MBARS)
         emu_fail(emu, EMU_FAULT_BARRIER, "tw_mbar_init at %s: %s", emu_at(emu, line),
                  emu->mbar_at[bar / 8] ? "there is an mbarrier already" : "too many mbarriers");
     Access access = {.thread = thread,
@@ -206,8 +208,9 @@ void emu_fence_mbar_init(Emu *emu, int line) {
         if (emu->mbar[i].init_thread == emu->running->id) emu->mbar[i].fenced = true;
 }
 
-int emu_mbar_use(Emu *emu, int line, uint32_t bar, const char *what) {
+int emu_mbar_use(Emu *emu, int line, int block, uint32_t bar, const char *what) {
     emu_check_shared(emu, line, bar, 8, 8, what);
+    bar += (uint32_t)block * emu->shared_stride;
     int index = emu->mbar_at[bar / 8] - 1;
     if (index < 0)
         emu_fail(emu, EMU_FAULT_BARRIER, "%s at %s: no mbarrier was made at %s", what,
@@ -215,11 +218,10 @@ int emu_mbar_use(Emu *emu, int line, uint32_t bar, const char *what) {
     const Cell *cell = &emu->cell[bar];
     if (!emu_seen(emu, emu->running, cell->agent, cell->clock))
         emu_fail(emu, EMU_FAULT_RACE,
-                 "%s at %s uses the mbarrier at %s, whose tw_mbar_init by thread %d at %s is not "
-                 "ordered before it; put "
-                 "tw_sync() between them",
-                 what, emu_at(emu, line), emu_bytes(emu, bar, 8), cell->agent,
-                 emu_at(emu, cell->line));
+                 "%s at %s uses the mbarrier at %s, whose tw_mbar_init by %s at %s is not "
+                 "ordered before it; put %s between them",
+                 what, emu_at(emu, line), emu_bytes(emu, bar, 8), emu_agent(emu, cell->agent),
+                 emu_at(emu, cell->line), emu->cluster > 1 ? "tw_cluster_sync()" : "tw_sync()");
     return index;
 }
 
@@ -253,7 +255,12 @@ static void settle(Emu *emu, int index, int line) {
 }
 
 void emu_mbar_arrive(Emu *emu, int line, unsigned bar, unsigned bytes, int arrive) {
-    int index = emu_mbar_use(emu, line, bar, "mbarrier arrive");
+    int block = block_of(emu, emu->running->id);
+    emu_mbar_count(emu, line, emu_mbar_use(emu, line, block, bar, "mbarrier arrive"), bytes,
+                   arrive != 0);
+}
+
+void emu_mbar_count(Emu *emu, int line, int index, unsigned bytes, bool arrive) {
     Mbar *mbar = &emu->mbar[index];
     if (bytes >= 1u << 20 || mbar->bytes + (int64_t)bytes >= 1 << 20)
         emu_fail(emu, EMU_FAULT_BYTES,
@@ -266,7 +273,7 @@ void emu_mbar_arrive(Emu *emu, int line, unsigned bar, unsigned bytes, int arriv
                  "arrives at %s on the mbarrier at %s, whose phase %u already has its %u arrivals "
                  "(%lld bytes are still "
                  "missing)",
-                 emu_at(emu, line), emu_bytes(emu, bar, 8), mbar->phase, mbar->count,
+                 emu_at(emu, line), emu_bytes(emu, mbar->s, 8), mbar->phase, mbar->count,
                  (long long)mbar->bytes);
     mbar->pending--;
     emu_publish(emu, &mbar->gather, emu->running);
@@ -278,10 +285,10 @@ void emu_mbar_wait(Emu *emu, int line, unsigned bar, unsigned parity) {
     if (parity > 1)
         emu_fail(emu, EMU_FAULT_BARRIER, "waits for parity %u at %s; a parity is 0 or 1", parity,
                  emu_at(emu, line));
-    int index = emu_mbar_use(emu, line, bar, "mbarrier wait");
+    int index = emu_mbar_use(emu, line, block_of(emu, thread->id), bar, "mbarrier wait");
     Mbar *mbar = &emu->mbar[index];
     if ((mbar->phase & 1) == parity) {
-        thread->wait_what = bar;
+        thread->wait_what = mbar->s;
         thread->wait_parity = parity;
         emu_block(emu, WAIT_MBAR, line);
     }

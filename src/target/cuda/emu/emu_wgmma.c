@@ -79,16 +79,17 @@ static void touch_operand(Emu *emu, const GroupOp *op, const Operand *o, int gro
         for (int c = 0; c < o->chunks; c++) {
             uint32_t s = chunk_at(o, line, c) - EMU_SHARED_BASE;
             emu_check_shared(emu, op->line, s, 16, 16, name);
-            emu_touch_read(emu, &access, s, 16);
+            emu_touch_read(emu, &access, op->own + s, 16);
         }
 }
 
 /* into[k * extent + i] */
-static void load_operand(const Emu *emu, const Operand *o, int type, int extent, double *into) {
+static void load_operand(const uint8_t *shared, const Operand *o, int type, int extent,
+                         double *into) {
     int size = (int)emu_type_bytes(type), per_chunk = 16 / size;
     for (int line = 0; line < o->lines; line++)
         for (int c = 0; c < o->chunks; c++) {
-            const uint8_t *chunk = emu->shared + (chunk_at(o, line, c) - EMU_SHARED_BASE);
+            const uint8_t *chunk = shared + (chunk_at(o, line, c) - EMU_SHARED_BASE);
             for (int e = 0; e < per_chunk; e++) {
                 unsigned bits = 0;
                 memcpy(&bits, chunk + e * size, (size_t)size);
@@ -120,7 +121,8 @@ static void execute(Emu *emu, const GroupOp *op) {
            *b = ARENA_ARRAY(&emu->arena, double, k *n);
     double *sum = ARENA_ARRAY(&emu->arena, double, n);
     Operand ob = operand_b(w);
-    load_operand(emu, &ob, w->type, n, b);
+    const uint8_t *shared = emu->shared + op->own;
+    load_operand(shared, &ob, w->type, n, b);
     if (op->a) {
         for (int t = 0; t < EMU_GROUP; t++)
             for (int r = 0; r < 4; r++)
@@ -132,7 +134,7 @@ static void execute(Emu *emu, const GroupOp *op) {
                 }
     } else {
         Operand oa = operand_a(w);
-        load_operand(emu, &oa, w->type, ROWS, a);
+        load_operand(shared, &oa, w->type, ROWS, a);
     }
     for (int row = 0; row < ROWS; row++) {
         memset(sum, 0, (size_t)n * sizeof *sum);
@@ -246,6 +248,7 @@ static GroupOp *issue(Emu *emu, Warpgroup *group, GroupOpKind kind, int line, in
                                                         .line = line,
                                                         .pending = pending,
                                                         .wgmma = w ? *w : (EmuWgmma){0},
+                                                        .own = emu_own(emu),
                                                         .group = group->group};
     GroupOp *op = &group->ops.at[number - group->first];
     if (!same_op(op, kind, line, pending, w))

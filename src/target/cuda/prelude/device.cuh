@@ -330,6 +330,14 @@ TW_FN void tw_sync_warp() { __syncwarp(); }
 TW_FN void tw_sync() { __syncthreads(); }
 TW_FN void tw_bar_sync(i32 id, i32 threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 TW_FN void tw_bar_arrive(i32 id, i32 threads) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+TW_FN i32 tw_cluster_rank() {
+    i32 r;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+    return r;
+}
+TW_FN void tw_cluster_sync() {
+    asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
 #define tw_setmaxnreg_inc(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 " #n ";")
 #define tw_setmaxnreg_dec(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 " #n ";")
 
@@ -340,6 +348,13 @@ TW_FN void tw_mbar_init(u32 bar, u32 count) {
 TW_FN void tw_fence_mbar_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 TW_FN void tw_mbar_arrive(u32 bar) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(tw_shared(bar)) : "memory");
+}
+/* Without `.release.cluster`, which would be a fence of the whole GPU: it gives back what wgmma has read, or what a
+ * fence before it has covered, and publishes nothing. */
+TW_FN void tw_mbar_arrive_at(u32 bar, u32 rank) {
+    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(tw_shared(bar)), "r"(rank)
+                 : "memory");
 }
 TW_FN void tw_mbar_arrive_expect(u32 bar, u32 bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(tw_shared(bar)), "r"(bytes) : "memory");
@@ -355,11 +370,17 @@ TW_FN void tw_mbar_wait(u32 bar, u32 parity) {
 TW_FN void tw_fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 /* ---- TMA ---- */
-#define TW_TMA(rank, coordinates, load_slots, store_slots, load_end, store_end, ...)                  \
+#define TW_TMA(rank, coordinates, load_slots, store_slots, load_end, mask_slot, store_end, ...)       \
     TW_FN void tw_tma_load_##rank##d(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar) {     \
         asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.tile"                    \
                      ".mbarrier::complete_tx::bytes [%0], [%1, {" load_slots "}], [" load_end "];" \
                      ::"r"(tw_shared(s)), "l"(map), __VA_ARGS__, "r"(tw_shared(bar)) : "memory");  \
+    }                                                                                              \
+    TW_FN void tw_tma_multicast_##rank##d(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, u32 mask) { \
+        asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.tile"                    \
+                     ".mbarrier::complete_tx::bytes.multicast::cluster"                            \
+                     " [%0], [%1, {" load_slots "}], [" load_end "], " mask_slot ";"               \
+                     ::"r"(tw_shared(s)), "l"(map), __VA_ARGS__, "r"(tw_shared(bar)), "h"((u16)mask) : "memory"); \
     }                                                                                              \
     TW_FN void tw_tma_store_##rank##d(const TensorMap *map, TW_ARGS coordinates, u32 s) {             \
         asm volatile("cp.async.bulk.tensor." #rank "d.global.shared::cta.tile.bulk_group"             \
@@ -372,12 +393,12 @@ TW_FN void tw_fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: 
                      ::"l"(map), __VA_ARGS__, "r"(tw_shared(s)) : "memory");                       \
     }
 #define TW_ARGS(...) __VA_ARGS__
-TW_TMA(1, (i32 c0), "%2", "%1", "%3", "%2", "r"(c0))
-TW_TMA(2, (i32 c0, i32 c1), "%2, %3", "%1, %2", "%4", "%3", "r"(c0), "r"(c1))
-TW_TMA(3, (i32 c0, i32 c1, i32 c2), "%2, %3, %4", "%1, %2, %3", "%5", "%4", "r"(c0), "r"(c1), "r"(c2))
-TW_TMA(4, (i32 c0, i32 c1, i32 c2, i32 c3), "%2, %3, %4, %5", "%1, %2, %3, %4", "%6", "%5",
+TW_TMA(1, (i32 c0), "%2", "%1", "%3", "%4", "%2", "r"(c0))
+TW_TMA(2, (i32 c0, i32 c1), "%2, %3", "%1, %2", "%4", "%5", "%3", "r"(c0), "r"(c1))
+TW_TMA(3, (i32 c0, i32 c1, i32 c2), "%2, %3, %4", "%1, %2, %3", "%5", "%6", "%4", "r"(c0), "r"(c1), "r"(c2))
+TW_TMA(4, (i32 c0, i32 c1, i32 c2, i32 c3), "%2, %3, %4, %5", "%1, %2, %3, %4", "%6", "%7", "%5",
        "r"(c0), "r"(c1), "r"(c2), "r"(c3))
-TW_TMA(5, (i32 c0, i32 c1, i32 c2, i32 c3, i32 c4), "%2, %3, %4, %5, %6", "%1, %2, %3, %4, %5", "%7", "%6",
+TW_TMA(5, (i32 c0, i32 c1, i32 c2, i32 c3, i32 c4), "%2, %3, %4, %5, %6", "%1, %2, %3, %4, %5", "%7", "%8", "%6",
        "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4))
 TW_FN void tw_tma_prefetch(const TensorMap *map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
 TW_FN void tw_bulk_load(u32 s, const void *p, u32 bytes, u32 bar) {

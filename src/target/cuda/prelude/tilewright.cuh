@@ -52,7 +52,11 @@
  *            tw_all(b) tw_sync_warp(): collective; shuffles order no memory, tw_sync_warp does
  *  block     tw_sync()   tw_bar_sync(id, threads)  tw_bar_arrive(id, threads): id 1..15, whole warps
  *            tw_setmaxnreg_inc(n)  tw_setmaxnreg_dec(n): by all warps of a warpgroup
- *  mbarrier  tw_mbar_init(bar, count) by one thread, then tw_fence_mbar_init() by it, then tw_sync()
+ *  cluster   blocks that run side by side (`__cluster_dims__`): tw_cluster_rank() tw_cluster_sync(): all their threads
+ *            tw_mbar_arrive_at(bar, rank): at the mbarrier of the same place in that block
+ *            tw_tma_multicast_1d .. _5d(s, &map, c0, .., bar, mask): to place s of every block of the mask, completing
+ *            on its own mbarrier; no block may end while others may still arrive in it: tw_cluster_sync() at the end
+ *  mbarrier  tw_mbar_init(bar, count) by one thread, then tw_fence_mbar_init() by it, then tw_sync() or tw_cluster_sync()
  *            tw_mbar_arrive(bar)  tw_mbar_arrive_expect(bar, bytes)  tw_mbar_expect(bar, bytes): no arrival
  *            tw_mbar_wait(bar, parity): until the phase of that parity is complete (fresh barrier: parity 1 passes)
  *            tw_fence_async(): after writing shared memory that TMA or wgmma will touch, before the barrier

@@ -47,7 +47,8 @@ typedef enum EmuShuffle { EMU_SHFL_IDX, EMU_SHFL_XOR, EMU_SHFL_UP, EMU_SHFL_DOWN
 typedef enum EmuCopy { EMU_LOAD, EMU_STORE, EMU_STORE_ADD } EmuCopy;
 
 typedef struct EmuNow {
-    int thread, threads;
+    int thread, threads; /* of the block */
+    int rank;            /* of the block in its cluster */
     int block[3], blocks[3];
 } EmuNow;
 
@@ -82,17 +83,20 @@ typedef struct EmuTable {
     void (*sync_warp)(Emu *, int line);
     void (*barrier)(Emu *, int line, int id, int threads,
                     int wait); /* threads 0: the whole block */
+    void (*cluster_sync)(Emu *, int line);
     void (*setmaxnreg)(Emu *, int line, int registers, int increase);
 
     void (*mbar_init)(Emu *, int line, unsigned bar, unsigned count);
     void (*mbar_arrive)(Emu *, int line, unsigned bar, unsigned bytes,
                         int arrive); /* bytes are expected */
+    void (*mbar_arrive_at)(Emu *, int line, unsigned bar, unsigned rank);
     void (*mbar_wait)(Emu *, int line, unsigned bar, unsigned parity);
     void (*fence_mbar_init)(Emu *, int line);
     void (*fence_async)(Emu *, int line);
 
+    /* mask: the blocks of the cluster that get the box; 0: the own one */
     void (*tma)(Emu *, int line, int copy, int rank, const void *map, const int *at, unsigned s,
-                unsigned bar);
+                unsigned bar, unsigned mask);
     void (*bulk)(Emu *, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar);
     void (*bulk_commit)(Emu *, int line);
     void (*bulk_wait)(Emu *, int line, int pending, int read_only);

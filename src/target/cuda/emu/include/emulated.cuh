@@ -10,6 +10,7 @@
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 
 static __thread EmuBind *tw_emu;
 #define TW_LINE int line = __builtin_LINE()
@@ -40,6 +41,7 @@ TW_FN i32 tw_warp() { return tw_emu->now.thread >> 5; }
 TW_FN i32 tw_block_x() { return tw_emu->now.block[0]; }
 TW_FN i32 tw_block_y() { return tw_emu->now.block[1]; }
 TW_FN i32 tw_block_z() { return tw_emu->now.block[2]; }
+TW_FN i32 tw_cluster_rank() { return tw_emu->now.rank; }
 TW_FN i32 tw_blocks_x() { return tw_emu->now.blocks[0]; }
 TW_FN i32 tw_blocks_y() { return tw_emu->now.blocks[1]; }
 TW_FN i32 tw_blocks_z() { return tw_emu->now.blocks[2]; }
@@ -182,6 +184,7 @@ TW_FN void tw_sync_warp(TW_LINE) { TW_CALL(sync_warp); }
 TW_FN void tw_sync(TW_LINE) { TW_CALL(barrier, 0, 0, 1); }
 TW_FN void tw_bar_sync(i32 id, i32 threads, TW_LINE) { TW_CALL(barrier, id, threads, 1); }
 TW_FN void tw_bar_arrive(i32 id, i32 threads, TW_LINE) { TW_CALL(barrier, id, threads, 0); }
+TW_FN void tw_cluster_sync(TW_LINE) { TW_CALL(cluster_sync); }
 TW_FN void tw_setmaxnreg_inc(i32 n, TW_LINE) { TW_CALL(setmaxnreg, n, 1); }
 TW_FN void tw_setmaxnreg_dec(i32 n, TW_LINE) { TW_CALL(setmaxnreg, n, 0); }
 
@@ -189,6 +192,7 @@ TW_FN void tw_setmaxnreg_dec(i32 n, TW_LINE) { TW_CALL(setmaxnreg, n, 0); }
 TW_FN void tw_mbar_init(u32 bar, u32 count, TW_LINE) { TW_CALL(mbar_init, bar, count); }
 TW_FN void tw_fence_mbar_init(TW_LINE) { TW_CALL(fence_mbar_init); }
 TW_FN void tw_mbar_arrive(u32 bar, TW_LINE) { TW_CALL(mbar_arrive, bar, 0, 1); }
+TW_FN void tw_mbar_arrive_at(u32 bar, u32 rank, TW_LINE) { TW_CALL(mbar_arrive_at, bar, rank); }
 TW_FN void tw_mbar_arrive_expect(u32 bar, u32 bytes, TW_LINE) { TW_CALL(mbar_arrive, bar, bytes, 1); }
 TW_FN void tw_mbar_expect(u32 bar, u32 bytes, TW_LINE) { TW_CALL(mbar_arrive, bar, bytes, 0); }
 TW_FN void tw_mbar_wait(u32 bar, u32 parity, TW_LINE) { TW_CALL(mbar_wait, bar, parity); }
@@ -199,15 +203,19 @@ TW_FN void tw_fence_async(TW_LINE) { TW_CALL(fence_async); }
 #define TW_TMA(rank, coordinates, ...)                                                             \
     TW_FN void tw_tma_load_##rank##d(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, TW_LINE) { \
         int at[] = {__VA_ARGS__};                                                                  \
-        TW_CALL(tma, EMU_LOAD, rank, map, at, s, bar);                                             \
+        TW_CALL(tma, EMU_LOAD, rank, map, at, s, bar, 0);                                          \
+    }                                                                                              \
+    TW_FN void tw_tma_multicast_##rank##d(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, u32 mask, TW_LINE) { \
+        int at[] = {__VA_ARGS__};                                                                  \
+        TW_CALL(tma, EMU_LOAD, rank, map, at, s, bar, mask);                                       \
     }                                                                                              \
     TW_FN void tw_tma_store_##rank##d(const TensorMap *map, TW_ARGS coordinates, u32 s, TW_LINE) { \
         int at[] = {__VA_ARGS__};                                                                  \
-        TW_CALL(tma, EMU_STORE, rank, map, at, s, 0);                                              \
+        TW_CALL(tma, EMU_STORE, rank, map, at, s, 0, 0);                                           \
     }                                                                                              \
     TW_FN void tw_tma_add_##rank##d(const TensorMap *map, TW_ARGS coordinates, u32 s, TW_LINE) {   \
         int at[] = {__VA_ARGS__};                                                                  \
-        TW_CALL(tma, EMU_STORE_ADD, rank, map, at, s, 0);                                          \
+        TW_CALL(tma, EMU_STORE_ADD, rank, map, at, s, 0, 0);                                       \
     }
 TW_TMA(1, (i32 c0), c0)
 TW_TMA(2, (i32 c0, i32 c1), c0, c1)

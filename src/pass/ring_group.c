@@ -1,0 +1,230 @@
+/* ring_group.c: neighbouring tasks run as a cluster, and load what they share once.
+ *
+ *     tasks %m, %n in %nm, %nn <order=grouped, group=8, persist, cluster=2, share=0> {
+ *       role load { .. put %s.a, %a ; put<share=0> %s.b, %b .. }       b does not depend on %m
+ *
+ * Each block of the cluster loads its part of a shared field and sends it to all; a slot is empty when
+ * the consumers of all blocks have released it, full when the parts of all have landed. Where the
+ * number of tasks along the index is odd, the last pair does the last task twice.
+ *
+ * Why that is right, given that the rings of one block are (ring_check.c). If all blocks run the same
+ * loops with the same trip counts, then the schedule in which they go in step is a complete schedule
+ * of the cluster: at each of its steps the shared counters are those of one block. And one complete
+ * schedule proves that every schedule completes, since hand-overs only ever raise counters. So what
+ * has to be shown is that the blocks of a cluster hand over equally many items (no trip count and no
+ * condition around a hand-over depends on the index), that shared fields hold the same bytes in all of
+ * them (no address depends on it), and that a task may be done twice (it only stores). */
+#include "pass/ring_group.h"
+
+#include <string.h>
+
+enum { CLUSTER = 2 };
+
+typedef struct Group {
+    const Kernel *k;
+    Ref index;           /* that of the tasks along which the cluster runs */
+    signed char *follows; /* by Ref: 0 not asked, 1 it does, -1 it does not (or is being asked) */
+} Group;
+
+static bool follows(Group *g, Ref r);
+
+static bool region_follows(Group *g, const Region *region) {
+    const Op *end = region->last;
+    for (int i = 0; end && i < end->operand_count; i++)
+        if (follows(g, end->operands[i])) return true;
+    return false;
+}
+
+/* Does the value differ between the blocks of a cluster? */
+static bool follows(Group *g, Ref r) {
+    if (!ref_is_value(r) || g->follows[r]) return ref_is_value(r) && g->follows[r] > 0;
+    const Value *value = ir_value(g->k, r);
+    const Op *op = value->op ? value->op : value->region->owner;
+    g->follows[r] = -1;
+    bool does = r == g->index;
+    if (!does && op && op->code != OP_TASKS) {
+        does = op->code == OP_PROGRAM_ID || op->code == OP_GET;
+        for (int i = 0; i < op->operand_count && !does; i++) does = follows(g, op->operands[i]);
+        for (int i = 0; i < op->region_count && !does; i++)
+            does = region_follows(g, op->regions[i]);
+    }
+    if (does) g->follows[r] = 1;
+    return does;
+}
+
+static Group group_along(PassContext *cx, const Kernel *k, const Op *tasks, int index) {
+    const Region *body = tasks->regions[tasks->region_count - 1];
+    Group g = {k, body->args[index], ARENA_ARRAY(cx->scratch, signed char, k->values.count)};
+    return g;
+}
+
+static bool hands_over(const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_ACQUIRE || op->code == OP_WAIT) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (hands_over(op->regions[i])) return true;
+    }
+    return false;
+}
+
+/* May it be done twice, at the same time, in two blocks? */
+static bool is_repeatable(const Op *op, bool loads) {
+    switch (op->code) {
+    case OP_FOR:
+    case OP_WHILE:
+    case OP_IF:
+    case OP_YIELD:
+    case OP_TEST:
+    case OP_ACQUIRE:
+    case OP_PUT:
+    case OP_COMMIT:
+    case OP_WAIT:
+    case OP_GET:
+    case OP_RELEASE:
+    case OP_ASSUME:
+    case OP_REQUIRE:
+    case OP_STORE:
+    case OP_TSTORE: return true;
+    case OP_LOAD:
+    case OP_TLOAD: return loads; /* elsewhere it may read what the other block has stored */
+    default: return op_has(op->code, TRAIT_PURE);
+    }
+}
+
+/* What keeps the blocks of a cluster from running in step, and where; NULL: nothing. */
+static const char *find_fault(Group *g, const Region *region, bool loads, const Op **where) {
+    for (const Op *op = region->first; op; op = op->next) {
+        bool inside = false;
+        *where = op;
+        for (int i = 0; i < op->region_count; i++) inside |= hands_over(op->regions[i]);
+        if (inside && op->code == OP_WHILE) return "it hands items over in a `while`";
+        if (inside)
+            for (int i = 0; i < (op->code == OP_FOR ? 3 : op->operand_count); i++)
+                if (follows(g, op->operands[i]))
+                    return op->code == OP_FOR ? "the trip count of a loop that hands items over "
+                                                "depends on it"
+                                              : "whether items are handed over depends on it";
+        if (!is_repeatable(op, loads)) return "a task does more than to store what it computed";
+        for (int i = 0; i < op->region_count; i++) {
+            const char *fault = find_fault(g, op->regions[i], loads, where);
+            if (fault) return fault;
+        }
+    }
+    return NULL;
+}
+
+static const char *find_task_fault(Group *g, const Op *tasks, const Op **where) {
+    *where = tasks;
+    if (op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST)
+        return "long and short tasks are paired already";
+    for (const Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next) {
+        if (op->code != OP_ROLE) continue;
+        bool loads = strcmp(op_text(op, AT_FIELD), "load") == 0;
+        const char *fault = find_fault(g, op->regions[0], loads, where);
+        if (fault) return fault;
+    }
+    return NULL;
+}
+
+/* The load of a put, if blocks of the cluster can share it. */
+static const Op *shared_load(Group *g, const Op *put) {
+    Ref value = op_operand(put, 1);
+    const Op *load = ref_is_value(value) ? ir_value(g->k, value)->op : NULL;
+    if (!load || load->code != OP_TLOAD) return NULL;
+    for (int i = 0; i < load->operand_count; i++)
+        if (follows(g, load->operands[i])) return NULL;
+    return load;
+}
+
+static const Op *role_called(const Op *tasks, const char *name) {
+    for (const Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next)
+        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), name) == 0) return op;
+    return NULL;
+}
+
+/* The bytes of an item that need to be loaded once only; with `mark` these puts say so. */
+static int64_t shared_bytes(Group *g, Kernel *k, Region *region, bool in_loop, int mark) {
+    int64_t bytes = 0;
+    for (Op *op = region->first; op; op = op->next) {
+        const Op *load = in_loop && op->code == OP_PUT ? shared_load(g, op) : NULL;
+        if (load) {
+            const Type *type = ir_type(g->k, load->results[0]);
+            bytes += ty_elements(type) * ty_elem_bytes(type);
+            if (mark >= 0) op_set(k, op, (Attr){.id = AT_SHARE, .number = mark});
+        }
+        for (int i = 0; i < op->region_count; i++)
+            bytes += shared_bytes(g, k, op->regions[i], in_loop || op->code == OP_FOR, mark);
+    }
+    return bytes;
+}
+
+/* The index along which most is shared, or -1 and why there is none. */
+static int choose_index(PassContext *cx, Kernel *k, const Op *tasks, const Op *load,
+                        const char **why) {
+    int best = -1;
+    int64_t most = 0;
+    *why = "no field of its loops has an address without one of the indices";
+    for (int i = 0; i < tasks->operand_count; i++) {
+        const Op *where;
+        Group g = group_along(cx, k, tasks, i);
+        int64_t bytes = shared_bytes(&g, k, load->regions[0], false, -1);
+        if (bytes <= most) continue;
+        const char *fault = find_task_fault(&g, tasks, &where);
+        if (fault) {
+            *why = fault;
+            continue;
+        }
+        most = bytes;
+        best = i;
+    }
+    return best;
+}
+
+void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
+    const Op *load = role_called(tasks, "load");
+    if (cx->options.cluster < CLUSTER) return;
+    const char *why = "its rings are not filled by TMA from a role of their own, block after block";
+    int index = -1;
+    if (cx->machine->has_tma && load && !op_attr(load, AT_ON) && op_flag(tasks, AT_PERSIST))
+        index = choose_index(cx, k, tasks, load, &why);
+    if (index < 0) {
+        pass_find(cx, k->range, "cluster", "none: %s", why);
+        return;
+    }
+    Group g = group_along(cx, k, tasks, index);
+    int64_t bytes = shared_bytes(&g, k, load->regions[0], false, index);
+    op_set(k, tasks, (Attr){.id = AT_CLUSTER, .number = CLUSTER});
+    op_set(k, tasks, (Attr){.id = AT_SHARE, .number = index});
+    const char *name = ir_value(k, g.index)->name;
+    pass_find(cx, k->range, "cluster",
+              "pairs of blocks along %s share %lld bytes of an item: each loads half of them for "
+              "both; asked for",
+              name ? name : "the tasks", (long long)bytes);
+}
+
+static bool check_puts(PassContext *cx, Group *g, const Region *region, int64_t index) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_PUT && op_attr(op, AT_SHARE) &&
+            (op_int(op, AT_SHARE, -1) != index || !shared_load(g, op))) {
+            diag_emit(cx->module->diag, DIAG_RING_SHARE, op->range, op_text(op, AT_FIELD));
+            return false;
+        }
+        for (int i = 0; i < op->region_count; i++)
+            if (!check_puts(cx, g, op->regions[i], index)) return false;
+    }
+    return true;
+}
+
+bool ring_group_check(PassContext *cx, Kernel *k, const Op *tasks) {
+    int64_t index = op_int(tasks, AT_SHARE, -1), blocks = op_int(tasks, AT_CLUSTER, 0);
+    if (blocks != CLUSTER || index < 0 || index >= tasks->operand_count) {
+        diag_emit(cx->module->diag, DIAG_RING_CLUSTER, tasks->range, (long long)blocks,
+                  (long long)index);
+        return false;
+    }
+    Group g = group_along(cx, k, tasks, (int)index);
+    const Op *where;
+    const char *fault = find_task_fault(&g, tasks, &where);
+    if (fault) diag_emit(cx->module->diag, DIAG_RING_STEP, where->range, fault);
+    return !fault && check_puts(cx, &g, tasks->regions[tasks->region_count - 1], index);
+}
