@@ -3,17 +3,18 @@
  *     tasks %m, %n in %nm, %nn <order=grouped, group=8, persist, cluster=2, share=0> {
  *       role load { .. put %s.a, %a ; put<share=0> %s.b, %b .. }       b does not depend on %m
  *
- * Each block of the cluster loads its part of a shared field and sends it to all; a slot is empty when
- * the consumers of all blocks have released it, full when the parts of all have landed. Where the
- * number of tasks along the index is odd, the last pair does the last task twice.
+ * Each block of the cluster loads its part of a shared field and sends it to all; a slot is empty
+ * when the consumers of all blocks have released it, full when the parts of all have landed. Where
+ * the number of tasks along the index is odd, the last pair does the last task twice.
  *
- * Why that is right, given that the rings of one block are (ring_check.c). If all blocks run the same
- * loops with the same trip counts, then the schedule in which they go in step is a complete schedule
- * of the cluster: at each of its steps the shared counters are those of one block. And one complete
- * schedule proves that every schedule completes, since hand-overs only ever raise counters. So what
- * has to be shown is that the blocks of a cluster hand over equally many items (no trip count and no
- * condition around a hand-over depends on the index), that shared fields hold the same bytes in all of
- * them (no address depends on it), and that a task may be done twice (it only stores). */
+ * Why that is right, given that the rings of one block are (ring_check.c). If all blocks run the
+ * same loops with the same trip counts, then the schedule in which they go in step is a complete
+ * schedule of the cluster: at each of its steps the shared counters are those of one block. And one
+ * complete schedule proves that every schedule completes, since hand-overs only ever raise
+ * counters. So what has to be shown is that the blocks of a cluster hand over equally many items
+ * (no trip count and no condition around a hand-over depends on the index), that shared fields hold
+ * the same bytes in all of them (no address depends on it), and that a task may be done twice (it
+ * only stores). */
 #include "pass/ring_group.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ enum { CLUSTER = 2 };
 
 typedef struct Group {
     const Kernel *k;
-    Ref index;           /* that of the tasks along which the cluster runs */
+    Ref index;            /* that of the tasks along which the cluster runs */
     signed char *follows; /* by Ref: 0 not asked, 1 it does, -1 it does not (or is being asked) */
 } Group;
 

@@ -4,11 +4,11 @@
  *     for (i32 pair = tw_block_x() / 2; pair < pairs; pair += tw_blocks_x() / 2) {
  *         const i32 m = tw_min(2 * (..pair..) + rank, (i32)nm - 1);
  *
- * Each block issues its half of a shared field's box, by panels or by rows, to the same place in both;
- * its full barrier expects the whole item, its empty barrier the arrivals of both blocks' consumers
- * (lane 0 of a warp arrives in block 0, lane 1 in block 1). Barriers are made before the cluster's
- * first barrier, and its last one keeps a block alive until the other has made its last arrival. An
- * odd last task is done by both blocks, which store the same bytes. */
+ * Each block issues its half of a shared field's box, by panels or by rows, to the same place in
+ * both; its full barrier expects the whole item, its empty barrier the arrivals of both blocks'
+ * consumers (lane 0 of a warp arrives in block 0, lane 1 in block 1). Barriers are made before the
+ * cluster's first barrier, and its last one keeps a block alive until the other has made its last
+ * arrival. An odd last task is done by both blocks, which store the same bytes. */
 #include "target/cuda/cuda_emit.h"
 
 /* Can both blocks load half of it? By whole panels, or rows of whole swizzle patterns. */

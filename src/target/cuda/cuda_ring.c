@@ -198,11 +198,10 @@ void ring_plan(Emit *e, int64_t other) {
     while (tasks->code != OP_TASKS) tasks = tasks->next;
     for (const Op *op = e->k->body->first; op; op = op->next)
         if (op->code == OP_RING) plan_ring(e, op, tasks);
-    if (e->k->module->diag->errors) return;
     for (size_t i = 0; i < e->rings.count; i++)
         if (ring_role_is_single(e, roles_find(tasks, end_of(e, &e->rings.at[i], AT_FROM))))
             e->rings.at[i].full_count = 1;
-    cluster_plan(e, tasks);
+    if (!e->k->module->diag->errors) cluster_plan(e, tasks);
     while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}
     e->shared_bytes = 0;
     for (size_t i = 0; i < e->rings.count; i++) place_ring(e, &e->rings.at[i]);

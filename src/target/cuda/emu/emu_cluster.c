@@ -1,8 +1,9 @@
 /* emu_cluster.c: what blocks of a cluster do to each other: the cluster's barrier, arrivals at
  * mbarriers of another block, and that no block ends before the others are done with it.
  *
- * The last is found whichever way the schedule went: an arrival from elsewhere must be ordered before
- * the end of a thread of the block that it touches, by the cluster's barrier or by anything else.
+ * The last is found whichever way the schedule went: an arrival from elsewhere must be ordered
+ * before the end of a thread of the block that it touches, by the cluster's barrier or by anything
+ * else.
  *
  *     tw_mbar_arrive_at(empty, 1);   block 0 arrives in block 1
  *     tw_cluster_sync();             without it block 1 may be gone by then: a fault
