@@ -377,6 +377,15 @@ static void build_grid_wish(Access *x) {
 
 /* --- the pass --- */
 
+/* What is promised of a whole tile has served: later passes ask about numbers only, and the promise
+ * would keep alive what no access needs any more. */
+static void drop_tile_promise(Op *op, void *user) {
+    const Kernel *k = user;
+    bool tile =
+        op->code == OP_ASSUME && op->operand_count && !ty_is_scalar(ir_type(k, op->operands[0]));
+    if (tile) ir_remove(op);
+}
+
 bool pass_access(PassContext *cx, Kernel *k) {
     ir_walk(k->body, normalise_loop, k);
     access_carry(k);
@@ -416,6 +425,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
     if (x.a.grid_wished) build_grid_wish(&x);
     build_wishes(&x);
     access_report_whole(&x);
+    ir_walk(k->body, drop_tile_promise, k);
     fold_tidy(k, cx->scratch);
     return true;
 }

@@ -388,3 +388,160 @@ def whiled(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
         left -= BK
     C = tl.make_block_ptr(c, (M, N), (N, 1), (pm * BM, pn * BN), (BM, BN), (1, 0))
     tl.store(C, acc.to(c.dtype.element_ty), boundary_check=(0, 1))
+
+
+# check: a=randn:f16[150,136] b=randn:f16[136,100] c=zeros:f16[150,100] M=150 N=100 K=136 BM=64 BN=64 BK=32 GROUP=2 EVEN=False --grid 6
+@triton.jit
+def swizzled(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN: tl.constexpr):
+    pid = tl.program_id(0)
+    m, n = tl.swizzle2d(pid // tl.cdiv(N, BN), pid % tl.cdiv(N, BN), tl.cdiv(M, BM), tl.cdiv(N, BN), GROUP)
+    rm = tl.max_contiguous(tl.multiple_of((m * BM + tl.arange(0, BM)) % M, BM), BM)
+    rn = tl.max_contiguous(tl.multiple_of((n * BN + tl.arange(0, BN)) % N, BN), BN)
+    rk = tl.arange(0, BK)
+    A = a + (rm[:, None] * K + rk[None, :])
+    B = b + (rk[:, None] * N + rn[None, :])
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(tl.cdiv(K, BK), 0, -1):
+        if EVEN:
+            x = tl.load(A)
+            y = tl.load(B)
+        else:
+            x = tl.load(A, mask=rk[None, :] < K - (tl.cdiv(K, BK) - k) * BK, other=0.)
+            y = tl.load(B, mask=rk[:, None] < K - (tl.cdiv(K, BK) - k) * BK, other=0.)
+        acc += tl.dot(x, y, out_dtype=tl.float32)
+        A += BK
+        B += BK * N
+    rm = m * BM + tl.arange(0, BM)
+    rn = n * BN + tl.arange(0, BN)
+    tl.store(c + (rm[:, None] * N + rn[None, :]), acc.to(tl.float16), mask=(rm < M)[:, None] & (rn < N)[None, :])
+
+
+# check: x=randn:f16[100,64] w=randn:f16[3,64,64] M=100 T=3 D=64 BM=64 --grid 2
+@triton.jit
+def inplace(x, w, M, T, D: tl.constexpr, BM: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    d = tl.arange(0, D)
+    for t in range(T):
+        v = tl.load(x + rm[:, None] * D + d[None, :], mask=rm[:, None] < M, other=0.)
+        ww = tl.load(w + t * D * D + d[:, None] * D + d[None, :])
+        y = tl.dot(v, ww) * 0.1
+        tl.store(x + rm[:, None] * D + d[None, :], y.to(x.dtype.element_ty), mask=rm[:, None] < M)
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] c=randn:bf16[150,100] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 3
+@triton.jit
+def residual(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pm = tl.program_id(0)
+    rm = pm * BM + tl.arange(0, BM)
+    rk = tl.arange(0, BK)
+    for n in range(0, tl.cdiv(N, BN)):
+        rn = n * BN + tl.arange(0, BN)
+        m = (rm[:, None] < M) & (rn[None, :] < N)
+        acc = tl.load(c + rm[:, None] * N + rn[None, :], mask=m, other=0.).to(tl.float32)
+        for k in range(0, tl.cdiv(K, BK)):
+            kk = k * BK + rk
+            x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+            y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+            acc = tl.dot(x, y, acc)
+        tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=m)
+        if n > 0:
+            tl.store(c + rm[:, None] * N + rn[None, :], (acc + 1).to(c.dtype.element_ty), mask=m)
+
+
+# check: a=randn:bf16[150,136] b=randn:bf16[136,100] c=zeros:bf16[150,100] s=zeros:f32[150] M=150 N=100 K=136 BM=64 BN=64 BK=32 --grid 3
+@triton.jit
+def iff(a, b, c, s, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    # store in an if, atomic in loop, two outputs of one loop
+    pm = tl.program_id(0)
+    rm = pm * BM + tl.arange(0, BM)
+    rk = tl.arange(0, BK)
+    for n in range(pm % 2, tl.cdiv(N, BN), 2):
+        rn = n * BN + tl.arange(0, BN)
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, tl.cdiv(K, BK)):
+            kk = k * BK + rk
+            x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+            y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+            acc = tl.dot(x, y, acc)
+        m = (rm[:, None] < M) & (rn[None, :] < N)
+        if n % 2 == 0:
+            tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=m)
+        else:
+            tl.store(c + rm[:, None] * N + rn[None, :], (-acc).to(c.dtype.element_ty), mask=m)
+        tl.atomic_add(s + rm, tl.sum(acc * acc, 1), mask=rm < M)
+
+
+# check: q=randn:bf16[2,16,64] k=randn:bf16[2,150,64] v=randn:bf16[2,150,64] o=zeros:f32[2,3,16,64] m_out=zeros:f32[2,3,16] l_out=zeros:f32[2,3,16] N=150 scale=0.125 H=16 SPLIT=3 D=64 BN=32 --grid 2,3
+@triton.jit
+def decode(q, k, v, o, m_out, l_out, N, scale, H, SPLIT: tl.constexpr, D: tl.constexpr, BN: tl.constexpr):
+    # flash decoding, 16 query heads a kv head
+    b = tl.program_id(0)
+    s = tl.program_id(1)
+    h = tl.arange(0, 16)
+    d = tl.arange(0, D)
+    Q = tl.load(q + b * 16 * D + h[:, None] * D + d[None, :])
+    per = tl.cdiv(N, SPLIT)
+    lo = s * per
+    hi = min(lo + per, N)
+    m = tl.full((16,), -float('inf'), tl.float32)
+    l = tl.zeros((16,), tl.float32)
+    acc = tl.zeros((16, D), tl.float32)
+    for n in range(lo, hi, BN):
+        r = n + tl.arange(0, BN)
+        kk = tl.load(k + b * N * D + r[None, :] * D + d[:, None], mask=r[None, :] < hi, other=0.)
+        S = tl.dot(Q, kk) * scale
+        S = tl.where(r[None, :] < hi, S, -float('inf'))
+        mn = tl.maximum(m, tl.max(S, 1))
+        al = tl.exp2((m - mn) * 1.44269504)
+        p = tl.exp2((S - mn[:, None]) * 1.44269504)
+        vv = tl.load(v + b * N * D + r[:, None] * D + d[None, :], mask=r[:, None] < hi, other=0.)
+        acc = acc * al[:, None] + tl.dot(p.to(vv.dtype), vv)
+        l = l * al + tl.sum(p, 1)
+        m = mn
+    tl.store(o + (b * SPLIT + s) * 16 * D + h[:, None] * D + d[None, :], acc / l[:, None])
+    tl.store(m_out + (b * SPLIT + s) * 16 + h, m)
+    tl.store(l_out + (b * SPLIT + s) * 16 + h, l)
+
+
+# check: a=randn:bf16[100,136] b=randn:bf16[4,136,100] c=zeros:bf16[100,100] ids=arange:i32[128] experts=randint(4):i32[2] ntok=100 N=100 K=136 E=4 BM=64 BN=64 BK=32 --grid 2,2
+@triton.jit
+def moe(a, b, c, ids, experts, ntok, N, K, E, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    # fused moe: gathered rows of A by token ids, expert of the block
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    tok = tl.load(ids + pm * BM + tl.arange(0, BM))
+    ok = tok < ntok
+    e = tl.load(experts + pm)
+    rn = pn * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    ap = a + tok[:, None] * K + rk[None, :]
+    bp = b + e * K * N + rk[:, None] * N + rn[None, :]
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        x = tl.load(ap, mask=ok[:, None] & (rk[None, :] < K - k * BK), other=0.)
+        y = tl.load(bp, mask=(rk[:, None] < K - k * BK) & (rn[None, :] < N), other=0.)
+        acc += tl.dot(x, y)
+        ap += BK
+        bp += BK * N
+    tl.store(c + tok[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=ok[:, None] & (rn[None, :] < N))
+
+
+# check: a=randn:f8e4m3[150,128] b=randn:f8e4m3[100,128] sa=rand:f32[150,2] sb=rand:f32[2,2] c=zeros:bf16[150,100] M=150 N=100 K=128 BM=64 BN=64 BK=64 --grid 3,2
+@triton.jit
+def fp8gemm(a, b, sa, sb, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    # block-scaled: scales every BK
+    pm = tl.program_id(0)
+    pn = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    rn = pn * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    nk = tl.cdiv(K, BK)
+    for k in range(nk):
+        kk = k * BK + rk
+        x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+        y = tl.load(b + rn[None, :] * K + kk[:, None], mask=(rn[None, :] < N) & (kk[:, None] < K), other=0.)
+        s1 = tl.load(sa + rm * nk + k, mask=rm < M, other=0.)
+        s2 = tl.load(sb + k + pn * nk)
+        acc += tl.dot(x, y) * s1[:, None] * s2
+    tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
