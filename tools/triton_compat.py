@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""triton_compat.py: runs Triton's own unit tests on our CPU target and prints the table of docs/triton-compat.md.
+"""triton_compat.py: runs Triton's own unit tests on our CPU target (or, with --device cuda, on a GPU) and prints the table of docs/triton-compat.md.
 
-    tools/triton_compat.py CHECKOUT [--jobs 2] [--sample 10] [--file test_core.py] [--match EXPRESSION] [--hang 900] [--page FILE]
+    tools/triton_compat.py CHECKOUT [--jobs 2] [--sample 10] [--file test_core.py] [--match EXPRESSION] [--device cpu]
+                            [--hang 900] [--page FILE]
 
 CHECKOUT is a clone of triton-lang/triton at tag v3.6.0 (or $TILEWRIGHT_UPSTREAM). Needs numpy, scipy, pytest and torch in the
 Python that runs it, and the package `tilewright` on its path. Each job is a process with every n-th case; one that crashes or
@@ -111,7 +112,7 @@ def start(checkout, name, part, parts, options, log):
     environment = dict(os.environ, TILEWRIGHT_COMPAT_LOG=str(log), TILEWRIGHT_COMPAT_PART=f"{part}/{parts}/{options.sample}",
                        TILEWRIGHT_COMPAT_MARK=FILES[name] or "", OMP_NUM_THREADS="1")
     environment["PYTHONPATH"] = os.pathsep.join([str(pathlib.Path(__file__).parent), environment.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-    command = [sys.executable, "-m", "tilewright", "pytest", "-q", "-p", "triton_compat", "-p", "no:cacheprovider", "--device=cpu", "--tb=short"]
+    command = [sys.executable, "-m", "tilewright", "pytest", "-q", "-p", "triton_compat", "-p", "no:cacheprovider", f"--device={options.device}", "--tb=short"]
     command += ["-k", options.match] if options.match else []
     return subprocess.Popen([*command, f"unit/language/{name}"], cwd=tests, env=environment, stdout=subprocess.DEVNULL,
                             stderr=open(f"{log}.err", "w"))
@@ -192,6 +193,7 @@ def main():
     parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--file", action="append", choices=list(FILES))
     parser.add_argument("--match")
+    parser.add_argument("--device", default="cpu", help="where the tests' tensors live: cpu or cuda")
     parser.add_argument("--hang", type=float, default=900, help="seconds without a finished case")
     parser.add_argument("--groups", help="write the groups of failures there, with an example each")
     parser.add_argument("--page", help="rewrite this page")
