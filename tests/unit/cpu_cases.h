@@ -1,5 +1,5 @@
-/* cpu_cases.h: runs a kernel of IR text on the CPU target and on the interpreter, with the same
- * made-up arguments, and compares all memory. Pointers get 4096 elements, tensors the given
+/* cpu_cases.h: runs a kernel of IR text on a target (the CPU, if none is named) and on the
+ * interpreter, with the same made-up arguments, and compares all memory. Pointers get 4096 elements, tensors the given
  * extents, integers the given number. Floats are a mix of ordinary numbers and special ones
  * (zeroes of both signs, infinities, NaN, subnormals, limits). */
 #ifndef TESTS_CPU_CASES_H
@@ -73,9 +73,36 @@ static void case_fill(tw_buffer *b, int plain) {
 }
 
 typedef struct CaseRun {
-    tw_buffer *buffers[64];
+    tw_buffer *buffers[64]; /* the host's: what goes in, then what came out */
+    tw_buffer *there[64];   /* the target's own */
     size_t count;
 } CaseRun;
+
+/* A filled host buffer and its copy in the target's memory. */
+static int case_buffer(tw_context *cx, const char *target, int32_t dtype, int rank,
+                       const int64_t *shape, const Case *c, CaseRun *run, size_t i) {
+    tw_buffer_options where;
+    tw_buffer_options_init(&where);
+    where.target = target;
+    if (tw_buffer_create(cx, dtype, rank, shape, NULL, &run->buffers[i]) != TW_OK ||
+        tw_buffer_create(cx, dtype, rank, shape, &where, &run->there[i]) != TW_OK)
+        return 0;
+    case_fill(run->buffers[i], c->plain);
+    size_t size = (size_t)tw_buffer_elements(run->buffers[i]) * tw_dtype_size(dtype);
+    return tw_buffer_write(run->there[i], tw_buffer_data(run->buffers[i]), size) == TW_OK;
+}
+
+static int case_read_back(CaseRun *run) {
+    int good = 1;
+    for (size_t i = 0; i < run->count && i < 64; i++) {
+        tw_buffer *b = run->buffers[i];
+        size_t size =
+            b ? (size_t)tw_buffer_elements(b) * tw_dtype_size(tw_buffer_dtype(b)) : 0;
+        if (b) good = tw_buffer_read(run->there[i], tw_buffer_data(b), size) == TW_OK && good;
+        tw_buffer_destroy(run->there[i]);
+    }
+    return good;
+}
 
 static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *target, CaseRun *run) {
     tw_arg args[64] = {{0}};
@@ -84,7 +111,7 @@ static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *tar
     for (size_t i = 0; i < run->count && i < 64; i++) {
         tw_param_info info = {.struct_size = sizeof info};
         tw_module_param_at(m, 0, i, &info);
-        run->buffers[i] = NULL;
+        run->buffers[i] = run->there[i] = NULL;
         if (info.kind == TW_PARAM_SCALAR) {
             int is_float = info.dtype >= TW_F16;
             args[i].kind = is_float ? TW_ARG_FLOAT : TW_ARG_INT;
@@ -98,11 +125,12 @@ static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *tar
         int rank = info.kind == TW_PARAM_TENSOR ? info.rank : 1;
         for (int d = 0; d < rank && info.kind == TW_PARAM_TENSOR; d++)
             shape[d] = c->extents[TW_MAX_RANK - rank + d];
-        if (tw_buffer_create(cx, info.dtype, rank, shape, NULL, &run->buffers[i]) != TW_OK)
+        if (!case_buffer(cx, target, info.dtype, rank, shape, c, run, i)) {
+            fprintf(stderr, "%s on %s: %s\n", c->name, target, tw_context_message(cx));
             return 0;
-        case_fill(run->buffers[i], c->plain);
+        }
         args[i].kind = TW_ARG_BUFFER;
-        args[i].value.buffer = run->buffers[i];
+        args[i].value.buffer = run->there[i];
     }
     tw_compile_options options;
     tw_compile_options_init(&options);
@@ -110,7 +138,6 @@ static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *tar
     snprintf(threads, sizeof threads, "%d", c->threads);
     tw_pair pairs[] = {{"threads", threads}, {"fuse", "off"}};
     options.target = target;
-    options.emulate = strcmp(target, "cuda") == 0;
     options.options = pairs;
     options.option_count = 2;
     options.verify_each = 1;
@@ -125,7 +152,7 @@ static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *tar
         fprintf(stderr, "%s on %s: %s: %s\n", c->name, target, tw_status_name(status),
                 tw_context_message(cx));
     tw_kernel_destroy(k);
-    return status == TW_OK;
+    return case_read_back(run) && status == TW_OK;
 }
 
 static void case_check(tw_context *cx, const Case *c) {
