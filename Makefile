@@ -7,9 +7,9 @@
 #   make python       build/python: the Python package, for PYTHONPATH (`pip install .` installs it)
 #   make bless        rewrites expected outputs and generated pages; look at the diff
 #   make measures     memory and time of the compiler itself
-#   make check-gpu    the numeric matrix on a device
+#   make check-gpu    the numeric matrix, all operations, options drawn at random and random programs, on a device
 #   make check-gpu-faults      kernels that trap, stray and do not end, on a device
-#   make check-gpu-sanitizer   the same under compute-sanitizer: memcheck and racecheck
+#   make check-gpu-sanitizer   matrix and operations under compute-sanitizer: memcheck and racecheck
 #   make bench-gpu    the CUDA target against Triton, torch, cuBLAS and cuDNN on a device
 #   make install PREFIX=/usr/local
 #   make SAN=1 B=build/asan ...    the same with ASan + UBSan
@@ -100,9 +100,11 @@ demo:
 	@CXX_PRESENT=$$(command -v $${CXX:-g++} || command -v clang++ || command -v c++); \
 	  GPU=$$(test -e /dev/nvidia0 && echo ,cuda); \
 	  $(B)/tests/matrix --demo --seed 1 --bin $(B) --targets interp,cpu$${CXX_PRESENT:+,emulated,tenstorrent}$$GPU
-check-gpu: all $(B)/tests/matrix $(B)/tests/ops
+check-gpu: all $(B)/tests/matrix $(B)/tests/ops $(B)/tests/property $(B)/tests/random_triton
 	tests/shards.sh 0 $(B)/tests/matrix --bin $(B) --targets cuda --random 1
 	tests/shards.sh 0 $(B)/tests/ops --target cuda
+	tests/shards.sh 0 $(B)/tests/property --targets cuda --draws 1
+	tests/shards.sh 0 $(B)/tests/random_triton --targets cuda --count 100 --seed $${TILEWRIGHT_SEED:-1} --out $(B)/random
 	sh tests/gpu/check_prelude.sh $(B)
 	python3 tests/wild/run.py --targets device --every --bin $(B)
 	@if $(MAKE) -s python && $(PYTHON) -c 'import torch, pytest'; then \

@@ -17,7 +17,9 @@ uint32_t float_narrow(const FloatFormat *f, double x, bool toward_zero) {
     uint64_t mantissa = u & 0xFFFFFFFFFFFFFu;
     int exponent = (int)(u >> 52 & 0x7FF) - 1023;
     uint32_t infinity = f->saturates ? f->largest : f->largest + 1;
-    if (exponent == 1024) return mantissa ? sign | f->nan : sign | infinity;
+    /* The sign of a NaN that arithmetic made differs from machine to machine: no number gets it. */
+    if (exponent == 1024 && mantissa) return f->nan == f->largest ? f->nan : sign | f->nan;
+    if (exponent == 1024) return sign | infinity;
     uint32_t zero = f->one_zero ? 0 : sign;
     if (exponent == -1023) return zero; /* zero, or below half of any format's smallest number */
     int bias = f->bias, least = 1 - bias, top = (1 << f->exponent_bits) - 1;

@@ -1,7 +1,7 @@
 /* numeric.h: the small float formats, converted exactly.
  *
  * f16 and bf16 overflow to infinity; the 8-bit formats saturate to their largest finite number
- * (infinities too). NaN stays NaN, but f8e4b15 has none: there it is the largest number. Rounding
+ * (infinities too). NaN stays NaN, but f8e4b15 has none: there it is +1.875, the largest. Rounding
  * is to nearest even, or toward zero where asked for, and always happens once: from a double
  * directly, never by way of a float.
  *

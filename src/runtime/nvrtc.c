@@ -168,16 +168,18 @@ void nvrtc_close(Nvrtc *nvrtc) {
 enum { MAX_OPTIONS = 12 };
 
 /* The caller's options, and what makes NVRTC faster: without the parts of CUDA that kernels do not
- * use (textures, the runtime API), and headers parsed once. */
+ * use (textures, the runtime API), headers parsed once, and no cache of its own beside ours. */
 static int add_options(const Nvrtc *n, const char *const *given, int count,
                        const char *options[MAX_OPTIONS]) {
     bool knows = n->major > 12 || (n->major == 12 && n->minor >= 8);
+    bool caches = n->major > 12 || (n->major == 12 && n->minor >= 9);
     int total = 0;
-    while (total < count && total < MAX_OPTIONS - 2) {
+    while (total < count && total < MAX_OPTIONS - 3) {
         options[total] = given[total];
         total++;
     }
     if (knows) options[total++] = "--minimal";
+    if (caches) options[total++] = "--no-cache";
     if (knows && n->compiles > 0) options[total++] = "--pch";
     return total;
 }

@@ -41,7 +41,7 @@ static void test_add(void) {
         for (int j = 0; j < 3; j++)
             cuda_bench_array(&b, j == 0 ? "x" : j == 1 ? "y" : "z", EL_F32, n, j < 2);
         cuda_bench_int(&b, n);
-        CHECK(strstr(b.plan->text, whole ? "tw_ldg_if(4, " : "tw_load_row(4, ") != NULL);
+        CHECK(strstr(b.plan->text, whole ? "tw_ldg_or(4, " : "tw_load_row(4, ") != NULL);
         CHECK(cuda_bench_run(&b, (n + 1023) / 1024, 1, 1));
         CHECK(cuda_bench_error(&b, 2, 1e-12) <= 1);
         cuda_bench_close(&b);

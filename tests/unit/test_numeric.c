@@ -80,6 +80,7 @@ static void edges(void) {
     CHECK(f8e5b16_to_f32(0x7F) == 57344 && f8e5b16_from_f64(-1e-9) == 0 &&
           isnan(f8e5b16_to_f32(0x80)));
     CHECK(f8e4b15_to_f32(0x7F) == 1.875f && f8e4b15_from_f64(NAN) == 0x7F &&
+          f8e4b15_from_f64(-NAN) == 0x7F &&
           f8e4b15_from_f64(-2) == 0xFF);
     CHECK(f8e4b15_from_f64(-0.0) == 0x80 && f8e4b15_to_f32(1) == 0x1p-17f);
     CHECK(isinf(f8e5m2_to_f32(0x7C)) && f8e4m3_to_f32(0x7E) == 448 && f8e5m2_to_f32(0x7B) == 57344);

@@ -12,6 +12,7 @@
  *
  * Elements that several threads hold are stored by one of them. A load behind a store of the same
  * program waits for a barrier, so that it sees it. */
+#include "base/numeric.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -130,6 +131,12 @@ static void write_indices(Emit *e, Box *b, Ref mask) {
 
 static const char *fill_text(Emit *e, const Op *op, Elem elem) {
     const Attr *fill = op_attr(op, AT_FILL);
+    bool known = !fill || ref_is_literal(fill->ref);
+    double number = fill && known ? ir_literal(e->k, fill->ref)->f : 0.0;
+    if (known && elem == EL_BF16) /* bits that the compiler sees through, unlike a conversion */
+        return arena_printf(e->arena, "tw_as_bf16(0x%04x)", bf16_from_f64(number));
+    if (known && elem == EL_F16)
+        return arena_printf(e->arena, "tw_as_f16(0x%04x)", f16_from_f64(number));
     const char *text = fill                  ? emit_scalar(e, fill->ref)
                        : elem_is_float(elem) ? elem == EL_F64 ? "0.0" : "0.0f"
                                              : "0";
@@ -365,12 +372,7 @@ void memory_tload(Emit *e, const Op *op) {
                              ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
                              : b.row;
         if (b.condition) {
-            if (b.vector > 1) {
-                cs_raw(&e->p, "#pragma unroll\n");
-                cs_line(&e->p, "for (int j = 0; j < %d; j++) (%s)[j] = %s;", b.vector, to, fill);
-            } else
-                cs_line(&e->p, "*(%s) = %s;", to, fill);
-            cs_line(&e->p, "tw_ldg_if(%d, %s, %s, %s);", b.vector, b.condition, to, at);
+            cs_line(&e->p, "tw_ldg_or(%d, %s, %s, %s, %s);", b.vector, b.condition, to, at, fill);
         } else {
             cs_line(&e->p, "tw_ldg(%d, %s, %s);", b.vector, to, at);
         }

@@ -64,11 +64,11 @@ TW_FN e5b16 tw_e5b16_f32(f32 x) {
     u32 small = tw_as_u32(tw_as_f32(size) + 0x1p6f) - 0x42800000u;
     return tw_one_zero(sign, size, size >= 0x47600000u ? 0x7fu : size < 0x38000000u ? small : normal);
 }
-TW_FN e4b15 tw_e4b15_f32(f32 x) { /* no NaN: it is the largest number */
+TW_FN e4b15 tw_e4b15_f32(f32 x) { /* no NaN: it is the largest number, without its sign */
     u32 u = tw_as_u32(x), sign = u >> 24 & 0x80, size = u & 0x7fffffffu;
     u32 normal = (size - 0x38000000u + 0x7ffff + (size >> 20 & 1)) >> 20;
     u32 small = tw_as_u32(tw_as_f32(size) + 0x1p6f) - 0x42800000u;
-    return (u8)(sign | (size >= 0x3ff00000u ? 0x7fu : size < 0x38800000u ? small : normal));
+    return (u8)((size > 0x7f800000u ? 0 : sign) | (size >= 0x3ff00000u ? 0x7fu : size < 0x38800000u ? small : normal));
 }
 /* Of a number that is one of the type, infinities included. */
 TW_FN e5m2 tw_e5m2_exact_f32(f32 x) {
@@ -141,7 +141,7 @@ TW_FN e5b16 tw_e5b16_rz_f64(f64 x) {
 }
 TW_FN e4b15 tw_e4b15_rz_f64(f64 x) {
     u32 u = tw_as_u32(tw_f32_rz_f64(x)), sign = u >> 24 & 0x80, size = u & 0x7fffffffu;
-    if (size >= 0x3ff00000u) return (u8)(sign | 0x7f);
+    if (size >= 0x3ff00000u) return (u8)(size > 0x7f800000u ? 0x7fu : sign | 0x7f);
     if (size < 0x38800000u) return (u8)(sign | (u32)(tw_as_f32(size) * 0x1p17f));
     return (u8)(sign | (size - 0x38000000u) >> 20);
 }

@@ -80,7 +80,7 @@ TW_FN e5m2 tw_e5m2_rz(f64 x) {
     }
 TW_SMALL_FLOAT(e4b8, 20, 0x1p119f, 0x3b800000u, 0x1p13f, 0x3c000000u, 0x43700000u, 0x1p10f, x.bits == 0x80, 0x80u, 0u)
 TW_SMALL_FLOAT(e5b16, 21, 0x1p111f, 0x37800000u, 0x1p6f, 0x38000000u, 0x47600000u, 0x1p17f, x.bits == 0x80, 0x80u, 0u)
-TW_SMALL_FLOAT(e4b15, 20, 0x1p112f, 0x38000000u, 0x1p6f, 0x38800000u, 0x3ff00000u, 0x1p17f, false, sign | 0x7fu, sign)
+TW_SMALL_FLOAT(e4b15, 20, 0x1p112f, 0x38000000u, 0x1p6f, 0x38800000u, 0x3ff00000u, 0x1p17f, false, 0x7fu, sign)
 
 #define TW_FLOAT_FLOOR(T)                                                                          \
     TW_FN T tw_floordiv(T x, T y) { return tw_floor(x / y); }                                      \

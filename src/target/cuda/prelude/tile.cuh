@@ -60,6 +60,22 @@ TW_FN void tw_ldg_words_if(int count, int size, bool on, void *to, const void *p
     tw_from_words(count, size, to, word);
 }
 
+/* The same; where not true: fill everywhere. */
+TW_FN void tw_ldg_words_or(int count, int size, bool on, void *to, const void *p, const void *fill) {
+    u32 one[2] = {0, 0}, word[4];
+    tw_to_words(1, size, one, fill);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        word[j] = size == 8 ? one[j % 2] : size == 4 ? one[0] : size == 2 ? one[0] * 0x10001u : one[0] * 0x1010101u;
+    if (on) tw_ldg_bytes(count * size, word, p);
+    tw_from_words(count, size, to, word);
+}
+#define tw_ldg_or(V, on, to, p, fill)                                                              \
+    do {                                                                                           \
+        const auto tw_fill = fill;                                                                 \
+        tw_ldg_words_or(V, (int)sizeof(*(to)), on, to, p, &tw_fill);                               \
+    } while (0)
+
 /* x as it is, but what the compiler made of it is made again. */
 TW_FN void tw_fresh_elements(int count, int size, void *x) {
     const u32 zero = tw_zero();

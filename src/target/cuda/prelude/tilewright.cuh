@@ -41,6 +41,7 @@
  *            tw_sqrt_fast tw_rsqrt_fast tw_rcp_fast tw_div_fast tw_sin_fast tw_cos_fast tw_tanh_fast
  *  global    tw_ldg(V, T *to, p)  tw_stg(V, p, const T *from): V elements, V * sizeof(T) = 1..16 bytes, aligned to
  *            their size   tw_ldg_if(V, bool, to, p) tw_stg_if(V, bool, p, from): nothing where false
+ *            tw_ldg_or(V, bool, to, p, T fill): fill in all V where false
  *            tw_zero(): 0, but no compiler knows
  *            tw_ldg_nc: data that nobody writes during the kernel, not kept in L1   tw_stg_cs: streamed out
  *            tw_atomic_add: i32 u32 i64 u64 f32 f64 f16 bf16   tw_atomic_min tw_atomic_max: i32 u32 i64 u64 f32
