@@ -128,12 +128,12 @@ int command_run(const Options *o) {
 
 /* What two right implementations may differ by, relative to the largest magnitude of the array
  * (or 1): a few units in the last place of sums of some thousand terms. Tenstorrent's matrix unit
- * keeps 11 significant bits of each factor, and f16 travels as bf16 there. */
-static double default_tolerance(const Options *o, int32_t dtype) {
+ * and a GPU's tf32 keep 11 significant bits of each factor; f16 travels as bf16 on Tenstorrent. */
+static double default_tolerance(const Session *s, const Options *o, int32_t dtype) {
     bool tensix = strncmp(o->target, "tenstorrent", 11) == 0;
     switch (dtype) {
     case TW_F64: return 1e-11;
-    case TW_F32: return tensix ? 4e-3 : 2e-5;
+    case TW_F32: return tensix || s->tf32 ? 4e-3 : 2e-5;
     case TW_F16: return tensix ? 1.6e-2 : 2e-3;
     case TW_BF16: return 1.6e-2;
     case TW_F8E4M3:
@@ -163,7 +163,8 @@ static int compare_arrays(Session *s, const Options *o, const char *name, tw_buf
     tw_difference d = {.struct_size = sizeof d};
     tw_status status = tw_buffer_compare(got, want, 0, 0, &d);
     if (status != TW_OK) return fail("%s: %s", name, tw_context_message(s->context));
-    double relative = o->tolerance >= 0 ? o->tolerance : default_tolerance(o, tw_buffer_dtype(got));
+    double relative =
+        o->tolerance >= 0 ? o->tolerance : default_tolerance(s, o, tw_buffer_dtype(got));
     double bound = relative * (d.max_want > 1 ? d.max_want : 1);
     bool ok = d.max_error <= bound;
     printf("%s: ", name);
@@ -241,6 +242,7 @@ int command_check(const Options *o) {
     } else if (!status) {
         status = run_on(&s, o, o->target, o->time);
         if (!status) status = save_arrays(&s, o);
+        s.tf32 = strstr(tw_kernel_explain(s.kernel), "rounded to tf32") != NULL;
         if (!status)
             status = o->expects.count ? compare_expected(&s, o) : compare_with_interpreter(&s, o);
     }

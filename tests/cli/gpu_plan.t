@@ -84,3 +84,22 @@ variant 4
 #! Barriers that the source writes itself.
 $ echo 'kernel @k(%x: tensor<f32,1>) { %b = bar<count=1> ; bar_arrive %b ; bar_wait %b, 0 ; %t = tload %x, [0] : f32[32] ; tstore %x, [0], %t }' > bar.ir; tilewright emit bar.ir --target cuda 2>&1 | head -n 1
 bar.ir:1:33: error: the cuda target cannot do `bar` here: barriers, asynchronous copies and scopes of workers that the source writes itself are not merged into tiles here (a template, or operations on whole tiles, are); use --target cpu or interp for this kernel [cuda]
+#! A GPU's tensor cores round factors of f32 to tf32, as Triton does by default; check knows.
+$ cat > product.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def product(x, y, EXACT: tl.constexpr):
+>     at = tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16)[None, :]
+>     a = tl.load(x + at)
+>     tl.store(y + at, tl.dot(a, a, input_precision="ieee" if EXACT else "tf32"))
+> END
+$ tilewright explain product.py --arg x=randn:f32[16,16] --arg y=zeros:f32[16,16] --arg EXACT=false --target cuda | grep times
+product.py:8:22: dot: f32[16,16] times f32[16,16] by mma, rounded to tf32
+$ tilewright check product.py --arg x=randn:f32[16,16] --arg y=zeros:f32[16,16] --arg EXACT=false --target cuda-emulated --grid 1
+x: f32[16, 16], max error 0: ok
+y: f32[16, 16], max error 0.00836 at [7, 11] (10.2764664, interpreted 10.2848291): ok
+$ tilewright check product.py --arg x=randn:f32[16,16] --arg y=zeros:f32[16,16] --arg EXACT=true --target cuda-emulated --grid 1 --tolerance 1e-6
+x: f32[16, 16], max error 0: ok
+y: f32[16, 16], max error 0: ok
