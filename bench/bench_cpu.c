@@ -95,11 +95,11 @@ static void set_array(Ours *x, const char *name, tw_buffer *buffer) {
 
 static void compile(Ours *x) {
     for (int t = 0; t < MAX_THREADS; t++) {
-        tw_pair how_to[] = {{"threads", t ? "2" : "1"}, {"bf16_pairs", "on"}};
+        tw_pair how_to[] = {{"threads", t ? "2" : "1"}};
         tw_compile_options how;
         tw_compile_options_init(&how);
         how.args = x->args, how.arg_count = x->count;
-        how.options = how_to, how.option_count = 2;
+        how.options = how_to, how.option_count = 1;
         must(tw_kernel_compile(x->module, tw_module_kernel_name(x->module, x->index), &how,
                                &x->kernel[t]));
     }
@@ -569,7 +569,10 @@ int main(int argc, char **argv) {
         {"gemm 1024", 1024, 1024, 1024, 128, 256, 64, 0.92, false},
         {"gemm 2048", 2048, 2048, 2048, 128, 256, 64, 0.92, false},
         {"gemm 1000x777x1234", 1000, 777, 1234, 128, 256, 64, 0.92, false},
+        {"gemm bf16 512", 512, 512, 512, 128, 256, 64, 0.95, true},
         {"gemm bf16 1024", 1024, 1024, 1024, 128, 256, 64, 0.95, true},
+        {"gemm bf16 2048", 2048, 2048, 2048, 128, 256, 64, 0.95, true},
+        {"gemm bf16 1000x777x1234", 1000, 777, 1234, 128, 256, 64, 0.95, true},
     };
     if (!parse(argc, argv)) {
         fprintf(stderr, "usage: bench_cpu [--only NAME] [--quick] [--loaded]\n");

@@ -76,8 +76,8 @@ neon() { make -s all && python3 tests/cross/neon.py; }
 # the prelude of CPU kernels without FMA, and for vectors that this machine may not have (those are only compiled)
 machines() {
     prelude="-std=gnu11 -O2 -ffp-contract=off -fno-math-errno -Wno-psabi -Isrc/target/cpu/prelude tests/numeric/prelude_check.c"
-    gcc $prelude -march=x86-64-v4 -mavx512bf16 -DTW_BF16_PAIRS -c -o build/prelude_512.o &&
-        gcc $prelude -march=sapphirerapids -DTW_BF16_PAIRS -Wall -Wextra -c -o build/prelude_amx.o &&
+    gcc $prelude -march=x86-64-v4 -mavx512bf16 -c -o build/prelude_512.o &&
+        gcc $prelude -march=sapphirerapids -Wall -Wextra -c -o build/prelude_amx.o &&
         gcc $prelude -march=native -DTW_PAIRS -o build/prelude_pairs -lm && build/prelude_pairs &&
         gcc $prelude -march=native -DTW_PAIRS -DTW_AMX_TWIN -o build/prelude_tiles -lm && build/prelude_tiles &&
         gcc $prelude -march=x86-64 -o build/prelude_128 -lm && build/prelude_128

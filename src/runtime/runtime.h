@@ -107,7 +107,7 @@ struct tw_kernel {
     int threads;         /* --set threads */
     bool no_asserts;     /* --set asserts=off */
     int vector_bits;     /* widest vectors of CPU code; 0: the machine's */
-    bool bf16_pairs;     /* --set bf16_pairs=on */
+    bool bf16_wide;      /* --set bf16_pairs=off */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */

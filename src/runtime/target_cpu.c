@@ -71,7 +71,7 @@ static const char *const *flags_of(const tw_kernel *k, const char **list) {
     const char *const *all = code->code.uses_libm || narrow ? libm_flags : plain_flags;
     int n = 0;
     for (; all[n]; n++) list[n] = all[n];
-    if (k->bf16_pairs) list[n++] = "-DTW_BF16_PAIRS";
+    if (k->bf16_wide) list[n++] = "-DTW_BF16_WIDE";
     list[n++] = narrow;
     list[n] = NULL;
     return list;

@@ -168,8 +168,8 @@ $ tilewright docs options
 - `lines`: CUDA: profilers (ncu) and debuggers show the kernel's own source; default off. Takes on or off.
 - `variant`: how little is assumed of the arguments: 0 all that most launches keep (tested at each; one that does not runs the next variant), 4 nothing. Takes an integer from 0 to 4.
 - `threads`: threads of a launch on the CPU, workers on the interpreter; 0: all. Takes an integer from 0 to 256.
-- `vector_bits`: widest vectors of CPU code; 0: the machine's; never changes a bit of a sum or product. Takes 0, 128, 256 or 512.
-- `bf16_pairs`: matmul loops of bf16 on a CPU with AMX or AVX-512 BF16 use its products of pairs: several times as fast, but not bit for bit what other machines compute; default off. Takes on or off.
+- `vector_bits`: widest vectors of CPU code; 0: the machine's; changes no bit of a sum or product, but below 512 there are no bf16_pairs. Takes 0, 128, 256 or 512.
+- `bf16_pairs`: matmul loops of bf16 on a CPU with AMX or AVX-512 BF16 use its products of pairs: many times as fast, but not bit for bit what other machines compute; default on. Takes on or off.
 - `seed`: the interpreter's choice of all orders that the IR leaves open; 0: the plain ones. Takes an integer.
 - `max_steps`: element operations after which the interpreter stops with a message; 0: 10^10 with --sanitize, else no limit. Takes an integer.
 - `cores`: Tensix cores of a launch on Tenstorrent; 0: all; never changes a bit of the result. Takes an integer from 0 to 130.

@@ -3,7 +3,7 @@
  * fused multiply-adds in the order of k, in every bit, and one of pairs of bf16 (AVX-512 BF16, AMX; with -DTW_PAIRS or
  * -DTW_PAIRS -DTW_AMX_TWIN all but the instructions themselves) near it; functions keep the errors that vmath.h states. On a
  * machine with AVX-512 BF16, and on one with AMX once more with -U__AMX_BF16__:
- *     gcc -std=gnu11 -O2 -march=native -DTW_BF16_PAIRS -ffp-contract=off -fno-math-errno \
+ *     gcc -std=gnu11 -O2 -march=native -ffp-contract=off -fno-math-errno \
  *         -Isrc/target/cpu/prelude tests/numeric/prelude_check.c -lm && ./a.out
  * The twin of AMX and AMX itself print the same bits of products. */
 #ifdef TW_AMX_TWIN

@@ -136,10 +136,10 @@ static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *tar
     tw_compile_options_init(&options);
     char threads[16];
     snprintf(threads, sizeof threads, "%d", c->threads);
-    tw_pair pairs[] = {{"threads", threads}, {"fuse", "off"}};
+    tw_pair pairs[] = {{"threads", threads}, {"fuse", "off"}, {"bf16_pairs", "off"}};
     options.target = target;
     options.options = pairs;
-    options.option_count = 2;
+    options.option_count = c->tolerance > 0 ? 2 : 3;
     options.verify_each = 1;
     options.args = args;
     options.arg_count = run->count;

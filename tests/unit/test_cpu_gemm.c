@@ -70,6 +70,15 @@ static const Case cases[] = {
      EXTENTS(45),
      .number = 6,
      .grid = {3, 2}},
+    {.name = "bf16 in pairs, where the machine has them",
+     .text = HEAD("%A: tensor<bf16,2>, %B: tensor<bf16,2>, %C: tensor<f32,2>")
+         PLACE LOOP("    %a = tload %A, [%m0, %k] : bf16[16,8]\n",
+                    "    %b = tload %B, [%k, %n0] : bf16[8,24]\n") STORE,
+     EXTENTS(45),
+     .number = 6,
+     .grid = {3, 2},
+     .tolerance = 0x1p-14, /* of sums of 45 products below 50 */
+     .plain = 1},
     {.name = "f16",
      .text = HEAD("%A: tensor<f16,2>, %B: tensor<f16,2>, %C: tensor<f32,2>")
          PLACE LOOP("    %a = tload %A, [%m0, %k] : f16[16,8]\n",

@@ -290,8 +290,9 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
         map_put_number(&e->stored, e->arena, (uint64_t)(uintptr_t)g->store,
                        (void *)(uintptr_t)done);
     }
-    /* Products of bf16 may go in pairs, if that is asked for and the machine has them (dot.h). */
-    bool pairs = a->elem == EL_BF16 && b->elem == EL_BF16;
+    /* Products of bf16 go in pairs where the machine has them (dot.h), unless the kernel widens. */
+    bool pairs = ir_type(e->k, g->dot->operands[0])->elem == EL_BF16 &&
+                 ir_type(e->k, g->dot->operands[1])->elem == EL_BF16;
     cs_line(
         &e->p,
         "const i32 %s = tw_gemm(tw_gather_%s, tw_pack_%s, &%s, &%s, %lld, %lld, %s, %s, %d, %d, "

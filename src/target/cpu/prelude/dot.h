@@ -9,8 +9,8 @@
  * which both compilers keep in registers at any level of optimisation. b is read in panels of TW_NR_<T> columns, in place
  * or packed. Blocks: 6 x 64 f32 with AVX-512, 6 x 16 with AVX2, 8 x 12 with NEON.
  *
- * Where AVX-512 BF16 is there and asked for (TW_BF16_PAIRS: --set bf16_pairs=on), products of bf16 go two steps of k at a
- * time instead, in the order and with the rounding of vdpbf16ps, or of AMX (tiles.h). */
+ * Where AVX-512 BF16 is there (and not -DTW_BF16_WIDE: --set bf16_pairs=off), products of bf16 in loops (gemm.h) go two steps of
+ * k at a time instead, in the order and with the rounding of vdpbf16ps, or of AMX (tiles.h). */
 #ifndef TILEWRIGHT_DOT_H
 #define TILEWRIGHT_DOT_H
 #include "cpu.h"
@@ -73,7 +73,7 @@ TW_VEC(f64)
 enum { TW_KC = 256 };
 
 /* Pairs of bf16 along k as one u32. */
-#if defined(__AVX512BF16__) && defined(TW_BF16_PAIRS)
+#if defined(__AVX512BF16__) && !defined(TW_BF16_WIDE)
 #define TW_PAIRS
 #endif
 #ifdef TW_PAIRS
