@@ -266,6 +266,11 @@ static double float_error(const float *got, const float *want, int64_t n) {
     return most / size;
 }
 
+/* For a rival's output, which lies as ours do. */
+static void *room(size_t bytes) {
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
 /* --- elementwise --- */
 
 static double hand_elementwise(Row *row, int threads) {
@@ -308,7 +313,7 @@ static void elementwise(const char *name, bool three, int32_t dtype) {
     set_int(&row.ours, three ? "BLOCK" : "BLOCK_SIZE", 1024);
     row.ours.grid[0] = n / 1024;
     row.work = (double)(n * bytes * (three ? 4 : 3));
-    row.spare[0] = malloc((size_t)(n * bytes));
+    row.spare[0] = room((size_t)(n * bytes));
     row.rivals[row.rival_count++] = (Rival){"C loop", NULL, 0.9, hand_elementwise};
     run_row(&row);
 }
@@ -358,7 +363,7 @@ static void matrix_rows(const char *name, bool norm, int64_t rows, int64_t cols)
     set_int(&row.ours, "BLOCK", cols);
     row.ours.grid[0] = rows;
     row.work = (double)(rows * cols * 8);
-    row.spare[0] = malloc((size_t)(rows * cols) * 4);
+    row.spare[0] = room((size_t)(rows * cols) * 4);
     snprintf(row.request, sizeof row.request, "%s %lld %lld", norm ? "layernorm" : "softmax",
              (long long)rows, (long long)cols);
     row.rivals[row.rival_count++] = (Rival){"three passes in C", NULL, 0.9, hand_rows};
@@ -412,7 +417,7 @@ static void gemm(const GemmSize *s) {
     x->grid[0] = (s->m + s->bm - 1) / s->bm * ((s->n + s->bn - 1) / s->bn);
     row.work = 2.0 * (double)s->m * (double)s->n * (double)s->k;
     row.inner = row.work < 1e6 ? 200 : row.work < 1e7 ? 40 : row.work < 1e8 ? 10 : 1;
-    row.spare[0] = malloc((size_t)(s->m * s->n) * 4);
+    row.spare[0] = room((size_t)(s->m * s->n) * 4);
     row.matrices = (Matrices){s->m, s->n, s->k, tw_buffer_data(a), tw_buffer_data(b), row.spare[0]};
     snprintf(row.request, sizeof row.request, "gemm %lld %lld %lld", (long long)s->m,
              (long long)s->n, (long long)s->k);

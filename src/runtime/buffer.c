@@ -39,6 +39,8 @@ int32_t dtype_of_elem(Elem elem) {
 
 /* --- making --- */
 
+enum { BUFFER_ALIGN = 64 };
+
 /* Bytes below and above element 0 that the elements take; false: more than memory can hold. */
 static bool span_of(const tw_buffer *b, int64_t *below, int64_t *above) {
     __int128 low = 0, high = 1;
@@ -83,7 +85,8 @@ static tw_status set_memory(tw_buffer *b, const tw_buffer_options *options) {
     }
     b->owned = true;
     if (b->target) return b->target->memory->alloc(cx, b->size ? b->size : 1, &b->data);
-    b->data = context_alloc(cx, b->size ? b->size : 1);
+    b->block = context_alloc(cx, b->size + BUFFER_ALIGN);
+    b->data = (void *)(((uintptr_t)b->block + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN);
     return TW_OK;
 }
 
@@ -128,7 +131,7 @@ void tw_buffer_destroy(tw_buffer *b) {
         if (b->target)
             b->target->memory->free(cx, b->data);
         else
-            context_free(cx, b->data, b->size ? b->size : 1);
+            context_free(cx, b->block, b->size + BUFFER_ALIGN);
     }
     context_free(cx, b, sizeof *b);
     context_drop(cx);

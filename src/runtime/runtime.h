@@ -55,6 +55,7 @@ struct tw_buffer {
     tw_context *context;
     const Target *target; /* NULL: host memory */
     void *data;
+    void *block; /* of host memory that is owned, as allocated: data begins at a line of the cache */
     size_t size; /* bytes from the lowest to one past the highest element */
     bool owned;
     bool unwritten; /* nothing may read it before a kernel wrote it: the sanitizer's business */

@@ -60,6 +60,7 @@ static void twin_dot(i32 c, i32 a, i32 b) {
 #define TW_TILE_RELEASE()           twin_release()
 #define TW_TILE_ZERO(t)             twin_zero(t)
 #define TW_TILE_LOAD(t, p, stride)  twin_load(t, p, stride)
+#define TW_TILE_PASS(t, p, stride)  twin_load(t, p, stride)
 #define TW_TILE_STORE(t, p, stride) twin_store(t, p, stride)
 #define TW_TILE_DOT(c, a, b)        twin_dot(c, a, b)
 #endif

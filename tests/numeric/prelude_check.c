@@ -62,7 +62,8 @@ static int check_dots(void) {
 #ifdef TW_PAIRS
 enum { OUTSIDE = 12345 };
 static u32 bits;
-static bf16 pa[M * K], pat[M * K], pb[K * N], pbt[K * N];
+enum { LINE = 320 }; /* of rows that lie as tiles like them */
+static bf16 pa[M * K], pat[M * K], pb[K * N], pbt[K * N], pal[M * LINE] __attribute__((aligned(64)));
 
 /* Elements of a product of bf16 over the first `length` steps that are further from the exact one than 2 roundings a step, and
  * those outside of it that are not as they were. The product starts from c if asked. */
@@ -90,15 +91,17 @@ static int check_pairs(int length, const TwSide *left, const TwSide *right, int 
 /* Odd lengths and such that are no whole tile; a and b as they lie and turned; one block along k and many. */
 static int check_all_pairs(void) {
     static const int sizes[][2] = {{M, N}, {30, 60}, {16, 16}, {17, 1}, {1, 33}};
-    for (int i = 0; i < M * K; i++) pa[i] = tw_bf16_f32(number()), pat[i % K * M + i / K] = pa[i];
+    for (int i = 0; i < M * K; i++) pa[i] = tw_bf16_f32(number()), pat[i % K * M + i / K] = pal[i / K * LINE + i % K] = pa[i];
     for (int i = 0; i < K * N; i++) pb[i] = tw_bf16_f32(number()), pbt[i % N * K + i / N] = pb[i];
     int wrong = 0;
     for (int n = 0; n < 20; n++) {
         const int m = sizes[n % 5][0], w = sizes[n % 5][1], length = n < 5 ? K : n < 10 ? K - 1 : n < 15 ? 288 : 1;
         const TwSide left = {pa, K, 1, 0, m, 0, length}, turned_left = {pat, 1, M, 0, m, 0, length};
+        const TwSide aligned = {pal, LINE, 1, 0, m, 0, length};
         const TwSide right = {pb, 1, N, 0, w, 0, length}, turned_right = {pbt, K, 1, 0, w, 0, length};
         wrong += check_pairs(length, &left, &right, ROOM_K, 0) + check_pairs(length, &left, &turned_right, 70, 1) +
-                 check_pairs(length, &turned_left, &right, 70, 0) + check_pairs(length, &turned_left, &turned_right, ROOM_K, 1);
+                 check_pairs(length, &turned_left, &right, 70, 0) + check_pairs(length, &turned_left, &turned_right, ROOM_K, 1) +
+                 check_pairs(length, &aligned, &right, 70, 1);
     }
 #ifdef TW_AMX_TWIN
     wrong += twin_faults + !twin_dots;

@@ -291,6 +291,7 @@ static void test_rebind(void) {
     CHECK(tw_buffer_create(cx, TW_F32, 1, &n, NULL, &owner) == TW_OK);
     CHECK(tw_buffer_rebind(owner, two, sizeof two) == TW_ERROR_ARGUMENT);
     CHECK(tw_buffer_data(owner) != two);
+    CHECK((uintptr_t)tw_buffer_data(owner) % 64 == 0); /* a line of the cache */
     tw_buffer_destroy(b);
     tw_buffer_destroy(owner);
     tw_context_destroy(cx);

@@ -134,22 +134,34 @@ static __attribute__((unused)) void tw_gather_pairs(f32 *to, i64 ld_line, i64 ld
             pairs[k * ld_k] = tw_half_of_pair(s, i, 2 * (k0 + k)) | tw_half_of_pair(s, i, 2 * (k0 + k) + 1) << 16;
     }
 }
+/* Two rows of TW_NR_f32 elements, element by element. */
+TW_FN void tw_pack_zip(u32 *to, const bf16 *even, const bf16 *odd) {
+    typedef bf16 V __attribute__((vector_size(64)));
+    typedef bf16 M __attribute__((vector_size(64), aligned(2), may_alias));
+#define TW_ZIP4(i) i, 32 + i, i + 1, 33 + i, i + 2, 34 + i, i + 3, 35 + i
+    for (i64 i = 0; i < TW_NR_f32; i += 32) {
+        const V x = *(const M *)(even + i), y = *(const M *)(odd + i);
+        *(M *)(to + i) = __builtin_shufflevector(x, y, TW_ZIP4(0), TW_ZIP4(4), TW_ZIP4(8), TW_ZIP4(12));
+        *(M *)(to + i + 16) = __builtin_shufflevector(x, y, TW_ZIP4(16), TW_ZIP4(20), TW_ZIP4(24), TW_ZIP4(28));
+    }
+}
 static __attribute__((unused)) void tw_pack_pairs(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) {
     const i32 rows = b->line == 1 && b->lo <= 0 && b->k_lo <= 2 * k0; /* lie side by side */
     const i64 k_whole = rows ? tw_max_i64(0, tw_min_i64(kc, b->k_hi / 2 - k0)) : 0;
-    const i64 whole = k_whole ? tw_max_i64(0, tw_min_i64(b->hi, N)) / TW_NR_f32 * TW_NR_f32 : 0;
+    const i64 width = tw_max_i64(0, tw_min_i64(b->hi, N));
     const bf16 *const from = (const bf16 *)b->p + 2 * k0 * b->step;
     for (i64 k1 = 0; k1 < k_whole; k1 += TW_PACK_ROWS)
-        for (i64 j = 0; j < whole; j += TW_NR_f32)
+        for (i64 j = 0; j < N; j += TW_NR_f32)
             for (i64 k = k1; k < k1 + TW_PACK_ROWS && k < k_whole; k++) {
-                const bf16 *const row = from + 2 * k * b->step + j;
+                const bf16 *const even = from + 2 * k * b->step + j, *const odd = even + b->step;
                 u32 *const to = (u32 *)panels + j * kc + k * TW_NR_f32;
-                TW_VECTOR for (i64 i = 0; i < TW_NR_f32; i++) to[i] = row[i] | (u32)row[b->step + i] << 16;
+                if (TW_NR_f32 % 32 == 0 && j + TW_NR_f32 <= width)
+                    tw_pack_zip(to, even, odd);
+                else
+                    for (i64 i = 0; i < TW_NR_f32; i++) to[i] = j + i < width ? even[i] | (u32)odd[i] << 16 : 0;
             }
-    for (i64 j = 0; j < N; j += TW_NR_f32) {
-        const i64 done = j < whole ? k_whole : 0;
-        tw_gather_pairs(panels + j * kc + done * TW_NR_f32, 1, TW_NR_f32, b, j, TW_NR_f32, k0 + done, kc - done);
-    }
+    for (i64 j = 0; j < N && k_whole < kc; j += TW_NR_f32)
+        tw_gather_pairs(panels + j * kc + k_whole * TW_NR_f32, 1, TW_NR_f32, b, j, TW_NR_f32, k0 + k_whole, kc - k_whole);
 }
 #else
 #define tw_gather_pairs tw_gather_bf16
@@ -177,14 +189,17 @@ TW_FN i32 tw_side_apart(const TwSide *s, i64 i0, i64 i1, i64 k0, i64 k1, i64 siz
  * looked at afterwards. `room` holds room_k rows of all panels, `rows` 56 K elements; slot may be 0. If the result is only
  * stored, `out` (rows ld_out apart, the same edges as a and b) takes it at once where neither a nor b lies in the way;
  * true then. */
-static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const TwSide *b, i64 M, i64 N, i64 K, f32 *c,
+static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *whole_a, const TwSide *whole_b, i64 M, i64 N, i64 K, f32 *c,
                    i32 start, i32 skip, f32 *rows, f32 *room, i64 room_k, u64 *slot, f32 *out, i64 ld_out) {
     i64 ldc = N;
     i64 k_begin = 0, k_end = K, m0 = 0;
+    TwSide left = *whole_a, right = *whole_b;
+    const TwSide *const a = &left, *const b = &right;
+    left.k_hi = tw_min_i64(a->k_hi, K), right.k_hi = tw_min_i64(b->k_hi, K);
     /* Where both are zero along k nothing happens; where one is, 0 times infinity may. */
-    if (tw_max_i64(a->k_lo, 0) == tw_max_i64(b->k_lo, 0) && tw_min_i64(a->k_hi, K) == tw_min_i64(b->k_hi, K)) {
+    if (tw_max_i64(a->k_lo, 0) == tw_max_i64(b->k_lo, 0) && a->k_hi == b->k_hi) {
         k_begin = tw_min_i64(tw_max_i64(a->k_lo, 0), K);
-        k_end = tw_max_i64(tw_min_i64(a->k_hi, K), k_begin);
+        k_end = tw_max_i64(a->k_hi, k_begin);
     }
     if (skip) {
         m0 = tw_min_i64(tw_max_i64(a->lo, 0), M), M = tw_min_i64(a->hi, M);
@@ -216,8 +231,10 @@ static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const Tw
 #else
     const i32 tiles = 0;
 #endif
+    if (tiles) k_end += -(k_end - k_begin) & 15; /* with zeros: whole tiles along k */
     const i64 length = k_end - k_begin;
-    const i32 in_place = (gather_a == tw_gather_f32 || pairs) && a->step == 1 && a->lo <= m0 && a->hi >= M &&
+    const i32 aligned = !tiles || (((u64)a->p + 4 * (u64)k_begin) % 64 == 0 && a->line % 32 == 0);
+    const i32 in_place = aligned && (gather_a == tw_gather_f32 || pairs) && a->step == 1 && a->lo <= m0 && a->hi >= M &&
                          a->k_lo <= k_begin << pairs && a->k_hi >= k_end << pairs;
     /* A small b whose rows lie side by side stays where it is. */
     const i32 small = pack_b == tw_pack_f32 && b->line == 1 && b->lo <= 0 && b->hi >= N && b->k_lo <= k_begin &&
@@ -230,15 +247,26 @@ static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const Tw
         __builtin_memcpy(slot, now, sizeof now);
     }
     /* Blocks along k of about the same length; tiles count on the 16. */
-    const i64 most = tw_min_i64(TW_K_BLOCK, room_k) / 16 * 16, blocks = (length + most - 1) / most;
+    const i64 best = tiles ? tw_max_i64(256, tw_min_i64(1024, (1 << 18) / width)) : TW_K_BLOCK;
+    const i64 most = tw_min_i64(best, room_k) / 16 * 16, blocks = (length + most - 1) / most;
     const i64 block = tw_min_i64(((length + blocks - 1) / blocks + 15) / 16 * 16, most);
     for (i64 k0 = k_begin; k0 < k_end; k0 += block) {
         const i64 kc = tw_min_i64(k_end - k0, block);
         f32 *const panels = keep ? room + (k0 - k_begin) * width : room;
         if (!small && !packed) pack_b(panels, b, N, k0, kc);
+#ifdef TW_TILES
+        for (i64 i = m0; i < M && tiles; i += 2 * TW_TILE) {
+            const i64 count = tw_min_i64(M - i, 2 * TW_TILE), ld = in_place ? a->line : 2 * (kc + 16);
+            const bf16 *const x = in_place ? (const bf16 *)a->p + i * a->line + 2 * k0 : (const bf16 *)rows;
+            if (!in_place) gather_a(rows, kc + 16, 1, a, i, count, k0, kc);
+            const bf16 *const next = in_place && i + 2 * TW_TILE < M ? x + 2 * TW_TILE * ld : 0;
+            tw_rows_tiles(&shapes, count, N, kc, x, ld, next, (const u32 *)panels, c + i * ldc, ldc, start || k0 > k_begin);
+        }
+        if (tiles) continue;
+#endif
         for (i64 i = m0, mc; i < M; i += mc) {
             mc = tw_min_i64(M - i, TW_M_BLOCK);
-            if (!tiles && M - i > mc && M - i - mc < TW_MR) mc -= TW_MR; /* no small rest */
+            if (M - i > mc && M - i - mc < TW_MR) mc -= TW_MR; /* no small rest */
             const f32 *x = rows;
             i64 ldx = TW_K_BLOCK + 16;
             if (!in_place)
@@ -254,13 +282,7 @@ static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *a, const Tw
                 if (pairs) {
                     const bf16 *const row = in_place ? (const bf16 *)a->p + i * a->line + 2 * k0 : (const bf16 *)x;
                     const i64 ld = in_place ? a->line : 2 * ldx;
-                    const i32 more = start || k0 > k_begin;
-#ifdef TW_TILES
-                    if (tiles)
-                        tw_panel_tiles(&shapes, mc, n, kc, row, ld, (const u32 *)y, ldb, c + i * ldc + j, ldc, more);
-                    else
-#endif
-                        tw_panel_pair(mc, n, kc, row, ld, (const u32 *)y, ldb, c + i * ldc + j, ldc, more);
+                    tw_panel_pair(mc, n, kc, row, ld, (const u32 *)y, ldb, c + i * ldc + j, ldc, start || k0 > k_begin);
                     continue;
                 }
 #endif
