@@ -1,12 +1,12 @@
 """gpu.py: the CUDA target against Triton, torch, cuBLAS and cuDNN, in one process, on the same arrays (`make bench-gpu`).
 
-    python3 bench/gpu.py [--only TEXT,..] [--quick] [--out build/bench-gpu] [--list]
+    python3 bench/gpu.py [--only TEXT,..] [--quick] [--out build/bench-gpu/TIME] [--list]
 
 Each row (gpu_rows.py) is compiled by Tilewright (build/libtilewright.so) and, from the same file, by Triton; each takes its
 fastest of the same configurations, checked against torch in float64. Then all take turns (ABAB..) on random data, the L2 flushed
 before every launch; a figure is the median of all launches, a ratio (rival's time / ours) the median over the turns, its spread
 the least and the largest turn. A row is met when the ratio to the fastest rival of each of its bars reaches the bar. The table
-goes to the terminal, and with every figure to OUT.md and OUT.json.
+goes to the terminal, and with every figure to OUT.md and OUT.json; bench/gpu_table.py makes one table of several runs.
 
 Without torch there is nothing to race: the kernels are timed alone (gpu_alone.py) and the figures are absolute. Without Triton
 its column says 'not measured', as do Triton's tutorials without TILEWRIGHT_BASELINES=DIR; such rows count as not met."""
@@ -24,6 +24,7 @@ from gpu_library import ROOT, Library
 from gpu_rows import ROWS
 
 TURNS = 7
+LONG_S = 150  # races that begin later than this are short ones, so that a run ends within five minutes
 
 
 class Clock:
@@ -213,7 +214,7 @@ def parse():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--only", default="", help="rows whose name contains this; several with commas")
     options.add_argument("--quick", action="store_true", help="short races")
-    options.add_argument("--out", default=os.path.join(ROOT, "build", "bench-gpu"), help="OUT.md and OUT.json are written")
+    options.add_argument("--out", default=os.path.join(ROOT, "build", "bench-gpu", time.strftime("%Y%m%d-%H%M%S")), help="OUT.md and OUT.json are written")
     options.add_argument("--list", action="store_true", help="the rows' names")
     options.add_argument("--processes", type=int, default=min(14, os.cpu_count() or 1), help="that compile ahead; 0: none do")
     return options.parse_args()
@@ -254,7 +255,8 @@ def main():
 
     for row in wanted:
         try:
-            keep(measure(torch, triton, library, clock, row, 30 if chosen.quick else 80))
+            short = chosen.quick or time.time() - started > LONG_S
+            keep(measure(torch, triton, library, clock, row, 30 if short else 80))
         except Exception as fault:
             print(f"{row.name}: {type(fault).__name__}: {(str(fault).splitlines() or [''])[0]}", flush=True)
         torch.cuda.empty_cache()
@@ -266,16 +268,16 @@ def main():
             keep(simple_row("launch from C, 4 arguments", "us", {"ours": figures["ours_us"], "cuLaunchKernel": figures["driver_us"]},
                             "cuLaunchKernel", gpu_rivals.LAUNCH_BAR, figures["turns"]))
     if any(part in "cold compile" for part in chosen.only.split(",")):
-        for row in cold_compile(simple_row, torch, triton, 3 if chosen.quick else 7):
+        for row in cold_compile(simple_row, torch, triton, 3 if chosen.quick else 9):
             keep(row)
     bars = [bar for row in rows for bar in row["bars"]]
     tail = f"{sum(bar['met'] for bar in bars)} of {len(bars)} bars met; {time.time() - started:.0f} s"
-    print(tail)
+    print(f"{tail}; {os.path.relpath(chosen.out)}.md, .json")
     os.makedirs(os.path.dirname(os.path.abspath(chosen.out)), exist_ok=True)
     with open(chosen.out + ".md", "w") as file:
         file.write(markdown(head, rows) + f"\n{tail}\n")
     with open(chosen.out + ".json", "w") as file:
-        json.dump(dict(head=head, rows=rows), file, indent=1)
+        json.dump(dict(head=head, tail=tail, rows=rows), file, indent=1)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ $ cat > bad.py <<'END'
 > END
 $ tilewright run bad.py:trap --target cuda --arg x=ones:f32[64] --arg n=1 --grid 2 2>&1 | grep '^error' | sed 's/CUDA_ERROR_[A-Z_]*: [^:]*/ERROR/'
 error: kernel `trap` (launch 1, 2 x 1 x 1 blocks) failed on the GPU: ERROR: it trapped: ...
+$ tilewright run bad.py:trap --target cuda --arg x=ones:f32[64] --arg n=1 --grid 2 2>&1 | grep -m1 -o 'bad.py:8: .*'
+bad.py:8: assertion failed: too large
 $ tilewright run bad.py:stray --target cuda --arg x=ones:f32[64] --arg n=1000 --grid 3
 error: kernel `stray` (launch 1, 3 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: ...
 [1]

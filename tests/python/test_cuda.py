@@ -235,6 +235,38 @@ def test_graph(cuda):
     cuda.testing.assert_close(c.float(), a.float() @ b.float(), atol=0.05, rtol=0.01)
 
 
+@triton.jit
+def bump(x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at, mask=at < n) + 1.0, mask=at < n)
+
+
+@triton.jit
+def bump_rows(x, rows, stride, BLOCK: tl.constexpr):
+    row, col = tl.program_id(0).to(tl.int64), tl.arange(0, BLOCK)
+    tl.store(x + row * stride + col, tl.load(x + row * stride + col) + 1.0, mask=(row < rows) & (col < stride))
+
+
+def test_more_than_31_bits(cuda):
+    """More elements than 32-bit offsets reach: each is met once, by flat offsets and by rows."""
+    n = (1 << 31) + 12288
+    if cuda.cuda.mem_get_info()[0] < 3 * 2 * n:
+        pytest.skip("not enough memory on the device")
+    x = cuda.zeros(n, device="cuda", dtype=cuda.bfloat16)
+    bump[(triton.cdiv(n, 4096), )](x, n, BLOCK=4096)
+    assert cuda.aminmax(x) == (1.0, 1.0)
+    bump_rows[(n // 4096, )](x, n // 4096, 4096, BLOCK=4096)
+    assert cuda.aminmax(x) == (2.0, 2.0)
+
+
+def test_grid_beyond_65535(cuda):
+    x = cuda.zeros(64, device="cuda")
+    with pytest.raises((ValueError, RuntimeError), match="CUDA allows 65535 in the second and third extent"):
+        bump[(1, 65536)](x, 64, BLOCK=64)
+    bump[(1, 1)](x, 64, BLOCK=64)
+    assert (x == 1.0).all().item()
+
+
 def test_other_protocols(cuda):
     x = cuda.arange(64, dtype=cuda.float32, device="cuda")
 
