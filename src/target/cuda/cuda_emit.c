@@ -61,6 +61,13 @@ const char *emit_declare(Emit *e, Ref ref) {
     return name;
 }
 
+void emit_forget(Emit *e, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->result_count; i++) emit_set(e, op->results[i], HOLD_NONE, NULL);
+        for (int i = 0; i < op->region_count; i++) emit_forget(e, op->regions[i]);
+    }
+}
+
 void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step) {
     cs_raw(&e->p, "#pragma unroll\n");
     e->vector_bits = ll_log2(step);

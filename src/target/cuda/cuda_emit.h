@@ -138,6 +138,8 @@ const char *emit_scalar(Emit *e, Ref ref);              /* of a value of rank 0,
 const char *emit_array_type(Emit *e, const Type *type); /* of an element in an array */
 /* Declares an array for the value and holds it there. */
 const char *emit_declare(Emit *e, Ref ref);
+/* What the region computes is computed anew: for a body that is written more than once. */
+void emit_forget(Emit *e, const Region *region);
 void emit_unroll(Emit *e, const char *variable, int count, int step); /* opens `for (..)` */
 void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step);
 void emit_block(Emit *e);                                             /* opens a plain block */

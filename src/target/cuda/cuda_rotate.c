@@ -55,13 +55,6 @@ static void sort_body(Turned *t) {
     if (!t->scale) t->scale = t->tail;
 }
 
-static void forget(Emit *e, const Region *region) {
-    for (const Op *op = region->first; op; op = op->next) {
-        for (int i = 0; i < op->result_count; i++) emit_set(e, op->results[i], HOLD_NONE, NULL);
-        for (int i = 0; i < op->region_count; i++) forget(e, op->regions[i]);
-    }
-}
-
 /* The tail without its releases (which wait for the product), or only those. */
 static void write_tail(Turned *t, bool releases) {
     for (const Op *op = t->tail; op != t->body->last; op = op->next) {
@@ -182,13 +175,13 @@ bool rotate_emit(Emit *e, const Op *loop) {
     cs_line(&e->p, "const %s %s = %s;", type, k, lo);
     write_trip(&t, false);
     cs_close(&e->p);
-    forget(e, t.body);
+    emit_forget(e, t.body);
     emit_enter_loop(e, loop);
     cs_raw(&e->p, "#pragma unroll 1\n");
     cs_open(&e->p, "for (%s %s = %s + 1; %s < %s; %s++)", type, k, lo, k, hi, k);
     write_trip(&t, true);
     cs_close(&e->p);
-    forget(e, t.body);
+    emit_forget(e, t.body);
     write_tail(&t, false);
     write_wait(e, 0, t.accumulator);
     write_tail(&t, true);

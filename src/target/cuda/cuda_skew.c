@@ -79,6 +79,7 @@ void skew_catch_up(Emit *e, const Op *wait) {
 /* One turn of the load loop, at the value `at` of its variable. */
 static void load_turn(Emit *e, const Op *loop, const char *at) {
     const Op *kept = e->ahead;
+    emit_forget(e, loop->regions[0]); /* of the turns before the loop */
     emit_set(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
     e->ahead = loop->regions[0]->first;
     run_to(e, NULL);
