@@ -502,6 +502,10 @@ typedef struct tw_resource_info {
 /* Errors: TW_ERROR_ARGUMENT. Since 0.2. */
 TW_API tw_status tw_kernel_resources(const tw_kernel *kernel, tw_resource_info *info);
 
+/* How many significant bits of float32 factors its matrix products keep: 11 where the source lets them
+ * run in tf32 and the target does, else 24. Since 0.2. */
+TW_API int32_t tw_kernel_factor_bits(const tw_kernel *kernel);
+
 /* What a compile made: emitted sources, plan, report, and for CUDA the cubin once it is built (bytes,
  * no text); by name. Out of range: NULL. Since 0.1. */
 TW_API size_t tw_kernel_artifact_count(const tw_kernel *kernel);

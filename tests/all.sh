@@ -4,34 +4,44 @@
 #
 #   tests/all.sh [GROUP...]       just these groups
 #   TILEWRIGHT_STRICT=1           a skipped group (but the GPU's) is a failure: what CI uses
+#
+# The groups that use one processor (`beside`) run one after the other beside those that use them all, and the virtual
+# environment is made meanwhile: a line appears when its group ends.
 # shellcheck disable=SC2317
 cd "$(dirname "$0")/.." || exit 2
 wanted="$*"
-failed="" skipped="" passed=0
 jobs=$(nproc 2>/dev/null || echo 2)
 venv=.venv
+mkdir -p build
+results=build/test-results # a line for each group: ok, failed or skipped, its name, and what was missing
+: >$results
+trap 'kill $venv_job $beside_job 2>/dev/null; exit 130' INT TERM
 
 have() { command -v "$1" >/dev/null 2>&1; }
+
+wants() { # is one of these groups to run?
+    [ -n "$wanted" ] || return 0
+    for one in "$@"; do case " $wanted " in *" $one "*) return 0 ;; esac; done
+    return 1
+}
 
 # group NAME "what is missing, or empty" "how to add it" COMMAND...
 group() {
     name=$1 missing=$2 add=$3
     shift 3
-    if [ -n "$wanted" ]; then case " $wanted " in *" $name "*) ;; *) return ;; esac; fi
+    wants "$name" || return
     if [ -n "$missing" ]; then
-        skipped="$skipped
-  $name: $missing; $add"
-        [ "$name" = gpu ] || strict_skip=1
+        echo "skipped $name: $missing; $add" >>$results
         return
     fi
     started=$(date +%s)
     if "$@" >build/test-"$name".log 2>&1; then
-        passed=$((passed + 1))
+        echo "ok $name" >>$results
         echo "ok      $name ($(($(date +%s) - started)) s): $(tail -n 1 build/test-"$name".log)"
     else
-        failed="$failed $name"
-        echo "FAILED  $name ($(($(date +%s) - started)) s), the end of build/test-$name.log:"
-        tail -n 40 build/test-"$name".log
+        echo "failed $name" >>$results
+        printf '%s\n' "FAILED  $name ($(($(date +%s) - started)) s), the end of build/test-$name.log:
+$(tail -n 40 build/test-"$name".log)"
     fi
 }
 
@@ -42,13 +52,13 @@ need() { # the first of the tools that is not there
 with_clang() { make -s -j"$jobs" B=build/clang CC=clang-14 CFLAGS="-O0" all && echo "builds without a warning"; }
 sanitized() { make -s -j"$jobs" B=build/asan SAN=1 CFLAGS="-O1 -g1" all unit; }
 make_venv() { # and what the tests need in it, once
-    [ -x $venv/bin/python ] || python3 -m venv $venv || return 1
-    add_to_venv tests/requirements.txt
+    { [ -x $venv/bin/python ] || python3 -m venv $venv; } >build/test-venv.log 2>&1 &&
+        add_to_venv requirements.txt >>build/test-venv.log 2>&1 &&
+        add_to_venv requirements-torch.txt >build/test-torch-venv.log 2>&1
+    echo >$venv_made
 }
-add_to_venv() {
-    stamp=$venv/$(basename "$1").done
-    [ "$stamp" -nt "$1" ] || { $venv/bin/pip install -q --disable-pip-version-check -r "$1" && touch "$stamp"; }
-}
+in_venv() { [ "$venv/$1.done" -nt "tests/$1" ]; }
+add_to_venv() { in_venv "$1" || { $venv/bin/pip install -q --disable-pip-version-check -r "tests/$1" && touch "$venv/$1.done"; }; }
 python_tests() { # with torch, or without it: "not torch", "torch"
     make -s -j"$jobs" python PYTHON=$venv/bin/python && PYTHONPATH=build/python $venv/bin/python -m pytest -q -p no:cacheprovider -m "$1" tests/python
 }
@@ -86,37 +96,51 @@ wild() { make -s all && python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; 
 ops() { make -s build/tests/ops && tests/shards.sh "$jobs" build/tests/ops; }
 device() { make -s check-gpu; }
 
-mkdir -p build
-if have python3 && ! make_venv >build/test-venv.log 2>&1; then venv_missing="the virtual environment could not be made (build/test-venv.log)"; fi
-if [ -z "$venv_missing" ] && have python3 && ! add_to_venv tests/requirements-torch.txt >build/test-torch-venv.log 2>&1; then no_torch="torch could not be installed (build/test-torch-venv.log)"; fi
-no_headers=$(have python3 && [ -z "$venv_missing" ] && { [ -e "$($venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] || echo "Python's headers are not installed"; })
 cxx=$(for c in "${CXX:-g++}" g++ clang++ c++; do have "$c" && echo "$c" && break; done)
 no_cxx=$([ -n "$cxx" ] || echo "no C++ compiler is installed")
 
-group unit "" "" make -s -j"$jobs" all unit
-group clang "$(need clang-14)" "apt-get install clang-14" with_clang
+beside() {
+    group grammar "$(need python3.11)" "apt-get install python3.11" python_grammar
+    group neon "$(need python3 aarch64-linux-gnu-gcc qemu-aarch64)" "apt-get install gcc-aarch64-linux-gnu qemu-user" neon
+    group machines "$(need gcc)" "apt-get install gcc" machines
+    wants python torch install nvrtc || return
+    while [ -n "$venv_job" ] && [ ! -e $venv_made ]; do sleep 1; done
+    no_venv=$(need python3)
+    [ -n "$no_venv" ] || in_venv requirements.txt || no_venv="the virtual environment could not be made (build/test-venv.log)"
+    no_python=${no_venv:-$([ -e "$($venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] || echo "Python's headers are not installed")}
+    no_torch=${no_python:-$(in_venv requirements-torch.txt || echo "torch could not be installed (build/test-torch-venv.log)")}
+    group python "$no_python" "apt-get install python3-dev python3-venv" python_tests "not torch"
+    group torch "$no_torch" "apt-get install python3-dev python3-venv, and see the log" python_tests "torch"
+    group install "$no_python" "apt-get install python3-dev python3-venv" python_install
+    group nvrtc "$no_venv" "apt-get install python3-venv" env TILEWRIGHT_NVRTC_VENV=$venv python3 tests/compile_all.py
+}
+
+venv_made=build/test-venv.made
+rm -f $venv_made
+if have python3 && wants python torch install nvrtc; then make_venv & venv_job=$!; fi
+
+# What both sides use is built before they part; without it there is nothing to test.
+make -s -j"$jobs" all >build/test-build.log 2>&1 || { cat build/test-build.log; echo "failed: the build"; exit 1; }
+beside & beside_job=$!
+group unit "" "" make -s -j"$jobs" unit
 group sanitized "" "" sanitized
+group clang "$(need clang-14)" "apt-get install clang-14" with_clang
 group tree "$(need python3)" "apt-get install python3" python_rules
 group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" transcripts
-group grammar "$(need python3.11)" "apt-get install python3.11" python_grammar
 group interp "" "" numeric interp 2
 group cpu "" "" numeric cpu 3
 group ops "" "" ops
-group wild "$(need python3)" "apt-get install python3" wild
-group neon "$(need python3 aarch64-linux-gnu-gcc qemu-aarch64)" "apt-get install gcc-aarch64-linux-gnu qemu-user" neon
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
 group property "" "" property interp,cpu 6
-group machines "$(need gcc)" "apt-get install gcc" machines
 group random "" "" random_programs
 group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 2
-group python "$(need python3)${venv_missing}${no_headers}" "apt-get install python3-dev python3-venv" python_tests "not torch"
-group torch "$(need python3)${venv_missing}${no_headers}${no_torch}" "apt-get install python3-dev python3-venv, and see the log" python_tests "torch"
-group install "$(need python3)${venv_missing}${no_headers}" "apt-get install python3-dev python3-venv" python_install
-group nvrtc "$(need python3)${venv_missing}" "apt-get install python3-venv" env TILEWRIGHT_NVRTC_VENV=$venv python3 tests/compile_all.py
+wait $beside_job
 group gpu "$([ -e /dev/nvidia0 ] || echo 'no NVIDIA GPU is in this machine')" "run \`make check-gpu\` on one that has" device
 
-echo "$passed groups passed"
-[ -z "$skipped" ] || echo "skipped:$skipped"
+echo "$(grep -c '^ok ' $results) groups passed"
+skipped=$(sed -n 's/^skipped /  /p' $results)
+failed=$(sed -n 's/^failed//p' $results | tr -d '\n')
+[ -z "$skipped" ] || printf 'skipped:\n%s\n' "$skipped"
 [ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
-[ -z "$TILEWRIGHT_STRICT" ] || [ -z "$strict_skip" ] || { echo "failed: a group was skipped, and TILEWRIGHT_STRICT is set"; exit 1; }
+[ -z "$TILEWRIGHT_STRICT" ] || ! grep -v '^skipped gpu:' $results | grep -q '^skipped ' || { echo "failed: a group was skipped, and TILEWRIGHT_STRICT is set"; exit 1; }

@@ -739,6 +739,9 @@ tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
     return give_info(info, &k->resources, sizeof k->resources) ? TW_OK
                                                                : misuse(k->context, bad_struct);
 }
+int32_t tw_kernel_factor_bits(const tw_kernel *k) {
+    return k && k->in_tf32 ? 11 : 24;
+}
 int32_t tw_kernel_has_grid(const tw_kernel *k) {
     return k && k->ir && k->ir->grid != NULL;
 }

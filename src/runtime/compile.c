@@ -150,7 +150,8 @@ static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
         if (absent && param->kind == FRONT_CONSTANT && !param->optional)
             return context_fail(
                 cx, TW_ERROR_ARGUMENT,
-                "argument `%s` of kernel `%s` is missing: a constant that the compiler must know; give "
+                "argument `%s` of kernel `%s` is missing: a constant that the compiler must know; "
+                "give "
                 "it as --arg %s=VALUE%s",
                 param->name, kernel->name, param->name,
                 kernel->config_count ? ", or take one of its configurations, --config N" : "");
@@ -295,6 +296,25 @@ tw_kernel *kernel_new(tw_module *m) {
     return k;
 }
 
+typedef struct Products {
+    const Kernel *ir;
+    bool tf32, on_matrix_unit; /* some products of float32 are let run in tf32; do */
+} Products;
+
+static void count_product(Op *op, void *user) {
+    Products *p = user;
+    if (op->code != OP_DOT || ir_type(p->ir, op->operands[0])->elem != EL_F32) return;
+    Word unit = op_word(op, AT_INSTR, INSTR_FMA);
+    p->tf32 |= op_word(op, AT_PREC, PREC_IEEE) == PREC_TF32;
+    p->on_matrix_unit |= unit == INSTR_MMA || unit == INSTR_WGMMA;
+}
+
+static Products products_of(const Kernel *ir) {
+    Products p = {.ir = ir};
+    ir_walk(ir->body, count_product, &p);
+    return p;
+}
+
 /* Door, passes, emitter; all that an attempt makes is new, so that another one can follow. */
 static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
@@ -321,8 +341,10 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     const char *text = request->keep_ir ? ir_print(k->ir, &k->arena) : NULL;
     add_step(k, "parse", k->origin->parse_seconds, NULL, false);
     add_step(k, "source", seconds() - start, text, true);
+    bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
     tw_status status = k->sanitize ? TW_OK : run_passes(k, request, text);
     if (status != TW_OK) return status;
+    k->in_tf32 = tf32 && products_of(k->ir).on_matrix_unit;
     write_explain(k);
     if (request->stage == TW_STAGE_IR || !k->target->emit) return TW_OK;
     start = seconds();

