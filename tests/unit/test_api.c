@@ -47,6 +47,34 @@ static void run_add(tw_context *cx, tw_module *m, const char *target, int64_t n)
     tw_kernel_destroy(kernel);
 }
 
+/* Products of float32 that may run in tf32 do on matrix units; tf32x3 is made of such products and
+ * keeps all bits. */
+static void test_factor_bits(void) {
+    static const struct {
+        const char *precision, *target;
+        int bits;
+    } cases[] = {{"tf32", "cuda:sm_90a", 11}, {"tf32x3", "cuda:sm_90a", 24}, {"ieee", "cuda:sm_90a", 24}, {"tf32", "cpu", 24}};
+    tw_context *cx = NULL;
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[800];
+        tw_module *m = NULL;
+        tw_kernel *kernel = NULL;
+        snprintf(text, sizeof text,
+                 "kernel @k(%%x: *f32) {\n  %%i = iota<0, 1024> ; %%j = reshape %%i : i32[32,32]\n"
+                 "  %%p = ptr_add %%x, %%j ; %%a = load %%p ; %%z = splat 0.0 : f32[32,32]\n"
+                 "  %%c = dot<prec=%s> %%a, %%a, %%z ; store %%p, %%c\n  return }\n",
+                 cases[i].precision);
+        CHECK(tw_module_load_text(cx, "k.ir", text, strlen(text), NULL, &m) == TW_OK);
+        tw_compile_options options = {.struct_size = sizeof options, .target = cases[i].target, .stage = TW_STAGE_EMIT};
+        CHECK(tw_kernel_compile(m, "k", &options, &kernel) == TW_OK);
+        CHECK(tw_kernel_factor_bits(kernel) == cases[i].bits);
+        tw_kernel_destroy(kernel);
+        tw_module_destroy(m);
+    }
+    tw_context_destroy(cx);
+}
+
 /* Streams of the caller, and what a kernel says of itself; none of it needs a device. */
 static void test_streams(void) {
     tw_context *cx = NULL, *other = NULL;
@@ -314,6 +342,7 @@ int main(void) {
     test_rebind();
     test_builtins();
     test_launch();
+    test_factor_bits();
     test_streams();
     test_sanitize();
     test_order();
