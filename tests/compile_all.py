@@ -78,6 +78,9 @@ def cases():
         arrays = " ".join(f"{x}_ptr=bf16[2,256,{d}]" for x in "qkvo")
         text = f"{arrays} scale=0.125 N=256 stride_h={256 * d} stride_n={d} D={d} BM=128 BN=64 CAUSAL={causal}"
         yield f"triton attention D{d}{', causal' if causal == 'true' else ''}", "kernels/triton/attention.py", text, d == 64
+        if d == 64:
+            yield f"triton attention D{d}{', causal' if causal == 'true' else ''}, side by side", "kernels/triton/attention.py", (
+                text.replace("BM=128 BN=64", "BM=64 BN=128")), False
     for kernel, outputs, tile in (("dkdv", "kv", "BM1=64 BN1=128"), ("dq", "q", "BM2=128 BN2=128")):
         arrays = [f"{x}_ptr=bf16[2,256,128]" for x in ("q", "k", "v", "do", *("d" + o for o in outputs))]
         text = f"{' '.join(arrays)} lse_ptr=f32[2,256] delta_ptr=f32[2,256] scale=0.125 N=256 stride_h=32768 stride_n=128 D=128 CAUSAL=true {tile}"

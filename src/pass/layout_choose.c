@@ -59,7 +59,7 @@ static ThreadGroup find_group(const PassContext *cx, const Kernel *k, const Op *
             if (compute != (turn == 0)) continue;
             int warps = role_warps(cx, k, role);
             if (role == wanted) found = (ThreadGroup){at, warps};
-            at += warps;
+            at += warps * (compute ? (int)op_int(tasks, AT_GANG, 1) : 1);
         }
     *total = at;
     return found;

@@ -22,6 +22,7 @@ typedef struct PassOptions {
     int workers;        /* 0 auto: consumer warpgroups */
     int cluster;        /* 0 auto, 1 none, 2: pairs of blocks that share loads */
     int rotate;         /* -1 auto, 0 off: products that run under the next trip's arithmetic */
+    int gang;           /* 0 auto: programs that run side by side in a block */
     bool fuse;          /* multiply-adds become fma (default on) */
     bool lines;         /* #line in emitted CUDA text, and line information in the cubin */
     bool no_rings;      /* they did not fit into shared memory: the kernel stays flat */

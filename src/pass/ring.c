@@ -95,7 +95,9 @@ bool pass_ring(PassContext *cx, Kernel *k) {
     cut_plan(&c, tasks, run);
     prove(cx, k);
     if (run == RUN_ROLES && cx->machine->has_wgmma && cx->options.rotate &&
-        ring_rotate(cx, k, tasks))
+        ring_rotate(cx, k, tasks)) {
         prove(cx, k);
+        cut_gang(&c, tasks);
+    }
     return true;
 }

@@ -59,4 +59,6 @@ Op *cut_roles(Cut *c); /* the tasks op */
 typedef enum Execution { RUN_FLAT, RUN_SKEW, RUN_ROLES } Execution;
 Execution cut_choose(Cut *c);                    /* with a finding that says why */
 void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
+/* Programs side by side (ring_gang.c), in a plan whose loops are turned. */
+void cut_gang(Cut *c, Op *tasks);
 #endif

@@ -1,5 +1,5 @@
 # Attention as CUDA on the emulator against the interpreter: the turned loop of the forward pass, tasks in pairs, workers in
-# turns; the backward kernels. What the compiler says of them.
+# turns, programs side by side; the backward kernels. What the compiler says of them.
 # requires: c++
 $ cp -r "$ROOT/kernels" .
 $ cat > attention.sh <<'END'
@@ -12,7 +12,7 @@ $ cat > attention.sh <<'END'
 > esac
 > for x in q k v; do arrays="$arrays ${x}_ptr=randn:bf16[2,300,$d]"; done
 > for x in $arrays scale=0.125 N=300 stride_h=$((300 * d)) stride_n=$d D=$d; do set -- "$@" --arg "$x"; done
-> tilewright $command kernels/triton/$kernel --target cuda --set num_warps=8 "$@" 2>&1 | grep -E '(o|dk|dv|dq)_ptr: |in flight|take turns|order|mask|error'
+> tilewright $command kernels/triton/$kernel --target cuda --set num_warps=8 "$@" 2>&1 | grep -E '(o|dk|dv|dq)_ptr: |in flight|take turns|side by side|order|mask|error'
 > END
 $ sh attention.sh explain attention.py 128 --arg BM=128 --arg BN=64 --arg CAUSAL=true
 kernels/triton/attention.py:34:13: mask: one test a tile; elements are masked only where it fails
@@ -54,3 +54,18 @@ dq_ptr: bf16[2, 300, 64], max error 0.000122 at [1, 173, 5] (0.0200195312, inter
 #! The plan changes no bit: turned or not, with 1 or 3 slots, with and without roles.
 $ for plan in "--set rotate=on" "--set rotate=off" "--set num_stages=1" "--set roles=off"; do sh attention.sh run attention.py 64 --arg BM=128 --arg BN=64 --arg CAUSAL=true --emulate --grid 3,2 $plan --save o_ptr=o.npy; cksum < o.npy; done | sort -u | wc -l
 1
+#! Programs of one warpgroup run side by side: with fewer trips than a neighbour, without a program; at other numbers; not at all.
+$ sh attention.sh explain attention.py 64 --set num_warps=4 --arg BM=64 --arg BN=64 --arg CAUSAL=true
+kernels/triton/attention.py:34:13: mask: one test a tile; elements are masked only where it fails
+kernels/triton/attention.py:8:1: execution: 1 worker in compute, persistent, order longest
+kernels/triton/attention.py:40:15: dot: stays in flight under the next trip's arithmetic (the loop is turned)
+kernels/triton/attention.py:8:1: execution: 3 neighbouring programs run side by side in a block and share what the loop loads
+$ sh attention.sh check attention.py 64 --set num_warps=4 --arg BM=64 --arg BN=64 --arg CAUSAL=true --emulate --grid 5,2
+q_ptr: bf16[2, 300, 64], max error 0: ok
+k_ptr: bf16[2, 300, 64], max error 0: ok
+v_ptr: bf16[2, 300, 64], max error 0: ok
+o_ptr: bf16[2, 300, 64], max error 0.00195 at [1, 69, 31] (-0.443359375, interpreted -0.44140625): ok
+$ for plan in "--set gang=1" "--set gang=2" "--set gang=3" "--set gang=3 --set variant=2" "--set persist=off"; do sh attention.sh run attention.py 64 --set num_warps=4 --arg BM=64 --arg BN=64 --arg CAUSAL=true --emulate --grid 5,2 $plan --save o_ptr=o.npy; cksum < o.npy; done | sort -u | wc -l
+1
+$ sh attention.sh explain attention.py 64 --set gang=3 --arg BM=128 --arg BN=64 --arg CAUSAL=true | grep side
+kernels/triton/attention.py:8:1: execution: programs do not run side by side: a program has more than one warpgroup

@@ -2,10 +2,10 @@
  * were emitted are clean. A mutant replaces one piece of the text: a barrier or a fence less, other bytes, an arrival
  * that does not come, an index that is off. Between them the kernels use what emitted code uses: TMA, mbarrier rings,
  * wgmma and register reallocation with roles; cp.async groups with wgmma and with ldmatrix; barriers of the block and
- * named ones; two products in a row in flight, workers in turns; clusters with multicast; conversions, reductions and scans through shared memory; bounds of global arrays. */
+ * named ones; two products in a row in flight, workers in turns, programs side by side; clusters with multicast; conversions, reductions and scans through shared memory; bounds of global arrays. */
 #include "cuda_bench.h"
 
-enum { ROLES, TWO_WORKERS, CLUSTER, TURNED, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
+enum { ROLES, TWO_WORKERS, CLUSTER, TURNED, GANG, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
 
 #define MATMUL(rows)                                                                                                       \
     "kernel @mm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"                                                                  \
@@ -33,6 +33,15 @@ static const Origin origins[KERNELS] = {
                 "    %h = mul %c, 0.5 ; %d = dot %p, %v, %h ; yield %d }\n"
                 "  %o = cast %acc : f16[128,128] ; tstore %C, [%m, 0], %o }\n",
                 "cuda:sm_90a", 1, 0},
+    [GANG] = {"kernel @gang(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
+              "  %pm = program_id<0> ; %m = mul %pm, 64 ; %z = splat 0.0 : f32[64,128] ; %y = splat 0.0 : f32[64,64]\n"
+              "  %q = tload %A, [%m, 0] : f16[64,128] ; %twice = mul %pm, 2 ; %next = add %twice, 1 ; %hi = min %next, %nk\n"
+              "  %acc = for<stages=2> %j = 0, %hi, 1 (%c = %z) {\n"
+              "    %n = mul %j, 64 ; %k = tload %B, [%n, 0] : f16[64,128] ; %t = permute<dims=[1,0]> %k ; %s = dot %q, %t, %y\n"
+              "    %e = mul %s, 0.125 ; %p = cast %e : f16[64,64] ; %v = tload %B, [%n, 0] : f16[64,128]\n"
+              "    %h = mul %c, 0.5 ; %d = dot %p, %v, %h ; yield %d }\n"
+              "  %o = cast %acc : f16[64,128] ; tstore %C, [%m, 0], %o }\n",
+              "cuda:sm_90a", 1, 0},
     [SKEW] = {MATMUL("64"), "cuda:sm_90a", 0, 0},
     [SKEW_MMA] = {MATMUL("64"), "cuda:sm_80", -1, 0},
     [SUM] = {"kernel @sum(%x: tensor<f32,2>, %y: tensor<f32,1>) {\n"
@@ -96,6 +105,15 @@ static const Mutant mutants[] = {
     {TURNED, "nobody has the first turn", "if (warp >> 2) tw_bar_arrive(14, 256);", "", 0, EMU_FAULT_DEADLOCK},
     {TURNED, "the turn is not handed on", "tw_bar_arrive(15 - (warp >> 2), 256);", "", 0, EMU_FAULT_DEADLOCK},
     {TURNED, "a worker hands on a turn that it did not wait for", "tw_bar_sync(14 + (warp >> 2), 256);", "", 0, EMU_FAULT_BARRIER},
+    {GANG, "a shorter program does not pass by its neighbours' items", "n < longest; n++", "n < 0; n++", 0, EMU_FAULT_DEADLOCK},
+    {GANG, "a worker without a program does not pass by the items", "n < longest; n++", "n < 0; n++", 1, EMU_FAULT_DEADLOCK},
+    {GANG, "a worker without a program keeps its own slot", "if (lane == 0) tw_mbar_arrive(in_empty + gang * 8);", "", 1, EMU_FAULT_DEADLOCK},
+    {GANG, "only the first program's trips are loaded", "longest = each ? tw_max(longest, hi) : hi;", "longest = each ? longest : hi;", 1,
+     EMU_FAULT_DEADLOCK},
+    {GANG, "a shared slot is given back by one worker for all", "tw_mbar_init(in_1_empty + i * 8, 12);", "tw_mbar_init(in_1_empty + i * 8, 4);", 0,
+     EMU_FAULT_RACE},
+    {GANG, "all programs use one output tile", "(out_o + gang * out_bytes)", "out_o", 0, EMU_FAULT_RACE},
+    {GANG, "all programs meet at one barrier", "tw_bar_sync(1 + gang, 128);", "tw_bar_sync(1, 128);", 0, EMU_FAULT_DIVERGENT},
     {SKEW, "cp.async read without the wait", "tw_cp_async_wait(1);", "", 0, EMU_FAULT_RACE},
     {SKEW, "the wait leaves one group too many", "tw_cp_async_wait(1);", "tw_cp_async_wait(2);", 0, EMU_FAULT_RACE},
     {SKEW, "cp.async landed, and no fence before wgmma", "tw_fence_async();", "", 0, EMU_FAULT_PROXY},
@@ -126,7 +144,7 @@ static char *replaced(Arena *arena, const char *text, const char *from, const ch
 
 static void add_arguments(CudaBench *b, int kernel) {
     /* TURNED: two tasks a block; CLUSTER: an odd number of tasks along the index of its pairs */
-    int rows = kernel == TURNED ? 512 : kernel == TWO_WORKERS ? 256 : kernel == CLUSTER ? 192 : 128;
+    int rows = kernel == TURNED ? 512 : kernel == GANG ? 896 : kernel == TWO_WORKERS ? 256 : kernel == CLUSTER ? 192 : 128;
     switch (kernel) {
     case SUM:
         cuda_bench_tensor(b, "x", EL_F32, true, 2, 3, 1000);
@@ -140,7 +158,7 @@ static void add_arguments(CudaBench *b, int kernel) {
         cuda_bench_tensor(b, "A", EL_F16, true, 2, rows, 256);
         cuda_bench_tensor(b, "B", EL_F16, true, 2, 256, 128);
         cuda_bench_tensor(b, "C", EL_F16, false, 2, rows, 128);
-        cuda_bench_int(b, 4);
+        cuda_bench_int(b, kernel == GANG ? 6 : 4); /* GANG: more trips than slots; zeros follow */
     }
 }
 
@@ -160,9 +178,11 @@ static void try_mutant(const Mutant *m) {
         if (text) {
             b.plan->text = text;
             void *entry = cuda_bench_compile(&b);
-            int64_t grid[3] = {m->kernel == SUM ? 3 : m->kernel == SCAN ? 1 : m->kernel == TURNED ? 4 : m->kernel == CLUSTER ? 3 : 2, m->kernel < SUM && m->kernel != TURNED ? 2 : 1, 1};
+            static const int64_t grids[KERNELS][3] = {
+                [ROLES] = {2, 2, 1}, [TWO_WORKERS] = {2, 2, 1}, [CLUSTER] = {3, 2, 1}, [TURNED] = {4, 1, 1}, [GANG] = {14, 1, 1},
+                [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [SCAN] = {1, 1, 1}};
             CHECK(entry);
-            bool clean = entry && cuda_bench_emulate(&b, entry, grid);
+            bool clean = entry && cuda_bench_emulate(&b, entry, grids[m->kernel]);
             CHECK(clean == (m->want == EMU_FAULT_NONE) || (fprintf(stderr, "%s: in\n%s\n", m->title, text), 0));
             CHECK(b.report.fault == m->want || (fprintf(stderr, "%s: %s\n", m->title, b.report.text), 0));
         }

@@ -134,7 +134,7 @@ Pending emit_pending(const Emit *e) {
                      e->bulk_pending,  e->loaded,         e->stored,        e->combined};
 }
 
-static void pending_set(Emit *e, Pending p) {
+void emit_pending_set(Emit *e, Pending p) {
     e->reads_pending = p.reads, e->writes_pending = p.writes, e->async_pending = p.async;
     e->stores_pending = p.stores, e->bulk_pending = p.bulk;
     e->loaded = p.loaded, e->stored = p.stored, e->combined = p.combined;
@@ -248,7 +248,10 @@ static const char *accumulator_of(Emit *e, const Op *loop) {
 }
 
 static void emit_for(Emit *e, const Op *op) {
-    if (rotate_emit(e, op)) return;
+    if (rotate_emit(e, op)) {
+        gang_end_loop(e, op);
+        return;
+    }
     Region *body = op->regions[0];
     int count = op->operand_count - 3;
     for (int i = 0; i < count; i++) emit_carried(e, body->args[i + 1], op->operands[i + 3]);
@@ -296,6 +299,7 @@ static void emit_for(Emit *e, const Op *op) {
         e->late = NULL;
     }
     for (int i = 0; i < count; i++) emit_same(e, op->results[i], body->args[i + 1]);
+    gang_end_loop(e, op);
 }
 
 static void emit_while(Emit *e, const Op *op) {
@@ -314,7 +318,7 @@ static void emit_while(Emit *e, const Op *op) {
     emit_region(e, body);
     emit_copies(e, test->args, body->last->operands, count);
     cs_close(&e->p);
-    pending_set(e, at_break);
+    emit_pending_set(e, at_break);
     for (int i = 0; i < count; i++) emit_same(e, op->results[i], test->args[i]);
 }
 
@@ -329,7 +333,7 @@ static void emit_if(Emit *e, const Op *op) {
                 break;
             cs_reopen(&e->p, "else");
         }
-        pending_set(e, before);
+        emit_pending_set(e, before);
         emit_region(e, op->regions[i]);
         if (op->regions[i]->last)
             emit_copies(e, op->results, op->regions[i]->last->operands, op->result_count);
@@ -549,7 +553,7 @@ static void hold_params(Emit *e) {
 /* What the emitter's own loops and scratch variables are called. */
 static const char *const own_words[] = {
     "r",     "i",     "j",     "kk",    "lane",     "warp",       "grid0",     "grid1",
-    "grid2", "task", "turn", "turns", "pair", "pairs", "rank", "half", "paired", "width", "at", "mirror", "beyond",  "tasks", "group", "in_group", "group_rows", "fa",        "fb",
+    "grid2", "task", "turn", "turns", "pair", "pairs", "rank", "half", "paired", "width", "at", "mirror", "beyond",  "tasks", "group", "in_group", "group_rows", "gang", "neighbours", "side", "sides", "first", "each", "longest", "fa",        "fb",
     "cell",  "raw",   "word",  "other", "other_at", "mine",       "all",       "all_at",
     "from",  "piece", "zero",  "wm",    "wn",       "i0",         "i1",        "i2",
     "i3",    "i4",    "i5",    "i6",    "i7",       "got0",       "TensorMap",
@@ -622,6 +626,8 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e.plan->name = entry_name(&e.p, k->name);
     e.lean = !tasks && lean_wanted(&e);
     shared_plan(&e);
+    gang_plan(&e, tasks);
+    e.plan->threads = 32 * layout_warps(cx, k); /* it may have let programs run one by one */
     if (tasks) {
         ring_plan(&e, e.shared_bytes);
         shared_plan(&e);

@@ -22,11 +22,13 @@
  *   cuda_ring.c         rings: mbarriers and TMA
  *   cuda_roles.c        tasks and roles
  *   cuda_cluster.c      pairs of blocks that load for each other
+ *   cuda_gang.c         programs side by side in a block
  *   cuda_rotate.c       loops turned so that a product runs under the next trip's arithmetic
  *   cuda_skew.c         loads that run ahead on the same threads: cp.async */
 #ifndef TARGET_CUDA_CUDA_EMIT_H
 #define TARGET_CUDA_CUDA_EMIT_H
 #include "pass/layout.h"
+#include "pass/ring_gang.h"
 #include "target/cstyle.h"
 #include "target/cuda/cuda.h"
 
@@ -62,6 +64,7 @@ typedef struct RingPlan {
     bool fused;        /* producer and consumer are the same threads: a buffer, no barriers */
     bool shared;       /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
     bool skewed;       /* and the producer runs ahead (cuda_skew.c) */
+    bool each;         /* every program of a gang has a slot of its own (cuda_gang.c) */
 } RingPlan;
 
 typedef struct Emit {
@@ -78,6 +81,8 @@ typedef struct Emit {
     const Op *role; /* NULL: flat */
     ThreadGroup group;
     int barrier_id; /* of the group; 0: the whole block */
+    Gang gang;
+    bool in_gang; /* the role being written runs once a program of the gang, `gang` is its number */
     Map places;     /* layout, dimension -> variable */
     Map found;      /* ops with a finding */
     VEC(const Op *) early; /* loads that an earlier one has taken along */
@@ -122,6 +127,7 @@ typedef struct Pending {
     uint64_t loaded, stored, combined;
 } Pending;
 Pending emit_pending(const Emit *e);
+void emit_pending_set(Emit *e, Pending p);
 void emit_pending_add(Emit *e, Pending p);
 void emit_enter_loop(Emit *e, const Op *op); /* what an earlier trip may have left pending */
 void emit_op(Emit *e, const Op *op);
@@ -298,6 +304,7 @@ bool ring_role_is_single(Emit *e, const Op *role);
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
 int ring_field(Emit *e, const RingPlan *ring, const char *name); /* its number */
 const char *ring_barrier(Emit *e, const char *base, const char *slot);
+bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots, not only phases? */
 
 /* --- cuda_roles.c --- */
 bool roles_load_by_threads(const Emit *e); /* does a ring take stores, not only TMA? */
@@ -316,6 +323,18 @@ const char *cluster_extent(Emit *e, const Op *tasks, int d);
 const char *cluster_place(Emit *e, const Op *tasks, int d, const char *index);
 /* The warp gives a slot back; condition: "" or "x && ". */
 void cluster_arrive(Emit *e, const RingPlan *r, const char *condition, const char *slot);
+/* What the role needs of the task's header, or only what `value` is made of. */
+void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value);
+
+/* --- cuda_gang.c --- */
+/* Fills in e->gang from the plan; says why where it cannot be followed. */
+void gang_plan(Emit *e, Op *tasks);
+bool gang_is(const Emit *e);
+const char *gang_extent(Emit *e, const Op *tasks, int dim); /* of the tasks along an index */
+const char *gang_index(Emit *e, const Op *tasks, int dim);  /* and the name of a task's */
+void gang_begin(Emit *e, const Op *tasks);                  /* before the roles */
+void gang_task(Emit *e, const Op *tasks, const Op *role);   /* header and body of a role's task */
+void gang_end_loop(Emit *e, const Op *loop); /* trips of longer programs of the gang pass by */
 
 /* --- cuda_skew.c --- */
 /* The loop of the load role that belongs to a loop of the role being written, or NULL; around and

@@ -46,7 +46,7 @@ int ring_field(Emit *e, const RingPlan *ring, const char *name) {
 }
 
 static const char *field_at(Emit *e, const RingPlan *ring, int field, const char *slot) {
-    if (ring->slots == 1) return ring->field_name[field];
+    if (ring->slots == 1 && !ring->each) return ring->field_name[field];
     return arena_printf(e->arena, "(%s + %s * %s)", ring->field_name[field], slot,
                         ring->bytes_name);
 }
@@ -115,6 +115,16 @@ bool ring_role_is_single(Emit *e, const Op *role) {
     return single;
 }
 
+/* Does a loop of the role acquire the ring's slots? */
+static bool fills_in_loop(Emit *e, const Region *region, Ref ring, bool inside) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (inside && op->code == OP_ACQUIRE && op->operands[0] == ring) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (fills_in_loop(e, op->regions[i], ring, true)) return true;
+    }
+    return false;
+}
+
 static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     RingPlan r = {.ring = op->results[0],
                   .slots = (int)op_int(op, AT_SLOTS, 1),
@@ -143,16 +153,22 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     if (r.fused && !r.skewed) r.slots = 1;
     count_puts(e, from->regions[0], &r);
     r.full_count = 32 * producer.warps;
-    r.empty_count = consumer.warps;
+    r.each = gang_is(e) && !fills_in_loop(e, from->regions[0], r.ring, false);
+    if (r.each && !r.fused) r.slots *= e->gang.programs;
+    r.empty_count = consumer.warps * (gang_is(e) && !r.each ? e->gang.programs : 1);
     r.tma_store = stores_by_tma(e, roles_body(tasks), r.ring);
     *VEC_PUSH(&e->rings, e->arena) = r;
+}
+
+static int64_t bytes_of(const Emit *e, const RingPlan *r) {
+    return r->slot_bytes * (r->fused && r->each ? e->gang.programs : r->slots);
 }
 
 /* Where the ring lies, and what its parts are called in the text. */
 static void place_ring(Emit *e, RingPlan *r) {
     const Type *type = ir_type(e->k, r->ring);
     r->offset = e->shared_bytes;
-    e->shared_bytes += r->slot_bytes * r->slots;
+    e->shared_bytes += bytes_of(e, r);
     for (int i = 0; i < type->field_count; i++)
         r->field_name[i] =
             cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", r->name, type->fields[i].name));
@@ -175,7 +191,7 @@ static bool shrink(Emit *e) {
     RingPlan *largest = NULL;
     for (size_t i = 0; i < e->rings.count; i++) {
         RingPlan *r = &e->rings.at[i];
-        if (r->slots > 1 &&
+        if (r->slots > 1 && !r->each &&
             (!largest || r->slot_bytes * r->slots > largest->slot_bytes * largest->slots))
             largest = r;
     }
@@ -188,7 +204,7 @@ static int64_t total_bytes(Emit *e, int64_t other) {
     int64_t bytes = other;
     for (size_t i = 0; i < e->rings.count; i++) {
         const RingPlan *r = &e->rings.at[i];
-        bytes += r->slot_bytes * r->slots + (r->fused ? 0 : 16 * r->slots);
+        bytes += bytes_of(e, r) + (r->fused ? 0 : 16 * r->slots);
     }
     return bytes + 1024; /* what lies behind the barriers starts at a multiple of 1024 */
 }
@@ -319,8 +335,17 @@ const char *ring_counter(Emit *e, const RingPlan *r, const char *what) {
     return arena_printf(e->arena, "%s_%s", r->name, what);
 }
 
+bool ring_counts(const Emit *e, const RingPlan *r) {
+    return r->slots > 1 && !(e->in_gang && r->each);
+}
+
+/* The slot of a role that does not count: the only one, or the program's own. */
+static const char *fixed_slot(const Emit *e, const RingPlan *r) {
+    return e->in_gang && r->each ? "gang" : "0";
+}
+
 static void advance(Emit *e, const RingPlan *r) {
-    if (r->slots == 1) {
+    if (!ring_counts(e, r)) {
         cs_line(&e->p, "%s ^= 1;", ring_counter(e, r, "phase"));
         return;
     }
@@ -332,8 +357,8 @@ static void advance(Emit *e, const RingPlan *r) {
 
 /* The number of the slot of this item, kept for as long as the role holds it. */
 static const char *take_slot(Emit *e, const RingPlan *r, Ref slot) {
-    const char *name = "0";
-    if (r->slots > 1) {
+    const char *name = fixed_slot(e, r);
+    if (ring_counts(e, r)) {
         name = cs_fresh(&e->p, arena_printf(e->arena, "%s_slot", r->name));
         cs_line(&e->p, "const u32 %s = %s;", name, ring_counter(e, r, "next"));
     }
@@ -359,7 +384,7 @@ static void emit_acquire(Emit *e, const Op *op) {
         return;
     }
     if (r->fused) {
-        emit_set(e, op->results[0], HOLD_SLOT, "0");
+        emit_set(e, op->results[0], HOLD_SLOT, fixed_slot(e, r));
         bool again = e->persist || op->parent->owner->code != OP_ROLE;
         if (r->tma_store && again) { /* the store of the turn before may still read the buffer */
             cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);");
@@ -431,7 +456,7 @@ static void emit_wait(Emit *e, const Op *op) {
         return;
     }
     if (r->fused) {
-        emit_set(e, op->results[0], HOLD_SLOT, "0");
+        emit_set(e, op->results[0], HOLD_SLOT, fixed_slot(e, r));
         return;
     }
     const char *slot = take_slot(e, r, op->results[0]);
@@ -445,8 +470,8 @@ void ring_wait_again(Emit *e, const Op *wait) {
     if (r->fused) return;
     const char *slot = emit_hold(e, wait->results[0])->text, *phase = ring_counter(e, r, "phase");
     const char *parity =
-        r->slots == 1 ? arena_printf(e->arena, "%s ^ 1", phase)
-                      : arena_printf(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"));
+        !ring_counts(e, r) ? arena_printf(e->arena, "%s ^ 1", phase)
+                           : arena_printf(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"));
     cs_line(&e->p, "tw_mbar_wait(%s, %s);", ring_barrier(e, r->full_name, slot), parity);
 }
 

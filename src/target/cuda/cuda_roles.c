@@ -65,7 +65,7 @@ static void write_constants(Emit *e) {
         for (int f = 0; f < type->field_count; f++)
             text_add(&t, "%s%s = %lld", f ? ", " : "", r->field_name[f],
                      (long long)(r->offset + r->field_offset[f]));
-        if (r->slots > 1)
+        if (r->slots > 1 || r->each)
             text_add(&t, "%s%s = %lld", t.length ? ", " : "", r->bytes_name,
                      (long long)r->slot_bytes);
         if (!r->fused)
@@ -100,7 +100,7 @@ static void write_barriers(Emit *e) {
 static const char *paired_extent(Emit *e, const Op *tasks) {
     bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST &&
                   op_attr(tasks, AT_DIM);
-    return paired ? emit_scalar(e, tasks->operands[op_int(tasks, AT_DIM, 0)]) : NULL;
+    return paired ? gang_extent(e, tasks, (int)op_int(tasks, AT_DIM, 0)) : NULL;
 }
 
 static void write_pairs(Emit *e, const char *extent) {
@@ -118,7 +118,7 @@ static void open_pairs(Emit *e) {
 static void decode_pairs(Emit *e, const Op *tasks, const char *extent) {
     Region *body = roles_body(tasks);
     int varies = (int)op_int(tasks, AT_DIM, 0);
-    const char *own = cs_name(&e->p, body->args[varies]);
+    const char *own = gang_index(e, tasks, varies);
     cs_line(&e->p, "const i32 width = paired ? half : (i32)%s, number = paired ? turn >> 1 : turn;",
             extent);
     cs_line(&e->p, "const i32 at = number %% width, mirror = (i32)%s - 1 - at;", extent);
@@ -128,7 +128,7 @@ static void decode_pairs(Emit *e, const Op *tasks, const char *extent) {
     const char *rest = "(number / width)";
     for (int d = body->arg_count - 1; d >= 0; d--) {
         if (d == varies) continue;
-        const char *name = cs_name(&e->p, body->args[d]), *size = emit_scalar(e, tasks->operands[d]);
+        const char *name = gang_index(e, tasks, d), *size = gang_extent(e, tasks, d);
         cs_line(&e->p, "const i32 %s = %s %% (i32)%s;", name, rest, size);
         rest = arena_printf(e->arena, "(%s / (i32)%s)", rest, size);
         emit_set(e, body->args[d], HOLD_SCALAR, name);
@@ -168,8 +168,8 @@ static void write_decode(Emit *e, const Op *tasks) {
     const char *rest = number;
     for (int i = 0; i < count; i++) {
         int d = order == ORDER_COLUMN ? i : count - 1 - i;
-        const char *name = cs_name(&e->p, body->args[d]),
-                   *extent = cluster_extent(e, tasks, d), *index = rest;
+        const char *name = gang_index(e, tasks, d), *extent = gang_extent(e, tasks, d),
+                   *index = rest;
         if (i < count - 1) index = arena_printf(e->arena, "%s %% (i32)%s", rest, extent);
         cs_line(&e->p, "const i32 %s = %s;", name, cluster_place(e, tasks, d, index));
         rest = arena_printf(e->arena, "(%s / (i32)%s)", rest, extent);
@@ -190,7 +190,7 @@ static void write_counters(Emit *e, const Op *tasks, const Op *role) {
             cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"),
                     ring_counter(e, r, "get"));
         if (!serves(e, r, tasks, role, AT_FROM) && !serves(e, r, tasks, role, AT_TO)) continue;
-        if (r->slots == 1)
+        if (!ring_counts(e, r))
             cs_line(&e->p, "u32 %s = 0;", ring_counter(e, r, "phase"));
         else
             cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "next"),
@@ -209,11 +209,11 @@ bool roles_load_by_threads(const Emit *e) {
  */
 static void write_registers(Emit *e, const Op *role, int threads) {
     bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0, single = true;
-    int groups = threads / 128, entry = 65536 / threads / 8 * 8, compute_groups = 0;
+    int groups = threads / 128, compute_groups = 0;
     for (const Op *op = role->parent->first; op; op = op->next) {
         if (op->code != OP_ROLE || op_attr(op, AT_ON)) continue;
         if (strcmp(op_text(op, AT_FIELD), "compute") == 0)
-            compute_groups = layout_group(e->cx, e->k, op).warps / 4;
+            compute_groups = layout_group(e->cx, e->k, op).warps / 4 * e->gang.programs;
         else
             single = single && ring_role_is_single(e, op);
     }
@@ -223,8 +223,7 @@ static void write_registers(Emit *e, const Op *role, int threads) {
     int movers = groups - compute_groups, few = single && !e->cluster      ? 24
                                                 : roles_load_by_threads(e) ? 120
                                                                            : 40,
-        many = (entry * groups - few * movers) / compute_groups / 8 * 8;
-    if (many > 240) many = 240;
+        many = gang_registers(compute_groups, movers, few);
     int64_t asked = op_int(role, AT_REGS, 0);
     int count = asked ? (int)asked : compute ? many : few;
     cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", count);
@@ -250,11 +249,11 @@ static void note_uses(const Op *op, bool *used) {
             note_uses(inner, used);
 }
 
-/* What the role, or one that runs on it, needs of the task's header. */
-static bool *header_uses(Emit *e, const Op *tasks, const Op *role) {
+static bool *header_uses(Emit *e, const Op *tasks, const Op *role, Ref value) {
     bool *used = ARENA_ARRAY(e->arena, bool, e->k->values.count);
     const char *name = op_text(role, AT_FIELD);
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
+    if (value != REF_NONE) used[value] = true;
+    for (const Op *op = roles_body(tasks)->first; op && value == REF_NONE; op = op->next) {
         const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
         if (op == role || (on && strcmp(on, name) == 0)) note_uses(op, used);
     }
@@ -266,8 +265,8 @@ static bool *header_uses(Emit *e, const Op *tasks, const Op *role) {
     return used;
 }
 
-static void write_header(Emit *e, const Op *tasks, const Op *role) {
-    const bool *used = header_uses(e, tasks, role);
+void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
+    const bool *used = header_uses(e, tasks, role, value);
     for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
         bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
         for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
@@ -279,18 +278,32 @@ static void write_header(Emit *e, const Op *tasks, const Op *role) {
     }
 }
 
+static void write_task(Emit *e, const Op *tasks, const Op *role) {
+    roles_header(e, tasks, role, REF_NONE);
+    const char *name = op_text(role, AT_FIELD);
+    e->ahead = NULL;
+    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
+        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
+        if (on && strcmp(on, name) == 0 && feeds(e, tasks, op)) e->ahead = op->regions[0]->first;
+    }
+    emit_region(e, role->regions[0]);
+}
+
 static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     Text top = text_new(e->arena), before = e->p.out;
     e->role = role;
     e->group = layout_group(e->cx, e->k, role);
     e->barrier_id = number;
+    e->in_gang = gang_is(e) && !e->group.first_warp;
     e->places = (Map){0};
     e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
     e->loaded = e->stored = e->combined = 0;
     e->bulk_pending = e->bulk_issued = false;
     bool single = ring_role_is_single(e, role);
     write_registers(e, role, e->plan->threads);
-    if (e->group.first_warp)
+    if (e->in_gang)
+        cs_line(&e->p, "const i32 lane = tw_lane(), gang = tw_warp() >> 2, warp = tw_warp() & 3;");
+    else if (e->group.first_warp)
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp() - %d;", e->group.first_warp);
     else
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp();");
@@ -314,14 +327,10 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     }
     e->reads_pending = e->writes_pending = e->persist;
     write_decode(e, tasks);
-    write_header(e, tasks, role);
-    const char *name = op_text(role, AT_FIELD);
-    e->ahead = NULL;
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
-        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
-        if (on && strcmp(on, name) == 0 && feeds(e, tasks, op)) e->ahead = op->regions[0]->first;
-    }
-    emit_region(e, role->regions[0]);
+    if (gang_is(e))
+        gang_task(e, tasks, role);
+    else
+        write_task(e, tasks, role);
     cs_close(&e->p);
     if (in_turns) rotate_end(e);
     if (e->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
@@ -329,6 +338,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     text_add(&before, "%s%s", top.at ? top.at : "", e->p.out.at);
     e->p.out = before;
     e->role = NULL;
+    e->in_gang = false;
 }
 
 void roles_tasks(Emit *e, const Op *tasks) {
@@ -342,9 +352,10 @@ void roles_tasks(Emit *e, const Op *tasks) {
         if (e->rings.at[i].skewed)
             e->plan->execution = arena_printf(e->k->module->arena, "skew %d",
                                               e->rings.at[i].slots - e->rings.at[i].hold);
+    if (gang_is(e)) gang_begin(e, tasks);
     Text count = text_new(e->arena);
     for (int i = 0; i < tasks->operand_count; i++)
-        text_add(&count, "%s(i32)%s", i ? " * " : "", cluster_extent(e, tasks, i));
+        text_add(&count, "%s(i32)%s", i ? " * " : "", gang_extent(e, tasks, i));
     cs_line(&e->p, "const i32 %s = %s;", e->cluster ? "pairs" : "tasks", count.at);
     if (e->cluster) cs_line(&e->p, "const i32 rank = tw_cluster_rank();");
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
@@ -355,6 +366,7 @@ void roles_tasks(Emit *e, const Op *tasks) {
             const char *name = op_text(role, AT_FIELD);
             if ((strcmp(name, "compute") == 0) != (turn == 0)) continue;
             ThreadGroup g = layout_group(e->cx, e->k, role);
+            if (!g.first_warp) g.warps *= e->gang.programs;
             if (32 * g.warps == e->plan->threads) { /* alone: no branch */
                 write_role(e, tasks, role, 0);
                 continue;

@@ -134,7 +134,8 @@ void shared_sync(Emit *e) {
     if (e->group.warps == 1)
         cs_line(&e->p, "tw_sync_warp();");
     else if (e->barrier_id)
-        cs_line(&e->p, "tw_bar_sync(%d, %d);", e->barrier_id, 32 * e->group.warps);
+        cs_line(&e->p, "tw_bar_sync(%d%s, %d);", e->barrier_id, e->in_gang ? " + gang" : "",
+                32 * e->group.warps);
     else
         cs_line(&e->p, "tw_sync();");
     e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;

@@ -1,0 +1,169 @@
+/* cuda_gang.c: programs side by side in a block (the plan is pass/ring_gang.c's).
+ *
+ * Each warpgroup of compute runs a program of its own, `gang` being its number; load fills the
+ * rings of the loop once for all, and those before it once for each:
+ *
+ *     const i32 neighbours = 3 at most, fewer when there are blocks for all programs
+ *     for (task ..) {
+ *         const i32 first = side * neighbours, longest = the most trips of the gang
+ *         compute: if (gang < neighbours && first + gang < np)
+ *             { .. for (n < hi) ..  for (n < longest) wait, release } else { the same, empty }
+ *         load:    for (gang = 0; gang < 3; gang++) { q of program first + gang }  for (n <
+ * longest) k, v
+ *
+ * So every worker makes the same hand-overs whether or not it has a program, and phases stay equal.
+ * Programs beyond the grid or the gang are never run; their loads are those of the last program. */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+bool gang_is(const Emit *e) {
+    return e->gang.programs > 1;
+}
+
+static bool loads_by_tma(Emit *e, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_PUT) {
+            const Layout *layout = emit_layout(e, op_operand(op, 1));
+            if (!layout || layout->home != HOME_SHARED) return false;
+        }
+        for (int i = 0; i < op->region_count; i++)
+            if (!loads_by_tma(e, op->regions[i])) return false;
+    }
+    return true;
+}
+
+void gang_plan(Emit *e, Op *tasks) {
+    e->gang = (Gang){.programs = 1};
+    if (!tasks || op_int(tasks, AT_GANG, 1) == 1) return;
+    const char *why = "";
+    Gang gang;
+    bool found = gang_find(e->cx, e->k, tasks, &gang, &why);
+    if (found && e->shared_bytes) why = "each would need shared memory of its own";
+    if (found && !loads_by_tma(e, roles_find(tasks, "load")->regions[0]))
+        why = "threads load, not TMA";
+    else if (found && !e->shared_bytes) {
+        e->gang = gang;
+        return;
+    }
+    op_set(e->k, tasks, (Attr){.id = AT_GANG, .number = 1});
+    pass_find(e->cx, e->k->range, "execution", "programs run one by one after all: %s", why);
+}
+
+const char *gang_extent(Emit *e, const Op *tasks, int dim) {
+    return gang_is(e) && dim == e->gang.dim ? "sides" : cluster_extent(e, tasks, dim);
+}
+
+const char *gang_index(Emit *e, const Op *tasks, int dim) {
+    return gang_is(e) && dim == e->gang.dim ? "side" : cs_name(&e->p, roles_body(tasks)->args[dim]);
+}
+
+void gang_begin(Emit *e, const Op *tasks) {
+    Text programs = text_new(e->arena);
+    for (int i = 0; i < tasks->operand_count; i++)
+        text_add(&programs, "%s(i32)%s", i ? " * " : "", emit_scalar(e, tasks->operands[i]));
+    cs_line(&e->p, "const i32 neighbours = tw_min(%d, tw_cdiv(%s, tw_blocks_x()));",
+            e->gang.programs, programs.at);
+    cs_line(&e->p, "const i32 sides = tw_cdiv((i32)%s, neighbours);",
+            emit_scalar(e, tasks->operands[e->gang.dim]));
+}
+
+static const char *last_program(Emit *e, const Op *tasks) {
+    return arena_printf(e->arena, "(i32)%s - 1", emit_scalar(e, tasks->operands[e->gang.dim]));
+}
+
+/* The index along which programs are neighbours: a number, but none beyond the grid. */
+static void bind_program(Emit *e, const Op *tasks, const char *number) {
+    Ref arg = roles_body(tasks)->args[e->gang.dim];
+    const char *name = cs_name(&e->p, arg);
+    cs_line(&e->p, "const i32 %s = tw_min(%s, %s);", name, number, last_program(e, tasks));
+    emit_set(e, arg, HOLD_SCALAR, name);
+}
+
+static void forget(Emit *e, const Op *op) {
+    for (int i = 0; i < op->result_count; i++) emit_set(e, op->results[i], HOLD_NONE, NULL);
+    for (int i = 0; i < op->region_count; i++) emit_forget(e, op->regions[i]);
+}
+
+static void forget_header(Emit *e, const Op *tasks) {
+    for (const Op *op = roles_body(tasks)->first; op; op = op->next)
+        if (op->code != OP_ROLE) forget(e, op);
+}
+
+/* The trips of the longest program of the gang. */
+static const char *write_longest(Emit *e, const Op *tasks, const Op *role) {
+    Ref hi = e->gang.loop->operands[1];
+    if (!e->gang.varies) return emit_scalar(e, hi);
+    cs_line(&e->p, "%s longest = 0;", cs_value_type(&e->p, ir_type(e->k, hi)));
+    cs_open(&e->p, "for (i32 each = 0; each < neighbours; each++)");
+    bind_program(e, tasks, "first + each");
+    roles_header(e, tasks, role, hi);
+    const char *own = emit_scalar(e, hi);
+    cs_line(&e->p, "longest = each ? tw_max(longest, %s) : %s;", own, own);
+    cs_close(&e->p);
+    forget_header(e, tasks);
+    return "longest";
+}
+
+/* Items of the loop that the worker has no use for. */
+static void pass_trips(Emit *e, const char *from, const char *to) {
+    const Region *body = e->gang.loop->regions[0];
+    const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
+    cs_raw(&e->p, "#pragma unroll 1\n");
+    cs_open(&e->p, "for (%s n = %s; n < %s; n++)", type, from, to);
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_WAIT || op->code == OP_RELEASE) ring_op(e, op);
+    cs_close(&e->p);
+}
+
+void gang_end_loop(Emit *e, const Op *loop) {
+    if (!e->in_gang || loop != e->gang.loop || !e->gang.varies) return;
+    const char *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
+    cs_line(&e->p, "// trips of longer neighbours");
+    pass_trips(e, arena_printf(e->arena, "tw_max(%s, %s)", lo, hi), "longest");
+}
+
+static void write_compute(Emit *e, const Op *tasks, const Op *role) {
+    const char *longest = write_longest(e, tasks, role);
+    Pending before = emit_pending(e);
+    cs_open(&e->p, "if (gang < neighbours && first + gang <= %s)", last_program(e, tasks));
+    bind_program(e, tasks, "first + gang");
+    roles_header(e, tasks, role, REF_NONE);
+    emit_region(e, role->regions[0]);
+    cs_reopen(&e->p, "else");
+    Pending after = emit_pending(e);
+    emit_pending_set(e, before);
+    for (const Op *op = role->regions[0]->first; op; op = op->next)
+        if (op == e->gang.loop)
+            pass_trips(e, emit_scalar(e, op->operands[0]), longest);
+        else if (op->code == OP_WAIT || op->code == OP_RELEASE)
+            ring_op(e, op);
+    cs_close(&e->p);
+    emit_pending_add(e, after);
+}
+
+static void write_load(Emit *e, const Op *tasks, const Op *role) {
+    const Op *loop = e->gang.load_loop;
+    cs_open(&e->p, "for (i32 gang = 0; gang < %d; gang++)", e->gang.programs);
+    bind_program(e, tasks, "first + gang");
+    roles_header(e, tasks, role, REF_NONE);
+    emit_ops(e, role->regions[0]->first, loop);
+    cs_close(&e->p);
+    forget_header(e, tasks);
+    for (const Op *op = role->regions[0]->first; op != loop; op = op->next) forget(e, op);
+    const char *longest = write_longest(e, tasks, role);
+    bind_program(e, tasks, "first");
+    roles_header(e, tasks, role, REF_NONE);
+    for (const Op *op = role->regions[0]->first; op != loop; op = op->next)
+        if (op_has(op->code, TRAIT_PURE)) emit_ops(e, op, op->next);
+    if (e->gang.varies) emit_set(e, loop->operands[1], HOLD_SCALAR, longest);
+    emit_ops(e, loop, NULL);
+}
+
+void gang_task(Emit *e, const Op *tasks, const Op *role) {
+    cs_line(&e->p, "const i32 first = side * neighbours;");
+    if (e->in_gang)
+        write_compute(e, tasks, role);
+    else
+        write_load(e, tasks, role);
+}
