@@ -512,6 +512,11 @@ TW_API size_t tw_kernel_artifact_count(const tw_kernel *kernel);
 TW_API const char *tw_kernel_artifact_name(const tw_kernel *kernel, size_t i);
 TW_API const char *tw_kernel_artifact_text(const tw_kernel *kernel, size_t i, size_t *size);
 
+/* The assembler text of an emitted kernel, made when it is first asked for: PTX for target cuda, by
+ * NVRTC; no device is needed. It becomes an artifact too (NAME.ptx). Errors: TW_ERROR_UNSUPPORTED
+ * (the target has none), TW_ERROR_UNAVAILABLE (no NVRTC), TW_ERROR_TOOL. Since 0.2. */
+TW_API tw_status tw_kernel_assembly(tw_kernel *kernel, const char **text);
+
 typedef struct tw_pass_info {
     size_t struct_size;
     const char *name; /* "parse"; "source" is the door's result; "emit" and "build" are the target's steps */

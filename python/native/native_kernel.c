@@ -82,6 +82,16 @@ static PyObject *get_artifacts(PyObject *self, PyObject *ignored) {
     return all;
 }
 
+static PyObject *get_assembly(PyObject *self, PyObject *ignored) {
+    (void)ignored;
+    const char *text = NULL;
+    if (!alive((Kernel *)self) || !session_enter()) return NULL;
+    tw_status status = tw_kernel_assembly(((Kernel *)self)->kernel, &text);
+    session_leave();
+    return status == TW_OK ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace")
+                           : session_fail(status, NULL);
+}
+
 static PyObject *get_explain(PyObject *self, PyObject *ignored) {
     (void)ignored;
     const char *text = alive((Kernel *)self) ? tw_kernel_explain(((Kernel *)self)->kernel) : NULL;
@@ -105,6 +115,7 @@ bool kernel_init(PyObject *module) {
     static PyMethodDef methods[] = {
         {"artifacts", get_artifacts, METH_NOARGS, "the texts of the target, by name"},
         {"resources", get_resources, METH_NOARGS, "what it takes of a device"},
+        {"assembly", get_assembly, METH_NOARGS, "the assembler text: PTX of a CUDA kernel"},
         {"explain", get_explain, METH_NOARGS, "what the compiler proved and chose"},
         {"passes", get_passes, METH_NOARGS, "(name, seconds, IR or None) of each step"},
         {0}};

@@ -25,7 +25,7 @@ typedef struct Options {
     const char *command;
     char *file, *kernel; /* FILE[:KERNEL] */
     const char *target, *grid, *output, *passes, *stop_after, *print_after, *topic;
-    bool emulate, sanitize, time, time_passes, print_after_all, verify_each;
+    bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly;
     uint64_t seed;
     double tolerance; /* < 0: by dtype */
     long config;      /* 0: none */

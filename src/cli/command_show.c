@@ -63,6 +63,9 @@ static int write_artifacts(const Session *s, const char *folder) {
 int command_emit(const Options *o) {
     Session s;
     int status = open_and_compile(&s, o, TW_STAGE_EMIT);
+    const char *assembly;
+    tw_status made = !status && o->assembly ? tw_kernel_assembly(s.kernel, &assembly) : TW_OK;
+    if (made != TW_OK) status = fail_status(s.context, made);
     if (!status && o->output)
         status = write_artifacts(&s, o->output);
     else if (!status) {

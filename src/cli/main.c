@@ -53,6 +53,7 @@ typedef enum OptionId {
     O_TIME,
     O_TIME_PASSES,
     O_OUTPUT,
+    O_ASSEMBLY,
     O_PASSES,
     O_PRINT_AFTER,
     O_STOP_AFTER,
@@ -95,6 +96,7 @@ static const OptionRow rows[] = {
     {O_TIME_PASSES, "--time-passes", "", NOTHING, "rceix",
      "print the time of every step of the compiler"},
     {O_OUTPUT, "-o", "DIR", VALUE, "e", "write the files there"},
+    {O_ASSEMBLY, "--assembly", "", NOTHING, "e", "the assembler text too: PTX for target cuda (needs NVRTC, no device)"},
     {O_PASSES, "--passes", "A,B", VALUE, "iex", "run just these passes"},
     {O_PRINT_AFTER, "--print-after", "PASS", MAYBE, "i",
      "print the IR after this pass; without =PASS after each that changed it"},
@@ -207,6 +209,7 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_MAX_STEPS: push_pair(&o->sets, copy_bytes("max_steps", 9), value); return 0;
     case O_TIME: o->time = true; return 0;
     case O_TIME_PASSES: o->time_passes = true; return 0;
+    case O_ASSEMBLY: o->assembly = true; return 0;
     case O_OUTPUT: o->output = value; return 0;
     case O_PASSES: o->passes = value; return 0;
     case O_PRINT_AFTER:

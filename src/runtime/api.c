@@ -659,6 +659,7 @@ typedef struct KernelCall {
     int64_t *own_grid;
     const tw_arg *args;
     size_t count;
+    const char *text;
 } KernelCall;
 
 static tw_status compile_body(tw_context *cx, void *user) {
@@ -671,6 +672,26 @@ static tw_status launch_body(tw_context *cx, void *user) {
     KernelCall *c = user;
     (void)cx;
     return kernel_launch(c->kernel, c->stream, c->grid, c->args, c->count);
+}
+static tw_status assembly_body(tw_context *cx, void *user) {
+    KernelCall *c = user;
+    const tw_kernel *k = c->kernel;
+    const Target *target = k->target;
+    if (!target->assemble || !k->code)
+        return context_fail(cx, TW_ERROR_UNSUPPORTED, "kernel `%s` has no assembler text: %s", k->name,
+                            target->assemble ? "it was not emitted" : "target cuda alone has one (PTX)");
+    const char *name =
+        arena_printf(&c->kernel->arena, "%s%s", k->name, target->assembly_ending);
+    for (int made = 0; made < 2; made++) {
+        for (size_t i = 0; i < k->artifacts.count; i++)
+            if (strcmp(k->artifacts.at[i].name, name) == 0) {
+                c->text = k->artifacts.at[i].text;
+                return TW_OK;
+            }
+        tw_status status = target->assemble(c->kernel, name);
+        if (status != TW_OK) return status;
+    }
+    return TW_ERROR_INTERNAL;
 }
 static tw_status grid_body(tw_context *cx, void *user) {
     KernelCall *c = user;
@@ -724,6 +745,15 @@ tw_status tw_kernel_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t
     if (!args_ok(args, count)) return misuse(k->context, bad_args);
     return guarded(k->context, grid_body,
                    &(KernelCall){.kernel = k, .args = args, .count = count, .own_grid = grid});
+}
+
+tw_status tw_kernel_assembly(tw_kernel *k, const char **text) {
+    if (text) *text = NULL;
+    if (!k || !text) return absent(CONTEXT_OF(k));
+    KernelCall call = {.kernel = k};
+    tw_status status = guarded(k->context, assembly_body, &call);
+    *text = call.text;
+    return status;
 }
 
 const char *tw_kernel_name(const tw_kernel *k) {

@@ -40,17 +40,16 @@ void cuda_driver_describe(const CudaDriver *driver, CudaResult result, char *tex
 }
 
 static bool open_device(CudaDriver *d, char *why, size_t capacity) {
-    int count = 0;
     CudaResult result = d->init(0);
-    if (result == 0) result = d->device_count(&count);
+    if (result == 0) result = d->device_count(&d->devices);
     if (result != 0) {
         char text[200];
         cuda_driver_describe(d, result, text, sizeof text);
-        snprintf(why, capacity, "the CUDA driver does not start: %s; use --emulate, or another target",
-                 text);
+        snprintf(why, capacity,
+                 "the CUDA driver does not start: %s; use --emulate, or another target", text);
         return false;
     }
-    if (count == 0) {
+    if (d->devices == 0) {
         snprintf(why, capacity, "the CUDA driver finds no GPU; use --emulate, or another target");
         return false;
     }

@@ -52,7 +52,7 @@ typedef struct CudaDriver {
 #define DRIVER(name, symbol, parameters) CudaResult(*name) parameters;
 #include "runtime/cuda_driver.def"
 #undef DRIVER
-    int device, version;
+    int device, devices, version; /* the one in use, how many there are */
     char device_name_text[128], path[256];
     int major, minor, sm_count, shared_bytes;
     size_t memory_bytes;

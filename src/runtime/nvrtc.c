@@ -21,6 +21,8 @@ typedef struct NvrtcProgramTag *NvrtcProgram;
           (NvrtcProgram program, int count, const char *const *options))             \
     NVRTC(cubin_size, "nvrtcGetCUBINSize", (NvrtcProgram program, size_t * size))    \
     NVRTC(cubin, "nvrtcGetCUBIN", (NvrtcProgram program, char *cubin))               \
+    NVRTC(ptx_size, "nvrtcGetPTXSize", (NvrtcProgram program, size_t * size))        \
+    NVRTC(ptx, "nvrtcGetPTX", (NvrtcProgram program, char *ptx))                     \
     NVRTC(log_size, "nvrtcGetProgramLogSize", (NvrtcProgram program, size_t * size)) \
     NVRTC(log, "nvrtcGetProgramLog", (NvrtcProgram program, char *log))              \
     NVRTC(destroy, "nvrtcDestroyProgram", (NvrtcProgram * program))
@@ -184,32 +186,31 @@ static int add_options(const Nvrtc *n, const char *const *given, int count,
     return total;
 }
 
-void *nvrtc_compile(Nvrtc *nvrtc, const char *text, const char *name,
-                    const NvrtcHeader *headers, int header_count, const char *const *options,
-                    int option_count, size_t *size, char **log) {
+void *nvrtc_compile(Nvrtc *nvrtc, const NvrtcJob *job, size_t *size, char **log) {
     const struct NvrtcTable *t = nvrtc->table;
     const char *names[16], *texts[16], *all_options[MAX_OPTIONS];
-    for (int i = 0; i < header_count && i < 16; i++) {
-        names[i] = headers[i].name;
-        texts[i] = headers[i].text;
+    int header_count = job->header_count < 16 ? job->header_count : 16;
+    for (int i = 0; i < header_count; i++) {
+        names[i] = job->headers[i].name;
+        texts[i] = job->headers[i].text;
     }
     NvrtcProgram program = NULL;
     *log = NULL;
     *size = 0;
-    if (t->create(&program, text, name, header_count < 16 ? header_count : 16, texts, names) != 0)
-        return NULL;
-    int result =
-        t->compile(program, add_options(nvrtc, options, option_count, all_options), all_options);
+    if (t->create(&program, job->text, job->name, header_count, texts, names) != 0) return NULL;
+    int count = add_options(nvrtc, job->options, job->option_count, all_options);
+    int result = t->compile(program, count, all_options);
     nvrtc->compiles++;
     size_t length = 0;
     if (t->log_size(program, &length) == 0 && length > 1 && (*log = calloc(1, length + 1)))
         t->log(program, *log);
-    void *cubin = NULL;
-    if (result == 0 && t->cubin_size(program, size) == 0 && (cubin = malloc(*size)) &&
-        t->cubin(program, cubin) != 0) {
-        free(cubin);
-        cubin = NULL;
+    void *made = NULL;
+    if (result == 0) result = job->ptx ? t->ptx_size(program, size) : t->cubin_size(program, size);
+    if (result == 0 && (made = malloc(*size)) &&
+        (job->ptx ? t->ptx(program, made) : t->cubin(program, made)) != 0) {
+        free(made);
+        made = NULL;
     }
     t->destroy(&program);
-    return cubin;
+    return made;
 }

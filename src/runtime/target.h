@@ -33,6 +33,9 @@ struct Target {
     bool source_form;                 /* works on the door's result: no passes */
     bool (*emit)(tw_kernel *k);       /* false after errors in k->diag; NULL: nothing to emit */
     tw_status (*build)(tw_kernel *k); /* NULL: nothing to build */
+    /* Its assembler text, as an artifact whose name ends in assembly_ending; NULL: none. */
+    tw_status (*assemble)(tw_kernel *k, const char *name);
+    const char *assembly_ending; /* ".ptx" */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
     tw_status (*synchronize)(tw_context *cx,
                              tw_stream *stream); /* NULL: launches are done when they return */

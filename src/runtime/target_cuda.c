@@ -23,6 +23,7 @@ typedef struct CudaState {
     Nvrtc nvrtc;
     bool nvrtc_open;
     CudaFaults faults;
+    void *made; /* PTX on its way into an arena, which may have no memory left */
 } CudaState;
 
 static CudaState *get_state(tw_context *cx) {
@@ -77,11 +78,11 @@ static bool find_nvcc(char *path, size_t capacity) {
 /* The architecture of the table that fits a device best; NULL: none does. */
 static const char *fitting_arch(const CudaDriver *d) {
     int level = 10 * d->major + d->minor;
-    return level == 90                  ? "sm_90a"
+    return level == 90                   ? "sm_90a"
            : level >= 100 && level < 120 ? "sm_100"
-           : level >= 89                ? "sm_89" /* so little shared memory have later small GPUs too */
-           : level >= 80                ? "sm_80"
-                                        : NULL;
+           : level >= 89 ? "sm_89" /* so little shared memory have later small GPUs too */
+           : level >= 80 ? "sm_80"
+                         : NULL;
 }
 
 static const char *cuda_native(tw_context *cx) {
@@ -150,12 +151,12 @@ static tw_status no_room(tw_context *cx) {
                         "no room to compile in: neither the cache nor $TMPDIR can be written");
 }
 
-/* Text -> room/kernel.cubin. The log of a compiler that refuses goes into the message. */
-static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *arch,
-                                  const CacheRoom *room) {
+/* Text -> cubin or PTX. The log of a compiler that refuses goes into the message. */
+static tw_status run_nvrtc(tw_kernel *k, CudaState *state, const char *arch, bool ptx, void **made,
+                           size_t *size) {
     const CudaCode *code = k->code;
     NvrtcHeader headers[16];
-    char arch_option[64], name[300];
+    char arch_option[64], name[300], said[4000];
     int count = 0;
     const EmbeddedFile *file;
     for (; count < 16 && (file = cuda_code_header("prelude", count)); count++)
@@ -163,24 +164,43 @@ static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *ar
     snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", arch);
     snprintf(name, sizeof name, "%s.cu", k->name);
     const char *options[] = {arch_option, "--std=c++17", "--fmad=false", "--generate-line-info"};
-    int option_count = k->pass.options.lines ? 4 : 3;
-    size_t size = 0;
+    NvrtcJob job = {
+        code->plan->text, name, headers, count, options, k->pass.options.lines ? 4 : 3, ptx};
     char *log = NULL;
-    void *cubin = nvrtc_compile(&state->nvrtc, code->plan->text, name, headers, count, options,
-                                option_count, &size, &log);
-    bool written = cubin && write_file(room, "kernel.cubin", cubin, size);
-    tw_status status = TW_OK;
-    char said[4000];
+    *made = nvrtc_compile(&state->nvrtc, &job, size, &log);
     snprintf(said, sizeof said, "%s", log ? log : "no log");
     free(log);
-    bool made = cubin != NULL;
+    if (*made) return TW_OK;
+    return context_fail(k->context, TW_ERROR_TOOL, "NVRTC refused the emitted code:\n%s", said);
+}
+
+/* Text -> room/kernel.cubin. */
+static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *arch,
+                                  const CacheRoom *room) {
+    void *cubin = NULL;
+    size_t size = 0;
+    tw_status status = run_nvrtc(k, state, arch, false, &cubin, &size);
+    bool written = status == TW_OK && write_file(room, "kernel.cubin", cubin, size);
     free(cubin);
-    if (!made)
-        status =
-            context_fail(k->context, TW_ERROR_TOOL, "NVRTC refused the emitted code:\n%s", said);
-    else if (!written)
-        status = no_room(k->context);
-    return status;
+    return status == TW_OK && !written ? no_room(k->context) : status;
+}
+
+/* For the machine that the kernel was compiled for, which need not be here. */
+static tw_status cuda_assemble(tw_kernel *k, const char *artifact) {
+    CudaState *state = get_state(k->context);
+    char why[WHY_BYTES] = "", arch[32];
+    size_t size = 0;
+    if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
+    if (!state->nvrtc_open)
+        return context_fail(k->context, TW_ERROR_UNAVAILABLE, "NVRTC makes PTX: %s", why);
+    snprintf(arch, sizeof arch, "compute_%s", strrchr(k->pass.machine->name, '_') + 1);
+    free(state->made);
+    tw_status status = run_nvrtc(k, state, arch, true, &state->made, &size);
+    if (status != TW_OK) return status;
+    kernel_add_artifact(k, artifact, arena_string(&k->arena, state->made, size ? size - 1 : 0));
+    free(state->made);
+    state->made = NULL;
+    return TW_OK;
 }
 
 static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arch,
@@ -198,8 +218,10 @@ static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arc
     snprintf(include, sizeof include, "-I%s", room->path);
     snprintf(source, sizeof source, "%s/kernel.cu", room->path);
     snprintf(object, sizeof object, "%s/kernel.cubin", room->path);
-    const char *argv[] = {nvcc, option, "-std=c++17", "--fmad=false", "-cubin", include, "-o", object,
-                          source, k->pass.options.lines ? "-lineinfo" : NULL, NULL};
+    const char *argv[] = {
+        nvcc,    option, "-std=c++17", "--fmad=false", "-cubin",
+        include, "-o",   object,       source,         k->pass.options.lines ? "-lineinfo" : NULL,
+        NULL};
     ProcessResult r = process_run(argv, cx->tool_timeout, output, sizeof output);
     if (r.exit_code == 0) return TW_OK;
     if (!r.started)
@@ -235,18 +257,20 @@ static tw_status load_module(tw_kernel *k, CudaState *state, const char *path) {
     tw_resource_info *r = &k->resources;
     r->threads = code->plan->threads;
     r->shared_bytes = bytes;
-    if (result == 0) result = d->function_get(&r->registers, CUDA_FUNCTION_REGISTERS, code->function);
+    if (result == 0)
+        result = d->function_get(&r->registers, CUDA_FUNCTION_REGISTERS, code->function);
     if (result == 0)
         result = d->function_get(&r->local_bytes, CUDA_FUNCTION_LOCAL_BYTES, code->function);
     if (result == 0)
         result = d->function_get(&r->max_threads, CUDA_FUNCTION_MAX_THREADS, code->function);
     leave(state, entered);
     if (result == CUDA_ERROR_NO_BINARY_RESULT)
-        return context_fail(cx, TW_ERROR_TOOL,
-                            "the driver (%d.%d) cannot load what the compiler made for kernel `%s`: "
-                            "it is older than the compiler; update it, or set TILEWRIGHT_NVRTC to "
-                            "an NVRTC of its version",
-                            d->version / 1000, d->version % 1000 / 10, k->name);
+        return context_fail(
+            cx, TW_ERROR_TOOL,
+            "the driver (%d.%d) cannot load what the compiler made for kernel `%s`: "
+            "it is older than the compiler; update it, or set TILEWRIGHT_NVRTC to "
+            "an NVRTC of its version",
+            d->version / 1000, d->version % 1000 / 10, k->name);
     if (result != 0)
         return driver_fail(cx, state, TW_ERROR_TOOL, result,
                            arena_printf(&cx->texts, "the GPU does not take kernel `%s`", k->name));
@@ -340,8 +364,8 @@ static tw_status launch_fail(tw_kernel *k, const LaunchCall *call, const unsigne
             : "";
     return driver_fail(cx, get_state(cx), TW_ERROR_LAUNCH, result,
                        arena_printf(&cx->texts, "launch of kernel `%s` on %u x %u x %u blocks%s%s",
-                                    k->name, grid[0], grid[1], grid[2],
-                                    stream_fault(call, result), resources));
+                                    k->name, grid[0], grid[1], grid[2], stream_fault(call, result),
+                                    resources));
 }
 
 static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
@@ -369,15 +393,15 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     tw_status status = cuda_code_refresh(k, call, encode, state);
     CudaResult result = 0;
     if (status == TW_OK)
-        result = state->driver.launch(code->function, grid[0], grid[1], grid[2],
-                                      (unsigned)code->plan->threads, 1, 1,
-                                      (unsigned)code->plan->shared_bytes,
-                                      call->stream ? call->stream->native : NULL, code->params,
-                                      NULL);
+        result = state->driver.launch(
+            code->function, grid[0], grid[1], grid[2], (unsigned)code->plan->threads, 1, 1,
+            (unsigned)code->plan->shared_bytes, call->stream ? call->stream->native : NULL,
+            code->params, NULL);
     leave(state, entered);
     /* A launch that fails for what was launched before it is no suspect itself. */
     bool alone = state->faults.blocking || state->faults.launches == state->faults.ended;
-    if (status == TW_OK && (result == 0 || alone)) cuda_fault_note(&state->faults, code->label, grid);
+    if (status == TW_OK && (result == 0 || alone))
+        cuda_fault_note(&state->faults, code->label, grid);
     return result == 0 ? status : launch_fail(k, call, grid, result);
 }
 
@@ -389,9 +413,8 @@ static tw_status cuda_synchronize(tw_context *cx, tw_stream *stream) {
     CudaResult result =
         cuda_fault_wait(&state->faults, &state->driver, wrapped ? stream->native : NULL, !wrapped);
     leave(state, entered);
-    return result == 0
-               ? TW_OK
-               : driver_fail(cx, state, TW_ERROR_LAUNCH, result, "waiting for the GPU");
+    return result == 0 ? TW_OK
+                       : driver_fail(cx, state, TW_ERROR_LAUNCH, result, "waiting for the GPU");
 }
 
 /* --- memory --- */
@@ -436,10 +459,10 @@ static tw_status copy(tw_context *cx, void *to, const void *from, size_t size, b
         result = out ? state->driver.copy_out(to, (CudaAddress)(uintptr_t)from, size)
                      : state->driver.copy_in((CudaAddress)(uintptr_t)to, from, size);
     leave(state, entered);
-    return result == 0 ? TW_OK
-                       : driver_fail(cx, state, TW_ERROR_LAUNCH, result,
-                                     out ? "reading a buffer of the GPU"
-                                         : "writing a buffer of the GPU");
+    return result == 0
+               ? TW_OK
+               : driver_fail(cx, state, TW_ERROR_LAUNCH, result,
+                             out ? "reading a buffer of the GPU" : "writing a buffer of the GPU");
 }
 static tw_status cuda_read(tw_context *cx, void *to, const void *from, size_t size) {
     return copy(cx, to, from, size, true);
@@ -466,10 +489,15 @@ static bool cuda_available(tw_context *cx, Arena *arena, const char **note) {
                          ? arena_printf(arena, "NVRTC %d.%d (%s)", state->nvrtc.major,
                                         state->nvrtc.minor, state->nvrtc.path)
                          : arena_printf(arena, "nvcc (%s), since NVRTC is not here", compiler);
-    *note = arena_printf(arena, "%s (sm_%d%d, %d SMs, %zu MiB), driver of CUDA %d.%d (%s), %s",
-                         d->device_name_text, d->major, d->minor, d->sm_count,
-                         d->memory_bytes >> 20, d->version / 1000, d->version % 1000 / 10, d->path,
-                         by);
+    const char *others =
+        d->devices > 1
+            ? arena_printf(arena, ", the first of %d (CUDA_VISIBLE_DEVICES chooses another)",
+                           d->devices)
+            : "";
+    *note =
+        arena_printf(arena, "%s (sm_%d%d, %d SMs, %zu MiB)%s, driver of CUDA %d.%d (%s), %s",
+                     d->device_name_text, d->major, d->minor, d->sm_count, d->memory_bytes >> 20,
+                     others, d->version / 1000, d->version % 1000 / 10, d->path, by);
     return true;
 }
 
@@ -477,9 +505,11 @@ static void cuda_shutdown(tw_context *cx) {
     void **slot = &cx->target_state[target_index(&target_cuda)];
     CudaState *state = *slot;
     if (!state) return;
-    /* A lost context is left to the end of the process: its release may wait for a kernel that never ends. */
+    /* A lost context is left to the end of the process: its release may wait for a kernel that
+     * never ends. */
     if (state->driver_open && !*state->faults.lost) cuda_driver_close(&state->driver);
     if (state->nvrtc_open) nvrtc_close(&state->nvrtc);
+    free(state->made);
     context_free(cx, state, sizeof *state);
     *slot = NULL;
 }
@@ -493,6 +523,8 @@ const Target target_cuda = {
     .native = cuda_native,
     .emit = cuda_code_emit,
     .build = cuda_build,
+    .assemble = cuda_assemble,
+    .assembly_ending = ".ptx",
     .launch = cuda_launch,
     .synchronize = cuda_synchronize,
     .destroy = cuda_destroy,

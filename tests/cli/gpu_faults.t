@@ -12,6 +12,26 @@ $ cat > add <<'END'
 $ sh add -- --save output_ptr=o.npy
 $ LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so tilewright targets | grep '^cuda '
 cuda           one readable .cu, NVRTC or nvcc, the driver API; sm_80, sm_89, sm_90a, sm_100
+#! Several devices: one is used, and which can be chosen.
+$ FAKE_COUNT=4 LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so tilewright targets | grep -o 'the first of.*another)'
+the first of 4 (CUDA_VISIBLE_DEVICES chooses another)
+#! PTX beside the text: no device, but NVRTC.
+$ cat > ptx <<'END'
+> tilewright emit add.py --arg x_ptr=ones:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --assembly -o ptx.out "$@"
+> END
+$ TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so sh ptx --target cuda | grep ptx$ && cat ptx.out/add_kernel.ptx
+ptx.out/add_kernel.ptx
+.version 9.0
+$ TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so FAKE_CUDA=nvrtcCompileProgram=6 sh ptx --target cuda
+error: NVRTC refused the emitted code:
+it refuses, as asked for
+[1]
+$ TILEWRIGHT_NVRTC=$PWD/none sh ptx --target cuda
+error: NVRTC makes PTX: NVRTC is not here (libnvrtc.so); ...
+[1]
+$ sh ptx --target cpu
+error: kernel `add_kernel` has no assembler text: target cuda alone has one (PTX)
+[1]
 #! No GPU, no start, an old driver.
 $ sh add FAKE_COUNT=0 --
 error: the CUDA driver finds no GPU; use --emulate, or another target

@@ -71,6 +71,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
   -o DIR                  write the files there
+  --assembly              the assembler text too: PTX for target cuda (needs NVRTC, no device)
   --passes A,B            run just these passes
   --stop-after PASS       the last pass to run
   --verify-each           check the IR after every pass

@@ -44,6 +44,11 @@ assert calls() == {"cuLaunchKernel": 1, "cuModuleLoadData": 1}, "the first launc
 assert (kernel.n_regs, kernel.n_spills, kernel.metadata.shared) == (42, 4, 0)
 assert kernel.metadata.target.backend == "cuda" and kernel.metadata.target.arch == 90
 assert kernel.asm["cubin"][:4] == b"\x7fELF" and "__global__" in kernel.asm["cuda"] and list(kernel.asm)[-1] == "explain"
+for kind, sign, tool in (("ptx", ".visible .entry add", "NVRTC"), ("sass", "EXIT", "nvdisasm")):
+    try:
+        assert sign in kernel.asm[kind]
+    except RuntimeError as missing:
+        assert tool in str(missing), missing
 
 add[(2, )](x, y, out, 128, BLOCK=64)
 assert calls() == {"cuLaunchKernel": 1}, "a warm launch launches, and nothing else"

@@ -189,8 +189,11 @@ def test_what_a_launch_returns(cuda):
     kernel, _, _ = run_add(cuda)
     assert "__global__" in kernel.asm["cuda"] and kernel.asm["cubin"][:4] == b"\x7fELF"
     assert kernel.metadata.target.backend == "cuda" and kernel.n_regs > 0
-    with pytest.raises(KeyError, match="cubin"):
-        kernel.asm["ptx"]
+    assert ".visible .entry add" in kernel.asm["ptx"] and ".target sm_" in kernel.asm["ptx"]
+    if triton.compiler.compiler.disassembler():
+        assert "LDG" in kernel.asm["sass"]
+    with pytest.raises(KeyError, match="ptx, cubin and sass"):
+        kernel.asm["llir"]
 
 
 def test_mixed(cuda):

@@ -97,6 +97,10 @@ static void test_streams(void) {
     tw_resource_info taken = {.struct_size = sizeof taken, .registers = 7};
     CHECK(tw_kernel_resources(kernel, &taken) == TW_OK && taken.registers == 0);
     CHECK(tw_kernel_resources(kernel, NULL) == TW_ERROR_ARGUMENT);
+    const char *assembly = "";
+    CHECK(tw_kernel_assembly(kernel, NULL) == TW_ERROR_ARGUMENT && tw_kernel_assembly(NULL, &assembly) == TW_ERROR_ARGUMENT);
+    CHECK(tw_kernel_assembly(kernel, &assembly) == TW_ERROR_UNSUPPORTED && !assembly);
+    CHECK(strstr(tw_context_message(cx), "target cuda alone") != NULL);
     CHECK_TEXT(tw_kernel_target(kernel), "interp");
     CHECK(tw_kernel_target(NULL) == NULL);
     CHECK(tw_kernel_launch(kernel, stream, grid, NULL, 0) == TW_ERROR_ARGUMENT);

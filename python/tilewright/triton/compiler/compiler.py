@@ -1,8 +1,39 @@
 """triton.compiler.compiler: what a launch returns, and compiling without a launch."""
+import glob
+import os
 import re
+import shutil
+import subprocess
+import tempfile
 import types
 
 from ..backends.compiler import GPUTarget
+
+
+def disassembler():
+    """CUDA's nvdisasm or cuobjdump: in PATH, in CUDA's own folders, in NVIDIA's and Triton's packages. None: not here."""
+    folders = [os.environ[name] + "/bin" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)] + ["/usr/local/cuda/bin"]
+    packages = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    folders += glob.glob(packages + "/nvidia/*/bin") + [packages + "/triton/backends/nvidia/bin"]
+    for name, option in (("nvdisasm", "-c"), ("cuobjdump", "-sass")):
+        path = shutil.which(name) or shutil.which(name, path=os.pathsep.join(folders))
+        if path:
+            return path, option
+    return None
+
+
+def disassembled(cubin):
+    found = disassembler()
+    if not found:
+        raise RuntimeError("asm[\"sass\"] needs nvdisasm or cuobjdump of CUDA, and neither is in PATH, CUDA_HOME or /usr/local/cuda; "
+                           "asm[\"cubin\"] has the bytes, asm[\"ptx\"] the text above them")
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        done = subprocess.run([*found, file.name], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{found[0]} failed: {done.stderr.strip()[:400]}")
+    return done.stdout
 
 
 class LazyDict(dict):
@@ -14,17 +45,22 @@ class LazyDict(dict):
 
     def __missing__(self, name):
         if name not in self.keys():
-            code = "cuda (the emitted text, also cu) and cubin" if self._kernel._on_cuda else "c"
+            code = "cuda (the emitted text, also cu), ptx, cubin and sass" if self._kernel._on_cuda else "c"
             raise KeyError(f"this kernel has no text {name!r}; it has source, ttir (the IR as the door makes it), "
                            f"tir (the IR after the passes), explain, and {code}")
-        self.update(self._kernel._texts())
+        if name == "ptx":
+            self[name] = self._kernel._native.assembly()
+        elif name == "sass":
+            self[name] = disassembled(self["cubin"])
+        else:
+            self.update(self._kernel._texts())
         return self[name]
 
     def __contains__(self, name):
         return name in self.keys()
 
     def keys(self):
-        return ["source", "ttir", "tir", *(("cuda", "cu", "cubin") if self._kernel._on_cuda else ("c", )), "explain"]
+        return ["source", "ttir", "tir", *(("cuda", "cu", "ptx", "cubin", "sass") if self._kernel._on_cuda else ("c", )), "explain"]
 
     def __iter__(self):
         return iter(self.keys())
