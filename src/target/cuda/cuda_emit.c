@@ -264,6 +264,7 @@ static void emit_for(Emit *e, const Op *op) {
     emit_enter_loop(e, op);
     const Op *other = skew_match(e, op);
     if (other) skew_begin(e, op, other);
+    bool staged = loose_begin(e, op);
     const Op *late = roles_late_release(e, op);
     if (late) {
         e->late_release = late;
@@ -287,7 +288,9 @@ static void emit_for(Emit *e, const Op *op) {
     }
     emit_set(e, body->args[0], HOLD_SCALAR, k);
     if (other) skew_step(e, op, other, k);
+    if (staged) loose_step(e, op, k);
     emit_region(e, body);
+    if (staged) loose_next(e);
     emit_copies(e, body->args + 1, body->last->operands, count);
     cs_close(&e->p);
     emit_pending_add(e, before); /* there may have been no trip, and no barrier of it */

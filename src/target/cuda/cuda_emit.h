@@ -36,6 +36,7 @@ typedef enum HoldKind {
     HOLD_NONE,
     HOLD_SCALAR, /* text: an expression; also a tile whose elements are all that scalar */
     HOLD_ARRAY,  /* text: the array */
+    HOLD_WORDS,  /* text: an array of u32 that holds its elements, for a put (cuda_loose.c) */
     HOLD_LOCAL,  /* text: a variable of the loop being written */
     HOLD_LATER,  /* nowhere yet: computed in the loop that uses it (cuda_lean.c) */
     HOLD_SHARED, /* text: the byte offset */
@@ -110,6 +111,8 @@ typedef struct Emit {
     const Op *ahead;                /* skew: where the load role stands */
     const Op *skew_loop;            /* the loop being written, whose loads run ahead */
     int skew_distance;
+    const Op *staged;       /* the loop being written, whose words are copied ahead (cuda_loose.c) */
+    const char *staged_at;  /* variable: where those of this trip lie */
     const Op *late_release; /* in the loop being written: comes one item late */
     const char *late;       /* variable: the slot that is still held, or -1 */
     const Op *end;          /* where the run of ops being written ends */
@@ -213,6 +216,15 @@ typedef struct TensorText {
     int rank;
 } TensorText;
 TensorText memory_tensor(Emit *e, Ref tensor);
+
+/* --- cuda_loose.c --- */
+/* A loop of a load role whose rows are not aligned copies their words into shared memory some trips
+ * ahead: what that takes; before the loop (false: it does not); at the begin of the trip of value
+ * `at`; at its end. */
+int64_t loose_scratch(Emit *e, const Op *loop);
+bool loose_begin(Emit *e, const Op *loop);
+void loose_step(Emit *e, const Op *loop, const char *at);
+void loose_next(Emit *e);
 
 /* --- cuda_shared.c --- */
 void shared_plan(Emit *e);

@@ -13,7 +13,7 @@
  * Elements that several threads hold are stored by one of them. A load behind a store of the same
  * program waits for a barrier, so that it sees it. */
 #include "base/numeric.h"
-#include "target/cuda/cuda_emit.h"
+#include "target/cuda/cuda_box.h"
 
 #include <string.h>
 
@@ -51,29 +51,27 @@ static bool listed(const Attr *attr, int dim) {
 }
 
 /* --- one box --- */
-typedef struct Box {
-    const Op *op;
-    const Type *tile;
-    const Layout *layout;
-    TensorText tensor;
-    int inner;     /* dimension of the tile that vectors run along; -1: none */
-    int inner_dim; /* of the tensor */
-    int vector;
-    bool whole;                  /* a vector is inside the inner bound or outside, never both */
-    bool loose;                  /* rows lie side by side, but nowhere in particular */
-    const char *index[MAX_RANK]; /* of the tensor, at register r */
-    char *row;                   /* address without the inner index */
-    char *condition; /* all bounds, unless vectors may lie across the inner one: then without it;
-                        NULL: true */
-} Box;
-
 static void and_also(Emit *e, char **condition, const char *text) {
     if (!text) return;
     *condition = *condition ? arena_printf(e->arena, "%s && %s", *condition, text)
                             : arena_printf(e->arena, "%s", text);
 }
 
-static Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
+int box_loose(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
+    TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
+    int inner = layout_vector_dim(&e->facts, op, &parts, tile);
+    int dim = inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, inner) : -1;
+    if (op->code != OP_TLOAD || dim < 0 || listed(op_attr(op, AT_WRAP), dim) ||
+        parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
+        return 0;
+    int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
+    bool loose = side * bytes == 16 &&
+                 layout_vector(&e->facts, op, tile, &layout->map) * bytes < 4 &&
+                 tile->extent[inner] % side == 0 && layout->registers % side == 0;
+    return loose ? side : 0;
+}
+
+Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
     Box b = {.op = op, .tile = tile, .layout = layout, .tensor = memory_tensor(e, op->operands[0])};
     Facts *f = &e->facts;
     TensorParts parts = fact_tensor(f, op->operands[0]);
@@ -83,17 +81,13 @@ static Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout,
     if (mask || listed(op_attr(op, AT_WRAP), b.inner_dim)) b.inner_dim = -1;
     Ref extent = b.inner_dim >= 0 ? parts.extent[b.inner_dim] : REF_NONE;
     b.whole = extent == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, extent) >= b.vector;
-    int bytes = elem_info[tile->elem].bytes;
-    int side = layout && extent != REF_NONE ? ll_run(&layout->map, b.inner, bytes) : 1;
-    b.loose = op->code == OP_TLOAD && side * bytes == 16 && b.vector * bytes < 4 &&
-              tile->elem != EL_I1 && tile->extent[b.inner] % side == 0 &&
-              layout->registers % side == 0;
+    int side = layout && !mask ? box_loose(e, op, tile, layout) : 0;
+    b.loose = side > 0;
     if (b.loose) b.vector = side, b.whole = false;
     return b;
 }
 
-/* Writes the indices of register r as variables, and makes row and condition. */
-static void write_indices(Emit *e, Box *b, Ref mask) {
+void box_indices(Emit *e, Box *b, Ref mask) {
     const Op *op = b->op;
     RefList offsets = op_list(op, 0);
     bool check = !op_flag(op, AT_NOCHECK);
@@ -129,7 +123,7 @@ static void write_indices(Emit *e, Box *b, Ref mask) {
     b->row = row.at;
 }
 
-static const char *fill_text(Emit *e, const Op *op, Elem elem) {
+const char *box_fill(Emit *e, const Op *op, Elem elem) {
     const Attr *fill = op_attr(op, AT_FILL);
     bool known = !fill || ref_is_literal(fill->ref);
     double number = fill && known ? ir_literal(e->k, fill->ref)->f : 0.0;
@@ -220,122 +214,6 @@ static void load_scalar(Emit *e, const Op *op, const char *raw, const char *row,
     emit_set(e, result, HOLD_SCALAR, name);
 }
 
-/* --- rows that are not aligned --- */
-/* Are there rows of the tensor before (behind) all those of the box? NULL: not known. A row may
- * then be read a little beyond its ends. */
-static const char *rows_beyond(Emit *e, const Op *op, const Box *b, bool below) {
-    RefList offsets = op_list(op, 0);
-    Text test = text_new(e->arena), sum = text_new(e->arena);
-    for (int d = 0; d < b->tensor.rank; d++) {
-        if (d == b->inner_dim) continue;
-        const char *offset = emit_scalar(e, offsets.at[d]), *stride = b->tensor.stride[d];
-        if (!stride || (below && !b->tensor.extent[d])) return NULL;
-        int t = layout_tile_dim(op, b->tensor.rank, b->tile->rank, d);
-        const char *left = below
-                               ? arena_printf(e->arena, "(i64)%s - %s - %lld", b->tensor.extent[d],
-                                              offset, (long long)(t >= 0 ? b->tile->extent[t] : 1))
-                               : arena_printf(e->arena, "(i64)%s", offset);
-        text_add(&test, "(%s >= 0) & (%s >= 0) & ", left, stride);
-        text_add(&sum, "%s(%s) * %s", sum.length ? " + " : "", left, stride);
-    }
-    if (!sum.length) return NULL;
-    text_add(&test, "(%s >= %d)", sum.at, 16 / elem_info[b->tile->elem].bytes);
-    return test.at;
-}
-
-/* One of the two loops of a loose load: all that lies whole inside the tensor, so that many loads
- * are in flight at once; what is left, which is rare. */
-static void write_loose(Emit *e, const Op *op, int from, int to, bool rest) {
-    Box b = box_of(e, op, ir_type(e->k, op->results[0]), emit_layout(e, op->results[0]), REF_NONE);
-    const char *array = emit_hold(e, op->results[0])->text;
-    const char *fill = fill_text(e, op, b.tile->elem);
-    emit_unroll_from(e, "r", from, to, b.vector);
-    write_indices(e, &b, REF_NONE);
-    const char *n = b.tensor.extent[b.inner_dim], *i = b.index[b.inner_dim];
-    const char *on = b.condition ? arena_printf(e->arena, "(%s) & ", b.condition) : "";
-    const char *safe = arena_printf(e->arena, "tw_row_safe(%d, %s, %s, %s, %s_above, %s_below)",
-                                    b.vector, array, i, n, array, array);
-    int each = 4 / elem_info[b.tile->elem].bytes;
-    if (rest)
-        cs_line(&e->p, "tw_load_rest(%d, %s_words + r / %d, %s, %s, %s, %s!%s, %s);", b.vector,
-                array, each, b.row, i, n, on, safe, fill);
-    else
-        cs_line(&e->p, "tw_load_any(%d, %s_words + r / %d, %s + %s, %s%s, %s);", b.vector, array,
-                each, b.row, i, on, safe, fill);
-    cs_close(&e->p);
-}
-
-static void open_loose(Emit *e, const Op *op) {
-    const Type *type = ir_type(e->k, op->results[0]);
-    Box b = box_of(e, op, type, emit_layout(e, op->results[0]), REF_NONE);
-    const char *array = emit_declare(e, op->results[0]);
-    const char *above = rows_beyond(e, op, &b, false), *below = rows_beyond(e, op, &b, true);
-    cs_line(&e->p, "u32 %s_words[%d];", array,
-            b.layout->registers * elem_info[type->elem].bytes / 4);
-    cs_line(&e->p, "const bool %s_above = %s;", array, above ? above : "false");
-    cs_line(&e->p, "const bool %s_below = %s;", array, below ? below : "false");
-}
-
-/* Is all there that the load's address takes? */
-static bool can_load_now(Emit *e, const Op *load) {
-    RefList offsets = op_list(load, 0);
-    for (int i = 0; i < offsets.count; i++)
-        if (ref_is_value(offsets.at[i]) && emit_hold(e, offsets.at[i])->kind == HOLD_NONE)
-            return false;
-    const Op *tensor = ir_value(e->k, load->operands[0])->op;
-    for (int i = 0; tensor && i < tensor->operand_count; i++)
-        if (ref_is_value(tensor->operands[i]) &&
-            emit_hold(e, tensor->operands[i])->kind == HOLD_NONE)
-            return false;
-    return true;
-}
-
-/* The load and those behind it that are like it, before anything waits for one of them. */
-static void load_loose(Emit *e, const Op *first) {
-    enum { IN_FLIGHT = 64 }; /* elements a thread waits for at once: the registers they take */
-    VEC(const Op *) group = {0};
-    for (size_t i = 0; i < e->early.count; i++)
-        if (e->early.at[i] == first) { /* with the one before */
-            e->early.at[i] = NULL;
-            return;
-        }
-    e->early.count = 0;
-    int count = 0;
-    for (const Op *op = first; op; op = op->next) {
-        bool passes = op->code == OP_PUT || op->code == OP_TENSOR ||
-                      (elementwise_is(op) && !emit_is_tile(e, op->results[0]));
-        if (op->code != OP_TLOAD && !passes) break;
-        const Layout *layout = op->code == OP_TLOAD ? emit_layout(e, op->results[0]) : NULL;
-        if (!layout || layout->home != HOME_REGISTERS || op_operand(op, 1) || !can_load_now(e, op))
-            continue;
-        if (!box_of(e, op, ir_type(e->k, op->results[0]), layout, REF_NONE).loose) continue;
-        if (group.count && count + layout->registers > IN_FLIGHT) break;
-        count += layout->registers;
-        *VEC_PUSH(&group, e->arena) = op;
-        open_loose(e, op);
-    }
-    /* More than one only if they fit together. */
-    for (int from = 0; from < count; from += IN_FLIGHT)
-        for (int rest = 0; rest < 2; rest++)
-            for (size_t i = 0; i < group.count; i++) {
-                int own = emit_layout(e, group.at[i]->results[0])->registers;
-                write_loose(e, group.at[i], from, own < from + IN_FLIGHT ? own : from + IN_FLIGHT,
-                            rest);
-            }
-    for (size_t i = 0; i < group.count; i++) {
-        const Layout *layout = emit_layout(e, group.at[i]->results[0]);
-        const char *array = emit_hold(e, group.at[i]->results[0])->text;
-        int bytes = elem_info[ir_type(e->k, group.at[i]->results[0])->elem].bytes;
-        emit_unroll(e, "r", layout->registers, 16 / bytes);
-        cs_line(&e->p, "tw_unpack(%d, %s + r, %s_words + r / %d);", 16 / bytes, array, array,
-                4 / bytes);
-        cs_close(&e->p);
-        if (i) *VEC_PUSH(&e->early, e->arena) = group.at[i];
-    }
-    for (size_t i = 0; i < group.count; i++)
-        emit_find(e, group.at[i], "load", "16 bytes at a time, two aligned words shifted together");
-}
-
 void memory_tload(Emit *e, const Op *op) {
     Ref result = op->results[0], mask = op_operand(op, 1);
     const Type *type = ir_type(e->k, result);
@@ -344,21 +222,21 @@ void memory_tload(Emit *e, const Op *op) {
     if (memory_defers(e, result)) return;
     before_load(e, op);
     Box b = box_of(e, op, type, layout, mask);
-    const char *fill = fill_text(e, op, type->elem);
+    const char *fill = box_fill(e, op, type->elem);
     if (!layout) {
         const char *raw = open_scalar(e, op, fill);
-        write_indices(e, &b, mask);
+        box_indices(e, &b, mask);
         load_scalar(e, op, raw, b.row, b.condition);
         return;
     }
     if (b.loose) {
-        load_loose(e, op);
+        loose_load(e, op);
         return;
     }
     bool flags = type->elem == EL_I1; /* bytes in memory, bool in registers */
     const char *array = emit_declare(e, result), *to = arena_printf(e->arena, "%s + r", array);
     emit_unroll(e, "r", layout->registers, b.vector);
-    write_indices(e, &b, mask);
+    box_indices(e, &b, mask);
     if (flags) {
         cs_line(&e->p, "u8 raw[%d];", b.vector);
         to = "raw";
@@ -419,7 +297,7 @@ void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *of
                     : coord;
     }
     if (inside) cs_line(&e->p, "if (!(%s)) continue;", inside);
-    write_indices(e, &b, REF_NONE);
+    box_indices(e, &b, REF_NONE);
     const char *at = shared_at(e, tile, offset, row, place_coord(e, layout, type->rank - 1, "r"));
     const char *condition = b.condition ? b.condition : "true", *i = b.index[b.inner_dim];
     if (b.whole) {
@@ -483,7 +361,7 @@ void memory_tstore(Emit *e, const Op *op) {
     Box b = box_of(e, op, type, layout, mask);
     if (!layout) {
         cs_open(&e->p, "if (%s)", one_thread(e));
-        write_indices(e, &b, mask);
+        box_indices(e, &b, mask);
         cs_line(&e->p, "%s word = %s;", cs_memory_type(type->elem),
                 cs_pack(&e->p, type->elem, emit_scalar(e, value)));
         cs_line(&e->p, "tw_stg_if(1, %s, %s, &word);", b.condition ? b.condition : "true", b.row);
@@ -493,7 +371,7 @@ void memory_tstore(Emit *e, const Op *op) {
     }
     emit_unroll(e, "r", layout->registers, b.vector);
     and_also(e, &b.condition, place_owner(e, &layout->map));
-    write_indices(e, &b, mask);
+    box_indices(e, &b, mask);
     const char *from = stored(e, value, layout, b.vector);
     if (!b.whole) {
         cs_line(&e->p, "tw_store_row(%d, %s, %s, %s, %s, %s);", b.vector, b.row,
@@ -518,7 +396,7 @@ void memory_load(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, result);
     before_load(e, op);
     Elem elem = type->elem;
-    const char *zero = fill_text(e, op, elem);
+    const char *zero = box_fill(e, op, elem);
     if (!layout) {
         const char *fill = other ? cs_pack(&e->p, elem, emit_scalar(e, other)) : zero;
         const char *raw = open_scalar(e, op, fill);
@@ -590,7 +468,7 @@ void memory_tatomic(Emit *e, const Op *op) {
     else
         emit_block(e);
     and_also(e, &b.condition, layout ? place_owner(e, &layout->map) : one_thread(e));
-    write_indices(e, &b, REF_NONE);
+    box_indices(e, &b, REF_NONE);
     cs_open(&e->p, "if (%s)", b.condition ? b.condition : "true");
     const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
     atomic_element(e, op, type->elem, b.row, text);

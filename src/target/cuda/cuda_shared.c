@@ -234,9 +234,14 @@ void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *o
     const Hold *hold = emit_hold(e, value);
     find_conflicts(e, value, tile, w.vector, true);
     const char *memory = cs_memory_type(type->elem);
-    bool straight = hold->kind == HOLD_ARRAY && type->elem != EL_I1;
+    bool words = hold->kind == HOLD_WORDS;
+    bool straight = (hold->kind == HOLD_ARRAY && type->elem != EL_I1) || words;
+    int each = words ? 4 / ty_elem_bytes(type) : 1; /* elements of the array's elements */
+    if (words && w.vector % each) ice(e->k->module->trap, "cuda: words are put in parts");
     emit_unroll(e, "r", layout->registers, w.vector);
-    const char *from = straight ? arena_printf(e->arena, "%s + r", hold->text) : "word";
+    const char *from = words      ? arena_printf(e->arena, "%s + r / %d", hold->text, each)
+                       : straight ? arena_printf(e->arena, "%s + r", hold->text)
+                                  : "word";
     if (!straight) {
         cs_line(&e->p, "%s word[%d];", memory, w.vector);
         for (int j = 0; j < w.vector; j++) {
@@ -249,9 +254,9 @@ void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *o
     }
     const char *at = shared_at(e, tile, offset, w.row, w.column);
     if (w.condition)
-        cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", w.vector, w.condition, at, from);
+        cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", w.vector / each, w.condition, at, from);
     else
-        cs_line(&e->p, "tw_sts(%d, %s, %s);", w.vector, at, from);
+        cs_line(&e->p, "tw_sts(%d, %s, %s);", w.vector / each, at, from);
     cs_close(&e->p);
     shared_zero_tail(e, tile, offset);
 }
@@ -300,6 +305,7 @@ int64_t shared_scratch(Emit *e, const Op *op) {
     case OP_ATOMIC:
     case OP_ATOMIC_CAS: return atomic_scratch(e, op);
     case OP_RESHAPE: return moves_stages_reshape(e, op) ? moves_scratch(e, op) : 0;
+    case OP_FOR: return loose_scratch(e, op);
     case OP_CONVERT: break;
     default: return moves_scratch(e, op);
     }

@@ -2,10 +2,20 @@
  * sides. Macros only add the size of the element.
  *
  *  tw_load_row(V, to, row, i, n, on, fill)    elements i .. i+V-1 of a row of n; what is outside, or all if not on: fill
- *  tw_row_safe(V, p, i, n, above, below)      do the aligned words that hold elements i .. i+V-1 of a row of n (like *p)
- *                                             lie in the tensor? above, below: it has rows before and behind this one
- *  tw_load_any(V, word, p, on, fill)          16 bytes at p, which need not be aligned, from such words; not on: fill
- *  tw_load_rest(V, word, row, i, n, on, fill) if on: what of i .. i+V-1 lies in the row, element by element
+ *  tw_load_any(V, raw, row, i, n, on, first, end)
+ *                                             the two aligned words that hold elements i .. i+V-1 (16 bytes) of a row
+ *                                             of n, if on; nothing where they would leave the tensor (first .. end)
+ *  tw_shift_any(V, word, raw, row, i, n, on, fill)
+ *                                             those elements out of the words; outside of the row, or all if not on: fill
+ *  tw_load_left(V, row, i, n, on, first, end) has tw_load_any left out elements of the row?
+ *  tw_load_rest(V, word, row, i, n, on, first, end, fill)
+ *                                             if so: those, one by one
+ *  tw_lines_of(..)                            lines of a box whose rows are not aligned (TwLines); of them, elements
+ *                                             c .. c+V-1 of line l, a vector of 16 bytes:
+ *  tw_stage_line(V, s, x, l, c, last, check)  by cp.async: the aligned word in which they begin, to s; the next one too
+ *                                             if they are the last of the line. check: not beyond the tensor
+ *  tw_shift_line(V, word, s, x, l, c, fill)   they, out of the words at s; outside of the tensor's rows: fill
+ *  tw_load_line(V, word, x, l, c, fill)       if their words were left out: they, one by one
  *  tw_unpack(V, to, word)                     words as elements
  *  tw_fresh(N, x)                             x[0..N) unchanged, but what the compiler made of it is made again
  *  tw_store_row(V, row, i, n, on, from)       the same outward; what is outside is dropped
@@ -109,37 +119,62 @@ TW_FN void tw_load_elements(int count, int size, void *to, const void *row, i64 
     } while (0)
 
 /* No branch in here: loads of many rows stay side by side. */
-TW_FN bool tw_words_inside(int count, int size, i64 i, i64 n, bool above, bool below) {
-    const int margin = 16 / size;
-    return (i >= (above ? 0 : margin)) & (i + count + (below ? 0 : margin) <= n);
+TW_FN bool tw_words_inside(const void *p, u64 first, u64 end) {
+    const u64 from = (u64)p / 16 * 16;
+    return (from >= first) & (from + ((u64)p % 16 ? 32 : 16) <= end);
 }
-#define tw_row_safe(V, p, i, n, above, below) tw_words_inside(V, (int)sizeof(*(p)), i, n, above, below)
 
-TW_FN void tw_load_shifted(int size, u32 *to, const void *p, bool on, const void *fill) {
+TW_FN bool tw_load_some(int count, i64 i, i64 n, bool on) { return on & (i < n) & (i + count > 0); }
+
+TW_FN void tw_load_words(int count, int size, u32 *raw, const void *row, i64 i, i64 n, bool on, u64 first, u64 end) {
+    const u8 *const p = (const u8 *)row + i * size;
     const u32 by = (u32)(u64)p % 16;
-    const u8 *const from = (const u8 *)p - by;
+    const bool load = tw_load_some(count, i, n, on) & tw_words_inside(p, first, end);
+#pragma unroll
+    for (int j = 0; j < 8; j++) raw[j] = 0;
+    tw_ldg_words_if(4, 4, load, raw, p - by);
+    tw_ldg_words_if(4, 4, load & (by != 0), raw + 4, p - by + 16);
+}
+#define tw_load_any(V, raw, row, i, n, on, first, end)                                             \
+    tw_load_words(V, (int)sizeof(*(row)), raw, row, i, n, on, first, end)
+
+TW_FN void tw_shift_words(int count, int size, u32 *to, const u32 *raw, const void *row, i64 i, i64 n, bool on, const void *fill) {
+    const u32 by = (u32)((u64)row + (u64)(i * size)) % 16;
+    const int low = i >= 0 ? 0 : i > -count ? (int)-i : count, high = n - i >= count ? count : n > i ? (int)(n - i) : 0;
     u32 word[8], one[1];
     tw_to_words(1, size, one, fill);
+    one[0] = size == 4 ? one[0] : size == 2 ? one[0] * 0x10001u : one[0] * 0x1010101u;
 #pragma unroll
-    for (int j = 0; j < 8; j++) word[j] = size == 4 ? one[0] : size == 2 ? one[0] * 0x10001u : one[0] * 0x1010101u;
-    tw_ldg_words_if(4, 4, on, word, from);
-    tw_ldg_words_if(4, 4, on & (by != 0), word + 4, from + 16);
+    for (int j = 0; j < 8; j++) word[j] = raw[j];
 #pragma unroll
     for (int j = 0; j < 6; j++) word[j] = by & 8 ? word[j + 2] : word[j];
 #pragma unroll
     for (int j = 0; j < 5; j++) word[j] = by & 4 ? word[j + 1] : word[j];
 #pragma unroll
-    for (int j = 0; j < 4; j++) to[j] = (u32)(((u64)word[j + 1] << 32 | word[j]) >> by % 4 * 8);
+    for (int j = 0; j < 4; j++) {
+        const u32 bits = (u32)(((u64)word[j + 1] << 32 | word[j]) >> by % 4 * 8);
+        u32 keep = 0;
+#pragma unroll
+        for (int part = 0; part < 4; part += size) {
+            const int at = (j * 4 + part) / size;
+            keep |= at >= low && at < high ? (size == 4 ? ~0u : ((1u << size % 4 * 8) - 1) << part * 8) : 0u;
+        }
+        keep = on ? keep : 0;
+        to[j] = (bits & keep) | (one[0] & ~keep);
+    }
 }
-#define tw_load_any(V, word, p, on, fill)                                                          \
-    do {                                                                                           \
-        const auto tw_fill = fill;                                                                 \
-        tw_load_shifted((int)sizeof(*(p)), word, p, on, &tw_fill);                                 \
-    } while (0)
+#define tw_shift_any(V, word, raw, row, i, n, on, fill)                                            \
+    tw_shift_words(V, (int)sizeof(*(row)), word, raw, row, i, n, on, &(fill))
 
-TW_FN void tw_load_edge(int count, int size, u32 *word, const void *row, i64 i, i64 n, bool on, const void *fill) {
+TW_FN bool tw_load_missed(int count, int size, const void *row, i64 i, i64 n, bool on, u64 first, u64 end) {
+    return tw_load_some(count, i, n, on) & !tw_words_inside((const u8 *)row + i * size, first, end);
+}
+#define tw_load_left(V, row, i, n, on, first, end)                                                 \
+    tw_load_missed(V, (int)sizeof(*(row)), row, i, n, on, first, end)
+
+TW_FN void tw_load_edge(int count, int size, u32 *word, const void *row, i64 i, i64 n, bool on, u64 first, u64 end, const void *fill) {
     const u8 *from = (const u8 *)row + i * size;
-    if (on && i < n && i + count > 0) {
+    if (tw_load_missed(count, size, row, i, n, on, first, end)) {
 #pragma unroll
         for (int j = 0; j < count; j++) {
             u16 half = 0;
@@ -156,11 +191,91 @@ TW_FN void tw_load_edge(int count, int size, u32 *word, const void *row, i64 i, 
         }
     }
 }
-#define tw_load_rest(V, word, row, i, n, on, fill)                                                 \
-    do {                                                                                           \
-        const auto tw_fill = fill;                                                                 \
-        tw_load_edge(V, (int)sizeof(*(row)), word, row, i, n, on, &tw_fill);                       \
-    } while (0)
+#define tw_load_rest(V, word, row, i, n, on, first, end, fill)                                     \
+    tw_load_edge(V, (int)sizeof(*(row)), word, row, i, n, on, first, end, &(fill))
+
+/* The lines of one box: its first element, bytes from line to line, which lines and which elements of a line are in the
+ * tensor, where the tensor lies, and whether all words that hold those elements lie there. */
+typedef struct TwLines {
+    u64 at, first, end;
+    i64 pitch;
+    i32 top, bottom, left, right, size;
+    bool inside;
+} TwLines;
+
+TW_FN i32 tw_within(i64 x, i32 n) { return x < 0 ? 0 : x > n ? n : (i32)x; }
+/* Elements of `size` bytes; the box begins at line i, element j of rows j .. n of m lines at `row`, bytes `pitch` apart; it has
+ * `lines` lines of `length` elements; the tensor's last byte is before `end`. */
+TW_FN TwLines tw_lines_of(int size, const void *base, u64 end, const void *row, i64 pitch, i64 i, i64 m, i64 j, i64 n, i32 lines, i32 length, bool on) {
+    TwLines x;
+    x.first = (u64)base;
+    x.end = pitch >= 0 ? end : 0;
+    x.pitch = pitch;
+    x.at = (u64)row + (u64)(i * pitch + j * size);
+    x.size = size;
+    x.top = tw_within(-i, lines);
+    x.bottom = on ? tw_within(m - i, lines) : 0;
+    x.left = tw_within(-j, length);
+    x.right = tw_within(n - j, length);
+    x.inside = (x.at + (u64)(x.top * pitch)) / 16 * 16 >= x.first && x.at + (u64)((x.bottom - 1) * pitch + length * size) + 16 <= x.end;
+    return x;
+}
+
+TW_FN bool tw_line_on(int count, const TwLines &x, i32 line, i32 column) {
+    return (line >= x.top) & (line < x.bottom) & (column + count > x.left) & (column < x.right);
+}
+
+/* A word is also the second one of the elements before it: it is needed one vector beyond the row. */
+TW_FN void tw_stage_line(int count, u32 s, const TwLines &x, i32 line, i32 column, bool last, bool check) {
+    const u64 from = (x.at + (u64)(line * x.pitch) + (u64)(column * x.size)) / 16 * 16;
+    bool on = (line >= x.top) & (line < x.bottom) & (column < x.right + count);
+    bool next = on;
+    if (check) on = on & (from >= x.first) & (from + 16 <= x.end), next = next & (from + 16 >= x.first) & (from + 32 <= x.end);
+    tw_cp_async(16, s, (const void *)from, on);
+    if (last) tw_cp_async(16, s + 16, (const void *)(from + 16), next);
+}
+
+TW_FN void tw_shift_words_at(int count, u32 *to, u32 s, const TwLines &x, i32 line, i32 column, int size, const void *fill) {
+    const u32 by = ((u32)x.at + (u32)line * (u32)x.pitch) % 16;
+    u32 word[5], one[1];
+    tw_to_words(1, size, one, fill);
+    one[0] = size == 2 ? one[0] * 0x10001u : one[0] * 0x1010101u;
+#pragma unroll
+    for (int j = 0; j < 5; j++) tw_lds(1, word + j, s + (by & 12) + j * 4);
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        u32 keep = 0;
+#pragma unroll
+        for (int part = 0; part < 4; part += size) {
+            const i32 at = column + (j * 4 + part) / size;
+            keep |= at >= x.left && at < x.right ? (size == 2 ? 0xffffu : 0xffu) << part * 8 : 0u;
+        }
+        if (one[0]) keep = line >= x.top && line < x.bottom ? keep : 0; /* else its words are 0 already */
+        to[j] = ((u32)(((u64)word[j + 1] << 32 | word[j]) >> by % 4 * 8) & keep) | (one[0] & ~keep);
+    }
+}
+#define tw_shift_line(V, word, s, x, line, column, fill)                                           \
+    tw_shift_words_at(V, word, s, x, line, column, (int)sizeof(fill), &(fill))
+
+TW_FN void tw_load_line_words(int count, u32 *word, const TwLines &x, i32 line, i32 column, int size, const void *fill) {
+    const u64 p = x.at + (u64)(line * x.pitch) + (u64)(column * size);
+    if (!tw_line_on(count, x, line, column) || tw_words_inside((const void *)p, x.first, x.end)) return;
+#pragma unroll
+    for (int j = 0; j < count; j++) {
+        u16 half = 0;
+        u8 byte = 0;
+        u32 one[1];
+        tw_to_words(1, size, one, fill);
+        if (column + j >= x.left && column + j < x.right) {
+            if (size == 2) tw_ldg_bytes(2, &half, (const u8 *)p + j * 2), one[0] = half;
+            else tw_ldg_bytes(1, &byte, (const u8 *)p + j), one[0] = byte;
+        }
+        const int at = j * size / 4, by = j * size % 4 * 8;
+        word[at] = (by ? word[at] : 0) | one[0] << by;
+    }
+}
+#define tw_load_line(V, word, x, line, column, fill)                                               \
+    tw_load_line_words(V, word, x, line, column, (int)sizeof(fill), &(fill))
 
 #define tw_unpack(V, to, word) tw_from_words(V, (int)sizeof(*(to)), to, word)
 
@@ -191,7 +306,7 @@ TW_FN void tw_copy_elements(int count, int size, u32 s, const void *row, i64 i, 
 #define tw_copy_row(V, s, row, i, n, on) tw_copy_elements(V, (int)sizeof(*(row)), s, row, i, n, on)
 
 TW_FN u32 tw_tile_at(u32 s, u32 r, u32 c, u32 panel, u32 width, u32 bytes) {
-    u32 per = width / bytes;
-    return tw_swizzle(s + c / per * panel + r * width + c % per * bytes, width);
+    u32 per = width / bytes; /* s is a multiple of 1024: the swizzle does not see it */
+    return s + tw_swizzle(c / per * panel + r * width + c % per * bytes, width);
 }
 #endif

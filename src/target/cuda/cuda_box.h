@@ -1,0 +1,38 @@
+/* cuda_box.h: one access to a box of a tensor, as the files that write it see it (cuda_memory.c for
+ * vectors, cuda_loose.c for rows that are not aligned).
+ *
+ *     Box b = box_of(e, op, type, layout, mask);
+ *     emit_unroll(e, "r", layout->registers, b.vector);
+ *     box_indices(e, &b, mask);             then b.row, b.index[b.inner_dim], b.condition are texts
+ */
+#ifndef CUDA_BOX_H
+#define CUDA_BOX_H
+#include "target/cuda/cuda_emit.h"
+
+typedef struct Box {
+    const Op *op;
+    const Type *tile;
+    const Layout *layout;
+    TensorText tensor;
+    int inner;     /* dimension of the tile that vectors run along; -1: none */
+    int inner_dim; /* of the tensor */
+    int vector;
+    bool whole;                  /* a vector is inside the inner bound or outside, never both */
+    bool loose;                  /* rows lie side by side, but nowhere in particular */
+    const char *index[MAX_RANK]; /* of the tensor, at register r */
+    char *row;                   /* address without the inner index */
+    char *condition; /* all bounds, unless vectors may lie across the inner one: then without it;
+                        NULL: true */
+} Box;
+
+Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask);
+/* Rows that lie side by side, but nowhere in particular: the elements in 16 bytes; else 0. */
+int box_loose(Emit *e, const Op *op, const Type *tile, const Layout *layout);
+/* Writes the indices of register r as variables, and makes row and condition. */
+void box_indices(Emit *e, Box *b, Ref mask);
+/* What elements outside are loaded as, in memory form. */
+const char *box_fill(Emit *e, const Op *op, Elem elem);
+
+/* --- cuda_loose.c --- */
+void loose_load(Emit *e, const Op *op);
+#endif

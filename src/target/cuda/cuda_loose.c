@@ -1,0 +1,403 @@
+/* cuda_loose.c: loads of rows that lie side by side, but not on any multiple of 4 bytes.
+ *
+ * No vector load may touch them. A thread takes the two aligned words (16 bytes each) around its 16
+ * bytes and shifts them together; words that reach beyond a row are read as long as they lie in the
+ * tensor, and what is outside of the row is replaced, so that no load stands behind a branch:
+ *
+ *     for (int r = 0; r < 32; r += 8) tw_load_any(8, a_raw + r, A + i0 * sa, i1, K, i0 < M, a_first, a_end);
+ *     for (int r = 0; r < 32; r += 8) tw_shift_any(8, a_words + r / 2, a_raw + r, ..);
+ *     if (a_rest) ..                        the first and the last bytes of the tensor, one by one
+ *
+ * A load role does not wait for each trip's words. They are copied into shared memory some trips
+ * ahead (cp.async, which words can use), a line of the tile and one word more behind the other:
+ *
+ *     for (d trips) { tw_stage_any(..); tw_cp_async_commit(); }
+ *     for (..) { tw_cp_async_wait(d - 1); barrier; tw_stage_any(.. of trip + d); shift; put }
+ */
+#include "target/cuda/cuda_box.h"
+
+#include <string.h>
+
+/* Of the words in shared memory: how far ahead they are copied, and the slots which that takes, one
+ * of which is being read. */
+enum { AHEAD = 2, SLOTS = AHEAD + 1 };
+
+/* From where to where the tensor lies in memory, as two variables; false if that is not known: then
+ * a row is all that may be read. */
+static bool write_span(Emit *e, const Box *b, const char *name) {
+    Text test = text_new(e->arena), last = text_new(e->arena);
+    for (int d = 0; d < b->tensor.rank; d++) {
+        if (d == b->inner_dim) continue;
+        const char *stride = b->tensor.stride[d] ? b->tensor.stride[d] : "1";
+        if (!b->tensor.extent[d]) return false;
+        text_add(&test, "%s%s >= 0", test.length ? " && " : "", stride);
+        text_add(&last, " + ((i64)%s - 1) * %s", b->tensor.extent[d], stride);
+    }
+    const char *base = b->tensor.base, *n = b->tensor.extent[b->inner_dim];
+    cs_line(&e->p, "const u64 %s_first = (u64)%s;", name, base);
+    if (test.length)
+        cs_line(&e->p, "const u64 %s_end = %s ? (u64)(%s%s + %s) : 0;", name, test.at, base, last.at,
+                n);
+    else
+        cs_line(&e->p, "const u64 %s_end = (u64)(%s + %s);", name, base, n);
+    return true;
+}
+
+/* What tw_load_any and its kin take: row, index, end of the row, whether at all; and the span. */
+static const char *row_text(Emit *e, const Box *b) {
+    return arena_printf(e->arena, "%s, %s, %s, %s", b->row, b->index[b->inner_dim],
+                        b->tensor.extent[b->inner_dim], b->condition ? b->condition : "true");
+}
+
+static const char *span_text(Emit *e, const Box *b, const char *name, bool known) {
+    if (known) return arena_printf(e->arena, "%s_first, %s_end", name, name);
+    return arena_printf(e->arena, "(u64)(%s), (u64)(%s + %s)", b->row, b->row,
+                        b->tensor.extent[b->inner_dim]);
+}
+
+static Box box_now(Emit *e, const Op *load) {
+    return box_of(e, load, ir_type(e->k, load->results[0]), emit_layout(e, load->results[0]),
+                  REF_NONE);
+}
+
+static bool is_loose(Emit *e, const Op *op) {
+    const Layout *layout = op->code == OP_TLOAD ? emit_layout(e, op->results[0]) : NULL;
+    return layout && layout->home == HOME_REGISTERS && !op_operand(op, 1) &&
+           box_loose(e, op, ir_type(e->k, op->results[0]), layout);
+}
+
+/* Is all there that the load's address takes? */
+static bool can_load_now(Emit *e, const Op *load) {
+    RefList offsets = op_list(load, 0);
+    for (int i = 0; i < offsets.count; i++)
+        if (ref_is_value(offsets.at[i]) && emit_hold(e, offsets.at[i])->kind == HOLD_NONE)
+            return false;
+    const Op *tensor = ir_value(e->k, load->operands[0])->op;
+    for (int i = 0; tensor && i < tensor->operand_count; i++)
+        if (ref_is_value(tensor->operands[i]) &&
+            emit_hold(e, tensor->operands[i])->kind == HOLD_NONE)
+            return false;
+    return true;
+}
+
+/* --- words ahead --- */
+/* Can the value be computed for another trip of the loop, from its variable and from outside? */
+static bool is_of_any_trip(const Emit *e, Ref r, const Region *body) {
+    if (!ref_is_value(r)) return true;
+    const Value *value = ir_value(e->k, r);
+    if (!value->op) return value->region != body || value->index == 0;
+    if (value->op->parent != body) return true;
+    const Op *op = value->op;
+    bool scalar = elementwise_is(op) && op->result_count == 1 && ir_type(e->k, r)->rank == 0;
+    if (!scalar && op->code != OP_TENSOR) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_of_any_trip(e, op->operands[i], body)) return false;
+    return true;
+}
+
+static bool can_stage(Emit *e, const Op *op, const Region *body) {
+    if (!is_loose(e, op) || op_attr(op, AT_WRAP)) return false;
+    const Type *type = ir_type(e->k, op->results[0]);
+    TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
+    for (int d = 0; d < parts.rank; d++)
+        if (parts.extent[d] == REF_NONE) return false;
+    for (int d = 0; d < type->rank; d++)
+        if (type->extent[d] & (type->extent[d] - 1)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_of_any_trip(e, op->operands[i], body)) return false;
+    return type->rank == 2;
+}
+
+/* Lines of the tile, each with one word more than it has. */
+static int inner_of(Emit *e, const Op *load, const Type *type) {
+    TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
+    return layout_vector_dim(&e->facts, load, &parts, type);
+}
+static int64_t line_bytes(Emit *e, const Op *load) {
+    const Type *type = ir_type(e->k, load->results[0]);
+    return type->extent[inner_of(e, load, type)] * ty_elem_bytes(type) + 16;
+}
+static int64_t stage_size(Emit *e, const Op *load) {
+    const Type *type = ir_type(e->k, load->results[0]);
+    return type->extent[1 - inner_of(e, load, type)] * line_bytes(e, load);
+}
+
+/* Bytes of one slot; 0: nothing is copied ahead. */
+static int64_t slot_size(Emit *e, const Op *loop) {
+    const Op *role = loop->parent->owner;
+    while (role && role->code != OP_ROLE) role = role->parent->owner;
+    int64_t step = 0, bytes = 0, rings = 0;
+    if (!role || op_attr(role, AT_ON) || strcmp(op_text(role, AT_FIELD), "load") != 0 ||
+        !ir_const_int(e->k, loop->operands[2], &step) || step != 1)
+        return 0;
+    for (const Op *op = loop->regions[0]->first; op; op = op->next)
+        if (can_stage(e, op, loop->regions[0])) bytes += stage_size(e, op);
+    /* Rings come first: two slots of what is loaded, one of what is stored. */
+    for (const Op *op = e->k->body->first; op; op = op->next) {
+        if (op->code != OP_RING) continue;
+        const Type *type = ir_type(e->k, op->results[0]);
+        bool loads = strcmp(op_text(op, AT_FROM), "load") == 0;
+        for (int i = 0; i < type->field_count; i++)
+            rings += (loads ? 2 : 1) *
+                     layout_field(e->cx, e->k, op->results[0], type->fields[i].name).bytes;
+    }
+    return SLOTS * bytes + rings + 4096 <= e->cx->machine->ring_bytes ? bytes : 0;
+}
+
+int64_t loose_scratch(Emit *e, const Op *loop) {
+    return SLOTS * slot_size(e, loop);
+}
+
+/* Where the words of register r of the load lie, from the slot's place on. */
+static const char *word_at(Emit *e, const Op *load, const char *slot) {
+    const Layout *layout = emit_layout(e, load->results[0]);
+    const Type *type = ir_type(e->k, load->results[0]);
+    int inner = inner_of(e, load, type);
+    int64_t before = 0;
+    for (const Op *op = load->parent->first; op != load; op = op->next)
+        if (can_stage(e, op, load->parent)) before += stage_size(e, op);
+    return arena_printf(e->arena, "%s + %lld + %s * %lld + %s * %d", slot, (long long)before,
+                        place_coord(e, layout, 1 - inner, "r"), (long long)line_bytes(e, load),
+                        place_coord(e, layout, inner, "r"), ty_elem_bytes(type));
+}
+
+/* The lines of the load's box, as a variable; line and column of register r. */
+static void write_lines(Emit *e, const Op *load, const char *name) {
+    const Type *type = ir_type(e->k, load->results[0]);
+    TensorText t = memory_tensor(e, load->operands[0]);
+    RefList offsets = op_list(load, 0);
+    int inner = inner_of(e, load, type), bytes = ty_elem_bytes(type);
+    int along = fact_tensor_dim(load, t.rank, 2, inner),
+        across = fact_tensor_dim(load, t.rank, 2, 1 - inner);
+    Text row = text_new(e->arena), on = text_new(e->arena), last = text_new(e->arena);
+    for (int d = 0; d < t.rank; d++) {
+        const char *stride = t.stride[d] ? t.stride[d] : "1", *at = emit_scalar(e, offsets.at[d]);
+        if (d != along) text_add(&last, " + ((i64)%s - 1) * %s", t.extent[d], stride);
+        if (d == along || d == across) continue;
+        text_add(&row, " + (i64)%s * %s", at, stride);
+        text_add(&on, "%s(u64)(i64)%s < (u64)%s && %s >= 0", on.length ? " && " : "", at, t.extent[d],
+                 stride);
+    }
+    cs_line(&e->p,
+            "const TwLines %s = tw_lines_of(%d, %s, (u64)(%s%s + %s), %s%s, (i64)%s * %d, %s, %s, %s, "
+            "%s, %lld, %lld, %s);",
+            name, bytes, t.base, t.base, last.at ? last.at : "", t.extent[along], t.base,
+            row.length ? row.at : "", t.stride[across] ? t.stride[across] : "1", bytes,
+            emit_scalar(e, offsets.at[across]), t.extent[across], emit_scalar(e, offsets.at[along]),
+            t.extent[along], (long long)type->extent[1 - inner], (long long)type->extent[inner],
+            on.length ? on.at : "true");
+}
+
+static const char *place_text(Emit *e, const Op *load) {
+    const Layout *layout = emit_layout(e, load->results[0]);
+    int inner = inner_of(e, load, ir_type(e->k, load->results[0]));
+    return arena_printf(e->arena, "%s, %s", place_coord(e, layout, 1 - inner, "r"),
+                        place_coord(e, layout, inner, "r"));
+}
+
+static void stage_load_words(Emit *e, const Op *load, const char *slot) {
+    const Layout *layout = emit_layout(e, load->results[0]);
+    const Type *type = ir_type(e->k, load->results[0]);
+    const char *name = cs_fresh(&e->p, "lines");
+    int vector = 16 / ty_elem_bytes(type), inner = inner_of(e, load, type);
+    emit_block(e);
+    write_lines(e, load, name);
+    for (int check = 0; check < 2; check++) {
+        cs_open(&e->p, check ? "if (!%s.inside)" : "if (%s.inside)", name);
+        emit_unroll(e, "r", layout->registers, vector);
+        char *owner = place_owner(e, &layout->map);
+        if (owner) cs_line(&e->p, "if (!(%s)) continue;", owner);
+        cs_line(&e->p, "tw_stage_line(%d, %s, %s, %s, %s == %lld, %s);", vector,
+                word_at(e, load, slot), name, place_text(e, load), place_coord(e, layout, inner, "r"),
+                (long long)(type->extent[inner] - vector), check ? "true" : "false");
+        cs_close(&e->p);
+        cs_close(&e->p);
+    }
+    cs_close(&e->p);
+    emit_find(e, load, "load", "its words by cp.async, %d trips ahead", AHEAD);
+}
+
+/* The copies of the trip of value `trip`, if there is one; what its scalars are held in is forgotten
+ * again. */
+static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *slot) {
+    Region *body = loop->regions[0];
+    const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
+    const char *at = cs_fresh(&e->p, "ahead");
+    Hold kept = *emit_hold(e, body->args[0]);
+    VEC(Ref) made = {0};
+    cs_open(&e->p, "if (%s < %s)", trip, emit_scalar(e, loop->operands[1]));
+    cs_line(&e->p, "const %s %s = (%s)(%s);", type, at, type, trip);
+    emit_set(e, body->args[0], HOLD_SCALAR, at);
+    for (const Op *op = body->first; op; op = op->next) {
+        if (can_stage(e, op, body)) {
+            stage_load_words(e, op, slot);
+        } else if (op->result_count == 1 && op->code != OP_TENSOR &&
+                   is_of_any_trip(e, op->results[0], body)) {
+            elementwise_scalar(e, op);
+            *VEC_PUSH(&made, e->arena) = op->results[0];
+        }
+    }
+    for (size_t i = 0; i < made.count; i++) emit_set(e, made.at[i], HOLD_NONE, NULL);
+    *emit_hold(e, body->args[0]) = kept;
+    cs_close(&e->p);
+    cs_line(&e->p, "tw_cp_async_commit();");
+}
+
+bool loose_begin(Emit *e, const Op *loop) {
+    int64_t bytes = slot_size(e, loop);
+    if (!bytes) return false;
+    const char *turn = cs_fresh(&e->p, "trip");
+    long long base = (long long)shared_offset(e, loop);
+    if (e->persist) shared_sync(e); /* words of the last task may still be read */
+    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, AHEAD, turn);
+    stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
+               arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
+    cs_close(&e->p);
+    e->staged = loop;
+    e->staged_at = cs_fresh(&e->p, "words_at");
+    cs_line(&e->p, "u32 %s = %lld;", e->staged_at, base);
+    return true;
+}
+
+void loose_step(Emit *e, const Op *loop, const char *at) {
+    int64_t bytes = slot_size(e, loop), base = shared_offset(e, loop);
+    const char *next = cs_fresh(&e->p, "words_next");
+    cs_line(&e->p, "tw_cp_async_wait(%d);", AHEAD - 1);
+    shared_sync(e);
+    cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, e->staged_at,
+            (long long)base, (long long)(base + AHEAD * bytes), e->staged_at, (long long)bytes);
+    stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %d", at, AHEAD), next);
+}
+
+void loose_next(Emit *e) {
+    int64_t bytes = slot_size(e, e->staged), base = shared_offset(e, e->staged);
+    cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", e->staged_at, e->staged_at,
+            (long long)(base + AHEAD * bytes), (long long)base, e->staged_at, (long long)bytes);
+    e->staged = NULL;
+}
+
+/* --- loads --- */
+typedef struct Loose {
+    const Op *op;
+    const char *array;
+    bool spans, staged, put; /* put: nobody wants its elements one by one */
+} Loose;
+
+/* Is the load's only use a put of rows that lie as they are loaded? */
+static bool is_put(Emit *e, const Op *load) {
+    Ref value = load->results[0];
+    const Type *type = ir_type(e->k, value);
+    const Op *op = load->next;
+    while (op && !(op->code == OP_PUT && op_operand(op, 1) == value)) op = op->next;
+    return op && e->uses[value] == 1 && inner_of(e, load, type) == type->rank - 1 &&
+           type->extent[type->rank - 1] % (16 / ty_elem_bytes(type)) == 0;
+}
+
+static Loose open_load(Emit *e, const Op *op) {
+    const Type *type = ir_type(e->k, op->results[0]);
+    Box b = box_now(e, op);
+    Loose l = {.op = op, .put = is_put(e, op)};
+    l.array = l.put ? cs_name(&e->p, op->results[0]) : emit_declare(e, op->results[0]);
+    if (l.put)
+        emit_set(e, op->results[0], HOLD_WORDS, arena_printf(e->arena, "%s_words", l.array));
+    int words = b.layout->registers * elem_info[type->elem].bytes / 4;
+    l.staged = e->staged && op->parent == e->staged->regions[0] && can_stage(e, op, op->parent);
+    cs_line(&e->p, "u32 %s_words[%d];", l.array, words);
+    cs_line(&e->p, "const %s %s_fill = %s;", cs_memory_type(type->elem), l.array,
+            box_fill(e, op, type->elem));
+    if (l.staged) {
+        write_lines(e, op, arena_printf(e->arena, "%s_lines", l.array));
+    } else {
+        cs_line(&e->p, "u32 %s_raw[%d];", l.array, 2 * words);
+        cs_line(&e->p, "bool %s_rest = false;", l.array);
+        l.spans = write_span(e, &b, l.array);
+    }
+    return l;
+}
+
+/* The loops of one load: all words at once; elements out of words, and whether any are missing;
+ * those, which is rare. */
+enum { LOOP_LOAD, LOOP_SHIFT, LOOP_REST, LOOPS };
+static void write_loop(Emit *e, const Loose *l, int from, int to, int loop) {
+    Box b = box_now(e, l->op);
+    const char *array = l->array;
+    int each = 4 / elem_info[b.tile->elem].bytes;
+    if (loop == LOOP_REST) cs_open(&e->p, "if (%s_rest)", array);
+    emit_unroll_from(e, "r", from, to, b.vector);
+    box_indices(e, &b, REF_NONE);
+    const char *row = row_text(e, &b), *span = span_text(e, &b, array, l->spans);
+    const char *raw = arena_printf(e->arena, "%s_raw + r / %d * 2", array, each);
+    if (loop == LOOP_LOAD) cs_line(&e->p, "tw_load_any(%d, %s, %s, %s);", b.vector, raw, row, span);
+    if (loop == LOOP_SHIFT) {
+        cs_line(&e->p, "tw_shift_any(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array, each,
+                raw, row, array);
+        cs_line(&e->p, "%s_rest |= tw_load_left(%d, %s, %s);", array, b.vector, row, span);
+    }
+    if (loop == LOOP_REST)
+        cs_line(&e->p, "tw_load_rest(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array, each,
+                row, span, array);
+    cs_close(&e->p);
+    if (loop == LOOP_REST) cs_close(&e->p);
+}
+
+/* The same for words that lie in shared memory. */
+static void write_staged_loop(Emit *e, const Loose *l, int from, int to, int loop) {
+    int bytes = ty_elem_bytes(ir_type(e->k, l->op->results[0])), vector = 16 / bytes;
+    const char *array = l->array, *place = place_text(e, l->op);
+    const char *word = arena_printf(e->arena, "%s_words + r / %d", array, 4 / bytes);
+    if (loop == LOOP_LOAD) return;
+    if (loop == LOOP_REST) cs_open(&e->p, "if (!%s_lines.inside)", array);
+    emit_unroll_from(e, "r", from, to, vector);
+    if (loop == LOOP_SHIFT)
+        cs_line(&e->p, "tw_shift_line(%d, %s, %s, %s_lines, %s, %s_fill);", vector, word,
+                word_at(e, l->op, e->staged_at), array, place, array);
+    else
+        cs_line(&e->p, "tw_load_line(%d, %s, %s_lines, %s, %s_fill);", vector, word, array, place,
+                array);
+    cs_close(&e->p);
+    if (loop == LOOP_REST) cs_close(&e->p);
+}
+
+/* The load and those behind it that are like it, before anything waits for one of them. */
+void loose_load(Emit *e, const Op *first) {
+    enum { IN_FLIGHT = 64 }; /* elements a thread waits for at once: the registers they take */
+    VEC(Loose) group = {0};
+    for (size_t i = 0; i < e->early.count; i++)
+        if (e->early.at[i] == first) { /* with the one before */
+            e->early.at[i] = NULL;
+            return;
+        }
+    e->early.count = 0;
+    int count = 0;
+    for (const Op *op = first; op; op = op->next) {
+        bool passes = op->code == OP_PUT || op->code == OP_TENSOR ||
+                      (elementwise_is(op) && !emit_is_tile(e, op->results[0]));
+        if (op->code != OP_TLOAD && !passes) break;
+        if (!is_loose(e, op) || !can_load_now(e, op)) continue;
+        int own = emit_layout(e, op->results[0])->registers;
+        if (group.count && count + own > IN_FLIGHT) break;
+        count += own;
+        *VEC_PUSH(&group, e->arena) = open_load(e, op);
+    }
+    /* More than one only if they fit together. */
+    for (int from = 0; from < count; from += IN_FLIGHT)
+        for (int loop = 0; loop < LOOPS; loop++)
+            for (size_t i = 0; i < group.count; i++) {
+                int own = emit_layout(e, group.at[i].op->results[0])->registers;
+                (group.at[i].staged ? write_staged_loop : write_loop)(
+                    e, &group.at[i], from, own < from + IN_FLIGHT ? own : from + IN_FLIGHT, loop);
+            }
+    for (size_t i = 0; i < group.count; i++) {
+        Ref result = group.at[i].op->results[0];
+        int bytes = elem_info[ir_type(e->k, result)->elem].bytes;
+        if (!group.at[i].put) {
+            emit_unroll(e, "r", emit_layout(e, result)->registers, 16 / bytes);
+            cs_line(&e->p, "tw_unpack(%d, %s + r, %s_words + r / %d);", 16 / bytes,
+                    group.at[i].array, group.at[i].array, 4 / bytes);
+            cs_close(&e->p);
+        }
+        if (i) *VEC_PUSH(&e->early, e->arena) = group.at[i].op;
+        emit_find(e, group.at[i].op, "load",
+                  "16 bytes at a time, two aligned words shifted together");
+    }
+}
