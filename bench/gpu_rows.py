@@ -99,9 +99,11 @@ def sum_fn(torch, x):
 
 
 LARGE = configs([{"BM": 128, "BN": 256, "BK": 64}, {"BM": 256, "BN": 128, "BK": 64}, {"BM": 128, "BN": 128, "BK": 64}], (8,), (3, 4))
-SMALL = configs([{"BM": 16, "BN": 128, "BK": 128}, {"BM": 64, "BN": 64, "BK": 128}, {"BM": 64, "BN": 64, "BK": 64},
-                 {"BM": 64, "BN": 32, "BK": 64}, {"BM": 128, "BN": 64, "BK": 64}, {"BM": 64, "BN": 128, "BK": 64},
-                 {"BM": 128, "BN": 128, "BK": 64}], (4, 8), (3, 5))
+SKINNY = configs([{"BM": 16, "BN": 128, "BK": 128}, {"BM": 16, "BN": 64, "BK": 128}, {"BM": 16, "BN": 64, "BK": 256},
+                  {"BM": 64, "BN": 64, "BK": 128}, {"BM": 64, "BN": 32, "BK": 64}], (4, 8), (3, 5))
+SMALL = configs([{"BM": 64, "BN": 64, "BK": 128}, {"BM": 64, "BN": 64, "BK": 64}, {"BM": 64, "BN": 32, "BK": 64}, {"BM": 128, "BN": 64, "BK": 64},
+                 {"BM": 64, "BN": 128, "BK": 64}, {"BM": 128, "BN": 128, "BK": 64}], (4, 8), (3, 5))
+DEEP = SMALL + configs([{"BM": 128, "BN": 64, "BK": 64}], (8,), (7, 8))
 
 
 def matmul(m, n, k, dtype, tiles, bars):
@@ -187,7 +189,7 @@ ROWS = [
             blocks=[{"BLOCK": b} for b in (2048, 4096, 8192)]),
     matmul(4096, 4096, 4096, "bfloat16", LARGE, BEST), matmul(8192, 8192, 8192, "bfloat16", LARGE, BEST),
     matmul(8192, 28672, 8192, "float16", LARGE, BEST),
-    matmul(16, 8192, 8192, "bfloat16", SMALL, ODD), matmul(128, 8192, 8192, "bfloat16", SMALL, ODD),
+    matmul(16, 8192, 8192, "bfloat16", SKINNY, ODD), matmul(128, 8192, 8192, "bfloat16", DEEP, ODD),
     matmul(4096, 4096, 320, "bfloat16", LARGE, ODD), matmul(1000, 777, 1234, "bfloat16", SMALL, ODD),
     matmul_nt("fp8 e4m3", 8192, 8192, 8192, "float8_e4m3fn", "bfloat16",
               configs([{"BM": 128, "BN": 256, "BK": 128}, {"BM": 128, "BN": 128, "BK": 128}], (8,), (3, 4)), LT),

@@ -70,6 +70,9 @@ def cases():
     yield "triton matmul bf16, clusters", "kernels/triton/matmul.py", (
         f"a_ptr=bf16[512,512] b_ptr=bf16[512,512] c_ptr=bf16[512,512] {pairs} --set num_warps=8 --set num_stages=4 --set cluster=2"), False
     yield "triton matmul f16, odd strides", "kernels/triton/matmul.py", f"a_ptr=f16[1000,1234] b_ptr=f16[1234,777] c_ptr=f16[1000,777] {odd}", True
+    odd = odd.replace("BM=128 BN=128 BK=32", "BM=64 BN=64 BK=64 --set num_warps=4 --set num_stages=3 --set variant=2")
+    yield "triton matmul bf16, odd strides, shifted", "kernels/triton/matmul.py", (
+        f"a_ptr=bf16[1000,1234] b_ptr=bf16[1234,777] c_ptr=bf16[1000,777] {odd}"), False
     sizes = "M=256 N=256 K=256 stride_am=256 stride_bn=256 stride_cm=256 BM=128 BN=128 BK=64"
     for dtype, total in (("f32", "f32"), ("f8e4m3", "f32"), ("f16", "f16")):
         yield f"triton matmul_nt {dtype}", "kernels/triton/matmul_nt.py", (

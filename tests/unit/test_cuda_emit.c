@@ -191,6 +191,7 @@ typedef struct MatmulCase {
 } MatmulCase;
 
 static const char *wanted_execution; /* NULL: any */
+static bool tight_rows;              /* rows are as long as the problem says, aligned or not */
 
 static void run_matmul(const MatmulCase *c, const char *source, PassOptions options, void *bits) {
     Trap trap;
@@ -202,7 +203,7 @@ static void run_matmul(const MatmulCase *c, const char *source, PassOptions opti
                                               : EL_BF16;
     CudaBench b;
     if (open_bench(&b, text, c->machine, options)) {
-        int sa = (c->k + 7) / 8 * 8, sb = (c->n + 7) / 8 * 8;
+        int sa = tight_rows ? c->k : (c->k + 7) / 8 * 8, sb = tight_rows ? c->n : (c->n + 7) / 8 * 8;
         cuda_bench_array(&b, "A", elem, (int64_t)c->m * sa, true);
         cuda_bench_array(&b, "B", elem, (int64_t)c->k * sb, true);
         cuda_bench_array(&b, "C", elem, (int64_t)c->m * sb, false);
@@ -343,6 +344,31 @@ static void test_matmul_roles(void) {
         free(flat);
         free(roles);
     }
+}
+
+/* Rows that are not aligned, in a load role: their words are copied ahead and shifted, the first and
+ * last ones of the tensor loaded element by element; no byte outside is read. */
+static void test_odd_rows(void) {
+    static const RolesCase plans[] = {{3, 2, 1, true, false, true, false},
+                                      {2, 1, 1, false, false, true, false}};
+    static const MatmulCase cases[] = {
+        {"bf16", "cuda:sm_90a", 4, 64, 64, 64, 130, 77, 263, "tw_stage_line"},
+        {"bf16", "cuda:sm_90a", 4, 64, 32, 32, 65, 33, 98, "tw_stage_line"},
+        {"f16", "cuda:sm_90a", 4, 64, 64, 32, 64, 67, 41, "tw_stage_line"},
+        {"f16", "cuda:sm_90a", 4, 128, 64, 64, 3, 5, 7, "tw_stage_line"},
+    };
+    tight_rows = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t j = 0; j < (i ? 1 : sizeof plans / sizeof *plans); j++) {
+            Trap trap;
+            Arena arena;
+            arena_init(&arena, allocator_malloc, &trap);
+            PassOptions options = warps(4);
+            options.generic = REQUIRE_USUAL;
+            run_matmul(&cases[i], plan_text(&arena, &plans[j]), options, NULL);
+            arena_free(&arena);
+        }
+    tight_rows = false;
 }
 
 /* One item of which B comes by TMA and A, whose rows are not aligned, by lanes: nobody may arrive
@@ -677,7 +703,8 @@ int main(void) {
     test_unaligned_rows();
         test_matmul_flat();
         test_matmul_roles();
-        test_mixed_item();
+        test_odd_rows();
+    test_mixed_item();
         test_executions();
     test_clusters();
     } else {

@@ -4,8 +4,8 @@
  * bytes and shifts them together; words that reach beyond a row are read as long as they lie in the
  * tensor, and what is outside of the row is replaced, so that no load stands behind a branch:
  *
- *     for (int r = 0; r < 32; r += 8) tw_load_any(8, a_raw + r, A + i0 * sa, i1, K, i0 < M, a_first, a_end);
- *     for (int r = 0; r < 32; r += 8) tw_shift_any(8, a_words + r / 2, a_raw + r, ..);
+ *     for (int r = 0; r < 32; r += 8) tw_load_any(8, a_raw + r, A + i0 * sa, i1, K, i0 < M,
+ * a_first, a_end); for (int r = 0; r < 32; r += 8) tw_shift_any(8, a_words + r / 2, a_raw + r, ..);
  *     if (a_rest) ..                        the first and the last bytes of the tensor, one by one
  *
  * A load role does not wait for each trip's words. They are copied into shared memory some trips
@@ -36,8 +36,8 @@ static bool write_span(Emit *e, const Box *b, const char *name) {
     const char *base = b->tensor.base, *n = b->tensor.extent[b->inner_dim];
     cs_line(&e->p, "const u64 %s_first = (u64)%s;", name, base);
     if (test.length)
-        cs_line(&e->p, "const u64 %s_end = %s ? (u64)(%s%s + %s) : 0;", name, test.at, base, last.at,
-                n);
+        cs_line(&e->p, "const u64 %s_end = %s ? (u64)(%s%s + %s) : 0;", name, test.at, base,
+                last.at, n);
     else
         cs_line(&e->p, "const u64 %s_end = (u64)(%s + %s);", name, base, n);
     return true;
@@ -175,17 +175,18 @@ static void write_lines(Emit *e, const Op *load, const char *name) {
         if (d != along) text_add(&last, " + ((i64)%s - 1) * %s", t.extent[d], stride);
         if (d == along || d == across) continue;
         text_add(&row, " + (i64)%s * %s", at, stride);
-        text_add(&on, "%s(u64)(i64)%s < (u64)%s && %s >= 0", on.length ? " && " : "", at, t.extent[d],
-                 stride);
+        text_add(&on, "%s(u64)(i64)%s < (u64)%s && %s >= 0", on.length ? " && " : "", at,
+                 t.extent[d], stride);
     }
-    cs_line(&e->p,
-            "const TwLines %s = tw_lines_of(%d, %s, (u64)(%s%s + %s), %s%s, (i64)%s * %d, %s, %s, %s, "
-            "%s, %lld, %lld, %s);",
-            name, bytes, t.base, t.base, last.at ? last.at : "", t.extent[along], t.base,
-            row.length ? row.at : "", t.stride[across] ? t.stride[across] : "1", bytes,
-            emit_scalar(e, offsets.at[across]), t.extent[across], emit_scalar(e, offsets.at[along]),
-            t.extent[along], (long long)type->extent[1 - inner], (long long)type->extent[inner],
-            on.length ? on.at : "true");
+    cs_line(
+        &e->p,
+        "const TwLines %s = tw_lines_of(%d, %s, (u64)(%s%s + %s), %s%s, (i64)%s * %d, %s, %s, %s, "
+        "%s, %lld, %lld, %s);",
+        name, bytes, t.base, t.base, last.at ? last.at : "", t.extent[along], t.base,
+        row.length ? row.at : "", t.stride[across] ? t.stride[across] : "1", bytes,
+        emit_scalar(e, offsets.at[across]), t.extent[across], emit_scalar(e, offsets.at[along]),
+        t.extent[along], (long long)type->extent[1 - inner], (long long)type->extent[inner],
+        on.length ? on.at : "true");
 }
 
 static const char *place_text(Emit *e, const Op *load) {
@@ -208,8 +209,9 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
         char *owner = place_owner(e, &layout->map);
         if (owner) cs_line(&e->p, "if (!(%s)) continue;", owner);
         cs_line(&e->p, "tw_stage_line(%d, %s, %s, %s, %s == %lld, %s);", vector,
-                word_at(e, load, slot), name, place_text(e, load), place_coord(e, layout, inner, "r"),
-                (long long)(type->extent[inner] - vector), check ? "true" : "false");
+                word_at(e, load, slot), name, place_text(e, load),
+                place_coord(e, layout, inner, "r"), (long long)(type->extent[inner] - vector),
+                check ? "true" : "false");
         cs_close(&e->p);
         cs_close(&e->p);
     }
@@ -217,8 +219,8 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
     emit_find(e, load, "load", "its words by cp.async, %d trips ahead", AHEAD);
 }
 
-/* The copies of the trip of value `trip`, if there is one; what its scalars are held in is forgotten
- * again. */
+/* The copies of the trip of value `trip`, if there is one; what its scalars are held in is
+ * forgotten again. */
 static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *slot) {
     Region *body = loop->regions[0];
     const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
@@ -250,7 +252,8 @@ bool loose_begin(Emit *e, const Op *loop) {
     long long base = (long long)shared_offset(e, loop);
     if (e->persist) shared_sync(e); /* words of the last task may still be read */
     cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, AHEAD, turn);
-    stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
+    stage_trip(e, loop,
+               arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
                arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
     cs_close(&e->p);
     e->staged = loop;
@@ -298,8 +301,7 @@ static Loose open_load(Emit *e, const Op *op) {
     Box b = box_now(e, op);
     Loose l = {.op = op, .put = is_put(e, op)};
     l.array = l.put ? cs_name(&e->p, op->results[0]) : emit_declare(e, op->results[0]);
-    if (l.put)
-        emit_set(e, op->results[0], HOLD_WORDS, arena_printf(e->arena, "%s_words", l.array));
+    if (l.put) emit_set(e, op->results[0], HOLD_WORDS, arena_printf(e->arena, "%s_words", l.array));
     int words = b.layout->registers * elem_info[type->elem].bytes / 4;
     l.staged = e->staged && op->parent == e->staged->regions[0] && can_stage(e, op, op->parent);
     cs_line(&e->p, "u32 %s_words[%d];", l.array, words);
@@ -329,13 +331,13 @@ static void write_loop(Emit *e, const Loose *l, int from, int to, int loop) {
     const char *raw = arena_printf(e->arena, "%s_raw + r / %d * 2", array, each);
     if (loop == LOOP_LOAD) cs_line(&e->p, "tw_load_any(%d, %s, %s, %s);", b.vector, raw, row, span);
     if (loop == LOOP_SHIFT) {
-        cs_line(&e->p, "tw_shift_any(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array, each,
-                raw, row, array);
+        cs_line(&e->p, "tw_shift_any(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array,
+                each, raw, row, array);
         cs_line(&e->p, "%s_rest |= tw_load_left(%d, %s, %s);", array, b.vector, row, span);
     }
     if (loop == LOOP_REST)
-        cs_line(&e->p, "tw_load_rest(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array, each,
-                row, span, array);
+        cs_line(&e->p, "tw_load_rest(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array,
+                each, row, span, array);
     cs_close(&e->p);
     if (loop == LOOP_REST) cs_close(&e->p);
 }

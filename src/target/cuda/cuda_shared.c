@@ -252,7 +252,11 @@ void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *o
                                         : elementwise_packed(e, type->elem, text));
         }
     }
-    const char *at = shared_at(e, tile, offset, w.row, w.column);
+    /* Slots begin at multiples of 1024, so the swizzle does not see them: for a loop of puts its part
+     * is computed once. */
+    const char *at = words ? arena_printf(e->arena, "%s + %s", offset,
+                                          shared_at(e, tile, "0", w.row, w.column))
+                           : shared_at(e, tile, offset, w.row, w.column);
     if (w.condition)
         cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", w.vector / each, w.condition, at, from);
     else

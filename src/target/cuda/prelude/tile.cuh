@@ -306,7 +306,7 @@ TW_FN void tw_copy_elements(int count, int size, u32 s, const void *row, i64 i, 
 #define tw_copy_row(V, s, row, i, n, on) tw_copy_elements(V, (int)sizeof(*(row)), s, row, i, n, on)
 
 TW_FN u32 tw_tile_at(u32 s, u32 r, u32 c, u32 panel, u32 width, u32 bytes) {
-    u32 per = width / bytes; /* s is a multiple of 1024: the swizzle does not see it */
-    return s + tw_swizzle(c / per * panel + r * width + c % per * bytes, width);
+    u32 per = width / bytes;
+    return tw_swizzle(s + c / per * panel + r * width + c % per * bytes, width);
 }
 #endif
