@@ -675,23 +675,8 @@ static tw_status launch_body(tw_context *cx, void *user) {
 }
 static tw_status assembly_body(tw_context *cx, void *user) {
     KernelCall *c = user;
-    const tw_kernel *k = c->kernel;
-    const Target *target = k->target;
-    if (!target->assemble || !k->code)
-        return context_fail(cx, TW_ERROR_UNSUPPORTED, "kernel `%s` has no assembler text: %s", k->name,
-                            target->assemble ? "it was not emitted" : "target cuda alone has one (PTX)");
-    const char *name =
-        arena_printf(&c->kernel->arena, "%s%s", k->name, target->assembly_ending);
-    for (int made = 0; made < 2; made++) {
-        for (size_t i = 0; i < k->artifacts.count; i++)
-            if (strcmp(k->artifacts.at[i].name, name) == 0) {
-                c->text = k->artifacts.at[i].text;
-                return TW_OK;
-            }
-        tw_status status = target->assemble(c->kernel, name);
-        if (status != TW_OK) return status;
-    }
-    return TW_ERROR_INTERNAL;
+    (void)cx;
+    return kernel_assembly(c->kernel, &c->text);
 }
 static tw_status grid_body(tw_context *cx, void *user) {
     KernelCall *c = user;

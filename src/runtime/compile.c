@@ -190,6 +190,24 @@ void kernel_add_bytes(tw_kernel *k, const char *name, const void *bytes, size_t 
     *VEC_PUSH(&k->artifacts, &k->arena) = (Artifact){name, bytes, size};
 }
 
+static const char *find_artifact(const tw_kernel *k, const char *name) {
+    for (size_t i = 0; i < k->artifacts.count; i++)
+        if (strcmp(k->artifacts.at[i].name, name) == 0) return k->artifacts.at[i].text;
+    return NULL;
+}
+
+tw_status kernel_assembly(tw_kernel *k, const char **text) {
+    const Target *target = k->target;
+    if (!target->assemble || !k->code)
+        return context_fail(
+            k->context, TW_ERROR_UNSUPPORTED, "kernel `%s` has no assembler text: %s", k->name,
+            target->assemble ? "it was not emitted" : "target cuda alone has one (PTX)");
+    const char *name = arena_printf(&k->arena, "%s%s", k->name, target->assembly_ending);
+    tw_status status = find_artifact(k, name) ? TW_OK : target->assemble(k, name);
+    *text = status == TW_OK ? find_artifact(k, name) : NULL;
+    return status;
+}
+
 static void add_step(tw_kernel *k, const char *name, double spent, const char *ir, bool changed) {
     *VEC_PUSH(&k->steps, &k->arena) = (StepRecord){name, changed ? ir : NULL, spent, changed};
 }

@@ -180,6 +180,8 @@ const FrontResolver *live_resolver(Arena *arena, const tw_resolver *host);
 
 /* --- launch.c --- */
 tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source);
+/* The assembler text, made when it is first asked for; it is an artifact from then on. */
+tw_status kernel_assembly(tw_kernel *k, const char **text);
 tw_status kernel_own_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]);
 tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args,
                         size_t count);
