@@ -39,9 +39,13 @@ def test_script_module_and_code(tmp_path):
 def test_a_child_process_too(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "parent.py").write_text("import subprocess, sys\n"
-                                        "print(subprocess.run([sys.executable, 'program.py', 'child'], capture_output=True, "
-                                        "text=True).stdout, end='')\n")
+                                        "done = subprocess.run([sys.executable, 'program.py', 'child'], capture_output=True, text=True)\n"
+                                        "print(done.stdout + done.stderr, end='')\n")
     assert run("-m", "tilewright", "parent.py", cwd=tmp_path) == "__main__ ['child'] cpu\n"
+    (tmp_path / "sitecustomize.py").write_text("print('customized')\n")  # one that would have run without us
+    (tmp_path / "parent.py").write_text("import os\nos.environ['PYTHONPATH'] += os.pathsep + os.getcwd()\n" +
+                                        (tmp_path / "parent.py").read_text())
+    assert run("-m", "tilewright", "parent.py", cwd=tmp_path) == "customized\n__main__ ['child'] cpu\n"
 
 
 def test_other_processes_are_left_alone():

@@ -12,6 +12,8 @@ if os.environ.get("TILEWRIGHT_PACKAGE"):
     stand_in.install()
 
 sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder or ".") != _here]
-sys.modules.pop("sitecustomize", None)
+_self = sys.modules.pop("sitecustomize", None)
 if importlib.util.find_spec("sitecustomize"):
     import sitecustomize  # noqa: F401
+elif _self:
+    sys.modules["sitecustomize"] = _self  # who imports us wants to find us there
