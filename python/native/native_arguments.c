@@ -20,7 +20,8 @@ static int type_count;
 
 static PyObject *dtypes; /* dtype object or format -> number */
 static PyObject *str_data_ptr, *str_dtype, *str_is_cpu, *str_untyped_storage, *str_nbytes,
-    *str_dlpack, *str_dlpack_device, *str_cuda, *str_base, *str_setitem;
+    *str_dlpack, *str_dlpack_device, *str_cuda, *str_base, *str_setitem,
+    *str_item;
 
 static bool has(PyObject *object, PyObject *name) {
     PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(object), name);
@@ -37,9 +38,10 @@ static Way way_of(PyObject *object) {
     bool text = PyBytes_Check(object) || PyUnicode_Check(object);
     if (has(object, str_data_ptr))
         way = WAY_TENSOR;
-    else if (PyObject_CheckBuffer(object) && !text)
-        way = has(object, str_setitem) ? WAY_BUFFER
-                                       : WAY_NUMBER; /* numpy's scalars have no items to set */
+    else if (PyObject_CheckBuffer(object) && !text && has(object, str_setitem))
+        way = WAY_BUFFER;
+    else if (PyObject_CheckBuffer(object) && has(object, str_item))
+        way = WAY_NUMBER; /* numpy's scalars have no items to set */
     else if (has(object, str_cuda))
         way = WAY_CUDA;
     else if (has(object, str_dlpack))
@@ -133,6 +135,10 @@ static bool take_tensor(PyObject *object, const char *name, Memory *m) {
         return true;
     }
     if (!place_of(object, name, &m->device) || !storage_size(object, data, &m->size)) return false;
+    if (!data && m->size) {
+        PyErr_Format(PyExc_TypeError, "argument `%s` has no memory: its data_ptr() is 0", name);
+        return false;
+    }
     PyObject *reference = PyWeakref_NewRef(object, NULL);
     if (!reference) PyErr_Clear(); /* a type without weak references: asked each time */
     replace(&memo[at].tensor, reference);
@@ -178,10 +184,18 @@ static bool take_buffer(PyObject *object, const char *name, Memory *m) {
         dtype = PyUnicode_FromString(m->view.format ? m->view.format : "B");
     }
     m->dtype = dtype ? dtype_of(dtype, name) : TW_DTYPE_ANY;
+    if (m->dtype != TW_DTYPE_ANY && (Py_ssize_t)tw_dtype_size(m->dtype) != m->view.itemsize) {
+        PyErr_Format(PyExc_TypeError,
+                     "argument `%s` has the dtype %S in items of %zd bytes, which kernels do not know",
+                     name, dtype, m->view.itemsize);
+        m->dtype = TW_DTYPE_ANY;
+    }
     Py_XDECREF(dtype);
     m->data = m->view.buf;
     Py_ssize_t reach = m->view.itemsize;
-    for (int d = 0; d < m->view.ndim && reach; d++) {
+    bool dense = !m->view.shape || !m->view.strides; /* ctypes gives none, though asked */
+    if (dense) reach = m->view.len;
+    for (int d = 0; !dense && d < m->view.ndim && reach; d++) {
         Py_ssize_t extent = m->view.shape[d], stride = m->view.strides[d];
         if (!extent)
             reach = 0;
@@ -395,7 +409,8 @@ bool arguments_init(void) {
                    {&str_cuda, "__cuda_array_interface__"},
                    {&str_dlpack_device, "__dlpack_device__"},
                    {&str_base, "base"},
-                   {&str_setitem, "__setitem__"}};
+                   {&str_setitem, "__setitem__"},
+                   {&str_item, "item"}};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         if (!(*strings[i].at = PyUnicode_InternFromString(strings[i].text))) return false;
     dtypes = PyDict_New();

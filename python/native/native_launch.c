@@ -244,14 +244,16 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
     e->references++;
     PyObject *result = NULL;
     if (session_enter()) {
-        for (int i = 0; i < c->count; i++)
+        tw_status status = TW_OK;
+        for (int i = 0; i < c->count && status == TW_OK; i++)
             if (e->buffers[i]) {
-                tw_buffer_rebind(e->buffers[i], c->memory[i].data, c->memory[i].size);
+                status = tw_buffer_rebind(e->buffers[i], c->memory[i].data, c->memory[i].size);
                 c->args[i] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = e->buffers[i]};
             }
         tw_stream *queue = e->on_cuda ? session.stream : NULL;
         if (queue) tw_stream_rebind(queue, stream);
-        tw_status status = tw_kernel_launch(e->raw, queue, extents, c->args, (size_t)c->count);
+        if (status == TW_OK)
+            status = tw_kernel_launch(e->raw, queue, extents, c->args, (size_t)c->count);
         session_leave();
         result = status == TW_OK ? Py_NewRef(e->result) : session_fail(status, (PyObject *)c->f);
     }

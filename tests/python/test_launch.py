@@ -48,6 +48,9 @@ def test_other_buffers():
     y = bytearray(40)
     run_scale(x, memoryview(y).cast("f"), 2.0)
     np.testing.assert_array_equal(np.frombuffer(y, np.float32), np.arange(10, dtype=np.float32) * 2)
+    c = (ctypes.c_float * 10)()  # whose buffer has no strides
+    run_scale(x, c, 3.0)
+    np.testing.assert_array_equal(c, np.arange(10, dtype=np.float32) * 3)
 
 
 def test_object_with_data_ptr():
@@ -102,6 +105,28 @@ def test_torch(torch):
         run_scale(x, y, 2)
         assert torch.equal(y, x * 2)
     assert torch.equal(x, torch.arange(100).to(dtype))
+
+
+def test_tensor_without_memory(torch):
+
+    class Fake:  # as torch's FakeTensor shows itself
+        dtype = torch.float32
+        is_cpu = True
+
+        def data_ptr(self):
+            return 0
+
+        def untyped_storage(self):
+            return self
+
+        def nbytes(self):
+            return 16
+
+    y = torch.zeros(4)
+    run_scale(torch.ones(4), y, 2.0, n=4)
+    with pytest.raises(TypeError, match=r"argument `x` has no memory: its data_ptr\(\) is 0"):
+        run_scale(Fake(), y, 2.0, n=4)
+    run_scale(torch.empty(0), torch.empty(0), 2.0, n=0)
 
 
 def test_torch_elsewhere_is_an_error(torch):

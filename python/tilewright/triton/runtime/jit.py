@@ -39,8 +39,9 @@ def _dtype_name(dtype):
     """The library's name of a dtype object of torch, numpy, ml_dtypes or triton.language, of a buffer's format, or of an array
     interface's type ("<f4")."""
     name = str(dtype)
-    if name in _BUFFER_FORMATS:
-        return _BUFFER_FORMATS[name]
+    format = name[1:] if name[:1] in ("<", "=", "@") else name  # ctypes states the order of bytes
+    if format in _BUFFER_FORMATS:
+        return _BUFFER_FORMATS[format]
     if name[:1] in "<|=" and name[1:2] in _ARRAY_KINDS and name[2:].isdigit():
         return "i1" if name[1] == "b" else f"{_ARRAY_KINDS[name[1]]}{8 * int(name[2:])}"
     name = name.rsplit(".", 1)[-1]
