@@ -167,7 +167,7 @@ void nvrtc_close(Nvrtc *nvrtc) {
     memset(nvrtc, 0, sizeof *nvrtc);
 }
 
-enum { MAX_OPTIONS = 12 };
+enum { MAX_OPTIONS = 12, UNKNOWN_OPTION = 5 };
 
 /* The caller's options, and what makes NVRTC faster: without the parts of CUDA that kernels do not
  * use (textures, the runtime API), headers parsed once, and no cache of its own beside ours. */
@@ -200,6 +200,8 @@ void *nvrtc_compile(Nvrtc *nvrtc, const NvrtcJob *job, size_t *size, char **log)
     if (t->create(&program, job->text, job->name, header_count, texts, names) != 0) return NULL;
     int count = add_options(nvrtc, job->options, job->option_count, all_options);
     int result = t->compile(program, count, all_options);
+    if (result == UNKNOWN_OPTION) /* one that a version between ours does not know */
+        result = t->compile(program, job->option_count, job->options);
     nvrtc->compiles++;
     size_t length = 0;
     if (t->log_size(program, &length) == 0 && length > 1 && (*log = calloc(1, length + 1)))

@@ -55,6 +55,9 @@ $ sh add FAKE_CUDA=nvrtcCompileProgram=6 TILEWRIGHT_CACHE_DIR= -- --set num_warp
 error: NVRTC refused the emitted code:
 it refuses, as asked for
 [1]
+$ sh add FAKE_UNKNOWN=--no-cache TILEWRIGHT_CACHE_DIR= -- --set num_warps=2 && echo "compiled without that option"
+no array changed
+compiled without that option
 #! A GPU that is too old, that is not the one asked for, and those that other machines fit.
 $ sh add FAKE_ARCH=75 --
 error: kernel `add_kernel` is compiled for cuda:sm_90a, the GPU (no GPU at all) is sm_75; a GPU of sm_80 or later is needed

@@ -3,6 +3,7 @@
  *
  *     cc -shared -fPIC -o libcuda.so.1 fake_cuda.c;  LD_LIBRARY_PATH=. program        (-DOLD_DRIVER: one without tensor maps)
  *     FAKE_CUDA="cuInit=100 cuCtxSynchronize=719@2"     what a function answers; @2: from its second call on
+ *     FAKE_UNKNOWN=--pch                                an option that NVRTC does not know
  *     FAKE_ARCH=75  FAKE_SHARED=65536  FAKE_COUNT=0  FAKE_DRIVER=12020                what device and driver are
  *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_grid(0) */
 #include <stddef.h>
@@ -140,7 +141,13 @@ API(nvrtcCreateProgram, (void **program, const char *text, const char *name, int
     (void)text, (void)name, (void)count, (void)headers, (void)names;
     return *program = &module, ANSWER;
 }
-API(nvrtcCompileProgram, (void *program, int count, const char *const *options)) { return (void)program, (void)count, (void)options, ANSWER; }
+API(nvrtcCompileProgram, (void *program, int count, const char *const *options)) {
+    const char *unknown = getenv("FAKE_UNKNOWN");
+    (void)program;
+    for (int i = 0; i < count && unknown; i++)
+        if (strcmp(options[i], unknown) == 0) return 5;
+    return ANSWER;
+}
 API(nvrtcGetCUBINSize, (void *program, size_t *size)) { return (void)program, *size = 64, ANSWER; }
 API(nvrtcGetCUBIN, (void *program, char *cubin)) { return (void)program, memcpy(memset(cubin, 0, 64), "\177ELF", 4), ANSWER; }
 API(nvrtcGetPTXSize, (void *program, size_t *size)) { return (void)program, *size = sizeof ".version 9.0", ANSWER; }
