@@ -4,7 +4,7 @@
 #   tests/gpu/sanitizer.sh [BUILD FOLDER [TOOL..]]       memcheck and racecheck, unless tools are named
 #
 # Every case of the matrix and of the operations runs once on the device, as many at a time as there are processors. A report of a
-# tool is a failure, as is a case that fails and a tool that ends without a summary. Says so and does nothing where
+# tool is a failure, as is a case that fails or takes more than 110 s in its shard, so that a tool ends within four minutes. Says so and does nothing where
 # compute-sanitizer is not installed.
 b=${1:-build}
 [ $# -gt 0 ] && shift
@@ -23,7 +23,7 @@ check() { # TOOL PROGRAM ARGUMENT...
     began=$(date +%s)
     rm -f "$logs"/*
     # The first call of CUDA comes late where many programs start at once: the tool must not give them up.
-    tests/shards.sh 0 timeout 240 "$tool" --tool "$kind" --target-processes all --launch-timeout 240 --log-file "$logs/%p.log" "$@" \
+    tests/shards.sh 0 timeout 110 "$tool" --tool "$kind" --target-processes all --launch-timeout 110 --log-file "$logs/%p.log" "$@" \
         >"$logs/output" 2>&1 || { echo "$kind: $* failed"; tail -n 20 "$logs/output"; grep -h Error "$logs"/*.log | sort | uniq -c | head -n 5; status=1; }
     found=$(cat "$logs"/*.log | grep 'SUMMARY' | grep -Ev 'SUMMARY: 0 (errors|hazards)' | head -n 5)
     if [ -n "$found" ]; then
