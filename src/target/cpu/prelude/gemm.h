@@ -11,6 +11,9 @@
 #include "dot.h"
 #include "tiles.h"
 
+/* Compiled once, whoever calls: copies for known arguments are no faster here and double the time of the compiler. */
+#define TW_APART static __attribute__((noinline, noclone, unused))
+
 /* Element (i, k) of A or (k, i) of B lies at p[i * line + k * step] and is there for lo <= i < hi, k_lo <= k < k_hi. */
 typedef struct TwSide {
     const void *p;
@@ -40,20 +43,25 @@ TW_FN void tw_turn(f32 *to, i64 ld, const f32 *from, i64 line) {
     TW_BOTH(0, b0, b4) TW_BOTH(1, b1, b5) TW_BOTH(2, b2, b6) TW_BOTH(3, b3, b7)
 }
 
+TW_APART void tw_zero(f32 *to, i64 ld_line, i64 ld_k, i64 i0, i64 i1, i64 k0, i64 k1) {
+    for (i64 i = i0; i < i1; i++)
+        for (i64 k = k0; k < k1; k++) to[i * ld_line + k * ld_k] = 0;
+}
+
 /* Lines and steps that are there form a box; around it are zeros. */
 #define TW_GATHER(T, TURN)                                                                         \
-    static __attribute__((unused)) void tw_gather_##T(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, \
-                                                      i64 first, i64 count, i64 k0, i64 kc) {      \
+    TW_APART void tw_gather_##T(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first,        \
+                                i64 count, i64 k0, i64 kc) {                                       \
         const i64 i_lo = tw_min_i64(tw_max_i64(s->lo - first, 0), count);                          \
         const i64 i_hi = tw_max_i64(tw_min_i64(s->hi - first, count), i_lo);                       \
         const i64 k_lo = tw_min_i64(tw_max_i64(s->k_lo - k0, 0), kc);                              \
         const i64 k_hi = tw_max_i64(tw_min_i64(s->k_hi - k0, kc), k_lo);                           \
         const T *const from = (const T *)s->p + first * s->line + k0 * s->step;                    \
         const i64 line = s->line, step = s->step;                                                  \
-        if (i_lo > 0 || k_lo > 0 || i_hi < count || k_hi < kc)                                     \
-            for (i64 i = 0; i < count; i++)                                                        \
-                for (i64 k = 0; k < kc; k++)                                                       \
-                    if (i < i_lo || i >= i_hi || k < k_lo || k >= k_hi) to[i * ld_line + k * ld_k] = 0; \
+        tw_zero(to, ld_line, ld_k, 0, i_lo, 0, kc);                                                \
+        tw_zero(to, ld_line, ld_k, i_hi, count, 0, kc);                                            \
+        tw_zero(to, ld_line, ld_k, i_lo, i_hi, 0, k_lo);                                           \
+        tw_zero(to, ld_line, ld_k, i_lo, i_hi, k_hi, kc);                                          \
         if (ld_k == 1 && step == 1) {                                                              \
             for (i64 i = i_lo; i < i_hi; i++)                                                      \
                 TW_VECTOR for (i64 k = k_lo; k < k_hi; k++)                                        \
@@ -89,7 +97,7 @@ TW_GATHER(f16, )
 enum { TW_PACK_ROWS = 8 };
 typedef void TwPack(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc);
 #define TW_PACK(T)                                                                                 \
-    static __attribute__((unused)) void tw_pack_##T(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) { \
+    TW_APART void tw_pack_##T(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) {               \
         i64 j = 0;                                                                                 \
         if (b->line == 1 && b->lo <= 0 && b->k_lo <= k0 && b->k_hi >= k0 + kc) {                   \
             const i64 whole = tw_min_i64(b->hi, N) / TW_NR_f32 * TW_NR_f32;                        \
@@ -116,8 +124,7 @@ TW_FN u32 tw_half_of_pair(const TwSide *s, i64 i, i64 k) {
     const i32 there = i >= s->lo && i < s->hi && k >= s->k_lo && k < s->k_hi;
     return there ? ((const bf16 *)s->p)[i * s->line + k * s->step] : 0;
 }
-static __attribute__((unused)) void tw_gather_pairs(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first, i64 count,
-                                                    i64 k0, i64 kc) {
+TW_APART void tw_gather_pairs(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first, i64 count, i64 k0, i64 kc) {
     const i64 step = s->step;
     for (i64 i = first; i < first + count; i++, to += ld_line) {
         const i32 there = i >= s->lo && i < s->hi && s->k_lo <= 2 * k0;
@@ -145,7 +152,7 @@ TW_FN void tw_pack_zip(u32 *to, const bf16 *even, const bf16 *odd) {
         *(M *)(to + i + 16) = __builtin_shufflevector(x, y, TW_ZIP4(16), TW_ZIP4(20), TW_ZIP4(24), TW_ZIP4(28));
     }
 }
-static __attribute__((unused)) void tw_pack_pairs(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) {
+TW_APART void tw_pack_pairs(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) {
     const i32 rows = b->line == 1 && b->lo <= 0 && b->k_lo <= 2 * k0; /* lie side by side */
     const i64 k_whole = rows ? tw_max_i64(0, tw_min_i64(kc, b->k_hi / 2 - k0)) : 0;
     const i64 width = tw_max_i64(0, tw_min_i64(b->hi, N));
@@ -189,8 +196,8 @@ TW_FN i32 tw_side_apart(const TwSide *s, i64 i0, i64 i1, i64 k0, i64 k1, i64 siz
  * looked at afterwards. `room` holds room_k rows of all panels, `rows` 56 K elements; slot may be 0. If the result is only
  * stored, `out` (rows ld_out apart, the same edges as a and b) takes it at once where neither a nor b lies in the way;
  * true then. */
-static i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *whole_a, const TwSide *whole_b, i64 M, i64 N, i64 K, f32 *c,
-                   i32 start, i32 skip, f32 *rows, f32 *room, i64 room_k, u64 *slot, f32 *out, i64 ld_out) {
+TW_APART i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *whole_a, const TwSide *whole_b, i64 M, i64 N, i64 K,
+                     f32 *c, i32 start, i32 skip, f32 *rows, f32 *room, i64 room_k, u64 *slot, f32 *out, i64 ld_out) {
     i64 ldc = N;
     i64 k_begin = 0, k_end = K, m0 = 0;
     TwSide left = *whole_a, right = *whole_b;
