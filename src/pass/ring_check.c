@@ -618,7 +618,8 @@ static void check_capacity(Check *c) {
         int64_t bytes = 0;
         for (int f = 0; f < type->field_count; f++) bytes += ty_elements(type->fields[f].type) * ty_elem_bytes(type->fields[f].type);
         text_add(&table, "%s`%s` %lld x %lld bytes", i ? ", " : "", c->rings[i].name, (long long)c->rings[i].slots, (long long)bytes);
-        if (!op_attr(c->rings[i].op, AT_OVERLAY)) total += bytes * c->rings[i].slots;
+        int64_t parts = op_int(c->rings[i].op, AT_PARTS, 2); /* two have room */
+        if (!op_attr(c->rings[i].op, AT_OVERLAY)) total += bytes * c->rings[i].slots * 2 / (parts > 2 ? parts : 2);
     }
     if (total > c->cx->machine->ring_bytes)
         refute(c, DIAG_RING_CAPACITY, c->rings[0].op->range, (long long)total, (long long)c->cx->machine->ring_bytes, table.at);

@@ -23,10 +23,14 @@ static bool is_pipelined(const CutRing *ring) {
     return !ring->output && ring->in_loop;
 }
 
+static int64_t slot_bytes(const CutRing *ring) {
+    return ring->parts ? ring->bytes * 2 / ring->parts : ring->bytes;
+}
+
 static int64_t ring_bytes(const Cut *c) {
     int64_t bytes = 0;
     for (size_t i = 0; i < c->rings.count; i++)
-        if (!c->rings.at[i]->shares) bytes += c->rings.at[i]->slots * c->rings.at[i]->bytes;
+        if (!c->rings.at[i]->shares) bytes += c->rings.at[i]->slots * slot_bytes(c->rings.at[i]);
     return bytes;
 }
 
@@ -79,12 +83,44 @@ static bool drop_output(Cut *c) {
     return true;
 }
 
+/* The fewest slots that a load of a loop got; short_of: one got fewer than were asked for. */
+static int fewest_slots(const Cut *c, bool *short_of) {
+    int fewest = 0;
+    *short_of = false;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        const CutRing *ring = c->rings.at[i];
+        if (!is_pipelined(ring) || ring->shares) continue;
+        if (!fewest || ring->slots < fewest) fewest = ring->slots;
+        *short_of |= ring->slots < stages_of(c, ring);
+    }
+    return fewest;
+}
+
+/* Where loads got fewer slots than were asked for, outputs of four panels (of 128 bytes a row) and
+ * more go out by TMA panel by panel, if that makes room for another slot. */
+static void cut_outputs(Cut *c) {
+    bool short_of, still;
+    int before = fewest_slots(c, &short_of);
+    if (!short_of || !c->cx->machine->has_tma) return;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        CutRing *ring = c->rings.at[i];
+        const Type *type = ring->output ? ir_type(c->k, op_operand(ring->ops.at[0], 1)) : NULL;
+        if (!type || type->rank != 2 || ring->ops.count != 1) continue;
+        int64_t bytes = type->extent[1] * ty_elem_bytes(type), panels = bytes / 128;
+        if (bytes % 128 == 0 && panels >= 4 && !(panels & (panels - 1))) ring->parts = (int)panels;
+    }
+    if (fit_slots(c, 2) && fewest_slots(c, &still) > before) return;
+    for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->parts = 0;
+    fit_slots(c, 2);
+}
+
 /* Two slots of every load keep the copies running; for them the outputs give way, and at last the
  * second slot. False when even so it does not fit. */
-static bool choose_slots(Cut *c) {
+static bool choose_slots(Cut *c, Execution run) {
     if (!c->cx->machine->has_threads) return fit_slots(c, 1);
     while (!fit_slots(c, 2))
         if (!drop_output(c)) return fit_slots(c, 1);
+    if (run == RUN_ROLES) cut_outputs(c);
     return true;
 }
 
@@ -188,7 +224,7 @@ Execution cut_choose(Cut *c) {
     static const char *const names[] = {"flat", "skew", "roles"};
     const char *why = "";
     Execution run = decide(c, &why);
-    if (run != RUN_FLAT && !choose_slots(c)) {
+    if (run != RUN_FLAT && !choose_slots(c, run)) {
         why = arena_printf(c->arena, "its slots take %lld bytes, the machine has %lld",
                            (long long)ring_bytes(c), (long long)c->cx->machine->ring_bytes);
         if (c->cx->machine->roles_always)
@@ -251,6 +287,7 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     bool wide = c->cx->machine->has_wgmma && cut->feeds_dot && run == RUN_ROLES;
     int hold = wide && is_pipelined(cut) && cut->slots >= 3 ? 2 : 1;
     if (!cut->shares) set_int(k, op, AT_SLOTS, cut->slots);
+    if (cut->parts) set_int(k, op, AT_PARTS, cut->parts);
     if (hold > 1 && !cut->shares) set_int(k, op, AT_HOLD, hold);
     const Type *type = ir_type(k, cut->ring);
     for (size_t i = 0; i < cut->ops.count; i++)

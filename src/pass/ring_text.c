@@ -68,6 +68,7 @@ static bool is_plan(AttrId id) {
     case AT_SHARE:
     case AT_CLUSTER:
     case AT_OVERLAY:
+    case AT_PARTS:
     case AT_WORKERS:
     case AT_BY:
     case AT_ON:

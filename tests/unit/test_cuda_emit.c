@@ -460,6 +460,29 @@ static void test_clusters(void) {
     }
 }
 
+/* Outputs that leave panel by panel, for one slot more: the same bits. */
+static void test_parts(void) {
+    static const MatmulCase cases[] = {
+        {"bf16", "cuda:sm_90a", 8, 128, 256, 64, 200, 300, 200, "part < 4"},
+        {"f32", "cuda:sm_90a", 4, 64, 128, 32, 100, 300, 68, "tw_tma_store_2d"}, /* not for fma: whole */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        MatmulCase c = cases[i];
+        size_t bytes = (size_t)c.m * (size_t)((c.n + 7) / 8 * 8) * (i ? 4 : 2);
+        unsigned char *whole = malloc(bytes), *parts = malloc(bytes);
+        PassOptions options = warps(c.warps);
+        options.roles = 1;
+        options.num_stages = i ? 9 : 4;
+        run_matmul(&c, matmul_text, options, parts);
+        options.num_stages = 2;
+        c.has = "tw_tma_store_2d";
+        run_matmul(&c, matmul_text, options, whole);
+        CHECK(memcmp(whole, parts, bytes) == 0);
+        free(whole);
+        free(parts);
+    }
+}
+
 /* Every elementwise op on one type: each op's result is a row of Z. */
 static void run_elementwise(const char *type, Elem elem, const char *const *ops, int count,
                             double bound) {
@@ -707,6 +730,7 @@ int main(void) {
     test_mixed_item();
         test_executions();
     test_clusters();
+    test_parts();
     } else {
         printf("skipped: no C++ compiler\n");
     }

@@ -2,19 +2,20 @@
  * were emitted are clean. A mutant replaces one piece of the text: a barrier or a fence less, other bytes, an arrival
  * that does not come, an index that is off. Between them the kernels use what emitted code uses: TMA, mbarrier rings,
  * wgmma and register reallocation with roles; cp.async groups with wgmma and with ldmatrix; barriers of the block and
- * named ones; two products in a row in flight, workers in turns, programs side by side; clusters with multicast; conversions, reductions and scans through shared memory; bounds of global arrays. */
+ * named ones; two products in a row in flight, workers in turns, programs side by side; outputs panel by panel; clusters with multicast; conversions, reductions and scans through shared memory; bounds of global arrays. */
 #include "cuda_bench.h"
 
-enum { ROLES, TWO_WORKERS, CLUSTER, TURNED, GANG, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
+enum { ROLES, TWO_WORKERS, CLUSTER, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
 
-#define MATMUL(rows)                                                                                                       \
+#define MATMUL(rows) MATMUL_OF(rows, "64")
+#define MATMUL_OF(rows, columns)                                                                                                       \
     "kernel @mm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"                                                                  \
-    "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, " rows " ; %n = mul %pn, 64\n"                            \
-    "  %z = splat 0.0 : f32[" rows ",64]\n"                                                                                \
+    "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, " rows " ; %n = mul %pn, " columns "\n"                            \
+    "  %z = splat 0.0 : f32[" rows "," columns "]\n"                                                                                \
     "  %acc = for<stages=3> %k = 0, %nk, 1 (%c = %z) {\n"                                                                  \
-    "    %kk = mul %k, 64 ; %a = tload %A, [%m, %kk] : f16[" rows ",64] ; %b = tload %B, [%kk, %n] : f16[64,64]\n"         \
+    "    %kk = mul %k, 64 ; %a = tload %A, [%m, %kk] : f16[" rows ",64] ; %b = tload %B, [%kk, %n] : f16[64," columns "]\n"         \
     "    %d = dot %a, %b, %c ; yield %d }\n"                                                                               \
-    "  %h = cast %acc : f16[" rows ",64] ; tstore %C, [%m, %n], %h }\n"
+    "  %h = cast %acc : f16[" rows "," columns "] ; tstore %C, [%m, %n], %h }\n"
 
 typedef struct Origin {
     const char *text, *machine;
@@ -24,6 +25,7 @@ static const Origin origins[KERNELS] = {
     [ROLES] = {MATMUL("64"), "cuda:sm_90a", 1, 0},
     [TWO_WORKERS] = {MATMUL("128"), "cuda:sm_90a", 1, 0},
     [CLUSTER] = {MATMUL("64"), "cuda:sm_90a", 1, 2},
+    [PARTS] = {MATMUL_OF("64", "256"), "cuda:sm_90a", 1, 0},
     [TURNED] = {"kernel @turned(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
                 "  %pm = program_id<0> ; %m = mul %pm, 128 ; %z = splat 0.0 : f32[128,128] ; %y = splat 0.0 : f32[128,64]\n"
                 "  %q = tload %A, [%m, 0] : f16[128,128]\n"
@@ -100,6 +102,10 @@ static const Mutant mutants[] = {
     {CLUSTER, "the consumers of one block are enough", "tw_mbar_init(in_empty + i * 8, 8);", "tw_mbar_init(in_empty + i * 8, 4);", 0, EMU_FAULT_RACE},
     {CLUSTER, "both blocks send the same half", "rank * 4096", "0", 0, EMU_FAULT_RACE},
     {CLUSTER, "one block does a task less", "pair < pairs;", "pair < pairs - rank;", 0, EMU_FAULT_DEADLOCK},
+    {PARTS, "a panel is written while the one before last may be read", "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);", "", 0, EMU_FAULT_RACE},
+    {PARTS, "a panel is stored before all have written it", "tw_bar_sync(1, 128);", "", 0, EMU_FAULT_RACE},
+    {PARTS, "a panel is stored without the fence", "tw_fence_async();", "", 0, EMU_FAULT_PROXY},
+    {PARTS, "both panels in one place", "out_h + part % 2 * 8192", "out_h", 0, EMU_FAULT_RACE},
     {TURNED, "the second product is scaled while it runs", "tw_wgmma_wait(0);", "", 1, EMU_FAULT_RACE},
     {TURNED, "the last product is not waited for", "tw_wgmma_wait(0);", "", 2, EMU_FAULT_UNWAITED},
     {TURNED, "nobody has the first turn", "if (warp >> 2) tw_bar_arrive(14, 256);", "", 0, EMU_FAULT_DEADLOCK},
@@ -145,6 +151,7 @@ static char *replaced(Arena *arena, const char *text, const char *from, const ch
 static void add_arguments(CudaBench *b, int kernel) {
     /* TURNED: two tasks a block; CLUSTER: an odd number of tasks along the index of its pairs */
     int rows = kernel == TURNED ? 512 : kernel == GANG ? 896 : kernel == TWO_WORKERS ? 256 : kernel == CLUSTER ? 192 : 128;
+    int columns = kernel == PARTS ? 512 : 128;
     switch (kernel) {
     case SUM:
         cuda_bench_tensor(b, "x", EL_F32, true, 2, 3, 1000);
@@ -156,8 +163,8 @@ static void add_arguments(CudaBench *b, int kernel) {
         return;
     default:
         cuda_bench_tensor(b, "A", EL_F16, true, 2, rows, 256);
-        cuda_bench_tensor(b, "B", EL_F16, true, 2, 256, 128);
-        cuda_bench_tensor(b, "C", EL_F16, false, 2, rows, 128);
+        cuda_bench_tensor(b, "B", EL_F16, true, 2, 256, columns);
+        cuda_bench_tensor(b, "C", EL_F16, false, 2, rows, columns);
         cuda_bench_int(b, kernel == GANG ? 6 : 4); /* GANG: more trips than slots; zeros follow */
     }
 }
@@ -167,7 +174,7 @@ static void try_mutant(const Mutant *m) {
     PassOptions options = pass_options_default;
     options.roles = origins[m->kernel].roles;
     options.cluster = origins[m->kernel].cluster;
-    options.num_stages = 3;
+    options.num_stages = m->kernel == PARTS ? 6 : 3; /* more than fit beside a whole tile */
     bool open = cuda_bench_open(&b, origins[m->kernel].text, origins[m->kernel].machine, options);
     CHECK(open);
     if (open) {

@@ -21,6 +21,7 @@
  *   cuda_dot.c          fma, mma.sync, wgmma
  *   cuda_ring.c         rings: mbarriers and TMA
  *   cuda_roles.c        tasks and roles
+ *   cuda_parts.c        output tiles that leave panel by panel
  *   cuda_cluster.c      pairs of blocks that load for each other
  *   cuda_gang.c         programs side by side in a block
  *   cuda_rotate.c       loops turned so that a product runs under the next trip's arithmetic
@@ -62,6 +63,8 @@ typedef struct RingPlan {
     int64_t tma_bytes; /* of one item, moved by TMA; 0: all puts are stores */
     int stores;        /* puts by the producer's threads */
     bool tma_store;    /* a field goes out by TMA */
+    int parts;         /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
+    Ref part_value;    /* what is put */
     bool fused;        /* producer and consumer are the same threads: a buffer, no barriers */
     bool shared;       /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
     bool skewed;       /* and the producer runs ahead (cuda_skew.c) */
@@ -235,6 +238,8 @@ void shared_before_read(Emit *e);
 int64_t shared_offset(Emit *e, const Op *op);
 void shared_convert(Emit *e, const Op *op);
 /* Registers to a shared tile at `offset` (an expression), and back. */
+/* The same for the registers of part `part` of so many; part 0 lies at the offset. */
+void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *offset, int parts);
 void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset);
 void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset);
 void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset);
@@ -325,6 +330,9 @@ Region *roles_body(const Op *tasks);                     /* header and roles */
 const Op *roles_find(const Op *tasks, const char *name); /* NULL: no such role */
 /* cuda_follow.c: roles that empty rings on the threads that fill them, as part of the role there. */
 bool follow_join(Kernel *k, Op *tasks);
+/* --- cuda_parts.c --- */
+void parts_plan(Emit *e, RingPlan *r, const Op *tasks); /* decides whether the ring's tile goes in parts */
+void parts_open(Emit *e, const RingPlan *r); /* the loop over them, up to the store of one */
 /* --- cuda_cluster.c --- */
 void cluster_plan(Emit *e, const Op *tasks); /* after the rings */
 typedef enum ClusterHalf { HALF_NONE, HALF_PANELS, HALF_ROWS } ClusterHalf;

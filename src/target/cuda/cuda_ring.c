@@ -157,6 +157,7 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     if (r.each && !r.fused) r.slots *= e->gang.programs;
     r.empty_count = consumer.warps * (gang_is(e) && !r.each ? e->gang.programs : 1);
     r.tma_store = stores_by_tma(e, roles_body(tasks), r.ring);
+    parts_plan(e, &r, tasks);
     *VEC_PUSH(&e->rings, e->arena) = r;
 }
 
@@ -318,15 +319,25 @@ static void store_by_tma(Emit *e, const Op *store) {
     const SharedTile *tile = &emit_layout(e, value)->tile;
     const char *offset = emit_hold(e, value)->text;
     Panels p = panels_of(e, store, ir_type(e->k, value), tile, HALF_NONE);
+    const RingPlan *r = ring_of_slot(e, ir_value(e->k, value)->op->operands[0]);
+    if (r->parts) {
+        parts_open(e, r);
+        p.count = 1;
+        p.coord[0] = arena_printf(e->arena, "%s + part * %d", p.coord[0], p.per);
+        offset = arena_printf(e->arena, "%s + part %% 2 * %lld", offset, (long long)tile->panel);
+    }
     cs_open(&e->p, "if (warp == 0 && lane == 0)");
     for (int i = 0; i < p.count; i++)
         cs_line(&e->p, "tw_tma_store_%dd(&map%d, %s, %s);", p.rank, p.map, coordinates(e, &p, i),
                 plus(e, offset, i * tile->panel));
     cs_line(&e->p, "tw_bulk_commit();");
     cs_close(&e->p);
-    e->bulk_pending = e->bulk_issued = true;
-    emit_find(e, store, "store", "by TMA, %d box%s of %d bytes a row", p.count,
-              p.count == 1 ? "" : "es", tile->width);
+    if (r->parts) cs_close(&e->p);
+    e->bulk_pending |= !r->parts;
+    e->bulk_issued = true;
+    int boxes = r->parts ? r->parts : p.count;
+    emit_find(e, store, "store", "by TMA, %d box%s of %d bytes a row%s", boxes,
+              boxes == 1 ? "" : "es", tile->width, r->parts ? ", one after the other" : "");
 }
 
 /* --- hand-overs --- */
@@ -386,7 +397,7 @@ static void emit_acquire(Emit *e, const Op *op) {
     if (r->fused) {
         emit_set(e, op->results[0], HOLD_SLOT, fixed_slot(e, r));
         bool again = e->persist || op->parent->owner->code != OP_ROLE;
-        if (r->tma_store && again) { /* the store of the turn before may still read the buffer */
+        if (r->tma_store && again && !r->parts) { /* the store of the turn before may still read the buffer */
             cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);");
             e->reads_pending = true;
         }
@@ -426,6 +437,7 @@ static void emit_put(Emit *e, const Op *op) {
         memory_copy(e, ir_value(e->k, value)->op, &r->field[field], at);
         return;
     }
+    if (r->parts) return; /* with its store */
     if (r->fused && !r->skewed) shared_before_write(e);
     if (layout) {
         shared_store_tile(e, value, &r->field[field], at);
@@ -481,7 +493,7 @@ static void emit_get(Emit *e, const Op *op) {
     const char *at = field_at(e, r, field, emit_hold(e, op->operands[0])->text);
     Ref result = op->results[0];
     const Layout *layout = emit_layout(e, result);
-    if (r->fused && !r->skewed) shared_before_read(e);
+    if (r->fused && !r->skewed && !r->parts) shared_before_read(e);
     if (layout && layout->home == HOME_SHARED) {
         emit_set(e, result, HOLD_SHARED, at);
         return;

@@ -227,7 +227,7 @@ void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset) {
     cs_close(&e->p);
 }
 
-void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset) {
+void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *offset, int parts) {
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     TileWalk w = walk_tile(e, type, layout, tile, true);
@@ -238,7 +238,15 @@ void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *o
     bool straight = (hold->kind == HOLD_ARRAY && type->elem != EL_I1) || words;
     int each = words ? 4 / ty_elem_bytes(type) : 1; /* elements of the array's elements */
     if (words && w.vector % each) ice(e->k->module->trap, "cuda: words are put in parts");
-    emit_unroll(e, "r", layout->registers, w.vector);
+    if (parts > 1) {
+        int count = layout->registers / parts;
+        cs_raw(&e->p, "#pragma unroll\n");
+        e->vector_bits = ll_log2(w.vector);
+        cs_open(&e->p, "for (int r = part * %d; r < part * %d + %d; r += %d)", count, count, count,
+                w.vector);
+    } else {
+        emit_unroll(e, "r", layout->registers, w.vector);
+    }
     const char *from = words      ? arena_printf(e->arena, "%s + r / %d", hold->text, each)
                        : straight ? arena_printf(e->arena, "%s + r", hold->text)
                                   : "word";
@@ -262,6 +270,10 @@ void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *o
     else
         cs_line(&e->p, "tw_sts(%d, %s, %s);", w.vector / each, at, from);
     cs_close(&e->p);
+}
+
+void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset) {
+    shared_store_part(e, value, tile, offset, 1);
     shared_zero_tail(e, tile, offset);
 }
 
