@@ -186,7 +186,7 @@ static void try_mutant(const Mutant *m) {
             b.plan->text = text;
             void *entry = cuda_bench_compile(&b);
             static const int64_t grids[KERNELS][3] = {
-                [ROLES] = {2, 2, 1}, [TWO_WORKERS] = {2, 2, 1}, [CLUSTER] = {3, 2, 1}, [TURNED] = {4, 1, 1}, [GANG] = {14, 1, 1},
+                [ROLES] = {2, 2, 1}, [TWO_WORKERS] = {2, 2, 1}, [CLUSTER] = {3, 2, 1}, [PARTS] = {2, 2, 1}, [TURNED] = {4, 1, 1}, [GANG] = {14, 1, 1},
                 [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [SCAN] = {1, 1, 1}};
             CHECK(entry);
             bool clean = entry && cuda_bench_emulate(&b, entry, grids[m->kernel]);

@@ -44,10 +44,11 @@ static bool mark_rings(Emit *e, const Region *region) {
 void cluster_plan(Emit *e, const Op *tasks) {
     int blocks = (int)op_int(tasks, AT_CLUSTER, 0);
     if (!blocks) return;
-    if (!e->persist || !mark_rings(e, roles_body(tasks))) {
+    if (!e->persist || gang_is(e) || !mark_rings(e, roles_body(tasks))) {
         for (size_t i = 0; i < e->rings.count; i++) e->rings.at[i].shared = false;
         pass_find(e->cx, e->k->range, "cluster",
-                  "none: what blocks could share is not loaded by TMA, or not in two halves");
+                  "none: what blocks could share is not loaded by TMA, or not in two halves, or "
+                  "programs run side by side");
         return;
     }
     e->cluster = e->plan->cluster = blocks;

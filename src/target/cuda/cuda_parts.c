@@ -72,7 +72,8 @@ void parts_plan(Emit *e, RingPlan *r, const Op *tasks) {
     const Type *type = ir_type(e->k, r->ring);
     const SharedTile *tile = &r->field[0];
     int parts = (int)op_int(ir_value(e->k, r->ring)->op, AT_PARTS, 0);
-    if (!parts || !r->fused || r->skewed || !r->tma_store || type->field_count != 1) return;
+    if (!parts || gang_is(e) || !r->fused || r->skewed || !r->tma_store || type->field_count != 1)
+        return;
     const Op *put = only_use(e, r, tasks, OP_PUT), *get = only_use(e, r, tasks, OP_GET),
              *store = only_use(e, r, tasks, OP_TSTORE);
     if (!put || !get || !store || put->parent != store->parent || e->uses[get->results[0]] != 1)
