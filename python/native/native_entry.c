@@ -193,6 +193,18 @@ static bool make_buffers(Entry *e, int count) {
     return true;
 }
 
+/* An integer (numpy's too) as it is; anything else as Python shows it, which the library refuses. */
+static void option_text(PyObject *value, char *text, size_t size) {
+    PyObject *number = PyNumber_Index(value);
+    if (!number) PyErr_Clear();
+    PyObject *shown = PyObject_Str(number ? number : value);
+    const char *words = shown ? PyUnicode_AsUTF8AndSize(shown, NULL) : NULL;
+    PyErr_Clear();
+    PyOS_snprintf(text, size, "%s", words ? words : "?");
+    Py_XDECREF(shown);
+    Py_XDECREF(number);
+}
+
 /* The library's options that keywords of the launch set; texts live in `texts`. */
 static size_t library_options(const Entry *e, int count, tw_pair *pairs, char (*texts)[24]) {
     size_t n = 0;
@@ -204,10 +216,8 @@ static size_t library_options(const Entry *e, int count, tw_pair *pairs, char (*
             strcpy(texts[n], "2");
         } else if (PyBool_Check(value))
             strcpy(texts[n], value == Py_True ? "on" : "off");
-        else if (PyLong_Check(value))
-            PyOS_snprintf(texts[n], sizeof texts[n], "%lld", PyLong_AsLongLong(value));
         else
-            continue;
+            option_text(value, texts[n], sizeof texts[n]);
         pairs[n] = (tw_pair){keywords[i].name, texts[n]};
         pairs[n].name = keywords[i].option;
         n++;

@@ -238,7 +238,11 @@ def test_options_of_other_targets_are_taken():
     x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
     scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_warps=8, num_stages=2, num_ctas=1, maxnreg=None, waves_per_eu=1, kpack=2)
     scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_ctas=2)
+    scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_warps=np.int64(2))
     assert y.tolist() == [2.0] * 4
+    for number in ("many", 2.5, 99):
+        with pytest.raises(TypeError, match=f"option num_warps takes an integer from 1 to 32, not `{number}`"):
+            scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_warps=number)
 
 
 def test_threads_launch_side_by_side():

@@ -41,6 +41,8 @@ def test_one_configuration_is_not_timed():
     launch(kernel, x)
     np.testing.assert_array_equal(x, 1)
     assert not kernel.configs_timings
+    with pytest.raises(ValueError, match="Conflicting meta-parameters: BLOCK"):
+        launch(kernel, x, BLOCK=64)
 
 
 def test_pruning_and_reset():

@@ -97,9 +97,7 @@ class Autotuner(KernelInterface):
         return self._bench
 
     def _time(self, config, args, meta):
-        clash = meta.keys() & config.kwargs.keys()
-        if clash:
-            raise ValueError(f"Conflicting meta-parameters: {', '.join(clash)}. Make sure that you don't re-define auto-tuned symbols.")
+        _refuse_clash(config, meta)
         current = {**meta, **config.all_kwargs()}
         full = {**self.nargs, **current}
 
@@ -152,6 +150,7 @@ class Autotuner(KernelInterface):
         else:
             config = self.configs[0]
         self.best_config = config
+        _refuse_clash(config, kwargs)
         if knobs.autotuning.print and used == "tuned":
             print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
                   f"finished after {self.bench_time:.2f}s,\nbest config selected: {config};")
@@ -186,6 +185,12 @@ class Autotuner(KernelInterface):
 
 class AutotunerError(Exception):
     """Tuning has nothing to choose from."""
+
+
+def _refuse_clash(config, meta):
+    clash = meta.keys() & config.kwargs.keys()
+    if clash:
+        raise ValueError(f"Conflicting meta-parameters: {', '.join(sorted(clash))}. Make sure that you don't re-define auto-tuned symbols.")
 
 
 def _zero(tensor):
