@@ -1,0 +1,131 @@
+"""Attention in the forms that models have."""
+import triton
+import triton.language as tl
+
+
+# check: q=randn:bf16[2,330,64] k=randn:bf16[2,330,64] v=randn:bf16[2,330,64] o=zeros:bf16[2,330,64] N=330 W=100 scale=0.125 D=64 BM=64 BN=64 --grid 6,2
+@triton.jit
+def window(q, k, v, o, N, W, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    pm = tl.program_id(0)
+    h = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    d = tl.arange(0, D)
+    base = h * N * D
+    Q = tl.load(q + base + rm[:, None] * D + d[None, :], mask=rm[:, None] < N, other=0.)
+    m = tl.full((BM,), -float('inf'), tl.float32)
+    l = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    lo = tl.maximum(0, (pm * BM - W) // BN * BN)
+    hi = tl.minimum(N, (pm + 1) * BM)
+    for n in range(lo, hi, BN):
+        rn = n + tl.arange(0, BN)
+        K = tl.load(k + base + rn[None, :] * D + d[:, None], mask=rn[None, :] < N, other=0.)
+        s = tl.dot(Q, K) * scale
+        ok = (rn[None, :] <= rm[:, None]) & (rn[None, :] > rm[:, None] - W) & (rn[None, :] < N)
+        s = tl.where(ok, s, -1e30)
+        mn = tl.maximum(m, tl.max(s, 1))
+        p = tl.exp(s - mn[:, None])
+        a = tl.exp(m - mn)
+        V = tl.load(v + base + rn[:, None] * D + d[None, :], mask=rn[:, None] < N, other=0.)
+        acc = acc * a[:, None] + tl.dot(p.to(V.dtype), V)
+        l = l * a + tl.sum(p, 1)
+        m = mn
+    tl.store(o + base + rm[:, None] * D + d[None, :], (acc / l[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < N)
+
+
+# check: q=randn:bf16[4,200,64] k=randn:bf16[2,200,64] v=randn:bf16[2,200,64] o=zeros:bf16[4,200,64] lse=zeros:f32[4,200] N=200 G=2 scale=0.125 D=64 BM=64 BN=64 --grid 4,4
+@triton.jit
+def gqa(q, k, v, o, lse, N, G, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    h = tl.program_id(0)
+    pm = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    d = tl.arange(0, D)
+    qb = h * N * D
+    kb = (h // G) * N * D
+    Q = tl.load(q + qb + rm[:, None] * D + d[None, :], mask=rm[:, None] < N, other=0.)
+    m = tl.full((BM,), -float('inf'), tl.float32)
+    l = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    for n in range(0, N, BN):
+        rn = n + tl.arange(0, BN)
+        K = tl.load(k + kb + rn[None, :] * D + d[:, None], mask=rn[None, :] < N, other=0.)
+        s = tl.dot(Q, K) * scale
+        s = tl.where(rn[None, :] < N, s, -float('inf'))
+        mn = tl.maximum(m, tl.max(s, 1))
+        p = tl.exp(s - mn[:, None])
+        a = tl.exp(m - mn)
+        V = tl.load(v + kb + rn[:, None] * D + d[None, :], mask=rn[:, None] < N, other=0.)
+        acc = acc * a[:, None]
+        acc = tl.dot(p.to(V.dtype), V, acc)
+        l = l * a + tl.sum(p, 1)
+        m = mn
+    tl.store(o + qb + rm[:, None] * D + d[None, :], (acc / l[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < N)
+    tl.store(lse + h * N + rm, m + tl.log(l), mask=rm < N)
+
+
+# check: q=randn:bf16[300,2,64] k=randn:bf16[300,2,64] v=randn:bf16[300,2,64] o=zeros:bf16[300,2,64] starts=arange:i32[4] H=2 scale=0.125 D=64 BM=64 BN=64 CAUSAL=True --grid 3,2,3
+@triton.jit
+def varlen(q, k, v, o, starts, scale, H, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr):
+    pm = tl.program_id(0)
+    h = tl.program_id(1)
+    b = tl.program_id(2)
+    s0 = tl.load(starts + b) * 100
+    n = tl.load(starts + b + 1) * 100 - s0 - b
+    if pm * BM >= n:
+        return
+    rm = pm * BM + tl.arange(0, BM)
+    d = tl.arange(0, D)
+    Q = tl.load(q + (s0 + rm)[:, None] * H * D + h * D + d[None, :], mask=rm[:, None] < n, other=0.)
+    m = tl.full((BM,), -float('inf'), tl.float32)
+    l = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    end = tl.minimum(n, (pm + 1) * BM) if CAUSAL else n
+    for t in range(0, end, BN):
+        rn = t + tl.arange(0, BN)
+        K = tl.load(k + (s0 + rn)[None, :] * H * D + h * D + d[:, None], mask=rn[None, :] < n, other=0.)
+        s = tl.dot(Q, K) * scale
+        s = tl.where((rn[None, :] < n) & ((rn[None, :] <= rm[:, None]) | (not CAUSAL)), s, -float('inf'))
+        mn = tl.maximum(m, tl.max(s, 1))
+        p = tl.exp(s - mn[:, None])
+        a = tl.exp(m - mn)
+        V = tl.load(v + (s0 + rn)[:, None] * H * D + h * D + d[None, :], mask=rn[:, None] < n, other=0.)
+        acc = acc * a[:, None] + tl.dot(p.to(V.dtype), V)
+        l = l * a + tl.sum(p, 1)
+        m = mn
+    tl.store(o + (s0 + rm)[:, None] * H * D + h * D + d[None, :], (acc / l[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < n)
+
+
+# check: q=randn:bf16[2,200,64] k=randn:bf16[2,200,64] v=randn:bf16[2,200,64] bias=randn:bf16[200,200] o=zeros:bf16[2,200,64] N=200 scale=0.125 D=64 BM=64 BN=64 --grid 4,2
+@triton.jit
+def biased(q, k, v, bias, o, N, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    # additive bias loaded in the loop (depends on the row block), dropout by philox
+    pm = tl.program_id(0)
+    h = tl.program_id(1)
+    Qp = tl.make_block_ptr(q + h * N * D, (N, D), (D, 1), (pm * BM, 0), (BM, D), (1, 0))
+    Kp = tl.make_block_ptr(k + h * N * D, (D, N), (1, D), (0, 0), (D, BN), (0, 1))
+    Vp = tl.make_block_ptr(v + h * N * D, (N, D), (D, 1), (0, 0), (BN, D), (1, 0))
+    Bp = tl.make_block_ptr(bias, (N, N), (N, 1), (pm * BM, 0), (BM, BN), (1, 0))
+    Op = tl.make_block_ptr(o + h * N * D, (N, D), (D, 1), (pm * BM, 0), (BM, D), (1, 0))
+    rm = pm * BM + tl.arange(0, BM)
+    Q = tl.load(Qp, boundary_check=(0,), padding_option="zero")
+    m = tl.full((BM,), -float('inf'), tl.float32)
+    l = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    for t in range(0, N, BN):
+        rn = t + tl.arange(0, BN)
+        s = tl.dot(Q, tl.load(Kp, boundary_check=(1,), padding_option="zero")) * scale
+        s += tl.load(Bp, boundary_check=(0, 1), padding_option="zero")
+        s = tl.where(rn[None, :] < N, s, -float('inf'))
+        mn = tl.maximum(m, tl.max(s, 1))
+        p = tl.exp(s - mn[:, None])
+        a = tl.exp(m - mn)
+        l = l * a + tl.sum(p, 1)
+        keep = tl.rand(3, rm[:, None] * N + rn[None, :]) > 0.1
+        p = tl.where(keep, p / 0.9, 0.)
+        V = tl.load(Vp, boundary_check=(0,), padding_option="zero")
+        acc = acc * a[:, None] + tl.dot(p.to(V.dtype), V)
+        m = mn
+        Kp = tl.advance(Kp, (0, BN))
+        Vp = tl.advance(Vp, (BN, 0))
+        Bp = tl.advance(Bp, (0, BN))
+    tl.store(Op, (acc / l[:, None]).to(o.dtype.element_ty), boundary_check=(0,))
