@@ -354,7 +354,7 @@ static Val run_function(Lower *l, const Function *function, const Val *args, Ran
                         bool constructs) {
     int depth = 0;
     for (const Frame *f = l->frame; f; f = f->caller, depth++)
-        if (f->function->node == function->node)
+        if (f->function && f->function->node == function->node) /* a lambda has none */
             return tri_error(l, DIAG_TRI_RECURSION, call, function->node->FunctionDef.name);
     if (depth > 50) return tri_error(l, DIAG_TRI_DEPTH, call, 50);
     Range outer = l->b.range;

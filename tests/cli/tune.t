@@ -136,3 +136,31 @@ main.py:20:9: error: `helpers.nowhere` is not known [unknown-name]
    20 |         helpers.nowhere(n)
       |         ^~~~~~~~~~~~~~~
 [1]
+#! A lambda that calls a function of the file.
+$ cat > calls.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> def pick(args, least):
+>     return max(least, 64 if args["n"] > 50 else 32)
+>
+> def endless(args):
+>     return endless(args)
+>
+> @triton.heuristics({"BLOCK": lambda args: pick(args, 16)})
+> @triton.jit
+> def k(x, n, BLOCK: tl.constexpr):
+>     tl.store(x, BLOCK)
+>
+> @triton.heuristics({"BLOCK": lambda args: endless(args)})
+> @triton.jit
+> def never(x, n, BLOCK: tl.constexpr):
+>     tl.store(x, BLOCK)
+> END
+$ tilewright ir calls.py:k --arg x=zeros:f32[1] --arg n=60 | grep -c 64.0
+1
+$ tilewright ir calls.py:never --arg x=zeros:f32[1] --arg n=60
+calls.py:15:30: error: the constant `BLOCK` comes from a heuristic that is more than arithmetic on arguments; give it yourself with --arg BLOCK=VALUE [heuristic]
+   15 | @triton.heuristics({"BLOCK": lambda args: endless(args)})
+      |                              ^~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
