@@ -20,11 +20,11 @@ PLANS = {"cpu": ["cpu", "cpu --set vector_bits=128"], "cuda": CUDA, "device": [p
 
 
 def cases():
-    """(file:kernel, arguments) in the order of the files."""
+    """(file:kernel, its place in the file, arguments)."""
     for path in sorted(HERE.glob("*.py")):
-        for check, kernel in re.findall(r"^# check: (.*)\n(?:#.*\n)*@triton.jit\ndef (\w+)", path.read_text(), re.M):
+        for place, (check, kernel) in enumerate(re.findall(r"^# check: (.*)\n(?:#.*\n)*@triton.jit\ndef (\w+)", path.read_text(), re.M)):
             words = [word if re.match(r"-|[^=]*$", word) else f"--arg={word}" for word in check.split()]
-            yield f"{path}:{kernel}", [part for word in words for part in (word.split("=", 1) if word.startswith("--arg=") else [word])]
+            yield f"{path}:{kernel}", place, [part for word in words for part in (word.split("=", 1) if word.startswith("--arg=") else [word])]
 
 
 def run(command):
@@ -40,13 +40,13 @@ def main():
     parser.add_argument("--bin", default=str(HERE.parent.parent / "build"))
     options = parser.parse_args()
     commands = []
-    for number, (kernel, arguments) in enumerate(cases()):
+    for kernel, place, arguments in cases():
         if options.only not in kernel.rsplit(":", 1)[1]:
             continue
         for target in options.targets.split(","):
             plans = PLANS[target]
             if not options.every:
-                plans = [plans[number % len(plans)]]
+                plans = [plans[place % len(plans)]]
             commands += [[f"{options.bin}/tilewright", "check", kernel, *arguments, "--target", *plan.split()] for plan in plans]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
