@@ -183,17 +183,26 @@ static int choose_index(PassContext *cx, Kernel *k, const Op *tasks, const Op *l
 
 void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
     const Op *load = role_called(tasks, "load");
-    if (cx->options.cluster < CLUSTER) return;
+    bool asked = cx->options.cluster == CLUSTER;
+    if (cx->options.cluster == 1) return;
     const char *why = "its rings are not filled by TMA from a role of their own, block after block";
     int index = -1;
     if (cx->machine->has_tma && load && !op_attr(load, AT_ON) && op_flag(tasks, AT_PERSIST))
         index = choose_index(cx, k, tasks, load, &why);
+    if (index < 0 && !asked) return;
     if (index < 0) {
         pass_find(cx, k->range, "cluster", "none: %s", why);
         return;
     }
     Group g = group_along(cx, k, tasks, index);
-    int64_t bytes = shared_bytes(&g, k, load->regions[0], false, index);
+    int64_t bytes = shared_bytes(&g, k, load->regions[0], false, asked ? index : -1);
+    if (!asked) {
+        pass_find(cx, k->range, "cluster",
+                  "none: pairs of blocks could share %lld bytes of an item, which pays for large "
+                  "matrices and many slots only (--set cluster=2)",
+                  (long long)bytes);
+        return;
+    }
     op_set(k, tasks, (Attr){.id = AT_CLUSTER, .number = CLUSTER});
     op_set(k, tasks, (Attr){.id = AT_SHARE, .number = index});
     const char *name = ir_value(k, g.index)->name;
