@@ -280,9 +280,17 @@ static void put_key(Elem elem, void *raw, uint64_t key, bool descending) {
         return;
     }
     if (descending) key = ~key;
-    if (elem_is_float(elem))
-        elem_put_f64(elem, raw, f64_from_bits(key >> 63 ? key & ~((uint64_t)1 << 63) : ~key));
-    else
+    if (elem_is_float(elem)) {
+        double x = f64_from_bits(key >> 63 ? key & ~((uint64_t)1 << 63) : ~key);
+        const FloatFormat *format = elem_format(elem);
+        if (isinf(x) && format && format->saturates) { /* elements move: infinity is no overflow */
+            FloatFormat same = *format;
+            same.saturates = false;
+            *(uint8_t *)raw = (uint8_t)float_narrow(&same, x, false);
+        } else {
+            elem_put_f64(elem, raw, x);
+        }
+    } else
         elem_put_i64(elem, raw, (int64_t)(key ^ (elem_is_signed(elem) ? (uint64_t)1 << 63 : 0)));
 }
 

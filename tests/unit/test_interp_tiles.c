@@ -184,6 +184,11 @@ static void scans_and_sorts(void) {
     CHECK(z[0] == -INFINITY && z[8] == INFINITY && isnan(z[9]) && isnan(z[10]));
     run_tile(TILE_KERNEL(11, "%r = sort<axis=0, desc> %x"), odd, 11, z, 11, false);
     CHECK(z[0] == INFINITY && z[8] == -INFINITY && isnan(z[9]) && isnan(z[10]));
+    /* f8e5m2 has infinities; only a conversion to it makes them the largest number. */
+    run_tile(TILE_KERNEL(4, "%i = cast %x : u8[4] ; %f = bitcast %i : f8e5m2[4] ; %s = sort<axis=0> %f ; "
+                            "%b = bitcast %s : u8[4] ; %r = cast %b : f32[4]"),
+             (float[]){0x7C, 0x3C, 0xFC, 0}, 4, z, 4, false);
+    CHECK(z[0] == 0xFC && z[1] == 0 && z[2] == 0x3C && z[3] == 0x7C);
     run_tile(TILE_KERNEL(30,
                          "%a = reshape %x : f32[5,6] ; %i = cast %a : i8[5,6] ; %s = sort<axis=0> "
                          "%i ; %f = cast %s : f32[5,6] ; %r = reshape %f : f32[30]"),
