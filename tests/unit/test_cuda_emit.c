@@ -716,24 +716,16 @@ static void test_kernels(void) {
 }
 
 int main(void) {
+    static void (*const tests[])(void) = {
+        test_matmul_roles, test_add,   test_elementwise,    test_kernels,
+        test_softmax,      test_lean,  test_unaligned_rows, test_matmul_flat,
+        test_odd_rows,     test_parts, test_mixed_item,     test_executions,
+        test_clusters};
     cuda_bench_begin();
-    if (cuda_bench_have("c++")) {
-        test_add();
-        test_elementwise();
-        test_kernels();
-        test_softmax();
-    test_lean();
-    test_unaligned_rows();
-        test_matmul_flat();
-        test_matmul_roles();
-        test_odd_rows();
-    test_mixed_item();
-        test_executions();
-    test_clusters();
-    test_parts();
-    } else {
-        printf("skipped: no C++ compiler\n");
-    }
+    bool can = cuda_bench_have("c++");
+    if (!can) printf("skipped: no C++ compiler\n");
+    for (size_t i = 0; can && i < sizeof tests / sizeof *tests; i++)
+        if (check_chosen()) tests[i]();
     cuda_bench_end();
     return check_done();
 }

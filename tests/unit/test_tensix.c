@@ -286,6 +286,7 @@ int main(int argc, char **argv) {
     bool built = kernels_build(&set, compiler);
     CHECK(built);
     for (size_t i = 0; built && i < count; i++) {
+        if (!check_chosen()) continue;
         if (!cases[i].blackhole) run_case(&cases[i], &set, TENSIX_WORMHOLE);
         if (cases[i].blackhole || cases[i].both) run_case(&cases[i], &set, TENSIX_BLACKHOLE);
     }

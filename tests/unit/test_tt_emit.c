@@ -434,7 +434,7 @@ int main(int argc, char **argv) {
     for (int s = 0; s < SPEC_COUNT && built; s++)
         for (int t = 0; type_at(specs[s].types, t, word); t++)
             for (int i = 0; specs[s].shapes[i][0] >= 0; i++)
-                run_shape(&specs[s], word, jobs[s][t], set, specs[s].shapes[i]);
+                if (check_chosen()) run_shape(&specs[s], word, jobs[s][t], set, specs[s].shapes[i]);
     for (int s = 0; s < SPEC_COUNT; s++)
         for (int t = 0; type_at(specs[s].types, t, word); t++)
             for (int v = 0; v < SLOT_VARIANTS; v++) tt_job_end(&jobs[s][t][v]);
