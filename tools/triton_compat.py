@@ -27,6 +27,7 @@ FILES = {"test_core.py": "interpreter", "test_standard.py": "interpreter", "test
 
 # Why a test fails where we mean it to, by its name.
 REASONS = {
+    "test_reshape": "a tile of more than 8 axes",
     "test_optimize_thread_locality": "counts operations of `asm[\"ttgir\"]`, an intermediate form of Triton's GPU compiler",
     "test_assume": "looks for `llvm.assume` in `asm[\"llir\"]`",
     "test_passing_nested_tuple_with_constexpr_and_jit_hook": "wants `knobs.runtime.jit_cache_hook` and `JITFunction.preload`",
@@ -39,8 +40,8 @@ REASONS = {
 PAGE = """# Triton's own unit tests
 
 Triton's tests of the language, tag v3.6.0, `python/test/unit/language/`, run on the CPU target: the cases marked `interpreter` of
-test_core, test_standard, test_random, test_block_pointer and test_tensor_descriptor, and all of test_conversions and test_tuple. The files are not part of this repository.
-The command, with torch, numpy, scipy and pytest in the Python that runs it, and the package [installed](python.md):
+test_core, test_standard, test_random, test_block_pointer and test_tensor_descriptor, and all of
+test_conversions and test_tuple. The files are not part of this repository. The command, with torch, numpy, scipy and pytest in the Python that runs it, and the package [installed](python.md):
 
     git clone --depth 1 --branch v3.6.0 https://github.com/triton-lang/triton
     tools/triton_compat.py triton --page docs/triton-compat.md
@@ -181,8 +182,10 @@ def explain_failures(results):
     for name in results:
         for (test, text), cases in group_failures(results[name]):
             tests[name, test].append((len(cases), text))
-    lines = [f"- `{name}::{test}`, {sum(count for count, _ in groups)} cases: {REASONS.get(test) or groups[0][1]}."
-             for (name, test), groups in tests.items()]
+    lines = []
+    for (name, test), groups in tests.items():
+        count = sum(number for number, _ in groups)
+        lines.append(f"- `{name}::{test}`, {count} case{'s' if count > 1 else ''}: {REASONS.get(test) or groups[0][1]}.")
     return "\n".join(lines) if lines else "Nothing."
 
 
