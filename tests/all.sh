@@ -127,15 +127,15 @@ group sanitized "" "" sanitized
 group clang "$(need clang-14)" "apt-get install clang-14" with_clang
 group tree "$(need python3)" "apt-get install python3" python_rules
 group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" transcripts
-group interp "" "" numeric interp 2
+group interp "" "" numeric interp 1
 group cpu "" "" numeric cpu 1
 group ops "" "" ops
 group wild "$(need python3)" "apt-get install python3" wild
-group emulated "$no_cxx" "apt-get install g++" numeric emulated 1
+group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
 group property "" "" property interp,cpu 6
 group random "" "" random_programs
-group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 2
+group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 1
 wait $beside_job
 group gpu "$([ -e /dev/nvidia0 ] || echo 'no NVIDIA GPU is in this machine')" "run \`make check-gpu\` on one that has" device
 

@@ -134,6 +134,7 @@ static bool runs(const OpsCase *c, int warps) {
 static void test_cases(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int w = 0; w < 3 && cases[i].warps[w]; w++) {
+            if (!check_chosen()) continue;
             bool good = runs(&cases[i], cases[i].warps[w]);
             CHECK(good);
             if (!good) fprintf(stderr, "  %s on %d warps\n", cases[i].name, cases[i].warps[w]);

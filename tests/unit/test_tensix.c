@@ -122,6 +122,7 @@ static void read_line(Case *c, char *line, const char *folder, KernelSet *set) {
 static Case *read_cases(const char *folder, KernelSet *set, size_t *count) {
     char path[300], line[600];
     Case *cases = NULL;
+    bool chosen = false;
     *count = 0;
     snprintf(path, sizeof path, "%s/cases.txt", folder);
     FILE *f = fopen(path, "r");
@@ -129,7 +130,10 @@ static Case *read_cases(const char *folder, KernelSet *set, size_t *count) {
     while (f && fgets(line, sizeof line, f)) {
         char arch[16], other[16];
         int bits;
-        if (strncmp(line, "case ", 5) != 0) {
+        bool begins = strncmp(line, "case ", 5) == 0;
+        if (begins) chosen = check_chosen();
+        if (!chosen) continue;
+        if (!begins) {
             read_line(&cases[*count - 1], line, folder, set);
             continue;
         }
@@ -286,7 +290,6 @@ int main(int argc, char **argv) {
     bool built = kernels_build(&set, compiler);
     CHECK(built);
     for (size_t i = 0; built && i < count; i++) {
-        if (!check_chosen()) continue;
         if (!cases[i].blackhole) run_case(&cases[i], &set, TENSIX_WORMHOLE);
         if (cases[i].blackhole || cases[i].both) run_case(&cases[i], &set, TENSIX_BLACKHOLE);
     }
