@@ -223,6 +223,8 @@ void eval_reduce(Process *p, Step *s) {
                 ((int32_t *)out[k]->data)[i] = (int32_t)c.index[0];
             else if (c.kind == COMBINE_REGION)
                 memcpy((char *)out[k]->data + i * bytes, c.line[k], (size_t)bytes);
+            else if (lines.n == 1) /* nothing is combined: the element moves, bit by bit */
+                memcpy((char *)out[k]->data + i * bytes, (char *)c.line[k] + 8, (size_t)bytes);
             else
                 narrow_line(c.elem[k], c.line[k], 1, (char *)out[k]->data + i * bytes);
         }
