@@ -56,11 +56,18 @@ static Line *line_of(Flatten *f, Ref ring) {
     return NULL;
 }
 
-static bool has_handover(const Op *op) {
+const Op *ring_role(const Op *tasks, const char *name) {
+    const Region *body = tasks->regions[tasks->region_count - 1];
+    for (const Op *op = body->first; op && name; op = op->next)
+        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), name) == 0) return op;
+    return NULL;
+}
+
+bool ring_hands_over(const Op *op) {
     if (op->code == OP_ACQUIRE || op->code == OP_WAIT || op->code == OP_SKIP) return true;
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
-            if (has_handover(inner)) return true;
+            if (ring_hands_over(inner)) return true;
     return false;
 }
 
@@ -104,7 +111,7 @@ static bool step(Flatten *f, Builder *b, int index) {
     case OP_RELEASE: break;
     case OP_SKIP: return fail(f, "a skip");
     default:
-        if (has_handover(op)) return false; /* met together */
+        if (ring_hands_over(op)) return false; /* met together */
         b->range = op->range;
         ir_clone(b, op, &w->map);
         break;

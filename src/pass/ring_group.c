@@ -16,6 +16,7 @@
  * the same bytes in all of them (no address depends on it), and that a task may be done twice (it
  * only stores). */
 #include "pass/ring_group.h"
+#include "pass/ring.h"
 
 #include <string.h>
 
@@ -59,15 +60,6 @@ static Group group_along(PassContext *cx, const Kernel *k, const Op *tasks, int 
     return g;
 }
 
-static bool hands_over(const Region *region) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_ACQUIRE || op->code == OP_WAIT) return true;
-        for (int i = 0; i < op->region_count; i++)
-            if (hands_over(op->regions[i])) return true;
-    }
-    return false;
-}
-
 /* May it be done twice, at the same time, in two blocks? */
 static bool is_repeatable(const Op *op, bool loads) {
     switch (op->code) {
@@ -95,9 +87,8 @@ static bool is_repeatable(const Op *op, bool loads) {
 /* What keeps the blocks of a cluster from running in step, and where; NULL: nothing. */
 static const char *find_fault(Group *g, const Region *region, bool loads, const Op **where) {
     for (const Op *op = region->first; op; op = op->next) {
-        bool inside = false;
+        bool inside = op->region_count && ring_hands_over(op);
         *where = op;
-        for (int i = 0; i < op->region_count; i++) inside |= hands_over(op->regions[i]);
         if (inside && op->code == OP_WHILE) return "it hands items over in a `while`";
         if (inside)
             for (int i = 0; i < (op->code == OP_FOR ? 3 : op->operand_count); i++)
@@ -135,12 +126,6 @@ static const Op *shared_load(Group *g, const Op *put) {
     for (int i = 0; i < load->operand_count; i++)
         if (follows(g, load->operands[i])) return NULL;
     return load;
-}
-
-static const Op *role_called(const Op *tasks, const char *name) {
-    for (const Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next)
-        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), name) == 0) return op;
-    return NULL;
 }
 
 /* The bytes of an item that need to be loaded once only; with `mark` these puts say so. */
@@ -182,7 +167,7 @@ static int choose_index(PassContext *cx, Kernel *k, const Op *tasks, const Op *l
 }
 
 void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
-    const Op *load = role_called(tasks, "load");
+    const Op *load = ring_role(tasks, "load");
     bool asked = cx->options.cluster == CLUSTER;
     if (cx->options.cluster == 1) return;
     const char *why = "its rings are not filled by TMA from a role of their own, block after block";

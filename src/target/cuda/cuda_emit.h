@@ -29,6 +29,7 @@
 #ifndef TARGET_CUDA_CUDA_EMIT_H
 #define TARGET_CUDA_CUDA_EMIT_H
 #include "pass/layout.h"
+#include "pass/ring.h"
 #include "pass/ring_gang.h"
 #include "target/cstyle.h"
 #include "target/cuda/cuda.h"
@@ -327,7 +328,6 @@ bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots
 bool roles_load_by_threads(const Emit *e); /* does a ring take stores, not only TMA? */
 void roles_tasks(Emit *e, const Op *tasks);
 Region *roles_body(const Op *tasks);                     /* header and roles */
-const Op *roles_find(const Op *tasks, const char *name); /* NULL: no such role */
 /* cuda_follow.c: roles that empty rings on the threads that fill them, as part of the role there. */
 bool follow_join(Kernel *k, Op *tasks);
 /* --- cuda_parts.c --- */

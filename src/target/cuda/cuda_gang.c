@@ -40,7 +40,7 @@ void gang_plan(Emit *e, Op *tasks) {
     Gang gang;
     bool found = gang_find(e->cx, e->k, tasks, &gang, &why);
     if (found && e->shared_bytes) why = "each would need shared memory of its own";
-    if (found && !loads_by_tma(e, roles_find(tasks, "load")->regions[0]))
+    if (found && !loads_by_tma(e, ring_role(tasks, "load")->regions[0]))
         why = "threads load, not TMA";
     else if (found && !e->shared_bytes) {
         e->gang = gang;

@@ -60,12 +60,6 @@ Region *roles_body(const Op *tasks) {
     return tasks->regions[tasks->region_count - 1];
 }
 
-const Op *roles_find(const Op *tasks, const char *name) {
-    for (const Op *op = roles_body(tasks)->first; op && name; op = op->next)
-        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), name) == 0) return op;
-    return NULL;
-}
-
 static void count_puts(Emit *e, const Region *region, RingPlan *ring) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && ir_value(e->k, op->operands[0])->op->operands[0] == ring->ring) {
@@ -107,8 +101,8 @@ bool ring_role_is_single(Emit *e, const Op *role) {
     bool single = false;
     for (size_t i = 0; i < e->rings.count; i++) {
         const RingPlan *r = &e->rings.at[i];
-        if (roles_find(role->parent->owner, end_of(e, r, AT_TO)) == role) return false;
-        if (roles_find(role->parent->owner, end_of(e, r, AT_FROM)) != role) continue;
+        if (ring_role(role->parent->owner, end_of(e, r, AT_TO)) == role) return false;
+        if (ring_role(role->parent->owner, end_of(e, r, AT_FROM)) != role) continue;
         if (r->stores) return false;
         single = true;
     }
@@ -140,8 +134,8 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
         r.field_offset[i] = r.slot_bytes;
         r.slot_bytes += r.field[i].bytes;
     }
-    const Op *from = roles_find(tasks, op_text(op, AT_FROM)),
-             *to = roles_find(tasks, op_text(op, AT_TO));
+    const Op *from = ring_role(tasks, op_text(op, AT_FROM)),
+             *to = ring_role(tasks, op_text(op, AT_TO));
     if (!from || !to) {
         emit_refuse(e, op, "a ring whose roles are not named");
         return;
@@ -216,7 +210,7 @@ void ring_plan(Emit *e, int64_t other) {
     for (const Op *op = e->k->body->first; op; op = op->next)
         if (op->code == OP_RING) plan_ring(e, op, tasks);
     for (size_t i = 0; i < e->rings.count; i++)
-        if (ring_role_is_single(e, roles_find(tasks, end_of(e, &e->rings.at[i], AT_FROM))))
+        if (ring_role_is_single(e, ring_role(tasks, end_of(e, &e->rings.at[i], AT_FROM))))
             e->rings.at[i].full_count = 1;
     if (!e->k->module->diag->errors) cluster_plan(e, tasks);
     while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}

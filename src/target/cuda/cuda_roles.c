@@ -179,14 +179,14 @@ static void write_decode(Emit *e, const Op *tasks) {
 
 static bool serves(Emit *e, const RingPlan *r, const Op *tasks, const Op *role, AttrId end) {
     const Op *op = ir_value(e->k, r->ring)->op;
-    return !r->fused && roles_find(tasks, op_text(op, end)) == role;
+    return !r->fused && ring_role(tasks, op_text(op, end)) == role;
 }
 
 static void write_counters(Emit *e, const Op *tasks, const Op *role) {
     for (size_t i = 0; i < e->rings.count; i++) {
         const RingPlan *r = &e->rings.at[i];
         if (r->skewed && r->slots > 1 &&
-            roles_find(tasks, op_text(ir_value(e->k, r->ring)->op, AT_TO)) == role)
+            ring_role(tasks, op_text(ir_value(e->k, r->ring)->op, AT_TO)) == role)
             cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"),
                     ring_counter(e, r, "get"));
         if (!serves(e, r, tasks, role, AT_FROM) && !serves(e, r, tasks, role, AT_TO)) continue;
@@ -233,7 +233,7 @@ static void write_registers(Emit *e, const Op *role, int threads) {
 static bool feeds(Emit *e, const Op *tasks, const Op *role) {
     for (size_t i = 0; i < e->rings.count; i++)
         if (e->rings.at[i].skewed &&
-            roles_find(tasks, op_text(ir_value(e->k, e->rings.at[i].ring)->op, AT_FROM)) == role)
+            ring_role(tasks, op_text(ir_value(e->k, e->rings.at[i].ring)->op, AT_FROM)) == role)
             return true;
     return false;
 }
