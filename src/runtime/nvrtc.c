@@ -79,10 +79,10 @@ static bool open_in(Nvrtc *n, const char *folder) {
     return open_matching(n, pattern);
 }
 
-static bool open_below(Nvrtc *n, const char *variable) {
+/* In the folders of a CUDA of its own, or of one package of PyPI. */
+static bool open_below(Nvrtc *n, const char *root) {
     static const char *const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
                                           "targets/sbsa-linux/lib"};
-    const char *root = getenv(variable);
     char folder[600];
     for (size_t i = 0; root && *root && i < sizeof folders / sizeof *folders; i++) {
         snprintf(folder, sizeof folder, "%s/%s", root, folders[i]);
@@ -128,12 +128,13 @@ static bool find_library(Nvrtc *n) {
     struct stat status;
     if (given && *given) {
         bool folder = stat(given, &status) == 0 && S_ISDIR(status.st_mode);
-        return folder ? open_in(n, given) : open_file(n, given);
+        return folder ? open_in(n, given) || open_below(n, given) || open_package(n, given)
+                      : open_file(n, given);
     }
     static const char *const names[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (open_file(n, names[i])) return true;
-    return open_below(n, "CUDA_HOME") || open_below(n, "CUDA_PATH") ||
+    return open_below(n, getenv("CUDA_HOME")) || open_below(n, getenv("CUDA_PATH")) ||
            open_in(n, "/usr/local/cuda/lib64") || open_in(n, "/usr/local/cuda-*/lib64") ||
            open_in(n, "/opt/cuda/lib64") || open_in_environment(n) || open_neighbour(n);
 }
@@ -141,10 +142,17 @@ static bool find_library(Nvrtc *n) {
 bool nvrtc_open(Nvrtc *nvrtc, char *why, size_t capacity) {
     memset(nvrtc, 0, sizeof *nvrtc);
     if (!find_library(nvrtc)) {
-        snprintf(why, capacity,
-                 "NVRTC is not here (libnvrtc.so); install CUDA's, or `pip install "
-                 "nvidia-cuda-nvrtc` and set "
-                 "TILEWRIGHT_NVRTC to its folder");
+        const char *given = getenv("TILEWRIGHT_NVRTC");
+        if (given && *given)
+            snprintf(why, capacity,
+                     "NVRTC is not here: TILEWRIGHT_NVRTC names %s, where no libnvrtc.so can be "
+                     "opened",
+                     given);
+        else
+            snprintf(why, capacity,
+                     "NVRTC is not here (libnvrtc.so); install CUDA's, or `pip install "
+                     "nvidia-cuda-nvrtc` and set "
+                     "TILEWRIGHT_NVRTC to its folder");
         return false;
     }
     nvrtc->table = calloc(1, sizeof *nvrtc->table);

@@ -474,21 +474,22 @@ static tw_status cuda_write(tw_context *cx, void *to, const void *from, size_t s
 /* --- the row --- */
 static bool cuda_available(tw_context *cx, Arena *arena, const char **note) {
     CudaState *state = get_state(cx);
-    char why[WHY_BYTES], compiler[CACHE_PATH] = "";
-    if (!open_driver(state, why)) {
-        *note = arena_printf(arena, "%s", why);
-        return false;
-    }
+    char why[WHY_BYTES], no_driver[WHY_BYTES], compiler[CACHE_PATH] = "";
+    bool driver = open_driver(state, no_driver);
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
-    if (!state->nvrtc_open && !find_nvcc(compiler, sizeof compiler)) {
-        *note = arena_printf(arena, "%s", why);
+    bool nvcc = !state->nvrtc_open && find_nvcc(compiler, sizeof compiler);
+    const char *by =
+        state->nvrtc_open ? arena_printf(arena, "NVRTC %d.%d (%s)", state->nvrtc.major,
+                                         state->nvrtc.minor, state->nvrtc.path)
+        : nvcc            ? arena_printf(arena, "nvcc (%s), since NVRTC is not here", compiler)
+                          : arena_printf(arena, "%s; nvcc is not in PATH either", why);
+    if (!driver || (!state->nvrtc_open && !nvcc)) {
+        bool any = state->nvrtc_open || nvcc;
+        *note = driver ? by
+                       : arena_printf(arena, any ? "%s; a compiler is here: %s" : "%s; %s", no_driver, by);
         return false;
     }
     const CudaDriver *d = &state->driver;
-    const char *by = state->nvrtc_open
-                         ? arena_printf(arena, "NVRTC %d.%d (%s)", state->nvrtc.major,
-                                        state->nvrtc.minor, state->nvrtc.path)
-                         : arena_printf(arena, "nvcc (%s), since NVRTC is not here", compiler);
     const char *others =
         d->devices > 1
             ? arena_printf(arena, ", the first of %d (CUDA_VISIBLE_DEVICES chooses another)",

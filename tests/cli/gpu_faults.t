@@ -27,8 +27,16 @@ error: NVRTC refused the emitted code:
 it refuses, as asked for
 [1]
 $ TILEWRIGHT_NVRTC=$PWD/none sh ptx --target cuda
-error: NVRTC makes PTX: NVRTC is not here (libnvrtc.so); ...
+error: NVRTC makes PTX: NVRTC is not here: TILEWRIGHT_NVRTC names .../none, where no libnvrtc.so can be opened
 [1]
+#! The places where NVRTC is looked for; without a driver `targets` still says what was found.
+$ mkdir -p env/lib/python3.11/site-packages/nvidia/cu13/lib && cp lib/libnvrtc.so env/lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13
+$ found() { LD_LIBRARY_PATH=none env "$@" tilewright targets | grep -o 'NVRTC 13.0 (.*)' | sed "s,$PWD/,,"; }; found TILEWRIGHT_NVRTC=$PWD/lib; found TILEWRIGHT_NVRTC=$PWD/env/lib/python3.11/site-packages; found TILEWRIGHT_NVRTC=$PWD/env/lib/python3.11/site-packages/nvidia/cu13; found LD_LIBRARY_PATH=$PWD/lib; [ -e /usr/local/cuda/lib64/libnvrtc.so ] || found VIRTUAL_ENV=$PWD/env
+NVRTC 13.0 (lib/libnvrtc.so)
+NVRTC 13.0 (env/lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13)
+NVRTC 13.0 (env/lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13)
+NVRTC 13.0 (lib/libnvrtc.so)
+NVRTC 13.0 (env/lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13)
 $ sh ptx --target cpu
 error: kernel `add_kernel` has no assembler text: target cuda alone has one (PTX)
 [1]

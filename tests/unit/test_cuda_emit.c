@@ -432,6 +432,12 @@ static void test_executions(void) {
         free(first);
         free(bits);
     }
+    /* beside 16 warps those that load by themselves have no registers to give */
+    PassOptions many = warps(16);
+    many.num_stages = 2;
+    many.roles = 1;
+    many.generic = REQUIRE_USUAL;
+    run_matmul(&cases[2], matmul_text, many, NULL);
 }
 
 /* Pairs of blocks that load for each other change no bit: halves by panels and by rows, odd numbers of
@@ -634,6 +640,11 @@ static const char *const kernels[] = {
     "%m = reduce<max, axis=0> %c\n"
     "  tstore<nocheck> %Z, [0], %r ; tstore<nocheck> %Z, [100], %c ; tstore<nocheck> %Z, [200], %t "
     "; tstore<nocheck> %Z, [201], %m\n",
+    /* four ones in 32 lanes and more: copies are not summed; 1 .. 8 summed as they come */
+    "  %Z = tensor %z, [none], [1] ; %one = splat 1.0 : f32[4] ; %s = reduce<add, axis=0> %one ; "
+    "%t = splat %s : f32[1] ; tstore<nocheck> %Z, [0], %t\n"
+    "  %i = iota<1, 9> ; %f = cast %i : f32[8] ; %c = scan<add, axis=0> %f ; tstore<nocheck> %Z, "
+    "[8], %c\n",
     /* places of the extremes, ties and all */
     "  %X = tensor %x, [none, none], [64, 1] ; %Z = tensor %z, [none], [1] ; %a = tload<nocheck> "
     "%X, [0, 0] : f32[16,64]\n"

@@ -244,6 +244,17 @@ static void test_conversions(void) {
         for (uint32_t l = 0; l < 4; l++)
             CHECK(ll_apply(&s, placemap_apply(&plan.map, at(r, l, 0))) ==
                   ll_apply(&d, at(r, l, 0)));
+    /* a cycle of one register bit and two lane bits: both registers of a lane move */
+    LinearLayout from = flat(3, (uint32_t[]){1}, 1, (uint32_t[]){2, 4}, 2);
+    LinearLayout to = flat(3, (uint32_t[]){4}, 1, (uint32_t[]){1, 2}, 2);
+    plan = ll_plan_convert(&from, &to, 4);
+    CHECK(plan.kind == CONVERT_SHUFFLE);
+    for (uint32_t l = 0; l < 4; l++) {
+        LayoutPlace low = placemap_apply(&plan.map, at(0, l, 0));
+        LayoutPlace high = placemap_apply(&plan.map, at(1, l, 0));
+        CHECK(low.at[LL_LANE] == l >> 1 && low.at[LL_REGISTER] == (l & 1));
+        CHECK(high.at[LL_LANE] == (l >> 1 | 2) && high.at[LL_REGISTER] == (l & 1));
+    }
     /* registers in another order are free */
     LinearLayout p = flat(4, (uint32_t[]){2, 1}, 2, (uint32_t[]){4, 8}, 2);
     CHECK(ll_plan_convert(&s, &p, 4).kind == CONVERT_REGISTERS);

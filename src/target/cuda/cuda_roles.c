@@ -225,6 +225,7 @@ static void write_registers(Emit *e, const Op *role, int threads) {
                                                                            : 40,
         many = gang_registers(compute_groups, movers, few);
     int64_t asked = op_int(role, AT_REGS, 0);
+    if (!asked && many < few) return; /* with so many warps the movers have none to give */
     int count = asked ? (int)asked : compute ? many : few;
     cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", count);
 }
