@@ -79,7 +79,6 @@ struct Step {
 };
 
 /* --- rings --- */
-enum { MAX_ROLES = 16 };
 /* Who works on a ring: how many processes of each role, found in the text. Role 0 is "none". */
 typedef struct RingUse {
     Ref ring;

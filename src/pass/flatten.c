@@ -16,10 +16,8 @@
 
 #include <string.h>
 
-enum { MAX_ROLES = 8, MAX_FIELDS = 16 };
-
 typedef struct Item {
-    Ref field[MAX_FIELDS];
+    Ref field[MAX_RING_FIELDS];
 } Item;
 
 typedef struct Line { /* a ring: what is on its way */
@@ -202,7 +200,7 @@ static bool fuse(Flatten *f, Builder *b);
 
 /* The regions number r of the ops that the members stand at, as one. */
 static bool fuse_regions(Flatten *f, Builder *b, const bool *member, const Op *const *ops, int r) {
-    size_t before[MAX_ROLES * 32] = {0}, after[MAX_ROLES * 32] = {0};
+    size_t before[MAX_ROLES * MAX_RINGS] = {0}, after[MAX_ROLES * MAX_RINGS] = {0};
     count_waiting(f, before);
     const Op *outside[MAX_ROLES];
     for (int i = 0; i < f->count; i++) {
@@ -308,7 +306,7 @@ static void order_roles(Flatten *f, const Op *tasks) {
     const Op *roles[MAX_ROLES];
     int count = 0;
     for (const Op *op = tasks->regions[0]->first; op; op = op->next)
-        if (op->code == OP_ROLE && count < MAX_ROLES) roles[count++] = op;
+        if (op->code == OP_ROLE) roles[count++] = op;
     for (int i = count - 1; i >= 0;
          i--) { /* written in the order of the data: load, compute, store */
         Worker *w = &f->worker[f->count++];
@@ -371,7 +369,6 @@ bool ring_flatten(Kernel *k, Arena *scratch, const char **why) {
         if (op->code == OP_RING) *VEC_PUSH(&f->lines, scratch) = (Line){.ring = op->results[0]};
     }
     if (!tasks) return true;
-    if (f->lines.count > 32) return *why = "it has more than 32 rings", false;
     /* Into a region of its own first, so that a failure leaves the kernel as it was. */
     Region *flat = ARENA_NEW(k->module->arena, Region);
     Builder b = ir_builder(k, flat);

@@ -24,7 +24,7 @@
 
 #include <string.h>
 
-enum { MAX_RINGS = 16, MAX_ROLES = 8, MAX_STATES = 4096, MAX_STEPS = 1 << 20 };
+enum { MAX_STATES = 4096, MAX_STEPS = 1 << 20 };
 
 typedef enum NodeKind { NODE_ACQUIRE, NODE_COMMIT, NODE_WAIT, NODE_RELEASE, NODE_LOOP, NODE_IF } NodeKind;
 
@@ -148,7 +148,7 @@ typedef struct Held { /* slots that a role has at a place of its body */
     Ref slot;
     int ring;
     bool producing;
-    unsigned put; /* fields written, as bits */
+    uint32_t put; /* fields written, as bits */
     const Op *op;
 } Held;
 typedef struct Hands {
@@ -225,7 +225,7 @@ static void end_item(Check *c, const Op *op, Sequence *into, Hands *hands) {
     }
     const Held *h = &hands->at.at[held];
     int fields = c->rings[ring].op->result_count ? ir_type(c->k, c->rings[ring].ref)->field_count : 0;
-    if (commits && fields < 32 && h->put != (1u << fields) - 1) {
+    if (commits && h->put != (uint32_t)((UINT64_C(1) << fields) - 1)) {
         int missing = 0;
         while (h->put >> missing & 1) missing++;
         refute(c, DIAG_RING_FIELD_MISSING, op->range, c->rings[ring].name, ir_type(c->k, c->rings[ring].ref)->fields[missing].name);
@@ -248,7 +248,7 @@ static void use_item(Check *c, const Op *op, Hands *hands) {
     }
     if (!puts) return;
     Held *h = &hands->at.at[held];
-    unsigned bit = 1u << (field_index(ir_type(c->k, op->operands[0])->ring, op_text(op, AT_FIELD)) & 31);
+    uint32_t bit = UINT32_C(1) << field_index(ir_type(c->k, op->operands[0])->ring, op_text(op, AT_FIELD));
     if (op->list_count[0] == 0 && (h->put & bit)) refute(c, DIAG_RING_PUT_TWICE, op->range, op_text(op, AT_FIELD));
     h->put |= bit;
 }
@@ -341,13 +341,19 @@ static void read_region(Check *c, int role, const Region *region, Sequence *into
 
 static void collect(Check *c, const Region *region, const Op **tasks) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_RING && c->ring_count < MAX_RINGS) {
+        if (op->code == OP_RING) {
+            int fields = ir_type(c->k, op->results[0])->field_count;
+            if (c->ring_count == MAX_RINGS || fields > MAX_RING_FIELDS)
+                refute(c, DIAG_RING_MOST, op->range, c->ring_count + 1, fields, MAX_RINGS, MAX_RING_FIELDS);
+            if (c->refuted) return;
             const char *name = ir_value(c->k, op->results[0])->name;
             c->rings[c->ring_count++] = (RingInfo){.ref = op->results[0], .op = op, .name = name ? name : "ring",
                                                    .slots = op_int(op, AT_SLOTS, 1), .producer = -1, .late = -1};
         }
         if (op->code == OP_TASKS) *tasks = op;
-        if (op->code == OP_ROLE && c->role_count < MAX_ROLES)
+        if (op->code == OP_ROLE && c->role_count == MAX_ROLES) refute(c, DIAG_RING_ROLES, op->range, MAX_ROLES);
+        if (c->refuted) return;
+        if (op->code == OP_ROLE)
             c->roles[c->role_count++] = (RoleInfo){.name = op_text(op, AT_FIELD), .op = op};
         for (int i = 0; i < op->region_count; i++) collect(c, op->regions[i], tasks);
     }
@@ -630,6 +636,7 @@ RingVerdict ring_check(PassContext *cx, Kernel *k) {
     Check *c = ARENA_NEW(cx->scratch, Check);
     *c = (Check){.cx = cx, .k = k, .arena = cx->scratch};
     collect(c, k->body, &tasks);
+    if (c->refuted) return RING_REFUTED;
     if (!tasks || !c->ring_count) return RING_PROVED;
     for (int i = 0; i < c->role_count && !c->refuted; i++) {
         Hands hands = {0};

@@ -160,6 +160,16 @@ static bool stands_in_branch(const CutRing *ring) {
     return false;
 }
 
+static bool has_too_many(const Cut *c) {
+    int rings = 0;
+    bool wide = false;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        rings += !c->rings.at[i]->shares;
+        wide |= c->rings.at[i]->ops.count > MAX_RING_FIELDS;
+    }
+    return wide || rings > MAX_RINGS;
+}
+
 static Execution decide(Cut *c, const char **why) {
     const Machine *machine = c->cx->machine;
     const PassOptions *options = &c->cx->options;
@@ -183,6 +193,11 @@ static Execution decide(Cut *c, const char **why) {
     if (machine->roles_always) {
         *why = "compute cannot reach memory on this machine";
         return c->rings.count ? RUN_ROLES : RUN_FLAT;
+    }
+    if (has_too_many(c)) {
+        *why = arena_printf(c->arena, "it would take more than %d rings, or %d tiles in one",
+                            MAX_RINGS, MAX_RING_FIELDS);
+        return RUN_FLAT;
     }
     if (options->roles == 1 && machine->roles_allowed && c->rings.count) {
         *why = "asked for";

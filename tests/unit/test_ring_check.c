@@ -191,11 +191,29 @@ static void test_clusters(void) {
     verdict("an index that is not there", PAIRED("cluster=2, share=2", "", "", "%nk", NOTHING), RING_REFUTED, "a cluster has 2 blocks");
 }
 
+/* What the checker has no room for it refuses: it proves nothing of what it does not see. */
+static void test_most(void) {
+    char many[4000];
+    size_t n = (size_t)snprintf(many, sizeof many, "kernel @k(%%n: i32) {\n");
+    for (int i = 0; i < 33; i++) n += (size_t)snprintf(many + n, sizeof many - n, "  %%r%d = ring<from=load, to=compute, slots=1> : {a: f32[16]}\n", i);
+    snprintf(many + n, sizeof many - n, "  tasks %%t in %%n { role load { } ; role compute { } } }\n");
+    verdict("33 rings", many, RING_REFUTED, "this is ring 33, of 1 tiles a slot; a kernel has at most 32 rings");
+    n = (size_t)snprintf(many, sizeof many, "kernel @k(%%n: i32) { %%r = ring<from=load, to=compute, slots=1> : {");
+    for (int i = 0; i < 33; i++) n += (size_t)snprintf(many + n, sizeof many - n, "%sa%d: f32[16]", i ? ", " : "", i);
+    snprintf(many + n, sizeof many - n, "}\n  tasks %%t in %%n { role load { } ; role compute { } } }\n");
+    verdict("33 fields", many, RING_REFUTED, "this is ring 1, of 33 tiles a slot");
+    n = (size_t)snprintf(many, sizeof many, "kernel @k(%%n: i32) {\n  tasks %%t in %%n { ");
+    for (int i = 0; i < 9; i++) n += (size_t)snprintf(many + n, sizeof many - n, "role r%d { } ; ", i);
+    snprintf(many + n, sizeof many - n, "} }\n");
+    verdict("9 roles", many, RING_REFUTED, "at most 8 roles");
+}
+
 int main(void) {
     test_proved();
     test_rotated();
     test_protocol();
     test_progress();
     test_clusters();
+    test_most();
     return check_done();
 }

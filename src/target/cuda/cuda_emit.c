@@ -213,8 +213,8 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
         return;
     }
     emit_block(e);
-    const char *names[64];
-    for (int i = 0; i < count && i < 64; i++) {
+    const char **names = ARENA_ARRAY(e->arena, const char *, count);
+    for (int i = 0; i < count; i++) {
         const Type *type = ir_type(e->k, targets[i]);
         names[i] = cs_fresh(&e->p, "next");
         const Layout *layout = emit_layout(e, targets[i]);
@@ -224,7 +224,7 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
             cs_line(&e->p, "%s %s;", cs_value_type(&e->p, type), names[i]);
         copy_to(e, targets[i], sources[i], names[i]);
     }
-    for (int i = 0; i < count && i < 64; i++) {
+    for (int i = 0; i < count; i++) {
         const Layout *layout = emit_layout(e, targets[i]);
         const char *to = emit_hold(e, targets[i])->text;
         if (layout) emit_unroll(e, "r", layout->registers, 1);

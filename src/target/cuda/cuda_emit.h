@@ -54,11 +54,11 @@ typedef struct RingPlan {
     Ref ring;
     const char *name;
     /* constants of the text: offsets of the fields and of the barriers, bytes of a slot */
-    const char *field_name[16], *bytes_name, *full_name, *empty_name;
+    const char *field_name[MAX_RING_FIELDS], *bytes_name, *full_name, *empty_name;
     int64_t offset, slot_bytes;
     int slots, hold;
-    int64_t field_offset[16];
-    SharedTile field[16];
+    int64_t field_offset[MAX_RING_FIELDS];
+    SharedTile field[MAX_RING_FIELDS];
     int64_t full, empty; /* byte offsets of the barriers; full[i] = full + 8 i */
     int full_count, empty_count;
     int64_t tma_bytes; /* of one item, moved by TMA; 0: all puts are stores */

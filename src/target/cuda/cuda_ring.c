@@ -125,10 +125,6 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
                   .hold = (int)op_int(op, AT_HOLD, 1)};
     const Type *type = ir_type(e->k, r.ring);
     r.name = cs_name(&e->p, r.ring);
-    if (type->field_count > 16) {
-        emit_refuse(e, op, "a ring of more than 16 fields");
-        return;
-    }
     for (int i = 0; i < type->field_count; i++) {
         r.field[i] = layout_field(e->cx, e->k, r.ring, type->fields[i].name);
         r.field_offset[i] = r.slot_bytes;

@@ -76,17 +76,15 @@ static void write_wait(Emit *e, int others, const char *accumulator) {
  * of its own, keeps ptxas from moving the wait over it. */
 static void settle(Turned *t) {
     Emit *e = t->e;
-    const char *names[64];
-    int count = 0;
     const Op *yield = t->body->last, *cast = ir_value(e->k, t->r.second->operands[0])->op;
-    for (int i = -1; i < yield->operand_count && count < 64; i++) {
+    for (int i = -1; i < yield->operand_count; i++) {
         Ref value = i < 0 ? (dot_rounds(e, cast) ? cast->operands[0] : t->r.second->operands[0])
                           : yield->operands[i];
         if (i == t->r.carried || !emit_is_tile(e, value) || ir_type(e->k, value)->elem != EL_F32)
             continue;
-        if (emit_hold(e, value)->kind == HOLD_ARRAY) names[count++] = emit_hold(e, value)->text;
+        if (emit_hold(e, value)->kind == HOLD_ARRAY)
+            cs_line(&e->p, "tw_wgmma_settle(%s);", emit_hold(e, value)->text);
     }
-    for (int i = 0; i < count; i++) cs_line(&e->p, "tw_wgmma_settle(%s);", names[i]);
     for (const Op *op = t->tail; op != yield; op = op->next)
         if (op->code == OP_WAIT) ring_wait_again(e, op);
 }

@@ -232,8 +232,8 @@ void role_open_for(Role *role, const Op *loop) {
 void role_scalar_yield(Role *role, const Op *loop) {
     const Region *body = loop->regions[0];
     const Kernel *k = role->tt->k;
-    const char *next[16];
-    int count = loop->result_count < 16 ? loop->result_count : 16;
+    int count = loop->result_count;
+    const char **next = ARENA_ARRAY(role->tt->arena, const char *, count);
     for (int i = 0; i < count; i++) { /* all are read before one is written */
         bool is_carried = role->needed[loop->results[i]] || role->needed[body->args[i + 1]];
         next[i] = !is_carried ? NULL : cs_fresh(&role->p, "next");
