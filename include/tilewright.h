@@ -506,6 +506,10 @@ TW_API tw_status tw_kernel_resources(const tw_kernel *kernel, tw_resource_info *
  * run in tf32 and the target does, else 24. Since 0.2. */
 TW_API int32_t tw_kernel_factor_bits(const tw_kernel *kernel);
 
+/* May the kernel write through parameter i of its module (a store, an atomic)? 1 or 0. A host asks
+ * before it hands over memory that must stay as it is. Since 0.2. */
+TW_API int32_t tw_kernel_writes(const tw_kernel *kernel, size_t param);
+
 /* What a compile made: emitted sources, plan, report, and for CUDA the cubin once it is built (bytes,
  * no text); by name. Out of range: NULL. Since 0.1. */
 TW_API size_t tw_kernel_artifact_count(const tw_kernel *kernel);

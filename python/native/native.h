@@ -84,6 +84,7 @@ typedef struct Memory {
     int32_t device; /* DEVICE_HOST, DEVICE_ANY: it does not say */
     size_t size; /* bytes from data to the end of its storage */
     int32_t dtype;
+    bool readonly;     /* its owner says so */
     Py_buffer view;    /* held while view.obj */
     PyObject *capsule; /* DLPack's, held */
 } Memory;

@@ -192,6 +192,7 @@ static bool take_buffer(PyObject *object, const char *name, Memory *m) {
     }
     Py_XDECREF(dtype);
     m->data = m->view.buf;
+    m->readonly = m->view.readonly;
     Py_ssize_t reach = m->view.itemsize;
     bool dense = !m->view.shape || !m->view.strides; /* ctypes gives none, though asked */
     if (dense) reach = m->view.len;
@@ -311,6 +312,7 @@ static bool read_interface(PyObject *dict, const char *name, Memory *m) {
         return false;
     }
     m->data = PyLong_AsVoidPtr(PyTuple_GetItem(pair, 0));
+    m->readonly = PyTuple_Size(pair) > 1 && PyTuple_GetItem(pair, 1) == Py_True;
     int64_t each = (int64_t)tw_dtype_size(m->dtype), reach = each, dense = each;
     for (Py_ssize_t d = PyTuple_Size(shape); d-- > 0;) {
         int64_t extent = PyLong_AsLongLong(PyTuple_GetItem(shape, d));

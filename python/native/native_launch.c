@@ -42,6 +42,7 @@ static bool call_begin(Call *c, Function *f) {
         c->memory[i].view.obj = NULL;
         c->memory[i].capsule = NULL;
         c->memory[i].stream = NULL;
+        c->memory[i].readonly = false;
         c->args[i].kind = TW_ARG_ABSENT;
     }
     return true;
@@ -236,10 +237,23 @@ static bool read_grid(const Call *c, PyObject *grid, int64_t out[3]) {
     return ok;
 }
 
+/* Memory whose owner wants it to stay as it is, for a parameter that the kernel writes. */
+static bool may_write(const Call *c, const Entry *e) {
+    for (int i = 0; i < c->count; i++)
+        if (c->tags[i] > TAG_POINTER && c->memory[i].readonly && tw_kernel_writes(e->raw, (size_t)i)) {
+            PyErr_Format(PyExc_ValueError,
+                         "argument `%U` is read-only, and kernel `%U` writes to it; pass a copy, or "
+                         "an array that may be written",
+                         c->f->params[i].name, c->f->name);
+            return false;
+        }
+    return true;
+}
+
 static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
     int64_t extents[3];
     void *stream = NULL;
-    if (!read_grid(c, grid, extents)) return NULL;
+    if (!may_write(c, e) || !read_grid(c, grid, extents)) return NULL;
     if (e->on_cuda && !cuda_stream_of(c, &stream)) return NULL;
     e->references++;
     PyObject *result = NULL;

@@ -443,9 +443,12 @@ static int64_t to_integer(Elem elem, double x) {
 }
 
 static double round_int_to_zero(bool is_unsigned, int64_t x) {
-    double d = is_unsigned ? f64_sticky_u64((uint64_t)x) : f64_sticky_i64(x);
-    uint64_t size = is_unsigned || x >= 0 ? (uint64_t)x : 0 - (uint64_t)x;
-    return size >> 53 ? f64_from_bits(f64_bits(d) & ~(uint64_t)1) : d;
+    bool negative = !is_unsigned && x < 0;
+    uint64_t size = negative ? 0 - (uint64_t)x : (uint64_t)x;
+    int cut = 0;
+    while (size >> cut >> 53) cut++;
+    double d = (double)(size >> cut << cut);
+    return negative ? -d : d;
 }
 
 static void cast_from_int(const Work *w) {

@@ -4,6 +4,7 @@
  * parameter it goes through, inside that one's. Under `sanitize` it must also be aligned, and the
  * shadows of the region are kept and asked (interp_shadow.c). */
 #include "ir/interp_core.h"
+#include "ir/roots.h"
 
 static int find_region(Interp *in, uint64_t address, uint64_t bytes) {
     const InterpRegion *regions = in->launch->regions;
@@ -30,35 +31,11 @@ void memory_open(Interp *in) {
 
 /* --- through which parameter --- */
 
-/* The value that a pointer or a tensor is made from, one step back; REF_NONE: that is not so. */
-static Ref origin(const Kernel *k, Ref ref) {
-    const Value *v = ir_value(k, ref);
-    const Op *op = v->op ? v->op : v->region->owner;
-    if (!op) return REF_NONE;
-    if (!v->op) {
-        if (op->code == OP_FOR && v->index > 0) return op->operands[2 + v->index];
-        return op->code == OP_WHILE ? op->operands[v->index] : REF_NONE;
-    }
-    switch (op->code) {
-    case OP_PTR_ADD:
-    case OP_SPLAT:
-    case OP_BROADCAST:
-    case OP_EXPAND:
-    case OP_RESHAPE:
-    case OP_PERMUTE:
-    case OP_TENSOR:
-    case OP_BASE: return op->operands[0];
-    case OP_FOR: return op->operands[3 + v->index];
-    case OP_WHILE: return op->operands[v->index];
-    default: return REF_NONE;
-    }
-}
-
 static int find_root(const Kernel *k, Ref ref) {
     for (int steps = 0; steps < 1000 && ref_is_value(ref); steps++) {
         const Value *v = ir_value(k, ref);
         if (v->region == k->body) return v->index + 1;
-        ref = origin(k, ref);
+        ref = roots_origin(k, ref);
     }
     return -1;
 }

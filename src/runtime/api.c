@@ -757,6 +757,9 @@ tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
 int32_t tw_kernel_factor_bits(const tw_kernel *k) {
     return k && k->in_tf32 ? 11 : 24;
 }
+int32_t tw_kernel_writes(const tw_kernel *k, size_t param) {
+    return k && k->written && param < (size_t)k->request->kernel->param_count && k->written[param];
+}
 int32_t tw_kernel_has_grid(const tw_kernel *k) {
     return k && k->ir && k->ir->grid != NULL;
 }

@@ -6,6 +6,7 @@
 #include "runtime/runtime.h"
 
 #include "ir/interp.h"
+#include "ir/roots.h"
 #include "runtime/cache.h"
 #include "runtime/options.h"
 #include "runtime/target.h"
@@ -333,6 +334,20 @@ static Products products_of(const Kernel *ir) {
     return p;
 }
 
+/* Through which parameters of the source it writes, while the IR is what the door made. */
+static const bool *find_written(tw_kernel *k, const FrontKernel *source) {
+    const Region *body = k->ir->body;
+    bool *found = ARENA_ARRAY(&k->arena, bool, body->arg_count);
+    bool *written = ARENA_ARRAY(&k->arena, bool, source->param_count);
+    roots_written(k->ir, k->pass.scratch, found);
+    for (int i = 0; i < body->arg_count; i++) {
+        const char *name = ir_value(k->ir, body->args[i])->name;
+        for (int s = 0; s < source->param_count; s++)
+            if (found[i] && name && strcmp(source->params[s].name, name) == 0) written[s] = true;
+    }
+    return written;
+}
+
 /* Door, passes, emitter; all that an attempt makes is new, so that another one can follow. */
 static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
@@ -359,6 +374,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     const char *text = request->keep_ir ? ir_print(k->ir, &k->arena) : NULL;
     add_step(k, "parse", k->origin->parse_seconds, NULL, false);
     add_step(k, "source", seconds() - start, text, true);
+    k->written = find_written(k, request->kernel);
     bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
     tw_status status = k->sanitize ? TW_OK : run_passes(k, request, text);
     if (status != TW_OK) return status;

@@ -112,6 +112,7 @@ struct tw_kernel {
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     bool in_tf32;        /* some products of float32 */
+    const bool *written; /* by parameter of the source: the kernel may write through it */
     int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */
     bool sanitize, emulate;
     VEC(Artifact) artifacts;

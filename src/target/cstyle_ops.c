@@ -155,6 +155,8 @@ static const char *exact_double(CPrinter *p, Elem from, const char *x) {
 
 static const char *cast_to_float(CPrinter *p, Elem from, Elem to, bool toward_zero, const char *x) {
     bool from_float = elem_is_float(from);
+    bool wide_int = !from_float && elem_info[from].bits == 64;
+    if (to == EL_F64 && wide_int && toward_zero) return call_1(p, "f64_rz", from, x);
     if (to == EL_F64) return arena_printf(p->arena, "(f64)%s", x);
     if (from_float && from != EL_F64 && to == EL_F32) return x;
     if (from == EL_I1) return arena_printf(p->arena, "(f32)%s", x);

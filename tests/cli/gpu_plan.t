@@ -103,3 +103,19 @@ y: f32[16, 16], max error 0.00836 at [7, 11] (10.2764664, interpreted 10.2848291
 $ tilewright check product.py --arg x=randn:f32[16,16] --arg y=zeros:f32[16,16] --arg EXACT=true --target cuda-emulated --grid 1 --tolerance 1e-6
 x: f32[16, 16], max error 0: ok
 y: f32[16, 16], max error 0: ok
+#! A tile that is multiplied from both sides, in two ways, with an odd extent: every use finds its zeros behind the tile's end.
+$ cat > both.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def both(x, y, N: tl.constexpr):
+>     at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+>     a = tl.load(x + at)
+>     tl.store(y + at, tl.dot(a, a, input_precision="ieee"))
+>     tl.store(y + N * N + at, tl.dot(a, a))
+>     tl.store(y + 2 * N * N + at, tl.dot(tl.trans(a), a))
+> END
+$ for t in f32 f16; do tilewright check both.py --arg "x=randint(5):$t[20,20]" --arg y=zeros:f32[3,20,20] --arg N=20 --target cuda --emulate --grid 1 | grep y:; done
+y: f32[3, 20, 20], max error 0: ok
+y: f32[3, 20, 20], max error 0: ok

@@ -283,3 +283,32 @@ def test_arguments_are_let_go():
         run_scale(x, y)
     assert (sys.getrefcount(x), sys.getrefcount(y)) == before
     x.resize(20, refcheck=False)
+
+
+@triton.jit
+def writes(x, y, n, WAY: tl.constexpr):
+    i, p = tl.arange(0, 16), x
+    if WAY == 1:
+        tl.store(x + i, 1.0)
+    if WAY == 2:
+        p = tl.where(n > 2, x, y)
+        tl.atomic_add(p, 1.0)
+    if WAY == 3:
+        while n > 3:
+            p += 1
+            n -= 1
+        tl.store(p, 2.0)
+    tl.store(y + i, tl.load(p + i))
+
+
+@pytest.mark.parametrize("way", range(4))
+def test_read_only(way):
+    x, y = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
+    x.flags.writeable = False
+    if way:
+        with pytest.raises(ValueError, match="argument `x` is read-only, and kernel `writes` writes to it"):
+            writes[(1, )](x, y, 5, way)
+    else:
+        writes[(1, )](x, y, 5, way)
+        np.testing.assert_array_equal(y[:16], x[:16])
+    assert (x == np.arange(32)).all()

@@ -43,6 +43,7 @@ static void run_add(tw_context *cx, tw_module *m, const char *target, int64_t n)
     int wrong = 0;
     for (int64_t i = 0; i < n; i++) wrong += z[i] != x[i] + y[i];
     CHECK(wrong == 0);
+    for (size_t i = 0; i < 6; i++) CHECK(tw_kernel_writes(kernel, i) == (i == 2));
     for (int i = 0; i < 3; i++) tw_buffer_destroy(b[i]);
     tw_kernel_destroy(kernel);
 }

@@ -340,6 +340,9 @@ static const TritonCase numbers[] = {
     {ROW("bits in libdevice", "x i32 1 0 48; z i32 = 31 32 26; w i32 = 1 0 5; y i32 = 1 0 2",
          LOAD(3) "tl.store(z + k, libdevice.clz(v))\ntl.store(w + k, libdevice.ffs(v))\ntl.store(y "
                  "+ k, libdevice.popc(v))")},
+    {ROW("64-bit integers toward zero", "x i64 -9007199254740992 4611686018427387904; z f64 = "
+                                        "-9007199254740994 4611686018427387392",
+         LOAD(2) "tl.store(z + k, libdevice.ll2double_rz(v - 3))")},
     {ROW("exp of float16", "x f16 1", "tl.exp(tl.load(x))"), .refused = "float32 or float64"},
     {ROW("libdevice beyond libm", "x f32 1", "libdevice.erfinv(tl.load(x))"),
      .refused = "libdevice.erfinv"},

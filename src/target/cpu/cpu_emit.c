@@ -342,7 +342,7 @@ static unsigned need_of(const char *word, size_t length) {
     if (is_one_of(own, word, first)) return 0;
     if (is_one_of(integer, word, last ? last - 1 : 0) && !of_float) return NEED_INTEGER;
     static const char *const small[] = {"e4m3", "e5m2", "e4b8", "e5b16",  "e4b15", "f16",
-                                        "bf16", "as",   "f32",  "sticky", NULL};
+                                        "bf16", "as",   "f32",  "f64",    "sticky", NULL};
     return to_int || is_one_of(small, word, first) ? NEED_CONVERT : NEED_FUNCTIONS;
 }
 

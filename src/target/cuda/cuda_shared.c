@@ -205,26 +205,28 @@ static void find_conflicts(Emit *e, Ref value, const SharedTile *tile, int vecto
               vector * tile->elem_bytes, fronts, fronts == 1 ? "" : "s");
 }
 
-/* Zeros where the matrix instruction reads beyond the tile along K. */
-void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset) {
-    int64_t rows = tile->zero_rows - tile->rows, columns = tile->zero_columns - tile->columns;
-    if (!rows && !columns) return;
-    bool down = rows > 0;
-    long long width = down ? tile->columns : columns,
-              count = down ? rows * tile->columns : columns * tile->rows;
+static void zero_box(Emit *e, const SharedTile *tile, const char *offset, int64_t first_row,
+                     int64_t first_column, int64_t rows, int64_t columns) {
+    if (!rows || !columns) return;
     const char *memory = tile->elem_bytes == 1   ? "u8"
                          : tile->elem_bytes == 2 ? "u16"
                          : tile->elem_bytes == 4 ? "u32"
                                                  : "u64";
-    cs_open(&e->p, "for (int j = warp * 32 + lane; j < %lld; j += %d)", count, 32 * e->group.warps);
+    cs_open(&e->p, "for (int j = warp * 32 + lane; j < %lld; j += %d)", (long long)(rows * columns),
+            32 * e->group.warps);
     cs_line(&e->p, "const %s zero = 0;", memory);
-    const char *row = down ? arena_printf(e->arena, "%lld + j / %lld", (long long)tile->rows, width)
-                           : arena_printf(e->arena, "j / %lld", width);
-    const char *column =
-        down ? arena_printf(e->arena, "j %% %lld", width)
-             : arena_printf(e->arena, "%lld + j %% %lld", (long long)tile->columns, width);
-    cs_line(&e->p, "tw_sts(1, %s, &zero);", shared_at(e, tile, offset, row, column));
+    const char *at[2] = {arena_printf(e->arena, "j / %lld", (long long)columns),
+                         arena_printf(e->arena, "j %% %lld", (long long)columns)};
+    if (first_row) at[0] = arena_printf(e->arena, "%lld + %s", (long long)first_row, at[0]);
+    if (first_column) at[1] = arena_printf(e->arena, "%lld + %s", (long long)first_column, at[1]);
+    cs_line(&e->p, "tw_sts(1, %s, &zero);", shared_at(e, tile, offset, at[0], at[1]));
     cs_close(&e->p);
+}
+
+/* Zeros where the matrix instruction reads beyond the tile along K: below it, and beside it. */
+void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset) {
+    zero_box(e, tile, offset, tile->rows, 0, tile->zero_rows - tile->rows, tile->columns);
+    zero_box(e, tile, offset, 0, tile->columns, tile->rows, tile->zero_columns - tile->columns);
 }
 
 void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *offset, int parts) {

@@ -97,6 +97,12 @@ TW_FN f64 tw_sticky_u64(u64 x) {
     return x >> 53 ? (f64)(x >> 11 | ((x & 0x7ff) != 0)) * 2048.0 : (f64)x;
 }
 TW_FN f64 tw_sticky_i64(i64 x) { return x < 0 ? -tw_sticky_u64(0 - (u64)x) : tw_sticky_u64((u64)x); }
+/* Toward zero: the 53 upper bits. */
+TW_FN f64 tw_f64_rz_u64(u64 x) {
+    int cut = x >> 53 ? 11 - __builtin_clzll(x) : 0;
+    return (f64)(x >> cut << cut);
+}
+TW_FN f64 tw_f64_rz_i64(i64 x) { return x < 0 ? -tw_f64_rz_u64(0 - (u64)x) : tw_f64_rz_u64((u64)x); }
 
 /* ---- down, toward zero: the bits above the cut are the answer ---- */
 TW_FN f16 tw_f16_rz_f64(f64 x) {

@@ -4,6 +4,7 @@
  *  tw_f32_rz tw_f16_rz tw_bf16_rz tw_e4m3_rz tw_e5m2_rz(f64)   toward zero
  *  tw_f32 and the above for e4b8 e5b16 (one zero, NaN 0x80) and e4b15 (no NaN), which no instruction knows
  *  tw_sticky(i64|u64)   a f64 that rounds to every smaller format as the integer itself would
+ *  tw_f64_rz(i64|u64)   toward zero
  *  tw_e5m2_exact(f32)   of a number that is one of the type: an infinity stays one
  *  tw_floordiv tw_mod(f32|f64)   toward minus infinity, and what it leaves, with y's sign */
 #ifndef TILEWRIGHT_CONVERT_CUH
@@ -28,6 +29,11 @@ TW_FN e5m2 tw_e5m2_exact(f32 x) {
 }
 TW_FN f64 tw_sticky(u64 x) { return x >> 53 ? (f64)(x >> 11 | ((x & 0x7ff) != 0)) * 2048.0 : (f64)x; }
 TW_FN f64 tw_sticky(i64 x) { return x < 0 ? -tw_sticky(0 - (u64)x) : tw_sticky((u64)x); }
+TW_FN f64 tw_f64_rz(u64 x) {
+    i32 cut = x >> 53 ? 11 - tw_clz(x) : 0;
+    return (f64)(x >> cut << cut);
+}
+TW_FN f64 tw_f64_rz(i64 x) { return x < 0 ? -tw_f64_rz(0 - (u64)x) : tw_f64_rz((u64)x); }
 
 TW_FN f16 tw_f16_rz(f64 x) {
     u32 u = tw_as_u32(tw_f32_rz(x)), sign = u >> 16 & 0x8000, size = u & 0x7fffffffu;
