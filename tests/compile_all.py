@@ -68,7 +68,7 @@ def cases():
     odd = "M=1000 N=777 K=1234 stride_am=1234 stride_ak=1 stride_bk=777 stride_bn=1 stride_cm=777 stride_cn=1 BM=128 BN=128 BK=32"
     pairs = "M=512 N=512 K=512 stride_am=512 stride_ak=1 stride_bk=512 stride_bn=1 stride_cm=512 stride_cn=1 BM=128 BN=256 BK=64"
     yield "triton matmul bf16, clusters", "kernels/triton/matmul.py", (
-        f"a_ptr=bf16[512,512] b_ptr=bf16[512,512] c_ptr=bf16[512,512] {pairs} --set num_warps=8 --set num_stages=4 --set cluster=2"), False
+        f"a_ptr=bf16[512,512] b_ptr=bf16[512,512] c_ptr=bf16[512,512] {pairs} --set num_warps=8 --set slots=4 --set cluster=2"), False
     yield "triton matmul f16, odd strides", "kernels/triton/matmul.py", f"a_ptr=f16[1000,1234] b_ptr=f16[1234,777] c_ptr=f16[1000,777] {odd}", True
     odd = odd.replace("BM=128 BN=128 BK=32", "BM=64 BN=64 BK=64 --set num_warps=4 --set num_stages=3 --set variant=2")
     yield "triton matmul bf16, odd strides, shifted", "kernels/triton/matmul.py", (

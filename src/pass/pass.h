@@ -17,6 +17,7 @@ enum { REQUIRE_ALL, REQUIRE_ALIGNED, REQUIRE_UNIT, REQUIRE_USUAL, REQUIRE_NOTHIN
 typedef struct PassOptions {
     int num_warps;      /* 0: the source's, else 4 */
     int num_stages;     /* -1: the source's */
+    int slots;          /* 0: num_stages, or more where that helps; else so many, if they fit */
     int roles;          /* -1 auto, 0 off, 1 on */
     int persist;        /* -1 auto, 0 off, 1 on */
     int workers;        /* 0 auto: consumer warpgroups */

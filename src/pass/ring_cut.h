@@ -17,6 +17,7 @@ typedef struct CutRing {
     int64_t bytes;          /* of a slot */
     const Op *loop;         /* the innermost loop around, or NULL */
     int slots;              /* chosen with the execution */
+    int64_t clocks;         /* that an item's products take; 0: not asked */
     int parts;              /* an output that leaves in so many parts, two at a time; 0: whole */
     struct CutRing *shares; /* the group of a sibling loop whose ring it uses, or NULL */
     Ref ring;               /* made by the cut */

@@ -14,6 +14,7 @@
 enum { DEFAULT_STAGES = 3 };
 
 static int stages_of(const Cut *c, const CutRing *ring) {
+    if (c->cx->options.slots) return c->cx->options.slots;
     if (c->cx->options.num_stages >= 0) return c->cx->options.num_stages;
     int64_t whole = kernel_int(c->k, AT_STAGES, DEFAULT_STAGES);
     return (int)(ring && ring->loop ? op_int(ring->loop, AT_STAGES, whole) : whole);
@@ -32,6 +33,66 @@ static int64_t ring_bytes(const Cut *c) {
     for (size_t i = 0; i < c->rings.count; i++)
         if (!c->rings.at[i]->shares) bytes += c->rings.at[i]->slots * slot_bytes(c->rings.at[i]);
     return bytes;
+}
+
+/* --- the cost model: how many slots cover the way of a copy --- */
+
+/* Clocks from the issue of a copy until it has landed and its slot is free again, as timed: shorter
+ * trips gained from more slots until these covered about as much. A slot more than that gained
+ * nothing, and with one worker, where two blocks may share a multiprocessor, it lost. */
+enum { COPY_CLOCKS = 2048, MOST_SLOTS = 8, MOST_ALONE = 6 };
+enum { SPARE_BYTES = 2048 }; /* for barriers, and to align what lies behind them */
+
+typedef struct TripCost {
+    const Kernel *k;
+    int64_t clocks, rows; /* of its wgmmas: 64 rows, N columns and 32 bytes along K take N / 2 */
+} TripCost;
+
+static void add_cost(Op *op, void *user) {
+    TripCost *cost = user;
+    if (op->code != OP_DOT || op_word(op, AT_INSTR, WORD_NONE) != INSTR_WGMMA) return;
+    const Type *a = ir_type(cost->k, op->operands[0]), *d = ir_type(cost->k, op->results[0]);
+    cost->rows = d->extent[0];
+    cost->clocks +=
+        (d->extent[0] + 63) / 64 * d->extent[1] / 2 * a->extent[1] * ty_elem_bytes(a) / 32;
+}
+
+/* Is it the only ring that its loop takes items from? */
+static bool feeds_alone(const Cut *c, const CutRing *ring) {
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (c->rings.at[i] != ring && is_pipelined(c->rings.at[i]) && !c->rings.at[i]->shares)
+            return false;
+    return true;
+}
+
+static TripCost trip_cost(const Cut *c, const CutRing *ring) {
+    TripCost cost = {.k = c->k};
+    if (ring->loop) ir_walk(ring->loop->regions[0], add_cost, &cost);
+    return cost;
+}
+
+/* What the ring should have; never fewer than were asked for. */
+static int useful_slots(const Cut *c, CutRing *ring) {
+    int asked = stages_of(c, ring);
+    TripCost cost = trip_cost(c, ring);
+    ring->clocks = cost.clocks;
+    if (!c->cx->machine->has_tma || asked < 2 || !cost.clocks || !feeds_alone(c, ring))
+        return asked;
+    int64_t most = cost.rows < 128 ? MOST_ALONE : MOST_SLOTS,
+            slots = 1 + (COPY_CLOCKS + cost.clocks - 1) / cost.clocks;
+    if (slots > most) slots = most;
+    return slots > asked ? (int)slots : asked;
+}
+
+/* Memory that nothing else uses goes to the ring. */
+static void deepen(Cut *c) {
+    if (c->cx->options.slots) return;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        CutRing *ring = c->rings.at[i];
+        int useful = is_pipelined(ring) && !ring->shares ? useful_slots(c, ring) : 0;
+        int64_t room = c->cx->machine->ring_bytes - SPARE_BYTES - ring->bytes;
+        while (ring->slots < useful && ring_bytes(c) <= room) ring->slots++;
+    }
 }
 
 static const char *slot_table(const Cut *c) {
@@ -96,12 +157,15 @@ static int fewest_slots(const Cut *c, bool *short_of) {
     return fewest;
 }
 
-/* Where loads got fewer slots than were asked for, outputs of four panels (of 128 bytes a row) and
- * more go out by TMA panel by panel, if that makes room for another slot. */
+enum { ENOUGH = 3 }; /* a fourth slot gained less than panels one after the other cost, as timed */
+
+/* Where loads got too few slots, outputs of four panels (of 128 bytes a row) and more go out by TMA
+ * panel by panel, if that makes room for another slot. */
 static void cut_outputs(Cut *c) {
     bool short_of, still;
     int before = fewest_slots(c, &short_of);
     if (!short_of || !c->cx->machine->has_tma) return;
+    if (before >= ENOUGH && !c->cx->options.slots) return;
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         const Type *type = ring->output ? ir_type(c->k, op_operand(ring->ops.at[0], 1)) : NULL;
@@ -120,7 +184,9 @@ static bool choose_slots(Cut *c, Execution run) {
     if (!c->cx->machine->has_threads) return fit_slots(c, 1);
     while (!fit_slots(c, 2))
         if (!drop_output(c)) return fit_slots(c, 1);
-    if (run == RUN_ROLES) cut_outputs(c);
+    if (run != RUN_ROLES) return true;
+    cut_outputs(c);
+    deepen(c);
     return true;
 }
 
@@ -301,7 +367,10 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     if (cut->shares) cut->slots = cut->shares->slots;
     bool wide = c->cx->machine->has_wgmma && cut->feeds_dot && run == RUN_ROLES;
     int hold = wide && is_pipelined(cut) && cut->slots >= 3 ? 2 : 1;
+    int asked = stages_of(c, cut);
+    bool deeper = is_pipelined(cut) && !cut->shares && cut->slots > asked;
     if (!cut->shares) set_int(k, op, AT_SLOTS, cut->slots);
+    if (deeper) set_int(k, op, AT_STAGES, asked);
     if (cut->parts) set_int(k, op, AT_PARTS, cut->parts);
     if (hold > 1 && !cut->shares) set_int(k, op, AT_HOLD, hold);
     const Type *type = ir_type(k, cut->ring);
@@ -310,10 +379,15 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
                   "field %s of ring %s (%s to %s), %d slot%s of %lld bytes", type->fields[i].name,
                   value_name(k, cut->ring), op_text(op, AT_FROM), op_text(op, AT_TO), cut->slots,
                   cut->slots == 1 ? "" : "s", (long long)cut->bytes);
-    if (is_pipelined(cut) && cut->slots < stages_of(c, cut))
+    if (is_pipelined(cut) && cut->slots < asked)
         pass_find(c->cx, cut->ops.at[0]->range, "ring",
-                  "%d slots were asked for, %d fit into %lld bytes", stages_of(c, cut), cut->slots,
+                  "%d slots were asked for, %d fit into %lld bytes", asked, cut->slots,
                   (long long)c->cx->machine->ring_bytes);
+    if (deeper)
+        pass_find(c->cx, cut->ops.at[0]->range, "ring",
+                  "%d slots, %d were asked for: an item is %lld clocks of products, a copy takes "
+                  "about %d (--set slots=N)",
+                  cut->slots, asked, (long long)cut->clocks, COPY_CLOCKS);
 }
 
 static bool is_made_from(const Kernel *k, Ref value, Ref from, int depth) {

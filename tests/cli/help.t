@@ -159,6 +159,7 @@ error: there is no page `opts`; there are ops, options, triton, tilelang and til
 $ tilewright docs options
 - `num_warps`: warps a program runs on (GPU targets); default: the source's, else 4. Takes an integer from 1 to 32.
 - `num_stages`: how many loads run ahead; never changes a bit of the result; default: the source's. Takes an integer from 0 to 16.
+- `slots`: slots of the rings between load and compute, as far as they fit; 0: num_stages, and more on CUDA where memory is left and that hides the copies; never changes a bit of the result. Takes an integer from 0 to 16.
 - `roles`: loads, compute and stores as processes of their own. Takes auto, on or off.
 - `persist`: a worker runs many programs. Takes auto, on or off.
 - `workers`: how many share the compute role; 0: the compiler chooses. Takes an integer from 0 to 8.

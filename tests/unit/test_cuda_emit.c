@@ -408,11 +408,11 @@ static void test_executions(void) {
         {"f32", "cuda:sm_90a", 4, 32, 32, 16, 40, 36, 40, "tw_fma"},
     };
     static const struct {
-        int stages, roles, persist, workers;
+        int stages, roles, persist, workers, slots;
         const char *execution;
-    } plans[] = {{1, -1, -1, 0, "flat"},  {0, -1, -1, 0, "flat"}, {2, 0, -1, 0, "skew 1"},
-                 {4, 0, -1, 0, "skew 3"}, {2, -1, -1, 0, NULL},   {3, -1, 0, 1, NULL},
-                 {4, -1, 1, 2, NULL},     {3, 1, -1, 0, NULL}};
+    } plans[] = {{1, -1, -1, 0, 0, "flat"},  {0, -1, -1, 0, 0, "flat"}, {2, 0, -1, 0, 0, "skew 1"},
+                 {4, 0, -1, 0, 0, "skew 3"}, {2, -1, -1, 0, 0, NULL},   {3, -1, 0, 1, 3, NULL},
+                 {4, -1, 1, 2, 2, NULL},     {3, 1, -1, 0, 0, NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const MatmulCase *c = &cases[i];
         size_t bytes =
@@ -424,6 +424,7 @@ static void test_executions(void) {
             options.roles = plans[j].roles;
             options.persist = plans[j].persist;
             options.workers = plans[j].workers;
+            options.slots = plans[j].slots;
             wanted_execution = plans[j].execution;
             run_matmul(c, matmul_text, options, j ? bits : first);
             wanted_execution = NULL;
@@ -453,7 +454,7 @@ static void test_clusters(void) {
         size_t bytes = (size_t)c.m * (size_t)((c.n + 7) / 8 * 8) * 2;
         unsigned char *alone = malloc(bytes), *paired = malloc(bytes);
         PassOptions options = warps(c.warps);
-        options.num_stages = 3;
+        options.slots = 3;
         options.roles = 1;
         options.cluster = 2;
         run_matmul(&c, matmul_text, options, paired);
@@ -478,9 +479,9 @@ static void test_parts(void) {
         unsigned char *whole = malloc(bytes), *parts = malloc(bytes);
         PassOptions options = warps(c.warps);
         options.roles = 1;
-        options.num_stages = i ? 9 : 4;
+        options.slots = i ? 9 : 4;
         run_matmul(&c, matmul_text, options, parts);
-        options.num_stages = 2;
+        options.slots = 2;
         c.has = "tw_tma_store_2d";
         run_matmul(&c, matmul_text, options, whole);
         CHECK(memcmp(whole, parts, bytes) == 0);

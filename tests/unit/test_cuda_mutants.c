@@ -174,7 +174,7 @@ static void try_mutant(const Mutant *m) {
     PassOptions options = pass_options_default;
     options.roles = origins[m->kernel].roles;
     options.cluster = origins[m->kernel].cluster;
-    options.num_stages = m->kernel == PARTS ? 6 : 3; /* more than fit beside a whole tile */
+    options.slots = m->kernel == PARTS ? 6 : 3; /* more than fit beside a whole tile */
     bool open = cuda_bench_open(&b, origins[m->kernel].text, origins[m->kernel].machine, options);
     CHECK(open);
     if (open) {

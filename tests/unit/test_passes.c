@@ -2,7 +2,7 @@
  *
  * A file has sections that start with a line `---- name`:
  *
- *     ---- run fold,access machine=cpu roles=1 stages=3 workers=2 persist=0 warps=8 generic=3
+ *     ---- run fold,access machine=cpu roles=1 stages=3 slots=4 cluster=2 workers=2 persist=0 warps=8 generic=3
  * nofuse kernel @add(..) { .. }                      the input
  *     ---- ir                                     the kernel afterwards
  *     ---- findings                               what explain would print, as line: subject: text
@@ -68,6 +68,10 @@ static void set_options(PassContext *cx, char *words, PipelineRequest *request) 
             cx->options.roles = atoi(value);
         else if (strcmp(word, "stages") == 0)
             cx->options.num_stages = atoi(value);
+        else if (strcmp(word, "slots") == 0)
+            cx->options.slots = atoi(value);
+        else if (strcmp(word, "cluster") == 0)
+            cx->options.cluster = atoi(value);
         else if (strcmp(word, "workers") == 0)
             cx->options.workers = atoi(value);
         else if (strcmp(word, "persist") == 0)

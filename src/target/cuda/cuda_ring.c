@@ -142,6 +142,12 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     r.skewed = r.fused && op_attr(from, AT_ON);
     if (r.fused && !r.skewed) r.slots = 1;
     count_puts(e, from->regions[0], &r);
+    if (r.stores && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
+        r.slots = (int)op_int(op, AT_STAGES, 1);
+        r.hold = r.slots < 3 ? 1 : r.hold;
+        pass_find(e->cx, op->range, "ring", "threads load it, so it has the %d slots asked for",
+                  r.slots);
+    }
     r.full_count = 32 * producer.warps;
     r.each = gang_is(e) && !fills_in_loop(e, from->regions[0], r.ring, false);
     if (r.each && !r.fused) r.slots *= e->gang.programs;
