@@ -281,6 +281,8 @@ static void test_ring_matmul(void) {
         {13, 640, EMU_FAULT_MATRIX, 0, "accumulator 3 was written"},
         {14, 640, EMU_FAULT_ARRIVALS, EMU_FAULT_RACE, "already has its 1 arrivals"},
         {15, 640, EMU_FAULT_MATRIX, 0, "descriptor a starts at"},
+        {16, 64, EMU_FAULT_MATRIX, 0, "reads accumulators at"},
+        {17, 640, EMU_FAULT_MATRIX, 0, "were never settled"},
     };
     for (int i = 0; i < LAST_MUTANT((int)(sizeof mutants / sizeof *mutants)); i++)
         for (uint64_t seed = 0; seed < 3; seed++) {

@@ -42,10 +42,10 @@ ring_matmul(const __grid_constant__ TensorMap a, const __grid_constant__ TensorM
             if (mutant == 7 && tw_thread() == 0) tw_mbar_arrive(EMPTY + 8 * s);
             for (int j = 0; j < 4; j++)
                 tw_wgmma_ss_64_bf16_00(d, tw_desc_step(da, 32 * j), tw_desc_step(db, 32 * j), k > 0 || j > 0);
-            if (mutant != 11) tw_wgmma_commit();
+            if (mutant != 11 && mutant != 16) tw_wgmma_commit();
             if (mutant == 13) d[3] = 0;
             tw_wgmma_wait(0);
-            tw_wgmma_settle(d);
+            if (mutant != 11 && mutant != 17) tw_wgmma_settle(d);
             if (mutant != 5 && mutant != 7 && tw_thread() == 0) tw_mbar_arrive(EMPTY + 8 * s);
             if (mutant == 14 && tw_thread() == 32) tw_mbar_arrive(EMPTY + 8 * s);
         }

@@ -47,7 +47,6 @@ wide_matmul(const __grid_constant__ TensorMap a, const __grid_constant__ TensorM
                 tw_wgmma_ss_256_f16_01(d, tw_desc_step(da, 32 * j), tw_desc_step(db, 2048 * j), k > 0 || j > 0);
             tw_wgmma_commit();
             tw_wgmma_wait(1);
-            tw_wgmma_settle(d);
             /* the slot of the item before: its wgmmas are complete */
             if ((k > 0 || mutant == 2) && elected) tw_mbar_arrive(EMPTY + 8 * ((u32)(mutant == 2 ? k : k - 1) % SLOTS));
         }

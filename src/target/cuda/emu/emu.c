@@ -250,6 +250,7 @@ static const EmuTable table = {
     .wgmma_fence = emu_wgmma_fence,
     .wgmma_commit = emu_wgmma_commit,
     .wgmma_wait = emu_wgmma_wait,
+    .wgmma_settle = emu_wgmma_settle,
     .narrow = emu_narrow,
     .widen = emu_widen,
     .trap = trap_here,

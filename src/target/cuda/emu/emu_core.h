@@ -164,9 +164,9 @@ typedef struct Event {
     uint32_t upto, clock; /* copies of the thread up to this number; their stamp */
 } Event;
 
-typedef struct Accumulator { /* registers that a wgmma in flight owns */
-    int registers;
-    float *home[EMU_GROUP]; /* where each thread keeps them */
+typedef struct Accumulator { /* registers that a wgmma owns, from its issue until they are settled */
+    int registers, settled; /* `settled`: threads that have theirs back */
+    float *home[EMU_GROUP]; /* where each thread keeps them; NULL: it has them back */
     float *value;           /* [EMU_GROUP][registers] */
     uint32_t group;         /* last wgmma group that writes it, and its line */
     int line;
@@ -193,7 +193,7 @@ typedef struct Warpgroup {
     uint32_t group;                         /* open wgmma group, from 1 */
     uint32_t done;                          /* groups complete */
     bool fence;                             /* since registers were last handed back */
-    VEC(Accumulator *) accumulators, spare; /* in flight; to be used again */
+    VEC(Accumulator *) accumulators, waited, spare; /* in flight; complete; to be used again */
 } Warpgroup;
 
 typedef struct Cell {
@@ -439,6 +439,7 @@ void emu_wgmma(Emu *, int line, const EmuWgmma *op);
 void emu_wgmma_fence(Emu *, int line);
 void emu_wgmma_commit(Emu *, int line);
 void emu_wgmma_wait(Emu *, int line, int pending);
+void emu_wgmma_settle(Emu *, int line, float *d, int count);
 
 /* emu_matrix.c: the elements of a 32-bit register that holds part of a 16 x k fragment A: row and k
  * of element e */

@@ -3,8 +3,9 @@
  * The threads of a warpgroup issue the same sequence of wgmma instructions (fence, wgmma, commit,
  * wait), each at its own pace: the first one makes a GroupOp, the others are compared with it. When
  * all 128 have issued a wgmma, the shared memory it will read is checked and stamped. Nothing is
- * computed before the wait that asks for it; until then the accumulators belong to the instruction,
- * and the threads' copies are poisoned with a NaN that also shows whether someone touched them.
+ * computed before the wait that asks for it. Until then, and until tw_wgmma_settle (a compiler may
+ * move reads that stand behind the wait alone), the accumulators belong to the instruction, and the
+ * threads' copies are poisoned with a NaN that also shows whether someone touched them.
  *
  * Descriptors are read as the device does (start, leading and stride offset, swizzle; see
  * `chunk_at`). */
@@ -155,9 +156,17 @@ static void execute(Emu *emu, const GroupOp *op) {
 }
 
 /* ---- accumulators ---- */
-static Accumulator *find_accumulator(const Warpgroup *group, int index, const float *d) {
+static Accumulator *find_accumulator(Emu *emu, Warpgroup *group, int index, const float *d) {
     for (size_t i = 0; i < group->accumulators.count; i++)
         if (group->accumulators.at[i]->home[index] == d) return group->accumulators.at[i];
+    for (size_t i = 0; i < group->waited.count; i++) {
+        Accumulator *acc = group->waited.at[i];
+        if (acc->home[index] != d || acc->settled) continue;
+        group->waited.at[i] = VEC_LAST(&group->waited); /* it goes on where it was */
+        group->waited.count--;
+        *VEC_PUSH(&group->accumulators, &emu->arena) = acc;
+        return acc;
+    }
     return NULL;
 }
 
@@ -168,7 +177,7 @@ static Accumulator *new_accumulator(Emu *emu, Warpgroup *group, int registers) {
         if (acc->registers != registers) continue;
         group->spare.at[i] = VEC_LAST(&group->spare);
         group->spare.count--;
-        memset(acc->home, 0, sizeof acc->home);
+        acc->settled = 0;
         return acc;
     }
     Accumulator *acc = ARENA_NEW(&emu->arena, Accumulator);
@@ -197,20 +206,15 @@ static void take_accumulator(Emu *emu, Accumulator *acc, int index, float *d, in
     for (int i = 0; i < acc->registers; i++) d[i] = f32_from_bits(POISON);
 }
 
-static void give_back(Emu *emu, Warpgroup *group, int line) {
+/* What is complete waits to be settled. */
+static void complete_accumulators(Emu *emu, Warpgroup *group) {
     size_t kept = 0;
     for (size_t i = 0; i < group->accumulators.count; i++) {
         Accumulator *acc = group->accumulators.at[i];
-        if (acc->group > group->done) {
+        if (acc->group > group->done)
             group->accumulators.at[kept++] = acc;
-            continue;
-        }
-        for (int t = 0; t < EMU_GROUP; t++) {
-            check_poison(emu, acc, t, line);
-            memcpy(acc->home[t], acc->value + (size_t)t * acc->registers,
-                   (size_t)acc->registers * sizeof(float));
-        }
-        *VEC_PUSH(&group->spare, &emu->arena) = acc;
+        else
+            *VEC_PUSH(&group->waited, &emu->arena) = acc;
     }
     if (kept < group->accumulators.count) group->fence = false;
     group->accumulators.count = kept;
@@ -278,7 +282,7 @@ void emu_wgmma_commit(Emu *emu, int line) {
 /* What the first thread to issue it settles for all. */
 static void open_wgmma(Emu *emu, Warpgroup *group, GroupOp *op, int index, float *d) {
     const EmuWgmma *w = &op->wgmma;
-    Accumulator *acc = find_accumulator(group, index, d);
+    Accumulator *acc = find_accumulator(emu, group, index, d);
     if (!group->fence && !acc)
         emu_fail(emu, EMU_FAULT_MATRIX,
                  "wgmma at %s without tw_wgmma_fence() since its registers were last in the "
@@ -326,7 +330,7 @@ void emu_wgmma(Emu *emu, int line, const EmuWgmma *w) {
 }
 
 /* All 128 are in the same wait, so every instruction before it was issued by all. */
-static void finish_wait(Emu *emu, int number, int pending, int line) {
+static void finish_wait(Emu *emu, int number, int pending) {
     Warpgroup *group = &emu->group[number];
     int64_t upto = (int64_t)group->group - 1 - pending;
     size_t kept = 0;
@@ -341,7 +345,7 @@ static void finish_wait(Emu *emu, int number, int pending, int line) {
     group->first += group->ops.count;
     group->ops.count = 0;
     if (upto > (int64_t)group->done) group->done = (uint32_t)upto;
-    give_back(emu, group, line);
+    complete_accumulators(emu, group);
     emu_adopt_wgmma(emu, number, group->done);
 }
 
@@ -353,20 +357,53 @@ void emu_wgmma_wait(Emu *emu, int line, int pending) {
         emu_block(emu, WAIT_WGMMA, line);
         return;
     }
-    finish_wait(emu, number, pending, line);
+    finish_wait(emu, number, pending);
     for (int i = 0; i < EMU_GROUP; i++) {
         Thread *thread = &emu->thread[number * EMU_GROUP + i];
         if (thread != emu->running) emu_wake(emu, thread);
     }
 }
 
+/* The thread has the accumulators among d[0 .. count) back. */
+void emu_wgmma_settle(Emu *emu, int line, float *d, int count) {
+    Warpgroup *group = group_of(emu, line);
+    int index = emu->running->id % EMU_GROUP;
+    for (size_t i = 0; i < group->accumulators.count; i++) {
+        const Accumulator *acc = group->accumulators.at[i];
+        if (acc->home[index] >= d && acc->home[index] < d + count)
+            emu_fail(emu, EMU_FAULT_MATRIX,
+                     "reads accumulators at %s while the wgmma of %s is in flight; wait for its "
+                     "group first",
+                     emu_at(emu, line), emu_at(emu, acc->line));
+    }
+    for (size_t i = 0; i < group->waited.count; i++) {
+        Accumulator *acc = group->waited.at[i];
+        float *home = acc->home[index];
+        if (home < d || home >= d + count) continue;
+        check_poison(emu, acc, index, line);
+        memcpy(home, acc->value + (size_t)index * acc->registers, (size_t)acc->registers * sizeof *d);
+        acc->home[index] = NULL;
+        if (++acc->settled < EMU_GROUP) continue;
+        group->waited.at[i--] = VEC_LAST(&group->waited);
+        group->waited.count--;
+        *VEC_PUSH(&group->spare, &emu->arena) = acc;
+    }
+}
+
 void emu_wgmma_exit_check(Emu *emu, Thread *thread) {
     const Warpgroup *group = &emu->group[thread->id / EMU_GROUP];
+    int index = thread->id % EMU_GROUP;
     for (size_t i = 0; i < group->accumulators.count; i++)
-        if (group->accumulators.at[i]->home[thread->id % EMU_GROUP])
+        if (group->accumulators.at[i]->home[index])
             emu_fail(emu, EMU_FAULT_UNWAITED,
                      "the thread ends, but the wgmma of %s was not waited for; end with "
                      "tw_wgmma_commit() and "
                      "tw_wgmma_wait(0)",
                      emu_at(emu, group->accumulators.at[i]->line));
+    for (size_t i = 0; i < group->waited.count; i++)
+        if (group->waited.at[i]->home[index])
+            emu_fail(emu, EMU_FAULT_MATRIX,
+                     "the thread ends, but the accumulators of the wgmma of %s were never settled; "
+                     "put tw_wgmma_settle() behind the wait, before they are read",
+                     emu_at(emu, group->waited.at[i]->line));
 }

@@ -112,6 +112,7 @@ typedef struct EmuTable {
     void (*wgmma_fence)(Emu *, int line);
     void (*wgmma_commit)(Emu *, int line);
     void (*wgmma_wait)(Emu *, int line, int pending);
+    void (*wgmma_settle)(Emu *, int line, float *d, int count);
 
     unsigned (*narrow)(int type, double x); /* bits of f16, bf16, e4m3, e5m2 */
     double (*widen)(int type, unsigned bits);
