@@ -291,10 +291,11 @@ static void emit_for(Emit *e, const Op *op) {
     if (staged) loose_step(e, op, k);
     emit_region(e, body);
     if (staged) loose_next(e);
+    if (other) skew_turn_end(e, op, other);
     emit_copies(e, body->args + 1, body->last->operands, count);
     cs_close(&e->p);
     emit_pending_add(e, before); /* there may have been no trip, and no barrier of it */
-    if (other) skew_end(e, op, other);
+    if (other) skew_end(e, other);
     if (late) {
         roles_end_late(e, late, accumulator_of(e, op));
         cs_close(&e->p);

@@ -362,7 +362,8 @@ void gang_end_loop(Emit *e, const Op *loop); /* trips of longer programs of the 
 const Op *skew_match(Emit *e, const Op *loop);
 void skew_begin(Emit *e, const Op *loop, const Op *other);
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at);
-void skew_end(Emit *e, const Op *loop, const Op *other);
+void skew_turn_end(Emit *e, const Op *loop, const Op *other);
+void skew_end(Emit *e, const Op *other);
 void skew_catch_up(Emit *e, const Op *wait); /* outside such a loop: the item is loaded now */
 
 /* --- cuda_rotate.c --- */

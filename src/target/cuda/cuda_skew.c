@@ -76,6 +76,13 @@ void skew_catch_up(Emit *e, const Op *wait) {
     land(e, 0);
 }
 
+/* What the load loop carries, such as an address found by the turn before, lies in variables of its own and is as far
+ * ahead as its loads. */
+static void carry(Emit *e, const Op *loop) {
+    const Region *body = loop->regions[0];
+    if (loop->operand_count > 3) emit_copies(e, body->args + 1, body->last->operands, loop->operand_count - 3);
+}
+
 /* One turn of the load loop, at the value `at` of its variable. */
 static void load_turn(Emit *e, const Op *loop, const char *at) {
     const Op *kept = e->ahead;
@@ -83,6 +90,7 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
     emit_set(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
     e->ahead = loop->regions[0]->first;
     run_to(e, NULL);
+    carry(e, loop);
     e->ahead = kept;
 }
 
@@ -91,7 +99,7 @@ const Op *skew_match(Emit *e, const Op *loop) {
     const Op *other = e->ahead;
     while (other && !(other->code == OP_FOR && region_takes(e, other->regions[0], OP_ACQUIRE)))
         other = other->next;
-    if (!other || other->operand_count > 3) {
+    if (!other) {
         emit_refuse(e, loop, "a loop that its load role does not have in the same form");
         return NULL;
     }
@@ -100,6 +108,7 @@ const Op *skew_match(Emit *e, const Op *loop) {
 }
 
 void skew_begin(Emit *e, const Op *loop, const Op *other) {
+    for (int i = 3; i < other->operand_count; i++) emit_carried(e, other->regions[0]->args[i - 2], other->operands[i]);
     if (has_inner(e, loop, OP_WAIT)) return;
     int d = distance(e, other->regions[0]);
     e->skew_distance = d;
@@ -146,8 +155,14 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     cs_line(&e->p, "tw_cp_async_commit();");
 }
 
-void skew_end(Emit *e, const Op *loop, const Op *other) {
-    if (has_inner(e, loop, OP_WAIT)) run_to(e, NULL);
+void skew_turn_end(Emit *e, const Op *loop, const Op *other) {
+    if (!has_inner(e, loop, OP_WAIT)) return;
+    run_to(e, NULL);
+    carry(e, other);
+}
+
+void skew_end(Emit *e, const Op *other) {
+    for (int i = 0; i < other->result_count; i++) emit_same(e, other->results[i], other->regions[0]->args[i + 1]);
     e->skew_loop = NULL;
     e->ahead = other->next;
     e->reads_pending = true;
