@@ -53,6 +53,10 @@ void cs_reserve(
  * but all that follows came from the one line of the source. */
 const char *cs_repeat_lines(Arena *arena, const char *text);
 
+/* The text without needless parentheses, terms and loops; lines longer than width (0: any) go on
+ * below (cstyle_tidy.c). */
+const char *cs_tidy(Arena *arena, const char *text, int width);
+
 /* --- lines --- */
 void cs_line(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cs_open(CPrinter *p, const char *format, ...)

@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+enum { TEXT_WIDTH = 110 }; /* columns of the emitted text */
+
 /* --- holds --- */
 Hold *emit_hold(Emit *e, Ref ref) {
     while (e->holds.count <= ref) VEC_PUSH(&e->holds, e->arena);
@@ -667,7 +669,8 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     text_add(&head, "extern \"C\" __global__ void %s__launch_bounds__(%d%s) %s(%s) {\n",
              e.cluster ? "__cluster_dims__(2, 1, 1) " : "", e.plan->threads, blocks_text(&e, tasks), e.plan->name, params.at);
     text_add(&head, "%s%s}\nTW_KERNEL(%s)\n", top.at ? top.at : "", e.p.out.at, e.plan->name);
-    e.plan->text = e.p.directives ? cs_repeat_lines(arena, head.at) : head.at;
+    e.plan->text = e.p.directives ? cs_repeat_lines(arena, cs_tidy(arena, head.at, 0))
+                                  : cs_tidy(arena, head.at, TEXT_WIDTH);
     find_requirements(&e);
     pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory",
               e.plan->execution, e.plan->threads, (long long)e.shared_bytes);
