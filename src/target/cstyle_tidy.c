@@ -45,15 +45,25 @@ enum {
 
 /* How tightly the binary operator of this length at s binds; 0: it is none. */
 static int precedence(const char *s, size_t length) {
-    static const struct {
-        const char *text;
-        int precedence;
-    } operators[] = {{"?", 2},   {":", 2},  {"||", 3}, {"&&", 4}, {"|", 5},  {"^", 6},  {"&", 7},
-                     {"==", 8},  {"!=", 8}, {"<", 9},  {">", 9},  {"<=", 9}, {">=", 9}, {"<<", 10},
-                     {">>", 10}, {"+", 11}, {"-", 11}, {"*", 12}, {"/", 12}, {"%", 12}};
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (text_equal(s, length, operators[i].text)) return operators[i].precedence;
-    return PREC_NONE;
+    char first = length ? s[0] : 0, second = length == 2 ? s[1] : 0;
+    if (length > 2 || (second && second != '=' && second != first)) return PREC_NONE;
+    switch (first) {
+    case '?':
+    case ':': return second ? PREC_NONE : PREC_CHOICE;
+    case '|': return second == '=' ? PREC_NONE : second ? PREC_OR : 5;
+    case '&': return second == '=' ? PREC_NONE : second ? PREC_AND : 7;
+    case '^': return second ? PREC_NONE : 6;
+    case '=':
+    case '!': return second == '=' ? PREC_EQUAL : PREC_NONE;
+    case '<':
+    case '>': return second == first ? 10 : PREC_LESS;
+    case '+':
+    case '-': return second ? PREC_NONE : PREC_SUM;
+    case '*':
+    case '/':
+    case '%': return second ? PREC_NONE : PREC_PRODUCT;
+    default: return PREC_NONE;
+    }
 }
 
 /* Of the operator before s[i] and of the one behind it; 0 at the ends of an operand; -1: neither,
@@ -132,14 +142,15 @@ static bool needless(const char *s, size_t open, size_t close) {
 }
 
 static bool cut_parentheses(char *s) {
+    bool changed = false;
     for (size_t i = 0; s[i]; i++) {
         size_t close = s[i] == '(' ? partner(s, i) : 0;
         if (!close || !needless(s, i, close)) continue;
         cut(s, close, 1);
-        cut(s, i, 1);
-        return true;
+        cut(s, i--, 1);
+        changed = true;
     }
-    return false;
+    return changed;
 }
 
 /* The end of a plain whole number at i that begins an operand; 0: there is none. */
@@ -199,11 +210,12 @@ static bool fold_number(char *s, size_t i, size_t end) {
 }
 
 static bool fold_numbers(char *s) {
+    bool changed = false;
     for (size_t i = 0; s[i]; i++) {
         size_t end = is_digit(s[i]) ? number_end(s, i) : 0;
-        if (end && fold_number(s, i, end)) return true;
+        if (end && fold_number(s, i, end)) changed = true, i = i > 4 ? i - 4 : 0;
     }
-    return false;
+    return changed;
 }
 
 static bool is_code(const char *s) {
@@ -213,8 +225,11 @@ static bool is_code(const char *s) {
 
 static void tidy_line(char *s) {
     if (!is_code(s)) return;
-    for (int rounds = 0; rounds < 200 && (cut_parentheses(s) || fold_numbers(s)); rounds++)
-        continue;
+    bool more = true;
+    while (more) {
+        more = cut_parentheses(s);
+        more |= fold_numbers(s);
+    }
 }
 
 /* --- blocks --- */
