@@ -176,6 +176,11 @@ typedef struct tw_target_info {
  * Since 0.1. */
 TW_API tw_status tw_target_info_at(tw_context *context, size_t index, tw_target_info *info);
 
+/* On which device of a target the memory at an address lies: from 0; -1: on none (the host's memory, or
+ * none at all). Errors: TW_ERROR_NOT_FOUND, TW_ERROR_UNAVAILABLE. Since 0.2. */
+TW_API tw_status tw_target_device_of(tw_context *context, const char *target, const void *address,
+                                     int32_t *device);
+
 typedef struct tw_option_info {
     size_t struct_size;
     const char *name;   /* for tw_pair.name of tw_compile_options.options */
@@ -385,6 +390,7 @@ typedef struct tw_buffer_options {
                     keeps  alive as long as the buffer */
     size_t size; /* bytes that data holds; checked against shape and strides */
     const int64_t *strides; /* NULL: row-major, dense. Only with data. */
+    int32_t device; /* which of the target's devices, from 0 (CUDA's own count) */
 } tw_buffer_options;
 
 TW_API void tw_buffer_options_init(tw_buffer_options *options);
@@ -472,6 +478,8 @@ typedef struct tw_compile_options {
     int32_t keep_ir;        /* keep the text of the IR after every pass, for tw_kernel_pass_at */
     int32_t specialize_ones; /* an integer argument of 1 whose parameter states no type becomes a
                                 constant, as Triton does it */
+    int32_t device; /* which of the target's devices it is built for and runs on, from 0; its buffers
+                       lie there too */
 } tw_compile_options;
 
 TW_API void tw_compile_options_init(tw_compile_options *options);
@@ -554,12 +562,12 @@ TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const in
 
 /* --- streams --- */
 
-/* A queue of launches of one target, in order; on CUDA the device's default stream. On host targets
- * it is always empty. Since 0.1. */
+/* A queue of launches of one target, in order; on CUDA the default stream of each kernel's device: a
+ * wait waits for all devices in use. On host targets it is always empty. Since 0.1. */
 TW_API tw_status tw_stream_create(tw_context *context, const char *target, tw_stream **out);
 TW_API void tw_stream_destroy(tw_stream *stream);
-/* A queue that the caller has made with the target's own means (a CUstream of the device's primary
- * context; NULL is its default one) and keeps alive as long as the stream. A launch on it makes the
+/* A queue that the caller has made with the target's own means (a CUstream of the primary context
+ * of the kernel's device; NULL is its default one) and keeps alive as long as the stream. A launch on it makes the
  * driver's launch and nothing else: it can be captured in a CUDA graph. Errors: TW_ERROR_NOT_FOUND,
  * TW_ERROR_UNSUPPORTED (a target that has no queues), TW_ERROR_MEMORY. Since 0.2. */
 TW_API tw_status tw_stream_wrap(tw_context *context, const char *target, void *native,

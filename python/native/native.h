@@ -48,7 +48,7 @@ typedef struct Session {
     PyObject *cause;         /* an exception that a resolver's callback met */
     PyObject *dtype_name;    /* f(dtype object) -> name that tw_dtype_find knows, or None */
     PyObject *make_kernel;   /* f(Function, Kernel, options dict) -> what a launch returns */
-    PyObject *prefers_cuda;  /* f() -> True: tensors that do not say where they lie are CUDA's */
+    PyObject *default_device; /* f() -> the CUDA device of tensors that do not say where they lie, or None */
     tw_stream *stream;       /* stands for the stream of the launch under way */
     const char *compiling;   /* "cuda", "cpu", or NULL: nothing is being compiled */
     PyObject *plain_globals; /* truth: kernels may use globals that are no constexpr */
@@ -162,7 +162,7 @@ struct Entry {
     uint64_t hash;
     bool debug;
     int references;
-    bool on_cuda;
+    int32_t device; /* of CUDA; DEVICE_HOST */
     tw_kernel *raw;
     PyObject *kernel;     /* the Kernel, which owns raw */
     PyObject *result;     /* what Python made of it */
@@ -182,7 +182,7 @@ typedef struct Call {
     uint64_t hash;
     bool debug;      /* asserts stop it */
     bool structured; /* an argument is a tuple or a descriptor: Python takes it apart */
-    bool on_cuda; /* the place of its tensors */
+    int32_t device;  /* the place of its tensors: DEVICE_HOST, or CUDA's number */
     PyObject *few_values[FEW + KEYWORDS];
     uint8_t few_tags[FEW];
     tw_arg few_args[FEW];
@@ -194,7 +194,8 @@ typedef struct Call {
 
 bool cuda_device_of(PyObject *object, const char *name, int32_t *device); /* of object.device */
 bool cuda_place_call(Call *c);             /* where its tensors lie; false: error set */
-bool cuda_current_stream(void **stream);   /* torch's; NULL without it */
+bool cuda_current_stream(int32_t device, void **stream); /* torch's; NULL without it */
+int32_t cuda_home(const void *address);    /* the device that it belongs to */
 bool cuda_stream_of(const Call *c, void **stream); /* for its launch */
 
 bool entry_same_constant(PyObject *a, PyObject *b);

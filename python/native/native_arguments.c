@@ -226,12 +226,15 @@ typedef struct DlManagedTensor {
 
 enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3, DLPACK_CUDA_MANAGED = 13 };
 
-/* DLPack's number of the kind of device; objects that do not say lie on the host. */
-static long dlpack_kind(PyObject *object) {
+/* DLPack's numbers: the kind of device, and which; objects that do not say lie on the host. */
+static long dlpack_device(PyObject *object, long *which) {
     PyObject *pair = PyObject_CallMethodObjArgs(object, str_dlpack_device, NULL);
-    PyObject *kind = pair ? PySequence_GetItem(pair, 0) : NULL;
+    PyObject *kind = pair ? PySequence_GetItem(pair, 0) : NULL,
+             *index = pair ? PySequence_GetItem(pair, 1) : NULL;
     long number = kind ? PyLong_AsLong(kind) : DLPACK_CPU;
+    *which = index ? PyLong_AsLong(index) : 0;
     PyErr_Clear();
+    Py_XDECREF(index);
     Py_XDECREF(kind);
     Py_XDECREF(pair);
     return number;
@@ -239,10 +242,12 @@ static long dlpack_kind(PyObject *object) {
 
 /* The capsule; a device's contents are ordered before what comes next on the launch's stream. */
 static PyObject *call_dlpack(PyObject *object) {
-    if (dlpack_kind(object) != DLPACK_CUDA)
+    long device = 0;
+    if (dlpack_device(object, &device) != DLPACK_CUDA)
         return PyObject_CallMethodObjArgs(object, str_dlpack, NULL);
     void *stream = NULL;
-    PyObject *method = cuda_current_stream(&stream) ? PyObject_GetAttr(object, str_dlpack) : NULL;
+    PyObject *method =
+        cuda_current_stream((int32_t)device, &stream) ? PyObject_GetAttr(object, str_dlpack) : NULL;
     PyObject *none = PyTuple_New(0), *named = NULL, *capsule = NULL;
     if (method && none) named = Py_BuildValue("{s:n}", "stream", stream ? (Py_ssize_t)stream : 1);
     if (named) capsule = PyObject_Call(method, none, named);
@@ -300,8 +305,8 @@ static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
 }
 
 /* __cuda_array_interface__: {"data": (address, read only), "typestr": "<f4", "shape", "strides": bytes
- * or None, "stream": None, 1 (the default one), 2, or a handle}. It does not say which device; the
- * first is the only one that kernels run on. */
+ * or None, "stream": None, 1 (the default one), 2, or a handle}. It does not say which device: the
+ * address does. */
 static bool read_interface(PyObject *dict, const char *name, Memory *m) {
     PyObject *pair = PyDict_GetItemString(dict, "data"), *shape = PyDict_GetItemString(dict, "shape"),
              *strides = PyDict_GetItemString(dict, "strides"),
@@ -340,9 +345,9 @@ static bool take_cuda(PyObject *object, const char *name, Memory *m) {
     }
     bool ok = dict && PyDict_Check(dict) && dtype;
     if (!ok) PyErr_Format(PyExc_TypeError, "argument `%s` has no __cuda_array_interface__", name);
-    m->device = 0;
     m->dtype = ok ? dtype_of(dtype, name) : TW_DTYPE_ANY;
     ok = m->dtype != TW_DTYPE_ANY && read_interface(dict, name, m);
+    if (ok) m->device = cuda_home(m->data);
     Py_XDECREF(dtype);
     Py_XDECREF(dict);
     return ok;

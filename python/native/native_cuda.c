@@ -7,7 +7,7 @@
  * default one. One wrapped stream of the library stands for all of them. */
 #include "native.h"
 
-static PyObject *raw_stream, *device_zero; /* torch._C._cuda_getCurrentRawStream, 0 */
+static PyObject *raw_stream; /* torch._C._cuda_getCurrentRawStream */
 
 /* A borrowed module that has been imported already, or NULL. */
 static PyObject *loaded_module(const char *name) {
@@ -63,35 +63,37 @@ bool cuda_place_call(Call *c) {
         if (first < 0) first = i;
         if (c->memory[i].device != c->memory[first].device) return refuse_mixture(c, first, i);
     }
-    c->on_cuda = first >= 0 && c->memory[first].device >= 0;
-    if (c->on_cuda && c->memory[first].device > 0) {
-        PyErr_Format(PyExc_TypeError,
-                     "argument `%U` lies on cuda:%d; kernels run on the first CUDA device: choose it "
-                     "with CUDA_VISIBLE_DEVICES",
-                     c->f->params[first].name, (int)c->memory[first].device);
-        return false;
-    }
-    if (first >= 0 || !any || !session.prefers_cuda) return true;
-    PyObject *answer = PyObject_CallNoArgs(session.prefers_cuda);
-    c->on_cuda = answer == Py_True;
+    c->device = first >= 0 ? c->memory[first].device : DEVICE_HOST;
+    if (first >= 0 || !any || !session.default_device) return true;
+    PyObject *answer = PyObject_CallNoArgs(session.default_device);
+    if (answer && answer != Py_None) c->device = (int32_t)PyLong_AsLong(answer);
     Py_XDECREF(answer);
-    return answer != NULL;
+    return !PyErr_Occurred();
 }
 
-bool cuda_current_stream(void **stream) {
+int32_t cuda_home(const void *address) {
+    int32_t device = -1;
+    if (session_open() && session_try_enter()) {
+        tw_target_device_of(session.context, "cuda", address, &device);
+        session_leave();
+    }
+    return device < 0 ? 0 : device; /* without a driver the launch says what is missing */
+}
+
+bool cuda_current_stream(int32_t device, void **stream) {
     *stream = NULL;
     if (!raw_stream) {
         PyObject *torch = loaded_module("torch._C");
         if (!torch) return true;
         raw_stream = PyObject_GetAttrString(torch, "_cuda_getCurrentRawStream");
-        device_zero = PyLong_FromLong(0);
-        if (!raw_stream || !device_zero) {
+        if (!raw_stream) {
             PyErr_Clear(); /* a torch without CUDA */
-            Py_CLEAR(raw_stream);
             return true;
         }
     }
-    PyObject *handle = PyObject_CallFunctionObjArgs(raw_stream, device_zero, NULL);
+    PyObject *number = PyLong_FromLong(device);
+    PyObject *handle = number ? PyObject_CallFunctionObjArgs(raw_stream, number, NULL) : NULL;
+    Py_XDECREF(number);
     if (!handle) return false;
     *stream = PyLong_AsVoidPtr(handle);
     Py_DECREF(handle);
@@ -99,7 +101,7 @@ bool cuda_current_stream(void **stream) {
 }
 
 bool cuda_stream_of(const Call *c, void **stream) {
-    if (!cuda_current_stream(stream)) return false;
+    if (!cuda_current_stream(c->device, stream)) return false;
     for (int i = 0; !*stream && !raw_stream && i < c->count; i++)
         if (c->tags[i] > TAG_POINTER) *stream = c->memory[i].stream;
     return true;

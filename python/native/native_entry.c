@@ -81,7 +81,7 @@ uint64_t entry_hash_constant(PyObject *object) {
 }
 
 static bool same_key(const Entry *e, const Call *c) {
-    if (e->hash != c->hash || e->on_cuda != c->on_cuda || e->debug != c->debug ||
+    if (e->hash != c->hash || e->device != c->device || e->debug != c->debug ||
         memcmp(e->tags, c->tags, (size_t)c->count) != 0)
         return false;
     for (int i = 0; i < c->count + KEYWORDS; i++)
@@ -182,7 +182,10 @@ static bool make_buffers(Entry *e, int count) {
         int64_t none = 0;
         tw_buffer_options options;
         tw_buffer_options_init(&options);
-        if (e->on_cuda) options.target = "cuda";
+        if (e->device >= 0) {
+            options.target = "cuda";
+            options.device = e->device;
+        }
         options.data = e; /* no element is there: the launch says where they are */
         if (tw_buffer_create(session.context, e->tags[i] - TAG_POINTER, 1, &none, &options,
                              &e->buffers[i]) != TW_OK) {
@@ -251,7 +254,9 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
     if (ok) {
         tw_compile_options options;
         tw_compile_options_init(&options);
-        options.target = e->on_cuda ? "cuda" : getenv("TILEWRIGHT_TARGET"); /* NULL: the CPU */
+        bool on_cuda = e->device >= 0;
+        options.target = on_cuda ? "cuda" : getenv("TILEWRIGHT_TARGET"); /* NULL: the CPU */
+        options.device = on_cuda ? e->device : 0;
         options.args = args;
         options.arg_count = (size_t)f->count;
         options.options = pairs;
@@ -262,9 +267,9 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
         Py_CLEAR(session.cause);
         ok = session_enter();
         if (ok) {
-            session.compiling = e->on_cuda ? "cuda" : "cpu";
+            session.compiling = on_cuda ? "cuda" : "cpu";
             tw_status status = TW_OK;
-            if (e->on_cuda && !session.stream)
+            if (on_cuda && !session.stream)
                 status = tw_stream_wrap(session.context, "cuda", NULL, &session.stream);
             if (status == TW_OK) status = tw_kernel_compile(f->module, NULL, &options, &kernel);
             session.compiling = NULL;
@@ -291,7 +296,7 @@ Entry *entry_make(Call *c) {
     if (!e) return (Entry *)PyErr_NoMemory();
     e->references = 1;
     e->hash = c->hash;
-    e->on_cuda = c->on_cuda;
+    e->device = c->device;
     e->debug = c->debug;
     e->tags = PyMem_Calloc((size_t)c->count + 1, 1);
     e->buffers = PyMem_Calloc((size_t)c->count + 1, sizeof *e->buffers);

@@ -154,7 +154,7 @@ static bool classify(Call *c) {
         hash = mix(hash, c->tags[i]);
     }
     if (!cuda_place_call(c)) return false;
-    hash = mix(hash, c->on_cuda);
+    hash = mix(hash, (uint64_t)(c->device + 1));
     for (int i = c->count; i < c->count + KEYWORDS; i++)
         if (c->values[i])
             hash = mix(hash, entry_hash_constant(c->values[i]) + (uint64_t)(i - c->count));
@@ -254,7 +254,7 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
     int64_t extents[3];
     void *stream = NULL;
     if (!may_write(c, e) || !read_grid(c, grid, extents)) return NULL;
-    if (e->on_cuda && !cuda_stream_of(c, &stream)) return NULL;
+    if (e->device >= 0 && !cuda_stream_of(c, &stream)) return NULL;
     e->references++;
     PyObject *result = NULL;
     if (session_enter()) {
@@ -264,7 +264,7 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
                 status = tw_buffer_rebind(e->buffers[i], c->memory[i].data, c->memory[i].size);
                 c->args[i] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = e->buffers[i]};
             }
-        tw_stream *queue = e->on_cuda ? session.stream : NULL;
+        tw_stream *queue = e->device >= 0 ? session.stream : NULL;
         if (queue) tw_stream_rebind(queue, stream);
         if (status == TW_OK)
             status = tw_kernel_launch(e->raw, queue, extents, c->args, (size_t)c->count);

@@ -72,10 +72,10 @@ static PyObject *get_document(PyObject *self, PyObject *args) {
 
 static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"make_error",    "dtype_name",   "make_kernel",
-                            "plain_globals", "prefers_cuda", NULL};
+                            "plain_globals", "default_device", NULL};
     PyObject *given[5] = {NULL};
     PyObject **to[5] = {&session.make_error, &session.dtype_name, &session.make_kernel,
-                        &session.plain_globals, &session.prefers_cuda};
+                        &session.plain_globals, &session.default_device};
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOO", names, &given[0], &given[1],
                                      &given[2], &given[3], &given[4]))

@@ -813,6 +813,26 @@ static tw_status stream_body(tw_context *cx, void *user) {
     return TW_OK;
 }
 
+typedef struct HomeCall {
+    const char *target;
+    const void *address;
+    int32_t *device;
+} HomeCall;
+
+static tw_status home_body(tw_context *cx, void *user) {
+    const HomeCall *c = user;
+    const Target *target = target_find(c->target ? c->target : "cpu", NULL);
+    if (!target) return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`", c->target);
+    return target->memory ? target->memory->home(cx, c->address, c->device) : TW_OK;
+}
+
+tw_status tw_target_device_of(tw_context *cx, const char *target, const void *address,
+                              int32_t *device) {
+    if (device) *device = -1;
+    if (!cx || !device) return absent(cx);
+    return guarded(cx, home_body, &(HomeCall){target, address, device});
+}
+
 static tw_status synchronize_body(tw_context *cx, void *user) {
     const tw_stream *stream = user;
     return stream->target->synchronize ? stream->target->synchronize(cx, user) : TW_OK;

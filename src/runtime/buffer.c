@@ -84,7 +84,7 @@ static tw_status set_memory(tw_buffer *b, const tw_buffer_options *options) {
         return TW_OK;
     }
     b->owned = true;
-    if (b->target) return b->target->memory->alloc(cx, b->size ? b->size : 1, &b->data);
+    if (b->target) return b->target->memory->alloc(cx, b->device, b->size ? b->size : 1, &b->data);
     b->block = context_alloc(cx, b->size + BUFFER_ALIGN);
     b->data = (void *)(((uintptr_t)b->block + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN);
     return TW_OK;
@@ -104,12 +104,17 @@ tw_status buffer_make(tw_context *cx, int32_t dtype, int32_t rank, const int64_t
             return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`", options->target);
         if (!target->memory) target = NULL;
     }
+    int device = options ? options->device : 0;
+    if (device && !target)
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "a buffer of device %d: target %s has one memory, the host's", device,
+                            options->target ? options->target : "cpu");
     if (options && options->strides && !options->data)
         return context_fail(cx, TW_ERROR_ARGUMENT,
                             "strides are given with memory of the caller only");
     tw_buffer *b = context_alloc(cx, sizeof *b);
     *out = b; /* whoever catches a throw destroys it */
-    *b = (tw_buffer){.context = cx, .target = target, .elem = elem, .rank = rank};
+    *b = (tw_buffer){.context = cx, .target = target, .device = device, .elem = elem, .rank = rank};
     cx->references++;
     int64_t stride = 1;
     for (int d = rank; d-- > 0;) {
@@ -129,7 +134,7 @@ void tw_buffer_destroy(tw_buffer *b) {
     tw_context *cx = b->context;
     if (b->owned && b->data) {
         if (b->target)
-            b->target->memory->free(cx, b->data);
+            b->target->memory->free(cx, b->device, b->data);
         else
             context_free(cx, b->block, b->size + BUFFER_ALIGN);
     }
@@ -174,7 +179,8 @@ tw_status buffer_copy(tw_buffer *b, void *host, size_t size, bool read) {
             return context_fail(cx, TW_ERROR_ARGUMENT,
                                 "only dense buffers of a device can be copied");
         const TargetMemory *memory = b->target->memory;
-        return read ? memory->read(cx, host, b->data, all) : memory->write(cx, b->data, host, all);
+        return read ? memory->read(cx, b->device, host, b->data, all)
+                    : memory->write(cx, b->device, b->data, host, all);
     }
     if (is_dense(b)) {
         if (read)

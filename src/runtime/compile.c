@@ -296,8 +296,12 @@ static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
                             k->target->name);
     if (emulate) k->target = target_find(k->target->emulated, NULL);
     if (k->sanitize && k->target == &target_cpu) k->target = &target_interp; /* the same memory */
+    k->device = k->request->device;
+    if (k->device && !k->target->memory)
+        return context_fail(cx, TW_ERROR_ARGUMENT, "a kernel for device %d: target %s has one device",
+                            k->device, k->target->name);
     if (!k->arch && k->request->stage == TW_STAGE_RUN && k->target->native)
-        k->arch = k->target->native(cx);
+        k->arch = k->target->native(cx, k->device);
     k->pass.machine = k->target->machine(cx, k->arch);
     return k->pass.machine ? TW_OK : TW_ERROR_NOT_FOUND;
 }
@@ -486,6 +490,7 @@ tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_option
     request->passes = copy_text(&k->arena, options->passes);
     request->stop_after = copy_text(&k->arena, options->stop_after);
     request->stage = options->stage;
+    request->device = options->device;
     request->emulate = options->emulate;
     request->sanitize = options->sanitize || is_sanitized_by_environment(request);
     request->verify_each = options->verify_each;

@@ -24,6 +24,7 @@ typedef struct CudaCode {
     void *library, *entry;
     struct CudaModuleTag *module;
     struct CudaFunctionTag *function;
+    struct CudaDevice *device; /* whose they are */
     int blocks; /* persistent kernels: how many the device holds at once */
 } CudaCode;
 

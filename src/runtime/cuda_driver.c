@@ -39,7 +39,7 @@ void cuda_driver_describe(const CudaDriver *driver, CudaResult result, char *tex
              meaning ? meaning : "no description");
 }
 
-static bool open_device(CudaDriver *d, char *why, size_t capacity) {
+static bool start(CudaDriver *d, char *why, size_t capacity) {
     CudaResult result = d->init(0);
     if (result == 0) result = d->device_count(&d->devices);
     if (result != 0) {
@@ -54,22 +54,6 @@ static bool open_device(CudaDriver *d, char *why, size_t capacity) {
         return false;
     }
     d->driver_version(&d->version);
-    result = d->device_get(&d->device, 0);
-    if (result == 0)
-        result = d->device_name(d->device_name_text, sizeof d->device_name_text, d->device);
-    if (result == 0) result = d->device_attribute(&d->major, CUDA_ATTRIBUTE_MAJOR, d->device);
-    if (result == 0) result = d->device_attribute(&d->minor, CUDA_ATTRIBUTE_MINOR, d->device);
-    if (result == 0) result = d->device_attribute(&d->sm_count, CUDA_ATTRIBUTE_SM_COUNT, d->device);
-    if (result == 0)
-        result = d->device_attribute(&d->shared_bytes, CUDA_ATTRIBUTE_SHARED_BYTES, d->device);
-    if (result == 0) result = d->device_memory(&d->memory_bytes, d->device);
-    if (result == 0) result = d->context_retain(&d->context, d->device);
-    if (result != 0) {
-        char text[200];
-        cuda_driver_describe(d, result, text, sizeof text);
-        snprintf(why, capacity, "the GPU cannot be used: %s", text);
-        return false;
-    }
     return true;
 }
 
@@ -82,7 +66,7 @@ bool cuda_driver_open(CudaDriver *driver, char *why, size_t capacity) {
                  "--emulate");
         return false;
     }
-    if (load_functions(driver, why, capacity) && open_device(driver, why, capacity)) {
+    if (load_functions(driver, why, capacity) && start(driver, why, capacity)) {
         Dl_info where;
         if (dladdr(*(void **)&driver->init, &where) && where.dli_fname)
             snprintf(driver->path, sizeof driver->path, "%s", where.dli_fname);
@@ -93,7 +77,6 @@ bool cuda_driver_open(CudaDriver *driver, char *why, size_t capacity) {
 }
 
 void cuda_driver_close(CudaDriver *driver) {
-    if (driver->context) driver->context_release(driver->device);
     if (driver->library) dlclose(driver->library);
     memset(driver, 0, sizeof *driver);
 }

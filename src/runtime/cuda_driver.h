@@ -5,8 +5,8 @@
  *     CudaDriver d;
  *     char why[256];
  *     if (!cuda_driver_open(&d, why, sizeof why)) say(why);
- *     d.alloc(&address, bytes);                           each function returns a CudaResult, 0 is
- * good cuda_driver_close(&d); */
+ *     d.alloc(&address, bytes);              each function returns a CudaResult, 0 is good
+ *     cuda_driver_close(&d); */
 #ifndef RUNTIME_CUDA_DRIVER_H
 #define RUNTIME_CUDA_DRIVER_H
 #include <stdbool.h>
@@ -25,6 +25,7 @@ enum {
     CUDA_ATTRIBUTE_MAJOR = 75,
     CUDA_ATTRIBUTE_MINOR = 76,
     CUDA_ATTRIBUTE_SHARED_BYTES = 97, /* of one block, opt-in */
+    CUDA_POINTER_ORDINAL = 9,
     CUDA_FUNCTION_MAX_THREADS = 0,
     CUDA_FUNCTION_LOCAL_BYTES = 3,
     CUDA_FUNCTION_REGISTERS = 4,
@@ -52,14 +53,11 @@ typedef struct CudaDriver {
 #define DRIVER(name, symbol, parameters) CudaResult(*name) parameters;
 #include "runtime/cuda_driver.def"
 #undef DRIVER
-    int device, devices, version; /* the one in use, how many there are */
-    char device_name_text[128], path[256];
-    int major, minor, sm_count, shared_bytes;
-    size_t memory_bytes;
-    CudaContext context; /* the device's primary one, retained */
+    int devices, version; /* how many there are */
+    char path[256];
 } CudaDriver;
 
-/* Opens the library, the first device and its primary context. */
+/* Opens the library and counts the devices. */
 bool cuda_driver_open(CudaDriver *driver, char *why, size_t capacity);
 void cuda_driver_close(CudaDriver *driver);
 /* "CUDA_ERROR_INVALID_VALUE: invalid argument" */

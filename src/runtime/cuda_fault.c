@@ -40,9 +40,10 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-void cuda_fault_begin(CudaFaults *f) {
+void cuda_fault_begin(CudaFaults *f, int device, int devices) {
     const char *limit = getenv("TILEWRIGHT_GPU_TIMEOUT");
     memset(f, 0, sizeof *f);
+    snprintf(f->gpu, sizeof f->gpu, devices > 1 ? "GPU %d" : "the GPU", device);
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     f->blocking = blocking && strcmp(blocking, "1") == 0;
     if (limit) f->limit = strtod(limit, NULL);
@@ -77,11 +78,11 @@ static void name_suspects(const CudaFaults *f, char *text, size_t capacity) {
     size_t used = 0;
     if (first < f->ended) first = f->ended;
     if (first == f->launches) {
-        snprintf(text, capacity, "something other than our kernels failed on the GPU");
+        snprintf(text, capacity, "something other than our kernels failed on %s", f->gpu);
         return;
     }
     bool one = f->launches - f->ended == 1;
-    used += (size_t)snprintf(text, capacity, "%s", one ? "kernel " : "one of these kernels failed on the GPU: ");
+    used += (size_t)snprintf(text, capacity, one ? "kernel " : "one of these kernels failed on %s: ", f->gpu);
     for (uint64_t i = first; i < f->launches && used < capacity; i++) {
         const unsigned *grid = f->note[i % CUDA_FAULT_NOTES].grid;
         used += (size_t)snprintf(text + used, capacity - used, "%s`%s` (launch %llu, %u x %u x %u blocks)", i > first ? ", " : "",
@@ -90,14 +91,14 @@ static void name_suspects(const CudaFaults *f, char *text, size_t capacity) {
     if (used < capacity && !one && first > f->ended)
         used += (size_t)snprintf(text + used, capacity - used, ", or one before them");
     if (used < capacity)
-        snprintf(text + used, capacity - used, one ? " failed on the GPU" : " (CUDA_LAUNCH_BLOCKING=1 in the environment tells which)");
+        snprintf(text + used, capacity - used, one ? " failed on %s" : " (CUDA_LAUNCH_BLOCKING=1 in the environment tells which)", f->gpu);
 }
 
 tw_status cuda_fault_check(tw_context *cx, const CudaFaults *f, const char *what) {
     if (!*f->lost) return TW_OK;
     return context_fail(cx, TW_ERROR_LAUNCH,
-                        "%s: the GPU's context was lost, and its buffers with it; start the process anew. It was lost when %s", what,
-                        f->lost);
+                        "%s: the context of %s was lost, and its buffers with it; start the process anew. It was lost when %s", what,
+                        f->gpu, f->lost);
 }
 
 tw_status cuda_fault_report(tw_context *cx, CudaFaults *f, const CudaDriver *d, tw_status status, CudaResult result,
@@ -113,6 +114,6 @@ tw_status cuda_fault_report(tw_context *cx, CudaFaults *f, const CudaDriver *d, 
     name_suspects(f, who, sizeof who);
     snprintf(f->lost, sizeof f->lost, "%s: %s", who, error);
     return context_fail(cx, TW_ERROR_LAUNCH,
-                        "%s: %s: %s; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU",
-                        who, error, about);
+                        "%s: %s: %s; the context of %s is lost with it: its buffers cannot be read, and the process has to be started anew to use it",
+                        who, error, about, f->gpu);
 }

@@ -1,4 +1,4 @@
-/* cuda_fault.h: what went wrong on the GPU, said with the kernel's name.
+/* cuda_fault.h: what went wrong on a GPU, said with the kernel's name.
  *
  * The driver reports a kernel that trapped at some later call, and from then on at every call: the context is lost.
  * So launches are noted (a few words each), a wait that ends well clears them, and a report names those that can have
@@ -23,10 +23,12 @@ typedef struct CudaFaults {
     uint64_t launches, ended;    /* so many were made; so many are known to have ended well */
     bool blocking;               /* CUDA_LAUNCH_BLOCKING: a launch is done when it returns */
     double limit;                /* seconds to wait for a kernel; 0: for ever */
+    char gpu[16];                /* "the GPU", or "GPU 3" where there are several */
     char lost[640];              /* how the context was lost; empty: it is there */
 } CudaFaults;
 
-void cuda_fault_begin(CudaFaults *f); /* reads TILEWRIGHT_GPU_TIMEOUT */
+/* Reads TILEWRIGHT_GPU_TIMEOUT. */
+void cuda_fault_begin(CudaFaults *f, int device, int devices);
 void cuda_fault_note(CudaFaults *f, const char label[CUDA_LABEL], const unsigned grid[3]);
 /* Waits for a stream (NULL: the default one; `all`: for the context) until it is done: 0, the driver's error, or
  * CUDA_FAULT_RUNAWAY. */

@@ -176,6 +176,11 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
                             "with target %s",
                             param->name, k->name, b->target ? b->target->name : "the host",
                             k->target->name);
+    if (b->device != k->device && b->target)
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s` of kernel `%s` lies on device %d, the kernel is compiled "
+                            "for device %d",
+                            param->name, k->name, b->device, k->device);
     k->buffers[i] = b;
     words[0] = (uint64_t)(uintptr_t)b->data;
     if (type->kind != TY_TENSOR) return TW_OK;

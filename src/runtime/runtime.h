@@ -54,6 +54,7 @@ struct tw_module {
 struct tw_buffer {
     tw_context *context;
     const Target *target; /* NULL: host memory */
+    int device;           /* of the target */
     void *data;
     void *block; /* of host memory that is owned, as allocated: data begins at a line of the cache */
     size_t size; /* bytes from the lowest to one past the highest element */
@@ -97,6 +98,7 @@ struct tw_kernel {
     tw_context *context;
     const Target *target;
     const char *arch; /* behind the colon of the target's name; NULL: the target chooses */
+    int device;       /* of the target, on which it runs */
     Arena arena;
     Diag diag;
     SourceMap *sources; /* of the module, which lives as long as the kernel */
@@ -157,7 +159,7 @@ struct CompileRequest { /* copied into the kernel's arena */
     const tw_pair *options;
     size_t option_count;
     const char *passes, *stop_after;
-    int stage;
+    int stage, device;
     bool emulate, sanitize, verify_each, keep_ir, specialize_ones;
     int generic; /* of PassOptions */
 };

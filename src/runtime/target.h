@@ -15,12 +15,14 @@ typedef struct LaunchCall {
     tw_stream *stream;
 } LaunchCall;
 
-/* Memory that is not the host's. */
+/* Memory that is not the host's, on one of the target's devices. */
 typedef struct TargetMemory {
-    tw_status (*alloc)(tw_context *cx, size_t size, void **out);
-    void (*free)(tw_context *cx, void *data);
-    tw_status (*read)(tw_context *cx, void *to, const void *from, size_t size);
-    tw_status (*write)(tw_context *cx, void *to, const void *from, size_t size);
+    tw_status (*alloc)(tw_context *cx, int device, size_t size, void **out);
+    void (*free)(tw_context *cx, int device, void *data);
+    tw_status (*read)(tw_context *cx, int device, void *to, const void *from, size_t size);
+    tw_status (*write)(tw_context *cx, int device, void *to, const void *from, size_t size);
+    /* The device that an address belongs to; -1: none. */
+    tw_status (*home)(tw_context *cx, const void *address, int32_t *device);
 } TargetMemory;
 
 struct Target {
@@ -28,8 +30,8 @@ struct Target {
     /* The machine of an architecture (NULL: the default one); NULL with a message when there is
      * none. */
     const Machine *(*machine)(tw_context *cx, const char *arch);
-    /* The architecture of the device that is here; NULL: there is none, or the target has no such. */
-    const char *(*native)(tw_context *cx);
+    /* The architecture of a device that is here; NULL: there is none, or the target has no such. */
+    const char *(*native)(tw_context *cx, int device);
     bool source_form;                 /* works on the door's result: no passes */
     bool (*emit)(tw_kernel *k);       /* false after errors in k->diag; NULL: nothing to emit */
     tw_status (*build)(tw_kernel *k); /* NULL: nothing to build */

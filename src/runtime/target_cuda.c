@@ -2,11 +2,10 @@
  * driver API. Driver and compiler are opened at run time, when a kernel is first built; without
  * them emission still works and everything else says what is missing.
  *
- * One device (the first), its primary context; launches go to the default stream. The key of the
- * cache holds text, preludes, architecture, and the compiler's identity and flags. */
+ * A kernel and a buffer belong to one device, whose primary context is used (cuda_device.c). The
+ * key of the cache holds text, preludes, architecture, and the compiler's identity and flags. */
 #include "runtime/cache.h"
-#include "runtime/cuda_code.h"
-#include "runtime/cuda_fault.h"
+#include "runtime/cuda_device.h"
 #include "runtime/nvrtc.h"
 #include "runtime/process.h"
 
@@ -15,14 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OUTPUT_BYTES = 16384, WHY_BYTES = 512 };
+enum { OUTPUT_BYTES = 16384 };
 
 typedef struct CudaState {
-    CudaDriver driver;
-    bool driver_open;
+    CudaDevices devices;
     Nvrtc nvrtc;
     bool nvrtc_open;
-    CudaFaults faults;
     void *made; /* PTX on its way into an arena, which may have no memory left */
 } CudaState;
 
@@ -32,37 +29,8 @@ static CudaState *get_state(tw_context *cx) {
     return *slot;
 }
 
-static bool open_driver(CudaState *state, char why[WHY_BYTES]) {
-    if (state->driver_open) return true;
-    cuda_fault_begin(&state->faults);
-    state->driver_open = cuda_driver_open(&state->driver, why, WHY_BYTES);
-    return state->driver_open;
-}
-
-static tw_status need_driver(tw_context *cx, CudaState **out) {
-    CudaState *state = get_state(cx);
-    char why[WHY_BYTES];
-    *out = state;
-    if (!open_driver(state, why)) return context_fail(cx, TW_ERROR_UNAVAILABLE, "%s", why);
-    return cuda_fault_check(cx, &state->faults, "nothing runs on the GPU any more");
-}
-
-static tw_status driver_fail(tw_context *cx, CudaState *state, tw_status status, CudaResult result,
-                             const char *what) {
-    return cuda_fault_report(cx, &state->faults, &state->driver, status, result, what);
-}
-
-/* Makes the primary context the thread's current one, unless it is that already (torch's threads);
- * true: leave must undo it. */
-static bool enter(const CudaState *state) {
-    CudaContext current = NULL;
-    if (state->driver.context_current(&current) == 0 && current == state->driver.context)
-        return false;
-    return state->driver.context_push(state->driver.context) == 0;
-}
-static void leave(const CudaState *state, bool entered) {
-    CudaContext old;
-    if (entered) state->driver.context_pop(&old);
+static tw_status need_device(tw_context *cx, int ordinal, CudaDevice **out) {
+    return cuda_device_need(cx, &get_state(cx)->devices, ordinal, out);
 }
 
 /* --- compiling --- */
@@ -76,7 +44,7 @@ static bool find_nvcc(char *path, size_t capacity) {
 }
 
 /* The architecture of the table that fits a device best; NULL: none does. */
-static const char *fitting_arch(const CudaDriver *d) {
+static const char *fitting_arch(const CudaDevice *d) {
     int level = 10 * d->major + d->minor;
     return level == 90                   ? "sm_90a"
            : level >= 100 && level < 120 ? "sm_100"
@@ -85,10 +53,10 @@ static const char *fitting_arch(const CudaDriver *d) {
                          : NULL;
 }
 
-static const char *cuda_native(tw_context *cx) {
-    CudaState *state = get_state(cx);
-    char why[WHY_BYTES];
-    return open_driver(state, why) ? fitting_arch(&state->driver) : NULL;
+static const char *cuda_native(tw_context *cx, int ordinal) {
+    char why[CUDA_WHY];
+    const CudaDevice *device = cuda_device_open(cx, &get_state(cx)->devices, ordinal, why);
+    return device ? fitting_arch(device) : NULL;
 }
 
 /* Hopper's own code runs there alone; the rest is compiled for the device as it is. */
@@ -96,19 +64,17 @@ static bool is_hopper(const tw_kernel *k) {
     return strcmp(k->pass.machine->name, "cuda:sm_90a") == 0;
 }
 
-static void choose_arch(const tw_kernel *k, const CudaState *state, char *arch, size_t capacity) {
-    snprintf(arch, capacity, "sm_%d%d%s", state->driver.major, state->driver.minor,
-             is_hopper(k) ? "a" : "");
+static void choose_arch(const tw_kernel *k, const CudaDevice *d, char *arch, size_t capacity) {
+    snprintf(arch, capacity, "sm_%d%d%s", d->major, d->minor, is_hopper(k) ? "a" : "");
 }
 
-static tw_status check_device(tw_kernel *k, const CudaState *state) {
-    const CudaDriver *d = &state->driver;
+static tw_status check_device(tw_kernel *k, const CudaDevice *d) {
     int level = 10 * d->major + d->minor, least = atoi(strrchr(k->pass.machine->name, '_') + 1);
     if (is_hopper(k) ? level == 90 : level >= least) return TW_OK;
     const char *fits = fitting_arch(d);
     return context_fail(k->context, TW_ERROR_UNAVAILABLE,
                         "kernel `%s` is compiled for %s, the GPU (%s) is sm_%d; %s%s", k->name,
-                        k->pass.machine->name, d->device_name_text, level,
+                        k->pass.machine->name, d->name, level,
                         fits ? "use --target cuda:" : "a GPU of sm_80 or later is needed",
                         fits ? fits : "");
 }
@@ -188,7 +154,7 @@ static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *ar
 /* For the machine that the kernel was compiled for, which need not be here. */
 static tw_status cuda_assemble(tw_kernel *k, const char *artifact) {
     CudaState *state = get_state(k->context);
-    char why[WHY_BYTES] = "", arch[32];
+    char why[CUDA_WHY] = "", arch[32];
     size_t size = 0;
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     if (!state->nvrtc_open)
@@ -233,16 +199,17 @@ static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arc
 }
 
 /* --- loading --- */
-static tw_status load_module(tw_kernel *k, CudaState *state, const char *path) {
+static tw_status load_module(tw_kernel *k, CudaDevice *device, const char *path) {
     tw_context *cx = k->context;
     CudaCode *code = k->code;
-    const CudaDriver *d = &state->driver;
+    const CudaDriver *d = device->driver;
     int64_t size = file_size(path);
     void *image = arena_alloc(&k->arena, size > 0 ? (size_t)size : 1);
     if (size <= 0 || file_read(path, image, (size_t)size) != size)
         return context_fail(cx, TW_ERROR_IO, "the compiled kernel %s cannot be read", path);
     kernel_add_bytes(k, arena_printf(&k->arena, "%s.cubin", k->name), image, (size_t)size);
-    bool entered = enter(state);
+    code->device = device;
+    bool entered = cuda_device_enter(device);
     CudaResult result = d->module_load(&code->module, image);
     if (result == 0) result = d->module_function(&code->function, code->module, code->plan->name);
     int bytes = (int)code->plan->shared_bytes;
@@ -251,7 +218,7 @@ static tw_status load_module(tw_kernel *k, CudaState *state, const char *path) {
     if (result == 0 && code->plan->persist) {
         int each = 0;
         result = d->occupancy(&each, code->function, code->plan->threads, (size_t)bytes);
-        code->blocks = (each < 1 ? 1 : each) * d->sm_count;
+        code->blocks = (each < 1 ? 1 : each) * device->sm_count;
         if (code->plan->cluster) code->blocks -= code->blocks % code->plan->cluster;
     }
     tw_resource_info *r = &k->resources;
@@ -263,7 +230,7 @@ static tw_status load_module(tw_kernel *k, CudaState *state, const char *path) {
         result = d->function_get(&r->local_bytes, CUDA_FUNCTION_LOCAL_BYTES, code->function);
     if (result == 0)
         result = d->function_get(&r->max_threads, CUDA_FUNCTION_MAX_THREADS, code->function);
-    leave(state, entered);
+    cuda_device_leave(device, entered);
     if (result == CUDA_ERROR_NO_BINARY_RESULT)
         return context_fail(
             cx, TW_ERROR_TOOL,
@@ -272,34 +239,35 @@ static tw_status load_module(tw_kernel *k, CudaState *state, const char *path) {
             "an NVRTC of its version",
             d->version / 1000, d->version % 1000 / 10, k->name);
     if (result != 0)
-        return driver_fail(cx, state, TW_ERROR_TOOL, result,
-                           arena_printf(&cx->texts, "the GPU does not take kernel `%s`", k->name));
+        return cuda_device_fail(
+            cx, device, TW_ERROR_TOOL, result,
+            arena_printf(&cx->texts, "the GPU does not take kernel `%s`", k->name));
     return TW_OK;
 }
 
 static tw_status cuda_build(tw_kernel *k) {
     tw_context *cx = k->context;
-    CudaState *state;
-    char nvcc[CACHE_PATH] = "", hex[DIGEST_HEX], path[CACHE_PATH], arch[32], why[WHY_BYTES] = "";
+    CudaState *state = get_state(cx);
+    CudaDevice *device = NULL;
+    char nvcc[CACHE_PATH] = "", hex[DIGEST_HEX], path[CACHE_PATH], arch[32], why[CUDA_WHY] = "";
     tw_status status = cuda_code_prepare(k);
-    if (status == TW_OK) status = need_driver(cx, &state);
-    if (status == TW_OK) status = check_device(k, state);
+    if (status == TW_OK) status = need_device(cx, k->device, &device);
+    if (status == TW_OK) status = check_device(k, device);
     if (status != TW_OK) return status;
     const CudaCode *code = k->code;
-    if (code->plan->shared_bytes > state->driver.shared_bytes)
+    if (code->plan->shared_bytes > device->shared_bytes)
         return context_fail(
             cx, TW_ERROR_UNSUPPORTED,
             "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; compile for a "
             "smaller machine (--target cuda:sm_89), or use smaller tiles or fewer stages",
-            k->name, (long long)code->plan->shared_bytes, state->driver.device_name_text,
-            state->driver.shared_bytes);
+            k->name, (long long)code->plan->shared_bytes, device->name, device->shared_bytes);
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     if (!state->nvrtc_open && !find_nvcc(nvcc, sizeof nvcc))
         return context_fail(cx, TW_ERROR_UNAVAILABLE,
                             "no CUDA compiler: %s; nvcc is not in PATH either", why);
-    choose_arch(k, state, arch, sizeof arch);
+    choose_arch(k, device, arch, sizeof arch);
     make_key(k, state, arch, nvcc, hex);
-    if (cache_find(cx->cache_dir, hex, ".cubin", path)) return load_module(k, state, path);
+    if (cache_find(cx->cache_dir, hex, ".cubin", path)) return load_module(k, device, path);
     CacheRoom room;
     if (!cache_room_open(&room, cx->cache_dir)) return no_room(cx);
     status = state->nvrtc_open ? compile_by_nvrtc(k, state, arch, &room)
@@ -307,7 +275,7 @@ static tw_status cuda_build(tw_kernel *k) {
     if (status == TW_OK) {
         char made[CACHE_PATH + 16];
         snprintf(made, sizeof made, "%s/kernel.cubin", room.path);
-        status = load_module(k, state,
+        status = load_module(k, device,
                              cache_keep(cx->cache_dir, hex, ".cubin", made, path) ? path : made);
     }
     cache_room_close(&room);
@@ -316,11 +284,10 @@ static tw_status cuda_build(tw_kernel *k) {
 
 static void cuda_destroy(tw_kernel *k) {
     CudaCode *code = k->code;
-    CudaState *state = get_state(k->context);
-    if (!code || !code->module || !state->driver_open || *state->faults.lost) return;
-    bool entered = enter(state);
-    state->driver.module_unload(code->module);
-    leave(state, entered);
+    if (!code || !code->module || *code->device->faults.lost) return;
+    bool entered = cuda_device_enter(code->device);
+    code->device->driver->module_unload(code->module);
+    cuda_device_leave(code->device, entered);
 }
 
 /* --- launching --- */
@@ -331,13 +298,13 @@ static const char *encode(void *user, CudaMapBytes *map, const CudaMapValue *val
         [EL_U32] = CUDA_MAP_U32, [EL_I64] = CUDA_MAP_I64,   [EL_U64] = CUDA_MAP_U64,
         [EL_F16] = CUDA_MAP_F16, [EL_BF16] = CUDA_MAP_BF16, [EL_F32] = CUDA_MAP_F32,
         [EL_F64] = CUDA_MAP_F64, [EL_F8E4M3] = CUDA_MAP_U8, [EL_F8E5M2] = CUDA_MAP_U8};
-    const CudaState *state = user;
+    const CudaDevice *device = user;
     static const uint32_t steps[CUDA_MAX_RANK] = {1, 1, 1, 1, 1};
     int swizzle = value->swizzle == 128  ? 3
                   : value->swizzle == 64 ? 2
                   : value->swizzle == 32 ? 1
                                          : 0;
-    CudaResult result = state->driver.encode_map(
+    CudaResult result = device->driver->encode_map(
         map, types[value->elem], (uint32_t)value->rank, (void *)(uintptr_t)value->base, value->dims,
         value->strides, value->box, steps, 0, swizzle, CUDA_MAP_PROMOTE_256, 0);
     return result == 0 ? NULL : "the driver refuses it (base, extents or strides)";
@@ -347,33 +314,35 @@ static const char *encode(void *user, CudaMapBytes *map, const CudaMapValue *val
 static const char *stream_fault(const LaunchCall *call, CudaResult result) {
     bool handle = result == CUDA_ERROR_INVALID_HANDLE_RESULT || result == CUDA_ERROR_CONTEXT_RESULT;
     return call->stream && call->stream->native && handle
-               ? " (the stream must be one of the first device's primary context)"
+               ? " (the stream must be one of that device's primary context)"
                : "";
 }
 
 static tw_status launch_fail(tw_kernel *k, const LaunchCall *call, const unsigned grid[3],
                              CudaResult result) {
     tw_context *cx = k->context;
+    const CudaCode *code = k->code;
     const char *resources =
         result == CUDA_ERROR_RESOURCES_RESULT
             ? arena_printf(&cx->texts,
                            " (%d threads of %d registers, %d bytes of shared memory; a block has "
                            "65536 registers and %d bytes: use fewer warps or smaller tiles)",
                            k->resources.threads, k->resources.registers, k->resources.shared_bytes,
-                           get_state(cx)->driver.shared_bytes)
+                           code->device->shared_bytes)
             : "";
-    return driver_fail(cx, get_state(cx), TW_ERROR_LAUNCH, result,
-                       arena_printf(&cx->texts, "launch of kernel `%s` on %u x %u x %u blocks%s%s",
-                                    k->name, grid[0], grid[1], grid[2], stream_fault(call, result),
-                                    resources));
+    return cuda_device_fail(
+        cx, code->device, TW_ERROR_LAUNCH, result,
+        arena_printf(&cx->texts, "launch of kernel `%s` on %u x %u x %u blocks%s%s", k->name,
+                     grid[0], grid[1], grid[2], stream_fault(call, result), resources));
 }
 
 static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     tw_context *cx = k->context;
-    CudaState *state = get_state(cx);
     CudaCode *code = k->code;
-    if (*state->faults.lost)
-        return cuda_fault_check(cx, &state->faults,
+    CudaDevice *device = code->device;
+    CudaFaults *faults = &device->faults;
+    if (*faults->lost)
+        return cuda_fault_check(cx, faults,
                                 arena_printf(&cx->texts, "launch of kernel `%s`", k->name));
     unsigned grid[3];
     int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
@@ -389,116 +358,140 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
             "the grid of kernel `%s` is %u x %u x %u; CUDA allows 65535 in the second and "
             "third extent: put the large one first",
             k->name, grid[0], grid[1], grid[2]);
-    bool entered = enter(state); /* the driver encodes tensor maps only under a context */
-    tw_status status = cuda_code_refresh(k, call, encode, state);
+    bool entered =
+        cuda_device_enter(device); /* the driver encodes tensor maps only under a context */
+    tw_status status = cuda_code_refresh(k, call, encode, device);
     CudaResult result = 0;
     if (status == TW_OK)
-        result = state->driver.launch(
+        result = device->driver->launch(
             code->function, grid[0], grid[1], grid[2], (unsigned)code->plan->threads, 1, 1,
             (unsigned)code->plan->shared_bytes, call->stream ? call->stream->native : NULL,
             code->params, NULL);
-    leave(state, entered);
+    cuda_device_leave(device, entered);
     /* A launch that fails for what was launched before it is no suspect itself. */
-    bool alone = state->faults.blocking || state->faults.launches == state->faults.ended;
-    if (status == TW_OK && (result == 0 || alone))
-        cuda_fault_note(&state->faults, code->label, grid);
+    bool alone = faults->blocking || faults->launches == faults->ended;
+    if (status == TW_OK && (result == 0 || alone)) cuda_fault_note(faults, code->label, grid);
     return result == 0 ? status : launch_fail(k, call, grid, result);
 }
 
-static tw_status cuda_synchronize(tw_context *cx, tw_stream *stream) {
-    CudaState *state;
-    tw_status status = need_driver(cx, &state);
+static tw_status wait_for(tw_context *cx, CudaDevice *device, void *stream, bool all) {
+    tw_status status = cuda_fault_check(cx, &device->faults, "nothing runs on the GPU any more");
     if (status != TW_OK) return status;
-    bool entered = enter(state), wrapped = stream && stream->wrapped;
-    CudaResult result =
-        cuda_fault_wait(&state->faults, &state->driver, wrapped ? stream->native : NULL, !wrapped);
-    leave(state, entered);
-    return result == 0 ? TW_OK
-                       : driver_fail(cx, state, TW_ERROR_LAUNCH, result, "waiting for the GPU");
+    bool entered = cuda_device_enter(device);
+    CudaResult result = cuda_fault_wait(&device->faults, device->driver, stream, all);
+    cuda_device_leave(device, entered);
+    return result == 0
+               ? TW_OK
+               : cuda_device_fail(cx, device, TW_ERROR_LAUNCH, result, "waiting for the GPU");
+}
+
+/* A stream of the caller, of whichever device it is; else all devices that are in use. */
+static tw_status cuda_synchronize(tw_context *cx, tw_stream *stream) {
+    CudaDevice *device = get_state(cx)->devices.first;
+    tw_status status = device ? TW_OK : need_device(cx, 0, &device);
+    bool wrapped = stream && stream->wrapped;
+    if (status == TW_OK && wrapped && stream->native)
+        return wait_for(cx, device, stream->native, false);
+    for (; device && status == TW_OK; device = device->next)
+        status = wait_for(cx, device, NULL, !wrapped);
+    return status;
 }
 
 /* --- memory --- */
-static tw_status cuda_alloc(tw_context *cx, size_t size, void **out) {
-    CudaState *state;
-    tw_status status = need_driver(cx, &state);
+static tw_status cuda_alloc(tw_context *cx, int ordinal, size_t size, void **out) {
+    CudaDevice *device;
+    tw_status status = need_device(cx, ordinal, &device);
     if (status != TW_OK) return status;
+    const CudaDriver *d = device->driver;
     CudaAddress address = 0;
-    bool entered = enter(state);
-    CudaResult result = state->driver.alloc(&address, size);
-    if (result == 0) result = state->driver.set_bytes(address, 0, size);
+    bool entered = cuda_device_enter(device);
+    CudaResult result = d->alloc(&address, size);
+    if (result == 0) result = d->set_bytes(address, 0, size);
     size_t left = 0, all = 0;
-    if (result == CUDA_ERROR_OUT_OF_MEMORY_RESULT) state->driver.memory_info(&left, &all);
-    leave(state, entered);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY_RESULT) d->memory_info(&left, &all);
+    cuda_device_leave(device, entered);
     if (result == CUDA_ERROR_OUT_OF_MEMORY_RESULT)
         return context_fail(cx, TW_ERROR_MEMORY,
-                            "the GPU has no room for %zu bytes: %zu of its %zu are free; destroy "
+                            "%s has no room for %zu bytes: %zu of its %zu are free; destroy "
                             "buffers, or end other processes that use it",
-                            size, left, state->driver.memory_bytes);
+                            device->faults.gpu, size, left, device->memory_bytes);
     if (result != 0)
-        return driver_fail(cx, state, TW_ERROR_UNAVAILABLE, result, "memory of the GPU");
+        return cuda_device_fail(cx, device, TW_ERROR_UNAVAILABLE, result, "memory of the GPU");
     *out = (void *)(uintptr_t)address;
     return TW_OK;
 }
 
-static void cuda_free(tw_context *cx, void *data) {
-    CudaState *state = get_state(cx);
-    if (!state->driver_open || *state->faults.lost) return; /* it would wait for what never ends */
-    bool entered = enter(state);
-    state->driver.free((CudaAddress)(uintptr_t)data);
-    leave(state, entered);
+static void cuda_free(tw_context *cx, int ordinal, void *data) {
+    char why[CUDA_WHY];
+    CudaDevice *device = cuda_device_open(cx, &get_state(cx)->devices, ordinal, why);
+    if (!device || *device->faults.lost) return; /* it would wait for what never ends */
+    bool entered = cuda_device_enter(device);
+    device->driver->free((CudaAddress)(uintptr_t)data);
+    cuda_device_leave(device, entered);
 }
 
-static tw_status copy(tw_context *cx, void *to, const void *from, size_t size, bool out) {
-    CudaState *state;
-    tw_status status = need_driver(cx, &state);
+static tw_status copy(tw_context *cx, int ordinal, void *to, const void *from, size_t size,
+                      bool out) {
+    CudaDevice *device;
+    tw_status status = need_device(cx, ordinal, &device);
     if (status != TW_OK || !size) return status;
-    bool entered = enter(state);
+    const CudaDriver *d = device->driver;
+    bool entered = cuda_device_enter(device);
     CudaResult result =
-        state->faults.limit > 0 ? cuda_fault_wait(&state->faults, &state->driver, NULL, false) : 0;
+        device->faults.limit > 0 ? cuda_fault_wait(&device->faults, d, NULL, false) : 0;
     if (result == 0)
-        result = out ? state->driver.copy_out(to, (CudaAddress)(uintptr_t)from, size)
-                     : state->driver.copy_in((CudaAddress)(uintptr_t)to, from, size);
-    leave(state, entered);
-    return result == 0
-               ? TW_OK
-               : driver_fail(cx, state, TW_ERROR_LAUNCH, result,
-                             out ? "reading a buffer of the GPU" : "writing a buffer of the GPU");
+        result = out ? d->copy_out(to, (CudaAddress)(uintptr_t)from, size)
+                     : d->copy_in((CudaAddress)(uintptr_t)to, from, size);
+    cuda_device_leave(device, entered);
+    return result == 0 ? TW_OK
+                       : cuda_device_fail(cx, device, TW_ERROR_LAUNCH, result,
+                                          out ? "reading a buffer of the GPU"
+                                              : "writing a buffer of the GPU");
 }
-static tw_status cuda_read(tw_context *cx, void *to, const void *from, size_t size) {
-    return copy(cx, to, from, size, true);
+static tw_status cuda_read(tw_context *cx, int device, void *to, const void *from, size_t size) {
+    return copy(cx, device, to, from, size, true);
 }
-static tw_status cuda_write(tw_context *cx, void *to, const void *from, size_t size) {
-    return copy(cx, to, from, size, false);
+static tw_status cuda_write(tw_context *cx, int device, void *to, const void *from, size_t size) {
+    return copy(cx, device, to, from, size, false);
+}
+
+static tw_status cuda_home(tw_context *cx, const void *address, int32_t *device) {
+    CudaDevice *any;
+    tw_status status = need_device(cx, 0, &any);
+    if (status != TW_OK) return status;
+    CudaResult result = any->driver->pointer_attribute(device, CUDA_POINTER_ORDINAL,
+                                                       (CudaAddress)(uintptr_t)address);
+    if (result != 0) *device = -1;
+    return TW_OK;
 }
 
 /* --- the row --- */
 static bool cuda_available(tw_context *cx, Arena *arena, const char **note) {
     CudaState *state = get_state(cx);
-    char why[WHY_BYTES], no_driver[WHY_BYTES], compiler[CACHE_PATH] = "";
-    bool driver = open_driver(state, no_driver);
+    char why[CUDA_WHY], no_driver[CUDA_WHY], compiler[CACHE_PATH] = "";
+    const CudaDevice *d = cuda_device_open(cx, &state->devices, 0, no_driver);
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     bool nvcc = !state->nvrtc_open && find_nvcc(compiler, sizeof compiler);
-    const char *by =
-        state->nvrtc_open ? arena_printf(arena, "NVRTC %d.%d (%s)", state->nvrtc.major,
-                                         state->nvrtc.minor, state->nvrtc.path)
-        : nvcc            ? arena_printf(arena, "nvcc (%s), since NVRTC is not here", compiler)
-                          : arena_printf(arena, "%s; nvcc is not in PATH either", why);
-    if (!driver || (!state->nvrtc_open && !nvcc)) {
+    const char *by = state->nvrtc_open ? arena_printf(arena, "NVRTC %d.%d (%s)", state->nvrtc.major,
+                                                      state->nvrtc.minor, state->nvrtc.path)
+                     : nvcc ? arena_printf(arena, "nvcc (%s), since NVRTC is not here", compiler)
+                            : arena_printf(arena, "%s; nvcc is not in PATH either", why);
+    if (!d || (!state->nvrtc_open && !nvcc)) {
         bool any = state->nvrtc_open || nvcc;
-        *note = driver ? by
-                       : arena_printf(arena, any ? "%s; a compiler is here: %s" : "%s; %s", no_driver, by);
+        *note =
+            d ? by
+              : arena_printf(arena, any ? "%s; a compiler is here: %s" : "%s; %s", no_driver, by);
         return false;
     }
-    const CudaDriver *d = &state->driver;
+    const CudaDriver *driver = d->driver;
     const char *others =
-        d->devices > 1
+        driver->devices > 1
             ? arena_printf(arena, ", the first of %d (CUDA_VISIBLE_DEVICES chooses another)",
-                           d->devices)
+                           driver->devices)
             : "";
-    *note =
-        arena_printf(arena, "%s (sm_%d%d, %d SMs, %zu MiB)%s, driver of CUDA %d.%d (%s), %s",
-                     d->device_name_text, d->major, d->minor, d->sm_count, d->memory_bytes >> 20,
-                     others, d->version / 1000, d->version % 1000 / 10, d->path, by);
+    *note = arena_printf(arena, "%s (sm_%d%d, %d SMs, %zu MiB)%s, driver of CUDA %d.%d (%s), %s",
+                         d->name, d->major, d->minor, d->sm_count, d->memory_bytes >> 20, others,
+                         driver->version / 1000, driver->version % 1000 / 10, driver->path, by);
     return true;
 }
 
@@ -506,16 +499,14 @@ static void cuda_shutdown(tw_context *cx) {
     void **slot = &cx->target_state[target_index(&target_cuda)];
     CudaState *state = *slot;
     if (!state) return;
-    /* A lost context is left to the end of the process: its release may wait for a kernel that
-     * never ends. */
-    if (state->driver_open && !*state->faults.lost) cuda_driver_close(&state->driver);
+    cuda_devices_close(cx, &state->devices);
     if (state->nvrtc_open) nvrtc_close(&state->nvrtc);
     free(state->made);
     context_free(cx, state, sizeof *state);
     *slot = NULL;
 }
 
-static const TargetMemory cuda_memory = {cuda_alloc, cuda_free, cuda_read, cuda_write};
+static const TargetMemory cuda_memory = {cuda_alloc, cuda_free, cuda_read, cuda_write, cuda_home};
 
 const Target target_cuda = {
     .name = "cuda",

@@ -12,7 +12,7 @@ $ cat > add <<'END'
 $ sh add -- --save output_ptr=o.npy
 $ LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so tilewright targets | grep '^cuda '
 cuda           one readable .cu, NVRTC or nvcc, the driver API; sm_80, sm_89, sm_90a, sm_100
-#! Several devices: one is used, and which can be chosen.
+#! Several devices: which one the command line uses can be chosen.
 $ FAKE_COUNT=4 LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so tilewright targets | grep -o 'the first of.*another)'
 the first of 4 (CUDA_VISIBLE_DEVICES chooses another)
 #! PTX beside the text: no device, but NVRTC.
@@ -99,24 +99,24 @@ error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks (128 threads of 42 regi
 [1]
 #! A kernel that traps, that touches what is not its own, that does not end; a stream that is not this device's.
 $ sh add FAKE_CUDA=cuCtxSynchronize=719 --
-error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuCtxSynchronize=700 GRID=3 --
-error: kernel `add_kernel` (launch 1, 3 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as asked for: it touched memory that is no buffer's: --target interp --sanitize, or --emulate, finds the line; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+error: kernel `add_kernel` (launch 1, 3 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as asked for: it touched memory that is no buffer's: --target interp --sanitize, or --emulate, finds the line; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuLaunchKernel=719 --
-error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuMemcpyDtoH_v2=700 -- --save output_ptr=o.npy
-error: something other than our kernels failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as asked for: it touched memory that is no buffer's: --target interp --sanitize, or --emulate, finds the line; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+error: something other than our kernels failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as asked for: it touched memory that is no buffer's: --target interp --sanitize, or --emulate, finds the line; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuStreamQuery=600@4 TILEWRIGHT_GPU_TIMEOUT=0.1 --
-error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: it has not ended after 0.1 seconds (TILEWRIGHT_GPU_TIMEOUT): it may run for ever; the GPU stays busy until this process ends; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: it has not ended after 0.1 seconds (TILEWRIGHT_GPU_TIMEOUT): it may run for ever; the GPU stays busy until this process ends; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuCtxSynchronize=719@3 -- --time 2>&1 | sed 's/launch [0-9]*/launch N/g'
-error: kernel `add_kernel` (launch N, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+error: kernel `add_kernel` (launch N, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 $ sh add FAKE_CUDA=cuLaunchKernel=719@3 CUDA_LAUNCH_BLOCKING=1 -- --time
-error: kernel `add_kernel` (launch 3, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the GPU's context is lost with it: buffers cannot be read, and the process has to be started anew to use the GPU
+error: kernel `add_kernel` (launch 3, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuLaunchKernel=201 --
 error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks: CUDA_ERROR_FAKED: as asked for

@@ -5,7 +5,9 @@
  *     FAKE_CUDA="cuInit=100 cuCtxSynchronize=719@2"     what a function answers; @2: from its second call on
  *     FAKE_UNKNOWN=--pch                                an option that NVRTC does not know
  *     FAKE_ARCH=75  FAKE_SHARED=65536  FAKE_COUNT=0  FAKE_DRIVER=12020                what device and driver are
- *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_grid(0) */
+ *     FAKE_COUNT=2 FAKE_ARCH=90,80                      two devices; streams 1000 to 1999 are of the second, and so on
+ *     FAKE_LOST=1                                       what is asked for in FAKE_CUDA happens on this device alone
+ *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_device()   fake_last_grid(0)   fake_place(address, 1) */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,8 +18,15 @@ static const char *called[4096];
 static int call_count;
 static void *last_stream;
 static unsigned last_grid[3];
-static int current; /* is the primary context the thread's */
-static int context, module, function;
+enum { DEVICES = 8, PLACES = 64 };
+static int contexts[DEVICES], modules[DEVICES], functions[DEVICES]; /* addresses that tell the device */
+static int current[64], depth;                                      /* devices of the contexts that were pushed */
+static int last_device = -1;
+static struct {
+    uint64_t address;
+    int device;
+} places[PLACES];
+static int place_count;
 
 int fake_calls(const char *name);
 int fake_calls(const char *name) { /* NULL: all */
@@ -29,6 +38,12 @@ void fake_forget(void);
 void fake_forget(void) { call_count = 0; }
 void *fake_last_stream(void);
 void *fake_last_stream(void) { return last_stream; }
+int fake_last_device(void);
+int fake_last_device(void) { return last_device; }
+void fake_place(uint64_t address, int device);
+void fake_place(uint64_t address, int device) {
+    if (place_count < PLACES) places[place_count].address = address, places[place_count++].device = device;
+}
 unsigned fake_last_grid(int d);
 unsigned fake_last_grid(int d) { return last_grid[d]; }
 
@@ -36,7 +51,9 @@ unsigned fake_last_grid(int d) { return last_grid[d]; }
 static int answer(const char *name) {
     const char *told = getenv("FAKE_CUDA");
     size_t length = strlen(name);
+    const char *where = getenv("FAKE_LOST");
     if (call_count < 4096) called[call_count++] = name;
+    if (where && depth && current[depth - 1] != atoi(where)) return 0;
     for (const char *at = told; at && (at = strstr(at, name)); at += length) {
         if (at[length] != '=' || (at > told && at[-1] != ' ')) continue;
         char *end;
@@ -51,6 +68,13 @@ static int number(const char *name, int otherwise) {
     return text ? atoi(text) : otherwise;
 }
 
+static int arch_of(int device) {
+    const char *text = getenv("FAKE_ARCH");
+    for (; text && device > 0 && strchr(text, ','); device--) text = strchr(text, ',') + 1;
+    return text ? atoi(text) : 90;
+}
+static int now(void) { return depth ? current[depth - 1] : -1; }
+
 #define API(name, parameters) \
     int name parameters;      \
     int name parameters
@@ -60,8 +84,7 @@ API(cuDeviceGetCount, (int *devices)) { return *devices = number("FAKE_COUNT", 1
 API(cuDeviceGet, (int *device, int ordinal)) { return *device = ordinal, ANSWER; }
 API(cuDeviceGetName, (char *name, int length, int device)) { return (void)device, snprintf(name, (size_t)length, "no GPU at all"), ANSWER; }
 API(cuDeviceGetAttribute, (int *value, int attribute, int device)) {
-    int arch = number("FAKE_ARCH", 90);
-    (void)device;
+    int arch = arch_of(device);
     *value = attribute == 75   ? arch / 10
              : attribute == 76 ? arch % 10
              : attribute == 16 ? 132
@@ -70,18 +93,20 @@ API(cuDeviceGetAttribute, (int *value, int attribute, int device)) {
     return ANSWER;
 }
 API(cuDeviceTotalMem_v2, (size_t *bytes, int device)) { return (void)device, *bytes = (size_t)1 << 33, ANSWER; }
-API(cuDevicePrimaryCtxRetain, (void **out, int device)) { return (void)device, *out = &context, ANSWER; }
+API(cuDevicePrimaryCtxRetain, (void **out, int device)) { return *out = &contexts[device], ANSWER; }
 API(cuDevicePrimaryCtxRelease_v2, (int device)) { return (void)device, ANSWER; }
-API(cuCtxGetCurrent, (void **out)) { return *out = current > 0 ? &context : NULL, ANSWER; }
-API(cuCtxPushCurrent_v2, (void *given)) { return (void)given, current++, ANSWER; }
-API(cuCtxPopCurrent_v2, (void **out)) { return *out = &context, current--, ANSWER; }
+API(cuCtxGetCurrent, (void **out)) { return *out = depth ? &contexts[now()] : NULL, ANSWER; }
+API(cuCtxPushCurrent_v2, (void *given)) { return current[depth++] = (int)((int *)given - contexts), ANSWER; }
+API(cuCtxPopCurrent_v2, (void **out)) { return *out = &contexts[now()], depth--, ANSWER; }
 API(cuCtxSynchronize, (void)) { return ANSWER; }
 API(cuModuleLoadData, (void **out, const void *image)) {
     if (memcmp(image, "\177ELF", 4) != 0) return 200;
-    return *out = &module, ANSWER;
+    return *out = &modules[now()], ANSWER;
 }
 API(cuModuleUnload, (void *given)) { return (void)given, ANSWER; }
-API(cuModuleGetFunction, (void **out, void *given, const char *name)) { return (void)given, (void)name, *out = &function, ANSWER; }
+API(cuModuleGetFunction, (void **out, void *given, const char *name)) {
+    return (void)name, *out = &functions[(int *)given - modules], ANSWER;
+}
 API(cuModuleGetGlobal_v2, (void **at, size_t *size, void *given, const char *name)) {
     return (void)given, (void)name, *at = NULL, *size = 0, 500;
 }
@@ -96,14 +121,16 @@ API(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, void *given, int 
 }
 API(cuLaunchKernel, (void *given, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                      void *stream, void **params, void **extra)) {
-    (void)given, (void)bx, (void)by, (void)bz, (void)shared, (void)params, (void)extra;
+    (void)bx, (void)by, (void)bz, (void)shared, (void)params, (void)extra;
+    last_device = (int)((int *)given - functions);
+    if (last_device != now() || (stream && (int)((uintptr_t)stream / 1000) != last_device)) return 400;
     last_stream = stream;
     last_grid[0] = x, last_grid[1] = y, last_grid[2] = z;
     return ANSWER;
 }
 API(cuMemAlloc_v2, (uint64_t *address, size_t bytes)) {
     int result = ANSWER;
-    if (!result) *address = (uint64_t)(uintptr_t)malloc(bytes);
+    if (!result) fake_place(*address = (uint64_t)(uintptr_t)malloc(bytes), now());
     return result;
 }
 API(cuMemFree_v2, (uint64_t address)) { return free((void *)(uintptr_t)address), ANSWER; }
@@ -111,6 +138,11 @@ API(cuMemGetInfo_v2, (size_t *left, size_t *all)) { return *left = 1000, *all = 
 API(cuMemsetD8_v2, (uint64_t to, unsigned char value, size_t bytes)) { return memset((void *)(uintptr_t)to, value, bytes), ANSWER; }
 API(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes)) { return memcpy((void *)(uintptr_t)to, from, bytes), ANSWER; }
 API(cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes)) { return memcpy(to, (void *)(uintptr_t)from, bytes), ANSWER; }
+API(cuPointerGetAttribute, (int *value, int attribute, uint64_t address)) {
+    for (int i = place_count; attribute == 9 && i-- > 0;)
+        if (places[i].address == address) return *value = places[i].device, ANSWER;
+    return 1;
+}
 API(cuStreamSynchronize, (void *stream)) { return (void)stream, ANSWER; }
 API(cuStreamQuery, (void *stream)) { return (void)stream, ANSWER; }
 API(cuGetErrorName, (int result, const char **name)) {
@@ -139,7 +171,7 @@ API(nvrtcVersion, (int *major, int *minor)) { return *major = 13, *minor = 0, AN
 API(nvrtcCreateProgram, (void **program, const char *text, const char *name, int count, const char *const *headers,
                          const char *const *names)) {
     (void)text, (void)name, (void)count, (void)headers, (void)names;
-    return *program = &module, ANSWER;
+    return *program = modules, ANSWER;
 }
 API(nvrtcCompileProgram, (void *program, int count, const char *const *options)) {
     const char *unknown = getenv("FAKE_UNKNOWN");

@@ -26,13 +26,13 @@ def add(x, y, out, n, BLOCK: tl.constexpr):
 
 
 class Tensor:
-    """A tensor that says it lies on the first CUDA device."""
+    """A tensor that says it lies on a CUDA device."""
     dtype = "float32"
     is_cpu = False
-    device = types.SimpleNamespace(type="cuda", index=0)
 
-    def __init__(self):
+    def __init__(self, device=0):
         self.memory = (ctypes.c_float * 256)()
+        self.device = types.SimpleNamespace(type="cuda", index=device)
 
     def data_ptr(self):
         return (ctypes.addressof(self.memory) + 255) // 256 * 256
@@ -61,13 +61,53 @@ assert len(add.results()) == 2 and calls() == {"cuLaunchKernel": 1, "cuModuleLoa
 
 # torch's current stream, asked for at every launch
 stream = 77
-sys.modules["torch._C"] = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: stream + device)
+sys.modules["torch._C"] = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: stream + 1000 * device)
 add[(2, )](x, y, out, 128, BLOCK=64)
 assert driver.fake_last_stream() == 77
 stream = 78
 add[(2, )](x, y, out, 128, BLOCK=64)
 assert driver.fake_last_stream() == 78
 assert calls() == {"cuLaunchKernel": 2}
+
+# another device: compiled for it, loaded in its context, launched on its current stream; the first one is as warm as before
+for _ in range(2):
+    kernels = [add[(2, )](*(Tensor(device) for _ in range(3)), 128, BLOCK=64) for device in (1, 2)]
+    assert (driver.fake_last_device(), driver.fake_last_stream()) == (2, 2078)
+    assert [kernel.metadata.target.arch for kernel in kernels] == [80, 90]
+assert calls() == {"cuLaunchKernel": 4, "cuModuleLoadData": 2}
+add[(2, )](x, y, out, 128, BLOCK=64)
+assert (driver.fake_last_device(), driver.fake_last_stream()) == (0, 78) and calls() == {"cuLaunchKernel": 1}
+
+
+class Interface:
+    """What cupy and numba show of their arrays: the address says where it lies."""
+
+    def __init__(self, device, readonly=False):
+        self.tensor, self.readonly = Tensor(device), readonly
+        driver.fake_place(ctypes.c_uint64(self.tensor.data_ptr()), device)
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"data": (self.tensor.data_ptr(), self.readonly), "typestr": "<f4", "shape": (128, ), "strides": None, "version": 3}
+
+
+def refused(kind, launch):
+    try:
+        launch()
+    except kind as error:
+        return str(error)
+    return "it ran"
+
+
+add[(2, )](Interface(1), Interface(1, readonly=True), Interface(1), 128, BLOCK=64)
+assert driver.fake_last_device() == 1
+words = refused(TypeError, lambda: add[(2, )](x, Interface(1), out, 128, BLOCK=64))
+assert "argument `y` lies on cuda:1, argument `x` on cuda:0" in words, words
+words = refused(ValueError, lambda: add[(2, )](x, y, Interface(0, readonly=True), 128, BLOCK=64))
+assert "argument `out` is read-only" in words, words
+words = refused(RuntimeError, lambda: add[(2, )](Tensor(3), Tensor(3), Tensor(3), 128, BLOCK=64))
+assert "there is no CUDA device 3: the driver finds 3, counted from 0" in words, words
+calls()
 
 # more shared memory than there is: what autotune passes over
 @triton.jit
@@ -84,13 +124,18 @@ except triton.runtime.errors.OutOfResources as error:
 else:
     raise AssertionError("512 x 512 f32 fit into shared memory")
 
-os.environ["FAKE_CUDA"] = "cuLaunchKernel=400"
-ctypes.CDLL(None).setenv(b"FAKE_CUDA", b"cuLaunchKernel=400", 1)
-try:
-    add[(2, )](x, y, out, 128, BLOCK=64)
-except RuntimeError as error:
-    words = str(error)
-else:
-    words = ""
+# a stream of another device; a device whose context is lost leaves the others as they are
+again = [Tensor(1) for _ in range(3)]
+stream = -922  # 78 there
+words = refused(RuntimeError, lambda: add[(2, )](*again, 128, BLOCK=64))
 assert "launch of kernel `add`" in words and "CUDA_ERROR_FAKED" in words and "the stream must be one of" in words, words
+stream = 78
+os.environ.update(FAKE_CUDA="cuLaunchKernel=719", FAKE_LOST="1")
+words = refused(RuntimeError, lambda: add[(2, )](*again, 128, BLOCK=64))
+assert "kernels failed on GPU 1: `add` (launch 1" in words and "CUDA_ERROR_LAUNCH_FAILED" in words and "context of GPU 1 is lost" in words, words
+del os.environ["FAKE_CUDA"]
+words = refused(RuntimeError, lambda: add[(2, )](*again, 128, BLOCK=64))
+assert "launch of kernel `add`: the context of GPU 1 was lost" in words, words
+add[(2, )](x, y, out, 128, BLOCK=64)
+assert driver.fake_last_device() == 0
 print("fine")

@@ -74,10 +74,10 @@ static void trap(void) {
     CHECK(tw_stream_synchronize(stream) == TW_ERROR_LAUNCH && said(&b, "`zero` (launch 2, 7 x 1 x 1 blocks), `twice` (launch 3, 3 x 1 x 1 blocks)") &&
           said(&b, "CUDA_LAUNCH_BLOCKING=1") && said(&b, "CUDA_ERROR_LAUNCH_FAILED"));
     /* whatever comes next says so, and is not blamed itself */
-    CHECK(launch(&b, b.zero, stream, 1) == TW_ERROR_LAUNCH && said(&b, "launch of kernel `zero`: the GPU's context was lost") &&
+    CHECK(launch(&b, b.zero, stream, 1) == TW_ERROR_LAUNCH && said(&b, "launch of kernel `zero`: the context of the GPU was lost") &&
           said(&b, "`twice` (launch 3"));
-    CHECK(tw_buffer_read(b.buffer, back, sizeof back) == TW_ERROR_LAUNCH && said(&b, "context was lost"));
-    CHECK(tw_stream_synchronize(stream) == TW_ERROR_LAUNCH && said(&b, "context was lost"));
+    CHECK(tw_buffer_read(b.buffer, back, sizeof back) == TW_ERROR_LAUNCH && said(&b, "GPU was lost"));
+    CHECK(tw_stream_synchronize(stream) == TW_ERROR_LAUNCH && said(&b, "GPU was lost"));
     tw_stream_destroy(stream);
     close_bench(&b);
 }
@@ -90,7 +90,7 @@ static void runaway(void) {
     CHECK(launch(&b, b.twice, NULL, 1) == TW_OK);
     CHECK(tw_buffer_read(b.buffer, back, sizeof back) == TW_ERROR_LAUNCH && said(&b, "kernel `twice` (launch 1, 1 x 1 x 1 blocks)") &&
           said(&b, "has not ended after 0.05 seconds"));
-    CHECK(launch(&b, b.zero, NULL, 1) == TW_ERROR_LAUNCH && said(&b, "context was lost"));
+    CHECK(launch(&b, b.zero, NULL, 1) == TW_ERROR_LAUNCH && said(&b, "GPU was lost"));
     close_bench(&b);
 }
 
@@ -102,19 +102,66 @@ static void passing(void) {
     open_bench(&b);
     CHECK(tw_stream_wrap(b.cx, "cuda", &handle, &stream) == TW_OK);
     CHECK(launch(&b, b.twice, stream, 1) == TW_ERROR_LAUNCH && said(&b, "launch of kernel `twice` on 1 x 1 x 1 blocks") &&
-          said(&b, "the stream must be one of the first device's primary context"));
+          said(&b, "the stream must be one of that device's primary context"));
     CHECK(launch(&b, b.twice, NULL, 1) == TW_ERROR_LAUNCH && launch(&b, b.zero, NULL, 0) == TW_OK);
     tw_stream_destroy(stream);
+    close_bench(&b);
+}
+
+/* Two devices, of which the second loses its context: kernels and buffers belong to one. */
+static void devices(void) {
+    Bench b;
+    tw_buffer *other = NULL;
+    tw_kernel *k = NULL;
+    tw_stream *stream = NULL;
+    int32_t home = 9;
+    int64_t n = 64;
+    float back[64];
+    tw_buffer_options where;
+    tw_compile_options options;
+    open_bench(&b);
+    tw_buffer_options_init(&where);
+    where.target = "cuda", where.device = 1;
+    CHECK(tw_buffer_create(b.cx, TW_F32, 1, &n, &where, &other) == TW_OK);
+    CHECK(tw_target_device_of(b.cx, "cuda", tw_buffer_data(other), &home) == TW_OK && home == 1);
+    CHECK(tw_target_device_of(b.cx, "cuda", &b, &home) == TW_OK && home == -1);
+    tw_arg mine = b.args[0], its = {TW_ARG_BUFFER, 0, {.buffer = other}};
+    b.args[0] = its;
+    CHECK(launch(&b, b.twice, NULL, 1) == TW_ERROR_ARGUMENT && said(&b, "argument `x` of kernel `twice` lies on device 1") &&
+          said(&b, "compiled for device 0"));
+    tw_compile_options_init(&options);
+    options.target = "cuda", options.args = b.args, options.arg_count = 3, options.device = 1;
+    CHECK(tw_kernel_compile(b.module, "twice", &options, &k) == TW_OK && strcmp(tw_kernel_target(k), "cuda:sm_80") == 0);
+    CHECK(tw_stream_create(b.cx, "cuda", &stream) == TW_OK && launch(&b, k, stream, 1) == TW_OK);
+    CHECK(tw_stream_synchronize(stream) == TW_ERROR_LAUNCH && said(&b, "`twice` (launch 1, 1 x 1 x 1 blocks) failed on GPU 1"));
+    CHECK(launch(&b, k, stream, 1) == TW_ERROR_LAUNCH && said(&b, "the context of GPU 1 was lost"));
+    b.args[0] = mine; /* the first device is as it was */
+    CHECK(launch(&b, b.twice, stream, 1) == TW_OK && tw_buffer_read(b.buffer, back, sizeof back) == TW_OK);
+    tw_kernel *none = NULL;
+    options.device = 2;
+    CHECK(tw_kernel_compile(b.module, "twice", &options, &none) == TW_ERROR_UNAVAILABLE && said(&b, "no CUDA device 2: the driver finds 2"));
+    options.target = "cpu", options.device = 1;
+    CHECK(tw_kernel_compile(b.module, "twice", &options, &none) == TW_ERROR_ARGUMENT && said(&b, "target cpu has one device"));
+    tw_buffer *nowhere = NULL;
+    where.device = -1;
+    CHECK(tw_buffer_create(b.cx, TW_F32, 1, &n, &where, &nowhere) == TW_ERROR_UNAVAILABLE && said(&b, "no CUDA device -1"));
+    where.target = NULL, where.device = 1;
+    CHECK(tw_buffer_create(b.cx, TW_F32, 1, &n, &where, &nowhere) == TW_ERROR_ARGUMENT && said(&b, "one memory, the host's"));
+    tw_stream_destroy(stream);
+    tw_kernel_destroy(k);
+    tw_buffer_destroy(other);
     close_bench(&b);
 }
 
 static const struct {
     const char *name, *told, *timeout;
     void (*run)(void);
+    const char *also; /* in the environment */
 } stories[] = {
-    {"trap", "cuCtxSynchronize=719@2", "", trap},
-    {"runaway", "cuStreamQuery=600", "0.05", runaway},
-    {"passing", "cuLaunchKernel=400", "", passing},
+    {"trap", "cuCtxSynchronize=719@2", "", trap, ""},
+    {"runaway", "cuStreamQuery=600", "0.05", runaway, ""},
+    {"passing", "cuLaunchKernel=400", "", passing, ""},
+    {"devices", "cuCtxSynchronize=719", "", devices, "FAKE_LOST=1 FAKE_COUNT=2 FAKE_ARCH=90,80"},
 };
 
 int main(int count, char **words) {
@@ -134,9 +181,9 @@ int main(int count, char **words) {
     CHECK(system(command) == 0);
     for (size_t i = 0; i < sizeof stories / sizeof *stories; i++) {
         snprintf(command, sizeof command,
-                 "LD_LIBRARY_PATH=%s TILEWRIGHT_NVRTC=%s/libnvrtc.so TILEWRIGHT_CACHE_DIR=%s/cache FAKE_CUDA='%s' TILEWRIGHT_GPU_TIMEOUT=%s "
+                 "LD_LIBRARY_PATH=%s TILEWRIGHT_NVRTC=%s/libnvrtc.so TILEWRIGHT_CACHE_DIR=%s/cache FAKE_CUDA='%s' %s TILEWRIGHT_GPU_TIMEOUT=%s "
                  "ASAN_OPTIONS=detect_leaks=0 timeout 60 %s %s", /* memory of a lost context is not given back */
-                 folder, folder, folder, stories[i].told, stories[i].timeout, words[0], stories[i].name);
+                 folder, folder, folder, stories[i].told, stories[i].also, stories[i].timeout, words[0], stories[i].name);
         CHECK(system(command) == 0);
     }
     snprintf(command, sizeof command, "rm -rf %s", folder);

@@ -4,6 +4,7 @@ The CPU answers like a device with warps of 32: scripts derive sizes from what a
 """
 import os
 import platform
+import sys
 
 from .compiler import GPUTarget
 
@@ -80,7 +81,7 @@ class CUDAUtils:
 
 
 class CUDADriver(DriverBase):
-    """The first CUDA device, by way of torch."""
+    """CUDA devices, by way of torch: its current one where none is named."""
 
     def __init__(self):
         self.utils = CUDAUtils()
@@ -90,7 +91,7 @@ class CUDADriver(DriverBase):
         from ..runtime.driver import prefers_cuda
         return prefers_cuda()
 
-    def get_device_capability(self, device=0):
+    def get_device_capability(self, device=None):
         import torch
         return torch.cuda.get_device_capability(device)
 
@@ -99,8 +100,8 @@ class CUDADriver(DriverBase):
         return GPUTarget("cuda", major * 10 + minor, 32)
 
     def get_current_device(self):
-        import torch
-        return torch.cuda.current_device()
+        torch = sys.modules.get("torch")
+        return torch.cuda.current_device() if torch else 0
 
     def set_current_device(self, device):
         import torch

@@ -2,7 +2,9 @@
 
 Both wrap what has `run`, `arg_names` and `fn`, so that they stack in any order on a jit function.
 """
+import contextlib
 import inspect
+import sys
 import time
 
 from .. import knobs
@@ -41,6 +43,15 @@ class Config:
         return ", ".join(f"{name}: {value}" for name, value in self.all_kwargs().items())
 
 
+def _device_of(values):
+    """The CUDA device of the first tensor that has one, as torch's current one: it is the one whose time is measured."""
+    torch = sys.modules.get("torch")
+    for value in values if torch else ():
+        if getattr(value, "is_cuda", False):
+            return torch.cuda.device(value.device)
+    return contextlib.nullcontext()
+
+
 class Autotuner(KernelInterface):
     """Times every configuration for each new key and keeps the fastest."""
 
@@ -65,6 +76,9 @@ class Autotuner(KernelInterface):
         self.early_config_prune = prune.get("early_config_prune")
         self.num_warmups, self.num_reps = warmup, rep
         self._bench = do_bench
+        if use_cuda_graph and do_bench is None:
+            from ..testing import do_bench_cudagraph
+            self.num_warmups, self._bench = None, do_bench_cudagraph
         self.cache_results = cache_results
         inner = fn
         while not inspect.isfunction(inner) and hasattr(inner, "fn"):
@@ -125,7 +139,8 @@ class Autotuner(KernelInterface):
     def _tune(self, args, kwargs):
         pruned = self.prune_configs(kwargs)
         start = time.perf_counter()
-        timings = {config: self._time(config, args, kwargs) for config in pruned}
+        with _device_of(args + tuple(kwargs.values())):
+            timings = {config: self._time(config, args, kwargs) for config in pruned}
         self.bench_time = time.perf_counter() - start
         self.configs_timings = timings
         best = min(timings, key=lambda config: tuple(timings[config]) if isinstance(timings[config], (list, tuple)) else (timings[config], ))

@@ -48,7 +48,7 @@ class DriverConfig:
 
 
 driver = DriverConfig()
-_native.configure(prefers_cuda=lambda: isinstance(driver.active, CUDADriver))
+_native.configure(default_device=lambda: driver.active.get_current_device() if isinstance(driver.active, CUDADriver) else None)
 
 
 def __getattr__(name):
