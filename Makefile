@@ -9,7 +9,7 @@
 #   make measures     memory and time of the compiler itself
 #   make check-gpu    the numeric matrix, all operations, options drawn at random and random programs, on a device
 #   make check-gpu-faults      kernels that trap, stray and do not end, on a device
-#   make check-gpu-sanitizer   matrix and operations under compute-sanitizer: memcheck and racecheck
+#   make check-gpu-sanitizer   the numeric tests on a device under compute-sanitizer: memcheck and racecheck
 #   make bench-gpu    the CUDA target against Triton, torch, cuBLAS and cuDNN on a device
 #   make install PREFIX=/usr/local
 #   make SAN=1 B=build/asan ...    the same with ASan + UBSan
@@ -103,16 +103,17 @@ demo:
 check-gpu: all $(B)/tests/matrix $(B)/tests/ops $(B)/tests/property $(B)/tests/random_triton
 	tests/shards.sh 0 $(B)/tests/matrix --bin $(B) --targets cuda --random 1
 	tests/shards.sh 0 $(B)/tests/ops --target cuda
-	tests/shards.sh 0 $(B)/tests/property --targets cuda --draws 1
+	tests/shards.sh 0 $(B)/tests/property --targets cuda --draws 5
 	tests/shards.sh 0 $(B)/tests/random_triton --targets cuda --count 100 --seed $${TILEWRIGHT_SEED:-1} --out $(B)/random
 	sh tests/gpu/check_prelude.sh $(B)
 	python3 tests/wild/run.py --targets device --every --bin $(B)
+	python3 tests/wild/run.py --targets device --kernels tests/gpu/kernels.txt --bin $(B)
 	@if $(MAKE) -s python && $(PYTHON) -c 'import torch, pytest'; then \
 	  PYTHONPATH=$(B)/python $(PYTHON) -m pytest -q -p no:cacheprovider tests/python/test_cuda.py; \
 	else echo "skipped: CUDA tensors in Python (needs Python's headers, torch and pytest)"; fi
 check-gpu-faults: all
 	python3 tests/run.py --bin $(B) tests/gpu/faults.t
-check-gpu-sanitizer: all $(B)/tests/matrix $(B)/tests/ops
+check-gpu-sanitizer: all $(B)/tests/matrix $(B)/tests/ops $(B)/tests/property $(B)/tests/random_triton
 	tests/gpu/sanitizer.sh $(B)
 measures: all
 	@tests/measures.sh $(B)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """run.py: kernels as people write them, each on several plans of each target against the interpreter.
 
-    tests/wild/run.py [--targets cpu,cuda] [--only TEXT] [--every] [--bin build]
+    tests/wild/run.py [--targets cpu,cuda] [--only TEXT] [--every] [--kernels FILE] [--shard I/N] [--bin build]
 
 A kernel of tests/wild/*.py stands behind a line `# check: ARGUMENTS`, which are those of `tilewright check`: NAME=SPEC is an argument, the
 rest goes as it stands. --every runs all plans of a target, otherwise the plan changes from kernel to kernel: the first three products
-stand where they once failed."""
+stand where they once failed. --kernels takes the lines `KERNEL ARGUMENTS` of a file instead, which say their plan themselves.
+--shard runs every N-th of all, one after the other (tests/shards.sh)."""
 import argparse
 import concurrent.futures
 import os
@@ -19,12 +20,28 @@ CUDA = ["cuda --emulate", "cuda --emulate --set num_warps=8", "cuda --emulate --
 PLANS = {"cpu": ["cpu", "cpu --set vector_bits=128"], "cuda": CUDA, "device": [plan.replace(" --emulate", "") for plan in CUDA[:-1]]}
 
 
+def words(text):
+    """'x=f32[4] --grid 2' as options: NAME=SPEC is an argument, the rest stands for itself."""
+    options = []
+    for word in text.split():
+        after = options[-1:] != ["--set"] and re.match(r"[^-][^=]*=", word)
+        options += ["--arg", word] if after else [word]
+    return options
+
+
+def listed(path):
+    """(kernel, 0, arguments) of each line of a file."""
+    for line in pathlib.Path(path).read_text().splitlines():
+        if line and not line.startswith("#"):
+            kernel, arguments = line.split(" ", 1)
+            yield kernel, 0, words(arguments)
+
+
 def cases():
     """(file:kernel, its place in the file, arguments)."""
     for path in sorted(HERE.glob("*.py")):
         for place, (check, kernel) in enumerate(re.findall(r"^# check: (.*)\n(?:#.*\n)*@triton.jit\ndef (\w+)", path.read_text(), re.M)):
-            words = [word if re.match(r"-|[^=]*$", word) else f"--arg={word}" for word in check.split()]
-            yield f"{path}:{kernel}", place, [part for word in words for part in (word.split("=", 1) if word.startswith("--arg=") else [word])]
+            yield f"{path}:{kernel}", place, words(check)
 
 
 def run(command):
@@ -37,25 +54,28 @@ def main():
     parser.add_argument("--targets", default="cpu,cuda", help="of cpu, cuda (emulated), device (cuda on a GPU)")
     parser.add_argument("--only", default="", help="part of a kernel's name")
     parser.add_argument("--every", action="store_true", help="every plan")
+    parser.add_argument("--kernels", help="a file of kernels and arguments")
+    parser.add_argument("--shard", default="0/1", help="which part of how many")
     parser.add_argument("--bin", default=str(HERE.parent.parent / "build"))
     options = parser.parse_args()
     commands = []
-    for kernel, place, arguments in cases():
-        if options.only not in kernel.rsplit(":", 1)[1]:
+    for kernel, place, arguments in listed(options.kernels) if options.kernels else cases():
+        if options.only not in kernel.rsplit(":", 1)[-1]:
             continue
         for target in options.targets.split(","):
-            plans = PLANS[target]
+            plans = PLANS[target][:1] if options.kernels else PLANS[target]
             if not options.every:
                 plans = [plans[place % len(plans)]]
             commands += [[f"{options.bin}/tilewright", "check", kernel, *arguments, "--target", *plan.split()] for plan in plans]
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    part, parts = map(int, options.shard.split("/"))
+    commands, failed = commands[part::parts], 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() if parts == 1 else 1) as pool:
         for command, (status, output) in zip(commands, pool.map(run, commands)):
             if status:
                 failed += 1
                 print(" ".join(command), output, sep="\n")
     print(f"{len(commands)} runs, {failed} failed")
-    sys.exit(failed > 0 or not commands)
+    sys.exit(failed > 0 or (parts == 1 and not commands))
 
 
 main()
