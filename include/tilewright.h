@@ -510,9 +510,9 @@ typedef struct tw_resource_info {
 /* Errors: TW_ERROR_ARGUMENT. Since 0.2. */
 TW_API tw_status tw_kernel_resources(const tw_kernel *kernel, tw_resource_info *info);
 
-/* How many significant bits of float32 factors its matrix products keep: 11 where the source lets them
- * run in tf32 and the target does, else 24. Since 0.2. */
-TW_API int32_t tw_kernel_factor_bits(const tw_kernel *kernel);
+/* How many significant bits its matrix products keep: 11 where the source lets float32 factors run in tf32
+ * and the target does, 14 where a GPU's tensor cores add up products of 8-bit floats, else 24. Since 0.2. */
+TW_API int32_t tw_kernel_product_bits(const tw_kernel *kernel);
 
 /* May the kernel write through parameter i of its module (a store, an atomic)? 1 or 0. A host asks
  * before it hands over memory that must stay as it is. Since 0.2. */

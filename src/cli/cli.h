@@ -79,7 +79,7 @@ typedef struct Session {
     tw_arg *values; /* arguments[i].value */
     Names names;    /* integers among the arguments and -D */
     Pairs sets;     /* --set, and what the configuration says */
-    bool tf32;      /* the kernel that ran rounds factors of f32 to 11 significant bits */
+    bool coarse;    /* matrix products of the kernel that ran keep fewer than 24 significant bits */
 } Session;
 
 /* Context, module, kernel, arguments; 0 or the exit status. `data`: arrays get their contents. */

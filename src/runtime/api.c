@@ -754,8 +754,8 @@ tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
     return give_info(info, &k->resources, sizeof k->resources) ? TW_OK
                                                                : misuse(k->context, bad_struct);
 }
-int32_t tw_kernel_factor_bits(const tw_kernel *k) {
-    return k && k->in_tf32 ? 11 : 24;
+int32_t tw_kernel_product_bits(const tw_kernel *k) {
+    return k ? k->product_bits : 24;
 }
 int32_t tw_kernel_writes(const tw_kernel *k, size_t param) {
     return k && k->written && param < (size_t)k->request->kernel->param_count && k->written[param];

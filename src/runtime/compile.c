@@ -322,14 +322,19 @@ tw_kernel *kernel_new(tw_module *m) {
 typedef struct Products {
     const Kernel *ir;
     bool tf32, on_matrix_unit; /* some products of float32 are let run in tf32; do */
+    bool short_sums;           /* some of 8-bit floats are summed by a matrix unit, to 14 bits */
 } Products;
 
 static void count_product(Op *op, void *user) {
     Products *p = user;
-    if (op->code != OP_DOT || ir_type(p->ir, op->operands[0])->elem != EL_F32) return;
+    if (op->code != OP_DOT) return;
+    Elem factors = ir_type(p->ir, op->operands[0])->elem;
     Word unit = op_word(op, AT_INSTR, INSTR_FMA);
+    bool matrix = unit == INSTR_MMA || unit == INSTR_WGMMA;
+    p->short_sums |= matrix && elem_is_float(factors) && elem_info[factors].bits == 8;
+    if (factors != EL_F32) return;
     p->tf32 |= op_word(op, AT_PREC, PREC_IEEE) == PREC_TF32;
-    p->on_matrix_unit |= unit == INSTR_MMA || unit == INSTR_WGMMA;
+    p->on_matrix_unit |= matrix;
 }
 
 static Products products_of(const Kernel *ir) {
@@ -382,7 +387,8 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
     tw_status status = k->sanitize ? TW_OK : run_passes(k, request, text);
     if (status != TW_OK) return status;
-    k->in_tf32 = tf32 && products_of(k->ir).on_matrix_unit;
+    Products made = products_of(k->ir);
+    k->product_bits = tf32 && made.on_matrix_unit ? 11 : made.short_sums ? 14 : 24;
     write_explain(k);
     if (request->stage == TW_STAGE_IR || !k->target->emit) return TW_OK;
     start = seconds();

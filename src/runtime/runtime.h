@@ -113,7 +113,7 @@ struct tw_kernel {
     bool bf16_wide;      /* --set bf16_pairs=off */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */
-    bool in_tf32;        /* some products of float32 */
+    int product_bits;    /* tw_kernel_product_bits */
     const bool *written; /* by parameter of the source: the kernel may write through it */
     int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */
     bool sanitize, emulate;

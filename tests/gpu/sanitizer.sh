@@ -49,7 +49,7 @@ for kind in memcheck racecheck; do
     asked "$kind" memcheck racecheck || continue
     more=
     if [ "$kind" = racecheck ]; then
-        more="--racecheck-indirect-barrier-dependency yes"
+        more=--racecheck-indirect-barrier-dependency
     else
         printf 'import triton\nimport triton.language as tl\n@triton.jit\ndef stray(x):\n    tl.store(x + 1000000007, 1.0)\n' >"$logs/stray.py"
         "$tool" --target-processes all sh -c "$b/tilewright run $logs/stray.py --target cuda --arg x=ones:f32[64] --grid 1" 2>&1 | grep -q 'Invalid __global__ write' ||

@@ -49,12 +49,14 @@ static void run_add(tw_context *cx, tw_module *m, const char *target, int64_t n)
 }
 
 /* Products of float32 that may run in tf32 do on matrix units; tf32x3 is made of such products and
- * keeps all bits. */
-static void test_factor_bits(void) {
+ * keeps all bits. Sums of 8-bit floats are a tensor core's own, where it has such products. */
+static void test_product_bits(void) {
     static const struct {
-        const char *precision, *target;
+        const char *type, *precision, *target;
         int bits;
-    } cases[] = {{"tf32", "cuda:sm_90a", 11}, {"tf32x3", "cuda:sm_90a", 24}, {"ieee", "cuda:sm_90a", 24}, {"tf32", "cpu", 24}};
+    } cases[] = {{"f32", "tf32", "cuda:sm_90a", 11},   {"f32", "tf32x3", "cuda:sm_90a", 24}, {"f32", "ieee", "cuda:sm_90a", 24},
+                 {"f32", "tf32", "cpu", 24},           {"f8e4m3", "tf32", "cuda:sm_90a", 14}, {"f8e4m3", "tf32", "cuda:sm_80", 24},
+                 {"f8e4m3", "tf32", "cpu", 24},        {"f16", "tf32", "cuda:sm_90a", 24}};
     tw_context *cx = NULL;
     CHECK(tw_context_create(NULL, &cx) == TW_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -62,14 +64,14 @@ static void test_factor_bits(void) {
         tw_module *m = NULL;
         tw_kernel *kernel = NULL;
         snprintf(text, sizeof text,
-                 "kernel @k(%%x: *f32) {\n  %%i = iota<0, 1024> ; %%j = reshape %%i : i32[32,32]\n"
+                 "kernel @k(%%x: *%s, %%y: *f32) {\n  %%i = iota<0, 1024> ; %%j = reshape %%i : i32[32,32]\n"
                  "  %%p = ptr_add %%x, %%j ; %%a = load %%p ; %%z = splat 0.0 : f32[32,32]\n"
-                 "  %%c = dot<prec=%s> %%a, %%a, %%z ; store %%p, %%c\n  return }\n",
-                 cases[i].precision);
+                 "  %%c = dot<prec=%s> %%a, %%a, %%z ; %%q = ptr_add %%y, %%j ; store %%q, %%c\n  return }\n",
+                 cases[i].type, cases[i].precision);
         CHECK(tw_module_load_text(cx, "k.ir", text, strlen(text), NULL, &m) == TW_OK);
         tw_compile_options options = {.struct_size = sizeof options, .target = cases[i].target, .stage = TW_STAGE_EMIT};
         CHECK(tw_kernel_compile(m, "k", &options, &kernel) == TW_OK);
-        CHECK(tw_kernel_factor_bits(kernel) == cases[i].bits);
+        CHECK(tw_kernel_product_bits(kernel) == cases[i].bits);
         tw_kernel_destroy(kernel);
         tw_module_destroy(m);
     }
@@ -347,7 +349,7 @@ int main(void) {
     test_rebind();
     test_builtins();
     test_launch();
-    test_factor_bits();
+    test_product_bits();
     test_streams();
     test_sanitize();
     test_order();
