@@ -8,9 +8,8 @@
 # time as there are processors. A report of a tool is a failure, as is a case that fails, a shard that takes more than 110 s, and a
 # memcheck that does not see a store far outside. Says so and does nothing where compute-sanitizer is not installed.
 #
-# racecheck follows an mbarrier from the threads that arrive to those that wait. Where a warp gives a slot back its lanes meet
-# (bar.warp.sync) and one of them arrives for all: that is an order through two barriers, which racecheck knows with
-# --racecheck-indirect-barrier-dependency alone.
+# racecheck sees what threads load, store and copy by cp.async in shared memory, not TMA and wgmma: the emulator watches those. An
+# order through two mbarriers is one (a waits for b, c for a), which it knows with --racecheck-indirect-barrier-dependency alone.
 b=${1:-build}
 [ $# -gt 0 ] && shift
 words=" $* "

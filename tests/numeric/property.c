@@ -111,6 +111,7 @@ typedef struct Case {
     uint64_t seed;
     tw_context *context;
     tw_module *module;
+    tw_kernel *kernel; /* the last one, until what it wrote has been read: racecheck dies of one that goes while it runs */
     size_t params;
     tw_param_info info[MOST_PARAMS];
     tw_arg args[MOST_PARAMS];
@@ -228,12 +229,14 @@ static void close_case(Case *c) {
         tw_buffer_destroy(c->target_buffer[p]);
         free(c->plain[p]);
     }
+    tw_kernel_destroy(c->kernel);
     tw_module_destroy(c->module);
 }
 
 static bool run_kernel(Case *c, const tw_pair *sets, size_t count) {
     tw_compile_options options;
-    tw_kernel *kernel = NULL;
+    tw_kernel_destroy(c->kernel);
+    c->kernel = NULL;
     tw_compile_options_init(&options);
     options.target = c->target->compile;
     options.args = c->args;
@@ -244,9 +247,9 @@ static bool run_kernel(Case *c, const tw_pair *sets, size_t count) {
     tw_status status = TW_OK;
     for (size_t p = 0; p < c->params && status == TW_OK; p++)
         if (c->host[p]) status = tw_buffer_write(c->target_buffer[p], tw_buffer_data(c->host[p]), bytes_of(c->host[p]));
-    if (status == TW_OK) status = tw_kernel_compile(c->module, NULL, &options, &kernel);
+    if (status == TW_OK) status = tw_kernel_compile(c->module, NULL, &options, &c->kernel);
     if (status == TW_OK)
-        status = tw_kernel_launch(kernel, NULL, c->row->grid == OWN ? NULL : c->grid, c->args, c->params);
+        status = tw_kernel_launch(c->kernel, NULL, c->row->grid == OWN ? NULL : c->grid, c->args, c->params);
     c->runs++;
     if (status != TW_OK) {
         c->failures++;
@@ -254,7 +257,6 @@ static bool run_kernel(Case *c, const tw_pair *sets, size_t count) {
         printf("%s\n%s\n", tw_status_name(status), tw_context_message(c->context));
         print_command(c, sets, count);
     }
-    tw_kernel_destroy(kernel);
     return status == TW_OK;
 }
 

@@ -71,9 +71,13 @@ const char *cluster_place(Emit *e, const Op *tasks, int d, const char *index) {
 
 void cluster_arrive(Emit *e, const RingPlan *r, const char *condition, const char *slot) {
     const char *empty = ring_barrier(e, r->empty_name, slot);
+    const char *first = condition ? arena_printf(e->arena, "%s && ", condition) : "";
     if (r->shared)
-        cs_line(&e->p, "if (%slane < %d) tw_mbar_arrive_at(%s, lane);", condition, e->cluster,
-                empty);
+        cs_line(&e->p, "if (%slane < %d) tw_mbar_arrive_at(%s, lane);", first, e->cluster, empty);
+    else if (!r->by_lane)
+        cs_line(&e->p, "if (%slane == 0) tw_mbar_arrive(%s);", first, empty);
+    else if (condition)
+        cs_line(&e->p, "if (%s) tw_mbar_arrive(%s);", condition, empty);
     else
-        cs_line(&e->p, "if (%slane == 0) tw_mbar_arrive(%s);", condition, empty);
+        cs_line(&e->p, "tw_mbar_arrive(%s);", empty);
 }

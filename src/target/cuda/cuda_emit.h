@@ -70,6 +70,7 @@ typedef struct RingPlan {
     bool shared;       /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
     bool skewed;       /* and the producer runs ahead (cuda_skew.c) */
     bool each;         /* every program of a gang has a slot of its own (cuda_gang.c) */
+    bool by_lane;      /* each thread gives a slot back, not one for its warp */
 } RingPlan;
 
 typedef struct Emit {
@@ -341,7 +342,7 @@ ClusterHalf cluster_half(Emit *e, const Op *put, const SharedTile *tile);
 /* Of index d: its extent in the numbering of tasks, and its place from that numbering. */
 const char *cluster_extent(Emit *e, const Op *tasks, int d);
 const char *cluster_place(Emit *e, const Op *tasks, int d, const char *index);
-/* The warp gives a slot back; condition: "" or "x && ". */
+/* The warp gives a slot back; condition: NULL or what must hold. */
 void cluster_arrive(Emit *e, const RingPlan *r, const char *condition, const char *slot);
 /* What the role needs of the task's header, or only what `value` is made of. */
 void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value);

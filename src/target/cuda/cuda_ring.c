@@ -2,8 +2,8 @@
  *
  * A ring is N slots and two barriers a slot. The producer waits for empty, writes (TMA: one thread
  * announces the bytes and issues the copies), and full is complete when all has landed; the
- * consumer waits for full, reads, and one lane of each of its warps arrives at empty. Slot and
- * phase go on counting from task to task. Behind a dot in flight the release comes one item late
+ * consumer waits for full, reads, and one lane of each of its warps arrives at empty (all of them
+ * where threads read what threads stored). Slot and phase go on counting from task to task. Behind a dot in flight the release comes one item late
  * (hold = 2):
  *
  *     in: wait full[s]; wgmma .. ; wait for the group before; release the slot before
@@ -206,6 +206,34 @@ static int64_t total_bytes(Emit *e, int64_t other) {
     return bytes + 1024; /* what lies behind the barriers starts at a multiple of 1024 */
 }
 
+/* Are all reads of the slot done by wgmma (or TMA), so that no lane has to wait for another? */
+static bool reads_by_async(Emit *e, const Region *region, Ref slot) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_GET && op->operands[0] == slot) {
+            const Layout *layout = emit_layout(e, op->results[0]);
+            if (!layout || layout->home != HOME_SHARED) return false;
+        }
+        if (op->code == OP_DOT && layout_dot_instr(e->cx, e->k, op) != INSTR_WGMMA) return false;
+        for (int i = 0; i < op->region_count; i++)
+            if (!reads_by_async(e, op->regions[i], slot)) return false;
+    }
+    return true;
+}
+
+/* Do threads read what other threads stored? Then each gives the slot back for itself: such a ring is
+ * slow anyway, and compute-sanitizer's racecheck follows a barrier from the threads that arrive at
+ * it, not from those that they met before (tw_sync_warp). */
+static bool read_by_lanes(Emit *e, const RingPlan *r, const Region *role, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_RELEASE && op->operands[0] == r->ring &&
+            !reads_by_async(e, role, op->operands[1]))
+            return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (read_by_lanes(e, r, role, op->regions[i])) return true;
+    }
+    return false;
+}
+
 void ring_plan(Emit *e, int64_t other) {
     const Op *tasks = e->k->body->first;
     while (tasks->code != OP_TASKS) tasks = tasks->next;
@@ -215,6 +243,12 @@ void ring_plan(Emit *e, int64_t other) {
         if (ring_role_is_single(e, ring_role(tasks, end_of(e, &e->rings.at[i], AT_FROM))))
             e->rings.at[i].full_count = 1;
     if (!e->k->module->diag->errors) cluster_plan(e, tasks);
+    for (size_t i = 0; i < e->rings.count; i++) {
+        RingPlan *r = &e->rings.at[i];
+        const Region *role = ring_role(tasks, end_of(e, r, AT_TO))->regions[0];
+        r->by_lane = !r->fused && r->full_count > 1 && read_by_lanes(e, r, role, role);
+        if (r->by_lane) r->empty_count *= 32;
+    }
     while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}
     e->shared_bytes = 0;
     for (size_t i = 0; i < e->rings.count; i++) place_ring(e, &e->rings.at[i]);
@@ -507,20 +541,6 @@ static void emit_get(Emit *e, const Op *op) {
     emit_set(e, result, HOLD_SCALAR, name);
 }
 
-/* Are all reads of the slot done by wgmma (or TMA), so that no lane has to wait for another? */
-static bool reads_by_async(Emit *e, const Region *region, Ref slot) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_GET && op->operands[0] == slot) {
-            const Layout *layout = emit_layout(e, op->results[0]);
-            if (!layout || layout->home != HOME_SHARED) return false;
-        }
-        if (op->code == OP_DOT && layout_dot_instr(e->cx, e->k, op) != INSTR_WGMMA) return false;
-        for (int i = 0; i < op->region_count; i++)
-            if (!reads_by_async(e, op->regions[i], slot)) return false;
-    }
-    return true;
-}
-
 static void emit_release(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
     Ref slot = op->operands[1];
@@ -529,7 +549,7 @@ static void emit_release(Emit *e, const Op *op) {
     if (e->late && op == e->late_release) {
         /* The dot of this item is in flight; that of the item before is done. */
         cs_line(&e->p, "tw_wgmma_wait(1);");
-        cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0 && ", e->late), e->late);
+        cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", e->late), e->late);
         cs_line(&e->p, "%s = (i32)%s;", e->late, text);
         return;
     }
@@ -540,9 +560,9 @@ static void emit_release(Emit *e, const Op *op) {
     }
     if (!reads_by_async(e, e->role->regions[0], slot)) {
         cs_line(&e->p, "tw_fence_async();");
-        cs_line(&e->p, "tw_sync_warp();");
+        if (!r->by_lane) cs_line(&e->p, "tw_sync_warp();");
     }
-    cluster_arrive(e, r, "", text);
+    cluster_arrive(e, r, NULL, text);
 }
 
 void ring_op(Emit *e, const Op *op) {

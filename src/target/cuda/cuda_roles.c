@@ -52,7 +52,7 @@ void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
     RingPlan *r = ring_find(e, release->operands[0]);
     cs_line(&e->p, "tw_wgmma_wait(0);");
     cs_line(&e->p, "tw_wgmma_settle(%s);", accumulator);
-    cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0 && ", e->late), e->late);
+    cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", e->late), e->late);
 }
 
 /* --- tasks and roles --- */
