@@ -173,7 +173,8 @@ static bool evaluate(long a, const char *op, size_t length, long b, long *value)
     return false;
 }
 
-/* 2 * 8 -> 16; 0 + x, x + 0, x ^ 0, x * 1 -> x; 0 * x -> 0. */
+/* 2 * 8 -> 16; 0 + x, x + 0, x ^ 0, x * 1 -> x. Not 0 * x -> 0: x may be what makes a sum 64 bits
+ * wide. */
 static bool fold_number(char *s, size_t i, size_t end) {
     long a = atol(s + i);
     int left = left_of(s, i), right = right_of(s, end);
@@ -194,12 +195,6 @@ static bool fold_number(char *s, size_t i, size_t end) {
             return true;
         }
         if (a == 0 && text_equal(s + op, op_end - op, "+")) return cut(s, i, next - i), true;
-        if (a == 0 && text_equal(s + op, op_end - op, "*")) {
-            size_t word = next;
-            while (is_word(s[word])) word++;
-            if (word > next && right_of(s, word) >= 0 && right_of(s, word) <= right)
-                return cut(s, end, word - end), true;
-        }
         return false;
     }
     if (left <= PREC_CHOICE || right > left) return false;
@@ -263,10 +258,21 @@ static bool has_word(const char *s, const char *word, const char **at) {
     return false;
 }
 
+/* In code: strings and comments are the user's words. */
 static char *replace_word(Arena *arena, const char *s, const char *word, const char *by) {
     Text t = text_new(arena);
     const char *at;
     while (has_word(s, word, &at)) {
+        const char *quoted = strpbrk(s, "\"/");
+        while (quoted && *quoted == '/' && quoted[1] != '/') quoted = strpbrk(quoted + 1, "\"/");
+        if (quoted && quoted < at) {
+            const char *end = *quoted == '"' ? quoted + 1 : NULL;
+            while (end && *end && *end != '"') end += *end == '\\' && end[1] ? 2 : 1;
+            if (!end || !*end) break;
+            text_add_bytes(&t, s, (size_t)(end + 1 - s));
+            s = end + 1;
+            continue;
+        }
         text_add_bytes(&t, s, (size_t)(at - s));
         text_add(&t, "%s", by);
         s = at + strlen(word);
