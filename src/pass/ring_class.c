@@ -144,6 +144,15 @@ static const Op *find_conflict(Cut *c, const Op *x, bool before) {
     return NULL;
 }
 
+/* Memory that no op of the kernel writes, before or behind the load: each role reads it at its own time. */
+static bool is_stable(Cut *c, const Op *load) {
+    for (size_t i = 0; i < c->memory.count; i++) {
+        const Op *op = c->memory.at[i];
+        if (is_order(op) || (is_write(op) && !are_apart(c, op, load))) return false;
+    }
+    return true;
+}
+
 /* --- replicable values --- */
 
 static bool control_is_replicable(const Cut *c, const Op *op) {
@@ -202,8 +211,7 @@ static bool value_is_replicable(Cut *c, Ref r) {
     case OP_LOAD:
     case OP_TLOAD:
         return value.type->rank == 0 && !op_flag(op, AT_VOLATILE) &&
-               operands_are_replicable(c, op) && !find_conflict(c, op, true) &&
-               !find_conflict(c, op, false);
+               operands_are_replicable(c, op) && is_stable(c, op);
     case OP_BUF:
     case OP_BAR:
     case OP_RING:
@@ -313,7 +321,7 @@ static void consider_load(Cut *c, Op *op) {
                             (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
     if (!worth) return;
     if (!operands_are_replicable(c, op) || !control_is_replicable(c, op)) {
-        refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data");
+        refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel writes");
         return;
     }
     const Op *conflict = find_conflict(c, op, true);
@@ -427,7 +435,7 @@ static void consider_store(Cut *c, Op *op) {
     for (int i = 0; i < op->operand_count; i++)
         place = place && (op->operands[i] == value || is_replicable(c, op->operands[i]));
     if (!place) {
-        refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data");
+        refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel writes");
         return;
     }
     const Op *conflict = find_conflict(c, op, false);

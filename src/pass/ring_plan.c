@@ -274,7 +274,7 @@ static Execution decide(Cut *c, const char **why) {
         return RUN_FLAT;
     }
     if (!pipelined || !dots) {
-        *why = "no loop loads what a dot multiplies";
+        *why = "no loop loads boxes for a dot that could run ahead of it";
         return RUN_FLAT;
     }
     if (stages <= 1) {
