@@ -1,8 +1,8 @@
 /* ring_check.c: proves or refutes that the roles of a kernel hand their items over.
  *
  * Each role becomes a small program of hand-overs: acquire, commit, wait and release of a ring, loops and ifs around
- * them. Loops and conditions are known by value number, so that "the same loop" in two roles is seen even though each
- * role computes its own bounds.
+ * them. Loops and conditions are known by number (ring_number.c), so that "the same loop" in two roles is seen even
+ * though each role computes its own bounds.
  *
  * Per ring the state is three counts: acquired and not yet committed, committed and not yet waited for, waited for and
  * not yet released. An op raises its own role's counter and never makes another role's guard false. So what is enabled
@@ -20,6 +20,7 @@
  * Where loops do not match, all trip counts up to twice the slots and two are tried instead: that refutes, or bounds. */
 #include "pass/ring_check.h"
 #include "pass/ring_group.h"
+#include "pass/ring_number.h"
 #include "pass/ring_rotate.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ typedef struct Check {
     RoleInfo roles[MAX_ROLES];
     int role_count;
     VEC(View) views; /* of the role being read */
-    Map numbers; /* value number text -> id */
+    RingNumbers *numbers;
     bool refuted, unmatched;
     long steps;
     int parked; /* roles that stand outside of the loop being run, with work left: being stuck proves nothing then */
@@ -99,41 +100,6 @@ static void refute(Check *c, DiagId id, Range range, ...) {
     if (!c->refuted) diag_vemit(c->cx->module->diag, id, range, args);
     va_end(args);
     c->refuted = true;
-}
-
-/* --- value numbers --- */
-
-static void number_value(Check *c, Text *out, Ref ref, int depth) {
-    const Value *value = ref_is_value(ref) ? ir_value(c->k, ref) : NULL;
-    const Region *region = value ? (value->op ? value->op->parent : value->region) : NULL;
-    bool in_role = false;
-    for (const Region *r = region; r; r = r->owner ? r->owner->parent : NULL) in_role |= r->owner && r->owner->code == OP_ROLE;
-    if (!in_role || depth > 40) {
-        text_add(out, "%u", ref);
-        return;
-    }
-    if (!value->op) { /* a loop variable: the loop says what it is */
-        const Op *loop = value->region->owner;
-        text_add(out, "arg%d(", value->index);
-        for (int i = 0; i < loop->operand_count && i < 3; i++) number_value(c, out, loop->operands[i], depth + 1), text_add(out, ",");
-        text_add(out, ")");
-        return;
-    }
-    const Op *op = value->op;
-    text_add(out, "%s#%d", op_info[op->code].mnemonic, value->index);
-    for (int i = 0; i < op->attr_count; i++)
-        text_add(out, "<%d:%lld>", op->attrs[i].id, (long long)(attr_info[op->attrs[i].id].kind == ATTR_INT ? op->attrs[i].number : op->attrs[i].word));
-    text_add(out, "(");
-    for (int i = 0; i < op->operand_count; i++) number_value(c, out, op->operands[i], depth + 1), text_add(out, ",");
-    text_add(out, ")");
-}
-
-static int number_of(Check *c, const Ref *refs, int count) {
-    Text text = text_new(c->arena);
-    for (int i = 0; i < count; i++) number_value(c, &text, refs[i], 0), text_add(&text, ";");
-    MapEntry *entry = map_find(&c->numbers, text.at, text.length);
-    if (!entry) entry = map_put(&c->numbers, c->arena, text.at, text.length, (void *)(uintptr_t)c->numbers.count);
-    return (int)(uintptr_t)entry->value;
 }
 
 /* --- from IR to programs, checking the protocol on the way --- */
@@ -326,7 +292,7 @@ static void read_region(Check *c, int role, const Region *region, Sequence *into
             bool is_if = op->code == OP_IF;
             Node *node = add_node(c, into, is_if ? NODE_IF : NODE_LOOP, -1, op);
             node->count = constant_trips(c->k, op);
-            node->id = number_of(c, op->operands, is_if ? 1 : op->code == OP_FOR ? 3 : op->operand_count);
+            node->id = ring_number(c->numbers, role, op);
             for (int i = 0; i < op->region_count; i++) read_closed(c, role, op->regions[i], &node->body[is_if ? i : 0], hands);
             node->rings = rings_inside(node);
             if (op->code == OP_FOR) rotate_loop(c, node);
@@ -588,7 +554,7 @@ static void simulate(Check *c) {
     int64_t slots = 1;
     for (int i = 0; i < c->ring_count; i++)
         if (c->rings[i].slots > slots) slots = c->rings[i].slots;
-    int ids = (int)c->numbers.count, most = (int)(slots > 8 ? 8 : slots) * 2 + 2;
+    int ids = ring_number_count(c->numbers), most = (int)(slots > 8 ? 8 : slots) * 2 + 2;
     int *trips = ARENA_ARRAY(c->arena, int, ids + 1);
     c->trips = trips;
     for (long tried = 0; tried < 20000 && !c->refuted; tried++) {
@@ -634,7 +600,7 @@ static void check_capacity(Check *c) {
 RingVerdict ring_check(PassContext *cx, Kernel *k) {
     const Op *tasks = NULL;
     Check *c = ARENA_NEW(cx->scratch, Check);
-    *c = (Check){.cx = cx, .k = k, .arena = cx->scratch};
+    *c = (Check){.cx = cx, .k = k, .arena = cx->scratch, .numbers = ring_numbers_new(k, cx->scratch)};
     collect(c, k->body, &tasks);
     if (c->refuted) return RING_REFUTED;
     if (!tasks || !c->ring_count) return RING_PROVED;

@@ -208,8 +208,38 @@ static void test_most(void) {
     verdict("9 roles", many, RING_REFUTED, "at most 8 roles");
 }
 
+/* Two roles over one ring, whose loops are the same or only look so. */
+#define SAME(title, load, compute) verdict(title, TWO("2", load, compute), RING_PROVED, NULL)
+#define OTHER(title, load, compute) verdict(title, TWO("2", load, compute), RING_REFUTED, NULL)
+#define WHILE(m, step, body) "%e = while (%i = 0) { %g = cmp<lt> %i, " m " ; test %g, %i } do (%i) { " body " ; %j = add %i, " step " ; yield %j }"
+#define GROWS(from, step, body) "%e = for %i = 0, %n, 1 (%m = " from ") { for %j = 0, %m, 1 { " body " } ; %o = add %m, " step " ; yield %o }"
+#define SUM(step, body) "%m = for %i = 0, %n, 1 (%o = 0) { %u = add %o, " step " ; yield %u } ; for %j = 0, %m, 1 { " body " }"
+#define TRIPS(value, body) "%m = " value " ; for %j = 0, %m, 1 { " body " }"
+
+static void test_numbers(void) {
+    SAME("while", WHILE("%n", "1", FILL), WHILE("%n", "1", DRAIN));
+    OTHER("while, other ends", WHILE("%n", "1", FILL), WHILE("7", "1", DRAIN));
+    OTHER("while, other steps", WHILE("%n", "1", FILL), WHILE("%n", "2", DRAIN));
+    SAME("while, one role carries more", WHILE("%n", "1", FILL),
+         "%v, %e = while (%w = 0.0, %i = 0) { %g = cmp<lt> %i, %n ; test %g, %w, %i } do (%w, %i) { " DRAIN
+         " ; %y = add %w, 1.0 ; %j = add %i, 1 ; yield %y, %j }");
+    SAME("trips that grow", GROWS("0", "1", FILL), GROWS("0", "1", DRAIN));
+    OTHER("trips that grow faster", GROWS("0", "1", FILL), GROWS("0", "2", DRAIN));
+    OTHER("trips that begin with more", GROWS("0", "1", FILL), GROWS("1", "1", DRAIN));
+    SAME("trips that grow, one role carries more", GROWS("0", "1", FILL),
+         "%v, %e = for %i = 0, %n, 1 (%w = 0.0, %m = 0) { for %j = 0, %m, 1 { " DRAIN " } ; %o = add %m, 1 ; yield %w, %o }");
+    SAME("trips that a loop counts", SUM("1", FILL), SUM("1", DRAIN));
+    OTHER("trips that a loop counts otherwise", SUM("1", FILL), SUM("2", DRAIN));
+    SAME("trips that an if chooses", TRIPS("if %c { yield 3 } { yield 4 }", FILL), TRIPS("if %c { yield 3 } { yield 4 }", DRAIN));
+    OTHER("trips that an if chooses otherwise", TRIPS("if %c { yield 3 } { yield 4 }", FILL), TRIPS("if %c { yield 3 } { yield 5 }", DRAIN));
+    OTHER("other widths", "%w = cast %n : i8 ; " TRIPS("cast %w : i32", FILL), "%w = cast %n : i16 ; " TRIPS("cast %w : i32", DRAIN));
+    SAME("trips from memory", "%h = tload %T, [0] : f32 ; " TRIPS("cast %h : i32", FILL), "%h = tload %T, [0] : f32 ; " TRIPS("cast %h : i32", "%s = wait %in ; release %in, %s"));
+    OTHER("trips from memory that is written", "%h = tload %T, [0] : f32 ; " TRIPS("cast %h : i32", FILL), "%h = tload %T, [0] : f32 ; " TRIPS("cast %h : i32", DRAIN));
+}
+
 int main(void) {
     test_proved();
+    test_numbers();
     test_rotated();
     test_protocol();
     test_progress();

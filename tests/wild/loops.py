@@ -249,3 +249,22 @@ def sparse_attention(q, k, v, o, lists, counts, NQ, NK, D: tl.constexpr, BM: tl.
         acc = tl.dot(p.to(tl.float16), dv.load([n, 0]), acc)
         m = new
     do.store([pm * BM, 0], (acc / norm[:, None]).to(tl.float16))
+
+
+# check: a=randn:bf16[5,64,64] b=randn:bf16[5,64,64] steps=randint(4):i32[6] c=zeros:f32[64,64] n=6 --grid 1
+# trips that the loop around carries, beside sums that only one role has
+@triton.jit
+def grow(a, b, steps, c, n):
+    r = tl.arange(0, 64)
+    place = r[:, None] * 64 + r[None, :]
+    acc = tl.zeros((64, 64), tl.float32)
+    t = 0
+    at = 0
+    for i in range(n):
+        for k in range(t):
+            x = tl.load(a + at * 4096 + place)
+            y = tl.load(b + k * 4096 + place)
+            acc = tl.dot(x, y, acc)
+        t = (t + tl.load(steps + i)) % 5
+        at = (at + t) % 5
+    tl.store(c + place, acc)
