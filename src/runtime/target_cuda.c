@@ -20,7 +20,8 @@ typedef struct CudaState {
     CudaDevices devices;
     Nvrtc nvrtc;
     bool nvrtc_open;
-    void *made; /* PTX on its way into an arena, which may have no memory left */
+    void *made; /* code on its way into an arena, which may have no memory left */
+    char prelude[DIGEST_HEX]; /* of the headers' texts; computed once: they are most of a key */
 } CudaState;
 
 static CudaState *get_state(tw_context *cx) {
@@ -79,18 +80,27 @@ static tw_status check_device(tw_kernel *k, const CudaDevice *d) {
                         fits ? fits : "");
 }
 
-static void make_key(const tw_kernel *k, const CudaState *state, const char *arch, const char *nvcc,
+static const char *prelude_digest(CudaState *state) {
+    if (*state->prelude) return state->prelude;
+    Digest d;
+    const EmbeddedFile *file;
+    digest_begin(&d);
+    for (int i = 0; (file = cuda_code_header("prelude", i)); i++) digest_add_text(&d, file->text);
+    digest_end_hex(&d, state->prelude);
+    return state->prelude;
+}
+
+static void make_key(const tw_kernel *k, CudaState *state, const char *arch, const char *nvcc,
                      char hex[DIGEST_HEX]) {
     const CudaCode *code = k->code;
     Digest d;
     struct stat info;
-    const EmbeddedFile *file;
     digest_begin(&d);
     digest_add_text(&d, "cuda");
     digest_add_text(&d, tw_version());
     digest_add_text(&d, code->plan->text);
     digest_add_text(&d, arch);
-    for (int i = 0; (file = cuda_code_header("prelude", i)); i++) digest_add_text(&d, file->text);
+    digest_add_text(&d, prelude_digest(state));
     if (state->nvrtc_open) {
         digest_add_text(&d, "nvrtc");
         digest_add(&d, &state->nvrtc.major, sizeof state->nvrtc.major);
@@ -199,15 +209,11 @@ static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arc
 }
 
 /* --- loading --- */
-static tw_status load_module(tw_kernel *k, CudaDevice *device, const char *path) {
+static tw_status load_image(tw_kernel *k, CudaDevice *device, const void *image, size_t size) {
     tw_context *cx = k->context;
     CudaCode *code = k->code;
     const CudaDriver *d = device->driver;
-    int64_t size = file_size(path);
-    void *image = arena_alloc(&k->arena, size > 0 ? (size_t)size : 1);
-    if (size <= 0 || file_read(path, image, (size_t)size) != size)
-        return context_fail(cx, TW_ERROR_IO, "the compiled kernel %s cannot be read", path);
-    kernel_add_bytes(k, arena_printf(&k->arena, "%s.cubin", k->name), image, (size_t)size);
+    kernel_add_bytes(k, arena_printf(&k->arena, "%s.cubin", k->name), image, size);
     code->device = device;
     bool entered = cuda_device_enter(device);
     CudaResult result = d->module_load(&code->module, image);
@@ -245,6 +251,28 @@ static tw_status load_module(tw_kernel *k, CudaDevice *device, const char *path)
     return TW_OK;
 }
 
+static tw_status load_module(tw_kernel *k, CudaDevice *device, const char *path) {
+    int64_t size = file_size(path);
+    void *image = arena_alloc(&k->arena, size > 0 ? (size_t)size : 1);
+    if (size <= 0 || file_read(path, image, (size_t)size) != size)
+        return context_fail(k->context, TW_ERROR_IO, "the compiled kernel %s cannot be read", path);
+    return load_image(k, device, image, (size_t)size);
+}
+
+/* Without a cache: no key, no file. */
+static tw_status build_in_memory(tw_kernel *k, CudaState *state, CudaDevice *device,
+                                 const char *arch) {
+    size_t size = 0;
+    free(state->made);
+    tw_status status = run_nvrtc(k, state, arch, false, &state->made, &size);
+    if (status != TW_OK) return status;
+    void *image = arena_alloc(&k->arena, size);
+    memcpy(image, state->made, size);
+    free(state->made);
+    state->made = NULL;
+    return load_image(k, device, image, size);
+}
+
 static tw_status cuda_build(tw_kernel *k) {
     tw_context *cx = k->context;
     CudaState *state = get_state(cx);
@@ -266,6 +294,7 @@ static tw_status cuda_build(tw_kernel *k) {
         return context_fail(cx, TW_ERROR_UNAVAILABLE,
                             "no CUDA compiler: %s; nvcc is not in PATH either", why);
     choose_arch(k, device, arch, sizeof arch);
+    if (!cx->cache_dir && state->nvrtc_open) return build_in_memory(k, state, device, arch);
     make_key(k, state, arch, nvcc, hex);
     if (cache_find(cx->cache_dir, hex, ".cubin", path)) return load_module(k, device, path);
     CacheRoom room;
