@@ -39,12 +39,24 @@ const char *elementwise_packed(Emit *e, Elem elem, const char *text) {
     return cs_pack(&e->p, elem, text);
 }
 
+/* What a store will round: tw_f32(tw_bf16(x)) -> x, if x is f32. */
+static const char *unrounded(Emit *e, const Op *op, const char *text) {
+    Elem elem = ir_type(e->k, op->results[0])->elem;
+    if (op->code == OP_CAST && ir_type(e->k, op->operands[0])->elem == EL_F64) return text;
+    const char *packed = elementwise_packed(e, elem, text);
+    const char *call = arena_printf(e->arena, "tw_%s(", cs_memory_type(elem));
+    size_t head = strlen(call), end = strlen(packed);
+    if (strncmp(packed, call, head) != 0 || !encloses(packed, head - 1, end)) return text;
+    return arena_string(e->arena, packed + head, end - 1 - head);
+}
+
 const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const char *r) {
     if (ref == REF_NONE) return NULL;
     if (!emit_is_tile(e, ref)) return emit_scalar(e, ref);
     const Hold *hold = emit_hold(e, ref);
     const Type *type = ir_type(e->k, ref);
     if (hold->kind == HOLD_SCALAR || hold->kind == HOLD_LOCAL) return hold->text;
+    if (hold->kind == HOLD_PAIRS) return pairs_element(e, ref, place_operand(e, ref, result, r));
     if (hold->kind != HOLD_ARRAY && e->k->module->diag->errors) return "0";
     if (hold->kind != HOLD_ARRAY) ice(e->k->module->trap, "cuda: an operand is in no register");
     const char *text =
@@ -194,7 +206,7 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
             Ref result = op->results[0];
             if (uses_inside(first, last, result) == e->uses[result])
                 emit_set(e, result, HOLD_LOCAL, cs_name(&e->p, result));
-            else
+            else if (!pairs_declare(e, result))
                 emit_declare(e, result);
         }
         if (op == last) break;
@@ -210,6 +222,8 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
             if (read) cs_place(&e->p, op->range);
             if (read && hold->kind == HOLD_LOCAL)
                 cs_line(&e->p, "%s %s = %s;", elementwise_type(e, type), hold->text, text);
+            else if (read && hold->kind == HOLD_WIDE)
+                cs_line(&e->p, "%s[r] = %s;", hold->text, unrounded(e, op, text));
             else if (read)
                 cs_line(&e->p, "%s[r] = %s;", hold->text,
                         type->pointer ? text : elementwise_packed(e, type->elem, text));

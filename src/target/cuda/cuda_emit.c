@@ -631,6 +631,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e.plan->persist = e.persist;
     e.plan->name = entry_name(&e.p, k->name);
     e.lean = !tasks && lean_wanted(&e);
+    if (!tasks) pairs_plan(&e);
     shared_plan(&e);
     gang_plan(&e, tasks);
     e.plan->threads = 32 * layout_warps(cx, k); /* it may have let programs run one by one */

@@ -10,6 +10,7 @@
  *   cuda_place.c        layouts as index expressions
  *   cuda_elementwise.c  runs of elementwise ops as one loop
  *   cuda_memory.c       global loads and stores
+ *   cuda_pairs.c        16-bit floats two a word
  *   cuda_atomic.c       atomics
  *   cuda_shared.c       shared memory: who lies where, barriers, tiles in and out, converts
  *   cuda_stage.c        tiles in shared memory that any thread reads at any place
@@ -39,6 +40,8 @@ typedef enum HoldKind {
     HOLD_SCALAR, /* text: an expression; also a tile whose elements are all that scalar */
     HOLD_ARRAY,  /* text: the array */
     HOLD_WORDS,  /* text: an array of u32 that holds its elements, for a put (cuda_loose.c) */
+    HOLD_PAIRS,  /* text: an array of u32, two elements each (cuda_pairs.c) */
+    HOLD_WIDE,   /* text: an array of f32 that a store rounds (cuda_pairs.c) */
     HOLD_LOCAL,  /* text: a variable of the loop being written */
     HOLD_LATER,  /* nowhere yet: computed in the loop that uses it (cuda_lean.c) */
     HOLD_SHARED, /* text: the byte offset */
@@ -92,6 +95,7 @@ typedef struct Emit {
     Map places;     /* layout, dimension -> variable */
     Map found;      /* ops with a finding */
     VEC(const Op *) early; /* loads that an earlier one has taken along */
+    Map pairs;         /* values that are held two a word (cuda_pairs.c) */
     VEC(Ref) computed; /* variables of the loop being written (cuda_lean.c) */
     Map forms;      /* wgmma forms defined */
     Text forms_text;
@@ -192,6 +196,15 @@ const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const ch
 /* Whether that text names the operand: a comparison of whole vectors does not. */
 bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand);
 const char *elementwise_type(Emit *e, const Type *type);
+
+/* --- cuda_pairs.c --- */
+void pairs_plan(Emit *e); /* who is held so; of flat kernels */
+/* Declares such an array for the value and holds it there; NULL: it is not held so. */
+const char *pairs_declare(Emit *e, Ref value);
+const char *pairs_element(Emit *e, Ref value, const char *at); /* as f32 */
+const char *pairs_fill(Emit *e, const Op *load);
+/* Address of the words of `vector` elements from r on. */
+const char *pairs_stored(Emit *e, Ref value, int vector);
 
 /* --- cuda_lean.c --- */
 bool lean_wanted(Emit *e);

@@ -125,6 +125,8 @@ void lean_close(Emit *e) {
 void lean_after_reduce(Emit *e, const Op *reduce) {
     for (const Op *op = e->k->body->first; e->lean && op != reduce; op = op->next)
         if (op->code == OP_TLOAD && emit_layout(e, op->results[0]) && e->uses[op->results[0]])
-            cs_line(&e->p, "tw_fresh(%d, %s);", emit_layout(e, op->results[0])->registers,
+            cs_line(&e->p, "tw_fresh(%d, %s);",
+                    emit_layout(e, op->results[0])->registers /
+                        (emit_hold(e, op->results[0])->kind == HOLD_PAIRS ? 2 : 1),
                     emit_hold(e, op->results[0])->text);
 }

@@ -71,8 +71,8 @@ int box_loose(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
     return loose ? side : 0;
 }
 
-Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
-    Box b = {.op = op, .tile = tile, .layout = layout, .tensor = memory_tensor(e, op->operands[0])};
+Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
+    Box b = {.op = op, .tile = tile, .layout = layout};
     Facts *f = &e->facts;
     TensorParts parts = fact_tensor(f, op->operands[0]);
     b.inner = layout ? layout_vector_dim(f, op, &parts, tile) : -1;
@@ -84,6 +84,12 @@ Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref ma
     int side = layout && !mask ? box_loose(e, op, tile, layout) : 0;
     b.loose = side > 0;
     if (b.loose) b.vector = side, b.whole = false;
+    return b;
+}
+
+Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
+    Box b = box_shape(e, op, tile, layout, mask);
+    b.tensor = memory_tensor(e, op->operands[0]);
     return b;
 }
 
@@ -123,14 +129,18 @@ void box_indices(Emit *e, Box *b, Ref mask) {
     b->row = row.at;
 }
 
+int box_fill_half(Emit *e, const Op *op, Elem elem) {
+    const Attr *fill = op_attr(op, AT_FILL);
+    if ((fill && !ref_is_literal(fill->ref)) || (elem != EL_BF16 && elem != EL_F16)) return -1;
+    double number = fill ? ir_literal(e->k, fill->ref)->f : 0.0;
+    return elem == EL_BF16 ? bf16_from_f64(number) : f16_from_f64(number);
+}
+
 const char *box_fill(Emit *e, const Op *op, Elem elem) {
     const Attr *fill = op_attr(op, AT_FILL);
-    bool known = !fill || ref_is_literal(fill->ref);
-    double number = fill && known ? ir_literal(e->k, fill->ref)->f : 0.0;
-    if (known && elem == EL_BF16) /* bits that the compiler sees through, unlike a conversion */
-        return arena_printf(e->arena, "tw_as_bf16(0x%04x)", bf16_from_f64(number));
-    if (known && elem == EL_F16)
-        return arena_printf(e->arena, "tw_as_f16(0x%04x)", f16_from_f64(number));
+    int half = box_fill_half(e, op, elem);
+    if (half >= 0) /* bits that the compiler sees through, unlike a conversion */
+        return arena_printf(e->arena, "tw_as_%s(0x%04x)", cs_memory_type(elem), half);
     const char *text = fill                  ? emit_scalar(e, fill->ref)
                        : elem_is_float(elem) ? elem == EL_F64 ? "0.0" : "0.0f"
                                              : "0";
@@ -234,7 +244,8 @@ void memory_tload(Emit *e, const Op *op) {
         return;
     }
     bool flags = type->elem == EL_I1; /* bytes in memory, bool in registers */
-    const char *array = emit_declare(e, result), *to = arena_printf(e->arena, "%s + r", array);
+    const char *pairs = pairs_declare(e, result), *array = pairs ? pairs : emit_declare(e, result);
+    const char *to = arena_printf(e->arena, pairs ? "%s + r / 2" : "%s + r", array);
     emit_unroll(e, "r", layout->registers, b.vector);
     box_indices(e, &b, mask);
     if (flags) {
@@ -249,7 +260,10 @@ void memory_tload(Emit *e, const Op *op) {
         const char *at = b.inner_dim >= 0
                              ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
                              : b.row;
-        if (b.condition) {
+        if (pairs) {
+            cs_line(&e->p, "tw_ldg_pairs(%d, %s, %s, %s, %s);", b.vector / 2,
+                    b.condition ? b.condition : "true", to, at, pairs_fill(e, op));
+        } else if (b.condition) {
             cs_line(&e->p, "tw_ldg_or(%d, %s, %s, %s, %s);", b.vector, b.condition, to, at, fill);
         } else {
             cs_line(&e->p, "tw_ldg(%d, %s, %s);", b.vector, to, at);
@@ -372,7 +386,10 @@ void memory_tstore(Emit *e, const Op *op) {
     emit_unroll(e, "r", layout->registers, b.vector);
     and_also(e, &b.condition, place_owner(e, &layout->map));
     box_indices(e, &b, mask);
-    const char *from = stored(e, value, layout, b.vector);
+    HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
+    bool pairs = held == HOLD_PAIRS || held == HOLD_WIDE;
+    const char *from =
+        pairs ? pairs_stored(e, value, b.vector) : stored(e, value, layout, b.vector);
     if (!b.whole) {
         cs_line(&e->p, "tw_store_row(%d, %s, %s, %s, %s, %s);", b.vector, b.row,
                 b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
@@ -381,8 +398,8 @@ void memory_tstore(Emit *e, const Op *op) {
         const char *at = b.inner_dim >= 0
                              ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
                              : b.row;
-        cs_line(&e->p, "tw_stg_if(%d, %s, %s, %s);", b.vector, b.condition ? b.condition : "true",
-                at, from);
+        cs_line(&e->p, "tw_stg_if(%d, %s, %s, %s);", pairs ? b.vector / 2 : b.vector,
+                b.condition ? b.condition : "true", at, from);
     }
     cs_close(&e->p);
     memory_mark(e, op);

@@ -207,11 +207,28 @@ TW_FN void tw_ldg_bytes(int bytes, void *to, const void *p) {
         memcpy(to, &v, 2);
     } else *(u8 *)to = *(const u8 *)p;
 }
+TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill) {
+    if (count == 4) {
+        uint4 v = {fill, fill, fill, fill};
+        if (on) v = *(const uint4 *)p;
+        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    } else if (count == 2) {
+        uint2 v = {fill, fill};
+        if (on) v = *(const uint2 *)p;
+        to[0] = v.x, to[1] = v.y;
+    } else to[0] = on ? *(const u32 *)p : fill;
+}
 TW_FN void tw_ldg_nc_bytes(int bytes, void *to, const void *p) {
     TW_LOAD_BYTES(, "ld.global.nc.L1::no_allocate", bytes, to, p, "l")
 }
 TW_FN void tw_stg_bytes(int bytes, void *p, const void *from) {
     TW_STORE_BYTES("st.global", bytes, p, from, "l")
+}
+TW_FN void tw_stg_bytes(int bytes, void *p, const u32 *w) { /* without a detour */
+    if (bytes == 16)
+        asm volatile("st.global.v4.b32 [%4], {%0, %1, %2, %3};" ::"r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "l"(p) : "memory");
+    else if (bytes == 8) asm volatile("st.global.v2.b32 [%2], {%0, %1};" ::"r"(w[0]), "r"(w[1]), "l"(p) : "memory");
+    else asm volatile("st.global.b32 [%1], %0;" ::"r"(w[0]), "l"(p) : "memory");
 }
 TW_FN void tw_stg_cs_bytes(int bytes, void *p, const void *from) {
     TW_STORE_BYTES("st.global.cs", bytes, p, from, "l")

@@ -86,6 +86,10 @@ TW_FN void tw_ldg_words_or(int count, int size, bool on, void *to, const void *p
         tw_ldg_words_or(V, (int)sizeof(*(to)), on, to, p, &tw_fill);                               \
     } while (0)
 
+/* Element i of 16-bit floats that lie two a word. */
+TW_FN f32 tw_bf16_at(const u32 *pairs, int i) { return i % 2 ? tw_hi_bf16(pairs[i / 2]) : tw_lo_bf16(pairs[i / 2]); }
+TW_FN f32 tw_f16_at(const u32 *pairs, int i) { return i % 2 ? tw_hi_f16(pairs[i / 2]) : tw_lo_f16(pairs[i / 2]); }
+
 /* x as it is, but what the compiler made of it is made again. */
 TW_FN void tw_fresh_elements(int count, int size, void *x) {
     const u32 zero = tw_zero();

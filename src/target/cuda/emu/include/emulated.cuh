@@ -105,6 +105,10 @@ TW_FN f32 tw_div_fast(f32 x, f32 y) { return x / y; }
 TW_FN void tw_ldg_bytes(int bytes, void *to, const void *p, TW_LINE) { TW_CALL(load_global, to, p, bytes); }
 TW_FN void tw_stg_bytes(int bytes, void *p, const void *from, TW_LINE) { TW_CALL(store_global, p, from, bytes); }
 #define tw_ldg_nc_bytes tw_ldg_bytes
+TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill, TW_LINE) {
+    for (int i = 0; i < count; i++) to[i] = fill;
+    if (on) TW_CALL(load_global, to, p, 4 * count);
+}
 TW_FN u32 tw_zero() { return 0; }
 #define tw_stg_cs_bytes tw_stg_bytes
 TW_FN u32 tw_ld_acquire(const u32 *p, TW_LINE) {
