@@ -112,6 +112,44 @@ bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand)
     return operand != 0 || op->code != OP_CMP || !vector_compare(e, op, layout, "r");
 }
 
+/* One number that divides a tile, in the approximate form: what can be done once is. NULL: no such
+ * op. */
+static const char *over_text(Emit *e, const Op *op) {
+    if (op->code != OP_DIV || !op_flag(op, AT_APPROX) || ref_is_literal(op->operands[1]) ||
+        ir_type(e->k, op->results[0])->elem != EL_F32)
+        return NULL;
+    Ref divisor = op->operands[1];
+    if (!emit_is_tile(e, divisor)) return emit_scalar(e, divisor);
+    return emit_hold(e, divisor)->kind == HOLD_SCALAR ? emit_hold(e, divisor)->text : NULL;
+}
+
+static const char *known_over(const Emit *e, const Op *op) {
+    const MapEntry *entry = op->code == OP_DIV ? map_find_number(&e->overs, op->operands[1]) : NULL;
+    return entry ? entry->value : NULL;
+}
+
+static void declare_overs(Emit *e, const Op *first, const Op *last) {
+    for (const Op *op = first;; op = op->next) {
+        const Layout *layout = emit_layout(e, op->results[0]);
+        const char *divisor = layout && layout->registers > 1 ? over_text(e, op) : NULL;
+        if (divisor && emit_hold(e, op->results[0])->kind != HOLD_SCALAR &&
+            !known_over(e, op)) {
+            const char *name = cs_fresh(&e->p, "over");
+            cs_line(&e->p, "const TwOver %s = tw_over(%s);", name, divisor);
+            map_put_number(&e->overs, e->arena, op->operands[1], (void *)(uintptr_t)name);
+        }
+        if (op == last) break;
+    }
+}
+
+static void forget_overs(Emit *e, const Op *first, const Op *last) {
+    for (const Op *op = first;; op = op->next) {
+        if (known_over(e, op))
+            map_put_number(&e->overs, e->arena, op->operands[1], NULL);
+        if (op == last) break;
+    }
+}
+
 const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const char *r) {
     if (op->code == OP_IOTA) return iota_text(e, op, layout, r);
     if (op->code == OP_CMP) {
@@ -131,6 +169,8 @@ const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const ch
                 arena_printf(e->arena, "tw_as_%s(%s.bits)", cs_memory_type(to->elem), bits));
         return arena_printf(e->arena, "((%s)%s.bits)", elem_info[to->elem].text, bits);
     }
+    const char *over = over_text(e, op) ? known_over(e, op) : NULL;
+    if (over) return arena_printf(e->arena, "tw_div_over(%s, %s)", args[0], over);
     return op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
 }
 
@@ -211,6 +251,7 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
         }
         if (op == last) break;
     }
+    declare_overs(e, first, last);
     emit_unroll(e, "r", layout->registers, 1);
     for (const Op *op = first; op; op = op->next) {
         Ref result = op->result_count ? op->results[0] : REF_NONE;
@@ -231,6 +272,7 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
         if (op == last) break;
     }
     cs_close(&e->p);
+    forget_overs(e, first, last);
     for (const Op *op = first; op; op = op->next) {
         if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_LOCAL)
             emit_set(e, op->results[0], HOLD_NONE, NULL);
@@ -271,9 +313,10 @@ const Op *elementwise_run(Emit *e, const Op *first) {
         }
         if (op == last) break;
     }
-    if (loop && e->lean)
+    if (loop && e->lean) {
+        declare_overs(e, first, last); /* for good: a lean kernel has one block */
         lean_put_off(e, first, last);
-    else if (loop)
+    } else if (loop)
         write_loop(e, first, last, layout);
     return last;
 }

@@ -96,6 +96,7 @@ typedef struct Emit {
     Map found;      /* ops with a finding */
     VEC(const Op *) early; /* loads that an earlier one has taken along */
     Map pairs;         /* values that are held two a word (cuda_pairs.c) */
+    Map overs;         /* divisors of whole tiles -> their TwOver */
     VEC(Ref) computed; /* variables of the loop being written (cuda_lean.c) */
     Map forms;      /* wgmma forms defined */
     Text forms_text;

@@ -20,6 +20,7 @@ typedef struct Reduce {
     Word kind;
     bool index; /* argmin, argmax: a second array of indices */
     const char *values, *indices;
+    bool scalar;   /* values is one variable, no array */
     uint32_t done; /* register bits combined so far */
     int order[LL_MAX_BITS], count;
 } Reduce;
@@ -98,6 +99,7 @@ static void combine(Reduce *r, const char *x, const char *y, const char *ix, con
 }
 
 static const char *at(Reduce *r, const char *array, const char *index) {
+    if (r->scalar) return array;
     return arena_printf(r->e->arena, "%s[%s]", array, index);
 }
 
@@ -152,6 +154,35 @@ static void step_lane(Reduce *r, int bit) {
     cs_close(&e->p);
 }
 
+/* add, min or max of f32 where one value a thread is left: what the prelude has a function for; else
+ * NULL. */
+static const char *plain_name(const Reduce *r) {
+    if (r->index || r->done != (uint32_t)register_count(r) - 1 ||
+        strcmp(element_type(r), "f32") != 0)
+        return NULL;
+    if (r->kind == COMBINE_ADD) return "add";
+    if (op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP) return NULL;
+    return r->kind == COMBINE_MAX ? "max" : r->kind == COMBINE_MIN ? "min" : NULL;
+}
+
+/* All lanes, from the lowest bit of the lane up or from the highest down, by one function; false: it
+ * is not so. */
+static bool step_all_lanes(Reduce *r, int from) {
+    const char *name = plain_name(r);
+    int bits[5];
+    if (!name || from + 5 > r->count) return false;
+    for (int i = 0; i < 5; i++) {
+        LayoutInput input;
+        if (!find_bit(r, r->order[from + i], &input, &bits[i]) || input != LL_LANE) return false;
+    }
+    bool up = true, down = true;
+    for (int i = 0; i < 5; i++) up &= bits[i] == i, down &= bits[i] == 4 - i;
+    if (!up && !down) return false;
+    const char *x = at(r, r->values, "0");
+    cs_line(&r->e->p, "%s = tw_lanes_%s_%s(%s);", x, name, up ? "up" : "down", x);
+    return true;
+}
+
 /* Registers that are alive, packed: their number is the row of the scratch. */
 static int compact_masks(const Reduce *r, uint32_t *masks) {
     int out = 0;
@@ -183,7 +214,23 @@ static void step_warps(Reduce *r, int from, int to) {
     int warps = e->group.warps;
     long long base = shared_offset(e, r->op), plane = (long long)warps * 32 * bytes;
     const char *memory = r->type->elem == EL_I1 ? "u8" : cs_value_type(&e->p, r->type);
+    const char *plain = plain_name(r);
     shared_before_write(e);
+    if (plain && bits <= 3) {
+        const char *x = at(r, r->values, "0");
+        cs_line(&e->p, "tw_sts(1, %lld + (warp * 32 + lane) * 4, &%s);", base, x);
+        shared_before_read(e);
+        Text t = text_new(e->arena);
+        text_add(&t, "tw_lds_tree_%d(%s, %s, %lld + ", 1 << bits, plain, x, base);
+        text_add(&t, 1 << bits == warps ? "lane * 4" : "((warp & ~%u) * 32 + lane) * 4", mine);
+        for (int j = 0; j < 1 << bits; j++) {
+            uint32_t warp = 0;
+            for (int i = 0; i < bits; i++) warp |= (uint32_t)(j >> i & 1) << warp_bit[i];
+            text_add(&t, ", %u", warp * 128);
+        }
+        cs_line(&e->p, "%s);", t.at);
+        return;
+    }
     const char *it = open_live(r, 0);
     const char *row =
         *it == '0' ? "0" : place_bits(e->arena, "r", r->layout->map.count[LL_REGISTER], masks);
@@ -295,6 +342,42 @@ static void copy_in(Reduce *r) {
     cs_close(&e->p);
 }
 
+/* The same where few registers are all combined first: written out, two levels a line. */
+static bool tree_in(Reduce *r) {
+    enum { MOST = 32 };
+    Emit *e = r->e;
+    const char *text[MOST];
+    int bits = r->layout->map.count[LL_REGISTER], count = register_count(r);
+    if (r->index || count > MOST || r->layout->registers != count || r->count < bits ||
+        place_inside(e, r->layout, r->type, r->axis, "r"))
+        return false;
+    int bit[LL_MAX_BITS];
+    for (int i = 0; i < bits; i++) {
+        LayoutInput input;
+        if (!find_bit(r, r->order[i], &input, &bit[i]) || input != LL_REGISTER) return false;
+    }
+    for (int i = 0; i < count; i++)
+        text[i] = elementwise_operand(e, r->op->operands[0], r->layout,
+                                      arena_printf(e->arena, "%d", i));
+    bool keep = op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP;
+    for (int level = 0; level < bits; level++) {
+        int mask = 1 << bit[level];
+        for (int i = 0; i < count; i++) {
+            if ((uint32_t)i & (r->done | (uint32_t)mask)) continue;
+            text[i] = cs_combine(&e->p, r->kind, r->type->elem, keep, text[i], text[i + mask]);
+            if (level % 2 == 0 || level == bits - 1) continue;
+            const char *name = cs_fresh(&e->p, "part");
+            cs_line(&e->p, "const %s %s = %s;", element_type(r), name, text[i]);
+            text[i] = name;
+        }
+        r->done |= (uint32_t)mask;
+    }
+    r->scalar = true;
+    r->values = cs_fresh(&e->p, "part");
+    cs_line(&e->p, "%s %s = %s;", element_type(r), r->values, text[0]);
+    return true;
+}
+
 /* The same in a lean kernel: an element at a time, in the order in which the tree takes them, so
  * that at each level one partial result waits for its partner. All registers are combined. */
 static void fold_in(Reduce *r) {
@@ -346,11 +429,12 @@ void reduce_emit(Emit *e, const Op *op) {
         emit_set(e, result, HOLD_SCALAR, scalar);
     }
     emit_block(e);
+    bool tree = !e->lean && tree_in(&r);
     if (e->lean)
         fold_in(&r);
-    else
+    else if (!tree)
         copy_in(&r);
-    for (int i = e->lean ? r.layout->map.count[LL_REGISTER] : 0; i < r.count;) {
+    for (int i = e->lean || tree ? r.layout->map.count[LL_REGISTER] : 0; i < r.count;) {
         LayoutInput input;
         int bit;
         if (!find_bit(&r, r.order[i], &input, &bit))
@@ -362,6 +446,10 @@ void reduce_emit(Emit *e, const Op *op) {
             i = to;
             continue;
         }
+        if (input == LL_LANE && step_all_lanes(&r, i)) {
+            i += 5;
+            continue;
+        }
         if (input == LL_REGISTER)
             step_register(&r, bit);
         else
@@ -370,7 +458,7 @@ void reduce_emit(Emit *e, const Op *op) {
     }
     const char *done = r.index ? r.indices : r.values;
     if (!layout) {
-        cs_line(&e->p, "%s = %s[0];", scalar, done);
+        cs_line(&e->p, "%s = %s;", scalar, at(&r, done, "0"));
     } else {
         /* Register q of the result is the register of the operand that has its coordinates, and 0
          * along the axis. */
@@ -379,8 +467,7 @@ void reduce_emit(Emit *e, const Op *op) {
         for (int i = 0; i < r.layout->map.count[LL_REGISTER]; i++)
             if (!(r.done >> i & 1)) masks[out++] = 1u << i;
         emit_unroll(e, "r", layout->registers, 1);
-        const char *text =
-            arena_printf(e->arena, "%s[%s]", done, place_bits(e->arena, "r", out, masks));
+        const char *text = at(&r, done, place_bits(e->arena, "r", out, masks));
         cs_line(&e->p, "%s[r] = %s;", emit_hold(e, result)->text,
                 elementwise_packed(e, type->elem, text));
         cs_close(&e->p);

@@ -159,6 +159,14 @@ TW_FN f32 tw_div_fast(f32 x, f32 y) {
     return r;
 }
 
+/* The same where one number divides many: what div.full does, its reciprocal once. */
+typedef struct TwOver { f32 scale, reciprocal; } TwOver;
+TW_FN TwOver tw_over(f32 y) {
+    const f32 scale = tw_abs(y) > 0x1p126f ? 0.25f : tw_abs(y) < 0x1p-126f ? 0x1p24f : 1.0f;
+    return TwOver{scale, tw_rcp_fast(y * scale)};
+}
+TW_FN f32 tw_div_over(f32 x, TwOver over) { return x * over.scale * over.reciprocal; }
+
 /* ---- moves of 1, 2, 4, 8 or 16 bytes; `bytes` is a constant once inlined, so one branch of each remains ---- */
 #define TW_LOAD_BYTES(kind, op, bytes, to, address, constraint)                                    \
     u32 w[4];                                                                                      \
@@ -320,6 +328,32 @@ TW_FN void tw_sts_bytes(int bytes, u32 s, const void *from) {
     u32 address = tw_shared(s);
     TW_STORE_BYTES("st.shared", bytes, address, from, "r")
 }
+/* One number, without a detour. */
+TW_FN void tw_sts_bytes(int bytes, u32 s, const f32 *x) {
+    if (bytes == 4) asm volatile("st.shared.f32 [%0], %1;" ::"r"(tw_shared(s)), "f"(*x) : "memory");
+    else tw_sts_bytes(bytes, s, (const void *)x);
+}
+#define TW_PTX_add "add.rn.f32 "
+#define TW_PTX_min "min.f32 "
+#define TW_PTX_max "max.f32 "
+#define TW_LDS(to, offset) "ld.shared.f32 " to ", [%1+" offset "];\n"
+#define TW_JOIN(op, x, y)  TW_PTX_##op x ", " x ", " y ";\n"
+#define tw_lds_tree_2(op, x, s, a, b)                                                              \
+    asm volatile("{.reg .f32 a, b;\n" TW_LDS("a", "%2") TW_LDS("b", "%3") TW_PTX_##op "%0, a, b;}" \
+                 : "=f"(x) : "r"(tw_shared(s)), "n"(a), "n"(b) : "memory")
+#define tw_lds_tree_4(op, x, s, a, b, c, d)                                                        \
+    asm volatile("{.reg .f32 a, b, c, d;\n" TW_LDS("a", "%2") TW_LDS("b", "%3") TW_LDS("c", "%4")  \
+                 TW_LDS("d", "%5") TW_JOIN(op, "a", "b") TW_JOIN(op, "c", "d")                     \
+                 TW_PTX_##op "%0, a, c;}"                                                          \
+                 : "=f"(x) : "r"(tw_shared(s)), "n"(a), "n"(b), "n"(c), "n"(d) : "memory")
+#define tw_lds_tree_8(op, x, s, a, b, c, d, e, f, g, h)                                            \
+    asm volatile("{.reg .f32 a, b, c, d, e, f, g, h;\n" TW_LDS("a", "%2") TW_LDS("b", "%3")        \
+                 TW_LDS("c", "%4") TW_LDS("d", "%5") TW_LDS("e", "%6") TW_LDS("f", "%7")           \
+                 TW_LDS("g", "%8") TW_LDS("h", "%9") TW_JOIN(op, "a", "b") TW_JOIN(op, "c", "d")   \
+                 TW_JOIN(op, "e", "f") TW_JOIN(op, "g", "h") TW_JOIN(op, "a", "c")                 \
+                 TW_JOIN(op, "e", "g") TW_PTX_##op "%0, a, e;}"                                    \
+                 : "=f"(x) : "r"(tw_shared(s)), "n"(a), "n"(b), "n"(c), "n"(d), "n"(e), "n"(f),    \
+                   "n"(g), "n"(h) : "memory")
 TW_FN void tw_atomic_add_shared(u32 s, i32 v) {
     asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(tw_shared(s)), "r"(v) : "memory");
 }
@@ -338,6 +372,17 @@ TW_SHUFFLE(tw_shfl_xor, __shfl_xor_sync)
 TW_SHUFFLE(tw_shfl_idx, __shfl_sync)
 TW_SHUFFLE(tw_shfl_up, __shfl_up_sync)
 TW_SHUFFLE(tw_shfl_down, __shfl_down_sync)
+#define TW_LANE(op, mask) "shfl.sync.bfly.b32 y, %0, " #mask ", 31, 0xffffffff;\n" TW_PTX_##op "%0, %0, y;\n"
+#define TW_LANES(op, name, a, b, c, d, e)                                                          \
+    TW_FN f32 tw_lanes_##op##_##name(f32 x) {                                                      \
+        asm volatile("{.reg .f32 y;\n" TW_LANE(op, a) TW_LANE(op, b) TW_LANE(op, c) TW_LANE(op, d) \
+                     TW_LANE(op, e) "}" : "+f"(x));                                                \
+        return x;                                                                                  \
+    }
+#define TW_LANES_BOTH(op) TW_LANES(op, up, 1, 2, 4, 8, 16) TW_LANES(op, down, 16, 8, 4, 2, 1)
+TW_LANES_BOTH(add)
+TW_LANES_BOTH(min)
+TW_LANES_BOTH(max)
 TW_FN u32 tw_ballot(bool b) { return __ballot_sync(0xffffffffu, b); }
 TW_FN bool tw_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
 TW_FN bool tw_all(bool b) { return __all_sync(0xffffffffu, b) != 0; }

@@ -39,6 +39,7 @@
  *            (TW_MATH_TAIL) at CUDA's documented bounds
  *            f32 only, approximate: the error is stated at each of tw_exp_fast tw_exp2_fast tw_log_fast tw_log2_fast
  *            tw_sqrt_fast tw_rsqrt_fast tw_rcp_fast tw_div_fast tw_sin_fast tw_cos_fast tw_tanh_fast
+ *            tw_div_over(x, tw_over(y)): tw_div_fast(x, y), bit by bit, for a y that divides many
  *  global    tw_ldg(V, T *to, p)  tw_stg(V, p, const T *from): V elements, V * sizeof(T) = 1..16 bytes, aligned to
  *            their size   tw_ldg_if(V, bool, to, p) tw_stg_if(V, bool, p, from): nothing where false
  *            tw_ldg_or(V, bool, to, p, T fill): fill in all V where false
@@ -51,7 +52,9 @@
  *            tw_fence_block() tw_fence_device() tw_fence_system()   tw_ld_acquire(p) tw_st_release(p, v): u32, device scope
  *  shared    tw_lds(V, T *to, s)  tw_sts(V, s, const T *from)  tw_lds_if tw_sts_if: as for global
  *            tw_atomic_add_shared(s, i32)
+ *            tw_lds_tree_2|4|8(add|min|max, f32 x, s, offsets ..): x = what lies there, combined in pairs of neighbours
  *  warp      tw_shfl_xor(x, mask) tw_shfl_idx(x, lane) tw_shfl_up(x, n) tw_shfl_down(x, n) tw_ballot(b) tw_any(b)
+ *            tw_lanes_add|min|max_up|down(f32): of all lanes, in every lane; up: neighbours first
  *            tw_all(b) tw_sync_warp(): collective; shuffles order no memory, tw_sync_warp does
  *  block     tw_sync()   tw_bar_sync(id, threads)  tw_bar_arrive(id, threads): id 1..15, whole warps
  *            tw_setmaxnreg_inc(n)  tw_setmaxnreg_dec(n): by all warps of a warpgroup

@@ -100,6 +100,9 @@ TW_FN f32 tw_tanh_fast(f32 x) { return tanhf(x); }
 TW_FN f32 tw_exp_fast(f32 x) { return expf(x); }
 TW_FN f32 tw_log_fast(f32 x) { return logf(x); }
 TW_FN f32 tw_div_fast(f32 x, f32 y) { return x / y; }
+struct TwOver { f32 y; };
+TW_FN TwOver tw_over(f32 y) { return TwOver{y}; }
+TW_FN f32 tw_div_over(f32 x, TwOver over) { return x / over.y; }
 
 /* ---- global memory ---- */
 TW_FN void tw_ldg_bytes(int bytes, void *to, const void *p, TW_LINE) { TW_CALL(load_global, to, p, bytes); }
@@ -179,6 +182,34 @@ TW_SHUFFLE(tw_shfl_xor, EMU_SHFL_XOR)
 TW_SHUFFLE(tw_shfl_idx, EMU_SHFL_IDX)
 TW_SHUFFLE(tw_shfl_up, EMU_SHFL_UP)
 TW_SHUFFLE(tw_shfl_down, EMU_SHFL_DOWN)
+#define TW_JOIN_add(x, y) ((x) + (y))
+#define TW_JOIN_min(x, y) tw_min(x, y)
+#define TW_JOIN_max(x, y) tw_max(x, y)
+#define TW_LANES(op)                                                                               \
+    TW_FN f32 tw_lanes_##op##_up(f32 x, TW_LINE) {                                                 \
+        for (int mask = 1; mask < 32; mask *= 2) x = TW_JOIN_##op(x, tw_shfl_xor(x, mask, line));  \
+        return x;                                                                                  \
+    }                                                                                              \
+    TW_FN f32 tw_lanes_##op##_down(f32 x, TW_LINE) {                                               \
+        for (int mask = 16; mask; mask /= 2) x = TW_JOIN_##op(x, tw_shfl_xor(x, mask, line));      \
+        return x;                                                                                  \
+    }
+TW_LANES(add)
+TW_LANES(min)
+TW_LANES(max)
+#define TW_LDS_TREE(op, x, s, ...)                                                                 \
+    do {                                                                                           \
+        const u32 tw_at[] = {__VA_ARGS__}, tw_s = s, tw_count = sizeof tw_at / 4;                  \
+        f32 tw_all[sizeof tw_at / 4];                                                              \
+        for (u32 i = 0; i < tw_count; i++) tw_lds(1, tw_all + i, tw_s + tw_at[i]);                 \
+        for (u32 by = 1; by < tw_count; by *= 2)                                                   \
+            for (u32 i = 0; i < tw_count; i += 2 * by)                                             \
+                tw_all[i] = TW_JOIN_##op(tw_all[i], tw_all[i + by]);                               \
+        x = tw_all[0];                                                                             \
+    } while (0)
+#define tw_lds_tree_2  TW_LDS_TREE
+#define tw_lds_tree_4  TW_LDS_TREE
+#define tw_lds_tree_8  TW_LDS_TREE
 TW_FN u32 tw_ballot(bool b, TW_LINE) { return TW_CALL(ballot, b); }
 TW_FN bool tw_any(bool b, TW_LINE) { return TW_CALL(ballot, b) != 0; }
 TW_FN bool tw_all(bool b, TW_LINE) { return TW_CALL(ballot, b) == 0xffffffffu; }
