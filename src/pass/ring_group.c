@@ -18,14 +18,22 @@
 #include "pass/ring_group.h"
 #include "pass/ring.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { CLUSTER = 2 };
+
+/* Where pairs pay, as timed (docs/performance.md): the L2 sends a third to a half less, but a slot
+ * comes back later, when both blocks have given it back, and what a multiprocessor takes in stays the
+ * same. Narrow products are slow enough for deep rings to hide that, and ask for most; launches of
+ * few tasks find all they load in the L2 anyway. */
+enum { NARROW_COLUMNS = 64, DEEP_SLOTS = 6, WAVES = 12 };
 
 typedef struct Group {
     const Kernel *k;
     Ref index;            /* that of the tasks along which the cluster runs */
     signed char *follows; /* by Ref: 0 not asked, 1 it does, -1 it does not (or is being asked) */
+    int slots;            /* the fewest of a ring with a shared field */
 } Group;
 
 static bool follows(Group *g, Ref r);
@@ -56,8 +64,10 @@ static bool follows(Group *g, Ref r) {
 
 static Group group_along(PassContext *cx, const Kernel *k, const Op *tasks, int index) {
     const Region *body = tasks->regions[tasks->region_count - 1];
-    Group g = {k, body->args[index], ARENA_ARRAY(cx->scratch, signed char, k->values.count)};
-    return g;
+    return (Group){.k = k,
+                   .index = body->args[index],
+                   .follows = ARENA_ARRAY(cx->scratch, signed char, k->values.count),
+                   .slots = INT_MAX};
 }
 
 /* May it be done twice, at the same time, in two blocks? */
@@ -135,6 +145,9 @@ static int64_t shared_bytes(Group *g, Kernel *k, Region *region, bool in_loop, i
         const Op *load = in_loop && op->code == OP_PUT ? shared_load(g, op) : NULL;
         if (load) {
             const Type *type = ir_type(g->k, load->results[0]);
+            Ref ring = ir_value(k, op->operands[0])->op->operands[0];
+            int slots = (int)op_int(ir_value(k, ring)->op, AT_SLOTS, 1);
+            if (slots < g->slots) g->slots = slots;
             bytes += ty_elements(type) * ty_elem_bytes(type);
             if (mark >= 0) op_set(k, op, (Attr){.id = AT_SHARE, .number = mark});
         }
@@ -166,35 +179,68 @@ static int choose_index(PassContext *cx, Kernel *k, const Op *tasks, const Op *l
     return best;
 }
 
+static void look_at_columns(Op *op, void *user) {
+    const Kernel *k = ((void **)user)[0];
+    int64_t *widest = ((void **)user)[1];
+    if (op->code == OP_DOT && ir_type(k, op->results[0])->extent[1] > *widest)
+        *widest = ir_type(k, op->results[0])->extent[1];
+}
+
+/* Why pairs would lose; NULL: they pay where a launch is large. */
+static const char *find_loss(PassContext *cx, Kernel *k, const Op *tasks, const Group *g) {
+    int64_t widest = 0;
+    void *both[2] = {k, &widest};
+    ir_walk(tasks->regions[tasks->region_count - 1], look_at_columns, both);
+    if (widest > NARROW_COLUMNS)
+        return arena_printf(cx->scratch,
+                            "with products of %lld columns a slot that two blocks give back comes "
+                            "too late",
+                            (long long)widest);
+    return g->slots < DEEP_SLOTS ? arena_printf(cx->scratch, "with %d slots a slot that two blocks "
+                                                "give back comes too late", g->slots)
+                                 : NULL;
+}
+
+static void use_pairs(PassContext *cx, Kernel *k, Op *tasks, Group *g, int index, bool asked) {
+    const Op *load = ring_role(tasks, "load");
+    int64_t bytes = shared_bytes(g, k, load->regions[0], false, index);
+    op_set(k, tasks, (Attr){.id = AT_CLUSTER, .number = CLUSTER});
+    op_set(k, tasks, (Attr){.id = AT_SHARE, .number = index});
+    if (!asked) op_set(k, tasks, (Attr){.id = AT_LEAST, .number = WAVES});
+    const char *name = ir_value(k, g->index)->name;
+    pass_find(cx, k->range, "cluster",
+              "pairs of blocks along %s share %lld bytes of an item: each loads half of them for "
+              "both; %s",
+              name ? name : "the tasks", (long long)bytes,
+              asked ? "asked for"
+                    : arena_printf(cx->scratch,
+                                   "in launches of %d and more tasks for each multiprocessor, an "
+                                   "even number or 32 and more of them along it", WAVES));
+}
+
 void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
+    if (!cx->machine->has_tma) return;
     const Op *load = ring_role(tasks, "load");
     bool asked = cx->options.cluster == CLUSTER;
-    if (cx->options.cluster == 1) return;
     const char *why = "its rings are not filled by TMA from a role of their own, block after block";
     int index = -1;
-    if (cx->machine->has_tma && load && !op_attr(load, AT_ON) && op_flag(tasks, AT_PERSIST))
+    if (cx->options.cluster == 1)
+        why = "asked for";
+    else if (load && !op_attr(load, AT_ON) && op_flag(tasks, AT_PERSIST))
         index = choose_index(cx, k, tasks, load, &why);
-    if (index < 0 && !asked) return;
     if (index < 0) {
         pass_find(cx, k->range, "cluster", "none: %s", why);
         return;
     }
     Group g = group_along(cx, k, tasks, index);
-    int64_t bytes = shared_bytes(&g, k, load->regions[0], false, asked ? index : -1);
-    if (!asked) {
+    int64_t bytes = shared_bytes(&g, k, load->regions[0], false, -1);
+    const char *loss = asked ? NULL : find_loss(cx, k, tasks, &g);
+    if (loss)
         pass_find(cx, k->range, "cluster",
-                  "none: pairs of blocks could share %lld bytes of an item, which pays for large "
-                  "matrices and many slots only (--set cluster=2)",
+                  "none: %s; pairs could share %lld bytes of an item (--set cluster=2)", loss,
                   (long long)bytes);
-        return;
-    }
-    op_set(k, tasks, (Attr){.id = AT_CLUSTER, .number = CLUSTER});
-    op_set(k, tasks, (Attr){.id = AT_SHARE, .number = index});
-    const char *name = ir_value(k, g.index)->name;
-    pass_find(cx, k->range, "cluster",
-              "pairs of blocks along %s share %lld bytes of an item: each loads half of them for "
-              "both; asked for",
-              name ? name : "the tasks", (long long)bytes);
+    else
+        use_pairs(cx, k, tasks, &g, index, asked);
 }
 
 static bool check_puts(PassContext *cx, Group *g, const Region *region, int64_t index) {

@@ -30,6 +30,7 @@ enum {
     CUDA_FUNCTION_LOCAL_BYTES = 3,
     CUDA_FUNCTION_REGISTERS = 4,
     CUDA_FUNCTION_SHARED_BYTES = 8,
+    CUDA_LAUNCH_CLUSTER = 4,
     CUDA_ERROR_OUT_OF_MEMORY_RESULT = 2,
     CUDA_ERROR_CONTEXT_RESULT = 201,
     CUDA_ERROR_NO_BINARY_RESULT = 209,
@@ -47,6 +48,19 @@ enum {
     CUDA_MAP_BF16 = 9,
     CUDA_MAP_PROMOTE_256 = 3
 };
+
+/* CUlaunchConfig, with room for one attribute, the extents of a cluster. */
+typedef struct CudaLaunchAttribute {
+    _Alignas(8) int id;
+    int padding;
+    unsigned cluster[3], rest[13];
+} CudaLaunchAttribute;
+typedef struct CudaLaunchConfig {
+    unsigned grid[3], block[3], shared_bytes;
+    void *stream;
+    CudaLaunchAttribute *attributes;
+    unsigned attribute_count;
+} CudaLaunchConfig;
 
 typedef struct CudaDriver {
     void *library;

@@ -225,7 +225,6 @@ static tw_status load_image(tw_kernel *k, CudaDevice *device, const void *image,
         int each = 0;
         result = d->occupancy(&each, code->function, code->plan->threads, (size_t)bytes);
         code->blocks = (each < 1 ? 1 : each) * device->sm_count;
-        if (code->plan->cluster) code->blocks -= code->blocks % code->plan->cluster;
     }
     tw_resource_info *r = &k->resources;
     r->threads = code->plan->threads;
@@ -365,6 +364,33 @@ static tw_status launch_fail(tw_kernel *k, const LaunchCall *call, const unsigne
                      grid[0], grid[1], grid[2], stream_fault(call, result), resources));
 }
 
+/* As many blocks as run at once, in whole clusters, walk over the programs. */
+static void fit_grid(const CudaCode *code, int64_t programs, unsigned grid[3],
+                     unsigned *cluster) {
+    int blocks = cuda_code_cluster(code, code->device->sm_count);
+    int64_t most = code->blocks / blocks, useful = programs < most ? programs : most;
+    *cluster = (unsigned)blocks;
+    grid[0] = (unsigned)useful * *cluster;
+    grid[1] = grid[2] = 1;
+}
+
+static CudaResult run_kernel(CudaCode *code, const unsigned grid[3], unsigned cluster,
+                             void *stream) {
+    const CudaDriver *driver = code->device->driver;
+    unsigned threads = (unsigned)code->plan->threads, bytes = (unsigned)code->plan->shared_bytes;
+    if (cluster == 1)
+        return driver->launch(code->function, grid[0], grid[1], grid[2], threads, 1, 1, bytes,
+                              stream, code->params, NULL);
+    CudaLaunchAttribute pairs = {.id = CUDA_LAUNCH_CLUSTER, .cluster = {cluster, 1, 1}};
+    CudaLaunchConfig config = {.grid = {grid[0], grid[1], grid[2]},
+                               .block = {threads, 1, 1},
+                               .shared_bytes = bytes,
+                               .stream = stream,
+                               .attributes = &pairs,
+                               .attribute_count = 1};
+    return driver->launch_by(&config, code->function, code->params, NULL);
+}
+
 static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     tw_context *cx = k->context;
     CudaCode *code = k->code;
@@ -373,15 +399,9 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     if (*faults->lost)
         return cuda_fault_check(cx, faults,
                                 arena_printf(&cx->texts, "launch of kernel `%s`", k->name));
-    unsigned grid[3];
-    int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
+    unsigned grid[3], cluster = 1;
     for (int d = 0; d < 3; d++) grid[d] = (unsigned)call->grid[d];
-    if (code->plan->persist) {
-        int64_t useful = code->plan->cluster ? 2 * programs : programs; /* pairs along one index */
-        grid[0] = (unsigned)(useful < code->blocks ? useful : code->blocks);
-        grid[1] = grid[2] = 1;
-    }
-    if (grid[1] > 65535 || grid[2] > 65535)
+    if (!code->plan->persist && (grid[1] > 65535 || grid[2] > 65535))
         return context_fail(
             cx, TW_ERROR_ARGUMENT,
             "the grid of kernel `%s` is %u x %u x %u; CUDA allows 65535 in the second and "
@@ -391,11 +411,10 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
         cuda_device_enter(device); /* the driver encodes tensor maps only under a context */
     tw_status status = cuda_code_refresh(k, call, encode, device);
     CudaResult result = 0;
+    if (code->plan->persist)
+        fit_grid(code, call->grid[0] * call->grid[1] * call->grid[2], grid, &cluster);
     if (status == TW_OK)
-        result = device->driver->launch(
-            code->function, grid[0], grid[1], grid[2], (unsigned)code->plan->threads, 1, 1,
-            (unsigned)code->plan->shared_bytes, call->stream ? call->stream->native : NULL,
-            code->params, NULL);
+        result = run_kernel(code, grid, cluster, call->stream ? call->stream->native : NULL);
     cuda_device_leave(device, entered);
     /* A launch that fails for what was launched before it is no suspect itself. */
     bool alone = faults->blocking || faults->launches == faults->ended;

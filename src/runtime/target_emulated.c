@@ -215,11 +215,8 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
     if (code->plan->persist) { /* two blocks share the programs, so that counters go on from task to
                                   task */
         int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
-        launch.grid[0] = programs < 2 ? (uint32_t)programs : 2;
-        if (code->plan->cluster) { /* or two clusters of blocks */
-            launch.cluster = (uint32_t)code->plan->cluster;
-            launch.grid[0] *= launch.cluster;
-        }
+        launch.cluster = (uint32_t)cuda_code_cluster(code, 1); /* or two clusters of blocks */
+        launch.grid[0] = (programs < 2 ? (uint32_t)programs : 2) * launch.cluster;
         launch.grid[1] = launch.grid[2] = 1;
     }
     EmuReport report;

@@ -7,7 +7,8 @@
  *     FAKE_ARCH=75  FAKE_SHARED=65536  FAKE_COUNT=0  FAKE_DRIVER=12020                what device and driver are
  *     FAKE_COUNT=2 FAKE_ARCH=90,80                      two devices; streams 1000 to 1999 are of the second, and so on
  *     FAKE_LOST=1                                       what is asked for in FAKE_CUDA happens on this device alone
- *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_device()   fake_last_grid(0)   fake_place(address, 1) */
+ *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_device()   fake_last_grid(0)   fake_last_cluster()
+ *     fake_place(address, 1) */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 static const char *called[4096];
 static int call_count;
 static void *last_stream;
-static unsigned last_grid[3];
+static unsigned last_grid[3], last_cluster;
 enum { DEVICES = 8, PLACES = 64 };
 static int contexts[DEVICES], modules[DEVICES], functions[DEVICES]; /* addresses that tell the device */
 static int current[64], depth;                                      /* devices of the contexts that were pushed */
@@ -46,6 +47,9 @@ void fake_place(uint64_t address, int device) {
 }
 unsigned fake_last_grid(int d);
 unsigned fake_last_grid(int d) { return last_grid[d]; }
+
+unsigned fake_last_cluster(void);
+unsigned fake_last_cluster(void) { return last_cluster; }
 
 /* Counts the call; the answer that is asked for, else 0. */
 static int answer(const char *name) {
@@ -126,6 +130,26 @@ API(cuLaunchKernel, (void *given, unsigned x, unsigned y, unsigned z, unsigned b
     if (last_device != now() || (stream && (int)((uintptr_t)stream / 1000) != last_device)) return 400;
     last_stream = stream;
     last_grid[0] = x, last_grid[1] = y, last_grid[2] = z;
+    last_cluster = 1;
+    return ANSWER;
+}
+/* CUlaunchConfig, and CUlaunchAttribute with the extents of a cluster (4). */
+struct attribute {
+    int id, padding;
+    unsigned value[16];
+};
+struct config {
+    unsigned grid[3], block[3], shared;
+    void *stream;
+    struct attribute *attributes;
+    unsigned count;
+};
+API(cuLaunchKernelEx, (const struct config *c, void *given, void **params, void **extra)) {
+    (void)params, (void)extra;
+    last_device = (int)((int *)given - functions);
+    last_stream = c->stream;
+    memcpy(last_grid, c->grid, sizeof last_grid);
+    last_cluster = c->count == 1 && c->attributes->id == 4 ? c->attributes->value[0] : 0;
     return ANSWER;
 }
 API(cuMemAlloc_v2, (uint64_t *address, size_t bytes)) {

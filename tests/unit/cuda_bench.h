@@ -48,6 +48,7 @@ typedef struct CudaBench {
     int arg_count;
     EmuReport report;
     uint64_t seed;
+    bool alone;   /* blocks form no clusters, though the plan knows them */
     void *object; /* the compiled kernel */
 } CudaBench;
 
@@ -325,7 +326,7 @@ static inline bool cuda_bench_emulate(CudaBench *b, void *entry, const int64_t g
     for (int d = 0; d < 3; d++) launch.grid[d] = (uint32_t)grid[d];
     if (b->plan->persist)
         launch.grid[0] = programs < 3 ? (uint32_t)programs : 3, launch.grid[1] = launch.grid[2] = 1;
-    launch.cluster = (uint32_t)b->plan->cluster;
+    launch.cluster = b->alone ? 0 : (uint32_t)b->plan->cluster; /* a launch may choose */
     if (launch.cluster) launch.grid[0] *= launch.cluster;
     bool good = programs == 0 || emu_launch(&launch, &b->arena, &b->report);
     if (!good) fprintf(stderr, "%s\n", b->report.text);

@@ -1,6 +1,7 @@
 /* test_cuda_emit.c: emitted CUDA kernels on the emulator, against the interpreter, and through nvcc
  * where it is found. */
 #include "cuda_bench.h"
+#include "runtime/cuda_code.h"
 
 static const char add_text[] =
     "kernel @add(%x, %y, %z: *f32, %n: i32) {\n"
@@ -195,6 +196,8 @@ typedef struct MatmulCase {
 static const char *wanted_execution; /* NULL: any */
 static bool tight_rows;              /* rows are as long as the problem says, aligned or not */
 
+static bool without_clusters; /* in launches of kernels that know them */
+
 static void run_matmul(const MatmulCase *c, const char *source, PassOptions options, void *bits) {
     Trap trap;
     Arena arena;
@@ -212,6 +215,7 @@ static void run_matmul(const MatmulCase *c, const char *source, PassOptions opti
         int numbers[6] = {c->m, c->n, c->k, sa, sb, sb};
         for (int i = 0; i < 6; i++) cuda_bench_int(&b, numbers[i]);
         CHECK(!wanted_execution || strcmp(b.plan->execution, wanted_execution) == 0);
+        b.alone = without_clusters;
         if (!strstr(b.plan->text, c->has)) fprintf(stderr, "%s\n", b.plan->text);
         CHECK(strstr(b.plan->text, c->has) != NULL);
         bool good = cuda_bench_run(&b, (c->m + c->bm - 1) / c->bm, (c->n + c->bn - 1) / c->bn, 1);
@@ -460,6 +464,10 @@ static void test_clusters(void) {
         options.roles = 1;
         options.cluster = 2;
         run_matmul(&c, matmul_text, options, paired);
+        without_clusters = true; /* the same text */
+        run_matmul(&c, matmul_text, options, alone);
+        without_clusters = false;
+        CHECK(memcmp(alone, paired, bytes) == 0);
         options.cluster = 1;
         c.has = "tw_tma_load_2d";
         run_matmul(&c, matmul_text, options, alone);
@@ -467,6 +475,50 @@ static void test_clusters(void) {
         free(alone);
         free(paired);
     }
+}
+
+/* Chosen by the compiler for narrow products and deep rings, by the launch where it is large: 12 tasks a
+ * multiprocessor, an even number along the pairs' index or a large one. */
+static void test_clusters_chosen(void) {
+    static const MatmulCase narrow = {"bf16", "cuda:sm_90a", 8, 128, 64, 64, 200, 200, 600, "if (blocks == 2)"},
+                            wide = {"bf16", "cuda:sm_90a", 8, 128, 128, 64, 200, 200, 100, "tw_tma_load_2d"};
+    PassOptions options = warps(8);
+    options.num_stages = 3;
+    size_t bytes = 200 * 200 * 2;
+    unsigned char *alone = malloc(bytes), *paired = malloc(bytes);
+    run_matmul(&narrow, matmul_text, options, paired);
+    without_clusters = true;
+    run_matmul(&narrow, matmul_text, options, alone);
+    without_clusters = false;
+    CHECK(memcmp(alone, paired, bytes) == 0);
+    free(alone);
+    free(paired);
+    Trap trap;
+    Arena arena;
+    arena_init(&arena, allocator_malloc, &trap);
+    CudaBench b;
+    if (open_bench(&b, expand(&arena, matmul_text, "bf16", 128, 128, 64), wide.machine, options)) {
+        CHECK(b.plan->cluster == 0);
+        cuda_bench_close(&b);
+    }
+    if (open_bench(&b, expand(&arena, matmul_text, "bf16", 128, 64, 64), narrow.machine, options)) {
+        static const struct {
+            int64_t rows, columns;
+            int blocks;
+        } launches[] = {{64, 128, 2}, {16, 99, 2}, {100, 16, 2}, {16, 98, 1}, {1000, 31, 1}, {1000, 33, 2}, {0, 0, 1}};
+        CHECK(b.plan->cluster == 2 && b.plan->waves == 12 && b.plan->extents == 2);
+        int64_t *numbers = ARENA_ARRAY(&arena, int64_t, b.plan->wanted.count);
+        CudaCode code = {.plan = b.plan, .numbers = numbers};
+        for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
+            numbers[b.plan->extent[!b.plan->share]] = launches[i].rows;
+            numbers[b.plan->extent[b.plan->share]] = launches[i].columns;
+            CHECK(cuda_code_cluster(&code, 132) == launches[i].blocks);
+        }
+        b.plan->waves = 0; /* asked for */
+        CHECK(cuda_code_cluster(&code, 132) == 2);
+        cuda_bench_close(&b);
+    }
+    arena_free(&arena);
 }
 
 /* Outputs that leave panel by panel, for one slot more: the same bits. */
@@ -734,7 +786,7 @@ int main(void) {
         test_matmul_roles, test_add,   test_elementwise,    test_kernels,
         test_softmax,      test_lean,  test_unaligned_rows, test_matmul_flat,
         test_odd_rows,     test_parts, test_mixed_item,     test_executions,
-        test_clusters};
+        test_clusters, test_clusters_chosen};
     cuda_bench_begin();
     bool can = cuda_bench_have("c++");
     if (!can) printf("skipped: no C++ compiler\n");

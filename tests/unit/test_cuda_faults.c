@@ -1,10 +1,11 @@
 /* test_cuda_faults.c: a process that goes on after its GPU has failed: which kernels are named, what later calls say, and
- * that nothing is freed twice or waited for without end. The driver is the one that fails as it is told
+ * that nothing is freed twice or waited for without end; and which launches are clusters. The driver is the one that fails as it is told
  * (tests/gpu/fake_cuda.c); the program builds it and starts itself again with it, once a story, because the loader reads
  * LD_LIBRARY_PATH at the start only. */
 #include "check.h"
 #include "tilewright.h"
 
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -15,7 +16,16 @@ static const char text[] = "import triton\nimport triton.language as tl\n\n"
                            "    i = tl.program_id(0) * B + tl.arange(0, B)\n"
                            "    tl.store(x + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)\n\n"
                            "@triton.jit\ndef zero(x, n, B: tl.constexpr):\n"
-                           "    i = tl.program_id(0) * B + tl.arange(0, B)\n    tl.store(x + i, 0.0, mask=i < n)\n";
+                           "    i = tl.program_id(0) * B + tl.arange(0, B)\n    tl.store(x + i, 0.0, mask=i < n)\n\n"
+                           "@triton.jit\ndef product(a, b, c, M, N, K):\n"
+                           "    m = tl.program_id(0) * 128 + tl.arange(0, 128)\n    n = tl.program_id(1) * 64 + tl.arange(0, 64)\n"
+                           "    sum = tl.zeros((128, 64), tl.float32)\n"
+                           "    for i in range(0, K, 64):\n"
+                           "        k = i + tl.arange(0, 64)\n"
+                           "        x = tl.load(a + m[:, None] * K + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)\n"
+                           "        y = tl.load(b + k[:, None] * N + n[None, :], mask=(k[:, None] < K) & (n[None, :] < N), other=0.0)\n"
+                           "        sum = tl.dot(x, y, sum)\n"
+                           "    tl.store(c + m[:, None] * N + n[None, :], sum.to(tl.float16), mask=(m[:, None] < M) & (n[None, :] < N))\n";
 
 typedef struct Bench {
     tw_context *cx;
@@ -153,6 +163,52 @@ static void devices(void) {
     close_bench(&b);
 }
 
+/* A narrow product: pairs of blocks where a launch is large, blocks alone where it is not; one kernel. */
+static void pairs(void) {
+    static const struct {
+        int64_t m, n;
+        unsigned cluster, blocks;
+    } launches[] = {{64, 128, 2, 132}, {4, 64, 1, 132}, {2, 10, 1, 20}, {1000, 31, 1, 132}, {64, 128, 2, 132}};
+    unsigned (*cluster)(void) = NULL, (*grid)(int) = NULL;
+    int (*calls)(const char *) = NULL;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    *(void **)&cluster = dlsym(driver, "fake_last_cluster");
+    *(void **)&grid = dlsym(driver, "fake_last_grid");
+    *(void **)&calls = dlsym(driver, "fake_calls");
+    tw_context *cx = NULL;
+    tw_module *module = NULL;
+    tw_kernel *kernel = NULL;
+    tw_buffer *buffers[3];
+    tw_buffer_options where;
+    tw_compile_options options;
+    tw_arg args[6];
+    int64_t n = 64;
+    CHECK(cluster && grid && calls && tw_context_create(NULL, &cx) == TW_OK);
+    tw_buffer_options_init(&where);
+    where.target = "cuda";
+    for (int i = 0; i < 3; i++) {
+        CHECK(tw_buffer_create(cx, TW_F16, 1, &n, &where, &buffers[i]) == TW_OK);
+        args[i] = (tw_arg){TW_ARG_BUFFER, 0, {.buffer = buffers[i]}};
+        args[3 + i] = (tw_arg){TW_ARG_INT, 0, {.i = 4096}};
+    }
+    CHECK(tw_module_load_text(cx, "k.py", text, strlen(text), NULL, &module) == TW_OK);
+    tw_compile_options_init(&options);
+    options.target = "cuda", options.args = args, options.arg_count = 6;
+    CHECK(tw_kernel_compile(module, "product", &options, &kernel) == TW_OK);
+    for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
+        int64_t extents[3] = {launches[i].m, launches[i].n, 1};
+        args[3].value.i = 128 * launches[i].m, args[4].value.i = 64 * launches[i].n;
+        CHECK(tw_kernel_launch(kernel, NULL, extents, args, 6) == TW_OK);
+        CHECK(cluster() == launches[i].cluster && grid(0) == launches[i].blocks && grid(1) == 1);
+    }
+    CHECK(calls("cuLaunchKernelEx") == 2 && calls("cuLaunchKernel") == 3 && calls("cuModuleLoadData") == 1);
+    tw_kernel_destroy(kernel);
+    for (int i = 0; i < 3; i++) tw_buffer_destroy(buffers[i]);
+    tw_module_destroy(module);
+    tw_context_destroy(cx);
+    dlclose(driver);
+}
+
 static const struct {
     const char *name, *told, *timeout;
     void (*run)(void);
@@ -162,6 +218,7 @@ static const struct {
     {"runaway", "cuStreamQuery=600", "0.05", runaway, ""},
     {"passing", "cuLaunchKernel=400", "", passing, ""},
     {"devices", "cuCtxSynchronize=719", "", devices, "FAKE_LOST=1 FAKE_COUNT=2 FAKE_ARCH=90,80"},
+    {"pairs", "", "", pairs, ""},
 };
 
 int main(int count, char **words) {

@@ -5,7 +5,7 @@
  * named ones; two products in a row in flight, workers in turns, programs side by side; outputs panel by panel; clusters with multicast; conversions, reductions and scans through shared memory; bounds of global arrays. */
 #include "cuda_bench.h"
 
-enum { ROLES, TWO_WORKERS, CLUSTER, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
+enum { ROLES, TWO_WORKERS, CLUSTER, ALONE, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
 
 #define MATMUL(rows) MATMUL_OF(rows, "64")
 #define MATMUL_OF(rows, columns)                                                                                                       \
@@ -25,6 +25,7 @@ static const Origin origins[KERNELS] = {
     [ROLES] = {MATMUL("64"), "cuda:sm_90a", 1, 0},
     [TWO_WORKERS] = {MATMUL("128"), "cuda:sm_90a", 1, 0},
     [CLUSTER] = {MATMUL("64"), "cuda:sm_90a", 1, 2},
+    [ALONE] = {MATMUL("64"), "cuda:sm_90a", 1, 2}, /* the same text, launched without clusters */
     [PARTS] = {MATMUL_OF("64", "256"), "cuda:sm_90a", 1, 0},
     [TURNED] = {"kernel @turned(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
                 "  %pm = program_id<0> ; %m = mul %pm, 128 ; %z = splat 0.0 : f32[128,128] ; %y = splat 0.0 : f32[128,64]\n"
@@ -90,19 +91,23 @@ static const Mutant mutants[] = {
      "tw_tma_store_2d(&map0, (i32)n, (i32)m, out_h - 64)", 0, EMU_FAULT_ALIGN},
     {TWO_WORKERS, "more registers than the block has", "tw_setmaxnreg_dec(24);", "tw_setmaxnreg_dec(160);", 0, EMU_FAULT_DEADLOCK},
     {TWO_WORKERS, "registers given up by those who take", "tw_setmaxnreg_inc(240);", "tw_setmaxnreg_inc(64);", 0, EMU_FAULT_REGISTERS},
-    {CLUSTER, "barriers of the other block are used before they are made", "tw_cluster_sync();", "tw_sync();", 0, EMU_FAULT_RACE},
-    {CLUSTER, "a block ends while the other may still arrive in it", "tw_cluster_sync(); //", "//", 0, EMU_FAULT_CLUSTER},
+    {CLUSTER, "barriers of the other block are used before they are made", "if (blocks > 1) tw_cluster_sync();\n    else ", "", 0, EMU_FAULT_RACE},
+    {CLUSTER, "a block ends while the other may still arrive in it", "if (blocks > 1) tw_cluster_sync(); //", "//", 0, EMU_FAULT_CLUSTER},
     {CLUSTER, "a half goes to one block only", "in_full + in_slot_1 * 8, 3);", "in_full + in_slot_1 * 8, 1);", 0, EMU_FAULT_BYTES},
     {CLUSTER, "a half goes to a block that does not exist", "in_full + in_slot_1 * 8, 3);", "in_full + in_slot_1 * 8, 7);", 0, EMU_FAULT_CLUSTER},
     {CLUSTER, "the other block's half is not expected", ", 16384)", ", 12288)", 0, EMU_FAULT_BYTES},
     {CLUSTER, "more than both halves is expected", ", 16384)", ", 20480)", 0, EMU_FAULT_BYTES},
-    {CLUSTER, "slots are given back to the own block only", "lane < 2) tw_mbar_arrive_at(in_empty + held * 8, lane)",
+    {CLUSTER, "slots are given back to the own block only", "lane < blocks) tw_mbar_arrive_at(in_empty + held * 8, lane)",
      "lane == 0) tw_mbar_arrive(in_empty + held * 8)", 0, EMU_FAULT_DEADLOCK},
     {CLUSTER, "both arrivals come to the own block", "tw_mbar_arrive_at(in_empty + held * 8, lane)", "tw_mbar_arrive_at(in_empty + held * 8, rank)", 0,
      EMU_FAULT_RACE},
-    {CLUSTER, "the consumers of one block are enough", "tw_mbar_init(in_empty + i * 8, 8);", "tw_mbar_init(in_empty + i * 8, 4);", 0, EMU_FAULT_RACE},
+    {CLUSTER, "the consumers of one block are enough", "tw_mbar_init(in_empty + i * 8, 4 * blocks);", "tw_mbar_init(in_empty + i * 8, 4);", 0, EMU_FAULT_RACE},
     {CLUSTER, "both blocks send the same half", "rank * 4096", "0", 0, EMU_FAULT_RACE},
     {CLUSTER, "one block does a task less", "pair < pairs;", "pair < pairs - rank;", 0, EMU_FAULT_DEADLOCK},
+    {ALONE, "a block alone loads one half", "tw_tma_load_2d(in_a + in_slot_1 * in_bytes + 4096", "if (0) tw_tma_load_2d(in_a", 0, EMU_FAULT_BYTES},
+    {ALONE, "a block alone waits for another one's consumers", "4 * blocks);", "8);", 0, EMU_FAULT_DEADLOCK},
+    {ALONE, "a block alone gives slots back to another one", "lane < blocks) tw_mbar", "lane < 2) tw_mbar", 0, EMU_FAULT_CLUSTER},
+    {ALONE, "a block alone does every other task", "pair += tw_blocks_x() / blocks", "pair += tw_blocks_x() * 2", 0, EMU_FAULT_DEADLOCK},
     {PARTS, "a panel is written while the one before last may be read", "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);", "", 0, EMU_FAULT_RACE},
     {PARTS, "a panel is stored before all have written it", "tw_bar_sync(1, 128);", "", 0, EMU_FAULT_RACE},
     {PARTS, "a panel is stored without the fence", "tw_fence_async();", "", 0, EMU_FAULT_PROXY},
@@ -151,7 +156,7 @@ static char *replaced(Arena *arena, const char *text, const char *from, const ch
 
 static void add_arguments(CudaBench *b, int kernel) {
     /* TURNED: two tasks a block; CLUSTER: an odd number of tasks along the index of its pairs */
-    int rows = kernel == TURNED ? 512 : kernel == GANG ? 896 : kernel == TWO_WORKERS ? 256 : kernel == CLUSTER ? 192 : 128;
+    int rows = kernel == TURNED ? 512 : kernel == GANG ? 896 : kernel == TWO_WORKERS ? 256 : kernel == CLUSTER || kernel == ALONE ? 192 : 128;
     int columns = kernel == PARTS ? 512 : 128;
     switch (kernel) {
     case SUM:
@@ -180,6 +185,7 @@ static void try_mutant(const Mutant *m) {
     CHECK(open);
     if (open) {
         add_arguments(&b, m->kernel);
+        b.alone = m->kernel == ALONE;
         const char *before = b.plan->text;
         char *text = m->from ? replaced(&b.arena, before, m->from, m->to, m->n) : (char *)before;
         CHECK(text || (fprintf(stderr, "%s: `%s` is not in\n%s\n", m->title, m->from, before), 0));
@@ -187,7 +193,7 @@ static void try_mutant(const Mutant *m) {
             b.plan->text = text;
             void *entry = cuda_bench_compile(&b);
             static const int64_t grids[KERNELS][3] = {
-                [ROLES] = {2, 2, 1}, [TWO_WORKERS] = {2, 2, 1}, [CLUSTER] = {3, 2, 1}, [PARTS] = {2, 2, 1}, [TURNED] = {4, 1, 1}, [GANG] = {14, 1, 1},
+                [ROLES] = {2, 2, 1}, [TWO_WORKERS] = {2, 2, 1}, [CLUSTER] = {3, 2, 1}, [ALONE] = {3, 2, 1}, [PARTS] = {2, 2, 1}, [TURNED] = {4, 1, 1}, [GANG] = {14, 1, 1},
                 [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [SCAN] = {1, 1, 1}};
             CHECK(entry);
             bool clean = entry && cuda_bench_emulate(&b, entry, grids[m->kernel]);

@@ -43,7 +43,11 @@ typedef struct CudaPlan {
     const char *execution; /* "flat", "roles", "skew 2" */
     int threads;
     int64_t shared_bytes;
-    int cluster;  /* blocks of a cluster; 0: none. The grid is whole clusters */
+    /* Blocks of a cluster, which the grid is whole numbers of; 0: none. With waves, a launch has
+     * clusters where there are so many tasks for each multiprocessor, and an even number of them
+     * (or a large one) along index `share`; else its blocks are alone. */
+    int cluster, waves, share;
+    int extents, extent[CUDA_MAX_RANK]; /* the numbers of tasks, as indices into `wanted` */
     bool persist; /* the grid is at most one block an SM, blocks loop over the programs */
     VEC(CudaParam) params;
     VEC(CudaMap) maps;

@@ -1,14 +1,17 @@
 /* cuda_cluster.c: pairs of blocks that load for each other (plan: pass/ring_group.c).
  *
- *     const i32 rank = tw_cluster_rank();
- *     for (i32 pair = tw_block_x() / 2; pair < pairs; pair += tw_blocks_x() / 2) {
- *         const i32 m = tw_min(2 * (..pair..) + rank, (i32)nm - 1);
+ *     const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();
+ *     const i32 across = tw_cdiv((i32)nm, blocks), pairs = across * nn;
+ *     for (i32 pair = tw_block_x() / blocks; pair < pairs; pair += tw_blocks_x() / blocks) {
+ *         const i32 m = tw_min(blocks * (..pair..) + rank, (i32)nm - 1);
  *
- * Each block issues its half of a shared field's box, by panels or by rows, to the same place in
- * both; its full barrier expects the whole item, its empty barrier the arrivals of both blocks'
- * consumers (lane 0 of a warp arrives in block 0, lane 1 in block 1). Barriers are made before the
- * cluster's first barrier, and its last one keeps a block alive until the other has made its last
- * arrival. An odd last task is done by both blocks, which store the same bytes. */
+ * The launch says whether blocks are 2 or 1 (plan->waves), so one text serves large launches, where
+ * pairs pay, and small ones. Each block of a pair issues its half of a shared field's box, by
+ * panels or by rows, to the same place in both; its full barrier expects the whole item, its empty
+ * barrier the arrivals of both blocks' consumers (lane 0 of a warp arrives in block 0, lane 1 in
+ * block 1). Barriers are made before the cluster's first barrier, and its last one keeps a block
+ * alive until the other has made its last arrival. An odd last task is done by both blocks, which
+ * store the same bytes. */
 #include "target/cuda/cuda_emit.h"
 
 /* Can both blocks load half of it? By whole panels, or rows of whole swizzle patterns. */
@@ -41,31 +44,61 @@ static bool mark_rings(Emit *e, const Region *region) {
     return true;
 }
 
+static bool is_grid(const Kernel *k, Ref x) {
+    const Op *op = ref_is_value(x) ? ir_value(k, x)->op : NULL;
+    return op && op->code == OP_NUM_PROGRAMS;
+}
+
+/* The numbers of tasks, which a launch decides by. */
+static bool count_tasks(Emit *e, const Op *tasks) {
+    CudaPlan *plan = e->plan;
+    if (tasks->operand_count > CUDA_MAX_RANK) return false;
+    for (int i = 0; i < tasks->operand_count; i++) {
+        Ref count = tasks->operands[i];
+        if (!fact_at_launch(e->k, count) && !is_grid(e->k, count)) return false;
+        plan->extent[i] = ring_wanted(e, count);
+    }
+    plan->extents = tasks->operand_count;
+    plan->share = e->share;
+    plan->waves = (int)op_int(tasks, AT_LEAST, 0);
+    return true;
+}
+
 void cluster_plan(Emit *e, const Op *tasks) {
     int blocks = (int)op_int(tasks, AT_CLUSTER, 0);
     if (!blocks) return;
-    if (!e->persist || gang_is(e) || !mark_rings(e, roles_body(tasks))) {
-        for (size_t i = 0; i < e->rings.count; i++) e->rings.at[i].shared = false;
-        pass_find(e->cx, e->k->range, "cluster",
-                  "none: what blocks could share is not loaded by TMA, or not in two halves, or "
-                  "programs run side by side");
+    e->share = (int)op_int(tasks, AT_SHARE, 0);
+    const char *why = !e->persist || gang_is(e) ? "programs run side by side, or one a block"
+                      : !mark_rings(e, roles_body(tasks))
+                          ? "what blocks could share is not loaded by TMA, or not in two halves"
+                      : op_attr(tasks, AT_LEAST) && !count_tasks(e, tasks)
+                          ? "a launch does not know its number of tasks"
+                          : NULL;
+    if (!why) {
+        e->cluster = e->plan->cluster = blocks;
         return;
     }
-    e->cluster = e->plan->cluster = blocks;
-    e->share = (int)op_int(tasks, AT_SHARE, 0);
-    for (size_t i = 0; i < e->rings.count; i++)
-        if (e->rings.at[i].shared) e->rings.at[i].empty_count *= blocks;
+    for (size_t i = 0; i < e->rings.count; i++) e->rings.at[i].shared = false;
+    pass_find(e->cx, e->k->range, "cluster", "none after all: %s", why);
+}
+
+void cluster_begin(Emit *e, const Op *tasks) {
+    if (!e->cluster) return;
+    cs_line(&e->p, "const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();");
+    cs_line(&e->p, "const i32 across = tw_cdiv((i32)%s, blocks);",
+            emit_scalar(e, tasks->operands[e->share]));
+    if (e->share == 0 && op_attr(tasks, AT_GROUP))
+        cs_line(&e->p, "const i32 strip = tw_cdiv(%lld, blocks);",
+                (long long)op_int(tasks, AT_GROUP, 8));
 }
 
 const char *cluster_extent(Emit *e, const Op *tasks, int d) {
-    const char *extent = emit_scalar(e, tasks->operands[d]);
-    if (!e->cluster || d != e->share) return extent;
-    return arena_printf(e->arena, "((%s + %d) / %d)", extent, e->cluster - 1, e->cluster);
+    return e->cluster && d == e->share ? "across" : emit_scalar(e, tasks->operands[d]);
 }
 
 const char *cluster_place(Emit *e, const Op *tasks, int d, const char *index) {
     if (!e->cluster || d != e->share) return index;
-    return arena_printf(e->arena, "tw_min(%d * (%s) + rank, (i32)%s - 1)", e->cluster, index,
+    return arena_printf(e->arena, "tw_min(blocks * (%s) + rank, (i32)%s - 1)", index,
                         emit_scalar(e, tasks->operands[d]));
 }
 
@@ -73,7 +106,7 @@ void cluster_arrive(Emit *e, const RingPlan *r, const char *condition, const cha
     const char *empty = ring_barrier(e, r->empty_name, slot);
     const char *first = condition ? arena_printf(e->arena, "%s && ", condition) : "";
     if (r->shared)
-        cs_line(&e->p, "if (%slane < %d) tw_mbar_arrive_at(%s, lane);", first, e->cluster, empty);
+        cs_line(&e->p, "if (%slane < blocks) tw_mbar_arrive_at(%s, lane);", first, empty);
     else if (!r->by_lane)
         cs_line(&e->p, "if (%slane == 0) tw_mbar_arrive(%s);", first, empty);
     else if (condition)

@@ -559,7 +559,7 @@ static void hold_params(Emit *e) {
 /* What the emitter's own loops and scratch variables are called. */
 static const char *const own_words[] = {
     "r",     "i",     "j",     "kk",    "lane",     "warp",       "grid0",     "grid1",
-    "grid2", "task", "turn", "turns", "pair", "pairs", "part", "rank", "half", "paired", "width", "at", "mirror", "beyond",  "tasks", "group", "in_group", "group_rows", "gang", "neighbours", "side", "sides", "first", "each", "longest", "fa",        "fb",
+    "grid2", "task", "turn", "turns", "pair", "pairs", "part", "rank", "blocks", "across", "strip", "half", "paired", "width", "at", "mirror", "beyond",  "tasks", "group", "in_group", "group_rows", "gang", "neighbours", "side", "sides", "first", "each", "longest", "fa",        "fb",
     "cell",  "raw",   "word",  "other", "other_at", "mine",       "all",       "all_at",
     "from",  "piece", "zero",  "wm",    "wn",       "i0",         "i1",        "i2",
     "i3",    "i4",    "i5",    "i6",    "i7",       "got0",       "TensorMap",
@@ -667,8 +667,8 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
              e.plan->threads, (long long)e.shared_bytes);
     text_add(&head, "#include \"tilewright.cuh\"\n\n%s%s", e.forms_text.at ? e.forms_text.at : "",
              e.forms_text.length ? "\n" : "");
-    text_add(&head, "extern \"C\" __global__ void %s__launch_bounds__(%d%s) %s(%s) {\n",
-             e.cluster ? "__cluster_dims__(2, 1, 1) " : "", e.plan->threads, blocks_text(&e, tasks), e.plan->name, params.at);
+    text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n",
+             e.plan->threads, blocks_text(&e, tasks), e.plan->name, params.at);
     text_add(&head, "%s%s}\nTW_KERNEL(%s)\n", top.at ? top.at : "", e.p.out.at, e.plan->name);
     e.plan->text = e.p.directives ? cs_repeat_lines(arena, cs_tidy(arena, head.at, 0))
                                   : cs_tidy(arena, head.at, TEXT_WIDTH);

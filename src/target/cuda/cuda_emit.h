@@ -113,7 +113,7 @@ typedef struct Emit {
     int coarse_bits; /* and those that a coordinate being written leaves out anyway */
     bool lean;       /* tiles are too large for the registers: cuda_lean.c */
     bool persist;
-    int cluster; /* blocks of one; 0: none */
+    int cluster; /* blocks of one, if a launch has them; 0: none */
     int share;   /* the task index along which it runs */
     /* rings */
     Map map_of;                     /* access -> its tensor map */
@@ -332,6 +332,7 @@ void ring_op(Emit *e, const Op *op);
 bool ring_is(const Op *op);
 void ring_wait_again(Emit *e, const Op *wait); /* for the item that was waited for last */
 RingPlan *ring_find(Emit *e, Ref ring);
+int ring_wanted(Emit *e, Ref value); /* the place of a number among those that the launcher computes */
 /* Does one thread run the whole role? It does if it only issues TMA. */
 bool ring_role_is_single(Emit *e, const Op *role);
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
@@ -351,6 +352,7 @@ void parts_open(Emit *e, const RingPlan *r); /* the loop over them, up to the st
 /* --- cuda_cluster.c --- */
 void cluster_plan(Emit *e, const Op *tasks); /* after the rings */
 typedef enum ClusterHalf { HALF_NONE, HALF_PANELS, HALF_ROWS } ClusterHalf;
+void cluster_begin(Emit *e, const Op *tasks); /* what the text calls its numbers */
 /* How the blocks of a cluster divide the load of a put; HALF_NONE: each has its own. */
 ClusterHalf cluster_half(Emit *e, const Op *put, const SharedTile *tile);
 /* Of index d: its extent in the numbering of tasks, and its place from that numbering. */

@@ -269,18 +269,24 @@ typedef struct Panels {
     int rank;
 } Panels;
 
-/* The place of a number among those that the launcher computes. */
-static int wanted(Emit *e, Ref value) {
+int ring_wanted(Emit *e, Ref value) {
     for (size_t i = 0; i < e->plan->wanted.count; i++)
         if (e->plan->wanted.at[i] == value) return (int)i;
     *VEC_PUSH(&e->plan->wanted, e->k->module->arena) = value;
     return (int)e->plan->wanted.count - 1;
 }
 
-/* The tensor map of an access (made on the first look) and the coordinates of its box, or of this
- * block's half of it. */
+/* The beginning of half `which` ("0", "1" or a variable), each of them a step long. */
+static const char *half_at(Emit *e, const char *base, const char *which, int64_t step) {
+    if (!step || strcmp(which, "0") == 0) return base;
+    if (strcmp(which, "1") == 0) return arena_printf(e->arena, "%s + %lld", base, (long long)step);
+    return arena_printf(e->arena, "%s + %s * %lld", base, which, (long long)step);
+}
+
+/* The tensor map of an access (made on the first look) and the coordinates of its box, or of the
+ * half of it whose number is the text `which`. */
 static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile,
-                        ClusterHalf half) {
+                        ClusterHalf half, const char *which) {
     Panels p = {.per = tile->width / tile->elem_bytes};
     p.count = (int)((tile->columns + p.per - 1) / p.per);
     RefList offsets = op_list(op, 0);
@@ -289,18 +295,18 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
     CudaMap map = {.elem = box->elem,
                    .rank = parts.rank,
                    .swizzle = tile->width,
-                   .base = wanted(e, parts.base)};
+                   .base = ring_wanted(e, parts.base)};
     for (int i = 0; i < parts.rank; i++) {
         int d = parts.rank - 1 - i, t = layout_tile_dim(op, parts.rank, 2, d);
-        map.extent[i] = parts.extent[d] == REF_NONE ? -1 : wanted(e, parts.extent[d]);
-        map.stride[i] = wanted(e, parts.stride[d]);
+        map.extent[i] = parts.extent[d] == REF_NONE ? -1 : ring_wanted(e, parts.extent[d]);
+        map.stride[i] = ring_wanted(e, parts.stride[d]);
         int rows = (int)box->extent[0] / (half == HALF_ROWS ? 2 : 1);
         map.box[i] = t == 1 ? p.per : t == 0 ? rows : 1;
         p.coord[i] = arena_printf(e->arena, "(i32)%s", emit_scalar(e, offsets.at[d]));
         int step = half == HALF_ROWS && t == 0     ? rows
                    : half == HALF_PANELS && i == 0 ? p.per * p.count / 2
                                                    : 0;
-        if (step) p.coord[i] = arena_printf(e->arena, "%s + rank * %d", p.coord[i], step);
+        p.coord[i] = half_at(e, p.coord[i], which, step);
     }
     p.rank = parts.rank;
     if (half == HALF_PANELS) p.count /= 2;
@@ -328,27 +334,49 @@ static const char *plus(Emit *e, const char *offset, int64_t bytes) {
     return bytes ? arena_printf(e->arena, "%s + %lld", offset, (long long)bytes) : offset;
 }
 
+/* A tile, or a half of it: the own one (`which` is the rank), for both blocks, or one of both, for the
+ * block alone. */
+typedef struct Half {
+    const char *offset, *full;
+    ClusterHalf half;
+    const char *which;
+} Half;
+
+/* How many boxes it takes. */
+static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
+    Panels p = panels_of(e, load, ir_type(e->k, load->results[0]), tile, h.half, h.which);
+    int64_t step = h.half == HALF_PANELS ? p.count * tile->panel : tile->rows / 2 * tile->width;
+    bool own = strcmp(h.which, "rank") == 0;
+    const char *at = half_at(e, h.offset, h.which, h.half ? step : 0);
+    for (int i = 0; i < p.count; i++)
+        cs_line(&e->p, "tw_tma_%s_%dd(%s, &map%d, %s, %s%s);", own ? "multicast" : "load", p.rank,
+                plus(e, at, i * tile->panel), p.map, coordinates(e, &p, i), h.full,
+                own ? ", 3" : "");
+    return p.count;
+}
+
 static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const char *offset,
                         const char *full) {
     const Op *load = ir_value(e->k, op_operand(put, 1))->op;
     ClusterHalf half = cluster_half(e, put, tile);
-    Panels p = panels_of(e, load, ir_type(e->k, load->results[0]), tile, half);
-    int64_t step = half == HALF_PANELS ? p.count * tile->panel : tile->rows / 2 * tile->width;
-    const char *at = half ? arena_printf(e->arena, "%s + rank * %lld", offset, (long long)step)
-                          : offset;
-    for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, "tw_tma_%s_%dd(%s, &map%d, %s, %s%s);", half ? "multicast" : "load", p.rank,
-                plus(e, at, i * tile->panel), p.map, coordinates(e, &p, i), full,
-                half ? ", 3" : "");
-    emit_find(e, load, "load", "by TMA, %d box%s of %d bytes a row%s", p.count,
-              p.count == 1 ? "" : "es", tile->width, half ? ", half of the tile for both blocks" : "");
+    int boxes = half ? 0 : load_boxes(e, load, tile, (Half){offset, full, HALF_NONE, ""});
+    if (half) {
+        cs_open(&e->p, "if (blocks == 2)");
+        boxes = load_boxes(e, load, tile, (Half){offset, full, half, "rank"});
+        cs_reopen(&e->p, "else");
+        load_boxes(e, load, tile, (Half){offset, full, half, "0"});
+        load_boxes(e, load, tile, (Half){offset, full, half, "1"});
+        cs_close(&e->p);
+    }
+    emit_find(e, load, "load", "by TMA, %d box%s of %d bytes a row%s", boxes,
+              boxes == 1 ? "" : "es", tile->width, half ? ", half of the tile for both blocks" : "");
 }
 
 static void store_by_tma(Emit *e, const Op *store) {
     Ref value = op_operand(store, 1);
     const SharedTile *tile = &emit_layout(e, value)->tile;
     const char *offset = emit_hold(e, value)->text;
-    Panels p = panels_of(e, store, ir_type(e->k, value), tile, HALF_NONE);
+    Panels p = panels_of(e, store, ir_type(e->k, value), tile, HALF_NONE, "");
     const RingPlan *r = ring_of_slot(e, ir_value(e->k, value)->op->operands[0]);
     if (r->parts) {
         parts_open(e, r);

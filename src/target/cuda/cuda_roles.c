@@ -87,12 +87,14 @@ static void write_barriers(Emit *e) {
         if (r->fused) continue;
         cs_open(&e->p, "for (int i = 0; i < %d; i++)", r->slots);
         cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d);", r->full_name, r->full_count);
-        cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d);", r->empty_name, r->empty_count);
+        cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d%s);", r->empty_name, r->empty_count,
+                r->shared ? " * blocks" : "");
         cs_close(&e->p);
     }
     cs_line(&e->p, "tw_fence_mbar_init();");
     cs_close(&e->p);
-    cs_line(&e->p, e->cluster ? "tw_cluster_sync();" : "tw_sync();");
+    if (e->cluster) cs_line(&e->p, "if (blocks > 1) tw_cluster_sync();");
+    cs_line(&e->p, e->cluster ? "else tw_sync();" : "tw_sync();");
 }
 
 /* Tasks that grow (or shrink) along one index, dealt out in pairs of a long and a short one, so that
@@ -150,15 +152,14 @@ static void write_decode(Emit *e, const Op *tasks) {
         cs_line(&e->p, "const i32 %s = tasks - 1 - task;", number);
     }
     if (order == ORDER_GROUPED && count == 2) {
-        int64_t rows = op_int(tasks, AT_GROUP, 8);
+        const char *rows = arena_printf(e->arena, "%lld", (long long)op_int(tasks, AT_GROUP, 8));
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
         const char *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
-        if (e->cluster && e->share == 0) rows = (rows + 1) / 2; /* pairs of rows */
-        cs_line(&e->p, "const i32 group = %s / (%lld * %s);", number, (long long)rows, width);
-        cs_line(&e->p, "const i32 in_group = %s %% (%lld * %s);", number, (long long)rows, width);
-        cs_line(&e->p, "const i32 group_rows = tw_min((i32)%s - group * %lld, %lld);", height,
-                (long long)rows, (long long)rows);
-        const char *row = arena_printf(e->arena, "group * %lld + in_group %% group_rows", (long long)rows);
+        if (e->cluster && e->share == 0) rows = "strip"; /* pairs of rows */
+        cs_line(&e->p, "const i32 group = %s / (%s * %s);", number, rows, width);
+        cs_line(&e->p, "const i32 in_group = %s %% (%s * %s);", number, rows, width);
+        cs_line(&e->p, "const i32 group_rows = tw_min((i32)%s - group * %s, %s);", height, rows, rows);
+        const char *row = arena_printf(e->arena, "group * %s + in_group %% group_rows", rows);
         cs_line(&e->p, "const i32 %s = %s;", m, cluster_place(e, tasks, 0, row));
         cs_line(&e->p, "const i32 %s = %s;", n, cluster_place(e, tasks, 1, "in_group / group_rows"));
         emit_set(e, body->args[0], HOLD_SCALAR, m);
@@ -318,7 +319,8 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     if (e->persist && paired_extent(e, tasks))
         open_pairs(e);
     else if (e->cluster)
-        cs_open(&e->p, "for (i32 pair = tw_block_x() / 2; pair < pairs; pair += tw_blocks_x() / 2)");
+        cs_open(&e->p, "for (i32 pair = tw_block_x() / blocks; pair < pairs; "
+                       "pair += tw_blocks_x() / blocks)");
     else if (e->persist)
         cs_open(&e->p, "for (i32 task = tw_block_x(); task < tasks; task += tw_blocks_x())");
     else {
@@ -348,6 +350,7 @@ void roles_tasks(Emit *e, const Op *tasks) {
         return;
     }
     write_constants(e);
+    cluster_begin(e, tasks);
     write_barriers(e);
     for (size_t i = 0; i < e->rings.count; i++)
         if (e->rings.at[i].skewed)
@@ -358,7 +361,6 @@ void roles_tasks(Emit *e, const Op *tasks) {
     for (int i = 0; i < tasks->operand_count; i++)
         text_add(&count, "%s(i32)%s", i ? " * " : "", gang_extent(e, tasks, i));
     cs_line(&e->p, "const i32 %s = %s;", e->cluster ? "pairs" : "tasks", count.at);
-    if (e->cluster) cs_line(&e->p, "const i32 rank = tw_cluster_rank();");
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
     int number = 1;
     for (int turn = 0; turn < 2; turn++)
@@ -380,5 +382,5 @@ void roles_tasks(Emit *e, const Op *tasks) {
             write_role(e, tasks, role, number++);
         }
     if (number > 1) cs_close(&e->p);
-    if (e->cluster) cs_line(&e->p, "tw_cluster_sync(); // the other block may still arrive here");
+    if (e->cluster) cs_line(&e->p, "if (blocks > 1) tw_cluster_sync(); // the other block may still arrive here");
 }

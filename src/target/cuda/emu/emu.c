@@ -102,6 +102,7 @@ static void resume(Emu *emu, Thread *thread) {
     emu->running = thread;
     EmuNow *now = &emu->bind.now;
     now->rank = block_of(emu, thread->id);
+    now->cluster = emu->cluster;
     now->thread = thread->id % emu->block_threads;
     now->block[0] = emu->first_block + now->rank;
     if (thread->trap) set_trap(emu, thread->trap);

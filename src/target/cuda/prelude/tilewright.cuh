@@ -58,7 +58,8 @@
  *            tw_all(b) tw_sync_warp(): collective; shuffles order no memory, tw_sync_warp does
  *  block     tw_sync()   tw_bar_sync(id, threads)  tw_bar_arrive(id, threads): id 1..15, whole warps
  *            tw_setmaxnreg_inc(n)  tw_setmaxnreg_dec(n): by all warps of a warpgroup
- *  cluster   blocks that run side by side (`__cluster_dims__`): tw_cluster_rank() tw_cluster_sync(): all their threads
+ *  cluster   blocks that run side by side, as the launch says: tw_cluster_rank()  tw_cluster_blocks(): 1 or more
+ *            tw_cluster_sync(): all their threads
  *            tw_mbar_arrive_at(bar, rank): at the mbarrier of the same place in that block
  *            tw_tma_multicast_1d .. _5d(s, &map, c0, .., bar, mask): to place s of every block of the mask, completing
  *            on its own mbarrier; no block may end while others may still arrive in it: tw_cluster_sync() at the end

@@ -48,7 +48,7 @@ typedef enum EmuCopy { EMU_LOAD, EMU_STORE, EMU_STORE_ADD } EmuCopy;
 
 typedef struct EmuNow {
     int thread, threads; /* of the block */
-    int rank;            /* of the block in its cluster */
+    int rank, cluster;   /* of the block in its cluster; blocks of that */
     int block[3], blocks[3];
 } EmuNow;
 

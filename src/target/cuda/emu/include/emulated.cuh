@@ -10,7 +10,6 @@
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define __cluster_dims__(...)
 
 static __thread EmuBind *tw_emu;
 #define TW_LINE int line = __builtin_LINE()
@@ -42,6 +41,7 @@ TW_FN i32 tw_block_x() { return tw_emu->now.block[0]; }
 TW_FN i32 tw_block_y() { return tw_emu->now.block[1]; }
 TW_FN i32 tw_block_z() { return tw_emu->now.block[2]; }
 TW_FN i32 tw_cluster_rank() { return tw_emu->now.rank; }
+TW_FN i32 tw_cluster_blocks() { return tw_emu->now.cluster; }
 TW_FN i32 tw_blocks_x() { return tw_emu->now.blocks[0]; }
 TW_FN i32 tw_blocks_y() { return tw_emu->now.blocks[1]; }
 TW_FN i32 tw_blocks_z() { return tw_emu->now.blocks[2]; }
