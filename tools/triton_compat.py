@@ -30,7 +30,6 @@ REASONS = {
     "test_reshape": "a tile of more than 8 axes",
     "test_optimize_thread_locality": "counts operations of `asm[\"ttgir\"]`, an intermediate form of Triton's GPU compiler",
     "test_assume": "looks for `llvm.assume` in `asm[\"llir\"]`",
-    "test_passing_nested_tuple_with_constexpr_and_jit_hook": "wants `knobs.runtime.jit_cache_hook` and `JITFunction.preload`",
     "test_tensor_descriptor_batched_gemm_3d_tma": "calls `torch.cuda.synchronize`, which needs a GPU",
     "test_zero_strided_tensors": "calls `torch.cuda.device`, which needs a GPU",
     "test_tma_load_block_shape_err": "demands an error for descriptor blocks of less than 16 bytes, a limit of the TMA; we have none on the CPU",

@@ -43,11 +43,14 @@ typedef struct Session {
     tw_context *context;
     unsigned generation;
     int hooks;               /* launch hooks of the whole program */
+    unsigned sources;        /* counts texts of functions that were replaced */
     PyThreadState *saved;    /* of the thread that is inside the library */
     PyObject *make_error;    /* f(status name, message, function, cause) -> exception */
     PyObject *cause;         /* an exception that a resolver's callback met */
     PyObject *dtype_name;    /* f(dtype object) -> name that tw_dtype_find knows, or None */
-    PyObject *make_kernel;   /* f(Function, Kernel, options dict) -> what a launch returns */
+    PyObject *before_compile; /* f(Function, tags, constants, options dict, device, warmup) -> a note for
+                                 make_kernel; None: it is not to be compiled */
+    PyObject *make_kernel;    /* f(Function, Kernel, options dict, note) -> what a launch returns */
     PyObject *default_device; /* f() -> the CUDA device of tensors that do not say where they lie, or None */
     tw_stream *stream;       /* stands for the stream of the launch under way */
     const char *compiling;   /* "cuda", "cpu", or NULL: nothing is being compiled */
@@ -127,7 +130,7 @@ typedef struct Function {
     bool hooked; /* Python's run_hooked must see every launch */
     bool debug;  /* jit(debug=True): asserts stop a launch */
     tw_module *module;
-    unsigned generation;
+    unsigned generation, sources; /* the session's when it was compiled */
     PyObject *keep; /* list: what the module's texts point into */
     PyObject *structures; /* list of (parameter, structure), or NULL: tw_module_options */
     PyObject
@@ -201,7 +204,8 @@ bool cuda_stream_of(const Call *c, void **stream); /* for its launch */
 bool entry_same_constant(PyObject *a, PyObject *b);
 uint64_t entry_hash_constant(PyObject *object);
 Entry *entry_find(const Function *f, const Call *c);
-Entry *entry_make(Call *c); /* compiles; NULL: error set */
+/* Compiles; NULL: an error is set, or (without one) a hook said not to. */
+Entry *entry_make(Call *c, bool warmup);
 void entry_drop(Entry *e, int count, bool usable);
 void entries_forget(Function *f);
 PyObject *entry_lower(Function *f, Entry *e); /* a Kernel with the IR after each pass */

@@ -290,7 +290,22 @@ static PyObject *options_dict(const Entry *e, int count) {
     return dict;
 }
 
-Entry *entry_make(Call *c) {
+/* What Python knows of a compile before it begins: a note for make_kernel; None: a hook says no. */
+static PyObject *announce(Function *f, const Entry *e, PyObject *options, bool warmup) {
+    PyObject *constants = PyTuple_New(f->count);
+    for (int i = 0; constants && i < f->count; i++)
+        PyTuple_SetItem(constants, i, Py_NewRef(e->constants[i] ? e->constants[i] : Py_None));
+    PyObject *note =
+        constants && options
+            ? PyObject_CallFunction(session.before_compile, "Oy#OOiO", (PyObject *)f,
+                                    (const char *)e->tags, (Py_ssize_t)f->count, constants, options,
+                                    (int)e->device, warmup ? Py_True : Py_False)
+            : NULL;
+    Py_XDECREF(constants);
+    return note;
+}
+
+Entry *entry_make(Call *c, bool warmup) {
     Function *f = c->f;
     Entry *e = PyMem_Calloc(1, sizeof *e);
     if (!e) return (Entry *)PyErr_NoMemory();
@@ -308,17 +323,18 @@ Entry *entry_make(Call *c) {
             e->constants[i] = Py_NewRef(c->values[i]);
     if (ok) memcpy(e->tags, c->tags, (size_t)c->count);
     ok = ok && make_buffers(e, c->count);
-    tw_kernel *raw = ok ? compile(f, e, TW_STAGE_RUN, false) : NULL;
+    PyObject *options = ok ? options_dict(e, c->count) : NULL;
+    PyObject *note = options ? announce(f, e, options, warmup) : NULL;
+    tw_kernel *raw = note && note != Py_None ? compile(f, e, TW_STAGE_RUN, false) : NULL;
     if (raw) {
         e->raw = raw;
         e->kernel = kernel_make(raw);
-        PyObject *options = e->kernel ? options_dict(e, c->count) : NULL;
-        e->result = options && session.make_kernel
-                        ? PyObject_CallFunctionObjArgs(session.make_kernel, (PyObject *)f,
-                                                       e->kernel, options, NULL)
-                        : NULL;
-        Py_XDECREF(options);
+        if (e->kernel)
+            e->result = PyObject_CallFunctionObjArgs(session.make_kernel, (PyObject *)f, e->kernel,
+                                                     options, note, NULL);
     }
+    Py_XDECREF(note);
+    Py_XDECREF(options);
     if (e->result && add_entry(f, e)) return e;
     entry_drop(e, c->count, true);
     return NULL;

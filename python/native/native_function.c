@@ -167,6 +167,7 @@ static int set_source(PyObject *self, PyObject *value, void *closure) {
         return -1;
     }
     entries_forget((Function *)self);
+    session.sources++;
     replace(&((Function *)self)->source, Py_NewRef(value));
     return 0;
 }

@@ -178,17 +178,17 @@ static bool globals_kept(Function *f) {
             now = PyObject_GetAttrString(where, "cell_contents");
             Py_XDECREF(now);
         }
-        if (now == old) continue;
+        PyObject *after = now ? object_unwrap(now) : NULL;
+        if (after == old) continue;
         PyErr_Clear();
-        PyObject *before = object_unwrap(old), *after = now ? object_unwrap(now) : NULL;
-        if (entry_same_constant(before, after)) continue;
-        if (PyObject_TypeCheck(before, function_type) && after) {
+        if (entry_same_constant(old, after)) continue;
+        if (PyObject_TypeCheck(old, function_type) && after) {
             entries_forget(f);
             return true;
         }
         PyErr_Format(PyExc_RuntimeError,
                      "Global variable %U has changed since we compiled this kernel, from %R to %R",
-                     id, before, after ? after : Py_None);
+                     id, old, after ? after : Py_None);
         return false;
     }
     return true;
@@ -296,6 +296,8 @@ static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, Py
 
 PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, bool warmup) {
     Call call;
+    if (f->sources != session.sources) entries_forget(f); /* a function that it calls has another text */
+    f->sources = session.sources;
     if (!function_open(f) || !globals_kept(f) || !function_open(f) || !call_begin(&call, f))
         return NULL;
     PyObject *result = NULL;
@@ -304,8 +306,11 @@ PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwar
         result = launch_structured(&call, args, kwargs, grid, warmup);
     } else if (ok) {
         Entry *e = entry_find(f, &call);
-        if (!e) e = entry_make(&call);
-        if (e) result = warmup ? Py_NewRef(e->result) : launch(&call, e, grid);
+        if (!e) e = entry_make(&call, warmup);
+        if (!e && !PyErr_Occurred())
+            result = Py_NewRef(Py_None); /* a hook keeps it from being compiled */
+        else if (e)
+            result = warmup ? Py_NewRef(e->result) : launch(&call, e, grid);
     }
     call_end(&call);
     return result;

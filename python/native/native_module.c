@@ -71,16 +71,16 @@ static PyObject *get_document(PyObject *self, PyObject *args) {
 }
 
 static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"make_error",    "dtype_name",   "make_kernel",
-                            "plain_globals", "default_device", NULL};
-    PyObject *given[5] = {NULL};
-    PyObject **to[5] = {&session.make_error, &session.dtype_name, &session.make_kernel,
-                        &session.plain_globals, &session.default_device};
+    static char *names[] = {"make_error",    "dtype_name",     "make_kernel",
+                            "plain_globals", "default_device", "before_compile", NULL};
+    PyObject *given[6] = {NULL};
+    PyObject **to[6] = {&session.make_error,    &session.dtype_name,     &session.make_kernel,
+                        &session.plain_globals, &session.default_device, &session.before_compile};
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOO", names, &given[0], &given[1],
-                                     &given[2], &given[3], &given[4]))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOOO", names, &given[0], &given[1],
+                                     &given[2], &given[3], &given[4], &given[5]))
         return NULL;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         if (given[i]) replace(to[i], Py_NewRef(given[i]));
     return Py_NewRef(Py_None);
 }

@@ -163,7 +163,7 @@ static PyObject *find_name(Function *f, PyObject *id, PyObject **where) {
 static bool watch(Function *f, PyObject *where, PyObject *id, PyObject *value) {
     if (PyModule_Check(value)) return true;
     PyObject *key = Py_BuildValue("(nO)", (Py_ssize_t)(intptr_t)where, id),
-             *row = PyTuple_Pack(3, where, id, value);
+             *row = PyTuple_Pack(3, where, id, object_unwrap(value)); /* its value may change */
     bool ok = key && row && PyDict_SetItem(f->watched, key, row) == 0;
     Py_XDECREF(key);
     Py_XDECREF(row);

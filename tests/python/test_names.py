@@ -193,3 +193,35 @@ def test_signatures_are_for_help():
     for name in dir(tl):
         if type(getattr(tl, name)).__name__ == "_Builtin":
             inspect.signature(getattr(tl, name))
+
+
+def test_constants_that_change_inside():
+    size = tl.constexpr(3)
+
+    @triton.jit
+    def kernel(out):
+        tl.store(out, size)
+
+    out = np.zeros(1, np.int32)
+    kernel[(1, )](out)
+    size.value = 4
+    with pytest.raises(RuntimeError, match="size has changed since we compiled this kernel, from 3 to 4"):
+        kernel[(1, )](out)
+
+
+def test_text_of_a_called_function():
+
+    @triton.jit
+    def inner():
+        return 3
+
+    @triton.jit
+    def kernel(out, FN: tl.constexpr):
+        tl.store(out, FN() + inner())
+
+    out = np.zeros(1, np.int32)
+    kernel[(1, )](out, inner)
+    assert out[0] == 6
+    inner._unsafe_update_src(inner.src.replace("3", "4"))
+    kernel[(1, )](out, inner)
+    assert out[0] == 8

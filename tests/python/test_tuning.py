@@ -90,6 +90,46 @@ def test_hooks():
     assert seen[0].get()["name"] == "kernel" and seen[1] == "pre" and seen[3:] == ["pre"]
 
 
+def test_compile_hooks(monkeypatch):
+    told, loaded = [], []
+    knobs = triton.knobs.runtime
+
+    @triton.jit
+    def kernel(out, pair, n, BLOCK: tl.constexpr):
+        tl.store(out, pair[0] + pair[1] + n + BLOCK)
+
+    @triton.jit
+    def other(out, n, BLOCK: tl.constexpr):
+        tl.store(out, n + BLOCK)
+
+    monkeypatch.setattr(knobs, "jit_cache_hook", lambda **words: told.append(("before", words)))
+    monkeypatch.setattr(knobs, "jit_post_compile_hook", lambda **words: told.append(("after", words)))
+    knobs.kernel_load_end_hook.add(lambda *words: loaded.append(words[2]))
+    out = np.zeros(1, np.int32)
+    for n in (1, 2, 2):
+        kernel[(1, )](out, (3, tl.constexpr(4)), n, BLOCK=8, num_warps=2)
+    knobs.kernel_load_end_hook.calls.clear()
+    assert [when for when, _ in told] == ["before", "after"] * 2 and loaded == ["kernel"] * 2
+    words = told[2][1]
+    assert words["compile"]["signature"] == {"out": "*i32", "pair.0": "i32", "pair.1": "constexpr", "n": "i32", "BLOCK": "constexpr"}
+    assert words["compile"]["constants"] == {"pair.1": 4, "BLOCK": 8} and words["compile"]["num_warps"] == 2 and not words["is_manual_warmup"]
+    assert words["repr"].startswith("test_compile_hooks.<locals>.kernel[num_warps=2") and words["fn"].jit_function is kernel
+    known = {compiled.hash for compiled in kernel.results()}
+    assert words["key"] in known and len(known) == 2
+    # what the hook was told makes the same kernel again
+    kernel.device_caches[0][0].clear()
+    assert kernel.preload(words["compile"]["specialization_data"]).hash == words["key"] and len(told) == 6
+    kernel[(1, )](out, (3, tl.constexpr(4)), 2, BLOCK=8, num_warps=2)
+    assert out[0] == 17 and len(told) == 6
+    with pytest.raises(RuntimeError, match="Specialization data is for .*kernel but trying to preload for .*other"):
+        other.preload(words["compile"]["specialization_data"])
+    # a hook that says no
+    monkeypatch.setattr(knobs, "jit_cache_hook", lambda **words: True)
+    assert other[(1, )](out, 2, BLOCK=8) is None and out[0] == 17
+    with pytest.raises(ValueError, match="add_stages_inspection_hook is not there"):
+        knobs.add_stages_inspection_hook = print
+
+
 def test_knobs(monkeypatch):
     knobs = triton.knobs
     with knobs.cache.scope():

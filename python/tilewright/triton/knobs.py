@@ -43,6 +43,18 @@ class Knob:
         group.__dict__.pop(self.name, None)
 
 
+class RefusedKnob(Knob):
+    """One that cannot be set, and why."""
+
+    def __init__(self, why):
+        super().__init__(None)
+        self.why = why
+
+    def __set__(self, group, value):
+        if value is not None:
+            raise ValueError(f"{self.name} is not there: {self.why}")
+
+
 def _truth(text):
     return text.lower() in ("1", "true", "on", "yes", "y")
 
@@ -88,19 +100,20 @@ class base_knobs:
 class HookChain:
     """Hooks that are called one after the other."""
 
-    def __init__(self, reversed=False):
+    def __init__(self, reversed=False, every_launch=False):
         self.calls = []
         self.reversed = reversed
+        self.every_launch = every_launch
 
     def add(self, hook):
         if hook not in self.calls:
             self.calls.append(hook)
-            _native.count_hook(1)
+            _native.count_hook(int(self.every_launch))
 
     def remove(self, hook):
         if hook in self.calls:
             self.calls.remove(hook)
-            _native.count_hook(-1)
+            _native.count_hook(-int(self.every_launch))
 
     def __call__(self, *args, **kwargs):
         for hook in (self.calls[::-1] if self.reversed else list(self.calls)):
@@ -150,11 +163,11 @@ class runtime_knobs(base_knobs):
     override_arch = Knob("TRITON_OVERRIDE_ARCH")
     jit_cache_hook = Knob(None)
     jit_post_compile_hook = Knob(None)
-    add_stages_inspection_hook = Knob(None)
+    add_stages_inspection_hook = RefusedKnob("kernels are not made by Triton's stages here; asm[..] of what a launch returns has all texts")
 
     def __init__(self):
-        self.launch_enter_hook = HookChain()
-        self.launch_exit_hook = HookChain(reversed=True)
+        self.launch_enter_hook = HookChain(every_launch=True)
+        self.launch_exit_hook = HookChain(reversed=True, every_launch=True)
         self.kernel_load_start_hook = HookChain()
         self.kernel_load_end_hook = HookChain(reversed=True)
 

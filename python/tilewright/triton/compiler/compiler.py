@@ -69,7 +69,7 @@ class LazyDict(dict):
 class CompiledKernel:
     """A kernel compiled for the types and constants of one launch."""
 
-    def __init__(self, function, native, options):
+    def __init__(self, function, native, options, key):
         self._function = function
         self._native = native
         self.name = native.name
@@ -84,7 +84,7 @@ class CompiledKernel:
         target = GPUTarget("cuda", int(re.search(r"\d+", arch).group()), 32) if self._on_cuda else GPUTarget("cpu", 0, 32)
         self.function = native
         self.module = native
-        self.hash = f"{id(native):x}"
+        self.hash = key
         options = self._options = dict(options)
         self.metadata = types.SimpleNamespace(
             name=self.name, target=target, num_warps=options.get("num_warps", 4),
@@ -142,15 +142,12 @@ class ASTSource:
 def compile(src, target=None, options=None):
     """Compiles a jit function for a signature: {"x_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}."""
     from ..runtime.jit import MockTensor
-    samples = {"fp": 0.5, "bf": 0.5, "i1": True, "i64": 1 << 40, "u64": 1 << 63}
     args = {}
     for name, kind in src.signature.items():
         if name in src.constants or kind == "constexpr":
             args[name] = src.constants.get(name)
-        elif kind.startswith("*"):
-            args[name] = MockTensor(kind[1:].removeprefix("k"))
         else:
-            args[name] = samples.get(kind, samples.get(kind[:2], 2))
+            args[name] = MockTensor.of_type(kind)
     return src.fn.warmup(grid=(1, ), **args, **(options or {}))
 
 

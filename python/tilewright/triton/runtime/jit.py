@@ -13,7 +13,7 @@ import textwrap
 from ... import _native
 from .. import knobs
 from ..compiler import errors
-from ..compiler.compiler import CompiledKernel
+from . import hooks
 from .errors import OutOfResources
 
 type_canonicalisation_dict = {
@@ -66,7 +66,7 @@ def _make_error(status, message, function, cause):
     return error
 
 
-_native.configure(make_error=_make_error, dtype_name=_dtype_name, make_kernel=CompiledKernel)
+_native.configure(make_error=_make_error, dtype_name=_dtype_name)
 
 
 class KernelInterface:
@@ -165,7 +165,7 @@ class _KernelCache:
 
 
 class _DeviceCaches:
-    """device_caches[device]: there is one device, whatever it is called."""
+    """device_caches[device]: all kernels, whatever the device."""
 
     def __init__(self, function):
         cache = _KernelCache(function)
@@ -258,12 +258,20 @@ class JITFunction(JITCallable, _native.Function):
                 structures.append((name, text))
             rows += [(part, None, False, plain) for part, _ in parts]
             values += [value for _, value in parts]
+        if callable(grid):
+            grid = grid({name: _unwrap(value) for name, value in bound.items()})
+        return self._parts_function(structures, rows).launch(grid, tuple(values), options, warmup)
+
+    def _parts_function(self, structures, rows):
         key = tuple(structures)
         if key not in self._parts:
             self._parts[key] = _PartsFunction(self, structures, rows)
-        if callable(grid):
-            grid = grid({name: _unwrap(value) for name, value in bound.items()})
-        return self._parts[key].launch(grid, tuple(values), options, warmup)
+        return self._parts[key]
+
+    def preload(self, specialization_data):
+        """Compiles the kernel that a compile hook was told of, without a launch."""
+        return hooks.preload(self, specialization_data, lambda structures, names: self._parts_function(
+            structures, [(name, None, False, False) for name in names]), MockTensor.of_type)
 
     def launch(self, grid, args, kwargs, warmup):
         if self._rest is not None and len(args) > self._rest:
@@ -330,7 +338,7 @@ class _PartsFunction(JITFunction):
 
     def __init__(self, origin, structures, rows):
         self.__dict__.update(origin.__dict__)
-        self.origin = origin
+        self.origin, self.structures, self._rows = origin, structures, rows
         self._parts, self._rest, self.debug = {}, None, origin.debug
         self.arg_names = [row[0] for row in rows]
         _native.Function.__init__(self, origin.__name__, origin.file, origin.source, origin.starting_line_number, origin.fn.__globals__,
@@ -439,6 +447,12 @@ class MockTensor:
     def wrap_dtype(arg):
         kind = type(arg)
         return MockTensor(arg) if kind.__name__ == "dtype" and kind.__module__ == "torch" else arg
+
+    @staticmethod
+    def of_type(kind):
+        """What stands for an argument of a type of a signature: "*fp32", "i32"."""
+        samples = {"fp": 0.5, "bf": 0.5, "i1": True, "i64": 1 << 40, "u64": 1 << 63}
+        return MockTensor(kind[1:].removeprefix("k")) if kind.startswith("*") else samples.get(kind, samples.get(kind[:2], 2))
 
     def __init__(self, dtype, shape=None):
         self.dtype = dtype
