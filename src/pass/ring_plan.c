@@ -368,7 +368,7 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     bool wide = c->cx->machine->has_wgmma && cut->feeds_dot && run == RUN_ROLES;
     int hold = wide && is_pipelined(cut) && cut->slots >= 3 ? 2 : 1;
     int asked = stages_of(c, cut);
-    bool deeper = is_pipelined(cut) && !cut->shares && cut->slots > asked;
+    bool deeper = is_pipelined(cut) && !cut->shares && asked > 1 && cut->slots > asked;
     if (!cut->shares) set_int(k, op, AT_SLOTS, cut->slots);
     if (deeper) set_int(k, op, AT_STAGES, asked);
     if (cut->parts) set_int(k, op, AT_PARTS, cut->parts);

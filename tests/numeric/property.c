@@ -75,6 +75,8 @@ static const Axis axes[] = {
     {"roles", {"on", "off", "auto"}, "interp,cpu,emulated,tenstorrent"},
     {"persist", {"on", "off"}, "interp,cpu,emulated,tenstorrent"},
     {"num_warps", {"4", "8"}, "emulated"},
+    {"slots", {"0", "0", "2", "3", "4"}, "emulated"},
+    {"cluster", {"0", "1", "2"}, "emulated"},
     {"threads", {"1", "2"}, "interp,cpu"},
     {"seed", {"0", "7"}, "interp"},
 };
