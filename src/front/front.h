@@ -53,6 +53,7 @@ typedef struct FrontKernel {
     const FrontConfig *configs;
     size_t config_count;
     Range config_range; /* where they are; none: there are none. Without a count: not readable */
+    const char *config_why; /* what of them is not; NULL: the list is none */
     void *node;         /* the door's own */
 } FrontKernel;
 

@@ -51,7 +51,7 @@ static const char *full_names(const Line *line, Arena *arena) {
     static const struct {
         char kind;
         const char *before;
-    } places[] = {{'T', "tl."}, {'M', "tl.math."}, {'m', "x."}, {'H', "triton."}, {'P', ""}, {'Y', "math."},
+    } places[] = {{'T', "tl."}, {'M', "tl.math."}, {'m', "x."}, {'H', "triton."}, {'P', ""}, {'Y', "math."}, {'I', "itertools."},
                   {'G', "tl.target_info."}, {'L', "libdevice."}, {'D', "descriptor."}, {'C', "tl.extra.cuda."}};
     Text out = text_new(arena);
     for (size_t i = 0; line->kinds && i < sizeof places / sizeof *places; i++)

@@ -279,6 +279,7 @@ const char *tri_title(Lower *l, const Builtin *builtin) {
         const char *before;
     } places[] = {{'T', "tl."},        {'M', "tl.math."},        {'D', "."},
                   {'P', ""},           {'Y', "math."},           {'H', "triton."},
+                  {'I', "itertools."},
                   {'L', "libdevice."}, {'G', "tl.target_info."}, {'C', "tl.extra.cuda."},
                   {'m', "."}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)

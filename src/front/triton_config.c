@@ -94,6 +94,11 @@ static void read_configs(FrontUnit *unit, const PyNode *call, FrontKernel *kerne
     const PyNode *node = argument_of(call, 0, "configs");
     Val list = node ? tri_eval(l, node) : val_error;
     kernel->config_range = call->range;
+    if (quiet.diag.messages.count) {
+        const DiagMessage *first = &quiet.diag.messages.at[0];
+        kernel->config_range = first->range;
+        kernel->config_why = first->text;
+    }
     if (list.kind != VAL_TUPLE) return;
     FrontConfig *configs = ARENA_ARRAY(unit->arena, FrontConfig, list.count);
     for (int i = 0; i < list.count; i++)

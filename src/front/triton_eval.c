@@ -222,11 +222,15 @@ typedef VEC(Val) Vals;
 
 /* The generators from `at` on, then the element; false after a mistake. */
 static bool run_generators(Lower *l, const PyNode *node, uint32_t at, Vals *items) {
-    const PyList *generators = node->ListComp.generators;
+    const PyList *generators =
+        node->kind == PY_DictComp ? node->DictComp.generators : node->ListComp.generators;
     if (at == generators->count) {
-        Val v = tri_eval(l, node->ListComp.elt);
+        bool pair = node->kind == PY_DictComp;
+        Val key = pair ? tri_eval(l, node->DictComp.key) : val_none;
+        Val v = tri_eval(l, pair ? node->DictComp.value : node->ListComp.elt);
+        if (pair) *VEC_PUSH(items, l->arena) = key;
         *VEC_PUSH(items, l->arena) = v;
-        return !tri_val_failed(v);
+        return !tri_val_failed(key) && !tri_val_failed(v);
     }
     const PyNode *generator = generators->at[at], *iter = generator->comprehension.iter;
     Val over = tri_iterable(l, tri_eval(l, iter), iter->range);
@@ -251,15 +255,16 @@ static bool run_generators(Lower *l, const PyNode *node, uint32_t at, Vals *item
     return true;
 }
 
-/* [f(x) for x in a_tuple if c]: over constants; outside of functions in a frame of its own. */
+/* [f(x) for x in a_tuple if c], {k: v for ..}: over constants; outside of functions in a frame of
+ * its own. */
 static Val eval_comprehension(Lower *l, const PyNode *node) {
     Vals items = {0};
     Frame own = {0}, *frame = l->frame;
     if (!frame) l->frame = &own;
     bool good = run_generators(l, node, 0, &items);
     l->frame = frame;
-    return good ? (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count}
-                : val_error;
+    ValKind kind = node->kind == PY_DictComp ? VAL_DICT : VAL_TUPLE;
+    return good ? (Val){.kind = kind, .items = items.at, .count = (int)items.count} : val_error;
 }
 
 /* Plain Python only. */
@@ -382,10 +387,12 @@ static Val eval_node(Lower *l, const PyNode *node) {
                              node->range);
     case PY_ListComp: return eval_comprehension(l, node);
     case PY_Dict:
+    case PY_DictComp:
     case PY_Lambda:
         if (l->kernel) return refuse_construct(l, node);
-        return node->kind == PY_Dict ? eval_dict(l, node)
-                                     : (Val){.kind = VAL_MODULE, .text = "lambda"};
+        return node->kind == PY_Dict       ? eval_dict(l, node)
+               : node->kind == PY_DictComp ? eval_comprehension(l, node)
+                                           : (Val){.kind = VAL_MODULE, .text = "lambda"};
     case PY_Subscript: return eval_subscript(l, node);
     case PY_Call: return eval_call(l, node);
     case PY_BinOp: {

@@ -199,7 +199,7 @@ static Val compute(Lower *l, Names *names, Name *name, const char *id, Range ran
 static Val lookup_in(Lower *l, Names *names, const char *id, Range range);
 
 static bool is_library(const char *path) {
-    static const char *const roots[] = {"triton", "math", "builtins", NULL};
+    static const char *const roots[] = {"triton", "math", "builtins", "itertools", NULL};
     for (const char *const *root = roots; *root; root++) {
         size_t n = strlen(*root);
         if (strncmp(path, *root, n) == 0 && (!path[n] || path[n] == '.')) return true;
@@ -409,6 +409,10 @@ Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range rang
     if (strcmp(path, "math") == 0) {
         if (math_constant(attr, &value)) return value;
         const Builtin *builtin = tri_builtin_find(attr, 'Y');
+        if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
+    }
+    if (strcmp(path, "itertools") == 0) {
+        const Builtin *builtin = tri_builtin_find(attr, 'I');
         if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     }
     if (!is_library(path) && !l->names->live) {

@@ -57,6 +57,38 @@ Val tri_lower_zip(Lower *l, const Call *c) {
     return (Val){.kind = VAL_TUPLE, .items = rows, .count = shortest};
 }
 
+Val tri_lower_product(Lower *l, const Call *c) {
+    Val lists = c->args[0];
+    int total = 1, width = lists.count;
+    int64_t repeat = 1;
+    if (!tri_want_int(l, c, 1, &repeat)) return val_error;
+    Val *columns = ARENA_ARRAY(l->arena, Val, width);
+    for (int k = 0; k < width; k++) {
+        columns[k] = tri_iterable(l, lists.items[k], c->range);
+        if (tri_val_failed(columns[k])) return val_error;
+    }
+    if (repeat < 0 || repeat > TRITON_MAX_TUPLE || repeat * width > TRITON_MAX_TUPLE)
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], tri_title(l, c->builtin),
+                         "a small repeat", tri_val_describe(l, c->args[1]));
+    for (int64_t k = 0; k < repeat * width; k++)
+        if (__builtin_mul_overflow(total, columns[k % width].count, &total) ||
+            total > TRITON_MAX_TUPLE)
+            return tri_error(l, DIAG_TRI_ARGUMENT, c->range, tri_title(l, c->builtin),
+                             "fewer combinations", "too many");
+    int each = (int)repeat * width;
+    Val *rows = ARENA_ARRAY(l->arena, Val, total);
+    for (int i = 0; i < total; i++) {
+        Val *row = ARENA_ARRAY(l->arena, Val, each);
+        for (int k = each, rest = i; k-- > 0;) {
+            const Val *column = &columns[k % width];
+            row[k] = column->items[rest % column->count];
+            rest /= column->count;
+        }
+        rows[i] = (Val){.kind = VAL_TUPLE, .items = row, .count = each};
+    }
+    return (Val){.kind = VAL_TUPLE, .items = rows, .count = total};
+}
+
 /* getattr (code 0), hasattr (code 1): a miss is found in silence. */
 Val tri_lower_getattr(Lower *l, const Call *c) {
     bool ask = c->builtin->code == 1;

@@ -464,8 +464,10 @@ static tw_status config_body(tw_context *cx, void *user) {
         source_find(&c->module->sources, k->config_range.begin, &place);
         return context_fail(cx, TW_ERROR_UNSUPPORTED,
                             "%s:%d:%d: the configurations of `%s` are computed in a way that "
-                            "cannot be followed here; give the constants yourself",
-                            place.file->name, place.line, place.column, k->name);
+                            "cannot be followed here%s%s; give the constants yourself (--arg "
+                            "NAME=VALUE), or write them as a list of triton.Config",
+                            place.file->name, place.line, place.column, k->name,
+                            k->config_why ? ": " : "", k->config_why ? k->config_why : "");
     }
     if (c->index >= k->config_count)
         return k->config_count

@@ -33,7 +33,7 @@ k(x, y, n, want, BLOCK: constant, EVEN: constant?, LOG: constant?, HAS: constant
   --config 3: BLOCK=128, num_warps=4, num_stages=2
   --config 4: BLOCK=256, num_warps=8
 hard(x, A: constant, B: constant?)
-  note: tune.py:21:2: the configurations of `hard` are computed in a way that cannot be followed here; give the constants yourself
+  note: tune.py:21:26: the configurations of `hard` are computed in a way that cannot be followed here: `torch` is not known; assign it, define it in this file, or pass it with -D; give the constants yourself (--arg NAME=VALUE), or write them as a list of triton.Config
 $ tilewright run tune.py:k --config 2 --arg x=zeros:f32[n] --arg want=1280810 --arg y=none --arg n=256 --grid 'cdiv(n, BLOCK)' --target interp
 x: f32[256], 256 of 256 elements changed
 $ tilewright run tune.py:k --config 4 --arg x=zeros:f32[n] --arg want=2560801 --arg y=zeros:f32[1] --arg n=250 --grid 'cdiv(n, BLOCK)' --target interp
@@ -51,7 +51,7 @@ $ tilewright run tune.py:k --config one --arg x=zeros:f32[256]
 error: --config takes a number from 1, not `one`
 [1]
 $ tilewright run tune.py:hard --config 1 --arg x=zeros:f32[2] --grid 1
-error: tune.py:21:2: the configurations of `hard` are computed in a way that cannot be followed here; give the constants yourself
+error: tune.py:21:26: the configurations of `hard` are computed in a way that cannot be followed here: `torch` is not known; assign it, define it in this file, or pass it with -D; give the constants yourself (--arg NAME=VALUE), or write them as a list of triton.Config
 [1]
 $ tilewright run tune.py:hard --arg A=1 --arg x=zeros:f32[2] --grid 1
 tune.py:22:26: error: the constant `B` comes from a heuristic that is more than arithmetic on arguments; give it yourself with --arg B=VALUE [heuristic]
@@ -164,3 +164,30 @@ calls.py:15:30: error: the constant `BLOCK` comes from a heuristic that is more 
    15 | @triton.heuristics({"BLOCK": lambda args: endless(args)})
       |                              ^~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
+#! Combinations by itertools, dicts by comprehension; what cannot be followed is shown at its own place.
+$ cat > product.py <<'END'
+> import itertools
+> import triton
+> import triton.language as tl
+>
+> def pairs():
+>     return [triton.Config({name: value for name, value in zip(["A", "B"], both)}) for both in itertools.product([1, 2], repeat=2)]
+>
+> @triton.autotune(configs=pairs(), key=[])
+> @triton.jit
+> def k(x, A: tl.constexpr, B: tl.constexpr):
+>     tl.store(x, A + B)
+>
+> @triton.autotune(configs=[triton.Config({"A": a}) for a in open("sizes")], key=[])
+> @triton.jit
+> def l(x, A: tl.constexpr):
+>     tl.store(x, A)
+> END
+$ tilewright list product.py
+k(x, A: constant, B: constant)
+  --config 1: A=1, B=1
+  --config 2: A=1, B=2
+  --config 3: A=2, B=1
+  --config 4: A=2, B=2
+l(x, A: constant)
+  note: product.py:13:60: the configurations of `l` are computed in a way that cannot be followed here: `open` is not known; ...
