@@ -207,8 +207,8 @@ static bool take_buffer(PyObject *object, const char *name, Memory *m) {
     return m->dtype != TW_DTYPE_ANY && widen_to_base(object, m);
 }
 
-/* DLPack's structures, version 0 (https://dmlc.github.io/dlpack): what a capsule named "dltensor"
- * points to. */
+/* DLPack's structures (https://dmlc.github.io/dlpack): what a capsule named "dltensor" points to, and
+ * the newer one. */
 typedef struct DlTensor {
     void *data;
     int32_t device_type, device_id;
@@ -218,11 +218,16 @@ typedef struct DlTensor {
     int64_t *shape, *strides;
     uint64_t byte_offset;
 } DlTensor;
-typedef struct DlManagedTensor {
+typedef struct DlManagedTensor { /* owner and deleter follow: the capsule's own business */
     DlTensor tensor;
-    void *context;
-    void (*deleter)(struct DlManagedTensor *self);
 } DlManagedTensor;
+typedef struct DlManagedTensorVersioned { /* of a capsule named "dltensor_versioned" */
+    uint32_t major, minor;
+    void *owner;
+    void (*deleter)(void *self);
+    uint64_t flags; /* bit 0: read only */
+    DlTensor tensor;
+} DlManagedTensorVersioned;
 
 enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3, DLPACK_CUDA_MANAGED = 13 };
 
@@ -260,15 +265,21 @@ static PyObject *call_dlpack(PyObject *object) {
 static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
     m->capsule = call_dlpack(object);
     if (!m->capsule) return false;
-    DlManagedTensor *managed = PyCapsule_GetPointer(m->capsule, "dltensor");
-    if (!managed) {
+    const DlManagedTensor *managed = NULL;
+    const DlManagedTensorVersioned *newer = NULL;
+    if (PyCapsule_IsValid(m->capsule, "dltensor_versioned"))
+        newer = PyCapsule_GetPointer(m->capsule, "dltensor_versioned");
+    else
+        managed = PyCapsule_GetPointer(m->capsule, "dltensor");
+    if (!managed && !(newer && newer->major == 1)) {
         PyErr_Clear();
         PyErr_Format(PyExc_TypeError,
                      "argument `%s`: its __dlpack__ gives %R, no capsule named dltensor", name,
                      m->capsule);
         return false;
     }
-    const DlTensor *t = &managed->tensor;
+    const DlTensor *t = newer ? &newer->tensor : &managed->tensor;
+    if (newer) m->readonly = newer->flags & 1;
     static const char *const codes[] = {"int%d", "uint%d", "float%d", "", "bfloat%d", "", "bool"};
     char text[16] = "";
     if (t->code < sizeof codes / sizeof *codes)

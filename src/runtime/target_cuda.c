@@ -455,6 +455,7 @@ static tw_status cuda_alloc(tw_context *cx, int ordinal, size_t size, void **out
     bool entered = cuda_device_enter(device);
     CudaResult result = d->alloc(&address, size);
     if (result == 0) result = d->set_bytes(address, 0, size);
+    if (result != 0 && address) d->free(address);
     size_t left = 0, all = 0;
     if (result == CUDA_ERROR_OUT_OF_MEMORY_RESULT) d->memory_info(&left, &all);
     cuda_device_leave(device, entered);

@@ -312,3 +312,24 @@ def test_read_only(way):
         writes[(1, )](x, y, 5, way)
         np.testing.assert_array_equal(y[:16], x[:16])
     assert (x == np.arange(32)).all()
+
+
+def test_versioned_dlpack():
+
+    class Newer:
+
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(max_version=(1, 0))
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    x, y = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
+    x.flags.writeable = False
+    writes[(1, )](Newer(x), Newer(y), 5, 0)
+    np.testing.assert_array_equal(y[:16], x[:16])
+    with pytest.raises(ValueError, match="argument `x` is read-only"):
+        writes[(1, )](Newer(x), Newer(y), 5, 1)
