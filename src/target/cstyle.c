@@ -1,13 +1,14 @@
 /* cstyle.c: lines, names, literals and types of the C-family printer; see cstyle.h. */
 #include "target/cstyle.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-const CDialect dialect_c = {"c", false, false, true, "", "i32"};
-const CDialect dialect_cuda = {"cuda", true, true, false, ".bits", "bool"};
+const CDialect dialect_c = {"c", false, false, true, "", "i32", false};
+const CDialect dialect_cuda = {"cuda", true, true, false, ".bits", "bool", true};
 
 /* Words of C, C++ and the preludes that no value may be called. */
 static const char *const reserved[] = {
@@ -43,7 +44,15 @@ void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect
 
 /* --- lines --- */
 
+static void put_place(CPrinter *p, Range range);
+
+static void put_waiting(CPrinter *p) {
+    for (int i = 0; i < p->waiting_count; i++) put_place(p, p->waiting[i]);
+    p->waiting_count = 0;
+}
+
 static void put_line(CPrinter *p, const char *format, va_list args, const char *tail) {
+    put_waiting(p);
     text_indent(&p->out, p->depth);
     text_vadd(&p->out, format, args);
     text_add(&p->out, "%s\n", tail);
@@ -66,6 +75,7 @@ void cs_open(CPrinter *p, const char *format, ...) {
 
 void cs_reopen(CPrinter *p, const char *format, ...) {
     va_list args;
+    p->waiting_count = 0;
     text_indent(&p->out, p->depth - 1);
     text_add(&p->out, "} ");
     va_start(args, format);
@@ -80,6 +90,7 @@ void cs_close(CPrinter *p) {
 
 void cs_close_with(CPrinter *p, const char *tail) {
     p->depth--;
+    if (p->waiting_count) p->waiting_count = p->last_line = 0; /* they led to nothing */
     cs_line(p, "%s", tail);
 }
 
@@ -88,16 +99,14 @@ void cs_blank(CPrinter *p) {
 }
 
 void cs_raw(CPrinter *p, const char *text) {
+    put_waiting(p);
     text_add_bytes(&p->out, text, strlen(text));
 }
 
-void cs_place(CPrinter *p, Range range) {
+static void put_place(CPrinter *p, Range range) {
     Place place;
-    const SourceMap *sources = p->kernel->module->sources;
-    if (!sources || !source_find(sources, range.begin, &place) || place.line == p->last_line)
-        return;
-    p->last_line = place.line;
     size_t length = 0;
+    source_find(p->kernel->module->sources, range.begin, &place);
     const char *line = source_line(place.file, range.begin, &length);
     while (length && (*line == ' ' || *line == '\t')) line++, length--;
     while (length && (line[length - 1] == ' ' || line[length - 1] == '\r')) length--;
@@ -109,7 +118,7 @@ void cs_place(CPrinter *p, Range range) {
         unsigned char c = (unsigned char)line[i];
         text_add_char(&p->out, c < ' ' || c == 127 ? ' ' : c == '\\' ? '/' : (char)c);
     }
-    text_add_char(&p->out, '\n');
+    text_add(&p->out, length > 90 ? " ..\n" : "\n");
     if (p->directives) {
         text_add(&p->out, "#line %d \"", place.line);
         for (const char *s = place.file->name; *s; s++) {
@@ -118,6 +127,18 @@ void cs_place(CPrinter *p, Range range) {
         }
         text_add(&p->out, "\"\n");
     }
+}
+
+void cs_place(CPrinter *p, Range range) {
+    Place place;
+    const SourceMap *sources = p->kernel->module->sources;
+    if (!sources || !source_find(sources, range.begin, &place) || place.line == p->last_line)
+        return;
+    p->last_line = place.line;
+    int most = sizeof p->waiting / sizeof *p->waiting;
+    if (p->waiting_count == most) put_waiting(p);
+    p->waiting[p->waiting_count++] = range;
+    if (!p->dialect->speaks) put_waiting(p);
 }
 
 const char *cs_repeat_lines(Arena *arena, const char *text) {
@@ -163,6 +184,37 @@ const char *cs_fresh(CPrinter *p, const char *hint) {
     return name;
 }
 
+/* The name that the line assigns to, as in "x = ..", "x: int = ..", "int x = .."; NULL: it does not.
+ */
+static const char *assigned_name(CPrinter *p, Range range) {
+    Place place;
+    size_t length = 0, end = 0;
+    const SourceMap *sources = p->kernel->module->sources;
+    if (!sources || !source_find(sources, range.begin, &place)) return NULL;
+    const char *line = source_line(place.file, range.begin, &length);
+    while (end < length && !strchr("=(\"'#{,", line[end])) end++;
+    if (end == length || line[end] != '=' || (end + 1 < length && line[end + 1] == '=')) return NULL;
+    for (size_t i = 0; i < end; i++)
+        if (line[i] == ':') end = i; /* an annotation */
+    while (end && strchr(" +-*/%&|^<>", line[end - 1])) end--;
+    size_t begin = end;
+    while (begin && (isalnum((unsigned char)line[begin - 1]) || line[begin - 1] == '_')) begin--;
+    return begin < end ? arena_string(p->arena, line + begin, end - begin) : NULL;
+}
+
+/* What a value without a name is called: what its line assigns to, and what it is of that. */
+static const char *spoken_name(CPrinter *p, const Op *op) {
+    if (!op || !p->dialect->speaks) return "v";
+    bool sum = op->code == OP_REDUCE && op_word(op, AT_COMBINE, COMBINE_ADD) == COMBINE_ADD;
+    const char *what = sum                      ? "sum"
+                       : op->code == OP_REDUCE  ? "best"
+                       : op->code == OP_TLOAD   ? "load"
+                       : op->code == OP_CONVERT ? "moved"
+                                                : op_info[op->code].mnemonic;
+    const char *name = assigned_name(p, op->range);
+    return name ? arena_printf(p->arena, "%.28s_%s", name, what) : what;
+}
+
 const char *cs_name(CPrinter *p, Ref value) {
     if (value >= p->name_count) { /* made after cs_init */
         const char **more = ARENA_ARRAY(p->arena, const char *, p->kernel->values.count + 1);
@@ -172,7 +224,7 @@ const char *cs_name(CPrinter *p, Ref value) {
     }
     if (!p->names[value]) {
         const char *hint = ir_value(p->kernel, value)->name;
-        p->names[value] = cs_fresh(p, hint ? hint : "v");
+        p->names[value] = cs_fresh(p, hint ? hint : spoken_name(p, ir_value(p->kernel, value)->op));
     }
     return p->names[value];
 }

@@ -28,6 +28,8 @@ typedef struct CDialect {
     bool signed_wraps;   /* signed overflow wraps (-fwrapv): plain + - * do */
     const char *bits_of; /* from a packed float to its bits: "" or ".bits" */
     const char *boolean; /* register type of i1 */
+    bool speaks; /* values without a name are called after the line they come from (row_sum), and
+                    lines of the source that left nothing behind get no comment */
 } CDialect;
 extern const CDialect dialect_c, dialect_cuda;
 
@@ -41,6 +43,8 @@ typedef struct CPrinter {
     const char **names; /* of values, by Ref; NULL: not named yet */
     size_t name_count;
     int last_line;   /* of the last cs_place */
+    Range waiting[8]; /* comments that stand before the next line, if their block has one */
+    int waiting_count;
     bool directives; /* #line with every place, for profilers; see cs_repeat_lines */
 } CPrinter;
 

@@ -357,34 +357,36 @@ static void put_lines(Lines *out, Arena *arena, const Lines *in, size_t from, si
 
 /* --- long lines --- */
 
-/* The last place before `width` where the line may go on below: behind a comma, before an operator.
- */
-static size_t break_at(const char *s, size_t width) {
+/* The best place before `width` where the line may go on below: the outermost comma or joint, of
+ * those the last. How many parentheses are open there. */
+static size_t break_at(const char *s, size_t width, int *open) {
     size_t best = 0, indent = indent_of(s);
     int depth = 0, least = 1 << 20;
     for (size_t i = indent; s[i] && i < width; i++) {
         depth += s[i] == '(' || s[i] == '[' ? 1 : s[i] == ')' || s[i] == ']' ? -1 : 0;
         bool comma = s[i] == ',' && s[i + 1] == ' ',
              joint = strncmp(s + i, " && ", 4) == 0 || strncmp(s + i, " || ", 4) == 0;
-        if ((comma || joint) && i > indent + 12 && depth <= least) best = i + 1, least = depth;
+        if ((comma || joint) && i > indent + 12 && depth <= least) {
+            best = comma ? i + 1 : i;
+            least = depth;
+        }
     }
+    *open = least;
     return best;
 }
 
 static void put_wrapped(Text *t, const char *s, size_t width) {
-    size_t indent = indent_of(s), more = indent + 8, at;
+    size_t indent = indent_of(s), at, shift = 0;
     bool code =
         strncmp(s, "extern ", 7) == 0 || (is_code(s) && strncmp(s + indent, "for (", 5) != 0);
-    if (code && strlen(s) > width && (at = break_at(s, width))) {
-        text_add(t, "%.*s\n", (int)at, s);
+    int depth = 0, open;
+    while (code && strlen(s) + shift > width && (at = break_at(s, width - shift, &open))) {
+        text_add(t, "%*s%.*s\n", (int)shift, "", (int)at, s);
         s += at + 1;
-        while (strlen(s) + more > width && (at = break_at(s, width - more))) {
-            text_add(t, "%*s%.*s\n", (int)more, "", (int)at, s);
-            s += at + 1;
-        }
-        text_add(t, "%*s", (int)more, "");
+        depth += open;
+        shift = indent + 4 + 4 * (size_t)(depth > 0 ? depth : 0);
     }
-    text_add(t, "%s\n", s);
+    text_add(t, "%*s%s\n", (int)shift, "", s);
 }
 
 const char *cs_tidy(Arena *arena, const char *text, int width) {

@@ -160,10 +160,8 @@ static void issue_wgmma(Dot *d, const char *left) {
             else
                 a = descriptor(d, 0, m, &step_a),
                 a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
-            cs_line(&e->p, "%s(%s + %lld, %s,", define_form(d, n), d->acc,
-                    (long long)(part * stride + at / 2), a);
-            cs_line(&e->p, "    tw_desc_step(%s, %s), %s);", b, step_b,
-                    d->fresh ? "kk > 0" : "true");
+            cs_line(&e->p, "%s(%s + %lld, %s, tw_desc_step(%s, %s), %s);", define_form(d, n), d->acc,
+                    (long long)(part * stride + at / 2), a, b, step_b, d->fresh ? "kk > 0" : "true");
         }
     }
     cs_close(&e->p);

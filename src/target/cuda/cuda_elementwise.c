@@ -179,8 +179,29 @@ const char *elementwise_type(Emit *e, const Type *type) {
     return arena_printf(e->arena, type->pointer ? "%sconst" : "const %s", text);
 }
 
+/* May the text of a value stand where its one user reads it, instead of a variable? Not if the source
+ * has a name for it, nor if the type of the variable would cut it. */
+static bool stands_in_place(Emit *e, Ref value) {
+    const Type *type = ir_type(e->k, value);
+    return e->uses[value] == 1 && !ir_value(e->k, value)->name && !type->pointer &&
+           (elem_is_float(type->elem) || elem_info[type->elem].bits >= 32 || type->elem == EL_I1);
+}
+
+enum { LONGEST_IN_PLACE = 72 };
+
+/* The scalar op of the same region that reads the scalar. */
+static const Op *scalar_user(Emit *e, const Op *op) {
+    for (const Op *user = op->next; user; user = user->next)
+        for (int i = 0; i < user->operand_count; i++)
+            if (user->operands[i] == op->results[0])
+                return cs_is_elementwise(user->code) && !emit_is_tile(e, user->results[0]) ? user
+                                                                                           : NULL;
+    return NULL;
+}
+
 void elementwise_scalar(Emit *e, const Op *op) {
     Ref result = op->results[0];
+    if (!e->uses[result]) return; /* only the launcher asks for it */
     if (op->code == OP_SPLAT || op->code == OP_BROADCAST) {
         emit_set(e, result, HOLD_SCALAR, emit_scalar(e, op->operands[0]));
         return;
@@ -188,9 +209,14 @@ void elementwise_scalar(Emit *e, const Op *op) {
     const char *args[8] = {0};
     for (int i = 0; i < op->operand_count && i < 8; i++)
         args[i] = op->operands[i] ? emit_scalar(e, op->operands[i]) : NULL;
+    const char *text = cs_elementwise(&e->p, op, args);
+    if (stands_in_place(e, result) && strlen(text) <= LONGEST_IN_PLACE && scalar_user(e, op)) {
+        emit_set(e, result, HOLD_SCALAR, text);
+        return;
+    }
     const char *name = cs_name(&e->p, result);
     const char *type = elementwise_type(e, ir_type(e->k, result));
-    cs_line(&e->p, "%s %s = %s;", type, name, cs_elementwise(&e->p, op, args));
+    cs_line(&e->p, "%s %s = %s;", type, name, text);
     emit_set(e, result, HOLD_SCALAR, name);
 }
 
@@ -245,7 +271,8 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
         if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_NONE) {
             Ref result = op->results[0];
             if (uses_inside(first, last, result) == e->uses[result])
-                emit_set(e, result, HOLD_LOCAL, cs_name(&e->p, result));
+                emit_set(e, result, HOLD_LOCAL,
+                         stands_in_place(e, result) ? NULL : cs_name(&e->p, result));
             else if (!pairs_declare(e, result))
                 emit_declare(e, result);
         }
@@ -258,15 +285,21 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
         if (joins(e, op, layout) && emit_hold(e, result)->kind != HOLD_SCALAR) {
             const Type *type = ir_type(e->k, result);
             const char *text = elementwise_at(e, op, layout, "r");
-            const Hold *hold = emit_hold(e, result);
-            bool read = hold->kind != HOLD_LOCAL || is_read(e, op, last, layout);
+            Hold hold = *emit_hold(e, result);
+            bool read = hold.kind != HOLD_LOCAL || is_read(e, op, last, layout);
             if (read) cs_place(&e->p, op->range);
-            if (read && hold->kind == HOLD_LOCAL)
-                cs_line(&e->p, "%s %s = %s;", elementwise_type(e, type), hold->text, text);
-            else if (read && hold->kind == HOLD_WIDE)
-                cs_line(&e->p, "%s[r] = %s;", hold->text, unrounded(e, op, text));
+            if (hold.kind == HOLD_LOCAL && !hold.text) {
+                bool here = !read || strlen(text) <= LONGEST_IN_PLACE;
+                hold.text = here ? text : cs_name(&e->p, result);
+                emit_set(e, result, HOLD_LOCAL, hold.text);
+                if (here) read = false;
+            }
+            if (read && hold.kind == HOLD_LOCAL)
+                cs_line(&e->p, "%s %s = %s;", elementwise_type(e, type), hold.text, text);
+            else if (read && hold.kind == HOLD_WIDE)
+                cs_line(&e->p, "%s[r] = %s;", hold.text, unrounded(e, op, text));
             else if (read)
-                cs_line(&e->p, "%s[r] = %s;", hold->text,
+                cs_line(&e->p, "%s[r] = %s;", hold.text,
                         type->pointer ? text : elementwise_packed(e, type->elem, text));
         }
         if (op == last) break;
@@ -282,7 +315,7 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
 
 const Op *elementwise_run(Emit *e, const Op *first) {
     if (aside(e, first)) {
-        cs_place(&e->p, first->range);
+        if (e->uses[first->results[0]]) cs_place(&e->p, first->range);
         elementwise_scalar(e, first);
         return first;
     }

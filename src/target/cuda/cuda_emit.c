@@ -351,6 +351,7 @@ static void emit_if(Emit *e, const Op *op) {
 
 /* --- ops --- */
 static void emit_program_id(Emit *e, const Op *op) {
+    if (!e->uses[op->results[0]]) return;
     static const char axis[3] = {'x', 'y', 'z'};
     int dim = (int)op_int(op, AT_DIM, 0);
     const char *name = cs_name(&e->p, op->results[0]), *text;
@@ -566,6 +567,19 @@ static const char *const own_words[] = {
     "old",   "low",   "high",  "swap",  "number",   "bin",        "q",         "b",
     NULL};
 
+/* Uses that leave something in the text: what only the launcher computes, for its tests before a
+ * launch, is not counted. */
+static int *count_uses(const Kernel *k, Arena *arena) {
+    int *uses = ir_count_uses(k, arena);
+    for (const Op *op = k->body->last; op; op = op->previous) {
+        bool asks = op->code == OP_REQUIRE || op->code == OP_ASSUME;
+        bool idle = (elementwise_is(op) || op->code == OP_NUM_PROGRAMS) && !uses[op->results[0]];
+        for (int i = 0; (asks || idle) && i < op->operand_count; i++)
+            if (ref_is_value(op->operands[i])) uses[op->operands[i]]--;
+    }
+    return uses;
+}
+
 static Op *find_tasks(const Kernel *k) {
     Op *op = k->body->first;
     while (op && op->code != OP_TASKS) op = op->next;
@@ -620,7 +634,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
         return NULL;
     }
     e.facts = facts_new(cx, k, false);
-    e.uses = ir_count_uses(k, arena);
+    e.uses = count_uses(k, arena);
     cs_init(&e.p, arena, k, &dialect_cuda);
     e.p.directives = cx->options.lines;
     cs_reserve(&e.p, own_words);

@@ -144,13 +144,16 @@ static const char *shuffle(Reduce *r, const char *x, Elem elem, int mask) {
 
 static void step_lane(Reduce *r, int bit) {
     Emit *e = r->e;
-    const char *it = open_live(r, 0);
-    cs_line(&e->p, "const %s other = %s;", element_type(r),
-            shuffle(r, at(r, r->values, it), r->type->elem, 1 << bit));
-    if (r->index)
+    const char *it = open_live(r, 0), *mine = at(r, r->values, it),
+               *other = shuffle(r, mine, r->type->elem, 1 << bit);
+    if (r->index) {
+        cs_line(&e->p, "const %s other = %s;", element_type(r), other);
         cs_line(&e->p, "const i32 other_at = %s;",
                 shuffle(r, at(r, r->indices, it), EL_I32, 1 << bit));
-    combine(r, at(r, r->values, it), "other", r->index ? at(r, r->indices, it) : NULL, "other_at");
+        combine(r, mine, "other", at(r, r->indices, it), "other_at");
+    } else {
+        combine(r, mine, other, NULL, NULL);
+    }
     cs_close(&e->p);
 }
 
@@ -234,9 +237,10 @@ static void step_warps(Reduce *r, int from, int to) {
     const char *it = open_live(r, 0);
     const char *row =
         *it == '0' ? "0" : place_bits(e->arena, "r", r->layout->map.count[LL_REGISTER], masks);
-    cs_line(&e->p, "const %s mine = %s;", memory, at(r, r->values, it));
-    cs_line(&e->p, "tw_sts(1, %lld + %s * %lld + (warp * 32 + lane) * %d, &mine);", base, row,
-            plane, bytes);
+    bool same = r->type->elem != EL_I1;
+    if (!same) cs_line(&e->p, "const %s mine = %s;", memory, at(r, r->values, it));
+    cs_line(&e->p, "tw_sts(1, %lld + %s * %lld + (warp * 32 + lane) * %d, &%s);", base, row, plane,
+            bytes, same ? at(r, r->values, it) : "mine");
     if (r->index)
         cs_line(&e->p, "tw_sts(1, %lld + %s * %d + (warp * 32 + lane) * 4, &%s);",
                 base + (plane << alive), row, warps * 128, at(r, r->indices, it));
@@ -248,7 +252,10 @@ static void step_warps(Reduce *r, int from, int to) {
     for (int j = 0; j < 1 << bits; j++) {
         uint32_t warp = 0;
         for (int i = 0; i < bits; i++) warp |= (uint32_t)(j >> i & 1) << warp_bit[i];
-        const char *place = arena_printf(e->arena, "((warp & ~%u | %u) * 32 + lane)", mine, warp);
+        const char *place =
+            mine + 1 == (uint32_t)warps
+                ? arena_printf(e->arena, "(%u + lane)", warp * 32)
+                : arena_printf(e->arena, "((warp & ~%u | %u) * 32 + lane)", mine, warp);
         cs_line(&e->p, "tw_lds(1, all + %d, %lld + %s * %lld + %s * %d);", j, base, row, plane,
                 place, bytes);
         if (r->index)
