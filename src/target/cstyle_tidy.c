@@ -137,6 +137,7 @@ static bool needless(const char *s, size_t open, size_t close) {
     if (left == PREC_NONE && right == PREC_NONE) return true;
     if (strchr("-&*", s[open + 1])) return false; /* x - (-1) */
     if (inner == PREC_ATOM) return true;
+    if (inner == right && s[close + 4] == '(') return false; /* (a + b) + (c + d) */
     if (inner == PREC_PRODUCT && left == PREC_NONE && right == PREC_PRODUCT) return true;
     return is_arithmetic(left, right) && inner >= PREC_SUM && inner > left && inner >= right;
 }
