@@ -136,6 +136,76 @@ static void test_lean(void) {
     }
 }
 
+/* 16-bit floats two a word: sums of them as words, what is stored rounded two at a time, what is used
+ * otherwise element by element; all as the interpreter has it, bit by bit. */
+static void test_pairs(void) {
+    static const char text[] =
+        "kernel @pairs(%x, %y, %z, %w, %v: *$T, %n: i32) {\n"
+        "  %p = program_id<0> ; %o = mul %p, 512\n"
+        "  %X = tensor %x, [%n], [1] ; %Y = tensor %y, [%n], [1] ; %Z = tensor %z, [%n], [1]\n"
+        "  %W = tensor %w, [%n], [1] ; %V = tensor %v, [%n], [1]\n"
+        "  %a = tload<fill=1.5> %X, [%o] : $T[512] ; %b = tload %Y, [%o] : $T[512]\n"
+        "  %s = add %a, %b ; %d = sub %s, %b ; %m = mul %s, %d ; tstore %Z, [%o], %m\n"
+        "  %c = cast %s : f32[512] ; %q = sqrt %c ; %h = cast %q : $T[512] ; tstore %W, [%o], %h\n"
+        "  %l = flip<axis=0> %b ; %u = add %a, %l ; tstore %V, [%o], %u\n"
+        "  return }\n";
+    for (int i = 0; i < 4; i++) {
+        Trap trap;
+        Arena arena;
+        arena_init(&arena, allocator_malloc, &trap);
+        bool half = i % 2, whole = i < 2;
+        PassOptions options = warps(2);
+        if (whole) options.generic = REQUIRE_ALL;
+        CudaBench b;
+        Elem elem = half ? EL_F16 : EL_BF16;
+        if (open_bench(&b, expand(&arena, text, half ? "f16" : "bf16", 0, 0, 0), "cuda:sm_90a",
+                       options)) {
+            int n = whole ? 1000 : 999;
+            static const char *const names[] = {"x", "y", "z", "w", "v"};
+            for (int j = 0; j < 5; j++) cuda_bench_array(&b, names[j], elem, n, j < 2);
+            cuda_bench_int(&b, n);
+            const char *code = b.plan->text;
+            /* %b is flipped too, so only its elements are at hand */
+            CHECK((strstr(code, "tw_ldg_pairs(4, ") != NULL) == whole);
+            CHECK((strstr(code, "tw_pack_") != NULL) == whole);
+            CHECK(cuda_bench_run(&b, 2, 1, 1));
+            for (int j = 2; j < 5; j++)
+                CHECK(memcmp(b.arrays[j].memory[0], b.arrays[j].memory[1], (size_t)(2 * n)) == 0);
+            cuda_bench_close(&b);
+        }
+        arena_free(&arena);
+    }
+    static const char sum[] =
+        "kernel @sum(%x, %y, %z: *$T, %n: i32) {\n"
+        "  %X = tensor %x, [%n], [1] ; %Y = tensor %y, [%n], [1] ; %Z = tensor %z, [%n], [1]\n"
+        "  %a = tload %X, [0] : $T[1024] ; %b = tload %Y, [0] : $T[1024]\n"
+        "  %s = add %a, %b ; %d = sub %s, %b ; %m = mul %s, %d ; tstore %Z, [0], %m\n"
+        "  return }\n";
+    for (int i = 0; i < 2; i++) {
+        Trap trap;
+        Arena arena;
+        arena_init(&arena, allocator_malloc, &trap);
+        PassOptions options = warps(4);
+        options.generic = REQUIRE_ALL;
+        CudaBench b;
+        if (open_bench(&b, expand(&arena, sum, i ? "f16" : "bf16", 0, 0, 0), "cuda:sm_90a",
+                       options)) {
+            for (int j = 0; j < 3; j++)
+                cuda_bench_array(&b, j == 0 ? "x" : j == 1 ? "y" : "z", i ? EL_F16 : EL_BF16, 1000,
+                                 j < 2);
+            cuda_bench_int(&b, 1000);
+            const char *code = b.plan->text;
+            CHECK(strstr(code, i ? "tw_add_f16x2(" : "tw_add_bf16x2(") != NULL);
+            CHECK(strstr(code, i ? "tw_sub_f16x2(" : "tw_sub_bf16x2(") != NULL);
+            CHECK((strstr(code, "tw_mul_") != NULL) == (i == 1));
+            CHECK(cuda_bench_run(&b, 1, 1, 1));
+            CHECK(memcmp(b.arrays[2].memory[0], b.arrays[2].memory[1], 2000) == 0);
+            cuda_bench_close(&b);
+        }
+        arena_free(&arena);
+    }
+}
+
 /* Rows of an odd length, one behind the other: aligned words, shifted together, and the fill beyond
  * the tensor, of which no byte outside is read. */
 static void test_unaligned_rows(void) {
@@ -784,7 +854,7 @@ static void test_kernels(void) {
 int main(void) {
     static void (*const tests[])(void) = {
         test_matmul_roles, test_add,   test_elementwise,    test_kernels,
-        test_softmax,      test_lean,  test_unaligned_rows, test_matmul_flat,
+        test_softmax,      test_lean,  test_pairs, test_unaligned_rows, test_matmul_flat,
         test_odd_rows,     test_parts, test_mixed_item,     test_executions,
         test_clusters, test_clusters_chosen};
     cuda_bench_begin();

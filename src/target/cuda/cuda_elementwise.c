@@ -223,7 +223,7 @@ void elementwise_scalar(Emit *e, const Op *op) {
 /* Does the op join a loop over the registers of `layout`? */
 static bool joins(Emit *e, const Op *op, const Layout *layout) {
     if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) ||
-        dot_rounds(e, op))
+        dot_rounds(e, op) || pairs_are(e, op))
         return false;
     const Layout *own = emit_layout(e, op->results[0]);
     return own && own->home == HOME_REGISTERS && own->registers == layout->registers &&
@@ -317,6 +317,11 @@ const Op *elementwise_run(Emit *e, const Op *first) {
     if (aside(e, first)) {
         if (e->uses[first->results[0]]) cs_place(&e->p, first->range);
         elementwise_scalar(e, first);
+        return first;
+    }
+    if (pairs_are(e, first)) {
+        cs_place(&e->p, first->range);
+        pairs_emit(e, first);
         return first;
     }
     const Layout *layout = emit_layout(e, first->results[0]);

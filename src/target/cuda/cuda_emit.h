@@ -202,6 +202,9 @@ const char *elementwise_type(Emit *e, const Type *type);
 void pairs_plan(Emit *e); /* who is held so; of flat kernels */
 /* Declares such an array for the value and holds it there; NULL: it is not held so. */
 const char *pairs_declare(Emit *e, Ref value);
+/* An elementwise op of such values that makes one: whether it is, and its loop over the words. */
+bool pairs_are(Emit *e, const Op *op);
+void pairs_emit(Emit *e, const Op *op);
 const char *pairs_element(Emit *e, Ref value, const char *at); /* as f32 */
 const char *pairs_fill(Emit *e, const Op *load);
 /* Address of the words of `vector` elements from r on. */

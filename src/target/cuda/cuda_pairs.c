@@ -8,7 +8,9 @@
  *     tw_ldg_pairs(4, on, x, p, 0xff80ff80u);             y[r] = tw_bf16_at(x, r) * scale;
  *                                                         word[0] = tw_pack_bf16(y[r], y[r + 1]);
  *
- * The numbers are the same. Half words cost instructions, and NVRTC much time to see through: arrays
+ * Sums of two such tiles are taken two at a time, by tw_add_bf16x2: an f32 has more than twice the
+ * digits of a 16-bit float, so rounding to it in between changes nothing. (Products of bf16 may be
+ * smaller than what f32 has all its digits for.) The numbers are the same. Half words cost instructions, and NVRTC much time to see through: arrays
  * of them took a third of the time that it needs for a softmax. */
 #include "target/cuda/cuda_box.h"
 
@@ -27,13 +29,38 @@ static bool moves_pairs(Emit *e, const Op *op, Ref value, Ref mask) {
     return b.whole && !b.loose && b.vector % 2 == 0;
 }
 
+static PairForm planned(const Emit *e, Ref value) {
+    const MapEntry *entry = map_find_number(&e->pairs, value);
+    return entry ? (PairForm)(uintptr_t)entry->value : FORM_NONE;
+}
+
+static void plan(Emit *e, Ref value, PairForm form) {
+    map_put_number(&e->pairs, e->arena, value, (void *)(uintptr_t)form);
+}
+
+/* The function of two words that does the op on tiles of words; NULL: there is none. */
+static const char *word_function(Emit *e, const Op *op) {
+    const char *name = op->code == OP_ADD ? "add" : op->code == OP_SUB ? "sub" : NULL;
+    if (op->code == OP_MUL && ir_type(e->k, op->results[0])->elem == EL_F16) name = "mul";
+    const Layout *layout = name ? emit_layout(e, op->results[0]) : NULL;
+    if (!layout || layout->registers % 2) return NULL;
+    for (int i = 0; i < 2; i++) {
+        const Layout *own = emit_layout(e, op->operands[i]);
+        if (planned(e, op->operands[i]) != FORM_WORDS || own->registers != layout->registers ||
+            !ll_equal(&own->map, &layout->map))
+            return NULL;
+    }
+    return name;
+}
+
 static PairForm form_of(Emit *e, const Op *op) {
     if (op->result_count != 1 || !is_half(ir_type(e->k, op->results[0]))) return FORM_NONE;
     const Layout *layout = emit_layout(e, op->results[0]);
     if (op->code == OP_TLOAD && moves_pairs(e, op, op->results[0], op_operand(op, 1)))
         return FORM_WORDS;
     bool array = layout && layout->home == HOME_REGISTERS && layout->registers % 2 == 0;
-    return array && !e->lean && elementwise_is(op) ? FORM_WIDE : FORM_NONE;
+    if (!array || e->lean || !elementwise_is(op)) return FORM_NONE;
+    return word_function(e, op) ? FORM_WORDS : FORM_WIDE;
 }
 
 /* Whether the user reads the value in a way that the form allows. */
@@ -49,31 +76,47 @@ static bool allows(Emit *e, const Op *user, Ref value, PairForm form) {
 static void find_forms(Emit *e, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         PairForm form = form_of(e, op);
-        if (form != FORM_NONE)
-            map_put_number(&e->pairs, e->arena, op->results[0], (void *)(uintptr_t)form);
+        if (form != FORM_NONE) plan(e, op->results[0], form);
         for (int i = 0; i < op->region_count; i++) find_forms(e, op->regions[i]);
     }
 }
 
-static PairForm planned(const Emit *e, Ref value) {
-    const MapEntry *entry = map_find_number(&e->pairs, value);
-    return entry ? (PairForm)(uintptr_t)entry->value : FORM_NONE;
-}
-
-static void drop_forms(Emit *e, const Region *region) {
+/* Whether a form was taken back: what is made of that value has another one then. */
+static bool drop_forms(Emit *e, const Region *region) {
+    bool dropped = false;
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
             PairForm form = planned(e, op->operands[i]);
-            if (form != FORM_NONE && !allows(e, op, op->operands[i], form))
-                map_put_number(&e->pairs, e->arena, op->operands[i], (void *)(uintptr_t)FORM_NONE);
+            if (form == FORM_NONE || allows(e, op, op->operands[i], form)) continue;
+            plan(e, op->operands[i], FORM_NONE);
+            dropped = true;
         }
-        for (int i = 0; i < op->region_count; i++) drop_forms(e, op->regions[i]);
+        Ref result = op->result_count ? op->results[0] : REF_NONE;
+        if (op->code != OP_TLOAD && planned(e, result) == FORM_WORDS && !word_function(e, op)) {
+            plan(e, result, FORM_WIDE);
+            dropped = true;
+        }
+        for (int i = 0; i < op->region_count; i++) dropped |= drop_forms(e, op->regions[i]);
     }
+    return dropped;
 }
 
 void pairs_plan(Emit *e) {
     find_forms(e, e->k->body);
-    drop_forms(e, e->k->body);
+    while (drop_forms(e, e->k->body)) continue;
+}
+
+bool pairs_are(Emit *e, const Op *op) {
+    return planned(e, op->results[0]) == FORM_WORDS;
+}
+
+void pairs_emit(Emit *e, const Op *op) {
+    const char *name = word_function(e, op), *type = cs_memory_type(ir_type(e->k, op->results[0])->elem);
+    const char *x = emit_hold(e, op->operands[0])->text, *y = emit_hold(e, op->operands[1])->text;
+    const char *array = pairs_declare(e, op->results[0]);
+    emit_unroll(e, "r", emit_layout(e, op->results[0])->registers / 2, 1);
+    cs_line(&e->p, "%s[r] = tw_%s_%sx2(%s[r], %s[r]);", array, name, type, x, y);
+    cs_close(&e->p);
 }
 
 const char *pairs_declare(Emit *e, Ref value) {

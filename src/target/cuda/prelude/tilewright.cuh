@@ -30,6 +30,7 @@
  *            tw_tf32(f32): bits rounded for mma, nearest even to away   tw_i32 tw_u32 tw_i64 tw_u64(f32|f64): to zero,
  *            saturating, NaN 0   tw_pack_f16 tw_pack_bf16(lo, hi) -> u32   tw_pack(f16|bf16|u16 lo, hi) -> u32
  *            tw_lo_f16 tw_hi_f16 tw_lo_bf16 tw_hi_bf16(u32) -> f32
+ *            tw_add_bf16x2 tw_sub_bf16x2 tw_add_f16x2 tw_sub_f16x2 tw_mul_f16x2(u32, u32): of both halves, rounded once
  *            tw_as_f32(u32) tw_as_u32(f32) tw_as_f64(u64) tw_as_u64(f64) tw_as_f16(u16) tw_as_bf16(u16) ..: same bits
  *  integers  wrapping tw_add tw_sub tw_mul; tw_div tw_rem (to zero; x div 0 = 0, x rem 0 = x) tw_floordiv tw_mod
  *            tw_cdiv tw_shl tw_shr (any amount) tw_mulhi tw_popc tw_clz tw_abs tw_min tw_max: i32 u32 i64 u64

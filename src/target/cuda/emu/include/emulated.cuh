@@ -65,6 +65,15 @@ TW_FN f32 tw_lo_f16(u32 x) { return tw_f32(f16{(u16)x}); }
 TW_FN f32 tw_hi_f16(u32 x) { return tw_f32(f16{(u16)(x >> 16)}); }
 TW_FN f32 tw_lo_bf16(u32 x) { return tw_as_f32(x << 16); }
 TW_FN f32 tw_hi_bf16(u32 x) { return tw_as_f32(x & 0xffff0000u); }
+#define TW_PAIRS(name, sign, type)                                                                 \
+    TW_FN u32 tw_##name##_##type##x2(u32 x, u32 y) {                                               \
+        return tw_pack_##type(tw_lo_##type(x) sign tw_lo_##type(y), tw_hi_##type(x) sign tw_hi_##type(y)); \
+    }
+TW_PAIRS(add, +, bf16)
+TW_PAIRS(sub, -, bf16)
+TW_PAIRS(add, +, f16)
+TW_PAIRS(sub, -, f16)
+TW_PAIRS(mul, *, f16)
 #define TW_FROM_FLOAT(name, T, low, high, least, most)                                             \
     TW_FN T name(f64 x) { return x != x ? 0 : x <= (low) ? (least) : x >= (high) ? (most) : (T)x; } \
     TW_FN T name(f32 x) { return name((f64)x); }
