@@ -105,19 +105,19 @@ TW_FN f32 tw_hi_bf16(u32 x) { return tw_as_f32(x & 0xffff0000u); }
 #define TW_PAIRS(name, instruction)                                                                \
     TW_FN u32 name(u32 x, u32 y) {                                                                 \
         u32 r;                                                                                     \
-        asm(instruction ";" : "=r"(r) : "r"(x), "r"(y));                                           \
+        asm(instruction : "=r"(r) : "r"(x), "r"(y));                                               \
         return r;                                                                                  \
     }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-TW_PAIRS(tw_add_bf16x2, "add.rn.bf16x2 %0, %1, %2")
-TW_PAIRS(tw_sub_bf16x2, "sub.rn.bf16x2 %0, %1, %2")
+TW_PAIRS(tw_add_bf16x2, "add.rn.bf16x2 %0, %1, %2;")
+TW_PAIRS(tw_sub_bf16x2, "sub.rn.bf16x2 %0, %1, %2;")
 #else /* times 1, times -1 */
 TW_PAIRS(tw_add_bf16x2, "{.reg .b32 one;\nmov.b32 one, 0x3f803f80;\nfma.rn.bf16x2 %0, %1, one, %2;}")
 TW_PAIRS(tw_sub_bf16x2, "{.reg .b32 one;\nmov.b32 one, 0xbf80bf80;\nfma.rn.bf16x2 %0, %2, one, %1;}")
 #endif
-TW_PAIRS(tw_add_f16x2, "add.rn.f16x2 %0, %1, %2")
-TW_PAIRS(tw_sub_f16x2, "sub.rn.f16x2 %0, %1, %2")
-TW_PAIRS(tw_mul_f16x2, "mul.rn.f16x2 %0, %1, %2")
+TW_PAIRS(tw_add_f16x2, "add.rn.f16x2 %0, %1, %2;")
+TW_PAIRS(tw_sub_f16x2, "sub.rn.f16x2 %0, %1, %2;")
+TW_PAIRS(tw_mul_f16x2, "mul.rn.f16x2 %0, %1, %2;")
 TW_FN i32 tw_i32(f32 x) { return __float2int_rz(x); }
 TW_FN u32 tw_u32(f32 x) { return __float2uint_rz(x); }
 TW_FN i64 tw_i64(f32 x) { return x != x ? 0 : __float2ll_rz(x); }
