@@ -36,6 +36,8 @@ enum {
     CUDA_ERROR_NO_BINARY_RESULT = 209,
     CUDA_ERROR_INVALID_HANDLE_RESULT = 400,
     CUDA_ERROR_RESOURCES_RESULT = 701,
+    CUDA_ERROR_CAPTURE_RESULT = 900, /* and those behind it: not while a graph is captured */
+    CUDA_ERROR_CAPTURE_LAST = 908,
     CUDA_MAP_U8 = 0,
     CUDA_MAP_U16 = 1,
     CUDA_MAP_U32 = 2,

@@ -243,6 +243,12 @@ static tw_status load_image(tw_kernel *k, CudaDevice *device, const void *image,
             "it is older than the compiler; update it, or set TILEWRIGHT_NVRTC to "
             "an NVRTC of its version",
             d->version / 1000, d->version % 1000 / 10, k->name);
+    if (result >= CUDA_ERROR_CAPTURE_RESULT && result <= CUDA_ERROR_CAPTURE_LAST)
+        return context_fail(cx, TW_ERROR_LAUNCH,
+                            "kernel `%s` is loaded by its first launch, which cannot be captured in a "
+                            "CUDA graph: launch it once, with arguments of the same kind, before the "
+                            "capture",
+                            k->name);
     if (result != 0)
         return cuda_device_fail(
             cx, device, TW_ERROR_TOOL, result,

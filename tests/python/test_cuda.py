@@ -325,6 +325,50 @@ def test_bench(cuda):
     assert 0.01 < captured < 5 and 0.01 < alone < 5
 
 
+def test_views_and_empty_tensors(cuda):
+    whole = cuda.arange(64, dtype=cuda.float32, device="cuda")
+    add[(1, )](whole[3:], whole[::2], whole[40:], 16, BLOCK=16)  # addresses alone: strides are the kernel's business
+    want = cuda.arange(64, dtype=cuda.float32)
+    want[40:56] = want[3:19] + want[:16]
+    assert cuda.equal(whole.cpu(), want)
+    none = cuda.empty(0, device="cuda")
+    add[(1, )](none, none, none, 0, BLOCK=16)
+    add[(0, )](none, none, none, 0, BLOCK=16)
+    a, c = cuda.ones(128, 0, device="cuda").half(), cuda.ones(128, 128, device="cuda").half()
+    matmul[(1, 1)](a, a, c, 128, 128, 0, BM=128, BN=128, BK=64, num_warps=8)
+    assert (c == 0).all().item()
+
+
+def test_autograd(cuda):
+
+    class Twice(cuda.autograd.Function):
+
+        @staticmethod
+        def forward(ctx, x):
+            out = cuda.empty_like(x)
+            add[(triton.cdiv(x.numel(), 256), )](x, x, out, x.numel(), BLOCK=256)
+            return out
+
+        @staticmethod
+        def backward(ctx, grad):
+            out = cuda.empty_like(grad)
+            add[(triton.cdiv(grad.numel(), 256), )](grad, grad, out, grad.numel(), BLOCK=256)
+            return out
+
+    x = cuda.randn(1000, device="cuda", requires_grad=True)
+    (Twice.apply(x) * 3).sum().backward()
+    assert (x.grad == 6).all().item()
+
+
+def test_second_device(cuda):
+    if cuda.cuda.device_count() < 2:
+        pytest.skip("there is one CUDA device")
+    _, out, want = run_add(cuda, device="cuda:1")
+    cuda.testing.assert_close(out, want)
+    with pytest.raises(TypeError, match="argument `y` lies on cuda:1, argument `x` on cuda:0"):
+        add[(1, )](cuda.ones(16, device="cuda:0"), cuda.ones(16, device="cuda:1"), cuda.ones(16, device="cuda:0"), 16, BLOCK=16)
+
+
 def test_too_much_shared_memory(cuda):
     a = cuda.randn(512, 512, device="cuda").half()
     c = cuda.empty_like(a)
