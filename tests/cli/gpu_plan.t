@@ -119,3 +119,25 @@ $ cat > both.py <<'END'
 $ for t in f32 f16; do tilewright check both.py --arg "x=randint(5):$t[20,20]" --arg y=zeros:f32[3,20,20] --arg N=20 --target cuda --emulate --grid 1 | grep y:; done
 y: f32[3, 20, 20], max error 0: ok
 y: f32[3, 20, 20], max error 0: ok
+#! Rows of NaN alone, and of -0.0, with an extent that is padded: the padding shows in no result.
+$ cat > rows.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def rows(x, y, z):
+>     at, row = tl.arange(0, 4)[:, None] * 5 + tl.arange(0, 5)[None, :], tl.arange(0, 4)
+>     v = tl.load(x + at)
+>     tl.store(y + row, tl.max(v, 1))
+>     tl.store(y + 4 + row, tl.min(v, 1))
+>     tl.store(y + 8 + row, 1 / tl.sum(v, 1))
+>     tl.store(z + row, tl.argmax(v, 1))
+>     tl.store(z + 4 + row, tl.argmin(v, 1, tie_break_left=False))
+> END
+$ for v in nan -0.0 inf; do tilewright check rows.py --arg "x=full($v):f32[4,5]" --arg y=zeros:f32[12] --arg z=zeros:i32[8] --target cuda --emulate --grid 1 | grep -v x:; done
+y: f32[12], max error 0: ok
+z: i32[8], max error 0: ok
+y: f32[12], max error 0: ok
+z: i32[8], max error 0: ok
+y: f32[12], max error 0: ok
+z: i32[8], max error 0: ok

@@ -307,13 +307,15 @@ static const char *neutral(Reduce *r) {
     const Type *scalar = ty_scalar(e->k->module, elem);
     bool largest = r->kind == COMBINE_MIN || r->kind == COMBINE_ARGMIN, real = elem_is_float(elem);
     if (r->kind == COMBINE_ADD || r->kind == COMBINE_OR || r->kind == COMBINE_XOR)
-        return real ? "0.0f" : "0";
+        return real ? "-0.0f" : "0"; /* 0.0 would make 0.0 of a -0.0 */
     if (r->kind == COMBINE_MUL) return real ? "1.0f" : "1";
     if (r->kind == COMBINE_AND) return elem == EL_I1 ? "true" : "-1";
-    if (real)
-        return cs_literal(&e->p, ir_literal(e->k, ir_literal_float(e->k, scalar,
-                                                                   largest ? __builtin_inf()
-                                                                           : -__builtin_inf())));
+    if (real) { /* where a NaN loses it changes nothing, and of NaNs alone the result is one */
+        bool keep = op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP;
+        double infinity = largest ? __builtin_inf() : -__builtin_inf();
+        Ref fill = ir_literal_float(e->k, scalar, keep ? infinity : __builtin_nan(""));
+        return cs_literal(&e->p, ir_literal(e->k, fill));
+    }
     int bits = elem_info[elem].bits;
     bool sign = elem_is_signed(elem);
     if (elem == EL_I1) return largest ? "true" : "false";
