@@ -1,7 +1,8 @@
 /* triton_dot.c: tl.dot, the product of matrices (rank 2) and of stacks of them (rank 3).
  *
  * The precision asked for is kept as an attribute of the op: targets with narrow matrix units use
- * it, the others compute float32 products in float32. Triton's default for float32 is tf32.
+ * it, the others compute float32 products in float32. Triton's default for float32 is tf32. So is
+ * max_num_imprecise_acc, which says something of 8-bit floats summed in float32 alone.
  *
  *     tl.dot(a, b, acc, input_precision="ieee")     dot %a, %b, %acc */
 #include "front/triton.h"
@@ -76,14 +77,28 @@ static bool dot_result(Lower *l, const Call *c, Elem a, Elem asked, Elem *out) {
     return good;
 }
 
+/* max_num_imprecise_acc, -1 where it says nothing. */
+static bool dot_promote(Lower *l, const Call *c, const Type *a, const Type *b, int64_t *most) {
+    *most = -1;
+    if (c->args[5].kind == VAL_NONE) return true;
+    if (!tri_want_int(l, c, 5, most)) return false;
+    int64_t k = a->extent[a->rank - 1];
+    if (!is_f8(a->elem) || !is_f8(b->elem)) {
+        *most = -1;
+    } else if (*most < 0 || *most > k) {
+        tri_error(l, DIAG_TRI_DOT_PROMOTE, c->ranges[5], (long long)*most, (long long)k);
+        return false;
+    }
+    return true;
+}
+
 Val tri_lower_dot(Lower *l, const Call *c) {
     Val a, b, acc = c->args[2];
     const Type *asked = ty_scalar(l->module, EL_F32);
     Word precision;
-    int64_t imprecise;
+    int64_t promote;
     if (!tri_want_tensor(l, c, 0, &a) || !tri_want_tensor(l, c, 1, &b)) return val_error;
     if ((c->args[6].kind != VAL_NONE && !tri_want_dtype(l, c, 6, &asked)) ||
-        (c->args[5].kind != VAL_NONE && !tri_want_int(l, c, 5, &imprecise)) ||
         !dot_precision(l, c, &precision))
         return val_error;
     const Type *ta = tri_val_type(l, a), *tb = tri_val_type(l, b);
@@ -93,7 +108,7 @@ Val tri_lower_dot(Lower *l, const Call *c) {
     if (!fits)
         return tri_error(l, DIAG_TRI_DOT_SHAPE, c->range, tri_type_text(l, ta),
                          tri_type_text(l, tb));
-    if (!dot_operands(l, c, &a, &b)) return val_error;
+    if (!dot_promote(l, c, ta, tb, &promote) || !dot_operands(l, c, &a, &b)) return val_error;
     Elem elem = tri_val_type(l, a)->elem, out;
     if (!dot_result(l, c, elem, asked->elem, &out)) return val_error;
     int64_t extent[MAX_RANK], batch = 1, inner = ta->extent[r - 1];
@@ -122,6 +137,8 @@ Val tri_lower_dot(Lower *l, const Call *c) {
     ir_operand(&l->b, op, acc.ref);
     if (elem == EL_F32 && precision != PREC_IEEE)
         op_set(l->kernel, op, (Attr){.id = AT_PREC, .word = precision});
+    if (promote >= 0 && is_f8(elem) && out == EL_F32)
+        op_set(l->kernel, op, (Attr){.id = AT_PROMOTE, .number = promote});
     Val product = tri_val_tensor(ir_end(&l->b, op, NULL));
     return r > 3 ? tri_reshape(l, product, r, extent, c->range) : product;
 }

@@ -248,6 +248,7 @@ static bool infer_dot(Infer *in) {
     if (!fits)
         return fail(in, "%s times %s plus %s does not fit: [.., M, K], [.., K, N], [.., M, N] are needed",
                     show(in, a), show(in, b), show(in, c));
+    if (op_int(in->op, AT_PROMOTE, 0) < 0) return fail(in, "`promote` counts elements of K: it must not be negative");
     return give(in, c);
 }
 

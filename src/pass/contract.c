@@ -2,10 +2,10 @@
  *
  * Contract: with options.fuse, a `mul` of f32 or f64 that only feeds one `add` or `sub` becomes an
  * `fma` with it, and a `dot` onto zero that only feeds one `add` of f32 takes the other operand as
- * its accumulator. Nothing later fuses or splits, and emitters compile with contraction off, so
- * that a cut into roles can never change a bit. f16 and bf16 arithmetic is the f32 operation
- * rounded to the type each time; it is left alone. Runs after `raise`, which has to see sums of
- * products as they were written.
+ * its accumulator (of 8-bit floats by `promote`: it remains an addition in f32). Nothing later
+ * fuses or splits, and emitters compile with contraction off, so that a cut into roles can never
+ * change a bit. f16 and bf16 arithmetic is the f32 operation rounded to the type each time; it is
+ * left alone. Runs after `raise`, which has to see sums of products as they were written.
  *
  *     %p = mul %a, %b ; %s = add %p, %c     ->     %s = fma %a, %b, %c
  *     %p = mul %a, %b ; %s = sub %p, %c     ->     %n = neg %c ; %s = fma %a, %b, %n
@@ -51,6 +51,11 @@ static bool fuse_dot(Contract *c, Op *op) {
         for (int n = 0; n < 2; n++) ir_operand(&b, sum, dot->operands[n]);
         ir_operand(&b, sum, other);
         for (int n = 0; n < dot->attr_count; n++) op_set(c->k, sum, dot->attrs[n]);
+        const Type *x = ir_type(c->k, dot->operands[0]);
+        int64_t k = x->extent[x->rank - 1];
+        if (elem_is_float(x->elem) && elem_info[x->elem].bits == 8 &&
+            op_int(dot, AT_PROMOTE, k + 1) > k)
+            op_set(c->k, sum, (Attr){.id = AT_PROMOTE, .number = k});
         finish(c, op, ir_end(&b, sum, NULL));
         return true;
     }

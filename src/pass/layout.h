@@ -67,6 +67,9 @@ int layout_tile_conflicts(const Layout *layout, const Type *type, const SharedTi
                           int vector);
 /* Is the matrix instruction of this dot wgmma, mma or fma? The stamp, or what a stamp would say. */
 Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot);
+/* Elements of K that wgmma, which sums f8 products in fewer bits than f32 has, may sum before they are
+ * added in f32; INT64_MAX: all, over a loop too. */
+int64_t layout_dot_promote(const Kernel *k, const Op *dot);
 /* The grid of warps over an accumulator, wgmma: of warpgroups. */
 void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m,
                      int *along_n);

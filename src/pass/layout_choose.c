@@ -197,6 +197,8 @@ static const Op *enclosing_role(const Op *op) {
     return NULL;
 }
 
+enum { WGMMA_F8_STEP = 32 }; /* elements of K */
+
 /* Do matrix instructions multiply these? */
 static bool is_multiplied(const PassContext *cx, const Kernel *k, const Op *dot) {
     const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]),
@@ -229,6 +231,14 @@ static bool wgmma_reads(const Kernel *k, const Op *dot) {
     return !is_turned(k, dot->operands[0]) && is_turned(k, dot->operands[1]);
 }
 
+int64_t layout_dot_promote(const Kernel *k, const Op *dot) {
+    const Type *a = ir_type(k, dot->operands[0]);
+    bool small = a->elem == EL_F8E4M3 || a->elem == EL_F8E5M2;
+    const Attr *most = op_attr(dot, AT_PROMOTE);
+    if (!small || !most || ir_type(k, dot->results[0])->elem != EL_F32) return INT64_MAX;
+    return most->number <= a->extent[a->rank - 1] ? most->number : INT64_MAX;
+}
+
 Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot) {
     const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]);
     Word stamp = op_word(dot, AT_INSTR, WORD_NONE);
@@ -238,6 +248,8 @@ Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot) {
     int warps = layout_group(cx, k, enclosing_role(dot)).warps;
     bool wgmma = cx->machine->has_wgmma && warps % 4 == 0 && rows >= 6 && columns >= 3;
     bool mma = cx->machine->has_mma && rows >= 4 && columns >= 3;
+    /* Sums of less than one wgmma: mma.sync, which has them in f32 (f16 units do it on Hopper). */
+    wgmma = wgmma && layout_dot_promote(k, dot) >= WGMMA_F8_STEP;
     if (wgmma && stamp != INSTR_MMA && wgmma_reads(k, dot)) return INSTR_WGMMA;
     return mma ? INSTR_MMA : INSTR_FMA;
 }

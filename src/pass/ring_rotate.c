@@ -17,8 +17,12 @@
  * emitter writes it. */
 #include "pass/ring_rotate.h"
 
-static bool is_product(const Op *op) {
-    return op->code == OP_DOT && op_word(op, AT_INSTR, WORD_NONE) == INSTR_WGMMA;
+#include "pass/layout.h"
+
+/* One that may run under other work: sums that are added in parts are waited for at once. */
+static bool is_product(const Kernel *k, const Op *op) {
+    return op->code == OP_DOT && op_word(op, AT_INSTR, WORD_NONE) == INSTR_WGMMA &&
+           layout_dot_promote(k, op) == INT64_MAX;
 }
 
 static bool holds_product(const Region *region) {
@@ -149,7 +153,7 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
         for (int i = 0; i < op->region_count; i++)
             if (holds_product(op->regions[i])) return false;
         if (op->code != OP_DOT) continue;
-        if (!is_product(op) || r.second) return false;
+        if (!is_product(k, op) || r.second) return false;
         if (r.first)
             r.second = op;
         else

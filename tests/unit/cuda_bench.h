@@ -256,7 +256,8 @@ static inline EmuType cuda_bench_type(Elem elem) {
     return elem == EL_F16    ? EMU_F16
            : elem == EL_BF16 ? EMU_BF16
            : elem == EL_F32  ? EMU_F32
-                             : EMU_I32;
+           : elem_info[elem].bytes == 1 ? EMU_U8
+                                        : EMU_I32;
 }
 
 static inline bool cuda_bench_emulate(CudaBench *b, void *entry, const int64_t grid[3]) {

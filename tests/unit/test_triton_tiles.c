@@ -182,6 +182,16 @@ static const TritonCase products[] = {
                                                                           "g.to(tl.float8e5).to(tl."
                                                                           "float8e4nv)) * 0 + "
                                                                           "p\ntl.store(e + q, p)")},
+    {ROW("imprecise sums", "x f32 1 2 3 4; y f32 5 6 7 8; z f32 = 57 66 129 150",
+         SQ "u = a.to(tl.float8e4nv)\nv = b.to(tl.float8e4nv)\ns = tl.dot(u, v, max_num_imprecise_acc=2)\n"
+            "s = tl.dot(u, v, s, max_num_imprecise_acc=0)\n"
+            "tl.store(z + q, tl.dot(a.to(tl.float16), b.to(tl.float16), s, max_num_imprecise_acc=-7))")},
+    {ROW("imprecise sums over more than K", "x f32 1 2 3 4; y f32 5 6 7 8",
+         SQ "tl.dot(a.to(tl.float8e5), b.to(tl.float8e5), max_num_imprecise_acc=3)"),
+     .refused = "max_num_imprecise_acc (3) must be <= K (2)"},
+    {ROW("fewer than no imprecise sums", "x f32 1 2 3 4; y f32 5 6 7 8",
+         SQ "tl.dot(a.to(tl.float8e5), b.to(tl.float8e4nv), max_num_imprecise_acc=-1)"),
+     .refused = "max_num_imprecise_acc (-1) must be <= K (2) and not negative"},
     {ROW("8-bit floats of two kinds", "x f32 1 2 3 4; y f32 5 6 7 8; z f32 = 19 22 43 50",
          SQ "tl.store(z + q, tl.dot(a.to(tl.float8e5), b.to(tl.float8e4b8)))")},
     {ROW("float64", "x f64 1 2 3 4; y f64 5 6 7 8; z f64 = 19 22 43 50",

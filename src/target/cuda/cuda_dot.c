@@ -6,7 +6,10 @@
  *     tw_wgmma_fence();
  *     for (int k = 0; k < 4; k++)
  *         tw_wgmma_ss_256_bf16_01(.., tw_desc_step(da, k * 32), tw_desc_step(db, k * 2048), true);
- *     tw_wgmma_commit();  tw_wgmma_wait(0); tw_wgmma_settle(acc); */
+ *     tw_wgmma_commit();  tw_wgmma_wait(0); tw_wgmma_settle(acc);
+ *
+ * wgmma sums products of f8 in about 14 bits. Where the op asks for more (`promote`), parts of K go
+ * into registers of their own, which are then added to the accumulator. */
 #include "target/cuda/cuda_dot.h"
 
 #include <string.h>
@@ -20,6 +23,9 @@ static Dot dot_of(Emit *e, const Op *op) {
     d.n = d.type->extent[1];
     d.k = a->extent[1];
     d.step = 32 / ty_elem_bytes(a);
+    int64_t promote = layout_dot_promote(e->k, op);
+    if (d.instr == INSTR_WGMMA && promote < INT64_MAX)
+        d.every = (int)((promote + d.step - 1) / d.step);
     layout_dot_grid(e->cx, e->k, op, e->group.warps, &d.along_m, &d.along_n);
     for (int i = 0; i < 2; i++) {
         const Layout *layout = emit_layout(e, op->operands[i]);
@@ -126,45 +132,112 @@ static void pack_left(Dot *d, const char *words) {
     cs_close(&e->p);
 }
 
-static void issue_wgmma(Dot *d, const char *left) {
-    Emit *e = d->e;
+/* What one warpgroup computes: parts of 64 rows, one instruction for every `most` columns. */
+typedef struct Share {
+    int64_t columns, parts;
+    int64_t stride; /* registers from one part to the next */
+} Share;
+
+static Share share_of(const Dot *d) {
     int64_t columns = d->along_n == 1 ? (d->n + 7) / 8 * 8 : d->n / d->along_n;
-    int64_t stride =
-        ((int64_t)1 << ll_log2(columns)) / 2; /* registers from one 64-row part to the next */
-    int64_t parts = (((int64_t)1 << d->layout->map.log2[0]) / 64) / d->along_m;
+    return (Share){.columns = columns,
+                   .parts = (((int64_t)1 << d->layout->map.log2[0]) / 64) / d->along_m,
+                   .stride = ((int64_t)1 << ll_log2(columns)) / 2};
+}
+
+/* The instruction of k-step kk for n columns from `at` on. */
+static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, const char *sum,
+                     const char *accumulate) {
+    Emit *e = d->e;
     int am = ll_log2(d->along_m);
     const char *gm =
         d->along_m == 1 ? NULL : arena_printf(e->arena, "(warp >> 2 & %d)", d->along_m - 1);
     const char *gn = d->along_n == 1
                          ? NULL
                          : arena_printf(e->arena, "(warp >> %d & %d)", 2 + am, d->along_n - 1);
+    long long row = 64 * d->along_m * part;
+    const char *m = !gm   ? number(d, row)
+                    : row ? arena_printf(e->arena, "(%lld + %s * 64)", row, gm)
+                          : arena_printf(e->arena, "%s * 64", gm);
+    const char *first = gn ? arena_printf(e->arena, "(%s * %lld + %lld)", gn,
+                                          (long long)share_of(d).columns, (long long)at)
+                           : number(d, at);
+    char *step_a, *step_b;
+    const char *b = descriptor(d, 1, first, &step_b), *a;
+    if (left)
+        a = arena_printf(e->arena, "%s + kk * 4 + %lld", left,
+                         (long long)(part << ll_log2(d->k)) / 4);
+    else
+        a = descriptor(d, 0, m, &step_a),
+        a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
+    cs_line(&e->p, "%s(%s, %s, tw_desc_step(%s, %s), %s);", define_form(d, n), sum, a, b, step_b,
+            accumulate);
+}
+
+static long long k_steps(const Dot *d) {
+    return (d->k + d->step - 1) / d->step;
+}
+
+static int columns_at(Share s, int64_t at, int most) {
+    return (int)(s.columns - at < most ? s.columns - at : most);
+}
+
+static void issue_wgmma(Dot *d, const char *left) {
+    Emit *e = d->e;
+    Share s = share_of(d);
     cs_line(&e->p, "tw_wgmma_fence();");
     cs_raw(&e->p, "#pragma unroll\n");
-    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)",
-            (long long)((d->k + d->step - 1) / d->step));
-    for (int64_t part = 0; part < parts; part++) {
-        long long row = 64 * d->along_m * part;
-        const char *m = !gm   ? number(d, row)
-                        : row ? arena_printf(e->arena, "(%lld + %s * 64)", row, gm)
-                              : arena_printf(e->arena, "%s * 64", gm);
-        for (int64_t at = 0; at < columns; at += 256) {
-            int n = (int)(columns - at < 256 ? columns - at : 256);
-            const char *first = gn ? arena_printf(e->arena, "(%s * %lld + %lld)", gn,
-                                                  (long long)columns, (long long)at)
-                                   : number(d, at);
-            char *step_a, *step_b;
-            const char *b = descriptor(d, 1, first, &step_b), *a;
-            if (left)
-                a = arena_printf(e->arena, "%s + kk * 4 + %lld", left,
-                                 (long long)(part << ll_log2(d->k)) / 4);
-            else
-                a = descriptor(d, 0, m, &step_a),
-                a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
-            cs_line(&e->p, "%s(%s + %lld, %s, tw_desc_step(%s, %s), %s);", define_form(d, n), d->acc,
-                    (long long)(part * stride + at / 2), a, b, step_b, d->fresh ? "kk > 0" : "true");
-        }
-    }
+    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)", k_steps(d));
+    for (int64_t part = 0; part < s.parts; part++)
+        for (int64_t at = 0; at < s.columns; at += 256)
+            multiply(
+                d, left, part, at, columns_at(s, at, 256),
+                arena_printf(e->arena, "%s + %lld", d->acc, (long long)(part * s.stride + at / 2)),
+                d->fresh ? "kk > 0" : "true");
     cs_close(&e->p);
+}
+
+/* Columns of an instruction whose sums are added in f32: half the registers of the widest. */
+enum { PROMOTED_COLUMNS = 128 };
+
+static void wait_for(Emit *e, const char *sum) {
+    cs_line(&e->p, "tw_wgmma_wait(0);");
+    cs_line(&e->p, "tw_wgmma_settle(%s);", sum);
+}
+
+/* Every so many k-steps into sums of their own, from zero on, and those to the accumulator. */
+static void promote_wgmma(Dot *d, const char *left) {
+    Emit *e = d->e;
+    Share s = share_of(d);
+    for (int64_t part = 0; part < s.parts; part++)
+        for (int64_t at = 0; at < s.columns; at += PROMOTED_COLUMNS) {
+            int n = columns_at(s, at, PROMOTED_COLUMNS);
+            emit_block(e);
+            cs_line(&e->p, "f32 some[%d];", n / 2);
+            cs_raw(&e->p, "#pragma unroll\n");
+            cs_open(&e->p, "for (int from = 0; from < %lld; from += %d)", k_steps(d), d->every);
+            cs_line(&e->p, "tw_wgmma_fence();");
+            cs_raw(&e->p, "#pragma unroll\n");
+            if (k_steps(d) % d->every)
+                cs_open(&e->p, "for (int kk = from; kk < tw_min(from + %d, %lld); kk++)", d->every,
+                        k_steps(d));
+            else
+                cs_open(&e->p, "for (int kk = from; kk < from + %d; kk++)", d->every);
+            multiply(d, left, part, at, n, "some", "kk > from");
+            cs_close(&e->p);
+            cs_line(&e->p, "tw_wgmma_commit();");
+            wait_for(e, "some");
+            emit_unroll(e, "r", n / 2, 1);
+            cs_line(&e->p, "%s[%lld + r] += some[r];", d->acc,
+                    (long long)(part * s.stride + at / 2));
+            cs_close(&e->p);
+            cs_close(&e->p);
+            cs_close(&e->p);
+        }
+    emit_find(e, d->op, "dot",
+              "sums of %lld along K are added in f32: %d registers a thread more, and every sum is "
+              "waited for",
+              (long long)d->every * d->step, columns_at(s, 0, PROMOTED_COLUMNS) / 2);
 }
 
 const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column) {
@@ -256,7 +329,8 @@ static void open_accumulator(Dot *d) {
     }
     if (is_sum_type(d->type)) {
         d->acc = emit_declare(e, result);
-        d->fresh = d->instr == INSTR_WGMMA && (d->n & (d->n - 1)) == 0 && d->n >= 8 && is_zero(e, c);
+        d->fresh = d->instr == INSTR_WGMMA && !d->every && (d->n & (d->n - 1)) == 0 && d->n >= 8 &&
+                   is_zero(e, c);
         if (d->fresh) return; /* the first step writes it */
     } else {
         d->acc = cs_fresh(&e->p, "sum");
@@ -279,7 +353,8 @@ static void close_accumulator(Dot *d) {
 
 bool dot_is_async(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, op->results[0]);
-    return layout_dot_instr(e->cx, e->k, op) == INSTR_WGMMA && is_sum_type(type);
+    return layout_dot_instr(e->cx, e->k, op) == INSTR_WGMMA && is_sum_type(type) &&
+           layout_dot_promote(e->k, op) == INT64_MAX;
 }
 
 /* Operands in a ring's slot have been waited for. */
@@ -297,6 +372,10 @@ static void say(Dot *d) {
 static void issue(Dot *d) {
     const char *left = declare_left(d);
     pack_left(d, left);
+    if (d->every) {
+        promote_wgmma(d, left);
+        return;
+    }
     issue_wgmma(d, left);
     cs_line(&d->e->p, "tw_wgmma_commit();");
 }
@@ -315,8 +394,7 @@ void dot_emit(Emit *e, const Op *op) {
     switch (d.instr) {
     case INSTR_WGMMA:
         issue(&d);
-        cs_line(&e->p, "tw_wgmma_wait(0);");
-        cs_line(&e->p, "tw_wgmma_settle(%s);", d.acc);
+        if (!d.every) wait_for(e, d.acc);
         break;
     case INSTR_MMA: dot_emit_mma(&d); break;
     default: emit_fma(&d, sum_type(d.type)); break;

@@ -562,7 +562,7 @@ static const char *const own_words[] = {
     "r",     "i",     "j",     "kk",    "lane",     "warp",       "grid0",     "grid1",
     "grid2", "task", "turn", "turns", "pair", "pairs", "part", "rank", "blocks", "across", "strip", "half", "paired", "width", "at", "mirror", "beyond",  "tasks", "group", "in_group", "group_rows", "gang", "neighbours", "side", "sides", "first", "each", "longest", "fa",        "fb",
     "cell",  "raw",   "word",  "other", "other_at", "mine",       "all",       "all_at",
-    "from",  "piece", "zero",  "wm",    "wn",       "i0",         "i1",        "i2",
+    "from",  "some",  "piece", "zero",  "wm",    "wn",       "i0",         "i1",        "i2",
     "i3",    "i4",    "i5",    "i6",    "i7",       "got0",       "TensorMap",
     "old",   "low",   "high",  "swap",  "number",   "bin",        "q",         "b",
     NULL};
