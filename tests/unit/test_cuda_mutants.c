@@ -5,7 +5,7 @@
  * named ones; two products in a row in flight, workers in turns, programs side by side; outputs panel by panel; clusters with multicast; conversions, reductions and scans through shared memory; bounds of global arrays. */
 #include "cuda_bench.h"
 
-enum { ROLES, TWO_WORKERS, CLUSTER, ALONE, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, SCAN, KERNELS };
+enum { ROLES, TWO_WORKERS, CLUSTER, ALONE, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, SCAN, ORDER, ADDED, KERNELS };
 
 #define MATMUL(rows) MATMUL_OF(rows, "64")
 #define MATMUL_OF(rows, columns)                                                                                                       \
@@ -55,6 +55,17 @@ static const Origin origins[KERNELS] = {
               "  %p = program_id<0> ; %t = tload %x, [%p, 0] : f32[4,256] ; %s = scan<add, axis=1> %t\n"
               "  %u = permute<dims=[1,0]> %s ; %w = tload %x, [0, 0] : f32[256,4] ; %v = add %u, %w ; tstore %y, [0, 0], %v }\n",
               "cuda:sm_90a", -1, 0},
+    [ADDED] = {"kernel @mm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
+                "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, 64 ; %n = mul %pn, 64 ; %z = splat 0.0 : f32[64,64]\n"
+                "  %acc = for<stages=3> %k = 0, %nk, 1 (%c = %z) {\n"
+                "    %kk = mul %k, 64 ; %a = tload %A, [%m, %kk] : f16[64,64] ; %b = tload %B, [%kk, %n] : f16[64,64]\n"
+                "    %d = dot %a, %b, %c ; %w = tload %B, [%n, %kk] : f16[64,64] ; %g = cast %w : f32[64,64] ; %s = add %d, %g ; yield %s }\n"
+                "  %h = cast %acc : f16[64,64] ; tstore %C, [%m, %n], %h }\n",
+                "cuda:sm_90a", 1, 0},
+    [ORDER] = {"kernel @order(%x: tensor<f32,2>, %y: tensor<f32,2>) {\n"
+               "  %t = tload %x, [0, 0] : f32[4,256] ; tstore %y, [0, 0], %t ; %w = tload %y, [0, 0] : f32[256,4]\n"
+               "  %v = add %w, 1.0 ; tstore %y, [0, 8], %v }\n",
+               "cuda:sm_90a", -1, 0},
 };
 
 typedef struct Mutant {
@@ -144,6 +155,11 @@ static const Mutant mutants[] = {
     {SUM, "a partial sum behind the scratch", "(warp * 32 + lane) * 4, &part_1[0]", "(warp * 32 + lane) * 4 + 8192, &part_1[0]", 0, EMU_FAULT_SHARED},
     {SUM, "a loop without end", "const i32 p = tw_block_x();", "const i32 p = tw_block_x(); for (f32 w = 0; w == 0;) { tw_ldg(1, &w, x); w = 0; }", 0,
      EMU_FAULT_STUCK},
+    {ADDED, "a slot that threads have read is given back without the fence", "tw_fence_async();\n                tw_sync_warp();", "tw_sync_warp();", 0,
+     EMU_FAULT_PROXY},
+    {ADDED, "a slot is given back before the other lanes' fences", "tw_fence_async();\n                tw_sync_warp();", "tw_fence_async();", 0,
+     EMU_FAULT_PROXY},
+    {ORDER, "a load through global memory that does not wait for the store before it", "tw_sync();", "", 0, EMU_FAULT_RACE},
     {SCAN, "a barrier less before a tile is read back", "tw_sync();", "", 0, EMU_FAULT_RACE},
 };
 
@@ -162,6 +178,10 @@ static void add_arguments(CudaBench *b, int kernel) {
     case SUM:
         cuda_bench_tensor(b, "x", EL_F32, true, 2, 3, 1000);
         cuda_bench_tensor(b, "y", EL_F32, false, 1, 3);
+        return;
+    case ORDER:
+        cuda_bench_tensor(b, "x", EL_F32, true, 2, 256, 256);
+        cuda_bench_tensor(b, "y", EL_F32, false, 2, 256, 256);
         return;
     case SCAN:
         cuda_bench_tensor(b, "x", EL_F32, true, 2, 256, 256);
@@ -194,7 +214,7 @@ static void try_mutant(const Mutant *m) {
             void *entry = cuda_bench_compile(&b);
             static const int64_t grids[KERNELS][3] = {
                 [ROLES] = {2, 2, 1}, [TWO_WORKERS] = {2, 2, 1}, [CLUSTER] = {3, 2, 1}, [ALONE] = {3, 2, 1}, [PARTS] = {2, 2, 1}, [TURNED] = {4, 1, 1}, [GANG] = {14, 1, 1},
-                [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [SCAN] = {1, 1, 1}};
+                [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [SCAN] = {1, 1, 1}, [ORDER] = {1, 1, 1}, [ADDED] = {2, 2, 1}};
             CHECK(entry);
             bool clean = entry && cuda_bench_emulate(&b, entry, grids[m->kernel]);
             CHECK(clean == (m->want == EMU_FAULT_NONE) || (fprintf(stderr, "%s: in\n%s\n", m->title, text), 0));

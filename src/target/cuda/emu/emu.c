@@ -308,6 +308,7 @@ static void run(Emu *emu) {
         arena_copy(&emu->lasting, l->allocations, l->allocation_count * sizeof *l->allocations);
     if (l->allocation_count)
         qsort(emu->allocations, l->allocation_count, sizeof *l->allocations, by_base);
+    emu->global = ARENA_ARRAY(&emu->lasting, GlobalCell *, l->allocation_count + 1);
     emu->ready = ARENA_ARRAY(&emu->lasting, uint16_t, emu->threads);
     emu->thread = ARENA_ARRAY(&emu->lasting, Thread, emu->threads);
     EmuNow *now = &emu->bind.now;
@@ -320,6 +321,7 @@ static void run(Emu *emu) {
         now->block[0] = emu->first_block = (int)(c % across) * emu->cluster;
         now->block[1] = (int)(c / across % l->grid[1]);
         now->block[2] = (int)(c / across / l->grid[1]);
+        emu->epoch++;
         run_cluster(emu);
     }
 }

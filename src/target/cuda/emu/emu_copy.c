@@ -17,6 +17,22 @@ static Access async_access(Emu *emu, int line, int agent, uint32_t clock, const 
                     .what = what};
 }
 
+/* What a copy touches in global memory: a box, or bytes in a row. */
+static void touch_global(Emu *emu, Access access, const char *what, const TensorCode *map, const int *at, const void *p,
+                         uint32_t bytes, bool write) {
+    access.what = what;
+    if (!map) {
+        emu_touch_global(emu, &access, p, bytes, write);
+        return;
+    }
+    uint32_t rows = bytes / (map->box[0] * emu_type_bytes(map->type));
+    for (uint32_t row = 0; row < rows; row++) {
+        uint64_t global;
+        uint32_t before, inside = emu_box_row(map, at, row, &global, &before);
+        if (inside) emu_touch_global(emu, &access, (const void *)(uintptr_t)global, inside, write);
+    }
+}
+
 static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes, uint32_t bar,
                        const void *from, const TensorCode *map, const int *at, const char *what) {
     int index = emu_mbar_use(emu, line, block, bar, what);
@@ -30,6 +46,7 @@ static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes
     Access access =
         async_access(emu, line, agent_mbar(emu, index), mbar->phase + 1, "starts a TMA load into");
     emu_touch_write(emu, &access, s, bytes);
+    touch_global(emu, access, "reads by TMA", map, at, from, bytes, false);
     mbar->in_flight++;
     Event *event = emu_schedule(emu, EVENT_LOAD, line);
     event->s = s;
@@ -48,6 +65,8 @@ static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t b
     Access access = async_access(emu, line, agent_bulk(emu, thread->id), thread->bulk_clock,
                                  "starts a TMA store from");
     emu_touch_read(emu, &access, s, bytes);
+    access.kind = copy == EMU_STORE ? CELL_ASYNC : CELL_ATOMIC;
+    touch_global(emu, access, "writes by TMA", map, at, to, bytes, true);
     BulkStore *store = ARENA_NEW(&emu->arena, BulkStore);
     *store = (BulkStore){.copy = copy,
                          .line = line,
@@ -171,7 +190,6 @@ void emu_cp_async(Emu *emu, int line, unsigned s, const void *p, int bytes, int 
     Thread *thread = emu->running;
     emu->uses_copies = true;
     emu_check_shared(emu, line, s, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
-    if (ok) emu_check_global(emu, line, p, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
     s += emu_own(emu);
     Access access = {.thread = thread,
                      .agent = agent_copies(emu, thread->id),
@@ -180,6 +198,10 @@ void emu_cp_async(Emu *emu, int line, unsigned s, const void *p, int bytes, int 
                      .kind = CELL_COPY,
                      .what = "starts a cp.async into"};
     emu_touch_write(emu, &access, s, (uint32_t)bytes);
+    if (ok) {
+        emu_check_global(emu, line, p, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
+        touch_global(emu, access, "reads by cp.async", NULL, NULL, p, (uint32_t)bytes, false);
+    }
     *VEC_PUSH(&thread->copies, &emu->arena) =
         (CopyAsync){.s = s, .from = p, .bytes = (uint8_t)bytes, .ok = ok != 0};
 }

@@ -203,6 +203,12 @@ typedef struct Cell {
     uint32_t reads; /* a read set, emu_race.c; 0: none */
     uint32_t kind;  /* CellKind */
 } Cell;
+typedef struct GlobalCell { /* of a byte of global memory */
+    uint32_t epoch; /* of another one: untouched */
+    uint32_t clock, line, reads; /* line 0: not written */
+    uint16_t agent;
+    bool atomic;
+} GlobalCell;
 typedef enum CellKind {
     CELL_UNTOUCHED,
     CELL_GENERIC,
@@ -239,6 +245,8 @@ struct Emu {
     Text text, output;
     EmuAllocation *allocations; /* sorted */
     size_t last_allocation;
+    GlobalCell **global; /* by allocation; NULL: not followed */
+    uint32_t epoch;      /* a number of the block */
 
     int threads, warps, groups; /* of the cluster */
     int cluster, block_threads; /* blocks of a cluster, threads of a block */
@@ -345,6 +353,7 @@ typedef struct Access {
 /* Called by threads only, so a fault does not return. */
 void emu_touch_read(Emu *emu, const Access *access, uint32_t s, uint32_t bytes);
 void emu_touch_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes);
+void emu_touch_global(Emu *emu, const Access *access, const void *p, uint64_t bytes, bool write); /* right behind emu_check_global */
 
 /* emu_memory.c: bounds and alignment; called by threads only. s: in the block, as the kernel gave it */
 void emu_check_shared(Emu *emu, int line, uint32_t s, uint64_t bytes, uint32_t align,
@@ -385,6 +394,8 @@ _Static_assert(sizeof(TensorCode) <= 128, "fits a TensorMap");
 uint32_t emu_box_bytes(const TensorCode *map); /* 0 when the map is not one of ours */
 /* Bytes from the first to the last element of the box that lies inside the tensor, and the address
  * of the first; 0 when none does. */
+/* Of a row of the box, the part inside the tensor: how many bytes, where, and how many of the row come before it. */
+uint32_t emu_box_row(const TensorCode *map, const int *at, uint32_t row, uint64_t *global, uint32_t *before);
 uint64_t emu_box_span(const TensorCode *map, const int *at, uint64_t *first);
 /* Moves the box at coordinates `at` between global memory and `box`, whose first byte has shared
  * offset s. */

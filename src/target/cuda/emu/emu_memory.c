@@ -69,16 +69,6 @@ void emu_check_shared(Emu *emu, int line, uint32_t s, uint64_t bytes, uint32_t a
                  emu_bytes(emu, emu_own(emu) + s, (uint32_t)bytes), emu_at(emu, line), align);
 }
 
-void emu_load_global(Emu *emu, int line, void *to, const void *from, int bytes) {
-    emu_check_global(emu, line, from, (uint64_t)bytes, (uint32_t)bytes, "load");
-    memcpy(to, from, (size_t)bytes);
-}
-
-void emu_store_global(Emu *emu, int line, void *to, const void *from, int bytes) {
-    emu_check_global(emu, line, to, (uint64_t)bytes, (uint32_t)bytes, "store");
-    memcpy(to, from, (size_t)bytes);
-}
-
 static Access thread_access(Emu *emu, int line, const char *what) {
     Thread *thread = emu->running;
     return (Access){.thread = thread,
@@ -87,6 +77,20 @@ static Access thread_access(Emu *emu, int line, const char *what) {
                     .clock = thread->clock,
                     .kind = CELL_GENERIC,
                     .what = what};
+}
+
+void emu_load_global(Emu *emu, int line, void *to, const void *from, int bytes) {
+    emu_check_global(emu, line, from, (uint64_t)bytes, (uint32_t)bytes, "load");
+    Access access = thread_access(emu, line, "reads");
+    emu_touch_global(emu, &access, from, (uint64_t)bytes, false);
+    memcpy(to, from, (size_t)bytes);
+}
+
+void emu_store_global(Emu *emu, int line, void *to, const void *from, int bytes) {
+    emu_check_global(emu, line, to, (uint64_t)bytes, (uint32_t)bytes, "store");
+    Access access = thread_access(emu, line, "writes");
+    emu_touch_global(emu, &access, to, (uint64_t)bytes, true);
+    memcpy(to, from, (size_t)bytes);
 }
 
 void emu_load_shared(Emu *emu, int line, void *to, unsigned s, int bytes) {
@@ -206,6 +210,9 @@ void emu_atomic(Emu *emu, int line, int op, int type, void *p, const void *value
                 const void *expect, void *old) {
     uint32_t bytes = emu_type_bytes(type);
     emu_check_global(emu, line, p, bytes, bytes, "atomic");
+    Access access = thread_access(emu, line, "combines into");
+    access.kind = CELL_ATOMIC;
+    emu_touch_global(emu, &access, p, bytes, true);
     emu_apply(op, type, p, value, expect, old);
 }
 

@@ -1,4 +1,4 @@
-/* emu_race.c: the shadow of shared memory.
+/* emu_race.c: the shadow of shared memory, and of what a kernel writes in global memory.
  *
  * Each byte's Cell holds the stamp of its last write and the reads since. An access is right when
  * the last write (and, for a write, every read since) is ordered before it; an asynchronous one
@@ -8,7 +8,11 @@
  * Sets of reads are shared lists: a set is a node (a read, and the set it was added to).
  * Neighbouring bytes are read by the same threads in the same order and so have the same set;
  * adding a read to a set is looked up in a table before it is worked out. Reads that are ordered
- * before the new one are dropped: whoever is ordered after the new one is ordered after them. */
+ * before the new one are dropped: whoever is ordered after the new one is ordered after them.
+ *
+ * In global memory the accesses of a block are followed, of allocations that the launch writes: what its threads read
+ * and write at the same place must be ordered, for they are one program (or a row of them), whose accesses keep their
+ * order. Two writes of one line are not: threads may hold the same element. What blocks do to each other is the source's affair. */
 #include "target/cuda/emu/emu_core.h"
 
 #include <string.h>
@@ -17,6 +21,7 @@ enum {
     NODE_TAG = 0x10000, /* in the agent of a key: (rest, read) -> node, not (set, read) -> set with
                            it added */
     MAX_KEYS = 1 << 20,
+    MAX_FOLLOWED = 1 << 20, /* bytes of an allocation; larger ones are not */
 };
 
 static bool seen(const Emu *emu, const Access *access, int agent, uint32_t clock) {
@@ -103,6 +108,7 @@ static void forget_reads(Emu *emu) {
     memset(emu->keys, 0, emu->key_capacity * sizeof *emu->keys);
     emu->key_count = 0;
     emu->nodes.count = 0;
+    emu->epoch++; /* of global memory the writes too */
 }
 
 static const char *subject(Emu *emu, const Access *access) {
@@ -121,14 +127,13 @@ static void report_race(Emu *emu, const Access *access, uint32_t s, uint32_t byt
              emu_agent(emu, agent), emu_at(emu, line));
 }
 
-static void report_fence(Emu *emu, const Access *access, uint32_t s, uint32_t bytes,
-                         const Cell *cell) {
+static void report_fence(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, int agent,
+                         int line, const char *did) {
     emu_fail(emu, EMU_FAULT_PROXY,
-             "%s %s at %s, which %s wrote at %s without tw_fence_async() after it; stores that TMA "
-             "or wgmma will touch "
-             "need that fence, before the barrier",
+             "%s %s at %s, which %s %s at %s without tw_fence_async() after it; what TMA or wgmma "
+             "will touch needs that fence, before the barrier",
              subject(emu, access), emu_bytes(emu, s, bytes), emu_at(emu, access->line),
-             emu_agent(emu, cell->agent), emu_at(emu, cell->line));
+             emu_agent(emu, agent), did, emu_at(emu, line));
 }
 
 /* The last write of a cell, as a read or a write must find it. */
@@ -145,7 +150,7 @@ static void check_write(Emu *emu, const Access *access, uint32_t s, uint32_t byt
     bool generic =
         cell->kind == CELL_GENERIC || cell->kind == CELL_ATOMIC || cell->kind == CELL_COPY;
     if (access->kind == CELL_ASYNC && generic && !fenced(emu, access, cell->agent, cell->clock))
-        report_fence(emu, access, s, bytes, cell);
+        report_fence(emu, access, s, bytes, cell->agent, cell->line, "wrote");
 }
 
 static bool same(const Cell *a, const Cell *b) {
@@ -183,9 +188,66 @@ void emu_touch_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes)
                 if (!seen(emu, access, (int)node->agent, node->clock))
                     report_race(emu, access, s, bytes, (int)node->agent, (int)node->line,
                                 "the read");
+                bool generic = (int)node->agent < emu->threads;
+                if (access->kind == CELL_ASYNC && generic && !fenced(emu, access, (int)node->agent, node->clock))
+                    report_fence(emu, access, s, bytes, (int)node->agent, (int)node->line, "read");
             }
             before = *cell;
         }
         *cell = now;
+    }
+}
+
+/* ---- global memory ---- */
+static GlobalCell *follow(Emu *emu, bool write) {
+    size_t index = emu->last_allocation; /* emu_check_global has found it */
+    uint64_t bytes = emu->allocations[index].bytes;
+    if (!emu->global[index] && write && bytes <= MAX_FOLLOWED)
+        emu->global[index] = ARENA_ARRAY(&emu->lasting, GlobalCell, bytes);
+    return emu->global[index];
+}
+
+static void report_global(Emu *emu, const Access *access, uint64_t at, uint64_t bytes, int agent, int line, const char *did) {
+    const char *name = emu->allocations[emu->last_allocation].name;
+    emu_fail(emu, EMU_FAULT_RACE,
+             "%s bytes %llu-%llu of `%s` at %s, but %s by %s at %s is not ordered before it; a program's accesses keep "
+             "their order: put a barrier between them",
+             subject(emu, access), (unsigned long long)at, (unsigned long long)(at + bytes - 1), name ? name : "?",
+             emu_at(emu, access->line), did, emu_agent(emu, agent), emu_at(emu, line));
+}
+
+static bool same_global(const GlobalCell *a, const GlobalCell *b) {
+    return a->epoch == b->epoch && a->clock == b->clock && a->agent == b->agent && a->reads == b->reads && a->atomic == b->atomic;
+}
+
+void emu_touch_global(Emu *emu, const Access *access, const void *p, uint64_t bytes, bool write) {
+    GlobalCell *cells = follow(emu, write), before = {0}, now = {0};
+    if (!cells) return;
+    forget_reads(emu);
+    uint64_t first = (uint64_t)((const char *)p - (const char *)emu->allocations[emu->last_allocation].base);
+    bool atomic = access->kind == CELL_ATOMIC;
+    for (uint64_t i = first; i < first + bytes; i++) {
+        GlobalCell *cell = &cells[i];
+        if (cell->epoch != emu->epoch) *cell = (GlobalCell){.epoch = emu->epoch};
+        if (i > first && same_global(cell, &before)) {
+            *cell = now;
+            continue;
+        }
+        before = *cell;
+        bool alike = write && ((atomic && cell->atomic) || cell->line == (uint32_t)access->line);
+        if (cell->line && !alike && !seen(emu, access, cell->agent, cell->clock))
+            report_global(emu, access, first, bytes, cell->agent, cell->line, "the write");
+        if (!write) {
+            cell->reads = add_read(emu, cell->reads, access);
+        } else {
+            for (uint32_t n = cell->reads; n; n = emu->nodes.at[n].rest) {
+                const ReadNode *node = &emu->nodes.at[n];
+                if (!seen(emu, access, (int)node->agent, node->clock))
+                    report_global(emu, access, first, bytes, (int)node->agent, (int)node->line, "the read");
+            }
+            *cell = (GlobalCell){.epoch = emu->epoch, .clock = access->clock, .agent = (uint16_t)access->agent,
+                                 .line = (uint32_t)access->line, .atomic = atomic};
+        }
+        now = *cell;
     }
 }

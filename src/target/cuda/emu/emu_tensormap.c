@@ -76,32 +76,37 @@ static void move(EmuCopy copy, int type, uint8_t *global, uint8_t *local, uint32
             emu_apply(EMU_ADD, type, global + i, local + i, NULL, NULL);
 }
 
-void emu_box_move(const TensorCode *map, const int *at, uint8_t *box, uint32_t s, EmuCopy copy) {
-    uint32_t size = emu_type_bytes(map->type), inner = map->box[0] * size;
-    uint32_t rows = emu_box_bytes(map) / inner;
-    /* The part of a row that lies inside the tensor, in bytes of the box. */
+uint32_t emu_box_row(const TensorCode *map, const int *at, uint32_t row, uint64_t *global, uint32_t *before) {
+    uint32_t size = emu_type_bytes(map->type);
     int64_t first = at[0] < 0 ? -(int64_t)at[0] : 0, last = (int64_t)map->dims[0] - at[0];
     if (last > map->box[0]) last = map->box[0];
+    uint64_t place = map->base + (uint64_t)((int64_t)at[0] * size);
+    bool inside = first < last;
+    for (int d = 1; d < map->rank; d++) {
+        int64_t c = (int64_t)at[d] + row % map->box[d];
+        row /= map->box[d];
+        inside = inside && c >= 0 && c < (int64_t)map->dims[d];
+        place += (uint64_t)c * map->strides[d - 1];
+    }
+    *before = (uint32_t)(first * size);
+    *global = place + *before;
+    return inside ? (uint32_t)(last - first) * size : 0;
+}
+
+void emu_box_move(const TensorCode *map, const int *at, uint8_t *box, uint32_t s, EmuCopy copy) {
+    uint32_t inner = map->box[0] * emu_type_bytes(map->type), rows = emu_box_bytes(map) / inner;
     for (uint32_t row = 0; row < rows; row++) {
-        uint32_t rest = row;
-        uint64_t global = map->base + (uint64_t)((int64_t)at[0] * size);
-        bool inside = first < last;
-        for (int d = 1; d < map->rank; d++) {
-            int64_t c = (int64_t)at[d] + rest % map->box[d];
-            rest /= map->box[d];
-            inside = inside && c >= 0 && c < (int64_t)map->dims[d];
-            global += (uint64_t)c * map->strides[d - 1];
-        }
-        int64_t low = inside ? first * size : inner, high = inside ? last * size : inner;
+        uint64_t global;
+        uint32_t low, count = emu_box_row(map, at, row, &global, &low), high = low + count;
+        if (!count) low = high = inner;
         for (uint32_t b = 0; b < inner; b += 16) {
             uint8_t *chunk = box + (swizzled(EMU_SHARED_BASE + s + row * inner + b, map->swizzle) -
                                     EMU_SHARED_BASE - s);
-            int64_t begin = low > b ? low : b,
-                    end = high < (int64_t)b + 16 ? high : (int64_t)b + 16;
-            if (copy == EMU_LOAD && (begin > b || end < (int64_t)b + 16)) memset(chunk, 0, 16);
+            uint32_t begin = low > b ? low : b, end = high < b + 16 ? high : b + 16;
+            if (copy == EMU_LOAD && (begin > b || end < b + 16)) memset(chunk, 0, 16);
             if (begin < end)
-                move(copy, map->type, (uint8_t *)(uintptr_t)(global + (uint64_t)begin),
-                     chunk + (begin - b), (uint32_t)(end - begin));
+                move(copy, map->type, (uint8_t *)(uintptr_t)(global + (begin - low)),
+                     chunk + (begin - b), end - begin);
         }
     }
 }

@@ -124,12 +124,12 @@ TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill, TW
 TW_FN u32 tw_zero() { return 0; }
 #define tw_stg_cs_bytes tw_stg_bytes
 TW_FN u32 tw_ld_acquire(const u32 *p, TW_LINE) {
-    u32 x;
+    u32 x, none = 0;
     TW_CALL(poll);
-    TW_CALL(load_global, &x, p, 4);
+    TW_CALL(atomic, EMU_OR, EMU_U32, (void *)p, &none, 0, &x);
     return x;
 }
-TW_FN void tw_st_release(u32 *p, u32 v, TW_LINE) { TW_CALL(store_global, p, &v, 4); }
+TW_FN void tw_st_release(u32 *p, u32 v, TW_LINE) { TW_CALL(atomic, EMU_XCHG, EMU_U32, p, &v, 0, 0); }
 TW_FN void tw_fence_block() {}
 TW_FN void tw_fence_device() {}
 TW_FN void tw_fence_system() {}
