@@ -273,6 +273,8 @@ const char *cs_literal(CPrinter *p, const Literal *literal) {
     if (literal->type->pointer)
         return arena_printf(p->arena, "((%s)%s)", cs_value_type(p, literal->type),
                             cs_integer(p->arena, EL_U64, literal->i));
+    if (p->dialect->speaks && elem_is_float(elem) && elem != EL_F64 && !isfinite(literal->f))
+        return isnan(literal->f) ? "TW_NAN" : literal->f > 0 ? "TW_INF" : "(-TW_INF)";
     return elem_is_float(elem) ? print_float(p->arena, elem, literal->f)
                                : cs_integer(p->arena, elem, literal->i);
 }

@@ -13,6 +13,7 @@
  * It knows the texts of the emitters: binary operators stand between blanks, unary ones and casts
  * do not, a block ends on a line of its own. Parentheses that help a reader (shifts, masks) stay.
  * Lines with strings, comments and directives are left alone. */
+#include "base/map.h"
 #include "base/vec.h"
 #include "target/cstyle.h"
 
@@ -287,6 +288,7 @@ static bool one_trip(Arena *arena, const char *s, char **variable, char **first)
     char name[2][24], test[24], step[8];
     long from, to, by = 1;
     s += indent_of(s);
+    if (strncmp(s, "for (int ", 9) != 0) return false;
     if (sscanf(s, "for (int %20[a-z_0-9] = %ld; %20[a-z_0-9] < %ld; %20[a-z_0-9] %2[+=]", name[0],
                &from, test, &to, name[1], step) != 6)
         return false;
@@ -342,8 +344,7 @@ static void put_lines(Lines *out, Arena *arena, const Lines *in, size_t from, si
         bool unrolled = strcmp(line, "#pragma unroll") == 0 && i + 1 < to;
         size_t head = unrolled ? i + 1 : i, end = 0;
         bool bare = strcmp(line + indent_of(line), "{") == 0;
-        if (bare || (unrolled && one_trip(arena, in->at[head], &variable, &first)))
-            end = block_end(in, head);
+        if (bare || one_trip(arena, in->at[head], &variable, &first)) end = block_end(in, head);
         if (!end || end > to || (!bare && !may_open(in, head, end, variable))) {
             put_line(out, arena, line, dedent);
             continue;
@@ -356,6 +357,57 @@ static void put_lines(Lines *out, Arena *arena, const Lines *in, size_t from, si
     }
 }
 
+/* A loop of one statement stands on one line. */
+static void join_loops(Lines *l, Arena *arena, size_t width) {
+    size_t kept = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        char *head = l->at[i];
+        size_t indent = indent_of(head), length = strlen(head);
+        bool loop =
+            strncmp(head + indent, "for (", 5) == 0 && head[length - 1] == '{' && i + 2 < l->count;
+        if (loop && is_code(l->at[i + 1]) && l->at[i + 1][strlen(l->at[i + 1]) - 1] == ';' &&
+            block_end(l, i) == i + 2 && length + strlen(l->at[i + 1]) - indent - 4 <= width) {
+            head = arena_printf(arena, "%.*s%s", (int)length - 1, head, l->at[i + 1] + indent + 4);
+            i += 2;
+        }
+        l->at[kept++] = head;
+    }
+    l->count = kept;
+}
+
+/* --- casts --- */
+
+/* Notes which names are declared as i32, and as nothing else. */
+static void note_types(Map *is_i32, Arena *arena, const char *s) {
+    static const char *const types[] = {"i32", "i8",  "i16",  "i64", "u8",  "u16",  "u32",
+                                        "u64", "f16", "bf16", "f32", "f64", "bool", "int"};
+    for (const char *end; *s; s = end) {
+        end = s + 1;
+        if (!is_word(*s)) continue;
+        while (is_word(*end)) end++;
+        size_t type = 0, types_count = sizeof types / sizeof *types;
+        while (type < types_count && !text_equal(s, (size_t)(end - s), types[type])) type++;
+        if (type == types_count || end[0] != ' ' || !is_word(end[1])) continue;
+        const char *name = end + 1, *name_end = name;
+        while (is_word(*name_end)) name_end++;
+        char *key = arena_string(arena, name, (size_t)(name_end - name));
+        bool other = type != 0 || *name_end == '[' || map_get(is_i32, key) == (void *)2;
+        map_set(is_i32, arena, key, (void *)(uintptr_t)(other ? 2 : 1));
+    }
+}
+
+/* (i32)x -> x where x is one. */
+static void cut_casts(const Map *is_i32, Arena *arena, char *s) {
+    if (!is_code(s)) return;
+    for (char *at = s; (at = strstr(at, "(i32)")); at++) {
+        char *name = at + 5, *end = name;
+        while (is_word(*end)) end++;
+        if (end == name || strchr("([.-", *end)) continue;
+        if (map_get(is_i32, arena_string(arena, name, (size_t)(end - name))) == (void *)1)
+            cut(at, 0, 5);
+    }
+}
+
 /* --- long lines --- */
 
 /* The best place before `width` where the line may go on below: the outermost comma or joint, of
@@ -365,8 +417,9 @@ static size_t break_at(const char *s, size_t width, int *open) {
     int depth = 0, least = 1 << 20;
     for (size_t i = indent; s[i] && i < width; i++) {
         depth += s[i] == '(' || s[i] == '[' ? 1 : s[i] == ')' || s[i] == ']' ? -1 : 0;
-        bool comma = s[i] == ',' && s[i + 1] == ' ',
-             joint = strncmp(s + i, " && ", 4) == 0 || strncmp(s + i, " || ", 4) == 0;
+        bool comma = s[i] == ',' && s[i + 1] == ' ', joint = strncmp(s + i, " && ", 4) == 0 ||
+                                                             strncmp(s + i, " || ", 4) == 0 ||
+                                                             strncmp(s + i, " & ", 3) == 0;
         if ((comma || joint) && i > indent + 12 && depth <= least) {
             best = comma ? i + 1 : i;
             least = depth;
@@ -401,6 +454,10 @@ const char *cs_tidy(Arena *arena, const char *text, int width) {
         if (!*end) break;
     }
     put_lines(&kept, arena, &all, 0, all.count, 0);
+    Map is_i32 = {0};
+    for (size_t i = 0; i < kept.count; i++) note_types(&is_i32, arena, kept.at[i]);
+    for (size_t i = 0; i < kept.count; i++) cut_casts(&is_i32, arena, kept.at[i]);
+    join_loops(&kept, arena, width ? (size_t)width : 100);
     Text out = text_new(arena);
     for (size_t i = 0; i < kept.count; i++)
         if (width)

@@ -46,9 +46,11 @@ static const struct {
     {"#pragma unroll\nfor (int r = 0; r < 1; r++) {\n    // r[r] is r\n    f(\"r \\\" r\", r, \"r\", r); // r\n    y[r] = a / r;\n}",
      "// r[r] is r\nf(\"r \\\" r\", 0, \"r\", 0); // r\ny[0] = a / 0;"},
     {"#pragma unroll\nfor (int r = 0; r < 2; r++) {\n    y[r] = x[r];\n}",
-     "#pragma unroll\nfor (int r = 0; r < 2; r++) {\n    y[r] = x[r];\n}"},
+     "#pragma unroll\nfor (int r = 0; r < 2; r++) y[r] = x[r];"},
     {"#pragma unroll\nfor (int r = 0; r < 1; r++) {\n    if (r & 1) continue;\n    y[r] = x[r];\n}",
      "#pragma unroll\nfor (int r = 0; r < 1; r++) {\n    if (r & 1) continue;\n    y[r] = x[r];\n}"},
+    /* casts of what is an i32 already */
+    {"const i32 n = 2;\nconst i64 m = (i32)n + (i32)m + (i32)n[0];", "const i32 n = 2;\nconst i64 m = n + (i32)m + (i32)n[0];"},
     {"{\n    {\n        a = b;\n    }\n    const int c = a;\n}", "{\n    a = b;\n    const int c = a;\n}"},
 };
 

@@ -29,6 +29,7 @@ typedef struct CudaParam {
 enum { CUDA_MAX_RANK = 5 };
 /* A tensor map to encode: its numbers are values of the IR, as indices into `wanted`. */
 typedef struct CudaMap {
+    const char *name; /* of the parameter */
     Elem elem;
     int rank, swizzle; /* swizzle in bytes: 128, 64, 32 */
     /* Contiguous dimension first; strides in elements. An extent of -1: the source sets no bound, so

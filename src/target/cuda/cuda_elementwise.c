@@ -267,6 +267,7 @@ static bool is_read(Emit *e, const Op *of, const Op *last, const Layout *layout)
 }
 
 static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *layout) {
+    cs_place(&e->p, first->range);
     for (const Op *op = first; op; op = op->next) {
         if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_NONE) {
             Ref result = op->results[0];

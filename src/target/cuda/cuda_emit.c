@@ -11,6 +11,7 @@
  *     TW_KERNEL(add) */
 #include "target/cuda/cuda_emit.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { TEXT_WIDTH = 110 }; /* columns of the emitted text */
@@ -187,7 +188,23 @@ void emit_copy(Emit *e, Ref target, Ref source) {
     copy_to(e, target, source, emit_hold(e, target)->text);
 }
 
+/* Is every element of the value +0? */
+static bool is_zero(Emit *e, Ref ref) {
+    const Op *op = ref_is_value(ref) ? ir_value(e->k, ref)->op : NULL;
+    if (op && (op->code == OP_SPLAT || op->code == OP_BROADCAST)) return is_zero(e, op->operands[0]);
+    if (!ref_is_literal(ref)) return false;
+    const Literal *literal = ir_literal(e->k, ref);
+    return elem_is_float(literal->type->elem) ? literal->f == 0 && !signbit(literal->f) : !literal->i;
+}
+
 void emit_carried(Emit *e, Ref ref, Ref initial) {
+    if (emit_layout(e, ref) && initial && is_zero(e, initial)) {
+        const char *name = cs_name(&e->p, ref);
+        cs_line(&e->p, "%s %s[%d] = {};", emit_array_type(e, ir_type(e->k, ref)), name,
+                emit_layout(e, ref)->registers);
+        emit_set(e, ref, HOLD_ARRAY, name);
+        return;
+    }
     if (emit_layout(e, ref)) {
         emit_declare(e, ref);
         if (initial) copy_to(e, ref, initial, emit_hold(e, ref)->text);
@@ -538,7 +555,7 @@ static void add_params(Emit *e, Text *t) {
     }
     for (size_t i = 0; i < e->plan->maps.count; i++)
         add_param(e, t, (CudaParam){CUDA_MAP, 0, (int)i, EL_U8},
-                  "const __grid_constant__ TensorMap", arena_printf(e->arena, "map%d", (int)i));
+                  "const __grid_constant__ TensorMap", e->plan->maps.at[i].name);
     for (int d = 0; e->persist && d < 3; d++)
         add_param(e, t, (CudaParam){CUDA_GRID, 0, d, EL_I32}, "i32",
                   arena_printf(e->arena, "grid%d", d));

@@ -283,6 +283,13 @@ static const char *half_at(Emit *e, const char *base, const char *which, int64_t
     return arena_printf(e->arena, "%s + %s * %lld", base, which, (long long)step);
 }
 
+/* A tensor map is called after the array: map_a_ptr. */
+static const char *map_name(Emit *e, Ref base) {
+    const Value *v = ir_value(e->k, base);
+    if (!v->name && v->op && v->op->code == OP_BASE) v = ir_value(e->k, v->op->operands[0]);
+    return cs_fresh(&e->p, v->name ? arena_printf(e->arena, "map_%s", v->name) : "map");
+}
+
 /* The tensor map of an access (made on the first look) and the coordinates of its box, or of the
  * half of it whose number is the text `which`. */
 static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile,
@@ -315,6 +322,7 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
         p.map = (int)(uintptr_t)entry->value;
         return p;
     }
+    map.name = map_name(e, parts.base);
     p.map = (int)e->plan->maps.count;
     *VEC_PUSH(&e->plan->maps, arena) = map;
     map_put_number(&e->map_of, e->arena, (uintptr_t)op, (void *)(uintptr_t)p.map);
@@ -349,8 +357,8 @@ static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
     bool own = strcmp(h.which, "rank") == 0;
     const char *at = half_at(e, h.offset, h.which, h.half ? step : 0);
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, "tw_tma_%s_%dd(%s, &map%d, %s, %s%s);", own ? "multicast" : "load", p.rank,
-                plus(e, at, i * tile->panel), p.map, coordinates(e, &p, i), h.full,
+        cs_line(&e->p, "tw_tma_%s_%dd(%s, &%s, %s, %s%s);", own ? "multicast" : "load", p.rank,
+                plus(e, at, i * tile->panel), e->plan->maps.at[p.map].name, coordinates(e, &p, i), h.full,
                 own ? ", 3" : "");
     return p.count;
 }
@@ -386,8 +394,8 @@ static void store_by_tma(Emit *e, const Op *store) {
     }
     cs_open(&e->p, "if (warp == 0 && lane == 0)");
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, "tw_tma_store_%dd(&map%d, %s, %s);", p.rank, p.map, coordinates(e, &p, i),
-                plus(e, offset, i * tile->panel));
+        cs_line(&e->p, "tw_tma_store_%dd(&%s, %s, %s);", p.rank,
+                e->plan->maps.at[p.map].name, coordinates(e, &p, i), plus(e, offset, i * tile->panel));
     cs_line(&e->p, "tw_bulk_commit();");
     cs_close(&e->p);
     if (r->parts) cs_close(&e->p);

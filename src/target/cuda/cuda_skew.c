@@ -119,7 +119,10 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
                *step = emit_scalar(e, other->operands[2]), *turn = cs_fresh(&e->p, "turn");
     cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, d, turn);
     const char *at = cs_fresh(&e->p, "first");
-    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %s;", at, lo, turn, step);
+    if (strcmp(lo, "0") == 0)
+        cs_line(&e->p, "const i64 %s_wide = (i64)%s * %s;", at, turn, step);
+    else
+        cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %s;", at, lo, turn, step);
     cs_open(&e->p, "if (%s_wide < %s)", at, hi);
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
     load_turn(e, other, at);
@@ -147,7 +150,7 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     land(e, e->skew_distance - 1);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *next = cs_fresh(&e->p, "next"), *step = emit_scalar(e, other->operands[2]);
-    cs_line(&e->p, "const i64 %s_wide = (i64)%s + %d * (i64)%s;", next, at, e->skew_distance, step);
+    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %d;", next, at, step, e->skew_distance);
     cs_open(&e->p, "if (%s_wide < %s)", next, emit_scalar(e, other->operands[1]));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, next, type, next);
     load_turn(e, other, next);

@@ -130,6 +130,8 @@ struct alignas(64) TensorMap { u64 opaque[16]; };
         return to;                                                                                 \
     }
 TW_AS(tw_as_f32, f32, u32)
+#define TW_INF tw_as_f32(0x7f800000u)
+#define TW_NAN tw_as_f32(0x7fc00000u)
 TW_AS(tw_as_u32, u32, f32)
 TW_AS(tw_as_f64, f64, u64)
 TW_AS(tw_as_u64, u64, f64)
