@@ -212,9 +212,10 @@ const Layout *lay_natural(LayoutState *st, Ref ref) {
 static char *want_key(LayoutState *st, Ref ref, const Layout *layout) {
     Arena *a = st->cx->scratch;
     if (layout->home == HOME_SHARED)
-        return arena_printf(a, "%u s %d %lld %lld %lld %d", ref, layout->tile.width,
-                            (long long)layout->tile.rows_held, (long long)layout->tile.zero_rows,
-                            (long long)layout->tile.zero_columns, layout->tile.turned);
+        return arena_printf(a, "%u s %d %lld %lld %lld %lld %d", ref, layout->tile.width,
+                            (long long)layout->tile.rows_held, (long long)layout->tile.columns_held,
+                            (long long)layout->tile.zero_rows, (long long)layout->tile.zero_columns,
+                            layout->tile.turned);
     return arena_printf(a, "%u %s", ref, ll_text(&layout->map, a));
 }
 

@@ -17,8 +17,8 @@
  * panel + r * width + (c % per) * elem_bytes),    per = width / elem_bytes */
 typedef struct SharedTile {
     int64_t rows, columns; /* of the stored matrix: all leading extents together, the last extent */
-    int64_t
-        rows_held; /* rows that have room: rows, rounded up for the instruction that reads them */
+    int64_t rows_held, columns_held; /* that have room: rounded up for the instruction that reads
+                                        them */
     int elem_bytes, width;           /* width: 128, 64, 32 */
     int64_t panel, bytes;            /* of one panel, of all */
     int64_t zero_rows, zero_columns; /* the instruction reads so many along K: what lies beyond the

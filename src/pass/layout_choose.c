@@ -92,6 +92,14 @@ static int64_t round_up(int64_t x, int64_t multiple) {
     return (x + multiple - 1) / multiple * multiple;
 }
 
+static void set_room(SharedTile *t, int64_t rows, int64_t columns) {
+    int64_t row = columns * t->elem_bytes;
+    t->rows_held = rows;
+    t->columns_held = columns;
+    t->panel = rows * t->width;
+    t->bytes = round_up(t->panel * ((row + t->width - 1) / t->width), 1024);
+}
+
 SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
     SharedTile t = {.rows = 1, .columns = 1, .elem_bytes = ty_elem_bytes(type)};
     for (int d = 0; d < type->rank - 1; d++) t.rows *= type->extent[d];
@@ -105,9 +113,7 @@ SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
               : row > 64      ? 128
               : row > 32      ? 64
                               : 32;
-    t.rows_held = round_up(t.rows, rows_multiple);
-    t.panel = t.rows_held * t.width;
-    t.bytes = round_up(t.panel * ((row + t.width - 1) / t.width), 1024);
+    set_room(&t, round_up(t.rows, rows_multiple), t.columns);
     t.zero_rows = t.rows;
     t.zero_columns = t.columns;
     return t;
@@ -121,10 +127,7 @@ SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool tur
     /* wgmma reads whole 64-row parts of A, as many as the padded tile has. */
     if (instr == INSTR_WGMMA && which == 0) {
         int64_t m = (int64_t)1 << ll_log2(turned ? tile.columns : tile.rows);
-        if (!turned) tile.rows_held = m;
-        tile.panel = tile.rows_held * tile.width;
-        int64_t row = (turned ? m : tile.columns) * tile.elem_bytes;
-        tile.bytes = round_up(tile.panel * ((row + tile.width - 1) / tile.width), 1024);
+        set_room(&tile, turned ? tile.rows_held : m, turned ? m : tile.columns);
     }
     if (instr != INSTR_FMA && k_columns) tile.zero_columns = round_up(tile.columns, step);
     if (instr != INSTR_FMA && !k_columns) tile.zero_rows = round_up(tile.rows, step);
@@ -141,6 +144,18 @@ typedef struct FieldUse {
     SharedTile tile;
 } FieldUse;
 
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* A tile in which both uses find room and zeros. */
+static SharedTile wider(SharedTile a, const SharedTile *b) {
+    set_room(&a, larger(a.rows_held, b->rows_held), larger(a.columns_held, b->columns_held));
+    a.zero_rows = larger(a.zero_rows, b->zero_rows);
+    a.zero_columns = larger(a.zero_columns, b->zero_columns);
+    return a;
+}
+
 static void follow(FieldUse *use, const Region *region, Ref value, bool turned) {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
@@ -149,14 +164,7 @@ static void follow(FieldUse *use, const Region *region, Ref value, bool turned) 
             if (op->code == OP_DOT && i < 2) {
                 SharedTile t = layout_operand_tile(use->type, layout_dot_instr(use->cx, use->k, op),
                                                    i, turned);
-                if (t.rows_held > use->tile.rows_held || t.bytes > use->tile.bytes) {
-                    use->tile.rows_held = t.rows_held;
-                    use->tile.panel = t.panel;
-                    use->tile.bytes = t.bytes;
-                }
-                if (t.zero_rows > use->tile.zero_rows) use->tile.zero_rows = t.zero_rows;
-                if (t.zero_columns > use->tile.zero_columns)
-                    use->tile.zero_columns = t.zero_columns;
+                use->tile = wider(use->tile, &t);
             }
         }
         for (int i = 0; i < op->region_count; i++) follow(use, op->regions[i], value, turned);

@@ -141,3 +141,20 @@ y: f32[12], max error 0: ok
 z: i32[8], max error 0: ok
 y: f32[12], max error 0: ok
 z: i32[8], max error 0: ok
+#! The same in wgmma, whose left operand is read in parts of 64 rows: it needs more room than as the right one.
+$ cat > wide.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def wide(x, y, z):
+>     m, n, k = tl.arange(0, 64), tl.arange(0, 80), tl.arange(0, 48)
+>     a = tl.load(x + m[:, None] * 48 + k[None, :])
+>     b = tl.load(y + k[:, None] * 80 + n[None, :])
+>     c = tl.dot(a, b)
+>     c += tl.max(b, 0).to(tl.float32)[None, :]
+>     d = tl.dot(tl.trans(b), tl.trans(a))
+>     tl.store(z + m[:, None] * 80 + n[None, :], c + tl.trans(d))
+> END
+$ tilewright check wide.py --arg "x=randint(4):f16[64,48]" --arg "y=randint(4):f16[48,80]" --arg z=zeros:f32[64,80] --target cuda --emulate --grid 1 | grep z:
+z: f32[64, 80], max error 0: ok
