@@ -152,7 +152,7 @@ static const Mutant mutants[] = {
     {SUM, "partial sums read before they are written", "tw_sync();", "", 2, EMU_FAULT_RACE},
     {SUM, "partial sums over the tile that others still read", "tw_sync();", "", 1, EMU_FAULT_RACE},
     {SUM, "the row's end is not looked at", "(u64)i1 < (u64)x_n1 && at1 + (r >> 2) * 512 < 1000", "true", 0, EMU_FAULT_GLOBAL},
-    {SUM, "a partial sum behind the scratch", "(warp * 32 + lane) * 4, &part_1[0]", "(warp * 32 + lane) * 4 + 8192, &part_1[0]", 0, EMU_FAULT_SHARED},
+    {SUM, "a partial sum behind the scratch", "tw_thread() * 4, &part_1[0]", "tw_thread() * 4 + 8192, &part_1[0]", 0, EMU_FAULT_SHARED},
     {SUM, "a loop without end", "const i32 p = tw_block_x();", "const i32 p = tw_block_x(); for (f32 w = 0; w == 0;) { tw_ldg(1, &w, x); w = 0; }", 0,
      EMU_FAULT_STUCK},
     {ADDED, "a slot that threads have read is given back without the fence", "tw_fence_async();\n                tw_sync_warp();", "tw_sync_warp();", 0,

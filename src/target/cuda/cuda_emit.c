@@ -4,13 +4,13 @@
  *     // add: from add.py, by tilewright ..
  *     #include "tilewright.cuh"
  *     extern "C" __global__ void __launch_bounds__(128) add(f32 *x, ..) {
- *         const i32 lane = tw_lane(), warp = tw_warp();
- *         const i32 at0 = lane * 4 + warp * 128;
+ *         const i32 at0 = tw_thread() * 4;
  *         ..
  *     }
  *     TW_KERNEL(add) */
 #include "target/cuda/cuda_emit.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -619,6 +619,16 @@ static const char *blocks_text(const Emit *e, const Op *tasks) {
     return roles_load_by_threads(e) && two ? ", 2" : ", 1";
 }
 
+/* Does the word stand in the text? In a comment it may. */
+static bool mentions(const Text *text, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = text->at; at && (at = strstr(at, word)); at += length) {
+        bool begins = at == text->at || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        if (begins && !isalnum((unsigned char)at[length]) && at[length] != '_') return true;
+    }
+    return false;
+}
+
 /* What vectors and TMA ask of a launch. */
 static void find_requirements(Emit *e) {
     Text t = text_new(e->arena);
@@ -678,17 +688,20 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
         return NULL;
     }
     Text params = text_new(arena), top = text_new(arena), head = text_new(arena);
+    Text first = text_new(arena); /* lane and warp, where they are used: the warp costs a shuffle */
     hold_params(&e);
     e.top = &top;
     e.top_depth = 1;
     e.p.depth = 1;
-    if (!tasks) {
-        cs_line(&e.p, "const i32 lane = tw_lane(), warp = tw_warp();");
-        top = e.p.out;
-        e.p.out = text_new(arena);
-    }
     emit_region(&e, k->body);
     if (k->module->diag->errors) return NULL;
+    if (!tasks) {
+        bool lane = mentions(&top, "lane") || mentions(&e.p.out, "lane");
+        bool warp = mentions(&top, "warp") || mentions(&e.p.out, "warp");
+        if (lane || warp)
+            text_add(&first, "    const i32 %s%s%s;\n", lane ? "lane = tw_lane()" : "",
+                     lane && warp ? ", " : "", warp ? "warp = tw_warp()" : "");
+    }
     add_params(&e, &params);
     e.plan->shared_bytes = e.shared_bytes;
     Place place = {0};
@@ -700,7 +713,8 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
              e.forms_text.length ? "\n" : "");
     text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n",
              e.plan->threads, blocks_text(&e, tasks), e.plan->name, params.at);
-    text_add(&head, "%s%s}\nTW_KERNEL(%s)\n", top.at ? top.at : "", e.p.out.at, e.plan->name);
+    text_add(&head, "%s%s%s}\nTW_KERNEL(%s)\n", first.at ? first.at : "", top.at ? top.at : "",
+             e.p.out.at, e.plan->name);
     e.plan->text = e.p.directives ? cs_repeat_lines(arena, cs_tidy(arena, head.at, 0))
                                   : cs_tidy(arena, head.at, TEXT_WIDTH);
     find_requirements(&e);

@@ -3,7 +3,7 @@
  * A coordinate has a part that lanes and warps decide, computed once into a variable, and a part
  * that the register decides, a constant after unrolling:
  *
- *     const i32 at0 = lane * 4 + warp * 128;           f32[1024], 4 warps
+ *     const i32 at0 = tw_thread() * 4;                 f32[1024], 4 warps
  *     .. at0 + (r & 3) + (r >> 2) * 512 ..             element of register r */
 #include "target/cuda/cuda_emit.h"
 
@@ -58,15 +58,26 @@ static void dim_masks(const LinearLayout *map, int dim, LayoutInput input, uint3
     for (int i = 0; i < map->count[input]; i++) masks[i] = ll_coord(map, map->basis[input][i], dim);
 }
 
+/* The warps of a flat kernel go on where lanes end: a multiple of the thread's number. */
+static const char *whole_thread(Emit *e, const LinearLayout *map, const uint32_t *lanes,
+                                const uint32_t *warps) {
+    if (e->role || map->count[LL_LANE] != 5 || !map->count[LL_WARP] || !lanes[0]) return NULL;
+    for (int i = 0; i < 5 + map->count[LL_WARP]; i++)
+        if ((i < 5 ? lanes[i] : warps[i - 5]) != lanes[0] << i) return NULL;
+    return lanes[0] == 1 ? "tw_thread()" : arena_printf(e->arena, "tw_thread() * %u", lanes[0]);
+}
+
 const char *place_thread(Emit *e, const LinearLayout *map, int dim) {
     uint32_t lanes[LL_MAX_BITS], warps[LL_MAX_BITS];
     dim_masks(map, dim, LL_LANE, lanes);
     dim_masks(map, dim, LL_WARP, warps);
+    const char *whole = whole_thread(e, map, lanes, warps);
     const char *lane = place_bits(e->arena, "lane", map->count[LL_LANE], lanes);
     const char *warp = place_bits(e->arena, "warp", map->count[LL_WARP], warps);
     bool no_lane = strcmp(lane, "0") == 0, no_warp = strcmp(warp, "0") == 0;
     if (no_lane && no_warp) return "0";
-    const char *text = no_warp   ? lane
+    const char *text = whole     ? whole
+                       : no_warp ? lane
                        : no_lane ? warp
                                  : arena_printf(e->arena, "%s + %s", lane, warp);
     const char *name = map_get(&e->places, text);

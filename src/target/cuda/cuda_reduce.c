@@ -221,7 +221,8 @@ static void step_warps(Reduce *r, int from, int to) {
     shared_before_write(e);
     if (plain && bits <= 3) {
         const char *x = at(r, r->values, "0");
-        cs_line(&e->p, "tw_sts(1, %lld + (warp * 32 + lane) * 4, &%s);", base, x);
+        cs_line(&e->p, "tw_sts(1, %lld + %s * 4, &%s);", base,
+                e->role ? "(warp * 32 + lane)" : "tw_thread()", x);
         shared_before_read(e);
         Text t = text_new(e->arena);
         text_add(&t, "tw_lds_tree_%d(%s, %s, %lld + ", 1 << bits, plain, x, base);
