@@ -98,6 +98,8 @@ bool pass_ring(PassContext *cx, Kernel *k) {
         ring_rotate(cx, k, tasks)) {
         prove(cx, k);
         cut_gang(&c, tasks);
+    } else if (run == RUN_ROLES && cx->options.gang > 1) {
+        pass_find(cx, k->range, "execution", "programs do not run side by side: no loop of two products in a row is turned");
     }
     return true;
 }

@@ -172,7 +172,7 @@ void cut_gang(Cut *c, Op *tasks) {
     int wanted = c->cx->options.gang;
     Gang gang;
     Rotation r;
-    const char *why = "";
+    const char *why = "its tasks run in groups that share the L2";
     if (wanted == 1 || op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_GROUPED ||
         !gang_find(c->cx, k, tasks, &gang, &why) || !rotation_find(k, gang.loop, c->arena, &r)) {
         if (wanted > 1)
@@ -183,6 +183,8 @@ void cut_gang(Cut *c, Op *tasks) {
     while (programs > 1 && (bytes_needed(c, programs) > c->cx->machine->ring_bytes ||
                             registers_needed(k, &r) > gang_registers(programs, 1, ISSUES_ONLY)))
         programs--;
+    if (programs < wanted)
+        pass_find(c->cx, k->range, "execution", "%d programs were asked for, registers and shared memory hold %d", wanted, programs);
     if (programs == 1) return;
     op_set(k, tasks, (Attr){.id = AT_GANG, .number = programs});
     pass_find(c->cx, k->range, "execution",

@@ -293,12 +293,30 @@ static Execution decide(Cut *c, const char **why) {
             return RUN_FLAT;
         }
     if (machine->skew_allowed) {
-        *why = options->roles == 0 ? "roles are off"
-                                   : "its dots are too small for a warp that only loads";
+        *why = options->roles == 0       ? "roles are off"
+               : !machine->roles_allowed ? "this machine has no warp that only loads"
+                                         : "its dots are too small for a warp that only loads";
         return RUN_SKEW;
     }
     *why = "this machine gains nothing from loads that run ahead";
     return RUN_FLAT;
+}
+
+/* What was asked for, and this execution has no use for. */
+static void report_idle(const Cut *c, Execution run) {
+    const PassOptions *o = &c->cx->options;
+    const struct {
+        const char *name;
+        bool idle;
+    } asked[] = {
+        {"roles=on", o->roles == 1 && run != RUN_ROLES},   {"workers", o->workers > 1 && run != RUN_ROLES},
+        {"cluster=2", o->cluster > 1 && run != RUN_ROLES}, {"gang", o->gang > 1 && run != RUN_ROLES},
+        {"persist=on", o->persist == 1 && run == RUN_FLAT}, {"slots", o->slots > 0 && run == RUN_FLAT},
+    };
+    Text list = text_new(c->arena);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (asked[i].idle) text_add(&list, "%s%s", list.length ? ", " : "", asked[i].name);
+    if (list.length) pass_find(c->cx, c->k->range, "execution", "without effect here: %s", list.at);
 }
 
 Execution cut_choose(Cut *c) {
@@ -314,6 +332,7 @@ Execution cut_choose(Cut *c) {
         run = RUN_FLAT;
     }
     pass_find(c->cx, c->k->range, "execution", "%s: %s", names[run], why);
+    if (c->cx->machine->has_threads) report_idle(c, run);
     if (run != RUN_FLAT || c->cx->machine->roles_allowed || c->cx->machine->skew_allowed)
         for (size_t i = 0; i < c->refusals.count; i++) {
             const Finding *f = &c->refusals.at[i];
@@ -495,5 +514,10 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     pass_find(c->cx, k->range, "execution", "%d worker%s in compute, %s, order %s", workers,
               workers == 1 ? "" : "s", persist ? "persistent" : "one task a launch",
               word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);
+    int wanted = c->cx->options.workers;
+    if (run == RUN_ROLES && wanted && wanted != workers)
+        pass_find(c->cx, k->range, "execution", "%d workers were asked for: each takes whole groups of 64 rows of its products", wanted);
+    if (asked == 1 && !persist)
+        pass_find(c->cx, k->range, "execution", "persist=on is without effect: its programs wait for each other");
     if (run == RUN_ROLES) ring_group_plan(c->cx, k, tasks);
 }

@@ -55,7 +55,7 @@ $ tilewright explain kernels/tilelang/gemm.py --target cuda:sm_80 -D M=4096 -D N
       3 by cp.async
       1 by mma
       1 execution: skew 2, 128 threads
-      1 execution: skew: its dots are too small for a warp that only loads
+      1 execution: skew: this machine has no warp that only loads
       1 order row
 $ tilewright explain kernels/triton/matmul.py --target cuda --arg a_ptr=zeros:f32[4096,4096] --arg b_ptr=zeros:f32[4096,4096] --arg c_ptr=zeros:f32[4096,4096] $(cat sizes) | sh words
       1 by TMA

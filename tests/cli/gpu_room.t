@@ -25,7 +25,7 @@ b_ptr: f16[128, 256], max error 0: ok
 c_ptr: f16[256, 256], max error 0.0156 at [52, 230] (-17.140625, interpreted -17.125): ok
 $ sh mm.sh explain cuda:sm_80 f16 f16 128 256 128
 kernels/triton/matmul.py:45:5: store: from registers: a buffer of 65536 bytes beside two slots of every load does not fit into 166912
-kernels/triton/matmul.py:20:1: execution: skew: its dots are too small for a warp that only loads
+kernels/triton/matmul.py:20:1: execution: skew: this machine has no warp that only loads
 kernels/triton/matmul.py:38:13: ring: 3 slots were asked for, 1 fit into 166912 bytes
 kernels/triton/matmul.py:38:13: ring: 1 slot of 98304 bytes at 0, by cp.async, ahead
 kernels/triton/matmul.py:20:1: execution: skew 0, 128 threads, 163840 bytes of shared memory
