@@ -122,7 +122,6 @@ kernels
 sub
 sub.py
 three.npy
-# What was asked for and has no effect is said.
 $ tilewright explain $(cat add) --target cuda --set roles=off --set gang=3 --set cluster=2 --set persist=on --set slots=4 --set workers=2 | grep -o 'execution: .*'
 execution: flat: no loop loads boxes for a dot that could run ahead of it
 execution: without effect here: workers, cluster=2, gang, persist=on, slots
