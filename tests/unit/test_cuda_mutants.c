@@ -5,7 +5,7 @@
  * named ones; two products in a row in flight, workers in turns, programs side by side; outputs panel by panel; clusters with multicast; conversions, reductions and scans through shared memory; bounds of global arrays. */
 #include "cuda_bench.h"
 
-enum { ROLES, TWO_WORKERS, CLUSTER, ALONE, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, SCAN, ORDER, ADDED, KERNELS };
+enum { ROLES, TWO_WORKERS, CLUSTER, ALONE, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, SCAN, ORDER, ADDED, STAGED, LOOSE, KERNELS };
 
 #define MATMUL(rows) MATMUL_OF(rows, "64")
 #define MATMUL_OF(rows, columns)                                                                                                       \
@@ -62,6 +62,14 @@ static const Origin origins[KERNELS] = {
                 "    %d = dot %a, %b, %c ; %w = tload %B, [%n, %kk] : f16[64,64] ; %g = cast %w : f32[64,64] ; %s = add %d, %g ; yield %s }\n"
                 "  %h = cast %acc : f16[64,64] ; tstore %C, [%m, %n], %h }\n",
                 "cuda:sm_90a", 1, 0},
+    [STAGED] = {"kernel @mm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
+                "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, 64 ; %n = mul %pn, 64 ; %z = splat 0.0 : f32[64,64]\n"
+                "  %acc = for<stages=3> %k = 0, %nk, 1 (%c = %z) {\n"
+                "    %kk = mul %k, 64 ; %a = tload %A, [%m, %kk] : f16[64,64] ; %b = tload %B, [%kk, %n] : f16[64,64]\n"
+                "    %h = mul %b, 0.5 ; %d = dot %a, %h, %c ; yield %d }\n"
+                "  %h = cast %acc : f16[64,64] ; tstore %C, [%m, %n], %h }\n",
+                "cuda:sm_90a", 1, 0},
+    [LOOSE] = {MATMUL("64"), "cuda:sm_90a", 1, 0},
     [ORDER] = {"kernel @order(%x: tensor<f32,2>, %y: tensor<f32,2>) {\n"
                "  %t = tload %x, [0, 0] : f32[4,256] ; tstore %y, [0, 0], %t ; %w = tload %y, [0, 0] : f32[256,4]\n"
                "  %v = add %w, 1.0 ; tstore %y, [0, 8], %v }\n",
@@ -159,6 +167,13 @@ static const Mutant mutants[] = {
      EMU_FAULT_PROXY},
     {ADDED, "a slot is given back before the other lanes' fences", "tw_fence_async();\n                tw_sync_warp();", "tw_fence_async();", 0,
      EMU_FAULT_PROXY},
+    {STAGED, "an operand is written under the product that reads it", "tw_wgmma_wait(0);\n                    tw_bar_sync(1, 128);", "tw_bar_sync(1, 128);", 0,
+     EMU_FAULT_RACE},
+    {LOOSE, "a slot filled by stores is full without the fence", "tw_fence_async();", "", 1, EMU_FAULT_PROXY},
+    {LOOSE, "a slot filled by stores is full before all have stored", "tw_mbar_init(in_full + i * 8, 128);", "tw_mbar_init(in_full + i * 8, 96);", 0,
+     EMU_FAULT_RACE},
+    {LOOSE, "one lane does not say that it has stored", "tw_mbar_arrive(in_full", "if (lane != 5) tw_mbar_arrive(in_full", 0, EMU_FAULT_DEADLOCK},
+    {SKEW, "the copies of a trip are in no group", "tw_cp_async_commit();", "", 1, EMU_FAULT_RACE},
     {ORDER, "a load through global memory that does not wait for the store before it", "tw_sync();", "", 0, EMU_FAULT_RACE},
     {SCAN, "a barrier less before a tile is read back", "tw_sync();", "", 0, EMU_FAULT_RACE},
 };
@@ -178,6 +193,12 @@ static void add_arguments(CudaBench *b, int kernel) {
     case SUM:
         cuda_bench_tensor(b, "x", EL_F32, true, 2, 3, 1000);
         cuda_bench_tensor(b, "y", EL_F32, false, 1, 3);
+        return;
+    case LOOSE: /* rows on no multiple of 16 bytes */
+        cuda_bench_tensor(b, "A", EL_F16, true, 2, 128, 253);
+        cuda_bench_tensor(b, "B", EL_F16, true, 2, 253, 127);
+        cuda_bench_tensor(b, "C", EL_F16, false, 2, 128, 127);
+        cuda_bench_int(b, 4);
         return;
     case ORDER:
         cuda_bench_tensor(b, "x", EL_F32, true, 2, 256, 256);
@@ -201,6 +222,7 @@ static void try_mutant(const Mutant *m) {
     options.roles = origins[m->kernel].roles;
     options.cluster = origins[m->kernel].cluster;
     options.slots = m->kernel == PARTS ? 6 : 3; /* more than fit beside a whole tile */
+    if (m->kernel == LOOSE) options.generic = REQUIRE_UNIT;
     bool open = cuda_bench_open(&b, origins[m->kernel].text, origins[m->kernel].machine, options);
     CHECK(open);
     if (open) {
@@ -214,7 +236,7 @@ static void try_mutant(const Mutant *m) {
             void *entry = cuda_bench_compile(&b);
             static const int64_t grids[KERNELS][3] = {
                 [ROLES] = {2, 2, 1}, [TWO_WORKERS] = {2, 2, 1}, [CLUSTER] = {3, 2, 1}, [ALONE] = {3, 2, 1}, [PARTS] = {2, 2, 1}, [TURNED] = {4, 1, 1}, [GANG] = {14, 1, 1},
-                [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [SCAN] = {1, 1, 1}, [ORDER] = {1, 1, 1}, [ADDED] = {2, 2, 1}};
+                [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [SCAN] = {1, 1, 1}, [ORDER] = {1, 1, 1}, [ADDED] = {2, 2, 1}, [STAGED] = {2, 2, 1}, [LOOSE] = {2, 2, 1}};
             CHECK(entry);
             bool clean = entry && cuda_bench_emulate(&b, entry, grids[m->kernel]);
             CHECK(clean == (m->want == EMU_FAULT_NONE) || (fprintf(stderr, "%s: in\n%s\n", m->title, text), 0));
