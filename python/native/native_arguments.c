@@ -38,12 +38,12 @@ static Way way_of(PyObject *object) {
     bool text = PyBytes_Check(object) || PyUnicode_Check(object);
     if (has(object, str_data_ptr))
         way = WAY_TENSOR;
+    else if (has(object, str_cuda))
+        way = WAY_CUDA; /* first: cupy's arrays show a buffer too, which they then refuse */
     else if (PyObject_CheckBuffer(object) && !text && has(object, str_setitem))
         way = WAY_BUFFER;
     else if (PyObject_CheckBuffer(object) && has(object, str_item))
         way = WAY_NUMBER; /* numpy's scalars have no items to set */
-    else if (has(object, str_cuda))
-        way = WAY_CUDA;
     else if (has(object, str_dlpack))
         way = WAY_DLPACK;
     if (type_count < MAX_TYPES) {

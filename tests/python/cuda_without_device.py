@@ -79,8 +79,8 @@ add[(2, )](x, y, out, 128, BLOCK=64)
 assert (driver.fake_last_device(), driver.fake_last_stream()) == (0, 78) and calls() == {"cuLaunchKernel": 1}
 
 
-class Interface:
-    """What cupy and numba show of their arrays: the address says where it lies."""
+class Interface(bytearray):
+    """What cupy and numba show of their arrays: the address says where it lies. cupy's say that they are buffers, too."""
 
     def __init__(self, device, readonly=False):
         self.tensor, self.readonly = Tensor(device), readonly

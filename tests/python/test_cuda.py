@@ -339,6 +339,16 @@ def test_views_and_empty_tensors(cuda):
     assert (c == 0).all().item()
 
 
+def test_cupy(cuda):
+    cupy = pytest.importorskip("cupy")
+    x = cupy.arange(64, dtype=cupy.float32)
+    y = cuda.ones(64, device="cuda")
+    out = cupy.zeros_like(x)
+    add[(1, )](x, y, out, 64, BLOCK=64)
+    cuda.cuda.synchronize()
+    assert cupy.array_equal(out, x + 1)
+
+
 def test_autograd(cuda):
 
     class Twice(cuda.autograd.Function):
