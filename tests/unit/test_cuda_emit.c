@@ -775,7 +775,9 @@ static const char *const kernels[] = {
     "%X, [0, 0] : f32[16,64]\n"
     "  %f = rint %a ; %i = reduce<argmax, axis=1> %f ; %j = reduce<argmin, axis=0> %f ; %u = cast "
     "%i : f32[16] ; %v = cast %j : f32[64]\n"
-    "  tstore<nocheck> %Z, [0], %u ; tstore<nocheck> %Z, [100], %v\n",
+    "  tstore<nocheck> %Z, [0], %u ; tstore<nocheck> %Z, [100], %v\n"
+    "  %y = tensor %x, [none], [1] ; %g = tload<nocheck> %y, [0] : f32[600] ; %b = cast %g : i8[600] ; %h = reduce<argmax, axis=0> %b\n"
+    "  %o = cast %h : f32 ; %w = splat %o : f32[1] ; tstore<nocheck> %Z, [200], %w\n",
     /* transposed through shared memory; rows and columns broadcast */
     "  %X = tensor %x, [none, none], [32, 1] ; %Z = tensor %z, [none, none], [64, 1] ; %a = "
     "tload<nocheck> %X, [0, 0] : f32[64,32]\n"

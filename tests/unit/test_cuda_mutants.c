@@ -5,7 +5,7 @@
  * named ones; two products in a row in flight, workers in turns, programs side by side; outputs panel by panel; clusters with multicast; conversions, reductions and scans through shared memory; bounds of global arrays. */
 #include "cuda_bench.h"
 
-enum { ROLES, TWO_WORKERS, CLUSTER, ALONE, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, SCAN, ORDER, ADDED, STAGED, LOOSE, KERNELS };
+enum { ROLES, TWO_WORKERS, CLUSTER, ALONE, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, NORM, SCAN, ORDER, ADDED, STAGED, LOOSE, KERNELS };
 
 #define MATMUL(rows) MATMUL_OF(rows, "64")
 #define MATMUL_OF(rows, columns)                                                                                                       \
@@ -51,6 +51,11 @@ static const Origin origins[KERNELS] = {
              "  %p = program_id<0> ; %t = tload %x, [%p, 0] : f32[1,1000] ; %r = reshape %t : f32[1000]\n"
              "  %s = reduce<add, axis=0> %r ; %v = splat %s : f32[1] ; tstore %y, [%p], %v }\n",
              "cuda:sm_90a", -1, 0},
+    [NORM] = {"kernel @norm(%x: tensor<f32,2>, %y: tensor<f32,1>) {\n"
+              "  %p = program_id<0> ; %t = tload %x, [%p, 0] : f32[1,1024] ; %r = reshape %t : f32[1024]\n"
+              "  %m = reduce<max, axis=0> %r ; %b = splat %m : f32[1024] ; %d = sub %r, %b\n"
+              "  %s = reduce<add, axis=0> %d ; %v = splat %s : f32[1] ; tstore %y, [%p], %v }\n",
+              "cuda:sm_90a", -1, 0},
     [SCAN] = {"kernel @scan(%x: tensor<f32,2>, %y: tensor<f32,2>) {\n"
               "  %p = program_id<0> ; %t = tload %x, [%p, 0] : f32[4,256] ; %s = scan<add, axis=1> %t\n"
               "  %u = permute<dims=[1,0]> %s ; %w = tload %x, [0, 0] : f32[256,4] ; %v = add %u, %w ; tstore %y, [0, 0], %v }\n",
@@ -160,7 +165,7 @@ static const Mutant mutants[] = {
     {SUM, "partial sums read before they are written", "tw_sync();", "", 2, EMU_FAULT_RACE},
     {SUM, "partial sums over the tile that others still read", "tw_sync();", "", 1, EMU_FAULT_RACE},
     {SUM, "the row's end is not looked at", "(u64)i1 < (u64)x_n1 && at1 + (r >> 2) * 512 < 1000", "true", 0, EMU_FAULT_GLOBAL},
-    {SUM, "a partial sum behind the scratch", "tw_thread() * 4, &part_1[0]", "tw_thread() * 4 + 8192, &part_1[0]", 0, EMU_FAULT_SHARED},
+    {SUM, "a partial sum behind the scratch", "tw_thread() * 4, &", "tw_thread() * 4 + 8192, &", 0, EMU_FAULT_SHARED},
     {SUM, "a loop without end", "const i32 p = tw_block_x();", "const i32 p = tw_block_x(); for (f32 w = 0; w == 0;) { tw_ldg(1, &w, x); w = 0; }", 0,
      EMU_FAULT_STUCK},
     {ADDED, "a slot that threads have read is given back without the fence", "tw_fence_async();\n                tw_sync_warp();", "tw_sync_warp();", 0,
@@ -175,6 +180,8 @@ static const Mutant mutants[] = {
     {LOOSE, "one lane does not say that it has stored", "tw_mbar_arrive(in_full", "if (lane != 5) tw_mbar_arrive(in_full", 0, EMU_FAULT_DEADLOCK},
     {SKEW, "the copies of a trip are in no group", "tw_cp_async_commit();", "", 1, EMU_FAULT_RACE},
     {ORDER, "a load through global memory that does not wait for the store before it", "tw_sync();", "", 0, EMU_FAULT_RACE},
+    {NORM, "a sum's scratch over that of the maximum", "16 + tw_thread() * 4", "0 + tw_thread() * 4", 0, EMU_FAULT_RACE},
+    {NORM, "each lane writes its warp's maximum", "lane == 0", "true", 0, EMU_FAULT_RACE},
     {SCAN, "a barrier less before a tile is read back", "tw_sync();", "", 0, EMU_FAULT_RACE},
 };
 
@@ -191,6 +198,7 @@ static void add_arguments(CudaBench *b, int kernel) {
     int columns = kernel == PARTS ? 512 : 128;
     switch (kernel) {
     case SUM:
+    case NORM:
         cuda_bench_tensor(b, "x", EL_F32, true, 2, 3, 1000);
         cuda_bench_tensor(b, "y", EL_F32, false, 1, 3);
         return;
@@ -236,7 +244,7 @@ static void try_mutant(const Mutant *m) {
             void *entry = cuda_bench_compile(&b);
             static const int64_t grids[KERNELS][3] = {
                 [ROLES] = {2, 2, 1}, [TWO_WORKERS] = {2, 2, 1}, [CLUSTER] = {3, 2, 1}, [ALONE] = {3, 2, 1}, [PARTS] = {2, 2, 1}, [TURNED] = {4, 1, 1}, [GANG] = {14, 1, 1},
-                [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [SCAN] = {1, 1, 1}, [ORDER] = {1, 1, 1}, [ADDED] = {2, 2, 1}, [STAGED] = {2, 2, 1}, [LOOSE] = {2, 2, 1}};
+                [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [NORM] = {3, 1, 1}, [SCAN] = {1, 1, 1}, [ORDER] = {1, 1, 1}, [ADDED] = {2, 2, 1}, [STAGED] = {2, 2, 1}, [LOOSE] = {2, 2, 1}};
             CHECK(entry);
             bool clean = entry && cuda_bench_emulate(&b, entry, grids[m->kernel]);
             CHECK(clean == (m->want == EMU_FAULT_NONE) || (fprintf(stderr, "%s: in\n%s\n", m->title, text), 0));

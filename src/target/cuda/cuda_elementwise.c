@@ -327,7 +327,8 @@ const Op *elementwise_run(Emit *e, const Op *first) {
     }
     const Layout *layout = emit_layout(e, first->results[0]);
     const Op *last = first;
-    for (const Op *op = first->next; op && op != e->end && (joins(e, op, layout) || aside(e, op)); op = op->next)
+    for (const Op *op = first->next; op && op != e->end && (joins(e, op, layout) || aside(e, op));
+         op = op->next)
         last = op;
     while (aside(e, last)) last = last->previous;
     bool loop = false;

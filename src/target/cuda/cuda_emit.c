@@ -134,16 +134,18 @@ static bool uses_shared(Emit *e, const Op *op) {
 
 Pending emit_pending(const Emit *e) {
     return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,
-                     e->bulk_pending,  e->loaded,         e->stored,        e->combined};
+                     e->bulk_pending,  e->scratch_read,   e->loaded,        e->stored,
+                     e->combined};
 }
 
 void emit_pending_set(Emit *e, Pending p) {
     e->reads_pending = p.reads, e->writes_pending = p.writes, e->async_pending = p.async;
-    e->stores_pending = p.stores, e->bulk_pending = p.bulk;
+    e->stores_pending = p.stores, e->bulk_pending = p.bulk, e->scratch_read = p.scratch_read;
     e->loaded = p.loaded, e->stored = p.stored, e->combined = p.combined;
 }
 
 void emit_pending_add(Emit *e, Pending p) {
+    if (e->scratch_read != p.scratch_read) e->scratch_read = NULL;
     e->reads_pending |= p.reads, e->writes_pending |= p.writes, e->async_pending |= p.async;
     e->stores_pending |= p.stores, e->bulk_pending |= p.bulk;
     e->loaded |= p.loaded, e->stored |= p.stored, e->combined |= p.combined;
@@ -160,7 +162,10 @@ static void mark_region(Emit *e, const Region *region) {
 /* What an earlier trip of the loop may have left pending. */
 void emit_enter_loop(Emit *e, const Op *op) {
     for (int i = 0; i < op->region_count; i++) {
-        if (region_has(e, op->regions[i], uses_shared)) e->reads_pending = e->writes_pending = true;
+        if (region_has(e, op->regions[i], uses_shared)) {
+            e->reads_pending = e->writes_pending = true;
+            e->scratch_read = NULL;
+        }
         mark_region(e, op->regions[i]);
     }
 }
@@ -251,6 +256,11 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
         if (layout) cs_close(&e->p);
     }
     cs_close(&e->p);
+}
+
+static bool is_dot(Emit *e, const Op *op) {
+    (void)e;
+    return op->code == OP_DOT;
 }
 
 static bool has_dot(const Region *region) {
@@ -698,9 +708,11 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (!tasks) {
         bool lane = mentions(&top, "lane") || mentions(&e.p.out, "lane");
         bool warp = mentions(&top, "warp") || mentions(&e.p.out, "warp");
+        bool uniform = region_has(&e, k->body, is_dot); /* it costs a shuffle */
         if (lane || warp)
             text_add(&first, "    const i32 %s%s%s;\n", lane ? "lane = tw_lane()" : "",
-                     lane && warp ? ", " : "", warp ? "warp = tw_warp()" : "");
+                     lane && warp ? ", " : "",
+                     !warp ? "" : uniform ? "warp = tw_warp()" : "warp = tw_thread() >> 5");
     }
     add_params(&e, &params);
     e.plan->shared_bytes = e.shared_bytes;

@@ -106,6 +106,7 @@ typedef struct Emit {
     VEC(RingPlan) rings;
     /* since the last barrier of the group */
     bool reads_pending, writes_pending, async_pending, stores_pending;
+    const Op *scratch_read; /* whose scratch alone was read; NULL: anything may have been */
     uint64_t loaded, stored, combined; /* parameters that global memory was reached through, as
                                           bits (memory_roots): by loads, stores, atomics */
     int vector_bits; /* register bits that are 0 in the loop being written, which steps over vectors
@@ -137,6 +138,7 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count); /*
 /* What the next barrier stands for. Where two ways meet, it is all that either left. */
 typedef struct Pending {
     bool reads, writes, async, stores, bulk;
+    const Op *scratch_read;
     uint64_t loaded, stored, combined;
 } Pending;
 Pending emit_pending(const Emit *e);
@@ -254,6 +256,9 @@ void shared_refuse(Emit *e); /* it does not fit: who needs most of it, and what 
 void shared_sync(Emit *e); /* a barrier of the group, with a fence where the async proxy reads on */
 void shared_before_write(Emit *e);
 void shared_before_read(Emit *e);
+/* The same for scratch of the op. */
+void shared_before_scratch(Emit *e, const Op *op);
+void shared_after_scratch(Emit *e, const Op *op);
 int64_t shared_offset(Emit *e, const Op *op);
 void shared_convert(Emit *e, const Op *op);
 /* Registers to a shared tile at `offset` (an expression), and back. */

@@ -2,8 +2,9 @@
  *
  * The stamp lists the bits of the axis index in the order in which they are combined; where a bit
  * lives in the layout says how: registers by an unrolled tree, lanes by a butterfly of shuffles,
- * warps through shared memory, one value a lane. So the result does not depend on how many warps
- * there are, and every thread that holds a place of the result ends up with the same bits.
+ * warps through shared memory, one value a lane, or one a warp if its lanes are combined. So the
+ * result does not depend on how many warps there are, and every thread that holds a place of the
+ * result ends up with the same bits.
  *
  *     f32[1024], order [0,1,9,8,7,2,3,4,5,6], 4 warps: registers 1, 2, 512; warps 256, 128; lanes
  * 4, 8, 16, 32, 64 */
@@ -20,8 +21,8 @@ typedef struct Reduce {
     Word kind;
     bool index; /* argmin, argmax: a second array of indices */
     const char *values, *indices;
-    bool scalar;   /* values is one variable, no array */
-    uint32_t done; /* register bits combined so far */
+    bool scalar;          /* values is one variable, no array */
+    uint32_t done, lanes; /* bits of registers and lanes combined so far */
     int order[LL_MAX_BITS], count;
 } Reduce;
 
@@ -155,6 +156,7 @@ static void step_lane(Reduce *r, int bit) {
         combine(r, mine, other, NULL, NULL);
     }
     cs_close(&e->p);
+    r->lanes |= 1u << bit;
 }
 
 /* add, min or max of f32 where one value a thread is left: what the prelude has a function for; else
@@ -183,6 +185,7 @@ static bool step_all_lanes(Reduce *r, int from) {
     if (!up && !down) return false;
     const char *x = at(r, r->values, "0");
     cs_line(&r->e->p, "%s = tw_lanes_%s_%s(%s);", x, name, up ? "up" : "down", x);
+    r->lanes = 31;
     return true;
 }
 
@@ -201,76 +204,164 @@ static int slot_bytes(const Reduce *r) {
     return bytes;
 }
 
-/* The warp bits `order[from .. to)`: every lane writes its values, reads those of the other warps,
+/* Do all lanes of a warp hold the same? Those that were combined do, and those that repeat values.
+ */
+static bool lanes_agree(const Reduce *r) {
+    const LinearLayout *map = &r->layout->map;
+    for (int i = 0; i < map->count[LL_LANE]; i++)
+        if (map->basis[LL_LANE][i] && !(r->lanes >> i & 1)) return false;
+    return true;
+}
+
+/* How the values of a warp lie in the scratch: one if its lanes agree, else one a lane. */
+static int warp_bytes(const Reduce *r, int bytes) {
+    return lanes_agree(r) ? bytes : 32 * bytes;
+}
+
+/* An array of them: so many bytes, to where another one may begin. */
+static int64_t values_bytes(const Reduce *r, int bytes, int warps, int alive) {
+    return (((int64_t)warp_bytes(r, bytes) * warps << alive) + 15) / 16 * 16;
+}
+
+/* Where this thread's lie. */
+static const char *own_place(const Reduce *r, int bytes) {
+    Arena *arena = r->e->arena;
+    if (lanes_agree(r)) return arena_printf(arena, "warp * %d", bytes);
+    return r->e->role ? arena_printf(arena, "warp * %d + lane * %d", 32 * bytes, bytes)
+                      : arena_printf(arena, "tw_thread() * %d", bytes);
+}
+
+/* `values` to the scratch at `base`, a plane for each register that is alive. */
+static void put_values(Reduce *r, const char *memory, const char *values, const char *it,
+                       long long base, const char *row, int bytes) {
+    Emit *e = r->e;
+    int stride = warp_bytes(r, bytes);
+    bool one = stride == bytes;
+    const char *plane =
+        *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, stride * e->group.warps);
+    const char *x = at(r, values, it);
+    if (strcmp(memory, "u8") == 0) { /* of a bool */
+        cs_line(&e->p, "const u8 mine = %s;", x);
+        x = "mine";
+    }
+    cs_line(&e->p, "%s%s%lld + %s, &%s);", one ? "tw_sts_if(1, lane == 0, " : "tw_sts(1, ", plane,
+            base, own_place(r, bytes), x);
+}
+
+/* Those of the warps that differ in the bits `mine`, to an array in the order of the warps'
+ * numbers, the first to be combined first: they need not all be in registers at once. */
+static void get_values(Reduce *r, const char *array, const char *it, long long base,
+                       const char *row, int bytes, uint32_t mine, const int *places, int count) {
+    Emit *e = r->e;
+    int stride = warp_bytes(r, bytes), vector = 1;
+    while (stride == bytes && 2 * vector * bytes <= 16 && 2 * vector <= count &&
+           (mine & (uint32_t)vector))
+        vector *= 2;
+    const char *plane =
+        *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, stride * e->group.warps);
+    const char *others = mine == (uint32_t)e->group.warps - 1
+                             ? ""
+                             : arena_printf(e->arena, " + (warp & ~%u) * %d", mine, stride);
+    const char *lane = stride == bytes ? "" : arena_printf(e->arena, " + lane * %d", bytes);
+    for (int i = 0; i < count; i++) {
+        int place = places[i], warp = 0;
+        if (place % vector) continue; /* comes with an earlier one */
+        for (int bit = 0, left = place; left; bit++)
+            if (mine >> bit & 1) warp |= (left & 1) << bit, left >>= 1;
+        cs_line(&e->p, "tw_lds(%d, %s + %d, %s%lld%s%s);", vector, array, place, plane,
+                base + (long long)warp * stride, others, lane);
+    }
+}
+
+/* The same where there are many, one a lane: 16 more registers would cost a block its place. */
+static bool spread_values(Reduce *r, const char *it, long long base, const char *row,
+                          const char *memory, uint32_t mine, const int *places, int bits) {
+    enum { MANY = 16 };
+    Emit *e = r->e;
+    int count = 1 << bits, bytes = slot_bytes(r);
+    if (r->index || count < MANY || !lanes_agree(r) || mine != (uint32_t)count - 1) return false;
+    const char *plane =
+        *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, bytes * e->group.warps);
+    cs_line(&e->p, "%s all[1];", memory);
+    cs_line(&e->p, "tw_lds(1, all, %s%lld + (warp & ~%u) * %d + (lane & %u) * %d);", plane, base,
+            mine, bytes, mine, bytes);
+    for (int i = 0; i < bits; i++)
+        combine(r, "all[0]", shuffle(r, "all[0]", r->type->elem, places[1 << i]), NULL, NULL);
+    return true;
+}
+
+/* One value a thread, few warps: by one function. */
+static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mine,
+                        const int *warp_bit, int bits) {
+    Emit *e = r->e;
+    int stride = warp_bytes(r, 4);
+    bool one = stride == 4;
+    const char *x = at(r, r->values, "0"), *lane = one ? "" : " + lane * 4";
+    cs_line(&e->p, "%s%lld + %s, &%s);", one ? "tw_sts_if(1, lane == 0, " : "tw_sts(1, ", base,
+            own_place(r, 4), x);
+    shared_after_scratch(e, r->op);
+    Text t = text_new(e->arena);
+    text_add(&t, "tw_lds_tree_%d(%s, %s, %lld%s", 1 << bits, name, x, base, lane);
+    if (1 << bits != e->group.warps) text_add(&t, " + (warp & ~%u) * %d", mine, stride);
+    for (int j = 0; j < 1 << bits; j++) {
+        int warp = 0;
+        for (int i = 0; i < bits; i++) warp |= (j >> i & 1) << warp_bit[i];
+        text_add(&t, ", %d", warp * stride);
+    }
+    cs_line(&e->p, "%s);", t.at);
+}
+
+/* The warp bits `order[from .. to)`: every warp writes its values, reads those of the others,
  * combines. */
 static void step_warps(Reduce *r, int from, int to) {
     Emit *e = r->e;
-    uint32_t masks[LL_MAX_BITS];
-    int bits = to - from, warp_bit[LL_MAX_BITS], bytes = slot_bytes(r);
+    enum { WARPS = 32 };
+    uint32_t masks[LL_MAX_BITS], mine = 0;
+    int bits = to - from, count = 1 << bits, warp_bit[LL_MAX_BITS], bytes = slot_bytes(r);
+    int places[WARPS]; /* of the values in the order of the stamp */
     for (int i = 0; i < bits; i++) {
         LayoutInput input;
         find_bit(r, r->order[from + i], &input, &warp_bit[i]);
+        mine |= 1u << warp_bit[i];
     }
-    uint32_t mine = 0;
-    for (int i = 0; i < bits; i++) mine |= 1u << warp_bit[i];
+    for (int i = 0; i < count; i++) {
+        places[i] = 0;
+        for (int b = 0; b < bits; b++)
+            places[i] |= (i >> b & 1) << __builtin_popcount(mine & ((1u << warp_bit[b]) - 1));
+    }
     int alive = compact_masks(r, masks);
-    int warps = e->group.warps;
-    long long base = shared_offset(e, r->op), plane = (long long)warps * 32 * bytes;
+    long long base = shared_offset(e, r->op),
+              base_at = base + values_bytes(r, bytes, e->group.warps, alive);
     const char *memory = r->type->elem == EL_I1 ? "u8" : cs_value_type(&e->p, r->type);
     const char *plain = plain_name(r);
-    shared_before_write(e);
+    shared_before_scratch(e, r->op);
     if (plain && bits <= 3) {
-        const char *x = at(r, r->values, "0");
-        cs_line(&e->p, "tw_sts(1, %lld + %s * 4, &%s);", base,
-                e->role ? "(warp * 32 + lane)" : "tw_thread()", x);
-        shared_before_read(e);
-        Text t = text_new(e->arena);
-        text_add(&t, "tw_lds_tree_%d(%s, %s, %lld + ", 1 << bits, plain, x, base);
-        text_add(&t, 1 << bits == warps ? "lane * 4" : "((warp & ~%u) * 32 + lane) * 4", mine);
-        for (int j = 0; j < 1 << bits; j++) {
-            uint32_t warp = 0;
-            for (int i = 0; i < bits; i++) warp |= (uint32_t)(j >> i & 1) << warp_bit[i];
-            text_add(&t, ", %u", warp * 128);
-        }
-        cs_line(&e->p, "%s);", t.at);
+        plain_warps(r, plain, base, mine, warp_bit, bits);
         return;
     }
     const char *it = open_live(r, 0);
     const char *row =
         *it == '0' ? "0" : place_bits(e->arena, "r", r->layout->map.count[LL_REGISTER], masks);
-    bool same = r->type->elem != EL_I1;
-    if (!same) cs_line(&e->p, "const %s mine = %s;", memory, at(r, r->values, it));
-    cs_line(&e->p, "tw_sts(1, %lld + %s * %lld + (warp * 32 + lane) * %d, &%s);", base, row, plane,
-            bytes, same ? at(r, r->values, it) : "mine");
-    if (r->index)
-        cs_line(&e->p, "tw_sts(1, %lld + %s * %d + (warp * 32 + lane) * 4, &%s);",
-                base + (plane << alive), row, warps * 128, at(r, r->indices, it));
+    put_values(r, memory, r->values, it, base, row, bytes);
+    if (r->index) put_values(r, "i32", r->indices, it, base_at, row, 4);
     cs_close(&e->p);
-    shared_before_read(e);
+    shared_after_scratch(e, r->op);
     open_live(r, 0);
-    cs_line(&e->p, "%s all[%d];", memory, 1 << bits);
-    if (r->index) cs_line(&e->p, "i32 all_at[%d];", 1 << bits);
-    for (int j = 0; j < 1 << bits; j++) {
-        uint32_t warp = 0;
-        for (int i = 0; i < bits; i++) warp |= (uint32_t)(j >> i & 1) << warp_bit[i];
-        const char *place =
-            mine + 1 == (uint32_t)warps
-                ? arena_printf(e->arena, "(%u + lane)", warp * 32)
-                : arena_printf(e->arena, "((warp & ~%u | %u) * 32 + lane)", mine, warp);
-        cs_line(&e->p, "tw_lds(1, all + %d, %lld + %s * %lld + %s * %d);", j, base, row, plane,
-                place, bytes);
-        if (r->index)
-            cs_line(&e->p, "tw_lds(1, all_at + %d, %lld + %s * %d + %s * 4);", j,
-                    base + (plane << alive), row, warps * 128, place);
+    bool spread = spread_values(r, it, base, row, memory, mine, places, bits);
+    if (!spread) {
+        cs_line(&e->p, "%s all[%d];", memory, count);
+        get_values(r, "all", it, base, row, bytes, mine, places, count);
     }
-    /* Bit i of j stands for order[from + i]: combined in that order. */
-    for (int i = 0; i < bits; i++)
-        for (int j = 0; j < 1 << bits; j += 2 << i) {
-            int other = j + (1 << i);
-            combine(r, arena_printf(e->arena, "all[%d]", j),
-                    arena_printf(e->arena, "all[%d]", other),
-                    arena_printf(e->arena, "all_at[%d]", j),
-                    arena_printf(e->arena, "all_at[%d]", other));
+    if (r->index) {
+        cs_line(&e->p, "i32 all_at[%d];", count);
+        get_values(r, "all_at", it, base_at, row, 4, mine, places, count);
+    }
+    for (int i = 0; i < bits && !spread; i++)
+        for (int j = 0; j < count; j += 2 << i) {
+            int x = places[j], y = places[j + (1 << i)];
+            combine(r, arena_printf(e->arena, "all[%d]", x), arena_printf(e->arena, "all[%d]", y),
+                    arena_printf(e->arena, "all_at[%d]", x),
+                    arena_printf(e->arena, "all_at[%d]", y));
         }
     cs_line(&e->p, "%s = all[0];", at(r, r->values, it));
     if (r->index) cs_line(&e->p, "%s = all_at[0];", at(r, r->indices, it));
@@ -292,11 +383,12 @@ int64_t reduce_scratch(Emit *e, const Op *op) {
         int bit;
         if (!find_bit(&r, r.order[i], &input, &bit)) continue;
         if (input == LL_REGISTER) r.done |= 1u << bit;
+        if (input == LL_LANE) r.lanes |= 1u << bit;
         if (input != LL_WARP) continue;
         uint32_t masks[LL_MAX_BITS];
-        int64_t bytes =
-            ((int64_t)(slot_bytes(&r) + (r.index ? 4 : 0)) * 32 * layout_warps(e->cx, e->k))
-            << compact_masks(&r, masks);
+        int warps = layout_warps(e->cx, e->k), alive = compact_masks(&r, masks);
+        int64_t bytes = values_bytes(&r, slot_bytes(&r), warps, alive);
+        if (r.index) bytes += values_bytes(&r, 4, warps, alive);
         if (bytes > need) need = bytes;
     }
     return need;

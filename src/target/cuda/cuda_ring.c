@@ -465,7 +465,7 @@ static void emit_acquire(Emit *e, const Op *op) {
         bool again = e->persist || op->parent->owner->code != OP_ROLE;
         if (r->tma_store && again && !r->parts) { /* the store of the turn before may still read the buffer */
             cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);");
-            e->reads_pending = true;
+            e->reads_pending = true, e->scratch_read = NULL;
         }
         return;
     }

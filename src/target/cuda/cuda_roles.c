@@ -299,6 +299,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     e->in_gang = gang_is(e) && !e->group.first_warp;
     e->places = (Map){0};
     e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
+    e->scratch_read = NULL;
     e->loaded = e->stored = e->combined = 0;
     e->bulk_pending = e->bulk_issued = false;
     bool single = ring_role_is_single(e, role);
@@ -328,7 +329,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
                        "tw_blocks_y() * tw_block_z());");
         cs_open(&e->p, "if (task < tasks)");
     }
-    e->reads_pending = e->writes_pending = e->persist;
+    e->reads_pending = e->writes_pending = e->persist, e->scratch_read = NULL;
     write_decode(e, tasks);
     if (gang_is(e))
         gang_task(e, tasks, role);

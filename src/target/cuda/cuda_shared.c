@@ -15,7 +15,7 @@
 typedef struct Buffer {
     const Op *op;
     const Op *role;
-    int64_t bytes, offset;
+    int64_t bytes, offset, align;
     int first, last; /* of the ops between which it is alive */
 } Buffer;
 typedef struct Planner {
@@ -64,7 +64,7 @@ static int last_use(Planner *p, const Region *region, const Region *home, Ref va
 static void find_buffers(Planner *p, const Region *region, const Op *role) {
     for (const Op *op = region->first; op; op = op->next) {
         const Op *inside = op->code == OP_ROLE ? op : role;
-        Buffer b = {.op = op, .role = inside, .first = number_of(&p->first, op)};
+        Buffer b = {.op = op, .role = inside, .align = 1024, .first = number_of(&p->first, op)};
         const Layout *layout = op->code == OP_CONVERT ? emit_layout(p->e, op->results[0]) : NULL;
         if (layout && layout->home == HOME_SHARED) {
             b.bytes = layout->tile.bytes;
@@ -81,6 +81,19 @@ static void find_buffers(Planner *p, const Region *region, const Op *role) {
     }
 }
 
+/* A reduction's scratch that stays alive until the next one has used its own saves a barrier. */
+static void part_scratch(Planner *p) {
+    enum { SMALL = 4096 };
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        Buffer *b = &p->buffers.at[i], *next = b + 1;
+        if (b->op->code != OP_REDUCE || b->role || b->bytes > SMALL) continue;
+        b->align = 16;
+        if (i + 1 < p->buffers.count && next->op->code == OP_REDUCE && !next->role &&
+            next->bytes <= SMALL)
+            b->last = next->last;
+    }
+}
+
 static bool meet(const Buffer *a, const Buffer *b) {
     return a->role != b->role || (a->first <= b->last && b->first <= a->last);
 }
@@ -89,6 +102,7 @@ void shared_plan(Emit *e) {
     Planner p = {.e = e, .count = 1};
     number_ops(&p, e->k->body);
     find_buffers(&p, e->k->body, NULL);
+    part_scratch(&p);
     int64_t base = (e->shared_bytes + 1023) / 1024 * 1024;
     for (size_t i = 0; i < p.buffers.count; i++) {
         Buffer *b = &p.buffers.at[i];
@@ -100,7 +114,7 @@ void shared_plan(Emit *e) {
                 bool apart = b->offset + b->bytes <= other->offset ||
                              other->offset + other->bytes <= b->offset;
                 if (!meet(b, other) || apart) continue;
-                b->offset = (other->offset + other->bytes + 1023) / 1024 * 1024;
+                b->offset = (other->offset + other->bytes + b->align - 1) / b->align * b->align;
                 moved = true;
             }
         }
@@ -139,6 +153,7 @@ void shared_sync(Emit *e) {
     else
         cs_line(&e->p, "tw_sync();");
     e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
+    e->scratch_read = NULL;
     e->loaded = e->stored = e->combined = 0;
 }
 
@@ -150,6 +165,25 @@ void shared_before_write(Emit *e) {
 
 void shared_before_read(Emit *e) {
     if (e->writes_pending) shared_sync(e);
+    e->reads_pending = true;
+    e->scratch_read = NULL;
+}
+
+/* Scratch that lies apart from the only one read since the last barrier can be written at once. */
+void shared_before_scratch(Emit *e, const Op *op) {
+    const Op *read = e->scratch_read;
+    int64_t mine = shared_offset(e, op), other = read ? shared_offset(e, read) : mine;
+    bool apart = mine + shared_scratch(e, op) <= other ||
+                 (read && other + shared_scratch(e, read) <= mine);
+    if (apart && e->reads_pending && !e->late)
+        e->writes_pending = true;
+    else
+        shared_before_write(e);
+}
+
+void shared_after_scratch(Emit *e, const Op *op) {
+    if (e->writes_pending) shared_sync(e);
+    e->scratch_read = e->reads_pending ? NULL : op;
     e->reads_pending = true;
 }
 

@@ -168,5 +168,5 @@ void skew_end(Emit *e, const Op *other) {
     for (int i = 0; i < other->result_count; i++) emit_same(e, other->results[i], other->regions[0]->args[i + 1]);
     e->skew_loop = NULL;
     e->ahead = other->next;
-    e->reads_pending = true;
+    e->reads_pending = true, e->scratch_read = NULL;
 }

@@ -179,7 +179,9 @@ TW_FN f32 tw_div_fast(f32 x, f32 y) {
 typedef struct TwOver { f32 scale, reciprocal; } TwOver;
 TW_FN TwOver tw_over(f32 y) {
     const f32 scale = tw_abs(y) > 0x1p126f ? 0.25f : tw_abs(y) < 0x1p-126f ? 0x1p24f : 1.0f;
-    return TwOver{scale, tw_rcp_fast(y * scale)};
+    f32 reciprocal; /* of a number in the middle of the range: nothing to flush */
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(y * scale));
+    return TwOver{scale, reciprocal};
 }
 TW_FN f32 tw_div_over(f32 x, TwOver over) { return x * over.scale * over.reciprocal; }
 
@@ -207,6 +209,28 @@ TW_FN f32 tw_div_over(f32 x, TwOver over) { return x * over.scale * over.recipro
     else if (bytes == 4) asm volatile(op ".b32 [%1], %0;" ::"r"(w[0]), constraint(address) : "memory"); \
     else if (bytes == 2) asm volatile(op ".u16 [%1], %0;" ::"r"(w[0]), constraint(address) : "memory"); \
     else asm volatile(op ".u8 [%1], %0;" ::"r"(w[0]), constraint(address) : "memory");
+/* A branch around a store would keep the compiler from moving what computes the next one. */
+#define TW_PREDICATED(yes, store) "{\n.reg .pred p;\nsetp.ne.u32 p, " yes ", 0;\n@p " store ";\n}"
+#define TW_STORE_BYTES_IF(op, bytes, on, address, from, constraint)                                \
+    u32 w[4] = {0, 0, 0, 0};                                                                       \
+    memcpy(w, from, (size_t)bytes);                                                                \
+    TW_STORE_WORDS_IF(op, bytes, on, address, w, constraint)
+#define TW_STORE_WORDS_IF(op, bytes, on, address, w, constraint)                                   \
+    if (bytes == 16)                                                                               \
+        asm volatile(TW_PREDICATED("%5", op ".v4.b32 [%4], {%0, %1, %2, %3}") ::"r"(w[0]),         \
+                     "r"(w[1]), "r"(w[2]), "r"(w[3]), constraint(address), "r"((u32)on) : "memory"); \
+    else if (bytes == 8)                                                                           \
+        asm volatile(TW_PREDICATED("%3", op ".v2.b32 [%2], {%0, %1}") ::"r"(w[0]), "r"(w[1]),      \
+                     constraint(address), "r"((u32)on) : "memory");                                \
+    else if (bytes == 4)                                                                           \
+        asm volatile(TW_PREDICATED("%2", op ".b32 [%1], %0") ::"r"(w[0]), constraint(address),     \
+                     "r"((u32)on) : "memory");                                                     \
+    else if (bytes == 2)                                                                           \
+        asm volatile(TW_PREDICATED("%2", op ".u16 [%1], %0") ::"r"(w[0]), constraint(address),     \
+                     "r"((u32)on) : "memory");                                                     \
+    else                                                                                           \
+        asm volatile(TW_PREDICATED("%2", op ".u8 [%1], %0") ::"r"(w[0]), constraint(address),      \
+                     "r"((u32)on) : "memory");
 
 /* 0, but no compiler knows: the sign of the clock. */
 TW_FN u32 tw_zero() {
@@ -254,6 +278,10 @@ TW_FN void tw_stg_bytes(int bytes, void *p, const u32 *w) { /* without a detour 
     else if (bytes == 8) asm volatile("st.global.v2.b32 [%2], {%0, %1};" ::"r"(w[0]), "r"(w[1]), "l"(p) : "memory");
     else asm volatile("st.global.b32 [%1], %0;" ::"r"(w[0]), "l"(p) : "memory");
 }
+TW_FN void tw_stg_bytes_if(int bytes, bool on, void *p, const void *from) {
+    TW_STORE_BYTES_IF("st.global", bytes, on, p, from, "l")
+}
+TW_FN void tw_stg_bytes_if(int bytes, bool on, void *p, const u32 *w) { TW_STORE_WORDS_IF("st.global", bytes, on, p, w, "l") }
 TW_FN void tw_stg_cs_bytes(int bytes, void *p, const void *from) {
     TW_STORE_BYTES("st.global.cs", bytes, p, from, "l")
 }
@@ -370,6 +398,15 @@ TW_FN void tw_sts_bytes(int bytes, u32 s, const f32 *x) {
                  TW_JOIN(op, "e", "g") TW_PTX_##op "%0, a, e;}"                                    \
                  : "=f"(x) : "r"(tw_shared(s)), "n"(a), "n"(b), "n"(c), "n"(d), "n"(e), "n"(f),    \
                    "n"(g), "n"(h) : "memory")
+TW_FN void tw_sts_bytes_if(int bytes, bool on, u32 s, const void *from) {
+    u32 address = tw_shared(s);
+    TW_STORE_BYTES_IF("st.shared", bytes, on, address, from, "r")
+}
+TW_FN void tw_sts_bytes_if(int bytes, bool on, u32 s, const f32 *x) {
+    if (bytes == 4)
+        asm volatile(TW_PREDICATED("%2", "st.shared.f32 [%0], %1") ::"r"(tw_shared(s)), "f"(*x), "r"((u32)on) : "memory");
+    else tw_sts_bytes_if(bytes, on, s, (const void *)x);
+}
 TW_FN void tw_atomic_add_shared(u32 s, i32 v) {
     asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(tw_shared(s)), "r"(v) : "memory");
 }

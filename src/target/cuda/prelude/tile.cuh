@@ -31,11 +31,11 @@
 #define tw_ldg_if(V, on, to, p) tw_ldg_words_if(V, (int)sizeof(*(to)), on, to, p)
 #define tw_stg(V, p, from)        tw_stg_bytes(TW_SIZE(V, from), p, from)
 #define tw_stg_cs(V, p, from)     tw_stg_cs_bytes(TW_SIZE(V, from), p, from)
-#define tw_stg_if(V, on, p, from) do { if (on) tw_stg(V, p, from); } while (0)
+#define tw_stg_if(V, on, p, from) tw_stg_bytes_if(TW_SIZE(V, from), on, p, from)
 #define tw_lds(V, to, s)          tw_lds_bytes(TW_SIZE(V, to), to, s)
 #define tw_lds_if(V, on, to, s)   do { if (on) tw_lds(V, to, s); } while (0)
 #define tw_sts(V, s, from)        tw_sts_bytes(TW_SIZE(V, from), s, from)
-#define tw_sts_if(V, on, s, from) do { if (on) tw_sts(V, s, from); } while (0)
+#define tw_sts_if(V, on, s, from) tw_sts_bytes_if(TW_SIZE(V, from), on, s, from)
 
 /* Elements as words and back, by shifts: memcpy would take words of small elements apart for good. */
 TW_FN void tw_to_words(int count, int size, u32 *word, const void *from) {

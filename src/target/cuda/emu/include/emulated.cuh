@@ -116,6 +116,9 @@ TW_FN f32 tw_div_over(f32 x, TwOver over) { return x / over.y; }
 /* ---- global memory ---- */
 TW_FN void tw_ldg_bytes(int bytes, void *to, const void *p, TW_LINE) { TW_CALL(load_global, to, p, bytes); }
 TW_FN void tw_stg_bytes(int bytes, void *p, const void *from, TW_LINE) { TW_CALL(store_global, p, from, bytes); }
+TW_FN void tw_stg_bytes_if(int bytes, bool on, void *p, const void *from, TW_LINE) {
+    if (on) TW_CALL(store_global, p, from, bytes);
+}
 #define tw_ldg_nc_bytes tw_ldg_bytes
 TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill, TW_LINE) {
     for (int i = 0; i < count; i++) to[i] = fill;
@@ -171,6 +174,9 @@ TW_CAS_BITS(u64, EMU_U64)
 TW_FN u32 tw_shared(u32 s) { return EMU_SHARED_BASE + s; }
 TW_FN void tw_lds_bytes(int bytes, void *to, u32 s, TW_LINE) { TW_CALL(load_shared, to, s, bytes); }
 TW_FN void tw_sts_bytes(int bytes, u32 s, const void *from, TW_LINE) { TW_CALL(store_shared, s, from, bytes); }
+TW_FN void tw_sts_bytes_if(int bytes, bool on, u32 s, const void *from, TW_LINE) {
+    if (on) TW_CALL(store_shared, s, from, bytes);
+}
 TW_FN void tw_atomic_add_shared(u32 s, i32 v, TW_LINE) { TW_CALL(atomic_shared, EMU_ADD, EMU_I32, s, &v); }
 
 /* ---- warp ---- */
