@@ -179,6 +179,8 @@ char *place_register(Emit *e, const LinearLayout *map, int dim, const char *r);
 /* The register of `operand` that stands where register r of `result` is; they may differ in extents
  * of 1. */
 char *place_operand(Emit *e, Ref operand, const Layout *result, const char *r);
+/* Says for `explain` where the elements along an axis lie: who combines them, and through what. */
+void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis);
 /* A condition that is true in the one thread that owns what this thread holds; NULL: always. */
 char *place_owner(Emit *e, const LinearLayout *map);
 /* Whether register r lies inside the tile along the dimension; NULL: always. */

@@ -138,3 +138,15 @@ char *place_inside(Emit *e, const Layout *layout, const Type *type, int dim, con
     return arena_printf(e->arena, "%s < %lld", place_coord(e, layout, dim, r),
                         (long long)type->extent[dim]);
 }
+
+void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis) {
+    int where[LL_INPUTS] = {0}, at;
+    LayoutInput input;
+    for (int bit = 0; bit < layout->map.log2[axis]; bit++)
+        if (ll_find_bit(&layout->map, axis, bit, &input, &at)) where[input]++;
+    Text t = text_new(e->arena);
+    text_add(&t, "%d in a thread", 1 << where[LL_REGISTER]);
+    if (where[LL_LANE]) text_add(&t, ", %d lanes by shuffles", 1 << where[LL_LANE]);
+    if (where[LL_WARP]) text_add(&t, ", %d warps through shared memory", 1 << where[LL_WARP]);
+    emit_find(e, op, op_info[op->code].mnemonic, "%s", t.at);
+}

@@ -519,6 +519,7 @@ void reduce_emit(Emit *e, const Op *op) {
         return;
     }
     Reduce r = reduce_of(e, op);
+    place_say_axis(e, op, r.layout, r.axis);
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
     const Layout *layout = emit_layout(e, result);

@@ -240,6 +240,7 @@ void scan_emit(Emit *e, const Op *op) {
     if (f.kind == COMBINE_ARGMIN || f.kind == COMBINE_ARGMAX)
         emit_refuse(e, op, "a scan of indices");
     if (e->k->module->diag->errors) return;
+    place_say_axis(e, op, f.layout, f.axis);
     for (int i = 0; i < f.count; i++) emit_declare(e, op->results[i]);
     emit_block(e);
     copy_in(&f);

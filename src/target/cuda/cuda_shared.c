@@ -426,8 +426,9 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
     cs_close(&e->p);
 }
 
-/* One side of the pass through shared memory: registers of `layout` at the offsets of `via`. */
-static void move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via, bool store) {
+/* One side of the pass through shared memory: registers of `layout` at the offsets of `via`. Says how. */
+static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via,
+                             bool store) {
     const Layout *layout = emit_layout(e, value);
     const Type *type = ir_type(e->k, value);
     int bytes = memory_bytes(type), bits[8];
@@ -461,8 +462,6 @@ static void move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via,
     char *owner = store ? place_owner(e, &layout->map) : NULL;
     const char *piece = low ? arena_printf(e->arena, "%s + r", array) : "piece";
     const char *element = emit_array_type(e, type);
-    bool flags = type->elem == EL_I1 && !type->pointer;
-    (void)flags;
     if (!low) cs_line(&e->p, "%s piece[%d];", element, vector);
     for (int j = 0; !low && store && j < vector; j++) {
         uint32_t index = 0;
@@ -481,8 +480,10 @@ static void move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via,
         cs_line(&e->p, "%s[r + %u] = piece[%d];", array, index, j);
     }
     cs_close(&e->p);
-    pass_find(e->cx, op->range, "convert", "%s shared memory, vectors of %d bytes, %d wavefronts",
-              store ? "to" : "from", vector * bytes, ll_bank_conflicts(&map, bytes, vector));
+    int wavefronts = ll_bank_conflicts(&map, bytes, vector);
+    return arena_printf(e->arena, "%s in vectors of %d bytes, %d wavefront%s",
+                        store ? "written" : "read", vector * bytes, wavefronts,
+                        wavefronts == 1 ? "" : "s");
 }
 
 void shared_convert(Emit *e, const Op *op) {
@@ -512,14 +513,21 @@ void shared_convert(Emit *e, const Op *op) {
     ConvertPlan plan = plan_of(e, op);
     switch (plan.kind) {
     case CONVERT_NONE: emit_same(e, result, value); return;
-    case CONVERT_REGISTERS: convert_registers(e, op, &plan.map); return;
-    case CONVERT_SHUFFLE: convert_shuffle(e, op, &plan.map); return;
+    case CONVERT_REGISTERS:
+        emit_find(e, op, "convert", "registers in another order, nothing moves");
+        convert_registers(e, op, &plan.map);
+        return;
+    case CONVERT_SHUFFLE:
+        emit_find(e, op, "convert", "by %d shuffles a thread", plan.shuffles);
+        convert_shuffle(e, op, &plan.map);
+        return;
     case CONVERT_SHARED: break;
     }
     LinearLayout via = ll_choose_swizzle(&from->map, &to->map, memory_bytes(ir_type(e->k, result)));
     shared_before_write(e);
-    move_side(e, op, value, &via, true);
+    const char *there = move_side(e, op, value, &via, true);
     shared_before_read(e);
     emit_declare(e, result);
-    move_side(e, op, result, &via, false);
+    const char *back = move_side(e, op, result, &via, false);
+    emit_find(e, op, "convert", "through shared memory: %s; %s", there, back);
 }
