@@ -35,6 +35,11 @@ static void jump(Gen *g, int id) {
     line(g, "if %s:\n%*s%s", test, 4 * g->indent + 4, "", draw(g, 2) ? "break" : "continue");
 }
 
+/* No trip adds nothing, of whatever size. */
+static double times(int trips, double size) {
+    return trips ? trips * size : 0;
+}
+
 /* Loops: some carried values are sums, whose final size is known; others become anything exact of that type. */
 static void loop(Gen *g) {
     if (g->depth >= 2) return;
@@ -87,7 +92,7 @@ static void loop(Gen *g) {
         Var *x = some(g, (Filter){.type = c->old.type, .shape = &c->old, .rank_most = 3, .exact = !c->sum});
         c->update = x ? copy_of(x) : c->old;
         if (c->sum && (c->update.error > 0 || c->old.error > 0)) {
-            double bound = c->old.bound + trips * c->update.bound;
+            double bound = c->old.bound + times(trips, c->update.bound);
             if (isinf(bound) || bound > dtypes[c->old.type].largest / 2) c->update = c->old, c->sum = false; /* stays as it was */
         }
         if (c->sum) line(g, draw(g, 2) ? "%s = (%s + %s).to(tl.%s)" : "%s = (%s + %s).to(tl.%s)", c->name, c->name, c->update.name, dtypes[c->old.type].name);
@@ -99,7 +104,7 @@ static void loop(Gen *g) {
     g->count = mark;
     for (int i = 0; i < count; i++) {
         Carried *c = &carried[i];
-        double bound = c->old.bound + trips * c->update.bound, error = c->old.error + trips * c->update.error;
+        double bound = c->old.bound + times(trips, c->update.bound), error = c->old.error + times(trips, c->update.error);
         if (error > 0) error += trips * bound * dtypes[c->old.type].unit;
         bool fixed = strcmp(c->update.name, c->old.name) == 0;
         Var *v = c->sum    ? like(g, &c->old, bound, error, c->old.whole && c->update.whole)
