@@ -374,7 +374,7 @@ static const char golden[] =
     "        }\n"
     "        matmul_init(cb_in_a, cb_in_b);\n"
     "        for (i32 k = 0; k < nk; ++k) {\n"
-    "            // 17: %s = wait %in ; %a = get %s.a ; %b = get %s.b ; %c1 = dot %a, %b, %c ; release %in, %s ; y\n"
+    "            // 17: %s = wait %in ; %a = get %s.a ; %b = get %s.b ; %c1 = dot %a, %b, %c ; release %in, %s ; y ..\n"
     "            cb_wait_front(cb_in_a, 1);\n"
     "            cb_wait_front(cb_in_b, 1);\n"
     "            matmul_tiles(cb_in_a, cb_in_b, 0, 0, 0);\n"
