@@ -375,6 +375,64 @@ static void join_loops(Lines *l, Arena *arena, size_t width) {
     l->count = kept;
 }
 
+/* --- variables that nobody reads --- */
+
+/* Is s "const T name = value;", the value made of numbers alone? */
+static bool is_plain_constant(const char *s, const char **name, size_t *length) {
+    static const char *const pure[] = {"tw_add", "tw_sub",     "tw_mul",     "tw_cdiv",   "tw_min",
+                                       "tw_max", "tw_block_x", "tw_block_y", "tw_block_z"};
+    s += indent_of(s);
+    const char *value = strstr(s, " = ");
+    if (strncmp(s, "const ", 6) != 0 || !value ||
+        loosest(s, (size_t)(value + 3 - s), strlen(s) - 1) < 0)
+        return false;
+    for (*name = value; is_word((*name)[-1]); --*name) continue;
+    *length = (size_t)(value - *name);
+    for (const char *open = value; (open = strchr(open + 1, '('));) {
+        const char *begin = open;
+        while (is_word(begin[-1])) begin--;
+        bool known = begin == open;
+        for (size_t i = 0; i < sizeof pure / sizeof *pure; i++)
+            known |= text_equal(begin, (size_t)(open - begin), pure[i]);
+        if (!known) return false;
+    }
+    return *length > 0;
+}
+
+static bool is_place(const char *s) {
+    const char *first = s + indent_of(s);
+    return strncmp(first, "// ", 3) == 0 && is_digit(first[3]);
+}
+
+/* Does no line behind `line`, to the end of its block, have the word? */
+static bool is_unread(const Lines *l, size_t line, const char *word) {
+    size_t indent = indent_of(l->at[line]);
+    const char *at;
+    for (size_t i = line + 1; i < l->count; i++) {
+        if (!l->at[i] || l->at[i][0] == '#') continue;
+        if (indent_of(l->at[i]) < indent) return true;
+        if (!is_place(l->at[i]) && has_word(l->at[i], word, &at)) return false;
+    }
+    return true;
+}
+
+/* From the end on, so that what only unread ones read goes with them. */
+static void cut_unread(Lines *l, Arena *arena) {
+    const char *name;
+    size_t length, kept = 0;
+    for (size_t i = l->count; i-- > 0;)
+        if (is_code(l->at[i]) && is_plain_constant(l->at[i], &name, &length) &&
+            is_unread(l, i, arena_string(arena, name, length)))
+            l->at[i] = NULL;
+    for (size_t i = 0; i < l->count; i++) {
+        size_t next = i + 1;
+        while (next < l->count && !l->at[next]) next++;
+        bool ends = next < l->count && l->at[next][indent_of(l->at[next])] == '}';
+        if (l->at[i] && !(is_place(l->at[i]) && ends)) l->at[kept++] = l->at[i];
+    }
+    l->count = kept;
+}
+
 /* --- casts --- */
 
 /* Notes which names are declared as i32, and as nothing else. */
@@ -454,6 +512,7 @@ const char *cs_tidy(Arena *arena, const char *text, int width) {
         if (!*end) break;
     }
     put_lines(&kept, arena, &all, 0, all.count, 0);
+    cut_unread(&kept, arena);
     Map is_i32 = {0};
     for (size_t i = 0; i < kept.count; i++) note_types(&is_i32, arena, kept.at[i]);
     for (size_t i = 0; i < kept.count; i++) cut_casts(&is_i32, arena, kept.at[i]);

@@ -49,9 +49,14 @@ static const struct {
      "#pragma unroll\nfor (int r = 0; r < 2; r++) y[r] = x[r];"},
     {"#pragma unroll\nfor (int r = 0; r < 1; r++) {\n    if (r & 1) continue;\n    y[r] = x[r];\n}",
      "#pragma unroll\nfor (int r = 0; r < 1; r++) {\n    if (r & 1) continue;\n    y[r] = x[r];\n}"},
+    /* what nobody reads */
+    {"const i32 a = task / 2;\nconst i32 b = tw_mul(a, 3);\nf(task);", "f(task);"},
+    {"const i32 a = f(task);\nconst i32 b = 2, c = 3;\ng(c);", "const i32 a = f(task);\nconst i32 b = 2, c = 3;\ng(c);"},
+    {"if (x) {\n    f();\n    // 7: a = b\n    const i32 a = x;\n}", "if (x) {\n    f();\n}"},
     /* casts of what is an i32 already */
-    {"const i32 n = 2;\nconst i64 m = (i32)n + (i32)m + (i32)n[0];", "const i32 n = 2;\nconst i64 m = n + (i32)m + (i32)n[0];"},
-    {"{\n    {\n        a = b;\n    }\n    const int c = a;\n}", "{\n    a = b;\n    const int c = a;\n}"},
+    {"const i32 n = 2;\nconst i64 m = 3;\nf((i32)n + (i32)m + (i32)n[0]);",
+     "const i32 n = 2;\nconst i64 m = 3;\nf(n + (i32)m + (i32)n[0]);"},
+    {"{\n    {\n        a = b;\n    }\n    const int c = a;\n    f(c);\n}", "{\n    a = b;\n    const int c = a;\n    f(c);\n}"},
 };
 
 int main(void) {
