@@ -94,6 +94,7 @@ test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
 	python3 tests/wild/run.py --every
+	python3 tests/emu/deletions.py
 	TILEWRIGHT_CASES=10000 $(B)/tests/test_access
 demo:
 	@$(MAKE) -s -j$$(nproc) all $(B)/tests/matrix
