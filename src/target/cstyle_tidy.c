@@ -133,7 +133,8 @@ static bool needless(const char *s, size_t open, size_t close) {
         inner = loosest(s, open + 1, close);
     size_t word = open + 1;
     while (is_word(s[word])) word++;
-    if (open && s[open - 1] == ')') return word == close && right >= 0; /* (i64)(x) */
+    if (open && s[open - 1] == ')') /* (i64)(x) */
+        return right >= 0 && (word == close || (inner == PREC_ATOM && s[open + 1] == '('));
     if (left < 0 || right < 0 || inner < 0) return false;
     if (left == PREC_NONE && right == PREC_NONE) return true;
     if (strchr("-&*", s[open + 1])) return false; /* x - (-1) */
@@ -439,7 +440,7 @@ static void cut_unread(Lines *l, Arena *arena) {
 static void note_types(Map *is_i32, Arena *arena, const char *s) {
     static const char *const types[] = {"i32", "i8",  "i16",  "i64", "u8",  "u16",  "u32",
                                         "u64", "f16", "bf16", "f32", "f64", "bool", "int"};
-    for (const char *end; *s; s = end) {
+    for (const char *end; *s && strncmp(s, "//", 2) != 0; s = end) {
         end = s + 1;
         if (!is_word(*s)) continue;
         while (is_word(*end)) end++;
@@ -473,11 +474,11 @@ static void cut_casts(const Map *is_i32, Arena *arena, char *s) {
 static size_t break_at(const char *s, size_t width, int *open) {
     size_t best = 0, indent = indent_of(s);
     int depth = 0, least = 1 << 20;
-    for (size_t i = indent; s[i] && i < width; i++) {
+    for (size_t i = indent; s[i] && (i < width || !best); i++) {
         depth += s[i] == '(' || s[i] == '[' ? 1 : s[i] == ')' || s[i] == ']' ? -1 : 0;
-        bool comma = s[i] == ',' && s[i + 1] == ' ', joint = strncmp(s + i, " && ", 4) == 0 ||
-                                                             strncmp(s + i, " || ", 4) == 0 ||
-                                                             strncmp(s + i, " & ", 3) == 0;
+        bool comma = s[i] == ',' && s[i + 1] == ' ',
+             joint = strncmp(s + i, " && ", 4) == 0 || strncmp(s + i, " || ", 4) == 0 ||
+                     (depth == 0 && strncmp(s + i, " & ", 3) == 0);
         if ((comma || joint) && i > indent + 12 && depth <= least) {
             best = comma ? i + 1 : i;
             least = depth;

@@ -11,6 +11,7 @@ static const struct {
     {"y = ((a + b));", "y = a + b;"},
     {"f((a + b), (c ? d : e));", "f(a + b, c ? d : e);"},
     {"x[(r + 1)] = (i64)(at0);", "x[r + 1] = (i64)at0;"},
+    {"y = f((i32)((i64)n), 1);", "y = f((i32)(i64)n, 1);"},
     {"y = (a * b) + (c * d);", "y = a * b + c * d;"},
     {"y = (a + b) + c;", "y = a + b + c;"},
     {"if ((lane & 1)) {", "if (lane & 1) {"},
