@@ -139,7 +139,7 @@ static bool needless(const char *s, size_t open, size_t close) {
     if (left == PREC_NONE && right == PREC_NONE) return true;
     if (strchr("-&*", s[open + 1])) return false; /* x - (-1) */
     if (inner == PREC_ATOM) return true;
-    if (inner == right && s[close + 4] == '(') return false; /* (a + b) + (c + d) */
+    if (inner == right && s[close + 3] && s[close + 4] == '(') return false; /* (a + b) + (c + d) */
     if (inner == PREC_PRODUCT && left == PREC_NONE && right == PREC_PRODUCT) return true;
     return is_arithmetic(left, right) && inner >= PREC_SUM && inner > left && inner >= right;
 }
@@ -200,7 +200,7 @@ static bool fold_number(char *s, size_t i, size_t end) {
         if (a == 0 && text_equal(s + op, op_end - op, "+")) return cut(s, i, next - i), true;
         return false;
     }
-    if (left <= PREC_CHOICE || right > left) return false;
+    if (left <= PREC_CHOICE || right > left || i < 3) return false;
     char before = s[i - 2];
     bool nothing = (a == 0 && strchr("+-^|", before)) || (a == 1 && before == '*');
     if (nothing && s[i - 3] == ' ') return cut(s, i - 3, end - (i - 3)), true;
@@ -366,8 +366,9 @@ static void join_loops(Lines *l, Arena *arena, size_t width) {
         size_t indent = indent_of(head), length = strlen(head);
         bool loop =
             strncmp(head + indent, "for (", 5) == 0 && head[length - 1] == '{' && i + 2 < l->count;
-        if (loop && is_code(l->at[i + 1]) && l->at[i + 1][strlen(l->at[i + 1]) - 1] == ';' &&
-            block_end(l, i) == i + 2 && length + strlen(l->at[i + 1]) - indent - 4 <= width) {
+        if (loop && *l->at[i + 1] && is_code(l->at[i + 1]) &&
+            l->at[i + 1][strlen(l->at[i + 1]) - 1] == ';' && block_end(l, i) == i + 2 &&
+            length + strlen(l->at[i + 1]) - indent - 4 <= width) {
             head = arena_printf(arena, "%.*s%s", (int)length - 1, head, l->at[i + 1] + indent + 4);
             i += 2;
         }
