@@ -13,6 +13,7 @@
  * the table below. */
 #include "base/numeric.h"
 #include "shard.h"
+#include "target_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -416,13 +417,6 @@ static Result run_case(const Options *o, const Row *row, const Target *target, D
 
 /* --- the whole --- */
 
-static bool listed(const char *list, const char *name) {
-    size_t n = strlen(name);
-    for (const char *s = list; (s = strstr(s, name)); s += n)
-        if ((s == list || s[-1] == ',') && (s[n] == 0 || s[n] == ',')) return true;
-    return false;
-}
-
 static void random_shape(const Row *row, int64_t *shape) {
     static const int64_t most[4] = {150, 150, 150, 40};
     int rank = 0;
@@ -459,7 +453,7 @@ static Result run_mine(Options *o, const Row *row, const Target *target, Dtype t
 static void run_row(Options *o, const Row *row, Tally *all) {
     for (size_t g = 0; g < sizeof targets / sizeof *targets; g++) {
         const Target *target = &targets[g];
-        if (!listed(o->targets, target->name) || listed(row->not_on, target->name)) continue;
+        if (!targets_have(o->targets, target->name) || targets_have(row->not_on, target->name)) continue;
         for (Dtype t = F32; t <= BF16; t++) {
             if (!(row->dtypes >> t & 1)) continue;
             Tally tally = {0};
@@ -522,12 +516,12 @@ int main(int argc, char **argv) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!value) return fprintf(stderr, "matrix: %s needs a value\n", argv[i]), 1;
         if (strcmp(argv[i], "--bin") == 0) o.bin = value;
-        else if (strcmp(argv[i], "--targets") == 0) o.targets = value;
+        else if (strcmp(argv[i], "--targets") == 0 && targets_known(value)) o.targets = value;
         else if (strcmp(argv[i], "--only") == 0) o.only = value;
         else if (strcmp(argv[i], "--random") == 0) o.random = atoi(value);
         else if (strcmp(argv[i], "--seed") == 0) o.seed = strtoull(value, NULL, 10);
         else if (strcmp(argv[i], "--shard") == 0 && shard_read(&o.shard, value)) {}
-        else return fprintf(stderr, "matrix: unknown option %s\n", argv[i]), 1;
+        else return fprintf(stderr, "matrix: %s %s is not understood\n", argv[i], value), 1;
         i++;
     }
     char folder[] = "/tmp/tilewright-matrix-XXXXXX", cleanup[256];
@@ -542,7 +536,7 @@ int main(int argc, char **argv) {
         if (strstr(rows[i].title, o.only)) run_row(&o, &rows[i], &all);
     if (o.demo) printf("\nerror: largest |result - float64 reference| in units of its bound (1.000 is the limit) over all shapes\n");
     for (size_t g = 0; g < sizeof targets / sizeof *targets; g++) /* only where times mean something */
-        if (o.demo && !*o.only && listed(o.targets, targets[g].name) && (strcmp(targets[g].name, "cpu") == 0 || strcmp(targets[g].name, "cuda") == 0))
+        if (o.demo && !*o.only && targets_have(o.targets, targets[g].name) && (strcmp(targets[g].name, "cpu") == 0 || strcmp(targets[g].name, "cuda") == 0))
             demo_fusion(&o, &targets[g]);
     printf("%d runs, %d failed\n", all.runs, all.failures);
     snprintf(cleanup, sizeof cleanup, "rm -rf %s", folder);

@@ -12,6 +12,7 @@
  *
  * The first draws walk through num_stages 0..4 with roles on and off, so that even N = 5 meets each of them. */
 #include "shard.h"
+#include "target_list.h"
 #include "tilewright.h"
 
 #include <stdbool.h>
@@ -87,13 +88,6 @@ typedef struct Target {
 } Target;
 static const Target targets[] = {
     {"interp", "interp"}, {"cpu", "cpu"}, {"emulated", "cuda-emulated"}, {"cuda", "cuda"}, {"tenstorrent", "tenstorrent"}};
-
-static bool listed(const char *list, const char *name) {
-    size_t n = strlen(name);
-    for (const char *s = list; (s = strstr(s, name)); s += n)
-        if ((s == list || s[-1] == ',') && (s[n] == 0 || s[n] == ',')) return true;
-    return false;
-}
 
 static int count_values(const Axis *axis) {
     int n = 0;
@@ -317,7 +311,7 @@ static size_t choose(const Options *o, const Target *target, uint64_t n, tw_pair
     size_t count = 0;
     uint64_t rest = n;
     for (int a = 0; a < AXES; a++) {
-        if (!listed(axes[a].targets, strcmp(target->name, "cuda") == 0 ? "emulated" : target->name)) continue;
+        if (!targets_have(axes[a].targets, strcmp(target->name, "cuda") == 0 ? "emulated" : target->name)) continue;
         uint64_t values = (uint64_t)count_values(&axes[a]);
         uint64_t pick = o->all ? rest % values : a == 0 ? n % values : a == 1 && n < 10 ? (n + n / 5) % 2 : draw(values);
         if (strcmp(target->name, "tenstorrent") == 0 && a == 1 && pick == 1) pick = 0; /* it needs roles */
@@ -374,12 +368,12 @@ int main(int argc, char **argv) {
         }
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!value) return fprintf(stderr, "property: %s needs a value\n", argv[i]), 1;
-        if (strcmp(argv[i], "--targets") == 0) o.targets = value;
+        if (strcmp(argv[i], "--targets") == 0 && targets_known(value)) o.targets = value;
         else if (strcmp(argv[i], "--only") == 0) o.only = value;
         else if (strcmp(argv[i], "--draws") == 0) o.draws = atoi(value);
         else if (strcmp(argv[i], "--seed") == 0) o.seed = strtoull(value, NULL, 10);
         else if (strcmp(argv[i], "--shard") == 0 && shard_read(&o.shard, value)) {}
-        else return fprintf(stderr, "property: unknown option %s\n", argv[i]), 1;
+        else return fprintf(stderr, "property: %s %s is not understood\n", argv[i], value), 1;
         i++;
     }
     tw_context *context = NULL;
@@ -389,7 +383,7 @@ int main(int argc, char **argv) {
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         if (!strstr(rows[r].title, o.only)) continue;
         for (size_t g = 0; g < sizeof targets / sizeof *targets; g++) {
-            if (!listed(o.targets, targets[g].name) || listed(rows[r].not_on, targets[g].name)) continue;
+            if (!targets_have(o.targets, targets[g].name) || targets_have(rows[r].not_on, targets[g].name)) continue;
             for (int t = 0; t < 3; t++) {
                 if (!(rows[r].types & types[t].bit)) continue;
                 const char *at = rows[r].shapes;
