@@ -70,7 +70,10 @@ static void push_origins(Search *s, Ref ref) {
         for (int i = 0; i < op->region_count; i++) push_yield(s, op->regions[i], v->index);
         break;
     case OP_FOR: push_yield(s, op->regions[0], v->index - !v->op); break;
-    default: break;
+    case OP_PTR_ADD: break; /* its offset is no pointer */
+    default: /* an address as an integer: arithmetic and bitcasts on the way */
+        if (op_has(op->code, TRAIT_ELEMENTWISE))
+            for (int i = 0; i < op->operand_count; i++) push(s, op->operands[i]);
     }
 }
 

@@ -179,23 +179,26 @@ static int choose_index(PassContext *cx, Kernel *k, const Op *tasks, const Op *l
     return best;
 }
 
+typedef struct Columns {
+    const Kernel *k;
+    int64_t widest;
+} Columns;
+
 static void look_at_columns(Op *op, void *user) {
-    const Kernel *k = ((void **)user)[0];
-    int64_t *widest = ((void **)user)[1];
-    if (op->code == OP_DOT && ir_type(k, op->results[0])->extent[1] > *widest)
-        *widest = ir_type(k, op->results[0])->extent[1];
+    Columns *c = user;
+    if (op->code == OP_DOT && ir_type(c->k, op->results[0])->extent[1] > c->widest)
+        c->widest = ir_type(c->k, op->results[0])->extent[1];
 }
 
 /* Why pairs would lose; NULL: they pay where a launch is large. */
 static const char *find_loss(PassContext *cx, Kernel *k, const Op *tasks, const Group *g) {
-    int64_t widest = 0;
-    void *both[2] = {k, &widest};
-    ir_walk(tasks->regions[tasks->region_count - 1], look_at_columns, both);
-    if (widest > NARROW_COLUMNS)
+    Columns columns = {.k = k};
+    ir_walk(tasks->regions[tasks->region_count - 1], look_at_columns, &columns);
+    if (columns.widest > NARROW_COLUMNS)
         return arena_printf(cx->scratch,
                             "with products of %lld columns a slot that two blocks give back comes "
                             "too late",
-                            (long long)widest);
+                            (long long)columns.widest);
     return g->slots < DEEP_SLOTS ? arena_printf(cx->scratch, "with %d slots a slot that two blocks "
                                                 "give back comes too late", g->slots)
                                  : NULL;

@@ -61,6 +61,9 @@ const char *cs_repeat_lines(Arena *arena, const char *text);
  * below (cstyle_tidy.c). */
 const char *cs_tidy(Arena *arena, const char *text, int width);
 
+/* Where the word stands first, not as a part of a longer one; NULL: nowhere. */
+const char *cs_find_word(const char *text, const char *word);
+
 /* --- lines --- */
 void cs_line(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cs_open(CPrinter *p, const char *format, ...)

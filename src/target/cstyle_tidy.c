@@ -253,19 +253,18 @@ static bool is_declaration(const char *s) {
     return end > word && *end == ' ' && (is_word(end[1]) || end[1] == '*');
 }
 
-static bool has_word(const char *s, const char *word, const char **at) {
+const char *cs_find_word(const char *text, const char *word) {
     size_t length = strlen(word);
-    for (const char *found = s; (found = strstr(found, word)); found += length)
-        if ((found == s || !is_word(found[-1])) && !is_word(found[length]))
-            return *at = found, true;
-    return false;
+    for (const char *at = text; (at = strstr(at, word)); at += length)
+        if ((at == text || !is_word(at[-1])) && !is_word(at[length])) return at;
+    return NULL;
 }
 
 /* In code: strings and comments are the user's words. */
 static char *replace_word(Arena *arena, const char *s, const char *word, const char *by) {
     Text t = text_new(arena);
     const char *at;
-    while (has_word(s, word, &at)) {
+    while ((at = cs_find_word(s, word))) {
         const char *quoted = strpbrk(s, "\"/");
         while (quoted && *quoted == '/' && quoted[1] != '/') quoted = strpbrk(quoted + 1, "\"/");
         if (quoted && quoted < at) {
@@ -332,7 +331,7 @@ static bool may_open(const Lines *in, size_t head, size_t end, const char *varia
     const char *at;
     for (size_t i = head + 1; i < end; i++)
         if (strstr(in->at[i], "continue;") || strstr(in->at[i], "break;") ||
-            (has_word(in->at[i], variable, &at) && at - in->at[i] > 4 &&
+            ((at = cs_find_word(in->at[i], variable)) && at - in->at[i] > 4 &&
              strncmp(at - 4, "int ", 4) == 0))
             return false;
     return true;
@@ -409,11 +408,10 @@ static bool is_place(const char *s) {
 /* Does no line behind `line`, to the end of its block, have the word? */
 static bool is_unread(const Lines *l, size_t line, const char *word) {
     size_t indent = indent_of(l->at[line]);
-    const char *at;
     for (size_t i = line + 1; i < l->count; i++) {
         if (!l->at[i] || l->at[i][0] == '#') continue;
         if (indent_of(l->at[i]) < indent) return true;
-        if (!is_place(l->at[i]) && has_word(l->at[i], word, &at)) return false;
+        if (!is_place(l->at[i]) && cs_find_word(l->at[i], word)) return false;
     }
     return true;
 }

@@ -298,10 +298,13 @@ def writes(x, y, n, WAY: tl.constexpr):
             p += 1
             n -= 1
         tl.store(p, 2.0)
+    if WAY == 4:
+        at = x.to(tl.int64, bitcast=True) + 4
+        tl.store(at.to(tl.pointer_type(tl.float32), bitcast=True), 3.0)
     tl.store(y + i, tl.load(p + i))
 
 
-@pytest.mark.parametrize("way", range(4))
+@pytest.mark.parametrize("way", range(5))
 def test_read_only(way):
     x, y = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
     x.flags.writeable = False

@@ -629,14 +629,9 @@ static const char *blocks_text(const Emit *e, const Op *tasks) {
     return roles_load_by_threads(e) && two ? ", 2" : ", 1";
 }
 
-/* Does the word stand in the text? In a comment it may. */
+/* In a comment it may. */
 static bool mentions(const Text *text, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = text->at; at && (at = strstr(at, word)); at += length) {
-        bool begins = at == text->at || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-        if (begins && !isalnum((unsigned char)at[length]) && at[length] != '_') return true;
-    }
-    return false;
+    return text->at && cs_find_word(text->at, word);
 }
 
 /* What vectors and TMA ask of a launch. */

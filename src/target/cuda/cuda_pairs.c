@@ -10,8 +10,9 @@
  *
  * Sums of two such tiles are taken two at a time, by tw_add_bf16x2: an f32 has more than twice the
  * digits of a 16-bit float, so rounding to it in between changes nothing. (Products of bf16 may be
- * smaller than what f32 has all its digits for.) The numbers are the same. Half words cost instructions, and NVRTC much time to see through: arrays
- * of them took a third of the time that it needs for a softmax. */
+ * smaller than what f32 has all its digits for.) The numbers are the same. Half words cost
+ * instructions, and NVRTC much time to see through: arrays of them took a third of the time that it
+ * needs for a softmax. */
 #include "target/cuda/cuda_box.h"
 
 typedef enum PairForm { FORM_NONE, FORM_WORDS, FORM_WIDE } PairForm;

@@ -159,8 +159,8 @@ static void step_lane(Reduce *r, int bit) {
     r->lanes |= 1u << bit;
 }
 
-/* add, min or max of f32 where one value a thread is left: what the prelude has a function for; else
- * NULL. */
+/* add, min or max of f32 where one value a thread is left: what the prelude has a function for;
+ * else NULL. */
 static const char *plain_name(const Reduce *r) {
     if (r->index || r->done != (uint32_t)register_count(r) - 1 ||
         strcmp(element_type(r), "f32") != 0)
@@ -295,10 +295,8 @@ static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mi
                         const int *warp_bit, int bits) {
     Emit *e = r->e;
     int stride = warp_bytes(r, 4);
-    bool one = stride == 4;
-    const char *x = at(r, r->values, "0"), *lane = one ? "" : " + lane * 4";
-    cs_line(&e->p, "%s%lld + %s, &%s);", one ? "tw_sts_if(1, lane == 0, " : "tw_sts(1, ", base,
-            own_place(r, 4), x);
+    const char *x = at(r, r->values, "0"), *lane = stride == 4 ? "" : " + lane * 4";
+    put_values(r, "f32", r->values, "0", base, "0", 4);
     shared_after_scratch(e, r->op);
     Text t = text_new(e->arena);
     text_add(&t, "tw_lds_tree_%d(%s, %s, %lld%s", 1 << bits, name, x, base, lane);

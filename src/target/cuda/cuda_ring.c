@@ -3,8 +3,8 @@
  * A ring is N slots and two barriers a slot. The producer waits for empty, writes (TMA: one thread
  * announces the bytes and issues the copies), and full is complete when all has landed; the
  * consumer waits for full, reads, and one lane of each of its warps arrives at empty (all of them
- * where threads read what threads stored). Slot and phase go on counting from task to task. Behind a dot in flight the release comes one item late
- * (hold = 2):
+ * where threads read what threads stored). Slot and phase go on counting from task to task. Behind
+ * a dot in flight the release comes one item late (hold = 2):
  *
  *     in: wait full[s]; wgmma .. ; wait for the group before; release the slot before
  *
