@@ -126,7 +126,7 @@ static bool are_apart(Cut *c, const Op *x, const Op *y) {
         if ((p.a == a && p.b == b) || (p.a == b && p.b == a)) return true;
     }
     if (is_promised_apart(c, a, b)) return true;
-    if (c->cx->options.generic == REQUIRE_NOTHING) return false;
+    if (c->cx->options.generic >= REQUIRE_SIZES) return false;
     *VEC_PUSH(&c->apart, c->arena) = (Pair){a, b};
     return true;
 }
