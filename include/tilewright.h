@@ -527,6 +527,10 @@ TW_API tw_status tw_kernel_resources(const tw_kernel *kernel, tw_resource_info *
  * and the target does, 14 where a GPU's tensor cores add up products of 8-bit floats, else 24. Since 0.2. */
 TW_API int32_t tw_kernel_product_bits(const tw_kernel *kernel);
 
+/* Does it carry in float32 a running sum that the source keeps in 16 bits? 1 or 0. The interpreter
+ * runs the source as it stands and rounds in every step, so the two differ by that. Since 0.2. */
+TW_API int32_t tw_kernel_widens(const tw_kernel *kernel);
+
 /* May the kernel write through parameter i of its module (a store, an atomic)? 1 or 0. A host asks
  * before it hands over memory that must stay as it is. Since 0.2. */
 TW_API int32_t tw_kernel_writes(const tw_kernel *kernel, size_t param);

@@ -44,6 +44,7 @@ typedef struct PassContext {
     PassOptions options;
     Arena *scratch;
     VEC(Finding) findings; /* in the module's arena */
+    bool widened;          /* a sum that the source keeps in 16 bits is carried in f32 */
     int64_t too_large;     /* the emitter found no room for the rings, with so many bytes in all */
 } PassContext;
 

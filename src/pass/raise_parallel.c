@@ -385,6 +385,7 @@ static void widen_buffer(Loop *loop, const Op *store) {
         ty_buffer(loop->k->module, EL_F32, narrow->rank, narrow->extent, narrow->scope);
     Widening widening = {loop->k, buffer};
     ir_walk(loop->k->body, widen_use, &widening);
+    loop->cx->widened = true;
     pass_find(loop->cx, store->range, "raise", "the %s sum is carried in f32 and rounded to %s where it is read",
               elem_info[narrow->elem].text, elem_info[narrow->elem].text);
 }

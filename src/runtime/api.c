@@ -763,6 +763,10 @@ tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
     return give_info(info, &k->resources, sizeof k->resources) ? TW_OK
                                                                : misuse(k->context, bad_struct);
 }
+int32_t tw_kernel_widens(const tw_kernel *k) {
+    return k && k->pass.widened;
+}
+
 int32_t tw_kernel_product_bits(const tw_kernel *k) {
     return k ? k->product_bits : 24;
 }

@@ -365,6 +365,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     k->module = ir_module_new(&k->arena, &k->diag, k->sources);
     k->pass.module = k->module;
     k->steps.count = k->pass.findings.count = 0;
+    k->pass.widened = false;
     double start = seconds();
     FrontRequest lower = {.kernel = request->kernel,
                           .args = request->args,
@@ -385,7 +386,12 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     add_step(k, "source", seconds() - start, text, true);
     k->written = find_written(k, request->kernel);
     bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
-    tw_status status = k->sanitize ? TW_OK : run_passes(k, request, text);
+    bool asked = request->passes || request->stop_after || k->with_passes;
+    bool as_made = k->sanitize || (k->target->source_form && !asked);
+    if (as_made)
+        pass_find(&k->pass, k->ir->range, "reference",
+                  "runs as its language made it, before any pass; --set passes=on runs it behind them");
+    tw_status status = as_made ? TW_OK : run_passes(k, request, text);
     if (status != TW_OK) return status;
     Products made = products_of(k->ir);
     k->product_bits = tf32 && made.on_matrix_unit ? 11 : made.short_sums ? 14 : 24;

@@ -117,6 +117,7 @@ struct tw_kernel {
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int product_bits;    /* tw_kernel_product_bits */
     const bool *written; /* by parameter of the source: the kernel may write through it */
+    bool with_passes;    /* --set passes: the interpreter */
     int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */
     bool sanitize, emulate;
     VEC(Artifact) artifacts;
