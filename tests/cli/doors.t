@@ -91,7 +91,7 @@ $ tilewright explain $(cat matmul)
 kernels/triton/matmul.py:38:13: load: box bf16[64,32] of a_ptr[M, K], strides [stride_am, 1], at [64*pid_m, 32*k]; outside 0; contiguous
 kernels/triton/matmul.py:39:13: load: box bf16[32,64] of b_ptr[K, N], strides [stride_bk, 1], at [32*k, 64*pid_n]; outside 0; contiguous
 kernels/triton/matmul.py:45:5: store: box bf16[64,64] of c_ptr[M, N], strides [stride_cm, 1], at [64*pid_m, 64*pid_n]; contiguous
-kernels/triton/matmul.py:20:1: launch: requires stride_ak = 1, stride_bn = 1, stride_cn = 1, N >= 0, as many programs as tiles; else a general variant runs
+kernels/triton/matmul.py:20:1: launch: requires stride_ak = 1, stride_bn = 1, stride_cn = 1, N >= 0, M >= 0, K >= 0, 32*stride_bk in 32 bits, as many programs as tiles; else a general variant runs
 kernels/triton/matmul.py:20:1: access: 3 of 3 accesses through pointers are boxes
 kernels/triton/matmul.py:40:15: dot: bf16[64,32] times bf16[32,64] by fma
 kernels/triton/matmul.py:20:1: execution: flat: this machine gains nothing from loads that run ahead

@@ -453,10 +453,7 @@ void emit_op(Emit *e, const Op *op) {
     case OP_TEST:
     case OP_YIELD: return;
     case OP_UNDEF:
-        if (emit_is_tile(e, op->results[0]))
-            emit_set(e, op->results[0], HOLD_SCALAR, "0");
-        else
-            emit_set(e, op->results[0], HOLD_SCALAR, "0");
+        emit_set(e, op->results[0], HOLD_SCALAR, cs_zero(ir_type(e->k, op->results[0])));
         return;
     case OP_EXPAND:
     case OP_PERMUTE: emit_shape(e, op); return;
@@ -594,19 +591,6 @@ static const char *const own_words[] = {
     "old",   "low",   "high",  "swap",  "number",   "bin",        "q",         "b",
     NULL};
 
-/* Uses that leave something in the text: what only the launcher computes, for its tests before a
- * launch, is not counted. */
-static int *count_uses(const Kernel *k, Arena *arena) {
-    int *uses = ir_count_uses(k, arena);
-    for (const Op *op = k->body->last; op; op = op->previous) {
-        bool asks = op->code == OP_REQUIRE || op->code == OP_ASSUME;
-        bool idle = (elementwise_is(op) || op->code == OP_NUM_PROGRAMS) && !uses[op->results[0]];
-        for (int i = 0; (asks || idle) && i < op->operand_count; i++)
-            if (ref_is_value(op->operands[i])) uses[op->operands[i]]--;
-    }
-    return uses;
-}
-
 static Op *find_tasks(const Kernel *k) {
     Op *op = k->body->first;
     while (op && op->code != OP_TASKS) op = op->next;
@@ -666,7 +650,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
         return NULL;
     }
     e.facts = facts_new(cx, k, false);
-    e.uses = count_uses(k, arena);
+    e.uses = cs_count_uses(k, arena);
     cs_init(&e.p, arena, k, &dialect_cuda);
     e.p.directives = cx->options.lines;
     cs_reserve(&e.p, own_words);
