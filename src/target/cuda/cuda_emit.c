@@ -683,6 +683,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e.plan->threads = 32 * layout_warps(cx, k); /* it may have let programs run one by one */
     if (tasks) {
         ring_plan(&e, e.shared_bytes);
+        if (k->module->diag->errors) return NULL;
         shared_plan(&e);
     }
     if (e.shared_bytes > cx->machine->ring_bytes) {

@@ -64,7 +64,7 @@ typedef struct RingPlan {
     SharedTile field[MAX_RING_FIELDS];
     int64_t full, empty; /* byte offsets of the barriers; full[i] = full + 8 i */
     int full_count, empty_count;
-    int64_t tma_bytes; /* of one item, moved by TMA; 0: all puts are stores */
+    bool by_tma; /* puts are moved by TMA; else all are stores */
     int stores;        /* puts by the producer's threads */
     bool tma_store;    /* a field goes out by TMA */
     int parts;         /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
