@@ -409,6 +409,7 @@ static void store_by_tma(Emit *e, const Op *store) {
     const char *offset = emit_hold(e, value)->text;
     Panels p = panels_of(e, store, ir_type(e->k, value), tile, HALF_NONE, "");
     const RingPlan *r = ring_of_slot(e, ir_value(e->k, value)->op->operands[0]);
+    memory_before_tma(e, store);
     if (r->parts) {
         parts_open(e, r);
         p.count = 1;
@@ -424,6 +425,7 @@ static void store_by_tma(Emit *e, const Op *store) {
     if (r->parts) cs_close(&e->p);
     e->bulk_pending |= !r->parts;
     e->bulk_issued = true;
+    memory_mark(e, store);
     int boxes = r->parts ? r->parts : p.count;
     emit_find(e, store, "store", "by TMA, %d box%s of %d bytes a row%s", boxes,
               boxes == 1 ? "" : "es", tile->width, r->parts ? ", one after the other" : "");
