@@ -27,6 +27,7 @@ typedef struct PassOptions {
     bool fuse;          /* multiply-adds become fma (default on) */
     bool lines;         /* #line in emitted CUDA text, and line information in the cubin */
     bool no_rings;      /* they did not fit into shared memory: the kernel stays flat */
+    bool overlap;       /* arrays may overlap: nothing is wished of two of them */
     int generic;        /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
 } PassOptions;
 extern const PassOptions pass_options_default;

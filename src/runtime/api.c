@@ -717,7 +717,8 @@ void tw_kernel_destroy(tw_kernel *k) {
     if (!k) return;
     tw_context *cx = k->context;
     tw_module *origin = k->origin;
-    tw_kernel_destroy(k->generic);
+    tw_kernel_destroy(k->generic.kernel);
+    tw_kernel_destroy(k->overlapping.kernel);
     if (k->target && k->target->destroy) k->target->destroy(k);
     if (k->pass.scratch) arena_free(k->pass.scratch);
     arena_free(&k->arena);

@@ -418,6 +418,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
                             "--sanitize runs on the interpreter, in place of the cpu target; leave "
                             "--target out, or write --target interp");
     if (request->generic > k->pass.options.generic) k->pass.options.generic = request->generic;
+    k->pass.options.overlap |= request->overlap;
     k->pass.scratch = ARENA_NEW(&k->arena, Arena);
     arena_init(k->pass.scratch, cx->allocator, &cx->trap);
     status = make_code(k, request);
