@@ -367,6 +367,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     k->steps.count = k->pass.findings.count = 0;
     k->pass.widened = false;
     double start = seconds();
+    k->shapes = ARENA_ARRAY(&k->arena, FrontShape, request->kernel->param_count);
     FrontRequest lower = {.kernel = request->kernel,
                           .args = request->args,
                           .module = k->module,
@@ -374,7 +375,8 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
                           .target = k->target->name,
                           .arch = k->arch,
                           .asserts = !k->no_asserts,
-                          .num_warps = k->pass.options.num_warps};
+                          .num_warps = k->pass.options.num_warps,
+                          .shapes = k->shapes};
     k->ir = unit->door->lower(unit, &lower);
     if (!k->ir) {
         tw_status status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);

@@ -90,7 +90,8 @@ typedef struct RunParam {
     const char *name;
     int source; /* index among the module's parameters: which argument it takes */
     const Type *type;
-    int slot; /* first of its words */
+    int slot;                 /* first of its words */
+    const FrontShape *stated; /* what the source says of the array's shape; NULL: nothing */
 } RunParam;
 
 typedef struct ScalarProgram ScalarProgram;
@@ -121,6 +122,7 @@ struct tw_kernel {
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int product_bits;    /* tw_kernel_product_bits */
+    FrontShape *shapes;  /* by parameter of the source */
     const bool *written; /* by parameter of the source: the kernel may write through it */
     bool with_passes;    /* --set passes: the interpreter */
     int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */
@@ -207,6 +209,8 @@ tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t see
 tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
                          double relative, tw_difference *out);
 char *buffer_lowest(const tw_buffer *buffer); /* address of its lowest byte */
+bool buffer_is_dense(const tw_buffer *buffer); /* row-major, without gaps */
+void buffer_show(const tw_buffer *buffer, Text *t); /* "f32[8, 8]" */
 Elem elem_of_dtype(int32_t dtype);
 int32_t dtype_of_elem(Elem elem);
 /* --- npy.c --- */
