@@ -52,10 +52,14 @@ typedef struct PassContext {
 void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* PASS(name, form it leaves, doc), in the order of the pipeline. Each is `bool pass_<name>(PassContext *, Kernel *)`. */
-#define PASS(name, form, doc) bool pass_##name(PassContext *cx, Kernel *k);
+/* PASS(name, form it takes, form it leaves, doc), in the order of the pipeline. Each is `bool pass_<name>(PassContext *, Kernel *)`. */
+#define PASS(name, takes, leaves, doc) bool pass_##name(PassContext *cx, Kernel *k);
 #include "pass/passes.def"
 #undef PASS
+
+/* Has the kernel come as far as `who` (a pass, an emitter) needs it? If not, false with a message. Every emitter asks
+ * this first. */
+bool pass_takes_form(Kernel *k, Form form, const char *who);
 
 /* Dots that a matrix unit does in parts, taken apart (dot_parts.c); part of `stamp`. */
 void dots_take_apart(PassContext *cx, Kernel *k);

@@ -243,7 +243,7 @@ static void write_explain(tw_kernel *k) {
 
 static bool knows_pass(const char *names) {
     static const char *const known[] = {
-#define PASS(name, form, doc) #name,
+#define PASS(name, takes, leaves, doc) #name,
 #include "pass/passes.def"
 #undef PASS
     };
@@ -264,7 +264,7 @@ static tw_status run_passes(tw_kernel *k, const CompileRequest *request, const c
     for (int i = 0; i < 2; i++)
         if (asked[i] && !knows_pass(asked[i])) {
             Text list = text_new(&k->arena);
-#define PASS(name, form, doc) text_add(&list, "%s%s", list.length ? ", " : "", #name);
+#define PASS(name, takes, leaves, doc) text_add(&list, "%s%s", list.length ? ", " : "", #name);
 #include "pass/passes.def"
 #undef PASS
             return context_fail(cx, TW_ERROR_NOT_FOUND, "`%s` is not a pass; the passes are %s",

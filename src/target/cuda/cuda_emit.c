@@ -640,6 +640,7 @@ static void find_requirements(Emit *e) {
 }
 
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
+    if (!pass_takes_form(k, FORM_LAYOUT, "target cuda")) return NULL;
     Arena *arena = k->module->arena;
     Emit e = {.cx = cx,
               .k = k,
