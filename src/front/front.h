@@ -125,6 +125,9 @@ typedef struct FrontRequest {
     const char *arch;       /* "sm_90a", or NULL */
     bool asserts;           /* `assert` and device_assert are there */
     int num_warps;          /* 0: not stated */
+    /* What the source says while it is compiled (tl.static_print); NULL: it is dropped. */
+    void (*print)(void *user, const char *text, size_t length);
+    void *print_user;
 } FrontRequest;
 
 typedef struct FrontDoor {
