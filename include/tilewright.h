@@ -62,7 +62,8 @@ TW_API const char *tw_version(void);
     X(TW_ERROR_IO, 7, "a file could not be read or written")                  \
     X(TW_ERROR_TOOL, 8, "a tool that was started failed")                     \
     X(TW_ERROR_LAUNCH, 9, "the kernel stopped with an error")                 \
-    X(TW_ERROR_INTERNAL, 10, "a fault of Tilewright itself")
+    X(TW_ERROR_INTERNAL, 10, "a fault of Tilewright itself")                  \
+    X(TW_ERROR_CANCELLED, 11, "it was cancelled")
 
 typedef enum tw_status {
 #define TW_STATUS_ENUM(name, number, text) name = number,
@@ -146,6 +147,10 @@ typedef struct tw_context_options {
                               they run or are compiled (tl.static_print); NULL: it is dropped. Called from the thread
                               that launches or compiles */
     void *print_user;
+    int32_t (*poll)(void *user); /* asked about every 50 ms while a call takes long, from the thread
+                                    of the call: not 0 cancels it, as tw_context_cancel does. May be
+                                    NULL. Must not call into the same context. Since 0.2 */
+    void *poll_user;
 } tw_context_options;
 
 TW_API void tw_context_options_init(tw_context_options *options);
@@ -154,6 +159,14 @@ TW_API void tw_context_options_init(tw_context_options *options);
  * context to hold a message then. Any thread. Since 0.1. */
 TW_API tw_status tw_context_create(const tw_context_options *options, tw_context **out);
 TW_API void tw_context_destroy(tw_context *context);
+
+/* Ends the call that is under way with this context, soon: it returns TW_ERROR_CANCELLED; compilers
+ * that it started are killed, its folders removed. Arrays hold what was written so far. A call that
+ * has ended meanwhile, and those that follow, are not concerned. 1: the call still holds something
+ * outside of the process (a compiler, a folder) and lets go of it before it returns; 0: it holds
+ * nothing, and the process could end here. The one entry that any thread may call at any time, a
+ * signal handler too, as long as the context lives. Since 0.2. */
+TW_API int32_t tw_context_cancel(tw_context *context);
 
 /* What went wrong in the last call with this context or an object of it; "" if it succeeded. For
  * errors in a source these are the diagnostics as a user reads them: place, line, caret, rule and

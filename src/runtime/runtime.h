@@ -17,6 +17,7 @@
  * mapping) is stored in its object first. */
 #ifndef RUNTIME_RUNTIME_H
 #define RUNTIME_RUNTIME_H
+#include "base/cancel.h"
 #include "front/front.h"
 #include "pass/pass.h"
 #include "tilewright.h"
@@ -35,6 +36,7 @@ struct tw_context {
     int threads, tool_timeout;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
+    Cancel cancel;         /* of the call that is under way */
     Pool *pool;            /* made with the first kernel that needs it */
     Arena *launch_scratch; /* of a launch that is under way; freed if memory runs out */
     void *target_state[8]; /* of the targets, by their place in the table */
@@ -147,6 +149,7 @@ void context_drop(tw_context *cx); /* one reference less */
 /* Sets the message and gives the status back, so that failing is one statement. */
 tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+tw_status context_cancelled(tw_context *cx); /* that, for a call whose end was asked for */
 /* The diagnostics as message (if there are errors) or as warnings. */
 tw_status context_diagnose(tw_context *cx, const Diag *diag, tw_status on_error);
 Pool *context_pool(tw_context *cx);

@@ -85,11 +85,13 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
                            .arena = &scratch,
                            .diag = &diag,
                            .print = cx->print,
-                           .print_user = cx->print_user};
+                           .print_user = cx->print_user,
+                           .cancel = &cx->cancel};
     bool ok = interp_run(&launch);
     for (int i = 0; i < k->param_count; i++)
         if (k->buffers[i]) k->buffers[i]->unwritten = false;
-    tw_status status = context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
+    tw_status status = cancel_is_asked(&cx->cancel) ? context_cancelled(cx)
+                                                    : context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
     if (!ok && status == TW_OK)
         status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");
     cx->launch_scratch = NULL;
