@@ -250,8 +250,8 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
 /* --- session --- */
 
 static void print_text(void *user, const char *text, size_t length) {
-    (void)user;
-    fwrite(text, 1, length, stdout);
+    const Session *s = user;
+    if (s->speech) fwrite(text, 1, length, s->speech);
 }
 
 int session_open(Session *s, const Options *o, bool data) {
@@ -259,6 +259,8 @@ int session_open(Session *s, const Options *o, bool data) {
     tw_context_options own;
     tw_context_options_init(&own);
     own.print = print_text;
+    own.print_user = s;
+    s->speech = data ? stdout : stderr; /* what is shown is not mixed with what the source says */
     tw_status status = tw_context_create(&own, &s->context);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
     tw_module_options options;

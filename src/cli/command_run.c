@@ -219,6 +219,7 @@ static int compare_with_interpreter(Session *s, const Options *o) {
                              tw_buffer_shape(got[i]), NULL, &s->arguments[i].host);
         if (made != TW_OK) s->arguments[i].host = NULL;
     }
+    s->speech = NULL; /* it spoke when it ran on the target */
     int status = run_on(s, o, "interp", false);
     for (size_t i = 0; i < s->count; i++) {
         if (!got[i]) continue;

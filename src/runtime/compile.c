@@ -377,6 +377,8 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
                           .asserts = !k->no_asserts,
                           .num_warps = k->pass.options.num_warps,
                           .shapes = k->shapes};
+    bool first = !request->generic && !k->pass.options.no_rings; /* a source speaks once */
+    if (first) lower.print = cx->print, lower.print_user = cx->print_user;
     k->ir = unit->door->lower(unit, &lower);
     if (!k->ir) {
         tw_status status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
