@@ -10,14 +10,25 @@
 
 /* --- arguments --- */
 
-/* A parameter of its own, or the one that has this value already. */
-static const char *argument(Gen *g, int64_t value) {
+typedef struct Number {
+    char text[24];
+} Number;
+
+/* A parameter of its own, the one that has this value already, or (when there are too many) the number itself. */
+static Number argument(Gen *g, int64_t value) {
     Program *p = g->p;
-    if (draw(g, 2) == 0 || p->scalar_count == MOST_SCALARS) return scalar_argument(g, value);
-    Scalar *s = &p->scalars[p->scalar_count];
-    snprintf(s->name, sizeof s->name, "n%d", p->scalar_count++);
-    s->i = value;
-    return s->name;
+    Number n;
+    const char *name = NULL;
+    if (draw(g, 2) && p->scalar_count < MOST_SCALARS) {
+        Scalar *s = &p->scalars[p->scalar_count];
+        snprintf(s->name, sizeof s->name, "n%d", p->scalar_count++);
+        s->i = value;
+        name = s->name;
+    } else
+        name = scalar_argument(g, value);
+    if (name) snprintf(n.text, sizeof n.text, "%s", name);
+    else snprintf(n.text, sizeof n.text, "(%lld)", (long long)value);
+    return n;
 }
 
 static int64_t hostile(Gen *g) {
@@ -27,10 +38,21 @@ static int64_t hostile(Gen *g) {
     return numbers[draw(g, draw(g, 8) == 7 ? 26 : 21)];
 }
 
+/* Any argument, often one that others use too. */
+static Number hostile_argument(Gen *g) {
+    Program *p = g->p;
+    Number n;
+    int at = p->scalar_count ? (int)draw(g, (uint32_t)p->scalar_count) : 0;
+    if (p->scalar_count < 4 || (p->scalar_count < MOST_SCALARS && draw(g, 2))) return argument(g, hostile(g));
+    if (p->scalars[at].is_float) return argument(g, hostile(g));
+    snprintf(n.text, sizeof n.text, "%s", p->scalars[at].name);
+    return n;
+}
+
 /* A number that a mask compares with: arguments, alone or as sums and products that may wrap around. */
-static bool bound_text(Gen *g, char *text, size_t size) {
-    const char *a = argument(g, hostile(g)), *b = argument(g, hostile(g)), *c = argument(g, hostile(g));
-    if (!a || !b || !c) return false;
+static void bound_text(Gen *g, char *text, size_t size) {
+    const Number x = hostile_argument(g), y = hostile_argument(g), z = draw(g, 2) ? x : hostile_argument(g);
+    const char *a = x.text, *b = y.text, *c = z.text;
     switch (draw(g, 17)) {
     case 0: snprintf(text, size, "%s", a); break;
     case 1: snprintf(text, size, "%s * %s", a, b); break;
@@ -50,7 +72,6 @@ static bool bound_text(Gen *g, char *text, size_t size) {
     case 15: snprintf(text, size, "(%s & 31)", a); break;
     default: snprintf(text, size, "(%s - %s * %d)", a, b, 1 + (int)draw(g, 16)); break;
     }
-    return true;
 }
 
 /* --- tiles of indices --- */
@@ -69,9 +90,10 @@ static void axes(Gen *g, const Var *v, int id) {
 static void index_text(Gen *g, const Var *v, int id, const char *trip, char *text, size_t size) {
     char r[24];
     snprintf(r, sizeof r, "r%d_%d", id, (int)draw(g, (uint32_t)v->rank));
-    const char *n = argument(g, hostile(g));
-    int c = (int)draw(g, 20);
-    switch (draw(g, 15)) {
+    int c = (int)draw(g, 20), form = (int)draw(g, 15);
+    const Number number = form >= 8 && form <= 13 ? hostile_argument(g) : (Number){""};
+    const char *n = number.text;
+    switch (form) {
     case 0: snprintf(text, size, "%s", r); break;
     case 1: snprintf(text, size, "(%s + %d)", r, c); break;
     case 2: snprintf(text, size, "(%d - %s)", c, r); break;
@@ -80,12 +102,12 @@ static void index_text(Gen *g, const Var *v, int id, const char *trip, char *tex
     case 5: snprintf(text, size, "(%s - %d) %% 5", r, c); break;
     case 6: snprintf(text, size, "(%s - %d) // 3", r, c); break;
     case 7: snprintf(text, size, "%s.to(tl.int64)", r); break;
-    case 8: snprintf(text, size, "(%s + %s)", r, n ? n : "1"); break;
-    case 9: snprintf(text, size, "%s * %s", r, n ? n : "1"); break;
-    case 10: snprintf(text, size, "(%s * %s - %s)", r, n ? n : "1", n ? n : "1"); break;
+    case 8: snprintf(text, size, "(%s + %s)", r, n); break;
+    case 9: snprintf(text, size, "%s * %s", r, n); break;
+    case 10: snprintf(text, size, "(%s * %s - %s)", r, n, n); break;
     case 11: snprintf(text, size, "(%s + tl.arange(%d, %d)%s)", r, c, c + 1, v->rank == 1 ? "" : axis_text(v->rank, 0)); break;
     case 12: snprintf(text, size, "(%s * 8 + %s)", trip ? trip : "pid", r); break;
-    case 13: snprintf(text, size, "tl.minimum(%s, %s)", r, n ? n : "1"); break;
+    case 13: snprintf(text, size, "tl.minimum(%s, %s)", r, n); break;
     default: snprintf(text, size, "(%s - %s * 8)", r, trip ? trip : "pid"); break;
     }
 }
@@ -98,7 +120,7 @@ static void mask_text(Gen *g, const Var *v, int id, const char *trip, char *text
     for (int i = 0; i < count; i++) {
         char index[100], bound[100], *first = index, *second = bound;
         index_text(g, v, id, trip, index, sizeof index);
-        if (!bound_text(g, bound, sizeof bound)) snprintf(bound, sizeof bound, "9");
+        bound_text(g, bound, sizeof bound);
         if (draw(g, 3) == 2) first = bound, second = index;
         const char *cast = draw(g, 10) == 9 ? ".to(tl.uint32)" : "";
         n += (size_t)snprintf(text + n, size - n, "%s((%s)%s %s (%s)%s)", !i ? "" : draw(g, 6) == 5 ? " | " : " & ", first, cast,
@@ -111,49 +133,42 @@ static void mask_text(Gen *g, const Var *v, int id, const char *trip, char *text
 static int32_t wrapped(int64_t x) { return (int32_t)(uint32_t)(uint64_t)x; }
 
 /* The offset of the tile's first element, in one of the ways that come to the same number. */
-static bool base_text(Gen *g, int64_t base, char *text, size_t size) {
+static void base_text(Gen *g, int64_t base, char *text, size_t size) {
+    int form = (int)draw(g, 6);
     int64_t p = wrapped(hostile(g)), q = wrapped(hostile(g));
-    int32_t product = wrapped(p * q), sum = wrapped(p + q);
-    const char *a = argument(g, p), *b = argument(g, q), *rest = NULL;
-    if (!a || !b) return false;
-    switch (draw(g, 6)) {
-    case 0: snprintf(text, size, "%lld", (long long)base); return true;
-    case 1:
-        rest = argument(g, base);
-        if (rest) snprintf(text, size, "%s", rest);
-        break;
-    case 2:
-        rest = argument(g, wrapped(base - product));
-        if (rest) snprintf(text, size, "(%s * %s + %s)", a, b, rest);
-        break;
-    case 3:
-        rest = argument(g, wrapped(base - sum));
-        if (rest) snprintf(text, size, "(%s + %s + %s)", a, rest, b);
-        break;
-    case 4: /* in 64 bits */
-        rest = argument(g, base - p * q);
-        if (rest) snprintf(text, size, "(%s.to(tl.int64) * %s + %s)", a, b, rest);
-        break;
-    default:
-        rest = argument(g, wrapped(product - base));
-        if (rest) snprintf(text, size, "(%s * %s - %s)", b, a, rest);
-        break;
+    int32_t product = wrapped((int64_t)((uint64_t)p * (uint64_t)q)), sum = wrapped(p + q);
+    if (form == 0) {
+        snprintf(text, size, "%lld", (long long)base);
+        return;
     }
-    return rest != NULL;
+    const Number rest = argument(g, form == 1   ? base
+                                    : form == 2 ? wrapped(base - product)
+                                    : form == 3 ? wrapped(base - sum)
+                                    : form == 4 ? base - p * q /* in 64 bits */
+                                                : wrapped(product - base));
+    const Number a = argument(g, p), b = argument(g, q);
+    switch (form) {
+    case 1: snprintf(text, size, "%s", rest.text); break;
+    case 2: snprintf(text, size, "(%s * %s + %s)", a.text, b.text, rest.text); break;
+    case 3: snprintf(text, size, "(%s + %s + %s)", a.text, rest.text, b.text); break;
+    case 4: snprintf(text, size, "(tl.cast(%s, tl.int64) * %s + %s)", a.text, b.text, rest.text); break;
+    default: snprintf(text, size, "(%s * %s - %s)", b.text, a.text, rest.text); break;
+    }
 }
 
 /* One axis of an address: its text, and how far below and above the base it goes. */
-static bool step_text(Gen *g, const Var *v, int id, int d, char *text, size_t size, int64_t *least, int64_t *most) {
+static void step_text(Gen *g, const Var *v, int id, int d, char *text, size_t size, int64_t *least, int64_t *most) {
     static const int strides[] = {1, 0, -1, 2, 16, -16, 3};
     int64_t last = v->ext[d] - 1, stride = draw(g, 4) == 3 ? v->ext[d] : strides[draw(g, 7)], from = 0, to = last;
     int c = (int)draw(g, 9);
     char index[60];
     snprintf(index, sizeof index, "r%d_%d", id, d);
     int64_t modulus = 1 + (int64_t)draw(g, 12) - (draw(g, 6) == 5 ? 13 : 0); /* never 0 */
-    const char *m = argument(g, modulus), *s = argument(g, stride);
-    if (!m || !s) return false;
+    int form = (int)draw(g, 9);
+    const Number number = form >= 5 ? argument(g, modulus) : (Number){""};
+    const char *m = number.text;
     int64_t reach = (modulus < 0 ? -modulus : modulus) - 1;
-    switch (draw(g, 9)) {
+    switch (form) {
     case 5: snprintf(index, sizeof index, "((r%d_%d + %d) %% %s)", id, d, c, m), from = 0, to = reach; break;
     case 6: snprintf(index, sizeof index, "((r%d_%d - %d) %% %s)", id, d, c, m), from = -reach, to = reach; break;
     case 7: snprintf(index, sizeof index, "((r%d_%d - %d) // %d)", id, d, c, 1 + c % 4), from = -c, to = last; break;
@@ -163,13 +178,11 @@ static bool step_text(Gen *g, const Var *v, int id, int d, char *text, size_t si
         break;
     default: break;
     }
-    bool known_stride = draw(g, 2);
-    if (known_stride) snprintf(text, size, "%s * %lld", index, (long long)stride);
-    else snprintf(text, size, "%s * %s", index, s);
+    if (draw(g, 2)) snprintf(text, size, "%s * %lld", index, (long long)stride);
+    else snprintf(text, size, "%s * %s", index, argument(g, stride).text);
     int64_t x = from * stride, y = to * stride;
     *least += x < y ? x : y;
     *most += x < y ? y : x;
-    return true;
 }
 
 /* o<id>: offsets that are all inside an input. */
@@ -177,18 +190,18 @@ static bool hostile_offsets(Gen *g, const Var *v, int id, const char *trip, int 
     char parts[3][120], base[120];
     int64_t least = 0, most = 0;
     for (int d = 0; d < v->rank; d++)
-        if (!step_text(g, v, id, d, parts[d], sizeof parts[d], &least, &most)) return false;
+        step_text(g, v, id, d, parts[d], sizeof parts[d], &least, &most);
     int64_t step = (int64_t)draw(g, 40) - 8, per = (int64_t)draw(g, 20);
     int64_t gone = trip ? step * (trips > 0 ? trips - 1 : 0) : 0;
     if (gone < 0) least += gone;
     else most += gone;
     most += per * (programs(g) - 1);
     int64_t room = INPUT - 1 - (most - least);
-    const char *by = trip ? argument(g, step) : NULL;
-    if (room < 0 || (trip && !by) || !base_text(g, -least + (int64_t)draw(g, room > 50 ? 50 : (uint32_t)room + 1), base, sizeof base)) return false;
+    if (room < 0) return false;
+    base_text(g, -least + (int64_t)draw(g, room > 50 ? 50 : (uint32_t)room + 1), base, sizeof base);
     line(g, "o%d = %s + pid * %d", id, base, (int)per);
     for (int d = 0; d < v->rank; d++) line(g, "o%d = %s + o%d", id, parts[d], id);
-    if (trip) line(g, "o%d += %s * %s", id, trip, by);
+    if (trip) line(g, "o%d += %s * %s", id, trip, argument(g, step).text);
     return true;
 }
 
@@ -241,8 +254,8 @@ static void hostile_loop(Gen *g) {
     Var box = hostile_tile(g, I32, 512);
     if (large) box = (Var){.type = I32, .rank = 2, .ext = {32, 64}};
     Array *a = input(g, I32);
-    const char *n = argument(g, trips);
-    Var *v = a && n ? new_var(g, I32, box.rank, box.ext, 0, 0, false) : NULL;
+    const Number n = argument(g, trips);
+    Var *v = a ? new_var(g, I32, box.rank, box.ext, 0, 0, false) : NULL;
     if (!v) return;
     char shape[80], name[16];
     memcpy(name, v->name, sizeof name);
@@ -250,7 +263,7 @@ static void hostile_loop(Gen *g) {
     shape_text(&box, shape, sizeof shape);
     axes(g, &box, id);
     line(g, "%s = tl.zeros(%s, tl.int32)", name, shape);
-    line(g, "for %s in range(%s):", trip, n);
+    line(g, "for %s in range(%s):", trip, n.text);
     g->indent++;
     if (hostile_offsets(g, &box, id, trip, trips)) {
         mask_text(g, &box, id, trip, mask, sizeof mask);

@@ -320,6 +320,9 @@ static tw_status run(Lab *lab, tw_module *m, bool sanitize, const char *target, 
     tw_compile_options_init(&options);
     options.target = target;
     options.sanitize = sanitize;
+    const tw_pair passes = {"passes", "on"};
+    options.options = &passes;
+    options.option_count = !sanitize;
     tw_kernel *k = NULL;
     set_arrays(lab);
     tw_status status = tw_kernel_compile(m, NULL, &options, &k);

@@ -3,6 +3,7 @@
  * Scalars are C variables, tiles are what the plan made of them (cpu_plan.c). Control flow is C's
  * own: a loop's carried scalars are variables declared before it, its carried tiles blocks of
  * scratch; results are other names for them. */
+#include "pass/pass.h"
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>
@@ -366,6 +367,7 @@ static unsigned needs_of(const char *text) {
 }
 
 bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
+    if (!pass_takes_form(k, FORM_RING, "target cpu")) return false;
     Emit *e = ARENA_NEW(arena, Emit);
     e->k = k;
     e->arena = arena;

@@ -135,13 +135,14 @@ static bool uses_shared(Emit *e, const Op *op) {
 Pending emit_pending(const Emit *e) {
     return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,
                      e->bulk_pending,  e->scratch_read,   e->loaded,        e->stored,
-                     e->combined};
+                     e->combined,      e->in_flight,      e->by_threads};
 }
 
 void emit_pending_set(Emit *e, Pending p) {
     e->reads_pending = p.reads, e->writes_pending = p.writes, e->async_pending = p.async;
     e->stores_pending = p.stores, e->bulk_pending = p.bulk, e->scratch_read = p.scratch_read;
     e->loaded = p.loaded, e->stored = p.stored, e->combined = p.combined;
+    e->in_flight = p.in_flight, e->by_threads = p.by_threads;
 }
 
 void emit_pending_add(Emit *e, Pending p) {
@@ -149,6 +150,7 @@ void emit_pending_add(Emit *e, Pending p) {
     e->reads_pending |= p.reads, e->writes_pending |= p.writes, e->async_pending |= p.async;
     e->stores_pending |= p.stores, e->bulk_pending |= p.bulk;
     e->loaded |= p.loaded, e->stored |= p.stored, e->combined |= p.combined;
+    e->in_flight |= p.in_flight, e->by_threads |= p.by_threads;
 }
 
 /* Notes all accesses of the region. */
@@ -638,6 +640,7 @@ static void find_requirements(Emit *e) {
 }
 
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
+    if (!pass_takes_form(k, FORM_LAYOUT, "target cuda")) return NULL;
     Arena *arena = k->module->arena;
     Emit e = {.cx = cx,
               .k = k,
@@ -667,6 +670,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e.plan->threads = 32 * layout_warps(cx, k); /* it may have let programs run one by one */
     if (tasks) {
         ring_plan(&e, e.shared_bytes);
+        if (k->module->diag->errors) return NULL;
         shared_plan(&e);
     }
     if (e.shared_bytes > cx->machine->ring_bytes) {
