@@ -64,7 +64,7 @@ unit: $(UNIT)
 $(B)/tests/pytree: tests/syntax/pytree.c $(B)/libtilewright.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
-$(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops: $(B)/tests/%: tests/numeric/%.c $(B)/libtilewright.a
+$(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/tilec_products: $(B)/tests/%: tests/numeric/%.c $(B)/libtilewright.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
 
@@ -87,12 +87,13 @@ python: $(PY_MODULE) $(B)/python/.copied
 test:
 	@tests/all.sh
 # The whole products, over all processors.
-test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/test_access
+test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/tilec_products $(B)/tests/test_access
 	tests/all.sh
 	tests/random_long.sh 10000
 	tests/shards.sh 0 $(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
+	tests/shards.sh 0 $(B)/tests/tilec_products --targets interp,cpu,emulated,tenstorrent
 	python3 tests/wild/run.py --every
 	python3 tests/emu/deletions.py
 	TILEWRIGHT_CASES=10000 $(B)/tests/test_access
