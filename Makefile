@@ -64,7 +64,7 @@ unit: $(UNIT)
 $(B)/tests/pytree: tests/syntax/pytree.c $(B)/libtilewright.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
-$(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops: $(B)/tests/%: tests/numeric/%.c $(B)/libtilewright.a
+$(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/random_tenstorrent $(B)/tests/ops: $(B)/tests/%: tests/numeric/%.c $(B)/libtilewright.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
 
