@@ -199,6 +199,8 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
         return TW_OK;
     }
     if (result->report.out_of_memory) return context_fail(cx, TW_ERROR_MEMORY, "out of memory");
+    if (result->argument)
+        return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s`: %s", k->name, result->problem);
     return context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the functional model: %s", k->name,
                         result->problem);
 }
