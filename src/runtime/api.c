@@ -110,8 +110,10 @@ static tw_status guarded(tw_context *cx, Body *body, void *call) {
     cancel_begin(&cx->cancel);
     if (TRAP_ARM(&cx->trap)) {
         tw_status status = body(cx, call);
-        bool ended_early = status != TW_OK && cancel_is_asked(&cx->cancel);
-        return ended_early ? context_fail(cx, TW_ERROR_CANCELLED, "it was cancelled") : status;
+        /* Whoever asked for the end must learn of it, even where the work was done just before. */
+        if (cancel_is_asked(&cx->cancel))
+            status = context_fail(cx, TW_ERROR_CANCELLED, "it was cancelled");
+        return status;
     }
     if (cx->launch_scratch) arena_free(cx->launch_scratch);
     cx->launch_scratch = NULL;

@@ -352,8 +352,6 @@ static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
     for (int d = 0; d < 3; d++) work.launch.grid[d] = (int32_t)call->grid[d];
     pool_run(k->context->pool, run_programs, &work, call->grid[0] * call->grid[1] * call->grid[2],
              code->code.print_count ? 1 : k->threads, &code->program_ns);
-    if (cancel_is_asked(&k->context->cancel))
-        return context_fail(k->context, TW_ERROR_CANCELLED, "it was cancelled");
     return work.launch.failed ? report_assert(k, &work.launch) : TW_OK;
 }
 
