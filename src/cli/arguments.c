@@ -263,6 +263,7 @@ int session_open(Session *s, const Options *o, bool data) {
     s->speech = data ? stdout : stderr; /* what is shown is not mixed with what the source says */
     tw_status status = tw_context_create(&own, &s->context);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
+    signals_watch(s->context);
     tw_module_options options;
     tw_module_options_init(&options);
     options.defines = o->defines.at;
@@ -329,6 +330,7 @@ void session_close(Session *s) {
     free(s->sets.at);
     tw_kernel_destroy(s->kernel);
     tw_module_destroy(s->module);
+    signals_watch(NULL);
     tw_context_destroy(s->context);
 }
 

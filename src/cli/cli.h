@@ -7,6 +7,7 @@
  *     command_run.c     run, check
  *     command_show.c    emit, ir, explain, list, targets, docs
  *     say.c             messages, memory, files
+ *     signals.c         Ctrl-C
  *
  * Exit status: 0 it ran (and matched), 1 a mismatch or a mistake of the user, 2 our own fault. */
 #ifndef CLI_CLI_H
@@ -47,6 +48,13 @@ const char *nearest(const char *wrong, const char *const *names,
                     size_t count); /* NULL: none is near */
 /* Writes a file so that it is complete or not there. */
 bool write_whole(const char *path, const void *data, size_t size);
+
+/* --- signals.c --- */
+/* From now on signals that ask for the end cancel this context's calls first; NULL: there is none any
+ * more. */
+void signals_watch(tw_context *cx);
+void signals_hold(bool hold); /* around the writing of a file: the end waits for it */
+void die_if_asked(void);      /* by the signal that came meanwhile */
 
 /* --- expression.c --- */
 typedef struct Name {

@@ -75,7 +75,9 @@ static int save_arrays(Session *s, const Options *o) {
         Argument *a = session_argument(s, o->saves.at[i].name);
         if (!a) return 1;
         if (!a->host) return fail("--save %s: it is not an array", o->saves.at[i].name);
+        signals_hold(true);
         tw_status status = tw_buffer_save_npy(a->host, o->saves.at[i].value);
+        signals_hold(false);
         if (status != TW_OK) return fail_status(s->context, status);
     }
     return 0;

@@ -108,7 +108,13 @@ static tw_status guarded(tw_context *cx, Body *body, void *call) {
     cx->message = cx->warnings = "";
     arena_reset(&cx->texts, (ArenaMark){NULL, 0});
     cancel_begin(&cx->cancel);
-    if (TRAP_ARM(&cx->trap)) return body(cx, call);
+    if (TRAP_ARM(&cx->trap)) {
+        tw_status status = body(cx, call);
+        /* Whoever asked for the end must learn of it, even where the work was done just before. */
+        if (cancel_is_asked(&cx->cancel))
+            status = context_fail(cx, TW_ERROR_CANCELLED, "it was cancelled");
+        return status;
+    }
     if (cx->launch_scratch) arena_free(cx->launch_scratch);
     cx->launch_scratch = NULL;
     if (cx->trap.code == TRAP_OUT_OF_MEMORY) {
@@ -198,10 +204,11 @@ DEFINE_INIT(tw_compile_options)
 
 static tw_status open_context(tw_context *cx, void *call) {
     const tw_context_options *options = call;
-    char dir[CACHE_PATH];
+    char dir[CACHE_PATH], absolute[CACHE_PATH];
     const char *wish = options->cache_dir;
     if (!wish && cache_default_dir(dir, sizeof dir)) wish = dir;
-    if (wish && *wish) cx->cache_dir = arena_string(&cx->arena, wish, strlen(wish));
+    if (wish && *wish && path_absolute(wish, absolute))
+        cx->cache_dir = arena_string(&cx->arena, absolute, strlen(absolute));
     return TW_OK;
 }
 

@@ -157,7 +157,6 @@ void context_drop(tw_context *cx); /* one reference less */
 /* Sets the message and gives the status back, so that failing is one statement. */
 tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-tw_status context_cancelled(tw_context *cx); /* that, for a call whose end was asked for */
 /* The diagnostics as message (if there are errors) or as warnings. */
 tw_status context_diagnose(tw_context *cx, const Diag *diag, tw_status on_error);
 Pool *context_pool(tw_context *cx);
