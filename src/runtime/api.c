@@ -107,6 +107,7 @@ typedef tw_status Body(tw_context *cx, void *call);
 static tw_status guarded(tw_context *cx, Body *body, void *call) {
     cx->message = cx->warnings = "";
     arena_reset(&cx->texts, (ArenaMark){NULL, 0});
+    cancel_begin(&cx->cancel);
     if (TRAP_ARM(&cx->trap)) return body(cx, call);
     if (cx->launch_scratch) arena_free(cx->launch_scratch);
     cx->launch_scratch = NULL;
@@ -220,6 +221,8 @@ tw_status tw_context_create(const tw_context_options *user_options, tw_context *
     cx->threads = options.threads;
     cx->print = options.print;
     cx->print_user = options.print_user;
+    cx->cancel.poll = options.poll;
+    cx->cancel.user = options.poll_user;
     cx->tool_timeout = options.tool_timeout > 0 ? options.tool_timeout : 120;
     arena_init(&cx->texts, allocator, &cx->trap);
     arena_init(&cx->arena, allocator, &cx->trap);
@@ -233,6 +236,10 @@ tw_status tw_context_create(const tw_context_options *user_options, tw_context *
 
 void tw_context_destroy(tw_context *cx) {
     if (cx) context_drop(cx);
+}
+
+int32_t tw_context_cancel(tw_context *cx) {
+    return cx && cancel_ask(&cx->cancel);
 }
 
 const char *tw_context_message(const tw_context *cx) {
@@ -710,7 +717,8 @@ void tw_kernel_destroy(tw_kernel *k) {
     if (!k) return;
     tw_context *cx = k->context;
     tw_module *origin = k->origin;
-    tw_kernel_destroy(k->generic);
+    tw_kernel_destroy(k->generic.kernel);
+    tw_kernel_destroy(k->overlapping.kernel);
     if (k->target && k->target->destroy) k->target->destroy(k);
     if (k->pass.scratch) arena_free(k->pass.scratch);
     arena_free(&k->arena);
@@ -756,6 +764,10 @@ tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
     return give_info(info, &k->resources, sizeof k->resources) ? TW_OK
                                                                : misuse(k->context, bad_struct);
 }
+int32_t tw_kernel_widens(const tw_kernel *k) {
+    return k && k->pass.widened;
+}
+
 int32_t tw_kernel_product_bits(const tw_kernel *k) {
     return k ? k->product_bits : 24;
 }

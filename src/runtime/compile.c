@@ -365,7 +365,9 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     k->module = ir_module_new(&k->arena, &k->diag, k->sources);
     k->pass.module = k->module;
     k->steps.count = k->pass.findings.count = 0;
+    k->pass.widened = false;
     double start = seconds();
+    k->shapes = ARENA_ARRAY(&k->arena, FrontShape, request->kernel->param_count);
     FrontRequest lower = {.kernel = request->kernel,
                           .args = request->args,
                           .module = k->module,
@@ -373,7 +375,10 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
                           .target = k->target->name,
                           .arch = k->arch,
                           .asserts = !k->no_asserts,
-                          .num_warps = k->pass.options.num_warps};
+                          .num_warps = k->pass.options.num_warps,
+                          .shapes = k->shapes};
+    bool first = !request->generic && !k->pass.options.no_rings; /* a source speaks once */
+    if (first) lower.print = cx->print, lower.print_user = cx->print_user;
     k->ir = unit->door->lower(unit, &lower);
     if (!k->ir) {
         tw_status status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
@@ -385,7 +390,12 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     add_step(k, "source", seconds() - start, text, true);
     k->written = find_written(k, request->kernel);
     bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
-    tw_status status = k->sanitize ? TW_OK : run_passes(k, request, text);
+    bool asked = request->passes || request->stop_after || k->with_passes;
+    bool as_made = k->sanitize || (k->target->source_form && !asked);
+    if (as_made)
+        pass_find(&k->pass, k->ir->range, "reference",
+                  "runs as its language made it, before any pass; --set passes=on runs it behind them");
+    tw_status status = as_made ? TW_OK : run_passes(k, request, text);
     if (status != TW_OK) return status;
     Products made = products_of(k->ir);
     k->product_bits = tf32 && made.on_matrix_unit ? 11 : made.short_sums ? 14 : 24;
@@ -412,6 +422,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
                             "--sanitize runs on the interpreter, in place of the cpu target; leave "
                             "--target out, or write --target interp");
     if (request->generic > k->pass.options.generic) k->pass.options.generic = request->generic;
+    k->pass.options.overlap |= request->overlap;
     k->pass.scratch = ARENA_NEW(&k->arena, Arena);
     arena_init(k->pass.scratch, cx->allocator, &cx->trap);
     status = make_code(k, request);

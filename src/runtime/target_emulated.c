@@ -209,7 +209,8 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
                         .params = code->params,
                         .allocations = memory,
                         .allocation_count = find_memory(k, memory),
-                        .seed = k->seed};
+                        .seed = k->seed,
+                        .cancel = &cx->cancel};
     memcpy(&launch.entry, &code->entry, sizeof launch.entry);
     for (int d = 0; d < 3; d++) launch.grid[d] = (uint32_t)call->grid[d];
     if (code->plan->persist) { /* two blocks share the programs, so that counters go on from task to
@@ -222,7 +223,8 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
     EmuReport report;
     bool good = emu_launch(&launch, &scratch, &report);
     if (cx->print && *report.output) cx->print(cx->print_user, report.output, strlen(report.output));
-    status = good ? TW_OK
+    status = cancel_is_asked(&cx->cancel) ? context_cancelled(cx)
+             : good ? TW_OK
                   : context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the emulator: %s", k->name,
                                  report.text);
     cx->launch_scratch = NULL;

@@ -184,10 +184,12 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
                        .args = args,
                        .values = code->values,
                        .cores = (uint32_t)k->cores,
-                       .arena = scratch};
+                       .arena = scratch,
+                       .cancel = &cx->cancel};
     memcpy(launch.entry, code->entry, sizeof launch.entry);
     memcpy(launch.grid, call->grid, sizeof launch.grid);
     bool ok = tt_launch(&launch, result);
+    if (cancel_is_asked(&cx->cancel)) return context_cancelled(cx);
     const TensixLimits *limits = tensix_limits(code->plan->options.arch);
     if (ok) {
         cx->warnings = arena_printf(

@@ -154,7 +154,7 @@ $ tilewright run micro_add.tile.c --arg g.x=7 --arg g.o=zeros:f32[16,32]
 error: argument `g.x` of kernel `micro_tk` is an array, not a number
 [1]
 $ tilewright run micro_add.tile.c --arg g.x=ones:f32[2,2,2,2,2] --arg g.o=zeros:f32[16,32]
-error: argument `g.x` of kernel `micro_tk` is an array of rank 4, not of rank 5
+error: argument `g.x` of kernel `micro_tk` is f32[2, 2, 2, 2, 2]; the kernel takes f32[any, any, any, any]
 [1]
 #! Files that are none, or lie.
 $ npy() { printf '\x93NUMPY\x01\x00%b%s\n' "\\x$(printf %02x $((${#1} + 1)))\\x00" "$1"; head -c "$2" /dev/zero; }; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (8,), }" 32 > right.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (8,), }" 30 > short.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (8,), }" 40 > long.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }" 32 > huge.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }" 32 > digits.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (-8,), }" 32 > minus.npy; npy "{'descr': '>f4', 'fortran_order': False, 'shape': (8,), }" 32 > big.npy; npy "{'descr': '|O', 'fortran_order': False, 'shape': (8,), }" 32 > object.npy; npy "{'descr': '<f4', 'shape': (8,), }" 32 > key.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (8,)" 32 > open.npy; head -c 64 right.npy > cut.npy; : > empty.npy; head -c 1000 /dev/zero > zeros.npy; printf '\x93NUMPY\x01\x00\xff\xff{' > header.npy

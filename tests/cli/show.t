@@ -12,6 +12,7 @@ $ cat > twice.ir <<'END'
 > END
 $ tilewright ir twice.ir
 kernel @twice(%x: *f32, %n: i32) {
+  require<least=0> %n
   %Tx = tensor %x, [%n], [1]
   %a = tload %Tx, [0] : f32[8]
   %b = add %a, %a
@@ -30,6 +31,7 @@ kernel @twice(%x: *f32, %n: i32) {
 
 // after access
 kernel @twice(%x: *f32, %n: i32) {
+  require<least=0> %n
   %Tx = tensor %x, [%n], [1]
   %a = tload %Tx, [0] : f32[8]
   %b = add %a, %a
@@ -53,6 +55,7 @@ error: `ring_of_fire` is not a pass that ran
 $ tilewright explain twice.ir
 twice.ir:5:4: load: box f32[8] of x[n], strides [1], at [0]; outside 0; contiguous
 twice.ir:7:3: store: box f32[8] of x[n], strides [1], at [0]; contiguous
+twice.ir:1:1: launch: requires n >= 0; else a general variant runs
 twice.ir:1:1: access: 2 of 2 accesses through pointers are boxes
 twice.ir:1:1: execution: flat: this machine gains nothing from loads that run ahead
 $ tilewright emit twice.ir

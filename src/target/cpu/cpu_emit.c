@@ -247,8 +247,16 @@ void cpu_emit_op(Emit *e, Op *op) {
         cpu_unsupported(e, op, "this target has no code for it");
 }
 
+/* Of use to the launcher alone. */
+static bool is_for_launcher(const Emit *e, const Op *op) {
+    bool scalar = op->result_count == 1 && op_has(op->code, TRAIT_PURE) && !op->region_count &&
+                  ty_is_scalar(ir_type(e->k, op->results[0]));
+    return op->code == OP_REQUIRE || (scalar && !e->uses[op->results[0]]);
+}
+
 void cpu_emit_ops(Emit *e, Region *region) {
     for (Op *op = region->first; op && !op_has(op->code, TRAIT_TERMINATOR); op = op->next) {
+        if (is_for_launcher(e, op)) continue;
         cs_place(&e->p, op->range);
         cpu_emit_op(e, op);
     }
@@ -368,6 +376,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     cs_init(&e->p, arena, k, &dialect_c);
     cs_reserve(&e->p, own_names);
     cpu_plan(&e->plan, k, arena);
+    e->uses = cs_count_uses(k, arena);
     emit_entry(e);
     unsigned needs = needs_of(e->p.out.at) | needs_of(e->helpers.at);
     Text out = text_new(arena);
