@@ -7,6 +7,7 @@
  *     command_run.c     run, check
  *     command_show.c    emit, ir, explain, list, targets, docs
  *     say.c             messages, memory, files
+ *     advice.c          what is added to the library's messages: options, a command to copy
  *
  * Exit status: 0 it ran (and matched), 1 a mismatch or a mistake of the user, 2 our own fault. */
 #ifndef CLI_CLI_H
@@ -23,6 +24,8 @@ typedef struct Pairs {
 
 typedef struct Options {
     const char *command;
+    char **words; /* of the whole command, as typed */
+    int word_count;
     char *file, *kernel; /* FILE[:KERNEL] */
     const char *target, *grid, *output, *passes, *stop_after, *print_after, *topic;
     bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly;
@@ -80,6 +83,7 @@ typedef struct Session {
     Names names;    /* integers among the arguments and -D */
     Pairs sets;     /* --set, and what the configuration says */
     FILE *speech;   /* where the kernel's own words go; NULL: nowhere */
+    bool explains;  /* a refused compile says what was found until then */
     bool coarse;    /* matrix products of the kernel that ran keep fewer than 24 significant bits */
 } Session;
 
@@ -92,5 +96,11 @@ int session_upload(Session *s, const char *target);
 int session_download(Session *s);
 int session_grid(Session *s, const Options *o, int64_t grid[3], bool *own);
 Argument *session_argument(Session *s, const char *name); /* NULL, with a message */
+
+/* --- advice.c --- */
+void print_hints(const char *message); /* which options a message of the library speaks of */
+bool lacks_arguments(const Session *s);
+int fail_missing(const Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
+
 void print_pass_times(const Session *s);
 #endif

@@ -44,6 +44,7 @@ static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, dou
 /* Compiles for the target, launches, and brings the arrays back. */
 static int run_on(Session *s, const Options *o, const char *target, bool timed) {
     int status = session_compile(s, o, target, TW_STAGE_RUN);
+    if (!status && lacks_arguments(s)) status = fail_missing(s, o);
     /* An emulated kernel runs on the host, on the host's memory. */
     const char *device = o->emulate && target == o->target ? "cpu" : target;
     if (!status) status = session_upload(s, device);

@@ -282,12 +282,15 @@ static void free_pairs(Pairs *pairs) {
 
 static int run_command(const CommandRow *command, Options *o, int argc, char **argv) {
     int words = 0;
-    for (int i = 2; i < argc; i++)
+    bool options = true; /* until `--` */
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return print_help(command);
     for (int i = 2; i < argc; i++) {
         int status = 0;
-        if (argv[i][0] == '-' && argv[i][1])
+        if (options && strcmp(argv[i], "--") == 0)
+            options = false;
+        else if (options && argv[i][0] == '-' && argv[i][1])
             status = take_option(o, command, argc, argv, &i);
         else if (words++ || !*command->usage)
             status = fail("`%s` is one word too many", argv[i]);
@@ -303,7 +306,7 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
 }
 
 int main(int argc, char **argv) {
-    Options o = {.target = "cpu", .tolerance = -1};
+    Options o = {.target = "cpu", .tolerance = -1, .words = argv, .word_count = argc};
     if (argc < 2) return command_help(&o), 1;
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";

@@ -105,7 +105,7 @@ int32_t tw_dtype_find(const char *name) {
 typedef tw_status Body(tw_context *cx, void *call);
 
 static tw_status guarded(tw_context *cx, Body *body, void *call) {
-    cx->message = cx->warnings = "";
+    cx->message = cx->warnings = cx->findings = "";
     arena_reset(&cx->texts, (ArenaMark){NULL, 0});
     cancel_begin(&cx->cancel);
     if (TRAP_ARM(&cx->trap)) return body(cx, call);
@@ -245,6 +245,10 @@ int32_t tw_context_cancel(tw_context *cx) {
 const char *tw_context_message(const tw_context *cx) {
     return cx ? cx->message : "";
 }
+const char *tw_context_findings(const tw_context *cx) {
+    return cx ? cx->findings : "";
+}
+
 const char *tw_context_warnings(const tw_context *cx) {
     return cx ? cx->warnings : "";
 }
@@ -444,7 +448,8 @@ tw_status tw_module_param_at(const tw_module *m, size_t kernel, size_t i, tw_par
                           .dtype =
                               param->elem < 0 ? TW_DTYPE_ANY : dtype_of_elem((Elem)param->elem),
                           .rank = param->rank,
-                          .optional = param->optional};
+                          .optional = param->optional,
+                          .likely_array = param->likely_array};
     return give_info(info, &ours, sizeof ours) ? TW_OK : misuse(m->context, bad_struct);
 }
 
@@ -471,8 +476,8 @@ static tw_status config_body(tw_context *cx, void *user) {
         source_find(&c->module->sources, k->config_range.begin, &place);
         return context_fail(cx, TW_ERROR_UNSUPPORTED,
                             "%s:%d:%d: the configurations of `%s` are computed in a way that "
-                            "cannot be followed here%s%s; give the constants yourself (--arg "
-                            "NAME=VALUE), or write them as a list of triton.Config",
+                            "cannot be followed here%s%s; give the constants yourself, or "
+                            "write them as a list of triton.Config",
                             place.file->name, place.line, place.column, k->name,
                             k->config_why ? ": " : "", k->config_why ? k->config_why : "");
     }

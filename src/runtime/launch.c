@@ -166,7 +166,7 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
     tw_buffer *b = arg->value.buffer;
     if (b->elem != type->elem)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "argument `%s` of kernel `%s` is an array of %s, not of %s",
+                            "argument `%s`: kernel `%s` is compiled for an array of %s, the array given is of %s",
                             param->name, k->name, elem_info[type->elem].text,
                             elem_info[b->elem].text);
     const TargetMemory *mine = k->target->memory, *its = b->target ? b->target->memory : NULL;
@@ -186,8 +186,7 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
     if (type->kind != TY_TENSOR) return TW_OK;
     if (b->rank > type->rank)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "argument `%s` of kernel `%s` is an array of rank %d, not of rank "
-                            "%d",
+                            "argument `%s`: kernel `%s` declares an array of rank %d, the array given is of rank %d",
                             param->name, k->name, type->rank, b->rank);
     /* Right-aligned: an array of lower rank has extents of 1 in front. */
     int lead = type->rank - b->rank;

@@ -27,7 +27,7 @@ static const char *find_compiler(char *path, size_t capacity) {
 static tw_status no_compiler(tw_context *cx) {
     return context_fail(
         cx, TW_ERROR_UNAVAILABLE,
-        "--emulate needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; "
+        "the emulator needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; "
         "install g++ or clang++, or set CXX to one");
 }
 

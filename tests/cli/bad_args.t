@@ -2,7 +2,8 @@
 $ cp "$ROOT/kernels/triton/add.py" "$ROOT/kernels/tilelang/gemm.py" "$ROOT/kernels/tilec/micro_add.tile.c" .
 $ echo add.py --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=8 --arg BLOCK_SIZE=8 --grid 1 > rest
 $ tilewright run $(cat rest)
-error: argument `x_ptr` of kernel `add_kernel` is missing: an array or a number, whose type the compiler must know
+error: kernel `add_kernel` lacks arguments: x_ptr (an array); for example:
+  tilewright run add.py --arg 'y_ptr=ones:f32[8]' --arg 'output_ptr=zeros:f32[8]' --arg n_elements=8 --arg BLOCK_SIZE=8 --grid 1 --arg 'x_ptr=randn:f32[65536]'
 [1]
 $ tilewright run $(cat rest) --arg x_ptr=ones:f32[8] --arg extra=3
 error: kernel `add_kernel` has no argument `extra`; it has x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE
@@ -14,7 +15,8 @@ $ tilewright run $(cat rest) --arg x_ptr=ones:f32[8] --arg n_elements=3
 error: --arg n_elements is given twice
 [1]
 $ tilewright run add.py --arg x_ptr=ones:f32[8] --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=8 --grid 1
-error: argument `BLOCK_SIZE` of kernel `add_kernel` is missing: a constant that the compiler must know; give it as --arg BLOCK_SIZE=VALUE
+error: kernel `add_kernel` lacks arguments: BLOCK_SIZE (a constant); for example:
+  tilewright run add.py --arg 'x_ptr=ones:f32[8]' --arg 'y_ptr=ones:f32[8]' --arg 'output_ptr=zeros:f32[8]' --arg n_elements=8 --grid 1 --arg BLOCK_SIZE=128
 [1]
 $ tilewright run $(cat rest) --arg x_ptr=3
 add.py:24:17: error: tl.load takes a pointer, here is an int32[8]; add the offsets to a pointer argument [pointer]
@@ -32,7 +34,7 @@ add.py:21:12: error: `<` has invalid operands of type an int32[8] and a *float32
       |            ^~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run add.py --arg x_ptr=ones:f32[8] --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=8 --arg BLOCK_SIZE=ones:f32[8] --grid 1
-error: argument `BLOCK_SIZE` of kernel `add_kernel` is a number, not an array
+error: argument `BLOCK_SIZE`: kernel `add_kernel` takes a number there, and an array was given
 [1]
 $ tilewright run add.py --arg x_ptr=ones:f32[8] --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=8 --arg BLOCK_SIZE=8.5 --grid 1
 add.py:18:42: error: tl.arange wants an integer known at compile time, here is 8.5 [argument]
@@ -114,15 +116,17 @@ gemm.py:9:14: error: `A` is declared as tensor f16[8,8], the array that is passe
       |              ^~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run gemm.py -D M=8 -D N=8 --arg A=randn:f16[8,8] --arg B=randn:f16[8,8] --arg C=zeros:f16[8,8]
-error: argument `K` of kernel `matmul` is missing: a constant that the compiler must know; give it as --arg K=VALUE
+error: kernel `matmul` lacks arguments: K (a constant); for example:
+  tilewright run gemm.py -D M=8 -D N=8 --arg 'A=randn:f16[8,8]' --arg 'B=randn:f16[8,8]' --arg 'C=zeros:f16[8,8]' --arg K=128
 [1]
 $ tilewright run gemm.py -D M=8 -D N=8 -D K=-8 --arg A=randn:f16[8,8] --arg B=randn:f16[8,8] --arg C=zeros:f16[8,8]
-gemm.py:9:26: error: an extent must be known here and not negative, this one is -8; give sizes with -D or as constants [extent]
+gemm.py:9:26: error: an extent must be known here and not negative, this one is -8; give sizes as definitions or constants [extent]
     9 |     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), dtype)):
       |                          ^~~~~~
-gemm.py:9:54: error: an extent must be known here and not negative, this one is -8; give sizes with -D or as constants [extent]
+gemm.py:9:54: error: an extent must be known here and not negative, this one is -8; give sizes as definitions or constants [extent]
     9 |     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), dtype)):
       |                                                      ^~~~~~
+hint: a definition is given with -D NAME=VALUE
 [1]
 $ tilewright run gemm.py -D M=8 -D N=8 -D K=8 -D dtype=float17 --arg A=randn:f16[8,8] --arg B=randn:f16[8,8] --arg C=zeros:f16[8,8]
 gemm.py:9:34: error: `"float17"` is no dtype; write one such as "float16", "bfloat16" or "float32" [dtype]
@@ -142,19 +146,21 @@ gemm.py:12:59: error: `"float17"` is no dtype; write one such as "float16", "bfl
       |                                                           ^~~~~
 [1]
 $ tilewright run gemm.py -D M=8 -D N=8 -D K=8 --arg A=randn:f16[8,8] --arg B=randn:f16[8,8]
-error: argument `C` of kernel `matmul` is missing
+error: kernel `matmul` lacks arguments: C (an array); for example:
+  tilewright run gemm.py -D M=8 -D N=8 -D K=8 --arg 'A=randn:f16[8,8]' --arg 'B=randn:f16[8,8]' --arg 'C=randn:f32[65536]'
 [1]
 $ tilewright run micro_add.tile.c --arg g.x=ones:f16[16,32] --arg g.o=zeros:f32[16,32]
-error: argument `g.x` of kernel `micro_tk` is an array of f32, not of f16
+error: argument `g.x`: kernel `micro_tk` declares an array of f32, the array given is of f16
 [1]
 $ tilewright run micro_add.tile.c --arg g.x=ones:f32[16,32]
-error: argument `g.o` of kernel `micro_tk` is missing
+error: kernel `micro_tk` lacks arguments: g.o (an array); for example:
+  tilewright run micro_add.tile.c --arg 'g.x=ones:f32[16,32]' --arg 'g.o=randn:f32[1,1,128,128]'
 [1]
 $ tilewright run micro_add.tile.c --arg g.x=7 --arg g.o=zeros:f32[16,32]
-error: argument `g.x` of kernel `micro_tk` is an array, not a number
+error: argument `g.x`: kernel `micro_tk` takes an array there, and none was given
 [1]
 $ tilewright run micro_add.tile.c --arg g.x=ones:f32[2,2,2,2,2] --arg g.o=zeros:f32[16,32]
-error: argument `g.x` of kernel `micro_tk` is an array of rank 4, not of rank 5
+error: argument `g.x`: kernel `micro_tk` declares an array of rank 4, the array given is of rank 5
 [1]
 #! Files that are none, or lie.
 $ npy() { printf '\x93NUMPY\x01\x00%b%s\n' "\\x$(printf %02x $((${#1} + 1)))\\x00" "$1"; head -c "$2" /dev/zero; }; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (8,), }" 32 > right.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (8,), }" 30 > short.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (8,), }" 40 > long.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }" 32 > huge.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }" 32 > digits.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (-8,), }" 32 > minus.npy; npy "{'descr': '>f4', 'fortran_order': False, 'shape': (8,), }" 32 > big.npy; npy "{'descr': '|O', 'fortran_order': False, 'shape': (8,), }" 32 > object.npy; npy "{'descr': '<f4', 'shape': (8,), }" 32 > key.npy; npy "{'descr': '<f4', 'fortran_order': False, 'shape': (8,)" 32 > open.npy; head -c 64 right.npy > cut.npy; : > empty.npy; head -c 1000 /dev/zero > zeros.npy; printf '\x93NUMPY\x01\x00\xff\xff{' > header.npy

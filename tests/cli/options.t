@@ -13,6 +13,7 @@ $ tilewright run $(cat add) --grid -D BLOCKS=4
 error: `BLOCKS=4` is one word too many
 [1]
 $ tilewright run $(cat add) --grid BLOCKS -DBLOCKS=4
+warning: the definition of `BLOCKS` is not used by kernel `add_kernel` [unused-definition]
 output_ptr: f32[1000], 1000 of 1000 elements changed
 $ tilewright run $(cat add) --grid 'min(7, 2 * 2), max(1, 0), next_power_of_2(1)'
 output_ptr: f32[1000], 1000 of 1000 elements changed
@@ -83,7 +84,7 @@ $ tilewright run $(cat add) --grid 4 --seed x
 error: --seed takes an integer, not `x`
 [1]
 $ tilewright run $(cat add) --grid 4 --emulate
-error: target cpu is not emulated; leave --emulate out
+error: target cpu is not emulated: it runs on the host as it is
 [1]
 $ tilewright check $(cat add) --grid 4 --tolerance=-1
 error: --tolerance takes a number, not `-1`

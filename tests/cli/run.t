@@ -18,7 +18,8 @@ $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=file:out.
                5               7               9              11
               13
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=randn:f32[5]' --arg BLOCK_SIZE=256 --grid 1
-error: argument `y_ptr` of kernel `add_kernel` is missing: an array or a number, whose type the compiler must know
+error: kernel `add_kernel` lacks arguments: y_ptr (an array), output_ptr (an array), n_elements (a number); for example:
+  tilewright run ...kernels/triton/add.py:add_kernel --arg 'x_ptr=randn:f32[5]' --arg BLOCK_SIZE=256 --grid 1 --arg 'y_ptr=randn:f32[65536]' --arg 'output_ptr=randn:f32[65536]' --arg n_elements=128
 [1]
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_pt=randn:f32[5]'
 error: kernel `add_kernel` has no argument `x_pt`; did you mean `x_ptr`?
@@ -57,7 +58,8 @@ $ CC=no-such-cc tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x
 error: CC is set to `no-such-cc`, which is not a program in PATH; set CC to a C compiler (gcc or clang), or unset it
 [1]
 $ T=$(command -v tilewright); env -u CC PATH=/no "$T" run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=arange:f32[5]' --arg 'y_ptr=ones:f32[5]' --arg 'output_ptr=zeros:f32[5]' --arg n_elements=5 --arg BLOCK_SIZE=128 --grid 1
-error: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use --target interp
+error: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use target interp
+hint: a target is chosen with --target NAME
 [1]
 $ tilewright run nowhere.py
 error: nowhere.py cannot be read: No such file or directory
