@@ -17,7 +17,7 @@ static const FrontDoor doors[] = {
 const FrontValue *front_define(FrontUnit *unit, const char *name) {
     for (int i = unit->define_count; i-- > 0;) /* the last one counts */
         if (strcmp(unit->defines[i].name, name) == 0) {
-            unit->defines[i].used = true;
+            if (unit->define_used) unit->define_used[i] = true;
             return &unit->defines[i].value;
         }
     return NULL;

@@ -85,7 +85,6 @@ typedef struct FrontValue {
 typedef struct FrontDefine {
     const char *name;
     FrontValue value;
-    bool used; /* the source asked for it */
 } FrontDefine;
 
 /* What a name means in the program around a kernel, and who answers for it (tilewright.h says more:
@@ -151,8 +150,9 @@ struct FrontUnit {
     Arena *arena;
     Diag *diag;
     SourceMap *sources;
-    FrontDefine *defines; /* the user's definitions: names from outside the source */
+    const FrontDefine *defines; /* the user's definitions: names from outside the source */
     int define_count;
+    bool *define_used; /* beside them: the source asked for it. NULL: nobody wants to know */
     /* A file named by an import or #include, relative to the file that names it; NULL when it
      * cannot be read. May be NULL itself: then nothing can be imported. */
     const SourceFile *(*import)(void *user, const SourceFile *from, const char *path);

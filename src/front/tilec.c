@@ -51,7 +51,7 @@ static void mark_defines(FrontUnit *unit, size_t own) {
     for (int i = 0; i < unit->define_count; i++)
         for (size_t f = 0; f < unit->sources->files.count; f++)
             if (f != own && has_word(unit->sources->files.at[f]->text, unit->defines[i].name))
-                unit->defines[i].used = true;
+                front_define(unit, unit->defines[i].name);
 }
 
 static CNode *parse_unit(FrontUnit *unit) {

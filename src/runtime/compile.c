@@ -111,6 +111,7 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
         defines[i].value = define_value(arena_string(&m->arena, pair->value, strlen(pair->value)));
     }
     unit->defines = defines;
+    unit->define_used = ARENA_ARRAY(&m->arena, bool, unit->define_count);
     double start = seconds();
     bool ok = unit->door->open(unit);
     m->parse_seconds = seconds() - start;
@@ -184,7 +185,7 @@ static const char *define_advice(const FrontDefine *define, const char *const *n
 
 static const char *near_definition(const FrontUnit *unit, const char *const *names, int count, Arena *arena) {
     for (int i = 0; i < unit->define_count; i++) {
-        const char *advice = unit->defines[i].used ? "" : define_advice(&unit->defines[i], names, count, arena);
+        const char *advice = unit->define_used[i] ? "" : define_advice(&unit->defines[i], names, count, arena);
         if (*advice) return arena_printf(arena, "; a definition of `%s` is given%s", unit->defines[i].name, advice);
     }
     return "";
@@ -195,11 +196,11 @@ static void tell_unused(tw_kernel *k, const FrontKernel *kernel) {
     FrontUnit *unit = &k->origin->unit;
     const char *const *names = name_params(kernel, &k->arena);
     for (int i = 0; i < unit->define_count; i++) {
-        FrontDefine *define = &unit->defines[i];
-        if (!define->used)
+        const FrontDefine *define = &unit->defines[i];
+        if (!unit->define_used[i])
             diag_emit(&k->diag, DIAG_UNUSED_DEFINITION, (Range){0, 0}, define->name, kernel->name,
                       define_advice(define, names, kernel->param_count, &k->arena));
-        define->used = true;
+        unit->define_used[i] = true;
     }
 }
 
