@@ -20,6 +20,16 @@ void print_hints(const char *message) {
         if (strstr(message, rows[i].words)) fprintf(stderr, "hint: %s\n", rows[i].hint);
 }
 
+void print_array_hints(const Session *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        const Argument *a = &s->arguments[i];
+        bool number = a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL || a->value.kind == TW_ARG_FLOAT;
+        if (number && a->info.likely_array)
+            fprintf(stderr, "hint: the kernel loads or stores through `%s`, and a number was given; an array is --arg '%s=randn:f32[1024]'\n",
+                    a->info.name, a->info.name);
+    }
+}
+
 /* --- missing arguments --- */
 
 static bool is_missing(const Argument *a) {

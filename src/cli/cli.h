@@ -60,9 +60,9 @@ typedef struct Names {
     Name *at;
     size_t count;
 } Names;
-/* The value of one expression up to a top-level `,` or `]` or the end; *rest is behind it. False,
- * with a message. */
-bool evaluate(const char *text, const Names *names, int64_t *value, const char **rest);
+/* The value of one expression of `where` ("--grid 2,x"), up to a top-level `,` or `]` or the end; *rest is behind it.
+ * False, with a message. */
+bool evaluate(const char *where, const char *text, const Names *names, int64_t *value, const char **rest);
 
 /* --- arguments.c --- */
 typedef struct Argument {
@@ -82,6 +82,7 @@ typedef struct Session {
     tw_arg *values; /* arguments[i].value */
     Names names;    /* integers among the arguments and -D */
     Pairs sets;     /* --set, and what the configuration says */
+    double bytes;   /* of all arrays */
     FILE *speech;   /* where the kernel's own words go; NULL: nowhere */
     bool explains;  /* a refused compile says what was found until then */
     bool coarse;    /* matrix products of the kernel that ran keep fewer than 24 significant bits */
@@ -99,6 +100,7 @@ Argument *session_argument(Session *s, const char *name); /* NULL, with a messag
 
 /* --- advice.c --- */
 void print_hints(const char *message); /* which options a message of the library speaks of */
+void print_array_hints(const Session *s); /* for a compile that failed: numbers where arrays seem to be meant */
 bool lacks_arguments(const Session *s);
 int fail_missing(const Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
 

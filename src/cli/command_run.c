@@ -58,6 +58,9 @@ static int run_on(Session *s, const Options *o, const char *target, bool timed) 
         if (made != TW_OK) status = fail_status(s->context, made);
     }
     if (!status) {
+        if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+            fprintf(stderr, "warning: no program runs: the grid is %lld x %lld x %lld\n", (long long)grid[0], (long long)grid[1],
+                    (long long)grid[2]);
         double start = now();
         tw_status ran = tw_kernel_launch(s->kernel, stream, grid, s->values, s->count);
         fputs(tw_context_warnings(s->context), stderr);

@@ -8,6 +8,7 @@ output_ptr: f32[1000], 1000 of 1000 elements changed
 $ tilewright run $(cat add) --grid=1+3
 output_ptr: f32[1000], 1000 of 1000 elements changed
 $ tilewright run $(cat add) --grid 0
+warning: no program runs: the grid is 0 x 1 x 1
 no array changed
 $ tilewright run $(cat add) --grid -D BLOCKS=4
 error: `BLOCKS=4` is one word too many
@@ -21,28 +22,28 @@ $ tilewright run $(cat add) --grid 1,2,3,4
 error: --grid 1,2,3,4: a grid has at most 3 extents
 [1]
 $ tilewright run $(cat add) --grid ''
-error: in the expression ``: a number or a name is expected
+error: --grid : a number or a name is expected
 [1]
 $ tilewright run $(cat add) --grid '(4'
-error: in the expression `(4`: `)` is missing
+error: --grid (4: `)` is missing
 [1]
 $ tilewright run $(cat add) --grid '4 4'
-error: in the expression `4 4`: an operator, `,` or the end is expected
+error: --grid 4 4: an operator, `,` or the end is expected
 [1]
 $ tilewright run $(cat add) --grid -1
 error: the grid of kernel `add_kernel` is -1 x 1 x 1; each extent must lie in 0 .. 2^31-1
 [1]
 $ tilewright run $(cat add) --grid 'n_elements / 0'
-error: in the expression `n_elements / 0`: a division by zero
+error: --grid n_elements / 0: a division by zero
 [1]
 $ tilewright run $(cat add) --grid 9999999999999999999999
-error: in the expression `9999999999999999999999`: a number that does not fit 64 bits
+error: --grid 9999999999999999999999: a number that does not fit 64 bits
 [1]
 $ tilewright run $(cat add) --grid 2147483648
 error: the grid of kernel `add_kernel` is 2147483648 x 1 x 1; each extent must lie in 0 .. 2^31-1
 [1]
 $ tilewright run $(cat add) --grid 'cdiv(n_element, 4)'
-error: in the expression `cdiv(n_element, 4)`: `n_element` is not an integer argument; give it with --arg or -D
+error: --grid cdiv(n_element, 4): `n_element` is not an integer argument; did you mean `n_elements`?
 [1]
 $ tilewright run $(cat add) --grid "$(printf '(%.0s' {1..10000})" 2>&1 | tail -c 40
 (((((((((((((`: it is nested too deeply
