@@ -97,6 +97,8 @@ static void print_words(const Options *o, int from, int to) {
 
 int fail_missing(const Session *s, const Options *o) {
     const char *kernel = tw_module_kernel_name(s->module, s->index);
+    const char *near = strstr(tw_context_message(s->context), "; a definition of "); /* misspelled, the library thinks */
+    char *misspelled = near ? copy_bytes(near + 2, strlen(near + 2)) : NULL;
     bool launches = strchr("rc", *o->command) != NULL; /* run, check */
     bool grid = launches && !o->grid && !tw_module_kernel_has_grid(s->module, s->index);
     tw_config_info config = {.struct_size = sizeof config};
@@ -121,6 +123,8 @@ int fail_missing(const Session *s, const Options *o) {
     if (grid) fputs(" --grid 1", stderr);
     print_words(o, options, o->word_count);
     fputc('\n', stderr);
+    if (misspelled) fprintf(stderr, "hint: %s\n", misspelled);
+    free(misspelled);
     if (tw_module_config_at(s->module, s->index, 0, &config) == TW_OK && !o->config)
         fprintf(stderr, "hint: --config N takes constants from the kernel's configurations (`tilewright list` shows them)\n");
     return 1;

@@ -98,10 +98,10 @@ $ tilewright run $(cat rest) --arg x_ptr=file:.
 error: --arg x_ptr=file:.: . cannot be read: Is a directory
 [1]
 $ tilewright run $(cat rest) --arg =3
-error: --arg takes NAME=VALUE, not `=3`
+error: --arg takes NAME=SPEC, not `=3`
 [1]
 $ tilewright run $(cat rest) --arg x_ptr
-error: --arg takes NAME=VALUE, not `x_ptr`
+error: --arg takes NAME=SPEC, not `x_ptr`
 [1]
 #! A declared tensor takes an array of its type and shape.
 $ tilewright run gemm.py -D M=8 -D N=8 -D K=8 --arg A=randn:f32[8,8] --arg B=randn:f16[8,8] --arg C=zeros:f16[8,8]

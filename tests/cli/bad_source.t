@@ -85,6 +85,7 @@ shapes.py:10:43: error: float32[16, 32] does not broadcast to float32[64]; only 
 shapes.py:11:13: error: tl.load takes a pointer, here is an int32; add the offsets to a pointer argument [pointer]
    11 |     tl.load(n)
       |             ^
+hint: the kernel loads or stores through `n`, and a number was given; an array is --arg 'n=randn:f32[1024]'
 [1]
 $ cat > syntax_lang.py <<'END'
 > import tilelang.language as T

@@ -136,7 +136,7 @@ $ tilewright targets now
 error: `now` is one word too many
 [1]
 $ tilewright version --target cpu
-error: `--target` does not go with `tilewright version`
+error: `--target` does not go with `tilewright version`; it is an option of `run`, `check`, `emit`, `ir`, `explain`
 [1]
 $ tilewright run a.py --frobnicate
 error: unknown option `--frobnicate`; `tilewright run --help` lists them

@@ -79,7 +79,7 @@ $ tilewright run $(cat add) --grid 4 --set threads=1e3
 error: option threads takes an integer from 0 to 256, not `1e3`
 [1]
 $ tilewright run $(cat add) --grid 4 --set roles
-error: --set takes NAME=VALUE, not `roles`
+error: --set takes OPTION=VALUE, not `roles`
 [1]
 $ tilewright run $(cat add) --grid 4 --seed x
 error: --seed takes an integer, not `x`
@@ -106,7 +106,7 @@ $ tilewright check $(cat add) --grid 4 --expect n_elements=good.npy
 error: --expect n_elements: it is not an array
 [1]
 $ tilewright check $(cat add) --grid 4 --expect output_ptr=bad.npy
-error: bad.npy cannot be read: No such file or directory
+error: --expect output_ptr=bad.npy: it cannot be read: No such file or directory
 [1]
 $ tilewright run $(cat add) --grid 4 --save outptr=x.npy
 error: kernel `add_kernel` has no argument `outptr`; did you mean `x_ptr`?
@@ -115,7 +115,7 @@ $ tilewright run $(cat add) --grid 4 --save n_elements=x.npy
 error: --save n_elements: it is not an array
 [1]
 $ tilewright run kernels/triton/add.py --arg x_ptr=zeros:f32[3] --arg y_ptr=zeros:f32[3] --arg output_ptr=zeros:f32[3] --arg n_elements=3 --arg BLOCK_SIZE=4 --grid 1 --save output_ptr=three.npy; tilewright check $(cat add) --grid 4 --expect output_ptr=three.npy
-error: output_ptr: the shapes f32[1000] and f32[3] differ
+output_ptr: f32[1000], and three.npy holds f32[3]: MISMATCH of the shapes
 [1]
 $ ls
 add
