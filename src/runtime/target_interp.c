@@ -102,8 +102,8 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
 
 const Target target_interp = {
     .name = "interp",
-    .about = "the IR interpreter, which defines what a kernel means; with --sanitize the safe way "
-             "to run it",
+    .about = "the IR interpreter, which defines what a kernel means; sanitized it is the safe way "
+             "to run one",
     .machine = interp_machine,
     .launch = interp_launch,
     .available = interp_available,

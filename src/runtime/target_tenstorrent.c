@@ -29,7 +29,7 @@ typedef struct TensixCode {
 
 static const char *const candidates[] = {"g++", "clang++", "c++", NULL};
 static const ToolKind cxx_compiler = {"C++", "CXX", candidates, "target tenstorrent",
-                                      ", or use --target interp"};
+                                      ", or use target interp"};
 static const char *const flags[] = {"-std=c++17",        "-O1", "-fPIC", "-shared", "-fwrapv",
                                     "-ffp-contract=off", "-w",  "-pipe", NULL};
 

@@ -635,7 +635,7 @@ static void find_requirements(Emit *e) {
     }
     if (t.length)
         pass_find(e->cx, e->k->range, "launch",
-                  "vectors and TMA require %s; else a variant without them runs (--set variant=1 "
+                  "vectors and TMA require %s; else a variant without them runs (option variant=1 "
                   "and up)",
                   t.at);
 }
