@@ -25,6 +25,7 @@ bool lang_error(Lang *l, DiagId id, Range range, ...) {
 Val *scope_find(Lang *l, const char *name) {
     for (Scope *scope = l->scope; scope; scope = scope->outer) {
         MapEntry *entry = map_find(&scope->names, name, strlen(name));
+        if (entry && !scope->outer) front_define(l->unit, name);
         if (entry) return entry->value;
     }
     return NULL;
@@ -215,6 +216,25 @@ bool tilelang_open(FrontUnit *unit) {
     }
     if (!unit->kernels.count) diag_emit(unit->diag, DIAG_TL_NO_KERNEL, module->range);
     return unit->diag->errors == 0;
+}
+
+/* --- names, before there are arguments --- */
+
+static void resolve_calls(void *user, PyNode *node) {
+    Lang *l = user;
+    l->failed = false; /* each is reported */
+    if (node->kind == PY_Call) lang_knows_call(l, node);
+    py_each_child(node, resolve_calls, l);
+}
+
+bool tilelang_resolve(FrontUnit *unit, const FrontKernel *kernel, Arena *arena, Diag *diag) {
+    const Found *found = kernel->node;
+    int errors = diag->errors;
+    Lang l = {.unit = unit, .arena = arena, .diag = diag};
+    define_file(&l, unit->tree);
+    const PyList *body = found->inner->FunctionDef.body;
+    for (uint32_t i = 0; i < body->count; i++) resolve_calls(&l, body->at[i]);
+    return diag->errors == errors;
 }
 
 /* --- lowering one --- */

@@ -42,7 +42,7 @@ static void lowered(const char *path_or_text, const char *defines, const char *w
             bool number = value[0] >= '0' && value[0] <= '9';
             FrontValue v = {
                 .kind = number ? FRONT_INT : FRONT_TEXT, .i = atoi(value), .text = value};
-            list[count++] = (FrontDefine){word, v};
+            list[count++] = (FrontDefine){.name = word, .value = v};
         }
         FrontUnit unit = {.door = front_choose("k.py", text),
                           .arena = arena,
@@ -136,7 +136,7 @@ static void test_diagnostics(void) {
             "64: whole blocks lie outside; "
             "the extents of T.Kernel, or the names behind `as`, look swapped [block-outside]");
     lowered("kernels/tilelang/seed_gemm.py", "M=64 N=64",
-            "~`K` is not defined; a size or option of the kernel is given with -D K=VALUE");
+            "~`K` is not defined; a size or option of the kernel is given as a definition, K=VALUE");
 #define HEAD \
     "import tilelang.language as T\n@T.prim_func\ndef f(A: T.Tensor((64, 64), \"float16\")):\n"
 #define BODY                                                                           \
