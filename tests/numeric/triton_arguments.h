@@ -207,7 +207,18 @@ static bool hostile_offsets(Gen *g, const Var *v, int id, const char *trip, int 
 
 /* --- statements --- */
 
+/* A launch that fails what is required goes from variant to variant, and each is compiled: mostly it begins at the end. */
+static void choose_variant(Gen *g) {
+    static const char *const variants[] = {"5", "4", "3"};
+    Program *p = g->p;
+    for (int i = 0; i < p->set_count; i++)
+        if (strcmp(p->sets[i].name, "variant") == 0) return;
+    uint32_t n = draw(g, 6);
+    p->sets[p->set_count++] = (tw_pair){"variant", n < 4 ? "5" : n == 4 ? variants[draw(g, 3)] : "0"};
+}
+
 static Var hostile_tile(Gen *g, int type, int64_t most) {
+    choose_variant(g);
     Var v = {.type = type};
     random_shape(g, &v.rank, v.ext, most);
     if (draw(g, 4) == 3) v.ext[draw(g, (uint32_t)v.rank)] = 1;
