@@ -256,6 +256,37 @@ static void hostile_load(Gen *g) {
     if (draw(g, 2)) store_hostile(g, &kept, id);
 }
 
+/* A box whose extents, strides and place are arguments: nothing of it may lie inside. */
+static void hostile_box(Gen *g) {
+    static const int64_t extents[] = {8, 1, 0, -1, 5, 16, 33, INT32_MIN}, places[] = {0, 1, -3, 2, 7, INT32_MAX, INT32_MIN, INT32_MAX - 5};
+    Var box = hostile_tile(g, I32, 256);
+    char shape[120] = "", strides[120] = "", at[120] = "", block[80] = "", check[40] = "", order[40] = "";
+    int id = g->next++;
+    bool descriptor = draw(g, 2) || !known[BLOCK_POINTERS];
+    Array *a = g->calls || box.rank > 2 ? NULL : input(g, I32);
+    if (!a) return;
+    for (int d = 0; d < box.rank; d++) {
+        int64_t stride = d == box.rank - 1 ? 1 : (int64_t)draw(g, 5) * 4;
+#define TO(text) text + strlen(text), sizeof text - strlen(text)
+        snprintf(TO(shape), "%s,", argument(g, extents[draw(g, 8)]).text);
+        if (d == box.rank - 1) snprintf(TO(strides), "1,");
+        else snprintf(TO(strides), "%s,", argument(g, stride).text);
+        snprintf(TO(at), "%s,", argument(g, places[draw(g, 8)]).text);
+        snprintf(TO(block), "%lld,", (long long)box.ext[d]);
+        snprintf(TO(check), "%d,", d);
+        snprintf(TO(order), "%d,", box.rank - 1 - d);
+#undef TO
+    }
+    Var *v = new_var(g, I32, box.rank, box.ext, 0, 0, false);
+    if (!v) return;
+    if (descriptor) {
+        line(g, "d%d = tl.make_tensor_descriptor(%s, shape=[%s], strides=[%s], block_shape=[%s])", id, a->name, shape, strides, block);
+        line(g, "%s = d%d.load([%s])", v->name, id, at);
+    } else
+        line(g, "%s = tl.load(tl.make_block_ptr(%s, shape=(%s), strides=(%s), offsets=(%s), block_shape=(%s), order=(%s)), boundary_check=(%s))",
+             v->name, a->name, shape, strides, at, block, order, check);
+}
+
 /* A loop that loads under masks which move with it, and masks what it has. */
 static void hostile_loop(Gen *g) {
     int id = g->next++, trips = (int)draw(g, 5);
