@@ -80,6 +80,15 @@ static void collect_from(Names *names, const PyNode *node) {
 
 static void collect(Names *names, const PyList *body);
 
+/* `M, N = 64, 128` too, where both sides are written out */
+static void collect_value(Names *names, const PyNode *target, const PyNode *value) {
+    if (target->kind == PY_Name) define(names, target->Name.id, NAME_VALUE)->node = value;
+    const PyList *to = target->kind == PY_Tuple ? target->Tuple.elts : target->kind == PY_List ? target->List.elts : NULL;
+    const PyList *from = value->kind == PY_Tuple ? value->Tuple.elts : value->kind == PY_List ? value->List.elts : NULL;
+    if (!to || !from || to->count != from->count) return;
+    for (uint32_t i = 0; i < to->count; i++) collect_value(names, to->at[i], from->at[i]);
+}
+
 static void collect_statement(Names *names, const PyNode *node) {
     switch ((PyKind)node->kind) {
     case PY_Import: collect_import(names, node); break;
@@ -88,9 +97,7 @@ static void collect_statement(Names *names, const PyNode *node) {
     case PY_ClassDef: define(names, node->ClassDef.name, NAME_OPAQUE); break;
     case PY_Assign:
         for (uint32_t i = 0; i < node->Assign.targets->count; i++)
-            if (node->Assign.targets->at[i]->kind == PY_Name)
-                define(names, node->Assign.targets->at[i]->Name.id, NAME_VALUE)->node =
-                    node->Assign.value;
+            collect_value(names, node->Assign.targets->at[i], node->Assign.value);
         break;
     case PY_AnnAssign:
         if (node->AnnAssign.target->kind == PY_Name && node->AnnAssign.value)
