@@ -137,7 +137,7 @@ static void base_text(Gen *g, int64_t base, char *text, size_t size) {
     int form = (int)draw(g, 6);
     int64_t p = wrapped(hostile(g)), q = wrapped(hostile(g));
     int32_t product = wrapped((int64_t)((uint64_t)p * (uint64_t)q)), sum = wrapped(p + q);
-    if (form == 0) {
+    if (form == 0 || g->p->scalar_count > MOST_SCALARS - 3) {
         snprintf(text, size, "%lld", (long long)base);
         return;
     }
