@@ -22,6 +22,8 @@ SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 endif
 ALLCFLAGS := $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Iinclude -Isrc -I$(B)/gen
 LDLIBS := -lm -ldl -lpthread
+OBJCOPY ?= objcopy
+LTO_TO_CODE = $(if $(findstring clang,$(shell $(CC) --version)),,-flinker-output=nolto-rel)
 
 LIB_SRC := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c)))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
@@ -34,7 +36,15 @@ EMBED   := $(sort $(shell find src/target -type f \( -path '*/prelude/*' -o -pat
 
 all: $(B)/libtilewright.a $(B)/libtilewright.so $(if $(CLI_SRC),$(B)/tilewright)
 
+# A program that links the archive has names of its own (file_size, eval, ...): the archive is one object whose hidden
+# names are local to it. The tests see inside, by an archive of the plain objects. With -flto the compiler makes machine
+# code of it first.
 $(B)/libtilewright.a: $(LIB_OBJ)
+	@rm -f $@
+	$(CC) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),$(LTO_TO_CODE)) -r -nostdlib -o $(B)/tilewright.o $^
+	$(OBJCOPY) --localize-hidden $(B)/tilewright.o
+	$(AR) rcs $@ $(B)/tilewright.o
+$(B)/libinside.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 $(B)/libtilewright.so: $(LIB_OBJ)
@@ -45,9 +55,9 @@ $(B)/tilewright: $(CLI_OBJ) $(B)/libtilewright.a
 $(B)/%.o: %.c | gen
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
-$(B)/tests/%: tests/unit/%.c $(B)/libtilewright.a
+$(B)/tests/%: tests/unit/%.c $(B)/libinside.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
+	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
 
 .PHONY: gen
 gen: $(B)/gen/embedded.c
@@ -61,12 +71,12 @@ $(B)/gen/embedded.o: $(B)/gen/embedded.c
 unit: $(UNIT)
 	@printf '%s\n' $(UNIT) | xargs -P $$(nproc) -n 1 tests/run_unit.sh
 
-$(B)/tests/pytree: tests/syntax/pytree.c $(B)/libtilewright.a
+$(B)/tests/pytree: tests/syntax/pytree.c $(B)/libinside.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
-$(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops: $(B)/tests/%: tests/numeric/%.c $(B)/libtilewright.a
+	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
+$(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops: $(B)/tests/%: tests/numeric/%.c $(B)/libinside.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libtilewright.a $(LDLIBS)
+	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
 
 # The Python package, as `pip install .` makes it, but from the tree: PYTHONPATH=build/python.
 PYTHON    ?= python3

@@ -143,8 +143,9 @@ typedef struct tw_context_options {
                               ~/.cache/tilewright; "" : no cache on disk */
     int32_t threads;       /* 0: $TILEWRIGHT_THREADS, else one a processor of the affinity mask */
     int32_t tool_timeout;  /* seconds that a started compiler may take; 0: 120 */
-    void (*print)(void *user, const char *text, size_t length); /* what kernels print; NULL: it is
-                                      dropped. Called from the thread that launches */
+    void (*print)(void *user, const char *text, size_t length); /* what kernels print when
+                              they run or are compiled (tl.static_print); NULL: it is dropped. Called from the thread
+                              that launches or compiles */
     void *print_user;
     int32_t (*poll)(void *user); /* asked about every 50 ms while a call takes long, from the thread
                                     of the call: not 0 cancels it, as tw_context_cancel does. May be
@@ -526,6 +527,10 @@ TW_API tw_status tw_kernel_resources(const tw_kernel *kernel, tw_resource_info *
 /* How many significant bits its matrix products keep: 11 where the source lets float32 factors run in tf32
  * and the target does, 14 where a GPU's tensor cores add up products of 8-bit floats, else 24. Since 0.2. */
 TW_API int32_t tw_kernel_product_bits(const tw_kernel *kernel);
+
+/* Does it carry in float32 a running sum that the source keeps in 16 bits? 1 or 0. The interpreter
+ * runs the source as it stands and rounds in every step, so the two differ by that. Since 0.2. */
+TW_API int32_t tw_kernel_widens(const tw_kernel *kernel);
 
 /* May the kernel write through parameter i of its module (a store, an atomic)? 1 or 0. A host asks
  * before it hands over memory that must stay as it is. Since 0.2. */

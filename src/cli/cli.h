@@ -87,7 +87,9 @@ typedef struct Session {
     tw_arg *values; /* arguments[i].value */
     Names names;    /* integers among the arguments and -D */
     Pairs sets;     /* --set, and what the configuration says */
+    FILE *speech;   /* where the kernel's own words go; NULL: nowhere */
     bool coarse;    /* matrix products of the kernel that ran keep fewer than 24 significant bits */
+    bool widened;   /* it carries sums in 32 bits that the source keeps in 16 */
 } Session;
 
 /* Context, module, kernel, arguments; 0 or the exit status. `data`: arrays get their contents. */

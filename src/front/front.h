@@ -134,6 +134,9 @@ typedef struct FrontRequest {
     bool asserts;           /* `assert` and device_assert are there */
     int num_warps;          /* 0: not stated */
     FrontShape *shapes;     /* by parameter; filled by the door where the text states one. May be NULL */
+    /* What the source says while it is compiled (tl.static_print); NULL: it is dropped. */
+    void (*print)(void *user, const char *text, size_t length);
+    void *print_user;
 } FrontRequest;
 
 typedef struct FrontDoor {

@@ -60,8 +60,8 @@ static Val from_front(const FrontValue *value) {
     }
 }
 
-/* The file's own names: imports, functions; then -D, which wins over constants of the file. Constants of the file are
- * evaluated in order; one that cannot be (host code that we do not run) simply stays unknown. */
+/* The file's own names: imports, functions; then the user's definitions, which win over constants of the file. Constants
+ * of the file are evaluated in order; one that cannot be (host code that we do not run) simply stays unknown. */
 static void import_names(Lang *l, const PyNode *node) {
     bool from = node->kind == PY_ImportFrom;
     const PyList *names = from ? node->ImportFrom.names : node->Import.names;
@@ -78,6 +78,45 @@ static void import_names(Lang *l, const PyNode *node) {
     }
 }
 
+/* One assignment of the file: all values are read before a name is bound. */
+typedef struct Assignment {
+    Lang *l;
+    Scope *made;
+} Assignment;
+
+static void read_value(void *user, const char *name, const PyNode *node) {
+    Assignment *a = user;
+    Diag quiet;
+    Val val;
+    Lang attempt = *a->l;
+    diag_init(&quiet, a->l->arena, a->l->unit->sources);
+    attempt.diag = &quiet;
+    bool known = eval(&attempt, node, &val);
+    map_set(&a->made->names, a->l->arena, name, known ? arena_copy(a->l->arena, &val, sizeof val) : NULL);
+}
+
+static void define_constants(Lang *l, const PyNode *statement) {
+    Assignment a = {l, ARENA_NEW(l->arena, Scope)};
+    py_each_binding(statement, l->arena, read_value, &a);
+    for (size_t i = 0; i < a.made->names.count; i++)
+        map_set(&l->scope->names, l->arena, a.made->names.entries[i].key, a.made->names.entries[i].value);
+}
+
+/* What stands under an `if` or in a loop of the file is not run: its names are unknown from there on. */
+static void forget_name(void *user, const char *name, const PyNode *value) {
+    Lang *l = user;
+    (void)value;
+    map_set(&l->scope->names, l->arena, name, NULL);
+}
+
+static void forget_inner(void *user, PyNode *node) {
+    Lang *l = user;
+    bool main = node->kind == PY_If && node->If.test->kind == PY_Compare && py_is_name(node->If.test->Compare.left, "__name__");
+    if (main || py_kinds[node->kind].cls != PY_STMT || node->kind == PY_FunctionDef || node->kind == PY_ClassDef) return;
+    py_each_binding(node, l->arena, forget_name, l);
+    py_each_child(node, forget_inner, l);
+}
+
 static void define_file(Lang *l, const PyNode *module) {
     l->scope = ARENA_NEW(l->arena, Scope);
     static const char *const builtin[] = {"range", "len", "min", "max", "int", "float", "bool", "abs"};
@@ -87,13 +126,8 @@ static void define_file(Lang *l, const PyNode *module) {
         const PyNode *node = module->Module.body->at[i];
         if (node->kind == PY_Import || node->kind == PY_ImportFrom) import_names(l, node);
         if (node->kind == PY_FunctionDef) scope_set(l, node->FunctionDef.name, (Val){.kind = VAL_DEF, .node = node});
-        if (node->kind != PY_Assign || node->Assign.targets->count != 1 || node->Assign.targets->at[0]->kind != PY_Name) continue;
-        Val val;
-        Diag quiet;
-        Lang attempt = *l;
-        diag_init(&quiet, l->arena, l->unit->sources);
-        attempt.diag = &quiet;
-        if (eval(&attempt, node->Assign.value, &val)) scope_set(l, node->Assign.targets->at[0]->Name.id, val);
+        if (node->kind == PY_Assign || node->kind == PY_AnnAssign || node->kind == PY_AugAssign) define_constants(l, node);
+        else forget_inner(l, (PyNode *)node);
     }
     for (int i = 0; i < l->unit->define_count; i++)
         scope_set(l, l->unit->defines[i].name, from_front(&l->unit->defines[i].value));

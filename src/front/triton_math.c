@@ -342,14 +342,11 @@ Val tri_lower_static_assert(Lower *l, const Call *c) {
 
 Val tri_lower_static_print(Lower *l, const Call *c) {
     Text out = text_new(l->arena);
-    const char *between;
-    if (!tri_want_text(l, c, 1, &between)) return val_error;
+    const char *between, *end;
+    if (!tri_want_text(l, c, 1, &between) || !tri_want_text(l, c, 2, &end)) return val_error;
     for (int i = 0; i < c->args[0].count; i++)
-        text_add(&out, "%s%s",
-                 !i        ? ""
-                 : between ? between
-                           : " ",
-                 tri_val_text(l, c->args[0].items[i]));
-    diag_emit(l->diag, DIAG_TRI_STATIC_PRINT, c->range, out.at);
+        text_add(&out, "%s%s", i && between ? between : "", tri_val_text(l, c->args[0].items[i]));
+    text_add(&out, "%s", end ? end : "");
+    if (l->request && l->request->print) l->request->print(l->request->print_user, out.at, out.length);
     return val_none;
 }

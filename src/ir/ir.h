@@ -244,7 +244,9 @@ static inline bool ref_is_literal(Ref r) { return (r & REF_LITERAL) != 0; }
 static inline bool ref_is_value(Ref r) { return r != REF_NONE && !ref_is_literal(r); }
 static inline Value *ir_value(const Kernel *k, Ref r) { return &k->values.at[r]; }
 static inline const Literal *ir_literal(const Kernel *k, Ref r) { return &k->literals.at[r & ~REF_LITERAL]; }
-const Type *ir_type(const Kernel *k, Ref r);
+static inline const Type *ir_type(const Kernel *k, Ref r) {
+    return ref_is_literal(r) ? ir_literal(k, r)->type : ir_value(k, r)->type;
+}
 Ref ir_literal_int(Kernel *k, const Type *scalar, int64_t value);   /* wrapped to the type */
 Ref ir_literal_float(Kernel *k, const Type *scalar, double value);  /* rounded to the type */
 /* True and the value if the reference is a literal integer (or i1). */

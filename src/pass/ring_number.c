@@ -63,11 +63,8 @@ static void add_value(RingNumbers *n, Text *out, Ref ref) {
 /* Does no op of the kernel write where the op reads? */
 static bool is_stable(const RingNumbers *n, const Op *op) {
     if (op_has(op->code, TRAIT_WRITES) || op_flag(op, AT_VOLATILE) || !op->operand_count) return false;
-    Ref root = op->operands[0];
-    for (Ref at = root; at != REF_NONE; at = roots_origin(n->k, at)) root = at;
-    for (int i = 0; i < n->k->body->arg_count; i++)
-        if (n->k->body->args[i] == root) return !n->written[i];
-    return false;
+    int root = roots_only(n->k, n->arena, op->operands[0]);
+    return root >= 0 && !n->written[root];
 }
 
 static void add_attrs(RingNumbers *n, Text *out, const Op *op) {

@@ -724,7 +724,8 @@ void tw_kernel_destroy(tw_kernel *k) {
     if (!k) return;
     tw_context *cx = k->context;
     tw_module *origin = k->origin;
-    tw_kernel_destroy(k->generic);
+    tw_kernel_destroy(k->generic.kernel);
+    tw_kernel_destroy(k->overlapping.kernel);
     if (k->target && k->target->destroy) k->target->destroy(k);
     if (k->pass.scratch) arena_free(k->pass.scratch);
     arena_free(&k->arena);
@@ -770,6 +771,10 @@ tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
     return give_info(info, &k->resources, sizeof k->resources) ? TW_OK
                                                                : misuse(k->context, bad_struct);
 }
+int32_t tw_kernel_widens(const tw_kernel *k) {
+    return k && k->pass.widened;
+}
+
 int32_t tw_kernel_product_bits(const tw_kernel *k) {
     return k ? k->product_bits : 24;
 }

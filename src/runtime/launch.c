@@ -313,15 +313,19 @@ static bool apart(const tw_kernel *k, const Requirement *r) {
     return true;
 }
 
-static bool meets_requirements(const tw_kernel *k, const int64_t grid[3]) {
+typedef enum Fit { FITS, OVERLAPS, FITS_NOT } Fit; /* OVERLAPS: nothing else is in the way */
+
+static Fit fit_requirements(const tw_kernel *k, const int64_t grid[3]) {
     const Requirements *all = k->requirements;
-    if (k->never) return false;
-    if (!all) return true;
+    Fit fit = FITS;
+    if (k->never) return FITS_NOT;
+    if (!all) return FITS;
     scalars_run(all->program, k->slots, grid, all->values);
     for (int i = 0; i < all->count; i++) {
         const Requirement *r = &all->at[i];
         if (r->kind == AT_DISJOINT) {
-            if (!apart(k, r)) return false;
+            if (!apart(k, r)) fit = k->pass.options.overlap ? FITS_NOT : OVERLAPS;
+            if (fit == FITS_NOT) return fit;
             continue;
         }
         for (int a = 0; a < r->count; a++) {
@@ -329,10 +333,30 @@ static bool meets_requirements(const tw_kernel *k, const int64_t grid[3]) {
             bool ok = r->kind == AT_EQ      ? value == r->number
                       : r->kind == AT_LEAST ? value >= r->number
                                             : value % r->number == 0;
-            if (!ok) return false;
+            if (!ok) return FITS_NOT;
         }
     }
-    return true;
+    return fit;
+}
+
+/* The variant that a launch which does not fit runs. */
+static tw_status prepare_variant(tw_kernel *k, Fit fit, tw_kernel **out) {
+    KernelVariant *v = fit == OVERLAPS ? &k->overlapping : &k->generic;
+    if (!v->ready) {
+        tw_kernel_destroy(v->kernel); /* one that memory did not suffice for */
+        v->kernel = NULL;
+        CompileRequest *request = arena_copy(&k->arena, k->request, sizeof *request);
+        if (fit == OVERLAPS)
+            request->overlap = true;
+        else
+            request->generic++;
+        v->kernel = kernel_new(k->origin);
+        tw_status status = kernel_compile_request(v->kernel, request);
+        if (status != TW_OK) return status;
+        v->ready = true;
+    }
+    *out = v->kernel;
+    return TW_OK;
 }
 
 tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args,
@@ -355,18 +379,13 @@ tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, co
     bool empty = false;
     if (status == TW_OK) status = check_grid(k, call.grid, &empty);
     if (status != TW_OK || empty) return status;
-    if (meets_requirements(k, call.grid)) return k->target->launch(k, &call);
+    Fit fit = fit_requirements(k, call.grid);
+    if (fit == FITS) return k->target->launch(k, &call);
     if (k->request->generic == REQUIRE_NOTHING)
-        ice(&cx->trap, "the general variant of kernel %s has requirements", k->name);
-    if (!k->generic_ready) {
-        tw_kernel_destroy(k->generic); /* one that memory did not suffice for */
-        k->generic = NULL;
-        CompileRequest *request = arena_copy(&k->arena, k->request, sizeof *request);
-        request->generic++;
-        k->generic = kernel_new(k->origin);
-        status = kernel_compile_request(k->generic, request);
-        if (status != TW_OK) return status;
-        k->generic_ready = true;
-    }
-    return kernel_launch(k->generic, stream, call.grid, args, count);
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "the arguments do not keep a `require` that kernel `%s` came with", k->name);
+    tw_kernel *variant = NULL;
+    status = prepare_variant(k, fit, &variant);
+    if (status != TW_OK) return status;
+    return kernel_launch(variant, stream, call.grid, args, count);
 }

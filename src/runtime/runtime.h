@@ -97,6 +97,11 @@ typedef struct RunParam {
 typedef struct ScalarProgram ScalarProgram;
 typedef struct CompileRequest CompileRequest;
 
+typedef struct KernelVariant { /* of a kernel, compiled with fewer wishes */
+    tw_kernel *kernel;
+    bool ready; /* false: there is none yet, or memory did not suffice for it */
+} KernelVariant;
+
 struct tw_kernel {
     tw_context *context;
     const Target *target;
@@ -119,6 +124,7 @@ struct tw_kernel {
     int product_bits;    /* tw_kernel_product_bits */
     FrontShape *shapes;  /* by parameter of the source */
     const bool *written; /* by parameter of the source: the kernel may write through it */
+    bool with_passes;    /* --set passes: the interpreter */
     int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */
     bool sanitize, emulate;
     VEC(Artifact) artifacts;
@@ -137,8 +143,8 @@ struct tw_kernel {
     struct Requirements
         *requirements;  /* what the compiled code wants of the arguments; NULL: nothing */
     bool never;         /* a requirement that cannot be tested: the general variant it is */
-    tw_kernel *generic; /* the variant that wants less; made when a launch first needs it */
-    bool generic_ready;
+    KernelVariant generic, overlapping; /* those that want less, and nothing of two arrays; each is
+                                           made when a launch first needs it */
     tw_resource_info resources;    /* filled by the target's build */
     const CompileRequest *request; /* what was asked for, to make that variant */
     void *code;                    /* the target's */
@@ -165,7 +171,8 @@ struct CompileRequest { /* copied into the kernel's arena */
     const char *passes, *stop_after;
     int stage, device;
     bool emulate, sanitize, verify_each, keep_ir, specialize_ones;
-    int generic; /* of PassOptions */
+    int generic;  /* of PassOptions */
+    bool overlap; /* of PassOptions */
 };
 tw_status module_open(tw_module *m, const char *name, const char *text, size_t size,
                       const tw_module_options *options);

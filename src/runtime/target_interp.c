@@ -1,6 +1,8 @@
-/* target_interp.c: the interpreter as a target. Nothing is emitted or built. With `sanitize` it
- * runs the door's own IR, so that reports point at what the user wrote; else it runs what the
- * passes made for the machine "interp". */
+/* target_interp.c: the interpreter as a target. Nothing is emitted or built. It runs the IR as the
+ * door made it, before any pass: so it is what the other targets are compared with, and reports of
+ * `sanitize` point at what the user wrote. With `--set passes=on`, and for --passes and
+ * --stop-after, it runs what those make for the machine "interp": a mistake of the passes then
+ * shows without an emitter. */
 #include "runtime/target.h"
 
 #include "ir/interp.h"
@@ -105,4 +107,5 @@ const Target target_interp = {
     .machine = interp_machine,
     .launch = interp_launch,
     .available = interp_available,
+    .source_form = true,
 };

@@ -163,8 +163,24 @@ static void test_diagnostics(void) {
     lowered("import tilelang\nx = 1\n", "", "~the file has no TileLang kernel");
 }
 
+/* Constants of the file: by tuple, in order, and unknown where the file is not run. */
+static void test_constants(void) {
+#define CONSTANTS(text, use)                                                                      \
+    "import tilelang.language as T\n" text                                                        \
+    "@T.prim_func\ndef f(A: T.Tensor((64,), \"int32\")):\n    with T.Kernel(1) as bx:\n"           \
+    "        A[0] = " use "\n"
+    lowered(CONSTANTS("M, (N, K) = 100, (130, 75)\n", "M * 1000000 + N * 1000 + K"), "", "~100130075");
+    lowered(CONSTANTS("P = (3, 4)\nM, N = P\nM, N = N, M\nM *= 10\nN: int = N + 2\n", "M + N"), "", "~45");
+    lowered(CONSTANTS("M, N = host(), 7\n", "N"), "", "~7");
+    lowered(CONSTANTS("M = 1\nM = host()\n", "M"), "", "~`M` is not defined");
+    lowered(CONSTANTS("M = 1\nif host():\n    M = 2\n", "M"), "", "~`M` is not defined");
+    lowered(CONSTANTS("M = 1\nfor i in range(3):\n    M += 2\n", "M"), "", "~`M` is not defined");
+    lowered(CONSTANTS("M = 1\nif __name__ == \"__main__\":\n    M = 2\n", "M + 41"), "", "~42");
+}
+
 int main(void) {
     test_kernels();
+    test_constants();
     test_diagnostics();
     return check_done();
 }

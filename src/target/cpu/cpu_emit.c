@@ -4,6 +4,7 @@
  * own: a loop's carried scalars are variables declared before it, its carried tiles blocks of
  * scratch; results are other names for them. */
 #include "ir/build.h"
+#include "pass/pass.h"
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>
@@ -307,8 +308,16 @@ void cpu_emit_op(Emit *e, Op *op) {
         cpu_unsupported(e, op, "this target has no code for it");
 }
 
+/* Of use to the launcher alone. */
+static bool is_for_launcher(const Emit *e, const Op *op) {
+    bool scalar = op->result_count == 1 && op_has(op->code, TRAIT_PURE) && !op->region_count &&
+                  ty_is_scalar(ir_type(e->k, op->results[0]));
+    return op->code == OP_REQUIRE || (scalar && !e->uses[op->results[0]]);
+}
+
 void cpu_emit_ops(Emit *e, Region *region) {
     for (Op *op = region->first; op && !op_has(op->code, TRAIT_TERMINATOR); op = op->next) {
+        if (is_for_launcher(e, op)) continue;
         cs_place(&e->p, op->range);
         cpu_emit_op(e, op);
     }
@@ -419,6 +428,7 @@ static unsigned needs_of(const char *text) {
 }
 
 bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
+    if (!pass_takes_form(k, FORM_RING, "target cpu")) return false;
     Emit *e = ARENA_NEW(arena, Emit);
     e->k = k;
     e->arena = arena;
@@ -427,6 +437,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     cs_init(&e->p, arena, k, &dialect_c);
     cs_reserve(&e->p, own_names);
     cpu_plan(&e->plan, k, arena);
+    e->uses = cs_count_uses(k, arena);
     emit_entry(e);
     unsigned needs = needs_of(e->p.out.at) | needs_of(e->helpers.at);
     Text out = text_new(arena);

@@ -9,8 +9,7 @@
  *   - a CB a field: load -> compute from 0 on, compute -> store from 16 on, inner ones from 24 on.
  * A Float32 field that both SFPU (exact, unpacked straight to DST) and FPU (19-bit sources) read
  * has two;
- *   - tiles made of indices alone (masks): a CB that the reader writes, an item with each item of a
- * ring near its use;
+ *   - tiles made of indices alone (masks): tt_index.c;
  *   - a DRAM buffer for each tensor, paging, grain and fill of the loads, and one for the stores.
  * So in-place kernels read what was there before the launch, which is what tasks without order may
  * rely on. */
@@ -107,18 +106,10 @@ TtField *tt_field(Tt *tt, const Op *op) {
     return find_field(tt, tt_ring_of(tt, op), op_text(op, AT_FIELD));
 }
 
-const TtIndexTile *tt_index_tile(const Tt *tt, Ref value) {
-    for (size_t i = 0; i < tt->index_tiles.count; i++)
-        if (tt->index_tiles.at[i].value == value) return &tt->index_tiles.at[i];
-    return NULL;
-}
-
-/* Calls visit for the ops of a region and below. */
-typedef void Visitor(Tt *tt, const Op *op);
-static void each(Tt *tt, const Region *region, Visitor *visit) {
+void tt_each(Tt *tt, const Region *region, TtVisitor *visit) {
     for (const Op *op = region->first; op; op = op->next) {
         visit(tt, op);
-        for (int i = 0; i < op->region_count; i++) each(tt, op->regions[i], visit);
+        for (int i = 0; i < op->region_count; i++) tt_each(tt, op->regions[i], visit);
     }
 }
 
@@ -235,54 +226,6 @@ static void note_load(Tt *tt, const Op *op) {
     if (load && load->code == OP_TLOAD) tt_field(tt, op)->load = load;
 }
 
-/* --- index tiles --- */
-
-static const Op *find_in(const Region *region, Opcode code, Ref ring) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == code && op->operands[0] == ring) return op;
-        for (int i = 0; i < op->region_count; i++) {
-            const Op *found = find_in(op->regions[i], code, ring);
-            if (found) return found;
-        }
-    }
-    return NULL;
-}
-
-static void add_index_tile(Tt *tt, const Op *user, Ref value) {
-    if (tt_index_tile(tt, value)) return;
-    TtIndexTile tile = {.value = value, .cb = -1};
-    for (const Op *op = user->parent->first; op && !tile.acquire; op = op->next) {
-        if (op->code != OP_WAIT || !tt->role[TENSIX_READER]) continue;
-        tile.wait = op;
-        tile.acquire = find_in(tt->role[TENSIX_READER]->regions[0], OP_ACQUIRE, op->operands[0]);
-    }
-    if (!tile.acquire) {
-        tt_refuse(tt, user,
-                  "a mask or ramp of indices where no tile is loaded; on this target the reader "
-                  "makes it, beside a load");
-        return;
-    }
-    const Type *type = ir_type(tt->k, value);
-    TtFormat format = type->elem == EL_I1 ? TT_Float16_b : TT_Float32;
-    int number = (int)tt->index_tiles.count;
-    tile.cb = tt_add_cb(tt, arena_printf(tt->arena, "index%d", number), "load", "compute",
-                        "a tile of indices", format, tt_pages(type, tt_paging(tt, value)), 2,
-                        user->range);
-    tt->plan->cbs.at[tile.cb].desc.unpack_to_dest = format == TT_Float32;
-    *VEC_PUSH(&tt->index_tiles, tt->arena) = tile;
-}
-
-/* A condition, or integers on their way to floats. */
-static void find_index_tiles(Tt *tt, const Op *op) {
-    if (op->code == OP_SELECT && !ty_is_scalar(ir_type(tt->k, op->operands[0])) &&
-        tt_is_index(tt->k, op->operands[0]))
-        add_index_tile(tt, op, tt_same_pages(tt, op->operands[0]));
-    if (op->code != OP_CAST || ty_is_scalar(ir_type(tt->k, op->results[0]))) return;
-    Elem from = ir_type(tt->k, op->operands[0])->elem, to = ir_type(tt->k, op->results[0])->elem;
-    if (elem_is_float(to) && !elem_is_float(from) && tt_is_index(tt->k, op->operands[0]))
-        add_index_tile(tt, op, op->results[0]);
-}
-
 /* --- circular buffers --- */
 
 int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what,
@@ -361,10 +304,10 @@ void tt_plan_fields(Tt *tt) {
                                                           .fpu_cb = -1};
     }
     const Op *load = tt->role[TENSIX_READER], *compute = tt->role[TENSIX_COMPUTE];
-    if (load) each(tt, load->regions[0], note_load);
+    if (load) tt_each(tt, load->regions[0], note_load);
     if (compute) {
         while (settle_region(tt, compute->regions[0]) && tt->cx->module->diag->errors == 0) {}
-        each(tt, compute->regions[0], note_use);
+        tt_each(tt, compute->regions[0], note_use);
     }
     for (size_t i = 0; i < tt->fields.count; i++) {
         TtField *field = &tt->fields.at[i];
@@ -376,8 +319,8 @@ void tt_plan_fields(Tt *tt) {
         add_field_cbs(tt, field, ring, ir_type(tt->k, field->ring)->field_count == 1);
     }
     if (!compute) return;
-    each(tt, compute->regions[0], find_index_tiles);
-    each(tt, compute->regions[0], note_scaler);
+    tt_plan_index_tiles(tt);
+    tt_each(tt, compute->regions[0], note_scaler);
 }
 
 /* ------------------------------------------------------------------------------------------- DRAM
