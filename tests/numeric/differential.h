@@ -19,6 +19,7 @@
 #ifndef TESTS_DIFFERENTIAL_H
 #define TESTS_DIFFERENTIAL_H
 #include "base/numeric.h"
+#include "guarded.h"
 #include "shard.h"
 #include "tilewright.h"
 
@@ -215,11 +216,8 @@ typedef struct Run {
 static size_t bytes_of(const Array *a) { return (size_t)a->count * tw_dtype_size(a->dtype); }
 
 static bool make_array(tw_context *cx, const Array *a, int index, const char *target, Run *run) {
-    tw_buffer_options options;
-    tw_buffer_options_init(&options);
-    options.target = target;
     if (tw_buffer_create(cx, a->dtype, 1, &a->count, NULL, &run->host[index]) != TW_OK ||
-        tw_buffer_create(cx, a->dtype, 1, &a->count, &options, &run->there[index]) != TW_OK)
+        guarded_create(cx, a->dtype, 1, &a->count, target, &run->there[index]) != TW_OK)
         return false;
     fill(run->host[index], a, (uint64_t)index + 1);
     return tw_buffer_write(run->there[index], tw_buffer_data(run->host[index]), bytes_of(a)) == TW_OK;
@@ -268,7 +266,7 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *t
 static void free_run(Run *run) {
     for (int a = 0; a < MOST_ARRAYS; a++) {
         tw_buffer_destroy(run->host[a]);
-        tw_buffer_destroy(run->there[a]);
+        guarded_destroy(run->there[a]);
     }
 }
 
