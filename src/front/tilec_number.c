@@ -68,8 +68,8 @@ Scalar tc_convert(Tc *tc, Scalar s, const TcType *type, Range range) {
     if (s.lanes) {
         if (!is_literal(tc, s.ref, &value)) {
             /* Widening keeps ref + lanes; the rest could wrap differently a thread. */
-            bool widens =
-                elem_is_int(from) && elem_is_int(to) && elem_info[to].bits > elem_info[from].bits;
+            bool widens = elem_is_int(from) && elem_is_int(to) && elem_is_signed(from) &&
+                          elem_info[to].bits > elem_info[from].bits;
             if (!widens) return mixed_error(tc, range);
             return tc_scalar(type, ir_cast(&tc->b, s.ref, to), s.lanes);
         }
@@ -177,11 +177,10 @@ static Scalar join_lanes(Tc *tc, CTok op, const TcType *type, const TcType *resu
     bool scales = op == CT_STAR && ((pure_a && !a.lanes) || (pure_b && !b.lanes));
     if (op != CT_PLUS && op != CT_MINUS && !scales) return mixed_error(tc, range);
     for (int t = 0; t < tc->threads; t++) {
-        int64_t x = a.lanes ? a.lanes[t] : 0, y = b.lanes ? b.lanes[t] : 0;
-        lanes[t] = op == CT_PLUS        ? x + y
-                   : op == CT_MINUS     ? x - y
-                   : pure_b && !b.lanes ? x * base_b
-                                        : y * base_a;
+        CConst x = {a.lanes ? a.lanes[t] : scales ? base_a : 0, false};
+        CConst y = {b.lanes ? b.lanes[t] : scales ? base_b : 0, false}, part;
+        c_fold(op, x, y, &part);
+        lanes[t] = wrap(type->elem, part.value);
     }
     return with_lanes(tc, result, join_refs(tc, op, type, result, a.ref, b.ref), lanes);
 }
