@@ -136,7 +136,9 @@ bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, int64_t rows, 
         int64_t unit = d == 2 ? rows : d == 3 ? cols : 1, extent = global->type->dims[d], constant;
         Scalar at = i >= 0 ? coords->coords[i] : tc_int(tc, 0);
         bool known = tc_is_constant(tc, at, &constant);
-        if (known && (constant < 0 || (extent > 0 && constant > (extent - 1) / unit))) {
+        int64_t most = elem_info[at.type->elem].bits > 32 ? INT64_MAX : INT32_MAX; /* in elements */
+        if (extent > 0) most = extent - 1;
+        if (known && (constant < 0 || constant > most / unit)) {
             TC_ERROR(tc, TC_COORDINATE_RANGE, coords->range, names[d], (long long)constant,
                      (long long)unit, (long long)extent);
             return false;

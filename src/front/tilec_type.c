@@ -205,6 +205,10 @@ bool tc_constant(Tc *tc, const CNode *node, int64_t *out, const char *what) {
 
 static const TcType *tile_type(Tc *tc, const CNode *node, TcLevel level, Elem elem, int first) {
     int64_t size[2];
+    if (elem == EL_I1) { /* what 1 + 1 is, no tile operation says */
+        TC_ERROR(tc, TC_BAD_ELEMENT, node->range, "bool");
+        return NULL;
+    }
     if ((int)node->count != first + 2) {
         TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name, "rows and columns", first + 2,
                  node->count);
