@@ -532,6 +532,10 @@ TW_API tw_status tw_kernel_resources(const tw_kernel *kernel, tw_resource_info *
  * and the target does, 14 where a GPU's tensor cores add up products of 8-bit floats, else 24. Since 0.2. */
 TW_API int32_t tw_kernel_product_bits(const tw_kernel *kernel);
 
+/* Does it carry in float32 a running sum that the source keeps in 16 bits? 1 or 0. The interpreter
+ * runs the source as it stands and rounds in every step, so the two differ by that. Since 0.2. */
+TW_API int32_t tw_kernel_widens(const tw_kernel *kernel);
+
 /* May the kernel write through parameter i of its module (a store, an atomic)? 1 or 0. A host asks
  * before it hands over memory that must stay as it is. Since 0.2. */
 TW_API int32_t tw_kernel_writes(const tw_kernel *kernel, size_t param);
@@ -569,11 +573,13 @@ TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t ar
 
 /* Runs the kernel on grid[0] x grid[1] x grid[2] programs (each 0 .. 2^31-1; grid NULL: the
  * kernel's own). Arguments are in the order of the module's parameters; constants are ignored.
- * Buffers must lie in the target's memory. Extents of a tensor come from the buffer's shape,
- * right-aligned. Host targets have finished when it returns; a device may go on until
+ * Buffers must lie in the target's memory, and have the shape that the source states (TileLang's
+ * tensors, which are also row-major without gaps; extents of Tile C's gl). Other extents of a tensor,
+ * and its strides, come from the buffer, right-aligned: extents of 1 in front may be missing or too
+ * many. Host targets have finished when it returns; a device may go on until
  * tw_stream_synchronize or tw_buffer_read. A launch allocates nothing. stream NULL: the context's
- * own. Errors: TW_ERROR_ARGUMENT (a missing, extra or mistyped argument, by name),
- * TW_ERROR_LAUNCH (an assertion failed, a report of the sanitizer; the message says where),
+ * own. Errors: TW_ERROR_ARGUMENT (a missing, extra or mistyped argument, or one of another shape, by
+ * name), TW_ERROR_LAUNCH (an assertion failed, a report of the sanitizer; the message says where),
  * TW_ERROR_UNAVAILABLE. Since 0.1. */
 TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const int64_t *grid,
                                   const tw_arg *args, size_t arg_count);

@@ -206,7 +206,7 @@ static int apply_config(Session *s, const Options *o) {
         tw_status status = tw_module_config_at(s->module, s->index, (size_t)o->config - 1, &config);
         if (status != TW_OK) return fail_status(s->context, status);
     }
-    s->sets.at = get_memory((config.option_count + o->sets.count) * sizeof *s->sets.at);
+    s->sets.at = get_memory((config.option_count + o->sets.count + 1) * sizeof *s->sets.at);
     for (size_t i = 0; i < config.option_count; i++)
         s->sets.at[s->sets.count++] = config.options[i];
     for (size_t i = 0; i < o->sets.count; i++) s->sets.at[s->sets.count++] = o->sets.at[i];
@@ -290,6 +290,7 @@ int session_open(Session *s, const Options *o, bool data) {
     s->speech = data ? stdout : stderr; /* what is shown is not mixed with what the source says */
     tw_status status = tw_context_create(&own, &s->context);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
+    signals_watch(s->context);
     tw_module_options options;
     tw_module_options_init(&options);
     options.defines = o->defines.at;
@@ -323,11 +324,13 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
     options.arg_count = s->count;
     options.options = s->sets.at;
     options.option_count = s->sets.count;
+    bool reference = target != o->target; /* runs as written, whatever was asked for the other */
+    if (reference) s->sets.at[options.option_count++] = (tw_pair){"passes", "off"};
     options.passes = o->passes;
     options.stop_after = o->stop_after;
     options.stage = stage;
-    options.emulate = o->emulate && target == o->target;
-    options.sanitize = o->sanitize && target == o->target;
+    options.emulate = o->emulate && !reference;
+    options.sanitize = o->sanitize && !reference;
     options.verify_each = o->verify_each;
     options.keep_ir = stage == TW_STAGE_IR;
     tw_kernel_destroy(s->kernel);
@@ -360,6 +363,7 @@ void session_close(Session *s) {
     free(s->sets.at);
     tw_kernel_destroy(s->kernel);
     tw_module_destroy(s->module);
+    signals_watch(NULL);
     tw_context_destroy(s->context);
 }
 

@@ -7,6 +7,7 @@
  *     command_run.c     run, check
  *     command_show.c    emit, ir, explain, list, targets, docs
  *     say.c             messages, memory, files
+ *     signals.c         Ctrl-C
  *     advice.c          what is added to the library's messages: options, a command to copy
  *
  * Exit status: 0 it ran (and matched), 1 a mismatch or a mistake of the user, 2 our own fault. */
@@ -51,6 +52,13 @@ const char *nearest(const char *wrong, const char *const *names,
 /* Writes a file so that it is complete or not there. */
 bool write_whole(const char *path, const void *data, size_t size);
 
+/* --- signals.c --- */
+/* From now on signals that ask for the end cancel this context's calls first; NULL: there is none any
+ * more. */
+void signals_watch(tw_context *cx);
+void signals_hold(bool hold); /* around the writing of a file: the end waits for it */
+void die_if_asked(void);      /* by the signal that came meanwhile */
+
 /* --- expression.c --- */
 typedef struct Name {
     const char *name;
@@ -86,6 +94,7 @@ typedef struct Session {
     FILE *speech;   /* where the kernel's own words go; NULL: nowhere */
     bool explains;  /* a refused compile says what was found until then */
     bool coarse;    /* matrix products of the kernel that ran keep fewer than 24 significant bits */
+    bool widened;   /* it carries sums in 32 bits that the source keeps in 16 */
 } Session;
 
 /* Context, module, kernel, arguments; 0 or the exit status. `data`: arrays get their contents. */

@@ -323,6 +323,7 @@ int main(int argc, char **argv) {
     if (!command) return unknown_command(name);
     o.command = command->name;
     int status = run_command(command, &o, argc, argv);
+    die_if_asked();
     free(o.file);
     free(o.kernel);
     Pairs *all[] = {&o.defines, &o.args, &o.sets, &o.saves, &o.expects};

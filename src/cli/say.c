@@ -21,6 +21,7 @@ int fail(const char *format, ...) {
 
 int fail_status(const tw_context *cx, tw_status status) {
     const char *message = tw_context_message(cx);
+    if (status == TW_ERROR_CANCELLED) die_if_asked(); /* without a word: who asked knows */
     fflush(stdout);
     if (status == TW_ERROR_INTERNAL)
         fprintf(stderr,
@@ -81,6 +82,7 @@ bool write_whole(const char *path, const void *data, size_t size) {
     size_t length = strlen(path);
     char *beside = get_memory(length + 32);
     snprintf(beside, length + 32, "%s.%ld.tmp", path, (long)getpid());
+    signals_hold(true);
     FILE *file = fopen(beside, "wbx");
     bool ok = file != NULL;
     if (ok) {
@@ -92,6 +94,7 @@ bool write_whole(const char *path, const void *data, size_t size) {
         errno = why;
     }
     if (!ok) fail("%s cannot be written: %s", path, strerror(errno));
+    signals_hold(false);
     free(beside);
     return ok;
 }

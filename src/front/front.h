@@ -116,6 +116,14 @@ typedef struct FrontResolver { /* a failure comes back as REFUSED */
     void *user;
 } FrontResolver;
 
+/* What a kernel's text says of the shape of one array. */
+typedef struct FrontShape {
+    bool stated;
+    bool dense; /* row-major, without gaps; else strides come with the array */
+    int rank;
+    int64_t extent[MAX_RANK]; /* -1: any */
+} FrontShape;
+
 typedef struct FrontUnit FrontUnit;
 typedef struct FrontRequest {
     const FrontKernel *kernel;
@@ -126,6 +134,7 @@ typedef struct FrontRequest {
     const char *arch;       /* "sm_90a", or NULL */
     bool asserts;           /* `assert` and device_assert are there */
     int num_warps;          /* 0: not stated */
+    FrontShape *shapes;     /* by parameter; filled by the door where the text states one. May be NULL */
     /* What the source says while it is compiled (tl.static_print); NULL: it is dropped. */
     void (*print)(void *user, const char *text, size_t length);
     void *print_user;

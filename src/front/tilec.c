@@ -134,6 +134,18 @@ static void promise_extents(Tc *tc, const Object *global) {
     }
 }
 
+/* The same for a launch, by the parameter's name. */
+static void state_shape(Tc *tc, const Object *global, const char *path) {
+    const FrontRequest *request = tc->request;
+    for (int i = 0; request->shapes && i < request->kernel->param_count; i++) {
+        FrontShape *shape = &request->shapes[i];
+        if (strcmp(request->kernel->params[i].name, path) != 0) continue;
+        *shape = (FrontShape){.stated = true, .rank = 4 - global->first_dim};
+        for (int d = global->first_dim; d < 4; d++)
+            shape->extent[d - global->first_dim] = global->type->dims[d];
+    }
+}
+
 Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *path) {
     Object *place = ARENA_NEW(tc->arena, Object);
     *place = (Object){
@@ -154,6 +166,7 @@ Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *
         const Type *tensor = ty_tensor(tc->module, type->elem, 4 - place->first_dim);
         place->tensor = ir_argument(tc->kernel, tc->b.region, tensor, path);
         if (tc->b.region == tc->kernel->body) promise_extents(tc, place);
+        state_shape(tc, place, path);
     }
     return place;
 }
@@ -308,6 +321,7 @@ Kernel *tilec_lower(FrontUnit *unit, const FrontRequest *request) {
     Kernel *kernel = ir_kernel_new(module, request->kernel->name, node->range);
     Tc tc = {.arena = module->arena,
              .diag = module->diag,
+             .request = request,
              .module = module,
              .kernel = kernel,
              .unit = unit->tree};

@@ -155,6 +155,7 @@ struct Symbol {
 typedef struct Tc {
     Arena *arena;
     Diag *diag;
+    const FrontRequest *request; /* NULL while opening */
     Module *module;
     Kernel *kernel;
     Builder b;

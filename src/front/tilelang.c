@@ -256,7 +256,7 @@ bool lang_bind_params(Lang *l, const PyNode *def, const Val *given, int given_co
 }
 
 /* T.Buffer[(M, K), "float16"], T.Tensor((M, K), dtype) */
-static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value) {
+static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value, FrontShape *stated) {
     const PyNode *note = arg->arg.annotation, *shape_node, *dtype_node;
     const PyList *parts = note->kind == PY_Call ? note->Call.args
                           : note->Subscript.slice->kind == PY_Tuple ? note->Subscript.slice->Tuple.elts : NULL;
@@ -289,6 +289,10 @@ static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value) {
             memcpy(got.shape, value->extent, sizeof got.shape);
             return lang_error(l, DIAG_TL_ARRAY, arg->range, arg->arg.arg, val_text(l, &tensor), val_text(l, &got));
         }
+    }
+    if (stated) {
+        *stated = (FrontShape){.stated = true, .dense = true, .rank = tensor.count};
+        memcpy(stated->extent, tensor.shape, sizeof stated->extent);
     }
     Ref extents[MAX_RANK], strides[MAX_RANK];
     int64_t stride = 1;
@@ -341,9 +345,11 @@ Kernel *tilelang_lower(FrontUnit *unit, const FrontRequest *request) {
     }
     const PyList *args = inner->FunctionDef.args->arguments.args;
     for (uint32_t i = 0; i < args->count; i++) {
-        const FrontValue *value = &request->args[found->constants + (int)i];
+        int place = found->constants + (int)i;
+        const FrontValue *value = &request->args[place];
+        FrontShape *stated = request->shapes ? &request->shapes[place] : NULL;
         l.b.range = args->at[i]->range;
-        bool good = is_tensor_annotation(args->at[i]->arg.annotation) ? tensor_param(&l, args->at[i], value)
+        bool good = is_tensor_annotation(args->at[i]->arg.annotation) ? tensor_param(&l, args->at[i], value, stated)
                                                                       : scalar_param(&l, args->at[i], value);
         if (!good) scope_set(&l, args->at[i]->arg.arg, (Val){.kind = VAL_WRONG});
         l.failed = false;

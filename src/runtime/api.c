@@ -111,7 +111,13 @@ static tw_status guarded(tw_context *cx, Body *body, void *call) {
     cx->message = cx->warnings = cx->findings = "";
     arena_reset(&cx->texts, (ArenaMark){NULL, 0});
     cancel_begin(&cx->cancel);
-    if (TRAP_ARM(&cx->trap)) return body(cx, call);
+    if (TRAP_ARM(&cx->trap)) {
+        tw_status status = body(cx, call);
+        /* Whoever asked for the end must learn of it, even where the work was done just before. */
+        if (cancel_is_asked(&cx->cancel))
+            status = context_fail(cx, TW_ERROR_CANCELLED, "it was cancelled");
+        return status;
+    }
     if (cx->launch_scratch) arena_free(cx->launch_scratch);
     cx->launch_scratch = NULL;
     if (cx->trap.code == TRAP_OUT_OF_MEMORY) {
@@ -201,10 +207,11 @@ DEFINE_INIT(tw_compile_options)
 
 static tw_status open_context(tw_context *cx, void *call) {
     const tw_context_options *options = call;
-    char dir[CACHE_PATH];
+    char dir[CACHE_PATH], absolute[CACHE_PATH];
     const char *wish = options->cache_dir;
     if (!wish && cache_default_dir(dir, sizeof dir)) wish = dir;
-    if (wish && *wish) cx->cache_dir = arena_string(&cx->arena, wish, strlen(wish));
+    if (wish && *wish && path_absolute(wish, absolute))
+        cx->cache_dir = arena_string(&cx->arena, absolute, strlen(absolute));
     return TW_OK;
 }
 
@@ -725,7 +732,8 @@ void tw_kernel_destroy(tw_kernel *k) {
     if (!k) return;
     tw_context *cx = k->context;
     tw_module *origin = k->origin;
-    tw_kernel_destroy(k->generic);
+    tw_kernel_destroy(k->generic.kernel);
+    tw_kernel_destroy(k->overlapping.kernel);
     if (k->target && k->target->destroy) k->target->destroy(k);
     if (k->pass.scratch) arena_free(k->pass.scratch);
     arena_free(&k->arena);
@@ -771,6 +779,10 @@ tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
     return give_info(info, &k->resources, sizeof k->resources) ? TW_OK
                                                                : misuse(k->context, bad_struct);
 }
+int32_t tw_kernel_widens(const tw_kernel *k) {
+    return k && k->pass.widened;
+}
+
 int32_t tw_kernel_product_bits(const tw_kernel *k) {
     return k ? k->product_bits : 24;
 }

@@ -302,7 +302,7 @@ static void write_explain(tw_kernel *k) {
 
 static bool knows_pass(const char *names) {
     static const char *const known[] = {
-#define PASS(name, form, doc) #name,
+#define PASS(name, takes, leaves, doc) #name,
 #include "pass/passes.def"
 #undef PASS
     };
@@ -323,7 +323,7 @@ static tw_status run_passes(tw_kernel *k, const CompileRequest *request, const c
     for (int i = 0; i < 2; i++)
         if (asked[i] && !knows_pass(asked[i])) {
             Text list = text_new(&k->arena);
-#define PASS(name, form, doc) text_add(&list, "%s%s", list.length ? ", " : "", #name);
+#define PASS(name, takes, leaves, doc) text_add(&list, "%s%s", list.length ? ", " : "", #name);
 #include "pass/passes.def"
 #undef PASS
             return context_fail(cx, TW_ERROR_NOT_FOUND, "`%s` is not a pass; the passes are %s",
@@ -424,7 +424,9 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     k->module = ir_module_new(&k->arena, &k->diag, k->sources);
     k->pass.module = k->module;
     k->steps.count = k->pass.findings.count = 0;
+    k->pass.widened = false;
     double start = seconds();
+    k->shapes = ARENA_ARRAY(&k->arena, FrontShape, request->kernel->param_count);
     FrontRequest lower = {.kernel = request->kernel,
                           .args = request->args,
                           .module = k->module,
@@ -432,7 +434,8 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
                           .target = k->target->name,
                           .arch = k->arch,
                           .asserts = !k->no_asserts,
-                          .num_warps = k->pass.options.num_warps};
+                          .num_warps = k->pass.options.num_warps,
+                          .shapes = k->shapes};
     bool first = !request->generic && !k->pass.options.no_rings; /* a source speaks once */
     if (first) lower.print = cx->print, lower.print_user = cx->print_user;
     k->ir = unit->door->lower(unit, &lower);
@@ -446,7 +449,12 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     add_step(k, "source", seconds() - start, text, true);
     k->written = find_written(k, request->kernel);
     bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
-    tw_status status = k->sanitize ? TW_OK : run_passes(k, request, text);
+    bool asked = request->passes || request->stop_after || k->with_passes;
+    bool as_made = k->sanitize || (k->target->source_form && !asked);
+    if (as_made)
+        pass_find(&k->pass, k->ir->range, "reference",
+                  "runs as its language made it, before any pass; option passes=on runs it behind them");
+    tw_status status = as_made ? TW_OK : run_passes(k, request, text);
     if (status != TW_OK) return status;
     Products made = products_of(k->ir);
     k->product_bits = tf32 && made.on_matrix_unit ? 11 : made.short_sums ? 14 : 24;
@@ -472,6 +480,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
         return context_fail(cx, TW_ERROR_ARGUMENT,
                             "the sanitizer runs on the interpreter, in place of target cpu; choose cpu or interp");
     if (request->generic > k->pass.options.generic) k->pass.options.generic = request->generic;
+    k->pass.options.overlap |= request->overlap;
     k->pass.scratch = ARENA_NEW(&k->arena, Arena);
     arena_init(k->pass.scratch, cx->allocator, &cx->trap);
     status = make_code(k, request);

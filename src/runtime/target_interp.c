@@ -1,6 +1,8 @@
-/* target_interp.c: the interpreter as a target. Nothing is emitted or built. With `sanitize` it
- * runs the door's own IR, so that reports point at what the user wrote; else it runs what the
- * passes made for the machine "interp". */
+/* target_interp.c: the interpreter as a target. Nothing is emitted or built. It runs the IR as the
+ * door made it, before any pass: so it is what the other targets are compared with, and reports of
+ * `sanitize` point at what the user wrote. With `--set passes=on`, and for --passes and
+ * --stop-after, it runs what those make for the machine "interp": a mistake of the passes then
+ * shows without an emitter. */
 #include "runtime/target.h"
 
 #include "ir/interp.h"
@@ -90,8 +92,7 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
     bool ok = interp_run(&launch);
     for (int i = 0; i < k->param_count; i++)
         if (k->buffers[i]) k->buffers[i]->unwritten = false;
-    tw_status status = cancel_is_asked(&cx->cancel) ? context_cancelled(cx)
-                                                    : context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
+    tw_status status = context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
     if (!ok && status == TW_OK)
         status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");
     cx->launch_scratch = NULL;
@@ -106,4 +107,5 @@ const Target target_interp = {
     .machine = interp_machine,
     .launch = interp_launch,
     .available = interp_available,
+    .source_form = true,
 };
