@@ -81,6 +81,7 @@ random_programs() {
         # shellcheck disable=SC2086
         tests/shards.sh "$jobs" build/tests/"$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
+    [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family order --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2
 }
 # products of Tile C: all on the interpreter, some on the other targets
 tilec_products() {

@@ -103,7 +103,7 @@ $ tilewright targets > /dev/full
 error: the output could not be written
 [1]
 $ mkdir x.npy; tilewright run $(cat add) --grid 1 --save output_ptr=x.npy; ls
-error: x.npy cannot be written: Is a directory
+error: --save output_ptr=x.npy: it is a folder; name a file in it
 add
 add.py
 cu
