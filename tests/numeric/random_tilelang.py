@@ -30,6 +30,7 @@ import tilelang_reference as reference  # noqa: E402
 
 SHORT = {"bool": "i1", "int8": "i8", "uint8": "u8", "int16": "i16", "int32": "i32", "float16": "f16", "float32": "f32"}
 TARGETS = {"interp": ["interp"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"]}
+MOST = 2048
 LIMIT = {"float16": 2000, "float32": 1 << 22}  # floats up to there are whole in every order of a sum
 
 
@@ -267,7 +268,12 @@ class Generator:
         return [t for t in self.tiles if not t.is_tensor or t.lead]
 
     def open_parallel(self, extents, near=()):
+        """Of at most MOST iterations: those that run one by one take their time on emulated threads."""
         self.plain, self.near = self.pick(2) == 0, list(near)
+        extents, room = list(extents), max(1, MOST // self.trips)
+        for d, extent in enumerate(extents):
+            extents[d] = min(extent, room)
+            room = max(1, room // extents[d])
         names = [self.name("i") for _ in extents]
         self.line(f"for {', '.join(names)} in T.Parallel({', '.join(map(str, extents))}):")
         self.vars.update(zip(names, extents))
@@ -401,7 +407,7 @@ class Generator:
         old = [t for t in self.tiles if t.shape == (rows, columns) and t.dtype == dtype and not t.is_tensor and t.bound <= 3 and t.name not in self.frozen]
         if old and self.pick(2):
             return self.one(old)
-        if self.indent > 2 or self.pick(3) == 0:
+        if self.indent > 2 or self.pick(3) == 0 or rows * columns > MOST:
             return self.new_tile((rows, columns), dtype) if self.indent == 2 else None
         source = self.new_tile((columns, rows), dtype)
         made = Tile(self.name("t"), (rows, columns), dtype, source.bound)
@@ -534,7 +540,7 @@ class Generator:
                 continue
             out = Tile("O" + tile.name, self.grid + tile.shape, tile.dtype, 0, True)
             self.params.append(out)
-            if self.pick(4) == 3:
+            if self.pick(4) == 3 and tile.shape[0] * 32 * 32 <= MOST:
                 names = self.open_parallel(tile.shape)
                 self.line(f"{out.name}[bx, {', '.join(names)}] = {tile.name}[{', '.join(names)}]")
                 self.close(names)
