@@ -25,6 +25,7 @@ bool lang_error(Lang *l, DiagId id, Range range, ...) {
 Val *scope_find(Lang *l, const char *name) {
     for (Scope *scope = l->scope; scope; scope = scope->outer) {
         MapEntry *entry = map_find(&scope->names, name, strlen(name));
+        if (entry && !scope->outer) front_define(l->unit, name);
         if (entry) return entry->value;
     }
     return NULL;
@@ -60,8 +61,8 @@ static Val from_front(const FrontValue *value) {
     }
 }
 
-/* The file's own names: imports, functions; then -D, which wins over constants of the file. Constants of the file are
- * evaluated in order; one that cannot be (host code that we do not run) simply stays unknown. */
+/* The file's own names: imports, functions; then the user's definitions, which win over constants of the file. Constants
+ * of the file are evaluated in order; one that cannot be (host code that we do not run) simply stays unknown. */
 static void import_names(Lang *l, const PyNode *node) {
     bool from = node->kind == PY_ImportFrom;
     const PyList *names = from ? node->ImportFrom.names : node->Import.names;
@@ -78,12 +79,43 @@ static void import_names(Lang *l, const PyNode *node) {
     }
 }
 
-/* `M, N, K = 100, 130, 75` too */
-static void define_constant(Lang *l, const PyNode *target, const Val *val) {
-    if (target->kind == PY_Name) scope_set(l, target->Name.id, *val);
-    const PyList *parts = target->kind == PY_Tuple ? target->Tuple.elts : target->kind == PY_List ? target->List.elts : NULL;
-    if (!parts || val->kind != VAL_TUPLE || (int)parts->count != val->count) return;
-    for (uint32_t i = 0; i < parts->count; i++) define_constant(l, parts->at[i], &val->items[i]);
+/* One assignment of the file: all values are read before a name is bound. */
+typedef struct Assignment {
+    Lang *l;
+    Scope *made;
+} Assignment;
+
+static void read_value(void *user, const char *name, const PyNode *node) {
+    Assignment *a = user;
+    Diag quiet;
+    Val val;
+    Lang attempt = *a->l;
+    diag_init(&quiet, a->l->arena, a->l->unit->sources);
+    attempt.diag = &quiet;
+    bool known = eval(&attempt, node, &val);
+    map_set(&a->made->names, a->l->arena, name, known ? arena_copy(a->l->arena, &val, sizeof val) : NULL);
+}
+
+static void define_constants(Lang *l, const PyNode *statement) {
+    Assignment a = {l, ARENA_NEW(l->arena, Scope)};
+    py_each_binding(statement, l->arena, read_value, &a);
+    for (size_t i = 0; i < a.made->names.count; i++)
+        map_set(&l->scope->names, l->arena, a.made->names.entries[i].key, a.made->names.entries[i].value);
+}
+
+/* What stands under an `if` or in a loop of the file is not run: its names are unknown from there on. */
+static void forget_name(void *user, const char *name, const PyNode *value) {
+    Lang *l = user;
+    (void)value;
+    map_set(&l->scope->names, l->arena, name, NULL);
+}
+
+static void forget_inner(void *user, PyNode *node) {
+    Lang *l = user;
+    bool main = node->kind == PY_If && node->If.test->kind == PY_Compare && py_is_name(node->If.test->Compare.left, "__name__");
+    if (main || py_kinds[node->kind].cls != PY_STMT || node->kind == PY_FunctionDef || node->kind == PY_ClassDef) return;
+    py_each_binding(node, l->arena, forget_name, l);
+    py_each_child(node, forget_inner, l);
 }
 
 static void define_file(Lang *l, const PyNode *module) {
@@ -95,16 +127,8 @@ static void define_file(Lang *l, const PyNode *module) {
         const PyNode *node = module->Module.body->at[i];
         if (node->kind == PY_Import || node->kind == PY_ImportFrom) import_names(l, node);
         if (node->kind == PY_FunctionDef) scope_set(l, node->FunctionDef.name, (Val){.kind = VAL_DEF, .node = node});
-        const PyNode *value = node->kind == PY_Assign ? node->Assign.value : node->kind == PY_AnnAssign ? node->AnnAssign.value : NULL;
-        if (!value) continue;
-        Val val;
-        Diag quiet;
-        Lang attempt = *l;
-        diag_init(&quiet, l->arena, l->unit->sources);
-        attempt.diag = &quiet;
-        if (!eval(&attempt, value, &val)) continue;
-        if (node->kind == PY_AnnAssign) define_constant(l, node->AnnAssign.target, &val);
-        for (uint32_t t = 0; node->kind == PY_Assign && t < node->Assign.targets->count; t++) define_constant(l, node->Assign.targets->at[t], &val);
+        if (node->kind == PY_Assign || node->kind == PY_AnnAssign || node->kind == PY_AugAssign) define_constants(l, node);
+        else forget_inner(l, (PyNode *)node);
     }
     for (int i = 0; i < l->unit->define_count; i++)
         scope_set(l, l->unit->defines[i].name, from_front(&l->unit->defines[i].value));
@@ -212,6 +236,25 @@ bool tilelang_open(FrontUnit *unit) {
     return unit->diag->errors == 0;
 }
 
+/* --- names, before there are arguments --- */
+
+static void resolve_calls(void *user, PyNode *node) {
+    Lang *l = user;
+    l->failed = false; /* each is reported */
+    if (node->kind == PY_Call) lang_knows_call(l, node);
+    py_each_child(node, resolve_calls, l);
+}
+
+bool tilelang_resolve(FrontUnit *unit, const FrontKernel *kernel, Arena *arena, Diag *diag) {
+    const Found *found = kernel->node;
+    int errors = diag->errors;
+    Lang l = {.unit = unit, .arena = arena, .diag = diag};
+    define_file(&l, unit->tree);
+    const PyList *body = found->inner->FunctionDef.body;
+    for (uint32_t i = 0; i < body->count; i++) resolve_calls(&l, body->at[i]);
+    return diag->errors == errors;
+}
+
 /* --- lowering one --- */
 
 static const FrontValue *find_define(const Lang *l, const char *name) {
@@ -243,7 +286,7 @@ bool lang_bind_params(Lang *l, const PyNode *def, const Val *given, int given_co
 }
 
 /* T.Buffer[(M, K), "float16"], T.Tensor((M, K), dtype) */
-static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value) {
+static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value, FrontShape *stated) {
     const PyNode *note = arg->arg.annotation, *shape_node, *dtype_node;
     const PyList *parts = note->kind == PY_Call ? note->Call.args
                           : note->Subscript.slice->kind == PY_Tuple ? note->Subscript.slice->Tuple.elts : NULL;
@@ -281,6 +324,10 @@ static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value) {
             memcpy(got.shape, value->extent, sizeof got.shape);
             return lang_error(l, DIAG_TL_ARRAY, arg->range, arg->arg.arg, val_text(l, &tensor), val_text(l, &got));
         }
+    }
+    if (stated) {
+        *stated = (FrontShape){.stated = true, .dense = true, .rank = tensor.count};
+        memcpy(stated->extent, tensor.shape, sizeof stated->extent);
     }
     Ref extents[MAX_RANK], strides[MAX_RANK];
     int64_t stride = 1;
@@ -333,9 +380,11 @@ Kernel *tilelang_lower(FrontUnit *unit, const FrontRequest *request) {
     }
     const PyList *args = inner->FunctionDef.args->arguments.args;
     for (uint32_t i = 0; i < args->count; i++) {
-        const FrontValue *value = &request->args[found->constants + (int)i];
+        int place = found->constants + (int)i;
+        const FrontValue *value = &request->args[place];
+        FrontShape *stated = request->shapes ? &request->shapes[place] : NULL;
         l.b.range = args->at[i]->range;
-        bool good = is_tensor_annotation(args->at[i]->arg.annotation) ? tensor_param(&l, args->at[i], value)
+        bool good = is_tensor_annotation(args->at[i]->arg.annotation) ? tensor_param(&l, args->at[i], value, stated)
                                                                       : scalar_param(&l, args->at[i], value);
         if (!good) scope_set(&l, args->at[i]->arg.arg, (Val){.kind = VAL_WRONG});
         l.failed = false;

@@ -136,6 +136,7 @@ bool check_grid(Lang *l); /* at the kernel's end: are the extents of the grid sw
 bool lower_body(Lang *l, const PyList *body);
 
 /* --- tilelang_calls.c --- */
+bool lang_knows_call(Lang *l, const PyNode *call); /* is it no `T.x(..)`, or one that there is? Else a message */
 bool call_builtin(Lang *l, const PyNode *call, const char *name, Val *out);
 /* The iterators and the launch are not values; statements ask for their arguments by the rows of the table. */
 bool bind_call(Lang *l, const PyNode *call, const char *name, Param *params, int *extra_count, Val *extra);

@@ -368,6 +368,16 @@ static const Builtin *find_builtin(Lang *l, const PyNode *call, const char *name
     return NULL;
 }
 
+bool lang_knows_call(Lang *l, const PyNode *call) {
+    const PyNode *func = call->Call.func;
+    const char *root = func->kind == PY_Attribute && func->Attribute.value->kind == PY_Name ? func->Attribute.value->Name.id : NULL;
+    const Val *module = root ? scope_find(l, root) : NULL;
+    Elem elem;
+    if (!module || module->kind != VAL_MODULE || strcmp(module->text, "T") != 0) return true;
+    return elem_from_text(func->Attribute.attr, &elem) ||
+           find_builtin(l, call, arena_printf(l->arena, "T.%s", func->Attribute.attr));
+}
+
 /* The index of the named parameter in the row (-1: none), how many there are, and where `*rest` stands (-1: nowhere). */
 static int find_param(const char *params, const char *name, int *count, int *rest, bool *needed) {
     int index = 0, found = -1;

@@ -415,6 +415,6 @@ bool eval(Lang *l, const PyNode *node, Val *out) {
                binary(l, node->BinOp.op, &x, &y, node->range, out);
     }
     default:
-        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "the expression `%s`", py_kinds[node->kind].name), "compute it on the host and pass the result with -D");
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "the expression `%s`", py_kinds[node->kind].name), "compute it on the host and pass the result as a definition");
     }
 }

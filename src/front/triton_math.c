@@ -323,6 +323,12 @@ Val tri_lower_range(Lower *l, const Call *c) {
         int64_t stages = 0, unroll = 0;
         if (c->args[3].kind != VAL_NONE && !tri_want_int(l, c, 3, &stages)) return val_error;
         if (c->args[4].kind != VAL_NONE && !tri_want_int(l, c, 4, &unroll)) return val_error;
+        bool good = stages >= 0 && stages <= MAX_SLOTS && unroll >= 0 && unroll <= INT32_MAX;
+        if (!good)
+            return tri_error(l, DIAG_TRI_ARGUMENT, c->range, "tl.range",
+                             "num_stages in 0 .. 1024 and loop_unroll_factor >= 0",
+                             arena_printf(l->module->arena, "%lld and %lld", (long long)stages,
+                                          (long long)unroll));
         range->stages = (int)stages;
         range->unroll = (int)unroll;
     }
@@ -342,14 +348,11 @@ Val tri_lower_static_assert(Lower *l, const Call *c) {
 
 Val tri_lower_static_print(Lower *l, const Call *c) {
     Text out = text_new(l->arena);
-    const char *between;
-    if (!tri_want_text(l, c, 1, &between)) return val_error;
+    const char *between, *end;
+    if (!tri_want_text(l, c, 1, &between) || !tri_want_text(l, c, 2, &end)) return val_error;
     for (int i = 0; i < c->args[0].count; i++)
-        text_add(&out, "%s%s",
-                 !i        ? ""
-                 : between ? between
-                           : " ",
-                 tri_val_text(l, c->args[0].items[i]));
-    diag_emit(l->diag, DIAG_TRI_STATIC_PRINT, c->range, out.at);
+        text_add(&out, "%s%s", i && between ? between : "", tri_val_text(l, c->args[0].items[i]));
+    text_add(&out, "%s", end ? end : "");
+    if (l->request && l->request->print) l->request->print(l->request->print_user, out.at, out.length);
     return val_none;
 }

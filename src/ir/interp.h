@@ -17,6 +17,7 @@
  * bytes of a region that is not `written` count as unwritten. */
 #ifndef IR_INTERP_H
 #define IR_INTERP_H
+#include "base/cancel.h"
 #include "ir/ir.h"
 
 /* The argument of one parameter of the kernel, by the parameter's type. */
@@ -51,6 +52,7 @@ typedef struct InterpLaunch {
     Diag *diag;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
+    Cancel *cancel; /* who may end it early; NULL: nobody */
 } InterpLaunch;
 
 /* False after errors in diag; memory is then what the kernel had written so far. */

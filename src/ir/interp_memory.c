@@ -31,13 +31,12 @@ void memory_open(Interp *in) {
 
 /* --- through which parameter --- */
 
-static int find_root(const Kernel *k, Ref ref) {
-    for (int steps = 0; steps < 1000 && ref_is_value(ref); steps++) {
-        const Value *v = ir_value(k, ref);
-        if (v->region == k->body) return v->index + 1;
-        ref = roots_origin(k, ref);
-    }
-    return -1;
+/* The number of the only one, from 1; -1: it may be another, or none. */
+static int find_root(Interp *in, Ref ref) {
+    ArenaMark mark = arena_mark(&in->arena);
+    int only = roots_only(in->kernel, &in->arena, ref);
+    arena_reset(&in->arena, mark);
+    return only < 0 ? -1 : only + 1;
 }
 
 /* --- saying what is wrong --- */
@@ -81,7 +80,7 @@ static const char *describe(Interp *in, Step *s, uint64_t address, int bytes) {
 
 /* The region that an access may touch; -1: none. */
 static int allowed_region(Interp *in, Step *s, uint64_t address, uint64_t bytes) {
-    if (!s->root) s->root = find_root(in->kernel, s->op->operands[0]);
+    if (!s->root) s->root = find_root(in, s->op->operands[0]);
     int at = find_region(in, address, bytes);
     return at >= 0 && s->root > 0 && in->home[s->root - 1] != at ? -1 : at;
 }

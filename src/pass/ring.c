@@ -42,8 +42,8 @@ static void look_for_id(Op *op, void *user) {
 }
 
 static GridOrder find_grid(const Cut *c) {
-    GridOrder grid = c->cx->options.generic == REQUIRE_NOTHING ? (GridOrder){.order = ORDER_CODE}
-                                                               : grid_order_find(c->k);
+    GridOrder grid = c->cx->options.generic >= REQUIRE_SIZES ? (GridOrder){.order = ORDER_CODE}
+                                                             : grid_order_find(c->k);
     if (grid.order == ORDER_CODE || c->counts_programs) return (GridOrder){.order = ORDER_CODE};
     IdSearch s = {c->k, &grid, ARENA_ARRAY(c->arena, bool, c->k->values.count), false};
     ir_walk(c->k->body, look_for_id, &s);
@@ -83,13 +83,27 @@ static void prove(PassContext *cx, Kernel *k) {
         ice(k->module->trap, "the rings cut from `%s` could not be proved", k->name);
 }
 
+/* Of a kernel that is not cut: the wishes stand at its top. */
+static bool require_apart(Cut *c) {
+    if (!c->cx->machine->has_threads || !c->apart.count) return false;
+    Builder b = ir_builder_before(c->k, c->k->body->first);
+    b.range = c->k->range;
+    cut_require_apart(c, &b);
+    return true;
+}
+
 bool pass_ring(PassContext *cx, Kernel *k) {
-    if (is_written(k)) return prove_written(cx, k);
     Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
+    cut_find_memory(&c);
+    if (cx->machine->has_threads) cut_wish_apart(&c);
+    if (is_written(k)) {
+        bool changed = prove_written(cx, k);
+        return require_apart(&c) || changed;
+    }
     c.all = cx->machine->roles_always || (cx->options.roles == 1 && cx->machine->roles_allowed);
     cut_classify(&c);
     Execution run = cut_choose(&c);
-    if (run == RUN_FLAT) return false;
+    if (run == RUN_FLAT) return require_apart(&c);
     c.grid = find_grid(&c);
     Op *tasks = cut_roles(&c);
     cut_plan(&c, tasks, run);

@@ -15,6 +15,9 @@
  * A turned loop (`rotate`, ring_rotate.c) hands over its head in the first trip, in the others its head and the tail of
  * the trip before, and the last tail behind the loop; the roles that it meets run plain trips beside it.
  *
+ * A phase of a slot's barrier is one item, and ends when the bytes that its acquire announced have landed. So bytes are
+ * counted item by item, where the target says what it announces and copies (ring_check_bytes).
+ *
  * A cluster of blocks is proved from the rings of one of them (ring_group.c).
  *
  * Where loops do not match, all trip counts up to twice the slots and two are tried instead: that refutes, or bounds. */
@@ -84,6 +87,7 @@ typedef struct Check {
     int role_count;
     VEC(View) views; /* of the role being read */
     RingNumbers *numbers;
+    const RingTraffic *traffic; /* NULL: bytes are not counted */
     bool refuted, unmatched;
     long steps;
     int parked; /* roles that stand outside of the loop being run, with work left: being stuck proves nothing then */
@@ -115,6 +119,7 @@ typedef struct Held { /* slots that a role has at a place of its body */
     int ring;
     bool producing;
     uint32_t put; /* fields written, as bits */
+    int64_t missing; /* bytes that were announced and not copied yet */
     const Op *op;
 } Held;
 typedef struct Hands {
@@ -174,7 +179,8 @@ static void begin_item(Check *c, int role, const Op *op, Sequence *into, Hands *
         for (int i = 0; i < info->consumer_count; i++) known |= info->consumers[i] == role;
         if (!known) info->consumers[info->consumer_count++] = role;
     }
-    *VEC_PUSH(&hands->at, c->arena) = (Held){op->results[0], ring, producing, 0, op};
+    int64_t announced = producing && c->traffic ? c->traffic->announced(c->traffic->user, op) : 0;
+    *VEC_PUSH(&hands->at, c->arena) = (Held){op->results[0], ring, producing, 0, announced, op};
     int64_t held = 0;
     for (size_t i = 0; i < hands->at.count; i++) held += hands->at.at[i].ring == ring && !hands->at.at[i].producing;
     int64_t owed = op_int(info->op, AT_HOLD, 1) - held;
@@ -196,6 +202,7 @@ static void end_item(Check *c, const Op *op, Sequence *into, Hands *hands) {
         while (h->put >> missing & 1) missing++;
         refute(c, DIAG_RING_FIELD_MISSING, op->range, c->rings[ring].name, ir_type(c->k, c->rings[ring].ref)->fields[missing].name);
     }
+    if (commits && h->missing) refute(c, DIAG_RING_BYTES, op->range, c->rings[ring].name, (long long)h->missing);
     /* Items go in order: the oldest one held of this ring first. */
     for (int i = 0; i < held; i++)
         if (hands->at.at[i].ring == ring && hands->at.at[i].producing == commits)
@@ -217,6 +224,7 @@ static void use_item(Check *c, const Op *op, Hands *hands) {
     uint32_t bit = UINT32_C(1) << field_index(ir_type(c->k, op->operands[0])->ring, op_text(op, AT_FIELD));
     if (op->list_count[0] == 0 && (h->put & bit)) refute(c, DIAG_RING_PUT_TWICE, op->range, op_text(op, AT_FIELD));
     h->put |= bit;
+    if (c->traffic) h->missing -= c->traffic->copied(c->traffic->user, op);
 }
 
 /* Nothing looks into a slot that was given back; a view of a view is one too. */
@@ -237,7 +245,9 @@ static void check_views(Check *c, const Op *op) {
 static bool same_hands(const Hands *a, const Hands *b) {
     if (a->at.count != b->at.count) return false;
     for (size_t i = 0; i < a->at.count; i++)
-        if (a->at.at[i].slot != b->at.at[i].slot || a->at.at[i].put != b->at.at[i].put) return false;
+        if (a->at.at[i].slot != b->at.at[i].slot || a->at.at[i].put != b->at.at[i].put ||
+            a->at.at[i].missing != b->at.at[i].missing)
+            return false;
     return true;
 }
 
@@ -580,6 +590,22 @@ static void simulate(Check *c) {
     }
 }
 
+/* --- ends --- */
+
+/* The ring says who fills it and who empties it, as the roles do; what the text leaves out is added. */
+static void settle_ends(Check *c, RingInfo *ring) {
+    const char *from = op_text(ring->op, AT_FROM), *to = op_text(ring->op, AT_TO);
+    const char *filler = c->roles[ring->producer].name, *emptier = c->roles[ring->consumers[0]].name;
+    bool empties = !to;
+    for (int i = 0; to && i < ring->consumer_count; i++) empties |= strcmp(to, c->roles[ring->consumers[i]].name) == 0;
+    if (!empties || (from && strcmp(from, filler) != 0)) {
+        refute(c, DIAG_RING_ENDS, ring->op->range, ring->name, from ? from : filler, to ? to : emptier, filler, emptier);
+        return;
+    }
+    if (!from) op_set(c->k, (Op *)ring->op, (Attr){.id = AT_FROM, .text = filler});
+    if (!to) op_set(c->k, (Op *)ring->op, (Attr){.id = AT_TO, .text = emptier});
+}
+
 /* --- capacity --- */
 
 static void check_capacity(Check *c) {
@@ -597,23 +623,35 @@ static void check_capacity(Check *c) {
         refute(c, DIAG_RING_CAPACITY, c->rings[0].op->range, (long long)total, (long long)c->cx->machine->ring_bytes, table.at);
 }
 
-RingVerdict ring_check(PassContext *cx, Kernel *k) {
-    const Op *tasks = NULL;
+/* The kernel's roles as programs, each item of which keeps the protocol. */
+static Check *read_roles(PassContext *cx, Kernel *k, const RingTraffic *traffic, const Op **tasks) {
     Check *c = ARENA_NEW(cx->scratch, Check);
-    *c = (Check){.cx = cx, .k = k, .arena = cx->scratch, .numbers = ring_numbers_new(k, cx->scratch)};
-    collect(c, k->body, &tasks);
-    if (c->refuted) return RING_REFUTED;
-    if (!tasks || !c->ring_count) return RING_PROVED;
+    *c = (Check){.cx = cx, .k = k, .arena = cx->scratch, .numbers = ring_numbers_new(k, cx->scratch), .traffic = traffic};
+    collect(c, k->body, tasks);
     for (int i = 0; i < c->role_count && !c->refuted; i++) {
         Hands hands = {0};
         read_closed(c, i, c->roles[i].op->regions[0], &c->roles[i].program, &hands);
     }
+    return c;
+}
+
+bool ring_check_bytes(PassContext *cx, Kernel *k, const RingTraffic *traffic) {
+    const Op *tasks = NULL;
+    return !read_roles(cx, k, traffic, &tasks)->refuted;
+}
+
+RingVerdict ring_check(PassContext *cx, Kernel *k) {
+    const Op *tasks = NULL;
+    Check *c = read_roles(cx, k, NULL, &tasks);
+    if (c->refuted) return RING_REFUTED;
+    if (!tasks || !c->ring_count) return RING_PROVED;
     for (int i = 0; i < c->ring_count && !c->refuted; i++) {
         int64_t hold = op_int(c->rings[i].op, AT_HOLD, 1);
         if (c->rings[i].slots < hold)
             refute(c, DIAG_RING_TOO_FEW_SLOTS, c->rings[i].op->range, c->rings[i].name, (long long)c->rings[i].slots, (long long)hold);
         if (c->rings[i].producer < 0 || !c->rings[i].consumer_count)
             refute(c, DIAG_RING_ONE_SIDED, c->rings[i].op->range, c->rings[i].name);
+        if (!c->refuted) settle_ends(c, &c->rings[i]);
     }
     if (!c->refuted) check_capacity(c);
     if (!c->refuted && op_attr(tasks, AT_CLUSTER)) c->refuted = !ring_group_check(cx, k, tasks);

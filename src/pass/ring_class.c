@@ -5,38 +5,27 @@
  * of loops with replicable bounds, carried values with replicable first and next value. Every role
  * computes its own copy of those. Then the accesses:
  *
- *   load    operands and control replicable, no earlier write of the task concerns its memory, and
- * worth it: it feeds a dot, or repeats in a loop with at least 1 KB (all = every one) store   place
- * and control replicable, no later read, atomic or fence of the task concerns its memory compute
- * everything else
+ *   load     operands and control replicable, no earlier write of the task concerns its memory, none
+ *            between it and its first use either (the load may happen as late as that), and worth it:
+ *            it feeds a dot, or repeats in a loop with at least 1 KB (all = every one)
+ *   store    place and control replicable, no later read, atomic or fence of the task concerns its
+ *            memory, and no later write that stays in compute: stores of the role keep their order,
+ *            but all of them may happen behind what compute does
+ *   compute  everything else
  *
- * Loads of one region share a ring when no dot and no other hand-over lies between their first
- * uses; loops that follow each other and load equal tiles of the same tensors share one too. Two
- * bases that are different parameters are taken to be apart, with a wish for the launch; the same
- * base twice is one memory. */
+ * Which memory an access concerns, and what stands before it, ring_order.c knows. Loads of one region
+ * share a ring when no dot and no other hand-over lies between their first uses; loops that follow
+ * each other and load equal tiles of the same tensors share one too. */
 #include "pass/ring_cut.h"
 
 enum { WORTH_BYTES = 1024 };
 
 /* --- order --- */
 
-static bool is_read(const Op *op) {
-    return op->code == OP_LOAD || op->code == OP_TLOAD;
-}
-static bool is_write(const Op *op) {
-    return op->code == OP_STORE || op->code == OP_TSTORE;
-}
-static bool is_order(const Op *op) { /* nothing moves across it */
-    return op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_TATOMIC ||
-           op->code == OP_FENCE || op->code == OP_SYNC ||
-           (op->code == OP_LOAD && op_flag(op, AT_VOLATILE));
-}
-
 static void number_region(Cut *c, const Region *region, uintptr_t *next) {
     for (int i = 0; i < region->arg_count; i++) *VEC_PUSH(&c->values, c->arena) = region->args[i];
     for (const Op *op = region->first; op; op = op->next) {
         map_put_number(&c->order, c->arena, (uintptr_t)op, (void *)++*next);
-        if (is_read(op) || is_write(op) || is_order(op)) *VEC_PUSH(&c->memory, c->arena) = op;
         for (int i = 0; i < op->region_count; i++) number_region(c, op->regions[i], next);
         for (int i = 0; i < op->result_count; i++) *VEC_PUSH(&c->values, c->arena) = op->results[i];
     }
@@ -56,101 +45,6 @@ CutRing *cut_ring_of(const Cut *c, const Op *op) {
 static Op *child_of(const Region *region, Op *op) {
     while (op && op->parent != region) op = op->parent->owner;
     return op;
-}
-
-/* --- memory --- */
-
-/* The parameter that a pointer, pointer tile or tensor starts from; REF_NONE when it cannot be
- * told. */
-static Ref base_of(const Kernel *k, Ref r) {
-    for (int depth = 0; ref_is_value(r) && depth < 64; depth++) {
-        const Value value = *ir_value(k, r);
-        if (!value.op) {
-            if (!value.region->owner) return r;
-            if (value.region->owner->code != OP_FOR || value.index == 0) return REF_NONE;
-            r = value.region->owner
-                    ->operands[2 + value.index]; /* a carried pointer stays in its tensor */
-            continue;
-        }
-        switch (value.op->code) {
-        case OP_TENSOR:
-        case OP_PTR_ADD:
-        case OP_SPLAT:
-        case OP_EXPAND:
-        case OP_BROADCAST:
-        case OP_RESHAPE:
-        case OP_PERMUTE:
-        case OP_BASE: r = value.op->operands[0]; break;
-        case OP_FOR: r = value.op->operands[3 + value.index]; break;
-        default: return REF_NONE;
-        }
-    }
-    return REF_NONE;
-}
-
-static const Op *common_loop(const Op *a, const Op *b) {
-    for (const Region *ra = a->parent; ra->owner; ra = ra->owner->parent) {
-        if (ra->owner->code != OP_FOR && ra->owner->code != OP_WHILE) continue;
-        for (const Region *rb = b->parent; rb->owner; rb = rb->owner->parent)
-            if (ra == rb) return ra->owner;
-    }
-    return NULL;
-}
-
-/* May a run before b, in one task? */
-static bool may_precede(const Cut *c, const Op *a, const Op *b) {
-    return cut_order(c, a) < cut_order(c, b) || common_loop(a, b);
-}
-
-static bool is_promised_apart(const Cut *c, Ref a, Ref b) {
-    for (const Op *op = c->k->body->first; op; op = op->next) {
-        if ((op->code != OP_ASSUME && op->code != OP_REQUIRE) || !op_flag(op, AT_DISJOINT))
-            continue;
-        bool has_a = false, has_b = false;
-        for (int i = 0; i < op->operand_count; i++) {
-            Ref base = base_of(c->k, op->operands[i]);
-            has_a = has_a || base == a;
-            has_b = has_b || base == b;
-        }
-        if (has_a && has_b) return true;
-    }
-    return false;
-}
-
-/* Do the accesses concern different memory? Wishes where only the launch can tell. */
-static bool are_apart(Cut *c, const Op *x, const Op *y) {
-    Ref a = base_of(c->k, x->operands[0]), b = base_of(c->k, y->operands[0]);
-    if (!a || !b || a == b) return false;
-    for (size_t i = 0; i < c->apart.count; i++) {
-        Pair p = c->apart.at[i];
-        if ((p.a == a && p.b == b) || (p.a == b && p.b == a)) return true;
-    }
-    if (is_promised_apart(c, a, b)) return true;
-    if (c->cx->options.generic == REQUIRE_NOTHING) return false;
-    *VEC_PUSH(&c->apart, c->arena) = (Pair){a, b};
-    return true;
-}
-
-/* The first op that stands in the way of moving x; before: those that may run earlier, else later.
- */
-static const Op *find_conflict(Cut *c, const Op *x, bool before) {
-    for (size_t i = 0; i < c->memory.count; i++) {
-        const Op *op = c->memory.at[i];
-        bool order = is_order(op);
-        if (op == x || !(order || (before ? is_write(op) : is_read(op)))) continue;
-        if (!(before ? may_precede(c, op, x) : may_precede(c, x, op))) continue;
-        if (order || !are_apart(c, op, x)) return op;
-    }
-    return NULL;
-}
-
-/* Memory that no op of the kernel writes, before or behind the load: each role reads it at its own time. */
-static bool is_stable(Cut *c, const Op *load) {
-    for (size_t i = 0; i < c->memory.count; i++) {
-        const Op *op = c->memory.at[i];
-        if (is_order(op) || (is_write(op) && !are_apart(c, op, load))) return false;
-    }
-    return true;
 }
 
 /* --- replicable values --- */
@@ -211,7 +105,7 @@ static bool value_is_replicable(Cut *c, Ref r) {
     case OP_LOAD:
     case OP_TLOAD:
         return value.type->rank == 0 && !op_flag(op, AT_VOLATILE) &&
-               operands_are_replicable(c, op) && is_stable(c, op);
+               operands_are_replicable(c, op) && cut_is_stable(c, op);
     case OP_BUF:
     case OP_BAR:
     case OP_RING:
@@ -298,7 +192,15 @@ static const Op *loop_around(const Op *op) {
 }
 
 static void refuse(Cut *c, const Op *op, const char *why) {
-    *VEC_PUSH(&c->refusals, c->arena) = (Finding){op->range, is_read(op) ? "load" : "store", why};
+    *VEC_PUSH(&c->refusals, c->arena) = (Finding){op->range, cut_is_read(op) ? "load" : "store", why};
+}
+
+static void refuse_for(Cut *c, const Op *op, const Op *conflict, const char *where) {
+    Place place = {0};
+    source_find(c->k->module->sources, conflict->range.begin, &place);
+    refuse(c, op,
+           arena_printf(c->arena, "stays in compute: `%s` in line %d may concern its memory %s",
+                        op_info[conflict->code].mnemonic, place.line, where));
 }
 
 static CutRing *new_ring(Cut *c, Op *op, bool output) {
@@ -324,17 +226,12 @@ static void consider_load(Cut *c, Op *op) {
         refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel writes");
         return;
     }
-    const Op *conflict = find_conflict(c, op, true);
-    if (conflict) {
-        Place place = {0};
-        source_find(c->k->module->sources, conflict->range.begin, &place);
-        refuse(c, op,
-               arena_printf(c->arena,
-                            "stays in compute: `%s` in line %d may concern its memory before it",
-                            op_info[conflict->code].mnemonic, place.line));
-        return;
-    }
-    *VEC_PUSH(&c->rings, c->arena) = ring;
+    const Op *before = cut_write_before(c, op);
+    const Op *conflict = before ? before : cut_write_between(c, op, ring->first_use);
+    if (conflict)
+        refuse_for(c, op, conflict, before ? "before it" : "before it is used");
+    else
+        *VEC_PUSH(&c->rings, c->arena) = ring;
 }
 
 static bool has_handover(const Cut *c, const Op *op) {
@@ -347,7 +244,7 @@ static bool has_handover(const Cut *c, const Op *op) {
 
 /* A dot, or a store that may become a hand-over. */
 static bool has_dot_or_write(const Op *op) {
-    if (op->code == OP_DOT || is_write(op)) return true;
+    if (op->code == OP_DOT || cut_is_write(op)) return true;
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
             if (has_dot_or_write(inner)) return true;
@@ -436,21 +333,32 @@ static void consider_store(Cut *c, Op *op) {
         place = place && (op->operands[i] == value || is_replicable(c, op->operands[i]));
     if (!place) {
         refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel writes");
-        return;
-    }
-    const Op *conflict = find_conflict(c, op, false);
-    if (conflict) {
-        Place at = {0};
-        source_find(c->k->module->sources, conflict->range.begin, &at);
-        refuse(c, op,
-               arena_printf(c->arena,
-                            "stays in compute: `%s` in line %d may concern its memory after it",
-                            op_info[conflict->code].mnemonic, at.line));
+        cut_note_stay(c, op);
         return;
     }
     CutRing *ring = new_ring(c, op, true);
     ring->bytes = tile_bytes(ir_type(c->k, value));
     *VEC_PUSH(&c->rings, c->arena) = ring;
+}
+
+void cut_settle_stores(Cut *c) {
+    for (bool changed = true; changed;) { /* one that stays may keep others */
+        size_t kept = 0;
+        for (size_t i = 0; i < c->rings.count; i++) {
+            CutRing *ring = c->rings.at[i];
+            const Op *store = ring->ops.at[0], *conflict = NULL;
+            if (ring->output) conflict = cut_access_after(c, store);
+            if (!conflict) {
+                c->rings.at[kept++] = ring;
+                continue;
+            }
+            refuse_for(c, store, conflict, "after it");
+            cut_note_stay(c, store);
+        }
+        changed = kept < c->rings.count;
+        c->rings.count = kept;
+    }
+    cut_index(c);
 }
 
 /* --- the whole --- */
@@ -462,8 +370,12 @@ typedef struct Visit {
 
 static void consider(Op *op, void *user) {
     const Visit *v = user;
-    if (v->stores && is_write(op)) consider_store(v->c, op);
-    if (!v->stores && is_read(op)) consider_load(v->c, op);
+    if (v->stores && cut_is_write(op)) consider_store(v->c, op);
+    if (!v->stores && cut_is_read(op)) consider_load(v->c, op);
+}
+
+static void note_memory(Op *op, void *user) {
+    if (cut_is_read(op) || cut_is_write(op) || cut_is_order(op)) cut_note_access(user, op);
 }
 
 static void look_for_limits(Op *op, void *user) {
@@ -484,15 +396,19 @@ static void look_for_limits(Op *op, void *user) {
     case OP_ASSERT: c->counts_programs = true; break;
     case OP_WHILE:
         for (const Op *inner = op->regions[0]->first; inner; inner = inner->next)
-            if (is_order(inner)) c->waits_for_programs = true;
+            if (cut_is_order(inner)) c->waits_for_programs = true;
         break;
     default: break;
     }
 }
 
-void cut_classify(Cut *c) {
+void cut_find_memory(Cut *c) {
     uintptr_t next = 0;
     number_region(c, c->k->body, &next);
+    ir_walk(c->k->body, note_memory, c);
+}
+
+void cut_classify(Cut *c) {
     ir_walk(c->k->body, look_for_limits, c);
     if (c->explicit_mode) return;
     find_replicable(c);
@@ -500,5 +416,5 @@ void cut_classify(Cut *c) {
     group_loads(c);
     share_rings(c);
     ir_walk(c->k->body, consider, &(Visit){c, true});
-    cut_index(c);
+    cut_settle_stores(c);
 }

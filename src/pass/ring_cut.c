@@ -433,7 +433,7 @@ static Op *build_tasks(Cut *c, Builder *b, const TaskIndex *index, Op *const *fl
     return tasks;
 }
 
-static void build_disjoint(Cut *c, Builder *b) {
+void cut_require_apart(Cut *c, Builder *b) {
     for (size_t i = 0; i < c->apart.count; i++) {
         Op *op = ir_begin(b, OP_REQUIRE);
         ir_operand(b, op, c->apart.at[i].a);
@@ -477,7 +477,7 @@ Op *cut_roles(Cut *c) {
         for (int r = 0; r < op->result_count; r++) c->shared[op->results[r]] = true;
         if (!op_depends_on_task(c, op)) finish_clone(&cut, &b, op, clone_op(&cut, &b, op));
     }
-    build_disjoint(c, &b);
+    cut_require_apart(c, &b);
     if (c->grid.order != ORDER_CODE) {
         if (c->grid.rows) c->grid.rows = mapped(&cut, c->grid.rows);
         c->grid.columns = mapped(&cut, c->grid.columns);

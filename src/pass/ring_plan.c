@@ -138,9 +138,10 @@ static bool drop_output(Cut *c) {
               "from registers: a buffer of %lld bytes beside two slots of every load does not fit "
               "into %lld",
               (long long)c->rings.at[largest]->bytes, (long long)c->cx->machine->ring_bytes);
+    cut_note_stay(c, c->rings.at[largest]->ops.at[0]);
     for (size_t i = largest; i + 1 < c->rings.count; i++) c->rings.at[i] = c->rings.at[i + 1];
     c->rings.count--;
-    cut_index(c);
+    cut_settle_stores(c);
     return true;
 }
 
@@ -405,7 +406,7 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     if (deeper)
         pass_find(c->cx, cut->ops.at[0]->range, "ring",
                   "%d slots, %d were asked for: an item is %lld clocks of products, a copy takes "
-                  "about %d (--set slots=N)",
+                  "about %d (option slots=N)",
                   cut->slots, asked, (long long)cut->clocks, COPY_CLOCKS);
 }
 

@@ -48,6 +48,7 @@ static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
         if (param->source < 0)
             ice(&k->context->trap, "parameter %%%s of the IR is none of the source's",
                 value->name ? value->name : "");
+        if (k->shapes[param->source].stated) param->stated = &k->shapes[param->source];
         k->slot_count += words_of(value->type);
     }
     k->slots = ARENA_ARRAY(&k->arena, uint64_t, k->slot_count);
@@ -153,6 +154,67 @@ static tw_status bind_scalar(tw_kernel *k, const RunParam *param, const tw_arg *
     return TW_OK;
 }
 
+static void show_stated(Elem elem, const FrontShape *shape, Text *t) {
+    text_add(t, "%s[", elem_info[elem].text);
+    for (int d = 0; d < shape->rank; d++) {
+        text_add(t, d ? ", " : "");
+        text_add(t, shape->extent[d] < 0 ? "any" : "%lld", (long long)shape->extent[d]);
+    }
+    text_add(t, "]");
+}
+
+static tw_status wrong_shape(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
+    FrontShape any = {.rank = param->type->rank};
+    const FrontShape *stated = param->stated ? param->stated : &any;
+    for (int d = 0; d < any.rank; d++) any.extent[d] = -1;
+    Text got = text_new(&k->context->texts), want = text_new(&k->context->texts);
+    buffer_show(b, &got);
+    show_stated(param->type->elem, stated, &want);
+    return context_fail(k->context, TW_ERROR_ARGUMENT,
+                        "argument `%s`: kernel `%s` declares %s, the array given is %s", param->name,
+                        k->name, want.at, got.at);
+}
+
+static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
+    Text got = text_new(&k->context->texts);
+    buffer_show(b, &got);
+    for (int d = 0; d < b->rank; d++)
+        text_add(&got, d ? ", %lld" : " with strides %lld", (long long)b->strides[d]);
+    return context_fail(k->context, TW_ERROR_ARGUMENT,
+                        "argument `%s`: kernel `%s` takes row-major arrays without gaps, the array "
+                        "given is %s: pass a copy",
+                        param->name, k->name, got.at);
+}
+
+/* The array against what the source says of it; extents of 1 in front count for nothing where the
+ * kernel takes the strides with the array, and stand for those that the array lacks. */
+static tw_status check_shape(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
+    const FrontShape *stated = param->stated;
+    bool fits = !stated->dense || b->rank == stated->rank;
+    int lead = stated->rank - b->rank;
+    for (int d = 0; fits && d < stated->rank; d++) {
+        int64_t extent = d < lead ? 1 : b->shape[d - lead];
+        fits = stated->extent[d] < 0 || stated->extent[d] == extent;
+    }
+    if (!fits) return wrong_shape(k, param, b);
+    return stated->dense && !buffer_is_dense(b) ? wrong_strides(k, param, b) : TW_OK;
+}
+
+/* Extents and strides of a tensor, right-aligned: an array of lower rank has extents of 1 in front,
+ * one of higher rank must have them. False: it has others. */
+static bool bind_extents(const RunParam *param, const tw_buffer *b, uint64_t *words) {
+    int rank = param->type->rank, lead = rank - b->rank;
+    int64_t *extent = (int64_t *)words + 1, *stride = extent + rank;
+    int64_t outer = b->rank ? b->shape[0] * b->strides[0] : 1;
+    for (int d = 0; d < -lead; d++)
+        if (b->shape[d] != 1) return false;
+    for (int d = 0; d < rank; d++) {
+        extent[d] = d < lead ? 1 : b->shape[d - lead];
+        stride[d] = d < lead ? outer : b->strides[d - lead];
+    }
+    return true;
+}
+
 static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
     const RunParam *param = &k->params[i];
     const Type *type = param->type;
@@ -166,7 +228,7 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
     tw_buffer *b = arg->value.buffer;
     if (b->elem != type->elem)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "argument `%s` of kernel `%s` is an array of %s, not of %s",
+                            "argument `%s`: kernel `%s` is compiled for an array of %s, the array given is of %s",
                             param->name, k->name, elem_info[type->elem].text,
                             elem_info[b->elem].text);
     const TargetMemory *mine = k->target->memory, *its = b->target ? b->target->memory : NULL;
@@ -183,21 +245,8 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
                             param->name, k->name, b->device, k->device);
     k->buffers[i] = b;
     words[0] = (uint64_t)(uintptr_t)b->data;
-    if (type->kind != TY_TENSOR) return TW_OK;
-    if (b->rank > type->rank)
-        return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "argument `%s` of kernel `%s` is an array of rank %d, not of rank "
-                            "%d",
-                            param->name, k->name, type->rank, b->rank);
-    /* Right-aligned: an array of lower rank has extents of 1 in front. */
-    int lead = type->rank - b->rank;
-    int64_t *extent = (int64_t *)words + 1, *stride = extent + type->rank;
-    int64_t outer = b->rank ? b->shape[0] * b->strides[0] : 1;
-    for (int d = 0; d < type->rank; d++) {
-        extent[d] = d < lead ? 1 : b->shape[d - lead];
-        stride[d] = d < lead ? outer : b->strides[d - lead];
-    }
-    return TW_OK;
+    if (type->kind == TY_TENSOR && !bind_extents(param, b, words)) return wrong_shape(k, param, b);
+    return param->stated ? check_shape(k, param, b) : TW_OK;
 }
 
 static tw_status bind(tw_kernel *k, const tw_arg *args, size_t count) {
@@ -264,15 +313,19 @@ static bool apart(const tw_kernel *k, const Requirement *r) {
     return true;
 }
 
-static bool meets_requirements(const tw_kernel *k, const int64_t grid[3]) {
+typedef enum Fit { FITS, OVERLAPS, FITS_NOT } Fit; /* OVERLAPS: nothing else is in the way */
+
+static Fit fit_requirements(const tw_kernel *k, const int64_t grid[3]) {
     const Requirements *all = k->requirements;
-    if (k->never) return false;
-    if (!all) return true;
+    Fit fit = FITS;
+    if (k->never) return FITS_NOT;
+    if (!all) return FITS;
     scalars_run(all->program, k->slots, grid, all->values);
     for (int i = 0; i < all->count; i++) {
         const Requirement *r = &all->at[i];
         if (r->kind == AT_DISJOINT) {
-            if (!apart(k, r)) return false;
+            if (!apart(k, r)) fit = k->pass.options.overlap ? FITS_NOT : OVERLAPS;
+            if (fit == FITS_NOT) return fit;
             continue;
         }
         for (int a = 0; a < r->count; a++) {
@@ -280,10 +333,30 @@ static bool meets_requirements(const tw_kernel *k, const int64_t grid[3]) {
             bool ok = r->kind == AT_EQ      ? value == r->number
                       : r->kind == AT_LEAST ? value >= r->number
                                             : value % r->number == 0;
-            if (!ok) return false;
+            if (!ok) return FITS_NOT;
         }
     }
-    return true;
+    return fit;
+}
+
+/* The variant that a launch which does not fit runs. */
+static tw_status prepare_variant(tw_kernel *k, Fit fit, tw_kernel **out) {
+    KernelVariant *v = fit == OVERLAPS ? &k->overlapping : &k->generic;
+    if (!v->ready) {
+        tw_kernel_destroy(v->kernel); /* one that memory did not suffice for */
+        v->kernel = NULL;
+        CompileRequest *request = arena_copy(&k->arena, k->request, sizeof *request);
+        if (fit == OVERLAPS)
+            request->overlap = true;
+        else
+            request->generic++;
+        v->kernel = kernel_new(k->origin);
+        tw_status status = kernel_compile_request(v->kernel, request);
+        if (status != TW_OK) return status;
+        v->ready = true;
+    }
+    *out = v->kernel;
+    return TW_OK;
 }
 
 tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args,
@@ -306,18 +379,13 @@ tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, co
     bool empty = false;
     if (status == TW_OK) status = check_grid(k, call.grid, &empty);
     if (status != TW_OK || empty) return status;
-    if (meets_requirements(k, call.grid)) return k->target->launch(k, &call);
+    Fit fit = fit_requirements(k, call.grid);
+    if (fit == FITS) return k->target->launch(k, &call);
     if (k->request->generic == REQUIRE_NOTHING)
-        ice(&cx->trap, "the general variant of kernel %s has requirements", k->name);
-    if (!k->generic_ready) {
-        tw_kernel_destroy(k->generic); /* one that memory did not suffice for */
-        k->generic = NULL;
-        CompileRequest *request = arena_copy(&k->arena, k->request, sizeof *request);
-        request->generic++;
-        k->generic = kernel_new(k->origin);
-        status = kernel_compile_request(k->generic, request);
-        if (status != TW_OK) return status;
-        k->generic_ready = true;
-    }
-    return kernel_launch(k->generic, stream, call.grid, args, count);
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "the arguments do not keep a `require` that kernel `%s` came with", k->name);
+    tw_kernel *variant = NULL;
+    status = prepare_variant(k, fit, &variant);
+    if (status != TW_OK) return status;
+    return kernel_launch(variant, stream, call.grid, args, count);
 }

@@ -540,7 +540,7 @@ class Generator:
                 continue
             out = Tile("O" + tile.name, self.grid + tile.shape, tile.dtype, 0, True)
             self.params.append(out)
-            if self.pick(4) == 3 and tile.shape[0] * 32 * 32 <= MOST:
+            if self.pick(4) == 3:
                 names = self.open_parallel(tile.shape)
                 self.line(f"{out.name}[bx, {', '.join(names)}] = {tile.name}[{', '.join(names)}]")
                 self.close(names)

@@ -2,7 +2,41 @@
 #include "check.h"
 #include "pass/ring_check.h"
 
-static void verdict(const char *title, const char *text, RingVerdict want, const char *message) {
+/* A target that copies 64 bytes a put, and announces so many of them at an acquire. */
+typedef struct Copies {
+    const Kernel *k;
+    bool of_ring; /* all that are put into the ring somewhere; else those of the slot */
+} Copies;
+
+static int64_t copied(void *user, const Op *put) {
+    (void)user, (void)put;
+    return 64;
+}
+
+static int count_puts(const Copies *c, const Region *region, const Op *acquire) {
+    int count = 0;
+    for (const Op *op = region->first; op; op = op->next) {
+        const Op *slot = op->code == OP_PUT ? ir_value(c->k, op->operands[0])->op : NULL;
+        count += slot && (slot == acquire || (c->of_ring && slot->operands[0] == acquire->operands[0]));
+        for (int i = 0; i < op->region_count; i++) count += count_puts(c, op->regions[i], acquire);
+    }
+    return count;
+}
+
+static int64_t announced(void *user, const Op *acquire) {
+    const Copies *c = user;
+    return 64 * count_puts(c, c->k->body, acquire);
+}
+
+static RingVerdict check_bytes(PassContext *cx, Kernel *k, bool of_ring) {
+    Copies copies = {k, of_ring};
+    RingTraffic traffic = {&copies, announced, copied};
+    return ring_check_bytes(cx, k, &traffic) ? RING_PROVED : RING_REFUTED;
+}
+
+typedef enum Question { HANDED_OVER, BYTES_OF_RING, BYTES_OF_SLOT } Question;
+
+static void answer(const char *title, const char *text, Question question, RingVerdict want, const char *message) {
     Trap trap;
     Arena arena, scratch;
     SourceMap sources;
@@ -17,7 +51,9 @@ static void verdict(const char *title, const char *text, RingVerdict want, const
         CHECK(parsed);
         if (!parsed) fprintf(stderr, "%s: %s\n", title, diag_render(&diag, &arena));
         PassContext cx = {.module = m, .machine = machine_find("cuda:sm_90a"), .options = pass_options_default, .scratch = &scratch};
-        RingVerdict got = parsed ? ring_check(&cx, m->kernels.at[0]) : want;
+        RingVerdict got = !parsed                   ? want
+                          : question == HANDED_OVER ? ring_check(&cx, m->kernels.at[0])
+                                                    : check_bytes(&cx, m->kernels.at[0], question == BYTES_OF_RING);
         char *rendered = diag_render(&diag, &arena);
         CHECK(got == want);
         CHECK(!message || strstr(rendered, message));
@@ -27,6 +63,10 @@ static void verdict(const char *title, const char *text, RingVerdict want, const
     }
     arena_free(&arena);
     arena_free(&scratch);
+}
+
+static void verdict(const char *title, const char *text, RingVerdict want, const char *message) {
+    answer(title, text, HANDED_OVER, want, message);
 }
 
 /* Two roles over one ring; what they do per item is put in. */
@@ -237,8 +277,26 @@ static void test_numbers(void) {
     OTHER("trips from memory that is written", "%h = tload %T, [0] : f32 ; " TRIPS("cast %h : i32", FILL), "%h = tload %T, [0] : f32 ; " TRIPS("cast %h : i32", DRAIN));
 }
 
+/* Loops in a row over one ring, and what an item of each is full with. */
+#define ROW(how, body) "for %i = 0, " how ", 1 { " body " }"
+static void test_bytes(void) {
+    static const char *const rows[] = {
+        TWO("2", ROW("%n", FILL), ROW("%n", DRAIN)),
+        TWO("2", ROW("%n", FILL) " ; " ROW("%n", FILL), ROW("%n", DRAIN) " ; " ROW("%n", DRAIN)),
+        TWO("2", ROW("0", FILL) " ; " ROW("%n", FILL) " ; " ROW("0", FILL), ROW("0", DRAIN) " ; " ROW("%n", DRAIN) " ; " ROW("0", DRAIN)),
+        TWO("3", FILL " ; " ROW("%n", FILL) " ; if %c { " ROW("%n", FILL) " }", DRAIN " ; " ROW("%n", DRAIN) " ; if %c { " ROW("%n", DRAIN) " }"),
+        TWO("2", ROW("%n", ROW("%n", FILL) " ; " ROW("3", FILL)), ROW("%n", ROW("%n", DRAIN) " ; " ROW("3", DRAIN))),
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        verdict("loops in a row", rows[i], RING_PROVED, NULL);
+        answer("bytes of the slot", rows[i], BYTES_OF_SLOT, RING_PROVED, NULL);
+        answer("bytes of the ring", rows[i], BYTES_OF_RING, i ? RING_REFUTED : RING_PROVED, i ? "announced bytes" : NULL);
+    }
+}
+
 int main(void) {
     test_proved();
+    test_bytes();
     test_numbers();
     test_rotated();
     test_protocol();

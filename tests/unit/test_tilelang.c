@@ -42,7 +42,7 @@ static void lowered(const char *path_or_text, const char *defines, const char *w
             bool number = value[0] >= '0' && value[0] <= '9';
             FrontValue v = {
                 .kind = number ? FRONT_INT : FRONT_TEXT, .i = atoi(value), .text = value};
-            list[count++] = (FrontDefine){word, v};
+            list[count++] = (FrontDefine){.name = word, .value = v};
         }
         FrontUnit unit = {.door = front_choose("k.py", text),
                           .arena = arena,
@@ -136,7 +136,7 @@ static void test_diagnostics(void) {
             "64: whole blocks lie outside; "
             "the extents of T.Kernel, or the names behind `as`, look swapped [block-outside]");
     lowered("kernels/tilelang/seed_gemm.py", "M=64 N=64",
-            "~`K` is not defined; a size or option of the kernel is given with -D K=VALUE");
+            "~`K` is not defined; a size or option of the kernel is given as a definition, K=VALUE");
 #define HEAD \
     "import tilelang.language as T\n@T.prim_func\ndef f(A: T.Tensor((64, 64), \"float16\")):\n"
 #define BODY                                                                           \
@@ -161,6 +161,21 @@ static void test_diagnostics(void) {
             "~this buffer is read before anything is written to it");
     lowered(HEAD "    pass\n", "", "~the kernel never launches");
     lowered("import tilelang\nx = 1\n", "", "~the file has no TileLang kernel");
+}
+
+/* Constants of the file: by tuple, in order, and unknown where the file is not run. */
+static void test_constants(void) {
+#define CONSTANTS(text, use)                                                                      \
+    "import tilelang.language as T\n" text                                                        \
+    "@T.prim_func\ndef f(A: T.Tensor((64,), \"int32\")):\n    with T.Kernel(1) as bx:\n"           \
+    "        A[0] = " use "\n"
+    lowered(CONSTANTS("M, (N, K) = 100, (130, 75)\n", "M * 1000000 + N * 1000 + K"), "", "~100130075");
+    lowered(CONSTANTS("P = (3, 4)\nM, N = P\nM, N = N, M\nM *= 10\nN: int = N + 2\n", "M + N"), "", "~45");
+    lowered(CONSTANTS("M, N = host(), 7\n", "N"), "", "~7");
+    lowered(CONSTANTS("M = 1\nM = host()\n", "M"), "", "~`M` is not defined");
+    lowered(CONSTANTS("M = 1\nif host():\n    M = 2\n", "M"), "", "~`M` is not defined");
+    lowered(CONSTANTS("M = 1\nfor i in range(3):\n    M += 2\n", "M"), "", "~`M` is not defined");
+    lowered(CONSTANTS("M = 1\nif __name__ == \"__main__\":\n    M = 2\n", "M + 41"), "", "~42");
 }
 
 /* Indices of tiles: what constants decide is refused, what a condition guards or no trip reaches is not. */
@@ -232,6 +247,7 @@ static void test_meanings(void) {
 
 int main(void) {
     test_kernels();
+    test_constants();
     test_diagnostics();
     test_indices();
     test_meanings();

@@ -235,7 +235,7 @@ const char *cpu_box_inside(Emit *e, const Box *box, const Ix *index) {
 
 static const char *fill_text(Emit *e, const Op *op, const Type *type) {
     const Attr *fill = op_attr(op, AT_FILL);
-    return fill ? cs_ref(&e->p, fill->ref) : cpu_zero(type);
+    return fill ? cs_ref(&e->p, fill->ref) : cs_zero(type);
 }
 
 /* The bits that a load reads at these indices, or its fill. */

@@ -135,13 +135,14 @@ static bool uses_shared(Emit *e, const Op *op) {
 Pending emit_pending(const Emit *e) {
     return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,
                      e->bulk_pending,  e->scratch_read,   e->loaded,        e->stored,
-                     e->combined};
+                     e->combined,      e->in_flight,      e->by_threads};
 }
 
 void emit_pending_set(Emit *e, Pending p) {
     e->reads_pending = p.reads, e->writes_pending = p.writes, e->async_pending = p.async;
     e->stores_pending = p.stores, e->bulk_pending = p.bulk, e->scratch_read = p.scratch_read;
     e->loaded = p.loaded, e->stored = p.stored, e->combined = p.combined;
+    e->in_flight = p.in_flight, e->by_threads = p.by_threads;
 }
 
 void emit_pending_add(Emit *e, Pending p) {
@@ -149,6 +150,7 @@ void emit_pending_add(Emit *e, Pending p) {
     e->reads_pending |= p.reads, e->writes_pending |= p.writes, e->async_pending |= p.async;
     e->stores_pending |= p.stores, e->bulk_pending |= p.bulk;
     e->loaded |= p.loaded, e->stored |= p.stored, e->combined |= p.combined;
+    e->in_flight |= p.in_flight, e->by_threads |= p.by_threads;
 }
 
 /* Notes all accesses of the region. */
@@ -269,11 +271,10 @@ static bool has_dot(const Region *region) {
     return false;
 }
 
-/* The array in which the loop's dot accumulates. */
-static const char *accumulator_of(Emit *e, const Op *loop) {
+static const Op *dot_of(const Op *loop) {
     const Op *dot = loop->regions[0]->first;
     while (dot->code != OP_DOT) dot = dot->next;
-    return emit_hold(e, dot->operands[2])->text;
+    return dot;
 }
 
 static void emit_for(Emit *e, const Op *op) {
@@ -298,6 +299,7 @@ static void emit_for(Emit *e, const Op *op) {
     if (late) {
         e->late_release = late;
         e->late = cs_fresh(&e->p, "held");
+        e->dot_reads = dot_reads_scratch(e, dot_of(op)); /* that of the trip before */
         /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
         cs_open(&e->p, "if (%s < %s)", lo, hi);
         cs_line(&e->p, "i32 %s = -1;", e->late);
@@ -326,7 +328,8 @@ static void emit_for(Emit *e, const Op *op) {
     emit_pending_add(e, before); /* there may have been no trip, and no barrier of it */
     if (other) skew_end(e, other);
     if (late) {
-        roles_end_late(e, late, accumulator_of(e, op));
+        roles_end_late(e, late, emit_hold(e, dot_of(op)->operands[2])->text);
+        e->dot_reads = false;
         cs_close(&e->p);
         e->late_release = NULL;
         e->late = NULL;
@@ -453,10 +456,7 @@ void emit_op(Emit *e, const Op *op) {
     case OP_TEST:
     case OP_YIELD: return;
     case OP_UNDEF:
-        if (emit_is_tile(e, op->results[0]))
-            emit_set(e, op->results[0], HOLD_SCALAR, "0");
-        else
-            emit_set(e, op->results[0], HOLD_SCALAR, "0");
+        emit_set(e, op->results[0], HOLD_SCALAR, cs_zero(ir_type(e->k, op->results[0])));
         return;
     case OP_EXPAND:
     case OP_PERMUTE: emit_shape(e, op); return;
@@ -594,19 +594,6 @@ static const char *const own_words[] = {
     "old",   "low",   "high",  "swap",  "number",   "bin",        "q",         "b",
     NULL};
 
-/* Uses that leave something in the text: what only the launcher computes, for its tests before a
- * launch, is not counted. */
-static int *count_uses(const Kernel *k, Arena *arena) {
-    int *uses = ir_count_uses(k, arena);
-    for (const Op *op = k->body->last; op; op = op->previous) {
-        bool asks = op->code == OP_REQUIRE || op->code == OP_ASSUME;
-        bool idle = (elementwise_is(op) || op->code == OP_NUM_PROGRAMS) && !uses[op->results[0]];
-        for (int i = 0; (asks || idle) && i < op->operand_count; i++)
-            if (ref_is_value(op->operands[i])) uses[op->operands[i]]--;
-    }
-    return uses;
-}
-
 static Op *find_tasks(const Kernel *k) {
     Op *op = k->body->first;
     while (op && op->code != OP_TASKS) op = op->next;
@@ -648,12 +635,13 @@ static void find_requirements(Emit *e) {
     }
     if (t.length)
         pass_find(e->cx, e->k->range, "launch",
-                  "vectors and TMA require %s; else a variant without them runs (--set variant=1 "
+                  "vectors and TMA require %s; else a variant without them runs (option variant=1 "
                   "and up)",
                   t.at);
 }
 
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
+    if (!pass_takes_form(k, FORM_LAYOUT, "target cuda")) return NULL;
     Arena *arena = k->module->arena;
     Emit e = {.cx = cx,
               .k = k,
@@ -666,7 +654,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
         return NULL;
     }
     e.facts = facts_new(cx, k, false);
-    e.uses = count_uses(k, arena);
+    e.uses = cs_count_uses(k, arena);
     cs_init(&e.p, arena, k, &dialect_cuda);
     e.p.directives = cx->options.lines;
     cs_reserve(&e.p, own_words);
@@ -683,6 +671,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e.plan->threads = 32 * layout_warps(cx, k); /* it may have let programs run one by one */
     if (tasks) {
         ring_plan(&e, e.shared_bytes);
+        if (k->module->diag->errors) return NULL;
         shared_plan(&e);
     }
     if (e.shared_bytes > cx->machine->ring_bytes) {

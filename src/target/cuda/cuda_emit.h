@@ -64,7 +64,7 @@ typedef struct RingPlan {
     SharedTile field[MAX_RING_FIELDS];
     int64_t full, empty; /* byte offsets of the barriers; full[i] = full + 8 i */
     int full_count, empty_count;
-    int64_t tma_bytes; /* of one item, moved by TMA; 0: all puts are stores */
+    bool by_tma; /* puts are moved by TMA; else all are stores */
     int stores;        /* puts by the producer's threads */
     bool tma_store;    /* a field goes out by TMA */
     int parts;         /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
@@ -106,9 +106,13 @@ typedef struct Emit {
     VEC(RingPlan) rings;
     /* since the last barrier of the group */
     bool reads_pending, writes_pending, async_pending, stores_pending;
+    bool dot_reads;         /* a dot in flight reads shared memory, which no barrier ends */
     const Op *scratch_read; /* whose scratch alone was read; NULL: anything may have been */
     uint64_t loaded, stored, combined; /* parameters that global memory was reached through, as
                                           bits (memory_roots): by loads, stores, atomics */
+    uint64_t in_flight; /* those that TMA stores of the task may not have reached yet, barrier or not */
+    uint64_t by_threads; /* those that threads of the task have written, which TMA has to be told */
+    Map roots;           /* pointer -> its parameters, as bits */
     int vector_bits; /* register bits that are 0 in the loop being written, which steps over vectors
                       */
     int coarse_bits; /* and those that a coordinate being written leaves out anyway */
@@ -139,7 +143,7 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count); /*
 typedef struct Pending {
     bool reads, writes, async, stores, bulk;
     const Op *scratch_read;
-    uint64_t loaded, stored, combined;
+    uint64_t loaded, stored, combined, in_flight, by_threads;
 } Pending;
 Pending emit_pending(const Emit *e);
 void emit_pending_set(Emit *e, Pending p);
@@ -232,6 +236,7 @@ void memory_tatomic(Emit *e, const Op *op);
 /* Notes what an access reaches global memory through; what must be ordered before it writes. */
 void memory_mark(Emit *e, const Op *op);
 void memory_before_write(Emit *e, const Op *op);
+void memory_before_tma(Emit *e, const Op *op); /* a store, between the barrier and its issue */
 /* Is the load's only use a put that can copy straight from global to shared memory? Then the load
  * writes nothing. */
 bool memory_defers(Emit *e, Ref value);
@@ -323,6 +328,7 @@ int64_t reduce_scratch(Emit *e, const Op *op);
 
 /* --- cuda_dot.c --- */
 void dot_emit(Emit *e, const Op *op);
+bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
 /* Is the cast done by the dot that it feeds? One instruction rounds and packs two numbers. */
 bool dot_rounds(Emit *e, const Op *cast);
 /* wgmma into an f32 accumulator can be issued and waited for later. */

@@ -13,6 +13,7 @@
  * Elements that several threads hold are stored by one of them. A load behind a store of the same
  * program waits for a barrier, so that it sees it. */
 #include "base/numeric.h"
+#include "ir/roots.h"
 #include "target/cuda/cuda_box.h"
 
 #include <string.h>
@@ -26,9 +27,10 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
         for (int d = 0; d < t.rank; d++) {
             int64_t one = 0;
             if (extents.at[d]) t.extent[d] = emit_scalar(e, extents.at[d]);
-            /* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of
-             * arguments the launch knows that they are not. */
-            if (ref_is_value(extents.at[d]) && ir_value(e->k, extents.at[d])->op)
+            /* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of an
+             * argument a `require` may say that it is not. */
+            if (ref_is_value(extents.at[d]) && (ir_value(e->k, extents.at[d])->op ||
+                                                fact_stated_least(e->k, extents.at[d]) < 0))
                 t.extent[d] = arena_printf(e->arena, "tw_max((i64)%s, (i64)0)", t.extent[d]);
             if (!ir_const_int(e->k, strides.at[d], &one) || one != 1)
                 t.stride[d] = emit_scalar(e, strides.at[d]);
@@ -141,41 +143,45 @@ const char *box_fill(Emit *e, const Op *op, Elem elem) {
     int half = box_fill_half(e, op, elem);
     if (half >= 0) /* bits that the compiler sees through, unlike a conversion */
         return arena_printf(e->arena, "tw_as_%s(0x%04x)", cs_memory_type(elem), half);
-    const char *text = fill                  ? emit_scalar(e, fill->ref)
-                       : elem_is_float(elem) ? elem == EL_F64 ? "0.0" : "0.0f"
-                                             : "0";
+    const char *text = fill ? emit_scalar(e, fill->ref) : cs_zero(&(Type){.elem = elem});
     if (elem == EL_I1) return arena_printf(e->arena, "(u8)%s", text);
     return elem_is_float(elem) && elem_info[elem].bits < 32
                ? cs_pack(&e->p, elem, text)
                : arena_printf(e->arena, "(%s)%s", cs_memory_type(elem), text);
 }
 
-/* The parameter that the access goes through, as a bit (the last one for all beyond); all bits where
- * that is not known. */
-static uint64_t memory_roots(const Emit *e, const Op *op) {
-    Ref at = op->operands[0];
-    for (;;) {
-        if (!ref_is_value(at)) return UINT64_MAX;
-        const Value *value = ir_value(e->k, at);
-        if (value->region == e->k->body) return 1ull << (value->index < 63 ? value->index : 63);
-        if (!value->op) return UINT64_MAX;
-        switch (value->op->code) {
-        case OP_PTR_ADD:
-        case OP_TENSOR:
-        case OP_SPLAT:
-        case OP_EXPAND:
-        case OP_BROADCAST:
-        case OP_RESHAPE:
-        case OP_PERMUTE: at = value->op->operands[0]; break;
-        default: return UINT64_MAX;
-        }
-    }
+/* The parameters that the access may go through, as bits (the last one for all beyond); all bits where
+ * that is not known, or where arrays may overlap. */
+static uint64_t memory_roots(Emit *e, const Op *op) {
+    const PassOptions *options = &e->cx->options;
+    int count = e->k->body->arg_count;
+    Ref pointer = op->operands[0];
+    if (options->overlap || options->generic == REQUIRE_NOTHING) return UINT64_MAX;
+    MapEntry *entry = map_find_number(&e->roots, pointer);
+    if (entry) return *(uint64_t *)entry->value;
+    uint64_t *bits = ARENA_NEW(e->arena, uint64_t);
+    bool *set = ARENA_ARRAY(e->arena, bool, (size_t)count + 1);
+    if (!roots_of(e->k, e->arena, pointer, set)) *bits = UINT64_MAX;
+    for (int i = 0; i < count; i++)
+        if (set[i]) *bits |= 1ull << (i < 63 ? i : 63);
+    map_put_number(&e->roots, e->arena, pointer, bits);
+    return *bits;
+}
+
+/* Is it a store that TMA does? */
+static bool goes_by_tma(Emit *e, const Op *op) {
+    const Layout *layout = op->code == OP_TSTORE ? emit_layout(e, op_operand(op, 1)) : NULL;
+    return layout && layout->home == HOME_SHARED;
 }
 
 void memory_mark(Emit *e, const Op *op) {
+    if (goes_by_tma(e, op)) {
+        e->in_flight |= memory_roots(e, op);
+        return;
+    }
     switch (op->code) {
     case OP_LOAD:
-    case OP_TLOAD: e->loaded |= memory_roots(e, op); break;
+    case OP_TLOAD: e->loaded |= memory_roots(e, op); return;
     case OP_STORE:
     case OP_TSTORE: e->stored |= memory_roots(e, op); break;
     case OP_ATOMIC:
@@ -183,21 +189,39 @@ void memory_mark(Emit *e, const Op *op) {
     case OP_ATOMIC_CAS: e->combined |= memory_roots(e, op); break;
     default: return;
     }
-    if (op->code != OP_LOAD && op->code != OP_TLOAD) e->stores_pending = true;
+    e->stores_pending = true;
+    e->by_threads |= memory_roots(e, op);
+}
+
+/* Stores by TMA have no order of their own: before another access of the same memory they must have
+ * landed. The thread that issued them waits. */
+static bool land(Emit *e, const Op *op) {
+    if (!(e->in_flight & memory_roots(e, op))) return false;
+    cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
+    e->in_flight = 0;
+    return true;
 }
 
 /* What one thread stored another may load, through whatever pointer. */
 static void before_load(Emit *e, const Op *op) {
-    if (e->stores_pending) shared_sync(e);
+    if (land(e, op) || e->stores_pending) shared_sync(e);
     e->stores_pending = false;
     memory_mark(e, op);
 }
 
-/* What other threads still load, or have stored, through the same parameter is not overtaken. Two
- * parameters that the caller gives one buffer are not ordered so. */
+/* What other threads still load, or have stored, through the same parameter is not overtaken; two
+ * parameters are not the same memory (the launch has tested it, or all are taken for the same). */
 void memory_before_write(Emit *e, const Op *op) {
     bool plain = op->code == OP_STORE || op->code == OP_TSTORE;
-    if ((e->loaded | e->stored | (plain ? e->combined : 0)) & memory_roots(e, op)) shared_sync(e);
+    uint64_t others = e->loaded | e->stored | (plain ? e->combined : 0);
+    if (land(e, op) || (others & memory_roots(e, op))) shared_sync(e);
+}
+
+void memory_before_tma(Emit *e, const Op *op) {
+    land(e, op);
+    if (!(e->by_threads & memory_roots(e, op))) return;
+    cs_line(&e->p, "tw_fence_async_global();");
+    shared_sync(e);
 }
 
 /* A scalar: its variable in memory form first, then (between the two calls) what its address takes.

@@ -10,6 +10,7 @@
  *
  * A ring between roles that run on the same threads is a buffer between two barriers of the group.
  */
+#include "pass/ring_check.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -60,20 +61,40 @@ Region *roles_body(const Op *tasks) {
     return tasks->regions[tasks->region_count - 1];
 }
 
+static bool is_put_by_tma(Emit *e, const Op *put) {
+    const Layout *layout = emit_layout(e, op_operand(put, 1));
+    return layout && layout->home == HOME_SHARED;
+}
+
 static void count_puts(Emit *e, const Region *region, RingPlan *ring) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && ir_value(e->k, op->operands[0])->op->operands[0] == ring->ring) {
-            const Layout *layout = emit_layout(e, op_operand(op, 1));
-            const SharedTile *tile = &ring->field[ring_field(e, ring, op_text(op, AT_FIELD))];
-            if (layout && layout->home == HOME_SHARED)
-                ring->tma_bytes +=
-                    tile->rows * tile->width *
-                    ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
-            else
-                ring->stores++;
+            bool by_tma = is_put_by_tma(e, op);
+            ring->by_tma |= by_tma;
+            ring->stores += !by_tma;
         }
         for (int i = 0; i < op->region_count; i++) count_puts(e, op->regions[i], ring);
     }
+}
+
+/* The bytes that a put brings by TMA: whole boxes, also where they reach beyond the tensor. */
+static int64_t copied_bytes(void *user, const Op *put) {
+    Emit *e = user;
+    const RingPlan *r = ring_of_slot(e, put->operands[0]);
+    if (r->fused || !is_put_by_tma(e, put)) return 0;
+    const SharedTile *tile = &r->field[ring_field(e, r, op_text(put, AT_FIELD))];
+    return tile->rows * tile->width *
+           ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
+}
+
+/* Those of one item: of the puts into the slot that the op acquires, not of others of the ring, which
+ * loops in a row fill in turn. */
+static int64_t item_bytes(void *user, const Op *acquire) {
+    Emit *e = user;
+    int64_t bytes = 0;
+    for (const Op *op = acquire->next; op; op = op->next)
+        if (op->code == OP_PUT && op->operands[0] == acquire->results[0]) bytes += copied_bytes(e, op);
+    return bytes;
 }
 
 /* Is a field of the ring stored by TMA? */
@@ -174,7 +195,7 @@ static void place_ring(Emit *e, RingPlan *r) {
     r->empty_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_empty", r->name));
     const char *how = r->skewed       ? "by cp.async, ahead"
                       : r->fused      ? "a buffer of one role"
-                      : !r->tma_bytes ? "by stores"
+                      : !r->by_tma    ? "by stores"
                       : r->stores     ? "by TMA and stores"
                                       : "by TMA";
     pass_find(e->cx, ir_value(e->k, r->ring)->op->range, "ring",
@@ -242,7 +263,9 @@ void ring_plan(Emit *e, int64_t other) {
     for (size_t i = 0; i < e->rings.count; i++)
         if (ring_role_is_single(e, ring_role(tasks, end_of(e, &e->rings.at[i], AT_FROM))))
             e->rings.at[i].full_count = 1;
-    if (!e->k->module->diag->errors) cluster_plan(e, tasks);
+    RingTraffic traffic = {e, item_bytes, copied_bytes};
+    if (e->k->module->diag->errors || !ring_check_bytes(e->cx, e->k, &traffic)) return;
+    cluster_plan(e, tasks);
     for (size_t i = 0; i < e->rings.count; i++) {
         RingPlan *r = &e->rings.at[i];
         const Region *role = ring_role(tasks, end_of(e, r, AT_TO))->regions[0];
@@ -386,6 +409,7 @@ static void store_by_tma(Emit *e, const Op *store) {
     const char *offset = emit_hold(e, value)->text;
     Panels p = panels_of(e, store, ir_type(e->k, value), tile, HALF_NONE, "");
     const RingPlan *r = ring_of_slot(e, ir_value(e->k, value)->op->operands[0]);
+    memory_before_tma(e, store);
     if (r->parts) {
         parts_open(e, r);
         p.count = 1;
@@ -401,6 +425,7 @@ static void store_by_tma(Emit *e, const Op *store) {
     if (r->parts) cs_close(&e->p);
     e->bulk_pending |= !r->parts;
     e->bulk_issued = true;
+    memory_mark(e, store);
     int boxes = r->parts ? r->parts : p.count;
     emit_find(e, store, "store", "by TMA, %d box%s of %d bytes a row%s", boxes,
               boxes == 1 ? "" : "es", tile->width, r->parts ? ", one after the other" : "");
@@ -472,12 +497,13 @@ static void emit_acquire(Emit *e, const Op *op) {
     const char *slot = take_slot(e, r, op->results[0]);
     cs_line(&e->p, "tw_mbar_wait(%s, %s ^ 1);", ring_barrier(e, r->empty_name, slot),
             ring_counter(e, r, "phase"));
-    if (r->tma_bytes && r->full_count == 1)
+    int64_t bytes = item_bytes(e, op);
+    if (bytes && r->full_count == 1)
         cs_line(&e->p, "tw_mbar_arrive_expect(%s, %lld);", ring_barrier(e, r->full_name, slot),
-                (long long)r->tma_bytes);
-    else if (r->tma_bytes) /* it arrives with the others, behind its own stores */
+                (long long)bytes);
+    else if (bytes) /* it arrives with the others, behind its own stores */
         cs_line(&e->p, "if (warp == 0 && lane == 0) tw_mbar_expect(%s, %lld);",
-                ring_barrier(e, r->full_name, slot), (long long)r->tma_bytes);
+                ring_barrier(e, r->full_name, slot), (long long)bytes);
     advance(e, r);
 }
 

@@ -300,7 +300,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     e->places = (Map){0};
     e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
     e->scratch_read = NULL;
-    e->loaded = e->stored = e->combined = 0;
+    e->loaded = e->stored = e->combined = e->in_flight = e->by_threads = 0;
     e->bulk_pending = e->bulk_issued = false;
     bool single = ring_role_is_single(e, role);
     write_registers(e, role, e->plan->threads);

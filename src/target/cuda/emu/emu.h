@@ -20,6 +20,7 @@
 #ifndef TARGET_CUDA_EMU_H
 #define TARGET_CUDA_EMU_H
 #include "base/arena.h"
+#include "base/cancel.h"
 #include "target/cuda/emu/include/emu_table.h"
 
 #include <stdbool.h>
@@ -64,6 +65,7 @@ typedef struct EmuLaunch {
     const EmuRegion *regions;
     size_t region_count;
     uint64_t seed;
+    Cancel *cancel; /* who may end it early; NULL: nobody */
 } EmuLaunch;
 
 typedef struct EmuReport {

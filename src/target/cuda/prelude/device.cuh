@@ -488,6 +488,7 @@ TW_FN void tw_mbar_wait(u32 bar, u32 parity) {
                  "@!done bra again;\n}" ::"r"(tw_shared(bar)), "r"(parity) : "memory");
 }
 TW_FN void tw_fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+TW_FN void tw_fence_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
 /* ---- TMA ---- */
 #define TW_TMA(rank, coordinates, load_slots, store_slots, load_end, mask_slot, store_end, ...)       \

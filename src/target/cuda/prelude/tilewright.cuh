@@ -68,6 +68,7 @@
  *            tw_mbar_arrive(bar)  tw_mbar_arrive_expect(bar, bytes)  tw_mbar_expect(bar, bytes): no arrival
  *            tw_mbar_wait(bar, parity): until the phase of that parity is complete (fresh barrier: parity 1 passes)
  *            tw_fence_async(): after writing shared memory that TMA or wgmma will touch, before the barrier
+ *            tw_fence_async_global(): after writing global memory that a TMA store will write again, before the barrier
  *  TMA       one thread: tw_tma_load_1d .. _5d(s, &map, c0, .., bar)   tw_tma_store_1d .. _5d(&map, c0, .., s)
  *            tw_tma_add_1d .. _5d(&map, c0, .., s): adds into global   tw_tma_prefetch(&map)
  *            tw_bulk_load(s, p, bytes, bar) tw_bulk_store(p, s, bytes): 1-D, 16-byte multiples

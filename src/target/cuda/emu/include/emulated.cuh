@@ -247,6 +247,7 @@ TW_FN void tw_mbar_arrive_expect(u32 bar, u32 bytes, TW_LINE) { TW_CALL(mbar_arr
 TW_FN void tw_mbar_expect(u32 bar, u32 bytes, TW_LINE) { TW_CALL(mbar_arrive, bar, bytes, 0); }
 TW_FN void tw_mbar_wait(u32 bar, u32 parity, TW_LINE) { TW_CALL(mbar_wait, bar, parity); }
 TW_FN void tw_fence_async(TW_LINE) { TW_CALL(fence_async); }
+TW_FN void tw_fence_async_global() {} /* global memory is the same for TMA here, once there is a barrier */
 
 /* ---- TMA ---- */
 #define TW_ARGS(...) __VA_ARGS__
