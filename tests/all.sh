@@ -71,15 +71,16 @@ transcripts() { python3 tests/run.py; }
 python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_errors.py build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
 numeric() { make -s build/tests/matrix && tests/shards.sh "$jobs" build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 property() { make -s build/tests/property && tests/shards.sh "$jobs" build/tests/property --targets "$1" --draws "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
-# 200 random programs (120 of Triton, 80 of the IR) side by side, and those that once failed; every tenth on emulated CUDA too
+# 240 random programs (120 of Triton, 80 of the IR, 40 of TileLang) side by side, and those that once failed; every tenth on emulated CUDA too
 random_programs() {
     make -s build/tests/random_triton build/tests/random_ir || return 1
     build/tests/random_triton --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/*.py || return 1
-    for kind in "random_triton 120" "random_ir 80"; do
+    tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/tilelang/*.py || return 1
+    for kind in "build/tests/random_triton 120" "build/tests/random_ir 80" "tests/numeric/random_tilelang.py 40"; do
         # shellcheck disable=SC2086
         set -- $kind
         # shellcheck disable=SC2086
-        tests/shards.sh "$jobs" build/tests/"$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets cpu ${cxx:+--also cuda-emulated --every 10} || return 1
+        tests/shards.sh "$jobs" "$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
     [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family order --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2
 }
