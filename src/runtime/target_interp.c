@@ -92,8 +92,7 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
     bool ok = interp_run(&launch);
     for (int i = 0; i < k->param_count; i++)
         if (k->buffers[i]) k->buffers[i]->unwritten = false;
-    tw_status status = cancel_is_asked(&cx->cancel) ? context_cancelled(cx)
-                                                    : context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
+    tw_status status = context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
     if (!ok && status == TW_OK)
         status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");
     cx->launch_scratch = NULL;
@@ -103,8 +102,8 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
 
 const Target target_interp = {
     .name = "interp",
-    .about = "the IR interpreter, which defines what a kernel means; with --sanitize the safe way "
-             "to run it",
+    .about = "the IR interpreter, which defines what a kernel means; sanitized it is the safe way "
+             "to run one",
     .machine = interp_machine,
     .launch = interp_launch,
     .available = interp_available,

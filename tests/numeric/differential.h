@@ -14,6 +14,7 @@
  *     random_triton --seconds 3600 --out DIR               goes on; each small failure is a file of DIR
  *     random_triton --replay FILE...                       such files again: tests/random/ has those that once failed
  *     random_triton --count 200 --shard 0/4                those of the 200 that the first of four processes takes
+ *     random_tenstorrent --count 50 --refusals             prints what the target refuses, too
  *
  * An array has an error bound: 0 means that every bit must agree (but NaN is NaN and -0 is 0). */
 #ifndef TESTS_DIFFERENTIAL_H
@@ -68,6 +69,7 @@ typedef struct Array {
     Flavour flavour;
     double error;  /* largest allowed difference */
     int whole;     /* WHOLE: numbers of -whole .. whole */
+    const char *same_as; /* the array, named before, that is passed here as well; or NULL */
 } Array;
 typedef struct Scalar {
     char name[16];
@@ -195,6 +197,7 @@ typedef struct Outcome { /* in memory that the child shares */
     Kind kind;
     char target[32];
     char message[3000];
+    bool refused; /* PASSED, as far as a target did not refuse it */
 } Outcome;
 
 static void say(Outcome *o, Kind kind, const char *target, const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -225,6 +228,11 @@ static bool make_array(tw_context *cx, const Array *a, int index, const char *ta
     return tw_buffer_write(run->there[index], tw_buffer_data(run->host[index]), bytes_of(a)) == TW_OK;
 }
 
+/* Tenstorrent takes some programs only, and some arguments; it says why not. */
+static bool may_refuse(const char *target, tw_status status) {
+    return strcmp(target, "tenstorrent") == 0 && (status == TW_ERROR_SOURCE || status == TW_ERROR_UNSUPPORTED || status == TW_ERROR_ARGUMENT);
+}
+
 static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *target, Run *run, Outcome *o) {
     tw_arg args[MOST_ARRAYS + MOST_SCALARS] = {{0}};
     size_t count = tw_module_param_count(m, 0);
@@ -234,6 +242,9 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *t
         for (int a = 0; a < p->array_count; a++) {
             const Array *array = &p->arrays[a];
             if (strcmp(info.name, array->name) != 0) continue;
+            for (int b = 0; b < a; b++)
+                if (array->same_as && strcmp(p->arrays[b].name, array->same_as) == 0) args[i] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = run->there[b]};
+            if (array->same_as) continue;
             if (!make_array(cx, array, a, target, run)) return say(o, NO_LAUNCH, target, "%s", tw_context_message(cx)), false;
             args[i].kind = TW_ARG_BUFFER;
             args[i].value.buffer = run->there[a];
@@ -258,7 +269,10 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *t
     Kind kind = NO_TARGET;
     tw_status status = tw_kernel_compile(m, NULL, &options, &k);
     if (status == TW_OK) kind = NO_LAUNCH, status = tw_kernel_launch(k, NULL, p->grid, args, count);
-    if (status != TW_OK) say(o, status == TW_ERROR_SOURCE ? NO_DOOR : kind, target, "%s: %s", tw_status_name(status), tw_context_message(cx));
+    if (may_refuse(target, status)) {
+        o->refused = true;
+        snprintf(o->message, sizeof o->message, "%s", tw_context_message(cx));
+    } else if (status != TW_OK) say(o, status == TW_ERROR_SOURCE ? NO_DOOR : kind, target, "%s: %s", tw_status_name(status), tw_context_message(cx));
     for (int a = 0; a < p->array_count && status == TW_OK; a++)
         if (run->there[a]) status = tw_buffer_read(run->there[a], tw_buffer_data(run->host[a]), bytes_of(&p->arrays[a]));
     tw_kernel_destroy(k);
@@ -406,6 +420,7 @@ static void print_program(FILE *out, const Program *p) {
         const Array *a = &p->arrays[i];
         fprintf(out, " %s=%s[%lld] %s %d %.3g", a->name, tw_dtype_name(a->dtype), (long long)a->count, flavours[a->flavour], a->whole,
                 a->error);
+        if (a->same_as) fprintf(out, " %s==%s", a->name, a->same_as);
     }
     for (int i = 0; i < p->scalar_count; i++) {
         const Scalar *s = &p->scalars[i];
@@ -442,7 +457,9 @@ static bool read_program(const char *path, Program *p) {
         }
         if (!value) return false;
         *value++ = 0;
-        if (strcmp(word, "grid") == 0) {
+        if (*value == '=' && p->array_count) {
+            p->arrays[p->array_count - 1].same_as = value + 1;
+        } else if (strcmp(word, "grid") == 0) {
             long long g[3];
             if (sscanf(value, "%lld,%lld,%lld", &g[0], &g[1], &g[2]) != 3) return false;
             for (int d = 0; d < 3; d++) p->grid[d] = g[d];
@@ -478,6 +495,7 @@ typedef struct Wish {
     int every;
     bool print, small;
     char **replay; /* files, up to NULL */
+    bool refusals; /* are printed */
 } Wish;
 
 static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
@@ -485,6 +503,10 @@ static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
         const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(option, "--print") == 0) {
             w->print = true;
+            continue;
+        }
+        if (strcmp(option, "--refusals") == 0) {
+            w->refusals = true;
             continue;
         }
         if (strcmp(option, "--large") == 0) {
@@ -540,6 +562,7 @@ static bool passes(const Wish *w, const char *name, Generator *generate, uint64_
     if (w->print) print_program(stdout, &program);
     snprintf(targets, sizeof targets, "%s%s%s", w->targets, also_this(w, seed) ? "," : "", also_this(w, seed) ? w->also : "");
     try_program(&program, targets);
+    if (shared->refused && w->refusals) printf("seed %llu refused: %s\n", (unsigned long long)seed, shared->message);
     if (shared->kind == PASSED) return true;
     if (w->small) {
         bool slow = shared->kind == HUNG || strstr(shared->target, "cuda");
@@ -567,15 +590,17 @@ static int differential_main(int argc, char **argv, const char *name, Generator 
     if (shared == MAP_FAILED || !mkdtemp(cache)) return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
     time_t end = time(NULL) + (time_t)w.seconds;
-    int failures = 0, done = 0;
+    int failures = 0, done = 0, refused = 0;
     if (!w.replay) printf("seeds from %llu on, targets %s\n", (unsigned long long)w.seed, w.targets);
     for (char **file = w.replay; file && *file; file++)
         if (shard_takes(&w.shard)) done++, failures += !replays(&w, *file);
     for (int n = 0; !w.replay && n < w.count && (w.seconds == 0 || time(NULL) < end); n++) {
         if (!shard_takes(&w.shard)) continue;
         failures += !passes(&w, name, generate, w.seed + (uint64_t)n);
+        refused += shared->refused;
         if (++done % 100 == 0) printf("so far %d programs, %d failed\n", done, failures);
     }
+    if (refused) printf("%d refused\n", refused);
     printf("%d programs, %d failed\n", done, failures);
     char cleanup[100];
     snprintf(cleanup, sizeof cleanup, "rm -rf %s", cache);
