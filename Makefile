@@ -58,7 +58,8 @@ $(B)/%.o: %.c | gen
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
 $(B)/tests/%: tests/unit/%.c $(B)/libinside.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
+	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(B)/libinside.a $(LDLIBS)
+$(B)/tests/test_fuzz: $(filter-out %/main.o,$(CLI_OBJ))
 
 .PHONY: gen
 gen: $(B)/gen/embedded.c
@@ -133,7 +134,7 @@ measures: all
 	@tests/measures.sh $(B)
 fuzz:
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
-	build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
+	tests/shards.sh 0 build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
 BENCH := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out bench/gpu_%,$(wildcard bench/*.c))))
 $(B)/bench/hand.o: ALLCFLAGS += -O3 -march=native
 $(B)/bench_cpu: $(BENCH) $(B)/libtilewright.a
