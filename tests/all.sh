@@ -81,6 +81,12 @@ random_programs() {
         # shellcheck disable=SC2086
         tests/shards.sh "$jobs" build/tests/"$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
+    [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family order --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2
+}
+# products of Tile C: all on the interpreter, some on the other targets
+tilec_products() {
+    make -s build/tests/tilec_products && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
+        tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 40
 }
 neon() { make -s all && python3 tests/cross/neon.py; }
 # the prelude of CPU kernels without FMA, and for vectors that this machine may not have (those are only compiled)
@@ -134,6 +140,7 @@ group wild "$(need python3)" "apt-get install python3" wild
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
 group property "" "" property interp,cpu 6
+group products "" "" tilec_products
 group random "" "" random_programs
 group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 1
 wait $beside_job

@@ -9,6 +9,7 @@
  *     say.c             messages, memory, files
  *     signals.c         Ctrl-C
  *     guarded.c         arrays between pages that fault
+ *     advice.c          what is added to the library's messages: options, a command to copy
  *
  * Exit status: 0 it ran (and matched), 1 a mismatch or a mistake of the user, 2 our own fault. */
 #ifndef CLI_CLI_H
@@ -25,6 +26,8 @@ typedef struct Pairs {
 
 typedef struct Options {
     const char *command;
+    char **words; /* of the whole command, as typed */
+    int word_count;
     char *file, *kernel; /* FILE[:KERNEL] */
     const char *target, *grid, *output, *passes, *stop_after, *print_after, *topic;
     bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly;
@@ -77,9 +80,9 @@ typedef struct Names {
     Name *at;
     size_t count;
 } Names;
-/* The value of one expression up to a top-level `,` or `]` or the end; *rest is behind it. False,
- * with a message. */
-bool evaluate(const char *text, const Names *names, int64_t *value, const char **rest);
+/* The value of one expression of `where` ("--grid 2,x"), up to a top-level `,` or `]` or the end; *rest is behind it.
+ * False, with a message. */
+bool evaluate(const char *where, const char *text, const Names *names, int64_t *value, const char **rest);
 
 /* --- arguments.c --- */
 typedef struct Argument {
@@ -100,8 +103,10 @@ typedef struct Session {
     tw_arg *values; /* arguments[i].value */
     Names names;    /* integers among the arguments and -D */
     Pairs sets;     /* --set, and what the configuration says */
+    double bytes;   /* of all arrays */
     FILE *speech;   /* where the kernel's own words go; NULL: nowhere */
     bool native;    /* the kernel runs as code of this machine: nothing tests its accesses */
+    bool explains;  /* a refused compile says what was found until then */
     bool coarse;    /* matrix products of the kernel that ran keep fewer than 24 significant bits */
     bool widened;   /* it carries sums in 32 bits that the source keeps in 16 */
 } Session;
@@ -115,5 +120,12 @@ int session_upload(Session *s, const char *target);
 int session_download(Session *s);
 int session_grid(Session *s, const Options *o, int64_t grid[3], bool *own);
 Argument *session_argument(Session *s, const char *name); /* NULL, with a message */
+
+/* --- advice.c --- */
+void print_hints(const char *message); /* which options a message of the library speaks of */
+void print_array_hints(const Session *s); /* for a compile that failed: numbers where arrays seem to be meant */
+bool lacks_arguments(const Session *s);
+int fail_missing(const Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
+
 void print_pass_times(const Session *s);
 #endif

@@ -2,10 +2,13 @@
  * interpreter, or with given arrays. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static double now(void) {
     struct timespec t;
@@ -45,6 +48,11 @@ static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, dou
     return 0;
 }
 
+static int compile_for(Session *s, const Options *o, const char *target) {
+    int status = session_compile(s, o, target, TW_STAGE_RUN);
+    return !status && lacks_arguments(s) ? fail_missing(s, o) : status;
+}
+
 /* Launches what was compiled for the target, and brings the arrays back. */
 static int launch_on(Session *s, const Options *o, const char *target, bool timed) {
     /* An emulated kernel runs on the host, on the host's memory. */
@@ -61,6 +69,9 @@ static int launch_on(Session *s, const Options *o, const char *target, bool time
         if (made != TW_OK) status = fail_status(s->context, made);
     }
     if (!status) {
+        if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+            fprintf(stderr, "warning: no program runs: the grid is %lld x %lld x %lld\n", (long long)grid[0], (long long)grid[1],
+                    (long long)grid[2]);
         double start = now();
         tw_status ran = launch_and_wait(s, stream, grid, true);
         double first = now() - start;
@@ -77,7 +88,6 @@ static int save_arrays(Session *s, const Options *o) {
     for (size_t i = 0; i < o->saves.count; i++) {
         Argument *a = session_argument(s, o->saves.at[i].name);
         if (!a) return 1;
-        if (!a->host) return fail("--save %s: it is not an array", o->saves.at[i].name);
         signals_hold(true);
         tw_status status = tw_buffer_save_npy(a->host, o->saves.at[i].value);
         signals_hold(false);
@@ -88,10 +98,39 @@ static int save_arrays(Session *s, const Options *o) {
 
 /* Names are checked before anything runs, so that nothing is computed for an answer that cannot
  * be given. */
-static int check_names(Session *s, const Pairs *pairs) {
-    for (size_t i = 0; i < pairs->count; i++)
-        if (!session_argument(s, pairs->at[i].name)) return 1;
+static int check_names(Session *s, const char *option, const Pairs *pairs) {
+    for (size_t i = 0; i < pairs->count; i++) {
+        const Argument *a = session_argument(s, pairs->at[i].name);
+        if (!a) return 1;
+        if (a->value.kind != TW_ARG_ABSENT && !a->host) return fail("%s %s: it is not an array", option, pairs->at[i].name);
+    }
     return 0;
+}
+
+static int check_saves(Session *s, const Options *o) {
+    for (size_t i = 0; i < o->saves.count; i++) {
+        const char *name = o->saves.at[i].name, *path = o->saves.at[i].value, *slash = strrchr(path, '/');
+        struct stat there;
+        if (!*path) return fail("--save %s=: the name of a file is expected, as in --save %s=%s.npy", name, name, name);
+        if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
+            return fail("--save %s=%s: it is a folder; name a file in it", name, path);
+        char *folder = slash ? copy_bytes(path, slash == path ? 1 : (size_t)(slash - path)) : copy_bytes(".", 1);
+        int status = 0;
+        if (stat(folder, &there) != 0 || !S_ISDIR(there.st_mode))
+            status = fail("--save %s=%s: there is no folder %s; make it first", name, path, folder);
+        else if (access(folder, W_OK) != 0)
+            status = fail("--save %s=%s: %s cannot be written to: %s", name, path, folder, strerror(errno));
+        free(folder);
+        if (status) return status;
+    }
+    return check_names(s, "--save", &o->saves);
+}
+
+static int check_expects(Session *s, const Options *o) {
+    for (size_t i = 0; i < o->expects.count; i++)
+        if (access(o->expects.at[i].value, R_OK) != 0)
+            return fail("--expect %s=%s: it cannot be read: %s", o->expects.at[i].name, o->expects.at[i].value, strerror(errno));
+    return check_names(s, "--expect", &o->expects);
 }
 
 static void print_shape(const tw_buffer *b) {
@@ -121,8 +160,8 @@ static void print_changes(Session *s) {
 int command_run(const Options *o) {
     Session s;
     int status = session_open(&s, o, true);
-    if (!status) status = check_names(&s, &o->saves);
-    if (!status) status = session_compile(&s, o, o->target, TW_STAGE_RUN);
+    if (!status) status = check_saves(&s, o);
+    if (!status) status = compile_for(&s, o, o->target);
     if (!status) status = launch_on(&s, o, o->target, o->time);
     if (!status) status = save_arrays(&s, o);
     if (!status && !o->saves.count && !o->time) print_changes(&s);
@@ -197,18 +236,33 @@ static int compare_arrays(Session *s, const Options *o, const char *name, tw_buf
     return !ok;
 }
 
+static bool same_shape(const tw_buffer *a, const tw_buffer *b) {
+    bool same = tw_buffer_rank(a) == tw_buffer_rank(b);
+    for (int d = 0; same && d < tw_buffer_rank(a); d++) same = tw_buffer_shape(a)[d] == tw_buffer_shape(b)[d];
+    return same;
+}
+
 static int compare_expected(Session *s, const Options *o) {
     int status = 0;
     for (size_t i = 0; i < o->expects.count; i++) {
         Argument *a = session_argument(s, o->expects.at[i].name);
         if (!a) return 1;
-        if (!a->host) return fail("--expect %s: it is not an array", o->expects.at[i].name);
         tw_buffer *want = NULL;
         tw_status loaded =
             tw_buffer_load_npy(s->context, o->expects.at[i].value, tw_buffer_dtype(a->host), &want);
         if (loaded != TW_OK)
             loaded = tw_buffer_load_npy(s->context, o->expects.at[i].value, TW_DTYPE_ANY, &want);
         if (loaded != TW_OK) return fail_status(s->context, loaded);
+        if (!same_shape(a->host, want)) {
+            printf("%s: ", a->info.name);
+            print_shape(a->host);
+            printf(", and %s holds ", o->expects.at[i].value);
+            print_shape(want);
+            printf(": MISMATCH of the shapes\n");
+            tw_buffer_destroy(want);
+            status = 1;
+            continue;
+        }
         status |= compare_arrays(s, o, a->info.name, a->host, want, "expected");
         tw_buffer_destroy(want);
     }
@@ -256,7 +310,7 @@ static tw_buffer **interpret(Session *s, const Options *o, int *status) {
     FILE *speech = s->speech;
     s->kernel = NULL;
     s->speech = NULL; /* it speaks when it runs on the target */
-    *status = session_compile(s, o, "interp", TW_STAGE_RUN);
+    *status = compile_for(s, o, "interp");
     if (!*status) *status = launch_on(s, o, "interp", false);
     tw_kernel_destroy(s->kernel);
     s->kernel = kernel;
@@ -268,7 +322,7 @@ static tw_buffer **interpret(Session *s, const Options *o, int *status) {
  * own line, and native code does no damage. */
 static int run_and_compare(Session *s, const Options *o) {
     tw_buffer **want = NULL;
-    int status = session_compile(s, o, o->target, TW_STAGE_RUN);
+    int status = compile_for(s, o, o->target);
     if (!status && !o->expects.count) want = interpret(s, o, &status);
     if (!status) status = launch_on(s, o, o->target, o->time);
     if (!status) status = save_arrays(s, o);
@@ -282,8 +336,8 @@ static int run_and_compare(Session *s, const Options *o) {
 int command_check(const Options *o) {
     Session s;
     int status = session_open(&s, o, true);
-    if (!status) status = check_names(&s, &o->expects);
-    if (!status) status = check_names(&s, &o->saves);
+    if (!status) status = check_expects(&s, o);
+    if (!status) status = check_saves(&s, o);
     bool arrays = false;
     for (size_t i = 0; i < s.count; i++) arrays |= s.arguments[i].host != NULL;
     if (!status && !o->args.count && !arrays) {

@@ -15,7 +15,7 @@
 enum { MAX_DEPTH = 100 };
 
 typedef struct Reader {
-    const char *text, *at;
+    const char *where, *text, *at;
     const Names *names;
     int depth;
     bool failed;
@@ -24,7 +24,10 @@ typedef struct Reader {
 static int64_t read_sum(Reader *r);
 
 static int64_t complain(Reader *r, const char *what) {
-    if (!r->failed) fail("in the expression `%.*s`: %s", (int)strcspn(r->text, "]"), r->text, what);
+    size_t part = strlen(r->text), all = strlen(r->where);
+    bool whole = part <= all && strcmp(r->where + all - part, r->text) == 0;
+    if (!r->failed && whole) fail("%s: %s", r->where, what);
+    else if (!r->failed) fail("%s: in the expression `%.*s`: %s", r->where, (int)strcspn(r->text, "]"), r->text, what);
     r->failed = true;
     return 0;
 }
@@ -92,9 +95,16 @@ static int64_t read_name(Reader *r) {
         if (strlen(r->names->at[i].name) == length &&
             strncmp(r->names->at[i].name, start, length) == 0)
             return r->names->at[i].value;
-    char what[120];
-    snprintf(what, sizeof what, "`%.*s` is not an integer argument; give it with --arg or -D",
-             (int)(length < 50 ? length : 50), start);
+    const char **names = get_memory(r->names->count * sizeof *names);
+    for (size_t i = 0; i < r->names->count; i++) names[i] = r->names->at[i].name;
+    char what[200], *word = copy_bytes(start, length < 50 ? length : 50);
+    const char *near = nearest(word, names, r->names->count);
+    if (near)
+        snprintf(what, sizeof what, "`%s` is not an integer argument; did you mean `%.50s`?", word, near);
+    else
+        snprintf(what, sizeof what, "`%s` is not an integer argument; give it with --arg or -D", word);
+    free(word);
+    free(names);
     return complain(r, what);
 }
 
@@ -112,6 +122,8 @@ static int64_t read_unary(Reader *r) {
             if (__builtin_mul_overflow(value, 10, &value) ||
                 __builtin_add_overflow(value, *r->at - '0', &value))
                 return complain(r, "a number that does not fit 64 bits");
+        if (*r->at == '.' || isalpha((unsigned char)*r->at))
+            complain(r, "a whole number in plain digits is expected");
     } else if (isalpha((unsigned char)*r->at) || *r->at == '_')
         value = read_name(r);
     else
@@ -153,8 +165,8 @@ static int64_t read_sum(Reader *r) {
     return value;
 }
 
-bool evaluate(const char *text, const Names *names, int64_t *value, const char **rest) {
-    Reader r = {.text = text, .at = text, .names = names};
+bool evaluate(const char *where, const char *text, const Names *names, int64_t *value, const char **rest) {
+    Reader r = {.where = where, .text = text, .at = text, .names = names};
     *value = read_sum(&r);
     skip_blanks(&r);
     if (!r.failed && *r.at && *r.at != ',' && *r.at != ']')

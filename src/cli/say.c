@@ -28,10 +28,11 @@ int fail_status(const tw_context *cx, tw_status status) {
                 "internal error: %s\nThis is a fault of Tilewright; please report it with the "
                 "source.\n",
                 message);
-    else if (status != TW_ERROR_TOOL && strstr(message, ": error: "))
+    else if (status != TW_ERROR_TOOL && (strstr(message, ": error: ") || strncmp(message, "error: ", 7) == 0))
         fprintf(stderr, "%s", message); /* diagnostics, complete with their places */
     else
         fprintf(stderr, "error: %s\n", *message ? message : tw_status_text(status));
+    print_hints(message);
     return status == TW_ERROR_INTERNAL ? 2 : 1;
 }
 

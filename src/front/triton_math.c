@@ -323,6 +323,12 @@ Val tri_lower_range(Lower *l, const Call *c) {
         int64_t stages = 0, unroll = 0;
         if (c->args[3].kind != VAL_NONE && !tri_want_int(l, c, 3, &stages)) return val_error;
         if (c->args[4].kind != VAL_NONE && !tri_want_int(l, c, 4, &unroll)) return val_error;
+        bool good = stages >= 0 && stages <= MAX_SLOTS && unroll >= 0 && unroll <= INT32_MAX;
+        if (!good)
+            return tri_error(l, DIAG_TRI_ARGUMENT, c->range, "tl.range",
+                             "num_stages in 0 .. 1024 and loop_unroll_factor >= 0",
+                             arena_printf(l->module->arena, "%lld and %lld", (long long)stages,
+                                          (long long)unroll));
         range->stages = (int)stages;
         range->unroll = (int)unroll;
     }

@@ -142,6 +142,23 @@ bool poly_is_surely_natural(const Analysis *a, Poly p) {
     return bound_poly(a, p, false, &sum) && sum.least >= 0;
 }
 
+int affine_corners(Analysis *a, const Affine *f, const Type *type, Poly corners[AFFINE_CORNERS]) {
+    int count = 1;
+    corners[0] = f->start;
+    if (f->base || f->start.bad || poly_is_variant(a, f->start)) return 0;
+    for (int d = 0; d < f->rank; d++) {
+        const Axis *axis = &f->axis[d];
+        if (axis->turn || poly_is_variant(a, axis->step)) return 0;
+        if (poly_is_zero(axis->step) || type->extent[d] == 1) continue;
+        if (2 * count > AFFINE_CORNERS) return 0;
+        Poly last = poly_scale(a->arena, axis->step, type->extent[d] - 1);
+        for (int i = 0; i < count; i++)
+            corners[count + i] = poly_add(a->arena, corners[i], last);
+        count *= 2;
+    }
+    return count;
+}
+
 bool affine_holds(const Analysis *a, const Affine *f, const Type *type) {
     Interval sum, range = range_of(type->elem);
     if (!bound_poly(a, f->start, true, &sum)) return false;

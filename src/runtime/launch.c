@@ -171,8 +171,8 @@ static tw_status wrong_shape(const tw_kernel *k, const RunParam *param, const tw
     buffer_show(b, &got);
     show_stated(param->type->elem, stated, &want);
     return context_fail(k->context, TW_ERROR_ARGUMENT,
-                        "argument `%s` of kernel `%s` is %s; the kernel takes %s", param->name,
-                        k->name, got.at, want.at);
+                        "argument `%s`: kernel `%s` declares %s, the array given is %s", param->name,
+                        k->name, want.at, got.at);
 }
 
 static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
@@ -181,8 +181,8 @@ static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const 
     for (int d = 0; d < b->rank; d++)
         text_add(&got, d ? ", %lld" : " with strides %lld", (long long)b->strides[d]);
     return context_fail(k->context, TW_ERROR_ARGUMENT,
-                        "argument `%s` of kernel `%s` is %s; the kernel takes row-major arrays "
-                        "without gaps: pass a copy",
+                        "argument `%s`: kernel `%s` takes row-major arrays without gaps, the array "
+                        "given is %s: pass a copy",
                         param->name, k->name, got.at);
 }
 
@@ -228,7 +228,7 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
     tw_buffer *b = arg->value.buffer;
     if (b->elem != type->elem)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "argument `%s` of kernel `%s` is an array of %s, not of %s",
+                            "argument `%s`: kernel `%s` is compiled for an array of %s, the array given is of %s",
                             param->name, k->name, elem_info[type->elem].text,
                             elem_info[b->elem].text);
     const TargetMemory *mine = k->target->memory, *its = b->target ? b->target->memory : NULL;

@@ -30,7 +30,7 @@ struct tw_context {
     Trap trap;
     int references; /* itself, and every object made from it */
     Arena texts;    /* message and warnings; emptied by each call */
-    const char *message, *warnings;
+    const char *message, *warnings, *findings;
     Arena arena;           /* lives as long as the context */
     const char *cache_dir; /* NULL: none */
     int threads, tool_timeout;

@@ -103,7 +103,7 @@ static const Machine *cpu_machine(tw_context *cx, const char *arch) {
 
 static const char *const candidates[] = {"gcc", "clang", "cc", NULL};
 static const ToolKind c_compiler = {"C", "CC", candidates, "target cpu",
-                                    ", or use --target interp"};
+                                    ", or use target interp"};
 
 /* What a context knows of compilers. */
 typedef struct CpuState {
@@ -193,7 +193,7 @@ static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
     if (status != TW_OK)
         return context_fail(cx, status,
                             "%s\nthe C compiler `%s` fails the self-test of what kernels are "
-                            "written in: set CC to gcc or clang, or use --target interp",
+                            "written in: set CC to gcc or clang, or use target interp",
                             cx->message, cc->words[0]);
     int (*test)(int *room) = NULL;
     void *symbol = dlsym(library, "tw_self_test");
@@ -203,7 +203,7 @@ static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
     if (wrong)
         return context_fail(cx, TW_ERROR_UNAVAILABLE,
                             "the C compiler `%s` makes wrong code of vector types (check %d of the "
-                            "self-test): set CC to gcc or clang, or use --target interp",
+                            "self-test): set CC to gcc or clang, or use target interp",
                             cc->words[0], wrong);
     memcpy(passed, hex, DIGEST_HEX);
     return TW_OK;

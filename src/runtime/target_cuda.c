@@ -77,7 +77,7 @@ static tw_status check_device(tw_kernel *k, const CudaDevice *d) {
     return context_fail(k->context, TW_ERROR_UNAVAILABLE,
                         "kernel `%s` is compiled for %s, the GPU (%s) is sm_%d; %s%s", k->name,
                         k->pass.machine->name, d->name, level,
-                        fits ? "use --target cuda:" : "a GPU of sm_80 or later is needed",
+                        fits ? "use target cuda:" : "a GPU of sm_80 or later is needed",
                         fits ? fits : "");
 }
 
@@ -292,7 +292,7 @@ static tw_status cuda_build(tw_kernel *k) {
         return context_fail(
             cx, TW_ERROR_UNSUPPORTED,
             "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; compile for a "
-            "smaller machine (--target cuda:sm_89), or use smaller tiles or fewer stages",
+            "smaller machine (target cuda:sm_89), or use smaller tiles or fewer stages",
             k->name, (long long)code->plan->shared_bytes, device->name, device->shared_bytes);
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     if (!state->nvrtc_open && !find_nvcc(nvcc, sizeof nvcc))

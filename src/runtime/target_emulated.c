@@ -14,7 +14,7 @@
 enum { MAX_FILES = 32 };
 
 static const char *const candidates[] = {"g++", "clang++", "c++", NULL};
-static const ToolKind cxx_compiler = {"C++17", "CXX", candidates, "--emulate", ""};
+static const ToolKind cxx_compiler = {"C++17", "CXX", candidates, "the emulator", ""};
 
 static bool emulated_available(tw_context *cx, Arena *arena, const char **note) {
     Toolchain tool;

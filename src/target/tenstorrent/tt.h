@@ -141,7 +141,8 @@ typedef struct TtResult {
     TensixReport report;
     uint32_t cores; /* that had tasks */
     uint64_t tasks;
-    const char *problem; /* why it failed, else NULL */
+    const char *problem;  /* why it failed, else NULL */
+    bool argument;        /* it is one of an argument: nothing ran */
 } TtResult;
 /* False with `problem` set: an argument that does not fit, or a report of the model. Memory is then
  * as it was. */

@@ -59,6 +59,9 @@ typedef struct Tt {
 void tt_refuse(Tt *tt, const Op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* --- tt_plan.c --- */
+/* An access that neither reader nor writer can do, with the reason of the pass that left it; NULL: the
+ * kernel has no roles at all. */
+void tt_refuse_access(Tt *tt, const Op *op);
 void tt_plan_roles(Tt *tt);
 void tt_plan_fields(Tt *tt);
 int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what,

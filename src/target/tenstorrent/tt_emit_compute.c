@@ -557,10 +557,12 @@ static void visit_compute(Role *role, const Op *op) {
     default:
         if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET)
             return; /* computed where it is needed */
-        tt_refuse(role->tt, op,
-                  "`%s` in the compute role; DRAM is reached by loads and stores with places that "
-                  "do not depend on computed values",
-                  op_info[op->code].mnemonic);
+        if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE ||
+            op->code == OP_STORE)
+            tt_refuse_access(role->tt, op);
+        else
+            tt_refuse(role->tt, op, "`%s`; compute reaches no memory",
+                      op_info[op->code].mnemonic);
     }
 }
 

@@ -265,6 +265,7 @@ static void visit_load(Role *role, const Op *op) {
         each_cb(role, op->operands[0], "cb_push_back");
         return;
     default:
+        if (op_has(op->code, TRAIT_PURE)) return; /* part of a mask or place, refused with its access */
         tt_refuse(tt, op, "`%s` in the load role; a reader only moves pages",
                   op_info[op->code].mnemonic);
     }
@@ -295,6 +296,7 @@ static void visit_store(Role *role, const Op *op) {
         each_cb(role, op->operands[0], "cb_pop_front");
         return;
     default:
+        if (op_has(op->code, TRAIT_PURE)) return; /* part of a mask or place, refused with its access */
         tt_refuse(tt, op, "`%s` in the store role; a writer only moves pages",
                   op_info[op->code].mnemonic);
     }

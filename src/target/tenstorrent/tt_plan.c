@@ -47,6 +47,27 @@ static bool is_fact(Opcode code) {
     return code == OP_ASSUME || code == OP_REQUIRE || code == OP_RETURN || code == OP_YIELD;
 }
 
+/* What the cut has said about a load or store that it left in compute; `range` NULL: the first. */
+static const Finding *left_behind(const Tt *tt, const Range *range) {
+    for (size_t i = 0; i < tt->cx->findings.count; i++) {
+        const Finding *f = &tt->cx->findings.at[i];
+        bool is_access = strcmp(f->subject, "load") == 0 || strcmp(f->subject, "store") == 0;
+        bool is_it = !range || memcmp(&f->range, range, sizeof *range) == 0;
+        if (is_access && is_it && strncmp(f->text, "stays in compute", 16) == 0) return f;
+    }
+    return NULL;
+}
+
+void tt_refuse_access(Tt *tt, const Op *op) {
+    const Finding *f = left_behind(tt, op ? &op->range : NULL);
+    Op place = {.range = f ? f->range : op ? op->range : tt->k->range};
+    tt_refuse(tt, &place,
+              "%sloads, arithmetic and stores run on different processors, and %s%s; read what the "
+              "task writes only in another launch, and compute places from arguments and indices",
+              op ? "" : "the kernel stayed flat: ",
+              f ? "this one " : "these could not be told apart", f ? f->text : "");
+}
+
 void tt_plan_roles(Tt *tt) {
     for (const Op *op = tt->k->body->first; op; op = op->next) {
         if (op->code == OP_TASKS) {
@@ -57,10 +78,7 @@ void tt_plan_roles(Tt *tt) {
         }
     }
     if (!tt->tasks) {
-        tt_refuse(tt, NULL,
-                  "the kernel stayed flat, but on Tenstorrent loads, arithmetic and stores run on "
-                  "different processors and "
-                  "need roles; `explain` says what could not be split off");
+        tt_refuse_access(tt, NULL);
         return;
     }
     if (tt->tasks->region_count > 1)
@@ -337,11 +355,27 @@ static int param_of(const Kernel *k, Ref ref) {
     return -1;
 }
 
+/* The address at which a tensor begins: a pointer, or a parameter that is a tensor itself. */
+static Ref base_of(const Tt *tt, Ref tensor) {
+    const Op *op = ir_value(tt->k, tensor)->op;
+    return op && op->code == OP_TENSOR ? op_operand(op, 0) : tensor;
+}
+
 /* Is it the same for all tasks? */
 static bool is_launch_value(const Tt *tt, Ref ref) {
     if (!ref_is_value(ref)) return true;
     const Value *v = ir_value(tt->k, ref);
     return (v->op ? v->op->parent : v->region) == tt->k->body;
+}
+
+/* Where it ends must follow from the kernel, but for one dimension: that goes as far as the memory. */
+static bool is_bounded(const Tt *tt, Ref tensor) {
+    const Op *op = ir_value(tt->k, tensor)->op;
+    if (!op || op->code != OP_TENSOR) return true;
+    RefList extents = op_list(op, 0);
+    int open = 0;
+    for (int d = 0; d < extents.count; d++) open += extents.at[d] == REF_NONE;
+    return open <= 1;
 }
 
 static bool place_tensor(Tt *tt, Ref tensor, TtBuffer *buffer) {
@@ -435,6 +469,20 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
         tt_refuse(tt, access, "a tensor whose base, extents or strides differ between tasks");
         return -1;
     }
+    if (!is_bounded(tt, tensor)) {
+        tt_refuse(tt, access,
+                  "a box of a tensor whose end is not known along two dimensions; compare the "
+                  "indices with its extents in the mask, at least for the columns");
+        return -1;
+    }
+    for (size_t i = 0; i < tt->plan->buffers.count && !is_load; i++)
+        if (tt->plan->buffers.at[i].output && base_of(tt, tt->buffer_tensors.at[i]) == base_of(tt, tensor)) {
+            tt_refuse(tt, access,
+                      "a second store to the same array in another way: pages of one layout are "
+                      "written back; give both stores tiles of one shape and the same bounds in "
+                      "their masks");
+            return -1;
+        }
     const char *param = ir_value(tt->k, tt->k->body->args[buffer.arg])->name;
     buffer.name = param ? arena_string(tt->arena, param, strlen(param))
                         : arena_printf(tt->arena, "arg%d", buffer.arg);
