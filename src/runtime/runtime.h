@@ -33,6 +33,8 @@ struct tw_context {
     const char *message, *warnings, *findings;
     Arena arena;           /* lives as long as the context */
     const char *cache_dir; /* NULL: none */
+    bool no_cache;         /* none was found, though nobody said that there shall be none */
+    bool cache_told;       /* that kernels are not kept; once is enough */
     int threads, tool_timeout;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
