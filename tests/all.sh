@@ -84,10 +84,12 @@ random_programs() {
     done
     [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family order --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2
 }
-# products of Tile C: all on the interpreter, some on the other targets
-tilec_products() {
-    make -s build/tests/tilec_products && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
-        tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 40
+# Tile C: all products on the interpreter, some on the other targets; random programs the same way
+tile_c() {
+    make -s build/tests/tilec_products build/tests/random_tilec && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
+        tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 40 &&
+        tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
+        tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 20 --targets "cpu${cxx:+,cuda-emulated}"
 }
 neon() { make -s all && python3 tests/cross/neon.py; }
 # the prelude of CPU kernels without FMA, and for vectors that this machine may not have (those are only compiled)
@@ -143,7 +145,7 @@ group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" p
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
 group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
 group property "" "" property interp,cpu 6
-group products "" "" tilec_products
+group tilec "" "" tile_c
 group random "" "" random_programs
 group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 1
 wait $beside_job
