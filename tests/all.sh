@@ -82,6 +82,12 @@ random_programs() {
         tests/shards.sh "$jobs" build/tests/"$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
 }
+# the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
+tenstorrent() {
+    numeric tenstorrent 1 && make -s build/tests/random_tenstorrent &&
+        build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
+        tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 60 --targets tenstorrent
+}
 neon() { make -s all && python3 tests/cross/neon.py; }
 # the prelude of CPU kernels without FMA, and for vectors that this machine may not have (those are only compiled)
 machines() {
@@ -132,7 +138,7 @@ group cpu "" "" numeric cpu 1
 group ops "" "" ops
 group wild "$(need python3)" "apt-get install python3" wild
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
-group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
+group tenstorrent "$no_cxx" "apt-get install g++" tenstorrent
 group property "" "" property interp,cpu 6
 group random "" "" random_programs
 group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 1
