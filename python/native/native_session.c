@@ -137,8 +137,8 @@ PyObject *session_fail(tw_status status, PyObject *function) {
     if (!message || !*message) message = tw_status_text(status);
     PyObject *error = NULL;
     if (session.make_error)
-        error = PyObject_CallFunction(session.make_error, "ssOO", tw_status_name(status), message,
-                                      function ? function : Py_None, cause);
+        error = PyObject_CallFunction(session.make_error, "ssOOO", tw_status_name(status), message,
+                                      function ? function : Py_None, cause, session.note ? session.note : Py_None);
     else
         PyErr_SetString(PyExc_RuntimeError, message);
     Py_DECREF(cause);

@@ -8,8 +8,8 @@
  *     command_show.c    emit, ir, explain, list, targets, docs
  *     say.c             messages, memory, files
  *     signals.c         Ctrl-C
- *     guarded.c         arrays between pages that fault
  *     advice.c          what is added to the library's messages: options, a command to copy
+ *     guarded.c         arrays between pages that fault
  *
  * Exit status: 0 it ran (and matched), 1 a mismatch or a mistake of the user, 2 our own fault. */
 #ifndef CLI_CLI_H
@@ -105,8 +105,8 @@ typedef struct Session {
     Pairs sets;     /* --set, and what the configuration says */
     double bytes;   /* of all arrays */
     FILE *speech;   /* where the kernel's own words go; NULL: nowhere */
-    bool native;    /* the kernel runs as code of this machine: nothing tests its accesses */
     bool explains;  /* a refused compile says what was found until then */
+    bool native;    /* the kernel runs as code of this machine: nothing tests its accesses */
     bool coarse;    /* matrix products of the kernel that ran keep fewer than 24 significant bits */
     bool widened;   /* it carries sums in 32 bits that the source keeps in 16 */
 } Session;

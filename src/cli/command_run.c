@@ -48,6 +48,7 @@ static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, dou
     return 0;
 }
 
+/* Compiles for the target, and asks for what a launch needs. */
 static int compile_for(Session *s, const Options *o, const char *target) {
     int status = session_compile(s, o, target, TW_STAGE_RUN);
     return !status && lacks_arguments(s) ? fail_missing(s, o) : status;

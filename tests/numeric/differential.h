@@ -224,20 +224,18 @@ static size_t bytes_of(const Array *a) { return (size_t)a->count * tw_dtype_size
 /* A view shows what the launch has left in the array that it is of. */
 static bool make_array(tw_context *cx, const Program *p, int index, const char *target, Run *run) {
     const Array *a = &p->arrays[index];
-    tw_buffer_options options;
-    tw_buffer_options_init(&options);
-    options.target = target;
     if (a->of && !run->there[a->of - 1] && !make_array(cx, p, a->of - 1, target, run)) return false;
     if (run->there[index]) return true;
+    if (tw_buffer_create(cx, a->dtype, 1, &a->count, NULL, &run->host[index]) != TW_OK) return false;
     if (a->of) {
+        tw_buffer_options options;
+        tw_buffer_options_init(&options);
+        options.target = target;
         options.data = (char *)tw_buffer_data(run->there[a->of - 1]) + (size_t)a->shift * tw_dtype_size(a->dtype);
         options.size = bytes_of(a);
+        return tw_buffer_create(cx, a->dtype, 1, &a->count, &options, &run->there[index]) == TW_OK;
     }
-    if (tw_buffer_create(cx, a->dtype, 1, &a->count, NULL, &run->host[index]) != TW_OK ||
-        (a->of ? tw_buffer_create(cx, a->dtype, 1, &a->count, &options, &run->there[index])
-               : guarded_create(cx, a->dtype, 1, &a->count, target, &run->there[index])) != TW_OK)
-        return false;
-    if (a->of) return true;
+    if (guarded_create(cx, a->dtype, 1, &a->count, target, &run->there[index]) != TW_OK) return false;
     fill(run->host[index], a, (uint64_t)index + 1);
     return tw_buffer_write(run->there[index], tw_buffer_data(run->host[index]), bytes_of(a)) == TW_OK;
 }
