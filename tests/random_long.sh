@@ -18,7 +18,7 @@ for kind in "random_triton $triton" "random_ir $((count - triton))"; do
     # shellcheck disable=SC2086
     set -- $kind
     # shellcheck disable=SC2086
-    tests/shards.sh "${JOBS:-0}" build/tests/"$1" --count "$2" --seed "$seed" --out build/random --targets cpu \
+    tests/shards.sh "${JOBS:-0}" build/tests/"$1" --count "$2" --seed "$seed" --out build/random --targets passes,cpu \
         ${cxx:+--also cuda-emulated --every 10} >"build/$1.log" 2>&1 &
     tail -n +1 -f --pid=$! "build/$1.log" | sed "s/^/$1: /"
     wait $! || status=1
