@@ -80,7 +80,7 @@ random_programs() {
         # shellcheck disable=SC2086
         set -- $kind
         # shellcheck disable=SC2086
-        tests/shards.sh "$jobs" "$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets cpu ${cxx:+--also cuda-emulated --every 10} || return 1
+        tests/shards.sh "$jobs" "$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets passes,cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
     [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family order --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2
 }

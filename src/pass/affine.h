@@ -15,6 +15,7 @@
  * arithmetic and conversions are followed only where the exact number is within its type. */
 #ifndef PASS_AFFINE_H
 #define PASS_AFFINE_H
+#include "pass/facts.h"
 #include "pass/grid_order.h"
 #include "pass/poly.h"
 
@@ -62,6 +63,7 @@ typedef struct Analysis {
     bool generic;     /* no wishes */
     bool any_grid;    /* none of how many programs there are */
     bool asks;        /* what is the same for a whole launch is taken apart only if that can be asked */
+    StatedFacts facts;
     GridOrder grid;   /* how program ids become tile places, if known */
     bool grid_wished; /* the proof used that the grid has as many programs as there are places */
     VEC(const Affine *) memo;

@@ -133,11 +133,9 @@ int64_t fact_stated_least(const Kernel *k, Ref x) {
     return known;
 }
 
-enum { FEW_FACTS = 16 };
 typedef struct NaturalQuery {
     const Kernel *k;
-    int fact_count; /* assume and require at the top, found once; more than FEW: look each time */
-    const Op *facts[FEW_FACTS];
+    const StatedFacts *facts;
     FactHook *hook;
     void *user;
     bool wraps; /* sums and products may have wrapped around */
@@ -215,9 +213,9 @@ static bool is_natural_cast(NaturalQuery *q, const Op *op, Elem to, int depth) {
 }
 
 static bool is_stated_natural(const NaturalQuery *q, Ref x) {
-    if (q->fact_count > FEW_FACTS) return fact_stated_least(q->k, x) >= 0;
+    if (q->facts->count > FEW_FACTS) return fact_stated_least(q->k, x) >= 0;
     int64_t known = INT64_MIN;
-    for (int i = 0; i < q->fact_count; i++) stated_least(q->k, q->facts[i], x, &known);
+    for (int i = 0; i < q->facts->count; i++) stated_least(q->k, q->facts->at[i], x, &known);
     return known >= 0;
 }
 
@@ -344,21 +342,29 @@ bool fact_is_32_bits(const Kernel *k, Ref x) {
     return v->op && (v->op->code == OP_PROGRAM_ID || v->op->code == OP_NUM_PROGRAMS);
 }
 
-static bool ask_natural(NaturalQuery *q, Ref x) {
-    for (const Op *op = q->k->body->first; op && q->fact_count <= FEW_FACTS; op = op->next) {
+StatedFacts facts_stated(const Kernel *k) {
+    StatedFacts facts = {0};
+    for (const Op *op = k->body->first; op && facts.count <= FEW_FACTS; op = op->next) {
         if (!is_fact(op)) continue;
-        if (q->fact_count < FEW_FACTS) q->facts[q->fact_count] = op;
-        q->fact_count++;
+        if (facts.count < FEW_FACTS) facts.at[facts.count] = op;
+        facts.count++;
     }
-    return natural_at(q, x, 0);
+    return facts;
+}
+
+bool fact_natural_by(const StatedFacts *facts, const Kernel *k, Ref x, FactHook *hook, void *user) {
+    NaturalQuery q = {.k = k, .facts = facts, .hook = hook, .user = user, .left = QUESTIONS};
+    return natural_at(&q, x, 0);
 }
 
 bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user) {
-    return ask_natural(&(NaturalQuery){.k = k, .hook = hook, .user = user, .left = QUESTIONS}, x);
+    StatedFacts facts = facts_stated(k);
+    return fact_natural_by(&facts, k, x, hook, user);
 }
 
-bool fact_surely_natural(const Kernel *k, Ref x) {
-    return ask_natural(&(NaturalQuery){.k = k, .wraps = true, .left = QUESTIONS}, x);
+bool fact_surely_natural(const StatedFacts *facts, const Kernel *k, Ref x) {
+    NaturalQuery q = {.k = k, .facts = facts, .wraps = true, .left = QUESTIONS};
+    return natural_at(&q, x, 0);
 }
 
 bool fact_nonnegative(const Facts *f, Ref x) {
