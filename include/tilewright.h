@@ -62,7 +62,8 @@ TW_API const char *tw_version(void);
     X(TW_ERROR_IO, 7, "a file could not be read or written")                  \
     X(TW_ERROR_TOOL, 8, "a tool that was started failed")                     \
     X(TW_ERROR_LAUNCH, 9, "the kernel stopped with an error")                 \
-    X(TW_ERROR_INTERNAL, 10, "a fault of Tilewright itself")
+    X(TW_ERROR_INTERNAL, 10, "a fault of Tilewright itself")                  \
+    X(TW_ERROR_CANCELLED, 11, "it was cancelled")
 
 typedef enum tw_status {
 #define TW_STATUS_ENUM(name, number, text) name = number,
@@ -142,9 +143,14 @@ typedef struct tw_context_options {
                               ~/.cache/tilewright; "" : no cache on disk */
     int32_t threads;       /* 0: $TILEWRIGHT_THREADS, else one a processor of the affinity mask */
     int32_t tool_timeout;  /* seconds that a started compiler may take; 0: 120 */
-    void (*print)(void *user, const char *text, size_t length); /* what kernels print; NULL: it is
-                                      dropped. Called from the thread that launches */
+    void (*print)(void *user, const char *text, size_t length); /* what kernels print when
+                              they run or are compiled (tl.static_print); NULL: it is dropped. Called from the thread
+                              that launches or compiles */
     void *print_user;
+    int32_t (*poll)(void *user); /* asked about every 50 ms while a call takes long, from the thread
+                                    of the call: not 0 cancels it, as tw_context_cancel does. May be
+                                    NULL. Must not call into the same context. Since 0.2 */
+    void *poll_user;
 } tw_context_options;
 
 TW_API void tw_context_options_init(tw_context_options *options);
@@ -154,12 +160,23 @@ TW_API void tw_context_options_init(tw_context_options *options);
 TW_API tw_status tw_context_create(const tw_context_options *options, tw_context **out);
 TW_API void tw_context_destroy(tw_context *context);
 
+/* Ends the call that is under way with this context, soon: it returns TW_ERROR_CANCELLED; compilers
+ * that it started are killed, its folders removed. Arrays hold what was written so far. A call that
+ * has ended meanwhile, and those that follow, are not concerned. 1: the call still holds something
+ * outside of the process (a compiler, a folder) and lets go of it before it returns; 0: it holds
+ * nothing, and the process could end here. The one entry that any thread may call at any time, a
+ * signal handler too, as long as the context lives. Since 0.2. */
+TW_API int32_t tw_context_cancel(tw_context *context);
+
 /* What went wrong in the last call with this context or an object of it; "" if it succeeded. For
  * errors in a source these are the diagnostics as a user reads them: place, line, caret, rule and
  * fix. Valid until the next call. */
 TW_API const char *tw_context_message(const tw_context *context);
 /* Warnings and notes of the last load or compile, also when it succeeded; "" if there are none. */
 TW_API const char *tw_context_warnings(const tw_context *context);
+/* What the compiler had proved and chosen when the last compile was refused, as tw_kernel_explain gives it for one that
+ * was not; "" otherwise. Since 0.2. */
+TW_API const char *tw_context_findings(const tw_context *context);
 
 /* --- targets --- */
 
@@ -352,6 +369,7 @@ typedef struct tw_param_info {
     int32_t dtype; /* TW_DTYPE_ANY if the argument decides */
     int32_t rank;  /* of a tensor; -1 if the argument decides */
     int32_t optional;
+    int32_t likely_array; /* TW_PARAM_OPEN: the source loads or stores through it. Since 0.2 */
 } tw_param_info;
 
 /* Parameter i of a kernel: arguments are given in this order. TW_ERROR_NOT_FOUND out of range.
@@ -514,6 +532,10 @@ TW_API tw_status tw_kernel_resources(const tw_kernel *kernel, tw_resource_info *
  * and the target does, 14 where a GPU's tensor cores add up products of 8-bit floats, else 24. Since 0.2. */
 TW_API int32_t tw_kernel_product_bits(const tw_kernel *kernel);
 
+/* Does it carry in float32 a running sum that the source keeps in 16 bits? 1 or 0. The interpreter
+ * runs the source as it stands and rounds in every step, so the two differ by that. Since 0.2. */
+TW_API int32_t tw_kernel_widens(const tw_kernel *kernel);
+
 /* May the kernel write through parameter i of its module (a store, an atomic)? 1 or 0. A host asks
  * before it hands over memory that must stay as it is. Since 0.2. */
 TW_API int32_t tw_kernel_writes(const tw_kernel *kernel, size_t param);
@@ -551,11 +573,13 @@ TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t ar
 
 /* Runs the kernel on grid[0] x grid[1] x grid[2] programs (each 0 .. 2^31-1; grid NULL: the
  * kernel's own). Arguments are in the order of the module's parameters; constants are ignored.
- * Buffers must lie in the target's memory. Extents of a tensor come from the buffer's shape,
- * right-aligned. Host targets have finished when it returns; a device may go on until
+ * Buffers must lie in the target's memory, and have the shape that the source states (TileLang's
+ * tensors, which are also row-major without gaps; extents of Tile C's gl). Other extents of a tensor,
+ * and its strides, come from the buffer, right-aligned: extents of 1 in front may be missing or too
+ * many. Host targets have finished when it returns; a device may go on until
  * tw_stream_synchronize or tw_buffer_read. A launch allocates nothing. stream NULL: the context's
- * own. Errors: TW_ERROR_ARGUMENT (a missing, extra or mistyped argument, by name),
- * TW_ERROR_LAUNCH (an assertion failed, a report of the sanitizer; the message says where),
+ * own. Errors: TW_ERROR_ARGUMENT (a missing, extra or mistyped argument, or one of another shape, by
+ * name), TW_ERROR_LAUNCH (an assertion failed, a report of the sanitizer; the message says where),
  * TW_ERROR_UNAVAILABLE. Since 0.1. */
 TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const int64_t *grid,
                                   const tw_arg *args, size_t arg_count);

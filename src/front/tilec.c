@@ -35,6 +35,25 @@ static const char *define_text(Arena *arena, const FrontValue *value) {
     }
 }
 
+static bool is_word_char(char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* Macros leave no trace in the tree: a definition is used if one of the files has the word. */
+static bool has_word(const char *text, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)); at += length)
+        if ((at == text || !is_word_char(at[-1])) && !is_word_char(at[length])) return true;
+    return false;
+}
+
+static void mark_defines(FrontUnit *unit, size_t own) {
+    for (int i = 0; i < unit->define_count; i++)
+        for (size_t f = 0; f < unit->sources->files.count; f++)
+            if (f != own && has_word(unit->sources->files.at[f]->text, unit->defines[i].name))
+                front_define(unit, unit->defines[i].name);
+}
+
 static CNode *parse_unit(FrontUnit *unit) {
     CDefine *defines = ARENA_ARRAY(unit->arena, CDefine, unit->define_count);
     for (int i = 0; i < unit->define_count; i++)
@@ -49,7 +68,10 @@ static CNode *parse_unit(FrontUnit *unit) {
         .user = unit,
         .defines = defines,
         .define_count = (size_t)unit->define_count};
-    return c_parse(&request, unit->file);
+    size_t own = unit->sources->files.count; /* the text of the definitions comes first */
+    CNode *tree = c_parse(&request, unit->file);
+    mark_defines(unit, own);
+    return tree;
 }
 
 static const CNode *find_specifier(const CNode *function, const char *name) {
@@ -112,6 +134,18 @@ static void promise_extents(Tc *tc, const Object *global) {
     }
 }
 
+/* The same for a launch, by the parameter's name. */
+static void state_shape(Tc *tc, const Object *global, const char *path) {
+    const FrontRequest *request = tc->request;
+    for (int i = 0; request->shapes && i < request->kernel->param_count; i++) {
+        FrontShape *shape = &request->shapes[i];
+        if (strcmp(request->kernel->params[i].name, path) != 0) continue;
+        *shape = (FrontShape){.stated = true, .rank = 4 - global->first_dim};
+        for (int d = global->first_dim; d < 4; d++)
+            shape->extent[d - global->first_dim] = global->type->dims[d];
+    }
+}
+
 Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *path) {
     Object *place = ARENA_NEW(tc->arena, Object);
     *place = (Object){
@@ -132,6 +166,7 @@ Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *
         const Type *tensor = ty_tensor(tc->module, type->elem, 4 - place->first_dim);
         place->tensor = ir_argument(tc->kernel, tc->b.region, tensor, path);
         if (tc->b.region == tc->kernel->body) promise_extents(tc, place);
+        state_shape(tc, place, path);
     }
     return place;
 }
@@ -286,6 +321,7 @@ Kernel *tilec_lower(FrontUnit *unit, const FrontRequest *request) {
     Kernel *kernel = ir_kernel_new(module, request->kernel->name, node->range);
     Tc tc = {.arena = module->arena,
              .diag = module->diag,
+             .request = request,
              .module = module,
              .kernel = kernel,
              .unit = unit->tree};

@@ -63,7 +63,8 @@ static void read_signature(Lower *l, const Builtin *builtin, Params *params) {
 static Val default_value(Lower *l, const char *text) {
     if (strcmp(text, "True") == 0) return tri_val_bool(true);
     if (strcmp(text, "False") == 0) return tri_val_bool(false);
-    if (text[0] == '\'') return tri_val_str("");
+    if (strcmp(text, "'\\n'") == 0) return tri_val_str("\n");
+    if (text[0] == '\'') return tri_val_str(arena_string(l->arena, text + 1, strlen(text) - 2));
     if (text[0] == '(') return (Val){.kind = VAL_TUPLE};
     if (strcmp(text, "missing") == 0) return (Val){.kind = VAL_UNBOUND};
     if (text[0] >= '0' && text[0] <= '9') return tri_val_int(strtol(text, NULL, 10));

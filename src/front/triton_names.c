@@ -3,13 +3,27 @@
  * whatever name the file gives them.
  *
  * Names are looked up only where code is live, as in Triton; a constant of the module is computed
- * when a kernel first asks for it. The -D of the user wins over the file's own value. */
+ * when a kernel first asks for it, from what the module had defined until then. A definition of the
+ * user wins over the file's own value. */
 #include "front/triton.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef enum NameKind { NAME_VALUE, NAME_FUNCTION, NAME_MODULE, NAME_OPAQUE } NameKind;
+typedef enum NameKind {
+    NAME_VALUE,
+    NAME_FUNCTION,
+    NAME_MODULE,
+    NAME_OPAQUE,
+    NAME_LOOP /* what a loop of the module leaves, which is not run */
+} NameKind;
+
+/* The `if` of the module that a statement stands under. */
+typedef struct Condition {
+    const PyNode *test;
+    bool branch; /* what the test must be */
+    const struct Condition *around;
+} Condition;
 
 typedef struct Name {
     NameKind kind;
@@ -18,6 +32,9 @@ typedef struct Name {
     const char *path;   /* MODULE */
     bool busy, ready;   /* VALUE: being computed; computed */
     Val value;
+    int order;           /* of the statement that defines it, from 1 */
+    struct Name *before; /* what the name meant until then; NULL: nothing */
+    const Condition *condition;
 } Name;
 
 struct Names {
@@ -25,6 +42,10 @@ struct Names {
     Arena *arena;
     Map map;
     const SourceFile *file;  /* NULL for live names */
+    int statements;          /* seen so far */
+    const Condition *condition; /* of the one that is being looked at */
+    int until; /* while a constant is computed: the statement that defines it, and only those before
+                  it count; 0: all do */
     VEC(const char *) stars; /* modules whose names are all taken: from x import * */
     bool live;               /* what the map does not have is asked of the host */
     void *scope;             /* by that handle */
@@ -33,6 +54,9 @@ struct Names {
 static Name *define(Names *names, const char *id, NameKind kind) {
     Name *name = ARENA_NEW(names->arena, Name);
     name->kind = kind;
+    name->order = names->statements;
+    name->before = map_get(&names->map, id);
+    name->condition = names->condition;
     map_set(&names->map, names->arena, id, name);
     return name;
 }
@@ -80,26 +104,44 @@ static void collect_from(Names *names, const PyNode *node) {
 
 static void collect(Names *names, const PyList *body);
 
+static void define_value(void *user, const char *id, const PyNode *value) {
+    define(user, id, NAME_VALUE)->node = value;
+}
+
+static void collect_branch(Names *names, const PyNode *test, bool branch, const PyList *body) {
+    const Condition *around = names->condition;
+    Condition condition = {test, branch, around};
+    names->condition = arena_copy(names->arena, &condition, sizeof condition);
+    collect(names, body);
+    names->condition = around;
+}
+
+static void define_loop(void *user, const char *id, const PyNode *value) {
+    (void)value;
+    define(user, id, NAME_LOOP);
+}
+
+static void collect_loop(void *user, PyNode *node) {
+    Names *names = user;
+    py_each_binding(node, names->arena, define_loop, names);
+    if (py_kinds[node->kind].cls == PY_STMT && node->kind != PY_FunctionDef &&
+        node->kind != PY_ClassDef)
+        py_each_child(node, collect_loop, names);
+}
+
 static void collect_statement(Names *names, const PyNode *node) {
+    names->statements++;
     switch ((PyKind)node->kind) {
     case PY_Import: collect_import(names, node); break;
     case PY_ImportFrom: collect_from(names, node); break;
     case PY_FunctionDef: define(names, node->FunctionDef.name, NAME_FUNCTION)->node = node; break;
     case PY_ClassDef: define(names, node->ClassDef.name, NAME_OPAQUE); break;
     case PY_Assign:
-        for (uint32_t i = 0; i < node->Assign.targets->count; i++)
-            if (node->Assign.targets->at[i]->kind == PY_Name)
-                define(names, node->Assign.targets->at[i]->Name.id, NAME_VALUE)->node =
-                    node->Assign.value;
-        break;
     case PY_AnnAssign:
-        if (node->AnnAssign.target->kind == PY_Name && node->AnnAssign.value)
-            define(names, node->AnnAssign.target->Name.id, NAME_VALUE)->node =
-                node->AnnAssign.value;
-        break;
+    case PY_AugAssign: py_each_binding(node, names->arena, define_value, names); break;
     case PY_If:
-        collect(names, node->If.orelse);
-        collect(names, node->If.body);
+        collect_branch(names, node->If.test, false, node->If.orelse);
+        collect_branch(names, node->If.test, true, node->If.body);
         break;
     case PY_Try:
         for (uint32_t i = 0; i < node->Try.handlers->count; i++)
@@ -107,6 +149,8 @@ static void collect_statement(Names *names, const PyNode *node) {
         collect(names, node->Try.body);
         break;
     case PY_With: collect(names, node->With.body); break;
+    case PY_For:
+    case PY_While: py_each_child(node, collect_loop, names); break;
     default: break;
     }
 }
@@ -189,11 +233,49 @@ const char *const *tri_names_all(Lower *l, size_t *count) {
 static Val compute(Lower *l, Names *names, Name *name, const char *id, Range range) {
     if (name->ready) return name->value;
     if (name->busy) return tri_error(l, DIAG_TRI_CYCLE, range, id);
+    int until = names->until;
     name->busy = true;
+    names->until = name->order;
     name->value = tri_eval_outside(l, names, name->node);
+    names->until = until;
     name->busy = false;
-    name->ready = true;
+    name->ready = name->value.kind != VAL_ERROR; /* each asker hears of a mistake */
     return name->value;
+}
+
+typedef enum Holds { NEVER, ALWAYS, UNSURE } Holds;
+
+/* Is the statement reached? Tests that a compiler cannot answer (is there a GPU?) are not. */
+static Holds holds(Lower *l, Names *names, const Name *name) {
+    Diag *diag = l->diag, quiet;
+    int until = names->until;
+    Holds answer = ALWAYS;
+    diag_init(&quiet, l->arena, diag->sources);
+    l->diag = &quiet;
+    names->until = name->order;
+    for (const Condition *c = name->condition; c && answer == ALWAYS; c = c->around) {
+        Val test = tri_eval_outside(l, names, c->test);
+        bool known = test.kind == VAL_NONE || test.kind == VAL_BOOL || test.kind == VAL_INT ||
+                     test.kind == VAL_FLOAT || test.kind == VAL_STR;
+        answer = !known || quiet.errors ? UNSURE : tri_val_truth(test) == c->branch ? ALWAYS : NEVER;
+    }
+    names->until = until;
+    l->diag = diag;
+    return answer;
+}
+
+/* The definition of a name that counts; NULL: none does. *unsure: another one may as well. */
+static Name *definition(Lower *l, Names *names, const char *id, bool *unsure) {
+    Name *name = map_get(&names->map, id);
+    while (name && name->kind == NAME_VALUE && names->until && name->order >= names->until)
+        name = name->before;
+    while (name && name->kind == NAME_VALUE && name->condition) {
+        Holds answer = holds(l, names, name);
+        *unsure = answer == UNSURE && name->before;
+        if (answer != NEVER) break;
+        name = name->before;
+    }
+    return name;
 }
 
 static Val lookup_in(Lower *l, Names *names, const char *id, Range range);
@@ -258,17 +340,18 @@ static Val function_value(Lower *l, Names *names, Name *name, const char *id, Ra
 
 /* UNBOUND when the module has no such name. */
 static Val lookup_in(Lower *l, Names *names, const char *id, Range range) {
-    const FrontUnit *unit = l->unit;
-    for (int i = unit->define_count; i-- > 0;)
-        if (strcmp(unit->defines[i].name, id) == 0)
-            return tri_val_given(l, &unit->defines[i].value);
-    Name *name = map_get(&names->map, id);
+    const FrontValue *given = front_define(l->unit, id);
+    if (given) return tri_val_given(l, given);
+    bool unsure = false;
+    Name *name = definition(l, names, id, &unsure);
+    if (unsure) return tri_error(l, DIAG_TRI_UNSURE, range, id, "under a condition");
     if (name) {
         switch (name->kind) {
         case NAME_VALUE: return compute(l, names, name, id, range);
         case NAME_MODULE: return imported(l, names, name->path, range);
         case NAME_FUNCTION: return function_value(l, names, name, id, range);
         case NAME_OPAQUE: return (Val){.kind = VAL_MODULE, .text = id};
+        case NAME_LOOP: return tri_error(l, DIAG_TRI_UNSURE, range, id, "in a loop");
         }
     }
     for (size_t i = 0; i < names->stars.count; i++) {
@@ -329,6 +412,8 @@ const char *tri_names_suggest(Lower *l, const char *wrong) {
 
 const char *tri_names_suggest_host(Lower *l, const char *path) {
     VEC(const char *) all = {0};
+    if (!is_library(path) && !l->names->live && strchr(path, '.'))
+        return "no file beside this one or in its package has it; ";
     if (strncmp(path, "triton.", 7) != 0 || strchr(path + 7, '.')) return "";
     for (size_t i = 0; i < tri_builtin_count; i++)
         if (strchr(tri_builtins[i].kinds, 'H')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
@@ -383,7 +468,7 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
         const char *where = libdevice ? "libdevice" : "tl.math";
         return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "%s.%s", where, attr),
                          near ? arena_printf(l->arena, "; did you mean `%s.%s`?", where, near)
-                              : "; the page `triton` lists what there is (tilewright docs triton)");
+                              : "; the page `triton` of the manual lists what there is");
     }
     return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "tl.%s", attr),
                      tri_names_suggest(l, attr));

@@ -1,10 +1,11 @@
 /* eval_axis.c: reductions, scans, sorts, histograms.
  *
- * A tile is lines along the axis, n elements apart by a stride. A reduction without a stamp
- * combines a line from its first element on; with a stamp (`order`) it combines, bit after bit of
- * the index padded to a power of two, each pair that differs in that bit alone. A partner beyond
- * the line's end is left out. Each combination is one op of the element type, so f16 sums round
- * every time.
+ * A tile is lines along the axis, n elements apart by a stride. A reduction combines, bit after bit
+ * of the index padded to a power of two, each pair that differs in that bit alone. A partner beyond
+ * the line's end is left out. A stamp (`order`) says which bit comes when; without one it is from
+ * high to low for sums and products (halves first), from low to high for a region, which may not
+ * commute: a tree, since a chain of f16 sums would lose what no target loses. Each combination is
+ * one op of the element type, so f16 sums round every time.
  *
  * A combination given as a region runs as code on scalars; argmin and argmax compare (key, index)
  * pairs, lower index first, NaN last or (nan=keep) first. */
@@ -141,12 +142,8 @@ static void narrow_line(Elem elem, const void *wide, int64_t n, void *raw) {
         elem_write_f32(elem, raw, n, wide);
 }
 
-/* Everything to element 0, in the stamped order or from the first on. */
+/* Everything to element 0. */
 static void fold_line(const Combiner *c, int64_t n, const IntList *order) {
-    if (!order) {
-        for (int64_t i = 1; i < n; i++) combine(c, 0, 0, i);
-        return;
-    }
     uint64_t done = 0; /* bits that are combined: survivors have zeroes there */
     for (int b = 0; b < order->count; b++) {
         uint64_t bit = (uint64_t)1 << order->at[b];
@@ -158,10 +155,15 @@ static void fold_line(const Combiner *c, int64_t n, const IntList *order) {
     }
 }
 
-/* The stamp must name every bit of the padded index once. */
-static const IntList *order_of(Process *p, Step *s, int64_t n) {
+/* A stamp must name every bit of the padded index once; `room` takes the order without a stamp. */
+static IntList order_of(Process *p, Step *s, int64_t n, bool region, int64_t *room) {
     const Attr *attr = op_attr(s->op, AT_BITS);
-    if (!attr) return NULL;
+    if (!attr) {
+        int bits = 0;
+        while ((int64_t)1 << bits < n) bits++;
+        for (int b = 0; b < bits; b++) room[b] = region ? b : bits - 1 - b;
+        return (IntList){bits, room};
+    }
     uint64_t seen = 0;
     bool good = true;
     for (int i = 0; i < attr->list.count && good; i++) {
@@ -171,7 +173,7 @@ static const IntList *order_of(Process *p, Step *s, int64_t n) {
     }
     if (!good || ((uint64_t)(n - 1) & ~seen))
         ev_refuse(p, s, "a reduction whose order does not name each bit of the index once");
-    return &attr->list;
+    return attr->list;
 }
 
 static void begin(Process *p, Step *s, Combiner *c, Operand *x, Cell **room, int64_t n) {
@@ -207,7 +209,8 @@ void eval_reduce(Process *p, Step *s) {
     Cell *room[16], *indices = NULL, *out[16];
     Lines lines = lines_of(ir_type(p->in->kernel, s->op->operands[0]), op_int(s->op, AT_AXIS, 0));
     begin(p, s, &c, x, room, lines.n);
-    const IntList *order = order_of(p, s, lines.n);
+    int64_t bits[64];
+    IntList order = order_of(p, s, lines.n, c.kind == COMBINE_REGION, bits);
     if (c.kind == COMBINE_ARGMIN || c.kind == COMBINE_ARGMAX) {
         indices = cell_new(p->in, (size_t)lines.n * sizeof *c.index);
         c.index = indices->data;
@@ -216,7 +219,7 @@ void eval_reduce(Process *p, Step *s) {
     for (int64_t i = 0; i < lines.count; i++) {
         load_lines(&c, x, &lines, i);
         for (int64_t j = 0; c.index && j < lines.n; j++) c.index[j] = j;
-        fold_line(&c, lines.n, order);
+        fold_line(&c, lines.n, &order);
         for (int k = 0; k < c.count; k++) {
             int bytes = elem_info[c.elem[k]].bytes;
             if (c.index)

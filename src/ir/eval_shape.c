@@ -92,6 +92,12 @@ int64_t box_offset(Process *p, Step *s, RefList at, const Type *whole, const Typ
 void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, Cell *box_cell,
               const Type *box, bool into_whole) {
     int64_t outer[MAX_RANK], inner[MAX_RANK];
+    if (box->rank == 0 && !whole_cell->shadow && !box_cell->shadow) { /* an element */
+        size_t bytes = (size_t)ty_elem_bytes(box);
+        char *at = (char *)whole_cell->data + offset * (int64_t)bytes;
+        memcpy(into_whole ? at : box_cell->data, into_whole ? box_cell->data : at, bytes);
+        return;
+    }
     row_major(whole, outer);
     row_major(box, inner);
     const int64_t *strides = outer + (whole->rank - box->rank);

@@ -17,6 +17,7 @@
  * bytes of a region that is not `written` count as unwritten. */
 #ifndef IR_INTERP_H
 #define IR_INTERP_H
+#include "base/cancel.h"
 #include "ir/ir.h"
 
 /* The argument of one parameter of the kernel, by the parameter's type. */
@@ -44,6 +45,7 @@ typedef struct InterpLaunch {
     uint64_t seed;
     int workers;    /* ring form: how many run the tasks, w, w + workers, ..; 0: two */
     int64_t budget; /* element operations allowed; 0: no limit */
+    int64_t program_steps; /* that one program may take: an op is a step, and each 32 of its elements; 0: no limit */
     bool sanitize;
     size_t memory_limit; /* sanitize: bytes of values and shadows; 0: 4 GiB beside 16 a byte of the
                             regions */
@@ -51,6 +53,7 @@ typedef struct InterpLaunch {
     Diag *diag;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
+    Cancel *cancel; /* who may end it early; NULL: nobody */
 } InterpLaunch;
 
 /* False after errors in diag; memory is then what the kernel had written so far. */

@@ -215,6 +215,8 @@ struct Interp {
     int last_region;
     uint64_t random;
     int64_t budget;   /* left */
+    int64_t work;     /* of the program so far, in steps */
+    int until_look;   /* steps until `cancel` is looked at */
     Process *idle;    /* ended ones, for the next */
     Process *current; /* whose fiber runs */
     bool by_task;     /* `tasks in`: there is no program of its own */
@@ -245,8 +247,18 @@ size_t value_bytes(const Type *type);
 /* Fills with what nobody should rely on: NaN, -1, true. */
 void value_poison(void *data, const Type *type);
 /* The cell of an operand; reports a view that is used after its release. */
-Cell *ev_use(Process *p, Step *s, Ref ref);
-Operand ev_operand_of(Process *p, Step *s, Ref ref);
+void ev_bad_use(Process *p, Step *s, Ref ref); /* a value that is not there, or no longer */
+static inline Cell *ev_use(Process *p, Step *s, Ref ref) {
+    if (ref_is_literal(ref)) return p->in->literals[ref & ~REF_LITERAL];
+    Cell *cell = p->cells[ref];
+    if (!cell || cell->released) ev_bad_use(p, s, ref);
+    return cell;
+}
+static inline Operand ev_operand_of(Process *p, Step *s, Ref ref) {
+    Cell *cell = ev_use(p, s, ref);
+    const Type *type = ir_type(p->in->kernel, ref);
+    return (Operand){type, elem_stored(type), cell, cell->data};
+}
 static inline Operand ev_operand(Process *p, Step *s, int i) {
     return ev_operand_of(p, s, s->op->operands[i]);
 }

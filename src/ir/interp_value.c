@@ -73,19 +73,10 @@ void value_poison(void *data, const Type *type) {
     memset(data, type->elem == EL_I1 && !type->pointer ? 1 : 0xFF, value_bytes(type));
 }
 
-Cell *ev_use(Process *p, Step *s, Ref ref) {
-    if (ref_is_literal(ref)) return p->in->literals[ref & ~REF_LITERAL];
-    Cell *cell = p->cells[ref];
+void ev_bad_use(Process *p, Step *s, Ref ref) {
+    const Cell *cell = p->cells[ref];
     if (!cell) ice(p->in->arena.trap, "interpreter: value %u is used before it is defined", ref);
-    if (cell->released)
-        EV_REPORT(p, s, DIAG_RING_VIEW, (long long)cell->item, cell->of->name, report_process(p));
-    return cell;
-}
-
-Operand ev_operand_of(Process *p, Step *s, Ref ref) {
-    Cell *cell = ev_use(p, s, ref);
-    const Type *type = ir_type(p->in->kernel, ref);
-    return (Operand){type, elem_stored(type), cell, cell->data};
+    EV_REPORT(p, s, DIAG_RING_VIEW, (long long)cell->item, cell->of->name, report_process(p));
 }
 
 int64_t ev_scalar(Process *p, Step *s, Ref ref) {

@@ -59,7 +59,7 @@ extern const WordInfo word_info[WORD_COUNT];
 typedef enum AttrKind { ATTR_FLAG, ATTR_INT, ATTR_INTS, ATTR_ENUM, ATTR_TEXT, ATTR_REF } AttrKind;
 typedef enum AttrId {
     AT_NONE,
-#define ATTR(id, text, kind, set, doc) AT_##id,
+#define ATTR(id, text, kind, set, least, most, doc) AT_##id,
 #include "ir/attrs.def"
     AT_COUNT
 } AttrId;
@@ -67,6 +67,7 @@ typedef struct AttrInfo {
     const char *id, *text; /* "AXIS", "axis" */
     AttrKind kind;
     WordSet set;
+    int64_t least, most; /* of a number */
     const char *doc;
 } AttrInfo;
 extern const AttrInfo attr_info[AT_COUNT];
@@ -93,7 +94,7 @@ typedef struct Attr {
 /* --- types --- */
 enum { MAX_RANK = 8, MAX_TILE_ELEMENTS = 1 << 20, MAX_MAP_OPERANDS = 64, MAX_MAP_RESULTS = 16 };
 /* Of ring form, which the checker holds it to; a Tensix core has 32 circular buffers. */
-enum { MAX_RINGS = 32, MAX_RING_FIELDS = 32, MAX_ROLES = 8 };
+enum { MAX_RINGS = 32, MAX_RING_FIELDS = 32, MAX_ROLES = 8, MAX_SLOTS = 1024 };
 typedef enum TypeKind { TY_TILE, TY_TENSOR, TY_BUFFER, TY_RING, TY_SLOT, TY_BAR } TypeKind;
 typedef struct Type Type;
 typedef struct Field {
@@ -244,7 +245,9 @@ static inline bool ref_is_literal(Ref r) { return (r & REF_LITERAL) != 0; }
 static inline bool ref_is_value(Ref r) { return r != REF_NONE && !ref_is_literal(r); }
 static inline Value *ir_value(const Kernel *k, Ref r) { return &k->values.at[r]; }
 static inline const Literal *ir_literal(const Kernel *k, Ref r) { return &k->literals.at[r & ~REF_LITERAL]; }
-const Type *ir_type(const Kernel *k, Ref r);
+static inline const Type *ir_type(const Kernel *k, Ref r) {
+    return ref_is_literal(r) ? ir_literal(k, r)->type : ir_value(k, r)->type;
+}
 Ref ir_literal_int(Kernel *k, const Type *scalar, int64_t value);   /* wrapped to the type */
 Ref ir_literal_float(Kernel *k, const Type *scalar, double value);  /* rounded to the type */
 /* True and the value if the reference is a literal integer (or i1). */

@@ -711,24 +711,22 @@ static bool parse_kernel(Parser *p) {
     return parse_region(p, p->k->body, true);
 }
 
-/* The form is what the ops tell: source form while anything is left that `raise` removes, else ring form when there are
- * tasks, else access form when boxes of tensors appear. */
+/* The form is what the ops tell: source form while anything is left that `raise` removes, else access form when boxes of
+ * tensors or tasks appear. Ring form is more than its ops: the pass `ring` has proved it. */
 typedef struct FormFacts {
-    bool early, tasks, boxes;
+    bool early, boxes;
 } FormFacts;
 
 static void look_at_form(Op *op, void *user) {
     FormFacts *facts = user;
     facts->early |= op->code == OP_PARALLEL || op->code == OP_SPMD || op->code == OP_BUF;
-    facts->tasks |= op->code == OP_TASKS;
-    facts->boxes |= op->code == OP_TLOAD || op->code == OP_TSTORE;
+    facts->boxes |= op->code == OP_TLOAD || op->code == OP_TSTORE || op->code == OP_TASKS;
 }
 
 static Form find_form(const Kernel *k) {
     FormFacts facts = {0};
     ir_walk(k->body, look_at_form, &facts);
-    if (facts.early) return FORM_SOURCE;
-    return facts.tasks ? FORM_RING : facts.boxes ? FORM_ACCESS : FORM_SOURCE;
+    return facts.boxes && !facts.early ? FORM_ACCESS : FORM_SOURCE;
 }
 
 bool ir_parse(Module *m, const SourceFile *file) {

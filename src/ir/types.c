@@ -151,10 +151,6 @@ const Type *ty_broadcast(Module *m, const Type *a, const Type *b) {
     return ty_with_shape(m, a, a->rank, extent);
 }
 
-const Type *ir_type(const Kernel *k, Ref r) {
-    return ref_is_literal(r) ? ir_literal(k, r)->type : ir_value(k, r)->type;
-}
-
 double elem_round(Elem elem, double value) {
     static const FloatFormat *const formats[EL_COUNT] = {
         [EL_F16] = &format_f16, [EL_BF16] = &format_bf16, [EL_F8E4M3] = &format_f8e4m3, [EL_F8E5M2] = &format_f8e5m2,

@@ -5,14 +5,16 @@
  * and strides; masks on single axes become extents, `other` the fill; carried pointers become their
  * closed form and fall away. What is no box stays a gather, with a finding that says why. Loops
  * with a literal step count from one to one. What only a launch can tell is wished for (`require`),
- * as far as options.generic allows it: parameters that bound indices are not negative, a grid has
- * as many programs as tiles, an unknown last stride is 1. (Alignment is wished for by those who use
+ * as far as options.generic allows it: parameters that bound indices are not negative, what is made
+ * of parameters in 32 bits fits there, a grid has as many programs as tiles, an unknown last stride
+ * is 1. (Alignment is wished for by those who use
  * it.)
  *
  *     %p = ptr_add %X, %o ; %m = cmp<lt> %o, %n ; %x = load %p, %m           %o = %pid * 64 + iota
  *  -> %TX = tensor %X, [%n], [1] ; %x = tload %TX, [%o0] : f32[64]           %o0 = %pid * 64
  *
- * The analysis is in affine.c, access_plan.c and access_demand.c; here the kernel is changed. */
+ * The analysis is in affine.c, access_plan.c and access_demand.c, wishes are in access_wish.c; here
+ * the kernel is changed. */
 #include "pass/access_plan.h"
 #include "pass/facts.h"
 #include "pass/fold.h"
@@ -272,13 +274,17 @@ static void name_after(Access *x, Ref value, const char *prefix, Ref from) {
 
 static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
     Ref base = plan->base, extents[MAX_RANK], strides[MAX_RANK];
+    bool moved = false; /* a lower bound moves from an index to the base: neither need fit in 32 bits */
+    for (int i = 0; i < plan->dim_count; i++) moved |= plan->dim[i].starts_at_zero;
     if (!poly_is_zero(plan->shift))
-        base = ir_binary(b, OP_PTR_ADD, base, build_poly(x, b, plan->shift, plan, plan->wide));
+        base = ir_binary(b, OP_PTR_ADD, base,
+                         build_poly(x, b, plan->shift, plan, plan->wide || moved));
     for (int i = 0; i < plan->dim_count; i++) {
         const PlanDim *dim = &plan->dim[i];
         extents[i] = build_limit(x, b, dim, plan);
         strides[i] = build_poly(x, b, dim->stride, plan, plan->wide);
-        offsets[i] = build_poly(x, b, dim->offset, plan, plan->wide);
+        bool far = dim->starts_at_zero && !poly_is_place(&x->a, dim->offset);
+        offsets[i] = build_poly(x, b, dim->offset, plan, plan->wide || far);
     }
     Ref tensor = ir_tensor(b, base, extents, strides, plan->dim_count);
     name_after(x, tensor, "T", plan->base);
@@ -337,44 +343,6 @@ static void rewrite_store(Access *x, Plan *plan) {
     ir_remove(op);
 }
 
-/* --- wishes --- */
-
-static void build_wishes(Access *x) {
-    Builder b = ir_builder(x->k, x->k->body);
-    b.before = x->k->body->first;
-    for (size_t i = 0; i < x->a.wishes.count; i++) {
-        const Wish w = x->a.wishes.at[i];
-        bool done = false;
-        for (size_t j = 0; j < i; j++)
-            done |= x->a.wishes.at[j].kind == w.kind && x->a.wishes.at[j].number == w.number;
-        if (done) continue;
-        Op *op = ir_begin(&b, OP_REQUIRE);
-        for (size_t j = i; j < x->a.wishes.count; j++)
-            if (x->a.wishes.at[j].kind == w.kind && x->a.wishes.at[j].number == w.number)
-                ir_operand(&b, op, x->a.wishes.at[j].value);
-        op_set(x->k, op, (Attr){.id = w.kind, .number = w.number});
-        ir_end(&b, op, NULL);
-    }
-    for (size_t i = 0; i < x->a.ones.count; i++)
-        ir_replace_all(x->k, x->a.ones.at[i],
-                       ir_literal_int(x->k, ir_type(x->k, x->a.ones.at[i]), 1));
-    /* ... but not in the wish itself. */
-    for (Op *op = x->k->body->first; op && op->code == OP_REQUIRE; op = op->next)
-        for (size_t i = 0, n = 0; op_int(op, AT_EQ, 0) == 1 && i < x->a.ones.count; i++)
-            op->operands[n++] = x->a.ones.at[i];
-}
-
-/* The launch has as many programs as there are places. */
-static void build_grid_wish(Access *x) {
-    const GridOrder *g = &x->a.grid;
-    Op *last = NULL;
-    for (Op *op = x->k->body->first; op; op = op->next)
-        for (int i = 0; i < op->result_count; i++)
-            if (op->results[i] == g->rows || op->results[i] == g->columns) last = op;
-    Builder b = ir_builder_before(x->k, last ? last->next : x->k->body->first);
-    grid_order_require(&b, g);
-}
-
 /* --- the pass --- */
 
 /* What is promised of a whole tile has served: later passes ask about numbers only, and the promise
@@ -393,6 +361,8 @@ bool pass_access(PassContext *cx, Kernel *k) {
     Access x = {.cx = cx, .k = k, .order = 1, .renamed = {.arena = cx->scratch}};
     access_report_boxes(cx, k);
     affine_init(&x.a, k, cx->scratch, cx->options.generic == REQUIRE_NOTHING);
+    x.a.asks = true;
+    x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
     collect_region(&x, k->body);
     bool guessed = false;
     for (size_t i = 0; cx->options.generic <= REQUIRE_UNIT && i < x.plans.count; i++) {
@@ -413,6 +383,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
         } else
             access_plan(&x.a, plan);
         if (plan->good) order_dims(&x, plan);
+        if (plan->good) access_believe(&x, plan);
         access_report(&x, plan);
     }
     for (size_t i = 0; i < x.plans.count; i++) {
@@ -422,8 +393,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
         else if (plan->good)
             rewrite_store(&x, plan);
     }
-    if (x.a.grid_wished) build_grid_wish(&x);
-    build_wishes(&x);
+    access_require(&x);
     access_report_whole(&x);
     ir_walk(k->body, drop_tile_promise, k);
     fold_tidy(k, cx->scratch);

@@ -3,8 +3,9 @@
  * A matmul reads row (m + i) rem M of A, so that rows behind the edge read something instead of
  * falling off. When every use of those rows ends in a store that drops them (its mask holds m + i <
  * M), the wrap-around may give way to a plain clipped read. The walk follows a value forward along
- * one axis: elementwise ops, shapes, dot operands along M or N, loops and ifs keep rows apart; a
- * reduction along the axis, an atomic, anything unknown mixes or shows them. */
+ * one axis: elementwise ops, shapes, dot operands along M or N, loops whose trips
+ * have the same m and M, and ifs keep rows apart; a reduction along the axis, an atomic, anything
+ * unknown mixes or shows them. */
 #include "pass/access_plan.h"
 
 typedef struct Demand {
@@ -69,6 +70,13 @@ static void follow_carried(Demand *d, const Op *loop, int index, int axis) {
     follow(d, loop->results[index], axis);
 }
 
+/* What a trip yields is seen by the next one and behind the loop, where a first row or a modulus
+ * that the loop makes is another one. */
+static bool is_same_in_trips(const Demand *d, const Op *loop) {
+    return poly_is_invariant(d->a, d->first, loop->regions[0]) &&
+           poly_is_invariant(d->a, d->modulus, loop->regions[0]);
+}
+
 static void follow_use(Demand *d, const Op *op, int operand, int axis) {
     Kernel *k = d->a->k;
     int next = -1;
@@ -91,7 +99,7 @@ static void follow_use(Demand *d, const Op *op, int operand, int axis) {
         return;
     case OP_YIELD: {
         const Op *owner = op->parent->owner;
-        if (owner && owner->code == OP_FOR)
+        if (owner && owner->code == OP_FOR && is_same_in_trips(d, owner))
             follow_carried(d, owner, operand, axis);
         else if (owner && owner->code == OP_IF)
             follow(d, owner->results[operand], axis);

@@ -187,7 +187,7 @@ static int64_t next_stride(const Plan *plan, Poly stride) {
     return next;
 }
 
-static void place_dim(Analysis *a, const Plan *plan, PlanDim *dim, const Conditions *conditions,
+static void place_dim(Analysis *a, Plan *plan, PlanDim *dim, const Conditions *conditions,
                       Poly *rest) {
     Poly offset = quotient(a, *rest, dim->stride, next_stride(plan, dim->stride));
     const Condition *lower = NULL, *upper = NULL;
@@ -195,7 +195,8 @@ static void place_dim(Analysis *a, const Plan *plan, PlanDim *dim, const Conditi
         const Condition *c = &conditions->at[i];
         if (c->axis < 0 || c->axis != dim->axis) continue;
         if (c->upper && !upper) upper = c;
-        if (!c->upper && !lower) lower = c;
+        if (!c->upper && !lower && poly_fits_i62(a, c->limit)) lower = c;
+        plan->keeps_mask |= !c->upper && lower != c;
     }
     if (lower) {
         offset = poly_sub(a->arena, (Poly){0}, lower->limit);
@@ -210,7 +211,11 @@ static void place_dim(Analysis *a, const Plan *plan, PlanDim *dim, const Conditi
         const Condition *c = &conditions->at[i];
         if (c->axis < 0 || c->axis != dim->axis || !c->upper || dim->limit_count == MAX_LIMITS)
             continue;
-        dim->limit[dim->limit_count++] = poly_add(a->arena, c->limit, offset);
+        Poly limit = poly_add(a->arena, c->limit, offset);
+        if (poly_fits_i64(a, limit))
+            dim->limit[dim->limit_count++] = limit;
+        else
+            plan->keeps_mask = true;
     }
     *rest = poly_sub(a->arena, *rest, poly_mul(a->arena, dim->stride, offset));
 }
@@ -292,7 +297,7 @@ static bool bound_place(Analysis *a, Plan *plan, Poly positive) {
     for (int i = 0; i < plan->dim_count; i++) {
         PlanDim *dim = &plan->dim[i];
         Poly limit = poly_add(a->arena, positive, dim->offset);
-        if (dim->axis >= 0 || limit.bad || poly_is_variant(a, limit) ||
+        if (dim->axis >= 0 || !poly_fits_i64(a, limit) || poly_is_variant(a, limit) ||
             dim->limit_count == MAX_LIMITS)
             continue;
         dim->limit[dim->limit_count++] = limit;
@@ -358,7 +363,7 @@ void access_plan(Analysis *a, Plan *plan) {
     Poly rest = f->start;
     place_dims(a, plan, &conditions, &rest);
     place_rest(a, plan, rest);
-    plan->keeps_mask = conditions.opaque;
+    plan->keeps_mask |= conditions.opaque;
     for (int i = 0; i < conditions.count; i++) {
         const Condition *c = &conditions.at[i];
         if (c->axis < 0)
@@ -380,5 +385,6 @@ void access_plan(Analysis *a, Plan *plan) {
         if (dim->wraps || dim->gave_way || uppers > MAX_LIMITS || lowers > 1)
             plan->keeps_mask |= uppers + lowers > 0;
         if (bad) refuse(plan, WHY_TOO_LARGE);
+        for (int j = 0; !bad && j < dim->limit_count; j++) poly_is_natural(a, dim->limit[j]);
     }
 }

@@ -62,8 +62,16 @@ typedef struct Access {
     VEC(Plan *) plans;
     VEC(Known) known;
     RefMap renamed; /* loads that were rewritten: old result -> new */
+    VEC(Poly) exact; /* what is made of arguments in 32 bits, and is taken to fit there */
+    VEC(uint8_t) believed; /* by Ref: looked at for that */
+    VEC(Ref) open;
     int order;
 } Access;
+
+/* Notes what a good plan believes of sums and products of arguments; and asks the launch for that and
+ * for all that the analysis wished for (access_wish.c). */
+void access_believe(Access *x, const Plan *plan);
+void access_require(Access *x);
 
 /* A scalar of the kernel that is worth this polynomial, visible at the plan's access; or REF_NONE.
  */

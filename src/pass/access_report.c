@@ -23,7 +23,7 @@ Ref access_fill(const Kernel *k, Ref other) {
 }
 
 static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
-    Ref known = p.count ? access_find_known(x, p, plan) : REF_NONE;
+    Ref known = p.count && plan ? access_find_known(x, p, plan) : REF_NONE;
     if (known && ir_value(x->k, known)->name) {
         text_add(out, "%s", ir_value(x->k, known)->name);
         return;
@@ -36,7 +36,7 @@ static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
             rest = keep;
         }
     Poly part;
-    if (common > 1 && poly_over(x->a.arena, p, common, &part) &&
+    if (plan && common > 1 && poly_over(x->a.arena, p, common, &part) &&
         (known = access_find_known(x, part, plan)) && ir_value(x->k, known)->name) {
         text_add(out, "%lld*%s", (long long)common, ir_value(x->k, known)->name);
         return;
@@ -152,8 +152,13 @@ static void report_wishes(Access *x) {
         text_add(&out, "%s%s %s %lld", i ? ", " : "", name ? name : "(a value)",
                  w->kind == AT_EQ ? "=" : ">=", (long long)w->number);
     }
+    for (size_t i = 0; i < x->exact.count; i++) {
+        text_add(&out, "%s", out.length ? ", " : "");
+        show_poly(x, &out, x->exact.at[i], NULL);
+        text_add(&out, " in 32 bits");
+    }
     if (x->a.grid_wished)
-        text_add(&out, "%sas many programs as tiles", x->a.wishes.count ? ", " : "");
+        text_add(&out, "%sas many programs as tiles", out.length ? ", " : "");
     if (out.length)
         pass_find(x->cx, x->k->range, "launch", "requires %s; else a general variant runs", out.at);
 }

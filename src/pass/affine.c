@@ -174,9 +174,19 @@ static const Affine *reshape_form(Analysis *a, const Op *op, const Affine *x) {
     return is_bad(f) ? affine_unknown(a, op, WHY_TOO_LARGE) : f;
 }
 
+/* One element that turns, spread over an axis: no sum of steps says that. */
+static bool spreads_turn(const Analysis *a, const Op *broadcast, const Affine *x) {
+    const Type *old = ir_type(a->k, broadcast->operands[0]);
+    for (int d = 0; x->known && d < x->rank; d++)
+        if (x->axis[d].turn && old->extent[d] == 1) return true;
+    return false;
+}
+
 static const Affine *shape_form(Analysis *a, const Op *op) {
     const Affine *x = affine_of(a, op->operands[0]);
     const Type *type = ir_type(a->k, op->results[0]);
+    if (op->code == OP_BROADCAST && spreads_turn(a, op, x))
+        return affine_unknown(a, op, WHY_RESHAPE);
     int from[MAX_RANK];
     int axis = (int)op_int(op, AT_AXIS, 0);
     for (int d = 0; d < type->rank; d++) {
@@ -184,6 +194,7 @@ static const Affine *shape_form(Analysis *a, const Op *op) {
         case OP_EXPAND: from[d] = d == axis ? -1 : d < axis ? d : d - 1; break;
         case OP_PERMUTE: from[d] = (int)op_attr(op, AT_DIMS)->list.at[d]; break;
         case OP_SPLAT: from[d] = -1; break;
+        case OP_BROADCAST: from[d] = ir_type(a->k, op->operands[0])->extent[d] == 1 ? -1 : d; break;
         default: from[d] = d; break;
         }
     }
@@ -197,14 +208,34 @@ static bool is_address_int(const Type *type) {
            elem_info[type->elem].bits >= 32;
 }
 
+/* Can the launch be asked whether it fits in 32 bits? */
+static bool is_askable(const Analysis *a, Poly p) {
+    bool good = !a->generic && poly_fits_i64(a, p);
+    for (int i = 0; good && i < p.count; i++)
+        for (int j = 0; good && j < p.at[i].count; j++)
+            good = fact_at_launch(a->k, p.at[i].factor[j]);
+    return good;
+}
+
+/* Signed 32-bit numbers that are the same for the whole launch: that they are those of the exact
+ * numbers is believed only where the launch can be asked (access_wish.c). */
+static bool is_believable(Analysis *a, const Affine *f, const Type *type) {
+    Poly corners[AFFINE_CORNERS];
+    int count = a->asks ? affine_corners(a, f, type, corners) : 0;
+    for (int i = 0; i < count; i++)
+        if (!poly_fits_i32(a, corners[i]) && !is_askable(a, corners[i])) return false;
+    return true;
+}
+
 /* Sums of 64-bit numbers are addresses modulo 2^64 whatever their sign; unsigned 32-bit ones only
  * as long as nothing in them is meant to be negative. */
 static const Affine *exact(Analysis *a, Ref value, const Op *op, const Affine *f) {
     const ElemInfo *info = &elem_info[ir_type(a->k, value)->elem];
-    if (!f->known || ir_type(a->k, value)->pointer || info->cls != CLASS_UINT || info->bits == 64)
-        return f;
-    bool good = affine_holds(a, f, ir_type(a->k, value));
-    return good ? f : affine_atom(a, value, op, WHY_UNSIGNED);
+    if (!f->known || ir_type(a->k, value)->pointer || info->bits == 64) return f;
+    bool good = info->cls == CLASS_UINT ? affine_holds(a, f, ir_type(a->k, value))
+                                        : is_believable(a, f, ir_type(a->k, value));
+    return good ? f
+                : affine_atom(a, value, op, info->cls == CLASS_UINT ? WHY_UNSIGNED : WHY_WRAPS);
 }
 
 static const Affine *cast_form(Analysis *a, Ref value, const Op *op, const Affine *x) {
@@ -237,7 +268,7 @@ static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
     case OP_IOTA: {
         Affine *f = affine_new(a, 1);
         f->start = poly_int(a->arena, op_int(op, AT_BEGIN, 0));
-        f->axis[0].step = poly_int(a->arena, 1);
+        f->axis[0].step = poly_int(a->arena, type->extent[0] > 1);
         return f;
     }
     case OP_ADD:
@@ -399,7 +430,7 @@ static bool wish_natural(void *user, Ref r) {
         affine_wish(a, AT_LEAST, 0, r);
         return true;
     }
-    if (a->grid.order == ORDER_CODE || (r != a->grid.m && r != a->grid.n)) return false;
+    if (a->any_grid || a->grid.order == ORDER_CODE || (r != a->grid.m && r != a->grid.n)) return false;
     return a->grid_wished = true;
 }
 

@@ -20,7 +20,7 @@ static bool is_made_inside(const Analysis *a, Ref r, const Region *body) {
     return affine_in_region(value->region ? value->region : value->op->parent, body);
 }
 
-static bool is_poly_invariant(const Analysis *a, Poly p, const Region *body) {
+bool poly_is_invariant(const Analysis *a, Poly p, const Region *body) {
     for (int i = 0; i < p.count; i++)
         for (int j = 0; j < p.at[i].count; j++)
             if (is_made_inside(a, p.at[i].factor[j], body)) return false;
@@ -54,9 +54,9 @@ const Affine *affine_carried(Analysis *a, Ref arg, const Op *loop, int index) {
     int left = LONGEST_CHAIN;
     if (!first->known || !find_advance(a, body->last->operands[index], arg, &by, &left) || !by)
         return self;
-    bool invariant = is_poly_invariant(a, by->start, body);
+    bool invariant = poly_is_invariant(a, by->start, body);
     for (int d = 0; d < by->rank; d++)
-        invariant = invariant && !by->axis[d].turn && is_poly_invariant(a, by->axis[d].step, body);
+        invariant = invariant && !by->axis[d].turn && poly_is_invariant(a, by->axis[d].step, body);
     int64_t step;
     if (!invariant || by->base || !ir_const_int(a->k, loop->operands[2], &step)) return self;
     const Affine *lo = affine_of(a, loop->operands[0]);

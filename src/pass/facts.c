@@ -140,6 +140,7 @@ typedef struct NaturalQuery {
     const Op *facts[FEW_FACTS];
     FactHook *hook;
     void *user;
+    bool wraps; /* sums and products may have wrapped around */
     int left; /* questions, so that a value made of itself twice, many times, costs no exponential
                */
 } NaturalQuery;
@@ -151,7 +152,7 @@ static bool grows(NaturalQuery *q, Ref start, Ref arg, Ref next, int depth) {
     if (!natural_at(q, start, depth)) return false;
     if (next == arg) return true;
     const Op *op = ref_is_value(next) ? ir_value(q->k, next)->op : NULL;
-    if (!op || op->code != OP_ADD) return natural_at(q, next, depth);
+    if (!op || op->code != OP_ADD || q->wraps) return natural_at(q, next, depth);
     for (int i = 0; i < 2; i++)
         if (op->operands[i] == arg) return natural_at(q, op->operands[1 - i], depth);
     return natural_at(q, next, depth);
@@ -278,6 +279,13 @@ static bool is_group_size(NaturalQuery *q, const Op *min, int depth) {
            natural_at(q, columns, depth);
 }
 
+/* A place in the grid times an extent is taken to fit (affine_size.c). */
+static bool is_place(const Kernel *k, const Op *product) {
+    int64_t by;
+    return product->code == OP_MUL && made_by(k, product->operands[0], OP_PROGRAM_ID) &&
+           ir_const_int(k, product->operands[1], &by) && by >= 0 && by <= MAX_TILE_ELEMENTS;
+}
+
 static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     const Kernel *k = q->k;
     if (x == REF_NONE || depth > DEEPEST || --q->left < 0) return false;
@@ -300,6 +308,8 @@ static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     case OP_EXTENT: return true;
     case OP_ADD: /* offsets are taken not to overflow (docs/ir.md) */
     case OP_MUL:
+        if (q->wraps && !is_place(k, op)) return false;
+        return natural_at(q, a, depth) && natural_at(q, b, depth);
     case OP_DIV:
     case OP_FLOORDIV:
     case OP_CDIV:
@@ -334,14 +344,21 @@ bool fact_is_32_bits(const Kernel *k, Ref x) {
     return v->op && (v->op->code == OP_PROGRAM_ID || v->op->code == OP_NUM_PROGRAMS);
 }
 
-bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user) {
-    NaturalQuery q = {.k = k, .hook = hook, .user = user, .left = QUESTIONS};
-    for (const Op *op = k->body->first; op && q.fact_count <= FEW_FACTS; op = op->next) {
+static bool ask_natural(NaturalQuery *q, Ref x) {
+    for (const Op *op = q->k->body->first; op && q->fact_count <= FEW_FACTS; op = op->next) {
         if (!is_fact(op)) continue;
-        if (q.fact_count < FEW_FACTS) q.facts[q.fact_count] = op;
-        q.fact_count++;
+        if (q->fact_count < FEW_FACTS) q->facts[q->fact_count] = op;
+        q->fact_count++;
     }
-    return natural_at(&q, x, 0);
+    return natural_at(q, x, 0);
+}
+
+bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user) {
+    return ask_natural(&(NaturalQuery){.k = k, .hook = hook, .user = user, .left = QUESTIONS}, x);
+}
+
+bool fact_surely_natural(const Kernel *k, Ref x) {
+    return ask_natural(&(NaturalQuery){.k = k, .wraps = true, .left = QUESTIONS}, x);
 }
 
 bool fact_nonnegative(const Facts *f, Ref x) {

@@ -30,6 +30,8 @@ bool fact_is_32_bits(const Kernel *k, Ref x);
  * and may say yes (and remember what it relies on). */
 typedef bool FactHook(void *user, Ref x);
 bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user);
+/* The same of what cannot have wrapped around: sums and products are not taken to be exact. */
+bool fact_surely_natural(const Kernel *k, Ref x);
 /* The most that an `assume` or `require` at the top of the kernel says x is at least; INT64_MIN:
  * nothing. */
 int64_t fact_stated_least(const Kernel *k, Ref x);

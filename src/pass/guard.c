@@ -32,7 +32,7 @@ typedef struct Guard {
 
 static bool add_test(Guard *g, Poly least) {
     int64_t number;
-    if (least.bad) return false;
+    if (!poly_fits_i64(&g->a, least)) return false;
     if (poly_const(least, &number)) return number >= 0;
     for (int i = 0; i < g->count; i++)
         if (poly_equal(g->tests[i].least, least)) return true;
@@ -56,14 +56,21 @@ static bool is_plain(const Type *type) {
     return !type->pointer && type->elem == EL_I32;
 }
 
-/* Both ends within int32; a plain scalar is. */
+/* A number, or a scalar as it is: the condition's operands are int32, and so are their parts. */
+static bool is_one_number(Poly p) {
+    int64_t number;
+    return poly_const(p, &number) || (p.count == 1 && p.at[0].count == 1 && p.at[0].scale == 1);
+}
+
+/* Both ends within int32, where the numbers that they are made of do not say so already. */
 static bool add_range(Guard *g, const Affine *f, const Type *type) {
     Poly least, most;
-    if (!f->rank && f->start.count <= 1) return true;
+    if (is_one_number(f->start) && affine_is_uniform(f)) return true;
     if (!extreme(g, f, type, false, &least) || !extreme(g, f, type, true, &most)) return false;
     Poly top = poly_int(g->a.arena, INT32_MAX), bottom = poly_int(g->a.arena, INT32_MIN);
     return add_test(g, poly_sub(g->a.arena, top, most)) &&
-           (poly_is_natural(&g->a, least) || add_test(g, poly_sub(g->a.arena, least, bottom)));
+           (poly_is_surely_natural(&g->a, least) ||
+            add_test(g, poly_sub(g->a.arena, least, bottom)));
 }
 
 /* What has to hold for every element of the condition to be true. */

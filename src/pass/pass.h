@@ -10,8 +10,8 @@
 
 /* What a variant may require of its arguments: anything that helps (rows of whole vectors, aligned addresses and
  * strides, unit strides); not whole vectors; unit strides only; what nearly every launch meets (sizes that are not
- * negative, one program a tile, arrays that do not overlap); nothing. */
-enum { REQUIRE_ALL, REQUIRE_ALIGNED, REQUIRE_UNIT, REQUIRE_USUAL, REQUIRE_NOTHING };
+ * negative and fit in their types, one program a tile, arrays that do not overlap); all that but one program a tile; nothing. */
+enum { REQUIRE_ALL, REQUIRE_ALIGNED, REQUIRE_UNIT, REQUIRE_USUAL, REQUIRE_SIZES, REQUIRE_NOTHING };
 
 /* Options of a compile, as `--set NAME=VALUE` or the API gave them; 0 / NULL is "the compiler chooses". */
 typedef struct PassOptions {
@@ -45,16 +45,21 @@ typedef struct PassContext {
     PassOptions options;
     Arena *scratch;
     VEC(Finding) findings; /* in the module's arena */
+    bool widened;          /* a sum that the source keeps in 16 bits is carried in f32 */
     int64_t too_large;     /* the emitter found no room for the rings, with so many bytes in all */
 } PassContext;
 
 void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* PASS(name, form it leaves, doc), in the order of the pipeline. Each is `bool pass_<name>(PassContext *, Kernel *)`. */
-#define PASS(name, form, doc) bool pass_##name(PassContext *cx, Kernel *k);
+/* PASS(name, form it takes, form it leaves, doc), in the order of the pipeline. Each is `bool pass_<name>(PassContext *, Kernel *)`. */
+#define PASS(name, takes, leaves, doc) bool pass_##name(PassContext *cx, Kernel *k);
 #include "pass/passes.def"
 #undef PASS
+
+/* Has the kernel come as far as `who` (a pass, an emitter) needs it? If not, false with a message. Every emitter asks
+ * this first. */
+bool pass_takes_form(Kernel *k, Form form, const char *who);
 
 /* Dots that a matrix unit does in parts, taken apart (dot_parts.c); part of `stamp`. */
 void dots_take_apart(PassContext *cx, Kernel *k);

@@ -22,6 +22,15 @@ void pass_find(PassContext *cx, Range range, const char *subject, const char *fo
         (Finding){range, arena_string(arena, subject, strlen(subject)), text};
 }
 
+bool pass_takes_form(Kernel *k, Form form, const char *who) {
+    static const char *const names[] = {"source", "tile", "access", "ring", "layout"};
+    static const char *const makers[] = {"", "raise", "access", "ring", "layout"};
+    if (k->form >= form) return true;
+    diag_emit(k->module->diag, DIAG_FORM_TOO_EARLY, k->range, who, names[form], k->name,
+              names[k->form], makers[form]);
+    return false;
+}
+
 typedef struct Runner {
     PassContext *cx;
     Kernel *k;
@@ -43,16 +52,20 @@ static double seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void step(Runner *r, const char *name, Form form, bool (*pass)(PassContext *, Kernel *)) {
+static void step(Runner *r, const char *name, Form takes, Form leaves,
+                 bool (*pass)(PassContext *, Kernel *)) {
     const PipelineRequest *request = r->request;
     if (r->done) return;
-    if (is_wanted(request->only, name)) {
+    bool wanted = is_wanted(request->only, name);
+    if (wanted && !pass_takes_form(r->k, takes, name))
+        r->done = true;
+    else if (wanted) {
         ArenaMark mark = arena_mark(r->cx->scratch);
         double start = seconds();
         pass(r->cx, r->k);
         double spent = seconds() - start;
         arena_reset(r->cx->scratch, mark);
-        if (r->k->form < form) r->k->form = form;
+        if (r->k->form < leaves) r->k->form = leaves;
         if (request->trace) request->trace(request->trace_user, name, r->k, spent);
         r->done = r->cx->module->diag->errors > 0 ||
                   (request->verify_each && !ir_verify(r->k, r->k->form, r->cx->module->diag));
@@ -62,7 +75,7 @@ static void step(Runner *r, const char *name, Form form, bool (*pass)(PassContex
 
 bool pipeline_run(PassContext *cx, Kernel *k, const PipelineRequest *request) {
     Runner r = {cx, k, request, false};
-#define PASS(name, form, doc) step(&r, #name, FORM_##form, pass_##name);
+#define PASS(name, takes, leaves, doc) step(&r, #name, FORM_##takes, FORM_##leaves, pass_##name);
 #include "pass/passes.def"
 #undef PASS
     return cx->module->diag->errors == 0;

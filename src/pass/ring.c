@@ -42,8 +42,8 @@ static void look_for_id(Op *op, void *user) {
 }
 
 static GridOrder find_grid(const Cut *c) {
-    GridOrder grid = c->cx->options.generic == REQUIRE_NOTHING ? (GridOrder){.order = ORDER_CODE}
-                                                               : grid_order_find(c->k);
+    GridOrder grid = c->cx->options.generic >= REQUIRE_SIZES ? (GridOrder){.order = ORDER_CODE}
+                                                             : grid_order_find(c->k);
     if (grid.order == ORDER_CODE || c->counts_programs) return (GridOrder){.order = ORDER_CODE};
     IdSearch s = {c->k, &grid, ARENA_ARRAY(c->arena, bool, c->k->values.count), false};
     ir_walk(c->k->body, look_for_id, &s);

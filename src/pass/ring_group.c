@@ -262,7 +262,7 @@ void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
     const char *loss = asked ? NULL : find_loss(cx, k, tasks, &g);
     if (loss)
         pass_find(cx, k->range, "cluster",
-                  "none: %s; pairs could share %lld bytes of an item (--set cluster=2)", loss,
+                  "none: %s; pairs could share %lld bytes of an item (option cluster=2)", loss,
                   (long long)bytes);
     else
         use_pairs(cx, k, tasks, &g, index, asked);

@@ -158,8 +158,9 @@ static char *element_at(const tw_buffer *b, int64_t number) {
     return (char *)b->data + offset * elem_info[b->elem].bytes;
 }
 
-static bool is_dense(const tw_buffer *b) {
+bool buffer_is_dense(const tw_buffer *b) {
     int64_t stride = 1;
+    if (!b->size) return true;
     for (int d = b->rank; d-- > 0;) {
         if (b->shape[d] != 1 && b->strides[d] != stride) return false;
         stride *= b->shape[d];
@@ -175,14 +176,14 @@ tw_status buffer_copy(tw_buffer *b, void *host, size_t size, bool read) {
                             all, size);
     if (!all) return TW_OK;
     if (b->target) {
-        if (!is_dense(b))
+        if (!buffer_is_dense(b))
             return context_fail(cx, TW_ERROR_ARGUMENT,
                                 "only dense buffers of a device can be copied");
         const TargetMemory *memory = b->target->memory;
         return read ? memory->read(cx, b->device, host, b->data, all)
                     : memory->write(cx, b->device, b->data, host, all);
     }
-    if (is_dense(b)) {
+    if (buffer_is_dense(b)) {
         if (read)
             memcpy(host, b->data, all);
         else
@@ -257,7 +258,7 @@ tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t see
     return TW_OK;
 }
 
-static void show_shape(const tw_buffer *b, Text *t) {
+void buffer_show(const tw_buffer *b, Text *t) {
     text_add(t, "%s[", elem_info[b->elem].text);
     for (int d = 0; d < b->rank; d++) text_add(t, "%s%lld", d ? ", " : "", (long long)b->shape[d]);
     text_add(t, "]");
@@ -271,8 +272,8 @@ tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double abs
     if (got->rank != want->rank ||
         memcmp(got->shape, want->shape, sizeof got->shape[0] * (size_t)got->rank) != 0) {
         Text x = text_new(&cx->texts), y = text_new(&cx->texts);
-        show_shape(got, &x);
-        show_shape(want, &y);
+        buffer_show(got, &x);
+        buffer_show(want, &y);
         return context_fail(cx, TW_ERROR_ARGUMENT, "the shapes %s and %s differ", x.at, y.at);
     }
     int64_t n = tw_buffer_elements(got);

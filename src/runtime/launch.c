@@ -54,6 +54,7 @@ static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
         if (param->source < 0)
             ice(&k->context->trap, "parameter %%%s of the IR is none of the source's",
                 value->name ? value->name : "");
+        if (k->shapes[param->source].stated) param->stated = &k->shapes[param->source];
         k->slot_count += words_of(value->type);
     }
     k->slots = ARENA_ARRAY(&k->arena, uint64_t, k->slot_count);
@@ -164,11 +165,72 @@ static tw_status bind_scalar(tw_kernel *k, const RunParam *param, const tw_arg *
     return TW_OK;
 }
 
+static void show_stated(Elem elem, const FrontShape *shape, Text *t) {
+    text_add(t, "%s[", elem_info[elem].text);
+    for (int d = 0; d < shape->rank; d++) {
+        text_add(t, d ? ", " : "");
+        text_add(t, shape->extent[d] < 0 ? "any" : "%lld", (long long)shape->extent[d]);
+    }
+    text_add(t, "]");
+}
+
+static tw_status wrong_shape(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
+    FrontShape any = {.rank = param->type->rank};
+    const FrontShape *stated = param->stated ? param->stated : &any;
+    for (int d = 0; d < any.rank; d++) any.extent[d] = -1;
+    Text got = text_new(&k->context->texts), want = text_new(&k->context->texts);
+    buffer_show(b, &got);
+    show_stated(param->type->elem, stated, &want);
+    return context_fail(k->context, TW_ERROR_ARGUMENT,
+                        "argument `%s`: kernel `%s` declares %s, the array given is %s", param->name,
+                        k->name, want.at, got.at);
+}
+
+static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
+    Text got = text_new(&k->context->texts);
+    buffer_show(b, &got);
+    for (int d = 0; d < b->rank; d++)
+        text_add(&got, d ? ", %lld" : " with strides %lld", (long long)b->strides[d]);
+    return context_fail(k->context, TW_ERROR_ARGUMENT,
+                        "argument `%s`: kernel `%s` takes row-major arrays without gaps, the array "
+                        "given is %s: pass a copy",
+                        param->name, k->name, got.at);
+}
+
+/* The array against what the source says of it; extents of 1 in front count for nothing where the
+ * kernel takes the strides with the array, and stand for those that the array lacks. */
+static tw_status check_shape(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
+    const FrontShape *stated = param->stated;
+    bool fits = !stated->dense || b->rank == stated->rank;
+    int lead = stated->rank - b->rank;
+    for (int d = 0; fits && d < stated->rank; d++) {
+        int64_t extent = d < lead ? 1 : b->shape[d - lead];
+        fits = stated->extent[d] < 0 || stated->extent[d] == extent;
+    }
+    if (!fits) return wrong_shape(k, param, b);
+    return stated->dense && !buffer_is_dense(b) ? wrong_strides(k, param, b) : TW_OK;
+}
+
+/* Extents and strides of a tensor, right-aligned: an array of lower rank has extents of 1 in front,
+ * one of higher rank must have them. False: it has others. */
+static bool bind_extents(const RunParam *param, const tw_buffer *b, uint64_t *words) {
+    int rank = param->type->rank, lead = rank - b->rank;
+    int64_t *extent = (int64_t *)words + 1, *stride = extent + rank;
+    int64_t outer = b->rank ? b->shape[0] * b->strides[0] : 1;
+    for (int d = 0; d < -lead; d++)
+        if (b->shape[d] != 1) return false;
+    for (int d = 0; d < rank; d++) {
+        extent[d] = d < lead ? 1 : b->shape[d - lead];
+        stride[d] = d < lead ? outer : b->strides[d - lead];
+    }
+    return true;
+}
+
 static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
     const RunParam *param = &k->params[i];
     const Type *type = param->type;
     uint64_t *words = &k->slots[param->slot];
-    if (arg->kind == TW_ARG_NONE && type->pointer) {
+    if (arg->kind == TW_ARG_NONE && type->pointer && !param->stated) {
         words[0] = 0;
         return TW_OK;
     }
@@ -177,9 +239,10 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
     tw_buffer *b = arg->value.buffer;
     if (b->elem != type->elem)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "argument `%s` of kernel `%s` is an array of %s, not of %s",
+                            "argument `%s`: kernel `%s` is compiled for an array of %s, the array given is of %s",
                             param->name, k->name, elem_info[type->elem].text,
                             elem_info[b->elem].text);
+    if (b->context != k->context) return wrong(k, param, "was made from another context");
     const TargetMemory *mine = k->target->memory, *its = b->target ? b->target->memory : NULL;
     if (mine != its)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
@@ -194,21 +257,8 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
                             param->name, k->name, b->device, k->device);
     k->buffers[i] = b;
     words[0] = (uint64_t)(uintptr_t)b->data;
-    if (type->kind != TY_TENSOR) return TW_OK;
-    if (b->rank > type->rank)
-        return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "argument `%s` of kernel `%s` is an array of rank %d, not of rank "
-                            "%d",
-                            param->name, k->name, type->rank, b->rank);
-    /* Right-aligned: an array of lower rank has extents of 1 in front. */
-    int lead = type->rank - b->rank;
-    int64_t *extent = (int64_t *)words + 1, *stride = extent + type->rank;
-    int64_t outer = b->rank ? b->shape[0] * b->strides[0] : 1;
-    for (int d = 0; d < type->rank; d++) {
-        extent[d] = d < lead ? 1 : b->shape[d - lead];
-        stride[d] = d < lead ? outer : b->strides[d - lead];
-    }
-    return TW_OK;
+    if (type->kind == TY_TENSOR && !bind_extents(param, b, words)) return wrong_shape(k, param, b);
+    return param->stated ? check_shape(k, param, b) : TW_OK;
 }
 
 static tw_status bind(tw_kernel *k, const tw_arg *args, size_t count) {

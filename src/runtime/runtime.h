@@ -17,6 +17,7 @@
  * mapping) is stored in its object first. */
 #ifndef RUNTIME_RUNTIME_H
 #define RUNTIME_RUNTIME_H
+#include "base/cancel.h"
 #include "front/front.h"
 #include "pass/pass.h"
 #include "tilewright.h"
@@ -29,12 +30,15 @@ struct tw_context {
     Trap trap;
     int references; /* itself, and every object made from it */
     Arena texts;    /* message and warnings; emptied by each call */
-    const char *message, *warnings;
+    const char *message, *warnings, *findings;
     Arena arena;           /* lives as long as the context */
     const char *cache_dir; /* NULL: none */
+    bool no_cache;         /* none was found, though nobody said that there shall be none */
+    bool cache_told;       /* that kernels are not kept; once is enough */
     int threads, tool_timeout;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
+    Cancel cancel;         /* of the call that is under way */
     Pool *pool;            /* made with the first kernel that needs it */
     Arena *launch_scratch; /* of a launch that is under way; freed if memory runs out */
     void *target_state[8]; /* of the targets, by their place in the table */
@@ -88,7 +92,8 @@ typedef struct RunParam {
     const char *name;
     int source; /* index among the module's parameters: which argument it takes */
     const Type *type;
-    int slot; /* first of its words */
+    int slot;                 /* first of its words */
+    const FrontShape *stated; /* what the source says of the array's shape; NULL: nothing */
 } RunParam;
 
 typedef struct ScalarProgram ScalarProgram;
@@ -119,8 +124,10 @@ struct tw_kernel {
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int product_bits;    /* tw_kernel_product_bits */
+    FrontShape *shapes;  /* by parameter of the source */
     const bool *written; /* by parameter of the source: the kernel may write through it */
-    int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */
+    bool with_passes;    /* --set passes: the interpreter */
+    int64_t max_steps;   /* --set max_steps: budget of a simulated launch; 0: the default */
     bool sanitize, emulate;
     VEC(Artifact) artifacts;
     VEC(StepRecord) steps;
@@ -203,6 +210,8 @@ tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t see
 tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
                          double relative, tw_difference *out);
 char *buffer_lowest(const tw_buffer *buffer); /* address of its lowest byte */
+bool buffer_is_dense(const tw_buffer *buffer); /* row-major, without gaps */
+void buffer_show(const tw_buffer *buffer, Text *t); /* "f32[8, 8]" */
 Elem elem_of_dtype(int32_t dtype);
 int32_t dtype_of_elem(Elem elem);
 /* --- npy.c --- */

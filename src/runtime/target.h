@@ -32,7 +32,7 @@ struct Target {
     const Machine *(*machine)(tw_context *cx, const char *arch);
     /* The architecture of a device that is here; NULL: there is none, or the target has no such. */
     const char *(*native)(tw_context *cx, int device);
-    bool source_form;                 /* works on the door's result: no passes */
+    bool source_form;                 /* runs what the door made; passes only when asked for */
     bool (*emit)(tw_kernel *k);       /* false after errors in k->diag; NULL: nothing to emit */
     tw_status (*build)(tw_kernel *k); /* NULL: nothing to build */
     /* Its assembler text, as an artifact whose name ends in assembly_ending; NULL: none. */

@@ -1,6 +1,8 @@
-/* target_interp.c: the interpreter as a target. Nothing is emitted or built. With `sanitize` it
- * runs the door's own IR, so that reports point at what the user wrote; else it runs what the
- * passes made for the machine "interp". */
+/* target_interp.c: the interpreter as a target. Nothing is emitted or built. It runs the IR as the
+ * door made it, before any pass: so it is what the other targets are compared with, and reports of
+ * `sanitize` point at what the user wrote. With `--set passes=on`, and for --passes and
+ * --stop-after, it runs what those make for the machine "interp": a mistake of the passes then
+ * shows without an emitter. */
 #include "runtime/target.h"
 
 #include "ir/interp.h"
@@ -9,6 +11,7 @@
 
 /* Element operations of a sanitized launch, unless the user says otherwise: minutes. */
 #define DEFAULT_STEPS 10000000000
+enum { PROGRAM_STEPS = 1 << 28 }; /* some ten seconds of one program */
 
 static const Machine *interp_machine(tw_context *cx, const char *arch) {
     if (arch) {
@@ -85,11 +88,13 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
                            .seed = k->seed,
                            .workers = k->threads,
                            .budget = k->max_steps ? k->max_steps : k->sanitize ? DEFAULT_STEPS : 0,
+                           .program_steps = k->max_steps ? 0 : PROGRAM_STEPS,
                            .sanitize = k->sanitize,
                            .arena = &scratch,
                            .diag = &diag,
                            .print = cx->print,
-                           .print_user = cx->print_user};
+                           .print_user = cx->print_user,
+                           .cancel = &cx->cancel};
     bool ok = interp_run(&launch);
     for (int i = 0; i < k->param_count; i++)
         if (k->buffers[i]) k->buffers[i]->unwritten = false;
@@ -103,9 +108,10 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
 
 const Target target_interp = {
     .name = "interp",
-    .about = "the IR interpreter, which defines what a kernel means; with --sanitize the safe way "
-             "to run it",
+    .about = "the IR interpreter, which defines what a kernel means; sanitized it is the safe way "
+             "to run one",
     .machine = interp_machine,
     .launch = interp_launch,
     .available = interp_available,
+    .source_form = true,
 };

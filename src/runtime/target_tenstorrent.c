@@ -29,7 +29,7 @@ typedef struct TensixCode {
 
 static const char *const candidates[] = {"g++", "clang++", "c++", NULL};
 static const ToolKind cxx_compiler = {"C++", "CXX", candidates, "target tenstorrent",
-                                      ", or use --target interp"};
+                                      ", or use target interp"};
 static const char *const flags[] = {"-std=c++17",        "-O1", "-fPIC", "-shared", "-fwrapv",
                                     "-ffp-contract=off", "-w",  "-pipe", NULL};
 
@@ -184,7 +184,9 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
                        .args = args,
                        .values = code->values,
                        .cores = (uint32_t)k->cores,
-                       .arena = scratch};
+                       .arena = scratch,
+                       .steps = (uint64_t)k->max_steps,
+                       .cancel = &cx->cancel};
     memcpy(launch.entry, code->entry, sizeof launch.entry);
     memcpy(launch.grid, call->grid, sizeof launch.grid);
     bool ok = tt_launch(&launch, result);
@@ -197,6 +199,8 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
         return TW_OK;
     }
     if (result->report.out_of_memory) return context_fail(cx, TW_ERROR_MEMORY, "out of memory");
+    if (result->argument)
+        return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s`: %s", k->name, result->problem);
     return context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the functional model: %s", k->name,
                         result->problem);
 }

@@ -74,3 +74,67 @@ const char *py_dotted(const PyNode *node, Arena *arena) {
     const char *left = py_dotted(node->Attribute.value, arena);
     return left ? arena_printf(arena, "%s.%s", left, node->Attribute.attr) : NULL;
 }
+
+/* --- assignments --- */
+
+typedef struct Binding {
+    Arena *arena;
+    void (*visit)(void *user, const char *name, const PyNode *value);
+    void *user;
+} Binding;
+
+/* An expression that the text does not spell, at the place of one that it does. */
+static PyNode *made_node(Arena *arena, PyKind kind, Range range, uint16_t height) {
+    PyNode *node =
+        arena_alloc(arena, offsetof(PyNode, cells) + 8 * (py_kinds[kind].field_count + 1));
+    node->kind = (uint16_t)kind;
+    node->range = range;
+    node->height = height;
+    return node;
+}
+
+static const PyList *items_of(const PyNode *node) {
+    return node->kind == PY_Tuple ? node->Tuple.elts : node->kind == PY_List ? node->List.elts : NULL;
+}
+
+static bool has_star(const PyList *items) {
+    for (uint32_t i = 0; i < items->count; i++)
+        if (items->at[i]->kind == PY_Starred) return true;
+    return false;
+}
+
+static const PyNode *item_of(const Binding *b, const PyNode *value, uint32_t i) {
+    PyNode *index = made_node(b->arena, PY_Constant, value->range, 1);
+    index->Constant.what = PY_INT;
+    index->Constant.integer = i;
+    PyNode *item = made_node(b->arena, PY_Subscript, value->range, value->height + 1);
+    item->Subscript.value = (PyNode *)value;
+    item->Subscript.slice = index;
+    return item;
+}
+
+static void bind(const Binding *b, const PyNode *target, const PyNode *value) {
+    const PyList *targets = items_of(target), *values = items_of(value);
+    if (target->kind == PY_Name) b->visit(b->user, target->Name.id, value);
+    if (!targets || has_star(targets)) return;
+    if (values && (values->count != targets->count || has_star(values))) return;
+    for (uint32_t i = 0; i < targets->count; i++)
+        bind(b, targets->at[i], values ? values->at[i] : item_of(b, value, i));
+}
+
+void py_each_binding(const PyNode *statement, Arena *arena,
+                     void (*visit)(void *user, const char *name, const PyNode *value), void *user) {
+    Binding b = {arena, visit, user};
+    if (statement->kind == PY_Assign)
+        for (uint32_t i = 0; i < statement->Assign.targets->count; i++)
+            bind(&b, statement->Assign.targets->at[i], statement->Assign.value);
+    if (statement->kind == PY_AnnAssign && statement->AnnAssign.value)
+        bind(&b, statement->AnnAssign.target, statement->AnnAssign.value);
+    if (statement->kind == PY_AugAssign && statement->AugAssign.target->kind == PY_Name) {
+        PyNode *value = made_node(arena, PY_BinOp, statement->range, statement->height);
+        value->BinOp.left = statement->AugAssign.target;
+        value->BinOp.op = statement->AugAssign.op;
+        value->BinOp.right = statement->AugAssign.value;
+        bind(&b, statement->AugAssign.target, value);
+    }
+}

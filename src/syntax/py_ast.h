@@ -195,4 +195,9 @@ void py_each_child(const PyNode *node, void (*visit)(void *user, PyNode *child),
 bool py_is_name(const PyNode *node, const char *id); /* is it Name(id)? NULL is not */
 /* "tl.math.exp" for Name and Attribute chains, NULL for anything else. */
 const char *py_dotted(const PyNode *node, Arena *arena);
+/* Calls visit for each plain name that an assignment (Assign, AnnAssign, AugAssign) binds, with an expression for what
+ * it gets: of `a, (b, c) = 1, pair` these are 1, pair[0] and pair[1], of `a += 1` it is a + 1. Expressions are read
+ * before any of the names is bound. A tuple of another length, and one with a `*`, binds nothing. */
+void py_each_binding(const PyNode *statement, Arena *arena,
+                     void (*visit)(void *user, const char *name, const PyNode *value), void *user);
 #endif

@@ -1,6 +1,8 @@
 /* cstyle.c: lines, names, literals and types of the C-family printer; see cstyle.h. */
 #include "target/cstyle.h"
 
+#include "ir/build.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -319,6 +321,27 @@ const char *cs_register_type(const CPrinter *p, Elem elem) {
 const char *cs_value_type(const CPrinter *p, const Type *type) {
     if (type->pointer) return arena_printf(p->arena, "%s *", cs_memory_type(type->elem));
     return cs_register_type(p, type->elem);
+}
+
+static bool is_idle(const Op *op, const int *uses) {
+    bool plain = cs_is_elementwise(op->code) || op->code == OP_IOTA || op->code == OP_BROADCAST ||
+                 op->code == OP_SPLAT || op->code == OP_NUM_PROGRAMS;
+    return plain && !uses[op->results[0]];
+}
+
+int *cs_count_uses(const Kernel *k, Arena *arena) {
+    int *uses = ir_count_uses(k, arena);
+    for (const Op *op = k->body->last; op; op = op->previous) {
+        bool asks = op->code == OP_REQUIRE || op->code == OP_ASSUME;
+        for (int i = 0; (asks || is_idle(op, uses)) && i < op->operand_count; i++)
+            if (ref_is_value(op->operands[i])) uses[op->operands[i]]--;
+    }
+    return uses;
+}
+
+const char *cs_zero(const Type *type) {
+    if (type->pointer) return "0";
+    return elem_is_float(type->elem) ? type->elem == EL_F64 ? "0.0" : "0.0f" : "0";
 }
 
 const char *cs_constant(CPrinter *p, const char *type, const char *name) {

@@ -76,6 +76,9 @@ void cs_blank(CPrinter *p);
 void cs_raw(CPrinter *p, const char *text); /* as it is, indented if its lines are not */
 /* A comment with the source's line, when it is another line than the last time. */
 void cs_place(CPrinter *p, Range range);
+/* Uses that leave something in the text, by Ref: what only the launcher computes, for its tests
+ * before a launch, is not counted. */
+int *cs_count_uses(const Kernel *k, Arena *arena);
 
 /* --- names and literals --- */
 const char *cs_name(CPrinter *p, Ref value);                 /* of a value */
@@ -91,6 +94,7 @@ const char *cs_memory_type(Elem elem);                      /* "f16" */
 const char *cs_register_type(const CPrinter *p, Elem elem); /* "f32" for f16 */
 const char *cs_value_type(const CPrinter *p,
                           const Type *type); /* of one element in a register: "f32", "f16 *" */
+const char *cs_zero(const Type *type);       /* such an element: "0.0f" */
 
 /* "const f32 x" or, for a pointer, "f32 *const x". */
 const char *cs_constant(CPrinter *p, const char *type, const char *name);

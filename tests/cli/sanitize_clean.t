@@ -27,7 +27,7 @@ $ tilewright explain $ROOT/kernels/triton/matmul.py:matmul_kernel --arg a_ptr=ze
 matmul.py:38:13: load: box f32[32,16] of a_ptr[M, K], strides [stride_am, 1], at [32*pid_m, 16*k]; outside 0; contiguous
 matmul.py:39:13: load: box f32[16,16] of b_ptr[K, N], strides [stride_bk, 1], at [16*k, 16*pid_n]; outside 0; contiguous
 matmul.py:45:5: store: box f32[32,16] of c_ptr[M, N], strides [stride_cm, 1], at [32*pid_m, 16*pid_n]; contiguous
-matmul.py:20:1: launch: requires stride_ak = 1, stride_bn = 1, stride_cn = 1, N >= 0, as many programs as tiles; else a general variant runs
+matmul.py:20:1: launch: requires stride_ak = 1, stride_bn = 1, stride_cn = 1, N >= 0, M >= 0, K >= 0, 16*stride_bk in 32 bits, as many programs as tiles; else a general variant runs
 matmul.py:20:1: access: 3 of 3 accesses through pointers are boxes
 matmul.py:40:15: dot: f32[32,16] times f32[16,16] by fma
 matmul.py:20:1: execution: flat: this machine gains nothing from loads that run ahead
@@ -36,6 +36,7 @@ attention.py:19:9: load: box f32[16,16] of q_ptr[unbounded, N, unbounded], strid
 attention.py:29:13: load: box f32[32,16] of k_ptr[unbounded, N, unbounded], strides [stride_h, stride_n, 1], at [program_id(1), 32*start_n, 0]; outside 0; contiguous
 attention.py:39:13: load: box f32[32,16] of v_ptr[unbounded, N, unbounded], strides [stride_h, stride_n, 1], at [program_id(1), 32*start_n, 0]; outside 0; contiguous
 attention.py:43:5: store: box f32[16,16] of o_ptr[unbounded, N, unbounded], strides [stride_h, stride_n, 1], at [program_id(1), start_m, 0]; contiguous
+attention.py:8:1: launch: requires N >= 0; else a general variant runs
 attention.py:8:1: access: 4 of 4 accesses through pointers are boxes
 attention.py:8:1: execution: flat: this machine gains nothing from loads that run ahead
 $ cat > gathers.py <<'END'
@@ -72,5 +73,6 @@ gathers.py:13:9: load: box f32[32] of x_ptr[n - 32*program_id(0)], strides [1], 
 gathers.py:18:14: load: box f32[32] of x_ptr[unbounded], strides [1], at [0]; contiguous; its base moves
 gathers.py:19:14: load: box i32 of i_ptr[unbounded], strides [1], at [i]
 gathers.py:21:5: store: stays a scatter: `xor` is not affine in the tile's indices; make indices from tl.arange by +, - and * with numbers
+gathers.py:5:1: launch: requires n >= 0, n - 1 in 32 bits; else a general variant runs
 gathers.py:5:1: access: 6 of 10 accesses through pointers are boxes
 gathers.py:5:1: execution: flat: this machine gains nothing from loads that run ahead

@@ -12,6 +12,7 @@ $ cat > twice.ir <<'END'
 > END
 $ tilewright ir twice.ir
 kernel @twice(%x: *f32, %n: i32) {
+  require<least=0> %n
   %Tx = tensor %x, [%n], [1]
   %a = tload %Tx, [0] : f32[8]
   %b = add %a, %a
@@ -30,6 +31,7 @@ kernel @twice(%x: *f32, %n: i32) {
 
 // after access
 kernel @twice(%x: *f32, %n: i32) {
+  require<least=0> %n
   %Tx = tensor %x, [%n], [1]
   %a = tload %Tx, [0] : f32[8]
   %b = add %a, %a
@@ -53,6 +55,7 @@ error: `ring_of_fire` is not a pass that ran
 $ tilewright explain twice.ir
 twice.ir:5:4: load: box f32[8] of x[n], strides [1], at [0]; outside 0; contiguous
 twice.ir:7:3: store: box f32[8] of x[n], strides [1], at [0]; contiguous
+twice.ir:1:1: launch: requires n >= 0; else a general variant runs
 twice.ir:1:1: access: 2 of 2 accesses through pointers are boxes
 twice.ir:1:1: execution: flat: this machine gains nothing from loads that run ahead
 $ tilewright emit twice.ir
@@ -119,7 +122,7 @@ twice compiles for cpu
 $ tilewright docs ops | head -3
 # Operations of Tile IR
 
-Made from `src/ir/ops.def` by `make bless`; do not edit. Operands: `x` scalar or tile, `i` integer, `f` float, `c` i1, `p` pointer, `n` integer scalar, `t` tensor, `b` buffer, `r` ring, `s` slot, `k` barrier; equal letters share an element type; `?` may be absent, `*` any number, `[..]` a list. Traits: P pure, E elementwise, R reads, W writes, S synchronises or speaks, X ends a region, N has regions.
+Made from `src/ir/ops.def` by `make bless`; do not edit. Operands: `x` scalar or tile, `a` number, `w` integer or i1, `i` integer, `f` float, `c` i1, `p` pointer, `n` integer scalar, `t` tensor, `b` buffer, `r` ring, `s` slot, `k` barrier; equal letters share an element type; `?` may be absent, `*` any number, `[..]` a list. Traits: P pure, E elementwise, R reads, W writes, S synchronises or speaks, X ends a region, N has regions.
 $ tilewright docs nothing
 error: there is no page `nothing`; there are ops, options, ...
 [1]
@@ -154,3 +157,22 @@ assert.ir:4:3: error: assertion failed (program (1, 0, 0), element []): too many
     4 |   assert<message="too many programs"> %ok
       |   ^~~~~~
 [1]
+#! An emitter says which form it takes; a kernel that did not come so far is refused.
+$ cp $ROOT/kernels/triton/add.py .
+$ for passes in '--target cuda --stop-after access' '--target tenstorrent --passes fold' '--passes fold,layout' '--target cuda --passes access,ring'; do tilewright emit add.py --arg x_ptr=zeros:f32[64] --arg y_ptr=zeros:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 $passes; echo $?; done
+add.py:6:1: error: target cuda takes a kernel in layout form, `add_kernel` is in access form; do not leave out the passes up to `layout` [form]
+    6 | def add_kernel(
+      | ^~~~~~~~~~~~~~~
+1
+add.py:6:1: error: target tenstorrent takes a kernel in ring form, `add_kernel` is in source form; do not leave out the passes up to `ring` [form]
+    6 | def add_kernel(
+      | ^~~~~~~~~~~~~~~
+1
+add.py:6:1: error: layout takes a kernel in ring form, `add_kernel` is in source form; do not leave out the passes up to `ring` [form]
+    6 | def add_kernel(
+      | ^~~~~~~~~~~~~~~
+1
+add.py:6:1: error: target cuda takes a kernel in layout form, `add_kernel` is in ring form; do not leave out the passes up to `layout` [form]
+    6 | def add_kernel(
+      | ^~~~~~~~~~~~~~~
+1

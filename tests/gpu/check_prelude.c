@@ -5,7 +5,7 @@
  *     nvcc -arch=sm_90a -cubin --fmad=false -Isrc/target/cuda/prelude -Itests/emu tests/emu/all.cu
  * -o build/all.cubin
  *     cc -std=c11 -D_GNU_SOURCE -Isrc -Itests/unit -I$CUDA/include tests/gpu/check_prelude.c
- * build/libtilewright.a \ -lcuda -lm -o build/check_prelude && build/check_prelude build/all.cubin
+ * build/libinside.a \ -lcuda -lm -o build/check_prelude && build/check_prelude build/all.cubin
  */
 #define DEVICE 1
 #include "../emu/emu_cases.h"

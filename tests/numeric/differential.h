@@ -10,16 +10,19 @@
  *     int main(int argc, char **argv) { return differential_main(argc, argv, "random_triton", generate); }
  *
  *     random_triton --count 200 --seed 1 --targets cpu     200 programs from seed 1 on
+ *     random_triton --count 2000 --targets passes          on the interpreter, behind the passes
  *     random_triton --seed 17                              one of them again, printed and made small
  *     random_triton --seconds 3600 --out DIR               goes on; each small failure is a file of DIR
  *     random_triton --replay FILE...                       such files again: tests/random/ has those that once failed
  *     random_triton --family order --count 50              only programs of that kind, where a generator has several
  *     random_triton --count 200 --shard 0/4                those of the 200 that the first of four processes takes
+ *     random_tenstorrent --count 50 --refusals             prints what the target refuses, too
  *
  * An array may be a view of another one (in the files: NAME@N+SHIFT, of the N-th array from 1 on). Its error bound: 0 means that every bit must agree (but NaN is NaN and -0 is 0). */
 #ifndef TESTS_DIFFERENTIAL_H
 #define TESTS_DIFFERENTIAL_H
 #include "base/numeric.h"
+#include "guarded.h"
 #include "shard.h"
 #include "tilewright.h"
 
@@ -78,7 +81,7 @@ typedef struct Scalar {
     int64_t i;
     double f;
 } Scalar;
-enum { MOST_ARRAYS = 40, MOST_SCALARS = 24, MOST_SETS = 8, TEXT = 200000 };
+enum { MOST_ARRAYS = 40, MOST_SCALARS = 40, MOST_SETS = 8, TEXT = 200000 };
 typedef struct Program {
     const char *file; /* its name chooses the door */
     char text[TEXT];
@@ -89,6 +92,9 @@ typedef struct Program {
     int64_t grid[3];
     tw_pair sets[MOST_SETS];
     int set_count;
+    const char *refusals; /* what the door may refuse it for: "[unsupported] [unroll]"; or NULL */
+    int64_t want[512];    /* what the last array must hold, as computed without us; integers */
+    int want_count;
 } Program;
 typedef void Generator(Choices *c, Program *p);
 
@@ -198,6 +204,7 @@ typedef struct Outcome { /* in memory that the child shares */
     Kind kind;
     char target[32];
     char message[3000];
+    bool refused; /* PASSED, as far as a target did not refuse it */
 } Outcome;
 
 static void say(Outcome *o, Kind kind, const char *target, const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -220,24 +227,49 @@ static size_t bytes_of(const Array *a) { return (size_t)a->count * tw_dtype_size
 /* A view shows what the launch has left in the array that it is of. */
 static bool make_array(tw_context *cx, const Program *p, int index, const char *target, Run *run) {
     const Array *a = &p->arrays[index];
-    tw_buffer_options options;
-    tw_buffer_options_init(&options);
-    options.target = target;
     if (a->of && !run->there[a->of - 1] && !make_array(cx, p, a->of - 1, target, run)) return false;
     if (run->there[index]) return true;
+    if (tw_buffer_create(cx, a->dtype, 1, &a->count, NULL, &run->host[index]) != TW_OK) return false;
     if (a->of) {
+        tw_buffer_options options;
+        tw_buffer_options_init(&options);
+        options.target = target;
         options.data = (char *)tw_buffer_data(run->there[a->of - 1]) + (size_t)a->shift * tw_dtype_size(a->dtype);
         options.size = bytes_of(a);
+        return tw_buffer_create(cx, a->dtype, 1, &a->count, &options, &run->there[index]) == TW_OK;
     }
-    if (tw_buffer_create(cx, a->dtype, 1, &a->count, NULL, &run->host[index]) != TW_OK ||
-        tw_buffer_create(cx, a->dtype, 1, &a->count, &options, &run->there[index]) != TW_OK)
-        return false;
-    if (a->of) return true;
+    if (guarded_create(cx, a->dtype, 1, &a->count, target, &run->there[index]) != TW_OK) return false;
     fill(run->host[index], a, (uint64_t)index + 1);
     return tw_buffer_write(run->there[index], tw_buffer_data(run->host[index]), bytes_of(a)) == TW_OK;
 }
 
-static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *target, Run *run, Outcome *o) {
+/* Tenstorrent takes some programs only, and some arguments; it says why not. */
+static bool may_refuse(const char *target, tw_status status) {
+    return strcmp(target, "tenstorrent") == 0 && (status == TW_ERROR_SOURCE || status == TW_ERROR_UNSUPPORTED || status == TW_ERROR_ARGUMENT);
+}
+
+/* Is the word behind the message one of the program's? */
+static bool may_refuse_for(const Program *p, const char *message) {
+    char word[40];
+    const char *open = p->refusals ? strstr(message, " [") : NULL, *end = open ? strchr(open, ']') : NULL;
+    if (!end || end - open >= (long)sizeof word) return false;
+    snprintf(word, sizeof word, "%.*s", (int)(end - open), open + 1);
+    return strstr(p->refusals, word) != NULL;
+}
+
+static void compare_wanted(const Program *p, const Run *got, Outcome *o) {
+    const Array *array = &p->arrays[p->array_count - 1];
+    const char *data = p->want_count ? tw_buffer_data(got->host[p->array_count - 1]) : NULL;
+    for (int i = 0; i < p->want_count && o->kind == PASSED; i++)
+        if (number_at(array->dtype, data, i) != (double)p->want[i])
+            say(o, DIFFERS, "interp", "%s: element %d is %.17g, computed %lld", array->name, i, number_at(array->dtype, data, i),
+                (long long)p->want[i]);
+}
+
+/* Target "passes" is the interpreter behind the passes: it finds their mistakes in a hundredth of the time that a compiler takes. */
+static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *name, Run *run, Outcome *o) {
+    bool behind = strcmp(name, "passes") == 0;
+    const char *target = behind ? "interp" : name;
     tw_arg args[MOST_ARRAYS + MOST_SCALARS] = {{0}};
     size_t count = tw_module_param_count(m, 0);
     for (size_t i = 0; i < count && i < MOST_ARRAYS + MOST_SCALARS; i++) {
@@ -263,16 +295,21 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *t
     options.target = target;
     options.args = args;
     options.arg_count = count;
-    tw_pair sets[MOST_SETS];
-    for (int s = 0; s < p->set_count; s++) /* the interpreter runs what the text says, not a plan */
-        if (strcmp(target, "interp") != 0 || strcmp(p->sets[s].name, "fuse") == 0) sets[options.option_count++] = p->sets[s];
+    tw_pair sets[MOST_SETS + 1];
+    bool as_written = strcmp(name, "interp") == 0; /* it runs what the text says, not a plan */
+    for (int s = 0; s < p->set_count; s++)
+        if (!as_written || strcmp(p->sets[s].name, "fuse") == 0) sets[options.option_count++] = p->sets[s];
+    if (behind) sets[options.option_count++] = (tw_pair){"passes", "on"};
     options.options = sets;
     options.verify_each = 1;
     tw_kernel *k = NULL;
     Kind kind = NO_TARGET;
     tw_status status = tw_kernel_compile(m, NULL, &options, &k);
     if (status == TW_OK) kind = NO_LAUNCH, status = tw_kernel_launch(k, NULL, p->grid, args, count);
-    if (status != TW_OK) say(o, status == TW_ERROR_SOURCE ? NO_DOOR : kind, target, "%s: %s", tw_status_name(status), tw_context_message(cx));
+    if (may_refuse(target, status) || (status == TW_ERROR_SOURCE && may_refuse_for(p, tw_context_message(cx)))) {
+        o->refused = true;
+        snprintf(o->message, sizeof o->message, "%s", tw_context_message(cx));
+    } else if (status != TW_OK) say(o, status == TW_ERROR_SOURCE ? NO_DOOR : kind, name, "%s: %s", tw_status_name(status), tw_context_message(cx));
     for (int a = 0; a < p->array_count && status == TW_OK; a++)
         if (run->there[a]) status = tw_buffer_read(run->there[a], tw_buffer_data(run->host[a]), bytes_of(&p->arrays[a]));
     tw_kernel_destroy(k);
@@ -282,7 +319,7 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *t
 static void free_run(Run *run) {
     for (int a = 0; a < MOST_ARRAYS; a++) {
         tw_buffer_destroy(run->host[a]);
-        tw_buffer_destroy(run->there[a]);
+        guarded_destroy(run->there[a]);
     }
 }
 
@@ -316,6 +353,7 @@ static void run_program(const Program *p, const char *targets, Outcome *o) {
     if (tw_module_load_text(cx, p->file, p->text, p->length, NULL, &m) != TW_OK) {
         say(o, NO_DOOR, "interp", "%s", tw_context_message(cx));
     } else if (run_on(cx, m, p, "interp", &want, o)) {
+        compare_wanted(p, &want, o);
         char list[200], *save = NULL;
         snprintf(list, sizeof list, "%s", targets);
         for (char *target = strtok_r(list, ",", &save); target && o->kind == PASSED; target = strtok_r(NULL, ",", &save)) {
@@ -500,6 +538,7 @@ typedef struct Wish {
     int every;
     bool print, small;
     char **replay; /* files, up to NULL */
+    bool refusals; /* are printed */
 } Wish;
 
 static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
@@ -507,6 +546,10 @@ static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
         const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(option, "--print") == 0) {
             w->print = true;
+            continue;
+        }
+        if (strcmp(option, "--refusals") == 0) {
+            w->refusals = true;
             continue;
         }
         if (strcmp(option, "--large") == 0) {
@@ -563,6 +606,7 @@ static bool passes(const Wish *w, const char *name, Generator *generate, uint64_
     if (w->print) print_program(stdout, &program);
     snprintf(targets, sizeof targets, "%s%s%s", w->targets, also_this(w, seed) ? "," : "", also_this(w, seed) ? w->also : "");
     try_program(&program, targets);
+    if (shared->refused && w->refusals) printf("seed %llu refused: %s\n", (unsigned long long)seed, shared->message);
     if (shared->kind == PASSED) return true;
     if (w->small) {
         bool slow = shared->kind == HUNG || strstr(shared->target, "cuda");
@@ -578,8 +622,9 @@ static bool replays(const Wish *w, const char *path) {
     static Program program;
     bool read = read_program(path, &program);
     if (read) try_program(&program, w->targets);
-    if (read && shared->kind == PASSED) return true;
-    printf("%s: %s: %s\n", path, read ? kind_names[shared->kind] : "not a program", read ? shared->message : "");
+    if (read && shared->kind == PASSED && !shared->refused) return true;
+    const char *what = !read ? "not a program" : shared->refused ? "refused" : kind_names[shared->kind];
+    printf("%s: %s: %s\n", path, what, read ? shared->message : "");
     return false;
 }
 
@@ -590,15 +635,17 @@ static int differential_main(int argc, char **argv, const char *name, Generator 
     if (shared == MAP_FAILED || !mkdtemp(cache)) return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
     time_t end = time(NULL) + (time_t)w.seconds;
-    int failures = 0, done = 0;
+    int failures = 0, done = 0, refused = 0;
     if (!w.replay) printf("seeds from %llu on, targets %s\n", (unsigned long long)w.seed, w.targets);
     for (char **file = w.replay; file && *file; file++)
         if (shard_takes(&w.shard)) done++, failures += !replays(&w, *file);
     for (int n = 0; !w.replay && n < w.count && (w.seconds == 0 || time(NULL) < end); n++) {
         if (!shard_takes(&w.shard)) continue;
         failures += !passes(&w, name, generate, w.seed + (uint64_t)n);
+        refused += shared->refused;
         if (++done % 100 == 0) printf("so far %d programs, %d failed\n", done, failures);
     }
+    if (refused) printf("%d refused\n", refused);
     printf("%d programs, %d failed\n", done, failures);
     char cleanup[100];
     snprintf(cleanup, sizeof cleanup, "rm -rf %s", cache);

@@ -6,7 +6,7 @@
  *     error > 0    a sum or product whose order is the target's own, or an approximate function: they may differ by it
  * Sums and products of small whole numbers are exact in any order, so that reductions, scans and dots are mostly compared
  * in every bit as well. What could overflow in one order and not in another is not generated. */
-#include "triton_boxes.h"
+#include "triton_arguments.h"
 #include "triton_order.h"
 
 /* --- control --- */
@@ -227,7 +227,7 @@ typedef struct Statement {
 static const Statement table[] = {
     {binary, 10}, {load_statement, 5}, {unary, 4}, {where, 4}, {cast, 6}, {compare_statement, 2}, {reshape, 5}, {reduce, 5}, {scan, 3}, {dot, 3},
     {loop, 4}, {branch, 3}, {helper, 3}, {atomic, 1}, {store_statement, 1}, {store_and_load, 1}, {swap, 1}, {matmul, 1}, {arrange, 2},
-    {descriptor, 2}, {walk, 2}, {random_numbers, 1}, {leave, 1},
+    {descriptor, 2}, {walk, 2}, {random_numbers, 1}, {leave, 1}, {hostile_load, 4}, {hostile_loop, 2}, {hostile_box, 1},
 };
 
 static void statements(Gen *g, int most) {

@@ -1,9 +1,11 @@
-/* test_base.c: arena, vec, map, text, source, diag. */
+/* test_base.c: arena, vec, map, text, source, diag, cancel. */
+#include "base/cancel.h"
 #include "base/diag.h"
 #include "base/map.h"
 #include "check.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static void *limited(void *user, void *block, size_t old_size, size_t new_size) {
     int *left = user;
@@ -70,10 +72,39 @@ static void test_diagnostics(Arena *arena) {
                                           "      | \t^~~\n");
 }
 
+static int32_t stop_when_asked(void *user) {
+    int *questions = user;
+    return ++*questions >= 2;
+}
+
+/* Asking, forgetting, and the host's own question, which comes rarely. */
+static void test_cancel(void) {
+    Cancel c = {0};
+    int questions = 0;
+    CHECK(!cancel_is_asked(NULL) && !cancel_look(NULL) && !cancel_look(&c));
+    CHECK(!cancel_ask(&c) && cancel_is_asked(&c) && cancel_look(&c));
+    cancel_begin(&c);
+    CHECK(!cancel_look(&c));
+    cancel_hold(&c);
+    CHECK(cancel_ask(&c));
+    cancel_release(&c);
+    CHECK(!cancel_ask(&c));
+    cancel_begin(&c);
+    c.poll = stop_when_asked;
+    c.user = &questions;
+    for (int i = 0; i < 1000; i++) CHECK(!cancel_look(&c));
+    CHECK(questions == 0);
+    struct timespec nap = {0, 10000000};
+    int looks = 0;
+    for (; looks < 1000 && !cancel_look(&c); looks++) nanosleep(&nap, NULL);
+    CHECK(questions == 2 && looks >= 5 && cancel_is_asked(&c));
+}
+
 int main(void) {
     Trap trap;
     Arena arena;
     test_out_of_memory();
+    test_cancel();
     arena_init(&arena, allocator_malloc, &trap);
     if (!TRAP_ARM(&trap)) return 2;
     test_containers(&arena);

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "pass/pass.h"
 
-/* Runs fold and raise over the text and compares with what is wanted; or, when findings is given, with the findings. */
+/* Runs fold and raise over the text and compares with what is wanted (behind a ~: a part of it); or, when findings is given, with the findings. */
 static void raised(const char *text, const char *want, const char *finding) {
     Trap trap;
     Arena arena, scratch;
@@ -19,7 +19,9 @@ static void raised(const char *text, const char *want, const char *finding) {
         PipelineRequest request = {.only = "fold,raise", .verify_each = true};
         bool good = m->kernels.count && pipeline_run(&cx, m->kernels.at[0], &request);
         pass_fold(&cx, m->kernels.at[0]);
-        if (good) CHECK_TEXT(ir_print(m->kernels.at[0], &arena), want);
+        const char *got = good ? ir_print(m->kernels.at[0], &arena) : "";
+        if (good && *want == '~') CHECK(strstr(got, want + 1) != NULL);
+        else if (good) CHECK_TEXT(got, want);
         else CHECK_TEXT(diag_render(&diag, &arena), want);
         bool found = !finding;
         for (size_t i = 0; i < cx.findings.count; i++) found |= strstr(cx.findings.at[i].text, finding ? finding : "") != NULL;
@@ -194,6 +196,41 @@ static void test_left_alone(void) {
     raised(shift, shift, "its iterations have no order");
 }
 
+/* A sum that something else of the body sees is no `reduce`; an integer product wraps in its own type. */
+static void test_cells(void) {
+#define CELLS(element, updates)                                        \
+    "kernel @c(%A: tensor<" element ",2>, %C: tensor<i32,1>) {\n"      \
+    "  %T = buf : buf<i32[8], local> ; %z = splat 0 : i32[8]\n"        \
+    "  bstore %T, [0], %z\n"                                           \
+    "  parallel %i, %j in 8, 4 {\n"                                    \
+    "    %a = tload %A, [%i, %j] : " element "\n"                      \
+    "    %t = bload %T, [%i] : i32\n" updates "  }\n"                  \
+    "  %r = bload %T, [0] : i32[8] ; tstore %C, [0], %r\n}\n"
+    static const char *const kept[][2] = {
+        {CELLS("i32", "    %m = mul %t, %a\n    %s = add %t, %m\n    bstore %T, [%i], %s\n"), "with an e that does not read it"},
+        {CELLS("i32", "    %s = add %t, %t\n    bstore %T, [%i], %s\n"), "with an e that does not read it"},
+        {CELLS("i32", "    %s = add %t, %a\n    bstore %T, [%i], %s\n    %u = bload %T, [%i] : i32\n    %v = mul %u, %a\n"
+                      "    bstore %T, [%i], %v\n"), "between two updates"},
+        {CELLS("i32", "    %s = add %t, %a\n    bstore %T, [%i], %s\n    bstore %T, [%i], %a\n"), "updated in two ways"},
+        {CELLS("f32", "    %f = cast %t : f32\n    %s = add %f, %a\n    %w = cast %s : i32\n    bstore %T, [%i], %w\n"), "must be `cell = cell op e`"},
+        {CELLS("i8", "    %n = cast %t : i8\n    %s = add %n, %a\n    %w = cast %s : i32\n    bstore %T, [%i], %w\n"), "must be `cell = cell op e`"},
+    };
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) raised(kept[i][0], "~parallel", kept[i][1]);
+    raised(CELLS("i32", "    %s = add %t, %a\n    bstore %T, [%i], %s\n    %u = bload %T, [%i] : i32\n    %v = add %a, %u\n"
+                        "    bstore %T, [%i], %v\n"), "~reduce<add", NULL);
+#define PRODUCTS(products)                                                              \
+    "kernel @p(%A, %B: tensor<i8,2>, %C: tensor<i32,2>) {\n"                            \
+    "  %T = buf : buf<i32[8,8], local> ; %z = splat 0 : i32[8,8]\n"                     \
+    "  bstore %T, [0, 0], %z\n"                                                         \
+    "  parallel %i, %j, %k in 8, 8, 8 {\n"                                              \
+    "    %a = tload %A, [%i, %k] : i8 ; %b = tload %B, [%k, %j] : i8\n"                 \
+    "    %t = bload %T, [%i, %j] : i32\n" products                                      \
+    "    %s = add %t, %p ; bstore %T, [%i, %j], %s }\n"                                 \
+    "  %r = bload %T, [0, 0] : i32[8,8] ; tstore %C, [0, 0], %r\n}\n"
+    raised(PRODUCTS("    %m = mul %a, %b ; %p = cast %m : i32\n"), "~reduce<add", NULL);
+    raised(PRODUCTS("    %x = cast %a : i32 ; %y = cast %b : i32 ; %p = mul %x, %y\n"), "~dot %a, %b", NULL);
+}
+
 int main(void) {
     test_gemm();
     test_elementwise();
@@ -201,5 +238,6 @@ int main(void) {
     test_whole_row_sum();
     test_buffers();
     test_left_alone();
+    test_cells();
     return check_done();
 }

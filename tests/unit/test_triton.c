@@ -30,6 +30,11 @@ static FrontValue argument(const char *text) {
     return v;
 }
 
+static Text said; /* by tl.static_print */
+static void hear(void *user, const char *text, size_t length) {
+    text_add_bytes(user, text, length);
+}
+
 /* The IR of a kernel of the text, or the messages. args: one word a parameter. */
 static char *lower_named(const char *name, const char *text, const char *args,
                          const char *defines) {
@@ -43,8 +48,8 @@ static char *lower_named(const char *name, const char *text, const char *args,
     FrontDefine define = {0};
     if (defines) {
         const char *equals = strchr(defines, '=');
-        define = (FrontDefine){arena_string(&arena, defines, (size_t)(equals - defines)),
-                               argument(equals)};
+        define.name = arena_string(&arena, defines, (size_t)(equals - defines));
+        define.value = argument(equals);
         unit.defines = &define;
         unit.define_count = 1;
     }
@@ -60,6 +65,9 @@ static char *lower_named(const char *name, const char *text, const char *args,
     }
     FrontRequest request = {
         .kernel = kernel, .args = values, .module = ir_module_new(&arena, &diag, &sources)};
+    said = text_new(&arena);
+    request.print = hear;
+    request.print_user = &said;
     Kernel *k = unit.door->lower(&unit, &request);
     if (!k) return diag_render(&diag, &arena);
     char *ir = ir_print(k, &arena);
@@ -166,10 +174,9 @@ static char *shown(const char *expression) {
                      "    f = tl.load(p + o)\n    j = tl.load(i + o)\n    u = j.to(tl.uint8)\n"
                      "    m = j < 3\n    tl.static_print(%s)\n",
                      expression));
-    char *mark = strstr(text, "warning: ");
-    if (!mark) mark = strstr(text, "error: ");
+    if (said.length) return arena_string(&arena, said.at, said.length - 1);
+    char *mark = strstr(text, "error: ");
     if (!mark) return text;
-    mark += mark[0] == 'w' ? 9 : 0;
     size_t n = strcspn(mark, "\n");
     char *line = arena_string(&arena, mark, n);
     char *tag = strstr(line, " [");

@@ -268,6 +268,18 @@ static const Case runs[] = {
      "tl.store(out, B)\ntl.store(out + 1, tl.zeros((4,), T).dtype.primitive_bitwidth)\n"
      "tl.store(out + 2, math.e.to(tl.float64) * 0 + A)\ntl.store(out + 3, triton.cdiv(A, 3) + triton.next_power_of_2(9))",
      "9 16 4 18"},
+    /* by tuple, each as of its line */
+    {"A, B, C = 4, 5, 6\nPAIR = (7, (8, 9))\nD, [E, F] = PAIR\n",
+     "tl.store(out, A * 100 + B * 10 + C)\ntl.store(out + 1, D * 100 + E * 10 + F)", "456 789"},
+    {"A, B = 1, 2\nC = A\nA, B = B, A\nA *= 10\nB: int = B + 4\nA = A + C\n",
+     "tl.store(out, A)\ntl.store(out + 1, B)\ntl.store(out + 2, C)", "21 5 1"},
+    {"A = 1\nif A == 1:\n    B = 2\nelse:\n    B = 3\nif A > 1:\n    C = 4\nelif B == 2:\n    C = 5\nelse:\n    C = 6\n"
+     "if somewhere():\n    D = 7\n",
+     "tl.store(out, B)\ntl.store(out + 1, C)\ntl.store(out + 2, D)", "2 5 7"},
+    {"OTHER, A = host.call(), 3\n", "tl.store(out, A)", "3"},
+    {"import os\nif os.environ.get('TILEWRIGHT_NOT_SET', '0') == '1':\n    f = tl.exp\n    A = 1\nelse:\n    f = tl.abs\n    A = 2\n"
+     "B = 3 if os.getenv('TILEWRIGHT_NOT_SET') is None else 4\nC = os.getenv('PATH') is not None\n",
+     "tl.store(out, f(-n) + A)\ntl.store(out + 1, B)\ntl.store(out + 2, C)", "14 3 1"},
     /* the variable of a loop has the type that bounds and step promote to */
     {"", "s = 0\nfor i in range(0, n.to(tl.int64), tl.load(p + 2)):\n    tl.static_assert(i.dtype == tl.int64)\n"
          "    s += 1\nfor j in range(3):\n    tl.static_assert(j.dtype == tl.int32)\ntl.store(out, s)",
@@ -336,7 +348,13 @@ static const Case refused[] = {
     {"", "y = 2 if n > 1 else 2.5", "the sides of the conditional expression differ: an int32 and a float32"},
     {"", "1 // 0", "a constant is divided by zero"},
     {"", "tl.store(out, 2 ** 200)", "the result of `**` is too large"},
-    {"A = B + 1\nB = A + 1\n", "tl.store(out, A)", "the value of `A` depends on itself"},
+    {"A = B + 1\nB = A + 1\n", "tl.store(out, A)", "`B` is not known"},
+    {"A = 1\nfor i in range(3):\n    A += i\n", "tl.store(out, A)", "the module sets `A` in a loop"},
+    {"while True:\n    if True:\n        A, B = 1, 2\n", "tl.store(out, B)", "the module sets `B` in a loop"},
+    {"A = 1\nif somewhere():\n    A = 2\n", "tl.store(out, A)", "the module sets `A` under a condition"},
+    {"if somewhere():\n    A = 2\nelse:\n    A = 3\n", "tl.store(out, A)", "the module sets `A` under a condition"},
+    {"A, B = 1, 2, 3\n", "tl.store(out, A)", "`A` is not known"},
+    {"A, *B = 1, 2, 3\n", "tl.store(out, A)", "`A` is not known"},
     {"def host(x):\n    return x\n", "host(n)", "`host` is a host function; decorate it with @triton.jit"},
     {"import torch\n", "torch.zeros(3)", "`torch.zeros` is host code"},
 };

@@ -78,6 +78,7 @@ static inline void tt_job_start(TtJob *job, const char *text, const char *type, 
         ir_verify(m->kernels.at[0], FORM_RING, &job->diag)) {
         PassContext cx = {.module = m, .machine = machine_find("tenstorrent"), .options = pass_options_default, .scratch = &job->scratch};
         job->kernel = m->kernels.at[0];
+        m->kernels.at[0]->form = FORM_RING; /* as written: the emitter does without the pass's proof */
         job->plan = tt_emit(&cx, m->kernels.at[0], &options);
         if (job->plan) tt_job_numbers(job, m->kernels.at[0]);
     }

@@ -17,11 +17,6 @@
 
 /* --- small helpers --- */
 
-const char *cpu_zero(const Type *type) {
-    if (type->pointer) return "0";
-    return elem_is_float(type->elem) ? type->elem == EL_F64 ? "0.0" : "0.0f" : "0";
-}
-
 bool cpu_unsupported(Emit *e, const Op *op, const char *why) {
     diag_emit(e->diag, DIAG_TARGET_OP, op->range, op_info[op->code].mnemonic, "cpu", why);
     e->failed = true;
@@ -316,7 +311,7 @@ static Ix compute_load(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *in
     const char *form = op_flag(op, AT_VOLATILE) ? "*(const volatile %s *)%s" : "*(const %s *)%s";
     const char *text = arena_printf(e->arena, form, cs_memory_type(type->elem), p.text);
     if (op->operand_count > 1 && op->operands[1]) {
-        Ix mask = cpu_operand(e, nest, op->operands[1], index), other = {cpu_zero(type), 0};
+        Ix mask = cpu_operand(e, nest, op->operands[1], index), other = {cs_zero(type), 0};
         if (op->operand_count > 2 && op->operands[2])
             other = cpu_operand(e, nest, op->operands[2], index);
         if (mask.depth > depth) depth = mask.depth;
@@ -372,7 +367,7 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
     int axis = (int)op_int(op, AT_AXIS, 0);
     switch (op->code) {
     case OP_SPLAT: return (Ix){cs_ref(&e->p, x), 0};
-    case OP_UNDEF: return (Ix){cpu_zero(type), 0};
+    case OP_UNDEF: return (Ix){cs_zero(type), 0};
     case OP_IOTA: {
         int64_t begin = op_int(op, AT_BEGIN, 0);
         const char *text =

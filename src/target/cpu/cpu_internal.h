@@ -132,6 +132,7 @@ typedef struct Emit {
     Arena *arena;
     Diag *diag;
     CpuPlan plan;
+    int *uses;   /* by Ref (cs_count_uses) */
     Map boxes;   /* Op * -> Box * */
     Map tensors; /* Ref -> TensorText * */
     Map stored;  /* Op * of a tstore -> flag that says it has been done already */
@@ -187,7 +188,6 @@ const char *cpu_pack_for(Emit *e, Ref tile,
  * register form. */
 void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile);
 void cpu_fill_rarely(Emit *e, const char *pointer, Ref tile); /* small code, in memory form */
-const char *cpu_zero(const Type *type);
 bool cpu_unsupported(Emit *e, const Op *op, const char *why);
 /* `T *const name = (T *)(scratch + offset);` for a block; returns the name. */
 const char *cpu_memory(Emit *e, const Type *type, bool wide, int block, const char *hint);

@@ -105,7 +105,7 @@ void cpu_emit_atomic(Emit *e, Op *op) {
         swap ? swap_function(e, places->elem)
              : atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), places->elem);
     if (places->rank == 0)
-        cs_line(&e->p, "%s %s = %s;", type, name, cpu_zero(ir_type(e->k, result)));
+        cs_line(&e->p, "%s %s = %s;", type, name, cs_zero(ir_type(e->k, result)));
     else if (used) {
         cpu_declare(e, result);
         name = cs_name(&e->p, result);
@@ -125,7 +125,7 @@ void cpu_emit_atomic(Emit *e, Op *op) {
     Ref mask = swap ? REF_NONE : op_operand(op, 2);
     const char *m = mask ? cpu_operand(e, &nest, mask, nest.index).text : NULL;
     const char *old =
-        m ? arena_printf(e->arena, "%s ? %s : %s", m, call.at, cpu_zero(ir_type(e->k, result)))
+        m ? arena_printf(e->arena, "%s ? %s : %s", m, call.at, cs_zero(ir_type(e->k, result)))
           : call.at;
     if (places->rank == 0)
         nest_add(e, &nest, 0, "%s = %s;", name, old);

@@ -252,9 +252,11 @@ static bool has_store(const OpList *roots) {
 
 static Storage decide(CpuPlan *plan, Op *op, Ref v) {
     const Type *type = ir_type(plan->k, v);
+    Placed *placed = &plan->placed[v];
+    /* A buffer is memory from its op to the last that reads or writes it, which its roots tell. */
+    if (type->kind == TY_BUFFER) find_roots(plan, v);
     if (type->kind != TY_TILE) return STORAGE_NONE;
     if (type->rank == 0) return STORAGE_SCALAR;
-    Placed *placed = &plan->placed[v];
     find_roots(plan, v);
     if (!op || !cpu_is_inlinable(op->code)) return STORAGE_MEMORY;
     for (size_t i = 0; i < placed->users.count; i++)

@@ -456,10 +456,7 @@ void emit_op(Emit *e, const Op *op) {
     case OP_TEST:
     case OP_YIELD: return;
     case OP_UNDEF:
-        if (emit_is_tile(e, op->results[0]))
-            emit_set(e, op->results[0], HOLD_SCALAR, "0");
-        else
-            emit_set(e, op->results[0], HOLD_SCALAR, "0");
+        emit_set(e, op->results[0], HOLD_SCALAR, cs_zero(ir_type(e->k, op->results[0])));
         return;
     case OP_EXPAND:
     case OP_PERMUTE: emit_shape(e, op); return;
@@ -491,6 +488,8 @@ void emit_op(Emit *e, const Op *op) {
     default:
         if (ring_is(op))
             ring_op(e, op);
+        else if (op->code == OP_PARALLEL)
+            emit_refuse(e, op, "an element loop is taken apart by the pass `raise`, which did not run");
         else if (!moves_emit(e, op))
             emit_refuse(e, op,
                         "barriers, asynchronous copies and scopes of workers that the source "
@@ -597,19 +596,6 @@ static const char *const own_words[] = {
     "old",   "low",   "high",  "swap",  "number",   "bin",        "q",         "b",
     NULL};
 
-/* Uses that leave something in the text: what only the launcher computes, for its tests before a
- * launch, is not counted. */
-static int *count_uses(const Kernel *k, Arena *arena) {
-    int *uses = ir_count_uses(k, arena);
-    for (const Op *op = k->body->last; op; op = op->previous) {
-        bool asks = op->code == OP_REQUIRE || op->code == OP_ASSUME;
-        bool idle = (elementwise_is(op) || op->code == OP_NUM_PROGRAMS) && !uses[op->results[0]];
-        for (int i = 0; (asks || idle) && i < op->operand_count; i++)
-            if (ref_is_value(op->operands[i])) uses[op->operands[i]]--;
-    }
-    return uses;
-}
-
 static Op *find_tasks(const Kernel *k) {
     Op *op = k->body->first;
     while (op && op->code != OP_TASKS) op = op->next;
@@ -651,12 +637,13 @@ static void find_requirements(Emit *e) {
     }
     if (t.length)
         pass_find(e->cx, e->k->range, "launch",
-                  "vectors and TMA require %s; else a variant without them runs (--set variant=1 "
+                  "vectors and TMA require %s; else a variant without them runs (option variant=1 "
                   "and up)",
                   t.at);
 }
 
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
+    if (!pass_takes_form(k, FORM_LAYOUT, "target cuda")) return NULL;
     Arena *arena = k->module->arena;
     Emit e = {.cx = cx,
               .k = k,
@@ -669,7 +656,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
         return NULL;
     }
     e.facts = facts_new(cx, k, false);
-    e.uses = count_uses(k, arena);
+    e.uses = cs_count_uses(k, arena);
     cs_init(&e.p, arena, k, &dialect_cuda);
     e.p.directives = cx->options.lines;
     cs_reserve(&e.p, own_words);

@@ -18,6 +18,18 @@
 
 #include <string.h>
 
+/* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of an argument a
+ * `require` may say that it is not. */
+static const char *extent_text(Emit *e, Ref extent) {
+    int64_t number;
+    if (!extent) return NULL;
+    if (ir_const_int(e->k, extent, &number) && number < 0) return "0";
+    bool natural = ref_is_literal(extent) ||
+                   (!ir_value(e->k, extent)->op && fact_stated_least(e->k, extent) >= 0);
+    const char *text = emit_scalar(e, extent);
+    return natural ? text : arena_printf(e->arena, "tw_max((i64)%s, (i64)0)", text);
+}
+
 TensorText memory_tensor(Emit *e, Ref tensor) {
     TensorText t = {.rank = ir_type(e->k, tensor)->rank};
     const Value *v = ir_value(e->k, tensor);
@@ -26,11 +38,7 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
         t.base = emit_scalar(e, op_operand(v->op, 0));
         for (int d = 0; d < t.rank; d++) {
             int64_t one = 0;
-            if (extents.at[d]) t.extent[d] = emit_scalar(e, extents.at[d]);
-            /* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of
-             * arguments the launch knows that they are not. */
-            if (ref_is_value(extents.at[d]) && ir_value(e->k, extents.at[d])->op)
-                t.extent[d] = arena_printf(e->arena, "tw_max((i64)%s, (i64)0)", t.extent[d]);
+            t.extent[d] = extent_text(e, extents.at[d]);
             if (!ir_const_int(e->k, strides.at[d], &one) || one != 1)
                 t.stride[d] = emit_scalar(e, strides.at[d]);
         }
@@ -142,9 +150,7 @@ const char *box_fill(Emit *e, const Op *op, Elem elem) {
     int half = box_fill_half(e, op, elem);
     if (half >= 0) /* bits that the compiler sees through, unlike a conversion */
         return arena_printf(e->arena, "tw_as_%s(0x%04x)", cs_memory_type(elem), half);
-    const char *text = fill                  ? emit_scalar(e, fill->ref)
-                       : elem_is_float(elem) ? elem == EL_F64 ? "0.0" : "0.0f"
-                                             : "0";
+    const char *text = fill ? emit_scalar(e, fill->ref) : cs_zero(&(Type){.elem = elem});
     if (elem == EL_I1) return arena_printf(e->arena, "(u8)%s", text);
     return elem_is_float(elem) && elem_info[elem].bits < 32
                ? cs_pack(&e->p, elem, text)

@@ -25,6 +25,7 @@ char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena) {
 }
 
 TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
+    if (!pass_takes_form(k, FORM_RING, "target tenstorrent")) return NULL;
     Arena *arena = cx->module->arena;
     const Diag *diag = cx->module->diag;
     int errors = diag->errors;

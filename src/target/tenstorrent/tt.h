@@ -12,6 +12,7 @@
  * numbers that the launcher computes are named by their Ref. */
 #ifndef TARGET_TENSTORRENT_TT_H
 #define TARGET_TENSTORRENT_TT_H
+#include "base/cancel.h"
 #include "pass/pass.h"
 #include "target/tenstorrent/model/tensix.h"
 
@@ -134,12 +135,15 @@ typedef struct TtLaunch {
     int64_t grid[3];       /* the source's */
     uint32_t cores;        /* at most; 0: the whole grid */
     Arena *arena;          /* for pages; its allocator gives the model its memory */
+    uint64_t steps;        /* budget of the model; 0: the default */
+    Cancel *cancel;        /* who may end it early; NULL: nobody */
 } TtLaunch;
 typedef struct TtResult {
     TensixReport report;
     uint32_t cores; /* that had tasks */
     uint64_t tasks;
-    const char *problem; /* why it failed, else NULL */
+    const char *problem;  /* why it failed, else NULL */
+    bool argument;        /* it is one of an argument: nothing ran */
 } TtResult;
 /* False with `problem` set: an argument that does not fit, or a report of the model. Memory is then
  * as it was. */

@@ -29,18 +29,34 @@ typedef struct Pop {
     const Op *after; /* NULL: at the end of the region */
 } Pop;
 
+/* Which pages compute may touch here: one bit a CB, for an item reserved, pushed by compute itself
+ * and not yet waited for, or waited for. */
+typedef struct Windows {
+    uint64_t reserved, pushed, waited;
+} Windows;
+
+/* A value that got a home, and the homes that it had before: an inner region may have its own. */
+typedef struct Homed {
+    Ref value;
+    int home, fpu_home;
+} Homed;
+
 typedef struct Compute Compute;
 struct Compute {
     Role role; /* first: a Role of the kernel */
     Configured now;
     Asked asked;
-    int *home, *fpu_home; /* the inner CB that holds a value, by Ref; -1: none */
-    VEC(Ref) homed;       /* values that got a home, in order */
+    int *home, *fpu_home; /* the CB beside its ring that holds a value, by Ref; -1: none */
+    VEC(Homed) homed;     /* in order */
     VEC(size_t) marks;    /* how many had one at the start of each open region */
     int *inner_cb[3];     /* CBs once made for a value: for moves, for the FPU, for partial sums */
     VEC(Pop) pops;        /* to be done at the end of the region, or after an op */
     VEC(Ref) held;        /* rings with an item waited for */
+    Windows windows;      /* of the CBs, at this place of the text */
+    VEC(Windows) entered; /* as they were at the start of each open region and loop */
+    const Op *op;         /* at hand, for messages */
     Ref in_dst;           /* a value that lies in the open section of DST, or 0 */
+    bool probing;         /* what is printed is thrown away */
     bool reduces;         /* a reduction's packer mask is on */
 };
 
@@ -59,6 +75,15 @@ void section_root(Compute *c, const Root *root);
 bool section_fits_dst(Compute *c, const Root *root, Ref in_dst, int64_t pages);
 /* Finds the CB from which the FPU can read the value as it is. */
 bool section_fpu_view(Compute *c, Ref value, int *cb, bool *turned);
+
+/* --- tt_window.c --- */
+typedef enum WindowCall { CB_RESERVE, CB_PUSH, CB_WAIT, CB_POP } WindowCall;
+/* Prints the call for one item of the CB. */
+void window_call(Compute *c, WindowCall call, int cb);
+void window_read(Compute *c, int cb);  /* what is printed next reads an item's tiles */
+void window_write(Compute *c, int cb); /* .. packs into the item reserved */
+void window_enter(Compute *c);
+void window_leave(Compute *c); /* the region or loop leaves the windows as it found them */
 
 /* --- tt_emit_compute.c --- */
 typedef void Printer(Compute *c, void *user);

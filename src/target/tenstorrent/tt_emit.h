@@ -1,12 +1,16 @@
 /* tt_emit.h: what the files of the Tenstorrent emitter share.
  *
  *   tt_plan.c          roles, fields and their pages, circular buffers, DRAM buffers, kernel
- * arguments tt_layout.c        pages of tiles and tensors, what is known of offsets and of padding
+ *                      arguments
+ *   tt_index.c         tiles of indices: with which items of a ring they come
+ *   tt_layout.c        pages of tiles and tensors, what is known of offsets and of padding
  *   tt_role.c          what all three kernels have: scalars, loops, branches, arguments
  *   tt_emit_data.c     the load role as reader.cpp, the store role as writer.cpp
  *   tt_emit_compute.c  the compute role as compute.cpp: hand-overs, carried sums, when values are
- * computed tt_graph.c         one expression over tiles: calls, their order, DST slots tt_section.c
- * its text: a few pages at a time through DST tt_json.c          plan.json
+ *                      computed
+ *   tt_graph.c         one expression over tiles: calls, their order, DST slots
+ *   tt_section.c       its text: a few pages at a time through DST
+ *   tt_json.c          plan.json
  *
  * A function that finds something this target cannot do says so through tt_refuse and goes on with
  * something harmless; tt_emit looks at the count of errors in the end. */
@@ -29,12 +33,13 @@ typedef struct TtField {
     const Op *load; /* the tload that fills it, or NULL */
 } TtField;
 
-/* A tile that depends on indices alone (a mask, a ramp): the reader writes its pages. */
+/* A tile that depends on indices alone (a mask, a ramp): the reader writes its pages (tt_index.c). */
 typedef struct TtIndexTile {
     Ref value; /* i1 or float */
     int cb;
+    const Op *user;    /* the first, for messages */
     const Op *wait;    /* in compute: its item comes with the item of this wait */
-    const Op *acquire; /* in load: the same place */
+    const Op *acquire; /* in load: where that item is made */
 } TtIndexTile;
 
 typedef struct Tt {
@@ -54,6 +59,9 @@ typedef struct Tt {
 void tt_refuse(Tt *tt, const Op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* --- tt_plan.c --- */
+/* An access that neither reader nor writer can do, with the reason of the pass that left it; NULL: the
+ * kernel has no roles at all. */
+void tt_refuse_access(Tt *tt, const Op *op);
 void tt_plan_roles(Tt *tt);
 void tt_plan_fields(Tt *tt);
 int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what,
@@ -62,12 +70,19 @@ int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const 
 int tt_add_scaler(Tt *tt, Range range);
 TtField *tt_field(Tt *tt, const Op *put_or_get);
 Ref tt_ring_of(const Tt *tt, const Op *hand_over); /* acquire, commit, wait, release, put, get */
-const TtIndexTile *tt_index_tile(const Tt *tt, Ref value);
+/* Calls visit for the ops of a region and below. */
+typedef void TtVisitor(Tt *tt, const Op *op);
+void tt_each(Tt *tt, const Region *region, TtVisitor *visit);
 /* The DRAM buffer of a tload or tstore whose tile has the field's paging; -1 after an error. */
 int tt_buffer(Tt *tt, const Op *access, TtPaging paging);
 /* The number of the argument word. */
 int tt_arg(Tt *tt, TtArgKind kind, const char *name, int index, int dim, Elem elem);
 void tt_check_limits(Tt *tt);
+
+/* --- tt_index.c --- */
+void tt_plan_index_tiles(Tt *tt);
+/* The loop of the load role that does what this loop of the compute role does, for one index tile. */
+const Op *tt_matching_loop(const TtIndexTile *tile, const Op *loop);
 
 /* --- tt_layout.c --- */
 bool tt_format(Elem elem, TtFormat *format); /* false: no such tiles */

@@ -4,8 +4,8 @@
  *     wait, acquire      cb_wait_front, cb_reserve_back of every field's CB
  *     put, commit        a section (tt_section.c) that computes and packs the value; cb_push_back
  *     release            cb_pop_front: behind the last section that reads the item, which may stand
- * later than the release, because values are computed late. Where that would cross a wait, the
- * values are packed away first
+ *                        later than the release, because values are computed late. Where that would
+ *                        cross a wait, the values are packed away first
  *
  * A tile carried round a loop must be a sum. If its pages fit DST, the loop only multiplies (or
  * reduces), and one put uses the result, it stays in DST. Else it is a page of partial sums in L1
@@ -78,6 +78,7 @@ static Asked probe(Compute *c, Printer *body, void *user) {
     Compute saved = *c;
     c->now = unknown;
     c->asked = nothing;
+    c->probing = true;
     body(c, user);
     Asked asked = c->asked;
     compute_forget(c, saved.homed.count);
@@ -108,7 +109,9 @@ void compute_loop(Compute *c, Printer *open, Printer *body, void *user) {
             if (asked.formats_differ[reg]) c->now.format[reg] = -1;
         if (pass) break;
         open(c, user);
+        window_enter(c);
         body(c, user);
+        window_leave(c);
         cs_close(&c->role.p);
     }
 }
@@ -135,30 +138,26 @@ static int inner_cb(Compute *c, Ref value, int use, const Op *op) {
     return *known;
 }
 
-static void call_cb(Compute *c, const char *call, int cb) {
-    cs_line(&c->role.p, "%s(%s, %u);", call, role_cb(&c->role, cb),
-            c->role.tt->plan->cbs.at[cb].item_pages);
-}
-
 static void set_home(Compute *c, Ref value, int cb, bool for_fpu) {
+    *VEC_PUSH(&c->homed, c->role.tt->arena) = (Homed){value, c->home[value], c->fpu_home[value]};
     (for_fpu ? c->fpu_home : c->home)[value] = cb;
-    *VEC_PUSH(&c->homed, c->role.tt->arena) = value;
     *VEC_PUSH(&c->pops, c->role.tt->arena) = (Pop){cb, NULL};
 }
 
 void compute_forget(Compute *c, size_t count) {
     while (c->homed.count > count) {
-        Ref value = c->homed.at[--c->homed.count];
-        c->home[value] = c->fpu_home[value] = -1;
+        const Homed *last = &c->homed.at[--c->homed.count];
+        c->home[last->value] = last->home;
+        c->fpu_home[last->value] = last->fpu_home;
     }
 }
 
 int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
     int cb = inner_cb(c, value, for_fpu ? INNER_FPU : INNER_MOVE, op);
-    call_cb(c, "cb_reserve_back", cb);
+    window_call(c, CB_RESERVE, cb);
     section_root(c, &(Root){.value = value, .cb = cb, .op = op});
-    call_cb(c, "cb_push_back", cb);
-    call_cb(c, "cb_wait_front", cb);
+    window_call(c, CB_PUSH, cb);
+    window_call(c, CB_WAIT, cb);
     set_home(c, value, cb, for_fpu);
     return cb;
 }
@@ -214,27 +213,29 @@ static void pop_ring(Compute *c, Ref ring, const Op *after) {
             if (after)
                 *VEC_PUSH(&c->pops, tt->arena) = (Pop){cbs[j], after};
             else
-                call_cb(c, "cb_pop_front", cbs[j]);
+                window_call(c, CB_POP, cbs[j]);
         }
     }
 }
 
-/* Packs away what later ops need of values made from the ring's item. */
-static void keep_values(Compute *c, const Op *release, Ref ring) {
+/* Packs away what the op, or an op inside of it, needs of values made from the ring's item: those
+ * that were made before the release, which are not computed again behind it. */
+static void keep_operands(Compute *c, const Op *op, const Op *release, Ref ring) {
     const Kernel *k = c->role.tt->k;
-    for (const Op *op = release->next; op; op = op->next)
-        for (int i = 0; i < op->operand_count; i++) {
-            Ref value = op->operands[i];
-            if (!ref_is_value(value) || ir_type(k, value)->kind != TY_TILE ||
-                !ir_type(k, value)->rank)
-                continue;
-            const Op *maker = ir_value(k, value)->op;
-            bool is_later = false;
-            for (const Op *o = release->next; o && !is_later; o = o->next) is_later = o == maker;
-            if (!is_later && maker &&
-                uses_ring(c, &(Op){.operand_count = 1, .operands = &op->operands[i]}, ring))
-                compute_spill(c, value, false, release);
-        }
+    for (int i = 0; i < op->operand_count; i++) {
+        Ref value = op->operands[i];
+        if (!ref_is_value(value) || ir_type(k, value)->kind != TY_TILE || !ir_type(k, value)->rank)
+            continue;
+        const Op *maker = ir_value(k, value)->op;
+        bool is_earlier = maker && maker->parent == release->parent;
+        for (const Op *o = release->next; o && is_earlier; o = o->next) is_earlier = o != maker;
+        if (is_earlier &&
+            uses_ring(c, &(Op){.operand_count = 1, .operands = &op->operands[i]}, ring))
+            compute_spill(c, tt_same_pages(c->role.tt, value), false, release);
+    }
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+            keep_operands(c, inner, release, ring);
 }
 
 static void release_item(Compute *c, const Op *release) {
@@ -251,7 +252,8 @@ static void release_item(Compute *c, const Op *release) {
         waits |= has_wait(op);
     }
     if (crosses) {
-        keep_values(c, release, ring);
+        for (const Op *op = release->next; op; op = op->next)
+            keep_operands(c, op, release, ring);
         last = NULL;
     }
     pop_ring(c, ring, last);
@@ -265,6 +267,7 @@ static void forget_state(Role *role) {
 static size_t enter_region(Role *role) {
     Compute *c = compute_of(role);
     *VEC_PUSH(&c->marks, role->tt->arena) = c->homed.count;
+    window_enter(c);
     return c->pops.count;
 }
 
@@ -272,7 +275,7 @@ static void pop_after(Compute *c, const Op *op) {
     size_t kept = 0;
     for (size_t i = 0; i < c->pops.count; i++) {
         if (c->pops.at[i].after == op)
-            call_cb(c, "cb_pop_front", c->pops.at[i].cb);
+            window_call(c, CB_POP, c->pops.at[i].cb);
         else
             c->pops.at[kept++] = c->pops.at[i];
     }
@@ -286,8 +289,9 @@ static void after_op(Role *role, const Op *op) {
 
 static void leave_region(Role *role, size_t mark) {
     Compute *c = compute_of(role);
-    while (c->pops.count > mark) call_cb(c, "cb_pop_front", c->pops.at[--c->pops.count].cb);
+    while (c->pops.count > mark) window_call(c, CB_POP, c->pops.at[--c->pops.count].cb);
     compute_forget(c, c->marks.at[--c->marks.count]);
+    window_leave(c);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -457,7 +461,7 @@ static void start_in_dst(Compute *c, const Loop *loop) {
 static void start_sum(Compute *c, const Op *loop, int i) {
     Ref initial = loop->operands[3 + i];
     int cb = inner_cb(c, loop->results[i], INNER_SUM, loop);
-    call_cb(c, "cb_reserve_back", cb);
+    window_call(c, CB_RESERVE, cb);
     bool from_zero = starts_at_zero(c, initial);
     if (from_zero && always_runs(c, loop)) return;
     Configured before = c->now;
@@ -473,6 +477,7 @@ static void start_sum(Compute *c, const Op *loop, int i) {
 static void print_loop(Role *role, const Op *op) {
     Compute *c = compute_of(role);
     Loop loop = {.op = op, .resident = -1};
+    c->op = op;
     cs_place(&role->p, op->range);
     for (int i = 0; i < op->result_count; i++)
         if (is_tile(c, op->results[i]) && !is_sum(c, op, i)) {
@@ -496,8 +501,8 @@ static void print_loop(Role *role, const Op *op) {
             continue;
         }
         int cb = inner_cb(c, op->results[i], INNER_SUM, op);
-        call_cb(c, "cb_push_back", cb);
-        call_cb(c, "cb_wait_front", cb);
+        window_call(c, CB_PUSH, cb);
+        window_call(c, CB_WAIT, cb);
         set_home(c, op->results[i], cb, false);
     }
 }
@@ -505,13 +510,13 @@ static void print_loop(Role *role, const Op *op) {
 /* ----------------------------------------------------------------------------------------------------
  * the role */
 
-static void each_cb(Compute *c, Ref ring, const char *call) {
+static void each_cb(Compute *c, Ref ring, WindowCall call) {
     Tt *tt = c->role.tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
         if (field->ring != ring || field->cb < 0) continue;
-        call_cb(c, call, field->cb);
-        if (field->fpu_cb != field->cb) call_cb(c, call, field->fpu_cb);
+        window_call(c, call, field->cb);
+        if (field->fpu_cb != field->cb) window_call(c, call, field->fpu_cb);
     }
 }
 
@@ -523,22 +528,23 @@ static void wait_item(Compute *c, const Op *wait) {
                       "two items of one ring at a time; a tile's pages must lie side by side");
     *VEC_PUSH(&c->held, tt->arena) = wait->operands[0];
     cs_place(&c->role.p, wait->range);
-    each_cb(c, wait->operands[0], "cb_wait_front");
+    each_cb(c, wait->operands[0], CB_WAIT);
     for (size_t i = 0; i < tt->index_tiles.count; i++) {
         if (tt->index_tiles.at[i].wait != wait) continue;
-        call_cb(c, "cb_wait_front", tt->index_tiles.at[i].cb);
-        *VEC_PUSH(&c->pops, tt->arena) = (Pop){tt->index_tiles.at[i].cb, NULL};
+        window_call(c, CB_WAIT, tt->index_tiles.at[i].cb);
+        set_home(c, tt->index_tiles.at[i].value, tt->index_tiles.at[i].cb, false);
     }
 }
 
 static void visit_compute(Role *role, const Op *op) {
     Compute *c = compute_of(role);
+    c->op = op;
     switch (op->code) {
     case OP_YIELD: return;
     case OP_WAIT: wait_item(c, op); return;
     case OP_RELEASE: release_item(c, op); return;
-    case OP_ACQUIRE: each_cb(c, op->operands[0], "cb_reserve_back"); return;
-    case OP_COMMIT: each_cb(c, op->operands[0], "cb_push_back"); return;
+    case OP_ACQUIRE: each_cb(c, op->operands[0], CB_RESERVE); return;
+    case OP_COMMIT: each_cb(c, op->operands[0], CB_PUSH); return;
     case OP_PUT: {
         const TtField *field = tt_field(role->tt, op);
         if (op_list(op, 0).count) tt_refuse(role->tt, op, "a put of part of a field");
@@ -551,10 +557,12 @@ static void visit_compute(Role *role, const Op *op) {
     default:
         if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET)
             return; /* computed where it is needed */
-        tt_refuse(role->tt, op,
-                  "`%s` in the compute role; DRAM is reached by loads and stores with places that "
-                  "do not depend on computed values",
-                  op_info[op->code].mnemonic);
+        if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE ||
+            op->code == OP_STORE)
+            tt_refuse_access(role->tt, op);
+        else
+            tt_refuse(role->tt, op, "`%s`; compute reaches no memory",
+                      op_info[op->code].mnemonic);
     }
 }
 
@@ -588,9 +596,9 @@ static void print_tasks(Role *role) {
                                    role_cb(role, first), role_cb(role, second),
                                    role_cb(role, asked.cb[REG_PACK]));
     }
-    if (tt->scaler_cb >= 0) call_cb(c, "cb_wait_front", tt->scaler_cb);
+    if (tt->scaler_cb >= 0) window_call(c, CB_WAIT, tt->scaler_cb);
     compute_loop(c, open_tasks, print_task, NULL);
-    if (tt->scaler_cb >= 0) call_cb(c, "cb_pop_front", tt->scaler_cb);
+    if (tt->scaler_cb >= 0) window_call(c, CB_POP, tt->scaler_cb);
 }
 
 char *tt_emit_compute(Tt *tt) {

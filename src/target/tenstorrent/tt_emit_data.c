@@ -124,18 +124,6 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
 /* ------------------------------------------------------------------------------------------- tiles
  * of indices */
 
-/* The loop of the load role that does what this loop of the compute role does, for one index tile.
- */
-static const Op *matching_loop(const TtIndexTile *tile, const Op *loop) {
-    const Op *theirs = tile->acquire->parent->owner;
-    for (const Op *ours = tile->wait->parent->owner; ours && theirs;
-         ours = ours->parent->owner, theirs = theirs->parent->owner) {
-        if (ours->code != theirs->code) return NULL;
-        if (ours == loop) return theirs;
-    }
-    return NULL;
-}
-
 static bool is_in_role(const Region *region) {
     for (; region->owner; region = region->owner->parent)
         if (region->owner->code == OP_ROLE) return true;
@@ -154,10 +142,12 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref,
         return role_ref(role, ref);
     if (!op) {
         const Op *loop = v->index == 0 && v->region->owner->code == OP_FOR
-                             ? matching_loop(tile, v->region->owner)
+                             ? tt_matching_loop(tile, v->region->owner)
                              : NULL;
         if (loop) return cs_name(&role->p, loop->regions[0]->args[0]);
-        tt_refuse(tt, tile->wait, "a mask that depends on a carried value");
+        tt_refuse(tt, tile->user,
+                  "a mask of indices that depends on a carried value, or on a loop that loads "
+                  "nothing; compute it from the loop's variable, beside the load");
         return "0";
     }
     const char *texts[3] = {0}, *inner[MAX_RANK];
@@ -179,6 +169,13 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref,
         return index_text(role, tile, op->operands[0], inner);
     }
     default: break;
+    }
+    if (op->code != OP_BROADCAST && !cs_is_elementwise(op->code)) {
+        tt_refuse(tt, tile->user,
+                  "a mask of indices that depends on the result of `%s`; the reader must be able "
+                  "to compute it from arguments and loop variables",
+                  op_info[op->code].mnemonic);
+        return "0";
     }
     for (int i = 0; i < op->operand_count && i < 3; i++) { /* broadcast and elementwise */
         const Type *type = ir_type(tt->k, op->operands[i]);
@@ -203,7 +200,7 @@ static void make_index_tile(Role *role, const TtIndexTile *tile) {
     const Type *type = ir_type(tt->k, tile->value);
     TtPaging paging = tt_paging(tt, tile->value);
     const char *name = role_cb(role, tile->cb);
-    if (type->rank > 2) tt_refuse(tt, tile->wait, "a mask of rank %d", type->rank);
+    if (type->rank > 2) tt_refuse(tt, tile->user, "a mask of rank %d", type->rank);
     bool is_column = paging == PAGE_COLUMN;
     int64_t rows = type->rank == 2 ? type->extent[0] : is_column ? type->extent[0] : 1;
     int64_t columns = type->rank == 2 ? type->extent[1] : is_column ? 1 : type->extent[0];
@@ -268,6 +265,7 @@ static void visit_load(Role *role, const Op *op) {
         each_cb(role, op->operands[0], "cb_push_back");
         return;
     default:
+        if (op_has(op->code, TRAIT_PURE)) return; /* part of a mask or place, refused with its access */
         tt_refuse(tt, op, "`%s` in the load role; a reader only moves pages",
                   op_info[op->code].mnemonic);
     }
@@ -298,6 +296,7 @@ static void visit_store(Role *role, const Op *op) {
         each_cb(role, op->operands[0], "cb_pop_front");
         return;
     default:
+        if (op_has(op->code, TRAIT_PURE)) return; /* part of a mask or place, refused with its access */
         tt_refuse(tt, op, "`%s` in the store role; a writer only moves pages",
                   op_info[op->code].mnemonic);
     }

@@ -33,27 +33,29 @@ static int move_view(Compute *c, Ref value) {
     Tt *tt = c->role.tt;
     if (!ref_is_value(value)) return -1;
     if (c->home[value] >= 0) return c->home[value];
-    const TtIndexTile *index = tt_index_tile(tt, value);
-    if (index) return index->cb;
     const Op *op = op_of(tt, value);
     return op && op->code == OP_GET ? tt_field(tt, op)->cb : -1;
+}
+
+/* An item's own CB, unless it was packed away: its pages may be gone. */
+static int fpu_cb(Compute *c, Ref value) {
+    const Op *op = op_of(c->role.tt, value);
+    if (c->fpu_home[value] >= 0) return c->fpu_home[value];
+    return op && op->code == OP_GET && c->home[value] < 0 ? tt_field(c->role.tt, op)->fpu_cb : -1;
 }
 
 bool section_fpu_view(Compute *c, Ref value, int *cb, bool *turned) {
     Tt *tt = c->role.tt;
     *turned = false;
     value = tt_same_pages(tt, value);
-    const Op *op = op_of(tt, value);
-    if (op && op->code == OP_PERMUTE && ir_type(tt->k, value)->rank == 2) {
-        Ref inner = tt_same_pages(tt, op->operands[0]);
-        if (op_attr(op, AT_DIMS)->list.at[0] == 1) *turned = true;
-        value = inner;
-        op = op_of(tt, value);
-    }
     if (!ref_is_value(value)) return false;
-    *cb = c->fpu_home[value] >= 0    ? c->fpu_home[value]
-          : op && op->code == OP_GET ? tt_field(tt, op)->fpu_cb
-                                     : -1;
+    *cb = fpu_cb(c, value);
+    const Op *op = op_of(tt, value);
+    if (*cb < 0 && op && op->code == OP_PERMUTE && ir_type(tt->k, value)->rank == 2) {
+        Ref inner = tt_same_pages(tt, op->operands[0]);
+        *turned = op_attr(op, AT_DIMS)->list.at[0] == 1;
+        if (ref_is_value(inner)) *cb = fpu_cb(c, inner);
+    }
     return *cb >= 0;
 }
 
@@ -94,9 +96,10 @@ bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
             ty_is_scalar(ir_type(tt->k, part)))
             continue;
         if (i < fpu_operands) {
-            if (section_fpu_view(c, part, &cb, &turned)) continue;
+            /* The matrix unit transposes its right operand only. */
+            if (section_fpu_view(c, part, &cb, &turned) && !(turned && i == 0)) continue;
             spills = true;
-            if (!dry) compute_spill(c, part, true, root->op);
+            if (!dry) compute_spill(c, tt_same_pages(tt, part), true, root->op);
             continue;
         }
         Ref same = tt_same_pages(tt, part);
@@ -238,10 +241,11 @@ static int build_two(Section *s, Opcode code, Word word, const Op *op, const int
 
 static int refuse_op(Section *s, const Op *op) {
     const Type *type = op->result_count ? ir_type(section_tt(s)->k, op->results[0]) : NULL;
-    tt_refuse(section_tt(s), op,
-              "`%s`%s%s has no lowering yet; write it with other operations, or use --target cpu",
-              op_info[op->code].mnemonic, type ? " on " : "",
-              type ? ty_text(type, section_tt(s)->arena) : "");
+    if (!section_tt(s)->cx->module->diag->errors) /* else it may follow from what was refused */
+        tt_refuse(section_tt(s), op,
+                  "`%s`%s%s has no lowering yet; write it with other operations, or use target cpu",
+                  op_info[op->code].mnemonic, type ? " on " : "",
+                  type ? ty_text(type, section_tt(s)->arena) : "");
     return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"});
 }
 
@@ -312,12 +316,7 @@ static int build_dot(Section *s, const Op *op) {
     if (!section_fpu_view(s->c, op->operands[0], &node.cb, &turned) ||
         !section_fpu_view(s->c, op->operands[1], &node.cb2, &node.turned))
         return refuse_op(s, op);
-    if (turned) {
-        tt_refuse(
-            tt, op,
-            "`dot` with a transposed left operand; the matrix unit transposes the right one only");
-        return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"});
-    }
+    if (turned) return refuse_op(s, op);
     s->is_grid = true;
     if (op->operands[2] != s->root->without && !is_splat(tt, op->operands[2], 0)) {
         node.in[0] = build(s, op->operands[2], s->type);

@@ -294,7 +294,9 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
                              .buffers = buffers,
                              .buffer_count = (uint32_t)plan->buffers.count,
                              .kernels = kernels,
-                             .kernel_count = TT_KERNELS};
+                             .kernel_count = TT_KERNELS,
+                             .steps = l->steps,
+                             .cancel = l->cancel};
     result->cores = count;
     if (!tensix_run(&program, l->arena->allocator, &result->report))
         result->problem = result->report.text;
@@ -310,6 +312,7 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
         if (result->tasks > UINT32_MAX)
             result->problem = fail(l, "the grid has more than 2^32 programs");
     }
+    result->argument = result->problem != NULL;
     if (result->problem || !result->tasks) return !result->problem;
     Image *images = ARENA_ARRAY(l->arena, Image, count);
     TensixBuffer *buffers = ARENA_ARRAY(l->arena, TensixBuffer, count);
@@ -328,6 +331,7 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
     uint32_t *words = ARENA_ARRAY(l->arena, uint32_t, plan->args.count);
     if (!result->problem) result->problem = check_outputs(l, images);
     if (!result->problem) result->problem = make_words(l, images, buffers, words);
+    result->argument = result->problem != NULL;
     if (!result->problem) run_model(l, buffers, words, result);
     for (size_t i = 0; i < count && !result->problem; i++)
         if (images[i].buffer->output) {

@@ -9,8 +9,7 @@
  *   - a CB a field: load -> compute from 0 on, compute -> store from 16 on, inner ones from 24 on.
  * A Float32 field that both SFPU (exact, unpacked straight to DST) and FPU (19-bit sources) read
  * has two;
- *   - tiles made of indices alone (masks): a CB that the reader writes, an item with each item of a
- * ring near its use;
+ *   - tiles made of indices alone (masks): tt_index.c;
  *   - a DRAM buffer for each tensor, paging, grain and fill of the loads, and one for the stores.
  * So in-place kernels read what was there before the launch, which is what tasks without order may
  * rely on. */
@@ -48,6 +47,27 @@ static bool is_fact(Opcode code) {
     return code == OP_ASSUME || code == OP_REQUIRE || code == OP_RETURN || code == OP_YIELD;
 }
 
+/* What the cut has said about a load or store that it left in compute; `range` NULL: the first. */
+static const Finding *left_behind(const Tt *tt, const Range *range) {
+    for (size_t i = 0; i < tt->cx->findings.count; i++) {
+        const Finding *f = &tt->cx->findings.at[i];
+        bool is_access = strcmp(f->subject, "load") == 0 || strcmp(f->subject, "store") == 0;
+        bool is_it = !range || memcmp(&f->range, range, sizeof *range) == 0;
+        if (is_access && is_it && strncmp(f->text, "stays in compute", 16) == 0) return f;
+    }
+    return NULL;
+}
+
+void tt_refuse_access(Tt *tt, const Op *op) {
+    const Finding *f = left_behind(tt, op ? &op->range : NULL);
+    Op place = {.range = f ? f->range : op ? op->range : tt->k->range};
+    tt_refuse(tt, &place,
+              "%sloads, arithmetic and stores run on different processors, and %s%s; read what the "
+              "task writes only in another launch, and compute places from arguments and indices",
+              op ? "" : "the kernel stayed flat: ",
+              f ? "this one " : "these could not be told apart", f ? f->text : "");
+}
+
 void tt_plan_roles(Tt *tt) {
     for (const Op *op = tt->k->body->first; op; op = op->next) {
         if (op->code == OP_TASKS) {
@@ -58,10 +78,7 @@ void tt_plan_roles(Tt *tt) {
         }
     }
     if (!tt->tasks) {
-        tt_refuse(tt, NULL,
-                  "the kernel stayed flat, but on Tenstorrent loads, arithmetic and stores run on "
-                  "different processors and "
-                  "need roles; `explain` says what could not be split off");
+        tt_refuse_access(tt, NULL);
         return;
     }
     if (tt->tasks->region_count > 1)
@@ -107,18 +124,10 @@ TtField *tt_field(Tt *tt, const Op *op) {
     return find_field(tt, tt_ring_of(tt, op), op_text(op, AT_FIELD));
 }
 
-const TtIndexTile *tt_index_tile(const Tt *tt, Ref value) {
-    for (size_t i = 0; i < tt->index_tiles.count; i++)
-        if (tt->index_tiles.at[i].value == value) return &tt->index_tiles.at[i];
-    return NULL;
-}
-
-/* Calls visit for the ops of a region and below. */
-typedef void Visitor(Tt *tt, const Op *op);
-static void each(Tt *tt, const Region *region, Visitor *visit) {
+void tt_each(Tt *tt, const Region *region, TtVisitor *visit) {
     for (const Op *op = region->first; op; op = op->next) {
         visit(tt, op);
-        for (int i = 0; i < op->region_count; i++) each(tt, op->regions[i], visit);
+        for (int i = 0; i < op->region_count; i++) tt_each(tt, op->regions[i], visit);
     }
 }
 
@@ -130,8 +139,12 @@ typedef struct Places { /* of one op: values and the field that must agree */
     bool changed;
 } Places;
 
+/* Integers never lie in pages. */
 static bool is_vector(const Tt *tt, Ref r) {
-    return ref_is_value(r) && ir_type(tt->k, r)->kind == TY_TILE && ir_type(tt->k, r)->rank == 1;
+    if (!ref_is_value(r)) return false;
+    const Type *type = ir_type(tt->k, r);
+    return type->kind == TY_TILE && type->rank == 1 &&
+           (elem_is_float(type->elem) || type->elem == EL_I1);
 }
 
 static void settle(Places *at, TtPaging *place, TtPaging paging) {
@@ -235,54 +248,6 @@ static void note_load(Tt *tt, const Op *op) {
     if (load && load->code == OP_TLOAD) tt_field(tt, op)->load = load;
 }
 
-/* --- index tiles --- */
-
-static const Op *find_in(const Region *region, Opcode code, Ref ring) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == code && op->operands[0] == ring) return op;
-        for (int i = 0; i < op->region_count; i++) {
-            const Op *found = find_in(op->regions[i], code, ring);
-            if (found) return found;
-        }
-    }
-    return NULL;
-}
-
-static void add_index_tile(Tt *tt, const Op *user, Ref value) {
-    if (tt_index_tile(tt, value)) return;
-    TtIndexTile tile = {.value = value, .cb = -1};
-    for (const Op *op = user->parent->first; op && !tile.acquire; op = op->next) {
-        if (op->code != OP_WAIT || !tt->role[TENSIX_READER]) continue;
-        tile.wait = op;
-        tile.acquire = find_in(tt->role[TENSIX_READER]->regions[0], OP_ACQUIRE, op->operands[0]);
-    }
-    if (!tile.acquire) {
-        tt_refuse(tt, user,
-                  "a mask or ramp of indices where no tile is loaded; on this target the reader "
-                  "makes it, beside a load");
-        return;
-    }
-    const Type *type = ir_type(tt->k, value);
-    TtFormat format = type->elem == EL_I1 ? TT_Float16_b : TT_Float32;
-    int number = (int)tt->index_tiles.count;
-    tile.cb = tt_add_cb(tt, arena_printf(tt->arena, "index%d", number), "load", "compute",
-                        "a tile of indices", format, tt_pages(type, tt_paging(tt, value)), 2,
-                        user->range);
-    tt->plan->cbs.at[tile.cb].desc.unpack_to_dest = format == TT_Float32;
-    *VEC_PUSH(&tt->index_tiles, tt->arena) = tile;
-}
-
-/* A condition, or integers on their way to floats. */
-static void find_index_tiles(Tt *tt, const Op *op) {
-    if (op->code == OP_SELECT && !ty_is_scalar(ir_type(tt->k, op->operands[0])) &&
-        tt_is_index(tt->k, op->operands[0]))
-        add_index_tile(tt, op, tt_same_pages(tt, op->operands[0]));
-    if (op->code != OP_CAST || ty_is_scalar(ir_type(tt->k, op->results[0]))) return;
-    Elem from = ir_type(tt->k, op->operands[0])->elem, to = ir_type(tt->k, op->results[0])->elem;
-    if (elem_is_float(to) && !elem_is_float(from) && tt_is_index(tt->k, op->operands[0]))
-        add_index_tile(tt, op, op->results[0]);
-}
-
 /* --- circular buffers --- */
 
 int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what,
@@ -361,10 +326,10 @@ void tt_plan_fields(Tt *tt) {
                                                           .fpu_cb = -1};
     }
     const Op *load = tt->role[TENSIX_READER], *compute = tt->role[TENSIX_COMPUTE];
-    if (load) each(tt, load->regions[0], note_load);
+    if (load) tt_each(tt, load->regions[0], note_load);
     if (compute) {
         while (settle_region(tt, compute->regions[0]) && tt->cx->module->diag->errors == 0) {}
-        each(tt, compute->regions[0], note_use);
+        tt_each(tt, compute->regions[0], note_use);
     }
     for (size_t i = 0; i < tt->fields.count; i++) {
         TtField *field = &tt->fields.at[i];
@@ -376,8 +341,8 @@ void tt_plan_fields(Tt *tt) {
         add_field_cbs(tt, field, ring, ir_type(tt->k, field->ring)->field_count == 1);
     }
     if (!compute) return;
-    each(tt, compute->regions[0], find_index_tiles);
-    each(tt, compute->regions[0], note_scaler);
+    tt_plan_index_tiles(tt);
+    tt_each(tt, compute->regions[0], note_scaler);
 }
 
 /* ------------------------------------------------------------------------------------------- DRAM
@@ -394,11 +359,27 @@ static int param_of(const Kernel *k, Ref ref) {
     return -1;
 }
 
+/* The address at which a tensor begins: a pointer, or a parameter that is a tensor itself. */
+static Ref base_of(const Tt *tt, Ref tensor) {
+    const Op *op = ir_value(tt->k, tensor)->op;
+    return op && op->code == OP_TENSOR ? op_operand(op, 0) : tensor;
+}
+
 /* Is it the same for all tasks? */
 static bool is_launch_value(const Tt *tt, Ref ref) {
     if (!ref_is_value(ref)) return true;
     const Value *v = ir_value(tt->k, ref);
     return (v->op ? v->op->parent : v->region) == tt->k->body;
+}
+
+/* Where it ends must follow from the kernel, but for one dimension: that goes as far as the memory. */
+static bool is_bounded(const Tt *tt, Ref tensor) {
+    const Op *op = ir_value(tt->k, tensor)->op;
+    if (!op || op->code != OP_TENSOR) return true;
+    RefList extents = op_list(op, 0);
+    int open = 0;
+    for (int d = 0; d < extents.count; d++) open += extents.at[d] == REF_NONE;
+    return open <= 1;
 }
 
 static bool place_tensor(Tt *tt, Ref tensor, TtBuffer *buffer) {
@@ -492,6 +473,20 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
         tt_refuse(tt, access, "a tensor whose base, extents or strides differ between tasks");
         return -1;
     }
+    if (!is_bounded(tt, tensor)) {
+        tt_refuse(tt, access,
+                  "a box of a tensor whose end is not known along two dimensions; compare the "
+                  "indices with its extents in the mask, at least for the columns");
+        return -1;
+    }
+    for (size_t i = 0; i < tt->plan->buffers.count && !is_load; i++)
+        if (tt->plan->buffers.at[i].output && base_of(tt, tt->buffer_tensors.at[i]) == base_of(tt, tensor)) {
+            tt_refuse(tt, access,
+                      "a second store to the same array in another way: pages of one layout are "
+                      "written back; give both stores tiles of one shape and the same bounds in "
+                      "their masks");
+            return -1;
+        }
     const char *param = ir_value(tt->k, tt->k->body->args[buffer.arg])->name;
     buffer.name = param ? arena_string(tt->arena, param, strlen(param))
                         : arena_printf(tt->arena, "arg%d", buffer.arg);

@@ -46,9 +46,10 @@ void role_need(Role *role, Ref ref) {
     }
 }
 
+/* Is it a part of tiles that the reader makes? What is a float is computed from those. */
 static bool is_index_op(const Kernel *k, const Op *op) {
     return op->result_count == 1 && !ty_is_scalar(ir_type(k, op->results[0])) &&
-           tt_is_index(k, op->results[0]);
+           !elem_is_float(ir_type(k, op->results[0])->elem) && tt_is_index(k, op->results[0]);
 }
 
 static void need_region(Role *role, const Region *region) {

@@ -83,6 +83,7 @@ static void print_copy(Section *s, const Node *n) {
     Compute *c = s->c;
     const char *cb = role_cb(&c->role, n->cb);
     int pages = s->down * s->across;
+    window_read(c, n->cb);
     compute_format(c, n->spread ? REG_SRCB : REG_SRCA, n->cb);
     if (n->spread)
         compute_init(c,
@@ -114,6 +115,8 @@ static void print_dot(Section *s, const Node *n) {
     const char *a = role_cb(&c->role, n->cb), *b = role_cb(&c->role, n->cb2);
     int64_t inner = (ir_type(tt->k, n->op->operands[0])->extent[1] + PAGE_SIDE - 1) / PAGE_SIDE;
     bool is_block = s->down * s->across > 1 && !n->turned;
+    window_read(c, n->cb);
+    window_read(c, n->cb2);
     if (c->asked.cb[REG_SRCA] < 0 && c->asked.cb[REG_SRCB] < 0) c->asked.starts_with_matmul = true;
     compute_format(c, REG_SRCB, n->cb);
     compute_format(c, REG_SRCA, n->cb2);
@@ -156,6 +159,8 @@ static void print_reduce(Section *s, const Node *n) {
     tt_page_grid(ir_type(tt->k, n->op->operands[0]), PAGE_TILE, &down, &across);
     int64_t inner = along_row ? across : down;
     bool swapped = is_sum && along_row;
+    window_read(c, n->cb);
+    window_read(c, n->cb2);
     compute_format(c, swapped ? REG_SRCB : REG_SRCA, n->cb);
     compute_format(c, swapped ? REG_SRCA : REG_SRCB, n->cb2);
     int out = s->root->cb >= 0 ? s->root->cb : n->cb;
@@ -186,6 +191,8 @@ static void print_node(Section *s, const Node *n) {
             cs_line(p, "fill_tile(%d, %s);", slot_of(s, n, page), n->number);
         return;
     case NODE_FPU:
+        window_read(c, n->cb);
+        window_read(c, n->cb2);
         compute_format(c, REG_SRCA, n->cb);
         compute_format(c, REG_SRCB, n->cb2);
         break;
@@ -213,6 +220,7 @@ static void print_pages(Section *s, int root) {
     if (!c->in_dst && !only_dst) cs_line(p, "tile_regs_acquire();");
     for (size_t i = 0; i < s->order.count; i++) print_node(s, &s->nodes.at[s->order.at[i]]);
     if (only_dst) return;
+    window_write(c, s->root->cb);
     const char *cb = role_cb(&c->role, s->root->cb);
     cs_line(p, "tile_regs_commit();");
     cs_line(p, "tile_regs_wait();");
@@ -324,9 +332,8 @@ void section_root(Compute *c, const Root *root) {
     c->reduces = s.reduces && root->to_dst;
     if (!c->in_dst) { /* inner CBs made for this root */
         while (c->pops.count > pops) {
-            const TtCb *cb = &c->role.tt->plan->cbs.at[c->pops.at[--c->pops.count].cb];
-            cs_line(&c->role.p, "cb_pop_front(%s, %u);",
-                    role_cb(&c->role, c->pops.at[c->pops.count].cb), cb->item_pages);
+            --c->pops.count;
+            window_call(c, CB_POP, c->pops.at[c->pops.count].cb);
         }
         compute_forget(c, homes);
     }

@@ -1,9 +1,12 @@
 """Errors of a kernel's source.
 
-A CompilationError says, as Triton's does, `at LINE:COL:` counted from the kernel's own `def`, the lines up to that place with a
-caret, and the message; then the whole report of the compiler, with file, line, rule and fix.
+A CompilationError says, as Triton's does, `at LINE:COL:` counted from the `def` of the function that holds the mistake (the kernel,
+or one that it calls), the lines up to that place with a caret, and the message; then the whole report of the compiler, with file,
+line, rule, fix, and the calls that led there.
 """
+import linecache
 import re
+import textwrap
 
 from ..errors import TritonError
 
@@ -44,14 +47,24 @@ class UnsupportedLanguageConstruct(CompilationError):
     """A part of Python that kernels do not have."""
 
 
+def _called_source(file, line):
+    """The text of the function that holds a line of a file, from its `def`, and the def's line; (None, 0) if there is none."""
+    lines = linecache.getlines(file)[:line]
+    for first in range(len(lines), 0, -1):
+        if re.match(r"\s*def\s", lines[first - 1]):
+            return textwrap.dedent("".join(lines[first - 1:])), first  # as the compiler counts columns
+    return None, 0
+
+
 def from_report(report, function):
     """The exception for the compiler's report on a jit function."""
     found = _HEAD.search(report)
     if not found:
         return CompilationError(error_message=report)
     text, line, column = found["text"], int(found["line"]), int(found["column"])
-    place = None
-    if function is not None and found["file"] == function.file:
-        place = (line - function.starting_line_number + 1, column - 1)
+    source, first = getattr(function, "src", None), getattr(function, "starting_line_number", 0)
+    if function is None or found["file"] != function.file or not 0 <= line - first < len(source.split("\n")):
+        source, first = _called_source(found["file"], line)
+    place = (line - first + 1, column - 1) if source else None
     kind = CompileTimeAssertionFailure if found["rule"] == "static-assert" else CompilationError
-    return kind(getattr(function, "src", None), None, text, report, place)
+    return kind(source, None, text, report, place)
