@@ -246,7 +246,7 @@ static void check_combinations(const Row *row, int t) {
         for (int length = 0; length <= 4; length++) {
             int all = 1;
             for (int i = 0; i < length; i++) all *= LETTERS;
-            int step = all > 800 ? all / 60 + 1 : all > 100 ? 7 : 1; /* of the longer ones a sample */
+            int step = all > 800 ? all / 30 + 1 : all > 100 ? 15 : 1; /* of the longer ones a sample */
             for (int n = all > 100 ? (int)(draw() % (uint64_t)step) : 0; n < all; n += step) {
                 int rest = n;
                 for (int i = 0; i < length; i++, rest /= LETTERS) operands[i] = letters[rest % LETTERS];
