@@ -99,16 +99,13 @@ python: $(PY_MODULE) $(B)/python/.copied
 test:
 	@tests/all.sh
 # The whole products, over all processors.
-test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/tilec_products $(B)/tests/random_tilec $(B)/tests/test_access
+test-long: all $(NUMERIC) $(B)/tests/test_access
 	tests/all.sh
-	tests/random_long.sh 10000
-	tests/shards.sh 0 tests/numeric/random_tilelang.py --count 20000 --seed $$(date +%s) --targets cpu --also cuda-emulated --every 10
+	tests/random_long.sh 20000
 	tests/shards.sh 0 $(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
 	tests/shards.sh 0 $(B)/tests/tilec_products --targets interp,cpu,emulated,tenstorrent
-	tests/shards.sh 0 $(B)/tests/random_tilec --count 20000 --targets passes --out $(B)
-	tests/shards.sh 0 $(B)/tests/random_tilec --count 2000 --targets cpu --also cuda-emulated --every 10 --out $(B)
 	python3 tests/wild/run.py --every
 	python3 tests/emu/deletions.py
 	TILEWRIGHT_CASES=10000 $(B)/tests/test_access

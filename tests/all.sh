@@ -91,6 +91,12 @@ tile_c() {
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4}
 }
+# the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
+tenstorrent() {
+    numeric tenstorrent 1 && make -s build/tests/random_tenstorrent &&
+        build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
+        tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 60 --targets tenstorrent
+}
 neon() { make -s all && python3 tests/cross/neon.py; }
 # the prelude of CPU kernels without FMA, and for vectors that this machine may not have (those are only compiled)
 machines() {
@@ -143,7 +149,7 @@ group ops "" "" ops
 group wild "$(need python3)" "apt-get install python3" wild
 group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" process
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
-group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
+group tenstorrent "$no_cxx" "apt-get install g++" tenstorrent
 group property "" "" property interp,cpu 6
 group tilec "" "" tile_c
 group random "" "" random_programs

@@ -230,7 +230,7 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
     const RunParam *param = &k->params[i];
     const Type *type = param->type;
     uint64_t *words = &k->slots[param->slot];
-    if (arg->kind == TW_ARG_NONE && type->pointer) {
+    if (arg->kind == TW_ARG_NONE && type->pointer && !param->stated) {
         words[0] = 0;
         return TW_OK;
     }
@@ -242,6 +242,7 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
                             "argument `%s`: kernel `%s` is compiled for an array of %s, the array given is of %s",
                             param->name, k->name, elem_info[type->elem].text,
                             elem_info[b->elem].text);
+    if (b->context != k->context) return wrong(k, param, "was made from another context");
     const TargetMemory *mine = k->target->memory, *its = b->target ? b->target->memory : NULL;
     if (mine != its)
         return context_fail(k->context, TW_ERROR_ARGUMENT,

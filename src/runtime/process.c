@@ -75,6 +75,7 @@ bool process_spawn(const char *const *argv, const char *temporary, int input, in
     sigemptyset(&plain); /* a host that ignores these does not mean its compilers */
     sigaddset(&plain, SIGPIPE);
     sigaddset(&plain, SIGCHLD);
+    sigaddset(&plain, SIGXFSZ);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &plain);

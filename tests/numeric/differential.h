@@ -622,8 +622,9 @@ static bool replays(const Wish *w, const char *path) {
     static Program program;
     bool read = read_program(path, &program);
     if (read) try_program(&program, w->targets);
-    if (read && shared->kind == PASSED) return true;
-    printf("%s: %s: %s\n", path, read ? kind_names[shared->kind] : "not a program", read ? shared->message : "");
+    if (read && shared->kind == PASSED && !shared->refused) return true;
+    const char *what = !read ? "not a program" : shared->refused ? "refused" : kind_names[shared->kind];
+    printf("%s: %s: %s\n", path, what, read ? shared->message : "");
     return false;
 }
 
