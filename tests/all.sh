@@ -87,9 +87,9 @@ random_programs() {
 # Tile C: all products on the interpreter, some on the other targets; random programs the same way
 tile_c() {
     make -s build/tests/tilec_products build/tests/random_tilec && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
-        tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 40 &&
+        tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 60 &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
-        tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 20 --targets "cpu${cxx:+,cuda-emulated}"
+        tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4}
 }
 # the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
 tenstorrent() {
