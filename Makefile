@@ -101,7 +101,7 @@ test:
 test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/tilec_products $(B)/tests/test_access
 	tests/all.sh
 	tests/random_long.sh 10000
-	tests/shards.sh 0 tests/numeric/random_tilelang.py --count 20000 --seed $$(date +%s) --targets cpu --also cuda-emulated --every 10
+	tests/shards.sh 0 tests/numeric/random_tilelang.py --count 20000 --seed $$(date +%s) --targets passes,cpu --also cuda-emulated --every 10
 	tests/shards.sh 0 $(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
