@@ -152,7 +152,7 @@ group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
 group tenstorrent "$no_cxx" "apt-get install g++" tenstorrent
 group property "" "" property interp,cpu 6
 group tilec "" "" tile_c
-group random "" "" random_programs
+group random "$(need python3)" "apt-get install python3" random_programs
 group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 1
 wait $beside_job
 group gpu "$([ -e /dev/nvidia0 ] || echo 'no NVIDIA GPU is in this machine')" "run \`make check-gpu\` on one that has" device

@@ -2,6 +2,7 @@
 """random_tilelang.py: random TileLang programs on several targets, each against the program run as plain Python (tilelang_reference.py).
 
     random_tilelang.py --count 200 --seed 1 --targets cpu         200 programs from seed 1 on; interp always runs too
+    random_tilelang.py --count 2000 --targets passes              the interpreter behind the passes: a hundred times faster than a compiler
     random_tilelang.py --seed 17                                  one of them again, printed and made small
     random_tilelang.py --seconds 3600 --out DIR                   goes on; each small failure is a file of DIR
     random_tilelang.py --replay FILE...                           files again: any TileLang kernel; `# defines: N=64` gives its constants
@@ -29,7 +30,7 @@ sys.path.insert(0, str(HERE))
 import tilelang_reference as reference  # noqa: E402
 
 SHORT = {"bool": "i1", "int8": "i8", "uint8": "u8", "int16": "i16", "int32": "i32", "float16": "f16", "float32": "f32"}
-TARGETS = {"interp": ["interp"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"]}
+TARGETS = {"interp": ["interp"], "passes": ["interp", "--set", "passes=on"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"]}
 MOST = 2048
 LIMIT = {"float16": 2000, "float32": 1 << 22}  # floats up to there are whole in every order of a sum
 
@@ -66,6 +67,7 @@ class Generator:
         self.tiles, self.inputs, self.params, self.outputs = [], [], [], []
         self.vars, self.trips, self.frozen, self.loops = {}, 1, set(), 0  # name -> extent (values 0 .. extent - 1)
         self.plain, self.near = False, []  # a loop of boxes, as most are; what it writes, to be read as well
+        self.named = []  # values that the loop's body gave a name: (name, is it a float, bound)
 
     def pick(self, n):
         return self.choices.pick(n)
@@ -205,6 +207,9 @@ class Generator:
         form = self.pick(10)
         sources = self.readable(is_float)
         if depth > 2 or form < 4:
+            named = [one for one in self.named if one[1] == is_float]
+            if named and self.pick(2):
+                return self.one(named)[::2]
             if sources and self.pick(5) < 4:
                 near = [t for t in sources if t in self.near]
                 source = self.one(near) if near and self.pick(3) == 2 else self.one(sources)
@@ -298,6 +303,11 @@ class Generator:
         names = self.open_parallel(extents, targets)
         written = 0
         for target in targets:
+            if self.pick(3) == 2 and target.dtype != "bool":
+                text, bound = self.typed(target, names + around)
+                name = self.name("v")
+                self.line(f"{name} = {text}")
+                self.named.append((name, target.is_float(), bound))
             cell = self.own_cell(target, names)
             if not cell:
                 continue
@@ -313,6 +323,7 @@ class Generator:
             written += 1
         if not written:
             self.line("pass")
+        self.named = []
         self.close(names)
 
     def in_order(self):
