@@ -30,6 +30,7 @@ CLI_SRC := $(sort $(wildcard src/cli/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/embedded.o
 CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
 UNIT    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(sort $(wildcard tests/unit/test_*.c)))
+NUMERIC := $(patsubst tests/numeric/%.c,$(B)/tests/%,$(sort $(filter-out %/prelude_check.c,$(wildcard tests/numeric/*.c))))
 # Files that the library carries inside itself, because the emitted code needs them at run time: every file below a
 # folder named "prelude" or "include" under src/target.
 EMBED   := $(sort $(shell find src/target -type f \( -path '*/prelude/*' -o -path '*/include/*' \) 2>/dev/null))
@@ -57,7 +58,8 @@ $(B)/%.o: %.c | gen
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
 $(B)/tests/%: tests/unit/%.c $(B)/libinside.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
+	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(B)/libinside.a $(LDLIBS)
+$(B)/tests/test_fuzz: $(filter-out %/main.o,$(CLI_OBJ))
 
 .PHONY: gen
 gen: $(B)/gen/embedded.c
@@ -74,7 +76,7 @@ unit: $(UNIT)
 $(B)/tests/pytree: tests/syntax/pytree.c $(B)/libinside.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
-$(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/random_tenstorrent $(B)/tests/ops: $(B)/tests/%: tests/numeric/%.c $(B)/libinside.a
+$(NUMERIC): $(B)/tests/%: tests/numeric/%.c $(B)/libinside.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
 
@@ -97,13 +99,15 @@ python: $(PY_MODULE) $(B)/python/.copied
 test:
 	@tests/all.sh
 # The whole products, over all processors.
-test-long: all $(B)/tests/random_tenstorrent $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/test_access
+test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/random_tenstorrent $(B)/tests/tilec_products $(B)/tests/test_access
 	tests/all.sh
 	tests/random_long.sh 10000
+	tests/shards.sh 0 tests/numeric/random_tilelang.py --count 20000 --seed $$(date +%s) --targets cpu --also cuda-emulated --every 10
 	tests/shards.sh 0 $(B)/tests/random_tenstorrent --targets tenstorrent --count 5000 --seed $${TILEWRIGHT_SEED:-1} --out $(B)/random
 	tests/shards.sh 0 $(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
+	tests/shards.sh 0 $(B)/tests/tilec_products --targets interp,cpu,emulated,tenstorrent
 	python3 tests/wild/run.py --every
 	python3 tests/emu/deletions.py
 	TILEWRIGHT_CASES=10000 $(B)/tests/test_access
@@ -131,7 +135,7 @@ measures: all
 	@tests/measures.sh $(B)
 fuzz:
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
-	build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
+	tests/shards.sh 0 build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
 BENCH := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out bench/gpu_%,$(wildcard bench/*.c))))
 $(B)/bench/hand.o: ALLCFLAGS += -O3 -march=native
 $(B)/bench_cpu: $(BENCH) $(B)/libtilewright.a

@@ -174,6 +174,9 @@ TW_API int32_t tw_context_cancel(tw_context *context);
 TW_API const char *tw_context_message(const tw_context *context);
 /* Warnings and notes of the last load or compile, also when it succeeded; "" if there are none. */
 TW_API const char *tw_context_warnings(const tw_context *context);
+/* What the compiler had proved and chosen when the last compile was refused, as tw_kernel_explain gives it for one that
+ * was not; "" otherwise. Since 0.2. */
+TW_API const char *tw_context_findings(const tw_context *context);
 
 /* --- targets --- */
 
@@ -366,6 +369,7 @@ typedef struct tw_param_info {
     int32_t dtype; /* TW_DTYPE_ANY if the argument decides */
     int32_t rank;  /* of a tensor; -1 if the argument decides */
     int32_t optional;
+    int32_t likely_array; /* TW_PARAM_OPEN: the source loads or stores through it. Since 0.2 */
 } tw_param_info;
 
 /* Parameter i of a kernel: arguments are given in this order. TW_ERROR_NOT_FOUND out of range.

@@ -5,6 +5,7 @@
 - includes point only to the left: base < ir, syntax < front, pass, target < runtime < cli, and cli sees nothing but
   the public header;
 - the prelude of emitted CUDA has no templates: who reads a kernel reads C;
+- texts of the library speak of no option of the command line: programs in C and Python read them too;
 - file names are unique; README.md is under 150 lines; every markdown link to a file leads to one.
 """
 import pathlib
@@ -44,6 +45,20 @@ def check_architecture(errors):
     errors += [f"docs/architecture.md names {name}, which does not exist" for name in sorted(named - files)]
 
 
+def check_texts(errors):
+    """A string with a blank is a sentence; one without is a flag that we give to a compiler."""
+    for path in sorted([*ROOT.glob("src/**/*.[ch]"), *ROOT.glob("src/**/*.def")]):
+        parts = path.relative_to(ROOT / "src").parts
+        if parts[0] == "cli" or parts[-1] == "manual_pages.c":  # the manual is the command line's
+            continue
+        code = re.sub(r"/\*.*?\*/|//[^\n]*", lambda found: "\n" * found.group().count("\n"), path.read_text(), flags=re.S)
+        code = re.sub(r'"\s*\n\s*"', "", code)  # one text over several lines
+        for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', code):
+            option = re.search(r"(?<![\w-])(--[a-z][a-z-]*|-[DIo])(?![\w-])", text)
+            if " " in text and option or re.search(r"\btilewright (docs|list|targets|help|run|check|explain)\b", text):
+                errors.append(f"{path.relative_to(ROOT)}: the text \"{text}\" speaks of the command line")
+
+
 def check_names(errors):
     seen = {}
     for path in sorted(ROOT.glob("src/**/*.[ch]")):
@@ -73,6 +88,7 @@ def main():
     errors = []
     check_includes(errors)
     check_architecture(errors)
+    check_texts(errors)
     check_names(errors)
     check_prelude(errors)
     check_markdown(errors)

@@ -23,6 +23,11 @@ for kind in "random_triton $triton" "random_ir $((count - triton))"; do
     tail -n +1 -f --pid=$! "build/$1.log" | sed "s/^/$1: /"
     wait $! || status=1
 done
+if [ -n "$cxx" ]; then # accesses that depend on each other: on both forms of CUDA
+    tests/shards.sh "${JOBS:-0}" build/tests/random_triton --family order --count $((count / 20)) --seed "$seed" --out build/random \
+        --targets cuda-emulated,cuda-emulated:sm_80 >build/random_order.log 2>&1 || status=1
+    sed "s/^/order: /" build/random_order.log
+fi
 tail -qn 1 build/random_triton.log build/random_ir.log |
     awk '{ n += $1; bad += $3 } END { printf "%d programs, %d failed, ", n, bad }'
 echo "seeds from $seed on"

@@ -14,8 +14,13 @@ A command goes on in lines starting with `> `; lines starting with `#!` are rema
 just `...` matches any number of lines. Transcripts are tests/cli/*.t, and every ```console block of README.md and
 docs/*.md. A line `# requires: TOOL...` skips the whole file, visibly, where a tool is not on PATH.
 
+A ```sh block of a page is what a reader pastes into a shell at the root of a fresh clone after `make`: it runs whole, by plain sh, where
+`tilewright` is not on PATH and ROOT is not set. The ```text block behind it, if there is one, is what it prints; without one every command
+must succeed.
+
     run.py [--bless] [--bin DIR] [FILE...]      --bless rewrites the expected lines of .t files
-Each file runs in its own empty folder with ROOT set to the repository; `tilewright` is DIR/tilewright.
+Each file runs in its own folder with ROOT set to the repository; `tilewright` is DIR/tilewright. The folder is empty; for pages it is a copy of
+the tree, with DIR/tilewright in `build`.
 """
 import argparse
 import concurrent.futures
@@ -31,19 +36,35 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
+def fences(path):
+    """Yields (kind, number of its first line, lines) of each fenced block of a page."""
+    kind = None
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        if line.startswith("```") and kind is None:
+            kind, start, lines = line[3:].strip(), number + 1, []
+        elif line.startswith("```"):
+            yield kind, start, lines
+            kind = None
+        elif kind is not None:
+            lines.append(line)
+
+
 def blocks(path):
     """Yields (first line number, lines) of each transcript in the file."""
-    lines = path.read_text().split("\n")
     if path.suffix != ".md":
-        yield 1, lines
+        yield 1, path.read_text().split("\n")
         return
-    start = None
-    for number, line in enumerate(lines, 1):
-        if start is None and line.strip() == "```console":
-            start = number + 1
-        elif start is not None and line.strip() == "```":
-            yield start, lines[start - 1:number - 1]
-            start = None
+    for kind, start, lines in fences(path):
+        if kind == "console":
+            yield start, lines
+
+
+def pasted(path):
+    """Yields (first line number, text, expected lines or None) of each block that a reader pastes."""
+    found = list(fences(path)) if path.suffix == ".md" else []
+    for (kind, start, lines), (after, _, output) in zip(found, found[1:] + [("", 0, [])]):
+        if kind == "sh":
+            yield start, "\n".join(lines), output if after == "text" else None
 
 
 def steps(first, lines):
@@ -74,8 +95,8 @@ def matches(expected, got):
     return re.fullmatch(pattern, "".join(line + "\n" for line in got)) is not None
 
 
-def run_step(command, folder, env):
-    done = subprocess.run(["bash", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+def run_step(command, folder, env, shell="bash"):
+    done = subprocess.run([shell, "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=300)
     got = done.stdout.decode("utf-8", "replace").split("\n")
     while got and not got[-1].strip():
@@ -88,10 +109,36 @@ def requires(path):
     return [tool for tool in found.group(1).split() if not shutil.which(tool)] if found and path.suffix == ".t" else []
 
 
+def copy_tree(folder, binaries):
+    """What a clone has, and what `make` leaves in it."""
+    shutil.copytree(ROOT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("build", ".git", ".venv", "__pycache__"))
+    os.mkdir(os.path.join(folder, "build"))
+    os.symlink(os.path.join(binaries, "tilewright"), os.path.join(folder, "build", "tilewright"))
+
+
+def run_pasted(path, folder, env):
+    """How many of the page's blocks do not do what it says, and how many there are."""
+    plain = {name: value for name, value in env.items() if name != "ROOT"}
+    plain["PATH"] = os.environ["PATH"]
+    failures, found = 0, list(pasted(path))
+    for number, text, expected in found:
+        got = run_step(text if expected is not None else "set -e\n" + text, folder, plain, "sh")
+        status = got.pop() if got and re.fullmatch(r"\[\d+\]", got[-1]) else None
+        good = matches(expected, got) if expected is not None else status is None
+        failures += not good
+        if not good:
+            print("\n".join([f"{path.relative_to(ROOT)}:{number}: pasted {status or ''}"] +
+                            list(difflib.unified_diff(expected or [], got, "expected", "got", lineterm=""))))
+    return failures, len(found)
+
+
 def run_file(path, env, bless):
-    failures, output = 0, []
+    failures, output, more = 0, [], 0
     with tempfile.TemporaryDirectory() as folder:
         own = dict(env, TILEWRIGHT_CACHE_DIR=os.path.join(folder, ".cache"), HOME=folder)
+        if path.suffix == ".md" and (list(blocks(path)) or list(pasted(path))):
+            copy_tree(folder, env["PATH"].split(":")[0])
+            failures, more = run_pasted(path, folder, own)
         for first, lines in blocks(path):
             for number, command, expected in steps(first, lines):
                 got = run_step(command, folder, own)
@@ -110,7 +157,7 @@ def run_file(path, env, bless):
             head += expected if matches(expected, got) else got
             head += [line for line in text[number - 1:end - 1] if line.startswith("#!")]
         path.write_text("\n".join(head).rstrip("\n") + "\n")
-    return failures, len(output)
+    return failures, len(output) + more
 
 
 def main():

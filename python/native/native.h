@@ -45,7 +45,9 @@ typedef struct Session {
     int hooks;               /* launch hooks of the whole program */
     unsigned sources;        /* counts texts of functions that were replaced */
     PyThreadState *saved;    /* of the thread that is inside the library */
-    PyObject *make_error;    /* f(status name, message, function, cause) -> exception */
+    PyObject *make_error;    /* f(status name, message, function, cause, note) -> exception */
+    PyObject *note;          /* borrowed: what before_compile gave for the compile under way; NULL: none is */
+    PyObject *interrupt;     /* what a signal handler raised while a call took long: it ends the call */
     PyObject *cause;         /* an exception that a resolver's callback met */
     PyObject *dtype_name;    /* f(dtype object) -> name that tw_dtype_find knows, or None */
     PyObject *before_compile; /* f(Function, tags, constants, options dict, device, warmup) -> a note for
@@ -124,6 +126,7 @@ typedef struct Param {
 typedef struct Function {
     PyObject_HEAD PyObject *name, *file, *source, *globals,
         *closure; /* closure: a dict of name -> cell, or NULL */
+    bool ready; /* its __init__ has run to its end */
     int line;
     int count;
     Param *params;
@@ -139,6 +142,7 @@ typedef struct Function {
     size_t capacity, used;
 } Function;
 extern PyTypeObject *function_type;
+bool function_ready(const Function *f); /* false, with an error: made without its __init__ */
 bool function_open(Function *f); /* parses the source, if that has not been done */
 bool function_init(PyObject *module);
 

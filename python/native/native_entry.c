@@ -325,7 +325,9 @@ Entry *entry_make(Call *c, bool warmup) {
     ok = ok && make_buffers(e, c->count);
     PyObject *options = ok ? options_dict(e, c->count) : NULL;
     PyObject *note = options ? announce(f, e, options, warmup) : NULL;
+    session.note = note;
     tw_kernel *raw = note && note != Py_None ? compile(f, e, TW_STAGE_RUN, false) : NULL;
+    session.note = NULL;
     if (raw) {
         e->raw = raw;
         e->kernel = kernel_make(raw);

@@ -32,17 +32,25 @@ static bool read_structures(const Function *f, tw_pair *pairs, size_t *count) {
     *count = 0;
     for (Py_ssize_t i = 0; f->structures && i < PyList_Size(f->structures); i++) {
         PyObject *row = PyList_GetItem(f->structures, i);
-        PyObject *name = row ? PyTuple_GetItem(row, 0) : NULL,
-                 *text = name ? PyTuple_GetItem(row, 1) : NULL;
-        if (!text || i >= MAX_PARAMS) return false;
-        pairs[*count].name = PyUnicode_AsUTF8AndSize(name, NULL);
-        pairs[(*count)++].value = PyUnicode_AsUTF8AndSize(text, NULL);
-        if (PyErr_Occurred()) return false;
+        if (!row || !PyTuple_Check(row) || i >= MAX_PARAMS) {
+            PyErr_SetString(PyExc_TypeError, "structures are a list of pairs, one a parameter");
+            return false;
+        }
+        if (!PyArg_ParseTuple(row, "ss", &pairs[i].name, &pairs[i].value)) return false;
+        ++*count;
     }
     return true;
 }
 
+bool function_ready(const Function *f) {
+    if (f->ready) return true;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "this function was never set up: its __init__ has not run to its end");
+    return false;
+}
+
 bool function_open(Function *f) {
+    if (!function_ready(f)) return false;
     if (f->module && f->generation == session.generation) return true;
     if (!session_open()) return false;
     entries_forget(f);
@@ -50,9 +58,10 @@ bool function_open(Function *f) {
     f->keep = PyList_New(0);
     f->watched = PyDict_New();
     Py_ssize_t size = 0;
+    if (!f->keep || !f->watched) return false;
     const char *text = PyUnicode_AsUTF8AndSize(f->source, &size),
-               *file = PyUnicode_AsUTF8AndSize(f->file, NULL);
-    if (!f->keep || !f->watched || !text || !file) return false;
+               *file = text ? PyUnicode_AsUTF8AndSize(f->file, NULL) : NULL;
+    if (!file) return false;
     tw_resolver resolver = object_resolver;
     resolver.user = f;
     tw_module_options options;
@@ -82,11 +91,14 @@ static bool set_params(Function *f, PyObject *list) {
     f->params = PyMem_Calloc((size_t)count + 1, sizeof *f->params);
     if (!f->params) return PyErr_NoMemory() != NULL;
     for (; f->count < count; f->count++) {
-        PyObject *name, *fallback;
+        PyObject *name, *fallback, *row = PyList_GetItem(list, f->count);
         int plain, given;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, f->count), "UOpp", &name, &fallback, &given,
-                              &plain))
+        if (!row) return false;
+        if (!PyTuple_Check(row)) {
+            PyErr_SetString(PyExc_TypeError, "a parameter is a tuple");
             return false;
+        }
+        if (!PyArg_ParseTuple(row, "UOpp", &name, &fallback, &given, &plain)) return false;
         Param *p = &f->params[f->count];
         p->name = Py_NewRef(name);
         PyUnicode_InternInPlace(&p->name);
@@ -104,7 +116,11 @@ static int function_setup(PyObject *self, PyObject *args, PyObject *kwargs) {
     if (!PyArg_ParseTuple(args, "UUUiO!OO!|O!", &name, &file, &source, &line, &PyDict_Type,
                           &globals, &closure, &PyList_Type, &params, &PyList_Type, &structures))
         return -1;
-    if (f->params) {
+    if (closure != Py_None && !PyDict_Check(closure)) {
+        PyErr_SetString(PyExc_TypeError, "a closure is a dict of cells, or None");
+        return -1;
+    }
+    if (f->params || f->name) {
         PyErr_SetString(PyExc_RuntimeError, "a function is set up once");
         return -1;
     }
@@ -115,7 +131,8 @@ static int function_setup(PyObject *self, PyObject *args, PyObject *kwargs) {
     f->globals = Py_NewRef(globals);
     f->closure = closure == Py_None ? NULL : Py_NewRef(closure);
     f->structures = Py_XNewRef(structures);
-    return set_params(f, params) ? 0 : -1;
+    f->ready = set_params(f, params);
+    return f->ready ? 0 : -1;
 }
 
 static int function_traverse(PyObject *self, visitproc visit, void *arg) {
@@ -157,11 +174,12 @@ static void function_dealloc(PyObject *self) {
 
 static PyObject *get_source(PyObject *self, void *closure) {
     (void)closure;
-    return Py_NewRef(((Function *)self)->source);
+    return function_ready((Function *)self) ? Py_NewRef(((Function *)self)->source) : NULL;
 }
 
 static int set_source(PyObject *self, PyObject *value, void *closure) {
     (void)closure;
+    if (!function_ready((Function *)self)) return -1;
     if (!value || !PyUnicode_Check(value)) {
         PyErr_SetString(PyExc_TypeError, "a source is a str");
         return -1;
@@ -177,10 +195,16 @@ static PyObject *get_hooked(PyObject *self, void *closure) {
     return PyBool_FromLong(((Function *)self)->hooked);
 }
 
+static int set_flag(bool *flag, PyObject *value) {
+    int truth = value ? PyObject_IsTrue(value) : 0;
+    if (truth < 0) return -1;
+    *flag = truth;
+    return 0;
+}
+
 static int set_hooked(PyObject *self, PyObject *value, void *closure) {
     (void)closure;
-    ((Function *)self)->hooked = value && PyObject_IsTrue(value) == 1;
-    return 0;
+    return set_flag(&((Function *)self)->hooked, value);
 }
 
 static PyObject *get_debug(PyObject *self, void *closure) {
@@ -190,8 +214,7 @@ static PyObject *get_debug(PyObject *self, void *closure) {
 
 static int set_debug(PyObject *self, PyObject *value, void *closure) {
     (void)closure;
-    ((Function *)self)->debug = value && PyObject_IsTrue(value) == 1;
-    return 0;
+    return set_flag(&((Function *)self)->debug, value);
 }
 
 /* launch(grid, args, kwargs, warmup) -> what the make_kernel of the session gave */

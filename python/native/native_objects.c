@@ -47,15 +47,15 @@ static const char *text_of(PyObject *string, PyObject *keep) {
 
 static bool describe_function(Function *f, PyObject *keep, tw_object *out) {
     Py_ssize_t size = 0;
+    if (!function_ready(f)) return false;
     out->kind = TW_OBJECT_FUNCTION;
-    out->text = text_of(f->name, keep);
-    out->file = text_of(f->file, keep);
-    out->source = PyUnicode_AsUTF8AndSize(f->source, &size);
-    out->source_size = (size_t)size;
     out->line = f->line;
     out->handle = f;
-    return out->text && out->file && out->source && PyList_Append(keep, f->source) == 0 &&
-           PyList_Append(keep, (PyObject *)f) == 0;
+    bool ok = (out->text = text_of(f->name, keep)) && (out->file = text_of(f->file, keep)) &&
+              (out->source = PyUnicode_AsUTF8AndSize(f->source, &size)) &&
+              PyList_Append(keep, f->source) == 0 && PyList_Append(keep, (PyObject *)f) == 0;
+    out->source_size = (size_t)size;
+    return ok;
 }
 
 /* None, bool, int, float, str; false if it is none of these, or if an error is set. */
@@ -200,7 +200,9 @@ static tw_status lookup_builtin(PyObject *id, PyObject *keep, tw_object *out) {
 static bool is_plain(PyObject *value, const tw_object *out) {
     if (object_unwrap(value) != value) return false;
     bool data = out->kind == TW_OBJECT_VALUE || out->kind == TW_OBJECT_TUPLE;
-    return data && !(session.plain_globals && PyObject_IsTrue(session.plain_globals) == 1);
+    int allowed = session.plain_globals ? PyObject_IsTrue(session.plain_globals) : 0;
+    if (allowed < 0) PyErr_Clear();
+    return data && allowed != 1;
 }
 
 static tw_status find(Function *owner, Function *f, const char *name, tw_object *out) {

@@ -10,6 +10,7 @@ bool cancel_ask(Cancel *c) {
 
 void cancel_begin(Cancel *c) {
     atomic_store_explicit(&c->asked, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->held, 0, memory_order_relaxed); /* of a call that ran out of memory */
     c->next = 0;
 }
 

@@ -34,10 +34,10 @@ static inline bool cancel_is_asked(Cancel *c) {
     return c && atomic_load_explicit(&c->asked, memory_order_relaxed);
 }
 static inline void cancel_hold(Cancel *c) {
-    atomic_fetch_add(&c->held, 1);
+    if (c) atomic_fetch_add(&c->held, 1);
 }
 static inline void cancel_release(Cancel *c) {
-    atomic_fetch_sub(&c->held, 1);
+    if (c) atomic_fetch_sub(&c->held, 1);
 }
 /* Asks for the end; true: the work holds something and will let go of it. Any thread, also in a
  * signal handler. */

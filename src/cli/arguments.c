@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool is_kind(const char *spec, size_t length) {
     static const char *const kinds[] = {"randn", "rand", "zeros", "ones", "arange", "full",
@@ -72,6 +73,27 @@ static int bad_buffer(const Session *s, const Argument *a, tw_status status) {
                                        : bad_spec(a, *why ? why : tw_status_text(status));
 }
 
+static char *describe_spec(const Argument *a) {
+    size_t size = strlen(a->info.name) + strlen(a->spec) + sizeof "--arg =";
+    char *text = get_memory(size);
+    snprintf(text, size, "--arg %s=%s", a->info.name, a->spec);
+    return text;
+}
+
+/* A machine that has given out more than it has ends processes, which say nothing then. An array is kept as it is given,
+ * as it was before the launch, and as the kernel sees it. */
+static int check_room(Session *s, const Argument *a, int32_t dtype, int rank, const int64_t *shape) {
+    enum { COPIES = 3 };
+    double bytes = (double)tw_dtype_size(dtype), have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    for (int d = 0; d < rank; d++) bytes *= shape[d] > 0 ? (double)shape[d] : 0;
+    s->bytes += bytes;
+    if (COPIES * s->bytes <= have) return 0;
+    char why[160];
+    snprintf(why, sizeof why, "it takes %.3g GB, with the copies that are kept %.3g GB; this machine has %.3g GB", bytes / 1e9,
+             COPIES * bytes / 1e9, have / 1e9);
+    return bad_spec(a, why);
+}
+
 /* "KIND[(V)]:DTYPE[EXTENTS]" */
 static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
     size_t length = strcspn(a->spec, ":(");
@@ -103,6 +125,7 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
                              "f32, f64, f8e4m3, f8e5m2, f8e4b8, f8e5b16, f8e4b15");
     int64_t shape[TW_MAX_RANK];
     int rank = 0;
+    char *where = describe_spec(a);
     for (at += 1 + name_length; !status && (*at == '[' || *at == ',');) {
         if (at[1] == ']' && rank == 0) {
             at++;
@@ -110,16 +133,18 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
         }
         if (rank == TW_MAX_RANK)
             status = bad_spec(a, "an array has at most 8 extents");
-        else if (!evaluate(at + 1, &s->names, &shape[rank++], &at))
+        else if (!evaluate(where, at + 1, &s->names, &shape[rank++], &at))
             status = 1;
     }
     if (!status && strcmp(at, "]") != 0)
         status = bad_spec(a, "extents in brackets are expected, as in f32[128, 64]");
+    if (!status && data) status = check_room(s, a, dtype, rank, shape);
     if (!status) {
         tw_status made = tw_buffer_create(s->context, dtype, rank, shape, NULL, &a->host);
         if (made == TW_OK && data) made = tw_buffer_fill(a->host, kind, value, seed);
         if (made != TW_OK) status = bad_buffer(s, a, made);
     }
+    free(where);
     free(name);
     free(kind);
     return status;
@@ -232,6 +257,8 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
         if (!a->spec || is_array(a->spec)) continue;
         a->value = parse_number(a->spec);
         if (a->value.kind == TW_ARG_ABSENT) return bad_spec(a, "the number does not fit 64 bits");
+        if (a->value.kind == TW_ARG_TEXT && a->info.likely_array)
+            return bad_spec(a, "the kernel loads or stores through it: an array is expected, as in randn:f32[1024]");
         if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL)
             add_name(s, a->info.name, a->value.value.i);
     }
@@ -263,6 +290,7 @@ int session_open(Session *s, const Options *o, bool data) {
     s->speech = data ? stdout : stderr; /* what is shown is not mixed with what the source says */
     tw_status status = tw_context_create(&own, &s->context);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
+    signals_watch(s->context);
     tw_module_options options;
     tw_module_options_init(&options);
     options.defines = o->defines.at;
@@ -309,17 +337,31 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
     s->kernel = NULL;
     tw_status status = tw_kernel_compile(s->module, tw_module_kernel_name(s->module, s->index),
                                          &options, &s->kernel);
-    if (status != TW_OK) return fail_status(s->context, status);
+    if (status != TW_OK && s->explains) fputs(tw_context_findings(s->context), stdout);
+    if (status == TW_ERROR_ARGUMENT && lacks_arguments(s)) return fail_missing(s, o);
+    if (status != TW_OK) {
+        int code = fail_status(s->context, status);
+        if (status == TW_ERROR_SOURCE) print_array_hints(s);
+        return code;
+    }
     fputs(tw_context_warnings(s->context), stderr);
     if (o->time_passes) print_pass_times(s);
     return 0;
 }
 
+/* Gives up the buffer of the last run. */
+static void release_fresh(Argument *a) {
+    if (a->value.kind != TW_ARG_BUFFER || a->value.value.buffer == a->host) return;
+    tw_buffer_destroy(a->value.value.buffer);
+    guarded_free(a->memory);
+    a->memory = NULL;
+    a->value.value.buffer = a->host;
+}
+
 void session_close(Session *s) {
     for (size_t i = 0; i < s->count; i++) {
         Argument *a = &s->arguments[i];
-        if (a->value.kind == TW_ARG_BUFFER && a->value.value.buffer != a->host)
-            tw_buffer_destroy(a->value.value.buffer);
+        release_fresh(a);
         tw_buffer_destroy(a->host);
         tw_buffer_destroy(a->before);
     }
@@ -329,6 +371,7 @@ void session_close(Session *s) {
     free(s->sets.at);
     tw_kernel_destroy(s->kernel);
     tw_module_destroy(s->module);
+    signals_watch(NULL);
     tw_context_destroy(s->context);
 }
 
@@ -351,7 +394,34 @@ static tw_status new_like(tw_context *cx, const tw_buffer *model, const char *ta
                             tw_buffer_shape(model), &options, out);
 }
 
+/* The buffer of a run: on a device, or on the host between guards. */
+static tw_status make_fresh(Session *s, Argument *a, const char *target, bool host) {
+    tw_buffer *fresh = NULL;
+    tw_status status = TW_OK;
+    release_fresh(a);
+    if (!host) {
+        status = new_like(s->context, a->before, target, &fresh);
+    } else {
+        tw_buffer_options options;
+        tw_buffer_options_init(&options);
+        options.size = (size_t)tw_buffer_elements(a->before) * tw_dtype_size(tw_buffer_dtype(a->before));
+        a->memory = guarded_new(options.size, a->info.name);
+        if (!a->memory) return TW_ERROR_MEMORY;
+        options.data = guarded_data(a->memory);
+        status = tw_buffer_create(s->context, tw_buffer_dtype(a->before), tw_buffer_rank(a->before),
+                                  tw_buffer_shape(a->before), &options, &fresh);
+    }
+    if (status == TW_OK) {
+        a->value.value.buffer = fresh;
+    } else {
+        guarded_free(a->memory);
+        a->memory = NULL;
+    }
+    return status;
+}
+
 int session_upload(Session *s, const char *target) {
+    bool host = strncmp(target, "cuda", 4) != 0;
     for (size_t i = 0; i < s->count; i++) {
         Argument *a = &s->arguments[i];
         if (a->value.kind != TW_ARG_BUFFER) continue;
@@ -360,14 +430,9 @@ int session_upload(Session *s, const char *target) {
             status = new_like(s->context, a->host, NULL, &a->before);
             if (status == TW_OK) status = copy_buffer(a->before, a->host);
         }
-        if (status == TW_OK && a->value.value.buffer != a->host)
-            tw_buffer_destroy(a->value.value.buffer);
-        a->value.value.buffer = a->host;
-        tw_buffer *fresh = NULL;
-        if (status == TW_OK) status = new_like(s->context, a->before, target, &fresh);
+        if (status == TW_OK) status = make_fresh(s, a, target, host);
         if (status == TW_OK) {
-            a->value.value.buffer = fresh;
-            bool host = strcmp(target, "cpu") == 0 || strcmp(target, "interp") == 0;
+            tw_buffer *fresh = a->value.value.buffer;
             bool empty = host && strncmp(a->spec, "empty:", 6) == 0;
             status = empty ? tw_buffer_fill(fresh, "empty", 0, 0) : copy_buffer(fresh, a->before);
         }
@@ -400,9 +465,11 @@ int session_grid(Session *s, const Options *o, int64_t grid[3], bool *own) {
                     tw_kernel_name(s->kernel));
     }
     const char *at = o->grid;
+    char where[200];
+    snprintf(where, sizeof where, "--grid %s", o->grid);
     for (int d = 0;; d++, at++) {
         if (d == 3) return fail("--grid %s: a grid has at most 3 extents", o->grid);
-        if (!evaluate(at, &s->names, &grid[d], &at)) return 1;
+        if (!evaluate(where, at, &s->names, &grid[d], &at)) return 1;
         if (!*at) return 0;
         if (*at != ',') return fail("--grid %s: extents are separated by commas", o->grid);
     }

@@ -7,6 +7,9 @@
  *     command_run.c     run, check
  *     command_show.c    emit, ir, explain, list, targets, docs
  *     say.c             messages, memory, files
+ *     signals.c         Ctrl-C
+ *     advice.c          what is added to the library's messages: options, a command to copy
+ *     guarded.c         arrays between pages that fault
  *
  * Exit status: 0 it ran (and matched), 1 a mismatch or a mistake of the user, 2 our own fault. */
 #ifndef CLI_CLI_H
@@ -23,6 +26,8 @@ typedef struct Pairs {
 
 typedef struct Options {
     const char *command;
+    char **words; /* of the whole command, as typed */
+    int word_count;
     char *file, *kernel; /* FILE[:KERNEL] */
     const char *target, *grid, *output, *passes, *stop_after, *print_after, *topic;
     bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly;
@@ -48,6 +53,24 @@ const char *nearest(const char *wrong, const char *const *names,
 /* Writes a file so that it is complete or not there. */
 bool write_whole(const char *path, const void *data, size_t size);
 
+/* --- signals.c --- */
+/* From now on signals that ask for the end cancel this context's calls first; NULL: there is none any
+ * more. */
+void signals_watch(tw_context *cx);
+void signals_hold(bool hold); /* around the writing of a file: the end waits for it */
+void die_if_asked(void);      /* by the signal that came meanwhile */
+
+/* --- guarded.c --- */
+typedef struct Guarded Guarded;
+Guarded *guarded_new(size_t size, const char *name); /* zeroed; NULL: no memory */
+void *guarded_data(const Guarded *g);
+void guarded_free(Guarded *g); /* NULL does nothing */
+/* Has the kernel written beside an array? 0, or a message and 1. */
+int guarded_check(const char *kernel);
+/* A launch of that kernel begins (NULL: has ended), in native code or in one that tests each access:
+ * faults become messages. */
+void guarded_watch(const char *kernel, bool native);
+
 /* --- expression.c --- */
 typedef struct Name {
     const char *name;
@@ -57,15 +80,16 @@ typedef struct Names {
     Name *at;
     size_t count;
 } Names;
-/* The value of one expression up to a top-level `,` or `]` or the end; *rest is behind it. False,
- * with a message. */
-bool evaluate(const char *text, const Names *names, int64_t *value, const char **rest);
+/* The value of one expression of `where` ("--grid 2,x"), up to a top-level `,` or `]` or the end; *rest is behind it.
+ * False, with a message. */
+bool evaluate(const char *where, const char *text, const Names *names, int64_t *value, const char **rest);
 
 /* --- arguments.c --- */
 typedef struct Argument {
     tw_param_info info;
     const char *spec;  /* NULL: not given */
     tw_arg value;      /* buffers: those of the target */
+    Guarded *memory;   /* arrays: of value's buffer, where it lies on the host */
     tw_buffer *host;   /* arrays: what was put in; after reading back: what came out */
     tw_buffer *before; /* arrays: a copy from before the launch; NULL until asked for */
 } Argument;
@@ -79,7 +103,10 @@ typedef struct Session {
     tw_arg *values; /* arguments[i].value */
     Names names;    /* integers among the arguments and -D */
     Pairs sets;     /* --set, and what the configuration says */
+    double bytes;   /* of all arrays */
     FILE *speech;   /* where the kernel's own words go; NULL: nowhere */
+    bool explains;  /* a refused compile says what was found until then */
+    bool native;    /* the kernel runs as code of this machine: nothing tests its accesses */
     bool coarse;    /* matrix products of the kernel that ran keep fewer than 24 significant bits */
     bool widened;   /* it carries sums in 32 bits that the source keeps in 16 */
 } Session;
@@ -93,5 +120,12 @@ int session_upload(Session *s, const char *target);
 int session_download(Session *s);
 int session_grid(Session *s, const Options *o, int64_t grid[3], bool *own);
 Argument *session_argument(Session *s, const char *name); /* NULL, with a message */
+
+/* --- advice.c --- */
+void print_hints(const char *message); /* which options a message of the library speaks of */
+void print_array_hints(const Session *s); /* for a compile that failed: numbers where arrays seem to be meant */
+bool lacks_arguments(const Session *s);
+int fail_missing(const Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
+
 void print_pass_times(const Session *s);
 #endif

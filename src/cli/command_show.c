@@ -111,7 +111,9 @@ int command_ir(const Options *o) {
 
 int command_explain(const Options *o) {
     Session s;
-    int status = open_and_compile(&s, o, TW_STAGE_EMIT);
+    int status = session_open(&s, o, false);
+    s.explains = true;
+    if (!status) status = session_compile(&s, o, o->target, TW_STAGE_EMIT);
     if (!status) fputs(tw_kernel_explain(s.kernel), stdout);
     session_close(&s);
     return status;

@@ -15,7 +15,7 @@
 enum { MAX_DEPTH = 100 };
 
 typedef struct Reader {
-    const char *text, *at;
+    const char *where, *text, *at;
     const Names *names;
     int depth;
     bool failed;
@@ -24,7 +24,10 @@ typedef struct Reader {
 static int64_t read_sum(Reader *r);
 
 static int64_t complain(Reader *r, const char *what) {
-    if (!r->failed) fail("in the expression `%.*s`: %s", (int)strcspn(r->text, "]"), r->text, what);
+    size_t part = strlen(r->text), all = strlen(r->where);
+    bool whole = part <= all && strcmp(r->where + all - part, r->text) == 0;
+    if (!r->failed && whole) fail("%s: %s", r->where, what);
+    else if (!r->failed) fail("%s: in the expression `%.*s`: %s", r->where, (int)strcspn(r->text, "]"), r->text, what);
     r->failed = true;
     return 0;
 }
@@ -41,10 +44,15 @@ static bool accept(Reader *r, const char *sign) {
     return true;
 }
 
-static int64_t floor_divide(Reader *r, int64_t x, int64_t y) {
+/* The quotient, and what it leaves, which has y's sign. */
+static int64_t floor_divide(Reader *r, int64_t x, int64_t y, int64_t *left) {
+    *left = 0;
     if (y == 0) return complain(r, "a division by zero");
     if (x == INT64_MIN && y == -1) return complain(r, "a number that does not fit 64 bits");
-    return x / y - (x % y != 0 && (x < 0) != (y < 0));
+    *left = x % y;
+    bool down = *left != 0 && (x < 0) != (y < 0);
+    if (down) *left += y;
+    return x / y - down;
 }
 
 static int64_t call(Reader *r, const char *name, size_t length) {
@@ -64,9 +72,9 @@ static int64_t call(Reader *r, const char *name, size_t length) {
         return complain(r, "unknown function; there are cdiv, min, max and next_power_of_2");
     if (count != (f == 3 ? 1 : 2)) return complain(r, "a wrong number of arguments to a function");
     if (r->failed) return 0;
-    int64_t power = 1;
+    int64_t power = 1, left;
     switch (f) {
-    case 0: return x[1] == 0 ? complain(r, "a division by zero") : -floor_divide(r, -x[0], x[1]);
+    case 0: return floor_divide(r, x[0], x[1], &left) + (left != 0);
     case 1: return x[0] < x[1] ? x[0] : x[1];
     case 2: return x[0] > x[1] ? x[0] : x[1];
     default:
@@ -92,9 +100,16 @@ static int64_t read_name(Reader *r) {
         if (strlen(r->names->at[i].name) == length &&
             strncmp(r->names->at[i].name, start, length) == 0)
             return r->names->at[i].value;
-    char what[120];
-    snprintf(what, sizeof what, "`%.*s` is not an integer argument; give it with --arg or -D",
-             (int)(length < 50 ? length : 50), start);
+    const char **names = get_memory(r->names->count * sizeof *names);
+    for (size_t i = 0; i < r->names->count; i++) names[i] = r->names->at[i].name;
+    char what[200], *word = copy_bytes(start, length < 50 ? length : 50);
+    const char *near = nearest(word, names, r->names->count);
+    if (near)
+        snprintf(what, sizeof what, "`%s` is not an integer argument; did you mean `%.50s`?", word, near);
+    else
+        snprintf(what, sizeof what, "`%s` is not an integer argument; give it with --arg or -D", word);
+    free(word);
+    free(names);
     return complain(r, what);
 }
 
@@ -112,6 +127,8 @@ static int64_t read_unary(Reader *r) {
             if (__builtin_mul_overflow(value, 10, &value) ||
                 __builtin_add_overflow(value, *r->at - '0', &value))
                 return complain(r, "a number that does not fit 64 bits");
+        if (*r->at == '.' || isalpha((unsigned char)*r->at))
+            complain(r, "a whole number in plain digits is expected");
     } else if (isalpha((unsigned char)*r->at) || *r->at == '_')
         value = read_name(r);
     else
@@ -124,13 +141,14 @@ static int64_t read_product(Reader *r) {
     int64_t value = read_unary(r);
     while (!r->failed) {
         bool over = false;
+        int64_t left;
         if (accept(r, "*"))
             over = __builtin_mul_overflow(value, read_unary(r), &value);
         else if (accept(r, "//") || accept(r, "/"))
-            value = floor_divide(r, value, read_unary(r));
+            value = floor_divide(r, value, read_unary(r), &left);
         else if (accept(r, "%")) {
-            int64_t by = read_unary(r), down = floor_divide(r, value, by);
-            value -= down * by;
+            floor_divide(r, value, read_unary(r), &left);
+            value = left;
         } else
             break;
         if (over) complain(r, "a number that does not fit 64 bits");
@@ -153,8 +171,8 @@ static int64_t read_sum(Reader *r) {
     return value;
 }
 
-bool evaluate(const char *text, const Names *names, int64_t *value, const char **rest) {
-    Reader r = {.text = text, .at = text, .names = names};
+bool evaluate(const char *where, const char *text, const Names *names, int64_t *value, const char **rest) {
+    Reader r = {.where = where, .text = text, .at = text, .names = names};
     *value = read_sum(&r);
     skip_blanks(&r);
     if (!r.failed && *r.at && *r.at != ',' && *r.at != ']')

@@ -169,11 +169,10 @@ static void push_pair(Pairs *pairs, char *name, const char *value) {
     more[pairs->count++] = (tw_pair){name, value};
 }
 
-static int add_pair(Pairs *pairs, const char *option, const char *text) {
+static int add_pair(Pairs *pairs, const OptionRow *row, const char *text) {
     const char *equals = strchr(text, '=');
-    bool define = strcmp(option, "-D") == 0;
-    if ((!equals && !define) || equals == text)
-        return fail("%s takes NAME=VALUE, not `%s`", option, text);
+    if ((!equals && row->id != O_DEFINE) || equals == text)
+        return fail("%s takes %s, not `%s`", row->name, row->value, text);
     /* `-D NAME` alone is true. */
     size_t length = equals ? (size_t)(equals - text) : strlen(text);
     push_pair(pairs, copy_bytes(text, length), equals ? equals + 1 : "true");
@@ -185,17 +184,17 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     switch (row->id) {
     case O_TARGET: o->target = value; return 0;
     case O_EMULATE: o->emulate = true; return 0;
-    case O_DEFINE: return add_pair(&o->defines, row->name, value);
-    case O_ARG: return add_pair(&o->args, row->name, value);
+    case O_DEFINE: return add_pair(&o->defines, row, value);
+    case O_ARG: return add_pair(&o->args, row, value);
     case O_CONFIG:
         o->config = strtol(value, &end, 10);
         return *value && !*end && o->config > 0
                    ? 0
                    : fail("--config takes a number from 1, not `%s`", value);
-    case O_SET: return add_pair(&o->sets, row->name, value);
+    case O_SET: return add_pair(&o->sets, row, value);
     case O_GRID: o->grid = value; return 0;
-    case O_SAVE: return add_pair(&o->saves, row->name, value);
-    case O_EXPECT: return add_pair(&o->expects, row->name, value);
+    case O_SAVE: return add_pair(&o->saves, row, value);
+    case O_EXPECT: return add_pair(&o->expects, row, value);
     case O_TOLERANCE:
         o->tolerance = strtod(value, &end);
         return *value && !*end && o->tolerance >= 0
@@ -225,6 +224,15 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     return 0;
 }
 
+/* An option of other commands. */
+static int foreign_option(const OptionRow *row, const CommandRow *command) {
+    char takers[200] = "";
+    for (int i = 0; i < COMMANDS; i++)
+        if (strchr(row->letters, commands[i].letter))
+            snprintf(takers + strlen(takers), sizeof takers - strlen(takers), "%s`%s`", *takers ? ", " : "", commands[i].name);
+    return fail("`%s` does not go with `tilewright %s`; it is an option of %s", row->name, command->name, takers);
+}
+
 static int unknown_option(const CommandRow *command, const char *text) {
     const char *names[ROWS];
     size_t count = 0, length = strcspn(text, "=");
@@ -232,11 +240,11 @@ static int unknown_option(const CommandRow *command, const char *text) {
         bool same = strncmp(rows[i].name, text, length) == 0 && strlen(rows[i].name) == length;
         bool fits = strchr(rows[i].letters, command->letter) != NULL;
         if (same && fits) return fail("`%s` takes no value", rows[i].name);
-        if (same) return fail("`%s` does not go with `tilewright %s`", rows[i].name, command->name);
+        if (same) return foreign_option(&rows[i], command);
         if (strchr(rows[i].letters, command->letter)) names[count++] = rows[i].name;
     }
     char *word = copy_bytes(text, length);
-    const char *near = nearest(word, names, count);
+    const char *near = length > 2 ? nearest(word, names, count) : NULL; /* of one letter any is as near */
     if (near)
         fail("unknown option `%s`; did you mean `%s`?", word, near);
     else
@@ -282,12 +290,15 @@ static void free_pairs(Pairs *pairs) {
 
 static int run_command(const CommandRow *command, Options *o, int argc, char **argv) {
     int words = 0;
-    for (int i = 2; i < argc; i++)
+    bool options = true; /* until `--` */
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return print_help(command);
     for (int i = 2; i < argc; i++) {
         int status = 0;
-        if (argv[i][0] == '-' && argv[i][1])
+        if (options && strcmp(argv[i], "--") == 0)
+            options = false;
+        else if (options && argv[i][0] == '-' && argv[i][1])
             status = take_option(o, command, argc, argv, &i);
         else if (words++ || !*command->usage)
             status = fail("`%s` is one word too many", argv[i]);
@@ -303,7 +314,7 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
 }
 
 int main(int argc, char **argv) {
-    Options o = {.target = "cpu", .tolerance = -1};
+    Options o = {.target = "cpu", .tolerance = -1, .words = argv, .word_count = argc};
     if (argc < 2) return command_help(&o), 1;
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
@@ -312,6 +323,7 @@ int main(int argc, char **argv) {
     if (!command) return unknown_command(name);
     o.command = command->name;
     int status = run_command(command, &o, argc, argv);
+    die_if_asked();
     free(o.file);
     free(o.kernel);
     Pairs *all[] = {&o.defines, &o.args, &o.sets, &o.saves, &o.expects};

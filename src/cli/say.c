@@ -21,16 +21,18 @@ int fail(const char *format, ...) {
 
 int fail_status(const tw_context *cx, tw_status status) {
     const char *message = tw_context_message(cx);
+    if (status == TW_ERROR_CANCELLED) die_if_asked(); /* without a word: who asked knows */
     fflush(stdout);
     if (status == TW_ERROR_INTERNAL)
         fprintf(stderr,
                 "internal error: %s\nThis is a fault of Tilewright; please report it with the "
                 "source.\n",
                 message);
-    else if (status != TW_ERROR_TOOL && strstr(message, ": error: "))
+    else if (status != TW_ERROR_TOOL && (strstr(message, ": error: ") || strncmp(message, "error: ", 7) == 0))
         fprintf(stderr, "%s", message); /* diagnostics, complete with their places */
     else
         fprintf(stderr, "error: %s\n", *message ? message : tw_status_text(status));
+    print_hints(message);
     return status == TW_ERROR_INTERNAL ? 2 : 1;
 }
 
@@ -80,6 +82,7 @@ bool write_whole(const char *path, const void *data, size_t size) {
     size_t length = strlen(path);
     char *beside = get_memory(length + 32);
     snprintf(beside, length + 32, "%s.%ld.tmp", path, (long)getpid());
+    signals_hold(true);
     FILE *file = fopen(beside, "wbx");
     bool ok = file != NULL;
     if (ok) {
@@ -91,6 +94,7 @@ bool write_whole(const char *path, const void *data, size_t size) {
         errno = why;
     }
     if (!ok) fail("%s cannot be written: %s", path, strerror(errno));
+    signals_hold(false);
     free(beside);
     return ok;
 }

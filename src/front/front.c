@@ -9,10 +9,19 @@
 #include <string.h>
 
 static const FrontDoor doors[] = {
-#define DOOR(name, doc) {#name, doc, name##_open, name##_lower},
+#define DOOR(name, doc, resolve) {#name, doc, name##_open, name##_lower, resolve},
 #include "front/front.def"
 #undef DOOR
 };
+
+const FrontValue *front_define(FrontUnit *unit, const char *name) {
+    for (int i = unit->define_count; i-- > 0;) /* the last one counts */
+        if (strcmp(unit->defines[i].name, name) == 0) {
+            if (unit->define_used) unit->define_used[i] = true;
+            return &unit->defines[i].value;
+        }
+    return NULL;
+}
 
 const FrontDoor *front_at(int index) {
     return index < (int)(sizeof doors / sizeof *doors) ? &doors[index] : NULL;

@@ -31,6 +31,7 @@ typedef struct FrontParam {
     int rank;       /* TENSOR; -1: the argument decides */
     bool optional;  /* has a default value */
     bool read_only; /* POINTER, OPEN: nothing is written through it */
+    bool likely_array; /* OPEN: the source loads or stores through it */
     Range range;
 } FrontParam;
 
@@ -57,7 +58,7 @@ typedef struct FrontKernel {
     void *node;         /* the door's own */
 } FrontKernel;
 
-/* What is known of one argument, or the value of a -D. */
+/* What is known of one argument, or the value of a definition. */
 typedef enum FrontValueKind {
     FRONT_ABSENT, /* nothing: the default value, or a type alone */
     FRONT_NONE,   /* Python's None */
@@ -143,6 +144,8 @@ typedef struct FrontDoor {
     const char *name, *doc;
     bool (*open)(FrontUnit *unit);                                  /* false after errors */
     Kernel *(*lower)(FrontUnit *unit, const FrontRequest *request); /* NULL after errors */
+    /* Looks the kernel's names up while arguments are missing; false after errors. NULL: lower needs no arguments. */
+    bool (*resolve)(FrontUnit *unit, const FrontKernel *kernel, Arena *arena, Diag *diag);
 } FrontDoor;
 
 /* Computes constants of a Triton kernel that are absent and that its heuristics give; false after
@@ -156,8 +159,9 @@ struct FrontUnit {
     Arena *arena;
     Diag *diag;
     SourceMap *sources;
-    const FrontDefine *defines; /* the -D of the user */
+    const FrontDefine *defines; /* the user's definitions: names from outside the source */
     int define_count;
+    bool *define_used; /* beside them: the source asked for it. NULL: nobody wants to know */
     /* A file named by an import or #include, relative to the file that names it; NULL when it
      * cannot be read. May be NULL itself: then nothing can be imported. */
     const SourceFile *(*import)(void *user, const SourceFile *from, const char *path);
@@ -172,14 +176,18 @@ struct FrontUnit {
     void *tree;               /* the door's own */
 };
 
-/* DOOR(name, doc): defines `bool <name>_open(FrontUnit *)` and `Kernel *<name>_lower(FrontUnit *,
+/* DOOR(name, doc, resolve): defines `bool <name>_open(FrontUnit *)` and `Kernel *<name>_lower(FrontUnit *,
  * const FrontRequest *)`. */
-#define DOOR(name, doc)                \
+bool triton_resolve(FrontUnit *unit, const FrontKernel *kernel, Arena *arena, Diag *diag);
+bool tilelang_resolve(FrontUnit *unit, const FrontKernel *kernel, Arena *arena, Diag *diag);
+#define DOOR(name, doc, resolve)       \
     bool name##_open(FrontUnit *unit); \
     Kernel *name##_lower(FrontUnit *unit, const FrontRequest *request);
 #include "front/front.def"
 #undef DOOR
 
+/* The user's definition of a name, which is used from now on; NULL: there is none. */
+const FrontValue *front_define(FrontUnit *unit, const char *name);
 const FrontDoor *front_at(int index); /* NULL past the last */
 const FrontDoor *front_find(const char *name);
 /* The door of a text by the end of its name (.tile.c, .ir, .py) and, for .py and unknown ends, by

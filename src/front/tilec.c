@@ -35,6 +35,25 @@ static const char *define_text(Arena *arena, const FrontValue *value) {
     }
 }
 
+static bool is_word_char(char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* Macros leave no trace in the tree: a definition is used if one of the files has the word. */
+static bool has_word(const char *text, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)); at += length)
+        if ((at == text || !is_word_char(at[-1])) && !is_word_char(at[length])) return true;
+    return false;
+}
+
+static void mark_defines(FrontUnit *unit, size_t own) {
+    for (int i = 0; i < unit->define_count; i++)
+        for (size_t f = 0; f < unit->sources->files.count; f++)
+            if (f != own && has_word(unit->sources->files.at[f]->text, unit->defines[i].name))
+                front_define(unit, unit->defines[i].name);
+}
+
 static CNode *parse_unit(FrontUnit *unit) {
     CDefine *defines = ARENA_ARRAY(unit->arena, CDefine, unit->define_count);
     for (int i = 0; i < unit->define_count; i++)
@@ -49,7 +68,10 @@ static CNode *parse_unit(FrontUnit *unit) {
         .user = unit,
         .defines = defines,
         .define_count = (size_t)unit->define_count};
-    return c_parse(&request, unit->file);
+    size_t own = unit->sources->files.count; /* the text of the definitions comes first */
+    CNode *tree = c_parse(&request, unit->file);
+    mark_defines(unit, own);
+    return tree;
 }
 
 static const CNode *find_specifier(const CNode *function, const char *name) {

@@ -6,7 +6,7 @@
  *
  * Tensor parameters are passed as addresses; their declared shape and dtype are part of the kernel, and an array of
  * another shape or type is refused here. Element accesses go through the declared extents: outside reads 0 and writes
- * are dropped. A block that begins outside a tensor is diagnosed, because then the grid's extents are swapped. */
+ * are dropped. A grid whose extents are swapped is diagnosed. */
 #include "front/tilelang.h"
 
 #include <string.h>
@@ -25,6 +25,7 @@ bool lang_error(Lang *l, DiagId id, Range range, ...) {
 Val *scope_find(Lang *l, const char *name) {
     for (Scope *scope = l->scope; scope; scope = scope->outer) {
         MapEntry *entry = map_find(&scope->names, name, strlen(name));
+        if (entry && !scope->outer) front_define(l->unit, name);
         if (entry) return entry->value;
     }
     return NULL;
@@ -141,6 +142,22 @@ typedef struct Found { /* FrontKernel.node */
     int constants; /* parameters of outer, first in the list of params */
 } Found;
 
+/* A decorator that we do not know may change what the kernel means. */
+static void check_decorators(Lang *l, const PyNode *def) {
+    static const char *const known[] = {"prim_func", "jit", "autotune", "lru_cache", "cache"};
+    for (uint32_t i = 0; i < def->FunctionDef.decorator_list->count; i++) {
+        const PyNode *decorator = def->FunctionDef.decorator_list->at[i];
+        Range range = decorator->range;
+        if (decorator->kind == PY_Call) decorator = decorator->Call.func;
+        const char *path = py_dotted(decorator, l->arena), *dot = path ? strrchr(path, '.') : NULL, *name = dot ? dot + 1 : path;
+        size_t at = 0, count = sizeof known / sizeof *known;
+        while (name && at < count && strcmp(name, known[at]) != 0) at++;
+        if (name && at < count) continue;
+        const char *near = name ? text_nearest(name, known, 3) : NULL;
+        diag_emit(l->diag, DIAG_TL_DECORATOR, range, path ? path : "...", near ? arena_printf(l->arena, " (did you mean `%s`?)", near) : "");
+    }
+}
+
 static bool is_prim_func(Lang *l, const PyNode *node) {
     if (node->kind != PY_FunctionDef) return false;
     for (uint32_t i = 0; i < node->FunctionDef.decorator_list->count; i++) {
@@ -179,6 +196,8 @@ static bool is_tensor_annotation(const PyNode *annotation) {
 static void add_kernel(Lang *l, const PyNode *outer, const PyNode *inner) {
     FrontUnit *unit = l->unit;
     Found *found = ARENA_NEW(unit->arena, Found);
+    if (outer) check_decorators(l, outer);
+    check_decorators(l, inner);
     const PyNode *outer_args = outer ? outer->FunctionDef.args : NULL, *args = inner->FunctionDef.args;
     int constants = outer ? (int)outer_args->arguments.args->count : 0, tensors = (int)args->arguments.args->count;
     FrontParam *params = ARENA_ARRAY(unit->arena, FrontParam, constants + tensors);
@@ -217,19 +236,50 @@ bool tilelang_open(FrontUnit *unit) {
     return unit->diag->errors == 0;
 }
 
+/* --- names, before there are arguments --- */
+
+static void resolve_calls(void *user, PyNode *node) {
+    Lang *l = user;
+    l->failed = false; /* each is reported */
+    if (node->kind == PY_Call) lang_knows_call(l, node);
+    py_each_child(node, resolve_calls, l);
+}
+
+bool tilelang_resolve(FrontUnit *unit, const FrontKernel *kernel, Arena *arena, Diag *diag) {
+    const Found *found = kernel->node;
+    int errors = diag->errors;
+    Lang l = {.unit = unit, .arena = arena, .diag = diag};
+    define_file(&l, unit->tree);
+    const PyList *body = found->inner->FunctionDef.body;
+    for (uint32_t i = 0; i < body->count; i++) resolve_calls(&l, body->at[i]);
+    return diag->errors == errors;
+}
+
 /* --- lowering one --- */
 
-/* Parameters of a function become names: given values, then -D, then defaults. */
+static const FrontValue *find_define(const Lang *l, const char *name) {
+    const FrontValue *found = NULL;
+    for (int i = 0; i < l->unit->define_count; i++)
+        if (strcmp(l->unit->defines[i].name, name) == 0) found = &l->unit->defines[i].value;
+    return found;
+}
+
+/* Parameters of a function become names: given values, then -D, then defaults; one that has none of these takes the
+ * file's constant of its name, with which the file itself would call the function. */
 bool lang_bind_params(Lang *l, const PyNode *def, const Val *given, int given_count) {
     const PyNode *args = def->FunctionDef.args;
     for (uint32_t i = 0; i < args->arguments.args->count; i++) {
         const PyNode *arg = args->arguments.args->at[i];
         const PyNode *otherwise = default_of(args, i);
         Val val = {.kind = VAL_NONE};
+        const Val *constant = scope_find(l, arg->arg.arg);
+        const FrontValue *define = find_define(l, arg->arg.arg);
         if ((int)i < given_count && given[i].kind != VAL_NONE) val = given[i];
-        else if (scope_find(l, arg->arg.arg) && scope_find(l, arg->arg.arg)->kind != VAL_MODULE) val = *scope_find(l, arg->arg.arg);
-        else if (!otherwise) return lang_error(l, DIAG_TL_MISSING_CONSTANT, arg->range, arg->arg.arg, arg->arg.arg);
-        else if (!eval(l, otherwise, &val)) return false;
+        else if (define) val = from_front(define);
+        else if (otherwise) {
+            if (!eval(l, otherwise, &val)) return false;
+        } else if (constant && constant->kind != VAL_MODULE) val = *constant;
+        else return lang_error(l, DIAG_TL_MISSING_CONSTANT, arg->range, arg->arg.arg, arg->arg.arg);
         scope_set(l, arg->arg.arg, val);
     }
     return true;
@@ -258,10 +308,15 @@ static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value, Fr
             return lang_error(l, DIAG_TL_EXTENT, shape_node->range, val_text(l, &shape.items[d]));
         tensor.shape[d] = shape.items[d].i;
     }
+    int64_t elements = 1, longest = 1; /* longest: as the strides need it, a dimension of 0 apart */
+    for (int d = 0; d < tensor.count; d++) {
+        elements *= tensor.shape[d] ? 1 : 0;
+        if (__builtin_mul_overflow(longest, tensor.shape[d] ? tensor.shape[d] : 1, &longest) || longest > INT64_MAX / 8)
+            return lang_error(l, DIAG_TL_TYPES, shape_node->range, "a tensor of so many elements does not fit the address space; give smaller sizes");
+    }
     if (value->kind == FRONT_ARRAY) {
         bool same = value->elem == tensor.elem && value->rank == tensor.count;
-        int64_t stride = 1, elements = 1;
-        for (int d = 0; d < tensor.count; d++) elements *= tensor.shape[d];
+        int64_t stride = 1;
         for (int d = tensor.count - 1; same && d >= 0; stride *= tensor.shape[d], d--)
             same = value->extent[d] == tensor.shape[d] && (value->stride[d] == stride || tensor.shape[d] == 1 || !elements);
         if (!same) {
@@ -334,7 +389,7 @@ Kernel *tilelang_lower(FrontUnit *unit, const FrontRequest *request) {
         if (!good) scope_set(&l, args->at[i]->arg.arg, (Val){.kind = VAL_WRONG});
         l.failed = false;
     }
-    if (!lower_body(&l, inner->FunctionDef.body) || l.diag->errors) return NULL;
+    if (!lower_body(&l, inner->FunctionDef.body) || l.diag->errors || !check_grid(&l)) return NULL;
     if (!l.kernel->grid) {
         lang_error(&l, DIAG_TL_NO_LAUNCH, inner->range);
         return NULL;

@@ -28,6 +28,14 @@ typedef enum ValKind {
     VAL_WRONG   /* its statement had an error, which is told; what uses it stays silent */
 } ValKind;
 
+enum { MAX_TERMS = 6 };
+typedef struct Linear { /* constant + sum of factor * variable; a variable is a traced integer */
+    int64_t constant;
+    int count;
+    Ref var[MAX_TERMS];
+    int64_t factor[MAX_TERMS];
+} Linear;
+
 typedef struct Val Val;
 struct Val {
     ValKind kind;
@@ -42,16 +50,28 @@ struct Val {
     bool is_tensor;             /* REGION: of a tensor, not of a buffer */
     int64_t shape[MAX_RANK];    /* TENSOR, BUFFER: extents of the whole; REGION: of the part, 0 = taken from the other side */
     Ref offset[MAX_RANK];       /* REGION */
-    /* SCALAR: the values it takes over the blocks of the grid while all inner loop variables stand at their start. So
-     * `hi` tells where the last block begins, and a block that lies wholly outside a tensor can be seen. */
-    bool has_range;
-    int64_t lo, hi;
+    const Linear *at[MAX_RANK]; /* REGION: the offsets as sums; NULL: not known */
+    const Linear *linear;       /* SCALAR, of 32 or 64 bits: NULL: a variable of its own */
 };
 
 typedef struct Scope {
     struct Scope *outer;
-    Map names; /* -> Val */
+    Map names;   /* -> Val */
+    bool repeats; /* the body of a loop, or of a run-time `if`: what it binds is gone behind it */
 } Scope;
+
+typedef struct Variable { /* of a loop or of the grid */
+    Ref ref;
+    int grid;               /* which dimension of the grid; -1: of a loop */
+    bool starts, ends;      /* are lo and hi known? */
+    int64_t lo, hi;         /* its first and its last value */
+} Variable;
+
+typedef struct BlockIndex { /* of a tensor, by one variable of the grid */
+    int grid, dim;
+    int64_t step, base, extent; /* base + step * block, of a dimension of that extent */
+    Range range;
+} BlockIndex;
 
 typedef struct Lang { /* one lowering */
     FrontUnit *unit;
@@ -64,6 +84,9 @@ typedef struct Lang { /* one lowering */
     Scope *scope;
     int depth;      /* of statements and calls, bounded */
     int conditions; /* run-time ifs around here: what stands there may be guarded */
+    Ref guard;      /* under which the expression is needed; REF_NONE: always */
+    VEC(Variable) variables;
+    VEC(BlockIndex) blocks;
     bool in_kernel; /* inside `with T.Kernel` */
     bool in_parallel;
     bool failed; /* in this statement */
@@ -85,24 +108,35 @@ bool lang_bind_params(Lang *l, const PyNode *def, const Val *given, int given_co
 
 /* --- tilelang_expr.c --- */
 bool eval(Lang *l, const PyNode *node, Val *out);
-bool eval_int(Lang *l, const PyNode *node, int64_t *out, const char *what); /* a host integer is required */
+/* The same where the condition holds (or does not): elements of tiles outside of it are not read. */
+bool eval_under(Lang *l, const PyNode *node, Ref condition, bool holds, Val *out);
+bool truth(const Val *v, bool *out); /* of a host value */
 bool binary(Lang *l, PyOp op, const Val *x, const Val *y, Range range, Val *out);
 /* Two numbers in the type in which they meet. */
 bool meet_scalars(Lang *l, const Val *x, const Val *y, Range range, Ref *left, Ref *right);
-bool choose(Lang *l, const Val *condition, const Val *x, const Val *y, Range range, Val *out);
+bool choose(Lang *l, Ref condition, const Val *x, const Val *y, Range range, Val *out);
 bool to_scalar(Lang *l, const Val *val, Range range, Val *out);              /* a traced scalar from a host number */
 bool convert(Lang *l, const Val *val, Elem elem, Range range, Ref *out);     /* a scalar as an element of that type */
-bool load_element(Lang *l, const Val *region, Range range, Val *out);
-bool store_element(Lang *l, const Val *region, const Val *value, Range range);
-bool is_element(const Val *region); /* a region of one element */
 char *val_text(Lang *l, const Val *val);
 Val val_int(int64_t i);
 Val val_scalar(Lang *l, Ref ref);
+
+/* --- tilelang_index.c --- */
+bool index_storage(Lang *l, const Val *base, const PyNode *node, Val *out);
+bool load_element(Lang *l, const Val *region, Range range, Val *out);
+bool store_element(Lang *l, const Val *region, const Val *value, Range range);
+bool is_element(const Val *region); /* a region of one element */
+void linear_join(Lang *l, PyOp op, const Val *x, const Val *y, Val *out); /* sets out->linear */
+void add_variable(Lang *l, Ref ref, int grid, const int64_t *lo, const int64_t *hi); /* NULL: not known */
+/* False, and said, when the elements lie outside of the tile whatever the variables are. */
+bool check_inside(Lang *l, const Val *whole, int d, const Linear *at, int64_t extent, Range range);
+bool check_grid(Lang *l); /* at the kernel's end: are the extents of the grid swapped? */
 
 /* --- tilelang_stmt.c --- */
 bool lower_body(Lang *l, const PyList *body);
 
 /* --- tilelang_calls.c --- */
+bool lang_knows_call(Lang *l, const PyNode *call); /* is it no `T.x(..)`, or one that there is? Else a message */
 bool call_builtin(Lang *l, const PyNode *call, const char *name, Val *out);
 /* The iterators and the launch are not values; statements ask for their arguments by the rows of the table. */
 bool bind_call(Lang *l, const PyNode *call, const char *name, Param *params, int *extra_count, Val *extra);

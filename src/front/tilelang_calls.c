@@ -35,21 +35,12 @@ static const Type *region_type(Lang *l, const Val *r, Elem elem, int rank) {
     return ty_tile(l->module, elem, rank, r->shape + skip);
 }
 
-/* Of a tile; as far as it can be told here. What lies outside of a tensor is masked, what lies outside of a tile is not. */
-static bool lies_inside(Lang *l, const Val *r, int d) {
-    int64_t extent = ir_type(l->kernel, r->ref)->extent[d], start = 0;
-    if (ref_is_literal(r->offset[d])) start = ir_literal(l->kernel, r->offset[d])->i;
-    return start >= 0 && start <= extent && r->shape[d] <= extent - start;
-}
-
 static bool check_tile(Lang *l, const Val *r, Range range) {
     int64_t elements = 1;
     for (int d = 0; d < r->count; d++) {
         if (r->shape[d] < 1) return lang_error(l, DIAG_TL_SHAPES, range, "copy", val_text(l, r), "it", "a box has at least one element");
-        if (r->kind == VAL_REGION && !r->is_tensor && !lies_inside(l, r, d))
-            return lang_error(l, DIAG_TL_SHAPES, range, "copy", val_text(l, r), ty_text(ir_type(l->kernel, r->ref), l->arena), "a box of a tile lies inside it");
-        elements *= r->shape[d];
-        if (elements > MAX_TILE_ELEMENTS) return lang_error(l, DIAG_TL_TYPES, range, "a tile has at most 2^20 elements; use smaller blocks");
+        if (r->kind == VAL_REGION && !r->is_tensor && !check_inside(l, r, d, r->at[d], r->shape[d], range)) return false;
+        if (__builtin_mul_overflow(elements, r->shape[d], &elements) || elements > MAX_TILE_ELEMENTS) return lang_error(l, DIAG_TL_TYPES, range, "a tile has at most 2^20 elements; use smaller blocks");
     }
     return true;
 }
@@ -60,22 +51,55 @@ static int leading_ones(const Val *r) {
     return n;
 }
 
-static Ref load_box(Lang *l, const Val *r, int rank) {
-    const Type *type = region_type(l, r, r->elem, rank);
-    if (r->is_tensor) return ir_tload(&l->b, r->ref, r->offset, REF_NONE, type);
-    return ir_reshape(&l->b, ir_bload(&l->b, r->ref, r->offset, region_type(l, r, r->elem, r->count)), type);
+/* A word that must be one of a list "a, b, c"; T.GemmWarpPolicy.FullRow counts as its last part. */
+static bool check_word(Lang *l, const Param *p, const char *what, const char *words) {
+    if (!p->given) return true;
+    const char *text = p->val.kind == VAL_TEXT || p->val.kind == VAL_MODULE ? p->val.text : "";
+    if (p->val.kind == VAL_MODULE) text = strncmp(text, "T.GemmWarpPolicy.", 17) == 0 ? text + 17 : "";
+    for (const char *at = words; *text && (at = strstr(at, text)); at++)
+        if ((at == words || at[-1] == ' ') && strchr(",", at[strlen(text)])) return true;
+    return lang_error(l, DIAG_TL_WORD, p->range, val_text(l, &p->val), what, words);
 }
 
-static void store_box(Lang *l, const Val *r, Ref value) {
+/* The dimensions of a box that a tile of fewer covers, the last ones if none are given. */
+typedef struct Dims {
+    int count; /* 0: the last ones */
+    int64_t at[MAX_RANK];
+} Dims;
+
+static void set_dims(Lang *l, Op *op, const Dims *dims) {
+    if (dims->count)
+        op_set(l->kernel, op, (Attr){.id = AT_DIMS, .list = {dims->count, arena_copy(l->arena, dims->at, sizeof dims->at)}});
+}
+
+static Ref load_as(Lang *l, const Val *r, const Type *type, const Dims *dims) {
+    if (!r->is_tensor) return ir_reshape(&l->b, ir_bload(&l->b, r->ref, r->offset, region_type(l, r, r->elem, r->count)), type);
+    Ref value = ir_tload(&l->b, r->ref, r->offset, REF_NONE, type);
+    set_dims(l, ir_value(l->kernel, value)->op, dims);
+    return value;
+}
+
+static void store_as(Lang *l, const Val *r, Ref value, const Dims *dims) {
     value = ir_cast(&l->b, value, r->elem);
-    if (r->is_tensor) ir_tstore(&l->b, r->ref, r->offset, value, REF_NONE);
+    if (r->is_tensor) set_dims(l, ir_tstore(&l->b, r->ref, r->offset, value, REF_NONE), dims);
     else ir_bstore(&l->b, r->ref, r->offset, ir_reshape(&l->b, value, region_type(l, r, r->elem, r->count)));
+}
+
+static Ref load_box(Lang *l, const Val *r, int rank) { return load_as(l, r, region_type(l, r, r->elem, rank), &(Dims){0}); }
+static void store_box(Lang *l, const Val *r, Ref value) { store_as(l, r, value, &(Dims){0}); }
+
+/* The dimensions of more than one element, in order. */
+static void long_dims(const Val *r, Dims *dims, int64_t *extent) {
+    dims->count = 0;
+    for (int d = 0; d < r->count; d++)
+        if (r->shape[d] != 1) extent[dims->count] = r->shape[d], dims->at[dims->count++] = d;
 }
 
 static bool lower_copy(Lang *l, const PyNode *call, Param *p, Val *out) {
     (void)out;
     Val from, to;
     l->b.range = call->range;
+    if (!check_word(l, &p[4], "eviction policy", "evict_normal, evict_first, evict_last")) return false;
     bool head = p[0].val.kind == VAL_REGION && is_element(&p[0].val);
     const Val *other = head ? &p[1].val : &p[0].val;
     if (!as_region(l, &p[0], other, "copy", &from) || !as_region(l, &p[1], &from, "copy", &to)) return false;
@@ -85,9 +109,18 @@ static bool lower_copy(Lang *l, const PyNode *call, Param *p, Val *out) {
     if (rank < 1) rank = 1;
     bool fits = rank <= from.count && rank <= to.count;
     for (int d = 1; fits && d <= rank; d++) fits = from.shape[from.count - d] == to.shape[to.count - d];
-    if (!fits)
-        return lang_error(l, DIAG_TL_SHAPES, call->range, "copy", val_text(l, &from), val_text(l, &to), "both boxes must have the same extents, leading 1s apart");
-    store_box(l, &to, load_box(l, &from, rank));
+    if (fits) {
+        store_box(l, &to, load_box(l, &from, rank));
+        return true;
+    }
+    /* Extents of 1 may stand anywhere: Q[b, s : s + 16, h, :] is a tile of 16 rows. */
+    Dims dims[2];
+    int64_t extent[2][MAX_RANK];
+    long_dims(&from, &dims[0], extent[0]);
+    long_dims(&to, &dims[1], extent[1]);
+    if (dims[0].count != dims[1].count || memcmp(extent[0], extent[1], (size_t)dims[0].count * sizeof **extent) != 0)
+        return lang_error(l, DIAG_TL_SHAPES, call->range, "copy", val_text(l, &from), val_text(l, &to), "both boxes must have the same extents, 1s apart");
+    store_as(l, &to, load_as(l, &from, ty_tile(l->module, from.elem, dims[0].count, extent[0]), &dims[0]), &dims[1]);
     return true;
 }
 
@@ -109,6 +142,8 @@ static bool lower_gemm(Lang *l, const PyNode *call, Param *p, Val *out) {
     (void)out;
     Val m[3];
     bool transpose[2], clear;
+    bool number = p[5].val.kind == VAL_INT && p[5].val.i >= 0 && p[5].val.i <= 2; /* the policies by number */
+    if (!number && !check_word(l, &p[5], "policy", "Square, FullRow, FullCol")) return false;
     for (int i = 0; i < 3; i++) {
         if (!need_buffer(l, &p[i], "gemm", &m[i])) return false;
         if (m[i].count < 2 || leading_ones(&m[i]) < m[i].count - 2)
@@ -129,6 +164,8 @@ static bool lower_gemm(Lang *l, const PyNode *call, Param *p, Val *out) {
     if (elem_is_float(a->elem) != elem_is_float(m[2].elem)) return lang_error(l, DIAG_TL_TYPES, call->range, "T.gemm cannot mix float and integer tiles");
     Ref sum = clear ? ir_splat(&l->b, elem_is_float(m[2].elem) ? ir_float(&l->b, m[2].elem, 0) : ir_int(&l->b, m[2].elem, 0), region_type(l, &m[2], m[2].elem, 2))
                     : load_box(l, &m[2], 2);
+    /* Modulo the range of a short integer the sum is that of 32 bits, which the matrix units take. */
+    if (!elem_is_float(m[2].elem) && elem_info[m[2].elem].bits < 32) sum = ir_cast(&l->b, sum, EL_I32);
     store_box(l, &m[2], ir_dot(&l->b, side[0], side[1], sum));
     return true;
 }
@@ -162,8 +199,9 @@ static bool reduce(Lang *l, const PyNode *call, Param *p, Word combine, Opcode c
     if (dim < 0) dim += from.count;
     if (dim < 0 || dim >= from.count) return lang_error(l, DIAG_TL_ARGUMENTS, call->range, arena_printf(l->arena, "dim is outside of %s", val_text(l, &from)));
     l->b.range = call->range;
-    Ref value = load_box(l, &from, from.count);
-    if (combine == COMBINE_ADD && elem_is_float(from.elem)) value = ir_cast(&l->b, value, elem_info[to.elem].bits > 32 ? to.elem : EL_F32);
+    /* In the output's type, but sums of floats in f32 at least. */
+    bool wide = combine == COMBINE_ADD && elem_is_float(to.elem) && elem_info[to.elem].bits < 32;
+    Ref value = ir_cast(&l->b, load_box(l, &from, from.count), wide ? EL_F32 : to.elem);
     value = ir_reduce(&l->b, combine, value, (int)dim);
     const Type *got = ir_type(l->kernel, value), *want = region_type(l, &to, got->elem, to.count);
     if (ty_elements(got) != ty_elements(want) || (to.count != got->rank && to.count != from.count))
@@ -186,6 +224,7 @@ static bool get_dtype(Lang *l, const Param *p, Elem *elem) {
 }
 
 static bool allocate(Lang *l, const PyNode *call, const Param *p, Word scope, Val *out) {
+    if (!check_word(l, &p[2], "scope", "shared, shared.dyn, local, local.fragment, local.var")) return false;
     *out = (Val){.kind = VAL_BUFFER, .count = p[0].val.count};
     const Val *items = p[0].val.items;
     if (p[0].val.kind == VAL_INT) items = &p[0].val, out->count = 1;
@@ -219,8 +258,9 @@ static bool is_host(const Val *v) { return v->kind == VAL_INT || v->kind == VAL_
 
 static bool extreme(Lang *l, const PyNode *call, Param *p, Opcode code, Val *out) {
     if (is_host(&p[0].val) && is_host(&p[1].val)) {
+        bool ints = p[0].val.kind != VAL_FLOAT && p[1].val.kind != VAL_FLOAT;
         double a = p[0].val.kind == VAL_FLOAT ? p[0].val.f : (double)p[0].val.i, b = p[1].val.kind == VAL_FLOAT ? p[1].val.f : (double)p[1].val.i;
-        *out = (code == OP_MAX) == (a >= b) ? p[0].val : p[1].val;
+        *out = (code == OP_MAX) == (ints ? p[0].val.i >= p[1].val.i : a >= b) ? p[0].val : p[1].val;
         return true;
     }
     Ref a, b;
@@ -232,8 +272,10 @@ static bool lower_max(Lang *l, const PyNode *call, Param *p, Val *out) { return 
 static bool lower_min(Lang *l, const PyNode *call, Param *p, Val *out) { return extreme(l, call, p, OP_MIN, out); }
 
 static bool lower_if_then_else(Lang *l, const PyNode *call, Param *p, Val *out) {
-    if (!is_host(&p[0].val)) return choose(l, &p[0].val, &p[1].val, &p[2].val, call->range, out);
-    *out = p[0].val.i ? p[1].val : p[2].val;
+    bool host;
+    Ref c;
+    if (!truth(&p[0].val, &host)) return convert(l, &p[0].val, EL_I1, call->range, &c) && choose(l, c, &p[1].val, &p[2].val, call->range, out);
+    *out = host ? p[1].val : p[2].val;
     return true;
 }
 
@@ -249,8 +291,8 @@ static bool lower_Cast(Lang *l, const PyNode *call, Param *p, Val *out) { return
 
 static bool lower_infinity(Lang *l, const PyNode *call, Param *p, Val *out) {
     Elem elem;
-    (void)call;
     if (!get_dtype(l, &p[0], &elem)) return false;
+    if (!elem_is_float(elem)) return lang_error(l, DIAG_TL_TYPES, call->range, "integers have no infinity; write the smallest or largest number");
     *out = (Val){.kind = VAL_FLOAT, .f = INFINITY};
     return true;
 }
@@ -287,6 +329,10 @@ static bool lower_nothing(Lang *l, const PyNode *call, Param *p, Val *out) {
     (void)l, (void)call, (void)p, (void)out;
     return true;
 }
+static bool lower_use_swizzle(Lang *l, const PyNode *call, Param *p, Val *out) {
+    (void)call, (void)out;
+    return check_word(l, &p[1], "order", "row, column");
+}
 static bool lower_STRUCTURE(Lang *l, const PyNode *call, Param *p, Val *out) {
     (void)p, (void)out;
     return lang_error(l, DIAG_TL_UNSUPPORTED, call->range, "this call here", "loops stand in `for`, T.Kernel in `with`, T.Tensor behind a parameter");
@@ -320,6 +366,16 @@ static const Builtin *find_builtin(Lang *l, const PyNode *call, const char *name
     const char *near = text_nearest(short_name, names, count);
     lang_error(l, DIAG_TL_UNKNOWN_OP, call->Call.func->range, short_name, near ? arena_printf(l->arena, "; did you mean `T.%s`?", near) : "");
     return NULL;
+}
+
+bool lang_knows_call(Lang *l, const PyNode *call) {
+    const PyNode *func = call->Call.func;
+    const char *root = func->kind == PY_Attribute && func->Attribute.value->kind == PY_Name ? func->Attribute.value->Name.id : NULL;
+    const Val *module = root ? scope_find(l, root) : NULL;
+    Elem elem;
+    if (!module || module->kind != VAL_MODULE || strcmp(module->text, "T") != 0) return true;
+    return elem_from_text(func->Attribute.attr, &elem) ||
+           find_builtin(l, call, arena_printf(l->arena, "T.%s", func->Attribute.attr));
 }
 
 /* The index of the named parameter in the row (-1: none), how many there are, and where `*rest` stands (-1: nowhere). */

@@ -1,7 +1,8 @@
 /* tilelang_expr.c: expressions of a TileLang kernel.
  *
- * Host values follow Python: integers, `//` and `%` floor, `/` gives a float. A traced scalar meets a host number in its
- * own type; two traced scalars meet in the wider one (float over integer, f32 over f16). */
+ * Host values follow Python: integers, `//` and `%` floor, `/` gives a float. Traced scalars meet as in TVM: in the wider
+ * type, float over integer, f32 over f16, signed over unsigned of one width. A host integer is an int32 (int64 if it must
+ * be), so two int8 multiply in int8 and an int8 times 3 in int32; a traced float meets a host number in its own type. */
 #include "front/tilelang.h"
 
 #include <math.h>
@@ -38,8 +39,6 @@ static bool is_host_number(const Val *v) { return v->kind == VAL_BOOL || v->kind
 static double host_float(const Val *v) { return v->kind == VAL_FLOAT ? v->f : (double)v->i; }
 
 /* --- host arithmetic --- */
-
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
 static HostNumber host_of(const Val *v) {
     if (v->kind == VAL_FLOAT) return (HostNumber){.kind = HOST_FLOAT, .f = v->f};
@@ -84,14 +83,16 @@ static bool host_compare(PyOp op, const Val *x, const Val *y, bool *out) {
 
 /* --- traced scalars --- */
 
+static bool fits_i32(int64_t i) { return i >= INT32_MIN && i <= INT32_MAX; }
+
 bool to_scalar(Lang *l, const Val *val, Range range, Val *out) {
     l->b.range = range;
     switch (val->kind) {
     case VAL_SCALAR: *out = *val; return true;
     case VAL_BOOL: *out = val_scalar(l, ir_int(&l->b, EL_I1, val->i)); return true;
     case VAL_INT:
-        *out = val_scalar(l, ir_int(&l->b, val->i >= INT32_MIN && val->i <= INT32_MAX ? EL_I32 : EL_I64, val->i));
-        out->has_range = true, out->lo = out->hi = val->i;
+        *out = val_scalar(l, ir_int(&l->b, fits_i32(val->i) ? EL_I32 : EL_I64, val->i));
+        linear_join(l, PY_OP_ADD, val, &(Val){.kind = VAL_INT}, out);
         return true;
     case VAL_FLOAT: *out = val_scalar(l, ir_float(&l->b, EL_F32, val->f)); return true;
     case VAL_REGION:
@@ -112,30 +113,24 @@ bool convert(Lang *l, const Val *val, Elem elem, Range range, Ref *out) {
     return true;
 }
 
+/* The type in which a traced integer meets a host number: the latter is an int32, or int64 if it must be. */
+static Elem meet_host(const Val *x, Elem elem) {
+    if (x->kind == VAL_FLOAT) return EL_F32;
+    if (x->kind == VAL_BOOL) return elem;
+    if (elem_info[elem].bits < 32) elem = EL_I32;
+    bool fits = elem == EL_U32 ? x->i >= 0 && x->i <= UINT32_MAX : elem_info[elem].bits == 64 || fits_i32(x->i);
+    return fits ? elem : EL_I64;
+}
+
 /* The type in which two numbers meet. */
 static Elem meet(const Val *x, const Val *y) {
-    if (x->kind != VAL_SCALAR) return is_host_number(x) && x->kind == VAL_FLOAT && !elem_is_float(y->elem) ? EL_F32 : y->elem;
+    if (x->kind != VAL_SCALAR) return elem_is_float(y->elem) ? y->elem : meet_host(x, y->elem);
     if (y->kind != VAL_SCALAR) return meet(y, x);
     bool fx = elem_is_float(x->elem), fy = elem_is_float(y->elem);
     if (fx != fy) return fx ? x->elem : y->elem;
     if (elem_info[x->elem].bits == elem_info[y->elem].bits && x->elem != y->elem)
-        return fx ? EL_F32 : elem_is_signed(x->elem) ? y->elem : x->elem;
+        return fx ? EL_F32 : elem_is_signed(x->elem) ? x->elem : y->elem;
     return elem_info[x->elem].bits >= elem_info[y->elem].bits ? x->elem : y->elem;
-}
-
-static void join_ranges(PyOp op, const Val *x, const Val *y, Val *out) {
-    Val a = *x, b = *y;
-    if (a.kind == VAL_INT) a.has_range = true, a.lo = a.hi = a.i;
-    if (b.kind == VAL_INT) b.has_range = true, b.lo = b.hi = b.i;
-    const int64_t most = (int64_t)1 << 40; /* keeps the arithmetic below from overflowing */
-    out->has_range = a.has_range && b.has_range && a.lo > -most && b.lo > -most && a.hi < most && b.hi < most;
-    if (!out->has_range) return;
-    if (op == PY_OP_ADD) out->lo = a.lo + b.lo, out->hi = a.hi + b.hi;
-    else if (op == PY_OP_SUB) out->lo = a.lo - b.hi, out->hi = a.hi - b.lo;
-    else if (op == PY_OP_MUL && a.lo >= 0 && b.lo >= 0 && a.hi < 1 << 20 && b.hi < 1 << 20)
-        out->lo = a.lo * b.lo, out->hi = a.hi * b.hi;
-    else if (op == PY_OP_FLOORDIV && b.lo == b.hi && b.lo > 0) out->lo = floor_div(a.lo, b.lo), out->hi = floor_div(a.hi, b.lo);
-    else out->has_range = false;
 }
 
 bool meet_scalars(Lang *l, const Val *x, const Val *y, Range range, Ref *left, Ref *right) {
@@ -162,7 +157,7 @@ bool binary(Lang *l, PyOp op, const Val *x, const Val *y, Range range, Val *out)
     bool bits = op == PY_OP_BITAND || op == PY_OP_BITOR || op == PY_OP_BITXOR || op == PY_OP_SHL || op == PY_OP_SHR;
     if (bits && is_float) return lang_error(l, DIAG_TL_TYPES, range, "bit operations need integers; cast or reinterpret first");
     *out = val_scalar(l, ir_binary(&l->b, codes[op], left, right));
-    join_ranges(op, x, y, out);
+    linear_join(l, op, x, y, out);
     return true;
 }
 
@@ -182,99 +177,30 @@ static bool compare(Lang *l, PyOp op, const Val *x, const Val *y, Range range, V
 }
 
 /* x where the condition holds, else y */
-bool choose(Lang *l, const Val *condition, const Val *x, const Val *y, Range range, Val *out) {
-    Ref c, a, b;
-    if (!convert(l, condition, EL_I1, range, &c) || !meet_scalars(l, x, y, range, &a, &b)) return false;
-    *out = val_scalar(l, ir_ternary(&l->b, OP_SELECT, c, a, b));
+bool choose(Lang *l, Ref condition, const Val *x, const Val *y, Range range, Val *out) {
+    Ref a, b;
+    if (!meet_scalars(l, x, y, range, &a, &b)) return false;
+    *out = val_scalar(l, ir_ternary(&l->b, OP_SELECT, condition, a, b));
     return true;
 }
 
-static bool truth(const Val *v, bool *out) {
+bool eval_under(Lang *l, const PyNode *node, Ref condition, bool holds, Val *out) {
+    Ref before = l->guard;
+    l->b.range = node->range;
+    if (!holds) condition = ir_unary(&l->b, OP_NOT, condition);
+    l->guard = before ? ir_binary(&l->b, OP_AND, before, condition) : condition;
+    bool good = eval(l, node, out);
+    if (good && out->kind == VAL_REGION && is_element(out)) good = load_element(l, out, node->range, out); /* here, not where it is used */
+    l->guard = before;
+    return good;
+}
+
+bool truth(const Val *v, bool *out) {
     if (v->kind == VAL_NONE) *out = false;
     else if (is_host_number(v)) *out = host_float(v) != 0;
     else if (v->kind == VAL_TEXT) *out = *v->text != 0;
     else if (v->kind == VAL_TUPLE) *out = v->count != 0;
     else return false;
-    return true;
-}
-
-/* --- storage --- */
-
-bool is_element(const Val *region) {
-    for (int d = 0; d < region->count; d++)
-        if (region->shape[d] != 1) return false;
-    return region->kind == VAL_REGION && region->text == NULL;
-}
-
-/* Elements outside a tensor read 0 and are not written; but a block that begins outside is a mistake of the grid. */
-static bool check_blocks(Lang *l, const Val *base, int d, const Val *index, Range range) {
-    if (base->kind != VAL_TENSOR || !index->has_range || l->conditions || index->hi < base->shape[d] || index->lo == index->hi)
-        return true;
-    return lang_error(l, DIAG_TL_BLOCK_OUTSIDE, range, d + 1, (long long)index->hi, (long long)base->shape[d]);
-}
-
-/* base[i, j], base[a:b, j], base[i] as a head element; the extents of head elements are settled by their use */
-static bool index_storage(Lang *l, const Val *base, const PyNode *node, Val *out) {
-    const PyNode *slice = node->Subscript.slice;
-    const PyNode *single[1] = {slice};
-    uint32_t count = 1;
-    const PyNode *const *parts = single;
-    if (slice->kind == PY_Tuple) {
-        count = slice->Tuple.elts->count;
-        parts = (const PyNode *const *)slice->Tuple.elts->at;
-    }
-    if ((int)count != base->count)
-        return lang_error(l, DIAG_TL_INDEX, node->range, arena_printf(l->arena, "%s has %d dimensions, %u indices are given", val_text(l, base), base->count, count));
-    *out = (Val){.kind = VAL_REGION, .ref = base->ref, .elem = base->elem, .count = base->count, .is_tensor = base->kind == VAL_TENSOR};
-    for (uint32_t d = 0; d < count; d++) {
-        Val index, stop;
-        out->shape[d] = 1;
-        const PyNode *at = parts[d];
-        if (at->kind == PY_Slice) {
-            if (at->Slice.step) return lang_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice with a step", "take whole boxes");
-            index = val_int(0);
-            if (at->Slice.lower && !eval(l, at->Slice.lower, &index)) return false;
-            stop = val_int(base->shape[d]);
-            if (at->Slice.upper && !eval(l, at->Slice.upper, &stop)) return false;
-            Val extent;
-            if (!binary(l, PY_OP_SUB, &stop, &index, at->range, &extent)) return false;
-            if (extent.kind != VAL_INT) { /* k * 32 : (k + 1) * 32 folds to a constant only in the IR */
-                Ref folded;
-                if (!convert(l, &extent, EL_I32, at->range, &folded)) return false;
-                return lang_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice whose extent is not a constant", "name the first element and let the tile's shape decide: T.copy(A[i, j], tile)");
-            }
-            out->shape[d] = extent.i;
-            out->text = "slice";
-        } else if (!eval(l, at, &index)) {
-            return false;
-        }
-        if (index.kind == VAL_INT && index.i < 0 && -index.i <= base->shape[d]) index.i += base->shape[d];
-        Val scalar;
-        if (!to_scalar(l, &index, at->range, &scalar)) return false;
-        if (!elem_is_int(scalar.elem)) return lang_error(l, DIAG_TL_INDEX, at->range, "an index must be an integer");
-        if (base->kind == VAL_BUFFER && index.kind == VAL_INT && (index.i < 0 || index.i + out->shape[d] > base->shape[d]))
-            return lang_error(l, DIAG_TL_INDEX, at->range, arena_printf(l->arena, "index %lld lies outside of %s", (long long)index.i, val_text(l, base)));
-        if (!check_blocks(l, base, (int)d, &scalar, at->range)) return false;
-        out->offset[d] = scalar.ref;
-    }
-    return true;
-}
-
-bool load_element(Lang *l, const Val *region, Range range, Val *out) {
-    l->b.range = range;
-    const Type *type = ty_scalar(l->module, region->elem);
-    Ref ref = region->is_tensor ? ir_tload(&l->b, region->ref, region->offset, REF_NONE, type)
-                                : ir_bload(&l->b, region->ref, region->offset, type);
-    *out = val_scalar(l, ref);
-    return true;
-}
-
-bool store_element(Lang *l, const Val *region, const Val *value, Range range) {
-    Ref ref;
-    if (!convert(l, value, region->elem, range, &ref)) return false;
-    l->b.range = range;
-    if (region->is_tensor) ir_tstore(&l->b, region->ref, region->offset, ref, REF_NONE);
-    else ir_bstore(&l->b, region->ref, region->offset, ref);
     return true;
 }
 
@@ -364,6 +290,7 @@ static bool eval_unary(Lang *l, const PyNode *node, Val *out) {
         if (is_host_number(&x)) return binary(l, PY_OP_SUB, &zero, &x, node->range, out);
         if (!to_scalar(l, &x, node->range, &x)) return false;
         *out = val_scalar(l, ir_unary(&l->b, OP_NEG, x.ref));
+        linear_join(l, PY_OP_SUB, &zero, &x, out);
         return true;
     case PY_OP_NOT:
         if (truth(&x, &host)) {
@@ -389,10 +316,12 @@ static bool eval_bool(Lang *l, const PyNode *node, Val *out) {
         Val next;
         bool known = truth(out, &host);
         if (known && host != is_and) return true; /* Python stops here */
-        if (!eval(l, values->at[i], &next)) return false;
+        Ref a, b;
+        if (known ? !eval(l, values->at[i], &next)
+                  : !convert(l, out, EL_I1, node->range, &a) || !eval_under(l, values->at[i], a, is_and, &next))
+            return false;
         if (!known) {
-            Ref a, b;
-            if (!convert(l, out, EL_I1, node->range, &a) || !convert(l, &next, EL_I1, node->range, &b)) return false;
+            if (!convert(l, &next, EL_I1, node->range, &b)) return false;
             next = val_scalar(l, ir_binary(&l->b, is_and ? OP_AND : OP_OR, a, b));
         }
         *out = next;
@@ -400,12 +329,15 @@ static bool eval_bool(Lang *l, const PyNode *node, Val *out) {
     return true;
 }
 
-static bool eval_conditional(Lang *l, const PyNode *node, Val *out) {
+/* Only the side that is taken reads its elements. */
+static bool select_lazily(Lang *l, const PyNode *node, const PyNode *condition, const PyNode *body, const PyNode *orelse, Val *out) {
     Val test, x, y;
     bool host;
-    if (!eval(l, node->IfExp.test, &test)) return false;
-    if (truth(&test, &host)) return eval(l, host ? node->IfExp.body : node->IfExp.orelse, out);
-    return eval(l, node->IfExp.body, &x) && eval(l, node->IfExp.orelse, &y) && choose(l, &test, &x, &y, node->range, out);
+    Ref c;
+    if (!eval(l, condition, &test)) return false;
+    if (truth(&test, &host)) return eval(l, host ? body : orelse, out);
+    return convert(l, &test, EL_I1, node->range, &c) && eval_under(l, body, c, true, &x) &&
+           eval_under(l, orelse, c, false, &y) && choose(l, c, &x, &y, node->range, out);
 }
 
 static bool eval_compare(Lang *l, const PyNode *node, Val *out) {
@@ -457,6 +389,8 @@ static bool eval_call(Lang *l, const PyNode *node, Val *out) {
         *out = val_scalar(l, ref);
         return true;
     }
+    if (func.kind == VAL_MODULE && strcmp(func.text, "T.if_then_else") == 0 && node->Call.args->count == 3 && !node->Call.keywords->count)
+        return select_lazily(l, node, node->Call.args->at[0], node->Call.args->at[1], node->Call.args->at[2], out);
     if (func.kind == VAL_MODULE) return call_builtin(l, node, func.text, out);
     return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "a call of %s", val_text(l, &func)), "inside a kernel call `T.*`; helper functions of the file are not inlined");
 }
@@ -472,7 +406,7 @@ bool eval(Lang *l, const PyNode *node, Val *out) {
     case PY_List: return eval_tuple(l, node->List.elts, out);
     case PY_UnaryOp: return eval_unary(l, node, out);
     case PY_BoolOp: return eval_bool(l, node, out);
-    case PY_IfExp: return eval_conditional(l, node, out);
+    case PY_IfExp: return select_lazily(l, node, node->IfExp.test, node->IfExp.body, node->IfExp.orelse, out);
     case PY_Compare: return eval_compare(l, node, out);
     case PY_Call: return eval_call(l, node, out);
     case PY_BinOp: {
@@ -481,14 +415,6 @@ bool eval(Lang *l, const PyNode *node, Val *out) {
                binary(l, node->BinOp.op, &x, &y, node->range, out);
     }
     default:
-        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "the expression `%s`", py_kinds[node->kind].name), "compute it on the host and pass the result with -D");
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "the expression `%s`", py_kinds[node->kind].name), "compute it on the host and pass the result as a definition");
     }
-}
-
-bool eval_int(Lang *l, const PyNode *node, int64_t *out, const char *what) {
-    Val val;
-    if (!eval(l, node, &val)) return false;
-    if (val.kind != VAL_INT) return lang_error(l, DIAG_TL_TYPES, node->range, arena_printf(l->arena, "%s must be a known integer, here it is %s", what, val_text(l, &val)));
-    *out = val.i;
-    return true;
 }

@@ -1,15 +1,25 @@
 /* tilelang_stmt.c: statements of a TileLang kernel.
  *
  * Plain names are bindings, not variables: an assignment of a traced value gives it a name. What changes at run time
- * lives in tiles and tensors, so loops and ifs need no carried values. Host conditions are decided here. */
+ * lives in tiles and tensors, so loops and ifs need no carried values; one that binds a name of outside again is refused.
+ * Host conditions are decided here. */
 #include "front/tilelang.h"
 
 #include <string.h>
 
-static void open_scope(Lang *l) {
+static void open_scope(Lang *l, bool repeats) {
     Scope *scope = ARENA_NEW(l->arena, Scope);
     scope->outer = l->scope;
+    scope->repeats = repeats;
     l->scope = scope;
+}
+
+/* In Python a name that a loop binds again has its new value behind the loop. Here it would have the old one. */
+static bool check_rebound(Lang *l, const char *name, Range range) {
+    if (!l->scope->repeats || map_find(&l->scope->names, name, strlen(name))) return true;
+    const Val *old = scope_find(l, name);
+    if (!old || old->kind == VAL_DEF || old->kind == VAL_MODULE) return true;
+    return lang_error(l, DIAG_TL_REBOUND, range, name, l->conditions ? "loop or `if`" : "loop");
 }
 
 /* Lowers the body into the region, with the names bound inside it gone afterwards, and closes the region. */
@@ -17,7 +27,7 @@ static bool lower_region(Lang *l, Region *region, const PyList *body, Range rang
     Builder outside = l->b;
     Scope *before = l->scope;
     l->b = ir_builder_inside(&outside, region);
-    open_scope(l);
+    open_scope(l, true);
     bool good = lower_body(l, body);
     l->b.range = range;
     if (good) ir_yield(&l->b, NULL, 0);
@@ -45,21 +55,34 @@ static bool target_names(Lang *l, const PyNode *target, const char **names, int 
     return true;
 }
 
+/* A loop's own scope, with its variables in it. */
+static bool open_loop(Lang *l, const PyNode *target, const char *const *names, int count) {
+    open_scope(l, true);
+    for (int i = 0; i < count; i++)
+        if (!check_rebound(l, names[i], target->range)) return false;
+    return true;
+}
+
 static bool lower_parallel(Lang *l, const PyNode *node, const Val *extents, int count) {
     const char *names[MAX_EXTRA];
     if (count < 1) return lang_error(l, DIAG_TL_ARGUMENTS, node->For.iter->range, "T.Parallel needs at least one extent");
     if (!target_names(l, node->For.target, names, count)) return false;
     if (l->in_parallel) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "T.Parallel inside T.Parallel", "give all extents to one T.Parallel");
+    bool empty = false;
+    for (int i = 0; i < count; i++) {
+        if (extents[i].kind != VAL_INT || extents[i].i < 0 || extents[i].i > INT32_MAX)
+            return lang_error(l, DIAG_TL_EXTENT, node->For.iter->range, val_text(l, &extents[i]));
+        empty |= extents[i].i == 0;
+    }
+    if (empty) return true; /* as a loop without a trip */
     Op *op = ir_begin(&l->b, OP_PARALLEL);
     Region *region = ir_region(&l->b, op);
     Scope *before = l->scope;
-    open_scope(l);
+    if (!open_loop(l, node->For.target, names, count)) return false;
     for (int i = 0; i < count; i++) {
-        if (extents[i].kind != VAL_INT || extents[i].i < 1)
-            return lang_error(l, DIAG_TL_EXTENT, node->For.iter->range, val_text(l, &extents[i]));
         ir_operand(&l->b, op, ir_int(&l->b, EL_I32, extents[i].i));
         Val index = val_scalar(l, ir_argument(l->kernel, region, ty_scalar(l->module, EL_I32), names[i]));
-        index.has_range = true;
+        add_variable(l, index.ref, -1, &(int64_t){0}, &(int64_t){extents[i].i - 1});
         scope_set(l, names[i], index);
     }
     l->in_parallel = true;
@@ -80,16 +103,24 @@ static bool lower_counted(Lang *l, const PyNode *node, const Val *bounds, int st
     if (!target_names(l, node->For.target, &name, 1)) return false;
     if (l->in_parallel) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "a loop inside T.Parallel", "put T.Parallel inside the loop");
     if (step.kind != VAL_INT || step.i < 1) return lang_error(l, DIAG_TL_ARGUMENTS, node->For.iter->range, "the step of a loop must be a known positive integer");
+    Val *const all[3] = {&lo, &hi, &step};
+    for (int i = 0; i < 3; i++)
+        if (all[i]->kind == VAL_INT && (all[i]->i < INT32_MIN || all[i]->i > INT32_MAX))
+            return lang_error(l, DIAG_TL_ARGUMENTS, node->For.iter->range, arena_printf(l->arena, "a loop counts in 32 bits, %lld does not fit", (long long)all[i]->i));
     Ref from, to;
     if (!convert(l, &lo, EL_I32, node->For.iter->range, &from) || !convert(l, &hi, EL_I32, node->For.iter->range, &to)) return false;
     Op *op = ir_for(&l->b, from, to, ir_int(&l->b, EL_I32, step.i), NULL, 0, name);
     if (stages >= 0) op_set(l->kernel, op, (Attr){.id = AT_STAGES, .number = stages});
     Scope *before = l->scope;
-    open_scope(l);
+    if (!open_loop(l, node->For.target, &name, 1)) return false;
     Val index = val_scalar(l, op->regions[0]->args[0]);
-    index.has_range = lo.kind == VAL_INT, index.lo = index.hi = lo.i;
+    bool known = lo.kind == VAL_INT && hi.kind == VAL_INT, idle = known && hi.i <= lo.i;
+    int64_t last = known && !idle ? lo.i + (hi.i - 1 - lo.i) / step.i * step.i : lo.i;
+    add_variable(l, index.ref, -1, lo.kind == VAL_INT ? &lo.i : NULL, known && !idle ? &last : NULL);
     scope_set(l, name, index);
+    l->conditions += idle; /* what stands there never happens */
     bool good = lower_region(l, op->regions[0], node->For.body, node->range);
+    l->conditions -= idle;
     l->scope = before;
     return good;
 }
@@ -157,7 +188,7 @@ static bool lower_launch(Lang *l, const PyNode *node) {
         op_set(k, id, (Attr){.id = AT_DIM, .number = i});
         Val block = val_scalar(l, ir_end(&l->b, id, NULL));
         ir_name(k, block.ref, names[i]);
-        block.has_range = true, block.lo = 0, block.hi = extents[i].i - 1;
+        add_variable(l, block.ref, i, &(int64_t){0}, &(int64_t){extents[i].i - 1});
         scope_set(l, names[i], block);
     }
     ir_yield(&b, grid, count);
@@ -174,6 +205,7 @@ static bool lower_launch(Lang *l, const PyNode *node) {
 static bool assign(Lang *l, const PyNode *target, const Val *value, Range range) {
     if (target->kind == PY_Name) {
         Val bound = *value;
+        if (!check_rebound(l, target->Name.id, target->range)) return false;
         if (bound.kind == VAL_REGION && is_element(&bound) && !load_element(l, &bound, range, &bound)) return false;
         if (bound.kind == VAL_SCALAR || bound.kind == VAL_BUFFER) ir_name(l->kernel, bound.ref, target->Name.id);
         scope_set(l, target->Name.id, bound);
@@ -206,11 +238,9 @@ static bool lower_augmented(Lang *l, const PyNode *node) {
 static bool lower_if(Lang *l, const PyNode *node) {
     Val test;
     Ref condition;
+    bool taken;
     if (!eval(l, node->If.test, &test)) return false;
-    if (test.kind == VAL_BOOL || test.kind == VAL_INT || test.kind == VAL_NONE) {
-        bool taken = test.kind != VAL_NONE && test.i;
-        return lower_body(l, taken ? node->If.body : node->If.orelse);
-    }
+    if (truth(&test, &taken)) return lower_body(l, taken ? node->If.body : node->If.orelse);
     if (l->in_parallel) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "`if` inside T.Parallel", "write T.if_then_else(cond, a, b)");
     if (!convert(l, &test, EL_I1, node->If.test->range, &condition)) return false;
     Op *op = ir_if(&l->b, condition, 0, NULL);
@@ -219,6 +249,18 @@ static bool lower_if(Lang *l, const PyNode *node) {
                 lower_region(l, op->regions[1], node->If.orelse, node->range);
     l->conditions--;
     return good;
+}
+
+/* Sizes are known here, so an assert is decided here. */
+static bool lower_assert(Lang *l, const PyNode *node) {
+    Val test, message = {.kind = VAL_NONE};
+    bool holds;
+    if (!eval(l, node->Assert.test, &test)) return false;
+    if (!truth(&test, &holds)) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "an assert on run-time values", "assert what is known when the kernel is compiled");
+    if (holds) return true;
+    const PyNode *said = node->Assert.msg;
+    if (said && said->kind == PY_Constant && !eval(l, said, &message)) return false;
+    return lang_error(l, DIAG_TL_ASSERT, node->range, message.kind == VAL_TEXT ? ": " : "", message.kind == VAL_TEXT ? message.text : "");
 }
 
 static bool lower_statement(Lang *l, const PyNode *node) {
@@ -241,7 +283,7 @@ static bool lower_statement(Lang *l, const PyNode *node) {
     case PY_For: return lower_for(l, node);
     case PY_If: return lower_if(l, node);
     case PY_With: return lower_launch(l, node);
-    case PY_Assert: return eval(l, node->Assert.test, &val);
+    case PY_Assert: return lower_assert(l, node);
     case PY_Return:
         if (!node->Return.value) return true;
         break;

@@ -157,6 +157,7 @@ static void add_kernel(FrontUnit *unit, const Tree *tree, PyNode *function) {
     }
     FrontParam *params = leaves.all.at;
     size_t count = leaves.all.count;
+    if (!unit->resolver) tri_find_arrays(function, params, count, unit->arena);
     Entry *entry = ARENA_NEW(unit->arena, Entry);
     entry->function = function;
     FrontKernel kernel = {.name = function->FunctionDef.name,

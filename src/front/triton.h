@@ -317,6 +317,10 @@ Val tri_attribute(Lower *l, Val v, const char *attr, Range range);
 /* The answer to dtype.is_fp16() and its kin; UNBOUND if there is no such question. */
 Val tri_dtype_method(Lower *l, const Type *type, const char *name);
 
+/* --- triton_resolve.c --- */
+/* Fills in likely_array. */
+void tri_find_arrays(PyNode *function, FrontParam *params, size_t count, Arena *arena);
+
 /* --- triton_const.c --- */
 void tri_check_const(Lower *l, const FrontKernel *wanted); /* reports writes through tl.const */
 

@@ -47,7 +47,9 @@ static Val eval_name(Lower *l, const PyNode *node) {
         near = arena_printf(l->arena, "tl.%s", id);
     return tri_error(l, DIAG_TRI_UNKNOWN, node->range, id,
                      near ? arena_printf(l->arena, "; did you mean `%s`?", near)
-                          : "; assign it, define it in this file, or pass it with -D");
+                     : l->unit->resolver
+                         ? "; assign it, or define it in this module"
+                         : "; assign it, define it in this file, or give it as a definition");
 }
 
 /* --- subscripts --- */

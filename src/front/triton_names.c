@@ -340,10 +340,8 @@ static Val function_value(Lower *l, Names *names, Name *name, const char *id, Ra
 
 /* UNBOUND when the module has no such name. */
 static Val lookup_in(Lower *l, Names *names, const char *id, Range range) {
-    const FrontUnit *unit = l->unit;
-    for (int i = unit->define_count; i-- > 0;)
-        if (strcmp(unit->defines[i].name, id) == 0)
-            return tri_val_given(l, &unit->defines[i].value);
+    const FrontValue *given = front_define(l->unit, id);
+    if (given) return tri_val_given(l, given);
     bool unsure = false;
     Name *name = definition(l, names, id, &unsure);
     if (unsure) return tri_error(l, DIAG_TRI_UNSURE, range, id, "under a condition");
@@ -468,7 +466,7 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
         const char *where = libdevice ? "libdevice" : "tl.math";
         return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "%s.%s", where, attr),
                          near ? arena_printf(l->arena, "; did you mean `%s.%s`?", where, near)
-                              : "; the page `triton` lists what there is (tilewright docs triton)");
+                              : "; the page `triton` of the manual lists what there is");
     }
     return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "tl.%s", attr),
                      tri_names_suggest(l, attr));

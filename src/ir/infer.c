@@ -33,11 +33,13 @@ static bool class_fits(char letter, const Type *t) {
     switch (letter) {
     case 'x': case 'z': return tile;
     case 'y': return true;
+    case 'a': return tile && !t->pointer;
+    case 'w': return tile && !t->pointer && !elem_is_float(t->elem);
     case 'i': return tile && !t->pointer && elem_is_int(t->elem);
     case 'f': return tile && !t->pointer && elem_is_float(t->elem);
     case 'c': return tile && !t->pointer && t->elem == EL_I1;
     case 'p': return tile && t->pointer;
-    case 'n': return tile && !t->pointer && elem_is_int(t->elem);
+    case 'n': return tile && !t->pointer && !t->rank && elem_is_int(t->elem);
     case 't': return t->kind == TY_TENSOR;
     case 'b': return t->kind == TY_BUFFER;
     case 'r': return t->kind == TY_RING;
@@ -49,7 +51,10 @@ static bool class_fits(char letter, const Type *t) {
 
 static const char *class_name(char letter) {
     switch (letter) {
-    case 'i': case 'n': return "an integer";
+    case 'a': return "a number";
+    case 'w': return "an integer or i1";
+    case 'i': return "an integer";
+    case 'n': return "an integer scalar";
     case 'f': return "a float";
     case 'c': return "an i1";
     case 'p': return "a pointer";
@@ -69,7 +74,7 @@ static bool check_operand(Infer *in, char letter, bool in_list, Ref ref, const T
         return fail(in, "operand %d must be %s, it is %s", number, class_name(letter), show(in, t));
     if (in_list && t->rank != 0)
         return fail(in, "operand %d must be a scalar, it is %s", number, show(in, t));
-    bool same = strchr("xzif", letter) != NULL;
+    bool same = strchr("xzifaw", letter) != NULL;
     if (same && *first && ((*first)->elem != t->elem || (*first)->pointer != t->pointer))
         return fail(in, "operands must have one element type, here %s and %s", show(in, *first), show(in, t));
     if (!*first) *first = t;

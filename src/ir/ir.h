@@ -59,7 +59,7 @@ extern const WordInfo word_info[WORD_COUNT];
 typedef enum AttrKind { ATTR_FLAG, ATTR_INT, ATTR_INTS, ATTR_ENUM, ATTR_TEXT, ATTR_REF } AttrKind;
 typedef enum AttrId {
     AT_NONE,
-#define ATTR(id, text, kind, set, doc) AT_##id,
+#define ATTR(id, text, kind, set, least, most, doc) AT_##id,
 #include "ir/attrs.def"
     AT_COUNT
 } AttrId;
@@ -67,6 +67,7 @@ typedef struct AttrInfo {
     const char *id, *text; /* "AXIS", "axis" */
     AttrKind kind;
     WordSet set;
+    int64_t least, most; /* of a number */
     const char *doc;
 } AttrInfo;
 extern const AttrInfo attr_info[AT_COUNT];
@@ -93,7 +94,7 @@ typedef struct Attr {
 /* --- types --- */
 enum { MAX_RANK = 8, MAX_TILE_ELEMENTS = 1 << 20, MAX_MAP_OPERANDS = 64, MAX_MAP_RESULTS = 16 };
 /* Of ring form, which the checker holds it to; a Tensix core has 32 circular buffers. */
-enum { MAX_RINGS = 32, MAX_RING_FIELDS = 32, MAX_ROLES = 8 };
+enum { MAX_RINGS = 32, MAX_RING_FIELDS = 32, MAX_ROLES = 8, MAX_SLOTS = 1024 };
 typedef enum TypeKind { TY_TILE, TY_TENSOR, TY_BUFFER, TY_RING, TY_SLOT, TY_BAR } TypeKind;
 typedef struct Type Type;
 typedef struct Field {

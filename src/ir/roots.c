@@ -99,10 +99,11 @@ static void visit(Op *op, void *user) {
     }
 }
 
-void roots_written(const Kernel *k, Arena *scratch, bool *written) {
+bool roots_written(const Kernel *k, Arena *scratch, bool *written) {
     Search s = {.k = k, .arena = scratch, .found = written};
     ir_walk(k->body, visit, &s);
     run(&s);
+    return !s.beyond;
 }
 
 bool roots_of(const Kernel *k, Arena *scratch, Ref ref, bool *set) {

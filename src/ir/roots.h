@@ -19,6 +19,6 @@
 bool roots_of(const Kernel *k, Arena *scratch, Ref ref, bool *set);
 /* The only parameter that it starts from, by its number; -1: it may be another, or none. */
 int roots_only(const Kernel *k, Arena *scratch, Ref ref);
-/* Of every parameter: may the kernel write through it? */
-void roots_written(const Kernel *k, Arena *scratch, bool *written);
+/* Of every parameter: may the kernel write through it? False: it may write elsewhere as well. */
+bool roots_written(const Kernel *k, Arena *scratch, bool *written);
 #endif

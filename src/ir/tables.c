@@ -16,8 +16,8 @@ const WordInfo word_info[WORD_COUNT] = {
 };
 
 const AttrInfo attr_info[AT_COUNT] = {
-    {"", "", ATTR_FLAG, WS_NONE, ""},
-#define ATTR(id, text, kind, set, doc) {#id, text, ATTR_##kind, WS_##set, doc},
+    {"", "", ATTR_FLAG, WS_NONE, 0, 0, ""},
+#define ATTR(id, text, kind, set, least, most, doc) {#id, text, ATTR_##kind, WS_##set, least, most, doc},
 #include "ir/attrs.def"
 };
 

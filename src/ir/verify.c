@@ -1,7 +1,7 @@
 /* verify.c: is this kernel well-formed?
  *
  * Checked: every use sees its definition; types follow the table; regions are closed by the right terminator with the
- * right values; attributes belong to their op; slots and rings are used by the ops made for them; nothing stands in a
+ * right values; attributes belong to their op and are in their range; slots and rings are used by the ops made for them; nothing stands in a
  * form that should be gone. What a ring must satisfy beyond its types is proved by pass/ring_check.c. */
 #include "ir/ir.h"
 
@@ -37,6 +37,112 @@ static void check_uses(Verifier *v, const Op *op) {
         if (attr_info[attr->id].kind == ATTR_REF && ref_is_value(attr->ref) && !v->visible[attr->ref])
             complain(v, op, "`%s` is not defined before this use", attr_info[attr->id].text);
     }
+}
+
+/* --- attributes --- */
+
+static bool in_range(const AttrInfo *info, int64_t number) { return number >= info->least && number <= info->most; }
+
+/* The numbers of a list are different, below `limit`, and (ascending) in their order. */
+static bool is_choice(const Attr *attr, int limit, bool ascending) {
+    uint64_t seen = 0;
+    for (int i = 0; i < attr->list.count; i++) {
+        int64_t n = attr->list.at[i];
+        if (n < 0 || n >= limit || (ascending ? seen >> n : seen >> n & 1)) return false;
+        seen |= (uint64_t)1 << n;
+    }
+    return true;
+}
+
+/* A box: which dimensions of the tensor it covers, in their order, which of them wrap, and what lies outside. */
+static void check_box(Verifier *v, const Op *op) {
+    const Type *tensor = ir_type(v->k, op->operands[0]);
+    const Type *box = op->code == OP_TLOAD ? ir_type(v->k, op->results[0]) : ir_type(v->k, op_operand(op, 1));
+    const Attr *dims = op_attr(op, AT_DIMS), *wrap = op_attr(op, AT_WRAP), *fill = op_attr(op, AT_FILL);
+    if (dims && (dims->list.count != box->rank || !is_choice(dims, tensor->rank, true)))
+        complain(v, op, "`dims` must name %d of the tensor's %d dimensions, in their order", box->rank, tensor->rank);
+    if (wrap && !is_choice(wrap, tensor->rank, false))
+        complain(v, op, "`wrap` must name dimensions of the tensor, each once; it has %d", tensor->rank);
+    const Type *type = fill && fill->ref ? ir_type(v->k, fill->ref) : NULL;
+    if (fill && (!type || !ty_is_scalar(type) || type->pointer || type->elem != tensor->elem))
+        complain(v, op, "`fill` must be a scalar of type %s", elem_info[tensor->elem].text);
+}
+
+/* The stamp of a sum names each bit of the padded index once. */
+static void check_order(Verifier *v, const Op *op) {
+    const Attr *order = op_attr(op, AT_BITS);
+    int64_t n = ir_type(v->k, op->operands[0])->extent[op_int(op, AT_AXIS, 0)];
+    int bits = 0;
+    while ((int64_t)1 << bits < n) bits++;
+    if (order && (order->list.count != bits || !is_choice(order, bits, false)))
+        complain(v, op, "`order` must name each of the %d bits of an index of the axis once", bits);
+}
+
+/* Which elements can be combined in which way. */
+static void check_combine(Verifier *v, const Op *op) {
+    Word kind = op_word(op, AT_COMBINE, WORD_NONE);
+    bool atomic = op->code == OP_ATOMIC || op->code == OP_TATOMIC;
+    bool index = kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX;
+    bool bits = kind == COMBINE_AND || kind == COMBINE_OR || kind == COMBINE_XOR;
+    if (atomic ? index || kind == COMBINE_REGION : kind == COMBINE_XCHG || (index && op->code == OP_SCAN))
+        complain(v, op, "it does not combine by `%s`", word_info[kind].text);
+    if (kind != COMBINE_REGION && !atomic && op->operand_count != 1)
+        complain(v, op, "`%s` combines one tile; several need a region", word_info[kind].text);
+    for (int i = atomic; i < op->operand_count; i++) {
+        const Type *t = op->operands[i] ? ir_type(v->k, op->operands[i]) : NULL;
+        if (!t || t->kind != TY_TILE) continue;
+        if (t->pointer) complain(v, op, "pointers are not combined");
+        if (bits && elem_is_float(t->elem)) complain(v, op, "`%s` combines bits, not %s", word_info[kind].text, elem_info[t->elem].text);
+    }
+}
+
+static void check_function(Verifier *v, const Op *op) {
+    static const Word of_two[] = {MATH_ATAN2, MATH_POW, MATH_FMOD, MATH_HYPOT, MATH_COPYSIGN, MATH_FDIM, MATH_REMAINDER, MATH_NEXTAFTER, MATH_LDEXP};
+    Word fn = op_word(op, AT_FN, WORD_NONE);
+    int wants = 1, has = 0;
+    for (size_t i = 0; i < sizeof of_two / sizeof *of_two; i++) wants += of_two[i] == fn;
+    for (int i = 0; i < op->operand_count; i++) has += op->operands[i] != REF_NONE;
+    if (has != wants) complain(v, op, "`%s` takes %d operand%s", word_info[fn].text, wants, wants > 1 ? "s" : "");
+}
+
+/* Every number in the range of its attribute (attrs.def), and what the op itself asks of them. */
+static void check_attributes(Verifier *v, const Op *op) {
+    for (int id = 1; id < AT_COUNT; id++)
+        if (op_attr_is_positional(op->code, (AttrId)id) && !op_attr(op, (AttrId)id))
+            complain(v, op, "`%s` must be given", attr_info[id].text);
+    for (int i = 0; i < op->attr_count; i++) {
+        const Attr *attr = &op->attrs[i];
+        const AttrInfo *info = &attr_info[attr->id];
+        bool list = info->kind == ATTR_INTS, good = true;
+        for (int n = 0; list && n < attr->list.count; n++) good &= in_range(info, attr->list.at[n]);
+        if (info->kind == ATTR_INT) good = in_range(info, attr->number);
+        if (!good)
+            complain(v, op, "`%s` must be in %lld .. %lld", info->text, (long long)info->least, (long long)info->most);
+    }
+    if (!v->good) return;
+    switch (op->code) {
+    case OP_PROGRAM_ID:
+    case OP_NUM_PROGRAMS:
+        if (op_int(op, AT_DIM, 0) > 2) complain(v, op, "a grid has 3 dimensions: 0, 1 and 2");
+        break;
+    case OP_TLOAD:
+    case OP_TSTORE:
+    case OP_TATOMIC: check_box(v, op); break;
+    case OP_REDUCE:
+    case OP_SCAN: check_order(v, op); break;
+    case OP_RING: {
+        const Attr *overlay = op_attr(op, AT_OVERLAY);
+        if (overlay && (!ref_is_value(overlay->ref) || ir_type(v->k, overlay->ref)->kind != TY_RING))
+            complain(v, op, "`overlay` names a ring");
+        break;
+    }
+    case OP_MATH: check_function(v, op); break;
+    case OP_ROLE:
+        if (op_int(op, AT_REGS, 24) % 8) complain(v, op, "`regs` goes by eights");
+        break;
+    default: break;
+    }
+    if (op_attr(op, AT_COMBINE)) check_combine(v, op);
 }
 
 static void check_types(Verifier *v, const Op *op) {
@@ -121,6 +227,8 @@ static void check_structure(Verifier *v, const Op *op) {
     switch (op->code) {
     case OP_FOR: {
         int carried = op->operand_count - 3;
+        for (int i = 0; i < 3; i++)
+            if (ir_type(v->k, op->operands[i])->rank) complain(v, op, "its bounds must be scalars");
         if (!need_regions(v, op, 1, 1) || !need_args(v, op, op->regions[0], carried + 1)) return;
         check_terminator(v, op, op->regions[0], OP_YIELD, 0, carried, op->operands + 3);
         for (int i = 0; i < carried; i++)
@@ -133,6 +241,8 @@ static void check_structure(Verifier *v, const Op *op) {
             !need_args(v, op, op->regions[1], op->operand_count))
             return;
         check_terminator(v, op, op->regions[0], OP_TEST, 1, op->operand_count, op->operands);
+        if (v->good && ir_type(v->k, op->regions[0]->last->operands[0])->rank)
+            complain(v, op->regions[0]->last, "its condition must be a scalar");
         check_terminator(v, op, op->regions[1], OP_YIELD, 0, op->operand_count, op->operands);
         break;
     case OP_IF:
@@ -176,6 +286,7 @@ static void check_region(Verifier *v, const Region *region) {
         check_uses(v, op);
         if (!v->good) return; /* types of broken references cannot be looked at */
         check_types(v, op);
+        if (v->good) check_attributes(v, op);
         check_form(v, op);
         for (int i = 0; i < op->region_count; i++) check_region(v, op->regions[i]);
         if (!v->good) return;
@@ -194,6 +305,12 @@ bool ir_verify(const Kernel *k, Form form, Diag *diag) {
         diag_emit(diag, DIAG_IR_INVALID, k->range, k->name, "a kernel must end in `return`");
         return false;
     }
+    for (int i = 0; i < k->attr_count; i++)
+        if (!in_range(&attr_info[k->attrs[i].id], k->attrs[i].number)) {
+            diag_emit(diag, DIAG_IR_INVALID, k->range, k->name,
+                      arena_printf(arena, "`%s` is out of its range", attr_info[k->attrs[i].id].text));
+            return false;
+        }
     if (k->grid) {
         check_region(&v, k->grid);
         const Op *last = k->grid->last;

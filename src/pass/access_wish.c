@@ -10,15 +10,6 @@
 
 /* --- sums and products of arguments --- */
 
-/* Does its form say more of it than its own 32 bits do? */
-static bool is_belief(Analysis *a, Ref r) {
-    const Type *type = ir_type(a->k, r);
-    if (type->kind != TY_TILE || type->pointer || type->elem != EL_I32) return false;
-    const Affine *f = affine_of(a, r);
-    return f->known && !f->base && affine_is_uniform(f) && !poly_is_variant(a, f->start) &&
-           !poly_fits_i32(a, f->start);
-}
-
 static void search_from(Access *x, Ref r) {
     if (!ref_is_value(r)) return;
     while (x->believed.count < x->k->values.count) *VEC_PUSH(&x->believed, x->a.arena) = 0;
@@ -27,10 +18,39 @@ static void search_from(Access *x, Ref r) {
     *VEC_PUSH(&x->open, x->a.arena) = r;
 }
 
+/* c * x and a smaller multiple of x: 64 * %stride fits, and so does 63 * %stride. */
+static bool is_multiple(Poly p, Poly smaller) {
+    Term quotient;
+    if (p.count != 1 || smaller.count != 1) return false;
+    Term one = smaller.at[0];
+    one.scale = p.at[0].scale;
+    int64_t more = p.at[0].scale, less = smaller.at[0].scale;
+    return poly_divides(p, &one, &quotient) && !quotient.count &&
+           (more > 0 ? less > 0 && less <= more : less < 0 && less >= more);
+}
+
 static void add_exact(Access *x, Poly p) {
-    for (size_t i = 0; i < x->exact.count; i++)
-        if (poly_equal(x->exact.at[i], p)) return;
+    if (poly_fits_i32(&x->a, p)) return;
+    for (size_t i = 0; i < x->exact.count; i++) {
+        Poly *known = &x->exact.at[i];
+        if (poly_equal(*known, p) || is_multiple(*known, p)) return;
+        if (!is_multiple(p, *known)) continue;
+        *known = p;
+        return;
+    }
     *VEC_PUSH(&x->exact, x->a.arena) = p;
+}
+
+/* What its form says of it beyond its own 32 bits, of a value that is the same for the whole launch.
+ */
+static bool believe(Access *x, Ref r) {
+    const Type *type = ir_type(x->k, r);
+    if (type->kind != TY_TILE || type->pointer || type->elem != EL_I32) return false;
+    const Affine *f = affine_of(&x->a, r);
+    Poly corners[AFFINE_CORNERS];
+    int count = f->known ? affine_corners(&x->a, f, type, corners) : 0;
+    for (int i = 0; i < count; i++) add_exact(x, corners[i]);
+    return count > 0;
 }
 
 /* A number that stands for itself, or for an equal one, is not looked into: it is what the source
@@ -47,11 +67,7 @@ void access_believe(Access *x, const Plan *plan) {
     search_from(x, plan->mask);
     while (x->open.count) {
         Ref r = x->open.at[--x->open.count];
-        if (is_belief(&x->a, r)) {
-            add_exact(x, affine_of(&x->a, r)->start);
-            continue;
-        }
-        if (is_itself(&x->a, r)) continue;
+        if (is_itself(&x->a, r) || believe(x, r)) continue;
         const Value *v = ir_value(x->k, r);
         const Op *op = v->op ? v->op : v->region->owner;
         for (int i = 0; op && i < op->operand_count; i++) search_from(x, op->operands[i]);

@@ -208,16 +208,23 @@ static bool is_address_int(const Type *type) {
            elem_info[type->elem].bits >= 32;
 }
 
+/* Can the launch be asked whether it fits in 32 bits? */
+static bool is_askable(const Analysis *a, Poly p) {
+    bool good = !a->generic && poly_fits_i64(a, p);
+    for (int i = 0; good && i < p.count; i++)
+        for (int j = 0; good && j < p.at[i].count; j++)
+            good = fact_at_launch(a->k, p.at[i].factor[j]);
+    return good;
+}
+
 /* Signed 32-bit numbers that are the same for the whole launch: that they are those of the exact
  * numbers is believed only where the launch can be asked (access_wish.c). */
-static bool is_believable(Analysis *a, const Affine *f) {
-    if (!affine_is_uniform(f) || poly_is_variant(a, f->start) || poly_fits_i32(a, f->start))
-        return true;
-    bool good = !a->generic && poly_fits_i64(a, f->start);
-    for (int i = 0; good && i < f->start.count; i++)
-        for (int j = 0; good && j < f->start.at[i].count; j++)
-            good = fact_at_launch(a->k, f->start.at[i].factor[j]);
-    return good;
+static bool is_believable(Analysis *a, const Affine *f, const Type *type) {
+    Poly corners[AFFINE_CORNERS];
+    int count = a->asks ? affine_corners(a, f, type, corners) : 0;
+    for (int i = 0; i < count; i++)
+        if (!poly_fits_i32(a, corners[i]) && !is_askable(a, corners[i])) return false;
+    return true;
 }
 
 /* Sums of 64-bit numbers are addresses modulo 2^64 whatever their sign; unsigned 32-bit ones only
@@ -226,7 +233,7 @@ static const Affine *exact(Analysis *a, Ref value, const Op *op, const Affine *f
     const ElemInfo *info = &elem_info[ir_type(a->k, value)->elem];
     if (!f->known || ir_type(a->k, value)->pointer || info->bits == 64) return f;
     bool good = info->cls == CLASS_UINT ? affine_holds(a, f, ir_type(a->k, value))
-                                        : is_believable(a, f);
+                                        : is_believable(a, f, ir_type(a->k, value));
     return good ? f
                 : affine_atom(a, value, op, info->cls == CLASS_UINT ? WHY_UNSIGNED : WHY_WRAPS);
 }

@@ -61,6 +61,7 @@ typedef struct Analysis {
     Arena *arena;
     bool generic;     /* no wishes */
     bool any_grid;    /* none of how many programs there are */
+    bool asks;        /* what is the same for a whole launch is taken apart only if that can be asked */
     GridOrder grid;   /* how program ids become tile places, if known */
     bool grid_wished; /* the proof used that the grid has as many programs as there are places */
     VEC(const Affine *) memo;
@@ -89,10 +90,15 @@ bool poly_is_positive(Analysis *a, Poly p);
 bool poly_fits_i32(const Analysis *a, Poly p);
 /* In 32 bits, if places in the grid times extents do? */
 bool poly_is_place(const Analysis *a, Poly p);
+bool poly_fits_i62(const Analysis *a, Poly p); /* with room for a difference */
 bool poly_fits_i64(const Analysis *a, Poly p);
 /* Is every element of the form, as a tile of this type, within the range of its numbers? Places in
  * the grid times extents are. (affine_size.c) */
 bool affine_holds(const Analysis *a, const Affine *f, const Type *type);
+/* The values of which, if they fit in 32 bits, all elements do: none where the launch does not know
+ * them (affine_size.c). */
+enum { AFFINE_CORNERS = 8 };
+int affine_corners(Analysis *a, const Affine *f, const Type *type, Poly corners[AFFINE_CORNERS]);
 void affine_wish(Analysis *a, AttrId kind, int64_t number, Ref value);
 
 /* Is the value visible at the op? (order numbers are those of the kernel when affine_init ran) */

@@ -119,27 +119,48 @@ static bool bound_poly(const Analysis *a, Poly p, bool places, Interval *out) {
     return !p.bad;
 }
 
-static bool fits_i32(const Analysis *a, Poly p, bool places) {
+static bool fits(const Analysis *a, Poly p, bool places, int bits) {
+    const Wide end = (Wide)1 << (bits - 1);
     Interval sum;
-    return bound_poly(a, p, places, &sum) && sum.least >= INT32_MIN && sum.most <= INT32_MAX;
+    return bound_poly(a, p, places, &sum) && sum.least >= -end && sum.most < end;
 }
 
 bool poly_fits_i32(const Analysis *a, Poly p) {
-    return fits_i32(a, p, false);
+    return fits(a, p, false, 32);
 }
 
 bool poly_is_place(const Analysis *a, Poly p) {
-    return fits_i32(a, p, true);
+    return fits(a, p, true, 32);
+}
+
+bool poly_fits_i62(const Analysis *a, Poly p) {
+    return fits(a, p, false, 62);
 }
 
 bool poly_fits_i64(const Analysis *a, Poly p) {
-    Interval sum;
-    return bound_poly(a, p, false, &sum) && sum.least >= INT64_MIN && sum.most <= INT64_MAX;
+    return fits(a, p, false, 64);
 }
 
 bool poly_is_surely_natural(const Analysis *a, Poly p) {
     Interval sum;
     return bound_poly(a, p, false, &sum) && sum.least >= 0;
+}
+
+int affine_corners(Analysis *a, const Affine *f, const Type *type, Poly corners[AFFINE_CORNERS]) {
+    int count = 1;
+    corners[0] = f->start;
+    if (f->base || f->start.bad || poly_is_variant(a, f->start)) return 0;
+    for (int d = 0; d < f->rank; d++) {
+        const Axis *axis = &f->axis[d];
+        if (axis->turn || poly_is_variant(a, axis->step)) return 0;
+        if (poly_is_zero(axis->step) || type->extent[d] == 1) continue;
+        if (2 * count > AFFINE_CORNERS) return 0;
+        Poly last = poly_scale(a->arena, axis->step, type->extent[d] - 1);
+        for (int i = 0; i < count; i++)
+            corners[count + i] = poly_add(a->arena, corners[i], last);
+        count *= 2;
+    }
+    return count;
 }
 
 bool affine_holds(const Analysis *a, const Affine *f, const Type *type) {

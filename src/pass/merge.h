@@ -20,7 +20,9 @@ typedef struct RingField {
     DimList rows, cols;
     VEC(const Op *) puts;
     Ref value;    /* the whole field, merged, of the current item */
-    bool stacked; /* its outermost row dimension counts workers */
+    bool stacked; /* its outermost row dimension counts workers; in a field that they use turned, its
+                     outermost column dimension (across) */
+    bool across;
 } RingField;
 
 /* A tile that is a part of a field: each dimension of the field is fixed, or belongs to a dimension
@@ -62,6 +64,9 @@ typedef struct Merge {
 bool merge_fail(Merge *m, const Op *op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* b - a, if that is a number (merge_workers.c). */
+bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
+
 /* merge_tasks.c: `tasks while` becomes the programs of a grid; the header's values are in m->map
  * afterwards. */
 bool merge_tasks(Merge *m);
@@ -70,9 +75,13 @@ bool merge_tasks(Merge *m);
 bool merge_find_fields(Merge *m); /* fields, their puts, views of them, and their layout */
 RingField *merge_field(const Merge *m, Ref ring, const char *name);
 const View *merge_view(const Merge *m, Ref old);
-/* Where the view's tile begins in the merged field; false if it is no box of it. */
-bool merge_place(const Merge *m, const View *view, int64_t *row, int64_t *col, int64_t *rows,
-                 int64_t *cols);
+/* The box of the merged field that a view is, as it lies there. */
+typedef struct FieldBox {
+    int64_t row, col, rows, cols;
+    bool turned; /* the view is its transposition */
+} FieldBox;
+/* False if it is no box of it. */
+bool merge_place(const Merge *m, const View *view, FieldBox *box);
 /* Distance in rows or columns of the merged field between neighbours along a dimension; 0 if it is
  * in the other list. */
 int64_t merge_stride(const RingField *field, const DimList *list, int dim);

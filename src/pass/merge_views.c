@@ -5,10 +5,14 @@
  *     c: [2,4,64,64], worker w writes [64,256] split and permuted   rows 0 2, columns 1 3:
  * [128,256]
  *
+ *     a: [2,64,32], worker w reads [w] and turns it to [32,64]      rows 1, columns 0 2: [64,64], which
+ * turned is [64,64] with the workers above each other
+ *
  * Slices, permutations and reshapes only move the digits of an index; a view keeps, for each
  * dimension of the tile, the field's dimensions that make it up. How a field is laid out follows
- * from its first use by a consumer (an input) or from the put (an output); a use that is no box of
- * that layout is refused. */
+ * from its first use by a consumer (an input) or from the put (an output), and from where its tiles
+ * lie in memory; a use that is no box of that layout is refused. A field always lies as it does in
+ * memory, the last dimension along the columns: a view that is turned is a box of it, transposed. */
 #include "pass/merge.h"
 
 #include <string.h>
@@ -133,23 +137,78 @@ static DimList fixed_dims(const View *v, Fixed kind, const DimList *inside) {
     return list;
 }
 
-/* Tiles that are used one by one, or one a worker, lie above each other. */
-static bool lay_out(Merge *m, const Op *op, const View *v) {
-    RingField *field = v->field;
-    if (v->rank != 2)
+/* The view as it lies in memory: the last dimension of the field counts columns, the last but one
+ * rows. */
+static View upright(const View *v, bool *turned) {
+    View made = *v;
+    int last = v->field->type->rank - 1;
+    *turned = false;
+    for (int i = 0; i < v->dims[0].count; i++) *turned |= v->dims[0].dim[i] == last;
+    for (int i = 0; i < v->dims[1].count; i++) *turned |= v->dims[1].dim[i] == last - 1;
+    if (*turned) {
+        made.dims[0] = v->dims[1];
+        made.dims[1] = v->dims[0];
+    }
+    return made;
+}
+
+/* The list counts whole tiles, and along this dimension inside of them. */
+static bool ends_with(const RingField *field, const DimList *list, int dim) {
+    for (int i = 0; i < list->count; i++)
+        if (list->dim[i] >= field->type->rank - 2 && list->dim[i] != dim) return false;
+    return field->type->extent[dim] == 1 ||
+           (list->count && list->dim[list->count - 1] == dim);
+}
+
+/* Does the load role take neighbours along this dimension from side by side in memory? */
+static bool lies_across(Merge *m, const RingField *field, int dim) {
+    const Op *at[2] = {NULL, NULL};
+    for (size_t i = 0; i < field->puts.count; i++) {
+        const Op *put = field->puts.at[i];
+        const Op *load = ref_is_value(op_operand(put, 1)) ? ir_value(m->k, op_operand(put, 1))->op : NULL;
+        int64_t index = 0, which = 0;
+        bool others = load && load->code == OP_TLOAD && put->list_count[0];
+        for (int d = 0; others && d < field->type->rank - 2; d++) {
+            others = ir_const_int(m->k, op_list(put, 0).at[d], &index) && (d == dim || index == 0);
+            if (d == dim) which = index;
+        }
+        if (others && which >= 0 && which < 2) at[which] = load;
+    }
+    if (!at[0] || !at[1]) return false;
+    RefList from = op_list(at[0], 0), to = op_list(at[1], 0);
+    int64_t rows, cols;
+    return from.count == to.count && from.count >= 2 &&
+           merge_distance(m, from.at[from.count - 2], to.at[to.count - 2], &rows) &&
+           merge_distance(m, from.at[from.count - 1], to.at[to.count - 1], &cols) && !rows && cols;
+}
+
+/* Tiles that are used one by one lie as they do in memory. Those of the workers lie above each
+ * other, as the workers' tiles do; so where each turns its own, they lie side by side. */
+static bool lay_out(Merge *m, const Op *op, const View *view) {
+    RingField *field = view->field;
+    if (view->rank != 2)
         return merge_fail(m, op, "a tile of a block must be used as rows and columns");
     if (field->laid) return true;
-    DimList constant = fixed_dims(v, FIXED_CONST, NULL), worker = fixed_dims(v, FIXED_WORKER, NULL);
+    bool turned;
+    View v = upright(view, &turned);
+    DimList constant = fixed_dims(&v, FIXED_CONST, NULL), worker = fixed_dims(&v, FIXED_WORKER, NULL);
     if (worker.count > 1)
         return merge_fail(m, op, "the worker's number picks the tile more than once");
-    append(&field->rows, &constant);
-    append(&field->rows, &worker);
-    append(&field->rows, &v->dims[0]);
-    append(&field->cols, &v->dims[1]);
+    for (int i = 0; i < constant.count; i++) {
+        DimList one = {1, {constant.dim[i]}};
+        append(lies_across(m, field, constant.dim[i]) ? &field->cols : &field->rows, &one);
+    }
+    append(turned ? &field->cols : &field->rows, &worker);
+    append(&field->rows, &v.dims[0]);
+    append(&field->cols, &v.dims[1]);
     field->stacked = worker.count == 1;
+    field->across = field->stacked && turned;
     if (field->stacked && (constant.count || field->type->extent[worker.dim[0]] != m->workers))
         return merge_fail(m, op, "each of the %lld workers must use its own tile of the block",
                           (long long)m->workers);
+    int rank = field->type->rank;
+    if (!ends_with(field, &field->rows, rank - 2) || !ends_with(field, &field->cols, rank - 1))
+        return merge_fail(m, op, "this part of the block is no whole row or column of its tiles");
     field->laid = true;
     return true;
 }
@@ -158,24 +217,26 @@ static bool same_list(const DimList *a, const DimList *b) {
     return a->count == b->count && !memcmp(a->dim, b->dim, (size_t)a->count * sizeof *a->dim);
 }
 
-bool merge_place(const Merge *m, const View *v, int64_t *row, int64_t *col, int64_t *rows,
-                 int64_t *cols) {
-    const RingField *field = v->field;
-    DimList down = fixed_dims(v, FIXED_CONST, &field->rows),
-            across = fixed_dims(v, FIXED_CONST, &field->cols);
-    DimList worker = fixed_dims(v, FIXED_WORKER, NULL);
-    *row = *col = 0;
+bool merge_place(const Merge *m, const View *view, FieldBox *box) {
+    const RingField *field = view->field;
+    *box = (FieldBox){0};
+    if (view->rank != 2) return false;
+    View v = upright(view, &box->turned);
+    DimList down = fixed_dims(&v, FIXED_CONST, &field->rows),
+            across = fixed_dims(&v, FIXED_CONST, &field->cols);
+    DimList worker = fixed_dims(&v, FIXED_WORKER, NULL);
     for (int i = 0; i < down.count; i++)
-        *row += v->at[down.dim[i]] * merge_stride(field, &field->rows, down.dim[i]);
+        box->row += v.at[down.dim[i]] * merge_stride(field, &field->rows, down.dim[i]);
     for (int i = 0; i < across.count; i++)
-        *col += v->at[across.dim[i]] * merge_stride(field, &field->cols, across.dim[i]);
-    append(&down, &worker);
-    append(&down, &v->dims[0]);
-    append(&across, &v->dims[1]);
-    *rows = merge_extent(field, &v->dims[0]) * (worker.count ? m->workers : 1);
-    *cols = merge_extent(field, &v->dims[1]);
-    return v->rank == 2 && same_list(&down, &field->rows) && same_list(&across, &field->cols) &&
-           (worker.count != 0) == field->stacked;
+        box->col += v.at[across.dim[i]] * merge_stride(field, &field->cols, across.dim[i]);
+    append(box->turned ? &across : &down, &worker);
+    append(&down, &v.dims[0]);
+    append(&across, &v.dims[1]);
+    int64_t each = worker.count ? m->workers : 1;
+    box->rows = merge_extent(field, &v.dims[0]) * (box->turned ? 1 : each);
+    box->cols = merge_extent(field, &v.dims[1]) * (box->turned ? each : 1);
+    bool lies = same_list(&down, &field->rows) && same_list(&across, &field->cols);
+    return lies && (worker.count != 0) == field->stacked;
 }
 
 /* The layout that a consumer's put gives: back from the put to the tile that was computed. */
@@ -222,6 +283,9 @@ static bool lay_out_put(Merge *m, RingField *field, const Op *put) {
     }
     map_put_number(&m->derived, m->arena, UINT64_C(1) << 40 | op_operand(put, 1),
                    (void *)(uintptr_t)source);
+    bool turned;
+    upright(&v, &turned);
+    if (turned) return merge_fail(m, put, "a tile must be put as it will lie in memory, not turned");
     return lay_out(m, put, &v);
 }
 

@@ -90,13 +90,18 @@ static bool worker_step(Merge *m, Ref r, int64_t *step) {
     return true;
 }
 
+bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance) {
+    Poly pa, pb;
+    *distance = 0;
+    if (a == b) return true;
+    if (!poly_of(m, a, &pa) || !poly_of(m, b, &pb)) return false;
+    return poly_const(poly_sub(m->arena, pb, pa), distance);
+}
+
 /* b - a is this number. */
 static bool differ_by(Merge *m, Ref a, Ref b, int64_t wanted) {
-    Poly pa, pb;
     int64_t value;
-    if (a == b) return wanted == 0;
-    if (!poly_of(m, a, &pa) || !poly_of(m, b, &pb)) return false;
-    return poly_const(poly_sub(m->arena, pb, pa), &value) && value == wanted;
+    return merge_distance(m, a, b, &value) && value == wanted;
 }
 
 /* ---- loads ---- */
@@ -199,7 +204,7 @@ static bool load_item(Merge *m, Ref ring, const Region *body) {
         field->value = ir_tload(&m->b, tensor, offsets, REF_NONE,
                                 ty_tile(m->k->module, field->type->elem, 2, extent));
         ir_name(m->k, field->value, field->name);
-        if (field->stacked) set_stacked(m, field->value);
+        if (field->stacked && !field->across) set_stacked(m, field->value);
     }
     return true;
 }
@@ -217,18 +222,20 @@ static bool value_of(Merge *m, const Op *user, Ref old, Ref *out) {
         *out = refmap_get(&m->map, old);
         return true;
     }
-    int64_t row, col, rows, cols;
+    FieldBox box;
     if (!view->field->value)
         return merge_fail(m, user, "field `%s` is used before it is filled", view->field->name);
-    if (!merge_place(m, view, &row, &col, &rows, &cols))
+    if (!merge_place(m, view, &box))
         return merge_fail(m, user, "field `%s` is used in two ways that do not fit together",
                           view->field->name);
     const Type *whole = ir_type(m->k, view->field->value);
     *out = view->field->value;
-    if (rows == whole->extent[0] && cols == whole->extent[1]) return true;
-    Ref at[2] = {ir_int(&m->b, EL_I32, row), ir_int(&m->b, EL_I32, col)};
-    *out =
-        ir_slice(&m->b, *out, at, ty_with_shape(m->k->module, whole, 2, (int64_t[]){rows, cols}));
+    if (box.rows != whole->extent[0] || box.cols != whole->extent[1]) {
+        Ref at[2] = {ir_int(&m->b, EL_I32, box.row), ir_int(&m->b, EL_I32, box.col)};
+        *out = ir_slice(&m->b, *out, at,
+                        ty_with_shape(m->k->module, whole, 2, (int64_t[]){box.rows, box.cols}));
+    }
+    if (box.turned) *out = ir_permute(&m->b, *out, (int64_t[]){1, 0}, 2);
     if (view->field->stacked) set_stacked(m, *out);
     return true;
 }
@@ -314,37 +321,63 @@ static bool box_offsets(Merge *m, const Op *op, RefList at, int64_t height, Ref 
     return true;
 }
 
+/* The next store of a tile of the field in this region, from `op` on; NULL. */
+static const Op *next_store(const Merge *m, const Op *op, const RingField *field) {
+    for (; op; op = op->next) {
+        const View *v = op->code == OP_TSTORE ? merge_view(m, op_operand(op, 1)) : NULL;
+        if (v && v->field == field) return op;
+    }
+    return NULL;
+}
+
+static bool store_box(const Merge *m, const Op *store, FieldBox *box) {
+    return merge_place(m, merge_view(m, op_operand(store, 1)), box) && !box->turned;
+}
+
+/* Do these stores, from `first` on, cover the field as it lies, each part once, with no other access
+ * to the tensor in between? The one of its first part; NULL if they do not. */
+static const Op *stores_cover(const Merge *m, const Op *first, const RingField *field) {
+    const Op *origin = NULL, *seen = first;
+    int64_t covered = 0;
+    FieldBox box, other;
+    for (const Op *op = first; op; op = next_store(m, op->next, field)) {
+        if (op->operands[0] != first->operands[0] || !store_box(m, op, &box)) return NULL;
+        for (; seen != op; seen = seen->next)
+            if (seen->region_count ||
+                ((seen->code == OP_TLOAD || seen->code == OP_TSTORE || seen->code == OP_TATOMIC) &&
+                 seen->operands[0] == first->operands[0] && next_store(m, seen, field) != seen))
+                return NULL;
+        for (const Op *before = first; before != op; before = next_store(m, before->next, field)) {
+            store_box(m, before, &other);
+            if (box.row < other.row + other.rows && other.row < box.row + box.rows &&
+                box.col < other.col + other.cols && other.col < box.col + box.cols)
+                return NULL;
+        }
+        if (box.row == 0 && box.col == 0) origin = op;
+        covered += box.rows * box.cols;
+    }
+    return covered == ty_elements(field->type) ? origin : NULL;
+}
+
 /* All stores of a field's tiles to one tensor, when they cover the field as it lies: one store. */
 static bool store_together(Merge *m, const Op *op, const View *view) {
     const RingField *field = view->field;
-    int64_t covered = 0, row, col, rows, cols;
-    const Op *origin = NULL;
-    for (const Op *other = op->parent->first; other; other = other->next) {
-        const View *v = other->code == OP_TSTORE ? merge_view(m, op_operand(other, 1)) : NULL;
-        if (!v || v->field != field) continue;
-        if (other->operands[0] != op->operands[0] || !merge_place(m, v, &row, &col, &rows, &cols))
-            return false;
-        if (row == 0 && col == 0) origin = other;
-        covered += rows * cols;
-    }
-    if (!origin || covered != ty_elements(field->type)) return false;
+    const Op *origin = stores_cover(m, op, field);
+    if (!origin) return false;
     RefList from = op_list(origin, 0);
-    for (const Op *other = op->parent->first; other; other = other->next) {
-        const View *v = other->code == OP_TSTORE ? merge_view(m, op_operand(other, 1)) : NULL;
-        if (!v || v->field != field) continue;
+    for (const Op *other = op; other; other = next_store(m, other->next, field)) {
         RefList to = op_list(other, 0);
-        merge_place(m, v, &row, &col, &rows, &cols);
+        FieldBox box;
+        store_box(m, other, &box);
         for (int d = 0; d < to.count; d++)
             if (!differ_by(m, from.at[d], to.at[d],
-                           d == to.count - 2   ? row
-                           : d == to.count - 1 ? col
+                           d == to.count - 2   ? box.row
+                           : d == to.count - 1 ? box.col
                                                : 0))
                 return false;
     }
-    for (const Op *other = op->parent->first; other; other = other->next) {
-        const View *v = other->code == OP_TSTORE ? merge_view(m, op_operand(other, 1)) : NULL;
-        if (v && v->field == field) map_put_number(&m->done, m->arena, (uintptr_t)other, NULL);
-    }
+    for (const Op *other = op; other; other = next_store(m, other->next, field))
+        map_put_number(&m->done, m->arena, (uintptr_t)other, NULL);
     int64_t height = ir_type(m->k, field->value)->extent[0] / (field->stacked ? m->workers : 1);
     Ref offsets[MAX_RANK];
     if (!box_offsets(m, origin, from, field->stacked ? height : 0, offsets)) return false;
@@ -356,7 +389,7 @@ static bool merge_store(Merge *m, const Op *op) {
     if (map_find_number(&m->done, (uintptr_t)op)) return true;
     if (op_operand(op, 2)) return merge_fail(m, op, "masked stores cannot be merged");
     const View *view = merge_view(m, op_operand(op, 1));
-    if (view && view->field->value && store_together(m, op, view)) return true;
+    if (view && view->field->value && !view->field->across && store_together(m, op, view)) return true;
     Ref value, offsets[MAX_RANK];
     if (m->failed || !value_of(m, op, op_operand(op, 1), &value)) return false;
     bool stacked = is_stacked(m, value);

@@ -590,6 +590,22 @@ static void simulate(Check *c) {
     }
 }
 
+/* --- ends --- */
+
+/* The ring says who fills it and who empties it, as the roles do; what the text leaves out is added. */
+static void settle_ends(Check *c, RingInfo *ring) {
+    const char *from = op_text(ring->op, AT_FROM), *to = op_text(ring->op, AT_TO);
+    const char *filler = c->roles[ring->producer].name, *emptier = c->roles[ring->consumers[0]].name;
+    bool empties = !to;
+    for (int i = 0; to && i < ring->consumer_count; i++) empties |= strcmp(to, c->roles[ring->consumers[i]].name) == 0;
+    if (!empties || (from && strcmp(from, filler) != 0)) {
+        refute(c, DIAG_RING_ENDS, ring->op->range, ring->name, from ? from : filler, to ? to : emptier, filler, emptier);
+        return;
+    }
+    if (!from) op_set(c->k, (Op *)ring->op, (Attr){.id = AT_FROM, .text = filler});
+    if (!to) op_set(c->k, (Op *)ring->op, (Attr){.id = AT_TO, .text = emptier});
+}
+
 /* --- capacity --- */
 
 static void check_capacity(Check *c) {
@@ -635,6 +651,7 @@ RingVerdict ring_check(PassContext *cx, Kernel *k) {
             refute(c, DIAG_RING_TOO_FEW_SLOTS, c->rings[i].op->range, c->rings[i].name, (long long)c->rings[i].slots, (long long)hold);
         if (c->rings[i].producer < 0 || !c->rings[i].consumer_count)
             refute(c, DIAG_RING_ONE_SIDED, c->rings[i].op->range, c->rings[i].name);
+        if (!c->refuted) settle_ends(c, &c->rings[i]);
     }
     if (!c->refuted) check_capacity(c);
     if (!c->refuted && op_attr(tasks, AT_CLUSTER)) c->refuted = !ring_group_check(cx, k, tasks);

@@ -14,8 +14,9 @@
  * counters. So what has to be shown is that the blocks of a cluster hand over equally many items
  * (no trip count and no condition around a hand-over depends on the index), that shared fields hold
  * the same bytes in all of them (no address depends on it), and that a task may be done twice (it
- * only stores). */
+ * only stores, and loads nothing from where it stores). */
 #include "pass/ring_group.h"
+#include "ir/roots.h"
 #include "pass/ring.h"
 
 #include <limits.h>
@@ -34,6 +35,8 @@ typedef struct Group {
     Ref index;            /* that of the tasks along which the cluster runs */
     signed char *follows; /* by Ref: 0 not asked, 1 it does, -1 it does not (or is being asked) */
     int slots;            /* the fewest of a ring with a shared field */
+    Arena *arena;
+    const bool *written; /* by parameter; NULL: any memory may be */
 } Group;
 
 static bool follows(Group *g, Ref r);
@@ -64,14 +67,30 @@ static bool follows(Group *g, Ref r) {
 
 static Group group_along(PassContext *cx, const Kernel *k, const Op *tasks, int index) {
     const Region *body = tasks->regions[tasks->region_count - 1];
+    bool *written = ARENA_ARRAY(cx->scratch, bool, (size_t)k->body->arg_count + 1);
+    bool known = roots_written(k, cx->scratch, written) && !cx->options.overlap &&
+                 cx->options.generic != REQUIRE_NOTHING;
     return (Group){.k = k,
                    .index = body->args[index],
                    .follows = ARENA_ARRAY(cx->scratch, signed char, k->values.count),
-                   .slots = INT_MAX};
+                   .slots = INT_MAX,
+                   .arena = cx->scratch,
+                   .written = known ? written : NULL};
 }
 
-/* May it be done twice, at the same time, in two blocks? */
-static bool is_repeatable(const Op *op, bool loads) {
+/* Does no task write where the op loads? */
+static bool reads_only(const Group *g, const Op *load) {
+    int count = g->k->body->arg_count;
+    bool *from = ARENA_ARRAY(g->arena, bool, (size_t)count + 1);
+    if (!g->written || !roots_of(g->k, g->arena, load->operands[0], from)) return false;
+    for (int i = 0; i < count; i++)
+        if (from[i] && g->written[i]) return false;
+    return true;
+}
+
+/* May it be done twice, at the same time, in two blocks? Loads may stand in the load role only:
+ * elsewhere they may read what the other block has stored. */
+static bool is_repeatable(const Group *g, const Op *op, bool loads) {
     switch (op->code) {
     case OP_FOR:
     case OP_WHILE:
@@ -89,7 +108,7 @@ static bool is_repeatable(const Op *op, bool loads) {
     case OP_STORE:
     case OP_TSTORE: return true;
     case OP_LOAD:
-    case OP_TLOAD: return loads; /* elsewhere it may read what the other block has stored */
+    case OP_TLOAD: return loads && reads_only(g, op);
     default: return op_has(op->code, TRAIT_PURE);
     }
 }
@@ -106,7 +125,10 @@ static const char *find_fault(Group *g, const Region *region, bool loads, const 
                     return op->code == OP_FOR ? "the trip count of a loop that hands items over "
                                                 "depends on it"
                                               : "whether items are handed over depends on it";
-        if (!is_repeatable(op, loads)) return "a task does more than to store what it computed";
+        if (!is_repeatable(g, op, loads))
+            return loads && op_has(op->code, TRAIT_READS)
+                       ? "a task loads from where it stores"
+                       : "a task does more than to store what it computed";
         for (int i = 0; i < op->region_count; i++) {
             const char *fault = find_fault(g, op->regions[i], loads, where);
             if (fault) return fault;
@@ -240,7 +262,7 @@ void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
     const char *loss = asked ? NULL : find_loss(cx, k, tasks, &g);
     if (loss)
         pass_find(cx, k->range, "cluster",
-                  "none: %s; pairs could share %lld bytes of an item (--set cluster=2)", loss,
+                  "none: %s; pairs could share %lld bytes of an item (option cluster=2)", loss,
                   (long long)bytes);
     else
         use_pairs(cx, k, tasks, &g, index, asked);

@@ -36,6 +36,7 @@ struct RingNumbers {
     Arena *arena;
     Map texts, controls; /* text -> number */
     bool *written;       /* by parameter */
+    bool anywhere;       /* through addresses that are none of them, too */
     Scope role[MAX_ROLES], *scope;
     int of_role, depth;
 };
@@ -45,7 +46,7 @@ static int number_value(RingNumbers *n, Ref ref);
 RingNumbers *ring_numbers_new(const Kernel *k, Arena *arena) {
     RingNumbers *n = ARENA_NEW(arena, RingNumbers);
     *n = (RingNumbers){.k = k, .arena = arena, .written = ARENA_ARRAY(arena, bool, k->body->arg_count + 1)};
-    roots_written(k, arena, n->written);
+    n->anywhere = !roots_written(k, arena, n->written);
     return n;
 }
 
@@ -64,7 +65,7 @@ static void add_value(RingNumbers *n, Text *out, Ref ref) {
 static bool is_stable(const RingNumbers *n, const Op *op) {
     if (op_has(op->code, TRAIT_WRITES) || op_flag(op, AT_VOLATILE) || !op->operand_count) return false;
     int root = roots_only(n->k, n->arena, op->operands[0]);
-    return root >= 0 && !n->written[root];
+    return root >= 0 && !n->written[root] && !n->anywhere;
 }
 
 static void add_attrs(RingNumbers *n, Text *out, const Op *op) {

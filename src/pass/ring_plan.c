@@ -406,7 +406,7 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     if (deeper)
         pass_find(c->cx, cut->ops.at[0]->range, "ring",
                   "%d slots, %d were asked for: an item is %lld clocks of products, a copy takes "
-                  "about %d (--set slots=N)",
+                  "about %d (option slots=N)",
                   cut->slots, asked, (long long)cut->clocks, COPY_CLOCKS);
 }
 

@@ -79,11 +79,14 @@ int32_t tw_dtype_find(const char *name) {
         {"uint32", TW_U32},
         {"uint64", TW_U64},
         {"float16", TW_F16},
+        {"fp16", TW_F16},
         {"half", TW_F16},
         {"bfloat16", TW_BF16},
         {"float32", TW_F32},
+        {"fp32", TW_F32},
         {"float", TW_F32},
         {"float64", TW_F64},
+        {"fp64", TW_F64},
         {"double", TW_F64},
         {"float8_e4m3fn", TW_F8E4M3},
         {"fp8e4nv", TW_F8E4M3},
@@ -105,10 +108,16 @@ int32_t tw_dtype_find(const char *name) {
 typedef tw_status Body(tw_context *cx, void *call);
 
 static tw_status guarded(tw_context *cx, Body *body, void *call) {
-    cx->message = cx->warnings = "";
+    cx->message = cx->warnings = cx->findings = "";
     arena_reset(&cx->texts, (ArenaMark){NULL, 0});
     cancel_begin(&cx->cancel);
-    if (TRAP_ARM(&cx->trap)) return body(cx, call);
+    if (TRAP_ARM(&cx->trap)) {
+        tw_status status = body(cx, call);
+        /* Whoever asked for the end must learn of it, even where the work was done just before. */
+        if (cancel_is_asked(&cx->cancel))
+            status = context_fail(cx, TW_ERROR_CANCELLED, "it was cancelled");
+        return status;
+    }
     if (cx->launch_scratch) arena_free(cx->launch_scratch);
     cx->launch_scratch = NULL;
     if (cx->trap.code == TRAP_OUT_OF_MEMORY) {
@@ -198,10 +207,12 @@ DEFINE_INIT(tw_compile_options)
 
 static tw_status open_context(tw_context *cx, void *call) {
     const tw_context_options *options = call;
-    char dir[CACHE_PATH];
+    char dir[CACHE_PATH], absolute[CACHE_PATH];
     const char *wish = options->cache_dir;
     if (!wish && cache_default_dir(dir, sizeof dir)) wish = dir;
-    if (wish && *wish) cx->cache_dir = arena_string(&cx->arena, wish, strlen(wish));
+    if (wish && *wish && path_absolute(wish, absolute))
+        cx->cache_dir = arena_string(&cx->arena, absolute, strlen(absolute));
+    cx->no_cache = !cx->cache_dir && !(wish && !*wish);
     return TW_OK;
 }
 
@@ -245,6 +256,10 @@ int32_t tw_context_cancel(tw_context *cx) {
 const char *tw_context_message(const tw_context *cx) {
     return cx ? cx->message : "";
 }
+const char *tw_context_findings(const tw_context *cx) {
+    return cx ? cx->findings : "";
+}
+
 const char *tw_context_warnings(const tw_context *cx) {
     return cx ? cx->warnings : "";
 }
@@ -444,7 +459,8 @@ tw_status tw_module_param_at(const tw_module *m, size_t kernel, size_t i, tw_par
                           .dtype =
                               param->elem < 0 ? TW_DTYPE_ANY : dtype_of_elem((Elem)param->elem),
                           .rank = param->rank,
-                          .optional = param->optional};
+                          .optional = param->optional,
+                          .likely_array = param->likely_array};
     return give_info(info, &ours, sizeof ours) ? TW_OK : misuse(m->context, bad_struct);
 }
 
@@ -471,8 +487,8 @@ static tw_status config_body(tw_context *cx, void *user) {
         source_find(&c->module->sources, k->config_range.begin, &place);
         return context_fail(cx, TW_ERROR_UNSUPPORTED,
                             "%s:%d:%d: the configurations of `%s` are computed in a way that "
-                            "cannot be followed here%s%s; give the constants yourself (--arg "
-                            "NAME=VALUE), or write them as a list of triton.Config",
+                            "cannot be followed here%s%s; give the constants yourself, or "
+                            "write them as a list of triton.Config",
                             place.file->name, place.line, place.column, k->name,
                             k->config_why ? ": " : "", k->config_why ? k->config_why : "");
     }

@@ -1,7 +1,6 @@
 /* cache.c: see cache.h. */
 #include "runtime/cache.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,14 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { ROOM_LIFE_SECONDS = 3600, ROOM_BYTES = 1 << 20 };
 
 /* --- files --- */
 
-static bool write_all(int to, const void *data, size_t size) {
+bool file_write_all(int to, const void *data, size_t size) {
     const char *at = data;
     while (size) {
         ssize_t n = write(to, at, size);
@@ -30,7 +26,7 @@ static bool write_all(int to, const void *data, size_t size) {
 static bool write_new(const char *path, const void *data, size_t size, unsigned mode) {
     int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (to < 0) return false;
-    bool ok = write_all(to, data, size);
+    bool ok = file_write_all(to, data, size);
     int why = errno;
     if (close(to) != 0 && ok) ok = false, why = errno;
     if (!ok) unlink(path), errno = why;
@@ -45,7 +41,7 @@ bool file_write(const char *path, const void *data, size_t size) {
 static bool write_special(const char *path, const void *data, size_t size) {
     int to = open(path, O_WRONLY | O_CLOEXEC);
     if (to < 0) return false;
-    bool ok = write_all(to, data, size);
+    bool ok = file_write_all(to, data, size);
     int why = errno;
     if (close(to) != 0 && ok) ok = false, why = errno;
     errno = why;
@@ -105,6 +101,15 @@ int64_t file_read(const char *path, void *to, size_t capacity) {
 
 /* --- directories --- */
 
+bool path_absolute(const char *path, char absolute[CACHE_PATH]) {
+    char here[CACHE_PATH];
+    bool from_root = *path == '/';
+    if (!from_root && !getcwd(here, sizeof here)) return false;
+    int n = from_root ? snprintf(absolute, CACHE_PATH, "%s", path)
+                      : snprintf(absolute, CACHE_PATH, "%s/%s", here, path);
+    return n > 0 && n < CACHE_PATH;
+}
+
 bool cache_default_dir(char *dir, size_t capacity) {
     const char *own = getenv("TILEWRIGHT_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
                *home = getenv("HOME");
@@ -125,20 +130,36 @@ static bool is_private(const char *dir) {
            !(info.st_mode & 022);
 }
 
+const char *cache_refusal(const char *dir) {
+    struct stat info;
+    if (cache_make_dir(dir)) return access(dir, W_OK | X_OK) == 0 ? NULL : "cannot be written";
+    int why = errno;
+    if (lstat(dir, &info) != 0)
+        return why == EACCES || why == EROFS || why == EPERM ? "cannot be made there: it is not ours to write"
+               : why == ENOTDIR                              ? "lies below a file"
+               : why == ENAMETOOLONG                         ? "has too long a name"
+                                                             : "cannot be made";
+    if (S_ISLNK(info.st_mode)) return "is a symbolic link; name the folder that it leads to";
+    if (!S_ISDIR(info.st_mode)) return "is not a folder";
+    if (info.st_uid != geteuid()) return "belongs to another user";
+    return "can be written by others; take that away with chmod go-w";
+}
+
 /* Makes the directory and those above it; existing ones stay as they are. */
-static bool make_dir(const char *dir) {
+bool cache_make_dir(const char *dir) {
     char path[CACHE_PATH];
     size_t length = strlen(dir);
-    if (!length || length >= sizeof path) return false;
-    for (size_t i = 1; i <= length; i++) {
+    int why = ENAMETOOLONG;
+    bool fits = length && length < sizeof path;
+    for (size_t i = 1; fits && i <= length; i++) {
         if (dir[i] != '/' && dir[i]) continue;
         memcpy(path, dir, i);
         path[i] = 0;
-        if (mkdir(path, 0700) != 0 && errno != EEXIST && errno != EISDIR && errno != EROFS &&
-            errno != EACCES)
-            return false;
+        why = mkdir(path, 0700) == 0 ? 0 : errno;
     }
-    return is_private(dir);
+    if (fits && is_private(dir)) return true;
+    errno = why;
+    return false;
 }
 
 static bool entry_path(const char *dir, const char *hex, const char *extension, bool folder,
@@ -201,7 +222,7 @@ static bool put_seal(const char *path) {
     memcpy(seal.magic, seal_magic, sizeof seal_magic);
     bool ok = fstat(file, &info) == 0;
     seal.length = ok ? (uint64_t)info.st_size : 0;
-    ok = ok && digest_file(file, seal.length, seal.digest) && write_all(file, &seal, sizeof seal) &&
+    ok = ok && digest_file(file, seal.length, seal.digest) && file_write_all(file, &seal, sizeof seal) &&
          fchmod(file, 0600) == 0;
     if (close(file) != 0) ok = false;
     return ok;
@@ -228,76 +249,5 @@ bool cache_keep(const char *dir, const char *hex, const char *extension, const c
     if (!dir || !entry_path(dir, hex, extension, true, folder) ||
         !entry_path(dir, hex, extension, false, path))
         return false;
-    return is_private(dir) && make_dir(folder) && put_seal(file) && rename(file, path) == 0;
-}
-
-/* Rooms that a killed process left behind. */
-static void sweep_rooms(const char *dir) {
-    DIR *list = opendir(dir);
-    if (!list) return;
-    time_t now = time(NULL);
-    for (struct dirent *entry; (entry = readdir(list));) {
-        if (strncmp(entry->d_name, "room-", 5) != 0) continue;
-        CacheRoom room;
-        struct stat info;
-        int n = snprintf(room.path, sizeof room.path, "%s/%s", dir, entry->d_name);
-        if (n > 0 && (size_t)n < sizeof room.path && lstat(room.path, &info) == 0 &&
-            S_ISDIR(info.st_mode) && now - info.st_mtime > ROOM_LIFE_SECONDS)
-            cache_room_close(&room);
-    }
-    closedir(list);
-}
-
-static bool try_room(CacheRoom *room, const char *dir) {
-    int n = snprintf(room->path, sizeof room->path, "%s/room-XXXXXX", dir);
-    return n > 0 && (size_t)n < sizeof room->path && mkdtemp(room->path) != NULL;
-}
-
-bool cache_room_open(CacheRoom *room, const char *dir) {
-    if (dir && make_dir(dir)) {
-        sweep_rooms(dir);
-        if (try_room(room, dir)) return true;
-    }
-    const char *temporary = getenv("TMPDIR");
-    return (temporary && *temporary && try_room(room, temporary)) || try_room(room, "/tmp");
-}
-
-bool cache_room_is_full(const CacheRoom *room) {
-    char path[CACHE_PATH], part[4096];
-    int n = snprintf(path, sizeof path, "%s/probe", room->path);
-    int to = n > 0 && (size_t)n < sizeof path
-                 ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)
-                 : -1;
-    if (to < 0) return true;
-    memset(part, 1, sizeof part);
-    bool full = false;
-    for (int i = 0; i < ROOM_BYTES / (int)sizeof part && !full; i++)
-        full = !write_all(to, part, sizeof part);
-    if (close(to) != 0) full = true;
-    unlink(path);
-    return full;
-}
-
-/* Empties a folder and the folders in it; closes it. */
-static void empty_folder(int folder, int depth) {
-    DIR *list = fdopendir(folder);
-    if (!list) {
-        close(folder);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(list));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (unlinkat(folder, entry->d_name, 0) == 0 || depth == 0) continue;
-        int inner = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (inner >= 0) empty_folder(inner, depth - 1);
-        unlinkat(folder, entry->d_name, AT_REMOVEDIR);
-    }
-    closedir(list);
-}
-
-void cache_room_close(CacheRoom *room) {
-    int folder = open(room->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder >= 0) empty_folder(folder, 4);
-    rmdir(room->path);
-    room->path[0] = 0;
+    return is_private(dir) && cache_make_dir(folder) && put_seal(file) && rename(file, path) == 0;
 }

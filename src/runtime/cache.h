@@ -6,11 +6,9 @@
  * text alike do not mind), so a truncated or altered one is noticed, removed and made again. They
  * appear by rename, whole or not at all; two processes that make the same entry do no harm.
  *
- *     CacheRoom room;
- *     if (!cache_find(dir, hex, ".so", path) && cache_room_open(&room, dir)) {
- *         .. make room.path/kernel.so ..
+ *     if (!cache_find(dir, hex, ".so", path)) {
+ *         .. make room.path/kernel.so (room.h) ..
  *         cache_keep(dir, hex, ".so", room.path + "/kernel.so", path);     path: where it lies now
- *         cache_room_close(&room);
  *     }
  * Nothing is allocated. Every failure (no directory, read-only, full disk) only means that
  * nothing is kept. */
@@ -22,6 +20,8 @@
 
 enum { CACHE_PATH = 1024 };
 
+/* The path from the root on, so that it never begins with a dash; false: too long. */
+bool path_absolute(const char *path, char absolute[CACHE_PATH]);
 /* The directory that the environment asks for; false: none can be told. */
 bool cache_default_dir(char *dir, size_t capacity);
 /* Is there a sound entry? Its path to `path` (CACHE_PATH bytes). dir may be NULL. */
@@ -30,15 +30,10 @@ bool cache_find(const char *dir, const char *hex, const char *extension, char *p
 bool cache_keep(const char *dir, const char *hex, const char *extension, const char *file,
                 char *path);
 
-/* A private empty folder to work in: inside the cache if possible, else in $TMPDIR or /tmp. */
-typedef struct CacheRoom {
-    char path[CACHE_PATH];
-} CacheRoom;
-bool cache_room_open(CacheRoom *room, const char *dir);
-/* Does a megabyte not fit any more? (A compiler that failed is then tried again elsewhere.) */
-bool cache_room_is_full(const CacheRoom *room);
-/* Removes the folder and what is in it. */
-void cache_room_close(CacheRoom *room);
+/* Makes the directory and those above it; false if it is not private then. */
+bool cache_make_dir(const char *dir);
+/* Why nothing is kept there, as the end of a sentence; NULL: it can be used (and is made). */
+const char *cache_refusal(const char *dir);
 
 /* Whole files, without allocation. Writing makes a new file (mode 0600) and fails if it is there.
  */
@@ -48,6 +43,7 @@ bool file_write(const char *path, const void *data, size_t size);
 bool file_replace(const char *path, const void *data, size_t size, unsigned mode);
 /* The file's size, if it can be read and is a regular file; -1. */
 int64_t file_size(const char *path);
+bool file_write_all(int to, const void *data, size_t size); /* to an open file */
 /* At most `capacity` bytes; how many there were, -1 on errors. */
 int64_t file_read(const char *path, void *to, size_t capacity);
 #endif

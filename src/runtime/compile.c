@@ -32,7 +32,7 @@ void module_drop(tw_module *m) {
     context_drop(cx);
 }
 
-/* The value of a -D: a number, true, false, none, else a string. */
+/* The value of a definition: a number, true, false, none, else a string. */
 static FrontValue define_value(const char *text) {
     char *end = NULL;
     FrontValue value = {.kind = FRONT_TEXT, .text = text};
@@ -111,6 +111,7 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
         defines[i].value = define_value(arena_string(&m->arena, pair->value, strlen(pair->value)));
     }
     unit->defines = defines;
+    unit->define_used = ARENA_ARRAY(&m->arena, bool, unit->define_count);
     double start = seconds();
     bool ok = unit->door->open(unit);
     m->parse_seconds = seconds() - start;
@@ -122,9 +123,15 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
 
 /* --- arguments --- */
 
-/* Only Triton's kernels have heuristics. */
+/* Constants that are absent: a definition of that name, else what a heuristic computes, which only
+ * Triton's kernels have. */
 static bool complete_values(tw_module *m, const FrontKernel *kernel, FrontValue *values,
                             Arena *arena, Diag *diag) {
+    for (int i = 0; i < kernel->param_count; i++) {
+        bool open = kernel->params[i].kind == FRONT_CONSTANT && values[i].kind == FRONT_ABSENT;
+        const FrontValue *given = open ? front_define(&m->unit, kernel->params[i].name) : NULL;
+        if (given) values[i] = *given;
+    }
     return strcmp(m->unit.door->name, "triton") != 0 || m->unit.resolver ||
            triton_complete(&m->unit, kernel, values, arena, diag);
 }
@@ -141,44 +148,96 @@ tw_status module_complete(tw_module *m, const FrontKernel *kernel, tw_arg *args)
     return TW_OK;
 }
 
-static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
+static tw_status check_given(tw_context *cx, const FrontKernel *kernel, const FrontParam *param,
+                             const FrontValue *value) {
+    bool array = value->kind == FRONT_ARRAY;
+    bool wants_array = param->kind == FRONT_POINTER || param->kind == FRONT_TENSOR;
+    if (array && (param->kind == FRONT_SCALAR || param->kind == FRONT_CONSTANT))
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "argument `%s`: kernel `%s` takes a number there, and an array was given",
+                            param->name, kernel->name);
+    if (!array && wants_array && value->kind != FRONT_NONE)
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "argument `%s`: kernel `%s` takes an array there, and none was given",
+                            param->name, kernel->name);
+    if (array && param->elem >= 0 && (int)value->elem != param->elem)
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "argument `%s`: kernel `%s` declares an array of %s, the array given is of %s",
+                            param->name, kernel->name, elem_info[param->elem].text,
+                            elem_info[value->elem].text);
+    return TW_OK;
+}
+
+static const char *const *name_params(const FrontKernel *kernel, Arena *arena) {
+    const char **names = ARENA_ARRAY(arena, const char *, kernel->param_count);
+    for (int i = 0; i < kernel->param_count; i++) names[i] = kernel->params[i].name;
+    return names;
+}
+
+/* What is said of a definition that no part of the source asked for. */
+static const char *define_advice(const FrontDefine *define, const char *const *names, int count, Arena *arena) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], define->name) == 0)
+            return "; it is an argument of the kernel, and no constant: give it as one";
+    const char *near = text_nearest(define->name, names, (size_t)count);
+    return near ? arena_printf(arena, "; did you mean `%s`?", near) : "";
+}
+
+static const char *near_definition(const FrontUnit *unit, const char *const *names, int count, Arena *arena) {
+    for (int i = 0; i < unit->define_count; i++) {
+        const char *advice = unit->define_used[i] ? "" : define_advice(&unit->defines[i], names, count, arena);
+        if (*advice) return arena_printf(arena, "; a definition of `%s` is given%s", unit->defines[i].name, advice);
+    }
+    return "";
+}
+
+/* Said once, when a kernel was compiled without it. */
+static void tell_unused(tw_kernel *k, const FrontKernel *kernel) {
+    FrontUnit *unit = &k->origin->unit;
+    const char *const *names = name_params(kernel, &k->arena);
+    for (int i = 0; i < unit->define_count; i++) {
+        const FrontDefine *define = &unit->defines[i];
+        if (!unit->define_used[i])
+            diag_emit(&k->diag, DIAG_UNUSED_DEFINITION, (Range){0, 0}, define->name, kernel->name,
+                      define_advice(define, names, kernel->param_count, &k->arena));
+        unit->define_used[i] = true;
+    }
+}
+
+/* The compiler must know constants, and the types of parameters that state none. */
+static tw_status name_missing(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
     const FrontKernel *kernel = request->kernel;
+    FrontUnit *unit = &k->origin->unit;
+    Text constants = text_new(&cx->texts), open = text_new(&cx->texts);
     for (int i = 0; i < kernel->param_count; i++) {
         const FrontParam *param = &kernel->params[i];
-        const FrontValue *value = &request->args[i];
-        bool absent = value->kind == FRONT_ABSENT, array = value->kind == FRONT_ARRAY;
-        if (absent && param->kind == FRONT_CONSTANT && !param->optional)
-            return context_fail(
-                cx, TW_ERROR_ARGUMENT,
-                "argument `%s` of kernel `%s` is missing: a constant that the compiler must know; "
-                "give "
-                "it as --arg %s=VALUE%s",
-                param->name, kernel->name, param->name,
-                kernel->config_count ? ", or take one of its configurations, --config N" : "");
-        if (absent && param->kind == FRONT_OPEN && !param->optional)
-            return context_fail(cx, TW_ERROR_ARGUMENT,
-                                "argument `%s` of kernel `%s` is missing: an array or a number, "
-                                "whose type the compiler "
-                                "must know",
-                                param->name, kernel->name);
-        if (absent) continue;
-        if (array && (param->kind == FRONT_SCALAR || param->kind == FRONT_CONSTANT))
-            return context_fail(cx, TW_ERROR_ARGUMENT,
-                                "argument `%s` of kernel `%s` is a number, not an array",
-                                param->name, kernel->name);
-        bool wants_array = param->kind == FRONT_POINTER || param->kind == FRONT_TENSOR;
-        if (!array && wants_array && value->kind != FRONT_NONE)
-            return context_fail(cx, TW_ERROR_ARGUMENT,
-                                "argument `%s` of kernel `%s` is an array, not a number",
-                                param->name, kernel->name);
-        if (array && param->elem >= 0 && (int)value->elem != param->elem)
-            return context_fail(cx, TW_ERROR_ARGUMENT,
-                                "argument `%s` of kernel `%s` is an array of %s, not of %s",
-                                param->name, kernel->name, elem_info[param->elem].text,
-                                elem_info[value->elem].text);
+        if (request->args[i].kind != FRONT_ABSENT || param->optional) continue;
+        Text *list = param->kind == FRONT_CONSTANT ? &constants : param->kind == FRONT_OPEN ? &open : NULL;
+        if (list) text_add(list, "%s`%s`", list->length ? ", " : "", param->name);
     }
-    return TW_OK;
+    if (!constants.length && !open.length) return TW_OK;
+    const char *const *names = name_params(kernel, &cx->texts);
+    if (unit->door->resolve && !unit->resolver) { /* who has only a text learns first what is wrong with it */
+        diag_init(&k->diag, &k->arena, k->sources);
+        if (!unit->door->resolve(unit, kernel, &k->arena, &k->diag))
+            return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
+    }
+    return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s` lacks arguments: %s%s%s%s%s%s%s", kernel->name,
+                        open.at, open.length ? " (an array or a number each, whose type the compiler must know)" : "",
+                        open.length && constants.length ? ", " : "", constants.at,
+                        constants.length ? " (constants)" : "",
+                        constants.length && kernel->config_count ? "; or take one of its configurations" : "",
+                        near_definition(unit, names, kernel->param_count, &cx->texts));
+}
+
+static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
+    const FrontKernel *kernel = request->kernel;
+    tw_status status = TW_OK;
+    for (int i = 0; i < kernel->param_count && status == TW_OK; i++)
+        if (request->args[i].kind != FRONT_ABSENT)
+            status = check_given(k->context, kernel, &kernel->params[i], &request->args[i]);
+    return status == TW_OK ? name_missing(k, request) : status;
 }
 
 /* --- compile --- */
@@ -292,7 +351,7 @@ static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
                             name, list.at);
     }
     if (emulate && !k->target->emulated)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "target %s is not emulated; leave --emulate out",
+        return context_fail(cx, TW_ERROR_ARGUMENT, "target %s is not emulated: it runs on the host as it is",
                             k->target->name);
     if (emulate) k->target = target_find(k->target->emulated, NULL);
     if (k->sanitize && k->target == &target_cpu) k->target = &target_interp; /* the same memory */
@@ -394,7 +453,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     bool as_made = k->sanitize || (k->target->source_form && !asked);
     if (as_made)
         pass_find(&k->pass, k->ir->range, "reference",
-                  "runs as its language made it, before any pass; --set passes=on runs it behind them");
+                  "runs as its language made it, before any pass; option passes=on runs it behind them");
     tw_status status = as_made ? TW_OK : run_passes(k, request, text);
     if (status != TW_OK) return status;
     Products made = products_of(k->ir);
@@ -408,6 +467,16 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     return ok || k->pass.too_large ? TW_OK : context_diagnose(cx, &k->diag, TW_ERROR_UNSUPPORTED);
 }
 
+/* A cache that cannot be used is no mistake, but costs a compile at each start: said once. */
+static void warn_of_cache(tw_kernel *k) {
+    tw_context *cx = k->context;
+    if (cx->cache_told) return;
+    cx->cache_told = true;
+    const char *why = cx->cache_dir ? cache_refusal(cx->cache_dir) : NULL;
+    if (why) diag_emit(&k->diag, DIAG_CACHE_REFUSED, (Range){0, 0}, cx->cache_dir, why);
+    if (cx->no_cache) diag_emit(&k->diag, DIAG_CACHE_NONE, (Range){0, 0});
+}
+
 tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
     k->request = request;
@@ -419,8 +488,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     if (status != TW_OK) return status;
     if (k->sanitize && k->target != &target_interp)
         return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "--sanitize runs on the interpreter, in place of the cpu target; leave "
-                            "--target out, or write --target interp");
+                            "the sanitizer runs on the interpreter, in place of target cpu; choose cpu or interp");
     if (request->generic > k->pass.options.generic) k->pass.options.generic = request->generic;
     k->pass.options.overlap |= request->overlap;
     k->pass.scratch = ARENA_NEW(&k->arena, Arena);
@@ -431,14 +499,23 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
         k->pass.too_large = 0;
         status = make_code(k, request);
     }
-    if (status != TW_OK) return status;
+    if (status != TW_OK) {
+        write_explain(k);
+        cx->findings = arena_string(&cx->texts, k->explain, strlen(k->explain));
+        return status;
+    }
     if (request->stage == TW_STAGE_RUN) {
         status = kernel_prepare_launch(k, request->kernel);
         double start = seconds();
-        if (status == TW_OK && k->target->build) status = k->target->build(k);
+        if (status == TW_OK && k->target->build) {
+            warn_of_cache(k);
+            status = k->target->build(k);
+        }
         add_step(k, "build", seconds() - start, NULL, false);
     }
-    return status == TW_OK ? context_diagnose(cx, &k->diag, TW_ERROR_SOURCE) : status;
+    if (status != TW_OK) return status;
+    tell_unused(k, request->kernel);
+    return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
 }
 
 static tw_status choose_kernel(tw_module *m, const char *name, const FrontKernel **out) {

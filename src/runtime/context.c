@@ -36,10 +36,6 @@ tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...
     return status;
 }
 
-tw_status context_cancelled(tw_context *cx) {
-    return context_fail(cx, TW_ERROR_CANCELLED, "it was cancelled");
-}
-
 tw_status context_diagnose(tw_context *cx, const Diag *diag, tw_status on_error) {
     if (diag->messages.count == 0) return diag->errors ? on_error : TW_OK;
     const char *text = diag_render(diag, &cx->texts);

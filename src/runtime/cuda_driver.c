@@ -46,11 +46,11 @@ static bool start(CudaDriver *d, char *why, size_t capacity) {
         char text[200];
         cuda_driver_describe(d, result, text, sizeof text);
         snprintf(why, capacity,
-                 "the CUDA driver does not start: %s; use --emulate, or another target", text);
+                 "the CUDA driver does not start: %s; use the emulator, or another target", text);
         return false;
     }
     if (d->devices == 0) {
-        snprintf(why, capacity, "the CUDA driver finds no GPU; use --emulate, or another target");
+        snprintf(why, capacity, "the CUDA driver finds no GPU; use the emulator, or another target");
         return false;
     }
     d->driver_version(&d->version);
@@ -63,7 +63,7 @@ bool cuda_driver_open(CudaDriver *driver, char *why, size_t capacity) {
     if (!driver->library) {
         snprintf(why, capacity,
                  "there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use "
-                 "--emulate");
+                 "the emulator");
         return false;
     }
     if (load_functions(driver, why, capacity) && start(driver, why, capacity)) {

@@ -14,7 +14,7 @@ static const struct {
     const char *about;
 } final[] = {
     {CUDA_FAULT_RUNAWAY, "it may run for ever; the GPU stays busy until this process ends"},
-    {700, "it touched memory that is no buffer's: --target interp --sanitize, or --emulate, finds the line"},
+    {700, "it touched memory that is no buffer's: the sanitizer (target interp) or the emulator finds the line"},
     {702, "it ran longer than this GPU's watchdog allows"},
     {709, "another part of the process destroyed the context"},
     {710, "an assertion in it failed"},
@@ -23,7 +23,7 @@ static const struct {
     {716, "it accessed an address that is no multiple of the access: is an argument's alignment what the compile was told?"},
     {717, "it used an address of another memory space"},
     {718, "it jumped outside its code"},
-    {719, "it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place"},
+    {719, "it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator finds the place"},
     {214, "memory of the GPU had an error that could not be mended"},
     {220, "NVLink had an error"},
 };

@@ -29,7 +29,14 @@ typedef struct Header {
 
 typedef struct Cursor {
     const char *at, *end;
+    const char *why; /* the first rule that is broken; NULL: none */
 } Cursor;
+
+/* False, with the rule. */
+static bool broken(Cursor *c, const char *why) {
+    if (!c->why) c->why = why;
+    return false;
+}
 
 static void skip_blanks(Cursor *c) {
     while (c->at < c->end && isspace((unsigned char)*c->at)) c->at++;
@@ -61,7 +68,7 @@ static bool take_string(Cursor *c, char *to, size_t capacity) {
 }
 
 static bool take_shape(Cursor *c, Header *h) {
-    if (!take(c, '(')) return false;
+    if (!take(c, '(')) return broken(c, "its shape is no tuple");
     while (!take(c, ')')) {
         skip_blanks(c);
         int64_t extent = 0;
@@ -69,40 +76,47 @@ static bool take_shape(Cursor *c, Header *h) {
         for (; c->at < c->end && isdigit((unsigned char)*c->at); c->at++)
             if (__builtin_mul_overflow(extent, 10, &extent) ||
                 __builtin_add_overflow(extent, *c->at - '0', &extent))
-                return false;
-        if (c->at == start || h->rank == TW_MAX_RANK) return false;
+                return broken(c, "an extent of its shape does not fit 64 bits");
+        if (c->at == start) return broken(c, "an extent of its shape is no number from 0");
+        if (h->rank == TW_MAX_RANK) return broken(c, "it has more than 8 extents; reshape it");
         take(c, 'L'); /* old writers */
         h->shape[h->rank++] = extent;
-        if (!take(c, ',')) return take(c, ')');
+        if (!take(c, ',')) return take(c, ')') || broken(c, "its shape is not closed");
     }
     return true;
 }
 
-static bool parse_header(const char *text, size_t length, Header *h) {
-    Cursor c = {text, text + length};
+static bool take_entry(Cursor *c, const char *key, Header *h, unsigned *seen) {
+    if (strcmp(key, "descr") == 0) {
+        skip_blanks(c);
+        if (c->at < c->end && *c->at == '[') return broken(c, "its items are records (a structured dtype); save one field");
+        *seen |= 1;
+        return take_string(c, h->descr, sizeof h->descr) || broken(c, "its descr is no short string");
+    }
+    if (strcmp(key, "fortran_order") == 0) {
+        *seen |= 2;
+        h->fortran = take_word(c, "True");
+        return h->fortran || take_word(c, "False") || broken(c, "its fortran_order is neither True nor False");
+    }
+    if (strcmp(key, "shape") != 0) return broken(c, "its header has a key other than descr, fortran_order and shape");
+    if (*seen & 4) return broken(c, "its header states two shapes");
+    *seen |= 4;
+    return take_shape(c, h);
+}
+
+static bool parse_header(Cursor *c, Header *h) {
     unsigned seen = 0;
-    if (!take(&c, '{')) return false;
-    while (!take(&c, '}')) {
+    if (!take(c, '{')) return broken(c, "its header is no dict");
+    while (!take(c, '}')) {
         char key[24];
-        if (!take_string(&c, key, sizeof key) || !take(&c, ':')) return false;
-        if (strcmp(key, "descr") == 0) {
-            if (!take_string(&c, h->descr, sizeof h->descr)) return false;
-            seen |= 1;
-        } else if (strcmp(key, "fortran_order") == 0) {
-            h->fortran = take_word(&c, "True");
-            if (!h->fortran && !take_word(&c, "False")) return false;
-            seen |= 2;
-        } else if (strcmp(key, "shape") == 0) {
-            if ((seen & 4) || !take_shape(&c, h)) return false;
-            seen |= 4;
-        } else
-            return false;
-        if (!take(&c, ',')) {
-            if (!take(&c, '}')) return false;
+        if (!take_string(c, key, sizeof key) || !take(c, ':')) return broken(c, "its header is no dict of short names");
+        if (!take_entry(c, key, h, &seen)) return false;
+        if (!take(c, ',')) {
+            if (!take(c, '}')) return broken(c, "its header is not closed");
             break;
         }
     }
-    return seen == 7;
+    return seen == 7 || broken(c, "its header lacks one of descr, fortran_order and shape");
 }
 
 /* Letter and size of every element type in a file; bf16 and fp8 have none of NumPy's own and
@@ -134,10 +148,28 @@ static int32_t find_dtype(const char *descr, int32_t wish) {
     return own == wish || (raw && (size_t)size == tw_dtype_size(wish)) ? wish : TW_DTYPE_ANY;
 }
 
-/* Length of the header and where it starts; false: not such a file. */
-static bool find_header(const unsigned char *start, size_t size, size_t *at, size_t *length) {
-    if (size < 10 || memcmp(start, "\x93NUMPY", 6) != 0 || start[6] < 1 || start[6] > 3)
+/* What a file is that does not begin as ours. */
+static const char *foreign_kind(const unsigned char *start, size_t size) {
+    if (size == 0) return "it is empty";
+    if (size > 2 && memcmp(start, "PK", 2) == 0)
+        return "it is an archive (.npz, or of torch.save); save one array with numpy.save";
+    if (start[0] == 0x80) return "it is a pickle; save the array with numpy.save";
+    return "it does not begin with \\x93NUMPY, as numpy.save writes it";
+}
+
+/* The header's text; false: *why says the rule that is broken. */
+static bool find_header(const unsigned char *start, size_t size, size_t *at, size_t *length,
+                        const char **why) {
+    *why = "it ends inside of its header";
+    if (size < 6 || memcmp(start, "\x93NUMPY", 6) != 0) {
+        *why = foreign_kind(start, size);
         return false;
+    }
+    if (size < 10) return false;
+    if (start[6] < 1 || start[6] > 3) {
+        *why = "its format is of a version other than 1.0, 2.0 and 3.0";
+        return false;
+    }
     if (start[6] == 1) {
         *at = 10;
         *length = start[8] | (size_t)start[9] << 8;
@@ -147,28 +179,46 @@ static bool find_header(const unsigned char *start, size_t size, size_t *at, siz
         *length =
             start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
     }
-    return *length <= MAX_HEADER;
+    if (*length > MAX_HEADER) {
+        *why = "its header is longer than 65536 bytes";
+        return false;
+    }
+    return *at + *length <= size;
+}
+
+/* Why items of this type cannot be read at all. */
+static const char *foreign_items(const char *descr) {
+    if (descr[0] == '>') return "are big endian; save x.astype(x.dtype.newbyteorder('<'))";
+    switch (descr[0] ? descr[1] : '\0') {
+    case 'O': return "are Python objects; make an array of numbers of them";
+    case 'U':
+    case 'S': return "are strings; make an array of numbers of them";
+    case 'c': return "are complex numbers; save real and imaginary parts by themselves";
+    case 'M':
+    case 'm': return "are times; convert them to int64";
+    case 'V': return "are raw bytes; say what they are";
+    default: return "are none of ours; convert them to numbers of at most 8 bytes";
+    }
 }
 
 static tw_status read_elements(tw_context *cx, const char *path, const unsigned char *file,
                                size_t size, int32_t dtype, tw_buffer **out) {
     size_t at = 0, length = 0;
     Header h = {.rank = 0};
-    if (!find_header(file, size, &at, &length) || at + length > size ||
-        !parse_header((const char *)file + at, length, &h))
-        return context_fail(cx, TW_ERROR_IO, "%s is not a .npy file with at most %d extents", path,
-                            TW_MAX_RANK);
-    int32_t found = find_dtype(h.descr, dtype);
-    if (found == TW_DTYPE_ANY) {
-        if (dtype == TW_DTYPE_ANY)
-            return context_fail(cx, TW_ERROR_IO,
-                                "%s holds items of type '%s', which is none of ours; convert them "
-                                "to little endian numbers "
-                                "of at most 8 bytes",
-                                path, h.descr);
-        return context_fail(cx, TW_ERROR_IO, "%s holds items of type '%s', which are not %s", path,
-                            h.descr, tw_dtype_name(dtype));
+    Cursor c = {.why = NULL};
+    bool good = find_header(file, size, &at, &length, &c.why);
+    if (good) {
+        c = (Cursor){(const char *)file + at, (const char *)file + at + length, NULL};
+        good = parse_header(&c, &h);
     }
+    if (!good) return context_fail(cx, TW_ERROR_IO, "%s is no .npy file that can be read: %s", path, c.why);
+    int32_t found = find_dtype(h.descr, dtype), own = find_dtype(h.descr, TW_DTYPE_ANY);
+    if (found == TW_DTYPE_ANY && own == TW_DTYPE_ANY)
+        return context_fail(cx, TW_ERROR_IO, "%s: its items ('%s') %s", path, h.descr,
+                            foreign_items(h.descr));
+    if (found == TW_DTYPE_ANY)
+        return context_fail(cx, TW_ERROR_IO, "%s: its items are %s ('%s'), and %s is asked for; convert them, or ask for %s",
+                            path, tw_dtype_name(own), h.descr, tw_dtype_name(dtype), tw_dtype_name(own));
     int64_t elements = 1, bytes = 0;
     bool fits = true;
     for (int d = 0; d < h.rank && fits; d++)
@@ -178,9 +228,9 @@ static tw_status read_elements(tw_context *cx, const char *path, const unsigned 
         return context_fail(cx, TW_ERROR_IO,
                             "%s says that it holds more elements than any memory does", path);
     if ((uint64_t)bytes != size - at - length)
-        return context_fail(cx, TW_ERROR_IO,
-                            "%s says that it holds %lld elements of %s, but has %zu bytes of them",
-                            path, (long long)elements, tw_dtype_name(found), size - at - length);
+        return context_fail(cx, TW_ERROR_IO, "%s %s: %lld elements of %s are %lld bytes, and it has %zu", path,
+                            (uint64_t)bytes > size - at - length ? "ends early" : "goes on behind its last element",
+                            (long long)elements, tw_dtype_name(found), (long long)bytes, size - at - length);
     tw_status status = buffer_make(cx, found, h.rank, h.shape, NULL, out);
     if (status != TW_OK) return status;
     tw_buffer *b = *out;

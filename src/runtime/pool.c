@@ -71,7 +71,7 @@ static void relax(void) {
 #endif
 }
 
-static int64_t now(void) {
+int64_t pool_clock(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
@@ -122,12 +122,12 @@ static void take_part_in(Pool *pool, Worker *worker, unsigned generation) {
 
 /* Waits until the generation is another one; spins, then sleeps. */
 static unsigned await_launch(Pool *pool, unsigned seen) {
-    int64_t limit = now() + SPIN_NANOSECONDS;
+    int64_t limit = pool_clock() + SPIN_NANOSECONDS;
     for (int i = 0;; i++) {
         unsigned generation = atomic_load(&pool->generation);
         if (generation != seen) return generation;
         relax();
-        if (i % 64 == 63 && now() > limit) break;
+        if (i % 64 == 63 && pool_clock() > limit) break;
     }
     pthread_mutex_lock(&pool->mutex);
     pool->sleepers++;
@@ -251,7 +251,7 @@ static int64_t run_alone(Pool *pool, PoolWork *work, void *user, int64_t total, 
         int64_t end = done + step < total ? done + step : total;
         work(user, done, end, pool->workers[0].scratch);
         done = end;
-        if (done < total && now() - start > 4 * ALONE_NANOSECONDS) break;
+        if (done < total && pool_clock() - start > 4 * ALONE_NANOSECONDS) break;
     }
     return done;
 }
@@ -290,11 +290,11 @@ void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit,
         work(user, 0, total, pool->workers[0].scratch);
         return;
     }
-    int64_t start = number_ns ? now() : 0, done = 0;
+    int64_t start = number_ns ? pool_clock() : 0, done = 0;
     bool alone = number_ns && *number_ns && *number_ns < ALONE_NANOSECONDS / total;
     if (alone) done = run_alone(pool, work, user, total, start);
     if (done < total) run_together(pool, work, user, done, total, threads);
     if (!number_ns) return;
-    int64_t each = (now() - start) * (done < total ? threads : 1) / total + 1;
+    int64_t each = (pool_clock() - start) * (done < total ? threads : 1) / total + 1;
     *number_ns = *number_ns ? (3 * *number_ns + each) / 4 : each;
 }

@@ -14,6 +14,7 @@ typedef struct Pool Pool;
 /* Runs numbers begin .. end-1; scratch is this thread's own memory, whose first POOL_NOTES bytes
  * are zero when the thread begins a launch and stay as the work leaves them until its end. */
 enum { POOL_NOTES = 256 };
+int64_t pool_clock(void); /* ns, of a clock that never goes back */
 typedef void PoolWork(void *user, int64_t begin, int64_t end, void *scratch);
 
 /* threads 0: $TILEWRIGHT_THREADS, else as many as the affinity mask allows (never more). NULL: no

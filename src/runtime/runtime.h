@@ -30,9 +30,11 @@ struct tw_context {
     Trap trap;
     int references; /* itself, and every object made from it */
     Arena texts;    /* message and warnings; emptied by each call */
-    const char *message, *warnings;
+    const char *message, *warnings, *findings;
     Arena arena;           /* lives as long as the context */
     const char *cache_dir; /* NULL: none */
+    bool no_cache;         /* none was found, though nobody said that there shall be none */
+    bool cache_told;       /* that kernels are not kept; once is enough */
     int threads, tool_timeout;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
@@ -157,7 +159,6 @@ void context_drop(tw_context *cx); /* one reference less */
 /* Sets the message and gives the status back, so that failing is one statement. */
 tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-tw_status context_cancelled(tw_context *cx); /* that, for a call whose end was asked for */
 /* The diagnostics as message (if there are errors) or as warnings. */
 tw_status context_diagnose(tw_context *cx, const Diag *diag, tw_status on_error);
 Pool *context_pool(tw_context *cx);

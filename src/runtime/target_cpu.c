@@ -15,6 +15,8 @@
 #include "target/cpu/cpu_target.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +28,7 @@ typedef struct TwLaunch {
     int64_t failed_program;
     void (*print)(struct TwLaunch *launch, int32_t number, int64_t program,
                   const void *const *values);
+    int32_t (*stopped)(struct TwLaunch *launch);
 } TwLaunch;
 typedef void RunFunction(TwLaunch *launch, int64_t begin, int64_t end, unsigned char *scratch);
 
@@ -34,6 +37,7 @@ typedef struct CpuKernel {
     void *library;
     RunFunction *run;
     int64_t program_ns; /* what one program takes, as far as launches have told */
+    atomic_llong part;  /* programs between two looks at whether the launch is still wanted */
 } CpuKernel;
 
 #if defined(__aarch64__)
@@ -99,7 +103,7 @@ static const Machine *cpu_machine(tw_context *cx, const char *arch) {
 
 static const char *const candidates[] = {"gcc", "clang", "cc", NULL};
 static const ToolKind c_compiler = {"C", "CC", candidates, "target cpu",
-                                    ", or use --target interp"};
+                                    ", or use target interp"};
 
 /* What a context knows of compilers. */
 typedef struct CpuState {
@@ -189,7 +193,7 @@ static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
     if (status != TW_OK)
         return context_fail(cx, status,
                             "%s\nthe C compiler `%s` fails the self-test of what kernels are "
-                            "written in: set CC to gcc or clang, or use --target interp",
+                            "written in: set CC to gcc or clang, or use target interp",
                             cx->message, cc->words[0]);
     int (*test)(int *room) = NULL;
     void *symbol = dlsym(library, "tw_self_test");
@@ -199,7 +203,7 @@ static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
     if (wrong)
         return context_fail(cx, TW_ERROR_UNAVAILABLE,
                             "the C compiler `%s` makes wrong code of vector types (check %d of the "
-                            "self-test): set CC to gcc or clang, or use --target interp",
+                            "self-test): set CC to gcc or clang, or use target interp",
                             cc->words[0], wrong);
     memcpy(passed, hex, DIGEST_HEX);
     return TW_OK;
@@ -276,6 +280,7 @@ typedef struct Work {
     TwLaunch launch; /* first: what the kernel hands to print_values */
     RunFunction *run;
     const tw_kernel *k;
+    pthread_t caller; /* the thread that may ask the host */
 } Work;
 
 static void place_of(const TwLaunch *launch, int64_t program, int64_t pid[3]) {
@@ -294,8 +299,33 @@ static void print_values(TwLaunch *launch, int32_t number, int64_t program,
     speech_say(&code->code.prints[number], pid, values, k->context->print, k->context->print_user);
 }
 
+static int32_t is_stopped(TwLaunch *launch) {
+    const Work *work = (const Work *)launch;
+    Cancel *cancel = &work->k->context->cancel;
+    return pthread_equal(pthread_self(), work->caller) ? cancel_look(cancel)
+                                                       : cancel_is_asked(cancel);
+}
+
+/* In parts of about PART_NS, as far as the kernel's programs have told, and a look after each. */
 static void run_programs(void *user, int64_t begin, int64_t end, void *scratch) {
+    enum { PART_NS = 2000000 };
     Work *work = user;
+    CpuKernel *code = work->k->code;
+    int64_t part = atomic_load_explicit(&code->part, memory_order_relaxed);
+    if (cancel_is_asked(&work->k->context->cancel)) return;
+    if (part < 1) part = 1;
+    while (end - begin > part) {
+        int64_t start = pool_clock();
+        work->run(&work->launch, begin, begin + part, scratch);
+        if (is_stopped(&work->launch)) return;
+        begin += part;
+        int64_t spent = pool_clock() - start;
+        if (spent < PART_NS)
+            part *= 2;
+        else if (spent > 8 * PART_NS && part > 1)
+            part /= 2;
+        atomic_store_explicit(&code->part, part, memory_order_relaxed);
+    }
     work->run(&work->launch, begin, end, scratch);
 }
 
@@ -315,7 +345,10 @@ static tw_status report_assert(tw_kernel *k, const TwLaunch *launch) {
 
 static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
     CpuKernel *code = k->code;
-    Work work = {.launch = {.args = k->slots, .print = print_values}, .run = code->run, .k = k};
+    Work work = {.launch = {.args = k->slots, .print = print_values, .stopped = is_stopped},
+                 .run = code->run,
+                 .k = k,
+                 .caller = pthread_self()};
     for (int d = 0; d < 3; d++) work.launch.grid[d] = (int32_t)call->grid[d];
     pool_run(k->context->pool, run_programs, &work, call->grid[0] * call->grid[1] * call->grid[2],
              code->code.print_count ? 1 : k->threads, &code->program_ns);

@@ -8,6 +8,7 @@
 #include "runtime/cuda_device.h"
 #include "runtime/nvrtc.h"
 #include "runtime/process.h"
+#include "runtime/room.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +77,7 @@ static tw_status check_device(tw_kernel *k, const CudaDevice *d) {
     return context_fail(k->context, TW_ERROR_UNAVAILABLE,
                         "kernel `%s` is compiled for %s, the GPU (%s) is sm_%d; %s%s", k->name,
                         k->pass.machine->name, d->name, level,
-                        fits ? "use --target cuda:" : "a GPU of sm_80 or later is needed",
+                        fits ? "use target cuda:" : "a GPU of sm_80 or later is needed",
                         fits ? fits : "");
 }
 
@@ -116,7 +117,7 @@ static void make_key(const tw_kernel *k, CudaState *state, const char *arch, con
     digest_end_hex(&d, hex);
 }
 
-static bool write_file(const CacheRoom *room, const char *name, const void *data, size_t size) {
+static bool write_file(const Room *room, const char *name, const void *data, size_t size) {
     char path[CACHE_PATH];
     int n = snprintf(path, sizeof path, "%s/%s", room->path, name);
     return n > 0 && (size_t)n < sizeof path && file_write(path, data, size);
@@ -152,7 +153,7 @@ static tw_status run_nvrtc(tw_kernel *k, CudaState *state, const char *arch, boo
 
 /* Text -> room/kernel.cubin. */
 static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *arch,
-                                  const CacheRoom *room) {
+                                  const Room *room) {
     void *cubin = NULL;
     size_t size = 0;
     tw_status status = run_nvrtc(k, state, arch, false, &cubin, &size);
@@ -179,13 +180,22 @@ static tw_status cuda_assemble(tw_kernel *k, const char *artifact) {
     return TW_OK;
 }
 
-static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arch,
-                                 const CacheRoom *room) {
+/* nvcc hands its paths on through a shell. */
+static bool is_plain(const char *path) {
+    return path && !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=@,:")];
+}
+
+static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arch, Room *room) {
     tw_context *cx = k->context;
     const CudaCode *code = k->code;
     char option[64], include[CACHE_PATH + 2], source[CACHE_PATH + 16], object[CACHE_PATH + 16];
     char output[OUTPUT_BYTES] = "";
     const EmbeddedFile *file;
+    if (!is_plain(room->path))
+        return context_fail(cx, TW_ERROR_UNAVAILABLE,
+                            "nvcc cannot work in %s: its name has signs that a shell reads; set TMPDIR "
+                            "to a folder of plain letters",
+                            room->path);
     bool written = write_file(room, "kernel.cu", code->plan->text, strlen(code->plan->text));
     for (int i = 0; written && (file = cuda_code_header("prelude", i)); i++)
         written = write_file(room, cuda_code_header_name(file), file->text, file->size);
@@ -198,7 +208,7 @@ static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arc
         nvcc,    option, "-std=c++17", "--fmad=false", "-cubin",
         include, "-o",   object,       source,         k->pass.options.lines ? "-lineinfo" : NULL,
         NULL};
-    ProcessResult r = process_run(argv, cx->tool_timeout, output, sizeof output);
+    ProcessResult r = room_run(room, argv, cx->tool_timeout, output, sizeof output);
     if (r.exit_code == 0) return TW_OK;
     if (!r.started)
         return context_fail(cx, TW_ERROR_UNAVAILABLE, "nvcc (%s) could not be started", nvcc);
@@ -292,7 +302,7 @@ static tw_status cuda_build(tw_kernel *k) {
         return context_fail(
             cx, TW_ERROR_UNSUPPORTED,
             "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; compile for a "
-            "smaller machine (--target cuda:sm_89), or use smaller tiles or fewer stages",
+            "smaller machine (target cuda:sm_89), or use smaller tiles or fewer stages",
             k->name, (long long)code->plan->shared_bytes, device->name, device->shared_bytes);
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     if (!state->nvrtc_open && !find_nvcc(nvcc, sizeof nvcc))
@@ -302,8 +312,9 @@ static tw_status cuda_build(tw_kernel *k) {
     if (!cx->cache_dir && state->nvrtc_open) return build_in_memory(k, state, device, arch);
     make_key(k, state, arch, nvcc, hex);
     if (cache_find(cx->cache_dir, hex, ".cubin", path)) return load_module(k, device, path);
-    CacheRoom room;
-    if (!cache_room_open(&room, cx->cache_dir)) return no_room(cx);
+    Room room;
+    bool in_cache = state->nvrtc_open || is_plain(cx->cache_dir);
+    if (!room_open(&room, in_cache ? cx->cache_dir : NULL, &cx->cancel)) return no_room(cx);
     status = state->nvrtc_open ? compile_by_nvrtc(k, state, arch, &room)
                                : compile_by_nvcc(k, nvcc, arch, &room);
     if (status == TW_OK) {
@@ -312,7 +323,7 @@ static tw_status cuda_build(tw_kernel *k) {
         status = load_module(k, device,
                              cache_keep(cx->cache_dir, hex, ".cubin", made, path) ? path : made);
     }
-    cache_room_close(&room);
+    room_close(&room);
     return status;
 }
 

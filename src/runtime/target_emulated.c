@@ -4,142 +4,76 @@
 #include "runtime/cache.h"
 #include "runtime/cuda_code.h"
 #include "runtime/process.h"
+#include "runtime/toolchain.h"
 #include "target/cuda/emu/emu.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { MAX_WORDS = 40, OUTPUT_BYTES = 8192 };
+enum { MAX_FILES = 32 };
 
-/* $CXX, or the first of these that is in PATH. */
-static const char *find_compiler(char *path, size_t capacity) {
-    static const char *const candidates[] = {"g++", "clang++", "c++"};
-    const char *wish = getenv("CXX");
-    if (wish && *wish) return process_find(wish, path, capacity) ? wish : NULL;
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-        if (process_find(candidates[i], path, capacity)) return candidates[i];
-    return NULL;
-}
-
-static tw_status no_compiler(tw_context *cx) {
-    return context_fail(
-        cx, TW_ERROR_UNAVAILABLE,
-        "--emulate needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; "
-        "install g++ or clang++, or set CXX to one");
-}
+static const char *const candidates[] = {"g++", "clang++", "c++", NULL};
+static const ToolKind cxx_compiler = {"C++17", "CXX", candidates, "the emulator", ""};
 
 static bool emulated_available(tw_context *cx, Arena *arena, const char **note) {
+    Toolchain tool;
     char path[CACHE_PATH];
-    const char *compiler = find_compiler(path, sizeof path);
-    (void)cx;
-    *note = compiler ? arena_printf(arena, "%s", path) : "needs a C++17 compiler (g++ or clang++)";
-    return compiler != NULL;
-}
-
-static void make_key(const char *text, const char *compiler, const char *path,
-                     char hex[DIGEST_HEX]) {
-    Digest d;
-    struct stat info;
-    digest_begin(&d);
-    digest_add_text(&d, "cuda-emulated");
-    digest_add_text(&d, tw_version());
-    digest_add_text(&d, text);
-    digest_add_text(&d, EMU_CXXFLAGS);
-    static const char *const folders[] = {"prelude", "include"};
-    const EmbeddedFile *file;
-    for (int f = 0; f < 2; f++)
-        for (int i = 0; (file = cuda_code_header(folders[f], i)); i++)
-            digest_add_text(&d, file->text);
-    digest_add_text(&d, compiler);
-    digest_add_text(&d, path);
-    if (stat(path, &info) == 0) {
-        digest_add(&d, &info.st_size, sizeof info.st_size);
-        digest_add(&d, &info.st_mtim, sizeof info.st_mtim);
+    if (!toolchain_find(cx, arena, &cxx_compiler, 0, &tool)) {
+        *note = "needs a C++17 compiler (g++ or clang++)";
+        return false;
     }
-    digest_end_hex(&d, hex);
+    process_find(tool.words[0], path, sizeof path);
+    *note = arena_printf(arena, "%s", path);
+    return true;
 }
 
-static bool write_file(const char *folder, const char *name, const char *text, size_t size) {
-    char path[CACHE_PATH];
-    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
-    return n > 0 && (size_t)n < sizeof path && file_write(path, text, size);
+/* The words of EMU_CXXFLAGS; where they stand in `text`. */
+static void list_flags(char *text, const char *flags[TOOL_FLAGS]) {
+    int n = 0;
+    for (char *rest = text, *word; n < TOOL_FLAGS - 1 && (word = strtok_r(rest, " ", &rest));)
+        flags[n++] = word;
+    flags[n] = NULL;
 }
 
-static bool write_sources(const char *folder, const char *text) {
+static int list_files(const char *text, ToolFile files[MAX_FILES]) {
     static const char *const folders[] = {"prelude", "include"};
     const EmbeddedFile *file;
+    int count = 0;
     for (int f = 0; f < 2; f++)
-        for (int i = 0; (file = cuda_code_header(folders[f], i)); i++)
-            if (!write_file(folder, cuda_code_header_name(file), file->text, file->size))
-                return false;
-    return write_file(folder, "kernel.cu", text, strlen(text));
-}
-
-static bool load(tw_kernel *k, const char *path) {
-    CudaCode *code = k->code;
-    char symbol[300];
-    code->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    snprintf(symbol, sizeof symbol, "tw_emu_%s", code->plan->name);
-    code->entry = code->library ? dlsym(code->library, symbol) : NULL;
-    return code->entry != NULL;
-}
-
-static tw_status compile_and_load(tw_kernel *k, const char *compiler, const char *hex,
-                                  CacheRoom *room) {
-    tw_context *cx = k->context;
-    CudaCode *code = k->code;
-    char object[CACHE_PATH], source[CACHE_PATH], include[CACHE_PATH], kept[CACHE_PATH];
-    char output[OUTPUT_BYTES] = "", flags[] = EMU_CXXFLAGS;
-    const char *argv[MAX_WORDS] = {compiler};
-    int n = 1;
-    for (char *rest = flags, *word; n < MAX_WORDS - 6 && (word = strtok_r(rest, " ", &rest));)
-        argv[n++] = word;
-    snprintf(object, sizeof object, "%.1000s/kernel.so", room->path);
-    snprintf(source, sizeof source, "%.1000s/kernel.cu", room->path);
-    snprintf(include, sizeof include, "-I%.1000s", room->path);
-    argv[n++] = include, argv[n++] = source, argv[n++] = "-o", argv[n++] = object, argv[n] = NULL;
-    bool written = write_sources(room->path, code->plan->text), loaded = false;
-    ProcessResult r = {.exit_code = -1};
-    if (written) r = process_run(argv, cx->tool_timeout, output, sizeof output);
-    if (r.exit_code == 0)
-        loaded = load(k, cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object);
-    cache_room_close(room);
-    if (loaded) return TW_OK;
-    if (!written)
-        return context_fail(cx, TW_ERROR_IO,
-                            "no room to compile in: neither the cache nor $TMPDIR can be written");
-    if (!r.started)
-        return context_fail(cx, TW_ERROR_UNAVAILABLE, "the C++ compiler `%s` could not be started",
-                            compiler);
-    if (r.timed_out)
-        return context_fail(cx, TW_ERROR_TOOL, "the C++ compiler `%s` took longer than %d seconds",
-                            compiler, cx->tool_timeout);
-    if (r.exit_code != 0)
-        return context_fail(cx, TW_ERROR_TOOL,
-                            "the C++ compiler `%s` refused the emitted code:\n%s", compiler,
-                            output);
-    return context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s",
-                        dlerror());
+        for (int i = 0; count < MAX_FILES - 1 && (file = cuda_code_header(folders[f], i)); i++)
+            files[count++] =
+                (ToolFile){cuda_code_header_name(file), file->text, file->size, false};
+    files[count++] = (ToolFile){"kernel.cu", text, strlen(text), true};
+    return count;
 }
 
 static tw_status emulated_build(tw_kernel *k) {
     tw_context *cx = k->context;
     CudaCode *code = k->code;
+    Toolchain tool;
     tw_status status = cuda_code_prepare(k);
     if (status != TW_OK) return status;
-    char path[CACHE_PATH], hex[DIGEST_HEX], entry[CACHE_PATH];
-    const char *compiler = find_compiler(path, sizeof path);
-    if (!compiler) return no_compiler(cx);
-    make_key(code->plan->text, compiler, path, hex);
-    if (cache_find(cx->cache_dir, hex, ".so", entry) && load(k, entry)) return TW_OK;
-    CacheRoom room;
-    if (!cache_room_open(&room, cx->cache_dir))
-        return context_fail(cx, TW_ERROR_IO,
-                            "no room to compile in: neither the cache nor $TMPDIR can be written");
-    return compile_and_load(k, compiler, hex, &room);
+    if (!toolchain_find(cx, &k->arena, &cxx_compiler, 0, &tool)) return TW_ERROR_UNAVAILABLE;
+    char words[] = EMU_CXXFLAGS, hex[DIGEST_HEX], symbol[300];
+    const char *flags[TOOL_FLAGS];
+    ToolFile files[MAX_FILES];
+    list_flags(words, flags);
+    int count = list_files(code->plan->text, files);
+    Digest d;
+    digest_begin(&d);
+    digest_add_text(&d, "cuda-emulated");
+    digest_add_text(&d, tw_version());
+    for (int i = 0; i < count; i++) digest_add_text(&d, files[i].text);
+    toolchain_digest(&tool, flags, &d);
+    digest_end_hex(&d, hex);
+    status = toolchain_build(cx, &tool, flags, files, count, hex, &code->library);
+    if (status != TW_OK) return status;
+    snprintf(symbol, sizeof symbol, "tw_emu_%s", code->plan->name);
+    code->entry = dlsym(code->library, symbol);
+    return code->entry ? TW_OK
+                       : context_fail(cx, TW_ERROR_TOOL,
+                                      "the compiled kernel could not be loaded: %s", dlerror());
 }
 
 static void emulated_destroy(tw_kernel *k) {
@@ -224,8 +158,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
     EmuReport report;
     bool good = emu_launch(&launch, &scratch, &report);
     if (cx->print && *report.output) cx->print(cx->print_user, report.output, strlen(report.output));
-    status = cancel_is_asked(&cx->cancel) ? context_cancelled(cx)
-             : good ? TW_OK
+    status = good ? TW_OK
                   : context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the emulator: %s", k->name,
                                  report.text);
     cx->launch_scratch = NULL;

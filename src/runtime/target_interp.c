@@ -45,22 +45,26 @@ static int find_regions(tw_kernel *k, InterpRegion *regions) {
     for (int i = 0; i < k->param_count; i++) {
         const tw_buffer *buffer = k->buffers[i];
         if (!buffer || !buffer->size) continue;
-        char *base = buffer_lowest(buffer);
-        int at = 0;
-        while (at < count && !(base < (char *)regions[at].base + regions[at].size &&
-                               (char *)regions[at].base < base + buffer->size))
-            at++;
-        if (at == count) {
-            regions[count++] =
-                (InterpRegion){k->params[i].name, base, buffer->size, !buffer->unwritten};
-            continue;
+        char *low = buffer_lowest(buffer), *high = low + buffer->size;
+        const char *name = k->params[i].name;
+        bool written = !buffer->unwritten;
+        for (int at = 0; at < count;) {
+            InterpRegion r = regions[at];
+            char *base = r.base, *end = base + r.size;
+            if (low >= end || base >= high) {
+                at++;
+                continue;
+            }
+            /* joined, under the first one's name, and all looked at again with what it now covers */
+            low = base < low ? base : low;
+            high = end > high ? end : high;
+            name = r.name;
+            written |= r.written;
+            for (int j = at; j + 1 < count; j++) regions[j] = regions[j + 1];
+            count--;
+            at = 0;
         }
-        InterpRegion *r = &regions[at];
-        r->written |= !buffer->unwritten;
-        char *end = base + buffer->size > (char *)r->base + r->size ? base + buffer->size
-                                                                    : (char *)r->base + r->size;
-        if (base < (char *)r->base) r->base = base;
-        r->size = (size_t)(end - (char *)r->base);
+        regions[count++] = (InterpRegion){name, low, (size_t)(high - low), written};
     }
     return count;
 }
@@ -94,8 +98,7 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
     bool ok = interp_run(&launch);
     for (int i = 0; i < k->param_count; i++)
         if (k->buffers[i]) k->buffers[i]->unwritten = false;
-    tw_status status = cancel_is_asked(&cx->cancel) ? context_cancelled(cx)
-                                                    : context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
+    tw_status status = context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
     if (!ok && status == TW_OK)
         status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");
     cx->launch_scratch = NULL;
@@ -105,8 +108,8 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
 
 const Target target_interp = {
     .name = "interp",
-    .about = "the IR interpreter, which defines what a kernel means; with --sanitize the safe way "
-             "to run it",
+    .about = "the IR interpreter, which defines what a kernel means; sanitized it is the safe way "
+             "to run one",
     .machine = interp_machine,
     .launch = interp_launch,
     .available = interp_available,

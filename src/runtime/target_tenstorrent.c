@@ -29,7 +29,7 @@ typedef struct TensixCode {
 
 static const char *const candidates[] = {"g++", "clang++", "c++", NULL};
 static const ToolKind cxx_compiler = {"C++", "CXX", candidates, "target tenstorrent",
-                                      ", or use --target interp"};
+                                      ", or use target interp"};
 static const char *const flags[] = {"-std=c++17",        "-O1", "-fPIC", "-shared", "-fwrapv",
                                     "-ffp-contract=off", "-w",  "-pipe", NULL};
 
@@ -190,7 +190,6 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
     memcpy(launch.entry, code->entry, sizeof launch.entry);
     memcpy(launch.grid, call->grid, sizeof launch.grid);
     bool ok = tt_launch(&launch, result);
-    if (cancel_is_asked(&cx->cancel)) return context_cancelled(cx);
     const TensixLimits *limits = tensix_limits(code->plan->options.arch);
     if (ok) {
         cx->warnings = arena_printf(

@@ -2,7 +2,7 @@
 #include "runtime/toolchain.h"
 
 #include "runtime/cache.h"
-#include "runtime/process.h"
+#include "runtime/room.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -18,8 +18,13 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from
     *tool = (Toolchain){.kind = kind, .candidate = TOOL_GIVEN};
     if (wish && *wish) {
         char *rest = arena_string(arena, wish, strlen(wish));
-        for (char *word; tool->count < TOOL_WORDS && (word = strtok_r(rest, " \t", &rest));)
+        for (char *word; tool->count < TOOL_WORDS && (word = strtok_r(rest, " \t\n", &rest));)
             tool->words[tool->count++] = word;
+        if (tool->count == TOOL_WORDS && rest && rest[strspn(rest, " \t")]) {
+            context_fail(cx, TW_ERROR_UNAVAILABLE, "%s is set to more than %d words; use a script",
+                         kind->variable, TOOL_WORDS);
+            return false;
+        }
         if (tool->count && process_find(tool->words[0], path, sizeof path)) return true;
         context_fail(cx, TW_ERROR_UNAVAILABLE,
                      "%s is set to `%s`, which is not a program in PATH; set %s to a %s compiler "
@@ -38,9 +43,9 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from
     }
     context_fail(
         cx, TW_ERROR_UNAVAILABLE,
-        "%s needs a %s compiler, and none of %s is in PATH; install %s or %s, set %s to one%s",
+        "%s needs a %s compiler, and none of %s is in PATH; install %s or %s,%s set %s to one%s",
         kind->needed_by, kind->language, names.at, kind->candidates[0], kind->candidates[1],
-        kind->variable, kind->otherwise);
+        *kind->otherwise ? "" : " or", kind->variable, kind->otherwise);
     return false;
 }
 
@@ -60,12 +65,12 @@ void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d
 /* ----------------------------------------------------------------------------------------------------------
  * build */
 
-static bool join(char path[CACHE_PATH], const CacheRoom *room, const char *name) {
+static bool join(char path[CACHE_PATH], const Room *room, const char *name) {
     int n = snprintf(path, CACHE_PATH, "%s/%s", room->path, name);
     return n > 0 && n < CACHE_PATH;
 }
 
-static bool write_file(const CacheRoom *room, const ToolFile *file) {
+static bool write_file(const Room *room, const ToolFile *file) {
     char path[CACHE_PATH];
     if (!join(path, room, file->path)) return false;
     for (char *slash = path + strlen(room->path) + 1; (slash = strchr(slash, '/')); slash++) {
@@ -76,7 +81,7 @@ static bool write_file(const CacheRoom *room, const ToolFile *file) {
     return file_write(path, file->text, file->size);
 }
 
-static bool write_files(const CacheRoom *room, const ToolFile *files, int count) {
+static bool write_files(const Room *room, const ToolFile *files, int count) {
     for (int i = 0; i < count; i++)
         if (!write_file(room, &files[i])) return false;
     return true;
@@ -95,7 +100,7 @@ typedef struct Build {
     char output[OUTPUT_BYTES];
 } Build;
 
-static void build_in(tw_context *cx, const CacheRoom *room, const Toolchain *tool,
+static void build_in(tw_context *cx, Room *room, const Toolchain *tool,
                      const char *const *flags, const ToolFile *files, int count, const char *hex,
                      void **library, Build *b) {
     char sources[TOOL_SOURCES][CACHE_PATH], object[CACHE_PATH], include[CACHE_PATH + 2],
@@ -114,23 +119,23 @@ static void build_in(tw_context *cx, const CacheRoom *room, const Toolchain *too
     }
     argv[n] = NULL;
     b->run = (ProcessResult){.exit_code = -1};
-    if (b->written) b->run = process_run(argv, cx->tool_timeout, b->output, sizeof b->output);
+    if (b->written) b->run = room_run(room, argv, cx->tool_timeout, b->output, sizeof b->output);
     if (b->run.exit_code == 0)
         *library = dlopen(cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object,
                           RTLD_NOW | RTLD_LOCAL);
-    b->full = !b->written || (!*library && cache_room_is_full(room));
+    b->full = !b->written || (!*library && room_is_full(room));
 }
 
 static tw_status compile(tw_context *cx, const Toolchain *tool, const char *const *flags,
                          const ToolFile *files, int count, const char *hex, void **library) {
-    CacheRoom room;
+    Room room;
     Build b = {.full = true};
     /* In the cache; where that is full, in $TMPDIR or /tmp. */
     const char *places[] = {cx->cache_dir, NULL};
     for (int i = cx->cache_dir ? 0 : 1; i < 2 && b.full; i++) {
-        if (!cache_room_open(&room, places[i])) return no_room(cx);
+        if (!room_open(&room, places[i], &cx->cancel)) return no_room(cx);
         build_in(cx, &room, tool, flags, files, count, hex, library, &b);
-        cache_room_close(&room);
+        room_close(&room);
     }
     if (*library) return TW_OK;
     const char *language = tool->kind->language, *name = tool->words[0];

@@ -18,7 +18,7 @@ typedef struct ToolKind {
     const char *variable;          /* "CC": a command of one or more words */
     const char *const *candidates; /* else the first of these in PATH; closed by NULL */
     const char *needed_by;         /* "target cpu" */
-    const char *otherwise;         /* ", or use --target interp" */
+    const char *otherwise;         /* ", or use target interp"; may be "" */
 } ToolKind;
 
 typedef struct Toolchain {

@@ -115,7 +115,7 @@
     C_REFUSED("auto", "`auto`", "write the type")                                                \
     C_REFUSED("asm", "inline assembly", "use the built-in operations")                           \
     C_REFUSED("__asm__", "inline assembly", "use the built-in operations")                       \
-    C_REFUSED("template", "a C++ template", "write an enum constant, or -D on the command line") \
+    C_REFUSED("template", "a C++ template", "write an enum constant, or a definition from outside") \
     C_REFUSED("using", "C++'s `using`", "write a typedef")                                       \
     C_REFUSED("namespace", "a C++ namespace", "names of Tile C need no prefix")                  \
     C_REFUSED("class", "a C++ class", "write a struct and functions")                            \
@@ -161,6 +161,7 @@ CTok c_keyword(const char *text, size_t length); /* CT_IDENT if it is none */
 /* The value of a CT_NUMBER. False, with a message, if it is malformed or too large. */
 typedef struct CNumber {
     bool is_float, is_unsigned, is_long, is_single; /* suffixes u, l or ll, f */
+    bool not_decimal;                               /* 0x, 0b, or octal */
     uint64_t integer;
     double real;
 } CNumber;

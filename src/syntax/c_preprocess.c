@@ -587,7 +587,7 @@ void c_preprocess(const CRequest *request, const SourceFile *file, CTokens *out)
         Text text = text_new(pp.arena);
         for (size_t i = 0; i < request->define_count; i++)
             text_add(&text, "#define %s %s\n", request->defines[i].name, request->defines[i].value);
-        SourceFile *defines = source_add(request->sources, "-D", text.at, text.length);
+        SourceFile *defines = source_add(request->sources, "(definitions)", text.at, text.length);
         if (defines) process_file(&pp, defines);
     }
     process_file(&pp, file);

@@ -48,12 +48,13 @@ names.py:7:9: error: `tl.lod` is not known; did you mean `tl.load`? [unknown-nam
 names.py:8:9: error: `tl.expp` is not known; did you mean `tl.exp`? [unknown-name]
     8 |     y = tl.expp(tl.load(x_ptr))
       |         ^~~~~~~
-names.py:9:9: error: `undefined` is not known; assign it, define it in this file, or pass it with -D [unknown-name]
+names.py:9:9: error: `undefined` is not known; assign it, define it in this file, or give it as a definition [unknown-name]
     9 |     z = undefined + 1
       |         ^~~~~~~~~
 names.py:10:26: error: `store` has no parameter `maks`; did you mean `mask`? [arity]
    10 |     tl.store(x_ptr, 1.0, maks=True)
       |                          ^~~~~~~~~
+hint: a definition is given with -D NAME=VALUE
 [1]
 $ cat > shapes.py <<'END'
 > import triton
@@ -84,6 +85,7 @@ shapes.py:10:43: error: float32[16, 32] does not broadcast to float32[64]; only 
 shapes.py:11:13: error: tl.load takes a pointer, here is an int32; add the offsets to a pointer argument [pointer]
    11 |     tl.load(n)
       |             ^
+hint: the kernel loads or stores through `n`, and a number was given; an array is --arg 'n=randn:f32[1024]'
 [1]
 $ cat > syntax_lang.py <<'END'
 > import tilelang.language as T
@@ -134,9 +136,10 @@ names_lang.py:8:9: error: `T.copyy` is not known here; did you mean `T.copy`? [u
 names_lang.py:10:21: error: `T.Paralel` is not known here; did you mean `T.Parallel`? [unknown-operation]
    10 |         for i, j in T.Paralel(32, 32):
       |                     ^~~~~~~~~
-names_lang.py:13:23: error: `nope` is not defined; a size or option of the kernel is given with -D nope=VALUE [unknown-name]
+names_lang.py:13:23: error: `nope` is not defined; a size or option of the kernel is given as a definition, nope=VALUE [unknown-name]
    13 |             F[i, j] = nope
       |                       ^~~~
+hint: a definition is given with -D NAME=VALUE
 [1]
 $ cat > shapes_lang.py <<'END'
 > import tilelang.language as T
@@ -153,7 +156,7 @@ $ cat > shapes_lang.py <<'END'
 >             B[i, j] = A[i, j, 0]
 > END
 $ tilewright run shapes_lang.py --arg A=zeros:f16[64,64] --arg B=zeros:f16[64,64]
-shapes_lang.py:9:9: error: `T.copy`: the shapes tile f16[32,32] and tile f32[16,32] do not fit; both boxes must have the same extents, leading 1s apart [shape-mismatch]
+shapes_lang.py:9:9: error: `T.copy`: the shapes tile f16[32,32] and tile f32[16,32] do not fit; both boxes must have the same extents, 1s apart [shape-mismatch]
     9 |         T.copy(S, F)
       |         ^~~~~~~~~~~~
 shapes_lang.py:10:9: error: `T.gemm`: the shapes f16[32,32] and f16[32,32] and tile f32[16,32] do not fit; [M, K] times [K, N] gives [M, N] (after transpose_A, transpose_B) [shape-mismatch]
@@ -203,7 +206,7 @@ $ cat > names.tile.c <<'END'
 > }
 > END
 $ tilewright run names.tile.c
-names.tile.c:2:10: error: cannot find `nowhere.h`; headers are searched beside the including file, then in the -I folders [no-header]
+names.tile.c:2:10: error: cannot find `nowhere.h`; headers are searched beside the including file, then in the folders for headers [no-header]
     2 | #include "nowhere.h"
       |          ^~~~~~~~~~~
 [1]
@@ -285,7 +288,8 @@ deep.ir:2:641: error: regions are nested deeper than 64 [ir-syntax]
       |                                                                ^~
 [1]
 $ { cat "$ROOT/kernels/triton/add.py"; yes '# and so on' | head -c 50000000; } > big.py; tilewright run big.py; { cat "$ROOT/kernels/tilec/micro_add.tile.c"; yes '// and so on' | head -c 50000000; } > big.tile.c; tilewright check big.tile.c; rm big.*
-error: argument `x_ptr` of kernel `add_kernel` is missing: an array or a number, whose type the compiler must know
+error: kernel `add_kernel` lacks arguments: x_ptr (an array), y_ptr (an array), output_ptr (an array), n_elements (a number), BLOCK_SIZE (a constant); for example:
+  tilewright run big.py --arg 'x_ptr=randn:f32[65536]' --arg 'y_ptr=randn:f32[65536]' --arg 'output_ptr=randn:f32[65536]' --arg n_elements=128 --arg BLOCK_SIZE=128 --grid 1
 micro_tk compiles for cpu
 $ { printf 'import triton\n@triton.jit\ndef k(x):\n    y = '; head -c 50000000 /dev/zero | tr '\0' x; printf ' = = 1\n'; } > wide.py; tilewright run wide.py 2>&1 | cut -c 1-72; rm wide.py
 wide.py:4:50000012: error: an expression is expected here, but `=` stand

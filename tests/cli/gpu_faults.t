@@ -42,10 +42,12 @@ error: kernel `add_kernel` has no assembler text: target cuda alone has one (PTX
 [1]
 #! No GPU, no start, an old driver.
 $ sh add FAKE_COUNT=0 --
-error: the CUDA driver finds no GPU; use --emulate, or another target
+error: the CUDA driver finds no GPU; use the emulator, or another target
+hint: the emulator is asked for with --emulate
 [1]
 $ sh add FAKE_CUDA=cuInit=100 --
-error: the CUDA driver does not start: CUDA_ERROR_NO_DEVICE: as asked for; use --emulate, or another target
+error: the CUDA driver does not start: CUDA_ERROR_NO_DEVICE: as asked for; use the emulator, or another target
+hint: the emulator is asked for with --emulate
 [1]
 $ sh add FAKE_CUDA=cuDevicePrimaryCtxRetain=2 --
 error: the GPU cannot be used: CUDA_ERROR_OUT_OF_MEMORY: as asked for
@@ -74,10 +76,12 @@ $ sh add FAKE_ARCH=75 --
 error: kernel `add_kernel` is compiled for cuda:sm_90a, the GPU (no GPU at all) is sm_75; a GPU of sm_80 or later is needed
 [1]
 $ sh add FAKE_ARCH=80 TARGET=cuda:sm_90a --
-error: kernel `add_kernel` is compiled for cuda:sm_90a, the GPU (no GPU at all) is sm_80; use --target cuda:sm_80
+error: kernel `add_kernel` is compiled for cuda:sm_90a, the GPU (no GPU at all) is sm_80; use target cuda:sm_80
+hint: a target is chosen with --target NAME
 [1]
 $ sh add FAKE_ARCH=90 TARGET=cuda:sm_100 --
-error: kernel `add_kernel` is compiled for cuda:sm_100, the GPU (no GPU at all) is sm_90; use --target cuda:sm_90a
+error: kernel `add_kernel` is compiled for cuda:sm_100, the GPU (no GPU at all) is sm_90; use target cuda:sm_90a
+hint: a target is chosen with --target NAME
 [1]
 $ for arch in 80 86 89 100 120; do sh add FAKE_ARCH=$arch -- && echo runs on sm_$arch; done
 no array changed
@@ -95,31 +99,33 @@ $ sh add FAKE_CUDA=cuMemAlloc_v2=2@2 --
 error: the GPU has no room for 256 bytes: 1000 of its 8589934592 are free; destroy buffers, or end other processes that use it
 [1]
 $ LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so FAKE_SHARED=65536 tilewright run matmul.py --target cuda --arg a_ptr=zeros:f16[128,128] --arg b_ptr=zeros:f16[128,128] --arg c_ptr=zeros:f16[128,128] --arg M=128 --arg N=128 --arg K=128 --arg stride_am=128 --arg stride_ak=1 --arg stride_bk=128 --arg stride_bn=1 --arg stride_cm=128 --arg stride_cn=1 --arg BM=128 --arg BN=128 --arg BK=64 --grid 1
-error: kernel `matmul_kernel` needs 196688 bytes of shared memory, a block of no GPU at all has 65536; compile for a smaller machine (--target cuda:sm_89), or use smaller tiles or fewer stages
+error: kernel `matmul_kernel` needs 196688 bytes of shared memory, a block of no GPU at all has 65536; compile for a smaller machine (target cuda:sm_89), or use smaller tiles or fewer stages
 [1]
 $ sh add FAKE_CUDA=cuLaunchKernel=701 --
 error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks (128 threads of 42 registers, 0 bytes of shared memory; a block has 65536 registers and 232448 bytes: use fewer warps or smaller tiles): CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: as asked for
 [1]
 #! A kernel that traps, that touches what is not its own, that does not end; a stream that is not this device's.
 $ sh add FAKE_CUDA=cuCtxSynchronize=719 --
-error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuCtxSynchronize=700 GRID=3 --
-error: kernel `add_kernel` (launch 1, 3 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as asked for: it touched memory that is no buffer's: --target interp --sanitize, or --emulate, finds the line; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+error: kernel `add_kernel` (launch 1, 3 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as asked for: it touched memory that is no buffer's: the sanitizer (target interp) or the emulator finds the line; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+hint: the sanitizer is asked for with --sanitize
 [1]
 $ sh add FAKE_CUDA=cuLaunchKernel=719 --
-error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuMemcpyDtoH_v2=700 -- --save output_ptr=o.npy
-error: something other than our kernels failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as asked for: it touched memory that is no buffer's: --target interp --sanitize, or --emulate, finds the line; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+error: something other than our kernels failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as asked for: it touched memory that is no buffer's: the sanitizer (target interp) or the emulator finds the line; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+hint: the sanitizer is asked for with --sanitize
 [1]
 $ sh add FAKE_CUDA=cuStreamQuery=600@4 TILEWRIGHT_GPU_TIMEOUT=0.1 --
 error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: it has not ended after 0.1 seconds (TILEWRIGHT_GPU_TIMEOUT): it may run for ever; the GPU stays busy until this process ends; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuCtxSynchronize=719@3 -- --time 2>&1 | sed 's/launch [0-9]*/launch N/g'
-error: kernel `add_kernel` (launch N, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+error: kernel `add_kernel` (launch N, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 $ sh add FAKE_CUDA=cuLaunchKernel=719@3 CUDA_LAUNCH_BLOCKING=1 -- --time
-error: kernel `add_kernel` (launch 3, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; --emulate finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+error: kernel `add_kernel` (launch 3, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuLaunchKernel=201 --
 error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks: CUDA_ERROR_FAKED: as asked for

@@ -76,14 +76,14 @@ $ tilewright explain kernels/tilelang/gemm.py --target tenstorrent -D M=4096 -D 
 #! What a launch must keep for vectors and TMA; variant 5 is for all that do not.
 $ for v in 0 5; do echo variant $v; tilewright explain kernels/triton/matmul.py --target cuda --arg a_ptr=zeros:f16[4096,4096] --arg b_ptr=zeros:f16[4096,4096] --arg c_ptr=zeros:f16[4096,4096] $(cat sizes) --set variant=$v | grep -oE "launch: vectors.*|(load|store): by TMA" | sort; done
 variant 0
-launch: vectors and TMA require stride_cm % 8 = 0, c_ptr % 16 = 0, stride_bk % 8 = 0, b_ptr % 16 = 0, stride_am % 8 = 0, a_ptr % 16 = 0; else a variant without them runs (--set variant=1 and up)
+launch: vectors and TMA require stride_cm % 8 = 0, c_ptr % 16 = 0, stride_bk % 8 = 0, b_ptr % 16 = 0, stride_am % 8 = 0, a_ptr % 16 = 0; else a variant without them runs (option variant=1 and up)
 load: by TMA
 load: by TMA
 store: by TMA
 variant 5
 #! Barriers that the source writes itself.
 $ echo 'kernel @k(%x: tensor<f32,1>) { %b = bar<count=1> ; bar_arrive %b ; bar_wait %b, 0 ; %t = tload %x, [0] : f32[32] ; tstore %x, [0], %t }' > bar.ir; tilewright emit bar.ir --target cuda 2>&1 | head -n 1
-bar.ir:1:33: error: the cuda target cannot do `bar` here: barriers, asynchronous copies and scopes of workers that the source writes itself are not merged into tiles here (a template, or operations on whole tiles, are); use --target cpu or interp for this kernel [cuda]
+bar.ir:1:33: error: the cuda target cannot do `bar` here: barriers, asynchronous copies and scopes of workers that the source writes itself are not merged into tiles here (a template, or operations on whole tiles, are); use target cpu or interp for this kernel [cuda]
 #! A GPU's tensor cores round factors of f32 to tf32, as Triton does by default; check knows.
 $ cat > product.py <<'END'
 > import triton

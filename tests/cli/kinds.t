@@ -413,7 +413,7 @@ fields: fields.py:1:1210: error: expressions are nested more than 200 deep; give
 choice: choice.py:1:4805: error: expressions are nested more than 400 deep; give parts of it a name [too-deep]
 line: line.py:2:5: error: an expression is expected here, but `=` stands there [syntax]
 mistakes: mistakes.py:1:5: error: an expression is expected here, but `=` stands there [syntax]
-names: names.py:5:10: error: `b0` is not known; assign it, define it in this file, or pass it with -D [unknown-name]
+names: names.py:5:10: error: `b0` is not known; assign it, define it in this file, or give it as a definition [unknown-name]
 $ tilewright run tile.tile.c 2>&1 | head -1
 tile.tile.c:1:224: error: nested deeper than 200 levels; split it with a variable or a function [too-deep]
 $ tilewright run deep.ir --arg n=1 --grid 1 2>&1 | head -1

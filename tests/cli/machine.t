@@ -2,7 +2,8 @@
 $ cp "$ROOT/kernels/triton/add.py" "$ROOT/kernels/tilec/micro_add.tile.c" .
 $ echo add.py --arg x_ptr=arange:f32[8] --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=8 --arg BLOCK_SIZE=8 > add
 $ T=$(command -v tilewright); env -u CC PATH=/no "$T" run $(cat add) --grid 1
-error: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use --target interp
+error: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use target interp
+hint: a target is chosen with --target NAME
 [1]
 $ T=$(command -v tilewright); env -u CC PATH=/no "$T" run $(cat add) --grid 1 --target interp
 output_ptr: f32[8], 8 of 8 elements changed
@@ -15,49 +16,54 @@ cpu.h
 report.txt
 $ T=$(command -v tilewright); env -u CC -u CXX PATH=/no "$T" targets
 cpu            C through the system's compiler, threads over the grid
-               not here: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use --target interp
+               not here: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use target interp
 cuda           one readable ...
 ...
 cuda-emulated  the CUDA target's text on the host, thread by thread, with races and deadlocks reported
                not here: needs a C++17 compiler (g++ or clang++)
-interp         the IR interpreter, which defines what a kernel means; with --sanitize the safe way to run it
+interp         the IR interpreter, which defines what a kernel means; sanitized it is the safe way to run one
                here: built in
 tenstorrent    reader, compute and writer kernels for TT-Metalium, run on a functional model of the Tensix grid
-               not here: target tenstorrent needs a C++ compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, set CXX to one, or use --target interp
+               not here: target tenstorrent needs a C++ compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, set CXX to one, or use target interp
 $ CC=/no/cc tilewright run $(cat add) --grid 1
 error: CC is set to `/no/cc`, which is not a program in PATH; set CC to a C compiler (gcc or clang), or unset it
 [1]
 $ CC=/bin/false tilewright run $(cat add) --grid 1
 error: the C compiler `/bin/false` refused the emitted code:
 
-the C compiler `/bin/false` fails the self-test of what kernels are written in: set CC to gcc or clang, or use --target interp
+the C compiler `/bin/false` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+hint: a target is chosen with --target NAME
 [1]
 $ CC=/bin/true tilewright run $(cat add) --grid 1 --save output_ptr=x.npy
 error: the compiled kernel could not be loaded: .../kernel.so: cannot open shared object file: No such file or directory
-the C compiler `/bin/true` fails the self-test of what kernels are written in: set CC to gcc or clang, or use --target interp
+the C compiler `/bin/true` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+hint: a target is chosen with --target NAME
 [1]
 $ CC='gcc -fno-such-option' tilewright run $(cat add) --grid 1 --save output_ptr=x.npy
 error: the C compiler `gcc` refused the emitted code:
 gcc: error: unrecognized command-line option '-fno-such-option'
 
-the C compiler `gcc` fails the self-test of what kernels are written in: set CC to gcc or clang, or use --target interp
+the C compiler `gcc` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+hint: a target is chosen with --target NAME
 [1]
 $ CC='gcc -Dvector_size(n)=unused' tilewright run $(cat add) --grid 1 2>&1 | grep -o 'vector types of GNU C are needed: set CC to gcc or clang' | head -n 1
 vector types of GNU C are needed: set CC to gcc or clang
 $ T=$(command -v tilewright); env -u CXX PATH=/no "$T" run $(cat add) --grid 1 --target tenstorrent
-error: target tenstorrent needs a C++ compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, set CXX to one, or use --target interp
+error: target tenstorrent needs a C++ compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, set CXX to one, or use target interp
+hint: a target is chosen with --target NAME
 [1]
 $ CXX=/no/c++ tilewright run $(cat add) --grid 1 --target tenstorrent
 error: CXX is set to `/no/c++`, which is not a program in PATH; set CXX to a C++ compiler (g++ or clang++), or unset it
 [1]
 #! No GPU. (Where there is one, the words are printed for it.)
-$ [ -e /dev/nvidia0 ] && echo "error: there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use --emulate" || tilewright run $(cat add) --grid 1 --target cuda || true
-error: there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use --emulate
+$ [ -e /dev/nvidia0 ] && echo "error: there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use the emulator" || tilewright run $(cat add) --grid 1 --target cuda || true
+error: there is no CUDA driver here (libcuda.so.1); install NVIDIA's driver, or use the emulator
+hint: the emulator is asked for with --emulate
 $ tilewright run $(cat add) --grid 1 --target cuda:sm_70
 error: target cuda knows no architecture `sm_70`; it knows cuda:sm_80, cuda:sm_89, cuda:sm_90a, cuda:sm_100 (sm_90a is Hopper and the default; sm_80, sm_89 and sm_100 run on later GPUs too)
 [1]
 $ T=$(command -v tilewright); env -u CXX PATH=/no "$T" run $(cat add) --grid 1 --target cuda --emulate
-error: --emulate needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, or set CXX to one
+error: the emulator needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, or set CXX to one
 [1]
 $ T=$(command -v tilewright); env -u CXX PATH=/no "$T" emit $(cat add) --target cuda -o cu | head -n 1
 cu/add_kernel.cu
@@ -69,9 +75,10 @@ x_ptr: f32[64], 63 of 64 elements changed
 $ tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target cuda --emulate
 x_ptr: f32[64], 63 of 64 elements changed
 $ tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target tenstorrent
-sums.py:7:25: error: not possible on Tenstorrent: `scan` on f32[64] has no lowering yet; write it with other operations, or use --target cpu [not-on-tenstorrent]
+sums.py:7:25: error: not possible on Tenstorrent: `scan` on f32[64] has no lowering yet; write it with other operations, or use target cpu [not-on-tenstorrent]
     7 |     tl.store(x_ptr + i, tl.cumsum(tl.load(x_ptr + i), axis=0))
       |                         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: a target is chosen with --target NAME
 [1]
 #! Folders.
 $ tilewright emit micro_add.tile.c -o /proc/out
@@ -96,7 +103,7 @@ $ tilewright targets > /dev/full
 error: the output could not be written
 [1]
 $ mkdir x.npy; tilewright run $(cat add) --grid 1 --save output_ptr=x.npy; ls
-error: x.npy cannot be written: Is a directory
+error: --save output_ptr=x.npy: it is a folder; name a file in it
 add
 add.py
 cu

@@ -8,11 +8,13 @@ output_ptr: f32[1000], 1000 of 1000 elements changed
 $ tilewright run $(cat add) --grid=1+3
 output_ptr: f32[1000], 1000 of 1000 elements changed
 $ tilewright run $(cat add) --grid 0
+warning: no program runs: the grid is 0 x 1 x 1
 no array changed
 $ tilewright run $(cat add) --grid -D BLOCKS=4
 error: `BLOCKS=4` is one word too many
 [1]
 $ tilewright run $(cat add) --grid BLOCKS -DBLOCKS=4
+warning: the definition of `BLOCKS` is not used by kernel `add_kernel` [unused-definition]
 output_ptr: f32[1000], 1000 of 1000 elements changed
 $ tilewright run $(cat add) --grid 'min(7, 2 * 2), max(1, 0), next_power_of_2(1)'
 output_ptr: f32[1000], 1000 of 1000 elements changed
@@ -20,28 +22,28 @@ $ tilewright run $(cat add) --grid 1,2,3,4
 error: --grid 1,2,3,4: a grid has at most 3 extents
 [1]
 $ tilewright run $(cat add) --grid ''
-error: in the expression ``: a number or a name is expected
+error: --grid : a number or a name is expected
 [1]
 $ tilewright run $(cat add) --grid '(4'
-error: in the expression `(4`: `)` is missing
+error: --grid (4: `)` is missing
 [1]
 $ tilewright run $(cat add) --grid '4 4'
-error: in the expression `4 4`: an operator, `,` or the end is expected
+error: --grid 4 4: an operator, `,` or the end is expected
 [1]
 $ tilewright run $(cat add) --grid -1
 error: the grid of kernel `add_kernel` is -1 x 1 x 1; each extent must lie in 0 .. 2^31-1
 [1]
 $ tilewright run $(cat add) --grid 'n_elements / 0'
-error: in the expression `n_elements / 0`: a division by zero
+error: --grid n_elements / 0: a division by zero
 [1]
 $ tilewright run $(cat add) --grid 9999999999999999999999
-error: in the expression `9999999999999999999999`: a number that does not fit 64 bits
+error: --grid 9999999999999999999999: a number that does not fit 64 bits
 [1]
 $ tilewright run $(cat add) --grid 2147483648
 error: the grid of kernel `add_kernel` is 2147483648 x 1 x 1; each extent must lie in 0 .. 2^31-1
 [1]
 $ tilewright run $(cat add) --grid 'cdiv(n_element, 4)'
-error: in the expression `cdiv(n_element, 4)`: `n_element` is not an integer argument; give it with --arg or -D
+error: --grid cdiv(n_element, 4): `n_element` is not an integer argument; did you mean `n_elements`?
 [1]
 $ tilewright run $(cat add) --grid "$(printf '(%.0s' {1..10000})" 2>&1 | tail -c 40
 (((((((((((((`: it is nested too deeply
@@ -77,13 +79,13 @@ $ tilewright run $(cat add) --grid 4 --set threads=1e3
 error: option threads takes an integer from 0 to 256, not `1e3`
 [1]
 $ tilewright run $(cat add) --grid 4 --set roles
-error: --set takes NAME=VALUE, not `roles`
+error: --set takes OPTION=VALUE, not `roles`
 [1]
 $ tilewright run $(cat add) --grid 4 --seed x
 error: --seed takes an integer, not `x`
 [1]
 $ tilewright run $(cat add) --grid 4 --emulate
-error: target cpu is not emulated; leave --emulate out
+error: target cpu is not emulated: it runs on the host as it is
 [1]
 $ tilewright check $(cat add) --grid 4 --tolerance=-1
 error: --tolerance takes a number, not `-1`
@@ -104,7 +106,7 @@ $ tilewright check $(cat add) --grid 4 --expect n_elements=good.npy
 error: --expect n_elements: it is not an array
 [1]
 $ tilewright check $(cat add) --grid 4 --expect output_ptr=bad.npy
-error: bad.npy cannot be read: No such file or directory
+error: --expect output_ptr=bad.npy: it cannot be read: No such file or directory
 [1]
 $ tilewright run $(cat add) --grid 4 --save outptr=x.npy
 error: kernel `add_kernel` has no argument `outptr`; did you mean `x_ptr`?
@@ -113,7 +115,7 @@ $ tilewright run $(cat add) --grid 4 --save n_elements=x.npy
 error: --save n_elements: it is not an array
 [1]
 $ tilewright run kernels/triton/add.py --arg x_ptr=zeros:f32[3] --arg y_ptr=zeros:f32[3] --arg output_ptr=zeros:f32[3] --arg n_elements=3 --arg BLOCK_SIZE=4 --grid 1 --save output_ptr=three.npy; tilewright check $(cat add) --grid 4 --expect output_ptr=three.npy
-error: output_ptr: the shapes f32[1000] and f32[3] differ
+output_ptr: f32[1000], and three.npy holds f32[3]: MISMATCH of the shapes
 [1]
 $ ls
 add

@@ -18,7 +18,8 @@ $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=file:out.
                5               7               9              11
               13
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=randn:f32[5]' --arg BLOCK_SIZE=256 --grid 1
-error: argument `y_ptr` of kernel `add_kernel` is missing: an array or a number, whose type the compiler must know
+error: kernel `add_kernel` lacks arguments: y_ptr (an array), output_ptr (an array), n_elements (a number); for example:
+  tilewright run ...kernels/triton/add.py:add_kernel --arg 'x_ptr=randn:f32[5]' --arg BLOCK_SIZE=256 --grid 1 --arg 'y_ptr=randn:f32[65536]' --arg 'output_ptr=randn:f32[65536]' --arg n_elements=128
 [1]
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_pt=randn:f32[5]'
 error: kernel `add_kernel` has no argument `x_pt`; did you mean `x_ptr`?
@@ -33,19 +34,19 @@ $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=randn:f32
 error: --arg x_ptr=randn:f32[5: extents in brackets are expected, as in f32[128, 64]
 [1]
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=randn:f32[M]'
-error: in the expression `M`: `M` is not an integer argument; give it with --arg or -D
+error: --arg x_ptr=randn:f32[M]: `M` is not an integer argument; give it with --arg or -D
 [1]
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=arange:f32[5]' --arg 'y_ptr=ones:f32[5]' --arg 'output_ptr=zeros:f32[5]' --arg n_elements=5 --arg BLOCK_SIZE=256
 error: kernel `add_kernel` does not state its grid; say it with --grid, as in --grid 'cdiv(n, BLOCK)'
 [1]
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=arange:f32[5]' --arg 'y_ptr=ones:f32[5]' --arg 'output_ptr=zeros:f32[5]' --arg n_elements=5 --arg BLOCK_SIZE=256 --grid 'cdiv(n, BLOCK_SIZE)'
-error: in the expression `cdiv(n, BLOCK_SIZE)`: `n` is not an integer argument; give it with --arg or -D
+error: --grid cdiv(n, BLOCK_SIZE): `n` is not an integer argument; give it with --arg or -D
 [1]
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=arange:f32[5]' --arg 'y_ptr=ones:f32[5]' --arg 'output_ptr=zeros:f32[5]' --arg n_elements=5 --arg BLOCK_SIZE=256 --grid 2147483648
 error: the grid of kernel `add_kernel` is 2147483648 x 1 x 1; each extent must lie in 0 .. 2^31-1
 [1]
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=arange:f32[5]' --arg 'y_ptr=ones:f32[5]' --arg 'output_ptr=zeros:f32[5]' --arg n_elements=5 --arg BLOCK_SIZE=256 --grid 1 --save output_ptr=/no/such/folder/x.npy
-error: /no/such/folder/x.npy cannot be written: No such file or directory
+error: --save output_ptr=/no/such/folder/x.npy: there is no folder /no/such/folder; make it first
 [1]
 $ tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --target gpu
 error: there is no target `gpu`; the targets are cpu, ...
@@ -57,7 +58,8 @@ $ CC=no-such-cc tilewright run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x
 error: CC is set to `no-such-cc`, which is not a program in PATH; set CC to a C compiler (gcc or clang), or unset it
 [1]
 $ T=$(command -v tilewright); env -u CC PATH=/no "$T" run "$ROOT/kernels/triton/add.py:add_kernel" --arg 'x_ptr=arange:f32[5]' --arg 'y_ptr=ones:f32[5]' --arg 'output_ptr=zeros:f32[5]' --arg n_elements=5 --arg BLOCK_SIZE=128 --grid 1
-error: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use --target interp
+error: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use target interp
+hint: a target is chosen with --target NAME
 [1]
 $ tilewright run nowhere.py
 error: nowhere.py cannot be read: No such file or directory
@@ -89,7 +91,7 @@ $ tilewright run --tagret cpu
 error: unknown option `--tagret`; did you mean `--target`?
 [1]
 $ tilewright emit --grid 4
-error: `--grid` does not go with `tilewright emit`
+error: `--grid` does not go with `tilewright emit`; it is an option of `run`, `check`
 [1]
 $ tilewright targets --help
 tilewright targets: list the targets, and what runs them here

@@ -33,13 +33,15 @@ k(x, y, n, want, BLOCK: constant, EVEN: constant?, LOG: constant?, HAS: constant
   --config 3: BLOCK=128, num_warps=4, num_stages=2
   --config 4: BLOCK=256, num_warps=8
 hard(x, A: constant, B: constant?)
-  note: tune.py:21:26: the configurations of `hard` are computed in a way that cannot be followed here: `torch` is not known; assign it, define it in this file, or pass it with -D; give the constants yourself (--arg NAME=VALUE), or write them as a list of triton.Config
+  note: tune.py:21:26: the configurations of `hard` are computed in a way that cannot be followed here: `torch` is not known; assign it, define it in this file, or give it as a definition; give the constants yourself, or write them as a list of triton.Config
 $ tilewright run tune.py:k --config 2 --arg x=zeros:f32[n] --arg want=1280810 --arg y=none --arg n=256 --grid 'cdiv(n, BLOCK)' --target interp
 x: f32[256], 256 of 256 elements changed
 $ tilewright run tune.py:k --config 4 --arg x=zeros:f32[n] --arg want=2560801 --arg y=zeros:f32[1] --arg n=250 --grid 'cdiv(n, BLOCK)' --target interp
 x: f32[250], 250 of 250 elements changed
 $ tilewright run tune.py:k --arg want=0 --arg x=zeros:f32[256] --arg y=none --arg n=256 --grid 1 --target interp
-error: argument `BLOCK` of kernel `k` is missing: a constant that the compiler must know; give it as --arg BLOCK=VALUE, or take one of its configurations, --config N
+error: kernel `k` lacks arguments: BLOCK (a constant); for example:
+  tilewright run tune.py:k --arg want=0 --arg 'x=zeros:f32[256]' --arg y=none --arg n=256 --grid 1 --target interp --arg BLOCK=128
+hint: --config N takes constants from the kernel's configurations (`tilewright list` shows them)
 [1]
 $ tilewright run tune.py:k --config 5 --arg x=zeros:f32[256] --arg y=none --arg n=256 --grid 1
 error: kernel `k` has 4 configurations
@@ -51,12 +53,15 @@ $ tilewright run tune.py:k --config one --arg x=zeros:f32[256]
 error: --config takes a number from 1, not `one`
 [1]
 $ tilewright run tune.py:hard --config 1 --arg x=zeros:f32[2] --grid 1
-error: tune.py:21:26: the configurations of `hard` are computed in a way that cannot be followed here: `torch` is not known; assign it, define it in this file, or pass it with -D; give the constants yourself (--arg NAME=VALUE), or write them as a list of triton.Config
+error: tune.py:21:26: the configurations of `hard` are computed in a way that cannot be followed here: `torch` is not known; assign it, define it in this file, or give it as a definition; give the constants yourself, or write them as a list of triton.Config
+hint: a definition is given with -D NAME=VALUE
+hint: a constant is given with --arg NAME=VALUE
 [1]
 $ tilewright run tune.py:hard --arg A=1 --arg x=zeros:f32[2] --grid 1
-tune.py:22:26: error: the constant `B` comes from a heuristic that is more than arithmetic on arguments; give it yourself with --arg B=VALUE [heuristic]
+tune.py:22:26: error: the constant `B` comes from a heuristic that is more than arithmetic on arguments; give it yourself: B=VALUE [heuristic]
    22 | @triton.heuristics({"B": lambda args: torch.cuda.mem_get_info()[0]})
       |                          ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: a constant is given with --arg NAME=VALUE
 [1]
 $ tilewright run tune.py:hard --arg A=1 --arg B=2 --arg x=zeros:f32[2] --grid 1 --target interp
 x: f32[2], 1 of 2 elements changed
@@ -119,12 +124,13 @@ $ cat > main.py <<'END'
 $ tilewright run main.py --arg x=zeros:f32[1] --arg n=12 --arg WRONG=0 --grid 1 --target interp
 x: f32[1], 1 of 1 elements changed
 $ tilewright run main.py --arg x=zeros:f32[1] --arg n=12 --arg WRONG=1 --grid 1 --target interp
-helpers.py:21:16: error: `nothing` is not known; assign it, define it in this file, or pass it with -D [unknown-name]
+helpers.py:21:16: error: `nothing` is not known; assign it, define it in this file, or give it as a definition [unknown-name]
    21 |     return x + nothing
       |                ^~~~~~~
 main.py:16:9: note: in the call of `bad`
    16 |         bad(n)
       |         ^~~~~~
+hint: a definition is given with -D NAME=VALUE
 [1]
 $ tilewright run main.py --arg x=zeros:f32[1] --arg n=12 --arg WRONG=2 --grid 1 --target interp
 main.py:18:9: error: `elsewhere.missing` is host code and cannot be used inside a kernel; use tl.* or pass the value as an argument [host-value]
@@ -160,9 +166,10 @@ $ cat > calls.py <<'END'
 $ tilewright ir calls.py:k --arg x=zeros:f32[1] --arg n=60 | grep -c 64.0
 1
 $ tilewright ir calls.py:never --arg x=zeros:f32[1] --arg n=60
-calls.py:15:30: error: the constant `BLOCK` comes from a heuristic that is more than arithmetic on arguments; give it yourself with --arg BLOCK=VALUE [heuristic]
+calls.py:15:30: error: the constant `BLOCK` comes from a heuristic that is more than arithmetic on arguments; give it yourself: BLOCK=VALUE [heuristic]
    15 | @triton.heuristics({"BLOCK": lambda args: endless(args)})
       |                              ^~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: a constant is given with --arg NAME=VALUE
 [1]
 #! Combinations by itertools, dicts by comprehension; what cannot be followed is shown at its own place.
 $ cat > product.py <<'END'

@@ -93,7 +93,7 @@ static Name make_index(Maker *m, bool row) {
             snprintf(shape, sizeof shape, "[%d,1]", m->rows);
         else
             snprintf(shape, sizeof shape, "[1,%d]", m->columns);
-        switch (draw(14)) {
+        switch (draw(15)) {
         case 0:
         case 1: put(m, "  %s = add %s, %s\n", out.at, x.at, y.at); break;
         case 2: put(m, "  %s = add %s, %s\n", out.at, y.at, x.at); break;
@@ -120,6 +120,21 @@ static Name make_index(Maker *m, bool row) {
                 x.at, shape, u.at, t.at, (int)draw(4), out.at, u.at, shape);
             break;
         case 12: put(m, "  %s = shl %s, %d\n", out.at, x.at, (int)draw(4)); break;
+        case 13: { /* one element, spread */
+            int begin = (int)draw(5);
+            Name one = t;
+            put(m, "  %s = iota<%d, %d>\n", t.at, begin, begin + 1);
+            if (m->rows) {
+                one = fresh(m);
+                put(m, "  %s = expand<%d> %s\n", one.at, (int)draw(2), t.at);
+            }
+            if (chance(50)) {
+                put(m, "  %s = broadcast %s : i32%s\n", u.at, one.at, shape);
+                one = u;
+            }
+            put(m, "  %s = %s %s, %s\n", out.at, chance(70) ? "add" : "mul", x.at, one.at);
+            break;
+        }
         default: put(m, "  %s = div %s, %d\n", out.at, x.at, 1 + (int)draw(4)); break;
         }
         x = out;
@@ -240,11 +255,11 @@ static void make_loop(Maker *m, Name *sum) {
 }
 
 static void make_kernel(Maker *m) {
-    static const int sizes[] = {4, 5, 8, 16};
+    static const int sizes[] = {4, 5, 8, 16, 1};
     m->length = 0;
     m->next = 0;
-    m->columns = sizes[draw(4)];
-    m->rows = chance(45) ? 2 + (int)draw(4) : 0;
+    m->columns = sizes[draw(5)];
+    m->rows = chance(45) ? 1 + (int)draw(5) : 0;
     put(m, "kernel @k(%%X0, %%Y0, %%Z0: *f32, %%a, %%b, %%c, %%n, %%s, %%e: i32, %%mid: i64) {\n"
            "  %%pid = program_id<0>\n  %%X = ptr_add %%X0, %%mid\n  %%Z = ptr_add %%Z0, %%mid\n");
     char shape[32];
@@ -305,6 +320,9 @@ static tw_status run(Lab *lab, tw_module *m, bool sanitize, const char *target, 
     tw_compile_options_init(&options);
     options.target = target;
     options.sanitize = sanitize;
+    const tw_pair passes = {"passes", "on"};
+    options.options = &passes;
+    options.option_count = !sanitize;
     tw_kernel *k = NULL;
     set_arrays(lab);
     tw_status status = tw_kernel_compile(m, NULL, &options, &k);
@@ -527,6 +545,37 @@ static const Trap traps[] = {
      "%r = for %k = %e, %hi, -1 (%s = %z) { %q = ptr_add %p0, %k ; %x = load %q ; %t = add %s, %x "
      "; yield %t }\n",
      "load: box"},
+    {"rows that the next trip stores, where the first row is another one",
+     "%i = iota<0, 8> ; %z = splat 0.0 : f32[8] ; %Z = ptr_add %Z0, %mid\n"
+     "%l = for %k = 0, %e, 1 (%last = %z) {\n"
+     "%k7 = mul %k, 7 ; %m = rem %k7, 10 ; %o = add %i, %m ; %in = cmp<lt> %o, 12 ; %k8 = mul %k, 8\n"
+     "%zo = add %i, %k8 ; %q = ptr_add %Z, %zo ; store %q, %last, %in\n"
+     "%w = rem %o, 12 ; %p = ptr_add %X, %w ; %x = load %p ; yield %x }\n"
+     "%r = splat 1.0 : f32[8]\n",
+     "wraps around"},
+    {"rows that the next trip stores, where the first row is the same one",
+     "%i = iota<0, 8> ; %z = splat 0.0 : f32[8] ; %Z = ptr_add %Z0, %mid ; %m = mul %pid, 8\n"
+     "%o = add %i, %m ; %in = cmp<lt> %o, 12\n"
+     "%l = for %k = 0, %e, 1 (%last = %z) {\n"
+     "%zo = add %i, %m ; %q = ptr_add %Z, %zo ; store %q, %last, %in\n"
+     "%w = rem %o, 12 ; %k8 = mul %k, 16 ; %wk = add %w, %k8 ; %p = ptr_add %X, %wk ; %x = load %p ; "
+     "yield %x }\n"
+     "%r = splat 1.0 : f32[8]\n",
+     "gave way"},
+    {"one element spread over an axis",
+     "%one = iota<3, 4> ; %i = iota<0, 8> ; %w = broadcast %one : i32[8] ; %o = add %w, %i ; %m = "
+     "cmp<lt> %w, %b\n"
+     "%o2 = mul %o, 2 ; %p = ptr_add %X, %o2 ; %r = load %p, %m, 3.0\n",
+     "load: box"},
+    {"lower bounds at the end of the range",
+     "%i = iota<0, 8> ; %o = add %i, 3 ; %m = cmp<ge> %o, %a ; %p = ptr_add %X, %o ; %r = load %p, "
+     "%m, 2.0\n",
+     "load: box"},
+    {"64-bit bounds at the end of the range",
+     "%i = iota<0, 8> ; %w = cast %i : i64[8] ; %a64 = cast %a : i64 ; %far = shl %a64, 32 ; %b64 = cast "
+     "%b : i64 ; %o = add %w, %b64 ; %m = cmp<lt> %o, %far ; %p = ptr_add %X, %i ; %r = load %p, %m, "
+     "2.0\n",
+     ""},
 };
 
 static void test_traps(void) {

@@ -42,18 +42,18 @@ static void test_digest(void) {
 static void test_process(void) {
     char output[100];
     const char *echo[] = {"sh", "-c", "echo one; echo two >&2; exit 3", NULL};
-    ProcessResult r = process_run(echo, 10, output, sizeof output);
+    ProcessResult r = process_run(echo, 10, NULL, output, sizeof output);
     CHECK(r.started && r.exit_code == 3 && !r.timed_out);
     CHECK_TEXT(output, "one\ntwo\n");
     const char *sleeper[] = {"sh", "-c", "sleep 60 & wait", NULL};
-    r = process_run(sleeper, 1, output, sizeof output);
+    r = process_run(sleeper, 1, NULL, output, sizeof output);
     CHECK(r.timed_out && r.exit_code == -1);
     const char *nobody[] = {"/no/such/program", NULL};
-    r = process_run(nobody, 10, output, sizeof output);
+    r = process_run(nobody, 10, NULL, output, sizeof output);
     CHECK(!r.started || r.exit_code == 127);
     const char *loud[] = {"sh", "-c",
                           "i=0; while [ $i -lt 5000 ]; do echo 0123456789; i=$((i+1)); done", NULL};
-    r = process_run(loud, 30, output, sizeof output);
+    r = process_run(loud, 30, NULL, output, sizeof output);
     CHECK(r.exit_code == 0 && strlen(output) == sizeof output - 1);
     CHECK(process_find("sh", output, sizeof output) && output[0] == '/');
     CHECK(!process_find("no-such-program-here", output, sizeof output));
@@ -377,6 +377,6 @@ int main(void) {
     test_no_compiler();
     const char *remove[] = {"rm", "-rf", root, NULL};
     char output[100];
-    process_run(remove, 20, output, sizeof output);
+    process_run(remove, 20, NULL, output, sizeof output);
     return check_done();
 }

@@ -176,8 +176,100 @@ static void test_refusals(void) {
     refused("kernel @e() { %a, %b = iota<0, 4> }", "has 1 results, 2 are named");
 }
 
+/* --- attributes out of range --- */
+
+static const char many[] =
+    "kernel @m(%X: tensor<f32,3>, %p: *f32, %n: i32) <warps=4, stages=2> {\n"
+    "  %id = program_id<0> ; %np = num_programs<1> ; %e = extent<2> %X ; %st = stride<1> %X ; %i = iota<0, 8>\n"
+    "  %t = tload<dims=[0, 2], wrap=[0]> %X, [0, %id, 0] : f32[4,8] ; %x = expand<0> %i ; %f = flip<axis=1> %t\n"
+    "  %c = cat<axis=0> %t, %t ; %r = reduce<add, axis=1, order=[2, 1, 0]> %t ; %s = scan<add, axis=1> %t ; %o = sort<axis=0> %t\n"
+    "  %h = histogram<16> %i\n"
+    "  tstore<dims=[0, 2]> %X, [0, 0, 0], %t ; tatomic<add, dims=[1, 2]> %X, [0, 0, 0], %t ; sync<unit=block, id=1, count=32>\n"
+    "  assume<mult=4> %n ; require<align=16> %p ; require<least=1> %n ; assume<contiguous=4> %i\n"
+    "}\n";
+
+static int tried;
+typedef struct Spoil {
+    Kernel *k;
+    Diag *diag;
+} Spoil;
+
+static void spoil_number(Spoil *s, Op *op, AttrId id, int64_t number) {
+    const AttrInfo *info = &attr_info[id];
+    if (number >= info->least && number <= info->most) return;
+    const Attr *old = op_attr(op, id);
+    Attr kept = old ? *old : (Attr){0};
+    int64_t list[] = {number, number - 1, 0};
+    Attr bad = {.id = id, .number = number};
+    if (info->kind == ATTR_INTS) bad.list = (IntList){1 + tried % 3, list};
+    op_set(s->k, op, bad);
+    CHECK(!ir_verify(s->k, s->k->form, s->diag));
+    if (old) op_set(s->k, op, kept);
+    else op_drop(op, id);
+    tried++;
+}
+
+static void spoil_op(Op *op, void *user) {
+    static const int64_t numbers[] = {INT64_MIN, INT32_MIN, -2, -1, 0, 8, 9, 64, 1025, INT32_MAX, (int64_t)INT32_MAX + 1, INT64_MAX};
+    for (int id = 1; id < AT_COUNT; id++) {
+        bool number = attr_info[id].kind == ATTR_INT || attr_info[id].kind == ATTR_INTS;
+        for (size_t n = 0; number && op_allows_attr(op->code, (AttrId)id) && n < sizeof numbers / sizeof *numbers; n++)
+            spoil_number(user, op, (AttrId)id, numbers[n]);
+    }
+}
+
+/* Any attribute of any op with a number outside of its range is refused; put right again the kernel is well-formed. */
+static void test_ranges(void) {
+    static const char *const texts[] = {matmul, control, many};
+    Trap trap;
+    Arena arena;
+    SourceMap sources;
+    Diag diag;
+    arena_init(&arena, allocator_malloc, &trap);
+    if (!TRAP_ARM(&trap)) {
+        CHECK_TEXT(trap.message, "no trap");
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        source_init(&sources, &arena);
+        diag_init(&diag, &arena, &sources);
+        Module *m = ir_module_new(&arena, &diag, &sources);
+        CHECK(ir_parse(m, source_add(&sources, "t.ir", texts[i], strlen(texts[i]))));
+        Spoil spoil = {m->kernels.at[0], &diag};
+        CHECK_TEXT(diag_render(&diag, &arena), "");
+        ir_walk(spoil.k->body, spoil_op, &spoil);
+        CHECK(ir_verify(spoil.k, spoil.k->form, &diag));
+        kernel_set(spoil.k, (Attr){.id = AT_WARPS, .number = INT64_MAX});
+        CHECK(!ir_verify(spoil.k, spoil.k->form, &diag));
+    }
+    CHECK(tried > 300);
+    arena_free(&arena);
+}
+
+/* What an op asks beyond the range. */
+static void test_attributes(void) {
+    refused("kernel @e() { %x = program_id<3> }", "a grid has 3 dimensions");
+    refused("kernel @e() { %x = program_id }", "`dim` must be given");
+    refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[1, 0]> %X, [0, 0] : f32[4,4] }", "2 of the tensor's 2 dimensions, in their order");
+    refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[0]> %X, [0, 0] : f32[4,4] }", "`dims` must name 2");
+    refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[2147483647]> %X, [0, 0] : f32[7] }", "`dims` must be in 0 .. 7");
+    refused("kernel @e(%X: tensor<f32,2>) { %x = tload<wrap=[0, 0]> %X, [0, 0] : f32[4] }", "`wrap` must name dimensions of the tensor, each once");
+    refused("kernel @e(%X: tensor<f32,2>, %f: i32) { %x = tload<fill=%f> %X, [0, 0] : f32[4] }", "`fill` must be a scalar of type f32");
+    refused("kernel @e(%x: f32) { %t = splat %x : f32[8] ; %r = reduce<add, axis=0, order=[0, 1, 1]> %t }", "each of the 3 bits");
+    refused("kernel @e(%x: f32) { %t = splat %x : f32[8] ; %r = reduce<and, axis=0> %t }", "`and` combines bits, not f32");
+    refused("kernel @e(%x: f32) { %t = splat %x : f32[8] ; %r = reduce<xchg, axis=0> %t }", "it does not combine by `xchg`");
+    refused("kernel @e(%p: *f32) { %r = atomic<argmax> %p, 1.0 }", "it does not combine by `argmax`");
+    refused("kernel @e(%x: f32) { %y = math<pow> %x }", "`pow` takes 2 operands");
+    refused("kernel @e(%x: f32) { %y = and %x, %x }", "operand 1 must be an integer or i1");
+    refused("kernel @e(%p: *f32) { %y = mul %p, %p }", "operand 1 must be a number");
+    refused("kernel @e() { %i = iota<0, 4> ; for %j = %i, %i, %i { } }", "its bounds must be scalars");
+    refused("kernel @e() { %i = iota<0, 4> ; parallel %j in %i { } }", "must be an integer scalar");
+}
+
 int main(void) {
     test_round_trips();
     test_refusals();
+    test_ranges();
+    test_attributes();
     return check_done();
 }

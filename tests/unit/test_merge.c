@@ -203,6 +203,11 @@ static void test_refusals(Fixture *fx) {
                       "for (int i = 1; i < NB; i++)\n            tma_store");
     CHECK(k && run_passes(fx, k, "fold,merge,raise"));
     CHECK(k && strstr(ir_print(k, &fx->arena), "slice"));
+    /* One tile four times is as many elements as four tiles, but does not cover them. */
+    k = lower(fx, 2, 4, 4, "&a->finish->c[id][i], at(a->common->row + id, a->common->col + i)",
+              "&a->finish->c[id][0], at(a->common->row + id, a->common->col)");
+    CHECK(k && run_passes(fx, k, "fold,merge,raise"));
+    CHECK(k && strstr(ir_print(k, &fx->arena), "slice"));
 }
 
 static void test_form(Fixture *fx) {

@@ -42,7 +42,7 @@ static void lowered(const char *path_or_text, const char *defines, const char *w
             bool number = value[0] >= '0' && value[0] <= '9';
             FrontValue v = {
                 .kind = number ? FRONT_INT : FRONT_TEXT, .i = atoi(value), .text = value};
-            list[count++] = (FrontDefine){word, v};
+            list[count++] = (FrontDefine){.name = word, .value = v};
         }
         FrontUnit unit = {.door = front_choose("k.py", text),
                           .arena = arena,
@@ -136,7 +136,7 @@ static void test_diagnostics(void) {
             "64: whole blocks lie outside; "
             "the extents of T.Kernel, or the names behind `as`, look swapped [block-outside]");
     lowered("kernels/tilelang/seed_gemm.py", "M=64 N=64",
-            "~`K` is not defined; a size or option of the kernel is given with -D K=VALUE");
+            "~`K` is not defined; a size or option of the kernel is given as a definition, K=VALUE");
 #define HEAD \
     "import tilelang.language as T\n@T.prim_func\ndef f(A: T.Tensor((64, 64), \"float16\")):\n"
 #define BODY                                                                           \
@@ -147,7 +147,7 @@ static void test_diagnostics(void) {
     lowered(BODY "        T.copy(A[0:8, 0:8], S)\n", "",
             "~the shapes tensor f16[8,8] and tile f16[32,16] do not fit");
     lowered(BODY "        T.gemm(S, S, S)\n", "", "~[M, K] times [K, N] gives [M, N]");
-    lowered(BODY "        S[40, 0] = 1.0\n", "", "~index 40 lies outside of tile f16[32,16]");
+    lowered(BODY "        S[40, 0] = 1.0\n", "", "~index 1 takes 40 .. 40 here, and of tile f16[32,16] it may be 0 .. 31");
     lowered(BODY "        x = A[bx]\n", "",
             "~tensor f16[64,64] has 2 dimensions, 1 indices are given");
     lowered(BODY "        T.alloc_shared((4, bx), \"float16\")\n", "",
@@ -178,9 +178,78 @@ static void test_constants(void) {
     lowered(CONSTANTS("M = 1\nif __name__ == \"__main__\":\n    M = 2\n", "M + 41"), "", "~42");
 }
 
+/* Indices of tiles: what constants decide is refused, what a condition guards or no trip reaches is not. */
+static void test_indices(void) {
+#define LOOP(extents, body) BODY "        T.clear(S)\n        for i, j in T.Parallel(" extents "):\n            " body "\n"
+    static const char *const outside[][2] = {
+        {LOOP("32, 16", "A[i, j] = S[i, j + 1]"), "~k.py:8:28: error: index 2 takes 1 .. 16 here, and of tile f16[32,16] it may be 0 .. 15"},
+        {LOOP("32, 16", "A[i, j] = S[i - 1, j]"), "~index 1 takes -1 .. 30 here"},
+        {LOOP("32, 16", "S[31 - i, 16 - j] = 1.0"), "~index 2 takes 1 .. 16 here"},
+        {LOOP("32, 16", "S[i, 2 * j] = 1.0"), "~index 2 takes 0 .. 30 here"},
+        {LOOP("32, 16", "S[i + j, 0] = 1.0"), "~index 1 takes 0 .. 46 here"},
+        {LOOP("32, 16", "S[-33, j] = 1.0"), "~index -33 lies before the first element of tile f16[32,16]"},
+        {LOOP("33, 16", "S[i, j] = 0.0"), "~index 1 takes 0 .. 32 here"},
+        {LOOP("32, 16", "S[bx * 17 + i, j] = 1.0"), "~index 1 takes 0 .. 48 here"},
+        {LOOP("32, 16", "A[i, j] = T.if_then_else(S[i, j] > 0, S[i, 16], 1.0)"), "~index 2 takes 16 .. 16 here"},
+        {BODY "        T.copy(A[0:16, 0:16], S[24:40, 0:16])\n", "~index 1 takes 24 .. 39 here"},
+        {BODY "        T.copy(A[0:32, 0:16], S[1, 0])\n", "~index 1 takes 1 .. 32 here"},
+        {BODY "        for k in T.serial(4):\n            T.copy(A[0:8, 0:16], S[k * 8 + 1 : k * 8 + 9, 0:16])\n", "~index 1 takes 1 .. 32 here"},
+        {BODY "        for k in T.serial(3, 40, 9):\n            S[k, 0] = 1.0\n", "~index 1 takes 3 .. 39 here"},
+        {BODY "        T.copy(A[-65, 0], S)\n", "~index -65 lies before the first element of tensor"},
+        {BODY "        T.copy(A[0:bx, 0:16], S)\n", "~write it as `start : start + 16`, with its extent as the constant"},
+    };
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) lowered(outside[i][0], "", outside[i][1]);
+    static const char *const inside[] = {
+        LOOP("32, 16", "A[i, j] = T.if_then_else(j < 15, S[i, j + 1], 0.0)"),
+        LOOP("32, 16", "A[i, j] = S[i, j - 1] if j > 0 else 0.0"),
+        LOOP("32, 16", "A[i, j] = T.if_then_else(i > 0 and S[i - 1, j] > 0, 1.0, 0.0)"),
+        LOOP("32, 16", "A[i, j] = S[i - i, -1]"),
+        LOOP("31, 16", "A[i, j] = S[i + 1, j // 2] + S[31, (j + 5) % 16]"),
+        LOOP("0, 16", "S[i + 99, j] = 1.0"),
+        BODY "        T.clear(S)\n        for k in T.serial(2, 2):\n            S[k + 40, 0] = 1.0\n        T.copy(S, A[0, 0])\n",
+        BODY "        T.copy(A[bx * 8 : (bx + 1) * 8, 0:16], S[by * 8 : by * 8 + 8, 0:16])\n        T.copy(S[0:8, :], A[0:8, -16:])\n",
+    };
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) lowered(inside[i], "", "~kernel @f");
+}
+
+/* What Python would mean otherwise is refused. */
+static void test_meanings(void) {
+    lowered(BODY "        n = 1\n        for t in T.serial(4):\n            n = 2\n", "", "~k.py:8:13: error: `n` has a value from outside of this loop");
+    lowered(BODY "        n = 1\n        if A[0, 0] > 0:\n            n = 2\n", "", "~`n` has a value from outside of this loop or `if`");
+    lowered(BODY "        n = 1\n        for i, n in T.Parallel(4, 4):\n            S[i, n] = 1.0\n", "", "~k.py:7:13: error: `n` has a value");
+    lowered(BODY "        for t in T.serial(4):\n            t, u = 1, 2\n", "", "~`t` has a value from outside");
+    lowered(BODY "        n = 1\n        n = n + 1\n        if n == 2:\n            n = 3\n        T.fill(S, n)\n        T.copy(S, A[0, 0])\n", "", "~3.0");
+    lowered(BODY "        for t in T.serial(4):\n            n = 2\n            n = n + 1\n            T.fill(S, n)\n        for t in T.serial(3):\n            n = 4\n"
+                 "        T.copy(S, A[0, 0])\n", "", "~3.0");
+    lowered(BODY "        assert bx > 0\n", "", "~an assert on run-time values is not supported");
+    lowered(HEAD "    assert M % 32 == 0, \"M in whole blocks\"\n    with T.Kernel(1) as bx:\n        pass\n", "M=40",
+            "~k.py:4:5: error: this assert does not hold for the sizes given: M in whole blocks; give others");
+    lowered(HEAD "    assert M % 32 == 0\n    with T.Kernel(1) as bx:\n        pass\n", "M=64", "~kernel @f");
+    lowered("import tilelang.language as T\n@annotate_tt_schedule(policy=\"nonsense\")\n@T.prim_func\ndef f(A: T.Tensor((4,), \"float16\")):\n    with T.Kernel(1) as bx:\n        pass\n", "",
+            "~k.py:2:2: error: the decorator `annotate_tt_schedule` is not known");
+    lowered("import tilelang.language as T\n@T.prim_fun\n@T.prim_func\ndef f(A: T.Tensor((4,), \"float16\")):\n    pass\n", "", "~(did you mean `prim_func`?)");
+#define GEMM(policy) HEAD "    with T.Kernel(1) as bx:\n        S = T.alloc_shared((16, 16), \"float16\")\n        T.clear(S)\n        T.gemm(S, S, S, policy=" policy ")\n        T.copy(S, A[0, 0])\n"
+    lowered(GEMM("T.GemmWarpPolicy.FullRow"), "", "~dot");
+    lowered(GEMM("T.GemmWarpPolicy.FulRow"), "", "~`T.GemmWarpPolicy.FulRow` is no policy; it is one of Square, FullRow, FullCol");
+    lowered(GEMM("\"nonsense\""), "", "~\"nonsense\" is no policy");
+    lowered(BODY "        T.copy(A[0, 0], S, eviction_policy=\"evict_fist\")\n", "", "~\"evict_fist\" is no eviction policy");
+    lowered(BODY "        T.use_swizzle(4, order=\"rows\")\n", "", "~\"rows\" is no order; it is one of row, column");
+    lowered(BODY "        T.alloc_shared((4,), \"float16\", scope=\"shard\")\n", "", "~\"shard\" is no scope");
+#define SIZES(line) "import tilelang.language as T\n" line "\n@T.prim_func\ndef f(A: T.Tensor((M, N), \"float16\")):\n    with T.Kernel(1) as bx:\n        A[M - 1, N - 1] = 1.0\n"
+    lowered(SIZES("M, N = 100, 130"), "", "~[99, 129]");
+    lowered(SIZES("(M, (N, K)) = 100, (130, 7)"), "", "~[99, 129]");
+    lowered(SIZES("M = N = 64"), "", "~[63, 63]");
+    lowered(SIZES("M, N = 100, 130"), "N=50", "~[99, 49]");
+    lowered(SIZES("M, N = 1 << 40, 1 << 40"), "", "~does not fit the address space");
+    lowered(BODY "        for k in T.serial(1 << 40):\n            S[0, 0] = 1.0\n", "", "~a loop counts in 32 bits, 1099511627776 does not fit");
+    lowered(BODY "        T.fill(S, T.infinity(\"int32\"))\n", "", "~integers have no infinity");
+}
+
 int main(void) {
     test_kernels();
     test_constants();
     test_diagnostics();
+    test_indices();
+    test_meanings();
     return check_done();
 }

@@ -48,8 +48,8 @@ static char *lower_named(const char *name, const char *text, const char *args,
     FrontDefine define = {0};
     if (defines) {
         const char *equals = strchr(defines, '=');
-        define = (FrontDefine){arena_string(&arena, defines, (size_t)(equals - defines)),
-                               argument(equals)};
+        define.name = arena_string(&arena, defines, (size_t)(equals - defines));
+        define.value = argument(equals);
         unit.defines = &define;
         unit.define_count = 1;
     }

@@ -3,7 +3,7 @@
 
     tests/wild/run.py [--targets cpu,cuda] [--only TEXT] [--every] [--kernels FILE] [--shard I/N] [--bin build]
 
-A kernel of tests/wild/*.py stands behind a line `# check: ARGUMENTS`, which are those of `tilewright check`: NAME=SPEC is an argument, the
+A kernel of tests/wild/*.py stands behind lines `# check: ARGUMENTS`, which are those of `tilewright check`: NAME=SPEC is an argument, the
 rest goes as it stands. --every runs all plans of a target, otherwise the plan changes from kernel to kernel: the first three products
 stand where they once failed. --kernels takes the lines `KERNEL ARGUMENTS` of a file instead, which say their plan themselves.
 --shard runs every N-th of all, one after the other (tests/shards.sh)."""
@@ -40,8 +40,11 @@ def listed(path):
 def cases():
     """(file:kernel, its place in the file, arguments)."""
     for path in sorted(HERE.glob("*.py")):
-        for place, (check, kernel) in enumerate(re.findall(r"^# check: (.*)\n(?:#.*\n)*@triton.jit\ndef (\w+)", path.read_text(), re.M)):
-            yield f"{path}:{kernel}", place, words(check)
+        place = 0
+        for remarks, kernel in re.findall(r"((?:^#.*\n)+)@triton.jit\ndef (\w+)", path.read_text(), re.M):
+            for check in re.findall(r"^# check: (.*)", remarks, re.M):
+                yield f"{path}:{kernel}", place, words(check)
+                place += 1
 
 
 def run(command):

@@ -3,6 +3,7 @@
  * Scalars are C variables, tiles are what the plan made of them (cpu_plan.c). Control flow is C's
  * own: a loop's carried scalars are variables declared before it, its carried tiles blocks of
  * scratch; results are other names for them. */
+#include "ir/build.h"
 #include "pass/pass.h"
 #include "target/cpu/cpu_internal.h"
 
@@ -75,6 +76,61 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
 
 /* --- control --- */
 
+/* --- loops that may not end --- */
+
+enum { FEW_TRIPS = 256, LOOK_ELEMENTS = 1 << 16, LEAST_BETWEEN_LOOKS = 4 };
+
+typedef struct Largest {
+    const Kernel *k;
+    int64_t elements;
+} Largest;
+
+static void note_size(Op *op, void *user) {
+    Largest *largest = user;
+    for (int i = 0; i < op->result_count; i++) {
+        const Type *type = ir_type(largest->k, op->results[i]);
+        int64_t elements = type->kind == TY_TILE ? ty_elements(type) : 1;
+        if (elements > largest->elements) largest->elements = elements;
+    }
+}
+
+/* Trips between two looks at whether the launch is still wanted, a power of two: rare beside the work, and often for a
+ * user who waits. */
+static int64_t trips_between_looks(const Emit *e, Region *body) {
+    Largest largest = {e->k, 1};
+    ir_walk(body, note_size, &largest);
+    int64_t trips = LOOK_ELEMENTS;
+    while (trips > LEAST_BETWEEN_LOOKS && trips * largest.elements > LOOK_ELEMENTS) trips /= 2;
+    return trips;
+}
+
+static bool is_short(const Emit *e, const Op *op) {
+    int64_t lo, hi, step;
+    return ir_const_int(e->k, op->operands[0], &lo) && ir_const_int(e->k, op->operands[1], &hi) &&
+           ir_const_int(e->k, op->operands[2], &step) && step > 0 && lo > -FEW_TRIPS && hi < INT64_MAX / 2 &&
+           hi - lo <= FEW_TRIPS * step;
+}
+
+/* for (type k = first; k < end; k++), in parts unless it is short. */
+static void open_for(Emit *e, const Op *op, const char *type, const char *k, const char *first, const char *end) {
+    if (is_short(e, op)) {
+        cs_open(&e->p, "for (%s %s = %s; %s < %s; %s++)", type, k, first, k, end, k);
+        return;
+    }
+    const char *until = cs_fresh(&e->p, "until");
+    cs_open(&e->p, "for (%s %s = %s; %s < %s;)", type, k, first, k, end);
+    cs_line(&e->p, "const %s %s = TW_UNTIL(%s, %s, %lld);", type, until, k, end,
+            (long long)trips_between_looks(e, op->regions[0]));
+    cs_open(&e->p, "for (; %s < %s; %s++)", k, until, k);
+}
+
+static void close_for(Emit *e, const Op *op, const char *k, const char *end) {
+    cs_close(&e->p);
+    if (is_short(e, op)) return;
+    cs_line(&e->p, "if (%s < %s && tw_stopped(launch)) return;", k, end);
+    cs_close(&e->p);
+}
+
 static void emit_for(Emit *e, Op *op) {
     const Gemm *gemm = cpu_gemm(&e->plan, op);
     if (gemm) {
@@ -93,17 +149,18 @@ static void emit_for(Emit *e, Op *op) {
     const char *lo = cs_ref(&e->p, op->operands[0]), *hi = cs_ref(&e->p, op->operands[1]);
     const char *step = cs_ref(&e->p, op->operands[2]);
     int64_t by = 0;
+    const char *count = k, *end = hi;
     if (ir_const_int(e->k, op->operands[2], &by) && by == 1) {
-        cs_open(&e->p, "for (%s %s = %s; %s < %s; %s++)", t, k, lo, k, hi, k);
+        open_for(e, op, t, k, lo, hi);
     } else {
-        const char *n = cs_fresh(&e->p, "trips"), *trip = cs_fresh(&e->p, "trip");
-        cs_line(&e->p, "const i64 %s = tw_trips(%s, %s, %s);", n, lo, hi, step);
-        cs_open(&e->p, "for (i64 %s = 0; %s < %s; %s++)", trip, trip, n, trip);
-        cs_line(&e->p, "const %s %s = (%s)(%s + %s * %s);", t, k, t, lo, trip, step);
+        count = cs_fresh(&e->p, "trip"), end = cs_fresh(&e->p, "trips");
+        cs_line(&e->p, "const i64 %s = tw_trips(%s, %s, %s);", end, lo, hi, step);
+        open_for(e, op, "i64", count, "0", end);
+        cs_line(&e->p, "const %s %s = (%s)(%s + %s * %s);", t, k, t, lo, count, step);
     }
     cpu_emit_ops(e, body);
     carry_on(e, body->last, body);
-    cs_close(&e->p);
+    close_for(e, op, count, end);
 }
 
 static void emit_while(Emit *e, Op *op) {
@@ -114,11 +171,15 @@ static void emit_while(Emit *e, Op *op) {
         assign(e, test->args[i], op->operands[i]);
         e->p.names[op->results[i]] = cs_name(&e->p, body->args[i]);
     }
+    const char *turn = cs_fresh(&e->p, "turn");
+    cs_line(&e->p, "u32 %s = 0;", turn);
     cs_open(&e->p, "for (;;)");
     cpu_emit_ops(e, test);
     for (int i = 0; i < op->result_count; i++)
         assign(e, body->args[i], test->last->operands[1 + i]);
     cs_line(&e->p, "if (!%s) break;", cs_ref(&e->p, test->last->operands[0]));
+    cs_line(&e->p, "if (TW_UNLIKELY(++%s %% %lldu == 0) && tw_stopped(launch)) return;", turn,
+            (long long)trips_between_looks(e, body));
     cpu_emit_ops(e, body);
     for (int i = 0; i < op->result_count; i++) assign(e, test->args[i], body->last->operands[i]);
     cs_close(&e->p);
@@ -331,7 +392,7 @@ static unsigned need_of(const char *word, size_t length) {
     static const char *const core[] = {
         "as_f32",      "as_u32",      "as_f64",      "as_u64",      "as_f16",  "as_bf16",
         "f32_f16",     "f32_bf16",    "f16_f32",     "bf16_f32",    "fail",    "trips",
-        "apart",       "run",         "abs_f32",     "abs_f64",     "fma_f32", "fma_f64",
+        "apart",       "stopped",     "run",         "abs_f32",     "abs_f64",     "fma_f32", "fma_f64",
         "min_f32",     "max_f32",     "min_f64",     "max_f64",     "min_i32", "max_i32",
         "min_u32",     "max_u32",     "min_i64",     "max_i64",     "min_u64", "max_u64",
         "min_nan_f32", "max_nan_f32", "min_nan_f64", "max_nan_f64", NULL};

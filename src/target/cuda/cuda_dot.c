@@ -380,11 +380,21 @@ static void issue(Dot *d) {
     cs_line(&d->e->p, "tw_wgmma_commit();");
 }
 
+static bool reads_scratch(Emit *e, const Dot *d) {
+    return (d->tile[0] && !in_ring(e, d->op->operands[0])) || !in_ring(e, d->op->operands[1]);
+}
+
+bool dot_reads_scratch(Emit *e, const Op *op) {
+    Dot d = dot_of(e, op);
+    return reads_scratch(e, &d);
+}
+
 void dot_emit(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
-    bool read = (d.tile[0] && !in_ring(e, op->operands[0])) || !in_ring(e, op->operands[1]);
+    bool read = reads_scratch(e, &d);
     if (read) shared_before_read(e);
     if (e->late) {
+        e->dot_reads = read;
         open_accumulator(&d);
         issue(&d);
         return;

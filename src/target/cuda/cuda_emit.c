@@ -271,11 +271,10 @@ static bool has_dot(const Region *region) {
     return false;
 }
 
-/* The array in which the loop's dot accumulates. */
-static const char *accumulator_of(Emit *e, const Op *loop) {
+static const Op *dot_of(const Op *loop) {
     const Op *dot = loop->regions[0]->first;
     while (dot->code != OP_DOT) dot = dot->next;
-    return emit_hold(e, dot->operands[2])->text;
+    return dot;
 }
 
 static void emit_for(Emit *e, const Op *op) {
@@ -300,6 +299,7 @@ static void emit_for(Emit *e, const Op *op) {
     if (late) {
         e->late_release = late;
         e->late = cs_fresh(&e->p, "held");
+        e->dot_reads = dot_reads_scratch(e, dot_of(op)); /* that of the trip before */
         /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
         cs_open(&e->p, "if (%s < %s)", lo, hi);
         cs_line(&e->p, "i32 %s = -1;", e->late);
@@ -328,7 +328,8 @@ static void emit_for(Emit *e, const Op *op) {
     emit_pending_add(e, before); /* there may have been no trip, and no barrier of it */
     if (other) skew_end(e, other);
     if (late) {
-        roles_end_late(e, late, accumulator_of(e, op));
+        roles_end_late(e, late, emit_hold(e, dot_of(op)->operands[2])->text);
+        e->dot_reads = false;
         cs_close(&e->p);
         e->late_release = NULL;
         e->late = NULL;
@@ -634,7 +635,7 @@ static void find_requirements(Emit *e) {
     }
     if (t.length)
         pass_find(e->cx, e->k->range, "launch",
-                  "vectors and TMA require %s; else a variant without them runs (--set variant=1 "
+                  "vectors and TMA require %s; else a variant without them runs (option variant=1 "
                   "and up)",
                   t.at);
 }

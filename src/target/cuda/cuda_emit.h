@@ -106,6 +106,7 @@ typedef struct Emit {
     VEC(RingPlan) rings;
     /* since the last barrier of the group */
     bool reads_pending, writes_pending, async_pending, stores_pending;
+    bool dot_reads;         /* a dot in flight reads shared memory, which no barrier ends */
     const Op *scratch_read; /* whose scratch alone was read; NULL: anything may have been */
     uint64_t loaded, stored, combined; /* parameters that global memory was reached through, as
                                           bits (memory_roots): by loads, stores, atomics */
@@ -327,6 +328,7 @@ int64_t reduce_scratch(Emit *e, const Op *op);
 
 /* --- cuda_dot.c --- */
 void dot_emit(Emit *e, const Op *op);
+bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
 /* Is the cast done by the dot that it feeds? One instruction rounds and packs two numbers. */
 bool dot_rounds(Emit *e, const Op *cast);
 /* wgmma into an f32 accumulator can be issued and waited for later. */

@@ -4,7 +4,8 @@
  * Buffers have the lifetime of the value they hold, or of the op that needs scratch, and lie over
  * each other where lifetimes do not meet; rings (cuda_ring.c) come first and stay. Barriers follow
  * from two flags: something was written since the last barrier, something was read. A write waits
- * for the readers before it, a read for the writers:
+ * for the readers before it, a read for the writers; a dot in flight reads on behind a barrier, until
+ * it is waited for:
  *
  *     tw_sync();  store tile a;  store tile b;  tw_fence_async();  tw_sync();  multiply */
 #include "target/cuda/cuda_emit.h"
@@ -152,13 +153,15 @@ void shared_sync(Emit *e) {
                 32 * e->group.warps);
     else
         cs_line(&e->p, "tw_sync();");
-    e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
+    e->writes_pending = e->async_pending = e->stores_pending = false;
+    e->reads_pending = e->dot_reads;
     e->scratch_read = NULL;
     e->loaded = e->stored = e->combined = 0;
 }
 
 void shared_before_write(Emit *e) {
     if (e->late) cs_line(&e->p, "tw_wgmma_wait(0);"); /* the dot in flight may read what is written */
+    e->dot_reads = false;
     if (e->reads_pending) shared_sync(e);
     e->writes_pending = true;
 }

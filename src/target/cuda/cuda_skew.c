@@ -83,15 +83,18 @@ static void carry(Emit *e, const Op *loop) {
     if (loop->operand_count > 3) emit_copies(e, body->args + 1, body->last->operands, loop->operand_count - 3);
 }
 
-/* One turn of the load loop, at the value `at` of its variable. */
+/* One turn of the load loop, at the value `at` of its variable. It may be left out where the loop ends: its barriers
+ * end nothing that was pending before. */
 static void load_turn(Emit *e, const Op *loop, const char *at) {
     const Op *kept = e->ahead;
+    Pending before = emit_pending(e);
     emit_forget(e, loop->regions[0]); /* of the turns before the loop */
     emit_set(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
     e->ahead = loop->regions[0]->first;
     run_to(e, NULL);
     carry(e, loop);
     e->ahead = kept;
+    emit_pending_add(e, before);
 }
 
 const Op *skew_match(Emit *e, const Op *loop) {
@@ -114,6 +117,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     e->skew_distance = d;
     if (!d) return; /* each turn writes what the turn before read: the barrier stands in the loop */
     shared_before_write(e);
+    emit_enter_loop(e, other);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *lo = emit_scalar(e, other->operands[0]), *hi = emit_scalar(e, other->operands[1]),
                *step = emit_scalar(e, other->operands[2]), *turn = cs_fresh(&e->p, "turn");

@@ -243,8 +243,7 @@ static int refuse_op(Section *s, const Op *op) {
     const Type *type = op->result_count ? ir_type(section_tt(s)->k, op->results[0]) : NULL;
     if (!section_tt(s)->cx->module->diag->errors) /* else it may follow from what was refused */
         tt_refuse(section_tt(s), op,
-                  "`%s`%s%s has no lowering yet; write it with other operations, or use --target "
-                  "cpu",
+                  "`%s`%s%s has no lowering yet; write it with other operations, or use target cpu",
                   op_info[op->code].mnemonic, type ? " on " : "",
                   type ? ty_text(type, section_tt(s)->arena) : "");
     return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"});

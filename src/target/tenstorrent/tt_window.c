@@ -30,7 +30,7 @@ static void broken(Compute *c, int cb, const char *rule) {
     if (c->probing || c->role.tt->cx->module->diag->errors) return;
     tt_refuse(c->role.tt, c->op,
               "the pages of circular buffer %s (%s) could not be proved to be there: %s; move the "
-              "load next to its use, or use --target cpu",
+              "load next to its use, or use target cpu",
               c->role.tt->plan->cbs.at[cb].name, c->role.tt->plan->cbs.at[cb].what, rule);
 }
 

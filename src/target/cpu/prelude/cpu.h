@@ -41,6 +41,7 @@ typedef struct TwLaunch {
     i32 failed;         /* 1 + number of the assertion that failed first; 0: none */
     i64 failed_program; /* in which program */
     void (*print)(struct TwLaunch *launch, i32 number, i64 program, const void *const *values);
+    i32 (*stopped)(struct TwLaunch *launch); /* is the launch not wanted any more? May be absent */
 } TwLaunch;
 
 #define TW_FN static inline __attribute__((unused, always_inline))
@@ -99,6 +100,13 @@ TW_FN bf16 tw_bf16_f32(f32 x) { return tw_top_bf16(tw_round_bf16(x)); }
 static inline __attribute__((unused)) void tw_fail(TwLaunch *launch, i32 number, i64 program) {
     i32 none = 0;
     if (__atomic_compare_exchange_n(&launch->failed, &none, number, 0, 5, 5)) launch->failed_program = program;
+}
+
+/* Loops that can go on for long look now and then whether they are still wanted. One that counts runs in parts of n
+ * trips, which are loops as they would be without; TW_UNTIL is where the part from k on ends, for any integers k < hi. */
+#define TW_UNTIL(k, hi, n) ((u64)(hi) - (u64)(k) > (n) ? (k) + (n) : (hi))
+static __attribute__((unused, noinline, cold)) i32 tw_stopped(TwLaunch *launch) {
+    return launch->stopped && launch->stopped(launch);
 }
 
 /* Trips of a loop: max(0, ceil((hi - lo) / step)). */

@@ -1,0 +1,131 @@
+/* advice.c: what the command line adds to the library's messages: which option does what they speak of, and, when
+ * arguments are missing, the whole command with examples of them, to copy. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void print_hints(const char *message) {
+    static const struct {
+        const char *words, *hint;
+    } rows[] = {
+        {"definition", "a definition is given with -D NAME=VALUE"},
+        {"use the emulator", "the emulator is asked for with --emulate"},
+        {"the sanitizer (", "the sanitizer is asked for with --sanitize"},
+        {" yourself", "a constant is given with --arg NAME=VALUE"},
+        {"use target ", "a target is chosen with --target NAME"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strstr(message, rows[i].words)) fprintf(stderr, "hint: %s\n", rows[i].hint);
+}
+
+void print_array_hints(const Session *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        const Argument *a = &s->arguments[i];
+        bool number = a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL || a->value.kind == TW_ARG_FLOAT;
+        if (number && a->info.likely_array)
+            fprintf(stderr, "hint: the kernel loads or stores through `%s`, and a number was given; an array is --arg '%s=randn:f32[1024]'\n",
+                    a->info.name, a->info.name);
+    }
+}
+
+/* --- missing arguments --- */
+
+static bool is_missing(const Argument *a) {
+    return !a->info.optional && a->value.kind == TW_ARG_ABSENT;
+}
+
+bool lacks_arguments(const Session *s) {
+    for (size_t i = 0; i < s->count; i++)
+        if (is_missing(&s->arguments[i])) return true;
+    return false;
+}
+
+static bool takes_array(const tw_param_info *info) {
+    return info->kind == TW_PARAM_POINTER || info->kind == TW_PARAM_TENSOR || info->likely_array;
+}
+
+/* The second of `stride_am, stride_ak`: they differ in their last letter. */
+static bool is_inner_stride(const Session *s, size_t i) {
+    const char *name = s->arguments[i].info.name, *before = i ? s->arguments[i - 1].info.name : "";
+    size_t length = strlen(name);
+    return strstr(name, "stride") && strlen(before) == length && strncmp(name, before, length - 1) == 0;
+}
+
+/* Numbers by what names usually mean. The sizes fit each other: 128 rows of stride 128 lie inside of 65536 elements. */
+static const char *example_number(const char *name) {
+    static const struct {
+        const char *word, *value;
+    } rows[] = {{"num_stages", "2"}, {"num_warps", "4"}, {"eps", "1e-5"}, {"dtype", "float32"},
+                {"is_", "false"},    {"has_", "false"},  {"use_", "false"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strncasecmp(name, rows[i].word, strlen(rows[i].word)) == 0) return rows[i].value;
+    return "128";
+}
+
+static void print_example(const Session *s, size_t i) {
+    const tw_param_info *info = &s->arguments[i].info;
+    if (!takes_array(info)) {
+        fprintf(stderr, " --arg %s=%s", info->name, is_inner_stride(s, i) ? "1" : example_number(info->name));
+        return;
+    }
+    int rank = info->kind == TW_PARAM_TENSOR && info->rank > 0 ? info->rank : 1;
+    fprintf(stderr, " --arg '%s=randn:%s[", info->name, info->dtype ? tw_dtype_name(info->dtype) : "f32");
+    for (int d = 0; d < rank; d++) fprintf(stderr, "%s%s", d ? "," : "", rank == 1 ? "65536" : d < rank - 2 ? "1" : "128");
+    fprintf(stderr, "]'");
+}
+
+/* A word as a shell reads it back. */
+static void print_word(const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, stderr);
+        return;
+    }
+    fputc('\'', stderr);
+    for (; *word; word++) fprintf(stderr, *word == '\'' ? "'\\''" : "%c", *word);
+    fputc('\'', stderr);
+}
+
+static void print_words(const Options *o, int from, int to) {
+    for (int i = from; i < to; i++) {
+        fputc(' ', stderr);
+        print_word(o->words[i]);
+    }
+}
+
+int fail_missing(const Session *s, const Options *o) {
+    const char *kernel = tw_module_kernel_name(s->module, s->index);
+    const char *near = strstr(tw_context_message(s->context), "; a definition of "); /* misspelled, the library thinks */
+    char *misspelled = near ? copy_bytes(near + 2, strlen(near + 2)) : NULL;
+    bool launches = strchr("rc", *o->command) != NULL; /* run, check */
+    bool grid = launches && !o->grid && !tw_module_kernel_has_grid(s->module, s->index);
+    tw_config_info config = {.struct_size = sizeof config};
+    fflush(stdout);
+    fprintf(stderr, "error: kernel `%s` lacks arguments:", kernel);
+    const char *between = "";
+    for (size_t i = 0; i < s->count; i++) {
+        const Argument *a = &s->arguments[i];
+        if (!is_missing(a)) continue;
+        fprintf(stderr, "%s %s (%s)", between, a->info.name,
+                takes_array(&a->info)               ? "an array"
+                : a->info.kind == TW_PARAM_CONSTANT ? "a constant"
+                                                    : "a number");
+        between = ",";
+    }
+    fprintf(stderr, "; for example:\n ");
+    int options = 0; /* behind which new ones can stand */
+    while (options < o->word_count && strcmp(o->words[options], "--") != 0) options++;
+    print_words(o, 0, options);
+    for (size_t i = 0; i < s->count; i++)
+        if (is_missing(&s->arguments[i])) print_example(s, i);
+    if (grid) fputs(" --grid 1", stderr);
+    print_words(o, options, o->word_count);
+    fputc('\n', stderr);
+    if (misspelled) fprintf(stderr, "hint: %s\n", misspelled);
+    free(misspelled);
+    if (tw_module_config_at(s->module, s->index, 0, &config) == TW_OK && !o->config)
+        fprintf(stderr, "hint: --config N takes constants from the kernel's configurations (`tilewright list` shows them)\n");
+    return 1;
+}
