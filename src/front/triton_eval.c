@@ -41,9 +41,9 @@ static void find_binding(void *user, PyNode *node) {
 static bool is_assigned_elsewhere(Lower *l, const PyNode *node) {
     Binding b = {.name = node->Name.id};
     Place place;
-    if (!l->frame) return false;
+    if (!l->frame || !l->frame->function) return false; /* a lambda has none */
     py_each_child(l->frame->function->node, find_binding, &b);
-    if (!b.first || b.first->range.begin == node->range.begin || !source_find(l->diag->sources, b.first->range.begin, &place))
+    if (!b.first || b.first->range.begin == node->range.begin || !source_find(l->unit->sources, b.first->range.begin, &place))
         return false;
     tri_error(l, DIAG_TRI_UNBOUND, node->range, node->Name.id,
               arena_printf(l->arena, "it is assigned at line %d%s, which does not run before this with these arguments; assign it on "
