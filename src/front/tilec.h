@@ -186,6 +186,8 @@ typedef struct Tc {
     } jump;           /* what follows is dead */
     const bool *role; /* the threads of the role: those a tile operation must be reached by */
     int unrolled;     /* iterations made by unrolling so far */
+    bool noting;      /* numbers that are read go to `read` */
+    VEC(const Object *) read;
     int mma_count, mma_waited; /* products so far; those up to mma_waited are done */
     Semaphore semaphores[SEM_COUNT];
     const TcType *args_types[8]; /* of the template's callbacks (tilec_template.c) */

@@ -127,7 +127,7 @@ struct tw_kernel {
     FrontShape *shapes;  /* by parameter of the source */
     const bool *written; /* by parameter of the source: the kernel may write through it */
     bool with_passes;    /* --set passes: the interpreter */
-    int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */
+    int64_t max_steps;   /* --set max_steps: budget of a simulated launch; 0: the default */
     bool sanitize, emulate;
     VEC(Artifact) artifacts;
     VEC(StepRecord) steps;

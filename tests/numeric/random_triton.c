@@ -227,7 +227,7 @@ typedef struct Statement {
 static const Statement table[] = {
     {binary, 10}, {load_statement, 5}, {unary, 4}, {where, 4}, {cast, 6}, {compare_statement, 2}, {reshape, 5}, {reduce, 5}, {scan, 3}, {dot, 3},
     {loop, 4}, {branch, 3}, {helper, 3}, {atomic, 1}, {store_statement, 1}, {store_and_load, 1}, {swap, 1}, {matmul, 1}, {arrange, 2},
-    {descriptor, 2}, {walk, 2}, {random_numbers, 1}, {leave, 1}, {hostile_load, 4}, {hostile_loop, 2},
+    {descriptor, 2}, {walk, 2}, {random_numbers, 1}, {leave, 1}, {hostile_load, 4}, {hostile_loop, 2}, {hostile_box, 1},
 };
 
 static void statements(Gen *g, int most) {
