@@ -160,3 +160,27 @@ def test_a_compile_ends(tmp_path, number):
     alive.unlink()
     time.sleep(0.2)
     assert not alive.exists()
+
+
+@pytest.mark.parametrize("name, value", [("TILEWRIGHT_TARGET", "interp"), ("TILEWRIGHT_SANITIZE", "1")])
+def test_the_interpreter_ends(monkeypatch, name, value):
+
+    @triton.jit
+    def kernel(x, n):
+        i = 0
+        while i < n:
+            i += tl.load(x)
+        tl.store(x + 1, i)
+
+    monkeypatch.setenv(name, value)
+    x = np.zeros(16, dtype=np.int32)
+    strike()
+    start = time.time()
+    with pytest.raises(KeyboardInterrupt):
+        kernel[(2,)](x, 5)
+    assert time.time() - start < 1
+    x[0] = 5
+    kernel[(2,)](x, 5)
+    assert x[1] == 5
+    monkeypatch.delenv(name)
+    still_works()
