@@ -15,6 +15,9 @@ import tilewright.triton as triton
 import tilewright.triton.language as tl
 
 
+SECONDS = 3  # a user waits less than one; a machine that does other things is given more
+
+
 @triton.jit
 def spin(x, n):
     i = 0
@@ -66,7 +69,7 @@ def test_a_launch_ends(kernel, grid):
         start = time.time()
         with pytest.raises(KeyboardInterrupt):
             kernel[grid](x, 1000000)
-        assert time.time() - start < 1
+        assert time.time() - start < SECONDS
         still_works()
 
 
@@ -177,7 +180,7 @@ def test_the_interpreter_ends(monkeypatch, name, value):
     start = time.time()
     with pytest.raises(KeyboardInterrupt):
         kernel[(1,)](x, 5)
-    assert time.time() - start < 1
+    assert time.time() - start < SECONDS
     x[0] = 5
     kernel[(1,)](x, 5)
     assert x[1] == 5

@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What a user waits for is less than a second; a machine that does other things is given more. */
+enum { SECONDS = 3 };
+
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -100,8 +103,8 @@ static void launch(tw_context *cx, const Way *way, size_t which, int64_t n, bool
     questions = -1;
     CHECK(status == want);
     CHECK_TEXT(tw_context_message(cx), want == TW_OK ? "" : "it was cancelled");
-    CHECK(want == TW_OK || (spent > 0.05 && spent < 1));
-    if (status != want || spent >= 1) fprintf(stderr, "%s: status %d after %g s\n", endless[which].name, status, spent);
+    CHECK(want == TW_OK || (spent > 0.05 && spent < SECONDS));
+    if (status != want || spent >= SECONDS) fprintf(stderr, "%s: status %d after %g s\n", endless[which].name, status, spent);
     if (by_thread) pthread_join(thread, NULL);
     tw_kernel_destroy(k);
     tw_module_destroy(m);
@@ -167,7 +170,7 @@ static void test_compile(const char *target, int32_t emulate) {
     CHECK(pthread_create(&thread, NULL, cancel_soon, cx) == 0);
     double start = now();
     CHECK(tw_kernel_compile(m, NULL, &how, &k) == TW_ERROR_CANCELLED && !k);
-    CHECK(now() - start < 1);
+    CHECK(now() - start < SECONDS);
     CHECK_TEXT(tw_context_message(cx), "it was cancelled");
     pthread_join(thread, NULL);
     CHECK(rooms_in(cache) == 0);
