@@ -186,3 +186,22 @@ def test_the_interpreter_ends(monkeypatch, name, value):
     assert x[1] == 5
     monkeypatch.delenv(name)
     still_works()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_an_interrupt_inside_of_the_compiler_is_no_mistake_of_the_kernel(error):
+
+    class Host:
+        @property
+        def size(self):
+            raise error("now")
+
+    host = Host()
+
+    @triton.jit
+    def kernel(x):
+        tl.store(x, host.size)
+
+    with pytest.raises(error, match="now"):
+        kernel[(1,)](np.zeros(4, np.int32))
+    still_works()
