@@ -245,11 +245,20 @@ void ir_insert_op(Region *region, Op *before, Op *op) {
     op->previous = before ? before->previous : region->last;
     *(op->previous ? &op->previous->next : &region->first) = op;
     *(before ? &before->previous : &region->last) = op;
+    if (op->code != OP_ASSUME && op->code != OP_REQUIRE) return;
+    op->previous_fact = NULL;
+    op->next_fact = region->first_fact;
+    if (op->next_fact) op->next_fact->previous_fact = op;
+    region->first_fact = op;
 }
 
 void ir_remove(Op *op) {
     *(op->previous ? &op->previous->next : &op->parent->first) = op->next;
     *(op->next ? &op->next->previous : &op->parent->last) = op->previous;
+    if (op->code == OP_ASSUME || op->code == OP_REQUIRE) {
+        *(op->previous_fact ? &op->previous_fact->next_fact : &op->parent->first_fact) = op->next_fact;
+        if (op->next_fact) op->next_fact->previous_fact = op->previous_fact;
+    }
     op->previous = op->next = NULL;
     op->parent = NULL;
 }
