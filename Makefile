@@ -99,9 +99,9 @@ python: $(PY_MODULE) $(B)/python/.copied
 test:
 	@tests/all.sh
 # The whole products, over all processors.
-test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/tilec_products $(B)/tests/test_access
+test-long: all $(NUMERIC) $(B)/tests/test_access
 	tests/all.sh
-	tests/random_long.sh 10000
+	tests/random_long.sh 20000
 	tests/shards.sh 0 $(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all

@@ -45,7 +45,8 @@ typedef struct Session {
     int hooks;               /* launch hooks of the whole program */
     unsigned sources;        /* counts texts of functions that were replaced */
     PyThreadState *saved;    /* of the thread that is inside the library */
-    PyObject *make_error;    /* f(status name, message, function, cause) -> exception */
+    PyObject *make_error;    /* f(status name, message, function, cause, note) -> exception */
+    PyObject *note;          /* borrowed: what before_compile gave for the compile under way; NULL: none is */
     PyObject *interrupt;     /* what a signal handler raised while a call took long: it ends the call */
     PyObject *cause;         /* an exception that a resolver's callback met */
     PyObject *dtype_name;    /* f(dtype object) -> name that tw_dtype_find knows, or None */

@@ -63,7 +63,7 @@ static int32_t dtype_of(PyObject *object, const char *name) {
     const char *words = PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     int32_t dtype = words ? tw_dtype_find(words) : TW_DTYPE_ANY;
     if (dtype == TW_DTYPE_ANY) {
-        PyErr_Format(PyExc_TypeError, "argument `%s` has the dtype %S, which kernels do not know",
+        PyErr_Format(PyExc_TypeError, "argument `%s` has the dtype %S, which kernels do not know; convert it",
                      name, object);
     } else {
         PyObject *number = PyLong_FromLong(dtype);

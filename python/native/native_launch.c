@@ -66,8 +66,21 @@ static int find_keyword(const Function *f, PyObject *name) {
     return -1;
 }
 
+/* "'a', 'b'": the parameters, or those that a call leaves open. */
+static PyObject *join_names(const Function *f, const Call *call) {
+    PyObject *text = PyUnicode_FromString("");
+    for (int i = 0, n = 0; text && i < f->count; i++) {
+        if (call && call->values[i]) continue;
+        PyObject *longer = PyUnicode_FromFormat("%U%s'%U'", text, n++ ? ", " : "", f->params[i].name);
+        Py_DECREF(text);
+        text = longer;
+    }
+    return text;
+}
+
 static bool bind(Call *c, PyObject *args, PyObject *kwargs) {
     Function *f = c->f;
+    int missing = 0;
     Py_ssize_t given = PyTuple_Size(args), at = 0;
     PyObject *key, *value;
     if (given > f->count) {
@@ -80,7 +93,11 @@ static bool bind(Call *c, PyObject *args, PyObject *kwargs) {
     while (kwargs && PyDict_Next(kwargs, &at, &key, &value)) {
         int i = find_keyword(f, key);
         if (i < 0) {
-            PyErr_Format(PyExc_KeyError, "Keyword argument %U was specified but unrecognised", key);
+            PyObject *names = join_names(f, NULL);
+            if (names)
+                PyErr_Format(PyExc_KeyError, "Keyword argument %U was specified but unrecognised; `%U` takes %U, and options such as num_warps", key, f->name,
+                             names);
+            Py_XDECREF(names);
             return false;
         }
         if (i < f->count && c->values[i]) {
@@ -92,13 +109,15 @@ static bool bind(Call *c, PyObject *args, PyObject *kwargs) {
     }
     for (int i = 0; i < f->count; i++) {
         if (!c->values[i]) c->values[i] = f->params[i].fallback;
-        if (!c->values[i]) {
-            PyErr_Format(PyExc_TypeError, "missing a required argument: '%U' of `%U`",
-                         f->params[i].name, f->name);
-            return false;
-        }
+        missing += !c->values[i];
     }
-    return true;
+    if (!missing) return true;
+    PyObject *names = join_names(f, c);
+    if (names)
+        PyErr_Format(PyExc_TypeError, missing == 1 ? "missing a required argument: %U of `%U`" : "missing required arguments: %U of `%U`",
+                     names, f->name);
+    Py_XDECREF(names);
+    return false;
 }
 
 static Tag tag_number(const Param *p, const tw_arg *arg) {
@@ -216,7 +235,7 @@ static bool read_grid(const Call *c, PyObject *grid, int64_t out[3]) {
     bool sequence = PyTuple_Check(grid) || PyList_Check(grid);
     Py_ssize_t count = sequence ? PySequence_Size(grid) : 1;
     if (count < 1 || count > 3) {
-        PyErr_Format(PyExc_ValueError, "a grid has 1 to 3 extents, not %zd", count);
+        PyErr_Format(PyExc_ValueError, "the grid of kernel `%U` has %zd; a grid has 1 to 3 extents", c->f->name, count);
         ok = false;
     }
     for (Py_ssize_t i = 0; ok && i < count; i++) {
@@ -225,10 +244,14 @@ static bool read_grid(const Call *c, PyObject *grid, int64_t out[3]) {
         if (item && !number && PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Clear();
             PyErr_Format(PyExc_TypeError,
-                         "the grid of kernel `%U` has the extent %R; extents are integers",
-                         c->f->name, item);
+                         "the grid of kernel `%U` has the extent %R; extents are integers, and a grid is 1 to 3 of them%s",
+                         c->f->name, item, made ? " (the function that was given returned it)" : "");
         }
         out[i] = number ? PyLong_AsLongLong(number) : 0;
+        if (number && PyErr_Occurred()) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_ValueError, "the grid of kernel `%U` has the extent %S; each must lie in 0 .. 2^31-1", c->f->name, number);
+        }
         ok = number && !PyErr_Occurred();
         Py_XDECREF(number);
         Py_XDECREF(item);

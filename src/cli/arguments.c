@@ -349,11 +349,19 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
     return 0;
 }
 
+/* Gives up the buffer of the last run. */
+static void release_fresh(Argument *a) {
+    if (a->value.kind != TW_ARG_BUFFER || a->value.value.buffer == a->host) return;
+    tw_buffer_destroy(a->value.value.buffer);
+    guarded_free(a->memory);
+    a->memory = NULL;
+    a->value.value.buffer = a->host;
+}
+
 void session_close(Session *s) {
     for (size_t i = 0; i < s->count; i++) {
         Argument *a = &s->arguments[i];
-        if (a->value.kind == TW_ARG_BUFFER && a->value.value.buffer != a->host)
-            tw_buffer_destroy(a->value.value.buffer);
+        release_fresh(a);
         tw_buffer_destroy(a->host);
         tw_buffer_destroy(a->before);
     }
@@ -386,7 +394,34 @@ static tw_status new_like(tw_context *cx, const tw_buffer *model, const char *ta
                             tw_buffer_shape(model), &options, out);
 }
 
+/* The buffer of a run: on a device, or on the host between guards. */
+static tw_status make_fresh(Session *s, Argument *a, const char *target, bool host) {
+    tw_buffer *fresh = NULL;
+    tw_status status = TW_OK;
+    release_fresh(a);
+    if (!host) {
+        status = new_like(s->context, a->before, target, &fresh);
+    } else {
+        tw_buffer_options options;
+        tw_buffer_options_init(&options);
+        options.size = (size_t)tw_buffer_elements(a->before) * tw_dtype_size(tw_buffer_dtype(a->before));
+        a->memory = guarded_new(options.size, a->info.name);
+        if (!a->memory) return TW_ERROR_MEMORY;
+        options.data = guarded_data(a->memory);
+        status = tw_buffer_create(s->context, tw_buffer_dtype(a->before), tw_buffer_rank(a->before),
+                                  tw_buffer_shape(a->before), &options, &fresh);
+    }
+    if (status == TW_OK) {
+        a->value.value.buffer = fresh;
+    } else {
+        guarded_free(a->memory);
+        a->memory = NULL;
+    }
+    return status;
+}
+
 int session_upload(Session *s, const char *target) {
+    bool host = strncmp(target, "cuda", 4) != 0;
     for (size_t i = 0; i < s->count; i++) {
         Argument *a = &s->arguments[i];
         if (a->value.kind != TW_ARG_BUFFER) continue;
@@ -395,14 +430,9 @@ int session_upload(Session *s, const char *target) {
             status = new_like(s->context, a->host, NULL, &a->before);
             if (status == TW_OK) status = copy_buffer(a->before, a->host);
         }
-        if (status == TW_OK && a->value.value.buffer != a->host)
-            tw_buffer_destroy(a->value.value.buffer);
-        a->value.value.buffer = a->host;
-        tw_buffer *fresh = NULL;
-        if (status == TW_OK) status = new_like(s->context, a->before, target, &fresh);
+        if (status == TW_OK) status = make_fresh(s, a, target, host);
         if (status == TW_OK) {
-            a->value.value.buffer = fresh;
-            bool host = strcmp(target, "cpu") == 0 || strcmp(target, "interp") == 0;
+            tw_buffer *fresh = a->value.value.buffer;
             bool empty = host && strncmp(a->spec, "empty:", 6) == 0;
             status = empty ? tw_buffer_fill(fresh, "empty", 0, 0) : copy_buffer(fresh, a->before);
         }

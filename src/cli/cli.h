@@ -9,6 +9,7 @@
  *     say.c             messages, memory, files
  *     signals.c         Ctrl-C
  *     advice.c          what is added to the library's messages: options, a command to copy
+ *     guarded.c         arrays between pages that fault
  *
  * Exit status: 0 it ran (and matched), 1 a mismatch or a mistake of the user, 2 our own fault. */
 #ifndef CLI_CLI_H
@@ -53,11 +54,23 @@ const char *nearest(const char *wrong, const char *const *names,
 bool write_whole(const char *path, const void *data, size_t size);
 
 /* --- signals.c --- */
+void signals_prepare(void); /* at the start of the program */
 /* From now on signals that ask for the end cancel this context's calls first; NULL: there is none any
  * more. */
 void signals_watch(tw_context *cx);
 void signals_hold(bool hold); /* around the writing of a file: the end waits for it */
 void die_if_asked(void);      /* by the signal that came meanwhile */
+
+/* --- guarded.c --- */
+typedef struct Guarded Guarded;
+Guarded *guarded_new(size_t size, const char *name); /* zeroed; NULL: no memory */
+void *guarded_data(const Guarded *g);
+void guarded_free(Guarded *g); /* NULL does nothing */
+/* Has the kernel written beside an array? 0, or a message and 1. */
+int guarded_check(const char *kernel);
+/* A launch of that kernel begins (NULL: has ended), in native code or in one that tests each access:
+ * faults become messages. */
+void guarded_watch(const char *kernel, bool native);
 
 /* --- expression.c --- */
 typedef struct Name {
@@ -77,6 +90,7 @@ typedef struct Argument {
     tw_param_info info;
     const char *spec;  /* NULL: not given */
     tw_arg value;      /* buffers: those of the target */
+    Guarded *memory;   /* arrays: of value's buffer, where it lies on the host */
     tw_buffer *host;   /* arrays: what was put in; after reading back: what came out */
     tw_buffer *before; /* arrays: a copy from before the launch; NULL until asked for */
 } Argument;
@@ -93,6 +107,7 @@ typedef struct Session {
     double bytes;   /* of all arrays */
     FILE *speech;   /* where the kernel's own words go; NULL: nowhere */
     bool explains;  /* a refused compile says what was found until then */
+    bool native;    /* the kernel runs as code of this machine: nothing tests its accesses */
     bool coarse;    /* matrix products of the kernel that ran keep fewer than 24 significant bits */
     bool widened;   /* it carries sums in 32 bits that the source keeps in 16 */
 } Session;

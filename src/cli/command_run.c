@@ -16,9 +16,13 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static tw_status launch_and_wait(Session *s, tw_stream *stream, const int64_t *grid) {
+static tw_status launch_and_wait(Session *s, tw_stream *stream, const int64_t *grid, bool first) {
+    guarded_watch(tw_kernel_name(s->kernel), s->native);
     tw_status status = tw_kernel_launch(s->kernel, stream, grid, s->values, s->count);
-    return status == TW_OK ? tw_stream_synchronize(stream) : status;
+    if (first) fputs(tw_context_warnings(s->context), stderr);
+    if (status == TW_OK) status = tw_stream_synchronize(stream);
+    guarded_watch(NULL, false);
+    return status;
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -33,7 +37,7 @@ static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, dou
     int count = 1;
     while (count < MOST && total < 0.25) {
         double start = now();
-        tw_status status = launch_and_wait(s, stream, grid);
+        tw_status status = launch_and_wait(s, stream, grid, false);
         if (status != TW_OK) return fail_status(s->context, status);
         spent[count] = now() - start;
         total += spent[count++];
@@ -44,13 +48,18 @@ static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, dou
     return 0;
 }
 
-/* Compiles for the target, launches, and brings the arrays back. */
-static int run_on(Session *s, const Options *o, const char *target, bool timed) {
+/* Compiles for the target, and asks for what a launch needs. */
+static int compile_for(Session *s, const Options *o, const char *target) {
     int status = session_compile(s, o, target, TW_STAGE_RUN);
-    if (!status && lacks_arguments(s)) status = fail_missing(s, o);
+    return !status && lacks_arguments(s) ? fail_missing(s, o) : status;
+}
+
+/* Launches what was compiled for the target, and brings the arrays back. */
+static int launch_on(Session *s, const Options *o, const char *target, bool timed) {
     /* An emulated kernel runs on the host, on the host's memory. */
     const char *device = o->emulate && target == o->target ? "cpu" : target;
-    if (!status) status = session_upload(s, device);
+    s->native = strcmp(target, "cpu") == 0 && !o->emulate && !o->sanitize;
+    int status = session_upload(s, device);
     if (status) return status;
     int64_t grid[3];
     bool own = false;
@@ -65,11 +74,10 @@ static int run_on(Session *s, const Options *o, const char *target, bool timed) 
             fprintf(stderr, "warning: no program runs: the grid is %lld x %lld x %lld\n", (long long)grid[0], (long long)grid[1],
                     (long long)grid[2]);
         double start = now();
-        tw_status ran = tw_kernel_launch(s->kernel, stream, grid, s->values, s->count);
-        fputs(tw_context_warnings(s->context), stderr);
-        if (ran == TW_OK) ran = tw_stream_synchronize(stream);
+        tw_status ran = launch_and_wait(s, stream, grid, true);
         double first = now() - start;
         if (ran != TW_OK) status = fail_status(s->context, ran);
+        if (!status) status = guarded_check(tw_kernel_name(s->kernel));
         if (!status) status = session_download(s);
         if (!status && timed) status = time_launches(s, stream, grid, first);
     }
@@ -154,7 +162,8 @@ int command_run(const Options *o) {
     Session s;
     int status = session_open(&s, o, true);
     if (!status) status = check_saves(&s, o);
-    if (!status) status = run_on(&s, o, o->target, o->time);
+    if (!status) status = compile_for(&s, o, o->target);
+    if (!status) status = launch_on(&s, o, o->target, o->time);
     if (!status) status = save_arrays(&s, o);
     if (!status && !o->saves.count && !o->time) print_changes(&s);
     session_close(&s);
@@ -261,26 +270,67 @@ static int compare_expected(Session *s, const Options *o) {
     return status;
 }
 
-static int compare_with_interpreter(Session *s, const Options *o) {
-    tw_buffer **got = get_memory(s->count * sizeof *got);
+/* The arrays as they are after a run; the session gets others in their place. */
+static tw_buffer **take_results(Session *s, int *status) {
+    tw_buffer **taken = get_memory(s->count * sizeof *taken);
     for (size_t i = 0; i < s->count; i++) {
-        got[i] = s->arguments[i].host; /* kept; the interpreter gets an array of its own */
-        if (!got[i]) continue;
-        tw_status made =
-            tw_buffer_create(s->context, tw_buffer_dtype(got[i]), tw_buffer_rank(got[i]),
-                             tw_buffer_shape(got[i]), NULL, &s->arguments[i].host);
-        if (made != TW_OK) s->arguments[i].host = NULL;
+        Argument *a = &s->arguments[i];
+        if (!a->host) continue;
+        tw_buffer *other = NULL;
+        tw_status made = tw_buffer_create(s->context, tw_buffer_dtype(a->host), tw_buffer_rank(a->host),
+                                          tw_buffer_shape(a->host), NULL, &other);
+        if (made != TW_OK) {
+            *status = fail_status(s->context, made);
+            return taken;
+        }
+        if (a->value.value.buffer == a->host) a->value.value.buffer = other;
+        taken[i] = a->host;
+        a->host = other;
     }
-    s->speech = NULL; /* it spoke when it ran on the target */
-    int status = run_on(s, o, "interp", false);
-    for (size_t i = 0; i < s->count; i++) {
-        if (!got[i]) continue;
-        if (!status || status == 1)
-            status |= compare_arrays(s, o, s->arguments[i].info.name, got[i], s->arguments[i].host,
+    return taken;
+}
+
+static void free_results(Session *s, tw_buffer **taken) {
+    for (size_t i = 0; taken && i < s->count; i++) tw_buffer_destroy(taken[i]);
+    free(taken);
+}
+
+static int compare_results(Session *s, const Options *o, tw_buffer **want) {
+    int status = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (want[i])
+            status |= compare_arrays(s, o, s->arguments[i].info.name, s->arguments[i].host, want[i],
                                      "interpreted");
-        tw_buffer_destroy(got[i]);
-    }
-    free(got);
+    return status;
+}
+
+/* What the interpreter makes of the arrays; NULL: it found a mistake, which is said. The target's kernel
+ * stays what it is. */
+static tw_buffer **interpret(Session *s, const Options *o, int *status) {
+    tw_kernel *kernel = s->kernel;
+    FILE *speech = s->speech;
+    s->kernel = NULL;
+    s->speech = NULL; /* it speaks when it runs on the target */
+    *status = compile_for(s, o, "interp");
+    if (!*status) *status = launch_on(s, o, "interp", false);
+    tw_kernel_destroy(s->kernel);
+    s->kernel = kernel;
+    s->speech = speech;
+    return *status ? NULL : take_results(s, status);
+}
+
+/* The interpreter runs before the target: it tests each access, so what it finds is said at the kernel's
+ * own line, and native code does no damage. */
+static int run_and_compare(Session *s, const Options *o) {
+    tw_buffer **want = NULL;
+    int status = compile_for(s, o, o->target);
+    if (!status && !o->expects.count) want = interpret(s, o, &status);
+    if (!status) status = launch_on(s, o, o->target, o->time);
+    if (!status) status = save_arrays(s, o);
+    s->coarse = tw_kernel_product_bits(s->kernel) < 24;
+    s->widened = tw_kernel_widens(s->kernel);
+    if (!status) status = want ? compare_results(s, o, want) : compare_expected(s, o);
+    free_results(s, want);
     return status;
 }
 
@@ -295,12 +345,7 @@ int command_check(const Options *o) {
         status = session_compile(&s, o, o->target, TW_STAGE_EMIT);
         if (!status) printf("%s compiles for %s\n", tw_kernel_name(s.kernel), o->target);
     } else if (!status) {
-        status = run_on(&s, o, o->target, o->time);
-        if (!status) status = save_arrays(&s, o);
-        s.coarse = tw_kernel_product_bits(s.kernel) < 24;
-        s.widened = tw_kernel_widens(s.kernel);
-        if (!status)
-            status = o->expects.count ? compare_expected(&s, o) : compare_with_interpreter(&s, o);
+        status = run_and_compare(&s, o);
     }
     session_close(&s);
     return status;

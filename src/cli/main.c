@@ -314,6 +314,7 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
 }
 
 int main(int argc, char **argv) {
+    signals_prepare();
     Options o = {.target = "cpu", .tolerance = -1, .words = argv, .word_count = argc};
     if (argc < 2) return command_help(&o), 1;
     const char *name = argv[1];

@@ -11,7 +11,9 @@
  *     tilec_type.c      types, names and scopes
  *     tilec_number.c    arithmetic on numbers, also those that depend on the thread
  *     tilec_expr.c      places, expressions
- *     tilec_stmt.c      statements, loops, calls
+ *     tilec_stmt.c      statements, branches, calls
+ *     tilec_loop.c      loops, and what is kept of variables around control flow
+ *     tilec_typeof.c    the type of an expression that is not computed
  *     tilec_builtin.c   the operations of tilec_builtins.def: moves, maps, products
  *     tilec_sync.c      semaphores, waits and what they protect
  *     tilec_template.c  lcf_kernel(..): roles and rings */
@@ -167,7 +169,7 @@ typedef struct Tc {
     int frame, frames; /* current call, calls so far */
     int call_depth;
     VEC(const CNode *) calls; /* functions being inlined */
-    VEC(Object *) cells;      /* scalars that can change, in order of declaration */
+    VEC(Object *) cells; /* scalars and pointers that can change, in order of declaration */
 
     int threads;        /* of the block */
     const bool *active; /* one a thread */
@@ -184,6 +186,8 @@ typedef struct Tc {
     } jump;           /* what follows is dead */
     const bool *role; /* the threads of the role: those a tile operation must be reached by */
     int unrolled;     /* iterations made by unrolling so far */
+    bool noting;      /* numbers that are read go to `read` */
+    VEC(const Object *) read;
     int mma_count, mma_waited; /* products so far; those up to mma_waited are done */
     Semaphore semaphores[SEM_COUNT];
     const TcType *args_types[8]; /* of the template's callbacks (tilec_template.c) */
@@ -206,6 +210,7 @@ extern const char *const tilec_plain_types[], *const tilec_tile_types[];
 const TcType *tc_scalar_type(Elem elem);
 const TcType *tc_type(Tc *tc, const CNode *node); /* NULL after an error */
 const TcType *tc_pointer_to(Tc *tc, const TcType *type);
+bool tc_same_type(const TcType *a, const TcType *b);
 int64_t tc_bytes(const TcType *type);
 bool tc_constant(Tc *tc, const CNode *node, int64_t *out, const char *what);
 void tc_declare_file(Tc *tc);
@@ -233,6 +238,7 @@ Expr tc_expr(Tc *tc, const CNode *node);
 Expr tc_read(Tc *tc,
              Expr e); /* the number in a variable, what a pointer points to; others unchanged */
 bool tc_number(Tc *tc, const CNode *node, Scalar *out);
+Elem tc_literal_elem(const CNode *node); /* of an integer literal */
 Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range);
 Object *tc_part(Object *place, const char *field); /* of a struct; NULL if there is none */
 bool tc_copy(Object *to,
@@ -240,11 +246,29 @@ bool tc_copy(Object *to,
 void tc_initialize(Tc *tc, Object *place, const CNode *initializer);
 void tc_assign(Tc *tc, const Lvalue *target, Scalar value, Range range);
 
+bool tc_has_effects(Tc *tc, const CNode *node); /* assigns, or calls a function of the file */
+
+/* tilec_typeof.c */
+const TcType *tc_type_of(Tc *tc, const CNode *node); /* of a number; NULL: not known */
+
 /* tilec_stmt.c */
 void tc_body(Tc *tc, const CNode *block); /* of a kernel */
+void tc_statement(Tc *tc, const CNode *node, bool tail);
+bool tc_contains(const CNode *node, CKind a, CKind b, bool into_loops);
 Expr tc_call_function(Tc *tc, const CNode *function, const CNode *call);
 /* Inlines a callback with one pointer argument. */
 void tc_call_with(Tc *tc, const CNode *function, Object *argument, Range range);
+
+/* tilec_loop.c */
+typedef struct Saved { /* of one cell */
+    Scalar value;
+    Lvalue target;
+} Saved;
+Saved *tc_save(Tc *tc);
+void tc_restore(Tc *tc, const Saved *values, size_t count);
+bool tc_same_target(const Lvalue *a, const Lvalue *b);
+Ref tc_ref_or_zero(Tc *tc, Scalar s);
+void tc_for(Tc *tc, const CNode *node);
 typedef void TcBody(Tc *tc, Scalar index, void *user);
 /* for index = lo, hi, step: body; scalars of `names` (all, with "*" in it) are carried if the body
  * changes them. */

@@ -136,9 +136,11 @@ bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, int64_t rows, 
         int64_t unit = d == 2 ? rows : d == 3 ? cols : 1, extent = global->type->dims[d], constant;
         Scalar at = i >= 0 ? coords->coords[i] : tc_int(tc, 0);
         bool known = tc_is_constant(tc, at, &constant);
-        if (known && (constant < 0 || (extent > 0 && constant * unit >= extent))) {
+        int64_t most = elem_info[at.type->elem].bits > 32 ? INT64_MAX : INT32_MAX; /* in elements */
+        if (extent > 0) most = extent - 1;
+        if (known && (constant < 0 || constant > most / unit)) {
             TC_ERROR(tc, TC_COORDINATE_RANGE, coords->range, names[d], (long long)constant,
-                     (long long)unit, (long long)extent);
+                     (long long)unit, (long long)(extent > 0 ? extent : most));
             return false;
         }
         if (d < global->first_dim) {
@@ -196,10 +198,19 @@ static Expr bi_copy(Tc *tc, const Call *call) {
 
 /* ---- fill and maps ---- */
 
+static Ref number_of(Tc *tc, Elem elem, double value) {
+    return elem_is_float(elem) ? ir_float(&tc->b, elem, value)
+                               : ir_int(&tc->b, elem, (int64_t)value);
+}
+
 static Expr bi_fill(Tc *tc, const Call *call) {
     const Lvalue *tile = &call->args[0].lvalue;
-    double values[] = {0, 1, INFINITY, -INFINITY};
-    Ref number = ir_float(&tc->b, tile->type->elem, values[call->row->parameter]);
+    double values[] = {0, 1, INFINITY, -INFINITY}, value = values[call->row->parameter];
+    Elem elem = tile->type->elem;
+    if (isinf(value) && !isinf(elem_is_float(elem) ? elem_round(elem, value) : 0))
+        return TC_FAIL(tc, TC_FLOATS_ONLY, call->range, call->name, elem_info[elem].text,
+                       "a type that has infinities, as float and bf16");
+    Ref number = number_of(tc, elem, value);
     tc_write_tile(tc, tile, ir_splat(&tc->b, number, value_type(tc, tile->type)), call->range);
     return nothing_given(call);
 }
@@ -218,9 +229,14 @@ static Ref operand(Tc *tc, const Call *call, int i) {
 }
 
 static Expr bi_unary(Tc *tc, const Call *call) {
+    Elem elem = call->args[0].lvalue.type->elem;
+    Opcode code = (Opcode)call->row->parameter;
+    if (!elem_is_float(elem) && code != OP_ABS && code != OP_NEG)
+        return TC_FAIL(tc, TC_FLOATS_ONLY, call->range, call->name, elem_info[elem].text,
+                       "float, bf16 or half");
     Ref x = operand(tc, call, 1);
     if (x)
-        tc_write_tile(tc, &call->args[0].lvalue, ir_unary(&tc->b, (Opcode)call->row->parameter, x),
+        tc_write_tile(tc, &call->args[0].lvalue, ir_unary(&tc->b, code, x),
                       call->range);
     return nothing_given(call);
 }
@@ -236,7 +252,7 @@ static Expr bi_binary(Tc *tc, const Call *call) {
 static Expr bi_relu(Tc *tc, const Call *call) {
     Ref x = operand(tc, call, 1);
     if (!x) return nothing_given(call);
-    Ref zero = ir_float(&tc->b, call->args[0].lvalue.type->elem, 0);
+    Ref zero = number_of(tc, call->args[0].lvalue.type->elem, 0);
     tc_write_tile(tc, &call->args[0].lvalue, ir_binary(&tc->b, OP_MAX, x, zero), call->range);
     return nothing_given(call);
 }

@@ -33,10 +33,8 @@ Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
     *place = (Object){.type = type, .name = name, .semaphore = -1};
     int64_t extent[2] = {type->rows, type->cols};
     switch (type->kind) {
-    case TC_SCALAR:
-        place->value.type = type;
-        *VEC_PUSH(&tc->cells, tc->arena) = place;
-        break;
+    case TC_SCALAR: place->value.type = type; *VEC_PUSH(&tc->cells, tc->arena) = place; break;
+    case TC_POINTER: *VEC_PUSH(&tc->cells, tc->arena) = place; break;
     case TC_STRUCT:
         place->parts = ARENA_ARRAY(tc->arena, Object *, type->field_count);
         for (int i = 0; i < type->field_count; i++)
@@ -133,11 +131,18 @@ static void initialize_list(Tc *tc, Object *place, const CNode *list) {
                                              : 0;
     set_zero(tc, place);
     int64_t at = 0;
+    bool nested = false; /* the last one named a part of a part */
     for (uint32_t i = 0; i < list->count; i++, at++) {
         const CNode *value = list->kids[i];
+        if (nested && value->kind != C_DESIGNATED) {
+            TC_ERROR(tc, TC_UNSUPPORTED, value->range, "a value behind a nested designator",
+                     "name its member too");
+            return;
+        }
         Object *part = at < limit && place->parts ? place->parts[at] : NULL;
         while (value && value->kind == C_DESIGNATED) {
-            part = designated_part(tc, part && value != list->kids[i] ? part : place, value, &at);
+            nested = value != list->kids[i];
+            part = designated_part(tc, nested ? part : place, value, &at);
             if (!part) return;
             value = value->kids[1];
         }
@@ -160,11 +165,9 @@ void tc_initialize(Tc *tc, Object *place, const CNode *node) {
     Expr value = tc_expr(tc, node);
     if (value.kind == X_ERROR) return;
     if (place->type->kind == TC_POINTER) {
-        bool fits = value.kind == X_POINTER &&
-                    (value.lvalue.type == place->type->of ||
-                     (place->type->of->kind == TC_TILE && value.lvalue.type->kind == TC_TILE &&
-                      !strcmp(value.lvalue.type->name, place->type->of->name)));
-        if (!fits) {
+        value = tc_read(tc, value);
+        if (value.kind == X_ERROR) return;
+        if (value.kind != X_POINTER || !tc_same_type(place->type->of, value.lvalue.type)) {
             TC_ERROR(tc, TC_POINTER_INIT, node->range, place->type->name);
             return;
         }
@@ -211,6 +214,7 @@ Expr tc_read(Tc *tc, Expr e) {
     if (type->kind != TC_SCALAR) return e;
     if (place->value.ref == REF_NONE) return TC_FAIL(tc, TC_UNWRITTEN, e.range, place->name);
     if (place->value.open) return TC_FAIL(tc, TC_MAYBE_UNWRITTEN, e.range, place->name);
+    if (tc->noting) *VEC_PUSH(&tc->read, tc->arena) = place;
     return scalar_expr(place->value, e.range);
 }
 
@@ -237,7 +241,10 @@ static Expr name_expr(Tc *tc, const CNode *node) {
     const Symbol *symbol = tc_find(tc, node->name);
     if (symbol && symbol->kind == SYMBOL_PLACE) return place_expr(symbol->place, node->range);
     if (symbol && symbol->kind == SYMBOL_CONSTANT)
-        return scalar_expr(tc_int(tc, symbol->number), node->range);
+        return scalar_expr(symbol->type ? tc_convert(tc, tc_int(tc, symbol->number), symbol->type,
+                                                     node->range)
+                                        : tc_int(tc, symbol->number),
+                           node->range);
     if (symbol) return TC_FAIL(tc, TC_NOT_VALUE, node->range, node->name);
     VEC(const char *) names = {0};
     for (size_t i = 0; i < tc->names.count; i++)
@@ -342,7 +349,7 @@ static Expr index_expr(Tc *tc, const CNode *node) {
 
 /* ---- operators ---- */
 
-static bool has_effects(Tc *tc, const CNode *node) {
+bool tc_has_effects(Tc *tc, const CNode *node) {
     if (!node) return false;
     bool step = (node->kind == C_UNARY || node->kind == C_POSTFIX) &&
                 (node->op == CT_INC || node->op == CT_DEC);
@@ -350,7 +357,7 @@ static bool has_effects(Tc *tc, const CNode *node) {
         node->kind == C_CALL && node->kids[0]->kind == C_IDENT && tc_find(tc, node->kids[0]->name);
     if (step || function || node->kind == C_ASSIGN) return true;
     for (uint32_t i = 0; i < node->count; i++)
-        if (has_effects(tc, node->kids[i])) return true;
+        if (tc_has_effects(tc, node->kids[i])) return true;
     return false;
 }
 
@@ -388,8 +395,14 @@ static Expr conditional_expr(Tc *tc, const CNode *node) {
     int64_t constant;
     if (!tc_number(tc, node->kids[0], &c)) return failure(node->range);
     c = tc_truth(tc, c, node->kids[0]->range);
-    if (tc_is_constant(tc, c, &constant)) return tc_expr(tc, node->kids[constant ? 1 : 2]);
-    if (has_effects(tc, node->kids[1]) || has_effects(tc, node->kids[2]))
+    if (tc_is_constant(tc, c, &constant)) { /* the other side still has its part in the type */
+        Expr e = tc_read(tc, tc_expr(tc, node->kids[constant ? 1 : 2]));
+        const TcType *other = e.kind == X_SCALAR ? tc_type_of(tc, node->kids[constant ? 2 : 1]) : NULL;
+        if (!other) return e;
+        const TcType *type = tc_common_type(e.scalar, tc_scalar(other, REF_NONE, NULL));
+        return scalar_expr(tc_convert(tc, e.scalar, type, node->range), node->range);
+    }
+    if (tc_has_effects(tc, node->kids[1]) || tc_has_effects(tc, node->kids[2]))
         return TC_FAIL(tc, TC_UNSUPPORTED, node->range,
                        "assignments and calls inside a run-time `?:`", "write an `if`");
     if (!tc_number(tc, node->kids[1], &a) || !tc_number(tc, node->kids[2], &b))
@@ -410,7 +423,7 @@ static Expr logical_expr(Tc *tc, const CNode *node) {
         if (!tc_number(tc, node->kids[1], &b)) return failure(node->range);
         return scalar_expr(tc_truth(tc, b, node->range), node->range);
     }
-    if (has_effects(tc, node->kids[1]))
+    if (tc_has_effects(tc, node->kids[1]))
         return TC_FAIL(tc, TC_UNSUPPORTED, node->range,
                        "assignments and calls behind a run-time `&&` or `||`", "write an `if`");
     if (!tc_number(tc, node->kids[1], &b)) return failure(node->range);
@@ -424,6 +437,14 @@ static Expr logical_expr(Tc *tc, const CNode *node) {
     return scalar_expr(
         tc_scalar(a.type, ir_binary(&tc->b, is_or ? OP_OR : OP_AND, a.ref, b.ref), NULL),
         node->range);
+}
+
+static const Object *locked_part(const Object *place) {
+    const TcType *type = place->type;
+    const Object *found = place->locked ? place : NULL;
+    for (int i = 0; !found && type->kind == TC_STRUCT && i < type->field_count; i++)
+        found = locked_part(place->parts[i]);
+    return found;
 }
 
 /* x++, --x, x op= y and x = y */
@@ -440,6 +461,8 @@ static Expr assign_expr(Tc *tc, const CNode *node) {
     bool place = left.kind == X_PLACE && !left.lvalue.index_count;
     const TcType *type = place ? left.lvalue.type : NULL;
     if (place && type->kind == TC_STRUCT && node->op == CT_ASSIGN) {
+        const Object *locked = locked_part(left.lvalue.place);
+        if (locked) return TC_FAIL(tc, TC_LOCKED, node->range, locked->name, locked->locked);
         tc_initialize(tc, left.lvalue.place, node->kids[1]);
         return left;
     }
@@ -453,6 +476,8 @@ static Expr assign_expr(Tc *tc, const CNode *node) {
         while (compound[i].assign != node->op) i++;
         if (old.ref == REF_NONE)
             return TC_FAIL(tc, TC_UNWRITTEN, node->range, left.lvalue.place->name);
+        if (old.open)
+            return TC_FAIL(tc, TC_MAYBE_UNWRITTEN, node->range, left.lvalue.place->name);
         value = tc_binary(tc, compound[i].op, old, value, node->range);
     }
     tc_assign(tc, &left.lvalue, value, node->range);
@@ -588,10 +613,12 @@ static Expr call_expr(Tc *tc, const CNode *node) {
 }
 
 /* int, or the first of unsigned, long, unsigned long that holds the number and has its suffix */
-static Elem literal_elem(const CNode *node) {
+Elem tc_literal_elem(const CNode *node) {
     bool is_long = node->flags & C_FLAG_LONG, is_unsigned = node->flags & C_FLAG_UNSIGNED;
     if (is_unsigned) return is_long || node->number > UINT32_MAX ? EL_U64 : EL_U32;
     if (node->number > INT64_MAX) return EL_U64;
+    bool any = node->flags & C_FLAG_NOT_DECIMAL; /* 0xffffffff is unsigned */
+    if (any && !is_long && node->number > INT32_MAX && node->number <= UINT32_MAX) return EL_U32;
     return is_long || node->number > INT32_MAX ? EL_I64 : EL_I32;
 }
 
@@ -602,7 +629,7 @@ Expr tc_expr(Tc *tc, const CNode *node) {
     Scalar a, b;
     switch (node->kind) {
     case C_INT: {
-        Elem elem = literal_elem(node);
+        Elem elem = tc_literal_elem(node);
         e = scalar_expr(
             tc_scalar(tc_scalar_type(elem), ir_int(&tc->b, elem, (int64_t)node->number), NULL),
             node->range);
@@ -644,7 +671,8 @@ Expr tc_expr(Tc *tc, const CNode *node) {
     case C_SIZEOF: {
         int64_t size;
         if (tc_constant(tc, node, &size, "sizeof of an expression"))
-            e = scalar_expr(tc_int(tc, size), node->range);
+            e = scalar_expr(tc_scalar(tc_scalar_type(EL_U64), ir_int(&tc->b, EL_U64, size), NULL),
+                            node->range);
         break;
     }
     default:

@@ -55,10 +55,11 @@ static Scalar with_lanes(Tc *tc, const TcType *type, Ref ref, int64_t *lanes) {
     return tc_scalar(type, ref, lanes);
 }
 
-static Scalar mixed_error(Tc *tc, Range range) {
+static Scalar mixed_error(Tc *tc, const TcType *type, Range range) {
     TC_ERROR(tc, TC_THREAD_MIXED, range,
              "only + and -, and * by a constant, may join a thread's number with a run-time value");
-    return tc_int(tc, 0);
+    return elem_is_float(type->elem) ? tc_scalar(type, ir_float(&tc->b, type->elem, 0), NULL)
+                                     : literal(tc, type, 0);
 }
 
 Scalar tc_convert(Tc *tc, Scalar s, const TcType *type, Range range) {
@@ -68,12 +69,15 @@ Scalar tc_convert(Tc *tc, Scalar s, const TcType *type, Range range) {
     if (s.lanes) {
         if (!is_literal(tc, s.ref, &value)) {
             /* Widening keeps ref + lanes; the rest could wrap differently a thread. */
-            bool widens =
-                elem_is_int(from) && elem_is_int(to) && elem_info[to].bits > elem_info[from].bits;
-            if (!widens) return mixed_error(tc, range);
+            bool widens = elem_is_int(from) && elem_is_int(to) && elem_is_signed(from) &&
+                          elem_info[to].bits > elem_info[from].bits;
+            if (!widens) return mixed_error(tc, type, range);
             return tc_scalar(type, ir_cast(&tc->b, s.ref, to), s.lanes);
         }
-        if (elem_is_float(to)) return mixed_error(tc, range);
+        if (elem_is_float(to)) {
+            TC_ERROR(tc, TC_THREAD_MIXED, range, "a thread's number cannot become a float");
+            return tc_scalar(type, ir_float(&tc->b, to, 0), NULL);
+        }
         int64_t *lanes = ARENA_ARRAY(tc->arena, int64_t, tc->threads);
         for (int t = 0; t < tc->threads; t++) lanes[t] = wrap(to, value + s.lanes[t]);
         return with_lanes(tc, type, literal(tc, type, 0).ref, lanes);
@@ -169,19 +173,18 @@ static Scalar join_lanes(Tc *tc, CTok op, const TcType *type, const TcType *resu
         for (int t = 0; t < tc->threads; t++) {
             int64_t x = base_a + (a.lanes ? a.lanes[t] : 0),
                     y = base_b + (b.lanes ? b.lanes[t] : 0);
-            if (!fold(op, type->elem, x, y, &lanes[t])) return mixed_error(tc, range);
+            if (!fold(op, type->elem, x, y, &lanes[t])) return mixed_error(tc, type, range);
             lanes[t] = wrap(result->elem, lanes[t]);
         }
         return with_lanes(tc, result, literal(tc, result, 0).ref, lanes);
     }
     bool scales = op == CT_STAR && ((pure_a && !a.lanes) || (pure_b && !b.lanes));
-    if (op != CT_PLUS && op != CT_MINUS && !scales) return mixed_error(tc, range);
+    if (op != CT_PLUS && op != CT_MINUS && !scales) return mixed_error(tc, type, range);
     for (int t = 0; t < tc->threads; t++) {
-        int64_t x = a.lanes ? a.lanes[t] : 0, y = b.lanes ? b.lanes[t] : 0;
-        lanes[t] = op == CT_PLUS        ? x + y
-                   : op == CT_MINUS     ? x - y
-                   : pure_b && !b.lanes ? x * base_b
-                                        : y * base_a;
+        CConst x = {a.lanes ? a.lanes[t] : scales ? base_a : 0, false};
+        CConst y = {b.lanes ? b.lanes[t] : scales ? base_b : 0, false}, part;
+        c_fold(op, x, y, &part);
+        lanes[t] = wrap(type->elem, part.value);
     }
     return with_lanes(tc, result, join_refs(tc, op, type, result, a.ref, b.ref), lanes);
 }
@@ -195,7 +198,7 @@ Scalar tc_binary(Tc *tc, CTok op, Scalar a, Scalar b, Range range) {
     bits = bits || a.lanes || b.lanes; /* numbers of threads are integers */
     if (bits && (elem_is_float(elem) || elem_is_float(b.type->elem))) {
         TC_ERROR(tc, TC_INTEGERS_ONLY, range, c_token_text(op));
-        return tc_int(tc, 0);
+        return tc_int(tc, 0); /* the lowering fails */
     }
     a = tc_convert(tc, a, type, range);
     b = tc_convert(tc, b, type, range);

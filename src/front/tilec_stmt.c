@@ -1,7 +1,5 @@
-/* tilec_stmt.c: statements, control flow and calls of Tile C.
+/* tilec_stmt.c: statements, branches and calls of Tile C. Loops are in tilec_loop.c.
  *
- *     for (int i = 0; i < 4; i++) ..          unrolled: constant and at most UNROLL_LIMIT trips
- *     for (int i = lo; i < hi; i += step) ..  `for`; scalars that the body changes are carried
  *     if (constant) ..                        one branch
  *     if (laneid() == 0) ..                   both branches, each for its threads
  *     if (run-time) ..                        `if`; scalars that differ become its results
@@ -12,24 +10,23 @@
 
 #include <string.h>
 
-enum { UNROLL_LIMIT = 16, UNROLL_TOTAL = 4096, CALL_LIMIT = 32 };
+enum { CALL_LIMIT = 32 };
 
 static void lower_list(Tc *tc, CNode *const *list, uint32_t count, bool tail);
-static void lower_statement(Tc *tc, const CNode *node, bool tail);
 
 /* ---- questions about the tree ---- */
 
-static bool contains(const CNode *node, CKind a, CKind b, bool into_loops) {
+bool tc_contains(const CNode *node, CKind a, CKind b, bool into_loops) {
     if (!node) return false;
     if (node->kind == a || node->kind == b) return true;
     bool loop = node->kind == C_FOR || node->kind == C_WHILE || node->kind == C_DO;
     for (uint32_t i = 0; (into_loops || !loop) && i < node->count; i++)
-        if (contains(node->kids[i], a, b, into_loops)) return true;
+        if (tc_contains(node->kids[i], a, b, into_loops)) return true;
     return false;
 }
 
 static bool may_return(const CNode *node) {
-    return contains(node, C_RETURN, C_RETURN, true);
+    return tc_contains(node, C_RETURN, C_RETURN, true);
 }
 
 static bool always_returns(const CNode *node) {
@@ -41,77 +38,27 @@ static bool always_returns(const CNode *node) {
     return false;
 }
 
-static void add_name(Tc *tc, Map *out, const char *name) {
-    map_set(out, tc->arena, name, tc);
-}
-
-static void assigned_target(Tc *tc, const CNode *target, Map *out) {
-    while (target->kind == C_INDEX) target = target->kids[0];
-    bool named = target->kind == C_IDENT || target->kind == C_MEMBER;
-    add_name(tc, out, named ? target->name : "*");
-}
-
-static void assigned_names(Tc *tc, const CNode *node, Map *out, Map *visited) {
-    if (!node) return;
-    bool step = (node->kind == C_UNARY || node->kind == C_POSTFIX) &&
-                (node->op == CT_INC || node->op == CT_DEC);
-    if (step || node->kind == C_ASSIGN) assigned_target(tc, node->kids[0], out);
-    /* A struct is assigned field by field. */
-    if (node->kind == C_ASSIGN && node->kids[1]->kind == C_COMPOUND) add_name(tc, out, "*");
-    if (node->kind == C_CALL && node->kids[0]->kind == C_IDENT) {
-        const Symbol *callee = tc_find(tc, node->kids[0]->name);
-        if (callee && callee->kind == SYMBOL_FUNCTION && !map_get(visited, callee->name)) {
-            add_name(tc, visited, callee->name);
-            assigned_names(tc, callee->node->kids[2], out, visited);
-        }
-    }
-    for (uint32_t i = 0; i < node->count; i++) assigned_names(tc, node->kids[i], out, visited);
-}
-
-void tc_assigned_names(Tc *tc, const CNode *node, Map *out) {
-    Map visited = {0};
-    assigned_names(tc, node, out, &visited);
-}
-
-static bool uses_any(const CNode *node, const Map *names) {
-    if (!node) return false;
-    if ((node->kind == C_IDENT || node->kind == C_MEMBER) && map_get(names, node->name))
-        return true;
-    for (uint32_t i = 0; i < node->count; i++)
-        if (uses_any(node->kids[i], names)) return true;
-    return map_get(names, "*") != NULL && (node->kind == C_IDENT || node->kind == C_MEMBER);
-}
-
-/* ---- scalars across control flow ---- */
-
-static Scalar *snapshot(Tc *tc) {
-    Scalar *values = ARENA_ARRAY(tc->arena, Scalar, tc->cells.count);
-    for (size_t i = 0; i < tc->cells.count; i++) values[i] = tc->cells.at[i]->value;
-    return values;
-}
-
-static void restore(Tc *tc, const Scalar *values, size_t count) {
-    for (size_t i = 0; i < count; i++) tc->cells.at[i]->value = values[i];
-}
+/* ---- if ---- */
 
 static bool same_scalar(Scalar a, Scalar b) {
     return a.ref == b.ref && a.lanes == b.lanes;
 }
 
-/* What an unwritten variable is on the path that does not write it: nobody may read it, so any
- * value will do. */
-static Ref ref_or_zero(Tc *tc, Scalar s) {
-    if (s.ref != REF_NONE) return s.ref;
-    return elem_is_float(s.type->elem) ? ir_float(&tc->b, s.type->elem, 0)
-                                       : ir_int(&tc->b, s.type->elem, 0);
+/* Pointers are known here, so both ways must leave them alike. One that was not set before, or is
+ * set on one way only, is not set behind. */
+static void join_pointers(Tc *tc, Object *cell, const Saved *a, const Saved *b, Range range) {
+    if (!a->target.place || !b->target.place)
+        cell->target = (Lvalue){0};
+    else if (tc_same_target(&a->target, &b->target))
+        cell->target = a->target;
+    else
+        TC_ERROR(tc, TC_POINTER_CHANGES, range, cell->name, "`if`");
 }
-
-/* ---- if ---- */
 
 static void lower_branch(Tc *tc, const CNode *branch, CNode *const *rest, uint32_t count,
                          bool tail) {
     size_t scope = tc_open_scope(tc), cells = tc->cells.count;
-    if (branch) lower_statement(tc, branch, tail && !count);
+    if (branch) tc_statement(tc, branch, tail && !count);
     if (tc->jump == JUMP_NONE && count) lower_list(tc, rest, count, tail);
     tc_close_scope(tc, scope);
     tc->cells.count = cells;
@@ -123,12 +70,13 @@ static void if_threads(Tc *tc, const CNode *node, Scalar condition) {
     size_t count = tc->cells.count;
     int64_t base = 0;
     if (!ir_const_int(tc->kernel, condition.ref, &base) ||
-        contains(node, C_RETURN, C_BREAK, true)) {
+        may_return(node) || tc_contains(node, C_BREAK, C_CONTINUE, false)) {
         TC_ERROR(tc, TC_THREAD_MIXED, node->kids[0]->range,
-                 "an `if` over thread numbers may not return or break, nor mix in run-time values");
+                 "an `if` over thread numbers may not return, break or continue, nor mix in "
+                 "run-time values");
         return;
     }
-    Scalar *before = snapshot(tc), *after[2];
+    Saved *before = tc_save(tc), *after[2];
     bool *masks[2];
     for (int side = 0; side < 2; side++) {
         bool *mask = masks[side] = ARENA_ARRAY(tc->arena, bool, tc->threads), any = false;
@@ -137,14 +85,18 @@ static void if_threads(Tc *tc, const CNode *node, Scalar condition) {
             any = any || mask[t];
         }
         tc->active = mask;
-        restore(tc, before, count);
+        tc_restore(tc, before, count);
         if (any) lower_branch(tc, node->kids[1 + side], NULL, 0, false);
-        after[side] = snapshot(tc);
+        after[side] = tc_save(tc);
     }
     tc->active = outer;
-    restore(tc, before, count);
+    tc_restore(tc, before, count);
     for (size_t i = 0; i < count; i++) {
-        Scalar a = after[0][i], b = after[1][i];
+        Scalar a = after[0][i].value, b = after[1][i].value;
+        if (tc->cells.at[i]->type->kind == TC_POINTER) {
+            join_pointers(tc, tc->cells.at[i], &after[0][i], &after[1][i], node->range);
+            continue;
+        }
         if (same_scalar(a, b)) {
             tc->cells.at[i]->value = a;
             continue;
@@ -163,7 +115,7 @@ static void if_threads(Tc *tc, const CNode *node, Scalar condition) {
             lanes[t] =
                 masks[0][t] ? x + (a.lanes ? a.lanes[t] : 0) : y + (b.lanes ? b.lanes[t] : 0);
         tc->cells.at[i]->value =
-            tc_scalar(a.type, ref_or_zero(tc, (Scalar){a.type, REF_NONE, NULL, false}), lanes);
+            tc_scalar(a.type, tc_ref_or_zero(tc, (Scalar){a.type, REF_NONE, NULL, false}), lanes);
     }
 }
 
@@ -184,28 +136,32 @@ static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const
     ir_operand(&tc->b, op, condition.ref);
     Builder outer = tc->b, inner[2];
     size_t count = tc->cells.count;
-    Scalar *before = snapshot(tc), *after[2];
+    Saved *before = tc_save(tc), *after[2];
     for (int side = 0; side < 2; side++) {
         tc->b = ir_builder_inside(&outer, ir_region(&outer, op));
-        restore(tc, before, count);
+        tc_restore(tc, before, count);
         lower_branch(tc, branches[side], rest, split && !returns[side] ? rest_count : 0, split);
         if (tc->jump == JUMP_BREAK || tc->jump == JUMP_CONTINUE)
             TC_ERROR(tc, TC_UNSUPPORTED, node->range,
                      "`break` and `continue` under a run-time condition",
                      "turn the condition around and put the rest inside the `if`");
         tc->jump = JUMP_NONE;
-        after[side] = snapshot(tc);
+        after[side] = tc_save(tc);
         inner[side] = tc->b;
     }
     tc->b = outer;
-    restore(tc, before, count);
+    tc_restore(tc, before, count);
     int results = 0;
     bool *open = ARENA_ARRAY(tc->arena, bool, count);
     Ref *values[2] = {ARENA_ARRAY(tc->arena, Ref, count), ARENA_ARRAY(tc->arena, Ref, count)};
     const Type **types = ARENA_ARRAY(tc->arena, const Type *, count);
     Object **places = ARENA_ARRAY(tc->arena, Object *, count);
     for (size_t i = 0; i < count; i++) {
-        Scalar a = after[0][i], b = after[1][i];
+        Scalar a = after[0][i].value, b = after[1][i].value;
+        if (tc->cells.at[i]->type->kind == TC_POINTER) {
+            join_pointers(tc, tc->cells.at[i], &after[0][i], &after[1][i], node->range);
+            continue;
+        }
         if (same_scalar(a, b)) {
             tc->cells.at[i]->value = a;
             continue;
@@ -216,7 +172,7 @@ static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const
         places[results] = tc->cells.at[i];
         types[results] = ty_scalar(tc->module, a.type->elem);
         for (int side = 0; side < 2; side++)
-            values[side][results] = ref_or_zero(tc, after[side][i]);
+            values[side][results] = tc_ref_or_zero(tc, after[side][i].value);
         tc->cells.at[i]->value.lanes = a.lanes;
         open[results++] = !a.ref || !b.ref || a.open || b.open;
     }
@@ -246,213 +202,6 @@ static void lower_if(Tc *tc, const CNode *node, CNode *const *rest, uint32_t res
         if_runtime(tc, node, condition, rest, rest_count, tail);
         if (tc->jump == JUMP_NONE) lower_list(tc, rest, rest_count, tail);
     }
-}
-
-/* ---- loops ---- */
-
-static void replace_refs(Region *region, const Ref *map) {
-    for (Op *op = region->first; op; op = op->next) {
-        for (int i = 0; i < op->operand_count; i++)
-            if (ref_is_value(op->operands[i]) && map[op->operands[i]])
-                op->operands[i] = map[op->operands[i]];
-        for (int i = 0; i < op->region_count; i++) replace_refs(op->regions[i], map);
-    }
-}
-
-void tc_loop(Tc *tc, Ref lo, Ref hi, Ref step, const char *name, const Map *names, TcBody *body,
-             void *user) {
-    Kernel *k = tc->kernel;
-    Op *op = ir_begin(&tc->b, OP_FOR);
-    ir_operand(&tc->b, op, lo);
-    ir_operand(&tc->b, op, hi);
-    ir_operand(&tc->b, op, step);
-    Region *region = ir_region(&tc->b, op);
-    Ref index = ir_argument(k, region, ir_type(k, lo), name);
-    size_t count = tc->cells.count;
-    bool all = map_get(names, "*") != NULL;
-    Scalar *before = snapshot(tc);
-    Ref *args = ARENA_ARRAY(tc->arena, Ref, count);
-    for (size_t i = 0; i < count; i++) {
-        Object *cell = tc->cells.at[i];
-        if (!all && !map_get(names, cell->name)) continue;
-        args[i] = ir_argument(k, region, ty_scalar(tc->module, cell->type->elem), cell->name);
-        if (cell->value.ref != REF_NONE) cell->value.ref = args[i];
-    }
-    Builder outer = tc->b;
-    tc->b = ir_builder_inside(&outer, region);
-    tc->loop_depth++;
-    body(tc, tc_scalar(tc_scalar_type(ir_type(k, lo)->elem), index, NULL), user);
-    tc->loop_depth--;
-    tc->cells.count = count;
-
-    Ref *map = ARENA_ARRAY(tc->arena, Ref, k->values.count),
-        *kept = ARENA_ARRAY(tc->arena, Ref, count + 1);
-    Ref *yields = ARENA_ARRAY(tc->arena, Ref, count);
-    Object **places = ARENA_ARRAY(tc->arena, Object *, count);
-    const Type **types = ARENA_ARRAY(tc->arena, const Type *, count);
-    int results = 0;
-    kept[0] = index;
-    for (size_t i = 0; i < count; i++) {
-        Object *cell = tc->cells.at[i];
-        Scalar after = cell->value;
-        cell->value = before[i];
-        bool same = args[i] && before[i].ref ? after.ref == args[i] : after.ref == before[i].ref;
-        if (after.lanes != before[i].lanes || (!same && !args[i])) {
-            TC_ERROR(tc, TC_LOOP_CHANGES, tc->b.range, cell->name);
-            continue;
-        }
-        if (same) {
-            if (args[i]) map[args[i]] = before[i].ref;
-            continue;
-        }
-        ir_operand(&outer, op, ref_or_zero(tc, before[i]));
-        yields[results] = after.ref;
-        places[results] = cell;
-        types[results] = ir_type(k, args[i]);
-        kept[++results] = args[i];
-        ir_value(k, args[i])->index = results;
-    }
-    replace_refs(region, map);
-    for (int i = 0; i < results; i++)
-        if (ref_is_value(yields[i]) && map[yields[i]]) yields[i] = map[yields[i]];
-    region->args = kept;
-    region->arg_count = results + 1;
-    ir_yield(&tc->b, yields, results);
-    tc->b = outer;
-    ir_end_results(&tc->b, op, results, types);
-    for (int i = 0; i < results; i++) {
-        places[i]->value.open = !places[i]->value.ref; /* the loop may not run */
-        places[i]->value.ref = op->results[i];
-        ir_name(k, op->results[i], places[i]->name);
-    }
-}
-
-typedef struct Counted {
-    const CNode *node;
-    Object *variable;
-    const CNode *limit; /* the right side of the condition */
-    CTok test;
-    int64_t step;
-} Counted;
-
-/* for (..; i < limit; i += step) with a body that leaves i alone; false if the loop has another
- * form. */
-static bool counted_form(Tc *tc, const CNode *node, const Map *assigned, Counted *out) {
-    const CNode *test = node->kids[1], *step = node->kids[2];
-    if (!test || !step || test->kind != C_BINARY || test->kids[0]->kind != C_IDENT) return false;
-    const Symbol *symbol = tc_find(tc, test->kids[0]->name);
-    bool place = symbol && symbol->kind == SYMBOL_PLACE && symbol->type->kind == TC_SCALAR;
-    if (!place || elem_is_float(symbol->type->elem) || map_get(assigned, symbol->name) ||
-        map_get(assigned, "*"))
-        return false;
-    if (!step->count || step->kids[0]->kind != C_IDENT ||
-        strcmp(step->kids[0]->name, symbol->name) != 0)
-        return false;
-    *out = (Counted){node, symbol->place, test->kids[1], test->op, 1};
-    if (step->kind == C_ASSIGN) {
-        bool adds = step->op == CT_ADD_ASSIGN || step->op == CT_SUB_ASSIGN;
-        Scalar amount;
-        if (!adds || !tc_number(tc, step->kids[1], &amount) ||
-            !tc_is_constant(tc, amount, &out->step))
-            return false;
-    } else if (step->op != CT_INC && step->op != CT_DEC) {
-        return false;
-    }
-    if (step->op == CT_SUB_ASSIGN || step->op == CT_DEC) out->step = -out->step;
-    return out->step != 0 && (test->op == CT_LT || test->op == CT_LE || test->op == CT_GT ||
-                              test->op == CT_GE || test->op == CT_NE);
-}
-
-/* Trips of a loop whose bounds are constants, counted up to UNROLL_LIMIT + 1. */
-static int count_trips(int64_t lo, int64_t hi, const Counted *loop) {
-    int trips = 0;
-    for (int64_t i = lo; trips <= UNROLL_LIMIT; i += loop->step, trips++) {
-        CConst holds;
-        c_fold(loop->test, (CConst){i, false}, (CConst){hi, false}, &holds);
-        if (!holds.value) break;
-    }
-    return trips;
-}
-
-static void unroll(Tc *tc, const Counted *loop, int64_t lo, int trips) {
-    for (int i = 0; i < trips && !tc->failed; i++) {
-        if (++tc->unrolled > UNROLL_TOTAL) {
-            TC_ERROR(tc, TC_UNROLL, loop->node->range, UNROLL_TOTAL);
-            return;
-        }
-        loop->variable->value = tc_convert(tc, tc_int(tc, lo + i * loop->step),
-                                           loop->variable->type, loop->node->range);
-        lower_statement(tc, loop->node->kids[3], false);
-        if (tc->jump == JUMP_RETURN) return;
-        bool stop = tc->jump == JUMP_BREAK;
-        tc->jump = JUMP_NONE;
-        if (stop) return;
-    }
-    loop->variable->value = tc_convert(tc, tc_int(tc, lo + trips * loop->step),
-                                       loop->variable->type, loop->node->range);
-}
-
-static void counted_body(Tc *tc, Scalar index, void *user) {
-    const Counted *loop = user;
-    loop->variable->value = tc_convert(tc, index, loop->variable->type, loop->node->range);
-    lower_statement(tc, loop->node->kids[3], false);
-    loop->variable->value.ref = REF_NONE;
-}
-
-static void lower_counted(Tc *tc, Counted *loop, const Map *assigned) {
-    const CNode *node = loop->node;
-    Scalar lo = loop->variable->value, hi;
-    int64_t first, last;
-    if (!tc_number(tc, loop->limit, &hi)) return;
-    if (lo.ref == REF_NONE) {
-        TC_ERROR(tc, TC_UNWRITTEN, node->range, loop->variable->name);
-        return;
-    }
-    if (tc_is_constant(tc, lo, &first) && tc_is_constant(tc, hi, &last)) {
-        int trips = count_trips(first, last, loop);
-        if (trips <= UNROLL_LIMIT) {
-            unroll(tc, loop, first, trips);
-            return;
-        }
-    }
-    bool form = loop->step > 0 && (loop->test == CT_LT || loop->test == CT_LE) &&
-                !uses_any(loop->limit, assigned);
-    if (!form || may_return(node->kids[3]) || contains(node->kids[3], C_BREAK, C_CONTINUE, false)) {
-        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "this run-time loop",
-                 "write for (int i = a; i < b; i += c) with a bound that the body leaves alone, "
-                 "without break, continue and return");
-        return;
-    }
-    if (loop->test == CT_LE) hi = tc_binary(tc, CT_PLUS, hi, tc_int(tc, 1), node->range);
-    const TcType *common = tc_common_type(lo, hi);
-    const TcType *type =
-        elem_info[common->elem].bits > elem_info[lo.type->elem].bits ? common : lo.type;
-    Ref bounds[3] = {tc_uniform(tc, tc_convert(tc, lo, type, node->range), node->range),
-                     tc_uniform(tc, tc_convert(tc, hi, type, node->range), node->range),
-                     ir_int(&tc->b, type->elem, loop->step)};
-    if (!bounds[0] || !bounds[1]) return;
-    /* The variable itself is no carried value: each trip sets it. */
-    Object *variable = loop->variable;
-    Scalar start = variable->value;
-    variable->value.ref = REF_NONE;
-    tc_loop(tc, bounds[0], bounds[1], bounds[2], variable->name, assigned, counted_body, loop);
-    variable->value = start;
-    variable->value.ref = REF_NONE;
-}
-
-static void lower_for(Tc *tc, const CNode *node) {
-    size_t scope = tc_open_scope(tc), cells = tc->cells.count;
-    Map assigned = {0};
-    Counted loop;
-    if (node->kids[0]) lower_statement(tc, node->kids[0], false);
-    tc_assigned_names(tc, node->kids[3], &assigned);
-    if (counted_form(tc, node, &assigned, &loop))
-        lower_counted(tc, &loop, &assigned);
-    else if (!tc->failed)
-        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "this form of `for`",
-                 "write for (int i = a; i < b; i += c) and leave i alone in the body");
-    tc_close_scope(tc, scope);
-    tc->cells.count = cells;
 }
 
 /* ---- statements ---- */
@@ -497,7 +246,7 @@ static void lower_return(Tc *tc, const CNode *node) {
     tc->jump = JUMP_RETURN;
 }
 
-static void lower_statement(Tc *tc, const CNode *node, bool tail) {
+void tc_statement(Tc *tc, const CNode *node, bool tail) {
     Range outer = tc->b.range;
     size_t scope, cells;
     tc->b.range = node->range;
@@ -513,7 +262,7 @@ static void lower_statement(Tc *tc, const CNode *node, bool tail) {
     case C_EXPRESSION: tc_expr(tc, node->kids[0]); break;
     case C_EMPTY: break;
     case C_IF: lower_if(tc, node, NULL, 0, tail); break;
-    case C_FOR: lower_for(tc, node); break;
+    case C_FOR: tc_for(tc, node); break;
     case C_RETURN: lower_return(tc, node); break;
     case C_BREAK: tc->jump = JUMP_BREAK; break;
     case C_CONTINUE: tc->jump = JUMP_CONTINUE; break;
@@ -540,12 +289,12 @@ static void lower_list(Tc *tc, CNode *const *list, uint32_t count, bool tail) {
             tc->b.range = outer;
             return;
         }
-        lower_statement(tc, list[i], tail && i + 1 == count);
+        tc_statement(tc, list[i], tail && i + 1 == count);
     }
 }
 
 void tc_body(Tc *tc, const CNode *block) {
-    lower_statement(tc, block, true);
+    tc_statement(tc, block, true);
     tc->jump = JUMP_NONE;
 }
 
@@ -572,8 +321,10 @@ static void bind_parameter(Tc *tc, const CNode *parameter, const Expr *argument)
     if (!type || !parameter->name || argument->kind == X_ERROR) return;
     Symbol *symbol = tc_bind(tc, parameter->name, SYMBOL_PLACE);
     symbol->type = type;
-    bool by_reference = type->kind == TC_GLOBAL && argument->kind == X_PLACE &&
-                        argument->lvalue.type->kind == TC_GLOBAL;
+    /* Globals, and arrays, whose name in C is the address of their elements. */
+    bool by_reference = (type->kind == TC_GLOBAL || type->kind == TC_ARRAY) &&
+                        argument->kind == X_PLACE && !argument->lvalue.index_count &&
+                        tc_same_type(argument->lvalue.type, type);
     if (by_reference) {
         symbol->place = argument->lvalue.place;
         return;
@@ -587,7 +338,8 @@ static void bind_parameter(Tc *tc, const CNode *parameter, const Expr *argument)
     Object *place = symbol->place;
     if (type->kind == TC_SCALAR && argument->kind == X_SCALAR) {
         place->value = tc_convert(tc, argument->scalar, type, argument->range);
-    } else if (type->kind == TC_POINTER && argument->kind == X_POINTER) {
+    } else if (type->kind == TC_POINTER && argument->kind == X_POINTER &&
+               tc_same_type(type->of, argument->lvalue.type)) {
         place->target = argument->lvalue;
     } else if (argument->kind != X_PLACE || !tc_copy(place, argument->lvalue.place)) {
         TC_ERROR(tc, TC_ARGUMENT, argument->range, parameter->name, type->name);
@@ -616,7 +368,7 @@ Expr tc_call_function(Tc *tc, const CNode *function, const CNode *call) {
     for (uint32_t i = 0; i < parameters->count; i++)
         bind_parameter(tc, parameters->kids[i], &args[i + 1]);
     Object *result = tc->result;
-    if (!tc->failed) lower_statement(tc, function->kids[2], true);
+    if (!tc->failed) tc_statement(tc, function->kids[2], true);
     tc->jump = JUMP_NONE;
     tc->calls.count--;
     tc->cells.count = cells;
@@ -650,7 +402,7 @@ void tc_call_with(Tc *tc, const CNode *function, Object *argument, Range range) 
     } else {
         TC_ERROR(tc, TC_CALLBACK, function->range, function->name, argument->type->name);
     }
-    if (!tc->failed) lower_statement(tc, function->kids[2], true);
+    if (!tc->failed) tc_statement(tc, function->kids[2], true);
     tc->jump = JUMP_NONE;
     tc->calls.count--;
     tc->cells.count = cells;

@@ -497,7 +497,11 @@ static void lower_tasks(Tc *tc, Lcf *lcf) {
     ir_end(&tc->b, test, NULL);
     lcf->num_iters = num_iters->value.ref;
     tc->b = ir_builder_inside(&outer, body);
+    /* Every warp has its own copy of what common_setup wrote: a role does not see another's changes. */
+    const Saved *common = tc_save(tc);
+    size_t count = tc->cells.count;
     load_role(tc, lcf);
+    tc_restore(tc, common, count);
     if (!tc->failed) compute_role(tc, lcf);
     ir_yield(&tc->b, NULL, 0);
     tc->b = outer;

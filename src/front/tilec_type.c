@@ -5,6 +5,7 @@
  * it, and only those of the current call and of the file are seen. Tags have keys of their own
  * ("struct x"). */
 #include "front/tilec.h"
+#include "ir/element.h"
 
 #include <string.h>
 
@@ -78,6 +79,22 @@ const TcType *tc_pointer_to(Tc *tc, const TcType *type) {
     return pointer;
 }
 
+bool tc_same_type(const TcType *a, const TcType *b) {
+    if (a == b) return true;
+    if (a->kind != b->kind) return false;
+    switch (a->kind) {
+    case TC_SCALAR: return a->elem == b->elem;
+    case TC_POINTER: return tc_same_type(a->of, b->of);
+    case TC_ARRAY: return a->count == b->count && tc_same_type(a->of, b->of);
+    case TC_TILE:
+        return a->elem == b->elem && a->level == b->level && a->rows == b->rows &&
+               a->cols == b->cols;
+    case TC_GLOBAL: return a->elem == b->elem; /* the extents are those of the argument */
+    case TC_STRUCT: return false;
+    default: return true;
+    }
+}
+
 int64_t tc_bytes(const TcType *type) {
     int64_t sum = 0;
     switch (type->kind) {
@@ -128,19 +145,48 @@ const char *tc_near(Tc *tc, const char *wrong, const char *const *names, size_t 
 
 /* ---- constants ---- */
 
+/* What sizeof gives: as in C for numbers; tiles are whole. 0: a struct of both, or something whose
+ * size means nothing here. */
+static int64_t size_of(const TcType *type, int64_t *align) {
+    int64_t sum = 0, most = 1, one;
+    bool tiles = false, numbers = false;
+    switch (type->kind) {
+    case TC_SCALAR: return *align = elem_info[type->elem].bytes;
+    case TC_TILE: *align = 1024; return tc_bytes(type);
+    case TC_ARRAY: return size_of(type->of, align) * type->count;
+    case TC_STRUCT:
+        for (int i = 0; i < type->field_count; i++) {
+            int64_t size = size_of(type->fields[i].type, &one);
+            if (!size) return 0;
+            tiles |= one == 1024;
+            numbers |= one != 1024;
+            if (one != 1024) sum = (sum + one - 1) / one * one;
+            sum += size;
+            if (one > most) most = one;
+        }
+        *align = most;
+        if (tiles && numbers) return 0;
+        return tiles ? sum : (sum + most - 1) / most * most;
+    default: return 0;
+    }
+}
+
 static bool constant_name(void *user, const CNode *node, CConst *out) {
     Tc *tc = user;
     if (node->kind == C_SIZEOF) {
         const CNode *kid = node->kids[0];
         bool is_type = kid->kind >= C_TYPE_NAME && kid->kind <= C_TYPE_ARRAY;
         const TcType *type = is_type ? tc_type(tc, kid) : NULL;
-        *out = (CConst){type ? tc_bytes(type) : 0, true};
-        return type != NULL;
+        int64_t align, size = type ? size_of(type, &align) : 0;
+        *out = (CConst){size, true};
+        return size > 0;
     }
     if (node->kind != C_IDENT) return false;
     const Symbol *symbol = tc_find(tc, node->name);
     if (!symbol || symbol->kind != SYMBOL_CONSTANT) return false;
-    *out = (CConst){symbol->number, false};
+    bool real = symbol->type && elem_is_float(symbol->type->elem);
+    if (real) return false;
+    *out = (CConst){symbol->number, symbol->type && !elem_is_signed(symbol->type->elem)};
     return true;
 }
 
@@ -159,6 +205,10 @@ bool tc_constant(Tc *tc, const CNode *node, int64_t *out, const char *what) {
 
 static const TcType *tile_type(Tc *tc, const CNode *node, TcLevel level, Elem elem, int first) {
     int64_t size[2];
+    if (elem == EL_I1) { /* what 1 + 1 is, no tile operation says */
+        TC_ERROR(tc, TC_BAD_ELEMENT, node->range, "bool");
+        return NULL;
+    }
     if ((int)node->count != first + 2) {
         TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name, "rows and columns", first + 2,
                  node->count);
@@ -172,7 +222,7 @@ static const TcType *tile_type(Tc *tc, const CNode *node, TcLevel level, Elem el
         if (size[i] <= 0 || size[i] % step) {
             TC_ERROR(tc, TC_TILE_SIZE, node->kids[first + i]->range, i ? "columns" : "rows",
                      node->name, (long long)size[i], step,
-                     (long long)((size[i] / step + 1) * step));
+                     (long long)((size[i] > 0 && size[i] < 4096 ? size[i] / step + 1 : 1) * step));
             return NULL;
         }
     }
@@ -367,7 +417,15 @@ void tc_declare_file(Tc *tc) {
                 TC_ERROR(tc, TC_UNSUPPORTED, node->range, "variables outside functions",
                          "use an enum constant or a parameter of the kernel");
             } else if (tc_constant(tc, node->kids[1], &value, "a constant of the file")) {
-                tc_bind(tc, node->name, SYMBOL_CONSTANT)->number = value;
+                const TcType *type = tc_type(tc, node->kids[0]);
+                if (!type) break;
+                if (type->kind != TC_SCALAR) {
+                    TC_ERROR(tc, TC_INITIALIZER, node->range, type->name);
+                    break;
+                }
+                Symbol *symbol = tc_bind(tc, node->name, SYMBOL_CONSTANT);
+                symbol->number = type->elem == EL_I1 ? value != 0 : elem_wrap(type->elem, value);
+                symbol->type = type;
             }
             break;
         }

@@ -5,6 +5,7 @@
  * What Triton's language does not have (lambda, comprehension, dict, ...) is refused by name. */
 #include "front/triton.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static Val eval_constant(Lower *l, const PyNode *node) {
@@ -315,7 +316,19 @@ static Val eval_joined(Lower *l, const PyNode *node) {
     return tri_val_str(out.at);
 }
 
+/* os.environ.get(name, otherwise): modules choose constants by it, and would by the same environment if Python ran them. */
+static bool ask_environment(Lower *l, const char *path, const PyNode *node, Val *answer) {
+    const PyList *args = node->Call.args;
+    if (strcmp(path, "os.environ.get") != 0 && strcmp(path, "os.getenv") != 0) return false;
+    if (args->count < 1 || args->count > 2 || node->Call.keywords->count) return false;
+    Val name = tri_eval(l, args->at[0]), otherwise = args->count == 2 ? tri_eval(l, args->at[1]) : val_none;
+    const char *value = name.kind == VAL_STR ? getenv(name.text) : NULL;
+    *answer = name.kind != VAL_STR ? val_error : value ? tri_val_str(arena_string(l->arena, value, strlen(value))) : otherwise;
+    return name.kind == VAL_STR;
+}
+
 Val tri_call(Lower *l, Val f, const PyNode *node) {
+    Val answer;
     switch (f.kind) {
     case VAL_ERROR: return f;
     case VAL_BUILTIN: return tri_call_builtin(l, f.builtin, f.self, node);
@@ -324,6 +337,7 @@ Val tri_call(Lower *l, Val f, const PyNode *node) {
     case VAL_MODULE:
         if (!l->kernel && strcmp(f.text, "triton.runtime.driver.active.get_current_target") == 0)
             return (Val){.kind = VAL_MODULE, .text = "triton.runtime.driver.active.target"};
+        if (!l->kernel && ask_environment(l, f.text, node, &answer)) return answer;
         return tri_error(l, DIAG_TRI_HOST, node->Call.func->range, f.text,
                          tri_names_suggest_host(l, f.text));
     default:

@@ -83,6 +83,11 @@ Val tri_lower_abs(Lower *l, const Call *c) {
 
 /* --- two and three operands --- */
 
+static bool is_float(Lower *l, Val v) { /* and no pointer to one */
+    const Type *type = tri_val_type(l, v);
+    return !type->pointer && elem_is_float(type->elem);
+}
+
 static Val widen_bf16(Lower *l, Val v, Range range) {
     const Type *type = tri_val_type(l, v);
     return !type->pointer && type->elem == EL_BF16
@@ -127,7 +132,7 @@ Val tri_lower_clamp(Lower *l, const Call *c) {
     if (!tri_want_bool(l, c, 3, &keep) || !tri_promote(l, &v[1], &v[2], 0, c->range) ||
         !tri_promote(l, &v[0], &v[1], 0, c->range) || !tri_promote(l, &v[0], &v[2], 0, c->range))
         return val_error;
-    if (!elem_is_float(tri_val_type(l, v[0])->elem))
+    if (!is_float(l, v[0]))
         return tri_error(l, DIAG_TRI_OPERAND, c->range, "clamp", tri_val_describe(l, v[0]), "");
     Val above = minmax(l, OP_MAX, v[0], v[1], keep, c);
     return tri_val_failed(above) ? above : minmax(l, OP_MIN, above, v[2], keep, c);
@@ -153,7 +158,7 @@ Val tri_lower_fma(Lower *l, const Call *c) {
     if (!tri_promote(l, &v[0], &v[1], 0, c->range) || !tri_promote(l, &v[2], &v[0], 0, c->range) ||
         !tri_promote(l, &v[2], &v[1], 0, c->range))
         return val_error;
-    if (!elem_is_float(tri_val_type(l, v[0])->elem))
+    if (!is_float(l, v[0]))
         return tri_error(l, DIAG_TRI_OPERAND, c->range, "fma", tri_val_describe(l, v[0]), "");
     return tri_val_tensor(ir_ternary(&l->b, OP_FMA, v[0].ref, v[1].ref, v[2].ref));
 }
@@ -163,7 +168,7 @@ Val tri_lower_fdiv(Lower *l, const Call *c) {
     Val x = c->args[0], y = c->args[1];
     if (c->builtin->code == 0 && !tri_want_bool(l, c, 2, &exact)) return val_error;
     if (!tri_promote(l, &x, &y, PROMOTE_WEAK | PROMOTE_DIVIDE, c->range)) return val_error;
-    if (!elem_is_float(tri_val_type(l, x)->elem))
+    if (!is_float(l, x))
         return tri_error(l, DIAG_TRI_OPERANDS, c->range, c->builtin->name, tri_val_describe(l, x),
                          tri_val_describe(l, y), "");
     Op *op = ir_begin(&l->b, OP_DIV);
@@ -181,7 +186,7 @@ Val tri_lower_umulhi(Lower *l, const Call *c) {
         return val_error;
     Elem elem = tri_val_type(l, x)->elem;
     bool is_signed = elem == EL_I32 || elem == EL_I64;
-    if (!is_signed && elem != EL_U32 && elem != EL_U64)
+    if (tri_val_type(l, x)->pointer || (!is_signed && elem != EL_U32 && elem != EL_U64))
         return tri_error(l, DIAG_TRI_OPERAND, c->range, "umulhi", tri_val_describe(l, x), "");
     const Type *as = ty_scalar(l->module, elem_info[elem].bits == 32 ? EL_U32 : EL_U64),
                *back = ty_scalar(l->module, elem);
@@ -198,7 +203,7 @@ Val tri_lower_cdiv(Lower *l, const Call *c) {
         return tri_val_failed(up) ? up : tri_const_binary(l, PY_OP_FLOORDIV, up, y, c->range);
     }
     if (!tri_promote(l, &x, &y, PROMOTE_WEAK | PROMOTE_DIVIDE, c->range)) return val_error;
-    if (!elem_is_int(tri_val_type(l, x)->elem))
+    if (tri_val_type(l, x)->pointer || !elem_is_int(tri_val_type(l, x)->elem))
         return tri_error(l, DIAG_TRI_OPERANDS, c->range, "cdiv", tri_val_describe(l, x),
                          tri_val_describe(l, y), "; it divides integers");
     return tri_val_tensor(ir_binary(&l->b, OP_CDIV, x.ref, y.ref));

@@ -128,8 +128,10 @@ static bool random_words(Lower *l, const Call *c, Words *words) {
     *words = (Words){{tri_cast(l, offset, u32, c->range), high, zero, zero}};
     if (!seeded(l, seed, words, rounds)) return false;
     const Type *type = tri_val_type(l, offset);
-    for (int k = 0; k < 4; k++) /* with no rounds some words are scalars still */
+    for (int k = 0; k < 4; k++) { /* with no rounds some words are scalars still */
         words->w[k] = tri_broadcast_to(l, words->w[k], type->rank, type->extent, c->range);
+        if (tri_val_failed(words->w[k])) return false;
+    }
     return true;
 }
 

@@ -256,7 +256,9 @@ const char *tri_val_describe(Lower *l, Val v) {
     case VAL_BUILTIN:
     case VAL_FUNCTION: return arena_printf(l->arena, "the function `%s`", tri_val_text(l, v));
     case VAL_AGGREGATE: return arena_printf(l->arena, "an aggregate of %s", tri_val_text(l, v));
-    case VAL_TUPLE: return arena_printf(l->arena, "the tuple %s", tri_val_text(l, v));
+    case VAL_TUPLE:
+        return v.count > 8 ? arena_printf(l->arena, "a tuple of %d", v.count)
+                           : arena_printf(l->arena, "the tuple %s", tri_val_text(l, v));
     default: return tri_val_text(l, v);
     }
 }

@@ -274,15 +274,17 @@ static void name_after(Access *x, Ref value, const char *prefix, Ref from) {
 
 static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
     Ref base = plan->base, extents[MAX_RANK], strides[MAX_RANK];
+    bool moved = false; /* a lower bound moves from an index to the base: neither need fit in 32 bits */
+    for (int i = 0; i < plan->dim_count; i++) moved |= plan->dim[i].starts_at_zero;
     if (!poly_is_zero(plan->shift))
-        base = ir_binary(b, OP_PTR_ADD, base, build_poly(x, b, plan->shift, plan, plan->wide));
+        base = ir_binary(b, OP_PTR_ADD, base,
+                         build_poly(x, b, plan->shift, plan, plan->wide || moved));
     for (int i = 0; i < plan->dim_count; i++) {
         const PlanDim *dim = &plan->dim[i];
         extents[i] = build_limit(x, b, dim, plan);
         strides[i] = build_poly(x, b, dim->stride, plan, plan->wide);
-        /* A lower bound is moved to the other side as well. */
-        bool wide = plan->wide || (dim->starts_at_zero && !poly_is_place(&x->a, dim->offset));
-        offsets[i] = build_poly(x, b, dim->offset, plan, wide);
+        bool far = dim->starts_at_zero && !poly_is_place(&x->a, dim->offset);
+        offsets[i] = build_poly(x, b, dim->offset, plan, plan->wide || far);
     }
     Ref tensor = ir_tensor(b, base, extents, strides, plan->dim_count);
     name_after(x, tensor, "T", plan->base);

@@ -195,7 +195,7 @@ static void place_dim(Analysis *a, Plan *plan, PlanDim *dim, const Conditions *c
         const Condition *c = &conditions->at[i];
         if (c->axis < 0 || c->axis != dim->axis) continue;
         if (c->upper && !upper) upper = c;
-        if (!c->upper && !lower && poly_fits_i64(a, c->limit)) lower = c;
+        if (!c->upper && !lower && poly_fits_i62(a, c->limit)) lower = c;
         plan->keeps_mask |= !c->upper && lower != c;
     }
     if (lower) {

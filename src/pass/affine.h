@@ -90,6 +90,7 @@ bool poly_is_positive(Analysis *a, Poly p);
 bool poly_fits_i32(const Analysis *a, Poly p);
 /* In 32 bits, if places in the grid times extents do? */
 bool poly_is_place(const Analysis *a, Poly p);
+bool poly_fits_i62(const Analysis *a, Poly p); /* with room for a difference */
 bool poly_fits_i64(const Analysis *a, Poly p);
 /* Is every element of the form, as a tile of this type, within the range of its numbers? Places in
  * the grid times extents are. (affine_size.c) */

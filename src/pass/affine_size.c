@@ -119,22 +119,26 @@ static bool bound_poly(const Analysis *a, Poly p, bool places, Interval *out) {
     return !p.bad;
 }
 
-static bool fits_i32(const Analysis *a, Poly p, bool places) {
+static bool fits(const Analysis *a, Poly p, bool places, int bits) {
+    const Wide end = (Wide)1 << (bits - 1);
     Interval sum;
-    return bound_poly(a, p, places, &sum) && sum.least >= INT32_MIN && sum.most <= INT32_MAX;
+    return bound_poly(a, p, places, &sum) && sum.least >= -end && sum.most < end;
 }
 
 bool poly_fits_i32(const Analysis *a, Poly p) {
-    return fits_i32(a, p, false);
+    return fits(a, p, false, 32);
 }
 
 bool poly_is_place(const Analysis *a, Poly p) {
-    return fits_i32(a, p, true);
+    return fits(a, p, true, 32);
+}
+
+bool poly_fits_i62(const Analysis *a, Poly p) {
+    return fits(a, p, false, 62);
 }
 
 bool poly_fits_i64(const Analysis *a, Poly p) {
-    Interval sum;
-    return bound_poly(a, p, false, &sum) && sum.least >= INT64_MIN && sum.most <= INT64_MAX;
+    return fits(a, p, false, 64);
 }
 
 bool poly_is_surely_natural(const Analysis *a, Poly p) {

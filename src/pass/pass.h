@@ -10,7 +10,7 @@
 
 /* What a variant may require of its arguments: anything that helps (rows of whole vectors, aligned addresses and
  * strides, unit strides); not whole vectors; unit strides only; what nearly every launch meets (sizes that are not
- * negative and fit in their types, one program a tile, arrays that do not overlap); such sizes only; nothing. */
+ * negative and fit in their types, one program a tile, arrays that do not overlap); all that but one program a tile; nothing. */
 enum { REQUIRE_ALL, REQUIRE_ALIGNED, REQUIRE_UNIT, REQUIRE_USUAL, REQUIRE_SIZES, REQUIRE_NOTHING };
 
 /* Options of a compile, as `--set NAME=VALUE` or the API gave them; 0 / NULL is "the compiler chooses". */

@@ -120,7 +120,7 @@ static bool parameters_apart(Cut *c, int a, int b) {
     uint64_t pair = (uint64_t)a << 32 | (uint32_t)b;
     if (map_find_number(&c->asked_apart, pair)) return true;
     bool promised = is_promised_apart(c, a, b);
-    if (!promised && (c->cx->options.generic >= REQUIRE_SIZES || c->cx->options.overlap))
+    if (!promised && (c->cx->options.generic == REQUIRE_NOTHING || c->cx->options.overlap))
         return false;
     map_put_number(&c->asked_apart, c->arena, pair, NULL);
     const Ref *args = c->k->body->args;

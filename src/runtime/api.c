@@ -212,6 +212,7 @@ static tw_status open_context(tw_context *cx, void *call) {
     if (!wish && cache_default_dir(dir, sizeof dir)) wish = dir;
     if (wish && *wish && path_absolute(wish, absolute))
         cx->cache_dir = arena_string(&cx->arena, absolute, strlen(absolute));
+    cx->no_cache = !cx->cache_dir && !(wish && !*wish);
     return TW_OK;
 }
 

@@ -11,6 +11,7 @@
 
 /* Element operations of a sanitized launch, unless the user says otherwise: minutes. */
 #define DEFAULT_STEPS 10000000000
+enum { PROGRAM_STEPS = 1 << 28 }; /* some ten seconds of one program */
 
 static const Machine *interp_machine(tw_context *cx, const char *arch) {
     if (arch) {
@@ -44,22 +45,26 @@ static int find_regions(tw_kernel *k, InterpRegion *regions) {
     for (int i = 0; i < k->param_count; i++) {
         const tw_buffer *buffer = k->buffers[i];
         if (!buffer || !buffer->size) continue;
-        char *base = buffer_lowest(buffer);
-        int at = 0;
-        while (at < count && !(base < (char *)regions[at].base + regions[at].size &&
-                               (char *)regions[at].base < base + buffer->size))
-            at++;
-        if (at == count) {
-            regions[count++] =
-                (InterpRegion){k->params[i].name, base, buffer->size, !buffer->unwritten};
-            continue;
+        char *low = buffer_lowest(buffer), *high = low + buffer->size;
+        const char *name = k->params[i].name;
+        bool written = !buffer->unwritten;
+        for (int at = 0; at < count;) {
+            InterpRegion r = regions[at];
+            char *base = r.base, *end = base + r.size;
+            if (low >= end || base >= high) {
+                at++;
+                continue;
+            }
+            /* joined, under the first one's name, and all looked at again with what it now covers */
+            low = base < low ? base : low;
+            high = end > high ? end : high;
+            name = r.name;
+            written |= r.written;
+            for (int j = at; j + 1 < count; j++) regions[j] = regions[j + 1];
+            count--;
+            at = 0;
         }
-        InterpRegion *r = &regions[at];
-        r->written |= !buffer->unwritten;
-        char *end = base + buffer->size > (char *)r->base + r->size ? base + buffer->size
-                                                                    : (char *)r->base + r->size;
-        if (base < (char *)r->base) r->base = base;
-        r->size = (size_t)(end - (char *)r->base);
+        regions[count++] = (InterpRegion){name, low, (size_t)(high - low), written};
     }
     return count;
 }
@@ -83,6 +88,7 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
                            .seed = k->seed,
                            .workers = k->threads,
                            .budget = k->max_steps ? k->max_steps : k->sanitize ? DEFAULT_STEPS : 0,
+                           .program_steps = k->max_steps ? 0 : PROGRAM_STEPS,
                            .sanitize = k->sanitize,
                            .arena = &scratch,
                            .diag = &diag,

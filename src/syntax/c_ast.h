@@ -85,7 +85,8 @@ enum {
     C_FLAG_UNSIGNED = 64,
     C_FLAG_LONG = 128,
     C_FLAG_SINGLE = 256,
-    C_FLAG_DEFINED = 512 /* a struct or enum specifier with a body */
+    C_FLAG_DEFINED = 512, /* a struct or enum specifier with a body */
+    C_FLAG_NOT_DECIMAL = 1024 /* an integer with 0x, 0b or a leading 0 */
 };
 
 typedef struct CNode CNode;

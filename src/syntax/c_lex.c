@@ -207,6 +207,7 @@ bool c_number(Arena *arena, Diag *diag, const CToken *token, CNumber *out) {
     } else {
         errno = 0;
         bool octal = text[0] == '0' && !hex && !binary;
+        out->not_decimal = text[0] == '0';
         out->integer = strtoull(text + (binary ? 2 : 0), &rest,
                                 hex      ? 16
                                 : binary ? 2

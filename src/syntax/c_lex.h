@@ -161,6 +161,7 @@ CTok c_keyword(const char *text, size_t length); /* CT_IDENT if it is none */
 /* The value of a CT_NUMBER. False, with a message, if it is malformed or too large. */
 typedef struct CNumber {
     bool is_float, is_unsigned, is_long, is_single; /* suffixes u, l or ll, f */
+    bool not_decimal;                               /* 0x, 0b, or octal */
     uint64_t integer;
     double real;
 } CNumber;

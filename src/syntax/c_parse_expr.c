@@ -81,7 +81,8 @@ static CNode *parse_number(Parser *ps) {
         node->number = number.integer;
     node->flags =
         (uint16_t)((number.is_unsigned ? C_FLAG_UNSIGNED : 0) | (number.is_long ? C_FLAG_LONG : 0) |
-                   (number.is_single ? C_FLAG_SINGLE : 0));
+                   (number.is_single ? C_FLAG_SINGLE : 0) |
+                   (number.not_decimal ? C_FLAG_NOT_DECIMAL : 0));
     return node_end(ps, node);
 }
 
@@ -93,6 +94,8 @@ static CNode *parse_character(Parser *ps) {
     if (length != 1)
         return parser_refuse(ps, token->range, "character constants of several bytes",
                              "write one byte between the quotes");
+    if ((unsigned char)bytes[0] > 127)
+        return parser_refuse(ps, token->range, "characters beyond ASCII", "write the number");
     CNode *node = node_new(ps, C_INT, token);
     node->number = (unsigned char)bytes[0];
     return node_end(ps, node);

@@ -156,7 +156,7 @@ $ cat > shapes_lang.py <<'END'
 >             B[i, j] = A[i, j, 0]
 > END
 $ tilewright run shapes_lang.py --arg A=zeros:f16[64,64] --arg B=zeros:f16[64,64]
-shapes_lang.py:9:9: error: `T.copy`: the shapes tile f16[32,32] and tile f32[16,32] do not fit; both boxes must have the same extents, leading 1s apart [shape-mismatch]
+shapes_lang.py:9:9: error: `T.copy`: the shapes tile f16[32,32] and tile f32[16,32] do not fit; both boxes must have the same extents, 1s apart [shape-mismatch]
     9 |         T.copy(S, F)
       |         ^~~~~~~~~~~~
 shapes_lang.py:10:9: error: `T.gemm`: the shapes f16[32,32] and f16[32,32] and tile f32[16,32] do not fit; [M, K] times [K, N] gives [M, N] (after transpose_A, transpose_B) [shape-mismatch]

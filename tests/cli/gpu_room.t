@@ -34,6 +34,8 @@ a_ptr: f16[128, 128], max error 0: ok
 b_ptr: f16[128, 256], max error 0: ok
 c_ptr: f16[128, 256], max error 0.0156 at [52, 230] (-17.140625, interpreted -17.125): ok
 $ sh mm.sh explain cuda f16 f16 512 512 128
+kernels/triton/matmul.py:45:5: store: from registers: a buffer of 524288 bytes beside two slots of every load does not fit into 232448
+kernels/triton/matmul.py:20:1: execution: flat: its slots take 262144 bytes, the machine has 232448
 kernels/triton/matmul.py:40:15: error: the kernel needs 262144 bytes of shared memory, even without loads that run ahead; a block of sm_90a has 232448; 131072 of them hold a tile of the `convert` here: make it smaller [shared-memory]
 #! Every number of warps that Triton knows.
 $ for w in 1 2 4 8 16 32; do sh mm.sh check cuda f16 f32 32 64 32 --emulate --grid 1 --set num_warps=$w | sed 's/max error .*: ok/ok/'; done
@@ -55,10 +57,16 @@ c_ptr: f32[32, 64], ok
 a_ptr: f16[32, 32], ok
 b_ptr: f16[32, 64], ok
 c_ptr: f32[32, 64], ok
-$ tilewright emit kernels/triton/matmul.py --target cuda --set num_warps=64
+$ tilewright explain kernels/triton/add.py --target cuda --arg x_ptr=zeros:f32[64] --arg y_ptr=zeros:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --set num_warps=64
 error: option num_warps takes an integer from 1 to 32, not `64`
 [1]
 $ tilewright explain kernels/triton/add.py --target cuda --arg x_ptr=zeros:f32[64] --arg y_ptr=zeros:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --set num_warps=3
+kernels/triton/add.py:24:9: load: box f32[64] of x_ptr[n_elements], strides [1], at [block_start]; outside 0; contiguous
+kernels/triton/add.py:25:9: load: box f32[64] of y_ptr[n_elements], strides [1], at [block_start]; outside 0; contiguous
+kernels/triton/add.py:31:5: store: box f32[64] of output_ptr[n_elements], strides [1], at [block_start]; contiguous
+kernels/triton/add.py:6:1: launch: requires n_elements >= 0; else a general variant runs
+kernels/triton/add.py:6:1: access: 3 of 3 accesses through pointers are boxes
+kernels/triton/add.py:6:1: execution: flat: no loop loads boxes for a dot that could run ahead of it
 kernels/triton/add.py:6:1: error: num_warps must be a power of two, it is 3; use 1, 2, 4, 8, 16 or 32 [num-warps]
     6 | def add_kernel(
       | ^~~~~~~~~~~~~~~

@@ -15,7 +15,7 @@ $ tilewright ir $(cat gemm) --target interp --stop-after raise | grep -c paralle
 0
 [1]
 $ tilewright explain $(cat gemm) --target interp
-...gemm_elements.py:6:1: reference: runs as its language made it, before any pass; --set passes=on runs it behind them
+...gemm_elements.py:6:1: reference: runs as its language made it, before any pass; option passes=on runs it behind them
 $ tilewright check $(cat gemm) --target interp --set passes=on
 A: f16[33, 40], max error 0: ok
 B: f16[40, 50], max error 0: ok

@@ -10,14 +10,14 @@ $ cat > copy.tile.c <<'END'
 > END
 $ for how in "" --sanitize "--target interp" "--target cuda --emulate" "--target tenstorrent"
 > do tilewright run copy.tile.c --arg g.x=randn:f32[32,48] --arg g.y=zeros:f32[64,64] $how; done
-error: argument `g.x` of kernel `copy` is f32[32, 48]; the kernel takes f32[64, 64]
-error: argument `g.x` of kernel `copy` is f32[32, 48]; the kernel takes f32[64, 64]
-error: argument `g.x` of kernel `copy` is f32[32, 48]; the kernel takes f32[64, 64]
-error: argument `g.x` of kernel `copy` is f32[32, 48]; the kernel takes f32[64, 64]
-error: argument `g.x` of kernel `copy` is f32[32, 48]; the kernel takes f32[64, 64]
+error: argument `g.x`: kernel `copy` declares f32[64, 64], the array given is f32[32, 48]
+error: argument `g.x`: kernel `copy` declares f32[64, 64], the array given is f32[32, 48]
+error: argument `g.x`: kernel `copy` declares f32[64, 64], the array given is f32[32, 48]
+error: argument `g.x`: kernel `copy` declares f32[64, 64], the array given is f32[32, 48]
+error: argument `g.x`: kernel `copy` declares f32[64, 64], the array given is f32[32, 48]
 [1]
 $ tilewright check copy.tile.c --arg g.x=randn:f32[64,64] --arg g.y=zeros:f32[64,63] --sanitize
-error: argument `g.y` of kernel `copy` is f32[64, 63]; the kernel takes f32[64, 64]
+error: argument `g.y`: kernel `copy` declares f32[64, 64], the array given is f32[64, 63]
 [1]
 $ tilewright run copy.tile.c --arg g.x=randn:f32[64,64] --arg g.y=zeros:f32[1,1,64,64]
 g.y: f32[1, 1, 64, 64], 4096 of 4096 elements changed

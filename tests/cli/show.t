@@ -122,7 +122,7 @@ twice compiles for cpu
 $ tilewright docs ops | head -3
 # Operations of Tile IR
 
-Made from `src/ir/ops.def` by `make bless`; do not edit. Operands: `x` scalar or tile, `i` integer, `f` float, `c` i1, `p` pointer, `n` integer scalar, `t` tensor, `b` buffer, `r` ring, `s` slot, `k` barrier; equal letters share an element type; `?` may be absent, `*` any number, `[..]` a list. Traits: P pure, E elementwise, R reads, W writes, S synchronises or speaks, X ends a region, N has regions.
+Made from `src/ir/ops.def` by `make bless`; do not edit. Operands: `x` scalar or tile, `a` number, `w` integer or i1, `i` integer, `f` float, `c` i1, `p` pointer, `n` integer scalar, `t` tensor, `b` buffer, `r` ring, `s` slot, `k` barrier; equal letters share an element type; `?` may be absent, `*` any number, `[..]` a list. Traits: P pure, E elementwise, R reads, W writes, S synchronises or speaks, X ends a region, N has regions.
 $ tilewright docs nothing
 error: there is no page `nothing`; there are ops, options, ...
 [1]

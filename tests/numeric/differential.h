@@ -10,16 +10,19 @@
  *     int main(int argc, char **argv) { return differential_main(argc, argv, "random_triton", generate); }
  *
  *     random_triton --count 200 --seed 1 --targets cpu     200 programs from seed 1 on
+ *     random_triton --count 2000 --targets passes          on the interpreter, behind the passes
  *     random_triton --seed 17                              one of them again, printed and made small
  *     random_triton --seconds 3600 --out DIR               goes on; each small failure is a file of DIR
  *     random_triton --replay FILE...                       such files again: tests/random/ has those that once failed
+ *     random_triton --family order --count 50              only programs of that kind, where a generator has several
  *     random_triton --count 200 --shard 0/4                those of the 200 that the first of four processes takes
  *     random_tenstorrent --count 50 --refusals             prints what the target refuses, too
  *
- * An array has an error bound: 0 means that every bit must agree (but NaN is NaN and -0 is 0). */
+ * An array may be a view of another one (in the files: NAME@N+SHIFT, of the N-th array from 1 on). Its error bound: 0 means that every bit must agree (but NaN is NaN and -0 is 0). */
 #ifndef TESTS_DIFFERENTIAL_H
 #define TESTS_DIFFERENTIAL_H
 #include "base/numeric.h"
+#include "guarded.h"
 #include "shard.h"
 #include "tilewright.h"
 
@@ -69,7 +72,8 @@ typedef struct Array {
     Flavour flavour;
     double error;  /* largest allowed difference */
     int whole;     /* WHOLE: numbers of -whole .. whole */
-    const char *same_as; /* the array, named before, that is passed here as well; or NULL */
+    int of;        /* a view of that array before it, from 1 on; 0: it has memory of its own */
+    int64_t shift; /* where the view begins, in elements */
 } Array;
 typedef struct Scalar {
     char name[16];
@@ -77,7 +81,7 @@ typedef struct Scalar {
     int64_t i;
     double f;
 } Scalar;
-enum { MOST_ARRAYS = 40, MOST_SCALARS = 24, TEXT = 200000 };
+enum { MOST_ARRAYS = 40, MOST_SCALARS = 40, MOST_SETS = 8, TEXT = 200000 };
 typedef struct Program {
     const char *file; /* its name chooses the door */
     char text[TEXT];
@@ -86,8 +90,11 @@ typedef struct Program {
     Scalar scalars[MOST_SCALARS];
     int array_count, scalar_count;
     int64_t grid[3];
-    tw_pair sets[8];
+    tw_pair sets[MOST_SETS];
     int set_count;
+    const char *refusals; /* what the door may refuse it for: "[unsupported] [unroll]"; or NULL */
+    int64_t want[512];    /* what the last array must hold, as computed without us; integers */
+    int want_count;
 } Program;
 typedef void Generator(Choices *c, Program *p);
 
@@ -217,13 +224,21 @@ typedef struct Run {
 
 static size_t bytes_of(const Array *a) { return (size_t)a->count * tw_dtype_size(a->dtype); }
 
-static bool make_array(tw_context *cx, const Array *a, int index, const char *target, Run *run) {
-    tw_buffer_options options;
-    tw_buffer_options_init(&options);
-    options.target = target;
-    if (tw_buffer_create(cx, a->dtype, 1, &a->count, NULL, &run->host[index]) != TW_OK ||
-        tw_buffer_create(cx, a->dtype, 1, &a->count, &options, &run->there[index]) != TW_OK)
-        return false;
+/* A view shows what the launch has left in the array that it is of. */
+static bool make_array(tw_context *cx, const Program *p, int index, const char *target, Run *run) {
+    const Array *a = &p->arrays[index];
+    if (a->of && !run->there[a->of - 1] && !make_array(cx, p, a->of - 1, target, run)) return false;
+    if (run->there[index]) return true;
+    if (tw_buffer_create(cx, a->dtype, 1, &a->count, NULL, &run->host[index]) != TW_OK) return false;
+    if (a->of) {
+        tw_buffer_options options;
+        tw_buffer_options_init(&options);
+        options.target = target;
+        options.data = (char *)tw_buffer_data(run->there[a->of - 1]) + (size_t)a->shift * tw_dtype_size(a->dtype);
+        options.size = bytes_of(a);
+        return tw_buffer_create(cx, a->dtype, 1, &a->count, &options, &run->there[index]) == TW_OK;
+    }
+    if (guarded_create(cx, a->dtype, 1, &a->count, target, &run->there[index]) != TW_OK) return false;
     fill(run->host[index], a, (uint64_t)index + 1);
     return tw_buffer_write(run->there[index], tw_buffer_data(run->host[index]), bytes_of(a)) == TW_OK;
 }
@@ -233,7 +248,28 @@ static bool may_refuse(const char *target, tw_status status) {
     return strcmp(target, "tenstorrent") == 0 && (status == TW_ERROR_SOURCE || status == TW_ERROR_UNSUPPORTED || status == TW_ERROR_ARGUMENT);
 }
 
-static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *target, Run *run, Outcome *o) {
+/* Is the word behind the message one of the program's? */
+static bool may_refuse_for(const Program *p, const char *message) {
+    char word[40];
+    const char *open = p->refusals ? strstr(message, " [") : NULL, *end = open ? strchr(open, ']') : NULL;
+    if (!end || end - open >= (long)sizeof word) return false;
+    snprintf(word, sizeof word, "%.*s", (int)(end - open), open + 1);
+    return strstr(p->refusals, word) != NULL;
+}
+
+static void compare_wanted(const Program *p, const Run *got, Outcome *o) {
+    const Array *array = &p->arrays[p->array_count - 1];
+    const char *data = p->want_count ? tw_buffer_data(got->host[p->array_count - 1]) : NULL;
+    for (int i = 0; i < p->want_count && o->kind == PASSED; i++)
+        if (number_at(array->dtype, data, i) != (double)p->want[i])
+            say(o, DIFFERS, "interp", "%s: element %d is %.17g, computed %lld", array->name, i, number_at(array->dtype, data, i),
+                (long long)p->want[i]);
+}
+
+/* Target "passes" is the interpreter behind the passes: it finds their mistakes in a hundredth of the time that a compiler takes. */
+static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *name, Run *run, Outcome *o) {
+    bool behind = strcmp(name, "passes") == 0;
+    const char *target = behind ? "interp" : name;
     tw_arg args[MOST_ARRAYS + MOST_SCALARS] = {{0}};
     size_t count = tw_module_param_count(m, 0);
     for (size_t i = 0; i < count && i < MOST_ARRAYS + MOST_SCALARS; i++) {
@@ -242,10 +278,7 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *t
         for (int a = 0; a < p->array_count; a++) {
             const Array *array = &p->arrays[a];
             if (strcmp(info.name, array->name) != 0) continue;
-            for (int b = 0; b < a; b++)
-                if (array->same_as && strcmp(p->arrays[b].name, array->same_as) == 0) args[i] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = run->there[b]};
-            if (array->same_as) continue;
-            if (!make_array(cx, array, a, target, run)) return say(o, NO_LAUNCH, target, "%s", tw_context_message(cx)), false;
+            if (!make_array(cx, p, a, target, run)) return say(o, NO_LAUNCH, target, "%s", tw_context_message(cx)), false;
             args[i].kind = TW_ARG_BUFFER;
             args[i].value.buffer = run->there[a];
         }
@@ -262,17 +295,21 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *t
     options.target = target;
     options.args = args;
     options.arg_count = count;
-    options.options = p->sets;
-    options.option_count = (size_t)p->set_count;
+    tw_pair sets[MOST_SETS + 1];
+    bool as_written = strcmp(name, "interp") == 0; /* it runs what the text says, not a plan */
+    for (int s = 0; s < p->set_count; s++)
+        if (!as_written || strcmp(p->sets[s].name, "fuse") == 0) sets[options.option_count++] = p->sets[s];
+    if (behind) sets[options.option_count++] = (tw_pair){"passes", "on"};
+    options.options = sets;
     options.verify_each = 1;
     tw_kernel *k = NULL;
     Kind kind = NO_TARGET;
     tw_status status = tw_kernel_compile(m, NULL, &options, &k);
     if (status == TW_OK) kind = NO_LAUNCH, status = tw_kernel_launch(k, NULL, p->grid, args, count);
-    if (may_refuse(target, status)) {
+    if (may_refuse(target, status) || (status == TW_ERROR_SOURCE && may_refuse_for(p, tw_context_message(cx)))) {
         o->refused = true;
         snprintf(o->message, sizeof o->message, "%s", tw_context_message(cx));
-    } else if (status != TW_OK) say(o, status == TW_ERROR_SOURCE ? NO_DOOR : kind, target, "%s: %s", tw_status_name(status), tw_context_message(cx));
+    } else if (status != TW_OK) say(o, status == TW_ERROR_SOURCE ? NO_DOOR : kind, name, "%s: %s", tw_status_name(status), tw_context_message(cx));
     for (int a = 0; a < p->array_count && status == TW_OK; a++)
         if (run->there[a]) status = tw_buffer_read(run->there[a], tw_buffer_data(run->host[a]), bytes_of(&p->arrays[a]));
     tw_kernel_destroy(k);
@@ -282,7 +319,7 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *t
 static void free_run(Run *run) {
     for (int a = 0; a < MOST_ARRAYS; a++) {
         tw_buffer_destroy(run->host[a]);
-        tw_buffer_destroy(run->there[a]);
+        guarded_destroy(run->there[a]);
     }
 }
 
@@ -316,6 +353,7 @@ static void run_program(const Program *p, const char *targets, Outcome *o) {
     if (tw_module_load_text(cx, p->file, p->text, p->length, NULL, &m) != TW_OK) {
         say(o, NO_DOOR, "interp", "%s", tw_context_message(cx));
     } else if (run_on(cx, m, p, "interp", &want, o)) {
+        compare_wanted(p, &want, o);
         char list[200], *save = NULL;
         snprintf(list, sizeof list, "%s", targets);
         for (char *target = strtok_r(list, ",", &save); target && o->kind == PASSED; target = strtok_r(NULL, ",", &save)) {
@@ -418,9 +456,9 @@ static void print_program(FILE *out, const Program *p) {
     fprintf(out, "%s\n%s arguments:", p->text, remark(p));
     for (int i = 0; i < p->array_count; i++) {
         const Array *a = &p->arrays[i];
-        fprintf(out, " %s=%s[%lld] %s %d %.3g", a->name, tw_dtype_name(a->dtype), (long long)a->count, flavours[a->flavour], a->whole,
-                a->error);
-        if (a->same_as) fprintf(out, " %s==%s", a->name, a->same_as);
+        fprintf(out, " %s", a->name);
+        if (a->of) fprintf(out, "@%d+%lld", a->of, (long long)a->shift);
+        fprintf(out, "=%s[%lld] %s %d %.3g", tw_dtype_name(a->dtype), (long long)a->count, flavours[a->flavour], a->whole, a->error);
     }
     for (int i = 0; i < p->scalar_count; i++) {
         const Scalar *s = &p->scalars[i];
@@ -450,21 +488,24 @@ static bool read_program(const char *path, Program *p) {
         char *value = strchr(word, '='), *bracket = strchr(word, '[');
         if (strcmp(word, "--set") == 0) {
             char *pair = strtok_r(NULL, " \n", &save), *equals = pair ? strchr(pair, '=') : NULL;
-            if (!equals || p->set_count == 8) return false;
+            if (!equals || p->set_count == MOST_SETS) return false;
             *equals = 0;
             p->sets[p->set_count++] = (tw_pair){pair, equals + 1};
             continue;
         }
         if (!value) return false;
         *value++ = 0;
-        if (*value == '=' && p->array_count) {
-            p->arrays[p->array_count - 1].same_as = value + 1;
-        } else if (strcmp(word, "grid") == 0) {
+        if (strcmp(word, "grid") == 0) {
             long long g[3];
             if (sscanf(value, "%lld,%lld,%lld", &g[0], &g[1], &g[2]) != 3) return false;
             for (int d = 0; d < 3; d++) p->grid[d] = g[d];
         } else if (bracket) {
             Array *a = &p->arrays[p->array_count++];
+            char *view = strchr(word, '@');
+            long long shift = 0;
+            if (view && (sscanf(view, "@%d+%lld", &a->of, &shift) != 2 || a->of < 1 || a->of >= p->array_count)) return false;
+            a->shift = shift;
+            if (view) *view = 0;
             snprintf(a->name, sizeof a->name, "%s", word);
             *bracket = 0;
             a->count = strtoll(bracket + 1, NULL, 10);
@@ -485,6 +526,8 @@ static bool read_program(const char *path, Program *p) {
     }
     return true;
 }
+
+static const char *wanted_family; /* of programs, by its generator's name for it; NULL: all of them */
 
 typedef struct Wish {
     uint64_t seed;
@@ -526,6 +569,7 @@ static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
         else if (strcmp(option, "--out") == 0) w->out = value;
         else if (strcmp(option, "--shard") == 0 && shard_read(&w->shard, value)) {}
         else if (strcmp(option, "--timeout") == 0) seconds_each = atoi(value);
+        else if (strcmp(option, "--family") == 0) wanted_family = value;
         else return fprintf(stderr, "%s: unknown option %s\n", name, option), false;
         i++;
     }
@@ -578,8 +622,9 @@ static bool replays(const Wish *w, const char *path) {
     static Program program;
     bool read = read_program(path, &program);
     if (read) try_program(&program, w->targets);
-    if (read && shared->kind == PASSED) return true;
-    printf("%s: %s: %s\n", path, read ? kind_names[shared->kind] : "not a program", read ? shared->message : "");
+    if (read && shared->kind == PASSED && !shared->refused) return true;
+    const char *what = !read ? "not a program" : shared->refused ? "refused" : kind_names[shared->kind];
+    printf("%s: %s: %s\n", path, what, read ? shared->message : "");
     return false;
 }
 

@@ -11,6 +11,7 @@
  *       tilewright run kernels/triton/matmul.py --target cpu --seed 9 ... --set roles=on
  *
  * The first draws walk through num_stages 0..4 with roles on and off, so that even N = 5 meets each of them. */
+#include "guarded.h"
 #include "shard.h"
 #include "target_list.h"
 #include "tilewright.h"
@@ -188,9 +189,6 @@ static bool open_module(Case *c) {
 
 /* Arrays on the host, filled as the command line would fill them with the same --seed; in the target's memory, empty. */
 static bool open_arguments(Case *c) {
-    tw_buffer_options options;
-    tw_buffer_options_init(&options);
-    options.target = c->target->compile;
     c->params = tw_module_param_count(c->module, 0);
     for (size_t p = 0; p < c->params && p < MOST_PARAMS; p++) {
         c->info[p].struct_size = sizeof c->info[p];
@@ -208,7 +206,7 @@ static bool open_arguments(Case *c) {
         int dtype = types[c->type].dtype;
         if (tw_buffer_create(c->context, dtype, rank, extents, NULL, &c->host[p]) != TW_OK ||
             tw_buffer_fill(c->host[p], "randn", 0, c->seed + p) != TW_OK ||
-            tw_buffer_create(c->context, dtype, rank, extents, &options, &c->target_buffer[p]) != TW_OK)
+            guarded_create(c->context, dtype, rank, extents, c->target->compile, &c->target_buffer[p]) != TW_OK)
             return false;
         c->args[p].kind = TW_ARG_BUFFER;
         c->args[p].value.buffer = c->target_buffer[p];
@@ -223,7 +221,7 @@ static bool open_arguments(Case *c) {
 static void close_case(Case *c) {
     for (size_t p = 0; p < MOST_PARAMS; p++) {
         tw_buffer_destroy(c->host[p]);
-        tw_buffer_destroy(c->target_buffer[p]);
+        guarded_destroy(c->target_buffer[p]);
         free(c->plain[p]);
     }
     tw_kernel_destroy(c->kernel);

@@ -350,8 +350,8 @@ static void generate(Choices *c, Program *p) {
         *a = (Array){.dtype = draw(g, 2) ? TW_BF16 : TW_F32, .count = 900 * 200, .flavour = WHOLE, .whole = 3};
         snprintf(a->name, sizeof a->name, "%s", arrays[i]);
     }
-    if (draw(g, 6) == 5 && p->arrays[2].dtype == p->arrays[3].dtype) p->arrays[3].same_as = "y0";
-    else if (draw(g, 4) == 3 && p->grid[0] == 1 && p->arrays[1].dtype == p->arrays[2].dtype) p->arrays[2].same_as = "x1";
+    if (draw(g, 6) == 5 && p->arrays[2].dtype == p->arrays[3].dtype) p->arrays[3].of = 3;
+    else if (draw(g, 4) == 3 && p->grid[0] == 1 && p->arrays[1].dtype == p->arrays[2].dtype) p->arrays[2].of = 2;
     const struct { const char *name; int64_t value; } scalars[] = {{"C", width}, {"R", rows}, {"n0", bounds[draw(g, 5)]}, {"n1", bounds[draw(g, 5)] + 4 * draw(g, 2)}};
     for (int i = 0; i < 4; i++) {
         Scalar *s = &p->scalars[p->scalar_count++];

@@ -7,6 +7,7 @@
  * Sums and products of small whole numbers are exact in any order, so that reductions, scans and dots are mostly compared
  * in every bit as well. What could overflow in one order and not in another is not generated. */
 #include "triton_arguments.h"
+#include "triton_order.h"
 
 /* --- control --- */
 
@@ -226,7 +227,7 @@ typedef struct Statement {
 static const Statement table[] = {
     {binary, 10}, {load_statement, 5}, {unary, 4}, {where, 4}, {cast, 6}, {compare_statement, 2}, {reshape, 5}, {reduce, 5}, {scan, 3}, {dot, 3},
     {loop, 4}, {branch, 3}, {helper, 3}, {atomic, 1}, {store_statement, 1}, {store_and_load, 1}, {swap, 1}, {matmul, 1}, {arrange, 2},
-    {descriptor, 2}, {walk, 2}, {random_numbers, 1}, {leave, 1}, {hostile_load, 4}, {hostile_loop, 2},
+    {descriptor, 2}, {walk, 2}, {random_numbers, 1}, {leave, 1}, {hostile_load, 4}, {hostile_loop, 2}, {hostile_box, 1},
 };
 
 static void statements(Gen *g, int most) {
@@ -243,15 +244,19 @@ static void statements(Gen *g, int most) {
     if (before == g->out->length && g->depth) line(g, "pass");
 }
 
-static void generate(Choices *c, Program *p) {
-    static Gen room;
-    Gen *g = &room;
-    memset(g, 0, sizeof *g);
-    g->c = c, g->p = p, g->out = &g->body, g->indent = 1, g->statements_left = 40, g->trips = 1;
-    p->file = "random.py";
-    p->grid[0] = 1 + draw(g, 3), p->grid[1] = 1 + (draw(g, 4) == 3), p->grid[2] = 1;
+/* Whole kernels of another kind than the mixture below. */
+static const Family families[] = {{"order", order_kernel, 8}};
+
+static const Family *family(Gen *g) {
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (wanted_family ? strcmp(wanted_family, families[i].name) == 0 : draw(g, families[i].each) == families[i].each - 1) return &families[i];
+    return NULL;
+}
+
+static void mixture(Gen *g) {
+    Program *p = g->p;
+    p->grid[0] = 1 + draw(g, 3), p->grid[1] = 1 + (draw(g, 4) == 3);
     if (draw(g, 3) == 2) p->sets[p->set_count++] = (tw_pair){"fuse", "off"};
-    line(g, "pid = tl.program_id(0) + tl.num_programs(0) * tl.program_id(1)");
     if (draw(g, 8) == 7) line(g, "if pid > 1:\n        return");
     load_statement(g);
     load_statement(g);
@@ -259,6 +264,18 @@ static void generate(Choices *c, Program *p) {
     int stored = 0;
     for (int i = g->count - 1; i >= 0 && stored < 5; i--)
         if (!g->vars[i].hidden && draw(g, 8)) store(g, &g->vars[i]), stored++; /* 0: one less */
+}
+
+static void generate(Choices *c, Program *p) {
+    static Gen room;
+    Gen *g = &room;
+    memset(g, 0, sizeof *g);
+    g->c = c, g->p = p, g->out = &g->body, g->indent = 1, g->statements_left = 40, g->trips = 1;
+    p->file = "random.py";
+    p->grid[2] = 1;
+    line(g, "pid = tl.program_id(0) + tl.num_programs(0) * tl.program_id(1)");
+    const Family *f = family(g);
+    (f ? f->write : mixture)(g);
     add_text(p, "import triton\nimport triton.language as tl\n\n");
     for (uint32_t i = 0; i < sizeof combine_text / sizeof *combine_text; i++)
         if (g->combines >> i & 1) add_text(p, "%s", combine_text[i]);

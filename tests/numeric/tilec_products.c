@@ -71,9 +71,10 @@ static void write_template(const Case *c) {
     int n = tiles_of(c), w = c->workers;
     write_types(c);
     add("struct input_block { a_t a[%d]; b_t b[%d]; };\nstruct finish_block { c_t c[%d][%d]; };\n", w, n, w, n);
-    add("struct common_state { int row, col; };\n");
-    if (c->b == WIDE) add("struct consumer_state { rt_fl(%d, %d) acc; };\n", c->bm / 4, c->bn * n);
-    else add("struct consumer_state { rt_fl(%d, %d) acc[%d]; };\n", c->bm / 4, c->bn, n);
+    /* Every role has a copy of common_state of its own: each spoils what the other one reads. */
+    add("struct common_state { int row, col; };\nstruct producer_state { int row; };\n");
+    if (c->b == WIDE) add("struct consumer_state { int col; rt_fl(%d, %d) acc; };\n", c->bm / 4, c->bn * n);
+    else add("struct consumer_state { int col; rt_fl(%d, %d) acc[%d]; };\n", c->bm / 4, c->bn, n);
     add("static void common_setup(lcf_setup_args *a) {\n"
         "    int task = a->task_iter * gridDim.x + blockIdx.x;\n"
         "    int rows = cdiv(a->globals->C.rows, %d), cols = cdiv(a->globals->C.cols, %d);\n"
@@ -82,14 +83,15 @@ static void write_template(const Case *c) {
         "    a->common->col = task %% cols * %d;\n"
         "    a->num_iters = cdiv(a->globals->A.%s, %d);\n}\n",
         c->bm * w, c->bn * n, w, n, c->ta ? "rows" : "cols", c->bk);
+    add("static void begin(lcf_producer_setup_args *a) { a->state->row = a->common->row; a->common->row = 77; }\n");
     add("static void load(lcf_load_args *a) {\n    if (warpgroup_laneid() == 0) {\n"
         "        tma_expect(a->inputs_arrived, a->input);\n"
         "        for (int i = 0; i < %d; i++)\n"
         "            tma_load_async(&a->input->a[i], a->globals->A, %s, a->inputs_arrived);\n"
         "        for (int i = 0; i < %d; i++)\n"
         "            tma_load_async(&a->input->b[i], a->globals->B, %s, a->inputs_arrived);\n    }\n}\n",
-        w, place(c->ta, "a->common->row + i", "a->iter"), n, place(!c->tb, "a->common->col + i", "a->iter"));
-    add("static void setup(lcf_consumer_setup_args *a) {\n");
+        w, place(c->ta, "a->state->row + i", "a->iter"), n, place(!c->tb, "a->common->col + i", "a->iter"));
+    add("static void setup(lcf_consumer_setup_args *a) {\n    a->state->col = a->common->col;\n    a->common->col = 55;\n");
     if (c->b == WIDE) add("    warpgroup_zero(&a->state->acc);\n}\n");
     else add("    for (int i = 0; i < %d; i++) warpgroup_zero(&a->state->acc[i]);\n}\n", n);
     add("static void compute(lcf_compute_args *a) {\n    int id = warpgroup_groupid();\n");
@@ -108,20 +110,20 @@ static void write_template(const Case *c) {
     add("static void finish(lcf_finish_args *a) {\n    int id = warpgroup_groupid();\n");
     if (c->b == PICKED) { /* each accumulator goes out on its own */
         add("    for (int i = 0; i < %d; i++)\n"
-            "        warpgroup_store(a->globals->C, &a->state->acc[i], at(a->common->row + id, a->common->col + i));\n",
+            "        warpgroup_store(a->globals->C, &a->state->acc[i], at(a->common->row + id, a->state->col + i));\n",
             n);
     } else {
         if (c->b == WIDE) add("    warpgroup_store(tile_view(st_bf(%d, %d), a->finish->c[id]), &a->state->acc);\n", c->bm, c->bn * n);
         else add("    warpgroup_store(&a->finish->c[id][0], &a->state->acc[0]);\n");
         add("    warpgroup_sync(id + 4);\n    if (warpgroup_laneid() == 0)\n        for (int i = 0; i < %d; i++)\n"
-            "            tma_store_async(a->globals->C, &a->finish->c[id][i], at(a->common->row + id, a->common->col + i));\n"
+            "            tma_store_async(a->globals->C, &a->finish->c[id][i], at(a->common->row + id, a->state->col + i));\n"
             "    tma_store_async_read_wait();\n",
             n);
     }
     add("    if (laneid() == 0) arrive(a->finish_finished);\n}\n");
     add("lcf_kernel(product, .globals = struct globals, .input = struct input_block, .finish = struct finish_block,\n"
-        "    .common = struct common_state, .consumer_state = struct consumer_state, .consumer_warps = %d,\n"
-        "    .input_stages = 2, .producer_arrivals = 1, .common_setup = common_setup, .producer = {.load = load},\n"
+        "    .common = struct common_state, .producer_state = struct producer_state,\n    .consumer_state = struct consumer_state, .consumer_warps = %d,\n"
+        "    .input_stages = 2, .producer_arrivals = 1, .common_setup = common_setup, .producer = {begin, load},\n"
         "    .consumer = {setup, compute, finish});\n",
         w * 4);
 }

@@ -137,7 +137,7 @@ static void base_text(Gen *g, int64_t base, char *text, size_t size) {
     int form = (int)draw(g, 6);
     int64_t p = wrapped(hostile(g)), q = wrapped(hostile(g));
     int32_t product = wrapped((int64_t)((uint64_t)p * (uint64_t)q)), sum = wrapped(p + q);
-    if (form == 0) {
+    if (form == 0 || g->p->scalar_count > MOST_SCALARS - 3) {
         snprintf(text, size, "%lld", (long long)base);
         return;
     }
@@ -207,7 +207,18 @@ static bool hostile_offsets(Gen *g, const Var *v, int id, const char *trip, int 
 
 /* --- statements --- */
 
+/* A launch that fails what is required goes from variant to variant, and each is compiled: mostly it begins at the end. */
+static void choose_variant(Gen *g) {
+    static const char *const variants[] = {"5", "4", "3"};
+    Program *p = g->p;
+    for (int i = 0; i < p->set_count; i++)
+        if (strcmp(p->sets[i].name, "variant") == 0) return;
+    uint32_t n = draw(g, 6);
+    p->sets[p->set_count++] = (tw_pair){"variant", n < 4 ? "5" : n == 4 ? variants[draw(g, 3)] : "0"};
+}
+
 static Var hostile_tile(Gen *g, int type, int64_t most) {
+    choose_variant(g);
     Var v = {.type = type};
     random_shape(g, &v.rank, v.ext, most);
     if (draw(g, 4) == 3) v.ext[draw(g, (uint32_t)v.rank)] = 1;
@@ -243,6 +254,37 @@ static void hostile_load(Gen *g) {
     if (masked) line(g, "%s = tl.load(%s + o%d, mask=%s, other=%s)", v->name, a->name, id, mask, other);
     else line(g, "%s = tl.load(%s + o%d)", v->name, a->name, id);
     if (draw(g, 2)) store_hostile(g, &kept, id);
+}
+
+/* A box whose extents, strides and place are arguments: nothing of it may lie inside. */
+static void hostile_box(Gen *g) {
+    static const int64_t extents[] = {8, 1, 0, -1, 5, 16, 33, INT32_MIN}, places[] = {0, 1, -3, 2, 7, INT32_MAX, INT32_MIN, INT32_MAX - 5};
+    Var box = hostile_tile(g, I32, 256);
+    char shape[120] = "", strides[120] = "", at[120] = "", block[80] = "", check[40] = "", order[40] = "";
+    int id = g->next++;
+    bool descriptor = draw(g, 2) || !known[BLOCK_POINTERS];
+    Array *a = g->calls || box.rank > 2 ? NULL : input(g, I32);
+    if (!a) return;
+    for (int d = 0; d < box.rank; d++) {
+        int64_t stride = d == box.rank - 1 ? 1 : (int64_t)draw(g, 5) * 4;
+#define TO(text) text + strlen(text), sizeof text - strlen(text)
+        snprintf(TO(shape), "%s,", argument(g, extents[draw(g, 8)]).text);
+        if (d == box.rank - 1) snprintf(TO(strides), "1,");
+        else snprintf(TO(strides), "%s,", argument(g, stride).text);
+        snprintf(TO(at), "%s,", argument(g, places[draw(g, 8)]).text);
+        snprintf(TO(block), "%lld,", (long long)box.ext[d]);
+        snprintf(TO(check), "%d,", d);
+        snprintf(TO(order), "%d,", box.rank - 1 - d);
+#undef TO
+    }
+    Var *v = new_var(g, I32, box.rank, box.ext, 0, 0, false);
+    if (!v) return;
+    if (descriptor) {
+        line(g, "d%d = tl.make_tensor_descriptor(%s, shape=[%s], strides=[%s], block_shape=[%s])", id, a->name, shape, strides, block);
+        line(g, "%s = d%d.load([%s])", v->name, id, at);
+    } else
+        line(g, "%s = tl.load(tl.make_block_ptr(%s, shape=(%s), strides=(%s), offsets=(%s), block_shape=(%s), order=(%s)), boundary_check=(%s))",
+             v->name, a->name, shape, strides, at, block, order, check);
 }
 
 /* A loop that loads under masks which move with it, and masks what it has. */

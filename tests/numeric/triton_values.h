@@ -108,7 +108,14 @@ typedef struct Gen {
     int statements_left;
     double trips;             /* how often the statement runs at most */
     uint32_t combines;        /* combine functions used */
+    int spice;                /* triton_order.h: what the program may do */
 } Gen;
+
+typedef struct Family { /* of whole kernels */
+    const char *name;
+    void (*write)(Gen *g);
+    uint32_t each; /* one of so many programs */
+} Family;
 
 static uint32_t draw(Gen *g, uint32_t n) { return pick(g->c, n); }
 

@@ -1,5 +1,6 @@
 """What someone meets in the first hour: mistakes in helper functions, words printed while compiling, and how long tuning takes."""
 import importlib.util
+import re
 import sys
 import textwrap
 import types
@@ -54,7 +55,7 @@ def test_mistake_in_a_helper_of_another_module(tmp_path, zeros, monkeypatch):
                   "    tl.store(p, friend.helper(p))\n")
     error = failure(module.kernel, zeros)
     assert str(error).startswith("at 2:11:\ndef helper(x):\n    return tl.lod(x)\n           ^\n")
-    first, note = error.report.split("note:")
+    first = error.report.split("note:")[0]
     assert "helpers_of_a_friend.py:7:12: error" in first and "uses_a_friend.py:7:17" in first
 
 
@@ -175,3 +176,91 @@ def test_do_bench_spends_what_it_was_given(monkeypatch, flush, call):
     spent = 25 + 100 + 6 * (flush + call)  # and the estimate
     assert clock.now <= spent + 2 * (flush + call) + 1e-6, "the estimate leaves something out"
     assert clock.calls >= 7
+
+
+# --- calls that cannot be meant ---
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+
+def ones(dtype=np.float32):
+    return np.ones(100, dtype)
+
+
+def frozen():
+    array = ones()
+    array.flags.writeable = False
+    return array
+
+
+CALLS = [
+    # arrays
+    (lambda: add[2](np.array([None] * 100), ones(), ones(), 100, 64), TypeError, "`x` has the dtype object, .* convert it"),
+    (lambda: add[2](np.array(["a"] * 100), ones(), ones(), 100, 64), TypeError, "`x` has the dtype <U1"),
+    (lambda: add[2](ones(np.complex64), ones(), ones(), 100, 64), TypeError, "`x` has the dtype complex64"),
+    (lambda: add[2](ones(">f4"), ones(), ones(), 100, 64), TypeError, "`x` has the dtype >f4"),
+    (lambda: add[2](ones(), ones(), frozen(), 100, 64), ValueError, "`out` is read-only, and kernel `add` writes to it; pass a copy"),
+    (lambda: add[2]([1.0] * 100, ones(), ones(), 100, 64), triton.CompilationError, "a tuple of 100 and an int32"),
+    (lambda: add[2]({}, ones(), ones(), 100, 64), triton.CompilationError, "called with x: an object of type builtins.dict, y: \\*fp32"),
+    (lambda: add[2](5, ones(), ones(), 100, 64), triton.CompilationError, "called with x: i32, y: \\*fp32"),
+    (lambda: add[2](None, ones(), ones(), 100, 64), triton.CompilationError, "called with x: None, y"),
+    # numbers and constants
+    (lambda: add[2](ones(), ones(), ones(), "100", 64), triton.CompilationError, "the string '100'.*\n(.*\n)*note: .*n: '100', BLOCK: 64"),
+    (lambda: add[2](ones(), ones(), ones(), np.array(100), 64), triton.CompilationError, "called with .*, n: \\*i64"),
+    (lambda: add[2](ones(), ones(), ones(), 2**70, 64), OverflowError, "`n` does not fit 64 bits"),
+    (lambda: add[2](ones(), ones(), ones(), 100, ones()), triton.CompilationError, "BLOCK: an object of type numpy.ndarray"),
+    (lambda: add[2](ones(), ones(), ones(), 100, 64.0), triton.CompilationError, "wants an integer known at compile time, here is 64.0"),
+    (lambda: add[2](ones(), ones(), ones(), 100, "64"), triton.CompilationError, "BLOCK: '64'"),
+    # which arguments
+    (lambda: add[2](ones(), ones(), ones()), TypeError, "^missing required arguments: 'n', 'BLOCK' of `add`$"),
+    (lambda: add[2](ones(), ones(), ones(), 100), TypeError, "^missing a required argument: 'BLOCK' of `add`$"),
+    (lambda: add[2](ones(), ones(), ones(), 100, 64, 5), TypeError, "6 for the 5 parameters of `add`"),
+    (lambda: add[2](ones(), ones(), ones(), 100, BLOK=64), KeyError, "BLOK was .* unrecognised; `add` takes 'x', .*, 'BLOCK', and options"),
+    (lambda: add[2](ones(), ones(), ones(), 100, 64, n=5), TypeError, "multiple values for argument 'n' of `add`"),
+    # the grid
+    (lambda: add(ones(), ones(), ones(), 100, 64), RuntimeError, r"launch it on a grid: add\[\(programs,\)\]\(\.\.\)"),
+    (lambda: add[(1.5, )](ones(), ones(), ones(), 100, 64), TypeError, "`add` has the extent 1.5; extents are integers"),
+    (lambda: add[None](ones(), ones(), ones(), 100, 64), TypeError, "the extent None; extents are integers, and a grid is 1 to 3 of them"),
+    (lambda: add["2"](ones(), ones(), ones(), 100, 64), TypeError, "the extent '2'"),
+    (lambda: add[(1, 1, 1, 1)](ones(), ones(), ones(), 100, 64), ValueError, "`add` has 4; a grid has 1 to 3 extents"),
+    (lambda: add[()](ones(), ones(), ones(), 100, 64), ValueError, "`add` has 0; a grid has 1 to 3 extents"),
+    (lambda: add[(-1, )](ones(), ones(), ones(), 100, 64), TypeError, "-1 x 1 x 1; each extent must lie in 0"),
+    (lambda: add[(2**31, )](ones(), ones(), ones(), 100, 64), TypeError, "each extent must lie in 0"),
+    (lambda: add[(2**70, )](ones(), ones(), ones(), 100, 64), ValueError, "the extent 1180591620717411303424; each must lie in 0"),
+    (lambda: add[lambda meta: None](ones(), ones(), ones(), 100, 64), TypeError, "the extent None; .* of them \\(the function that was given returned it\\)"),
+    (lambda: add[lambda meta: (meta["BLOK"], )](ones(), ones(), ones(), 100, 64), KeyError, "BLOK"),
+    (lambda: triton.jit(lambda x: x), ValueError, "made by `def`"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CALLS)))
+def test_a_call_that_cannot_be_meant(number):
+    call, kind, words = CALLS[number]
+    with pytest.raises(kind) as caught:
+        call()
+    text = str(caught.value)
+    assert re.search(words, text), text
+    assert not re.search(r"(^|\s)--[a-z]|\s-D\b", text), f"the command line's words: {text}"
+
+
+def test_calls_that_can_be_meant():
+    for grid in (2, (2, ), [2], (np.int64(2), ), lambda meta: (triton.cdiv(meta["n"], meta["BLOCK"]), )):
+        out = np.zeros(100, np.float32)
+        add[grid](frozen(), ones(np.float64), out, np.int32(100), 64)
+        assert (out == 2).all()
+    out = np.zeros(100, np.float32)
+    add[(0, )](ones(), ones(), out, 100, 64)
+    assert (out == 0).all()
+
+
+def test_tensors_elsewhere(torch):
+    here = torch.ones(100)
+    with pytest.raises(TypeError, match="`x` lies on the device meta; kernels run on the CPU and on CUDA devices"):
+        add[2](torch.ones(100, device="meta"), here, here, 100, 64)
+    with pytest.raises(TypeError, match="`x` has the dtype torch.complex64"):
+        add[2](here.to(torch.complex64), here, here, 100, 64)
+    with pytest.raises(triton.CompilationError, match=r"called with .*, n: \*i64"):
+        add[2](here, here, here, torch.tensor(100), 64)

@@ -5,6 +5,7 @@
 #ifndef TESTS_CPU_CASES_H
 #define TESTS_CPU_CASES_H
 #include "check.h"
+#include "guarded.h"
 #include "tilewright.h"
 
 #include <math.h>
@@ -81,11 +82,8 @@ typedef struct CaseRun {
 /* A filled host buffer and its copy in the target's memory. */
 static int case_buffer(tw_context *cx, const char *target, int32_t dtype, int rank,
                        const int64_t *shape, const Case *c, CaseRun *run, size_t i) {
-    tw_buffer_options where;
-    tw_buffer_options_init(&where);
-    where.target = target;
     if (tw_buffer_create(cx, dtype, rank, shape, NULL, &run->buffers[i]) != TW_OK ||
-        tw_buffer_create(cx, dtype, rank, shape, &where, &run->there[i]) != TW_OK)
+        guarded_create(cx, dtype, rank, shape, target, &run->there[i]) != TW_OK)
         return 0;
     case_fill(run->buffers[i], c->plain);
     size_t size = (size_t)tw_buffer_elements(run->buffers[i]) * tw_dtype_size(dtype);
@@ -99,7 +97,7 @@ static int case_read_back(CaseRun *run) {
         size_t size =
             b ? (size_t)tw_buffer_elements(b) * tw_dtype_size(tw_buffer_dtype(b)) : 0;
         if (b) good = tw_buffer_read(run->there[i], tw_buffer_data(b), size) == TW_OK && good;
-        tw_buffer_destroy(run->there[i]);
+        guarded_destroy(run->there[i]);
     }
     return good;
 }

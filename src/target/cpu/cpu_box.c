@@ -10,6 +10,7 @@
  *     const i64 x_hi0 = tw_min_i64(1024, C);
  *     const i32 x_full = x_hi0 == 1024;
  */
+#include "pass/facts.h"
 #include "target/cpu/cpu_internal.h"
 
 #include <stdlib.h>
@@ -19,6 +20,17 @@
 
 const TensorText *cpu_tensor(Emit *e, Ref tensor) {
     return map_find_number(&e->tensors, tensor)->value;
+}
+
+/* Differences of extents and offsets must not wrap around: a 64-bit number that is no sum of smaller
+ * ones (those fit, access_plan.c) is cut off where no index is. */
+static const char *extent_text(Emit *e, Ref extent) {
+    const Value *v = ir_value(e->k, extent);
+    Opcode code = v->op ? v->op->code : OP_NONE;
+    bool small = elem_info[v->type->elem].bits < 64 || code == OP_EXTENT || code == OP_ADD ||
+                 code == OP_SUB || code == OP_MUL || fact_is_32_bits(e->k, extent);
+    const char *text = cs_ref(&e->p, extent);
+    return small ? text : arena_printf(e->arena, "tw_min_i64(tw_max_i64(%s, 0), 1LL << 62)", text);
 }
 
 void cpu_emit_tensor(Emit *e, Op *op) {
@@ -35,7 +47,8 @@ void cpu_emit_tensor(Emit *e, Op *op) {
             *to[i] = cs_ref(&e->p, parts[i]);
             if (ref_is_literal(parts[i])) continue;
             *to[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s%d", name, i ? "s" : "e", d));
-            cs_line(&e->p, "const i64 %s = %s;", *to[i], cs_ref(&e->p, parts[i]));
+            cs_line(&e->p, "const i64 %s = %s;", *to[i],
+                    i ? cs_ref(&e->p, parts[i]) : extent_text(e, parts[i]));
         }
     }
     map_put_number(&e->tensors, e->arena, op->results[0], t);

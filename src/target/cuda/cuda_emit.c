@@ -488,6 +488,8 @@ void emit_op(Emit *e, const Op *op) {
     default:
         if (ring_is(op))
             ring_op(e, op);
+        else if (op->code == OP_PARALLEL)
+            emit_refuse(e, op, "an element loop is taken apart by the pass `raise`, which did not run");
         else if (!moves_emit(e, op))
             emit_refuse(e, op,
                         "barriers, asynchronous copies and scopes of workers that the source "

@@ -64,6 +64,7 @@ typedef struct RingPlan {
     SharedTile field[MAX_RING_FIELDS];
     int64_t full, empty; /* byte offsets of the barriers; full[i] = full + 8 i */
     int full_count, empty_count;
+    int ahead;   /* skew: items filled outside of a loop before they are waited for, where the text stands */
     bool by_tma; /* puts are moved by TMA; else all are stores */
     int stores;        /* puts by the producer's threads */
     bool tma_store;    /* a field goes out by TMA */

@@ -18,6 +18,18 @@
 
 #include <string.h>
 
+/* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of an argument a
+ * `require` may say that it is not. */
+static const char *extent_text(Emit *e, Ref extent) {
+    int64_t number;
+    if (!extent) return NULL;
+    if (ir_const_int(e->k, extent, &number) && number < 0) return "0";
+    bool natural = ref_is_literal(extent) ||
+                   (!ir_value(e->k, extent)->op && fact_stated_least(e->k, extent) >= 0);
+    const char *text = emit_scalar(e, extent);
+    return natural ? text : arena_printf(e->arena, "tw_max((i64)%s, (i64)0)", text);
+}
+
 TensorText memory_tensor(Emit *e, Ref tensor) {
     TensorText t = {.rank = ir_type(e->k, tensor)->rank};
     const Value *v = ir_value(e->k, tensor);
@@ -26,12 +38,7 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
         t.base = emit_scalar(e, op_operand(v->op, 0));
         for (int d = 0; d < t.rank; d++) {
             int64_t one = 0;
-            if (extents.at[d]) t.extent[d] = emit_scalar(e, extents.at[d]);
-            /* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of an
-             * argument a `require` may say that it is not. */
-            if (ref_is_value(extents.at[d]) && (ir_value(e->k, extents.at[d])->op ||
-                                                fact_stated_least(e->k, extents.at[d]) < 0))
-                t.extent[d] = arena_printf(e->arena, "tw_max((i64)%s, (i64)0)", t.extent[d]);
+            t.extent[d] = extent_text(e, extents.at[d]);
             if (!ir_const_int(e->k, strides.at[d], &one) || one != 1)
                 t.stride[d] = emit_scalar(e, strides.at[d]);
         }

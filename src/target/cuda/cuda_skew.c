@@ -45,6 +45,7 @@ static int distance(Emit *e, const Region *region) {
 static void run_to(Emit *e, const Op *until) {
     const Op *op = e->ahead;
     while (op && op != until && op->code != OP_YIELD && op->code != OP_RETURN) {
+        if (op->code == OP_COMMIT) ring_find(e, op->operands[0])->ahead++;
         if (elementwise_is(op))
             op = elementwise_run(e, op);
         else
@@ -52,6 +53,13 @@ static void run_to(Emit *e, const Op *until) {
         op = op->next;
     }
     e->ahead = op;
+}
+
+/* Does the load role hand over an item before the op? */
+static bool fills_before(const Emit *e, const Op *until) {
+    for (const Op *op = e->ahead; op && op != until; op = op->next)
+        if (op->code == OP_COMMIT) return true;
+    return false;
 }
 
 static void land(Emit *e, int groups) {
@@ -63,7 +71,13 @@ static void land(Emit *e, int groups) {
 
 void skew_catch_up(Emit *e, const Op *wait) {
     if (e->skew_loop) return; /* the loop has waited for the whole turn */
+    RingPlan *r = ring_find(e, wait->operands[0]);
     const Op *commit = e->ahead;
+    if (r->ahead) { /* it was loaded on the way to what was needed before */
+        r->ahead--;
+        land(e, 0);
+        return;
+    }
     while (commit && !(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0]))
         commit = commit->next;
     if (!commit) {
@@ -72,6 +86,7 @@ void skew_catch_up(Emit *e, const Op *wait) {
     }
     shared_before_write(e);
     run_to(e, commit->next);
+    r->ahead--;
     cs_line(&e->p, "tw_cp_async_commit();");
     land(e, 0);
 }
@@ -92,6 +107,8 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
     emit_set(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
     e->ahead = loop->regions[0]->first;
     run_to(e, NULL);
+    for (const Op *op = loop->regions[0]->first; op; op = op->next) /* the loop's own waits take them */
+        if (op->code == OP_COMMIT) ring_find(e, op->operands[0])->ahead = 0;
     carry(e, loop);
     e->ahead = kept;
     emit_pending_add(e, before);
@@ -106,7 +123,10 @@ const Op *skew_match(Emit *e, const Op *loop) {
         emit_refuse(e, loop, "a loop that its load role does not have in the same form");
         return NULL;
     }
+    bool fills = fills_before(e, other);
+    if (fills) shared_before_write(e);
     run_to(e, other);
+    if (fills) cs_line(&e->p, "tw_cp_async_commit();");
     return other;
 }
 

@@ -6,6 +6,7 @@ are given holds `specialization_data`, a text from which `JITFunction.preload` c
 """
 import hashlib
 import json
+import reprlib
 
 from ... import _native
 from .. import knobs
@@ -81,6 +82,17 @@ class Compile:
         }
         self.data = json.dumps(content)
         self.key = hashlib.sha256((self.function.cache_key + self.data).encode()).hexdigest()
+
+    def arguments_text(self):
+        """What the kernel was called with, as far as a message shows it: `x: *fp32, n: i32, BLOCK: 64, y: None`."""
+        def shown(name, kind):
+            if name not in self.constants:
+                return kind
+            value = self.constants[name]
+            plain = value is None or isinstance(value, (bool, int, float, str))
+            return reprlib.repr(value) if plain else f"an object of type {type(value).__module__}.{type(value).__qualname__}"
+        texts = [f"{name}: {shown(name, kind)}" for name, kind in self.signature.items()]
+        return ", ".join(texts[:16] + ["..."] * (len(texts) > 16))
 
     def call(self, hook):
         function = self.function

@@ -49,13 +49,15 @@ def _dtype_name(dtype):
     return _LIBRARY_NAMES.get(name, name)
 
 
-def _make_error(status, message, function, cause):
-    """The exception for a status of the library."""
+def _make_error(status, message, function, cause, compile):
+    """The exception for a status of the library; `compile` is the one under way (hooks.Compile), or None."""
     shared = re.search(r"(\d+) bytes of shared memory\D.*?\bhas (\d+)", message)
     if status in ("TW_ERROR_SOURCE", "TW_ERROR_UNSUPPORTED") and shared:
         return OutOfResources(int(shared.group(1)), int(shared.group(2)), "shared memory")
     if status in ("TW_ERROR_SOURCE", "TW_ERROR_UNSUPPORTED"):
         error = errors.from_report(message, function)
+        if compile is not None and error.report:
+            error.report += f"note: it was called with {compile.arguments_text()}\n"
         error.__cause__ = cause if cause is not None else ValueError(error.error_message)
         return error
     if status == "TW_ERROR_ARGUMENT":
@@ -318,7 +320,8 @@ class JITFunction(JITCallable, _native.Function):
         return False
 
     def __call__(self, *args, **kwargs):
-        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+        name = self.__name__
+        raise RuntimeError(f"Cannot call @triton.jit'd outside of the scope of a kernel; launch it on a grid: {name}[(programs,)](..)")
 
     def __repr__(self):
         return f"JITFunction({self.__module__}:{self.__qualname__})"
