@@ -225,7 +225,7 @@ static bool survives_arguments(const char *text, size_t size, const char *place)
     Names names = {(Name[]){{"n", 100}}, 1};
     FILE *loud = stderr;
     stderr = fopen("/dev/null", "w"); /* the command line's own messages; a sanitizer writes to the descriptor */
-    evaluate("--arg", spec, &names, &value, &rest);
+    evaluate("--grid", spec, &names, &value, &rest);
     bool large = false; /* an array whose data would take its time */
     for (const char *at = spec; *(at += strcspn(at, "0123456789")); at += strspn(at, "0123456789"))
         large |= strspn(at, "0123456789") > 4;
