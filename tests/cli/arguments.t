@@ -17,7 +17,6 @@ error: kernel `k`: argument `x`: the kernel's tensor spans bytes 0 to 8589934588
 [1]
 $ tilewright explain bound.py --arg x=ones:f32[64] --arg o=zeros:f32[64] --arg n=64 --arg B=32 | grep launch
 bound.py:5:1: launch: requires n >= 0; else a general variant runs
-
 #! A product of arguments, and a step of a tile, are made in 32 bits by the source; a launch in which they do not fit there is right, too.
 $ cat > product.py <<'END'
 > import triton
@@ -32,7 +31,6 @@ $ tilewright explain product.py --arg x=ones:f32[64] --arg o=zeros:f32[64] --arg
 product.py:5:1: launch: requires p >= 0, q >= 0, r >= 0, p*q + 40 in 32 bits, 31*p + r in 32 bits, p*q + r in 32 bits, r + 31 in 32 bits; else a general variant runs
 $ for t in cpu "cuda --emulate"; do for pqr in "1 2 3" "65536 65536 5" "-2147483648 3 -2147483648" "46341 46341 2147479015"; do set -- $pqr; tilewright check product.py --target $t --arg x=arange:f32[128] --arg o=zeros:f32[64] --arg p=$1 --arg q=$2 --arg r=$3 --arg B=32 --grid 1 | grep -c "ok$"; done; done | sort -u
 2
-
 #! A tile that is not defined before a loop fills it.
 $ cat > double_buffer.py <<'END'
 > import tilelang
@@ -55,7 +53,6 @@ $ cat > double_buffer.py <<'END'
 > END
 $ for t in cpu "cuda --emulate" "cuda:sm_80 --emulate"; do tilewright check double_buffer.py --target $t -D M=64 -D N=64 -D K=96 --arg A=randn:f16[64,96] --arg B=randn:f16[96,64] --arg C=zeros:f32[64,64] | grep -c "ok$"; done | sort -u
 3
-
 #! A pointer is no number.
 $ sed 's/tl.program_id(0) \* B/tl.cdiv(x, x)/' bound.py > pointers.py
 $ tilewright run pointers.py --arg x=ones:i32[64] --arg o=zeros:i32[64] --arg n=1 --arg B=32 --grid 1
