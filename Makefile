@@ -58,7 +58,8 @@ $(B)/%.o: %.c | gen
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
 $(B)/tests/%: tests/unit/%.c $(B)/libinside.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
+	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(B)/libinside.a $(LDLIBS)
+$(B)/tests/test_fuzz: $(filter-out %/main.o,$(CLI_OBJ))
 
 .PHONY: gen
 gen: $(B)/gen/embedded.c
@@ -98,9 +99,9 @@ python: $(PY_MODULE) $(B)/python/.copied
 test:
 	@tests/all.sh
 # The whole products, over all processors.
-test-long: all $(B)/tests/matrix $(B)/tests/property $(B)/tests/random_triton $(B)/tests/random_ir $(B)/tests/ops $(B)/tests/tilec_products $(B)/tests/test_access
+test-long: all $(NUMERIC) $(B)/tests/test_access
 	tests/all.sh
-	tests/random_long.sh 10000
+	tests/random_long.sh 20000
 	tests/shards.sh 0 $(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
@@ -132,7 +133,7 @@ measures: all
 	@tests/measures.sh $(B)
 fuzz:
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
-	build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
+	tests/shards.sh 0 build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
 BENCH := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out bench/gpu_%,$(wildcard bench/*.c))))
 $(B)/bench/hand.o: ALLCFLAGS += -O3 -march=native
 $(B)/bench_cpu: $(BENCH) $(B)/libtilewright.a

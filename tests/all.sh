@@ -71,22 +71,31 @@ transcripts() { python3 tests/run.py; }
 python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_errors.py build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
 numeric() { make -s build/tests/matrix && tests/shards.sh "$jobs" build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 property() { make -s build/tests/property && tests/shards.sh "$jobs" build/tests/property --targets "$1" --draws "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
-# 200 random programs (120 of Triton, 80 of the IR) side by side, and those that once failed; every tenth on emulated CUDA too
+# 240 random programs (120 of Triton, 80 of the IR, 40 of TileLang) side by side, and those that once failed; every tenth on emulated CUDA too
 random_programs() {
     make -s build/tests/random_triton build/tests/random_ir || return 1
     build/tests/random_triton --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/*.py || return 1
-    for kind in "random_triton 120" "random_ir 80"; do
+    tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/tilelang/*.py || return 1
+    for kind in "build/tests/random_triton 120" "build/tests/random_ir 80" "tests/numeric/random_tilelang.py 40"; do
         # shellcheck disable=SC2086
         set -- $kind
         # shellcheck disable=SC2086
-        tests/shards.sh "$jobs" build/tests/"$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets passes,cpu ${cxx:+--also cuda-emulated --every 10} || return 1
+        tests/shards.sh "$jobs" "$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets passes,cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
     [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family order --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2
 }
-# products of Tile C: all on the interpreter, some on the other targets
-tilec_products() {
-    make -s build/tests/tilec_products && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
-        tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 40
+# Tile C: all products on the interpreter, some on the other targets; random programs the same way
+tile_c() {
+    make -s build/tests/tilec_products build/tests/random_tilec && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
+        tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 60 &&
+        tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
+        tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4}
+}
+# the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
+tenstorrent() {
+    numeric tenstorrent 1 && make -s build/tests/random_tenstorrent &&
+        build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
+        tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 60 --targets tenstorrent
 }
 neon() { make -s all && python3 tests/cross/neon.py; }
 # the prelude of CPU kernels without FMA, and for vectors that this machine may not have (those are only compiled)
@@ -99,6 +108,7 @@ machines() {
         gcc $prelude -march=x86-64 -o build/prelude_128 -lm && build/prelude_128
 }
 wild() { make -s all && python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; }
+process() { make -s all && python3 tests/process/run.py; }
 ops() { make -s build/tests/ops && tests/shards.sh "$jobs" build/tests/ops; }
 device() { make -s check-gpu; }
 
@@ -137,11 +147,12 @@ group interp "" "" numeric interp 1
 group cpu "" "" numeric cpu 1
 group ops "" "" ops
 group wild "$(need python3)" "apt-get install python3" wild
+group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" process
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
-group tenstorrent "$no_cxx" "apt-get install g++" numeric tenstorrent 1
+group tenstorrent "$no_cxx" "apt-get install g++" tenstorrent
 group property "" "" property interp,cpu 6
-group products "" "" tilec_products
-group random "" "" random_programs
+group tilec "" "" tile_c
+group random "$(need python3)" "apt-get install python3" random_programs
 group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 1
 wait $beside_job
 group gpu "$([ -e /dev/nvidia0 ] || echo 'no NVIDIA GPU is in this machine')" "run \`make check-gpu\` on one that has" device

@@ -1,34 +1,38 @@
 #!/bin/sh
-# random_long.sh: many random programs (seven of ten Triton, three IR text) over all processors, against the interpreter.
+# random_long.sh: many random programs of every door over all processors, against the interpreter (TileLang's and Tile C's
+# against plain Python and C too).
 #
-#   tests/random_long.sh [COUNT [SEED]]        10000 programs, seeds from the clock on, are the default
+#   tests/random_long.sh [COUNT [SEED [GENERATOR...]]]     20000 programs of each, seeds from the clock on, are the default
 #
-# Each runs on target cpu, every tenth on emulated CUDA too. Failures come as they are found, made small, with the seed
-# that repeats them (`build/tests/random_triton --seed N`); their texts stay in build/random. The end is one line:
-# "10000 programs, 0 failed, seeds from 1 on". JOBS=N takes N processes instead of one for each processor.
+# Each runs on target cpu and on the interpreter behind the passes, every tenth on emulated CUDA too; random_tenstorrent's on the
+# Tensix model; of random_order (Triton kernels whose accesses depend on each other) a twentieth, on both forms of emulated CUDA.
+# Failures come as they are found, made small, with the seed that repeats them (`build/tests/random_triton --seed N`); their texts
+# stay in build/random. The end is one line: "101000 programs, 0 failed, seeds from 1 on". JOBS=N takes N processes instead
+# of one for each processor.
 cd "$(dirname "$0")/.." || exit 2
-count=${1:-10000} seed=${2:-$(date +%s)}
-triton=$((count * 7 / 10))
-make -s all build/tests/random_triton build/tests/random_ir || exit 2
+count=${1:-20000} seed=${2:-$(date +%s)}
+[ $# -gt 2 ] && shift 2 || set -- random_triton random_ir random_tilelang random_tilec random_tenstorrent random_order
+make -s all build/tests/random_triton build/tests/random_ir build/tests/random_tilec build/tests/random_tenstorrent || exit 2
 mkdir -p build/random
 cxx=$(command -v "${CXX:-g++}" || command -v clang++ || command -v c++)
 status=0
+logs=
 echo "seeds from $seed on; failures stay in build/random"
-for kind in "random_triton $triton" "random_ir $((count - triton))"; do
+for name; do
+    program=build/tests/$name of=$count targets="passes,cpu ${cxx:+--also cuda-emulated --every 10}"
+    case $name in
+    random_tilelang) program=tests/numeric/random_tilelang.py ;;
+    random_tenstorrent) targets=tenstorrent ;;
+    random_order) program="build/tests/random_triton --family order" targets=cuda-emulated,cuda-emulated:sm_80 of=$((count / 20)) ;;
+    esac
+    [ -n "$cxx" ] || case $targets in cuda-emulated* | tenstorrent) continue ;; esac
+    logs="$logs build/$name.log"
     # shellcheck disable=SC2086
-    set -- $kind
-    # shellcheck disable=SC2086
-    tests/shards.sh "${JOBS:-0}" build/tests/"$1" --count "$2" --seed "$seed" --out build/random --targets passes,cpu \
-        ${cxx:+--also cuda-emulated --every 10} >"build/$1.log" 2>&1 &
-    tail -n +1 -f --pid=$! "build/$1.log" | sed "s/^/$1: /"
+    tests/shards.sh "${JOBS:-0}" $program --count $of --seed "$seed" --out build/random --targets $targets >"build/$name.log" 2>&1 &
+    tail -n +1 -f --pid=$! "build/$name.log" | sed "s/^/$name: /"
     wait $! || status=1
 done
-if [ -n "$cxx" ]; then # accesses that depend on each other: on both forms of CUDA
-    tests/shards.sh "${JOBS:-0}" build/tests/random_triton --family order --count $((count / 20)) --seed "$seed" --out build/random \
-        --targets cuda-emulated,cuda-emulated:sm_80 >build/random_order.log 2>&1 || status=1
-    sed "s/^/order: /" build/random_order.log
-fi
-tail -qn 1 build/random_triton.log build/random_ir.log |
-    awk '{ n += $1; bad += $3 } END { printf "%d programs, %d failed, ", n, bad }'
+# shellcheck disable=SC2086
+tail -qn 1 $logs | awk '{ n += $1; bad += $3 } END { printf "%d programs, %d failed, ", n, bad }'
 echo "seeds from $seed on"
 exit $status

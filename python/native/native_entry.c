@@ -229,6 +229,29 @@ static size_t library_options(const Entry *e, int count, tw_pair *pairs, char (*
     return n;
 }
 
+/* What the library warns of, as Python does it; false: it became an exception. */
+static bool warn(const char *text) {
+    static const char label[] = "warning: ";
+    if (!text || !*text) return true;
+    if (strncmp(text, label, sizeof label - 1) == 0) text += sizeof label - 1;
+    PyObject *words = PyUnicode_FromString(text), *line = words ? PyObject_CallMethod(words, "rstrip", NULL) : NULL;
+    const char *shown = line ? PyUnicode_AsUTF8AndSize(line, NULL) : NULL;
+    bool ok = shown && PyErr_WarnEx(PyExc_RuntimeWarning, shown, 1) == 0;
+    Py_XDECREF(line);
+    Py_XDECREF(words);
+    return ok;
+}
+
+static void destroy_kernel(tw_kernel *kernel) {
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace);
+    if (session_try_enter()) {
+        tw_kernel_destroy(kernel);
+        session_leave();
+    }
+    PyErr_Restore(kind, value, trace);
+}
+
 /* Compiles for an entry's tags and constants. */
 static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
     tw_arg args[MAX_PARAMS] = {0};
@@ -273,8 +296,14 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
                 status = tw_stream_wrap(session.context, "cuda", NULL, &session.stream);
             if (status == TW_OK) status = tw_kernel_compile(f->module, NULL, &options, &kernel);
             session.compiling = NULL;
+            char *warnings = status == TW_OK ? strdup(tw_context_warnings(session.context)) : NULL;
             session_leave();
             if (status != TW_OK) session_fail(status, (PyObject *)f);
+            if (!warn(warnings) && kernel) { /* the user wants warnings as exceptions */
+                destroy_kernel(kernel);
+                kernel = NULL;
+            }
+            free(warnings);
         }
     }
     PyMem_Free(objects);

@@ -13,11 +13,18 @@ typedef struct Range {
     uint32_t begin, end; /* end is one past the last byte */
 } Range;
 
+/* Where every MARK_BYTES-th byte of a file is, so that a place is found without reading all before it. */
+enum { MARK_BYTES = 1024 };
+typedef struct SourceMark {
+    int line, column; /* lines from 0 */
+} SourceMark;
+
 typedef struct SourceFile {
     const char *name; /* as the user wrote it */
     const char *text; /* NUL-terminated */
     uint32_t base, size;
     int first_line; /* 1, or more for a part of a larger file */
+    const SourceMark *marks;
 } SourceFile;
 
 typedef struct SourceMap {

@@ -53,15 +53,40 @@ static bool is_inner_stride(const Session *s, size_t i) {
     return strstr(name, "stride") && strlen(before) == length && strncmp(name, before, length - 1) == 0;
 }
 
-/* Numbers by what names usually mean. The sizes fit each other: 128 rows of stride 128 lie inside of 65536 elements. */
+/* What names usually mean: a word anywhere in one, or, before a blank, at its beginning. */
+typedef struct Usual {
+    const char *word, *value;
+} Usual;
+
+static bool has_word(const char *name, const char *word) {
+    size_t length = strcspn(word, " ");
+    for (const char *at = name; *at; at++) {
+        if (strncasecmp(at, word, length) == 0) return true;
+        if (word[length]) return false;
+    }
+    return false;
+}
+
+static const char *usual_value(const char *name, const Usual *rows, size_t count, const char *otherwise) {
+    for (size_t i = 0; i < count; i++)
+        if (has_word(name, rows[i].word)) return rows[i].value;
+    return otherwise;
+}
+
+/* The sizes fit each other: 128 rows of stride 128 lie inside of 65536 elements. */
 static const char *example_number(const char *name) {
-    static const struct {
-        const char *word, *value;
-    } rows[] = {{"num_stages", "2"}, {"num_warps", "4"}, {"eps", "1e-5"}, {"dtype", "float32"},
-                {"is_", "false"},    {"has_", "false"},  {"use_", "false"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strncasecmp(name, rows[i].word, strlen(rows[i].word)) == 0) return rows[i].value;
-    return "128";
+    static const Usual rows[] = {{"stages", "2"},    {"warps", "4"},     {"eps", "1e-5"},   {"dtype", "float32"},
+                                 {"scale", "0.5"},   {"smooth", "0.5"},  {"dropout", "0.5"}, {"alpha ", "0.5"},
+                                 {"beta ", "0.5"},   {"is_ ", "false"},  {"has_ ", "false"}, {"use_ ", "false"}};
+    return usual_value(name, rows, sizeof rows / sizeof *rows, "128");
+}
+
+/* The kind of an array, and its element type where the kernel states none. */
+static const char *example_array(const char *name, bool typed) {
+    static const Usual rows[] = {{"label", "randint(128):i64"}, {"target", "randint(128):i64"}, {"indic", "randint(128):i32"},
+                                 {"index", "randint(128):i32"}, {"idx", "randint(128):i32"},   {"seqlen", "randint(128):i32"}, {"offset", "randint(128):i32"},
+                                 {"mask", "ones:i1"}};
+    return typed ? "randn:" : usual_value(name, rows, sizeof rows / sizeof *rows, "randn:f32");
 }
 
 static void print_example(const Session *s, size_t i) {
@@ -71,7 +96,8 @@ static void print_example(const Session *s, size_t i) {
         return;
     }
     int rank = info->kind == TW_PARAM_TENSOR && info->rank > 0 ? info->rank : 1;
-    fprintf(stderr, " --arg '%s=randn:%s[", info->name, info->dtype ? tw_dtype_name(info->dtype) : "f32");
+    fprintf(stderr, " --arg '%s=%s%s[", info->name, example_array(info->name, info->dtype != TW_DTYPE_ANY),
+            info->dtype ? tw_dtype_name(info->dtype) : "");
     for (int d = 0; d < rank; d++) fprintf(stderr, "%s%s", d ? "," : "", rank == 1 ? "65536" : d < rank - 2 ? "1" : "128");
     fprintf(stderr, "]'");
 }

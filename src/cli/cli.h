@@ -54,6 +54,7 @@ const char *nearest(const char *wrong, const char *const *names,
 bool write_whole(const char *path, const void *data, size_t size);
 
 /* --- signals.c --- */
+void signals_prepare(void); /* at the start of the program */
 /* From now on signals that ask for the end cancel this context's calls first; NULL: there is none any
  * more. */
 void signals_watch(tw_context *cx);

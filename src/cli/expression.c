@@ -44,10 +44,15 @@ static bool accept(Reader *r, const char *sign) {
     return true;
 }
 
-static int64_t floor_divide(Reader *r, int64_t x, int64_t y) {
+/* The quotient, and what it leaves, which has y's sign. */
+static int64_t floor_divide(Reader *r, int64_t x, int64_t y, int64_t *left) {
+    *left = 0;
     if (y == 0) return complain(r, "a division by zero");
     if (x == INT64_MIN && y == -1) return complain(r, "a number that does not fit 64 bits");
-    return x / y - (x % y != 0 && (x < 0) != (y < 0));
+    *left = x % y;
+    bool down = *left != 0 && (x < 0) != (y < 0);
+    if (down) *left += y;
+    return x / y - down;
 }
 
 static int64_t call(Reader *r, const char *name, size_t length) {
@@ -67,9 +72,9 @@ static int64_t call(Reader *r, const char *name, size_t length) {
         return complain(r, "unknown function; there are cdiv, min, max and next_power_of_2");
     if (count != (f == 3 ? 1 : 2)) return complain(r, "a wrong number of arguments to a function");
     if (r->failed) return 0;
-    int64_t power = 1;
+    int64_t power = 1, left;
     switch (f) {
-    case 0: return x[1] == 0 ? complain(r, "a division by zero") : -floor_divide(r, -x[0], x[1]);
+    case 0: return floor_divide(r, x[0], x[1], &left) + (left != 0);
     case 1: return x[0] < x[1] ? x[0] : x[1];
     case 2: return x[0] > x[1] ? x[0] : x[1];
     default:
@@ -136,13 +141,14 @@ static int64_t read_product(Reader *r) {
     int64_t value = read_unary(r);
     while (!r->failed) {
         bool over = false;
+        int64_t left;
         if (accept(r, "*"))
             over = __builtin_mul_overflow(value, read_unary(r), &value);
         else if (accept(r, "//") || accept(r, "/"))
-            value = floor_divide(r, value, read_unary(r));
+            value = floor_divide(r, value, read_unary(r), &left);
         else if (accept(r, "%")) {
-            int64_t by = read_unary(r), down = floor_divide(r, value, by);
-            value -= down * by;
+            floor_divide(r, value, read_unary(r), &left);
+            value = left;
         } else
             break;
         if (over) complain(r, "a number that does not fit 64 bits");

@@ -72,7 +72,7 @@ static const OptionRow rows[] = {
     {O_TARGET, "--target", "T", VALUE, "rceix",
      "what to compile for (see `tilewright targets`); default cpu"},
     {O_EMULATE, "--emulate", "", NOTHING, "rceix", "run a GPU target's emitted text on the host"},
-    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a name that the source sees as a constant"},
+    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a definition: a constant of the source, or of the kernel's parameters"},
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
      "an argument: a number, true, false, none, a string, or an array:\n"
      "                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "
@@ -314,6 +314,7 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
 }
 
 int main(int argc, char **argv) {
+    signals_prepare();
     Options o = {.target = "cpu", .tolerance = -1, .words = argv, .word_count = argc};
     if (argc < 2) return command_help(&o), 1;
     const char *name = argv[1];

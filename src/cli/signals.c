@@ -6,6 +6,7 @@
  * process (die_if_asked). A signal more changes nothing; should the call hang, the clock ends it. */
 #include "cli/cli.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -33,6 +34,14 @@ static void on_signal(int number) {
         alarm(LAST_WAIT_SECONDS);
     else
         die_by(number);
+}
+
+void signals_prepare(void) {
+    /* A file opened later must not become standard output; reading alone, it stays one that cannot be
+     * written. */
+    for (int file = 0; file <= 2; file++)
+        if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0) _exit(1);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
 }
 
 void signals_watch(tw_context *cx) {

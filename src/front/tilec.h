@@ -186,6 +186,8 @@ typedef struct Tc {
     } jump;           /* what follows is dead */
     const bool *role; /* the threads of the role: those a tile operation must be reached by */
     int unrolled;     /* iterations made by unrolling so far */
+    bool noting;      /* numbers that are read go to `read` */
+    VEC(const Object *) read;
     int mma_count, mma_waited; /* products so far; those up to mma_waited are done */
     Semaphore semaphores[SEM_COUNT];
     const TcType *args_types[8]; /* of the template's callbacks (tilec_template.c) */
@@ -202,6 +204,8 @@ typedef struct Tc {
 /* tilec.c */
 /* The kernel's parameters that a value of the type stands for; path: their name in the kernel. */
 Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *path);
+/* How many warps the kernel would like: a power of two, since tiles are spread over them by bits. */
+void tc_wish_warps(Tc *tc, int warps);
 
 /* tilec_type.c */
 extern const char *const tilec_plain_types[], *const tilec_tile_types[];

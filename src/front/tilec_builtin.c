@@ -140,7 +140,7 @@ bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, int64_t rows, 
         if (extent > 0) most = extent - 1;
         if (known && (constant < 0 || constant > most / unit)) {
             TC_ERROR(tc, TC_COORDINATE_RANGE, coords->range, names[d], (long long)constant,
-                     (long long)unit, (long long)extent);
+                     (long long)unit, (long long)(extent > 0 ? extent : most));
             return false;
         }
         if (d < global->first_dim) {

@@ -214,6 +214,7 @@ Expr tc_read(Tc *tc, Expr e) {
     if (type->kind != TC_SCALAR) return e;
     if (place->value.ref == REF_NONE) return TC_FAIL(tc, TC_UNWRITTEN, e.range, place->name);
     if (place->value.open) return TC_FAIL(tc, TC_MAYBE_UNWRITTEN, e.range, place->name);
+    if (tc->noting) *VEC_PUSH(&tc->read, tc->arena) = place;
     return scalar_expr(place->value, e.range);
 }
 

@@ -174,9 +174,11 @@ void tc_loop(Tc *tc, Ref lo, Ref hi, Ref step, const char *name, const Map *name
 typedef struct Counted {
     const CNode *node;
     Object *variable;
-    const CNode *limit; /* the right side of the condition */
+    Scalar limit;
     CTok test;
     int64_t step;
+    const Object **read; /* by limit and step */
+    size_t read_count;
 } Counted;
 
 /* for (..; i < limit; i += step) where neither the body nor the limit changes what the trips depend
@@ -192,7 +194,7 @@ static bool counted_form(Tc *tc, const CNode *node, const Map *assigned, Counted
     if (!step->count || step->kids[0]->kind != C_IDENT ||
         strcmp(step->kids[0]->name, symbol->name) != 0 || tc_has_effects(tc, test->kids[1]))
         return false;
-    *out = (Counted){node, symbol->place, test->kids[1], test->op, 1};
+    *out = (Counted){.node = node, .variable = symbol->place, .test = test->op, .step = 1};
     if (step->kind == C_ASSIGN) {
         bool adds = step->op == CT_ADD_ASSIGN || step->op == CT_SUB_ASSIGN;
         Scalar amount;
@@ -204,7 +206,8 @@ static bool counted_form(Tc *tc, const CNode *node, const Map *assigned, Counted
     }
     if (step->op == CT_SUB_ASSIGN || step->op == CT_DEC)
         out->step = (int64_t)(0 - (uint64_t)out->step);
-    return out->step != 0 && !uses_any(out->limit, assigned) &&
+    return out->step != 0 && !uses_any(test->kids[1], assigned) &&
+           tc_number(tc, test->kids[1], &out->limit) &&
            (test->op == CT_LT || test->op == CT_LE || test->op == CT_GT || test->op == CT_GE ||
             test->op == CT_NE);
 }
@@ -258,9 +261,8 @@ static void lower_counted(Tc *tc, Counted *loop, const Map *assigned) {
         "write for (int i = a; i < b; i += c) with a bound that the body leaves alone, "
         "without break, continue and return";
     const CNode *node = loop->node;
-    Scalar lo = loop->variable->value, hi;
+    Scalar lo = loop->variable->value, hi = loop->limit;
     int64_t first, last;
-    if (!tc_number(tc, loop->limit, &hi)) return;
     if (lo.ref == REF_NONE || lo.open) {
         if (lo.open) TC_ERROR(tc, TC_MAYBE_UNWRITTEN, node->range, loop->variable->name);
         else TC_ERROR(tc, TC_UNWRITTEN, node->range, loop->variable->name);
@@ -288,7 +290,13 @@ static void lower_counted(Tc *tc, Counted *loop, const Map *assigned) {
     Object *variable = loop->variable;
     Scalar start = variable->value;
     variable->value.ref = REF_NONE;
+    Ref *read = ARENA_ARRAY(tc->arena, Ref, loop->read_count);
+    for (size_t i = 0; i < loop->read_count; i++) read[i] = loop->read[i]->value.ref;
     tc_loop(tc, bounds[0], bounds[1], bounds[2], variable->name, assigned, counted_body, loop);
+    /* The names of what the body assigns do not tell what a pointer in the bound points to. */
+    for (size_t i = 0; i < loop->read_count && !tc->failed; i++)
+        if (loop->read[i]->value.ref != read[i])
+            TC_ERROR(tc, TC_UNSUPPORTED, node->range, "this run-time loop", advice);
     variable->value = start;
     variable->value.ref = REF_NONE;
 }
@@ -299,7 +307,13 @@ void tc_for(Tc *tc, const CNode *node) {
     Counted loop;
     if (node->kids[0]) tc_statement(tc, node->kids[0], false);
     tc_assigned_names(tc, node->kids[3], &assigned);
-    if (counted_form(tc, node, &assigned, &loop))
+    tc->noting = true;
+    bool counted = counted_form(tc, node, &assigned, &loop);
+    tc->noting = false;
+    loop.read = tc->read.at;
+    loop.read_count = tc->read.count;
+    memset(&tc->read, 0, sizeof tc->read); /* loops inside have lists of their own */
+    if (counted)
         lower_counted(tc, &loop, &assigned);
     else
         unroll(tc, node, "this form of `for`",

@@ -164,6 +164,8 @@ static bool lower_gemm(Lang *l, const PyNode *call, Param *p, Val *out) {
     if (elem_is_float(a->elem) != elem_is_float(m[2].elem)) return lang_error(l, DIAG_TL_TYPES, call->range, "T.gemm cannot mix float and integer tiles");
     Ref sum = clear ? ir_splat(&l->b, elem_is_float(m[2].elem) ? ir_float(&l->b, m[2].elem, 0) : ir_int(&l->b, m[2].elem, 0), region_type(l, &m[2], m[2].elem, 2))
                     : load_box(l, &m[2], 2);
+    /* Modulo the range of a short integer the sum is that of 32 bits, which the matrix units take. */
+    if (!elem_is_float(m[2].elem) && elem_info[m[2].elem].bits < 32) sum = ir_cast(&l->b, sum, EL_I32);
     store_box(l, &m[2], ir_dot(&l->b, side[0], side[1], sum));
     return true;
 }

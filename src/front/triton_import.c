@@ -1,6 +1,8 @@
 /* triton_import.c: names that a file takes from other files of its folder.
  *
  *     from helpers import gelu       helpers.py beside the file, or helpers/__init__.py
+ *     from pack.ops import gelu      the same; else pack/ops.py in the folder of the file's package: the nearest one
+ *                                    above it that has no __init__.py
  *     from .ops.act import gelu      ops/act.py
  *     import helpers as h            h.gelu
  *
@@ -23,17 +25,26 @@ static const char *folder_path(Lower *l, const char *dotted) {
     return path.at;
 }
 
-static const SourceFile *find_file(Lower *l, const SourceFile *from, const char *dotted) {
-    const FrontUnit *unit = l->unit;
-    if (!unit->import || !from) return NULL;
-    const char *path = folder_path(l, dotted);
+static const SourceFile *import(Lower *l, const SourceFile *from, const char *above, const char *path,
+                                const char *ending) {
+    return l->unit->import(l->unit->import_user, from, arena_printf(l->arena, "%s%s%s", above, path, ending));
+}
+
+static const SourceFile *find_below(Lower *l, const SourceFile *from, const char *above, const char *path) {
     bool folder = !*path || path[strlen(path) - 1] == '/';
-    const SourceFile *file = NULL;
-    if (!folder)
-        file = unit->import(unit->import_user, from, arena_printf(l->arena, "%s.py", path));
-    return file ? file
-                : unit->import(unit->import_user, from,
-                               arena_printf(l->arena, "%s%s__init__.py", path, folder ? "" : "/"));
+    const SourceFile *file = folder ? NULL : import(l, from, above, path, ".py");
+    return file ? file : import(l, from, above, path, folder ? "__init__.py" : "/__init__.py");
+}
+
+static const SourceFile *find_file(Lower *l, const SourceFile *from, const char *dotted) {
+    enum { MAX_LEVELS = 16 };
+    if (!l->unit->import || !from) return NULL;
+    const char *path = folder_path(l, dotted), *above = "";
+    const SourceFile *file = find_below(l, from, above, path);
+    if (file || *dotted == '.') return file;
+    for (int level = 0; level < MAX_LEVELS && import(l, from, above, "__init__", ".py"); level++)
+        above = arena_printf(l->arena, "../%s", above);
+    return *above ? find_below(l, from, above, path) : NULL;
 }
 
 Names *tri_import(Lower *l, const SourceFile *from, const char *dotted) {

@@ -412,6 +412,8 @@ const char *tri_names_suggest(Lower *l, const char *wrong) {
 
 const char *tri_names_suggest_host(Lower *l, const char *path) {
     VEC(const char *) all = {0};
+    if (!is_library(path) && !l->names->live && strchr(path, '.'))
+        return "no file beside this one or in its package has it; ";
     if (strncmp(path, "triton.", 7) != 0 || strchr(path + 7, '.')) return "";
     for (size_t i = 0; i < tri_builtin_count; i++)
         if (strchr(tri_builtins[i].kinds, 'H')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;

@@ -245,11 +245,20 @@ void ir_insert_op(Region *region, Op *before, Op *op) {
     op->previous = before ? before->previous : region->last;
     *(op->previous ? &op->previous->next : &region->first) = op;
     *(before ? &before->previous : &region->last) = op;
+    if (op->code != OP_ASSUME && op->code != OP_REQUIRE) return;
+    op->previous_fact = NULL;
+    op->next_fact = region->first_fact;
+    if (op->next_fact) op->next_fact->previous_fact = op;
+    region->first_fact = op;
 }
 
 void ir_remove(Op *op) {
     *(op->previous ? &op->previous->next : &op->parent->first) = op->next;
     *(op->next ? &op->next->previous : &op->parent->last) = op->previous;
+    if (op->code == OP_ASSUME || op->code == OP_REQUIRE) {
+        *(op->previous_fact ? &op->previous_fact->next_fact : &op->parent->first_fact) = op->next_fact;
+        if (op->next_fact) op->next_fact->previous_fact = op->previous_fact;
+    }
     op->previous = op->next = NULL;
     op->parent = NULL;
 }
@@ -301,6 +310,34 @@ int *ir_count_uses(const Kernel *k, Arena *arena) {
     return uses;
 }
 
+typedef struct UserCount {
+    int *count;   /* first: users of each value; then: where its next one goes */
+    Op **list;    /* NULL while counting */
+} UserCount;
+
+static void index_op(Op *op, void *user) {
+    UserCount *u = user;
+    for (int i = 0; i < op->operand_count; i++) {
+        bool again = !ref_is_value(op->operands[i]);
+        for (int j = 0; j < i; j++) again |= op->operands[j] == op->operands[i];
+        if (again) continue;
+        int at = u->count[op->operands[i]]++;
+        if (u->list) u->list[at] = op;
+    }
+}
+
+UserIndex ir_index_users(const Kernel *k, Arena *arena) {
+    size_t n = k->values.count;
+    UserCount u = {ARENA_ARRAY(arena, int, n), NULL};
+    int *start = ARENA_ARRAY(arena, int, n + 1);
+    ir_walk(k->body, index_op, &u);
+    for (size_t i = 0; i < n; i++) start[i + 1] = start[i] + u.count[i];
+    u.list = ARENA_ARRAY(arena, Op *, start[n]);
+    memcpy(u.count, start, n * sizeof *start);
+    ir_walk(k->body, index_op, &u);
+    return (UserIndex){start, u.list};
+}
+
 /* --- cloning --- */
 
 Ref refmap_get(const RefMap *map, Ref from) {
@@ -311,6 +348,18 @@ Ref refmap_get(const RefMap *map, Ref from) {
 
 void refmap_set(RefMap *map, Ref from, Ref to) {
     map_put_number(&map->map, map->arena, from, (void *)(uintptr_t)to);
+}
+
+static void map_in_op(Op *op, void *user) {
+    const RefMap *map = user;
+    for (int i = 0; i < op->operand_count; i++) op->operands[i] = refmap_get(map, op->operands[i]);
+    for (int i = 0; i < op->attr_count; i++)
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF)
+            op->attrs[i].ref = refmap_get(map, op->attrs[i].ref);
+}
+
+void ir_replace_map(Kernel *k, const RefMap *map) {
+    if (map->map.count) ir_walk(k->body, map_in_op, (void *)map);
 }
 
 Op *ir_clone(Builder *b, const Op *op, RefMap *map) {

@@ -76,6 +76,13 @@ void ir_move(Op *op, Region *region, Op *before);
 void ir_replace_all(Kernel *k, Ref from, Ref to);             /* in every operand and attribute of the kernel */
 /* Uses of every value, index = Ref; in the arena. */
 int *ir_count_uses(const Kernel *k, Arena *arena);
+/* Who uses each value, as operand: users of `r` are list[start[r]] up to list[start[r + 1]], in the order of the text, each
+ * once. */
+typedef struct UserIndex {
+    const int *start;
+    Op *const *list;
+} UserIndex;
+UserIndex ir_index_users(const Kernel *k, Arena *arena);
 /* Calls visit for every op of the region and below, in order; op may be removed by visit. */
 void ir_walk(Region *region, void (*visit)(Op *op, void *user), void *user);
 
@@ -86,6 +93,8 @@ typedef struct RefMap {
 } RefMap;
 Ref refmap_get(const RefMap *map, Ref from);
 void refmap_set(RefMap *map, Ref from, Ref to);
+/* ir_replace_all of all its entries in one walk: for passes that replace many. */
+void ir_replace_map(Kernel *k, const RefMap *map);
 /* Copies op with its regions to the builder's place, operands through the map, results entered into it. */
 Op *ir_clone(Builder *b, const Op *op, RefMap *map);
 void ir_clone_region(Builder *b, const Region *from, RefMap *map); /* all ops, terminator included */

@@ -4,11 +4,27 @@
  * carried values. Nothing is copied: cells change hands. */
 #include "ir/interp_core.h"
 
-enum { MAX_HANDED = 64, MAX_WORKERS = 1024 };
+enum { MAX_HANDED = 64, MAX_WORKERS = 1024, STEPS_BETWEEN_LOOKS = 1 << 12, ELEMENTS_OF_STEP = 32 };
+
+/* Is the launch still wanted? The host is asked on its own stack, so a coroutine goes back there. */
+static void look(Process *p) {
+    Interp *in = p->in;
+    in->until_look = STEPS_BETWEEN_LOOKS;
+    if (in->current == p) fiber_yield(p->fiber);
+    if (cancel_is_asked(in->launch->cancel) || (!in->current && cancel_look(in->launch->cancel)))
+        process_stop(in);
+}
 
 static void spend(Process *p, Range place, int64_t cost) {
     Interp *in = p->in;
     in->budget -= cost;
+    in->work += 1 + cost / ELEMENTS_OF_STEP;
+    if (--in->until_look <= 0 && in->launch->cancel) look(p);
+    if (in->launch->program_steps && in->work > in->launch->program_steps) {
+        diag_emit(in->diag, DIAG_INTERP_ENDLESS, place, (long long)in->launch->program_steps,
+                  report_process(p));
+        process_stop(in);
+    }
     if (in->budget >= 0) return;
     diag_emit(in->diag, DIAG_INTERP_BUDGET, place, (long long)in->launch->budget,
               report_process(p));

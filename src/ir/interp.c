@@ -101,6 +101,7 @@ static void run_flat(Interp *in, uint64_t programs, const Step *tasks) {
         uint64_t program = permutation_at(&order, i);
         in->budget -= (int64_t)in->kernel->values.count; /* what a program costs beside its ops */
         place_program(instance, in->launch->grid, program);
+        in->work = 0;
         if (in->fibers) {
             start_worker(in, instance, tasks, program);
             processes_run(in);

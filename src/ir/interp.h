@@ -45,6 +45,7 @@ typedef struct InterpLaunch {
     uint64_t seed;
     int workers;    /* ring form: how many run the tasks, w, w + workers, ..; 0: two */
     int64_t budget; /* element operations allowed; 0: no limit */
+    int64_t program_steps; /* that one program may take: an op is a step, and each 32 of its elements; 0: no limit */
     bool sanitize;
     size_t memory_limit; /* sanitize: bytes of values and shadows; 0: 4 GiB beside 16 a byte of the
                             regions */

@@ -215,6 +215,8 @@ struct Interp {
     int last_region;
     uint64_t random;
     int64_t budget;   /* left */
+    int64_t work;     /* of the program so far, in steps */
+    int until_look;   /* steps until `cancel` is looked at */
     Process *idle;    /* ended ones, for the next */
     Process *current; /* whose fiber runs */
     bool by_task;     /* `tasks in`: there is no program of its own */

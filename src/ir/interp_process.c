@@ -138,6 +138,7 @@ static void forget(Interp *in, Process *p) {
 
 void processes_run(Interp *in) {
     while (in->processes.count) {
+        cancel_look(in->launch->cancel); /* the process itself stops */
         size_t flying = in->landings.count;
         if (flying && in->launch->seed && interp_random(in) % 4 == 0)
             land(in, interp_random(in) % flying);

@@ -173,6 +173,7 @@ struct Op {
     Opcode code;
     Range range;
     Op *previous, *next;
+    Op *previous_fact, *next_fact; /* of its region; see Region */
     Region *parent;
     int operand_count, result_count, region_count, attr_count;
     int list_count[2]; /* lengths of the bracketed lists, in order */
@@ -184,6 +185,7 @@ struct Op {
 
 struct Region {
     Op *first, *last;
+    Op *first_fact; /* its `assume`s and `require`s, in no order: they are asked for often */
     Op *owner; /* NULL for a kernel's own regions */
     int arg_count;
     Ref *args;

@@ -328,7 +328,6 @@ static void rewrite_load(Access *x, Plan *plan) {
     value = ir_type(x->k, value)->rank == 0 && type->rank ? ir_splat(&b, value, type)
                                                           : ir_reshape(&b, value, type);
     if (other && !fill) value = ir_ternary(&b, OP_SELECT, plan->mask, value, other);
-    ir_replace_all(x->k, op->results[0], value);
     refmap_set(&x->renamed, op->results[0], value);
     ir_remove(op);
 }
@@ -388,11 +387,14 @@ bool pass_access(PassContext *cx, Kernel *k) {
     }
     for (size_t i = 0; i < x.plans.count; i++) {
         Plan *plan = x.plans.at[i];
-        if (plan->good && plan->op->code == OP_LOAD)
+        Op *op = plan->op;
+        for (int o = 0; o < op->operand_count; o++) op->operands[o] = refmap_get(&x.renamed, op->operands[o]);
+        if (plan->good && op->code == OP_LOAD)
             rewrite_load(&x, plan);
         else if (plan->good)
             rewrite_store(&x, plan);
     }
+    ir_replace_map(k, &x.renamed);
     access_require(&x);
     access_report_whole(&x);
     ir_walk(k->body, drop_tile_promise, k);

@@ -66,7 +66,7 @@ typedef struct Access {
     Analysis a;
     VEC(Plan *) plans;
     VEC(Known) known;
-    RefMap renamed; /* loads that were rewritten: old result -> new */
+    RefMap renamed; /* loads that were rewritten: old result -> new; other ops learn it in the end */
     VEC(Exact) exact; /* what is made of arguments in 32 bits, and is taken to fit there */
     VEC(uint8_t) believed; /* by Ref: looked at for that */
     VEC(Ref) open;

@@ -439,7 +439,7 @@ bool poly_is_natural(Analysis *a, Poly p) {
     for (int i = 0; i < p.count; i++) {
         bool good = p.at[i].scale > 0;
         for (int j = 0; good && j < p.at[i].count; j++)
-            good = fact_natural_by(&a->facts, a->k, p.at[i].factor[j], wish_natural, a);
+            good = fact_natural(a->k, p.at[i].factor[j], wish_natural, a);
         if (good) continue;
         a->wishes.count = mark;
         return false;

@@ -63,7 +63,6 @@ typedef struct Analysis {
     bool generic;     /* no wishes */
     bool any_grid;    /* none of how many programs there are */
     bool asks;        /* what is the same for a whole launch is taken apart only if that can be asked */
-    StatedFacts facts;
     GridOrder grid;   /* how program ids become tile places, if known */
     bool grid_wished; /* the proof used that the grid has as many programs as there are places */
     VEC(const Affine *) memo;

@@ -94,7 +94,7 @@ bool affine_dominates(const Analysis *a, Ref value, const Op *at, int at_order) 
 }
 
 void affine_init(Analysis *a, Kernel *k, Arena *arena, bool generic) {
-    *a = (Analysis){.k = k, .arena = arena, .generic = generic, .facts = facts_stated(k), .grid = grid_order_find(k)};
+    *a = (Analysis){.k = k, .arena = arena, .generic = generic, .grid = grid_order_find(k)};
     a->order_count = k->values.count;
     a->order = ARENA_ARRAY(arena, int, k->values.count);
     int next = 1;

@@ -54,7 +54,7 @@ static Interval interval_of(const Analysis *a, Ref r) {
         all.least = lo;
         if (ir_const_int(a->k, loop->operands[1], &hi)) all.most = hi > lo ? hi : lo;
     }
-    if (all.least < 0 && fact_surely_natural(&a->facts, a->k, r)) all.least = 0;
+    if (all.least < 0 && fact_surely_natural(a->k, r)) all.least = 0;
     return all;
 }
 

@@ -17,7 +17,7 @@ typedef struct Contract {
     Kernel *k;
     const int *uses;
     size_t known; /* values that uses covers */
-    bool changed;
+    RefMap made;  /* sums that became something else; their users learn it in the end */
 } Contract;
 
 static const Op *single_use(const Contract *c, Ref r, Opcode code, const Op *user) {
@@ -34,9 +34,8 @@ static bool is_zero(const Contract *c, Ref r) {
 
 static void finish(Contract *c, Op *op, Ref made) {
     ir_name(c->k, made, ir_value(c->k, op->results[0])->name);
-    ir_replace_all(c->k, op->results[0], made);
+    refmap_set(&c->made, op->results[0], made);
     ir_remove(op);
-    c->changed = true;
 }
 
 static bool fuse_dot(Contract *c, Op *op) {
@@ -82,8 +81,9 @@ static void fuse_op(Op *op, void *user) {
 
 bool pass_contract(PassContext *cx, Kernel *k) {
     if (!cx->options.fuse) return false;
-    Contract c = {.k = k, .uses = ir_count_uses(k, cx->scratch), .known = k->values.count};
+    Contract c = {.k = k, .uses = ir_count_uses(k, cx->scratch), .known = k->values.count, .made = {.arena = cx->scratch}};
     ir_walk(k->body, fuse_op, &c);
-    if (c.changed) fold_tidy(k, cx->scratch);
-    return c.changed;
+    ir_replace_map(k, &c.made);
+    if (c.made.map.count) fold_tidy(k, cx->scratch);
+    return c.made.map.count > 0;
 }

@@ -17,8 +17,7 @@ static int64_t low_bit(int64_t x) {
  * or EQ. */
 static const Attr *stated(const Kernel *k, Ref x, AttrId id) {
     const Attr *best = NULL;
-    for (const Op *op = k->body->first; op; op = op->next) {
-        if (op->code != OP_ASSUME && op->code != OP_REQUIRE) continue;
+    for (const Op *op = k->body->first_fact; op; op = op->next_fact) {
         const Attr *attr = op_attr(op, id);
         for (int i = 0; attr && i < op->operand_count; i++)
             if (op->operands[i] == x && (!best || attr->number > best->number)) best = attr;
@@ -122,20 +121,14 @@ static void stated_least(const Kernel *k, const Op *op, Ref x, int64_t *known) {
         promised_least(k, op->operands[0], x, known, 0);
 }
 
-static bool is_fact(const Op *op) {
-    return op->code == OP_ASSUME || op->code == OP_REQUIRE;
-}
-
 int64_t fact_stated_least(const Kernel *k, Ref x) {
     int64_t known = INT64_MIN;
-    for (const Op *op = k->body->first; op; op = op->next)
-        if (is_fact(op)) stated_least(k, op, x, &known);
+    for (const Op *op = k->body->first_fact; op; op = op->next_fact) stated_least(k, op, x, &known);
     return known;
 }
 
 typedef struct NaturalQuery {
     const Kernel *k;
-    const StatedFacts *facts;
     FactHook *hook;
     void *user;
     bool wraps; /* sums and products may have wrapped around */
@@ -210,13 +203,6 @@ static bool is_natural_cast(NaturalQuery *q, const Op *op, Elem to, int depth) {
         !is_size(q->k, op->operands[0], 0))
         return false;
     return natural_at(q, op->operands[0], depth);
-}
-
-static bool is_stated_natural(const NaturalQuery *q, Ref x) {
-    if (q->facts->count > FEW_FACTS) return fact_stated_least(q->k, x) >= 0;
-    int64_t known = INT64_MIN;
-    for (int i = 0; i < q->facts->count; i++) stated_least(q->k, q->facts->at[i], x, &known);
-    return known >= 0;
 }
 
 static const Op *made_by(const Kernel *k, Ref r, Opcode code) {
@@ -294,7 +280,7 @@ static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     if (v->type->kind != TY_TILE || v->type->pointer) return false;
     const ElemInfo *info = &elem_info[v->type->elem];
     if (info->cls == CLASS_UINT && info->bits < 64) return true;
-    if (is_stated_natural(q, x) || (q->hook && q->hook(q->user, x))) return true;
+    if (fact_stated_least(q->k, x) >= 0 || (q->hook && q->hook(q->user, x))) return true;
     depth++;
     if (!v->op) return is_natural_argument(q, x, depth);
     const Op *op = v->op;
@@ -342,29 +328,12 @@ bool fact_is_32_bits(const Kernel *k, Ref x) {
     return v->op && (v->op->code == OP_PROGRAM_ID || v->op->code == OP_NUM_PROGRAMS);
 }
 
-StatedFacts facts_stated(const Kernel *k) {
-    StatedFacts facts = {0};
-    for (const Op *op = k->body->first; op && facts.count <= FEW_FACTS; op = op->next) {
-        if (!is_fact(op)) continue;
-        if (facts.count < FEW_FACTS) facts.at[facts.count] = op;
-        facts.count++;
-    }
-    return facts;
-}
-
-bool fact_natural_by(const StatedFacts *facts, const Kernel *k, Ref x, FactHook *hook, void *user) {
-    NaturalQuery q = {.k = k, .facts = facts, .hook = hook, .user = user, .left = QUESTIONS};
-    return natural_at(&q, x, 0);
-}
-
 bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user) {
-    StatedFacts facts = facts_stated(k);
-    return fact_natural_by(&facts, k, x, hook, user);
+    return natural_at(&(NaturalQuery){.k = k, .hook = hook, .user = user, .left = QUESTIONS}, x, 0);
 }
 
-bool fact_surely_natural(const StatedFacts *facts, const Kernel *k, Ref x) {
-    NaturalQuery q = {.k = k, .facts = facts, .wraps = true, .left = QUESTIONS};
-    return natural_at(&q, x, 0);
+bool fact_surely_natural(const Kernel *k, Ref x) {
+    return natural_at(&(NaturalQuery){.k = k, .wraps = true, .left = QUESTIONS}, x, 0);
 }
 
 bool fact_nonnegative(const Facts *f, Ref x) {

@@ -30,16 +30,8 @@ bool fact_is_32_bits(const Kernel *k, Ref x);
  * and may say yes (and remember what it relies on). */
 typedef bool FactHook(void *user, Ref x);
 bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user);
-/* For many questions to a kernel whose facts stay: those at its top, found once. */
-enum { FEW_FACTS = 16 };
-typedef struct StatedFacts {
-    int count; /* more than FEW: they are looked for each time */
-    const Op *at[FEW_FACTS];
-} StatedFacts;
-StatedFacts facts_stated(const Kernel *k);
-bool fact_natural_by(const StatedFacts *facts, const Kernel *k, Ref x, FactHook *hook, void *user);
 /* The same of what cannot have wrapped around: sums and products are not taken to be exact. */
-bool fact_surely_natural(const StatedFacts *facts, const Kernel *k, Ref x);
+bool fact_surely_natural(const Kernel *k, Ref x);
 /* The most that an `assume` or `require` at the top of the kernel says x is at least; INT64_MIN:
  * nothing. */
 int64_t fact_stated_least(const Kernel *k, Ref x);

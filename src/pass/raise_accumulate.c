@@ -212,7 +212,10 @@ static bool raise_dot(Loop *loop, const Op *store, const Op *product, const Box 
     if (!fits) return false;
     loop->b.range = store->range;
     Ref left = raise_align(loop, a, (int[]){kept[0], reduced}, 2), right = raise_align(loop, b, (int[]){reduced, kept[1]}, 2);
-    *out = ir_dot(&loop->b, left, right, accumulator);
+    /* Short integers: modulo their range the sum is that of 32 bits, which the matrix units take. */
+    Elem sum = elem_of(loop, accumulator);
+    bool is_short = !elem_is_float(sum) && elem_info[sum].bits < 32;
+    *out = ir_cast(&loop->b, ir_dot(&loop->b, left, right, ir_cast(&loop->b, accumulator, is_short ? EL_I32 : sum)), sum);
     return true;
 }
 

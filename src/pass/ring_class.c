@@ -151,8 +151,7 @@ typedef struct Uses {
 
 static void note_uses(Cut *c, CutRing *ring, Ref value);
 
-static void note_use(Op *op, void *user) {
-    const Uses *u = user;
+static void note_use(Op *op, const Uses *u) {
     for (int i = 0; i < op->operand_count; i++) {
         if (op->operands[i] != u->value) continue;
         CutRing *ring = u->ring;
@@ -176,7 +175,8 @@ static void note_use(Op *op, void *user) {
 }
 
 static void note_uses(Cut *c, CutRing *ring, Ref value) {
-    ir_walk(c->k->body, note_use, &(Uses){c, ring, value});
+    for (int i = c->users.start[value]; i < c->users.start[value + 1]; i++)
+        note_use(c->users.list[i], &(Uses){c, ring, value});
 }
 
 /* --- loads --- */
@@ -412,6 +412,7 @@ void cut_classify(Cut *c) {
     ir_walk(c->k->body, look_for_limits, c);
     if (c->explicit_mode) return;
     find_replicable(c);
+    c->users = ir_index_users(c->k, c->arena);
     ir_walk(c->k->body, consider, &(Visit){c, false});
     group_loads(c);
     share_rings(c);

@@ -46,6 +46,7 @@ typedef struct Pair { /* bases that must not overlap for the cut to be right */
 } Pair;
 
 typedef struct Cut {
+    UserIndex users; /* of the flat kernel, while it is classified */
     PassContext *cx;
     Kernel *k;
     Arena *arena;

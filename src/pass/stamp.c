@@ -70,6 +70,7 @@ static int loaded_bytes(const Kernel *k, Ref r, int depth) {
 static void stamp_reduce(const PassContext *cx, Kernel *k, Op *op) {
     const Type *type = ir_type(k, op->operands[0]);
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
+    if (op_attr(op, AT_BITS)) return; /* what is written is what is meant */
     if (kind != COMBINE_REGION &&
         !(elem_is_float(type->elem) && (kind == COMBINE_ADD || kind == COMBINE_MUL)))
         return;

@@ -130,20 +130,36 @@ static bool is_private(const char *dir) {
            !(info.st_mode & 022);
 }
 
+const char *cache_refusal(const char *dir) {
+    struct stat info;
+    if (cache_make_dir(dir)) return access(dir, W_OK | X_OK) == 0 ? NULL : "cannot be written";
+    int why = errno;
+    if (lstat(dir, &info) != 0)
+        return why == EACCES || why == EROFS || why == EPERM ? "cannot be made there: it is not ours to write"
+               : why == ENOTDIR                              ? "lies below a file"
+               : why == ENAMETOOLONG                         ? "has too long a name"
+                                                             : "cannot be made";
+    if (S_ISLNK(info.st_mode)) return "is a symbolic link; name the folder that it leads to";
+    if (!S_ISDIR(info.st_mode)) return "is not a folder";
+    if (info.st_uid != geteuid()) return "belongs to another user";
+    return "can be written by others; take that away with chmod go-w";
+}
+
 /* Makes the directory and those above it; existing ones stay as they are. */
 bool cache_make_dir(const char *dir) {
     char path[CACHE_PATH];
     size_t length = strlen(dir);
-    if (!length || length >= sizeof path) return false;
-    for (size_t i = 1; i <= length; i++) {
+    int why = ENAMETOOLONG;
+    bool fits = length && length < sizeof path;
+    for (size_t i = 1; fits && i <= length; i++) {
         if (dir[i] != '/' && dir[i]) continue;
         memcpy(path, dir, i);
         path[i] = 0;
-        if (mkdir(path, 0700) != 0 && errno != EEXIST && errno != EISDIR && errno != EROFS &&
-            errno != EACCES)
-            return false;
+        why = mkdir(path, 0700) == 0 ? 0 : errno;
     }
-    return is_private(dir);
+    if (fits && is_private(dir)) return true;
+    errno = why;
+    return false;
 }
 
 static bool entry_path(const char *dir, const char *hex, const char *extension, bool folder,

@@ -32,6 +32,8 @@ bool cache_keep(const char *dir, const char *hex, const char *extension, const c
 
 /* Makes the directory and those above it; false if it is not private then. */
 bool cache_make_dir(const char *dir);
+/* Why nothing is kept there, as the end of a sentence; NULL: it can be used (and is made). */
+const char *cache_refusal(const char *dir);
 
 /* Whole files, without allocation. Writing makes a new file (mode 0600) and fails if it is there.
  */

@@ -280,6 +280,7 @@ typedef struct Tracer {
 static void trace_pass(void *user, const char *pass, const Kernel *ir, double spent) {
     Tracer *t = user;
     bool changed = true;
+    if (cancel_look(&t->k->context->cancel)) trap_throw(&t->k->context->trap, TRAP_STOPPED);
     if (t->last) {
         const char *text = ir_print(ir, &t->k->arena);
         changed = strcmp(text, t->last) != 0;
@@ -467,6 +468,16 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     return ok || k->pass.too_large ? TW_OK : context_diagnose(cx, &k->diag, TW_ERROR_UNSUPPORTED);
 }
 
+/* A cache that cannot be used is no mistake, but costs a compile at each start: said once. */
+static void warn_of_cache(tw_kernel *k) {
+    tw_context *cx = k->context;
+    if (cx->cache_told) return;
+    cx->cache_told = true;
+    const char *why = cx->cache_dir ? cache_refusal(cx->cache_dir) : NULL;
+    if (why) diag_emit(&k->diag, DIAG_CACHE_REFUSED, (Range){0, 0}, cx->cache_dir, why);
+    if (cx->no_cache) diag_emit(&k->diag, DIAG_CACHE_NONE, (Range){0, 0});
+}
+
 tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
     k->request = request;
@@ -497,7 +508,10 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     if (request->stage == TW_STAGE_RUN) {
         status = kernel_prepare_launch(k, request->kernel);
         double start = seconds();
-        if (status == TW_OK && k->target->build) status = k->target->build(k);
+        if (status == TW_OK && k->target->build) {
+            warn_of_cache(k);
+            status = k->target->build(k);
+        }
         add_step(k, "build", seconds() - start, NULL, false);
     }
     if (status != TW_OK) return status;

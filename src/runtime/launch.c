@@ -17,11 +17,17 @@ typedef struct Requirement {
     const int *parameters; /* DISJOINT: which parameters they are */
 } Requirement;
 
+typedef struct MemorySpan { /* of an array's elements; empty: it has none */
+    const char *low, *high;
+} MemorySpan;
+
 typedef struct Requirements {
     int count;
     const Requirement *at;
     ScalarProgram *program; /* computes all operands */
     int64_t *values;
+    bool *spanned;     /* by parameter: it stands in a DISJOINT */
+    MemorySpan *spans; /* of those, in the current launch */
 } Requirements;
 
 /* --- prepare --- */
@@ -96,6 +102,11 @@ static void prepare_requirements(tw_kernel *k) {
     all->count = (int)g.found.count;
     all->at = g.found.at;
     all->values = ARENA_ARRAY(&k->arena, int64_t, g.operands.count);
+    all->spanned = ARENA_ARRAY(&k->arena, bool, k->param_count);
+    all->spans = ARENA_ARRAY(&k->arena, MemorySpan, k->param_count);
+    for (int i = 0; i < all->count; i++)
+        for (int a = 0; all->at[i].kind == AT_DISJOINT && a < all->at[i].count; a++)
+            if (all->at[i].parameters[a] >= 0) all->spanned[all->at[i].parameters[a]] = true;
     all->program = scalars_compile(k->ir, g.operands.at, (int)g.operands.count, k->params,
                                    k->param_count, &k->arena, &why);
     if (!all->program) k->never = true;
@@ -219,7 +230,7 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
     const RunParam *param = &k->params[i];
     const Type *type = param->type;
     uint64_t *words = &k->slots[param->slot];
-    if (arg->kind == TW_ARG_NONE && type->pointer) {
+    if (arg->kind == TW_ARG_NONE && type->pointer && !param->stated) {
         words[0] = 0;
         return TW_OK;
     }
@@ -231,6 +242,7 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
                             "argument `%s`: kernel `%s` is compiled for an array of %s, the array given is of %s",
                             param->name, k->name, elem_info[type->elem].text,
                             elem_info[b->elem].text);
+    if (b->context != k->context) return wrong(k, param, "was made from another context");
     const TargetMemory *mine = k->target->memory, *its = b->target ? b->target->memory : NULL;
     if (mine != its)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
@@ -302,13 +314,20 @@ static tw_status check_grid(tw_kernel *k, const int64_t grid[3], bool *empty) {
     return TW_OK;
 }
 
-static bool apart(const tw_kernel *k, const Requirement *r) {
+static void find_spans(const tw_kernel *k, const Requirements *all) {
+    for (int i = 0; i < k->param_count; i++) {
+        const tw_buffer *b = k->buffers[i];
+        if (!all->spanned[i]) continue;
+        const char *low = b && b->size ? buffer_lowest(b) : NULL;
+        all->spans[i] = (MemorySpan){low, low ? low + b->size : NULL};
+    }
+}
+
+static bool apart(const Requirements *all, const Requirement *r) {
     for (int i = 0; i < r->count; i++)
         for (int j = 0; j < i; j++) {
-            const tw_buffer *a = k->buffers[r->parameters[i]], *b = k->buffers[r->parameters[j]];
-            if (!a || !b || !a->size || !b->size) continue;
-            char *x = buffer_lowest(a), *y = buffer_lowest(b);
-            if (x < y + b->size && y < x + a->size) return false;
+            MemorySpan a = all->spans[r->parameters[i]], b = all->spans[r->parameters[j]];
+            if (a.low < b.high && b.low < a.high) return false;
         }
     return true;
 }
@@ -321,10 +340,11 @@ static Fit fit_requirements(const tw_kernel *k, const int64_t grid[3]) {
     if (k->never) return FITS_NOT;
     if (!all) return FITS;
     scalars_run(all->program, k->slots, grid, all->values);
+    find_spans(k, all);
     for (int i = 0; i < all->count; i++) {
         const Requirement *r = &all->at[i];
         if (r->kind == AT_DISJOINT) {
-            if (!apart(k, r)) fit = k->pass.options.overlap ? FITS_NOT : OVERLAPS;
+            if (!apart(all, r)) fit = k->pass.options.overlap ? FITS_NOT : OVERLAPS;
             if (fit == FITS_NOT) return fit;
             continue;
         }

@@ -43,7 +43,26 @@ bool process_find(const char *name, char *path, size_t capacity) {
     return false;
 }
 
-bool process_spawn(const char *const *argv, int input, int output, pid_t *pid) {
+enum { MOST_VARIABLES = 4096 };
+
+/* Our environment with that as TMPDIR; where it does not fit, as it is. */
+static char **with_tmpdir(const char *temporary, char *variable, size_t size, char **list) {
+    int count = 0;
+    int length = snprintf(variable, size, "TMPDIR=%s", temporary);
+    if (length < 0 || (size_t)length >= size) return environ;
+    list[count++] = variable;
+    for (char **at = environ; at && *at; at++) {
+        if (strncmp(*at, "TMPDIR=", 7) == 0) continue;
+        if (count == MOST_VARIABLES - 1) return environ;
+        list[count++] = *at;
+    }
+    list[count] = NULL;
+    return list;
+}
+
+bool process_spawn(const char *const *argv, const char *temporary, int input, int output, pid_t *pid) {
+    char variable[4200], *list[MOST_VARIABLES];
+    char **variables = temporary ? with_tmpdir(temporary, variable, sizeof variable, list) : environ;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     if (posix_spawn_file_actions_init(&actions) != 0) return false;
@@ -56,6 +75,7 @@ bool process_spawn(const char *const *argv, int input, int output, pid_t *pid) {
     sigemptyset(&plain); /* a host that ignores these does not mean its compilers */
     sigaddset(&plain, SIGPIPE);
     sigaddset(&plain, SIGCHLD);
+    sigaddset(&plain, SIGXFSZ);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &plain);
@@ -73,7 +93,7 @@ bool process_spawn(const char *const *argv, int input, int output, pid_t *pid) {
             posix_spawn_file_actions_addopen(&actions, to, "/dev/null", O_WRONLY, 0);
     /* posix_spawnp does not change the strings; its type only looks so. */
     bool ok = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv,
-                           environ) == 0;
+                           variables) == 0;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return ok;
@@ -140,7 +160,7 @@ ProcessResult process_run(const char *const *argv, int timeout_seconds, const Pr
     if (pipe2(ends, O_CLOEXEC) != 0) return result;
     int64_t deadline = milliseconds() + (int64_t)timeout_seconds * 1000;
     pid_t pid = 0;
-    result.started = process_spawn(argv, -1, ends[1], &pid);
+    result.started = process_spawn(argv, watch->temporary, -1, ends[1], &pid);
     close(ends[1]);
     if (result.started) {
         int status = 0;

@@ -22,6 +22,7 @@ typedef struct ProcessResult {
 /* Who looks after it while it runs. */
 typedef struct ProcessWatch {
     Cancel *cancel;                        /* may be NULL */
+    const char *temporary;                 /* its TMPDIR; NULL: ours */
     void (*note)(void *user, pid_t group); /* it runs as this group; 0: it has ended. May be NULL */
     void *user;
 } ProcessWatch;
@@ -30,8 +31,9 @@ typedef struct ProcessWatch {
  * bytes and closed by a NUL. watch may be NULL. */
 ProcessResult process_run(const char *const *argv, int timeout_seconds, const ProcessWatch *watch,
                           char *output, size_t capacity);
-/* Starts a program as a process group of its own; input and output -1: /dev/null. */
-bool process_spawn(const char *const *argv, int input, int output, pid_t *pid);
+/* Starts a program as a process group of its own; temporary: its TMPDIR, or NULL for ours; input and
+ * output -1: /dev/null. */
+bool process_spawn(const char *const *argv, const char *temporary, int input, int output, pid_t *pid);
 /* Waits for its end at most that long; false: it goes on. */
 bool process_reap(pid_t pid, int milliseconds, int *status);
 /* The file that a program's name means in PATH; false when there is none. */

@@ -75,7 +75,7 @@ static void post_guard(Room *room) {
     int ends[2];
     room->guard = -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
-    bool posted = process_spawn(argv, ends[1], -1, &room->guard_pid);
+    bool posted = process_spawn(argv, NULL, ends[1], -1, &room->guard_pid);
     close(ends[1]);
     if (posted)
         room->guard = ends[0];
@@ -132,7 +132,11 @@ static void note_group(void *user, pid_t group) {
 
 ProcessResult room_run(Room *room, const char *const *argv, int timeout_seconds, char *output,
                        size_t capacity) {
-    ProcessWatch watch = {.cancel = room->cancel, .note = note_group, .user = &room->guard};
+    /* What a compiler puts aside lies in the room too, and goes with it. */
+    ProcessWatch watch = {.cancel = room->cancel,
+                          .temporary = room->path,
+                          .note = note_group,
+                          .user = &room->guard};
     return process_run(argv, timeout_seconds, &watch, output, capacity);
 }
 

@@ -33,6 +33,8 @@ struct tw_context {
     const char *message, *warnings, *findings;
     Arena arena;           /* lives as long as the context */
     const char *cache_dir; /* NULL: none */
+    bool no_cache;         /* none was found, though nobody said that there shall be none */
+    bool cache_told;       /* that kernels are not kept; once is enough */
     int threads, tool_timeout;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
@@ -125,7 +127,7 @@ struct tw_kernel {
     FrontShape *shapes;  /* by parameter of the source */
     const bool *written; /* by parameter of the source: the kernel may write through it */
     bool with_passes;    /* --set passes: the interpreter */
-    int64_t max_steps;   /* --set max_steps: the interpreter's budget; 0: the default */
+    int64_t max_steps;   /* --set max_steps: budget of a simulated launch; 0: the default */
     bool sanitize, emulate;
     VEC(Artifact) artifacts;
     VEC(StepRecord) steps;

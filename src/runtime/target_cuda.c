@@ -180,12 +180,22 @@ static tw_status cuda_assemble(tw_kernel *k, const char *artifact) {
     return TW_OK;
 }
 
+/* nvcc hands its paths on through a shell. */
+static bool is_plain(const char *path) {
+    return path && !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=@,:")];
+}
+
 static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arch, Room *room) {
     tw_context *cx = k->context;
     const CudaCode *code = k->code;
     char option[64], include[CACHE_PATH + 2], source[CACHE_PATH + 16], object[CACHE_PATH + 16];
     char output[OUTPUT_BYTES] = "";
     const EmbeddedFile *file;
+    if (!is_plain(room->path))
+        return context_fail(cx, TW_ERROR_UNAVAILABLE,
+                            "nvcc cannot work in %s: its name has signs that a shell reads; set TMPDIR "
+                            "to a folder of plain letters",
+                            room->path);
     bool written = write_file(room, "kernel.cu", code->plan->text, strlen(code->plan->text));
     for (int i = 0; written && (file = cuda_code_header("prelude", i)); i++)
         written = write_file(room, cuda_code_header_name(file), file->text, file->size);
@@ -303,7 +313,8 @@ static tw_status cuda_build(tw_kernel *k) {
     make_key(k, state, arch, nvcc, hex);
     if (cache_find(cx->cache_dir, hex, ".cubin", path)) return load_module(k, device, path);
     Room room;
-    if (!room_open(&room, cx->cache_dir, &cx->cancel)) return no_room(cx);
+    bool in_cache = state->nvrtc_open || is_plain(cx->cache_dir);
+    if (!room_open(&room, in_cache ? cx->cache_dir : NULL, &cx->cancel)) return no_room(cx);
     status = state->nvrtc_open ? compile_by_nvrtc(k, state, arch, &room)
                                : compile_by_nvcc(k, nvcc, arch, &room);
     if (status == TW_OK) {

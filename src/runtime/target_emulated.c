@@ -144,6 +144,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
                         .allocations = memory,
                         .allocation_count = find_memory(k, memory),
                         .seed = k->seed,
+                        .steps = (uint64_t)k->max_steps,
                         .cancel = &cx->cancel};
     memcpy(&launch.entry, &code->entry, sizeof launch.entry);
     for (int d = 0; d < 3; d++) launch.grid[d] = (uint32_t)call->grid[d];

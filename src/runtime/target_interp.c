@@ -11,6 +11,7 @@
 
 /* Element operations of a sanitized launch, unless the user says otherwise: minutes. */
 #define DEFAULT_STEPS 10000000000
+enum { PROGRAM_STEPS = 1 << 28 }; /* some ten seconds of one program */
 
 static const Machine *interp_machine(tw_context *cx, const char *arch) {
     if (arch) {
@@ -87,6 +88,7 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
                            .seed = k->seed,
                            .workers = k->threads,
                            .budget = k->max_steps ? k->max_steps : k->sanitize ? DEFAULT_STEPS : 0,
+                           .program_steps = k->max_steps ? 0 : PROGRAM_STEPS,
                            .sanitize = k->sanitize,
                            .arena = &scratch,
                            .diag = &diag,

@@ -24,7 +24,7 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-  -D NAME=VALUE           a name that the source sees as a constant
+  -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -43,7 +43,7 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-  -D NAME=VALUE           a name that the source sees as a constant
+  -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -64,7 +64,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-  -D NAME=VALUE           a name that the source sees as a constant
+  -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -81,7 +81,7 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-  -D NAME=VALUE           a name that the source sees as a constant
+  -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -97,7 +97,7 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-  -D NAME=VALUE           a name that the source sees as a constant
+  -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -176,7 +176,7 @@ $ tilewright docs options
 - `bf16_pairs`: matmul loops of bf16 on a CPU with AMX or AVX-512 BF16 use its products of pairs: many times as fast, but not bit for bit what other machines compute; default on. Takes on or off.
 - `seed`: the interpreter's choice of all orders that the IR leaves open; 0: the plain ones. Takes an integer.
 - `passes`: the interpreter runs the kernel behind the passes, in ring form where there is one, not as its language made it; default off. Takes on or off.
-- `max_steps`: element operations after which the interpreter stops with a message; 0: 10^10 when sanitized, else no limit. Takes an integer.
+- `max_steps`: steps after which a simulated launch stops with a message: element operations of the interpreter (0: 10^10 when sanitized), steps of a block that writes nothing new on the CUDA emulator, of a launch on the model of Tenstorrent; 0: a generous default, with the interpreter a number of steps for each program. Takes an integer.
 - `cores`: Tensix cores of a launch on Tenstorrent; 0: all; never changes a bit of the result. Takes an integer from 0 to 130.
 - `fidelity`: passes of Tenstorrent's multiplier (LoFi, HiFi2, HiFi3, HiFi4); default 4. Takes an integer from 1 to 4.
 $ tilewright targets

@@ -116,8 +116,10 @@ x.npy
 $ TILEWRIGHT_CACHE_DIR= tilewright run $(cat add) --grid 1
 output_ptr: f32[8], 8 of 8 elements changed
 $ TILEWRIGHT_CACHE_DIR=/proc/no tilewright run $(cat add) --grid 1
+warning: compiled kernels are not kept: the cache folder /proc/no cannot be made [cache]
 output_ptr: f32[8], 8 of 8 elements changed
 $ TILEWRIGHT_CACHE_DIR=/dev/null tilewright run $(cat add) --grid 1
+warning: compiled kernels are not kept: the cache folder /dev/null is not a folder [cache]
 output_ptr: f32[8], 8 of 8 elements changed
 $ env -u TILEWRIGHT_CACHE_DIR -u XDG_CACHE_HOME HOME=/no/home "$(command -v tilewright)" run $(cat add) --grid 1
 output_ptr: f32[8], 8 of 8 elements changed

@@ -206,6 +206,22 @@ $ tilewright emit add.py
 error: kernel `add_kernel` lacks arguments: x_ptr (an array), y_ptr (an array), output_ptr (an array), n_elements (a number), BLOCK_SIZE (a constant); for example:
   tilewright emit add.py --arg 'x_ptr=randn:f32[65536]' --arg 'y_ptr=randn:f32[65536]' --arg 'output_ptr=randn:f32[65536]' --arg n_elements=128 --arg BLOCK_SIZE=128
 [1]
+#! Names say what is usually meant.
+$ printf 'import triton\nimport triton.language as tl\n@triton.jit\ndef k(x_ptr, label_ptr, row_idx_ptr, eps, scale, stride_xm, stride_xk, n, HAS_BIAS: tl.constexpr, num_stages: tl.constexpr, BLOCK: tl.constexpr):\n    pass\n' > usual.py; tilewright check usual.py
+error: kernel `k` lacks arguments: x_ptr (an array), label_ptr (an array), row_idx_ptr (an array), eps (a number), scale (a number), stride_xm (a number), stride_xk (a number), n (a number), HAS_BIAS (a constant), num_stages (a constant), BLOCK (a constant); for example:
+  tilewright check usual.py --arg 'x_ptr=randn:f32[65536]' --arg 'label_ptr=randint(128):i64[65536]' --arg 'row_idx_ptr=randint(128):i32[65536]' --arg eps=1e-5 --arg scale=0.5 --arg stride_xm=128 --arg stride_xk=1 --arg n=128 --arg HAS_BIAS=false --arg num_stages=2 --arg BLOCK=128 --grid 1
+[1]
+#! Modules of a package import each other by its name; constants may depend on the environment.
+$ mkdir -p pack/ops && touch pack/__init__.py pack/ops/__init__.py && printf 'import os\nimport triton\nimport triton.language as tl\nif os.environ.get("FAST", "0") == "1":\n    factor = 3\nelse:\n    factor = 2\n@triton.jit\ndef times(x):\n    return x * factor\n' > pack/ops/act.py && printf 'import triton\nimport triton.language as tl\nfrom pack.ops.act import times\nfrom other.pack import more\n@triton.jit\ndef k(p):\n    tl.store(p, times(tl.load(p)))\n@triton.jit\ndef other(p):\n    tl.store(p, more(tl.load(p)))\n' > pack/ops/kernels.py
+$ tilewright run pack/ops/kernels.py:k --arg p=ones:f32[1] --grid 1 --save p=two.npy && FAST=1 tilewright run pack/ops/kernels.py:k --arg p=ones:f32[1] --grid 1 --save p=three.npy && tail -c 4 two.npy | od -An -tf4 && tail -c 4 three.npy | od -An -tf4; (cd pack/ops && tilewright run kernels.py:k --arg p=ones:f32[1] --grid 1)
+               2
+               3
+p: f32[1], 1 of 1 elements changed
+$ tilewright check pack/ops/kernels.py:other --arg p=ones:f32[1] --grid 1
+pack/ops/kernels.py:10:17: error: `other.pack.more` is host code and cannot be used inside a kernel; no file beside this one or in its package has it; use tl.* or pass the value as an argument [host-value]
+   10 |     tl.store(p, more(tl.load(p)))
+      |                 ^~~~
+[1]
 #! -D also fills constants; one that nothing uses is said.
 $ tilewright run add.py $(sed 's/--arg BLOCK_SIZE=64/-D BLOCK_SIZE=64/' args) --grid 2
 output_ptr: f32[100], 100 of 100 elements changed

@@ -79,6 +79,11 @@ $ sh run.sh 'rt(int, -9223372036854775807, 16) v;' ''
 k.tile.c:8:11: error: rows of `rt` are -9223372036854775807, which is no multiple of 16; tiles are made of 16x16 squares (16x32 of one-byte elements): write 16 [tile-size]
 #! coordinates beyond all extents
 $ sh run.sh 'store(g.x, &t, at(0x7ffffffffffffff0, 0));' ''
-           0
+k.tile.c:8:18: error: row coordinate 9223372036854775792 is out of range: coordinates count tiles, 16 elements each, and the extent is 9223372036854775807 [coordinates]
 $ sh run.sh 's = warpid() * 9223372036854775807 + (g.n + laneid()) * 4611686018427387904;' ''
 k.tile.c:8:3: error: only + and -, and * by a constant, may join a thread's number with a run-time value [thread-value]
+#! a bound behind a pointer, which the body changes by name
+$ sh run.sh 'int v = g.n, w = 7; int *p = &v; for (int i = 0; i < *p; i++) { v = 2; s++; }' ''
+k.tile.c:8:36: error: Tile C cannot take this run-time loop yet; write for (int i = a; i < b; i += c) with a bound that the body leaves alone, without break, continue and return [unsupported]
+$ sh run.sh 'int v = g.n, w = 7; int *p = &v; for (int i = 0; i < *p; i++) { w = 2; s++; } s += w;' ''
+           5

@@ -133,7 +133,7 @@ main.py:16:9: note: in the call of `bad`
 hint: a definition is given with -D NAME=VALUE
 [1]
 $ tilewright run main.py --arg x=zeros:f32[1] --arg n=12 --arg WRONG=2 --grid 1 --target interp
-main.py:18:9: error: `elsewhere.missing` is host code and cannot be used inside a kernel; use tl.* or pass the value as an argument [host-value]
+main.py:18:9: error: `elsewhere.missing` is host code and cannot be used inside a kernel; no file beside this one or in its package has it; use tl.* or pass the value as an argument [host-value]
    18 |         missing(n)
       |         ^~~~~~~
 [1]

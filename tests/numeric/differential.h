@@ -92,6 +92,9 @@ typedef struct Program {
     int64_t grid[3];
     tw_pair sets[MOST_SETS];
     int set_count;
+    const char *refusals; /* what the door may refuse it for: "[unsupported] [unroll]"; or NULL */
+    int64_t want[512];    /* what the last array must hold, as computed without us; integers */
+    int want_count;
 } Program;
 typedef void Generator(Choices *c, Program *p);
 
@@ -245,6 +248,24 @@ static bool may_refuse(const char *target, tw_status status) {
     return strcmp(target, "tenstorrent") == 0 && (status == TW_ERROR_SOURCE || status == TW_ERROR_UNSUPPORTED || status == TW_ERROR_ARGUMENT);
 }
 
+/* Is the word behind the message one of the program's? */
+static bool may_refuse_for(const Program *p, const char *message) {
+    char word[40];
+    const char *open = p->refusals ? strstr(message, " [") : NULL, *end = open ? strchr(open, ']') : NULL;
+    if (!end || end - open >= (long)sizeof word) return false;
+    snprintf(word, sizeof word, "%.*s", (int)(end - open), open + 1);
+    return strstr(p->refusals, word) != NULL;
+}
+
+static void compare_wanted(const Program *p, const Run *got, Outcome *o) {
+    const Array *array = &p->arrays[p->array_count - 1];
+    const char *data = p->want_count ? tw_buffer_data(got->host[p->array_count - 1]) : NULL;
+    for (int i = 0; i < p->want_count && o->kind == PASSED; i++)
+        if (number_at(array->dtype, data, i) != (double)p->want[i])
+            say(o, DIFFERS, "interp", "%s: element %d is %.17g, computed %lld", array->name, i, number_at(array->dtype, data, i),
+                (long long)p->want[i]);
+}
+
 /* Target "passes" is the interpreter behind the passes: it finds their mistakes in a hundredth of the time that a compiler takes. */
 static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *name, Run *run, Outcome *o) {
     bool behind = strcmp(name, "passes") == 0;
@@ -285,7 +306,7 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *n
     Kind kind = NO_TARGET;
     tw_status status = tw_kernel_compile(m, NULL, &options, &k);
     if (status == TW_OK) kind = NO_LAUNCH, status = tw_kernel_launch(k, NULL, p->grid, args, count);
-    if (may_refuse(target, status)) {
+    if (may_refuse(target, status) || (status == TW_ERROR_SOURCE && may_refuse_for(p, tw_context_message(cx)))) {
         o->refused = true;
         snprintf(o->message, sizeof o->message, "%s", tw_context_message(cx));
     } else if (status != TW_OK) say(o, status == TW_ERROR_SOURCE ? NO_DOOR : kind, name, "%s: %s", tw_status_name(status), tw_context_message(cx));
@@ -332,6 +353,7 @@ static void run_program(const Program *p, const char *targets, Outcome *o) {
     if (tw_module_load_text(cx, p->file, p->text, p->length, NULL, &m) != TW_OK) {
         say(o, NO_DOOR, "interp", "%s", tw_context_message(cx));
     } else if (run_on(cx, m, p, "interp", &want, o)) {
+        compare_wanted(p, &want, o);
         char list[200], *save = NULL;
         snprintf(list, sizeof list, "%s", targets);
         for (char *target = strtok_r(list, ",", &save); target && o->kind == PASSED; target = strtok_r(NULL, ",", &save)) {
@@ -600,8 +622,9 @@ static bool replays(const Wish *w, const char *path) {
     static Program program;
     bool read = read_program(path, &program);
     if (read) try_program(&program, w->targets);
-    if (read && shared->kind == PASSED) return true;
-    printf("%s: %s: %s\n", path, read ? kind_names[shared->kind] : "not a program", read ? shared->message : "");
+    if (read && shared->kind == PASSED && !shared->refused) return true;
+    const char *what = !read ? "not a program" : shared->refused ? "refused" : kind_names[shared->kind];
+    printf("%s: %s: %s\n", path, what, read ? shared->message : "");
     return false;
 }
 

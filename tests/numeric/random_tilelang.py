@@ -2,6 +2,7 @@
 """random_tilelang.py: random TileLang programs on several targets, each against the program run as plain Python (tilelang_reference.py).
 
     random_tilelang.py --count 200 --seed 1 --targets cpu         200 programs from seed 1 on; interp always runs too
+    random_tilelang.py --count 2000 --targets passes              the interpreter behind the passes: a hundred times faster than a compiler
     random_tilelang.py --seed 17                                  one of them again, printed and made small
     random_tilelang.py --seconds 3600 --out DIR                   goes on; each small failure is a file of DIR
     random_tilelang.py --replay FILE...                           files again: any TileLang kernel; `# defines: N=64` gives its constants
@@ -29,7 +30,8 @@ sys.path.insert(0, str(HERE))
 import tilelang_reference as reference  # noqa: E402
 
 SHORT = {"bool": "i1", "int8": "i8", "uint8": "u8", "int16": "i16", "int32": "i32", "float16": "f16", "float32": "f32"}
-TARGETS = {"interp": ["interp"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"]}
+TARGETS = {"interp": ["interp"], "passes": ["interp", "--set", "passes=on"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"]}
+MOST = 2048
 LIMIT = {"float16": 2000, "float32": 1 << 22}  # floats up to there are whole in every order of a sum
 
 
@@ -64,6 +66,8 @@ class Generator:
         self.choices, self.lines, self.indent, self.count = choices, [], 2, 0
         self.tiles, self.inputs, self.params, self.outputs = [], [], [], []
         self.vars, self.trips, self.frozen, self.loops = {}, 1, set(), 0  # name -> extent (values 0 .. extent - 1)
+        self.plain, self.near = False, []  # a loop of boxes, as most are; what it writes, to be read as well
+        self.named = []  # values that the loop's body gave a name: (name, is it a float, bound)
 
     def pick(self, n):
         return self.choices.pick(n)
@@ -132,16 +136,18 @@ class Generator:
 
     def index(self, extent, variables, depth=0):
         fitting = [v for v in variables if self.vars[v] <= extent]
-        form = self.pick(12)
+        form = self.pick(7 if self.plain else 12)
         if not variables:
             return str(self.pick(extent)) if self.pick(4) else str(-1 - self.pick(extent))
         v = self.one(fitting or variables)
         n = self.vars[v]
         if fitting and form < 5:
             return v
-        if fitting and form == 5:
+        if fitting and form == 5 and not self.plain:
             return f"{extent - 1} - {v}"
-        if fitting and form == 6:
+        if self.plain and not fitting:
+            return str(self.pick(extent))
+        if fitting and form >= 5 and form < 7:
             return f"{v} + {self.pick(extent - n + 1)}"
         if form == 7 and 2 * (n - 1) < extent:
             return f"2 * {v}" + (" + 1" if 2 * n - 1 < extent and self.pick(2) else "")
@@ -178,7 +184,9 @@ class Generator:
                 free.remove(v)
                 n = self.vars[v]
                 form = self.pick(8)
-                if form == 5:
+                if self.plain:
+                    parts.append(f"{v} + {self.pick(extent - n + 1)}" if form == 6 else v)
+                elif form == 5:
                     parts.append(f"{extent - 1} - {v}")
                 elif form == 6:
                     parts.append(f"{v} + {self.pick(extent - n + 1)}")
@@ -199,8 +207,12 @@ class Generator:
         form = self.pick(10)
         sources = self.readable(is_float)
         if depth > 2 or form < 4:
+            named = [one for one in self.named if one[1] == is_float]
+            if named and self.pick(2):
+                return self.one(named)[::2]
             if sources and self.pick(5) < 4:
-                source = self.one(sources)
+                near = [t for t in sources if t in self.near]
+                source = self.one(near) if near and self.pick(3) == 2 else self.one(sources)
                 return self.element(source, variables), source.bound
             if variables and self.pick(2):
                 v = self.one(variables)
@@ -260,7 +272,13 @@ class Generator:
     def writable(self):
         return [t for t in self.tiles if not t.is_tensor or t.lead]
 
-    def open_parallel(self, extents):
+    def open_parallel(self, extents, near=()):
+        """Of at most MOST iterations: those that run one by one take their time on emulated threads."""
+        self.plain, self.near = self.pick(2) == 0, list(near)
+        extents, room = list(extents), max(1, MOST // self.trips)
+        for d, extent in enumerate(extents):
+            extents[d] = min(extent, room)
+            room = max(1, room // extents[d])
         names = [self.name("i") for _ in extents]
         self.line(f"for {', '.join(names)} in T.Parallel({', '.join(map(str, extents))}):")
         self.vars.update(zip(names, extents))
@@ -271,6 +289,7 @@ class Generator:
         for name in names:
             del self.vars[name]
         self.indent -= 1
+        self.plain = False
 
     def outer(self):
         return list(self.vars)
@@ -280,10 +299,15 @@ class Generator:
         first = self.one(self.writable())
         extents = [self.one([n, n, max(1, n // 2), max(1, n - 1)]) for n in first.shape]
         around = self.outer()
-        names = self.open_parallel(extents)
         targets = [first] + [t for t in self.writable() if t is not first and len(t.shape) >= len(extents)][:self.pick(3)]
+        names = self.open_parallel(extents, targets)
         written = 0
         for target in targets:
+            if self.pick(3) == 2 and target.dtype != "bool":
+                text, bound = self.typed(target, names + around)
+                name = self.name("v")
+                self.line(f"{name} = {text}")
+                self.named.append((name, target.is_float(), bound))
             cell = self.own_cell(target, names)
             if not cell:
                 continue
@@ -299,6 +323,7 @@ class Generator:
             written += 1
         if not written:
             self.line("pass")
+        self.named = []
         self.close(names)
 
     def in_order(self):
@@ -307,7 +332,7 @@ class Generator:
         if not target:
             return
         around = self.outer()
-        names = self.open_parallel([self.one([4, 3, 8, 1, 6]) for _ in range(1 + self.pick(2))])
+        names = self.open_parallel([self.one([4, 3, 8, 1, 6]) for _ in range(1 + self.pick(2))], [target])
         for _ in range(1 + self.pick(2)):
             cell = self.element(target, names + around)
             self.line(f"{cell} {self.one(['=', '+=', '-=', '*=', '='])} {self.typed(target, names + around)[0]}" if target.dtype != "bool" else f"{cell} = {self.condition(names)}")
@@ -320,7 +345,7 @@ class Generator:
             return
         around = self.outer()
         kept = [self.one([n, n, max(1, n - 1)]) for n in target.shape]
-        names = self.open_parallel(kept + [self.one([8, 4, 3, 1, 16, 5]) for _ in range(1 + self.pick(4) // 3)])
+        names = self.open_parallel(kept + [self.one([8, 4, 3, 1, 16, 5]) for _ in range(1 + self.pick(4) // 3)], [target])
         extra = 1
         for name in names[len(kept):]:
             extra *= self.vars[name]
@@ -368,12 +393,32 @@ class Generator:
             bound *= t.bound
         return f"{factors[0]} * {factors[1]}", bound
 
+    def product_loop(self):
+        """A matrix product written out: c[i, j] += a[i, k] * b[k, j], in any order of the indices and with any casts."""
+        dtype = self.one(["int8", "float16", "float32", "int16", "uint8", "int32"])
+        m, n, k = (self.one([8, 4, 7, 16, 1]) for _ in range(3))
+        ta, tb = self.pick(2), self.pick(2)
+        a = self.matrix(k if ta else m, m if ta else k, dtype)
+        b = self.matrix(n if tb else k, k if tb else n, dtype if self.pick(4) else self.one(["int8", "int32"]) if dtype not in LIMIT else "float32")
+        c = self.new_tile((m, n), (self.one(["int32", "int32", dtype]) if dtype not in LIMIT else self.one(["float32", dtype]))) if self.indent == 2 else None
+        if not a or not b or not c or a.bound * b.bound * k * self.trips + c.bound > LIMIT.get(c.dtype, 1 << 60) and c.is_float():
+            return
+        names = self.open_parallel([m, n, k])
+        wide, (i, j, q) = "float32" if c.is_float() else self.one(["int32", "int16"]), names
+        x, y = f"{a.name}[{f'{q}, {i}' if ta else f'{i}, {q}'}]", f"{b.name}[{f'{j}, {q}' if tb else f'{q}, {j}'}]"
+        x, y = (f'T.cast({text}, "{wide}")' if self.pick(3) == 2 else text for text in (x, y))
+        text = f"{x} * {y}" if self.pick(2) else f"{y} * {x}"
+        text = f'T.cast({text}, "{c.dtype}")' if self.pick(4) == 3 else text
+        self.line(f"{c.name}[{i}, {j}] += {text}" if self.pick(2) else f"{c.name}[{i}, {j}] = {text} + {c.name}[{i}, {j}]")
+        self.close(names)
+        c.bound += a.bound * b.bound * k * self.trips
+
     def matrix(self, rows, columns, dtype):
         """An operand of T.gemm: a tile that is there, or a new one, as it is or written anew by a loop or a copy."""
         old = [t for t in self.tiles if t.shape == (rows, columns) and t.dtype == dtype and not t.is_tensor and t.bound <= 3 and t.name not in self.frozen]
         if old and self.pick(2):
             return self.one(old)
-        if self.indent > 2 or self.pick(3) == 0:
+        if self.indent > 2 or self.pick(3) == 0 or rows * columns > MOST:
             return self.new_tile((rows, columns), dtype) if self.indent == 2 else None
         source = self.new_tile((columns, rows), dtype)
         made = Tile(self.name("t"), (rows, columns), dtype, source.bound)
@@ -489,7 +534,7 @@ class Generator:
 
     def statements(self, count):
         for _ in range(count):
-            self.one([self.elements, self.accumulate, self.move, self.loop, self.gemm, self.reduce, self.in_order, self.elements, self.accumulate, self.branch])()
+            self.one([self.elements, self.accumulate, self.move, self.loop, self.gemm, self.reduce, self.in_order, self.elements, self.accumulate, self.branch, self.product_loop])()
 
     def program(self):
         self.grid = (self.one([1, 2, 3]),)

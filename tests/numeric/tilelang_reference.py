@@ -223,6 +223,7 @@ class Language(types.ModuleType):
         self.Cast = lambda dtype, value: convert(value, str(dtype))
         self.floordiv, self.floormod = (lambda a, b: a // b), (lambda a, b: a % b)
         self.cdiv = self.ceildiv
+        self.infinity = lambda dtype: float("inf")
         self.sync_threads = self.use_swizzle = lambda *a, **k: None
 
     def prim_func(self, function):

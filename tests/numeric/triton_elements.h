@@ -235,7 +235,7 @@ static void atomic(Gen *g) {
     uint32_t op = draw(g, type == F32 ? 1 : 6);
     Filter index = {.kinds = "iu", .type = -1, .shape = v, .rank_most = 3};
     Var *at = some(g, index);
-    char where[80] = "pid & 31";
+    char where[80] = "(pid & 31)";
     if (at) snprintf(where, sizeof where, "(%s.to(tl.int32) & 31)", at->name);
     else if (v->rank == 1) snprintf(where, sizeof where, "(tl.arange(0, %lld) & 31)", (long long)v->ext[0]);
     else if (v->rank == 2) return;

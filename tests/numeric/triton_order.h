@@ -17,13 +17,15 @@
 #define TESTS_TRITON_ORDER_H
 #include "triton_values.h"
 
-enum { ORDER_SIDE = 64, ORDER_ROOM = 24576, ORDER_DEPTH = 3, ORDER_VIEW = 2048 };
+enum { ORDER_ROOM = 24576, ORDER_DEPTH = 3, ORDER_VIEW = 2048 };
 
-/* One of the pointers, at the beginning of the program's own memory. Where none change places, loads and stores through different
- * ones can run ahead of each other. */
+/* What a program does not do leaves the rest of it to the fast forms: TMA, roles, loads that run ahead. */
+enum { SPICE_SWAPS = 1, SPICE_DATA = 2, SPICE_INTEGERS = 4, SPICE_MASKS = 8 };
+
+/* One of the pointers, at the beginning of the program's own memory. */
 static const char *order_pointer(Gen *g) {
     static const char *const names[] = {"q0", "q1", "q2", "src", "dst"};
-    return names[draw(g, g->swaps ? 5 : 3)];
+    return names[draw(g, g->spice & SPICE_SWAPS ? 5 : 3)];
 }
 
 /* Of a product: often memory that nobody writes. */
@@ -34,31 +36,32 @@ static const char *order_factor(Gen *g) {
 
 /* A row to begin with; `index` is the variable of a loop around, or NULL. */
 static void order_row(Gen *g, const char *index, char *text, size_t size) {
-    static const char *const rows[] = {"0", "0", "16", "8", "32", "5", "at", "n0"};
+    static const char *const rows[] = {"0", "0", "16", "8", "32", "5", "n0", "at"};
     uint32_t form = draw(g, index ? 11 : 8);
+    if (form == 7 && !(g->spice & SPICE_DATA)) form = 0;
     if (form < 8) snprintf(text, size, "%s", rows[form]);
     else snprintf(text, size, form == 8 ? "%s * 8" : form == 9 ? "%s * 16" : "(3 - %s) * 4", index);
 }
 
-/* The offsets of a tile of ORDER_SIDE x width at some place. No two elements of it are one. */
-static void order_place(Gen *g, const char *index, const char *columns, char *text, size_t size) {
+/* The offsets of a tile of 64 x 64 at some place. No two elements of it are one. */
+static void order_place(Gen *g, const char *index, char *text, size_t size) {
     static const char *const forms[] = {
-        "(r + %s)[:, None] * %d + %s[None, :]",
-        "(r + %s)[:, None] * %d + %s[None, :] + 8",
-        "(63 - r + %s)[:, None] * %d + %s[None, :]",
-        "(r + %s)[:, None] * %d + %s[None, :] + 1",
-        "(r + %s)[None, :] * %d + %s[:, None]",
+        "(r + %s + pid * %d)[:, None] * %d + c[None, :]",
+        "(r + %s + pid * %d)[:, None] * %d + c[None, :] + 8",
+        "(63 - r + %s + pid * %d)[:, None] * %d + c[None, :]",
+        "(r + %s + pid * %d)[:, None] * %d + c[None, :] + 1",
+        "(r + %s + pid * %d)[None, :] * %d + c[:, None]",
     };
     char row[40];
     order_row(g, index, row, sizeof row);
-    bool square = strcmp(columns, "c") == 0;
-    snprintf(text, size, forms[draw(g, square ? 5 : 4)], row, draw(g, 3) == 2 ? 128 : 64, columns);
+    int step = draw(g, 3) == 2 ? 128 : 64;
+    snprintf(text, size, forms[draw(g, 5)], row, ORDER_ROOM / step, step);
 }
 
 /* ", mask=.." or nothing. */
 static void order_mask(Gen *g, bool data, char *text, size_t size) {
-    uint32_t form = draw(g, data ? 6 : 5);
-    if (form < 3) text[0] = 0;
+    uint32_t form = draw(g, data && g->spice & SPICE_DATA ? 6 : 5);
+    if (form < 3 || (form < 5 && !(g->spice & SPICE_MASKS))) text[0] = 0;
     else if (form == 3) snprintf(text, size, ", mask=(r < n1 * 20)[:, None]");
     else if (form == 4) snprintf(text, size, ", mask=(r[:, None] < 50) & (c[None, :] < n0 * 12)");
     else snprintf(text, size, ", mask=acc > %d", (int)draw(g, 3));
@@ -66,7 +69,7 @@ static void order_mask(Gen *g, bool data, char *text, size_t size) {
 
 static void order_store(Gen *g, const char *index) {
     char place[120], mask[80];
-    order_place(g, index, "c", place, sizeof place);
+    order_place(g, index, place, sizeof place);
     order_mask(g, true, mask, sizeof mask);
     uint32_t form = draw(g, 4);
     const char *value = form == 0 ? "small(acc)" : form == 1 ? "small(acc + 1.0)" : form == 2 ? "tl.zeros((64, 64), tl.float16)" : "small(acc * 3.0)";
@@ -77,7 +80,7 @@ static void order_store(Gen *g, const char *index) {
 static int order_load(Gen *g, const char *index) {
     char place[120], mask[80];
     int id = g->next++;
-    order_place(g, index, "c", place, sizeof place);
+    order_place(g, index, place, sizeof place);
     order_mask(g, true, mask, sizeof mask);
     line(g, "t%d = tl.load(%s + %s%s%s)", id, order_pointer(g), place, mask, *mask ? ", other=1.0" : "");
     return id;
@@ -114,24 +117,26 @@ static void order_trips(Gen *g, char *text, size_t size) {
 
 /* Products in a loop: with carried pointers and masks or computed ones; stores and loads may stand in it. */
 static void order_products(Gen *g, const char *outer) {
-    static const int widths[] = {32, 64, 16};
-    int id = g->next++, width = widths[draw(g, 3)], often = 1 + (int)(draw(g, 3) == 2);
-    bool carried = draw(g, 3) == 2, masked = carried && draw(g, 2);
+    static const int widths[] = {64, 32, 64, 16};
+    int id = g->next++, width = widths[draw(g, 4)], often = 1 + (int)(draw(g, 3) == 2);
+    bool carried = draw(g, 3) == 2, masked = carried && draw(g, 2), early = !carried && draw(g, 4) == 3; /* early: a trip before */
     const char *left = order_factor(g), *right = order_factor(g);
     char trips[24], row[40], index[24];
+    int rows = left[0] == 'p' ? 0 : ORDER_ROOM / 128, lines = right[0] == 'p' ? 0 : ORDER_ROOM / 64; /* a program's own */
     order_row(g, outer, row, sizeof row);
     snprintf(index, sizeof index, "k%d", id);
     line(g, "w%d = tl.arange(0, %d)", id, width);
     for (int turn = 0; turn < often; turn++) { /* loops in a row, of equal tiles */
         order_trips(g, trips, sizeof trips);
         if (carried) {
-            line(g, "a%d = %s + (r + %s)[:, None] * 128 + w%d[None, :]", id, left, row, id);
-            line(g, "b%d = %s + w%d[:, None] * 64 + c[None, :]", id, right, id);
+            line(g, "a%d = %s + (r + %s + pid * %d)[:, None] * 128 + w%d[None, :]", id, left, row, rows, id);
+            line(g, "b%d = %s + (w%d + pid * %d)[:, None] * 64 + c[None, :]", id, right, id, lines);
         }
         if (masked) {
             line(g, "left%d = %d - n0 * 9", id, width * 2);
             line(g, "on%d = w%d < left%d", id, id, id);
         }
+        if (early) line(g, "la%d = tl.load(%s + (r + %s + pid * %d)[:, None] * 128 + w%d[None, :])", id, left, row, rows, id);
         line(g, draw(g, 4) == 3 ? "for %s in tl.range(0, %s, num_stages=3):" : "for %s in range(0, %s):", index, trips);
         g->indent++;
         if (carried && masked) {
@@ -141,10 +146,11 @@ static void order_products(Gen *g, const char *outer) {
             line(g, "la%d = tl.load(a%d)", id, id);
             line(g, "lb%d = tl.load(b%d)", id, id);
         } else {
-            line(g, "la%d = tl.load(%s + (r + %s)[:, None] * 128 + (%s * %d + w%d)[None, :])", id, left, row, index, width, id);
-            line(g, "lb%d = tl.load(%s + (%s * %d + w%d)[:, None] * 64 + c[None, :])", id, right, index, width, id);
+            if (!early) line(g, "la%d = tl.load(%s + (r + %s + pid * %d)[:, None] * 128 + (%s * %d + w%d)[None, :])", id, left, row, rows, index, width, id);
+            line(g, "lb%d = tl.load(%s + (%s * %d + w%d + pid * %d)[:, None] * 64 + c[None, :])", id, right, index, width, id, lines);
         }
         line(g, "acc = tl.dot(la%d, lb%d, acc)", id, id);
+        if (early) line(g, "la%d = tl.load(%s + (r + %s + pid * %d)[:, None] * 128 + (%s * %d + %d + w%d)[None, :])", id, left, row, rows, index, width, width, id);
         if (draw(g, 3) == 2) {
             line(g, "acc = small(acc).to(tl.float32)");
             order_block(g, 2, index);
@@ -171,10 +177,13 @@ static void order_statement(Gen *g, const char *index) {
     case 1: order_store(g, index); break;
     case 2: order_use(g, order_load(g, index)); break;
     case 3:
-        if (g->swaps) line(g, "src, dst = dst, src");
+        if (g->spice & SPICE_SWAPS) line(g, "src, dst = dst, src");
         else order_store(g, index);
         break;
-    case 4: order_integers(g); break;
+    case 4:
+        if (g->spice & SPICE_INTEGERS) order_integers(g);
+        else order_use(g, order_load(g, index));
+        break;
     case 5:
     case 6: order_products(g, index); break;
     case 7: {
@@ -184,7 +193,7 @@ static void order_statement(Gen *g, const char *index) {
         break;
     }
     case 8:
-        line(g, draw(g, 2) ? "if n0 > %d:" : "if at > %d:", (int)draw(g, 3));
+        line(g, g->spice & SPICE_DATA && draw(g, 2) ? "if at > %d:" : "if n0 > %d:", (int)draw(g, 3));
         g->indent++;
         line(g, "acc = acc + 1.0");
         order_block(g, 3, index);
@@ -227,14 +236,14 @@ static void order_arrays(Gen *g) {
     for (int i = 0; i < 3; i++) {
         Array *a = new_array(g, 'm', F16, whole, WHOLE);
         int of = i ? (int)draw(g, (uint32_t)i + 2) - 1 : 0; /* mostly apart */
-        line(g, "q%d = %s + pid * %d", i, a->name, (int)ORDER_ROOM);
+        line(g, "q%d = %s", i, a->name);
         if (of < 1) continue;
         a->of = p->arrays[of - 1].of ? p->arrays[of - 1].of : of;
         a->shift = shifts[draw(g, 5)];
         a->count = whole - a->shift;
     }
     for (int i = 0; i < 2; i++)
-        line(g, "p%d = %s + pid * 512", i, new_array(g, 'x', F16, ORDER_ROOM + 512 * programs(g), WHOLE)->name);
+        line(g, "p%d = %s", i, new_array(g, 'x', F16, ORDER_ROOM, WHOLE)->name);
     line(g, "e0 = %s + pid * 128", new_array(g, 'e', I32, 128 * programs(g), PLAIN)->name);
     line(g, "at = tl.load(%s + pid) & 15", new_array(g, 'x', I32, 16, PLAIN)->name);
 }
@@ -258,7 +267,10 @@ static void order_plan(Gen *g) {
 static void order_kernel(Gen *g) {
     g->statements_left = 14;
     g->p->grid[0] = 1 + draw(g, 5), g->p->grid[1] = 1;
+    g->spice = (int)draw(g, 16);
+    if (draw(g, 2)) g->spice &= (int)draw(g, 16);
     order_plan(g);
+    line(g, "pid = tl.program_id(0)"); /* places are known to be far apart */
     scalar_argument(g, (int64_t)draw(g, 4));     /* n0 */
     if (!scalar_argument(g, 5) || g->p->scalar_count < 2) return; /* n1: of masks */
     g->head.length += (size_t)snprintf(g->head.text + g->head.length, sizeof g->head.text - g->head.length,
@@ -266,15 +278,14 @@ static void order_kernel(Gen *g) {
     order_arrays(g);
     line(g, "r = tl.arange(0, 64)");
     line(g, "c = tl.arange(0, 64)");
-    g->swaps = draw(g, 3) == 2;
-    if (g->swaps) line(g, "src = q0\n    dst = q1");
-    if (draw(g, 3) == 2) line(g, "acc = tl.load(q0 + r[:, None] * 64 + c[None, :]).to(tl.float32)");
+    if (g->spice & SPICE_SWAPS) line(g, "src = q0\n    dst = q1");
+    if (draw(g, 3) == 2) line(g, "acc = tl.load(q0 + (r + pid * %d)[:, None] * 64 + c[None, :]).to(tl.float32)", ORDER_ROOM / 64);
     else line(g, "acc = tl.zeros((64, 64), tl.float32)");
     for (int i = 0; i < 6 && g->statements_left > 0; i++) {
         g->statements_left--;
         order_statement(g, NULL);
     }
     Array *out = new_array(g, 's', F32, 4096 * programs(g), PLAIN);
-    line(g, "tl.store(%s + pid * 4096 + r[:, None] * 64 + c[None, :], acc)", out->name);
+    line(g, "tl.store(%s + (r + pid * 64)[:, None] * 64 + c[None, :], acc)", out->name);
 }
 #endif

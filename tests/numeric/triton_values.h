@@ -108,7 +108,7 @@ typedef struct Gen {
     int statements_left;
     double trips;             /* how often the statement runs at most */
     uint32_t combines;        /* combine functions used */
-    bool swaps;               /* triton_order.h: pointers change places */
+    int spice;                /* triton_order.h: what the program may do */
 } Gen;
 
 typedef struct Family { /* of whole kernels */

@@ -1,5 +1,8 @@
 """Errors of a kernel's source, as Python sees them."""
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -69,3 +72,18 @@ def test_functions_without_a_file():
     exec("def kernel(out): pass", scope)
     with pytest.raises(ValueError, match="should be defined in a Python file"):
         triton.jit(scope["kernel"])
+
+
+def test_a_cache_that_cannot_be_used_is_said_once(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import warnings\nimport numpy as np\nimport tilewright.triton as triton\nimport tilewright.triton.language as tl\n"
+                       "@triton.jit\ndef one(x):\n    tl.store(x, 1)\n@triton.jit\ndef two(x):\n    tl.store(x, 2)\n"
+                       "x = np.zeros(4, np.int32)\nwith warnings.catch_warnings(record=True) as seen:\n    warnings.simplefilter('always')\n"
+                       "    one[(1,)](x)\n    two[(1,)](x)\nprint(x[0], [str(w.message) for w in seen])\n")
+    done = subprocess.run([sys.executable, str(program)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env={**os.environ, "TILEWRIGHT_CACHE_DIR": "/dev/null"})
+    assert done.stdout == "2 ['compiled kernels are not kept: the cache folder /dev/null is not a folder [cache]']\n"
+    program.write_text(program.read_text().replace("simplefilter('always')", "simplefilter('error')"))
+    done = subprocess.run([sys.executable, str(program)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env={**os.environ, "TILEWRIGHT_CACHE_DIR": "/dev/null"})
+    assert done.returncode == 1 and "RuntimeWarning: compiled kernels are not kept" in done.stdout

@@ -279,11 +279,36 @@ static void test_leading_ones(tw_context *cx) {
     tw_module_destroy(m);
 }
 
+/* Arrays that the kernel cannot take, whatever their shape. */
+static void test_strangers(tw_context *cx) {
+    tw_context *other = NULL;
+    tw_module *m = NULL;
+    tw_kernel *k = NULL;
+    char text[1000];
+    snprintf(text, sizeof text, doors[0].text, "float32", "float32", "float32");
+    CHECK(tw_context_create(NULL, &other) == TW_OK);
+    CHECK(tw_module_load_text(cx, doors[0].file, text, strlen(text), NULL, &m) == TW_OK);
+    CHECK(tw_kernel_compile(m, NULL, NULL, &k) == TW_OK);
+    Array a = make_array(cx, TW_F32, &forms[0]), b = make_array(other, TW_F32, &forms[0]);
+    tw_arg args[] = {{TW_ARG_BUFFER, 0, {.buffer = a.buffer}}, {TW_ARG_BUFFER, 0, {.buffer = b.buffer}}};
+    CHECK(tw_kernel_launch(k, NULL, NULL, args, 2) == TW_ERROR_ARGUMENT);
+    CHECK_TEXT(tw_context_message(cx), "argument `B` of kernel `copy` was made from another context");
+    args[1].kind = TW_ARG_NONE; /* no address stands for a tensor that has a shape */
+    CHECK(tw_kernel_launch(k, NULL, NULL, args, 2) == TW_ERROR_ARGUMENT);
+    CHECK_TEXT(tw_context_message(cx), "argument `B` of kernel `copy` must be an array");
+    free_array(&a);
+    free_array(&b);
+    tw_kernel_destroy(k);
+    tw_module_destroy(m);
+    tw_context_destroy(other);
+}
+
 int main(void) {
     tw_context *cx = NULL;
     CHECK(tw_context_create(NULL, &cx) == TW_OK);
     test_messages(cx);
     test_leading_ones(cx);
+    test_strangers(cx);
     for (size_t d = 0; d < sizeof doors / sizeof *doors; d++)
         for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) test_door(cx, &doors[d], &ways[w], TW_F32);
     static const int32_t more[] = {TW_I1,  TW_I8,  TW_I16,  TW_I32, TW_I64,    TW_U8,

@@ -277,6 +277,9 @@ static const Case runs[] = {
      "if somewhere():\n    D = 7\n",
      "tl.store(out, B)\ntl.store(out + 1, C)\ntl.store(out + 2, D)", "2 5 7"},
     {"OTHER, A = host.call(), 3\n", "tl.store(out, A)", "3"},
+    {"import os\nif os.environ.get('TILEWRIGHT_NOT_SET', '0') == '1':\n    f = tl.exp\n    A = 1\nelse:\n    f = tl.abs\n    A = 2\n"
+     "B = 3 if os.getenv('TILEWRIGHT_NOT_SET') is None else 4\nC = os.getenv('PATH') is not None\n",
+     "tl.store(out, f(-n) + A)\ntl.store(out + 1, B)\ntl.store(out + 2, C)", "14 3 1"},
     /* the variable of a loop has the type that bounds and step promote to */
     {"", "s = 0\nfor i in range(0, n.to(tl.int64), tl.load(p + 2)):\n    tl.static_assert(i.dtype == tl.int64)\n"
          "    s += 1\nfor j in range(3):\n    tl.static_assert(j.dtype == tl.int32)\ntl.store(out, s)",
@@ -351,6 +354,10 @@ static const Case refused[] = {
     {"A = 1\nif somewhere():\n    A = 2\n", "tl.store(out, A)", "the module sets `A` under a condition"},
     {"if somewhere():\n    A = 2\nelse:\n    A = 3\n", "tl.store(out, A)", "the module sets `A` under a condition"},
     {"A, B = 1, 2, 3\n", "tl.store(out, A)", "`A` is not known"},
+    {"", "if N == 7:\n    a = 1\ntl.store(out, a)", "`a` has no value here: it is assigned at line"},
+    {"", "a += 1", "`a` is not known"},
+    {"", "tl.store(out, b)\nb = 1", "`b` has no value here: it is assigned at line"},
+    {"", "x = tl.float32(1.0)", "to convert x write x.to(tl.float32), for a number tl.full([], x, tl.float32)"},
     {"A, *B = 1, 2, 3\n", "tl.store(out, A)", "`A` is not known"},
     {"def host(x):\n    return x\n", "host(n)", "`host` is a host function; decorate it with @triton.jit"},
     {"import torch\n", "torch.zeros(3)", "`torch.zeros` is host code"},

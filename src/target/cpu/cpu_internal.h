@@ -82,6 +82,7 @@ typedef struct CpuPlan {
     Placed *placed; /* by Ref */
     Map places;     /* Op * -> OpPlace * */
     OpList order;   /* all ops, in order of position */
+    VEC(int) writers; /* of memory, among the ops up to each position */
     Map gemms;      /* Op * of the loop, and of the dot -> Gemm * */
     int slots;      /* of panels that are kept */
     VEC(Block) blocks;

@@ -55,8 +55,12 @@ static bool reads_memory(const Op *op) {
     return op->code == OP_LOAD || op->code == OP_TLOAD || op->code == OP_BLOAD;
 }
 
+static bool is_writer(const Op *op) {
+    return op_has(op->code, TRAIT_WRITES) || op->code == OP_FENCE || op->code == OP_SYNC;
+}
+
 bool cpu_writes_memory(const Op *op) {
-    if (op_has(op->code, TRAIT_WRITES) || op->code == OP_FENCE || op->code == OP_SYNC) return true;
+    if (is_writer(op)) return true;
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
             if (cpu_writes_memory(inner)) return true;
@@ -99,9 +103,13 @@ static void number(CpuPlan *plan, Region *region) {
         place->first = (int)plan->order.count;
         map_put_number(&plan->places, plan->arena, (uint64_t)(uintptr_t)op, place);
         *VEC_PUSH(&plan->order, plan->arena) = op;
-        for (int i = 0; i < op->operand_count; i++)
-            if (ref_is_value(op->operands[i]))
-                list_add(plan, &plan->placed[op->operands[i]].users, op);
+        int before = plan->writers.count ? VEC_LAST(&plan->writers) : 0;
+        *VEC_PUSH(&plan->writers, plan->arena) = before + is_writer(op);
+        for (int i = 0; i < op->operand_count; i++) {
+            if (!ref_is_value(op->operands[i])) continue;
+            OpList *users = &plan->placed[op->operands[i]].users;
+            if (!users->count || VEC_LAST(users) != op) *VEC_PUSH(users, plan->arena) = op;
+        }
         for (int i = 0; i < op->region_count; i++) number(plan, op->regions[i]);
         place->last = (int)plan->order.count - 1;
     }
@@ -225,10 +233,10 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
            user->code != OP_JOIN;
 }
 
-static bool writer_between(const Op *from, const Op *to) {
-    for (const Op *op = from->next; op && op != to; op = op->next)
-        if (cpu_writes_memory(op)) return true;
-    return false;
+/* Of two ops of one region. */
+static bool writer_between(const CpuPlan *plan, const Op *from, const Op *to) {
+    int last = last_of(plan, from), first = first_of(plan, to);
+    return first > last + 1 && plan->writers.at[first - 1] > plan->writers.at[last];
 }
 
 static Storage decide_load(const CpuPlan *plan, const Op *op, const OpList *roots) {
@@ -237,7 +245,7 @@ static Storage decide_load(const CpuPlan *plan, const Op *op, const OpList *root
     if (roots->count > 1 && !reads_well(plan, op)) return STORAGE_MEMORY;
     for (size_t i = 0; i < roots->count; i++) {
         const Op *root = roots->at[i];
-        if (root->parent != op->parent || writer_between(op, root)) return STORAGE_MEMORY;
+        if (root->parent != op->parent || writer_between(plan, op, root)) return STORAGE_MEMORY;
         bool stores = op->code == OP_TLOAD && root->code == OP_TSTORE;
         if (cpu_writes_memory(root) && !stores) return STORAGE_MEMORY;
     }

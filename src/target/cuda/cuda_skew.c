@@ -45,6 +45,7 @@ static int distance(Emit *e, const Region *region) {
 static void run_to(Emit *e, const Op *until) {
     const Op *op = e->ahead;
     while (op && op != until && op->code != OP_YIELD && op->code != OP_RETURN) {
+        if (op->code == OP_COMMIT) ring_find(e, op->operands[0])->ahead++;
         if (elementwise_is(op))
             op = elementwise_run(e, op);
         else
@@ -52,6 +53,13 @@ static void run_to(Emit *e, const Op *until) {
         op = op->next;
     }
     e->ahead = op;
+}
+
+/* Does the load role hand over an item before the op? */
+static bool fills_before(const Emit *e, const Op *until) {
+    for (const Op *op = e->ahead; op && op != until; op = op->next)
+        if (op->code == OP_COMMIT) return true;
+    return false;
 }
 
 static void land(Emit *e, int groups) {
@@ -63,7 +71,13 @@ static void land(Emit *e, int groups) {
 
 void skew_catch_up(Emit *e, const Op *wait) {
     if (e->skew_loop) return; /* the loop has waited for the whole turn */
+    RingPlan *r = ring_find(e, wait->operands[0]);
     const Op *commit = e->ahead;
+    if (r->ahead) { /* it was loaded on the way to what was needed before */
+        r->ahead--;
+        land(e, 0);
+        return;
+    }
     while (commit && !(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0]))
         commit = commit->next;
     if (!commit) {
@@ -72,6 +86,7 @@ void skew_catch_up(Emit *e, const Op *wait) {
     }
     shared_before_write(e);
     run_to(e, commit->next);
+    r->ahead--;
     cs_line(&e->p, "tw_cp_async_commit();");
     land(e, 0);
 }
@@ -92,6 +107,8 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
     emit_set(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
     e->ahead = loop->regions[0]->first;
     run_to(e, NULL);
+    for (const Op *op = loop->regions[0]->first; op; op = op->next) /* the loop's own waits take them */
+        if (op->code == OP_COMMIT) ring_find(e, op->operands[0])->ahead = 0;
     carry(e, loop);
     e->ahead = kept;
     emit_pending_add(e, before);
@@ -106,7 +123,10 @@ const Op *skew_match(Emit *e, const Op *loop) {
         emit_refuse(e, loop, "a loop that its load role does not have in the same form");
         return NULL;
     }
+    bool fills = fills_before(e, other);
+    if (fills) shared_before_write(e);
     run_to(e, other);
+    if (fills) cs_line(&e->p, "tw_cp_async_commit();");
     return other;
 }
 
@@ -119,7 +139,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     shared_before_write(e);
     emit_enter_loop(e, other);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
-    const char *lo = emit_scalar(e, other->operands[0]), *hi = emit_scalar(e, other->operands[1]),
+    const char *lo = emit_scalar(e, other->operands[0]),
                *step = emit_scalar(e, other->operands[2]), *turn = cs_fresh(&e->p, "turn");
     cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, d, turn);
     const char *at = cs_fresh(&e->p, "first");
@@ -127,7 +147,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
         cs_line(&e->p, "const i64 %s_wide = (i64)%s * %s;", at, turn, step);
     else
         cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %s;", at, lo, turn, step);
-    cs_open(&e->p, "if (%s_wide < %s)", at, hi);
+    cs_open(&e->p, "if (%s)", emit_goes_on(e, other, arena_printf(e->arena, "%s_wide", at)));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
     load_turn(e, other, at);
     cs_close(&e->p);
@@ -155,7 +175,7 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *next = cs_fresh(&e->p, "next"), *step = emit_scalar(e, other->operands[2]);
     cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %d;", next, at, step, e->skew_distance);
-    cs_open(&e->p, "if (%s_wide < %s)", next, emit_scalar(e, other->operands[1]));
+    cs_open(&e->p, "if (%s)", emit_goes_on(e, other, arena_printf(e->arena, "%s_wide", next)));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, next, type, next);
     load_turn(e, other, next);
     cs_close(&e->p);

@@ -135,6 +135,7 @@ typedef struct TtLaunch {
     int64_t grid[3];       /* the source's */
     uint32_t cores;        /* at most; 0: the whole grid */
     Arena *arena;          /* for pages; its allocator gives the model its memory */
+    uint64_t steps;        /* budget of the model; 0: the default */
     Cancel *cancel;        /* who may end it early; NULL: nobody */
 } TtLaunch;
 typedef struct TtResult {

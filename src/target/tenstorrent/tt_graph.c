@@ -96,9 +96,10 @@ bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
             ty_is_scalar(ir_type(tt->k, part)))
             continue;
         if (i < fpu_operands) {
-            if (section_fpu_view(c, part, &cb, &turned)) continue;
+            /* The matrix unit transposes its right operand only. */
+            if (section_fpu_view(c, part, &cb, &turned) && !(turned && i == 0)) continue;
             spills = true;
-            if (!dry) compute_spill(c, part, true, root->op);
+            if (!dry) compute_spill(c, tt_same_pages(tt, part), true, root->op);
             continue;
         }
         Ref same = tt_same_pages(tt, part);
@@ -315,12 +316,7 @@ static int build_dot(Section *s, const Op *op) {
     if (!section_fpu_view(s->c, op->operands[0], &node.cb, &turned) ||
         !section_fpu_view(s->c, op->operands[1], &node.cb2, &node.turned))
         return refuse_op(s, op);
-    if (turned) {
-        tt_refuse(
-            tt, op,
-            "`dot` with a transposed left operand; the matrix unit transposes the right one only");
-        return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"});
-    }
+    if (turned) return refuse_op(s, op);
     s->is_grid = true;
     if (op->operands[2] != s->root->without && !is_splat(tt, op->operands[2], 0)) {
         node.in[0] = build(s, op->operands[2], s->type);

@@ -294,7 +294,9 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
                              .buffers = buffers,
                              .buffer_count = (uint32_t)plan->buffers.count,
                              .kernels = kernels,
-                             .kernel_count = TT_KERNELS};
+                             .kernel_count = TT_KERNELS,
+                             .steps = l->steps,
+                             .cancel = l->cancel};
     result->cores = count;
     if (!tensix_run(&program, l->arena->allocator, &result->report))
         result->problem = result->report.text;

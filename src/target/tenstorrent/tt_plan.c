@@ -139,8 +139,12 @@ typedef struct Places { /* of one op: values and the field that must agree */
     bool changed;
 } Places;
 
+/* Integers never lie in pages. */
 static bool is_vector(const Tt *tt, Ref r) {
-    return ref_is_value(r) && ir_type(tt->k, r)->kind == TY_TILE && ir_type(tt->k, r)->rank == 1;
+    if (!ref_is_value(r)) return false;
+    const Type *type = ir_type(tt->k, r);
+    return type->kind == TY_TILE && type->rank == 1 &&
+           (elem_is_float(type->elem) || type->elem == EL_I1);
 }
 
 static void settle(Places *at, TtPaging *place, TtPaging paging) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACK_BYTES = 256 * 1024, MAX_POLLS = 1 << 16 };
+enum { STACK_BYTES = 256 * 1024, MAX_POLLS = 1 << 16, TURNS_BETWEEN_LOOKS = 1 << 20, SWITCHES_BETWEEN_LOOKS = 1 << 12 };
 
 uint64_t emu_random(Emu *emu) {
     uint64_t z = emu->random += 0x9E3779B97F4A7C15u;
@@ -48,6 +48,22 @@ void emu_poll(Emu *emu, int line) {
             emu_at(emu, line));
     make_ready(emu, thread);
     fiber_yield(thread->fiber);
+}
+
+void emu_spend(Emu *emu, uint64_t steps, int line) {
+    if (!emu->running) return; /* a copy lands: it was counted when it was issued */
+    emu->running->last_line = line;
+    emu->steps += steps;
+    if (emu->steps <= emu->most_steps) return;
+    emu_report_endless(emu);
+    for (;;) fiber_yield(emu->running->fiber); /* never resumed */
+}
+
+void emu_turn(Emu *emu, int line) {
+    emu->bind.turns = TURNS_BETWEEN_LOOKS;
+    emu->looks = true; /* on the stack of the call, not on a fiber's */
+    fiber_yield(emu->running->fiber);
+    emu_spend(emu, (uint64_t)TURNS_BETWEEN_LOOKS * STEPS_OF_TURN, line);
 }
 
 Event *emu_schedule(Emu *emu, EventKind kind, int line) {
@@ -98,6 +114,11 @@ static void thread_body(void *arg) {
     }
 }
 
+/* Is the launch still wanted? Asked in the scheduler. */
+static void look(Emu *emu) {
+    if (cancel_look(emu->launch->cancel)) emu->report.fault = EMU_FAULT_CANCELLED;
+}
+
 static void resume(Emu *emu, Thread *thread) {
     emu->running = thread;
     EmuNow *now = &emu->bind.now;
@@ -105,10 +126,16 @@ static void resume(Emu *emu, Thread *thread) {
     now->cluster = emu->cluster;
     now->thread = thread->id % emu->block_threads;
     now->block[0] = emu->first_block + now->rank;
-    if (thread->trap) set_trap(emu, thread->trap);
-    fiber_resume(thread->fiber);
-    set_trap(emu, &emu->trap);
+    do {
+        if (emu->looks || emu->tick % SWITCHES_BETWEEN_LOOKS == 0) look(emu);
+        emu->looks = false;
+        if (emu->report.fault != EMU_FAULT_NONE) break;
+        if (thread->trap) set_trap(emu, thread->trap);
+        fiber_resume(thread->fiber);
+        set_trap(emu, &emu->trap);
+    } while (emu->looks);
     emu->running = NULL;
+    emu->steps += STEPS_OF_SWITCH;
     if (emu->lost) trap_throw(&emu->trap, emu->lost);
 }
 
@@ -144,6 +171,7 @@ static void start_cluster(Emu *emu) {
     emu->free_views = emu->fence_from = emu->fence_to = NULL;
     emu->uses_copies = false;
     emu->mbar_count = emu->exited = emu->cluster_arrived = 0;
+    emu->steps = emu->results = 0;
     memset(emu->free_registers, 0, sizeof emu->free_registers);
     memset(&emu->cluster_gather, 0, sizeof emu->cluster_gather);
     for (int i = 0; i < emu->cluster; i++)
@@ -220,6 +248,7 @@ static const EmuTable table = {
     .store_global = emu_store_global,
     .atomic = emu_atomic,
     .poll = emu_poll,
+    .turn = emu_turn,
     .load_shared = emu_load_shared,
     .store_shared = emu_store_shared,
     .atomic_shared = emu_atomic_shared,
@@ -297,6 +326,8 @@ static void run(Emu *emu) {
     emu->report.text = emu->report.output = "";
     if (!possible(emu)) return;
     emu->random = l->seed;
+    emu->most_steps = l->steps ? l->steps : EMU_STEPS;
+    emu->bind.turns = TURNS_BETWEEN_LOOKS;
     emu->cluster = l->cluster > 1 ? (int)l->cluster : 1;
     emu->block_threads = (int)l->threads;
     emu->shared_stride = (l->shared_bytes + 1024) & ~1023u;

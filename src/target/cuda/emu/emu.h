@@ -65,8 +65,12 @@ typedef struct EmuLaunch {
     const EmuRegion *regions;
     size_t region_count;
     uint64_t seed;
+    uint64_t steps; /* budget of a block (emu_core.h, emu_spend); 0: EMU_STEPS */
     Cancel *cancel; /* who may end it early; NULL: nobody */
 } EmuLaunch;
+
+/* Steps of a block that writes nothing new meanwhile: some 10 to 60 seconds of the host. */
+#define EMU_STEPS (1ull << 34)
 
 typedef struct EmuReport {
     EmuFault fault;     /* EMU_FAULT_NONE: the launch ran to its end */

@@ -92,7 +92,8 @@ typedef struct Thread {
     Wait wait;
     int wait_line;
     uint32_t wait_what, wait_parity; /* barrier id, or mbarrier and parity */
-    uint32_t polls, accesses; /* of global memory: loads that wait, all */
+    int last_line;  /* where it was when steps were last counted; 0: nowhere yet */
+    uint32_t polls; /* loads of global memory that wait */
 
     View *view;
     uint32_t clock, fenced; /* own stamp; own stores up to `fenced` are fenced */
@@ -258,6 +259,9 @@ struct Emu {
     Thread *running; /* NULL in the scheduler */
     uint16_t *ready; /* ring of ready threads */
     int ready_head, ready_count, exited;
+    uint64_t steps, most_steps; /* since the block last wrote where it had not written; see emu_spend */
+    uint64_t results;           /* how often that was, in this block */
+    bool looks;                 /* the thread comes back for a look at launch->cancel, and goes on */
     uint64_t tick, random;
     int free_registers[EMU_MAX_CLUSTER];
 
@@ -316,6 +320,7 @@ void emu_fail(Emu *emu, EmuFault fault, const char *format, ...)
 const char *emu_at(Emu *emu, int line);                      /* matmul.cu:12 */
 const char *emu_bytes(Emu *emu, uint32_t s, uint32_t bytes); /* shared bytes 512-527 (b + 0) */
 const char *emu_agent(Emu *emu, int agent); /* thread 3; wgmma of warpgroup 1 of block 1 */
+void emu_report_endless(Emu *emu);
 void emu_report_deadlock(Emu *emu);
 
 /* emu.c */
@@ -410,6 +415,11 @@ void emu_atomic(Emu *, int line, int op, int type, void *p, const void *v, const
 void emu_apply(int op, int type, void *p, const void *value, const void *expect, void *old);
 uint32_t emu_type_bytes(int type);
 void emu_poll(Emu *, int line);
+void emu_turn(Emu *, int line);
+/* Counts the work of a block in steps, about as much as it takes here: a budget ends loops that do not
+ * end. What is written for the first time renews it. */
+enum { STEPS_OF_TURN = 32, STEPS_OF_ACCESS = 512, STEPS_OF_SWITCH = 1024 };
+void emu_spend(Emu *emu, uint64_t steps, int line);
 void emu_load_shared(Emu *, int line, void *to, unsigned s, int bytes);
 void emu_store_shared(Emu *, int line, unsigned s, const void *from, int bytes);
 void emu_atomic_shared(Emu *, int line, int op, int type, unsigned s, const void *value);

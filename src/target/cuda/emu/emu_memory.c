@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-enum { MAX_ACCESSES = 1 << 25 }; /* by one thread */
-
 static const EmuAllocation *find_allocation(Emu *emu, uint64_t at, uint64_t bytes) {
     size_t count = emu->launch->allocation_count;
     if (!count) return NULL;
@@ -33,11 +31,7 @@ static const EmuAllocation *find_allocation(Emu *emu, uint64_t at, uint64_t byte
 void emu_check_global(Emu *emu, int line, const void *p, uint64_t bytes, uint32_t align,
                       const char *what) {
     uint64_t at = (uint64_t)(uintptr_t)p;
-    if (emu->running && ++emu->running->accesses > MAX_ACCESSES)
-        emu_fail(emu, EMU_FAULT_STUCK,
-                 "has accessed global memory %d million times, now at %s: a loop that does not end, "
-                 "or a problem too large to be emulated",
-                 MAX_ACCESSES >> 20, emu_at(emu, line));
+    emu_spend(emu, STEPS_OF_ACCESS, line);
     if (at % align)
         emu_fail(emu, EMU_FAULT_ALIGN,
                  "%s of %llu bytes of global memory at %s: address %#llx is no multiple of %u",

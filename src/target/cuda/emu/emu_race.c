@@ -199,11 +199,18 @@ void emu_touch_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes)
 }
 
 /* ---- global memory ---- */
+/* The block gets on, and its budget is renewed: no more often than there is something to write, for what was
+ * written is forgotten with the reads. */
+static void note_result(Emu *emu) {
+    if (emu->results++ < emu->allocations[emu->last_allocation].bytes) emu->steps = 0;
+}
+
 static GlobalCell *follow(Emu *emu, bool write) {
     size_t index = emu->last_allocation; /* emu_check_global has found it */
     uint64_t bytes = emu->allocations[index].bytes;
     if (!emu->global[index] && write && bytes <= MAX_FOLLOWED)
         emu->global[index] = ARENA_ARRAY(&emu->lasting, GlobalCell, bytes);
+    if (!emu->global[index] && write) note_result(emu);
     return emu->global[index];
 }
 
@@ -240,6 +247,7 @@ void emu_touch_global(Emu *emu, const Access *access, const void *p, uint64_t by
         if (!write) {
             cell->reads = add_read(emu, cell->reads, access);
         } else {
+            if (!cell->line) note_result(emu);
             for (uint32_t n = cell->reads; n; n = emu->nodes.at[n].rest) {
                 const ReadNode *node = &emu->nodes.at[n];
                 if (!seen(emu, access, (int)node->agent, node->clock))

@@ -117,6 +117,11 @@ static void add_wait(Emu *emu, const Thread *t) {
                  emu_at(emu, t->wait_line), emu->cluster_arrived, emu->threads - emu->exited);
         break;
     case WAIT_NOTHING:
+        if (t->last_line)
+            text_add(&emu->text, "their turn; they were last seen at %s", emu_at(emu, t->last_line));
+        else
+            text_add(&emu->text, "their turn");
+        break;
     case WAIT_EXITED: break;
     }
 }
@@ -124,7 +129,7 @@ static void add_wait(Emu *emu, const Thread *t) {
 static bool same_wait(const Thread *a, const Thread *b) {
     const Emu *emu = a->emu;
     return block_of(emu, a->id) == block_of(emu, b->id) && a->wait == b->wait && a->wait_line == b->wait_line && a->wait_what == b->wait_what &&
-           a->wait_parity == b->wait_parity;
+           a->wait_parity == b->wait_parity && (a->wait != WAIT_NOTHING || a->last_line == b->last_line);
 }
 
 /* The threads from `first` on that wait as it does: "0-31, 64". */
@@ -149,15 +154,8 @@ static bool waits_for_bytes(const Emu *emu, const Thread *t) {
     return m->pending == 0 && m->bytes > 0 && m->in_flight == 0;
 }
 
-void emu_report_deadlock(Emu *emu) {
-    EmuFault fault = EMU_FAULT_DEADLOCK;
-    for (int i = 0; i < emu->threads; i++)
-        if (waits_for_bytes(emu, &emu->thread[i])) fault = EMU_FAULT_BYTES;
-    begin(emu, fault);
-    text_add(&emu->text,
-             fault == EMU_FAULT_BYTES
-                 ? ": an mbarrier expects more bytes than are copied; every thread waits:"
-                 : ": every thread waits:");
+/* Where every thread stands, in groups. */
+static void add_places(Emu *emu) {
     for (int i = 0; i < emu->threads; i++) {
         bool known = emu->thread[i].wait == WAIT_EXITED;
         for (int j = 0; j < i && !known; j++) known = same_wait(&emu->thread[i], &emu->thread[j]);
@@ -168,4 +166,26 @@ void emu_report_deadlock(Emu *emu) {
         add_wait(emu, &emu->thread[i]);
     }
     if (emu->exited) text_add(&emu->text, "\n  %d threads have ended", emu->exited);
+}
+
+void emu_report_endless(Emu *emu) {
+    begin(emu, EMU_FAULT_ENDLESS);
+    text_add(&emu->text,
+             ": the block has used %llu million steps since it last wrote anything new: a loop that "
+             "does not end, or more work than option max_steps allows; thread %d runs at %s",
+             (unsigned long long)(emu->most_steps / 1000000),
+             emu->running->id % emu->block_threads, emu_at(emu, emu->running->last_line));
+    add_places(emu);
+}
+
+void emu_report_deadlock(Emu *emu) {
+    EmuFault fault = EMU_FAULT_DEADLOCK;
+    for (int i = 0; i < emu->threads; i++)
+        if (waits_for_bytes(emu, &emu->thread[i])) fault = EMU_FAULT_BYTES;
+    begin(emu, fault);
+    text_add(&emu->text,
+             fault == EMU_FAULT_BYTES
+                 ? ": an mbarrier expects more bytes than are copied; every thread waits:"
+                 : ": every thread waits:");
+    add_places(emu);
 }

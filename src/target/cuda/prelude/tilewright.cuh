@@ -258,4 +258,7 @@ TW_FN u64 tw_desc_step(u64 desc, u32 bytes) { return desc + (bytes >> 4); }
 #include "bits.cuh"
 #include "tile.cuh"
 #include "sort.cuh"
+#if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#include "turns.cuh"
+#endif
 #endif

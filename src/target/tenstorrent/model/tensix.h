@@ -19,6 +19,7 @@
 #ifndef TARGET_TENSTORRENT_MODEL_TENSIX_H
 #define TARGET_TENSTORRENT_MODEL_TENSIX_H
 #include "base/arena.h"
+#include "base/cancel.h"
 #include "target/tenstorrent/model/include/tt_model_api.h"
 
 #include <stdbool.h>
@@ -103,12 +104,15 @@ typedef struct TensixProgram {
     uint32_t buffer_count;
     const TensixKernel *kernels;
     uint32_t kernel_count;
+    uint64_t steps; /* budget between two writes to DRAM; 0: TENSIX_STEPS */
+    Cancel *cancel; /* who may end it early; NULL: nobody */
 } TensixProgram;
+#define TENSIX_STEPS (1ull << 34) /* some 10 to 60 seconds of the host */
 
 typedef struct TensixReport {
     uint64_t dram_read_bytes, dram_written_bytes, core_to_core_bytes;
     uint64_t tiles_multiplied, tiles_packed; /* matmul steps of one tile each; packed tiles */
-    bool out_of_memory;
+    bool out_of_memory, endless; /* why it ended; neither: a mistake of a kernel */
     char text[12000]; /* empty when all is well; cut at its end */
 } TensixReport;
 

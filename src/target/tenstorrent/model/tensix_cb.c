@@ -64,6 +64,7 @@ static void take_role(TtKernel *self, const char *call, uint32_t id, TtKernel **
 
 static Cb *producer_cb(TtKernel *self, const char *call, uint32_t id, uint32_t pages) {
     Cb *cb = cb_find(self, call, id);
+    machine_spend(self, STEPS_OF_CB);
     take_role(self, call, id, &cb->producer, "producer");
     if (pages > cb->desc->pages)
         machine_fault(self, "%s(%u, %u): overflow, the CB has %u pages in all", call, id, pages,
@@ -73,6 +74,7 @@ static Cb *producer_cb(TtKernel *self, const char *call, uint32_t id, uint32_t p
 
 static Cb *consumer_cb(TtKernel *self, const char *call, uint32_t id, uint32_t pages) {
     Cb *cb = cb_find(self, call, id);
+    machine_spend(self, STEPS_OF_CB);
     take_role(self, call, id, &cb->consumer, "consumer");
     if (pages > cb->desc->pages)
         machine_fault(self, "%s(%u, %u): can never be met, the CB has %u pages in all", call, id,

@@ -77,7 +77,8 @@ struct TtKernel {
     const TensixPlacement *placement;
     Fiber *fiber;
     Wait wait;
-    bool stopped; /* by a fault */
+    uint32_t last_line; /* of its text, where a loop was last seen; 0: nowhere yet */
+    bool stopped;       /* by a fault */
     Pending *pending;
     uint32_t pending_count, atomics;
     Compute *compute;
@@ -94,6 +95,10 @@ struct Machine {
     TtKernel *kernels;
     uint32_t kernel_count;
     uint64_t order;
+    uint64_t steps;      /* since a page of DRAM was last written; machine_spend */
+    uint64_t renewals;   /* how often that was */
+    uint32_t turns;      /* of loops, until the next call of `turn` */
+    bool looks, is_over; /* the kernel comes back for a look at `cancel`; the budget, or the wish, is */
 };
 
 /* tensix_sched.c */
@@ -105,6 +110,10 @@ _Noreturn void machine_park(TtKernel *self);
 _Noreturn void machine_fault(TtKernel *self, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void machine_wait(TtKernel *self, Wait wait);
+/* Counts work in steps, about as much as it takes here: a budget ends loops that do not end. */
+enum { STEPS_OF_TURN = 32, STEPS_OF_CB = 4096 };
+void machine_spend(TtKernel *self, uint64_t steps);
+void machine_renew(Machine *machine); /* a page of DRAM was written */
 Core *machine_core_at(Machine *machine, uint32_t noc_x, uint32_t noc_y);
 
 /* tensix_cb.c */

@@ -205,6 +205,7 @@ static bool land(TtKernel *self, const Pending *p) {
     if (owner) return store_to_core(self, owner, local_part(p->remote), local, p->bytes);
     memcpy(remote, local, p->bytes);
     report->dram_written_bytes += p->bytes;
+    machine_renew(self->machine);
     return true;
 }
 

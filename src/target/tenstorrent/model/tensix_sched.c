@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { STACK_BYTES = 256 * 1024, CB_ALIGNMENT = 64, MAX_FAULTS = 8 };
+enum { STACK_BYTES = 256 * 1024, CB_ALIGNMENT = 64, MAX_FAULTS = 8, TURNS_BETWEEN_LOOKS = 1 << 20 };
 
 static void report_add(Machine *machine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -75,6 +75,29 @@ void machine_wait(TtKernel *self, Wait wait) {
     self->wait = wait;
     if (!wait_is_over(self)) fiber_yield(self->fiber);
     self->wait.kind = WAIT_NOTHING;
+}
+
+void machine_spend(TtKernel *self, uint64_t steps) {
+    Machine *machine = self->machine;
+    uint64_t most = machine->program->steps ? machine->program->steps : TENSIX_STEPS;
+    machine->steps += steps;
+    if (machine->steps <= most) return;
+    machine->is_over = true;
+    fiber_yield(self->fiber); /* never resumed */
+}
+
+void machine_renew(Machine *machine) {
+    uint64_t pages = 0; /* a loop that writes the same pages again and again gets on as often only */
+    for (uint32_t i = 0; i < machine->program->buffer_count; i++) pages += machine->program->buffers[i].pages;
+    if (machine->renewals++ < 4 * pages) machine->steps = 0;
+}
+
+static void turn(TtKernel *self) {
+    Machine *machine = self->machine;
+    machine->turns = TURNS_BETWEEN_LOOKS;
+    machine->looks = true; /* on the stack of the call, not on a fiber's */
+    fiber_yield(self->fiber);
+    machine_spend(self, (uint64_t)TURNS_BETWEEN_LOOKS * STEPS_OF_TURN);
 }
 
 Core *machine_core_at(Machine *machine, uint32_t noc_x, uint32_t noc_y) {
@@ -226,6 +249,9 @@ static void set_up(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
             if (!k->fiber) trap_throw(arena->trap, TRAP_OUT_OF_MEMORY);
             machine->kernel_count++;
         }
+    machine->turns = TURNS_BETWEEN_LOOKS;
+    machine->api.turns = &machine->turns;
+    machine->api.turn = turn;
     machine->api.arg = get_arg;
     machine->api.logical = get_logical;
     cb_bind(&machine->api);
@@ -246,7 +272,14 @@ static void run_kernels(Machine *machine) {
             TtKernel *k = &machine->kernels[i];
             if (k->stopped || fiber_done(k->fiber) || !wait_is_over(k)) continue;
             machine->api.self = k;
-            fiber_resume(k->fiber);
+            machine->api.line = &k->last_line;
+            do {
+                machine->looks = false;
+                if (cancel_look(machine->program->cancel)) machine->is_over = true;
+                if (machine->is_over) return;
+                fiber_resume(k->fiber);
+            } while (machine->looks);
+            if (machine->is_over) return;
             moved = true;
         }
         if (!moved) moved = noc_land_oldest(machine);
@@ -263,6 +296,10 @@ static void report_wait(const TtKernel *k) {
         report_add(k->machine, "noc_semaphore_wait%s(semaphore %u, %u): its value is %u\n",
                    wait->at_least ? "_min" : "", (wait->id - SEMAPHORE_BASE) / SEMAPHORE_STEP,
                    wait->count, value);
+        return;
+    }
+    if (wait->kind == WAIT_NOTHING) {
+        report_add(k->machine, k->last_line ? "runs; a loop of it was last seen in line %u\n" : "runs\n", k->last_line);
         return;
     }
     const Cb *cb = &k->core->cbs[wait->id];
@@ -290,9 +327,15 @@ static void report_end(Machine *machine) {
         report_add(machine, "... and %u more\n", machine->faults - MAX_FAULTS);
     if (machine->faults) return;
     bool stuck = false;
+    machine->report->endless = machine->is_over;
+    if (machine->is_over)
+        report_add(machine,
+                   "endless: the kernels have used %llu million steps since they last wrote to DRAM: a loop that does "
+                   "not end, or more work than option max_steps allows\n",
+                   (unsigned long long)(machine->steps / 1000000));
     for (uint32_t i = 0; i < machine->kernel_count; i++) {
         if (fiber_done(machine->kernels[i].fiber)) continue;
-        if (!stuck) report_add(machine, "deadlock: no kernel can go on\n");
+        if (!stuck && !machine->is_over) report_add(machine, "deadlock: no kernel can go on\n");
         stuck = true;
         report_wait(&machine->kernels[i]);
     }

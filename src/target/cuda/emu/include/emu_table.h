@@ -116,6 +116,7 @@ typedef struct EmuTable {
 
     unsigned (*narrow)(int type, double x); /* bits of f16, bf16, e4m3, e5m2 */
     double (*widen)(int type, unsigned bits);
+    void (*turn)(Emu *, int line); /* loops have turned `turns` times */
     void (*trap)(Emu *, int line, const char *text);
     void (*print)(Emu *, const char *format, ...);
 } EmuTable;
@@ -123,6 +124,7 @@ typedef struct EmuTable {
 struct EmuBind {
     const EmuTable *call;
     Emu *emu;
+    unsigned turns; /* of loops, until the next call of `turn` */
     EmuNow now;
 };
 typedef void (*EmuEntry)(EmuBind *, void **params);

@@ -129,6 +129,8 @@ enum {
 
 typedef struct TtModelApi {
     TtKernel *self;
+    uint32_t *turns, *line; /* of loops, until the next call of `turn`; the last one's place */
+    void (*turn)(TtKernel *);
 
     /* Arguments and place */
     uint32_t (*arg)(TtKernel *, uint32_t index, uint32_t common);

@@ -1,0 +1,129 @@
+# requires: g++
+# What Tenstorrent takes, and what it refuses: with the line, the rule and what to do.
+#! Tiles that are loaded before a loop, as consumer state of a template, are there in the loop.
+$ cat > rotary.tile.c <<'END'
+> /* rotary on lcf, output stored from compute: there is no store role */
+> #include "kittens.h"
+> enum { D = 128, W = 2 };
+> typedef st_bf(64, D/2) half_tile;
+> struct globals { gl(bf16,-1,-1,-1,D,half_tile) o, x; gl(bf16,1,1,-1,D/2) sin, cos; };
+> struct input_block { half_tile x1[W], x2[W]; };
+> struct common_state { int seq, batch; };
+> struct consumer_state { rt_fl(16, D/2) sin, cos; };
+> static void common_setup(lcf_setup_args *a) {
+>     int task = a->task_iter * gridDim.x + blockIdx.x;
+>     int seqs = cdiv(a->globals->x.rows, 64*W);
+>     if (task >= seqs * a->globals->x.batch) { a->num_iters = -1; return; }
+>     a->common->seq = task % seqs; a->common->batch = task / seqs;
+>     a->num_iters = a->globals->x.depth;
+> }
+> static void load_(lcf_load_args *a) {
+>     if (warpgroup_laneid() == 0) {
+>         tma_expect(a->inputs_arrived, a->input);
+>         for (int i = 0; i < W; i++) {
+>             tma_load_async(&a->input->x1[i], a->globals->x, at(a->common->batch, a->iter, a->common->seq*W+i, 0), a->inputs_arrived);
+>             tma_load_async(&a->input->x2[i], a->globals->x, at(a->common->batch, a->iter, a->common->seq*W+i, 1), a->inputs_arrived);
+>         }
+>     }
+> }
+> static void csetup(lcf_consumer_setup_args *a) {
+>     warpgroup_load(&a->state->sin, a->globals->sin, at(a->common->seq*W+warpgroup_groupid(), 0));
+>     warpgroup_load(&a->state->cos, a->globals->cos, at(a->common->seq*W+warpgroup_groupid(), 0));
+> }
+> static void compute(lcf_compute_args *a) {
+>     int id = warpgroup_groupid();
+>     rt_fl(16, D/2) x1, x2, t1, t2;
+>     warpgroup_load(&x1, &a->input->x1[id]); warpgroup_load(&x2, &a->input->x2[id]);
+>     if (laneid() == 0) arrive(a->inputs_finished);
+>     warpgroup_mul(&t1, &x1, &a->state->cos); warpgroup_mul(&t2, &x2, &a->state->cos);
+>     warpgroup_mul(&x2, &x2, -1.f); warpgroup_mul(&x1, &x1, &a->state->sin); warpgroup_mul(&x2, &x2, &a->state->sin);
+>     warpgroup_add(&t1, &t1, &x2); warpgroup_add(&t2, &t2, &x1);
+>     warpgroup_store(a->globals->o, &t1, at(a->common->batch, a->iter, a->common->seq*W+id, 0));
+>     warpgroup_store(a->globals->o, &t2, at(a->common->batch, a->iter, a->common->seq*W+id, 1));
+> }
+> lcf_kernel(rotary, .globals = struct globals, .input = struct input_block, .common = struct common_state,
+>   .consumer_state = struct consumer_state, .consumer_warps = W*4, .input_stages = 3, .producer_arrivals = 1, .common_setup = common_setup,
+>   .producer = {.load = load_}, .consumer = {csetup, compute});
+> END
+$ tilewright check rotary.tile.c --target tenstorrent --arg g.x=randn:bf16[1,2,128,128] --arg g.o=zeros:bf16[1,2,128,128] --arg g.sin=randn:bf16[128,64] --arg g.cos=randn:bf16[128,64]
+note: ran on the functional model of a wormhole grid, 1 of 64 cores; no card is used
+g.o: bf16[1, 2, 128, 128], max error 0.0156 at [0, 1, 19, 91] (-2.078125, interpreted -2.0625): ok
+g.x: bf16[1, 2, 128, 128], max error 0: ok
+g.sin: bf16[128, 64], max error 0: ok
+g.cos: bf16[128, 64], max error 0: ok
+#! Readers and writers are not ordered: a task does not read what it writes.
+$ cat > order.py <<'END'
+> import triton
+> import triton.language as tl
+>
+>
+> @triton.jit
+> def read_back(x, y, C, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     at = r[:, None] * C + r[None, :]
+>     tl.store(y + at, tl.load(x + at, mask=r[None, :] < C, other=0.0), mask=r[None, :] < C)
+>     tl.store(x + at, tl.load(y + at, mask=r[None, :] < C, other=0.0) + 1.0, mask=r[None, :] < C)
+>
+>
+> @triton.jit
+> def twice(x, y, C, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     at = r[:, None] * C + r[None, :]
+>     v = tl.load(x + at, mask=r[None, :] < C, other=0.0)
+>     tl.store(y + at, v, mask=r[None, :] < C)
+>     tl.store(y + at, v + 1.0, mask=r[None, :] < C - 7)
+>
+>
+> @triton.jit
+> def no_end(x, y, C, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     at = r[:, None] * C + r[None, :]
+>     tl.store(y + at, tl.load(x + at), mask=r[None, :] < C)
+>
+>
+> @triton.jit
+> def largest(x, y, C, n, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     m = tl.full((B, B), -1.0, tl.float32)
+>     for i in range(n):
+>         m = tl.maximum(m, tl.load(x + (i * B + r)[:, None] * C + r[None, :], mask=r[None, :] < C, other=0.0))
+>     tl.store(y + r[:, None] * C + r[None, :], m, mask=r[None, :] < C)
+>
+>
+> @triton.jit
+> def both(x, y, z, C, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     at = r[:, None] * C + r[None, :]
+>     v = tl.load(x + at, mask=r[None, :] < C, other=0.0)
+>     tl.store(y + at, v, mask=r[None, :] < C)
+>     tl.store(z + at, v + 1.0, mask=r[None, :] < C)
+> END
+$ echo --target tenstorrent --arg x=randn:f32[64,64] --arg y=zeros:f32[64,64] --arg C=64 --arg B=32 --grid 1 > args
+$ tilewright check order.py:read_back $(cat args)
+order.py:9:5: error: not possible on Tenstorrent: loads, arithmetic and stores run on different processors, and this one stays in compute: `tload` in line 10 may concern its memory after it; read what the task writes only in another launch, and compute places from arguments and indices [not-on-tenstorrent]
+    9 |     tl.store(y + at, tl.load(x + at, mask=r[None, :] < C, other=0.0), mask=r[None, :] < C)
+      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+order.py:10:22: error: not possible on Tenstorrent: loads, arithmetic and stores run on different processors, and this one stays in compute: `tstore` in line 9 may concern its memory before it; read what the task writes only in another launch, and compute places from arguments and indices [not-on-tenstorrent]
+   10 |     tl.store(x + at, tl.load(y + at, mask=r[None, :] < C, other=0.0) + 1.0, mask=r[None, :] < C)
+      |                      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ tilewright check order.py:twice $(cat args)
+order.py:19:5: error: not possible on Tenstorrent: a second store to the same array in another way: pages of one layout are written back; give both stores tiles of one shape and the same bounds in their masks [not-on-tenstorrent]
+   19 |     tl.store(y + at, v + 1.0, mask=r[None, :] < C - 7)
+      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ tilewright check order.py:no_end $(cat args)
+order.py:26:22: error: not possible on Tenstorrent: a box of a tensor whose end is not known along two dimensions; compare the indices with its extents in the mask, at least for the columns [not-on-tenstorrent]
+   26 |     tl.store(y + at, tl.load(x + at), mask=r[None, :] < C)
+      |                      ^~~~~~~~~~~~~~~
+[1]
+$ tilewright check order.py:largest $(cat args) --arg n=2
+order.py:33:5: error: not possible on Tenstorrent: a tile carried round a loop in any way but as a sum (x = x + e, or dot) [not-on-tenstorrent]
+   33 |     for i in range(n):
+      |     ^~~~~~~~~~~~~~~~~~
+[1]
+$ tilewright check order.py:both $(cat args) --arg z=zeros:f32[64,64]
+note: ran on the functional model of a wormhole grid, 1 of 64 cores; no card is used
+x: f32[64, 64], max error 0: ok
+y: f32[64, 64], max error 0: ok
+z: f32[64, 64], max error 0: ok
