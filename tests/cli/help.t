@@ -25,6 +25,8 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
+  -I FOLDER               a folder for headers and imported files, beside the source's own
+  --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -44,6 +46,8 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
+  -I FOLDER               a folder for headers and imported files, beside the source's own
+  --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -65,6 +69,8 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
+  -I FOLDER               a folder for headers and imported files, beside the source's own
+  --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -82,6 +88,8 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
+  -I FOLDER               a folder for headers and imported files, beside the source's own
+  --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -98,6 +106,8 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
   -D NAME=VALUE           a name that the source sees as a constant
+  -I FOLDER               a folder for headers and imported files, beside the source's own
+  --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
