@@ -333,8 +333,9 @@ int main(int argc, char **argv) {
     die_if_asked();
     free(o.file);
     free(o.kernel);
-    Pairs *all[] = {&o.defines, &o.args, &o.sets, &o.saves, &o.expects};
+    Pairs *all[] = {&o.defines, &o.args, &o.sets, &o.saves, &o.expects, &o.includes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free_pairs(all[i]);
-    if (fflush(stdout) != 0 && !status) status = fail("the output could not be written");
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!written && !status) status = fail("the output could not be written");
     return status;
 }
