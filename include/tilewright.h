@@ -330,6 +330,11 @@ typedef struct tw_module_options {
      * .. and block.0 .. (constants). */
     const tw_pair *structures;
     size_t structure_count;
+    /* Files that the text names (#include, import) are read from the folder of its own file and below, and from these;
+     * include_anywhere: from everywhere. Since 0.2. */
+    const char *const *include_folders;
+    size_t include_count;
+    int32_t include_anywhere;
 } tw_module_options;
 
 TW_API void tw_module_options_init(tw_module_options *options);

@@ -18,6 +18,8 @@ def kernel(x, y, n, B: tl.constexpr):
 KERNELS = {
     "loads": "".join(f"    s = s + tl.load(x + o + {i}, mask=o < n)\n" for i in range(500)),
     "stores": "".join(f"    tl.store(y + o + {i}, s + {i}.0)\n" for i in range(500)),
+    "many_stores": "".join(f"    tl.store(y + o + {i}, s + {i}.0)\n" for i in range(20000)),
+    "many_copies": "".join(f"    tl.store(y + o + {i}, tl.load(x + o + {i}))\n" for i in range(5000)),
     "copies": "".join(f"    tl.store(y + o + {i}, tl.load(x + o + {i}))\n" for i in range(500)),
     "steps": "    for i in tl.static_range(2000):\n        s = tl.where(o > i, s + i, s * 2)\n",
     "twice": "    s = s * s + s\n" * 200,

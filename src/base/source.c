@@ -29,7 +29,7 @@ static void set_marks(SourceMap *map, SourceFile *file) {
 }
 
 SourceFile *source_add(SourceMap *map, const char *name, const char *text, size_t size) {
-    if (size > (1u << 30) - map->next) return NULL;
+    if (size > MOST_SOURCE_BYTES || size > MOST_BYTES_OF_ALL - map->next) return NULL;
     SourceFile *file = ARENA_NEW(map->arena, SourceFile);
     file->name = arena_string(map->arena, name, strlen(name));
     file->text = arena_string(map->arena, text, size);

@@ -39,7 +39,9 @@ typedef struct Place {
 } Place;
 
 void source_init(SourceMap *map, Arena *arena);
-/* Copies name and text. NULL when all texts together would pass 1 GiB. */
+/* Copies name and text. NULL when the text is larger than 64 MiB, or all texts together than 256 MiB; how many words
+ * it may have, the parsers say. */
+enum { MOST_SOURCE_BYTES = 64 << 20, MOST_BYTES_OF_ALL = 256 << 20 };
 SourceFile *source_add(SourceMap *map, const char *name, const char *text, size_t size);
 /* False for "no place". */
 bool source_find(const SourceMap *map, uint32_t offset, Place *place);

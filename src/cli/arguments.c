@@ -281,6 +281,21 @@ static void print_text(void *user, const char *text, size_t length) {
     if (s->speech) fwrite(text, 1, length, s->speech);
 }
 
+tw_status load_source(tw_context *cx, const Options *o, tw_module **module) {
+    tw_module_options options;
+    tw_module_options_init(&options);
+    const char **folders = get_memory((o->includes.count + 1) * sizeof *folders);
+    for (size_t i = 0; i < o->includes.count; i++) folders[i] = o->includes.at[i].name;
+    options.defines = o->defines.at;
+    options.define_count = o->defines.count;
+    options.include_folders = folders;
+    options.include_count = o->includes.count;
+    options.include_anywhere = o->include_anywhere;
+    tw_status status = tw_module_load_file(cx, o->file, &options, module);
+    free(folders);
+    return status;
+}
+
 int session_open(Session *s, const Options *o, bool data) {
     *s = (Session){0};
     tw_context_options own;
@@ -291,11 +306,7 @@ int session_open(Session *s, const Options *o, bool data) {
     tw_status status = tw_context_create(&own, &s->context);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
     signals_watch(s->context);
-    tw_module_options options;
-    tw_module_options_init(&options);
-    options.defines = o->defines.at;
-    options.define_count = o->defines.count;
-    status = tw_module_load_file(s->context, o->file, &options, &s->module);
+    status = load_source(s->context, o, &s->module);
     if (status != TW_OK) return fail_status(s->context, status);
     fputs(tw_context_warnings(s->context), stderr);
     size_t kernels = tw_module_kernel_count(s->module);

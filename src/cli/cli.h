@@ -30,11 +30,12 @@ typedef struct Options {
     int word_count;
     char *file, *kernel; /* FILE[:KERNEL] */
     const char *target, *grid, *output, *passes, *stop_after, *print_after, *topic;
-    bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly;
+    bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly, include_anywhere;
     uint64_t seed;
     double tolerance; /* < 0: by dtype */
     long config;      /* 0: none */
     Pairs defines, args, sets, saves, expects;
+    Pairs includes; /* names only: folders */
 } Options;
 
 typedef int Command(const Options *o);
@@ -112,6 +113,8 @@ typedef struct Session {
     bool widened;   /* it carries sums in 32 bits that the source keeps in 16 */
 } Session;
 
+/* Loads the file with what the options say of it. */
+tw_status load_source(tw_context *cx, const Options *o, tw_module **module);
 /* Context, module, kernel, arguments; 0 or the exit status. `data`: arrays get their contents. */
 int session_open(Session *s, const Options *o, bool data);
 int session_compile(Session *s, const Options *o, const char *target, int stage);

@@ -124,11 +124,7 @@ int command_list(const Options *o) {
     tw_module *module = NULL;
     tw_status status = tw_context_create(NULL, &cx);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
-    tw_module_options options;
-    tw_module_options_init(&options);
-    options.defines = o->defines.at;
-    options.define_count = o->defines.count;
-    status = tw_module_load_file(cx, o->file, &options, &module);
+    status = load_source(cx, o, &module);
     int code = status == TW_OK ? 0 : fail_status(cx, status);
     for (size_t k = 0; k < tw_module_kernel_count(module); k++) {
         tw_param_info param = {.struct_size = sizeof param};

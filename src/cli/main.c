@@ -40,6 +40,8 @@ typedef enum OptionId {
     O_TARGET,
     O_EMULATE,
     O_DEFINE,
+    O_INCLUDE,
+    O_ANYWHERE,
     O_ARG,
     O_CONFIG,
     O_SET,
@@ -72,7 +74,13 @@ static const OptionRow rows[] = {
     {O_TARGET, "--target", "T", VALUE, "rceix",
      "what to compile for (see `tilewright targets`); default cpu"},
     {O_EMULATE, "--emulate", "", NOTHING, "rceix", "run a GPU target's emitted text on the host"},
+<<<<<<< HEAD
     {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a definition: a constant of the source, or of the kernel's parameters"},
+=======
+    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a name that the source sees as a constant"},
+    {O_INCLUDE, "-I", "FOLDER", VALUE, "rceixl", "a folder for headers and imported files, beside the source's own"},
+    {O_ANYWHERE, "--include-anywhere", "", NOTHING, "rceixl", "the source may include files of any folder"},
+>>>>>>> fuzz
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
      "an argument: a number, true, false, none, a string, or an array:\n"
      "                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "
@@ -185,6 +193,8 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_TARGET: o->target = value; return 0;
     case O_EMULATE: o->emulate = true; return 0;
     case O_DEFINE: return add_pair(&o->defines, row, value);
+    case O_INCLUDE: push_pair(&o->includes, copy_bytes(value, strlen(value)), ""); return 0;
+    case O_ANYWHERE: o->include_anywhere = true; return 0;
     case O_ARG: return add_pair(&o->args, row, value);
     case O_CONFIG:
         o->config = strtol(value, &end, 10);
@@ -327,8 +337,9 @@ int main(int argc, char **argv) {
     die_if_asked();
     free(o.file);
     free(o.kernel);
-    Pairs *all[] = {&o.defines, &o.args, &o.sets, &o.saves, &o.expects};
+    Pairs *all[] = {&o.defines, &o.args, &o.sets, &o.saves, &o.expects, &o.includes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free_pairs(all[i]);
-    if (fflush(stdout) != 0 && !status) status = fail("the output could not be written");
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!written && !status) status = fail("the output could not be written");
     return status;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NESTING = 64, MAX_OPERANDS = 256 };
+enum { MAX_NESTING = 64, MAX_OPERANDS = 256, MOST_OPS = 1 << 18 };
 
 typedef enum TokenKind { T_END, T_NEWLINE, T_NAME, T_VALUE, T_SYMBOL, T_NUMBER, T_STRING, T_PUNCT } TokenKind;
 typedef struct Token {
@@ -34,9 +34,10 @@ typedef struct Parser {
     const char *at;
     Token token;
     bool failed;
-    int depth;
+    int depth, ops;
     Map names; /* visible values by name */
     VEC(Hidden) undo; /* what definitions since the start have hidden, for the ends of regions */
+    struct OpText *texts[MAX_NESTING + 1]; /* by depth: of the op being read, used again for the next */
 } Parser;
 
 /* --- tokens --- */
@@ -603,12 +604,14 @@ static bool parse_op(Parser *p, Builder *b) {
         if (!expect(p, '=')) return false;
     }
     if (p->token.kind != T_NAME) return error_at(p, p->token.range, "an operation is expected here");
+    if (p->ops++ == MOST_OPS) return error_at(p, p->token.range, "more than %d ops; split the kernel", MOST_OPS);
     Opcode code = find_op(p);
     if (!code) return false;
     range = range_join(range, p->token.range);
     advance(p);
     b->range = range;
-    OpText *t = ARENA_NEW(p->m->arena, OpText);
+    if (!p->texts[p->depth]) p->texts[p->depth] = ARENA_NEW(p->m->arena, OpText);
+    OpText *t = p->texts[p->depth];
     *t = (OpText){.b = b, .op = ir_begin(b, code)};
     size_t mark = p->undo.count; /* arguments of regions are visible up to the op's end */
     if (is_structured(code)) {

@@ -361,8 +361,8 @@ static tw_status load_module(tw_context *cx, void *user) {
         if (size < 0)
             return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name,
                                 strerror(errno));
-        if (size >= INT64_C(1) << 30)
-            return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 1 GiB; split it",
+        if (size > MOST_SOURCE_BYTES)
+            return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 64 MiB; split it",
                                 call->name);
         char *text = arena_alloc(&cx->texts, (size_t)size + 1);
         size = file_read(call->name, text, (size_t)size);

@@ -50,22 +50,6 @@ static FrontValue define_value(const char *text) {
     return value;
 }
 
-static const SourceFile *import_file(void *user, const SourceFile *from, const char *path) {
-    tw_module *m = user;
-    const char *slash = strrchr(from->name, '/');
-    const char *full =
-        slash && *path != '/'
-            ? arena_printf(&m->arena, "%.*s/%s", (int)(slash - from->name), from->name, path)
-            : path;
-    for (size_t i = 0; i < m->sources.files.count; i++)
-        if (strcmp(m->sources.files.at[i]->name, full) == 0) return m->sources.files.at[i];
-    int64_t size = file_size(full);
-    if (size < 0) return NULL;
-    char *text = arena_alloc(&m->arena, (size_t)size + 1);
-    size = file_read(full, text, (size_t)size);
-    return size < 0 ? NULL : source_add(&m->sources, full, text, (size_t)size);
-}
-
 static char *copy_text(Arena *arena, const char *text) {
     return text ? arena_string(arena, text, strlen(text)) : NULL;
 }
@@ -76,9 +60,10 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
     source_init(&m->sources, &m->arena);
     diag_init(&m->diag, &m->arena, &m->sources);
     SourceFile *file = source_add(&m->sources, name, text, size);
-    if (!file) return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 1 GiB; split it", name);
+    if (!file) return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 64 MiB; split it", name);
     FrontUnit *unit = &m->unit;
     *unit = (FrontUnit){.file = file, .arena = &m->arena, .diag = &m->diag, .sources = &m->sources};
+    import_init(m, name, options);
     unit->import = import_file;
     unit->import_user = m;
     if (options && options->first_line > 0) file->first_line = options->first_line;

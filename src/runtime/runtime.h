@@ -51,7 +51,10 @@ struct tw_module {
     SourceMap sources;
     Diag diag;
     FrontUnit unit;
-    char *folder; /* of the file, for imports */
+    const char **import_folders; /* that the caller named, and how the text's own and they are really called */
+    const char **import_roots;
+    size_t import_folder_count, import_root_count;
+    bool import_anywhere;
     double parse_seconds;
 };
 
@@ -176,6 +179,9 @@ struct CompileRequest { /* copied into the kernel's arena */
     int generic;  /* of PassOptions */
     bool overlap; /* of PassOptions */
 };
+/* Files that the text of a module may name (import.c). */
+void import_init(tw_module *m, const char *name, const tw_module_options *options);
+const SourceFile *import_file(void *user, const SourceFile *from, const char *path);
 tw_status module_open(tw_module *m, const char *name, const char *text, size_t size,
                       const tw_module_options *options);
 void module_drop(tw_module *m); /* one reference less */

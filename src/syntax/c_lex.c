@@ -168,6 +168,10 @@ void c_lex(Arena *arena, Diag *diag, const SourceFile *file, CTokens *out) {
                                          .text = begin,
                                          .range = range_of(&lx, begin, lx.at)};
         if (kind == CT_END) return;
+        if (out->count > C_TOKEN_LIMIT) { /* too many anyway: whoever asked for them says so */
+            *VEC_PUSH(out, arena) = (CToken){.kind = CT_END, .text = lx.at, .range = range_of(&lx, lx.at, lx.at)};
+            return;
+        }
         line_start = false;
     }
 }

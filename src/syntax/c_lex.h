@@ -150,6 +150,9 @@ typedef struct CToken {
 
 typedef VEC(CToken) CTokens;
 
+/* Of a text with all that it includes and its macros make. */
+enum { C_TOKEN_LIMIT = 1 << 20 };
+
 /* Appends the tokens of the file, CT_END last. Keywords stay CT_IDENT: macros may have their names.
  */
 void c_lex(Arena *arena, Diag *diag, const SourceFile *file, CTokens *out);

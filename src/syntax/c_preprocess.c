@@ -5,8 +5,8 @@
  * of frames: a file, the replacement of a macro, or an argument that is expanded by itself. A frame
  * marked `barrier` ends what the words above it may read. A macro met again while its own
  * replacement is being read is a loop and is reported with its chain (C would leave the name alone,
- * which no kernel wants); `#define X X` is allowed. All work is bounded by TOKEN_LIMIT and the two
- * depth limits.
+ * which no kernel wants); `#define X X` is allowed. All work is bounded by C_TOKEN_LIMIT, which counts
+ * what is read of files too, and the two depth limits.
  *
  * Tokens made by a macro carry the range of its use and, apart, the place of its definition. */
 #include "syntax/c_parse.h"
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { TOKEN_LIMIT = 1 << 20, INCLUDE_LIMIT = 40, ARGUMENT_DEPTH_LIMIT = 100 };
+enum { INCLUDE_LIMIT = 40, ARGUMENT_DEPTH_LIMIT = 100 };
 
 typedef struct Macro {
     const char *name;
@@ -43,10 +43,12 @@ typedef struct Preprocessor {
     Arena *arena;
     Diag *diag;
     Map macros, once;
+    Map lexed; /* file -> its CTokens: one that is included again is not cut up again */
     VEC(Frame) frames;
     VEC(Condition) conditions;
     CTokens *out;
-    size_t work;
+    size_t work; /* tokens that went through expansion */
+    size_t read; /* tokens of files, each as often as it was included */
     size_t condition_base; /* conditions below it belong to the including file */
     int include_depth, argument_depth;
     bool overflow;
@@ -68,8 +70,8 @@ static Macro *find_macro(Preprocessor *pp, const CToken *token) {
 
 /* Counts a token of work; false, after one message, when there is too much of it. */
 static bool spend(Preprocessor *pp, Range range) {
-    if (pp->work++ < TOKEN_LIMIT) return true;
-    if (!pp->overflow) diag_emit(pp->diag, DIAG_C_TOO_MANY_TOKENS, range, TOKEN_LIMIT);
+    if (pp->work++ < C_TOKEN_LIMIT) return true;
+    if (!pp->overflow) diag_emit(pp->diag, DIAG_C_TOO_MANY_TOKENS, range, C_TOKEN_LIMIT);
     pp->overflow = true;
     return false;
 }
@@ -550,9 +552,22 @@ static void report_stray(Preprocessor *pp, const CToken *token) {
         diag_emit(pp->diag, DIAG_C_STRAY_BYTE, token->range, (unsigned)(unsigned char)c);
 }
 
+static CTokens lex_file(Preprocessor *pp, const SourceFile *file) {
+    MapEntry *entry = map_find_number(&pp->lexed, file->base);
+    CTokens *tokens = entry ? entry->value : ARENA_NEW(pp->arena, CTokens);
+    if (!entry) {
+        c_lex(pp->arena, pp->diag, file, tokens);
+        map_put_number(&pp->lexed, pp->arena, file->base, tokens);
+    }
+    return *tokens;
+}
+
 static void process_file(Preprocessor *pp, const SourceFile *file) {
-    CTokens tokens = {0};
-    c_lex(pp->arena, pp->diag, file, &tokens);
+    CTokens tokens = lex_file(pp, file);
+    /* What is skipped costs, too. A file's own end is enough of a place. */
+    pp->read += tokens.count;
+    if (pp->read > C_TOKEN_LIMIT) pp->work = C_TOKEN_LIMIT;
+    if (pp->read > C_TOKEN_LIMIT && !spend(pp, tokens.at[0].range)) return;
     size_t outer_base = pp->condition_base, frame = pp->frames.count;
     pp->condition_base = pp->conditions.count;
     push_frame(pp, tokens.at, tokens.count - 1, NULL, true);
@@ -573,6 +588,7 @@ static void process_file(Preprocessor *pp, const SourceFile *file) {
         }
     }
     while (pp->frames.count > frame) pop_frame(pp);
+    if (pp->overflow) pp->conditions.count = pp->condition_base; /* it was not read to its end */
     for (; pp->conditions.count > pp->condition_base; pp->conditions.count--) {
         Condition *open = &VEC_LAST(&pp->conditions);
         diag_emit(pp->diag, DIAG_C_UNCLOSED_IF, open->range, open->directive);

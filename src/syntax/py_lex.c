@@ -30,6 +30,7 @@ typedef struct Lexer {
     VEC(PyToken) tokens;
     Bracket brackets[PY_MAX_DEPTH];
     int depth;
+    bool too_many; /* tokens: said once */
     int indent[PY_MAX_INDENT], alt_indent[PY_MAX_INDENT];
     int levels;
     bool embedded;
@@ -76,6 +77,12 @@ static Range make_range(const Lexer *lx, uint32_t begin, uint32_t end) {
 }
 
 static void push(Lexer *lx, PyTokenKind kind, uint32_t begin, uint32_t end) {
+    enum { MOST_TOKENS = 1 << 20 };
+    if (lx->tokens.count >= MOST_TOKENS && kind != PY_T_END && kind != PY_T_STOP) {
+        if (!lx->too_many) diag_emit(lx->diag, DIAG_PY_TOO_MANY_TOKENS, make_range(lx, begin, end), MOST_TOKENS);
+        lx->too_many = true;
+        return;
+    }
     *VEC_PUSH(&lx->tokens, lx->arena) = (PyToken){make_range(lx, begin, end), kind};
 }
 

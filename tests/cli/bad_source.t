@@ -206,7 +206,7 @@ $ cat > names.tile.c <<'END'
 > }
 > END
 $ tilewright run names.tile.c
-names.tile.c:2:10: error: cannot find `nowhere.h`; headers are searched beside the including file, then in the folders for headers [no-header]
+names.tile.c:2:10: error: cannot find `nowhere.h`; headers are searched beside the including file, then in the folders for headers, and must lie in them [no-header]
     2 | #include "nowhere.h"
       |          ^~~~~~~~~~~
 [1]

@@ -18,3 +18,7 @@ report.txt
 $ tilewright run $(cat add) --grid 1 --set vector_bits=7
 error: option vector_bits takes 0, 128, 256 or 512, not `7`
 [1]
+#! Output to a full disk: every command says so, and ends with 1.
+$ cp $ROOT/kernels/triton/add.py . && arguments='--arg x_ptr=zeros:f32[64] --arg y_ptr=zeros:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64'; for command in "emit add.py $arguments" "emit add.py --target cuda $arguments" "ir add.py $arguments" "explain add.py $arguments" "list add.py" targets 'docs ops' 'docs options' version help 'help emit' "run add.py --grid 1 $arguments" "check add.py --grid 1 $arguments"; do tilewright $command 2>&1 >/dev/full; echo $?; done | sort | uniq -c | sed 's/^ *//'
+13 1
+13 error: the output could not be written

@@ -24,7 +24,13 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
+<<<<<<< HEAD
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
+=======
+  -D NAME=VALUE           a name that the source sees as a constant
+  -I FOLDER               a folder for headers and imported files, beside the source's own
+  --include-anywhere      the source may include files of any folder
+>>>>>>> fuzz
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -43,7 +49,13 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
+<<<<<<< HEAD
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
+=======
+  -D NAME=VALUE           a name that the source sees as a constant
+  -I FOLDER               a folder for headers and imported files, beside the source's own
+  --include-anywhere      the source may include files of any folder
+>>>>>>> fuzz
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -64,7 +76,13 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
+<<<<<<< HEAD
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
+=======
+  -D NAME=VALUE           a name that the source sees as a constant
+  -I FOLDER               a folder for headers and imported files, beside the source's own
+  --include-anywhere      the source may include files of any folder
+>>>>>>> fuzz
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -81,7 +99,13 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
+<<<<<<< HEAD
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
+=======
+  -D NAME=VALUE           a name that the source sees as a constant
+  -I FOLDER               a folder for headers and imported files, beside the source's own
+  --include-anywhere      the source may include files of any folder
+>>>>>>> fuzz
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -97,7 +121,13 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
+<<<<<<< HEAD
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
+=======
+  -D NAME=VALUE           a name that the source sees as a constant
+  -I FOLDER               a folder for headers and imported files, beside the source's own
+  --include-anywhere      the source may include files of any folder
+>>>>>>> fuzz
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)

@@ -67,7 +67,7 @@ static void test_diagnostics(Arena *arena) {
     diag_emit(&diag, DIAG_TOO_LARGE, (Range){file->base + 7, file->base + 11});
     diag_emit(&diag, DIAG_NOTE_HERE, (Range){0, 0}, "dropped with its message");
     CHECK(diag.errors == 1);
-    CHECK_TEXT(diag_render(&diag, arena), "k.py:2:2: error: the text is larger than 1 GiB; split it [too-large]\n"
+    CHECK_TEXT(diag_render(&diag, arena), "k.py:2:2: error: the text is larger than 64 MiB; split it [too-large]\n"
                                           "    2 | \tbäd = x\n"
                                           "      | \t^~~\n");
 }
