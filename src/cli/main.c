@@ -74,13 +74,9 @@ static const OptionRow rows[] = {
     {O_TARGET, "--target", "T", VALUE, "rceix",
      "what to compile for (see `tilewright targets`); default cpu"},
     {O_EMULATE, "--emulate", "", NOTHING, "rceix", "run a GPU target's emitted text on the host"},
-<<<<<<< HEAD
     {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a definition: a constant of the source, or of the kernel's parameters"},
-=======
-    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a name that the source sees as a constant"},
     {O_INCLUDE, "-I", "FOLDER", VALUE, "rceixl", "a folder for headers and imported files, beside the source's own"},
     {O_ANYWHERE, "--include-anywhere", "", NOTHING, "rceixl", "the source may include files of any folder"},
->>>>>>> fuzz
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
      "an argument: a number, true, false, none, a string, or an array:\n"
      "                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "

@@ -190,11 +190,7 @@ static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
     if (strcmp(passed, hex) == 0) return TW_OK;
     void *library = NULL;
     tw_status status = toolchain_build(cx, cc, plain_flags, files, count, hex, &library);
-<<<<<<< HEAD
-    if (status == TW_ERROR_IO) return status; /* no fault of the compiler's */
-=======
     if (status == TW_ERROR_IO || status == TW_ERROR_MEMORY) return status; /* not the compiler's fault */
->>>>>>> fuzz
     if (status != TW_OK)
         return context_fail(cx, status,
                             "%s\nthe C compiler `%s` fails the self-test of what kernels are "

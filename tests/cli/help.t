@@ -24,13 +24,9 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-<<<<<<< HEAD
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
-=======
-  -D NAME=VALUE           a name that the source sees as a constant
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
->>>>>>> fuzz
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -49,13 +45,9 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-<<<<<<< HEAD
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
-=======
-  -D NAME=VALUE           a name that the source sees as a constant
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
->>>>>>> fuzz
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -76,13 +68,9 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-<<<<<<< HEAD
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
-=======
-  -D NAME=VALUE           a name that the source sees as a constant
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
->>>>>>> fuzz
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -99,13 +87,9 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-<<<<<<< HEAD
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
-=======
-  -D NAME=VALUE           a name that the source sees as a constant
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
->>>>>>> fuzz
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
@@ -121,13 +105,9 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-<<<<<<< HEAD
   -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
-=======
-  -D NAME=VALUE           a name that the source sees as a constant
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
->>>>>>> fuzz
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
                           randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
