@@ -288,7 +288,7 @@ static bool one_trip(Arena *arena, const char *s, char **variable, char **first)
     char name[2][24], test[24], step[8];
     long from, to, by = 1;
     s += indent_of(s);
-    if (strncmp(s, "for (int ", 9) != 0) return false;
+    if (strncmp(s, "for (int ", 9) != 0 || s[strlen(s) - 1] != '{') return false; /* its statement may stand on its line */
     if (sscanf(s, "for (int %20[a-z_0-9] = %ld; %20[a-z_0-9] < %ld; %20[a-z_0-9] %2[+=]", name[0],
                &from, test, &to, name[1], step) != 6)
         return false;

@@ -275,6 +275,7 @@ class Generator:
         around = self.outer()
         targets = [first] + [t for t in self.writable() if t is not first and len(t.shape) >= len(extents)][:self.pick(3)]
         names = self.open_parallel(extents, targets)
+        before, self.frozen = self.frozen, self.frozen | {t.name for t in targets if t.is_float()}  # from iteration to iteration they could grow
         written = 0
         for target in targets:
             if self.pick(3) == 2 and target.dtype != "bool":
@@ -297,7 +298,7 @@ class Generator:
             written += 1
         if not written:
             self.line("pass")
-        self.named = []
+        self.named, self.frozen = [], before
         self.close(names)
 
     def in_order(self):
