@@ -80,16 +80,16 @@ random_programs() {
         # shellcheck disable=SC2086
         set -- $kind
         # shellcheck disable=SC2086
-        tests/shards.sh "$jobs" "$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets cpu ${cxx:+--also cuda-emulated --every 10} || return 1
+        tests/shards.sh "$jobs" "$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets passes,cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
     [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family order --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2
 }
 # Tile C: all products on the interpreter, some on the other targets; random programs the same way
 tile_c() {
     make -s build/tests/tilec_products build/tests/random_tilec && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
-        tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 40 &&
+        tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 60 &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
-        tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 20 --targets "cpu${cxx:+,cuda-emulated}"
+        tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4}
 }
 # the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
 tenstorrent() {
@@ -152,7 +152,7 @@ group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
 group tenstorrent "$no_cxx" "apt-get install g++" tenstorrent
 group property "" "" property interp,cpu 6
 group tilec "" "" tile_c
-group random "" "" random_programs
+group random "$(need python3)" "apt-get install python3" random_programs
 group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 1
 wait $beside_job
 group gpu "$([ -e /dev/nvidia0 ] || echo 'no NVIDIA GPU is in this machine')" "run \`make check-gpu\` on one that has" device

@@ -5,12 +5,13 @@
 #   tests/random_long.sh [COUNT [SEED [GENERATOR...]]]     20000 programs of each, seeds from the clock on, are the default
 #
 # Each runs on target cpu and on the interpreter behind the passes, every tenth on emulated CUDA too; random_tenstorrent's on the
-# Tensix model. Failures come as they are found, made small, with the seed that repeats them (`build/tests/random_triton --seed
-# N`); their texts stay in build/random. The end is one line: "100000 programs, 0 failed, seeds from 1 on". JOBS=N takes N
-# processes instead of one for each processor.
+# Tensix model; of random_order (Triton kernels whose accesses depend on each other) a twentieth, on both forms of emulated CUDA.
+# Failures come as they are found, made small, with the seed that repeats them (`build/tests/random_triton --seed N`); their texts
+# stay in build/random. The end is one line: "101000 programs, 0 failed, seeds from 1 on". JOBS=N takes N processes instead
+# of one for each processor.
 cd "$(dirname "$0")/.." || exit 2
 count=${1:-20000} seed=${2:-$(date +%s)}
-[ $# -gt 2 ] && shift 2 || set -- random_triton random_ir random_tilelang random_tilec random_tenstorrent
+[ $# -gt 2 ] && shift 2 || set -- random_triton random_ir random_tilelang random_tilec random_tenstorrent random_order
 make -s all build/tests/random_triton build/tests/random_ir build/tests/random_tilec build/tests/random_tenstorrent || exit 2
 mkdir -p build/random
 cxx=$(command -v "${CXX:-g++}" || command -v clang++ || command -v c++)
@@ -18,18 +19,18 @@ status=0
 logs=
 echo "seeds from $seed on; failures stay in build/random"
 for name; do
-    targets=cpu,passes program=build/tests/$name
+    program=build/tests/$name of=$count targets="passes,cpu ${cxx:+--also cuda-emulated --every 10}"
     case $name in
-    random_tilelang) targets=cpu program=tests/numeric/random_tilelang.py ;; # compares with Python, and runs the interpreter itself
+    random_tilelang) program=tests/numeric/random_tilelang.py ;;
     random_tenstorrent) targets=tenstorrent ;;
+    random_order) program="build/tests/random_triton --family order" targets=cuda-emulated,cuda-emulated:sm_80 of=$((count / 20)) ;;
     esac
+    [ -n "$cxx" ] || case $targets in cuda-emulated* | tenstorrent) continue ;; esac
     logs="$logs build/$name.log"
-    [ $targets = tenstorrent ] || also=${cxx:+--also cuda-emulated --every 10}
     # shellcheck disable=SC2086
-    tests/shards.sh "${JOBS:-0}" $program --count "$count" --seed "$seed" --out build/random --targets $targets $also >"build/$name.log" 2>&1 &
+    tests/shards.sh "${JOBS:-0}" $program --count $of --seed "$seed" --out build/random --targets $targets >"build/$name.log" 2>&1 &
     tail -n +1 -f --pid=$! "build/$name.log" | sed "s/^/$name: /"
     wait $! || status=1
-    also=
 done
 # shellcheck disable=SC2086
 tail -qn 1 $logs | awk '{ n += $1; bad += $3 } END { printf "%d programs, %d failed, ", n, bad }'

@@ -131,8 +131,22 @@ static void keep_cause(void) {
     replace(&session.cause, value);
 }
 
+/* KeyboardInterrupt, SystemExit: no mistake of the kernel; they end the call and go on their way. */
+static bool is_interrupt(PyObject *error) {
+    return error && PyObject_IsInstance(error, PyExc_Exception) == 0;
+}
+
 static tw_status refuse(tw_object *out, PyObject *keep) {
     keep_cause();
+    if (is_interrupt(session.cause)) {
+        replace(&session.interrupt, session.cause);
+        session.cause = NULL;
+        tw_context_cancel(session.context);
+        memset(out, 0, sizeof *out);
+        out->kind = TW_OBJECT_REFUSED;
+        out->text = "Python was interrupted";
+        return TW_OK;
+    }
     PyObject *kind = session.cause ? PyType_GetName(Py_TYPE(session.cause)) : NULL;
     PyObject *words = kind ? PyUnicode_FromFormat("%U: %S", kind, session.cause) : NULL;
     Py_XDECREF(kind);

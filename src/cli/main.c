@@ -74,7 +74,7 @@ static const OptionRow rows[] = {
     {O_TARGET, "--target", "T", VALUE, "rceix",
      "what to compile for (see `tilewright targets`); default cpu"},
     {O_EMULATE, "--emulate", "", NOTHING, "rceix", "run a GPU target's emitted text on the host"},
-    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a name that the source sees as a constant"},
+    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a definition: a constant of the source, or of the kernel's parameters"},
     {O_INCLUDE, "-I", "FOLDER", VALUE, "rceixl", "a folder for headers and imported files, beside the source's own"},
     {O_ANYWHERE, "--include-anywhere", "", NOTHING, "rceixl", "the source may include files of any folder"},
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",

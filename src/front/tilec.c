@@ -146,6 +146,12 @@ static void state_shape(Tc *tc, const Object *global, const char *path) {
     }
 }
 
+void tc_wish_warps(Tc *tc, int warps) {
+    int wish = 1;
+    while (wish * 2 <= warps) wish *= 2;
+    kernel_set(tc->kernel, (Attr){.id = AT_WARPS, .number = wish});
+}
+
 Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *path) {
     Object *place = ARENA_NEW(tc->arena, Object);
     *place = (Object){
@@ -294,7 +300,7 @@ static void lower_function(Tc *tc, const CNode *node) {
     tc->active = tc->role = all;
     tc->group_unit = tc->threads == 128;
     tc->worker_count = 1;
-    kernel_set(tc->kernel, (Attr){.id = AT_WARPS, .number = tc->threads / 32});
+    tc_wish_warps(tc, tc->threads / 32);
     lower_grid(tc, node);
     if (tc->failed) return;
     bind_parameters(tc, node);

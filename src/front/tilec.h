@@ -204,6 +204,8 @@ typedef struct Tc {
 /* tilec.c */
 /* The kernel's parameters that a value of the type stands for; path: their name in the kernel. */
 Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *path);
+/* How many warps the kernel would like: a power of two, since tiles are spread over them by bits. */
+void tc_wish_warps(Tc *tc, int warps);
 
 /* tilec_type.c */
 extern const char *const tilec_plain_types[], *const tilec_tile_types[];

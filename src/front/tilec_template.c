@@ -529,7 +529,7 @@ void tc_lower_template(Tc *tc, const CNode *node) {
         lcf.finish = make_block(tc, &tc->finish, "finish", lcf.types[OPTION_finish], "compute",
                                 "compute", 1);
     if (tc->failed) return;
-    kernel_set(tc->kernel, (Attr){.id = AT_WARPS, .number = lcf.consumer_warps});
+    tc_wish_warps(tc, (int)lcf.consumer_warps);
     kernel_set(tc->kernel, (Attr){.id = AT_STAGES, .number = lcf.stages});
     lower_tasks(tc, &lcf);
 }

@@ -63,6 +63,13 @@ static bool open_loop(Lang *l, const PyNode *target, const char *const *names, i
     return true;
 }
 
+/* Of an element loop or of the grid. */
+static bool check_extent(Lang *l, const Val *extent, Range range) {
+    if (extent->kind != VAL_INT || extent->i < 0) return lang_error(l, DIAG_TL_EXTENT, range, val_text(l, extent));
+    if (extent->i <= INT32_MAX) return true;
+    return lang_error(l, DIAG_TL_ARGUMENTS, range, arena_printf(l->arena, "an extent of %lld does not fit 32 bits; give smaller sizes", (long long)extent->i));
+}
+
 static bool lower_parallel(Lang *l, const PyNode *node, const Val *extents, int count) {
     const char *names[MAX_EXTRA];
     if (count < 1) return lang_error(l, DIAG_TL_ARGUMENTS, node->For.iter->range, "T.Parallel needs at least one extent");
@@ -70,8 +77,7 @@ static bool lower_parallel(Lang *l, const PyNode *node, const Val *extents, int 
     if (l->in_parallel) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "T.Parallel inside T.Parallel", "give all extents to one T.Parallel");
     bool empty = false;
     for (int i = 0; i < count; i++) {
-        if (extents[i].kind != VAL_INT || extents[i].i < 0 || extents[i].i > INT32_MAX)
-            return lang_error(l, DIAG_TL_EXTENT, node->For.iter->range, val_text(l, &extents[i]));
+        if (!check_extent(l, &extents[i], node->For.iter->range)) return false;
         empty |= extents[i].i == 0;
     }
     if (empty) return true; /* as a loop without a trip */
@@ -180,8 +186,7 @@ static bool lower_launch(Lang *l, const PyNode *node) {
     Builder b = ir_builder_inside(&l->b, k->grid);
     if (item->withitem.optional_vars && !target_names(l, item->withitem.optional_vars, names, count)) return false;
     for (int i = 0; i < count; i++) {
-        if (extents[i].kind != VAL_INT || extents[i].i < 0 || extents[i].i > INT32_MAX)
-            return lang_error(l, DIAG_TL_EXTENT, call->range, val_text(l, &extents[i]));
+        if (!check_extent(l, &extents[i], call->range)) return false;
         grid[i] = ir_int(&b, EL_I32, extents[i].i);
         if (!item->withitem.optional_vars) continue;
         Op *id = ir_begin(&l->b, OP_PROGRAM_ID);

@@ -74,7 +74,7 @@ Val tri_aggregate_make(Lower *l, const Aggregate *a, const PyNode *call) {
     Val init = tri_live_attribute(l, a->host, "__triton_init__", call->range);
     if (tri_val_failed(init)) return init;
     if (init.kind != VAL_FUNCTION)
-        return tri_error(l, DIAG_TRI_NOT_CALLABLE, call->range, tri_val_describe(l, init));
+        return tri_error(l, DIAG_TRI_NOT_CALLABLE, call->range, tri_val_describe(l, init), "");
     Val made = tri_construct(l, init.function, &self, call);
     if (tri_val_failed(made)) return made;
     for (int i = 0; i < a->count; i++) {

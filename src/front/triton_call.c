@@ -261,7 +261,7 @@ Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call) {
     else if (function.kind == VAL_BUILTIN)
         read_signature(l, function.builtin, params);
     else
-        return tri_error(l, DIAG_TRI_NOT_CALLABLE, call, tri_val_describe(l, function));
+        return tri_error(l, DIAG_TRI_NOT_CALLABLE, call, tri_val_describe(l, function), "");
     int position = 0;
     for (int i = 0; i < params->count; i++) bound->ranges[i] = call;
     for (int i = 0; i < count; i++)

@@ -26,6 +26,31 @@ static Val eval_constant(Lower *l, const PyNode *node) {
     return tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "this kind of constant");
 }
 
+typedef struct Binding {
+    const char *name;
+    const PyNode *first;
+} Binding;
+
+static void find_binding(void *user, PyNode *node) {
+    Binding *b = user;
+    if (!b->first && node->kind == PY_Name && node->Name.ctx == PY_STORE && strcmp(node->Name.id, b->name) == 0) b->first = node;
+    if (!b->first) py_each_child(node, find_binding, b);
+}
+
+/* A local that is assigned, but in none of the code that these arguments leave. */
+static bool is_assigned_elsewhere(Lower *l, const PyNode *node) {
+    Binding b = {.name = node->Name.id};
+    Place place;
+    if (!l->frame || !l->frame->function) return false; /* a lambda has none */
+    py_each_child(l->frame->function->node, find_binding, &b);
+    if (!b.first || b.first->range.begin == node->range.begin || !source_find(l->unit->sources, b.first->range.begin, &place))
+        return false;
+    tri_error(l, DIAG_TRI_UNBOUND, node->range, node->Name.id,
+              arena_printf(l->arena, "it is assigned at line %d%s, which does not run before this with these arguments; assign it on "
+                           "every path that leads here", place.line, b.first->range.begin > node->range.begin ? ", below" : ""));
+    return true;
+}
+
 static Val eval_name(Lower *l, const PyNode *node) {
     const char *id = node->Name.id;
     if (l->frame)
@@ -37,6 +62,7 @@ static Val eval_name(Lower *l, const PyNode *node) {
             }
     Val v = tri_names_lookup(l, id, node->range);
     if (v.kind != VAL_UNBOUND) return v;
+    if (is_assigned_elsewhere(l, node)) return val_error;
     VEC(const char *) known = {0};
     for (size_t i = 0; l->frame && i < l->frame->locals.count; i++)
         *VEC_PUSH(&known, l->arena) = l->frame->locals.at[i].name;
@@ -341,7 +367,10 @@ Val tri_call(Lower *l, Val f, const PyNode *node) {
         return tri_error(l, DIAG_TRI_HOST, node->Call.func->range, f.text,
                          tri_names_suggest_host(l, f.text));
     default:
-        return tri_error(l, DIAG_TRI_NOT_CALLABLE, node->Call.func->range, tri_val_describe(l, f));
+        return tri_error(l, DIAG_TRI_NOT_CALLABLE, node->Call.func->range, tri_val_describe(l, f),
+                         f.kind == VAL_DTYPE ? arena_printf(l->arena, "; to convert x write x.to(tl.%s), for a number tl.full([], x, tl.%s)",
+                                                            tri_val_text(l, f), tri_val_text(l, f))
+                                             : "");
     }
 }
 

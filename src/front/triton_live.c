@@ -253,7 +253,7 @@ Val tri_live_method(Lower *l, const Host *of, const char *name, const Val *args,
     Val method = tri_live_attribute(l, of, name, range);
     if (tri_val_failed(method)) return method;
     if (method.kind != VAL_HOST)
-        return tri_error(l, DIAG_TRI_NOT_CALLABLE, range, tri_val_describe(l, method));
+        return tri_error(l, DIAG_TRI_NOT_CALLABLE, range, tri_val_describe(l, method), "");
     FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, count + 1), result = {0};
     for (int i = 0; i < count; i++)
         if (!to_object(l, args[i], &given[i])) return val_error;

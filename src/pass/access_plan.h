@@ -54,6 +54,11 @@ typedef struct Known { /* a scalar of the kernel, by what it is worth */
     Ref value;
 } Known;
 
+typedef struct Exact { /* sum + each of the numbers from least to most */
+    Poly sum;
+    int64_t least, most;
+} Exact;
+
 /* The pass at work. */
 typedef struct Access {
     PassContext *cx;
@@ -62,7 +67,7 @@ typedef struct Access {
     VEC(Plan *) plans;
     VEC(Known) known;
     RefMap renamed; /* loads that were rewritten: old result -> new; other ops learn it in the end */
-    VEC(Poly) exact; /* what is made of arguments in 32 bits, and is taken to fit there */
+    VEC(Exact) exact; /* what is made of arguments in 32 bits, and is taken to fit there */
     VEC(uint8_t) believed; /* by Ref: looked at for that */
     VEC(Ref) open;
     int order;

@@ -153,9 +153,13 @@ static void report_wishes(Access *x) {
                  w->kind == AT_EQ ? "=" : ">=", (long long)w->number);
     }
     for (size_t i = 0; i < x->exact.count; i++) {
-        text_add(&out, "%s", out.length ? ", " : "");
-        show_poly(x, &out, x->exact.at[i], NULL);
-        text_add(&out, " in 32 bits");
+        const Exact *e = &x->exact.at[i];
+        int64_t ends[2] = {e->least, e->most};
+        for (int j = 0; j < 1 + (e->least != e->most); j++) {
+            text_add(&out, "%s", out.length ? ", " : "");
+            show_poly(x, &out, poly_add(x->a.arena, e->sum, poly_int(x->a.arena, ends[j])), NULL);
+            text_add(&out, " in 32 bits");
+        }
     }
     if (x->a.grid_wished)
         text_add(&out, "%sas many programs as tiles", out.length ? ", " : "");

@@ -19,26 +19,33 @@ static void search_from(Access *x, Ref r) {
 }
 
 /* c * x and a smaller multiple of x: 64 * %stride fits, and so does 63 * %stride. */
-static bool is_multiple(Poly p, Poly smaller) {
+static bool is_multiple(const Exact *e, const Exact *smaller) {
+    Poly p = e->sum, q = smaller->sum;
     Term quotient;
-    if (p.count != 1 || smaller.count != 1) return false;
-    Term one = smaller.at[0];
+    if (p.count != 1 || q.count != 1 || smaller->least || smaller->most) return false;
+    Term one = q.at[0];
     one.scale = p.at[0].scale;
-    int64_t more = p.at[0].scale, less = smaller.at[0].scale;
-    return poly_divides(p, &one, &quotient) && !quotient.count &&
+    int64_t more = p.at[0].scale, less = q.at[0].scale;
+    return e->least <= 0 && e->most >= 0 && poly_divides(p, &one, &quotient) && !quotient.count &&
            (more > 0 ? less > 0 && less <= more : less < 0 && less >= more);
 }
 
+/* Of sums that differ by a number the ends are asked for. */
 static void add_exact(Access *x, Poly p) {
     if (poly_fits_i32(&x->a, p)) return;
+    int64_t number = poly_constant(p);
+    Exact e = {poly_sub(x->a.arena, p, poly_int(x->a.arena, number)), number, number};
     for (size_t i = 0; i < x->exact.count; i++) {
-        Poly *known = &x->exact.at[i];
-        if (poly_equal(*known, p) || is_multiple(*known, p)) return;
-        if (!is_multiple(p, *known)) continue;
-        *known = p;
+        Exact *known = &x->exact.at[i];
+        bool equal = poly_equal(known->sum, e.sum);
+        if (equal && number < known->least) known->least = number;
+        if (equal && number > known->most) known->most = number;
+        if (equal || is_multiple(known, &e)) return;
+        if (!is_multiple(&e, known)) continue;
+        *known = e;
         return;
     }
-    *VEC_PUSH(&x->exact, x->a.arena) = p;
+    *VEC_PUSH(&x->exact, x->a.arena) = e;
 }
 
 /* What its form says of it beyond its own 32 bits, of a value that is the same for the whole launch.
@@ -81,27 +88,38 @@ void access_believe(Access *x, const Plan *plan) {
 /* In front of what comes behind the last factor. */
 static Builder behind_factors(Access *x, Poly p) {
     Op *last = NULL;
-    for (Op *op = x->k->body->first; op; op = op->next)
-        for (int i = 0; i < p.count; i++)
-            for (int j = 0; j < p.at[i].count; j++)
-                if (op->result_count == 1 && op->results[0] == p.at[i].factor[j]) last = op;
+    int order = -1;
+    for (int i = 0; i < p.count; i++)
+        for (int j = 0; j < p.at[i].count; j++) {
+            Ref factor = p.at[i].factor[j];
+            Op *op = ir_value(x->k, factor)->op;
+            if (!op || x->a.order[factor] <= order) continue;
+            last = op;
+            order = x->a.order[factor];
+        }
     return ir_builder_before(x->k, last ? last->next : x->k->body->first);
 }
 
-static void build_exact(Access *x, Poly p) {
-    Builder b = behind_factors(x, p);
+static void ask_exact(Access *x, Builder *b, Ref sum, int64_t number) {
+    if (number) sum = ir_binary(b, OP_ADD, sum, ir_int(b, EL_I64, number));
+    Ref kept = ir_cast(b, ir_cast(b, sum, EL_I32), EL_I64);
+    Op *op = ir_begin(b, OP_REQUIRE);
+    ir_operand(b, op, ir_binary(b, OP_SUB, sum, kept));
+    op_set(x->k, op, (Attr){.id = AT_EQ, .number = 0});
+    ir_end(b, op, NULL);
+}
+
+static void build_exact(Access *x, const Exact *e) {
+    Builder b = behind_factors(x, e->sum);
     Ref sum = REF_NONE;
-    for (int i = 0; i < p.count; i++) {
-        Ref term = ir_int(&b, EL_I64, p.at[i].scale);
-        for (int j = 0; j < p.at[i].count; j++)
-            term = ir_binary(&b, OP_MUL, ir_cast(&b, p.at[i].factor[j], EL_I64), term);
+    for (int i = 0; i < e->sum.count; i++) {
+        Ref term = ir_int(&b, EL_I64, e->sum.at[i].scale);
+        for (int j = 0; j < e->sum.at[i].count; j++)
+            term = ir_binary(&b, OP_MUL, ir_cast(&b, e->sum.at[i].factor[j], EL_I64), term);
         sum = sum ? ir_binary(&b, OP_ADD, sum, term) : term;
     }
-    Ref kept = ir_cast(&b, ir_cast(&b, sum, EL_I32), EL_I64);
-    Op *op = ir_begin(&b, OP_REQUIRE);
-    ir_operand(&b, op, ir_binary(&b, OP_SUB, sum, kept));
-    op_set(x->k, op, (Attr){.id = AT_EQ, .number = 0});
-    ir_end(&b, op, NULL);
+    ask_exact(x, &b, sum, e->least);
+    if (e->most != e->least) ask_exact(x, &b, sum, e->most);
 }
 
 /* --- what the analysis wished for --- */
@@ -143,7 +161,7 @@ static void build_grid_wish(Access *x) {
 }
 
 void access_require(Access *x) {
-    for (size_t i = 0; i < x->exact.count; i++) build_exact(x, x->exact.at[i]);
+    for (size_t i = 0; i < x->exact.count; i++) build_exact(x, &x->exact.at[i]);
     if (x->a.grid_wished) build_grid_wish(x);
     build_wishes(x);
 }

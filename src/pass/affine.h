@@ -15,6 +15,7 @@
  * arithmetic and conversions are followed only where the exact number is within its type. */
 #ifndef PASS_AFFINE_H
 #define PASS_AFFINE_H
+#include "pass/facts.h"
 #include "pass/grid_order.h"
 #include "pass/poly.h"
 

@@ -340,12 +340,13 @@ bool fact_nonnegative(const Facts *f, Ref x) {
     return fact_natural(f->k, x, NULL, NULL);
 }
 
-/* Can the launcher compute it? Parameters, parts of tensor parameters, and arithmetic on them, all
- * at the top. */
+/* Can the launcher compute it? Parameters, parts of tensor parameters, and arithmetic of integers on
+ * them, all at the top. */
 static bool at_launch(const Kernel *k, Ref x, int depth) {
     if (ref_is_literal(x)) return true;
     if (!ref_is_value(x) || depth > DEEPEST) return false;
     const Value *v = ir_value(k, x);
+    if (v->type->kind == TY_TILE && !v->type->pointer && elem_is_float(v->type->elem)) return false;
     if (!v->op) return v->region == k->body;
     switch (v->op->code) {
     case OP_ADD:
@@ -358,6 +359,13 @@ static bool at_launch(const Kernel *k, Ref x, int depth) {
     case OP_CDIV:
     case OP_MIN:
     case OP_MAX:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_SHL:
+    case OP_SHR:
+    case OP_NEG:
+    case OP_ABS:
     case OP_CAST:
     case OP_PTR_ADD:
     case OP_EXTENT:

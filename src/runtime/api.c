@@ -107,6 +107,11 @@ int32_t tw_dtype_find(const char *name) {
 
 typedef tw_status Body(tw_context *cx, void *call);
 
+static tw_status cancelled(tw_context *cx) {
+    cx->message = "it was cancelled";
+    return TW_ERROR_CANCELLED;
+}
+
 static tw_status guarded(tw_context *cx, Body *body, void *call) {
     cx->message = cx->warnings = cx->findings = "";
     arena_reset(&cx->texts, (ArenaMark){NULL, 0});
@@ -114,12 +119,11 @@ static tw_status guarded(tw_context *cx, Body *body, void *call) {
     if (TRAP_ARM(&cx->trap)) {
         tw_status status = body(cx, call);
         /* Whoever asked for the end must learn of it, even where the work was done just before. */
-        if (cancel_is_asked(&cx->cancel))
-            status = context_fail(cx, TW_ERROR_CANCELLED, "it was cancelled");
-        return status;
+        return cancel_is_asked(&cx->cancel) ? cancelled(cx) : status;
     }
     if (cx->launch_scratch) arena_free(cx->launch_scratch);
     cx->launch_scratch = NULL;
+    if (cx->trap.code == TRAP_STOPPED) return cancelled(cx);
     if (cx->trap.code == TRAP_OUT_OF_MEMORY) {
         cx->message = "out of memory";
         return TW_ERROR_MEMORY;

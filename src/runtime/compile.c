@@ -265,6 +265,7 @@ typedef struct Tracer {
 static void trace_pass(void *user, const char *pass, const Kernel *ir, double spent) {
     Tracer *t = user;
     bool changed = true;
+    if (cancel_look(&t->k->context->cancel)) trap_throw(&t->k->context->trap, TRAP_STOPPED);
     if (t->last) {
         const char *text = ir_print(ir, &t->k->arena);
         changed = strcmp(text, t->last) != 0;

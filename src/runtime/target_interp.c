@@ -11,7 +11,7 @@
 
 /* Element operations of a sanitized launch, unless the user says otherwise: minutes. */
 #define DEFAULT_STEPS 10000000000
-enum { PROGRAM_STEPS = 1 << 28 }; /* some ten seconds of one program */
+#define PROGRAM_STEPS (INT64_C(1) << 32) /* of one program: minutes of scalar code */
 
 static const Machine *interp_machine(tw_context *cx, const char *arch) {
     if (arch) {

@@ -201,8 +201,12 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
     if (result->report.out_of_memory) return context_fail(cx, TW_ERROR_MEMORY, "out of memory");
     if (result->argument)
         return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s`: %s", k->name, result->problem);
-    return context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the functional model: %s", k->name,
-                        result->problem);
+    if (result->report.endless)
+        return context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the functional model: %s", k->name,
+                            result->problem);
+    return context_fail(cx, TW_ERROR_INTERNAL, /* the kernels are of our making */
+                        "the kernels made of `%s` break the rules of a Tensix core: %s",
+                        k->name, result->problem);
 }
 
 static tw_status tensix_launch(tw_kernel *k, const LaunchCall *call) {

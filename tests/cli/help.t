@@ -24,7 +24,7 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-  -D NAME=VALUE           a name that the source sees as a constant
+  -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
@@ -45,7 +45,7 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-  -D NAME=VALUE           a name that the source sees as a constant
+  -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
@@ -68,7 +68,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-  -D NAME=VALUE           a name that the source sees as a constant
+  -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
@@ -87,7 +87,7 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-  -D NAME=VALUE           a name that the source sees as a constant
+  -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
@@ -105,7 +105,7 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
 
   --target T              what to compile for (see `tilewright targets`); default cpu
   --emulate               run a GPU target's emitted text on the host
-  -D NAME=VALUE           a name that the source sees as a constant
+  -D NAME=VALUE           a definition: a constant of the source, or of the kernel's parameters
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:

@@ -254,10 +254,11 @@ static void dot(Gen *g) {
 static void statements(Gen *g, int most);
 
 static void loop(Gen *g) {
-    static const char *const ranges[] = {"range(2)", "range(n0)", "range(0, tl.cdiv(C, N))", "range(1, n1, 2)", "range(0, C, N)", "range(3, n0)", "range(n0, 0)"};
-    static const double most[] = {2, 3, 13, 4, 13, 1, 1};
+    static const char *const ranges[] = {"range(2)", "range(n0)", "range(0, tl.cdiv(C, N))", "range(1, n1, 2)", "range(0, C, N)", "range(3, n0)", "range(n0, 0)",
+                                        "range(2, n0, -1)", "range(0, n1, 3)"};
+    static const double most[] = {2, 3, 13, 4, 13, 1, 1, 3, 3};
     if (g->loops >= 2) return;
-    int kind = (int)draw(g, 7), mark = g->count, id = g->next++, count = 1 + (int)draw(g, 2);
+    int kind = (int)draw(g, 9), mark = g->count, id = g->next++, count = 1 + (int)draw(g, 2);
     struct { char name[12]; int rows, columns; double begin; } sums[2];
     for (int i = 0; i < count; i++) {
         const Var *from = draw(g, 2) ? some(g, -1, -1) : NULL;

@@ -274,7 +274,7 @@ static void run_all(Wish *w) {
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             Case c = {.ta = bits & 1, .tb = bits & 2, .ragged = bits & 4, .overwrite = bits & 8,
                       .bm = shapes[s][0], .bn = shapes[s][1], .bk = shapes[s][2]};
-            for (c.workers = 1; c.workers <= 2; c.workers++)
+            for (c.workers = 1; c.workers <= (s == 0 ? 3 : 2); c.workers++)
                 for (c.a = FIELD; c.a <= REGISTER; c.a += REGISTER)
                     for (c.b = FIELD; c.b <= PICKED; c.b++) {
                         bool fits = c.a == FIELD || !c.ta || c.bk % 64 == 0; /* registers: 16 rows a warp */

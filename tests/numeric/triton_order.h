@@ -119,7 +119,7 @@ static void order_trips(Gen *g, char *text, size_t size) {
 static void order_products(Gen *g, const char *outer) {
     static const int widths[] = {64, 32, 64, 16};
     int id = g->next++, width = widths[draw(g, 4)], often = 1 + (int)(draw(g, 3) == 2);
-    bool carried = draw(g, 3) == 2, masked = carried && draw(g, 2);
+    bool carried = draw(g, 3) == 2, masked = carried && draw(g, 2), early = !carried && draw(g, 4) == 3; /* early: a trip before */
     const char *left = order_factor(g), *right = order_factor(g);
     char trips[24], row[40], index[24];
     int rows = left[0] == 'p' ? 0 : ORDER_ROOM / 128, lines = right[0] == 'p' ? 0 : ORDER_ROOM / 64; /* a program's own */
@@ -136,6 +136,7 @@ static void order_products(Gen *g, const char *outer) {
             line(g, "left%d = %d - n0 * 9", id, width * 2);
             line(g, "on%d = w%d < left%d", id, id, id);
         }
+        if (early) line(g, "la%d = tl.load(%s + (r + %s + pid * %d)[:, None] * 128 + w%d[None, :])", id, left, row, rows, id);
         line(g, draw(g, 4) == 3 ? "for %s in tl.range(0, %s, num_stages=3):" : "for %s in range(0, %s):", index, trips);
         g->indent++;
         if (carried && masked) {
@@ -145,10 +146,11 @@ static void order_products(Gen *g, const char *outer) {
             line(g, "la%d = tl.load(a%d)", id, id);
             line(g, "lb%d = tl.load(b%d)", id, id);
         } else {
-            line(g, "la%d = tl.load(%s + (r + %s + pid * %d)[:, None] * 128 + (%s * %d + w%d)[None, :])", id, left, row, rows, index, width, id);
+            if (!early) line(g, "la%d = tl.load(%s + (r + %s + pid * %d)[:, None] * 128 + (%s * %d + w%d)[None, :])", id, left, row, rows, index, width, id);
             line(g, "lb%d = tl.load(%s + (%s * %d + w%d + pid * %d)[:, None] * 64 + c[None, :])", id, right, index, width, id, lines);
         }
         line(g, "acc = tl.dot(la%d, lb%d, acc)", id, id);
+        if (early) line(g, "la%d = tl.load(%s + (r + %s + pid * %d)[:, None] * 128 + (%s * %d + %d + w%d)[None, :])", id, left, row, rows, index, width, width, id);
         if (draw(g, 3) == 2) {
             line(g, "acc = small(acc).to(tl.float32)");
             order_block(g, 2, index);

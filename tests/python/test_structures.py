@@ -146,3 +146,35 @@ def test_mistakes_inside_structures():
         wrong_descriptor[(1, )](TensorDescriptor(np.zeros((4, 4), np.float32), (4, 4), (4, 1), [4, 4]))
     with pytest.raises(ValueError, match="last stride"):
         TensorDescriptor(np.zeros((4, 4), np.float32), (4, 4), (4, 2), [4, 4])
+
+
+@triton.jit
+def read_block(d, out):
+    tl.store(out + tl.arange(0, 4)[:, None] * 4 + tl.arange(0, 4)[None, :], d.load([0, 0]))
+
+
+@pytest.mark.parametrize("shape, strides, words", [
+    ((100, 100), (100, 1), "elements 0 to 9999 of an array of 16"),
+    ((4, 4), (5, 1), "elements 0 to 18 of an array of 16"),
+    ((4, 5), (4, 1), "elements 0 to 16 of an array of 16"),
+    ((4, 4), (-4, 1), "elements -12 to 3 of an array of 16"),
+    ((2**40, 4), (2**40, 1), "of an array of 16"),
+    ((-4, 4), (4, 1), "extents are not negative"),
+])
+def test_a_descriptor_stays_within_its_array(shape, strides, words):
+    x, out = np.ones((4, 4), np.float32), np.zeros(16, np.float32)
+    with pytest.raises(ValueError, match=words):
+        read_block[(1, )](TensorDescriptor(x, shape, strides, [4, 4]), out)
+    assert not out.any()
+    for fits in (((4, 4), (4, 1)), ((2, 4), (4, 1)), ((0, 4), (4, 1)), ((3, 2), (0, 1))):
+        read_block[(1, )](TensorDescriptor(x, *fits, [4, 4]), out)
+
+
+def test_a_changed_descriptor():
+    d, out = TensorDescriptor(np.ones((4, 4), np.float32), [4, 4], [4, 1], [4, 4]), np.zeros(16, np.float32)
+    d.strides = [1]
+    with pytest.raises(ValueError, match="one rank, not 2, 1 and 2"):
+        read_block[(1, )](d, out)
+    d.strides, d.shape = [4, 1], [4, 4, 4]
+    with pytest.raises(ValueError, match="one rank, not 3, 2 and 2"):
+        read_block[(1, )](d, out)

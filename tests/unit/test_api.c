@@ -345,7 +345,71 @@ static void test_builtins(void) {
     tw_context_destroy(cx);
 }
 
+static void hear(void *user, const char *text, size_t length) {
+    strncat(user, text, length);
+}
+
+/* What a program is told that has only a text, or that a target refuses. */
+static void test_first_compile(void) {
+    static const char text[] = "import triton\nimport triton.language as tl\n@triton.jit\n"
+                               "def k(x, stride, n, SCALE: tl.constexpr, N: tl.constexpr):\n"
+                               "    tl.static_print('N', N)\n    i = tl.arange(0, N)\n    p = x + i * stride\n"
+                               "    tl.store(p, tl.cumsum(tl.load(p, mask=i < n), 0) * SCALE, mask=i < n)\n";
+    char heard[64] = "";
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    tw_kernel *k = NULL;
+    tw_context_options own;
+    tw_context_options_init(&own);
+    own.print = hear;
+    own.print_user = heard;
+    CHECK(tw_context_create(&own, &cx) == TW_OK);
+    tw_pair defines[] = {{"SCALE", "3"}, {"SCALES", "4"}};
+    tw_module_options given;
+    tw_module_options_init(&given);
+    given.defines = defines;
+    given.define_count = 2;
+    CHECK(tw_module_load_text(cx, "k.py", text, sizeof text - 1, &given, &m) == TW_OK);
+    static const int arrays[] = {1, 0, 0, 0, 0};
+    for (size_t i = 0; i < 5; i++) {
+        tw_param_info info = {.struct_size = sizeof info};
+        CHECK(tw_module_param_at(m, 0, i, &info) == TW_OK && info.likely_array == arrays[i]);
+    }
+    tw_compile_options options;
+    tw_compile_options_init(&options);
+    options.stage = TW_STAGE_EMIT;
+    CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_ERROR_ARGUMENT);
+    CHECK_TEXT(tw_context_message(cx),
+               "kernel `k` lacks arguments: `x`, `stride`, `n` (an array or a number each, whose type the compiler must know), "
+               "`N` (constants); a definition of `SCALES` is given; did you mean `SCALE`?");
+    CHECK_TEXT(heard, "");
+    int64_t extent = 64;
+    tw_buffer *x = NULL;
+    CHECK(tw_buffer_create(cx, TW_F32, 1, &extent, NULL, &x) == TW_OK);
+    tw_arg args[] = {buffer_arg(x), int_arg(1), int_arg(64), {0}, int_arg(64)};
+    options.args = args;
+    options.arg_count = 5;
+    options.target = "tenstorrent";
+    CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_ERROR_UNSUPPORTED);
+    CHECK(strstr(tw_context_message(cx), "not possible on Tenstorrent") != NULL);
+    CHECK(strstr(tw_context_findings(cx), "k.py:8:27: load: box f32[64] of x") != NULL);
+    CHECK_TEXT(heard, "N 64\n");
+    options.target = "cpu";
+    CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_OK);
+    CHECK_TEXT(tw_context_findings(cx), "");
+    CHECK_TEXT(tw_context_warnings(cx), "warning: the definition of `SCALES` is not used by kernel `k`; did you mean `SCALE`? "
+                                        "[unused-definition]\n");
+    tw_kernel_destroy(k);
+    CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_OK);
+    CHECK_TEXT(tw_context_warnings(cx), ""); /* said once */
+    tw_kernel_destroy(k);
+    tw_buffer_destroy(x);
+    tw_module_destroy(m);
+    tw_context_destroy(cx);
+}
+
 int main(void) {
+    test_first_compile();
     test_rebind();
     test_builtins();
     test_launch();

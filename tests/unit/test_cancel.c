@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What a user waits for is less than a second; a machine that does other things is given more. */
+enum { SECONDS = 3 };
+
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -59,17 +62,26 @@ static void *cancel_soon(void *cx) {
     return NULL;
 }
 
+/* The second question of a launch ends it; during compiles it is not counted. */
+static int questions = -1;
+
 static int32_t cancel_by_poll(void *user) {
-    int *questions = user;
-    return ++*questions >= 2;
+    (void)user;
+    return questions >= 0 && ++questions >= 2;
 }
 
-static void launch(tw_context *cx, size_t which, int64_t n, bool by_thread, tw_status want) {
+typedef struct Way {
+    const char *target;
+    int32_t emulate, sanitize;
+} Way;
+
+static void launch(tw_context *cx, const Way *way, size_t which, int64_t n, bool by_thread, tw_status want) {
     tw_module *m = NULL;
     tw_kernel *k = NULL;
     tw_buffer *x = NULL;
     int64_t extent = 1024, grid[3];
     for (int d = 0; d < 3; d++) grid[d] = n > 1 ? endless[which].grid[d] : 1;
+    if (way->sanitize || strcmp(way->target, "cpu") != 0) grid[1] = 1; /* the others count programs in 32 bits */
     CHECK(tw_buffer_create(cx, TW_I32, 1, &extent, NULL, &x) == TW_OK);
     if (n <= 1) CHECK(tw_buffer_fill(x, "ones", 0, 0) == TW_OK);
     CHECK(tw_module_load_text(cx, "k.py", endless[which].text, strlen(endless[which].text), NULL, &m) == TW_OK);
@@ -77,38 +89,40 @@ static void launch(tw_context *cx, size_t which, int64_t n, bool by_thread, tw_s
     tw_compile_options options;
     tw_compile_options_init(&options);
     options.args = args, options.arg_count = 2;
-    CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_OK);
+    options.target = way->target, options.emulate = way->emulate, options.sanitize = way->sanitize;
+    tw_status compiled = tw_kernel_compile(m, NULL, &options, &k);
+    CHECK(compiled == TW_OK);
+    if (compiled != TW_OK) fprintf(stderr, "%s on %s: %s\n", endless[which].name, way->target, tw_context_message(cx));
     pthread_t thread;
     if (by_thread) CHECK(pthread_create(&thread, NULL, cancel_soon, cx) == 0);
     double start = now();
+    questions = want == TW_OK ? -1 : 0;
     tw_status status = tw_kernel_launch(k, NULL, grid, args, 2);
     double spent = now() - start;
+    CHECK(questions == (want == TW_OK ? -1 : by_thread ? 0 : 2));
+    questions = -1;
     CHECK(status == want);
     CHECK_TEXT(tw_context_message(cx), want == TW_OK ? "" : "it was cancelled");
-    CHECK(want == TW_OK || (spent > 0.05 && spent < 1));
-    if (status != want || spent >= 1) fprintf(stderr, "%s: status %d after %g s\n", endless[which].name, status, spent);
+    CHECK(want == TW_OK || (spent > 0.05 && spent < SECONDS));
+    if (status != want || spent >= SECONDS) fprintf(stderr, "%s: status %d after %g s\n", endless[which].name, status, spent);
     if (by_thread) pthread_join(thread, NULL);
     tw_kernel_destroy(k);
     tw_module_destroy(m);
     tw_buffer_destroy(x);
 }
 
-static void test_launches(int threads) {
+static void test_launches(const Way *way, int threads) {
     for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
-        int questions = 0;
         tw_context *cx = NULL;
         tw_context_options options;
         tw_context_options_init(&options);
         options.threads = threads;
         options.poll = i % 2 ? cancel_by_poll : NULL;
-        options.poll_user = &questions;
         CHECK(tw_context_create(&options, &cx) == TW_OK);
-        launch(cx, i, 1000000000, !options.poll, TW_ERROR_CANCELLED);
-        CHECK(questions == (options.poll ? 2 : 0));
-        questions = -1000;
+        launch(cx, way, i, 1000000000, !options.poll, TW_ERROR_CANCELLED);
         CHECK(tw_context_cancel(cx) == 0); /* concerns no later call */
-        if (strstr(endless[i].name, "while on")) launch(cx, i, 1, false, TW_OK);
-        if (strstr(endless[i].name, "grid")) launch(cx, i, 1, false, TW_OK);
+        if (strstr(endless[i].name, "while on")) launch(cx, way, i, 1, false, TW_OK);
+        if (strstr(endless[i].name, "grid")) launch(cx, way, i, 1, false, TW_OK);
         tw_context_destroy(cx);
     }
     CHECK(tw_context_cancel(NULL) == 0);
@@ -156,7 +170,7 @@ static void test_compile(const char *target, int32_t emulate) {
     CHECK(pthread_create(&thread, NULL, cancel_soon, cx) == 0);
     double start = now();
     CHECK(tw_kernel_compile(m, NULL, &how, &k) == TW_ERROR_CANCELLED && !k);
-    CHECK(now() - start < 1);
+    CHECK(now() - start < SECONDS);
     CHECK_TEXT(tw_context_message(cx), "it was cancelled");
     pthread_join(thread, NULL);
     CHECK(rooms_in(cache) == 0);
@@ -177,8 +191,9 @@ static void test_compile(const char *target, int32_t emulate) {
 }
 
 int main(void) {
-    test_launches(1);
-    test_launches(2);
+    static const Way ways[] = {{"cpu", 0, 0}, {"cpu", 0, 1}, {"interp", 0, 0}, {"cuda", 1, 0}};
+    test_launches(&ways[0], 1);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) test_launches(&ways[i], 2);
     test_compile("cpu", 0);
     test_compile("cuda", 1);
     test_compile("tenstorrent", 0);

@@ -167,7 +167,7 @@ static const Mutant mutants[] = {
     {SUM, "the row's end is not looked at", "(u64)i1 < (u64)x_n1 && at1 + (r >> 2) * 512 < 1000", "true", 0, EMU_FAULT_GLOBAL},
     {SUM, "a partial sum behind the scratch", "tw_thread() * 4, &", "tw_thread() * 4 + 8192, &", 0, EMU_FAULT_SHARED},
     {SUM, "a loop without end", "const i32 p = tw_block_x();", "const i32 p = tw_block_x(); for (f32 w = 0; w == 0;) { tw_ldg(1, &w, x); w = 0; }", 0,
-     EMU_FAULT_STUCK},
+     EMU_FAULT_ENDLESS},
     {ADDED, "a slot that threads have read is given back without the fence", "tw_fence_async();\n                tw_sync_warp();", "tw_sync_warp();", 0,
      EMU_FAULT_PROXY},
     {ADDED, "a slot is given back before the other lanes' fences", "tw_fence_async();\n                tw_sync_warp();", "tw_fence_async();", 0,

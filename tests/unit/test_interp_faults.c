@@ -331,6 +331,15 @@ static void limits(void) {
     bench_int(&b, 1);
     b.launch.budget = 100000;
     BENCH_FAILS(&b, 1, 1, 1, "stopped after 100000 element operations (program (0, 0, 0))");
+    b.launch.budget = 0;
+    b.launch.program_steps = 50000;
+    BENCH_FAILS(&b, 1, 1, 1, "stopped after 50000 steps of one program (program (0, 0, 0))");
+    bench_close(&b);
+    /* of one program: a thousand short ones may take more */
+    bench_open(&b, "kernel @k(%n: i32) {\nfor %i = 0, %n, 1 { }\nreturn }", NULL);
+    bench_int(&b, 100);
+    b.launch.program_steps = 1000;
+    BENCH_RUN(&b, 1000, 1, 1);
     bench_close(&b);
     bench_open(&b, "kernel @k(%n: i32) {\nfor %i = 0, 10, %n { }\nreturn }", NULL);
     bench_int(&b, 0);

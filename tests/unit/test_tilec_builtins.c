@@ -246,7 +246,7 @@ static void check_combinations(const Row *row, int t) {
         for (int length = 0; length <= 4; length++) {
             int all = 1;
             for (int i = 0; i < length; i++) all *= LETTERS;
-            int step = all > 800 ? all / 60 + 1 : all > 100 ? 7 : 1; /* of the longer ones a sample */
+            int step = all > 800 ? all / 30 + 1 : all > 100 ? 15 : 1; /* of the longer ones a sample */
             for (int n = all > 100 ? (int)(draw() % (uint64_t)step) : 0; n < all; n += step) {
                 int rest = n;
                 for (int i = 0; i < length; i++, rest /= LETTERS) operands[i] = letters[rest % LETTERS];
@@ -257,8 +257,8 @@ static void check_combinations(const Row *row, int t) {
 }
 
 int main(void) {
-    const char *cases = getenv("TILEWRIGHT_CASES"); /* many: every type in every combination */
-    int every = cases && atoi(cases) > 1000 ? 1 : 5;
+    const char *cases = getenv("TILEWRIGHT_CASES"); /* many: every type in every combination; few: one type each */
+    int every = !cases ? 5 : atoi(cases) > 1000 ? 1 : TYPES;
     if (tw_context_create(NULL, &cx) != TW_OK) return 2;
     for (int r = 0; r < ROWS; r++) {
         for (int t = 0; t < TYPES && is_map(&rows[r]); t++) check_map(&rows[r], t, "interp");

@@ -169,3 +169,18 @@ def cleared_before_use(a, b, c):
     tl.store(b + o, tl.zeros((64, 64), tl.float16))
     acc = tl.dot(tl.load(a + o), last, acc)
     tl.store(c + o, acc)
+
+
+# check: a=randn:f16[64,128] b=randn:f16[128,64] c=zeros:f32[66,64] K=128 M=64 N=64 BK=64 --grid 1
+@triton.jit
+def stored_by_threads_first(a, b, c, K, M: tl.constexpr, N: tl.constexpr, BK: tl.constexpr):
+    rm = tl.arange(0, M)
+    rn = tl.arange(0, N)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((M, N), tl.float32)
+    for k in range(0, K, BK):
+        acc = tl.dot(tl.load(a + rm[:, None] * K + (k + rk)[None, :]), tl.load(b + (k + rk)[:, None] * N + rn[None, :]), acc)
+    pc = c + rm[:, None] * N + rn[None, :]
+    tl.store(pc, acc * 0.01, mask=acc > 0)
+    tl.store(pc, acc)
+    tl.store(pc + 64, acc * 2.0)

@@ -277,6 +277,14 @@ static const Op *dot_of(const Op *loop) {
     return dot;
 }
 
+const char *emit_goes_on(Emit *e, const Op *loop, const char *at) {
+    const char *hi = emit_scalar(e, loop->operands[1]), *by = emit_scalar(e, loop->operands[2]);
+    int64_t step = 0;
+    if (ir_const_int(e->k, loop->operands[2], &step))
+        return arena_printf(e->arena, step < 0 ? "%s > %s" : "%s < %s", at, hi);
+    return arena_printf(e->arena, "%s > 0 ? %s < %s : %s < 0 && %s > %s", by, at, hi, by, at, hi);
+}
+
 static void emit_for(Emit *e, const Op *op) {
     if (rotate_emit(e, op)) {
         gang_end_loop(e, op);
@@ -301,7 +309,7 @@ static void emit_for(Emit *e, const Op *op) {
         e->late = cs_fresh(&e->p, "held");
         e->dot_reads = dot_reads_scratch(e, dot_of(op)); /* that of the trip before */
         /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
-        cs_open(&e->p, "if (%s < %s)", lo, hi);
+        cs_open(&e->p, "if (%s)", emit_goes_on(e, op, lo));
         cs_line(&e->p, "i32 %s = -1;", e->late);
     }
     if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1\n");
@@ -311,10 +319,7 @@ static void emit_for(Emit *e, const Op *op) {
         /* The count of trips first: k + step may lie beyond the type. */
         const char *n = cs_fresh(&e->p, "trip");
         const char *by = emit_scalar(e, op->operands[2]);
-        if (known && step < 0)
-            cs_open(&e->p, "for (i64 %s = %s; %s > %s; %s += %s)", n, lo, n, hi, n, by);
-        else
-            cs_open(&e->p, "for (i64 %s = %s; %s < %s; %s += %s)", n, lo, n, hi, n, by);
+        cs_open(&e->p, "for (i64 %s = %s; %s; %s += %s)", n, lo, emit_goes_on(e, op, n), n, by);
         cs_line(&e->p, "const %s %s = (%s)%s;", type, k, type, n);
     }
     emit_set(e, body->args[0], HOLD_SCALAR, k);

@@ -149,6 +149,8 @@ typedef struct Pending {
 Pending emit_pending(const Emit *e);
 void emit_pending_set(Emit *e, Pending p);
 void emit_pending_add(Emit *e, Pending p);
+/* The condition that a for makes a trip at this value of its variable; the step's sign may be known at run time only. */
+const char *emit_goes_on(Emit *e, const Op *loop, const char *at);
 void emit_enter_loop(Emit *e, const Op *op); /* what an earlier trip may have left pending */
 void emit_op(Emit *e, const Op *op);
 /* A finding for `explain`, once an op however often it is written. */

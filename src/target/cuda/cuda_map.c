@@ -9,7 +9,7 @@ CudaMapValue cuda_map_value(const CudaMap *map, const int64_t *numbers) {
     for (int d = 0; d < map->rank; d++) {
         value.dims[d] = map->extent[d] < 0 ? INT32_MAX : (uint64_t)numbers[map->extent[d]];
         value.box[d] = (uint32_t)map->box[d];
-        if (d) value.strides[d - 1] = (uint64_t)(numbers[map->stride[d]] * bytes);
+        if (d) value.strides[d - 1] = (uint64_t)numbers[map->stride[d]] * (uint64_t)bytes;
     }
     return value;
 }

@@ -229,6 +229,7 @@ void memory_before_tma(Emit *e, const Op *op) {
     if (!(e->by_threads & memory_roots(e, op))) return;
     cs_line(&e->p, "tw_fence_async_global();");
     shared_sync(e);
+    e->by_threads = 0;
 }
 
 /* A scalar: its variable in memory form first, then (between the two calls) what its address takes.

@@ -139,7 +139,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     shared_before_write(e);
     emit_enter_loop(e, other);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
-    const char *lo = emit_scalar(e, other->operands[0]), *hi = emit_scalar(e, other->operands[1]),
+    const char *lo = emit_scalar(e, other->operands[0]),
                *step = emit_scalar(e, other->operands[2]), *turn = cs_fresh(&e->p, "turn");
     cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, d, turn);
     const char *at = cs_fresh(&e->p, "first");
@@ -147,7 +147,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
         cs_line(&e->p, "const i64 %s_wide = (i64)%s * %s;", at, turn, step);
     else
         cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %s;", at, lo, turn, step);
-    cs_open(&e->p, "if (%s_wide < %s)", at, hi);
+    cs_open(&e->p, "if (%s)", emit_goes_on(e, other, arena_printf(e->arena, "%s_wide", at)));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
     load_turn(e, other, at);
     cs_close(&e->p);
@@ -175,7 +175,7 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *next = cs_fresh(&e->p, "next"), *step = emit_scalar(e, other->operands[2]);
     cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %d;", next, at, step, e->skew_distance);
-    cs_open(&e->p, "if (%s_wide < %s)", next, emit_scalar(e, other->operands[1]));
+    cs_open(&e->p, "if (%s)", emit_goes_on(e, other, arena_printf(e->arena, "%s_wide", next)));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, next, type, next);
     load_turn(e, other, next);
     cs_close(&e->p);

@@ -132,6 +132,8 @@ void role_task(Role *role);                          /* its body */
 void role_ops(Role *role, const Region *region);     /* one by one */
 void role_region(Role *role, const Region *region);  /* between enter and leave */
 void role_open_for(Role *role, const Op *loop);      /* for (..) { */
+const char *role_no_trips(Role *role, const Op *loop); /* the condition that it makes none */
+bool role_always_runs(const Kernel *k, const Op *loop);
 void role_scalar_yield(Role *role, const Op *loop);  /* carried scalars at its end */
 const char *role_ref(Role *role, Ref scalar);        /* text of a scalar */
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);

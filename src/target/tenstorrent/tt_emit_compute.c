@@ -326,9 +326,7 @@ static bool starts_at_zero(const Compute *c, Ref initial) {
 }
 
 static bool always_runs(const Compute *c, const Op *loop) {
-    int64_t lo, hi;
-    return ir_const_int(c->role.tt->k, loop->operands[0], &lo) &&
-           ir_const_int(c->role.tt->k, loop->operands[1], &hi) && lo < hi;
+    return role_always_runs(c->role.tt->k, loop);
 }
 
 typedef struct Loop {
@@ -442,8 +440,7 @@ static void find_resident(Compute *c, Loop *loop) {
 
 /* Runs the body for all that is started with, if the loop makes no trip. */
 static void open_if_no_trips(Compute *c, const Op *loop) {
-    cs_open(&c->role.p, "if (%s >= %s)", role_ref(&c->role, loop->operands[0]),
-            role_ref(&c->role, loop->operands[1]));
+    cs_open(&c->role.p, "if (%s)", role_no_trips(&c->role, loop));
 }
 
 static void start_in_dst(Compute *c, const Loop *loop) {
@@ -560,6 +557,9 @@ static void visit_compute(Role *role, const Op *op) {
         if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE ||
             op->code == OP_STORE)
             tt_refuse_access(role->tt, op);
+        else if (op->code == OP_WHILE)
+            tt_refuse(role->tt, op,
+                      "a `while`; reader, compute and writer must know the trips: write a `for`");
         else
             tt_refuse(role->tt, op, "`%s`; compute reaches no memory",
                       op_info[op->code].mnemonic);

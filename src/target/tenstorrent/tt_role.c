@@ -207,6 +207,17 @@ static void share_name(Role *role, Ref value, const char *name) {
     role->p.names[value] = name;
 }
 
+/* Else the step may be negative or 0, and the variable may run over its type's end. */
+static bool counts_by_one(const Kernel *k, const Op *loop) {
+    int64_t step = 0;
+    return ir_const_int(k, loop->operands[2], &step) && step == 1;
+}
+
+static const char *trips_text(Role *role, const Op *loop) {
+    return arena_printf(role->tt->arena, "tw_trips(%s, %s, %s)", role_ref(role, loop->operands[0]),
+                        role_ref(role, loop->operands[1]), role_ref(role, loop->operands[2]));
+}
+
 void role_open_for(Role *role, const Op *loop) {
     const Kernel *k = role->tt->k;
     const Region *body = loop->regions[0];
@@ -220,14 +231,30 @@ void role_open_for(Role *role, const Op *loop) {
     }
     const char *variable = cs_name(&role->p, body->args[0]);
     const char *type = cs_register_type(&role->p, ir_type(k, body->args[0])->elem);
-    int64_t step = 0;
-    const char *hi = role_ref(role, loop->operands[1]);
-    bool by_one = ir_const_int(k, loop->operands[2], &step) && step == 1;
-    const char *next = by_one ? arena_printf(role->tt->arena, "++%s", variable)
-                              : arena_printf(role->tt->arena, "%s += %s", variable,
-                                             role_ref(role, loop->operands[2]));
-    cs_open(&role->p, "for (%s %s = %s; %s < %s; %s)", type, variable,
-            role_ref(role, loop->operands[0]), variable, hi, next);
+    const char *lo = role_ref(role, loop->operands[0]), *hi = role_ref(role, loop->operands[1]);
+    if (counts_by_one(k, loop)) {
+        cs_open(&role->p, "for (%s %s = %s; %s < %s; ++%s)", type, variable, lo, variable, hi,
+                variable);
+        return;
+    }
+    const char *trip = cs_fresh(&role->p, "trip"), *trips = cs_fresh(&role->p, "trips");
+    cs_line(&role->p, "const i64 %s = %s;", trips, trips_text(role, loop));
+    cs_open(&role->p, "for (i64 %s = 0; %s < %s; ++%s)", trip, trip, trips, trip);
+    cs_line(&role->p, "const %s %s = (%s)(%s + %s * %s);", type, variable, type, lo, trip,
+            role_ref(role, loop->operands[2]));
+}
+
+const char *role_no_trips(Role *role, const Op *loop) {
+    if (!counts_by_one(role->tt->k, loop))
+        return arena_printf(role->tt->arena, "%s == 0", trips_text(role, loop));
+    return arena_printf(role->tt->arena, "%s >= %s", role_ref(role, loop->operands[0]),
+                        role_ref(role, loop->operands[1]));
+}
+
+bool role_always_runs(const Kernel *k, const Op *loop) {
+    int64_t lo, hi;
+    return counts_by_one(k, loop) && ir_const_int(k, loop->operands[0], &lo) &&
+           ir_const_int(k, loop->operands[1], &hi) && lo < hi;
 }
 
 void role_scalar_yield(Role *role, const Op *loop) {

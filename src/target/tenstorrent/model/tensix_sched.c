@@ -327,6 +327,7 @@ static void report_end(Machine *machine) {
         report_add(machine, "... and %u more\n", machine->faults - MAX_FAULTS);
     if (machine->faults) return;
     bool stuck = false;
+    machine->report->endless = machine->is_over;
     if (machine->is_over)
         report_add(machine,
                    "endless: the kernels have used %llu million steps since they last wrote to DRAM: a loop that does "

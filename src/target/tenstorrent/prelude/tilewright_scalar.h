@@ -54,3 +54,8 @@ template <typename T> constexpr T tw_shl(T x, T y) {
 template <typename T> constexpr T tw_shr(T x, T y) {
     return y < 0 || u64(y) >= 8 * sizeof(T) ? (x < 0 ? T(-1) : T(0)) : T(x >> y);
 }
+/* Trips of a loop: max(0, ceil((hi - lo) / step)); none with a step of 0. */
+static inline i64 tw_trips(i64 lo, i64 hi, i64 step) {
+    if (step == 0 || (step > 0 ? lo >= hi : lo <= hi)) return 0;
+    return i64(step > 0 ? (u64(hi) - u64(lo) - 1) / u64(step) + 1 : (u64(lo) - u64(hi) - 1) / (0 - u64(step)) + 1);
+}
