@@ -335,14 +335,19 @@ static const TcType *struct_type(Tc *tc, const CNode *node) {
 
 static const TcType *enum_type(Tc *tc, const CNode *node) {
     int64_t next = 0;
+    bool over = false; /* the next one does not fit 64 bits */
     for (uint32_t i = 0; i < node->count; i++) {
         const CNode *one = node->kids[i];
+        if (over && !one->kids[0]) {
+            TC_ERROR(tc, TC_UNSUPPORTED, one->range, "enum constants that do not fit 64 bits", "write its value");
+            return NULL;
+        }
         if (one->kids[0] && !tc_constant(tc, one->kids[0], &next, "the value of an enum constant"))
             return NULL;
         const Symbol *known = tc_find(tc, one->name);
         if (!known || known->kind != SYMBOL_CONSTANT || known->number != next)
             tc_bind(tc, one->name, SYMBOL_CONSTANT)->number = next;
-        next++;
+        over = __builtin_add_overflow(next, 1, &next);
     }
     return tc_scalar_type(EL_I32);
 }

@@ -323,6 +323,8 @@ bool memory_defers(Emit *e, Ref value) {
     if (fill && (!ref_is_literal(fill->ref) || ir_literal(e->k, fill->ref)->i != 0)) return false;
     TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
     int bytes = layout_vector(&e->facts, load, type, &layout->map) * elem_info[type->elem].bytes;
+    int dim = type->rank ? fact_tensor_dim(load, parts.rank, type->rank, type->rank - 1) : -1;
+    if (listed(op_attr(load, AT_WRAP), dim)) return false; /* a row goes on at its start */
     return bytes >= 4 && layout_vector_dim(&e->facts, load, &parts, type) == type->rank - 1;
 }
 
