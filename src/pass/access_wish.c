@@ -118,6 +118,7 @@ static void build_exact(Access *x, const Exact *e) {
             term = ir_binary(&b, OP_MUL, ir_cast(&b, e->sum.at[i].factor[j], EL_I64), term);
         sum = sum ? ir_binary(&b, OP_ADD, sum, term) : term;
     }
+    if (!sum) sum = ir_int(&b, EL_I64, 0); /* numbers alone wrap around: no launch keeps it */
     ask_exact(x, &b, sum, e->least);
     if (e->most != e->least) ask_exact(x, &b, sum, e->most);
 }

@@ -37,6 +37,10 @@ class Tensor:
     def data_ptr(self):
         return (ctypes.addressof(self.memory) + 255) // 256 * 256
 
+    def untyped_storage(self):
+        end = ctypes.addressof(self.memory) + ctypes.sizeof(self.memory)
+        return types.SimpleNamespace(data_ptr=self.data_ptr, nbytes=lambda: end - self.data_ptr())
+
 
 x, y, out = Tensor(), Tensor(), Tensor()
 kernel = add[(3, )](x, y, out, 192, BLOCK=64)
