@@ -197,6 +197,8 @@ static bool lower_launch(Lang *l, const PyNode *node) {
         scope_set(l, names[i], block);
     }
     ir_yield(&b, grid, count);
+    if (params[1].given && params[1].val.kind == VAL_INT && (params[1].val.i < 1 || params[1].val.i > 1024))
+        return lang_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes threads from 1 to 1024");
     if (params[1].given && params[1].val.kind == VAL_INT && params[1].val.i >= 32)
         kernel_set(k, (Attr){.id = AT_WARPS, .number = params[1].val.i / 32});
     l->in_kernel = true;

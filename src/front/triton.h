@@ -157,7 +157,7 @@ typedef struct Lower {
 } Lower;
 
 enum {
-    TRITON_MAX_STEPS = 1000000,
+    TRITON_MAX_STEPS = 400000,
     TRITON_MAX_DEPTH = 200,
     TRITON_MAX_TUPLE = 4096,
     TRITON_MAX_TEXT = 65536

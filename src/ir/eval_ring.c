@@ -19,7 +19,7 @@ static int64_t least(const Party *parties, int count, bool given) {
     return least;
 }
 static int64_t committed(const RingState *r) {
-    return least(r->producers, r->use->producers, true);
+    return r->use->producers ? least(r->producers, r->use->producers, true) : 0;
 }
 static int64_t released(const RingState *r) {
     return least(r->consumers, r->use->consumers, true);

@@ -420,7 +420,7 @@ static void test_messages(void) {
          "the offsets to a pointer argument [pointer]\n"
          "    5 |     tl.store(n, s)\n      |              ^\n"},
         {"    for k in tl.static_range(100000000):\n        tl.store(p, s)\n",
-         "k.py:5:5: error: the kernel takes more than 1000000 steps to unroll; use range instead "
+         "k.py:5:5: error: the kernel takes more than 400000 steps to unroll; use range instead "
          "of tl.static_range [too-long]\n    5 |     for k in tl.static_range(100000000):\n"
          "      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
     };
