@@ -199,7 +199,7 @@ static void spoil_number(Spoil *s, Op *op, AttrId id, int64_t number) {
     if (number >= info->least && number <= info->most) return;
     const Attr *old = op_attr(op, id);
     Attr kept = old ? *old : (Attr){0};
-    int64_t list[] = {number, number - 1, 0};
+    int64_t list[] = {number, number / 2, 0};
     Attr bad = {.id = id, .number = number};
     if (info->kind == ATTR_INTS) bad.list = (IntList){1 + tried % 3, list};
     op_set(s->k, op, bad);
