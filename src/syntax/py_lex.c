@@ -590,6 +590,7 @@ PyTokens py_lex(const SourceFile *file, Range range, PyLexMode mode, Arena *aren
             push(lx, PY_T_NEWLINE, lx->end, lx->end);
         for (; lx->levels > 1; lx->levels--) push(lx, PY_T_DEDENT, lx->end, lx->end);
     }
+    if (lx->too_many) lx->tokens.count = 0; /* no parser looks for the end of what was cut off */
     push(lx, PY_T_END, lx->end, lx->end);
     push(lx, PY_T_STOP, lx->end, lx->end);
     return (PyTokens){lx->tokens.at, lx->tokens.count};

@@ -36,7 +36,7 @@ $ cat > blocks.py <<'END'
 >     return main
 > END
 $ tilewright check blocks.py --arg N=40 --arg A=randn:f32[40] --arg B=zeros:f32[40]
-blocks.py:9:5: error: this assert does not hold for the sizes given: N must be a multiple of blk; give others, as arguments or definitions [assert]
+blocks.py:9:5: error: this assert does not hold for the sizes given: N must be a multiple of blk; give others as arguments or definitions [assert]
     9 |     assert N % blk == 0, "N must be a multiple of blk"
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a definition is given with -D NAME=VALUE
