@@ -99,9 +99,12 @@ python: $(PY_MODULE) $(B)/python/.copied
 test:
 	@tests/all.sh
 # The whole products, over all processors.
-test-long: all $(NUMERIC) $(B)/tests/test_access
+test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep
 	tests/all.sh
 	tests/random_long.sh 20000
+	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
+	tests/shards.sh 0 build/asan/tests/test_fuzz --texts 100000 --seed $$(date +%s)
+	$(B)/tests/test_sweep --all
 	tests/shards.sh 0 $(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all

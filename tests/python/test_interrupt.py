@@ -15,6 +15,14 @@ import tilewright.triton as triton
 import tilewright.triton.language as tl
 
 
+@pytest.fixture(autouse=True)
+def interrupts():
+    """A shell that starts the tests in the background has them ignore SIGINT; the processes they start inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 SECONDS = 3  # a user waits less than one; a machine that does other things is given more
 
 
