@@ -18,6 +18,9 @@
 #define VEC_PUSH(vec, arena)                                                                       \
     ((vec)->at = vec_grow((arena), (vec)->at, (vec)->count, &(vec)->capacity, sizeof *(vec)->at),  \
      &(vec)->at[(vec)->count++])
+/* Room for so many in an empty one, where growing would leave half of it behind in the arena. */
+#define VEC_RESERVE(vec, arena, n)                                                                 \
+    ((vec)->at = arena_alloc_array((arena), (n), sizeof *(vec)->at), (vec)->capacity = (n))
 #define VEC_LAST(vec) ((vec)->at[(vec)->count - 1])
 
 void *vec_grow(Arena *arena, void *items, size_t count, size_t *capacity, size_t item_size);

@@ -156,6 +156,8 @@ static CTok lex_token(Lexer *lx) {
 void c_lex(Arena *arena, Diag *diag, const SourceFile *file, CTokens *out) {
     Lexer lx = {arena, diag, file, file->text, file->text + file->size, out};
     bool line_start = true;
+    size_t likely = file->size / 3 + 2; /* dense code has a token in three bytes */
+    if (!out->at) VEC_RESERVE(out, arena, likely < C_TOKEN_LIMIT ? likely : C_TOKEN_LIMIT);
     for (;;) {
         bool spaced = false;
         skip_space(&lx, &spaced, &line_start);

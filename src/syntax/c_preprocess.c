@@ -568,6 +568,7 @@ static void process_file(Preprocessor *pp, const SourceFile *file) {
     pp->read += tokens.count;
     if (pp->read > C_TOKEN_LIMIT) pp->work = C_TOKEN_LIMIT;
     if (pp->read > C_TOKEN_LIMIT && !spend(pp, tokens.at[0].range)) return;
+    if (!pp->out->at) VEC_RESERVE(pp->out, pp->arena, tokens.count);
     size_t outer_base = pp->condition_base, frame = pp->frames.count;
     pp->condition_base = pp->conditions.count;
     push_frame(pp, tokens.at, tokens.count - 1, NULL, true);
