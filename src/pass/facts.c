@@ -9,8 +9,8 @@ Facts facts_new(PassContext *cx, Kernel *k, bool may_wish) {
 
 static int64_t low_bit(int64_t x) {
     if (x == 0) return LARGEST;
-    int64_t bit = x & -x;
-    return bit > LARGEST || bit < 0 ? LARGEST : bit;
+    uint64_t bit = (uint64_t)x & -(uint64_t)x;
+    return bit > LARGEST ? LARGEST : (int64_t)bit;
 }
 
 /* A fact stated about x at the top of the kernel: the strongest `multiple` (align for addresses),
