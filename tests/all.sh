@@ -136,7 +136,7 @@ rm -f $venv_made
 if have python3 && wants python torch install nvrtc; then make_venv & venv_job=$!; fi
 
 # What both sides use is built before they part; without it there is nothing to test.
-make -s -j"$jobs" all >build/test-build.log 2>&1 || { cat build/test-build.log; echo "failed: the build"; exit 1; }
+make -s -j"$jobs" all build/libinside.a >build/test-build.log 2>&1 || { cat build/test-build.log; echo "failed: the build"; exit 1; }
 beside & beside_job=$!
 group unit "" "" make -s -j"$jobs" unit
 group sanitized "" "" sanitized
