@@ -228,7 +228,7 @@ static bool survives_arguments(const char *text, size_t size, const char *place)
     evaluate("--grid", spec, &names, &value, &rest);
     bool large = strchr(spec, '*'); /* an array whose data would take its time */
     for (const char *at = spec; *(at += strcspn(at, "0123456789")); at += strspn(at, "0123456789"))
-        large |= strspn(at, "0123456789") > 3;
+        large |= strspn(at, "0123456789") > 4;
     int status = session_open(&s, &o, !large);
     if (!status) status = session_grid(&s, &o, grid, &own);
     session_close(&s);
