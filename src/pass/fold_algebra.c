@@ -160,7 +160,8 @@ static Ref fold_cast(Builder *b, const Op *op, const Literal *x, Elem to) {
         if (isnan(x->f) || fabs(x->f) >= exact) return REF_NONE;
         if (to == EL_I1) return ir_int(b, to, x->f != 0);
         int64_t whole = (int64_t)x->f;
-        return wrap(to, whole) == whole ? ir_int(b, to, whole) : REF_NONE;
+        bool fits = wrap(to, whole) == whole && (whole >= 0 || elem_is_signed(to)); /* else it saturates */
+        return fits ? ir_int(b, to, whole) : REF_NONE;
     }
     if (!elem_is_float(to)) return ir_int(b, to, to == EL_I1 ? x->i != 0 : x->i);
     bool small = x->i > -(1LL << 53) && x->i < (1LL << 53);

@@ -475,6 +475,9 @@ static void generate(Choices *c, Program *p) {
     statements(g, 16);
     for (int i = g->count - 1, stored = 0; i >= 0 && stored < 5; i--)
         if (draw(g, 8)) store(g, &g->values[i]), stored++;
+    /* A product that overflows is no infinity any more inside of a fused multiply-add. */
+    for (int a = 0; a < p->array_count && !p->set_count; a++)
+        if (p->arrays[a].flavour == WILD) p->sets[p->set_count++] = (tw_pair){"fuse", "off"};
     add_text(p, "kernel @k(");
     for (int a = 0; a < p->array_count; a++)
         for (int e = 0; e < ELEMS; e++)

@@ -60,7 +60,8 @@ class Test:
         (self.work / "k.py").write_text(text)
         environment = {**os.environ, "TILEWRIGHT_CACHE_DIR": str(self.cache), "TMPDIR": str(self.work), **environment}
         environment.update([self.mark.split("=")])
-        return subprocess.Popen([self.tilewright, "run", "k.py", "--arg", "x=zeros:f32[64]", "--arg", "n=1000000", "--grid", grid, *options],
+        return subprocess.Popen([self.tilewright, "run", "k.py", "--arg", "x=zeros:f32[64]", "--arg", "n=1000000", "--grid", grid,
+                                 "--set", f"max_steps={1 << 60}", *options],
                                 cwd=self.work, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 preexec_fn=before)
 

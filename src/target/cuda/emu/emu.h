@@ -69,8 +69,8 @@ typedef struct EmuLaunch {
     Cancel *cancel; /* who may end it early; NULL: nobody */
 } EmuLaunch;
 
-/* Steps of a block that writes nothing new meanwhile: some 10 to 60 seconds of the host. */
-#define EMU_STEPS (1ull << 34)
+/* Steps of a block that writes nothing new meanwhile: some 3 to 60 seconds of the host. */
+#define EMU_STEPS (1ull << 37)
 
 typedef struct EmuReport {
     EmuFault fault;     /* EMU_FAULT_NONE: the launch ran to its end */
