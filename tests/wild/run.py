@@ -81,4 +81,5 @@ def main():
     sys.exit(failed > 0 or (parts == 1 and not commands))
 
 
-main()
+if __name__ == "__main__":
+    main()

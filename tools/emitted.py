@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""emitted.py: what two builds emit for the kernels of the repository, compared.
+
+    tools/emitted.py build/tilewright > before             a line for each kernel, plan and file: its digest
+    tools/emitted.py build/tilewright --against before     what is other than that; --show prints the texts' differences
+
+For changes of the compiler that must change nothing: a text that is the same runs as fast as it did and gives the same bits.
+The kernels are those of tests/wild, tests/gpu/kernels.txt and tests/random; each is emitted for every target under several plans. A
+kernel that a target refuses counts with its message. --keep FOLDER keeps the texts (for --show, of the other build too)."""
+import argparse
+import concurrent.futures
+import difflib
+import hashlib
+import importlib.util
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+spec = importlib.util.spec_from_file_location("wild", ROOT / "tests/wild/run.py")
+wild = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(wild)
+
+PLANS = ["cpu", "cpu --set vector_bits=128", "cuda", "cuda --set num_warps=8", "cuda --set num_warps=1", "cuda --set roles=off",
+         "cuda --set persist=off --set num_stages=4", "cuda:sm_80", "cuda:sm_80 --set num_stages=3", "tenstorrent"]
+
+
+def cases():
+    for kernel, _, arguments in wild.cases():
+        for plan in PLANS:
+            yield str(pathlib.Path(kernel).relative_to(ROOT)), plan, arguments
+    for kernel, _, arguments in wild.listed(ROOT / "tests/gpu/kernels.txt"):
+        for plan in PLANS[:1] + PLANS[2:3] + PLANS[-3:]:
+            yield kernel, plan, arguments
+
+
+def emit(tilewright, number, case, keep):
+    """Lines `digest number kernel plan file` of one case."""
+    kernel, plan, arguments = case
+    words = []
+    skip = False
+    for word in arguments:  # what emit does not take: how to launch
+        skip, dropped = word == "--grid", skip or word == "--grid"
+        if not dropped:
+            words.append(word)
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out"
+        command = [tilewright, "emit", kernel, "--target", *plan.split(), *words, "-o", str(out)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        texts = {"message": re.sub(re.escape(folder), "", done.stderr)} if done.returncode else {}
+        for path in sorted(out.rglob("*")) if out.exists() else []:
+            if path.is_file():
+                texts[str(path.relative_to(out))] = path.read_text().replace(folder, "")
+    lines = []
+    for name, text in texts.items():
+        line = f"{hashlib.sha256(text.encode()).hexdigest()[:16]} {number} {kernel} [{plan}] {name}"
+        lines.append(line)
+        if keep:
+            (pathlib.Path(keep) / line.split(" ", 1)[0]).write_text(text)
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tilewright")
+    parser.add_argument("--against", help="lines of another build")
+    parser.add_argument("--keep", help="a folder for the texts, each under its digest")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="differences of the first N texts; both were kept in --keep")
+    options = parser.parse_args()
+    if options.keep:
+        pathlib.Path(options.keep).mkdir(parents=True, exist_ok=True)
+    tilewright = str(pathlib.Path(options.tilewright).resolve())
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(emit, tilewright, number, case, options.keep) for number, case in enumerate(cases())]
+        lines = [line for run in runs for line in run.result()]
+    if not options.against:
+        print("\n".join(lines))
+        return 0
+    old = dict(reversed(line.split(" ", 1)) for line in pathlib.Path(options.against).read_text().splitlines())
+    new = dict(reversed(line.split(" ", 1)) for line in lines)
+    other = [what for what in sorted(old | new, key=lambda what: int(what.split()[0])) if old.get(what) != new.get(what)]
+    for what in other:
+        print("changed" if what in old and what in new else "new" if what in new else "gone", what)
+    for what in other[:options.show]:
+        texts = [(pathlib.Path(options.keep) / side[what]).read_text().splitlines() if what in side else [] for side in (old, new)]
+        print(f"==== {what}", *difflib.unified_diff(*texts, lineterm="", n=2), sep="\n")
+    print(f"{len(new)} texts, {len(other)} differ")
+    return 1 if other else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
