@@ -2,7 +2,7 @@
 """check_tree.py: rules about the tree itself.
 
 - docs/architecture.md names every file of src/, and no file that is not there;
-- includes point only to the left: base < ir, syntax < front, pass, target < runtime < cli, and cli sees nothing but
+- includes point only to the left: base < ir, syntax < analysis < front, pass, target < runtime < cli, and cli sees nothing but
   the public header;
 - the prelude of emitted CUDA has no templates: who reads a kernel reads C;
 - texts of the library speak of no option of the command line: programs in C and Python read them too;
@@ -17,10 +17,11 @@ SEES = {
     "base": {"base"},
     "ir": {"base", "ir"},
     "syntax": {"base", "syntax"},
+    "analysis": {"base", "ir", "analysis"},
     "front": {"base", "ir", "syntax", "front"},
-    "pass": {"base", "ir", "pass"},
-    "target": {"base", "ir", "pass", "target"},
-    "runtime": {"base", "ir", "syntax", "front", "pass", "target", "runtime"},
+    "pass": {"base", "ir", "analysis", "pass"},
+    "target": {"base", "ir", "analysis", "pass", "target"},
+    "runtime": {"base", "ir", "syntax", "analysis", "front", "pass", "target", "runtime"},
     "cli": {"cli"},
 }
 

@@ -11,17 +11,17 @@ typedef struct Line {
 /* The pages look only at the text columns, so the rows need none of the doors' types. */
 static const Line triton_lines[] = {
 #define TL(name, kinds, signature, lowering, code, doc) {#name, signature, doc, #lowering, kinds},
-#include "front/triton_builtins.def"
+#include "front/triton/triton_builtins.def"
 #undef TL
 };
 static const Line tilelang_lines[] = {
 #define BUILTIN(name, params, handler, doc) {"T." #name, params, doc, "", ""},
-#include "front/tilelang.def"
+#include "front/tilelang/tilelang.def"
 #undef BUILTIN
 };
 static const Line tilec_lines[] = {
 #define BUILTIN(name, scope, operands, lower, parameter, doc) {name, #scope ", " operands, doc, "", ""},
-#include "front/tilec_builtins.def"
+#include "front/tilec/tilec_builtins.def"
 #undef BUILTIN
 };
 

@@ -118,7 +118,7 @@ typedef struct Op Op;
 typedef struct Region Region;
 typedef struct Kernel Kernel;
 typedef struct Module Module;
-struct Layout; /* pass/layout.h: where the elements of a tile live in registers */
+struct Layout; /* pass/layout/layout.h: where the elements of a tile live in registers */
 
 typedef struct Value {
     const Type *type;

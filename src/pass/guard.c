@@ -11,8 +11,8 @@
  *
  * The test is made in 64 bits and says no where a place would leave int32, so it is exact: in the
  * ring of integers modulo 2^32 sums and products are those of the exact numbers. */
-#include "pass/affine.h"
-#include "pass/fold.h"
+#include "analysis/affine.h"
+#include "pass/fold/fold.h"
 #include "pass/pass.h"
 
 enum { GUARD_ELEMENTS = 1024, MAX_TESTS = 8 };

@@ -16,7 +16,7 @@
  * Without threads: all bits from high to low, which is whole vectors first, lanes last, on any
  * vector width. Combines that are only associative keep neighbours together, from low to high.
  * Scans go from element to element. */
-#include "pass/layout.h"
+#include "pass/layout/layout.h"
 #include "pass/pass.h"
 
 static int bits_for(int64_t extent) {

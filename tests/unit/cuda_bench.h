@@ -12,9 +12,9 @@
 #include "base/embedded.h"
 #include "base/numeric.h"
 #include "check.h"
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 #include "pass/pass.h"
-#include "runtime/scalars.h"
+#include "runtime/compile/scalars.h"
 #include "target/cuda/cuda.h"
 #include "target/cuda/emu/emu.h"
 

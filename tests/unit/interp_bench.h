@@ -8,7 +8,7 @@
 #ifndef TESTS_INTERP_BENCH_H
 #define TESTS_INTERP_BENCH_H
 #include "check.h"
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 #include <math.h>
 #include <stdlib.h>

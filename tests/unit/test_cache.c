@@ -3,9 +3,9 @@
  * one killed while it writes; the digest; other programs run without a shell and within their time.
  */
 #include "check.h"
-#include "runtime/cache.h"
-#include "runtime/digest.h"
-#include "runtime/process.h"
+#include "runtime/compile/cache.h"
+#include "runtime/compile/digest.h"
+#include "runtime/host/process.h"
 #include "tilewright.h"
 
 #include <dirent.h>

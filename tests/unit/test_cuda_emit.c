@@ -1,7 +1,7 @@
 /* test_cuda_emit.c: emitted CUDA kernels on the emulator, against the interpreter, and through nvcc
  * where it is found. */
 #include "cuda_bench.h"
-#include "runtime/cuda_code.h"
+#include "runtime/device/cuda_code.h"
 
 static const char add_text[] =
     "kernel @add(%x, %y, %z: *f32, %n: i32) {\n"

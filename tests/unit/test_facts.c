@@ -3,8 +3,8 @@
  * A kernel is parsed, and questions are asked about values by their names: what they are multiples
  * of, whether they are never negative, and what form they have as functions of a tile's indices. */
 #include "check.h"
-#include "pass/affine.h"
-#include "pass/facts.h"
+#include "analysis/affine.h"
+#include "analysis/facts.h"
 
 #include <stdlib.h>
 
@@ -132,7 +132,7 @@ int main(void) {
     }
     kernel = module->kernels.at[0];
     PassContext cx = {.module = module, .scratch = &arena};
-    Facts facts = facts_new(&cx, kernel, false);
+    Facts facts = facts_new(kernel, false);
     test_multiples(&facts);
     test_naturals(&facts);
     test_forms(&arena);

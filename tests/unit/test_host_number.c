@@ -2,7 +2,7 @@
  * what does not fit. */
 #include "check.h"
 
-#include "front/host_number.h"
+#include "front/python/host_number.h"
 
 #include <math.h>
 

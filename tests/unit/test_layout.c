@@ -1,6 +1,6 @@
 /* test_layout.c: the algebra of layouts on small cases that can be checked by hand. */
 #include "check.h"
-#include "pass/layout.h"
+#include "pass/layout/layout.h"
 
 #include <stdlib.h>
 

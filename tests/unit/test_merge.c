@@ -7,7 +7,7 @@
 #include "check.h"
 #include "base/numeric.h"
 #include "front/front.h"
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 #include "pass/pass.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "front/front.h"
 #include "pass/pass.h"
-#include "pass/ring.h"
+#include "pass/ring/ring.h"
 
 #include <stdlib.h>
 

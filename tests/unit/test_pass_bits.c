@@ -5,9 +5,9 @@
  * slots, persistent or not, under random orders of roles and programs, and flattened again. All
  * results must be equal, on full, ragged, tiny and empty shapes. */
 #include "check.h"
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 #include "pass/pass.h"
-#include "pass/ring.h"
+#include "pass/ring/ring.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
  * Only the sections present are compared. With BLESS=1 in the environment they are rewritten. */
 #include "check.h"
 #include "pass/pass.h"
-#include "pass/ring.h"
+#include "pass/ring/ring.h"
 
 #include <dirent.h>
 #include <stdlib.h>

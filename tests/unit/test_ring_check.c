@@ -1,6 +1,6 @@
 /* test_ring_check.c: rings that are right are proved; rings broken on purpose are refuted, by name. */
 #include "check.h"
-#include "pass/ring_check.h"
+#include "pass/ring/ring_check.h"
 
 /* A target that copies 64 bytes a put, and announces so many of them at an acquire. */
 typedef struct Copies {

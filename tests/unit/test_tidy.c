@@ -1,6 +1,6 @@
 /* test_tidy.c: what cs_tidy takes away from emitted text, and what it must leave. */
 #include "check.h"
-#include "target/cstyle.h"
+#include "target/cstyle/cstyle.h"
 
 #include <string.h>
 

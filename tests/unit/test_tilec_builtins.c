@@ -15,7 +15,7 @@ typedef struct Row {
 } Row;
 static const Row rows[] = {
 #define BUILTIN(name, scope, operands, lower, parameter, doc) {name, scope, operands},
-#include "front/tilec_builtins.def"
+#include "front/tilec/tilec_builtins.def"
 #undef BUILTIN
 };
 enum { ROWS = sizeof rows / sizeof *rows };

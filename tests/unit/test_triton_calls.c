@@ -21,7 +21,7 @@ typedef struct Row {
 } Row;
 static const Row rows[] = {
 #define TL(name, kinds, signature, lowering, code, doc) {#name, kinds, signature},
-#include "front/triton_builtins.def"
+#include "front/triton/triton_builtins.def"
 #undef TL
 };
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -5,7 +5,7 @@
  * step for the FPU, which aligns products of a step before it adds them. What the target must refuse stands at the end, with the words it uses. */
 #include "check.h"
 #include "tt_harness.h"
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 /* One task: loads, a compute body, stores. */
 #define KERNEL(params, rings, load, compute, store)                                                            \

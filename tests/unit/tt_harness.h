@@ -5,7 +5,7 @@
 #include "base/numeric.h"
 #include "ir/element.h"
 #include "tensix_harness.h"
-#include "runtime/scalars.h"
+#include "runtime/compile/scalars.h"
 #include "target/tenstorrent/tt.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
  *     const i64 x_hi0 = tw_min_i64(1024, C);
  *     const i32 x_full = x_hi0 == 1024;
  */
-#include "pass/facts.h"
+#include "analysis/facts.h"
 #include "target/cpu/cpu_internal.h"
 
 #include <stdlib.h>

@@ -14,10 +14,10 @@
  * its *roots*, the ops that need loops. So a chain of elementwise ops between loads and a store
  * is one loop. A tile is put into MEMORY when evaluating it where it is used would be wrong
  * (memory changed in between) or wasteful (many roots). */
-#ifndef TARGET_CPU_INTERNAL_H
-#define TARGET_CPU_INTERNAL_H
+#ifndef TARGET_CPU_CPU_INTERNAL_H
+#define TARGET_CPU_CPU_INTERNAL_H
 #include "target/cpu/cpu_target.h"
-#include "target/cstyle.h"
+#include "target/cstyle/cstyle.h"
 
 typedef enum Storage { STORAGE_NONE, STORAGE_SCALAR, STORAGE_INLINE, STORAGE_MEMORY } Storage;
 

@@ -9,8 +9,8 @@
  * `scratch_bytes` of private, 64-byte aligned memory, whose first 256 bytes are zero when a thread
  * begins a launch. Tiles live there or in registers, never on
  * the stack. Bits do not depend on how programs are spread over threads. */
-#ifndef TARGET_CPU_TARGET_H
-#define TARGET_CPU_TARGET_H
+#ifndef TARGET_CPU_CPU_TARGET_H
+#define TARGET_CPU_CPU_TARGET_H
 #include "ir/speech.h"
 
 typedef struct CpuAssert {

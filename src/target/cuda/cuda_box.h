@@ -1,12 +1,12 @@
-/* cuda_box.h: one access to a box of a tensor, as the files that write it see it (cuda_memory.c for
+/* cuda_box.h: one access to a box of a tensor, as the files that write it see it (simt_memory.c for
  * vectors, cuda_loose.c for rows that are not aligned).
  *
  *     Box b = box_of(e, op, type, layout, mask);
  *     emit_unroll(e, "r", layout->registers, b.vector);
  *     box_indices(e, &b, mask);             then b.row, b.index[b.inner_dim], b.condition are texts
  */
-#ifndef CUDA_BOX_H
-#define CUDA_BOX_H
+#ifndef TARGET_CUDA_CUDA_BOX_H
+#define TARGET_CUDA_CUDA_BOX_H
 #include "target/cuda/cuda_emit.h"
 
 typedef struct Box {

@@ -1,4 +1,4 @@
-/* cuda_cluster.c: pairs of blocks that load for each other (plan: pass/ring_group.c).
+/* cuda_cluster.c: pairs of blocks that load for each other (plan: pass/ring/ring_group.c).
  *
  *     const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();
  *     const i32 across = tw_cdiv((i32)nm, blocks), pairs = across * nn;

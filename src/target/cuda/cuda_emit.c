@@ -660,7 +660,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
         emit_refuse(&e, tasks, "a store role whose hand-overs stand elsewhere than compute's");
         return NULL;
     }
-    e.facts = facts_new(cx, k, false);
+    e.facts = facts_new(k, false);
     e.uses = cs_count_uses(k, arena);
     cs_init(&e.p, arena, k, &dialect_cuda);
     e.p.directives = cx->options.lines;

@@ -7,18 +7,18 @@
  * uniform.
  *
  *   cuda_emit.c         the file, the kernel, control flow
- *   cuda_place.c        layouts as index expressions
- *   cuda_elementwise.c  runs of elementwise ops as one loop
- *   cuda_memory.c       global loads and stores
- *   cuda_pairs.c        16-bit floats two a word
- *   cuda_atomic.c       atomics
- *   cuda_shared.c       shared memory: who lies where, barriers, tiles in and out, converts
- *   cuda_stage.c        tiles in shared memory that any thread reads at any place
- *   cuda_moves.c        join, split, cat, slice, flip, gather .., buffers
- *   cuda_reduce.c       reductions
- *   cuda_scan.c         scans, and reductions by a region over a tuple
- *   cuda_sort.c         sorts and histograms
- *   cuda_speech.c       assert and print
+ *   simt_place.c        layouts as index expressions
+ *   simt_elementwise.c  runs of elementwise ops as one loop
+ *   simt_memory.c       global loads and stores
+ *   simt_pairs.c        16-bit floats two a word
+ *   simt_atomic.c       atomics
+ *   simt_shared.c       shared memory: who lies where, barriers, tiles in and out, converts
+ *   simt_stage.c        tiles in shared memory that any thread reads at any place
+ *   simt_moves.c        join, split, cat, slice, flip, gather .., buffers
+ *   simt_reduce.c       reductions
+ *   simt_scan.c         scans, and reductions by a region over a tuple
+ *   simt_sort.c         sorts and histograms
+ *   simt_speech.c       assert and print
  *   cuda_dot.c          fma, mma.sync, wgmma
  *   cuda_ring.c         rings: mbarriers and TMA
  *   cuda_roles.c        tasks and roles
@@ -29,10 +29,10 @@
  *   cuda_skew.c         loads that run ahead on the same threads: cp.async */
 #ifndef TARGET_CUDA_CUDA_EMIT_H
 #define TARGET_CUDA_CUDA_EMIT_H
-#include "pass/layout.h"
-#include "pass/ring.h"
-#include "pass/ring_gang.h"
-#include "target/cstyle.h"
+#include "pass/layout/layout.h"
+#include "pass/ring/ring.h"
+#include "pass/ring/ring_gang.h"
+#include "target/cstyle/cstyle.h"
 #include "target/cuda/cuda.h"
 
 typedef enum HoldKind {
@@ -40,10 +40,10 @@ typedef enum HoldKind {
     HOLD_SCALAR, /* text: an expression; also a tile whose elements are all that scalar */
     HOLD_ARRAY,  /* text: the array */
     HOLD_WORDS,  /* text: an array of u32 that holds its elements, for a put (cuda_loose.c) */
-    HOLD_PAIRS,  /* text: an array of u32, two elements each (cuda_pairs.c) */
-    HOLD_WIDE,   /* text: an array of f32 that a store rounds (cuda_pairs.c) */
+    HOLD_PAIRS,  /* text: an array of u32, two elements each (simt_pairs.c) */
+    HOLD_WIDE,   /* text: an array of f32 that a store rounds (simt_pairs.c) */
     HOLD_LOCAL,  /* text: a variable of the loop being written */
-    HOLD_LATER,  /* nowhere yet: computed in the loop that uses it (cuda_lean.c) */
+    HOLD_LATER,  /* nowhere yet: computed in the loop that uses it (simt_lean.c) */
     HOLD_SHARED, /* text: the byte offset */
     HOLD_SLOT    /* text: the slot's number; item: the number of the item */
 } HoldKind;
@@ -96,9 +96,9 @@ typedef struct Emit {
     Map places;     /* layout, dimension -> variable */
     Map found;      /* ops with a finding */
     VEC(const Op *) early; /* loads that an earlier one has taken along */
-    Map pairs;         /* values that are held two a word (cuda_pairs.c) */
+    Map pairs;         /* values that are held two a word (simt_pairs.c) */
     Map overs;         /* divisors of whole tiles -> their TwOver */
-    VEC(Ref) computed; /* variables of the loop being written (cuda_lean.c) */
+    VEC(Ref) computed; /* variables of the loop being written (simt_lean.c) */
     Map forms;      /* wgmma forms defined */
     Text forms_text;
     /* shared memory */
@@ -117,7 +117,7 @@ typedef struct Emit {
     int vector_bits; /* register bits that are 0 in the loop being written, which steps over vectors
                       */
     int coarse_bits; /* and those that a coordinate being written leaves out anyway */
-    bool lean;       /* tiles are too large for the registers: cuda_lean.c */
+    bool lean;       /* tiles are too large for the registers: simt_lean.c */
     bool persist;
     int cluster; /* blocks of one, if a launch has them; 0: none */
     int share;   /* the task index along which it runs */
@@ -175,7 +175,7 @@ void emit_block(Emit *e);                                             /* opens a
  * `op`. */
 bool emit_may_reuse(Emit *e, Ref ref, const Op *op);
 
-/* --- cuda_place.c --- */
+/* --- simt_place.c --- */
 /* bits of `variable` sent to masks[i]; "0" when all are zero */
 char *place_bits(Arena *arena, const char *variable, int count, const uint32_t *masks);
 /* The coordinate of register `r` (an expression) along a dimension. */
@@ -193,7 +193,7 @@ char *place_owner(Emit *e, const LinearLayout *map);
 /* Whether register r lies inside the tile along the dimension; NULL: always. */
 char *place_inside(Emit *e, const Layout *layout, const Type *type, int dim, const char *r);
 
-/* --- cuda_elementwise.c --- */
+/* --- simt_elementwise.c --- */
 bool elementwise_is(const Op *op);
 /* Writes the run that begins at op; the last op of it. */
 const Op *elementwise_run(Emit *e, const Op *op);
@@ -209,7 +209,7 @@ const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const ch
 bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand);
 const char *elementwise_type(Emit *e, const Type *type);
 
-/* --- cuda_pairs.c --- */
+/* --- simt_pairs.c --- */
 void pairs_plan(Emit *e); /* who is held so; of flat kernels */
 /* Declares such an array for the value and holds it there; NULL: it is not held so. */
 const char *pairs_declare(Emit *e, Ref value);
@@ -221,7 +221,7 @@ const char *pairs_fill(Emit *e, const Op *load);
 /* Address of the words of `vector` elements from r on. */
 const char *pairs_stored(Emit *e, Ref value, int vector);
 
-/* --- cuda_lean.c --- */
+/* --- simt_lean.c --- */
 bool lean_wanted(Emit *e);
 void lean_put_off(Emit *e, const Op *first, const Op *last);
 /* The element at register r of the loop being written, after what it takes as variables of that
@@ -230,7 +230,7 @@ const char *lean_element(Emit *e, Ref value, const char *r);
 void lean_close(Emit *e);
 void lean_after_reduce(Emit *e, const Op *reduce);
 
-/* --- cuda_memory.c --- */
+/* --- simt_memory.c --- */
 void memory_tload(Emit *e, const Op *op);
 void memory_tstore(Emit *e, const Op *op);
 void memory_load(Emit *e, const Op *op);
@@ -260,7 +260,7 @@ bool loose_begin(Emit *e, const Op *loop);
 void loose_step(Emit *e, const Op *loop, const char *at);
 void loose_next(Emit *e);
 
-/* --- cuda_shared.c --- */
+/* --- simt_shared.c --- */
 void shared_plan(Emit *e);
 void shared_refuse(Emit *e); /* it does not fit: who needs most of it, and what can be done */
 void shared_sync(Emit *e); /* a barrier of the group, with a fence where the async proxy reads on */
@@ -282,7 +282,7 @@ char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char 
 /* Bytes of scratch that the op needs while it runs. */
 int64_t shared_scratch(Emit *e, const Op *op);
 
-/* --- cuda_stage.c --- */
+/* --- simt_stage.c --- */
 int64_t stage_bytes(const Type *type);
 /* Row-major index of the coordinates in the type; where it lies; coordinates of register r; whether
  * they are inside (and `also` holds). */
@@ -297,12 +297,12 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const ch
 /* In a loop over r: register r of the (declared) result from the coordinates of the staged tile. */
 void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const char *const *at);
 
-/* --- cuda_moves.c --- */
+/* --- simt_moves.c --- */
 bool moves_emit(Emit *e, const Op *op); /* false: no such op */
 bool moves_stages_reshape(Emit *e, const Op *op);
 int64_t moves_scratch(Emit *e, const Op *op);
 
-/* --- cuda_atomic.c --- */
+/* --- simt_atomic.c --- */
 void atomic_emit(Emit *e, const Op *op);
 int64_t atomic_scratch(Emit *e, const Op *op);
 void atomic_fence(Emit *e, const Op *op);
@@ -310,22 +310,22 @@ void atomic_fence(Emit *e, const Op *op);
 void atomic_begin(Emit *e, const Op *op);
 void atomic_element(Emit *e, const Op *op, Elem elem, const char *pointer, const char *value);
 
-/* --- cuda_scan.c --- */
+/* --- simt_scan.c --- */
 void scan_emit(Emit *e, const Op *op);
 int64_t scan_scratch(Emit *e, const Op *op);
 void fold_emit(Emit *e, const Op *op); /* a reduction by a region */
 int64_t fold_scratch(Emit *e, const Op *op);
 
-/* --- cuda_sort.c --- */
+/* --- simt_sort.c --- */
 void sort_emit(Emit *e, const Op *op);
 int64_t sort_scratch(Emit *e, const Op *op);
 void histogram_emit(Emit *e, const Op *op);
 
-/* --- cuda_speech.c --- */
+/* --- simt_speech.c --- */
 void speech_assert(Emit *e, const Op *op);
 void speech_print(Emit *e, const Op *op);
 
-/* --- cuda_reduce.c --- */
+/* --- simt_reduce.c --- */
 void reduce_emit(Emit *e, const Op *op);
 int64_t reduce_scratch(Emit *e, const Op *op);
 

@@ -1,4 +1,4 @@
-/* cuda_gang.c: programs side by side in a block (the plan is pass/ring_gang.c's).
+/* cuda_gang.c: programs side by side in a block (the plan is pass/ring/ring_gang.c's).
  *
  * Each warpgroup of compute runs a program of its own, `gang` being its number; load fills the
  * rings of the loop once for all, and those before it once for each:

@@ -10,7 +10,7 @@
  *
  * A ring between roles that run on the same threads is a buffer between two barriers of the group.
  */
-#include "pass/ring_check.h"
+#include "pass/ring/ring_check.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>

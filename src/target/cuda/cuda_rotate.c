@@ -1,6 +1,6 @@
 /* cuda_rotate.c: loops turned so that a product runs under the next trip's arithmetic.
  *
- * The plan says which loops (`rotate`, pass/ring_rotate.c); this writes them:
+ * The plan says which loops (`rotate`, pass/ring/ring_rotate.c); this writes them:
  *
  *     if (lo < hi) {
  *         { head of the first trip, its product waited for; left = pack(p) }
@@ -17,7 +17,7 @@
  *
  * The head is written twice, in scopes of its own; what goes from trip to trip are the loop's
  * carried values and the words of `left`. */
-#include "pass/ring_rotate.h"
+#include "pass/ring/ring_rotate.h"
 #include "target/cuda/cuda_emit.h"
 
 /* Named barriers: the turn of the first worker and of the second. */

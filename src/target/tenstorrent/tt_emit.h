@@ -16,7 +16,7 @@
  * something harmless; tt_emit looks at the count of errors in the end. */
 #ifndef TARGET_TENSTORRENT_TT_EMIT_H
 #define TARGET_TENSTORRENT_TT_EMIT_H
-#include "target/cstyle.h"
+#include "target/cstyle/cstyle.h"
 #include "target/tenstorrent/tt.h"
 
 enum { PAGE_SIDE = 32, PAGE_ELEMENTS = 1024 };

@@ -10,7 +10,7 @@
  * must be the same ones (ring_number.h), in the same order. Where they are not, the tile is refused.
  * Since every item of the ring then has one item of the tile's CB, pushes and pops of that CB match
  * whenever those of the ring do, which ring_check.c has proved. */
-#include "pass/ring_number.h"
+#include "pass/ring/ring_number.h"
 #include "target/tenstorrent/tt_emit.h"
 
 /* --- which acquire makes the item of a wait --- */

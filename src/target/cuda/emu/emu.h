@@ -17,8 +17,8 @@
  * Pure function of its arguments and the memory they name; no globals. Concurrent launches are
  * independent. Memory comes from the arena's allocator; when it runs out, the arena's trap is
  * thrown after everything is cleaned up. */
-#ifndef TARGET_CUDA_EMU_H
-#define TARGET_CUDA_EMU_H
+#ifndef TARGET_CUDA_EMU_EMU_H
+#define TARGET_CUDA_EMU_EMU_H
 #include "base/arena.h"
 #include "base/cancel.h"
 #include "target/cuda/emu/include/emu_table.h"

@@ -21,8 +21,8 @@
  *
  * Time. Asynchronous work is an Event that happens at a tick, or earlier if someone waits for it.
  * The scheduler (emu.c) resumes one ready thread per tick. */
-#ifndef TARGET_CUDA_EMU_CORE_H
-#define TARGET_CUDA_EMU_CORE_H
+#ifndef TARGET_CUDA_EMU_EMU_CORE_H
+#define TARGET_CUDA_EMU_EMU_CORE_H
 #include "base/fiber.h"
 #include "base/text.h"
 #include "base/vec.h"

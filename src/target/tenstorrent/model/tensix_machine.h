@@ -4,8 +4,8 @@
  * API calls arrive with the kernel as `self`. A call that must wait describes what it waits for
  * (Wait) and yields; the scheduler asks whether it has come before it resumes. A call that finds a
  * mistake calls machine_fault, which reports and never comes back. */
-#ifndef TARGET_TENSTORRENT_MODEL_MACHINE_H
-#define TARGET_TENSTORRENT_MODEL_MACHINE_H
+#ifndef TARGET_TENSTORRENT_MODEL_TENSIX_MACHINE_H
+#define TARGET_TENSTORRENT_MODEL_TENSIX_MACHINE_H
 #include "base/fiber.h"
 #include "target/tenstorrent/model/tensix.h"
 #include "target/tenstorrent/model/tensix_fpu.h"

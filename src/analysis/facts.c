@@ -1,0 +1,458 @@
+/* facts.c: see facts.h. */
+#include "analysis/facts.h"
+
+enum { LARGEST = 1 << 20, DEEPEST = 24, QUESTIONS = 4000 };
+
+Facts facts_new(Kernel *k, bool may_wish) {
+    return (Facts){.k = k, .may_wish = may_wish};
+}
+
+static int64_t low_bit(int64_t x) {
+    if (x == 0) return LARGEST;
+    uint64_t bit = (uint64_t)x & -(uint64_t)x;
+    return bit > LARGEST ? LARGEST : (int64_t)bit;
+}
+
+/* A fact stated about x at the top of the kernel: the strongest `multiple` (align for addresses),
+ * or EQ. */
+static const Attr *stated(const Kernel *k, Ref x, AttrId id) {
+    const Attr *best = NULL;
+    for (const Op *op = k->body->first_fact; op; op = op->next_fact) {
+        const Attr *attr = op_attr(op, id);
+        for (int i = 0; attr && i < op->operand_count; i++)
+            if (op->operands[i] == x && (!best || attr->number > best->number)) best = attr;
+    }
+    return best;
+}
+
+static int64_t divisor_at(const Kernel *k, Ref x, int depth);
+
+static int64_t divisor_of_op(const Kernel *k, const Value *v, int depth) {
+    const Op *op = v->op;
+    int64_t a, b, number;
+    switch (op->code) {
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_AND:
+    case OP_OR:
+        a = divisor_at(k, op->operands[0], depth);
+        b = divisor_at(k, op->operands[1], depth);
+        if (op->code == OP_AND) return a > b ? a : b;
+        return a < b ? a : b;
+    case OP_SELECT:
+        a = divisor_at(k, op->operands[1], depth);
+        b = divisor_at(k, op->operands[2], depth);
+        return a < b ? a : b;
+    case OP_MUL:
+        a = divisor_at(k, op->operands[0], depth);
+        b = divisor_at(k, op->operands[1], depth);
+        return a > LARGEST / b ? LARGEST : a * b;
+    case OP_SHL:
+        if (!ir_const_int(k, op->operands[1], &number) || number < 0 || number > 20) return 1;
+        a = divisor_at(k, op->operands[0], depth);
+        return a > LARGEST >> number ? LARGEST : a << number;
+    case OP_NEG:
+    case OP_CAST: /* wrapping keeps a power of two */
+        if (!elem_is_int(v->type->elem) || !elem_is_int(ir_type(k, op->operands[0])->elem))
+            return 1;
+        return divisor_at(k, op->operands[0], depth);
+    case OP_PTR_ADD:
+        a = divisor_at(k, op->operands[0], depth);
+        b = divisor_at(k, op->operands[1], depth);
+        b = b > LARGEST / 8 ? LARGEST : b * elem_info[v->type->elem].bytes;
+        return a < b ? a : b;
+    default: return 1;
+    }
+}
+
+static int64_t divisor_at(const Kernel *k, Ref x, int depth) {
+    if (x == REF_NONE || depth > DEEPEST) return 1;
+    int64_t number;
+    if (ir_const_int(k, x, &number)) return low_bit(number);
+    if (ref_is_literal(x)) return 1;
+    const Value *v = ir_value(k, x);
+    const Attr *fact = stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
+    int64_t known = fact ? low_bit(fact->number) : 1;
+    if ((fact = stated(k, x, AT_EQ)) && low_bit(fact->number) > known)
+        known = low_bit(fact->number);
+    if (v->type->pointer && known < elem_info[v->type->elem].bytes)
+        known = elem_info[v->type->elem].bytes;
+    int64_t found = 1;
+    if (v->op) {
+        found = divisor_of_op(k, v, depth + 1);
+    } else if (v->region->owner && v->region->owner->code == OP_FOR && v->index == 0) {
+        int64_t lo = divisor_at(k, v->region->owner->operands[0], depth + 1);
+        int64_t step = divisor_at(k, v->region->owner->operands[2], depth + 1);
+        found = lo < step ? lo : step;
+    }
+    return found > known ? found : known;
+}
+
+int64_t fact_divisor(const Facts *f, Ref x) {
+    return divisor_at(f->k, x, 0);
+}
+
+/* What a promised condition says x is at least. */
+static void promised_least(const Kernel *k, Ref condition, Ref x, int64_t *known, int depth) {
+    const Op *op = ref_is_value(condition) ? ir_value(k, condition)->op : NULL;
+    if (op && op->code == OP_AND && !ir_type(k, condition)->rank && depth < 8)
+        for (int i = 0; i < 2; i++) promised_least(k, op->operands[i], x, known, depth + 1);
+    if (!op || op->code != OP_CMP || ir_type(k, op->operands[0])->rank) return;
+    int side = op->operands[1] == x;
+    int64_t number;
+    if (op->operands[side] != x || !ir_const_int(k, op->operands[1 - side], &number)) return;
+    Word predicate = op_word(op, AT_PRED, CMP_NE);
+    bool equal = predicate == CMP_EQ || predicate == (side ? CMP_LE : CMP_GE);
+    bool more = predicate == (side ? CMP_LT : CMP_GT) && number < INT64_MAX;
+    if ((equal || more) && number + more > *known) *known = number + more;
+}
+
+/* One assume or require: what it says x is at least. */
+static void stated_least(const Kernel *k, const Op *op, Ref x, int64_t *known) {
+    const Attr *least = op_attr(op, AT_LEAST), *eq = op_attr(op, AT_EQ);
+    for (int i = 0; i < op->operand_count; i++) {
+        if (op->operands[i] != x) continue;
+        if (least && least->number > *known) *known = least->number;
+        if (eq && eq->number > *known) *known = eq->number;
+    }
+    if (op->code == OP_ASSUME && op->operand_count == 1 && !op->attr_count)
+        promised_least(k, op->operands[0], x, known, 0);
+}
+
+int64_t fact_stated_least(const Kernel *k, Ref x) {
+    int64_t known = INT64_MIN;
+    for (const Op *op = k->body->first_fact; op; op = op->next_fact) stated_least(k, op, x, &known);
+    return known;
+}
+
+typedef struct NaturalQuery {
+    const Kernel *k;
+    FactHook *hook;
+    void *user;
+    bool wraps; /* sums and products may have wrapped around */
+    int left; /* questions, so that a value made of itself twice, many times, costs no exponential
+               */
+} NaturalQuery;
+
+static bool natural_at(NaturalQuery *q, Ref x, int depth);
+
+/* A carried value that only grows, from a start that is natural. */
+static bool grows(NaturalQuery *q, Ref start, Ref arg, Ref next, int depth) {
+    if (!natural_at(q, start, depth)) return false;
+    if (next == arg) return true;
+    const Op *op = ref_is_value(next) ? ir_value(q->k, next)->op : NULL;
+    if (!op || op->code != OP_ADD || q->wraps) return natural_at(q, next, depth);
+    for (int i = 0; i < 2; i++)
+        if (op->operands[i] == arg) return natural_at(q, op->operands[1 - i], depth);
+    return natural_at(q, next, depth);
+}
+
+static bool is_natural_variable(NaturalQuery *q, const Op *loop, int depth) {
+    int64_t step, last;
+    if (!ir_const_int(q->k, loop->operands[2], &step) || step > 0) /* run-time steps are > 0 */
+        return natural_at(q, loop->operands[0], depth);
+    if (ir_const_int(q->k, loop->operands[1], &last)) return last >= -1;
+    return natural_at(q, loop->operands[1], depth);
+}
+
+static bool is_natural_argument(NaturalQuery *q, Ref x, int depth) {
+    const Value *v = ir_value(q->k, x);
+    const Op *owner = v->region->owner;
+    if (!owner) return false;
+    int i = v->index;
+    switch (owner->code) {
+    case OP_TASKS: return true;
+    case OP_FOR:
+        if (i == 0) return is_natural_variable(q, owner, depth);
+        return grows(q, owner->operands[2 + i], x, v->region->last->operands[i - 1], depth);
+    case OP_WHILE: {
+        const Region *test = owner->regions[0], *body = owner->regions[1];
+        if (test->last->operands[1 + i] != test->args[i]) return false;
+        return grows(q, owner->operands[i], body->args[i], body->last->operands[i], depth);
+    }
+    default: return false;
+    }
+}
+
+/* Extents and what divides them are sizes of memory: they fit wherever the source puts them. */
+static bool is_size(const Kernel *k, Ref x, int depth) {
+    if (ref_is_literal(x)) return true;
+    const Op *op = ref_is_value(x) ? ir_value(k, x)->op : NULL;
+    if (!op || depth > 8) return false;
+    switch (op->code) {
+    case OP_EXTENT: return true;
+    case OP_CAST: return is_size(k, op->operands[0], depth + 1);
+    case OP_DIV:
+    case OP_FLOORDIV:
+    case OP_CDIV:
+    case OP_MIN:
+        return is_size(k, op->operands[0], depth + 1) && is_size(k, op->operands[1], depth + 1);
+    default: return false;
+    }
+}
+
+/* A conversion keeps a natural number unless it cuts bits or turns one into the sign. */
+static bool is_natural_cast(NaturalQuery *q, const Op *op, Elem to, int depth) {
+    const Type *type = ir_type(q->k, op->operands[0]);
+    if (type->pointer || type->elem == EL_I1) return !type->pointer;
+    const ElemInfo *from = &elem_info[type->elem];
+    if (from->cls == CLASS_UINT) return from->bits < elem_info[to].bits;
+    if (from->cls == CLASS_INT && from->bits > elem_info[to].bits &&
+        !is_size(q->k, op->operands[0], 0))
+        return false;
+    return natural_at(q, op->operands[0], depth);
+}
+
+static const Op *made_by(const Kernel *k, Ref r, Opcode code) {
+    const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    return op && op->code == code ? op : NULL;
+}
+
+/* What a number counted by a loop stays below, or REF_NONE: %i, or %k * step (+ lo) of a loop that
+ * counts its trips. */
+static Ref bound_of(const Kernel *k, Ref id) {
+    const Op *sum = made_by(k, id, OP_ADD), *product = NULL;
+    Ref lo = REF_NONE;
+    for (int i = 0; sum && i < 2 && !product; i++) {
+        product = made_by(k, sum->operands[i], OP_MUL);
+        lo = sum->operands[1 - i];
+    }
+    if (!sum) product = made_by(k, id, OP_MUL);
+    Ref variable = product ? product->operands[0] : id;
+    const Value *v = ref_is_value(variable) ? ir_value(k, variable) : NULL;
+    const Op *loop = v && !v->op ? v->region->owner : NULL;
+    if (!loop || loop->code != OP_FOR || v->index != 0) return REF_NONE;
+    int64_t step, from;
+    if (!ir_const_int(k, loop->operands[2], &step) || step < 1) return REF_NONE;
+    if (!product) return sum ? REF_NONE : loop->operands[1];
+    const Op *trips = made_by(k, loop->operands[1], OP_CDIV);
+    if (!trips || trips->operands[1] != product->operands[1] || step != 1 ||
+        !ir_const_int(k, loop->operands[0], &from) || from != 0)
+        return REF_NONE;
+    if (!sum) return trips->operands[0];
+    const Op *length = made_by(k, trips->operands[0], OP_SUB);
+    const Op *end = length ? made_by(k, length->operands[0], OP_MAX) : NULL;
+    if (!end || length->operands[1] != lo) return REF_NONE;
+    return end->operands[0] == lo   ? end->operands[1]
+           : end->operands[1] == lo ? end->operands[0]
+                                    : REF_NONE;
+}
+
+/* The height of a group of rows, min(rows - first, G), first = id / (columns * G) * G, is at least
+ * 1 when id < rows * columns. */
+static bool is_group_size(NaturalQuery *q, const Op *min, int depth) {
+    const Kernel *k = q->k;
+    int64_t group, again, width;
+    const Op *left = made_by(k, min->operands[0], OP_SUB);
+    const Op *first = left ? made_by(k, left->operands[1], OP_MUL) : NULL;
+    const Op *number = first ? made_by(k, first->operands[0], OP_DIV) : NULL;
+    if (first && !number) number = made_by(k, first->operands[0], OP_FLOORDIV);
+    const Op *wide = number ? made_by(k, number->operands[1], OP_MUL) : NULL;
+    if (!wide || !ir_const_int(k, min->operands[1], &group) || group < 1 ||
+        !ir_const_int(k, first->operands[1], &again) || again != group ||
+        !ir_const_int(k, wide->operands[1], &width) || width != group)
+        return false;
+    Ref rows = left->operands[0], columns = wide->operands[0],
+        bound = bound_of(k, number->operands[0]);
+    const Op *places = bound ? made_by(k, bound, OP_MUL) : NULL;
+    bool all = places && ((places->operands[0] == rows && places->operands[1] == columns) ||
+                          (places->operands[1] == rows && places->operands[0] == columns));
+    return all && natural_at(q, number->operands[0], depth) && natural_at(q, rows, depth) &&
+           natural_at(q, columns, depth);
+}
+
+/* A place in the grid times an extent is taken to fit (affine_size.c). */
+static bool is_place(const Kernel *k, const Op *product) {
+    int64_t by;
+    return product->code == OP_MUL && made_by(k, product->operands[0], OP_PROGRAM_ID) &&
+           ir_const_int(k, product->operands[1], &by) && by >= 0 && by <= MAX_TILE_ELEMENTS;
+}
+
+static bool natural_at(NaturalQuery *q, Ref x, int depth) {
+    const Kernel *k = q->k;
+    if (x == REF_NONE || depth > DEEPEST || --q->left < 0) return false;
+    int64_t number;
+    if (ir_const_int(k, x, &number)) return number >= 0;
+    if (ref_is_literal(x)) return false;
+    const Value *v = ir_value(k, x);
+    if (v->type->kind != TY_TILE || v->type->pointer) return false;
+    const ElemInfo *info = &elem_info[v->type->elem];
+    if (info->cls == CLASS_UINT && info->bits < 64) return true;
+    if (fact_stated_least(q->k, x) >= 0 || (q->hook && q->hook(q->user, x))) return true;
+    depth++;
+    if (!v->op) return is_natural_argument(q, x, depth);
+    const Op *op = v->op;
+    Ref a = op->operand_count ? op->operands[0] : REF_NONE,
+        b = op->operand_count > 1 ? op->operands[1] : REF_NONE;
+    switch (op->code) {
+    case OP_PROGRAM_ID:
+    case OP_NUM_PROGRAMS:
+    case OP_EXTENT: return true;
+    case OP_ADD: /* offsets are taken not to overflow (docs/ir.md) */
+    case OP_MUL:
+        if (q->wraps && !is_place(k, op)) return false;
+        return natural_at(q, a, depth) && natural_at(q, b, depth);
+    case OP_DIV:
+    case OP_FLOORDIV:
+    case OP_CDIV:
+    case OP_OR: return natural_at(q, a, depth) && natural_at(q, b, depth);
+    case OP_MIN:
+        return (natural_at(q, a, depth) && natural_at(q, b, depth)) || is_group_size(q, op, depth);
+    case OP_REM:
+    case OP_SHR: return natural_at(q, a, depth);
+    case OP_CAST: return is_natural_cast(q, op, v->type->elem, depth);
+    case OP_MOD: /* by 0 it is the dividend */
+        return natural_at(q, b, depth) &&
+               ((ir_const_int(k, b, &number) && number > 0) || natural_at(q, a, depth));
+    case OP_MAX:
+    case OP_AND: return natural_at(q, a, depth) || natural_at(q, b, depth);
+    case OP_SELECT: return natural_at(q, b, depth) && natural_at(q, op->operands[2], depth);
+    case OP_IF:
+        return natural_at(q, op->regions[0]->last->operands[v->index], depth) &&
+               natural_at(q, op->regions[1]->last->operands[v->index], depth);
+    case OP_FOR: return is_natural_argument(q, op->regions[0]->args[1 + v->index], depth);
+    default: return false;
+    }
+}
+
+bool fact_is_32_bits(const Kernel *k, Ref x) {
+    int64_t number;
+    if (ir_const_int(k, x, &number)) return number >= INT32_MIN && number <= INT32_MAX;
+    if (!ref_is_value(x)) return false;
+    const Value *v = ir_value(k, x);
+    const ElemInfo *info = &elem_info[v->type->elem];
+    if (info->bytes < 4 || v->type->elem == EL_I32) return true;
+    if (v->op && v->op->code == OP_CAST) return fact_is_32_bits(k, v->op->operands[0]);
+    return v->op && (v->op->code == OP_PROGRAM_ID || v->op->code == OP_NUM_PROGRAMS);
+}
+
+bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user) {
+    return natural_at(&(NaturalQuery){.k = k, .hook = hook, .user = user, .left = QUESTIONS}, x, 0);
+}
+
+bool fact_surely_natural(const Kernel *k, Ref x) {
+    return natural_at(&(NaturalQuery){.k = k, .wraps = true, .left = QUESTIONS}, x, 0);
+}
+
+bool fact_nonnegative(const Facts *f, Ref x) {
+    return fact_natural(f->k, x, NULL, NULL);
+}
+
+/* Can the launcher compute it? Parameters, parts of tensor parameters, and arithmetic of integers on
+ * them, all at the top. */
+static bool at_launch(const Kernel *k, Ref x, int depth) {
+    if (ref_is_literal(x)) return true;
+    if (!ref_is_value(x) || depth > DEEPEST) return false;
+    const Value *v = ir_value(k, x);
+    if (v->type->kind == TY_TILE && !v->type->pointer && elem_is_float(v->type->elem)) return false;
+    if (!v->op) return v->region == k->body;
+    switch (v->op->code) {
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_REM:
+    case OP_FLOORDIV:
+    case OP_MOD:
+    case OP_CDIV:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_SHL:
+    case OP_SHR:
+    case OP_NEG:
+    case OP_ABS:
+    case OP_CAST:
+    case OP_PTR_ADD:
+    case OP_EXTENT:
+    case OP_STRIDE:
+    case OP_BASE:
+        if (v->op->parent != k->body) return false;
+        for (int i = 0; i < v->op->operand_count; i++)
+            if (!at_launch(k, v->op->operands[i], depth + 1)) return false;
+        return true;
+    default: return false;
+    }
+}
+
+bool fact_at_launch(const Kernel *k, Ref x) {
+    return at_launch(k, x, 0);
+}
+
+static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
+    Kernel *k = f->k;
+    if (!f->may_wish || !ref_is_value(x) || !fact_at_launch(k, x)) return false;
+    /* Right behind its definition, or first of all. */
+    const Value *v = ir_value(k, x);
+    Builder b = ir_builder(k, k->body);
+    b.before = v->op ? v->op->next : k->body->first;
+    Op *op = ir_begin(&b, OP_REQUIRE);
+    ir_operand(&b, op, x);
+    op_set(k, op, (Attr){.id = id, .number = number});
+    ir_end(&b, op, NULL);
+    return true;
+}
+
+bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple) {
+    if (multiple <= 1 || fact_divisor(f, x) >= multiple) return true;
+    return ref_is_value(x) && wish(f, x, ir_type(f->k, x)->pointer ? AT_ALIGN : AT_MULT, multiple);
+}
+
+bool fact_wish_equal(Facts *f, Ref x, int64_t value) {
+    int64_t number;
+    if (ir_const_int(f->k, x, &number)) return number == value;
+    const Attr *fact = ref_is_value(x) ? stated(f->k, x, AT_EQ) : NULL;
+    if (fact) return fact->number == value;
+    return wish(f, x, AT_EQ, value);
+}
+
+bool fact_wish_least(Facts *f, Ref x, int64_t least) {
+    int64_t number;
+    if (ir_const_int(f->k, x, &number)) return number >= least;
+    const Attr *fact = ref_is_value(x) ? stated(f->k, x, AT_LEAST) : NULL;
+    if (fact && fact->number >= least) return true;
+    return wish(f, x, AT_LEAST, least);
+}
+
+/* --- tensors --- */
+static Ref part(Facts *f, Ref tensor, Opcode code, int dim) {
+    Kernel *k = f->k;
+    for (const Op *op = k->body->first; op; op = op->next)
+        if (op->code == code && op->operands[0] == tensor && op_int(op, AT_DIM, 0) == dim)
+            return op->results[0];
+    Builder b = ir_builder(k, k->body);
+    b.before = k->body->first;
+    Op *op = ir_begin(&b, code);
+    ir_operand(&b, op, tensor);
+    if (code != OP_BASE) op_set(k, op, (Attr){.id = AT_DIM, .number = dim});
+    return ir_end(&b, op, NULL);
+}
+
+TensorParts fact_tensor(Facts *f, Ref tensor) {
+    TensorParts parts = {.tensor = tensor, .rank = ir_type(f->k, tensor)->rank};
+    const Op *op = ir_value(f->k, tensor)->op;
+    if (op && op->code == OP_TENSOR) {
+        RefList extents = op_list(op, 0), strides = op_list(op, 1);
+        parts.base = op_operand(op, 0);
+        for (int d = 0; d < parts.rank; d++) {
+            parts.extent[d] = extents.at[d];
+            parts.stride[d] = strides.at[d];
+        }
+        return parts;
+    }
+    parts.base = part(f, tensor, OP_BASE, 0);
+    for (int d = 0; d < parts.rank; d++) {
+        parts.extent[d] = part(f, tensor, OP_EXTENT, d);
+        parts.stride[d] = part(f, tensor, OP_STRIDE, d);
+    }
+    return parts;
+}
+
+int fact_tensor_dim(const Op *op, int tensor_rank, int tile_rank, int d) {
+    const Attr *dims = op_attr(op, AT_DIMS);
+    return dims ? (int)dims->list.at[d] : tensor_rank - tile_rank + d;
+}

@@ -1,0 +1,483 @@
+/* linear_layout.c: the algebra of layouts; linear_layout.h says what a layout is.
+ *
+ * Everything rests on one solver: the bases of a layout, input by input, are reduced to echelon
+ * form while the combination of input bits that gives each row is kept beside it. Looking an index
+ * up in it gives the smallest place that holds the element; ranks, inverses and compositions are
+ * uses of it.
+ *
+ *     bases 1, 2, 5, 10 (4x4, xor swizzle): the row for bit 2 is 5 ^ 1 = 4, made of offset bits {0,
+ * 2}; so element 4 lies at offset 5. */
+#include "analysis/linear_layout.h"
+
+#include <string.h>
+
+int ll_log2(int64_t extent) {
+    int bits = 0;
+    while (((int64_t)1 << bits) < extent) bits++;
+    return bits;
+}
+
+LinearLayout ll_empty(int rank, const int64_t *extent) {
+    LinearLayout layout = {.rank = rank};
+    for (int d = 0; d < rank; d++) layout.log2[d] = (uint8_t)ll_log2(extent[d]);
+    return layout;
+}
+
+void ll_push(LinearLayout *layout, LayoutInput input, uint32_t basis) {
+    if (layout->count[input] < LL_MAX_BITS) layout->basis[input][layout->count[input]++] = basis;
+}
+
+int ll_shift(const LinearLayout *layout, int dim) {
+    int shift = 0;
+    for (int d = dim + 1; d < layout->rank; d++) shift += layout->log2[d];
+    return shift;
+}
+
+uint32_t ll_mask(const LinearLayout *layout, int dim) {
+    return (((uint32_t)1 << layout->log2[dim]) - 1) << ll_shift(layout, dim);
+}
+
+int ll_index_bits(const LinearLayout *layout) {
+    int bits = 0;
+    for (int d = 0; d < layout->rank; d++) bits += layout->log2[d];
+    return bits;
+}
+
+uint32_t ll_apply(const LinearLayout *layout, LayoutPlace place) {
+    uint32_t index = 0;
+    for (int in = 0; in < LL_INPUTS; in++)
+        for (int i = 0; i < layout->count[in]; i++)
+            if (place.at[in] >> i & 1) index ^= layout->basis[in][i];
+    return index;
+}
+
+uint32_t ll_coord(const LinearLayout *layout, uint32_t index, int dim) {
+    return (index & ll_mask(layout, dim)) >> ll_shift(layout, dim);
+}
+
+bool ll_equal(const LinearLayout *a, const LinearLayout *b) {
+    if (a->rank != b->rank || memcmp(a->log2, b->log2, (size_t)a->rank) != 0) return false;
+    for (int in = 0; in < LL_INPUTS; in++)
+        if (a->count[in] != b->count[in] ||
+            memcmp(a->basis[in], b->basis[in], a->count[in] * sizeof(uint32_t)) != 0)
+            return false;
+    return true;
+}
+
+/* --- the solver --- */
+typedef struct Echelon {
+    uint32_t row[32];     /* row[b] has b as its highest bit, or is 0 */
+    LayoutPlace made[32]; /* the input bits whose bases sum to it */
+    LayoutPlace free;     /* input bits that depend on those before them */
+    int rank;
+} Echelon;
+
+static void place_xor(LayoutPlace *a, const LayoutPlace *b) {
+    for (int in = 0; in < LL_INPUTS; in++) a->at[in] ^= b->at[in];
+}
+
+static int high_bit(uint32_t x) {
+    return 31 - __builtin_clz(x);
+}
+
+static void echelon_add(Echelon *e, uint32_t row, LayoutPlace made, int input, int bit) {
+    while (row) {
+        int b = high_bit(row);
+        if (!e->row[b]) {
+            e->row[b] = row;
+            e->made[b] = made;
+            e->rank++;
+            return;
+        }
+        row ^= e->row[b];
+        place_xor(&made, &e->made[b]);
+    }
+    e->free.at[input] |= (uint32_t)1 << bit;
+}
+
+static Echelon echelon_of(const LinearLayout *layout) {
+    Echelon e = {.rank = 0};
+    for (int in = 0; in < LL_INPUTS; in++)
+        for (int i = 0; i < layout->count[in]; i++) {
+            LayoutPlace made = {{0}};
+            made.at[in] = (uint32_t)1 << i;
+            echelon_add(&e, layout->basis[in][i], made, in, i);
+        }
+    return e;
+}
+
+static bool echelon_find(const Echelon *e, uint32_t index, LayoutPlace *place) {
+    *place = (LayoutPlace){{0}};
+    while (index) {
+        int b = high_bit(index);
+        if (!e->row[b]) return false;
+        index ^= e->row[b];
+        place_xor(place, &e->made[b]);
+    }
+    return true;
+}
+
+int ll_rank(const LinearLayout *layout) {
+    return echelon_of(layout).rank;
+}
+bool ll_surjective(const LinearLayout *layout) {
+    return ll_rank(layout) == ll_index_bits(layout);
+}
+bool ll_injective(const LinearLayout *layout) {
+    int inputs = 0;
+    for (int in = 0; in < LL_INPUTS; in++) inputs += layout->count[in];
+    return ll_rank(layout) == inputs;
+}
+LayoutPlace ll_free(const LinearLayout *layout) {
+    return echelon_of(layout).free;
+}
+
+bool ll_find(const LinearLayout *layout, uint32_t index, LayoutPlace *place) {
+    Echelon e = echelon_of(layout);
+    return echelon_find(&e, index, place);
+}
+
+bool ll_invert_and_compose(const LinearLayout *from, const LinearLayout *to, PlaceMap *map) {
+    Echelon e = echelon_of(to);
+    *map = (PlaceMap){.count = {0}};
+    for (int in = 0; in < LL_INPUTS; in++) {
+        map->count[in] = from->count[in];
+        for (int i = 0; i < from->count[in]; i++) {
+            uint32_t index = from->basis[in][i];
+            if (in != LL_REGISTER && i < to->count[in] && to->basis[in][i] == index)
+                map->basis[in][i].at[in] = (uint32_t)1 << i;
+            else if (!echelon_find(&e, index, &map->basis[in][i]))
+                return false;
+        }
+    }
+    return true;
+}
+
+LayoutPlace placemap_apply(const PlaceMap *map, LayoutPlace place) {
+    LayoutPlace result = {{0}};
+    for (int in = 0; in < LL_INPUTS; in++)
+        for (int i = 0; i < map->count[in]; i++)
+            if (place.at[in] >> i & 1) place_xor(&result, &map->basis[in][i]);
+    return result;
+}
+
+/* --- how many registers hold something --- */
+static bool coord_live(const LinearLayout *layout, uint32_t fixed, int dim, int64_t extent) {
+    /* Is there a place among lanes, warps and blocks that keeps the coordinate below the extent?
+     * The smallest coordinate reachable from `fixed` decides; lower it greedily with a basis of the
+     * others' span. */
+    uint32_t row[32] = {0};
+    int shift = ll_shift(layout, dim);
+    uint32_t mask = ll_mask(layout, dim);
+    for (int in = LL_LANE; in < LL_INPUTS; in++)
+        for (int i = 0; i < layout->count[in]; i++) {
+            uint32_t x = (layout->basis[in][i] & mask) >> shift;
+            while (x && row[high_bit(x)]) x ^= row[high_bit(x)];
+            if (x) row[high_bit(x)] = x;
+        }
+    uint32_t x = (fixed & mask) >> shift;
+    for (int b = 31; b >= 0; b--)
+        if (x >> b & 1 && row[b]) x ^= row[b];
+    return (int64_t)x < extent;
+}
+
+int ll_registers(const LinearLayout *layout, const int64_t *extent) {
+    uint32_t all = (uint32_t)1 << layout->count[LL_REGISTER];
+    for (uint32_t r = all; r-- > 1;) {
+        LayoutPlace place = {{r}};
+        uint32_t index = ll_apply(layout, place);
+        bool live = true;
+        for (int d = 0; d < layout->rank && live; d++)
+            live = coord_live(layout, index, d, extent[d]);
+        /* Matrix instructions hold their accumulators in fours. */
+        if (live) return all < 4 ? (int)all : (int)(r + 4) & ~3;
+    }
+    return 1;
+}
+
+/* --- changing --- */
+/* Rewrites every basis by `move` and drops register bases that became zero. */
+static LinearLayout rewrite(const LinearLayout *layout, LinearLayout result, bool drop_zero,
+                            uint32_t (*move)(const LinearLayout *from, const LinearLayout *to,
+                                             uint32_t index, const void *user),
+                            const void *user) {
+    for (int in = 0; in < LL_INPUTS; in++)
+        for (int i = 0; i < layout->count[in]; i++) {
+            uint32_t basis = move(layout, &result, layout->basis[in][i], user);
+            if (basis || !drop_zero || in != LL_REGISTER) ll_push(&result, (LayoutInput)in, basis);
+        }
+    return result;
+}
+
+static uint32_t place_coord(const LinearLayout *layout, int dim, uint32_t coord) {
+    return coord << ll_shift(layout, dim);
+}
+
+static uint32_t move_slice(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                           const void *user) {
+    int dim = *(const int *)user;
+    uint32_t result = 0;
+    for (int d = 0, out = 0; d < from->rank; d++)
+        if (d != dim) result |= place_coord(to, out++, ll_coord(from, index, d));
+    return result;
+}
+
+LinearLayout ll_slice(const LinearLayout *layout, int dim) {
+    LinearLayout result = {.rank = layout->rank - 1};
+    for (int d = 0, out = 0; d < layout->rank; d++)
+        if (d != dim) result.log2[out++] = layout->log2[d];
+    return rewrite(layout, result, true, move_slice, &dim);
+}
+
+LinearLayout ll_squeeze(const LinearLayout *layout, int dim) {
+    LinearLayout sliced = ll_slice(layout, dim);
+    return ll_expand(&sliced, dim);
+}
+
+static uint32_t move_expand(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                            const void *user) {
+    int dim = *(const int *)user;
+    uint32_t result = 0;
+    for (int d = 0; d < from->rank; d++)
+        result |= place_coord(to, d + (d >= dim), ll_coord(from, index, d));
+    return result;
+}
+
+LinearLayout ll_expand(const LinearLayout *layout, int dim) {
+    LinearLayout result = {.rank = layout->rank + 1};
+    for (int d = 0; d < result.rank; d++)
+        result.log2[d] = d == dim ? 0 : layout->log2[d - (d > dim)];
+    return rewrite(layout, result, false, move_expand, &dim);
+}
+
+static uint32_t move_permute(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                             const void *user) {
+    const int64_t *dims = user;
+    uint32_t result = 0;
+    for (int d = 0; d < from->rank; d++)
+        result |= place_coord(to, d, ll_coord(from, index, (int)dims[d]));
+    return result;
+}
+
+LinearLayout ll_permute(const LinearLayout *layout, const int64_t *dims) {
+    LinearLayout result = {.rank = layout->rank};
+    for (int d = 0; d < layout->rank; d++) result.log2[d] = layout->log2[dims[d]];
+    return rewrite(layout, result, false, move_permute, dims);
+}
+
+static uint32_t move_same(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                          const void *user) {
+    (void)from, (void)to, (void)user;
+    return index;
+}
+
+LinearLayout ll_reshape(const LinearLayout *layout, int rank, const int64_t *extent) {
+    return rewrite(layout, ll_empty(rank, extent), false, move_same, NULL);
+}
+
+/* The index with each coordinate at its place in `to`, which has as many or more dimensions and
+ * bits. */
+static uint32_t move_wide(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                          const void *user) {
+    (void)user;
+    uint32_t result = 0;
+    for (int d = 0; d < from->rank; d++) result |= place_coord(to, d, ll_coord(from, index, d));
+    return result;
+}
+
+LinearLayout ll_join(const LinearLayout *layout) {
+    LinearLayout result = {.rank = layout->rank + 1};
+    for (int d = 0; d < layout->rank; d++) result.log2[d] = layout->log2[d];
+    result.log2[layout->rank] = 1;
+    ll_push(&result, LL_REGISTER, 1);
+    return rewrite(layout, result, false, move_wide, NULL);
+}
+
+LinearLayout ll_widen(const LinearLayout *layout, int dim, int bits) {
+    LinearLayout result = {.rank = layout->rank};
+    for (int d = 0; d < layout->rank; d++) result.log2[d] = layout->log2[d];
+    result.log2[dim] = (uint8_t)(result.log2[dim] + bits);
+    result = rewrite(layout, result, false, move_wide, NULL);
+    for (int i = 0; i < bits; i++)
+        ll_push(&result, LL_REGISTER,
+                (uint32_t)1 << (ll_shift(&result, dim) + layout->log2[dim] + i));
+    return result;
+}
+
+bool ll_find_bit(const LinearLayout *layout, int dim, int bit, LayoutInput *input, int *at) {
+    uint32_t wanted = (uint32_t)1 << (ll_shift(layout, dim) + bit);
+    int touched = 0;
+    for (int in = 0; in < LL_INPUTS; in++)
+        for (int i = 0; i < layout->count[in]; i++) {
+            if (!(layout->basis[in][i] & wanted)) continue;
+            if (layout->basis[in][i] != wanted || touched++) return false;
+            *input = (LayoutInput)in;
+            *at = i;
+        }
+    return touched == 1;
+}
+
+bool ll_cut(const LinearLayout *layout, const int64_t *extent, LinearLayout *part) {
+    *part = ll_empty(layout->rank, extent);
+    uint32_t dropped = 0;
+    for (int d = 0; d < layout->rank; d++)
+        for (int bit = part->log2[d]; bit < layout->log2[d]; bit++) {
+            LayoutInput input;
+            int at;
+            if (!ll_find_bit(layout, d, bit, &input, &at) || input != LL_REGISTER) return false;
+            dropped |= (uint32_t)1 << at;
+        }
+    for (int in = 0; in < LL_INPUTS; in++)
+        for (int i = 0; i < layout->count[in]; i++)
+            if (in != LL_REGISTER || !(dropped >> i & 1))
+                ll_push(part, (LayoutInput)in, move_wide(layout, part, layout->basis[in][i], NULL));
+    return true;
+}
+
+/* --- making --- */
+typedef struct Walk {
+    LinearLayout layout;
+    int done[MAX_RANK]; /* bits of each dimension that have a basis */
+} Walk;
+
+/* 2^bits steps along dim as input bits; zero bases past the extent. Registers that would repeat are
+ * left out. */
+static void walk(Walk *w, LayoutInput input, int dim, int bits) {
+    for (int i = 0; i < bits; i++) {
+        bool inside = w->done[dim] < w->layout.log2[dim];
+        if (inside)
+            ll_push(&w->layout, input, (uint32_t)1 << (ll_shift(&w->layout, dim) + w->done[dim]++));
+        else if (input != LL_REGISTER)
+            ll_push(&w->layout, input, 0);
+    }
+}
+
+/* What the tile still lacks becomes registers, minor dimension first. */
+static LinearLayout walk_rest(Walk *w, const int *order) {
+    for (int i = 0; i < w->layout.rank; i++)
+        walk(w, LL_REGISTER, order[i], w->layout.log2[order[i]]);
+    return w->layout;
+}
+
+LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const int *lanes,
+                        const int *warps, const int *order) {
+    Walk w = {.layout = ll_empty(rank, extent)};
+    for (int i = 0; i < rank; i++) walk(&w, LL_REGISTER, order[i], ll_log2(size[order[i]]));
+    for (int i = 0; i < rank; i++) walk(&w, LL_LANE, order[i], ll_log2(lanes[order[i]]));
+    for (int i = 0; i < rank; i++) walk(&w, LL_WARP, order[i], ll_log2(warps[order[i]]));
+    return walk_rest(&w, order);
+}
+
+static const int rows_last[2] = {1, 0}; /* columns are minor */
+static const int columns_last[2] = {0, 1};
+
+static Walk walk_tile(int64_t rows, int64_t columns, int least_rows, int least_columns) {
+    int64_t extent[2] = {rows < least_rows ? least_rows : rows,
+                         columns < least_columns ? least_columns : columns};
+    return (Walk){.layout = ll_empty(2, extent)};
+}
+
+LinearLayout ll_mma_accumulator(int64_t m, int64_t n, int warps_m, int warps_n) {
+    Walk w = walk_tile(m, n, 16, 8);
+    walk(&w, LL_REGISTER, 1, 1);
+    walk(&w, LL_LANE, 1, 2);
+    walk(&w, LL_LANE, 0, 3);
+    walk(&w, LL_REGISTER, 0, 1);
+    walk(&w, LL_WARP, 0, ll_log2(warps_m));
+    walk(&w, LL_WARP, 1, ll_log2(warps_n));
+    return walk_rest(&w, rows_last);
+}
+
+/* One operand: w = 32 / bits elements along k in a register, 4 lanes along k, 8 along the outer
+ * dimension. */
+static LinearLayout mma_operand(int64_t m, int64_t n, int k_dim, int bits, bool eight_rows,
+                                int warps_outer, int warps_other, bool outer_first) {
+    int per = ll_log2(32 / bits), outer = 1 - k_dim;
+    int least[2];
+    least[k_dim] = 8 << per;
+    least[outer] = eight_rows ? 8 : 16;
+    Walk w = walk_tile(m, n, least[0], least[1]);
+    walk(&w, LL_REGISTER, k_dim, per);
+    walk(&w, LL_LANE, k_dim, 2);
+    walk(&w, LL_LANE, outer, 3);
+    if (!eight_rows) walk(&w, LL_REGISTER, outer, 1);
+    walk(&w, LL_REGISTER, k_dim, 1);
+    int dims = ll_log2(warps_outer), zeros = ll_log2(warps_other);
+    if (outer_first) walk(&w, LL_WARP, outer, dims);
+    for (int i = 0; i < zeros; i++) ll_push(&w.layout, LL_WARP, 0);
+    if (!outer_first) walk(&w, LL_WARP, outer, dims);
+    return walk_rest(&w, k_dim == 1 ? rows_last : columns_last);
+}
+
+LinearLayout ll_mma_a(int64_t m, int64_t k, int bits, int warps_m, int warps_n) {
+    return mma_operand(m, k, 1, bits, false, warps_m, warps_n, true);
+}
+
+LinearLayout ll_mma_b(int64_t k, int64_t n, int bits, int warps_m, int warps_n) {
+    return mma_operand(k, n, 0, bits, true, warps_n, warps_m, false);
+}
+
+LinearLayout ll_wgmma_accumulator(int64_t m, int64_t n, int groups_m, int groups_n) {
+    Walk w = walk_tile(m, n, 64, 8);
+    walk(&w, LL_REGISTER, 1, 1);
+    walk(&w, LL_LANE, 1, 2);
+    walk(&w, LL_LANE, 0, 3);
+    walk(&w, LL_REGISTER, 0, 1);
+    walk(&w, LL_WARP, 0, 2);
+    walk(&w, LL_WARP, 0, ll_log2(groups_m));
+    /* The columns of one warpgroup first, so that its registers follow each other; the next group
+     * lies above them. */
+    int columns = w.layout.log2[1] - ll_log2(groups_n);
+    if (columns < 3) columns = 3;
+    walk(&w, LL_REGISTER, 1, columns - w.done[1]);
+    walk(&w, LL_WARP, 1, ll_log2(groups_n));
+    return walk_rest(&w, rows_last);
+}
+
+LinearLayout ll_shared(int64_t rows, int64_t columns, int elem_bytes, int swizzle) {
+    int64_t extent[2] = {rows, columns};
+    Walk w = {.layout = ll_empty(2, extent)};
+    if (!swizzle) {
+        walk(&w, LL_OFFSET, 1, w.layout.log2[1]);
+        return walk_rest(&w, rows_last);
+    }
+    int in_panel = ll_log2(swizzle / elem_bytes);
+    if (in_panel > w.layout.log2[1]) in_panel = w.layout.log2[1];
+    walk(&w, LL_OFFSET, 1, in_panel);
+    walk(&w, LL_OFFSET, 0, w.layout.log2[0]);
+    walk_rest(&w, rows_last);
+    /* Byte-address bits 4.. are xored with bits 7..: an offset bit that stands for address bit 7+j
+     * moves the column of address bit 4+j along. */
+    int elem_bits = ll_log2(elem_bytes);
+    for (int j = 0; 16 << j < swizzle; j++) {
+        int high = 7 + j - elem_bits, low = 4 + j - elem_bits;
+        if (high < w.layout.count[LL_OFFSET] && low < in_panel)
+            w.layout.basis[LL_OFFSET][high] ^= (uint32_t)1 << low;
+    }
+    return w.layout;
+}
+
+int ll_run(const LinearLayout *layout, int dim, int elem_bytes) {
+    int run = 1, shift = ll_shift(layout, dim);
+    for (int i = 0;
+         i < layout->count[LL_REGISTER] && i < layout->log2[dim] && run * 2 * elem_bytes <= 16;
+         i++, run *= 2)
+        if (layout->basis[LL_REGISTER][i] != (uint32_t)1 << (shift + i)) break;
+    return run;
+}
+
+char *ll_text(const LinearLayout *layout, Arena *arena) {
+    static const char *const names[LL_INPUTS] = {"register", "lane", "warp", "block"};
+    Text t = text_new(arena);
+    for (int in = 0; in < LL_INPUTS; in++) {
+        if (!layout->count[in]) continue;
+        text_add(&t, "%s%s", t.length ? ", " : "", names[in]);
+        for (int i = 0; i < layout->count[in]; i++) {
+            text_add(&t, " (");
+            for (int d = 0; d < layout->rank; d++)
+                text_add(&t, "%s%u", d ? "," : "", ll_coord(layout, layout->basis[in][i], d));
+            text_add(&t, ")");
+        }
+    }
+    return t.at;
+}

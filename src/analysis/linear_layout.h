@@ -1,0 +1,140 @@
+/* linear_layout.h: where the elements of a tile live, as linear maps over F2.
+ *
+ * A layout sends hardware bits to the bits of a tile index: L(a ^ b) = L(a) ^ L(b), so the images
+ * of single bits (its bases) are the whole of it. Inputs, minor first: register, lane, warp, block;
+ * a layout of shared memory has one input, the element offset, kept in the place of the registers.
+ * The tile index is one number, the last dimension in its lowest bits. The direction is hardware to
+ * tile, because one element may live in many places (replication: a zero basis) but one place holds
+ * one element.
+ *
+ *     4x4 tile, register (0,1), lane (0,2) (1,0), warp (2,0):
+ *     basis[LL_REGISTER] = {1}, basis[LL_LANE] = {2, 4}, basis[LL_WARP] = {8}; L(register 1, lane
+ * 3, warp 1) = (3,3)
+ *
+ * Extents that are no power of two are padded up to one; what lies in the padding is undefined.
+ * Plain values, no memory: everything here is a few dozen xors. */
+#ifndef ANALYSIS_LINEAR_LAYOUT_H
+#define ANALYSIS_LINEAR_LAYOUT_H
+#include "ir/ir.h"
+
+typedef enum LayoutInput {
+    LL_REGISTER,
+    LL_LANE,
+    LL_WARP,
+    LL_BLOCK,
+    LL_INPUTS,
+    LL_OFFSET = LL_REGISTER
+} LayoutInput;
+enum { LL_MAX_BITS = 24, LL_LANES = 5 };
+
+typedef struct LinearLayout {
+    int rank;
+    uint8_t log2[MAX_RANK];   /* bits of each dimension of the tile */
+    uint8_t count[LL_INPUTS]; /* bits of each input */
+    uint32_t basis[LL_INPUTS][LL_MAX_BITS];
+} LinearLayout;
+
+/* A place: one number an input. */
+typedef struct LayoutPlace {
+    uint32_t at[LL_INPUTS];
+} LayoutPlace;
+
+/* --- making --- */
+int ll_log2(int64_t extent); /* bits that hold 0 .. extent-1 */
+LinearLayout ll_empty(int rank, const int64_t *extent);
+void ll_push(LinearLayout *layout, LayoutInput input, uint32_t basis);
+/* Bit position of a dimension in the tile index, and the mask of its bits. */
+int ll_shift(const LinearLayout *layout, int dim);
+uint32_t ll_mask(const LinearLayout *layout, int dim);
+/* Each thread has `size[d]` neighbours, a warp lanes[d] threads, a block warps[d] warps, each
+ * walked in `order` (minor dimension first); repeats become registers, what is too many becomes
+ * zero bases. */
+LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const int *lanes,
+                        const int *warps, const int *order);
+/* Fragments of mma.sync m16n8 for operands of `bits` a element: the accumulator [M, N], a [M, K], b
+ * [K, N]. Warps are spread over warps_m x warps_n. */
+LinearLayout ll_mma_accumulator(int64_t m, int64_t n, int warps_m, int warps_n);
+LinearLayout ll_mma_a(int64_t m, int64_t k, int bits, int warps_m, int warps_n);
+LinearLayout ll_mma_b(int64_t k, int64_t n, int bits, int warps_m, int warps_n);
+/* The accumulator of wgmma: groups_m x groups_n warpgroups, each m64. */
+LinearLayout ll_wgmma_accumulator(int64_t m, int64_t n, int groups_m, int groups_n);
+/* Rows x columns in shared memory, rows of `pitch` bytes swizzled in 16-byte chunks (128, 64, 32 or
+ * 0 = plain); wider tiles are split into panels of `pitch` bytes. Extents are padded to powers of
+ * two. */
+LinearLayout ll_shared(int64_t rows, int64_t columns, int elem_bytes, int swizzle);
+
+/* --- asking --- */
+uint32_t ll_apply(const LinearLayout *layout, LayoutPlace place);
+uint32_t ll_coord(const LinearLayout *layout, uint32_t index, int dim);
+int ll_index_bits(const LinearLayout *layout);
+int ll_rank(const LinearLayout *layout); /* number of independent bases */
+bool ll_surjective(const LinearLayout *layout);
+bool ll_injective(const LinearLayout *layout);
+/* Input bits that do not change the element: the owner of an element has zeroes there. */
+LayoutPlace ll_free(const LinearLayout *layout);
+bool ll_equal(const LinearLayout *a, const LinearLayout *b);
+/* Registers a thread needs when the tile has these extents: 1 + the last that holds an element
+ * under some lane, in fours. */
+int ll_registers(const LinearLayout *layout, const int64_t *extent);
+/* Registers, from 0 on, that lie side by side along the dimension: 1, 2, 4 .. at most 16 bytes. */
+int ll_run(const LinearLayout *layout, int dim, int elem_bytes);
+char *ll_text(const LinearLayout *layout, Arena *arena);
+
+/* --- changing --- */
+LinearLayout ll_slice(const LinearLayout *layout,
+                      int dim); /* drops the dimension: the result of a reduction */
+LinearLayout ll_squeeze(const LinearLayout *layout,
+                        int dim); /* the same with an extent of 1 in its place */
+LinearLayout ll_expand(const LinearLayout *layout, int dim); /* a new dimension of extent 1 */
+LinearLayout ll_permute(const LinearLayout *layout, const int64_t *dims);
+LinearLayout ll_reshape(const LinearLayout *layout, int rank,
+                        const int64_t *extent); /* all powers of two */
+
+/* A new last dimension of extent 2, its bit the first register. */
+LinearLayout ll_join(const LinearLayout *layout);
+/* The dimension 2^bits times as long, the new bits the last registers. */
+LinearLayout ll_widen(const LinearLayout *layout, int dim, int bits);
+/* The aligned part with these extents (powers of two), where the bits that go are registers; false
+ * if they are not. */
+bool ll_cut(const LinearLayout *layout, const int64_t *extent, LinearLayout *part);
+/* Is there exactly one input bit that moves bit `bit` of the dimension, and does it move nothing else? Which? */
+bool ll_find_bit(const LinearLayout *layout, int dim, int bit, LayoutInput *input, int *at);
+
+/* --- inverse and composition --- */
+/* The smallest place that holds the element; false if none does. */
+bool ll_find(const LinearLayout *layout, uint32_t index, LayoutPlace *place);
+/* A map from places to places, by its bases. */
+typedef struct PlaceMap {
+    uint8_t count[LL_INPUTS];
+    LayoutPlace basis[LL_INPUTS][LL_MAX_BITS];
+} PlaceMap;
+/* C with `to`(C(x)) = `from`(x); where there is a choice, a bit stays in its place. False if `to`
+ * lacks an element. */
+bool ll_invert_and_compose(const LinearLayout *from, const LinearLayout *to, PlaceMap *map);
+LayoutPlace placemap_apply(const PlaceMap *map, LayoutPlace place);
+
+/* --- conversions --- */
+typedef enum ConvertKind {
+    CONVERT_NONE,
+    CONVERT_REGISTERS,
+    CONVERT_SHUFFLE,
+    CONVERT_SHARED
+} ConvertKind;
+typedef struct ConvertPlan {
+    ConvertKind kind;
+    PlaceMap map; /* destination place -> source place */
+    int shuffles; /* SHUFFLE: exchanges of 32 bits a thread */
+} ConvertPlan;
+ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *target, int elem_bytes);
+
+/* Registers that one access can move: as many as lie side by side at the map's offsets. bits[i] is
+ * the register bit that stands for offset bit i (NULL: not asked for). */
+int ll_vector(const PlaceMap *map, int elem_bytes, int max_bytes, int *bits);
+/* Wavefronts of the worst phase when 32 lanes access `vector` elements each at map's offsets; 1 is
+ * free of conflicts. */
+int ll_bank_conflicts(const PlaceMap *map, int elem_bytes, int vector);
+/* A shared layout through which `source` becomes `target` with the fewest conflicts, and the width
+ * of both sides. */
+LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *target,
+                               int elem_bytes);
+#endif

@@ -1,0 +1,329 @@
+/* tilec.h: what the files of the Tile C door share; nobody else includes it.
+ *
+ * The door walks the tree of a kernel once and emits IR as it goes: functions are inlined, pointers
+ * are known at compile time and name the places they point to, scalars become SSA values, tiles
+ * become buffers that `raise` turns into values. Threads never appear in the IR: what depends on
+ * the thread's number (laneid(), warpgroup_groupid()) is a table of constants, one a thread, and
+ * `if` over such a value narrows the set of active threads. So arrivals and bytes can be counted
+ * exactly, and a tile operation reached by half a warp is seen.
+ *
+ *     tilec.c           the door: kernels and parameters of a file, entry of lowering
+ *     tilec_type.c      types, names and scopes
+ *     tilec_number.c    arithmetic on numbers, also those that depend on the thread
+ *     tilec_expr.c      places, expressions
+ *     tilec_stmt.c      statements, branches, calls
+ *     tilec_loop.c      loops, and what is kept of variables around control flow
+ *     tilec_typeof.c    the type of an expression that is not computed
+ *     tilec_builtin.c   the operations of tilec_builtins.def: moves, maps, products
+ *     tilec_sync.c      semaphores, waits and what they protect
+ *     tilec_template.c  lcf_kernel(..): roles and rings */
+#ifndef FRONT_TILEC_TILEC_H
+#define FRONT_TILEC_TILEC_H
+#include "front/front.h"
+#include "ir/build.h"
+#include "syntax/c_parse.h"
+
+/* ---- types ---- */
+
+typedef enum TcKind {
+    TC_VOID,
+    TC_SCALAR,
+    TC_POINTER,
+    TC_ARRAY,
+    TC_STRUCT,
+    TC_TILE,
+    TC_GLOBAL,
+    TC_SEMAPHORE,
+    TC_DIM3
+} TcKind;
+typedef enum TcLevel { TC_SHARED, TC_REGISTER } TcLevel;
+
+typedef struct TcType TcType;
+typedef struct TcField {
+    const char *name;
+    const TcType *type;
+    Range range;
+} TcField;
+struct TcType {
+    TcKind kind;
+    const char *name; /* as messages print it */
+    Elem elem;        /* SCALAR, TILE, GLOBAL */
+    const TcType *of; /* POINTER, ARRAY */
+    int64_t count;    /* ARRAY */
+    int field_count;  /* STRUCT */
+    const TcField *fields;
+    TcLevel level; /* TILE */
+    int64_t rows, cols;
+    int64_t dims[4]; /* GLOBAL: -1 for run time */
+};
+
+/* ---- values ---- */
+
+/* A number: ref + lanes[thread]. ref is a literal or a value that is the same for all threads;
+ * lanes, if not NULL, has one constant a thread. A Scalar whose ref is REF_NONE was never written.
+ */
+typedef struct Scalar {
+    const TcType *type;
+    Ref ref;
+    const int64_t *lanes;
+    bool open;
+} Scalar;
+static inline Scalar tc_scalar(const TcType *type, Ref ref, const int64_t *lanes) {
+    return (Scalar){type, ref, lanes, false};
+}
+
+typedef struct Object Object;
+enum { MAX_INDICES = 4 };
+/* A place or a part of it; of tiles in a ring's slot the indices may be run-time values. */
+typedef struct Lvalue {
+    Object *place;
+    const TcType *type; /* differs from the place's behind indices and tile_view */
+    bool is_view;
+    int index_count;
+    Scalar index[MAX_INDICES];
+} Lvalue;
+
+typedef enum ExprKind { X_ERROR, X_VOID, X_SCALAR, X_PLACE, X_POINTER, X_COORD } ExprKind;
+typedef struct Expr {
+    ExprKind kind;
+    Range range;
+    Scalar scalar; /* SCALAR */
+    Lvalue lvalue; /* PLACE; POINTER: what it points to */
+    int coord_count;
+    Scalar coords[4];
+} Expr;
+
+/* ---- places ---- */
+
+typedef struct Block Block;
+struct Tc;
+struct Object {
+    const TcType *type;
+    const char *name;
+    const char *locked; /* why it may not be assigned, or NULL */
+    Object **parts;     /* STRUCT: fields; ARRAY: elements */
+    Scalar value;       /* SCALAR */
+    Lvalue target;      /* POINTER; target.place NULL: unset */
+    Ref buffer;         /* TILE: its storage, once there */
+    bool written;       /* TILE: something was stored in it */
+    Ref tensor;         /* GLOBAL */
+    int first_dim;      /* GLOBAL: leading extents that are 1 and not in the tensor */
+    int semaphore;      /* SEMAPHORE: index into Tc.semaphores; -1 */
+    Block *block;       /* a field of a ring's record: tile or array of tiles */
+    const char *field;
+    int pending; /* TILE: number of the last mma that writes it */
+    int reading; /* TILE: number of the last mma that reads it from registers */
+};
+
+/* A ring's record in use: input_block inside load and compute, finish_block inside finish. */
+struct Block {
+    const char *what;     /* "input", "finish" */
+    Ref ring, slot;       /* slot: REF_NONE when none is held */
+    const Region *region; /* where the slot was taken: it is given back there too */
+    bool can_put, can_get;
+    int reading;         /* number of the last mma that reads it */
+    bool stores_pending; /* a tma_store_async still reads it */
+    bool unsynced;       /* written by a warpgroup, not yet seen by its other threads */
+};
+
+typedef struct Semaphore {
+    const char *name;
+    bool active; /* may be used in this callback */
+    const Region *region;
+    int64_t wanted, arrivals;
+    int64_t bytes_expected, bytes_loaded;
+    void (*complete)(struct Tc *tc, Range range); /* called with the last arrival; may be NULL */
+} Semaphore;
+enum { SEM_INPUTS_ARRIVED, SEM_INPUTS_FINISHED, SEM_FINISH_FINISHED, SEM_COUNT };
+
+/* ---- names ---- */
+
+typedef enum SymbolKind { SYMBOL_TYPE, SYMBOL_CONSTANT, SYMBOL_PLACE, SYMBOL_FUNCTION } SymbolKind;
+typedef struct Symbol Symbol;
+struct Symbol {
+    SymbolKind kind;
+    const char *name;
+    int frame;      /* 0: the file; else the call that declared it */
+    Symbol *hidden; /* what the name meant before */
+    size_t index;   /* of its entry in Tc.names */
+    const TcType *type;
+    int64_t number;
+    Object *place;
+    const CNode *node; /* FUNCTION */
+};
+
+/* ---- lowering of one kernel ---- */
+
+typedef struct Tc {
+    Arena *arena;
+    Diag *diag;
+    const FrontRequest *request; /* NULL while opening */
+    Module *module;
+    Kernel *kernel;
+    Builder b;
+    const CNode *unit;
+    bool failed;
+
+    Map names;
+    VEC(Symbol *) symbols;
+    int frame, frames; /* current call, calls so far */
+    int call_depth;
+    VEC(const CNode *) calls; /* functions being inlined */
+    VEC(Object *) cells; /* scalars and pointers that can change, in order of declaration */
+
+    int threads;        /* of the block */
+    const bool *active; /* one a thread */
+    bool group_unit;    /* register tiles are a warpgroup's (64 rows for 16), not a warp's */
+    Ref worker;         /* the warpgroup's number in a role of several, or REF_NONE */
+    int worker_count;
+
+    Object *result; /* of the function being inlined; NULL for void */
+    enum TcJump {
+        JUMP_NONE,
+        JUMP_RETURN,
+        JUMP_BREAK,
+        JUMP_CONTINUE
+    } jump;           /* what follows is dead */
+    const bool *role; /* the threads of the role: those a tile operation must be reached by */
+    int unrolled;     /* iterations made by unrolling so far */
+    bool noting;      /* numbers that are read go to `read` */
+    VEC(const Object *) read;
+    int mma_count, mma_waited; /* products so far; those up to mma_waited are done */
+    Semaphore semaphores[SEM_COUNT];
+    const TcType *args_types[8]; /* of the template's callbacks (tilec_template.c) */
+    Block input, finish;
+    int loop_depth;
+} Tc;
+
+/* Says what is wrong; the lowering fails. TC_FAIL is also an X_ERROR. */
+#define TC_ERROR(tc, id, range, ...) \
+    ((tc)->failed = true, diag_emit((tc)->diag, DIAG_##id, (range), __VA_ARGS__))
+#define TC_FAIL(tc, id, where, ...) \
+    (TC_ERROR(tc, id, where, __VA_ARGS__), (Expr){.kind = X_ERROR, .range = (where)})
+
+/* tilec.c */
+/* The kernel's parameters that a value of the type stands for; path: their name in the kernel. */
+Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *path);
+/* How many warps the kernel would like: a power of two, since tiles are spread over them by bits. */
+void tc_wish_warps(Tc *tc, int warps);
+
+/* tilec_type.c */
+extern const char *const tilec_plain_types[], *const tilec_tile_types[];
+const TcType *tc_scalar_type(Elem elem);
+const TcType *tc_type(Tc *tc, const CNode *node); /* NULL after an error */
+const TcType *tc_pointer_to(Tc *tc, const TcType *type);
+bool tc_same_type(const TcType *a, const TcType *b);
+int64_t tc_bytes(const TcType *type);
+bool tc_constant(Tc *tc, const CNode *node, int64_t *out, const char *what);
+void tc_declare_file(Tc *tc);
+Symbol *tc_find(Tc *tc, const char *name);
+Symbol *tc_bind(Tc *tc, const char *name, SymbolKind kind);
+size_t tc_open_scope(Tc *tc);
+void tc_close_scope(Tc *tc, size_t mark);
+const TcType *tc_template_type(const Tc *tc,
+                               const char *name); /* lcf_load_args.. inside that template */
+const char *tc_near(Tc *tc, const char *wrong, const char *const *names, size_t count);
+
+/* tilec_number.c */
+Scalar tc_int(Tc *tc, int64_t value);
+bool tc_is_constant(const Tc *tc, Scalar s,
+                    int64_t *value); /* the same for all active threads, and a literal */
+Scalar tc_convert(Tc *tc, Scalar s, const TcType *type, Range range);
+Scalar tc_binary(Tc *tc, CTok op, Scalar a, Scalar b, Range range);
+const TcType *tc_common_type(Scalar a, Scalar b); /* C's usual arithmetic conversions */
+Scalar tc_truth(Tc *tc, Scalar s, Range range);   /* as i1 */
+/* One IR value: thread parts become multiples of the worker's number. REF_NONE after an error. */
+Ref tc_uniform(Tc *tc, Scalar s, Range range);
+
+/* tilec_expr.c */
+Expr tc_expr(Tc *tc, const CNode *node);
+Expr tc_read(Tc *tc,
+             Expr e); /* the number in a variable, what a pointer points to; others unchanged */
+bool tc_number(Tc *tc, const CNode *node, Scalar *out);
+Elem tc_literal_elem(const CNode *node); /* of an integer literal */
+Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range);
+Object *tc_part(Object *place, const char *field); /* of a struct; NULL if there is none */
+bool tc_copy(Object *to,
+             const Object *from); /* numbers and pointers; false if there is a tile inside */
+void tc_initialize(Tc *tc, Object *place, const CNode *initializer);
+void tc_assign(Tc *tc, const Lvalue *target, Scalar value, Range range);
+
+bool tc_has_effects(Tc *tc, const CNode *node); /* assigns, or calls a function of the file */
+
+/* tilec_typeof.c */
+const TcType *tc_type_of(Tc *tc, const CNode *node); /* of a number; NULL: not known */
+
+/* tilec_stmt.c */
+void tc_body(Tc *tc, const CNode *block); /* of a kernel */
+void tc_statement(Tc *tc, const CNode *node, bool tail);
+bool tc_contains(const CNode *node, CKind a, CKind b, bool into_loops);
+Expr tc_call_function(Tc *tc, const CNode *function, const CNode *call);
+/* Inlines a callback with one pointer argument. */
+void tc_call_with(Tc *tc, const CNode *function, Object *argument, Range range);
+
+/* tilec_loop.c */
+typedef struct Saved { /* of one cell */
+    Scalar value;
+    Lvalue target;
+} Saved;
+Saved *tc_save(Tc *tc);
+void tc_restore(Tc *tc, const Saved *values, size_t count);
+bool tc_same_target(const Lvalue *a, const Lvalue *b);
+Ref tc_ref_or_zero(Tc *tc, Scalar s);
+void tc_for(Tc *tc, const CNode *node);
+typedef void TcBody(Tc *tc, Scalar index, void *user);
+/* for index = lo, hi, step: body; scalars of `names` (all, with "*" in it) are carried if the body
+ * changes them. */
+void tc_loop(Tc *tc, Ref lo, Ref hi, Ref step, const char *name, const Map *names, TcBody *body,
+             void *user);
+void tc_assigned_names(Tc *tc, const CNode *node,
+                       Map *out); /* also through the functions it calls */
+
+/* tilec_builtin.c */
+typedef enum TcScope { SCOPE_ANY, SCOPE_WARP, SCOPE_WARPGROUP, SCOPE_BLOCK } TcScope;
+typedef struct Builtin Builtin;
+enum { MAX_ARGUMENTS = 8 };
+typedef struct Call {
+    const Builtin *row;
+    TcScope scope;
+    Range range;
+    const char *name; /* as written */
+    int count;
+    Expr args[MAX_ARGUMENTS];
+} Call;
+struct Builtin {
+    const char *name;
+    int scope;
+    const char *operands;
+    Expr (*lower)(Tc *tc, const Call *call);
+    int parameter;
+    const char *doc;
+};
+bool tc_is_builtin(const char *name);
+Expr tc_call_builtin(Tc *tc, const CNode *call);
+Ref tc_read_tile(Tc *tc, const Lvalue *tile, Range range); /* REF_NONE after an error */
+void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value,
+                   Range range); /* converts the element type */
+bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, int64_t rows, int64_t cols,
+                Ref *out);
+
+/* tilec_sync.c: operations of tilec_builtins.def and the rules that they keep */
+Expr bi_tma_load(Tc *tc, const Call *call);
+Expr bi_tma_store(Tc *tc, const Call *call);
+Expr bi_tma_store_wait(Tc *tc, const Call *call);
+Expr bi_mma_wait(Tc *tc, const Call *call);
+Expr bi_expect(Tc *tc, const Call *call);
+Expr bi_arrive(Tc *tc, const Call *call);
+Expr bi_sync(Tc *tc, const Call *call);
+void tc_check_read(Tc *tc, const Lvalue *tile, Range range); /* no mma in flight, block open */
+void tc_check_write(Tc *tc, const Lvalue *tile, Range range);
+void tc_note_mma(Tc *tc, const Lvalue *d, const Lvalue *a, const Lvalue *b, bool asynchronous);
+void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, void (*complete)(Tc *tc, Range range));
+void tc_end_semaphore(Tc *tc, int index, Range range);
+Ref tc_hand_over(Tc *tc, Opcode code, Ref ring, Ref slot); /* acquire, commit, wait, release */
+
+/* tilec_template.c */
+extern const char *const tilec_templates[];
+const CNode *tc_descriptor(const CNode *node, const char *name); /* value of .name, or NULL */
+void tc_lower_template(Tc *tc, const CNode *node);
+#endif

@@ -1,0 +1,241 @@
+/* tilec_sync.c: semaphores, waits and barriers of Tile C, and the rules they keep.
+ *
+ * In a template the skeleton owns the rings; the text still says who arrives and how many bytes
+ * come, and here both are counted: every thread that reaches `arrive` is one arrival, `tma_expect`
+ * is one plus its bytes. Too few or too many is an error with both numbers, where a GPU would hang.
+ * Also seen: a product's result read, or its operands given back, before warpgroup_mma_wait; a tile
+ * stored before the threads that wrote it were synchronised; a finish block given back while a
+ * store still reads it. */
+#include "front/tilec/tilec.h"
+
+static Expr nothing_given(const Call *call) {
+    return (Expr){.kind = X_VOID, .range = call->range};
+}
+
+Ref tc_hand_over(Tc *tc, Opcode code, Ref ring, Ref slot) {
+    Op *op = ir_begin(&tc->b, code);
+    ir_operand(&tc->b, op, ring);
+    if (slot) ir_operand(&tc->b, op, slot);
+    return ir_end(&tc->b, op, NULL);
+}
+
+/* Hand-overs happen on every path, so they may not stand under a run-time condition or loop of the
+ * callback. */
+static bool on_every_path(Tc *tc, const Region *region, Range range) {
+    if (tc->b.region == region) return true;
+    TC_ERROR(tc, TC_UNSUPPORTED, range, "hand-overs under a run-time condition or loop",
+             "move it to the callback's own block");
+    return false;
+}
+
+/* ---- tiles ---- */
+
+static void begin_finish(Tc *tc, Block *block) {
+    block->region = tc->b.region;
+    block->slot = tc_hand_over(tc, OP_ACQUIRE, block->ring, REF_NONE);
+    block->can_put = true;
+}
+
+/* The finish block is full: from here on it is read. */
+static void turn_finish(Tc *tc, Block *block, Range range) {
+    if (!on_every_path(tc, block->region, range)) return;
+    tc_hand_over(tc, OP_COMMIT, block->ring, block->slot);
+    block->slot = tc_hand_over(tc, OP_WAIT, block->ring, REF_NONE);
+    block->can_put = false;
+    block->can_get = true;
+}
+
+void tc_check_read(Tc *tc, const Lvalue *tile, Range range) {
+    const Object *place = tile->place;
+    Block *block = place->block;
+    if (place->pending > tc->mma_waited) {
+        TC_ERROR(tc, TC_MMA_PENDING, range, place->name);
+        return;
+    }
+    if (!block) return;
+    if (block->unsynced) {
+        TC_ERROR(tc, TC_MISSING_SYNC, range, block->what);
+        return;
+    }
+    if (block == &tc->finish && block->can_put) turn_finish(tc, block, range);
+    if (!block->can_get) TC_ERROR(tc, TC_BLOCK_CLOSED, range, block->what, "read");
+}
+
+void tc_check_write(Tc *tc, const Lvalue *tile, Range range) {
+    const Object *place = tile->place;
+    Block *block = place->block;
+    if (place->pending > tc->mma_waited || place->reading > tc->mma_waited) {
+        TC_ERROR(tc, TC_MMA_PENDING, range, place->name);
+        return;
+    }
+    if (!block) return;
+    if (block == &tc->finish && !block->slot && !block->can_get) begin_finish(tc, block);
+    if (!block->can_put)
+        TC_ERROR(tc, TC_BLOCK_CLOSED, range, block->what, "written");
+    else if (block == &tc->finish)
+        block->unsynced = true;
+}
+
+void tc_note_mma(Tc *tc, const Lvalue *d, const Lvalue *a, const Lvalue *b, bool asynchronous) {
+    if (!asynchronous) return;
+    int number = ++tc->mma_count;
+    d->place->pending = number;
+    const Lvalue *operands[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        if (operands[i]->place->block)
+            operands[i]->place->block->reading = number;
+        else
+            operands[i]->place->reading = number;
+    }
+}
+
+Expr bi_mma_wait(Tc *tc, const Call *call) {
+    int64_t left = 0;
+    if (call->count && (!tc_is_constant(tc, call->args[0].scalar, &left) || left < 0))
+        return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of products left in flight");
+    int done = tc->mma_count - (int)(left < tc->mma_count ? left : tc->mma_count);
+    if (done > tc->mma_waited) tc->mma_waited = done;
+    return nothing_given(call);
+}
+
+/* ---- asynchronous copies ---- */
+
+static Semaphore *semaphore_of(Tc *tc, const Expr *e, Range range) {
+    int index = e->lvalue.place->semaphore;
+    Semaphore *semaphore = index >= 0 ? &tc->semaphores[index] : NULL;
+    if (semaphore && semaphore->active) return semaphore;
+    TC_ERROR(tc, TC_UNSUPPORTED, range, "semaphores of your own, or of another callback",
+             "use the one in this callback's arguments");
+    return NULL;
+}
+
+Expr bi_tma_load(Tc *tc, const Call *call) {
+    const Lvalue *tile = &call->args[0].lvalue, *global = &call->args[1].lvalue;
+    Semaphore *semaphore = semaphore_of(tc, &call->args[3], call->range);
+    Ref at[4];
+    if (!semaphore) return nothing_given(call);
+    if (tile->place->block != &tc->input)
+        return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "tma_load_async outside the input block",
+                       "load into a tile of the input block, or use load");
+    if (tile->type->elem != global->type->elem)
+        return TC_FAIL(tc, TC_TMA_TYPES, call->range, elem_info[global->type->elem].text,
+                       elem_info[tile->type->elem].text);
+    if (!tc_offsets(tc, global->place, &call->args[2], tile->type->rows, tile->type->cols, at))
+        return nothing_given(call);
+    int64_t extent[2] = {tile->type->rows, tile->type->cols};
+    const Type *box = ty_tile(tc->module, tile->type->elem, 2, extent);
+    tc_write_tile(tc, tile, ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box),
+                  call->range);
+    if (on_every_path(tc, semaphore->region, call->range))
+        semaphore->bytes_loaded += tc_bytes(tile->type);
+    return nothing_given(call);
+}
+
+Expr bi_tma_store(Tc *tc, const Call *call) {
+    const Lvalue *global = &call->args[0].lvalue, *tile = &call->args[1].lvalue;
+    Ref at[4];
+    if (tile->type->elem != global->type->elem)
+        return TC_FAIL(tc, TC_TMA_TYPES, call->range, elem_info[global->type->elem].text,
+                       elem_info[tile->type->elem].text);
+    Ref value = tc_read_tile(tc, tile, call->range);
+    if (!value ||
+        !tc_offsets(tc, global->place, &call->args[2], tile->type->rows, tile->type->cols, at))
+        return nothing_given(call);
+    ir_tstore(&tc->b, global->place->tensor, at, value, REF_NONE);
+    if (tile->place->block) tile->place->block->stores_pending = true;
+    return nothing_given(call);
+}
+
+Expr bi_tma_store_wait(Tc *tc, const Call *call) {
+    int64_t left = 0;
+    if (call->count && (!tc_is_constant(tc, call->args[0].scalar, &left) || left < 0))
+        return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of stores left in flight");
+    if (left == 0) tc->finish.stores_pending = false;
+    return nothing_given(call);
+}
+
+/* ---- semaphores ---- */
+
+void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, void (*complete)(Tc *tc, Range range)) {
+    static const char *const names[] = {"inputs_arrived", "inputs_finished", "finish_finished"};
+    tc->semaphores[index] = (Semaphore){.name = names[index],
+                                        .active = true,
+                                        .region = tc->b.region,
+                                        .wanted = wanted,
+                                        .complete = complete};
+}
+
+void tc_end_semaphore(Tc *tc, int index, Range range) {
+    Semaphore *semaphore = &tc->semaphores[index];
+    semaphore->active = false;
+    if (tc->failed) return;
+    if (semaphore->arrivals != semaphore->wanted)
+        TC_ERROR(tc, TC_ARRIVALS, range, semaphore->name, (long long)semaphore->arrivals,
+                 (long long)semaphore->wanted);
+    if (semaphore->bytes_expected != semaphore->bytes_loaded)
+        TC_ERROR(tc, TC_BYTES, range, semaphore->name, (long long)semaphore->bytes_expected,
+                 (long long)semaphore->bytes_loaded);
+}
+
+static void count_arrivals(Tc *tc, Semaphore *semaphore, int64_t count, Range range) {
+    if (!on_every_path(tc, semaphore->region, range)) return;
+    semaphore->arrivals += count;
+    if (semaphore->arrivals > semaphore->wanted)
+        TC_ERROR(tc, TC_ARRIVALS, range, semaphore->name, (long long)semaphore->arrivals,
+                 (long long)semaphore->wanted);
+    else if (semaphore->arrivals == semaphore->wanted && semaphore->complete)
+        semaphore->complete(tc, range);
+}
+
+Expr bi_expect(Tc *tc, const Call *call) {
+    Semaphore *semaphore = semaphore_of(tc, &call->args[0], call->range);
+    if (!semaphore) return nothing_given(call);
+    int64_t bytes = 0;
+    for (int i = 1; i < call->count && call->row->parameter == 0; i++)
+        bytes += tc_bytes(call->args[i].lvalue.type);
+    if (call->row->parameter == 1 && !tc_is_constant(tc, call->args[1].scalar, &bytes))
+        return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of bytes");
+    semaphore->bytes_expected += bytes;
+    count_arrivals(tc, semaphore, 1, call->range);
+    return nothing_given(call);
+}
+
+Expr bi_arrive(Tc *tc, const Call *call) {
+    Semaphore *semaphore = semaphore_of(tc, &call->args[0], call->range);
+    if (!semaphore) return nothing_given(call);
+    int64_t each = 1, threads = 0;
+    if (call->count > 1 && !tc_is_constant(tc, call->args[1].scalar, &each))
+        return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of arrivals");
+    for (int t = 0; t < tc->threads; t++) threads += tc->active[t];
+    count_arrivals(tc, semaphore, each * threads, call->range);
+    return nothing_given(call);
+}
+
+/* ---- barriers ---- */
+
+Expr bi_sync(Tc *tc, const Call *call) {
+    bool block = call->scope == SCOPE_BLOCK || call->row->parameter == 1;
+    bool group = call->scope == SCOPE_WARPGROUP;
+    if (block && tc->worker_count && tc->input.what)
+        return TC_FAIL(tc, TC_UNSUPPORTED, call->range,
+                       "a barrier of the whole block inside a role",
+                       "use warpgroup_sync(id): the other role never gets here");
+    for (int t = 0; call->count && t < tc->threads; t++) {
+        int64_t base = 0;
+        Scalar id = call->args[0].scalar;
+        if (!ir_const_int(tc->kernel, id.ref, &base))
+            return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of a barrier");
+        int64_t number = base + (id.lanes ? id.lanes[t] : 0);
+        if (tc->active[t] && (number < 0 || number > 15))
+            return TC_FAIL(tc, TC_BARRIER_ID, call->range, (long long)number);
+    }
+    if (group || block) tc->finish.unsynced = false;
+    Op *op = ir_begin(&tc->b, OP_SYNC);
+    op_set(tc->kernel, op,
+           (Attr){.id = AT_UNIT,
+                  .word = block   ? UNIT_BLOCK
+                          : group ? UNIT_WARPGROUP
+                                  : UNIT_WARP});
+    ir_end(&tc->b, op, NULL);
+    return nothing_given(call);
+}

@@ -1,0 +1,440 @@
+/* tilec_type.c: types, names and scopes of the Tile C door.
+ *
+ * Names live in one map; an inner declaration hides an outer one until its scope closes. A function
+ * is inlined at its call, so scopes nest dynamically: a symbol carries the call (frame) that made
+ * it, and only those of the current call and of the file are seen. Tags have keys of their own
+ * ("struct x"). */
+#include "front/tilec/tilec.h"
+#include "ir/element.h"
+
+#include <string.h>
+
+static const TcType scalar_types[EL_COUNT] = {
+#define ELEM(id, text, bits, cls, doc) \
+    [EL_##id] = {.kind = TC_SCALAR, .name = text, .elem = EL_##id},
+#include "ir/types.def"
+#undef ELEM
+};
+static const TcType void_type = {.kind = TC_VOID, .name = "void"};
+static const TcType semaphore_type = {.kind = TC_SEMAPHORE, .name = "semaphore"};
+
+static const struct {
+    const char *name;
+    Elem elem;
+} scalar_names[] = {
+#define SCALAR_TYPE(name, elem) {name, EL_##elem},
+#include "front/tilec/tilec_types.def"
+};
+static const struct {
+    const char *name;
+    TcLevel level;
+    Elem elem;
+} tile_names[] = {
+#define TILE_TYPE(name, level, elem) {name, TC_##level, EL_##elem},
+#include "front/tilec/tilec_types.def"
+};
+static const struct {
+    const char *name, *what;
+} later_names[] = {
+#define LATER_TYPE(name, what) {name, what},
+#include "front/tilec/tilec_types.def"
+};
+
+/* Names of the template's argument structs, in the order of Tc.args_types. */
+static const char *const args_names[] = {"lcf_setup_args",   "lcf_producer_setup_args",
+                                         "lcf_load_args",    "lcf_consumer_setup_args",
+                                         "lcf_compute_args", "lcf_finish_args"};
+
+const char *const tilec_plain_types[] = {
+#define SCALAR_TYPE(name, elem) name,
+#include "front/tilec/tilec_types.def"
+    "semaphore",
+    "lcf_setup_args",
+    "lcf_producer_setup_args",
+    "lcf_load_args",
+    "lcf_consumer_setup_args",
+    "lcf_compute_args",
+    "lcf_finish_args",
+    NULL};
+const char *const tilec_tile_types[] = {
+#define TILE_TYPE(name, level, elem) name,
+#define LATER_TYPE(name, what)       name,
+#include "front/tilec/tilec_types.def"
+    "gl", "st", "rt", NULL};
+
+const TcType *tc_scalar_type(Elem elem) {
+    return &scalar_types[elem];
+}
+
+const TcType *tc_template_type(const Tc *tc, const char *name) {
+    for (size_t i = 0; i < sizeof args_names / sizeof *args_names; i++)
+        if (!strcmp(args_names[i], name)) return tc->args_types[i];
+    return NULL;
+}
+
+const TcType *tc_pointer_to(Tc *tc, const TcType *type) {
+    TcType *pointer = ARENA_NEW(tc->arena, TcType);
+    *pointer = (TcType){.kind = TC_POINTER, .of = type};
+    pointer->name = arena_printf(tc->arena, "%s *", type->name);
+    return pointer;
+}
+
+bool tc_same_type(const TcType *a, const TcType *b) {
+    if (a == b) return true;
+    if (a->kind != b->kind) return false;
+    switch (a->kind) {
+    case TC_SCALAR: return a->elem == b->elem;
+    case TC_POINTER: return tc_same_type(a->of, b->of);
+    case TC_ARRAY: return a->count == b->count && tc_same_type(a->of, b->of);
+    case TC_TILE:
+        return a->elem == b->elem && a->level == b->level && a->rows == b->rows &&
+               a->cols == b->cols;
+    case TC_GLOBAL: return a->elem == b->elem; /* the extents are those of the argument */
+    case TC_STRUCT: return false;
+    default: return true;
+    }
+}
+
+int64_t tc_bytes(const TcType *type) {
+    int64_t sum = 0;
+    switch (type->kind) {
+    case TC_SCALAR: return elem_info[type->elem].bytes;
+    case TC_TILE: return type->rows * type->cols * elem_info[type->elem].bytes;
+    case TC_ARRAY: return type->count * tc_bytes(type->of);
+    case TC_STRUCT:
+        for (int i = 0; i < type->field_count; i++) sum += tc_bytes(type->fields[i].type);
+        return sum;
+    default: return 0;
+    }
+}
+
+/* ---- names ---- */
+
+Symbol *tc_find(Tc *tc, const char *name) {
+    Symbol *symbol = map_get(&tc->names, name);
+    while (symbol && symbol->frame && symbol->frame != tc->frame) symbol = symbol->hidden;
+    return symbol;
+}
+
+Symbol *tc_bind(Tc *tc, const char *name, SymbolKind kind) {
+    Symbol *symbol = ARENA_NEW(tc->arena, Symbol);
+    *symbol = (Symbol){.kind = kind, .name = name, .frame = tc->frame};
+    symbol->hidden = map_get(&tc->names, name);
+    MapEntry *entry = map_put(&tc->names, tc->arena, name, strlen(name), symbol);
+    symbol->index = (size_t)(entry - tc->names.entries);
+    *VEC_PUSH(&tc->symbols, tc->arena) = symbol;
+    return symbol;
+}
+
+size_t tc_open_scope(Tc *tc) {
+    return tc->symbols.count;
+}
+
+void tc_close_scope(Tc *tc, size_t mark) {
+    while (tc->symbols.count > mark) {
+        const Symbol *symbol = VEC_LAST(&tc->symbols);
+        tc->names.entries[symbol->index].value = symbol->hidden;
+        tc->symbols.count--;
+    }
+}
+
+const char *tc_near(Tc *tc, const char *wrong, const char *const *names, size_t count) {
+    const char *nearest = text_nearest(wrong, names, count);
+    return nearest ? arena_printf(tc->arena, "; did you mean `%s`?", nearest) : "";
+}
+
+/* ---- constants ---- */
+
+/* What sizeof gives: as in C for numbers; tiles are whole. 0: a struct of both, or something whose
+ * size means nothing here. */
+static int64_t size_of(const TcType *type, int64_t *align) {
+    int64_t sum = 0, most = 1, one;
+    bool tiles = false, numbers = false;
+    switch (type->kind) {
+    case TC_SCALAR: return *align = elem_info[type->elem].bytes;
+    case TC_TILE: *align = 1024; return tc_bytes(type);
+    case TC_ARRAY: return size_of(type->of, align) * type->count;
+    case TC_STRUCT:
+        for (int i = 0; i < type->field_count; i++) {
+            int64_t size = size_of(type->fields[i].type, &one);
+            if (!size) return 0;
+            tiles |= one == 1024;
+            numbers |= one != 1024;
+            if (one != 1024) sum = (sum + one - 1) / one * one;
+            sum += size;
+            if (one > most) most = one;
+        }
+        *align = most;
+        if (tiles && numbers) return 0;
+        return tiles ? sum : (sum + most - 1) / most * most;
+    default: return 0;
+    }
+}
+
+static bool constant_name(void *user, const CNode *node, CConst *out) {
+    Tc *tc = user;
+    if (node->kind == C_SIZEOF) {
+        const CNode *kid = node->kids[0];
+        bool is_type = kid->kind >= C_TYPE_NAME && kid->kind <= C_TYPE_ARRAY;
+        const TcType *type = is_type ? tc_type(tc, kid) : NULL;
+        int64_t align, size = type ? size_of(type, &align) : 0;
+        *out = (CConst){size, true};
+        return size > 0;
+    }
+    if (node->kind != C_IDENT) return false;
+    const Symbol *symbol = tc_find(tc, node->name);
+    if (!symbol || symbol->kind != SYMBOL_CONSTANT) return false;
+    bool real = symbol->type && elem_is_float(symbol->type->elem);
+    if (real) return false;
+    *out = (CConst){symbol->number, symbol->type && !elem_is_signed(symbol->type->elem)};
+    return true;
+}
+
+bool tc_constant(Tc *tc, const CNode *node, int64_t *out, const char *what) {
+    CConst value;
+    const CNode *wrong = node;
+    if (c_eval(node, constant_name, tc, &value, &wrong)) {
+        *out = value.value;
+        return true;
+    }
+    TC_ERROR(tc, TC_NOT_CONSTANT, wrong->range, what);
+    return false;
+}
+
+/* ---- types ---- */
+
+static const TcType *tile_type(Tc *tc, const CNode *node, TcLevel level, Elem elem, int first) {
+    int64_t size[2];
+    if (elem == EL_I1) { /* what 1 + 1 is, no tile operation says */
+        TC_ERROR(tc, TC_BAD_ELEMENT, node->range, "bool");
+        return NULL;
+    }
+    if ((int)node->count != first + 2) {
+        TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name, "rows and columns", first + 2,
+                 node->count);
+        return NULL;
+    }
+    for (int i = 0; i < 2; i++)
+        if (!tc_constant(tc, node->kids[first + i], &size[i], "the size of a tile")) return NULL;
+    for (int i = 0; i < 2; i++) {
+        /* Tiles are made of 16x16 squares; one-byte elements of 16x32. */
+        int step = i == 1 && elem_info[elem].bytes == 1 ? 32 : 16;
+        if (size[i] <= 0 || size[i] % step) {
+            TC_ERROR(tc, TC_TILE_SIZE, node->kids[first + i]->range, i ? "columns" : "rows",
+                     node->name, (long long)size[i], step,
+                     (long long)((size[i] > 0 && size[i] < 4096 ? size[i] / step + 1 : 1) * step));
+            return NULL;
+        }
+    }
+    if (size[0] > 4096 || size[1] > 4096 || size[0] * size[1] > MAX_TILE_ELEMENTS / 4) {
+        TC_ERROR(tc, TC_TILE_LARGE, node->range, (long long)size[0], (long long)size[1]);
+        return NULL;
+    }
+    TcType *type = ARENA_NEW(tc->arena, TcType);
+    *type =
+        (TcType){.kind = TC_TILE, .level = level, .elem = elem, .rows = size[0], .cols = size[1]};
+    type->name = arena_printf(tc->arena, "%s tile of %s[%lld, %lld]",
+                              level == TC_SHARED ? "shared" : "register", elem_info[elem].text,
+                              (long long)size[0], (long long)size[1]);
+    return type;
+}
+
+/* gl(T, batch, depth, rows, cols [, tile types]) */
+static const TcType *global_type(Tc *tc, const CNode *node) {
+    if (node->count < 5) {
+        TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, "gl", "an element type and four extents", 5,
+                 node->count);
+        return NULL;
+    }
+    const TcType *elem = tc_type(tc, node->kids[0]);
+    if (!elem) return NULL;
+    if (elem->kind != TC_SCALAR) {
+        TC_ERROR(tc, TC_BAD_ELEMENT, node->kids[0]->range, elem->name);
+        return NULL;
+    }
+    TcType *type = ARENA_NEW(tc->arena, TcType);
+    *type = (TcType){.kind = TC_GLOBAL, .elem = elem->elem};
+    type->name = arena_printf(tc->arena, "gl of %s", elem_info[elem->elem].text);
+    for (int i = 0; i < 4; i++) {
+        if (!tc_constant(tc, node->kids[1 + i], &type->dims[i], "an extent of gl")) return NULL;
+        if (type->dims[i] == 0 || type->dims[i] < -1) {
+            TC_ERROR(tc, TC_GLOBAL_EXTENT, node->kids[1 + i]->range, (long long)type->dims[i]);
+            return NULL;
+        }
+    }
+    for (uint32_t i = 5; i < node->count; i++)
+        if (!tc_type(tc, node->kids[i])) return NULL; /* which tiles travel: known from their use */
+    return type;
+}
+
+static const TcType *parametric_type(Tc *tc, const CNode *node) {
+    if (!strcmp(node->name, "gl")) return global_type(tc, node);
+    bool any_shared = !strcmp(node->name, "st"), any_register = !strcmp(node->name, "rt");
+    if (any_shared || any_register) {
+        const TcType *elem = node->count ? tc_type(tc, node->kids[0]) : NULL;
+        if (elem && elem->kind == TC_SCALAR)
+            return tile_type(tc, node, any_shared ? TC_SHARED : TC_REGISTER, elem->elem, 1);
+        if (!node->count || elem)
+            TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name,
+                     "an element type, rows and columns", 3, node->count);
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof tile_names / sizeof *tile_names; i++)
+        if (!strcmp(tile_names[i].name, node->name))
+            return tile_type(tc, node, tile_names[i].level, tile_names[i].elem, 0);
+    for (size_t i = 0; i < sizeof later_names / sizeof *later_names; i++)
+        if (!strcmp(later_names[i].name, node->name))
+            TC_ERROR(tc, TC_UNSUPPORTED, node->range, later_names[i].what,
+                     "use tiles st_* and rt_*");
+    return NULL;
+}
+
+static const TcType *named_type(Tc *tc, const CNode *node) {
+    const Symbol *symbol = tc_find(tc, node->name);
+    if (symbol && symbol->kind == SYMBOL_TYPE) return symbol->type;
+    if (!strcmp(node->name, "void")) return &void_type;
+    if (!strcmp(node->name, "semaphore")) return &semaphore_type;
+    for (size_t i = 0; i < sizeof scalar_names / sizeof *scalar_names; i++)
+        if (!strcmp(scalar_names[i].name, node->name)) return tc_scalar_type(scalar_names[i].elem);
+    const TcType *args = tc_template_type(tc, node->name);
+    if (args) return args;
+    TC_ERROR(tc, TC_TEMPLATE_ONLY, node->range, node->name);
+    return NULL;
+}
+
+static const TcType *define_struct(Tc *tc, const CNode *node) {
+    TcField *fields = ARENA_ARRAY(tc->arena, TcField, node->count);
+    for (uint32_t i = 0; i < node->count; i++) {
+        fields[i] = (TcField){node->kids[i]->name, tc_type(tc, node->kids[i]->kids[0]),
+                              node->kids[i]->range};
+        if (!fields[i].type) return NULL;
+    }
+    TcType *type = ARENA_NEW(tc->arena, TcType);
+    *type = (TcType){.kind = TC_STRUCT, .fields = fields, .field_count = (int)node->count};
+    type->name = node->name ? arena_printf(tc->arena, "struct %s", node->name) : "struct";
+    return type;
+}
+
+static const TcType *struct_type(Tc *tc, const CNode *node) {
+    char *key = arena_printf(tc->arena, "struct %s", node->name ? node->name : "");
+    if (!(node->flags & C_FLAG_DEFINED)) {
+        const Symbol *symbol = tc_find(tc, key);
+        if (!symbol) TC_ERROR(tc, TC_UNKNOWN_STRUCT, node->range, node->name);
+        return symbol ? symbol->type : NULL;
+    }
+    /* One specifier is one type, however many declarators share it. */
+    char *place = arena_printf(tc->arena, "struct@%u", node->range.begin);
+    const Symbol *known = tc_find(tc, place);
+    if (known) return known->type;
+    const TcType *type = define_struct(tc, node);
+    if (!type) return NULL;
+    tc_bind(tc, place, SYMBOL_TYPE)->type = type;
+    if (node->name) tc_bind(tc, key, SYMBOL_TYPE)->type = type;
+    return type;
+}
+
+static const TcType *enum_type(Tc *tc, const CNode *node) {
+    int64_t next = 0;
+    bool over = false; /* the next one does not fit 64 bits */
+    for (uint32_t i = 0; i < node->count; i++) {
+        const CNode *one = node->kids[i];
+        if (over && !one->kids[0]) {
+            TC_ERROR(tc, TC_UNSUPPORTED, one->range, "enum constants that do not fit 64 bits", "write its value");
+            return NULL;
+        }
+        if (one->kids[0] && !tc_constant(tc, one->kids[0], &next, "the value of an enum constant"))
+            return NULL;
+        const Symbol *known = tc_find(tc, one->name);
+        if (!known || known->kind != SYMBOL_CONSTANT || known->number != next)
+            tc_bind(tc, one->name, SYMBOL_CONSTANT)->number = next;
+        over = __builtin_add_overflow(next, 1, &next);
+    }
+    return tc_scalar_type(EL_I32);
+}
+
+static const TcType *array_type(Tc *tc, const CNode *node) {
+    const TcType *of = tc_type(tc, node->kids[0]);
+    int64_t count = 0;
+    if (!of) return NULL;
+    if (!node->kids[1]) {
+        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "arrays without a size",
+                 "write the number of elements");
+        return NULL;
+    }
+    if (!tc_constant(tc, node->kids[1], &count, "the size of an array")) return NULL;
+    if (count < 1 || count > 1024) {
+        TC_ERROR(tc, TC_ARRAY_SIZE, node->kids[1]->range, (long long)count);
+        return NULL;
+    }
+    TcType *type = ARENA_NEW(tc->arena, TcType);
+    *type = (TcType){.kind = TC_ARRAY, .of = of, .count = count};
+    type->name = arena_printf(tc->arena, "array of %lld %s", (long long)count, of->name);
+    return type;
+}
+
+const TcType *tc_type(Tc *tc, const CNode *node) {
+    const TcType *of;
+    switch (node->kind) {
+    case C_TYPE_NAME: return named_type(tc, node);
+    case C_TYPE_TILE: return parametric_type(tc, node);
+    case C_TYPE_STRUCT: return struct_type(tc, node);
+    case C_TYPE_ENUM: return enum_type(tc, node);
+    case C_TYPE_ARRAY: return array_type(tc, node);
+    case C_TYPE_POINTER: of = tc_type(tc, node->kids[0]); return of ? tc_pointer_to(tc, of) : NULL;
+    default: return NULL;
+    }
+}
+
+static const struct {
+    const char *name;
+    int value;
+} constants[] = {{"WARP_THREADS", 32},
+                 {"WARPGROUP_THREADS", 128},
+                 {"WARPGROUP_WARPS", 4},
+                 {"true", 1},
+                 {"false", 0}};
+
+void tc_declare_file(Tc *tc) {
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        tc_bind(tc, constants[i].name, SYMBOL_CONSTANT)->number = constants[i].value;
+    for (uint32_t i = 0; i < tc->unit->count; i++) {
+        const CNode *node = tc->unit->kids[i];
+        switch (node->kind) {
+        case C_TYPE_ONLY: tc_type(tc, node->kids[0]); break;
+        case C_TYPEDEF: {
+            const TcType *type = tc_type(tc, node->kids[0]);
+            if (type) tc_bind(tc, node->name, SYMBOL_TYPE)->type = type;
+            break;
+        }
+        case C_FUNCTION:
+            if (node->kids[2]) tc_bind(tc, node->name, SYMBOL_FUNCTION)->node = node;
+            break;
+        case C_STATIC_ASSERT: {
+            int64_t holds = 0;
+            if (tc_constant(tc, node->kids[0], &holds, "the condition of _Static_assert") && !holds)
+                TC_ERROR(tc, TC_STATIC_ASSERT, node->range, node->name);
+            break;
+        }
+        case C_VARIABLE: {
+            int64_t value;
+            bool is_const = (node->kids[0]->flags & C_FLAG_CONST) && node->kids[1];
+            if (!is_const || node->kids[0]->kind != C_TYPE_NAME) {
+                TC_ERROR(tc, TC_UNSUPPORTED, node->range, "variables outside functions",
+                         "use an enum constant or a parameter of the kernel");
+            } else if (tc_constant(tc, node->kids[1], &value, "a constant of the file")) {
+                const TcType *type = tc_type(tc, node->kids[0]);
+                if (!type) break;
+                if (type->kind != TC_SCALAR) {
+                    TC_ERROR(tc, TC_INITIALIZER, node->range, type->name);
+                    break;
+                }
+                Symbol *symbol = tc_bind(tc, node->name, SYMBOL_CONSTANT);
+                symbol->number = type->elem == EL_I1 ? value != 0 : elem_wrap(type->elem, value);
+                symbol->type = type;
+            }
+            break;
+        }
+        default: break;
+        }
+    }
+}

@@ -1,0 +1,377 @@
+/* triton_call.c: binds the arguments of a call to parameters, for tri_builtins by the signature in
+ * their row, for jit functions by their `def`; and the questions that lowerings ask of arguments.
+ *
+ *     tl.load(p, mask=m)     "pointer, mask=None, other=None, ..."  ->  args [p, m, None, ...] */
+#include "front/triton/triton.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const Builtin tri_builtins[] = {
+#define TL(name, kinds, signature, function, code, doc) \
+    {#name, kinds, signature, function, code, doc},
+#include "front/triton/triton_builtins.def"
+#undef TL
+};
+const size_t tri_builtin_count = sizeof tri_builtins / sizeof *tri_builtins;
+
+const Builtin *tri_builtin_find(const char *name, char kind) {
+    for (size_t i = 0; i < tri_builtin_count; i++)
+        if (strchr(tri_builtins[i].kinds, kind) && strcmp(tri_builtins[i].name, name) == 0)
+            return &tri_builtins[i];
+    return NULL;
+}
+
+enum { MAX_PARAMS = 64 };
+
+/* One parameter list, of a signature or of a def. */
+typedef struct Params {
+    const char *name;      /* of the function, for messages */
+    int count, positional; /* all; those that a position can reach */
+    int star;              /* index of the one that takes the rest, or -1 */
+    Names *names;          /* def: around it, for its defaults */
+    struct Param {
+        const char *name;
+        const char *text;   /* signature: the default's text, or NULL */
+        const PyNode *node; /* def: the default, or NULL */
+        bool optional;
+    } at[MAX_PARAMS];
+} Params;
+
+static void read_signature(Lower *l, const Builtin *builtin, Params *params) {
+    *params = (Params){.name = builtin->name, .star = -1};
+    for (const char *s = builtin->signature; *s;) {
+        while (*s == ' ' || *s == ',') s++;
+        bool star = *s == '*';
+        if (star) s++;
+        size_t length = strcspn(s, "=,");
+        struct Param *param = &params->at[params->count];
+        param->name = arena_string(l->arena, s, length);
+        s += length;
+        if (star) params->star = params->count;
+        if (*s == '=') {
+            size_t width = s[1] == '(' ? 2 : strcspn(s + 1, ",");
+            param->text = arena_string(l->arena, s + 1, width);
+            param->optional = true;
+            s += 1 + width;
+        }
+        params->count++;
+        if (params->star < 0) params->positional = params->count;
+    }
+}
+
+static Val default_value(Lower *l, const char *text) {
+    if (strcmp(text, "True") == 0) return tri_val_bool(true);
+    if (strcmp(text, "False") == 0) return tri_val_bool(false);
+    if (strcmp(text, "'\\n'") == 0) return tri_val_str("\n");
+    if (text[0] == '\'') return tri_val_str(arena_string(l->arena, text + 1, strlen(text) - 2));
+    if (text[0] == '(') return (Val){.kind = VAL_TUPLE};
+    if (strcmp(text, "missing") == 0) return (Val){.kind = VAL_UNBOUND};
+    if (text[0] >= '0' && text[0] <= '9') return tri_val_int(strtol(text, NULL, 10));
+    const Type *dtype = tri_dtype_named(l->module, text);
+    return dtype ? tri_val_dtype(dtype) : val_none;
+}
+
+static void add_params(Params *params, const PyList *list, const PyList *defaults,
+                       bool keyword_only) {
+    for (uint32_t i = 0; i < list->count && params->count < MAX_PARAMS; i++) {
+        struct Param *param = &params->at[params->count++];
+        *param = (struct Param){.name = list->at[i]->arg.arg};
+        if (keyword_only) param->node = defaults->at[i];
+        param->optional = param->node != NULL;
+        if (!keyword_only) params->positional = params->count;
+    }
+}
+
+static void read_def(const Function *function, Params *params) {
+    const PyNode *def = function->node, *a = def->FunctionDef.args;
+    *params = (Params){.name = def->FunctionDef.name, .star = -1, .names = function->names};
+    add_params(params, a->arguments.posonlyargs, NULL, false);
+    add_params(params, a->arguments.args, NULL, false);
+    const PyList *defaults = a->arguments.defaults;
+    for (uint32_t i = 0; i < defaults->count && (int)i < params->count; i++) {
+        struct Param *param = &params->at[params->count - (int)defaults->count + (int)i];
+        param->node = defaults->at[i];
+        param->optional = true;
+    }
+    if (a->arguments.vararg && params->count < MAX_PARAMS) {
+        params->star = params->count;
+        params->at[params->count++] = (struct Param){.name = a->arguments.vararg->arg.arg};
+    }
+    add_params(params, a->arguments.kwonlyargs, a->arguments.kw_defaults, true);
+}
+
+typedef struct Bound {
+    Val args[MAX_PARAMS];
+    Range ranges[MAX_PARAMS];
+    bool given[MAX_PARAMS];
+    VEC(Val) rest; /* what the starred parameter takes */
+} Bound;
+
+/* "load(pointer, mask=None, ..)", for messages. */
+static const char *signature_of(Lower *l, const Params *params) {
+    Text t = text_new(l->arena);
+    text_add(&t, "`%s(", params->name);
+    for (int i = 0; i < params->count; i++) {
+        const struct Param *param = &params->at[i];
+        text_add(&t, "%s%s%s", i ? ", " : "", i == params->star ? "*" : "", param->name);
+        if (param->optional && i != params->star)
+            text_add(&t, "=%s", param->text ? param->text : "..");
+    }
+    text_add(&t, ")`");
+    return t.at;
+}
+
+static bool bind_position(Lower *l, const Params *params, Bound *bound, int *position, Val v,
+                          Range range) {
+    if (*position < params->positional) {
+        bound->args[*position] = v;
+        bound->ranges[*position] = range;
+        bound->given[(*position)++] = true;
+        return true;
+    }
+    if (params->star >= 0) {
+        if (!bound->rest.count) bound->ranges[params->star] = range;
+        *VEC_PUSH(&bound->rest, l->arena) = v;
+        return true;
+    }
+    tri_error(l, DIAG_TRI_TOO_MANY, range, params->name, params->positional,
+              signature_of(l, params));
+    return false;
+}
+
+static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyNode *keyword) {
+    const char *name = keyword->keyword.arg;
+    const char *names[MAX_PARAMS];
+    if (!name) {
+        tri_error(l, DIAG_TRI_UNSUPPORTED, keyword->range, "`**` in a call");
+        return false;
+    }
+    for (int i = 0; i < params->count; i++) {
+        names[i] = params->at[i].name;
+        if (strcmp(names[i], name) != 0) continue;
+        if (bound->given[i]) {
+            tri_error(l, DIAG_TRI_TWICE, keyword->range, name, params->name);
+            return false;
+        }
+        bound->args[i] = tri_eval(l, keyword->keyword.value);
+        bound->ranges[i] = keyword->keyword.value->range;
+        bound->given[i] = true;
+        if (i == params->star && bound->args[i].kind != VAL_TUPLE) /* shape=4 for *shape */
+            bound->args[i] = tri_val_tuple(l, &bound->args[i], 1);
+        return true;
+    }
+    const char *near = text_nearest(name, names, (size_t)params->count);
+    tri_error(l, DIAG_TRI_NO_PARAMETER, keyword->range, params->name, name,
+              near ? arena_printf(l->arena, "; did you mean `%s`?", near)
+                   : arena_printf(l->arena, "; it is %s", signature_of(l, params)));
+    return false;
+}
+
+/* What was not given: defaults, and the rest of a starred parameter; false after a mistake. */
+static bool fill_defaults(Lower *l, const Params *params, Bound *bound, Range call) {
+    bool good = true;
+    for (size_t i = 0; i < bound->rest.count; i++)
+        good = good && !tri_val_failed(bound->rest.at[i]);
+    for (int i = 0; i < params->count && good; i++) {
+        if (i == params->star) {
+            if (!bound->given[i])
+                bound->args[i] = tri_val_tuple(l, bound->rest.at, (int)bound->rest.count);
+        } else if (!bound->given[i]) {
+            const struct Param *param = &params->at[i];
+            if (!param->optional) {
+                tri_error(l, DIAG_TRI_NOT_GIVEN, call, params->name, param->name,
+                          signature_of(l, params));
+                return false;
+            }
+            bound->args[i] = param->node ? tri_eval_outside(l, params->names, param->node)
+                                         : default_value(l, param->text);
+        }
+        if (tri_val_failed(bound->args[i])) good = false;
+    }
+    return good;
+}
+
+/* Evaluates the arguments of the call in order and binds them; false after a mistake. */
+static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self,
+                 const PyNode *call) {
+    int position = 0;
+    bool good = true;
+    for (int i = 0; i < params->count; i++) bound->ranges[i] = call->range;
+    if (self) good = bind_position(l, params, bound, &position, *self, call->Call.func->range);
+    for (uint32_t i = 0; i < call->Call.args->count && good; i++) {
+        const PyNode *arg = call->Call.args->at[i];
+        bool star = arg->kind == PY_Starred;
+        Val v = tri_eval(l, star ? arg->Starred.value : arg);
+        if (star && v.kind == VAL_TUPLE) {
+            for (int k = 0; k < v.count && good; k++)
+                good = bind_position(l, params, bound, &position, v.items[k], arg->range);
+        } else if (star && !tri_val_failed(v)) {
+            tri_error(l, DIAG_TRI_UNPACK, arg->range, 1, tri_val_describe(l, v));
+            good = false;
+        } else {
+            good = bind_position(l, params, bound, &position, v, arg->range);
+        }
+    }
+    for (uint32_t i = 0; i < call->Call.keywords->count && good; i++)
+        good = bind_keyword(l, params, bound, call->Call.keywords->at[i]);
+    return good && fill_defaults(l, params, bound, call->range);
+}
+
+Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call) {
+    if (builtin->lower == tri_lower_unsupported) /* by its name, whatever its arguments are */
+        return builtin->lower(l, &(Call){.builtin = builtin, .range = call->Call.func->range});
+    if (builtin->lower == tri_lower_aggregate_replace) return tri_aggregate_replace(l, call);
+    Params *params = ARENA_NEW(l->arena, Params);
+    Bound *bound = ARENA_NEW(l->arena, Bound);
+    read_signature(l, builtin, params);
+    if (!bind(l, params, bound, self, call)) return val_error;
+    return builtin->lower(l, &(Call){builtin, call->range, bound->args, bound->ranges});
+}
+
+/* The arguments of a call, one a parameter; NULL after a mistake. */
+static const Val *bind_call(Lower *l, const Function *function, const Val *self,
+                            const PyNode *call) {
+    Params *params = ARENA_NEW(l->arena, Params);
+    Bound *bound = ARENA_NEW(l->arena, Bound);
+    read_def(function, params);
+    if (params->count == MAX_PARAMS) {
+        tri_error(l, DIAG_TRI_UNSUPPORTED, call->range, "a function of so many parameters");
+        return NULL;
+    }
+    if (!function->host && !tri_need_ir(l, call->range)) return NULL;
+    return bind(l, params, bound, self, call) ? bound->args : NULL;
+}
+
+Val tri_call_function(Lower *l, const Function *function, const Val *self, const PyNode *call) {
+    const Val *args = bind_call(l, function, self, call);
+    return args ? tri_run_function(l, function, args, call->range) : val_error;
+}
+
+Val tri_construct(Lower *l, const Function *init, const Val *self, const PyNode *call) {
+    const Val *args = bind_call(l, init, self, call);
+    return args ? tri_run_constructor(l, init, args, call->range) : val_error;
+}
+
+Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call) {
+    Params *params = ARENA_NEW(l->arena, Params);
+    Bound *bound = ARENA_NEW(l->arena, Bound);
+    if (function.kind == VAL_FUNCTION)
+        read_def(function.function, params);
+    else if (function.kind == VAL_BUILTIN)
+        read_signature(l, function.builtin, params);
+    else
+        return tri_error(l, DIAG_TRI_NOT_CALLABLE, call, tri_val_describe(l, function), "");
+    int position = 0;
+    for (int i = 0; i < params->count; i++) bound->ranges[i] = call;
+    for (int i = 0; i < count; i++)
+        if (!bind_position(l, params, bound, &position, args[i], call)) return val_error;
+    if (!fill_defaults(l, params, bound, call)) return val_error;
+    if (function.kind == VAL_FUNCTION)
+        return tri_run_function(l, function.function, bound->args, call);
+    return function.builtin->lower(l, &(Call){function.builtin, call, bound->args, bound->ranges});
+}
+
+/* --- questions to arguments --- */
+
+const char *tri_title(Lower *l, const Builtin *builtin) {
+    static const struct {
+        char kind;
+        const char *before;
+    } places[] = {{'T', "tl."},        {'M', "tl.math."},        {'D', "."},
+                  {'P', ""},           {'Y', "math."},           {'H', "triton."},
+                  {'I', "itertools."},
+                  {'L', "libdevice."}, {'G', "tl.target_info."}, {'C', "tl.extra.cuda."},
+                  {'m', "."}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strchr(builtin->kinds, places[i].kind))
+            return arena_printf(l->arena, "%s%s", places[i].before, builtin->name);
+    return builtin->name;
+}
+
+static bool complain(Lower *l, const Call *c, int arg, const char *what) {
+    const char *here = tri_val_describe(l, c->args[arg]);
+    if (c->args[arg].kind == VAL_TENSOR && strstr(what, "known at compile time"))
+        here = arena_printf(l->arena, "%s; make it a tl.constexpr", here);
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), what, here);
+    return false;
+}
+
+/* An integer constant, also one that went through a plain variable. */
+static bool constant_int(Lower *l, Val v, int64_t *value) {
+    if (v.kind == VAL_TENSOR)
+        return ty_is_scalar(tri_val_type(l, v)) && ir_const_int(l->kernel, v.ref, value);
+    if (v.kind != VAL_INT && v.kind != VAL_BOOL) return false;
+    if (v.i < INT64_MIN || v.i > INT64_MAX) return false;
+    *value = (int64_t)v.i;
+    return true;
+}
+
+bool tri_want_int(Lower *l, const Call *c, int arg, int64_t *value) {
+    return constant_int(l, c->args[arg], value) ||
+           complain(l, c, arg, "an integer known at compile time");
+}
+
+bool tri_want_bool(Lower *l, const Call *c, int arg, bool *value) {
+    if (!tri_val_is_const(c->args[arg]))
+        return complain(l, c, arg, "True or False, known at compile time");
+    *value = tri_val_truth(c->args[arg]);
+    return true;
+}
+
+bool tri_want_dtype(Lower *l, const Call *c, int arg, const Type **dtype) {
+    Val v = c->args[arg];
+    if (v.kind == VAL_DTYPE && v.dtype->rank == 0) {
+        *dtype = v.dtype;
+        return true;
+    }
+    return complain(l, c, arg, "a dtype such as tl.float32");
+}
+
+bool tri_want_text(Lower *l, const Call *c, int arg, const char **text) {
+    Val v = c->args[arg];
+    *text = v.kind == VAL_STR && v.text[0] ? v.text : NULL;
+    return v.kind == VAL_STR || v.kind == VAL_NONE || complain(l, c, arg, "a string");
+}
+
+bool tri_want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent) {
+    Val v = c->args[arg];
+    if (v.kind == VAL_TUPLE && v.count == 1 && v.items[0].kind == VAL_TUPLE)
+        v = v.items[0]; /* f(x, (a, b)) */
+    Val one = v;
+    if (v.kind != VAL_TUPLE) v = (Val){.kind = VAL_TUPLE, .items = &one, .count = 1};
+    if (v.count > MAX_RANK) {
+        tri_error(l, DIAG_TRI_RANK, c->ranges[arg], MAX_RANK);
+        return false;
+    }
+    int64_t elements = 1;
+    for (int d = 0; d < v.count; d++) {
+        if (!constant_int(l, v.items[d], &extent[d]) || extent[d] < 1)
+            return complain(l, c, arg, "a shape of positive integers known at compile time");
+        if (extent[d] > MAX_TILE_ELEMENTS / elements) {
+            tri_error(l, DIAG_TRI_TILE_SIZE, c->ranges[arg], tri_val_text(l, v), MAX_TILE_ELEMENTS);
+            return false;
+        }
+        elements *= extent[d];
+    }
+    *rank = v.count;
+    return true;
+}
+
+bool tri_want_tensor(Lower *l, const Call *c, int arg, Val *v) {
+    if (c->args[arg].kind != VAL_TENSOR && !tri_val_is_number(c->args[arg]))
+        return complain(l, c, arg, "a tensor or number");
+    *v = tri_to_tensor(l, c->args[arg], c->ranges[arg]);
+    return !tri_val_failed(*v);
+}
+
+bool tri_want_axis(Lower *l, const Call *c, int arg, int rank, int *axis) {
+    int64_t value;
+    if (!tri_want_int(l, c, arg, &value)) return false;
+    if (value < -rank || value >= rank) {
+        tri_error(l, DIAG_TRI_AXIS, c->ranges[arg], (int)value, rank);
+        return false;
+    }
+    *axis = (int)(value < 0 ? value + rank : value);
+    return true;
+}

@@ -1,0 +1,111 @@
+/* access_plan.h: between the analysis of pointer accesses and their rewriting; used by the two
+ * halves of `access`. */
+#ifndef PASS_ACCESS_ACCESS_PLAN_H
+#define PASS_ACCESS_ACCESS_PLAN_H
+#include "analysis/affine.h"
+#include "pass/pass.h"
+
+enum { MAX_LIMITS = 3 };
+
+/* One dimension of the tensor that is read or written. */
+typedef struct PlanDim {
+    int axis; /* of the tile; -1: a dimension that the tile has one place in */
+    Poly stride, offset;
+    int limit_count; /* index < each of them; 0: unbounded */
+    Poly limit[MAX_LIMITS];
+    bool starts_at_zero; /* a mask says index >= 0, so no proof is needed */
+    bool wraps;          /* index modulo limit[0] */
+    bool gave_way;       /* the source wraps (or clamps) here, but nobody sees it */
+    bool clamps;
+} PlanDim;
+
+typedef struct Plan {
+    Op *op;
+    int order; /* place in the walk, for affine_dominates */
+    bool good;
+    WhyId why; /* not good */
+    const char *what;
+    Range where;
+    bool wide; /* sums of its polynomials are made in 64 bits */
+    Ref pointer, mask;
+    Ref base;
+    Poly shift; /* added to the base */
+    int dim_count;
+    PlanDim dim[MAX_RANK];
+    bool keeps_mask; /* part of the mask is no box */
+    /* The box: the axes of the tile that are dimensions, in the order of the tensor (unit stride
+     * last). */
+    const Type *box;
+    int box_rank;
+    bool permuted;
+    int64_t to_tile[MAX_RANK],
+        to_box[MAX_RANK]; /* permute dims: box -> axes of the tile that move, and back */
+} Plan;
+
+/* Says what the access is; never changes the kernel. */
+void access_plan(Analysis *a, Plan *plan);
+
+/* Before the analysis: carried tiles that a loop moves as a whole become a tile that stays and a
+ * number that is carried (access_carry.c). */
+void access_carry(Kernel *k);
+
+typedef struct Known { /* a scalar of the kernel, by what it is worth */
+    Poly poly;
+    Ref value;
+} Known;
+
+typedef struct Exact { /* sum + each of the numbers from least to most */
+    Poly sum;
+    int64_t least, most;
+} Exact;
+
+/* The pass at work. */
+typedef struct Access {
+    PassContext *cx;
+    Kernel *k;
+    Analysis a;
+    VEC(Plan *) plans;
+    VEC(Known) known;
+    RefMap renamed; /* loads that were rewritten: old result -> new; other ops learn it in the end */
+    VEC(Exact) exact; /* what is made of arguments in 32 bits, and is taken to fit there */
+    VEC(uint8_t) believed; /* by Ref: looked at for that */
+    VEC(Ref) open;
+    int order;
+} Access;
+
+/* Notes what a good plan believes of sums and products of arguments; and asks the launch for that and
+ * for all that the analysis wished for (access_wish.c). */
+void access_believe(Access *x, const Plan *plan);
+void access_require(Access *x);
+
+/* A scalar of the kernel that is worth this polynomial, visible at the plan's access; or REF_NONE.
+ */
+Ref access_find_known(Access *x, Poly p, const Plan *plan);
+/* The scalar that fills what a load's mask leaves out, or REF_NONE when `other` is no single value.
+ */
+Ref access_fill(const Kernel *k, Ref other);
+/* One finding for each access, one for what the launch must hold, one for the whole
+ * (access_report.c). */
+void access_report(Access *x, const Plan *plan);
+void access_report_whole(Access *x);
+
+typedef struct Condition { /* axis >= 0: i < limit (upper) or i >= limit; axis -1: limit > 0 */
+    int axis;
+    bool upper;
+    Poly limit;
+} Condition;
+typedef struct Conditions {
+    int count;
+    Condition at[12];
+    bool opaque; /* and something else */
+} Conditions;
+/* A mask over a tile of this rank as a conjunction. */
+void access_conditions(Analysis *a, Ref mask, int rank, Conditions *out);
+
+/* One finding for each box that the source states itself (access_boxes.c). */
+void access_report_boxes(PassContext *cx, const Kernel *k);
+
+/* Is everything that is made of `value` where first + i >= modulus along the axis dropped by
+ * stores? */
+bool access_is_unseen(Analysis *a, Ref value, int axis, Poly first, Poly modulus);
+#endif

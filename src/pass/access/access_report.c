@@ -1,0 +1,177 @@
+/* access_report.c: what `explain` says of accesses through pointers.
+ *
+ *     load: box f32[64] of X[n], strides [1], at [64*pid]; outside 0; contiguous
+ *     load: stays a gather: its indices are read from memory (line 5); a gather it is; ..
+ *     access: 5 of 6 accesses are boxes
+ *
+ * A line says what was proved (the box, its bounds, what fills the outside, contiguity), or why
+ * nothing was, where, and what the author can do (access_why.def). */
+#include "pass/access/access_plan.h"
+
+static const struct {
+    const char *why, *help;
+} reasons[] = {
+    {"", ""},
+#define WHY(id, why, help) {why, help},
+#include "analysis/access_why.def"
+};
+
+Ref access_fill(const Kernel *k, Ref other) {
+    if (!other || ir_type(k, other)->rank == 0) return other;
+    const Op *op = ref_is_value(other) ? ir_value(k, other)->op : NULL;
+    return op && op->code == OP_SPLAT ? op->operands[0] : REF_NONE;
+}
+
+static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
+    Ref known = p.count && plan ? access_find_known(x, p, plan) : REF_NONE;
+    if (known && ir_value(x->k, known)->name) {
+        text_add(out, "%s", ir_value(x->k, known)->name);
+        return;
+    }
+    int64_t common = p.count ? p.at[0].scale : 1;
+    for (int i = 1; i < p.count; i++)
+        for (int64_t rest = p.at[i].scale; rest;) { /* the greatest divisor of all scales */
+            int64_t keep = common % rest;
+            common = rest;
+            rest = keep;
+        }
+    Poly part;
+    if (plan && common > 1 && poly_over(x->a.arena, p, common, &part) &&
+        (known = access_find_known(x, part, plan)) && ir_value(x->k, known)->name) {
+        text_add(out, "%lld*%s", (long long)common, ir_value(x->k, known)->name);
+        return;
+    }
+    if (!p.count) text_add(out, "0");
+    for (int i = 0; i < p.count; i++) {
+        const Term *t = &p.at[i];
+        if (i || t->scale < 0) text_add(out, "%s", t->scale < 0 ? (i ? " - " : "-") : " + ");
+        int64_t scale = t->scale < 0 ? -t->scale : t->scale;
+        if (!t->count || scale != 1) text_add(out, "%lld%s", (long long)scale, t->count ? "*" : "");
+        for (int j = 0; j < t->count; j++) {
+            const Value *value = ir_value(x->k, t->factor[j]);
+            text_add(out, "%s", j ? "*" : "");
+            if (value->name)
+                text_add(out, "%s", value->name);
+            else if (value->op && value->op->code == OP_PROGRAM_ID)
+                text_add(out, "program_id(%lld)", (long long)op_int(value->op, AT_DIM, 0));
+            else
+                text_add(out, "(a value)");
+        }
+    }
+}
+
+static void show_dims(Access *x, Text *out, const Plan *plan) {
+    text_add(out, " of %s[",
+             ir_value(x->k, plan->base)->name ? ir_value(x->k, plan->base)->name : "a pointer");
+    for (int i = 0; i < plan->dim_count; i++) {
+        if (i) text_add(out, ", ");
+        for (int j = 0; j < plan->dim[i].limit_count; j++) {
+            if (j) text_add(out, " min ");
+            show_poly(x, out, plan->dim[i].limit[j], plan);
+        }
+        if (!plan->dim[i].limit_count) text_add(out, "unbounded");
+    }
+    text_add(out, "], strides [");
+    for (int i = 0; i < plan->dim_count; i++) {
+        if (i) text_add(out, ", ");
+        show_poly(x, out, plan->dim[i].stride, plan);
+    }
+    text_add(out, "], at [");
+    for (int i = 0; i < plan->dim_count; i++) {
+        if (i) text_add(out, ", ");
+        show_poly(x, out, plan->dim[i].offset, plan);
+    }
+    text_add(out, "]");
+}
+
+static void report_gather(Access *x, const Plan *plan) {
+    bool load = plan->op->code == OP_LOAD;
+    Place place, own;
+    char *line = "";
+    SourceMap *sources = x->k->module->sources;
+    if (source_find(sources, plan->where.begin, &place) &&
+        source_find(sources, plan->op->range.begin, &own) && place.line != own.line)
+        line = arena_printf(x->a.arena, " (line %d)", place.line);
+    Text why = text_new(x->a.arena);
+    for (const char *at = reasons[plan->why].why; *at; at++) {
+        if (at[0] == '%' && at[1] == 's') {
+            text_add(&why, "%s", plan->what);
+            at++;
+        } else
+            text_add_char(&why, *at);
+    }
+    pass_find(x->cx, plan->op->range, load ? "load" : "store", "stays a %s: %s%s; %s",
+              load ? "gather" : "scatter", why.at, line, reasons[plan->why].help);
+}
+
+void access_report(Access *x, const Plan *plan) {
+    const char *subject = plan->op->code == OP_LOAD ? "load" : "store";
+    if (!plan->good) {
+        report_gather(x, plan);
+        return;
+    }
+    Text out = text_new(x->a.arena);
+    const Type *type = ir_type(x->k, plan->pointer);
+    text_add(&out, "box %s",
+             ty_text(ty_tile(x->k->module, type->elem, type->rank, type->extent), x->a.arena));
+    show_dims(x, &out, plan);
+    bool clipped = plan->keeps_mask, unit = false;
+    int64_t number;
+    for (int i = 0; i < plan->dim_count; i++) {
+        const PlanDim *dim = &plan->dim[i];
+        if (dim->wraps) text_add(&out, "; dimension %d wraps around", i);
+        if (dim->gave_way)
+            text_add(&out, "; %s of dimension %d gave way: a store drops what it would show",
+                     dim->clamps ? "clamping" : "wrap-around", i);
+        clipped = clipped || dim->limit_count;
+        unit = unit || (dim->axis >= 0 && poly_const(dim->stride, &number) && number == 1);
+    }
+    if (plan->op->code == OP_LOAD && clipped) {
+        Ref other = plan->op->operand_count > 2 ? plan->op->operands[2] : REF_NONE,
+            fill = access_fill(x->k, other);
+        const Literal *l = ref_is_literal(fill) ? ir_literal(x->k, fill) : NULL;
+        if (l && elem_is_float(l->type->elem))
+            text_add(&out, "; outside %g", l->f);
+        else if (!other || l)
+            text_add(&out, "; outside %lld", l ? (long long)l->i : 0LL);
+        else
+            text_add(&out, "; outside a value");
+    }
+    if (plan->keeps_mask) text_add(&out, "; part of the mask is no box and stays");
+    if (plan->permuted) text_add(&out, "; transposed");
+    if (plan->box_rank) text_add(&out, unit ? "; contiguous" : "; not known to be contiguous");
+    if (poly_is_variant(&x->a, plan->shift)) text_add(&out, "; its base moves");
+    pass_find(x->cx, plan->op->range, subject, "%s", out.at);
+}
+
+static void report_wishes(Access *x) {
+    Text out = text_new(x->a.arena);
+    for (size_t i = 0; i < x->a.wishes.count; i++) {
+        const Wish *w = &x->a.wishes.at[i];
+        const char *name = ir_value(x->k, w->value)->name;
+        text_add(&out, "%s%s %s %lld", i ? ", " : "", name ? name : "(a value)",
+                 w->kind == AT_EQ ? "=" : ">=", (long long)w->number);
+    }
+    for (size_t i = 0; i < x->exact.count; i++) {
+        const Exact *e = &x->exact.at[i];
+        int64_t ends[2] = {e->least, e->most};
+        for (int j = 0; j < 1 + (e->least != e->most); j++) {
+            text_add(&out, "%s", out.length ? ", " : "");
+            show_poly(x, &out, poly_add(x->a.arena, e->sum, poly_int(x->a.arena, ends[j])), NULL);
+            text_add(&out, " in 32 bits");
+        }
+    }
+    if (x->a.grid_wished)
+        text_add(&out, "%sas many programs as tiles", out.length ? ", " : "");
+    if (out.length)
+        pass_find(x->cx, x->k->range, "launch", "requires %s; else a general variant runs", out.at);
+}
+
+void access_report_whole(Access *x) {
+    size_t boxes = 0;
+    for (size_t i = 0; i < x->plans.count; i++) boxes += x->plans.at[i]->good;
+    report_wishes(x);
+    if (x->plans.count)
+        pass_find(x->cx, x->k->range, "access", "%zu of %zu accesses through pointers are boxes",
+                  boxes, x->plans.count);
+}

@@ -1,0 +1,89 @@
+/* contract.c: where a multiplication and an addition round once.
+ *
+ * Contract: with options.fuse, a `mul` of f32 or f64 that only feeds one `add` or `sub` becomes an
+ * `fma` with it, and a `dot` onto zero that only feeds one `add` of f32 takes the other operand as
+ * its accumulator (of 8-bit floats by `promote`: it remains an addition in f32). Nothing later
+ * fuses or splits, and emitters compile with contraction off, so that a cut into roles can never
+ * change a bit. f16 and bf16 arithmetic is the f32 operation rounded to the type each time; it is
+ * left alone. Runs after `raise`, which has to see sums of products as they were written.
+ *
+ *     %p = mul %a, %b ; %s = add %p, %c     ->     %s = fma %a, %b, %c
+ *     %p = mul %a, %b ; %s = sub %p, %c     ->     %n = neg %c ; %s = fma %a, %b, %n
+ *     %p = mul %a, %b ; %s = sub %c, %p     ->     %n = neg %a ; %s = fma %n, %b, %c */
+#include "pass/fold/fold.h"
+#include "pass/pass.h"
+
+typedef struct Contract {
+    Kernel *k;
+    const int *uses;
+    size_t known; /* values that uses covers */
+    RefMap made;  /* sums that became something else; their users learn it in the end */
+} Contract;
+
+static const Op *single_use(const Contract *c, Ref r, Opcode code, const Op *user) {
+    if (!ref_is_value(r) || r >= c->known || c->uses[r] != 1) return NULL;
+    const Op *op = ir_value(c->k, r)->op;
+    return op && op->code == code && op->parent == user->parent ? op : NULL;
+}
+
+static bool is_zero(const Contract *c, Ref r) {
+    const Op *splat = ref_is_value(r) ? ir_value(c->k, r)->op : NULL;
+    if (!splat || splat->code != OP_SPLAT || !ref_is_literal(splat->operands[0])) return false;
+    return ir_literal(c->k, splat->operands[0])->f == 0;
+}
+
+static void finish(Contract *c, Op *op, Ref made) {
+    ir_name(c->k, made, ir_value(c->k, op->results[0])->name);
+    refmap_set(&c->made, op->results[0], made);
+    ir_remove(op);
+}
+
+static bool fuse_dot(Contract *c, Op *op) {
+    if (op->code != OP_ADD) return false;
+    for (int i = 0; i < 2; i++) {
+        const Op *dot = single_use(c, op->operands[i], OP_DOT, op);
+        Ref other = op->operands[1 - i];
+        if (!dot || !is_zero(c, dot->operands[2])) continue;
+        if (ir_type(c->k, other) != ir_type(c->k, dot->operands[2])) continue;
+        Builder b = ir_builder_before(c->k, op);
+        Op *sum = ir_begin(&b, OP_DOT);
+        for (int n = 0; n < 2; n++) ir_operand(&b, sum, dot->operands[n]);
+        ir_operand(&b, sum, other);
+        for (int n = 0; n < dot->attr_count; n++) op_set(c->k, sum, dot->attrs[n]);
+        const Type *x = ir_type(c->k, dot->operands[0]);
+        int64_t k = x->extent[x->rank - 1];
+        if (elem_is_float(x->elem) && elem_info[x->elem].bits == 8 &&
+            op_int(dot, AT_PROMOTE, k + 1) > k)
+            op_set(c->k, sum, (Attr){.id = AT_PROMOTE, .number = k});
+        finish(c, op, ir_end(&b, sum, NULL));
+        return true;
+    }
+    return false;
+}
+
+static void fuse_op(Op *op, void *user) {
+    Contract *c = user;
+    if (op->code != OP_ADD && op->code != OP_SUB) return;
+    const Type *type = ir_type(c->k, op->results[0]);
+    if (type->pointer || (type->elem != EL_F32 && type->elem != EL_F64)) return;
+    if (fuse_dot(c, op)) return;
+    for (int i = 0; i < 2; i++) {
+        const Op *mul = single_use(c, op->operands[i], OP_MUL, op);
+        if (!mul) continue;
+        Ref x = mul->operands[0], y = mul->operands[1], z = op->operands[1 - i];
+        Builder b = ir_builder_before(c->k, op);
+        if (op->code == OP_SUB && i == 0) z = ir_unary(&b, OP_NEG, z);
+        if (op->code == OP_SUB && i == 1) x = ir_unary(&b, OP_NEG, x);
+        finish(c, op, ir_ternary(&b, OP_FMA, x, y, z));
+        return;
+    }
+}
+
+bool pass_contract(PassContext *cx, Kernel *k) {
+    if (!cx->options.fuse) return false;
+    Contract c = {.k = k, .uses = ir_count_uses(k, cx->scratch), .known = k->values.count, .made = {.arena = cx->scratch}};
+    ir_walk(k->body, fuse_op, &c);
+    ir_replace_map(k, &c.made);
+    if (c.made.map.count) fold_tidy(k, cx->scratch);
+    return c.made.map.count > 0;
+}

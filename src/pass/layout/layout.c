@@ -1,0 +1,689 @@
+/* layout.c: pass `layout`, for machines with threads. Contract:
+ *
+ *   in   flat, access or ring form, orders and instructions stamped
+ *   out  FORM_LAYOUT: every tile value has a layout (layout.h); operands of an elementwise op live
+ * where its result lives (extents of 1: where the result's squeezed layout says), operands of a dot
+ * in shared memory, loads and stores coalesced; `convert` wherever a value is wanted elsewhere than
+ * it is
+ *
+ * Loads, dots and reductions fix a layout by their nature (layout_choose.c); elementwise ops take
+ * over that of their operands, a loop-carried value that of what is yielded. Values computed from
+ * indices and constants alone float: they have no layout of their own and are computed again in
+ * each layout that someone wants them in, which costs less than moving them. Wishes about alignment
+ * and strides become `require`s (facts.h). */
+#include "pass/layout/layout_state.h"
+
+#include <string.h>
+
+/* --- small helpers --- */
+bool lay_is_tile(const Kernel *k, Ref ref) {
+    if (!ref_is_value(ref)) return false;
+    const Type *t = ir_type(k, ref);
+    return t->kind == TY_TILE && t->rank > 0;
+}
+
+const Layout *lay_in_registers(LayoutState *st, LinearLayout map, const Type *type) {
+    Layout *layout = ARENA_NEW(st->k->module->arena, Layout);
+    layout->map = map;
+    layout->registers = ll_registers(&map, type->extent);
+    return layout;
+}
+
+static const Layout *in_shared(LayoutState *st, SharedTile tile) {
+    Layout *layout = ARENA_NEW(st->k->module->arena, Layout);
+    layout->home = HOME_SHARED;
+    layout->tile = tile;
+    return layout;
+}
+
+/* The layout in which an operand of this type broadcasts into a result that has `map`. */
+static LinearLayout fit(const LinearLayout *map, const Type *operand) {
+    LinearLayout result = *map;
+    for (int d = 0; d < operand->rank; d++)
+        if (operand->extent[d] == 1 && result.log2[d]) result = ll_squeeze(&result, d);
+    return result;
+}
+
+bool lay_powers(const Type *t) {
+    for (int d = 0; d < t->rank; d++)
+        if (t->extent[d] & (t->extent[d] - 1)) return false;
+    return true;
+}
+
+static void inverse_dims(const Op *permute, int64_t *dims) {
+    IntList list = op_attr(permute, AT_DIMS)->list;
+    for (int d = 0; d < list.count; d++) dims[list.at[d]] = d;
+}
+
+void lay_refuse(LayoutState *st, const Op *op) {
+    diag_emit(st->k->module->diag, DIAG_LAYOUT_OP, op->range, op_info[op->code].mnemonic,
+              st->cx->machine->name);
+    st->failed = true;
+}
+
+/* --- what a value would like --- */
+const Layout *lay_default(LayoutState *st, const Type *type) {
+    return lay_in_registers(st, choose_blocked(type, st->warps, type->rank - 1), type);
+}
+
+/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a
+ * vector load. */
+static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
+    const Type *result = ir_type(st->k, op->results[0]);
+    const Layout *best = NULL;
+    bool anchored = false;
+    for (int i = 0; i < op->operand_count; i++) {
+        Ref x = op->operands[i];
+        if (!lay_is_tile(st->k, x)) continue;
+        const Layout *layout = lay_natural(st, x);
+        if (!layout || layout->home != HOME_REGISTERS) continue;
+        anchored = true;
+        const Type *t = ir_type(st->k, x);
+        bool full = t->rank == result->rank;
+        for (int d = 0; full && d < t->rank; d++) full = t->extent[d] == result->extent[d];
+        if (!full) continue;
+        const Op *from = ir_value(st->k, x)->op;
+        bool accumulator = from && from->code == OP_DOT;
+        if (!best || accumulator) best = lay_in_registers(st, layout->map, result);
+    }
+    return best ? best : anchored ? lay_default(st, result) : NULL;
+}
+
+static const Layout *natural_shape(LayoutState *st, const Op *op) {
+    const Layout *from = lay_natural(st, op->operands[0]);
+    const Type *type = ir_type(st->k, op->results[0]), *t = ir_type(st->k, op->operands[0]);
+    if (!from) return NULL;
+    if (from->home == HOME_SHARED) {
+        if (op->code != OP_PERMUTE || t->rank != 2) return lay_default(st, type);
+        SharedTile tile = from->tile;
+        tile.turned = op_attr(op, AT_DIMS)->list.at[0] == 1 ? !tile.turned : tile.turned;
+        return in_shared(st, tile);
+    }
+    if (op->code == OP_EXPAND)
+        return lay_in_registers(st, ll_expand(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
+    if (op->code == OP_PERMUTE)
+        return lay_in_registers(st, ll_permute(&from->map, op_attr(op, AT_DIMS)->list.at), type);
+    if (op->code == OP_RESHAPE)
+        return lay_in_registers(st, ll_reshape(&from->map, type->rank, type->extent), type);
+    return lay_default(st, type);
+}
+
+/* Do all uses of a ring's view read it from shared memory: as an operand of a dot, or stored by
+ * TMA? */
+static bool reads_in_place(LayoutState *st, const Region *region, Ref value) {
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++) {
+            if (op->operands[i] != value) continue;
+            if (op->code == OP_PERMUTE && ir_type(st->k, value)->rank == 2) {
+                if (!reads_in_place(st, op->parent, op->results[0])) return false;
+            } else if (!(op->code == OP_DOT && i < 2)) {
+                return false;
+            }
+        }
+        for (int i = 0; i < op->region_count; i++)
+            if (!reads_in_place(st, op->regions[i], value)) return false;
+    }
+    return true;
+}
+
+static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
+    const Type *type = ir_type(st->k, op->results[index]);
+    if (moves_is(st, op)) return moves_natural(st, op, index);
+    switch (op->code) {
+    case OP_SPLAT:
+    case OP_IOTA:
+    case OP_UNDEF: return NULL;
+    case OP_EXPAND:
+    case OP_RESHAPE:
+    case OP_PERMUTE: return natural_shape(st, op);
+    case OP_BROADCAST: return lay_natural(st, op->operands[0]) ? lay_default(st, type) : NULL;
+    case OP_TLOAD:
+        return lay_in_registers(
+            st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
+    case OP_GET: {
+        Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
+        if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
+            return in_shared(st, layout_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
+        return lay_default(st, type);
+    }
+    case OP_DOT:
+        return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
+    case OP_REDUCE: {
+        const Layout *from = lay_natural(st, op->operands[0]);
+        if (!from) from = lay_default(st, ir_type(st->k, op->operands[0]));
+        return lay_in_registers(st, ll_slice(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
+    }
+    case OP_FOR: return lay_natural(st, op->regions[0]->args[index + 1]);
+    case OP_WHILE: return lay_natural(st, op->regions[1]->args[index]);
+    case OP_IF: {
+        const Layout *then = lay_natural(st, op->regions[0]->last->operands[index]);
+        if (!then && op->region_count > 1)
+            then = lay_natural(st, op->regions[1]->last->operands[index]);
+        return then ? then : lay_default(st, type);
+    }
+    default:
+        return op_has(op->code, TRAIT_ELEMENTWISE) ? natural_elementwise(st, op)
+                                                   : lay_default(st, type);
+    }
+}
+
+/* A value that a loop carries: what is yielded decides, then what it starts from; it never floats.
+ */
+static const Layout *natural_carried(LayoutState *st, Ref initial, Ref yielded, const Type *type) {
+    const Layout *layout = lay_is_tile(st->k, yielded) ? lay_natural(st, yielded) : NULL;
+    if (!layout && lay_is_tile(st->k, initial)) layout = lay_natural(st, initial);
+    if (!layout || layout->home == HOME_SHARED) return lay_default(st, type);
+    return layout;
+}
+
+static const Layout *natural_argument(LayoutState *st, const Value *v) {
+    const Op *owner = v->region->owner;
+    if (owner && owner->code == OP_FOR)
+        return natural_carried(st, owner->operands[2 + v->index],
+                               v->region->last->operands[v->index - 1], v->type);
+    if (owner && owner->code == OP_WHILE)
+        return natural_carried(st, owner->operands[v->index],
+                               owner->regions[1]->last->operands[v->index], v->type);
+    return lay_default(st, v->type);
+}
+
+static Natural *natural_entry(LayoutState *st, Ref ref) {
+    while (st->natural.count <= ref) VEC_PUSH(&st->natural, st->cx->scratch);
+    return &st->natural.at[ref];
+}
+
+const Layout *lay_natural(LayoutState *st, Ref ref) {
+    if (!lay_is_tile(st->k, ref)) return NULL;
+    Value v = *ir_value(st->k, ref);
+    if (v.layout) return v.layout;
+    Natural *entry = natural_entry(st, ref);
+    if (entry->state == ASKED) st->cycles++; /* through a loop: someone else decides */
+    if (entry->state != UNSEEN) return entry->layout;
+    entry->state = ASKED;
+    int cycles = st->cycles;
+    const Layout *layout = v.op ? natural_op(st, v.op, v.index) : natural_argument(st, &v);
+    entry = natural_entry(st, ref);
+    /* "Floats" only because the loop's own value was not known yet is no answer for later. */
+    entry->state = layout || st->cycles == cycles ? KNOWN : UNSEEN;
+    return entry->layout = layout;
+}
+
+/* --- getting a value into a layout --- */
+static char *want_key(LayoutState *st, Ref ref, const Layout *layout) {
+    Arena *a = st->cx->scratch;
+    if (layout->home == HOME_SHARED)
+        return arena_printf(a, "%u s %d %lld %lld %lld %lld %d", ref, layout->tile.width,
+                            (long long)layout->tile.rows_held, (long long)layout->tile.columns_held,
+                            (long long)layout->tile.zero_rows, (long long)layout->tile.zero_columns,
+                            layout->tile.turned);
+    return arena_printf(a, "%u %s", ref, ll_text(&layout->map, a));
+}
+
+static bool inside_role(const LayoutState *st, const Region *region) {
+    if (!st->role) return true;
+    for (; region; region = region->owner ? region->owner->parent : NULL)
+        if (region->owner == st->role) return true;
+    return false;
+}
+
+/* Right behind the definition; what was defined outside the role goes to the role's start. */
+static Builder behind(LayoutState *st, Ref ref, Range range) {
+    const Value *v = ir_value(st->k, ref);
+    Region *region = v->op ? v->op->parent : v->region;
+    Builder b = ir_builder(st->k, region);
+    b.before = v->op ? v->op->next : region->first;
+    if (!inside_role(st, region)) {
+        b.region = st->role->regions[0];
+        b.before = b.region->first;
+    }
+    b.range = range;
+    return b;
+}
+
+/* The floating value computed in the layout. */
+static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
+    Kernel *k = st->k;
+    Op *op = ir_value(k, ref)->op;
+    RefMap map = {.arena = st->cx->scratch};
+    for (int i = 0; i < op->operand_count; i++) {
+        Ref x = op->operands[i];
+        if (!lay_is_tile(k, x)) continue;
+        const Type *t = ir_type(k, x);
+        LinearLayout wanted;
+        int64_t dims[MAX_RANK];
+        switch (op->code) {
+        case OP_EXPAND: wanted = ll_slice(&layout->map, (int)op_int(op, AT_AXIS, 0)); break;
+        case OP_PERMUTE:
+            inverse_dims(op, dims);
+            wanted = ll_permute(&layout->map, dims);
+            break;
+        case OP_RESHAPE: wanted = ll_reshape(&layout->map, t->rank, t->extent); break;
+        default: wanted = fit(&layout->map, t);
+        }
+        refmap_set(&map, x, lay_want(st, x, lay_in_registers(st, wanted, t), user));
+    }
+    Builder b = behind(st, ref, op->range);
+    Op *copy = ir_clone(&b, op, &map);
+    ir_value(k, copy->results[0])->layout = layout;
+    return copy->results[0];
+}
+
+enum { VECTOR_ELEMENTS = 512 };
+
+/* A short vector from memory, perhaps under arithmetic: reading it again, each thread what it needs,
+ * is cheaper than two barriers and a way through shared memory. */
+static bool is_read_again(LayoutState *st, Ref ref) {
+    const Op *op = ref_is_value(ref) ? ir_value(st->k, ref)->op : NULL;
+    if (!lay_is_tile(st->k, ref)) return true;
+    if (!op || ty_elements(ir_type(st->k, ref)) > VECTOR_ELEMENTS) return false;
+    if (op->code == OP_TLOAD)
+        return !op_operand(op, 1) && !op_flag(op, AT_VOLATILE) && inside_role(st, op->parent);
+    if (op->code != OP_EXPAND && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_read_again(st, op->operands[i])) return false;
+    return true;
+}
+
+Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
+    if (!lay_is_tile(st->k, ref)) return ref;
+    Value v = *ir_value(st->k, ref);
+    if (v.layout && v.layout->home == layout->home &&
+        (layout->home == HOME_SHARED || ll_equal(&v.layout->map, &layout->map)))
+        return ref;
+    char *key = want_key(st, ref, layout);
+    MapEntry *made = map_find(&st->made, key, strlen(key));
+    if (made) return (Ref)(uintptr_t)made->value;
+    Ref result;
+    bool floats = !v.layout && v.op && !lay_natural(st, ref);
+    if (floats && layout->home == HOME_SHARED) { /* computed in registers first */
+        ref = lay_want(st, ref, lay_default(st, v.type), user);
+        v = *ir_value(st->k, ref);
+        floats = false;
+    }
+    bool again = st->role && layout->home == HOME_REGISTERS && is_read_again(st, ref);
+    if (floats || again) {
+        result = float_to(st, ref, layout, user);
+    } else {
+        Builder b = behind(st, ref, user->range);
+        if (layout->home == HOME_SHARED && v.op && v.op->parent == user->parent)
+            b = ir_builder_before(
+                st->k, (Op *)user); /* all loads first, then their way through shared memory */
+        Op *op = ir_begin(&b, OP_CONVERT);
+        ir_operand(&b, op, ref);
+        result = ir_end(&b, op, NULL);
+        ir_value(st->k, result)->layout = layout;
+        ir_value(st->k, result)->name = ir_value(st->k, ref)->name;
+    }
+    map_put(&st->made, st->cx->scratch, key, strlen(key), (void *)(uintptr_t)result);
+    return result;
+}
+
+static void want_operand(LayoutState *st, Op *op, int i, const Layout *layout) {
+    Ref x = op->operands[i];
+    if (!lay_is_tile(st->k, x)) return;
+    LinearLayout wanted = fit(&layout->map, ir_type(st->k, x));
+    op->operands[i] = lay_want(st, x, lay_in_registers(st, wanted, ir_type(st->k, x)), op);
+}
+
+void lay_want_operands(LayoutState *st, Op *op, const Layout *layout) {
+    for (int i = 0; i < op->operand_count; i++) want_operand(st, op, i, layout);
+}
+
+/* --- TMA --- */
+/* Can the box of this access move between global memory and the shared tile by TMA? Asks for what
+ * is missing. */
+static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
+    Kernel *k = st->k;
+    if (!st->cx->machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
+    Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
+    const Attr *fill = op_attr(op, AT_FILL);
+    if (mask || box->extent[0] > 256 || box->extent[1] * tile->elem_bytes % tile->width)
+        return false;
+    if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
+    TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
+    if (parts.rank > 5 || choose_contiguous(&st->facts, op, box) != 1) return false;
+    int inner = fact_tensor_dim(op, parts.rank, 2, 1);
+    if (inner != parts.rank - 1) return false;
+    /* The chip wants boxes to begin at 16-byte multiples of a row, stores not to begin before the
+     * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may
+     * begin there only if the source has a bound that says so. */
+    RefList offsets = op_list(op, 0);
+    if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < 16) return false;
+    for (int d = 0; d < parts.rank; d++) {
+        bool bounded = parts.extent[d] != REF_NONE;
+        if ((bounded && !fact_at_launch(k, parts.extent[d])) ||
+            !fact_at_launch(k, parts.stride[d]) || !fact_is_32_bits(k, offsets.at[d]))
+            return false;
+        if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d]))
+            return false;
+    }
+    bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, 16) &&
+                fact_wish_equal(&st->facts, parts.stride[inner], 1);
+    for (int d = 0; fits && d < parts.rank; d++) {
+        fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
+               (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
+        if (d != inner)
+            fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], 16 / tile->elem_bytes);
+    }
+    return fits;
+}
+
+/* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does
+ * not write. */
+static bool whole_panels(const SharedTile *tile) {
+    return tile->zero_rows == tile->rows && tile->zero_columns == tile->columns;
+}
+
+/* Do the two ends of the ring run on the same threads? Then it is a buffer without a barrier that
+ * TMA could arrive at. */
+static bool is_fused(LayoutState *st, Ref ring) {
+    const Op *op = ir_value(st->k, ring)->op;
+    int first[2] = {-1, -1};
+    for (const Op *role = st->role->parent->first; role; role = role->next)
+        for (int i = 0; i < 2; i++)
+            if (role->code == OP_ROLE &&
+                strcmp(op_text(role, AT_FIELD), op_text(op, i ? AT_TO : AT_FROM)) == 0)
+                first[i] = layout_group(st->cx, st->k, role).first_warp;
+    return first[0] == first[1];
+}
+
+/* A load whose only use is to be put into a ring goes there by TMA if it can. */
+static bool load_by_tma(LayoutState *st, const Op *op) {
+    const Op *put = op->next;
+    while (put && !(put->code == OP_PUT && op_operand(put, 1) == op->results[0])) put = put->next;
+    int *uses = ir_count_uses(st->k, st->cx->scratch);
+    if (!put || uses[op->results[0]] != 1 || put->list_count[0]) return false;
+    Ref ring = ir_value(st->k, put->operands[0])->op->operands[0];
+    if (is_fused(st, ring)) return false;
+    SharedTile tile = layout_field(st->cx, st->k, ring, op_text(put, AT_FIELD));
+    if (!whole_panels(&tile) || !tma_fits(st, op, ir_type(st->k, op->results[0]), &tile))
+        return false;
+    ir_value(st->k, op->results[0])->layout = in_shared(st, tile);
+    return true;
+}
+
+/* A field that is only stored goes out by TMA if it can. */
+static bool store_by_tma(LayoutState *st, const Op *get) {
+    const Op *store = get->next;
+    while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0]))
+        store = store->next;
+    int *uses = ir_count_uses(st->k, st->cx->scratch);
+    if (!store || uses[get->results[0]] != 1) return false;
+    Ref ring = ir_value(st->k, get->operands[0])->op->operands[0];
+    SharedTile tile = layout_field(st->cx, st->k, ring, op_text(get, AT_FIELD));
+    if (!whole_panels(&tile) || !tma_fits(st, store, ir_type(st->k, get->results[0]), &tile))
+        return false;
+    ir_value(st->k, get->results[0])->layout = in_shared(st, tile);
+    return true;
+}
+
+/* --- one op after the other --- */
+void lay_set(LayoutState *st, Ref ref, const Layout *layout) {
+    ir_value(st->k, ref)->layout = layout;
+}
+
+/* wgmma reads A from registers too, where it lies as the accumulator of a dot before does: such a
+ * value (attention's probabilities) stays where it is. */
+static bool stays_in_registers(LayoutState *st, const Op *dot, Word instr, const Layout *from) {
+    const Type *a = ir_type(st->k, dot->operands[0]);
+    int along_m, along_n;
+    if (instr != INSTR_WGMMA || !from || from->home != HOME_REGISTERS || a->extent[1] % 16 ||
+        ty_elem_bytes(a) != 2)
+        return false;
+    layout_dot_grid(st->cx, st->k, dot, st->warps, &along_m, &along_n);
+    LinearLayout wanted = choose_wgmma(a->extent[0], a->extent[1], along_m, 1, st->warps);
+    return along_n == 1 && ll_equal(&from->map, &wanted);
+}
+
+static void place_dot(LayoutState *st, Op *op) {
+    if (ir_type(st->k, op->operands[0])->rank != 2) {
+        diag_emit(st->k->module->diag, DIAG_LAYOUT_DOT_RANK, op->range, st->cx->machine->name);
+        st->failed = true;
+        return;
+    }
+    Word instr = layout_dot_instr(st->cx, st->k, op);
+    const Layout *layout = lay_natural(st, op->results[0]);
+    for (int i = 0; i < 2; i++) {
+        Ref x = op->operands[i];
+        const Layout *from = lay_natural(st, x);
+        if (from && from->home == HOME_SHARED) continue;
+        if (i == 0 && stays_in_registers(st, op, instr, from)) {
+            op->operands[0] = lay_want(st, x, from, op);
+            continue;
+        }
+        SharedTile tile = layout_operand_tile(ir_type(st->k, x), instr, i, false);
+        /* A transposed operand that was loaded row by row is stored as it came, and read turned. */
+        const Op *def = ref_is_value(x) ? ir_value(st->k, x)->op : NULL;
+        if (def && def->code == OP_PERMUTE && op_attr(def, AT_DIMS)->list.at[0] == 1) {
+            tile = layout_operand_tile(ir_type(st->k, def->operands[0]), instr, i, true);
+            tile.turned = false;
+            Ref stored = lay_want(st, def->operands[0], in_shared(st, tile), op);
+            tile.turned = true;
+            RefMap map = {.arena = st->cx->scratch};
+            refmap_set(&map, def->operands[0], stored);
+            Builder b = ir_builder_before(st->k, op);
+            Op *turned = ir_clone(&b, def, &map);
+            lay_set(st, turned->results[0], in_shared(st, tile));
+            op->operands[i] = turned->results[0];
+            continue;
+        }
+        op->operands[i] = lay_want(st, x, in_shared(st, tile), op);
+    }
+    op->operands[2] = lay_want(st, op->operands[2], layout, op);
+    lay_set(st, op->results[0], layout);
+}
+
+/* Bytes along the contiguous dimension that one store of a warp covers without a gap: its vector,
+ * then its lanes. */
+static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
+    int64_t run = ll_run(map, dim, elem_bytes);
+    for (bool grown = true; grown;) {
+        grown = false;
+        uint32_t next = (uint32_t)run << ll_shift(map, dim);
+        for (int i = 0; i < map->count[LL_LANE] && !grown; i++)
+            grown = map->basis[LL_LANE][i] == next;
+        if (grown) run *= 2;
+    }
+    return run * elem_bytes;
+}
+
+static void place_store(LayoutState *st, Op *op, int value_group) {
+    Ref value = op_operand(op, value_group);
+    if (!lay_is_tile(st->k, value) && !lay_is_tile(st->k, op->operands[0])) return;
+    const Type *type =
+        lay_is_tile(st->k, value) ? ir_type(st->k, value) : ir_type(st->k, op->operands[0]);
+    if (op->code == OP_STORE || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
+        type = ir_type(st->k, op->operands[0]);
+    const Layout *layout = lay_natural(st, value);
+    if (layout && layout->home == HOME_SHARED) return; /* stored by TMA */
+    int contiguous = choose_contiguous(&st->facts, op, type);
+    int64_t whole = type->extent[contiguous] * elem_info[type->elem].bytes;
+    bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
+                ty_elements(ir_type(st->k, value)) == ty_elements(type);
+    bool other = !same || !layout;
+    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits
+     * there. */
+    if (!other && ty_elements(type) * elem_info[type->elem].bytes <= 128 << 10)
+        other = run_of_warp(&layout->map, contiguous, elem_info[type->elem].bytes) <
+                (whole < 32 ? whole : 32);
+    if (other)
+        layout = lay_in_registers(
+            st,
+            choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous),
+            type);
+    lay_want_operands(st, op, layout);
+    if (op->result_count) lay_set(st, op->results[0], layout);
+    if (op->code == OP_TSTORE)
+        layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
+}
+
+static void place_region(LayoutState *st, Region *region);
+
+static void place_loop(LayoutState *st, Op *op) {
+    Region *body = op->regions[op->region_count - 1];
+    int first = op->code == OP_FOR ? 3 : 0, skip = op->code == OP_FOR ? 1 : 0;
+    for (int i = first; i < op->operand_count; i++) {
+        Ref arg = body->args[i - first + skip];
+        if (!lay_is_tile(st->k, arg)) continue;
+        const Layout *layout = lay_natural(st, arg);
+        op->operands[i] = lay_want(st, op->operands[i], layout, op);
+        lay_set(st, arg, layout);
+        lay_set(st, op->results[i - first], layout);
+        if (op->code == OP_WHILE) lay_set(st, op->regions[0]->args[i], layout);
+    }
+    for (int r = 0; r < op->region_count; r++) {
+        place_region(st, op->regions[r]);
+        Op *end = op->regions[r]->last;
+        int skipped = end->code == OP_TEST ? 1 : 0;
+        for (int i = skipped; i < end->operand_count; i++)
+            if (lay_is_tile(st->k, end->operands[i]))
+                end->operands[i] = lay_want(st, end->operands[i],
+                                            ir_value(st->k, op->results[i - skipped])->layout, end);
+    }
+}
+
+static void place_if(LayoutState *st, Op *op) {
+    for (int i = 0; i < op->result_count; i++)
+        if (lay_is_tile(st->k, op->results[i]))
+            lay_set(st, op->results[i], lay_natural(st, op->results[i]));
+    for (int r = 0; r < op->region_count; r++) {
+        place_region(st, op->regions[r]);
+        Op *end = op->regions[r]->last;
+        for (int i = 0; end && i < end->operand_count; i++)
+            if (lay_is_tile(st->k, end->operands[i]))
+                end->operands[i] =
+                    lay_want(st, end->operands[i], ir_value(st->k, op->results[i])->layout, end);
+    }
+}
+
+static void place_role(LayoutState *st, Op *op) {
+    st->role = op;
+    st->warps = layout_group(st->cx, st->k, op).warps;
+    place_region(st, op->regions[0]);
+    st->role = NULL;
+}
+
+static void place_reduce(LayoutState *st, Op *op) {
+    const Layout *from = lay_natural(st, op->operands[0]);
+    if (!from || from->home == HOME_SHARED) from = lay_default(st, ir_type(st->k, op->operands[0]));
+    lay_want_operands(st, op, from);
+    for (int i = 0; i < op->result_count; i++)
+        if (lay_is_tile(st->k, op->results[i]))
+            lay_set(st, op->results[i],
+                    lay_in_registers(st, ll_slice(&from->map, (int)op_int(op, AT_AXIS, 0)),
+                                     ir_type(st->k, op->results[i])));
+}
+
+static void place_op(LayoutState *st, Op *op) {
+    switch (op->code) {
+    case OP_FOR:
+    case OP_WHILE: place_loop(st, op); return;
+    case OP_IF: place_if(st, op); return;
+    case OP_TASKS:
+        for (int i = 0; i < op->region_count; i++) place_region(st, op->regions[i]);
+        return;
+    case OP_ROLE: place_role(st, op); return;
+    case OP_STORE:
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS:
+    case OP_TSTORE:
+    case OP_TATOMIC: place_store(st, op, 1); return;
+    case OP_PUT: {
+        Ref value = op_operand(op, 1);
+        const Layout *layout = lay_is_tile(st->k, value) ? lay_natural(st, value) : NULL;
+        if (layout && layout->home == HOME_SHARED) return;
+        if (lay_is_tile(st->k, value)) {
+            if (!layout) layout = lay_default(st, ir_type(st->k, value));
+            for (int i = 1; i < op->operand_count; i++)
+                if (op->operands[i] == value) op->operands[i] = lay_want(st, value, layout, op);
+        }
+        return;
+    }
+    case OP_REDUCE: place_reduce(st, op); return;
+    default: break;
+    }
+    bool touches = op->result_count && lay_is_tile(st->k, op->results[0]);
+    for (int i = 0; i < op->operand_count; i++) touches |= lay_is_tile(st->k, op->operands[i]);
+    if (!touches || op_has(op->code, TRAIT_TERMINATOR)) return;
+    if (moves_is(st, op)) {
+        moves_place(st, op);
+        return;
+    }
+    if (!op->result_count) {
+        lay_refuse(st, op);
+        return;
+    }
+    if (op->code == OP_RESHAPE && !lay_is_tile(st->k, op->results[0])) {
+        /* The one element of a tile as a scalar: in a layout that every thread holds it in. */
+        const Type *type = ir_type(st->k, op->operands[0]);
+        op->operands[0] = lay_want(st, op->operands[0], lay_default(st, type), op);
+        return;
+    }
+    if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && load_by_tma(st, op))
+        return;
+    if (op->code == OP_GET && st->role && store_by_tma(st, op)) return;
+    const Layout *layout = lay_natural(st, op->results[0]);
+    if (!layout) return; /* floats */
+    switch (op->code) {
+    case OP_DOT: place_dot(st, op); return;
+    case OP_EXPAND:
+    case OP_RESHAPE:
+    case OP_PERMUTE: lay_set(st, op->results[0], layout); return;
+    case OP_TLOAD:
+    case OP_LOAD:
+    case OP_BROADCAST:
+    case OP_GET: break;
+    default:
+        if (!op_has(op->code, TRAIT_ELEMENTWISE)) {
+            lay_refuse(st, op);
+            return;
+        }
+    }
+    lay_want_operands(st, op, layout);
+    lay_set(st, op->results[0], layout);
+    if (op->code == OP_TLOAD)
+        layout_vector(&st->facts, op, ir_type(st->k, op->results[0]), &layout->map); /* wishes */
+}
+
+static void place_region(LayoutState *st, Region *region) {
+    for (Op *op = region->first, *next; op && !st->failed; op = next) {
+        next = op->next;
+        place_op(st, op);
+    }
+}
+
+/* Floating values that were computed elsewhere again are dead now. */
+static void remove_dead(Kernel *k, Region *region, const int *uses, bool *changed) {
+    for (Op *op = region->last, *previous; op; op = previous) {
+        previous = op->previous;
+        for (int i = 0; i < op->region_count; i++) remove_dead(k, op->regions[i], uses, changed);
+        bool reads = op->code == OP_TLOAD && !op_flag(op, AT_VOLATILE);
+        bool dead = (reads || op_has(op->code, TRAIT_PURE)) && op->result_count > 0;
+        for (int i = 0; dead && i < op->result_count; i++)
+            dead = lay_is_tile(k, op->results[i]) && uses[op->results[i]] == 0;
+        if (dead) {
+            ir_remove(op);
+            *changed = true;
+        }
+    }
+}
+
+bool pass_layout(PassContext *cx, Kernel *k) {
+    if (!cx->machine->has_threads) return false;
+    LayoutState st = {
+        .cx = cx, .k = k, .facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED)};
+    st.facts.whole_rows = cx->options.generic == REQUIRE_ALL;
+    st.warps = layout_group(cx, k, NULL).warps;
+    if (st.warps & (st.warps - 1)) {
+        diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);
+        return false;
+    }
+    place_region(&st, k->body);
+    if (st.failed) return false;
+    for (bool changed = true; changed;) {
+        changed = false;
+        remove_dead(k, k->body, ir_count_uses(k, cx->scratch), &changed);
+    }
+    k->form = FORM_LAYOUT;
+    return true;
+}

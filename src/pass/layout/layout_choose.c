@@ -1,0 +1,415 @@
+/* layout_choose.c: which layout a thing asks for by its own nature; layout.c spreads them over the
+ * kernel.
+ *
+ * A memory access wants 16-byte vectors along the contiguous dimension, neighbouring lanes side by
+ * side; a dot wants the accumulator of its instruction; an operand of a matrix instruction wants
+ * rows of 128, 64 or 32 bytes in shared memory, swizzled. None of this depends on alignment or on
+ * what is known at launch, so that a variant with and one without a `require` keep the same
+ * layouts, and the same bits.
+ *
+ *     f32[1024], 4 warps: register (1) (2) (512), lane (4) .. (64), warp (128) (256) */
+#include "pass/layout/layout_choose.h"
+
+#include <string.h>
+
+/* --- threads --- */
+static int floor_pow2(int64_t x) {
+    int p = 1;
+    while ((int64_t)p * 2 <= x) p *= 2;
+    return p;
+}
+
+static int kernel_warps(const PassContext *cx, const Kernel *k) {
+    if (cx->options.num_warps > 0) return cx->options.num_warps;
+    return (int)kernel_int(k, AT_WARPS, 4);
+}
+
+static const Op *find_tasks(const Kernel *k) {
+    const Op *op = k->body->first;
+    while (op && op->code != OP_TASKS) op = op->next;
+    return op;
+}
+
+static bool runs_elsewhere(const Op *role) {
+    return op_attr(role, AT_ON) != NULL;
+}
+
+static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
+    const char *name = op_text(role, AT_FIELD);
+    int64_t warps = op_int(role, AT_WARPS, 0);
+    if (warps > 0) return (int)warps;
+    int64_t workers = op_int(role, AT_WORKERS, 0);
+    /* Layouts know powers of two: three warpgroups' worth of rows is done by two. */
+    if (workers > 0 && cx->machine->has_wgmma) return 4 * floor_pow2(workers);
+    /* The others only move data: one warpgroup, so that it can give its registers away. */
+    return name && strcmp(name, "compute") == 0 ? kernel_warps(cx, k) : 4;
+}
+
+/* Roles in this order: compute first (warpgroups start at warp 0), then the rest. */
+static ThreadGroup find_group(const PassContext *cx, const Kernel *k, const Op *wanted,
+                              int *total) {
+    ThreadGroup found = {0, 0};
+    int at = 0;
+    const Op *tasks = find_tasks(k);
+    for (int turn = 0; tasks && turn < 2; turn++)
+        for (const Op *role = tasks->regions[tasks->region_count - 1]->first; role;
+             role = role->next) {
+            if (role->code != OP_ROLE || runs_elsewhere(role)) continue;
+            bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0;
+            if (compute != (turn == 0)) continue;
+            int warps = role_warps(cx, k, role);
+            if (role == wanted) found = (ThreadGroup){at, warps};
+            at += warps * (compute ? (int)op_int(tasks, AT_GANG, 1) : 1);
+        }
+    *total = at;
+    return found;
+}
+
+ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role) {
+    if (!role) return (ThreadGroup){0, kernel_warps(cx, k)};
+    if (runs_elsewhere(role)) {
+        const Op *tasks = find_tasks(k);
+        const char *on = op_text(role, AT_ON);
+        for (const Op *other = tasks->regions[tasks->region_count - 1]->first; other;
+             other = other->next)
+            if (other->code == OP_ROLE && strcmp(op_text(other, AT_FIELD), on) == 0 &&
+                other != role)
+                return layout_group(cx, k, other);
+    }
+    int total;
+    return find_group(cx, k, role, &total);
+}
+
+int layout_warps(const PassContext *cx, const Kernel *k) {
+    if (!find_tasks(k)) return kernel_warps(cx, k);
+    int total;
+    find_group(cx, k, NULL, &total);
+    return total;
+}
+
+/* --- shared memory --- */
+static int64_t round_up(int64_t x, int64_t multiple) {
+    return (x + multiple - 1) / multiple * multiple;
+}
+
+static void set_room(SharedTile *t, int64_t rows, int64_t columns) {
+    int64_t row = columns * t->elem_bytes;
+    t->rows_held = rows;
+    t->columns_held = columns;
+    t->panel = rows * t->width;
+    t->bytes = round_up(t->panel * ((row + t->width - 1) / t->width), 1024);
+}
+
+SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
+    SharedTile t = {.rows = 1, .columns = 1, .elem_bytes = ty_elem_bytes(type)};
+    for (int d = 0; d < type->rank - 1; d++) t.rows *= type->extent[d];
+    if (type->rank) t.columns = type->extent[type->rank - 1];
+    int64_t row = t.columns * t.elem_bytes;
+    /* The widest that divides the row; if none does, the narrowest that holds it, else the widest.
+     */
+    t.width = row % 128 == 0  ? 128
+              : row % 64 == 0 ? 64
+              : row % 32 == 0 ? 32
+              : row > 64      ? 128
+              : row > 32      ? 64
+                              : 32;
+    set_room(&t, round_up(t.rows, rows_multiple), t.columns);
+    t.zero_rows = t.rows;
+    t.zero_columns = t.columns;
+    return t;
+}
+
+SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool turned) {
+    /* K runs along the stored columns of a plain A and of a turned B, else along the rows. */
+    bool k_columns = (which == 0) != turned;
+    int step = 32 / ty_elem_bytes(type); /* elements along K in one instruction */
+    SharedTile tile = layout_shared_tile(type, instr != INSTR_FMA && step > 16 ? step : 16);
+    /* wgmma reads whole 64-row parts of A, as many as the padded tile has. */
+    if (instr == INSTR_WGMMA && which == 0) {
+        int64_t m = (int64_t)1 << ll_log2(turned ? tile.columns : tile.rows);
+        set_room(&tile, turned ? tile.rows_held : m, turned ? m : tile.columns);
+    }
+    if (instr != INSTR_FMA && k_columns) tile.zero_columns = round_up(tile.columns, step);
+    if (instr != INSTR_FMA && !k_columns) tile.zero_rows = round_up(tile.rows, step);
+    tile.turned = turned;
+    return tile;
+}
+
+typedef struct FieldUse {
+    const PassContext *cx;
+    const Kernel *k;
+    Ref ring;
+    const char *field;
+    const Type *type;
+    SharedTile tile;
+} FieldUse;
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* A tile in which both uses find room and zeros. */
+static SharedTile wider(SharedTile a, const SharedTile *b) {
+    set_room(&a, larger(a.rows_held, b->rows_held), larger(a.columns_held, b->columns_held));
+    a.zero_rows = larger(a.zero_rows, b->zero_rows);
+    a.zero_columns = larger(a.zero_columns, b->zero_columns);
+    return a;
+}
+
+static void follow(FieldUse *use, const Region *region, Ref value, bool turned) {
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++) {
+            if (op->operands[i] != value) continue;
+            if (op->code == OP_PERMUTE) follow(use, op->parent, op->results[0], !turned);
+            if (op->code == OP_DOT && i < 2) {
+                SharedTile t = layout_operand_tile(use->type, layout_dot_instr(use->cx, use->k, op),
+                                                   i, turned);
+                use->tile = wider(use->tile, &t);
+            }
+        }
+        for (int i = 0; i < op->region_count; i++) follow(use, op->regions[i], value, turned);
+    }
+}
+
+static void find_gets(FieldUse *use, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_GET && strcmp(op_text(op, AT_FIELD), use->field) == 0) {
+            const Op *from = ir_value(use->k, op->operands[0])->op;
+            if (from && from->operands[0] == use->ring)
+                follow(use, op->parent, op->results[0], false);
+        }
+        for (int i = 0; i < op->region_count; i++) find_gets(use, op->regions[i]);
+    }
+}
+
+SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field) {
+    const Type *type = ir_type(k, ring);
+    for (int i = 0; i < type->field_count; i++)
+        if (strcmp(type->fields[i].name, field) == 0) {
+            FieldUse use = {cx,
+                            k,
+                            ring,
+                            field,
+                            type->fields[i].type,
+                            layout_shared_tile(type->fields[i].type, 8)};
+            find_gets(&use, k->body);
+            return use.tile;
+        }
+    ice(k->module->trap, "the ring has no field `%s`", field);
+}
+
+/* --- dot --- */
+static const Op *enclosing_role(const Op *op) {
+    for (const Region *r = op->parent; r && r->owner; r = r->owner->parent)
+        if (r->owner->code == OP_ROLE) return r->owner;
+    return NULL;
+}
+
+enum { WGMMA_F8_STEP = 32 }; /* elements of K */
+
+/* Do matrix instructions multiply these? */
+static bool is_multiplied(const PassContext *cx, const Kernel *k, const Op *dot) {
+    const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]),
+               *c = ir_type(k, dot->operands[2]);
+    if (a->elem != b->elem || a->rank != 2) return false;
+    switch (a->elem) {
+    case EL_F16:
+    case EL_BF16: return c->elem != EL_F64;
+    case EL_F32: return op_word(dot, AT_PREC, PREC_IEEE) == PREC_TF32 && c->elem != EL_F64;
+    case EL_F8E4M3:
+    case EL_F8E5M2: return cx->machine->has_fp8 && c->elem != EL_F64;
+    case EL_I8:
+    case EL_U8: return c->elem == EL_I32;
+    default: return false;
+    }
+}
+
+static bool is_turned(const Kernel *k, Ref operand) {
+    const Op *op = ref_is_value(operand) ? ir_value(k, operand)->op : NULL;
+    return op && op->code == OP_PERMUTE && op_attr(op, AT_DIMS)->list.at[0] == 1;
+}
+
+/* wgmma reads elements that are not of 16 bits along K only, so B must have been loaded row by row
+ * of its transpose; and it has not every width for integers. */
+static bool wgmma_reads(const Kernel *k, const Op *dot) {
+    const Type *b = ir_type(k, dot->operands[1]);
+    if (ty_elem_bytes(b) == 2) return true;
+    int64_t n = (b->extent[1] + 7) / 8 * 8;
+    if (elem_is_int(b->elem) && n > 32 && n % 16) return false;
+    return !is_turned(k, dot->operands[0]) && is_turned(k, dot->operands[1]);
+}
+
+int64_t layout_dot_promote(const Kernel *k, const Op *dot) {
+    const Type *a = ir_type(k, dot->operands[0]);
+    bool small = a->elem == EL_F8E4M3 || a->elem == EL_F8E5M2;
+    const Attr *most = op_attr(dot, AT_PROMOTE);
+    if (!small || !most || ir_type(k, dot->results[0])->elem != EL_F32) return INT64_MAX;
+    return most->number <= a->extent[a->rank - 1] ? most->number : INT64_MAX;
+}
+
+Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot) {
+    const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]);
+    Word stamp = op_word(dot, AT_INSTR, WORD_NONE);
+    if (stamp == INSTR_FMA || !is_multiplied(cx, k, dot)) return INSTR_FMA;
+    /* A tile smaller than the instruction's would leave lanes without an element. */
+    int rows = ll_log2(a->extent[0]), columns = ll_log2(b->extent[1]);
+    int warps = layout_group(cx, k, enclosing_role(dot)).warps;
+    bool wgmma = cx->machine->has_wgmma && warps % 4 == 0 && rows >= 6 && columns >= 3;
+    bool mma = cx->machine->has_mma && rows >= 4 && columns >= 3;
+    /* Sums of less than one wgmma: mma.sync, which has them in f32 (f16 units do it on Hopper). */
+    wgmma = wgmma && layout_dot_promote(k, dot) >= WGMMA_F8_STEP;
+    if (wgmma && stamp != INSTR_MMA && wgmma_reads(k, dot)) return INSTR_WGMMA;
+    return mma ? INSTR_MMA : INSTR_FMA;
+}
+
+void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m,
+                     int *along_n) {
+    const Type *c = ir_type(k, dot->operands[2]);
+    Word instr = layout_dot_instr(cx, k, dot);
+    int units = instr == INSTR_WGMMA ? warps / 4 : warps;
+    int64_t rows = instr == INSTR_WGMMA ? 64 : 16;
+    int64_t m = (c->extent[0] + rows - 1) / rows;
+    int wide = floor_pow2((int64_t)1 << ll_log2(m));
+    *along_m = units < wide ? units : wide;
+    /* mma.sync: as square as it goes, so that both operands are read about as often */
+    if (instr == INSTR_MMA)
+        while (*along_m > 1 && (c->extent[0] / *along_m) * 2 <= c->extent[1] / (units / *along_m) &&
+               c->extent[1] / (units / *along_m) >= 16)
+            *along_m /= 2;
+    *along_n = units / *along_m;
+    /* wgmma: a warpgroup's columns of B begin with a panel; the warpgroups left over do the same
+     * work twice. */
+    int64_t n = c->extent[1];
+    while (instr == INSTR_WGMMA && *along_n > 1 && ((n & (n - 1)) || n / *along_n < 64))
+        *along_n /= 2;
+}
+
+/* --- registers --- */
+LinearLayout choose_blocked(const Type *type, int warps, int contiguous) {
+    int rank = type->rank, order[MAX_RANK], size[MAX_RANK], lanes[MAX_RANK], ways[MAX_RANK];
+    int64_t left[MAX_RANK], elements = 1;
+    int n = 0;
+    order[n++] = contiguous;
+    for (int d = rank - 1; d >= 0; d--)
+        if (d != contiguous) order[n++] = d;
+    for (int d = 0; d < rank; d++) {
+        left[d] = (int64_t)1 << ll_log2(type->extent[d]);
+        elements *= left[d];
+        size[d] = lanes[d] = ways[d] = 1;
+    }
+    int64_t vector = 16 / ty_elem_bytes(type), each = elements / (32 * warps);
+    if (vector > each) vector = each < 1 ? 1 : floor_pow2(each);
+    if (vector > left[contiguous]) vector = left[contiguous];
+    size[contiguous] = (int)vector;
+    left[contiguous] /= vector;
+    int threads = 32, groups = warps;
+    for (int i = 0; i < rank; i++) {
+        int d = order[i], take = (int)(left[d] < threads ? left[d] : threads);
+        if (i == rank - 1) take = threads;
+        lanes[d] = take;
+        threads /= take;
+        left[d] = left[d] / take ? left[d] / take : 1;
+    }
+    for (int i = 0; i < rank; i++) {
+        int d = order[i], take = (int)(left[d] < groups ? left[d] : groups);
+        if (i == rank - 1) take = groups;
+        ways[d] = take;
+        groups /= take;
+    }
+    return ll_blocked(rank, type->extent, size, lanes, ways, order);
+}
+
+LinearLayout choose_wgmma(int64_t m, int64_t n, int along_m, int along_n, int warps) {
+    LinearLayout map = ll_wgmma_accumulator(m, n, along_m, along_n);
+    while (1 << map.count[LL_WARP] < warps) ll_push(&map, LL_WARP, 0);
+    return map;
+}
+
+LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps) {
+    const Type *c = ir_type(k, dot->operands[2]);
+    Word instr = layout_dot_instr(cx, k, dot);
+    int along_m, along_n;
+    layout_dot_grid(cx, k, dot, warps, &along_m, &along_n);
+    if (instr == INSTR_WGMMA)
+        return choose_wgmma(c->extent[0], c->extent[1], along_m, along_n, warps);
+    if (instr == INSTR_MMA) return ll_mma_accumulator(c->extent[0], c->extent[1], along_m, along_n);
+    /* fma: 4 x 4 a thread where there is enough, 4 x 8 lanes, the warps down the rows */
+    int rows = 1 << ll_log2(c->extent[0]), columns = 1 << ll_log2(c->extent[1]), order[2] = {1, 0};
+    int size[2] = {1, 1}, lanes[2], ways[2];
+    int each = (int)((int64_t)rows * columns / (32 * warps));
+    for (int turn = 0; turn < 4 && size[0] * size[1] < each; turn++) {
+        int d = turn % 2 ? 0 : 1;
+        if (size[d] * 2 <= (d ? columns : rows)) size[d] *= 2;
+    }
+    lanes[1] = columns / size[1] < 8 ? columns / size[1] : 8;
+    lanes[0] = 32 / lanes[1];
+    int down = rows / size[0] / lanes[0];
+    ways[0] = down < 1 ? 1 : down < warps ? down : warps;
+    ways[1] = warps / ways[0];
+    return ll_blocked(2, c->extent, size, lanes, ways, order);
+}
+
+int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
+    if (tile->rank == 0) return 0;
+    if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC)
+        return tile->rank - 1;
+    TensorParts parts = fact_tensor(f, access->operands[0]);
+    for (int d = tile->rank - 1; d >= 0; d--) {
+        int64_t stride;
+        int dim = fact_tensor_dim(access, parts.rank, tile->rank, d);
+        if (ir_const_int(f->k, parts.stride[dim], &stride) && stride == 1) return d;
+    }
+    int last = fact_tensor_dim(access, parts.rank, tile->rank, tile->rank - 1);
+    fact_wish_equal(f, parts.stride[last], 1);
+    return tile->rank - 1;
+}
+
+/* --- vectors --- */
+int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim) {
+    for (int d = 0; d < tile_rank; d++)
+        if (fact_tensor_dim(access, tensor_rank, tile_rank, d) == dim) return d;
+    return -1;
+}
+
+int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile) {
+    for (int d = tile->rank - 1; d >= 0; d--)
+        if (fact_wish_equal(f, parts->stride[fact_tensor_dim(access, parts->rank, tile->rank, d)],
+                            1))
+            return d;
+    return -1;
+}
+
+static bool wraps(const Op *access, int dim) {
+    const Attr *wrap = op_attr(access, AT_WRAP);
+    for (int i = 0; wrap && i < wrap->list.count; i++)
+        if (wrap->list.at[i] == dim) return true;
+    return false;
+}
+
+int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
+    if (tile->rank == 0 || op_operand(access, access->code == OP_TLOAD ? 1 : 2))
+        return 1; /* a mask: element by element */
+    TensorParts parts = fact_tensor(f, access->operands[0]);
+    RefList offsets = op_list(access, 0);
+    int bytes = elem_info[tile->elem].bytes, inner = layout_vector_dim(f, access, &parts, tile);
+    if (inner < 0) return 1;
+    int inner_dim = fact_tensor_dim(access, parts.rank, tile->rank, inner);
+    int vector = wraps(access, inner_dim) ? 1 : ll_run(map, inner, bytes);
+    /* A padded tile: no vector may reach from inside it into the padding. */
+    while (vector > 1 &&
+           (tile->extent[inner] % vector || fact_divisor(f, offsets.at[inner_dim]) < vector))
+        vector /= 2;
+    for (int d = 0; d < parts.rank && vector > 1; d++) {
+        int64_t offset = 1;
+        bool still = layout_tile_dim(access, parts.rank, tile->rank, d) < 0 &&
+                     ir_const_int(f->k, offsets.at[d], &offset) && offset == 0;
+        if (d == inner_dim || still || fact_wish_multiple(f, parts.stride[d], vector)) continue;
+        while (vector > fact_divisor(f, parts.stride[d])) vector /= 2;
+    }
+    if (vector > 1 && !fact_wish_multiple(f, parts.base, vector * bytes))
+        while (vector > 1 && vector * bytes > fact_divisor(f, parts.base)) vector /= 2;
+    /* Rows of whole vectors: each is inside or outside, never both. */
+    if (vector > 1 && f->whole_rows && parts.extent[inner_dim] != REF_NONE)
+        fact_wish_multiple(f, parts.extent[inner_dim], vector);
+    return vector;
+}

@@ -1,0 +1,46 @@
+/* layout_state.h: what the files of the pass `layout` share.
+ *
+ *   layout.c         the walk over the kernel, elementwise ops, accesses, dots, control flow
+ *   layout_moves.c   ops that move elements of a tile or combine along an axis
+ *
+ * lay_natural says where a value would like to live; lay_want gives a value in a layout, making a
+ * `convert` (or computing a floating value again) where it is elsewhere; lay_set decides. */
+#ifndef PASS_LAYOUT_LAYOUT_STATE_H
+#define PASS_LAYOUT_LAYOUT_STATE_H
+#include "pass/layout/layout_choose.h"
+
+typedef struct Natural {
+    enum { UNSEEN, ASKED, KNOWN } state;
+    const Layout *layout; /* NULL: the value floats */
+} Natural;
+
+typedef struct LayoutState {
+    PassContext *cx;
+    Kernel *k;
+    Facts facts;
+    int warps;
+    const Op *role;
+    VEC(Natural) natural; /* index = Ref */
+    Map made;             /* value and layout -> that value in that layout */
+    bool failed;
+    int cycles; /* times that natural met a value it was being asked for */
+} LayoutState;
+
+/* --- layout.c --- */
+bool lay_is_tile(const Kernel *k, Ref ref);
+bool lay_powers(const Type *type); /* all extents are powers of two */
+const Layout *lay_in_registers(LayoutState *st, LinearLayout map, const Type *type);
+const Layout *lay_default(LayoutState *st, const Type *type);
+const Layout *lay_natural(LayoutState *st, Ref ref);
+Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user);
+/* All operands where `layout` says, extents of 1 squeezed. */
+void lay_want_operands(LayoutState *st, Op *op, const Layout *layout);
+void lay_set(LayoutState *st, Ref ref, const Layout *layout);
+void lay_refuse(LayoutState *st, const Op *op);
+
+/* --- layout_moves.c --- */
+/* Does this file place the op? */
+bool moves_is(const LayoutState *st, const Op *op);
+const Layout *moves_natural(LayoutState *st, const Op *op, int index);
+void moves_place(LayoutState *st, Op *op);
+#endif

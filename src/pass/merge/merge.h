@@ -1,0 +1,89 @@
+/* merge.h: between the parts of `merge`: tasks to programs (merge_tasks.c), tiles of a ring's
+ * record (merge_views.c), workers and roles to one flat program (merge_workers.c). */
+#ifndef PASS_MERGE_MERGE_H
+#define PASS_MERGE_MERGE_H
+#include "analysis/affine.h"
+#include "pass/pass.h"
+
+/* A field of a ring's record, seen as one tile: which of its dimensions count its rows and which
+ * its columns, outermost first. [2,64,64] of two tiles above each other: rows 0 1, columns 2. Side
+ * by side: rows 1, columns 0 2. */
+typedef struct DimList {
+    int count;
+    int dim[MAX_RANK];
+} DimList;
+typedef struct RingField {
+    Ref ring;
+    const char *name;
+    const Type *type;
+    bool laid; /* rows and cols are known */
+    DimList rows, cols;
+    VEC(const Op *) puts;
+    Ref value;    /* the whole field, merged, of the current item */
+    bool stacked; /* its outermost row dimension counts workers; in a field that they use turned, its
+                     outermost column dimension (across) */
+    bool across;
+} RingField;
+
+/* A tile that is a part of a field: each dimension of the field is fixed, or belongs to a dimension
+ * of the tile. */
+typedef enum Fixed { FIXED_NOT, FIXED_CONST, FIXED_WORKER } Fixed;
+typedef struct View {
+    RingField *field;
+    Fixed fixed[MAX_RANK];
+    int64_t at[MAX_RANK]; /* of FIXED_CONST */
+    int rank;
+    DimList dims[MAX_RANK];
+} View;
+
+typedef struct Merge {
+    PassContext *cx;
+    Kernel *k;
+    Arena *arena;
+    Builder b; /* where the flat program grows: before `tasks` */
+    Op *tasks;
+    Op *load, *compute;  /* roles */
+    const Op *load_loop; /* the load role's loop over items */
+    const Region *work;  /* what one consumer does: the body of spmd, or of the role */
+    Ref worker;          /* spmd's argument, or REF_NONE */
+    int64_t workers;
+    VEC(RingField *) fields;
+    Map views;   /* Ref of the old program -> View */
+    Map derived; /* Ref of the old program: reshape or permute of a computed tile, on its way into a
+                    put */
+    RefMap map;  /* old -> new; a scalar that depends on the worker: its value for worker 0 */
+    bool *stacked; /* by new Ref: tiles of all workers above each other */
+    size_t stacked_count;
+    bool *by_worker; /* by old Ref: depends on the worker's number */
+    Map done;        /* stores already made with another */
+    Analysis affine; /* of the old program */
+    bool failed;
+} Merge;
+
+/* Says why the template cannot become one flat program, once. Always false. */
+bool merge_fail(Merge *m, const Op *op, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* b - a, if that is a number (merge_workers.c). */
+bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
+
+/* merge_tasks.c: `tasks while` becomes the programs of a grid; the header's values are in m->map
+ * afterwards. */
+bool merge_tasks(Merge *m);
+
+/* merge_views.c */
+bool merge_find_fields(Merge *m); /* fields, their puts, views of them, and their layout */
+RingField *merge_field(const Merge *m, Ref ring, const char *name);
+const View *merge_view(const Merge *m, Ref old);
+/* The box of the merged field that a view is, as it lies there. */
+typedef struct FieldBox {
+    int64_t row, col, rows, cols;
+    bool turned; /* the view is its transposition */
+} FieldBox;
+/* False if it is no box of it. */
+bool merge_place(const Merge *m, const View *view, FieldBox *box);
+/* Distance in rows or columns of the merged field between neighbours along a dimension; 0 if it is
+ * in the other list. */
+int64_t merge_stride(const RingField *field, const DimList *list, int dim);
+int64_t merge_extent(const RingField *field, const DimList *list);
+#endif

@@ -1,0 +1,15 @@
+/* raise.c: from element loops, buffers and worker scopes to tile values.
+ *
+ * In:  source form, as a door made it.
+ * Out: tile form. `parallel` loops that could be raised are tile ops, buffers that one worker writes and reads in boxes
+ *      are values, running sums over a tensor are blocks of `reduce`. What could not be raised stays as it is, and a
+ *      finding says why; targets that cannot run it refuse it by name. */
+#include "pass/raise/raise.h"
+
+bool pass_raise(PassContext *cx, Kernel *k) {
+    bool changed = raise_parallel(cx, k);
+    changed |= raise_buffers(cx, k);
+    if (changed) pass_fold(cx, k); /* what addressed elements is dead now; sums are recognised on clean loops */
+    if (raise_sums(cx, k)) changed = pass_fold(cx, k) || true;
+    return changed;
+}

@@ -1,0 +1,9 @@
+/* raise.h: the steps of the raise pass (raise.c), each in a file of its own. Each says whether it changed the kernel. */
+#ifndef PASS_RAISE_RAISE_H
+#define PASS_RAISE_RAISE_H
+#include "pass/pass.h"
+
+bool raise_parallel(PassContext *cx, Kernel *k); /* element loops become tile ops (raise_parallel.c) */
+bool raise_buffers(PassContext *cx, Kernel *k);  /* buffers become values (raise_buffers.c) */
+bool raise_sums(PassContext *cx, Kernel *k);     /* running sums become reduce (raise_sums.c) */
+#endif

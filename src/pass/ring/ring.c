@@ -1,0 +1,119 @@
+/* ring.c: cut into roles and rings, or leave flat.
+ *
+ * Contract: access form in, with its sums stamped. Out: ring form,
+ *
+ *     kernel { prologue ; ring.. ; tasks { header ; role load {..} ; role compute {..} ; role store
+ * {..} } }
+ *
+ * proved by ring_check, with a plan in its attributes; or the same flat kernel, when the machine or
+ * the kernel gains nothing (a finding says why). A kernel that arrives in ring form is only proved.
+ */
+#include "pass/ring/ring.h"
+#include "pass/ring/ring_check.h"
+#include "pass/ring/ring_cut.h"
+#include "pass/ring/ring_rotate.h"
+
+/* Is every use of the program id one of the two places? Then the order can stand in for the code.
+ */
+static bool reaches_id(const Kernel *k, const GridOrder *grid, Ref r, bool *seen) {
+    if (!ref_is_value(r) || seen[r] || r == grid->m || r == grid->n) return false;
+    seen[r] = true;
+    const Op *op = ir_value(k, r)->op;
+    if (!op) return false;
+    if (op->code == OP_PROGRAM_ID) return true;
+    for (int i = 0; i < op->operand_count; i++)
+        if (reaches_id(k, grid, op->operands[i], seen)) return true;
+    return false;
+}
+
+typedef struct IdSearch {
+    const Kernel *k;
+    const GridOrder *grid;
+    bool *seen;
+    bool found;
+} IdSearch;
+
+static void look_for_id(Op *op, void *user) {
+    IdSearch *s = user;
+    /* Pure ops count when something that acts uses them. */
+    if (op_has(op->code, TRAIT_PURE) && !op->region_count) return;
+    for (int i = 0; i < op->operand_count; i++)
+        s->found = s->found || reaches_id(s->k, s->grid, op->operands[i], s->seen);
+}
+
+static GridOrder find_grid(const Cut *c) {
+    GridOrder grid = c->cx->options.generic >= REQUIRE_SIZES ? (GridOrder){.order = ORDER_CODE}
+                                                             : grid_order_find(c->k);
+    if (grid.order == ORDER_CODE || c->counts_programs) return (GridOrder){.order = ORDER_CODE};
+    IdSearch s = {c->k, &grid, ARENA_ARRAY(c->arena, bool, c->k->values.count), false};
+    ir_walk(c->k->body, look_for_id, &s);
+    return s.found ? (GridOrder){.order = ORDER_CODE} : grid;
+}
+
+static bool is_written(const Kernel *k) {
+    for (const Op *op = k->body->first; op; op = op->next)
+        if (op->code == OP_TASKS) return true;
+    return false;
+}
+
+/* Rings that came with the kernel: proved, and fused again for a machine that has no roles. */
+static bool prove_written(PassContext *cx, Kernel *k) {
+    RingVerdict verdict = ring_check(cx, k);
+    if (verdict == RING_REFUTED) return false;
+    if (verdict == RING_BOUNDED)
+        pass_find(
+            cx, k->range, "ring",
+            "no fault up to a bound; the roles' loops could not be matched for all trip counts");
+    if (!cx->options.no_rings && (cx->machine->roles_allowed || cx->machine->skew_allowed)) {
+        pass_find(cx, k->range, "execution", "roles: as written");
+        return false;
+    }
+    const char *why = "";
+    if (!ring_flatten(k, cx->scratch, &why)) {
+        diag_emit(k->module->diag, DIAG_RING_NOT_FLAT, k->range, k->name, why);
+        return false;
+    }
+    pass_find(cx, k->range, "execution", "flat: the written roles are one program%s",
+              cx->options.no_rings ? ", without rings" : " on this machine");
+    return true;
+}
+
+static void prove(PassContext *cx, Kernel *k) {
+    if (ring_check(cx, k) == RING_BOUNDED)
+        ice(k->module->trap, "the rings cut from `%s` could not be proved", k->name);
+}
+
+/* Of a kernel that is not cut: the wishes stand at its top. */
+static bool require_apart(Cut *c) {
+    if (!c->cx->machine->has_threads || !c->apart.count) return false;
+    Builder b = ir_builder_before(c->k, c->k->body->first);
+    b.range = c->k->range;
+    cut_require_apart(c, &b);
+    return true;
+}
+
+bool pass_ring(PassContext *cx, Kernel *k) {
+    Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
+    cut_find_memory(&c);
+    if (cx->machine->has_threads) cut_wish_apart(&c);
+    if (is_written(k)) {
+        bool changed = prove_written(cx, k);
+        return require_apart(&c) || changed;
+    }
+    c.all = cx->machine->roles_always || (cx->options.roles == 1 && cx->machine->roles_allowed);
+    cut_classify(&c);
+    Execution run = cut_choose(&c);
+    if (run == RUN_FLAT) return require_apart(&c);
+    c.grid = find_grid(&c);
+    Op *tasks = cut_roles(&c);
+    cut_plan(&c, tasks, run);
+    prove(cx, k);
+    if (run == RUN_ROLES && cx->machine->has_wgmma && cx->options.rotate &&
+        ring_rotate(cx, k, tasks)) {
+        prove(cx, k);
+        cut_gang(&c, tasks);
+    } else if (run == RUN_ROLES && cx->options.gang > 1) {
+        pass_find(cx, k->range, "execution", "programs do not run side by side: no loop of two products in a row is turned");
+    }
+    return true;
+}

@@ -1,0 +1,421 @@
+/* ring_class.c: which op belongs to which role.
+ *
+ * First the replicable values, as the largest fixed point: parameters, literals, program ids, pure
+ * ops on replicable operands, scalars loaded from memory that the kernel does not write, variables
+ * of loops with replicable bounds, carried values with replicable first and next value. Every role
+ * computes its own copy of those. Then the accesses:
+ *
+ *   load     operands and control replicable, no earlier write of the task concerns its memory, none
+ *            between it and its first use either (the load may happen as late as that), and worth it:
+ *            it feeds a dot, or repeats in a loop with at least 1 KB (all = every one)
+ *   store    place and control replicable, no later read, atomic or fence of the task concerns its
+ *            memory, and no later write that stays in compute: stores of the role keep their order,
+ *            but all of them may happen behind what compute does
+ *   compute  everything else
+ *
+ * Which memory an access concerns, and what stands before it, ring_order.c knows. Loads of one region
+ * share a ring when no dot and no other hand-over lies between their first uses; loops that follow
+ * each other and load equal tiles of the same tensors share one too. */
+#include "pass/ring/ring_cut.h"
+
+enum { WORTH_BYTES = 1024 };
+
+/* --- order --- */
+
+static void number_region(Cut *c, const Region *region, uintptr_t *next) {
+    for (int i = 0; i < region->arg_count; i++) *VEC_PUSH(&c->values, c->arena) = region->args[i];
+    for (const Op *op = region->first; op; op = op->next) {
+        map_put_number(&c->order, c->arena, (uintptr_t)op, (void *)++*next);
+        for (int i = 0; i < op->region_count; i++) number_region(c, op->regions[i], next);
+        for (int i = 0; i < op->result_count; i++) *VEC_PUSH(&c->values, c->arena) = op->results[i];
+    }
+}
+
+int cut_order(const Cut *c, const Op *op) {
+    MapEntry *entry = map_find_number(&c->order, (uintptr_t)op);
+    return entry ? (int)(uintptr_t)entry->value : 0;
+}
+
+CutRing *cut_ring_of(const Cut *c, const Op *op) {
+    MapEntry *entry = map_find_number(&c->ring_of, (uintptr_t)op);
+    return entry ? c->rings.at[(uintptr_t)entry->value - 1] : NULL;
+}
+
+/* The op of the region that is, or contains, the op. */
+static Op *child_of(const Region *region, Op *op) {
+    while (op && op->parent != region) op = op->parent->owner;
+    return op;
+}
+
+/* --- replicable values --- */
+
+static bool control_is_replicable(const Cut *c, const Op *op) {
+    for (const Op *owner = op->parent->owner; owner; owner = owner->parent->owner) {
+        if (owner->code == OP_FOR) {
+            for (int i = 0; i < 3; i++)
+                if (ref_is_value(owner->operands[i]) && !c->replicable[owner->operands[i]])
+                    return false;
+        } else if (owner->code == OP_IF) {
+            if (ref_is_value(owner->operands[0]) && !c->replicable[owner->operands[0]])
+                return false;
+        } else
+            return false;
+    }
+    return true;
+}
+
+static bool is_replicable(const Cut *c, Ref r) {
+    return !ref_is_value(r) || c->replicable[r];
+}
+
+static bool operands_are_replicable(const Cut *c, const Op *op) {
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_replicable(c, op->operands[i])) return false;
+    for (int i = 0; i < op->attr_count; i++)
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF && !is_replicable(c, op->attrs[i].ref))
+            return false;
+    return true;
+}
+
+static bool carried_is_replicable(const Cut *c, const Op *loop, int i) {
+    const Region *body = loop->regions[0];
+    return is_replicable(c, loop->operands[3 + i]) && is_replicable(c, body->last->operands[i]) &&
+           is_replicable(c, body->args[1 + i]) && is_replicable(c, loop->results[i]) &&
+           is_replicable(c, body->args[0]);
+}
+
+static bool value_is_replicable(Cut *c, Ref r) {
+    const Value value = *ir_value(c->k, r);
+    const Op *op = value.op ? value.op : value.region->owner;
+    if (!op) return true; /* a parameter */
+    if (!value.op) {
+        if (op->code != OP_FOR) return false;
+        if (value.index) return carried_is_replicable(c, op, value.index - 1);
+        for (int i = 0; i < 3; i++)
+            if (!is_replicable(c, op->operands[i])) return false;
+        return true;
+    }
+    if (!control_is_replicable(c, op)) return false;
+    switch (op->code) {
+    case OP_FOR: return carried_is_replicable(c, op, value.index);
+    case OP_IF:
+        return is_replicable(c, op->operands[0]) &&
+               is_replicable(c, op->regions[0]->last->operands[value.index]) &&
+               is_replicable(c, op->regions[1]->last->operands[value.index]);
+    case OP_LOAD:
+    case OP_TLOAD:
+        return value.type->rank == 0 && !op_flag(op, AT_VOLATILE) &&
+               operands_are_replicable(c, op) && cut_is_stable(c, op);
+    case OP_BUF:
+    case OP_BAR:
+    case OP_RING:
+    case OP_UNDEF: return false;
+    default: break;
+    }
+    return op_has(op->code, TRAIT_PURE) && !op->region_count && operands_are_replicable(c, op);
+}
+
+static void find_replicable(Cut *c) {
+    c->value_count = c->k->values.count;
+    c->replicable = ARENA_ARRAY(c->arena, bool, c->value_count);
+    for (size_t i = 0; i < c->values.count; i++) c->replicable[c->values.at[i]] = true;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < c->values.count; i++) {
+            Ref r = c->values.at[i];
+            if (!c->replicable[r] || value_is_replicable(c, r)) continue;
+            c->replicable[r] = false;
+            changed = true;
+        }
+    }
+}
+
+/* --- uses --- */
+
+static bool is_view(const Op *op) {
+    switch (op->code) {
+    case OP_PERMUTE:
+    case OP_RESHAPE:
+    case OP_EXPAND:
+    case OP_BROADCAST:
+    case OP_SLICE: return true;
+    default: return false;
+    }
+}
+
+typedef struct Uses {
+    Cut *c;
+    CutRing *ring;
+    Ref value;
+} Uses;
+
+static void note_uses(Cut *c, CutRing *ring, Ref value);
+
+static void note_use(Op *op, const Uses *u) {
+    for (int i = 0; i < op->operand_count; i++) {
+        if (op->operands[i] != u->value) continue;
+        CutRing *ring = u->ring;
+        Op *at = child_of(ring->region, op);
+        bool leaves = op_has(op->code, TRAIT_TERMINATOR);
+        if (leaves || (op->code == OP_FOR && i >= 3) || op->code == OP_WHILE) ring->copies = true;
+        if (!ring->first_use || cut_order(u->c, at) < cut_order(u->c, ring->first_use))
+            ring->first_use = at;
+        if (!(leaves && op->parent == ring->region) &&
+            (!ring->last_use || cut_order(u->c, at) > cut_order(u->c, ring->last_use)))
+            ring->last_use = at;
+        if (op->code == OP_DOT) ring->feeds_dot = true;
+        if (is_view(op))
+            note_uses(u->c, ring, op->results[0]);
+        else if (op->code == OP_CAST && !ring->feeds_dot) { /* a conversion on the way to a dot */
+            CutRing probe = {.region = ring->region};
+            note_uses(u->c, &probe, op->results[0]);
+            ring->feeds_dot = probe.feeds_dot;
+        }
+    }
+}
+
+static void note_uses(Cut *c, CutRing *ring, Ref value) {
+    for (int i = c->users.start[value]; i < c->users.start[value + 1]; i++)
+        note_use(c->users.list[i], &(Uses){c, ring, value});
+}
+
+/* --- loads --- */
+
+static int64_t tile_bytes(const Type *type) {
+    return ty_elements(type) * ty_elem_bytes(type);
+}
+
+static const Op *loop_around(const Op *op) {
+    for (const Op *owner = op->parent->owner; owner; owner = owner->parent->owner)
+        if (owner->code == OP_FOR || owner->code == OP_WHILE) return owner;
+    return NULL;
+}
+
+static void refuse(Cut *c, const Op *op, const char *why) {
+    *VEC_PUSH(&c->refusals, c->arena) = (Finding){op->range, cut_is_read(op) ? "load" : "store", why};
+}
+
+static void refuse_for(Cut *c, const Op *op, const Op *conflict, const char *where) {
+    Place place = {0};
+    source_find(c->k->module->sources, conflict->range.begin, &place);
+    refuse(c, op,
+           arena_printf(c->arena, "stays in compute: `%s` in line %d may concern its memory %s",
+                        op_info[conflict->code].mnemonic, place.line, where));
+}
+
+static CutRing *new_ring(Cut *c, Op *op, bool output) {
+    CutRing *ring = ARENA_NEW(c->arena, CutRing);
+    ring->output = output;
+    ring->region = op->parent;
+    ring->loop = loop_around(op);
+    ring->in_loop = ring->loop != NULL;
+    *VEC_PUSH(&ring->ops, c->arena) = op;
+    return ring;
+}
+
+static void consider_load(Cut *c, Op *op) {
+    if (c->replicable[op->results[0]]) return; /* every role reads it for itself */
+    CutRing *ring = new_ring(c, op, false);
+    note_uses(c, ring, op->results[0]);
+    if (!ring->first_use) return;
+    ring->bytes = tile_bytes(ir_type(c->k, op->results[0]));
+    bool worth = c->all || (op->code == OP_TLOAD &&
+                            (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
+    if (!worth) return;
+    if (!operands_are_replicable(c, op) || !control_is_replicable(c, op)) {
+        refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel writes");
+        return;
+    }
+    const Op *before = cut_write_before(c, op);
+    const Op *conflict = before ? before : cut_write_between(c, op, ring->first_use);
+    if (conflict)
+        refuse_for(c, op, conflict, before ? "before it" : "before it is used");
+    else
+        *VEC_PUSH(&c->rings, c->arena) = ring;
+}
+
+static bool has_handover(const Cut *c, const Op *op) {
+    if (cut_ring_of(c, op)) return true;
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            if (has_handover(c, inner)) return true;
+    return false;
+}
+
+/* A dot, or a store that may become a hand-over. */
+static bool has_dot_or_write(const Op *op) {
+    if (op->code == OP_DOT || cut_is_write(op)) return true;
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            if (has_dot_or_write(inner)) return true;
+    return false;
+}
+
+/* Nothing that would make one wait for the other's consumer. */
+static bool may_share(const Cut *c, const CutRing *a, const CutRing *b) {
+    if (a->region != b->region) return false;
+    const Op *from = a->first_use, *to = b->first_use;
+    if (cut_order(c, from) > cut_order(c, to)) {
+        from = b->first_use;
+        to = a->first_use;
+    }
+    for (const Op *op = from; op && op != to; op = op->next) {
+        if (has_dot_or_write(op) || (has_handover(c, op) && !cut_ring_of(c, op))) return false;
+    }
+    return true;
+}
+
+static void merge(Cut *c, CutRing *into, const CutRing *from) {
+    for (size_t i = 0; i < from->ops.count; i++) *VEC_PUSH(&into->ops, c->arena) = from->ops.at[i];
+    if (cut_order(c, from->first_use) < cut_order(c, into->first_use))
+        into->first_use = from->first_use;
+    if (!into->last_use ||
+        (from->last_use && cut_order(c, from->last_use) > cut_order(c, into->last_use)))
+        into->last_use = from->last_use;
+    into->copies |= from->copies;
+    into->feeds_dot |= from->feeds_dot;
+    into->bytes += from->bytes;
+}
+
+void cut_index(Cut *c) {
+    c->ring_of = (Map){0};
+    for (size_t i = 0; i < c->rings.count; i++)
+        for (size_t j = 0; j < c->rings.at[i]->ops.count; j++)
+            map_put_number(&c->ring_of, c->arena, (uintptr_t)c->rings.at[i]->ops.at[j],
+                           (void *)(uintptr_t)(i + 1));
+}
+
+static void group_loads(Cut *c) {
+    cut_index(c);
+    size_t kept = 0;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        CutRing *ring = c->rings.at[i], *host = NULL;
+        for (size_t j = 0; j < kept && !host; j++)
+            if (!c->rings.at[j]->output && !ring->output && may_share(c, c->rings.at[j], ring))
+                host = c->rings.at[j];
+        if (host)
+            merge(c, host, ring);
+        else
+            c->rings.at[kept++] = ring;
+    }
+    c->rings.count = kept;
+    cut_index(c);
+}
+
+/* Full blocks, then the diagonal: two loops over the same tensors, one behind the other, take turns
+ * with one ring. */
+static bool may_take_turns(const Cut *c, const CutRing *a, const CutRing *b) {
+    if (a->output || b->output || a->shares || a->ops.count != b->ops.count || !a->loop || !b->loop)
+        return false;
+    bool siblings = a->loop != b->loop && a->loop->parent == b->loop->parent &&
+                    a->region->owner == a->loop && b->region->owner == b->loop;
+    for (size_t i = 0; siblings && i < a->ops.count; i++) {
+        const Op *x = a->ops.at[i], *y = b->ops.at[i];
+        siblings = x->operands[0] == y->operands[0] &&
+                   ir_type(c->k, x->results[0]) == ir_type(c->k, y->results[0]);
+    }
+    return siblings;
+}
+
+static void share_rings(Cut *c) {
+    for (size_t i = 0; i < c->rings.count; i++)
+        for (size_t j = 0; j < i && !c->rings.at[i]->shares; j++)
+            if (may_take_turns(c, c->rings.at[j], c->rings.at[i]))
+                c->rings.at[i]->shares = c->rings.at[j];
+}
+
+/* --- stores --- */
+
+static void consider_store(Cut *c, Op *op) {
+    Ref value = op_operand(op, 1);
+    bool place = control_is_replicable(c, op);
+    for (int i = 0; i < op->operand_count; i++)
+        place = place && (op->operands[i] == value || is_replicable(c, op->operands[i]));
+    if (!place) {
+        refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel writes");
+        cut_note_stay(c, op);
+        return;
+    }
+    CutRing *ring = new_ring(c, op, true);
+    ring->bytes = tile_bytes(ir_type(c->k, value));
+    *VEC_PUSH(&c->rings, c->arena) = ring;
+}
+
+void cut_settle_stores(Cut *c) {
+    for (bool changed = true; changed;) { /* one that stays may keep others */
+        size_t kept = 0;
+        for (size_t i = 0; i < c->rings.count; i++) {
+            CutRing *ring = c->rings.at[i];
+            const Op *store = ring->ops.at[0], *conflict = NULL;
+            if (ring->output) conflict = cut_access_after(c, store);
+            if (!conflict) {
+                c->rings.at[kept++] = ring;
+                continue;
+            }
+            refuse_for(c, store, conflict, "after it");
+            cut_note_stay(c, store);
+        }
+        changed = kept < c->rings.count;
+        c->rings.count = kept;
+    }
+    cut_index(c);
+}
+
+/* --- the whole --- */
+
+typedef struct Visit {
+    Cut *c;
+    bool stores;
+} Visit;
+
+static void consider(Op *op, void *user) {
+    const Visit *v = user;
+    if (v->stores && cut_is_write(op)) consider_store(v->c, op);
+    if (!v->stores && cut_is_read(op)) consider_load(v->c, op);
+}
+
+static void note_memory(Op *op, void *user) {
+    if (cut_is_read(op) || cut_is_write(op) || cut_is_order(op)) cut_note_access(user, op);
+}
+
+static void look_for_limits(Op *op, void *user) {
+    Cut *c = user;
+    switch (op->code) {
+    case OP_BUF:
+    case OP_BAR:
+    case OP_ASYNC_COPY:
+    case OP_SPMD:
+    case OP_PARALLEL:
+    case OP_SYNC:
+        if (!c->explicit_mode) c->explicit_mode = op_info[op->code].mnemonic;
+        break;
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS:
+    case OP_TATOMIC:
+    case OP_PRINT:
+    case OP_ASSERT: c->counts_programs = true; break;
+    case OP_WHILE:
+        for (const Op *inner = op->regions[0]->first; inner; inner = inner->next)
+            if (cut_is_order(inner)) c->waits_for_programs = true;
+        break;
+    default: break;
+    }
+}
+
+void cut_find_memory(Cut *c) {
+    uintptr_t next = 0;
+    number_region(c, c->k->body, &next);
+    ir_walk(c->k->body, note_memory, c);
+}
+
+void cut_classify(Cut *c) {
+    ir_walk(c->k->body, look_for_limits, c);
+    if (c->explicit_mode) return;
+    find_replicable(c);
+    c->users = ir_index_users(c->k, c->arena);
+    ir_walk(c->k->body, consider, &(Visit){c, false});
+    group_loads(c);
+    share_rings(c);
+    ir_walk(c->k->body, consider, &(Visit){c, true});
+    cut_settle_stores(c);
+}

@@ -1,0 +1,107 @@
+/* ring_cut.h: between the parts of `ring`: what goes where (ring_class.c) and what must stay in order
+ * (ring_order.c), the cut itself (ring_cut.c), the plan (ring_plan.c). */
+#ifndef PASS_RING_RING_CUT_H
+#define PASS_RING_RING_CUT_H
+#include "analysis/grid_order.h"
+#include "pass/pass.h"
+
+/* Loads that are handed over together, or one store. */
+typedef struct CutRing {
+    bool output;              /* compute -> store; else load -> compute */
+    Region *region;           /* where the accesses stand */
+    VEC(Op *) ops;            /* in source order */
+    Op *first_use, *last_use; /* of a load's value, as ops of the region */
+    bool copies;              /* a value outlives the region: get<copy> */
+    bool in_loop;
+    bool feeds_dot;
+    int64_t bytes;          /* of a slot */
+    const Op *loop;         /* the innermost loop around, or NULL */
+    int slots;              /* chosen with the execution */
+    int64_t clocks;         /* that an item's products take; 0: not asked */
+    int parts;              /* an output that leaves in so many parts, two at a time; 0: whole */
+    struct CutRing *shares; /* the group of a sibling loop whose ring it uses, or NULL */
+    Ref ring;               /* made by the cut */
+} CutRing;
+
+typedef struct CutAccess { /* of memory, or an op that orders those */
+    const Op *op;
+    int order;       /* its place in a walk */
+    int first, last; /* of the outermost loop around it; else its own */
+    int place;       /* into places; -1: it has none */
+} CutAccess;
+
+typedef struct CutSpan { /* the access that begins first or ends last, and where */
+    const Op *op;        /* NULL: none */
+    int order;
+} CutSpan;
+
+typedef struct CutPlace { /* accesses that start from the same parameters */
+    const bool *roots;    /* by parameter; NULL: from anything */
+    CutSpan first_access, first_write, last_read, last_write;
+    CutSpan last_stay; /* of the writes that stay in compute */
+} CutPlace;
+
+typedef struct Pair { /* bases that must not overlap for the cut to be right */
+    Ref a, b;
+} Pair;
+
+typedef struct Cut {
+    UserIndex users; /* of the flat kernel, while it is classified */
+    PassContext *cx;
+    Kernel *k;
+    Arena *arena;
+    bool all;         /* every access through a ring */
+    bool *replicable; /* by Ref: each role computes its own */
+    bool *shared;     /* by Ref: computed once, before the roles */
+    size_t value_count;
+    VEC(Ref) values;        /* all that are defined in the kernel */
+    VEC(CutAccess) memory; /* in their order */
+    VEC(CutPlace) places;
+    Map access_of, place_of, asked_apart; /* op -> its access; pointer -> its place; pairs of parameters */
+    CutSpan first_order, last_order; /* of the ops that nothing moves across */
+    Map order;              /* op -> place in a walk, from 1 */
+    Map ring_of;            /* op -> index into rings, plus 1 */
+    VEC(CutRing *) rings;   /* inputs by first load, then outputs */
+    VEC(Pair) apart;
+    GridOrder grid;
+    bool counts_programs; /* each program of the grid acts on its own: atomics, prints */
+    bool
+        waits_for_programs; /* programs may wait for each other: neither persistence nor hoisting */
+    const char
+        *explicit_mode;    /* the first op that keeps the kernel from being cut at all, or NULL */
+    VEC(Finding) refusals; /* loads that stay where they are, and why */
+} Cut;
+
+/* Memory (ring_order.c). */
+bool cut_is_read(const Op *op);
+bool cut_is_write(const Op *op);
+bool cut_is_order(const Op *op); /* nothing moves across it */
+void cut_note_access(Cut *c, const Op *op);
+/* What keeps accesses where they are, or NULL: a write (or an op that orders) that may run before the
+ * load; one between it and a later op; an access that may run after the store and is not a store that
+ * leaves compute as well. They wish for arrays that are apart where that decides. */
+const Op *cut_write_before(Cut *c, const Op *load);
+const Op *cut_write_between(Cut *c, const Op *load, const Op *use);
+const Op *cut_access_after(Cut *c, const Op *store);
+void cut_note_stay(Cut *c, const Op *store); /* it is one of compute's */
+bool cut_is_stable(Cut *c, const Op *load);  /* no op of the kernel writes there */
+/* Wishes for all that threads may put in another order because the parameters differ. */
+void cut_wish_apart(Cut *c);
+void cut_require_apart(Cut *c, Builder *b); /* the wishes, for the launch (ring_cut.c) */
+
+void cut_find_memory(Cut *c); /* numbers all ops and notes the accesses */
+void cut_classify(Cut *c);    /* behind that */
+void cut_settle_stores(Cut *c); /* takes rings from stores that must stay with later ones of compute */
+int cut_order(const Cut *c, const Op *op);
+void cut_index(Cut *c);                           /* after a change of the rings */
+CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compute */
+
+/* Rewrites the kernel into prologue, rings, tasks and roles. */
+Op *cut_roles(Cut *c); /* the tasks op */
+
+typedef enum Execution { RUN_FLAT, RUN_SKEW, RUN_ROLES } Execution;
+Execution cut_choose(Cut *c);                    /* with a finding that says why */
+void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
+/* Programs side by side (ring_gang.c), in a plan whose loops are turned. */
+void cut_gang(Cut *c, Op *tasks);
+#endif

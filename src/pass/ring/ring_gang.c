@@ -1,0 +1,193 @@
+/* ring_gang.c: programs that run side by side in a block and share what their loops load.
+ *
+ * A program of 64 rows keeps one warpgroup busy, and one warpgroup leaves most of a multiprocessor
+ * idle: it waits for its product, then the matrix units wait for its arithmetic. Two or three
+ * programs cover each other. Neighbours along an index of the grid that the loads of the loop do
+ * not use (attention: blocks of queries of one head) read the same items, so the ring is filled
+ * once for all of them:
+ *
+ *     tasks [np0, np1] { role load { put q ; for n { put k ; put v } } role compute { .. } }
+ *  -> tasks<gang=3>: worker g of compute runs program 3 i + g; q has a slot a worker,
+ *     k and v go to all workers; a worker whose program has fewer trips lets the rest pass by
+ *
+ * This is a plan and changes no bit. Each worker makes the same hand-overs in the same order as one
+ * alone with the longest program of the gang, which is what ring_check has proved; an item of a
+ * shared ring is free when all workers have released it, as with workers that share one program. */
+#include "pass/ring/ring_gang.h"
+#include "pass/layout/layout.h"
+#include "pass/ring/ring_cut.h"
+#include "pass/ring/ring_rotate.h"
+
+#include <string.h>
+
+enum {
+    MOST_PROGRAMS = 3,
+    ISSUES_ONLY = 24,    /* registers of a warp that only issues TMA */
+    OTHER_REGISTERS = 32 /* of a worker, beside its tiles */
+};
+
+int gang_registers(int compute_groups, int movers, int few) {
+    int groups = compute_groups + movers, entry = 65536 / (128 * groups) / 8 * 8;
+    int many = (entry * groups - few * movers) / compute_groups / 8 * 8;
+    return many > 240 ? 240 : many;
+}
+
+/* --- which index --- */
+static bool uses_marked(const Op *op, const bool *marked) {
+    for (int i = 0; i < op->operand_count; i++)
+        if (ref_is_value(op->operands[i]) && marked[op->operands[i]]) return true;
+    for (int i = 0; i < op->attr_count; i++)
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF && ref_is_value(op->attrs[i].ref) &&
+            marked[op->attrs[i].ref])
+            return true;
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+            if (uses_marked(inner, marked)) return true;
+    return false;
+}
+
+static void mark(const Op *op, bool *marked) {
+    if (uses_marked(op, marked))
+        for (int i = 0; i < op->result_count; i++) marked[op->results[i]] = true;
+}
+
+/* Does what the loop loads leave the index alone? How many trips it makes may depend on it. */
+static bool is_shared_along(PassContext *cx, Kernel *k, const Op *tasks, const Op *load_loop,
+                            int dim) {
+    const Region *body = tasks->regions[0];
+    bool *marked = ARENA_ARRAY(cx->scratch, bool, k->values.count);
+    marked[body->args[dim]] = true;
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code != OP_ROLE) mark(op, marked);
+    for (const Op *op = load_loop->parent->first; op != load_loop; op = op->next) mark(op, marked);
+    for (int i = 0; i < load_loop->operand_count; i++)
+        if (i != 1 && ref_is_value(load_loop->operands[i]) && marked[load_loop->operands[i]])
+            return false;
+    for (const Op *op = load_loop->regions[0]->first; op; op = op->next)
+        if (uses_marked(op, marked)) return false;
+    return true;
+}
+
+/* --- the roles --- */
+static bool hands_over(const Op *op) {
+    switch (op->code) {
+    case OP_ACQUIRE:
+    case OP_PUT:
+    case OP_COMMIT:
+    case OP_WAIT:
+    case OP_RELEASE: return true;
+    default: break;
+    }
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            if (hands_over(inner)) return true;
+    return false;
+}
+
+/* The only op of the role with regions and hand-overs inside: a loop in steps of one. */
+static const Op *only_loop(const Kernel *k, const Op *role, bool last) {
+    const Op *loop = NULL;
+    for (const Op *op = role->regions[0]->first; op; op = op->next) {
+        if (loop && last && hands_over(op)) return NULL;
+        if (!op->region_count || !hands_over(op)) continue;
+        int64_t step;
+        if (loop || op->code != OP_FOR || !ir_const_int(k, op->operands[2], &step) || step != 1)
+            return NULL;
+        loop = op;
+    }
+    return loop;
+}
+
+static bool is_made_in(const Kernel *k, Ref value, const Region *region) {
+    const Op *op = ref_is_value(value) ? ir_value(k, value)->op : NULL;
+    while (op && op->parent != region) op = op->parent->owner;
+    return op != NULL;
+}
+
+bool gang_find(PassContext *cx, Kernel *k, const Op *tasks, Gang *out, const char **why) {
+    const Op *load = NULL, *compute = NULL;
+    const Region *body = tasks->regions[0];
+    *why = "its roles are not load and compute alone";
+    if (tasks->region_count != 1) return false;
+    for (const Op *op = body->first; op; op = op->next) {
+        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), "load") == 0)
+            load = op;
+        else if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), "compute") == 0)
+            compute = op;
+        else if (op->code == OP_ROLE
+                     ? !op_attr(op, AT_ON)
+                     : !op_has(op->code, TRAIT_PURE) && !op_has(op->code, TRAIT_TERMINATOR))
+            return false;
+    }
+    if (!load || !compute || op_attr(load, AT_ON)) return false;
+    *why = "a block runs one task a launch, or loads for another one";
+    if (!op_flag(tasks, AT_PERSIST) || op_attr(tasks, AT_CLUSTER)) return false;
+    *why = "a program has more than one warpgroup";
+    if (op_int(compute, AT_WORKERS, 1) > 1 || layout_group(cx, k, compute).warps != 4) return false;
+    Gang g = {.loop = only_loop(k, compute, false), .load_loop = only_loop(k, load, true)};
+    *why = "load and compute do not meet in one loop of two products";
+    if (!g.loop || !g.load_loop || !op_flag(g.loop, AT_ROTATE)) return false;
+    *why = "the bounds of the loops are not those of the task";
+    for (int i = 0; i < 2; i++)
+        if (g.loop->operands[i] != g.load_loop->operands[i]) return false;
+    if (is_made_in(k, g.loop->operands[0], body)) return false;
+    g.varies = is_made_in(k, g.loop->operands[1], body);
+    *why = "what the loop loads depends on every index of the grid";
+    for (g.dim = 0; g.dim < body->arg_count; g.dim++)
+        if (is_shared_along(cx, k, tasks, g.load_loop, g.dim)) break;
+    if (g.dim == body->arg_count) return false;
+    g.programs = (int)op_int(tasks, AT_GANG, 1);
+    *out = g;
+    return true;
+}
+
+/* --- how many --- */
+static int64_t elements(const Kernel *k, Ref value) {
+    const Type *type = ir_type(k, value);
+    int64_t count = 1;
+    for (int i = 0; i < type->rank; i++) count *= type->extent[i];
+    return count;
+}
+
+/* Of a worker's thread: both products' results and the left operand that goes from trip to trip. */
+static int64_t registers_needed(const Kernel *k, const Rotation *r) {
+    int64_t left = elements(k, r->second->operands[0]) *
+                   elem_info[ir_type(k, r->second->operands[0])->elem].bits / 32;
+    return (elements(k, r->first->results[0]) + elements(k, r->second->results[0]) + left) / 128 +
+           OTHER_REGISTERS;
+}
+
+static int64_t bytes_needed(const Cut *c, int programs) {
+    int64_t bytes = 2048; /* barriers, and what alignment takes */
+    for (size_t i = 0; i < c->rings.count; i++) {
+        const CutRing *ring = c->rings.at[i];
+        bool shared = !ring->output && ring->in_loop;
+        if (!ring->shares) bytes += ring->slots * ring->bytes * (shared ? 1 : programs);
+    }
+    return bytes;
+}
+
+void cut_gang(Cut *c, Op *tasks) {
+    Kernel *k = c->k;
+    int wanted = c->cx->options.gang;
+    Gang gang;
+    Rotation r;
+    const char *why = "its tasks run in groups that share the L2";
+    if (wanted == 1 || op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_GROUPED ||
+        !gang_find(c->cx, k, tasks, &gang, &why) || !rotation_find(k, gang.loop, c->arena, &r)) {
+        if (wanted > 1)
+            pass_find(c->cx, k->range, "execution", "programs do not run side by side: %s", why);
+        return;
+    }
+    int programs = wanted ? wanted : MOST_PROGRAMS;
+    while (programs > 1 && (bytes_needed(c, programs) > c->cx->machine->ring_bytes ||
+                            registers_needed(k, &r) > gang_registers(programs, 1, ISSUES_ONLY)))
+        programs--;
+    if (programs < wanted)
+        pass_find(c->cx, k->range, "execution", "%d programs were asked for, registers and shared memory hold %d", wanted, programs);
+    if (programs == 1) return;
+    op_set(k, tasks, (Attr){.id = AT_GANG, .number = programs});
+    pass_find(c->cx, k->range, "execution",
+              "%d neighbouring programs run side by side in a block and share what the loop loads",
+              programs);
+}

@@ -1,0 +1,524 @@
+/* ring_plan.c: which execution, and with what slots, workers, persistence and order.
+ *
+ * The structure that the cut makes does not depend on the machine; everything here does, is written
+ * into attributes, and changes no bit of the result. Hints of the source come first (num_stages,
+ * num_warps), then what the machine's table says, and options override both. Every choice is a
+ * finding, so that nothing runs flat unnoticed. */
+#include "pass/ring/ring_cut.h"
+#include "pass/ring/ring_group.h"
+
+#include <string.h>
+
+/* --- how many slots --- */
+
+enum { DEFAULT_STAGES = 3 };
+
+static int stages_of(const Cut *c, const CutRing *ring) {
+    if (c->cx->options.slots) return c->cx->options.slots;
+    if (c->cx->options.num_stages >= 0) return c->cx->options.num_stages;
+    int64_t whole = kernel_int(c->k, AT_STAGES, DEFAULT_STAGES);
+    return (int)(ring && ring->loop ? op_int(ring->loop, AT_STAGES, whole) : whole);
+}
+
+static bool is_pipelined(const CutRing *ring) {
+    return !ring->output && ring->in_loop;
+}
+
+static int64_t slot_bytes(const CutRing *ring) {
+    return ring->parts ? ring->bytes * 2 / ring->parts : ring->bytes;
+}
+
+static int64_t ring_bytes(const Cut *c) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (!c->rings.at[i]->shares) bytes += c->rings.at[i]->slots * slot_bytes(c->rings.at[i]);
+    return bytes;
+}
+
+/* --- the cost model: how many slots cover the way of a copy --- */
+
+/* Clocks from the issue of a copy until it has landed and its slot is free again, as timed: shorter
+ * trips gained from more slots until these covered about as much. A slot more than that gained
+ * nothing, and with one worker, where two blocks may share a multiprocessor, it lost. */
+enum { COPY_CLOCKS = 2048, MOST_SLOTS = 8, MOST_ALONE = 6 };
+enum { SPARE_BYTES = 2048 }; /* for barriers, and to align what lies behind them */
+
+typedef struct TripCost {
+    const Kernel *k;
+    int64_t clocks, rows; /* of its wgmmas: 64 rows, N columns and 32 bytes along K take N / 2 */
+} TripCost;
+
+static void add_cost(Op *op, void *user) {
+    TripCost *cost = user;
+    if (op->code != OP_DOT || op_word(op, AT_INSTR, WORD_NONE) != INSTR_WGMMA) return;
+    const Type *a = ir_type(cost->k, op->operands[0]), *d = ir_type(cost->k, op->results[0]);
+    cost->rows = d->extent[0];
+    cost->clocks +=
+        (d->extent[0] + 63) / 64 * d->extent[1] / 2 * a->extent[1] * ty_elem_bytes(a) / 32;
+}
+
+/* Is it the only ring that its loop takes items from? */
+static bool feeds_alone(const Cut *c, const CutRing *ring) {
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (c->rings.at[i] != ring && is_pipelined(c->rings.at[i]) && !c->rings.at[i]->shares)
+            return false;
+    return true;
+}
+
+static TripCost trip_cost(const Cut *c, const CutRing *ring) {
+    TripCost cost = {.k = c->k};
+    if (ring->loop) ir_walk(ring->loop->regions[0], add_cost, &cost);
+    return cost;
+}
+
+/* What the ring should have; never fewer than were asked for. */
+static int useful_slots(const Cut *c, CutRing *ring) {
+    int asked = stages_of(c, ring);
+    TripCost cost = trip_cost(c, ring);
+    ring->clocks = cost.clocks;
+    if (!c->cx->machine->has_tma || asked < 2 || !cost.clocks || !feeds_alone(c, ring))
+        return asked;
+    int64_t most = cost.rows < 128 ? MOST_ALONE : MOST_SLOTS,
+            slots = 1 + (COPY_CLOCKS + cost.clocks - 1) / cost.clocks;
+    if (slots > most) slots = most;
+    return slots > asked ? (int)slots : asked;
+}
+
+/* Memory that nothing else uses goes to the ring. */
+static void deepen(Cut *c) {
+    if (c->cx->options.slots) return;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        CutRing *ring = c->rings.at[i];
+        int useful = is_pipelined(ring) && !ring->shares ? useful_slots(c, ring) : 0;
+        int64_t room = c->cx->machine->ring_bytes - SPARE_BYTES - ring->bytes;
+        while (ring->slots < useful && ring_bytes(c) <= room) ring->slots++;
+    }
+}
+
+static const char *slot_table(const Cut *c) {
+    Text table = text_new(c->arena);
+    for (size_t i = 0; i < c->rings.count; i++)
+        text_add(&table, "%s%d x %lld bytes", i ? ", " : "", c->rings.at[i]->slots,
+                 (long long)c->rings.at[i]->bytes);
+    return table.at;
+}
+
+/* Fills in slots, each ring of a loop at least `least`; false when even these do not fit. */
+static bool fit_slots(Cut *c, int least) {
+    for (size_t i = 0; i < c->rings.count; i++) {
+        CutRing *ring = c->rings.at[i];
+        int stages = stages_of(c, ring);
+        ring->slots = is_pipelined(ring)             ? (stages > 1 ? stages : 1)
+                      : c->cx->machine->roles_always ? 2
+                                                     : 1;
+    }
+    while (ring_bytes(c) > c->cx->machine->ring_bytes) {
+        CutRing *largest = NULL;
+        for (size_t i = 0; i < c->rings.count; i++) {
+            CutRing *ring = c->rings.at[i];
+            if (!ring->shares && ring->slots > (is_pipelined(ring) ? least : 1) &&
+                (!largest || ring->slots * ring->bytes > largest->slots * largest->bytes))
+                largest = ring;
+        }
+        if (!largest) return false;
+        largest->slots--;
+    }
+    return true;
+}
+
+/* The largest output ring gives way: its store stays in compute. */
+static bool drop_output(Cut *c) {
+    size_t largest = c->rings.count;
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (c->rings.at[i]->output &&
+            (largest == c->rings.count || c->rings.at[i]->bytes > c->rings.at[largest]->bytes))
+            largest = i;
+    if (largest == c->rings.count) return false;
+    pass_find(c->cx, c->rings.at[largest]->ops.at[0]->range, "store",
+              "from registers: a buffer of %lld bytes beside two slots of every load does not fit "
+              "into %lld",
+              (long long)c->rings.at[largest]->bytes, (long long)c->cx->machine->ring_bytes);
+    cut_note_stay(c, c->rings.at[largest]->ops.at[0]);
+    for (size_t i = largest; i + 1 < c->rings.count; i++) c->rings.at[i] = c->rings.at[i + 1];
+    c->rings.count--;
+    cut_settle_stores(c);
+    return true;
+}
+
+/* The fewest slots that a load of a loop got; short_of: one got fewer than were asked for. */
+static int fewest_slots(const Cut *c, bool *short_of) {
+    int fewest = 0;
+    *short_of = false;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        const CutRing *ring = c->rings.at[i];
+        if (!is_pipelined(ring) || ring->shares) continue;
+        if (!fewest || ring->slots < fewest) fewest = ring->slots;
+        *short_of |= ring->slots < stages_of(c, ring);
+    }
+    return fewest;
+}
+
+enum { ENOUGH = 3 }; /* a fourth slot gained less than panels one after the other cost, as timed */
+
+/* Where loads got too few slots, outputs of four panels (of 128 bytes a row) and more go out by TMA
+ * panel by panel, if that makes room for another slot. */
+static void cut_outputs(Cut *c) {
+    bool short_of, still;
+    int before = fewest_slots(c, &short_of);
+    if (!short_of || !c->cx->machine->has_tma) return;
+    if (before >= ENOUGH && !c->cx->options.slots) return;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        CutRing *ring = c->rings.at[i];
+        const Type *type = ring->output ? ir_type(c->k, op_operand(ring->ops.at[0], 1)) : NULL;
+        if (!type || type->rank != 2 || ring->ops.count != 1) continue;
+        int64_t bytes = type->extent[1] * ty_elem_bytes(type), panels = bytes / 128;
+        if (bytes % 128 == 0 && panels >= 4 && !(panels & (panels - 1))) ring->parts = (int)panels;
+    }
+    if (fit_slots(c, 2) && fewest_slots(c, &still) > before) return;
+    for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->parts = 0;
+    fit_slots(c, 2);
+}
+
+/* Two slots of every load keep the copies running; for them the outputs give way, and at last the
+ * second slot. False when even so it does not fit. */
+static bool choose_slots(Cut *c, Execution run) {
+    if (!c->cx->machine->has_threads) return fit_slots(c, 1);
+    while (!fit_slots(c, 2))
+        if (!drop_output(c)) return fit_slots(c, 1);
+    if (run != RUN_ROLES) return true;
+    cut_outputs(c);
+    deepen(c);
+    return true;
+}
+
+/* --- execution --- */
+
+typedef struct DotSearch {
+    bool wide;
+    int64_t rows;
+    bool reduces_rows;
+} DotSearch;
+
+static void look_at_op(Op *op, void *user) {
+    DotSearch *s = user;
+    if (op->code == OP_DOT && op_word(op, AT_INSTR, WORD_NONE) == INSTR_WGMMA) s->wide = true;
+    switch (op->code) {
+    case OP_REDUCE:
+    case OP_SCAN:
+    case OP_SORT:
+    case OP_FLIP:
+    case OP_GATHER:
+    case OP_CAT:
+        if (op_int(op, AT_AXIS, 0) == 0) s->reduces_rows = true;
+        break;
+    case OP_HISTOGRAM:
+    case OP_RESHAPE:
+    case OP_SLICE:
+    case OP_INSERT:
+    case OP_JOIN: s->reduces_rows = true; break;
+    default: break;
+    }
+}
+
+/* The merged loop of load and compute follows loops, not branches. */
+static bool stands_in_branch(const CutRing *ring) {
+    for (const Op *op = ring->region->owner; op; op = op->parent->owner)
+        if (op->code != OP_FOR) return true;
+    return false;
+}
+
+static bool has_too_many(const Cut *c) {
+    int rings = 0;
+    bool wide = false;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        rings += !c->rings.at[i]->shares;
+        wide |= c->rings.at[i]->ops.count > MAX_RING_FIELDS;
+    }
+    return wide || rings > MAX_RINGS;
+}
+
+static Execution decide(Cut *c, const char **why) {
+    const Machine *machine = c->cx->machine;
+    const PassOptions *options = &c->cx->options;
+    if (c->explicit_mode) {
+        *why = arena_printf(c->arena, "`%s` keeps the kernel in explicit mode", c->explicit_mode);
+        return RUN_FLAT;
+    }
+    if (options->no_rings) {
+        *why = "rings and scratch together do not fit into shared memory";
+        return RUN_FLAT;
+    }
+    bool pipelined = false, dots = false;
+    int stages = 0;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        const CutRing *ring = c->rings.at[i];
+        if (!is_pipelined(ring)) continue;
+        pipelined = true;
+        dots = dots || ring->feeds_dot;
+        if (stages_of(c, ring) > stages) stages = stages_of(c, ring);
+    }
+    if (machine->roles_always) {
+        *why = "compute cannot reach memory on this machine";
+        return c->rings.count ? RUN_ROLES : RUN_FLAT;
+    }
+    if (has_too_many(c)) {
+        *why = arena_printf(c->arena, "it would take more than %d rings, or %d tiles in one",
+                            MAX_RINGS, MAX_RING_FIELDS);
+        return RUN_FLAT;
+    }
+    if (options->roles == 1 && machine->roles_allowed && c->rings.count) {
+        *why = "asked for";
+        return RUN_ROLES;
+    }
+    if (!machine->roles_allowed && !machine->skew_allowed) {
+        *why = "this machine gains nothing from loads that run ahead";
+        return RUN_FLAT;
+    }
+    if (!pipelined || !dots) {
+        *why = "no loop loads boxes for a dot that could run ahead of it";
+        return RUN_FLAT;
+    }
+    if (stages <= 1) {
+        *why = arena_printf(c->arena, "num_stages is %d", stages);
+        return RUN_FLAT;
+    }
+    DotSearch search = {0};
+    ir_walk(c->k->body, look_at_op, &search);
+    if (machine->roles_allowed && options->roles != 0 && search.wide) {
+        *why = "its dots are wide enough for a warp that only loads";
+        return RUN_ROLES;
+    }
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (stands_in_branch(c->rings.at[i])) {
+            *why = "a load or a store of its rings stands in a branch";
+            return RUN_FLAT;
+        }
+    if (machine->skew_allowed) {
+        *why = options->roles == 0       ? "roles are off"
+               : !machine->roles_allowed ? "this machine has no warp that only loads"
+                                         : "its dots are too small for a warp that only loads";
+        return RUN_SKEW;
+    }
+    *why = "this machine gains nothing from loads that run ahead";
+    return RUN_FLAT;
+}
+
+/* What was asked for, and this execution has no use for. */
+static void report_idle(const Cut *c, Execution run) {
+    const PassOptions *o = &c->cx->options;
+    const struct {
+        const char *name;
+        bool idle;
+    } asked[] = {
+        {"roles=on", o->roles == 1 && run != RUN_ROLES},   {"workers", o->workers > 1 && run != RUN_ROLES},
+        {"cluster=2", o->cluster > 1 && run != RUN_ROLES}, {"gang", o->gang > 1 && run != RUN_ROLES},
+        {"persist=on", o->persist == 1 && run == RUN_FLAT}, {"slots", o->slots > 0 && run == RUN_FLAT},
+    };
+    Text list = text_new(c->arena);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (asked[i].idle) text_add(&list, "%s%s", list.length ? ", " : "", asked[i].name);
+    if (list.length) pass_find(c->cx, c->k->range, "execution", "without effect here: %s", list.at);
+}
+
+Execution cut_choose(Cut *c) {
+    static const char *const names[] = {"flat", "skew", "roles"};
+    const char *why = "";
+    Execution run = decide(c, &why);
+    if (run != RUN_FLAT && !choose_slots(c, run)) {
+        why = arena_printf(c->arena, "its slots take %lld bytes, the machine has %lld",
+                           (long long)ring_bytes(c), (long long)c->cx->machine->ring_bytes);
+        if (c->cx->machine->roles_always)
+            diag_emit(c->k->module->diag, DIAG_RING_CAPACITY, c->k->range, (long long)ring_bytes(c),
+                      (long long)c->cx->machine->ring_bytes, slot_table(c));
+        run = RUN_FLAT;
+    }
+    pass_find(c->cx, c->k->range, "execution", "%s: %s", names[run], why);
+    if (c->cx->machine->has_threads) report_idle(c, run);
+    if (run != RUN_FLAT || c->cx->machine->roles_allowed || c->cx->machine->skew_allowed)
+        for (size_t i = 0; i < c->refusals.count; i++) {
+            const Finding *f = &c->refusals.at[i];
+            pass_find(c->cx, f->range, f->subject, "%s", f->text);
+        }
+    return run;
+}
+
+/* --- attributes --- */
+
+static void set_int(Kernel *k, Op *op, AttrId id, int64_t number) {
+    op_set(k, op, (Attr){.id = id, .number = number});
+}
+
+static Op *find_role(const Op *tasks, const char *name) {
+    for (Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next)
+        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), name) == 0) return op;
+    return NULL;
+}
+
+/* Rows of the widest dot; consumers share them in pieces of 64. */
+static void look_at_rows(Op *op, void *user) {
+    const Kernel *k = ((void **)user)[0];
+    int64_t *rows = ((void **)user)[1];
+    if (op->code != OP_DOT || op_word(op, AT_INSTR, WORD_NONE) != INSTR_WGMMA) return;
+    int64_t own = ir_type(k, op->results[0])->extent[0];
+    if (*rows == 0 || own < *rows) *rows = own;
+}
+
+static int choose_workers(Cut *c, const Op *compute) {
+    DotSearch search = {0};
+    int64_t rows = 0;
+    void *both[2] = {c->k, &rows};
+    ir_walk(compute->regions[0], look_at_op, &search);
+    ir_walk(compute->regions[0], look_at_rows, both);
+    if (!search.wide || search.reduces_rows || rows < 128) return 1;
+    int most = (int)(rows / 64), wanted = c->cx->options.workers;
+    if (!wanted) wanted = most == 3 ? 3 : 2;
+    while (wanted > 1 && most % wanted) wanted--;
+    return wanted > most ? most : wanted;
+}
+
+static const char *value_name(const Kernel *k, Ref r) {
+    const char *name = ref_is_value(r) ? ir_value(k, r)->name : NULL;
+    return name ? name : "?";
+}
+
+static void plan_ring(Cut *c, CutRing *cut, Execution run) {
+    Kernel *k = c->k;
+    Op *op = ir_value(k, cut->ring)->op;
+    if (cut->shares) cut->slots = cut->shares->slots;
+    bool wide = c->cx->machine->has_wgmma && cut->feeds_dot && run == RUN_ROLES;
+    int hold = wide && is_pipelined(cut) && cut->slots >= 3 ? 2 : 1;
+    int asked = stages_of(c, cut);
+    bool deeper = is_pipelined(cut) && !cut->shares && asked > 1 && cut->slots > asked;
+    if (!cut->shares) set_int(k, op, AT_SLOTS, cut->slots);
+    if (deeper) set_int(k, op, AT_STAGES, asked);
+    if (cut->parts) set_int(k, op, AT_PARTS, cut->parts);
+    if (hold > 1 && !cut->shares) set_int(k, op, AT_HOLD, hold);
+    const Type *type = ir_type(k, cut->ring);
+    for (size_t i = 0; i < cut->ops.count; i++)
+        pass_find(c->cx, cut->ops.at[i]->range, cut->output ? "store" : "load",
+                  "field %s of ring %s (%s to %s), %d slot%s of %lld bytes", type->fields[i].name,
+                  value_name(k, cut->ring), op_text(op, AT_FROM), op_text(op, AT_TO), cut->slots,
+                  cut->slots == 1 ? "" : "s", (long long)cut->bytes);
+    if (is_pipelined(cut) && cut->slots < asked)
+        pass_find(c->cx, cut->ops.at[0]->range, "ring",
+                  "%d slots were asked for, %d fit into %lld bytes", asked, cut->slots,
+                  (long long)c->cx->machine->ring_bytes);
+    if (deeper)
+        pass_find(c->cx, cut->ops.at[0]->range, "ring",
+                  "%d slots, %d were asked for: an item is %lld clocks of products, a copy takes "
+                  "about %d (option slots=N)",
+                  cut->slots, asked, (long long)cut->clocks, COPY_CLOCKS);
+}
+
+static bool is_made_from(const Kernel *k, Ref value, Ref from, int depth) {
+    if (value == from) return true;
+    if (!ref_is_value(value) || depth > 32) return false;
+    const Value *v = ir_value(k, value);
+    const Op *op = v->op ? v->op : v->region->owner;
+    for (int i = 0; op && op->code != OP_TASKS && i < op->operand_count; i++)
+        if (is_made_from(k, op->operands[i], from, depth + 1)) return true;
+    return false;
+}
+
+/* The one task index on which trip counts depend: tasks differ in length along it. -1: none, or
+ * more. */
+static int varying_index(const Kernel *k, const Op *tasks, const Op *compute) {
+    const Region *body = tasks->regions[tasks->region_count - 1];
+    int found = -1;
+    for (const Op *op = compute->regions[0]->first; op; op = op->next) {
+        if (op->code != OP_FOR) continue;
+        for (int i = 0; i < body->arg_count; i++)
+            if (is_made_from(k, op->operands[0], body->args[i], 0) ||
+                is_made_from(k, op->operands[1], body->args[i], 0)) {
+                if (found >= 0 && found != i) return -1;
+                found = i;
+            }
+    }
+    return found;
+}
+
+/* --- order --- */
+
+enum { GROUP_ROWS = 8 }; /* of tiles that are walked together, when the source does not say */
+
+/* Which of the task's two indices x is computed from: bits 1 and 2. */
+static int indices_in(const Kernel *k, const Region *body, Ref x, int depth) {
+    if (!ref_is_value(x) || depth > 16) return ref_is_value(x) ? 3 : 0;
+    for (int i = 0; i < 2; i++)
+        if (body->args[i] == x) return 1 << i;
+    const Op *op = ir_value(k, x)->op;
+    int both = 0;
+    for (int i = 0; op && i < op->operand_count && both != 3; i++)
+        both |= indices_in(k, body, op->operands[i], depth + 1);
+    return both;
+}
+
+typedef struct LoadSearch {
+    const Kernel *k;
+    const Region *body;
+    int seen[4]; /* loads by the indices that their boxes depend on */
+} LoadSearch;
+
+static void look_at_load(Op *op, void *user) {
+    LoadSearch *s = user;
+    if (op->code != OP_TLOAD) return;
+    RefList offsets = op_list(op, 0);
+    int both = 0;
+    for (int i = 0; i < offsets.count; i++) both |= indices_in(s->k, s->body, offsets.at[i], 0);
+    s->seen[both]++;
+}
+
+/* One operand follows the rows of tiles, the other the columns: tasks that run at the same time
+ * share both where they form a block of tiles, not a strip. */
+static bool shares_both_ways(const Cut *c, const Op *tasks) {
+    const Region *body = tasks->regions[tasks->region_count - 1];
+    if (tasks->operand_count != 2 || body->arg_count != 2) return false;
+    LoadSearch s = {.k = c->k, .body = body};
+    ir_walk(tasks->regions[tasks->region_count - 1], look_at_load, &s);
+    return s.seen[1] == 1 && s.seen[2] == 1 && !s.seen[3];
+}
+
+void cut_plan(Cut *c, Op *tasks, Execution run) {
+    Kernel *k = c->k;
+    const Machine *machine = c->cx->machine;
+    for (size_t i = 0; i < c->rings.count; i++) plan_ring(c, c->rings.at[i], run);
+    Op *compute = find_role(tasks, "compute"), *store = find_role(tasks, "store");
+    int workers = run == RUN_ROLES && compute ? choose_workers(c, compute) : 1;
+    if (workers > 1) {
+        set_int(k, compute, AT_WORKERS, workers);
+        op_set(k, compute, (Attr){.id = AT_BY, .word = BY_M});
+    }
+    if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_ON, .text = "compute"});
+    Op *load =
+        find_role(tasks, "load"); /* skew: the workers of compute load as well, some items ahead */
+    if (load && run == RUN_SKEW) op_set(k, load, (Attr){.id = AT_ON, .text = "compute"});
+    int asked = c->cx->options.persist;
+    bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
+    bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));
+    if (persist) op_set(k, tasks, (Attr){.id = AT_PERSIST, .number = 1});
+    if (!op_attr(tasks, AT_ORDER)) {
+        bool grouped = persist && machine->has_threads && shares_both_ways(c, tasks);
+        Word order = grouped                      ? ORDER_GROUPED
+                     : tasks->operand_count == 1 ? ORDER_CODE
+                                                 : ORDER_ROW;
+        op_set(k, tasks, (Attr){.id = AT_ORDER, .word = order});
+        if (grouped) set_int(k, tasks, AT_GROUP, GROUP_ROWS);
+    }
+    Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
+    int varies = persist && compute && machine->has_threads && (order == ORDER_CODE || order == ORDER_ROW)
+                     ? varying_index(k, tasks, compute)
+                     : -1;
+    if (varies >= 0) {
+        op_set(k, tasks, (Attr){.id = AT_ORDER, .word = ORDER_LONGEST});
+        set_int(k, tasks, AT_DIM, varies);
+    }
+    pass_find(c->cx, k->range, "execution", "%d worker%s in compute, %s, order %s", workers,
+              workers == 1 ? "" : "s", persist ? "persistent" : "one task a launch",
+              word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);
+    int wanted = c->cx->options.workers;
+    if (run == RUN_ROLES && wanted && wanted != workers)
+        pass_find(c->cx, k->range, "execution", "%d workers were asked for: each takes whole groups of 64 rows of its products", wanted);
+    if (asked == 1 && !persist)
+        pass_find(c->cx, k->range, "execution", "persist=on is without effect: its programs wait for each other");
+    if (run == RUN_ROLES) ring_group_plan(c->cx, k, tasks);
+}

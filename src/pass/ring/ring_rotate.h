@@ -1,0 +1,25 @@
+/* ring_rotate.h: a loop of two products in a row, turned so that the second runs under the
+ * arithmetic of the next trip (ring_rotate.c). */
+#ifndef PASS_RING_RING_ROTATE_H
+#define PASS_RING_RING_ROTATE_H
+#include "ir/build.h"
+#include "pass/pass.h"
+
+/* Where an op of the body goes: HEAD computes what the second product needs, SCALE prepares its
+ * accumulator, TAIL is the product itself with the hand-over of its other operand. */
+typedef enum RotatePart { ROTATE_HEAD, ROTATE_SCALE, ROTATE_TAIL } RotatePart;
+
+typedef struct Rotation {
+    const Op *loop;
+    const Op *first, *second;    /* the products; the second's left operand comes from the first */
+    int carried;                 /* the accumulator among the carried values */
+    VEC(const Op *) tail, scale; /* the others are HEAD */
+} Rotation;
+
+/* Can the loop be turned? */
+bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out);
+RotatePart rotation_part(const Rotation *r, const Op *op); /* of an op of the body */
+
+/* Sets `rotate` on the loops of the roles that can be turned; false: there are none. */
+bool ring_rotate(PassContext *cx, Kernel *k, Op *tasks);
+#endif

@@ -1,0 +1,91 @@
+/* options.c: the compile options (`--set NAME=VALUE`), from one list (options.def). */
+#include "runtime/api/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct OptionRow {
+    const char *name, *values, *about;
+    long long least, most;
+    void (*set)(tw_kernel *k, long long value);
+} OptionRow;
+
+#define OPTION(name, values, least, most, statement, about) \
+    static void set_##name(tw_kernel *k, long long value) { \
+        statement;                                          \
+    }
+#include "runtime/api/options.def"
+#undef OPTION
+
+static const OptionRow rows[] = {
+#define OPTION(name, values, least, most, statement, about) \
+    {#name, values, about, least, most, set_##name},
+#include "runtime/api/options.def"
+#undef OPTION
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+bool option_info(size_t index, tw_option_info *info) {
+    if (index >= ROWS) return false;
+    info->name = rows[index].name;
+    info->values = rows[index].values;
+    info->about = rows[index].about;
+    return true;
+}
+
+/* Is the number one of those that the row lists ("0, 128, 256 or 512")? Rows in words list none. */
+static bool is_listed(const OptionRow *row, long long value) {
+    if (row->values[0] < '0' || row->values[0] > '9') return true;
+    for (const char *s = row->values; *s; s++) {
+        char *end;
+        if (*s < '0' || *s > '9') continue;
+        if (strtoll(s, &end, 10) == value) return true;
+        s = end - 1;
+    }
+    return false;
+}
+
+/* "auto" is -1, on and off are 1 and 0; else an integer. */
+static bool parse(const OptionRow *row, const char *text, long long *value) {
+    bool switchable = strncmp(row->values, "auto", 4) == 0;
+    if (switchable && strcmp(text, "auto") == 0)
+        *value = -1;
+    else if (strcmp(text, "on") == 0 || strcmp(text, "true") == 0)
+        *value = 1;
+    else if (strcmp(text, "off") == 0 || strcmp(text, "false") == 0)
+        *value = 0;
+    else {
+        char *end = NULL;
+        errno = 0;
+        *value = strtoll(text, &end, 10);
+        if (errno || end == text || *end) return false;
+    }
+    return *value >= row->least && *value <= row->most && is_listed(row, *value);
+}
+
+tw_status options_apply(tw_kernel *k, const tw_pair *options, size_t count) {
+    tw_context *cx = k->context;
+    for (size_t i = 0; i < count; i++) {
+        const OptionRow *row = NULL;
+        for (int r = 0; r < ROWS && !row; r++)
+            if (strcmp(rows[r].name, options[i].name) == 0) row = &rows[r];
+        if (!row) {
+            const char *names[ROWS];
+            for (int r = 0; r < ROWS; r++) names[r] = rows[r].name;
+            const char *near = text_nearest(options[i].name, names, ROWS);
+            return near ? context_fail(cx, TW_ERROR_NOT_FOUND,
+                                       "there is no option `%s`; did you mean `%s`?",
+                                       options[i].name, near)
+                        : context_fail(cx, TW_ERROR_NOT_FOUND,
+                                       "there is no option `%s`; the page `options` lists them",
+                                       options[i].name);
+        }
+        long long value = 0;
+        if (!parse(row, options[i].value, &value))
+            return context_fail(cx, TW_ERROR_ARGUMENT, "option %s takes %s, not `%s`", row->name,
+                                row->values, options[i].value);
+        row->set(k, value);
+    }
+    return TW_OK;
+}

@@ -1,0 +1,224 @@
+/* scalars.c: small programs on integer scalars, run at launch: the kernel's own grid, and what a
+ * `require` asks of.
+ *
+ * Compiling takes the references that are wanted and follows them back through pure integer ops
+ * to parameters, parts of tensors, the grid and literals. The result is a straight list of steps
+ * over registers: running it allocates nothing.
+ *
+ *     %nk = cdiv %K, 64        step 3: cdiv i32 r1 r2 -> r3 */
+#include "runtime/compile/scalars.h"
+
+#include "ir/element.h"
+#include "pass/fold/fold.h"
+
+#include <string.h>
+
+typedef enum StepKind { STEP_LITERAL, STEP_SLOT, STEP_GRID, STEP_OP } StepKind;
+typedef struct ScalarStep {
+    StepKind kind;
+    Opcode code;
+    Elem elem, from; /* of the result; of the operands */
+    Word predicate;
+    int at[3];      /* registers of the operands; SLOT, GRID: at[0] is the number */
+    int64_t number; /* LITERAL; PTR_ADD: bytes of an element */
+} ScalarStep;
+
+struct ScalarProgram {
+    int count;
+    ScalarStep *steps; /* step i sets register i */
+    int result_count;
+    int *results;
+    int64_t *registers;
+};
+
+typedef struct Compiler {
+    const Kernel *k;
+    const RunParam *params;
+    int param_count;
+    Arena *arena;
+    const char *why;
+    VEC(ScalarStep) steps;
+    Map done; /* Ref -> register + 1 */
+} Compiler;
+
+static int compile_ref(Compiler *c, Ref ref);
+
+static int fail(Compiler *c, const Op *op) {
+    c->why = op ? op_info[op->code].mnemonic : "a value that is no integer";
+    return -1;
+}
+
+static int add_step(Compiler *c, ScalarStep step) {
+    *VEC_PUSH(&c->steps, c->arena) = step;
+    return (int)c->steps.count - 1;
+}
+
+/* The run-time parameter behind an argument of the kernel's body or, by name, of its grid region.
+ */
+static const RunParam *find_param(const Compiler *c, Ref ref) {
+    const Value *value = ir_value(c->k, ref);
+    for (int i = 0; i < c->param_count; i++)
+        if (value->name && strcmp(c->params[i].name, value->name) == 0) return &c->params[i];
+    return NULL;
+}
+
+static int compile_argument(Compiler *c, Ref ref) {
+    const RunParam *param = find_param(c, ref);
+    if (!param || param->type->kind != TY_TILE) return fail(c, NULL);
+    Elem elem = param->type->pointer ? EL_U64 : param->type->elem;
+    if (elem_is_float(elem)) return fail(c, NULL);
+    return add_step(c, (ScalarStep){.kind = STEP_SLOT, .elem = elem, .at = {param->slot}});
+}
+
+/* extent, stride or base of a tensor: of a parameter, or of a `tensor` op. */
+static int compile_part(Compiler *c, const Op *op) {
+    Ref tensor = op->operands[0];
+    const Op *made = ir_value(c->k, tensor)->op;
+    int d = (int)op_int(op, AT_DIM, 0);
+    if (made) {
+        if (made->code != OP_TENSOR) return fail(c, made);
+        if (op->code == OP_BASE) return compile_ref(c, made->operands[0]);
+        RefList list = op_list(made, op->code == OP_STRIDE);
+        return d < list.count && list.at[d] ? compile_ref(c, list.at[d]) : fail(c, made);
+    }
+    const RunParam *param = find_param(c, tensor);
+    if (!param || param->type->kind != TY_TENSOR) return fail(c, op);
+    int rank = param->type->rank;
+    int slot = param->slot + (op->code == OP_BASE     ? 0
+                              : op->code == OP_EXTENT ? 1 + d
+                                                      : 1 + rank + d);
+    return add_step(c, (ScalarStep){.kind = STEP_SLOT, .elem = EL_I64, .at = {slot}});
+}
+
+static int compile_op(Compiler *c, const Op *op) {
+    switch (op->code) {
+    case OP_NUM_PROGRAMS:
+        return add_step(
+            c, (ScalarStep){.kind = STEP_GRID, .elem = EL_I32, .at = {(int)op_int(op, AT_DIM, 0)}});
+    case OP_EXTENT:
+    case OP_STRIDE:
+    case OP_BASE: return compile_part(c, op);
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_REM:
+    case OP_FLOORDIV:
+    case OP_MOD:
+    case OP_CDIV:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_SHL:
+    case OP_SHR:
+    case OP_CAST:
+    case OP_CMP:
+    case OP_SELECT:
+    case OP_NEG:
+    case OP_NOT:
+    case OP_ABS:
+    case OP_PTR_ADD: break;
+    default: return fail(c, op);
+    }
+    ScalarStep step = {
+        .kind = STEP_OP, .code = op->code, .predicate = op_word(op, AT_PRED, CMP_EQ)};
+    step.elem = ir_type(c->k, op->results[0])->elem;
+    step.from = ir_type(c->k, op->operands[op->operand_count - 1])->elem;
+    if (op->code == OP_PTR_ADD) {
+        step.number = elem_info[step.elem].bytes;
+        step.elem = EL_U64;
+    }
+    if (elem_is_float(step.elem) || elem_is_float(step.from)) return fail(c, op);
+    for (int i = 0; i < op->operand_count && i < 3; i++) {
+        step.at[i] = compile_ref(c, op->operands[i]);
+        if (step.at[i] < 0) return -1;
+    }
+    return add_step(c, step);
+}
+
+static int compile_ref(Compiler *c, Ref ref) {
+    if (ref_is_literal(ref)) {
+        const Literal *l = ir_literal(c->k, ref);
+        if (!l->type->pointer && elem_is_float(l->type->elem)) return fail(c, NULL);
+        return add_step(c, (ScalarStep){.kind = STEP_LITERAL, .number = l->i});
+    }
+    MapEntry *known = map_find_number(&c->done, ref);
+    if (known) return (int)(uintptr_t)known->value - 1;
+    const Value *value = ir_value(c->k, ref);
+    if (value->type->kind == TY_TENSOR && !value->op) { /* stands for its address */
+        const RunParam *param = find_param(c, ref);
+        return param ? add_step(
+                           c, (ScalarStep){.kind = STEP_SLOT, .elem = EL_U64, .at = {param->slot}})
+                     : fail(c, NULL);
+    }
+    if (value->type->kind != TY_TILE || value->type->rank) return fail(c, value->op);
+    int at = value->op ? compile_op(c, value->op) : compile_argument(c, ref);
+    if (at >= 0) map_put_number(&c->done, c->arena, ref, (void *)(uintptr_t)(at + 1));
+    return at;
+}
+
+ScalarProgram *scalars_compile(const Kernel *k, const Ref *wanted, int count,
+                               const RunParam *params, int param_count, Arena *arena,
+                               const char **why) {
+    Compiler c = {.k = k, .params = params, .param_count = param_count, .arena = arena};
+    ScalarProgram *program = ARENA_NEW(arena, ScalarProgram);
+    program->result_count = count;
+    program->results = ARENA_ARRAY(arena, int, count);
+    for (int i = 0; i < count; i++) {
+        program->results[i] = compile_ref(&c, wanted[i]);
+        if (program->results[i] < 0) {
+            *why = c.why;
+            return NULL;
+        }
+    }
+    program->count = (int)c.steps.count;
+    program->steps = c.steps.at;
+    program->registers = ARENA_ARRAY(arena, int64_t, program->count);
+    return program;
+}
+
+static bool compare(const ScalarStep *step, int64_t x, int64_t y) {
+    bool is_signed = elem_is_signed(step->from);
+    bool less = is_signed ? x < y : (uint64_t)x < (uint64_t)y;
+    switch (step->predicate) {
+    case CMP_LT: return less;
+    case CMP_LE: return less || x == y;
+    case CMP_GT: return !less && x != y;
+    case CMP_GE: return !less;
+    case CMP_NE: return x != y;
+    default: return x == y;
+    }
+}
+
+static int64_t run_step(const ScalarStep *step, const int64_t *r) {
+    int64_t x = r[step->at[0]], y = r[step->at[1]], out = 0;
+    switch (step->code) {
+    case OP_CAST: return step->elem == EL_I1 ? x != 0 : elem_wrap(step->elem, x);
+    case OP_CMP: return compare(step, x, y);
+    case OP_PTR_ADD: return (int64_t)((uint64_t)x + (uint64_t)y * (uint64_t)step->number);
+    case OP_SELECT: return x ? y : r[step->at[2]];
+    case OP_NEG: return elem_wrap(step->elem, (int64_t)(0 - (uint64_t)x));
+    case OP_NOT: return step->elem == EL_I1 ? !x : elem_wrap(step->elem, ~x);
+    case OP_ABS:
+        return elem_wrap(step->elem,
+                         elem_is_signed(step->elem) && x < 0 ? (int64_t)(0 - (uint64_t)x) : x);
+    default: fold_int(step->code, step->elem, x, y, &out); return out;
+    }
+}
+
+void scalars_run(const ScalarProgram *program, const uint64_t *slots, const int64_t grid[3],
+                 int64_t *results) {
+    int64_t *r = program->registers;
+    for (int i = 0; i < program->count; i++) {
+        const ScalarStep *step = &program->steps[i];
+        switch (step->kind) {
+        case STEP_LITERAL: r[i] = step->number; break;
+        case STEP_SLOT: r[i] = elem_get_i64(step->elem, &slots[step->at[0]]); break;
+        case STEP_GRID: r[i] = grid[step->at[0]]; break;
+        case STEP_OP: r[i] = run_step(step, r); break;
+        }
+    }
+    for (int i = 0; i < program->result_count; i++) results[i] = r[program->results[i]];
+}

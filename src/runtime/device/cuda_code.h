@@ -1,0 +1,44 @@
+/* cuda_code.h: what the device and the emulator share of a compiled CUDA kernel: emission, the
+ * parameters of a launch, the numbers of its tensor maps, the preludes. */
+#ifndef RUNTIME_DEVICE_CUDA_CODE_H
+#define RUNTIME_DEVICE_CUDA_CODE_H
+#include "base/embedded.h"
+#include "runtime/compile/scalars.h"
+#include "runtime/target/target.h"
+#include "target/cuda/cuda.h"
+
+enum { CUDA_LABEL = 48 };
+
+typedef struct CudaCode {
+    CudaPlan *plan;
+    char label[CUDA_LABEL]; /* the kernel's name, cut to this */
+    /* made by cuda_code_prepare; the pointers never change, so that a launch only refreshes numbers */
+    void **params;
+    int32_t grid[3];
+    ScalarProgram *program; /* computes plan->wanted */
+    int64_t *numbers;
+    CudaMapBytes *maps;
+    CudaMapValue *values; /* what the maps were encoded from */
+    bool encoded;
+    /* of the device or of the emulator */
+    void *library, *entry;
+    struct CudaModuleTag *module;
+    struct CudaFunctionTag *function;
+    struct CudaDevice *device; /* whose they are */
+    int blocks; /* persistent kernels: how many the device holds at once */
+} CudaCode;
+
+const Machine *cuda_code_machine(tw_context *cx, const char *arch);
+bool cuda_code_emit(tw_kernel *k); /* k->code, artifacts */
+tw_status cuda_code_prepare(tw_kernel *k);
+/* Encodes the maps anew where their numbers changed; `encode` gives NULL or what is wrong. */
+tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
+                            const char *(*encode)(void *user, CudaMapBytes *map,
+                                                  const CudaMapValue *value),
+                            void *user);
+/* Blocks of a cluster of the launch that was refreshed for, on so many multiprocessors; 1: none. */
+int cuda_code_cluster(const CudaCode *code, int multiprocessors);
+/* Embedded files of the CUDA target whose folder ("prelude", "include") is named; index from 0. */
+const EmbeddedFile *cuda_code_header(const char *folder, int index);
+const char *cuda_code_header_name(const EmbeddedFile *file);
+#endif

@@ -1,0 +1,41 @@
+/* cuda_fault.h: what went wrong on a GPU, said with the kernel's name.
+ *
+ * The driver reports a kernel that trapped at some later call, and from then on at every call: the context is lost.
+ * So launches are noted (a few words each), a wait that ends well clears them, and a report names those that can have
+ * failed; what comes afterwards says that the context was lost, and when.
+ *
+ *     cuda_fault_note(&faults, code->label, grid);                 with every launch
+ *     result = cuda_fault_wait(&faults, &driver, NULL);            ends, fails, or is given up after TILEWRIGHT_GPU_TIMEOUT
+ *     if (result) return cuda_fault_report(cx, &faults, &driver, result, "waiting for the GPU"); */
+#ifndef RUNTIME_DEVICE_CUDA_FAULT_H
+#define RUNTIME_DEVICE_CUDA_FAULT_H
+#include "runtime/device/cuda_code.h"
+#include "runtime/device/cuda_driver.h"
+#include "runtime/runtime.h"
+
+enum { CUDA_FAULT_NOTES = 4, CUDA_FAULT_RUNAWAY = -1 };
+
+typedef struct CudaFaults {
+    struct {
+        char kernel[CUDA_LABEL];
+        unsigned grid[3];
+    } note[CUDA_FAULT_NOTES];    /* of the last launches, by their number */
+    uint64_t launches, ended;    /* so many were made; so many are known to have ended well */
+    bool blocking;               /* CUDA_LAUNCH_BLOCKING: a launch is done when it returns */
+    double limit;                /* seconds to wait for a kernel; 0: for ever */
+    char gpu[16];                /* "the GPU", or "GPU 3" where there are several */
+    char lost[640];              /* how the context was lost; empty: it is there */
+} CudaFaults;
+
+/* Reads TILEWRIGHT_GPU_TIMEOUT. */
+void cuda_fault_begin(CudaFaults *f, int device, int devices);
+void cuda_fault_note(CudaFaults *f, const char label[CUDA_LABEL], const unsigned grid[3]);
+/* Waits for a stream (NULL: the default one; `all`: for the context) until it is done: 0, the driver's error, or
+ * CUDA_FAULT_RUNAWAY. */
+CudaResult cuda_fault_wait(CudaFaults *f, const CudaDriver *d, void *stream, bool all);
+/* The status and message of a driver call that failed while `what`. */
+tw_status cuda_fault_report(tw_context *cx, CudaFaults *f, const CudaDriver *d, tw_status status, CudaResult result,
+                            const char *what);
+/* TW_OK, or that the context was lost. */
+tw_status cuda_fault_check(tw_context *cx, const CudaFaults *f, const char *what);
+#endif

@@ -1,0 +1,162 @@
+/* toolchain.c: see toolchain.h. Nothing is allocated while the private folder exists. */
+#include "runtime/host/toolchain.h"
+
+#include "runtime/compile/cache.h"
+#include "runtime/host/room.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OUTPUT_BYTES = 8192 };
+
+bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from, Toolchain *tool) {
+    char path[CACHE_PATH];
+    const char *wish = getenv(kind->variable);
+    *tool = (Toolchain){.kind = kind, .candidate = TOOL_GIVEN};
+    if (wish && *wish) {
+        char *rest = arena_string(arena, wish, strlen(wish));
+        for (char *word; tool->count < TOOL_WORDS && (word = strtok_r(rest, " \t\n", &rest));)
+            tool->words[tool->count++] = word;
+        if (tool->count == TOOL_WORDS && rest && rest[strspn(rest, " \t")]) {
+            context_fail(cx, TW_ERROR_UNAVAILABLE, "%s is set to more than %d words; use a script",
+                         kind->variable, TOOL_WORDS);
+            return false;
+        }
+        if (tool->count && process_find(tool->words[0], path, sizeof path)) return true;
+        context_fail(cx, TW_ERROR_UNAVAILABLE,
+                     "%s is set to `%s`, which is not a program in PATH; set %s to a %s compiler "
+                     "(%s or %s), or unset it",
+                     kind->variable, wish, kind->variable, kind->language, kind->candidates[0],
+                     kind->candidates[1]);
+        return false;
+    }
+    Text names = text_new(arena);
+    for (int i = 0; kind->candidates[i]; i++) {
+        text_add(&names, "%s%s", i ? ", " : "", kind->candidates[i]);
+        if (i < from || !process_find(kind->candidates[i], path, sizeof path)) continue;
+        tool->words[tool->count++] = kind->candidates[i];
+        tool->candidate = i;
+        return true;
+    }
+    context_fail(
+        cx, TW_ERROR_UNAVAILABLE,
+        "%s needs a %s compiler, and none of %s is in PATH; install %s or %s,%s set %s to one%s",
+        kind->needed_by, kind->language, names.at, kind->candidates[0], kind->candidates[1],
+        *kind->otherwise ? "" : " or", kind->variable, kind->otherwise);
+    return false;
+}
+
+void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d) {
+    char path[CACHE_PATH];
+    for (int i = 0; flags[i]; i++) digest_add_text(d, flags[i]);
+    for (int i = 0; i < tool->count; i++) {
+        struct stat info;
+        digest_add_text(d, tool->words[i]);
+        if (!process_find(tool->words[i], path, sizeof path) || stat(path, &info) != 0) continue;
+        digest_add_text(d, path);
+        digest_add(d, &info.st_size, sizeof info.st_size);
+        digest_add(d, &info.st_mtim, sizeof info.st_mtim);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ * build */
+
+static bool join(char path[CACHE_PATH], const Room *room, const char *name) {
+    int n = snprintf(path, CACHE_PATH, "%s/%s", room->path, name);
+    return n > 0 && n < CACHE_PATH;
+}
+
+static bool write_file(const Room *room, const ToolFile *file) {
+    char path[CACHE_PATH];
+    if (!join(path, room, file->path)) return false;
+    for (char *slash = path + strlen(room->path) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = 0;
+        mkdir(path, 0700); /* where it fails, the file below fails too */
+        *slash = '/';
+    }
+    return file_write(path, file->text, file->size);
+}
+
+static bool write_files(const Room *room, const ToolFile *files, int count) {
+    for (int i = 0; i < count; i++)
+        if (!write_file(room, &files[i])) return false;
+    return true;
+}
+
+static tw_status no_room(tw_context *cx) {
+    return context_fail(cx, TW_ERROR_IO,
+                        "no room to compile in: neither the cache nor $TMPDIR can be written, or "
+                        "both are full; set TMPDIR to a folder that can");
+}
+
+/* What the compiler was asked to do in a room, and what came of it. */
+typedef struct Build {
+    bool written, full; /* sources written; no space left */
+    ProcessResult run;
+    char output[OUTPUT_BYTES];
+} Build;
+
+static void build_in(tw_context *cx, Room *room, const Toolchain *tool,
+                     const char *const *flags, const ToolFile *files, int count, const char *hex,
+                     void **library, Build *b) {
+    char sources[TOOL_SOURCES][CACHE_PATH], object[CACHE_PATH], include[CACHE_PATH + 2],
+        kept[CACHE_PATH];
+    const char *argv[TOOL_WORDS + TOOL_FLAGS + TOOL_SOURCES + 6];
+    int n = 0, source_count = 0;
+    b->written = join(object, room, "kernel.so") && write_files(room, files, count);
+    for (int i = 0; i < tool->count; i++) argv[n++] = tool->words[i];
+    for (int i = 0; flags[i] && i < TOOL_FLAGS; i++) argv[n++] = flags[i];
+    snprintf(include, sizeof include, "-I%s", room->path);
+    argv[n++] = include, argv[n++] = "-o", argv[n++] = object;
+    for (int i = 0; i < count && source_count < TOOL_SOURCES; i++) {
+        if (!files[i].is_source) continue;
+        b->written = b->written && join(sources[source_count], room, files[i].path);
+        argv[n++] = sources[source_count++];
+    }
+    argv[n] = NULL;
+    b->run = (ProcessResult){.exit_code = -1};
+    if (b->written) b->run = room_run(room, argv, cx->tool_timeout, b->output, sizeof b->output);
+    if (b->run.exit_code == 0)
+        *library = dlopen(cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object,
+                          RTLD_NOW | RTLD_LOCAL);
+    b->full = !b->written || (!*library && room_is_full(room));
+}
+
+static tw_status compile(tw_context *cx, const Toolchain *tool, const char *const *flags,
+                         const ToolFile *files, int count, const char *hex, void **library) {
+    Room room;
+    Build b = {.full = true};
+    /* In the cache; where that is full, in $TMPDIR or /tmp. */
+    const char *places[] = {cx->cache_dir, NULL};
+    for (int i = cx->cache_dir ? 0 : 1; i < 2 && b.full; i++) {
+        if (!room_open(&room, places[i], &cx->cancel)) return no_room(cx);
+        build_in(cx, &room, tool, flags, files, count, hex, library, &b);
+        room_close(&room);
+    }
+    if (*library) return TW_OK;
+    const char *language = tool->kind->language, *name = tool->words[0];
+    if (!b.written) return no_room(cx);
+    if (!b.run.started)
+        return context_fail(cx, TW_ERROR_UNAVAILABLE, "the %s compiler `%s` could not be started",
+                            language, name);
+    if (b.run.timed_out)
+        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` took longer than %d seconds",
+                            language, name, cx->tool_timeout);
+    if (b.run.exit_code != 0)
+        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` refused the emitted code:\n%s",
+                            language, name, b.output);
+    return context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s",
+                        dlerror());
+}
+
+tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags,
+                          const ToolFile *files, int count, const char *hex, void **library) {
+    char path[CACHE_PATH];
+    *library = NULL;
+    if (cache_find(cx->cache_dir, hex, ".so", path)) *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return *library ? TW_OK : compile(cx, tool, flags, files, count, hex, library);
+}

@@ -1,0 +1,48 @@
+/* toolchain.h: the host's compilers, and shared objects made by them from emitted text, through the
+ * cache.
+ *
+ *     Toolchain cc;
+ *     if (!toolchain_find(cx, arena, &kind, 0, &cc)) return TW_ERROR_UNAVAILABLE;   the message is
+ *     digest_begin(&d) .. toolchain_digest(&cc, flags, &d) ..                       set; what else
+ *     status = toolchain_build(cx, &cc, flags, files, count, hex, &library);        it depends on
+ */
+#ifndef RUNTIME_HOST_TOOLCHAIN_H
+#define RUNTIME_HOST_TOOLCHAIN_H
+#include "runtime/compile/digest.h"
+#include "runtime/runtime.h"
+
+enum { TOOL_WORDS = 16, TOOL_FLAGS = 24, TOOL_SOURCES = 8, TOOL_GIVEN = -1 };
+
+typedef struct ToolKind {
+    const char *language;          /* "C" */
+    const char *variable;          /* "CC": a command of one or more words */
+    const char *const *candidates; /* else the first of these in PATH; closed by NULL */
+    const char *needed_by;         /* "target cpu" */
+    const char *otherwise;         /* ", or use target interp"; may be "" */
+} ToolKind;
+
+typedef struct Toolchain {
+    const ToolKind *kind;
+    const char *words[TOOL_WORDS];
+    int count;
+    int candidate; /* its place in the list, or TOOL_GIVEN: from the variable */
+} Toolchain;
+
+/* A file of the compile; its folders are made. */
+typedef struct ToolFile {
+    const char *path;
+    const char *text;
+    size_t size;
+    bool is_source; /* given to the compiler; the others are there to be included */
+} ToolFile;
+
+/* The variable's, else the first candidate in PATH from number `from` on. */
+bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from, Toolchain *tool);
+/* Path, size and time of the programs, and the flags (closed by NULL). */
+void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d);
+/* The shared object for the digest: from the cache, or compiled in a private folder (which is
+ * searched for includes) and kept. *library is a dlopen handle; with it set, nothing but dlclose is
+ * owed. */
+tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags,
+                          const ToolFile *files, int count, const char *hex, void **library);
+#endif

@@ -1,0 +1,411 @@
+/* launch.c: from arguments to words, from words to the target.
+ *
+ * Everything that can be known before a launch is prepared once: which argument feeds which
+ * parameter, where its words lie, how the kernel's own grid is computed, what the compiled code
+ * requires of its arguments. So a launch is a walk over small arrays; it allocates nothing and
+ * touches no text, unless it has something to complain about. */
+#include "ir/element.h"
+#include "runtime/compile/scalars.h"
+#include "runtime/target/target.h"
+
+#include <string.h>
+
+typedef struct Requirement {
+    AttrId kind;
+    int64_t number;
+    int first, count;      /* results of the program */
+    const int *parameters; /* DISJOINT: which parameters they are */
+} Requirement;
+
+typedef struct MemorySpan { /* of an array's elements; empty: it has none */
+    const char *low, *high;
+} MemorySpan;
+
+typedef struct Requirements {
+    int count;
+    const Requirement *at;
+    ScalarProgram *program; /* computes all operands */
+    int64_t *values;
+    bool *spanned;     /* by parameter: it stands in a DISJOINT */
+    MemorySpan *spans; /* of those, in the current launch */
+} Requirements;
+
+/* --- prepare --- */
+
+static int words_of(const Type *type) {
+    return type->kind == TY_TENSOR ? 1 + 2 * type->rank : 1;
+}
+
+static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
+    Region *body = k->ir->body;
+    k->source_count = source->param_count;
+    k->source_names = ARENA_ARRAY(&k->arena, const char *, source->param_count);
+    for (int i = 0; i < source->param_count; i++) k->source_names[i] = source->params[i].name;
+    k->param_count = body->arg_count;
+    k->params = ARENA_ARRAY(&k->arena, RunParam, body->arg_count);
+    k->buffers = ARENA_ARRAY(&k->arena, tw_buffer *, body->arg_count);
+    for (int i = 0; i < body->arg_count; i++) {
+        const Value *value = ir_value(k->ir, body->args[i]);
+        RunParam *param = &k->params[i];
+        *param = (RunParam){
+            .name = value->name, .source = -1, .type = value->type, .slot = k->slot_count};
+        for (int s = 0; s < source->param_count; s++)
+            if (value->name && strcmp(source->params[s].name, value->name) == 0) param->source = s;
+        if (param->source < 0)
+            ice(&k->context->trap, "parameter %%%s of the IR is none of the source's",
+                value->name ? value->name : "");
+        if (k->shapes[param->source].stated) param->stated = &k->shapes[param->source];
+        k->slot_count += words_of(value->type);
+    }
+    k->slots = ARENA_ARRAY(&k->arena, uint64_t, k->slot_count);
+    return TW_OK;
+}
+
+static int find_parameter(const tw_kernel *k, Ref ref) {
+    for (int i = 0; i < k->ir->body->arg_count; i++)
+        if (k->ir->body->args[i] == ref) return i;
+    return -1;
+}
+
+typedef struct Gather {
+    tw_kernel *k;
+    VEC(Requirement) found;
+    VEC(Ref) operands;
+} Gather;
+
+static void gather_requirement(Op *op, void *user) {
+    static const AttrId kinds[] = {AT_ALIGN, AT_MULT, AT_EQ, AT_LEAST, AT_DISJOINT};
+    Gather *g = user;
+    if (op->code != OP_REQUIRE) return;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!op_attr(op, kinds[i])) continue;
+        Requirement r = {
+            .kind = kinds[i], .number = op_int(op, kinds[i], 0), .first = (int)g->operands.count};
+        r.count = op->operand_count;
+        int *parameters = ARENA_ARRAY(&g->k->arena, int, op->operand_count);
+        for (int a = 0; a < op->operand_count; a++) {
+            parameters[a] = find_parameter(g->k, op->operands[a]);
+            if (r.kind == AT_DISJOINT && parameters[a] < 0) g->k->never = true;
+            *VEC_PUSH(&g->operands, &g->k->arena) = op->operands[a];
+        }
+        r.parameters = parameters;
+        *VEC_PUSH(&g->found, &g->k->arena) = r;
+    }
+}
+
+static void prepare_requirements(tw_kernel *k) {
+    Gather g = {.k = k};
+    ir_walk(k->ir->body, gather_requirement, &g);
+    if (!g.found.count) return;
+    const char *why = NULL;
+    Requirements *all = ARENA_NEW(&k->arena, Requirements);
+    all->count = (int)g.found.count;
+    all->at = g.found.at;
+    all->values = ARENA_ARRAY(&k->arena, int64_t, g.operands.count);
+    all->spanned = ARENA_ARRAY(&k->arena, bool, k->param_count);
+    all->spans = ARENA_ARRAY(&k->arena, MemorySpan, k->param_count);
+    for (int i = 0; i < all->count; i++)
+        for (int a = 0; all->at[i].kind == AT_DISJOINT && a < all->at[i].count; a++)
+            if (all->at[i].parameters[a] >= 0) all->spanned[all->at[i].parameters[a]] = true;
+    all->program = scalars_compile(k->ir, g.operands.at, (int)g.operands.count, k->params,
+                                   k->param_count, &k->arena, &why);
+    if (!all->program) k->never = true;
+    k->requirements = all;
+}
+
+tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source) {
+    tw_status status = prepare_params(k, source);
+    if (status != TW_OK) return status;
+    if (k->ir->grid) {
+        const Op *yield = k->ir->grid->last;
+        const char *why = NULL;
+        k->grid_rank = yield->operand_count;
+        k->grid = scalars_compile(k->ir, yield->operands, yield->operand_count, k->params,
+                                  k->param_count, &k->arena, &why);
+        if (!k->grid)
+            return context_fail(k->context, TW_ERROR_UNSUPPORTED,
+                                "the grid of kernel `%s` needs %s; it must be computed "
+                                "from integers and extents",
+                                k->name, why);
+    }
+    prepare_requirements(k);
+    return TW_OK;
+}
+
+/* --- bind --- */
+
+static tw_status wrong(const tw_kernel *k, const RunParam *param, const char *rule) {
+    return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` %s",
+                        param->name, k->name, rule);
+}
+
+static tw_status bind_scalar(tw_kernel *k, const RunParam *param, const tw_arg *arg) {
+    Elem elem = param->type->elem;
+    uint64_t *word = &k->slots[param->slot];
+    *word = 0;
+    bool number = arg->kind == TW_ARG_INT || arg->kind == TW_ARG_BOOL;
+    if (elem_is_float(elem)) {
+        if (!number && arg->kind != TW_ARG_FLOAT) return wrong(k, param, "must be a number");
+        elem_put_f64(elem, word, arg->kind == TW_ARG_FLOAT ? arg->value.f : (double)arg->value.i);
+        return TW_OK;
+    }
+    if (!number)
+        return wrong(k, param,
+                     arg->kind == TW_ARG_FLOAT ? "must be an integer" : "must be a number");
+    if (elem == EL_I1) {
+        *word = arg->value.i != 0;
+        return TW_OK;
+    }
+    bool fits = elem_wrap(elem, arg->value.i) == arg->value.i;
+    if (!fits)
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s` of kernel `%s`: %lld does not fit %s", param->name,
+                            k->name, (long long)arg->value.i, elem_info[elem].text);
+    elem_put_i64(elem, word, arg->value.i);
+    return TW_OK;
+}
+
+static void show_stated(Elem elem, const FrontShape *shape, Text *t) {
+    text_add(t, "%s[", elem_info[elem].text);
+    for (int d = 0; d < shape->rank; d++) {
+        text_add(t, d ? ", " : "");
+        text_add(t, shape->extent[d] < 0 ? "any" : "%lld", (long long)shape->extent[d]);
+    }
+    text_add(t, "]");
+}
+
+static tw_status wrong_shape(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
+    FrontShape any = {.rank = param->type->rank};
+    const FrontShape *stated = param->stated ? param->stated : &any;
+    for (int d = 0; d < any.rank; d++) any.extent[d] = -1;
+    Text got = text_new(&k->context->texts), want = text_new(&k->context->texts);
+    buffer_show(b, &got);
+    show_stated(param->type->elem, stated, &want);
+    return context_fail(k->context, TW_ERROR_ARGUMENT,
+                        "argument `%s`: kernel `%s` declares %s, the array given is %s", param->name,
+                        k->name, want.at, got.at);
+}
+
+static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
+    Text got = text_new(&k->context->texts);
+    buffer_show(b, &got);
+    for (int d = 0; d < b->rank; d++)
+        text_add(&got, d ? ", %lld" : " with strides %lld", (long long)b->strides[d]);
+    return context_fail(k->context, TW_ERROR_ARGUMENT,
+                        "argument `%s`: kernel `%s` takes row-major arrays without gaps, the array "
+                        "given is %s: pass a copy",
+                        param->name, k->name, got.at);
+}
+
+/* The array against what the source says of it; extents of 1 in front count for nothing where the
+ * kernel takes the strides with the array, and stand for those that the array lacks. */
+static tw_status check_shape(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
+    const FrontShape *stated = param->stated;
+    bool fits = !stated->dense || b->rank == stated->rank;
+    int lead = stated->rank - b->rank;
+    for (int d = 0; fits && d < stated->rank; d++) {
+        int64_t extent = d < lead ? 1 : b->shape[d - lead];
+        fits = stated->extent[d] < 0 || stated->extent[d] == extent;
+    }
+    if (!fits) return wrong_shape(k, param, b);
+    return stated->dense && !buffer_is_dense(b) ? wrong_strides(k, param, b) : TW_OK;
+}
+
+/* Extents and strides of a tensor, right-aligned: an array of lower rank has extents of 1 in front,
+ * one of higher rank must have them. False: it has others. */
+static bool bind_extents(const RunParam *param, const tw_buffer *b, uint64_t *words) {
+    int rank = param->type->rank, lead = rank - b->rank;
+    int64_t *extent = (int64_t *)words + 1, *stride = extent + rank;
+    int64_t outer = b->rank ? b->shape[0] * b->strides[0] : 1;
+    for (int d = 0; d < -lead; d++)
+        if (b->shape[d] != 1) return false;
+    for (int d = 0; d < rank; d++) {
+        extent[d] = d < lead ? 1 : b->shape[d - lead];
+        stride[d] = d < lead ? outer : b->strides[d - lead];
+    }
+    return true;
+}
+
+static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
+    const RunParam *param = &k->params[i];
+    const Type *type = param->type;
+    uint64_t *words = &k->slots[param->slot];
+    if (arg->kind == TW_ARG_NONE && type->pointer && !param->stated) {
+        words[0] = 0;
+        return TW_OK;
+    }
+    if (arg->kind != TW_ARG_BUFFER || !arg->value.buffer)
+        return wrong(k, param, "must be an array");
+    tw_buffer *b = arg->value.buffer;
+    if (b->elem != type->elem)
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s`: kernel `%s` is compiled for an array of %s, the array given is of %s",
+                            param->name, k->name, elem_info[type->elem].text,
+                            elem_info[b->elem].text);
+    if (b->context != k->context) return wrong(k, param, "was made from another context");
+    const TargetMemory *mine = k->target->memory, *its = b->target ? b->target->memory : NULL;
+    if (mine != its)
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s` of kernel `%s` lies in the memory of %s; make it "
+                            "with target %s",
+                            param->name, k->name, b->target ? b->target->name : "the host",
+                            k->target->name);
+    if (b->device != k->device && b->target)
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s` of kernel `%s` lies on device %d, the kernel is compiled "
+                            "for device %d",
+                            param->name, k->name, b->device, k->device);
+    k->buffers[i] = b;
+    words[0] = (uint64_t)(uintptr_t)b->data;
+    if (type->kind == TY_TENSOR && !bind_extents(param, b, words)) return wrong_shape(k, param, b);
+    return param->stated ? check_shape(k, param, b) : TW_OK;
+}
+
+static tw_status bind(tw_kernel *k, const tw_arg *args, size_t count) {
+    if ((int64_t)count > k->source_count)
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "%zu arguments for the %d parameters of kernel `%s`", count,
+                            k->source_count, k->name);
+    for (int i = 0; i < k->param_count; i++) {
+        const RunParam *param = &k->params[i];
+        k->buffers[i] = NULL;
+        if ((size_t)param->source >= count || args[param->source].kind == TW_ARG_ABSENT)
+            return wrong(k, param, "is missing");
+        const tw_arg *arg = &args[param->source];
+        bool scalar = param->type->kind == TY_TILE && !param->type->pointer;
+        tw_status status = scalar ? bind_scalar(k, param, arg) : bind_array(k, i, arg);
+        if (status != TW_OK) return status;
+    }
+    return TW_OK;
+}
+
+/* --- launch --- */
+
+static tw_status own_grid(tw_kernel *k, int64_t grid[3]) {
+    static const int64_t none[3] = {1, 1, 1};
+    grid[0] = grid[1] = grid[2] = 1;
+    if (!k->grid)
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "kernel `%s` does not state its grid; the launch must", k->name);
+    scalars_run(k->grid, k->slots, none, grid);
+    return TW_OK;
+}
+
+tw_status kernel_own_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]) {
+    tw_status status = bind(k, args, count);
+    return status == TW_OK ? own_grid(k, grid) : status;
+}
+
+static tw_status check_grid(tw_kernel *k, const int64_t grid[3], bool *empty) {
+    double programs = 1;
+    for (int d = 0; d < 3; d++) {
+        if (grid[d] < 0 || grid[d] > INT32_MAX)
+            return context_fail(k->context, TW_ERROR_ARGUMENT,
+                                "the grid of kernel `%s` is %lld x %lld x %lld; each extent must "
+                                "lie in 0 .. 2^31-1",
+                                k->name, (long long)grid[0], (long long)grid[1],
+                                (long long)grid[2]);
+        programs *= (double)grid[d];
+    }
+    if (programs > 9e18)
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "the grid of kernel `%s` has more than 2^63 programs", k->name);
+    *empty = programs == 0;
+    return TW_OK;
+}
+
+static void find_spans(const tw_kernel *k, const Requirements *all) {
+    for (int i = 0; i < k->param_count; i++) {
+        const tw_buffer *b = k->buffers[i];
+        if (!all->spanned[i]) continue;
+        const char *low = b && b->size ? buffer_lowest(b) : NULL;
+        all->spans[i] = (MemorySpan){low, low ? low + b->size : NULL};
+    }
+}
+
+static bool apart(const Requirements *all, const Requirement *r) {
+    for (int i = 0; i < r->count; i++)
+        for (int j = 0; j < i; j++) {
+            MemorySpan a = all->spans[r->parameters[i]], b = all->spans[r->parameters[j]];
+            if (a.low < b.high && b.low < a.high) return false;
+        }
+    return true;
+}
+
+typedef enum Fit { FITS, OVERLAPS, FITS_NOT } Fit; /* OVERLAPS: nothing else is in the way */
+
+static Fit fit_requirements(const tw_kernel *k, const int64_t grid[3]) {
+    const Requirements *all = k->requirements;
+    Fit fit = FITS;
+    if (k->never) return FITS_NOT;
+    if (!all) return FITS;
+    scalars_run(all->program, k->slots, grid, all->values);
+    find_spans(k, all);
+    for (int i = 0; i < all->count; i++) {
+        const Requirement *r = &all->at[i];
+        if (r->kind == AT_DISJOINT) {
+            if (!apart(all, r)) fit = k->pass.options.overlap ? FITS_NOT : OVERLAPS;
+            if (fit == FITS_NOT) return fit;
+            continue;
+        }
+        for (int a = 0; a < r->count; a++) {
+            int64_t value = all->values[r->first + a];
+            bool ok = r->kind == AT_EQ      ? value == r->number
+                      : r->kind == AT_LEAST ? value >= r->number
+                                            : value % r->number == 0;
+            if (!ok) return FITS_NOT;
+        }
+    }
+    return fit;
+}
+
+/* The variant that a launch which does not fit runs. */
+static tw_status prepare_variant(tw_kernel *k, Fit fit, tw_kernel **out) {
+    KernelVariant *v = fit == OVERLAPS ? &k->overlapping : &k->generic;
+    if (!v->ready) {
+        tw_kernel_destroy(v->kernel); /* one that memory did not suffice for */
+        v->kernel = NULL;
+        CompileRequest *request = arena_copy(&k->arena, k->request, sizeof *request);
+        if (fit == OVERLAPS)
+            request->overlap = true;
+        else
+            request->generic++;
+        v->kernel = kernel_new(k->origin);
+        tw_status status = kernel_compile_request(v->kernel, request);
+        if (status != TW_OK) return status;
+        v->ready = true;
+    }
+    *out = v->kernel;
+    return TW_OK;
+}
+
+tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args,
+                        size_t count) {
+    tw_context *cx = k->context;
+    if (k->request->stage != TW_STAGE_RUN)
+        return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s` was compiled without being built",
+                            k->name);
+    if (stream && (stream->context != cx || stream->target->memory != k->target->memory))
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "the stream of the launch of kernel `%s` is one of target %s%s", k->name,
+                            stream->target->name,
+                            stream->context != cx ? ", made from another context" : "");
+    LaunchCall call = {.stream = stream};
+    tw_status status = bind(k, args, count);
+    if (status == TW_OK && !grid)
+        status = own_grid(k, call.grid);
+    else if (grid)
+        memcpy(call.grid, grid, sizeof call.grid);
+    bool empty = false;
+    if (status == TW_OK) status = check_grid(k, call.grid, &empty);
+    if (status != TW_OK || empty) return status;
+    Fit fit = fit_requirements(k, call.grid);
+    if (fit == FITS) return k->target->launch(k, &call);
+    if (k->request->generic == REQUIRE_NOTHING)
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "the arguments do not keep a `require` that kernel `%s` came with", k->name);
+    tw_kernel *variant = NULL;
+    status = prepare_variant(k, fit, &variant);
+    if (status != TW_OK) return status;
+    return kernel_launch(variant, stream, call.grid, args, count);
+}

@@ -1,0 +1,59 @@
+/* target.h: what a target is to the runtime. Targets are rows of one table (target.c); the rest
+ * of the runtime knows no target by name.
+ *
+ * A compile calls, in this order: machine (which Machine the passes work for), emit (IR ->
+ * artifacts; needs no tool and no device), build (artifacts -> something that runs, through the
+ * cache). A launch calls launch. All of them run below the API's frame. */
+#ifndef RUNTIME_TARGET_TARGET_H
+#define RUNTIME_TARGET_TARGET_H
+#include "runtime/runtime.h"
+
+/* One launch: the words of all parameters (a scalar's bits, an address, or base, extents and
+ * strides of a tensor) are in kernel->slots. */
+typedef struct LaunchCall {
+    int64_t grid[3]; /* no extent is 0 */
+    tw_stream *stream;
+} LaunchCall;
+
+/* Memory that is not the host's, on one of the target's devices. */
+typedef struct TargetMemory {
+    tw_status (*alloc)(tw_context *cx, int device, size_t size, void **out);
+    void (*free)(tw_context *cx, int device, void *data);
+    tw_status (*read)(tw_context *cx, int device, void *to, const void *from, size_t size);
+    tw_status (*write)(tw_context *cx, int device, void *to, const void *from, size_t size);
+    /* The device that an address belongs to; -1: none. */
+    tw_status (*home)(tw_context *cx, const void *address, int32_t *device);
+} TargetMemory;
+
+struct Target {
+    const char *name, *about;
+    /* The machine of an architecture (NULL: the default one); NULL with a message when there is
+     * none. */
+    const Machine *(*machine)(tw_context *cx, const char *arch);
+    /* The architecture of a device that is here; NULL: there is none, or the target has no such. */
+    const char *(*native)(tw_context *cx, int device);
+    bool source_form;                 /* runs what the door made; passes only when asked for */
+    bool (*emit)(tw_kernel *k);       /* false after errors in k->diag; NULL: nothing to emit */
+    tw_status (*build)(tw_kernel *k); /* NULL: nothing to build */
+    /* Its assembler text, as an artifact whose name ends in assembly_ending; NULL: none. */
+    tw_status (*assemble)(tw_kernel *k, const char *name);
+    const char *assembly_ending; /* ".ptx" */
+    tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
+    tw_status (*synchronize)(tw_context *cx,
+                             tw_stream *stream); /* NULL: launches are done when they return */
+    void (*destroy)(tw_kernel *k); /* frees k->code; NULL: nothing outside the arena */
+    /* Can it run here? The note says by what, or what is missing and how to get it. */
+    bool (*available)(tw_context *cx, Arena *arena, const char **note);
+    const TargetMemory *memory;       /* NULL: host memory */
+    void (*shutdown)(tw_context *cx); /* the context goes; NULL */
+    const char *emulated; /* name of the row that runs its text on the host; NULL: none */
+};
+
+const Target *target_at(int index); /* NULL past the last */
+/* The row for "name" or "name:arch" (the part behind the colon to *arch); NULL. */
+const Target *target_find(const char *name, const char **arch);
+int target_index(const Target *target);
+void target_names(Text *t); /* "cpu, interp, .." */
+
+extern const Target target_cpu, target_cuda, target_emulated, target_interp, target_tenstorrent;
+#endif

@@ -1,0 +1,350 @@
+/* cstyle.c: lines, names, literals and types of the C-family printer; see cstyle.h. */
+#include "target/cstyle/cstyle.h"
+
+#include "ir/build.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const CDialect dialect_c = {"c", false, false, true, "", "i32", false};
+const CDialect dialect_cuda = {"cuda", true, true, false, ".bits", "bool", true};
+
+/* Words of C, C++ and the preludes that no value may be called. */
+static const char *const reserved[] = {
+    "auto",     "break",    "case",      "char",      "const",    "continue", "default",
+    "do",       "double",   "else",      "enum",      "extern",   "float",    "for",
+    "goto",     "if",       "inline",    "int",       "long",     "register", "return",
+    "short",    "signed",   "sizeof",    "static",    "struct",   "switch",   "typedef",
+    "union",    "unsigned", "void",      "volatile",  "while",    "restrict", "asm",
+    "bool",     "catch",    "class",     "delete",    "explicit", "export",   "false",
+    "friend",   "mutable",  "new",       "namespace", "operator", "private",  "public",
+    "template", "this",     "throw",     "true",      "try",      "typename", "using",
+    "virtual",  "and",      "or",        "xor",       "not",      "i8",       "i16",
+    "i32",      "i64",      "u8",        "u16",       "u32",      "u64",      "f16",
+    "bf16",     "f32",      "f64",       "e4m3",      "e5m2",     "e4b8",     "e5b16",     "e4b15",     "NULL",     "main",
+    "linux",    "unix",     "protected", "constexpr", "nullptr",  "decltype", "noexcept",
+    "alignas",  "alignof",  "assert",    "errno",     "stdin",    "stdout",   "stderr",
+    "INFINITY", "NAN",      "EOF",       "typeof",    "typeid",   "compl",    "bitand",
+    "bitor",    "and_eq",   "or_eq",     "xor_eq",    "not_eq",   "concept",  "requires",
+    "wchar_t",  "char8_t",  "char16_t",  "char32_t",  "co_await", "co_yield", "co_return",
+    "consteval", "constinit", "const_cast", "static_cast", "dynamic_cast", "reinterpret_cast",
+    "static_assert", "thread_local", NULL};
+
+void cs_reserve(CPrinter *p, const char *const *words) {
+    for (; *words; words++) map_set(&p->taken, p->arena, *words, (void *)1);
+}
+
+void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect) {
+    *p = (CPrinter){.arena = arena, .kernel = k, .dialect = dialect, .out = text_new(arena)};
+    p->name_count = k ? k->values.count : 0;
+    p->names = ARENA_ARRAY(arena, const char *, p->name_count + 1);
+    cs_reserve(p, reserved);
+}
+
+/* --- lines --- */
+
+static void put_place(CPrinter *p, Range range);
+
+static void put_waiting(CPrinter *p) {
+    for (int i = 0; i < p->waiting_count; i++) put_place(p, p->waiting[i]);
+    p->waiting_count = 0;
+}
+
+static void put_line(CPrinter *p, const char *format, va_list args, const char *tail) {
+    put_waiting(p);
+    text_indent(&p->out, p->depth);
+    text_vadd(&p->out, format, args);
+    text_add(&p->out, "%s\n", tail);
+}
+
+void cs_line(CPrinter *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    put_line(p, format, args, "");
+    va_end(args);
+}
+
+void cs_open(CPrinter *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    put_line(p, format, args, *format ? " {" : "{");
+    va_end(args);
+    p->depth++;
+}
+
+void cs_reopen(CPrinter *p, const char *format, ...) {
+    va_list args;
+    p->waiting_count = 0;
+    text_indent(&p->out, p->depth - 1);
+    text_add(&p->out, "} ");
+    va_start(args, format);
+    text_vadd(&p->out, format, args);
+    va_end(args);
+    text_add(&p->out, " {\n");
+}
+
+void cs_close(CPrinter *p) {
+    cs_close_with(p, "}");
+}
+
+void cs_close_with(CPrinter *p, const char *tail) {
+    p->depth--;
+    if (p->waiting_count) p->waiting_count = p->last_line = 0; /* they led to nothing */
+    cs_line(p, "%s", tail);
+}
+
+void cs_blank(CPrinter *p) {
+    text_add_char(&p->out, '\n');
+}
+
+void cs_raw(CPrinter *p, const char *text) {
+    put_waiting(p);
+    text_add_bytes(&p->out, text, strlen(text));
+}
+
+static void put_place(CPrinter *p, Range range) {
+    Place place;
+    size_t length = 0;
+    source_find(p->kernel->module->sources, range.begin, &place);
+    const char *line = source_line(place.file, range.begin, &length);
+    while (length && (*line == ' ' || *line == '\t')) line++, length--;
+    while (length && (line[length - 1] == ' ' || line[length - 1] == '\r')) length--;
+    text_indent(&p->out, p->depth);
+    text_add(&p->out, "// %d: ", place.line);
+    /* A backslash at the end of a comment would swallow the next line; control bytes have no
+     * place in a text. */
+    for (size_t i = 0; i < length && i < 90; i++) {
+        unsigned char c = (unsigned char)line[i];
+        text_add_char(&p->out, c < ' ' || c == 127 ? ' ' : c == '\\' ? '/' : (char)c);
+    }
+    text_add(&p->out, length > 90 ? " ..\n" : "\n");
+    if (p->directives) {
+        text_add(&p->out, "#line %d \"", place.line);
+        for (const char *s = place.file->name; *s; s++) {
+            if (*s == '"' || *s == '\\') text_add_char(&p->out, '\\');
+            if ((unsigned char)*s >= ' ') text_add_char(&p->out, *s);
+        }
+        text_add(&p->out, "\"\n");
+    }
+}
+
+void cs_place(CPrinter *p, Range range) {
+    Place place;
+    const SourceMap *sources = p->kernel->module->sources;
+    if (!sources || !source_find(sources, range.begin, &place) || place.line == p->last_line)
+        return;
+    p->last_line = place.line;
+    int most = sizeof p->waiting / sizeof *p->waiting;
+    if (p->waiting_count == most) put_waiting(p);
+    p->waiting[p->waiting_count++] = range;
+    if (!p->dialect->speaks) put_waiting(p);
+}
+
+const char *cs_repeat_lines(Arena *arena, const char *text) {
+    Text out = text_new(arena);
+    const char *directive = NULL;
+    size_t length = 0;
+    for (const char *end; *text; text = end) {
+        end = strchr(text, '\n');
+        end = end ? end + 1 : text + strlen(text);
+        if (strncmp(text, "#line ", 6) == 0) {
+            directive = text;
+            length = (size_t)(end - text);
+            continue;
+        }
+        bool comment = strncmp(text + strspn(text, " "), "//", 2) == 0;
+        if (directive && !comment) text_add_bytes(&out, directive, length);
+        text_add_bytes(&out, text, (size_t)(end - text));
+    }
+    return out.at;
+}
+
+/* --- names --- */
+
+const char *cs_fresh(CPrinter *p, const char *hint) {
+    Text base = text_new(p->arena);
+    for (const char *s = hint ? hint : "v"; *s && base.length < 40; s++) {
+        bool word = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_' ||
+                    (*s >= '0' && *s <= '9');
+        if (base.length == 0 && (*s == '_' || (*s >= '0' && *s <= '9'))) text_add_char(&base, 'v');
+        text_add_char(&base, word ? *s : '_');
+    }
+    if (!base.length || strncmp(base.at, "tw_", 3) == 0)
+        base.at = arena_printf(p->arena, "v_%s", base.at);
+    MapEntry *first = map_find(&p->taken, base.at, strlen(base.at));
+    char *name = base.at;
+    if (first) { /* goes on from the number that was free last time */
+        intptr_t n = (intptr_t)first->value;
+        do name = arena_printf(p->arena, "%s_%d", base.at, (int)n++);
+        while (map_find(&p->taken, name, strlen(name)));
+        first->value = (void *)n;
+    }
+    map_set(&p->taken, p->arena, name, (void *)1);
+    return name;
+}
+
+/* The name that the line assigns to, as in "x = ..", "x: int = ..", "int x = .."; NULL: it does not.
+ */
+static const char *assigned_name(CPrinter *p, Range range) {
+    Place place;
+    size_t length = 0, end = 0;
+    const SourceMap *sources = p->kernel->module->sources;
+    if (!sources || !source_find(sources, range.begin, &place)) return NULL;
+    const char *line = source_line(place.file, range.begin, &length);
+    while (end < length && !strchr("=(\"'#{,", line[end])) end++;
+    if (end == length || line[end] != '=' || (end + 1 < length && line[end + 1] == '=')) return NULL;
+    for (size_t i = 0; i < end; i++)
+        if (line[i] == ':') end = i; /* an annotation */
+    while (end && strchr(" +-*/%&|^<>", line[end - 1])) end--;
+    size_t begin = end;
+    while (begin && (isalnum((unsigned char)line[begin - 1]) || line[begin - 1] == '_')) begin--;
+    return begin < end ? arena_string(p->arena, line + begin, end - begin) : NULL;
+}
+
+/* What a value without a name is called: what its line assigns to, and what it is of that. */
+static const char *spoken_name(CPrinter *p, const Op *op) {
+    if (!op || !p->dialect->speaks) return "v";
+    bool sum = op->code == OP_REDUCE && op_word(op, AT_COMBINE, COMBINE_ADD) == COMBINE_ADD;
+    const char *what = sum                      ? "sum"
+                       : op->code == OP_REDUCE  ? "best"
+                       : op->code == OP_TLOAD   ? "load"
+                       : op->code == OP_CONVERT ? "moved"
+                                                : op_info[op->code].mnemonic;
+    const char *name = assigned_name(p, op->range);
+    return name ? arena_printf(p->arena, "%.28s_%s", name, what) : what;
+}
+
+const char *cs_name(CPrinter *p, Ref value) {
+    if (value >= p->name_count) { /* made after cs_init */
+        const char **more = ARENA_ARRAY(p->arena, const char *, p->kernel->values.count + 1);
+        memcpy(more, p->names, p->name_count * sizeof *more);
+        p->names = more;
+        p->name_count = p->kernel->values.count;
+    }
+    if (!p->names[value]) {
+        const char *hint = ir_value(p->kernel, value)->name;
+        p->names[value] = cs_fresh(p, hint ? hint : spoken_name(p, ir_value(p->kernel, value)->op));
+    }
+    return p->names[value];
+}
+
+/* --- literals --- */
+
+const char *cs_integer(Arena *arena, Elem elem, int64_t value) {
+    switch (elem) {
+    case EL_I64:
+        if (value == INT64_MIN) return "(-9223372036854775807LL - 1)";
+        return arena_printf(arena, value < 0 ? "(%" PRId64 "LL)" : "%" PRId64 "LL", value);
+    case EL_U64: return arena_printf(arena, "%" PRIu64 "ull", (uint64_t)value);
+    case EL_U32: return arena_printf(arena, "%" PRIu32 "u", (uint32_t)value);
+    case EL_U16: return arena_printf(arena, "%u", (unsigned)(uint16_t)value);
+    case EL_U8: return arena_printf(arena, "%u", (unsigned)(uint8_t)value);
+    case EL_I1: return value ? "1" : "0";
+    default:
+        if (value == INT32_MIN) return "(-2147483647 - 1)";
+        return arena_printf(arena, value < 0 ? "(%" PRId64 ")" : "%" PRId64, value);
+    }
+}
+
+static const char *print_float(Arena *arena, Elem elem, double value) {
+    bool wide = elem == EL_F64;
+    if (isnan(value)) return wide ? "tw_as_f64(0x7ff8000000000000ull)" : "tw_as_f32(0x7fc00000u)";
+    if (isinf(value)) {
+        if (wide)
+            return value > 0 ? "tw_as_f64(0x7ff0000000000000ull)"
+                             : "tw_as_f64(0xfff0000000000000ull)";
+        return value > 0 ? "tw_as_f32(0x7f800000u)" : "tw_as_f32(0xff800000u)";
+    }
+    char digits[40];
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        double back = 0;
+        sscanf(digits, "%lf", &back);
+        if (wide ? back == value : (float)back == (float)value) break;
+    }
+    const char *point = strpbrk(digits, ".e") ? "" : ".0";
+    const char *format = digits[0] == '-' ? "(%s%s%s)" : "%s%s%s";
+    return arena_printf(arena, format, digits, point, wide ? "" : "f");
+}
+
+const char *cs_literal(CPrinter *p, const Literal *literal) {
+    Elem elem = literal->type->elem;
+    if (literal->type->pointer)
+        return arena_printf(p->arena, "((%s)%s)", cs_value_type(p, literal->type),
+                            cs_integer(p->arena, EL_U64, literal->i));
+    if (p->dialect->speaks && elem_is_float(elem) && elem != EL_F64 && !isfinite(literal->f))
+        return isnan(literal->f) ? "TW_NAN" : literal->f > 0 ? "TW_INF" : "(-TW_INF)";
+    return elem_is_float(elem) ? print_float(p->arena, elem, literal->f)
+                               : cs_integer(p->arena, elem, literal->i);
+}
+
+const char *cs_ref(CPrinter *p, Ref ref) {
+    if (ref == REF_NONE) return NULL;
+    return ref_is_literal(ref) ? cs_literal(p, ir_literal(p->kernel, ref)) : cs_name(p, ref);
+}
+
+char *cs_string(Arena *arena, const char *text) {
+    Text t = text_new(arena);
+    text_add_char(&t, '"');
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
+        if (*s == '"' || *s == '\\' || *s == '?' || *s < ' ' || *s >= 127)
+            text_add(&t, "\\%03o", *s);
+        else
+            text_add_char(&t, (char)*s);
+    }
+    text_add_char(&t, '"');
+    return t.at;
+}
+
+/* --- types --- */
+
+const char *cs_memory_type(Elem elem) {
+    switch (elem) {
+    case EL_I1: return "u8";
+    case EL_F8E4M3: return "e4m3";
+    case EL_F8E5M2: return "e5m2";
+    case EL_F8E4B8: return "e4b8";
+    case EL_F8E5B16: return "e5b16";
+    case EL_F8E4B15: return "e4b15";
+    default: return elem_info[elem].text;
+    }
+}
+
+const char *cs_register_type(const CPrinter *p, Elem elem) {
+    if (elem == EL_I1) return p->dialect->boolean;
+    return elem_is_float(elem) && elem != EL_F64 ? "f32" : elem_info[elem].text;
+}
+
+const char *cs_value_type(const CPrinter *p, const Type *type) {
+    if (type->pointer) return arena_printf(p->arena, "%s *", cs_memory_type(type->elem));
+    return cs_register_type(p, type->elem);
+}
+
+static bool is_idle(const Op *op, const int *uses) {
+    bool plain = cs_is_elementwise(op->code) || op->code == OP_IOTA || op->code == OP_BROADCAST ||
+                 op->code == OP_SPLAT || op->code == OP_NUM_PROGRAMS;
+    return plain && !uses[op->results[0]];
+}
+
+int *cs_count_uses(const Kernel *k, Arena *arena) {
+    int *uses = ir_count_uses(k, arena);
+    for (const Op *op = k->body->last; op; op = op->previous) {
+        bool asks = op->code == OP_REQUIRE || op->code == OP_ASSUME;
+        for (int i = 0; (asks || is_idle(op, uses)) && i < op->operand_count; i++)
+            if (ref_is_value(op->operands[i])) uses[op->operands[i]]--;
+    }
+    return uses;
+}
+
+const char *cs_zero(const Type *type) {
+    if (type->pointer) return "0";
+    return elem_is_float(type->elem) ? type->elem == EL_F64 ? "0.0" : "0.0f" : "0";
+}
+
+const char *cs_constant(CPrinter *p, const char *type, const char *name) {
+    bool pointer = type[strlen(type) - 1] == '*';
+    return arena_printf(p->arena, pointer ? "%sconst %s" : "const %s %s", type, name);
+}

@@ -1,0 +1,117 @@
+/* cstyle.h: the C-family printer that all emitters share.
+ *
+ * It owns what every C-like text has in common: lines and indentation, names that are unique and
+ * close to the source's, literals that read back to the same bits, comments with the source's
+ * lines, and the C expression of each elementwise op. What differs between C, CUDA and others is
+ * a CDialect.
+ *
+ *     CPrinter p;
+ *     cs_init(&p, arena, kernel, &dialect_c);
+ *     cs_open(&p, "for (i64 i = 0; i < %d; i++)", n);       for (...) {
+ *     cs_line(&p, "y[i] = %s;", cs_elementwise(&p, op, operands));
+ *     cs_close(&p);                                         }
+ *
+ * Numbers in registers: integers as themselves, i1 as 0 or 1, f32 and f64 as themselves, every
+ * smaller float as the f32 of the same value. So arithmetic on f16 is the f32 operation followed
+ * by cs_round, and memory holds packed bits (cs_unpack, cs_pack). Types are called i8 .. u64,
+ * f16, bf16, f32, f64, e4m3, e5m2 in every dialect; the functions (tw_div, tw_exp ..) stand in
+ * its prelude, overloaded where the dialect has overloading, else with the operand type as
+ * suffix. */
+#ifndef TARGET_CSTYLE_CSTYLE_H
+#define TARGET_CSTYLE_CSTYLE_H
+#include "ir/ir.h"
+
+typedef struct CDialect {
+    const char *name;
+    bool overloads;      /* tw_div(x, y); else tw_div_i32(x, y) */
+    bool fast_forms;     /* tw_exp_fast(x) and such, for f32 ops marked approx */
+    bool signed_wraps;   /* signed overflow wraps (-fwrapv): plain + - * do */
+    const char *bits_of; /* from a packed float to its bits: "" or ".bits" */
+    const char *boolean; /* register type of i1 */
+    bool speaks; /* values without a name are called after the line they come from (row_sum), and
+                    lines of the source that left nothing behind get no comment */
+} CDialect;
+extern const CDialect dialect_c, dialect_cuda;
+
+typedef struct CPrinter {
+    Arena *arena;
+    const Kernel *kernel;
+    const CDialect *dialect;
+    Text out;
+    int depth;
+    Map taken;          /* identifiers in use -> the next number to try behind them */
+    const char **names; /* of values, by Ref; NULL: not named yet */
+    size_t name_count;
+    int last_line;   /* of the last cs_place */
+    Range waiting[8]; /* comments that stand before the next line, if their block has one */
+    int waiting_count;
+    bool directives; /* #line with every place, for profilers; see cs_repeat_lines */
+} CPrinter;
+
+void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect);
+void cs_reserve(
+    CPrinter *p,
+    const char *const *words); /* identifiers that values must not take; NULL at the end */
+
+/* Every line of a text after a #line gets that #line of its own: the compiler counts on from a #line,
+ * but all that follows came from the one line of the source. */
+const char *cs_repeat_lines(Arena *arena, const char *text);
+
+/* The text without needless parentheses, terms and loops; lines longer than width (0: any) go on
+ * below (cstyle_tidy.c). */
+const char *cs_tidy(Arena *arena, const char *text, int width);
+
+/* Where the word stands first, not as a part of a longer one; NULL: nowhere. */
+const char *cs_find_word(const char *text, const char *word);
+
+/* --- lines --- */
+void cs_line(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cs_open(CPrinter *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); /* ".. {" */
+void cs_reopen(CPrinter *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); /* "} .. {" */
+void cs_close(CPrinter *p);
+void cs_close_with(CPrinter *p, const char *tail); /* "};" and the like */
+void cs_blank(CPrinter *p);
+void cs_raw(CPrinter *p, const char *text); /* as it is, indented if its lines are not */
+/* A comment with the source's line, when it is another line than the last time. */
+void cs_place(CPrinter *p, Range range);
+/* Uses that leave something in the text, by Ref: what only the launcher computes, for its tests
+ * before a launch, is not counted. */
+int *cs_count_uses(const Kernel *k, Arena *arena);
+
+/* --- names and literals --- */
+const char *cs_name(CPrinter *p, Ref value);                 /* of a value */
+const char *cs_fresh(CPrinter *p, const char *hint);         /* an identifier nobody has */
+const char *cs_literal(CPrinter *p, const Literal *literal); /* in register form */
+const char *cs_ref(CPrinter *p, Ref ref);                    /* name or literal */
+const char *cs_integer(Arena *arena, Elem elem, int64_t value);
+/* A quoted C string. */
+char *cs_string(Arena *arena, const char *text);
+
+/* --- types --- */
+const char *cs_memory_type(Elem elem);                      /* "f16" */
+const char *cs_register_type(const CPrinter *p, Elem elem); /* "f32" for f16 */
+const char *cs_value_type(const CPrinter *p,
+                          const Type *type); /* of one element in a register: "f32", "f16 *" */
+const char *cs_zero(const Type *type);       /* such an element: "0.0f" */
+
+/* "const f32 x" or, for a pointer, "f32 *const x". */
+const char *cs_constant(CPrinter *p, const char *type, const char *name);
+
+/* --- expressions: texts in, text out; operands must be names, literals or in parentheses --- */
+const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args,
+                    int count);
+const char *cs_round(CPrinter *p, Elem elem,
+                     const char *x); /* an f32 rounded to a small float, as f32 */
+const char *cs_unpack(CPrinter *p, Elem elem, const char *x); /* memory -> register */
+const char *cs_pack(CPrinter *p, Elem elem, const char *x);   /* register -> memory */
+const char *cs_cast(CPrinter *p, Elem from, Elem to, bool toward_zero, const char *x);
+/* The combination of two register values of a reduce, scan or atomic (add .. xor). */
+const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const char *x,
+                       const char *y);
+/* The value of an elementwise op for the texts of its operands (absent ones NULL). */
+const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *operands);
+/* True for every op that cs_elementwise knows. */
+bool cs_is_elementwise(Opcode code);
+#endif

@@ -1,0 +1,210 @@
+/* simt_atomic.c: atomics on pointers and boxes, with or without their old value.
+ *
+ * Each element is done by the one thread that owns it. Where somebody reads the old value and the
+ * layout keeps copies of an element, the owner hands it on: to other lanes by a shuffle, to other
+ * warps through shared memory. What no instruction does is a loop around compare-and-swap:
+ *
+ *     f16 was; tw_ldg(1, &was, p);
+ *     for (f16 seen = was;; seen = was) { was = tw_atomic_cas(p, seen, max); if (same) break; }
+ *
+ * Order: before a release the threads of the program meet and fence, so that what any of them wrote
+ * is there; after an acquire comes a fence, and the next load waits for a barrier. */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+enum { INT_32_64 = 1, F32 = 2, F64 = 4, HALF = 8 };
+static const struct {
+    Word word;
+    const char *name;
+    int native; /* types that an instruction does */
+} kinds[] = {{COMBINE_ADD, "add", INT_32_64 | F32 | F64 | HALF},
+             {COMBINE_MIN, "min", INT_32_64 | F32},
+             {COMBINE_MAX, "max", INT_32_64 | F32},
+             {COMBINE_AND, "and", INT_32_64},
+             {COMBINE_OR, "or", INT_32_64},
+             {COMBINE_XOR, "xor", INT_32_64},
+             {COMBINE_XCHG, "xchg", INT_32_64 | F32}};
+
+static int class_of(Elem elem) {
+    if (elem == EL_F32) return F32;
+    if (elem == EL_F64) return F64;
+    if (elem == EL_F16 || elem == EL_BF16) return HALF;
+    return elem_is_int(elem) && elem_info[elem].bits >= 32 ? INT_32_64 : 0;
+}
+
+static const char *native_name(Word word, Elem elem) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].word == word && kinds[i].native & class_of(elem)) return kinds[i].name;
+    return NULL;
+}
+
+/* --- order --- */
+static void write_fence(Emit *e, const Op *op) {
+    Word reach = op_word(op, AT_REACH, REACH_GPU);
+    cs_line(&e->p, "tw_fence_%s();",
+            reach == REACH_CTA   ? "block"
+            : reach == REACH_SYS ? "system"
+                                 : "device");
+}
+
+void atomic_fence(Emit *e, const Op *op) {
+    write_fence(e, op);
+}
+
+static void before(Emit *e, const Op *op) {
+    Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
+    memory_before_write(e, op);
+    if (sem != SEM_RELEASE && sem != SEM_ACQ_REL) return;
+    if (e->stores_pending) shared_sync(e);
+    write_fence(e, op);
+}
+
+static void after(Emit *e, const Op *op, bool used) {
+    Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
+    if (used && (sem == SEM_ACQUIRE || sem == SEM_ACQ_REL)) write_fence(e, op);
+    memory_mark(e, op);
+}
+
+/* --- one element --- */
+/* Combines `value` (a register value) into *pointer; the old one to `old`, a variable of memory
+ * type, unless NULL. */
+static void write_atomic(Emit *e, Word word, Elem elem, const char *pointer, const char *value,
+                         const char *old) {
+    const char *name = native_name(word, elem), *memory = cs_memory_type(elem);
+    const char *to = old ? arena_printf(e->arena, "%s = ", old) : "";
+    if (name) {
+        cs_line(&e->p, "%stw_atomic_%s(%s, %s);", to, name, pointer,
+                elementwise_packed(e, elem, value));
+        return;
+    }
+    const char *was = cs_fresh(&e->p, "was"), *seen = cs_fresh(&e->p, "seen");
+    cs_line(&e->p, "%s %s;", memory, was);
+    cs_line(&e->p, "tw_ldg(1, &%s, %s);", was, pointer);
+    cs_open(&e->p, "for (%s %s = %s;; %s = %s)", memory, seen, was, seen, was);
+    const char *now = cs_combine(&e->p, word, elem, false, cs_unpack(&e->p, elem, seen), value);
+    cs_line(&e->p, "%s = tw_atomic_cas(%s, %s, %s);", was, pointer, seen,
+            elem == EL_I1 ? cs_pack(&e->p, elem, now) : elementwise_packed(e, elem, now));
+    cs_line(&e->p, "if (tw_same(%s, %s)) break;", was, seen);
+    cs_close(&e->p);
+    if (old) cs_line(&e->p, "%s%s;", to, was);
+}
+
+static const char *packed(Emit *e, Elem elem, const char *text) {
+    return elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
+}
+
+static void write_one(Emit *e, const Op *op, const Layout *layout, const char *old) {
+    Elem elem = ir_type(e->k, op->operands[0])->elem;
+    const char *text[3] = {0};
+    for (int i = 0; i < 3 && i < op->operand_count; i++)
+        if (op->operands[i])
+            text[i] = layout ? elementwise_operand(e, op->operands[i], layout, "r")
+                             : emit_scalar(e, op->operands[i]);
+    if (op->code == OP_ATOMIC_CAS)
+        cs_line(&e->p, "%s%stw_atomic_cas(%s, %s, %s);", old ? old : "", old ? " = " : "", text[0],
+                packed(e, elem, text[1]), packed(e, elem, text[2]));
+    else
+        write_atomic(e, op_word(op, AT_COMBINE, COMBINE_ADD), elem, text[0], text[1], old);
+}
+
+static Ref mask_of(const Op *op) {
+    return op->code == OP_ATOMIC ? op_operand(op, 2) : REF_NONE;
+}
+
+/* --- scalars --- */
+static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
+    const Type *type = ir_type(e->k, op->results[0]);
+    const char *memory = cs_memory_type(type->elem), *old = used ? cs_fresh(&e->p, "old") : NULL;
+    Ref mask = mask_of(op);
+    if (used) {
+        cs_line(&e->p, "%s %s = %s();", memory, old, memory);
+        shared_before_write(e);
+    }
+    cs_open(&e->p, "if (lane == 0 && warp == 0)");
+    if (mask) cs_open(&e->p, "if (%s)", emit_scalar(e, mask));
+    write_one(e, op, NULL, old);
+    if (mask) cs_close(&e->p);
+    long long at = used ? shared_offset(e, op) : 0;
+    if (used) cs_line(&e->p, "tw_sts(1, %lld, &%s);", at, old);
+    cs_close(&e->p);
+    if (used) {
+        shared_before_read(e);
+        cs_line(&e->p, "tw_lds(1, &%s, %lld);", old, at);
+        emit_set(e, op->results[0], HOLD_SCALAR, cs_unpack(&e->p, type->elem, old));
+    }
+    after(e, op, used);
+}
+
+/* --- tiles --- */
+/* Every thread that holds an element gets it from its owner. */
+static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *array,
+                    const Type *type) {
+    LayoutPlace copies = ll_free(&layout->map);
+    if (copies.at[LL_WARP]) {
+        long long base = shared_offset(e, op), bytes = ty_elem_bytes(type),
+                  plane = 32 * e->group.warps * bytes;
+        shared_before_write(e);
+        emit_unroll(e, "r", layout->registers, 1);
+        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (warp * 32 + lane) * %lld, %s + r);", base,
+                plane, bytes, array);
+        cs_close(&e->p);
+        shared_before_read(e);
+        emit_unroll(e, "r", layout->registers, 1);
+        cs_line(&e->p,
+                "tw_lds(1, %s + r, %lld + r * %lld + ((warp & ~%u) * 32 + (lane & ~%u)) * %lld);",
+                array, base, plane, copies.at[LL_WARP], copies.at[LL_LANE], bytes);
+        cs_close(&e->p);
+    } else if (copies.at[LL_LANE]) {
+        emit_unroll(e, "r", layout->registers, 1);
+        cs_line(&e->p, "%s[r] = tw_move_idx(%s[r], lane & ~%u);", array, array, copies.at[LL_LANE]);
+        cs_close(&e->p);
+    }
+}
+
+int64_t atomic_scratch(Emit *e, const Op *op) {
+    if (!e->uses[op->results[0]]) return 0;
+    const Layout *layout = emit_layout(e, op->results[0]);
+    if (!layout) return 16;
+    if (!ll_free(&layout->map).at[LL_WARP]) return 0;
+    return (int64_t)layout->registers * 32 * layout_warps(e->cx, e->k) *
+           ty_elem_bytes(ir_type(e->k, op->results[0]));
+}
+
+void atomic_emit(Emit *e, const Op *op) {
+    const Layout *layout = emit_layout(e, op->operands[0]);
+    const Type *places = ir_type(e->k, op->operands[0]), *type = ir_type(e->k, op->results[0]);
+    bool used = e->uses[op->results[0]] != 0;
+    before(e, op);
+    if (!layout) {
+        emit_scalar_atomic(e, op, used);
+        return;
+    }
+    const char *array = used ? emit_declare(e, op->results[0]) : NULL;
+    emit_unroll(e, "r", layout->registers, 1);
+    char *condition = stage_inside(e, layout, places, place_owner(e, &layout->map));
+    Ref mask = mask_of(op);
+    if (mask) {
+        const char *on = elementwise_operand(e, mask, layout, "r");
+        condition = arena_printf(e->arena, "%s%s%s", condition ? condition : "",
+                                 condition ? " && " : "", on);
+    }
+    const char *memory = cs_memory_type(type->elem);
+    if (used) cs_line(&e->p, "%s old = %s();", memory, memory);
+    if (condition) cs_open(&e->p, "if (%s)", condition);
+    write_one(e, op, layout, used ? "old" : NULL);
+    if (condition) cs_close(&e->p);
+    if (used) cs_line(&e->p, "%s[r] = old%s;", array, type->elem == EL_I1 ? " != 0" : "");
+    cs_close(&e->p);
+    if (used) hand_on(e, op, layout, array, type);
+    after(e, op, used);
+}
+
+/* --- boxes --- */
+void atomic_element(Emit *e, const Op *op, Elem elem, const char *pointer, const char *value) {
+    write_atomic(e, op_word(op, AT_COMBINE, COMBINE_ADD), elem, pointer, value, NULL);
+}
+
+void atomic_begin(Emit *e, const Op *op) {
+    before(e, op);
+}

@@ -1,0 +1,362 @@
+/* simt_elementwise.c: runs of elementwise ops as one loop over the registers.
+ *
+ * Neighbouring ops whose results share a layout become one unrolled loop; values used only inside
+ * it are variables of the loop, the others are arrays:
+ *
+ *     f32 y[8];
+ *     #pragma unroll
+ *     for (int r = 0; r < 8; r++) {
+ *         const f32 d = (x[r] - mx);
+ *         y[r] = tw_exp(d);
+ *     } */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+bool elementwise_is(const Op *op) {
+    return op->code == OP_IOTA || op->code == OP_BROADCAST || op->code == OP_SPLAT ||
+           cs_is_elementwise(op->code);
+}
+
+/* Is text[from] a parenthesis whose partner is the last character before `end`? */
+static bool encloses(const char *text, size_t from, size_t end) {
+    int depth = 0;
+    for (size_t i = from; i < end; i++) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0) return i + 1 == end;
+    }
+    return false;
+}
+
+const char *elementwise_packed(Emit *e, Elem elem, const char *text) {
+    if (!elem_is_float(elem) || elem_info[elem].bits >= 32) return text;
+    size_t begin = 0, end = strlen(text);
+    while (text[begin] == '(' && encloses(text, begin, end)) begin++, end--;
+    /* What was read from memory, or rounded to the type, is packed already: tw_f32(x) -> x. */
+    const char *inner = text + begin + 7;
+    if (strncmp(text + begin, "tw_f32(", 7) == 0 && encloses(text, begin + 6, end))
+        return arena_string(e->arena, inner, end - 1 - (begin + 7));
+    return cs_pack(&e->p, elem, text);
+}
+
+/* What a store will round: tw_f32(tw_bf16(x)) -> x, if x is f32. */
+static const char *unrounded(Emit *e, const Op *op, const char *text) {
+    Elem elem = ir_type(e->k, op->results[0])->elem;
+    if (op->code == OP_CAST && ir_type(e->k, op->operands[0])->elem == EL_F64) return text;
+    const char *packed = elementwise_packed(e, elem, text);
+    const char *call = arena_printf(e->arena, "tw_%s(", cs_memory_type(elem));
+    size_t head = strlen(call), end = strlen(packed);
+    if (strncmp(packed, call, head) != 0 || !encloses(packed, head - 1, end)) return text;
+    return arena_string(e->arena, packed + head, end - 1 - head);
+}
+
+const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const char *r) {
+    if (ref == REF_NONE) return NULL;
+    if (!emit_is_tile(e, ref)) return emit_scalar(e, ref);
+    const Hold *hold = emit_hold(e, ref);
+    const Type *type = ir_type(e->k, ref);
+    if (hold->kind == HOLD_SCALAR || hold->kind == HOLD_LOCAL) return hold->text;
+    if (hold->kind == HOLD_PAIRS) return pairs_element(e, ref, place_operand(e, ref, result, r));
+    if (hold->kind != HOLD_ARRAY && e->k->module->diag->errors) return "0";
+    if (hold->kind != HOLD_ARRAY) ice(e->k->module->trap, "cuda: an operand is in no register");
+    const char *text =
+        arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, ref, result, r));
+    if (type->pointer || type->elem == EL_I1) return text;
+    return cs_unpack(&e->p, type->elem, text);
+}
+
+static bool is_small_float(const Type *type) {
+    return !type->pointer && elem_is_float(type->elem) && elem_info[type->elem].bits < 32;
+}
+
+static const char *iota_text(Emit *e, const Op *op, const Layout *layout, const char *r) {
+    const char *coord = place_coord(e, layout, 0, r);
+    long long begin = op_int(op, AT_BEGIN, 0);
+    return begin ? arena_printf(e->arena, "(%lld + %s)", begin, coord) : coord;
+}
+
+/* cols < n, where n and the start of cols are multiples of what a thread holds side by side: one
+ * comparison a vector, (at0 + (r >> 3) * 2048) < n, because the registers of a vector then have
+ * their lower bits left out. NULL: not of that form. */
+static const char *vector_compare(Emit *e, const Op *op, const Layout *layout, const char *r) {
+    Word pred = op_word(op, AT_PRED, CMP_EQ);
+    Ref index = op->operands[0], bound = op->operands[1], start = REF_NONE;
+    const Op *sum = NULL;
+    if ((pred != CMP_LT && pred != CMP_GE) || layout->map.rank != 1 || emit_is_tile(e, bound))
+        return NULL;
+    const Op *from = ref_is_value(index) ? ir_value(e->k, index)->op : NULL;
+    if (from && from->code == OP_ADD) {
+        int iota = emit_is_tile(e, from->operands[1]);
+        sum = from, start = from->operands[!iota], index = from->operands[iota];
+        from = ref_is_value(index) ? ir_value(e->k, index)->op : NULL;
+        if (emit_is_tile(e, start)) return NULL;
+    }
+    if (!from || from->code != OP_IOTA) return NULL;
+    int64_t side = ll_run(&layout->map, 0, 1), begin = op_int(from, AT_BEGIN, 0);
+    while (side > 1 && (fact_divisor(&e->facts, bound) % side || begin % side ||
+                        (sum && fact_divisor(&e->facts, start) % side)))
+        side /= 2;
+    if (side == 1) return NULL;
+    e->coarse_bits = ll_log2(side);
+    const char *text = iota_text(e, from, layout, r);
+    e->coarse_bits = 0;
+    if (sum) {
+        const char *terms[2] = {emit_scalar(e, start), text};
+        text = cs_elementwise(&e->p, sum, terms);
+    }
+    const char *args[2] = {text, emit_scalar(e, bound)};
+    return cs_elementwise(&e->p, op, args);
+}
+
+bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand) {
+    return operand != 0 || op->code != OP_CMP || !vector_compare(e, op, layout, "r");
+}
+
+/* One number that divides a tile, in the approximate form: what can be done once is. NULL: no such
+ * op. */
+static const char *over_text(Emit *e, const Op *op) {
+    if (op->code != OP_DIV || !op_flag(op, AT_APPROX) || ref_is_literal(op->operands[1]) ||
+        ir_type(e->k, op->results[0])->elem != EL_F32)
+        return NULL;
+    Ref divisor = op->operands[1];
+    if (!emit_is_tile(e, divisor)) return emit_scalar(e, divisor);
+    return emit_hold(e, divisor)->kind == HOLD_SCALAR ? emit_hold(e, divisor)->text : NULL;
+}
+
+static const char *known_over(const Emit *e, const Op *op) {
+    const MapEntry *entry = op->code == OP_DIV ? map_find_number(&e->overs, op->operands[1]) : NULL;
+    return entry ? entry->value : NULL;
+}
+
+static void declare_overs(Emit *e, const Op *first, const Op *last) {
+    for (const Op *op = first;; op = op->next) {
+        const Layout *layout = emit_layout(e, op->results[0]);
+        const char *divisor = layout && layout->registers > 1 ? over_text(e, op) : NULL;
+        if (divisor && emit_hold(e, op->results[0])->kind != HOLD_SCALAR &&
+            !known_over(e, op)) {
+            const char *name = cs_fresh(&e->p, "over");
+            cs_line(&e->p, "const TwOver %s = tw_over(%s);", name, divisor);
+            map_put_number(&e->overs, e->arena, op->operands[1], (void *)(uintptr_t)name);
+        }
+        if (op == last) break;
+    }
+}
+
+static void forget_overs(Emit *e, const Op *first, const Op *last) {
+    for (const Op *op = first;; op = op->next) {
+        if (known_over(e, op))
+            map_put_number(&e->overs, e->arena, op->operands[1], NULL);
+        if (op == last) break;
+    }
+}
+
+const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const char *r) {
+    if (op->code == OP_IOTA) return iota_text(e, op, layout, r);
+    if (op->code == OP_CMP) {
+        const char *text = vector_compare(e, op, layout, r);
+        if (text) return text;
+    }
+    const char *args[8] = {0};
+    for (int i = 0; i < op->operand_count && i < 8; i++)
+        args[i] = elementwise_operand(e, op->operands[i], layout, r);
+    if (op->code == OP_BITCAST && is_small_float(ir_type(e->k, op->operands[0]))) {
+        /* Bits that were read stay as they are, NaNs too. */
+        const Type *from = ir_type(e->k, op->operands[0]), *to = ir_type(e->k, op->results[0]);
+        const char *bits = elementwise_packed(e, from->elem, args[0]);
+        if (is_small_float(to))
+            return cs_unpack(
+                &e->p, to->elem,
+                arena_printf(e->arena, "tw_as_%s(%s.bits)", cs_memory_type(to->elem), bits));
+        return arena_printf(e->arena, "((%s)%s.bits)", elem_info[to->elem].text, bits);
+    }
+    const char *over = over_text(e, op) ? known_over(e, op) : NULL;
+    if (over) return arena_printf(e->arena, "tw_div_over(%s, %s)", args[0], over);
+    return op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
+}
+
+const char *elementwise_type(Emit *e, const Type *type) {
+    const char *text = cs_value_type(&e->p, type);
+    return arena_printf(e->arena, type->pointer ? "%sconst" : "const %s", text);
+}
+
+/* May the text of a value stand where its one user reads it, instead of a variable? Not if the source
+ * has a name for it, nor if the type of the variable would cut it. */
+static bool stands_in_place(Emit *e, Ref value) {
+    const Type *type = ir_type(e->k, value);
+    return e->uses[value] == 1 && !ir_value(e->k, value)->name && !type->pointer &&
+           (elem_is_float(type->elem) || elem_info[type->elem].bits >= 32 || type->elem == EL_I1);
+}
+
+enum { LONGEST_IN_PLACE = 72 };
+
+/* The scalar op of the same region that reads the scalar. */
+static const Op *scalar_user(Emit *e, const Op *op) {
+    for (const Op *user = op->next; user; user = user->next)
+        for (int i = 0; i < user->operand_count; i++)
+            if (user->operands[i] == op->results[0])
+                return cs_is_elementwise(user->code) && !emit_is_tile(e, user->results[0]) ? user
+                                                                                           : NULL;
+    return NULL;
+}
+
+void elementwise_scalar(Emit *e, const Op *op) {
+    Ref result = op->results[0];
+    if (!e->uses[result]) return; /* only the launcher asks for it */
+    if (op->code == OP_SPLAT || op->code == OP_BROADCAST) {
+        emit_set(e, result, HOLD_SCALAR, emit_scalar(e, op->operands[0]));
+        return;
+    }
+    const char *args[8] = {0};
+    for (int i = 0; i < op->operand_count && i < 8; i++)
+        args[i] = op->operands[i] ? emit_scalar(e, op->operands[i]) : NULL;
+    const char *text = cs_elementwise(&e->p, op, args);
+    if (stands_in_place(e, result) && strlen(text) <= LONGEST_IN_PLACE && scalar_user(e, op)) {
+        emit_set(e, result, HOLD_SCALAR, text);
+        return;
+    }
+    const char *name = cs_name(&e->p, result);
+    const char *type = elementwise_type(e, ir_type(e->k, result));
+    cs_line(&e->p, "%s %s = %s;", type, name, text);
+    emit_set(e, result, HOLD_SCALAR, name);
+}
+
+/* Does the op join a loop over the registers of `layout`? */
+static bool joins(Emit *e, const Op *op, const Layout *layout) {
+    if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) ||
+        dot_rounds(e, op) || pairs_are(e, op))
+        return false;
+    const Layout *own = emit_layout(e, op->results[0]);
+    return own && own->home == HOME_REGISTERS && own->registers == layout->registers &&
+           ll_equal(&own->map, &layout->map);
+}
+
+static bool aside(Emit *e, const Op *op) {
+    return elementwise_is(op) && (op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]));
+}
+
+static bool same_scalar(Emit *e, const Op *op) {
+    /* A tile whose operands are all one number each is one number. */
+    if (op->code == OP_IOTA) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (emit_is_tile(e, op->operands[i]) && emit_hold(e, op->operands[i])->kind != HOLD_SCALAR)
+            return false;
+    return true;
+}
+
+static int uses_inside(const Op *first, const Op *last, Ref value) {
+    int count = 0;
+    for (const Op *op = first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++) count += op->operands[i] == value;
+        if (op == last) break;
+    }
+    return count;
+}
+
+/* Does an op of the run read the variable of this one? Not if all compare whole vectors of it. */
+static bool is_read(Emit *e, const Op *of, const Op *last, const Layout *layout) {
+    if (of->code != OP_IOTA && of->code != OP_ADD) return true;
+    for (const Op *op = of->next; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++)
+            if (op->operands[i] == of->results[0] && elementwise_reads(e, op, layout, i) &&
+                (op->code != OP_ADD || emit_hold(e, op->results[0])->kind != HOLD_LOCAL ||
+                 is_read(e, op, last, layout)))
+                return true;
+        if (op == last) break;
+    }
+    return false;
+}
+
+static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *layout) {
+    cs_place(&e->p, first->range);
+    for (const Op *op = first; op; op = op->next) {
+        if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_NONE) {
+            Ref result = op->results[0];
+            if (uses_inside(first, last, result) == e->uses[result])
+                emit_set(e, result, HOLD_LOCAL,
+                         stands_in_place(e, result) ? NULL : cs_name(&e->p, result));
+            else if (!pairs_declare(e, result))
+                emit_declare(e, result);
+        }
+        if (op == last) break;
+    }
+    declare_overs(e, first, last);
+    emit_unroll(e, "r", layout->registers, 1);
+    for (const Op *op = first; op; op = op->next) {
+        Ref result = op->result_count ? op->results[0] : REF_NONE;
+        if (joins(e, op, layout) && emit_hold(e, result)->kind != HOLD_SCALAR) {
+            const Type *type = ir_type(e->k, result);
+            const char *text = elementwise_at(e, op, layout, "r");
+            Hold hold = *emit_hold(e, result);
+            bool read = hold.kind != HOLD_LOCAL || is_read(e, op, last, layout);
+            if (read) cs_place(&e->p, op->range);
+            if (hold.kind == HOLD_LOCAL && !hold.text) {
+                bool here = !read || strlen(text) <= LONGEST_IN_PLACE;
+                hold.text = here ? text : cs_name(&e->p, result);
+                emit_set(e, result, HOLD_LOCAL, hold.text);
+                if (here) read = false;
+            }
+            if (read && hold.kind == HOLD_LOCAL)
+                cs_line(&e->p, "%s %s = %s;", elementwise_type(e, type), hold.text, text);
+            else if (read && hold.kind == HOLD_WIDE)
+                cs_line(&e->p, "%s[r] = %s;", hold.text, unrounded(e, op, text));
+            else if (read)
+                cs_line(&e->p, "%s[r] = %s;", hold.text,
+                        type->pointer ? text : elementwise_packed(e, type->elem, text));
+        }
+        if (op == last) break;
+    }
+    cs_close(&e->p);
+    forget_overs(e, first, last);
+    for (const Op *op = first; op; op = op->next) {
+        if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_LOCAL)
+            emit_set(e, op->results[0], HOLD_NONE, NULL);
+        if (op == last) break;
+    }
+}
+
+const Op *elementwise_run(Emit *e, const Op *first) {
+    if (aside(e, first)) {
+        if (e->uses[first->results[0]]) cs_place(&e->p, first->range);
+        elementwise_scalar(e, first);
+        return first;
+    }
+    if (pairs_are(e, first)) {
+        cs_place(&e->p, first->range);
+        pairs_emit(e, first);
+        return first;
+    }
+    const Layout *layout = emit_layout(e, first->results[0]);
+    const Op *last = first;
+    for (const Op *op = first->next; op && op != e->end && (joins(e, op, layout) || aside(e, op));
+         op = op->next)
+        last = op;
+    while (aside(e, last)) last = last->previous;
+    bool loop = false;
+    for (const Op *op = first;; op = op->next) {
+        if (aside(e, op)) {
+            cs_place(&e->p, op->range);
+            elementwise_scalar(e, op);
+        } else if (same_scalar(e, op)) {
+            const char *args[8] = {0};
+            for (int i = 0; i < op->operand_count && i < 8; i++)
+                args[i] = op->operands[i] ? emit_is_tile(e, op->operands[i])
+                                                ? emit_hold(e, op->operands[i])->text
+                                                : emit_scalar(e, op->operands[i])
+                                          : NULL;
+            const char *text = op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
+            const char *name = cs_name(&e->p, op->results[0]);
+            cs_line(&e->p, "%s %s = %s;", elementwise_type(e, ir_type(e->k, op->results[0])), name,
+                    text);
+            emit_set(e, op->results[0], HOLD_SCALAR, name);
+        } else {
+            loop = true;
+        }
+        if (op == last) break;
+    }
+    if (loop && e->lean) {
+        declare_overs(e, first, last); /* for good: a lean kernel has one block */
+        lean_put_off(e, first, last);
+    } else if (loop)
+        write_loop(e, first, last, layout);
+    return last;
+}

@@ -1,0 +1,529 @@
+/* simt_memory.c: global memory: boxes of tensors, gathers and scatters.
+ *
+ * A box is moved in vectors along its contiguous dimension, as wide as what is known of base,
+ * strides and offsets allows (layout_vector); its edges are handled by tw_load_row and
+ * tw_store_row:
+ *
+ *     for (int r = 0; r < 32; r += 8) {
+ *         const i64 i0 = m + (at0 + (r >> 3) * 16);
+ *         const i64 i1 = kk + at1;
+ *         tw_load_row(8, a + r, A + i0 * sa, i1, K, (u64)i0 < (u64)M, tw_f16(0.0f));
+ *     }
+ *
+ * Elements that several threads hold are stored by one of them. A load behind a store of the same
+ * program waits for a barrier, so that it sees it. */
+#include "base/numeric.h"
+#include "analysis/roots.h"
+#include "target/cuda/cuda_box.h"
+
+#include <string.h>
+
+/* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of an argument a
+ * `require` may say that it is not. */
+static const char *extent_text(Emit *e, Ref extent) {
+    int64_t number;
+    if (!extent) return NULL;
+    if (ir_const_int(e->k, extent, &number) && number < 0) return "0";
+    bool natural = ref_is_literal(extent) ||
+                   (!ir_value(e->k, extent)->op && fact_stated_least(e->k, extent) >= 0);
+    const char *text = emit_scalar(e, extent);
+    return natural ? text : arena_printf(e->arena, "tw_max((i64)%s, (i64)0)", text);
+}
+
+TensorText memory_tensor(Emit *e, Ref tensor) {
+    TensorText t = {.rank = ir_type(e->k, tensor)->rank};
+    const Value *v = ir_value(e->k, tensor);
+    if (v->op && v->op->code == OP_TENSOR) {
+        RefList extents = op_list(v->op, 0), strides = op_list(v->op, 1);
+        t.base = emit_scalar(e, op_operand(v->op, 0));
+        for (int d = 0; d < t.rank; d++) {
+            int64_t one = 0;
+            t.extent[d] = extent_text(e, extents.at[d]);
+            if (!ir_const_int(e->k, strides.at[d], &one) || one != 1)
+                t.stride[d] = emit_scalar(e, strides.at[d]);
+        }
+        return t;
+    }
+    t.base = cs_name(&e->p, tensor);
+    for (int d = 0; d < t.rank; d++) {
+        t.extent[d] = arena_printf(e->arena, "%s_n%d", t.base, d);
+        t.stride[d] = arena_printf(e->arena, "%s_s%d", t.base, d);
+    }
+    return t;
+}
+
+/* --- vectors --- */
+static bool listed(const Attr *attr, int dim) {
+    for (int i = 0; attr && i < attr->list.count; i++)
+        if (attr->list.at[i] == dim) return true;
+    return false;
+}
+
+/* --- one box --- */
+static void and_also(Emit *e, char **condition, const char *text) {
+    if (!text) return;
+    *condition = *condition ? arena_printf(e->arena, "%s && %s", *condition, text)
+                            : arena_printf(e->arena, "%s", text);
+}
+
+int box_loose(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
+    TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
+    int inner = layout_vector_dim(&e->facts, op, &parts, tile);
+    int dim = inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, inner) : -1;
+    if (op->code != OP_TLOAD || dim < 0 || listed(op_attr(op, AT_WRAP), dim) ||
+        parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
+        return 0;
+    int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
+    bool loose = side * bytes == 16 &&
+                 layout_vector(&e->facts, op, tile, &layout->map) * bytes < 4 &&
+                 tile->extent[inner] % side == 0 && layout->registers % side == 0;
+    return loose ? side : 0;
+}
+
+Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
+    Box b = {.op = op, .tile = tile, .layout = layout};
+    Facts *f = &e->facts;
+    TensorParts parts = fact_tensor(f, op->operands[0]);
+    b.inner = layout ? layout_vector_dim(f, op, &parts, tile) : -1;
+    b.vector = layout ? layout_vector(f, op, tile, &layout->map) : 1;
+    b.inner_dim = b.inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, b.inner) : -1;
+    if (mask || listed(op_attr(op, AT_WRAP), b.inner_dim)) b.inner_dim = -1;
+    Ref extent = b.inner_dim >= 0 ? parts.extent[b.inner_dim] : REF_NONE;
+    b.whole = extent == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, extent) >= b.vector;
+    int side = layout && !mask ? box_loose(e, op, tile, layout) : 0;
+    b.loose = side > 0;
+    if (b.loose) b.vector = side, b.whole = false;
+    return b;
+}
+
+Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
+    Box b = box_shape(e, op, tile, layout, mask);
+    b.tensor = memory_tensor(e, op->operands[0]);
+    return b;
+}
+
+void box_indices(Emit *e, Box *b, Ref mask) {
+    const Op *op = b->op;
+    RefList offsets = op_list(op, 0);
+    bool check = !op_flag(op, AT_NOCHECK);
+    Text row = text_new(e->arena);
+    text_add(&row, "%s", b->tensor.base);
+    for (int d = 0; d < b->tensor.rank; d++) {
+        int t = layout_tile_dim(op, b->tensor.rank, b->tile->rank, d);
+        const char *offset = emit_scalar(e, offsets.at[d]);
+        const char *coord = t >= 0 ? place_coord(e, b->layout, t, "r") : "0";
+        bool zero = strcmp(offset, "0") == 0;
+        bool wrap = listed(op_attr(op, AT_WRAP), d);
+        const char *sum = strcmp(coord, "0") == 0 ? arena_printf(e->arena, "(i64)%s", offset)
+                          : zero                  ? arena_printf(e->arena, "(i64)%s", coord)
+                                 : arena_printf(e->arena, "(i64)%s + %s", offset, coord);
+        if (wrap && b->tensor.extent[d])
+            sum = arena_printf(e->arena, "tw_mod((i64)(%s), (i64)%s)", sum, b->tensor.extent[d]);
+        b->index[d] = arena_printf(e->arena, "i%d", d);
+        cs_line(&e->p, "const i64 %s = %s;", b->index[d], sum);
+        bool inner = d == b->inner_dim;
+        if (check && b->tensor.extent[d] && (!inner || b->whole))
+            and_also(e, &b->condition,
+                     arena_printf(e->arena, "(u64)%s < (u64)%s", b->index[d], b->tensor.extent[d]));
+        if (t >= 0) and_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, "r"));
+        if (inner) continue;
+        if (b->tensor.stride[d])
+            text_add(&row, " + %s * %s", b->index[d], b->tensor.stride[d]);
+        else
+            text_add(&row, " + %s", b->index[d]);
+    }
+    if (mask)
+        and_also(e, &b->condition,
+                 b->layout ? elementwise_operand(e, mask, b->layout, "r") : emit_scalar(e, mask));
+    b->row = row.at;
+}
+
+int box_fill_half(Emit *e, const Op *op, Elem elem) {
+    const Attr *fill = op_attr(op, AT_FILL);
+    if ((fill && !ref_is_literal(fill->ref)) || (elem != EL_BF16 && elem != EL_F16)) return -1;
+    double number = fill ? ir_literal(e->k, fill->ref)->f : 0.0;
+    return elem == EL_BF16 ? bf16_from_f64(number) : f16_from_f64(number);
+}
+
+const char *box_fill(Emit *e, const Op *op, Elem elem) {
+    const Attr *fill = op_attr(op, AT_FILL);
+    int half = box_fill_half(e, op, elem);
+    if (half >= 0) /* bits that the compiler sees through, unlike a conversion */
+        return arena_printf(e->arena, "tw_as_%s(0x%04x)", cs_memory_type(elem), half);
+    const char *text = fill ? emit_scalar(e, fill->ref) : cs_zero(&(Type){.elem = elem});
+    if (elem == EL_I1) return arena_printf(e->arena, "(u8)%s", text);
+    return elem_is_float(elem) && elem_info[elem].bits < 32
+               ? cs_pack(&e->p, elem, text)
+               : arena_printf(e->arena, "(%s)%s", cs_memory_type(elem), text);
+}
+
+/* The parameters that the access may go through, as bits (the last one for all beyond); all bits where
+ * that is not known, or where arrays may overlap. */
+static uint64_t memory_roots(Emit *e, const Op *op) {
+    const PassOptions *options = &e->cx->options;
+    int count = e->k->body->arg_count;
+    Ref pointer = op->operands[0];
+    if (options->overlap || options->generic == REQUIRE_NOTHING) return UINT64_MAX;
+    MapEntry *entry = map_find_number(&e->roots, pointer);
+    if (entry) return *(uint64_t *)entry->value;
+    uint64_t *bits = ARENA_NEW(e->arena, uint64_t);
+    bool *set = ARENA_ARRAY(e->arena, bool, (size_t)count + 1);
+    if (!roots_of(e->k, e->arena, pointer, set)) *bits = UINT64_MAX;
+    for (int i = 0; i < count; i++)
+        if (set[i]) *bits |= 1ull << (i < 63 ? i : 63);
+    map_put_number(&e->roots, e->arena, pointer, bits);
+    return *bits;
+}
+
+/* Is it a store that TMA does? */
+static bool goes_by_tma(Emit *e, const Op *op) {
+    const Layout *layout = op->code == OP_TSTORE ? emit_layout(e, op_operand(op, 1)) : NULL;
+    return layout && layout->home == HOME_SHARED;
+}
+
+void memory_mark(Emit *e, const Op *op) {
+    if (goes_by_tma(e, op)) {
+        e->in_flight |= memory_roots(e, op);
+        return;
+    }
+    switch (op->code) {
+    case OP_LOAD:
+    case OP_TLOAD: e->loaded |= memory_roots(e, op); return;
+    case OP_STORE:
+    case OP_TSTORE: e->stored |= memory_roots(e, op); break;
+    case OP_ATOMIC:
+    case OP_TATOMIC:
+    case OP_ATOMIC_CAS: e->combined |= memory_roots(e, op); break;
+    default: return;
+    }
+    e->stores_pending = true;
+    e->by_threads |= memory_roots(e, op);
+}
+
+/* Stores by TMA have no order of their own: before another access of the same memory they must have
+ * landed. The thread that issued them waits. */
+static bool land(Emit *e, const Op *op) {
+    if (!(e->in_flight & memory_roots(e, op))) return false;
+    cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
+    e->in_flight = 0;
+    return true;
+}
+
+/* What one thread stored another may load, through whatever pointer. */
+static void before_load(Emit *e, const Op *op) {
+    if (land(e, op) || e->stores_pending) shared_sync(e);
+    e->stores_pending = false;
+    memory_mark(e, op);
+}
+
+/* What other threads still load, or have stored, through the same parameter is not overtaken; two
+ * parameters are not the same memory (the launch has tested it, or all are taken for the same). */
+void memory_before_write(Emit *e, const Op *op) {
+    bool plain = op->code == OP_STORE || op->code == OP_TSTORE;
+    uint64_t others = e->loaded | e->stored | (plain ? e->combined : 0);
+    if (land(e, op) || (others & memory_roots(e, op))) shared_sync(e);
+}
+
+void memory_before_tma(Emit *e, const Op *op) {
+    land(e, op);
+    if (!(e->by_threads & memory_roots(e, op))) return;
+    cs_line(&e->p, "tw_fence_async_global();");
+    shared_sync(e);
+    e->by_threads = 0;
+}
+
+/* A scalar: its variable in memory form first, then (between the two calls) what its address takes.
+ */
+static const char *open_scalar(Emit *e, const Op *op, const char *fill) {
+    const char *raw = cs_fresh(&e->p, "raw");
+    cs_line(&e->p, "%s %s = %s;", cs_memory_type(ir_type(e->k, op->results[0])->elem), raw, fill);
+    emit_block(e);
+    return raw;
+}
+
+static void load_scalar(Emit *e, const Op *op, const char *raw, const char *row,
+                        const char *condition) {
+    Ref result = op->results[0];
+    const Type *type = ir_type(e->k, result);
+    const char *name = cs_name(&e->p, result);
+    if (condition)
+        cs_line(&e->p, "tw_ldg_if(1, %s, &%s, %s);", condition, raw, row);
+    else
+        cs_line(&e->p, "tw_ldg(1, &%s, %s);", raw, row);
+    cs_close(&e->p);
+    cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name,
+            cs_unpack(&e->p, type->elem, raw));
+    emit_set(e, result, HOLD_SCALAR, name);
+}
+
+void memory_tload(Emit *e, const Op *op) {
+    Ref result = op->results[0], mask = op_operand(op, 1);
+    const Type *type = ir_type(e->k, result);
+    const Layout *layout = emit_layout(e, result);
+    if (layout && layout->home == HOME_SHARED) return; /* its put moves it */
+    if (memory_defers(e, result)) return;
+    before_load(e, op);
+    Box b = box_of(e, op, type, layout, mask);
+    const char *fill = box_fill(e, op, type->elem);
+    if (!layout) {
+        const char *raw = open_scalar(e, op, fill);
+        box_indices(e, &b, mask);
+        load_scalar(e, op, raw, b.row, b.condition);
+        return;
+    }
+    if (b.loose) {
+        loose_load(e, op);
+        return;
+    }
+    bool flags = type->elem == EL_I1; /* bytes in memory, bool in registers */
+    const char *pairs = pairs_declare(e, result), *array = pairs ? pairs : emit_declare(e, result);
+    const char *to = arena_printf(e->arena, pairs ? "%s + r / 2" : "%s + r", array);
+    emit_unroll(e, "r", layout->registers, b.vector);
+    box_indices(e, &b, mask);
+    if (flags) {
+        cs_line(&e->p, "u8 raw[%d];", b.vector);
+        to = "raw";
+    }
+    if (!b.whole) {
+        cs_line(&e->p, "tw_load_row(%d, %s, %s, %s, %s, %s, %s);", b.vector, to, b.row,
+                b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
+                b.condition ? b.condition : "true", fill);
+    } else {
+        const char *at = b.inner_dim >= 0
+                             ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
+                             : b.row;
+        if (pairs) {
+            cs_line(&e->p, "tw_ldg_pairs(%d, %s, %s, %s, %s);", b.vector / 2,
+                    b.condition ? b.condition : "true", to, at, pairs_fill(e, op));
+        } else if (b.condition) {
+            cs_line(&e->p, "tw_ldg_or(%d, %s, %s, %s, %s);", b.vector, b.condition, to, at, fill);
+        } else {
+            cs_line(&e->p, "tw_ldg(%d, %s, %s);", b.vector, to, at);
+        }
+    }
+    if (flags) {
+        cs_raw(&e->p, "#pragma unroll\n");
+        cs_line(&e->p, "for (int j = 0; j < %d; j++) %s[r + j] = raw[j] != 0;", b.vector, array);
+    }
+    cs_close(&e->p);
+    emit_find(e, op, "load", "vectors of %d bytes", b.vector * elem_info[type->elem].bytes);
+}
+
+bool memory_defers(Emit *e, Ref value) {
+    const Op *load = ref_is_value(value) ? ir_value(e->k, value)->op : NULL;
+    if (!load || load->code != OP_TLOAD || e->uses[value] != 1 || op_operand(load, 1)) return false;
+    const Layout *layout = emit_layout(e, value);
+    const Type *type = ir_type(e->k, value);
+    if (!layout || layout->home != HOME_REGISTERS || type->elem == EL_I1) return false;
+    const Op *put = load->next;
+    while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
+    if (!put || !ring_find(e, ir_value(e->k, put->operands[0])->op->operands[0])->skewed)
+        return false;
+    const Attr *fill = op_attr(load, AT_FILL);
+    if (fill && (!ref_is_literal(fill->ref) || ir_literal(e->k, fill->ref)->i != 0)) return false;
+    TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
+    int bytes = layout_vector(&e->facts, load, type, &layout->map) * elem_info[type->elem].bytes;
+    int dim = type->rank ? fact_tensor_dim(load, parts.rank, type->rank, type->rank - 1) : -1;
+    if (listed(op_attr(load, AT_WRAP), dim)) return false; /* a row goes on at its start */
+    return bytes >= 4 && layout_vector_dim(&e->facts, load, &parts, type) == type->rank - 1;
+}
+
+void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *offset) {
+    const Type *type = ir_type(e->k, load->results[0]);
+    const Layout *layout = emit_layout(e, load->results[0]);
+    before_load(e, load);
+    Box b = box_of(e, load, type, layout, REF_NONE);
+    emit_unroll(e, "r", layout->registers, b.vector);
+    char *inside = place_owner(e, &layout->map);
+    const char *row = "0";
+    for (int d = 0; d < type->rank; d++) {
+        and_also(e, &inside, place_inside(e, layout, type, d, "r"));
+        const char *coord = place_coord(e, layout, d, "r");
+        if (d < type->rank - 1)
+            row = d ? arena_printf(e->arena, "(%s * %lld + %s)", row, (long long)type->extent[d],
+                                   coord)
+                    : coord;
+    }
+    if (inside) cs_line(&e->p, "if (!(%s)) continue;", inside);
+    box_indices(e, &b, REF_NONE);
+    const char *at = shared_at(e, tile, offset, row, place_coord(e, layout, type->rank - 1, "r"));
+    const char *condition = b.condition ? b.condition : "true", *i = b.index[b.inner_dim];
+    if (b.whole) {
+        cs_line(&e->p, "const bool on = %s;", condition);
+        cs_line(&e->p, "tw_cp_async(%d, %s, %s + (on ? %s : 0), on);",
+                b.vector * elem_info[type->elem].bytes, at, b.row, i);
+    } else {
+        cs_line(&e->p, "tw_copy_row(%d, %s, %s, %s, %s, %s);", b.vector, at, b.row, i,
+                b.tensor.extent[b.inner_dim], condition);
+    }
+    cs_close(&e->p);
+    shared_zero_tail(e, tile, offset);
+    emit_find(e, load, "load", "by cp.async, %d bytes each",
+              b.vector * elem_info[type->elem].bytes);
+}
+
+/* Address of `vector` registers of the value from r on, in memory type. */
+static const char *stored(Emit *e, Ref value, const Layout *layout, int vector) {
+    const Type *type = ir_type(e->k, value);
+    const Hold *hold = emit_hold(e, value);
+    bool straight = ref_is_value(value) && hold->kind == HOLD_ARRAY && type->elem != EL_I1 &&
+                    ll_equal(&emit_layout(e, value)->map, &layout->map);
+    if (straight) return arena_printf(e->arena, "%s + r", hold->text);
+    cs_line(&e->p, "%s word[%d];", cs_memory_type(type->elem), vector);
+    if (hold->kind == HOLD_LATER) {
+        cs_raw(&e->p, "#pragma unroll\n");
+        cs_open(&e->p, "for (int j = 0; j < %d; j++)", vector);
+        cs_line(&e->p, "const int q = r + j;");
+        const char *text = lean_element(e, value, "q");
+        cs_line(&e->p, "word[j] = %s;",
+                type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text)
+                                    : elementwise_packed(e, type->elem, text));
+        cs_close(&e->p);
+        lean_close(e);
+        return "word";
+    }
+    for (int j = 0; j < vector; j++) {
+        const char *r = j ? arena_printf(e->arena, "(r + %d)", j) : "r";
+        const char *text = elementwise_operand(e, value, layout, r);
+        cs_line(&e->p, "word[%d] = %s;", j,
+                type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text)
+                                    : elementwise_packed(e, type->elem, text));
+    }
+    return "word";
+}
+
+static const char *one_thread(Emit *e) {
+    (void)e;
+    return "lane == 0 && warp == 0";
+}
+
+void memory_tstore(Emit *e, const Op *op) {
+    Ref value = op_operand(op, 1), mask = op_operand(op, 2);
+    const Type *type = ir_type(e->k, value);
+    const Layout *layout = emit_layout(e, value);
+    if (layout && layout->home == HOME_SHARED) {
+        ring_op(e, op);
+        return;
+    }
+    memory_before_write(e, op);
+    Box b = box_of(e, op, type, layout, mask);
+    if (!layout) {
+        cs_open(&e->p, "if (%s)", one_thread(e));
+        box_indices(e, &b, mask);
+        cs_line(&e->p, "%s word = %s;", cs_memory_type(type->elem),
+                cs_pack(&e->p, type->elem, emit_scalar(e, value)));
+        cs_line(&e->p, "tw_stg_if(1, %s, %s, &word);", b.condition ? b.condition : "true", b.row);
+        cs_close(&e->p);
+        memory_mark(e, op);
+        return;
+    }
+    emit_unroll(e, "r", layout->registers, b.vector);
+    and_also(e, &b.condition, place_owner(e, &layout->map));
+    box_indices(e, &b, mask);
+    HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
+    bool pairs = held == HOLD_PAIRS || held == HOLD_WIDE;
+    const char *from =
+        pairs ? pairs_stored(e, value, b.vector) : stored(e, value, layout, b.vector);
+    if (!b.whole) {
+        cs_line(&e->p, "tw_store_row(%d, %s, %s, %s, %s, %s);", b.vector, b.row,
+                b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
+                b.condition ? b.condition : "true", from);
+    } else {
+        const char *at = b.inner_dim >= 0
+                             ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
+                             : b.row;
+        cs_line(&e->p, "tw_stg_if(%d, %s, %s, %s);", pairs ? b.vector / 2 : b.vector,
+                b.condition ? b.condition : "true", at, from);
+    }
+    cs_close(&e->p);
+    memory_mark(e, op);
+    emit_find(e, op, "store", "vectors of %d bytes", b.vector * elem_info[type->elem].bytes);
+}
+
+/* --- pointers --- */
+void memory_load(Emit *e, const Op *op) {
+    Ref result = op->results[0], mask = op_operand(op, 1), other = op_operand(op, 2);
+    const Type *type = ir_type(e->k, result);
+    const Layout *layout = emit_layout(e, result);
+    before_load(e, op);
+    Elem elem = type->elem;
+    const char *zero = box_fill(e, op, elem);
+    if (!layout) {
+        const char *fill = other ? cs_pack(&e->p, elem, emit_scalar(e, other)) : zero;
+        const char *raw = open_scalar(e, op, fill);
+        load_scalar(e, op, raw, emit_scalar(e, op->operands[0]),
+                    mask ? emit_scalar(e, mask) : NULL);
+        return;
+    }
+    const char *array = emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, 1);
+    const char *fill = other ? elementwise_operand(e, other, layout, "r") : NULL;
+    fill = fill ? elem == EL_I1 ? cs_pack(&e->p, elem, fill) : elementwise_packed(e, elem, fill)
+                : zero;
+    const char *condition = mask ? elementwise_operand(e, mask, layout, "r") : NULL;
+    char *inside = NULL;
+    for (int d = 0; d < type->rank; d++)
+        and_also(e, &inside, place_inside(e, layout, type, d, "r"));
+    if (condition) and_also(e, &inside, condition);
+    cs_line(&e->p, "%s raw = %s;", cs_memory_type(elem), fill);
+    cs_line(&e->p, "tw_ldg_if(1, %s, &raw, %s);", inside ? inside : "true",
+            elementwise_operand(e, op->operands[0], layout, "r"));
+    cs_line(&e->p, "%s[r] = %s;", array, elem == EL_I1 ? "raw != 0" : "raw");
+    cs_close(&e->p);
+    emit_find(e, op, "load", "gathers single elements");
+}
+
+static void open_scatter(Emit *e, const Op *op, const Type *type, const Layout *layout, Ref mask) {
+    char *condition = NULL;
+    if (!layout) {
+        and_also(e, &condition, one_thread(e));
+        if (mask) and_also(e, &condition, emit_scalar(e, mask));
+    } else {
+        emit_unroll(e, "r", layout->registers, 1);
+        and_also(e, &condition, place_owner(e, &layout->map));
+        for (int d = 0; d < type->rank; d++)
+            and_also(e, &condition, place_inside(e, layout, type, d, "r"));
+        if (mask) and_also(e, &condition, elementwise_operand(e, mask, layout, "r"));
+    }
+    (void)op;
+    cs_open(&e->p, "if (%s)", condition ? condition : "true");
+}
+
+void memory_store(Emit *e, const Op *op) {
+    Ref pointer = op->operands[0], value = op_operand(op, 1), mask = op_operand(op, 2);
+    const Layout *layout = emit_layout(e, pointer);
+    const Type *type = ir_type(e->k, pointer);
+    Elem elem = type->elem;
+    memory_before_write(e, op);
+    open_scatter(e, op, type, layout, mask);
+    const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
+    const char *at =
+        layout ? elementwise_operand(e, pointer, layout, "r") : emit_scalar(e, pointer);
+    text = elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
+    cs_line(&e->p, "const %s word = %s;", cs_memory_type(elem), text);
+    cs_line(&e->p, "tw_stg(1, %s, &word);", at);
+    cs_close(&e->p);
+    if (layout) cs_close(&e->p);
+    memory_mark(e, op);
+}
+
+void memory_tatomic(Emit *e, const Op *op) {
+    Ref value = op_operand(op, 1);
+    const Type *type = ir_type(e->k, value);
+    const Layout *layout = emit_layout(e, value);
+    atomic_begin(e, op);
+    Box b = box_of(e, op, type, layout, REF_NONE);
+    b.inner_dim = -1;
+    if (layout)
+        emit_unroll(e, "r", layout->registers, 1);
+    else
+        emit_block(e);
+    and_also(e, &b.condition, layout ? place_owner(e, &layout->map) : one_thread(e));
+    box_indices(e, &b, REF_NONE);
+    cs_open(&e->p, "if (%s)", b.condition ? b.condition : "true");
+    const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
+    atomic_element(e, op, type->elem, b.row, text);
+    cs_close(&e->p);
+    cs_close(&e->p);
+    memory_mark(e, op);
+}

@@ -1,0 +1,390 @@
+/* simt_moves.c: ops that move elements of tiles: join, split, cat, slice, insert, flip, gather,
+ * reshapes of odd extents, and buffers.
+ *
+ * Where the layouts say that an element of the result is a register of the same thread
+ * (layout_moves.c), a move is a copy of registers, which the compiler makes nothing of:
+ *
+ *     for (int r = 0; r < 16; r++) y[r] = r & 1 ? b[r >> 1] : a[r >> 1];          join a, b
+ *
+ * A flip of lanes is a shuffle. Everything else is staged in shared memory (simt_stage.c); offsets
+ * and indices from run time are kept inside the tile, so that a wrong one reads a wrong element and
+ * nothing else. A buffer is staged for good. */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+static const Type *type_of(Emit *e, Ref ref) {
+    return ir_type(e->k, ref);
+}
+
+static const char *number(Emit *e, int64_t x) {
+    return arena_printf(e->arena, "%lld", (long long)x);
+}
+
+/* --- registers alone --- */
+static void emit_join(Emit *e, const Op *op) {
+    Ref result = op->results[0];
+    const char *array = emit_declare(e, result);
+    bool tile = emit_is_tile(e, op->operands[0]);
+    emit_unroll(e, "r", emit_layout(e, result)->registers, 1);
+    const char *side[2];
+    for (int i = 0; i < 2; i++)
+        side[i] = stage_element(e, op->operands[i], emit_layout(e, op->operands[i]), "r >> 1");
+    const char *which = tile ? "r & 1" : place_coord(e, emit_layout(e, result), 0, "r");
+    cs_line(&e->p, "%s[r] = %s ? %s : %s;", array, which, side[1], side[0]);
+    cs_close(&e->p);
+}
+
+/* Register r of the part as a register of the whole: the bits that were cut off are those of
+ * `first`. */
+static const char *uncut(Emit *e, const LinearLayout *whole, const LinearLayout *part,
+                         uint32_t first) {
+    uint32_t masks[LL_MAX_BITS];
+    int count = 0;
+    LayoutPlace place;
+    uint32_t kept = 0;
+    for (int i = 0; i < whole->count[LL_REGISTER]; i++) {
+        bool stays = true;
+        for (int d = 0; d < whole->rank; d++)
+            stays &= ll_coord(whole, whole->basis[LL_REGISTER][i], d) >> part->log2[d] == 0;
+        if (!stays) continue;
+        kept |= 1u << i;
+        masks[count++] = 1u << i;
+    }
+    if (!ll_find(whole, first, &place)) ice(e->k->module->trap, "cuda: a slice lacks an element");
+    const char *bits = place_bits(e->arena, "r", count, masks);
+    uint32_t fixed = place.at[LL_REGISTER] & ~kept;
+    return fixed ? arena_printf(e->arena, "%s + %u", bits, fixed) : bits;
+}
+
+static void emit_split(Emit *e, const Op *op) {
+    Ref x = op->operands[0];
+    const LinearLayout *whole = &emit_layout(e, x)->map;
+    LinearLayout part;
+    int64_t extent[MAX_RANK];
+    for (int d = 0; d < whole->rank; d++)
+        extent[d] = d == whole->rank - 1 ? 1 : type_of(e, x)->extent[d];
+    if (!ll_cut(whole, extent, &part)) ice(e->k->module->trap, "cuda: a split across threads");
+    for (int i = 0; i < 2; i++) {
+        const char *text =
+            stage_element(e, x, emit_layout(e, x), uncut(e, whole, &part, (uint32_t)i));
+        const Layout *layout = emit_layout(e, op->results[i]);
+        if (!layout) { /* of two elements; an array of truth values holds them as they are */
+            Elem elem = type_of(e, x)->elem;
+            bool plain = type_of(e, x)->pointer || elem == EL_I1;
+            emit_set(e, op->results[i], HOLD_SCALAR, plain ? text : cs_unpack(&e->p, elem, text));
+            continue;
+        }
+        const char *array = emit_declare(e, op->results[i]);
+        emit_unroll(e, "r", layout->registers, 1);
+        cs_line(&e->p, "%s[r] = %s;", array, text);
+        cs_close(&e->p);
+    }
+}
+
+/* Are the operands registers of the result's threads, one after the other? */
+static bool cat_stays(Emit *e, const Op *op) {
+    int axis = (int)op_int(op, AT_AXIS, 0), count = op->operand_count;
+    const Type *first = type_of(e, op->operands[0]);
+    if (count & (count - 1)) return false;
+    for (int d = 0; d < first->rank; d++)
+        if (first->extent[d] & (first->extent[d] - 1)) return false;
+    for (int i = 1; i < count; i++)
+        if (type_of(e, op->operands[i])->extent[axis] != first->extent[axis]) return false;
+    LinearLayout wide = ll_widen(&emit_layout(e, op->operands[0])->map, axis, ll_log2(count));
+    return ll_equal(&wide, &emit_layout(e, op->results[0])->map);
+}
+
+static bool slice_stays(Emit *e, const Op *op, uint32_t *first) {
+    const LinearLayout *whole = &emit_layout(e, op->operands[0])->map;
+    const Type *from = type_of(e, op->operands[0]), *part = type_of(e, op->results[0]);
+    LinearLayout cut;
+    *first = 0;
+    for (int d = 0; d < part->rank; d++) {
+        int64_t at, n = part->extent[d];
+        bool odd = (n & (n - 1)) || (from->extent[d] & (from->extent[d] - 1));
+        if (odd || !ir_const_int(e->k, op_list(op, 0).at[d], &at) || at % n) return false;
+        *first |= (uint32_t)at << ll_shift(whole, d);
+    }
+    return ll_cut(whole, part->extent, &cut) &&
+           ll_equal(&cut, &emit_layout(e, op->results[0])->map);
+}
+
+/* The place that flips the axis when it is xored to another; false: through shared memory. */
+static bool flip_place(Emit *e, const Op *op, LayoutPlace *place) {
+    const Layout *layout = emit_layout(e, op->operands[0]);
+    int axis = (int)op_int(op, AT_AXIS, 0);
+    int64_t n = type_of(e, op->operands[0])->extent[axis];
+    return !(n & (n - 1)) &&
+           ll_find(&layout->map, (uint32_t)(n - 1) << ll_shift(&layout->map, axis), place) &&
+           !place->at[LL_WARP] && layout->registers == 1 << layout->map.count[LL_REGISTER];
+}
+
+/* --- through shared memory --- */
+int64_t moves_scratch(Emit *e, const Op *op) {
+    LayoutPlace place;
+    uint32_t first;
+    switch (op->code) {
+    case OP_CAT: return cat_stays(e, op) ? 0 : stage_bytes(type_of(e, op->results[0]));
+    case OP_SLICE: return slice_stays(e, op, &first) ? 0 : stage_bytes(type_of(e, op->operands[0]));
+    case OP_FLIP: return flip_place(e, op, &place) ? 0 : stage_bytes(type_of(e, op->operands[0]));
+    case OP_GATHER:
+    case OP_RESHAPE: return stage_bytes(type_of(e, op->operands[0]));
+    case OP_INSERT: {
+        Ref part = op_operand(op, 1);
+        return emit_is_tile(e, part) ? stage_bytes(type_of(e, part)) : 0;
+    }
+    default: return 0;
+    }
+}
+
+/* A run-time place inside 0 .. most. */
+static const char *kept_inside(Emit *e, const char *text, int64_t most) {
+    return arena_printf(e->arena, "(i32)tw_min(tw_max((i64)%s, 0ll), %lldll)", text,
+                        (long long)most);
+}
+
+/* Offsets of a box in something larger, as variables or numbers. */
+static void box_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box,
+                        const char **at) {
+    int lead = whole->rank - box->rank;
+    for (int d = 0; d < whole->rank; d++) {
+        int64_t known, room = whole->extent[d] - (d < lead ? 1 : box->extent[d - lead]);
+        if (ir_const_int(e->k, offsets.at[d], &known) && known >= 0 && known <= room) {
+            at[d] = number(e, known);
+            continue;
+        }
+        at[d] = cs_fresh(&e->p, "begin");
+        cs_line(&e->p, "const i32 %s = %s;", at[d],
+                kept_inside(e, emit_scalar(e, offsets.at[d]), room));
+    }
+}
+
+static const char *sum(Emit *e, const char *x, const char *y) {
+    if (strcmp(x, "0") == 0) return y;
+    return strcmp(y, "0") == 0 ? x : arena_printf(e->arena, "(%s + %s)", x, y);
+}
+
+static void emit_cat(Emit *e, const Op *op) {
+    Ref result = op->results[0];
+    const Layout *layout = emit_layout(e, result);
+    const Type *type = type_of(e, result);
+    int axis = (int)op_int(op, AT_AXIS, 0), count = op->operand_count;
+    if (cat_stays(e, op)) {
+        const char *array = emit_declare(e, result);
+        int each = layout->registers / count;
+        for (int i = 0; i < count; i++) {
+            emit_unroll(e, "r", each, 1);
+            cs_line(&e->p, "%s[r + %d] = %s;", array, i * each,
+                    stage_element(e, op->operands[i], emit_layout(e, op->operands[i]), "r"));
+            cs_close(&e->p);
+        }
+        return;
+    }
+    int64_t offset = shared_offset(e, op), begin = 0;
+    shared_before_write(e);
+    for (int i = 0; i < count; i++) {
+        const char *shift[MAX_RANK];
+        for (int d = 0; d < type->rank; d++) shift[d] = d == axis ? number(e, begin) : "0";
+        stage_store(e, op->operands[i], type, offset, shift);
+        begin += type_of(e, op->operands[i])->extent[axis];
+    }
+    shared_before_read(e);
+    const char *at[MAX_RANK];
+    emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, 1);
+    stage_coords(e, layout, type->rank, at);
+    stage_load(e, result, type, offset, at);
+    cs_close(&e->p);
+}
+
+static void stage_operand(Emit *e, const Op *op, Ref x) {
+    shared_before_write(e);
+    stage_store(e, x, type_of(e, x), shared_offset(e, op), NULL);
+    shared_before_read(e);
+}
+
+static void emit_slice(Emit *e, const Op *op) {
+    Ref x = op->operands[0], result = op->results[0];
+    const Layout *layout = emit_layout(e, result);
+    const Type *whole = type_of(e, x), *part = type_of(e, result);
+    uint32_t first;
+    if (slice_stays(e, op, &first)) {
+        const char *text = uncut(e, &emit_layout(e, x)->map, &layout->map, first);
+        const char *array = emit_declare(e, result);
+        emit_unroll(e, "r", layout->registers, 1);
+        cs_line(&e->p, "%s[r] = %s;", array, stage_element(e, x, emit_layout(e, x), text));
+        cs_close(&e->p);
+        return;
+    }
+    const char *begin[MAX_RANK], *at[MAX_RANK];
+    box_offsets(e, op_list(op, 0), whole, part, begin);
+    stage_operand(e, op, x);
+    emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, 1);
+    stage_coords(e, layout, part->rank, at);
+    for (int d = 0; d < part->rank; d++) at[d] = sum(e, begin[d], at[d]);
+    stage_load(e, result, whole, shared_offset(e, op), at);
+    cs_close(&e->p);
+}
+
+static void emit_flip(Emit *e, const Op *op) {
+    Ref x = op->operands[0], result = op->results[0];
+    const Layout *layout = emit_layout(e, result);
+    const Type *type = type_of(e, x);
+    LayoutPlace place;
+    int axis = (int)op_int(op, AT_AXIS, 0);
+    if (flip_place(e, op, &place)) {
+        const char *array = emit_declare(e, result);
+        emit_unroll(e, "r", layout->registers, 1);
+        const char *from =
+            place.at[LL_REGISTER] ? arena_printf(e->arena, "r ^ %u", place.at[LL_REGISTER]) : "r";
+        const char *text = stage_element(e, x, layout, from);
+        if (place.at[LL_LANE])
+            text = arena_printf(e->arena, type->pointer ? "(%s)tw_move_xor((u64)%s, %u)" : "%stw_move_xor(%s, %u)",
+                                type->pointer ? cs_value_type(&e->p, type) : "", text, place.at[LL_LANE]);
+        cs_line(&e->p, "%s[r] = %s;", array, text);
+        cs_close(&e->p);
+        return;
+    }
+    const char *at[MAX_RANK];
+    stage_operand(e, op, x);
+    emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, 1);
+    stage_coords(e, layout, type->rank, at);
+    at[axis] = arena_printf(e->arena, "(%lld - %s)", (long long)type->extent[axis] - 1, at[axis]);
+    stage_load(e, result, type, shared_offset(e, op), at);
+    cs_close(&e->p);
+}
+
+/* x in its layout, and what lies in the box from the part. */
+static void emit_insert(Emit *e, const Op *op) {
+    Ref x = op->operands[0], part = op_operand(op, 1), result = op->results[0];
+    const Layout *layout = emit_layout(e, result);
+    const Type *whole = type_of(e, x), *box = type_of(e, part);
+    const char *begin[MAX_RANK], *at[MAX_RANK], *inner[MAX_RANK];
+    box_offsets(e, op_list(op, 0), whole, box, begin);
+    if (emit_is_tile(e, part)) stage_operand(e, op, part);
+    const char *array = emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, 1);
+    stage_coords(e, layout, whole->rank, at);
+    Text inside = text_new(e->arena);
+    int lead = whole->rank - box->rank;
+    for (int d = 0; d < whole->rank; d++) {
+        const char *own = strcmp(begin[d], "0") == 0
+                              ? at[d]
+                              : arena_printf(e->arena, "(%s - %s)", at[d], begin[d]);
+        if (d >= lead) inner[d - lead] = own;
+        text_add(&inside, "%s(u32)%s < %lldu", d ? " && " : "", own,
+                 d < lead ? 1ll : (long long)box->extent[d - lead]);
+    }
+    cs_line(&e->p, "%s[r] = %s;", array, stage_element(e, x, layout, "r"));
+    if (emit_is_tile(e, part))
+        cs_line(&e->p, "tw_lds_if(1, %s, %s + r, %s);", inside.at, array,
+                stage_at(e, box, shared_offset(e, op), stage_flat(e, box, inner)));
+    else
+        cs_line(&e->p, "if (%s) %s[r] = %s;", inside.at, array, stage_element(e, part, NULL, "0"));
+    cs_close(&e->p);
+}
+
+static void emit_gather(Emit *e, const Op *op) {
+    Ref x = op->operands[0], index = op->operands[1], result = op->results[0];
+    const Layout *layout = emit_layout(e, result);
+    const Type *type = type_of(e, x);
+    const char *at[MAX_RANK];
+    int axis = (int)op_int(op, AT_AXIS, 0);
+    stage_operand(e, op, x);
+    emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, 1);
+    stage_coords(e, layout, type->rank, at);
+    const char *name = cs_fresh(&e->p, "index");
+    cs_line(&e->p, "const i32 %s = %s;", name,
+            kept_inside(e, elementwise_operand(e, index, layout, "r"), type->extent[axis] - 1));
+    at[axis] = name;
+    stage_load(e, result, type, shared_offset(e, op), at);
+    cs_close(&e->p);
+}
+
+/* Row-major order is kept, so the flat index is. */
+static void emit_reshape(Emit *e, const Op *op) {
+    Ref x = op->operands[0], result = op->results[0];
+    const Layout *layout = emit_layout(e, result);
+    const char *at[MAX_RANK];
+    stage_operand(e, op, x);
+    emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, 1);
+    stage_coords(e, layout, type_of(e, result)->rank, at);
+    stage_load(e, result, type_of(e, result), shared_offset(e, op), at);
+    cs_close(&e->p);
+}
+
+bool moves_stages_reshape(Emit *e, const Op *op) {
+    if (op->code != OP_RESHAPE || !emit_is_tile(e, op->operands[0]) ||
+        !emit_is_tile(e, op->results[0]))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const Type *type = type_of(e, i ? op->results[0] : op->operands[0]);
+        for (int d = 0; d < type->rank; d++)
+            if (type->extent[d] & (type->extent[d] - 1)) return true;
+    }
+    return false;
+}
+
+/* --- buffers --- */
+static void emit_bload(Emit *e, const Op *op) {
+    Ref buffer = op->operands[0], result = op->results[0];
+    const Type *whole = type_of(e, buffer), *box = type_of(e, result);
+    int64_t offset = shared_offset(e, ir_value(e->k, buffer)->op);
+    const char *begin[MAX_RANK];
+    box_offsets(e, op_list(op, 0), whole, box, begin);
+    shared_before_read(e);
+    const Layout *layout = emit_layout(e, result);
+    if (!layout) {
+        const char *raw = cs_fresh(&e->p, "raw"), *name = cs_name(&e->p, result);
+        cs_line(&e->p, "%s %s;", cs_memory_type(box->elem), raw);
+        cs_line(&e->p, "tw_lds(1, &%s, %s);", raw,
+                stage_at(e, whole, offset, stage_flat(e, whole, begin)));
+        cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, box), name,
+                cs_unpack(&e->p, box->elem, raw));
+        emit_set(e, result, HOLD_SCALAR, name);
+        return;
+    }
+    emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, 1);
+    int lead = whole->rank - box->rank;
+    for (int d = lead; d < whole->rank; d++)
+        begin[d] = sum(e, begin[d], place_coord(e, layout, d - lead, "r"));
+    stage_load(e, result, whole, offset, begin);
+    cs_close(&e->p);
+}
+
+static void emit_bstore(Emit *e, const Op *op) {
+    Ref buffer = op->operands[0], value = op_operand(op, 1);
+    const Type *whole = type_of(e, buffer), *box = type_of(e, value);
+    const char *begin[MAX_RANK];
+    box_offsets(e, op_list(op, 0), whole, box, begin);
+    /* Of two stores to one place the later one stays. */
+    if (e->reads_pending || e->writes_pending) shared_sync(e);
+    shared_before_write(e);
+    stage_store(e, value, whole, shared_offset(e, ir_value(e->k, buffer)->op), begin);
+}
+
+bool moves_emit(Emit *e, const Op *op) {
+    switch (op->code) {
+    case OP_JOIN: emit_join(e, op); return true;
+    case OP_SPLIT: emit_split(e, op); return true;
+    case OP_CAT: emit_cat(e, op); return true;
+    case OP_SLICE: emit_slice(e, op); return true;
+    case OP_FLIP: emit_flip(e, op); return true;
+    case OP_INSERT: emit_insert(e, op); return true;
+    case OP_GATHER: emit_gather(e, op); return true;
+    case OP_BUF: return true;
+    case OP_BLOAD: emit_bload(e, op); return true;
+    case OP_BSTORE: emit_bstore(e, op); return true;
+    case OP_RESHAPE:
+        if (!moves_stages_reshape(e, op)) return false;
+        emit_reshape(e, op);
+        return true;
+    default: return false;
+    }
+}

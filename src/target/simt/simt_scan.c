@@ -1,0 +1,385 @@
+/* simt_scan.c: running combinations, and reductions whose combination is a region over a tuple.
+ *
+ * Both go over the bits of the axis index from low to high. In a scan, after bit b every element
+ * holds the combination of its aligned block of 2^(b+1) up to itself: those whose bit is 1 take the
+ * last one of the lower half (reversed: those whose bit is 0 the first one of the upper half). In a
+ * reduction the two halves become one, the lower on the left; a half beyond the extent is left out.
+ * Where the bit lives says how a half travels: registers, a shuffle, shared memory. So the order
+ * depends on the index alone, not on the layout.
+ *
+ *     f32[1024], 4 warps: bits 0 1 in registers, 2 .. 6 in lanes, 7 8 in warps, 9 in registers
+ * again */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+enum { TUPLE = 16 };
+
+typedef struct Fold {
+    Emit *e;
+    const Op *op;
+    int axis, count;
+    const Type *type;     /* of the first operand */
+    const Layout *layout; /* of all operands */
+    Word kind;
+    bool reverse;
+    const char *part[TUPLE], *got[TUPLE]; /* arrays, in register form */
+    /* bits done so far: of each input, and of the axis index */
+    LayoutPlace low;
+    uint32_t done;
+} Fold;
+
+static Fold fold_of(Emit *e, const Op *op) {
+    Fold f = {.e = e, .op = op, .axis = (int)op_int(op, AT_AXIS, 0), .count = op->operand_count};
+    f.type = ir_type(e->k, op->operands[0]);
+    f.layout = emit_layout(e, op->operands[0]);
+    f.kind = op_word(op, AT_COMBINE, COMBINE_ADD);
+    f.reverse = op_flag(op, AT_REVERSE);
+    if (f.count > TUPLE) emit_refuse(e, op, "a combination of more than 16 tiles");
+    return f;
+}
+
+static const Type *elem_type(const Fold *f, int i) {
+    return ir_type(f->e->k, f->op->operands[i]);
+}
+
+static const char *register_type(const Fold *f, int i) {
+    return cs_value_type(&f->e->p, elem_type(f, i));
+}
+
+static int register_count(const Fold *f) {
+    return 1 << f->layout->map.count[LL_REGISTER];
+}
+
+static const char *at(const Fold *f, const char *array, const char *index) {
+    return arena_printf(f->e->arena, "%s[%s]", array, index);
+}
+
+static void find_bit(const Fold *f, int bit, LayoutInput *input, int *where) {
+    if (!ll_find_bit(&f->layout->map, f->axis, bit, input, where))
+        ice(f->e->k->module->trap, "cuda: a bit of the axis is nowhere");
+}
+
+/* --- one combination --- */
+/* to = x op y, tuples of expressions; `to` may be x or y. */
+static void combine(Fold *f, const char *const *to, const char *const *x, const char *const *y) {
+    Emit *e = f->e;
+    if (f->kind != COMBINE_REGION) {
+        bool keep = op_word(f->op, AT_NAN, NAN_DROP) == NAN_KEEP;
+        cs_line(&e->p, "%s = %s;", to[0],
+                cs_combine(&e->p, f->kind, elem_type(f, 0)->elem, keep, x[0], y[0]));
+        return;
+    }
+    const Region *body = f->op->regions[0];
+    const char *next[TUPLE];
+    emit_block(e);
+    for (int i = 0; i < f->count; i++) {
+        emit_set(e, body->args[i], HOLD_SCALAR, x[i]);
+        emit_set(e, body->args[f->count + i], HOLD_SCALAR, y[i]);
+    }
+    emit_region(e, body);
+    for (int i = 0; i < f->count && f->count > 1; i++) {
+        next[i] = cs_fresh(&e->p, "next");
+        cs_line(&e->p, "const %s %s = %s;", register_type(f, i), next[i],
+                emit_scalar(e, body->last->operands[i]));
+    }
+    if (f->count == 1) next[0] = emit_scalar(e, body->last->operands[0]);
+    for (int i = 0; i < f->count; i++) cs_line(&e->p, "%s = %s;", to[i], next[i]);
+    cs_close(&e->p);
+}
+
+/* Working copies in register form. */
+static void copy_in(Fold *f) {
+    Emit *e = f->e;
+    for (int i = 0; i < f->count; i++) {
+        f->part[i] = cs_fresh(&e->p, "part");
+        cs_line(&e->p, "%s %s[%d];", register_type(f, i), f->part[i], register_count(f));
+    }
+    emit_unroll(e, "r", f->layout->registers, 1);
+    for (int i = 0; i < f->count; i++)
+        cs_line(&e->p, "%s[r] = %s;", f->part[i],
+                elementwise_operand(e, f->op->operands[i], f->layout, "r"));
+    cs_close(&e->p);
+    if (f->layout->registers == register_count(f)) return;
+    cs_raw(&e->p, "#pragma unroll\n"); /* the padding takes part, and is not looked at */
+    cs_open(&e->p, "for (int r = %d; r < %d; r++)", f->layout->registers, register_count(f));
+    for (int i = 0; i < f->count; i++) cs_line(&e->p, "%s[r] = 0;", f->part[i]);
+    cs_close(&e->p);
+}
+
+/* --- values of other threads through shared memory: a plane a tuple element and register --- */
+static int slot_bytes(const Fold *f, int i) {
+    int bytes = ty_elem_bytes(elem_type(f, i));
+    return elem_is_float(elem_type(f, i)->elem) && bytes < 4 ? 4 : bytes;
+}
+
+/* Registers whose bits in `gone` are all alike, packed into a row number. */
+static const char *row_of(const Fold *f, uint32_t gone, int *rows) {
+    uint32_t masks[LL_MAX_BITS];
+    int out = 0;
+    for (int i = 0; i < f->layout->map.count[LL_REGISTER]; i++)
+        masks[i] = gone >> i & 1 ? 0 : 1u << out++;
+    *rows = 1 << out;
+    return place_bits(f->e->arena, "r", f->layout->map.count[LL_REGISTER], masks);
+}
+
+static int64_t plane_bytes(const Fold *f, int i) {
+    return (int64_t)f->e->group.warps * 32 * slot_bytes(f, i);
+}
+
+static const char *plane_at(const Fold *f, int i, int rows, const char *row, const char *thread) {
+    int64_t base = shared_offset(f->e, f->op);
+    /* Wide elements first would keep all aligned; whole planes are multiples of 32 bytes anyway. */
+    for (int j = 0; j < i; j++) base += plane_bytes(f, j) * rows;
+    return arena_printf(f->e->arena, "%lld + %s * %lld + (%s) * %d", (long long)base, row,
+                        (long long)plane_bytes(f, i), thread, slot_bytes(f, i));
+}
+
+/* A loop over registers with zeros in `gone`. */
+static void open_loop(Fold *f, uint32_t gone) {
+    bool low = (gone & (gone + 1)) == 0;
+    emit_unroll(f->e, "r", register_count(f), low ? (int)gone + 1 : 1);
+    f->e->vector_bits = 0;
+    if (!low) cs_line(&f->e->p, "if (r & %u) continue;", gone);
+}
+
+/* got[r] for all r with zeros in `gone`: register r + shift of the thread at (lane, warp). */
+static void fetch(Fold *f, uint32_t gone, uint32_t shift, const char *lane, const char *warp) {
+    Emit *e = f->e;
+    const char *from = shift ? arena_printf(e->arena, "r + %u", shift) : "r";
+    for (int i = 0; i < f->count; i++) {
+        f->got[i] = cs_fresh(&e->p, "got");
+        cs_line(&e->p, "%s %s[%d];", register_type(f, i), f->got[i], register_count(f));
+    }
+    if (warp) {
+        int rows;
+        const char *row = row_of(f, gone, &rows);
+        shared_before_write(e);
+        open_loop(f, gone);
+        for (int i = 0; i < f->count; i++)
+            cs_line(&e->p, "tw_sts(1, %s, %s + %s);", plane_at(f, i, rows, row, "warp * 32 + lane"),
+                    f->part[i], from);
+        cs_close(&e->p);
+        shared_before_read(e);
+        open_loop(f, gone);
+        const char *thread = arena_printf(e->arena, "(%s) * 32 + %s", warp, lane ? lane : "lane");
+        for (int i = 0; i < f->count; i++)
+            cs_line(&e->p, "tw_lds(1, %s + r, %s);", f->got[i], plane_at(f, i, rows, row, thread));
+        cs_close(&e->p);
+        return;
+    }
+    open_loop(f, gone);
+    for (int i = 0; i < f->count; i++)
+        cs_line(&e->p, lane ? "%s[r] = tw_move_idx(%s, %s);" : "%s[r] = %s;", f->got[i],
+                at(f, f->part[i], from), lane);
+    cs_close(&e->p);
+}
+
+static int64_t scratch_for(const Fold *f, uint32_t gone) {
+    int rows;
+    int64_t bytes = 0;
+    row_of(f, gone, &rows);
+    for (int i = 0; i < f->count; i++)
+        bytes += (int64_t)layout_warps(f->e->cx, f->e->k) * 32 * slot_bytes(f, i) * rows;
+    return bytes;
+}
+
+static void mark_done(Fold *f, int bit, LayoutInput input, int where) {
+    f->low.at[input] |= 1u << where;
+    f->done |= 1u << bit;
+}
+
+/* --- scan --- */
+/* Where the one lies that `x` (lane or warp) takes from; NULL: in the same. */
+static const char *source(Fold *f, LayoutInput input, const char *x, uint32_t own) {
+    uint32_t low = f->low.at[input];
+    if (!low && !own) return NULL;
+    if (f->reverse) return arena_printf(f->e->arena, "(%s & ~%u | %u)", x, low, own);
+    return arena_printf(f->e->arena, "(%s & ~%u | %u)", x, own, low);
+}
+
+static void scan_bit(Fold *f, int bit) {
+    Emit *e = f->e;
+    LayoutInput input;
+    int where;
+    find_bit(f, bit, &input, &where);
+    uint32_t own = 1u << where, low = f->low.at[LL_REGISTER],
+             in_register = input == LL_REGISTER ? own : 0;
+    const char *lane = source(f, LL_LANE, "lane", input == LL_LANE ? own : 0);
+    const char *warp = source(f, LL_WARP, "warp", input == LL_WARP ? own : 0);
+    emit_block(e);
+    fetch(f, low | in_register, f->reverse ? in_register : low, lane, warp);
+    emit_unroll(e, "r", register_count(f), 1);
+    if (in_register)
+        cs_line(&e->p, f->reverse ? "if (r & %u) continue;" : "if (!(r & %u)) continue;", own);
+    Text condition = text_new(e->arena);
+    const char *sign = f->reverse ? "!" : "";
+    if (input == LL_LANE) text_add(&condition, "%s(lane & %u)", sign, own);
+    if (input == LL_WARP) text_add(&condition, "%s(warp & %u)", sign, own);
+    int64_t n = f->type->extent[f->axis];
+    if (f->reverse && (n & (n - 1)))
+        text_add(&condition, "%s(%s & ~%u | %u) < %lld", condition.length ? " && " : "",
+                 place_coord(e, f->layout, f->axis, "r"), f->done, 1u << bit, (long long)n);
+    if (condition.length) cs_open(&e->p, "if (%s)", condition.at);
+    const char *mine[TUPLE], *other[TUPLE];
+    const char *index =
+        low | in_register ? arena_printf(e->arena, "r & ~%u", low | in_register) : "r";
+    for (int i = 0; i < f->count; i++) {
+        mine[i] = at(f, f->part[i], "r");
+        other[i] = at(f, f->got[i], index);
+    }
+    combine(f, mine, other, mine);
+    if (condition.length) cs_close(&e->p);
+    cs_close(&e->p);
+    cs_close(&e->p);
+    mark_done(f, bit, input, where);
+}
+
+void scan_emit(Emit *e, const Op *op) {
+    Fold f = fold_of(e, op);
+    if (f.kind == COMBINE_ARGMIN || f.kind == COMBINE_ARGMAX)
+        emit_refuse(e, op, "a scan of indices");
+    if (e->k->module->diag->errors) return;
+    place_say_axis(e, op, f.layout, f.axis);
+    for (int i = 0; i < f.count; i++) emit_declare(e, op->results[i]);
+    emit_block(e);
+    copy_in(&f);
+    for (int bit = 0; bit < f.layout->map.log2[f.axis]; bit++) scan_bit(&f, bit);
+    emit_unroll(e, "r", f.layout->registers, 1);
+    for (int i = 0; i < f.count; i++)
+        cs_line(&e->p, "%s[r] = %s;", emit_hold(e, op->results[i])->text,
+                elementwise_packed(e, elem_type(&f, i)->elem, at(&f, f.part[i], "r")));
+    cs_close(&e->p);
+    cs_close(&e->p);
+}
+
+int64_t scan_scratch(Emit *e, const Op *op) {
+    Fold f = fold_of(e, op);
+    int64_t most = 0;
+    bool across = false;
+    for (int bit = 0; bit < f.layout->map.log2[f.axis]; bit++) {
+        LayoutInput input;
+        int where;
+        find_bit(&f, bit, &input, &where);
+        across |= input == LL_WARP;
+        int64_t bytes = across ? scratch_for(&f, f.low.at[LL_REGISTER]) : 0;
+        if (bytes > most) most = bytes;
+        mark_done(&f, bit, input, where);
+    }
+    return most;
+}
+
+/* --- reduction of a tuple --- */
+/* The condition that the upper half begins inside the extent; NULL: always. */
+static const char *upper_exists(Fold *f, int bit) {
+    int64_t n = f->type->extent[f->axis];
+    if (!(n & (n - 1))) return NULL;
+    return arena_printf(f->e->arena, "(%s & ~%u | %u) < %lld",
+                        place_coord(f->e, f->layout, f->axis, "r"), f->done, 1u << bit,
+                        (long long)n);
+}
+
+/* Does the combination look at its argument i? */
+static bool takes(const Fold *f, int i) {
+    return f->kind != COMBINE_REGION || f->e->uses[f->op->regions[0]->args[i]] > 0;
+}
+
+static void reduce_bit(Fold *f, int bit) {
+    Emit *e = f->e;
+    LayoutInput input;
+    int where;
+    find_bit(f, bit, &input, &where);
+    uint32_t own = 1u << where, gone = f->low.at[LL_REGISTER];
+    const char *mine[TUPLE], *other[TUPLE], *low[TUPLE], *high[TUPLE];
+    for (int i = 0; i < f->count; i++) mine[i] = at(f, f->part[i], "r");
+    emit_block(e);
+    if (input == LL_REGISTER) {
+        open_loop(f, gone | own);
+        const char *upper = upper_exists(f, bit);
+        for (int i = 0; i < f->count; i++)
+            other[i] = at(f, f->part[i], arena_printf(e->arena, "r + %u", own));
+        if (upper) cs_open(&e->p, "if (%s)", upper);
+        combine(f, mine, mine, other);
+        if (upper) cs_close(&e->p);
+    } else {
+        fetch(f, gone, 0, input == LL_LANE ? arena_printf(e->arena, "lane ^ %u", own) : NULL,
+              input == LL_WARP ? arena_printf(e->arena, "warp ^ %u", own) : NULL);
+        open_loop(f, gone);
+        const char *upper = upper_exists(f, bit);
+        const char *is_high =
+            arena_printf(e->arena, "%s & %u", input == LL_LANE ? "lane" : "warp", own);
+        for (int i = 0; i < f->count; i++) {
+            low[i] = cs_fresh(&e->p, "lower"), high[i] = cs_fresh(&e->p, "upper");
+            other[i] = at(f, f->got[i], "r");
+            if (takes(f, i) || upper)
+                cs_line(&e->p, "const %s %s = %s ? %s : %s;", register_type(f, i), low[i], is_high,
+                        other[i], mine[i]);
+            if (takes(f, f->count + i))
+                cs_line(&e->p, "const %s %s = %s ? %s : %s;", register_type(f, i), high[i], is_high,
+                        mine[i], other[i]);
+        }
+        if (upper) {
+            for (int i = 0; i < f->count; i++) cs_line(&e->p, "%s = %s;", mine[i], low[i]);
+            cs_open(&e->p, "if (%s)", upper);
+        }
+        combine(f, mine, low, high);
+        if (upper) cs_close(&e->p);
+    }
+    cs_close(&e->p);
+    cs_close(&e->p);
+    mark_done(f, bit, input, where);
+}
+
+/* The stamped order, or from low to high. */
+static int bit_at(const Fold *f, int i) {
+    const Attr *stamp = op_attr(f->op, AT_BITS);
+    int bits = f->layout->map.log2[f->axis];
+    return stamp && stamp->list.count == bits ? (int)stamp->list.at[i] : i;
+}
+
+void fold_emit(Emit *e, const Op *op) {
+    Fold f = fold_of(e, op);
+    if (e->k->module->diag->errors) return;
+    for (int i = 0; i < f.count; i++) {
+        if (emit_layout(e, op->results[i])) {
+            emit_declare(e, op->results[i]);
+            continue;
+        }
+        const char *name = cs_name(&e->p, op->results[i]);
+        cs_line(&e->p, "%s %s;", register_type(&f, i), name);
+        emit_set(e, op->results[i], HOLD_SCALAR, name);
+    }
+    emit_block(e);
+    copy_in(&f);
+    for (int i = 0; i < f.layout->map.log2[f.axis]; i++) reduce_bit(&f, bit_at(&f, i));
+    uint32_t masks[LL_MAX_BITS];
+    int out = 0;
+    for (int i = 0; i < f.layout->map.count[LL_REGISTER]; i++)
+        if (!(f.low.at[LL_REGISTER] >> i & 1)) masks[out++] = 1u << i;
+    const Layout *layout = emit_layout(e, op->results[0]);
+    if (layout) emit_unroll(e, "r", layout->registers, 1);
+    for (int i = 0; i < f.count; i++) {
+        const char *from = at(&f, f.part[i], layout ? place_bits(e->arena, "r", out, masks) : "0");
+        const char *to = emit_hold(e, op->results[i])->text;
+        if (layout)
+            cs_line(&e->p, "%s[r] = %s;", to, elementwise_packed(e, elem_type(&f, i)->elem, from));
+        else
+            cs_line(&e->p, "%s = %s;", to, from);
+    }
+    if (layout) cs_close(&e->p);
+    cs_close(&e->p);
+}
+
+int64_t fold_scratch(Emit *e, const Op *op) {
+    Fold f = fold_of(e, op);
+    int64_t most = 0;
+    for (int i = 0; i < f.layout->map.log2[f.axis]; i++) {
+        LayoutInput input;
+        int where;
+        find_bit(&f, bit_at(&f, i), &input, &where);
+        int64_t bytes = input == LL_WARP ? scratch_for(&f, f.low.at[LL_REGISTER]) : 0;
+        if (bytes > most) most = bytes;
+        mark_done(&f, bit_at(&f, i), input, where);
+    }
+    return most;
+}

@@ -1,0 +1,536 @@
+/* simt_shared.c: shared memory: who lies where, barriers, tiles in and out, conversions between
+ * layouts.
+ *
+ * Buffers have the lifetime of the value they hold, or of the op that needs scratch, and lie over
+ * each other where lifetimes do not meet; rings (cuda_ring.c) come first and stay. Barriers follow
+ * from two flags: something was written since the last barrier, something was read. A write waits
+ * for the readers before it, a read for the writers; a dot in flight reads on behind a barrier, until
+ * it is waited for:
+ *
+ *     tw_sync();  store tile a;  store tile b;  tw_fence_async();  tw_sync();  multiply */
+#include "target/cuda/cuda_emit.h"
+
+#include <string.h>
+
+/* --- who lies where --- */
+typedef struct Buffer {
+    const Op *op;
+    const Op *role;
+    int64_t bytes, offset, align;
+    int first, last; /* of the ops between which it is alive */
+} Buffer;
+typedef struct Planner {
+    Emit *e;
+    Map first, last; /* op -> its number, the number of the last op inside it */
+    VEC(Buffer) buffers;
+    int count;
+} Planner;
+
+static int number_of(const Map *map, const Op *op) {
+    return (int)(uintptr_t)map_find_number(map, (uintptr_t)op)->value;
+}
+
+static void number_ops(Planner *p, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        map_put_number(&p->first, p->e->arena, (uintptr_t)op, (void *)(uintptr_t)p->count++);
+        for (int i = 0; i < op->region_count; i++) number_ops(p, op->regions[i]);
+        map_put_number(&p->last, p->e->arena, (uintptr_t)op, (void *)(uintptr_t)p->count++);
+    }
+}
+
+/* The last op, seen from the region of the definition, that uses the value (or a transpose of it).
+ */
+static int last_use(Planner *p, const Region *region, const Region *home, Ref value) {
+    int last = 0;
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++) {
+            if (op->operands[i] != value) continue;
+            const Op *outer = op;
+            while (outer->parent != home) outer = outer->parent->owner;
+            int at = number_of(&p->last, outer);
+            if (op->code == OP_PERMUTE) {
+                int later = last_use(p, op->parent, op->parent, op->results[0]);
+                if (later > at) at = later;
+            }
+            if (at > last) last = at;
+        }
+        for (int i = 0; i < op->region_count; i++) {
+            int at = last_use(p, op->regions[i], home, value);
+            if (at > last) last = at;
+        }
+    }
+    return last;
+}
+
+static void find_buffers(Planner *p, const Region *region, const Op *role) {
+    for (const Op *op = region->first; op; op = op->next) {
+        const Op *inside = op->code == OP_ROLE ? op : role;
+        Buffer b = {.op = op, .role = inside, .align = 1024, .first = number_of(&p->first, op)};
+        const Layout *layout = op->code == OP_CONVERT ? emit_layout(p->e, op->results[0]) : NULL;
+        if (layout && layout->home == HOME_SHARED) {
+            b.bytes = layout->tile.bytes;
+            b.last = last_use(p, op->parent, op->parent, op->results[0]);
+        } else if (op->code == OP_BUF) {
+            b.bytes = stage_bytes(ir_type(p->e->k, op->results[0]));
+            b.last = last_use(p, op->parent, op->parent, op->results[0]);
+        } else {
+            b.bytes = shared_scratch(p->e, op);
+            b.last = number_of(&p->last, op);
+        }
+        if (b.bytes) *VEC_PUSH(&p->buffers, p->e->arena) = b;
+        for (int i = 0; i < op->region_count; i++) find_buffers(p, op->regions[i], inside);
+    }
+}
+
+/* A reduction's scratch that stays alive until the next one has used its own saves a barrier. */
+static void part_scratch(Planner *p) {
+    enum { SMALL = 4096 };
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        Buffer *b = &p->buffers.at[i], *next = b + 1;
+        if (b->op->code != OP_REDUCE || b->role || b->bytes > SMALL) continue;
+        b->align = 16;
+        if (i + 1 < p->buffers.count && next->op->code == OP_REDUCE && !next->role &&
+            next->bytes <= SMALL)
+            b->last = next->last;
+    }
+}
+
+static bool meet(const Buffer *a, const Buffer *b) {
+    return a->role != b->role || (a->first <= b->last && b->first <= a->last);
+}
+
+void shared_plan(Emit *e) {
+    Planner p = {.e = e, .count = 1};
+    number_ops(&p, e->k->body);
+    find_buffers(&p, e->k->body, NULL);
+    part_scratch(&p);
+    int64_t base = (e->shared_bytes + 1023) / 1024 * 1024;
+    for (size_t i = 0; i < p.buffers.count; i++) {
+        Buffer *b = &p.buffers.at[i];
+        b->offset = base;
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (size_t j = 0; j < i; j++) {
+                const Buffer *other = &p.buffers.at[j];
+                bool apart = b->offset + b->bytes <= other->offset ||
+                             other->offset + other->bytes <= b->offset;
+                if (!meet(b, other) || apart) continue;
+                b->offset = (other->offset + other->bytes + b->align - 1) / b->align * b->align;
+                moved = true;
+            }
+        }
+        map_put_number(&e->offsets, e->arena, (uintptr_t)b->op, (void *)(uintptr_t)(b->offset + 1));
+        if (b->offset + b->bytes > e->shared_bytes) e->shared_bytes = b->offset + b->bytes;
+    }
+}
+
+void shared_refuse(Emit *e) {
+    Planner p = {.e = e, .count = 1};
+    number_ops(&p, e->k->body);
+    find_buffers(&p, e->k->body, NULL);
+    Buffer most = {.op = e->k->body->first};
+    for (size_t i = 0; i < p.buffers.count; i++)
+        if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
+    diag_emit(e->k->module->diag, DIAG_CUDA_SHARED, most.op->range, (long long)e->shared_bytes,
+              strchr(e->cx->machine->name, ':') + 1, (long long)e->cx->machine->ring_bytes,
+              (long long)most.bytes, op_info[most.op->code].mnemonic);
+}
+
+int64_t shared_offset(Emit *e, const Op *op) {
+    const MapEntry *entry = map_find_number(&e->offsets, (uintptr_t)op);
+    if (!entry)
+        ice(e->k->module->trap, "cuda: %s has no shared memory", op_info[op->code].mnemonic);
+    return (int64_t)(uintptr_t)entry->value - 1;
+}
+
+/* --- barriers --- */
+void shared_sync(Emit *e) {
+    if (e->async_pending) cs_line(&e->p, "tw_fence_async();");
+    if (e->group.warps == 1)
+        cs_line(&e->p, "tw_sync_warp();");
+    else if (e->barrier_id)
+        cs_line(&e->p, "tw_bar_sync(%d%s, %d);", e->barrier_id, e->in_gang ? " + gang" : "",
+                32 * e->group.warps);
+    else
+        cs_line(&e->p, "tw_sync();");
+    e->writes_pending = e->async_pending = e->stores_pending = false;
+    e->reads_pending = e->dot_reads;
+    e->scratch_read = NULL;
+    e->loaded = e->stored = e->combined = 0;
+}
+
+void shared_before_write(Emit *e) {
+    if (e->late) cs_line(&e->p, "tw_wgmma_wait(0);"); /* the dot in flight may read what is written */
+    e->dot_reads = false;
+    if (e->reads_pending) shared_sync(e);
+    e->writes_pending = true;
+}
+
+void shared_before_read(Emit *e) {
+    if (e->writes_pending) shared_sync(e);
+    e->reads_pending = true;
+    e->scratch_read = NULL;
+}
+
+/* Scratch that lies apart from the only one read since the last barrier can be written at once. */
+void shared_before_scratch(Emit *e, const Op *op) {
+    const Op *read = e->scratch_read;
+    int64_t mine = shared_offset(e, op), other = read ? shared_offset(e, read) : mine;
+    bool apart = mine + shared_scratch(e, op) <= other ||
+                 (read && other + shared_scratch(e, read) <= mine);
+    if (apart && e->reads_pending && !e->late)
+        e->writes_pending = true;
+    else
+        shared_before_write(e);
+}
+
+void shared_after_scratch(Emit *e, const Op *op) {
+    if (e->writes_pending) shared_sync(e);
+    e->scratch_read = e->reads_pending ? NULL : op;
+    e->reads_pending = true;
+}
+
+/* --- tiles --- */
+char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char *row,
+                const char *column) {
+    return arena_printf(e->arena, "tw_tile_at(%s, %s, %s, %lld, %d, %d)", offset, row, column,
+                        (long long)tile->panel, tile->width, tile->elem_bytes);
+}
+
+typedef struct TileWalk {
+    int vector;
+    const char *row, *column;
+    char *condition;
+} TileWalk;
+
+/* Row, column and condition of register r, and how many registers lie side by side in a row. */
+static TileWalk walk_tile(Emit *e, const Type *type, const Layout *layout, const SharedTile *tile,
+                          bool owner) {
+    TileWalk w = {.row = "0", .column = "0"};
+    int last = type->rank - 1;
+    w.vector = ll_run(&layout->map, last, tile->elem_bytes);
+    while (w.vector > 1 && tile->columns % w.vector) w.vector /= 2;
+    e->vector_bits = ll_log2(w.vector);
+    w.column = place_coord(e, layout, last, "r");
+    for (int d = 0; d < type->rank; d++) {
+        const char *coord = place_coord(e, layout, d, "r");
+        if (d < last)
+            w.row = d == 0 ? coord
+                           : arena_printf(e->arena, "(%s * %lld + %s)", w.row,
+                                          (long long)type->extent[d], coord);
+        char *inside = place_inside(e, layout, type, d, "r");
+        if (inside)
+            w.condition =
+                w.condition ? arena_printf(e->arena, "%s && %s", w.condition, inside) : inside;
+    }
+    char *owns = owner ? place_owner(e, &layout->map) : NULL;
+    if (owns)
+        w.condition = w.condition ? arena_printf(e->arena, "%s && %s", w.condition, owns) : owns;
+    return w;
+}
+
+/* What the report says of a tile that goes to shared memory or comes from it, once. */
+static void find_conflicts(Emit *e, Ref value, const SharedTile *tile, int vector, bool store) {
+    uintptr_t key = (uintptr_t)value * 4 + (store ? 3 : 1); /* odd: no op */
+    if (map_find_number(&e->found, key)) return;
+    map_put_number(&e->found, e->arena, key, NULL);
+    const Op *op = ir_value(e->k, value)->op;
+    int fronts = layout_tile_conflicts(emit_layout(e, value), ir_type(e->k, value), tile, vector);
+    pass_find(e->cx, op ? op->range : e->k->range, "shared",
+              "%s a tile of %lld bytes a row, swizzled over %d, vectors of %d bytes, %d wavefront%s",
+              store ? "to" : "from", (long long)tile->columns * tile->elem_bytes, tile->width,
+              vector * tile->elem_bytes, fronts, fronts == 1 ? "" : "s");
+}
+
+static void zero_box(Emit *e, const SharedTile *tile, const char *offset, int64_t first_row,
+                     int64_t first_column, int64_t rows, int64_t columns) {
+    if (!rows || !columns) return;
+    const char *memory = tile->elem_bytes == 1   ? "u8"
+                         : tile->elem_bytes == 2 ? "u16"
+                         : tile->elem_bytes == 4 ? "u32"
+                                                 : "u64";
+    cs_open(&e->p, "for (int j = warp * 32 + lane; j < %lld; j += %d)", (long long)(rows * columns),
+            32 * e->group.warps);
+    cs_line(&e->p, "const %s zero = 0;", memory);
+    const char *at[2] = {arena_printf(e->arena, "j / %lld", (long long)columns),
+                         arena_printf(e->arena, "j %% %lld", (long long)columns)};
+    if (first_row) at[0] = arena_printf(e->arena, "%lld + %s", (long long)first_row, at[0]);
+    if (first_column) at[1] = arena_printf(e->arena, "%lld + %s", (long long)first_column, at[1]);
+    cs_line(&e->p, "tw_sts(1, %s, &zero);", shared_at(e, tile, offset, at[0], at[1]));
+    cs_close(&e->p);
+}
+
+/* Zeros where the matrix instruction reads beyond the tile along K: below it, and beside it. */
+void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset) {
+    zero_box(e, tile, offset, tile->rows, 0, tile->zero_rows - tile->rows, tile->columns);
+    zero_box(e, tile, offset, 0, tile->columns, tile->rows, tile->zero_columns - tile->columns);
+}
+
+void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *offset, int parts) {
+    const Type *type = ir_type(e->k, value);
+    const Layout *layout = emit_layout(e, value);
+    TileWalk w = walk_tile(e, type, layout, tile, true);
+    const Hold *hold = emit_hold(e, value);
+    find_conflicts(e, value, tile, w.vector, true);
+    const char *memory = cs_memory_type(type->elem);
+    bool words = hold->kind == HOLD_WORDS;
+    bool straight = (hold->kind == HOLD_ARRAY && type->elem != EL_I1) || words;
+    int each = words ? 4 / ty_elem_bytes(type) : 1; /* elements of the array's elements */
+    if (words && w.vector % each) ice(e->k->module->trap, "cuda: words are put in parts");
+    if (parts > 1) {
+        int count = layout->registers / parts;
+        cs_raw(&e->p, "#pragma unroll\n");
+        e->vector_bits = ll_log2(w.vector);
+        cs_open(&e->p, "for (int r = part * %d; r < part * %d + %d; r += %d)", count, count, count,
+                w.vector);
+    } else {
+        emit_unroll(e, "r", layout->registers, w.vector);
+    }
+    const char *from = words      ? arena_printf(e->arena, "%s + r / %d", hold->text, each)
+                       : straight ? arena_printf(e->arena, "%s + r", hold->text)
+                                  : "word";
+    if (!straight) {
+        cs_line(&e->p, "%s word[%d];", memory, w.vector);
+        for (int j = 0; j < w.vector; j++) {
+            const char *text =
+                elementwise_operand(e, value, layout, arena_printf(e->arena, "(r + %d)", j));
+            cs_line(&e->p, "word[%d] = %s;", j,
+                    type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text)
+                                        : elementwise_packed(e, type->elem, text));
+        }
+    }
+    /* Slots begin at multiples of 1024, so the swizzle does not see them: for a loop of puts its part
+     * is computed once. */
+    const char *at = words ? arena_printf(e->arena, "%s + %s", offset,
+                                          shared_at(e, tile, "0", w.row, w.column))
+                           : shared_at(e, tile, offset, w.row, w.column);
+    if (w.condition)
+        cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", w.vector / each, w.condition, at, from);
+    else
+        cs_line(&e->p, "tw_sts(%d, %s, %s);", w.vector / each, at, from);
+    cs_close(&e->p);
+}
+
+void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset) {
+    shared_store_part(e, value, tile, offset, 1);
+    shared_zero_tail(e, tile, offset);
+}
+
+void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset) {
+    const Type *type = ir_type(e->k, value);
+    const Layout *layout = emit_layout(e, value);
+    TileWalk w = walk_tile(e, type, layout, tile, false);
+    find_conflicts(e, value, tile, w.vector, false);
+    const char *array = emit_declare(e, value);
+    bool flags = type->elem == EL_I1;
+    emit_unroll(e, "r", layout->registers, w.vector);
+    const char *at = shared_at(e, tile, offset, w.row, w.column);
+    if (flags) cs_line(&e->p, "u8 raw[%d];", w.vector);
+    const char *to = flags ? "raw" : arena_printf(e->arena, "%s + r", array);
+    if (w.condition)
+        cs_line(&e->p, "tw_lds_if(%d, %s, %s, %s);", w.vector, w.condition, to, at);
+    else
+        cs_line(&e->p, "tw_lds(%d, %s, %s);", w.vector, to, at);
+    for (int j = 0; flags && j < w.vector; j++)
+        cs_line(&e->p, "%s[r + %d] = raw[%d] != 0;", array, j, j);
+    cs_close(&e->p);
+}
+
+/* --- conversions between register layouts --- */
+static int memory_bytes(const Type *type) {
+    return type->pointer ? 8 : elem_info[type->elem].bytes;
+}
+
+static ConvertPlan plan_of(Emit *e, const Op *op) {
+    const Type *type = ir_type(e->k, op->results[0]);
+    ConvertPlan plan = ll_plan_convert(&emit_layout(e, op->operands[0])->map,
+                                       &emit_layout(e, op->results[0])->map, memory_bytes(type));
+    /* Shuffles know words and 16-bit floats. */
+    bool small = !type->pointer && elem_info[type->elem].bytes == 1;
+    if (plan.kind == CONVERT_SHUFFLE && small) plan.kind = CONVERT_SHARED;
+    return plan;
+}
+
+int64_t shared_scratch(Emit *e, const Op *op) {
+    switch (op->code) {
+    case OP_REDUCE: return reduce_scratch(e, op);
+    case OP_SCAN: return scan_scratch(e, op);
+    case OP_SORT: return sort_scratch(e, op);
+    case OP_HISTOGRAM: return 4 * op_int(op, AT_BINS, 0);
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS: return atomic_scratch(e, op);
+    case OP_RESHAPE: return moves_stages_reshape(e, op) ? moves_scratch(e, op) : 0;
+    case OP_FOR: return loose_scratch(e, op);
+    case OP_CONVERT: break;
+    default: return moves_scratch(e, op);
+    }
+    if (emit_layout(e, op->results[0])->home == HOME_SHARED) return 0;
+    if (plan_of(e, op).kind != CONVERT_SHARED) return 0;
+    const Type *type = ir_type(e->k, op->results[0]);
+    return (int64_t)memory_bytes(type) << ll_index_bits(&emit_layout(e, op->results[0])->map);
+}
+
+static void register_masks(const PlaceMap *map, LayoutInput from, LayoutInput what,
+                           uint32_t *masks) {
+    for (int i = 0; i < map->count[from]; i++) masks[i] = map->basis[from][i].at[what];
+}
+
+static void convert_registers(Emit *e, const Op *op, const PlaceMap *map) {
+    uint32_t masks[LL_MAX_BITS];
+    const Hold *from = emit_hold(e, op->operands[0]);
+    register_masks(map, LL_REGISTER, LL_REGISTER, masks);
+    const char *source = from->text, *array = emit_declare(e, op->results[0]);
+    emit_unroll(e, "r", emit_layout(e, op->results[0])->registers, 1);
+    cs_line(&e->p, "%s[r] = %s[%s];", array, source,
+            place_bits(e->arena, "r", map->count[LL_REGISTER], masks));
+    cs_close(&e->p);
+}
+
+/* For each register: ask the lane that has the element; where lanes ask for different registers,
+ * once for each. */
+static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
+    uint32_t masks[LL_MAX_BITS], span[32];
+    int candidates = 1;
+    const char *source = emit_hold(e, op->operands[0])->text,
+               *array = emit_declare(e, op->results[0]);
+    int registers = emit_layout(e, op->operands[0])->registers;
+    register_masks(map, LL_REGISTER, LL_LANE, masks);
+    const char *by_register = place_bits(e->arena, "r", map->count[LL_REGISTER], masks);
+    register_masks(map, LL_LANE, LL_LANE, masks);
+    const char *by_lane = place_bits(e->arena, "lane", map->count[LL_LANE], masks);
+    register_masks(map, LL_REGISTER, LL_REGISTER, masks);
+    const char *reg = place_bits(e->arena, "r", map->count[LL_REGISTER], masks);
+    register_masks(map, LL_LANE, LL_REGISTER, masks);
+    const char *choice = place_bits(e->arena, "lane", map->count[LL_LANE], masks);
+    span[0] = 0;
+    for (int i = 0; i < map->count[LL_LANE]; i++) {
+        bool known = masks[i] == 0;
+        for (int j = 0; j < candidates; j++) known |= span[j] == masks[i];
+        if (known || candidates == 32) continue;
+        for (int j = 0; j < candidates; j++) span[candidates + j] = span[j] ^ masks[i];
+        candidates *= 2;
+    }
+    emit_unroll(e, "r", emit_layout(e, op->results[0])->registers, 1);
+    cs_line(&e->p, "const i32 from = %s ^ %s;", by_lane, by_register);
+    bool wide = ir_type(e->k, op->results[0])->pointer;
+    const char *type = emit_array_type(e, ir_type(e->k, op->results[0]));
+    for (int j = 0; j < candidates; j++) {
+        const char *index = span[j] ? arena_printf(e->arena, "(%s ^ %u)", reg, span[j]) : reg;
+        if (registers & (registers - 1))
+            index = arena_printf(e->arena, "(%s < %d ? %s : 0)", index, registers, index);
+        const char *got =
+            wide ? arena_printf(e->arena, "(%s)tw_shfl_idx((i64)%s[%s], from)", type, source, index)
+                 : arena_printf(e->arena, "tw_shfl_idx(%s[%s], from)", source, index);
+        cs_line(&e->p, wide ? "%sconst got%d = %s;" : "const %s got%d = %s;", type, j, got);
+    }
+    if (candidates == 1) cs_line(&e->p, "%s[r] = got0;", array);
+    for (int j = 0; j < candidates && candidates > 1; j++)
+        cs_line(&e->p, "if (%s == %u) %s[r] = got%d;", choice, span[j], array, j);
+    cs_close(&e->p);
+}
+
+/* One side of the pass through shared memory: registers of `layout` at the offsets of `via`. Says how. */
+static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via,
+                             bool store) {
+    const Layout *layout = emit_layout(e, value);
+    const Type *type = ir_type(e->k, value);
+    int bytes = memory_bytes(type), bits[8];
+    PlaceMap map;
+    if (!ll_invert_and_compose(&layout->map, via, &map))
+        ice(e->k->module->trap, "cuda: a conversion lacks an element");
+    int vector = ll_vector(&map, bytes, 16, bits);
+    bool low = true;
+    uint32_t used = 0;
+    for (int i = 0; 1 << i < vector; i++) {
+        low &= bits[i] == i;
+        used |= (uint32_t)1 << bits[i];
+    }
+    if (!low && layout->registers != 1 << layout->map.count[LL_REGISTER])
+        vector = 1, used = 0, low = true;
+    while (low && vector > 1 && layout->registers % vector) vector /= 2, used >>= 1;
+    uint32_t masks[LL_MAX_BITS];
+    register_masks(&map, LL_LANE, LL_OFFSET, masks);
+    const char *lane = place_bits(e->arena, "lane", map.count[LL_LANE], masks);
+    register_masks(&map, LL_WARP, LL_OFFSET, masks);
+    const char *warp = place_bits(e->arena, "warp", map.count[LL_WARP], masks);
+    register_masks(&map, LL_REGISTER, LL_OFFSET, masks);
+    const char *reg = place_bits(e->arena, "r", map.count[LL_REGISTER], masks);
+    const char *array = emit_hold(e, value)->text;
+    const char *name = cs_fresh(&e->p, store ? "to" : "from");
+    cs_line(&e->p, "const i32 %s = %s ^ %s;", name, lane, warp);
+    emit_unroll(e, "r", layout->registers, low ? vector : 1);
+    if (!low) cs_line(&e->p, "if (r & %u) continue;", used);
+    const char *at = arena_printf(e->arena, "%lld + (%s ^ %s) * %d",
+                                  (long long)shared_offset(e, op), name, reg, bytes);
+    char *owner = store ? place_owner(e, &layout->map) : NULL;
+    const char *piece = low ? arena_printf(e->arena, "%s + r", array) : "piece";
+    const char *element = emit_array_type(e, type);
+    if (!low) cs_line(&e->p, "%s piece[%d];", element, vector);
+    for (int j = 0; !low && store && j < vector; j++) {
+        uint32_t index = 0;
+        for (int i = 0; 1 << i < vector; i++) index |= (uint32_t)(j >> i & 1) << bits[i];
+        cs_line(&e->p, "piece[%d] = %s[r + %u];", j, array, index);
+    }
+    if (store && owner)
+        cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", vector, owner, at, piece);
+    else if (store)
+        cs_line(&e->p, "tw_sts(%d, %s, %s);", vector, at, piece);
+    else
+        cs_line(&e->p, "tw_lds(%d, %s, %s);", vector, piece, at);
+    for (int j = 0; !low && !store && j < vector; j++) {
+        uint32_t index = 0;
+        for (int i = 0; 1 << i < vector; i++) index |= (uint32_t)(j >> i & 1) << bits[i];
+        cs_line(&e->p, "%s[r + %u] = piece[%d];", array, index, j);
+    }
+    cs_close(&e->p);
+    int wavefronts = ll_bank_conflicts(&map, bytes, vector);
+    return arena_printf(e->arena, "%s in vectors of %d bytes, %d wavefront%s",
+                        store ? "written" : "read", vector * bytes, wavefronts,
+                        wavefronts == 1 ? "" : "s");
+}
+
+void shared_convert(Emit *e, const Op *op) {
+    Ref value = op->operands[0], result = op->results[0];
+    const Layout *to = emit_layout(e, result), *from = emit_layout(e, value);
+    if (to->home == HOME_SHARED) {
+        const char *offset = arena_printf(e->arena, "%lld", (long long)shared_offset(e, op));
+        shared_before_write(e);
+        shared_store_tile(e, value, &to->tile, offset);
+        e->async_pending |= e->cx->machine->has_wgmma;
+        emit_set(e, result, HOLD_SHARED, offset);
+        return;
+    }
+    if (from->home == HOME_SHARED) {
+        if (from->tile.turned) {
+            emit_refuse(e, op, "a transposed view read into registers");
+            return;
+        }
+        shared_before_read(e);
+        shared_load_tile(e, result, &from->tile, emit_hold(e, value)->text);
+        return;
+    }
+    if (emit_hold(e, value)->kind == HOLD_SCALAR) {
+        emit_same(e, result, value);
+        return;
+    }
+    ConvertPlan plan = plan_of(e, op);
+    switch (plan.kind) {
+    case CONVERT_NONE: emit_same(e, result, value); return;
+    case CONVERT_REGISTERS:
+        emit_find(e, op, "convert", "registers in another order, nothing moves");
+        convert_registers(e, op, &plan.map);
+        return;
+    case CONVERT_SHUFFLE:
+        emit_find(e, op, "convert", "by %d shuffles a thread", plan.shuffles);
+        convert_shuffle(e, op, &plan.map);
+        return;
+    case CONVERT_SHARED: break;
+    }
+    LinearLayout via = ll_choose_swizzle(&from->map, &to->map, memory_bytes(ir_type(e->k, result)));
+    shared_before_write(e);
+    const char *there = move_side(e, op, value, &via, true);
+    shared_before_read(e);
+    emit_declare(e, result);
+    const char *back = move_side(e, op, result, &via, false);
+    emit_find(e, op, "convert", "through shared memory: %s; %s", there, back);
+}
