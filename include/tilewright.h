@@ -72,32 +72,30 @@ typedef enum tw_status {
         TW_STATUS_LAST_ = 0x7fffffff
 } tw_status;
 
-/* "TW_ERROR_SOURCE"; "the source has errors". "unknown" for a number that is no code. Any thread.
- * Since 0.1. */
+/* "TW_ERROR_SOURCE"; "the source has errors". "unknown" for a number that is no code. Any thread. Since 0.1. */
 TW_API const char *tw_status_name(tw_status status);
 TW_API const char *tw_status_text(tw_status status);
 
 /* --- dtypes --- */
 
-/* X(name, number, "text", bytes). i1 takes one byte: 0 is false. f16, bf16 and fp8 are raw bits
- * in memory. */
-#define TW_DTYPE_LIST(X)          \
-    X(TW_I1, 1, "i1", 1)          \
-    X(TW_I8, 2, "i8", 1)          \
-    X(TW_I16, 3, "i16", 2)        \
-    X(TW_I32, 4, "i32", 4)        \
-    X(TW_I64, 5, "i64", 8)        \
-    X(TW_U8, 6, "u8", 1)          \
-    X(TW_U16, 7, "u16", 2)        \
-    X(TW_U32, 8, "u32", 4)        \
-    X(TW_U64, 9, "u64", 8)        \
-    X(TW_F16, 10, "f16", 2)       \
-    X(TW_BF16, 11, "bf16", 2)     \
-    X(TW_F32, 12, "f32", 4)       \
-    X(TW_F64, 13, "f64", 8)       \
-    X(TW_F8E4M3, 14, "f8e4m3", 1) \
-    X(TW_F8E5M2, 15, "f8e5m2", 1) \
-    X(TW_F8E4B8, 16, "f8e4b8", 1) \
+/* X(name, number, "text", bytes). i1 takes one byte: 0 is false. f16, bf16 and fp8 are raw bits in memory. */
+#define TW_DTYPE_LIST(X)            \
+    X(TW_I1, 1, "i1", 1)            \
+    X(TW_I8, 2, "i8", 1)            \
+    X(TW_I16, 3, "i16", 2)          \
+    X(TW_I32, 4, "i32", 4)          \
+    X(TW_I64, 5, "i64", 8)          \
+    X(TW_U8, 6, "u8", 1)            \
+    X(TW_U16, 7, "u16", 2)          \
+    X(TW_U32, 8, "u32", 4)          \
+    X(TW_U64, 9, "u64", 8)          \
+    X(TW_F16, 10, "f16", 2)         \
+    X(TW_BF16, 11, "bf16", 2)       \
+    X(TW_F32, 12, "f32", 4)         \
+    X(TW_F64, 13, "f64", 8)         \
+    X(TW_F8E4M3, 14, "f8e4m3", 1)   \
+    X(TW_F8E5M2, 15, "f8e5m2", 1)   \
+    X(TW_F8E4B8, 16, "f8e4b8", 1)   \
     X(TW_F8E5B16, 17, "f8e5b16", 1) \
     X(TW_F8E4B15, 18, "f8e4b15", 1)
 
@@ -111,8 +109,7 @@ typedef enum tw_dtype {
 
 /* "f32"; "any" for TW_DTYPE_ANY and numbers that are none. Any thread. Since 0.1. */
 TW_API const char *tw_dtype_name(int32_t dtype);
-/* The dtype of a name, numpy's and torch's names ("float32", "int8", "bool") included;
- * TW_DTYPE_ANY when unknown. */
+/* The dtype of a name, numpy's and torch's names ("float32", "int8", "bool") included; TW_DTYPE_ANY when unknown. */
 TW_API int32_t tw_dtype_find(const char *name);
 /* Bytes of an element in memory; 0 for TW_DTYPE_ANY. */
 TW_API size_t tw_dtype_size(int32_t dtype);
@@ -139,10 +136,10 @@ typedef struct tw_allocator {
 typedef struct tw_context_options {
     size_t struct_size;
     const tw_allocator *allocator; /* NULL: malloc */
-    const char *cache_dir; /* NULL: $TILEWRIGHT_CACHE_DIR, else $XDG_CACHE_HOME/tilewright, else
+    const char *cache_dir;         /* NULL: $TILEWRIGHT_CACHE_DIR, else $XDG_CACHE_HOME/tilewright, else
                               ~/.cache/tilewright; "" : no cache on disk */
-    int32_t threads;       /* 0: $TILEWRIGHT_THREADS, else one a processor of the affinity mask */
-    int32_t tool_timeout;  /* seconds that a started compiler may take; 0: 120 */
+    int32_t threads;               /* 0: $TILEWRIGHT_THREADS, else one a processor of the affinity mask */
+    int32_t tool_timeout;          /* seconds that a started compiler may take; 0: 120 */
     void (*print)(void *user, const char *text, size_t length); /* what kernels print when
                               they run or are compiled (tl.static_print); NULL: it is dropped. Called from the thread
                               that launches or compiles */
@@ -185,18 +182,15 @@ typedef struct tw_target_info {
     const char *name;  /* for tw_compile_options.target */
     const char *about; /* one line */
     int32_t available; /* can run here: 1 or 0 */
-    const char
-        *note; /* the tool or device that would run it, or what is missing and how to get it */
+    const char *note;  /* the tool or device that would run it, or what is missing and how to get it */
 } tw_target_info;
 
-/* The targets, in a fixed order. TW_ERROR_NOT_FOUND past the last. info->struct_size must be set.
- * Since 0.1. */
+/* The targets, in a fixed order. TW_ERROR_NOT_FOUND past the last. info->struct_size must be set. Since 0.1. */
 TW_API tw_status tw_target_info_at(tw_context *context, size_t index, tw_target_info *info);
 
 /* On which device of a target the memory at an address lies: from 0; -1: on none (the host's memory, or
  * none at all). Errors: TW_ERROR_NOT_FOUND, TW_ERROR_UNAVAILABLE. Since 0.2. */
-TW_API tw_status tw_target_device_of(tw_context *context, const char *target, const void *address,
-                                     int32_t *device);
+TW_API tw_status tw_target_device_of(tw_context *context, const char *target, const void *address, int32_t *device);
 
 typedef struct tw_option_info {
     size_t struct_size;
@@ -205,8 +199,7 @@ typedef struct tw_option_info {
     const char *about;
 } tw_option_info;
 
-/* The compile options (the command line's --set), in a fixed order. TW_ERROR_NOT_FOUND past the
- * last. Since 0.1. */
+/* The compile options (the command line's --set), in a fixed order. TW_ERROR_NOT_FOUND past the last. Since 0.1. */
 TW_API tw_status tw_option_info_at(tw_context *context, size_t index, tw_option_info *info);
 
 /* A page of the manual, made from the library's own tables, as Markdown: "ops" (the IR),
@@ -242,15 +235,14 @@ typedef enum tw_arg_kind {
 } tw_arg_kind;
 
 enum {
-    TW_ARG_RUNTIME = 1,  /* never made a constant, whatever its value (see specialize_ones) */
-    TW_ARG_UNSIGNED = 2  /* INT: value.i are the bits of a number of 2^63 or more */
+    TW_ARG_RUNTIME = 1, /* never made a constant, whatever its value (see specialize_ones) */
+    TW_ARG_UNSIGNED = 2 /* INT: value.i are the bits of a number of 2^63 or more */
 };
-
 
 /* One argument; at compile it says what to specialise for (type of an open parameter, value of a
  * constant), at launch it is the value. */
 typedef struct tw_arg {
-    int32_t kind; /* tw_arg_kind */
+    int32_t kind;  /* tw_arg_kind */
     int32_t flags; /* TW_ARG_RUNTIME, TW_ARG_UNSIGNED, or 0 */
     union {
         int64_t i; /* BOOL, INT */
@@ -302,8 +294,7 @@ typedef struct tw_resolver {
     tw_status (*attribute)(void *user, void *object, const char *name, tw_object *out);
     tw_status (*item)(void *user, void *object, size_t index, tw_object *out); /* of a TUPLE */
     /* a host function on constants */
-    tw_status (*call)(void *user, void *object, const tw_object *args, size_t count,
-                      tw_object *out);
+    tw_status (*call)(void *user, void *object, const tw_object *args, size_t count, tw_object *out);
     void *user;
 } tw_resolver;
 
@@ -343,11 +334,10 @@ TW_API void tw_module_options_init(tw_module_options *options);
  * `.tile.c` Tile C, `.ir` IR text, else by what the text imports and decorates. options may be
  * NULL. Errors: TW_ERROR_IO, TW_ERROR_SOURCE (message: the diagnostics), TW_ERROR_NOT_FOUND (no
  * such door), TW_ERROR_MEMORY. Since 0.1. */
-TW_API tw_status tw_module_load_file(tw_context *context, const char *path,
-                                     const tw_module_options *options, tw_module **out);
-TW_API tw_status tw_module_load_text(tw_context *context, const char *name, const char *text,
-                                     size_t size, const tw_module_options *options,
+TW_API tw_status tw_module_load_file(tw_context *context, const char *path, const tw_module_options *options,
                                      tw_module **out);
+TW_API tw_status tw_module_load_text(tw_context *context, const char *name, const char *text, size_t size,
+                                     const tw_module_options *options, tw_module **out);
 TW_API void tw_module_destroy(tw_module *module);
 
 /* Kernels in source order. Out of range: NULL, 0. Since 0.1. */
@@ -377,10 +367,8 @@ typedef struct tw_param_info {
     int32_t likely_array; /* TW_PARAM_OPEN: the source loads or stores through it. Since 0.2 */
 } tw_param_info;
 
-/* Parameter i of a kernel: arguments are given in this order. TW_ERROR_NOT_FOUND out of range.
- * Since 0.1. */
-TW_API tw_status tw_module_param_at(const tw_module *module, size_t kernel, size_t i,
-                                    tw_param_info *info);
+/* Parameter i of a kernel: arguments are given in this order. TW_ERROR_NOT_FOUND out of range. Since 0.1. */
+TW_API tw_status tw_module_param_at(const tw_module *module, size_t kernel, size_t i, tw_param_info *info);
 
 /* A choice of constants and options that the source offers for a kernel (triton.autotune). */
 typedef struct tw_config_info {
@@ -394,26 +382,24 @@ typedef struct tw_config_info {
 
 /* Configuration i of a kernel. TW_ERROR_NOT_FOUND past the last; TW_ERROR_UNSUPPORTED when the
  * source computes them in a way that cannot be followed (message). Since 0.1. */
-TW_API tw_status tw_module_config_at(tw_module *module, size_t kernel, size_t i,
-                                     tw_config_info *info);
+TW_API tw_status tw_module_config_at(tw_module *module, size_t kernel, size_t i, tw_config_info *info);
 
 /* Fills in constants that are absent and that the source computes from the other arguments
  * (triton.heuristics). count: as many as there are parameters. A compile does the same. Texts
  * belong to the module. Errors: TW_ERROR_SOURCE (message), TW_ERROR_ARGUMENT. Since 0.1. */
-TW_API tw_status tw_module_complete_args(tw_module *module, size_t kernel, tw_arg *args,
-                                         size_t count);
+TW_API tw_status tw_module_complete_args(tw_module *module, size_t kernel, tw_arg *args, size_t count);
 
 /* --- buffers --- */
 
 /* An array in memory, with element type, shape and strides (in elements). */
 typedef struct tw_buffer_options {
     size_t struct_size;
-    const char *target; /* whose memory; NULL: the host's */
-    void *data;  /* NULL: new memory, zeroed; else memory of that target that the caller owns and
+    const char *target;     /* whose memory; NULL: the host's */
+    void *data;             /* NULL: new memory, zeroed; else memory of that target that the caller owns and
                     keeps  alive as long as the buffer */
-    size_t size; /* bytes that data holds; checked against shape and strides */
+    size_t size;            /* bytes that data holds; checked against shape and strides */
     const int64_t *strides; /* NULL: row-major, dense. Only with data. */
-    int32_t device; /* which of the target's devices, from 0 (CUDA's own count) */
+    int32_t device;         /* which of the target's devices, from 0 (CUDA's own count) */
 } tw_buffer_options;
 
 TW_API void tw_buffer_options_init(tw_buffer_options *options);
@@ -421,9 +407,8 @@ TW_API void tw_buffer_options_init(tw_buffer_options *options);
 /* Makes a buffer; rank 0 to TW_MAX_RANK, extents >= 0. options may be NULL. Errors:
  * TW_ERROR_ARGUMENT, TW_ERROR_MEMORY, TW_ERROR_NOT_FOUND (target), TW_ERROR_UNAVAILABLE. Since
  * 0.1. */
-TW_API tw_status tw_buffer_create(tw_context *context, int32_t dtype, int32_t rank,
-                                  const int64_t *shape, const tw_buffer_options *options,
-                                  tw_buffer **out);
+TW_API tw_status tw_buffer_create(tw_context *context, int32_t dtype, int32_t rank, const int64_t *shape,
+                                  const tw_buffer_options *options, tw_buffer **out);
 TW_API void tw_buffer_destroy(tw_buffer *buffer);
 
 /* Points a buffer of rank 1 over memory of the caller at other memory of the same kind: its extent
@@ -457,12 +442,10 @@ TW_API tw_status tw_buffer_fill(tw_buffer *buffer, const char *kind, double valu
  * fp8 come as V2 and V1, or u2 and u1). A file that lies about its size is refused. Writing is
  * atomic: the file is complete or not there. Errors: TW_ERROR_IO, TW_ERROR_ARGUMENT,
  * TW_ERROR_MEMORY. Since 0.1. */
-TW_API tw_status tw_buffer_load_npy(tw_context *context, const char *path, int32_t dtype,
-                                    tw_buffer **out);
+TW_API tw_status tw_buffer_load_npy(tw_context *context, const char *path, int32_t dtype, tw_buffer **out);
 TW_API tw_status tw_buffer_save_npy(tw_buffer *buffer, const char *path);
 
-/* How two host buffers of one shape differ. Both are read as float64; two NaNs are equal, as are
- * equal infinities. */
+/* How two host buffers of one shape differ. Both are read as float64; two NaNs are equal, as are equal infinities. */
 typedef struct tw_difference {
     size_t struct_size;
     int64_t elements;  /* compared */
@@ -474,8 +457,8 @@ typedef struct tw_difference {
 } tw_difference;
 
 /* Errors: TW_ERROR_ARGUMENT (shapes differ, both named; not host buffers). Since 0.1. */
-TW_API tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
-                                   double relative, tw_difference *difference);
+TW_API tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute, double relative,
+                                   tw_difference *difference);
 
 /* --- kernels --- */
 
@@ -492,16 +475,16 @@ typedef struct tw_compile_options {
     size_t arg_count;
     const tw_pair *options; /* see tw_option_info_at: num_warps, num_stages, roles .. */
     size_t option_count;
-    const char *passes;     /* NULL: all; "fold,access": just these */
-    const char *stop_after; /* NULL, or the last pass to run */
-    int32_t stage;          /* TW_STAGE_... */
-    int32_t emulate;        /* run a GPU target's emitted text on the host */
-    int32_t sanitize;       /* target "interp": report out-of-bounds, unwritten reads and races */
-    int32_t verify_each;    /* check the IR after every pass */
-    int32_t keep_ir;        /* keep the text of the IR after every pass, for tw_kernel_pass_at */
+    const char *passes;      /* NULL: all; "fold,access": just these */
+    const char *stop_after;  /* NULL, or the last pass to run */
+    int32_t stage;           /* TW_STAGE_... */
+    int32_t emulate;         /* run a GPU target's emitted text on the host */
+    int32_t sanitize;        /* target "interp": report out-of-bounds, unwritten reads and races */
+    int32_t verify_each;     /* check the IR after every pass */
+    int32_t keep_ir;         /* keep the text of the IR after every pass, for tw_kernel_pass_at */
     int32_t specialize_ones; /* an integer argument of 1 whose parameter states no type becomes a
                                 constant, as Triton does it */
-    int32_t device; /* which of the target's devices it is built for and runs on, from 0; its buffers
+    int32_t device;          /* which of the target's devices it is built for and runs on, from 0; its buffers
                        lie there too */
 } tw_compile_options;
 
@@ -511,8 +494,8 @@ TW_API void tw_compile_options_init(tw_compile_options *options);
  * (kernel, target, option: the nearest name is in the message), TW_ERROR_ARGUMENT (a constant or
  * type is missing), TW_ERROR_SOURCE, TW_ERROR_UNSUPPORTED, TW_ERROR_UNAVAILABLE (no compiler, no
  * device), TW_ERROR_TOOL, TW_ERROR_MEMORY. Since 0.1. */
-TW_API tw_status tw_kernel_compile(tw_module *module, const char *name,
-                                   const tw_compile_options *options, tw_kernel **out);
+TW_API tw_status tw_kernel_compile(tw_module *module, const char *name, const tw_compile_options *options,
+                                   tw_kernel **out);
 TW_API void tw_kernel_destroy(tw_kernel *kernel);
 
 TW_API const char *tw_kernel_name(const tw_kernel *kernel);
@@ -573,8 +556,7 @@ TW_API const char *tw_kernel_explain(const tw_kernel *kernel);
 /* 1 if the kernel computes its own grid. */
 TW_API int32_t tw_kernel_has_grid(const tw_kernel *kernel);
 /* The kernel's own grid for these arguments. Errors: TW_ERROR_ARGUMENT. Since 0.1. */
-TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t arg_count,
-                                int64_t grid[3]);
+TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t arg_count, int64_t grid[3]);
 
 /* Runs the kernel on grid[0] x grid[1] x grid[2] programs (each 0 .. 2^31-1; grid NULL: the
  * kernel's own). Arguments are in the order of the module's parameters; constants are ignored.
@@ -586,8 +568,8 @@ TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t ar
  * own. Errors: TW_ERROR_ARGUMENT (a missing, extra or mistyped argument, or one of another shape, by
  * name), TW_ERROR_LAUNCH (an assertion failed, a report of the sanitizer; the message says where),
  * TW_ERROR_UNAVAILABLE. Since 0.1. */
-TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const int64_t *grid,
-                                  const tw_arg *args, size_t arg_count);
+TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const int64_t *grid, const tw_arg *args,
+                                  size_t arg_count);
 
 /* --- streams --- */
 
@@ -599,8 +581,7 @@ TW_API void tw_stream_destroy(tw_stream *stream);
  * of the kernel's device; NULL is its default one) and keeps alive as long as the stream. A launch on it makes the
  * driver's launch and nothing else: it can be captured in a CUDA graph. Errors: TW_ERROR_NOT_FOUND,
  * TW_ERROR_UNSUPPORTED (a target that has no queues), TW_ERROR_MEMORY. Since 0.2. */
-TW_API tw_status tw_stream_wrap(tw_context *context, const char *target, void *native,
-                                tw_stream **out);
+TW_API tw_status tw_stream_wrap(tw_context *context, const char *target, void *native, tw_stream **out);
 /* Makes it stand for another queue of the caller. For hosts that launch often: nothing is
  * allocated. Errors: TW_ERROR_ARGUMENT (it is no wrapped one). Since 0.2. */
 TW_API tw_status tw_stream_rebind(tw_stream *stream, void *native);

@@ -26,8 +26,7 @@
 
 #include "tilewright.h"
 
-/* Puts another reference into a place; the old one is given up last, when the place is good again.
- */
+/* Puts another reference into a place; the old one is given up last, when the place is good again. */
 static inline void replace(PyObject **at, PyObject *object) {
     PyObject *old = *at;
     *at = object;
@@ -42,28 +41,27 @@ static inline void replace(PyObject **at, PyObject *object) {
 typedef struct Session {
     tw_context *context;
     unsigned generation;
-    int hooks;               /* launch hooks of the whole program */
-    unsigned sources;        /* counts texts of functions that were replaced */
-    PyThreadState *saved;    /* of the thread that is inside the library */
-    PyObject *make_error;    /* f(status name, message, function, cause, note) -> exception */
-    PyObject *note;          /* borrowed: what before_compile gave for the compile under way; NULL: none is */
-    PyObject *interrupt;     /* what a signal handler raised while a call took long: it ends the call */
-    PyObject *cause;         /* an exception that a resolver's callback met */
-    PyObject *dtype_name;    /* f(dtype object) -> name that tw_dtype_find knows, or None */
+    int hooks;                /* launch hooks of the whole program */
+    unsigned sources;         /* counts texts of functions that were replaced */
+    PyThreadState *saved;     /* of the thread that is inside the library */
+    PyObject *make_error;     /* f(status name, message, function, cause, note) -> exception */
+    PyObject *note;           /* borrowed: what before_compile gave for the compile under way; NULL: none is */
+    PyObject *interrupt;      /* what a signal handler raised while a call took long: it ends the call */
+    PyObject *cause;          /* an exception that a resolver's callback met */
+    PyObject *dtype_name;     /* f(dtype object) -> name that tw_dtype_find knows, or None */
     PyObject *before_compile; /* f(Function, tags, constants, options dict, device, warmup) -> a note for
                                  make_kernel; None: it is not to be compiled */
     PyObject *make_kernel;    /* f(Function, Kernel, options dict, note) -> what a launch returns */
     PyObject *default_device; /* f() -> the CUDA device of tensors that do not say where they lie, or None */
-    tw_stream *stream;       /* stands for the stream of the launch under way */
-    const char *compiling;   /* "cuda", "cpu", or NULL: nothing is being compiled */
-    PyObject *plain_globals; /* truth: kernels may use globals that are no constexpr */
+    tw_stream *stream;        /* stands for the stream of the launch under way */
+    const char *compiling;    /* "cuda", "cpu", or NULL: nothing is being compiled */
+    PyObject *plain_globals;  /* truth: kernels may use globals that are no constexpr */
 } Session;
 extern Session session;
 
-bool session_open(void);  /* false: a Python error is set */
-bool session_enter(void); /* gives up the GIL and takes the lock; false: error set */
-bool session_try_enter(
-    void); /* the same, and no error: an object that dies in a callback is left alone */
+bool session_open(void);           /* false: a Python error is set */
+bool session_enter(void);          /* gives up the GIL and takes the lock; false: error set */
+bool session_try_enter(void);      /* the same, and no error: an object that dies in a callback is left alone */
 void session_leave(void);          /* the other way round */
 void session_reenter_python(void); /* inside the library, for a callback: takes the GIL */
 void session_leave_python(void);
@@ -87,7 +85,7 @@ typedef struct Memory {
     void *data;
     void *stream;   /* that its contents are made on, where it says so */
     int32_t device; /* DEVICE_HOST, DEVICE_ANY: it does not say */
-    size_t size; /* bytes from data to the end of its storage */
+    size_t size;    /* bytes from data to the end of its storage */
     int32_t dtype;
     bool readonly;     /* its owner says so */
     Py_buffer view;    /* held while view.obj */
@@ -124,9 +122,8 @@ typedef struct Param {
     bool typed;                /* its annotation fixes the type */
 } Param;
 typedef struct Function {
-    PyObject_HEAD PyObject *name, *file, *source, *globals,
-        *closure; /* closure: a dict of name -> cell, or NULL */
-    bool ready; /* its __init__ has run to its end */
+    PyObject_HEAD PyObject *name, *file, *source, *globals, *closure; /* closure: a dict of name -> cell, or NULL */
+    bool ready;                                                       /* its __init__ has run to its end */
     int line;
     int count;
     Param *params;
@@ -134,16 +131,15 @@ typedef struct Function {
     bool debug;  /* jit(debug=True): asserts stop a launch */
     tw_module *module;
     unsigned generation, sources; /* the session's when it was compiled */
-    PyObject *keep; /* list: what the module's texts point into */
-    PyObject *structures; /* list of (parameter, structure), or NULL: tw_module_options */
-    PyObject
-        *watched; /* dict of (dict or cell, name, value): globals that compiled kernels rely on */
-    Entry **entries; /* open addressing, a power of two; NULL: free */
+    PyObject *keep;               /* list: what the module's texts point into */
+    PyObject *structures;         /* list of (parameter, structure), or NULL: tw_module_options */
+    PyObject *watched;            /* dict of (dict or cell, name, value): globals that compiled kernels rely on */
+    Entry **entries;              /* open addressing, a power of two; NULL: free */
     size_t capacity, used;
 } Function;
 extern PyTypeObject *function_type;
 bool function_ready(const Function *f); /* false, with an error: made without its __init__ */
-bool function_open(Function *f); /* parses the source, if that has not been done */
+bool function_open(Function *f);        /* parses the source, if that has not been done */
 bool function_init(PyObject *module);
 
 /* --- native_entry.c: what is compiled for which arguments --- */
@@ -200,10 +196,10 @@ typedef struct Call {
 /* --- native_cuda.c: devices and streams --- */
 
 bool cuda_device_of(PyObject *object, const char *name, int32_t *device); /* of object.device */
-bool cuda_place_call(Call *c);             /* where its tensors lie; false: error set */
-bool cuda_current_stream(int32_t device, void **stream); /* torch's; NULL without it */
-int32_t cuda_home(const void *address);    /* the device that it belongs to */
-bool cuda_stream_of(const Call *c, void **stream); /* for its launch */
+bool cuda_place_call(Call *c);                                            /* where its tensors lie; false: error set */
+bool cuda_current_stream(int32_t device, void **stream);                  /* torch's; NULL without it */
+int32_t cuda_home(const void *address);                                   /* the device that it belongs to */
+bool cuda_stream_of(const Call *c, void **stream);                        /* for its launch */
 
 bool entry_same_constant(PyObject *a, PyObject *b);
 uint64_t entry_hash_constant(PyObject *object);

@@ -19,9 +19,8 @@ static struct {
 static int type_count;
 
 static PyObject *dtypes; /* dtype object or format -> number */
-static PyObject *str_data_ptr, *str_dtype, *str_is_cpu, *str_untyped_storage, *str_nbytes,
-    *str_dlpack, *str_dlpack_device, *str_cuda, *str_base, *str_setitem,
-    *str_item;
+static PyObject *str_data_ptr, *str_dtype, *str_is_cpu, *str_untyped_storage, *str_nbytes, *str_dlpack,
+    *str_dlpack_device, *str_cuda, *str_base, *str_setitem, *str_item;
 
 static bool has(PyObject *object, PyObject *name) {
     PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(object), name);
@@ -63,8 +62,8 @@ static int32_t dtype_of(PyObject *object, const char *name) {
     const char *words = PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     int32_t dtype = words ? tw_dtype_find(words) : TW_DTYPE_ANY;
     if (dtype == TW_DTYPE_ANY) {
-        PyErr_Format(PyExc_TypeError, "argument `%s` has the dtype %S, which kernels do not know; convert it",
-                     name, object);
+        PyErr_Format(PyExc_TypeError, "argument `%s` has the dtype %S, which kernels do not know; convert it", name,
+                     object);
     } else {
         PyObject *number = PyLong_FromLong(dtype);
         if (!number || PyDict_SetItem(dtypes, object, number) < 0) dtype = TW_DTYPE_ANY;
@@ -92,8 +91,7 @@ static bool storage_size(PyObject *object, unsigned long long data, size_t *size
         *size = data ? (size_t)1 << 46 : 0;
         return true;
     }
-    bool ok = storage && call_integer(storage, str_data_ptr, &start) &&
-              call_integer(storage, str_nbytes, &bytes);
+    bool ok = storage && call_integer(storage, str_data_ptr, &start) && call_integer(storage, str_nbytes, &bytes);
     Py_XDECREF(storage);
     *size = start <= data && data <= start + bytes ? (size_t)(start + bytes - data) : 0;
     return ok;
@@ -128,8 +126,7 @@ static bool take_tensor(PyObject *object, const char *name, Memory *m) {
     m->data = (void *)(uintptr_t)data;
     if (m->dtype == TW_DTYPE_ANY) return false;
     size_t at = (uintptr_t)object / 16 * UINT64_C(0x9e3779b97f4a7c15) >> 52;
-    if (memo[at].tensor && memo[at].data == data &&
-        PyWeakref_GetObject(memo[at].tensor) == object) {
+    if (memo[at].tensor && memo[at].data == data && PyWeakref_GetObject(memo[at].tensor) == object) {
         m->size = memo[at].size;
         m->device = memo[at].device;
         return true;
@@ -159,8 +156,7 @@ static bool widen_to_base(PyObject *object, Memory *m) {
     bool view = base != Py_None && PyObject_CheckBuffer(base);
     if (view && PyObject_GetBuffer(base, &whole, PyBUF_STRIDES) == 0) {
         char *end = (char *)whole.buf + whole.len, *data = m->data;
-        if ((char *)whole.buf <= data && data <= end && (size_t)(end - data) > m->size)
-            m->size = (size_t)(end - data);
+        if ((char *)whole.buf <= data && data <= end && (size_t)(end - data) > m->size) m->size = (size_t)(end - data);
         PyBuffer_Release(&whole);
     }
     PyErr_Clear();
@@ -170,11 +166,10 @@ static bool widen_to_base(PyObject *object, Memory *m) {
 
 static bool take_buffer(PyObject *object, const char *name, Memory *m) {
     if (PyObject_GetBuffer(object, &m->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
-        if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError))
-            return false;
+        if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError)) return false;
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "argument `%s` (%R) shows no buffer that kernels can read",
-                     name, Py_TYPE(object));
+        PyErr_Format(PyExc_TypeError, "argument `%s` (%R) shows no buffer that kernels can read", name,
+                     Py_TYPE(object));
         return false;
     }
     m->device = DEVICE_HOST;
@@ -185,8 +180,7 @@ static bool take_buffer(PyObject *object, const char *name, Memory *m) {
     }
     m->dtype = dtype ? dtype_of(dtype, name) : TW_DTYPE_ANY;
     if (m->dtype != TW_DTYPE_ANY && (Py_ssize_t)tw_dtype_size(m->dtype) != m->view.itemsize) {
-        PyErr_Format(PyExc_TypeError,
-                     "argument `%s` has the dtype %S in items of %zd bytes, which kernels do not know",
+        PyErr_Format(PyExc_TypeError, "argument `%s` has the dtype %S in items of %zd bytes, which kernels do not know",
                      name, dtype, m->view.itemsize);
         m->dtype = TW_DTYPE_ANY;
     }
@@ -207,8 +201,7 @@ static bool take_buffer(PyObject *object, const char *name, Memory *m) {
     return m->dtype != TW_DTYPE_ANY && widen_to_base(object, m);
 }
 
-/* DLPack's structures (https://dmlc.github.io/dlpack): what a capsule named "dltensor" points to, and
- * the newer one. */
+/* DLPack's structures (https://dmlc.github.io/dlpack): what a capsule named "dltensor" points to, and the newer one. */
 typedef struct DlTensor {
     void *data;
     int32_t device_type, device_id;
@@ -234,8 +227,7 @@ enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3, DLPACK_CUDA_MANAGE
 /* DLPack's numbers: the kind of device, and which; objects that do not say lie on the host. */
 static long dlpack_device(PyObject *object, long *which) {
     PyObject *pair = PyObject_CallMethodObjArgs(object, str_dlpack_device, NULL);
-    PyObject *kind = pair ? PySequence_GetItem(pair, 0) : NULL,
-             *index = pair ? PySequence_GetItem(pair, 1) : NULL;
+    PyObject *kind = pair ? PySequence_GetItem(pair, 0) : NULL, *index = pair ? PySequence_GetItem(pair, 1) : NULL;
     long number = kind ? PyLong_AsLong(kind) : DLPACK_CPU;
     *which = index ? PyLong_AsLong(index) : 0;
     PyErr_Clear();
@@ -248,11 +240,9 @@ static long dlpack_device(PyObject *object, long *which) {
 /* The capsule; a device's contents are ordered before what comes next on the launch's stream. */
 static PyObject *call_dlpack(PyObject *object) {
     long device = 0;
-    if (dlpack_device(object, &device) != DLPACK_CUDA)
-        return PyObject_CallMethodObjArgs(object, str_dlpack, NULL);
+    if (dlpack_device(object, &device) != DLPACK_CUDA) return PyObject_CallMethodObjArgs(object, str_dlpack, NULL);
     void *stream = NULL;
-    PyObject *method =
-        cuda_current_stream((int32_t)device, &stream) ? PyObject_GetAttr(object, str_dlpack) : NULL;
+    PyObject *method = cuda_current_stream((int32_t)device, &stream) ? PyObject_GetAttr(object, str_dlpack) : NULL;
     PyObject *none = PyTuple_New(0), *named = NULL, *capsule = NULL;
     if (method && none) named = Py_BuildValue("{s:n}", "stream", stream ? (Py_ssize_t)stream : 1);
     if (named) capsule = PyObject_Call(method, none, named);
@@ -273,8 +263,7 @@ static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
         managed = PyCapsule_GetPointer(m->capsule, "dltensor");
     if (!managed && !(newer && newer->major == 1)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError,
-                     "argument `%s`: its __dlpack__ gives %R, no capsule named dltensor", name,
+        PyErr_Format(PyExc_TypeError, "argument `%s`: its __dlpack__ gives %R, no capsule named dltensor", name,
                      m->capsule);
         return false;
     }
@@ -282,14 +271,10 @@ static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
     if (newer) m->readonly = newer->flags & 1;
     static const char *const codes[] = {"int%d", "uint%d", "float%d", "", "bfloat%d", "", "bool"};
     char text[16] = "";
-    if (t->code < sizeof codes / sizeof *codes)
-        PyOS_snprintf(text, sizeof text, codes[t->code], t->bits);
+    if (t->code < sizeof codes / sizeof *codes) PyOS_snprintf(text, sizeof text, codes[t->code], t->bits);
     m->dtype = t->lanes == 1 ? tw_dtype_find(text) : TW_DTYPE_ANY;
-    m->device = t->device_type == DLPACK_CUDA || t->device_type == DLPACK_CUDA_MANAGED
-                    ? t->device_id
-                    : DEVICE_HOST;
-    if (m->device == DEVICE_HOST && t->device_type != DLPACK_CPU &&
-        t->device_type != DLPACK_CUDA_HOST) {
+    m->device = t->device_type == DLPACK_CUDA || t->device_type == DLPACK_CUDA_MANAGED ? t->device_id : DEVICE_HOST;
+    if (m->device == DEVICE_HOST && t->device_type != DLPACK_CPU && t->device_type != DLPACK_CUDA_HOST) {
         PyErr_Format(PyExc_TypeError,
                      "argument `%s` lies on a device (DLPack's number %d); kernels run on the CPU "
                      "and on CUDA devices",
@@ -297,10 +282,8 @@ static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
         return false;
     }
     if (m->dtype == TW_DTYPE_ANY) {
-        PyErr_Format(
-            PyExc_TypeError,
-            "argument `%s` has a dtype that kernels do not know (DLPack's code %d, %d bits)", name,
-            t->code, t->bits);
+        PyErr_Format(PyExc_TypeError, "argument `%s` has a dtype that kernels do not know (DLPack's code %d, %d bits)",
+                     name, t->code, t->bits);
         return false;
     }
     int64_t reach = 1, dense = 1;
@@ -320,11 +303,9 @@ static bool take_dlpack(PyObject *object, const char *name, Memory *m) {
  * address does. */
 static bool read_interface(PyObject *dict, const char *name, Memory *m) {
     PyObject *pair = PyDict_GetItemString(dict, "data"), *shape = PyDict_GetItemString(dict, "shape"),
-             *strides = PyDict_GetItemString(dict, "strides"),
-             *stream = PyDict_GetItemString(dict, "stream");
+             *strides = PyDict_GetItemString(dict, "strides"), *stream = PyDict_GetItemString(dict, "stream");
     if (!pair || !PyTuple_Check(pair) || !shape || !PyTuple_Check(shape)) {
-        PyErr_Format(PyExc_TypeError,
-                     "argument `%s`: its __cuda_array_interface__ has no data or shape", name);
+        PyErr_Format(PyExc_TypeError, "argument `%s`: its __cuda_array_interface__ has no data or shape", name);
         return false;
     }
     m->data = PyLong_AsVoidPtr(PyTuple_GetItem(pair, 0));
@@ -332,9 +313,7 @@ static bool read_interface(PyObject *dict, const char *name, Memory *m) {
     int64_t each = (int64_t)tw_dtype_size(m->dtype), reach = each, dense = each;
     for (Py_ssize_t d = PyTuple_Size(shape); d-- > 0;) {
         int64_t extent = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
-        int64_t stride = strides && PyTuple_Check(strides)
-                             ? PyLong_AsLongLong(PyTuple_GetItem(strides, d))
-                             : dense;
+        int64_t stride = strides && PyTuple_Check(strides) ? PyLong_AsLongLong(PyTuple_GetItem(strides, d)) : dense;
         if (!extent) reach = INT64_MIN / 2;
         if (stride > 0 && reach > 0) reach += (extent - 1) * stride;
         dense *= extent;
@@ -384,8 +363,7 @@ ArgumentKind argument_take(PyObject *object, const char *name, tw_arg *number, M
     }
     if (PyLong_Check(object)) {
         int overflow = 0;
-        *number = (tw_arg){.kind = TW_ARG_INT,
-                           .value.i = PyLong_AsLongLongAndOverflow(object, &overflow)};
+        *number = (tw_arg){.kind = TW_ARG_INT, .value.i = PyLong_AsLongLongAndOverflow(object, &overflow)};
         if (!overflow) return ARGUMENT_NUMBER;
         number->flags = TW_ARG_UNSIGNED;
         number->value.i = (int64_t)PyLong_AsUnsignedLongLong(object);
@@ -407,8 +385,7 @@ ArgumentKind argument_take(PyObject *object, const char *name, tw_arg *number, M
     case WAY_NUMBER: {
         PyObject *plain = plain_number(object);
         ArgumentKind kind = ARGUMENT_ERROR;
-        if (plain && Py_TYPE(plain) != Py_TYPE(object))
-            kind = argument_take(plain, name, number, memory);
+        if (plain && Py_TYPE(plain) != Py_TYPE(object)) kind = argument_take(plain, name, number, memory);
         Py_XDECREF(plain);
         return kind;
     }
@@ -421,9 +398,12 @@ bool arguments_init(void) {
     struct {
         PyObject **at;
         const char *text;
-    } strings[] = {{&str_data_ptr, "data_ptr"},  {&str_dtype, "dtype"},
-                   {&str_is_cpu, "is_cpu"},      {&str_untyped_storage, "untyped_storage"},
-                   {&str_nbytes, "nbytes"},      {&str_dlpack, "__dlpack__"},
+    } strings[] = {{&str_data_ptr, "data_ptr"},
+                   {&str_dtype, "dtype"},
+                   {&str_is_cpu, "is_cpu"},
+                   {&str_untyped_storage, "untyped_storage"},
+                   {&str_nbytes, "nbytes"},
+                   {&str_dlpack, "__dlpack__"},
                    {&str_cuda, "__cuda_array_interface__"},
                    {&str_dlpack_device, "__dlpack_device__"},
                    {&str_base, "base"},

@@ -48,8 +48,8 @@ static bool refuse_mixture(const Call *c, int first, int other) {
     PyErr_Format(PyExc_TypeError,
                  "argument `%U` lies on %s, argument `%U` on %s; all tensors of a launch lie on one "
                  "device",
-                 c->f->params[other].name, place_name(c->memory[other].device, x),
-                 c->f->params[first].name, place_name(c->memory[first].device, y));
+                 c->f->params[other].name, place_name(c->memory[other].device, x), c->f->params[first].name,
+                 place_name(c->memory[first].device, y));
     return false;
 }
 

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keyword arguments of a launch that are no parameters. `option` is the library's name for it,
- * where it has one. */
+/* Keyword arguments of a launch that are no parameters. `option` is the library's name for it, where it has one. */
 static const struct {
     const char *name, *option;
 } keywords[] = {
@@ -85,8 +84,7 @@ static bool same_key(const Entry *e, const Call *c) {
         memcmp(e->tags, c->tags, (size_t)c->count) != 0)
         return false;
     for (int i = 0; i < c->count + KEYWORDS; i++)
-        if ((i >= c->count || c->tags[i] == TAG_CONSTANT) &&
-            !entry_same_constant(e->constants[i], c->values[i]))
+        if ((i >= c->count || c->tags[i] == TAG_CONSTANT) && !entry_same_constant(e->constants[i], c->values[i]))
             return false;
     return true;
 }
@@ -169,8 +167,7 @@ static tw_arg sample(const Function *f, const Entry *e, int i) {
     case TAG_FLOAT: arg = (tw_arg){.kind = TW_ARG_FLOAT, .value.f = 0.5}; break;
     case TAG_BOOL: arg = (tw_arg){.kind = TW_ARG_BOOL}; break;
     default:
-        if (e->tags[i] > TAG_POINTER)
-            arg = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = e->buffers[i]};
+        if (e->tags[i] > TAG_POINTER) arg = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = e->buffers[i]};
     }
     if (f->params[i].plain) arg.flags |= TW_ARG_RUNTIME;
     return arg;
@@ -187,8 +184,7 @@ static bool make_buffers(Entry *e, int count) {
             options.device = e->device;
         }
         options.data = e; /* no element is there: the launch says where they are */
-        if (tw_buffer_create(session.context, e->tags[i] - TAG_POINTER, 1, &none, &options,
-                             &e->buffers[i]) != TW_OK) {
+        if (tw_buffer_create(session.context, e->tags[i] - TAG_POINTER, 1, &none, &options, &e->buffers[i]) != TW_OK) {
             session_fail(TW_ERROR_ARGUMENT, NULL);
             return false;
         }
@@ -292,8 +288,7 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
         if (ok) {
             session.compiling = on_cuda ? "cuda" : "cpu";
             tw_status status = TW_OK;
-            if (on_cuda && !session.stream)
-                status = tw_stream_wrap(session.context, "cuda", NULL, &session.stream);
+            if (on_cuda && !session.stream) status = tw_stream_wrap(session.context, "cuda", NULL, &session.stream);
             if (status == TW_OK) status = tw_kernel_compile(f->module, NULL, &options, &kernel);
             session.compiling = NULL;
             char *warnings = status == TW_OK ? strdup(tw_context_warnings(session.context)) : NULL;
@@ -313,8 +308,7 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
 static PyObject *options_dict(const Entry *e, int count) {
     PyObject *dict = PyDict_New();
     for (int i = 0; dict && i < KEYWORDS; i++)
-        if (e->constants[count + i] &&
-            PyDict_SetItem(dict, keyword_names[i], e->constants[count + i]) < 0)
+        if (e->constants[count + i] && PyDict_SetItem(dict, keyword_names[i], e->constants[count + i]) < 0)
             Py_CLEAR(dict);
     return dict;
 }
@@ -324,12 +318,11 @@ static PyObject *announce(Function *f, const Entry *e, PyObject *options, bool w
     PyObject *constants = PyTuple_New(f->count);
     for (int i = 0; constants && i < f->count; i++)
         PyTuple_SetItem(constants, i, Py_NewRef(e->constants[i] ? e->constants[i] : Py_None));
-    PyObject *note =
-        constants && options
-            ? PyObject_CallFunction(session.before_compile, "Oy#OOiO", (PyObject *)f,
-                                    (const char *)e->tags, (Py_ssize_t)f->count, constants, options,
-                                    (int)e->device, warmup ? Py_True : Py_False)
-            : NULL;
+    PyObject *note = constants && options
+                         ? PyObject_CallFunction(session.before_compile, "Oy#OOiO", (PyObject *)f,
+                                                 (const char *)e->tags, (Py_ssize_t)f->count, constants, options,
+                                                 (int)e->device, warmup ? Py_True : Py_False)
+                         : NULL;
     Py_XDECREF(constants);
     return note;
 }
@@ -348,8 +341,7 @@ Entry *entry_make(Call *c, bool warmup) {
     bool ok = e->tags && e->buffers && e->constants;
     if (!ok) PyErr_NoMemory();
     for (int i = 0; ok && i < c->count + KEYWORDS; i++)
-        if (c->values[i] && (i >= c->count || c->tags[i] == TAG_CONSTANT))
-            e->constants[i] = Py_NewRef(c->values[i]);
+        if (c->values[i] && (i >= c->count || c->tags[i] == TAG_CONSTANT)) e->constants[i] = Py_NewRef(c->values[i]);
     if (ok) memcpy(e->tags, c->tags, (size_t)c->count);
     ok = ok && make_buffers(e, c->count);
     PyObject *options = ok ? options_dict(e, c->count) : NULL;
@@ -361,8 +353,8 @@ Entry *entry_make(Call *c, bool warmup) {
         e->raw = raw;
         e->kernel = kernel_make(raw);
         if (e->kernel)
-            e->result = PyObject_CallFunctionObjArgs(session.make_kernel, (PyObject *)f, e->kernel,
-                                                     options, note, NULL);
+            e->result =
+                PyObject_CallFunctionObjArgs(session.make_kernel, (PyObject *)f, e->kernel, options, note, NULL);
     }
     Py_XDECREF(note);
     Py_XDECREF(options);

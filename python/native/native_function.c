@@ -17,8 +17,7 @@ static bool learn_parameters(Function *f) {
     for (int i = 0; i < f->count; i++) {
         tw_param_info info = {.struct_size = sizeof info};
         if (tw_module_param_at(f->module, 0, (size_t)i, &info) != TW_OK) {
-            PyErr_Format(PyExc_RuntimeError,
-                         "the source of `%U` has fewer parameters than the function", f->name);
+            PyErr_Format(PyExc_RuntimeError, "the source of `%U` has fewer parameters than the function", f->name);
             return false;
         }
         f->params[i].constant = info.kind == TW_PARAM_CONSTANT;
@@ -44,8 +43,7 @@ static bool read_structures(const Function *f, tw_pair *pairs, size_t *count) {
 
 bool function_ready(const Function *f) {
     if (f->ready) return true;
-    PyErr_SetString(PyExc_RuntimeError,
-                    "this function was never set up: its __init__ has not run to its end");
+    PyErr_SetString(PyExc_RuntimeError, "this function was never set up: its __init__ has not run to its end");
     return false;
 }
 
@@ -74,8 +72,7 @@ bool function_open(Function *f) {
     options.structures = structures;
     if (!read_structures(f, structures, &options.structure_count)) return false;
     if (!session_enter()) return false;
-    tw_status status =
-        tw_module_load_text(session.context, file, text, (size_t)size, &options, &f->module);
+    tw_status status = tw_module_load_text(session.context, file, text, (size_t)size, &options, &f->module);
     session_leave();
     if (status != TW_OK) return session_fail(status, (PyObject *)f) != NULL;
     return learn_parameters(f);
@@ -113,8 +110,8 @@ static int function_setup(PyObject *self, PyObject *args, PyObject *kwargs) {
     PyObject *name, *file, *source, *globals, *closure, *params, *structures = NULL;
     int line;
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "UUUiO!OO!|O!", &name, &file, &source, &line, &PyDict_Type,
-                          &globals, &closure, &PyList_Type, &params, &PyList_Type, &structures))
+    if (!PyArg_ParseTuple(args, "UUUiO!OO!|O!", &name, &file, &source, &line, &PyDict_Type, &globals, &closure,
+                          &PyList_Type, &params, &PyList_Type, &structures))
         return -1;
     if (closure != Py_None && !PyDict_Check(closure)) {
         PyErr_SetString(PyExc_TypeError, "a closure is a dict of cells, or None");
@@ -221,8 +218,7 @@ static int set_debug(PyObject *self, PyObject *value, void *closure) {
 static PyObject *function_launch(PyObject *self, PyObject *args) {
     PyObject *grid, *positional, *named;
     int warmup;
-    if (!PyArg_ParseTuple(args, "OO!O!p", &grid, &PyTuple_Type, &positional, &PyDict_Type, &named,
-                          &warmup))
+    if (!PyArg_ParseTuple(args, "OO!O!p", &grid, &PyTuple_Type, &positional, &PyDict_Type, &named, &warmup))
         return NULL;
     return launch_run((Function *)self, grid, positional, named, warmup);
 }
@@ -238,9 +234,7 @@ static PyObject *function_results(PyObject *self, PyObject *ignored) {
     Function *f = (Function *)self;
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < f->capacity; i++)
-        if (f->entries[i] && f->entries[i]->result &&
-            PyList_Append(list, f->entries[i]->result) < 0)
-            Py_CLEAR(list);
+        if (f->entries[i] && f->entries[i]->result && PyList_Append(list, f->entries[i]->result) < 0) Py_CLEAR(list);
     return list;
 }
 
@@ -252,8 +246,7 @@ static PyObject *function_lower(PyObject *self, PyObject *result) {
         if (!e || e->result != result) continue;
         return entry_lower(f, e);
     }
-    PyErr_SetString(PyExc_RuntimeError,
-                    "the function's source has changed since this kernel was compiled");
+    PyErr_SetString(PyExc_RuntimeError, "the function's source has changed since this kernel was compiled");
     return NULL;
 }
 
@@ -283,8 +276,7 @@ static PyObject *bound_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     Bound *b = (Bound *)self;
     Function *f = (Function *)b->function;
     if (f->hooked || session.hooks)
-        return PyObject_CallMethod(b->function, "run_hooked", "OOO", b->grid, args,
-                                   kwargs ? kwargs : Py_None);
+        return PyObject_CallMethod(b->function, "run_hooked", "OOO", b->grid, args, kwargs ? kwargs : Py_None);
     return launch_run(f, b->grid, args, kwargs, false);
 }
 
@@ -293,36 +285,26 @@ bool function_init(PyObject *module) {
         {"launch", function_launch, METH_VARARGS, "launch(grid, args, kwargs, warmup)"},
         {"forget", function_forget, METH_NOARGS, "drops all compiled kernels"},
         {"results", function_results, METH_NOARGS, "all that launches have returned so far"},
-        {"lower", function_lower, METH_O,
-         "the Kernel behind a result, with its IR after each pass"},
+        {"lower", function_lower, METH_O, "the Kernel behind a result, with its IR after each pass"},
         {0}};
-    static PyGetSetDef getters[] = {
-        {"source", get_source, set_source, "the text that is compiled", NULL},
-        {"debug", get_debug, set_debug, "asserts stop a launch", NULL},
-        {"hooked", get_hooked, set_hooked, "run_hooked sees every launch", NULL},
-        {0}};
-    static PyType_Slot slots[] = {{Py_tp_init, function_setup},
-                                  {Py_tp_dealloc, function_dealloc},
-                                  {Py_tp_traverse, function_traverse},
-                                  {Py_tp_clear, function_clear},
-                                  {Py_tp_methods, methods},
-                                  {Py_tp_getset, getters},
-                                  {Py_mp_subscript, function_subscript},
-                                  {Py_tp_doc, "a jit function"},
-                                  {0, NULL}};
+    static PyGetSetDef getters[] = {{"source", get_source, set_source, "the text that is compiled", NULL},
+                                    {"debug", get_debug, set_debug, "asserts stop a launch", NULL},
+                                    {"hooked", get_hooked, set_hooked, "run_hooked sees every launch", NULL},
+                                    {0}};
+    static PyType_Slot slots[] = {
+        {Py_tp_init, function_setup},          {Py_tp_dealloc, function_dealloc}, {Py_tp_traverse, function_traverse},
+        {Py_tp_clear, function_clear},         {Py_tp_methods, methods},          {Py_tp_getset, getters},
+        {Py_mp_subscript, function_subscript}, {Py_tp_doc, "a jit function"},     {0, NULL}};
     static PyType_Spec spec = {"tilewright._native.Function", sizeof(Function), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-                               slots};
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
     static PyType_Slot bound_slots[] = {{Py_tp_dealloc, bound_dealloc},
                                         {Py_tp_call, bound_call},
                                         {Py_tp_doc, "a jit function with its grid"},
                                         {0, NULL}};
     static PyType_Spec bound_spec = {"tilewright._native.Bound", sizeof(Bound), 0,
-                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                     bound_slots};
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, bound_slots};
     function_type = (PyTypeObject *)PyType_FromSpec(&spec);
     bound_type = (PyTypeObject *)PyType_FromSpec(&bound_spec);
-    return function_type && bound_type &&
-           PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 &&
+    return function_type && bound_type && PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 &&
            PyModule_AddObjectRef(module, "Bound", (PyObject *)bound_type) == 0;
 }

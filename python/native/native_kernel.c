@@ -37,21 +37,18 @@ static void kernel_dealloc(PyObject *self) {
 
 static bool alive(const Kernel *k) {
     if (k->generation == session.generation) return true;
-    PyErr_SetString(PyExc_RuntimeError,
-                    "this kernel was compiled before the process forked; launch it again");
+    PyErr_SetString(PyExc_RuntimeError, "this kernel was compiled before the process forked; launch it again");
     return false;
 }
 
 static PyObject *get_name(PyObject *self, void *closure) {
     (void)closure;
-    return alive((Kernel *)self) ? PyUnicode_FromString(tw_kernel_name(((Kernel *)self)->kernel))
-                                 : NULL;
+    return alive((Kernel *)self) ? PyUnicode_FromString(tw_kernel_name(((Kernel *)self)->kernel)) : NULL;
 }
 
 static PyObject *get_target(PyObject *self, void *closure) {
     (void)closure;
-    return alive((Kernel *)self) ? PyUnicode_FromString(tw_kernel_target(((Kernel *)self)->kernel))
-                                 : NULL;
+    return alive((Kernel *)self) ? PyUnicode_FromString(tw_kernel_target(((Kernel *)self)->kernel)) : NULL;
 }
 
 static PyObject *get_resources(PyObject *self, PyObject *ignored) {
@@ -59,9 +56,8 @@ static PyObject *get_resources(PyObject *self, PyObject *ignored) {
     tw_resource_info r = {.struct_size = sizeof r};
     if (!alive((Kernel *)self)) return NULL;
     tw_kernel_resources(((Kernel *)self)->kernel, &r);
-    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i}", "registers", r.registers, "local_bytes",
-                         r.local_bytes, "shared_bytes", r.shared_bytes, "threads", r.threads,
-                         "max_threads", r.max_threads);
+    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i}", "registers", r.registers, "local_bytes", r.local_bytes,
+                         "shared_bytes", r.shared_bytes, "threads", r.threads, "max_threads", r.max_threads);
 }
 
 static PyObject *get_artifacts(PyObject *self, PyObject *ignored) {
@@ -75,8 +71,7 @@ static PyObject *get_artifacts(PyObject *self, PyObject *ignored) {
         bool bytes = strlen(name) > 6 && strcmp(name + strlen(name) - 6, ".cubin") == 0;
         PyObject *words = bytes ? PyBytes_FromStringAndSize(text, (Py_ssize_t)size)
                                 : PyUnicode_DecodeUTF8(text, (Py_ssize_t)size, "replace");
-        if (!words || PyDict_SetItemString(all, name, words) < 0)
-            Py_CLEAR(all);
+        if (!words || PyDict_SetItemString(all, name, words) < 0) Py_CLEAR(all);
         Py_XDECREF(words);
     }
     return all;
@@ -112,13 +107,12 @@ static PyObject *get_passes(PyObject *self, PyObject *ignored) {
 }
 
 bool kernel_init(PyObject *module) {
-    static PyMethodDef methods[] = {
-        {"artifacts", get_artifacts, METH_NOARGS, "the texts of the target, by name"},
-        {"resources", get_resources, METH_NOARGS, "what it takes of a device"},
-        {"assembly", get_assembly, METH_NOARGS, "the assembler text: PTX of a CUDA kernel"},
-        {"explain", get_explain, METH_NOARGS, "what the compiler proved and chose"},
-        {"passes", get_passes, METH_NOARGS, "(name, seconds, IR or None) of each step"},
-        {0}};
+    static PyMethodDef methods[] = {{"artifacts", get_artifacts, METH_NOARGS, "the texts of the target, by name"},
+                                    {"resources", get_resources, METH_NOARGS, "what it takes of a device"},
+                                    {"assembly", get_assembly, METH_NOARGS, "the assembler text: PTX of a CUDA kernel"},
+                                    {"explain", get_explain, METH_NOARGS, "what the compiler proved and chose"},
+                                    {"passes", get_passes, METH_NOARGS, "(name, seconds, IR or None) of each step"},
+                                    {0}};
     static PyGetSetDef getters[] = {{"name", get_name, NULL, "the kernel's name", NULL},
                                     {"target", get_target, NULL, "what it is compiled for", NULL},
                                     {0}};

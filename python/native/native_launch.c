@@ -84,8 +84,7 @@ static bool bind(Call *c, PyObject *args, PyObject *kwargs) {
     Py_ssize_t given = PyTuple_Size(args), at = 0;
     PyObject *key, *value;
     if (given > f->count) {
-        PyErr_Format(PyExc_TypeError,
-                     "too many positional arguments: %zd for the %d parameters of `%U`", given,
+        PyErr_Format(PyExc_TypeError, "too many positional arguments: %zd for the %d parameters of `%U`", given,
                      f->count, f->name);
         return false;
     }
@@ -95,14 +94,15 @@ static bool bind(Call *c, PyObject *args, PyObject *kwargs) {
         if (i < 0) {
             PyObject *names = join_names(f, NULL);
             if (names)
-                PyErr_Format(PyExc_KeyError, "Keyword argument %U was specified but unrecognised; `%U` takes %U, and options such as num_warps", key, f->name,
-                             names);
+                PyErr_Format(
+                    PyExc_KeyError,
+                    "Keyword argument %U was specified but unrecognised; `%U` takes %U, and options such as num_warps",
+                    key, f->name, names);
             Py_XDECREF(names);
             return false;
         }
         if (i < f->count && c->values[i]) {
-            PyErr_Format(PyExc_TypeError, "multiple values for argument '%U' of `%U`", key,
-                         f->name);
+            PyErr_Format(PyExc_TypeError, "multiple values for argument '%U' of `%U`", key, f->name);
             return false;
         }
         c->values[i] = value;
@@ -114,7 +114,9 @@ static bool bind(Call *c, PyObject *args, PyObject *kwargs) {
     if (!missing) return true;
     PyObject *names = join_names(f, c);
     if (names)
-        PyErr_Format(PyExc_TypeError, missing == 1 ? "missing a required argument: %U of `%U`" : "missing required arguments: %U of `%U`",
+        PyErr_Format(PyExc_TypeError,
+                     missing == 1 ? "missing a required argument: %U of `%U`"
+                                  : "missing required arguments: %U of `%U`",
                      names, f->name);
     Py_XDECREF(names);
     return false;
@@ -132,8 +134,7 @@ static Tag tag_number(const Param *p, const tw_arg *arg) {
 /* Made of other arguments: a tuple, or a descriptor of the host. */
 static bool is_structured(PyObject *value) {
     if (value == Py_None || PyUnicode_Check(value)) return false;
-    return PyTuple_Check(value) || PyList_Check(value) ||
-           PyObject_HasAttrString(value, "block_shape");
+    return PyTuple_Check(value) || PyList_Check(value) || PyObject_HasAttrString(value, "block_shape");
 }
 
 /* The launch, the function or the environment (knobs write it there) asks for it. */
@@ -154,12 +155,10 @@ static bool classify(Call *c) {
         PyObject *inner = object_unwrap(value);
         ArgumentKind kind = ARGUMENT_CONSTANT;
         if (!p->constant && inner == value) {
-            kind = argument_take(value, PyUnicode_AsUTF8AndSize(p->name, NULL), &c->args[i],
-                                 &c->memory[i]);
+            kind = argument_take(value, PyUnicode_AsUTF8AndSize(p->name, NULL), &c->args[i], &c->memory[i]);
             if (kind == ARGUMENT_ERROR) return false;
         }
-        if (kind == ARGUMENT_CONSTANT && !p->constant && inner == value && is_structured(value))
-            c->structured = true;
+        if (kind == ARGUMENT_CONSTANT && !p->constant && inner == value && is_structured(value)) c->structured = true;
         if (kind == ARGUMENT_MEMORY)
             c->tags[i] = (uint8_t)(TAG_POINTER + c->memory[i].dtype);
         else if (kind == ARGUMENT_NUMBER)
@@ -175,22 +174,19 @@ static bool classify(Call *c) {
     if (!cuda_place_call(c)) return false;
     hash = mix(hash, (uint64_t)(c->device + 1));
     for (int i = c->count; i < c->count + KEYWORDS; i++)
-        if (c->values[i])
-            hash = mix(hash, entry_hash_constant(c->values[i]) + (uint64_t)(i - c->count));
+        if (c->values[i]) hash = mix(hash, entry_hash_constant(c->values[i]) + (uint64_t)(i - c->count));
     c->debug = wants_debug(c);
     c->hash = mix(hash, c->debug);
     return true;
 }
 
 /* Have the globals that compiled kernels rely on kept their values? A function that is another one
- * now makes the kernels be compiled again; a constant that has changed is an error, as in Triton.
- */
+ * now makes the kernels be compiled again; a constant that has changed is an error, as in Triton. */
 static bool globals_kept(Function *f) {
     Py_ssize_t at = 0;
     PyObject *key, *row;
     while (f->watched && PyDict_Next(f->watched, &at, &key, &row)) {
-        PyObject *where = PyTuple_GetItem(row, 0), *id = PyTuple_GetItem(row, 1),
-                 *old = PyTuple_GetItem(row, 2), *now;
+        PyObject *where = PyTuple_GetItem(row, 0), *id = PyTuple_GetItem(row, 1), *old = PyTuple_GetItem(row, 2), *now;
         if (PyDict_Check(where))
             now = PyDict_GetItemWithError(where, id);
         else {
@@ -205,8 +201,7 @@ static bool globals_kept(Function *f) {
             entries_forget(f);
             return true;
         }
-        PyErr_Format(PyExc_RuntimeError,
-                     "Global variable %U has changed since we compiled this kernel, from %R to %R",
+        PyErr_Format(PyExc_RuntimeError, "Global variable %U has changed since we compiled this kernel, from %R to %R",
                      id, old, after ? after : Py_None);
         return false;
     }
@@ -243,14 +238,16 @@ static bool read_grid(const Call *c, PyObject *grid, int64_t out[3]) {
         PyObject *number = item ? PyNumber_Index(object_unwrap(item)) : NULL;
         if (item && !number && PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Clear();
-            PyErr_Format(PyExc_TypeError,
-                         "the grid of kernel `%U` has the extent %R; extents are integers, and a grid is 1 to 3 of them%s",
-                         c->f->name, item, made ? " (the function that was given returned it)" : "");
+            PyErr_Format(
+                PyExc_TypeError,
+                "the grid of kernel `%U` has the extent %R; extents are integers, and a grid is 1 to 3 of them%s",
+                c->f->name, item, made ? " (the function that was given returned it)" : "");
         }
         out[i] = number ? PyLong_AsLongLong(number) : 0;
         if (number && PyErr_Occurred()) {
             PyErr_Clear();
-            PyErr_Format(PyExc_ValueError, "the grid of kernel `%U` has the extent %S; each must lie in 0 .. 2^31-1", c->f->name, number);
+            PyErr_Format(PyExc_ValueError, "the grid of kernel `%U` has the extent %S; each must lie in 0 .. 2^31-1",
+                         c->f->name, number);
         }
         ok = number && !PyErr_Occurred();
         Py_XDECREF(number);
@@ -289,8 +286,7 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
             }
         tw_stream *queue = e->device >= 0 ? session.stream : NULL;
         if (queue) tw_stream_rebind(queue, stream);
-        if (status == TW_OK)
-            status = tw_kernel_launch(e->raw, queue, extents, c->args, (size_t)c->count);
+        if (status == TW_OK) status = tw_kernel_launch(e->raw, queue, extents, c->args, (size_t)c->count);
         session_leave();
         result = status == TW_OK ? Py_NewRef(e->result) : session_fail(status, (PyObject *)c->f);
     }
@@ -299,19 +295,17 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
 }
 
 /* Python takes the arguments apart and launches the function that takes the parts. */
-static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, PyObject *grid,
-                                   bool warmup) {
+static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, PyObject *grid, bool warmup) {
     /* Anew: to be a tl.constexpr says more than its value. */
     memset(c->values, 0, (size_t)(c->count + KEYWORDS) * sizeof *c->values);
     if (!bind(c, args, kwargs)) return NULL;
     PyObject *dict = bound_dict(c), *options = PyDict_New(), *result = NULL;
     bool ok = dict && options;
     for (int i = 0; ok && i < KEYWORDS; i++)
-        if (c->values[c->count + i])
-            ok = PyDict_SetItem(options, keyword_names[i], c->values[c->count + i]) == 0;
+        if (c->values[c->count + i]) ok = PyDict_SetItem(options, keyword_names[i], c->values[c->count + i]) == 0;
     if (ok)
-        result = PyObject_CallMethod((PyObject *)c->f, "launch_structured", "OOOO", grid, dict,
-                                     options, warmup ? Py_True : Py_False);
+        result = PyObject_CallMethod((PyObject *)c->f, "launch_structured", "OOOO", grid, dict, options,
+                                     warmup ? Py_True : Py_False);
     Py_XDECREF(dict);
     Py_XDECREF(options);
     return result;
@@ -321,8 +315,7 @@ PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwar
     Call call;
     if (f->sources != session.sources) entries_forget(f); /* a function that it calls has another text */
     f->sources = session.sources;
-    if (!function_open(f) || !globals_kept(f) || !function_open(f) || !call_begin(&call, f))
-        return NULL;
+    if (!function_open(f) || !globals_kept(f) || !function_open(f) || !call_begin(&call, f)) return NULL;
     PyObject *result = NULL;
     bool ok = bind(&call, args, kwargs) && classify(&call);
     if (ok && call.structured) {

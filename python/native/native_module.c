@@ -53,8 +53,7 @@ static PyObject *get_targets(PyObject *self, PyObject *ignored) {
         tw_status status = tw_target_info_at(session.context, i, &info);
         session_leave();
         if (status != TW_OK) break;
-        PyObject *row = Py_BuildValue("(ssOs)", info.name, info.about,
-                                      info.available ? Py_True : Py_False, info.note);
+        PyObject *row = Py_BuildValue("(ssOs)", info.name, info.about, info.available ? Py_True : Py_False, info.note);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }
@@ -71,14 +70,14 @@ static PyObject *get_document(PyObject *self, PyObject *args) {
 }
 
 static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"make_error",    "dtype_name",     "make_kernel",
-                            "plain_globals", "default_device", "before_compile", NULL};
+    static char *names[] = {"make_error",     "dtype_name",     "make_kernel", "plain_globals",
+                            "default_device", "before_compile", NULL};
     PyObject *given[6] = {NULL};
     PyObject **to[6] = {&session.make_error,    &session.dtype_name,     &session.make_kernel,
                         &session.plain_globals, &session.default_device, &session.before_compile};
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOOO", names, &given[0], &given[1],
-                                     &given[2], &given[3], &given[4], &given[5]))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOOO", names, &given[0], &given[1], &given[2], &given[3],
+                                     &given[4], &given[5]))
         return NULL;
     for (int i = 0; i < 6; i++)
         if (given[i]) replace(to[i], Py_NewRef(given[i]));
@@ -107,26 +106,18 @@ PyMODINIT_FUNC PyInit__native(void) {
         {"dtypes", get_dtypes, METH_NOARGS, "names and sizes of the dtypes"},
         {"targets", get_targets, METH_NOARGS, "the targets, and whether they can run here"},
         {"document", get_document, METH_VARARGS, "a page of the manual"},
-        {"compiling", get_compiling, METH_NOARGS,
-         "\"cuda\" or \"cpu\" while a kernel is compiled for it, else None"},
+        {"compiling", get_compiling, METH_NOARGS, "\"cuda\" or \"cpu\" while a kernel is compiled for it, else None"},
         {"count_hook", count_hook, METH_VARARGS,
          "count_hook(1 or -1): while there are launch hooks, run_hooked sees every launch"},
         {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
          "the Python functions that the extension calls"},
         {0}};
-    static struct PyModuleDef def = {PyModuleDef_HEAD_INIT,
-                                     "tilewright._native",
-                                     "Tilewright's library",
-                                     -1,
-                                     methods,
-                                     NULL,
-                                     NULL,
-                                     NULL,
-                                     NULL};
+    static struct PyModuleDef def = {
+        PyModuleDef_HEAD_INIT, "tilewright._native", "Tilewright's library", -1, methods, NULL, NULL, NULL, NULL};
     PyObject *module = PyModule_Create(&def);
     if (!module) return NULL;
-    if (session_init() && objects_init(module) && arguments_init() && entry_init() &&
-        kernel_init(module) && function_init(module))
+    if (session_init() && objects_init(module) && arguments_init() && entry_init() && kernel_init(module) &&
+        function_init(module))
         return module;
     Py_DECREF(module);
     if (!PyErr_Occurred()) PyErr_NoMemory();

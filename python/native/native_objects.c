@@ -19,8 +19,7 @@ static PyObject *objects_register(PyObject *self, PyObject *args) {
     PyObject *object, *name;
     if (!PyArg_ParseTuple(args, "OU", &object, &name)) return NULL;
     PyObject *id = PyLong_FromVoidPtr(object), *pair = id ? PyTuple_Pack(2, object, name) : NULL;
-    bool ok =
-        pair && PyDict_SetItem(names, id, pair) == 0 && PyDict_SetItem(by_name, name, object) == 0;
+    bool ok = pair && PyDict_SetItem(names, id, pair) == 0 && PyDict_SetItem(by_name, name, object) == 0;
     Py_XDECREF(id);
     Py_XDECREF(pair);
     return ok ? Py_NewRef(Py_None) : NULL;
@@ -52,8 +51,8 @@ static bool describe_function(Function *f, PyObject *keep, tw_object *out) {
     out->line = f->line;
     out->handle = f;
     bool ok = (out->text = text_of(f->name, keep)) && (out->file = text_of(f->file, keep)) &&
-              (out->source = PyUnicode_AsUTF8AndSize(f->source, &size)) &&
-              PyList_Append(keep, f->source) == 0 && PyList_Append(keep, (PyObject *)f) == 0;
+              (out->source = PyUnicode_AsUTF8AndSize(f->source, &size)) && PyList_Append(keep, f->source) == 0 &&
+              PyList_Append(keep, (PyObject *)f) == 0;
     out->source_size = (size_t)size;
     return ok;
 }
@@ -99,8 +98,7 @@ bool object_describe(PyObject *object, PyObject *keep, tw_object *out) {
     if (PyErr_Occurred()) return false;
     out->handle = object;
     if (PyList_Append(keep, object) < 0) return false;
-    PyObject *id = PyLong_FromVoidPtr(object),
-             *pair = id ? PyDict_GetItemWithError(names, id) : NULL;
+    PyObject *id = PyLong_FromVoidPtr(object), *pair = id ? PyDict_GetItemWithError(names, id) : NULL;
     Py_XDECREF(id);
     if (PyErr_Occurred()) return false;
     if (pair) {
@@ -108,8 +106,7 @@ bool object_describe(PyObject *object, PyObject *keep, tw_object *out) {
         out->text = text_of(PyTuple_GetItem(pair, 1), keep);
         return out->text != NULL;
     }
-    if (PyObject_TypeCheck(object, function_type))
-        return describe_function((Function *)object, keep, out);
+    if (PyObject_TypeCheck(object, function_type)) return describe_function((Function *)object, keep, out);
     if (PyTuple_Check(object) || PyList_Check(object)) {
         out->kind = TW_OBJECT_TUPLE;
         out->count = (size_t)PySequence_Size(object);
@@ -132,9 +129,7 @@ static void keep_cause(void) {
 }
 
 /* KeyboardInterrupt, SystemExit: no mistake of the kernel; they end the call and go on their way. */
-static bool is_interrupt(PyObject *error) {
-    return error && PyObject_IsInstance(error, PyExc_Exception) == 0;
-}
+static bool is_interrupt(PyObject *error) { return error && PyObject_IsInstance(error, PyExc_Exception) == 0; }
 
 static tw_status refuse(tw_object *out, PyObject *keep) {
     keep_cause();
@@ -189,8 +184,7 @@ static tw_status describe_or_refuse(PyObject *value, PyObject *keep, tw_object *
 }
 
 static tw_status lookup_builtin(PyObject *id, PyObject *keep, tw_object *out) {
-    PyObject *module = PyImport_ImportModule("builtins"),
-             *value = module ? PyObject_GetAttr(module, id) : NULL;
+    PyObject *module = PyImport_ImportModule("builtins"), *value = module ? PyObject_GetAttr(module, id) : NULL;
     Py_XDECREF(module);
     if (!value) {
         PyErr_Clear();
@@ -209,8 +203,7 @@ static tw_status lookup_builtin(PyObject *id, PyObject *keep, tw_object *out) {
     return status;
 }
 
-/* A global that is a plain value may change behind the kernel's back; Triton asks that it be
- * wrapped. */
+/* A global that is a plain value may change behind the kernel's back; Triton asks that it be wrapped. */
 static bool is_plain(PyObject *value, const tw_object *out) {
     if (object_unwrap(value) != value) return false;
     bool data = out->kind == TW_OBJECT_VALUE || out->kind == TW_OBJECT_TUPLE;
@@ -224,13 +217,12 @@ static tw_status find(Function *owner, Function *f, const char *name, tw_object 
     memset(out, 0, sizeof *out);
     if (!id) return refuse(out, owner->keep);
     PyObject *value = find_name(f, id, &where);
-    tw_status status =
-        value ? describe_or_refuse(value, owner->keep, out) : lookup_builtin(id, owner->keep, out);
+    tw_status status = value ? describe_or_refuse(value, owner->keep, out) : lookup_builtin(id, owner->keep, out);
     if (value && is_plain(value, out)) {
-        PyObject *words = PyUnicode_FromFormat(
-            "`%U` is a plain value outside of the kernel, %R; a kernel sees values that "
-            "cannot change: write `%U = tl.constexpr(..)`, or pass it as an argument",
-            id, value, id);
+        PyObject *words =
+            PyUnicode_FromFormat("`%U` is a plain value outside of the kernel, %R; a kernel sees values that "
+                                 "cannot change: write `%U = tl.constexpr(..)`, or pass it as an argument",
+                                 id, value, id);
         memset(out, 0, sizeof *out);
         out->kind = TW_OBJECT_REFUSED;
         out->text = words ? text_of(words, owner->keep) : "a global that is no tl.constexpr";
@@ -295,8 +287,7 @@ static PyObject *to_python(const tw_object *object) {
     switch (object->value.kind) {
     case TW_ARG_BOOL: return PyBool_FromLong(object->value.value.i != 0);
     case TW_ARG_INT:
-        if (object->value.flags & TW_ARG_UNSIGNED)
-            return PyLong_FromUnsignedLongLong((uint64_t)object->value.value.i);
+        if (object->value.flags & TW_ARG_UNSIGNED) return PyLong_FromUnsignedLongLong((uint64_t)object->value.value.i);
         return PyLong_FromLongLong(object->value.value.i);
     case TW_ARG_FLOAT: return PyFloat_FromDouble(object->value.value.f);
     case TW_ARG_TEXT: return PyUnicode_FromString(object->value.value.text);
@@ -304,8 +295,7 @@ static PyObject *to_python(const tw_object *object) {
     }
 }
 
-static tw_status resolve_call(void *user, void *object, const tw_object *args, size_t count,
-                              tw_object *out) {
+static tw_status resolve_call(void *user, void *object, const tw_object *args, size_t count, tw_object *out) {
     Function *f = user;
     session_reenter_python();
     size_t places = 0; /* arguments by position come first */
@@ -329,8 +319,7 @@ static tw_status resolve_call(void *user, void *object, const tw_object *args, s
     return status;
 }
 
-const tw_resolver object_resolver = {resolve_name, resolve_attribute, resolve_item, resolve_call,
-                                     NULL};
+const tw_resolver object_resolver = {resolve_name, resolve_attribute, resolve_item, resolve_call, NULL};
 
 static PyObject *set_constexpr(PyObject *self, PyObject *type) {
     (void)self;
@@ -340,8 +329,7 @@ static PyObject *set_constexpr(PyObject *self, PyObject *type) {
 
 bool objects_init(PyObject *module) {
     static PyMethodDef methods[] = {
-        {"register", objects_register, METH_VARARGS,
-         "register(object, name): the full name by which kernels know it"},
+        {"register", objects_register, METH_VARARGS, "register(object, name): the full name by which kernels know it"},
         {"set_constexpr", set_constexpr, METH_O, "the class whose instances stand for their value"},
         {0}};
     names = PyDict_New();

@@ -25,10 +25,8 @@ static bool busy;
 static void print_text(void *user, const char *text, size_t length) {
     (void)user;
     session_reenter_python();
-    PyObject *file = PySys_GetObject("stdout"),
-             *words = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "replace");
-    if (file && file != Py_None && words && PyFile_WriteObject(words, file, Py_PRINT_RAW) < 0)
-        PyErr_Clear();
+    PyObject *file = PySys_GetObject("stdout"), *words = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "replace");
+    if (file && file != Py_None && words && PyFile_WriteObject(words, file, Py_PRINT_RAW) < 0) PyErr_Clear();
     Py_XDECREF(words);
     PyErr_Clear();
     session_leave_python();
@@ -67,9 +65,7 @@ bool session_open(void) {
     return false;
 }
 
-static bool is_mine(void) {
-    return busy && pthread_equal(owner, pthread_self());
-}
+static bool is_mine(void) { return busy && pthread_equal(owner, pthread_self()); }
 
 static void own_lock(PyThreadState *state) {
     owner = pthread_self();
@@ -80,9 +76,8 @@ static void own_lock(PyThreadState *state) {
 /* Waits for the lock in small pieces, so that Ctrl-C ends a wait for another thread's launch. */
 bool session_enter(void) {
     if (is_mine()) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "a kernel cannot be compiled or launched while another one "
-                        "is being compiled by the same thread");
+        PyErr_SetString(PyExc_RuntimeError, "a kernel cannot be compiled or launched while another one "
+                                            "is being compiled by the same thread");
         return false;
     }
     PyThreadState *state = PyEval_SaveThread();
@@ -117,13 +112,9 @@ void session_leave(void) {
     PyEval_RestoreThread(state);
 }
 
-void session_reenter_python(void) {
-    PyEval_RestoreThread(session.saved);
-}
+void session_reenter_python(void) { PyEval_RestoreThread(session.saved); }
 
-void session_leave_python(void) {
-    session.saved = PyEval_SaveThread();
-}
+void session_leave_python(void) { session.saved = PyEval_SaveThread(); }
 
 PyObject *session_fail(tw_status status, PyObject *function) {
     if (status == TW_ERROR_CANCELLED && session.interrupt) {

@@ -29,8 +29,7 @@ static bool is_bad(const Affine *f) {
     return bad;
 }
 
-/* A form that stands for the value itself: a scalar is an unknown of the polynomials, a pointer a
- * base. */
+/* A form that stands for the value itself: a scalar is an unknown of the polynomials, a pointer a base. */
 const Affine *affine_atom(Analysis *a, Ref value, const Op *op, WhyId why) {
     const Type *type = ir_type(a->k, value);
     if (type->kind != TY_TILE || type->rank > 0) return affine_unknown(a, op, why);
@@ -57,15 +56,12 @@ static bool add_axis(Analysis *a, Axis *out, const Axis *x, const Axis *y, int64
         out->scale = poly_scale(a->arena, y->scale, sign);
         return true;
     }
-    if (!poly_equal(x->first, y->first) || !poly_equal(x->modulus, y->modulus) ||
-        x->turn != y->turn)
-        return false;
+    if (!poly_equal(x->first, y->first) || !poly_equal(x->modulus, y->modulus) || x->turn != y->turn) return false;
     out->scale = poly_add(a->arena, x->scale, poly_scale(a->arena, y->scale, sign));
     return true;
 }
 
-const Affine *affine_add(Analysis *a, const Op *op, const Affine *x, const Affine *y,
-                         int64_t sign) {
+const Affine *affine_add(Analysis *a, const Op *op, const Affine *x, const Affine *y, int64_t sign) {
     if (!x->known) return x;
     if (!y->known) return y;
     if (y->base && (x->base || sign < 0)) return affine_unknown(a, op, WHY_TWO_POINTERS);
@@ -76,8 +72,7 @@ const Affine *affine_add(Analysis *a, const Op *op, const Affine *x, const Affin
     f->wide = x->wide || y->wide || (f->base && !poly_is_zero(x->start) && !poly_is_zero(y->start));
     f->start = poly_add(a->arena, x->start, poly_scale(a->arena, y->start, sign));
     for (int d = 0; d < f->rank; d++)
-        if (!add_axis(a, &f->axis[d], x->rank ? &x->axis[d] : &still,
-                      y->rank ? &y->axis[d] : &still, sign))
+        if (!add_axis(a, &f->axis[d], x->rank ? &x->axis[d] : &still, y->rank ? &y->axis[d] : &still, sign))
             return affine_unknown(a, op, WHY_WRAPS_TWO_WAYS);
     return is_bad(f) ? affine_unknown(a, op, WHY_TOO_LARGE) : f;
 }
@@ -109,8 +104,7 @@ static const Affine *mul_forms(Analysis *a, const Op *op, const Affine *x, const
 
 /* --- shapes --- */
 
-/* The axes of x, placed by from[]: axis d of the result is axis from[d] of x, or still when
- * negative. */
+/* The axes of x, placed by from[]: axis d of the result is axis from[d] of x, or still when negative. */
 static const Affine *place_axes(Analysis *a, const Affine *x, int rank, const int *from) {
     if (!x->known) return x;
     Affine *f = affine_new(a, rank);
@@ -122,8 +116,7 @@ static const Affine *place_axes(Analysis *a, const Affine *x, int rank, const in
     return f;
 }
 
-/* Axes [from, to) of x as one long axis: the step of the last, if the others go on where it ends.
- */
+/* Axes [from, to) of x as one long axis: the step of the last, if the others go on where it ends. */
 static bool join_axes(Analysis *a, const Affine *x, const Type *old, int from, int to, Axis *out) {
     *out = (Axis){0};
     int64_t length = 1;
@@ -132,16 +125,14 @@ static bool join_axes(Analysis *a, const Affine *x, const Type *old, int from, i
         if (old->extent[d] == 1) continue;
         if (length == 1)
             *out = *axis;
-        else if (axis->turn || out->turn ||
-                 !poly_equal(axis->step, poly_scale(a->arena, out->step, length)))
+        else if (axis->turn || out->turn || !poly_equal(axis->step, poly_scale(a->arena, out->step, length)))
             return false;
         length *= old->extent[d];
     }
     return true;
 }
 
-/* A reshape cuts both shapes into runs of equal length; each old run must be one long axis, and is
- * cut again. */
+/* A reshape cuts both shapes into runs of equal length; each old run must be one long axis, and is cut again. */
 static const Affine *reshape_form(Analysis *a, const Op *op, const Affine *x) {
     const Type *old = ir_type(a->k, op->operands[0]), *new = ir_type(a->k, op->results[0]);
     if (!x->known) return x;
@@ -151,8 +142,7 @@ static const Affine *reshape_form(Analysis *a, const Op *op, const Affine *x) {
     f->start = x->start;
     for (int i = 0, j = 0; i < old->rank || j < new->rank;) {
         int from = i, to = j;
-        int64_t size = i < old->rank ? old->extent[i++] : 1,
-                made = j < new->rank ? new->extent[j++] : 1;
+        int64_t size = i < old->rank ? old->extent[i++] : 1, made = j < new->rank ? new->extent[j++] : 1;
         while (size != made) {
             if (size < made)
                 size *= old->extent[i++];
@@ -185,8 +175,7 @@ static bool spreads_turn(const Analysis *a, const Op *broadcast, const Affine *x
 static const Affine *shape_form(Analysis *a, const Op *op) {
     const Affine *x = affine_of(a, op->operands[0]);
     const Type *type = ir_type(a->k, op->results[0]);
-    if (op->code == OP_BROADCAST && spreads_turn(a, op, x))
-        return affine_unknown(a, op, WHY_RESHAPE);
+    if (op->code == OP_BROADCAST && spreads_turn(a, op, x)) return affine_unknown(a, op, WHY_RESHAPE);
     int from[MAX_RANK];
     int axis = (int)op_int(op, AT_AXIS, 0);
     for (int d = 0; d < type->rank; d++) {
@@ -204,16 +193,14 @@ static const Affine *shape_form(Analysis *a, const Op *op) {
 /* --- forms by op --- */
 
 static bool is_address_int(const Type *type) {
-    return type->kind == TY_TILE && !type->pointer && elem_is_int(type->elem) &&
-           elem_info[type->elem].bits >= 32;
+    return type->kind == TY_TILE && !type->pointer && elem_is_int(type->elem) && elem_info[type->elem].bits >= 32;
 }
 
 /* Can the launch be asked whether it fits in 32 bits? */
 static bool is_askable(const Analysis *a, Poly p) {
     bool good = !a->generic && poly_fits_i64(a, p);
     for (int i = 0; good && i < p.count; i++)
-        for (int j = 0; good && j < p.at[i].count; j++)
-            good = fact_at_launch(a->k, p.at[i].factor[j]);
+        for (int j = 0; good && j < p.at[i].count; j++) good = fact_at_launch(a->k, p.at[i].factor[j]);
     return good;
 }
 
@@ -232,10 +219,9 @@ static bool is_believable(Analysis *a, const Affine *f, const Type *type) {
 static const Affine *exact(Analysis *a, Ref value, const Op *op, const Affine *f) {
     const ElemInfo *info = &elem_info[ir_type(a->k, value)->elem];
     if (!f->known || ir_type(a->k, value)->pointer || info->bits == 64) return f;
-    bool good = info->cls == CLASS_UINT ? affine_holds(a, f, ir_type(a->k, value))
-                                        : is_believable(a, f, ir_type(a->k, value));
-    return good ? f
-                : affine_atom(a, value, op, info->cls == CLASS_UINT ? WHY_UNSIGNED : WHY_WRAPS);
+    bool good =
+        info->cls == CLASS_UINT ? affine_holds(a, f, ir_type(a->k, value)) : is_believable(a, f, ir_type(a->k, value));
+    return good ? f : affine_atom(a, value, op, info->cls == CLASS_UINT ? WHY_UNSIGNED : WHY_WRAPS);
 }
 
 static const Affine *cast_form(Analysis *a, Ref value, const Op *op, const Affine *x) {
@@ -247,8 +233,7 @@ static const Affine *cast_form(Analysis *a, Ref value, const Op *op, const Affin
                 (to->bits == from->bits && to->cls == from->cls);
     if (!kept && to->bits == from->bits && to->cls == CLASS_UINT) {
         kept = poly_is_natural(a, x->start);
-        for (int d = 0; kept && d < x->rank; d++)
-            kept = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
+        for (int d = 0; kept && d < x->rank; d++) kept = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
     }
     if (!kept) return affine_atom(a, value, op, WHY_NARROW);
     Affine *f = affine_new(a, x->rank);
@@ -260,8 +245,8 @@ static const Affine *cast_form(Analysis *a, Ref value, const Op *op, const Affin
 static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
     const Type *type = ir_type(a->k, value);
     const Affine *x = op->operand_count && op->operands[0] ? affine_of(a, op->operands[0]) : NULL;
-    const Affine *y = op->operand_count > 1 && op->operands[1] ? affine_of(a, op->operands[1])
-                                                               : NULL; /* a load's mask */
+    const Affine *y =
+        op->operand_count > 1 && op->operands[1] ? affine_of(a, op->operands[1]) : NULL; /* a load's mask */
     bool scalar = type->rank == 0;
     int64_t shift;
     switch (op->code) {
@@ -275,11 +260,9 @@ static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
     case OP_PTR_ADD: return exact(a, value, op, affine_add(a, op, x, y, 1));
     case OP_SUB: return exact(a, value, op, affine_add(a, op, x, y, -1));
     case OP_MUL: return exact(a, value, op, mul_forms(a, op, x, y));
-    case OP_NEG:
-        return exact(a, value, op, x->known ? affine_scale(a, op, x, poly_int(a->arena, -1)) : x);
+    case OP_NEG: return exact(a, value, op, x->known ? affine_scale(a, op, x, poly_int(a->arena, -1)) : x);
     case OP_SHL:
-        if (!ir_const_int(a->k, op->operands[1], &shift) || shift < 0 || shift > 30 || !x->known)
-            break;
+        if (!ir_const_int(a->k, op->operands[1], &shift) || shift < 0 || shift > 30 || !x->known) break;
         return exact(a, value, op, affine_scale(a, op, x, poly_int(a->arena, (int64_t)1 << shift)));
     case OP_CAST: return cast_form(a, value, op, x);
     case OP_SPLAT:
@@ -319,16 +302,14 @@ static Ref same_number(Analysis *a, Ref value, const Op *op) {
     for (size_t n = 0; n < a->numbers.count; n++) {
         const Op *other = ir_value(a->k, a->numbers.at[n])->op;
         if (other->code != op->code || a->order[a->numbers.at[n]] >= a->order[value] ||
-            ir_type(a->k, a->numbers.at[n]) != ir_type(a->k, value) ||
-            !affine_in_region(op->parent, other->parent))
+            ir_type(a->k, a->numbers.at[n]) != ir_type(a->k, value) || !affine_in_region(op->parent, other->parent))
             continue;
         bool same = true;
         for (int i = 0; same && i < op->operand_count; i++)
             same = op->operands[i] == other->operands[i] ||
                    (elem_info[ir_type(a->k, op->operands[i])->elem].bits == 32 &&
                     ir_type(a->k, op->operands[i]) == ir_type(a->k, other->operands[i]) &&
-                    poly_equal(affine_of(a, op->operands[i])->start,
-                               affine_of(a, other->operands[i])->start));
+                    poly_equal(affine_of(a, op->operands[i])->start, affine_of(a, other->operands[i])->start));
         if (same) return a->numbers.at[n];
     }
     if (a->numbers.count < MOST_NUMBERS) *VEC_PUSH(&a->numbers, a->arena) = value;
@@ -344,23 +325,21 @@ static const Affine *number_form(Analysis *a, int64_t number) {
 static const Affine *make_form(Analysis *a, Ref r) {
     const Type *type = ir_type(a->k, r);
     if (type->kind != TY_TILE || (!type->pointer && !is_address_int(type)))
-        return type->rank ? affine_unknown(a, NULL, WHY_SMALL_INT)
-                          : affine_atom(a, r, NULL, WHY_SMALL_INT);
+        return type->rank ? affine_unknown(a, NULL, WHY_SMALL_INT) : affine_atom(a, r, NULL, WHY_SMALL_INT);
     if (ref_is_literal(r)) return number_form(a, ir_literal(a->k, r)->i);
     for (size_t i = 0; i < a->ones.count; i++)
         if (a->ones.at[i] == r) return number_form(a, 1);
     const Value value = *ir_value(a->k, r);
     if (!value.op) {
         const Op *owner = value.region->owner;
-        if (owner && owner->code == OP_FOR && value.index > 0)
-            return affine_carried(a, r, owner, value.index - 1);
+        if (owner && owner->code == OP_FOR && value.index > 0) return affine_carried(a, r, owner, value.index - 1);
         return affine_atom(a, r, owner, owner && owner->code == OP_WHILE ? WHY_LOOP : WHY_REGION);
     }
     const Affine *f = op_form(a, r, value.op);
     /* A scalar that cannot be taken apart still is a number. */
     if (!f->known && type->rank == 0) f = affine_atom(a, r, value.op, f->why);
-    bool itself = type->rank == 0 && !type->pointer && f->start.count == 1 &&
-                  f->start.at[0].count == 1 && f->start.at[0].factor[0] == r;
+    bool itself = type->rank == 0 && !type->pointer && f->start.count == 1 && f->start.at[0].count == 1 &&
+                  f->start.at[0].factor[0] == r;
     Ref same = itself ? same_number(a, r, value.op) : r;
     return same == r ? f : affine_of(a, same);
 }
@@ -385,8 +364,7 @@ bool affine_is_variant(Analysis *a, Ref r) {
     bool variant;
     if (!value.op)
         variant = value.region->owner != NULL;
-    else if (value.op->code == OP_PROGRAM_ID || !op_has(value.op->code, TRAIT_PURE) ||
-             value.op->region_count)
+    else if (value.op->code == OP_PROGRAM_ID || !op_has(value.op->code, TRAIT_PURE) || value.op->region_count)
         variant = true;
     else {
         variant = false;
@@ -438,8 +416,7 @@ bool poly_is_natural(Analysis *a, Poly p) {
     size_t mark = a->wishes.count;
     for (int i = 0; i < p.count; i++) {
         bool good = p.at[i].scale > 0;
-        for (int j = 0; good && j < p.at[i].count; j++)
-            good = fact_natural(a->k, p.at[i].factor[j], wish_natural, a);
+        for (int j = 0; good && j < p.at[i].count; j++) good = fact_natural(a->k, p.at[i].factor[j], wish_natural, a);
         if (good) continue;
         a->wishes.count = mark;
         return false;

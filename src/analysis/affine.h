@@ -68,7 +68,7 @@ typedef struct Analysis {
     VEC(const Affine *) memo;
     VEC(signed char) variant; /* by Ref: 0 unknown, 1 no, 2 yes */
     VEC(Ref) ones;            /* parameters taken to be 1 */
-    VEC(Ref) numbers; /* scalars that stand for themselves, one of each kind of equal ones */
+    VEC(Ref) numbers;         /* scalars that stand for themselves, one of each kind of equal ones */
     VEC(Wish) wishes;
     int *order; /* by Ref: place of its definition in a walk over the kernel */
     size_t order_count;

@@ -34,8 +34,7 @@ static bool find_advance(Analysis *a, Ref value, Ref arg, const Affine **sum, in
     if (--*left < 0 || !op) return false;
     if (op->code != OP_ADD && op->code != OP_SUB && op->code != OP_PTR_ADD) return false;
     int along = find_advance(a, op->operands[0], arg, sum, left) ? 0 : -1;
-    if (along < 0 && op->code == OP_ADD && find_advance(a, op->operands[1], arg, sum, left))
-        along = 1;
+    if (along < 0 && op->code == OP_ADD && find_advance(a, op->operands[1], arg, sum, left)) along = 1;
     if (along < 0) return false;
     const Affine *by = affine_of(a, op->operands[1 - along]);
     if (op->code == OP_SUB && elem_info[ir_type(a->k, value)->elem].cls == CLASS_UINT) return false;
@@ -52,8 +51,7 @@ const Affine *affine_carried(Analysis *a, Ref arg, const Op *loop, int index) {
     const Region *body = loop->regions[0];
     const Affine *first = affine_of(a, loop->operands[3 + index]), *by = NULL;
     int left = LONGEST_CHAIN;
-    if (!first->known || !find_advance(a, body->last->operands[index], arg, &by, &left) || !by)
-        return self;
+    if (!first->known || !find_advance(a, body->last->operands[index], arg, &by, &left) || !by) return self;
     bool invariant = poly_is_invariant(a, by->start, body);
     for (int d = 0; d < by->rank; d++)
         invariant = invariant && !by->axis[d].turn && poly_is_invariant(a, by->axis[d].step, body);
@@ -101,6 +99,4 @@ void affine_init(Analysis *a, Kernel *k, Arena *arena, bool generic) {
     number_region(a, k->body, &next);
 }
 
-void affine_forget(Analysis *a) {
-    a->memo.count = a->numbers.count = 0;
-}
+void affine_forget(Analysis *a) { a->memo.count = a->numbers.count = 0; }

@@ -6,8 +6,7 @@
  *
  *     64 * k, k < cdiv(K, 64)     below K
  *     64 * pid                    a place in the grid times an extent: taken to fit
- *     2 * b, b a parameter        may overflow, and then b * 2 rem 5 is not that of the number 2b
- */
+ *     2 * b, b a parameter        may overflow, and then b * 2 rem 5 is not that of the number 2b */
 #include "analysis/affine.h"
 #include "analysis/facts.h"
 
@@ -28,8 +27,7 @@ static Interval multiply(Interval x, Interval y) {
 
 static Interval range_of(Elem elem) {
     const ElemInfo *info = &elem_info[elem];
-    if (info->cls == CLASS_INT)
-        return (Interval){-((Wide)1 << (info->bits - 1)), ((Wide)1 << (info->bits - 1)) - 1};
+    if (info->cls == CLASS_INT) return (Interval){-((Wide)1 << (info->bits - 1)), ((Wide)1 << (info->bits - 1)) - 1};
     return (Interval){0, ((Wide)1 << info->bits) - 1};
 }
 
@@ -44,13 +42,13 @@ static Interval interval_of(const Analysis *a, Ref r) {
     Interval all = range_of(value->type->elem);
     const Op *op = value->op, *loop = variable_of(a, r);
     int64_t lo, hi, step, by;
-    if (op && (op->code == OP_REM || op->code == OP_MOD) &&
-        ir_const_int(a->k, op->operands[1], &by) && by > 0 && by < INT64_MAX) {
+    if (op && (op->code == OP_REM || op->code == OP_MOD) && ir_const_int(a->k, op->operands[1], &by) && by > 0 &&
+        by < INT64_MAX) {
         all.most = by - 1;
         all.least = op->code == OP_MOD ? 0 : 1 - (Wide)by;
     }
-    if (loop && ir_const_int(a->k, loop->operands[0], &lo) &&
-        ir_const_int(a->k, loop->operands[2], &step) && step > 0) {
+    if (loop && ir_const_int(a->k, loop->operands[0], &lo) && ir_const_int(a->k, loop->operands[2], &step) &&
+        step > 0) {
         all.least = lo;
         if (ir_const_int(a->k, loop->operands[1], &hi)) all.most = hi > lo ? hi : lo;
     }
@@ -65,10 +63,9 @@ static bool is_below_bound(const Analysis *a, const Term *t) {
     if (!loop || !ir_const_int(a->k, loop->operands[0], &lo) || lo < 0 ||
         !ir_const_int(a->k, loop->operands[2], &step) || step < 1)
         return false;
-    const Op *trips =
-        ref_is_value(loop->operands[1]) ? ir_value(a->k, loop->operands[1])->op : NULL;
-    return trips && trips->code == OP_CDIV && ir_const_int(a->k, trips->operands[1], &by) &&
-           by >= t->scale && ir_type(a->k, trips->operands[0])->elem == EL_I32;
+    const Op *trips = ref_is_value(loop->operands[1]) ? ir_value(a->k, loop->operands[1])->op : NULL;
+    return trips && trips->code == OP_CDIV && ir_const_int(a->k, trips->operands[1], &by) && by >= t->scale &&
+           ir_type(a->k, trips->operands[0])->elem == EL_I32;
 }
 
 /* A place in the grid, or a part of one, times an extent. */
@@ -125,21 +122,13 @@ static bool fits(const Analysis *a, Poly p, bool places, int bits) {
     return bound_poly(a, p, places, &sum) && sum.least >= -end && sum.most < end;
 }
 
-bool poly_fits_i32(const Analysis *a, Poly p) {
-    return fits(a, p, false, 32);
-}
+bool poly_fits_i32(const Analysis *a, Poly p) { return fits(a, p, false, 32); }
 
-bool poly_is_place(const Analysis *a, Poly p) {
-    return fits(a, p, true, 32);
-}
+bool poly_is_place(const Analysis *a, Poly p) { return fits(a, p, true, 32); }
 
-bool poly_fits_i62(const Analysis *a, Poly p) {
-    return fits(a, p, false, 62);
-}
+bool poly_fits_i62(const Analysis *a, Poly p) { return fits(a, p, false, 62); }
 
-bool poly_fits_i64(const Analysis *a, Poly p) {
-    return fits(a, p, false, 64);
-}
+bool poly_fits_i64(const Analysis *a, Poly p) { return fits(a, p, false, 64); }
 
 bool poly_is_surely_natural(const Analysis *a, Poly p) {
     Interval sum;
@@ -156,8 +145,7 @@ int affine_corners(Analysis *a, const Affine *f, const Type *type, Poly corners[
         if (poly_is_zero(axis->step) || type->extent[d] == 1) continue;
         if (2 * count > AFFINE_CORNERS) return 0;
         Poly last = poly_scale(a->arena, axis->step, type->extent[d] - 1);
-        for (int i = 0; i < count; i++)
-            corners[count + i] = poly_add(a->arena, corners[i], last);
+        for (int i = 0; i < count; i++) corners[count + i] = poly_add(a->arena, corners[i], last);
         count *= 2;
     }
     return count;

@@ -22,21 +22,16 @@ static int moving_axis(const Affine *x) {
     return moving;
 }
 
-static const Affine *turned(Analysis *a, const Affine *x, int axis, Turn turn, bool sound,
-                            Poly modulus) {
+static const Affine *turned(Analysis *a, const Affine *x, int axis, Turn turn, bool sound, Poly modulus) {
     Affine *f = affine_new(a, x->rank);
     f->wide = x->wide;
-    f->axis[axis] = (Axis){.turn = turn,
-                           .sound = sound,
-                           .scale = poly_int(a->arena, 1),
-                           .first = x->start,
-                           .modulus = modulus};
+    f->axis[axis] =
+        (Axis){.turn = turn, .sound = sound, .scale = poly_int(a->arena, 1), .first = x->start, .modulus = modulus};
     return f;
 }
 
 /* x = by * quotient + rest, 0 <= rest < by for every element of the tile? */
-static bool split(Analysis *a, const Affine *x, const Type *type, int64_t by, Affine *quotient,
-                  Affine *rest) {
+static bool split(Analysis *a, const Affine *x, const Type *type, int64_t by, Affine *quotient, Affine *rest) {
     __int128 most = 0;
     for (int d = 0; d < x->rank; d++) {
         int64_t step;
@@ -56,20 +51,18 @@ static bool split(Analysis *a, const Affine *x, const Type *type, int64_t by, Af
 
 static bool is_natural_form(Analysis *a, const Affine *x) {
     bool natural = poly_is_natural(a, x->start);
-    for (int d = 0; natural && d < x->rank; d++)
-        natural = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
+    for (int d = 0; natural && d < x->rank; d++) natural = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
     return natural;
 }
 
-static const Affine *divide(Analysis *a, Ref value, const Op *op, const Affine *x,
-                            const Affine *y) {
+static const Affine *divide(Analysis *a, Ref value, const Op *op, const Affine *x, const Affine *y) {
     int64_t by;
     bool remainder = op->code == OP_REM || op->code == OP_MOD;
     bool floors = op->code == OP_MOD || op->code == OP_FLOORDIV;
     const Type *type = ir_type(a->k, value);
     bool holds = affine_holds(a, x, type);
-    if (holds && x->rank == type->rank && affine_is_uniform(y) && poly_const(y->start, &by) &&
-        by > 0 && (floors || is_natural_form(a, x))) {
+    if (holds && x->rank == type->rank && affine_is_uniform(y) && poly_const(y->start, &by) && by > 0 &&
+        (floors || is_natural_form(a, x))) {
         Affine *quotient = affine_new(a, x->rank), *rest = affine_new(a, x->rank);
         quotient->wide = x->wide;
         if (split(a, x, type, by, quotient, rest)) return remainder ? rest : quotient;
@@ -91,8 +84,7 @@ static const Affine *clamp(Analysis *a, const Op *op, const Affine *x, const Aff
     }
     int axis = moving_axis(x);
     if (axis < 0 || !affine_is_uniform(y)) return affine_unknown(a, op, WHY_NOT_AFFINE);
-    return turned(a, x, axis, TURN_CLAMP, true,
-                  poly_add(a->arena, y->start, poly_int(a->arena, 1)));
+    return turned(a, x, axis, TURN_CLAMP, true, poly_add(a->arena, y->start, poly_int(a->arena, 1)));
 }
 
 /* select(x < limit, x, a number) */
@@ -101,12 +93,11 @@ static const Affine *choose(Analysis *a, const Op *op) {
     const Op *cmp = ref_is_value(op->operands[0]) ? ir_value(a->k, op->operands[0])->op : NULL;
     int axis = x->known ? moving_axis(x) : -1;
     if (axis < 0 || !other->known || !affine_is_uniform(other) || !cmp || cmp->code != OP_CMP ||
-        op_word(cmp, AT_PRED, CMP_NE) != CMP_LT ||
-        elem_info[ir_type(a->k, cmp->operands[0])->elem].cls != CLASS_INT)
+        op_word(cmp, AT_PRED, CMP_NE) != CMP_LT || elem_info[ir_type(a->k, cmp->operands[0])->elem].cls != CLASS_INT)
         return affine_unknown(a, op, WHY_NOT_AFFINE);
     const Affine *low = affine_of(a, cmp->operands[0]), *limit = affine_of(a, cmp->operands[1]);
-    if (!low->known || !limit->known || low->base || limit->base || low->rank != x->rank ||
-        moving_axis(low) != axis || !poly_equal(low->start, x->start) || !affine_is_uniform(limit))
+    if (!low->known || !limit->known || low->base || limit->base || low->rank != x->rank || moving_axis(low) != axis ||
+        !poly_equal(low->start, x->start) || !affine_is_uniform(limit))
         return affine_unknown(a, op, WHY_NOT_AFFINE);
     return turned(a, x, axis, TURN_CLAMP, true, limit->start);
 }

@@ -3,9 +3,7 @@
 
 enum { LARGEST = 1 << 20, DEEPEST = 24, QUESTIONS = 4000 };
 
-Facts facts_new(Kernel *k, bool may_wish) {
-    return (Facts){.k = k, .may_wish = may_wish};
-}
+Facts facts_new(Kernel *k, bool may_wish) { return (Facts){.k = k, .may_wish = may_wish}; }
 
 static int64_t low_bit(int64_t x) {
     if (x == 0) return LARGEST;
@@ -13,8 +11,7 @@ static int64_t low_bit(int64_t x) {
     return bit > LARGEST ? LARGEST : (int64_t)bit;
 }
 
-/* A fact stated about x at the top of the kernel: the strongest `multiple` (align for addresses),
- * or EQ. */
+/* A fact stated about x at the top of the kernel: the strongest `multiple` (align for addresses), or EQ. */
 static const Attr *stated(const Kernel *k, Ref x, AttrId id) {
     const Attr *best = NULL;
     for (const Op *op = k->body->first_fact; op; op = op->next_fact) {
@@ -55,8 +52,7 @@ static int64_t divisor_of_op(const Kernel *k, const Value *v, int depth) {
         return a > LARGEST >> number ? LARGEST : a << number;
     case OP_NEG:
     case OP_CAST: /* wrapping keeps a power of two */
-        if (!elem_is_int(v->type->elem) || !elem_is_int(ir_type(k, op->operands[0])->elem))
-            return 1;
+        if (!elem_is_int(v->type->elem) || !elem_is_int(ir_type(k, op->operands[0])->elem)) return 1;
         return divisor_at(k, op->operands[0], depth);
     case OP_PTR_ADD:
         a = divisor_at(k, op->operands[0], depth);
@@ -75,10 +71,8 @@ static int64_t divisor_at(const Kernel *k, Ref x, int depth) {
     const Value *v = ir_value(k, x);
     const Attr *fact = stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
     int64_t known = fact ? low_bit(fact->number) : 1;
-    if ((fact = stated(k, x, AT_EQ)) && low_bit(fact->number) > known)
-        known = low_bit(fact->number);
-    if (v->type->pointer && known < elem_info[v->type->elem].bytes)
-        known = elem_info[v->type->elem].bytes;
+    if ((fact = stated(k, x, AT_EQ)) && low_bit(fact->number) > known) known = low_bit(fact->number);
+    if (v->type->pointer && known < elem_info[v->type->elem].bytes) known = elem_info[v->type->elem].bytes;
     int64_t found = 1;
     if (v->op) {
         found = divisor_of_op(k, v, depth + 1);
@@ -90,9 +84,7 @@ static int64_t divisor_at(const Kernel *k, Ref x, int depth) {
     return found > known ? found : known;
 }
 
-int64_t fact_divisor(const Facts *f, Ref x) {
-    return divisor_at(f->k, x, 0);
-}
+int64_t fact_divisor(const Facts *f, Ref x) { return divisor_at(f->k, x, 0); }
 
 /* What a promised condition says x is at least. */
 static void promised_least(const Kernel *k, Ref condition, Ref x, int64_t *known, int depth) {
@@ -132,8 +124,7 @@ typedef struct NaturalQuery {
     FactHook *hook;
     void *user;
     bool wraps; /* sums and products may have wrapped around */
-    int left; /* questions, so that a value made of itself twice, many times, costs no exponential
-               */
+    int left;   /* questions, so that a value made of itself twice, many times, costs no exponential */
 } NaturalQuery;
 
 static bool natural_at(NaturalQuery *q, Ref x, int depth);
@@ -187,8 +178,7 @@ static bool is_size(const Kernel *k, Ref x, int depth) {
     case OP_DIV:
     case OP_FLOORDIV:
     case OP_CDIV:
-    case OP_MIN:
-        return is_size(k, op->operands[0], depth + 1) && is_size(k, op->operands[1], depth + 1);
+    case OP_MIN: return is_size(k, op->operands[0], depth + 1) && is_size(k, op->operands[1], depth + 1);
     default: return false;
     }
 }
@@ -199,9 +189,7 @@ static bool is_natural_cast(NaturalQuery *q, const Op *op, Elem to, int depth) {
     if (type->pointer || type->elem == EL_I1) return !type->pointer;
     const ElemInfo *from = &elem_info[type->elem];
     if (from->cls == CLASS_UINT) return from->bits < elem_info[to].bits;
-    if (from->cls == CLASS_INT && from->bits > elem_info[to].bits &&
-        !is_size(q->k, op->operands[0], 0))
-        return false;
+    if (from->cls == CLASS_INT && from->bits > elem_info[to].bits && !is_size(q->k, op->operands[0], 0)) return false;
     return natural_at(q, op->operands[0], depth);
 }
 
@@ -210,8 +198,7 @@ static const Op *made_by(const Kernel *k, Ref r, Opcode code) {
     return op && op->code == code ? op : NULL;
 }
 
-/* What a number counted by a loop stays below, or REF_NONE: %i, or %k * step (+ lo) of a loop that
- * counts its trips. */
+/* What a number counted by a loop stays below, or REF_NONE: %i, or %k * step (+ lo) of a loop that counts its trips. */
 static Ref bound_of(const Kernel *k, Ref id) {
     const Op *sum = made_by(k, id, OP_ADD), *product = NULL;
     Ref lo = REF_NONE;
@@ -235,9 +222,7 @@ static Ref bound_of(const Kernel *k, Ref id) {
     const Op *length = made_by(k, trips->operands[0], OP_SUB);
     const Op *end = length ? made_by(k, length->operands[0], OP_MAX) : NULL;
     if (!end || length->operands[1] != lo) return REF_NONE;
-    return end->operands[0] == lo   ? end->operands[1]
-           : end->operands[1] == lo ? end->operands[0]
-                                    : REF_NONE;
+    return end->operands[0] == lo ? end->operands[1] : end->operands[1] == lo ? end->operands[0] : REF_NONE;
 }
 
 /* The height of a group of rows, min(rows - first, G), first = id / (columns * G) * G, is at least
@@ -251,11 +236,10 @@ static bool is_group_size(NaturalQuery *q, const Op *min, int depth) {
     if (first && !number) number = made_by(k, first->operands[0], OP_FLOORDIV);
     const Op *wide = number ? made_by(k, number->operands[1], OP_MUL) : NULL;
     if (!wide || !ir_const_int(k, min->operands[1], &group) || group < 1 ||
-        !ir_const_int(k, first->operands[1], &again) || again != group ||
-        !ir_const_int(k, wide->operands[1], &width) || width != group)
+        !ir_const_int(k, first->operands[1], &again) || again != group || !ir_const_int(k, wide->operands[1], &width) ||
+        width != group)
         return false;
-    Ref rows = left->operands[0], columns = wide->operands[0],
-        bound = bound_of(k, number->operands[0]);
+    Ref rows = left->operands[0], columns = wide->operands[0], bound = bound_of(k, number->operands[0]);
     const Op *places = bound ? made_by(k, bound, OP_MUL) : NULL;
     bool all = places && ((places->operands[0] == rows && places->operands[1] == columns) ||
                           (places->operands[1] == rows && places->operands[0] == columns));
@@ -284,8 +268,7 @@ static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     depth++;
     if (!v->op) return is_natural_argument(q, x, depth);
     const Op *op = v->op;
-    Ref a = op->operand_count ? op->operands[0] : REF_NONE,
-        b = op->operand_count > 1 ? op->operands[1] : REF_NONE;
+    Ref a = op->operand_count ? op->operands[0] : REF_NONE, b = op->operand_count > 1 ? op->operands[1] : REF_NONE;
     switch (op->code) {
     case OP_PROGRAM_ID:
     case OP_NUM_PROGRAMS:
@@ -298,14 +281,12 @@ static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     case OP_FLOORDIV:
     case OP_CDIV:
     case OP_OR: return natural_at(q, a, depth) && natural_at(q, b, depth);
-    case OP_MIN:
-        return (natural_at(q, a, depth) && natural_at(q, b, depth)) || is_group_size(q, op, depth);
+    case OP_MIN: return (natural_at(q, a, depth) && natural_at(q, b, depth)) || is_group_size(q, op, depth);
     case OP_REM:
     case OP_SHR: return natural_at(q, a, depth);
     case OP_CAST: return is_natural_cast(q, op, v->type->elem, depth);
     case OP_MOD: /* by 0 it is the dividend */
-        return natural_at(q, b, depth) &&
-               ((ir_const_int(k, b, &number) && number > 0) || natural_at(q, a, depth));
+        return natural_at(q, b, depth) && ((ir_const_int(k, b, &number) && number > 0) || natural_at(q, a, depth));
     case OP_MAX:
     case OP_AND: return natural_at(q, a, depth) || natural_at(q, b, depth);
     case OP_SELECT: return natural_at(q, b, depth) && natural_at(q, op->operands[2], depth);
@@ -336,9 +317,7 @@ bool fact_surely_natural(const Kernel *k, Ref x) {
     return natural_at(&(NaturalQuery){.k = k, .wraps = true, .left = QUESTIONS}, x, 0);
 }
 
-bool fact_nonnegative(const Facts *f, Ref x) {
-    return fact_natural(f->k, x, NULL, NULL);
-}
+bool fact_nonnegative(const Facts *f, Ref x) { return fact_natural(f->k, x, NULL, NULL); }
 
 /* Can the launcher compute it? Parameters, parts of tensor parameters, and arithmetic of integers on
  * them, all at the top. */
@@ -379,9 +358,7 @@ static bool at_launch(const Kernel *k, Ref x, int depth) {
     }
 }
 
-bool fact_at_launch(const Kernel *k, Ref x) {
-    return at_launch(k, x, 0);
-}
+bool fact_at_launch(const Kernel *k, Ref x) { return at_launch(k, x, 0); }
 
 static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
     Kernel *k = f->k;
@@ -422,8 +399,7 @@ bool fact_wish_least(Facts *f, Ref x, int64_t least) {
 static Ref part(Facts *f, Ref tensor, Opcode code, int dim) {
     Kernel *k = f->k;
     for (const Op *op = k->body->first; op; op = op->next)
-        if (op->code == code && op->operands[0] == tensor && op_int(op, AT_DIM, 0) == dim)
-            return op->results[0];
+        if (op->code == code && op->operands[0] == tensor && op_int(op, AT_DIM, 0) == dim) return op->results[0];
     Builder b = ir_builder(k, k->body);
     b.before = k->body->first;
     Op *op = ir_begin(&b, code);

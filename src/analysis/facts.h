@@ -31,8 +31,7 @@ typedef bool FactHook(void *user, Ref x);
 bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user);
 /* The same of what cannot have wrapped around: sums and products are not taken to be exact. */
 bool fact_surely_natural(const Kernel *k, Ref x);
-/* The most that an `assume` or `require` at the top of the kernel says x is at least; INT64_MIN:
- * nothing. */
+/* The most that an `assume` or `require` at the top of the kernel says x is at least; INT64_MIN: nothing. */
 int64_t fact_stated_least(const Kernel *k, Ref x);
 /* Is x a multiple (an address: aligned), known or wished for? */
 bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple);
@@ -43,8 +42,7 @@ bool fact_wish_least(Facts *f, Ref x, int64_t least);
 /* Can the launcher compute it from the arguments? */
 bool fact_at_launch(const Kernel *k, Ref x);
 
-/* The parts of a tensor, whether made by `tensor` or a parameter. An extent may be REF_NONE:
- * unbounded. */
+/* The parts of a tensor, whether made by `tensor` or a parameter. An extent may be REF_NONE: unbounded. */
 typedef struct TensorParts {
     Ref tensor, base;
     int rank;

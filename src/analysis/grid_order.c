@@ -14,20 +14,14 @@
  * floordiv, rem and mod alike. */
 #include "analysis/grid_order.h"
 
-static const Op *op_of(const Kernel *k, Ref r) {
-    return ref_is_value(r) ? ir_value(k, r)->op : NULL;
-}
+static const Op *op_of(const Kernel *k, Ref r) { return ref_is_value(r) ? ir_value(k, r)->op : NULL; }
 
 static const Op *is_op(const Kernel *k, Ref r, Opcode a, Opcode b) {
     const Op *op = op_of(k, r);
     return op && (op->code == a || op->code == b) ? op : NULL;
 }
-static const Op *is_div(const Kernel *k, Ref r) {
-    return is_op(k, r, OP_DIV, OP_FLOORDIV);
-}
-static const Op *is_rem(const Kernel *k, Ref r) {
-    return is_op(k, r, OP_REM, OP_MOD);
-}
+static const Op *is_div(const Kernel *k, Ref r) { return is_op(k, r, OP_DIV, OP_FLOORDIV); }
+static const Op *is_rem(const Kernel *k, Ref r) { return is_op(k, r, OP_REM, OP_MOD); }
 
 static bool is_id(const Kernel *k, Ref r) {
     const Op *op = op_of(k, r);
@@ -60,15 +54,10 @@ static bool match_grouped(const Kernel *k, const Op *m, const Op *n, GridOrder *
         const Op *least = is_op(k, size, OP_MIN, OP_MIN);
         const Op *left = least ? is_op(k, least->operands[0], OP_SUB, OP_SUB) : NULL;
         int64_t limit;
-        if (!left || left->operands[1] != first || !ir_const_int(k, least->operands[1], &limit) ||
-            limit != group)
+        if (!left || left->operands[1] != first || !ir_const_int(k, least->operands[1], &limit) || limit != group)
             continue;
-        *out = (GridOrder){group == 1 ? ORDER_ROW : ORDER_GROUPED,
-                           group,
-                           m->results[0],
-                           n->results[0],
-                           left->operands[0],
-                           columns};
+        *out = (GridOrder){
+            group == 1 ? ORDER_ROW : ORDER_GROUPED, group, m->results[0], n->results[0], left->operands[0], columns};
         return true;
     }
     return false;
@@ -78,8 +67,7 @@ static bool match_grouped(const Kernel *k, const Op *m, const Op *n, GridOrder *
 static bool match_row(const Kernel *k, const Op *quotient, const Op *rest, GridOrder *out) {
     if (!rest || !is_id(k, quotient->operands[0]) || !is_id(k, rest->operands[0])) return false;
     if (quotient->operands[1] != rest->operands[1]) return false;
-    *out = (GridOrder){ORDER_ROW,        0,        quotient->results[0],
-                       rest->results[0], REF_NONE, quotient->operands[1]};
+    *out = (GridOrder){ORDER_ROW, 0, quotient->results[0], rest->results[0], REF_NONE, quotient->operands[1]};
     return true;
 }
 
@@ -104,8 +92,7 @@ GridOrder grid_order_find(const Kernel *k) {
                    good as any */
 }
 
-void grid_order_build(Builder *b, Word order, int64_t group, Ref id, Ref rows, Ref columns, Ref *m,
-                      Ref *n) {
+void grid_order_build(Builder *b, Word order, int64_t group, Ref id, Ref rows, Ref columns, Ref *m, Ref *n) {
     if (order != ORDER_GROUPED) {
         *m = ir_binary(b, OP_DIV, id, columns);
         *n = ir_binary(b, OP_REM, id, columns);
@@ -126,8 +113,7 @@ static bool is_required(const Kernel *k, Ref rows, Ref columns) {
         if (op->code != OP_REQUIRE || op_int(op, AT_EQ, -1) != 0) continue;
         const Op *extra = is_op(k, op->operands[0], OP_SUB, OP_SUB);
         const Op *places = extra ? is_op(k, extra->operands[1], OP_MUL, OP_MUL) : NULL;
-        const Op *count =
-            extra ? is_op(k, extra->operands[0], OP_NUM_PROGRAMS, OP_NUM_PROGRAMS) : NULL;
+        const Op *count = extra ? is_op(k, extra->operands[0], OP_NUM_PROGRAMS, OP_NUM_PROGRAMS) : NULL;
         if (!places || !count || places->operands[1] != columns) continue;
         if (!rows || places->operands[0] == rows) return true;
     }

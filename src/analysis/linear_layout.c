@@ -58,8 +58,7 @@ uint32_t ll_coord(const LinearLayout *layout, uint32_t index, int dim) {
 bool ll_equal(const LinearLayout *a, const LinearLayout *b) {
     if (a->rank != b->rank || memcmp(a->log2, b->log2, (size_t)a->rank) != 0) return false;
     for (int in = 0; in < LL_INPUTS; in++)
-        if (a->count[in] != b->count[in] ||
-            memcmp(a->basis[in], b->basis[in], a->count[in] * sizeof(uint32_t)) != 0)
+        if (a->count[in] != b->count[in] || memcmp(a->basis[in], b->basis[in], a->count[in] * sizeof(uint32_t)) != 0)
             return false;
     return true;
 }
@@ -76,9 +75,7 @@ static void place_xor(LayoutPlace *a, const LayoutPlace *b) {
     for (int in = 0; in < LL_INPUTS; in++) a->at[in] ^= b->at[in];
 }
 
-static int high_bit(uint32_t x) {
-    return 31 - __builtin_clz(x);
-}
+static int high_bit(uint32_t x) { return 31 - __builtin_clz(x); }
 
 static void echelon_add(Echelon *e, uint32_t row, LayoutPlace made, int input, int bit) {
     while (row) {
@@ -117,20 +114,14 @@ static bool echelon_find(const Echelon *e, uint32_t index, LayoutPlace *place) {
     return true;
 }
 
-int ll_rank(const LinearLayout *layout) {
-    return echelon_of(layout).rank;
-}
-bool ll_surjective(const LinearLayout *layout) {
-    return ll_rank(layout) == ll_index_bits(layout);
-}
+int ll_rank(const LinearLayout *layout) { return echelon_of(layout).rank; }
+bool ll_surjective(const LinearLayout *layout) { return ll_rank(layout) == ll_index_bits(layout); }
 bool ll_injective(const LinearLayout *layout) {
     int inputs = 0;
     for (int in = 0; in < LL_INPUTS; in++) inputs += layout->count[in];
     return ll_rank(layout) == inputs;
 }
-LayoutPlace ll_free(const LinearLayout *layout) {
-    return echelon_of(layout).free;
-}
+LayoutPlace ll_free(const LinearLayout *layout) { return echelon_of(layout).free; }
 
 bool ll_find(const LinearLayout *layout, uint32_t index, LayoutPlace *place) {
     Echelon e = echelon_of(layout);
@@ -187,8 +178,7 @@ int ll_registers(const LinearLayout *layout, const int64_t *extent) {
         LayoutPlace place = {{r}};
         uint32_t index = ll_apply(layout, place);
         bool live = true;
-        for (int d = 0; d < layout->rank && live; d++)
-            live = coord_live(layout, index, d, extent[d]);
+        for (int d = 0; d < layout->rank && live; d++) live = coord_live(layout, index, d, extent[d]);
         /* Matrix instructions hold their accumulators in fours. */
         if (live) return all < 4 ? (int)all : (int)(r + 4) & ~3;
     }
@@ -198,8 +188,8 @@ int ll_registers(const LinearLayout *layout, const int64_t *extent) {
 /* --- changing --- */
 /* Rewrites every basis by `move` and drops register bases that became zero. */
 static LinearLayout rewrite(const LinearLayout *layout, LinearLayout result, bool drop_zero,
-                            uint32_t (*move)(const LinearLayout *from, const LinearLayout *to,
-                                             uint32_t index, const void *user),
+                            uint32_t (*move)(const LinearLayout *from, const LinearLayout *to, uint32_t index,
+                                             const void *user),
                             const void *user) {
     for (int in = 0; in < LL_INPUTS; in++)
         for (int i = 0; i < layout->count[in]; i++) {
@@ -213,8 +203,7 @@ static uint32_t place_coord(const LinearLayout *layout, int dim, uint32_t coord)
     return coord << ll_shift(layout, dim);
 }
 
-static uint32_t move_slice(const LinearLayout *from, const LinearLayout *to, uint32_t index,
-                           const void *user) {
+static uint32_t move_slice(const LinearLayout *from, const LinearLayout *to, uint32_t index, const void *user) {
     int dim = *(const int *)user;
     uint32_t result = 0;
     for (int d = 0, out = 0; d < from->rank; d++)
@@ -234,28 +223,23 @@ LinearLayout ll_squeeze(const LinearLayout *layout, int dim) {
     return ll_expand(&sliced, dim);
 }
 
-static uint32_t move_expand(const LinearLayout *from, const LinearLayout *to, uint32_t index,
-                            const void *user) {
+static uint32_t move_expand(const LinearLayout *from, const LinearLayout *to, uint32_t index, const void *user) {
     int dim = *(const int *)user;
     uint32_t result = 0;
-    for (int d = 0; d < from->rank; d++)
-        result |= place_coord(to, d + (d >= dim), ll_coord(from, index, d));
+    for (int d = 0; d < from->rank; d++) result |= place_coord(to, d + (d >= dim), ll_coord(from, index, d));
     return result;
 }
 
 LinearLayout ll_expand(const LinearLayout *layout, int dim) {
     LinearLayout result = {.rank = layout->rank + 1};
-    for (int d = 0; d < result.rank; d++)
-        result.log2[d] = d == dim ? 0 : layout->log2[d - (d > dim)];
+    for (int d = 0; d < result.rank; d++) result.log2[d] = d == dim ? 0 : layout->log2[d - (d > dim)];
     return rewrite(layout, result, false, move_expand, &dim);
 }
 
-static uint32_t move_permute(const LinearLayout *from, const LinearLayout *to, uint32_t index,
-                             const void *user) {
+static uint32_t move_permute(const LinearLayout *from, const LinearLayout *to, uint32_t index, const void *user) {
     const int64_t *dims = user;
     uint32_t result = 0;
-    for (int d = 0; d < from->rank; d++)
-        result |= place_coord(to, d, ll_coord(from, index, (int)dims[d]));
+    for (int d = 0; d < from->rank; d++) result |= place_coord(to, d, ll_coord(from, index, (int)dims[d]));
     return result;
 }
 
@@ -265,8 +249,7 @@ LinearLayout ll_permute(const LinearLayout *layout, const int64_t *dims) {
     return rewrite(layout, result, false, move_permute, dims);
 }
 
-static uint32_t move_same(const LinearLayout *from, const LinearLayout *to, uint32_t index,
-                          const void *user) {
+static uint32_t move_same(const LinearLayout *from, const LinearLayout *to, uint32_t index, const void *user) {
     (void)from, (void)to, (void)user;
     return index;
 }
@@ -275,10 +258,8 @@ LinearLayout ll_reshape(const LinearLayout *layout, int rank, const int64_t *ext
     return rewrite(layout, ll_empty(rank, extent), false, move_same, NULL);
 }
 
-/* The index with each coordinate at its place in `to`, which has as many or more dimensions and
- * bits. */
-static uint32_t move_wide(const LinearLayout *from, const LinearLayout *to, uint32_t index,
-                          const void *user) {
+/* The index with each coordinate at its place in `to`, which has as many or more dimensions and bits. */
+static uint32_t move_wide(const LinearLayout *from, const LinearLayout *to, uint32_t index, const void *user) {
     (void)user;
     uint32_t result = 0;
     for (int d = 0; d < from->rank; d++) result |= place_coord(to, d, ll_coord(from, index, d));
@@ -299,8 +280,7 @@ LinearLayout ll_widen(const LinearLayout *layout, int dim, int bits) {
     result.log2[dim] = (uint8_t)(result.log2[dim] + bits);
     result = rewrite(layout, result, false, move_wide, NULL);
     for (int i = 0; i < bits; i++)
-        ll_push(&result, LL_REGISTER,
-                (uint32_t)1 << (ll_shift(&result, dim) + layout->log2[dim] + i));
+        ll_push(&result, LL_REGISTER, (uint32_t)1 << (ll_shift(&result, dim) + layout->log2[dim] + i));
     return result;
 }
 
@@ -340,8 +320,7 @@ typedef struct Walk {
     int done[MAX_RANK]; /* bits of each dimension that have a basis */
 } Walk;
 
-/* 2^bits steps along dim as input bits; zero bases past the extent. Registers that would repeat are
- * left out. */
+/* 2^bits steps along dim as input bits; zero bases past the extent. Registers that would repeat are left out. */
 static void walk(Walk *w, LayoutInput input, int dim, int bits) {
     for (int i = 0; i < bits; i++) {
         bool inside = w->done[dim] < w->layout.log2[dim];
@@ -354,13 +333,12 @@ static void walk(Walk *w, LayoutInput input, int dim, int bits) {
 
 /* What the tile still lacks becomes registers, minor dimension first. */
 static LinearLayout walk_rest(Walk *w, const int *order) {
-    for (int i = 0; i < w->layout.rank; i++)
-        walk(w, LL_REGISTER, order[i], w->layout.log2[order[i]]);
+    for (int i = 0; i < w->layout.rank; i++) walk(w, LL_REGISTER, order[i], w->layout.log2[order[i]]);
     return w->layout;
 }
 
-LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const int *lanes,
-                        const int *warps, const int *order) {
+LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const int *lanes, const int *warps,
+                        const int *order) {
     Walk w = {.layout = ll_empty(rank, extent)};
     for (int i = 0; i < rank; i++) walk(&w, LL_REGISTER, order[i], ll_log2(size[order[i]]));
     for (int i = 0; i < rank; i++) walk(&w, LL_LANE, order[i], ll_log2(lanes[order[i]]));
@@ -372,8 +350,7 @@ static const int rows_last[2] = {1, 0}; /* columns are minor */
 static const int columns_last[2] = {0, 1};
 
 static Walk walk_tile(int64_t rows, int64_t columns, int least_rows, int least_columns) {
-    int64_t extent[2] = {rows < least_rows ? least_rows : rows,
-                         columns < least_columns ? least_columns : columns};
+    int64_t extent[2] = {rows < least_rows ? least_rows : rows, columns < least_columns ? least_columns : columns};
     return (Walk){.layout = ll_empty(2, extent)};
 }
 
@@ -388,10 +365,9 @@ LinearLayout ll_mma_accumulator(int64_t m, int64_t n, int warps_m, int warps_n) 
     return walk_rest(&w, rows_last);
 }
 
-/* One operand: w = 32 / bits elements along k in a register, 4 lanes along k, 8 along the outer
- * dimension. */
-static LinearLayout mma_operand(int64_t m, int64_t n, int k_dim, int bits, bool eight_rows,
-                                int warps_outer, int warps_other, bool outer_first) {
+/* One operand: w = 32 / bits elements along k in a register, 4 lanes along k, 8 along the outer dimension. */
+static LinearLayout mma_operand(int64_t m, int64_t n, int k_dim, int bits, bool eight_rows, int warps_outer,
+                                int warps_other, bool outer_first) {
     int per = ll_log2(32 / bits), outer = 1 - k_dim;
     int least[2];
     least[k_dim] = 8 << per;
@@ -425,8 +401,7 @@ LinearLayout ll_wgmma_accumulator(int64_t m, int64_t n, int groups_m, int groups
     walk(&w, LL_REGISTER, 0, 1);
     walk(&w, LL_WARP, 0, 2);
     walk(&w, LL_WARP, 0, ll_log2(groups_m));
-    /* The columns of one warpgroup first, so that its registers follow each other; the next group
-     * lies above them. */
+    /* The columns of one warpgroup first, so that its registers follow each other; the next group lies above them. */
     int columns = w.layout.log2[1] - ll_log2(groups_n);
     if (columns < 3) columns = 3;
     walk(&w, LL_REGISTER, 1, columns - w.done[1]);
@@ -451,16 +426,14 @@ LinearLayout ll_shared(int64_t rows, int64_t columns, int elem_bytes, int swizzl
     int elem_bits = ll_log2(elem_bytes);
     for (int j = 0; 16 << j < swizzle; j++) {
         int high = 7 + j - elem_bits, low = 4 + j - elem_bits;
-        if (high < w.layout.count[LL_OFFSET] && low < in_panel)
-            w.layout.basis[LL_OFFSET][high] ^= (uint32_t)1 << low;
+        if (high < w.layout.count[LL_OFFSET] && low < in_panel) w.layout.basis[LL_OFFSET][high] ^= (uint32_t)1 << low;
     }
     return w.layout;
 }
 
 int ll_run(const LinearLayout *layout, int dim, int elem_bytes) {
     int run = 1, shift = ll_shift(layout, dim);
-    for (int i = 0;
-         i < layout->count[LL_REGISTER] && i < layout->log2[dim] && run * 2 * elem_bytes <= 16;
+    for (int i = 0; i < layout->count[LL_REGISTER] && i < layout->log2[dim] && run * 2 * elem_bytes <= 16;
          i++, run *= 2)
         if (layout->basis[LL_REGISTER][i] != (uint32_t)1 << (shift + i)) break;
     return run;

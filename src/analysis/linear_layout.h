@@ -17,14 +17,7 @@
 #define ANALYSIS_LINEAR_LAYOUT_H
 #include "ir/ir.h"
 
-typedef enum LayoutInput {
-    LL_REGISTER,
-    LL_LANE,
-    LL_WARP,
-    LL_BLOCK,
-    LL_INPUTS,
-    LL_OFFSET = LL_REGISTER
-} LayoutInput;
+typedef enum LayoutInput { LL_REGISTER, LL_LANE, LL_WARP, LL_BLOCK, LL_INPUTS, LL_OFFSET = LL_REGISTER } LayoutInput;
 enum { LL_MAX_BITS = 24, LL_LANES = 5 };
 
 typedef struct LinearLayout {
@@ -49,8 +42,8 @@ uint32_t ll_mask(const LinearLayout *layout, int dim);
 /* Each thread has `size[d]` neighbours, a warp lanes[d] threads, a block warps[d] warps, each
  * walked in `order` (minor dimension first); repeats become registers, what is too many becomes
  * zero bases. */
-LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const int *lanes,
-                        const int *warps, const int *order);
+LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const int *lanes, const int *warps,
+                        const int *order);
 /* Fragments of mma.sync m16n8 for operands of `bits` a element: the accumulator [M, N], a [M, K], b
  * [K, N]. Warps are spread over warps_m x warps_n. */
 LinearLayout ll_mma_accumulator(int64_t m, int64_t n, int warps_m, int warps_n);
@@ -81,21 +74,17 @@ int ll_run(const LinearLayout *layout, int dim, int elem_bytes);
 char *ll_text(const LinearLayout *layout, Arena *arena);
 
 /* --- changing --- */
-LinearLayout ll_slice(const LinearLayout *layout,
-                      int dim); /* drops the dimension: the result of a reduction */
-LinearLayout ll_squeeze(const LinearLayout *layout,
-                        int dim); /* the same with an extent of 1 in its place */
-LinearLayout ll_expand(const LinearLayout *layout, int dim); /* a new dimension of extent 1 */
+LinearLayout ll_slice(const LinearLayout *layout, int dim);   /* drops the dimension: the result of a reduction */
+LinearLayout ll_squeeze(const LinearLayout *layout, int dim); /* the same with an extent of 1 in its place */
+LinearLayout ll_expand(const LinearLayout *layout, int dim);  /* a new dimension of extent 1 */
 LinearLayout ll_permute(const LinearLayout *layout, const int64_t *dims);
-LinearLayout ll_reshape(const LinearLayout *layout, int rank,
-                        const int64_t *extent); /* all powers of two */
+LinearLayout ll_reshape(const LinearLayout *layout, int rank, const int64_t *extent); /* all powers of two */
 
 /* A new last dimension of extent 2, its bit the first register. */
 LinearLayout ll_join(const LinearLayout *layout);
 /* The dimension 2^bits times as long, the new bits the last registers. */
 LinearLayout ll_widen(const LinearLayout *layout, int dim, int bits);
-/* The aligned part with these extents (powers of two), where the bits that go are registers; false
- * if they are not. */
+/* The aligned part with these extents (powers of two), where the bits that go are registers; false if they are not. */
 bool ll_cut(const LinearLayout *layout, const int64_t *extent, LinearLayout *part);
 /* Is there exactly one input bit that moves bit `bit` of the dimension, and does it move nothing else? Which? */
 bool ll_find_bit(const LinearLayout *layout, int dim, int bit, LayoutInput *input, int *at);
@@ -108,18 +97,12 @@ typedef struct PlaceMap {
     uint8_t count[LL_INPUTS];
     LayoutPlace basis[LL_INPUTS][LL_MAX_BITS];
 } PlaceMap;
-/* C with `to`(C(x)) = `from`(x); where there is a choice, a bit stays in its place. False if `to`
- * lacks an element. */
+/* C with `to`(C(x)) = `from`(x); where there is a choice, a bit stays in its place. False if `to` lacks an element. */
 bool ll_invert_and_compose(const LinearLayout *from, const LinearLayout *to, PlaceMap *map);
 LayoutPlace placemap_apply(const PlaceMap *map, LayoutPlace place);
 
 /* --- conversions --- */
-typedef enum ConvertKind {
-    CONVERT_NONE,
-    CONVERT_REGISTERS,
-    CONVERT_SHUFFLE,
-    CONVERT_SHARED
-} ConvertKind;
+typedef enum ConvertKind { CONVERT_NONE, CONVERT_REGISTERS, CONVERT_SHUFFLE, CONVERT_SHARED } ConvertKind;
 typedef struct ConvertPlan {
     ConvertKind kind;
     PlaceMap map; /* destination place -> source place */
@@ -133,8 +116,6 @@ int ll_vector(const PlaceMap *map, int elem_bytes, int max_bytes, int *bits);
 /* Wavefronts of the worst phase when 32 lanes access `vector` elements each at map's offsets; 1 is
  * free of conflicts. */
 int ll_bank_conflicts(const PlaceMap *map, int elem_bytes, int vector);
-/* A shared layout through which `source` becomes `target` with the fewest conflicts, and the width
- * of both sides. */
-LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *target,
-                               int elem_bytes);
+/* A shared layout through which `source` becomes `target` with the fewest conflicts, and the width of both sides. */
+LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *target, int elem_bytes);
 #endif

@@ -6,8 +6,7 @@
 static int compare_terms(const Term *a, const Term *b) {
     for (int i = 0; i < a->count && i < b->count; i++)
         if (a->factor[i] != b->factor[i]) return a->factor[i] < b->factor[i] ? -1 : 1;
-    return (a->count < b->count) -
-           (a->count > b->count); /* fewer factors last: the constant closes the row */
+    return (a->count < b->count) - (a->count > b->count); /* fewer factors last: the constant closes the row */
 }
 
 /* Adds the term to a sorted list with room for one more. */
@@ -30,25 +29,16 @@ static void add_term(Term *terms, int *count, const Term *term) {
 static Poly freeze(Arena *arena, const Term *terms, int count) {
     const int64_t limit = (int64_t)1 << 60;
     bool good = count <= POLY_TERMS;
-    for (int i = 0; good && i < count; i++)
-        good = terms[i].scale < limit && terms[i].scale > -limit;
+    for (int i = 0; good && i < count; i++) good = terms[i].scale < limit && terms[i].scale > -limit;
     if (!good) return (Poly){.bad = true};
     return (Poly){.count = count, .at = arena_copy(arena, terms, (size_t)count * sizeof *terms)};
 }
 
-Poly poly_term(Arena *arena, Term term) {
-    return freeze(arena, &term, term.scale != 0);
-}
-Poly poly_int(Arena *arena, int64_t value) {
-    return poly_term(arena, (Term){.scale = value});
-}
-Poly poly_ref(Arena *arena, Ref value) {
-    return poly_term(arena, (Term){.scale = 1, .count = 1, .factor = {value}});
-}
+Poly poly_term(Arena *arena, Term term) { return freeze(arena, &term, term.scale != 0); }
+Poly poly_int(Arena *arena, int64_t value) { return poly_term(arena, (Term){.scale = value}); }
+Poly poly_ref(Arena *arena, Ref value) { return poly_term(arena, (Term){.scale = 1, .count = 1, .factor = {value}}); }
 
-Poly poly_scale(Arena *arena, Poly a, int64_t by) {
-    return poly_mul(arena, a, poly_int(arena, by));
-}
+Poly poly_scale(Arena *arena, Poly a, int64_t by) { return poly_mul(arena, a, poly_int(arena, by)); }
 
 static Poly combine(Arena *arena, Poly a, Poly b, int64_t sign) {
     if (a.bad || b.bad) return (Poly){.bad = true};
@@ -63,17 +53,11 @@ static Poly combine(Arena *arena, Poly a, Poly b, int64_t sign) {
     return freeze(arena, terms, count);
 }
 
-Poly poly_add(Arena *arena, Poly a, Poly b) {
-    return combine(arena, a, b, 1);
-}
-Poly poly_sub(Arena *arena, Poly a, Poly b) {
-    return combine(arena, a, b, -1);
-}
+Poly poly_add(Arena *arena, Poly a, Poly b) { return combine(arena, a, b, 1); }
+Poly poly_sub(Arena *arena, Poly a, Poly b) { return combine(arena, a, b, -1); }
 
 static bool multiply(const Term *a, const Term *b, Term *out) {
-    if (a->count + b->count > POLY_FACTORS ||
-        __builtin_mul_overflow(a->scale, b->scale, &out->scale))
-        return false;
+    if (a->count + b->count > POLY_FACTORS || __builtin_mul_overflow(a->scale, b->scale, &out->scale)) return false;
     out->count = 0;
     for (int i = 0, j = 0; i < a->count || j < b->count;) {
         bool first = j == b->count || (i < a->count && a->factor[i] <= b->factor[j]);
@@ -89,8 +73,7 @@ Poly poly_mul(Arena *arena, Poly a, Poly b) {
     for (int i = 0; i < a.count; i++)
         for (int j = 0; j < b.count; j++) {
             Term term = {0};
-            if (count > POLY_TERMS - 1 || !multiply(&a.at[i], &b.at[j], &term))
-                return (Poly){.bad = true};
+            if (count > POLY_TERMS - 1 || !multiply(&a.at[i], &b.at[j], &term)) return (Poly){.bad = true};
             add_term(terms, &count, &term);
         }
     return freeze(arena, terms, count);
@@ -118,9 +101,7 @@ bool poly_const(Poly p, int64_t *value) {
     return true;
 }
 
-int64_t poly_constant(Poly p) {
-    return p.count && !p.at[p.count - 1].count ? p.at[p.count - 1].scale : 0;
-}
+int64_t poly_constant(Poly p) { return p.count && !p.at[p.count - 1].count ? p.at[p.count - 1].scale : 0; }
 
 bool poly_divides(Poly p, const Term *t, Term *quotient) {
     if (p.bad || p.count != 1 || t->scale % p.at[0].scale) return false;

@@ -15,11 +15,11 @@
 #ifdef HAVE_ASAN
 #include <sanitizer/asan_interface.h>
 enum { RED_ZONE = 16 };
-#define POISON(p, n) __asan_poison_memory_region((p), (n))
+#define POISON(p, n)   __asan_poison_memory_region((p), (n))
 #define UNPOISON(p, n) __asan_unpoison_memory_region((p), (n))
 #else
 enum { RED_ZONE = 0 };
-#define POISON(p, n) ((void)(p), (void)(n))
+#define POISON(p, n)   ((void)(p), (void)(n))
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
@@ -58,9 +58,7 @@ void arena_free(Arena *arena) {
     while (arena->last) drop_last(arena);
 }
 
-ArenaMark arena_mark(const Arena *arena) {
-    return (ArenaMark){arena->last, arena->last ? arena->last->used : 0};
-}
+ArenaMark arena_mark(const Arena *arena) { return (ArenaMark){arena->last, arena->last ? arena->last->used : 0}; }
 
 void arena_reset(Arena *arena, ArenaMark mark) {
     while (arena->last != mark.block) drop_last(arena);

@@ -44,6 +44,6 @@ char *arena_string(Arena *arena, const char *text, size_t length); /* adds the N
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(Arena *arena, const char *format, va_list args);
 
-#define ARENA_NEW(arena, Type) ((Type *)arena_alloc((arena), sizeof(Type)))
+#define ARENA_NEW(arena, Type)      ((Type *)arena_alloc((arena), sizeof(Type)))
 #define ARENA_ARRAY(arena, Type, n) ((Type *)arena_alloc_array((arena), (size_t)(n), sizeof(Type)))
 #endif

@@ -30,17 +30,14 @@ typedef struct Cancel {
     int64_t next; /* when the host is asked again, in ns */
 } Cancel;
 
-static inline bool cancel_is_asked(Cancel *c) {
-    return c && atomic_load_explicit(&c->asked, memory_order_relaxed);
-}
+static inline bool cancel_is_asked(Cancel *c) { return c && atomic_load_explicit(&c->asked, memory_order_relaxed); }
 static inline void cancel_hold(Cancel *c) {
     if (c) atomic_fetch_add(&c->held, 1);
 }
 static inline void cancel_release(Cancel *c) {
     if (c) atomic_fetch_sub(&c->held, 1);
 }
-/* Asks for the end; true: the work holds something and will let go of it. Any thread, also in a
- * signal handler. */
+/* Asks for the end; true: the work holds something and will let go of it. Any thread, also in a signal handler. */
 bool cancel_ask(Cancel *c);
 /* A new call begins; what was asked before does not concern it. */
 void cancel_begin(Cancel *c);

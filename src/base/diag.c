@@ -12,9 +12,7 @@ static const struct {
 #undef DIAG
 };
 
-void diag_init(Diag *diag, Arena *arena, SourceMap *sources) {
-    *diag = (Diag){.arena = arena, .sources = sources};
-}
+void diag_init(Diag *diag, Arena *arena, SourceMap *sources) { *diag = (Diag){.arena = arena, .sources = sources}; }
 
 const char *diag_name(DiagId id) { return rows[id].name; }
 
@@ -55,9 +53,8 @@ void diag_emit(Diag *diag, DiagId id, Range range, ...) {
 /* How many columns a terminal gives the code point: 0 combining, 2 wide, else 1. Coarse on purpose. */
 static int display_width(uint32_t c) {
     if ((c >= 0x300 && c < 0x370) || (c >= 0x200B && c < 0x2010) || (c >= 0xFE00 && c < 0xFE10)) return 0;
-    bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2E80 && c < 0xA4D0) ||
-                (c >= 0xAC00 && c < 0xD7A4) || (c >= 0xF900 && c < 0xFB00) ||
-                (c >= 0xFF00 && c < 0xFF61) || (c >= 0x1F300 && c < 0x1F650) ||
+    bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2E80 && c < 0xA4D0) || (c >= 0xAC00 && c < 0xD7A4) ||
+                (c >= 0xF900 && c < 0xFB00) || (c >= 0xFF00 && c < 0xFF61) || (c >= 0x1F300 && c < 0x1F650) ||
                 (c >= 0x20000 && c < 0x40000);
     return wide ? 2 : 1;
 }
@@ -94,15 +91,19 @@ static void add_excerpt(Text *out, const SourceFile *file, Range range, int numb
     text_add(out, "%5d | %s", number, first ? "..." : "");
     for (size_t i = first; i < length; i += used) {
         uint32_t c = decode(line + i, length - i, &used);
-        if (used == 1) text_add_char(out, (char)c);
-        else text_add_bytes(out, line + i, used);
+        if (used == 1)
+            text_add_char(out, (char)c);
+        else
+            text_add_bytes(out, line + i, used);
     }
     text_add(out, "%s\n      | %s", cut && line[length] && line[length] != '\n' ? "..." : "", first ? "   " : "");
     size_t i = first;
     for (; i < start && i < length; i += used) {
         int width = display_width(decode(line + i, length - i, &used));
-        if (line[i] == '\t') text_add_char(out, '\t');
-        else while (width-- > 0) text_add_char(out, ' ');
+        if (line[i] == '\t')
+            text_add_char(out, '\t');
+        else
+            while (width-- > 0) text_add_char(out, ' ');
     }
     text_add_char(out, '^');
     bool head = true;

@@ -74,8 +74,7 @@ struct Fiber {
 #define SYMBOL_TEXT(prefix, name)  SYMBOL_TEXT_(prefix, name)
 #define SYMBOL(name)               SYMBOL_TEXT(__USER_LABEL_PREFIX__, name)
 #ifdef __ELF__
-#define FUNCTION(name) \
-    ".text\n.globl " name "\n.hidden " name "\n.type " name ", %function\n" name ":\n"
+#define FUNCTION(name) ".text\n.globl " name "\n.hidden " name "\n.type " name ", %function\n" name ":\n"
 #else
 #define FUNCTION(name) ".text\n.globl " name "\n.private_extern " name "\n" name ":\n"
 #endif
@@ -172,8 +171,7 @@ static void switch_context(FiberContext *from, FiberContext *to) {
 static void leave(Fiber *fiber, bool last) {
     (void)last;
 #ifdef FIBER_ASAN
-    __sanitizer_start_switch_fiber(last ? NULL : &fiber->own_side, fiber->caller_stack,
-                                   fiber->caller_stack_bytes);
+    __sanitizer_start_switch_fiber(last ? NULL : &fiber->own_side, fiber->caller_stack, fiber->caller_stack_bytes);
 #endif
 #ifdef FIBER_TSAN
     __tsan_switch_to_fiber(fiber->caller_tsan, 0);
@@ -185,8 +183,7 @@ static void leave(Fiber *fiber, bool last) {
 static void arrive(Fiber *fiber, bool first) {
     (void)fiber, (void)first;
 #ifdef FIBER_ASAN
-    __sanitizer_finish_switch_fiber(first ? NULL : fiber->own_side, &fiber->caller_stack,
-                                    &fiber->caller_stack_bytes);
+    __sanitizer_finish_switch_fiber(first ? NULL : fiber->own_side, &fiber->caller_stack, &fiber->caller_stack_bytes);
 #endif
 }
 
@@ -211,8 +208,7 @@ static void prepare(Fiber *fiber) {
     fiber->own.uc_stack.ss_sp = fiber->stack;
     fiber->own.uc_stack.ss_size = fiber->stack_bytes;
     fiber->own.uc_link = NULL;
-    makecontext(&fiber->own, (void (*)(void))run_body_from_halves, 2, (unsigned)(address >> 32),
-                (unsigned)address);
+    makecontext(&fiber->own, (void (*)(void))run_body_from_halves, 2, (unsigned)(address >> 32), (unsigned)address);
 #else
     /* Above the saved words, one 16-byte step stays free, as a caller's frame would be. */
     uintptr_t top = ((uintptr_t)fiber->stack + fiber->stack_bytes) & ~(uintptr_t)15;
@@ -234,8 +230,7 @@ Fiber *fiber_create(size_t stack_bytes, void (*body)(void *arg), void *arg) {
     size_t object = (sizeof(Fiber) + 63) & ~(size_t)63;
     if (stack_bytes > SIZE_MAX / 2) return NULL;
     size_t bytes = page + ((stack_bytes + object + page - 1) & ~(page - 1));
-    char *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) return NULL;
     if (mprotect(mapping, page, PROT_NONE) != 0) {
         munmap(mapping, bytes);
@@ -287,9 +282,7 @@ void fiber_yield(Fiber *self) {
     if (self->dropped) leave(self, true);
 }
 
-bool fiber_done(const Fiber *fiber) {
-    return fiber->done;
-}
+bool fiber_done(const Fiber *fiber) { return fiber->done; }
 
 void fiber_destroy(Fiber *fiber) {
     if (!fiber) return;

@@ -39,8 +39,7 @@ static void insert_slot(Map *map, uint64_t number, uint32_t index) {
     map->slots[i] = index;
 }
 
-static MapEntry *put(Map *map, Arena *arena, const char *key, size_t length, uint64_t number,
-                     void *value) {
+static MapEntry *put(Map *map, Arena *arena, const char *key, size_t length, uint64_t number, void *value) {
     MapEntry *entry = find(map, key, length, number);
     if (entry) {
         entry->value = value;
@@ -49,8 +48,7 @@ static MapEntry *put(Map *map, Arena *arena, const char *key, size_t length, uin
     if ((map->count + 1) * 2 > map->slot_count) {
         map->slot_count = map->slot_count ? map->slot_count * 2 : 16;
         map->slots = ARENA_ARRAY(arena, uint32_t, map->slot_count);
-        for (size_t i = 0; i < map->count; i++)
-            insert_slot(map, map->entries[i].number, (uint32_t)i + 1);
+        for (size_t i = 0; i < map->count; i++) insert_slot(map, map->entries[i].number, (uint32_t)i + 1);
     }
     map->entries = vec_grow(arena, map->entries, map->count, &map->capacity, sizeof *map->entries);
     entry = &map->entries[map->count++];
@@ -73,6 +71,4 @@ void *map_get(const Map *map, const char *key) {
     MapEntry *entry = map_find(map, key, strlen(key));
     return entry ? entry->value : NULL;
 }
-void map_set(Map *map, Arena *arena, const char *key, void *value) {
-    map_put(map, arena, key, strlen(key), value);
-}
+void map_set(Map *map, Arena *arena, const char *key, void *value) { map_put(map, arena, key, strlen(key), value); }

@@ -68,6 +68,4 @@ double f64_sticky_u64(uint64_t x) {
     return (double)kept * (double)((uint64_t)1 << drop);
 }
 
-double f64_sticky_i64(int64_t x) {
-    return x < 0 ? -f64_sticky_u64(-(uint64_t)x) : f64_sticky_u64((uint64_t)x);
-}
+double f64_sticky_i64(int64_t x) { return x < 0 ? -f64_sticky_u64(-(uint64_t)x) : f64_sticky_u64((uint64_t)x); }

@@ -24,8 +24,8 @@ typedef struct FloatFormat {
     bool saturates;    /* overflow and infinity become the largest number */
     bool one_zero;     /* no -0: its bits are the format's only NaN */
 } FloatFormat;
-extern const FloatFormat format_f16, format_bf16, format_f32, format_f8e4m3, format_f8e5m2,
-    format_f8e4b8, format_f8e5b16, format_f8e4b15;
+extern const FloatFormat format_f16, format_bf16, format_f32, format_f8e4m3, format_f8e5m2, format_f8e4b8,
+    format_f8e5b16, format_f8e4b15;
 
 /* The bits of the format nearest to x; toward_zero: the nearest not larger in magnitude. */
 uint32_t float_narrow(const FloatFormat *format, double x, bool toward_zero);
@@ -57,9 +57,7 @@ static inline double f64_from_bits(uint64_t u) {
     return x;
 }
 
-static inline float bf16_to_f32(uint16_t h) {
-    return f32_from_bits((uint32_t)h << 16);
-}
+static inline float bf16_to_f32(uint16_t h) { return f32_from_bits((uint32_t)h << 16); }
 static inline uint16_t bf16_from_f32(float x) {
     uint32_t u = f32_bits(x);
     if ((u & 0x7FFFFFFFu) > 0x7F800000u) return (uint16_t)(u >> 16 | 0x40);
@@ -84,22 +82,12 @@ static inline uint16_t f16_from_f32(float x) {
 }
 
 /* Double to a 16-bit format in one rounding. */
-static inline uint16_t f16_from_f64(double x) {
-    return (uint16_t)float_narrow(&format_f16, x, false);
-}
-static inline uint16_t bf16_from_f64(double x) {
-    return (uint16_t)float_narrow(&format_bf16, x, false);
-}
-static inline float f32_from_f64_rz(double x) {
-    return f32_from_bits(float_narrow(&format_f32, x, true));
-}
-#define F8_CONVERSIONS(name)                                    \
-    static inline uint8_t name##_from_f64(double x) {           \
-        return (uint8_t)float_narrow(&format_##name, x, false); \
-    }                                                           \
-    static inline float name##_to_f32(uint8_t h) {              \
-        return (float)float_widen(&format_##name, h);           \
-    }
+static inline uint16_t f16_from_f64(double x) { return (uint16_t)float_narrow(&format_f16, x, false); }
+static inline uint16_t bf16_from_f64(double x) { return (uint16_t)float_narrow(&format_bf16, x, false); }
+static inline float f32_from_f64_rz(double x) { return f32_from_bits(float_narrow(&format_f32, x, true)); }
+#define F8_CONVERSIONS(name)                                                                                    \
+    static inline uint8_t name##_from_f64(double x) { return (uint8_t)float_narrow(&format_##name, x, false); } \
+    static inline float name##_to_f32(uint8_t h) { return (float)float_widen(&format_##name, h); }
 F8_CONVERSIONS(f8e4m3)
 F8_CONVERSIONS(f8e5m2)
 F8_CONVERSIONS(f8e4b8)

@@ -8,18 +8,18 @@
 #define BASE_VEC_H
 #include "base/arena.h"
 
-#define VEC(Type)                                                                                  \
-    struct {                                                                                       \
-        Type *at;                                                                                  \
-        size_t count, capacity;                                                                    \
+#define VEC(Type)               \
+    struct {                    \
+        Type *at;               \
+        size_t count, capacity; \
     }
 
 /* Makes room for one more element and yields its address; the element is zeroed. */
-#define VEC_PUSH(vec, arena)                                                                       \
-    ((vec)->at = vec_grow((arena), (vec)->at, (vec)->count, &(vec)->capacity, sizeof *(vec)->at),  \
+#define VEC_PUSH(vec, arena)                                                                      \
+    ((vec)->at = vec_grow((arena), (vec)->at, (vec)->count, &(vec)->capacity, sizeof *(vec)->at), \
      &(vec)->at[(vec)->count++])
 /* Room for so many in an empty one, where growing would leave half of it behind in the arena. */
-#define VEC_RESERVE(vec, arena, n)                                                                 \
+#define VEC_RESERVE(vec, arena, n) \
     ((vec)->at = arena_alloc_array((arena), (n), sizeof *(vec)->at), (vec)->capacity = (n))
 #define VEC_LAST(vec) ((vec)->at[(vec)->count - 1])
 

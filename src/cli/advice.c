@@ -25,16 +25,16 @@ void print_array_hints(const Session *s) {
         const Argument *a = &s->arguments[i];
         bool number = a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL || a->value.kind == TW_ARG_FLOAT;
         if (number && a->info.likely_array)
-            fprintf(stderr, "hint: the kernel loads or stores through `%s`, and a number was given; an array is --arg '%s=randn:f32[1024]'\n",
+            fprintf(stderr,
+                    "hint: the kernel loads or stores through `%s`, and a number was given; an array is --arg "
+                    "'%s=randn:f32[1024]'\n",
                     a->info.name, a->info.name);
     }
 }
 
 /* --- missing arguments --- */
 
-static bool is_missing(const Argument *a) {
-    return !a->info.optional && a->value.kind == TW_ARG_ABSENT;
-}
+static bool is_missing(const Argument *a) { return !a->info.optional && a->value.kind == TW_ARG_ABSENT; }
 
 bool lacks_arguments(const Session *s) {
     for (size_t i = 0; i < s->count; i++)
@@ -75,17 +75,18 @@ static const char *usual_value(const char *name, const Usual *rows, size_t count
 
 /* The sizes fit each other: 128 rows of stride 128 lie inside of 65536 elements. */
 static const char *example_number(const char *name) {
-    static const Usual rows[] = {{"stages", "2"},    {"warps", "4"},     {"eps", "1e-5"},   {"dtype", "float32"},
-                                 {"scale", "0.5"},   {"smooth", "0.5"},  {"dropout", "0.5"}, {"alpha ", "0.5"},
-                                 {"beta ", "0.5"},   {"is_ ", "false"},  {"has_ ", "false"}, {"use_ ", "false"}};
+    static const Usual rows[] = {{"stages", "2"},  {"warps", "4"},    {"eps", "1e-5"},    {"dtype", "float32"},
+                                 {"scale", "0.5"}, {"smooth", "0.5"}, {"dropout", "0.5"}, {"alpha ", "0.5"},
+                                 {"beta ", "0.5"}, {"is_ ", "false"}, {"has_ ", "false"}, {"use_ ", "false"}};
     return usual_value(name, rows, sizeof rows / sizeof *rows, "128");
 }
 
 /* The kind of an array, and its element type where the kernel states none. */
 static const char *example_array(const char *name, bool typed) {
-    static const Usual rows[] = {{"label", "randint(128):i64"}, {"target", "randint(128):i64"}, {"indic", "randint(128):i32"},
-                                 {"index", "randint(128):i32"}, {"idx", "randint(128):i32"},   {"seqlen", "randint(128):i32"}, {"offset", "randint(128):i32"},
-                                 {"mask", "ones:i1"}};
+    static const Usual rows[] = {{"label", "randint(128):i64"},  {"target", "randint(128):i64"},
+                                 {"indic", "randint(128):i32"},  {"index", "randint(128):i32"},
+                                 {"idx", "randint(128):i32"},    {"seqlen", "randint(128):i32"},
+                                 {"offset", "randint(128):i32"}, {"mask", "ones:i1"}};
     return typed ? "randn:" : usual_value(name, rows, sizeof rows / sizeof *rows, "randn:f32");
 }
 
@@ -98,7 +99,8 @@ static void print_example(const Session *s, size_t i) {
     int rank = info->kind == TW_PARAM_TENSOR && info->rank > 0 ? info->rank : 1;
     fprintf(stderr, " --arg '%s=%s%s[", info->name, example_array(info->name, info->dtype != TW_DTYPE_ANY),
             info->dtype ? tw_dtype_name(info->dtype) : "");
-    for (int d = 0; d < rank; d++) fprintf(stderr, "%s%s", d ? "," : "", rank == 1 ? "65536" : d < rank - 2 ? "1" : "128");
+    for (int d = 0; d < rank; d++)
+        fprintf(stderr, "%s%s", d ? "," : "", rank == 1 ? "65536" : d < rank - 2 ? "1" : "128");
     fprintf(stderr, "]'");
 }
 
@@ -123,7 +125,8 @@ static void print_words(const Options *o, int from, int to) {
 
 int fail_missing(const Session *s, const Options *o) {
     const char *kernel = tw_module_kernel_name(s->module, s->index);
-    const char *near = strstr(tw_context_message(s->context), "; a definition of "); /* misspelled, the library thinks */
+    const char *near =
+        strstr(tw_context_message(s->context), "; a definition of "); /* misspelled, the library thinks */
     char *misspelled = near ? copy_bytes(near + 2, strlen(near + 2)) : NULL;
     bool launches = strchr("rc", *o->command) != NULL; /* run, check */
     bool grid = launches && !o->grid && !tw_module_kernel_has_grid(s->module, s->index);
@@ -152,6 +155,7 @@ int fail_missing(const Session *s, const Options *o) {
     if (misspelled) fprintf(stderr, "hint: %s\n", misspelled);
     free(misspelled);
     if (tw_module_config_at(s->module, s->index, 0, &config) == TW_OK && !o->config)
-        fprintf(stderr, "hint: --config N takes constants from the kernel's configurations (`tilewright list` shows them)\n");
+        fprintf(stderr,
+                "hint: --config N takes constants from the kernel's configurations (`tilewright list` shows them)\n");
     return 1;
 }

@@ -16,15 +16,13 @@
 #include <unistd.h>
 
 static bool is_kind(const char *spec, size_t length) {
-    static const char *const kinds[] = {"randn", "rand", "zeros", "ones", "arange", "full",
-                                        "randint", "empty"};
+    static const char *const kinds[] = {"randn", "rand", "zeros", "ones", "arange", "full", "randint", "empty"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strlen(kinds[i]) == length && strncmp(spec, kinds[i], length) == 0) return true;
     return false;
 }
 
-/* Also what is meant as an array and written wrong: a known kind or a known dtype behind the
- * colon. */
+/* Also what is meant as an array and written wrong: a known kind or a known dtype behind the colon. */
 static bool is_array(const char *spec) {
     size_t length = strcspn(spec, ":(");
     const char *colon = strchr(spec, ':');
@@ -49,8 +47,7 @@ static tw_arg parse_number(const char *spec) {
     }
     errno = 0;
     long long i = strtoll(spec, &end, 0);
-    if (end != spec &&
-        !*end) { /* one that does not fit is no number at all, least of all a rounded one */
+    if (end != spec && !*end) { /* one that does not fit is no number at all, least of all a rounded one */
         arg.kind = errno ? TW_ARG_ABSENT : TW_ARG_INT;
         arg.value.i = i;
         return arg;
@@ -63,9 +60,7 @@ static tw_arg parse_number(const char *spec) {
     return arg;
 }
 
-static int bad_spec(const Argument *a, const char *why) {
-    return fail("--arg %s=%s: %s", a->info.name, a->spec, why);
-}
+static int bad_spec(const Argument *a, const char *why) { return fail("--arg %s=%s: %s", a->info.name, a->spec, why); }
 
 static int bad_buffer(const Session *s, const Argument *a, tw_status status) {
     const char *why = tw_context_message(s->context);
@@ -89,8 +84,8 @@ static int check_room(Session *s, const Argument *a, int32_t dtype, int rank, co
     s->bytes += bytes;
     if (COPIES * s->bytes <= have) return 0;
     char why[160];
-    snprintf(why, sizeof why, "it takes %.3g GB, with the copies that are kept %.3g GB; this machine has %.3g GB", bytes / 1e9,
-             COPIES * bytes / 1e9, have / 1e9);
+    snprintf(why, sizeof why, "it takes %.3g GB, with the copies that are kept %.3g GB; this machine has %.3g GB",
+             bytes / 1e9, COPIES * bytes / 1e9, have / 1e9);
     return bad_spec(a, why);
 }
 
@@ -136,8 +131,7 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
         else if (!evaluate(where, at + 1, &s->names, &shape[rank++], &at))
             status = 1;
     }
-    if (!status && strcmp(at, "]") != 0)
-        status = bad_spec(a, "extents in brackets are expected, as in f32[128, 64]");
+    if (!status && strcmp(at, "]") != 0) status = bad_spec(a, "extents in brackets are expected, as in f32[128, 64]");
     if (!status && data) status = check_room(s, a, dtype, rank, shape);
     if (!status) {
         tw_status made = tw_buffer_create(s->context, dtype, rank, shape, NULL, &a->host);
@@ -178,8 +172,7 @@ Argument *session_argument(Session *s, const char *name) {
         if (strcmp(names[i], name) == 0) found = &s->arguments[i];
     }
     if (!found) {
-        const char *near = nearest(name, names, s->count),
-                   *kernel = tw_module_kernel_name(s->module, s->index);
+        const char *near = nearest(name, names, s->count), *kernel = tw_module_kernel_name(s->module, s->index);
         char *all = join_names(names, s->count);
         if (near)
             fail("kernel `%s` has no argument `%s`; did you mean `%s`?", kernel, name, near);
@@ -207,15 +200,13 @@ static int apply_config(Session *s, const Options *o) {
         if (status != TW_OK) return fail_status(s->context, status);
     }
     s->sets.at = get_memory((config.option_count + o->sets.count + 1) * sizeof *s->sets.at);
-    for (size_t i = 0; i < config.option_count; i++)
-        s->sets.at[s->sets.count++] = config.options[i];
+    for (size_t i = 0; i < config.option_count; i++) s->sets.at[s->sets.count++] = config.options[i];
     for (size_t i = 0; i < o->sets.count; i++) s->sets.at[s->sets.count++] = o->sets.at[i];
     for (size_t i = 0; i < config.value_count; i++) {
         Argument *a = session_argument(s, config.values[i].name);
         if (!a) return 1;
         if (a->spec)
-            return fail("--arg %s is given, and configuration %ld sets it; leave one out",
-                        a->info.name, o->config);
+            return fail("--arg %s is given, and configuration %ld sets it; leave one out", a->info.name, o->config);
         a->spec = config.values[i].value;
     }
     return 0;
@@ -230,8 +221,7 @@ static int complete_arguments(Session *s) {
         Argument *a = &s->arguments[i];
         if (a->value.kind != TW_ARG_ABSENT || s->values[i].kind == TW_ARG_ABSENT) continue;
         a->value = s->values[i];
-        if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL)
-            add_name(s, a->info.name, a->value.value.i);
+        if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL) add_name(s, a->info.name, a->value.value.i);
     }
     return 0;
 }
@@ -247,8 +237,7 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
     for (size_t i = 0; i < o->defines.count; i++) {
         tw_arg value = parse_number(o->defines.at[i].value);
         if (value.kind == TW_ARG_ABSENT)
-            return fail("-D %s=%s: the number does not fit 64 bits", o->defines.at[i].name,
-                        o->defines.at[i].value);
+            return fail("-D %s=%s: the number does not fit 64 bits", o->defines.at[i].name, o->defines.at[i].value);
         if (value.kind == TW_ARG_INT) add_name(s, o->defines.at[i].name, value.value.i);
     }
     /* Numbers first: extents may name them. */
@@ -259,8 +248,7 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
         if (a->value.kind == TW_ARG_ABSENT) return bad_spec(a, "the number does not fit 64 bits");
         if (a->value.kind == TW_ARG_TEXT && a->info.likely_array)
             return bad_spec(a, "the kernel loads or stores through it: an array is expected, as in randn:f32[1024]");
-        if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL)
-            add_name(s, a->info.name, a->value.value.i);
+        if (a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL) add_name(s, a->info.name, a->value.value.i);
     }
     for (size_t i = 0; i < s->count; i++) {
         Argument *a = &s->arguments[i];
@@ -346,8 +334,7 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
     options.keep_ir = stage == TW_STAGE_IR;
     tw_kernel_destroy(s->kernel);
     s->kernel = NULL;
-    tw_status status = tw_kernel_compile(s->module, tw_module_kernel_name(s->module, s->index),
-                                         &options, &s->kernel);
+    tw_status status = tw_kernel_compile(s->module, tw_module_kernel_name(s->module, s->index), &options, &s->kernel);
     if (status != TW_OK && s->explains) fputs(tw_context_findings(s->context), stdout);
     if (status == TW_ERROR_ARGUMENT && lacks_arguments(s)) return fail_missing(s, o);
     if (status != TW_OK) {
@@ -396,13 +383,11 @@ static tw_status copy_buffer(tw_buffer *to, tw_buffer *from) {
     return status;
 }
 
-static tw_status new_like(tw_context *cx, const tw_buffer *model, const char *target,
-                          tw_buffer **out) {
+static tw_status new_like(tw_context *cx, const tw_buffer *model, const char *target, tw_buffer **out) {
     tw_buffer_options options;
     tw_buffer_options_init(&options);
     options.target = target;
-    return tw_buffer_create(cx, tw_buffer_dtype(model), tw_buffer_rank(model),
-                            tw_buffer_shape(model), &options, out);
+    return tw_buffer_create(cx, tw_buffer_dtype(model), tw_buffer_rank(model), tw_buffer_shape(model), &options, out);
 }
 
 /* The buffer of a run: on a device, or on the host between guards. */
@@ -491,8 +476,7 @@ void print_pass_times(const Session *s) {
     double total = 0;
     for (size_t i = 0; tw_kernel_pass_at(s->kernel, i, &info) == TW_OK; i++) {
         printf("%-10s %9.3f ms\n", info.name, info.seconds * 1e3);
-        if (strcmp(info.name, "emit") != 0 && strcmp(info.name, "build") != 0)
-            total += info.seconds;
+        if (strcmp(info.name, "emit") != 0 && strcmp(info.name, "build") != 0) total += info.seconds;
     }
     printf("%-10s %9.3f ms   (door and passes)\n", "total", total * 1e3);
 }

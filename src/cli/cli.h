@@ -43,21 +43,18 @@ Command command_run, command_check, command_emit, command_ir, command_explain, c
     command_docs;
 
 /* --- say.c --- */
-int fail(const char *format, ...)
-    __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */
 /* The context's message; gives the exit status for the code. */
 int fail_status(const tw_context *cx, tw_status status);
 void *get_memory(size_t size); /* zeroed; ends the program if there is none */
 char *copy_bytes(const char *text, size_t length);
-const char *nearest(const char *wrong, const char *const *names,
-                    size_t count); /* NULL: none is near */
+const char *nearest(const char *wrong, const char *const *names, size_t count); /* NULL: none is near */
 /* Writes a file so that it is complete or not there. */
 bool write_whole(const char *path, const void *data, size_t size);
 
 /* --- signals.c --- */
 void signals_prepare(void); /* at the start of the program */
-/* From now on signals that ask for the end cancel this context's calls first; NULL: there is none any
- * more. */
+/* From now on signals that ask for the end cancel this context's calls first; NULL: there is none any more. */
 void signals_watch(tw_context *cx);
 void signals_hold(bool hold); /* around the writing of a file: the end waits for it */
 void die_if_asked(void);      /* by the signal that came meanwhile */
@@ -126,7 +123,7 @@ int session_grid(Session *s, const Options *o, int64_t grid[3], bool *own);
 Argument *session_argument(Session *s, const char *name); /* NULL, with a message */
 
 /* --- advice.c --- */
-void print_hints(const char *message); /* which options a message of the library speaks of */
+void print_hints(const char *message);    /* which options a message of the library speaks of */
 void print_array_hints(const Session *s); /* for a compile that failed: numbers where arrays seem to be meant */
 bool lacks_arguments(const Session *s);
 int fail_missing(const Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */

@@ -43,8 +43,7 @@ static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, dou
         total += spent[count++];
     }
     qsort(spent, (size_t)count, sizeof *spent, compare_numbers);
-    printf("time: %.3f us (median of %d launches; least %.3f us)\n", spent[count / 2] * 1e6, count,
-           spent[0] * 1e6);
+    printf("time: %.3f us (median of %d launches; least %.3f us)\n", spent[count / 2] * 1e6, count, spent[0] * 1e6);
     return 0;
 }
 
@@ -71,8 +70,8 @@ static int launch_on(Session *s, const Options *o, const char *target, bool time
     }
     if (!status) {
         if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
-            fprintf(stderr, "warning: no program runs: the grid is %lld x %lld x %lld\n", (long long)grid[0], (long long)grid[1],
-                    (long long)grid[2]);
+            fprintf(stderr, "warning: no program runs: the grid is %lld x %lld x %lld\n", (long long)grid[0],
+                    (long long)grid[1], (long long)grid[2]);
         double start = now();
         tw_status ran = launch_and_wait(s, stream, grid, true);
         double first = now() - start;
@@ -97,13 +96,13 @@ static int save_arrays(Session *s, const Options *o) {
     return 0;
 }
 
-/* Names are checked before anything runs, so that nothing is computed for an answer that cannot
- * be given. */
+/* Names are checked before anything runs, so that nothing is computed for an answer that cannot be given. */
 static int check_names(Session *s, const char *option, const Pairs *pairs) {
     for (size_t i = 0; i < pairs->count; i++) {
         const Argument *a = session_argument(s, pairs->at[i].name);
         if (!a) return 1;
-        if (a->value.kind != TW_ARG_ABSENT && !a->host) return fail("%s %s: it is not an array", option, pairs->at[i].name);
+        if (a->value.kind != TW_ARG_ABSENT && !a->host)
+            return fail("%s %s: it is not an array", option, pairs->at[i].name);
     }
     return 0;
 }
@@ -130,14 +129,14 @@ static int check_saves(Session *s, const Options *o) {
 static int check_expects(Session *s, const Options *o) {
     for (size_t i = 0; i < o->expects.count; i++)
         if (access(o->expects.at[i].value, R_OK) != 0)
-            return fail("--expect %s=%s: it cannot be read: %s", o->expects.at[i].name, o->expects.at[i].value, strerror(errno));
+            return fail("--expect %s=%s: it cannot be read: %s", o->expects.at[i].name, o->expects.at[i].value,
+                        strerror(errno));
     return check_names(s, "--expect", &o->expects);
 }
 
 static void print_shape(const tw_buffer *b) {
     printf("%s[", tw_dtype_name(tw_buffer_dtype(b)));
-    for (int d = 0; d < tw_buffer_rank(b); d++)
-        printf("%s%lld", d ? ", " : "", (long long)tw_buffer_shape(b)[d]);
+    for (int d = 0; d < tw_buffer_rank(b); d++) printf("%s%lld", d ? ", " : "", (long long)tw_buffer_shape(b)[d]);
     printf("]");
 }
 
@@ -148,8 +147,7 @@ static void print_changes(Session *s) {
         Argument *a = &s->arguments[i];
         tw_difference d = {.struct_size = sizeof d};
         arrays |= a->host != NULL;
-        if (!a->host || tw_buffer_compare(a->host, a->before, 0, 0, &d) != TW_OK || !d.different)
-            continue;
+        if (!a->host || tw_buffer_compare(a->host, a->before, 0, 0, &d) != TW_OK || !d.different) continue;
         printf("%s: ", a->info.name);
         print_shape(a->host);
         printf(", %lld of %lld elements changed\n", (long long)d.different, (long long)d.elements);
@@ -200,19 +198,17 @@ static void print_place(const tw_buffer *b, int64_t at) {
         at /= tw_buffer_shape(b)[d];
     }
     printf("[");
-    for (int d = 0; d < tw_buffer_rank(b); d++)
-        printf("%s%lld", d ? ", " : "", (long long)index[d]);
+    for (int d = 0; d < tw_buffer_rank(b); d++) printf("%s%lld", d ? ", " : "", (long long)index[d]);
     printf("]");
 }
 
 /* 0: they match; 1: they do not, or cannot be compared. */
-static int compare_arrays(Session *s, const Options *o, const char *name, tw_buffer *got,
-                          tw_buffer *want, const char *with) {
+static int compare_arrays(Session *s, const Options *o, const char *name, tw_buffer *got, tw_buffer *want,
+                          const char *with) {
     tw_difference d = {.struct_size = sizeof d};
     tw_status status = tw_buffer_compare(got, want, 0, 0, &d);
     if (status != TW_OK) return fail("%s: %s", name, tw_context_message(s->context));
-    double relative =
-        o->tolerance >= 0 ? o->tolerance : default_tolerance(s, o, tw_buffer_dtype(got));
+    double relative = o->tolerance >= 0 ? o->tolerance : default_tolerance(s, o, tw_buffer_dtype(got));
     double bound = relative * (d.max_want > 1 ? d.max_want : 1);
     bool ok = d.max_error <= bound;
     printf("%s: ", name);
@@ -231,8 +227,8 @@ static int compare_arrays(Session *s, const Options *o, const char *name, tw_buf
         printf(": ok\n");
     else {
         tw_buffer_compare(got, want, bound, 0, &d);
-        printf(": MISMATCH in %lld of %lld elements, allowed is %.3g\n", (long long)d.different,
-               (long long)d.elements, bound);
+        printf(": MISMATCH in %lld of %lld elements, allowed is %.3g\n", (long long)d.different, (long long)d.elements,
+               bound);
     }
     return !ok;
 }
@@ -249,10 +245,8 @@ static int compare_expected(Session *s, const Options *o) {
         Argument *a = session_argument(s, o->expects.at[i].name);
         if (!a) return 1;
         tw_buffer *want = NULL;
-        tw_status loaded =
-            tw_buffer_load_npy(s->context, o->expects.at[i].value, tw_buffer_dtype(a->host), &want);
-        if (loaded != TW_OK)
-            loaded = tw_buffer_load_npy(s->context, o->expects.at[i].value, TW_DTYPE_ANY, &want);
+        tw_status loaded = tw_buffer_load_npy(s->context, o->expects.at[i].value, tw_buffer_dtype(a->host), &want);
+        if (loaded != TW_OK) loaded = tw_buffer_load_npy(s->context, o->expects.at[i].value, TW_DTYPE_ANY, &want);
         if (loaded != TW_OK) return fail_status(s->context, loaded);
         if (!same_shape(a->host, want)) {
             printf("%s: ", a->info.name);
@@ -299,8 +293,7 @@ static int compare_results(Session *s, const Options *o, tw_buffer **want) {
     int status = 0;
     for (size_t i = 0; i < s->count; i++)
         if (want[i])
-            status |= compare_arrays(s, o, s->arguments[i].info.name, s->arguments[i].host, want[i],
-                                     "interpreted");
+            status |= compare_arrays(s, o, s->arguments[i].info.name, s->arguments[i].host, want[i], "interpreted");
     return status;
 }
 

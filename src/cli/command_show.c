@@ -1,5 +1,4 @@
-/* command_show.c: commands that show what the compiler does: emit, ir, explain, list, targets,
- * docs. */
+/* command_show.c: commands that show what the compiler does: emit, ir, explain, list, targets, docs. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -36,8 +35,7 @@ static int write_artifacts(const Session *s, const char *folder) {
             bool report = i == count;
             size_t size = 0;
             const char *name = report ? "report.txt" : tw_kernel_artifact_name(s->kernel, i);
-            const char *text = report ? tw_kernel_explain(s->kernel)
-                                      : tw_kernel_artifact_text(s->kernel, i, &size);
+            const char *text = report ? tw_kernel_explain(s->kernel) : tw_kernel_artifact_text(s->kernel, i, &size);
             char *path = join(folder, name, ""), *beside = join(folder, name, ".part");
             if (step == 0 && ok) {
                 bool blocked = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
@@ -74,8 +72,7 @@ int command_emit(const Options *o) {
         /* The kernel's own texts; what every kernel shares comes with -o. */
         for (size_t i = 0; i < count; i++) {
             const char *name = tw_kernel_artifact_name(s.kernel, i);
-            if (i &&
-                strncmp(name, tw_kernel_name(s.kernel), strlen(tw_kernel_name(s.kernel))) != 0 &&
+            if (i && strncmp(name, tw_kernel_name(s.kernel), strlen(tw_kernel_name(s.kernel))) != 0 &&
                 strstr(name, ".h"))
                 continue;
             if (i) printf("// ==== %s\n", name);
@@ -102,8 +99,7 @@ int command_ir(const Options *o) {
         else if (o->print_after_all && info.ir)
             printf("%s// after %s\n%s", first ? "" : "\n", info.name, info.ir);
     }
-    if (!status && o->print_after && !found)
-        status = fail("`%s` is not a pass that ran", o->print_after);
+    if (!status && o->print_after && !found) status = fail("`%s` is not a pass that ran", o->print_after);
     if (!status && !o->print_after && !o->print_after_all) fputs(last, stdout);
     session_close(&s);
     return status;
@@ -130,8 +126,8 @@ int command_list(const Options *o) {
         tw_param_info param = {.struct_size = sizeof param};
         printf("%s(", tw_module_kernel_name(module, k));
         for (size_t i = 0; tw_module_param_at(module, k, i, &param) == TW_OK; i++)
-            printf("%s%s%s%s", i ? ", " : "", param.name,
-                   param.kind == TW_PARAM_CONSTANT ? ": constant" : "", param.optional ? "?" : "");
+            printf("%s%s%s%s", i ? ", " : "", param.name, param.kind == TW_PARAM_CONSTANT ? ": constant" : "",
+                   param.optional ? "?" : "");
         printf(")\n");
         tw_config_info config = {.struct_size = sizeof config};
         size_t n = 0;
@@ -151,8 +147,7 @@ int command_targets(const Options *o) {
     if (status != TW_OK) return fail("%s", tw_status_text(status));
     tw_target_info info = {.struct_size = sizeof info};
     for (size_t i = 0; tw_target_info_at(cx, i, &info) == TW_OK; i++)
-        printf("%-14s %s\n%-14s %s: %s\n", info.name, info.about, "",
-               info.available ? "here" : "not here", info.note);
+        printf("%-14s %s\n%-14s %s: %s\n", info.name, info.about, "", info.available ? "here" : "not here", info.note);
     tw_context_destroy(cx);
     return 0;
 }

@@ -26,8 +26,10 @@ static int64_t read_sum(Reader *r);
 static int64_t complain(Reader *r, const char *what) {
     size_t part = strlen(r->text), all = strlen(r->where);
     bool whole = part <= all && strcmp(r->where + all - part, r->text) == 0;
-    if (!r->failed && whole) fail("%s: %s", r->where, what);
-    else if (!r->failed) fail("%s: in the expression `%.*s`: %s", r->where, (int)strcspn(r->text, "]"), r->text, what);
+    if (!r->failed && whole)
+        fail("%s: %s", r->where, what);
+    else if (!r->failed)
+        fail("%s: in the expression `%.*s`: %s", r->where, (int)strcspn(r->text, "]"), r->text, what);
     r->failed = true;
     return 0;
 }
@@ -66,10 +68,8 @@ static int64_t call(Reader *r, const char *name, size_t length) {
     } while (!r->failed && accept(r, ","));
     if (!accept(r, ")")) return complain(r, "`)` is missing");
     size_t f = 0;
-    while (f < 4 && !(strlen(functions[f]) == length && strncmp(name, functions[f], length) == 0))
-        f++;
-    if (f == 4)
-        return complain(r, "unknown function; there are cdiv, min, max and next_power_of_2");
+    while (f < 4 && !(strlen(functions[f]) == length && strncmp(name, functions[f], length) == 0)) f++;
+    if (f == 4) return complain(r, "unknown function; there are cdiv, min, max and next_power_of_2");
     if (count != (f == 3 ? 1 : 2)) return complain(r, "a wrong number of arguments to a function");
     if (r->failed) return 0;
     int64_t power = 1, left;
@@ -97,8 +97,7 @@ static int64_t read_name(Reader *r) {
         return call(r, start, length);
     }
     for (size_t i = 0; i < r->names->count; i++)
-        if (strlen(r->names->at[i].name) == length &&
-            strncmp(r->names->at[i].name, start, length) == 0)
+        if (strlen(r->names->at[i].name) == length && strncmp(r->names->at[i].name, start, length) == 0)
             return r->names->at[i].value;
     const char **names = get_memory(r->names->count * sizeof *names);
     for (size_t i = 0; i < r->names->count; i++) names[i] = r->names->at[i].name;
@@ -117,18 +116,15 @@ static int64_t read_unary(Reader *r) {
     int64_t value = 0;
     if (++r->depth > MAX_DEPTH) return complain(r, "it is nested too deeply");
     if (accept(r, "-")) {
-        if (__builtin_sub_overflow(0, read_unary(r), &value))
-            complain(r, "a number that does not fit 64 bits");
+        if (__builtin_sub_overflow(0, read_unary(r), &value)) complain(r, "a number that does not fit 64 bits");
     } else if (accept(r, "(")) {
         value = read_sum(r);
         if (!accept(r, ")")) complain(r, "`)` is missing");
     } else if (isdigit((unsigned char)*r->at)) {
         for (; isdigit((unsigned char)*r->at); r->at++)
-            if (__builtin_mul_overflow(value, 10, &value) ||
-                __builtin_add_overflow(value, *r->at - '0', &value))
+            if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *r->at - '0', &value))
                 return complain(r, "a number that does not fit 64 bits");
-        if (*r->at == '.' || isalpha((unsigned char)*r->at))
-            complain(r, "a whole number in plain digits is expected");
+        if (*r->at == '.' || isalpha((unsigned char)*r->at)) complain(r, "a whole number in plain digits is expected");
     } else if (isalpha((unsigned char)*r->at) || *r->at == '_')
         value = read_name(r);
     else
@@ -175,8 +171,7 @@ bool evaluate(const char *where, const char *text, const Names *names, int64_t *
     Reader r = {.where = where, .text = text, .at = text, .names = names};
     *value = read_sum(&r);
     skip_blanks(&r);
-    if (!r.failed && *r.at && *r.at != ',' && *r.at != ']')
-        complain(&r, "an operator, `,` or the end is expected");
+    if (!r.failed && *r.at && *r.at != ',' && *r.at != ']') complain(&r, "an operator, `,` or the end is expected");
     *rest = r.at;
     return !r.failed;
 }

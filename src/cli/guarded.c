@@ -27,7 +27,7 @@ struct Guarded {
     size_t map_size, own_size, size; /* own: the pages that may be touched */
 };
 
-static Guarded *arrays;          /* all that are alive */
+static Guarded *arrays;              /* all that are alive */
 static const char *volatile running; /* the kernel under way */
 static volatile sig_atomic_t is_native;
 
@@ -67,9 +67,7 @@ Guarded *guarded_new(size_t size, const char *name) {
     return g;
 }
 
-void *guarded_data(const Guarded *g) {
-    return g->data;
-}
+void *guarded_data(const Guarded *g) { return g->data; }
 
 void guarded_free(Guarded *g) {
     if (!g) return;
@@ -87,11 +85,10 @@ static bool is_pattern(const unsigned char *from, const unsigned char *to) {
 
 int guarded_check(const char *kernel) {
     for (const Guarded *g = arrays; g; g = g->next) {
-        bool before = !is_pattern(g->own, g->data),
-             behind = !is_pattern(g->data + g->size, g->own + g->own_size);
+        bool before = !is_pattern(g->own, g->data), behind = !is_pattern(g->data + g->size, g->own + g->own_size);
         if (before || behind)
-            return fail("kernel `%s` wrote outside of `%s`, %s; run with --sanitize to see where",
-                        kernel, g->name, before ? "before its first element" : "behind its last element");
+            return fail("kernel `%s` wrote outside of `%s`, %s; run with --sanitize to see where", kernel, g->name,
+                        before ? "before its first element" : "behind its last element");
     }
     return 0;
 }
@@ -124,8 +121,7 @@ static void say_place(Line *line, const unsigned char *address) {
         add(line, " outside of `");
         add(line, g->name);
         add(line, "`, ");
-        add_number(line, (unsigned long long)(before ? g->data - address
-                                                     : address - (g->data + g->size)));
+        add_number(line, (unsigned long long)(before ? g->data - address : address - (g->data + g->size)));
         add(line, before ? " bytes before its first element" : " bytes behind its last element");
         return;
     }
@@ -146,8 +142,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
         add(&line, "error: kernel `");
         add(&line, kernel);
         add(&line, "` touched memory");
-        /* An address that no memory can have comes without its number; so does damage that the C
-         * library found. */
+        /* An address that no memory can have comes without its number; so does damage that the C library found. */
         bool known = number != SIGABRT && info->si_code != SI_KERNEL;
         say_place(&line, known ? info->si_addr : NULL);
         add(&line, "; run with --sanitize to see where\n");

@@ -21,16 +21,12 @@ static const CommandRow commands[] = {
      "run a kernel and compare with the interpreter, or with given arrays; without --arg only "
      "compile",
      command_check},
-    {"emit", 'e', "FILE[:KERNEL] [options]", "print or write the generated source, plan and report",
-     command_emit},
+    {"emit", 'e', "FILE[:KERNEL] [options]", "print or write the generated source, plan and report", command_emit},
     {"ir", 'i', "FILE[:KERNEL] [options]", "print the IR", command_ir},
-    {"explain", 'x', "FILE[:KERNEL] [options]", "say what the compiler proved and chose",
-     command_explain},
-    {"list", 'l', "FILE", "list the kernels of a file, their parameters and configurations",
-     command_list},
+    {"explain", 'x', "FILE[:KERNEL] [options]", "say what the compiler proved and chose", command_explain},
+    {"list", 'l', "FILE", "list the kernels of a file, their parameters and configurations", command_list},
     {"targets", 't', "", "list the targets, and what runs them here", command_targets},
-    {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options, triton, tilelang, tile-c",
-     command_docs},
+    {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options, triton, tilelang, tile-c", command_docs},
     {"version", 'v', "", "print the version", command_version},
     {"help", 'h', "[COMMAND]", "print this, or the options of a command", command_help},
 };
@@ -71,10 +67,10 @@ typedef struct OptionRow {
 } OptionRow;
 
 static const OptionRow rows[] = {
-    {O_TARGET, "--target", "T", VALUE, "rceix",
-     "what to compile for (see `tilewright targets`); default cpu"},
+    {O_TARGET, "--target", "T", VALUE, "rceix", "what to compile for (see `tilewright targets`); default cpu"},
     {O_EMULATE, "--emulate", "", NOTHING, "rceix", "run a GPU target's emitted text on the host"},
-    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl", "a definition: a constant of the source, or of the kernel's parameters"},
+    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl",
+     "a definition: a constant of the source, or of the kernel's parameters"},
     {O_INCLUDE, "-I", "FOLDER", VALUE, "rceixl", "a folder for headers and imported files, beside the source's own"},
     {O_ANYWHERE, "--include-anywhere", "", NOTHING, "rceixl", "the source may include files of any folder"},
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
@@ -83,24 +79,20 @@ static const OptionRow rows[] = {
      "file:X.npy[:DTYPE]"},
     {O_CONFIG, "--config", "N", VALUE, "rceix",
      "constants and options of the kernel's Nth configuration (see `tilewright list`)"},
-    {O_SET, "--set", "OPTION=VALUE", VALUE, "rceix",
-     "a compile option (see `tilewright docs options`)"},
-    {O_GRID, "--grid", "X[,Y[,Z]]", VALUE, "rc",
-     "the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'"},
+    {O_SET, "--set", "OPTION=VALUE", VALUE, "rceix", "a compile option (see `tilewright docs options`)"},
+    {O_GRID, "--grid", "X[,Y[,Z]]", VALUE, "rc", "the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'"},
     {O_SAVE, "--save", "NAME=FILE.npy", VALUE, "rc", "write an array after the run"},
-    {O_EXPECT, "--expect", "NAME=FILE.npy", VALUE, "c",
-     "compare with this array, not with the interpreter"},
-    {O_TOLERANCE, "--tolerance", "T", VALUE, "c",
-     "largest error, relative to the array's largest magnitude (or 1)"},
+    {O_EXPECT, "--expect", "NAME=FILE.npy", VALUE, "c", "compare with this array, not with the interpreter"},
+    {O_TOLERANCE, "--tolerance", "T", VALUE, "c", "largest error, relative to the array's largest magnitude (or 1)"},
     {O_SEED, "--seed", "N", VALUE, "rc", "seed of random arrays; default 0"},
     {O_SANITIZE, "--sanitize", "", NOTHING, "rc", "run on the interpreter and report wrong accesses and races"},
     {O_MAX_STEPS, "--max-steps", "N", VALUE, "rc",
      "with --sanitize: stop after so many element operations; default 10^10"},
     {O_TIME, "--time", "", NOTHING, "rc", "print the median time of a launch"},
-    {O_TIME_PASSES, "--time-passes", "", NOTHING, "rceix",
-     "print the time of every step of the compiler"},
+    {O_TIME_PASSES, "--time-passes", "", NOTHING, "rceix", "print the time of every step of the compiler"},
     {O_OUTPUT, "-o", "DIR", VALUE, "e", "write the files there"},
-    {O_ASSEMBLY, "--assembly", "", NOTHING, "e", "the assembler text too: PTX for target cuda (needs NVRTC, no device)"},
+    {O_ASSEMBLY, "--assembly", "", NOTHING, "e",
+     "the assembler text too: PTX for target cuda (needs NVRTC, no device)"},
     {O_PASSES, "--passes", "A,B", VALUE, "iex", "run just these passes"},
     {O_PRINT_AFTER, "--print-after", "PASS", MAYBE, "i",
      "print the IR after this pass; without =PASS after each that changed it"},
@@ -120,8 +112,7 @@ static void print_option(const OptionRow *row) {
 }
 
 static int print_help(const CommandRow *command) {
-    printf("tilewright %s%s%s: %s\n", command->name, *command->usage ? " " : "", command->usage,
-           command->about);
+    printf("tilewright %s%s%s: %s\n", command->name, *command->usage ? " " : "", command->usage, command->about);
     printf("\n");
     for (int i = 0; i < ROWS; i++)
         if (strchr(rows[i].letters, command->letter)) print_option(&rows[i]);
@@ -149,11 +140,9 @@ static int command_help(const Options *o) {
     printf("tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile "
            "C\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        printf("  tilewright %-8s %-26s %s\n", commands[i].name, commands[i].usage,
-               commands[i].about);
+        printf("  tilewright %-8s %-26s %s\n", commands[i].name, commands[i].usage, commands[i].about);
     printf("\n`tilewright COMMAND --help` lists the options of a command.\n");
-    printf(
-        "Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.\n");
+    printf("Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.\n");
     return 0;
 }
 
@@ -194,18 +183,14 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_ARG: return add_pair(&o->args, row, value);
     case O_CONFIG:
         o->config = strtol(value, &end, 10);
-        return *value && !*end && o->config > 0
-                   ? 0
-                   : fail("--config takes a number from 1, not `%s`", value);
+        return *value && !*end && o->config > 0 ? 0 : fail("--config takes a number from 1, not `%s`", value);
     case O_SET: return add_pair(&o->sets, row, value);
     case O_GRID: o->grid = value; return 0;
     case O_SAVE: return add_pair(&o->saves, row, value);
     case O_EXPECT: return add_pair(&o->expects, row, value);
     case O_TOLERANCE:
         o->tolerance = strtod(value, &end);
-        return *value && !*end && o->tolerance >= 0
-                   ? 0
-                   : fail("--tolerance takes a number, not `%s`", value);
+        return *value && !*end && o->tolerance >= 0 ? 0 : fail("--tolerance takes a number, not `%s`", value);
     case O_SEED:
         errno = 0;
         o->seed = strtoull(value, &end, 0);
@@ -235,7 +220,8 @@ static int foreign_option(const OptionRow *row, const CommandRow *command) {
     char takers[200] = "";
     for (int i = 0; i < COMMANDS; i++)
         if (strchr(row->letters, commands[i].letter))
-            snprintf(takers + strlen(takers), sizeof takers - strlen(takers), "%s`%s`", *takers ? ", " : "", commands[i].name);
+            snprintf(takers + strlen(takers), sizeof takers - strlen(takers), "%s`%s`", *takers ? ", " : "",
+                     commands[i].name);
     return fail("`%s` does not go with `tilewright %s`; it is an option of %s", row->name, command->name, takers);
 }
 
@@ -259,23 +245,19 @@ static int unknown_option(const CommandRow *command, const char *text) {
     return 1;
 }
 
-/* The option at argv[*i], and its value, which may be the next word; moves *i to the last word
- * used. */
+/* The option at argv[*i], and its value, which may be the next word; moves *i to the last word used. */
 static int take_option(Options *o, const CommandRow *command, int argc, char **argv, int *i) {
     const char *text = argv[*i];
     for (int r = 0; r < ROWS; r++) {
         const OptionRow *row = &rows[r];
         size_t length = strlen(row->name);
-        if (!strchr(row->letters, command->letter) || strncmp(text, row->name, length) != 0)
-            continue;
+        if (!strchr(row->letters, command->letter) || strncmp(text, row->name, length) != 0) continue;
         bool is_short = row->name[1] != '-';
-        if (text[length] == '=' && row->takes != NOTHING && !is_short)
-            return set_option(o, row, text + length + 1);
+        if (text[length] == '=' && row->takes != NOTHING && !is_short) return set_option(o, row, text + length + 1);
         if (text[length] && is_short) return set_option(o, row, text + length); /* -DNAME=VALUE */
         if (text[length]) continue;
         if (row->takes != VALUE) return set_option(o, row, NULL);
-        if (*i + 1 >= argc)
-            return fail("%s needs a value: %s %s", row->name, row->name, row->value);
+        if (*i + 1 >= argc) return fail("%s needs a value: %s %s", row->name, row->name, row->value);
         return set_option(o, row, argv[++*i]);
     }
     return unknown_option(command, text);
@@ -298,8 +280,7 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
     int words = 0;
     bool options = true; /* until `--` */
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return print_help(command);
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help(command);
     for (int i = 2; i < argc; i++) {
         int status = 0;
         if (options && strcmp(argv[i], "--") == 0)
@@ -314,8 +295,7 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
             split_file(o, argv[i]);
         if (status) return status;
     }
-    if (*command->usage == 'F' && !o->file)
-        return fail("which file? tilewright %s %s", command->name, command->usage);
+    if (*command->usage == 'F' && !o->file) return fail("which file? tilewright %s %s", command->name, command->usage);
     return command->run(o);
 }
 

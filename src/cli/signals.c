@@ -37,8 +37,7 @@ static void on_signal(int number) {
 }
 
 void signals_prepare(void) {
-    /* A file opened later must not become standard output; reading alone, it stays one that cannot be
-     * written. */
+    /* A file opened later must not become standard output; reading alone, it stays one that cannot be written. */
     for (int file = 0; file <= 2; file++)
         if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0) _exit(1);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */

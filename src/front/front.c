@@ -23,9 +23,7 @@ const FrontValue *front_define(FrontUnit *unit, const char *name) {
     return NULL;
 }
 
-const FrontDoor *front_at(int index) {
-    return index < (int)(sizeof doors / sizeof *doors) ? &doors[index] : NULL;
-}
+const FrontDoor *front_at(int index) { return index < (int)(sizeof doors / sizeof *doors) ? &doors[index] : NULL; }
 
 const FrontDoor *front_find(const char *name) {
     const FrontDoor *door = NULL;

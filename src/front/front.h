@@ -16,21 +16,20 @@
 #include "ir/ir.h"
 
 typedef enum FrontParamKind {
-    FRONT_CONSTANT, /* known at compile time: tl.constexpr, a parameter of TileLang's outer function
-                     */
+    FRONT_CONSTANT, /* known at compile time: tl.constexpr, a parameter of TileLang's outer function */
     FRONT_SCALAR,   /* a run-time number of type elem */
     FRONT_POINTER,  /* an array, passed as its address */
     FRONT_TENSOR,   /* an array, passed with extents and strides */
-    FRONT_OPEN /* Triton's bare parameter: an array gives FRONT_POINTER, a number FRONT_SCALAR */
+    FRONT_OPEN      /* Triton's bare parameter: an array gives FRONT_POINTER, a number FRONT_SCALAR */
 } FrontParamKind;
 
 typedef struct FrontParam {
     const char *name;
     FrontParamKind kind;
-    int elem;       /* an Elem, or -1: the argument decides */
-    int rank;       /* TENSOR; -1: the argument decides */
-    bool optional;  /* has a default value */
-    bool read_only; /* POINTER, OPEN: nothing is written through it */
+    int elem;          /* an Elem, or -1: the argument decides */
+    int rank;          /* TENSOR; -1: the argument decides */
+    bool optional;     /* has a default value */
+    bool read_only;    /* POINTER, OPEN: nothing is written through it */
     bool likely_array; /* OPEN: the source loads or stores through it */
     Range range;
 } FrontParam;
@@ -53,9 +52,9 @@ typedef struct FrontKernel {
     bool has_grid; /* the source states its own grid */
     const FrontConfig *configs;
     size_t config_count;
-    Range config_range; /* where they are; none: there are none. Without a count: not readable */
+    Range config_range;     /* where they are; none: there are none. Without a count: not readable */
     const char *config_why; /* what of them is not; NULL: the list is none */
-    void *node;         /* the door's own */
+    void *node;             /* the door's own */
 } FrontKernel;
 
 /* What is known of one argument, or the value of a definition. */
@@ -77,10 +76,9 @@ typedef struct FrontValue {
     double f;         /* FLOAT */
     const struct FrontObject *object;
     const char *text;
-    Elem elem; /* ARRAY: of its elements */
-    int rank;  /* ARRAY */
-    int64_t extent[MAX_RANK],
-        stride[MAX_RANK]; /* ARRAY: what it has now; only a constant may depend on it */
+    Elem elem;                                  /* ARRAY: of its elements */
+    int rank;                                   /* ARRAY */
+    int64_t extent[MAX_RANK], stride[MAX_RANK]; /* ARRAY: what it has now; only a constant may depend on it */
 } FrontValue;
 typedef struct FrontDefine {
     const char *name;
@@ -150,8 +148,7 @@ typedef struct FrontDoor {
 
 /* Computes constants of a Triton kernel that are absent and that its heuristics give; false after
  * a mistake. Kernels of other doors have none. */
-bool triton_complete(FrontUnit *unit, const FrontKernel *kernel, FrontValue *args, Arena *arena,
-                     Diag *diag);
+bool triton_complete(FrontUnit *unit, const FrontKernel *kernel, FrontValue *args, Arena *arena, Diag *diag);
 
 struct FrontUnit {
     const FrontDoor *door;
@@ -193,8 +190,7 @@ const FrontDoor *front_find(const char *name);
 /* The door of a text by the end of its name (.tile.c, .ir, .py) and, for .py and unknown ends, by
  * its content; NULL when nothing tells. */
 const FrontDoor *front_choose(const char *name, const char *text);
-/* What a door knows, as Markdown, from its own table: "triton", "tilelang", "tile-c"; NULL for
- * another topic. */
+/* What a door knows, as Markdown, from its own table: "triton", "tilelang", "tile-c"; NULL for another topic. */
 char *front_manual(const char *topic, Arena *arena);
 /* The rows of the Triton door's table, for hosts that offer the same names; false past the last.
  * kinds: see triton_builtins.def. */

@@ -7,11 +7,8 @@
 static FrontParam describe(const Kernel *k, Ref arg) {
     const Value *value = ir_value(k, arg);
     const Type *type = value->type;
-    FrontParam param = {
-        .name = value->name, .elem = (int)type->elem, .rank = type->rank, .range = k->range};
-    param.kind = type->kind == TY_TENSOR ? FRONT_TENSOR
-                 : type->pointer         ? FRONT_POINTER
-                                         : FRONT_SCALAR;
+    FrontParam param = {.name = value->name, .elem = (int)type->elem, .rank = type->rank, .range = k->range};
+    param.kind = type->kind == TY_TENSOR ? FRONT_TENSOR : type->pointer ? FRONT_POINTER : FRONT_SCALAR;
     return param;
 }
 

@@ -30,32 +30,55 @@ static const struct {
     const Line *lines;
     size_t count;
 } pages[] = {
-    {"triton", "Triton: what works", "Kernels marked `@triton.jit`, in Python's grammar. Signatures are Python's.\n\n"
-     "Statements: assignments (plain, annotated, augmented, of nested tuples), `if`, `for` over `range`, `tl.range`, `tl.static_range` and tuples, `while`, `break`, `continue`, `return` at any place, `assert`, `pass`. Expressions: all but `lambda`, dicts, sets, `await` and `yield`; a comprehension runs over constants and tuples. `with` enters a context manager of the Python program. Refused by name: `try`, `match`, functions and classes inside a kernel, `else` of a loop, assignment to elements and attributes (but for the fields of a `triton.aggregate` in its `__init__`).\n\n"
-     "Names come from the file, from files of its folder or package that it imports, and from `-D`, which also fills constant parameters; constants of a module are computed as of their line, and one that the module sets in a loop, or under a condition that only a running program can answer, is refused; inside a running Python program from its live objects. Calls of other jit functions run in place; recursion is refused. `@triton.constexpr_function` runs on constants. `@triton.autotune` and `@triton.heuristics` are read where they are arithmetic on constants and arguments (`tilewright list`, `--config N`).\n\n"
-     "More than Triton: tiles of any extent, jumps out of loops, `.to` on a specialised 1, a constant argument as the start of a loop's variable, chained comparisons.", triton_lines,
-     sizeof triton_lines / sizeof *triton_lines},
-    {"tilelang", "TileLang: what works", "Kernels marked `@T.prim_func`, at the top of a file or inside a function that returns one. `=` marks arguments that may be left out.",
+    {"triton", "Triton: what works",
+     "Kernels marked `@triton.jit`, in Python's grammar. Signatures are Python's.\n\n"
+     "Statements: assignments (plain, annotated, augmented, of nested tuples), `if`, `for` over `range`, `tl.range`, "
+     "`tl.static_range` and tuples, `while`, `break`, `continue`, `return` at any place, `assert`, `pass`. "
+     "Expressions: all but `lambda`, dicts, sets, `await` and `yield`; a comprehension runs over constants and tuples. "
+     "`with` enters a context manager of the Python program. Refused by name: `try`, `match`, functions and classes "
+     "inside a kernel, `else` of a loop, assignment to elements and attributes (but for the fields of a "
+     "`triton.aggregate` in its `__init__`).\n\n"
+     "Names come from the file, from files of its folder or package that it imports, and from `-D`, which also fills "
+     "constant parameters; constants of a module are computed as of their line, and one that the module sets in a "
+     "loop, or under a condition that only a running program can answer, is refused; inside a running Python program "
+     "from its live objects. Calls of other jit functions run in place; recursion is refused. "
+     "`@triton.constexpr_function` runs on constants. `@triton.autotune` and `@triton.heuristics` are read where they "
+     "are arithmetic on constants and arguments (`tilewright list`, `--config N`).\n\n"
+     "More than Triton: tiles of any extent, jumps out of loops, `.to` on a specialised 1, a constant argument as the "
+     "start of a loop's variable, chained comparisons.",
+     triton_lines, sizeof triton_lines / sizeof *triton_lines},
+    {"tilelang", "TileLang: what works",
+     "Kernels marked `@T.prim_func`, at the top of a file or inside a function that returns one. `=` marks arguments "
+     "that may be left out.",
      tilelang_lines, sizeof tilelang_lines / sizeof *tilelang_lines},
     {"tile-c", "Tile C: what works",
-     "Kernels in C with ThunderKittens' vocabulary (`*.tile.c`). Operands: g global, s shared tile, r register tile, t either, x number, c coordinates, m semaphore, b tiles or blocks; `?` may be left out, `*` one or more.",
+     "Kernels in C with ThunderKittens' vocabulary (`*.tile.c`). Operands: g global, s shared tile, r register tile, t "
+     "either, x number, c coordinates, m semaphore, b tiles or blocks; `?` may be left out, `*` one or more.",
      tilec_lines, sizeof tilec_lines / sizeof *tilec_lines},
 };
 
-static bool is_refused(const Line *line) {
-    return strcmp(line->handler, "tri_lower_unsupported") == 0;
-}
+static bool is_refused(const Line *line) { return strcmp(line->handler, "tri_lower_unsupported") == 0; }
 
 /* Under what names Triton's kernels know it; other doors have one. */
 static const char *full_names(const Line *line, Arena *arena) {
     static const struct {
         char kind;
         const char *before;
-    } places[] = {{'T', "tl."}, {'M', "tl.math."}, {'m', "x."}, {'H', "triton."}, {'P', ""}, {'Y', "math."}, {'I', "itertools."},
-                  {'G', "tl.target_info."}, {'L', "libdevice."}, {'D', "descriptor."}, {'C', "tl.extra.cuda."}};
+    } places[] = {{'T', "tl."},
+                  {'M', "tl.math."},
+                  {'m', "x."},
+                  {'H', "triton."},
+                  {'P', ""},
+                  {'Y', "math."},
+                  {'I', "itertools."},
+                  {'G', "tl.target_info."},
+                  {'L', "libdevice."},
+                  {'D', "descriptor."},
+                  {'C', "tl.extra.cuda."}};
     Text out = text_new(arena);
     for (size_t i = 0; line->kinds && i < sizeof places / sizeof *places; i++)
-        if (strchr(line->kinds, places[i].kind)) text_add(&out, "%s`%s%s`", out.length ? ", " : "", places[i].before, line->name);
+        if (strchr(line->kinds, places[i].kind))
+            text_add(&out, "%s`%s%s`", out.length ? ", " : "", places[i].before, line->name);
     return out.length ? out.at : arena_printf(arena, "`%s`", line->name);
 }
 
@@ -63,15 +86,19 @@ char *front_manual(const char *topic, Arena *arena) {
     for (size_t p = 0; p < sizeof pages / sizeof *pages; p++) {
         if (strcmp(pages[p].topic, topic) != 0) continue;
         Text out = text_new(arena);
-        text_add(&out, "# %s\n\nMade from the door's own table by `make bless`; do not edit. %s\n\n| operation | form | meaning |\n|---|---|---|\n",
+        text_add(&out,
+                 "# %s\n\nMade from the door's own table by `make bless`; do not edit. %s\n\n| operation | form | "
+                 "meaning |\n|---|---|---|\n",
                  pages[p].title, pages[p].about);
         Text refused = text_new(arena);
         for (size_t i = 0; i < pages[p].count; i++) {
             const Line *line = &pages[p].lines[i];
             bool no = is_refused(line);
-            text_add(no ? &refused : &out, "| %s | `%s` | %s |\n", full_names(line, arena), no || !*line->form ? " " : line->form, line->doc);
+            text_add(no ? &refused : &out, "| %s | `%s` | %s |\n", full_names(line, arena),
+                     no || !*line->form ? " " : line->form, line->doc);
         }
-        if (refused.length) text_add(&out, "\nRefused by name, with the line:\n\n| operation | | why |\n|---|---|---|\n%s", refused.at);
+        if (refused.length)
+            text_add(&out, "\nRefused by name, with the line:\n\n| operation | | why |\n|---|---|---|\n%s", refused.at);
         return out.at;
     }
     return NULL;

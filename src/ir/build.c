@@ -3,12 +3,8 @@
 
 #include <string.h>
 
-Builder ir_builder(Kernel *k, Region *region) {
-    return (Builder){k->module, k, region, NULL, k->range};
-}
-Builder ir_builder_before(Kernel *k, Op *op) {
-    return (Builder){k->module, k, op->parent, op, op->range};
-}
+Builder ir_builder(Kernel *k, Region *region) { return (Builder){k->module, k, region, NULL, k->range}; }
+Builder ir_builder_before(Kernel *k, Op *op) { return (Builder){k->module, k, op->parent, op, op->range}; }
 Builder ir_builder_inside(const Builder *b, Region *region) {
     return (Builder){b->module, b->kernel, region, NULL, b->range};
 }
@@ -104,12 +100,8 @@ Ref ir_float(Builder *b, Elem elem, double value) {
     return ir_literal_float(b->kernel, ty_scalar(b->module, elem), value);
 }
 Ref ir_unary(Builder *b, Opcode code, Ref x) { return simple(b, code, &x, 1, NULL); }
-Ref ir_binary(Builder *b, Opcode code, Ref x, Ref y) {
-    return simple(b, code, (Ref[]){x, y}, 2, NULL);
-}
-Ref ir_ternary(Builder *b, Opcode code, Ref x, Ref y, Ref z) {
-    return simple(b, code, (Ref[]){x, y, z}, 3, NULL);
-}
+Ref ir_binary(Builder *b, Opcode code, Ref x, Ref y) { return simple(b, code, (Ref[]){x, y}, 2, NULL); }
+Ref ir_ternary(Builder *b, Opcode code, Ref x, Ref y, Ref z) { return simple(b, code, (Ref[]){x, y, z}, 3, NULL); }
 Ref ir_compare(Builder *b, Word predicate, Ref x, Ref y) {
     Op *op = ir_begin(b, OP_CMP);
     add_operands(b, op, (Ref[]){x, y}, 2);
@@ -121,9 +113,7 @@ Ref ir_cast(Builder *b, Ref x, Elem elem) {
     if (type->elem == elem && !type->pointer) return x;
     return simple(b, OP_CAST, &x, 1, ty_with_elem(b->module, type, elem));
 }
-Ref ir_splat(Builder *b, Ref scalar, const Type *tile) {
-    return simple(b, OP_SPLAT, &scalar, 1, tile);
-}
+Ref ir_splat(Builder *b, Ref scalar, const Type *tile) { return simple(b, OP_SPLAT, &scalar, 1, tile); }
 Ref ir_iota(Builder *b, int64_t begin, int64_t end) {
     Op *op = ir_begin(b, OP_IOTA);
     op_set(b->kernel, op, (Attr){.id = AT_BEGIN, .number = begin});
@@ -214,8 +204,7 @@ Op *ir_for(Builder *b, Ref lo, Ref hi, Ref step, const Ref *initial, int count, 
     add_operands(b, op, initial, count);
     Region *region = ir_region(b, op);
     ir_argument(b->kernel, region, ir_type(b->kernel, lo), name);
-    for (int i = 0; i < count; i++)
-        ir_argument(b->kernel, region, ir_type(b->kernel, initial[i]), NULL);
+    for (int i = 0; i < count; i++) ir_argument(b->kernel, region, ir_type(b->kernel, initial[i]), NULL);
     ir_end(b, op, NULL);
     return op;
 }
@@ -227,9 +216,7 @@ Op *ir_if(Builder *b, Ref condition, int count, const Type *const *types) {
     ir_end_results(b, op, count, types);
     return op;
 }
-void ir_yield(Builder *b, const Ref *values, int count) {
-    simple(b, OP_YIELD, values, count, NULL);
-}
+void ir_yield(Builder *b, const Ref *values, int count) { simple(b, OP_YIELD, values, count, NULL); }
 void ir_return(Builder *b) { simple(b, OP_RETURN, NULL, 0, NULL); }
 
 void ir_name(Kernel *k, Ref value, const char *name) {
@@ -286,8 +273,7 @@ static void replace_in_op(Op *op, void *user) {
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i] == r->from) op->operands[i] = r->to;
     for (int i = 0; i < op->attr_count; i++)
-        if (attr_info[op->attrs[i].id].kind == ATTR_REF && op->attrs[i].ref == r->from)
-            op->attrs[i].ref = r->to;
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF && op->attrs[i].ref == r->from) op->attrs[i].ref = r->to;
 }
 
 void ir_replace_all(Kernel *k, Ref from, Ref to) {
@@ -300,8 +286,7 @@ static void count_in_op(Op *op, void *user) {
     for (int i = 0; i < op->operand_count; i++)
         if (ref_is_value(op->operands[i])) uses[op->operands[i]]++;
     for (int i = 0; i < op->attr_count; i++)
-        if (attr_info[op->attrs[i].id].kind == ATTR_REF && ref_is_value(op->attrs[i].ref))
-            uses[op->attrs[i].ref]++;
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF && ref_is_value(op->attrs[i].ref)) uses[op->attrs[i].ref]++;
 }
 
 int *ir_count_uses(const Kernel *k, Arena *arena) {
@@ -311,8 +296,8 @@ int *ir_count_uses(const Kernel *k, Arena *arena) {
 }
 
 typedef struct UserCount {
-    int *count;   /* first: users of each value; then: where its next one goes */
-    Op **list;    /* NULL while counting */
+    int *count; /* first: users of each value; then: where its next one goes */
+    Op **list;  /* NULL while counting */
 } UserCount;
 
 static void index_op(Op *op, void *user) {
@@ -346,16 +331,13 @@ Ref refmap_get(const RefMap *map, Ref from) {
     return entry ? (Ref)(uintptr_t)entry->value : from;
 }
 
-void refmap_set(RefMap *map, Ref from, Ref to) {
-    map_put_number(&map->map, map->arena, from, (void *)(uintptr_t)to);
-}
+void refmap_set(RefMap *map, Ref from, Ref to) { map_put_number(&map->map, map->arena, from, (void *)(uintptr_t)to); }
 
 static void map_in_op(Op *op, void *user) {
     const RefMap *map = user;
     for (int i = 0; i < op->operand_count; i++) op->operands[i] = refmap_get(map, op->operands[i]);
     for (int i = 0; i < op->attr_count; i++)
-        if (attr_info[op->attrs[i].id].kind == ATTR_REF)
-            op->attrs[i].ref = refmap_get(map, op->attrs[i].ref);
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF) op->attrs[i].ref = refmap_get(map, op->attrs[i].ref);
 }
 
 void ir_replace_map(Kernel *k, const RefMap *map) {
@@ -368,13 +350,11 @@ Op *ir_clone(Builder *b, const Op *op, RefMap *map) {
     copy->range = op->range;
     for (int i = 0; i < 2; i++) copy->list_count[i] = op->list_count[i];
     add_operands(b, copy, op->operands, op->operand_count);
-    for (int i = 0; i < copy->operand_count; i++)
-        copy->operands[i] = refmap_get(map, copy->operands[i]);
+    for (int i = 0; i < copy->operand_count; i++) copy->operands[i] = refmap_get(map, copy->operands[i]);
     copy->attrs = arena_copy(b->module->arena, op->attrs, (size_t)op->attr_count * sizeof(Attr));
     copy->attr_count = op->attr_count;
     for (int i = 0; i < copy->attr_count; i++)
-        if (attr_info[copy->attrs[i].id].kind == ATTR_REF)
-            copy->attrs[i].ref = refmap_get(map, copy->attrs[i].ref);
+        if (attr_info[copy->attrs[i].id].kind == ATTR_REF) copy->attrs[i].ref = refmap_get(map, copy->attrs[i].ref);
     for (int i = 0; i < op->region_count; i++) {
         const Region *from = op->regions[i];
         Region *region = ir_region(b, copy);

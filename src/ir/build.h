@@ -20,20 +20,20 @@ typedef struct Builder {
     Module *module;
     Kernel *kernel;
     Region *region;
-    Op *before; /* NULL: append */
+    Op *before;  /* NULL: append */
     Range range; /* given to every op made */
 } Builder;
 
-Builder ir_builder(Kernel *k, Region *region);                /* appends to the region */
-Builder ir_builder_before(Kernel *k, Op *op);                 /* inserts before op, with its range */
-Builder ir_builder_inside(const Builder *b, Region *region);  /* appends to region, same range */
+Builder ir_builder(Kernel *k, Region *region);               /* appends to the region */
+Builder ir_builder_before(Kernel *k, Op *op);                /* inserts before op, with its range */
+Builder ir_builder_inside(const Builder *b, Region *region); /* appends to region, same range */
 
 Op *ir_begin(Builder *b, Opcode code);
-void ir_operand(Builder *b, Op *op, Ref operand);             /* REF_NONE for an absent optional one */
+void ir_operand(Builder *b, Op *op, Ref operand); /* REF_NONE for an absent optional one */
 void ir_operand_list(Builder *b, Op *op, int list, const Ref *operands, int count); /* list 0 or 1 */
-Region *ir_region(Builder *b, Op *op);                        /* adds a region */
+Region *ir_region(Builder *b, Op *op);                                              /* adds a region */
 Ref ir_argument(Kernel *k, Region *region, const Type *type, const char *name);
-Ref ir_end(Builder *b, Op *op, const Type *given);            /* infers, makes results, inserts */
+Ref ir_end(Builder *b, Op *op, const Type *given); /* infers, makes results, inserts */
 /* For RES_REGION ops whose result types the caller knows (if; while). */
 Ref ir_end_results(Builder *b, Op *op, int count, const Type *const *types);
 
@@ -44,17 +44,17 @@ Ref ir_unary(Builder *b, Opcode code, Ref x);
 Ref ir_binary(Builder *b, Opcode code, Ref x, Ref y);
 Ref ir_ternary(Builder *b, Opcode code, Ref x, Ref y, Ref z);
 Ref ir_compare(Builder *b, Word predicate, Ref x, Ref y);
-Ref ir_cast(Builder *b, Ref x, Elem elem);                    /* x itself when it has that element already */
+Ref ir_cast(Builder *b, Ref x, Elem elem); /* x itself when it has that element already */
 Ref ir_splat(Builder *b, Ref scalar, const Type *tile);
 Ref ir_iota(Builder *b, int64_t begin, int64_t end);
 Ref ir_expand(Builder *b, Ref x, int axis);
-Ref ir_broadcast(Builder *b, Ref x, const Type *type);        /* x itself when it has that type already */
+Ref ir_broadcast(Builder *b, Ref x, const Type *type); /* x itself when it has that type already */
 Ref ir_reshape(Builder *b, Ref x, const Type *type);
 Ref ir_permute(Builder *b, Ref x, const int64_t *dims, int count);
 Ref ir_slice(Builder *b, Ref x, const Ref *offsets, const Type *type);
 Ref ir_insert(Builder *b, Ref x, const Ref *offsets, Ref part);
 Ref ir_reduce(Builder *b, Word combine, Ref x, int axis);
-Ref ir_dot(Builder *b, Ref a, Ref c, Ref acc);                /* a [.., M, K], c [.., K, N], acc [.., M, N] */
+Ref ir_dot(Builder *b, Ref a, Ref c, Ref acc); /* a [.., M, K], c [.., K, N], acc [.., M, N] */
 Ref ir_tensor(Builder *b, Ref base, const Ref *extents, const Ref *strides, int rank);
 Ref ir_tload(Builder *b, Ref tensor, const Ref *offsets, Ref mask, const Type *type); /* offsets: as many as its rank */
 Op *ir_tstore(Builder *b, Ref tensor, const Ref *offsets, Ref value, Ref mask);
@@ -67,13 +67,13 @@ Op *ir_for(Builder *b, Ref lo, Ref hi, Ref step, const Ref *initial, int count, 
 Op *ir_if(Builder *b, Ref condition, int count, const Type *const *types); /* two regions, to be filled */
 void ir_yield(Builder *b, const Ref *values, int count);
 void ir_return(Builder *b);
-void ir_name(Kernel *k, Ref value, const char *name);         /* a hint for the printer; ignored for literals */
+void ir_name(Kernel *k, Ref value, const char *name); /* a hint for the printer; ignored for literals */
 
 /* --- changing --- */
-void ir_insert_op(Region *region, Op *before, Op *op);        /* links it in */
-void ir_remove(Op *op);                                       /* unlinks it */
+void ir_insert_op(Region *region, Op *before, Op *op); /* links it in */
+void ir_remove(Op *op);                                /* unlinks it */
 void ir_move(Op *op, Region *region, Op *before);
-void ir_replace_all(Kernel *k, Ref from, Ref to);             /* in every operand and attribute of the kernel */
+void ir_replace_all(Kernel *k, Ref from, Ref to); /* in every operand and attribute of the kernel */
 /* Uses of every value, index = Ref; in the arena. */
 int *ir_count_uses(const Kernel *k, Arena *arena);
 /* Who uses each value, as operand: users of `r` are list[start[r]] up to list[start[r + 1]], in the order of the text, each

@@ -130,9 +130,7 @@ double elem_get_f64(Elem elem, const void *from) {
     return x;
 }
 
-void elem_put_f64(Elem elem, void *to, double x) {
-    elem_write_f64(elem, to, 1, &x);
-}
+void elem_put_f64(Elem elem, void *to, double x) { elem_write_f64(elem, to, 1, &x); }
 
 float elem_round_f32(Elem elem, float x) {
     switch (elem) {

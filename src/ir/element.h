@@ -26,9 +26,7 @@ static inline int64_t elem_get_i64(Elem elem, const void *from) {
     elem_read_i64(elem, from, 1, &x);
     return x;
 }
-static inline void elem_put_i64(Elem elem, void *to, int64_t x) {
-    elem_write_i64(elem, to, 1, &x);
-}
+static inline void elem_put_i64(Elem elem, void *to, int64_t x) { elem_write_i64(elem, to, 1, &x); }
 /* Any element type as a double; 64-bit integers round. */
 double elem_get_f64(Elem elem, const void *from);
 void elem_put_f64(Elem elem, void *to, double x); /* floats */
@@ -40,7 +38,5 @@ int64_t elem_wrap(Elem elem, int64_t x);
 /* x rounded to a float type of at most 32 bits. */
 float elem_round_f32(Elem elem, float x);
 /* Bytes of an element of the tile, and the type under which they are stored: pointers are u64. */
-static inline Elem elem_stored(const Type *t) {
-    return t->pointer ? EL_U64 : t->elem;
-}
+static inline Elem elem_stored(const Type *t) { return t->pointer ? EL_U64 : t->elem; }
 #endif

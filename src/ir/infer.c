@@ -31,7 +31,8 @@ static char *show(Infer *in, const Type *type) { return ty_text(type, in->k->mod
 static bool class_fits(char letter, const Type *t) {
     bool tile = t->kind == TY_TILE;
     switch (letter) {
-    case 'x': case 'z': return tile;
+    case 'x':
+    case 'z': return tile;
     case 'y': return true;
     case 'a': return tile && !t->pointer;
     case 'w': return tile && !t->pointer && !elem_is_float(t->elem);
@@ -72,16 +73,14 @@ static bool check_operand(Infer *in, char letter, bool in_list, Ref ref, const T
     const Type *t = ir_type(in->k, ref);
     if (!class_fits(letter, t))
         return fail(in, "operand %d must be %s, it is %s", number, class_name(letter), show(in, t));
-    if (in_list && t->rank != 0)
-        return fail(in, "operand %d must be a scalar, it is %s", number, show(in, t));
+    if (in_list && t->rank != 0) return fail(in, "operand %d must be a scalar, it is %s", number, show(in, t));
     bool same = strchr("xzifaw", letter) != NULL;
     if (same && *first && ((*first)->elem != t->elem || (*first)->pointer != t->pointer))
         return fail(in, "operands must have one element type, here %s and %s", show(in, *first), show(in, t));
     if (!*first) *first = t;
     if (op_has(in->op->code, TRAIT_ELEMENTWISE)) {
         const Type *shape = in->shape ? ty_broadcast(in->k->module, in->shape, t) : t;
-        if (!shape)
-            return fail(in, "shapes %s and %s do not broadcast", show(in, in->shape), show(in, t));
+        if (!shape) return fail(in, "shapes %s and %s do not broadcast", show(in, in->shape), show(in, t));
         in->shape = shape;
     }
     return true;
@@ -113,8 +112,7 @@ static bool check_operands(Infer *in) {
             /* Carried values of loops, and yields, are of any type each. */
             const Type *any = NULL;
             bool free_type = mark == '*' && op->code != OP_CAT;
-            if (!check_operand(in, letter, bracket, ref, free_type ? &any : &first[(int)letter], at + 1))
-                return false;
+            if (!check_operand(in, letter, bracket, ref, free_type ? &any : &first[(int)letter], at + 1)) return false;
         }
     }
     if (at < op->operand_count) return fail(in, "%d operands are too many", op->operand_count);
@@ -161,8 +159,7 @@ static bool infer_expand(Infer *in, const Type *t) {
     if (t->rank == MAX_RANK) return fail(in, "rank %d is the largest", MAX_RANK);
     if (!get_axis(in, t->rank + 1, &axis)) return false;
     int64_t extent[MAX_RANK];
-    for (int d = 0; d <= t->rank; d++)
-        extent[d] = d == axis ? 1 : t->extent[d < axis ? d : d - 1];
+    for (int d = 0; d <= t->rank; d++) extent[d] = d == axis ? 1 : t->extent[d < axis ? d : d - 1];
     return give(in, ty_with_shape(in->k->module, t, t->rank + 1, extent));
 }
 
@@ -236,7 +233,8 @@ static bool infer_map(Infer *in) {
         return fail(in, "its region must yield at most %d scalars", MAX_MAP_RESULTS);
     for (int i = 0; i < end->operand_count; i++) {
         const Type *t = ir_type(in->k, end->operands[i]);
-        if (t->kind != TY_TILE || t->rank || t->pointer) return fail(in, "its region yields %s, no scalar", show(in, t));
+        if (t->kind != TY_TILE || t->rank || t->pointer)
+            return fail(in, "its region yields %s, no scalar", show(in, t));
         if (!give(in, ty_tile(in->k->module, t->elem, first->rank, first->extent))) return false;
     }
     return true;
@@ -246,13 +244,12 @@ static bool infer_dot(Infer *in) {
     const Type *a = operand_type(in, 0), *b = operand_type(in, 1), *c = operand_type(in, 2);
     int r = a->rank;
     bool fits = r >= 2 && b->rank == r && c->rank == r;
-    for (int d = 0; fits && d < r - 2; d++)
-        fits = a->extent[d] == b->extent[d] && a->extent[d] == c->extent[d];
+    for (int d = 0; fits && d < r - 2; d++) fits = a->extent[d] == b->extent[d] && a->extent[d] == c->extent[d];
     fits = fits && a->extent[r - 1] == b->extent[r - 2] && a->extent[r - 2] == c->extent[r - 2] &&
            b->extent[r - 1] == c->extent[r - 1];
     if (!fits)
-        return fail(in, "%s times %s plus %s does not fit: [.., M, K], [.., K, N], [.., M, N] are needed",
-                    show(in, a), show(in, b), show(in, c));
+        return fail(in, "%s times %s plus %s does not fit: [.., M, K], [.., K, N], [.., M, N] are needed", show(in, a),
+                    show(in, b), show(in, c));
     if (op_int(in->op, AT_PROMOTE, 0) < 0) return fail(in, "`promote` counts elements of K: it must not be negative");
     return give(in, c);
 }
@@ -418,10 +415,8 @@ static bool check_rest(Infer *in) {
         return check_fits(in, op_operand(op, 1), x, x->elem, "expected value") &&
                check_fits(in, op_operand(op, 2), x, x->elem, "new value");
     case OP_TLOAD: /* without a type it fails anyway */
-        return !in->given || in->given->kind != TY_TILE ||
-               check_fits(in, op_operand(op, 1), in->given, EL_I1, "mask");
-    case OP_TSTORE:
-        return check_fits(in, op_operand(op, 2), ir_type(in->k, op_operand(op, 1)), EL_I1, "mask");
+        return !in->given || in->given->kind != TY_TILE || check_fits(in, op_operand(op, 1), in->given, EL_I1, "mask");
+    case OP_TSTORE: return check_fits(in, op_operand(op, 2), ir_type(in->k, op_operand(op, 1)), EL_I1, "mask");
     case OP_ASYNC_COPY: {
         const Type *b = ir_type(in->k, op_operand(op, 1));
         return (x->elem == b->elem && b->rank <= x->rank && op->list_count[0] == x->rank) ||
@@ -463,7 +458,8 @@ bool ir_infer(Kernel *k, const Op *op, const Type *given, const Type **results, 
     case RES_IOTA: {
         int64_t begin = op_int(op, AT_BEGIN, 0), end = op_int(op, AT_END, 0), n = 0;
         if (begin < INT32_MIN || end > (int64_t)INT32_MAX + 1) return fail(&in, "the numbers do not fit i32");
-        if (__builtin_sub_overflow(end, begin, &n) || n < 1 || n > MAX_TILE_ELEMENTS) return fail(&in, "%lld elements are not in 1 .. 2^20", (long long)n);
+        if (__builtin_sub_overflow(end, begin, &n) || n < 1 || n > MAX_TILE_ELEMENTS)
+            return fail(&in, "%lld elements are not in 1 .. 2^20", (long long)n);
         return give(&in, ty_tile(m, EL_I32, 1, &n));
     }
     case RES_PTR_ADD: return infer_ptr_add(&in, x);
@@ -484,8 +480,7 @@ bool ir_infer(Kernel *k, const Op *op, const Type *given, const Type **results, 
         if (bins < 1 || bins > MAX_TILE_ELEMENTS) return fail(&in, "bins must be in 1 .. 2^20");
         return give(&in, ty_tile(m, EL_I32, 1, &bins));
     }
-    case RES_POINTEE:
-        return infer_pointee(&in);
+    case RES_POINTEE: return infer_pointee(&in);
     case RES_TENSOR:
         if (op->list_count[0] != op->list_count[1] || op->list_count[0] > MAX_RANK || x->rank != 0)
             return fail(&in, "a scalar base, and as many extents as strides (at most %d) are needed", MAX_RANK);

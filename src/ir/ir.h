@@ -31,18 +31,18 @@ typedef struct ElemInfo {
 extern const ElemInfo elem_info[EL_COUNT];
 static inline bool elem_is_float(Elem e) { return elem_info[e].cls == CLASS_FLOAT; }
 static inline bool elem_is_signed(Elem e) { return elem_info[e].cls == CLASS_INT; }
-static inline bool elem_is_int(Elem e) {
-    return elem_info[e].cls == CLASS_INT || elem_info[e].cls == CLASS_UINT;
-}
+static inline bool elem_is_int(Elem e) { return elem_info[e].cls == CLASS_INT || elem_info[e].cls == CLASS_UINT; }
 
 /* The nearest value of a float type, ties to even; f8 types saturate, the others overflow to infinity. */
 double elem_round(Elem elem, double value);
 
 /* --- enumerations and attributes (attrs.def) --- */
+// clang-format off
 typedef enum WordSet {
     WS_NONE, WS_CMP, WS_COMBINE, WS_ROUND, WS_NAN, WS_MATH, WS_SEM, WS_REACH, WS_CACHE, WS_EVICT, WS_SCOPE,
     WS_UNIT, WS_PREC, WS_INSTR, WS_LIFE, WS_BY, WS_ORDER, WS_COUNT
 } WordSet;
+// clang-format on
 /* One enumeration constant a word, counting over all sets: CMP_LT, COMBINE_ADD, ... */
 typedef enum Word {
     WORD_NONE,
@@ -103,14 +103,14 @@ typedef struct Field {
 } Field;
 struct Type {
     TypeKind kind;
-    Elem elem;               /* TILE, TENSOR, BUFFER; of a pointer: what it points to */
-    bool pointer;            /* TILE: the elements are pointers */
-    int rank;                /* TILE (0 = scalar), TENSOR, BUFFER */
+    Elem elem;                /* TILE, TENSOR, BUFFER; of a pointer: what it points to */
+    bool pointer;             /* TILE: the elements are pointers */
+    int rank;                 /* TILE (0 = scalar), TENSOR, BUFFER */
     int64_t extent[MAX_RANK]; /* TILE, BUFFER */
-    Word scope;              /* BUFFER: SCOPE_SHARED ... */
-    int field_count;         /* RING */
+    Word scope;               /* BUFFER: SCOPE_SHARED ... */
+    int field_count;          /* RING */
     const Field *fields;
-    const Type *ring;        /* SLOT: its ring */
+    const Type *ring; /* SLOT: its ring */
 };
 
 /* --- values, ops, regions --- */
@@ -145,23 +145,30 @@ typedef enum Opcode {
     OP_COUNT
 } Opcode;
 
+// clang-format off
 typedef enum ResultRule {
     RES_NONE, RES_GIVEN, RES_SAME, RES_BOOL, RES_I32, RES_I64, RES_FIRST, RES_LAST, RES_IOTA, RES_PTR_ADD,
     RES_EXPAND, RES_PERMUTE, RES_JOIN, RES_SPLIT, RES_CAT, RES_GATHER, RES_REDUCE, RES_MAP, RES_HISTOGRAM, RES_POINTEE,
     RES_TENSOR, RES_POINTER, RES_BAR, RES_SLOT, RES_FIELD, RES_REGION
 } ResultRule;
+// clang-format on
 
 typedef enum Trait {
-    TRAIT_PURE = 1, TRAIT_ELEMENTWISE = 2, TRAIT_READS = 4, TRAIT_WRITES = 8, TRAIT_SYNC = 16,
-    TRAIT_TERMINATOR = 32, TRAIT_REGIONS = 64
+    TRAIT_PURE = 1,
+    TRAIT_ELEMENTWISE = 2,
+    TRAIT_READS = 4,
+    TRAIT_WRITES = 8,
+    TRAIT_SYNC = 16,
+    TRAIT_TERMINATOR = 32,
+    TRAIT_REGIONS = 64
 } Trait;
 
 typedef struct OpInfo {
     const char *id, *mnemonic;
     const char *operands; /* ops.def's mini-language */
     ResultRule result;
-    const char *traits;   /* letters of ops.def */
-    const char *attrs;    /* "(AXIS | NAN BITS)" */
+    const char *traits; /* letters of ops.def */
+    const char *attrs;  /* "(AXIS | NAN BITS)" */
     const char *doc;
 } OpInfo;
 extern const OpInfo op_info[OP_COUNT];
@@ -186,7 +193,7 @@ struct Op {
 struct Region {
     Op *first, *last;
     Op *first_fact; /* its `assume`s and `require`s, in no order: they are asked for often */
-    Op *owner; /* NULL for a kernel's own regions */
+    Op *owner;      /* NULL for a kernel's own regions */
     int arg_count;
     Ref *args;
 };
@@ -197,10 +204,11 @@ struct Kernel {
     Module *module;
     const char *name;
     Range range;
-    Region *body;  /* its arguments are the kernel's parameters: scalars, pointers, tensors, named as in the source */
-    Region *grid;  /* NULL, or: computes the grid from the same-named parameters (its own arguments); yields 1 to 3 i32 */
+    Region *body; /* its arguments are the kernel's parameters: scalars, pointers, tensors, named as in the source */
+    Region
+        *grid; /* NULL, or: computes the grid from the same-named parameters (its own arguments); yields 1 to 3 i32 */
     int attr_count;
-    Attr *attrs;   /* WARPS, STAGES: what the source or the launch asked for */
+    Attr *attrs;           /* WARPS, STAGES: what the source or the launch asked for */
     VEC(Value) values;     /* index = Ref; 0 unused */
     VEC(Literal) literals; /* index = Ref & ~REF_LITERAL */
     Map literal_map;
@@ -233,8 +241,8 @@ const Type *ty_bar(Module *m);
 /* The same shape (tile or buffer) with another element; with other extents. */
 const Type *ty_with_elem(Module *m, const Type *type, Elem elem);
 const Type *ty_with_shape(Module *m, const Type *type, int rank, const int64_t *extent);
-int64_t ty_elements(const Type *type);                  /* product of the extents */
-int ty_elem_bytes(const Type *type);                    /* 8 for pointers */
+int64_t ty_elements(const Type *type); /* product of the extents */
+int ty_elem_bytes(const Type *type);   /* 8 for pointers */
 static inline bool ty_is_scalar(const Type *t) { return t->kind == TY_TILE && t->rank == 0; }
 static inline bool ty_is_number(const Type *t) { return t->kind == TY_TILE && !t->pointer; }
 /* The type that an elementwise op gives two shapes; NULL when they do not fit. Scalars and extents of 1 at equal rank
@@ -250,8 +258,8 @@ static inline const Literal *ir_literal(const Kernel *k, Ref r) { return &k->lit
 static inline const Type *ir_type(const Kernel *k, Ref r) {
     return ref_is_literal(r) ? ir_literal(k, r)->type : ir_value(k, r)->type;
 }
-Ref ir_literal_int(Kernel *k, const Type *scalar, int64_t value);   /* wrapped to the type */
-Ref ir_literal_float(Kernel *k, const Type *scalar, double value);  /* rounded to the type */
+Ref ir_literal_int(Kernel *k, const Type *scalar, int64_t value);  /* wrapped to the type */
+Ref ir_literal_float(Kernel *k, const Type *scalar, double value); /* rounded to the type */
 /* True and the value if the reference is a literal integer (or i1). */
 bool ir_const_int(const Kernel *k, Ref r, int64_t *value);
 
@@ -261,7 +269,7 @@ int64_t op_int(const Op *op, AttrId id, int64_t otherwise);
 Word op_word(const Op *op, AttrId id, Word otherwise);
 const char *op_text(const Op *op, AttrId id); /* NULL when absent */
 bool op_flag(const Op *op, AttrId id);
-void op_set(Kernel *k, Op *op, Attr attr);    /* adds or replaces */
+void op_set(Kernel *k, Op *op, Attr attr); /* adds or replaces */
 void op_drop(Op *op, AttrId id);
 int64_t kernel_int(const Kernel *k, AttrId id, int64_t otherwise);
 void kernel_set(Kernel *k, Attr attr);

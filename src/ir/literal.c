@@ -33,7 +33,13 @@ static char letter_at(const Op *op, int index, bool *open) {
 /* Ops whose value operand takes its element from what it is written to. */
 static const Type *element_of_target(const Kernel *k, const Op *op) {
     switch (op->code) {
-    case OP_LOAD: case OP_STORE: case OP_ATOMIC: case OP_ATOMIC_CAS: case OP_TSTORE: case OP_TATOMIC: case OP_BSTORE:
+    case OP_LOAD:
+    case OP_STORE:
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS:
+    case OP_TSTORE:
+    case OP_TATOMIC:
+    case OP_BSTORE:
         if (!ref_is_value(op->operands[0])) return NULL;
         return ty_scalar(k->module, ir_type(k, op->operands[0])->elem);
     case OP_PUT: {

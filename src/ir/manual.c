@@ -5,11 +5,15 @@
 
 char *ir_manual(Arena *arena) {
     Text out = text_new(arena);
-    text_add(&out, "# Operations of Tile IR\n\nMade from `src/ir/ops.def` by `make bless`; do not edit. Operands: `x` scalar or tile, "
-                   "`a` number, `w` integer or i1, `i` integer, `f` float, `c` i1, `p` pointer, `n` integer scalar, `t` tensor, `b` buffer, `r` ring, `s` slot, "
-                   "`k` barrier; equal letters share an element type; `?` may be absent, `*` any number, `[..]` a list. "
-                   "Traits: P pure, E elementwise, R reads, W writes, S synchronises or speaks, X ends a region, N has regions.\n\n"
-                   "| op | operands | traits | attributes | meaning |\n|---|---|---|---|---|\n");
+    text_add(&out,
+             "# Operations of Tile IR\n\nMade from `src/ir/ops.def` by `make bless`; do not edit. Operands: `x` scalar "
+             "or tile, "
+             "`a` number, `w` integer or i1, `i` integer, `f` float, `c` i1, `p` pointer, `n` integer scalar, `t` "
+             "tensor, `b` buffer, `r` ring, `s` slot, "
+             "`k` barrier; equal letters share an element type; `?` may be absent, `*` any number, `[..]` a list. "
+             "Traits: P pure, E elementwise, R reads, W writes, S synchronises or speaks, X ends a region, N has "
+             "regions.\n\n"
+             "| op | operands | traits | attributes | meaning |\n|---|---|---|---|---|\n");
     for (int code = 1; code < OP_COUNT; code++) {
         const OpInfo *info = &op_info[code];
         text_add(&out, "| `%s` | %s | %s | ", info->mnemonic, info->operands, info->traits);
@@ -23,12 +27,13 @@ char *ir_manual(Arena *arena) {
     }
     text_add(&out, "\n## Attributes\n\n| attribute | values | meaning |\n|---|---|---|\n");
     for (int id = 1; id < AT_COUNT; id++) {
-        static const char *const kinds[] = {"(flag)", "integer", "list of integers", "", "name or string", "literal or value"};
+        static const char *const kinds[] = {"(flag)", "integer",        "list of integers",
+                                            "",       "name or string", "literal or value"};
         text_add(&out, "| `%s` | %s", attr_info[id].text, kinds[attr_info[id].kind]);
         bool bounded = attr_info[id].least > INT32_MIN || attr_info[id].most < INT32_MAX;
         if (bounded && (attr_info[id].kind == ATTR_INT || attr_info[id].kind == ATTR_INTS))
-            text_add(&out, attr_info[id].most > INT32_MAX ? " from %lld" : " from %lld to %lld", (long long)attr_info[id].least,
-                     (long long)attr_info[id].most);
+            text_add(&out, attr_info[id].most > INT32_MAX ? " from %lld" : " from %lld to %lld",
+                     (long long)attr_info[id].least, (long long)attr_info[id].most);
         const char *before = "";
         for (int w = 1; w < WORD_COUNT && attr_info[id].kind == ATTR_ENUM; w++) {
             if (word_info[w].set != attr_info[id].set) continue;

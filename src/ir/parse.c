@@ -35,8 +35,8 @@ typedef struct Parser {
     Token token;
     bool failed;
     int depth, ops;
-    Map names; /* visible values by name */
-    VEC(Hidden) undo; /* what definitions since the start have hidden, for the ends of regions */
+    Map names;                             /* visible values by name */
+    VEC(Hidden) undo;                      /* what definitions since the start have hidden, for the ends of regions */
     struct OpText *texts[MAX_NESTING + 1]; /* by depth: of the op being read, used again for the next */
 } Parser;
 
@@ -46,14 +46,17 @@ static void advance(Parser *p) {
     const char *s = p->at;
     bool newline = false;
     for (;; s++) {
-        if (*s == '\n' || *s == ';') newline = true;
+        if (*s == '\n' || *s == ';')
+            newline = true;
         else if (s[0] == '/' && s[1] == '/') {
             while (*s && *s != '\n') s++;
             s--;
-        } else if (!isspace((unsigned char)*s) || !*s) break;
+        } else if (!isspace((unsigned char)*s) || !*s)
+            break;
     }
     Token t = {.at = s, .newline_before = newline};
-    if (!*s) t.kind = T_END; /* a NUL inside the text ends it too */
+    if (!*s)
+        t.kind = T_END; /* a NUL inside the text ends it too */
     else if (*s == '%' || *s == '@') {
         t.kind = *s == '%' ? T_VALUE : T_SYMBOL;
         t.at = ++s;
@@ -136,8 +139,10 @@ static const char *parse_text(Parser *p) {
         if (*s == '\\' && s + 3 < end + 1 && s[1] == 'x') {
             text_add_char(&out, (char)strtol(arena_string(p->m->arena, s + 2, 2), NULL, 16));
             s += 3;
-        } else if (*s == '\\' && s + 1 < end) text_add_char(&out, *++s);
-        else text_add_char(&out, *s);
+        } else if (*s == '\\' && s + 1 < end)
+            text_add_char(&out, *++s);
+        else
+            text_add_char(&out, *s);
     }
     advance(p);
     return out.at;
@@ -183,7 +188,8 @@ static const Type *parse_type(Parser *p) {
         int64_t dims = 0;
         if (!expect(p, '<') || !parse_elem(p, &elem) || !expect(p, ',') || !parse_int(p, &dims) || !expect(p, '>'))
             return NULL;
-        if (dims < 1 || dims > MAX_RANK) return error_at(p, p->token.range, "tensors have rank 1 .. %d", MAX_RANK), NULL;
+        if (dims < 1 || dims > MAX_RANK)
+            return error_at(p, p->token.range, "tensors have rank 1 .. %d", MAX_RANK), NULL;
         type = ty_tensor(p->m, elem, (int)dims);
     } else if (accept_name(p, "buf")) {
         if (!expect(p, '<') || !parse_elem(p, &elem) || !parse_shape(p, &rank, extent) || !expect(p, ',')) return NULL;
@@ -262,13 +268,16 @@ static bool parse_operand(Parser *p, Operand *o) {
     if (accept_name(p, "none")) return true;
     o->text = token_text(p);
     o->literal = true;
-    if (is_name(p, "true") || is_name(p, "false")) o->kind = LITERAL_BOOL;
-    else if (is_name(p, "inf") || is_name(p, "-inf") || is_name(p, "nan")) o->kind = LITERAL_FLOAT;
+    if (is_name(p, "true") || is_name(p, "false"))
+        o->kind = LITERAL_BOOL;
+    else if (is_name(p, "inf") || is_name(p, "-inf") || is_name(p, "nan"))
+        o->kind = LITERAL_FLOAT;
     else if (p->token.kind == T_NUMBER) {
         o->kind = strpbrk(o->text, ".e") ? LITERAL_FLOAT : LITERAL_INT;
         char *end;
         if (strtod(o->text, &end), *end) return error_at(p, o->range, "`%s` is no number", o->text);
-    } else return error_at(p, o->range, "a value, a literal or `none` is expected here");
+    } else
+        return error_at(p, o->range, "a value, a literal or `none` is expected here");
     advance(p);
     if (is_punct(p, ':') && !isspace((unsigned char)p->at[0])) { /* `0:i64`; ` : type` belongs to the op */
         advance(p);
@@ -311,7 +320,8 @@ static bool parse_attr_value(Parser *p, Attr *attr, Operand *literal) {
                 attr->word = (Word)w;
                 return true;
             }
-        return error_at(p, p->token.range, "`%s` takes one of its own words here (see attrs.def)", attr_info[attr->id].text);
+        return error_at(p, p->token.range, "`%s` takes one of its own words here (see attrs.def)",
+                        attr_info[attr->id].text);
     case ATTR_INTS: {
         VEC(int64_t) list = {0};
         if (!expect(p, '[')) return false;
@@ -632,8 +642,7 @@ static bool parse_op(Parser *p, Builder *b) {
     if ((int)results.count != t->op->result_count)
         return error_at(p, range, "`%s` has %d results, %zu are named", op_info[code].mnemonic, t->op->result_count,
                         results.count);
-    for (size_t i = 0; i < results.count; i++)
-        define(p, results.at[i].at, results.at[i].length, t->op->results[i]);
+    for (size_t i = 0; i < results.count; i++) define(p, results.at[i].at, results.at[i].length, t->op->results[i]);
     if (p->token.kind == T_SYMBOL && !p->token.newline_before) { /* a place: @7:9 */
         advance(p);
         if (accept(p, ':') && p->token.kind == T_NUMBER) advance(p);
@@ -670,8 +679,10 @@ static bool parse_region(Parser *p, Region *region, bool is_kernel) {
     if (p->failed) return false;
     b.range = p->token.range;
     bool closed = region->last && op_has(region->last->code, TRAIT_TERMINATOR);
-    if (!closed && is_kernel) ir_return(&b);
-    else if (!closed) ir_yield(&b, NULL, 0);
+    if (!closed && is_kernel)
+        ir_return(&b);
+    else if (!closed)
+        ir_yield(&b, NULL, 0);
     forget_since(p, mark);
     p->depth--;
     return expect(p, '}');
@@ -700,7 +711,8 @@ static bool parse_kernel(Parser *p) {
         const Type *type = NULL;
         if (!expect(p, ':') || !(type = parse_type(p))) return false;
         for (size_t i = 0; i < group.count; i++) {
-            Ref arg = ir_argument(p->k, p->k->body, type, arena_string(p->m->arena, group.at[i].at, group.at[i].length));
+            Ref arg =
+                ir_argument(p->k, p->k->body, type, arena_string(p->m->arena, group.at[i].at, group.at[i].length));
             define(p, group.at[i].at, group.at[i].length, arg);
         }
         if (!accept(p, ',')) break;

@@ -56,12 +56,16 @@ static LiteralKind kind_of(const Literal *literal) {
 static void print_literal(Printer *p, Ref ref, const Type *expected) {
     const Literal *literal = ir_literal(p->k, ref);
     LiteralKind kind = kind_of(literal);
-    if (kind == LITERAL_BOOL) text_add(&p->out, "%s", literal->i ? "true" : "false");
+    if (kind == LITERAL_BOOL)
+        text_add(&p->out, "%s", literal->i ? "true" : "false");
     else if (kind == LITERAL_INT && literal->type->elem == EL_U64)
         text_add(&p->out, "%llu", (unsigned long long)literal->i);
-    else if (kind == LITERAL_INT) text_add(&p->out, "%lld", (long long)literal->i);
-    else if (isnan(literal->f)) text_add(&p->out, "nan");
-    else if (isinf(literal->f)) text_add(&p->out, literal->f < 0 ? "-inf" : "inf");
+    else if (kind == LITERAL_INT)
+        text_add(&p->out, "%lld", (long long)literal->i);
+    else if (isnan(literal->f))
+        text_add(&p->out, "nan");
+    else if (isinf(literal->f))
+        text_add(&p->out, literal->f < 0 ? "-inf" : "inf");
     else {
         char *text = NULL;
         for (int digits = 1; digits <= 17; digits++) { /* the shortest that reads back */
@@ -77,9 +81,12 @@ static void print_literal(Printer *p, Ref ref, const Type *expected) {
 }
 
 static void print_ref(Printer *p, Ref ref, const Type *expected) {
-    if (ref == REF_NONE) text_add(&p->out, "none");
-    else if (ref_is_literal(ref)) print_literal(p, ref, expected);
-    else text_add(&p->out, "%%%s", p->names[ref] ? p->names[ref] : "?undefined");
+    if (ref == REF_NONE)
+        text_add(&p->out, "none");
+    else if (ref_is_literal(ref))
+        print_literal(p, ref, expected);
+    else
+        text_add(&p->out, "%%%s", p->names[ref] ? p->names[ref] : "?undefined");
 }
 
 static void print_operand(Printer *p, const Op *op, int index, const Type *given) {
@@ -105,9 +112,12 @@ static void print_text(Printer *p, const char *text) {
     }
     text_add_char(&p->out, '"');
     for (const char *s = text; *s; s++) {
-        if (*s == '"' || *s == '\\') text_add(&p->out, "\\%c", *s);
-        else if ((unsigned char)*s < 0x20) text_add(&p->out, "\\x%02x", (unsigned char)*s);
-        else text_add_char(&p->out, *s);
+        if (*s == '"' || *s == '\\')
+            text_add(&p->out, "\\%c", *s);
+        else if ((unsigned char)*s < 0x20)
+            text_add(&p->out, "\\x%02x", (unsigned char)*s);
+        else
+            text_add_char(&p->out, *s);
     }
     text_add_char(&p->out, '"');
 }
@@ -230,7 +240,8 @@ static void print_head(Printer *p, const Op *op) {
     case OP_TASKS:
         text_add_char(&p->out, ' ');
         print_args(p, first, 0, false);
-        if (op->region_count == 2) text_add(&p->out, " while");
+        if (op->region_count == 2)
+            text_add(&p->out, " while");
         else {
             text_add(&p->out, " in");
             print_operands(p, op, NULL);

@@ -26,15 +26,13 @@ typedef struct Line {
     size_t length;
 } Line;
 
-static void add(Line *line, size_t room, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static void add(Line *line, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void add(Line *line, size_t room, const char *format, ...) {
     va_list args;
     va_start(args, format);
     int n = vsnprintf(line->text + line->length, room - line->length, format, args);
     va_end(args);
-    if (n > 0)
-        line->length += (size_t)n < room - line->length ? (size_t)n : room - line->length - 1;
+    if (n > 0) line->length += (size_t)n < room - line->length ? (size_t)n : room - line->length - 1;
 }
 
 static int digits_of(int64_t number) {
@@ -60,8 +58,7 @@ static void add_message(Line *line, const char *message, bool values) {
     size_t n = message ? strlen(message) : 0;
     if (values && n && message[n - 1] == ' ') n--;
     if (values && n && message[n - 1] == ':') n--;
-    if (n)
-        add(line, LINE_BYTES - TAIL_BYTES, "%s%.*s", *message == ' ' ? "" : " ", (int)n, message);
+    if (n) add(line, LINE_BYTES - TAIL_BYTES, "%s%.*s", *message == ' ' ? "" : " ", (int)n, message);
     if (values) add(line, LINE_BYTES, ": ");
 }
 
@@ -88,11 +85,9 @@ static void add_value(Line *line, const Type *type, bool hex, const char *at) {
         add(line, LINE_BYTES, "%" PRId64, number);
 }
 
-void speech_say(const Speech *s, const int64_t pid[3], const void *const *data, SpeechSink *sink,
-                void *user) {
+void speech_say(const Speech *s, const int64_t pid[3], const void *const *data, SpeechSink *sink, void *user) {
     Line line = {.length = 0};
-    add(&line, LINE_BYTES, "pid (%lld, %lld, %lld)", (long long)pid[0], (long long)pid[1],
-        (long long)pid[2]);
+    add(&line, LINE_BYTES, "pid (%lld, %lld, %lld)", (long long)pid[0], (long long)pid[1], (long long)pid[2]);
     size_t head = line.length;
     if (s->count == 0) {
         add_message(&line, s->message, false);

@@ -23,6 +23,5 @@ typedef void SpeechSink(void *user, const char *text, size_t length);
 Speech speech_of(const Kernel *k, const Op *print, Arena *arena);
 
 /* data: each operand's elements in memory form, row-major. A line is handed over at a time. */
-void speech_say(const Speech *s, const int64_t pid[3], const void *const *data, SpeechSink *sink,
-                void *user);
+void speech_say(const Speech *s, const int64_t pid[3], const void *const *data, SpeechSink *sink, void *user);
 #endif

@@ -23,7 +23,7 @@ const AttrInfo attr_info[AT_COUNT] = {
 
 const OpInfo op_info[OP_COUNT] = {
     {"", "", "", RES_NONE, "", "", ""},
-#define OP(id, mnemonic, operands, result, traits, attrs, eval, doc)                               \
+#define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},
 #include "ir/ops.def"
 #undef OP

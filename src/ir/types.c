@@ -32,8 +32,7 @@ Kernel *ir_kernel_find(const Module *module, const char *name) {
 
 static void add_shape(Text *out, const Type *type) {
     if (type->rank == 0) return;
-    for (int d = 0; d < type->rank; d++)
-        text_add(out, "%c%lld", d ? ',' : '[', (long long)type->extent[d]);
+    for (int d = 0; d < type->rank; d++) text_add(out, "%c%lld", d ? ',' : '[', (long long)type->extent[d]);
     text_add_char(out, ']');
 }
 
@@ -80,8 +79,7 @@ static const Type *intern(Module *m, Type type) {
         return entry->value;
     }
     Type *made = arena_copy(m->arena, &type, sizeof type);
-    if (type.field_count)
-        made->fields = arena_copy(m->arena, type.fields, (size_t)type.field_count * sizeof(Field));
+    if (type.field_count) made->fields = arena_copy(m->arena, type.fields, (size_t)type.field_count * sizeof(Field));
     map_set(&m->types, m->arena, text, made);
     return made;
 }
@@ -102,9 +100,7 @@ const Type *ty_pointer_tile(Module *m, Elem elem, int rank, const int64_t *exten
 }
 const Type *ty_scalar(Module *m, Elem elem) { return ty_tile(m, elem, 0, NULL); }
 const Type *ty_pointer(Module *m, Elem elem) { return ty_pointer_tile(m, elem, 0, NULL); }
-const Type *ty_tensor(Module *m, Elem elem, int rank) {
-    return intern(m, shaped(TY_TENSOR, elem, rank, NULL));
-}
+const Type *ty_tensor(Module *m, Elem elem, int rank) { return intern(m, shaped(TY_TENSOR, elem, rank, NULL)); }
 const Type *ty_buffer(Module *m, Elem elem, int rank, const int64_t *extent, Word scope) {
     Type type = shaped(TY_BUFFER, elem, rank, extent);
     type.scope = scope;
@@ -113,9 +109,7 @@ const Type *ty_buffer(Module *m, Elem elem, int rank, const int64_t *extent, Wor
 const Type *ty_ring(Module *m, int field_count, const Field *fields) {
     return intern(m, (Type){.kind = TY_RING, .field_count = field_count, .fields = fields});
 }
-const Type *ty_slot(Module *m, const Type *ring) {
-    return intern(m, (Type){.kind = TY_SLOT, .ring = ring});
-}
+const Type *ty_slot(Module *m, const Type *ring) { return intern(m, (Type){.kind = TY_SLOT, .ring = ring}); }
 const Type *ty_bar(Module *m) { return intern(m, (Type){.kind = TY_BAR}); }
 
 const Type *ty_with_elem(Module *m, const Type *type, Elem elem) {
@@ -153,8 +147,9 @@ const Type *ty_broadcast(Module *m, const Type *a, const Type *b) {
 
 double elem_round(Elem elem, double value) {
     static const FloatFormat *const formats[EL_COUNT] = {
-        [EL_F16] = &format_f16, [EL_BF16] = &format_bf16, [EL_F8E4M3] = &format_f8e4m3, [EL_F8E5M2] = &format_f8e5m2,
-        [EL_F8E4B8] = &format_f8e4b8, [EL_F8E5B16] = &format_f8e5b16, [EL_F8E4B15] = &format_f8e4b15};
+        [EL_F16] = &format_f16,        [EL_BF16] = &format_bf16,     [EL_F8E4M3] = &format_f8e4m3,
+        [EL_F8E5M2] = &format_f8e5m2,  [EL_F8E4B8] = &format_f8e4b8, [EL_F8E5B16] = &format_f8e5b16,
+        [EL_F8E4B15] = &format_f8e4b15};
     if (elem == EL_F32) return (float)value;
     const FloatFormat *format = formats[elem];
     return format ? float_widen(format, float_narrow(format, value, false)) : value;
@@ -177,7 +172,8 @@ static Ref intern_literal(Kernel *k, Literal literal) {
 
 Ref ir_literal_int(Kernel *k, const Type *scalar, int64_t value) {
     int bits = elem_info[scalar->elem].bits;
-    if (scalar->elem == EL_I1) value = value != 0;
+    if (scalar->elem == EL_I1)
+        value = value != 0;
     else if (bits < 64 && !scalar->pointer) {
         uint64_t wrapped = (uint64_t)value << (64 - bits);
         value = elem_is_signed(scalar->elem) ? (int64_t)wrapped >> (64 - bits) : (int64_t)(wrapped >> (64 - bits));

@@ -92,12 +92,14 @@ static void check_combine(Verifier *v, const Op *op) {
         const Type *t = op->operands[i] ? ir_type(v->k, op->operands[i]) : NULL;
         if (!t || t->kind != TY_TILE) continue;
         if (t->pointer) complain(v, op, "pointers are not combined");
-        if (bits && elem_is_float(t->elem)) complain(v, op, "`%s` combines bits, not %s", word_info[kind].text, elem_info[t->elem].text);
+        if (bits && elem_is_float(t->elem))
+            complain(v, op, "`%s` combines bits, not %s", word_info[kind].text, elem_info[t->elem].text);
     }
 }
 
 static void check_function(Verifier *v, const Op *op) {
-    static const Word of_two[] = {MATH_ATAN2, MATH_POW, MATH_FMOD, MATH_HYPOT, MATH_COPYSIGN, MATH_FDIM, MATH_REMAINDER, MATH_NEXTAFTER, MATH_LDEXP};
+    static const Word of_two[] = {MATH_ATAN2, MATH_POW,       MATH_FMOD,      MATH_HYPOT, MATH_COPYSIGN,
+                                  MATH_FDIM,  MATH_REMAINDER, MATH_NEXTAFTER, MATH_LDEXP};
     Word fn = op_word(op, AT_FN, WORD_NONE);
     int wants = 1, has = 0;
     for (size_t i = 0; i < sizeof of_two / sizeof *of_two; i++) wants += of_two[i] == fn;
@@ -217,7 +219,8 @@ static void check_combiner(Verifier *v, const Op *op) {
 static void check_tasks(Verifier *v, const Op *op) {
     if (!need_regions(v, op, 1, 2)) return;
     const Region *body = op->regions[op->region_count - 1];
-    if (op->region_count == 1) need_args(v, op, body, op->operand_count);
+    if (op->region_count == 1)
+        need_args(v, op, body, op->operand_count);
     else if (need_args(v, op, op->regions[0], 1) && op->regions[0]->last)
         check_terminator(v, op, op->regions[0], OP_TEST, 1, body->arg_count, body->args);
     check_terminator(v, op, body, OP_YIELD, 0, 0, NULL);
@@ -248,8 +251,7 @@ static void check_structure(Verifier *v, const Op *op) {
     case OP_IF:
         if (!need_regions(v, op, 2, 2)) return;
         if (!ty_is_scalar(ir_type(v->k, op->operands[0]))) complain(v, op, "its condition must be a scalar");
-        for (int i = 0; i < 2; i++)
-            check_terminator(v, op, op->regions[i], OP_YIELD, 0, op->result_count, op->results);
+        for (int i = 0; i < 2; i++) check_terminator(v, op, op->regions[i], OP_YIELD, 0, op->result_count, op->results);
         break;
     case OP_PARALLEL:
         if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], op->operand_count))

@@ -20,9 +20,7 @@ typedef struct Parts {
     bool changed;
 } Parts;
 
-static const Type *type_of(const Parts *p, Ref ref) {
-    return ir_type(p->k, ref);
-}
+static const Type *type_of(const Parts *p, Ref ref) { return ir_type(p->k, ref); }
 
 static Ref make_dot(Builder *b, const Op *like, Ref x, Ref y, Ref z, Word precision) {
     Op *op = ir_begin(b, OP_DOT);
@@ -78,8 +76,7 @@ static void split_batch(Parts *p, Op *op) {
         made = count == 1 ? cat->operands[0] : ir_end(&b, cat, NULL);
     } else {
         Ref zero = ir_int(&b, EL_I32, 0);
-        Op *loop =
-            ir_for(&b, zero, ir_int(&b, EL_I32, count), ir_int(&b, EL_I32, 1), &x[2], 1, "batch");
+        Op *loop = ir_for(&b, zero, ir_int(&b, EL_I32, count), ir_int(&b, EL_I32, 1), &x[2], 1, "batch");
         Builder in = ir_builder_inside(&b, loop->regions[0]);
         Ref at = loop->regions[0]->args[0], sum = loop->regions[0]->args[1], part[3];
         for (int j = 0; j < 3; j++) part[j] = matrix_of(p, &in, j == 2 ? sum : x[j], at);
@@ -140,9 +137,7 @@ static void split_bf16(Parts *p, Op *op, bool six) {
 }
 
 /* --- f8 --- */
-static bool is_f8(Elem elem) {
-    return elem_is_float(elem) && elem_info[elem].bits == 8;
-}
+static bool is_f8(Elem elem) { return elem_is_float(elem) && elem_info[elem].bits == 8; }
 
 static bool multiplied(const Parts *p, Elem elem) {
     return p->cx->machine->has_fp8 && (elem == EL_F8E4M3 || elem == EL_F8E5M2);
@@ -166,8 +161,7 @@ static void take_apart(Op *op, void *user) {
         widen_f8(p, op);
     else if (a->elem == EL_F32 && y->elem == EL_F32 && precision == PREC_TF32X3)
         split_tf32(p, op);
-    else if (a->elem == EL_F32 && y->elem == EL_F32 &&
-             (precision == PREC_BF16X3 || precision == PREC_BF16X6))
+    else if (a->elem == EL_F32 && y->elem == EL_F32 && (precision == PREC_BF16X3 || precision == PREC_BF16X6))
         split_bf16(p, op, precision == PREC_BF16X6);
 }
 

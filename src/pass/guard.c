@@ -52,9 +52,7 @@ static bool extreme(Guard *g, const Affine *f, const Type *type, bool most, Poly
     return !out->bad;
 }
 
-static bool is_plain(const Type *type) {
-    return !type->pointer && type->elem == EL_I32;
-}
+static bool is_plain(const Type *type) { return !type->pointer && type->elem == EL_I32; }
 
 /* A number, or a scalar as it is: the condition's operands are int32, and so are their parts. */
 static bool is_one_number(Poly p) {
@@ -69,8 +67,7 @@ static bool add_range(Guard *g, const Affine *f, const Type *type) {
     if (!extreme(g, f, type, false, &least) || !extreme(g, f, type, true, &most)) return false;
     Poly top = poly_int(g->a.arena, INT32_MAX), bottom = poly_int(g->a.arena, INT32_MIN);
     return add_test(g, poly_sub(g->a.arena, top, most)) &&
-           (poly_is_surely_natural(&g->a, least) ||
-            add_test(g, poly_sub(g->a.arena, least, bottom)));
+           (poly_is_surely_natural(&g->a, least) || add_test(g, poly_sub(g->a.arena, least, bottom)));
 }
 
 /* What has to hold for every element of the condition to be true. */
@@ -97,8 +94,7 @@ static bool collect(Guard *g, Ref condition) {
         !extreme(g, y, large_type, false, &least))
         return false;
     Poly room = poly_sub(g->a.arena, least, most);
-    if (predicate == CMP_LT || predicate == CMP_GT)
-        room = poly_sub(g->a.arena, room, poly_int(g->a.arena, 1));
+    if (predicate == CMP_LT || predicate == CMP_GT) room = poly_sub(g->a.arena, room, poly_int(g->a.arena, 1));
     return add_test(g, room) && add_range(g, x, small_type) && add_range(g, y, large_type);
 }
 

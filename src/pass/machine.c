@@ -4,8 +4,7 @@
 #include <string.h>
 
 static const Machine machines[] = {
-#define MACHINE(name, threads, always, roles, skew, tma, wgmma, mma, fp8, bytes, lanes, vector, chains,   \
-                dot)                                                                               \
+#define MACHINE(name, threads, always, roles, skew, tma, wgmma, mma, fp8, bytes, lanes, vector, chains, dot) \
     {name, threads, always, roles, skew, tma, wgmma, mma, fp8, bytes, lanes, vector, chains, dot},
 #include "pass/machine.def"
 #undef MACHINE

@@ -15,20 +15,20 @@ enum { REQUIRE_ALL, REQUIRE_ALIGNED, REQUIRE_UNIT, REQUIRE_USUAL, REQUIRE_SIZES,
 
 /* Options of a compile, as `--set NAME=VALUE` or the API gave them; 0 / NULL is "the compiler chooses". */
 typedef struct PassOptions {
-    int num_warps;      /* 0: the source's, else 4 */
-    int num_stages;     /* -1: the source's */
-    int slots;          /* 0: num_stages, or more where that helps; else so many, if they fit */
-    int roles;          /* -1 auto, 0 off, 1 on */
-    int persist;        /* -1 auto, 0 off, 1 on */
-    int workers;        /* 0 auto: consumer warpgroups */
-    int cluster;        /* 0 auto, 1 none, 2: pairs of blocks that share loads */
-    int rotate;         /* -1 auto, 0 off: products that run under the next trip's arithmetic */
-    int gang;           /* 0 auto: programs that run side by side in a block */
-    bool fuse;          /* multiply-adds become fma (default on) */
-    bool lines;         /* #line in emitted CUDA text, and line information in the cubin */
-    bool no_rings;      /* they did not fit into shared memory: the kernel stays flat */
-    bool overlap;       /* arrays may overlap: nothing is wished of two of them */
-    int generic;        /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
+    int num_warps;  /* 0: the source's, else 4 */
+    int num_stages; /* -1: the source's */
+    int slots;      /* 0: num_stages, or more where that helps; else so many, if they fit */
+    int roles;      /* -1 auto, 0 off, 1 on */
+    int persist;    /* -1 auto, 0 off, 1 on */
+    int workers;    /* 0 auto: consumer warpgroups */
+    int cluster;    /* 0 auto, 1 none, 2: pairs of blocks that share loads */
+    int rotate;     /* -1 auto, 0 off: products that run under the next trip's arithmetic */
+    int gang;       /* 0 auto: programs that run side by side in a block */
+    bool fuse;      /* multiply-adds become fma (default on) */
+    bool lines;     /* #line in emitted CUDA text, and line information in the cubin */
+    bool no_rings;  /* they did not fit into shared memory: the kernel stays flat */
+    bool overlap;   /* arrays may overlap: nothing is wished of two of them */
+    int generic;    /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
 } PassOptions;
 extern const PassOptions pass_options_default;
 
@@ -70,7 +70,7 @@ typedef struct PipelineRequest {
     const char *stop_after; /* NULL: all */
     const char *only;       /* NULL, or "a,b": just these */
     bool verify_each;
-    PassTrace *trace;       /* NULL, or called after every pass (changed or not) */
+    PassTrace *trace; /* NULL, or called after every pass (changed or not) */
     void *trace_user;
 } PipelineRequest;
 /* False after errors (in the diag). */

@@ -9,8 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-const PassOptions pass_options_default = {
-    .num_stages = -1, .roles = -1, .persist = -1, .rotate = -1, .fuse = true};
+const PassOptions pass_options_default = {.num_stages = -1, .roles = -1, .persist = -1, .rotate = -1, .fuse = true};
 
 void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...) {
     Arena *arena = cx->module->arena;
@@ -18,16 +17,14 @@ void pass_find(PassContext *cx, Range range, const char *subject, const char *fo
     va_start(args, format);
     char *text = arena_vprintf(arena, format, args);
     va_end(args);
-    *VEC_PUSH(&cx->findings, arena) =
-        (Finding){range, arena_string(arena, subject, strlen(subject)), text};
+    *VEC_PUSH(&cx->findings, arena) = (Finding){range, arena_string(arena, subject, strlen(subject)), text};
 }
 
 bool pass_takes_form(Kernel *k, Form form, const char *who) {
     static const char *const names[] = {"source", "tile", "access", "ring", "layout"};
     static const char *const makers[] = {"", "raise", "access", "ring", "layout"};
     if (k->form >= form) return true;
-    diag_emit(k->module->diag, DIAG_FORM_TOO_EARLY, k->range, who, names[form], k->name,
-              names[k->form], makers[form]);
+    diag_emit(k->module->diag, DIAG_FORM_TOO_EARLY, k->range, who, names[form], k->name, names[k->form], makers[form]);
     return false;
 }
 
@@ -52,8 +49,7 @@ static double seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void step(Runner *r, const char *name, Form takes, Form leaves,
-                 bool (*pass)(PassContext *, Kernel *)) {
+static void step(Runner *r, const char *name, Form takes, Form leaves, bool (*pass)(PassContext *, Kernel *)) {
     const PipelineRequest *request = r->request;
     if (r->done) return;
     bool wanted = is_wanted(request->only, name);

@@ -57,8 +57,7 @@ static int loaded_bytes(const Kernel *k, Ref r, int depth) {
     const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
     if (op && depth && op_has(op->code, TRAIT_ELEMENTWISE))
         for (int i = 0; i < op->operand_count; i++) {
-            const Op *from =
-                ref_is_value(op->operands[i]) ? ir_value(k, op->operands[i])->op : NULL;
+            const Op *from = ref_is_value(op->operands[i]) ? ir_value(k, op->operands[i])->op : NULL;
             const Type *t = from ? ir_type(k, op->operands[i]) : NULL;
             if (t && t->rank == type->rank && ty_elements(t) == ty_elements(type) &&
                 (from->code == OP_TLOAD || op_has(from->code, TRAIT_ELEMENTWISE)))
@@ -71,9 +70,7 @@ static void stamp_reduce(const PassContext *cx, Kernel *k, Op *op) {
     const Type *type = ir_type(k, op->operands[0]);
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
     if (op_attr(op, AT_BITS)) return; /* what is written is what is meant */
-    if (kind != COMBINE_REGION &&
-        !(elem_is_float(type->elem) && (kind == COMBINE_ADD || kind == COMBINE_MUL)))
-        return;
+    if (kind != COMBINE_REGION && !(elem_is_float(type->elem) && (kind == COMBINE_ADD || kind == COMBINE_MUL))) return;
     int axis = (int)op_int(op, AT_AXIS, 0), bits = bits_for(type->extent[axis]), count = 0;
     if (!bits) return;
     int64_t *order = ARENA_ARRAY(k->module->arena, int64_t, bits);

@@ -145,14 +145,13 @@ struct tw_kernel {
     tw_buffer **buffers;       /* by parameter; NULL for numbers */
     const ScalarProgram *grid; /* NULL: the launch must say it */
     int grid_rank;
-    struct Requirements
-        *requirements;  /* what the compiled code wants of the arguments; NULL: nothing */
-    bool never;         /* a requirement that cannot be tested: the general variant it is */
+    struct Requirements *requirements;  /* what the compiled code wants of the arguments; NULL: nothing */
+    bool never;                         /* a requirement that cannot be tested: the general variant it is */
     KernelVariant generic, overlapping; /* those that want less, and nothing of two arrays; each is
                                            made when a launch first needs it */
-    tw_resource_info resources;    /* filled by the target's build */
-    const CompileRequest *request; /* what was asked for, to make that variant */
-    void *code;                    /* the target's */
+    tw_resource_info resources;         /* filled by the target's build */
+    const CompileRequest *request;      /* what was asked for, to make that variant */
+    void *code;                         /* the target's */
 };
 
 /* --- context.c --- */
@@ -160,8 +159,7 @@ void *context_alloc(tw_context *cx, size_t size); /* zeroed; throws through the 
 void context_free(tw_context *cx, void *block, size_t size);
 void context_drop(tw_context *cx); /* one reference less */
 /* Sets the message and gives the status back, so that failing is one statement. */
-tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The diagnostics as message (if there are errors) or as warnings. */
 tw_status context_diagnose(tw_context *cx, const Diag *diag, tw_status on_error);
 Pool *context_pool(tw_context *cx);
@@ -182,8 +180,7 @@ struct CompileRequest { /* copied into the kernel's arena */
 /* Files that the text of a module may name (import.c). */
 void import_init(tw_module *m, const char *name, const tw_module_options *options);
 const SourceFile *import_file(void *user, const SourceFile *from, const char *path);
-tw_status module_open(tw_module *m, const char *name, const char *text, size_t size,
-                      const tw_module_options *options);
+tw_status module_open(tw_module *m, const char *name, const char *text, size_t size, const tw_module_options *options);
 void module_drop(tw_module *m); /* one reference less */
 /* Absent constants that the source computes, as arguments. */
 tw_status module_complete(tw_module *m, const FrontKernel *kernel, tw_arg *args);
@@ -205,18 +202,17 @@ tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source);
 /* The assembler text, made when it is first asked for; it is an artifact from then on. */
 tw_status kernel_assembly(tw_kernel *k, const char **text);
 tw_status kernel_own_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]);
-tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args,
-                        size_t count);
+tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count);
 
 /* --- buffer.c --- */
 tw_status buffer_make(tw_context *cx, int32_t dtype, int32_t rank, const int64_t *shape,
                       const tw_buffer_options *options, tw_buffer **out);
 tw_status buffer_copy(tw_buffer *b, void *host, size_t size, bool read);
 tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t seed);
-tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
-                         double relative, tw_difference *out);
-char *buffer_lowest(const tw_buffer *buffer); /* address of its lowest byte */
-bool buffer_is_dense(const tw_buffer *buffer); /* row-major, without gaps */
+tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute, double relative,
+                         tw_difference *out);
+char *buffer_lowest(const tw_buffer *buffer);       /* address of its lowest byte */
+bool buffer_is_dense(const tw_buffer *buffer);      /* row-major, without gaps */
 void buffer_show(const tw_buffer *buffer, Text *t); /* "f32[8, 8]" */
 Elem elem_of_dtype(int32_t dtype);
 int32_t dtype_of_elem(Elem elem);

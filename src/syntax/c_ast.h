@@ -85,7 +85,7 @@ enum {
     C_FLAG_UNSIGNED = 64,
     C_FLAG_LONG = 128,
     C_FLAG_SINGLE = 256,
-    C_FLAG_DEFINED = 512, /* a struct or enum specifier with a body */
+    C_FLAG_DEFINED = 512,     /* a struct or enum specifier with a body */
     C_FLAG_NOT_DECIMAL = 1024 /* an integer with 0x, 0b or a leading 0 */
 };
 
@@ -108,8 +108,7 @@ enum { C_DEPTH_LIMIT = 1000 };
 
 const char *c_kind_name(CKind kind);
 
-/* A stable text of the tree, one node a line, two spaces a level; with places (`@line:column`) if
- * sources is given. */
+/* A stable text of the tree, one node a line, two spaces a level; with places (`@line:column`) if sources is given. */
 char *c_dump(Arena *arena, const CNode *node, const SourceMap *sources);
 
 /* Integer constant expressions, in C's #if arithmetic: 64 bits, signed unless an operand is

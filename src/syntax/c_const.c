@@ -18,9 +18,7 @@ static bool fail(Eval *ev, const CNode *node) {
     return false;
 }
 
-static CConst signed_value(bool value) {
-    return (CConst){value, false};
-}
+static CConst signed_value(bool value) { return (CConst){value, false}; }
 
 static int64_t divide(CConst a, CConst b, bool is_unsigned, bool remainder) {
     if (is_unsigned) {
@@ -34,8 +32,10 @@ static int64_t divide(CConst a, CConst b, bool is_unsigned, bool remainder) {
 static CConst shift(CTok op, CConst a, int64_t amount) {
     uint64_t x = (uint64_t)a.value;
     bool fill = !a.is_unsigned && a.value < 0 && amount;
-    if (op == CT_SHL) x <<= amount;
-    else x = x >> amount | (fill ? ~(UINT64_MAX >> amount) : 0);
+    if (op == CT_SHL)
+        x <<= amount;
+    else
+        x = x >> amount | (fill ? ~(UINT64_MAX >> amount) : 0);
     return (CConst){(int64_t)x, a.is_unsigned};
 }
 
@@ -78,9 +78,12 @@ static bool eval_binary(Eval *ev, const CNode *node, CConst *out) {
     if (!eval(ev, node->kids[0], &a)) return false;
     if (node->op == CT_AND_AND || node->op == CT_OR_OR) {
         bool decided = (a.value != 0) == (node->op == CT_OR_OR);
-        if (decided) *out = signed_value(node->op == CT_OR_OR);
-        else if (eval(ev, node->kids[1], &b)) *out = signed_value(b.value != 0);
-        else return false;
+        if (decided)
+            *out = signed_value(node->op == CT_OR_OR);
+        else if (eval(ev, node->kids[1], &b))
+            *out = signed_value(b.value != 0);
+        else
+            return false;
         return true;
     }
     if (!eval(ev, node->kids[1], &b)) return false;
@@ -105,14 +108,12 @@ static bool eval(Eval *ev, const CNode *node, CConst *out) {
     CConst condition;
     switch (node->kind) {
     case C_INT:
-        *out = (CConst){(int64_t)node->number,
-                        (node->flags & C_FLAG_UNSIGNED) || node->number > INT64_MAX};
+        *out = (CConst){(int64_t)node->number, (node->flags & C_FLAG_UNSIGNED) || node->number > INT64_MAX};
         return true;
     case C_BINARY: return eval_binary(ev, node, out);
     case C_UNARY: return eval_unary(ev, node, out);
     case C_CONDITIONAL:
-        return eval(ev, node->kids[0], &condition) &&
-               eval(ev, node->kids[condition.value ? 1 : 2], out);
+        return eval(ev, node->kids[0], &condition) && eval(ev, node->kids[condition.value ? 1 : 2], out);
     case C_ERROR: return fail(ev, node);
     default: return ev->lookup && ev->lookup(ev->user, node, out) ? true : fail(ev, node);
     }

@@ -14,9 +14,7 @@ static const char *const kind_names[] = {
 #undef C_NODE
 };
 
-const char *c_kind_name(CKind kind) {
-    return kind_names[kind];
-}
+const char *c_kind_name(CKind kind) { return kind_names[kind]; }
 
 static const struct {
     int flag;
@@ -61,8 +59,7 @@ static void add_node(Text *out, const CNode *node, int level, const SourceMap *s
     for (size_t i = 0; i < sizeof flag_names / sizeof *flag_names; i++)
         if (node->flags & flag_names[i].flag) text_add(out, " %s", flag_names[i].text);
     Place place;
-    if (sources && source_find(sources, node->range.begin, &place))
-        text_add(out, " @%d:%d", place.line, place.column);
+    if (sources && source_find(sources, node->range.begin, &place)) text_add(out, " @%d:%d", place.line, place.column);
     text_add_char(out, '\n');
     for (uint32_t i = 0; i < node->count; i++) add_node(out, node->kids[i], level + 1, sources);
 }

@@ -23,12 +23,8 @@ static const struct {
 #undef C_KEYWORD
 };
 
-const char *c_token_text(CTok kind) {
-    return words[kind].text;
-}
-int c_token_precedence(CTok kind) {
-    return words[kind].precedence;
-}
+const char *c_token_text(CTok kind) { return words[kind].text; }
+int c_token_precedence(CTok kind) { return words[kind].precedence; }
 
 CTok c_keyword(const char *text, size_t length) {
     for (int kind = CT_HASH + 1; kind < CT_COUNT; kind++)
@@ -44,19 +40,11 @@ typedef struct Lexer {
     CTokens *out;
 } Lexer;
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-static bool is_name_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-static bool is_name(char c) {
-    return is_name_start(c) || is_digit(c);
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_name(char c) { return is_name_start(c) || is_digit(c); }
 
-static char peek(const Lexer *lx, size_t ahead) {
-    return (size_t)(lx->end - lx->at) > ahead ? lx->at[ahead] : 0;
-}
+static char peek(const Lexer *lx, size_t ahead) { return (size_t)(lx->end - lx->at) > ahead ? lx->at[ahead] : 0; }
 
 static Range range_of(const Lexer *lx, const char *begin, const char *end) {
     return (Range){lx->file->base + (uint32_t)(begin - lx->file->text),
@@ -214,18 +202,13 @@ bool c_number(Arena *arena, Diag *diag, const CToken *token, CNumber *out) {
         errno = 0;
         bool octal = text[0] == '0' && !hex && !binary;
         out->not_decimal = text[0] == '0';
-        out->integer = strtoull(text + (binary ? 2 : 0), &rest,
-                                hex      ? 16
-                                : binary ? 2
-                                : octal  ? 8
-                                         : 10);
+        out->integer = strtoull(text + (binary ? 2 : 0), &rest, hex ? 16 : binary ? 2 : octal ? 8 : 10);
         if (errno == ERANGE) return bad_number(diag, token, "it does not fit 64 bits");
         if (octal && is_digit(*rest)) return bad_number(diag, token, "octal digits are 0 to 7");
         if (hex && rest <= text + 2) return bad_number(diag, token, "no digits");
         if (binary && rest <= text + 2) return bad_number(diag, token, "no digits");
     }
-    if (!read_suffix(rest, out))
-        return bad_number(diag, token, "suffixes are u, l, ll for integers and f for floats");
+    if (!read_suffix(rest, out)) return bad_number(diag, token, "suffixes are u, l, ll for integers and f for floats");
     return true;
 }
 
@@ -257,9 +240,7 @@ char *c_string(Arena *arena, Diag *diag, const CToken *token, size_t *length) {
         const char *digits = *p == 'x' ? ++p : p;
         bool hex = digits > token->text && digits[-1] == 'x';
         while (p < end && p - digits < (hex ? 2 : 3)) {
-            int digit = is_digit(*p)                           ? *p - '0'
-                        : (*p | 32) >= 'a' && (*p | 32) <= 'f' ? (*p | 32) - 'a' + 10
-                                                               : 16;
+            int digit = is_digit(*p) ? *p - '0' : (*p | 32) >= 'a' && (*p | 32) <= 'f' ? (*p | 32) - 'a' + 10 : 16;
             if (digit >= (hex ? 16 : 8)) break;
             value = value * (hex ? 16 : 8) + (unsigned)digit;
             p++;

@@ -11,8 +11,7 @@
 #define SYNTAX_C_LEX_H
 #include "base/diag.h"
 
-/* C_PUNCT(id, text, precedence of the binary operator or 0); a longer text comes before its
- * prefixes. */
+/* C_PUNCT(id, text, precedence of the binary operator or 0); a longer text comes before its prefixes. */
 #define C_PUNCTUATORS(C_PUNCT)    \
     C_PUNCT(ELLIPSIS, "...", 0)   \
     C_PUNCT(SHL_ASSIGN, "<<=", 0) \
@@ -101,24 +100,24 @@
 /* C_REFUSED(text, what it is, what to write instead): words that start something that Tile C leaves
  * out. The first group are keywords of C; the words of C++ are refused only where a declaration or
  * statement begins with them. */
-#define C_REFUSED_WORDS(C_REFUSED)                                                               \
-    C_REFUSED("goto", "`goto`", "use loops and `if`")                                            \
-    C_REFUSED("union", "a union", "use a struct, or `tile_view` to see a tile as another")       \
-    C_REFUSED("_Generic", "`_Generic`", "built-in operations already go by operand type")        \
-    C_REFUSED("_Atomic", "`_Atomic`", "use the store_add family on globals")                     \
-    C_REFUSED("_Complex", "`_Complex`", "keep real and imaginary parts in two tiles")            \
-    C_REFUSED("_Thread_local", "`_Thread_local`", "locals of a kernel are private already")      \
-    C_REFUSED("_Alignas", "`_Alignas`", "the compiler aligns tiles itself")                      \
-    C_REFUSED("_Alignof", "`_Alignof`", "the compiler aligns tiles itself")                      \
-    C_REFUSED("_Noreturn", "`_Noreturn`", "remove it")                                           \
-    C_REFUSED("register", "`register`", "use a register tile `rt_*` or a plain variable")        \
-    C_REFUSED("auto", "`auto`", "write the type")                                                \
-    C_REFUSED("asm", "inline assembly", "use the built-in operations")                           \
-    C_REFUSED("__asm__", "inline assembly", "use the built-in operations")                       \
+#define C_REFUSED_WORDS(C_REFUSED)                                                                  \
+    C_REFUSED("goto", "`goto`", "use loops and `if`")                                               \
+    C_REFUSED("union", "a union", "use a struct, or `tile_view` to see a tile as another")          \
+    C_REFUSED("_Generic", "`_Generic`", "built-in operations already go by operand type")           \
+    C_REFUSED("_Atomic", "`_Atomic`", "use the store_add family on globals")                        \
+    C_REFUSED("_Complex", "`_Complex`", "keep real and imaginary parts in two tiles")               \
+    C_REFUSED("_Thread_local", "`_Thread_local`", "locals of a kernel are private already")         \
+    C_REFUSED("_Alignas", "`_Alignas`", "the compiler aligns tiles itself")                         \
+    C_REFUSED("_Alignof", "`_Alignof`", "the compiler aligns tiles itself")                         \
+    C_REFUSED("_Noreturn", "`_Noreturn`", "remove it")                                              \
+    C_REFUSED("register", "`register`", "use a register tile `rt_*` or a plain variable")           \
+    C_REFUSED("auto", "`auto`", "write the type")                                                   \
+    C_REFUSED("asm", "inline assembly", "use the built-in operations")                              \
+    C_REFUSED("__asm__", "inline assembly", "use the built-in operations")                          \
     C_REFUSED("template", "a C++ template", "write an enum constant, or a definition from outside") \
-    C_REFUSED("using", "C++'s `using`", "write a typedef")                                       \
-    C_REFUSED("namespace", "a C++ namespace", "names of Tile C need no prefix")                  \
-    C_REFUSED("class", "a C++ class", "write a struct and functions")                            \
+    C_REFUSED("using", "C++'s `using`", "write a typedef")                                          \
+    C_REFUSED("namespace", "a C++ namespace", "names of Tile C need no prefix")                     \
+    C_REFUSED("class", "a C++ class", "write a struct and functions")                               \
     C_REFUSED("constexpr", "C++'s `constexpr`", "write an enum constant: enum { N = 4 };")
 
 typedef enum CTok {
@@ -153,12 +152,11 @@ typedef VEC(CToken) CTokens;
 /* Of a text with all that it includes and its macros make. */
 enum { C_TOKEN_LIMIT = 1 << 20 };
 
-/* Appends the tokens of the file, CT_END last. Keywords stay CT_IDENT: macros may have their names.
- */
+/* Appends the tokens of the file, CT_END last. Keywords stay CT_IDENT: macros may have their names. */
 void c_lex(Arena *arena, Diag *diag, const SourceFile *file, CTokens *out);
 
-const char *c_token_text(CTok kind); /* "+", "while"; "a name", "a number" for the open classes */
-int c_token_precedence(CTok kind);   /* of the binary operator, 0 for none */
+const char *c_token_text(CTok kind);             /* "+", "while"; "a name", "a number" for the open classes */
+int c_token_precedence(CTok kind);               /* of the binary operator, 0 for none */
 CTok c_keyword(const char *text, size_t length); /* CT_IDENT if it is none */
 
 /* The value of a CT_NUMBER. False, with a message, if it is malformed or too large. */

@@ -19,17 +19,15 @@ bool parser_take(Parser *ps, CTok kind) {
 }
 
 static void note_macro(Parser *ps, const CToken *token) {
-    if (token->macro.begin)
-        diag_emit(ps->diag, DIAG_NOTE_HERE, token->macro, "it comes from the macro defined here");
+    if (token->macro.begin) diag_emit(ps->diag, DIAG_NOTE_HERE, token->macro, "it comes from the macro defined here");
 }
 
 CNode *parser_fail(Parser *ps, const char *expected, const char *where) {
     const CToken *token = ps->at;
     if (!ps->panic) {
         bool end = token->kind == CT_END;
-        const char *found =
-            end ? (ps->in_line ? "the end of the line" : "the end of the file")
-                : arena_printf(ps->arena, "`%.*s`", (int)token->length, token->text);
+        const char *found = end ? (ps->in_line ? "the end of the line" : "the end of the file")
+                                : arena_printf(ps->arena, "`%.*s`", (int)token->length, token->text);
         /* What is missing at the end of a line belongs behind the token before it. */
         bool behind = !end && token->line_start && ps->last && !token->macro.begin;
         Range range = behind ? (Range){ps->last->range.end, ps->last->range.end} : token->range;
@@ -49,8 +47,7 @@ CNode *parser_refuse(Parser *ps, Range range, const char *what, const char *fix)
 bool parser_expect(Parser *ps, CTok kind, const char *where) {
     if (parser_take(ps, kind)) return true;
     bool open = kind <= CT_CHAR;
-    parser_fail(ps, open ? c_token_text(kind) : arena_printf(ps->arena, "`%s`", c_token_text(kind)),
-                where);
+    parser_fail(ps, open ? c_token_text(kind) : arena_printf(ps->arena, "`%s`", c_token_text(kind)), where);
     return false;
 }
 
@@ -86,13 +83,9 @@ bool parser_enter(Parser *ps) {
     return false;
 }
 
-void parser_leave(Parser *ps) {
-    ps->depth--;
-}
+void parser_leave(Parser *ps) { ps->depth--; }
 
-const char *parser_name(Parser *ps, const CToken *token) {
-    return arena_string(ps->arena, token->text, token->length);
-}
+const char *parser_name(Parser *ps, const CToken *token) { return arena_string(ps->arena, token->text, token->length); }
 
 /* ---- nodes ---- */
 
@@ -116,8 +109,7 @@ void node_set(Parser *ps, CNode *node, const CNodes *kids) {
     node->count = (uint32_t)kids->count;
 }
 
-/* The tree's depth is bounded here, for all later walks: a sum of ten thousand terms is as deep as
- * it is long. */
+/* The tree's depth is bounded here, for all later walks: a sum of ten thousand terms is as deep as it is long. */
 CNode *node_end(Parser *ps, CNode *node) {
     unsigned depth = 0;
     for (uint32_t i = 0; i < node->count; i++) {
@@ -154,8 +146,7 @@ CNode *node_two(Parser *ps, CKind kind, const CToken *first, CNode *a, CNode *b)
 /* ---- names ---- */
 
 NameKind parser_lookup(const Parser *ps, const CToken *token) {
-    MapEntry *entry =
-        token->kind == CT_IDENT ? map_find(&ps->names, token->text, token->length) : NULL;
+    MapEntry *entry = token->kind == CT_IDENT ? map_find(&ps->names, token->text, token->length) : NULL;
     const Binding *binding = entry ? entry->value : NULL;
     return binding ? binding->kind : NAME_VALUE;
 }
@@ -168,9 +159,7 @@ void parser_bind(Parser *ps, const char *name, NameKind kind) {
     *VEC_PUSH(&ps->bound, ps->arena) = binding;
 }
 
-void parser_open_scope(Parser *ps) {
-    ps->scope++;
-}
+void parser_open_scope(Parser *ps) { ps->scope++; }
 
 void parser_close_scope(Parser *ps) {
     ps->scope--;

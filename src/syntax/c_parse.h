@@ -24,8 +24,7 @@ typedef struct CVocabulary {
 
 /* The file that `#include "name"` (or <name>: angled) written in `from` means; NULL if there is none. The same file is
  * always the same SourceFile. */
-typedef const SourceFile *CFindHeader(void *user, const SourceFile *from, const char *name,
-                                      bool angled);
+typedef const SourceFile *CFindHeader(void *user, const SourceFile *from, const char *name, bool angled);
 
 typedef struct CDefine {
     const char *name, *value; /* as in -D NAME=VALUE */
@@ -47,7 +46,6 @@ CNode *c_parse(const CRequest *request, const SourceFile *file);
 
 /* Tokens of the file after preprocessing, keywords resolved, CT_END last. */
 void c_preprocess(const CRequest *request, const SourceFile *file, CTokens *out);
-/* One expression that spans all the tokens (a #if line): names are not checked. NULL, with a
- * message, if it is none. */
+/* One expression that spans all the tokens (a #if line): names are not checked. NULL, with a message, if it is none. */
 CNode *c_parse_line(const CRequest *request, const CToken *tokens, size_t count);
 #endif

@@ -46,8 +46,7 @@ static int storage_flag(CTok kind) {
 
 bool starts_type(const Parser *ps) {
     NameKind name = parser_lookup(ps, ps->at);
-    return is_type_word(ps->at->kind) || qualifier_flag(ps->at->kind) || name == NAME_TYPE ||
-           name == NAME_TILE_TYPE;
+    return is_type_word(ps->at->kind) || qualifier_flag(ps->at->kind) || name == NAME_TYPE || name == NAME_TILE_TYPE;
 }
 
 bool starts_declaration(const Parser *ps) {
@@ -62,8 +61,7 @@ static CNode *parse_type_words(Parser *ps) {
     const CToken *first = ps->at;
     int seen[CT_COUNT] = {0}, total = 0;
     int qualifiers = 0;
-    for (; (ps->at->kind >= CK_VOID && ps->at->kind <= CK_DOUBLE) || qualifier_flag(ps->at->kind);
-         parser_advance(ps)) {
+    for (; (ps->at->kind >= CK_VOID && ps->at->kind <= CK_DOUBLE) || qualifier_flag(ps->at->kind); parser_advance(ps)) {
         qualifiers |= qualifier_flag(ps->at->kind);
         if (qualifier_flag(ps->at->kind)) continue;
         seen[ps->at->kind]++;
@@ -120,8 +118,7 @@ static CNode *parse_one_type(Parser *ps) {
         return parser_refuse(ps, ps->at->range, "C++ template arguments `<..>`",
                              "write them in parentheses: st_bf(64, 64)");
     if (tile && !at_token(ps, CT_LPAREN))
-        return parser_fail(ps, "`(`",
-                           arena_printf(ps->arena, "and the arguments of `%s`", node->name));
+        return parser_fail(ps, "`(`", arena_printf(ps->arena, "and the arguments of `%s`", node->name));
     if (tile) {
         bool entered = parser_enter(ps);
         if (entered) parse_arguments(ps, node);
@@ -143,9 +140,8 @@ static const char *nearest_type(Parser *ps, const char *wrong) {
 void parser_unknown_type(Parser *ps, const CToken *word) {
     const char *wrong = parser_name(ps, word), *nearest = nearest_type(ps, wrong);
     if (!ps->panic)
-        diag_emit(ps->diag, DIAG_C_UNKNOWN_TYPE, word->range, wrong,
-                  nearest ? "; the nearest is `" : "", nearest ? nearest : "", nearest ? "`" : "",
-                  wrong);
+        diag_emit(ps->diag, DIAG_C_UNKNOWN_TYPE, word->range, wrong, nearest ? "; the nearest is `" : "",
+                  nearest ? nearest : "", nearest ? "`" : "", wrong);
     ps->panic = true;
 }
 
@@ -290,8 +286,7 @@ static void parse_fields(Parser *ps, CNodes *fields) {
         parse_declarator(ps, specifiers.type, &declarator);
         if (ps->panic) break;
         if (declarator.parameters) {
-            parser_refuse(ps, declarator.first->range, "functions inside a struct",
-                          "write it outside");
+            parser_refuse(ps, declarator.first->range, "functions inside a struct", "write it outside");
             break;
         }
         if (!declarator.name) {
@@ -327,8 +322,7 @@ static CNode *parse_struct(Parser *ps) {
     node->flags = C_FLAG_DEFINED;
     if (parser_enter(ps)) {
         parser_advance(ps);
-        while (!ps->panic && !at_token(ps, CT_RBRACE) && !at_token(ps, CT_END))
-            parse_fields(ps, &fields);
+        while (!ps->panic && !at_token(ps, CT_RBRACE) && !at_token(ps, CT_END)) parse_fields(ps, &fields);
         parser_expect(ps, CT_RBRACE, "at the end of the struct");
     }
     parser_leave(ps);
@@ -385,8 +379,7 @@ static CNode *parse_static_assert(Parser *ps) {
 }
 
 static void add_words(Parser *ps, CNode *node, const Specifiers *specifiers) {
-    for (size_t i = 0; i < specifiers->words.count; i++)
-        node_add(ps, node, specifiers->words.at[i]);
+    for (size_t i = 0; i < specifiers->words.count; i++) node_add(ps, node, specifiers->words.at[i]);
 }
 
 /* A function: its body if there is one. Parameters and body share a scope, as C says. */
@@ -398,8 +391,7 @@ static CNode *finish_function(Parser *ps, const Specifiers *specifiers, const De
     if (at_token(ps, CT_LBRACE)) {
         parser_open_scope(ps);
         for (uint32_t i = 0; i < d->parameters->count; i++)
-            if (d->parameters->kids[i]->name)
-                parser_bind(ps, d->parameters->kids[i]->name, NAME_VALUE);
+            if (d->parameters->kids[i]->name) parser_bind(ps, d->parameters->kids[i]->name, NAME_VALUE);
         body = parse_block(ps);
         parser_close_scope(ps);
     } else {
@@ -455,8 +447,7 @@ static void parse_declared(Parser *ps, CNodes *out, bool file_level) {
             return;
         }
         if (declarator.parameters) {
-            parser_refuse(ps, declarator.first->range, "typedefs of functions",
-                          "name the function itself");
+            parser_refuse(ps, declarator.first->range, "typedefs of functions", "name the function itself");
             return;
         }
         *VEC_PUSH(out, ps->arena) = finish_variable(ps, &specifiers, &declarator);
@@ -473,9 +464,7 @@ CNode *parse_declaration(Parser *ps) {
     return node_end(ps, node);
 }
 
-static CNode *template_value(Parser *ps) {
-    return starts_type(ps) ? parse_type_name(ps) : parse_initializer(ps);
-}
+static CNode *template_value(Parser *ps) { return starts_type(ps) ? parse_type_name(ps) : parse_initializer(ps); }
 
 /* template = NAME "(" argument {"," argument | "." name "=" (type | initializer)} ")" ";" */
 static CNode *parse_template(Parser *ps) {
@@ -485,8 +474,7 @@ static CNode *parse_template(Parser *ps) {
     parser_advance(ps);
     parser_expect(ps, CT_LPAREN, "behind the template's name");
     while (!ps->panic && !at_token(ps, CT_RPAREN)) {
-        *VEC_PUSH(&kids, ps->arena) =
-            at_token(ps, CT_DOT) ? parse_designated(ps, template_value) : template_value(ps);
+        *VEC_PUSH(&kids, ps->arena) = at_token(ps, CT_DOT) ? parse_designated(ps, template_value) : template_value(ps);
         if (!parser_take(ps, CT_COMMA)) break;
     }
     if (!ps->panic) parser_expect(ps, CT_RPAREN, "at the end of the descriptor");

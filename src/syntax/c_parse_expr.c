@@ -17,8 +17,7 @@ CNode *parse_initializer(Parser *ps) {
     parser_advance(ps);
     while (!ps->panic && !at_token(ps, CT_RBRACE)) {
         bool designated = at_token(ps, CT_DOT) || at_token(ps, CT_LBRACKET);
-        *VEC_PUSH(&kids, ps->arena) =
-            designated ? parse_designated(ps, parse_initializer) : parse_initializer(ps);
+        *VEC_PUSH(&kids, ps->arena) = designated ? parse_designated(ps, parse_initializer) : parse_initializer(ps);
         if (!parser_take(ps, CT_COMMA)) break;
     }
     if (!ps->panic) parser_expect(ps, CT_RBRACE, "at the end of the initializer");
@@ -51,9 +50,7 @@ CNode *parse_designated(Parser *ps, CNode *(*value)(Parser *ps)) {
     return node;
 }
 
-CNode *parse_argument(Parser *ps) {
-    return starts_type(ps) ? parse_type_name(ps) : parse_assignment(ps);
-}
+CNode *parse_argument(Parser *ps) { return starts_type(ps) ? parse_type_name(ps) : parse_assignment(ps); }
 
 /* arguments = "(" [argument {"," argument}] ")" */
 void parse_arguments(Parser *ps, CNode *call) {
@@ -79,10 +76,8 @@ static CNode *parse_number(Parser *ps) {
         node->real = number.real;
     else
         node->number = number.integer;
-    node->flags =
-        (uint16_t)((number.is_unsigned ? C_FLAG_UNSIGNED : 0) | (number.is_long ? C_FLAG_LONG : 0) |
-                   (number.is_single ? C_FLAG_SINGLE : 0) |
-                   (number.not_decimal ? C_FLAG_NOT_DECIMAL : 0));
+    node->flags = (uint16_t)((number.is_unsigned ? C_FLAG_UNSIGNED : 0) | (number.is_long ? C_FLAG_LONG : 0) |
+                             (number.is_single ? C_FLAG_SINGLE : 0) | (number.not_decimal ? C_FLAG_NOT_DECIMAL : 0));
     return node_end(ps, node);
 }
 
@@ -121,8 +116,7 @@ static CNode *parse_parenthesis(Parser *ps) {
     const CToken *first = ps->at;
     parser_advance(ps);
     if (at_token(ps, CT_LBRACE))
-        return parser_refuse(ps, ps->at->range, "statement expressions `({ .. })`",
-                             "write a function");
+        return parser_refuse(ps, ps->at->range, "statement expressions `({ .. })`", "write a function");
     CNode *node = parse_expression(ps);
     if (!ps->panic) parser_expect(ps, CT_RPAREN, "behind the expression");
     node->range = range_join(first->range, ps->last->range);
@@ -142,14 +136,11 @@ static CNode *parse_primary(Parser *ps) {
         parser_advance(ps);
         return node_end(ps, node);
     }
-    default:
-        return parser_fail(ps, "an expression",
-                           ps->last && !ps->in_line ? "here" : "in the condition");
+    default: return parser_fail(ps, "an expression", ps->last && !ps->in_line ? "here" : "in the condition");
     }
 }
 
-/* postfix = primary { "[" expression "]" | "(" arguments ")" | "." name | "->" name | "++" | "--" }
- */
+/* postfix = primary { "[" expression "]" | "(" arguments ")" | "." name | "->" name | "++" | "--" } */
 static CNode *parse_postfix(Parser *ps, const CToken *first, CNode *node) {
     while (!ps->panic) {
         CTok op = ps->at->kind;
@@ -275,8 +266,7 @@ CNode *parse_conditional(Parser *ps) {
 }
 
 static bool is_assignment(CTok op) {
-    return op == CT_ASSIGN || op == CT_SHL_ASSIGN || op == CT_SHR_ASSIGN ||
-           (op >= CT_MUL_ASSIGN && op <= CT_OR_ASSIGN);
+    return op == CT_ASSIGN || op == CT_SHL_ASSIGN || op == CT_SHR_ASSIGN || (op >= CT_MUL_ASSIGN && op <= CT_OR_ASSIGN);
 }
 
 /* assignment = conditional [("=" | "+=" | ..) assignment] */
@@ -296,7 +286,6 @@ CNode *parse_assignment(Parser *ps) {
 CNode *parse_expression(Parser *ps) {
     const CToken *first = ps->at;
     CNode *node = parse_assignment(ps);
-    while (!ps->panic && parser_take(ps, CT_COMMA))
-        node = node_two(ps, C_COMMA, first, node, parse_assignment(ps));
+    while (!ps->panic && parser_take(ps, CT_COMMA)) node = node_two(ps, C_COMMA, first, node, parse_assignment(ps));
     return node;
 }

@@ -30,9 +30,7 @@ static CNode *parse_condition(Parser *ps, const char *where) {
     return condition;
 }
 
-static CNode *body_of(Parser *ps) {
-    return ps->panic ? node_new(ps, C_ERROR, ps->at) : parse_statement(ps);
-}
+static CNode *body_of(Parser *ps) { return ps->panic ? node_new(ps, C_ERROR, ps->at) : parse_statement(ps); }
 
 static CNode *parse_if(Parser *ps) {
     CNode *node = node_new(ps, C_IF, ps->at);
@@ -80,8 +78,7 @@ static CNode *parse_case(Parser *ps) {
     CNode *node = node_new(ps, is_default ? C_DEFAULT : C_CASE, ps->at);
     parser_advance(ps);
     if (!is_default) node_add(ps, node, parse_conditional(ps));
-    if (!ps->panic)
-        parser_expect(ps, CT_COLON, is_default ? "behind `default`" : "behind the case");
+    if (!ps->panic) parser_expect(ps, CT_COLON, is_default ? "behind `default`" : "behind the case");
     node_add(ps, node, body_of(ps));
     return node_end(ps, node);
 }

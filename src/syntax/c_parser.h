@@ -10,13 +10,7 @@
 
 enum { C_NESTING_LIMIT = 200 };
 
-typedef enum NameKind {
-    NAME_VALUE,
-    NAME_TYPE,
-    NAME_TILE_TYPE,
-    NAME_SPECIFIER,
-    NAME_TEMPLATE
-} NameKind;
+typedef enum NameKind { NAME_VALUE, NAME_TYPE, NAME_TILE_TYPE, NAME_SPECIFIER, NAME_TEMPLATE } NameKind;
 
 /* What a name means in the innermost scope that declares it. */
 typedef struct Binding Binding;
@@ -40,9 +34,7 @@ typedef struct Parser {
 typedef VEC(CNode *) CNodes;
 
 /* tokens */
-static inline bool at_token(const Parser *ps, CTok kind) {
-    return ps->at->kind == kind;
-}
+static inline bool at_token(const Parser *ps, CTok kind) { return ps->at->kind == kind; }
 void parser_advance(Parser *ps);
 bool parser_take(Parser *ps, CTok kind);
 /* Reads the token or says that it was expected `where` ("behind the condition"). */
@@ -51,8 +43,7 @@ CNode *parser_fail(Parser *ps, const char *expected, const char *where);
 CNode *parser_refuse(Parser *ps, Range range, const char *what, const char *fix);
 /* Skips to behind the next `;`, or to a `}`, outside of nested brackets. */
 void parser_recover(Parser *ps);
-/* Enters one more level of nesting; false, with a message, at the limit. parser_leave in any case.
- */
+/* Enters one more level of nesting; false, with a message, at the limit. parser_leave in any case. */
 bool parser_enter(Parser *ps);
 void parser_leave(Parser *ps);
 
@@ -79,14 +70,14 @@ CNode *parse_assignment(Parser *ps);  /* without */
 CNode *parse_conditional(Parser *ps); /* constant expressions */
 CNode *parse_initializer(Parser *ps); /* expression or { .. } */
 CNode *parse_designated(Parser *ps, CNode *(*value)(Parser *ps));
-CNode *parse_argument(Parser *ps);             /* expression or type */
-void parse_arguments(Parser *ps, CNode *call); /* `( .. )` appended to the kids */
-bool starts_type(const Parser *ps);            /* a type specifier or qualifier stands here */
+CNode *parse_argument(Parser *ps);                        /* expression or type */
+void parse_arguments(Parser *ps, CNode *call);            /* `( .. )` appended to the kids */
+bool starts_type(const Parser *ps);                       /* a type specifier or qualifier stands here */
 void parser_unknown_type(Parser *ps, const CToken *word); /* says so, with the nearest one */
-bool starts_declaration(const Parser *ps);     /* that, or a storage word or specifier */
-CNode *parse_type_name(Parser *ps);           /* type with abstract declarator: `st_bf(64, 64) *` */
-CNode *parse_declaration(Parser *ps);         /* inside a block: C_DECLARATION */
-void parse_external(Parser *ps, CNodes *out); /* at file level */
+bool starts_declaration(const Parser *ps);                /* that, or a storage word or specifier */
+CNode *parse_type_name(Parser *ps);                       /* type with abstract declarator: `st_bf(64, 64) *` */
+CNode *parse_declaration(Parser *ps);                     /* inside a block: C_DECLARATION */
+void parse_external(Parser *ps, CNodes *out);             /* at file level */
 CNode *parse_statement(Parser *ps);
 CNode *parse_block(Parser *ps);
 #endif

@@ -47,8 +47,8 @@ typedef struct Preprocessor {
     VEC(Frame) frames;
     VEC(Condition) conditions;
     CTokens *out;
-    size_t work; /* tokens that went through expansion */
-    size_t read; /* tokens of files, each as often as it was included */
+    size_t work;           /* tokens that went through expansion */
+    size_t read;           /* tokens of files, each as often as it was included */
     size_t condition_base; /* conditions below it belong to the including file */
     int include_depth, argument_depth;
     bool overflow;
@@ -78,8 +78,7 @@ static bool spend(Preprocessor *pp, Range range) {
 
 /* ---- frames ---- */
 
-static void push_frame(Preprocessor *pp, const CToken *tokens, size_t count, Macro *macro,
-                       bool barrier) {
+static void push_frame(Preprocessor *pp, const CToken *tokens, size_t count, Macro *macro, bool barrier) {
     *VEC_PUSH(&pp->frames, pp->arena) = (Frame){tokens, tokens + count, macro, barrier};
 }
 
@@ -159,13 +158,11 @@ static bool collect_arguments(Preprocessor *pp, const Macro *macro, Range use, A
     size_t least = macro->parameter_count - macro->is_variadic;
     if (args->count < least || args->count > macro->parameter_count) {
         diag_emit(pp->diag, DIAG_C_MACRO_ARGUMENTS, range_join(use, args->end), macro->name,
-                  macro->is_variadic ? "at least " : "", (int)least, least == 1 ? "" : "s",
-                  (int)args->count);
+                  macro->is_variadic ? "at least " : "", (int)least, least == 1 ? "" : "s", (int)args->count);
         diag_emit(pp->diag, DIAG_NOTE_HERE, macro->range, "the macro is defined here");
         return false;
     }
-    for (size_t i = 0; i < args->count; i++)
-        expand_list(pp, args->raw[i].at, args->raw[i].count, &args->expanded[i]);
+    for (size_t i = 0; i < args->count; i++) expand_list(pp, args->raw[i].at, args->raw[i].count, &args->expanded[i]);
     return true;
 }
 
@@ -183,8 +180,7 @@ static CToken stringize(Preprocessor *pp, const CTokens *tokens, CToken model) {
         if (i && token->spaced) text_add_char(&text, ' ');
         for (uint32_t j = 0; j < token->length; j++) {
             bool quoted = token->kind == CT_STRING || token->kind == CT_CHAR;
-            if (quoted && (token->text[j] == '"' || token->text[j] == '\\'))
-                text_add_char(&text, '\\');
+            if (quoted && (token->text[j] == '"' || token->text[j] == '\\')) text_add_char(&text, '\\');
             text_add_char(&text, token->text[j]);
         }
     }
@@ -198,8 +194,7 @@ static CToken stringize(Preprocessor *pp, const CTokens *tokens, CToken model) {
 /* Joins `right` onto the last token of out, as ## asks. */
 static void paste(Preprocessor *pp, CTokens *out, const CToken *right) {
     CToken *left = &VEC_LAST(out);
-    char *joined = arena_printf(pp->arena, "%.*s%.*s", (int)left->length, left->text,
-                                (int)right->length, right->text);
+    char *joined = arena_printf(pp->arena, "%.*s%.*s", (int)left->length, left->text, (int)right->length, right->text);
     SourceFile piece = {.name = "##", .text = joined, .size = (uint32_t)strlen(joined)};
     CTokens tokens = {0};
     Diag silent;
@@ -216,8 +211,7 @@ static void paste(Preprocessor *pp, CTokens *out, const CToken *right) {
 }
 
 /* The replacement of the macro for one use, with the use's range on every token of the body. */
-static CTokens substitute(Preprocessor *pp, const Macro *macro, const Arguments *args, Range use,
-                          Range definition) {
+static CTokens substitute(Preprocessor *pp, const Macro *macro, const Arguments *args, Range use, Range definition) {
     CTokens out = {0};
     bool join = false;
     for (size_t i = 0; i < macro->body.count && spend(pp, use); i++) {
@@ -229,8 +223,7 @@ static CTokens substitute(Preprocessor *pp, const Macro *macro, const Arguments 
             join = true;
             continue;
         }
-        int stringized =
-            macro->is_function && token.kind == CT_HASH && next ? parameter_index(macro, next) : -1;
+        int stringized = macro->is_function && token.kind == CT_HASH && next ? parameter_index(macro, next) : -1;
         int parameter = stringized < 0 ? parameter_index(macro, &token) : -1;
         bool pasted = join || (next && next->kind == CT_HASH_HASH);
         CTokens one = {&token, 1, 1}, *piece = &one;
@@ -245,8 +238,7 @@ static CTokens substitute(Preprocessor *pp, const Macro *macro, const Arguments 
                 paste(pp, &out, &piece->at[0]);
             else
                 *VEC_PUSH(&out, pp->arena) = piece->at[j];
-            if (j == 0 && parameter >= 0 && out.count)
-                VEC_LAST(&out).spaced = macro->body.at[i].spaced;
+            if (j == 0 && parameter >= 0 && out.count) VEC_LAST(&out).spaced = macro->body.at[i].spaced;
         }
         join = false;
     }
@@ -309,9 +301,7 @@ typedef struct Line {
     const SourceFile *file;
 } Line;
 
-static bool live(const Preprocessor *pp) {
-    return !pp->conditions.count || VEC_LAST(&pp->conditions).live;
-}
+static bool live(const Preprocessor *pp) { return !pp->conditions.count || VEC_LAST(&pp->conditions).live; }
 
 static bool same_body(const Macro *a, const Macro *b) {
     if (a->is_function != b->is_function || a->parameter_count != b->parameter_count ||
@@ -389,8 +379,7 @@ static bool evaluate_condition(Preprocessor *pp, const Line *line, const char *d
         if (is_word(&token, "defined")) {
             bool paren = i + 1 < line->count && line->at[i + 1].kind == CT_LPAREN;
             size_t name = i + 1 + paren, last = name + paren;
-            if (last >= line->count || line->at[name].kind != CT_IDENT ||
-                (paren && line->at[last].kind != CT_RPAREN)) {
+            if (last >= line->count || line->at[name].kind != CT_IDENT || (paren && line->at[last].kind != CT_RPAREN)) {
                 diag_emit(pp->diag, DIAG_C_DIRECTIVE_FORM, token.range, directive,
                           "a name behind `defined`: defined(NAME)");
                 return false;
@@ -418,8 +407,7 @@ static bool evaluate_condition(Preprocessor *pp, const Line *line, const char *d
 
 static void open_condition(Preprocessor *pp, const Line *line, const char *directive, bool holds) {
     bool outer = live(pp);
-    *VEC_PUSH(&pp->conditions, pp->arena) =
-        (Condition){line->range, directive, outer && holds, !outer || holds, false};
+    *VEC_PUSH(&pp->conditions, pp->arena) = (Condition){line->range, directive, outer && holds, !outer || holds, false};
 }
 
 static void include_file(Preprocessor *pp, const Line *line);
@@ -470,8 +458,7 @@ static void handle_pragma(Preprocessor *pp, const Line *line) {
     if (line->count && is_word(&line->at[0], "once")) {
         map_put_number(&pp->once, pp->arena, line->file->base, NULL);
     } else if (line->count && !is_word(&line->at[0], "unroll")) {
-        diag_emit(pp->diag, DIAG_C_PRAGMA_IGNORED, line->at[0].range, (int)line->at[0].length,
-                  line->at[0].text);
+        diag_emit(pp->diag, DIAG_C_PRAGMA_IGNORED, line->at[0].range, (int)line->at[0].length, line->at[0].text);
     }
 }
 
@@ -503,8 +490,7 @@ static bool handle_conditional(Preprocessor *pp, const CToken *name, const Line 
     bool elif = is_word(name, "elif"), other = is_word(name, "else"), end = is_word(name, "endif");
     if (!elif && !other && !end) return false;
     const char *word = elif ? "elif" : other ? "else" : "endif";
-    if (pp->conditions.count <= pp->condition_base ||
-        (!end && VEC_LAST(&pp->conditions).seen_else)) {
+    if (pp->conditions.count <= pp->condition_base || (!end && VEC_LAST(&pp->conditions).seen_else)) {
         diag_emit(pp->diag, DIAG_C_DIRECTIVE_UNMATCHED, name->range, word);
     } else if (end) {
         pp->conditions.count--;
@@ -519,8 +505,7 @@ static bool handle_conditional(Preprocessor *pp, const CToken *name, const Line 
     return true;
 }
 
-static void handle_directive(Preprocessor *pp, const CToken *tokens, size_t count,
-                             const SourceFile *file) {
+static void handle_directive(Preprocessor *pp, const CToken *tokens, size_t count, const SourceFile *file) {
     if (count < 2) return; /* a lone # */
     const CToken *name = &tokens[1];
     Line line = {tokens + 2, count - 2, name->range, file};
@@ -544,8 +529,7 @@ static void handle_directive(Preprocessor *pp, const CToken *tokens, size_t coun
 static void report_stray(Preprocessor *pp, const CToken *token) {
     char c = token->text[0];
     if (c == '"' || c == '\'')
-        diag_emit(pp->diag, DIAG_C_UNTERMINATED_QUOTE, token->range,
-                  c == '"' ? "string" : "character constant", c);
+        diag_emit(pp->diag, DIAG_C_UNTERMINATED_QUOTE, token->range, c == '"' ? "string" : "character constant", c);
     else if ((unsigned char)c > ' ' && (unsigned char)c < 0x7F)
         diag_emit(pp->diag, DIAG_C_STRAY, token->range, (int)token->length, token->text);
     else
@@ -598,8 +582,7 @@ static void process_file(Preprocessor *pp, const SourceFile *file) {
 }
 
 void c_preprocess(const CRequest *request, const SourceFile *file, CTokens *out) {
-    Preprocessor pp = {
-        .request = request, .arena = request->arena, .diag = request->diag, .out = out};
+    Preprocessor pp = {.request = request, .arena = request->arena, .diag = request->diag, .out = out};
     if (request->define_count) {
         Text text = text_new(pp.arena);
         for (size_t i = 0; i < request->define_count; i++)

@@ -21,18 +21,16 @@
 #define REAL(f)  {PY_FIELD_REAL, #f},
 
 #define PY_LEAF(kind, cls)
-#define PY_NODE(kind, cls, fields)                                                            \
-    static const PyField fields_##kind[] = {fields};                                          \
-    _Static_assert(sizeof(((PyNode *)0)->kind) == 8 * sizeof fields_##kind / sizeof(PyField), \
-                   "a field is one cell");
+#define PY_NODE(kind, cls, fields)                   \
+    static const PyField fields_##kind[] = {fields}; \
+    _Static_assert(sizeof(((PyNode *)0)->kind) == 8 * sizeof fields_##kind / sizeof(PyField), "a field is one cell");
 #include "syntax/py_ast.def"
 #undef PY_NODE
 #undef PY_LEAF
 
 const PyKindInfo py_kinds[PY_KIND_COUNT] = {
-#define PY_LEAF(kind, cls) {#kind, PY_##cls, NULL, 0},
-#define PY_NODE(kind, cls, fields) \
-    {#kind, PY_##cls, fields_##kind, sizeof fields_##kind / sizeof(PyField)},
+#define PY_LEAF(kind, cls)         {#kind, PY_##cls, NULL, 0},
+#define PY_NODE(kind, cls, fields) {#kind, PY_##cls, fields_##kind, sizeof fields_##kind / sizeof(PyField)},
 #include "syntax/py_ast.def"
 #undef PY_NODE
 #undef PY_LEAF
@@ -85,8 +83,7 @@ typedef struct Binding {
 
 /* An expression that the text does not spell, at the place of one that it does. */
 static PyNode *made_node(Arena *arena, PyKind kind, Range range, uint16_t height) {
-    PyNode *node =
-        arena_alloc(arena, offsetof(PyNode, cells) + 8 * (py_kinds[kind].field_count + 1));
+    PyNode *node = arena_alloc(arena, offsetof(PyNode, cells) + 8 * (py_kinds[kind].field_count + 1));
     node->kind = (uint16_t)kind;
     node->range = range;
     node->height = height;

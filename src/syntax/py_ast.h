@@ -30,35 +30,35 @@ typedef enum PyKind {
 typedef enum PyClass { PY_MOD, PY_STMT, PY_EXPR, PY_PART, PY_PATTERN } PyClass;
 
 /* PY_OP(id, name in CPython's ast, spelling) */
-#define PY_OPS(PY_OP)                                                                              \
-    PY_OP(ADD, "Add", "+")                                                                         \
-    PY_OP(SUB, "Sub", "-")                                                                         \
-    PY_OP(MUL, "Mult", "*")                                                                        \
-    PY_OP(MATMUL, "MatMult", "@")                                                                  \
-    PY_OP(DIV, "Div", "/")                                                                         \
-    PY_OP(MOD, "Mod", "%")                                                                         \
-    PY_OP(POW, "Pow", "**")                                                                        \
-    PY_OP(SHL, "LShift", "<<")                                                                     \
-    PY_OP(SHR, "RShift", ">>")                                                                     \
-    PY_OP(BITOR, "BitOr", "|")                                                                     \
-    PY_OP(BITXOR, "BitXor", "^")                                                                   \
-    PY_OP(BITAND, "BitAnd", "&")                                                                   \
-    PY_OP(FLOORDIV, "FloorDiv", "//")                                                              \
-    PY_OP(INVERT, "Invert", "~")                                                                   \
-    PY_OP(NOT, "Not", "not")                                                                       \
-    PY_OP(UADD, "UAdd", "+")                                                                       \
-    PY_OP(USUB, "USub", "-")                                                                       \
-    PY_OP(AND, "And", "and")                                                                       \
-    PY_OP(OR, "Or", "or")                                                                          \
-    PY_OP(EQ, "Eq", "==")                                                                          \
-    PY_OP(NE, "NotEq", "!=")                                                                       \
-    PY_OP(LT, "Lt", "<")                                                                           \
-    PY_OP(LE, "LtE", "<=")                                                                         \
-    PY_OP(GT, "Gt", ">")                                                                           \
-    PY_OP(GE, "GtE", ">=")                                                                         \
-    PY_OP(IS, "Is", "is")                                                                          \
-    PY_OP(IS_NOT, "IsNot", "is not")                                                               \
-    PY_OP(IN, "In", "in")                                                                          \
+#define PY_OPS(PY_OP)                 \
+    PY_OP(ADD, "Add", "+")            \
+    PY_OP(SUB, "Sub", "-")            \
+    PY_OP(MUL, "Mult", "*")           \
+    PY_OP(MATMUL, "MatMult", "@")     \
+    PY_OP(DIV, "Div", "/")            \
+    PY_OP(MOD, "Mod", "%")            \
+    PY_OP(POW, "Pow", "**")           \
+    PY_OP(SHL, "LShift", "<<")        \
+    PY_OP(SHR, "RShift", ">>")        \
+    PY_OP(BITOR, "BitOr", "|")        \
+    PY_OP(BITXOR, "BitXor", "^")      \
+    PY_OP(BITAND, "BitAnd", "&")      \
+    PY_OP(FLOORDIV, "FloorDiv", "//") \
+    PY_OP(INVERT, "Invert", "~")      \
+    PY_OP(NOT, "Not", "not")          \
+    PY_OP(UADD, "UAdd", "+")          \
+    PY_OP(USUB, "USub", "-")          \
+    PY_OP(AND, "And", "and")          \
+    PY_OP(OR, "Or", "or")             \
+    PY_OP(EQ, "Eq", "==")             \
+    PY_OP(NE, "NotEq", "!=")          \
+    PY_OP(LT, "Lt", "<")              \
+    PY_OP(LE, "LtE", "<=")            \
+    PY_OP(GT, "Gt", ">")              \
+    PY_OP(GE, "GtE", ">=")            \
+    PY_OP(IS, "Is", "is")             \
+    PY_OP(IS_NOT, "IsNot", "is not")  \
+    PY_OP(IN, "In", "in")             \
     PY_OP(NOT_IN, "NotIn", "not in")
 
 typedef enum PyOp {
@@ -123,9 +123,9 @@ struct PyNode {
 #define FLAG(f)  _Alignas(8) int f;
 #define INT(f)   _Alignas(8) uint64_t f;
 #define REAL(f)  _Alignas(8) double f;
-#define PY_NODE(kind, cls, fields)                                                                 \
-    struct {                                                                                       \
-        fields                                                                                     \
+#define PY_NODE(kind, cls, fields) \
+    struct {                       \
+        fields                     \
     } kind;
 #define PY_LEAF(kind, cls)
 #include "syntax/py_ast.def"

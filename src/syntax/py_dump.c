@@ -6,8 +6,7 @@
  *
  * A statement is a line: its kind, then its fields in table order. Lists of statements follow,
  * indented under their field's name, empty ones left out; what is absent shows as `-`. Strings are
- * bytes with escapes, floats have 17 digits, an integer above 64 bits is `big:` and its spelling.
- */
+ * bytes with escapes, floats have 17 digits, an integer above 64 bits is `big:` and its spelling. */
 #include "syntax/py_ast.h"
 
 #include <inttypes.h>
@@ -55,10 +54,7 @@ static void dump_constant(Dumper *d, const PyNode *node) {
     case PY_IMAGINARY: text_add(&d->out, " imaginary:%.17g", node->Constant.real); break;
     case PY_STR:
     case PY_BYTES:
-        text_add(&d->out, " %s",
-                 node->Constant.what == PY_BYTES ? "b"
-                 : node->Constant.prefix_u       ? "u"
-                                                 : "");
+        text_add(&d->out, " %s", node->Constant.what == PY_BYTES ? "b" : node->Constant.prefix_u ? "u" : "");
         dump_text(d, node->Constant.text);
         break;
     }
@@ -93,8 +89,7 @@ static void dump_field(Dumper *d, const PyField *field, const void *cell) {
     case PY_FIELD_NAMES: {
         const PyNames *names = *(const PyNames *const *)cell;
         text_add(&d->out, " [");
-        for (uint32_t i = 0; i < names->count; i++)
-            text_add(&d->out, "%s%s", i ? " " : "", names->at[i]);
+        for (uint32_t i = 0; i < names->count; i++) text_add(&d->out, "%s%s", i ? " " : "", names->at[i]);
         text_add_char(&d->out, ']');
         break;
     }
@@ -102,8 +97,7 @@ static void dump_field(Dumper *d, const PyField *field, const void *cell) {
     case PY_FIELD_OPS: {
         const PyOpList *ops = *(const PyOpList *const *)cell;
         text_add(&d->out, " [");
-        for (uint32_t i = 0; i < ops->count; i++)
-            text_add(&d->out, "%s%s", i ? " " : "", py_op_names[ops->at[i]]);
+        for (uint32_t i = 0; i < ops->count; i++) text_add(&d->out, "%s%s", i ? " " : "", py_op_names[ops->at[i]]);
         text_add_char(&d->out, ']');
         break;
     }
@@ -121,8 +115,7 @@ static void dump_head(Dumper *d, const PyNode *node) {
     const PyKindInfo *info = &py_kinds[node->kind];
     text_add(&d->out, "%s", info->name);
     if (d->mode == PY_DUMP_RANGES)
-        text_add(&d->out, "@%u-%u", node->range.begin - d->file->base,
-                 node->range.end - d->file->base);
+        text_add(&d->out, "@%u-%u", node->range.begin - d->file->base, node->range.end - d->file->base);
     if (node->kind == PY_Constant) {
         dump_constant(d, node);
         return;
@@ -160,8 +153,7 @@ char *py_dump(const PyNode *node, const SourceFile *file, PyDumpMode mode, Arena
     Dumper d = {file, mode, text_new(arena)};
     PyClass cls = py_kinds[node->kind].cls;
     if (node->kind == PY_Module)
-        for (uint32_t i = 0; i < node->Module.body->count; i++)
-            dump_lines(&d, node->Module.body->at[i], 0);
+        for (uint32_t i = 0; i < node->Module.body->count; i++) dump_lines(&d, node->Module.body->at[i], 0);
     else if (cls == PY_STMT)
         dump_lines(&d, node, 0);
     else

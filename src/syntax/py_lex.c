@@ -91,17 +91,13 @@ static char peek(const Lexer *lx, uint32_t ahead) {
     return at < lx->end ? lx->text[at] : '\0';
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool is_word(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c & 0x80;
 }
 
-static bool is_line_end(char c) {
-    return c == '\n' || c == '\r';
-}
+static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
 /* Steps over one line end: \n, \r or \r\n. */
 static void skip_line_end(Lexer *lx) {
@@ -114,22 +110,20 @@ static uint32_t decode(const char *at, int *length) {
     const unsigned char *s = (const unsigned char *)at;
     if (s[0] < 0x80) return *length = 1, s[0];
     if (s[0] < 0xe0) return *length = 2, (uint32_t)((s[0] & 0x1f) << 6 | (s[1] & 0x3f));
-    if (s[0] < 0xf0)
-        return *length = 3, (uint32_t)((s[0] & 0x0f) << 12 | (s[1] & 0x3f) << 6 | (s[2] & 0x3f));
+    if (s[0] < 0xf0) return *length = 3, (uint32_t)((s[0] & 0x0f) << 12 | (s[1] & 0x3f) << 6 | (s[2] & 0x3f));
     *length = 4;
-    return (uint32_t)((s[0] & 0x07) << 18 | (s[1] & 0x3f) << 12 | (s[2] & 0x3f) << 6 |
-                      (s[3] & 0x3f));
+    return (uint32_t)((s[0] & 0x07) << 18 | (s[1] & 0x3f) << 12 | (s[2] & 0x3f) << 6 | (s[3] & 0x3f));
 }
 
 /* Characters that look like Python but are not: typographic quotes and dashes, spaces, arrows,
  * mathematical signs, full-width punctuation, pictures. Any other character outside ASCII may stand
  * in a name. */
 static bool never_in_name(uint32_t c) {
-    static const uint32_t spans[][2] = {
-        {0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb6},     {0xb8, 0xb9},      {0xbb, 0xbf},
-        {0xd7, 0xd7},     {0xf7, 0xf7},     {0x2000, 0x203e}, {0x2041, 0x2053},  {0x2055, 0x2070},
-        {0x20a0, 0x20cf}, {0x2190, 0x2bff}, {0x3000, 0x3004}, {0x3008, 0x3020},  {0xff01, 0xff0f},
-        {0xff1a, 0xff20}, {0xfeff, 0xfeff}, {0xfffd, 0xfffd}, {0x1f000, 0x1faff}};
+    static const uint32_t spans[][2] = {{0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb6},      {0xb8, 0xb9},
+                                        {0xbb, 0xbf},     {0xd7, 0xd7},     {0xf7, 0xf7},      {0x2000, 0x203e},
+                                        {0x2041, 0x2053}, {0x2055, 0x2070}, {0x20a0, 0x20cf},  {0x2190, 0x2bff},
+                                        {0x3000, 0x3004}, {0x3008, 0x3020}, {0xff01, 0xff0f},  {0xff1a, 0xff20},
+                                        {0xfeff, 0xfeff}, {0xfffd, 0xfffd}, {0x1f000, 0x1faff}};
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
         if (c >= spans[i][0] && c <= spans[i][1]) return true;
     return false;
@@ -139,26 +133,18 @@ static bool never_in_name(uint32_t c) {
 static bool check_text(Lexer *lx) {
     const unsigned char *s = (const unsigned char *)lx->text;
     bool marked = lx->end >= 2 && ((s[0] == 0xff && s[1] == 0xfe) || (s[0] == 0xfe && s[1] == 0xff));
-    bool wide = lx->end >= 4 && (s[0] == 0) != (s[1] == 0) && (s[0] == 0) == (s[2] == 0) &&
-                (s[1] == 0) == (s[3] == 0);
+    bool wide = lx->end >= 4 && (s[0] == 0) != (s[1] == 0) && (s[0] == 0) == (s[2] == 0) && (s[1] == 0) == (s[3] == 0);
     if (marked || wide) {
         diag_emit(lx->diag, DIAG_PY_UTF16, make_range(lx, 0, 1));
         return false;
     }
     for (uint32_t i = 0; i < lx->end;) {
         uint32_t left = lx->end - i;
-        int n = s[i] < 0x80   ? 1
-                : s[i] < 0xc2 ? 0
-                : s[i] < 0xe0 ? 2
-                : s[i] < 0xf0 ? 3
-                : s[i] < 0xf5 ? 4
-                              : 0;
+        int n = s[i] < 0x80 ? 1 : s[i] < 0xc2 ? 0 : s[i] < 0xe0 ? 2 : s[i] < 0xf0 ? 3 : s[i] < 0xf5 ? 4 : 0;
         bool good = n && (uint32_t)n <= left;
         for (int k = 1; good && k < n; k++) good = (s[i + k] & 0xc0) == 0x80;
-        if (good && n == 3)
-            good = !(s[i] == 0xe0 && s[i + 1] < 0xa0) && !(s[i] == 0xed && s[i + 1] > 0x9f);
-        if (good && n == 4)
-            good = !(s[i] == 0xf0 && s[i + 1] < 0x90) && !(s[i] == 0xf4 && s[i + 1] > 0x8f);
+        if (good && n == 3) good = !(s[i] == 0xe0 && s[i + 1] < 0xa0) && !(s[i] == 0xed && s[i + 1] > 0x9f);
+        if (good && n == 4) good = !(s[i] == 0xf0 && s[i + 1] < 0x90) && !(s[i] == 0xf4 && s[i + 1] > 0x8f);
         if (!good) {
             diag_emit(lx->diag, DIAG_PY_NOT_UTF8, make_range(lx, i, i + 1), s[i]);
             return false;
@@ -175,12 +161,10 @@ static bool check_text(Lexer *lx) {
 /* Is this the name of an encoding whose text, if it is ASCII, reads the same in UTF-8? */
 static bool encoding_is_harmless(const char *name, size_t length, bool ascii) {
     static const char *const any[] = {"utf-8", "utf_8", "utf8", "u8"};
-    static const char *const subset[] = {"ascii",    "us-ascii", "latin",
-                                         "iso-8859", "iso8859",  "cp125"};
+    static const char *const subset[] = {"ascii", "us-ascii", "latin", "iso-8859", "iso8859", "cp125"};
     char low[24];
     if (length >= sizeof low) return false;
-    for (size_t i = 0; i < length; i++)
-        low[i] = (char)(name[i] | (name[i] >= 'A' && name[i] <= 'Z' ? 32 : 0));
+    for (size_t i = 0; i < length; i++) low[i] = (char)(name[i] | (name[i] >= 'A' && name[i] <= 'Z' ? 32 : 0));
     low[length] = '\0';
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)
         if (strncmp(low, any[i], strlen(any[i])) == 0) return true;
@@ -210,8 +194,7 @@ static bool check_encoding(Lexer *lx) {
             while (to < stop && (is_word(lx->text[to]) || strchr("-.", lx->text[to]))) to++;
             if (to == from) continue;
             if (encoding_is_harmless(lx->text + from, to - from, ascii)) return true;
-            diag_emit(lx->diag, DIAG_PY_ENCODING, make_range(lx, from, to), (int)(to - from),
-                      lx->text + from);
+            diag_emit(lx->diag, DIAG_PY_ENCODING, make_range(lx, from, to), (int)(to - from), lx->text + from);
             return false;
         }
         pos = stop;
@@ -251,8 +234,7 @@ static void report_unclosed(Lexer *lx) {
     Bracket top = lx->brackets[lx->depth - 1];
     char close = top.open == '(' ? ')' : top.open == '[' ? ']' : '}';
     diag_emit(lx->diag, DIAG_PY_UNCLOSED, make_range(lx, top.at, top.at + 1), top.open, close);
-    lx->tokens.at[top.token].kind =
-        PY_T_ERROR; /* so the parser adds nothing about what it swallowed */
+    lx->tokens.at[top.token].kind = PY_T_ERROR; /* so the parser adds nothing about what it swallowed */
     lx->depth = 0;
 }
 
@@ -321,8 +303,7 @@ static void measure_indent(Lexer *lx, int *column, int *alt) {
     }
 }
 
-/* At the start of a line: over blank lines and comments, up to the first token of a logical line.
- */
+/* At the start of a line: over blank lines and comments, up to the first token of a logical line. */
 static void begin_line(Lexer *lx) {
     while (lx->pos < lx->end) {
         int column, alt;
@@ -343,8 +324,7 @@ static int digit_value(char c) {
     return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 99;
 }
 
-/* Digits of a base with single underscores between them; false if none or an underscore is out of
- * place. */
+/* Digits of a base with single underscores between them; false if none or an underscore is out of place. */
 static bool digits(Lexer *lx, int base) {
     bool any = false;
     for (;;) {
@@ -402,8 +382,7 @@ static void lex_number(Lexer *lx) {
     if (good && is_word(peek(lx, 0)) && !keyword_may_follow(lx)) good = false;
     if (!good) {
         while (is_word(peek(lx, 0))) lx->pos++;
-        diag_emit(lx->diag, DIAG_PY_NUMBER, make_range(lx, begin, lx->pos), (int)(lx->pos - begin),
-                  lx->text + begin);
+        diag_emit(lx->diag, DIAG_PY_NUMBER, make_range(lx, begin, lx->pos), (int)(lx->pos - begin), lx->text + begin);
         push(lx, PY_T_ERROR, begin, lx->pos);
         return;
     }
@@ -472,8 +451,7 @@ static void lex_word(Lexer *lx) {
         int length;
         uint32_t c = decode(lx->text + begin, &length);
         lx->pos += (uint32_t)length;
-        diag_emit(lx->diag, DIAG_PY_CHARACTER, make_range(lx, begin, lx->pos), length,
-                  lx->text + begin, c);
+        diag_emit(lx->diag, DIAG_PY_CHARACTER, make_range(lx, begin, lx->pos), length, lx->text + begin, c);
         push(lx, PY_T_ERROR, begin, lx->pos);
         return;
     }
@@ -513,13 +491,11 @@ static void lex_punctuation(Lexer *lx) {
     else if (lx->text[begin] == '?')
         diag_emit(lx->diag, DIAG_PY_FOREIGN, range, "?", "`a if c else b`, or tl.where for tiles");
     else
-        diag_emit(lx->diag, DIAG_PY_CHARACTER, range, 1, lx->text + begin,
-                  (unsigned)(unsigned char)lx->text[begin]);
+        diag_emit(lx->diag, DIAG_PY_CHARACTER, range, 1, lx->text + begin, (unsigned)(unsigned char)lx->text[begin]);
     push(lx, PY_T_ERROR, begin, lx->pos);
 }
 
-/* A line end inside brackets is white space, unless the next line shows that a bracket was
- * forgotten. */
+/* A line end inside brackets is white space, unless the next line shows that a bracket was forgotten. */
 static void join_or_end_line(Lexer *lx) {
     uint32_t at = lx->pos;
     skip_line_end(lx);
@@ -586,8 +562,7 @@ PyTokens py_lex(const SourceFile *file, Range range, PyLexMode mode, Arena *aren
     if (good) lex_all(lx);
     if (lx->depth > 0) report_unclosed(lx);
     if (!lx->embedded) {
-        if (lx->tokens.count && VEC_LAST(&lx->tokens).kind != PY_T_NEWLINE)
-            push(lx, PY_T_NEWLINE, lx->end, lx->end);
+        if (lx->tokens.count && VEC_LAST(&lx->tokens).kind != PY_T_NEWLINE) push(lx, PY_T_NEWLINE, lx->end, lx->end);
         for (; lx->levels > 1; lx->levels--) push(lx, PY_T_DEDENT, lx->end, lx->end);
     }
     if (lx->too_many) lx->tokens.count = 0; /* no parser looks for the end of what was cut off */

@@ -23,9 +23,7 @@ bool py_accept(PyParser *p, PyTokenKind kind) {
     return true;
 }
 
-const char *py_token_text(const PyParser *p, Range range) {
-    return p->file->text + (range.begin - p->file->base);
-}
+const char *py_token_text(const PyParser *p, Range range) { return p->file->text + (range.begin - p->file->base); }
 
 bool py_is_soft(const PyParser *p, size_t ahead, const char *word) {
     if (py_peek_at(p, ahead) != PY_T_NAME) return false;
@@ -90,9 +88,7 @@ bool py_enter(PyParser *p) {
     return false;
 }
 
-void py_leave(PyParser *p) {
-    p->depth--;
-}
+void py_leave(PyParser *p) { p->depth--; }
 
 PyState py_try(PyParser *p) {
     p->trial++;
@@ -155,13 +151,9 @@ PyNode *py_dummy(PyParser *p) {
     return node;
 }
 
-size_t py_list_begin(PyParser *p) {
-    return p->stack.count;
-}
+size_t py_list_begin(PyParser *p) { return p->stack.count; }
 
-void py_list_add(PyParser *p, PyNode *node) {
-    *VEC_PUSH(&p->stack, p->arena) = node;
-}
+void py_list_add(PyParser *p, PyNode *node) { *VEC_PUSH(&p->stack, p->arena) = node; }
 
 const PyList *py_list_end(PyParser *p, size_t mark) {
     size_t count = p->stack.count > mark ? p->stack.count - mark : 0;
@@ -201,8 +193,7 @@ void py_recover(PyParser *p) {
             py_accept(p, PY_T_DEDENT);
         }
         PyTokenKind kind = py_peek(p);
-        if (kind != PY_T_ELIF && kind != PY_T_ELSE && kind != PY_T_EXCEPT && kind != PY_T_FINALLY)
-            return;
+        if (kind != PY_T_ELIF && kind != PY_T_ELSE && kind != PY_T_EXCEPT && kind != PY_T_FINALLY) return;
     }
 }
 
@@ -222,15 +213,13 @@ static void parse_statement(PyParser *p) {
     if (!p->failed) return;
     p->stack.count = mark;
     p->depth = depth;
-    if (p->tokens.at[p->error].kind == PY_T_INDENT && p->error > 0 &&
-        p->tokens.at[p->error - 1].kind == PY_T_NEWLINE)
+    if (p->tokens.at[p->error].kind == PY_T_INDENT && p->error > 0 && p->tokens.at[p->error - 1].kind == PY_T_NEWLINE)
         p->error--; /* the indented lines are read as a block of their own */
     py_recover(p);
 }
 
 static void parse_statements(PyParser *p) {
-    while (py_peek(p) != PY_T_END && py_peek(p) != PY_T_DEDENT && p->diag->errors <= DIAG_LIMIT)
-        parse_statement(p);
+    while (py_peek(p) != PY_T_END && py_peek(p) != PY_T_DEDENT && p->diag->errors <= DIAG_LIMIT) parse_statement(p);
     while (p->diag->errors > DIAG_LIMIT && py_peek(p) != PY_T_END) py_take(p);
 }
 

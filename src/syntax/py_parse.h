@@ -10,8 +10,7 @@
  *     PyNode *node = py_new(p, PY_Await, begin);      begin: where its first token begins
  *     node->Await.value = py_parse_primary(p);
  *     return py_done(p, node);                        ends behind the last token taken; measures
- * its height
- */
+ * its height */
 #ifndef SYNTAX_PY_PARSE_H
 #define SYNTAX_PY_PARSE_H
 #include "base/map.h"
@@ -40,19 +39,13 @@ typedef struct PyState {
 } PyState;
 
 /* tokens */
-static inline PyTokenKind py_peek(const PyParser *p) {
-    return p->tokens.at[p->pos].kind;
-}
+static inline PyTokenKind py_peek(const PyParser *p) { return p->tokens.at[p->pos].kind; }
 static inline PyTokenKind py_peek_at(const PyParser *p, size_t ahead) {
     size_t at = p->pos + ahead;
     return at < p->tokens.count ? p->tokens.at[at].kind : PY_T_STOP;
 }
-static inline Range py_here(const PyParser *p) {
-    return p->tokens.at[p->pos].range;
-}
-static inline uint32_t py_begin(const PyParser *p) {
-    return p->tokens.at[p->pos].range.begin;
-}
+static inline Range py_here(const PyParser *p) { return p->tokens.at[p->pos].range; }
+static inline uint32_t py_begin(const PyParser *p) { return p->tokens.at[p->pos].range.begin; }
 PyToken py_take(PyParser *p);
 bool py_accept(PyParser *p, PyTokenKind kind);
 bool py_is_soft(const PyParser *p, size_t ahead, const char *word); /* a NAME spelled so */
@@ -70,9 +63,8 @@ void py_fail_expected(PyParser *p, const char *what);
 void py_recover(PyParser *p); /* after a failure: on to the next line at this level */
 bool py_enter(PyParser *p);   /* one level deeper; false (and failed) beyond PY_MAX_DEPTH */
 void py_leave(PyParser *p);
-PyState py_try(PyParser *p); /* begin an attempt */
-bool py_tried(PyParser *p,
-              PyState state); /* end it: true if it held, else everything is as before */
+PyState py_try(PyParser *p);               /* begin an attempt */
+bool py_tried(PyParser *p, PyState state); /* end it: true if it held, else everything is as before */
 
 /* nodes */
 PyNode *py_new(PyParser *p, PyKind kind, uint32_t begin);
@@ -100,8 +92,7 @@ PyNode *py_parse_targets(PyParser *p);      /* star_targets, as of `for` */
 void py_parse_arguments(PyParser *p, const PyList **args, const PyList **keywords, uint32_t opened);
 PyNode *py_parse_parameters(PyParser *p, PyTokenKind close);
 const PyList *py_parse_generators(PyParser *p);
-/* Turns an expression into a target; reports with the verb ("assign to", "delete") where it cannot
- * be one. */
+/* Turns an expression into a target; reports with the verb ("assign to", "delete") where it cannot be one. */
 void py_set_ctx(PyParser *p, PyNode *node, PyCtx ctx, const char *verb);
 
 /* statements (py_parse.c, py_parse_stmt.c, py_parse_compound.c, py_parse_match.c) */

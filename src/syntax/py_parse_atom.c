@@ -17,13 +17,8 @@ static PyNode *parse_number(PyParser *p) {
     for (size_t i = 0; i < length; i++)
         if (from[i] != '_') text->at[text->length++] = from[i];
     node->Constant.text = text;
-    char second = text->length > 1 ? (char)(text->at[1] | 32) : '\0',
-         last = text->at[text->length - 1];
-    int base = text->at[0] != '0' ? 10
-               : second == 'x'    ? 16
-               : second == 'o'    ? 8
-               : second == 'b'    ? 2
-                                  : 10;
+    char second = text->length > 1 ? (char)(text->at[1] | 32) : '\0', last = text->at[text->length - 1];
+    int base = text->at[0] != '0' ? 10 : second == 'x' ? 16 : second == 'o' ? 8 : second == 'b' ? 2 : 10;
     if (base == 10 && (strpbrk(text->at, ".eEjJ") != NULL)) {
         node->Constant.what = (last | 32) == 'j' ? PY_IMAGINARY : PY_FLOAT;
         node->Constant.real = strtod(text->at, NULL);
@@ -75,8 +70,7 @@ static bool at_comprehension(const PyParser *p) {
 }
 
 /* A comprehension of one element: list, set or generator, which share their fields. */
-static PyNode *parse_comprehension(PyParser *p, PyKind kind, uint32_t begin, PyNode *elt,
-                                   PyTokenKind close) {
+static PyNode *parse_comprehension(PyParser *p, PyKind kind, uint32_t begin, PyNode *elt, PyTokenKind close) {
     PyNode *node = py_new(p, kind, begin);
     node->ListComp.elt = elt;
     node->ListComp.generators = py_parse_generators(p);
@@ -88,8 +82,7 @@ static PyNode *parse_comprehension(PyParser *p, PyKind kind, uint32_t begin, PyN
 static const PyList *parse_elements(PyParser *p, PyNode *first, PyTokenKind close, uint32_t begin) {
     size_t mark = py_list_begin(p);
     py_list_add(p, first);
-    while (py_accept(p, PY_T_P_COMMA) && py_peek(p) != close)
-        py_list_add(p, py_parse_star_named(p));
+    while (py_accept(p, PY_T_P_COMMA) && py_peek(p) != close) py_list_add(p, py_parse_star_named(p));
     py_expect_close(p, close, begin);
     return py_list_end(p, mark);
 }
@@ -114,9 +107,7 @@ static PyNode *parse_inside(PyParser *p, PyTokenKind close, uint32_t begin) {
     return py_done(p, node);
 }
 
-PyNode *py_parse_group_inside(PyParser *p) {
-    return parse_inside(p, PY_T_END, 0);
-}
+PyNode *py_parse_group_inside(PyParser *p) { return parse_inside(p, PY_T_END, 0); }
 
 /* tuple: '(' [star_named_expression ',' [star_named_expressions]] ')'
  * group: '(' (yield_expr | named_expression) ')'
@@ -130,16 +121,14 @@ static PyNode *parse_parentheses(PyParser *p) {
     return py_done(p, node);
 }
 
-/* list: '[' [star_named_expressions] ']'        listcomp: '[' named_expression for_if_clauses ']'
- */
+/* list: '[' [star_named_expressions] ']'        listcomp: '[' named_expression for_if_clauses ']' */
 static PyNode *parse_list(PyParser *p) {
     uint32_t begin = py_begin(p);
     py_take(p);
     PyNode *node = py_new(p, PY_List, begin);
     if (!py_accept(p, PY_T_P_RBRACKET)) {
         PyNode *first = py_parse_star_named(p);
-        if (at_comprehension(p))
-            return parse_comprehension(p, PY_ListComp, begin, first, PY_T_P_RBRACKET);
+        if (at_comprehension(p)) return parse_comprehension(p, PY_ListComp, begin, first, PY_T_P_RBRACKET);
         node->List.elts = parse_elements(p, first, PY_T_P_RBRACKET, begin);
     }
     return py_done(p, node);
@@ -242,8 +231,7 @@ PyNode *py_parse_atom(PyParser *p) {
     case PY_T_P_LBRACKET: return parse_list(p);
     case PY_T_P_LBRACE: return parse_braces(p);
     default:
-        if (!fail_foreign(p))
-            py_fail(p, DIAG_PY_EXPECTED_EXPRESSION, py_here(p), py_token_name(py_peek(p)));
+        if (!fail_foreign(p)) py_fail(p, DIAG_PY_EXPECTED_EXPRESSION, py_here(p), py_token_name(py_peek(p)));
         return py_dummy(p);
     }
 }
@@ -261,8 +249,7 @@ static PyNode *parse_slice(PyParser *p) {
     PyNode **parts[] = {&node->Slice.upper, &node->Slice.step};
     for (int i = 0; i < 2 && py_accept(p, PY_T_P_COLON); i++) {
         PyTokenKind kind = py_peek(p);
-        if (kind != PY_T_P_COLON && kind != PY_T_P_COMMA && kind != PY_T_P_RBRACKET)
-            *parts[i] = py_parse_expression(p);
+        if (kind != PY_T_P_COLON && kind != PY_T_P_COMMA && kind != PY_T_P_RBRACKET) *parts[i] = py_parse_expression(p);
     }
     return py_done(p, node);
 }
@@ -278,8 +265,7 @@ static PyNode *parse_slices(PyParser *p, uint32_t opened) {
     PyNode *node = py_new(p, PY_Tuple, begin);
     size_t mark = py_list_begin(p);
     py_list_add(p, first);
-    while (py_accept(p, PY_T_P_COMMA) && py_peek(p) != PY_T_P_RBRACKET)
-        py_list_add(p, parse_slice(p));
+    while (py_accept(p, PY_T_P_COMMA) && py_peek(p) != PY_T_P_RBRACKET) py_list_add(p, parse_slice(p));
     node->Tuple.elts = py_list_end(p, mark);
     node = py_done(p, node);
     py_expect_close(p, PY_T_P_RBRACKET, opened);
@@ -289,8 +275,7 @@ static PyNode *parse_slices(PyParser *p, uint32_t opened) {
 /* arguments: args [','] ')'                                                       behind '('
  * args: (starred | named_expression | kwargs) (',' ...)*    kwargs: NAME '=' expression | '**'
  * expression A generator may stand alone without parentheses of its own. */
-void py_parse_arguments(PyParser *p, const PyList **args, const PyList **keywords,
-                        uint32_t opened) {
+void py_parse_arguments(PyParser *p, const PyList **args, const PyList **keywords, uint32_t opened) {
     VEC(PyNode *) named = {0};
     size_t mark = py_list_begin(p);
     const char *after = NULL; /* what has come that no positional argument may follow */
@@ -395,9 +380,7 @@ static const PyList *list_of(PyParser *p, PyNode **nodes, size_t count) {
     return py_list_end(p, mark);
 }
 
-static void bad_parameters(PyParser *p, const char *rule) {
-    py_fail(p, DIAG_PY_PARAMETER, py_here(p), rule);
-}
+static void bad_parameters(PyParser *p, const char *rule) { py_fail(p, DIAG_PY_PARAMETER, py_here(p), rule); }
 
 /* parameters: (param ['=' expression] ',')* ['/' ','] (param ['=' expression] ',')*
  *             ['*' [param] ',' (param ['=' expression] ',')*] ['**' param]
@@ -445,8 +428,7 @@ PyNode *py_parse_parameters(PyParser *p, PyTokenKind close) {
         if (!py_accept(p, PY_T_P_COMMA)) break;
     }
     node->arguments.posonlyargs = list_of(p, positional.at, posonly);
-    node->arguments.args =
-        list_of(p, positional.count ? positional.at + posonly : NULL, positional.count - posonly);
+    node->arguments.args = list_of(p, positional.count ? positional.at + posonly : NULL, positional.count - posonly);
     node->arguments.defaults = list_of(p, defaults.at, defaults.count);
     node->arguments.kwonlyargs = list_of(p, kwonly.at, kwonly.count);
     node->arguments.kw_defaults = list_of(p, kwdefaults.at, kwdefaults.count);

@@ -41,8 +41,7 @@ static PyNode *parse_class(PyParser *p, const PyList *decorators) {
     node->ClassDef.decorator_list = decorators;
     node->ClassDef.name = py_expect_name(p);
     uint32_t opened = py_begin(p);
-    if (py_accept(p, PY_T_P_LPAREN))
-        py_parse_arguments(p, &node->ClassDef.bases, &node->ClassDef.keywords, opened);
+    if (py_accept(p, PY_T_P_LPAREN)) py_parse_arguments(p, &node->ClassDef.bases, &node->ClassDef.keywords, opened);
     node->ClassDef.body = py_parse_block(p, "class", begin);
     return py_done(p, node);
 }
@@ -128,8 +127,7 @@ static const PyList *parse_with_group(PyParser *p) {
     return py_tried(p, state) ? items : NULL;
 }
 
-/* with_stmt: ['async'] 'with' ('(' with_item (',' with_item)* [','] ')' | with_item (','
- * with_item)*) ':' block */
+/* with_stmt: ['async'] 'with' ('(' with_item (',' with_item)* [','] ')' | with_item (',' with_item)*) ':' block */
 static PyNode *parse_with(PyParser *p, uint32_t begin, bool async) {
     PyNode *node = py_new(p, async ? PY_AsyncWith : PY_With, begin);
     py_take(p);
@@ -153,8 +151,7 @@ static PyNode *parse_except(PyParser *p, bool star) {
     if (star) py_take(p);
     if (star || py_peek(p) != PY_T_P_COLON) {
         node->ExceptHandler.type = py_parse_expression(p);
-        if (py_peek(p) == PY_T_P_COMMA)
-            py_fail_expected(p, "`(` around several exceptions, or `:`, or `as`");
+        if (py_peek(p) == PY_T_P_COMMA) py_fail_expected(p, "`(` around several exceptions, or `:`, or `as`");
         if (py_accept(p, PY_T_AS)) node->ExceptHandler.name = py_expect_name(p);
     }
     node->ExceptHandler.body = py_parse_block(p, "except", begin);
@@ -173,8 +170,7 @@ static PyNode *parse_try(PyParser *p) {
     while (py_peek(p) == PY_T_EXCEPT) {
         bool this_star = py_peek_at(p, 1) == PY_T_P_STAR;
         if (p->stack.count > mark && this_star != star) py_fail(p, DIAG_PY_EXCEPT_MIX, py_here(p));
-        if (bare)
-            py_fail(p, DIAG_PY_EXCEPT_LAST, (Range){bare->range.begin, bare->range.begin + 6});
+        if (bare) py_fail(p, DIAG_PY_EXCEPT_LAST, (Range){bare->range.begin, bare->range.begin + 6});
         star = this_star;
         PyNode *handler = parse_except(p, star);
         if (!p->failed && !handler->ExceptHandler.type) bare = handler;

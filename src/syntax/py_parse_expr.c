@@ -13,12 +13,10 @@ typedef struct BinaryOp {
 } BinaryOp;
 
 static const BinaryOp binary_ops[] = {
-    {PY_T_P_BAR, 1, PY_OP_BITOR},        {PY_T_P_CARET, 2, PY_OP_BITXOR},
-    {PY_T_P_AMPERSAND, 3, PY_OP_BITAND}, {PY_T_P_SHL, 4, PY_OP_SHL},
-    {PY_T_P_SHR, 4, PY_OP_SHR},          {PY_T_P_PLUS, 5, PY_OP_ADD},
-    {PY_T_P_MINUS, 5, PY_OP_SUB},        {PY_T_P_STAR, 6, PY_OP_MUL},
-    {PY_T_P_SLASH, 6, PY_OP_DIV},        {PY_T_P_FLOORDIV, 6, PY_OP_FLOORDIV},
-    {PY_T_P_PERCENT, 6, PY_OP_MOD},      {PY_T_P_AT, 6, PY_OP_MATMUL},
+    {PY_T_P_BAR, 1, PY_OP_BITOR},         {PY_T_P_CARET, 2, PY_OP_BITXOR}, {PY_T_P_AMPERSAND, 3, PY_OP_BITAND},
+    {PY_T_P_SHL, 4, PY_OP_SHL},           {PY_T_P_SHR, 4, PY_OP_SHR},      {PY_T_P_PLUS, 5, PY_OP_ADD},
+    {PY_T_P_MINUS, 5, PY_OP_SUB},         {PY_T_P_STAR, 6, PY_OP_MUL},     {PY_T_P_SLASH, 6, PY_OP_DIV},
+    {PY_T_P_FLOORDIV, 6, PY_OP_FLOORDIV}, {PY_T_P_PERCENT, 6, PY_OP_MOD},  {PY_T_P_AT, 6, PY_OP_MATMUL},
 };
 
 /* bitwise_or: bitwise_or '|' bitwise_xor | ...        bitwise_xor: ... '^' bitwise_and
@@ -32,8 +30,7 @@ static PyNode *parse_binary(PyParser *p, int lowest) {
         const BinaryOp *found = NULL;
         PyTokenKind kind = py_peek(p);
         for (size_t i = 0; i < sizeof binary_ops / sizeof *binary_ops; i++)
-            if (binary_ops[i].token == kind && binary_ops[i].level >= lowest)
-                found = &binary_ops[i];
+            if (binary_ops[i].token == kind && binary_ops[i].level >= lowest) found = &binary_ops[i];
         if (!found) return left;
         py_take(p);
         PyNode *node = py_new(p, PY_BinOp, begin);
@@ -44,9 +41,7 @@ static PyNode *parse_binary(PyParser *p, int lowest) {
     }
 }
 
-PyNode *py_parse_bitor(PyParser *p) {
-    return parse_binary(p, 1);
-}
+PyNode *py_parse_bitor(PyParser *p) { return parse_binary(p, 1); }
 
 /* factor: ('+' | '-' | '~') factor | power
  * power:  await_primary '**' factor | await_primary
@@ -57,9 +52,7 @@ PyNode *py_parse_factor(PyParser *p) {
     if (kind == PY_T_P_PLUS || kind == PY_T_P_MINUS || kind == PY_T_P_TILDE) {
         py_take(p);
         PyNode *node = py_new(p, PY_UnaryOp, begin);
-        node->UnaryOp.op = kind == PY_T_P_PLUS    ? PY_OP_UADD
-                           : kind == PY_T_P_MINUS ? PY_OP_USUB
-                                                  : PY_OP_INVERT;
+        node->UnaryOp.op = kind == PY_T_P_PLUS ? PY_OP_UADD : kind == PY_T_P_MINUS ? PY_OP_USUB : PY_OP_INVERT;
         node->UnaryOp.operand = py_enter(p) ? py_parse_factor(p) : py_dummy(p);
         py_leave(p);
         return py_done(p, node);
@@ -153,14 +146,10 @@ static PyNode *parse_bool(PyParser *p, PyTokenKind word, PyOp op, PyNode *(*oper
 }
 
 /* conjunction: inversion ('and' inversion)* */
-static PyNode *parse_conjunction(PyParser *p) {
-    return parse_bool(p, PY_T_AND, PY_OP_AND, parse_inversion);
-}
+static PyNode *parse_conjunction(PyParser *p) { return parse_bool(p, PY_T_AND, PY_OP_AND, parse_inversion); }
 
 /* disjunction: conjunction ('or' conjunction)* */
-PyNode *py_parse_disjunction(PyParser *p) {
-    return parse_bool(p, PY_T_OR, PY_OP_OR, parse_conjunction);
-}
+PyNode *py_parse_disjunction(PyParser *p) { return parse_bool(p, PY_T_OR, PY_OP_OR, parse_conjunction); }
 
 /* lambdef: 'lambda' [lambda_params] ':' expression */
 static PyNode *parse_lambda(PyParser *p) {
@@ -188,8 +177,7 @@ PyNode *py_parse_expression(PyParser *p) {
             PyNode *node = py_new(p, PY_IfExp, begin);
             node->IfExp.body = result;
             node->IfExp.test = py_parse_disjunction(p);
-            if (!py_accept(p, PY_T_ELSE))
-                py_fail_expected(p, "the `else` of a conditional expression");
+            if (!py_accept(p, PY_T_ELSE)) py_fail_expected(p, "the `else` of a conditional expression");
             node->IfExp.orelse = py_parse_expression(p);
             result = py_done(p, node);
         }
@@ -220,9 +208,7 @@ static PyNode *parse_starred(PyParser *p, PyNode *(*plain)(PyParser *)) {
 }
 
 /* star_named_expression: '*' bitwise_or | named_expression */
-PyNode *py_parse_star_named(PyParser *p) {
-    return parse_starred(p, py_parse_named);
-}
+PyNode *py_parse_star_named(PyParser *p) { return parse_starred(p, py_parse_named); }
 
 /* Can the token begin an expression? Decides whether a comma is the last one. */
 static bool expression_begins(PyTokenKind kind) {
@@ -248,9 +234,7 @@ static bool expression_begins(PyTokenKind kind) {
     }
 }
 
-static PyNode *parse_star_expression(PyParser *p) {
-    return parse_starred(p, py_parse_expression);
-}
+static PyNode *parse_star_expression(PyParser *p) { return parse_starred(p, py_parse_expression); }
 
 /* Elements with commas between them: one alone is itself, with a comma it is a tuple. */
 static PyNode *parse_tuple(PyParser *p, PyNode *(*element)(PyParser *)) {
@@ -267,9 +251,7 @@ static PyNode *parse_tuple(PyParser *p, PyNode *(*element)(PyParser *)) {
 
 /* star_expressions: star_expression (',' star_expression)* [',']
  * star_expression: '*' bitwise_or | expression */
-PyNode *py_parse_star_expressions(PyParser *p) {
-    return parse_tuple(p, parse_star_expression);
-}
+PyNode *py_parse_star_expressions(PyParser *p) { return parse_tuple(p, parse_star_expression); }
 
 /* yield_expr: 'yield' 'from' expression | 'yield' [star_expressions] */
 PyNode *py_parse_yield(PyParser *p) {
@@ -291,9 +273,7 @@ PyNode *py_parse_rhs(PyParser *p) {
     return py_peek(p) == PY_T_YIELD ? py_parse_yield(p) : py_parse_star_expressions(p);
 }
 
-static PyNode *parse_star_target(PyParser *p) {
-    return parse_starred(p, py_parse_bitor);
-}
+static PyNode *parse_star_target(PyParser *p) { return parse_starred(p, py_parse_bitor); }
 
 /* star_targets: star_target (',' star_target)* [',']           star_target: '*' target | target */
 PyNode *py_parse_targets(PyParser *p) {

@@ -46,8 +46,7 @@ static PyNode *parse_dotted_value(PyParser *p) {
 static PyNode *parse_literal_expr(PyParser *p) {
     if (py_peek(p) == PY_T_STRING) {
         PyNode *node = py_parse_strings(p);
-        if (node->kind == PY_JoinedStr)
-            return pattern_fails(p, "a pattern cannot be an f-string; use a guard");
+        if (node->kind == PY_JoinedStr) return pattern_fails(p, "a pattern cannot be an f-string; use a guard");
         return node;
     }
     uint32_t begin = py_begin(p);
@@ -55,8 +54,7 @@ static PyNode *parse_literal_expr(PyParser *p) {
     if (py_accept(p, PY_T_P_MINUS)) {
         left = py_new(p, PY_UnaryOp, begin);
         left->UnaryOp.op = PY_OP_USUB;
-        if (py_peek(p) != PY_T_NUMBER)
-            return pattern_fails(p, "only a number may follow `-` in a pattern");
+        if (py_peek(p) != PY_T_NUMBER) return pattern_fails(p, "only a number may follow `-` in a pattern");
         left->UnaryOp.operand = py_parse_atom(p);
         left = py_done(p, left);
     } else {
@@ -69,10 +67,8 @@ static PyNode *parse_literal_expr(PyParser *p) {
     node->BinOp.left = left;
     node->BinOp.op = kind == PY_T_P_PLUS ? PY_OP_ADD : PY_OP_SUB;
     node->BinOp.right = py_parse_atom(p);
-    if (!p->failed && (node->BinOp.right->kind != PY_Constant ||
-                       node->BinOp.right->Constant.what != PY_IMAGINARY))
-        return pattern_fails(
-            p, "only an imaginary number may be added in a pattern; use a guard to compare");
+    if (!p->failed && (node->BinOp.right->kind != PY_Constant || node->BinOp.right->Constant.what != PY_IMAGINARY))
+        return pattern_fails(p, "only an imaginary number may be added in a pattern; use a guard to compare");
     return py_done(p, node);
 }
 
@@ -101,8 +97,7 @@ static PyNode *parse_class_pattern(PyParser *p, PyNode *cls, uint32_t begin) {
             py_take(p);
             *VEC_PUSH(&values, p->arena) = parse_pattern(p);
         } else {
-            if (names.count)
-                pattern_fails(p, "a positional pattern cannot follow a named one; put it before");
+            if (names.count) pattern_fails(p, "a positional pattern cannot follow a named one; put it before");
             py_list_add(p, parse_pattern(p));
         }
         if (!py_accept(p, PY_T_P_COMMA)) break;
@@ -168,8 +163,7 @@ static PyNode *parse_sequence_pattern(PyParser *p) {
     node->MatchSequence.patterns = py_list_end(p, mark);
     if (p->failed) return py_dummy(p);
     const PyList *list = node->MatchSequence.patterns;
-    if (paren && list->count == 1 && !comma && list->at[0]->kind != PY_MatchStar)
-        return list->at[0];
+    if (paren && list->count == 1 && !comma && list->at[0]->kind != PY_MatchStar) return list->at[0];
     return py_done(p, node);
 }
 
@@ -192,9 +186,7 @@ static PyNode *parse_closed_pattern(PyParser *p) {
     case PY_T_P_LBRACKET: return parse_sequence_pattern(p);
     case PY_T_P_LBRACE: return parse_mapping_pattern(p);
     case PY_T_NAME: break;
-    default:
-        return pattern_fails(
-            p, "a pattern is expected here: a literal, a name, or brackets around patterns");
+    default: return pattern_fails(p, "a pattern is expected here: a literal, a name, or brackets around patterns");
     }
     PyTokenKind next = py_peek_at(p, 1);
     if (next != PY_T_P_DOT && next != PY_T_P_LPAREN) {
@@ -230,8 +222,7 @@ static PyNode *parse_pattern(PyParser *p) {
     if (!py_accept(p, PY_T_AS)) return inner;
     PyNode *node = py_new(p, PY_MatchAs, begin);
     node->MatchAs.pattern = inner;
-    if (py_is_soft(p, 0, "_"))
-        pattern_fails(p, "`_` binds nothing, so it cannot stand behind `as`; choose a name");
+    if (py_is_soft(p, 0, "_")) pattern_fails(p, "`_` binds nothing, so it cannot stand behind `as`; choose a name");
     node->MatchAs.name = py_expect_name(p);
     return py_done(p, node);
 }
@@ -269,14 +260,12 @@ static PyNode *parse_subject(PyParser *p) {
     PyNode *node = py_new(p, PY_Tuple, begin);
     size_t mark = py_list_begin(p);
     py_list_add(p, first);
-    while (py_accept(p, PY_T_P_COMMA) && py_peek(p) != PY_T_P_COLON)
-        py_list_add(p, py_parse_star_named(p));
+    while (py_accept(p, PY_T_P_COMMA) && py_peek(p) != PY_T_P_COLON) py_list_add(p, py_parse_star_named(p));
     node->Tuple.elts = py_list_end(p, mark);
     return py_done(p, node);
 }
 
-/* match_stmt: "match" subject_expr ':' NEWLINE INDENT case_block+ DEDENT; NULL if `match` is only a
- * name here */
+/* match_stmt: "match" subject_expr ':' NEWLINE INDENT case_block+ DEDENT; NULL if `match` is only a name here */
 PyNode *py_parse_match(PyParser *p) {
     uint32_t begin = py_begin(p);
     PyState state = py_try(p);

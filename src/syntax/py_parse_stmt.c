@@ -7,8 +7,7 @@
 
 static bool at_end(const PyParser *p) {
     PyTokenKind kind = py_peek(p);
-    return kind == PY_T_NEWLINE || kind == PY_T_P_SEMICOLON || kind == PY_T_END ||
-           kind == PY_T_STOP;
+    return kind == PY_T_NEWLINE || kind == PY_T_P_SEMICOLON || kind == PY_T_END || kind == PY_T_STOP;
 }
 
 static PyOp augmented_op(PyTokenKind kind) {
@@ -43,8 +42,7 @@ static PyNode *parse_annotated(PyParser *p, PyNode *target, uint32_t begin) {
         py_set_ctx(p, target, PY_STORE, "assign to");
     py_take(p);
     node->AnnAssign.target = target;
-    node->AnnAssign.simple =
-        target->kind == PY_Name && target->range.begin == begin; /* not `(x)` */
+    node->AnnAssign.simple = target->kind == PY_Name && target->range.begin == begin; /* not `(x)` */
     node->AnnAssign.annotation = py_parse_expression(p);
     if (py_accept(p, PY_T_P_ASSIGN)) node->AnnAssign.value = py_parse_rhs(p);
     return py_done(p, node);
@@ -86,8 +84,7 @@ static PyNode *parse_expression_statement(PyParser *p) {
         node->AugAssign.value = py_parse_rhs(p);
         return py_done(p, node);
     }
-    if (print && first->kind == PY_Name && !at_end(p))
-        py_fail(p, DIAG_PY_PRINT, first->range, first->Name.id);
+    if (print && first->kind == PY_Name && !at_end(p)) py_fail(p, DIAG_PY_PRINT, first->range, first->Name.id);
     PyNode *node = py_new(p, PY_Expr, begin);
     node->Expr.value = first;
     return py_done(p, node);
@@ -241,13 +238,11 @@ static PyNode *parse_simple(PyParser *p) {
     case PY_T_NONLOCAL: return parse_scope(p, PY_Nonlocal);
     case PY_T_ELIF:
     case PY_T_ELSE:
-        py_fail(p, DIAG_PY_ORPHAN, py_here(p), py_peek(p) == PY_T_ELIF ? "elif" : "else",
-                "`if`, loop or `try`");
+        py_fail(p, DIAG_PY_ORPHAN, py_here(p), py_peek(p) == PY_T_ELIF ? "elif" : "else", "`if`, loop or `try`");
         return py_dummy(p);
     case PY_T_EXCEPT:
     case PY_T_FINALLY:
-        py_fail(p, DIAG_PY_ORPHAN, py_here(p), py_peek(p) == PY_T_EXCEPT ? "except" : "finally",
-                "`try`");
+        py_fail(p, DIAG_PY_ORPHAN, py_here(p), py_peek(p) == PY_T_EXCEPT ? "except" : "finally", "`try`");
         return py_dummy(p);
     default: return parse_expression_statement(p);
     }

@@ -18,8 +18,7 @@ typedef struct Literal {
     uint32_t token_begin;
 } Literal;
 
-/* The parts of an f-string under construction: text that waits to become a Constant, and finished
- * values. */
+/* The parts of an f-string under construction: text that waits to become a Constant, and finished values. */
 typedef struct Parts {
     Text text;
     Range range; /* of the whole literal */
@@ -27,9 +26,7 @@ typedef struct Parts {
     size_t mark; /* of the values, on the parser's list */
 } Parts;
 
-static char at(const PyParser *p, uint32_t offset) {
-    return p->file->text[offset - p->file->base];
-}
+static char at(const PyParser *p, uint32_t offset) { return p->file->text[offset - p->file->base]; }
 
 static Literal open_literal(const PyParser *p, Range token) {
     Literal lit = {.token_begin = token.begin};
@@ -41,8 +38,7 @@ static Literal open_literal(const PyParser *p, Range token) {
         if (c == 'f') lit.format = true;
         if (c == 'u') lit.unicode = at(p, i) == 'u';
     }
-    uint32_t quotes =
-        token.end - i >= 6 && at(p, i + 1) == at(p, i) && at(p, i + 2) == at(p, i) ? 3 : 1;
+    uint32_t quotes = token.end - i >= 6 && at(p, i + 1) == at(p, i) && at(p, i + 2) == at(p, i) ? 3 : 1;
     lit.begin = i + quotes;
     lit.end = token.end - quotes;
     return lit;
@@ -121,8 +117,7 @@ static uint32_t add_escape(PyParser *p, Text *text, const Literal *lit, uint32_t
             add_code_point(text, value);
         return i + digits;
     }
-    text_add_char(text,
-                  '\\'); /* no escape: Python keeps both characters; `\N{name}` stays unresolved */
+    text_add_char(text, '\\'); /* no escape: Python keeps both characters; `\N{name}` stays unresolved */
     return i - 1;
 }
 
@@ -160,8 +155,7 @@ static void flush_text(PyParser *p, Parts *parts) {
     parts->text = text_new(p->arena);
 }
 
-static uint32_t parse_format(PyParser *p, Parts *parts, const Literal *lit, uint32_t i,
-                             uint32_t end, int level);
+static uint32_t parse_format(PyParser *p, Parts *parts, const Literal *lit, uint32_t i, uint32_t end, int level);
 
 static void bad_field(PyParser *p, uint32_t from, uint32_t to, const char *rule) {
     py_fail(p, DIAG_PY_FSTRING, (Range){from, to}, rule);
@@ -173,8 +167,7 @@ static uint32_t scan_field(PyParser *p, uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; i++) {
         char c = at(p, i), next = i + 1 < end ? at(p, i + 1) : '\0';
         if (c == '\\') {
-            bad_field(p, i, i + 1,
-                      "a field cannot contain a backslash; give the value a name before");
+            bad_field(p, i, i + 1, "a field cannot contain a backslash; give the value a name before");
             return end;
         }
         if (c == '#') {
@@ -184,8 +177,7 @@ static uint32_t scan_field(PyParser *p, uint32_t begin, uint32_t end) {
         if (c == '\'' || c == '"') {
             bool triple = next == c && i + 2 < end && at(p, i + 2) == c;
             uint32_t k = i + (triple ? 3 : 1);
-            while (k < end && !(at(p, k) == c && (!triple || (k + 2 < end && at(p, k + 1) == c &&
-                                                              at(p, k + 2) == c))))
+            while (k < end && !(at(p, k) == c && (!triple || (k + 2 < end && at(p, k + 1) == c && at(p, k + 2) == c))))
                 k++;
             i = k + (triple ? 2 : 0);
             if (i >= end) break;
@@ -199,14 +191,12 @@ static uint32_t scan_field(PyParser *p, uint32_t begin, uint32_t end) {
             } else if (c == '}' || c == '!' || c == ':' || c == '=') {
                 return i;
             } else if (c == ')' || c == ']') {
-                bad_field(p, i, i + 1,
-                          "a bracket is closed that was not opened in this field; delete it");
+                bad_field(p, i, i + 1, "a bracket is closed that was not opened in this field; delete it");
                 return end;
             }
         }
     }
-    bad_field(p, begin - 1, begin,
-              "the `{` of a field is never closed; add `}`, or write `{{` for a brace");
+    bad_field(p, begin - 1, begin, "the `{` of a field is never closed; add `}`, or write `{{` for a brace");
     return end;
 }
 
@@ -215,8 +205,7 @@ static PyNode *parse_field_expression(PyParser *p, uint32_t begin, uint32_t end)
     uint32_t i = begin;
     while (i < end && strchr(" \t\r\n\f", at(p, i))) i++;
     if (i == end) {
-        bad_field(p, begin - 1, end + 1,
-                  "an empty field; write an expression into it, or `{{}}` for braces");
+        bad_field(p, begin - 1, end + 1, "an empty field; write an expression into it, or `{{}}` for braces");
         return py_dummy(p);
     }
     PyTokens outer = p->tokens;
@@ -233,13 +222,10 @@ static PyNode *parse_field_expression(PyParser *p, uint32_t begin, uint32_t end)
     return node;
 }
 
-/* replacement_field: '{' expression ['='] ['!' ('s' | 'r' | 'a')] [':' format] '}'; i is behind '{'
- */
-static uint32_t parse_field(PyParser *p, Parts *parts, const Literal *lit, uint32_t i, uint32_t end,
-                            int level) {
+/* replacement_field: '{' expression ['='] ['!' ('s' | 'r' | 'a')] [':' format] '}'; i is behind '{' */
+static uint32_t parse_field(PyParser *p, Parts *parts, const Literal *lit, uint32_t i, uint32_t end, int level) {
     uint32_t open = i - 1, stop = scan_field(p, i, end);
-    if (level >= 2)
-        bad_field(p, open, i, "fields nest at most two deep; give the inner value a name before");
+    if (level >= 2) bad_field(p, open, i, "fields nest at most two deep; give the inner value a name before");
     if (p->failed) return end;
     PyNode *value = parse_field_expression(p, i, stop);
     bool debug = false;
@@ -257,8 +243,7 @@ static uint32_t parse_field(PyParser *p, Parts *parts, const Literal *lit, uint3
     node->FormattedValue.conversion = -1;
     if (k < end && at(p, k) == '!') {
         char c = k + 1 < end ? at(p, k + 1) : '\0';
-        if (c != 's' && c != 'r' && c != 'a')
-            bad_field(p, k, k + 2, "the conversion of a field is `!s`, `!r` or `!a`");
+        if (c != 's' && c != 'r' && c != 'a') bad_field(p, k, k + 2, "the conversion of a field is `!s`, `!r` or `!a`");
         node->FormattedValue.conversion = c;
         k += 2;
     }
@@ -274,8 +259,7 @@ static uint32_t parse_field(PyParser *p, Parts *parts, const Literal *lit, uint3
         node->FormattedValue.format_spec = spec;
     }
     if (!p->failed && (k >= end || at(p, k) != '}'))
-        bad_field(p, open, open + 1,
-                  "the `{` of a field is never closed; add `}`, or write `{{` for a brace");
+        bad_field(p, open, open + 1, "the `{` of a field is never closed; add `}`, or write `{{` for a brace");
     if (debug && node->FormattedValue.conversion == -1 && !node->FormattedValue.format_spec)
         node->FormattedValue.conversion = 'r';
     node = py_done(p, node);
@@ -285,8 +269,7 @@ static uint32_t parse_field(PyParser *p, Parts *parts, const Literal *lit, uint3
 }
 
 /* Literal text and fields up to the end, or inside a format (level > 0) up to its `}`. */
-static uint32_t parse_format(PyParser *p, Parts *parts, const Literal *lit, uint32_t i,
-                             uint32_t end, int level) {
+static uint32_t parse_format(PyParser *p, Parts *parts, const Literal *lit, uint32_t i, uint32_t end, int level) {
     while (i < end && !p->failed) {
         uint32_t piece = i;
         while (i < end && at(p, i) != '{' && at(p, i) != '}') {
@@ -333,10 +316,8 @@ PyNode *py_parse_strings(PyParser *p) {
         py_fail(p, DIAG_PY_STRING_MIX, range);
         return py_dummy(p);
     }
-    const PyToken *tokens =
-        p->tokens.at + first; /* parsing a field exchanges p->tokens and puts it back */
-    Parts parts = {text_new(p->arena), range, open_literal(p, tokens[0].range).unicode,
-                   py_list_begin(p)};
+    const PyToken *tokens = p->tokens.at + first; /* parsing a field exchanges p->tokens and puts it back */
+    Parts parts = {text_new(p->arena), range, open_literal(p, tokens[0].range).unicode, py_list_begin(p)};
     for (size_t k = 0; k < count && !p->failed; k++) {
         Literal lit = open_literal(p, tokens[k].range);
         if (lit.format)

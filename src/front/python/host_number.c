@@ -3,9 +3,7 @@
 
 #include <math.h>
 
-double host_as_double(HostNumber number) {
-    return number.kind == HOST_FLOAT ? number.f : (double)number.i;
-}
+double host_as_double(HostNumber number) { return number.kind == HOST_FLOAT ? number.f : (double)number.i; }
 
 static HostResult give_int(HostNumber *out, PyInt value) {
     *out = (HostNumber){.kind = HOST_INT, .i = value};
@@ -70,8 +68,7 @@ static HostResult int_binary(PyOp op, PyInt a, PyInt b, bool bools, HostNumber *
 
 HostResult host_binary(PyOp op, HostNumber a, HostNumber b, HostNumber *out) {
     bool bools = a.kind == HOST_BOOL && b.kind == HOST_BOOL;
-    if (a.kind != HOST_FLOAT && b.kind != HOST_FLOAT && op != PY_OP_DIV)
-        return int_binary(op, a.i, b.i, bools, out);
+    if (a.kind != HOST_FLOAT && b.kind != HOST_FLOAT && op != PY_OP_DIV) return int_binary(op, a.i, b.i, bools, out);
     double x = host_as_double(a), y = host_as_double(b);
     switch (op) {
     case PY_OP_ADD: return give_float(out, x + y);

@@ -5,21 +5,18 @@
  * (`lcf_kernel(name, ..)`). `tile_grid(x, y, z)` before a function states its grid, in terms of its
  * parameters. A struct parameter is taken apart: its members are parameters named with a dot
  * ("g.x"); the members of a template's globals are named as if it were called g. A global `gl(T, 1,
- * 1, -1, -1)` is a tensor of rank 2: leading extents that the type fixes at 1 are not part of it.
- */
+ * 1, -1, -1)` is a tensor of rank 2: leading extents that the type fixes at 1 are not part of it. */
 #include "front/tilec/tilec.h"
 
 #include <string.h>
 
-static const char *const specifiers[] = {"tile_kernel",       "tile_grid",  "__global__",
-                                         "__launch_bounds__", "__shared__", "__device__",
-                                         "__host__",          "__forceinline__",
+static const char *const specifiers[] = {"tile_kernel",       "tile_grid",  "__global__", "__launch_bounds__",
+                                         "__shared__",        "__device__", "__host__",   "__forceinline__",
                                          "__grid_constant__", NULL};
 static const char *const headers[] = {"tile.h",   "kittens.h", "kittens.cuh", "prototype.h",
                                       "stdint.h", "stdbool.h", "stddef.h",    NULL};
 
-static const SourceFile *find_header(void *user, const SourceFile *from, const char *name,
-                                     bool angled) {
+static const SourceFile *find_header(void *user, const SourceFile *from, const char *name, bool angled) {
     const FrontUnit *unit = user;
     (void)angled;
     return unit->import ? unit->import(unit->import_user, from, name) : NULL;
@@ -57,17 +54,15 @@ static void mark_defines(FrontUnit *unit, size_t own) {
 static CNode *parse_unit(FrontUnit *unit) {
     CDefine *defines = ARENA_ARRAY(unit->arena, CDefine, unit->define_count);
     for (int i = 0; i < unit->define_count; i++)
-        defines[i] =
-            (CDefine){unit->defines[i].name, define_text(unit->arena, &unit->defines[i].value)};
-    CRequest request = {
-        .arena = unit->arena,
-        .sources = unit->sources,
-        .diag = unit->diag,
-        .vocabulary = {tilec_plain_types, tilec_tile_types, specifiers, tilec_templates, headers},
-        .find_header = find_header,
-        .user = unit,
-        .defines = defines,
-        .define_count = (size_t)unit->define_count};
+        defines[i] = (CDefine){unit->defines[i].name, define_text(unit->arena, &unit->defines[i].value)};
+    CRequest request = {.arena = unit->arena,
+                        .sources = unit->sources,
+                        .diag = unit->diag,
+                        .vocabulary = {tilec_plain_types, tilec_tile_types, specifiers, tilec_templates, headers},
+                        .find_header = find_header,
+                        .user = unit,
+                        .defines = defines,
+                        .define_count = (size_t)unit->define_count};
     size_t own = unit->sources->files.count; /* the text of the definitions comes first */
     CNode *tree = c_parse(&request, unit->file);
     mark_defines(unit, own);
@@ -95,14 +90,12 @@ static int leading_ones(const TcType *global) {
 
 typedef VEC(FrontParam) Params;
 
-/* Appends the parameters that a value of the type stands for; false for a type that cannot be one.
- */
+/* Appends the parameters that a value of the type stands for; false for a type that cannot be one. */
 static bool list_params(Tc *tc, const TcType *type, const char *name, Range range, Params *out) {
     if (type->kind == TC_STRUCT) {
         for (int i = 0; i < type->field_count; i++) {
             const char *member = arena_printf(tc->arena, "%s.%s", name, type->fields[i].name);
-            if (!list_params(tc, type->fields[i].type, member, type->fields[i].range, out))
-                return false;
+            if (!list_params(tc, type->fields[i].type, member, type->fields[i].range, out)) return false;
         }
         return true;
     }
@@ -141,8 +134,7 @@ static void state_shape(Tc *tc, const Object *global, const char *path) {
         FrontShape *shape = &request->shapes[i];
         if (strcmp(request->kernel->params[i].name, path) != 0) continue;
         *shape = (FrontShape){.stated = true, .rank = 4 - global->first_dim};
-        for (int d = global->first_dim; d < 4; d++)
-            shape->extent[d - global->first_dim] = global->type->dims[d];
+        for (int d = global->first_dim; d < 4; d++) shape->extent[d - global->first_dim] = global->type->dims[d];
     }
 }
 
@@ -154,8 +146,7 @@ void tc_wish_warps(Tc *tc, int warps) {
 
 Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *path) {
     Object *place = ARENA_NEW(tc->arena, Object);
-    *place = (Object){
-        .type = type, .name = name, .semaphore = -1, .locked = "it is a parameter of the kernel"};
+    *place = (Object){.type = type, .name = name, .semaphore = -1, .locked = "it is a parameter of the kernel"};
     place->value.type = type;
     if (type->kind == TC_STRUCT) {
         place->parts = ARENA_ARRAY(tc->arena, Object *, type->field_count);
@@ -165,8 +156,7 @@ Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *
             place->parts[i] = tc_parameters(tc, type->fields[i].type, member, inner);
         }
     } else if (type->kind == TC_SCALAR) {
-        place->value.ref =
-            ir_argument(tc->kernel, tc->b.region, ty_scalar(tc->module, type->elem), path);
+        place->value.ref = ir_argument(tc->kernel, tc->b.region, ty_scalar(tc->module, type->elem), path);
     } else if (type->kind == TC_GLOBAL) {
         place->first_dim = leading_ones(type);
         const Type *tensor = ty_tensor(tc->module, type->elem, 4 - place->first_dim);
@@ -184,8 +174,7 @@ static bool list_function(Tc *tc, const CNode *node, Params *params) {
     for (uint32_t i = 0; i < list->count; i++) {
         const CNode *parameter = list->kids[i];
         const TcType *type = tc_type(tc, parameter->kids[0]);
-        if (!type || !parameter->name ||
-            !list_params(tc, type, parameter->name, parameter->range, params))
+        if (!type || !parameter->name || !list_params(tc, type, parameter->name, parameter->range, params))
             return false;
     }
     return true;
@@ -215,8 +204,7 @@ bool tilec_open(FrontUnit *unit) {
         Params params = {0};
         bool template = node->kind == C_TEMPLATE;
         if (!template && !is_kernel(node)) continue;
-        if (!(template ? list_template(&tc, node, &params) : list_function(&tc, node, &params)))
-            continue;
+        if (!(template ? list_template(&tc, node, &params) : list_function(&tc, node, &params))) continue;
         *VEC_PUSH(&unit->kernels, unit->arena) =
             (FrontKernel){.name = template ? node->kids[0]->name : node->name,
                           .range = node->range,
@@ -240,10 +228,8 @@ static int launch_threads(Tc *tc, const CNode *node) {
     if (kernel && kernel->count) bounds = kernel;
     int64_t threads = 32;
     if (!bounds) return 32;
-    if (!bounds->count || !tc_constant(tc, bounds->kids[0], &threads, "the number of threads"))
-        return 32;
-    if (threads != 32 && threads != 128)
-        TC_ERROR(tc, TC_THREADS, bounds->range, (long long)threads);
+    if (!bounds->count || !tc_constant(tc, bounds->kids[0], &threads, "the number of threads")) return 32;
+    if (threads != 32 && threads != 128) TC_ERROR(tc, TC_THREADS, bounds->range, (long long)threads);
     return (int)threads;
 }
 
@@ -278,8 +264,7 @@ static void lower_grid(Tc *tc, const CNode *node) {
     for (uint32_t i = 0; i < grid->count; i++) {
         Scalar extent;
         if (!tc_number(tc, grid->kids[i], &extent)) break;
-        extents[i] = tc_uniform(tc, tc_convert(tc, extent, tc_scalar_type(EL_I32), grid->range),
-                                grid->range);
+        extents[i] = tc_uniform(tc, tc_convert(tc, extent, tc_scalar_type(EL_I32), grid->range), grid->range);
     }
     for (const Op *op = tc->kernel->grid->first; op; op = op->next)
         if (op->code == OP_PROGRAM_ID || op->code == OP_NUM_PROGRAMS)
@@ -307,8 +292,7 @@ static void lower_function(Tc *tc, const CNode *node) {
     tc_body(tc, node->kids[2]);
 }
 
-/* A template's tasks come from common_setup: any number of programs will do, until merge_workers
- * finds the best. */
+/* A template's tasks come from common_setup: any number of programs will do, until merge_workers finds the best. */
 static void one_program(Tc *tc) {
     Kernel *k = tc->kernel;
     k->grid = ARENA_NEW(tc->module->arena, Region);

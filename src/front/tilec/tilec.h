@@ -60,8 +60,7 @@ struct TcType {
 /* ---- values ---- */
 
 /* A number: ref + lanes[thread]. ref is a literal or a value that is the same for all threads;
- * lanes, if not NULL, has one constant a thread. A Scalar whose ref is REF_NONE was never written.
- */
+ * lanes, if not NULL, has one constant a thread. A Scalar whose ref is REF_NONE was never written. */
 typedef struct Scalar {
     const TcType *type;
     Ref ref;
@@ -169,7 +168,7 @@ typedef struct Tc {
     int frame, frames; /* current call, calls so far */
     int call_depth;
     VEC(const CNode *) calls; /* functions being inlined */
-    VEC(Object *) cells; /* scalars and pointers that can change, in order of declaration */
+    VEC(Object *) cells;      /* scalars and pointers that can change, in order of declaration */
 
     int threads;        /* of the block */
     const bool *active; /* one a thread */
@@ -178,12 +177,7 @@ typedef struct Tc {
     int worker_count;
 
     Object *result; /* of the function being inlined; NULL for void */
-    enum TcJump {
-        JUMP_NONE,
-        JUMP_RETURN,
-        JUMP_BREAK,
-        JUMP_CONTINUE
-    } jump;           /* what follows is dead */
+    enum TcJump { JUMP_NONE, JUMP_RETURN, JUMP_BREAK, JUMP_CONTINUE } jump; /* what follows is dead */
     const bool *role; /* the threads of the role: those a tile operation must be reached by */
     int unrolled;     /* iterations made by unrolling so far */
     bool noting;      /* numbers that are read go to `read` */
@@ -196,10 +190,8 @@ typedef struct Tc {
 } Tc;
 
 /* Says what is wrong; the lowering fails. TC_FAIL is also an X_ERROR. */
-#define TC_ERROR(tc, id, range, ...) \
-    ((tc)->failed = true, diag_emit((tc)->diag, DIAG_##id, (range), __VA_ARGS__))
-#define TC_FAIL(tc, id, where, ...) \
-    (TC_ERROR(tc, id, where, __VA_ARGS__), (Expr){.kind = X_ERROR, .range = (where)})
+#define TC_ERROR(tc, id, range, ...) ((tc)->failed = true, diag_emit((tc)->diag, DIAG_##id, (range), __VA_ARGS__))
+#define TC_FAIL(tc, id, where, ...)  (TC_ERROR(tc, id, where, __VA_ARGS__), (Expr){.kind = X_ERROR, .range = (where)})
 
 /* tilec.c */
 /* The kernel's parameters that a value of the type stands for; path: their name in the kernel. */
@@ -220,14 +212,12 @@ Symbol *tc_find(Tc *tc, const char *name);
 Symbol *tc_bind(Tc *tc, const char *name, SymbolKind kind);
 size_t tc_open_scope(Tc *tc);
 void tc_close_scope(Tc *tc, size_t mark);
-const TcType *tc_template_type(const Tc *tc,
-                               const char *name); /* lcf_load_args.. inside that template */
+const TcType *tc_template_type(const Tc *tc, const char *name); /* lcf_load_args.. inside that template */
 const char *tc_near(Tc *tc, const char *wrong, const char *const *names, size_t count);
 
 /* tilec_number.c */
 Scalar tc_int(Tc *tc, int64_t value);
-bool tc_is_constant(const Tc *tc, Scalar s,
-                    int64_t *value); /* the same for all active threads, and a literal */
+bool tc_is_constant(const Tc *tc, Scalar s, int64_t *value); /* the same for all active threads, and a literal */
 Scalar tc_convert(Tc *tc, Scalar s, const TcType *type, Range range);
 Scalar tc_binary(Tc *tc, CTok op, Scalar a, Scalar b, Range range);
 const TcType *tc_common_type(Scalar a, Scalar b); /* C's usual arithmetic conversions */
@@ -237,14 +227,12 @@ Ref tc_uniform(Tc *tc, Scalar s, Range range);
 
 /* tilec_expr.c */
 Expr tc_expr(Tc *tc, const CNode *node);
-Expr tc_read(Tc *tc,
-             Expr e); /* the number in a variable, what a pointer points to; others unchanged */
+Expr tc_read(Tc *tc, Expr e); /* the number in a variable, what a pointer points to; others unchanged */
 bool tc_number(Tc *tc, const CNode *node, Scalar *out);
 Elem tc_literal_elem(const CNode *node); /* of an integer literal */
 Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range);
 Object *tc_part(Object *place, const char *field); /* of a struct; NULL if there is none */
-bool tc_copy(Object *to,
-             const Object *from); /* numbers and pointers; false if there is a tile inside */
+bool tc_copy(Object *to, const Object *from);      /* numbers and pointers; false if there is a tile inside */
 void tc_initialize(Tc *tc, Object *place, const CNode *initializer);
 void tc_assign(Tc *tc, const Lvalue *target, Scalar value, Range range);
 
@@ -272,12 +260,9 @@ bool tc_same_target(const Lvalue *a, const Lvalue *b);
 Ref tc_ref_or_zero(Tc *tc, Scalar s);
 void tc_for(Tc *tc, const CNode *node);
 typedef void TcBody(Tc *tc, Scalar index, void *user);
-/* for index = lo, hi, step: body; scalars of `names` (all, with "*" in it) are carried if the body
- * changes them. */
-void tc_loop(Tc *tc, Ref lo, Ref hi, Ref step, const char *name, const Map *names, TcBody *body,
-             void *user);
-void tc_assigned_names(Tc *tc, const CNode *node,
-                       Map *out); /* also through the functions it calls */
+/* for index = lo, hi, step: body; scalars of `names` (all, with "*" in it) are carried if the body changes them. */
+void tc_loop(Tc *tc, Ref lo, Ref hi, Ref step, const char *name, const Map *names, TcBody *body, void *user);
+void tc_assigned_names(Tc *tc, const CNode *node, Map *out); /* also through the functions it calls */
 
 /* tilec_builtin.c */
 typedef enum TcScope { SCOPE_ANY, SCOPE_WARP, SCOPE_WARPGROUP, SCOPE_BLOCK } TcScope;
@@ -301,11 +286,9 @@ struct Builtin {
 };
 bool tc_is_builtin(const char *name);
 Expr tc_call_builtin(Tc *tc, const CNode *call);
-Ref tc_read_tile(Tc *tc, const Lvalue *tile, Range range); /* REF_NONE after an error */
-void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value,
-                   Range range); /* converts the element type */
-bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, int64_t rows, int64_t cols,
-                Ref *out);
+Ref tc_read_tile(Tc *tc, const Lvalue *tile, Range range);              /* REF_NONE after an error */
+void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value, Range range); /* converts the element type */
+bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, int64_t rows, int64_t cols, Ref *out);
 
 /* tilec_sync.c: operations of tilec_builtins.def and the rules that they keep */
 Expr bi_tma_load(Tc *tc, const Call *call);

@@ -13,9 +13,7 @@
 
 enum { TILE, GROUP, ONE, THREAD, NUMBER, BLOCK };
 
-static Expr nothing_given(const Call *call) {
-    return (Expr){.kind = X_VOID, .range = call->range};
-}
+static Expr nothing_given(const Call *call) { return (Expr){.kind = X_VOID, .range = call->range}; }
 
 /* ---- tiles as values ---- */
 
@@ -37,8 +35,7 @@ static const Type *field_type(const Tc *tc, const Lvalue *tile) {
 
 static bool field_indices(Tc *tc, const Lvalue *tile, int rank, Ref *out, Range range) {
     for (int i = 0; i < rank; i++) {
-        out[i] = i < tile->index_count ? tc_uniform(tc, tile->index[i], range)
-                                       : ir_int(&tc->b, EL_I32, 0);
+        out[i] = i < tile->index_count ? tc_uniform(tc, tile->index[i], range) : ir_int(&tc->b, EL_I32, 0);
         if (!out[i]) return false;
     }
     return true;
@@ -62,8 +59,7 @@ static Ref read_field(Tc *tc, const Lvalue *tile, Range range) {
     for (int d = 0; d < rank; d++) extent[d] = d < fixed ? 1 : field->extent[d];
     if (fixed) {
         value = ir_slice(&tc->b, value, at, ty_with_shape(tc->module, field, rank, extent));
-        value = ir_reshape(&tc->b, value,
-                           ty_with_shape(tc->module, field, rank - fixed, extent + fixed));
+        value = ir_reshape(&tc->b, value, ty_with_shape(tc->module, field, rank - fixed, extent + fixed));
     }
     if (is_side_by_side(tile, field)) value = ir_permute(&tc->b, value, (int64_t[]){1, 0, 2}, 3);
     return ir_reshape(&tc->b, value, value_type(tc, tile->type));
@@ -81,8 +77,7 @@ static void write_field(Tc *tc, const Lvalue *tile, Ref value, Range range) {
         value = ir_reshape(&tc->b, value, ty_with_shape(tc->module, field, 3, split));
         value = ir_permute(&tc->b, value, (int64_t[]){1, 0, 2}, 3);
     }
-    value =
-        ir_reshape(&tc->b, value, ty_with_shape(tc->module, field, rank - fixed, extent + fixed));
+    value = ir_reshape(&tc->b, value, ty_with_shape(tc->module, field, rank - fixed, extent + fixed));
     Op *put = ir_begin(&tc->b, OP_PUT);
     ir_operand(&tc->b, put, tile->place->block->slot);
     ir_operand_list(&tc->b, put, 0, at, fixed ? rank : 0);
@@ -93,8 +88,7 @@ static void write_field(Tc *tc, const Lvalue *tile, Ref value, Range range) {
 
 static bool is_plain(Tc *tc, const Lvalue *tile, Range range) {
     if (!tile->is_view && tile->place->buffer) return true;
-    TC_ERROR(tc, TC_UNSUPPORTED, range, "views of tiles outside a template's blocks",
-             "use one larger tile");
+    TC_ERROR(tc, TC_UNSUPPORTED, range, "views of tiles outside a template's blocks", "use one larger tile");
     return false;
 }
 
@@ -128,8 +122,7 @@ void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value, Range range) {
 
 /* ---- coordinates ---- */
 
-bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, int64_t rows, int64_t cols,
-                Ref *out) {
+bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, int64_t rows, int64_t cols, Ref *out) {
     static const char *const names[] = {"batch", "depth", "row", "column"};
     for (int d = 0; d < 4; d++) {
         int i = d - (4 - coords->coord_count);
@@ -139,8 +132,8 @@ bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, int64_t rows, 
         int64_t most = elem_info[at.type->elem].bits > 32 ? INT64_MAX : INT32_MAX; /* in elements */
         if (extent > 0) most = extent - 1;
         if (known && (constant < 0 || constant > most / unit)) {
-            TC_ERROR(tc, TC_COORDINATE_RANGE, coords->range, names[d], (long long)constant,
-                     (long long)unit, (long long)(extent > 0 ? extent : most));
+            TC_ERROR(tc, TC_COORDINATE_RANGE, coords->range, names[d], (long long)constant, (long long)unit,
+                     (long long)(extent > 0 ? extent : most));
             return false;
         }
         if (d < global->first_dim) {
@@ -162,30 +155,26 @@ static Expr bi_load_global(Tc *tc, const Call *call) {
     const Lvalue *tile = &call->args[0].lvalue, *global = &call->args[1].lvalue;
     Ref at[4];
     int64_t rows = tile_rows(tc, tile->type);
-    if (!tc_offsets(tc, global->place, &call->args[2], rows, tile->type->cols, at))
-        return nothing_given(call);
+    if (!tc_offsets(tc, global->place, &call->args[2], rows, tile->type->cols, at)) return nothing_given(call);
     const Type *box = ty_with_elem(tc->module, value_type(tc, tile->type), global->type->elem);
-    tc_write_tile(tc, tile, ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box),
-                  call->range);
+    tc_write_tile(tc, tile, ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box), call->range);
     return nothing_given(call);
 }
 
 static Expr bi_store_global(Tc *tc, const Call *call) {
     const Lvalue *global = &call->args[0].lvalue, *tile = &call->args[1].lvalue;
     Ref at[4], value = tc_read_tile(tc, tile, call->range);
-    if (!value || !tc_offsets(tc, global->place, &call->args[2], tile_rows(tc, tile->type),
-                              tile->type->cols, at))
+    if (!value || !tc_offsets(tc, global->place, &call->args[2], tile_rows(tc, tile->type), tile->type->cols, at))
         return nothing_given(call);
-    ir_tstore(&tc->b, global->place->tensor, at, ir_cast(&tc->b, value, global->type->elem),
-              REF_NONE);
+    ir_tstore(&tc->b, global->place->tensor, at, ir_cast(&tc->b, value, global->type->elem), REF_NONE);
     return nothing_given(call);
 }
 
 /* Equal shapes, a register tile of a warpgroup counted with all its rows. */
 static bool same_shape(Tc *tc, const Call *call, const TcType *a, const TcType *b) {
     if (tile_rows(tc, a) == tile_rows(tc, b) && a->cols == b->cols) return true;
-    TC_ERROR(tc, TC_SHAPES, call->range, call->name, (long long)tile_rows(tc, a),
-             (long long)a->cols, (long long)tile_rows(tc, b), (long long)b->cols);
+    TC_ERROR(tc, TC_SHAPES, call->range, call->name, (long long)tile_rows(tc, a), (long long)a->cols,
+             (long long)tile_rows(tc, b), (long long)b->cols);
     return false;
 }
 
@@ -199,8 +188,7 @@ static Expr bi_copy(Tc *tc, const Call *call) {
 /* ---- fill and maps ---- */
 
 static Ref number_of(Tc *tc, Elem elem, double value) {
-    return elem_is_float(elem) ? ir_float(&tc->b, elem, value)
-                               : ir_int(&tc->b, elem, (int64_t)value);
+    return elem_is_float(elem) ? ir_float(&tc->b, elem, value) : ir_int(&tc->b, elem, (int64_t)value);
 }
 
 static Expr bi_fill(Tc *tc, const Call *call) {
@@ -232,20 +220,15 @@ static Expr bi_unary(Tc *tc, const Call *call) {
     Elem elem = call->args[0].lvalue.type->elem;
     Opcode code = (Opcode)call->row->parameter;
     if (!elem_is_float(elem) && code != OP_ABS && code != OP_NEG)
-        return TC_FAIL(tc, TC_FLOATS_ONLY, call->range, call->name, elem_info[elem].text,
-                       "float, bf16 or half");
+        return TC_FAIL(tc, TC_FLOATS_ONLY, call->range, call->name, elem_info[elem].text, "float, bf16 or half");
     Ref x = operand(tc, call, 1);
-    if (x)
-        tc_write_tile(tc, &call->args[0].lvalue, ir_unary(&tc->b, code, x),
-                      call->range);
+    if (x) tc_write_tile(tc, &call->args[0].lvalue, ir_unary(&tc->b, code, x), call->range);
     return nothing_given(call);
 }
 
 static Expr bi_binary(Tc *tc, const Call *call) {
     Ref x = operand(tc, call, 1), y = x ? operand(tc, call, 2) : REF_NONE;
-    if (y)
-        tc_write_tile(tc, &call->args[0].lvalue,
-                      ir_binary(&tc->b, (Opcode)call->row->parameter, x, y), call->range);
+    if (y) tc_write_tile(tc, &call->args[0].lvalue, ir_binary(&tc->b, (Opcode)call->row->parameter, x, y), call->range);
     return nothing_given(call);
 }
 
@@ -260,20 +243,17 @@ static Expr bi_relu(Tc *tc, const Call *call) {
 /* ---- products ---- */
 
 static bool check_mma(Tc *tc, const Call *call, bool ta, bool tb) {
-    const TcType *d = call->args[0].lvalue.type, *a = call->args[1].lvalue.type,
-                 *b = call->args[2].lvalue.type;
+    const TcType *d = call->args[0].lvalue.type, *a = call->args[1].lvalue.type, *b = call->args[2].lvalue.type;
     bool group = call->scope == SCOPE_WARPGROUP;
     if (group && b->level != TC_SHARED) {
         TC_ERROR(tc, TC_MMA_LEVEL, call->args[2].range, call->name, "B must be a shared tile st_*");
         return false;
     }
     if (!group && (a->level != TC_REGISTER || b->level != TC_REGISTER)) {
-        TC_ERROR(tc, TC_MMA_LEVEL, call->range, call->name,
-                 "at warp scope A and B must be register tiles rt_*");
+        TC_ERROR(tc, TC_MMA_LEVEL, call->range, call->name, "at warp scope A and B must be register tiles rt_*");
         return false;
     }
-    if (a->elem != b->elem || (a->elem != EL_BF16 && a->elem != EL_F16) ||
-        (d->elem != EL_F32 && d->elem != a->elem)) {
+    if (a->elem != b->elem || (a->elem != EL_BF16 && a->elem != EL_F16) || (d->elem != EL_F32 && d->elem != a->elem)) {
         TC_ERROR(tc, TC_MMA_TYPES, call->range, elem_info[d->elem].text, elem_info[a->elem].text,
                  elem_info[b->elem].text);
         return false;
@@ -290,14 +270,13 @@ static bool check_mma(Tc *tc, const Call *call, bool ta, bool tb) {
         bn = t;
     }
     if (am == tile_rows(tc, d) && ak == bk && bn == d->cols) return true;
-    TC_ERROR(tc, TC_MMA_SHAPES, call->range, (long long)am, (long long)ak, (long long)bk,
-             (long long)bn, (long long)tile_rows(tc, d), (long long)d->cols);
+    TC_ERROR(tc, TC_MMA_SHAPES, call->range, (long long)am, (long long)ak, (long long)bk, (long long)bn,
+             (long long)tile_rows(tc, d), (long long)d->cols);
     return false;
 }
 
 static Expr bi_mma(Tc *tc, const Call *call) {
-    bool ta = call->row->parameter & 1, tb = call->row->parameter & 2,
-         overwrite = call->row->parameter & 4;
+    bool ta = call->row->parameter & 1, tb = call->row->parameter & 2, overwrite = call->row->parameter & 4;
     const Lvalue *d = &call->args[0].lvalue, *a = &call->args[1].lvalue, *b = &call->args[2].lvalue;
     const Lvalue *c = call->count > 3 ? &call->args[3].lvalue : d;
     if (!check_mma(tc, call, ta, tb)) return nothing_given(call);
@@ -311,11 +290,8 @@ static Expr bi_mma(Tc *tc, const Call *call) {
     /* Products onto the same tile may follow each other without a wait: they are done in order. */
     int pending = c->place->pending;
     if (c == d) c->place->pending = 0;
-    Ref vc = overwrite ? ir_splat(&tc->b, ir_float(&tc->b, d->type->elem, 0), type)
-                       : tc_read_tile(tc, c, call->range);
-    if (vc)
-        tc_write_tile(tc, d, ir_dot(&tc->b, va, vb, ir_cast(&tc->b, vc, d->type->elem)),
-                      call->range);
+    Ref vc = overwrite ? ir_splat(&tc->b, ir_float(&tc->b, d->type->elem, 0), type) : tc_read_tile(tc, c, call->range);
+    if (vc) tc_write_tile(tc, d, ir_dot(&tc->b, va, vb, ir_cast(&tc->b, vc, d->type->elem)), call->range);
     c->place->pending = pending;
     tc_note_mma(tc, d, a, b, call->scope == SCOPE_WARPGROUP);
     return nothing_given(call);
@@ -327,15 +303,12 @@ static Expr bi_thread_number(Tc *tc, const Call *call) {
     int64_t *lanes = ARENA_ARRAY(tc->arena, int64_t, tc->threads);
     bool group = call->scope == SCOPE_WARPGROUP;
     for (int t = 0; t < tc->threads; t++) {
-        int lane = t % (group ? 128 : 32), warp = group ? t / 32 % 4 : t / 32,
-            id = t / (group ? 128 : 32);
+        int lane = t % (group ? 128 : 32), warp = group ? t / 32 % 4 : t / 32, id = t / (group ? 128 : 32);
         lanes[t] = call->row->parameter == 0 ? lane : call->row->parameter == 1 ? warp : id;
     }
     Scalar zero = tc_int(tc, 0), number = zero;
     number.lanes = lanes;
-    return (Expr){.kind = X_SCALAR,
-                  .range = call->range,
-                  .scalar = tc_binary(tc, CT_PLUS, number, zero, call->range)};
+    return (Expr){.kind = X_SCALAR, .range = call->range, .scalar = tc_binary(tc, CT_PLUS, number, zero, call->range)};
 }
 
 static Expr bi_scalar_binary(Tc *tc, const Call *call) {
@@ -344,21 +317,16 @@ static Expr bi_scalar_binary(Tc *tc, const Call *call) {
     Scalar a = tc_convert(tc, call->args[0].scalar, type, call->range);
     Scalar b = tc_convert(tc, call->args[1].scalar, type, call->range);
     Expr result = {.kind = X_SCALAR, .range = call->range};
-    if (op == OP_CDIV && elem_is_float(type->elem))
-        return TC_FAIL(tc, TC_INTEGERS_ONLY, call->range, "cdiv");
+    if (op == OP_CDIV && elem_is_float(type->elem)) return TC_FAIL(tc, TC_INTEGERS_ONLY, call->range, "cdiv");
     int64_t x, y;
-    bool known =
-        tc_is_constant(tc, a, &x) && tc_is_constant(tc, b, &y) && elem_is_signed(type->elem);
+    bool known = tc_is_constant(tc, a, &x) && tc_is_constant(tc, b, &y) && elem_is_signed(type->elem);
     if (known && (op != OP_CDIV || (x >= 0 && y > 0))) {
-        int64_t value = op == OP_MIN   ? (x < y ? x : y)
-                        : op == OP_MAX ? (x > y ? x : y)
-                                       : x / y + (x % y != 0);
+        int64_t value = op == OP_MIN ? (x < y ? x : y) : op == OP_MAX ? (x > y ? x : y) : x / y + (x % y != 0);
         result.scalar = tc_convert(tc, tc_int(tc, value), type, call->range);
         return result;
     }
     if (a.lanes || b.lanes)
-        return TC_FAIL(tc, TC_THREAD_MIXED, call->range,
-                       "min, max and cdiv take no thread numbers");
+        return TC_FAIL(tc, TC_THREAD_MIXED, call->range, "min, max and cdiv take no thread numbers");
     result.scalar = tc_scalar(type, ir_binary(&tc->b, op, a.ref, b.ref), NULL);
     return result;
 }
@@ -371,8 +339,7 @@ static Expr bi_nothing(Tc *tc, const Call *call) {
 /* ---- the table ---- */
 
 static const Builtin builtins[] = {
-#define BUILTIN(name, scope, operands, lower, parameter, doc) \
-    {name, scope, operands, bi_##lower, parameter, doc},
+#define BUILTIN(name, scope, operands, lower, parameter, doc) {name, scope, operands, bi_##lower, parameter, doc},
 #include "front/tilec/tilec_builtins.def"
 #undef BUILTIN
 };
@@ -417,8 +384,7 @@ static const char *strip_scope(const char *name, TcScope *scope) {
     static const struct {
         const char *prefix;
         TcScope scope;
-    } prefixes[] = {
-        {"warpgroup_", SCOPE_WARPGROUP}, {"warp_", SCOPE_WARP}, {"block_", SCOPE_BLOCK}};
+    } prefixes[] = {{"warpgroup_", SCOPE_WARPGROUP}, {"warp_", SCOPE_WARP}, {"block_", SCOPE_BLOCK}};
     *scope = SCOPE_ANY;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         size_t length = strlen(prefixes[i].prefix);
@@ -507,8 +473,8 @@ static Expr no_such_form(Tc *tc, const Call *call, const char *base) {
     for (int i = 0; i < BUILTIN_COUNT; i++)
         if (!strcmp(builtins[i].name, base))
             diag_emit(tc->diag, DIAG_NOTE_HERE, (Range){0, 0},
-                      arena_printf(tc->arena, "%s(%s): %s", call->name,
-                                   operand_words(tc, builtins[i].operands), builtins[i].doc));
+                      arena_printf(tc->arena, "%s(%s): %s", call->name, operand_words(tc, builtins[i].operands),
+                                   builtins[i].doc));
     return error;
 }
 
@@ -519,8 +485,7 @@ static Expr unknown_operation(Tc *tc, const CNode *node, const char *name) {
     *VEC_PUSH(&names, tc->arena) = "tile_view";
     for (int i = 0; i < BUILTIN_COUNT; i++)
         for (int p = 0; p < 3; p++)
-            *VEC_PUSH(&names, tc->arena) =
-                arena_printf(tc->arena, "%s%s", prefixes[p], builtins[i].name);
+            *VEC_PUSH(&names, tc->arena) = arena_printf(tc->arena, "%s%s", prefixes[p], builtins[i].name);
     for (size_t i = 0; i < tc->names.count; i++) {
         const Symbol *symbol = tc->names.entries[i].value;
         if (symbol && symbol->kind == SYMBOL_FUNCTION) *VEC_PUSH(&names, tc->arena) = symbol->name;
@@ -544,8 +509,7 @@ Expr tc_call_builtin(Tc *tc, const CNode *node) {
     if (!call.row) return no_such_form(tc, &call, base);
     Range outer = tc->b.range;
     tc->b.range = node->range;
-    Expr result = scope_holds(tc, &call) ? call.row->lower(tc, &call)
-                                         : (Expr){.kind = X_ERROR, .range = node->range};
+    Expr result = scope_holds(tc, &call) ? call.row->lower(tc, &call) : (Expr){.kind = X_ERROR, .range = node->range};
     tc->b.range = outer;
     return result;
 }

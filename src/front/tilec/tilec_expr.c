@@ -8,21 +8,16 @@
 
 #include <string.h>
 
-static Expr failure(Range range) {
-    return (Expr){.kind = X_ERROR, .range = range};
-}
+static Expr failure(Range range) { return (Expr){.kind = X_ERROR, .range = range}; }
 
-static Expr scalar_expr(Scalar s, Range range) {
-    return (Expr){.kind = X_SCALAR, .range = range, .scalar = s};
-}
+static Expr scalar_expr(Scalar s, Range range) { return (Expr){.kind = X_SCALAR, .range = range, .scalar = s}; }
 static Expr place_expr(Object *place, Range range) {
     return (Expr){.kind = X_PLACE, .range = range, .lvalue = {.place = place, .type = place->type}};
 }
 
 /* ---- places ---- */
 
-/* Numbers keep the array's name, by which loops find what they change; tiles get one of their own.
- */
+/* Numbers keep the array's name, by which loops find what they change; tiles get one of their own. */
 static const char *element_name(Tc *tc, const TcType *type, const char *name, int64_t i) {
     bool number = type->kind == TC_SCALAR;
     return number ? name : arena_printf(tc->arena, "%s%lld", name ? name : "tile", (long long)i);
@@ -33,7 +28,10 @@ Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
     *place = (Object){.type = type, .name = name, .semaphore = -1};
     int64_t extent[2] = {type->rows, type->cols};
     switch (type->kind) {
-    case TC_SCALAR: place->value.type = type; *VEC_PUSH(&tc->cells, tc->arena) = place; break;
+    case TC_SCALAR:
+        place->value.type = type;
+        *VEC_PUSH(&tc->cells, tc->arena) = place;
+        break;
     case TC_POINTER: *VEC_PUSH(&tc->cells, tc->arena) = place; break;
     case TC_STRUCT:
         place->parts = ARENA_ARRAY(tc->arena, Object *, type->field_count);
@@ -48,16 +46,14 @@ Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
     case TC_TILE:
         /* A register tile of 16 rows a warp is one of 64 rows for a warpgroup. */
         if (tc->group_unit && type->level == TC_REGISTER) extent[0] *= 4;
-        place->buffer =
-            ir_buffer(&tc->b,
-                      ty_buffer(tc->module, type->elem, 2, extent,
-                                type->level == TC_SHARED ? SCOPE_SHARED : SCOPE_FRAGMENT),
-                      name);
+        place->buffer = ir_buffer(
+            &tc->b,
+            ty_buffer(tc->module, type->elem, 2, extent, type->level == TC_SHARED ? SCOPE_SHARED : SCOPE_FRAGMENT),
+            name);
         break;
     case TC_VOID:
     case TC_SEMAPHORE:
-        TC_ERROR(tc, TC_UNSUPPORTED, range,
-                 arena_printf(tc->arena, "variables of type %s", type->name),
+        TC_ERROR(tc, TC_UNSUPPORTED, range, arena_printf(tc->arena, "variables of type %s", type->name),
                  "semaphores belong to the template's callbacks");
         break;
     default: break;
@@ -72,18 +68,15 @@ Object *tc_part(Object *place, const char *field) {
 }
 
 static Scalar zero_of(Tc *tc, const TcType *type) {
-    Ref ref =
-        elem_is_float(type->elem) ? ir_float(&tc->b, type->elem, 0) : ir_int(&tc->b, type->elem, 0);
+    Ref ref = elem_is_float(type->elem) ? ir_float(&tc->b, type->elem, 0) : ir_int(&tc->b, type->elem, 0);
     return tc_scalar(type, ref, NULL);
 }
 
 static void set_zero(Tc *tc, Object *place) {
     const TcType *type = place->type;
     if (type->kind == TC_SCALAR) place->value = zero_of(tc, type);
-    for (int i = 0; type->kind == TC_STRUCT && i < type->field_count; i++)
-        set_zero(tc, place->parts[i]);
-    for (int64_t i = 0; type->kind == TC_ARRAY && i < type->count; i++)
-        set_zero(tc, place->parts[i]);
+    for (int i = 0; type->kind == TC_STRUCT && i < type->field_count; i++) set_zero(tc, place->parts[i]);
+    for (int64_t i = 0; type->kind == TC_ARRAY && i < type->count; i++) set_zero(tc, place->parts[i]);
 }
 
 bool tc_copy(Object *to, const Object *from) {
@@ -94,8 +87,7 @@ bool tc_copy(Object *to, const Object *from) {
     else if (type->kind == TC_POINTER)
         to->target = from->target;
     else if (type->kind == TC_STRUCT && ok)
-        for (int i = 0; i < type->field_count; i++)
-            ok = tc_copy(to->parts[i], from->parts[i]) && ok;
+        for (int i = 0; i < type->field_count; i++) ok = tc_copy(to->parts[i], from->parts[i]) && ok;
     else if (type->kind == TC_ARRAY && ok && from->parts && to->parts)
         for (int64_t i = 0; i < type->count; i++) ok = tc_copy(to->parts[i], from->parts[i]) && ok;
     else
@@ -126,17 +118,14 @@ static Object *designated_part(Tc *tc, Object *place, const CNode *node, int64_t
 
 static void initialize_list(Tc *tc, Object *place, const CNode *list) {
     const TcType *type = place->type;
-    int64_t limit = type->kind == TC_STRUCT  ? type->field_count
-                    : type->kind == TC_ARRAY ? type->count
-                                             : 0;
+    int64_t limit = type->kind == TC_STRUCT ? type->field_count : type->kind == TC_ARRAY ? type->count : 0;
     set_zero(tc, place);
     int64_t at = 0;
     bool nested = false; /* the last one named a part of a part */
     for (uint32_t i = 0; i < list->count; i++, at++) {
         const CNode *value = list->kids[i];
         if (nested && value->kind != C_DESIGNATED) {
-            TC_ERROR(tc, TC_UNSUPPORTED, value->range, "a value behind a nested designator",
-                     "name its member too");
+            TC_ERROR(tc, TC_UNSUPPORTED, value->range, "a value behind a nested designator", "name its member too");
             return;
         }
         Object *part = at < limit && place->parts ? place->parts[at] : NULL;
@@ -184,8 +173,7 @@ void tc_initialize(Tc *tc, Object *place, const CNode *node) {
         if (as_number(tc, value, &number)) tc_assign(tc, &target, number, node->range);
         return;
     }
-    bool copied =
-        value.kind == X_PLACE && !value.lvalue.index_count && tc_copy(place, value.lvalue.place);
+    bool copied = value.kind == X_PLACE && !value.lvalue.index_count && tc_copy(place, value.lvalue.place);
     if (!copied) TC_ERROR(tc, TC_INITIALIZER, node->range, place->type->name);
 }
 
@@ -224,14 +212,11 @@ static bool as_number(Tc *tc, Expr e, Scalar *out) {
         *out = e.scalar;
         return true;
     }
-    if (e.kind != X_ERROR)
-        TC_ERROR(tc, TC_NOT_NUMBER, e.range, e.kind == X_PLACE ? e.lvalue.type->name : "this");
+    if (e.kind != X_ERROR) TC_ERROR(tc, TC_NOT_NUMBER, e.range, e.kind == X_PLACE ? e.lvalue.type->name : "this");
     return false;
 }
 
-bool tc_number(Tc *tc, const CNode *node, Scalar *out) {
-    return as_number(tc, tc_expr(tc, node), out);
-}
+bool tc_number(Tc *tc, const CNode *node, Scalar *out) { return as_number(tc, tc_expr(tc, node), out); }
 
 /* ---- names ---- */
 
@@ -241,27 +226,20 @@ static Expr name_expr(Tc *tc, const CNode *node) {
     const Symbol *symbol = tc_find(tc, node->name);
     if (symbol && symbol->kind == SYMBOL_PLACE) return place_expr(symbol->place, node->range);
     if (symbol && symbol->kind == SYMBOL_CONSTANT)
-        return scalar_expr(symbol->type ? tc_convert(tc, tc_int(tc, symbol->number), symbol->type,
-                                                     node->range)
+        return scalar_expr(symbol->type ? tc_convert(tc, tc_int(tc, symbol->number), symbol->type, node->range)
                                         : tc_int(tc, symbol->number),
                            node->range);
     if (symbol) return TC_FAIL(tc, TC_NOT_VALUE, node->range, node->name);
     VEC(const char *) names = {0};
     for (size_t i = 0; i < tc->names.count; i++)
         if (tc->names.entries[i].value) *VEC_PUSH(&names, tc->arena) = tc->names.entries[i].key;
-    return TC_FAIL(tc, TC_UNKNOWN_NAME, node->range, node->name,
-                   tc_near(tc, node->name, names.at, names.count));
+    return TC_FAIL(tc, TC_UNKNOWN_NAME, node->range, node->name, tc_near(tc, node->name, names.at, names.count));
 }
 
 /* blockIdx.x and its kin */
 static Expr dim3_expr(Tc *tc, const CNode *node, int which) {
-    int dim = !strcmp(node->name, "x")   ? 0
-              : !strcmp(node->name, "y") ? 1
-              : !strcmp(node->name, "z") ? 2
-                                         : -1;
-    if (dim < 0)
-        return TC_FAIL(tc, TC_NO_MEMBER, node->range, dim3_names[which], node->name,
-                       "; it has x, y and z");
+    int dim = !strcmp(node->name, "x") ? 0 : !strcmp(node->name, "y") ? 1 : !strcmp(node->name, "z") ? 2 : -1;
+    if (dim < 0) return TC_FAIL(tc, TC_NO_MEMBER, node->range, dim3_names[which], node->name, "; it has x, y and z");
     const TcType *i32 = tc_scalar_type(EL_I32);
     if (which >= 2) {
         int64_t *lanes = ARENA_ARRAY(tc->arena, int64_t, tc->threads);
@@ -283,8 +261,7 @@ static Expr extent_expr(Tc *tc, const CNode *node, const Object *global) {
     if (dim == 4)
         return TC_FAIL(tc, TC_NO_MEMBER, node->range, global->type->name, node->name,
                        "; it has batch, depth, rows and cols");
-    if (global->type->dims[dim] > 0)
-        return scalar_expr(tc_int(tc, global->type->dims[dim]), node->range);
+    if (global->type->dims[dim] > 0) return scalar_expr(tc_int(tc, global->type->dims[dim]), node->range);
     Op *op = ir_begin(&tc->b, OP_EXTENT);
     ir_operand(&tc->b, op, global->tensor);
     op_set(tc->kernel, op, (Attr){.id = AT_DIM, .number = dim - global->first_dim});
@@ -295,23 +272,19 @@ static Expr extent_expr(Tc *tc, const CNode *node, const Object *global) {
 static Expr member_expr(Tc *tc, const CNode *node) {
     const CNode *base_node = node->kids[0];
     for (int i = 0; base_node->kind == C_IDENT && dim3_names[i]; i++)
-        if (!strcmp(base_node->name, dim3_names[i]) && !tc_find(tc, base_node->name))
-            return dim3_expr(tc, node, i);
+        if (!strcmp(base_node->name, dim3_names[i]) && !tc_find(tc, base_node->name)) return dim3_expr(tc, node, i);
     Expr base = tc_expr(tc, base_node);
     if (base.kind == X_ERROR) return base;
-    bool pointer =
-        base.kind == X_POINTER || (base.kind == X_PLACE && base.lvalue.type->kind == TC_POINTER);
+    bool pointer = base.kind == X_POINTER || (base.kind == X_PLACE && base.lvalue.type->kind == TC_POINTER);
     if (pointer != (node->op == CT_ARROW))
-        return TC_FAIL(tc, TC_MEMBER_FORM, node->range, pointer ? "->" : ".",
-                       pointer ? "a pointer" : "no pointer");
+        return TC_FAIL(tc, TC_MEMBER_FORM, node->range, pointer ? "->" : ".", pointer ? "a pointer" : "no pointer");
     base = tc_read(tc, base);
     if (base.kind == X_ERROR) return base;
     bool has_members = base.kind == X_PLACE || base.kind == X_POINTER;
     const TcType *type = has_members ? base.lvalue.type : NULL;
     if (type && type->kind == TC_GLOBAL) return extent_expr(tc, node, base.lvalue.place);
     if (!type || type->kind != TC_STRUCT)
-        return TC_FAIL(tc, TC_NO_MEMBER, node->range, type ? type->name : "a number", node->name,
-                       "");
+        return TC_FAIL(tc, TC_NO_MEMBER, node->range, type ? type->name : "a number", node->name, "");
     Object *part = tc_part(base.lvalue.place, node->name);
     if (part) return place_expr(part, node->range);
     const char **names = ARENA_ARRAY(tc->arena, const char *, type->field_count);
@@ -324,17 +297,14 @@ static Expr index_expr(Tc *tc, const CNode *node) {
     Expr base = tc_read(tc, tc_expr(tc, node->kids[0]));
     Scalar index;
     if (base.kind == X_ERROR || !tc_number(tc, node->kids[1], &index)) return failure(node->range);
-    bool array =
-        (base.kind == X_PLACE || base.kind == X_POINTER) && base.lvalue.type->kind == TC_ARRAY;
+    bool array = (base.kind == X_PLACE || base.kind == X_POINTER) && base.lvalue.type->kind == TC_ARRAY;
     if (!array) return TC_FAIL(tc, TC_NOT_ARRAY, node->kids[0]->range, "");
-    if (elem_is_float(index.type->elem))
-        return TC_FAIL(tc, TC_INTEGERS_ONLY, node->kids[1]->range, "[]");
+    if (elem_is_float(index.type->elem)) return TC_FAIL(tc, TC_INTEGERS_ONLY, node->kids[1]->range, "[]");
     Lvalue *lv = &base.lvalue;
     int64_t constant;
     bool known = tc_is_constant(tc, index, &constant);
     if (known && (constant < 0 || constant >= lv->type->count))
-        return TC_FAIL(tc, TC_INDEX_RANGE, node->kids[1]->range, (long long)constant,
-                       (long long)lv->type->count - 1);
+        return TC_FAIL(tc, TC_INDEX_RANGE, node->kids[1]->range, (long long)constant, (long long)lv->type->count - 1);
     base.kind = X_PLACE;
     base.range = node->range;
     if (lv->place->block) {
@@ -342,8 +312,7 @@ static Expr index_expr(Tc *tc, const CNode *node) {
         lv->type = lv->type->of;
         return base;
     }
-    if (!known)
-        return TC_FAIL(tc, TC_NOT_CONSTANT, node->kids[1]->range, "the index of a local array");
+    if (!known) return TC_FAIL(tc, TC_NOT_CONSTANT, node->kids[1]->range, "the index of a local array");
     return place_expr(lv->place->parts[constant], node->range);
 }
 
@@ -351,10 +320,8 @@ static Expr index_expr(Tc *tc, const CNode *node) {
 
 bool tc_has_effects(Tc *tc, const CNode *node) {
     if (!node) return false;
-    bool step = (node->kind == C_UNARY || node->kind == C_POSTFIX) &&
-                (node->op == CT_INC || node->op == CT_DEC);
-    bool function =
-        node->kind == C_CALL && node->kids[0]->kind == C_IDENT && tc_find(tc, node->kids[0]->name);
+    bool step = (node->kind == C_UNARY || node->kind == C_POSTFIX) && (node->op == CT_INC || node->op == CT_DEC);
+    bool function = node->kind == C_CALL && node->kids[0]->kind == C_IDENT && tc_find(tc, node->kids[0]->name);
     if (step || function || node->kind == C_ASSIGN) return true;
     for (uint32_t i = 0; i < node->count; i++)
         if (tc_has_effects(tc, node->kids[i])) return true;
@@ -367,15 +334,13 @@ static Scalar select_scalar(Tc *tc, Scalar c, Scalar a, Scalar b, Range range) {
     b = tc_convert(tc, b, type, range);
     if (!c.lanes) {
         if (a.lanes != b.lanes) {
-            TC_ERROR(tc, TC_THREAD_MIXED, range,
-                     "a run-time condition cannot choose between numbers of threads");
+            TC_ERROR(tc, TC_THREAD_MIXED, range, "a run-time condition cannot choose between numbers of threads");
             return a;
         }
         return tc_scalar(type, ir_ternary(&tc->b, OP_SELECT, c.ref, a.ref, b.ref), a.lanes);
     }
     int64_t base_a = 0, base_b = 0, base_c = 0;
-    bool literals =
-        ir_const_int(tc->kernel, a.ref, &base_a) && ir_const_int(tc->kernel, b.ref, &base_b);
+    bool literals = ir_const_int(tc->kernel, a.ref, &base_a) && ir_const_int(tc->kernel, b.ref, &base_b);
     if (!literals && a.ref == b.ref)
         base_a = base_b = 0;
     else if (!literals || !ir_const_int(tc->kernel, c.ref, &base_c)) {
@@ -403,10 +368,9 @@ static Expr conditional_expr(Tc *tc, const CNode *node) {
         return scalar_expr(tc_convert(tc, e.scalar, type, node->range), node->range);
     }
     if (tc_has_effects(tc, node->kids[1]) || tc_has_effects(tc, node->kids[2]))
-        return TC_FAIL(tc, TC_UNSUPPORTED, node->range,
-                       "assignments and calls inside a run-time `?:`", "write an `if`");
-    if (!tc_number(tc, node->kids[1], &a) || !tc_number(tc, node->kids[2], &b))
-        return failure(node->range);
+        return TC_FAIL(tc, TC_UNSUPPORTED, node->range, "assignments and calls inside a run-time `?:`",
+                       "write an `if`");
+    if (!tc_number(tc, node->kids[1], &a) || !tc_number(tc, node->kids[2], &b)) return failure(node->range);
     return scalar_expr(select_scalar(tc, c, a, b, node->range), node->range);
 }
 
@@ -424,19 +388,16 @@ static Expr logical_expr(Tc *tc, const CNode *node) {
         return scalar_expr(tc_truth(tc, b, node->range), node->range);
     }
     if (tc_has_effects(tc, node->kids[1]))
-        return TC_FAIL(tc, TC_UNSUPPORTED, node->range,
-                       "assignments and calls behind a run-time `&&` or `||`", "write an `if`");
+        return TC_FAIL(tc, TC_UNSUPPORTED, node->range, "assignments and calls behind a run-time `&&` or `||`",
+                       "write an `if`");
     if (!tc_number(tc, node->kids[1], &b)) return failure(node->range);
     b = tc_truth(tc, b, node->kids[1]->range);
     Scalar yes = tc_scalar(a.type, ir_int(&tc->b, EL_I1, 1), NULL);
     Scalar no = tc_scalar(a.type, ir_int(&tc->b, EL_I1, 0), NULL);
     if (a.lanes || b.lanes)
-        return scalar_expr(is_or ? select_scalar(tc, a, yes, b, node->range)
-                                 : select_scalar(tc, a, b, no, node->range),
+        return scalar_expr(is_or ? select_scalar(tc, a, yes, b, node->range) : select_scalar(tc, a, b, no, node->range),
                            node->range);
-    return scalar_expr(
-        tc_scalar(a.type, ir_binary(&tc->b, is_or ? OP_OR : OP_AND, a.ref, b.ref), NULL),
-        node->range);
+    return scalar_expr(tc_scalar(a.type, ir_binary(&tc->b, is_or ? OP_OR : OP_AND, a.ref, b.ref), NULL), node->range);
 }
 
 static const Object *locked_part(const Object *place) {
@@ -451,11 +412,10 @@ static const Object *locked_part(const Object *place) {
 static Expr assign_expr(Tc *tc, const CNode *node) {
     static const struct {
         CTok assign, op;
-    } compound[] = {
-        {CT_ADD_ASSIGN, CT_PLUS},  {CT_SUB_ASSIGN, CT_MINUS},   {CT_MUL_ASSIGN, CT_STAR},
-        {CT_DIV_ASSIGN, CT_SLASH}, {CT_REM_ASSIGN, CT_PERCENT}, {CT_AND_ASSIGN, CT_AMP},
-        {CT_OR_ASSIGN, CT_PIPE},   {CT_XOR_ASSIGN, CT_CARET},   {CT_SHL_ASSIGN, CT_SHL},
-        {CT_SHR_ASSIGN, CT_SHR},   {CT_INC, CT_PLUS},           {CT_DEC, CT_MINUS}};
+    } compound[] = {{CT_ADD_ASSIGN, CT_PLUS},  {CT_SUB_ASSIGN, CT_MINUS},   {CT_MUL_ASSIGN, CT_STAR},
+                    {CT_DIV_ASSIGN, CT_SLASH}, {CT_REM_ASSIGN, CT_PERCENT}, {CT_AND_ASSIGN, CT_AMP},
+                    {CT_OR_ASSIGN, CT_PIPE},   {CT_XOR_ASSIGN, CT_CARET},   {CT_SHL_ASSIGN, CT_SHL},
+                    {CT_SHR_ASSIGN, CT_SHR},   {CT_INC, CT_PLUS},           {CT_DEC, CT_MINUS}};
     Expr left = tc_expr(tc, node->kids[0]);
     if (left.kind == X_ERROR) return left;
     bool place = left.kind == X_PLACE && !left.lvalue.index_count;
@@ -469,15 +429,12 @@ static Expr assign_expr(Tc *tc, const CNode *node) {
     if (!place || type->kind != TC_SCALAR)
         return TC_FAIL(tc, TC_NOT_ASSIGNABLE, node->range, place ? type->name : "this value");
     Scalar old = left.lvalue.place->value, value = tc_int(tc, 1);
-    if (node->kind == C_ASSIGN && !tc_number(tc, node->kids[1], &value))
-        return failure(node->range);
+    if (node->kind == C_ASSIGN && !tc_number(tc, node->kids[1], &value)) return failure(node->range);
     if (node->op != CT_ASSIGN) {
         size_t i = 0;
         while (compound[i].assign != node->op) i++;
-        if (old.ref == REF_NONE)
-            return TC_FAIL(tc, TC_UNWRITTEN, node->range, left.lvalue.place->name);
-        if (old.open)
-            return TC_FAIL(tc, TC_MAYBE_UNWRITTEN, node->range, left.lvalue.place->name);
+        if (old.ref == REF_NONE) return TC_FAIL(tc, TC_UNWRITTEN, node->range, left.lvalue.place->name);
+        if (old.open) return TC_FAIL(tc, TC_MAYBE_UNWRITTEN, node->range, left.lvalue.place->name);
         value = tc_binary(tc, compound[i].op, old, value, node->range);
     }
     tc_assign(tc, &left.lvalue, value, node->range);
@@ -489,8 +446,7 @@ static Expr unary_expr(Tc *tc, const CNode *node) {
     Expr e = tc_expr(tc, node->kids[0]);
     if (e.kind == X_ERROR) return e;
     if (node->op == CT_AMP) {
-        if (e.kind != X_PLACE)
-            return TC_FAIL(tc, TC_NOT_ASSIGNABLE, node->range, "the address of a value");
+        if (e.kind != X_PLACE) return TC_FAIL(tc, TC_NOT_ASSIGNABLE, node->range, "the address of a value");
         e.kind = X_POINTER;
         e.range = node->range;
         return e;
@@ -505,9 +461,7 @@ static Expr unary_expr(Tc *tc, const CNode *node) {
     if (!as_number(tc, e, &s)) return failure(node->range);
     switch (node->op) {
     case CT_NOT:
-        return scalar_expr(
-            tc_binary(tc, CT_EQ, tc_truth(tc, s, node->range), tc_int(tc, 0), node->range),
-            node->range);
+        return scalar_expr(tc_binary(tc, CT_EQ, tc_truth(tc, s, node->range), tc_int(tc, 0), node->range), node->range);
     case CT_MINUS:
         if (elem_is_float(s.type->elem)) {
             bool literal = ref_is_literal(s.ref);
@@ -516,8 +470,7 @@ static Expr unary_expr(Tc *tc, const CNode *node) {
             return scalar_expr(tc_scalar(s.type, ref, NULL), node->range);
         }
         return scalar_expr(tc_binary(tc, CT_MINUS, tc_int(tc, 0), s, node->range), node->range);
-    case CT_TILDE:
-        return scalar_expr(tc_binary(tc, CT_CARET, s, tc_int(tc, -1), node->range), node->range);
+    case CT_TILDE: return scalar_expr(tc_binary(tc, CT_CARET, s, tc_int(tc, -1), node->range), node->range);
     default: return scalar_expr(s, node->range); /* + */
     }
 }
@@ -531,8 +484,7 @@ static Expr cast_expr(Tc *tc, const CNode *node) {
         return e.kind == X_ERROR ? e : (Expr){.kind = X_VOID, .range = node->range};
     }
     if (type->kind != TC_SCALAR)
-        return TC_FAIL(tc, TC_UNSUPPORTED, node->range,
-                       arena_printf(tc->arena, "casts to %s", type->name),
+        return TC_FAIL(tc, TC_UNSUPPORTED, node->range, arena_printf(tc->arena, "casts to %s", type->name),
                        "use tile_view(type, tile) to see a tile as another");
     if (!tc_number(tc, node->kids[1], &s)) return failure(node->range);
     return scalar_expr(tc_convert(tc, s, type, node->range), node->range);
@@ -542,21 +494,17 @@ static Expr cast_expr(Tc *tc, const CNode *node) {
 
 static Expr at_expr(Tc *tc, const CNode *node) {
     Expr e = {.kind = X_COORD, .range = node->range, .coord_count = (int)node->count - 1};
-    if (node->count < 2 || node->count > 5)
-        return TC_FAIL(tc, TC_COORDINATES, node->range, (int)node->count - 1);
+    if (node->count < 2 || node->count > 5) return TC_FAIL(tc, TC_COORDINATES, node->range, (int)node->count - 1);
     for (uint32_t i = 1; i < node->count; i++) {
         if (!tc_number(tc, node->kids[i], &e.coords[i - 1])) return failure(node->range);
-        if (elem_is_float(e.coords[i - 1].type->elem))
-            return TC_FAIL(tc, TC_INTEGERS_ONLY, node->kids[i]->range, "at");
+        if (elem_is_float(e.coords[i - 1].type->elem)) return TC_FAIL(tc, TC_INTEGERS_ONLY, node->kids[i]->range, "at");
         if (e.coords[i - 1].type->elem == EL_I1) /* a truth value is an int in C */
             e.coords[i - 1] = tc_convert(tc, e.coords[i - 1], tc_scalar_type(EL_I32), node->kids[i]->range);
     }
     return e;
 }
 
-static bool is_type(const CNode *node) {
-    return node->kind >= C_TYPE_NAME && node->kind <= C_TYPE_ARRAY;
-}
+static bool is_type(const CNode *node) { return node->kind >= C_TYPE_NAME && node->kind <= C_TYPE_ARRAY; }
 
 static Expr shared_alloc_expr(Tc *tc, const CNode *node) {
     if (node->count != 2 || !is_type(node->kids[1]))
@@ -569,26 +517,21 @@ static Expr shared_alloc_expr(Tc *tc, const CNode *node) {
         return TC_FAIL(tc, TC_CALL_FORM, node->range, "shared_alloc",
                        "shared_alloc(st_fl(rows, cols)): a shared tile type");
     Object *place = tc_place(tc, type, NULL, node->range);
-    return (Expr){
-        .kind = X_POINTER, .range = node->range, .lvalue = {.place = place, .type = type}};
+    return (Expr){.kind = X_POINTER, .range = node->range, .lvalue = {.place = place, .type = type}};
 }
 
-/* tile_view(st_bf(64, 256), tiles): four 64x64 tiles side by side, or one above the other, as one
- * tile */
+/* tile_view(st_bf(64, 256), tiles): four 64x64 tiles side by side, or one above the other, as one tile */
 static Expr view_expr(Tc *tc, const CNode *node) {
     if (node->count != 3 || !is_type(node->kids[1]))
-        return TC_FAIL(tc, TC_CALL_FORM, node->range, "tile_view",
-                       "tile_view(st_bf(64, 256), tiles)");
+        return TC_FAIL(tc, TC_CALL_FORM, node->range, "tile_view", "tile_view(st_bf(64, 256), tiles)");
     const TcType *type = tc_type(tc, node->kids[1]);
     Expr e = tc_read(tc, tc_expr(tc, node->kids[2]));
     if (!type || e.kind == X_ERROR) return failure(node->range);
-    if (e.kind != X_PLACE && e.kind != X_POINTER)
-        return TC_FAIL(tc, TC_NOT_TILE, node->kids[2]->range, "tile_view");
+    if (e.kind != X_PLACE && e.kind != X_POINTER) return TC_FAIL(tc, TC_NOT_TILE, node->kids[2]->range, "tile_view");
     const TcType *from = e.lvalue.type;
     int64_t count = from->kind == TC_ARRAY ? from->count : 1;
     const TcType *one = from->kind == TC_ARRAY ? from->of : from;
-    bool fits = type->kind == TC_TILE && one->kind == TC_TILE && type->elem == one->elem &&
-                type->level == one->level &&
+    bool fits = type->kind == TC_TILE && one->kind == TC_TILE && type->elem == one->elem && type->level == one->level &&
                 ((type->rows == one->rows && type->cols == count * one->cols) ||
                  (type->cols == one->cols && type->rows == count * one->rows));
     if (!fits) return TC_FAIL(tc, TC_VIEW, node->range, type->name, from->name);
@@ -602,8 +545,7 @@ static Expr view_expr(Tc *tc, const CNode *node) {
 static Expr call_expr(Tc *tc, const CNode *node) {
     const CNode *callee = node->kids[0];
     if (callee->kind != C_IDENT)
-        return TC_FAIL(tc, TC_UNSUPPORTED, callee->range, "calls through a value",
-                       "call a function by its name");
+        return TC_FAIL(tc, TC_UNSUPPORTED, callee->range, "calls through a value", "call a function by its name");
     const Symbol *symbol = tc_find(tc, callee->name);
     if (symbol && symbol->kind == SYMBOL_FUNCTION) return tc_call_function(tc, symbol->node, node);
     if (!strcmp(callee->name, "at")) return at_expr(tc, node);
@@ -630,15 +572,13 @@ Expr tc_expr(Tc *tc, const CNode *node) {
     switch (node->kind) {
     case C_INT: {
         Elem elem = tc_literal_elem(node);
-        e = scalar_expr(
-            tc_scalar(tc_scalar_type(elem), ir_int(&tc->b, elem, (int64_t)node->number), NULL),
-            node->range);
+        e = scalar_expr(tc_scalar(tc_scalar_type(elem), ir_int(&tc->b, elem, (int64_t)node->number), NULL),
+                        node->range);
         break;
     }
     case C_FLOAT: {
         Elem elem = node->flags & C_FLAG_SINGLE ? EL_F32 : EL_F64;
-        e = scalar_expr(tc_scalar(tc_scalar_type(elem), ir_float(&tc->b, elem, node->real), NULL),
-                        node->range);
+        e = scalar_expr(tc_scalar(tc_scalar_type(elem), ir_float(&tc->b, elem, node->real), NULL), node->range);
         break;
     }
     case C_IDENT: e = name_expr(tc, node); break;
@@ -671,13 +611,11 @@ Expr tc_expr(Tc *tc, const CNode *node) {
     case C_SIZEOF: {
         int64_t size;
         if (tc_constant(tc, node, &size, "sizeof of an expression"))
-            e = scalar_expr(tc_scalar(tc_scalar_type(EL_U64), ir_int(&tc->b, EL_U64, size), NULL),
-                            node->range);
+            e = scalar_expr(tc_scalar(tc_scalar_type(EL_U64), ir_int(&tc->b, EL_U64, size), NULL), node->range);
         break;
     }
     default:
-        e = TC_FAIL(tc, TC_UNSUPPORTED, node->range,
-                    arena_printf(tc->arena, "a %s here", c_kind_name(node->kind)),
+        e = TC_FAIL(tc, TC_UNSUPPORTED, node->range, arena_printf(tc->arena, "a %s here", c_kind_name(node->kind)),
                     "write a number or a tile");
     }
     tc->b.range = outer;

@@ -16,8 +16,7 @@ enum { UNROLL_LIMIT = 16, UNROLL_TOTAL = 4096 };
 
 Saved *tc_save(Tc *tc) {
     Saved *values = ARENA_ARRAY(tc->arena, Saved, tc->cells.count);
-    for (size_t i = 0; i < tc->cells.count; i++)
-        values[i] = (Saved){tc->cells.at[i]->value, tc->cells.at[i]->target};
+    for (size_t i = 0; i < tc->cells.count; i++) values[i] = (Saved){tc->cells.at[i]->value, tc->cells.at[i]->target};
     return values;
 }
 
@@ -29,26 +28,22 @@ void tc_restore(Tc *tc, const Saved *values, size_t count) {
 }
 
 bool tc_same_target(const Lvalue *a, const Lvalue *b) {
-    bool same = a->place == b->place && a->type == b->type && a->is_view == b->is_view &&
-                a->index_count == b->index_count;
+    bool same =
+        a->place == b->place && a->type == b->type && a->is_view == b->is_view && a->index_count == b->index_count;
     for (int i = 0; same && i < a->index_count; i++)
         same = a->index[i].ref == b->index[i].ref && a->index[i].lanes == b->index[i].lanes;
     return same;
 }
 
-/* What an unwritten variable is on the path that does not write it: nobody may read it, so any
- * value will do. */
+/* What an unwritten variable is on the path that does not write it: nobody may read it, so any value will do. */
 Ref tc_ref_or_zero(Tc *tc, Scalar s) {
     if (s.ref != REF_NONE) return s.ref;
-    return elem_is_float(s.type->elem) ? ir_float(&tc->b, s.type->elem, 0)
-                                       : ir_int(&tc->b, s.type->elem, 0);
+    return elem_is_float(s.type->elem) ? ir_float(&tc->b, s.type->elem, 0) : ir_int(&tc->b, s.type->elem, 0);
 }
 
 /* ---- what a body assigns ---- */
 
-static void add_name(Tc *tc, Map *out, const char *name) {
-    map_set(out, tc->arena, name, tc);
-}
+static void add_name(Tc *tc, Map *out, const char *name) { map_set(out, tc->arena, name, tc); }
 
 static void assigned_target(Tc *tc, const CNode *target, Map *out) {
     while (target->kind == C_INDEX) target = target->kids[0];
@@ -58,8 +53,7 @@ static void assigned_target(Tc *tc, const CNode *target, Map *out) {
 
 static void assigned_names(Tc *tc, const CNode *node, Map *out, Map *visited) {
     if (!node) return;
-    bool step = (node->kind == C_UNARY || node->kind == C_POSTFIX) &&
-                (node->op == CT_INC || node->op == CT_DEC);
+    bool step = (node->kind == C_UNARY || node->kind == C_POSTFIX) && (node->op == CT_INC || node->op == CT_DEC);
     if (step || node->kind == C_ASSIGN) assigned_target(tc, node->kids[0], out);
     /* A struct is assigned field by field. */
     if (node->kind == C_ASSIGN && node->kids[1]->kind == C_COMPOUND) add_name(tc, out, "*");
@@ -80,8 +74,7 @@ void tc_assigned_names(Tc *tc, const CNode *node, Map *out) {
 
 static bool uses_any(const CNode *node, const Map *names) {
     if (!node) return false;
-    if ((node->kind == C_IDENT || node->kind == C_MEMBER) && map_get(names, node->name))
-        return true;
+    if ((node->kind == C_IDENT || node->kind == C_MEMBER) && map_get(names, node->name)) return true;
     for (uint32_t i = 0; i < node->count; i++)
         if (uses_any(node->kids[i], names)) return true;
     return map_get(names, "*") != NULL && (node->kind == C_IDENT || node->kind == C_MEMBER);
@@ -92,14 +85,12 @@ static bool uses_any(const CNode *node, const Map *names) {
 static void replace_refs(Region *region, const Ref *map) {
     for (Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++)
-            if (ref_is_value(op->operands[i]) && map[op->operands[i]])
-                op->operands[i] = map[op->operands[i]];
+            if (ref_is_value(op->operands[i]) && map[op->operands[i]]) op->operands[i] = map[op->operands[i]];
         for (int i = 0; i < op->region_count; i++) replace_refs(op->regions[i], map);
     }
 }
 
-void tc_loop(Tc *tc, Ref lo, Ref hi, Ref step, const char *name, const Map *names, TcBody *body,
-             void *user) {
+void tc_loop(Tc *tc, Ref lo, Ref hi, Ref step, const char *name, const Map *names, TcBody *body, void *user) {
     Kernel *k = tc->kernel;
     Op *op = ir_begin(&tc->b, OP_FOR);
     ir_operand(&tc->b, op, lo);
@@ -124,8 +115,7 @@ void tc_loop(Tc *tc, Ref lo, Ref hi, Ref step, const char *name, const Map *name
     tc->loop_depth--;
     tc->cells.count = count;
 
-    Ref *map = ARENA_ARRAY(tc->arena, Ref, k->values.count),
-        *kept = ARENA_ARRAY(tc->arena, Ref, count + 1);
+    Ref *map = ARENA_ARRAY(tc->arena, Ref, k->values.count), *kept = ARENA_ARRAY(tc->arena, Ref, count + 1);
     Ref *yields = ARENA_ARRAY(tc->arena, Ref, count);
     Object **places = ARENA_ARRAY(tc->arena, Object *, count);
     const Type **types = ARENA_ARRAY(tc->arena, const Type *, count);
@@ -188,11 +178,10 @@ static bool counted_form(Tc *tc, const CNode *node, const Map *assigned, Counted
     if (!test || !step || test->kind != C_BINARY || test->kids[0]->kind != C_IDENT) return false;
     const Symbol *symbol = tc_find(tc, test->kids[0]->name);
     bool place = symbol && symbol->kind == SYMBOL_PLACE && symbol->type->kind == TC_SCALAR;
-    if (!place || elem_is_float(symbol->type->elem) || map_get(assigned, symbol->name) ||
-        map_get(assigned, "*"))
+    if (!place || elem_is_float(symbol->type->elem) || map_get(assigned, symbol->name) || map_get(assigned, "*"))
         return false;
-    if (!step->count || step->kids[0]->kind != C_IDENT ||
-        strcmp(step->kids[0]->name, symbol->name) != 0 || tc_has_effects(tc, test->kids[1]))
+    if (!step->count || step->kids[0]->kind != C_IDENT || strcmp(step->kids[0]->name, symbol->name) != 0 ||
+        tc_has_effects(tc, test->kids[1]))
         return false;
     *out = (Counted){.node = node, .variable = symbol->place, .test = test->op, .step = 1};
     if (step->kind == C_ASSIGN) {
@@ -204,12 +193,9 @@ static bool counted_form(Tc *tc, const CNode *node, const Map *assigned, Counted
     } else if (step->op != CT_INC && step->op != CT_DEC) {
         return false;
     }
-    if (step->op == CT_SUB_ASSIGN || step->op == CT_DEC)
-        out->step = (int64_t)(0 - (uint64_t)out->step);
-    return out->step != 0 && !uses_any(test->kids[1], assigned) &&
-           tc_number(tc, test->kids[1], &out->limit) &&
-           (test->op == CT_LT || test->op == CT_LE || test->op == CT_GT || test->op == CT_GE ||
-            test->op == CT_NE);
+    if (step->op == CT_SUB_ASSIGN || step->op == CT_DEC) out->step = (int64_t)(0 - (uint64_t)out->step);
+    return out->step != 0 && !uses_any(test->kids[1], assigned) && tc_number(tc, test->kids[1], &out->limit) &&
+           (test->op == CT_LT || test->op == CT_LE || test->op == CT_GT || test->op == CT_GE || test->op == CT_NE);
 }
 
 /* Trips of a loop whose bounds are constants, counted up to UNROLL_LIMIT + 1. */
@@ -257,15 +243,16 @@ static void counted_body(Tc *tc, Scalar index, void *user) {
 }
 
 static void lower_counted(Tc *tc, Counted *loop, const Map *assigned) {
-    static const char advice[] =
-        "write for (int i = a; i < b; i += c) with a bound that the body leaves alone, "
-        "without break, continue and return";
+    static const char advice[] = "write for (int i = a; i < b; i += c) with a bound that the body leaves alone, "
+                                 "without break, continue and return";
     const CNode *node = loop->node;
     Scalar lo = loop->variable->value, hi = loop->limit;
     int64_t first, last;
     if (lo.ref == REF_NONE || lo.open) {
-        if (lo.open) TC_ERROR(tc, TC_MAYBE_UNWRITTEN, node->range, loop->variable->name);
-        else TC_ERROR(tc, TC_UNWRITTEN, node->range, loop->variable->name);
+        if (lo.open)
+            TC_ERROR(tc, TC_MAYBE_UNWRITTEN, node->range, loop->variable->name);
+        else
+            TC_ERROR(tc, TC_UNWRITTEN, node->range, loop->variable->name);
         return;
     }
     if (tc_is_constant(tc, lo, &first) && tc_is_constant(tc, hi, &last) &&

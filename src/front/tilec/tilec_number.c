@@ -18,8 +18,7 @@ static int64_t wrap(Elem elem, int64_t value) {
 }
 
 static Scalar literal(Tc *tc, const TcType *type, int64_t value) {
-    return tc_scalar(type, ir_literal_int(tc->kernel, ty_scalar(tc->module, type->elem), value),
-                     NULL);
+    return tc_scalar(type, ir_literal_int(tc->kernel, ty_scalar(tc->module, type->elem), value), NULL);
 }
 
 Scalar tc_int(Tc *tc, int64_t value) {
@@ -58,8 +57,7 @@ static Scalar with_lanes(Tc *tc, const TcType *type, Ref ref, int64_t *lanes) {
 static Scalar mixed_error(Tc *tc, const TcType *type, Range range) {
     TC_ERROR(tc, TC_THREAD_MIXED, range,
              "only + and -, and * by a constant, may join a thread's number with a run-time value");
-    return elem_is_float(type->elem) ? tc_scalar(type, ir_float(&tc->b, type->elem, 0), NULL)
-                                     : literal(tc, type, 0);
+    return elem_is_float(type->elem) ? tc_scalar(type, ir_float(&tc->b, type->elem, 0), NULL) : literal(tc, type, 0);
 }
 
 Scalar tc_convert(Tc *tc, Scalar s, const TcType *type, Range range) {
@@ -84,16 +82,14 @@ Scalar tc_convert(Tc *tc, Scalar s, const TcType *type, Range range) {
     }
     const Type *scalar = ty_scalar(tc->module, to);
     if (is_literal(tc, s.ref, &value)) {
-        double real =
-            elem_is_signed(from) || from == EL_I1 ? (double)value : (double)(uint64_t)value;
+        double real = elem_is_signed(from) || from == EL_I1 ? (double)value : (double)(uint64_t)value;
         return tc_scalar(type,
                          elem_is_float(to) ? ir_literal_float(tc->kernel, scalar, real)
                                            : ir_literal_int(tc->kernel, scalar, wrap(to, value)),
                          NULL);
     }
     if (ref_is_literal(s.ref) && elem_is_float(from) && elem_is_float(to))
-        return tc_scalar(
-            type, ir_literal_float(tc->kernel, scalar, ir_literal(tc->kernel, s.ref)->f), NULL);
+        return tc_scalar(type, ir_literal_float(tc->kernel, scalar, ir_literal(tc->kernel, s.ref)->f), NULL);
     if (to == EL_I1) return tc_truth(tc, s, range);
     return tc_scalar(type, ir_cast(&tc->b, s.ref, to), NULL);
 }
@@ -115,9 +111,7 @@ static Elem common_elem(Elem a, Elem b) {
     return elem_is_signed(a) ? b : a;
 }
 
-const TcType *tc_common_type(Scalar a, Scalar b) {
-    return tc_scalar_type(common_elem(a.type->elem, b.type->elem));
-}
+const TcType *tc_common_type(Scalar a, Scalar b) { return tc_scalar_type(common_elem(a.type->elem, b.type->elem)); }
 
 static bool is_comparison(CTok op) {
     return op == CT_LT || op == CT_GT || op == CT_LE || op == CT_GE || op == CT_EQ || op == CT_NE;
@@ -164,15 +158,13 @@ static Ref join_refs(Tc *tc, CTok op, const TcType *operand, const TcType *resul
     return emit(tc, op, x, y);
 }
 
-static Scalar join_lanes(Tc *tc, CTok op, const TcType *type, const TcType *result, Scalar a,
-                         Scalar b, Range range) {
+static Scalar join_lanes(Tc *tc, CTok op, const TcType *type, const TcType *result, Scalar a, Scalar b, Range range) {
     int64_t base_a = 0, base_b = 0;
     bool pure_a = is_literal(tc, a.ref, &base_a), pure_b = is_literal(tc, b.ref, &base_b);
     int64_t *lanes = ARENA_ARRAY(tc->arena, int64_t, tc->threads);
     if (pure_a && pure_b) {
         for (int t = 0; t < tc->threads; t++) {
-            int64_t x = base_a + (a.lanes ? a.lanes[t] : 0),
-                    y = base_b + (b.lanes ? b.lanes[t] : 0);
+            int64_t x = base_a + (a.lanes ? a.lanes[t] : 0), y = base_b + (b.lanes ? b.lanes[t] : 0);
             if (!fold(op, type->elem, x, y, &lanes[t])) return mixed_error(tc, type, range);
             lanes[t] = wrap(result->elem, lanes[t]);
         }
@@ -192,8 +184,7 @@ static Scalar join_lanes(Tc *tc, CTok op, const TcType *type, const TcType *resu
 Scalar tc_binary(Tc *tc, CTok op, Scalar a, Scalar b, Range range) {
     bool shifts = op == CT_SHL || op == CT_SHR;
     Elem elem = shifts ? promoted(a.type->elem) : common_elem(a.type->elem, b.type->elem);
-    const TcType *type = tc_scalar_type(elem),
-                 *result = is_comparison(op) ? tc_scalar_type(EL_I1) : type;
+    const TcType *type = tc_scalar_type(elem), *result = is_comparison(op) ? tc_scalar_type(EL_I1) : type;
     bool bits = shifts || op == CT_AMP || op == CT_PIPE || op == CT_CARET || op == CT_PERCENT;
     bits = bits || a.lanes || b.lanes; /* numbers of threads are integers */
     if (bits && (elem_is_float(elem) || elem_is_float(b.type->elem))) {
@@ -209,10 +200,8 @@ Scalar tc_binary(Tc *tc, CTok op, Scalar a, Scalar b, Range range) {
 Scalar tc_truth(Tc *tc, Scalar s, Range range) {
     if (s.type->elem == EL_I1) return s;
     const TcType *type = s.type;
-    Scalar zero = tc_scalar(type,
-                            elem_is_float(type->elem) ? ir_float(&tc->b, type->elem, 0)
-                                                      : literal(tc, type, 0).ref,
-                            NULL);
+    Scalar zero =
+        tc_scalar(type, elem_is_float(type->elem) ? ir_float(&tc->b, type->elem, 0) : literal(tc, type, 0).ref, NULL);
     if (elem_is_float(type->elem))
         return tc_scalar(tc_scalar_type(EL_I1), ir_compare(&tc->b, CMP_NE, s.ref, zero.ref), NULL);
     return tc_binary(tc, CT_NE, s, zero, range);

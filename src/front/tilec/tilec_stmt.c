@@ -25,9 +25,7 @@ bool tc_contains(const CNode *node, CKind a, CKind b, bool into_loops) {
     return false;
 }
 
-static bool may_return(const CNode *node) {
-    return tc_contains(node, C_RETURN, C_RETURN, true);
-}
+static bool may_return(const CNode *node) { return tc_contains(node, C_RETURN, C_RETURN, true); }
 
 static bool always_returns(const CNode *node) {
     if (!node) return false;
@@ -40,9 +38,7 @@ static bool always_returns(const CNode *node) {
 
 /* ---- if ---- */
 
-static bool same_scalar(Scalar a, Scalar b) {
-    return a.ref == b.ref && a.lanes == b.lanes;
-}
+static bool same_scalar(Scalar a, Scalar b) { return a.ref == b.ref && a.lanes == b.lanes; }
 
 /* Pointers are known here, so both ways must leave them alike. One that was not set before, or is
  * set on one way only, is not set behind. */
@@ -55,8 +51,7 @@ static void join_pointers(Tc *tc, Object *cell, const Saved *a, const Saved *b, 
         TC_ERROR(tc, TC_POINTER_CHANGES, range, cell->name, "`if`");
 }
 
-static void lower_branch(Tc *tc, const CNode *branch, CNode *const *rest, uint32_t count,
-                         bool tail) {
+static void lower_branch(Tc *tc, const CNode *branch, CNode *const *rest, uint32_t count, bool tail) {
     size_t scope = tc_open_scope(tc), cells = tc->cells.count;
     if (branch) tc_statement(tc, branch, tail && !count);
     if (tc->jump == JUMP_NONE && count) lower_list(tc, rest, count, tail);
@@ -69,8 +64,8 @@ static void if_threads(Tc *tc, const CNode *node, Scalar condition) {
     const bool *outer = tc->active;
     size_t count = tc->cells.count;
     int64_t base = 0;
-    if (!ir_const_int(tc->kernel, condition.ref, &base) ||
-        may_return(node) || tc_contains(node, C_BREAK, C_CONTINUE, false)) {
+    if (!ir_const_int(tc->kernel, condition.ref, &base) || may_return(node) ||
+        tc_contains(node, C_BREAK, C_CONTINUE, false)) {
         TC_ERROR(tc, TC_THREAD_MIXED, node->kids[0]->range,
                  "an `if` over thread numbers may not return, break or continue, nor mix in "
                  "run-time values");
@@ -102,33 +97,27 @@ static void if_threads(Tc *tc, const CNode *node, Scalar condition) {
             continue;
         }
         int64_t x = 0, y = 0;
-        bool known = a.ref && b.ref && ir_const_int(tc->kernel, a.ref, &x) &&
-                     ir_const_int(tc->kernel, b.ref, &y);
+        bool known = a.ref && b.ref && ir_const_int(tc->kernel, a.ref, &x) && ir_const_int(tc->kernel, b.ref, &y);
         if (!known) {
             TC_ERROR(tc, TC_THREAD_MIXED, node->range,
-                     arena_printf(tc->arena, "`%s` gets a run-time value in some threads only",
-                                  tc->cells.at[i]->name));
+                     arena_printf(tc->arena, "`%s` gets a run-time value in some threads only", tc->cells.at[i]->name));
             return;
         }
         int64_t *lanes = ARENA_ARRAY(tc->arena, int64_t, tc->threads);
         for (int t = 0; t < tc->threads; t++)
-            lanes[t] =
-                masks[0][t] ? x + (a.lanes ? a.lanes[t] : 0) : y + (b.lanes ? b.lanes[t] : 0);
-        tc->cells.at[i]->value =
-            tc_scalar(a.type, tc_ref_or_zero(tc, (Scalar){a.type, REF_NONE, NULL, false}), lanes);
+            lanes[t] = masks[0][t] ? x + (a.lanes ? a.lanes[t] : 0) : y + (b.lanes ? b.lanes[t] : 0);
+        tc->cells.at[i]->value = tc_scalar(a.type, tc_ref_or_zero(tc, (Scalar){a.type, REF_NONE, NULL, false}), lanes);
     }
 }
 
-static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const *rest,
-                       uint32_t rest_count, bool tail) {
+static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const *rest, uint32_t rest_count,
+                       bool tail) {
     const CNode *branches[2] = {node->kids[1], node->kids[2]};
     bool returns[2] = {always_returns(branches[0]), always_returns(branches[1])};
     bool split = may_return(branches[0]) || may_return(branches[1]);
-    bool half =
-        (may_return(branches[0]) && !returns[0]) || (may_return(branches[1]) && !returns[1]);
+    bool half = (may_return(branches[0]) && !returns[0]) || (may_return(branches[1]) && !returns[1]);
     if (split && (half || !tail)) {
-        TC_ERROR(tc, TC_UNSUPPORTED, node->range,
-                 "a `return` in the middle of a branch under a run-time condition",
+        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "a `return` in the middle of a branch under a run-time condition",
                  "let the branch end in it, and the `if` stand in the function's own block");
         return;
     }
@@ -142,8 +131,7 @@ static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const
         tc_restore(tc, before, count);
         lower_branch(tc, branches[side], rest, split && !returns[side] ? rest_count : 0, split);
         if (tc->jump == JUMP_BREAK || tc->jump == JUMP_CONTINUE)
-            TC_ERROR(tc, TC_UNSUPPORTED, node->range,
-                     "`break` and `continue` under a run-time condition",
+            TC_ERROR(tc, TC_UNSUPPORTED, node->range, "`break` and `continue` under a run-time condition",
                      "turn the condition around and put the rest inside the `if`");
         tc->jump = JUMP_NONE;
         after[side] = tc_save(tc);
@@ -167,12 +155,10 @@ static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const
             continue;
         }
         if (a.lanes != b.lanes)
-            TC_ERROR(tc, TC_THREAD_MIXED, node->range,
-                     "a run-time condition cannot choose between numbers of threads");
+            TC_ERROR(tc, TC_THREAD_MIXED, node->range, "a run-time condition cannot choose between numbers of threads");
         places[results] = tc->cells.at[i];
         types[results] = ty_scalar(tc->module, a.type->elem);
-        for (int side = 0; side < 2; side++)
-            values[side][results] = tc_ref_or_zero(tc, after[side][i].value);
+        for (int side = 0; side < 2; side++) values[side][results] = tc_ref_or_zero(tc, after[side][i].value);
         tc->cells.at[i]->value.lanes = a.lanes;
         open[results++] = !a.ref || !b.ref || a.open || b.open;
     }
@@ -186,8 +172,7 @@ static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const
     if (split) tc->jump = JUMP_RETURN; /* the rest stands in a branch already */
 }
 
-static void lower_if(Tc *tc, const CNode *node, CNode *const *rest, uint32_t rest_count,
-                     bool tail) {
+static void lower_if(Tc *tc, const CNode *node, CNode *const *rest, uint32_t rest_count, bool tail) {
     Scalar condition;
     int64_t constant;
     if (!tc_number(tc, node->kids[0], &condition)) return;
@@ -210,8 +195,7 @@ static void declare(Tc *tc, const CNode *node) {
     for (uint32_t i = 0; i < node->count; i++) {
         const CNode *one = node->kids[i];
         if (one->kind == C_FUNCTION) {
-            TC_ERROR(tc, TC_UNSUPPORTED, one->range, "function declarations inside functions",
-                     "declare it outside");
+            TC_ERROR(tc, TC_UNSUPPORTED, one->range, "function declarations inside functions", "declare it outside");
             continue;
         }
         const TcType *type = tc_type(tc, one->kids[0]);
@@ -273,8 +257,7 @@ void tc_statement(Tc *tc, const CNode *node, bool tail) {
         break;
     }
     default:
-        TC_ERROR(tc, TC_UNSUPPORTED, node->range,
-                 arena_printf(tc->arena, "`%s` statements", c_kind_name(node->kind)),
+        TC_ERROR(tc, TC_UNSUPPORTED, node->range, arena_printf(tc->arena, "`%s` statements", c_kind_name(node->kind)),
                  "write for (int i = a; i < b; i += c) or `if`");
     }
     tc->b.range = outer;
@@ -322,16 +305,14 @@ static void bind_parameter(Tc *tc, const CNode *parameter, const Expr *argument)
     Symbol *symbol = tc_bind(tc, parameter->name, SYMBOL_PLACE);
     symbol->type = type;
     /* Globals, and arrays, whose name in C is the address of their elements. */
-    bool by_reference = (type->kind == TC_GLOBAL || type->kind == TC_ARRAY) &&
-                        argument->kind == X_PLACE && !argument->lvalue.index_count &&
-                        tc_same_type(argument->lvalue.type, type);
+    bool by_reference = (type->kind == TC_GLOBAL || type->kind == TC_ARRAY) && argument->kind == X_PLACE &&
+                        !argument->lvalue.index_count && tc_same_type(argument->lvalue.type, type);
     if (by_reference) {
         symbol->place = argument->lvalue.place;
         return;
     }
     if (type->kind == TC_TILE) {
-        TC_ERROR(tc, TC_UNSUPPORTED, parameter->range, "tiles passed by value",
-                 "pass a pointer to the tile");
+        TC_ERROR(tc, TC_UNSUPPORTED, parameter->range, "tiles passed by value", "pass a pointer to the tile");
         type = tc_scalar_type(EL_I32);
     }
     symbol->place = tc_place(tc, type, parameter->name, parameter->range);
@@ -350,8 +331,7 @@ Expr tc_call_function(Tc *tc, const CNode *function, const CNode *call) {
     const CNode *parameters = function->kids[1];
     Expr *args = ARENA_ARRAY(tc->arena, Expr, call->count);
     if (call->count - 1 != parameters->count)
-        return TC_FAIL(tc, TC_ARGUMENT_COUNT, call->range, function->name, parameters->count,
-                       call->count - 1);
+        return TC_FAIL(tc, TC_ARGUMENT_COUNT, call->range, function->name, parameters->count, call->count - 1);
     for (uint32_t i = 1; i < call->count; i++) {
         args[i] = tc_read(tc, tc_expr(tc, call->kids[i]));
         if (args[i].kind == X_ERROR) return args[i];
@@ -359,14 +339,11 @@ Expr tc_call_function(Tc *tc, const CNode *function, const CNode *call) {
     int frame = tc->frame;
     Object *outer_result = tc->result;
     size_t scope = tc_open_scope(tc);
-    if (!begin_call(tc, function, call->range))
-        return (Expr){.kind = X_ERROR, .range = call->range};
+    if (!begin_call(tc, function, call->range)) return (Expr){.kind = X_ERROR, .range = call->range};
     const TcType *type = tc_type(tc, function->kids[0]);
-    tc->result =
-        type && type->kind == TC_SCALAR ? tc_place(tc, type, function->name, call->range) : NULL;
+    tc->result = type && type->kind == TC_SCALAR ? tc_place(tc, type, function->name, call->range) : NULL;
     size_t cells = tc->cells.count;
-    for (uint32_t i = 0; i < parameters->count; i++)
-        bind_parameter(tc, parameters->kids[i], &args[i + 1]);
+    for (uint32_t i = 0; i < parameters->count; i++) bind_parameter(tc, parameters->kids[i], &args[i + 1]);
     Object *result = tc->result;
     if (!tc->failed) tc_statement(tc, function->kids[2], true);
     tc->jump = JUMP_NONE;
@@ -378,9 +355,8 @@ Expr tc_call_function(Tc *tc, const CNode *function, const CNode *call) {
     if (!type || tc->failed) return (Expr){.kind = X_ERROR, .range = call->range};
     if (!result) return (Expr){.kind = X_VOID, .range = call->range};
     if (result->value.ref == REF_NONE)
-        return TC_FAIL(
-            tc, TC_RETURN, call->range,
-            arena_printf(tc->arena, "`%s` gives no value back on this path", function->name));
+        return TC_FAIL(tc, TC_RETURN, call->range,
+                       arena_printf(tc->arena, "`%s` gives no value back on this path", function->name));
     return (Expr){.kind = X_SCALAR, .range = call->range, .scalar = result->value};
 }
 
@@ -395,9 +371,7 @@ void tc_call_with(Tc *tc, const CNode *function, Object *argument, Range range) 
         const TcType *type = tc_type(tc, parameters->kids[0]->kids[0]);
         bool fits = type && type->kind == TC_POINTER && type->of == argument->type;
         if (!fits) TC_ERROR(tc, TC_CALLBACK, function->range, function->name, argument->type->name);
-        Expr pointer = {.kind = X_POINTER,
-                        .range = range,
-                        .lvalue = {.place = argument, .type = argument->type}};
+        Expr pointer = {.kind = X_POINTER, .range = range, .lvalue = {.place = argument, .type = argument->type}};
         bind_parameter(tc, parameters->kids[0], &pointer);
     } else {
         TC_ERROR(tc, TC_CALLBACK, function->range, function->name, argument->type->name);

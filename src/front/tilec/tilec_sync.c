@@ -8,9 +8,7 @@
  * store still reads it. */
 #include "front/tilec/tilec.h"
 
-static Expr nothing_given(const Call *call) {
-    return (Expr){.kind = X_VOID, .range = call->range};
-}
+static Expr nothing_given(const Call *call) { return (Expr){.kind = X_VOID, .range = call->range}; }
 
 Ref tc_hand_over(Tc *tc, Opcode code, Ref ring, Ref slot) {
     Op *op = ir_begin(&tc->b, code);
@@ -19,8 +17,7 @@ Ref tc_hand_over(Tc *tc, Opcode code, Ref ring, Ref slot) {
     return ir_end(&tc->b, op, NULL);
 }
 
-/* Hand-overs happen on every path, so they may not stand under a run-time condition or loop of the
- * callback. */
+/* Hand-overs happen on every path, so they may not stand under a run-time condition or loop of the callback. */
 static bool on_every_path(Tc *tc, const Region *region, Range range) {
     if (tc->b.region == region) return true;
     TC_ERROR(tc, TC_UNSUPPORTED, range, "hand-overs under a run-time condition or loop",
@@ -124,10 +121,8 @@ Expr bi_tma_load(Tc *tc, const Call *call) {
         return nothing_given(call);
     int64_t extent[2] = {tile->type->rows, tile->type->cols};
     const Type *box = ty_tile(tc->module, tile->type->elem, 2, extent);
-    tc_write_tile(tc, tile, ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box),
-                  call->range);
-    if (on_every_path(tc, semaphore->region, call->range))
-        semaphore->bytes_loaded += tc_bytes(tile->type);
+    tc_write_tile(tc, tile, ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box), call->range);
+    if (on_every_path(tc, semaphore->region, call->range)) semaphore->bytes_loaded += tc_bytes(tile->type);
     return nothing_given(call);
 }
 
@@ -138,8 +133,7 @@ Expr bi_tma_store(Tc *tc, const Call *call) {
         return TC_FAIL(tc, TC_TMA_TYPES, call->range, elem_info[global->type->elem].text,
                        elem_info[tile->type->elem].text);
     Ref value = tc_read_tile(tc, tile, call->range);
-    if (!value ||
-        !tc_offsets(tc, global->place, &call->args[2], tile->type->rows, tile->type->cols, at))
+    if (!value || !tc_offsets(tc, global->place, &call->args[2], tile->type->rows, tile->type->cols, at))
         return nothing_given(call);
     ir_tstore(&tc->b, global->place->tensor, at, value, REF_NONE);
     if (tile->place->block) tile->place->block->stores_pending = true;
@@ -158,11 +152,8 @@ Expr bi_tma_store_wait(Tc *tc, const Call *call) {
 
 void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, void (*complete)(Tc *tc, Range range)) {
     static const char *const names[] = {"inputs_arrived", "inputs_finished", "finish_finished"};
-    tc->semaphores[index] = (Semaphore){.name = names[index],
-                                        .active = true,
-                                        .region = tc->b.region,
-                                        .wanted = wanted,
-                                        .complete = complete};
+    tc->semaphores[index] = (Semaphore){
+        .name = names[index], .active = true, .region = tc->b.region, .wanted = wanted, .complete = complete};
 }
 
 void tc_end_semaphore(Tc *tc, int index, Range range) {
@@ -170,8 +161,7 @@ void tc_end_semaphore(Tc *tc, int index, Range range) {
     semaphore->active = false;
     if (tc->failed) return;
     if (semaphore->arrivals != semaphore->wanted)
-        TC_ERROR(tc, TC_ARRIVALS, range, semaphore->name, (long long)semaphore->arrivals,
-                 (long long)semaphore->wanted);
+        TC_ERROR(tc, TC_ARRIVALS, range, semaphore->name, (long long)semaphore->arrivals, (long long)semaphore->wanted);
     if (semaphore->bytes_expected != semaphore->bytes_loaded)
         TC_ERROR(tc, TC_BYTES, range, semaphore->name, (long long)semaphore->bytes_expected,
                  (long long)semaphore->bytes_loaded);
@@ -181,8 +171,7 @@ static void count_arrivals(Tc *tc, Semaphore *semaphore, int64_t count, Range ra
     if (!on_every_path(tc, semaphore->region, range)) return;
     semaphore->arrivals += count;
     if (semaphore->arrivals > semaphore->wanted)
-        TC_ERROR(tc, TC_ARRIVALS, range, semaphore->name, (long long)semaphore->arrivals,
-                 (long long)semaphore->wanted);
+        TC_ERROR(tc, TC_ARRIVALS, range, semaphore->name, (long long)semaphore->arrivals, (long long)semaphore->wanted);
     else if (semaphore->arrivals == semaphore->wanted && semaphore->complete)
         semaphore->complete(tc, range);
 }
@@ -191,8 +180,7 @@ Expr bi_expect(Tc *tc, const Call *call) {
     Semaphore *semaphore = semaphore_of(tc, &call->args[0], call->range);
     if (!semaphore) return nothing_given(call);
     int64_t bytes = 0;
-    for (int i = 1; i < call->count && call->row->parameter == 0; i++)
-        bytes += tc_bytes(call->args[i].lvalue.type);
+    for (int i = 1; i < call->count && call->row->parameter == 0; i++) bytes += tc_bytes(call->args[i].lvalue.type);
     if (call->row->parameter == 1 && !tc_is_constant(tc, call->args[1].scalar, &bytes))
         return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of bytes");
     semaphore->bytes_expected += bytes;
@@ -217,8 +205,7 @@ Expr bi_sync(Tc *tc, const Call *call) {
     bool block = call->scope == SCOPE_BLOCK || call->row->parameter == 1;
     bool group = call->scope == SCOPE_WARPGROUP;
     if (block && tc->worker_count && tc->input.what)
-        return TC_FAIL(tc, TC_UNSUPPORTED, call->range,
-                       "a barrier of the whole block inside a role",
+        return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "a barrier of the whole block inside a role",
                        "use warpgroup_sync(id): the other role never gets here");
     for (int t = 0; call->count && t < tc->threads; t++) {
         int64_t base = 0;
@@ -231,11 +218,7 @@ Expr bi_sync(Tc *tc, const Call *call) {
     }
     if (group || block) tc->finish.unsynced = false;
     Op *op = ir_begin(&tc->b, OP_SYNC);
-    op_set(tc->kernel, op,
-           (Attr){.id = AT_UNIT,
-                  .word = block   ? UNIT_BLOCK
-                          : group ? UNIT_WARPGROUP
-                                  : UNIT_WARP});
+    op_set(tc->kernel, op, (Attr){.id = AT_UNIT, .word = block ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP});
     ir_end(&tc->b, op, NULL);
     return nothing_given(call);
 }

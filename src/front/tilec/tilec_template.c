@@ -62,8 +62,7 @@ typedef struct Lcf {
 
 const CNode *tc_descriptor(const CNode *node, const char *name) {
     for (uint32_t i = 1; i < node->count; i++)
-        if (node->kids[i]->kind == C_DESIGNATED && node->kids[i]->name &&
-            !strcmp(node->kids[i]->name, name))
+        if (node->kids[i]->kind == C_DESIGNATED && node->kids[i]->name && !strcmp(node->kids[i]->name, name))
             return node->kids[i]->kids[1];
     return NULL;
 }
@@ -82,15 +81,14 @@ static void check_names(Tc *tc, const CNode *node) {
     }
 }
 
-static int64_t number_option(Tc *tc, const Lcf *lcf, int option, int64_t otherwise, int64_t least,
-                             int64_t most) {
+static int64_t number_option(Tc *tc, const Lcf *lcf, int option, int64_t otherwise, int64_t least, int64_t most) {
     int64_t value = otherwise;
     const CNode *node = lcf->options[option];
     if (!node) return otherwise;
     if (!tc_constant(tc, node, &value, "a number of the descriptor")) return otherwise;
     if (value >= least && value <= most) return value;
-    TC_ERROR(tc, TC_DESCRIPTOR_RANGE, node->range, option_names[option], (long long)value,
-             (long long)least, (long long)most);
+    TC_ERROR(tc, TC_DESCRIPTOR_RANGE, node->range, option_names[option], (long long)value, (long long)least,
+             (long long)most);
     return otherwise;
 }
 
@@ -102,8 +100,7 @@ static const CNode *function_named(Tc *tc, const CNode *node) {
 }
 
 /* `{setup, load}` or `{.setup = .., .load = ..}` */
-static void list_option(Tc *tc, Lcf *lcf, int option, const char *const *names,
-                        const int *callbacks, int count) {
+static void list_option(Tc *tc, Lcf *lcf, int option, const char *const *names, const int *callbacks, int count) {
     const CNode *list = lcf->options[option];
     if (!list) return;
     if (list->kind != C_INITIALIZER) {
@@ -116,14 +113,11 @@ static void list_option(Tc *tc, Lcf *lcf, int option, const char *const *names,
         if (kid->kind == C_DESIGNATED)
             for (at = 0; at < count && (!kid->name || strcmp(names[at], kid->name) != 0);) at++;
         if (at >= count) {
-            const char *wrong =
-                kid->kind == C_DESIGNATED && kid->name ? kid->name : "this callback";
-            TC_ERROR(tc, TC_DESCRIPTOR, kid->range, wrong,
-                     tc_near(tc, wrong, names, (size_t)count));
+            const char *wrong = kid->kind == C_DESIGNATED && kid->name ? kid->name : "this callback";
+            TC_ERROR(tc, TC_DESCRIPTOR, kid->range, wrong, tc_near(tc, wrong, names, (size_t)count));
             continue;
         }
-        lcf->callbacks[callbacks[at]] =
-            function_named(tc, kid->kind == C_DESIGNATED ? kid->kids[1] : kid);
+        lcf->callbacks[callbacks[at]] = function_named(tc, kid->kind == C_DESIGNATED ? kid->kids[1] : kid);
     }
 }
 
@@ -140,22 +134,17 @@ static const TcType *type_option(Tc *tc, const Lcf *lcf, int option) {
 
 static void read_descriptor(Tc *tc, Lcf *lcf) {
     check_names(tc, lcf->node);
-    for (int o = 0; o < OPTION_COUNT; o++)
-        lcf->options[o] = tc_descriptor(lcf->node, option_names[o]);
-    for (int o = OPTION_globals; o <= OPTION_consumer_state; o++)
-        lcf->types[o] = type_option(tc, lcf, o);
+    for (int o = 0; o < OPTION_COUNT; o++) lcf->options[o] = tc_descriptor(lcf->node, option_names[o]);
+    for (int o = OPTION_globals; o <= OPTION_consumer_state; o++) lcf->types[o] = type_option(tc, lcf, o);
     lcf->consumer_warps = number_option(tc, lcf, OPTION_consumer_warps, 8, 4, 16);
     lcf->producer_warps = number_option(tc, lcf, OPTION_producer_warps, 4, 1, 4);
     lcf->stages = number_option(tc, lcf, OPTION_input_stages, 1, 1, 16);
-    lcf->producer_arrivals =
-        number_option(tc, lcf, OPTION_producer_arrivals, lcf->producer_warps, 1, 128);
-    lcf->consumer_arrivals =
-        number_option(tc, lcf, OPTION_consumer_arrivals, lcf->consumer_warps, 1, 512);
+    lcf->producer_arrivals = number_option(tc, lcf, OPTION_producer_arrivals, lcf->producer_warps, 1, 128);
+    lcf->consumer_arrivals = number_option(tc, lcf, OPTION_consumer_arrivals, lcf->consumer_warps, 1, 512);
     number_option(tc, lcf, OPTION_blocks_per_sm, 1, 1, 8);
     if (lcf->consumer_warps % 4)
         TC_ERROR(tc, TC_DESCRIPTOR_RANGE, lcf->options[OPTION_consumer_warps]->range,
-                 "consumer_warps (in fours: whole warpgroups)", (long long)lcf->consumer_warps, 4LL,
-                 16LL);
+                 "consumer_warps (in fours: whole warpgroups)", (long long)lcf->consumer_warps, 4LL, 16LL);
     if (lcf->options[OPTION_common_setup])
         lcf->callbacks[CB_SETUP] = function_named(tc, lcf->options[OPTION_common_setup]);
     list_option(tc, lcf, OPTION_producer, (const char *const[]){"setup", "load"},
@@ -165,15 +154,11 @@ static void read_descriptor(Tc *tc, Lcf *lcf) {
     static const struct {
         int callback;
         const char *name;
-    } needed[] = {
-        {CB_SETUP, "common_setup"}, {CB_LOAD, "producer.load"}, {CB_COMPUTE, "consumer.compute"}};
+    } needed[] = {{CB_SETUP, "common_setup"}, {CB_LOAD, "producer.load"}, {CB_COMPUTE, "consumer.compute"}};
     for (int i = 0; i < 3 && !tc->failed; i++)
-        if (!lcf->callbacks[needed[i].callback])
-            TC_ERROR(tc, TC_DESCRIPTOR_MISSING, lcf->node->range, needed[i].name);
-    if (!tc->failed && !lcf->options[OPTION_globals])
-        TC_ERROR(tc, TC_DESCRIPTOR_MISSING, lcf->node->range, "globals");
-    if (!tc->failed && !lcf->options[OPTION_input])
-        TC_ERROR(tc, TC_DESCRIPTOR_MISSING, lcf->node->range, "input");
+        if (!lcf->callbacks[needed[i].callback]) TC_ERROR(tc, TC_DESCRIPTOR_MISSING, lcf->node->range, needed[i].name);
+    if (!tc->failed && !lcf->options[OPTION_globals]) TC_ERROR(tc, TC_DESCRIPTOR_MISSING, lcf->node->range, "globals");
+    if (!tc->failed && !lcf->options[OPTION_input]) TC_ERROR(tc, TC_DESCRIPTOR_MISSING, lcf->node->range, "input");
 }
 
 /* ---- argument structs ---- */
@@ -240,8 +225,7 @@ static Object *make_args(Tc *tc, Lcf *lcf, int callback) {
     args->parts = ARENA_ARRAY(tc->arena, Object *, type->field_count);
     for (int i = 0; i < type->field_count; i++) {
         Object *part = ARENA_NEW(tc->arena, Object);
-        *part =
-            (Object){.type = type->fields[i].type, .name = type->fields[i].name, .semaphore = -1};
+        *part = (Object){.type = type->fields[i].type, .name = type->fields[i].name, .semaphore = -1};
         part->value.type = part->type;
         part->locked = "the template sets it";
         args->parts[i] = part;
@@ -253,8 +237,7 @@ static Object *make_args(Tc *tc, Lcf *lcf, int callback) {
     point(args, "finish", lcf->finish);
     bool producer = callback == CB_PRODUCER_SETUP || callback == CB_LOAD;
     point(args, "state", producer ? lcf->producer_state : lcf->consumer_state);
-    static const char *const semaphores[] = {"inputs_arrived", "inputs_finished",
-                                             "finish_finished"};
+    static const char *const semaphores[] = {"inputs_arrived", "inputs_finished", "finish_finished"};
     for (int i = 0; i < SEM_COUNT; i++) {
         Object *part = tc_part(args, semaphores[i]);
         if (part) part->semaphore = i;
@@ -274,8 +257,7 @@ static const Type *block_field_type(Tc *tc, const TcType *type, Range range) {
     int64_t extent[MAX_RANK];
     int rank = 0;
     int64_t elements = 1;
-    for (; type->kind == TC_ARRAY && rank < MAX_INDICES; type = type->of)
-        extent[rank++] = type->count;
+    for (; type->kind == TC_ARRAY && rank < MAX_INDICES; type = type->of) extent[rank++] = type->count;
     if (type->kind != TC_TILE || type->level != TC_SHARED) {
         TC_ERROR(tc, TC_BLOCK_FIELD, range, type->name);
         return NULL;
@@ -284,16 +266,15 @@ static const Type *block_field_type(Tc *tc, const TcType *type, Range range) {
     extent[rank++] = type->cols;
     for (int d = 0; d < rank; d++) elements *= extent[d];
     if (elements > MAX_TILE_ELEMENTS) {
-        TC_ERROR(tc, TC_TILE_LARGE, range, (long long)elements / extent[rank - 1],
-                 (long long)extent[rank - 1]);
+        TC_ERROR(tc, TC_TILE_LARGE, range, (long long)elements / extent[rank - 1], (long long)extent[rank - 1]);
         return NULL;
     }
     return ty_tile(tc->module, type->elem, rank, extent);
 }
 
 /* The ring of a block and the place that names its fields. */
-static Object *make_block(Tc *tc, Block *block, const char *what, const TcType *type,
-                          const char *from, const char *to, int64_t slots) {
+static Object *make_block(Tc *tc, Block *block, const char *what, const TcType *type, const char *from, const char *to,
+                          int64_t slots) {
     Field *fields = ARENA_ARRAY(tc->arena, Field, type->field_count);
     Object *place = ARENA_NEW(tc->arena, Object);
     *place = (Object){.type = type, .name = what, .semaphore = -1};
@@ -303,19 +284,15 @@ static Object *make_block(Tc *tc, Block *block, const char *what, const TcType *
         fields[i] = (Field){field->name, block_field_type(tc, field->type, field->range)};
         if (!fields[i].type) return NULL;
         Object *part = ARENA_NEW(tc->arena, Object);
-        *part = (Object){.type = field->type,
-                         .name = field->name,
-                         .semaphore = -1,
-                         .block = block,
-                         .field = field->name};
+        *part =
+            (Object){.type = field->type, .name = field->name, .semaphore = -1, .block = block, .field = field->name};
         place->parts[i] = part;
     }
     Op *op = ir_begin(&tc->b, OP_RING);
     op_set(tc->kernel, op, (Attr){.id = AT_FROM, .text = from});
     op_set(tc->kernel, op, (Attr){.id = AT_TO, .text = to});
     op_set(tc->kernel, op, (Attr){.id = AT_SLOTS, .number = slots});
-    *block = (Block){.what = what,
-                     .ring = ir_end(&tc->b, op, ty_ring(tc->module, type->field_count, fields))};
+    *block = (Block){.what = what, .ring = ir_end(&tc->b, op, ty_ring(tc->module, type->field_count, fields))};
     ir_name(tc->kernel, block->ring, what);
     return place;
 }
@@ -326,8 +303,7 @@ static void call(Tc *tc, Lcf *lcf, int callback, Ref iter) {
     Object *args = make_args(tc, lcf, callback);
     set_number(tc, args, "num_iters", lcf->num_iters);
     set_number(tc, args, "iter", iter);
-    if (!tc->failed)
-        tc_call_with(tc, lcf->callbacks[callback], args, lcf->callbacks[callback]->range);
+    if (!tc->failed) tc_call_with(tc, lcf->callbacks[callback], args, lcf->callbacks[callback]->range);
 }
 
 static void load_item(Tc *tc, Scalar iter, void *user) {
@@ -380,8 +356,7 @@ static void item_loop(Tc *tc, Lcf *lcf, int callback, TcBody *item) {
     tc_assigned_names(tc, lcf->callbacks[callback]->kids[2], &names);
     Range outer = tc->b.range;
     tc->b.range = lcf->callbacks[callback]->range;
-    tc_loop(tc, ir_int(&tc->b, EL_I32, 0), lcf->num_iters, ir_int(&tc->b, EL_I32, 1), "iter",
-            &names, item, lcf);
+    tc_loop(tc, ir_int(&tc->b, EL_I32, 0), lcf->num_iters, ir_int(&tc->b, EL_I32, 1), "iter", &names, item, lcf);
     tc->b.range = outer;
 }
 
@@ -410,16 +385,14 @@ static void load_role(Tc *tc, Lcf *lcf) {
     set_threads(tc, (int)lcf->consumer_warps * 32, (int)lcf->producer_warps * 32);
     tc->worker = REF_NONE;
     tc->worker_count = 1;
-    lcf->producer_state =
-        tc_place(tc, lcf->types[OPTION_producer_state], "producer_state", lcf->node->range);
+    lcf->producer_state = tc_place(tc, lcf->types[OPTION_producer_state], "producer_state", lcf->node->range);
     if (lcf->callbacks[CB_PRODUCER_SETUP]) call(tc, lcf, CB_PRODUCER_SETUP, REF_NONE);
     item_loop(tc, lcf, CB_LOAD, load_item);
     end_role(tc, op, outer);
 }
 
 static void compute_body(Tc *tc, Lcf *lcf) {
-    lcf->consumer_state =
-        tc_place(tc, lcf->types[OPTION_consumer_state], "consumer_state", lcf->node->range);
+    lcf->consumer_state = tc_place(tc, lcf->types[OPTION_consumer_state], "consumer_state", lcf->node->range);
     if (lcf->callbacks[CB_CONSUMER_SETUP]) call(tc, lcf, CB_CONSUMER_SETUP, REF_NONE);
     item_loop(tc, lcf, CB_COMPUTE, compute_item);
     if (!lcf->callbacks[CB_FINISH] || tc->failed) return;
@@ -456,16 +429,14 @@ static void compute_role(Tc *tc, Lcf *lcf) {
 
 /* ---- tasks ---- */
 
-/* Scalars of common_state and num_iters that are run-time values travel from the test into the
- * body. */
+/* Scalars of common_state and num_iters that are run-time values travel from the test into the body. */
 static void pass_cells(Tc *tc, Op *test, Region *body, size_t first, Object *num_iters) {
     for (size_t i = first; i <= tc->cells.count; i++) {
         Object *cell = i < tc->cells.count ? tc->cells.at[i] : num_iters;
         if (!ref_is_value(cell->value.ref)) continue;
         ir_operand(&tc->b, test, cell->value.ref);
         cell->value.open = false; /* tasks run only on the path that sets it */
-        cell->value.ref =
-            ir_argument(tc->kernel, body, ir_type(tc->kernel, cell->value.ref), cell->name);
+        cell->value.ref = ir_argument(tc->kernel, body, ir_type(tc->kernel, cell->value.ref), cell->name);
     }
 }
 
@@ -511,23 +482,19 @@ static void lower_tasks(Tc *tc, Lcf *lcf) {
 void tc_lower_template(Tc *tc, const CNode *node) {
     Lcf lcf = {.node = node};
     if (strcmp(node->name, "lcf_kernel") != 0) {
-        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "the lcsf template",
-                 "use lcf_kernel and store in finish");
+        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "the lcsf template", "use lcf_kernel and store in finish");
         return;
     }
     read_descriptor(tc, &lcf);
     if (tc->failed) return;
-    for (int i = 0; i < CB_COUNT; i++)
-        tc->args_types[i] = args_type(tc, &lcf, args_kinds[i].name, args_kinds[i].has);
+    for (int i = 0; i < CB_COUNT; i++) tc->args_types[i] = args_type(tc, &lcf, args_kinds[i].name, args_kinds[i].has);
     tc->threads = (int)(lcf.consumer_warps + lcf.producer_warps) * 32;
     tc->group_unit = true;
     lcf.globals = tc_parameters(tc, lcf.types[OPTION_globals], "globals", "g");
     if (tc->failed) return;
-    lcf.input =
-        make_block(tc, &tc->input, "input", lcf.types[OPTION_input], "load", "compute", lcf.stages);
+    lcf.input = make_block(tc, &tc->input, "input", lcf.types[OPTION_input], "load", "compute", lcf.stages);
     if (lcf.types[OPTION_finish]->field_count && !tc->failed)
-        lcf.finish = make_block(tc, &tc->finish, "finish", lcf.types[OPTION_finish], "compute",
-                                "compute", 1);
+        lcf.finish = make_block(tc, &tc->finish, "finish", lcf.types[OPTION_finish], "compute", "compute", 1);
     if (tc->failed) return;
     tc_wish_warps(tc, (int)lcf.consumer_warps);
     kernel_set(tc->kernel, (Attr){.id = AT_STAGES, .number = lcf.stages});

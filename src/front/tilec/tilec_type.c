@@ -10,8 +10,7 @@
 #include <string.h>
 
 static const TcType scalar_types[EL_COUNT] = {
-#define ELEM(id, text, bits, cls, doc) \
-    [EL_##id] = {.kind = TC_SCALAR, .name = text, .elem = EL_##id},
+#define ELEM(id, text, bits, cls, doc) [EL_##id] = {.kind = TC_SCALAR, .name = text, .elem = EL_##id},
 #include "ir/types.def"
 #undef ELEM
 };
@@ -41,9 +40,8 @@ static const struct {
 };
 
 /* Names of the template's argument structs, in the order of Tc.args_types. */
-static const char *const args_names[] = {"lcf_setup_args",   "lcf_producer_setup_args",
-                                         "lcf_load_args",    "lcf_consumer_setup_args",
-                                         "lcf_compute_args", "lcf_finish_args"};
+static const char *const args_names[] = {"lcf_setup_args",          "lcf_producer_setup_args", "lcf_load_args",
+                                         "lcf_consumer_setup_args", "lcf_compute_args",        "lcf_finish_args"};
 
 const char *const tilec_plain_types[] = {
 #define SCALAR_TYPE(name, elem) name,
@@ -62,9 +60,7 @@ const char *const tilec_tile_types[] = {
 #include "front/tilec/tilec_types.def"
     "gl", "st", "rt", NULL};
 
-const TcType *tc_scalar_type(Elem elem) {
-    return &scalar_types[elem];
-}
+const TcType *tc_scalar_type(Elem elem) { return &scalar_types[elem]; }
 
 const TcType *tc_template_type(const Tc *tc, const char *name) {
     for (size_t i = 0; i < sizeof args_names / sizeof *args_names; i++)
@@ -86,9 +82,7 @@ bool tc_same_type(const TcType *a, const TcType *b) {
     case TC_SCALAR: return a->elem == b->elem;
     case TC_POINTER: return tc_same_type(a->of, b->of);
     case TC_ARRAY: return a->count == b->count && tc_same_type(a->of, b->of);
-    case TC_TILE:
-        return a->elem == b->elem && a->level == b->level && a->rows == b->rows &&
-               a->cols == b->cols;
+    case TC_TILE: return a->elem == b->elem && a->level == b->level && a->rows == b->rows && a->cols == b->cols;
     case TC_GLOBAL: return a->elem == b->elem; /* the extents are those of the argument */
     case TC_STRUCT: return false;
     default: return true;
@@ -126,9 +120,7 @@ Symbol *tc_bind(Tc *tc, const char *name, SymbolKind kind) {
     return symbol;
 }
 
-size_t tc_open_scope(Tc *tc) {
-    return tc->symbols.count;
-}
+size_t tc_open_scope(Tc *tc) { return tc->symbols.count; }
 
 void tc_close_scope(Tc *tc, size_t mark) {
     while (tc->symbols.count > mark) {
@@ -210,8 +202,7 @@ static const TcType *tile_type(Tc *tc, const CNode *node, TcLevel level, Elem el
         return NULL;
     }
     if ((int)node->count != first + 2) {
-        TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name, "rows and columns", first + 2,
-                 node->count);
+        TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name, "rows and columns", first + 2, node->count);
         return NULL;
     }
     for (int i = 0; i < 2; i++)
@@ -220,8 +211,8 @@ static const TcType *tile_type(Tc *tc, const CNode *node, TcLevel level, Elem el
         /* Tiles are made of 16x16 squares; one-byte elements of 16x32. */
         int step = i == 1 && elem_info[elem].bytes == 1 ? 32 : 16;
         if (size[i] <= 0 || size[i] % step) {
-            TC_ERROR(tc, TC_TILE_SIZE, node->kids[first + i]->range, i ? "columns" : "rows",
-                     node->name, (long long)size[i], step,
+            TC_ERROR(tc, TC_TILE_SIZE, node->kids[first + i]->range, i ? "columns" : "rows", node->name,
+                     (long long)size[i], step,
                      (long long)((size[i] > 0 && size[i] < 4096 ? size[i] / step + 1 : 1) * step));
             return NULL;
         }
@@ -231,19 +222,16 @@ static const TcType *tile_type(Tc *tc, const CNode *node, TcLevel level, Elem el
         return NULL;
     }
     TcType *type = ARENA_NEW(tc->arena, TcType);
-    *type =
-        (TcType){.kind = TC_TILE, .level = level, .elem = elem, .rows = size[0], .cols = size[1]};
-    type->name = arena_printf(tc->arena, "%s tile of %s[%lld, %lld]",
-                              level == TC_SHARED ? "shared" : "register", elem_info[elem].text,
-                              (long long)size[0], (long long)size[1]);
+    *type = (TcType){.kind = TC_TILE, .level = level, .elem = elem, .rows = size[0], .cols = size[1]};
+    type->name = arena_printf(tc->arena, "%s tile of %s[%lld, %lld]", level == TC_SHARED ? "shared" : "register",
+                              elem_info[elem].text, (long long)size[0], (long long)size[1]);
     return type;
 }
 
 /* gl(T, batch, depth, rows, cols [, tile types]) */
 static const TcType *global_type(Tc *tc, const CNode *node) {
     if (node->count < 5) {
-        TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, "gl", "an element type and four extents", 5,
-                 node->count);
+        TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, "gl", "an element type and four extents", 5, node->count);
         return NULL;
     }
     const TcType *elem = tc_type(tc, node->kids[0]);
@@ -275,8 +263,8 @@ static const TcType *parametric_type(Tc *tc, const CNode *node) {
         if (elem && elem->kind == TC_SCALAR)
             return tile_type(tc, node, any_shared ? TC_SHARED : TC_REGISTER, elem->elem, 1);
         if (!node->count || elem)
-            TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name,
-                     "an element type, rows and columns", 3, node->count);
+            TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name, "an element type, rows and columns", 3,
+                     node->count);
         return NULL;
     }
     for (size_t i = 0; i < sizeof tile_names / sizeof *tile_names; i++)
@@ -284,8 +272,7 @@ static const TcType *parametric_type(Tc *tc, const CNode *node) {
             return tile_type(tc, node, tile_names[i].level, tile_names[i].elem, 0);
     for (size_t i = 0; i < sizeof later_names / sizeof *later_names; i++)
         if (!strcmp(later_names[i].name, node->name))
-            TC_ERROR(tc, TC_UNSUPPORTED, node->range, later_names[i].what,
-                     "use tiles st_* and rt_*");
+            TC_ERROR(tc, TC_UNSUPPORTED, node->range, later_names[i].what, "use tiles st_* and rt_*");
     return NULL;
 }
 
@@ -305,8 +292,7 @@ static const TcType *named_type(Tc *tc, const CNode *node) {
 static const TcType *define_struct(Tc *tc, const CNode *node) {
     TcField *fields = ARENA_ARRAY(tc->arena, TcField, node->count);
     for (uint32_t i = 0; i < node->count; i++) {
-        fields[i] = (TcField){node->kids[i]->name, tc_type(tc, node->kids[i]->kids[0]),
-                              node->kids[i]->range};
+        fields[i] = (TcField){node->kids[i]->name, tc_type(tc, node->kids[i]->kids[0]), node->kids[i]->range};
         if (!fields[i].type) return NULL;
     }
     TcType *type = ARENA_NEW(tc->arena, TcType);
@@ -342,8 +328,7 @@ static const TcType *enum_type(Tc *tc, const CNode *node) {
             TC_ERROR(tc, TC_UNSUPPORTED, one->range, "enum constants that do not fit 64 bits", "write its value");
             return NULL;
         }
-        if (one->kids[0] && !tc_constant(tc, one->kids[0], &next, "the value of an enum constant"))
-            return NULL;
+        if (one->kids[0] && !tc_constant(tc, one->kids[0], &next, "the value of an enum constant")) return NULL;
         const Symbol *known = tc_find(tc, one->name);
         if (!known || known->kind != SYMBOL_CONSTANT || known->number != next)
             tc_bind(tc, one->name, SYMBOL_CONSTANT)->number = next;
@@ -357,8 +342,7 @@ static const TcType *array_type(Tc *tc, const CNode *node) {
     int64_t count = 0;
     if (!of) return NULL;
     if (!node->kids[1]) {
-        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "arrays without a size",
-                 "write the number of elements");
+        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "arrays without a size", "write the number of elements");
         return NULL;
     }
     if (!tc_constant(tc, node->kids[1], &count, "the size of an array")) return NULL;
@@ -388,11 +372,7 @@ const TcType *tc_type(Tc *tc, const CNode *node) {
 static const struct {
     const char *name;
     int value;
-} constants[] = {{"WARP_THREADS", 32},
-                 {"WARPGROUP_THREADS", 128},
-                 {"WARPGROUP_WARPS", 4},
-                 {"true", 1},
-                 {"false", 0}};
+} constants[] = {{"WARP_THREADS", 32}, {"WARPGROUP_THREADS", 128}, {"WARPGROUP_WARPS", 4}, {"true", 1}, {"false", 0}};
 
 void tc_declare_file(Tc *tc) {
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)

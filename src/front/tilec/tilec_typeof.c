@@ -21,11 +21,8 @@ static const TcType *place_type(Tc *tc, const CNode *node) {
     switch (node->kind) {
     case C_IDENT:
         symbol = tc_find(tc, node->name);
-        if (symbol && symbol->kind == SYMBOL_CONSTANT && !symbol->type)
-            return tc_int(tc, symbol->number).type;
-        return symbol && (symbol->kind == SYMBOL_PLACE || symbol->kind == SYMBOL_CONSTANT)
-                   ? symbol->type
-                   : NULL;
+        if (symbol && symbol->kind == SYMBOL_CONSTANT && !symbol->type) return tc_int(tc, symbol->number).type;
+        return symbol && (symbol->kind == SYMBOL_PLACE || symbol->kind == SYMBOL_CONSTANT) ? symbol->type : NULL;
     case C_MEMBER:
         type = place_type(tc, node->kids[0]);
         if (type && type->kind == TC_POINTER) type = type->of;
@@ -49,8 +46,7 @@ static const TcType *call_type(Tc *tc, const CNode *node) {
     if (callee->kind != C_IDENT) return NULL;
     const Symbol *symbol = tc_find(tc, callee->name);
     if (symbol && symbol->kind == SYMBOL_FUNCTION) return tc_type(tc, symbol->node->kids[0]);
-    bool two = !strcmp(callee->name, "min") || !strcmp(callee->name, "max") ||
-               !strcmp(callee->name, "cdiv");
+    bool two = !strcmp(callee->name, "min") || !strcmp(callee->name, "max") || !strcmp(callee->name, "cdiv");
     if (two) return node->count == 3 ? joined(tc, node->kids[1], node->kids[2]) : NULL;
     return tc_scalar_type(EL_I32); /* numbers of threads */
 }

@@ -39,10 +39,25 @@ bool elem_from_text(const char *text, Elem *elem) {
     static const struct {
         const char *text;
         Elem elem;
-    } names[] = {{"bool", EL_I1}, {"int8", EL_I8}, {"int16", EL_I16}, {"int32", EL_I32}, {"int64", EL_I64},
-                 {"uint8", EL_U8}, {"uint16", EL_U16}, {"uint32", EL_U32}, {"uint64", EL_U64}, {"float16", EL_F16},
-                 {"half", EL_F16}, {"bfloat16", EL_BF16}, {"float32", EL_F32}, {"float", EL_F32}, {"int", EL_I32},
-                 {"float64", EL_F64}, {"float8_e4m3", EL_F8E4M3}, {"float8_e4m3fn", EL_F8E4M3}, {"float8_e5m2", EL_F8E5M2}};
+    } names[] = {{"bool", EL_I1},
+                 {"int8", EL_I8},
+                 {"int16", EL_I16},
+                 {"int32", EL_I32},
+                 {"int64", EL_I64},
+                 {"uint8", EL_U8},
+                 {"uint16", EL_U16},
+                 {"uint32", EL_U32},
+                 {"uint64", EL_U64},
+                 {"float16", EL_F16},
+                 {"half", EL_F16},
+                 {"bfloat16", EL_BF16},
+                 {"float32", EL_F32},
+                 {"float", EL_F32},
+                 {"int", EL_I32},
+                 {"float64", EL_F64},
+                 {"float8_e4m3", EL_F8E4M3},
+                 {"float8_e4m3fn", EL_F8E4M3},
+                 {"float8_e5m2", EL_F8E5M2}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i].text, text) == 0) {
             *elem = names[i].elem;
@@ -69,7 +84,8 @@ static void import_names(Lang *l, const PyNode *node) {
     const char *module = from ? node->ImportFrom.module : NULL;
     for (uint32_t i = 0; i < names->count; i++) {
         const char *name = names->at[i]->alias.name, *as = names->at[i]->alias.asname;
-        char *path = module ? arena_printf(l->arena, "%s.%s", module, name) : arena_string(l->arena, name, strlen(name));
+        char *path =
+            module ? arena_printf(l->arena, "%s.%s", module, name) : arena_string(l->arena, name, strlen(name));
         if (strncmp(path, "tilelang", 8) != 0 && strncmp(path, "tvm", 3) != 0) continue;
         /* `import tilelang.language as T` and `from tilelang import language as T` both make T the language. */
         if (strncmp(path, "tilelang.language", 17) == 0) path = arena_printf(l->arena, "T%s", path + 17);
@@ -112,8 +128,10 @@ static void forget_name(void *user, const char *name, const PyNode *value) {
 
 static void forget_inner(void *user, PyNode *node) {
     Lang *l = user;
-    bool main = node->kind == PY_If && node->If.test->kind == PY_Compare && py_is_name(node->If.test->Compare.left, "__name__");
-    if (main || py_kinds[node->kind].cls != PY_STMT || node->kind == PY_FunctionDef || node->kind == PY_ClassDef) return;
+    bool main =
+        node->kind == PY_If && node->If.test->kind == PY_Compare && py_is_name(node->If.test->Compare.left, "__name__");
+    if (main || py_kinds[node->kind].cls != PY_STMT || node->kind == PY_FunctionDef || node->kind == PY_ClassDef)
+        return;
     py_each_binding(node, l->arena, forget_name, l);
     py_each_child(node, forget_inner, l);
 }
@@ -127,8 +145,10 @@ static void define_file(Lang *l, const PyNode *module) {
         const PyNode *node = module->Module.body->at[i];
         if (node->kind == PY_Import || node->kind == PY_ImportFrom) import_names(l, node);
         if (node->kind == PY_FunctionDef) scope_set(l, node->FunctionDef.name, (Val){.kind = VAL_DEF, .node = node});
-        if (node->kind == PY_Assign || node->kind == PY_AnnAssign || node->kind == PY_AugAssign) define_constants(l, node);
-        else forget_inner(l, (PyNode *)node);
+        if (node->kind == PY_Assign || node->kind == PY_AnnAssign || node->kind == PY_AugAssign)
+            define_constants(l, node);
+        else
+            forget_inner(l, (PyNode *)node);
     }
     for (int i = 0; i < l->unit->define_count; i++)
         scope_set(l, l->unit->defines[i].name, from_front(&l->unit->defines[i].value));
@@ -136,7 +156,7 @@ static void define_file(Lang *l, const PyNode *module) {
 
 /* --- kernels of the file --- */
 
-typedef struct Found { /* FrontKernel.node */
+typedef struct Found {   /* FrontKernel.node */
     const PyNode *outer; /* NULL: the prim_func stands at the top */
     const PyNode *inner;
     int constants; /* parameters of outer, first in the list of params */
@@ -149,12 +169,14 @@ static void check_decorators(Lang *l, const PyNode *def) {
         const PyNode *decorator = def->FunctionDef.decorator_list->at[i];
         Range range = decorator->range;
         if (decorator->kind == PY_Call) decorator = decorator->Call.func;
-        const char *path = py_dotted(decorator, l->arena), *dot = path ? strrchr(path, '.') : NULL, *name = dot ? dot + 1 : path;
+        const char *path = py_dotted(decorator, l->arena), *dot = path ? strrchr(path, '.') : NULL,
+                   *name = dot ? dot + 1 : path;
         size_t at = 0, count = sizeof known / sizeof *known;
         while (name && at < count && strcmp(name, known[at]) != 0) at++;
         if (name && at < count) continue;
         const char *near = name ? text_nearest(name, known, 3) : NULL;
-        diag_emit(l->diag, DIAG_TL_DECORATOR, range, path ? path : "...", near ? arena_printf(l->arena, " (did you mean `%s`?)", near) : "");
+        diag_emit(l->diag, DIAG_TL_DECORATOR, range, path ? path : "...",
+                  near ? arena_printf(l->arena, " (did you mean `%s`?)", near) : "");
     }
 }
 
@@ -182,8 +204,10 @@ static int peek_elem(const PyNode *annotation) {
     if (annotation && annotation->kind == PY_Subscript && annotation->Subscript.slice->kind == PY_Tuple &&
         annotation->Subscript.slice->Tuple.elts->count == 2)
         dtype = annotation->Subscript.slice->Tuple.elts->at[1];
-    if (annotation && annotation->kind == PY_Call && annotation->Call.args->count == 2) dtype = annotation->Call.args->at[1];
-    if (dtype && dtype->kind == PY_Constant && dtype->Constant.what == PY_STR && elem_from_text(dtype->Constant.text->at, &elem))
+    if (annotation && annotation->kind == PY_Call && annotation->Call.args->count == 2)
+        dtype = annotation->Call.args->at[1];
+    if (dtype && dtype->kind == PY_Constant && dtype->Constant.what == PY_STR &&
+        elem_from_text(dtype->Constant.text->at, &elem))
         return (int)elem;
     if (dtype && dtype->kind == PY_Attribute && elem_from_text(dtype->Attribute.attr, &elem)) return (int)elem;
     return -1;
@@ -204,19 +228,29 @@ static void add_kernel(Lang *l, const PyNode *outer, const PyNode *inner) {
     for (int i = 0; i < constants; i++) {
         const PyNode *arg = outer_args->arguments.args->at[i];
         bool defined = scope_find(l, arg->arg.arg) != NULL;
-        params[i] = (FrontParam){.name = arg->arg.arg, .kind = FRONT_CONSTANT, .elem = -1, .range = arg->range,
+        params[i] = (FrontParam){.name = arg->arg.arg,
+                                 .kind = FRONT_CONSTANT,
+                                 .elem = -1,
+                                 .range = arg->range,
                                  .optional = defined || default_of(outer_args, (uint32_t)i)};
     }
     for (int i = 0; i < tensors; i++) {
         const PyNode *arg = args->arguments.args->at[i];
         bool tensor = is_tensor_annotation(arg->arg.annotation);
-        params[constants + i] = (FrontParam){.name = arg->arg.arg, .kind = tensor ? FRONT_POINTER : FRONT_SCALAR,
-                                             .elem = tensor ? peek_elem(arg->arg.annotation) : -1, .rank = -1, .range = arg->range};
+        params[constants + i] = (FrontParam){.name = arg->arg.arg,
+                                             .kind = tensor ? FRONT_POINTER : FRONT_SCALAR,
+                                             .elem = tensor ? peek_elem(arg->arg.annotation) : -1,
+                                             .rank = -1,
+                                             .range = arg->range};
     }
     *found = (Found){outer, inner, constants};
-    *VEC_PUSH(&unit->kernels, unit->arena) = (FrontKernel){
-        .name = outer ? outer->FunctionDef.name : inner->FunctionDef.name, .range = inner->range,
-        .param_count = constants + tensors, .params = params, .has_grid = true, .node = found};
+    *VEC_PUSH(&unit->kernels, unit->arena) =
+        (FrontKernel){.name = outer ? outer->FunctionDef.name : inner->FunctionDef.name,
+                      .range = inner->range,
+                      .param_count = constants + tensors,
+                      .params = params,
+                      .has_grid = true,
+                      .node = found};
 }
 
 bool tilelang_open(FrontUnit *unit) {
@@ -227,10 +261,12 @@ bool tilelang_open(FrontUnit *unit) {
     define_file(&l, module);
     for (uint32_t i = 0; i < module->Module.body->count; i++) {
         const PyNode *node = module->Module.body->at[i];
-        if (is_prim_func(&l, node)) add_kernel(&l, NULL, node);
+        if (is_prim_func(&l, node))
+            add_kernel(&l, NULL, node);
         else if (node->kind == PY_FunctionDef)
             for (uint32_t n = 0; n < node->FunctionDef.body->count; n++)
-                if (is_prim_func(&l, node->FunctionDef.body->at[n])) add_kernel(&l, node, node->FunctionDef.body->at[n]);
+                if (is_prim_func(&l, node->FunctionDef.body->at[n]))
+                    add_kernel(&l, node, node->FunctionDef.body->at[n]);
     }
     if (!unit->kernels.count) diag_emit(unit->diag, DIAG_TL_NO_KERNEL, module->range);
     return unit->diag->errors == 0;
@@ -274,12 +310,16 @@ bool lang_bind_params(Lang *l, const PyNode *def, const Val *given, int given_co
         Val val = {.kind = VAL_NONE};
         const Val *constant = scope_find(l, arg->arg.arg);
         const FrontValue *define = find_define(l, arg->arg.arg);
-        if ((int)i < given_count && given[i].kind != VAL_NONE) val = given[i];
-        else if (define) val = from_front(define);
+        if ((int)i < given_count && given[i].kind != VAL_NONE)
+            val = given[i];
+        else if (define)
+            val = from_front(define);
         else if (otherwise) {
             if (!eval(l, otherwise, &val)) return false;
-        } else if (constant && constant->kind != VAL_MODULE) val = *constant;
-        else return lang_error(l, DIAG_TL_MISSING_CONSTANT, arg->range, arg->arg.arg, arg->arg.arg);
+        } else if (constant && constant->kind != VAL_MODULE)
+            val = *constant;
+        else
+            return lang_error(l, DIAG_TL_MISSING_CONSTANT, arg->range, arg->arg.arg, arg->arg.arg);
         scope_set(l, arg->arg.arg, val);
     }
     return true;
@@ -288,8 +328,9 @@ bool lang_bind_params(Lang *l, const PyNode *def, const Val *given, int given_co
 /* T.Buffer[(M, K), "float16"], T.Tensor((M, K), dtype) */
 static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value, FrontShape *stated) {
     const PyNode *note = arg->arg.annotation, *shape_node, *dtype_node;
-    const PyList *parts = note->kind == PY_Call ? note->Call.args
-                          : note->Subscript.slice->kind == PY_Tuple ? note->Subscript.slice->Tuple.elts : NULL;
+    const PyList *parts = note->kind == PY_Call                     ? note->Call.args
+                          : note->Subscript.slice->kind == PY_Tuple ? note->Subscript.slice->Tuple.elts
+                                                                    : NULL;
     if (!parts || parts->count != 2) return lang_error(l, DIAG_TL_ANNOTATION, note->range);
     shape_node = parts->at[0], dtype_node = parts->at[1];
     Val shape, dtype, one;
@@ -299,7 +340,8 @@ static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value, Fr
         shape = (Val){.kind = VAL_TUPLE, .count = 1, .items = &one};
     }
     Val tensor = {.kind = VAL_TENSOR, .count = shape.count};
-    if (dtype.kind == VAL_DTYPE) tensor.elem = dtype.elem;
+    if (dtype.kind == VAL_DTYPE)
+        tensor.elem = dtype.elem;
     else if (dtype.kind != VAL_TEXT || !elem_from_text(dtype.text, &tensor.elem))
         return lang_error(l, DIAG_TL_DTYPE, dtype_node->range, val_text(l, &dtype));
     if (shape.count < 1 || shape.count > MAX_RANK) return lang_error(l, DIAG_TL_ANNOTATION, note->range);
@@ -312,13 +354,15 @@ static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value, Fr
     for (int d = 0; d < tensor.count; d++) {
         elements *= tensor.shape[d] ? 1 : 0;
         if (__builtin_mul_overflow(longest, tensor.shape[d] ? tensor.shape[d] : 1, &longest) || longest > INT64_MAX / 8)
-            return lang_error(l, DIAG_TL_TYPES, shape_node->range, "a tensor of so many elements does not fit the address space; give smaller sizes");
+            return lang_error(l, DIAG_TL_TYPES, shape_node->range,
+                              "a tensor of so many elements does not fit the address space; give smaller sizes");
     }
     if (value->kind == FRONT_ARRAY) {
         bool same = value->elem == tensor.elem && value->rank == tensor.count;
         int64_t stride = 1;
         for (int d = tensor.count - 1; same && d >= 0; stride *= tensor.shape[d], d--)
-            same = value->extent[d] == tensor.shape[d] && (value->stride[d] == stride || tensor.shape[d] == 1 || !elements);
+            same = value->extent[d] == tensor.shape[d] &&
+                   (value->stride[d] == stride || tensor.shape[d] == 1 || !elements);
         if (!same) {
             Val got = {.kind = VAL_TENSOR, .elem = value->elem, .count = value->rank};
             memcpy(got.shape, value->extent, sizeof got.shape);
@@ -345,7 +389,8 @@ static bool scalar_param(Lang *l, const PyNode *arg, const FrontValue *value) {
     Val note = {.kind = VAL_NONE};
     if (arg->arg.annotation && !eval(l, arg->arg.annotation, &note)) return false;
     Elem elem = value->kind == FRONT_FLOAT ? EL_F32 : EL_I32;
-    if (note.kind == VAL_DTYPE) elem = note.elem;
+    if (note.kind == VAL_DTYPE)
+        elem = note.elem;
     else if (note.kind == VAL_TEXT && !elem_from_text(note.text, &elem))
         return lang_error(l, DIAG_TL_DTYPE, arg->range, note.text);
     Ref ref = ir_argument(l->kernel, l->kernel->body, ty_scalar(l->module, elem), arg->arg.arg);
@@ -356,7 +401,10 @@ static bool scalar_param(Lang *l, const PyNode *arg, const FrontValue *value) {
 Kernel *tilelang_lower(FrontUnit *unit, const FrontRequest *request) {
     const Found *found = request->kernel->node;
     const PyNode *inner = found->inner;
-    Lang l = {.unit = unit, .request = request, .module = request->module, .arena = request->module->arena,
+    Lang l = {.unit = unit,
+              .request = request,
+              .module = request->module,
+              .arena = request->module->arena,
               .diag = request->module->diag};
     define_file(&l, unit->tree);
     Scope *scope = ARENA_NEW(l.arena, Scope);

@@ -47,24 +47,25 @@ struct Val {
     const Val *items;
     const PyNode *node;
     Ref ref;
-    bool is_tensor;             /* REGION: of a tensor, not of a buffer */
-    int64_t shape[MAX_RANK];    /* TENSOR, BUFFER: extents of the whole; REGION: of the part, 0 = taken from the other side */
-    Ref offset[MAX_RANK];       /* REGION */
+    bool is_tensor; /* REGION: of a tensor, not of a buffer */
+    int64_t
+        shape[MAX_RANK];  /* TENSOR, BUFFER: extents of the whole; REGION: of the part, 0 = taken from the other side */
+    Ref offset[MAX_RANK]; /* REGION */
     const Linear *at[MAX_RANK]; /* REGION: the offsets as sums; NULL: not known */
     const Linear *linear;       /* SCALAR, of 32 or 64 bits: NULL: a variable of its own */
 };
 
 typedef struct Scope {
     struct Scope *outer;
-    Map names;   /* -> Val */
+    Map names;    /* -> Val */
     bool repeats; /* the body of a loop, or of a run-time `if`: what it binds is gone behind it */
 } Scope;
 
 typedef struct Variable { /* of a loop or of the grid */
     Ref ref;
-    int grid;               /* which dimension of the grid; -1: of a loop */
-    bool starts, ends;      /* are lo and hi known? */
-    int64_t lo, hi;         /* its first and its last value */
+    int grid;          /* which dimension of the grid; -1: of a loop */
+    bool starts, ends; /* are lo and hi known? */
+    int64_t lo, hi;    /* its first and its last value */
 } Variable;
 
 typedef struct BlockIndex { /* of a tensor, by one variable of the grid */
@@ -115,8 +116,8 @@ bool binary(Lang *l, PyOp op, const Val *x, const Val *y, Range range, Val *out)
 /* Two numbers in the type in which they meet. */
 bool meet_scalars(Lang *l, const Val *x, const Val *y, Range range, Ref *left, Ref *right);
 bool choose(Lang *l, Ref condition, const Val *x, const Val *y, Range range, Val *out);
-bool to_scalar(Lang *l, const Val *val, Range range, Val *out);              /* a traced scalar from a host number */
-bool convert(Lang *l, const Val *val, Elem elem, Range range, Ref *out);     /* a scalar as an element of that type */
+bool to_scalar(Lang *l, const Val *val, Range range, Val *out);          /* a traced scalar from a host number */
+bool convert(Lang *l, const Val *val, Elem elem, Range range, Ref *out); /* a scalar as an element of that type */
 char *val_text(Lang *l, const Val *val);
 Val val_int(int64_t i);
 Val val_scalar(Lang *l, Ref ref);
@@ -125,8 +126,8 @@ Val val_scalar(Lang *l, Ref ref);
 bool index_storage(Lang *l, const Val *base, const PyNode *node, Val *out);
 bool load_element(Lang *l, const Val *region, Range range, Val *out);
 bool store_element(Lang *l, const Val *region, const Val *value, Range range);
-bool is_element(const Val *region); /* a region of one element */
-void linear_join(Lang *l, PyOp op, const Val *x, const Val *y, Val *out); /* sets out->linear */
+bool is_element(const Val *region);                                                  /* a region of one element */
+void linear_join(Lang *l, PyOp op, const Val *x, const Val *y, Val *out);            /* sets out->linear */
 void add_variable(Lang *l, Ref ref, int grid, const int64_t *lo, const int64_t *hi); /* NULL: not known */
 /* False, and said, when the elements lie outside of the tile whatever the variables are. */
 bool check_inside(Lang *l, const Val *whole, int d, const Linear *at, int64_t extent, Range range);

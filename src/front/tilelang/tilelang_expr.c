@@ -9,7 +9,9 @@
 #include <string.h>
 
 Val val_int(int64_t i) { return (Val){.kind = VAL_INT, .i = i}; }
-Val val_scalar(Lang *l, Ref ref) { return (Val){.kind = VAL_SCALAR, .ref = ref, .elem = ir_type(l->kernel, ref)->elem}; }
+Val val_scalar(Lang *l, Ref ref) {
+    return (Val){.kind = VAL_SCALAR, .ref = ref, .elem = ir_type(l->kernel, ref)->elem};
+}
 
 char *val_text(Lang *l, const Val *val) {
     switch (val->kind) {
@@ -24,9 +26,12 @@ char *val_text(Lang *l, const Val *val) {
     case VAL_MODULE: return arena_printf(l->arena, "`%s`", val->text);
     case VAL_DEF: return arena_printf(l->arena, "the function `%s`", val->node->FunctionDef.name);
     case VAL_SCALAR: return arena_printf(l->arena, "a run-time %s", elem_info[val->elem].text);
-    case VAL_TENSOR: case VAL_BUFFER: case VAL_REGION: {
+    case VAL_TENSOR:
+    case VAL_BUFFER:
+    case VAL_REGION: {
         Text text = text_new(l->arena);
-        text_add(&text, "%s %s[", val->kind == VAL_TENSOR || val->is_tensor ? "tensor" : "tile", elem_info[val->elem].text);
+        text_add(&text, "%s %s[", val->kind == VAL_TENSOR || val->is_tensor ? "tensor" : "tile",
+                 elem_info[val->elem].text);
         for (int d = 0; d < val->count; d++) text_add(&text, "%s%lld", d ? "," : "", (long long)val->shape[d]);
         text_add(&text, "]");
         return text.at;
@@ -49,10 +54,15 @@ static bool host_arithmetic(Lang *l, PyOp op, const Val *x, const Val *y, Range 
     HostNumber r;
     HostResult result = host_binary(op, host_of(x), host_of(y), &r);
     bool fits = result != HOST_OK || r.kind == HOST_FLOAT || (r.i >= INT64_MIN && r.i <= INT64_MAX);
-    if (result == HOST_DIVIDE_BY_ZERO) return lang_error(l, DIAG_TL_TYPES, range, "division by zero; check the sizes of the kernel");
-    if (result == HOST_TOO_LARGE || !fits) return lang_error(l, DIAG_TL_TYPES, range, "the result does not fit 64 bits");
+    if (result == HOST_DIVIDE_BY_ZERO)
+        return lang_error(l, DIAG_TL_TYPES, range, "division by zero; check the sizes of the kernel");
+    if (result == HOST_TOO_LARGE || !fits)
+        return lang_error(l, DIAG_TL_TYPES, range, "the result does not fit 64 bits");
     if (result == HOST_NO_OPERATOR)
-        return lang_error(l, DIAG_TL_UNSUPPORTED, range, arena_printf(l->arena, "`%s` on %s and %s", py_op_spellings[op], val_text(l, x), val_text(l, y)), "use another operator");
+        return lang_error(
+            l, DIAG_TL_UNSUPPORTED, range,
+            arena_printf(l->arena, "`%s` on %s and %s", py_op_spellings[op], val_text(l, x), val_text(l, y)),
+            "use another operator");
     *out = r.kind == HOST_FLOAT ? (Val){.kind = VAL_FLOAT, .f = r.f} : val_int((int64_t)r.i);
     if (r.kind == HOST_BOOL) out->kind = VAL_BOOL;
     return true;
@@ -71,8 +81,10 @@ static bool host_compare(PyOp op, const Val *x, const Val *y, bool *out) {
     if (!is_host_number(x) || !is_host_number(y)) return false;
     int order = host_order(host_of(x), host_of(y)); /* 2: a NaN, which only != is true of */
     switch (op) {
-    case PY_OP_EQ: case PY_OP_IS: *out = order == 0; return true;
-    case PY_OP_NE: case PY_OP_IS_NOT: *out = order != 0; return true;
+    case PY_OP_EQ:
+    case PY_OP_IS: *out = order == 0; return true;
+    case PY_OP_NE:
+    case PY_OP_IS_NOT: *out = order != 0; return true;
     case PY_OP_LT: *out = order == -1; return true;
     case PY_OP_LE: *out = order == -1 || order == 0; return true;
     case PY_OP_GT: *out = order == 1; return true;
@@ -100,16 +112,22 @@ bool to_scalar(Lang *l, const Val *val, Range range, Val *out) {
         break;
     default: break;
     }
-    return lang_error(l, DIAG_TL_TYPES, range, arena_printf(l->arena, "%s is no number; index one element of it, or use a tile operation", val_text(l, val)));
+    return lang_error(
+        l, DIAG_TL_TYPES, range,
+        arena_printf(l->arena, "%s is no number; index one element of it, or use a tile operation", val_text(l, val)));
 }
 
 bool convert(Lang *l, const Val *val, Elem elem, Range range, Ref *out) {
     Val scalar;
     l->b.range = range;
-    if (is_host_number(val) && elem_is_float(elem)) *out = ir_float(&l->b, elem, host_float(val));
-    else if ((val->kind == VAL_INT || val->kind == VAL_BOOL) && !elem_is_float(elem)) *out = ir_int(&l->b, elem, val->i);
-    else if (!to_scalar(l, val, range, &scalar)) return false;
-    else *out = ir_cast(&l->b, scalar.ref, elem);
+    if (is_host_number(val) && elem_is_float(elem))
+        *out = ir_float(&l->b, elem, host_float(val));
+    else if ((val->kind == VAL_INT || val->kind == VAL_BOOL) && !elem_is_float(elem))
+        *out = ir_int(&l->b, elem, val->i);
+    else if (!to_scalar(l, val, range, &scalar))
+        return false;
+    else
+        *out = ir_cast(&l->b, scalar.ref, elem);
     return true;
 }
 
@@ -144,18 +162,25 @@ bool meet_scalars(Lang *l, const Val *x, const Val *y, Range range, Ref *left, R
 
 bool binary(Lang *l, PyOp op, const Val *x, const Val *y, Range range, Val *out) {
     static const Opcode codes[PY_OP_COUNT] = {
-        [PY_OP_ADD] = OP_ADD, [PY_OP_SUB] = OP_SUB, [PY_OP_MUL] = OP_MUL, [PY_OP_DIV] = OP_DIV,
-        [PY_OP_FLOORDIV] = OP_FLOORDIV, [PY_OP_MOD] = OP_MOD, [PY_OP_BITAND] = OP_AND, [PY_OP_BITOR] = OP_OR,
-        [PY_OP_BITXOR] = OP_XOR, [PY_OP_SHL] = OP_SHL, [PY_OP_SHR] = OP_SHR, [PY_OP_AND] = OP_AND, [PY_OP_OR] = OP_OR};
+        [PY_OP_ADD] = OP_ADD,    [PY_OP_SUB] = OP_SUB,           [PY_OP_MUL] = OP_MUL,
+        [PY_OP_DIV] = OP_DIV,    [PY_OP_FLOORDIV] = OP_FLOORDIV, [PY_OP_MOD] = OP_MOD,
+        [PY_OP_BITAND] = OP_AND, [PY_OP_BITOR] = OP_OR,          [PY_OP_BITXOR] = OP_XOR,
+        [PY_OP_SHL] = OP_SHL,    [PY_OP_SHR] = OP_SHR,           [PY_OP_AND] = OP_AND,
+        [PY_OP_OR] = OP_OR};
     if (is_host_number(x) && is_host_number(y)) return host_arithmetic(l, op, x, y, range, out);
-    if (!codes[op]) return lang_error(l, DIAG_TL_UNSUPPORTED, range, arena_printf(l->arena, "`%s` on run-time numbers", py_op_spellings[op]), "use + - * / // % & | ^ << >>");
+    if (!codes[op])
+        return lang_error(l, DIAG_TL_UNSUPPORTED, range,
+                          arena_printf(l->arena, "`%s` on run-time numbers", py_op_spellings[op]),
+                          "use + - * / // % & | ^ << >>");
     Ref left, right;
     if (!meet_scalars(l, x, y, range, &left, &right)) return false;
     bool is_float = elem_is_float(ir_type(l->kernel, left)->elem);
     if (op == PY_OP_DIV && !is_float)
-        return lang_error(l, DIAG_TL_TYPES, range, "`/` on integers; write `//` for an integer, or T.cast one side to a float");
+        return lang_error(l, DIAG_TL_TYPES, range,
+                          "`/` on integers; write `//` for an integer, or T.cast one side to a float");
     bool bits = op == PY_OP_BITAND || op == PY_OP_BITOR || op == PY_OP_BITXOR || op == PY_OP_SHL || op == PY_OP_SHR;
-    if (bits && is_float) return lang_error(l, DIAG_TL_TYPES, range, "bit operations need integers; cast or reinterpret first");
+    if (bits && is_float)
+        return lang_error(l, DIAG_TL_TYPES, range, "bit operations need integers; cast or reinterpret first");
     *out = val_scalar(l, ir_binary(&l->b, codes[op], left, right));
     linear_join(l, op, x, y, out);
     return true;
@@ -169,7 +194,10 @@ static bool compare(Lang *l, PyOp op, const Val *x, const Val *y, Range range, V
     }
     static const Word predicates[PY_OP_COUNT] = {[PY_OP_EQ] = CMP_EQ, [PY_OP_NE] = CMP_NE, [PY_OP_LT] = CMP_LT,
                                                  [PY_OP_LE] = CMP_LE, [PY_OP_GT] = CMP_GT, [PY_OP_GE] = CMP_GE};
-    if (!predicates[op]) return lang_error(l, DIAG_TL_UNSUPPORTED, range, arena_printf(l->arena, "`%s` on run-time numbers", py_op_spellings[op]), "use < <= > >= == !=");
+    if (!predicates[op])
+        return lang_error(l, DIAG_TL_UNSUPPORTED, range,
+                          arena_printf(l->arena, "`%s` on run-time numbers", py_op_spellings[op]),
+                          "use < <= > >= == !=");
     Ref left, right;
     if (!meet_scalars(l, x, y, range, &left, &right)) return false;
     *out = val_scalar(l, ir_compare(&l->b, predicates[op], left, right));
@@ -190,17 +218,23 @@ bool eval_under(Lang *l, const PyNode *node, Ref condition, bool holds, Val *out
     if (!holds) condition = ir_unary(&l->b, OP_NOT, condition);
     l->guard = before ? ir_binary(&l->b, OP_AND, before, condition) : condition;
     bool good = eval(l, node, out);
-    if (good && out->kind == VAL_REGION && is_element(out)) good = load_element(l, out, node->range, out); /* here, not where it is used */
+    if (good && out->kind == VAL_REGION && is_element(out))
+        good = load_element(l, out, node->range, out); /* here, not where it is used */
     l->guard = before;
     return good;
 }
 
 bool truth(const Val *v, bool *out) {
-    if (v->kind == VAL_NONE) *out = false;
-    else if (is_host_number(v)) *out = host_float(v) != 0;
-    else if (v->kind == VAL_TEXT) *out = *v->text != 0;
-    else if (v->kind == VAL_TUPLE) *out = v->count != 0;
-    else return false;
+    if (v->kind == VAL_NONE)
+        *out = false;
+    else if (is_host_number(v))
+        *out = host_float(v) != 0;
+    else if (v->kind == VAL_TEXT)
+        *out = *v->text != 0;
+    else if (v->kind == VAL_TUPLE)
+        *out = v->count != 0;
+    else
+        return false;
     return true;
 }
 
@@ -209,7 +243,8 @@ bool truth(const Val *v, bool *out) {
 static bool eval_constant(Lang *l, const PyNode *node, Val *out) {
     switch (node->Constant.what) {
     case PY_NONE: *out = (Val){.kind = VAL_NONE}; return true;
-    case PY_TRUE: case PY_FALSE: *out = (Val){.kind = VAL_BOOL, .i = node->Constant.what == PY_TRUE}; return true;
+    case PY_TRUE:
+    case PY_FALSE: *out = (Val){.kind = VAL_BOOL, .i = node->Constant.what == PY_TRUE}; return true;
     case PY_INT:
         if (node->Constant.integer > INT64_MAX) break;
         *out = val_int((int64_t)node->Constant.integer);
@@ -260,18 +295,23 @@ static bool eval_attribute(Lang *l, const PyNode *node, Val *out) {
         *out = (Val){.kind = VAL_DTYPE, .elem = base.elem};
         return true;
     }
-    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "the attribute `%s` of %s", name, val_text(l, &base)), "tensors and tiles have `shape` and `dtype`");
+    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range,
+                      arena_printf(l->arena, "the attribute `%s` of %s", name, val_text(l, &base)),
+                      "tensors and tiles have `shape` and `dtype`");
 }
 
 static bool eval_subscript(Lang *l, const PyNode *node, Val *out) {
     Val base, index;
     if (!eval(l, node->Subscript.value, &base)) return false;
     if (base.kind == VAL_TENSOR || base.kind == VAL_BUFFER) return index_storage(l, &base, node, out);
-    if (base.kind != VAL_TUPLE) return lang_error(l, DIAG_TL_INDEX, node->range, arena_printf(l->arena, "%s cannot be indexed", val_text(l, &base)));
+    if (base.kind != VAL_TUPLE)
+        return lang_error(l, DIAG_TL_INDEX, node->range,
+                          arena_printf(l->arena, "%s cannot be indexed", val_text(l, &base)));
     if (!eval(l, node->Subscript.slice, &index)) return false;
     if (index.kind == VAL_INT && index.i < 0) index.i += base.count;
     if (index.kind != VAL_INT || index.i < 0 || index.i >= base.count)
-        return lang_error(l, DIAG_TL_INDEX, node->range, arena_printf(l->arena, "the index must be a known integer below %d", base.count));
+        return lang_error(l, DIAG_TL_INDEX, node->range,
+                          arena_printf(l->arena, "the index must be a known integer below %d", base.count));
     *out = base.items[index.i];
     return true;
 }
@@ -330,7 +370,8 @@ static bool eval_bool(Lang *l, const PyNode *node, Val *out) {
 }
 
 /* Only the side that is taken reads its elements. */
-static bool select_lazily(Lang *l, const PyNode *node, const PyNode *condition, const PyNode *body, const PyNode *orelse, Val *out) {
+static bool select_lazily(Lang *l, const PyNode *node, const PyNode *condition, const PyNode *body,
+                          const PyNode *orelse, Val *out) {
     Val test, x, y;
     bool host;
     Ref c;
@@ -345,8 +386,11 @@ static bool eval_compare(Lang *l, const PyNode *node, Val *out) {
     if (!eval(l, node->Compare.left, &left)) return false;
     for (uint32_t i = 0; i < node->Compare.ops->count; i++) {
         Val one;
-        if (!eval(l, node->Compare.comparators->at[i], &right) || !compare(l, node->Compare.ops->at[i], &left, &right, node->range, &one)) return false;
-        if (i == 0) *out = one;
+        if (!eval(l, node->Compare.comparators->at[i], &right) ||
+            !compare(l, node->Compare.ops->at[i], &left, &right, node->range, &one))
+            return false;
+        if (i == 0)
+            *out = one;
         else {
             Ref a, b;
             if (!convert(l, out, EL_I1, node->range, &a) || !convert(l, &one, EL_I1, node->range, &b)) return false;
@@ -389,10 +433,12 @@ static bool eval_call(Lang *l, const PyNode *node, Val *out) {
         *out = val_scalar(l, ref);
         return true;
     }
-    if (func.kind == VAL_MODULE && strcmp(func.text, "T.if_then_else") == 0 && node->Call.args->count == 3 && !node->Call.keywords->count)
+    if (func.kind == VAL_MODULE && strcmp(func.text, "T.if_then_else") == 0 && node->Call.args->count == 3 &&
+        !node->Call.keywords->count)
         return select_lazily(l, node, node->Call.args->at[0], node->Call.args->at[1], node->Call.args->at[2], out);
     if (func.kind == VAL_MODULE) return call_builtin(l, node, func.text, out);
-    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "a call of %s", val_text(l, &func)), "inside a kernel call `T.*`; helper functions of the file are not inlined");
+    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "a call of %s", val_text(l, &func)),
+                      "inside a kernel call `T.*`; helper functions of the file are not inlined");
 }
 
 bool eval(Lang *l, const PyNode *node, Val *out) {
@@ -415,6 +461,8 @@ bool eval(Lang *l, const PyNode *node, Val *out) {
                binary(l, node->BinOp.op, &x, &y, node->range, out);
     }
     default:
-        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "the expression `%s`", py_kinds[node->kind].name), "compute it on the host and pass the result as a definition");
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range,
+                          arena_printf(l->arena, "the expression `%s`", py_kinds[node->kind].name),
+                          "compute it on the host and pass the result as a definition");
     }
 }

@@ -30,21 +30,26 @@ static bool linear_of(const Val *v, Linear *out) {
         return true;
     }
     if (v->kind != VAL_SCALAR || (v->elem != EL_I32 && v->elem != EL_I64)) return false;
-    if (v->linear) *out = *v->linear;
-    else *out = (Linear){.count = 1, .var = {v->ref}, .factor = {1}};
+    if (v->linear)
+        *out = *v->linear;
+    else
+        *out = (Linear){.count = 1, .var = {v->ref}, .factor = {1}};
     return true;
 }
 
 /* *x += factor * y */
 static bool linear_add(Linear *x, const Linear *y, int64_t factor) {
     int64_t part;
-    if (__builtin_mul_overflow(y->constant, factor, &part) || __builtin_add_overflow(x->constant, part, &x->constant)) return false;
+    if (__builtin_mul_overflow(y->constant, factor, &part) || __builtin_add_overflow(x->constant, part, &x->constant))
+        return false;
     for (int i = 0; i < y->count; i++) {
         int at = 0;
         while (at < x->count && x->var[at] != y->var[i]) at++;
         if (at == MAX_TERMS) return false;
         if (at == x->count) x->var[x->count++] = y->var[i], x->factor[at] = 0;
-        if (__builtin_mul_overflow(y->factor[i], factor, &part) || __builtin_add_overflow(x->factor[at], part, &x->factor[at])) return false;
+        if (__builtin_mul_overflow(y->factor[i], factor, &part) ||
+            __builtin_add_overflow(x->factor[at], part, &x->factor[at]))
+            return false;
         if (x->factor[at]) continue;
         x->count--;
         x->var[at] = x->var[x->count], x->factor[at] = x->factor[x->count];
@@ -55,8 +60,11 @@ static bool linear_add(Linear *x, const Linear *y, int64_t factor) {
 void linear_join(Lang *l, PyOp op, const Val *x, const Val *y, Val *out) {
     Linear a, b, sum = {0};
     bool good = (out->elem == EL_I32 || out->elem == EL_I64) && linear_of(x, &a) && linear_of(y, &b);
-    if (good && op == PY_OP_MUL) good = a.count == 0 ? linear_add(&sum, &b, a.constant) : b.count == 0 && linear_add(&sum, &a, b.constant);
-    else if (good) good = (op == PY_OP_ADD || op == PY_OP_SUB) && linear_add(&sum, &a, 1) && linear_add(&sum, &b, op == PY_OP_ADD ? 1 : -1);
+    if (good && op == PY_OP_MUL)
+        good = a.count == 0 ? linear_add(&sum, &b, a.constant) : b.count == 0 && linear_add(&sum, &a, b.constant);
+    else if (good)
+        good = (op == PY_OP_ADD || op == PY_OP_SUB) && linear_add(&sum, &a, 1) &&
+               linear_add(&sum, &b, op == PY_OP_ADD ? 1 : -1);
     out->linear = good ? arena_copy(l->arena, &sum, sizeof sum) : NULL;
 }
 
@@ -67,8 +75,11 @@ static bool linear_ends(const Lang *l, const Linear *sum, int64_t *lo, int64_t *
         const Variable *v = find_variable(l, sum->var[i]);
         int64_t low, high;
         if (!v || !v->ends || v->hi < v->lo) return false;
-        if (__builtin_mul_overflow(v->lo, sum->factor[i], &low) || __builtin_mul_overflow(v->hi, sum->factor[i], &high)) return false;
-        if (__builtin_add_overflow(*lo, low < high ? low : high, lo) || __builtin_add_overflow(*hi, low < high ? high : low, hi)) return false;
+        if (__builtin_mul_overflow(v->lo, sum->factor[i], &low) || __builtin_mul_overflow(v->hi, sum->factor[i], &high))
+            return false;
+        if (__builtin_add_overflow(*lo, low < high ? low : high, lo) ||
+            __builtin_add_overflow(*hi, low < high ? high : low, hi))
+            return false;
     }
     return true;
 }
@@ -80,8 +91,9 @@ bool check_inside(Lang *l, const Val *whole, int d, const Linear *at, int64_t ex
     if (extent <= end && at->count && (l->conditions || l->guard)) return true;
     Val tile = {.kind = VAL_BUFFER, .elem = whole->elem, .count = whole->count};
     memcpy(tile.shape, ir_type(l->kernel, whole->ref)->extent, sizeof tile.shape);
-    return lang_error(l, DIAG_TL_OUTSIDE, range, d + 1, (long long)lo, (long long)(hi > INT64_MAX - extent ? INT64_MAX : hi + extent - 1),
-                      val_text(l, &tile), (long long)(end - 1));
+    return lang_error(l, DIAG_TL_OUTSIDE, range, d + 1, (long long)lo,
+                      (long long)(hi > INT64_MAX - extent ? INT64_MAX : hi + extent - 1), val_text(l, &tile),
+                      (long long)(end - 1));
 }
 
 /* --- the grid --- */
@@ -93,14 +105,18 @@ static void note_blocks(Lang *l, const Val *base, int d, const Linear *at, Range
     for (int i = 0; at && i < at->count; i++) {
         const Variable *v = find_variable(l, at->var[i]);
         if (!v || !v->starts || (v->grid >= 0 && block)) return;
-        if (v->grid >= 0) block = v, step = at->factor[i];
-        else if (__builtin_mul_overflow(v->lo, at->factor[i], &part) || __builtin_add_overflow(start, part, &start)) return;
+        if (v->grid >= 0)
+            block = v, step = at->factor[i];
+        else if (__builtin_mul_overflow(v->lo, at->factor[i], &part) || __builtin_add_overflow(start, part, &start))
+            return;
     }
     if (!block || l->conditions || step < 1 || step > 1 << 20 || start < 0 || start > (int64_t)1 << 40) return;
     *VEC_PUSH(&l->blocks, l->arena) = (BlockIndex){block->grid, d, step, start, base->shape[d], range};
 }
 
-static int64_t last_block(const BlockIndex *index, const int64_t *grid, int which) { return index->base + index->step * (grid[which] - 1); }
+static int64_t last_block(const BlockIndex *index, const int64_t *grid, int which) {
+    return index->base + index->step * (grid[which] - 1);
+}
 
 /* Blocks outside of a tensor are only empty work. But if they lie there because two extents of the grid stand in each
  * other's place, other blocks are missing: along one variable whole blocks lie outside, along another some are not
@@ -115,8 +131,10 @@ bool check_grid(Lang *l) {
         for (size_t n = 0; n < l->blocks.count; n++) {
             const BlockIndex *in = &l->blocks.at[n];
             bool missing = in->grid != out->grid && last_block(in, grid, in->grid) + in->step < in->extent;
-            if (missing && last_block(out, grid, in->grid) < out->extent && last_block(in, grid, out->grid) < in->extent)
-                return lang_error(l, DIAG_TL_BLOCK_OUTSIDE, out->range, out->dim + 1, (long long)last_block(out, grid, out->grid), (long long)out->extent);
+            if (missing && last_block(out, grid, in->grid) < out->extent &&
+                last_block(in, grid, out->grid) < in->extent)
+                return lang_error(l, DIAG_TL_BLOCK_OUTSIDE, out->range, out->dim + 1,
+                                  (long long)last_block(out, grid, out->grid), (long long)out->extent);
         }
     }
     return true;
@@ -134,7 +152,9 @@ bool is_element(const Val *region) {
 static bool from_end(Lang *l, const Val *base, int64_t extent, Range range, Val *index) {
     if (index->kind == VAL_BOOL || index->kind != VAL_INT || index->i >= 0) return true;
     if (index->i < -extent)
-        return lang_error(l, DIAG_TL_INDEX, range, arena_printf(l->arena, "index %lld lies before the first element of %s", (long long)index->i, val_text(l, base)));
+        return lang_error(l, DIAG_TL_INDEX, range,
+                          arena_printf(l->arena, "index %lld lies before the first element of %s", (long long)index->i,
+                                       val_text(l, base)));
     index->i += extent;
     return true;
 }
@@ -147,7 +167,8 @@ static bool slice_bounds(Lang *l, const Val *base, int d, const PyNode *at, Val 
     if (at->Slice.step) return lang_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice with a step", "take whole boxes");
     if (at->Slice.lower && !eval(l, at->Slice.lower, first)) return false;
     if (at->Slice.upper && !eval(l, at->Slice.upper, &stop)) return false;
-    if (!from_end(l, base, base->shape[d], at->range, first) || !from_end(l, base, base->shape[d], at->range, &stop)) return false;
+    if (!from_end(l, base, base->shape[d], at->range, first) || !from_end(l, base, base->shape[d], at->range, &stop))
+        return false;
     if (!linear_of(first, &from) || !linear_of(&stop, &to) || !linear_add(&to, &from, -1) || to.count)
         return lang_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice whose extent is not a constant",
                           "write it as `start : start + 16`, with its extent as the constant");
@@ -166,8 +187,14 @@ bool index_storage(Lang *l, const Val *base, const PyNode *node, Val *out) {
         parts = (const PyNode *const *)slice->Tuple.elts->at;
     }
     if ((int)count != base->count)
-        return lang_error(l, DIAG_TL_INDEX, node->range, arena_printf(l->arena, "%s has %d dimensions, %u indices are given", val_text(l, base), base->count, count));
-    *out = (Val){.kind = VAL_REGION, .ref = base->ref, .elem = base->elem, .count = base->count, .is_tensor = base->kind == VAL_TENSOR};
+        return lang_error(l, DIAG_TL_INDEX, node->range,
+                          arena_printf(l->arena, "%s has %d dimensions, %u indices are given", val_text(l, base),
+                                       base->count, count));
+    *out = (Val){.kind = VAL_REGION,
+                 .ref = base->ref,
+                 .elem = base->elem,
+                 .count = base->count,
+                 .is_tensor = base->kind == VAL_TENSOR};
     for (uint32_t d = 0; d < count; d++) {
         Val index, scalar;
         out->shape[d] = 1;
@@ -194,9 +221,11 @@ static void guard_offsets(Lang *l, const Val *region, Ref *offset) {
     for (int d = 0; d < region->count; d++) {
         int64_t lo, hi;
         offset[d] = region->offset[d];
-        bool inside = region->at[d] && linear_ends(l, region->at[d], &lo, &hi) && lo >= 0 && hi < ir_type(l->kernel, region->ref)->extent[d];
+        bool inside = region->at[d] && linear_ends(l, region->at[d], &lo, &hi) && lo >= 0 &&
+                      hi < ir_type(l->kernel, region->ref)->extent[d];
         if (inside || !l->guard) continue;
-        offset[d] = ir_ternary(&l->b, OP_SELECT, l->guard, offset[d], ir_int(&l->b, ir_type(l->kernel, offset[d])->elem, 0));
+        offset[d] =
+            ir_ternary(&l->b, OP_SELECT, l->guard, offset[d], ir_int(&l->b, ir_type(l->kernel, offset[d])->elem, 0));
     }
 }
 
@@ -215,7 +244,9 @@ bool store_element(Lang *l, const Val *region, const Val *value, Range range) {
     Ref ref;
     if (!convert(l, value, region->elem, range, &ref)) return false;
     l->b.range = range;
-    if (region->is_tensor) ir_tstore(&l->b, region->ref, region->offset, ref, REF_NONE);
-    else ir_bstore(&l->b, region->ref, region->offset, ref);
+    if (region->is_tensor)
+        ir_tstore(&l->b, region->ref, region->offset, ref, REF_NONE);
+    else
+        ir_bstore(&l->b, region->ref, region->offset, ref);
     return true;
 }

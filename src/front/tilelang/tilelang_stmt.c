@@ -47,9 +47,12 @@ static bool target_names(Lang *l, const PyNode *target, const char **names, int 
         parts = (const PyNode *const *)target->Tuple.elts->at;
     }
     if ((int)n != count)
-        return lang_error(l, DIAG_TL_ARGUMENTS, target->range, arena_printf(l->arena, "%u names for %d loop variables; write as many names as extents", n, count));
+        return lang_error(
+            l, DIAG_TL_ARGUMENTS, target->range,
+            arena_printf(l->arena, "%u names for %d loop variables; write as many names as extents", n, count));
     for (uint32_t i = 0; i < n; i++) {
-        if (parts[i]->kind != PY_Name) return lang_error(l, DIAG_TL_UNSUPPORTED, parts[i]->range, "this loop target", "use plain names");
+        if (parts[i]->kind != PY_Name)
+            return lang_error(l, DIAG_TL_UNSUPPORTED, parts[i]->range, "this loop target", "use plain names");
         names[i] = parts[i]->Name.id;
     }
     return true;
@@ -67,14 +70,19 @@ static bool open_loop(Lang *l, const PyNode *target, const char *const *names, i
 static bool check_extent(Lang *l, const Val *extent, Range range) {
     if (extent->kind != VAL_INT || extent->i < 0) return lang_error(l, DIAG_TL_EXTENT, range, val_text(l, extent));
     if (extent->i <= INT32_MAX) return true;
-    return lang_error(l, DIAG_TL_ARGUMENTS, range, arena_printf(l->arena, "an extent of %lld does not fit 32 bits; give smaller sizes", (long long)extent->i));
+    return lang_error(
+        l, DIAG_TL_ARGUMENTS, range,
+        arena_printf(l->arena, "an extent of %lld does not fit 32 bits; give smaller sizes", (long long)extent->i));
 }
 
 static bool lower_parallel(Lang *l, const PyNode *node, const Val *extents, int count) {
     const char *names[MAX_EXTRA];
-    if (count < 1) return lang_error(l, DIAG_TL_ARGUMENTS, node->For.iter->range, "T.Parallel needs at least one extent");
+    if (count < 1)
+        return lang_error(l, DIAG_TL_ARGUMENTS, node->For.iter->range, "T.Parallel needs at least one extent");
     if (!target_names(l, node->For.target, names, count)) return false;
-    if (l->in_parallel) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "T.Parallel inside T.Parallel", "give all extents to one T.Parallel");
+    if (l->in_parallel)
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "T.Parallel inside T.Parallel",
+                          "give all extents to one T.Parallel");
     bool empty = false;
     for (int i = 0; i < count; i++) {
         if (!check_extent(l, &extents[i], node->For.iter->range)) return false;
@@ -107,14 +115,21 @@ static bool lower_counted(Lang *l, const PyNode *node, const Val *bounds, int st
     Val hi = bounds[1].kind == VAL_NONE ? bounds[0] : bounds[1];
     Val step = bounds[2].kind == VAL_NONE ? val_int(1) : bounds[2];
     if (!target_names(l, node->For.target, &name, 1)) return false;
-    if (l->in_parallel) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "a loop inside T.Parallel", "put T.Parallel inside the loop");
-    if (step.kind != VAL_INT || step.i < 1) return lang_error(l, DIAG_TL_ARGUMENTS, node->For.iter->range, "the step of a loop must be a known positive integer");
+    if (l->in_parallel)
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "a loop inside T.Parallel",
+                          "put T.Parallel inside the loop");
+    if (step.kind != VAL_INT || step.i < 1)
+        return lang_error(l, DIAG_TL_ARGUMENTS, node->For.iter->range,
+                          "the step of a loop must be a known positive integer");
     Val *const all[3] = {&lo, &hi, &step};
     for (int i = 0; i < 3; i++)
         if (all[i]->kind == VAL_INT && (all[i]->i < INT32_MIN || all[i]->i > INT32_MAX))
-            return lang_error(l, DIAG_TL_ARGUMENTS, node->For.iter->range, arena_printf(l->arena, "a loop counts in 32 bits, %lld does not fit", (long long)all[i]->i));
+            return lang_error(
+                l, DIAG_TL_ARGUMENTS, node->For.iter->range,
+                arena_printf(l->arena, "a loop counts in 32 bits, %lld does not fit", (long long)all[i]->i));
     Ref from, to;
-    if (!convert(l, &lo, EL_I32, node->For.iter->range, &from) || !convert(l, &hi, EL_I32, node->For.iter->range, &to)) return false;
+    if (!convert(l, &lo, EL_I32, node->For.iter->range, &from) || !convert(l, &hi, EL_I32, node->For.iter->range, &to))
+        return false;
     Op *op = ir_for(&l->b, from, to, ir_int(&l->b, EL_I32, step.i), NULL, 0, name);
     if (stages >= 0) op_set(l->kernel, op, (Attr){.id = AT_STAGES, .number = stages});
     Scope *before = l->scope;
@@ -136,15 +151,20 @@ static bool lower_for(Lang *l, const PyNode *node) {
     Val func, extra[MAX_EXTRA];
     Param params[MAX_PARAMS];
     int extras = 0;
-    if (node->For.orelse->count) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "`else` on a loop", "move it behind the loop");
-    if (iter->kind != PY_Call) return lang_error(l, DIAG_TL_UNSUPPORTED, iter->range, "this iterable", "loop over T.Parallel, T.Pipelined, T.serial or range");
+    if (node->For.orelse->count)
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "`else` on a loop", "move it behind the loop");
+    if (iter->kind != PY_Call)
+        return lang_error(l, DIAG_TL_UNSUPPORTED, iter->range, "this iterable",
+                          "loop over T.Parallel, T.Pipelined, T.serial or range");
     if (!eval(l, iter->Call.func, &func)) return false;
     const char *name = func.kind == VAL_MODULE ? func.text : "";
     static const char *const counted[] = {"py.range", "T.serial", "T.Serial", "T.Pipelined", "T.unroll"};
     bool known = strcmp(name, "T.Parallel") == 0;
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) known |= strcmp(name, counted[i]) == 0;
-    if (!known && (strncmp(name, "T.", 2) != 0 || bind_call(l, iter, name, params, &extras, extra))) /* unknown: it says so */
-        return lang_error(l, DIAG_TL_UNSUPPORTED, iter->range, "this iterable", "loop over T.Parallel, T.Pipelined, T.serial or range");
+    if (!known &&
+        (strncmp(name, "T.", 2) != 0 || bind_call(l, iter, name, params, &extras, extra))) /* unknown: it says so */
+        return lang_error(l, DIAG_TL_UNSUPPORTED, iter->range, "this iterable",
+                          "loop over T.Parallel, T.Pipelined, T.serial or range");
     if (!known || !bind_call(l, iter, name, params, &extras, extra)) return false;
     l->b.range = iter->range;
     if (strcmp(name, "T.Parallel") == 0) return lower_parallel(l, node, extra, extras);
@@ -155,7 +175,8 @@ static bool lower_for(Lang *l, const PyNode *node) {
         if (params[2].given && params[2].val.kind != VAL_INT)
             return lang_error(l, DIAG_TL_ARGUMENTS, params[2].range, "num_stages must be a known integer");
         if (params[2].given) stages = (int)params[2].val.i;
-        if (stages < 0 || stages > 64) return lang_error(l, DIAG_TL_ARGUMENTS, params[2].range, "num_stages must be in 0 .. 64");
+        if (stages < 0 || stages > 64)
+            return lang_error(l, DIAG_TL_ARGUMENTS, params[2].range, "num_stages must be in 0 .. 64");
         bounds[2] = (Val){.kind = VAL_NONE};
     }
     return lower_counted(l, node, bounds, stages);
@@ -169,12 +190,18 @@ static bool lower_launch(Lang *l, const PyNode *node) {
     Param params[MAX_PARAMS];
     int count = 0;
     if (node->With.items->count != 1 || call->kind != PY_Call || !eval(l, call->Call.func, &func))
-        return l->failed ? false : lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "this `with`", "only `with T.Kernel(...) as ...:` is known");
+        return l->failed ? false
+                         : lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "this `with`",
+                                      "only `with T.Kernel(...) as ...:` is known");
     if (func.kind != VAL_MODULE || strcmp(func.text, "T.Kernel") != 0)
-        return lang_error(l, DIAG_TL_UNSUPPORTED, call->range, "this `with`", "only `with T.Kernel(...) as ...:` is known");
-    if (l->kernel->grid) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "a second T.Kernel in one function", "write two kernels");
+        return lang_error(l, DIAG_TL_UNSUPPORTED, call->range, "this `with`",
+                          "only `with T.Kernel(...) as ...:` is known");
+    if (l->kernel->grid)
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "a second T.Kernel in one function",
+                          "write two kernels");
     if (!bind_call(l, call, "T.Kernel", params, &count, extents)) return false;
-    if (count < 1 || count > 3) return lang_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes one to three grid extents");
+    if (count < 1 || count > 3)
+        return lang_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes one to three grid extents");
     Kernel *k = l->kernel;
     k->grid = ARENA_NEW(l->module->arena, Region);
     for (int i = 0; i < k->body->arg_count; i++) {
@@ -223,22 +250,28 @@ static bool assign(Lang *l, const PyNode *target, const Val *value, Range range)
             if (!assign(l, target->Tuple.elts->at[i], &value->items[i], range)) return false;
         return true;
     }
-    if (target->kind != PY_Subscript) return lang_error(l, DIAG_TL_UNSUPPORTED, target->range, "this assignment", "assign to a name or to an element");
+    if (target->kind != PY_Subscript)
+        return lang_error(l, DIAG_TL_UNSUPPORTED, target->range, "this assignment",
+                          "assign to a name or to an element");
     Val place;
     if (!eval(l, target, &place)) return false;
     if (place.kind != VAL_REGION || !is_element(&place))
-        return lang_error(l, DIAG_TL_TYPES, target->range, "only single elements are assigned; move boxes with T.copy and fill them with T.fill");
+        return lang_error(l, DIAG_TL_TYPES, target->range,
+                          "only single elements are assigned; move boxes with T.copy and fill them with T.fill");
     return store_element(l, &place, value, range);
 }
 
 static bool lower_augmented(Lang *l, const PyNode *node) {
     Val place, old, value, result;
     if (node->AugAssign.target->kind == PY_Name)
-        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "an update of a plain name", "names are bindings; keep what changes in a tile of one element");
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "an update of a plain name",
+                          "names are bindings; keep what changes in a tile of one element");
     if (!eval(l, node->AugAssign.target, &place) || !eval(l, node->AugAssign.value, &value)) return false;
     if (place.kind != VAL_REGION || !is_element(&place))
-        return lang_error(l, DIAG_TL_TYPES, node->range, "only single elements are updated; use T.Parallel over the tile");
-    return load_element(l, &place, node->range, &old) && binary(l, node->AugAssign.op, &old, &value, node->range, &result) &&
+        return lang_error(l, DIAG_TL_TYPES, node->range,
+                          "only single elements are updated; use T.Parallel over the tile");
+    return load_element(l, &place, node->range, &old) &&
+           binary(l, node->AugAssign.op, &old, &value, node->range, &result) &&
            store_element(l, &place, &result, node->range);
 }
 
@@ -248,7 +281,9 @@ static bool lower_if(Lang *l, const PyNode *node) {
     bool taken;
     if (!eval(l, node->If.test, &test)) return false;
     if (truth(&test, &taken)) return lower_body(l, taken ? node->If.body : node->If.orelse);
-    if (l->in_parallel) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "`if` inside T.Parallel", "write T.if_then_else(cond, a, b)");
+    if (l->in_parallel)
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "`if` inside T.Parallel",
+                          "write T.if_then_else(cond, a, b)");
     if (!convert(l, &test, EL_I1, node->If.test->range, &condition)) return false;
     Op *op = ir_if(&l->b, condition, 0, NULL);
     l->conditions++;
@@ -263,11 +298,14 @@ static bool lower_assert(Lang *l, const PyNode *node) {
     Val test, message = {.kind = VAL_NONE};
     bool holds;
     if (!eval(l, node->Assert.test, &test)) return false;
-    if (!truth(&test, &holds)) return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "an assert on run-time values", "assert what is known when the kernel is compiled");
+    if (!truth(&test, &holds))
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "an assert on run-time values",
+                          "assert what is known when the kernel is compiled");
     if (holds) return true;
     const PyNode *said = node->Assert.msg;
     if (said && said->kind == PY_Constant && !eval(l, said, &message)) return false;
-    return lang_error(l, DIAG_TL_ASSERT, node->range, message.kind == VAL_TEXT ? ": " : "", message.kind == VAL_TEXT ? message.text : "");
+    return lang_error(l, DIAG_TL_ASSERT, node->range, message.kind == VAL_TEXT ? ": " : "",
+                      message.kind == VAL_TEXT ? message.text : "");
 }
 
 static bool lower_statement(Lang *l, const PyNode *node) {
@@ -296,7 +334,9 @@ static bool lower_statement(Lang *l, const PyNode *node) {
         break;
     default: break;
     }
-    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "the statement `%s`", py_kinds[node->kind].name), "see docs/tilelang.md for what is");
+    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range,
+                      arena_printf(l->arena, "the statement `%s`", py_kinds[node->kind].name),
+                      "see docs/tilelang.md for what is");
 }
 
 /* The names that a statement would have bound have no value; so that its error is the only one about them. */

@@ -32,8 +32,7 @@ typedef struct Uses {
 
 static void find_uses(void *user, PyNode *node) {
     Uses *uses = user;
-    if (node->kind == PY_Name && node->Name.ctx == PY_LOAD &&
-        strcmp(node->Name.id, uses->self) != 0)
+    if (node->kind == PY_Name && node->Name.ctx == PY_LOAD && strcmp(node->Name.id, uses->self) != 0)
         map_set(&uses->names, uses->arena, node->Name.id, node);
     py_each_child(node, find_uses, user);
 }
@@ -53,8 +52,7 @@ static void find_jit(void *user, PyNode *node) {
             *VEC_PUSH(&finder->found, finder->arena) = node;
         return;
     }
-    if (py_kinds[node->kind].cls == PY_STMT || node->kind == PY_ExceptHandler ||
-        node->kind == PY_Module)
+    if (py_kinds[node->kind].cls == PY_STMT || node->kind == PY_ExceptHandler || node->kind == PY_Module)
         if (node->kind != PY_ClassDef) py_each_child(node, find_jit, user);
 }
 
@@ -85,20 +83,14 @@ static const Type *annotated_type(Module *m, const char *text, Arena *arena) {
     return type && pointer ? ty_pointer(m, type->elem) : type;
 }
 
-static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode *arg,
-                                 bool optional) {
-    FrontParam param = {.name = arg->arg.arg,
-                        .kind = FRONT_OPEN,
-                        .elem = -1,
-                        .rank = -1,
-                        .optional = optional,
-                        .range = arg->range};
+static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode *arg, bool optional) {
+    FrontParam param = {
+        .name = arg->arg.arg, .kind = FRONT_OPEN, .elem = -1, .rank = -1, .optional = optional, .range = arg->range};
     const PyNode *annotation = arg->arg.annotation;
     if (!annotation) return param;
     const char *path = tri_names_path(tree->names, annotation, unit->arena);
-    const char *text = annotation->kind == PY_Constant && annotation->Constant.what == PY_STR
-                           ? annotation->Constant.text->at
-                           : NULL;
+    const char *text =
+        annotation->kind == PY_Constant && annotation->Constant.what == PY_STR ? annotation->Constant.text->at : NULL;
     if (path && strncmp(path, "triton.language.", 16) == 0) text = strrchr(path, '.') + 1;
     if (path && strcmp(path, "builtins.bool") == 0) text = "int1";
     if (text && strstr(text, "constexpr")) {
@@ -106,8 +98,7 @@ static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode
         return param;
     }
     if (!text) return param;
-    param.read_only = strcmp(text, "const") == 0 || strncmp(text, "const ", 6) == 0 ||
-                      strncmp(text, "*k", 2) == 0;
+    param.read_only = strcmp(text, "const") == 0 || strncmp(text, "const ", 6) == 0 || strncmp(text, "*k", 2) == 0;
     Module *scratch = ir_module_new(unit->arena, unit->diag, unit->sources);
     const Type *type = annotated_type(scratch, text, unit->arena);
     if (!type) return param;
@@ -150,8 +141,8 @@ static void add_kernel(FrontUnit *unit, const Tree *tree, PyNode *function) {
         if (k == 2 && a->arguments.vararg)
             add_param(unit, &leaves, describe_param(unit, tree, a->arguments.vararg, true));
         for (uint32_t i = 0; i < lists[k]->count; i++, n++) {
-            bool optional = k == 2 ? a->arguments.kw_defaults->at[i] != NULL
-                                   : n + a->arguments.defaults->count >= positional;
+            bool optional =
+                k == 2 ? a->arguments.kw_defaults->at[i] != NULL : n + a->arguments.defaults->count >= positional;
             add_param(unit, &leaves, describe_param(unit, tree, lists[k]->at[i], optional));
         }
     }
@@ -168,8 +159,7 @@ static void add_kernel(FrontUnit *unit, const Tree *tree, PyNode *function) {
     if (!unit->resolver) tri_read_decorators(unit, entry, &kernel);
     for (size_t h = 0; h < entry->heuristics.count; h++)
         for (n = 0; n < count; n++)
-            if (strcmp(params[n].name, entry->heuristics.at[h].name) == 0)
-                params[n].optional = true;
+            if (strcmp(params[n].name, entry->heuristics.at[h].name) == 0) params[n].optional = true;
     *VEC_PUSH(&unit->kernels, unit->arena) = kernel;
 }
 
@@ -187,18 +177,15 @@ bool triton_open(FrontUnit *unit) {
         uses.self = finder.found.at[i]->FunctionDef.name;
         py_each_child(finder.found.at[i], find_uses, &uses);
     }
-    for (int pass = 0; pass < 2 && unit->kernels.count == 0;
-         pass++) /* if all call each other, all are listed */
+    for (int pass = 0; pass < 2 && unit->kernels.count == 0; pass++) /* if all call each other, all are listed */
         for (size_t i = 0; i < finder.found.count; i++) {
             PyNode *function = finder.found.at[i];
             const char *name = function->FunctionDef.name;
-            if (pass || !map_find(&uses.names, name, strlen(name)))
-                add_kernel(unit, tree, function);
+            if (pass || !map_find(&uses.names, name, strlen(name))) add_kernel(unit, tree, function);
         }
     if (unit->diag->errors > errors) return false;
     if (unit->kernels.count) return true;
-    diag_emit(unit->diag, DIAG_TRI_NO_KERNEL, (Range){unit->file->base, unit->file->base + 1},
-              unit->file->name);
+    diag_emit(unit->diag, DIAG_TRI_NO_KERNEL, (Range){unit->file->base, unit->file->base + 1}, unit->file->name);
     return false;
 }
 
@@ -215,55 +202,43 @@ static Val bind_scalar(Lower *l, const FrontParam *param, const FrontValue *valu
     else if (value->kind == FRONT_BOOL)
         elem = EL_I1;
     else if (value->kind == FRONT_INT)
-        elem = value->is_unsigned                               ? EL_U64
-               : value->i >= INT32_MIN && value->i <= INT32_MAX ? EL_I32
-                                                                : EL_I64;
+        elem = value->is_unsigned ? EL_U64 : value->i >= INT32_MIN && value->i <= INT32_MAX ? EL_I32 : EL_I64;
     return runtime_parameter(l, param, ty_scalar(l->module, elem));
 }
 
 static Val constant_argument(Lower *l, const FrontParam *param, const FrontValue *value) {
     if (value->kind != FRONT_OBJECT) return tri_val_given(l, value);
     Val v = tri_live_value(l, value->object, param->name, param->range);
-    return v.kind == VAL_UNBOUND
-               ? tri_error(l, DIAG_TRI_MISSING, param->range, l->kernel->name, param->name)
-               : v;
+    return v.kind == VAL_UNBOUND ? tri_error(l, DIAG_TRI_MISSING, param->range, l->kernel->name, param->name) : v;
 }
 
-static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *value,
-                          const PyNode *otherwise) {
-    bool number =
-        value->kind == FRONT_BOOL || value->kind == FRONT_INT || value->kind == FRONT_FLOAT;
+static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *value, const PyNode *otherwise) {
+    bool number = value->kind == FRONT_BOOL || value->kind == FRONT_INT || value->kind == FRONT_FLOAT;
     if (value->kind == FRONT_ABSENT) {
         if (otherwise) {
             Val v = tri_eval_outside(l, l->names, otherwise);
-            return param->kind == FRONT_CONSTANT || !tri_val_is_number(v)
-                       ? v
-                       : tri_to_tensor(l, v, otherwise->range);
+            return param->kind == FRONT_CONSTANT || !tri_val_is_number(v) ? v : tri_to_tensor(l, v, otherwise->range);
         }
-        if (param->kind == FRONT_POINTER)
-            return runtime_parameter(l, param, ty_pointer(l->module, (Elem)param->elem));
+        if (param->kind == FRONT_POINTER) return runtime_parameter(l, param, ty_pointer(l->module, (Elem)param->elem));
         if (param->kind == FRONT_SCALAR) return bind_scalar(l, param, value);
         return tri_error(l, DIAG_TRI_MISSING, param->range, l->kernel->name, param->name);
     }
     if (param->kind == FRONT_CONSTANT) {
         if (value->kind == FRONT_ARRAY)
-            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a constant",
-                             "an array");
+            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a constant", "an array");
         return constant_argument(l, param, value);
     }
     if (value->kind == FRONT_ARRAY) {
         if (param->kind == FRONT_SCALAR)
-            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a number",
-                             "an array");
+            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a number", "an array");
         if (param->elem >= 0 && param->elem != (int)value->elem)
-            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name,
-                             tri_dtype_name((Elem)param->elem), tri_dtype_name(value->elem));
+            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, tri_dtype_name((Elem)param->elem),
+                             tri_dtype_name(value->elem));
         return runtime_parameter(l, param, ty_pointer(l->module, value->elem));
     }
     if (number && param->kind == FRONT_POINTER)
         return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "an array", "a number");
-    if (l->specialize_ones && param->kind == FRONT_OPEN && value->kind == FRONT_INT &&
-        value->i == 1 && !value->runtime)
+    if (l->specialize_ones && param->kind == FRONT_OPEN && value->kind == FRONT_INT && value->i == 1 && !value->runtime)
         return tri_val_int(1);
     return number ? bind_scalar(l, param, value) : constant_argument(l, param, value);
 }
@@ -273,8 +248,7 @@ static const PyNode *default_of(const PyNode *function, int index) {
     int positional = (int)(a->arguments.posonlyargs->count + a->arguments.args->count),
         given = (int)a->arguments.defaults->count;
     if (index >= positional) return a->arguments.kw_defaults->at[index - positional];
-    return index + given >= positional ? a->arguments.defaults->at[index + given - positional]
-                                       : NULL;
+    return index + given >= positional ? a->arguments.defaults->at[index + given - positional] : NULL;
 }
 
 /* Takes the arguments of a request in order. */
@@ -345,8 +319,7 @@ Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
     l->kernel = ir_kernel_new(m, wanted->name, function->range);
     l->b = ir_builder(l->kernel, l->kernel->body);
     const PyNode *a = function->FunctionDef.args;
-    if (a->arguments.kwarg)
-        tri_error(l, DIAG_TRI_UNSUPPORTED, a->range, "a `**` parameter of a kernel");
+    if (a->arguments.kwarg) tri_error(l, DIAG_TRI_UNSUPPORTED, a->range, "a `**` parameter of a kernel");
     const Val *args = bind_arguments(l, request, function);
     Function entry = {.node = function, .names = l->names, .handle = unit->scope};
     if (m->diag->errors == errors) tri_run_kernel(l, &entry, args);

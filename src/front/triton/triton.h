@@ -62,7 +62,7 @@ struct Val {
     ValKind kind;
     int count; /* of items */
     union {
-        const Val *self; /* BUILTIN, FUNCTION: the object it is a method of, or NULL */
+        const Val *self;           /* BUILTIN, FUNCTION: the object it is a method of, or NULL */
         const char *const *fields; /* TUPLE: names of its items, or NULL */
         const struct Aggregate *aggregate;
     };
@@ -156,24 +156,16 @@ typedef struct Lower {
     int depth;
 } Lower;
 
-enum {
-    TRITON_MAX_STEPS = 400000,
-    TRITON_MAX_DEPTH = 200,
-    TRITON_MAX_TUPLE = 4096,
-    TRITON_MAX_TEXT = 65536
-};
+enum { TRITON_MAX_STEPS = 400000, TRITON_MAX_DEPTH = 200, TRITON_MAX_TUPLE = 4096, TRITON_MAX_TEXT = 65536 };
 
 /* --- errors --- */
 Val tri_error(Lower *l, DiagId id, Range range, ...);
-static inline bool tri_val_failed(Val v) {
-    return v.kind == VAL_ERROR;
-}
+static inline bool tri_val_failed(Val v) { return v.kind == VAL_ERROR; }
 
 /* --- triton_value.c --- */
 /* Is it made of other values (v.items, v.count)? */
 static inline bool tri_val_has_items(Val v) {
-    return v.kind == VAL_TUPLE || v.kind == VAL_AGGREGATE || v.kind == VAL_BLOCK ||
-           v.kind == VAL_DESCRIPTOR;
+    return v.kind == VAL_TUPLE || v.kind == VAL_AGGREGATE || v.kind == VAL_BLOCK || v.kind == VAL_DESCRIPTOR;
 }
 static const Val val_none = {.kind = VAL_NONE}, val_error = {.kind = VAL_ERROR};
 Val tri_val_bool(bool value);
@@ -182,8 +174,7 @@ Val tri_val_float(double value);
 Val tri_val_str(const char *text);
 Val tri_val_tensor(Ref ref);
 Val tri_val_dtype(const Type *type);
-/* What the user gave for a constant or with -D; a text that names a dtype ("float16", "tl.float16")
- * is that dtype. */
+/* What the user gave for a constant or with -D; a text that names a dtype ("float16", "tl.float16") is that dtype. */
 Val tri_val_given(Lower *l, const FrontValue *value);
 Val tri_val_tuple(Lower *l, const Val *items, int count);
 bool tri_val_is_const(Val v);  /* a number, None, string, dtype, function, or a tuple of such */
@@ -205,12 +196,10 @@ Val tri_const_compare(Lower *l, PyOp op, Val a, Val b, Range range);
 Val tri_const_unary(Lower *l, PyOp op, Val a, Range range);
 
 /* --- triton_names.c --- */
-Names *tri_names_collect(FrontUnit *unit, const SourceFile *file, const PyNode *module,
-                         Arena *arena);
+Names *tri_names_collect(FrontUnit *unit, const SourceFile *file, const PyNode *module, Arena *arena);
 /* The names of a live function: all are asked of the host. */
 Names *tri_names_live(FrontUnit *unit, void *scope, Arena *arena);
-/* What a name of the module means: a constant, function, module, builtin; VAL_UNBOUND when there is
- * none. */
+/* What a name of the module means: a constant, function, module, builtin; VAL_UNBOUND when there is none. */
 Val tri_names_lookup(Lower *l, const char *name, Range range);
 Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range range);
 /* "triton.jit" for whatever the file calls it; NULL if the node is no dotted name. */
@@ -235,11 +224,9 @@ void tri_read_decorators(FrontUnit *unit, Entry *entry, FrontKernel *kernel);
 typedef Val (*TriLeaf)(void *user, const char *path, bool constant);
 const char *tri_structure_of(const FrontUnit *unit, const char *parameter); /* or NULL */
 /* Visits the leaves in order; false if the text is none. */
-bool tri_structure_leaves(const char *text, const char *name, Arena *arena, TriLeaf leaf,
-                          void *user);
+bool tri_structure_leaves(const char *text, const char *name, Arena *arena, TriLeaf leaf, void *user);
 /* The argument, from what leaf gives; the text has been visited before. */
-Val tri_structure_value(Lower *l, const char *text, const char *name, Range range, TriLeaf leaf,
-                        void *user);
+Val tri_structure_value(Lower *l, const char *text, const char *name, Range range, TriLeaf leaf, void *user);
 
 /* --- triton_import.c --- */
 /* The names of a module that a file names, or NULL if no file of the user's is it. */
@@ -252,8 +239,7 @@ Val tri_live_lookup(Lower *l, void *scope, const char *name, Range range);
 Val tri_live_attribute(Lower *l, const Host *of, const char *attr, Range range);
 Val tri_live_call(Lower *l, const Host *function, const PyNode *call);
 /* Calls a method of a host object on constants. */
-Val tri_live_method(Lower *l, const Host *of, const char *name, const Val *args, int count,
-                    Range range);
+Val tri_live_method(Lower *l, const Host *of, const char *name, const Val *args, int count, Range range);
 /* The full name of a dotted name, NULL if it is none. */
 const char *tri_live_path(const FrontUnit *unit, void *scope, const PyNode *node, Arena *arena);
 
@@ -282,35 +268,29 @@ Val tri_compare(Lower *l, PyOp op, Val a, Val b, Range range);
 Val tri_unary(Lower *l, PyOp op, Val a, Range range);
 Val tri_cast(Lower *l, Val v, const Type *dtype, Range range);
 Val tri_bitcast(Lower *l, Val v, const Type *dtype, Range range);
-/* Both tensors to their common element type (Triton's rules) and rank. weak: numbers adapt to the
- * other side. */
+/* Both tensors to their common element type (Triton's rules) and rank. weak: numbers adapt to the other side. */
 typedef enum Promote { PROMOTE_WEAK = 1, PROMOTE_DIVIDE = 2 } Promote;
 bool tri_promote(Lower *l, Val *a, Val *b, int mode, Range range);
 /* Equal rank and fitting extents, or an error that shows both shapes. */
 bool tri_align(Lower *l, Val *a, Val *b, Range range);
 bool tri_fits(Lower *l, const Type *tile, Range range); /* not too many elements, or reported */
 Val tri_broadcast_to(Lower *l, Val v, int rank, const int64_t *extent, Range range);
-Val tri_truth(Lower *l, Val v,
-              Range range); /* as the condition of if: a bool constexpr, or a scalar i1 */
+Val tri_truth(Lower *l, Val v, Range range);   /* as the condition of if: a bool constexpr, or a scalar i1 */
 Ref tri_val_ref(Lower *l, Val v, Range range); /* to_tensor's reference */
-static inline const Type *tri_ref_type(const Lower *l, Ref ref) {
-    return ir_type(l->kernel, ref);
-}
+static inline const Type *tri_ref_type(const Lower *l, Ref ref) { return ir_type(l->kernel, ref); }
 
 /* --- triton_shape.c --- */
 Val tri_reshape(Lower *l, Val v, int rank, const int64_t *extent, Range range);
 Val tri_slice(Lower *l, Val v, int axis, int64_t from, int64_t extent); /* along one axis */
-Val tri_along(Lower *l, Opcode code, Val v, int axis); /* an op with one operand and an axis */
-Val tri_expand(Lower *l, Val v, int axis);             /* a new extent of 1 */
-Val tri_only_element(Lower *l, Val v);                 /* of a tile of one: a scalar */
+Val tri_along(Lower *l, Opcode code, Val v, int axis);                  /* an op with one operand and an axis */
+Val tri_expand(Lower *l, Val v, int axis);                              /* a new extent of 1 */
+Val tri_only_element(Lower *l, Val v);                                  /* of a tile of one: a scalar */
 Val tri_full(Lower *l, int rank, const int64_t *extent, Val value, const Type *dtype, Range range);
 
 /* --- triton_eval.c --- */
 Val tri_eval(Lower *l, const PyNode *node);
-bool tri_step(Lower *l,
-              Range range); /* counts work; false, reported once, beyond TRITON_MAX_STEPS */
-Val tri_call(Lower *l, Val function,
-             const PyNode *call); /* evaluates the arguments of a Call node */
+bool tri_step(Lower *l, Range range); /* counts work; false, reported once, beyond TRITON_MAX_STEPS */
+Val tri_call(Lower *l, Val function, const PyNode *call); /* evaluates the arguments of a Call node */
 
 /* --- triton_attribute.c --- */
 Val tri_attribute(Lower *l, Val v, const char *attr, Range range);
@@ -368,8 +348,7 @@ Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call);
 /* Its name as kernels write it: "tl.load", "len", ".to". */
 const char *tri_title(Lower *l, const Builtin *builtin);
 
-/* What a builtin's lowering asks of its arguments; each reports and returns false when it is not
- * so. */
+/* What a builtin's lowering asks of its arguments; each reports and returns false when it is not so. */
 bool tri_want_int(Lower *l, const Call *c, int arg, int64_t *value); /* a constexpr integer */
 bool tri_want_bool(Lower *l, const Call *c, int arg, bool *value);   /* a constexpr truth */
 bool tri_want_dtype(Lower *l, const Call *c, int arg, const Type **dtype);
@@ -380,7 +359,7 @@ bool tri_want_axis(Lower *l, const Call *c, int arg, int rank, int *axis);
 
 /* --- triton_memory.c --- */
 bool tri_memory_hints(Lower *l, const Call *c, int cache, int evict, Op *op); /* from arguments */
-bool tri_atomic_fits(Word combine, Elem elem); /* can memory do it? */
+bool tri_atomic_fits(Word combine, Elem elem);                                /* can memory do it? */
 
 /* --- triton_block.c, triton_descriptor.c: boxes of tensors --- */
 bool tri_box_base(Lower *l, const Call *c, Val *base); /* argument 0, a scalar pointer */
@@ -396,8 +375,7 @@ Val tri_block_load(Lower *l, const Call *c);
 Val tri_block_store(Lower *l, const Call *c);
 Val tri_block_attribute(Lower *l, Val v, const char *attr, Range range);
 /* A descriptor that the host made, from values of the kernel. */
-Val tri_descriptor_given(Lower *l, Val base, Val shape, Val strides, Val block, bool nan,
-                         Range range);
+Val tri_descriptor_given(Lower *l, Val base, Val shape, Val strides, Val block, bool nan, Range range);
 Val tri_descriptor_attribute(Lower *l, Val v, const char *attr, Range range);
 
 #define TL(name, kinds, signature, function, code, doc) Val function(Lower *l, const Call *call);

@@ -28,9 +28,7 @@ const Aggregate *tri_aggregate_of(Lower *l, const Host *host) {
     return a;
 }
 
-const char *tri_aggregate_field(Val v, int index) {
-    return v.aggregate->fields[index];
-}
+const char *tri_aggregate_field(Val v, int index) { return v.aggregate->fields[index]; }
 
 static int field_at(const Aggregate *a, const char *name) {
     for (int i = 0; i < a->count; i++)
@@ -40,8 +38,7 @@ static int field_at(const Aggregate *a, const char *name) {
 
 static Val no_field(Lower *l, const Aggregate *a, const char *name, Range range) {
     const char *near = text_nearest(name, a->fields, (size_t)a->count);
-    return tri_error(l, DIAG_TRI_UNKNOWN, range,
-                     arena_printf(l->arena, "%s.%s", a->host->name, name),
+    return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "%s.%s", a->host->name, name),
                      near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
                           : "; it is no field and no method of the class");
 }
@@ -55,8 +52,7 @@ static Val with_field(Lower *l, Val v, int at, Val value) {
 
 bool tri_aggregate_set(Lower *l, const PyNode *target, Val value) {
     const PyNode *of = target->Attribute.value;
-    Local *local =
-        of->kind == PY_Name && l->frame->constructs ? tri_local(l->frame, of->Name.id) : NULL;
+    Local *local = of->kind == PY_Name && l->frame->constructs ? tri_local(l->frame, of->Name.id) : NULL;
     if (!local || local->val.kind != VAL_AGGREGATE) return false;
     int at = field_at(local->val.aggregate, target->Attribute.attr);
     if (at < 0)
@@ -80,8 +76,7 @@ Val tri_aggregate_make(Lower *l, const Aggregate *a, const PyNode *call) {
     for (int i = 0; i < a->count; i++) {
         if (tri_val_failed(made.items[i])) return val_error;
         if (made.items[i].kind == VAL_UNBOUND)
-            return tri_error(l, DIAG_TRI_AGGREGATE_FIELD, call->range, a->host->name, a->fields[i],
-                             a->fields[i]);
+            return tri_error(l, DIAG_TRI_AGGREGATE_FIELD, call->range, a->host->name, a->fields[i], a->fields[i]);
     }
     return made;
 }
@@ -112,14 +107,11 @@ Val tri_aggregate_replace(Lower *l, const PyNode *call) {
     if (tri_val_failed(v)) return v;
     if (v.kind != VAL_AGGREGATE)
         return tri_error(l, DIAG_TRI_ARGUMENT, args->count ? args->at[0]->range : call->range,
-                         "triton.aggregate_replace", "one aggregate, and fields by name",
-                         tri_val_describe(l, v));
+                         "triton.aggregate_replace", "one aggregate, and fields by name", tri_val_describe(l, v));
     for (uint32_t i = 0; i < keywords->count; i++) {
         const PyNode *keyword = keywords->at[i];
         int at = keyword->keyword.arg ? field_at(v.aggregate, keyword->keyword.arg) : -1;
-        if (at < 0)
-            return no_field(l, v.aggregate, keyword->keyword.arg ? keyword->keyword.arg : "**",
-                            keyword->range);
+        if (at < 0) return no_field(l, v.aggregate, keyword->keyword.arg ? keyword->keyword.arg : "**", keyword->range);
         Val value = tri_eval(l, keyword->keyword.value);
         if (tri_val_failed(value)) return value;
         v = with_field(l, v, at, value);

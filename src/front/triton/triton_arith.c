@@ -38,8 +38,7 @@ static bool number_type(Lower *l, Val v, Range range, Elem *elem) {
         }
     } else {
         double size = fabs(v.f);
-        bool single =
-            size == 0 || isinf(size) || isnan(size) || (size >= 0x1p-126 && size <= 0x1.fffffep127);
+        bool single = size == 0 || isinf(size) || isnan(size) || (size >= 0x1p-126 && size <= 0x1.fffffep127);
         *elem = single ? EL_F32 : EL_F64; /* outside float32's normal range Triton takes float64 */
     }
     return true;
@@ -48,8 +47,7 @@ static bool number_type(Lower *l, Val v, Range range, Elem *elem) {
 static Val make_number(Lower *l, Val v, Elem elem) {
     if (elem_is_float(elem)) {
         double value = tri_val_as_double(v);
-        return tri_val_tensor(
-            ir_float(&l->b, elem, value == 0 ? 0.0 : value)); /* Triton has no literal -0.0 */
+        return tri_val_tensor(ir_float(&l->b, elem, value == 0 ? 0.0 : value)); /* Triton has no literal -0.0 */
     }
     if (v.kind == VAL_FLOAT) return tri_val_tensor(ir_int(&l->b, elem, (int64_t)v.f));
     return tri_val_tensor(ir_int(&l->b, elem, (int64_t)(uint64_t)v.i));
@@ -57,8 +55,7 @@ static Val make_number(Lower *l, Val v, Elem elem) {
 
 Val tri_to_tensor(Lower *l, Val v, Range range) {
     if (v.kind == VAL_TENSOR || v.kind == VAL_ERROR) return v;
-    if (!tri_val_is_number(v))
-        return tri_error(l, DIAG_TRI_NOT_TENSOR, range, tri_val_describe(l, v));
+    if (!tri_val_is_number(v)) return tri_error(l, DIAG_TRI_NOT_TENSOR, range, tri_val_describe(l, v));
     Elem elem;
     if (!tri_need_ir(l, range) || !number_type(l, v, range, &elem)) return val_error;
     return make_number(l, v, elem);
@@ -92,8 +89,7 @@ bool tri_align(Lower *l, Val *a, Val *b, Range range) {
     for (int side = 0; side < 2; side++) { /* check before any op is made */
         const Type *type = side ? tb : ta;
         if (type->rank == 0 || type->rank == rank) continue;
-        for (int d = 0; d < rank; d++)
-            ones[d] = d < rank - type->rank ? 1 : type->extent[d - (rank - type->rank)];
+        for (int d = 0; d < rank; d++) ones[d] = d < rank - type->rank ? 1 : type->extent[d - (rank - type->rank)];
         const Type *padded = ty_with_shape(l->module, type, rank, ones);
         if (side)
             pb = padded;
@@ -122,19 +118,14 @@ Val tri_broadcast_to(Lower *l, Val v, int rank, const int64_t *extent, Range ran
         type = tri_val_type(l, v);
     }
     if (type->rank != rank || ty_broadcast(l->module, type, want) != want)
-        return tri_error(l, DIAG_TRI_BROADCAST, range, tri_type_text(l, type),
-                         tri_type_text(l, want));
+        return tri_error(l, DIAG_TRI_BROADCAST, range, tri_type_text(l, type), tri_type_text(l, want));
     return tri_val_tensor(ir_broadcast(&l->b, v.ref, want));
 }
 
 /* --- promotion --- */
 
-static int kind_of(Elem elem) {
-    return elem == EL_I1 ? 0 : elem_is_float(elem) ? 2 : 1;
-}
-static bool is_f8(Elem elem) {
-    return elem_is_float(elem) && elem_info[elem].bits == 8;
-}
+static int kind_of(Elem elem) { return elem == EL_I1 ? 0 : elem_is_float(elem) ? 2 : 1; }
+static bool is_f8(Elem elem) { return elem_is_float(elem) && elem_info[elem].bits == 8; }
 
 static Elem promote_ints(Elem a, Elem b) {
     int wa = elem_info[a].bits, wb = elem_info[b].bits;
@@ -177,8 +168,7 @@ static bool number_fits(Lower *l, Val v, Elem elem, Range range) {
     if (!elem_is_int(elem) || v.kind == VAL_FLOAT) return true;
     int bits = elem_info[elem].bits;
     bool is_signed = elem_is_signed(elem);
-    PyInt one = 1, low = is_signed ? -(one << (bits - 1)) : 0,
-          high = (one << (is_signed ? bits - 1 : bits)) - 1;
+    PyInt one = 1, low = is_signed ? -(one << (bits - 1)) : 0, high = (one << (is_signed ? bits - 1 : bits)) - 1;
     if (v.i >= low && v.i <= high) return true;
     tri_error(l, DIAG_TRI_NUMBER_RANGE, range, tri_val_text(l, v), tri_dtype_name(elem));
     return false;
@@ -195,8 +185,7 @@ static const char *pair_hint(Lower *l, const char *what, Val a, Val b) {
         real = real || elem_is_float(type->elem);
     }
     if (strcmp(what, "@") == 0) return "; products of matrices are tl.dot(a, b)";
-    if (strcmp(what, "**") == 0)
-        return "; powers of tensors are libdevice.pow(x, y), a square is x * x";
+    if (strcmp(what, "**") == 0) return "; powers of tensors are libdevice.pow(x, y), a square is x * x";
     if (pointer) return "; a pointer takes `+` and `-` with integers, and comparison with pointers";
     if (real && strcmp(what, "//") == 0) return "; it divides integers: use `/`, then tl.floor";
     if (real) return "; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits";
@@ -204,13 +193,12 @@ static const char *pair_hint(Lower *l, const char *what, Val a, Val b) {
 }
 
 static Val bad_pair(Lower *l, const char *what, Val a, Val b, Range range) {
-    return tri_error(l, DIAG_TRI_OPERANDS, range, what, tri_val_describe(l, a),
-                     tri_val_describe(l, b), pair_hint(l, what, a, b));
+    return tri_error(l, DIAG_TRI_OPERANDS, range, what, tri_val_describe(l, a), tri_val_describe(l, b),
+                     pair_hint(l, what, a, b));
 }
 
 bool tri_promote(Lower *l, Val *a, Val *b, int mode, Range range) {
-    bool weak_a = mode & PROMOTE_WEAK && tri_val_is_number(*a),
-         weak_b = mode & PROMOTE_WEAK && tri_val_is_number(*b);
+    bool weak_a = mode & PROMOTE_WEAK && tri_val_is_number(*a), weak_b = mode & PROMOTE_WEAK && tri_val_is_number(*b);
     Val number_a = *a, number_b = *b;
     *a = tri_to_tensor(l, *a, range);
     *b = tri_to_tensor(l, *b, range);
@@ -232,13 +220,10 @@ bool tri_promote(Lower *l, Val *a, Val *b, int mode, Range range) {
         tri_error(l, DIAG_TRI_SIGNEDNESS, range, tri_type_text(l, ta), tri_type_text(l, tb));
         return false;
     }
-    if ((weak_a && !number_fits(l, number_a, elem, range)) ||
-        (weak_b && !number_fits(l, number_b, elem, range)))
+    if ((weak_a && !number_fits(l, number_a, elem, range)) || (weak_b && !number_fits(l, number_b, elem, range)))
         return false;
-    *a = weak_a ? make_number(l, number_a, elem)
-                : tri_cast(l, *a, ty_scalar(l->module, elem), range);
-    *b = weak_b ? make_number(l, number_b, elem)
-                : tri_cast(l, *b, ty_scalar(l->module, elem), range);
+    *a = weak_a ? make_number(l, number_a, elem) : tri_cast(l, *a, ty_scalar(l->module, elem), range);
+    *b = weak_b ? make_number(l, number_b, elem) : tri_cast(l, *b, ty_scalar(l->module, elem), range);
     return tri_align(l, a, b, range);
 }
 
@@ -247,15 +232,12 @@ bool tri_promote(Lower *l, Val *a, Val *b, int mode, Range range) {
 Val tri_bitcast(Lower *l, Val v, const Type *dtype, Range range) {
     const Type *type = tri_val_type(l, v);
     int from = ty_elem_bytes(type), to = ty_elem_bytes(dtype);
-    if (from != to ||
-        (type->elem == EL_I1 && !type->pointer) != (dtype->elem == EL_I1 && !dtype->pointer))
-        return tri_error(l, DIAG_TRI_BITCAST, range, tri_type_text(l, type),
-                         tri_type_text(l, dtype));
+    if (from != to || (type->elem == EL_I1 && !type->pointer) != (dtype->elem == EL_I1 && !dtype->pointer))
+        return tri_error(l, DIAG_TRI_BITCAST, range, tri_type_text(l, type), tri_type_text(l, dtype));
     Op *op = ir_begin(&l->b, OP_BITCAST);
     ir_operand(&l->b, op, v.ref);
-    const Type *given = dtype->pointer
-                            ? ty_pointer_tile(l->module, dtype->elem, type->rank, type->extent)
-                            : ty_with_elem(l->module, type, dtype->elem);
+    const Type *given = dtype->pointer ? ty_pointer_tile(l->module, dtype->elem, type->rank, type->extent)
+                                       : ty_with_elem(l->module, type, dtype->elem);
     return tri_val_tensor(ir_end(&l->b, op, given));
 }
 
@@ -263,13 +245,11 @@ Val tri_cast(Lower *l, Val v, const Type *dtype, Range range) {
     v = tri_to_tensor(l, v, range);
     if (tri_val_failed(v)) return v;
     const Type *type = tri_val_type(l, v);
-    if (type->pointer && dtype->pointer)
-        return type->elem == dtype->elem ? v : tri_bitcast(l, v, dtype, range);
+    if (type->pointer && dtype->pointer) return type->elem == dtype->elem ? v : tri_bitcast(l, v, dtype, range);
     if (type->pointer && !dtype->pointer) {
         const Type *i64 = ty_scalar(l->module, EL_I64);
         if (!elem_is_int(dtype->elem) && dtype->elem != EL_I1)
-            return tri_error(l, DIAG_TRI_BITCAST, range, tri_type_text(l, type),
-                             tri_type_text(l, dtype));
+            return tri_error(l, DIAG_TRI_BITCAST, range, tri_type_text(l, type), tri_type_text(l, dtype));
         return tri_cast(l, tri_bitcast(l, v, i64, range), dtype, range);
     }
     if (dtype->pointer) {
@@ -278,16 +258,15 @@ Val tri_cast(Lower *l, Val v, const Type *dtype, Range range) {
     }
     if (type->elem == dtype->elem) return v;
     if (dtype->elem == EL_I1) /* any number to a boolean: is it not zero */
-        return tri_val_tensor(ir_compare(&l->b, CMP_NE, v.ref,
-                                         elem_is_float(type->elem) ? ir_float(&l->b, type->elem, 0)
-                                                                   : ir_int(&l->b, type->elem, 0)));
+        return tri_val_tensor(
+            ir_compare(&l->b, CMP_NE, v.ref,
+                       elem_is_float(type->elem) ? ir_float(&l->b, type->elem, 0) : ir_int(&l->b, type->elem, 0)));
     if (ref_is_literal(v.ref)) { /* fold, so that constants keep reading as constants */
         const Literal *literal = ir_literal(l->kernel, v.ref);
         bool from = elem_is_float(type->elem), to = elem_is_float(dtype->elem);
         bool exact = type->elem != EL_U64 || literal->i >= 0;
         if (from && to) return tri_val_tensor(ir_float(&l->b, dtype->elem, literal->f));
-        if (!from && to && exact)
-            return tri_val_tensor(ir_float(&l->b, dtype->elem, (double)literal->i));
+        if (!from && to && exact) return tri_val_tensor(ir_float(&l->b, dtype->elem, (double)literal->i));
         if (!from && !to) return tri_val_tensor(ir_int(&l->b, dtype->elem, literal->i));
     }
     return tri_val_tensor(ir_cast(&l->b, v.ref, dtype->elem));
@@ -302,8 +281,7 @@ static Val add_pointer(Lower *l, Val pointer, Val offset, bool negate, Range ran
     else if (!elem_is_int(type->elem))
         return tri_error(l, DIAG_TRI_OFFSET, range, tri_type_text(l, type));
     else if (elem_info[type->elem].cls == CLASS_UINT && elem_info[type->elem].bits < 64)
-        offset = tri_cast(l, offset, ty_scalar(l->module, EL_I64),
-                          range); /* the IR's offsets are signed */
+        offset = tri_cast(l, offset, ty_scalar(l->module, EL_I64), range); /* the IR's offsets are signed */
     if (negate) {
         int64_t value;
         bool known = ir_const_int(l->kernel, offset.ref, &value) && value != INT64_MIN;
@@ -314,9 +292,7 @@ static Val add_pointer(Lower *l, Val pointer, Val offset, bool negate, Range ran
     return tri_val_tensor(ir_binary(&l->b, OP_PTR_ADD, pointer.ref, offset.ref));
 }
 
-static bool is_pointer(Lower *l, Val v) {
-    return v.kind == VAL_TENSOR && tri_val_type(l, v)->pointer;
-}
+static bool is_pointer(Lower *l, Val v) { return v.kind == VAL_TENSOR && tri_val_type(l, v)->pointer; }
 
 static Val divide(Lower *l, Val a, Val b, Range range) {
     if (!tri_promote(l, &a, &b, PROMOTE_WEAK | PROMOTE_DIVIDE, range)) return val_error;
@@ -328,8 +304,7 @@ static Val divide(Lower *l, Val a, Val b, Range range) {
     Op *op = ir_begin(&l->b, OP_DIV);
     ir_operand(&l->b, op, a.ref);
     ir_operand(&l->b, op, b.ref);
-    if (tri_val_type(l, a)->elem == EL_F32)
-        op_set(l->kernel, op, (Attr){.id = AT_APPROX, .number = 1});
+    if (tri_val_type(l, a)->elem == EL_F32) op_set(l->kernel, op, (Attr){.id = AT_APPROX, .number = 1});
     return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
@@ -352,8 +327,7 @@ static Opcode opcode_of(PyOp op) {
 /* int16 of uint16, and back. */
 static Elem other_sign(Elem elem) {
     for (int e = 0; e < EL_COUNT; e++)
-        if (elem_is_int((Elem)e) && e != (int)elem && elem_info[e].bits == elem_info[elem].bits)
-            return (Elem)e;
+        if (elem_is_int((Elem)e) && e != (int)elem && elem_info[e].bits == elem_info[elem].bits) return (Elem)e;
     return elem;
 }
 
@@ -362,31 +336,23 @@ Val tri_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
     if (tri_val_is_const(a) && tri_val_is_const(b)) return tri_const_binary(l, op, a, b, range);
     if ((a.kind == VAL_TUPLE || b.kind == VAL_TUPLE) && (op == PY_OP_ADD || op == PY_OP_MUL))
         return tri_const_binary(l, op, a, b, range);
-    bool fits = (a.kind == VAL_TENSOR || tri_val_is_number(a)) &&
-                (b.kind == VAL_TENSOR || tri_val_is_number(b));
+    bool fits = (a.kind == VAL_TENSOR || tri_val_is_number(a)) && (b.kind == VAL_TENSOR || tri_val_is_number(b));
     Opcode code = opcode_of(op);
-    if (!fits || (code == OP_NONE && op != PY_OP_DIV))
-        return bad_pair(l, py_op_spellings[op], a, b, range);
+    if (!fits || (code == OP_NONE && op != PY_OP_DIV)) return bad_pair(l, py_op_spellings[op], a, b, range);
     if (is_pointer(l, a) || is_pointer(l, b)) {
         bool second = is_pointer(l, b);
-        if ((second && (is_pointer(l, a) || op != PY_OP_ADD)) ||
-            (op != PY_OP_ADD && op != PY_OP_SUB))
+        if ((second && (is_pointer(l, a) || op != PY_OP_ADD)) || (op != PY_OP_ADD && op != PY_OP_SUB))
             return bad_pair(l, py_op_spellings[op], a, b, range);
         Val offset = tri_to_tensor(l, second ? a : b, range);
-        return tri_val_failed(offset)
-                   ? offset
-                   : add_pointer(l, second ? b : a, offset, op == PY_OP_SUB, range);
+        return tri_val_failed(offset) ? offset : add_pointer(l, second ? b : a, offset, op == PY_OP_SUB, range);
     }
     if (op == PY_OP_DIV) return divide(l, a, b, range);
     Val x = a, y = b;
     bool whole = op == PY_OP_FLOORDIV || op == PY_OP_MOD;
-    if (!tri_promote(l, &x, &y, PROMOTE_WEAK | (whole ? PROMOTE_DIVIDE : 0), range))
-        return val_error;
+    if (!tri_promote(l, &x, &y, PROMOTE_WEAK | (whole ? PROMOTE_DIVIDE : 0), range)) return val_error;
     Elem elem = tri_val_type(l, x)->elem;
-    bool bits = op == PY_OP_SHL || op == PY_OP_SHR || op == PY_OP_BITAND || op == PY_OP_BITOR ||
-                op == PY_OP_BITXOR;
-    if (elem_is_float(elem) && (bits || op == PY_OP_FLOORDIV))
-        return bad_pair(l, py_op_spellings[op], a, b, range);
+    bool bits = op == PY_OP_SHL || op == PY_OP_SHR || op == PY_OP_BITAND || op == PY_OP_BITOR || op == PY_OP_BITXOR;
+    if (elem_is_float(elem) && (bits || op == PY_OP_FLOORDIV)) return bad_pair(l, py_op_spellings[op], a, b, range);
     if (elem == EL_I1) { /* one-bit integers wrap: + and - are xor, * is and */
         if (code == OP_ADD || code == OP_SUB)
             code = OP_XOR;
@@ -402,8 +368,7 @@ Val tri_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
     Elem left = a.kind == VAL_TENSOR ? tri_val_type(l, a)->elem : elem;
     if (code == OP_SHR && elem_is_int(elem) && elem_is_signed(left) != elem_is_signed(elem)) {
         const Type *other = ty_scalar(l->module, other_sign(elem));
-        Ref moved = ir_binary(&l->b, OP_SHR, tri_cast(l, x, other, range).ref,
-                              tri_cast(l, y, other, range).ref);
+        Ref moved = ir_binary(&l->b, OP_SHR, tri_cast(l, x, other, range).ref, tri_cast(l, y, other, range).ref);
         return tri_cast(l, tri_val_tensor(moved), ty_scalar(l->module, elem), range);
     }
     return tri_val_tensor(ir_binary(&l->b, code, x.ref, y.ref));
@@ -419,8 +384,7 @@ Val tri_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
                                  [PY_OP_LE] = CMP_LE, [PY_OP_GT] = CMP_GT, [PY_OP_GE] = CMP_GE};
     if (op == PY_OP_IN || op == PY_OP_NOT_IN)
         return tri_error(l, DIAG_TRI_UNSUPPORTED, range, "`in` on run-time values");
-    if (!(a.kind == VAL_TENSOR || tri_val_is_number(a)) ||
-        !(b.kind == VAL_TENSOR || tri_val_is_number(b)))
+    if (!(a.kind == VAL_TENSOR || tri_val_is_number(a)) || !(b.kind == VAL_TENSOR || tri_val_is_number(b)))
         return bad_pair(l, py_op_spellings[op], a, b, range);
     if (is_pointer(l, a) != is_pointer(l, b)) return bad_pair(l, py_op_spellings[op], a, b, range);
     if (!tri_promote(l, &a, &b, 0, range)) return val_error;
@@ -440,10 +404,9 @@ Val tri_unary(Lower *l, PyOp op, Val a, Range range) {
         if (op == PY_OP_NOT && !type->pointer)
             return tri_error(l, DIAG_TRI_BOOLEAN, range, "not", tri_val_describe(l, a));
         return tri_error(l, DIAG_TRI_OPERAND, range, py_op_spellings[op], tri_val_describe(l, a),
-                         type->pointer ? "; cast a pointer with .to(tl.int64) first"
-                         : op == PY_OP_INVERT
-                             ? "; it flips the bits of integers: cast with .to(tl.int32)"
-                             : "; cast it with .to(tl.int32)");
+                         type->pointer        ? "; cast a pointer with .to(tl.int64) first"
+                         : op == PY_OP_INVERT ? "; it flips the bits of integers: cast with .to(tl.int32)"
+                                              : "; cast it with .to(tl.int32)");
     }
     return tri_val_tensor(ir_unary(&l->b, op == PY_OP_USUB ? OP_NEG : OP_NOT, a.ref));
 }
@@ -452,8 +415,7 @@ Val tri_truth(Lower *l, Val v, Range range) {
     if (tri_val_failed(v)) return v;
     if (v.kind != VAL_TENSOR) return tri_val_bool(tri_val_truth(v));
     const Type *type = tri_val_type(l, v);
-    if (ty_elements(type) != 1 || type->pointer)
-        return tri_error(l, DIAG_TRI_CONDITION, range, tri_val_describe(l, v));
+    if (ty_elements(type) != 1 || type->pointer) return tri_error(l, DIAG_TRI_CONDITION, range, tri_val_describe(l, v));
     if (type->rank) v = tri_only_element(l, v);
     return tri_cast(l, v, ty_scalar(l->module, EL_I1), range);
 }

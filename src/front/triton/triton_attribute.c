@@ -8,8 +8,7 @@
 #include <string.h>
 
 static Val scalar_of(Lower *l, const Type *type) {
-    return tri_val_dtype(type->pointer ? ty_pointer(l->module, type->elem)
-                                       : ty_scalar(l->module, type->elem));
+    return tri_val_dtype(type->pointer ? ty_pointer(l->module, type->elem) : ty_scalar(l->module, type->elem));
 }
 static Val shape_of(Lower *l, const Type *type) {
     Val items[MAX_RANK];
@@ -19,23 +18,20 @@ static Val shape_of(Lower *l, const Type *type) {
 
 /* Triton's own name: "fp32", "int64", "pointer<fp16>". */
 static const char *dtype_name(Lower *l, const Type *type) {
-    const char *name =
-        elem_is_float(type->elem) ? tri_dtype_brief(type->elem) : tri_dtype_name(type->elem);
+    const char *name = elem_is_float(type->elem) ? tri_dtype_brief(type->elem) : tri_dtype_name(type->elem);
     return type->pointer ? arena_printf(l->arena, "pointer<%s>", name) : name;
 }
 
 static const struct {
     Elem elem;
     int mantissa, bias;
-} float_forms[] = {{EL_F16, 10, 15},   {EL_BF16, 7, 127},   {EL_F32, 23, 127},
-                   {EL_F64, 52, 1023}, {EL_F8E4M3, 3, 7},   {EL_F8E5M2, 2, 15},
-                   {EL_F8E4B8, 3, 8},  {EL_F8E5B16, 2, 16}, {EL_F8E4B15, 3, 15}};
+} float_forms[] = {{EL_F16, 10, 15},   {EL_BF16, 7, 127}, {EL_F32, 23, 127},   {EL_F64, 52, 1023}, {EL_F8E4M3, 3, 7},
+                   {EL_F8E5M2, 2, 15}, {EL_F8E4B8, 3, 8}, {EL_F8E5B16, 2, 16}, {EL_F8E4B15, 3, 15}};
 
 static Val dtype_attribute(Lower *l, const Type *type, const char *attr, Range range) {
     if (strcmp(attr, "element_ty") == 0) {
         if (type->rank == 0)
-            return tri_val_dtype(
-                ty_scalar(l->module, type->elem)); /* of a pointer: what it points to */
+            return tri_val_dtype(ty_scalar(l->module, type->elem)); /* of a pointer: what it points to */
         return scalar_of(l, type);
     }
     if (strcmp(attr, "scalar") == 0) return scalar_of(l, type);
@@ -50,8 +46,7 @@ static Val dtype_attribute(Lower *l, const Type *type, const char *attr, Range r
         if (strcmp(attr, "exponent_bias") == 0) return tri_val_int(float_forms[i].bias);
     }
     if (strcmp(attr, "shape") == 0) return shape_of(l, type);
-    if (strcmp(attr, "nbytes") == 0 && type->rank)
-        return tri_val_int(ty_elements(type) * ty_elem_bytes(type));
+    if (strcmp(attr, "nbytes") == 0 && type->rank) return tri_val_int(ty_elements(type) * ty_elem_bytes(type));
     if (strcmp(attr, "address_space") == 0 && type->pointer) return tri_val_int(1);
     static const char *const known[] = {"element_ty",
                                         "scalar",
@@ -130,14 +125,11 @@ static bool dtype_question(const Type *type, const char *name, bool *answer) {
 Val tri_dtype_method(Lower *l, const Type *type, const char *name) {
     bool answer;
     if (dtype_question(type, name, &answer)) return tri_val_bool(answer);
-    bool integer = !type->pointer && elem_is_int(type->elem),
-         is_signed = elem_is_signed(type->elem);
+    bool integer = !type->pointer && elem_is_int(type->elem), is_signed = elem_is_signed(type->elem);
     int bits = elem_info[type->elem].bits;
     PyInt half = (PyInt)1 << (bits - 1);
-    if (integer && strcmp(name, "get_int_max_value") == 0)
-        return tri_val_int(is_signed ? half - 1 : 2 * half - 1);
-    if (integer && strcmp(name, "get_int_min_value") == 0)
-        return tri_val_int(is_signed ? -half : 0);
+    if (integer && strcmp(name, "get_int_max_value") == 0) return tri_val_int(is_signed ? half - 1 : 2 * half - 1);
+    if (integer && strcmp(name, "get_int_min_value") == 0) return tri_val_int(is_signed ? -half : 0);
     if (type->rank && strcmp(name, "get_block_shapes") == 0) return shape_of(l, type);
     if (!type->pointer && strcmp(name, "kind") == 0) /* Triton's order: bool < int < float */
         return tri_val_int(type->elem == EL_I1 ? 0 : elem_is_float(type->elem) ? 2 : 1);
@@ -159,16 +151,14 @@ static Val tensor_attribute(Lower *l, Val v, const char *attr, Range range) {
     if (!builtin) {
         VEC(const char *) all = {0};
         for (size_t i = 0; i < tri_builtin_count; i++)
-            if (strchr(tri_builtins[i].kinds, 'm'))
-                *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
+            if (strchr(tri_builtins[i].kinds, 'm')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
         const char *near = text_nearest(attr, all.at, all.count);
         return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, ".%s", attr),
                          near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
                               : "; a tensor has dtype, shape, type, numel, T and methods such as "
                                 ".to(..) and .sum(..)");
     }
-    return (Val){
-        .kind = VAL_BUILTIN, .builtin = builtin, .self = arena_copy(l->arena, &v, sizeof v)};
+    return (Val){.kind = VAL_BUILTIN, .builtin = builtin, .self = arena_copy(l->arena, &v, sizeof v)};
 }
 
 /* What `.type` of a constant is: only isinstance looks at it. */

@@ -13,9 +13,7 @@ static Val reduce(Lower *l, const Call *c, Val v, int axis_arg, bool keep, bool 
     const Type *type = tri_val_type(l, v);
     int rank = type->rank, axis = 0;
     if (rank == 0)
-        return combine == COMBINE_ARGMAX || combine == COMBINE_ARGMIN
-                   ? tri_val_tensor(ir_int(&l->b, EL_I32, 0))
-                   : v;
+        return combine == COMBINE_ARGMAX || combine == COMBINE_ARGMIN ? tri_val_tensor(ir_int(&l->b, EL_I32, 0)) : v;
     bool all = c->args[axis_arg].kind == VAL_NONE;
     if (!all && !tri_want_axis(l, c, axis_arg, rank, &axis)) return val_error;
     if (all && rank > 1) {
@@ -26,8 +24,7 @@ static Val reduce(Lower *l, const Call *c, Val v, int axis_arg, bool keep, bool 
     if (nan && elem_is_float(type->elem))
         op_set(l->kernel, ir_value(l->kernel, v.ref)->op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
     if (!keep) return v;
-    for (int d = 0; d < (all ? rank : 1); d++)
-        v = tri_val_tensor(ir_expand(&l->b, v.ref, all ? 0 : axis));
+    for (int d = 0; d < (all ? rank : 1); d++) v = tri_val_tensor(ir_expand(&l->b, v.ref, all ? 0 : axis));
     return v;
 }
 
@@ -48,8 +45,7 @@ static Val widen_sum(Lower *l, Val v, Val dtype, Range range) {
 Val tri_lower_sum(Lower *l, const Call *c) {
     Val v;
     bool keep;
-    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) || !tri_want_bool(l, c, 2, &keep))
-        return val_error;
+    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) || !tri_want_bool(l, c, 2, &keep)) return val_error;
     v = widen_sum(l, v, c->args[3], c->range);
     return tri_val_failed(v) ? v : reduce(l, c, v, 1, keep, false, COMBINE_ADD);
 }
@@ -64,17 +60,15 @@ static Val widen_extreme(Lower *l, Val v, bool indices, Range range) {
 
 /* The index of the extreme; of several one, which may as well be the first. */
 static Val arg_extreme(Lower *l, const Call *c, Val v, bool keep, bool nan, bool largest) {
-    if (tri_val_type(l, v)->elem == EL_I1)
-        v = tri_cast(l, v, ty_scalar(l->module, EL_I32), c->range);
+    if (tri_val_type(l, v)->elem == EL_I1) v = tri_cast(l, v, ty_scalar(l->module, EL_I32), c->range);
     return reduce(l, c, v, 1, keep, nan, largest ? COMBINE_ARGMAX : COMBINE_ARGMIN);
 }
 
 Val tri_lower_extreme(Lower *l, const Call *c) {
     Val v;
     bool indices, left, keep, nan, largest = c->builtin->code == COMBINE_MAX;
-    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) ||
-        !tri_want_bool(l, c, 2, &indices) || !tri_want_bool(l, c, 3, &left) ||
-        !tri_want_bool(l, c, 4, &keep) || !tri_want_bool(l, c, 5, &nan))
+    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) || !tri_want_bool(l, c, 2, &indices) ||
+        !tri_want_bool(l, c, 3, &left) || !tri_want_bool(l, c, 4, &keep) || !tri_want_bool(l, c, 5, &nan))
         return val_error;
     v = widen_extreme(l, v, indices, c->range);
     Word combine = (Word)c->builtin->code;
@@ -88,8 +82,8 @@ Val tri_lower_extreme(Lower *l, const Call *c) {
 Val tri_lower_arg_extreme(Lower *l, const Call *c) {
     Val v;
     bool left, keep;
-    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) ||
-        !tri_want_bool(l, c, 2, &left) || !tri_want_bool(l, c, 3, &keep))
+    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) || !tri_want_bool(l, c, 2, &left) ||
+        !tri_want_bool(l, c, 3, &keep))
         return val_error;
     v = widen_extreme(l, v, true, c->range);
     return arg_extreme(l, c, v, keep, false, c->builtin->code == COMBINE_ARGMAX);
@@ -101,8 +95,7 @@ Val tri_lower_fold(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v) || !tri_want_bool(l, c, 2, &keep)) return val_error;
     const Type *type = tri_val_type(l, v);
     if (type->pointer || elem_is_float(type->elem))
-        return tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name,
-                         tri_val_describe(l, v), "");
+        return tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name, tri_val_describe(l, v), "");
     return reduce(l, c, v, 1, keep, false, (Word)c->builtin->code);
 }
 
@@ -110,12 +103,10 @@ Val tri_lower_cumulate(Lower *l, const Call *c) {
     Val v;
     int axis;
     bool reverse, sum = c->builtin->code == COMBINE_ADD;
-    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) ||
-        !tri_want_bool(l, c, 2, &reverse))
+    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) || !tri_want_bool(l, c, 2, &reverse))
         return val_error;
     if (!tri_want_axis(l, c, 1, tri_val_type(l, v)->rank, &axis)) return val_error;
-    if (tri_val_type(l, v)->elem == EL_BF16)
-        v = tri_cast(l, v, ty_scalar(l->module, EL_F32), c->range);
+    if (tri_val_type(l, v)->elem == EL_BF16) v = tri_cast(l, v, ty_scalar(l->module, EL_F32), c->range);
     if (sum) v = widen_sum(l, v, c->args[3], c->range);
     if (tri_val_failed(v)) return v;
     Op *op = ir_begin(&l->b, OP_SCAN);
@@ -140,8 +131,7 @@ static bool want_last(Lower *l, const Call *c, int arg, int rank, int *axis) {
 
 static Val sort(Lower *l, Val v, int axis, bool descending) {
     v = tri_along(l, OP_SORT, v, axis);
-    if (descending)
-        op_set(l->kernel, ir_value(l->kernel, v.ref)->op, (Attr){.id = AT_DESC, .number = 1});
+    if (descending) op_set(l->kernel, ir_value(l->kernel, v.ref)->op, (Attr){.id = AT_DESC, .number = 1});
     return v;
 }
 
@@ -151,8 +141,7 @@ Val tri_lower_sort(Lower *l, const Call *c) {
     int axis;
     bool descending;
     if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) ||
-        !want_last(l, c, 1, tri_val_type(l, v)->rank, &axis) ||
-        !tri_want_bool(l, c, 2, &descending))
+        !want_last(l, c, 1, tri_val_type(l, v)->rank, &axis) || !tri_want_bool(l, c, 2, &descending))
         return val_error;
     return sort(l, v, axis, descending);
 }
@@ -167,8 +156,7 @@ Val tri_lower_topk(Lower *l, const Call *c) {
     int64_t n = tri_val_type(l, v)->extent[axis];
     if (k < 1 || k > n)
         return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "tl.topk",
-                         arena_printf(l->arena, "a k in 1 .. %lld", (long long)n),
-                         tri_val_describe(l, c->args[1]));
+                         arena_printf(l->arena, "a k in 1 .. %lld", (long long)n), tri_val_describe(l, c->args[1]));
     if (k < n) v = widen_extreme(l, v, false, c->range); /* Triton selects with tl.max */
     v = sort(l, v, axis, true);
     return k < n ? tri_slice(l, v, axis, 0, k) : v;
@@ -182,11 +170,11 @@ Val tri_lower_histogram(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v) || !tri_want_int(l, c, 1, &bins)) return val_error;
     const Type *type = tri_val_type(l, v);
     if (type->pointer || !elem_is_int(type->elem) || type->rank != 1)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "tl.histogram",
-                         "integers along one axis", tri_val_describe(l, v));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "tl.histogram", "integers along one axis",
+                         tri_val_describe(l, v));
     if (bins < 1 || bins > MAX_TILE_ELEMENTS)
-        return tri_error(l, DIAG_TRI_TILE_SIZE, c->ranges[1],
-                         arena_printf(l->arena, "[%lld]", (long long)bins), MAX_TILE_ELEMENTS);
+        return tri_error(l, DIAG_TRI_TILE_SIZE, c->ranges[1], arena_printf(l->arena, "[%lld]", (long long)bins),
+                         MAX_TILE_ELEMENTS);
     if (mask.kind != VAL_NONE) { /* masked off: below every bin */
         Elem wide = elem_info[type->elem].bits < 32 ? EL_I32 : EL_I64;
         if (type->elem == EL_I32) wide = EL_I32;
@@ -208,8 +196,7 @@ Val tri_lower_histogram(Lower *l, const Call *c) {
 Val tri_lower_gather(Lower *l, const Call *c) {
     Val v, index;
     int axis;
-    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) ||
-        !tri_want_tensor(l, c, 1, &index))
+    if (!tri_want_tensor(l, c, 0, &v) || !is_number_tile(l, c, v) || !tri_want_tensor(l, c, 1, &index))
         return val_error;
     const Type *type = tri_val_type(l, v), *at = tri_val_type(l, index);
     if (!tri_want_axis(l, c, 2, type->rank, &axis)) return val_error;
@@ -217,11 +204,8 @@ Val tri_lower_gather(Lower *l, const Call *c) {
         return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "tl.gather", "integer indices",
                          tri_val_describe(l, index));
     bool fits = at->rank == type->rank;
-    for (int d = 0; fits && d < type->rank; d++)
-        fits = d == axis || at->extent[d] == type->extent[d];
-    if (!fits)
-        return tri_error(l, DIAG_TRI_GATHER, c->range, tri_type_text(l, type), tri_type_text(l, at),
-                         axis);
+    for (int d = 0; fits && d < type->rank; d++) fits = d == axis || at->extent[d] == type->extent[d];
+    if (!fits) return tri_error(l, DIAG_TRI_GATHER, c->range, tri_type_text(l, type), tri_type_text(l, at), axis);
     Op *op = ir_begin(&l->b, OP_GATHER);
     ir_operand(&l->b, op, v.ref);
     ir_operand(&l->b, op, index.ref);
@@ -234,8 +218,8 @@ Val tri_lower_softmax(Lower *l, const Call *c) {
     Val x;
     bool keep, exact;
     int axis = 0;
-    if (!tri_want_tensor(l, c, 0, &x) || !is_number_tile(l, c, x) ||
-        !tri_want_bool(l, c, 2, &keep) || !tri_want_bool(l, c, 3, &exact))
+    if (!tri_want_tensor(l, c, 0, &x) || !is_number_tile(l, c, x) || !tri_want_bool(l, c, 2, &keep) ||
+        !tri_want_bool(l, c, 3, &exact))
         return val_error;
     const Type *type = tri_val_type(l, x);
     if (c->args[1].kind != VAL_NONE && !tri_want_axis(l, c, 1, type->rank, &axis)) return val_error;
@@ -244,11 +228,9 @@ Val tri_lower_softmax(Lower *l, const Call *c) {
     Val top = reduce(l, &at, widen_extreme(l, x, false, c->range), 1, keep, false, COMBINE_MAX);
     Val e = tri_binary(l, PY_OP_SUB, x, top, c->range);
     if (tri_val_failed(e)) return e;
-    e = tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("exp", 'M')}, &e, 1,
-                  c->range);
+    e = tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("exp", 'M')}, &e, 1, c->range);
     if (tri_val_failed(e)) return e;
     Val sum = reduce(l, &at, e, 1, keep, false, COMBINE_ADD);
     Val args[] = {e, sum, tri_val_bool(exact)};
-    return tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("fdiv", 'M')}, args,
-                     3, c->range);
+    return tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("fdiv", 'M')}, args, 3, c->range);
 }

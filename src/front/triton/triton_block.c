@@ -14,8 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A scalar integer in at least 32 bits; unsigned ones as i64, since extents and strides are signed.
- */
+/* A scalar integer in at least 32 bits; unsigned ones as i64, since extents and strides are signed. */
 static bool scalar_number(Lower *l, Val *v, Elem literal, Range range, const char *what) {
     if (v->kind == VAL_INT || v->kind == VAL_BOOL) {
         if (v->i < INT32_MIN || v->i > INT32_MAX) literal = EL_I64;
@@ -123,24 +122,21 @@ Val tri_lower_make_block(Lower *l, const Call *c) {
 static bool want_block(Lower *l, const Call *c, Val *block) {
     *block = c->args[0];
     if (block->kind == VAL_BLOCK) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin),
-              "a block pointer of tl.make_block_ptr", tri_val_describe(l, *block));
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin), "a block pointer of tl.make_block_ptr",
+              tri_val_describe(l, *block));
     return false;
 }
 
 Val tri_lower_advance(Lower *l, const Call *c) {
     Val block, by;
-    if (!want_block(l, c, &block) ||
-        !tri_box_numbers(l, c->args[1], c->ranges[1], "an offset", true, &by))
+    if (!want_block(l, c, &block) || !tri_box_numbers(l, c->args[1], c->ranges[1], "an offset", true, &by))
         return val_error;
     Val offsets = block.items[3], items[5], moved[MAX_RANK];
-    if (by.count != offsets.count)
-        return tri_error(l, DIAG_TRI_BLOCK_RANK, c->ranges[1], offsets.count, by.count);
+    if (by.count != offsets.count) return tri_error(l, DIAG_TRI_BLOCK_RANK, c->ranges[1], offsets.count, by.count);
     for (int d = 0; d < by.count; d++) {
         int64_t step;
         bool stays = ir_const_int(l->kernel, by.items[d].ref, &step) && step == 0;
-        moved[d] = stays ? offsets.items[d]
-                         : tri_binary(l, PY_OP_ADD, offsets.items[d], by.items[d], c->range);
+        moved[d] = stays ? offsets.items[d] : tri_binary(l, PY_OP_ADD, offsets.items[d], by.items[d], c->range);
         if (tri_val_failed(moved[d])) return val_error;
     }
     memcpy(items, block.items, sizeof items);
@@ -171,8 +167,7 @@ bool tri_box_padding(Lower *l, const Call *c, int arg, Elem elem, bool *nan) {
     bool known = !text || *nan || strcmp(text, "zero") == 0;
     if (known && (!*nan || elem_is_float(elem))) return true;
     tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin),
-              known ? "'zero' for integers" : "the padding 'zero' or 'nan'",
-              tri_val_describe(l, c->args[arg]));
+              known ? "'zero' for integers" : "the padding 'zero' or 'nan'", tri_val_describe(l, c->args[arg]));
     return false;
 }
 
@@ -211,8 +206,7 @@ Val tri_block_store(Lower *l, const Call *c) {
     const Type *type = tri_box_type(l, b[0], b[4]);
     unsigned checked;
     Val value;
-    if (!no_mask(l, c, 2) || !tri_want_tensor(l, c, 1, &value) ||
-        !want_checked(l, c, 3, type->rank, &checked))
+    if (!no_mask(l, c, 2) || !tri_want_tensor(l, c, 1, &value) || !want_checked(l, c, 3, type->rank, &checked))
         return val_error;
     value = tri_cast(l, value, ty_scalar(l->module, type->elem), c->ranges[1]);
     if (tri_val_failed(value)) return value;
@@ -220,19 +214,16 @@ Val tri_block_store(Lower *l, const Call *c) {
     if (tri_val_failed(value)) return value;
     Ref at[MAX_RANK];
     tri_box_offsets(b[3], at);
-    Op *op =
-        ir_tstore(&l->b, tri_box_tensor(l, b[0], b[1], b[2], checked), at, value.ref, REF_NONE);
+    Op *op = ir_tstore(&l->b, tri_box_tensor(l, b[0], b[1], b[2], checked), at, value.ref, REF_NONE);
     return tri_memory_hints(l, c, 4, 5, op) ? val_none : val_error;
 }
 
 Val tri_block_attribute(Lower *l, Val v, const char *attr, Range range) {
     const Val *b = v.items;
-    if (strcmp(attr, "dtype") == 0 || strcmp(attr, "type") == 0)
-        return tri_val_dtype(tri_val_type(l, b[0]));
+    if (strcmp(attr, "dtype") == 0 || strcmp(attr, "type") == 0) return tri_val_dtype(tri_val_type(l, b[0]));
     if (strcmp(attr, "shape") == 0 || strcmp(attr, "block_shape") == 0) return b[4];
     const Builtin *builtin = tri_builtin_find(attr, 'm');
     if (builtin && (builtin->lower == tri_lower_advance || builtin->lower == tri_lower_store))
-        return (Val){
-            .kind = VAL_BUILTIN, .builtin = builtin, .self = arena_copy(l->arena, &v, sizeof v)};
+        return (Val){.kind = VAL_BUILTIN, .builtin = builtin, .self = arena_copy(l->arena, &v, sizeof v)};
     return tri_error(l, DIAG_TRI_ATTRIBUTE, range, "a block pointer", attr);
 }

@@ -19,14 +19,10 @@ static Local *local_in(const Locals *locals, const char *name) {
     return NULL;
 }
 
-Local *tri_local(Frame *frame, const char *name) {
-    return local_in(&frame->locals, name);
-}
+Local *tri_local(Frame *frame, const char *name) { return local_in(&frame->locals, name); }
 
 /* Flags begin with a byte that no identifier has. */
-static bool is_hidden(const char *name) {
-    return name[0] == '\1';
-}
+static bool is_hidden(const char *name) { return name[0] == '\1'; }
 
 void tri_set_local(Lower *l, const char *name, Val value) {
     Local *local = tri_local(l->frame, name);
@@ -67,8 +63,7 @@ Val tri_with_leaves(Lower *l, Val v, const Ref **next) {
 }
 
 bool tri_same_form(Lower *l, Val a, Val b) {
-    if (a.kind == VAL_TENSOR && b.kind == VAL_TENSOR)
-        return tri_val_type(l, a) == tri_val_type(l, b);
+    if (a.kind == VAL_TENSOR && b.kind == VAL_TENSOR) return tri_val_type(l, a) == tri_val_type(l, b);
     if (tri_val_has_items(a) && a.kind == b.kind && a.count == b.count) {
         for (int i = 0; i < a.count; i++)
             if (!tri_same_form(l, a.items[i], b.items[i])) return false;
@@ -87,10 +82,8 @@ Val tri_decay(Lower *l, Val v, Range range) {
 }
 
 static Ref dummy_leaf(Lower *l, const Type *type) {
-    const Type *scalar =
-        type->pointer ? ty_scalar(l->module, EL_I64) : ty_scalar(l->module, type->elem);
-    Ref zero = elem_is_float(scalar->elem) ? ir_float(&l->b, scalar->elem, 0)
-                                           : ir_int(&l->b, scalar->elem, 0);
+    const Type *scalar = type->pointer ? ty_scalar(l->module, EL_I64) : ty_scalar(l->module, type->elem);
+    Ref zero = elem_is_float(scalar->elem) ? ir_float(&l->b, scalar->elem, 0) : ir_int(&l->b, scalar->elem, 0);
     if (type->pointer) {
         Op *op = ir_begin(&l->b, OP_BITCAST);
         ir_operand(&l->b, op, zero);
@@ -102,8 +95,7 @@ static Ref dummy_leaf(Lower *l, const Type *type) {
 Val tri_dummy(Lower *l, Val like) {
     Refs old = {0}, new = {0};
     tri_leaves(l, like, &old);
-    for (size_t i = 0; i < old.count; i++)
-        *VEC_PUSH(&new, l->arena) = dummy_leaf(l, tri_ref_type(l, old.at[i]));
+    for (size_t i = 0; i < old.count; i++) *VEC_PUSH(&new, l->arena) = dummy_leaf(l, tri_ref_type(l, old.at[i]));
     const Ref *next = new.at;
     return tri_with_leaves(l, like, &next);
 }
@@ -123,9 +115,7 @@ Val tri_flag(Lower *l, Flag flag, int depth) {
     return local ? local->val : flag == FLAG_RESULT ? val_none : tri_val_bool(false);
 }
 
-void tri_set_flag(Lower *l, Flag flag, int depth, Val value) {
-    tri_set_local(l, tri_flag_name(l, flag, depth), value);
-}
+void tri_set_flag(Lower *l, Flag flag, int depth, Val value) { tri_set_local(l, tri_flag_name(l, flag, depth), value); }
 
 End tri_end(Lower *l) {
     Val skip = tri_flag(l, FLAG_SKIP, l->frame->loops);
@@ -136,8 +126,7 @@ End tri_end(Lower *l) {
 /* --- branches --- */
 
 void tri_branch_begin(Lower *l, Branches *br, Ref condition) {
-    *br = (Branches){
-        .op = ir_begin(&l->b, OP_IF), .outer = l->b, .before = copy_locals(l, &l->frame->locals)};
+    *br = (Branches){.op = ir_begin(&l->b, OP_IF), .outer = l->b, .before = copy_locals(l, &l->frame->locals)};
     ir_operand(&l->b, br->op, condition);
     for (int s = 0; s < 2; s++) br->inside[s] = ir_builder_inside(&l->b, ir_region(&l->b, br->op));
 }
@@ -211,8 +200,7 @@ static Val dummy_in(Lower *l, Branches *br, int side, Val like) {
     return v;
 }
 
-static const char one_branch[] =
-    "it is assigned in only one branch of an `if`; give it a value before";
+static const char one_branch[] = "it is assigned in only one branch of an `if`; give it a value before";
 
 static Val value_in(const Locals *locals, const char *name) {
     const Local *local = local_in(locals, name);
@@ -223,8 +211,7 @@ static Val value_in(const Locals *locals, const char *name) {
 }
 
 /* What a variable is behind the choice; *pair: as the next result, made of v. */
-static Val merge_variable(Lower *l, Branches *br, const char *name, Val v[2], Range range,
-                          bool *pair) {
+static Val merge_variable(Lower *l, Branches *br, const char *name, Val v[2], Range range, bool *pair) {
     bool bound[2] = {v[0].kind != VAL_UNBOUND, v[1].kind != VAL_UNBOUND};
     bool result = is_hidden(name) && bound[0] != bound[1]; /* returned on one side only */
     bool left = br->stops[0] != br->stops[1];
@@ -246,15 +233,13 @@ static Val merge_variable(Lower *l, Branches *br, const char *name, Val v[2], Ra
     if (left && !is_hidden(name)) { /* only the side that goes on needs it, unless a loop does */
         *pair = false;
         return (Val){.kind = VAL_UNBOUND,
-                     .text = arena_printf(l->arena, "it is %s on one way and %s on another",
-                                          tri_val_describe(l, v[0]), tri_val_describe(l, v[1]))};
+                     .text = arena_printf(l->arena, "it is %s on one way and %s on another", tri_val_describe(l, v[0]),
+                                          tri_val_describe(l, v[1]))};
     }
     *pair = false;
     if (is_hidden(name))
-        return tri_error(l, DIAG_TRI_RETURN_TYPE, range, tri_val_describe(l, v[0]),
-                         tri_val_describe(l, v[1]));
-    return tri_error(l, DIAG_TRI_BRANCH_TYPE, range, name, tri_val_describe(l, v[0]),
-                     tri_val_describe(l, v[1]));
+        return tri_error(l, DIAG_TRI_RETURN_TYPE, range, tri_val_describe(l, v[0]), tri_val_describe(l, v[1]));
+    return tri_error(l, DIAG_TRI_BRANCH_TYPE, range, name, tri_val_describe(l, v[0]), tri_val_describe(l, v[1]));
 }
 
 /* At the end of a function, falling off a side is returning None. */
@@ -274,8 +259,7 @@ void tri_branch_merge(Lower *l, Branches *br, bool tail, Range range) {
     for (int s = 0; s < 2 && tail; s++) return_none(l, &br->after[s]);
     Locals all = copy_locals(l, &br->after[0]);
     for (size_t i = 0; i < br->after[1].count; i++)
-        if (!local_in(&all, br->after[1].at[i].name))
-            *VEC_PUSH(&all, l->arena) = br->after[1].at[i];
+        if (!local_in(&all, br->after[1].at[i].name)) *VEC_PUSH(&all, l->arena) = br->after[1].at[i];
     VEC(size_t) slots = {0};
     for (size_t i = 0; i < all.count; i++) {
         const char *name = all.at[i].name;
@@ -310,8 +294,7 @@ Val tri_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Ran
     l->frame->locals = before;
     if (tri_val_failed(v[0]) || tri_val_failed(v[1])) return val_error;
     if (!unify(l, &br, v, range))
-        return tri_error(l, DIAG_TRI_CHOICE_TYPE, range, tri_val_describe(l, v[0]),
-                         tri_val_describe(l, v[1]));
+        return tri_error(l, DIAG_TRI_CHOICE_TYPE, range, tri_val_describe(l, v[0]), tri_val_describe(l, v[1]));
     merge(l, &br, v[0], v[1]);
     Val out;
     finish(l, &br, &out);

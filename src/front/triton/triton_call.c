@@ -8,8 +8,7 @@
 #include <string.h>
 
 const Builtin tri_builtins[] = {
-#define TL(name, kinds, signature, function, code, doc) \
-    {#name, kinds, signature, function, code, doc},
+#define TL(name, kinds, signature, function, code, doc) {#name, kinds, signature, function, code, doc},
 #include "front/triton/triton_builtins.def"
 #undef TL
 };
@@ -17,8 +16,7 @@ const size_t tri_builtin_count = sizeof tri_builtins / sizeof *tri_builtins;
 
 const Builtin *tri_builtin_find(const char *name, char kind) {
     for (size_t i = 0; i < tri_builtin_count; i++)
-        if (strchr(tri_builtins[i].kinds, kind) && strcmp(tri_builtins[i].name, name) == 0)
-            return &tri_builtins[i];
+        if (strchr(tri_builtins[i].kinds, kind) && strcmp(tri_builtins[i].name, name) == 0) return &tri_builtins[i];
     return NULL;
 }
 
@@ -72,8 +70,7 @@ static Val default_value(Lower *l, const char *text) {
     return dtype ? tri_val_dtype(dtype) : val_none;
 }
 
-static void add_params(Params *params, const PyList *list, const PyList *defaults,
-                       bool keyword_only) {
+static void add_params(Params *params, const PyList *list, const PyList *defaults, bool keyword_only) {
     for (uint32_t i = 0; i < list->count && params->count < MAX_PARAMS; i++) {
         struct Param *param = &params->at[params->count++];
         *param = (struct Param){.name = list->at[i]->arg.arg};
@@ -115,15 +112,13 @@ static const char *signature_of(Lower *l, const Params *params) {
     for (int i = 0; i < params->count; i++) {
         const struct Param *param = &params->at[i];
         text_add(&t, "%s%s%s", i ? ", " : "", i == params->star ? "*" : "", param->name);
-        if (param->optional && i != params->star)
-            text_add(&t, "=%s", param->text ? param->text : "..");
+        if (param->optional && i != params->star) text_add(&t, "=%s", param->text ? param->text : "..");
     }
     text_add(&t, ")`");
     return t.at;
 }
 
-static bool bind_position(Lower *l, const Params *params, Bound *bound, int *position, Val v,
-                          Range range) {
+static bool bind_position(Lower *l, const Params *params, Bound *bound, int *position, Val v, Range range) {
     if (*position < params->positional) {
         bound->args[*position] = v;
         bound->ranges[*position] = range;
@@ -135,8 +130,7 @@ static bool bind_position(Lower *l, const Params *params, Bound *bound, int *pos
         *VEC_PUSH(&bound->rest, l->arena) = v;
         return true;
     }
-    tri_error(l, DIAG_TRI_TOO_MANY, range, params->name, params->positional,
-              signature_of(l, params));
+    tri_error(l, DIAG_TRI_TOO_MANY, range, params->name, params->positional, signature_of(l, params));
     return false;
 }
 
@@ -171,21 +165,18 @@ static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyN
 /* What was not given: defaults, and the rest of a starred parameter; false after a mistake. */
 static bool fill_defaults(Lower *l, const Params *params, Bound *bound, Range call) {
     bool good = true;
-    for (size_t i = 0; i < bound->rest.count; i++)
-        good = good && !tri_val_failed(bound->rest.at[i]);
+    for (size_t i = 0; i < bound->rest.count; i++) good = good && !tri_val_failed(bound->rest.at[i]);
     for (int i = 0; i < params->count && good; i++) {
         if (i == params->star) {
-            if (!bound->given[i])
-                bound->args[i] = tri_val_tuple(l, bound->rest.at, (int)bound->rest.count);
+            if (!bound->given[i]) bound->args[i] = tri_val_tuple(l, bound->rest.at, (int)bound->rest.count);
         } else if (!bound->given[i]) {
             const struct Param *param = &params->at[i];
             if (!param->optional) {
-                tri_error(l, DIAG_TRI_NOT_GIVEN, call, params->name, param->name,
-                          signature_of(l, params));
+                tri_error(l, DIAG_TRI_NOT_GIVEN, call, params->name, param->name, signature_of(l, params));
                 return false;
             }
-            bound->args[i] = param->node ? tri_eval_outside(l, params->names, param->node)
-                                         : default_value(l, param->text);
+            bound->args[i] =
+                param->node ? tri_eval_outside(l, params->names, param->node) : default_value(l, param->text);
         }
         if (tri_val_failed(bound->args[i])) good = false;
     }
@@ -193,8 +184,7 @@ static bool fill_defaults(Lower *l, const Params *params, Bound *bound, Range ca
 }
 
 /* Evaluates the arguments of the call in order and binds them; false after a mistake. */
-static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self,
-                 const PyNode *call) {
+static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self, const PyNode *call) {
     int position = 0;
     bool good = true;
     for (int i = 0; i < params->count; i++) bound->ranges[i] = call->range;
@@ -230,8 +220,7 @@ Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const Py
 }
 
 /* The arguments of a call, one a parameter; NULL after a mistake. */
-static const Val *bind_call(Lower *l, const Function *function, const Val *self,
-                            const PyNode *call) {
+static const Val *bind_call(Lower *l, const Function *function, const Val *self, const PyNode *call) {
     Params *params = ARENA_NEW(l->arena, Params);
     Bound *bound = ARENA_NEW(l->arena, Bound);
     read_def(function, params);
@@ -267,8 +256,7 @@ Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call) {
     for (int i = 0; i < count; i++)
         if (!bind_position(l, params, bound, &position, args[i], call)) return val_error;
     if (!fill_defaults(l, params, bound, call)) return val_error;
-    if (function.kind == VAL_FUNCTION)
-        return tri_run_function(l, function.function, bound->args, call);
+    if (function.kind == VAL_FUNCTION) return tri_run_function(l, function.function, bound->args, call);
     return function.builtin->lower(l, &(Call){function.builtin, call, bound->args, bound->ranges});
 }
 
@@ -278,10 +266,16 @@ const char *tri_title(Lower *l, const Builtin *builtin) {
     static const struct {
         char kind;
         const char *before;
-    } places[] = {{'T', "tl."},        {'M', "tl.math."},        {'D', "."},
-                  {'P', ""},           {'Y', "math."},           {'H', "triton."},
+    } places[] = {{'T', "tl."},
+                  {'M', "tl.math."},
+                  {'D', "."},
+                  {'P', ""},
+                  {'Y', "math."},
+                  {'H', "triton."},
                   {'I', "itertools."},
-                  {'L', "libdevice."}, {'G', "tl.target_info."}, {'C', "tl.extra.cuda."},
+                  {'L', "libdevice."},
+                  {'G', "tl.target_info."},
+                  {'C', "tl.extra.cuda."},
                   {'m', "."}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (strchr(builtin->kinds, places[i].kind))
@@ -299,8 +293,7 @@ static bool complain(Lower *l, const Call *c, int arg, const char *what) {
 
 /* An integer constant, also one that went through a plain variable. */
 static bool constant_int(Lower *l, Val v, int64_t *value) {
-    if (v.kind == VAL_TENSOR)
-        return ty_is_scalar(tri_val_type(l, v)) && ir_const_int(l->kernel, v.ref, value);
+    if (v.kind == VAL_TENSOR) return ty_is_scalar(tri_val_type(l, v)) && ir_const_int(l->kernel, v.ref, value);
     if (v.kind != VAL_INT && v.kind != VAL_BOOL) return false;
     if (v.i < INT64_MIN || v.i > INT64_MAX) return false;
     *value = (int64_t)v.i;
@@ -308,13 +301,11 @@ static bool constant_int(Lower *l, Val v, int64_t *value) {
 }
 
 bool tri_want_int(Lower *l, const Call *c, int arg, int64_t *value) {
-    return constant_int(l, c->args[arg], value) ||
-           complain(l, c, arg, "an integer known at compile time");
+    return constant_int(l, c->args[arg], value) || complain(l, c, arg, "an integer known at compile time");
 }
 
 bool tri_want_bool(Lower *l, const Call *c, int arg, bool *value) {
-    if (!tri_val_is_const(c->args[arg]))
-        return complain(l, c, arg, "True or False, known at compile time");
+    if (!tri_val_is_const(c->args[arg])) return complain(l, c, arg, "True or False, known at compile time");
     *value = tri_val_truth(c->args[arg]);
     return true;
 }
@@ -336,8 +327,7 @@ bool tri_want_text(Lower *l, const Call *c, int arg, const char **text) {
 
 bool tri_want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent) {
     Val v = c->args[arg];
-    if (v.kind == VAL_TUPLE && v.count == 1 && v.items[0].kind == VAL_TUPLE)
-        v = v.items[0]; /* f(x, (a, b)) */
+    if (v.kind == VAL_TUPLE && v.count == 1 && v.items[0].kind == VAL_TUPLE) v = v.items[0]; /* f(x, (a, b)) */
     Val one = v;
     if (v.kind != VAL_TUPLE) v = (Val){.kind = VAL_TUPLE, .items = &one, .count = 1};
     if (v.count > MAX_RANK) {

@@ -30,8 +30,7 @@ static const PyNode *argument_of(const PyNode *call, uint32_t position, const ch
     if (position < call->Call.args->count) return call->Call.args->at[position];
     for (uint32_t i = 0; i < call->Call.keywords->count; i++) {
         const PyNode *keyword = call->Call.keywords->at[i];
-        if (keyword->keyword.arg && strcmp(keyword->keyword.arg, name) == 0)
-            return keyword->keyword.value;
+        if (keyword->keyword.arg && strcmp(keyword->keyword.arg, name) == 0) return keyword->keyword.value;
     }
     return NULL;
 }
@@ -43,8 +42,7 @@ Val tri_lower_config(Lower *l, const Call *c) {
     if (l->kernel) return tri_error(l, DIAG_TRI_HOST, c->range, "triton.Config", "");
     Val parts[3] = {c->args[0], c->args[1], c->args[2]};
     if (parts[0].kind != VAL_DICT)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "triton.Config", "a dict",
-                         tri_val_describe(l, parts[0]));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "triton.Config", "a dict", tri_val_describe(l, parts[0]));
     return tri_val_tuple(l, parts, 3);
 }
 
@@ -63,13 +61,11 @@ static bool is_parameter(const FrontKernel *kernel, const char *name) {
 /* Names that are no parameters are options of other compilers, and left out. */
 static bool read_config(Lower *l, const FrontKernel *kernel, Val config, FrontConfig *out) {
     static const char *const options[] = {"num_warps", "num_stages"};
-    if (config.kind != VAL_TUPLE || config.count != 3 || config.items[0].kind != VAL_DICT)
-        return false;
+    if (config.kind != VAL_TUPLE || config.count != 3 || config.items[0].kind != VAL_DICT) return false;
     Val dict = config.items[0];
     Text text = text_new(l->arena);
     size_t count = 0;
-    FrontPair *values = ARENA_ARRAY(l->arena, FrontPair, dict.count / 2),
-              *given = ARENA_ARRAY(l->arena, FrontPair, 2);
+    FrontPair *values = ARENA_ARRAY(l->arena, FrontPair, dict.count / 2), *given = ARENA_ARRAY(l->arena, FrontPair, 2);
     for (int i = 0; i < dict.count; i += 2) {
         if (dict.items[i].kind != VAL_STR) return false;
         if (!is_parameter(kernel, dict.items[i].text)) continue;
@@ -119,8 +115,7 @@ static void read_heuristics(FrontUnit *unit, const PyNode *call, Entry *entry) {
     for (uint32_t i = 0; i < dict->Dict.keys->count; i++) {
         const PyNode *key = dict->Dict.keys->at[i];
         if (!key || key->kind != PY_Constant || key->Constant.what != PY_STR) continue;
-        *VEC_PUSH(&entry->heuristics, unit->arena) =
-            (Heuristic){key->Constant.text->at, dict->Dict.values->at[i]};
+        *VEC_PUSH(&entry->heuristics, unit->arena) = (Heuristic){key->Constant.text->at, dict->Dict.values->at[i]};
     }
 }
 
@@ -128,9 +123,8 @@ void tri_read_decorators(FrontUnit *unit, Entry *entry, FrontKernel *kernel) {
     const PyList *decorators = entry->function->FunctionDef.decorator_list;
     for (uint32_t i = 0; i < decorators->count; i++) {
         const PyNode *node = decorators->at[i];
-        const char *path = node->kind == PY_Call ? tri_names_path(((Tree *)unit->tree)->names,
-                                                                  node->Call.func, unit->arena)
-                                                 : NULL;
+        const char *path =
+            node->kind == PY_Call ? tri_names_path(((Tree *)unit->tree)->names, node->Call.func, unit->arena) : NULL;
         if (path && strcmp(path, "triton.autotune") == 0) read_configs(unit, node, kernel);
         if (path && strcmp(path, "triton.heuristics") == 0) read_heuristics(unit, node, entry);
     }
@@ -143,9 +137,8 @@ static Val arguments_dict(Lower *l, const FrontKernel *kernel, const FrontValue 
         const char *name = kernel->params[i].name;
         if (args[i].kind == FRONT_ABSENT) continue;
         *VEC_PUSH(&items, l->arena) = tri_val_str(name);
-        *VEC_PUSH(&items, l->arena) = args[i].kind == FRONT_ARRAY
-                                          ? (Val){.kind = VAL_MODULE, .text = name}
-                                          : tri_val_given(l, &args[i]);
+        *VEC_PUSH(&items, l->arena) =
+            args[i].kind == FRONT_ARRAY ? (Val){.kind = VAL_MODULE, .text = name} : tri_val_given(l, &args[i]);
     }
     return (Val){.kind = VAL_DICT, .items = items.at, .count = (int)items.count};
 }
@@ -191,8 +184,7 @@ static bool to_front_value(Val v, FrontValue *out) {
     }
 }
 
-bool triton_complete(FrontUnit *unit, const FrontKernel *kernel, FrontValue *args, Arena *arena,
-                     Diag *diag) {
+bool triton_complete(FrontUnit *unit, const FrontKernel *kernel, FrontValue *args, Arena *arena, Diag *diag) {
     const Entry *entry = kernel->node;
     bool good = true;
     for (int i = 0; i < kernel->param_count; i++) /* it will be asked for */
@@ -200,16 +192,14 @@ bool triton_complete(FrontUnit *unit, const FrontKernel *kernel, FrontValue *arg
     for (size_t h = 0; h < entry->heuristics.count; h++) {
         const Heuristic *heuristic = &entry->heuristics.at[h];
         int at = 0;
-        while (at < kernel->param_count && strcmp(kernel->params[at].name, heuristic->name) != 0)
-            at++;
+        while (at < kernel->param_count && strcmp(kernel->params[at].name, heuristic->name) != 0) at++;
         if (at == kernel->param_count || args[at].kind != FRONT_ABSENT) continue;
         Quiet quiet;
         Lower *l = begin_quiet(&quiet, unit, arena);
         Val v = run_heuristic(l, heuristic->node, arguments_dict(l, kernel, args));
         if (to_front_value(v, &args[at])) continue;
         args[at] = (FrontValue){.kind = FRONT_ABSENT};
-        diag_emit(diag, DIAG_TRI_HEURISTIC, heuristic->node->range, heuristic->name,
-                  heuristic->name);
+        diag_emit(diag, DIAG_TRI_HEURISTIC, heuristic->node->range, heuristic->name, heuristic->name);
         good = false;
     }
     return good;

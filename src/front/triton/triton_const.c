@@ -31,15 +31,13 @@ static const char *find_const(Search *s, Ref ref) {
     const char *found = NULL;
     if (v->region == k->body) {
         for (int i = 0; i < s->wanted->param_count; i++)
-            if (s->wanted->params[i].read_only && v->name &&
-                strcmp(s->wanted->params[i].name, v->name) == 0)
+            if (s->wanted->params[i].read_only && v->name && strcmp(s->wanted->params[i].name, v->name) == 0)
                 return v->name;
         return NULL;
     }
     if (v->region && v->region->owner) { /* carried by a loop: its start, and each turn */
         const Op *loop = v->region->owner;
-        int carried = loop->code == OP_FOR ? v->index - 1 : v->index,
-            first = loop->code == OP_FOR ? 3 : 0;
+        int carried = loop->code == OP_FOR ? v->index - 1 : v->index, first = loop->code == OP_FOR ? 3 : 0;
         if (carried >= 0 && first + carried < loop->operand_count)
             found = find_const(s, loop->operands[first + carried]);
         const Region *body = loop->regions[loop->region_count - 1];
@@ -47,13 +45,11 @@ static const char *find_const(Search *s, Ref ref) {
     }
     if (!v->op) return NULL;
     if (v->op->code == OP_IF || v->op->code == OP_FOR || v->op->code == OP_WHILE) {
-        for (int r = 0; r < v->op->region_count && !found; r++)
-            found = find_yielded(s, v->op->regions[r], v->index);
+        for (int r = 0; r < v->op->region_count && !found; r++) found = find_yielded(s, v->op->regions[r], v->index);
         return found;
     }
     if (v->op->code == OP_SELECT)
-        return (found = find_const(s, v->op->operands[1])) ? found
-                                                           : find_const(s, v->op->operands[2]);
+        return (found = find_const(s, v->op->operands[1])) ? found : find_const(s, v->op->operands[2]);
     return v->type->pointer && v->op->operand_count ? find_const(s, v->op->operands[0]) : NULL;
 }
 

@@ -21,8 +21,7 @@ Val tri_lower_make_descriptor(Lower *l, const Call *c) {
         !tri_box_numbers(l, c->args[1], c->ranges[1], "an extent", false, &items[D_SHAPE]) ||
         !tri_box_numbers(l, c->args[2], c->ranges[2], "a stride", false, &items[D_STRIDES]) ||
         !tri_box_shape(l, c, 3, items[D_SHAPE].count, &items[D_BLOCK]) ||
-        (c->builtin->code == 0 &&
-         !tri_box_padding(l, c, 4, tri_val_type(l, items[D_BASE])->elem, &nan)))
+        (c->builtin->code == 0 && !tri_box_padding(l, c, 4, tri_val_type(l, items[D_BASE])->elem, &nan)))
         return val_error;
     int rank = items[D_SHAPE].count;
     if (items[D_STRIDES].count != rank)
@@ -31,13 +30,10 @@ Val tri_lower_make_descriptor(Lower *l, const Call *c) {
     if (!ir_const_int(l->kernel, items[D_STRIDES].items[rank - 1].ref, &last) || last != 1)
         return tri_error(l, DIAG_TRI_DESCRIPTOR_STRIDE, c->ranges[2]);
     items[D_NAN] = tri_val_bool(nan);
-    return (Val){.kind = VAL_DESCRIPTOR,
-                 .items = arena_copy(l->arena, items, sizeof items),
-                 .count = D_ITEMS};
+    return (Val){.kind = VAL_DESCRIPTOR, .items = arena_copy(l->arena, items, sizeof items), .count = D_ITEMS};
 }
 
-Val tri_descriptor_given(Lower *l, Val base, Val shape, Val strides, Val block, bool nan,
-                         Range range) {
+Val tri_descriptor_given(Lower *l, Val base, Val shape, Val strides, Val block, bool nan, Range range) {
     static const Builtin as = {.name = "make_tensor_descriptor", .kinds = "T"};
     Val args[] = {base, shape, strides, block, nan ? tri_val_str("nan") : val_none};
     Range ranges[] = {range, range, range, range, range};
@@ -59,9 +55,7 @@ static bool want_place(Lower *l, const Call *c, int arg, const Val *d, Val *offs
     return false;
 }
 
-static Ref bounded(Lower *l, const Val *d) {
-    return tri_box_tensor(l, d[D_BASE], d[D_SHAPE], d[D_STRIDES], ~0u);
-}
+static Ref bounded(Lower *l, const Val *d) { return tri_box_tensor(l, d[D_BASE], d[D_SHAPE], d[D_STRIDES], ~0u); }
 
 Val tri_lower_descriptor_load(Lower *l, const Call *c) {
     const Val *d;
@@ -75,8 +69,7 @@ Val tri_lower_descriptor_load(Lower *l, const Call *c) {
 static bool want_block_value(Lower *l, const Call *c, int arg, const Type *type, Val *value) {
     if (!tri_want_tensor(l, c, arg, value)) return false;
     *value = tri_cast(l, *value, ty_scalar(l->module, type->elem), c->ranges[arg]);
-    if (!tri_val_failed(*value))
-        *value = tri_broadcast_to(l, *value, type->rank, type->extent, c->ranges[arg]);
+    if (!tri_val_failed(*value)) *value = tri_broadcast_to(l, *value, type->rank, type->extent, c->ranges[arg]);
     return !tri_val_failed(*value);
 }
 
@@ -100,8 +93,7 @@ Val tri_lower_descriptor_atomic(Lower *l, const Call *c) {
     const Type *type = tri_box_type(l, d[D_BASE], d[D_BLOCK]);
     Word combine = (Word)c->builtin->code;
     if (!tri_atomic_fits(combine, type->elem))
-        return tri_error(l, DIAG_TRI_ATOMIC, c->range, c->builtin->name,
-                         tri_dtype_name(type->elem));
+        return tri_error(l, DIAG_TRI_ATOMIC, c->range, c->builtin->name, tri_dtype_name(type->elem));
     if (!want_block_value(l, c, 2, type, &value)) return val_error;
     Ref at[MAX_RANK];
     tri_box_offsets(offsets, at);
@@ -121,31 +113,27 @@ typedef struct Rows {
     const Type *type; /* of the picked tile */
 } Rows;
 
-static Val number(Lower *l, Val v) {
-    return tri_cast(l, v, ty_scalar(l->module, EL_I64), l->b.range);
-}
+static Val number(Lower *l, Val v) { return tri_cast(l, v, ty_scalar(l->module, EL_I64), l->b.range); }
 
 /* 0 <= index < extent */
 static Val inside(Lower *l, Val index, Val extent) {
     Ref zero = ir_int(&l->b, EL_I64, 0);
     Ref low = ir_compare(&l->b, CMP_GE, index.ref, zero);
-    return tri_val_tensor(
-        ir_binary(&l->b, OP_AND, low, ir_compare(&l->b, CMP_LT, index.ref, extent.ref)));
+    return tri_val_tensor(ir_binary(&l->b, OP_AND, low, ir_compare(&l->b, CMP_LT, index.ref, extent.ref)));
 }
 
 /* Addresses of the rows at a tile of indices and the columns from an offset on. */
 static bool pick_rows(Lower *l, const Call *c, const Val *d, int rows_arg, Rows *rows) {
     Val index, column;
     if (!tri_want_tensor(l, c, rows_arg, &index) ||
-        !tri_box_numbers(l, c->args[rows_arg + 1], c->ranges[rows_arg + 1], "an offset", true,
-                         &column))
+        !tri_box_numbers(l, c->args[rows_arg + 1], c->ranges[rows_arg + 1], "an offset", true, &column))
         return false;
     const Type *type = tri_val_type(l, index);
-    bool fits = d[D_BLOCK].count == 2 && d[D_BLOCK].items[0].i == 1 && type->rank == 1 &&
-                !type->pointer && elem_is_int(type->elem) && column.count == 1;
+    bool fits = d[D_BLOCK].count == 2 && d[D_BLOCK].items[0].i == 1 && type->rank == 1 && !type->pointer &&
+                elem_is_int(type->elem) && column.count == 1;
     if (!fits) {
-        tri_error(l, DIAG_TRI_DESCRIPTOR_ROWS, c->range, c->builtin->name,
-                  tri_val_text(l, d[D_BLOCK]), tri_val_describe(l, index));
+        tri_error(l, DIAG_TRI_DESCRIPTOR_ROWS, c->range, c->builtin->name, tri_val_text(l, d[D_BLOCK]),
+                  tri_val_describe(l, index));
         return false;
     }
     int64_t columns = (int64_t)d[D_BLOCK].items[1].i;
@@ -153,14 +141,12 @@ static bool pick_rows(Lower *l, const Call *c, const Val *d, int rows_arg, Rows 
     index = number(l, tri_val_tensor(ir_expand(&l->b, index.ref, 1)));
     Val step = number(l, tri_val_tensor(ir_expand(&l->b, ir_iota(&l->b, 0, columns), 0)));
     Val at = tri_binary(l, PY_OP_ADD, step, number(l, column.items[0]), range);
-    Val row = inside(l, index, number(l, d[D_SHAPE].items[0])),
-        col = inside(l, at, number(l, d[D_SHAPE].items[1]));
+    Val row = inside(l, index, number(l, d[D_SHAPE].items[0])), col = inside(l, at, number(l, d[D_SHAPE].items[1]));
     Val far = tri_binary(l, PY_OP_MUL, index, number(l, d[D_STRIDES].items[0]), range);
     Val offset = tri_binary(l, PY_OP_ADD, far, at, range); /* the last stride is 1 */
     rows->pointer = tri_binary(l, PY_OP_ADD, d[D_BASE], offset, range);
     rows->mask = tri_binary(l, PY_OP_BITAND, row, col, range);
-    rows->type = ty_tile(l->module, tri_val_type(l, d[D_BASE])->elem, 2,
-                         (int64_t[]){type->extent[0], columns});
+    rows->type = ty_tile(l->module, tri_val_type(l, d[D_BASE])->elem, 2, (int64_t[]){type->extent[0], columns});
     return !tri_val_failed(rows->pointer) && !tri_val_failed(rows->mask);
 }
 
@@ -179,8 +165,7 @@ Val tri_lower_descriptor_scatter(Lower *l, const Call *c) {
     const Val *d;
     Rows rows;
     Val value;
-    if (!want_descriptor(l, c, 0, &d) || !pick_rows(l, c, d, 2, &rows) ||
-        !want_block_value(l, c, 1, rows.type, &value))
+    if (!want_descriptor(l, c, 0, &d) || !pick_rows(l, c, d, 2, &rows) || !want_block_value(l, c, 1, rows.type, &value))
         return val_error;
     Op *op = ir_begin(&l->b, OP_STORE);
     ir_operand(&l->b, op, rows.pointer.ref);
@@ -199,8 +184,6 @@ Val tri_descriptor_attribute(Lower *l, Val v, const char *attr, Range range) {
     if (strcmp(attr, "shape") == 0) return d[D_SHAPE];
     if (strcmp(attr, "strides") == 0) return d[D_STRIDES];
     const Builtin *builtin = tri_builtin_find(attr, 'D');
-    if (builtin)
-        return (Val){
-            .kind = VAL_BUILTIN, .builtin = builtin, .self = arena_copy(l->arena, &v, sizeof v)};
+    if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin, .self = arena_copy(l->arena, &v, sizeof v)};
     return tri_error(l, DIAG_TRI_ATTRIBUTE, range, "a tensor descriptor", attr);
 }

@@ -37,14 +37,11 @@ static bool dot_precision(Lower *l, const Call *c, Word *word) {
             return true;
         }
     tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[3], "tl.dot",
-              "the precision 'ieee', 'tf32', 'tf32x3', 'bf16x3' or 'bf16x6'",
-              tri_val_describe(l, c->args[3]));
+              "the precision 'ieee', 'tf32', 'tf32x3', 'bf16x3' or 'bf16x6'", tri_val_describe(l, c->args[3]));
     return false;
 }
 
-static bool is_f8(Elem elem) {
-    return elem_is_float(elem) && elem_info[elem].bits == 8;
-}
+static bool is_f8(Elem elem) { return elem_is_float(elem) && elem_info[elem].bits == 8; }
 
 /* Both operands in one type: two kinds of 8-bit floats, and those that no matrix unit knows, meet
  * in float16, which holds them exactly. */
@@ -98,16 +95,13 @@ Val tri_lower_dot(Lower *l, const Call *c) {
     Word precision;
     int64_t promote;
     if (!tri_want_tensor(l, c, 0, &a) || !tri_want_tensor(l, c, 1, &b)) return val_error;
-    if ((c->args[6].kind != VAL_NONE && !tri_want_dtype(l, c, 6, &asked)) ||
-        !dot_precision(l, c, &precision))
+    if ((c->args[6].kind != VAL_NONE && !tri_want_dtype(l, c, 6, &asked)) || !dot_precision(l, c, &precision))
         return val_error;
     const Type *ta = tri_val_type(l, a), *tb = tri_val_type(l, b);
     int r = ta->rank;
     bool fits = r >= 2 && tb->rank == r && ta->extent[r - 1] == tb->extent[r - 2];
     for (int d = 0; fits && d < r - 2; d++) fits = ta->extent[d] == tb->extent[d];
-    if (!fits)
-        return tri_error(l, DIAG_TRI_DOT_SHAPE, c->range, tri_type_text(l, ta),
-                         tri_type_text(l, tb));
+    if (!fits) return tri_error(l, DIAG_TRI_DOT_SHAPE, c->range, tri_type_text(l, ta), tri_type_text(l, tb));
     if (!dot_promote(l, c, ta, tb, &promote) || !dot_operands(l, c, &a, &b)) return val_error;
     Elem elem = tri_val_type(l, a)->elem, out;
     if (!dot_result(l, c, elem, asked->elem, &out)) return val_error;
@@ -117,12 +111,10 @@ Val tri_lower_dot(Lower *l, const Call *c) {
     const Type *type = ty_tile(l->module, out, r, extent);
     if (!tri_fits(l, type, c->range)) return val_error;
     if (acc.kind == VAL_NONE || tri_val_is_number(acc)) {
-        acc = tri_full(l, r, extent, acc.kind == VAL_NONE ? tri_val_int(0) : acc,
-                       ty_scalar(l->module, out), c->range);
+        acc = tri_full(l, r, extent, acc.kind == VAL_NONE ? tri_val_int(0) : acc, ty_scalar(l->module, out), c->range);
         if (tri_val_failed(acc)) return acc;
     } else if (acc.kind != VAL_TENSOR || tri_val_type(l, acc) != type) {
-        return tri_error(l, DIAG_TRI_DOT_ACC, c->ranges[2], tri_val_describe(l, acc),
-                         tri_type_text(l, type));
+        return tri_error(l, DIAG_TRI_DOT_ACC, c->ranges[2], tri_val_describe(l, acc), tri_type_text(l, type));
     }
     for (int d = 0; d < r - 2; d++) batch *= extent[d];
     int64_t rows = extent[r - 2], columns = extent[r - 1];
@@ -135,8 +127,7 @@ Val tri_lower_dot(Lower *l, const Call *c) {
     ir_operand(&l->b, op, a.ref);
     ir_operand(&l->b, op, b.ref);
     ir_operand(&l->b, op, acc.ref);
-    if (elem == EL_F32 && precision != PREC_IEEE)
-        op_set(l->kernel, op, (Attr){.id = AT_PREC, .word = precision});
+    if (elem == EL_F32 && precision != PREC_IEEE) op_set(l->kernel, op, (Attr){.id = AT_PREC, .word = precision});
     if (promote >= 0 && is_f8(elem) && out == EL_F32)
         op_set(l->kernel, op, (Attr){.id = AT_PROMOTE, .number = promote});
     Val product = tri_val_tensor(ir_end(&l->b, op, NULL));

@@ -17,8 +17,7 @@ static Val eval_constant(Lower *l, const PyNode *node) {
     case PY_FLOAT: return tri_val_float(node->Constant.real);
     case PY_STR: return tri_val_str(node->Constant.text->at);
     case PY_BIGINT:
-        return tri_error(l, DIAG_TRI_NUMBER_RANGE, node->range, node->Constant.text->at,
-                         "any integer type");
+        return tri_error(l, DIAG_TRI_NUMBER_RANGE, node->range, node->Constant.text->at, "any integer type");
     case PY_ELLIPSIS:
     case PY_IMAGINARY:
     case PY_BYTES: break;
@@ -33,7 +32,8 @@ typedef struct Binding {
 
 static void find_binding(void *user, PyNode *node) {
     Binding *b = user;
-    if (!b->first && node->kind == PY_Name && node->Name.ctx == PY_STORE && strcmp(node->Name.id, b->name) == 0) b->first = node;
+    if (!b->first && node->kind == PY_Name && node->Name.ctx == PY_STORE && strcmp(node->Name.id, b->name) == 0)
+        b->first = node;
     if (!b->first) py_each_child(node, find_binding, b);
 }
 
@@ -43,11 +43,15 @@ static bool is_assigned_elsewhere(Lower *l, const PyNode *node) {
     Place place;
     if (!l->frame || !l->frame->function) return false; /* a lambda has none */
     py_each_child(l->frame->function->node, find_binding, &b);
-    if (!b.first || b.first->range.begin == node->range.begin || !source_find(l->unit->sources, b.first->range.begin, &place))
+    if (!b.first || b.first->range.begin == node->range.begin ||
+        !source_find(l->unit->sources, b.first->range.begin, &place))
         return false;
-    tri_error(l, DIAG_TRI_UNBOUND, node->range, node->Name.id,
-              arena_printf(l->arena, "it is assigned at line %d%s, which does not run before this with these arguments; assign it on "
-                           "every path that leads here", place.line, b.first->range.begin > node->range.begin ? ", below" : ""));
+    tri_error(
+        l, DIAG_TRI_UNBOUND, node->range, node->Name.id,
+        arena_printf(l->arena,
+                     "it is assigned at line %d%s, which does not run before this with these arguments; assign it on "
+                     "every path that leads here",
+                     place.line, b.first->range.begin > node->range.begin ? ", below" : ""));
     return true;
 }
 
@@ -73,20 +77,15 @@ static Val eval_name(Lower *l, const PyNode *node) {
     if (tri_builtin_find(id, 'T') || (l->module && tri_dtype_named(l->module, id)))
         near = arena_printf(l->arena, "tl.%s", id);
     return tri_error(l, DIAG_TRI_UNKNOWN, node->range, id,
-                     near ? arena_printf(l->arena, "; did you mean `%s`?", near)
-                     : l->unit->resolver
-                         ? "; assign it, or define it in this module"
-                         : "; assign it, define it in this file, or give it as a definition");
+                     near                ? arena_printf(l->arena, "; did you mean `%s`?", near)
+                     : l->unit->resolver ? "; assign it, or define it in this module"
+                                         : "; assign it, define it in this file, or give it as a definition");
 }
 
 /* --- subscripts --- */
 
-static bool is_none(const PyNode *node) {
-    return node->kind == PY_Constant && node->Constant.what == PY_NONE;
-}
-static bool is_open(const PyNode *bound) {
-    return !bound || is_none(bound);
-}
+static bool is_none(const PyNode *node) { return node->kind == PY_Constant && node->Constant.what == PY_NONE; }
+static bool is_open(const PyNode *bound) { return !bound || is_none(bound); }
 static bool is_full_slice(const PyNode *node) {
     return node->kind == PY_Slice && is_open(node->Slice.lower) && is_open(node->Slice.upper) &&
            is_open(node->Slice.step);
@@ -94,20 +93,16 @@ static bool is_full_slice(const PyNode *node) {
 
 static Val tensor_subscript(Lower *l, Val v, const PyNode *node) {
     const PyNode *slice = node->Subscript.slice;
-    const PyNode *const *parts =
-        slice->kind == PY_Tuple ? (const PyNode *const *)slice->Tuple.elts->at : &slice;
+    const PyNode *const *parts = slice->kind == PY_Tuple ? (const PyNode *const *)slice->Tuple.elts->at : &slice;
     int count = slice->kind == PY_Tuple ? (int)slice->Tuple.elts->count : 1, named = 0, axis = 0;
     const Type *type = tri_val_type(l, v);
     for (int i = 0; i < count; i++) {
-        if (!is_full_slice(parts[i]) && !is_none(parts[i]))
-            return tri_error(l, DIAG_TRI_INDEX, parts[i]->range);
+        if (!is_full_slice(parts[i]) && !is_none(parts[i])) return tri_error(l, DIAG_TRI_INDEX, parts[i]->range);
         named += is_full_slice(parts[i]);
     }
     if (type->rank == 0) named = 0; /* as in Triton, `:` of a scalar is nothing */
-    if (named > type->rank)
-        return tri_error(l, DIAG_TRI_INDEX_COUNT, node->range, named, tri_type_text(l, type));
-    if (type->rank + count - named > MAX_RANK)
-        return tri_error(l, DIAG_TRI_RANK, node->range, MAX_RANK);
+    if (named > type->rank) return tri_error(l, DIAG_TRI_INDEX_COUNT, node->range, named, tri_type_text(l, type));
+    if (type->rank + count - named > MAX_RANK) return tri_error(l, DIAG_TRI_RANK, node->range, MAX_RANK);
     for (int i = 0; i < count; i++) {
         if (is_none(parts[i])) v = tri_expand(l, v, axis);
         axis += is_none(parts[i]) || type->rank;
@@ -128,8 +123,7 @@ static bool eval_index(Lower *l, const PyNode *node, PyInt *value) {
         *value = number;
         return true;
     }
-    tri_error(l, DIAG_TRI_NEED_CONSTANT, node->range, "the index of a tuple",
-              tri_val_describe(l, v));
+    tri_error(l, DIAG_TRI_NEED_CONSTANT, node->range, "the index of a tuple", tri_val_describe(l, v));
     return false;
 }
 
@@ -155,8 +149,7 @@ static Val tuple_slice(Lower *l, Val v, const PyNode *slice) {
         high = clamp_bound(to, v.count, backward);
     }
     VEC(Val) items = {0};
-    for (PyInt i = low; backward ? i > high : i < high; i += step)
-        *VEC_PUSH(&items, l->arena) = v.items[i];
+    for (PyInt i = low; backward ? i > high : i < high; i += step) *VEC_PUSH(&items, l->arena) = v.items[i];
     return (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
 }
 
@@ -166,8 +159,7 @@ static Val tuple_subscript(Lower *l, Val v, const PyNode *node) {
     PyInt index;
     if (!eval_index(l, slice, &index)) return val_error;
     PyInt i = index < 0 ? index + v.count : index;
-    if (i < 0 || i >= v.count)
-        return tri_error(l, DIAG_TRI_TUPLE_INDEX, node->range, (int)index, v.count);
+    if (i < 0 || i >= v.count) return tri_error(l, DIAG_TRI_TUPLE_INDEX, node->range, (int)index, v.count);
     return v.items[i];
 }
 
@@ -192,9 +184,7 @@ static Val eval_compare(Lower *l, const PyNode *node) {
         if (tri_val_failed(one)) return one;
         if (one.kind == VAL_BOOL && !one.i) return one;
         bool both = all.kind == VAL_TENSOR && one.kind == VAL_TENSOR;
-        all = both                     ? tri_binary(l, PY_OP_BITAND, all, one, node->range)
-              : all.kind == VAL_TENSOR ? all
-                                       : one;
+        all = both ? tri_binary(l, PY_OP_BITAND, all, one, node->range) : all.kind == VAL_TENSOR ? all : one;
         left = right;
     }
     return all;
@@ -213,8 +203,7 @@ static Val eval_bool(Lower *l, const PyNode *node) {
             continue;
         }
         if (tri_val_type(l, last)->elem != EL_I1 || tri_val_type(l, last)->pointer)
-            return tri_error(l, DIAG_TRI_BOOLEAN, part->range, is_or ? "or" : "and",
-                             tri_val_describe(l, last));
+            return tri_error(l, DIAG_TRI_BOOLEAN, part->range, is_or ? "or" : "and", tri_val_describe(l, last));
         result = result.kind == VAL_TENSOR
                      ? tri_binary(l, is_or ? PY_OP_BITOR : PY_OP_BITAND, result, last, node->range)
                      : last;
@@ -227,8 +216,7 @@ static Val eval_conditional(Lower *l, const PyNode *node) {
     const PyNode *test = node->IfExp.test;
     Val condition = tri_truth(l, tri_eval(l, test), test->range);
     if (tri_val_failed(condition)) return condition;
-    if (condition.kind == VAL_BOOL)
-        return tri_eval(l, condition.i ? node->IfExp.body : node->IfExp.orelse);
+    if (condition.kind == VAL_BOOL) return tri_eval(l, condition.i ? node->IfExp.body : node->IfExp.orelse);
     return tri_choose(l, condition.ref, node->IfExp.body, node->IfExp.orelse, node->range);
 }
 
@@ -251,8 +239,7 @@ typedef VEC(Val) Vals;
 
 /* The generators from `at` on, then the element; false after a mistake. */
 static bool run_generators(Lower *l, const PyNode *node, uint32_t at, Vals *items) {
-    const PyList *generators =
-        node->kind == PY_DictComp ? node->DictComp.generators : node->ListComp.generators;
+    const PyList *generators = node->kind == PY_DictComp ? node->DictComp.generators : node->ListComp.generators;
     if (at == generators->count) {
         bool pair = node->kind == PY_DictComp;
         Val key = pair ? tri_eval(l, node->DictComp.key) : val_none;
@@ -273,8 +260,8 @@ static bool run_generators(Lower *l, const PyNode *node, uint32_t at, Vals *item
             Val truth = tri_eval(l, test);
             if (tri_val_failed(truth)) return false;
             if (!tri_val_is_const(truth)) {
-                tri_error(l, DIAG_TRI_NEED_CONSTANT, test->range,
-                          "the condition of a comprehension", tri_val_describe(l, truth));
+                tri_error(l, DIAG_TRI_NEED_CONSTANT, test->range, "the condition of a comprehension",
+                          tri_val_describe(l, truth));
                 return false;
             }
             wanted = tri_val_truth(truth);
@@ -284,8 +271,7 @@ static bool run_generators(Lower *l, const PyNode *node, uint32_t at, Vals *item
     return true;
 }
 
-/* [f(x) for x in a_tuple if c], {k: v for ..}: over constants; outside of functions in a frame of
- * its own. */
+/* [f(x) for x in a_tuple if c], {k: v for ..}: over constants; outside of functions in a frame of its own. */
 static Val eval_comprehension(Lower *l, const PyNode *node) {
     Vals items = {0};
     Frame own = {0}, *frame = l->frame;
@@ -302,8 +288,7 @@ static Val eval_dict(Lower *l, const PyNode *node) {
     for (uint32_t i = 0; i < node->Dict.keys->count; i++) {
         const PyNode *key = node->Dict.keys->at[i];
         Val v = tri_eval(l, node->Dict.values->at[i]), k = key ? tri_eval(l, key) : val_none;
-        if (tri_val_failed(k) || tri_val_failed(v) || (!key && v.kind != VAL_DICT))
-            return val_error;
+        if (tri_val_failed(k) || tri_val_failed(v) || (!key && v.kind != VAL_DICT)) return val_error;
         for (int n = 0; !key && n < v.count; n++) *VEC_PUSH(&items, l->arena) = v.items[n];
         if (!key) continue;
         *VEC_PUSH(&items, l->arena) = k;
@@ -326,17 +311,12 @@ static Val eval_joined(Lower *l, const PyNode *node) {
         const PyNode *part = node->JoinedStr.values->at[i];
         bool field = part->kind == PY_FormattedValue;
         Val v = tri_eval(l, field ? part->FormattedValue.value : part), spec = tri_val_str("");
-        if (field && part->FormattedValue.format_spec)
-            spec = tri_eval(l, part->FormattedValue.format_spec);
+        if (field && part->FormattedValue.format_spec) spec = tri_eval(l, part->FormattedValue.format_spec);
         if (tri_val_failed(v) || tri_val_failed(spec)) return val_error;
         if (!tri_val_is_const(v))
-            return tri_error(l, DIAG_TRI_NEED_CONSTANT, part->range, "a field of an f-string",
-                             tri_val_describe(l, v));
-        const char *text = tri_format(l, v, tri_val_text(l, spec),
-                                      field ? (int)part->FormattedValue.conversion : 0);
-        if (!text)
-            return tri_error(l, DIAG_TRI_FORMAT, part->range, tri_val_text(l, spec),
-                             tri_val_describe(l, v));
+            return tri_error(l, DIAG_TRI_NEED_CONSTANT, part->range, "a field of an f-string", tri_val_describe(l, v));
+        const char *text = tri_format(l, v, tri_val_text(l, spec), field ? (int)part->FormattedValue.conversion : 0);
+        if (!text) return tri_error(l, DIAG_TRI_FORMAT, part->range, tri_val_text(l, spec), tri_val_describe(l, v));
         text_add(&out, "%s", text);
     }
     return tri_val_str(out.at);
@@ -349,7 +329,9 @@ static bool ask_environment(Lower *l, const char *path, const PyNode *node, Val 
     if (args->count < 1 || args->count > 2 || node->Call.keywords->count) return false;
     Val name = tri_eval(l, args->at[0]), otherwise = args->count == 2 ? tri_eval(l, args->at[1]) : val_none;
     const char *value = name.kind == VAL_STR ? getenv(name.text) : NULL;
-    *answer = name.kind != VAL_STR ? val_error : value ? tri_val_str(arena_string(l->arena, value, strlen(value))) : otherwise;
+    *answer = name.kind != VAL_STR ? val_error
+              : value              ? tri_val_str(arena_string(l->arena, value, strlen(value)))
+                                   : otherwise;
     return name.kind == VAL_STR;
 }
 
@@ -364,13 +346,14 @@ Val tri_call(Lower *l, Val f, const PyNode *node) {
         if (!l->kernel && strcmp(f.text, "triton.runtime.driver.active.get_current_target") == 0)
             return (Val){.kind = VAL_MODULE, .text = "triton.runtime.driver.active.target"};
         if (!l->kernel && ask_environment(l, f.text, node, &answer)) return answer;
-        return tri_error(l, DIAG_TRI_HOST, node->Call.func->range, f.text,
-                         tri_names_suggest_host(l, f.text));
+        return tri_error(l, DIAG_TRI_HOST, node->Call.func->range, f.text, tri_names_suggest_host(l, f.text));
     default:
         return tri_error(l, DIAG_TRI_NOT_CALLABLE, node->Call.func->range, tri_val_describe(l, f),
-                         f.kind == VAL_DTYPE ? arena_printf(l->arena, "; to convert x write x.to(tl.%s), for a number tl.full([], x, tl.%s)",
-                                                            tri_val_text(l, f), tri_val_text(l, f))
-                                             : "");
+                         f.kind == VAL_DTYPE
+                             ? arena_printf(l->arena,
+                                            "; to convert x write x.to(tl.%s), for a number tl.full([], x, tl.%s)",
+                                            tri_val_text(l, f), tri_val_text(l, f))
+                             : "");
     }
 }
 
@@ -387,8 +370,7 @@ static Val eval_call(Lower *l, const PyNode *node) {
 
 /* What of Python has no place in a kernel, and what to write instead. */
 static Val refuse_construct(Lower *l, const PyNode *node) {
-    const char *what = "this expression",
-               *instead = "compute it outside and pass it as an argument";
+    const char *what = "this expression", *instead = "compute it outside and pass it as an argument";
     switch ((PyKind)node->kind) {
     case PY_Lambda:
         what = "`lambda`";
@@ -427,9 +409,7 @@ static Val eval_node(Lower *l, const PyNode *node) {
     switch ((PyKind)node->kind) {
     case PY_Constant: return eval_constant(l, node);
     case PY_Name: return eval_name(l, node);
-    case PY_Attribute:
-        return tri_attribute(l, tri_eval(l, node->Attribute.value), node->Attribute.attr,
-                             node->range);
+    case PY_Attribute: return tri_attribute(l, tri_eval(l, node->Attribute.value), node->Attribute.attr, node->range);
     case PY_ListComp: return eval_comprehension(l, node);
     case PY_Dict:
     case PY_DictComp:
@@ -444,8 +424,7 @@ static Val eval_node(Lower *l, const PyNode *node) {
         Val left = tri_eval(l, node->BinOp.left), right = tri_eval(l, node->BinOp.right);
         return tri_binary(l, node->BinOp.op, left, right, node->range);
     }
-    case PY_UnaryOp:
-        return tri_unary(l, node->UnaryOp.op, tri_eval(l, node->UnaryOp.operand), node->range);
+    case PY_UnaryOp: return tri_unary(l, node->UnaryOp.op, tri_eval(l, node->UnaryOp.operand), node->range);
     case PY_Compare: return eval_compare(l, node);
     case PY_BoolOp: return eval_bool(l, node);
     case PY_IfExp: return eval_conditional(l, node);
@@ -491,8 +470,7 @@ static Val bounded(Lower *l, Val v, Range range) {
 
 Val tri_eval(Lower *l, const PyNode *node) {
     if (!tri_step(l, node->range)) return val_error;
-    if (l->depth >= TRITON_MAX_DEPTH)
-        return tri_error(l, DIAG_TRI_DEPTH, node->range, TRITON_MAX_DEPTH);
+    if (l->depth >= TRITON_MAX_DEPTH) return tri_error(l, DIAG_TRI_DEPTH, node->range, TRITON_MAX_DEPTH);
     Range outer = l->b.range;
     l->b.range = node->range;
     l->depth++;

@@ -36,8 +36,7 @@ Val tri_flag(Lower *l, Flag flag, int depth); /* False when it was never set */
 void tri_set_flag(Lower *l, Flag flag, int depth, Val value);
 End tri_end(Lower *l); /* what `skip` of the innermost loop says */
 
-/* A run-time choice: begin, then for both sides enter .. leave (resume goes back into one), then
- * merge. */
+/* A run-time choice: begin, then for both sides enter .. leave (resume goes back into one), then merge. */
 typedef struct Branches {
     Op *op;
     Builder outer, inside[2];
@@ -49,15 +48,13 @@ void tri_branch_begin(Lower *l, Branches *br, Ref condition);
 void tri_branch_enter(Lower *l, Branches *br, int side);
 void tri_branch_resume(Lower *l, Branches *br, int side);
 void tri_branch_leave(Lower *l, Branches *br, int side);
-/* Variables that differ become results of the op. tail: nothing reads them any more but what the
- * function returns. */
+/* Variables that differ become results of the op. tail: nothing reads them any more but what the function returns. */
 void tri_branch_merge(Lower *l, Branches *br, bool tail, Range range);
 
 /* --- triton_loop.c --- */
 void tri_run_for(Lower *l, const PyNode *node);
 void tri_run_while(Lower *l, const PyNode *node);
-/* After a mistake in a header: what its blocks would have assigned is unknown, and no second
- * mistake. */
+/* After a mistake in a header: what its blocks would have assigned is unknown, and no second mistake. */
 void tri_poison_stored(Lower *l, const PyNode *node);
 
 /* --- triton_stmt.c --- */

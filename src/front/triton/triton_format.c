@@ -66,16 +66,11 @@ static const char *digits_of(Lower *l, PyInt value, int base, bool upper) {
 /* The number without its sign; NULL if the type does not fit it. */
 static const char *body_of(Lower *l, const Spec *s, Val v) {
     if (v.kind != VAL_FLOAT && (!s->type || strchr("dboxX", s->type))) {
-        int base = s->type == 'b'                     ? 2
-                   : s->type == 'o'                   ? 8
-                   : s->type == 'x' || s->type == 'X' ? 16
-                                                      : 10;
+        int base = s->type == 'b' ? 2 : s->type == 'o' ? 8 : s->type == 'x' || s->type == 'X' ? 16 : 10;
         const char *digits = digits_of(l, v.i, base, s->type == 'X');
-        return s->alternate && base != 10 ? arena_printf(l->arena, "0%c%s", s->type, digits)
-                                          : digits;
+        return s->alternate && base != 10 ? arena_printf(l->arena, "0%c%s", s->type, digits) : digits;
     }
-    if (s->type == 'c' && v.kind == VAL_INT && v.i >= 32 && v.i < 127)
-        return arena_printf(l->arena, "%c", (int)v.i);
+    if (s->type == 'c' && v.kind == VAL_INT && v.i >= 32 && v.i < 127) return arena_printf(l->arena, "%c", (int)v.i);
     double f = fabs(tri_val_as_double(v));
     int precision = s->precision < 0 ? 6 : s->precision;
     if (s->type == '%') return arena_printf(l->arena, "%.*f%%", precision, f * 100);
@@ -105,8 +100,7 @@ static const char *pad(Lower *l, const Spec *s, const char *sign, const char *bo
 const char *tri_format(Lower *l, Val v, const char *spec, int conversion) {
     if (conversion > 0) {
         const char *text = tri_val_text(l, v);
-        v = tri_val_str(
-            conversion != 's' && v.kind == VAL_STR ? arena_printf(l->arena, "'%s'", text) : text);
+        v = tri_val_str(conversion != 's' && v.kind == VAL_STR ? arena_printf(l->arena, "'%s'", text) : text);
     }
     if (!spec || !*spec) return tri_val_text(l, v);
     Spec s;

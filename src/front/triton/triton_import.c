@@ -58,8 +58,7 @@ Names *tri_import(Lower *l, const SourceFile *from, const char *dotted) {
     if (!module) {
         int errors = l->diag->errors;
         PyNode *fresh = py_parse(file, l->unit->arena, l->diag);
-        if (l->diag->errors == errors)
-            map_put_number(parsed, l->unit->arena, (uintptr_t)file, fresh);
+        if (l->diag->errors == errors) map_put_number(parsed, l->unit->arena, (uintptr_t)file, fresh);
         module = fresh;
     }
     Names *names = tri_names_collect(l->unit, file, module, l->arena);

@@ -3,8 +3,7 @@
  *
  * What C's math library has is here or in triton_math.c; names beyond it are refused.
  *
- *     libdevice.float2int_rd(x)     floor, then a cast     code: the op, and the element after it
- */
+ *     libdevice.float2int_rd(x)     floor, then a cast     code: the op, and the element after it */
 #include "front/triton/triton.h"
 
 #include <math.h>
@@ -22,8 +21,8 @@ static bool want_integer(Lower *l, const Call *c, int arg, Val *v) {
     const Type *type = tri_val_type(l, *v);
     bool wide = elem_info[type->elem].bits >= 32;
     if (!type->pointer && elem_is_int(type->elem) && wide) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin),
-              "integers of 32 or 64 bits", tri_val_describe(l, *v));
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), "integers of 32 or 64 bits",
+              tri_val_describe(l, *v));
     return false;
 }
 
@@ -37,33 +36,27 @@ Val tri_lower_bits(Lower *l, const Call *c) {
         count = ir_unary(&l->b, (Opcode)c->builtin->code, x.ref);
     } else { /* ffs: the width less the zeros above the lowest one; 0 has as many as the width */
         Ref lowest = ir_binary(&l->b, OP_AND, x.ref, ir_unary(&l->b, OP_NEG, x.ref));
-        count = ir_binary(&l->b, OP_SUB, ir_int(&l->b, elem, elem_info[elem].bits),
-                          ir_unary(&l->b, OP_CLZ, lowest));
+        count = ir_binary(&l->b, OP_SUB, ir_int(&l->b, elem, elem_info[elem].bits), ir_unary(&l->b, OP_CLZ, lowest));
     }
     return tri_cast(l, tri_val_tensor(count), ty_scalar(l->module, EL_I32), c->range);
 }
 
 Val tri_lower_mulhi(Lower *l, const Call *c) {
     Val x, y;
-    if (!want_integer(l, c, 0, &x) || !want_integer(l, c, 1, &y) ||
-        !tri_promote(l, &x, &y, 0, c->range))
+    if (!want_integer(l, c, 0, &x) || !want_integer(l, c, 1, &y) || !tri_promote(l, &x, &y, 0, c->range))
         return val_error;
     return tri_val_tensor(ir_binary(&l->b, OP_MULHI, x.ref, y.ref));
 }
 
-/* A number rounded by an op (0: none), then cast. code: opcode * 256 + element, 128 more for a cast
- * toward zero. */
+/* A number rounded by an op (0: none), then cast. code: opcode * 256 + element, 128 more for a cast toward zero. */
 Val tri_lower_convert(Lower *l, const Call *c) {
     Val x;
     int code = c->builtin->code, rounding = code >> 8;
     Elem to = (Elem)(code & 127);
     if (!tri_want_tensor(l, c, 0, &x)) return val_error;
     const Type *type = tri_val_type(l, x);
-    bool good = !type->pointer && elem_info[type->elem].bits >= 32 &&
-                (elem_is_float(type->elem) || !rounding);
-    if (!good)
-        return tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name,
-                         tri_val_describe(l, x), "");
+    bool good = !type->pointer && elem_info[type->elem].bits >= 32 && (elem_is_float(type->elem) || !rounding);
+    if (!good) return tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name, tri_val_describe(l, x), "");
     if (rounding) x = tri_val_tensor(ir_unary(&l->b, (Opcode)rounding, x.ref));
     if (!(code & 128)) return tri_cast(l, x, ty_scalar(l->module, to), c->range);
     Op *op = ir_begin(&l->b, OP_CAST);
@@ -117,16 +110,14 @@ Val tri_lower_ilogb(Lower *l, const Call *c) {
     ir_operand(&l->b, op, x.ref);
     op_set(l->kernel, op, (Attr){.id = AT_FN, .word = MATH_LOGB});
     Ref power = ir_cast(&l->b, ir_end(&l->b, op, NULL), EL_I32); /* saturates at 0 and infinity */
-    return tri_val_tensor(ir_ternary(&l->b, OP_SELECT, ir_unary(&l->b, OP_ISNAN, x.ref),
-                                     ir_int(&l->b, EL_I32, INT32_MIN), power));
+    return tri_val_tensor(
+        ir_ternary(&l->b, OP_SELECT, ir_unary(&l->b, OP_ISNAN, x.ref), ir_int(&l->b, EL_I32, INT32_MIN), power));
 }
 
 /* x * y and x + y that round by themselves: as an fma they are not drawn into another one. */
 Val tri_lower_rounded(Lower *l, const Call *c) {
     Val x, y;
-    if (!want_float(l, c, 0, &x) || !want_float(l, c, 1, &y) ||
-        !tri_promote(l, &x, &y, 0, c->range))
-        return val_error;
+    if (!want_float(l, c, 0, &x) || !want_float(l, c, 1, &y) || !tri_promote(l, &x, &y, 0, c->range)) return val_error;
     Elem elem = tri_val_type(l, x)->elem;
     Ref one = ir_float(&l->b, elem, 1), zero = ir_float(&l->b, elem, -0.0);
     switch (c->builtin->code) {

@@ -32,8 +32,8 @@ static const PyNode *parse_function(Lower *l, const FrontObject *object) {
     if (parsed && parsed->file->size == object->source_size &&
         memcmp(parsed->file->text, object->source, object->source_size) == 0)
         return parsed->def;
-    SourceFile *file = source_add(l->unit->sources, object->file ? object->file : "<host>",
-                                  object->source, object->source_size);
+    SourceFile *file =
+        source_add(l->unit->sources, object->file ? object->file : "<host>", object->source, object->source_size);
     if (!file) return NULL;
     if (object->line > 0) file->first_line = object->line;
     int errors = l->diag->errors;
@@ -53,10 +53,9 @@ static Val function_value(Lower *l, const FrontObject *object, Range range) {
     int errors = l->diag->errors;
     const PyNode *def = object->source ? parse_function(l, object) : NULL;
     if (!def)
-        return l->diag->errors > errors
-                   ? val_error
-                   : tri_error(l, DIAG_TRI_REFUSED, range, object->text ? object->text : "it",
-                               "its source is not there");
+        return l->diag->errors > errors ? val_error
+                                        : tri_error(l, DIAG_TRI_REFUSED, range, object->text ? object->text : "it",
+                                                    "its source is not there");
     MapEntry *entry = map_find_number(&l->scopes, (uintptr_t)object->handle);
     Names *names = entry ? entry->value : NULL;
     if (!names) {
@@ -149,8 +148,7 @@ Val tri_live_value(Lower *l, const FrontObject *object, const char *name, Range 
         return (Val){.kind = VAL_HOST, .host = host};
     }
     case FRONT_OBJECT_REFUSED:
-        return tri_error(l, DIAG_TRI_REFUSED, range, name,
-                         object->text ? object->text : "the program refuses it");
+        return tri_error(l, DIAG_TRI_REFUSED, range, name, object->text ? object->text : "the program refuses it");
     }
     return (Val){.kind = VAL_UNBOUND};
 }
@@ -167,9 +165,9 @@ Val tri_live_attribute(Lower *l, const Host *of, const char *attr, Range range) 
     FrontObject object = {0};
     host->attribute(host->user, of->handle, attr, &object);
     Val v = tri_live_value(l, &object, arena_printf(l->arena, "%s.%s", of->name, attr), range);
-    return v.kind == VAL_UNBOUND ? tri_error(l, DIAG_TRI_ATTRIBUTE, range,
-                                             arena_printf(l->arena, "`%s`", of->name), attr)
-                                 : v;
+    return v.kind == VAL_UNBOUND
+               ? tri_error(l, DIAG_TRI_ATTRIBUTE, range, arena_printf(l->arena, "`%s`", of->name), attr)
+               : v;
 }
 
 /* --- calls --- */
@@ -201,9 +199,7 @@ static bool to_object(Lower *l, Val v, FrontObject *out) {
     case VAL_FUNCTION:
         *out = (FrontObject){.kind = FRONT_OBJECT_FUNCTION, .handle = v.function->handle};
         return out->handle != NULL;
-    case VAL_HOST:
-        *out = (FrontObject){.kind = FRONT_OBJECT_HOST, .handle = v.host->handle};
-        return true;
+    case VAL_HOST: *out = (FrontObject){.kind = FRONT_OBJECT_HOST, .handle = v.host->handle}; return true;
     case VAL_TUPLE: {
         FrontObject *items = ARENA_ARRAY(l->arena, FrontObject, v.count);
         for (int i = 0; i < v.count; i++)
@@ -234,26 +230,22 @@ Val tri_live_call(Lower *l, const Host *function, const PyNode *node) {
         Val v = tri_eval(l, arg);
         if (tri_val_failed(v)) return v;
         if (!to_object(l, v, &given[i]))
-            return tri_error(
-                l, DIAG_TRI_NEED_CONSTANT, arg->range,
-                arena_printf(l->arena, "an argument of the host function `%s`", function->name),
-                tri_val_describe(l, v));
+            return tri_error(l, DIAG_TRI_NEED_CONSTANT, arg->range,
+                             arena_printf(l->arena, "an argument of the host function `%s`", function->name),
+                             tri_val_describe(l, v));
         given[i].keyword = keyword ? keyword->keyword.arg : NULL;
     }
     FrontObject result = {0};
     host->call(host->user, function->handle, given, count, &result);
-    Val v =
-        tri_live_value(l, &result, arena_printf(l->arena, "%s(..)", function->name), node->range);
+    Val v = tri_live_value(l, &result, arena_printf(l->arena, "%s(..)", function->name), node->range);
     return v.kind == VAL_UNBOUND ? val_none : v;
 }
 
-Val tri_live_method(Lower *l, const Host *of, const char *name, const Val *args, int count,
-                    Range range) {
+Val tri_live_method(Lower *l, const Host *of, const char *name, const Val *args, int count, Range range) {
     const FrontResolver *host = l->unit->resolver;
     Val method = tri_live_attribute(l, of, name, range);
     if (tri_val_failed(method)) return method;
-    if (method.kind != VAL_HOST)
-        return tri_error(l, DIAG_TRI_NOT_CALLABLE, range, tri_val_describe(l, method), "");
+    if (method.kind != VAL_HOST) return tri_error(l, DIAG_TRI_NOT_CALLABLE, range, tri_val_describe(l, method), "");
     FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, count + 1), result = {0};
     for (int i = 0; i < count; i++)
         if (!to_object(l, args[i], &given[i])) return val_error;
@@ -264,8 +256,7 @@ Val tri_live_method(Lower *l, const Host *of, const char *name, const Val *args,
 
 /* --- dotted names, before any kernel is lowered --- */
 
-static bool find_path(const FrontUnit *unit, void *scope, const PyNode *node, Arena *arena,
-                      FrontObject *out) {
+static bool find_path(const FrontUnit *unit, void *scope, const PyNode *node, Arena *arena, FrontObject *out) {
     const FrontResolver *host = unit->resolver;
     *out = (FrontObject){0};
     if (node->kind == PY_Name) {
@@ -275,8 +266,7 @@ static bool find_path(const FrontUnit *unit, void *scope, const PyNode *node, Ar
         if (!find_path(unit, scope, node->Attribute.value, arena, &left)) return false;
         if (left.kind == FRONT_OBJECT_NAMED)
             *out = (FrontObject){.kind = FRONT_OBJECT_NAMED,
-                                 .text =
-                                     arena_printf(arena, "%s.%s", left.text, node->Attribute.attr)};
+                                 .text = arena_printf(arena, "%s.%s", left.text, node->Attribute.attr)};
         else
             host->attribute(host->user, left.handle, node->Attribute.attr, out);
     }

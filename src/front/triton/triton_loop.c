@@ -26,15 +26,13 @@ static void find_stored(void *user, PyNode *node) {
     Stored *stored = user;
     if (node->kind == PY_Name && node->Name.ctx == PY_STORE)
         map_set(&stored->names, stored->l->arena, node->Name.id, NULL);
-    if (node->kind != PY_FunctionDef && node->kind != PY_Lambda)
-        py_each_child(node, find_stored, user);
+    if (node->kind != PY_FunctionDef && node->kind != PY_Lambda) py_each_child(node, find_stored, user);
 }
 
 void tri_poison_stored(Lower *l, const PyNode *node) {
     Stored stored = {l, {0}};
     py_each_child(node, find_stored, &stored);
-    for (size_t i = 0; i < stored.names.count; i++)
-        tri_set_local(l, stored.names.entries[i].key, val_error);
+    for (size_t i = 0; i < stored.names.count; i++) tri_set_local(l, stored.names.entries[i].key, val_error);
 }
 
 typedef struct Jumps {
@@ -49,8 +47,7 @@ static void find_jumps(void *user, PyNode *node) {
     if (node->kind == PY_Break && !jumps->inner) jumps->breaks = true;
     if (node->kind == PY_Return) jumps->returns = true;
     jumps->inner += loop;
-    if (node->kind != PY_FunctionDef && node->kind != PY_Lambda)
-        py_each_child(node, find_jumps, user);
+    if (node->kind != PY_FunctionDef && node->kind != PY_Lambda) py_each_child(node, find_jumps, user);
     jumps->inner -= loop;
 }
 
@@ -64,8 +61,7 @@ typedef struct Declared {
 static void find_declared(void *user, PyNode *node) {
     Declared *d = user;
     const PyNode *annotation = NULL;
-    if (node->kind == PY_arg && strcmp(node->arg.arg, d->name) == 0)
-        annotation = node->arg.annotation;
+    if (node->kind == PY_arg && strcmp(node->arg.arg, d->name) == 0) annotation = node->arg.annotation;
     if (node->kind == PY_AnnAssign && py_is_name(node->AnnAssign.target, d->name))
         annotation = node->AnnAssign.annotation;
     if (annotation && tri_is_constexpr_annotation(d->l, annotation)) d->found = true;
@@ -101,8 +97,7 @@ static Carried find_carried(Lower *l, const PyNode *loop, const char *variable) 
     for (size_t i = 0; i < stored.names.count; i++) {
         const char *name = stored.names.entries[i].key;
         Local *local = tri_local(l->frame, name);
-        if (!local || local->val.kind == VAL_UNBOUND || (variable && strcmp(name, variable) == 0))
-            continue;
+        if (!local || local->val.kind == VAL_UNBOUND || (variable && strcmp(name, variable) == 0)) continue;
         /* An argument that happens to be constant starts a run-time variable. */
         if (tri_val_is_number(local->val) && !is_declared_constant(l, name))
             tri_set_local(l, local->name, tri_to_tensor(l, local->val, loop->range));
@@ -130,8 +125,8 @@ static bool collect_carried(Lower *l, const Carried *carried, Range range, Refs 
             tri_error(l, DIAG_TRI_UNBOUND, range, name, after.text);
             good = false;
         } else if (!tri_same_form(l, before, after)) {
-            tri_error(l, tri_val_is_const(before) ? DIAG_TRI_LOOP_CONSTANT : DIAG_TRI_LOOP_TYPE,
-                      range, name, tri_val_describe(l, before), tri_val_describe(l, after));
+            tri_error(l, tri_val_is_const(before) ? DIAG_TRI_LOOP_CONSTANT : DIAG_TRI_LOOP_TYPE, range, name,
+                      tri_val_describe(l, before), tri_val_describe(l, after));
             good = false;
         } else {
             tri_leaves(l, after, refs);
@@ -142,8 +137,7 @@ static bool collect_carried(Lower *l, const Carried *carried, Range range, Refs 
 
 /* --- around every loop --- */
 
-static const char loop_only[] =
-    "it is first assigned inside a loop; give it a value before the loop";
+static const char loop_only[] = "it is first assigned inside a loop; give it a value before the loop";
 
 static void enter_loop(Lower *l) {
     int depth = ++l->frame->loops;
@@ -167,8 +161,7 @@ static void run_body(Lower *l, const PyList *body) {
     tri_run_block(l, body, 0, false);
 }
 
-/* Behind a run-time loop: what was first assigned in it is gone, again if an earlier loop had such
- * a name, too. */
+/* Behind a run-time loop: what was first assigned in it is gone, again if an earlier loop had such a name, too. */
 static void unbind_new(Lower *l, const Locals *before, const char *variable) {
     for (size_t i = 0; i < l->frame->locals.count; i++) {
         Local *local = &l->frame->locals.at[i];
@@ -200,8 +193,7 @@ static bool run_unrolled(Lower *l, const PyNode *node, Val item) {
     tri_assign(l, node->For.target, item);
     run_body(l, node->For.body);
     tri_branch_leave(l, &br, 1);
-    Local *before =
-        tri_local(&(Frame){.locals = br.after[0]}, tri_flag_name(l, FLAG_STOP, l->frame->loops));
+    Local *before = tri_local(&(Frame){.locals = br.after[0]}, tri_flag_name(l, FLAG_STOP, l->frame->loops));
     before->val = tri_val_bool(true);
     tri_branch_merge(l, &br, false, node->range);
     return true;
@@ -243,9 +235,7 @@ static Val foresee_result(Lower *l, const PyNode *node, const Counted *counted) 
     l->diag = &silent;
     tri_branch_begin(l, &scratch, ir_int(&l->b, EL_I1, 0)); /* an op that is never put in */
     tri_branch_enter(l, &scratch, 0);
-    if (counted)
-        tri_set_local(l, counted->variable,
-                      tri_val_tensor(ir_cast(&l->b, counted->lo, counted->elem)));
+    if (counted) tri_set_local(l, counted->variable, tri_val_tensor(ir_cast(&l->b, counted->lo, counted->elem)));
     run_body(l, counted ? node->For.body : node->While.body);
     const Local *local = tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0));
     Val result = local ? local->val : (Val){.kind = VAL_UNBOUND};
@@ -265,8 +255,7 @@ static bool prepare_flags(Lower *l, const PyNode *node, const Counted *counted, 
     if (jumps.returns && !tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0))) {
         Val like = foresee_result(l, node, counted);
         jumps.returns = like.kind != VAL_UNBOUND; /* else none of them is live */
-        if (jumps.returns && !tri_val_failed(like))
-            tri_set_flag(l, FLAG_RESULT, 0, tri_dummy(l, like));
+        if (jumps.returns && !tri_val_failed(like)) tri_set_flag(l, FLAG_RESULT, 0, tri_dummy(l, like));
     }
     if (!jumps.breaks && !jumps.returns) return false;
     Val no = tri_val_tensor(ir_int(&l->b, EL_I1, 0));
@@ -275,8 +264,7 @@ static bool prepare_flags(Lower *l, const PyNode *node, const Counted *counted, 
     if (jumps.returns) {
         tri_set_flag(l, FLAG_SKIP, 0, no);
         carry(l, carried, tri_flag_name(l, FLAG_SKIP, 0));
-        if (tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0)))
-            carry(l, carried, tri_flag_name(l, FLAG_RESULT, 0));
+        if (tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0))) carry(l, carried, tri_flag_name(l, FLAG_RESULT, 0));
     }
     return true;
 }
@@ -288,8 +276,7 @@ static void set_variable(Lower *l, const Counted *c, Ref counter) {
 }
 
 static void run_for_op(Lower *l, const PyNode *node, const Counted *c, const Carried *carried) {
-    Op *op = ir_for(&l->b, c->lo, c->hi, c->step, carried->refs.at, (int)carried->refs.count,
-                    c->variable);
+    Op *op = ir_for(&l->b, c->lo, c->hi, c->step, carried->refs.at, (int)carried->refs.count, c->variable);
     if (c->stages) op_set(l->kernel, op, (Attr){.id = AT_STAGES, .number = c->stages});
     if (c->unroll) op_set(l->kernel, op, (Attr){.id = AT_UNROLL, .number = c->unroll});
     Builder outer = l->b;
@@ -298,15 +285,13 @@ static void run_for_op(Lower *l, const PyNode *node, const Counted *c, const Car
     set_variable(l, c, op->regions[0]->args[0]);
     run_body(l, node->For.body);
     Refs yields = {0};
-    if (collect_carried(l, carried, node->range, &yields))
-        ir_yield(&l->b, yields.at, (int)yields.count);
+    if (collect_carried(l, carried, node->range, &yields)) ir_yield(&l->b, yields.at, (int)yields.count);
     l->b = outer;
     bind_carried(l, carried, op->results);
 }
 
 /* Does another iteration run? With a flag, only if it is not set, and then the test counts. */
-static Val test_again(Lower *l, const PyNode *test, const Counted *c, const char *counter,
-                      bool flagged) {
+static Val test_again(Lower *l, const PyNode *test, const Counted *c, const char *counter, bool flagged) {
     Val stop = tri_flag(l, FLAG_STOP, l->frame->loops);
     Val not_stopped = flagged ? tri_unary(l, PY_OP_NOT, stop, l->b.range) : tri_val_bool(true);
     if (c) {
@@ -315,8 +300,7 @@ static Val test_again(Lower *l, const PyNode *test, const Counted *c, const char
         return flagged ? tri_binary(l, PY_OP_BITAND, more, not_stopped, l->b.range) : more;
     }
     bool always = test->kind == PY_Constant && test->Constant.what == PY_TRUE;
-    if (!flagged || always)
-        return always ? not_stopped : tri_truth(l, tri_eval(l, test), test->range);
+    if (!flagged || always) return always ? not_stopped : tri_truth(l, tri_eval(l, test), test->range);
     const char *answer = "\1test";
     Branches br;
     tri_branch_begin(l, &br, stop.ref);
@@ -332,8 +316,7 @@ static Val test_again(Lower *l, const PyNode *test, const Counted *c, const char
     return v;
 }
 
-static void run_while_op(Lower *l, const PyNode *node, const Counted *c, Carried *carried,
-                         bool flagged) {
+static void run_while_op(Lower *l, const PyNode *node, const Counted *c, Carried *carried, bool flagged) {
     const PyNode *test = c ? NULL : node->While.test;
     const char *counter = arena_printf(l->arena, "\1counter %d", l->frame->loops);
     if (c) {
@@ -382,8 +365,7 @@ static void run_loop(Lower *l, const PyNode *node, Counted *c) {
     Carried carried = find_carried(l, node, c ? c->variable : NULL);
     bool flagged = prepare_flags(l, node, c, &carried);
     Locals before = {0};
-    for (size_t i = 0; i < l->frame->locals.count; i++)
-        *VEC_PUSH(&before, l->arena) = l->frame->locals.at[i];
+    for (size_t i = 0; i < l->frame->locals.count; i++) *VEC_PUSH(&before, l->arena) = l->frame->locals.at[i];
     if (c && !flagged) {
         run_for_op(l, node, c, &carried);
     } else {
@@ -418,8 +400,7 @@ static bool loop_bounds(Lower *l, const Range3 *range, Range where, Ref bounds[3
 }
 
 void tri_run_for(Lower *l, const PyNode *node) {
-    if (node->For.orelse->count)
-        tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "`else` of a loop");
+    if (node->For.orelse->count) tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "`else` of a loop");
     const PyNode *iter = node->For.iter;
     Val over = tri_eval(l, iter);
     if (!l->kernel && over.kind == VAL_RANGE) over = tri_iterable(l, over, iter->range);
@@ -431,8 +412,7 @@ void tri_run_for(Lower *l, const PyNode *node) {
     if (over.kind != VAL_RANGE && !tri_val_failed(over))
         tri_error(l, DIAG_TRI_LOOP_OVER, iter->range, tri_val_describe(l, over));
     if (node->For.target->kind != PY_Name)
-        tri_error(l, DIAG_TRI_UNSUPPORTED, node->For.target->range,
-                  "a loop variable that is no plain name");
+        tri_error(l, DIAG_TRI_UNSUPPORTED, node->For.target->range, "a loop variable that is no plain name");
     if (good && over.range->is_static) {
         run_static_for(l, node, over.range);
         return;
@@ -475,8 +455,7 @@ static void run_host_while(Lower *l, const PyNode *node) {
 }
 
 void tri_run_while(Lower *l, const PyNode *node) {
-    if (node->While.orelse->count)
-        tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "`else` of a loop");
+    if (node->While.orelse->count) tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "`else` of a loop");
     if (l->kernel)
         run_loop(l, node, NULL);
     else

@@ -27,17 +27,12 @@ static Val apply_math(Lower *l, const Call *c, bool approx) {
     if (!want_wide_float(l, c, 0, &x)) return val_error;
     Op *op = ir_begin(&l->b, (Opcode)c->builtin->code);
     ir_operand(&l->b, op, x.ref);
-    if (approx && tri_val_type(l, x)->elem == EL_F32)
-        op_set(l->kernel, op, (Attr){.id = AT_APPROX, .number = 1});
+    if (approx && tri_val_type(l, x)->elem == EL_F32) op_set(l->kernel, op, (Attr){.id = AT_APPROX, .number = 1});
     return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
-Val tri_lower_math(Lower *l, const Call *c) {
-    return apply_math(l, c, true);
-}
-Val tri_lower_math_exact(Lower *l, const Call *c) {
-    return apply_math(l, c, false);
-}
+Val tri_lower_math(Lower *l, const Call *c) { return apply_math(l, c, true); }
+Val tri_lower_math_exact(Lower *l, const Call *c) { return apply_math(l, c, false); }
 
 Val tri_lower_math_word(Lower *l, const Call *c) {
     Val x[2] = {val_none, val_none};
@@ -61,8 +56,7 @@ Val tri_lower_sigmoid(Lower *l, const Call *c) {
     ir_operand(&l->b, op, ir_unary(&l->b, OP_NEG, x.ref));
     if (elem == EL_F32) op_set(l->kernel, op, (Attr){.id = AT_APPROX, .number = 1});
     Ref e = ir_end(&l->b, op, NULL);
-    return tri_binary(l, PY_OP_DIV, tri_val_tensor(one),
-                      tri_val_tensor(ir_binary(&l->b, OP_ADD, one, e)), c->range);
+    return tri_binary(l, PY_OP_DIV, tri_val_tensor(one), tri_val_tensor(ir_binary(&l->b, OP_ADD, one, e)), c->range);
 }
 
 Val tri_lower_abs(Lower *l, const Call *c) {
@@ -75,8 +69,7 @@ Val tri_lower_abs(Lower *l, const Call *c) {
     Val x;
     if (!tri_want_tensor(l, c, 0, &x)) return val_error;
     const Type *type = tri_val_type(l, x);
-    if (type->pointer)
-        return tri_error(l, DIAG_TRI_OPERAND, c->range, "abs", tri_val_describe(l, x), "");
+    if (type->pointer) return tri_error(l, DIAG_TRI_OPERAND, c->range, "abs", tri_val_describe(l, x), "");
     bool same = type->elem == EL_I1 || elem_info[type->elem].cls == CLASS_UINT;
     return same ? x : tri_val_tensor(ir_unary(&l->b, OP_ABS, x.ref));
 }
@@ -90,9 +83,7 @@ static bool is_float(Lower *l, Val v) { /* and no pointer to one */
 
 static Val widen_bf16(Lower *l, Val v, Range range) {
     const Type *type = tri_val_type(l, v);
-    return !type->pointer && type->elem == EL_BF16
-               ? tri_cast(l, v, ty_scalar(l->module, EL_F32), range)
-               : v;
+    return !type->pointer && type->elem == EL_BF16 ? tri_cast(l, v, ty_scalar(l->module, EL_F32), range) : v;
 }
 
 /* keep: a NaN of either side is the result; else the other side is. */
@@ -101,23 +92,19 @@ static Val minmax(Lower *l, Opcode code, Val x, Val y, bool keep, const Call *c)
     y = widen_bf16(l, y, c->range);
     if (!tri_promote(l, &x, &y, 0, c->range)) return val_error;
     const Type *type = tri_val_type(l, x);
-    if (type->pointer)
-        return tri_error(l, DIAG_TRI_OPERAND, c->range, c->builtin->name, tri_val_describe(l, x),
-                         "");
+    if (type->pointer) return tri_error(l, DIAG_TRI_OPERAND, c->range, c->builtin->name, tri_val_describe(l, x), "");
     if (type->elem == EL_I1) code = code == OP_MAX ? OP_OR : OP_AND;
     Op *op = ir_begin(&l->b, code);
     ir_operand(&l->b, op, x.ref);
     ir_operand(&l->b, op, y.ref);
-    if (keep && elem_is_float(type->elem))
-        op_set(l->kernel, op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
+    if (keep && elem_is_float(type->elem)) op_set(l->kernel, op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
     return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
 Val tri_lower_minmax(Lower *l, const Call *c) {
     Val x, y;
     bool keep;
-    if (!tri_want_tensor(l, c, 0, &x) || !tri_want_tensor(l, c, 1, &y) ||
-        !tri_want_bool(l, c, 2, &keep))
+    if (!tri_want_tensor(l, c, 0, &x) || !tri_want_tensor(l, c, 1, &y) || !tri_want_bool(l, c, 2, &keep))
         return val_error;
     return minmax(l, (Opcode)c->builtin->code, x, y, keep, c);
 }
@@ -132,8 +119,7 @@ Val tri_lower_clamp(Lower *l, const Call *c) {
     if (!tri_want_bool(l, c, 3, &keep) || !tri_promote(l, &v[1], &v[2], 0, c->range) ||
         !tri_promote(l, &v[0], &v[1], 0, c->range) || !tri_promote(l, &v[0], &v[2], 0, c->range))
         return val_error;
-    if (!is_float(l, v[0]))
-        return tri_error(l, DIAG_TRI_OPERAND, c->range, "clamp", tri_val_describe(l, v[0]), "");
+    if (!is_float(l, v[0])) return tri_error(l, DIAG_TRI_OPERAND, c->range, "clamp", tri_val_describe(l, v[0]), "");
     Val above = minmax(l, OP_MAX, v[0], v[1], keep, c);
     return tri_val_failed(above) ? above : minmax(l, OP_MIN, above, v[2], keep, c);
 }
@@ -143,8 +129,7 @@ Val tri_lower_where(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &condition)) return val_error;
     condition = tri_cast(l, condition, ty_scalar(l->module, EL_I1), c->ranges[0]);
     if (tri_val_failed(condition)) return condition;
-    if (!tri_need_ir(l, c->range) || !tri_promote(l, &x, &y, PROMOTE_WEAK, c->range))
-        return val_error;
+    if (!tri_need_ir(l, c->range) || !tri_promote(l, &x, &y, PROMOTE_WEAK, c->range)) return val_error;
     if (!tri_align(l, &condition, &x, c->range) || !tri_align(l, &condition, &y, c->range) ||
         !tri_align(l, &x, &y, c->range))
         return val_error;
@@ -158,8 +143,7 @@ Val tri_lower_fma(Lower *l, const Call *c) {
     if (!tri_promote(l, &v[0], &v[1], 0, c->range) || !tri_promote(l, &v[2], &v[0], 0, c->range) ||
         !tri_promote(l, &v[2], &v[1], 0, c->range))
         return val_error;
-    if (!is_float(l, v[0]))
-        return tri_error(l, DIAG_TRI_OPERAND, c->range, "fma", tri_val_describe(l, v[0]), "");
+    if (!is_float(l, v[0])) return tri_error(l, DIAG_TRI_OPERAND, c->range, "fma", tri_val_describe(l, v[0]), "");
     return tri_val_tensor(ir_ternary(&l->b, OP_FMA, v[0].ref, v[1].ref, v[2].ref));
 }
 
@@ -174,15 +158,13 @@ Val tri_lower_fdiv(Lower *l, const Call *c) {
     Op *op = ir_begin(&l->b, OP_DIV);
     ir_operand(&l->b, op, x.ref);
     ir_operand(&l->b, op, y.ref);
-    if (!exact && tri_val_type(l, x)->elem == EL_F32)
-        op_set(l->kernel, op, (Attr){.id = AT_APPROX, .number = 1});
+    if (!exact && tri_val_type(l, x)->elem == EL_F32) op_set(l->kernel, op, (Attr){.id = AT_APPROX, .number = 1});
     return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
 Val tri_lower_umulhi(Lower *l, const Call *c) {
     Val x, y;
-    if (!tri_want_tensor(l, c, 0, &x) || !tri_want_tensor(l, c, 1, &y) ||
-        !tri_promote(l, &x, &y, 0, c->range))
+    if (!tri_want_tensor(l, c, 0, &x) || !tri_want_tensor(l, c, 1, &y) || !tri_promote(l, &x, &y, 0, c->range))
         return val_error;
     Elem elem = tri_val_type(l, x)->elem;
     bool is_signed = elem == EL_I32 || elem == EL_I64;
@@ -198,14 +180,14 @@ Val tri_lower_umulhi(Lower *l, const Call *c) {
 Val tri_lower_cdiv(Lower *l, const Call *c) {
     Val x = c->args[0], y = c->args[1];
     if (tri_val_is_const(x) && tri_val_is_const(y)) {
-        Val up = tri_const_binary(l, PY_OP_SUB, tri_const_binary(l, PY_OP_ADD, x, y, c->range),
-                                  tri_val_int(1), c->range);
+        Val up =
+            tri_const_binary(l, PY_OP_SUB, tri_const_binary(l, PY_OP_ADD, x, y, c->range), tri_val_int(1), c->range);
         return tri_val_failed(up) ? up : tri_const_binary(l, PY_OP_FLOORDIV, up, y, c->range);
     }
     if (!tri_promote(l, &x, &y, PROMOTE_WEAK | PROMOTE_DIVIDE, c->range)) return val_error;
     if (tri_val_type(l, x)->pointer || !elem_is_int(tri_val_type(l, x)->elem))
-        return tri_error(l, DIAG_TRI_OPERANDS, c->range, "cdiv", tri_val_describe(l, x),
-                         tri_val_describe(l, y), "; it divides integers");
+        return tri_error(l, DIAG_TRI_OPERANDS, c->range, "cdiv", tri_val_describe(l, x), tri_val_describe(l, y),
+                         "; it divides integers");
     return tri_val_tensor(ir_binary(&l->b, OP_CDIV, x.ref, y.ref));
 }
 
@@ -218,8 +200,7 @@ Val tri_lower_logical(Lower *l, const Call *c) {
     for (int i = 0; i < 2; i++) {
         if (!tri_want_tensor(l, c, i, &v[i])) return val_error;
         if (tri_val_type(l, v[i])->elem != EL_I1 || tri_val_type(l, v[i])->pointer)
-            return tri_error(l, DIAG_TRI_BOOLEAN, c->ranges[i], c->builtin->name,
-                             tri_val_describe(l, v[i]));
+            return tri_error(l, DIAG_TRI_BOOLEAN, c->ranges[i], c->builtin->name, tri_val_describe(l, v[i]));
     }
     return tri_binary(l, (PyOp)c->builtin->code, v[0], v[1], c->range);
 }
@@ -240,15 +221,12 @@ Val tri_lower_constexpr(Lower *l, const Call *c) {
     return tri_want_int(l, c, 0, &number) ? tri_val_int(number) : val_error;
 }
 
-Val tri_lower_to_tensor(Lower *l, const Call *c) {
-    return tri_to_tensor(l, c->args[0], c->ranges[0]);
-}
+Val tri_lower_to_tensor(Lower *l, const Call *c) { return tri_to_tensor(l, c->args[0], c->ranges[0]); }
 
 Val tri_lower_python_minmax(Lower *l, const Call *c) {
     Val args = c->args[0];
     if (args.count == 1 && args.items[0].kind == VAL_TUPLE) args = args.items[0];
-    if (args.count == 0)
-        return tri_error(l, DIAG_TRI_MISSING, c->range, c->builtin->name, "an argument");
+    if (args.count == 0) return tri_error(l, DIAG_TRI_MISSING, c->range, c->builtin->name, "an argument");
     Val best = args.items[0];
     for (int i = 1; i < args.count; i++) {
         Val next = args.items[i];
@@ -271,8 +249,7 @@ Val tri_lower_len(Lower *l, const Call *c) {
     Val v = c->args[0];
     if (v.kind == VAL_TUPLE) return tri_val_int(v.count);
     if (v.kind == VAL_STR) return tri_val_int((PyInt)strlen(v.text));
-    if (v.kind == VAL_TENSOR && tri_val_type(l, v)->rank)
-        return tri_val_int(tri_val_type(l, v)->extent[0]);
+    if (v.kind == VAL_TENSOR && tri_val_type(l, v)->rank) return tri_val_int(tri_val_type(l, v)->extent[0]);
     return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "len", "a tuple", tri_val_describe(l, v));
 }
 
@@ -289,8 +266,7 @@ Val tri_lower_number(Lower *l, const Call *c) {
     char to = (char)c->builtin->code;
     if (to == 'b' && tri_val_is_const(v)) return tri_val_bool(tri_val_truth(v));
     double parsed;
-    if (v.kind == VAL_STR && to == 'f' && parse_float(v.text, &parsed))
-        return tri_val_float(parsed);
+    if (v.kind == VAL_STR && to == 'f' && parse_float(v.text, &parsed)) return tri_val_float(parsed);
     if (tri_val_is_number(v)) {
         if (to == 'f') return tri_val_float(tri_val_as_double(v));
         if (v.kind != VAL_FLOAT) return tri_val_int(v.i);
@@ -299,8 +275,7 @@ Val tri_lower_number(Lower *l, const Call *c) {
     const char *want = to == 'f' ? "a number or a string such as 'inf', known at compile time (use "
                                    ".to(tl.float32) on tensors)"
                                  : "a number known at compile time (use .to(...) on tensors)";
-    return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin), want,
-                     tri_val_describe(l, v));
+    return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin), want, tri_val_describe(l, v));
 }
 
 /* --- loops and checks --- */
@@ -312,8 +287,7 @@ Val tri_lower_range(Lower *l, const Call *c) {
     range->start = one ? tri_val_int(0) : c->args[0];
     range->stop = one ? c->args[0] : c->args[1];
     range->step = c->args[2].kind == VAL_NONE ? tri_val_int(1) : c->args[2];
-    if (range->step.kind == VAL_INT && range->step.i == 0)
-        return tri_error(l, DIAG_TRI_STEP_ZERO, c->range);
+    if (range->step.kind == VAL_INT && range->step.i == 0) return tri_error(l, DIAG_TRI_STEP_ZERO, c->range);
     if (range->is_static) {
         Val *parts[] = {&range->start, &range->stop, &range->step};
         for (int i = 0; i < 3; i++) {
@@ -332,8 +306,7 @@ Val tri_lower_range(Lower *l, const Call *c) {
         if (!good)
             return tri_error(l, DIAG_TRI_ARGUMENT, c->range, "tl.range",
                              "num_stages in 0 .. 1024 and loop_unroll_factor >= 0",
-                             arena_printf(l->module->arena, "%lld and %lld", (long long)stages,
-                                          (long long)unroll));
+                             arena_printf(l->module->arena, "%lld and %lld", (long long)stages, (long long)unroll));
         range->stages = (int)stages;
         range->unroll = (int)unroll;
     }
@@ -343,11 +316,10 @@ Val tri_lower_range(Lower *l, const Call *c) {
 Val tri_lower_static_assert(Lower *l, const Call *c) {
     Val condition = c->args[0];
     if (!tri_val_is_const(condition))
-        return tri_error(l, DIAG_TRI_NEED_CONSTANT, c->ranges[0],
-                         "the condition of tl.static_assert", tri_val_describe(l, condition));
+        return tri_error(l, DIAG_TRI_NEED_CONSTANT, c->ranges[0], "the condition of tl.static_assert",
+                         tri_val_describe(l, condition));
     const char *text = tri_val_text(l, c->args[1]);
-    if (!tri_val_truth(condition))
-        return tri_error(l, DIAG_TRI_STATIC_ASSERT, c->range, text[0] ? ": " : "", text);
+    if (!tri_val_truth(condition)) return tri_error(l, DIAG_TRI_STATIC_ASSERT, c->range, text[0] ? ": " : "", text);
     return val_none;
 }
 

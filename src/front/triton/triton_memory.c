@@ -13,20 +13,16 @@ typedef struct WordName {
     Word word;
 } WordName;
 
-static const WordName cache_words[] = {{".ca", CACHE_CA}, {".cg", CACHE_CG}, {".cv", CACHE_CV},
-                                       {".cs", CACHE_CS}, {".wb", CACHE_WB}, {".wt", CACHE_WT},
-                                       {NULL, WORD_NONE}};
-static const WordName evict_words[] = {{"evict_normal", EVICT_NORMAL},
-                                       {"evict_first", EVICT_FIRST},
-                                       {"evict_last", EVICT_LAST},
-                                       {NULL, WORD_NONE}};
+static const WordName cache_words[] = {{".ca", CACHE_CA}, {".cg", CACHE_CG}, {".cv", CACHE_CV}, {".cs", CACHE_CS},
+                                       {".wb", CACHE_WB}, {".wt", CACHE_WT}, {NULL, WORD_NONE}};
+static const WordName evict_words[] = {
+    {"evict_normal", EVICT_NORMAL}, {"evict_first", EVICT_FIRST}, {"evict_last", EVICT_LAST}, {NULL, WORD_NONE}};
 static const WordName sem_words[] = {{"relaxed", SEM_RELAXED},
                                      {"acquire", SEM_ACQUIRE},
                                      {"release", SEM_RELEASE},
                                      {"acq_rel", SEM_ACQ_REL},
                                      {NULL, WORD_NONE}};
-static const WordName reach_words[] = {
-    {"cta", REACH_CTA}, {"gpu", REACH_GPU}, {"sys", REACH_SYS}, {NULL, WORD_NONE}};
+static const WordName reach_words[] = {{"cta", REACH_CTA}, {"gpu", REACH_GPU}, {"sys", REACH_SYS}, {NULL, WORD_NONE}};
 
 /* An option given as a string becomes an attribute of the op; absent or '' is the default. */
 static bool set_option(Lower *l, const Call *c, int arg, Op *op, AttrId id, const WordName *words) {
@@ -47,8 +43,7 @@ static bool set_option(Lower *l, const Call *c, int arg, Op *op, AttrId id, cons
 }
 
 bool tri_memory_hints(Lower *l, const Call *c, int cache, int evict, Op *op) {
-    return set_option(l, c, cache, op, AT_CACHE, cache_words) &&
-           set_option(l, c, evict, op, AT_EVICT, evict_words);
+    return set_option(l, c, cache, op, AT_CACHE, cache_words) && set_option(l, c, evict, op, AT_EVICT, evict_words);
 }
 
 static bool want_pointer(Lower *l, const Call *c, Val *v) {
@@ -70,8 +65,7 @@ static bool want_mask(Lower *l, const Call *c, int arg, Val *mask) {
 }
 
 static bool no_block_options(Lower *l, const Call *c, int check, int padding) {
-    bool checked = c->args[check].kind == VAL_TUPLE ? c->args[check].count > 0
-                                                    : c->args[check].kind != VAL_NONE;
+    bool checked = c->args[check].kind == VAL_TUPLE ? c->args[check].count > 0 : c->args[check].kind != VAL_NONE;
     const char *text = NULL;
     if (padding >= 0 && !tri_want_text(l, c, padding, &text)) return false;
     if (!checked && !text) return true;
@@ -84,8 +78,7 @@ static bool meet(Lower *l, Val *places, Val *with, Range range) {
     if (!tri_align(l, places, with, range)) return false;
     const Type *common = ty_broadcast(l->module, tri_val_type(l, *places), tri_val_type(l, *with));
     *places = tri_broadcast_to(l, *places, common->rank, common->extent, range);
-    if (tri_val_type(l, *with)->rank)
-        *with = tri_broadcast_to(l, *with, common->rank, common->extent, range);
+    if (tri_val_type(l, *with)->rank) *with = tri_broadcast_to(l, *with, common->rank, common->extent, range);
     return true;
 }
 
@@ -96,13 +89,12 @@ Val tri_lower_load(Lower *l, const Call *c) {
     if (!want_pointer(l, c, &p) || !want_mask(l, c, 1, &mask) || !no_block_options(l, c, 3, 4) ||
         !tri_want_bool(l, c, 7, &is_volatile))
         return val_error;
-    if (mask.kind == VAL_NONE && other.kind != VAL_NONE)
-        return tri_error(l, DIAG_TRI_OTHER, c->ranges[2]);
+    if (mask.kind == VAL_NONE && other.kind != VAL_NONE) return tri_error(l, DIAG_TRI_OTHER, c->ranges[2]);
     const Type *type = tri_val_type(l, p);
     if (mask.kind != VAL_NONE) {
         if (tri_val_type(l, mask)->rank && !type->rank)
-            return tri_error(l, DIAG_TRI_MASK_SHAPE, c->ranges[1],
-                             tri_type_text(l, tri_val_type(l, mask)), tri_type_text(l, type));
+            return tri_error(l, DIAG_TRI_MASK_SHAPE, c->ranges[1], tri_type_text(l, tri_val_type(l, mask)),
+                             tri_type_text(l, type));
         if (!meet(l, &p, &mask, c->range)) return val_error;
         type = tri_val_type(l, p);
     }
@@ -113,8 +105,8 @@ Val tri_lower_load(Lower *l, const Call *c) {
         if (tri_val_failed(other)) return other;
         if (tri_val_type(l, other)->rank) {
             if (!type->rank)
-                return tri_error(l, DIAG_TRI_MASK_SHAPE, c->ranges[2],
-                                 tri_type_text(l, tri_val_type(l, other)), tri_type_text(l, type));
+                return tri_error(l, DIAG_TRI_MASK_SHAPE, c->ranges[2], tri_type_text(l, tri_val_type(l, other)),
+                                 tri_type_text(l, type));
             if (!meet(l, &p, &other, c->range)) return val_error;
             type = tri_val_type(l, p);
             mask = tri_broadcast_to(l, mask, type->rank, type->extent, c->ranges[1]);
@@ -135,8 +127,7 @@ static bool fit_value(Lower *l, const Type *places, Val *value, Range range) {
         *value = tri_cast(l, *value, ty_scalar(l->module, EL_I8), range);
     *value = tri_cast(l, *value, ty_scalar(l->module, places->elem), range);
     if (tri_val_failed(*value)) return false;
-    if (tri_val_type(l, *value)->rank)
-        *value = tri_broadcast_to(l, *value, places->rank, places->extent, range);
+    if (tri_val_type(l, *value)->rank) *value = tri_broadcast_to(l, *value, places->rank, places->extent, range);
     return !tri_val_failed(*value);
 }
 
@@ -145,8 +136,7 @@ static bool fit_mask(Lower *l, const Type *places, Val *mask, Range range) {
     if (tri_val_type(l, *mask)->rank) {
         const Type *type = tri_val_type(l, *mask);
         if (!places->rank) {
-            tri_error(l, DIAG_TRI_MASK_SHAPE, range, tri_type_text(l, type),
-                      tri_type_text(l, places));
+            tri_error(l, DIAG_TRI_MASK_SHAPE, range, tri_type_text(l, type), tri_type_text(l, places));
             return false;
         }
         *mask = tri_broadcast_to(l, *mask, places->rank, places->extent, range);
@@ -157,12 +147,11 @@ static bool fit_mask(Lower *l, const Type *places, Val *mask, Range range) {
 Val tri_lower_store(Lower *l, const Call *c) {
     if (c->args[0].kind == VAL_BLOCK) return tri_block_store(l, c);
     Val p, mask, value;
-    if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &value) ||
-        !want_mask(l, c, 2, &mask) || !no_block_options(l, c, 3, -1))
+    if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &value) || !want_mask(l, c, 2, &mask) ||
+        !no_block_options(l, c, 3, -1))
         return val_error;
     const Type *places = tri_val_type(l, p);
-    if (!fit_value(l, places, &value, c->ranges[1]) || !fit_mask(l, places, &mask, c->ranges[2]))
-        return val_error;
+    if (!fit_value(l, places, &value, c->ranges[1]) || !fit_mask(l, places, &mask, c->ranges[2])) return val_error;
     Op *op = ir_begin(&l->b, OP_STORE);
     ir_operand(&l->b, op, p.ref);
     ir_operand(&l->b, op, value.ref);
@@ -176,50 +165,40 @@ bool tri_atomic_fits(Word combine, Elem elem) {
     bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;
     int width = elem_info[elem].bits;
     if (!elem_is_float(elem)) return width >= 32;
-    return !bits &&
-           (width >= 32 || (width == 16 && (combine == COMBINE_ADD || combine == COMBINE_XCHG)));
+    return !bits && (width >= 32 || (width == 16 && (combine == COMBINE_ADD || combine == COMBINE_XCHG)));
 }
 
 Val tri_lower_atomic(Lower *l, const Call *c) {
     Val p, mask, value;
-    if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &value) || !want_mask(l, c, 2, &mask))
-        return val_error;
+    if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &value) || !want_mask(l, c, 2, &mask)) return val_error;
     const Type *places = tri_val_type(l, p);
     Word combine = (Word)c->builtin->code;
     if (!tri_atomic_fits(combine, places->elem))
-        return tri_error(l, DIAG_TRI_ATOMIC, c->ranges[0], c->builtin->name,
-                         tri_dtype_name(places->elem));
-    if (!fit_value(l, places, &value, c->ranges[1]) || !fit_mask(l, places, &mask, c->ranges[2]))
-        return val_error;
+        return tri_error(l, DIAG_TRI_ATOMIC, c->ranges[0], c->builtin->name, tri_dtype_name(places->elem));
+    if (!fit_value(l, places, &value, c->ranges[1]) || !fit_mask(l, places, &mask, c->ranges[2])) return val_error;
     Op *op = ir_begin(&l->b, OP_ATOMIC);
     ir_operand(&l->b, op, p.ref);
     ir_operand(&l->b, op, value.ref);
     ir_operand(&l->b, op, mask.kind == VAL_NONE ? REF_NONE : mask.ref);
     op_set(l->kernel, op, (Attr){.id = AT_COMBINE, .word = combine});
-    if (!set_option(l, c, 3, op, AT_SEM, sem_words) ||
-        !set_option(l, c, 4, op, AT_REACH, reach_words))
+    if (!set_option(l, c, 3, op, AT_SEM, sem_words) || !set_option(l, c, 4, op, AT_REACH, reach_words))
         return val_error;
     return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
 Val tri_lower_atomic_cas(Lower *l, const Call *c) {
     Val p, compare, value;
-    if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &compare) ||
-        !tri_want_tensor(l, c, 2, &value))
+    if (!want_pointer(l, c, &p) || !tri_want_tensor(l, c, 1, &compare) || !tri_want_tensor(l, c, 2, &value))
         return val_error;
     const Type *places = tri_val_type(l, p);
     if (elem_info[places->elem].bits < 16)
-        return tri_error(l, DIAG_TRI_ATOMIC, c->ranges[0], c->builtin->name,
-                         tri_dtype_name(places->elem));
-    if (!fit_value(l, places, &compare, c->ranges[1]) ||
-        !fit_value(l, places, &value, c->ranges[2]))
-        return val_error;
+        return tri_error(l, DIAG_TRI_ATOMIC, c->ranges[0], c->builtin->name, tri_dtype_name(places->elem));
+    if (!fit_value(l, places, &compare, c->ranges[1]) || !fit_value(l, places, &value, c->ranges[2])) return val_error;
     Op *op = ir_begin(&l->b, OP_ATOMIC_CAS);
     ir_operand(&l->b, op, p.ref);
     ir_operand(&l->b, op, compare.ref);
     ir_operand(&l->b, op, value.ref);
-    if (!set_option(l, c, 3, op, AT_SEM, sem_words) ||
-        !set_option(l, c, 4, op, AT_REACH, reach_words))
+    if (!set_option(l, c, 3, op, AT_SEM, sem_words) || !set_option(l, c, 4, op, AT_REACH, reach_words))
         return val_error;
     return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
@@ -232,11 +211,8 @@ Val tri_lower_atomic_poll(Lower *l, const Call *c) {
     if (c->args[2].kind != VAL_NONE && !tri_want_int(l, c, 2, &timeout)) return val_error;
     const Type *place = tri_val_type(l, p);
     if (place->rank || elem_is_float(place->elem) || !tri_atomic_fits(COMBINE_OR, place->elem))
-        return tri_error(l, DIAG_TRI_ATOMIC, c->ranges[0], c->builtin->name,
-                         tri_type_text(l, place));
-    if (timeout > 0)
-        return tri_error(l, DIAG_TRI_UNSUPPORTED, c->ranges[2],
-                         "a `timeout_ns` other than None and 0");
+        return tri_error(l, DIAG_TRI_ATOMIC, c->ranges[0], c->builtin->name, tri_type_text(l, place));
+    if (timeout > 0) return tri_error(l, DIAG_TRI_UNSUPPORTED, c->ranges[2], "a `timeout_ns` other than None and 0");
     if (!fit_value(l, place, &expect, c->ranges[1])) return val_error;
     Builder outer = l->b;
     Op *loop = timeout < 0 ? ir_begin(&l->b, OP_WHILE) : NULL;
@@ -246,8 +222,7 @@ Val tri_lower_atomic_poll(Lower *l, const Call *c) {
     ir_operand(&l->b, look, ir_int(&l->b, place->elem, 0));
     ir_operand(&l->b, look, REF_NONE);
     op_set(l->kernel, look, (Attr){.id = AT_COMBINE, .word = COMBINE_OR});
-    if (!set_option(l, c, 3, look, AT_SEM, sem_words) ||
-        !set_option(l, c, 4, look, AT_REACH, reach_words))
+    if (!set_option(l, c, 3, look, AT_SEM, sem_words) || !set_option(l, c, 4, look, AT_REACH, reach_words))
         return val_error;
     Ref now = ir_end(&l->b, look, NULL);
     if (!loop) return tri_val_tensor(ir_compare(&l->b, CMP_EQ, now, expect.ref));
@@ -318,13 +293,11 @@ Val tri_lower_assume(Lower *l, const Call *c) {
     Val condition = c->args[0];
     if (tri_val_is_const(condition)) return val_none;
     condition = tri_truth(l, condition, c->ranges[0]);
-    if (condition.kind == VAL_TENSOR && ref_is_value(condition.ref))
-        promise(l, condition.ref, AT_NONE, 0);
+    if (condition.kind == VAL_TENSOR && ref_is_value(condition.ref)) promise(l, condition.ref, AT_NONE, 0);
     return tri_val_failed(condition) ? val_error : val_none;
 }
 
-/* A promise about a tile's runs says nothing of each element, so only what the IR can mean is kept.
- */
+/* A promise about a tile's runs says nothing of each element, so only what the IR can mean is kept. */
 Val tri_lower_hint(Lower *l, const Call *c) {
     Val v, values = c->args[1];
     int64_t number;
@@ -332,14 +305,11 @@ Val tri_lower_hint(Lower *l, const Call *c) {
     const Type *type = tri_val_type(l, v);
     Val one = values.kind == VAL_TUPLE && values.count == 1 ? values.items[0] : values;
     AttrId id = (AttrId)c->builtin->code;
-    bool known = one.kind == VAL_INT ||
-                 (one.kind == VAL_TENSOR && ir_const_int(l->kernel, one.ref, &number));
+    bool known = one.kind == VAL_INT || (one.kind == VAL_TENSOR && ir_const_int(l->kernel, one.ref, &number));
     if (one.kind == VAL_INT) number = (int64_t)one.i;
     if (!known && one.kind != VAL_TUPLE)
-        return tri_error(l, DIAG_TRI_NEED_CONSTANT, c->ranges[1], "a promised number",
-                         tri_val_describe(l, one));
-    bool fits =
-        known && number > 1 && ref_is_value(v.ref) && !type->pointer && elem_is_int(type->elem);
+        return tri_error(l, DIAG_TRI_NEED_CONSTANT, c->ranges[1], "a promised number", tri_val_describe(l, one));
+    bool fits = known && number > 1 && ref_is_value(v.ref) && !type->pointer && elem_is_int(type->elem);
     if (fits && ((id == AT_MULT && type->rank == 0) || (id == AT_CONTIGUOUS && type->rank == 1)))
         promise(l, v.ref, id, number);
     return c->args[0];

@@ -41,14 +41,14 @@ struct Names {
     FrontUnit *unit;
     Arena *arena;
     Map map;
-    const SourceFile *file;  /* NULL for live names */
-    int statements;          /* seen so far */
+    const SourceFile *file;     /* NULL for live names */
+    int statements;             /* seen so far */
     const Condition *condition; /* of the one that is being looked at */
-    int until; /* while a constant is computed: the statement that defines it, and only those before
+    int until;                  /* while a constant is computed: the statement that defines it, and only those before
                   it count; 0: all do */
-    VEC(const char *) stars; /* modules whose names are all taken: from x import * */
-    bool live;               /* what the map does not have is asked of the host */
-    void *scope;             /* by that handle */
+    VEC(const char *) stars;    /* modules whose names are all taken: from x import * */
+    bool live;                  /* what the map does not have is asked of the host */
+    void *scope;                /* by that handle */
 };
 
 static Name *define(Names *names, const char *id, NameKind kind) {
@@ -62,8 +62,7 @@ static Name *define(Names *names, const char *id, NameKind kind) {
 }
 
 static void define_module(Names *names, const char *id, const char *path) {
-    /* Projects hand Triton on through modules of their own: `from vllm.triton_utils import tl,
-     * triton`. */
+    /* Projects hand Triton on through modules of their own: `from vllm.triton_utils import tl, triton`. */
     if (strncmp(path, "triton", 6) != 0) {
         const char *last = strrchr(path, '.');
         if (last && strcmp(last, ".tl") == 0) path = "triton.language";
@@ -91,8 +90,7 @@ static void collect_from(Names *names, const PyNode *node) {
     for (int i = 0; i < (int)node->ImportFrom.level; i++) text_add_char(&dots, '.');
     for (uint32_t i = 0; i < node->ImportFrom.names->count; i++) {
         const PyNode *alias = node->ImportFrom.names->at[i];
-        const char *name = alias->alias.name,
-                   *as = alias->alias.asname ? alias->alias.asname : name;
+        const char *name = alias->alias.name, *as = alias->alias.asname ? alias->alias.asname : name;
         const char *from = arena_printf(names->arena, "%s%s", dots.at, module);
         const char *between = *module ? "." : "";
         if (strcmp(name, "*") == 0)
@@ -124,8 +122,7 @@ static void define_loop(void *user, const char *id, const PyNode *value) {
 static void collect_loop(void *user, PyNode *node) {
     Names *names = user;
     py_each_binding(node, names->arena, define_loop, names);
-    if (py_kinds[node->kind].cls == PY_STMT && node->kind != PY_FunctionDef &&
-        node->kind != PY_ClassDef)
+    if (py_kinds[node->kind].cls == PY_STMT && node->kind != PY_FunctionDef && node->kind != PY_ClassDef)
         py_each_child(node, collect_loop, names);
 }
 
@@ -165,11 +162,9 @@ Names *tri_names_live(FrontUnit *unit, void *scope, Arena *arena) {
     return names;
 }
 
-Names *tri_names_collect(FrontUnit *unit, const SourceFile *file, const PyNode *module,
-                         Arena *arena) {
+Names *tri_names_collect(FrontUnit *unit, const SourceFile *file, const PyNode *module, Arena *arena) {
     Names *names = ARENA_NEW(arena, Names);
-    *names = (Names){
-        .unit = unit, .arena = arena, .file = file, .live = unit->resolver, .scope = unit->scope};
+    *names = (Names){.unit = unit, .arena = arena, .file = file, .live = unit->resolver, .scope = unit->scope};
     collect(names, module->Module.body);
     return names;
 }
@@ -196,8 +191,7 @@ bool tri_names_is_jit(const Names *names, const PyNode *function, Arena *arena) 
         const PyNode *decorator = function->FunctionDef.decorator_list->at[i];
         if (decorator->kind == PY_Call) decorator = decorator->Call.func;
         const char *path = tri_names_path(names, decorator, arena);
-        if (path && (strcmp(path, "triton.jit") == 0 || strcmp(path, "triton.runtime.jit") == 0))
-            return true;
+        if (path && (strcmp(path, "triton.jit") == 0 || strcmp(path, "triton.runtime.jit") == 0)) return true;
     }
     return false;
 }
@@ -221,8 +215,7 @@ Val tri_eval_outside(Lower *l, Names *names, const PyNode *node) {
 
 const char *const *tri_names_all(Lower *l, size_t *count) {
     VEC(const char *) all = {0};
-    for (size_t i = 0; i < l->names->map.count; i++)
-        *VEC_PUSH(&all, l->arena) = l->names->map.entries[i].key;
+    for (size_t i = 0; i < l->names->map.count; i++) *VEC_PUSH(&all, l->arena) = l->names->map.entries[i].key;
     for (size_t i = 0; i < tri_builtin_count; i++)
         if (strchr(tri_builtins[i].kinds, 'P')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
     *count = all.count;
@@ -255,8 +248,8 @@ static Holds holds(Lower *l, Names *names, const Name *name) {
     names->until = name->order;
     for (const Condition *c = name->condition; c && answer == ALWAYS; c = c->around) {
         Val test = tri_eval_outside(l, names, c->test);
-        bool known = test.kind == VAL_NONE || test.kind == VAL_BOOL || test.kind == VAL_INT ||
-                     test.kind == VAL_FLOAT || test.kind == VAL_STR;
+        bool known = test.kind == VAL_NONE || test.kind == VAL_BOOL || test.kind == VAL_INT || test.kind == VAL_FLOAT ||
+                     test.kind == VAL_STR;
         answer = !known || quiet.errors ? UNSURE : tri_val_truth(test) == c->branch ? ALWAYS : NEVER;
     }
     names->until = until;
@@ -267,8 +260,7 @@ static Holds holds(Lower *l, Names *names, const Name *name) {
 /* The definition of a name that counts; NULL: none does. *unsure: another one may as well. */
 static Name *definition(Lower *l, Names *names, const char *id, bool *unsure) {
     Name *name = map_get(&names->map, id);
-    while (name && name->kind == NAME_VALUE && names->until && name->order >= names->until)
-        name = name->before;
+    while (name && name->kind == NAME_VALUE && names->until && name->order >= names->until) name = name->before;
     while (name && name->kind == NAME_VALUE && name->condition) {
         Holds answer = holds(l, names, name);
         *unsure = answer == UNSURE && name->before;
@@ -290,16 +282,13 @@ static bool is_library(const char *path) {
 }
 
 /* A name of another file, or a module below it; UNBOUND when no file of the user's has it. */
-static Val file_attribute(Lower *l, const SourceFile *from, const char *path, const char *attr,
-                          Range range) {
+static Val file_attribute(Lower *l, const SourceFile *from, const char *path, const char *attr, Range range) {
     Names *names = tri_import(l, from, path);
     Val v = {.kind = VAL_UNBOUND};
     if (names) v = lookup_in(l, names, attr, range);
     size_t length = strlen(path);
-    const char *below =
-        arena_printf(l->arena, "%s%s%s", path, length && path[length - 1] != '.' ? "." : "", attr);
-    if (v.kind == VAL_UNBOUND && tri_import(l, from, below))
-        return (Val){.kind = VAL_MODULE, .text = below};
+    const char *below = arena_printf(l->arena, "%s%s%s", path, length && path[length - 1] != '.' ? "." : "", attr);
+    if (v.kind == VAL_UNBOUND && tri_import(l, from, below)) return (Val){.kind = VAL_MODULE, .text = below};
     return v;
 }
 
@@ -314,15 +303,12 @@ static Val imported(Lower *l, const Names *names, const char *path, Range range)
         Val v = file_attribute(l, names->file, parent, dot + 1, range);
         if (v.kind != VAL_UNBOUND) return v;
     }
-    return library ? tri_names_attribute(l, parent, dot + 1, range)
-                   : (Val){.kind = VAL_MODULE, .text = path};
+    return library ? tri_names_attribute(l, parent, dot + 1, range) : (Val){.kind = VAL_MODULE, .text = path};
 }
 
-static bool has_decorator(const Names *names, const PyNode *function, const char *wanted,
-                          Arena *arena) {
+static bool has_decorator(const Names *names, const PyNode *function, const char *wanted, Arena *arena) {
     for (uint32_t i = 0; i < function->FunctionDef.decorator_list->count; i++) {
-        const char *path =
-            tri_names_path(names, function->FunctionDef.decorator_list->at[i], arena);
+        const char *path = tri_names_path(names, function->FunctionDef.decorator_list->at[i], arena);
         if (path && strcmp(path, wanted) == 0) return true;
     }
     return false;
@@ -331,8 +317,7 @@ static bool has_decorator(const Names *names, const PyNode *function, const char
 /* A def of a file: a jit function, or plain Python that runs on constants where that is allowed. */
 static Val function_value(Lower *l, Names *names, Name *name, const char *id, Range range) {
     bool jit = names->live || tri_names_is_jit(names, name->node, l->arena);
-    bool host = !jit && (!l->kernel ||
-                         has_decorator(names, name->node, "triton.constexpr_function", l->arena));
+    bool host = !jit && (!l->kernel || has_decorator(names, name->node, "triton.constexpr_function", l->arena));
     name->function = (Function){.node = name->node, .names = names, .host = host};
     if (!jit && !host) return tri_error(l, DIAG_TRI_NOT_JIT, range, id);
     return (Val){.kind = VAL_FUNCTION, .function = &name->function};
@@ -446,11 +431,7 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
     if (strcmp(attr, "TRITON_MAX_TENSOR_NUMEL") == 0) return tri_val_int(MAX_TILE_ELEMENTS);
     if (strcmp(path, "triton.language.PropagateNan") == 0) /* Triton's own numbers */
         return tri_val_int(strcmp(attr, "ALL") == 0 ? 0xFFFF : 0);
-    const Builtin *builtin = tri_builtin_find(attr, libdevice ? 'L'
-                                                    : math    ? 'M'
-                                                    : info    ? 'G'
-                                                    : cuda    ? 'C'
-                                                              : 'T');
+    const Builtin *builtin = tri_builtin_find(attr, libdevice ? 'L' : math ? 'M' : info ? 'G' : cuda ? 'C' : 'T');
     if (!builtin && math) builtin = tri_builtin_find(attr, 'L'); /* as in older releases */
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     if (!libdevice && (is_one_of(attr, modules) || is_one_of(attr, classes)))
@@ -470,16 +451,14 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
                          near ? arena_printf(l->arena, "; did you mean `%s.%s`?", where, near)
                               : "; the page `triton` of the manual lists what there is");
     }
-    return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "tl.%s", attr),
-                     tri_names_suggest(l, attr));
+    return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "tl.%s", attr), tri_names_suggest(l, attr));
 }
 
 Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range range) {
     if (strncmp(path, "triton.language", 15) == 0 && (path[15] == '\0' || path[15] == '.'))
         return language_attribute(l, path, attr, range);
     if (strcmp(path, "triton") == 0) {
-        if (strcmp(attr, "language") == 0)
-            return (Val){.kind = VAL_MODULE, .text = "triton.language"};
+        if (strcmp(attr, "language") == 0) return (Val){.kind = VAL_MODULE, .text = "triton.language"};
         const Builtin *builtin = tri_builtin_find(attr, 'H');
         if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     }

@@ -16,16 +16,13 @@ Val tri_iterable(Lower *l, Val v, Range range) {
         return tri_error(l, DIAG_TRI_ITERABLE, range, tri_val_describe(l, v));
     VEC(Val) items = {0};
     for (PyInt i = r->start.i; r->step.i > 0 ? i < r->stop.i : i > r->stop.i; i += r->step.i) {
-        if (items.count >= TRITON_MAX_TUPLE)
-            return tri_error(l, DIAG_TRI_ITERABLE, range, "a range of so many items");
+        if (items.count >= TRITON_MAX_TUPLE) return tri_error(l, DIAG_TRI_ITERABLE, range, "a range of so many items");
         *VEC_PUSH(&items, l->arena) = tri_val_int(i);
     }
     return (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
 }
 
-Val tri_lower_list(Lower *l, const Call *c) {
-    return tri_iterable(l, c->args[0], c->ranges[0]);
-}
+Val tri_lower_list(Lower *l, const Call *c) { return tri_iterable(l, c->args[0], c->ranges[0]); }
 
 Val tri_lower_enumerate(Lower *l, const Call *c) {
     Val over = tri_iterable(l, c->args[0], c->ranges[0]);
@@ -68,13 +65,12 @@ Val tri_lower_product(Lower *l, const Call *c) {
         if (tri_val_failed(columns[k])) return val_error;
     }
     if (repeat < 0 || repeat > TRITON_MAX_TUPLE || repeat * width > TRITON_MAX_TUPLE)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], tri_title(l, c->builtin),
-                         "a small repeat", tri_val_describe(l, c->args[1]));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], tri_title(l, c->builtin), "a small repeat",
+                         tri_val_describe(l, c->args[1]));
     for (int64_t k = 0; k < repeat * width; k++)
-        if (__builtin_mul_overflow(total, columns[k % width].count, &total) ||
-            total > TRITON_MAX_TUPLE)
-            return tri_error(l, DIAG_TRI_ARGUMENT, c->range, tri_title(l, c->builtin),
-                             "fewer combinations", "too many");
+        if (__builtin_mul_overflow(total, columns[k % width].count, &total) || total > TRITON_MAX_TUPLE)
+            return tri_error(l, DIAG_TRI_ARGUMENT, c->range, tri_title(l, c->builtin), "fewer combinations",
+                             "too many");
     int each = (int)repeat * width;
     Val *rows = ARENA_ARRAY(l->arena, Val, total);
     for (int i = 0; i < total; i++) {
@@ -94,8 +90,8 @@ Val tri_lower_getattr(Lower *l, const Call *c) {
     bool ask = c->builtin->code == 1;
     Val of = c->args[0], name = c->args[1];
     if (name.kind != VAL_STR)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], tri_title(l, c->builtin),
-                         "a name as a string", tri_val_describe(l, name));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], tri_title(l, c->builtin), "a name as a string",
+                         tri_val_describe(l, name));
     bool otherwise = !ask && c->args[2].kind != VAL_UNBOUND;
     if (!ask && !otherwise) return tri_attribute(l, of, name.text, c->range);
     Diag silent, *loud = l->diag;
@@ -110,8 +106,8 @@ Val tri_lower_getattr(Lower *l, const Call *c) {
 Val tri_lower_python_math(Lower *l, const Call *c) {
     for (int i = 0; i < (c->builtin->code == 'p' ? 2 : 1); i++)
         if (!tri_val_is_number(c->args[i]))
-            return tri_error(l, DIAG_TRI_NEED_CONSTANT, c->ranges[i],
-                             "an argument of Python's math", tri_val_describe(l, c->args[i]));
+            return tri_error(l, DIAG_TRI_NEED_CONSTANT, c->ranges[i], "an argument of Python's math",
+                             tri_val_describe(l, c->args[i]));
     double x = tri_val_as_double(c->args[0]), r = 0;
     switch (c->builtin->code) {
     case 's': r = sqrt(x); break;
@@ -169,8 +165,7 @@ static int is_instance(Val v, Val cls) {
     if (is_class(cls, "NoneType")) return v.kind == VAL_NONE;
     if (is_class(cls, "pointer_type")) return v.kind == VAL_DTYPE && v.dtype->pointer;
     if (is_class(cls, "block_type")) return v.kind == VAL_DTYPE && v.dtype->rank > 0;
-    if (is_class(cls, "tensor_descriptor") || is_class(cls, "tensor_descriptor_base"))
-        return v.kind == VAL_DESCRIPTOR;
+    if (is_class(cls, "tensor_descriptor") || is_class(cls, "tensor_descriptor_base")) return v.kind == VAL_DESCRIPTOR;
     if (language && is_class(cls, "tensor")) return v.kind == VAL_TENSOR;
     if (language && is_class(cls, "dtype")) return v.kind == VAL_DTYPE;
     return -1;
@@ -184,9 +179,8 @@ Val tri_lower_isinstance(Lower *l, const Call *c) {
     for (int i = 0; i < count; i++) {
         int answer = is_instance(c->args[0], classes[i]);
         if (answer < 0)
-            return tri_error(
-                l, DIAG_TRI_UNSUPPORTED, c->ranges[1],
-                arena_printf(l->arena, "`isinstance` with %s", tri_val_describe(l, classes[i])));
+            return tri_error(l, DIAG_TRI_UNSUPPORTED, c->ranges[1],
+                             arena_printf(l->arena, "`isinstance` with %s", tri_val_describe(l, classes[i])));
         found = found || answer;
     }
     return tri_val_bool(found);
@@ -201,8 +195,7 @@ Val tri_lower_block_type(Lower *l, const Call *c) {
     const Type *dtype;
     int rank;
     int64_t extent[MAX_RANK];
-    if (!tri_want_dtype(l, c, 0, &dtype) || !tri_want_shape(l, c, 1, &rank, extent))
-        return val_error;
+    if (!tri_want_dtype(l, c, 0, &dtype) || !tri_want_shape(l, c, 1, &rank, extent)) return val_error;
     return tri_val_dtype(dtype->pointer ? ty_pointer_tile(l->module, dtype->elem, rank, extent)
                                         : ty_with_shape(l->module, dtype, rank, extent));
 }

@@ -13,22 +13,13 @@ typedef struct Words {
     Val w[4];
 } Words;
 
-static Val add(Lower *l, Val a, Val b) {
-    return tri_binary(l, PY_OP_ADD, a, b, l->b.range);
-}
-static Val xor_of(Lower *l, Val a, Val b) {
-    return tri_binary(l, PY_OP_BITXOR, a, b, l->b.range);
-}
-static Val scaled(Lower *l, Val a, Val b) {
-    return tri_binary(l, PY_OP_MUL, a, b, l->b.range);
-}
+static Val add(Lower *l, Val a, Val b) { return tri_binary(l, PY_OP_ADD, a, b, l->b.range); }
+static Val xor_of(Lower *l, Val a, Val b) { return tri_binary(l, PY_OP_BITXOR, a, b, l->b.range); }
+static Val scaled(Lower *l, Val a, Val b) { return tri_binary(l, PY_OP_MUL, a, b, l->b.range); }
 static Val call_1(Lower *l, const char *name, Val x) {
-    return tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find(name, 'M')}, &x, 1,
-                     l->b.range);
+    return tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find(name, 'M')}, &x, 1, l->b.range);
 }
-static Val word(Lower *l, Elem elem, uint64_t bits) {
-    return tri_val_tensor(ir_int(&l->b, elem, (int64_t)bits));
-}
+static Val word(Lower *l, Elem elem, uint64_t bits) { return tri_val_tensor(ir_int(&l->b, elem, (int64_t)bits)); }
 static Val high_product(Lower *l, Val constant, Val x) {
     return tri_val_failed(x) ? x : tri_val_tensor(ir_binary(&l->b, OP_MULHI, constant.ref, x.ref));
 }
@@ -66,8 +57,7 @@ static bool want_integer(Lower *l, const Call *c, int arg, Val *v) {
     if (!tri_want_tensor(l, c, arg, v)) return false;
     const Type *type = tri_val_type(l, *v);
     if (!type->pointer && elem_is_int(type->elem)) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), "integers",
-              tri_val_describe(l, *v));
+    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), "integers", tri_val_describe(l, *v));
     return false;
 }
 
@@ -80,8 +70,8 @@ static bool seeded(Lower *l, Val seed, Words *c, int64_t rounds) {
     for (int k = 0; k < 4; k++) c->w[k] = tri_cast(l, c->w[k], as, range);
     seed = tri_cast(l, seed, u64, range);
     Val high = tri_binary(l, PY_OP_SHR, seed, tri_val_int(32), range);
-    return encipher(l, c, tri_cast(l, seed, as, range),
-                    wide ? word(l, EL_U64, 0) : tri_cast(l, high, as, range), rounds);
+    return encipher(l, c, tri_cast(l, seed, as, range), wide ? word(l, EL_U64, 0) : tri_cast(l, high, as, range),
+                    rounds);
 }
 
 Val tri_lower_philox_impl(Lower *l, const Call *c) {
@@ -94,8 +84,7 @@ Val tri_lower_philox_impl(Lower *l, const Call *c) {
     if (elem != EL_U32 && elem != EL_U64)
         return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "tl.philox_impl", "uint32 or uint64",
                          tri_val_describe(l, words.w[0]));
-    if (!want_rounds(l, c, 6, &rounds) || !encipher(l, &words, key[0], key[1], rounds))
-        return val_error;
+    if (!want_rounds(l, c, 6, &rounds) || !encipher(l, &words, key[0], key[1], rounds)) return val_error;
     return tri_val_tuple(l, words.w, 4);
 }
 
@@ -117,14 +106,12 @@ Val tri_lower_philox(Lower *l, const Call *c) {
 static bool random_words(Lower *l, const Call *c, Words *words) {
     Val seed, offset;
     int64_t rounds;
-    if (!want_integer(l, c, 0, &seed) || !want_integer(l, c, 1, &offset) ||
-        !want_rounds(l, c, 2, &rounds))
+    if (!want_integer(l, c, 0, &seed) || !want_integer(l, c, 1, &offset) || !want_rounds(l, c, 2, &rounds))
         return false;
     const Type *u32 = ty_scalar(l->module, EL_U32);
     Val zero = word(l, EL_U32, 0), high = zero;
     if (elem_info[tri_val_type(l, offset)->elem].bits > 32)
-        high =
-            tri_cast(l, tri_binary(l, PY_OP_SHR, offset, tri_val_int(32), c->range), u32, c->range);
+        high = tri_cast(l, tri_binary(l, PY_OP_SHR, offset, tri_val_int(32), c->range), u32, c->range);
     *words = (Words){{tri_cast(l, offset, u32, c->range), high, zero, zero}};
     if (!seeded(l, seed, words, rounds)) return false;
     const Type *type = tri_val_type(l, offset);
@@ -152,8 +139,8 @@ Val tri_lower_uniform(Lower *l, const Call *c) {
     Val x;
     if (!want_integer(l, c, 0, &x)) return val_error;
     if (elem_info[tri_val_type(l, x)->elem].bits < 32)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin),
-                         "integers of 32 or 64 bits", tri_val_describe(l, x));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin), "integers of 32 or 64 bits",
+                         tri_val_describe(l, x));
     return uniform(l, x);
 }
 
@@ -161,8 +148,7 @@ Val tri_lower_uniform(Lower *l, const Call *c) {
 static bool to_normal(Lower *l, Val u1, Val u2, Val out[2]) {
     Range range = l->b.range;
     Val args[] = {tri_val_float(1.0e-7), u1};
-    u1 = tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("maximum", 'T')}, args,
-                   2, range);
+    u1 = tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("maximum", 'T')}, args, 2, range);
     Val angle = scaled(l, tri_val_float(6.283185307179586), u2);
     if (tri_val_failed(u1) || tri_val_failed(angle)) return false;
     Val radius = call_1(l, "log", u1);
@@ -175,8 +161,7 @@ static bool to_normal(Lower *l, Val u1, Val u2, Val out[2]) {
 
 Val tri_lower_normal_pair(Lower *l, const Call *c) {
     Val u[2], out[2];
-    if (!tri_want_tensor(l, c, 0, &u[0]) || !tri_want_tensor(l, c, 1, &u[1]) ||
-        !to_normal(l, u[0], u[1], out))
+    if (!tri_want_tensor(l, c, 0, &u[0]) || !tri_want_tensor(l, c, 1, &u[1]) || !to_normal(l, u[0], u[1], out))
         return val_error;
     return tri_val_tuple(l, out, 2);
 }

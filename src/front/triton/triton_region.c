@@ -41,8 +41,7 @@ static bool collect_tiles(Lower *l, const Call *c, Val input, Tiles *tiles) {
     for (int i = 1; i < tiles->count; i++) {
         const Type *type = tri_val_type(l, tiles->v[i]);
         if (ty_with_elem(l->module, type, first->elem) != first) {
-            tri_error(l, DIAG_TRI_SHAPES, c->ranges[0], tri_type_text(l, first),
-                      tri_type_text(l, type));
+            tri_error(l, DIAG_TRI_SHAPES, c->ranges[0], tri_type_text(l, first), tri_type_text(l, type));
             return false;
         }
     }
@@ -58,8 +57,7 @@ static bool only_computes(Lower *l, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->result_count; i++)
             if (!ty_is_scalar(tri_ref_type(l, op->results[i]))) return false;
-        if (op_has(op->code, TRAIT_READS) || op_has(op->code, TRAIT_WRITES) ||
-            op_has(op->code, TRAIT_SYNC))
+        if (op_has(op->code, TRAIT_READS) || op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC))
             return false;
         for (int i = 0; i < op->region_count; i++)
             if (!only_computes(l, op->regions[i])) return false;
@@ -69,12 +67,11 @@ static bool only_computes(Lower *l, const Region *region) {
 
 /* Runs the function inside a new region of the op, on one argument an element of types; what it
  * returns is yielded and counted. -1 after a mistake. */
-static int fill_region(Lower *l, const Call *c, Op *op, Val function, Range where,
-                       const Type *const *types, int count, bool *single) {
+static int fill_region(Lower *l, const Call *c, Op *op, Val function, Range where, const Type *const *types, int count,
+                       bool *single) {
     Region *region = ir_region(&l->b, op);
     Val *args = ARENA_ARRAY(l->arena, Val, count);
-    for (int i = 0; i < count; i++)
-        args[i] = tri_val_tensor(ir_argument(l->kernel, region, types[i], NULL));
+    for (int i = 0; i < count; i++) args[i] = tri_val_tensor(ir_argument(l->kernel, region, types[i], NULL));
     Builder outer = l->b;
     l->b = ir_builder_inside(&outer, region);
     l->regions++;
@@ -89,8 +86,7 @@ static int fill_region(Lower *l, const Call *c, Op *op, Val function, Range wher
         Val v = result.items[i];
         good = v.kind == VAL_TENSOR || tri_val_is_number(v);
         v = good ? tri_to_tensor(l, v, where) : v;
-        good = good && !tri_val_failed(v) && tri_val_type(l, v)->rank == 0 &&
-               !tri_val_type(l, v)->pointer;
+        good = good && !tri_val_failed(v) && tri_val_type(l, v)->rank == 0 && !tri_val_type(l, v)->pointer;
         if (good)
             *VEC_PUSH(&refs, l->arena) = v.ref;
         else
@@ -110,9 +106,8 @@ static Word named_combination(const Op *op) {
     static const struct {
         Opcode code;
         Word word;
-    } names[] = {{OP_ADD, COMBINE_ADD}, {OP_MUL, COMBINE_MUL}, {OP_MIN, COMBINE_MIN},
-                 {OP_MAX, COMBINE_MAX}, {OP_AND, COMBINE_AND}, {OP_OR, COMBINE_OR},
-                 {OP_XOR, COMBINE_XOR}};
+    } names[] = {{OP_ADD, COMBINE_ADD}, {OP_MUL, COMBINE_MUL}, {OP_MIN, COMBINE_MIN}, {OP_MAX, COMBINE_MAX},
+                 {OP_AND, COMBINE_AND}, {OP_OR, COMBINE_OR},   {OP_XOR, COMBINE_XOR}};
     const Region *region = op->regions[0];
     const Op *only = region->first, *end = region->last;
     if (op->operand_count != 1 || !only || only->next != end || only->operand_count != 2 ||
@@ -126,13 +121,12 @@ static Word named_combination(const Op *op) {
 }
 
 /* The op with the function's region; its results replace the tiles. */
-static bool combine_tiles(Lower *l, const Call *c, Opcode code, Tiles *tiles, int axis,
-                          Val function, Range where, bool reverse) {
+static bool combine_tiles(Lower *l, const Call *c, Opcode code, Tiles *tiles, int axis, Val function, Range where,
+                          bool reverse) {
     const Type *types[32];
     Op *op = ir_begin(&l->b, code);
     for (int i = 0; i < tiles->count; i++) {
-        types[i] = types[tiles->count + i] =
-            ty_scalar(l->module, tri_val_type(l, tiles->v[i])->elem);
+        types[i] = types[tiles->count + i] = ty_scalar(l->module, tri_val_type(l, tiles->v[i])->elem);
         ir_operand(&l->b, op, tiles->v[i].ref);
     }
     bool single;
@@ -163,8 +157,7 @@ Val tri_lower_reduce(Lower *l, const Call *c) {
     Tiles tiles;
     bool keep, all = c->args[1].kind == VAL_NONE;
     int axis = 0;
-    if (!collect_tiles(l, c, c->args[0], &tiles) || !tri_want_bool(l, c, 3, &keep))
-        return val_error;
+    if (!collect_tiles(l, c, c->args[0], &tiles) || !tri_want_bool(l, c, 3, &keep)) return val_error;
     const Type *type = tri_val_type(l, tiles.v[0]);
     int rank = type->rank;
     if (rank == 0) return give_tiles(l, &tiles);
@@ -172,8 +165,7 @@ Val tri_lower_reduce(Lower *l, const Call *c) {
     int64_t elements = ty_elements(type);
     for (int i = 0; i < tiles.count && all && rank > 1; i++)
         tiles.v[i] = tri_reshape(l, tiles.v[i], 1, &elements, c->range);
-    if (!combine_tiles(l, c, OP_REDUCE, &tiles, axis, c->args[2], c->ranges[2], false))
-        return val_error;
+    if (!combine_tiles(l, c, OP_REDUCE, &tiles, axis, c->args[2], c->ranges[2], false)) return val_error;
     for (int i = 0; i < tiles.count && keep; i++)
         for (int d = 0; d < (all ? rank : 1); d++)
             tiles.v[i] = tri_val_tensor(ir_expand(&l->b, tiles.v[i].ref, all ? 0 : axis));
@@ -184,11 +176,9 @@ Val tri_lower_scan(Lower *l, const Call *c) {
     Tiles tiles;
     bool reverse;
     int axis;
-    if (!collect_tiles(l, c, c->args[0], &tiles) || !tri_want_bool(l, c, 3, &reverse))
-        return val_error;
+    if (!collect_tiles(l, c, c->args[0], &tiles) || !tri_want_bool(l, c, 3, &reverse)) return val_error;
     if (!tri_want_axis(l, c, 1, tri_val_type(l, tiles.v[0])->rank, &axis)) return val_error;
-    if (!combine_tiles(l, c, OP_SCAN, &tiles, axis, c->args[2], c->ranges[2], reverse))
-        return val_error;
+    if (!combine_tiles(l, c, OP_SCAN, &tiles, axis, c->args[2], c->ranges[2], reverse)) return val_error;
     return give_tiles(l, &tiles);
 }
 
@@ -216,11 +206,9 @@ static void unpack(Lower *l, Tiles *tiles, int pack, int64_t n, Range range) {
 static void pack_up(Lower *l, Tiles *tiles, int pack, const Type *shape, Range range) {
     for (int i = 0; i < tiles->count / pack; i++) {
         Op *op = ir_begin(&l->b, OP_CAT);
-        for (int k = 0; k < pack; k++)
-            ir_operand(&l->b, op, ir_expand(&l->b, tiles->v[i * pack + k].ref, 1));
+        for (int k = 0; k < pack; k++) ir_operand(&l->b, op, ir_expand(&l->b, tiles->v[i * pack + k].ref, 1));
         op_set(l->kernel, op, (Attr){.id = AT_AXIS, .number = 1});
-        tiles->v[i] = tri_reshape(l, tri_val_tensor(ir_end(&l->b, op, NULL)), shape->rank,
-                                  shape->extent, range);
+        tiles->v[i] = tri_reshape(l, tri_val_tensor(ir_end(&l->b, op, NULL)), shape->rank, shape->extent, range);
     }
     tiles->count /= pack;
 }
@@ -231,8 +219,7 @@ static bool broadcast_all(Lower *l, const Call *c, Tiles *tiles) {
         for (int k = 0; k < tiles->count; k++)
             if (i != k && !tri_align(l, &tiles->v[i], &tiles->v[k], c->range)) return false;
     const Type *shape = tri_val_type(l, tiles->v[0]);
-    for (int i = 1; i < tiles->count; i++)
-        shape = ty_broadcast(l->module, shape, tri_val_type(l, tiles->v[i]));
+    for (int i = 1; i < tiles->count; i++) shape = ty_broadcast(l->module, shape, tri_val_type(l, tiles->v[i]));
     for (int i = 0; i < tiles->count; i++)
         tiles->v[i] = tri_broadcast_to(l, tiles->v[i], shape->rank, shape->extent, c->range);
     return true;
@@ -257,14 +244,13 @@ Val tri_lower_map(Lower *l, const Call *c) {
     Tiles tiles = {.count = args.count};
     if (!tri_want_int(l, c, 2, &pack)) return val_error;
     if (args.count < 1 || pack < 1 || args.count * pack > MAX_MAP_OPERANDS)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->range, tri_title(l, c->builtin),
-                         "1 to 64 tensors, packs counted", tri_val_describe(l, args));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->range, tri_title(l, c->builtin), "1 to 64 tensors, packs counted",
+                         tri_val_describe(l, args));
     for (int i = 0; i < args.count; i++) {
         Call one = {c->builtin, c->range, &args.items[i], &c->ranges[1]};
         if (!tri_want_tensor(l, &one, 0, &tiles.v[i])) return val_error;
         if (tri_val_type(l, tiles.v[i])->pointer)
-            return tri_error(l, DIAG_TRI_OPERAND, c->ranges[1], c->builtin->name,
-                             tri_val_describe(l, tiles.v[i]), "");
+            return tri_error(l, DIAG_TRI_OPERAND, c->ranges[1], c->builtin->name, tri_val_describe(l, tiles.v[i]), "");
     }
     if (!broadcast_all(l, c, &tiles)) return val_error;
     const Type *shape = tri_val_type(l, tiles.v[0]), *types[MAX_MAP_OPERANDS];
@@ -272,8 +258,7 @@ Val tri_lower_map(Lower *l, const Call *c) {
     if (shape->rank == 0) return tri_apply(l, c->args[0], tiles.v, tiles.count, c->ranges[0]);
     if (elements % pack)
         return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[2], tri_title(l, c->builtin),
-                         "a pack that divides the number of elements",
-                         tri_val_describe(l, c->args[2]));
+                         "a pack that divides the number of elements", tri_val_describe(l, c->args[2]));
     if (pack > 1) unpack(l, &tiles, (int)pack, elements, c->range);
     Op *op = ir_begin(&l->b, OP_MAP);
     for (int i = 0; i < tiles.count; i++) {
@@ -284,8 +269,7 @@ Val tri_lower_map(Lower *l, const Call *c) {
     int count = fill_region(l, c, op, c->args[0], c->ranges[0], types, tiles.count, &single);
     if (count < 0) return val_error;
     if (count == 0 || count % pack || count > MAX_MAP_RESULTS)
-        return tri_error(l, DIAG_TRI_COMBINE_COUNT, c->ranges[0], c->builtin->name, (int)pack,
-                         count);
+        return tri_error(l, DIAG_TRI_COMBINE_COUNT, c->ranges[0], c->builtin->name, (int)pack, count);
     if (pack == 1 && is_elementwise(op->regions[0])) return map_tiles(l, c, &tiles, shape);
     ir_end(&l->b, op, NULL);
     Tiles out = {.count = count};

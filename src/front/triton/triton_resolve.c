@@ -30,9 +30,7 @@ static void find_bound(void *user, PyNode *node) {
     py_each_child(node, find_bound, user);
 }
 
-static bool is_bound(const Walk *w, const char *name) {
-    return map_get(&w->bound, name) != NULL;
-}
+static bool is_bound(const Walk *w, const char *name) { return map_get(&w->bound, name) != NULL; }
 
 /* Does the value of the expression depend on constants alone? */
 typedef struct Leaves {
@@ -68,8 +66,7 @@ static void walk(void *user, PyNode *node) {
     if (root) {
         if (is_bound(w, root)) return;
         Val v = tri_eval_outside(w->l, w->l->names, node);
-        if (v.kind == VAL_FUNCTION && !v.function->host)
-            walk_function(w->l, v.function, w->seen);
+        if (v.kind == VAL_FUNCTION && !v.function->host) walk_function(w->l, v.function, w->seen);
         return;
     }
     if (node->kind == PY_If && is_constant(w, node->If.test)) {
@@ -120,10 +117,14 @@ typedef struct Arrays {
 
 static void add_first(Arrays *a, const PyNode *node) {
     for (;;) {
-        if (node->kind == PY_BinOp) node = node->BinOp.left;
-        else if (node->kind == PY_Call && node->Call.func->kind == PY_Attribute) node = node->Call.func->Attribute.value;
-        else if (node->kind == PY_IfExp) node = node->IfExp.body;
-        else break;
+        if (node->kind == PY_BinOp)
+            node = node->BinOp.left;
+        else if (node->kind == PY_Call && node->Call.func->kind == PY_Attribute)
+            node = node->Call.func->Attribute.value;
+        else if (node->kind == PY_IfExp)
+            node = node->IfExp.body;
+        else
+            break;
     }
     if (node->kind == PY_Name) map_set(&a->names, a->arena, node->Name.id, (void *)node);
 }
@@ -138,7 +139,8 @@ static void find_addresses(void *user, PyNode *node) {
         for (uint32_t i = 0; memory && i < node->Call.keywords->count; i++) {
             const PyNode *keyword = node->Call.keywords->at[i];
             const char *word = keyword->keyword.arg;
-            if (word && (strcmp(word, "pointer") == 0 || strcmp(word, "base") == 0)) add_first(user, keyword->keyword.value);
+            if (word && (strcmp(word, "pointer") == 0 || strcmp(word, "base") == 0))
+                add_first(user, keyword->keyword.value);
         }
     }
     py_each_child(node, find_addresses, user);
@@ -164,8 +166,8 @@ void tri_find_arrays(PyNode *function, FrontParam *params, size_t count, Arena *
     }
     for (size_t i = 0; i < count; i++) {
         size_t length = strlen(params[i].name);
-        params[i].likely_array = params[i].kind == FRONT_OPEN &&
-                                 (map_get(&a.names, params[i].name) ||
-                                  (length >= 3 && strcmp(params[i].name + length - 3, "ptr") == 0));
+        params[i].likely_array =
+            params[i].kind == FRONT_OPEN &&
+            (map_get(&a.names, params[i].name) || (length >= 3 && strcmp(params[i].name + length - 3, "ptr") == 0));
     }
 }

@@ -8,8 +8,7 @@
 Val tri_lower_program(Lower *l, const Call *c) {
     int64_t axis;
     if (!tri_want_int(l, c, 0, &axis) || !tri_need_ir(l, c->range)) return val_error;
-    if (axis < 0 || axis > 2)
-        return tri_error(l, DIAG_TRI_GRID_AXIS, c->ranges[0], c->builtin->name, (long long)axis);
+    if (axis < 0 || axis > 2) return tri_error(l, DIAG_TRI_GRID_AXIS, c->ranges[0], c->builtin->name, (long long)axis);
     Op *op = ir_begin(&l->b, (Opcode)c->builtin->code);
     op_set(l->kernel, op, (Attr){.id = AT_DIM, .number = axis});
     return tri_val_tensor(ir_end(&l->b, op, NULL));
@@ -17,13 +16,11 @@ Val tri_lower_program(Lower *l, const Call *c) {
 
 Val tri_lower_arange(Lower *l, const Call *c) {
     int64_t start, end;
-    if (!tri_want_int(l, c, 0, &start) || !tri_want_int(l, c, 1, &end) || !tri_need_ir(l, c->range))
-        return val_error;
+    if (!tri_want_int(l, c, 0, &start) || !tri_want_int(l, c, 1, &end) || !tri_need_ir(l, c->range)) return val_error;
     if (end <= start || start < INT32_MIN || end > INT32_MAX)
         return tri_error(l, DIAG_TRI_ARANGE, c->range, (long long)start, (long long)end);
     if (end - start > MAX_TILE_ELEMENTS)
-        return tri_error(l, DIAG_TRI_TILE_SIZE, c->range,
-                         arena_printf(l->arena, "[%lld]", (long long)(end - start)),
+        return tri_error(l, DIAG_TRI_TILE_SIZE, c->range, arena_printf(l->arena, "[%lld]", (long long)(end - start)),
                          MAX_TILE_ELEMENTS);
     return tri_val_tensor(ir_iota(&l->b, start, end));
 }
@@ -35,8 +32,7 @@ Val tri_full(Lower *l, int rank, const int64_t *extent, Val value, const Type *d
     const Type *type = dtype->pointer ? ty_pointer_tile(l->module, dtype->elem, rank, extent)
                                       : ty_tile(l->module, dtype->elem, rank, extent);
     if (tri_val_type(l, value)->rank)
-        return tri_error(l, DIAG_TRI_ARGUMENT, range, "tl.full", "a scalar value",
-                         tri_val_describe(l, value));
+        return tri_error(l, DIAG_TRI_ARGUMENT, range, "tl.full", "a scalar value", tri_val_describe(l, value));
     return rank == 0 ? value : tri_val_tensor(ir_splat(&l->b, value.ref, type));
 }
 
@@ -44,8 +40,7 @@ Val tri_lower_full(Lower *l, const Call *c) {
     int rank, full = c->builtin->code;
     int64_t extent[MAX_RANK];
     const Type *dtype;
-    if (!tri_want_shape(l, c, 0, &rank, extent) || !tri_want_dtype(l, c, 1 + full, &dtype))
-        return val_error;
+    if (!tri_want_shape(l, c, 0, &rank, extent) || !tri_want_dtype(l, c, 1 + full, &dtype)) return val_error;
     return tri_full(l, rank, extent, full ? c->args[1] : tri_val_int(0), dtype, c->range);
 }
 
@@ -53,15 +48,13 @@ Val tri_lower_zeros_like(Lower *l, const Call *c) {
     Val v;
     if (!tri_want_tensor(l, c, 0, &v)) return val_error;
     const Type *type = tri_val_type(l, v);
-    return tri_full(l, type->rank, type->extent, tri_val_int(0), ty_scalar(l->module, type->elem),
-                    c->range);
+    return tri_full(l, type->rank, type->extent, tri_val_int(0), ty_scalar(l->module, type->elem), c->range);
 }
 
 Val tri_lower_pointer_type(Lower *l, const Call *c) {
     const Type *dtype;
     if (!tri_want_dtype(l, c, 0, &dtype)) return val_error;
-    if (dtype->pointer)
-        return tri_error(l, DIAG_TRI_UNSUPPORTED, c->range, "a pointer to pointers");
+    if (dtype->pointer) return tri_error(l, DIAG_TRI_UNSUPPORTED, c->range, "a pointer to pointers");
     return tri_val_dtype(ty_pointer(l->module, dtype->elem));
 }
 
@@ -70,8 +63,8 @@ Val tri_lower_cast(Lower *l, const Call *c) {
     const Type *dtype;
     const char *rounding;
     bool bitcast;
-    if (!tri_want_tensor(l, c, 0, &v) || !tri_want_dtype(l, c, 1, &dtype) ||
-        !tri_want_text(l, c, 2, &rounding) || !tri_want_bool(l, c, 3, &bitcast))
+    if (!tri_want_tensor(l, c, 0, &v) || !tri_want_dtype(l, c, 1, &dtype) || !tri_want_text(l, c, 2, &rounding) ||
+        !tri_want_bool(l, c, 3, &bitcast))
         return val_error;
     if (bitcast) return tri_bitcast(l, v, dtype, c->range);
     if (!rounding || strcmp(rounding, "rtne") == 0) return tri_cast(l, v, dtype, c->range);
@@ -80,8 +73,7 @@ Val tri_lower_cast(Lower *l, const Call *c) {
                    elem_info[type->elem].bits > elem_info[dtype->elem].bits;
     if (strcmp(rounding, "rtz") != 0 || !narrows || type->pointer || dtype->pointer)
         return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[2], tri_title(l, c->builtin),
-                         "'rtne' or 'rtz' on a narrowing float cast",
-                         tri_val_describe(l, c->args[2]));
+                         "'rtne' or 'rtz' on a narrowing float cast", tri_val_describe(l, c->args[2]));
     Op *op = ir_begin(&l->b, OP_CAST);
     ir_operand(&l->b, op, v.ref);
     op_set(l->kernel, op, (Attr){.id = AT_ROUND, .word = ROUND_RZ});
@@ -92,12 +84,10 @@ Val tri_lower_cast(Lower *l, const Call *c) {
 
 Val tri_lower_broadcast(Lower *l, const Call *c) {
     Val v[2];
-    if (!tri_want_tensor(l, c, 0, &v[0]) || !tri_want_tensor(l, c, 1, &v[1]) ||
-        !tri_align(l, &v[0], &v[1], c->range))
+    if (!tri_want_tensor(l, c, 0, &v[0]) || !tri_want_tensor(l, c, 1, &v[1]) || !tri_align(l, &v[0], &v[1], c->range))
         return val_error;
     const Type *common = ty_broadcast(l->module, tri_val_type(l, v[0]), tri_val_type(l, v[1]));
-    for (int i = 0; i < 2; i++)
-        v[i] = tri_broadcast_to(l, v[i], common->rank, common->extent, c->range);
+    for (int i = 0; i < 2; i++) v[i] = tri_broadcast_to(l, v[i], common->rank, common->extent, c->range);
     return tri_val_tuple(l, v, 2);
 }
 
@@ -108,8 +98,7 @@ Val tri_lower_broadcast_to(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v) || !tri_want_shape(l, c, 1, &rank, extent)) return val_error;
     const Type *type = tri_val_type(l, v);
     if (type->rank && type->rank != rank)
-        return tri_error(l, DIAG_TRI_BROADCAST_RANK, c->range, tri_type_text(l, type), type->rank,
-                         rank);
+        return tri_error(l, DIAG_TRI_BROADCAST_RANK, c->range, tri_type_text(l, type), type->rank, rank);
     return tri_broadcast_to(l, v, rank, extent, c->range);
 }
 
@@ -130,8 +119,7 @@ Val tri_lower_expand_dims(Lower *l, const Call *c) {
     if (rank > MAX_RANK) return tri_error(l, DIAG_TRI_RANK, c->range, MAX_RANK);
     for (int i = 0; i < axes.count; i++) {
         int axis;
-        Call one = {c->builtin, c->range, (Val[]){c->args[0], axes.items[i]},
-                    (Range[]){c->ranges[0], c->ranges[1]}};
+        Call one = {c->builtin, c->range, (Val[]){c->args[0], axes.items[i]}, (Range[]){c->ranges[0], c->ranges[1]}};
         if (!tri_want_axis(l, &one, 1, rank, &axis)) return val_error;
         normal[i] = axis;
         twice |= chosen[axis];
@@ -162,8 +150,7 @@ Val tri_slice(Lower *l, Val v, int axis, int64_t from, int64_t extent) {
 Val tri_reshape(Lower *l, Val v, int rank, const int64_t *extent, Range range) {
     const Type *type = tri_val_type(l, v), *want = ty_with_shape(l->module, type, rank, extent);
     if (ty_elements(type) != ty_elements(want))
-        return tri_error(l, DIAG_TRI_RESHAPE, range, tri_type_text(l, type),
-                         tri_type_text(l, want));
+        return tri_error(l, DIAG_TRI_RESHAPE, range, tri_type_text(l, type), tri_type_text(l, want));
     return tri_val_tensor(ir_reshape(&l->b, v.ref, want));
 }
 
@@ -189,8 +176,7 @@ Val tri_lower_permute(Lower *l, const Call *c) {
     int64_t order[MAX_RANK];
     if (dims.count == 1 && dims.items[0].kind == VAL_TUPLE) dims = dims.items[0];
     if (dims.count == 0 && c->builtin->code == 0) {
-        if (type->rank < 2)
-            return tri_error(l, DIAG_TRI_TRANSPOSE, c->range, tri_type_text(l, type));
+        if (type->rank < 2) return tri_error(l, DIAG_TRI_TRANSPOSE, c->range, tri_type_text(l, type));
         for (int d = 0; d < type->rank; d++) order[d] = d;
         order[type->rank - 1] = type->rank - 2;
         order[type->rank - 2] = type->rank - 1;
@@ -198,8 +184,7 @@ Val tri_lower_permute(Lower *l, const Call *c) {
         unsigned seen = 0;
         for (int d = 0; d < dims.count && dims.count == type->rank; d++) {
             Val axis = dims.items[d];
-            order[d] =
-                axis.kind == VAL_INT ? (int64_t)(axis.i < 0 ? axis.i + type->rank : axis.i) : -1;
+            order[d] = axis.kind == VAL_INT ? (int64_t)(axis.i < 0 ? axis.i + type->rank : axis.i) : -1;
             if (order[d] >= 0 && order[d] < type->rank) seen |= 1u << order[d];
         }
         if (dims.count != type->rank || seen != (1u << type->rank) - 1)
@@ -229,10 +214,8 @@ static Val join(Lower *l, Val v[2], Range range) {
     int64_t extent[MAX_RANK];
     memcpy(extent, common->extent, sizeof extent);
     extent[common->rank] = 2;
-    if (!tri_fits(l, ty_with_shape(l->module, common, common->rank + 1, extent), range))
-        return val_error;
-    for (int i = 0; i < 2; i++)
-        v[i] = tri_broadcast_to(l, v[i], common->rank, common->extent, range);
+    if (!tri_fits(l, ty_with_shape(l->module, common, common->rank + 1, extent), range)) return val_error;
+    for (int i = 0; i < 2; i++) v[i] = tri_broadcast_to(l, v[i], common->rank, common->extent, range);
     Val pair = tri_val_tensor(ir_binary(&l->b, OP_JOIN, v[0].ref, v[1].ref));
     return scalars ? tri_reshape(l, pair, 1, (int64_t[]){2}, range) : pair;
 }
@@ -267,8 +250,7 @@ Val tri_lower_squeeze(Lower *l, const Call *c) {
                          tri_val_describe(l, v));
     int64_t extent[MAX_RANK];
     for (int d = 0; d < type->rank - 1; d++) extent[d] = type->extent[d < axis ? d : d + 1];
-    return type->rank == 1 ? tri_only_element(l, v)
-                           : tri_reshape(l, v, type->rank - 1, extent, c->range);
+    return type->rank == 1 ? tri_only_element(l, v) : tri_reshape(l, v, type->rank - 1, extent, c->range);
 }
 
 Val tri_lower_item(Lower *l, const Call *c) {
@@ -290,8 +272,7 @@ Val tri_lower_swizzle(Lower *l, const Call *c) {
     Val first = tri_binary(l, PY_OP_MUL, tri_binary(l, PY_OP_FLOORDIV, place, group, r), a[4], r);
     Val rows[] = {tri_binary(l, PY_OP_SUB, a[2], first, r), a[4]};
     if (tri_val_failed(rows[0])) return val_error;
-    Val height = tri_apply(
-        l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("minimum", 'T')}, rows, 2, r);
+    Val height = tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("minimum", 'T')}, rows, 2, r);
     Val inside = tri_binary(l, PY_OP_MOD, place, group, r);
     Val i = tri_binary(l, PY_OP_ADD, first, tri_binary(l, PY_OP_MOD, inside, height, r), r);
     Val j = tri_binary(l, PY_OP_FLOORDIV, inside, height, r);
@@ -304,13 +285,11 @@ Val tri_lower_split(Lower *l, const Call *c) {
     if (!tri_want_tensor(l, c, 0, &v)) return val_error;
     const Type *type = tri_val_type(l, v);
     if (type->rank == 0 || type->extent[type->rank - 1] != 2)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "tl.split", "a last extent of 2",
-                         tri_val_describe(l, v));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "tl.split", "a last extent of 2", tri_val_describe(l, v));
     Op *op = ir_begin(&l->b, OP_SPLIT);
     ir_operand(&l->b, op, v.ref);
     ir_end(&l->b, op, NULL);
-    return tri_val_tuple(l, (Val[]){tri_val_tensor(op->results[0]), tri_val_tensor(op->results[1])},
-                         2);
+    return tri_val_tuple(l, (Val[]){tri_val_tensor(op->results[0]), tri_val_tensor(op->results[1])}, 2);
 }
 
 Val tri_lower_cat(Lower *l, const Call *c) {
@@ -320,14 +299,12 @@ Val tri_lower_cat(Lower *l, const Call *c) {
     const Type *a = tri_val_type(l, v[0]), *b = tri_val_type(l, v[1]);
     if (!tri_want_axis(l, c, 3, a->rank, &axis)) return val_error;
     if (a->elem != b->elem || a->pointer != b->pointer)
-        return tri_error(
-            l, DIAG_TRI_ARGUMENT, c->ranges[1], tri_title(l, c->builtin),
-            arena_printf(l->arena, "tensors of one type (the first is %s)", tri_type_text(l, a)),
-            tri_val_describe(l, v[1]));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], tri_title(l, c->builtin),
+                         arena_printf(l->arena, "tensors of one type (the first is %s)", tri_type_text(l, a)),
+                         tri_val_describe(l, v[1]));
     bool fits = a->rank == b->rank;
     for (int d = 0; fits && d < a->rank; d++) fits = d == axis || a->extent[d] == b->extent[d];
-    if (!fits)
-        return tri_error(l, DIAG_TRI_SHAPES, c->range, tri_type_text(l, a), tri_type_text(l, b));
+    if (!fits) return tri_error(l, DIAG_TRI_SHAPES, c->range, tri_type_text(l, a), tri_type_text(l, b));
     int64_t extent[MAX_RANK];
     memcpy(extent, a->extent, sizeof extent);
     extent[axis] += b->extent[axis];

@@ -25,10 +25,9 @@ void tri_assign(Lower *l, const PyNode *target, Val value) {
                   element                        ? "assignment to an element"
                   : target->kind == PY_Attribute ? "assignment to an attribute"
                                                  : "this assignment target",
-                  element
-                      ? "use tl.store for memory, tl.where for tiles"
-                      : "assign to a name; fields of a triton.aggregate are set in its __init__ "
-                        "and changed by triton.aggregate_replace");
+                  element ? "use tl.store for memory, tl.where for tiles"
+                          : "assign to a name; fields of a triton.aggregate are set in its __init__ "
+                            "and changed by triton.aggregate_replace");
         return;
     }
     const PyList *elts = target->Tuple.elts;
@@ -41,8 +40,7 @@ void tri_assign(Lower *l, const PyNode *target, Val value) {
         }
     if (!fits && !tri_val_failed(value))
         tri_error(l, DIAG_TRI_UNPACK, target->range, (int)elts->count, tri_val_describe(l, value));
-    for (uint32_t i = 0; i < elts->count; i++)
-        tri_assign(l, elts->at[i], fits ? value.items[i] : val_error);
+    for (uint32_t i = 0; i < elts->count; i++) tri_assign(l, elts->at[i], fits ? value.items[i] : val_error);
 }
 
 /* --- branches --- */
@@ -68,8 +66,8 @@ static End run_rest(Lower *l, const PyList *list, uint32_t at, bool tail) {
 }
 
 /* A run-time `if`; at: the statement behind it. *done: the rest of the block has been run, too. */
-static End run_branches(Lower *l, const PyNode *node, Ref condition, const PyList *list,
-                        uint32_t at, bool tail, bool *done) {
+static End run_branches(Lower *l, const PyNode *node, Ref condition, const PyList *list, uint32_t at, bool tail,
+                        bool *done) {
     Branches br;
     const PyList *bodies[2] = {node->If.body, node->If.orelse};
     bool last = at >= list->count;
@@ -90,14 +88,12 @@ static End run_branches(Lower *l, const PyNode *node, Ref condition, const PyLis
     return tri_end(l);
 }
 
-static End run_if(Lower *l, const PyNode *node, const PyList *list, uint32_t at, bool tail,
-                  bool *done) {
+static End run_if(Lower *l, const PyNode *node, const PyList *list, uint32_t at, bool tail, bool *done) {
     const PyNode *test = node->If.test;
     Val condition = tri_truth(l, tri_eval(l, test), test->range);
     *done = false;
     if (condition.kind == VAL_BOOL) /* only the branch taken is looked at */
-        return tri_run_block(l, condition.i ? node->If.body : node->If.orelse, 0,
-                             tail && at >= list->count);
+        return tri_run_block(l, condition.i ? node->If.body : node->If.orelse, 0, tail && at >= list->count);
     if (tri_val_failed(condition)) {
         tri_poison_stored(l, node);
         return END_GOES_ON;
@@ -108,20 +104,17 @@ static End run_if(Lower *l, const PyNode *node, const PyList *list, uint32_t at,
 /* --- jumps --- */
 
 static End run_return(Lower *l, const PyNode *node) {
-    Val v =
-        node->Return.value ? tri_decay(l, tri_eval(l, node->Return.value), node->range) : val_none;
+    Val v = node->Return.value ? tri_decay(l, tri_eval(l, node->Return.value), node->range) : val_none;
     if (l->kernel && !l->frame->caller && v.kind != VAL_NONE && !tri_val_failed(v))
-        v = tri_error(l, DIAG_TRI_KERNEL_RETURN, node->range,
-                      l->frame->function->node->FunctionDef.name);
+        v = tri_error(l, DIAG_TRI_KERNEL_RETURN, node->range, l->frame->function->node->FunctionDef.name);
     for (int depth = 0; depth <= l->frame->loops; depth += l->frame->loops ? l->frame->loops : 1) {
         tri_set_flag(l, FLAG_SKIP, depth, tri_val_bool(true));
         if (depth) tri_set_flag(l, FLAG_STOP, depth, tri_val_bool(true));
     }
     Val before = tri_flag(l, FLAG_RESULT, 0);
-    if (l->frame->loops && tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0)) &&
-        !tri_val_failed(v) && !tri_val_failed(before) && !tri_same_form(l, before, v))
-        v = tri_error(l, DIAG_TRI_RETURN_TYPE, node->range, tri_val_describe(l, before),
-                      tri_val_describe(l, v));
+    if (l->frame->loops && tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0)) && !tri_val_failed(v) &&
+        !tri_val_failed(before) && !tri_same_form(l, before, v))
+        v = tri_error(l, DIAG_TRI_RETURN_TYPE, node->range, tri_val_describe(l, before), tri_val_describe(l, v));
     tri_set_flag(l, FLAG_RESULT, 0, v);
     return END_STOPS;
 }
@@ -155,8 +148,7 @@ static void run_annotated(Lower *l, const PyNode *node) {
         if (ir_const_int(l->kernel, v.ref, &number))
             v = tri_val_int(number);
         else
-            v = tri_error(l, DIAG_TRI_NEED_CONSTANT, value->range, "a tl.constexpr variable",
-                          tri_val_describe(l, v));
+            v = tri_error(l, DIAG_TRI_NEED_CONSTANT, value->range, "a tl.constexpr variable", tri_val_describe(l, v));
     }
     tri_assign(l, node->AnnAssign.target, v);
 }
@@ -169,11 +161,9 @@ static void run_augmented(Lower *l, const PyNode *node) {
     }
     Range outer = l->b.range;
     l->b.range = node->range;
-    PyNode *load =
-        arena_copy(l->arena, target, offsetof(PyNode, cells) + 8 * py_kinds[PY_Name].field_count);
+    PyNode *load = arena_copy(l->arena, target, offsetof(PyNode, cells) + 8 * py_kinds[PY_Name].field_count);
     Val before = tri_eval(l, load);
-    Val v =
-        tri_binary(l, node->AugAssign.op, before, tri_eval(l, node->AugAssign.value), node->range);
+    Val v = tri_binary(l, node->AugAssign.op, before, tri_eval(l, node->AugAssign.value), node->range);
     tri_assign(l, target, tri_decay(l, v, node->range));
     l->b.range = outer;
 }
@@ -222,8 +212,7 @@ static void run_with(Lower *l, const PyNode *node) {
         tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "a jump out of a `with` block");
         return;
     }
-    for (uint32_t i = items->count; i-- > 0;)
-        tri_live_method(l, managers[i].host, "__exit__", nothing, 3, node->range);
+    for (uint32_t i = items->count; i-- > 0;) tri_live_method(l, managers[i].host, "__exit__", nothing, 3, node->range);
 }
 
 /* What of Python has no place in a kernel, and what to write instead. */
@@ -284,8 +273,7 @@ static void run_simple(Lower *l, const PyNode *node) {
     case PY_AnnAssign: run_annotated(l, node); break;
     case PY_AugAssign: run_augmented(l, node); break;
     case PY_Expr:
-        if (node->Expr.value->kind != PY_Constant)
-            tri_eval(l, node->Expr.value); /* else a docstring */
+        if (node->Expr.value->kind != PY_Constant) tri_eval(l, node->Expr.value); /* else a docstring */
         break;
     case PY_For: tri_run_for(l, node); break;
     case PY_While: tri_run_while(l, node); break;
@@ -321,28 +309,24 @@ End tri_run_block(Lower *l, const PyList *list, uint32_t at, bool tail) {
 
 /* --- functions --- */
 
-static Val run_in_frame(Lower *l, const Function *function, const Val *args, Range call,
-                        bool constructs) {
+static Val run_in_frame(Lower *l, const Function *function, const Val *args, Range call, bool constructs) {
     Names *names = l->names;
     int errors = l->diag->errors;
-    Frame frame = {
-        .caller = l->frame, .function = function, .call = call, .constructs = constructs};
+    Frame frame = {.caller = l->frame, .function = function, .call = call, .constructs = constructs};
     l->frame = &frame;
     l->names = function->names;
     const PyNode *a = function->node->FunctionDef.args;
     const PyList *lists[] = {a->arguments.posonlyargs, a->arguments.args, a->arguments.kwonlyargs};
     int index = 0;
     for (size_t k = 0; k < 3; k++) {
-        for (uint32_t i = 0; i < lists[k]->count; i++)
-            tri_set_local(l, lists[k]->at[i]->arg.arg, args[index++]);
-        if (k == 1 && a->arguments.vararg)
-            tri_set_local(l, a->arguments.vararg->arg.arg, args[index++]);
+        for (uint32_t i = 0; i < lists[k]->count; i++) tri_set_local(l, lists[k]->at[i]->arg.arg, args[index++]);
+        if (k == 1 && a->arguments.vararg) tri_set_local(l, a->arguments.vararg->arg.arg, args[index++]);
     }
     End end = tri_run_block(l, function->node->FunctionDef.body, 0, true);
     Val result = tri_flag(l, FLAG_RESULT, 0);
     if (end != END_STOPS && result.kind != VAL_NONE && !tri_val_failed(result))
-        result = tri_error(l, DIAG_TRI_RETURN_TYPE, function->node->range, "None at its end",
-                           tri_val_describe(l, result));
+        result =
+            tri_error(l, DIAG_TRI_RETURN_TYPE, function->node->range, "None at its end", tri_val_describe(l, result));
     if (constructs) result = frame.locals.at[0].val; /* self */
     if (l->diag->errors > errors) result = val_error;
     l->frame = frame.caller;
@@ -350,8 +334,7 @@ static Val run_in_frame(Lower *l, const Function *function, const Val *args, Ran
     return result;
 }
 
-static Val run_function(Lower *l, const Function *function, const Val *args, Range call,
-                        bool constructs) {
+static Val run_function(Lower *l, const Function *function, const Val *args, Range call, bool constructs) {
     int depth = 0;
     for (const Frame *f = l->frame; f; f = f->caller, depth++)
         if (f->function && f->function->node == function->node) /* a lambda has none */

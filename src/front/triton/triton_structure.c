@@ -76,13 +76,11 @@ static Val walk_descriptor(Walk *w, const char *path) {
     if (nan) w->at += 4;
     if (!accept(w, '>')) return broken(w);
     Val parts[] = {w->leaf(w->user, arena_printf(w->arena, "%s.base", path), false),
-                   walk_numbers(w, path, "shape", rank, false),
-                   walk_numbers(w, path, "strides", rank, false),
+                   walk_numbers(w, path, "shape", rank, false), walk_numbers(w, path, "strides", rank, false),
                    walk_numbers(w, path, "block", rank, true)};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (tri_val_failed(parts[i])) return val_error;
-    return w->l ? tri_descriptor_given(w->l, parts[0], parts[1], parts[2], parts[3], nan, w->range)
-                : val_none;
+    return w->l ? tri_descriptor_given(w->l, parts[0], parts[1], parts[2], parts[3], nan, w->range) : val_none;
 }
 
 static Val walk_value(Walk *w, const char *path) {
@@ -102,15 +100,13 @@ const char *tri_structure_of(const FrontUnit *unit, const char *parameter) {
     return NULL;
 }
 
-bool tri_structure_leaves(const char *text, const char *name, Arena *arena, TriLeaf leaf,
-                          void *user) {
+bool tri_structure_leaves(const char *text, const char *name, Arena *arena, TriLeaf leaf, void *user) {
     Walk w = {.at = text, .leaf = leaf, .user = user, .arena = arena};
     walk_value(&w, name);
     return !w.broken && !*w.at;
 }
 
-Val tri_structure_value(Lower *l, const char *text, const char *name, Range range, TriLeaf leaf,
-                        void *user) {
+Val tri_structure_value(Lower *l, const char *text, const char *name, Range range, TriLeaf leaf, void *user) {
     Walk w = {.at = text, .leaf = leaf, .user = user, .l = l, .arena = l->arena, .range = range};
     return walk_value(&w, name);
 }

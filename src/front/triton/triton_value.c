@@ -10,28 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-Val tri_val_bool(bool value) {
-    return (Val){.kind = VAL_BOOL, .i = value};
-}
-Val tri_val_int(PyInt value) {
-    return (Val){.kind = VAL_INT, .i = value};
-}
-Val tri_val_float(double value) {
-    return (Val){.kind = VAL_FLOAT, .f = value};
-}
-Val tri_val_str(const char *text) {
-    return (Val){.kind = VAL_STR, .text = text};
-}
-Val tri_val_tensor(Ref ref) {
-    return (Val){.kind = VAL_TENSOR, .ref = ref};
-}
-Val tri_val_dtype(const Type *type) {
-    return (Val){.kind = VAL_DTYPE, .dtype = type};
-}
+Val tri_val_bool(bool value) { return (Val){.kind = VAL_BOOL, .i = value}; }
+Val tri_val_int(PyInt value) { return (Val){.kind = VAL_INT, .i = value}; }
+Val tri_val_float(double value) { return (Val){.kind = VAL_FLOAT, .f = value}; }
+Val tri_val_str(const char *text) { return (Val){.kind = VAL_STR, .text = text}; }
+Val tri_val_tensor(Ref ref) { return (Val){.kind = VAL_TENSOR, .ref = ref}; }
+Val tri_val_dtype(const Type *type) { return (Val){.kind = VAL_DTYPE, .dtype = type}; }
 Val tri_val_tuple(Lower *l, const Val *items, int count) {
-    return (Val){.kind = VAL_TUPLE,
-                 .items = arena_copy(l->arena, items, (size_t)count * sizeof *items),
-                 .count = count};
+    return (Val){
+        .kind = VAL_TUPLE, .items = arena_copy(l->arena, items, (size_t)count * sizeof *items), .count = count};
 }
 
 Val tri_val_given(Lower *l, const FrontValue *value) {
@@ -49,9 +36,7 @@ Val tri_val_given(Lower *l, const FrontValue *value) {
     }
 }
 
-bool tri_val_is_number(Val v) {
-    return v.kind == VAL_BOOL || v.kind == VAL_INT || v.kind == VAL_FLOAT;
-}
+bool tri_val_is_number(Val v) { return v.kind == VAL_BOOL || v.kind == VAL_INT || v.kind == VAL_FLOAT; }
 
 bool tri_val_is_const(Val v) {
     if (tri_val_has_items(v)) {
@@ -105,9 +90,7 @@ bool tri_val_truth(Val v) {
     }
 }
 
-double tri_val_as_double(Val v) {
-    return v.kind == VAL_FLOAT ? v.f : (double)v.i;
-}
+double tri_val_as_double(Val v) { return v.kind == VAL_FLOAT ? v.f : (double)v.i; }
 
 /* --- dtypes --- */
 
@@ -165,15 +148,12 @@ const Type *tri_dtype_named(Module *m, const char *name) {
 const char *tri_type_text(Lower *l, const Type *type) {
     Text out = text_new(l->arena);
     text_add(&out, "%s%s", type->pointer ? "*" : "", tri_dtype_name(type->elem));
-    for (int d = 0; d < type->rank; d++)
-        text_add(&out, "%s%lld", d ? ", " : "[", (long long)type->extent[d]);
+    for (int d = 0; d < type->rank; d++) text_add(&out, "%s%lld", d ? ", " : "[", (long long)type->extent[d]);
     if (type->rank) text_add_char(&out, ']');
     return out.at;
 }
 
-const Type *tri_val_type(const Lower *l, Val v) {
-    return v.kind == VAL_TENSOR ? tri_ref_type(l, v.ref) : NULL;
-}
+const Type *tri_val_type(const Lower *l, Val v) { return v.kind == VAL_TENSOR ? tri_ref_type(l, v.ref) : NULL; }
 
 static void add_int(Text *out, PyInt value) {
     char digits[48];
@@ -266,8 +246,7 @@ const char *tri_val_describe(Lower *l, Val v) {
 /* --- Python's arithmetic --- */
 
 static Val bad_operands(Lower *l, PyOp op, Val a, Val b, Range range) {
-    return tri_error(l, DIAG_TRI_OPERANDS, range, py_op_spellings[op], tri_val_describe(l, a),
-                     tri_val_describe(l, b),
+    return tri_error(l, DIAG_TRI_OPERANDS, range, py_op_spellings[op], tri_val_describe(l, a), tri_val_describe(l, b),
                      tri_val_is_number(a) && tri_val_is_number(b)
                          ? "; bits and shifts are of integers"
                          : "; both must be numbers, or both strings or tuples");
@@ -306,8 +285,7 @@ Val tri_const_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
         return tri_val_str(arena_printf(l->arena, "%s%s", a.text, b.text));
     if (op == PY_OP_ADD && a.kind == VAL_TUPLE && b.kind == VAL_TUPLE) {
         Val *items = ARENA_ARRAY(l->arena, Val, a.count + b.count);
-        for (int i = 0; i < a.count + b.count; i++)
-            items[i] = i < a.count ? a.items[i] : b.items[i - a.count];
+        for (int i = 0; i < a.count + b.count; i++) items[i] = i < a.count ? a.items[i] : b.items[i - a.count];
         return (Val){.kind = VAL_TUPLE, .items = items, .count = a.count + b.count};
     }
     if (op == PY_OP_MUL && a.kind == VAL_TUPLE && b.kind == VAL_INT) {
@@ -322,8 +300,7 @@ Val tri_const_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
 
 /* Python's ==: values of different kinds are unequal, never an error. */
 static bool const_equal(Val a, Val b) {
-    if (tri_val_is_number(a) && tri_val_is_number(b))
-        return host_order(host_of(a), host_of(b)) == 0;
+    if (tri_val_is_number(a) && tri_val_is_number(b)) return host_order(host_of(a), host_of(b)) == 0;
     if (a.kind == VAL_TUPLE && b.kind == VAL_TUPLE) {
         if (a.count != b.count) return false;
         for (int i = 0; i < a.count; i++)
@@ -370,8 +347,7 @@ Val tri_const_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
 
 Val tri_const_unary(Lower *l, PyOp op, Val a, Range range) {
     if (op == PY_OP_NOT) return tri_val_bool(!tri_val_truth(a));
-    if (a.kind == VAL_FLOAT && op != PY_OP_INVERT)
-        return tri_val_float(op == PY_OP_USUB ? -a.f : a.f);
+    if (a.kind == VAL_FLOAT && op != PY_OP_INVERT) return tri_val_float(op == PY_OP_USUB ? -a.f : a.f);
     if (a.kind == VAL_INT || a.kind == VAL_BOOL) {
         if (op == PY_OP_UADD) return tri_val_int(a.i);
         if (op == PY_OP_INVERT) return tri_val_int(~a.i);

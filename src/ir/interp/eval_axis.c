@@ -35,13 +35,11 @@ static int64_t line_start(const Lines *lines, int64_t i) {
 /* A line as raw elements, and back. */
 static void take_line(const Lines *lines, const void *data, int64_t i, int bytes, void *to) {
     int64_t one = 1;
-    box_copy(to, &one, (const char *)data + line_start(lines, i) * bytes, &lines->stride, 1,
-             &lines->n, bytes);
+    box_copy(to, &one, (const char *)data + line_start(lines, i) * bytes, &lines->stride, 1, &lines->n, bytes);
 }
 static void give_line(const Lines *lines, void *data, int64_t i, int bytes, const void *from) {
     int64_t one = 1;
-    box_copy((char *)data + line_start(lines, i) * bytes, &lines->stride, from, &one, 1, &lines->n,
-             bytes);
+    box_copy((char *)data + line_start(lines, i) * bytes, &lines->stride, from, &one, 1, &lines->n, bytes);
 }
 
 /* --- what combines two elements of a line --- */
@@ -58,9 +56,8 @@ typedef struct Combiner {
 } Combiner;
 
 static double key_at(const Combiner *c, int64_t i, bool *missing) {
-    double key = elem_is_float(c->elem[0])
-                     ? c->elem[0] == EL_F64 ? ((double *)c->line[0])[i] : ((float *)c->line[0])[i]
-                     : 0;
+    double key =
+        elem_is_float(c->elem[0]) ? c->elem[0] == EL_F64 ? ((double *)c->line[0])[i] : ((float *)c->line[0])[i] : 0;
     *missing = isnan(key);
     return key;
 }
@@ -91,8 +88,7 @@ static void combine_region(const Combiner *c, int64_t to, int64_t i, int64_t j) 
         int tuple = k % c->count;
         size_t bytes = (size_t)elem_info[c->elem[tuple]].bytes;
         int64_t from = k < c->count ? i : j;
-        memcpy(ev_define_ref(p, args[k])->data, (char *)c->line[tuple] + from * (int64_t)bytes,
-               bytes);
+        memcpy(ev_define_ref(p, args[k])->data, (char *)c->line[tuple] + from * (int64_t)bytes, bytes);
     }
     ev_run(p, block);
     for (int k = 0; k < c->count; k++) {
@@ -177,10 +173,7 @@ static IntList order_of(Process *p, Step *s, int64_t n, bool region, int64_t *ro
 }
 
 static void begin(Process *p, Step *s, Combiner *c, Operand *x, Cell **room, int64_t n) {
-    *c = (Combiner){.p = p,
-                    .s = s,
-                    .kind = op_word(s->op, AT_COMBINE, WORD_NONE),
-                    .count = s->op->operand_count};
+    *c = (Combiner){.p = p, .s = s, .kind = op_word(s->op, AT_COMBINE, WORD_NONE), .count = s->op->operand_count};
     c->keep_nan = op_word(s->op, AT_NAN, NAN_DROP) == NAN_KEEP;
     bool region = c->kind == COMBINE_REGION;
     if (c->count > 16) ev_refuse(p, s, "a combination of more than 16 tiles");
@@ -242,8 +235,7 @@ void eval_scan(Process *p, Step *s) {
     Cell *room[16], *out[16];
     Lines lines = lines_of(ir_type(p->in->kernel, s->op->operands[0]), op_int(s->op, AT_AXIS, 0));
     begin(p, s, &c, x, room, lines.n);
-    if (c.kind == COMBINE_ARGMIN || c.kind == COMBINE_ARGMAX)
-        ev_refuse(p, s, "a scan of argmin or argmax");
+    if (c.kind == COMBINE_ARGMIN || c.kind == COMBINE_ARGMAX) ev_refuse(p, s, "a scan of argmin or argmax");
     bool reverse = op_flag(s->op, AT_REVERSE);
     for (int k = 0; k < c.count; k++) out[k] = ev_define(p, s, k);
     for (int64_t i = 0; i < lines.count; i++) {
@@ -329,12 +321,10 @@ void eval_sort(Process *p, Step *s) {
     for (int64_t i = 0; i < lines.count; i++) {
         int64_t start = line_start(&lines, i);
         for (int64_t j = 0; j < lines.n; j++)
-            keys[j] =
-                key_of(x.elem, (char *)x.data + (start + j * lines.stride) * bytes, descending);
+            keys[j] = key_of(x.elem, (char *)x.data + (start + j * lines.stride) * bytes, descending);
         uint64_t *sorted = sort_keys(keys, keys + lines.n, lines.n);
         for (int64_t j = 0; j < lines.n; j++)
-            put_key(x.elem, (char *)out->data + (start + j * lines.stride) * bytes, sorted[j],
-                    descending);
+            put_key(x.elem, (char *)out->data + (start + j * lines.stride) * bytes, sorted[j], descending);
     }
     cell_release(p->in, room);
 }

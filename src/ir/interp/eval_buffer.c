@@ -28,8 +28,7 @@ void eval_buf(Process *p, Step *s) {
         return;
     }
     MapEntry *entry = map_find_number(&p->team->shared, ref);
-    if (!entry)
-        entry = map_put_number(&p->team->shared, &p->in->arena, ref, buffer_new(p->in, type));
+    if (!entry) entry = map_put_number(&p->team->shared, &p->in->arena, ref, buffer_new(p->in, type));
     ev_assign(p, ref, cell_retain(entry->value));
 }
 
@@ -53,9 +52,7 @@ void eval_sync(Process *p, Step *s) {
     if (!team) return; /* one worker: nobody to wait for */
     Word unit = op_word(s->op, AT_UNIT, UNIT_BLOCK);
     if (unit == UNIT_GRID || unit == UNIT_CLUSTER) ev_refuse(p, s, "a barrier between programs");
-    int64_t threads = unit == UNIT_WARP        ? 32
-                      : unit == UNIT_WARPGROUP ? 128
-                                               : team->size * team->lane_threads;
+    int64_t threads = unit == UNIT_WARP ? 32 : unit == UNIT_WARPGROUP ? 128 : team->size * team->lane_threads;
     int64_t group_size = threads / team->lane_threads; /* workers of a group */
     if (group_size < 1) group_size = 1;
     int64_t group = p->lane / group_size, left = team->size - group * group_size;
@@ -65,12 +62,9 @@ void eval_sync(Process *p, Step *s) {
         group = 0;
         needed = op_int(s->op, AT_ARRIVALS, team->size * team->lane_threads);
     }
-    uint64_t key =
-        (uint64_t)(id + 1) << 32 | (uint64_t)group << 8 | (id >= 0 ? 0 : (uint64_t)unit & 0xFF);
+    uint64_t key = (uint64_t)(id + 1) << 32 | (uint64_t)group << 8 | (id >= 0 ? 0 : (uint64_t)unit & 0xFF);
     MapEntry *entry = map_find_number(&team->barriers, key);
-    if (!entry)
-        entry =
-            map_put_number(&team->barriers, &p->in->arena, key, ARENA_NEW(&p->in->arena, Barrier));
+    if (!entry) entry = map_put_number(&team->barriers, &p->in->arena, key, ARENA_NEW(&p->in->arena, Barrier));
     Barrier *barrier = entry->value;
     barrier->needed = needed;
     barrier->arrived += team->lane_threads;
@@ -80,8 +74,7 @@ void eval_sync(Process *p, Step *s) {
         process_pause(p);
         return;
     }
-    process_wait(
-        p, (Wait){.kind = WAIT_SYNC, .step = s, .barrier = barrier, .number = barrier->generation});
+    process_wait(p, (Wait){.kind = WAIT_SYNC, .step = s, .barrier = barrier, .number = barrier->generation});
 }
 
 void eval_bar(Process *p, Step *s) {
@@ -116,8 +109,7 @@ void eval_bar_wait(Process *p, Step *s) {
     process_wait(p, (Wait){.kind = WAIT_BAR, .step = s, .bar = bar, .number = parity});
 }
 
-/* The data are read now and land later; without a barrier nobody could wait for them, so at once.
- */
+/* The data are read now and land later; without a barrier nobody could wait for them, so at once. */
 void eval_async_copy(Process *p, Step *s) {
     Interp *in = p->in;
     Operand b = ev_operand_of(p, s, op_operand(s->op, 1));

@@ -11,8 +11,7 @@ static void look(Process *p) {
     Interp *in = p->in;
     in->until_look = STEPS_BETWEEN_LOOKS;
     if (in->current == p) fiber_yield(p->fiber);
-    if (cancel_is_asked(in->launch->cancel) || (!in->current && cancel_look(in->launch->cancel)))
-        process_stop(in);
+    if (cancel_is_asked(in->launch->cancel) || (!in->current && cancel_look(in->launch->cancel))) process_stop(in);
 }
 
 static void spend(Process *p, Range place, int64_t cost) {
@@ -21,13 +20,11 @@ static void spend(Process *p, Range place, int64_t cost) {
     in->work += 1 + cost / ELEMENTS_OF_STEP;
     if (--in->until_look <= 0 && in->launch->cancel) look(p);
     if (in->launch->program_steps && in->work > in->launch->program_steps) {
-        diag_emit(in->diag, DIAG_INTERP_ENDLESS, place, (long long)in->launch->program_steps,
-                  report_process(p));
+        diag_emit(in->diag, DIAG_INTERP_ENDLESS, place, (long long)in->launch->program_steps, report_process(p));
         process_stop(in);
     }
     if (in->budget >= 0) return;
-    diag_emit(in->diag, DIAG_INTERP_BUDGET, place, (long long)in->launch->budget,
-              report_process(p));
+    diag_emit(in->diag, DIAG_INTERP_BUDGET, place, (long long)in->launch->budget, report_process(p));
     process_stop(in);
 }
 
@@ -92,8 +89,7 @@ void eval_for(Process *p, Step *s) {
         ev_run(p, body);
         hand_over(p, body->end, 0, args + 1, carried);
     }
-    for (int i = 0; i < carried; i++)
-        ev_assign(p, op->results[i], cell_retain(p->cells[args[i + 1]]));
+    for (int i = 0; i < carried; i++) ev_assign(p, op->results[i], cell_retain(p->cells[args[i + 1]]));
 }
 
 /* The region on element i of every operand, for all i. */
@@ -113,8 +109,7 @@ void eval_map(Process *p, Step *s) {
     for (int64_t i = 0; i < n; i++) {
         for (int k = 0; k < op->operand_count; k++) {
             size_t bytes = (size_t)elem_info[x[k].elem].bytes;
-            memcpy(ev_define_ref(p, block->region->args[k])->data,
-                   (char *)x[k].data + (size_t)i * bytes, bytes);
+            memcpy(ev_define_ref(p, block->region->args[k])->data, (char *)x[k].data + (size_t)i * bytes, bytes);
         }
         ev_run(p, block);
         for (int k = 0; k < results; k++) {
@@ -163,8 +158,7 @@ Permutation permutation_new(Interp *in, uint64_t count) {
 }
 
 /* The index tuple of number i, the last index running fastest. */
-static void bind_indices(Process *p, const Region *region, const int64_t *extent, uint64_t i,
-                         int64_t *at) {
+static void bind_indices(Process *p, const Region *region, const int64_t *extent, uint64_t i, int64_t *at) {
     for (int d = region->arg_count - 1; d >= 0; d--) {
         at[d] = (int64_t)(i % (uint64_t)extent[d]);
         i /= (uint64_t)extent[d];
@@ -247,8 +241,7 @@ void eval_tasks(Process *p, Step *s) {
     }
 }
 
-/* A process runs its own role; without roles of its own (flat) it runs them all, in source order.
- */
+/* A process runs its own role; without roles of its own (flat) it runs them all, in source order. */
 void eval_role(Process *p, Step *s) {
     if (!p->role || p->role == s) ev_run(p, &s->blocks[0]);
 }

@@ -14,8 +14,8 @@
 enum { BLOCK = 64 };
 
 /* One row of the result: z[n] += sum over k of a[k] b[k][n]. */
-static inline __attribute__((always_inline)) void
-row_f32_body(const float *a, const float *b, float *z, int64_t inner, int64_t columns) {
+static inline __attribute__((always_inline)) void row_f32_body(const float *a, const float *b, float *z, int64_t inner,
+                                                               int64_t columns) {
     int64_t n = 0;
     for (; n + BLOCK <= columns; n += BLOCK) {
         float sum[BLOCK];
@@ -34,14 +34,13 @@ static void row_f32(const float *a, const float *b, float *z, int64_t inner, int
     row_f32_body(a, b, z, inner, columns);
 }
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) static void
-row_f32_fma(const float *a, const float *b, float *z, int64_t inner, int64_t columns) {
+__attribute__((target("avx2,fma"))) static void row_f32_fma(const float *a, const float *b, float *z, int64_t inner,
+                                                            int64_t columns) {
     row_f32_body(a, b, z, inner, columns);
 }
 #endif
 
-static void rows_f32(const float *a, const float *b, float *z, int64_t rows, int64_t inner,
-                     int64_t columns) {
+static void rows_f32(const float *a, const float *b, float *z, int64_t rows, int64_t inner, int64_t columns) {
     void (*row)(const float *, const float *, float *, int64_t, int64_t) = row_f32;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) row = row_f32_fma;
@@ -49,16 +48,14 @@ static void rows_f32(const float *a, const float *b, float *z, int64_t rows, int
     for (int64_t m = 0; m < rows; m++) row(a + m * inner, b, z + m * columns, inner, columns);
 }
 
-static void rows_f64(const double *a, const double *b, double *z, int64_t rows, int64_t inner,
-                     int64_t columns) {
+static void rows_f64(const double *a, const double *b, double *z, int64_t rows, int64_t inner, int64_t columns) {
     for (int64_t m = 0; m < rows; m++)
         for (int64_t k = 0; k < inner; k++)
             for (int64_t n = 0; n < columns; n++)
                 z[m * columns + n] = fma(a[m * inner + k], b[k * columns + n], z[m * columns + n]);
 }
 
-static void rows_int(const int64_t *a, const int64_t *b, int64_t *z, int64_t rows, int64_t inner,
-                     int64_t columns) {
+static void rows_int(const int64_t *a, const int64_t *b, int64_t *z, int64_t rows, int64_t inner, int64_t columns) {
     for (int64_t m = 0; m < rows; m++)
         for (int64_t k = 0; k < inner; k++) {
             uint64_t x = (uint64_t)a[m * inner + k];

@@ -20,13 +20,11 @@ Walk walk_new(Interp *in, const Type *shape, int count, const Type *const *types
     int64_t full[4][MAX_RANK];
     for (int k = 0; k < count; k++) {
         const Type *t = types[k];
-        if (t->rank && t->rank != shape->rank)
-            ice(in->arena.trap, "interpreter: shapes do not broadcast");
+        if (t->rank && t->rank != shape->rank) ice(in->arena.trap, "interpreter: shapes do not broadcast");
         int64_t stride = 1;
         for (int d = shape->rank - 1; d >= 0; d--) {
             int64_t extent = t->rank ? t->extent[d] : 1;
-            if (extent != 1 && extent != shape->extent[d])
-                ice(in->arena.trap, "interpreter: shapes do not broadcast");
+            if (extent != 1 && extent != shape->extent[d]) ice(in->arena.trap, "interpreter: shapes do not broadcast");
             full[k][d] = extent == 1 ? 0 : stride;
             stride *= extent;
         }
@@ -35,8 +33,7 @@ Walk walk_new(Interp *in, const Type *shape, int count, const Type *const *types
         if (shape->extent[d] == 1) continue;
         /* The axis joins the one before it when every operand walks through both in one stride. */
         bool joins = w.rank > 0;
-        for (int k = 0; k < count && joins; k++)
-            joins = w.stride[k][w.rank - 1] == full[k][d] * shape->extent[d];
+        for (int k = 0; k < count && joins; k++) joins = w.stride[k][w.rank - 1] == full[k][d] * shape->extent[d];
         int at = joins ? w.rank - 1 : w.rank++;
         w.extent[at] = (joins ? w.extent[at] : 1) * shape->extent[d];
         for (int k = 0; k < count; k++) w.stride[k][at] = full[k][d];
@@ -73,17 +70,13 @@ typedef union Chunk {
     double d[CHUNK];
 } Chunk;
 
-static Wide wide_of(Elem elem) {
-    return !elem_is_float(elem) ? WIDE_INT : elem == EL_F64 ? WIDE_F64 : WIDE_F32;
-}
+static Wide wide_of(Elem elem) { return !elem_is_float(elem) ? WIDE_INT : elem == EL_F64 ? WIDE_F64 : WIDE_F32; }
 
 /* n elements, or one repeated, as wide numbers: in place where they are so already. */
-static const void *widen(Elem elem, const void *data, int64_t offset, int64_t stride, int n,
-                         Chunk *room) {
+static const void *widen(Elem elem, const void *data, int64_t offset, int64_t stride, int n, Chunk *room) {
     const char *from = (const char *)data + offset * elem_info[elem].bytes;
     int read = stride ? n : 1;
-    if (read == n && (elem == EL_F32 || elem == EL_F64 || elem == EL_I64 || elem == EL_U64))
-        return from;
+    if (read == n && (elem == EL_F32 || elem == EL_F64 || elem == EL_I64 || elem == EL_U64)) return from;
     switch (wide_of(elem)) {
     case WIDE_INT:
         elem_read_i64(elem, from, read, room->i);
@@ -166,9 +159,7 @@ static int64_t multiply_high(bool is_signed, int bits, int64_t x, int64_t y) {
     if (is_signed) return (int64_t)((__int128)x * y >> bits);
     return (int64_t)((unsigned __int128)(uint64_t)x * (uint64_t)y >> bits);
 }
-static bool less(bool is_signed, int64_t x, int64_t y) {
-    return is_signed ? x < y : (uint64_t)x < (uint64_t)y;
-}
+static bool less(bool is_signed, int64_t x, int64_t y) { return is_signed ? x < y : (uint64_t)x < (uint64_t)y; }
 
 #define EACH(expression)                                 \
     for (int i = 0; i < w->n; i++) to[i] = (expression); \
@@ -184,8 +175,7 @@ static void unary_int(const Work *w) {
     case OP_ABS: EACH(is_signed && x[i] < 0 ? (int64_t)(0 - (uint64_t)x[i]) : x[i]);
     case OP_NOT: EACH(~x[i]);
     case OP_POPC: EACH(__builtin_popcountll(low_bits(w->in, x[i])));
-    case OP_CLZ:
-        EACH(low_bits(w->in, x[i]) ? __builtin_clzll(low_bits(w->in, x[i])) - (64 - bits) : bits);
+    case OP_CLZ: EACH(low_bits(w->in, x[i]) ? __builtin_clzll(low_bits(w->in, x[i])) - (64 - bits) : bits);
     default: break;
     }
 }
@@ -420,8 +410,7 @@ static void select_bits(const Work *w) {
 
 static void add_offset(const Work *w) {
     const int64_t *address = w->x, *offset = w->y;
-    for (int i = 0; i < w->n; i++)
-        w->to->i[i] = (int64_t)((uint64_t)address[i] + (uint64_t)offset[i] * w->pointee);
+    for (int i = 0; i < w->n; i++) w->to->i[i] = (int64_t)((uint64_t)address[i] + (uint64_t)offset[i] * w->pointee);
 }
 
 /* --- casts --- */
@@ -480,14 +469,12 @@ static void cast_from_float(const Work *w, const double *x) {
     else if (!format)
         for (int i = 0; i < w->n; i++) w->to->d[i] = x[i];
     else
-        for (int i = 0; i < w->n; i++)
-            w->to->f[i] = (float)float_widen(format, float_narrow(format, x[i], to_zero));
+        for (int i = 0; i < w->n; i++) w->to->f[i] = (float)float_widen(format, float_narrow(format, x[i], to_zero));
 }
 
 static void cast_from_f32(const Work *w) {
     const float *x = w->x;
-    if (elem_is_float(w->out) && w->out != EL_F64 &&
-        !op_attr(w->op, AT_ROUND)) { /* rounded on the way out */
+    if (elem_is_float(w->out) && w->out != EL_F64 && !op_attr(w->op, AT_ROUND)) { /* rounded on the way out */
         memcpy(w->to->f, x, (size_t)w->n * sizeof *x);
         return;
     }
@@ -495,9 +482,7 @@ static void cast_from_f32(const Work *w) {
     for (int i = 0; i < w->n; i++) wide[i] = x[i];
     cast_from_float(w, wide);
 }
-static void cast_from_f64(const Work *w) {
-    cast_from_float(w, w->x);
-}
+static void cast_from_f64(const Work *w) { cast_from_float(w, w->x); }
 
 /* --- combining two elements, for reductions and atomics --- */
 
@@ -591,33 +576,15 @@ static void run(Process *p, Step *s, WorkFn *on_int, WorkFn *on_f32, WorkFn *on_
     if (in->launch->sanitize) sanitize_elementwise(p, s, walk, x, result);
 }
 
-void eval_unary(Process *p, Step *s) {
-    run(p, s, unary_int, unary_f32, unary_f64);
-}
-void eval_binary(Process *p, Step *s) {
-    run(p, s, binary_int, binary_f32, binary_f64);
-}
-void eval_compare(Process *p, Step *s) {
-    run(p, s, compare_int, compare_f32, compare_f64);
-}
-void eval_fma(Process *p, Step *s) {
-    run(p, s, NULL, fma_f32, fma_f64);
-}
-void eval_math(Process *p, Step *s) {
-    run(p, s, NULL, math_f32, math_f64);
-}
-void eval_select(Process *p, Step *s) {
-    run(p, s, select_bits, NULL, NULL);
-}
-void eval_cast(Process *p, Step *s) {
-    run(p, s, cast_from_int, cast_from_f32, cast_from_f64);
-}
+void eval_unary(Process *p, Step *s) { run(p, s, unary_int, unary_f32, unary_f64); }
+void eval_binary(Process *p, Step *s) { run(p, s, binary_int, binary_f32, binary_f64); }
+void eval_compare(Process *p, Step *s) { run(p, s, compare_int, compare_f32, compare_f64); }
+void eval_fma(Process *p, Step *s) { run(p, s, NULL, fma_f32, fma_f64); }
+void eval_math(Process *p, Step *s) { run(p, s, NULL, math_f32, math_f64); }
+void eval_select(Process *p, Step *s) { run(p, s, select_bits, NULL, NULL); }
+void eval_cast(Process *p, Step *s) { run(p, s, cast_from_int, cast_from_f32, cast_from_f64); }
 
-void eval_ptr_add(Process *p, Step *s) {
-    run(p, s, add_offset, NULL, NULL);
-}
+void eval_ptr_add(Process *p, Step *s) { run(p, s, add_offset, NULL, NULL); }
 
 /* The same bytes under another type. */
-void eval_bitcast(Process *p, Step *s) {
-    eval_reshape(p, s);
-}
+void eval_bitcast(Process *p, Step *s) { eval_reshape(p, s); }

@@ -63,9 +63,7 @@ static bool access_find(Process *p, Step *s, const Access *a, int64_t i, uint64_
     return true;
 }
 
-static const char *access_value(const Access *a) {
-    return (const char *)a->value.data + a->at[1] * a->bytes;
-}
+static const char *access_value(const Access *a) { return (const char *)a->value.data + a->at[1] * a->bytes; }
 
 static void load_element(const Type *type, void *to, uint64_t address, int bytes) {
     memcpy(to, (const void *)(uintptr_t)address, (size_t)bytes);
@@ -86,8 +84,7 @@ void eval_load(Process *p, Step *s) {
                 memset(to, 0, (size_t)a.bytes);
         } else if (a.has_value) {
             memcpy(to, access_value(&a), (size_t)a.bytes);
-            if (a.value.cell->shadow)
-                cell_shadow(p->in, out, a.n)[i] = a.value.cell->shadow[a.at[1]];
+            if (a.value.cell->shadow) cell_shadow(p->in, out, a.n)[i] = a.value.cell->shadow[a.at[1]];
         } else {
             memset(to, 0, (size_t)a.bytes);
         }
@@ -106,8 +103,7 @@ void eval_store(Process *p, Step *s) {
 }
 
 /* What is at the place combines with the value; the old one goes to `old`. */
-static void combine_in_memory(Word kind, Elem elem, uint64_t address, const void *value,
-                              void *old) {
+static void combine_in_memory(Word kind, Elem elem, uint64_t address, const void *value, void *old) {
     void *place = (void *)(uintptr_t)address;
     uint64_t bits = 0;
     size_t bytes = (size_t)elem_info[elem].bytes;
@@ -117,12 +113,9 @@ static void combine_in_memory(Word kind, Elem elem, uint64_t address, const void
     if (kind == COMBINE_XCHG) {
         memcpy(&result, value, bytes);
     } else if (!elem_is_float(elem)) {
-        elem_put_i64(elem, &result,
-                     combine_i64(elem, kind, elem_get_i64(elem, &bits), elem_get_i64(elem, value)));
+        elem_put_i64(elem, &result, combine_i64(elem, kind, elem_get_i64(elem, &bits), elem_get_i64(elem, value)));
     } else if (elem == EL_F64) {
-        elem_put_f64(
-            elem, &result,
-            combine_f64(kind, false, elem_get_f64(elem, &bits), elem_get_f64(elem, value)));
+        elem_put_f64(elem, &result, combine_f64(kind, false, elem_get_f64(elem, &bits), elem_get_f64(elem, value)));
     } else {
         float x = (float)elem_get_f64(elem, &bits), y = (float)elem_get_f64(elem, value);
         elem_put_f64(elem, &result, combine_f32(elem, kind, false, x, y));
@@ -180,9 +173,7 @@ void eval_tensor(Process *p, Step *s) {
     *(TensorValue *)ev_define(p, s, 0)->data = t;
 }
 
-static const TensorValue *tensor_of(Process *p, Step *s) {
-    return ev_operand(p, s, 0).data;
-}
+static const TensorValue *tensor_of(Process *p, Step *s) { return ev_operand(p, s, 0).data; }
 
 void eval_extent(Process *p, Step *s) {
     ev_bind(p, s->op->results[0], tensor_of(p, s)->extent[op_int(s->op, AT_DIM, 0)]);
@@ -192,9 +183,7 @@ void eval_stride(Process *p, Step *s) {
     ev_bind(p, s->op->results[0], tensor_of(p, s)->stride[op_int(s->op, AT_DIM, 0)]);
 }
 
-void eval_base(Process *p, Step *s) {
-    *(uint64_t *)ev_define(p, s, 0)->data = tensor_of(p, s)->base;
-}
+void eval_base(Process *p, Step *s) { *(uint64_t *)ev_define(p, s, 0)->data = tensor_of(p, s)->base; }
 
 /* --- boxes of tensors --- */
 
@@ -228,23 +217,19 @@ static void box_begin(Box *box, Process *p, Step *s, const Type *type, Ref mask)
     const Type *tensor_type = ir_type(p->in->kernel, s->op->operands[0]);
     RefList at = op_list(s->op, 0);
     const Attr *dims = op_attr(s->op, AT_DIMS), *wrap = op_attr(s->op, AT_WRAP);
-    *box = (Box){
-        .p = p, .s = s, .type = type, .bytes = ty_elem_bytes(type), .tensor = tensor_of(p, s)};
+    *box = (Box){.p = p, .s = s, .type = type, .bytes = ty_elem_bytes(type), .tensor = tensor_of(p, s)};
     for (int d = 0; d < at.count; d++) {
         Operand offset = ev_operand_of(p, s, at.at[d]);
         if (offset.cell->shadow) sanitize_element(p, s, &offset, 0, USE_ADDRESS);
         box->at[d] = elem_get_i64(offset.elem, offset.data);
     }
     for (int d = 0; d < type->rank; d++) {
-        int64_t dim =
-            dims && d < dims->list.count ? dims->list.at[d] : tensor_type->rank - type->rank + d;
-        if (dim < 0 || dim >= tensor_type->rank)
-            ev_refuse(p, s, "a box whose dims are not the tensor's");
+        int64_t dim = dims && d < dims->list.count ? dims->list.at[d] : tensor_type->rank - type->rank + d;
+        if (dim < 0 || dim >= tensor_type->rank) ev_refuse(p, s, "a box whose dims are not the tensor's");
         box->dims[d] = (int)dim;
     }
     for (int i = 0; wrap && i < wrap->list.count; i++)
-        if (wrap->list.at[i] >= 0 && wrap->list.at[i] < tensor_type->rank)
-            box->wrap[wrap->list.at[i]] = true;
+        if (wrap->list.at[i] >= 0 && wrap->list.at[i] < tensor_type->rank) box->wrap[wrap->list.at[i]] = true;
     box->nocheck = op_flag(s->op, AT_NOCHECK);
     if (mask) {
         box->has_mask = true;
@@ -280,12 +265,8 @@ static void visit_row(Box *box, int64_t element, bool inside, uint64_t offset) {
             segment.inside &= place(box, dim, i, &index);
             /* A segment ends where the tensor begins or ends, or where the index wraps. */
             bool bounded = box->wrap[dim] || !box->nocheck;
-            int64_t end = !bounded         ? INT64_MAX
-                          : index < 0      ? 0
-                          : index < extent ? extent
-                                           : INT64_MAX;
-            if (inside && end != INT64_MAX &&
-                (uint64_t)end - (uint64_t)index < (uint64_t)segment.count)
+            int64_t end = !bounded ? INT64_MAX : index < 0 ? 0 : index < extent ? extent : INT64_MAX;
+            if (inside && end != INT64_MAX && (uint64_t)end - (uint64_t)index < (uint64_t)segment.count)
                 segment.count = end - index;
             place_offset += (uint64_t)index * (uint64_t)box->tensor->stride[dim];
             segment.step = (int64_t)((uint64_t)box->tensor->stride[dim] * (uint64_t)box->bytes);
@@ -334,8 +315,7 @@ static bool box_active(Box *box, int64_t element) {
 
 static void load_segment(Box *box, Segment g) {
     char *to = (char *)box->cell->data + g.element * box->bytes;
-    bool plain = g.inside && !box->has_mask && g.step == box->bytes && !box->p->in->shadows &&
-                 box->type->elem != EL_I1;
+    bool plain = g.inside && !box->has_mask && g.step == box->bytes && !box->p->in->shadows && box->type->elem != EL_I1;
     int64_t total = g.count * box->bytes;
     if (plain && memory_allows(box->p, box->s, g.address, (uint64_t)total)) {
         memcpy(to, (const void *)(uintptr_t)g.address, (size_t)total);
@@ -344,8 +324,7 @@ static void load_segment(Box *box, Segment g) {
     for (int64_t i = 0; i < g.count; i++, to += box->bytes) {
         uint64_t address = g.address + (uint64_t)i * (uint64_t)g.step;
         bool active = g.inside && box_active(box, g.element + i);
-        if (active && memory_access(box->p, box->s, address, box->bytes, MEMORY_READ, box->type,
-                                    g.element + i))
+        if (active && memory_access(box->p, box->s, address, box->bytes, MEMORY_READ, box->type, g.element + i))
             load_element(box->type, to, address, box->bytes);
         else
             memcpy(to, box->fill, (size_t)box->bytes);
@@ -362,8 +341,8 @@ static void store_segment(Box *box, Segment g) {
         if (box->cell->shadow) sanitize_element(box->p, box->s, &value, element, USE_VALUE);
         const char *from = (const char *)box->cell->data + element * box->bytes;
         bool atomic = box->kind != WORD_NONE;
-        if (!memory_access(box->p, box->s, address, box->bytes,
-                           atomic ? MEMORY_UPDATE : MEMORY_WRITE, box->type, element))
+        if (!memory_access(box->p, box->s, address, box->bytes, atomic ? MEMORY_UPDATE : MEMORY_WRITE, box->type,
+                           element))
             continue;
         if (atomic)
             combine_in_memory(box->kind, box->type->elem, address, from, NULL);
@@ -398,9 +377,7 @@ static void store_box(Process *p, Step *s, Ref mask, Word kind) {
     box_visit(&box);
 }
 
-void eval_tstore(Process *p, Step *s) {
-    store_box(p, s, op_operand(s->op, 2), WORD_NONE);
-}
+void eval_tstore(Process *p, Step *s) { store_box(p, s, op_operand(s->op, 2), WORD_NONE); }
 
 void eval_tatomic(Process *p, Step *s) {
     store_box(p, s, REF_NONE, op_word(s->op, AT_COMBINE, COMBINE_ADD));

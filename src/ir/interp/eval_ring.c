@@ -6,8 +6,7 @@
  * its fields are poisoned, and a view of them that is still used is reported. A record's fields are
  * fresh cells for each item, so a late reader never sees the next one.
  *
- * life=kernel: only the first item exists; later acquires, puts, commits and releases do nothing.
- */
+ * life=kernel: only the first item exists; later acquires, puts, commits and releases do nothing. */
 #include "ir/interp/interp_core.h"
 
 static int64_t least(const Party *parties, int count, bool given) {
@@ -21,9 +20,7 @@ static int64_t least(const Party *parties, int count, bool given) {
 static int64_t committed(const RingState *r) {
     return r->use->producers ? least(r->producers, r->use->producers, true) : 0;
 }
-static int64_t released(const RingState *r) {
-    return least(r->consumers, r->use->consumers, true);
-}
+static int64_t released(const RingState *r) { return least(r->consumers, r->use->consumers, true); }
 
 bool ring_ready(const Wait *wait) {
     const RingState *r = wait->ring;
@@ -37,11 +34,10 @@ int64_t ring_item(const Wait *wait) {
     return (wait->kind == WAIT_FULL ? r->consumers : r->producers)[wait->party].taken;
 }
 
-static void add_counts(Text *out, const Party *parties, int count, const char *taken,
-                       const char *given) {
+static void add_counts(Text *out, const Party *parties, int count, const char *taken, const char *given) {
     for (int i = 0; i < count; i++)
-        text_add(out, "%s%s %lld, %s %lld", out->length ? ", " : "", taken,
-                 (long long)parties[i].taken, given, (long long)parties[i].given);
+        text_add(out, "%s%s %lld, %s %lld", out->length ? ", " : "", taken, (long long)parties[i].taken, given,
+                 (long long)parties[i].given);
 }
 
 const char *ring_counters(Interp *in, const RingState *r) {
@@ -64,8 +60,7 @@ void eval_ring(Process *p, Step *s) {
         r->type = value->type;
         r->name = value->name ? value->name : arena_printf(&in->arena, "%u", ref);
         r->slots = op_int(s->op, AT_SLOTS, 1);
-        if (r->slots < 1 || r->slots > 1024)
-            ev_refuse(p, s, "a ring of fewer than 1 or more than 1024 slots");
+        if (r->slots < 1 || r->slots > 1024) ev_refuse(p, s, "a ring of fewer than 1 or more than 1024 slots");
         r->once = op_word(s->op, AT_LIFE, LIFE_TASK) == LIFE_KERNEL;
         r->producers = ARENA_ARRAY(&in->arena, Party, r->use->producers);
         r->consumers = ARENA_ARRAY(&in->arena, Party, r->use->consumers);
@@ -78,9 +73,7 @@ void eval_ring(Process *p, Step *s) {
     *(RingState **)ev_define(p, s, 0)->data = r;
 }
 
-static RingState *ring_of(Process *p, Step *s) {
-    return *(RingState **)ev_operand(p, s, 0).data;
-}
+static RingState *ring_of(Process *p, Step *s) { return *(RingState **)ev_operand(p, s, 0).data; }
 
 /* The number of this process among the ring's producers or consumers. */
 static int party_of(Process *p, const RingState *r, bool producer) {
@@ -148,9 +141,7 @@ static int field_of(Process *p, const Type *ring, Step *s) {
     ice(p->in->arena.trap, "interpreter: no such field");
 }
 
-static bool held(const Party *me, int64_t item) {
-    return item >= me->given && item < me->taken;
-}
+static bool held(const Party *me, int64_t item) { return item >= me->given && item < me->taken; }
 
 void eval_put(Process *p, Step *s) {
     SlotValue slot = *(SlotValue *)ev_operand(p, s, 0).data;
@@ -164,8 +155,7 @@ void eval_put(Process *p, Step *s) {
     int f = field_of(p, r->type, s);
     const Type *field = r->type->fields[f].type;
     Cell *cell = r->items[slot.item % r->slots].fields[f];
-    int64_t offset =
-        s->op->list_count[0] ? box_offset(p, s, op_list(s->op, 0), field, value.type) : 0;
+    int64_t offset = s->op->list_count[0] ? box_offset(p, s, op_list(s->op, 0), field, value.type) : 0;
     box_move(p->in, cell, field, offset, value.cell, value.type, true);
 }
 
@@ -178,8 +168,7 @@ static void check_fields(Process *p, Step *s, RingState *r, int64_t item) {
         bool sound = true;
         for (int64_t i = 0; i < n && sound; i++) sound = !(cell->shadow[i] & SHADOW_UNWRITTEN);
         if (!sound)
-            EV_REPORT(p, s, DIAG_RING_FIELD, (long long)item, r->name, r->type->fields[f].name,
-                      report_process(p));
+            EV_REPORT(p, s, DIAG_RING_FIELD, (long long)item, r->name, r->type->fields[f].name, report_process(p));
         bool other = false;
         for (int64_t i = 0; i < n && !other; i++) other = cell->shadow[i] != 0;
         if (!other) cell_drop_shadow(p->in, cell);
@@ -196,10 +185,9 @@ void eval_commit(Process *p, Step *s) {
     Party *me = parties(p, r, true);
     if (r->once && me->given) return;
     if (!slot.producing || slot.ring != r || slot.item != me->given || !held(me, slot.item)) {
-        const char *why = slot.ring != r ? "of another ring"
-                          : !slot.producing
-                              ? "which it holds as a consumer"
-                              : why_not(me, slot.item, "a second time", "not acquired");
+        const char *why = slot.ring != r    ? "of another ring"
+                          : !slot.producing ? "which it holds as a consumer"
+                                            : why_not(me, slot.item, "a second time", "not acquired");
         EV_REPORT(p, s, DIAG_RING_COMMIT, (long long)slot.item, r->name, why, report_process(p));
         return;
     }
@@ -249,10 +237,9 @@ void eval_release(Process *p, Step *s) {
     Party *me = parties(p, r, false);
     if (r->once) return;
     if (slot.producing || slot.ring != r || slot.item != me->given || !held(me, slot.item)) {
-        const char *why = slot.ring != r ? "of another ring"
-                          : slot.producing
-                              ? "which it holds as the producer"
-                              : why_not(me, slot.item, "a second time", "not waited for");
+        const char *why = slot.ring != r   ? "of another ring"
+                          : slot.producing ? "which it holds as the producer"
+                                           : why_not(me, slot.item, "a second time", "not waited for");
         EV_REPORT(p, s, DIAG_RING_RELEASE, (long long)slot.item, r->name, why, report_process(p));
         return;
     }
@@ -265,8 +252,7 @@ void eval_skip(Process *p, Step *s) {
     RingState *r = ring_of(p, s);
     int64_t n = ev_scalar(p, s, s->op->operands[1]);
     Party *me = parties(p, r, false);
-    if (n < 0 || me->taken != me->given)
-        ev_refuse(p, s, "a skip of fewer than 0 items, or beside a held one");
+    if (n < 0 || me->taken != me->given) ev_refuse(p, s, "a skip of fewer than 0 items, or beside a held one");
     me->taken += n;
     me->given += n;
     sweep(p->in, r);

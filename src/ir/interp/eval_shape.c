@@ -13,8 +13,7 @@ void row_major(const Type *type, int64_t *stride) {
     }
 }
 
-static void copy_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
-                     int bytes) {
+static void copy_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int bytes) {
     if (to_step == bytes && from_step == bytes) {
         memcpy(to, from, (size_t)(n * bytes));
         return;
@@ -32,8 +31,8 @@ static void copy_row(char *to, int64_t to_step, const char *from, int64_t from_s
 #undef CASE
 }
 
-void box_copy(void *to, const int64_t *to_stride, const void *from, const int64_t *from_stride,
-              int rank, const int64_t *extent, int bytes) {
+void box_copy(void *to, const int64_t *to_stride, const void *from, const int64_t *from_stride, int rank,
+              const int64_t *extent, int bytes) {
     if (rank == 0) {
         memcpy(to, from, (size_t)bytes);
         return;
@@ -57,12 +56,11 @@ void box_copy(void *to, const int64_t *to_stride, const void *from, const int64_
 }
 
 /* The box, and its shadow where the source has one. Offsets and strides are in elements. */
-static void move(Interp *in, Cell *to, const Type *to_type, int64_t to_offset,
-                 const int64_t *to_stride, Cell *from, int64_t from_offset,
-                 const int64_t *from_stride, int rank, const int64_t *extent) {
+static void move(Interp *in, Cell *to, const Type *to_type, int64_t to_offset, const int64_t *to_stride, Cell *from,
+                 int64_t from_offset, const int64_t *from_stride, int rank, const int64_t *extent) {
     int bytes = ty_elem_bytes(to_type);
-    box_copy((char *)to->data + to_offset * bytes, to_stride,
-             (char *)from->data + from_offset * bytes, from_stride, rank, extent, bytes);
+    box_copy((char *)to->data + to_offset * bytes, to_stride, (char *)from->data + from_offset * bytes, from_stride,
+             rank, extent, bytes);
     if (!from->shadow && !to->shadow) return;
     static const uint8_t sound = 0;
     static const int64_t nowhere[MAX_RANK] = {0};
@@ -80,8 +78,8 @@ int64_t box_offset(Process *p, Step *s, RefList at, const Type *whole, const Typ
     for (int d = 0; d < at.count; d++) {
         int64_t begin = ev_scalar(p, s, at.at[d]), extent = d < skip ? 1 : box->extent[d - skip];
         if (begin < 0 || begin > whole->extent[d] - extent) {
-            EV_REPORT(p, s, DIAG_INTERP_BOX, (long long)begin, d, (long long)extent,
-                      (long long)whole->extent[d], report_process(p));
+            EV_REPORT(p, s, DIAG_INTERP_BOX, (long long)begin, d, (long long)extent, (long long)whole->extent[d],
+                      report_process(p));
             process_stop(p->in);
         }
         offset += begin * stride[d];
@@ -89,8 +87,8 @@ int64_t box_offset(Process *p, Step *s, RefList at, const Type *whole, const Typ
     return offset;
 }
 
-void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, Cell *box_cell,
-              const Type *box, bool into_whole) {
+void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, Cell *box_cell, const Type *box,
+              bool into_whole) {
     int64_t outer[MAX_RANK], inner[MAX_RANK];
     if (box->rank == 0 && !whole_cell->shadow && !box_cell->shadow) { /* an element */
         size_t bytes = (size_t)ty_elem_bytes(box);
@@ -107,9 +105,7 @@ void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, C
         move(in, box_cell, box, 0, inner, whole_cell, offset, strides, box->rank, box->extent);
 }
 
-static const Type *result_type(Process *p, Step *s) {
-    return ir_value(p->in->kernel, s->op->results[0])->type;
-}
+static const Type *result_type(Process *p, Step *s) { return ir_value(p->in->kernel, s->op->results[0])->type; }
 
 void eval_splat(Process *p, Step *s) {
     static const int64_t nowhere[MAX_RANK] = {0};
@@ -148,9 +144,7 @@ void eval_reshape(Process *p, Step *s) {
     move(p->in, ev_define(p, s, 0), type, 0, &stride, x.cell, 0, &stride, 1, &n);
 }
 
-void eval_convert(Process *p, Step *s) {
-    eval_reshape(p, s);
-}
+void eval_convert(Process *p, Step *s) { eval_reshape(p, s); }
 
 void eval_broadcast(Process *p, Step *s) {
     Operand x = ev_operand(p, s, 0);
@@ -182,8 +176,7 @@ void eval_flip(Process *p, Step *s) {
     row_major(x.type, to);
     int64_t start = (x.type->extent[axis] - 1) * from[axis];
     from[axis] = -from[axis];
-    move(p->in, ev_define(p, s, 0), x.type, 0, to, x.cell, start, from, x.type->rank,
-         x.type->extent);
+    move(p->in, ev_define(p, s, 0), x.type, 0, to, x.cell, start, from, x.type->rank, x.type->extent);
 }
 
 /* Two tiles in turn: element i of operand k is element 2 i + k. */
@@ -228,8 +221,7 @@ void eval_slice(Process *p, Step *s) {
 
 void eval_insert(Process *p, Step *s) {
     Operand x = ev_operand(p, s, 0), part = ev_operand_of(p, s, op_operand(s->op, 1));
-    int64_t offset = box_offset(p, s, op_list(s->op, 0), x.type, part.type),
-            n = ty_elements(x.type), one = 1;
+    int64_t offset = box_offset(p, s, op_list(s->op, 0), x.type, part.type), n = ty_elements(x.type), one = 1;
     Cell *out = ev_define(p, s, 0);
     move(p->in, out, x.type, 0, &one, x.cell, 0, &one, 1, &n);
     box_move(p->in, out, x.type, offset, part.cell, part.type, true);
@@ -248,11 +240,9 @@ void eval_gather(Process *p, Step *s) {
     for (int64_t i = 0; i < n; i++) {
         int64_t offset = 0;
         for (int d = 0; d < type->rank; d++) {
-            int64_t k =
-                d == axis ? elem_get_i64(index.elem, (char *)index.data + i * index_bytes) : at[d];
+            int64_t k = d == axis ? elem_get_i64(index.elem, (char *)index.data + i * index_bytes) : at[d];
             if (k < 0 || k >= x.type->extent[d]) {
-                EV_REPORT(p, s, DIAG_INTERP_BOX, (long long)k, d, 1LL, (long long)x.type->extent[d],
-                          report_process(p));
+                EV_REPORT(p, s, DIAG_INTERP_BOX, (long long)k, d, 1LL, (long long)x.type->extent[d], report_process(p));
                 k = 0; /* when sanitizing: go on with something */
             }
             offset += k * stride[d];

@@ -16,8 +16,8 @@ void eval_assert(Process *p, Step *s) {
     for (int64_t i = 0; i < n; i++) {
         if (((const uint8_t *)c.data)[i]) continue;
         const char *message = op_text(s->op, AT_MESSAGE);
-        EV_REPORT(p, s, DIAG_INTERP_ASSERT, report_process(p), report_element(p->in, c.type, i),
-                  message ? ": " : "", message ? message : "");
+        EV_REPORT(p, s, DIAG_INTERP_ASSERT, report_process(p), report_element(p->in, c.type, i), message ? ": " : "",
+                  message ? message : "");
         process_stop(p->in);
     }
 }
@@ -30,8 +30,7 @@ static void print_bounded(void *user, const char *text, size_t length) {
     if (launch->sanitize && in->printed >= PRINT_LIMIT) return;
     launch->print(launch->print_user, text, length);
     in->printed += length;
-    if (launch->sanitize && in->printed >= PRINT_LIMIT)
-        launch->print(launch->print_user, enough, sizeof enough - 1);
+    if (launch->sanitize && in->printed >= PRINT_LIMIT) launch->print(launch->print_user, enough, sizeof enough - 1);
 }
 
 void eval_print(Process *p, Step *s) {

@@ -131,8 +131,7 @@ static void run_all(Interp *in) {
     unsigned __int128 programs = 1;
     for (int d = 0; d < 3; d++) programs *= grid[d] > 0 ? (uint64_t)grid[d] : 0;
     if (programs > INT32_MAX) {
-        diag_emit(in->diag, DIAG_INTERP_REFUSED, in->kernel->range,
-                  "a grid of 2^31 programs or more");
+        diag_emit(in->diag, DIAG_INTERP_REFUSED, in->kernel->range, "a grid of 2^31 programs or more");
         in->failed = true;
     }
     if (in->failed || programs == 0) return;
@@ -153,8 +152,7 @@ static void run_grid(Interp *in, int64_t *grid) {
     bind_arguments(p, in->body.region);
     ev_run(p, &in->body);
     Step *end = in->body.end;
-    for (int d = 0; d < 3; d++)
-        grid[d] = d < end->op->operand_count ? ev_scalar(p, end, end->op->operands[d]) : 1;
+    for (int d = 0; d < 3; d++) grid[d] = d < end->op->operand_count ? ev_scalar(p, end, end->op->operands[d]) : 1;
 }
 
 static void run_armed(Interp *in, int64_t *grid) {
@@ -190,10 +188,6 @@ static bool interp_launch(const InterpLaunch *launch, int64_t *grid) {
     return !in.failed && launch->diag->errors == errors;
 }
 
-bool interp_run(const InterpLaunch *launch) {
-    return interp_launch(launch, NULL);
-}
+bool interp_run(const InterpLaunch *launch) { return interp_launch(launch, NULL); }
 
-bool interp_grid(const InterpLaunch *launch, int64_t grid[3]) {
-    return interp_launch(launch, grid);
-}
+bool interp_grid(const InterpLaunch *launch, int64_t grid[3]) { return interp_launch(launch, grid); }

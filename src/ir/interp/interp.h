@@ -22,8 +22,8 @@
 
 /* The argument of one parameter of the kernel, by the parameter's type. */
 typedef struct InterpArg {
-    void *pointer; /* pointers; tensors: the address of element 0 */
-    uint64_t bits; /* scalars: the element's bits, in the lowest bytes */
+    void *pointer;                              /* pointers; tensors: the address of element 0 */
+    uint64_t bits;                              /* scalars: the element's bits, in the lowest bytes */
     int64_t extent[MAX_RANK], stride[MAX_RANK]; /* tensors; strides in elements */
 } InterpArg;
 
@@ -43,8 +43,8 @@ typedef struct InterpLaunch {
     const InterpRegion *regions;
     int region_count;
     uint64_t seed;
-    int workers;    /* ring form: how many run the tasks, w, w + workers, ..; 0: two */
-    int64_t budget; /* element operations allowed; 0: no limit */
+    int workers;           /* ring form: how many run the tasks, w, w + workers, ..; 0: two */
+    int64_t budget;        /* element operations allowed; 0: no limit */
     int64_t program_steps; /* that one program may take: an op is a step, and each 32 of its elements; 0: no limit */
     bool sanitize;
     size_t memory_limit; /* sanitize: bytes of values and shadows; 0: 4 GiB beside 16 a byte of the

@@ -73,9 +73,9 @@ struct Step {
     Ref *drops;                 /* large values that nobody uses after this step */
     int64_t cost;               /* what it takes from the budget */
     struct ReportLink *reports; /* made here */
-    int root;   /* accesses: the parameter it goes through, from 1; 0 not known yet, -1 none */
-    int index;  /* ring, role: its number */
-    void *plan; /* what the eval function computed from the types once */
+    int root;                   /* accesses: the parameter it goes through, from 1; 0 not known yet, -1 none */
+    int index;                  /* ring, role: its number */
+    void *plan;                 /* what the eval function computed from the types once */
 };
 
 /* --- rings --- */
@@ -104,14 +104,7 @@ struct RingState {
 };
 
 /* --- processes --- */
-typedef enum WaitKind {
-    WAIT_NOTHING,
-    WAIT_EMPTY,
-    WAIT_FULL,
-    WAIT_SYNC,
-    WAIT_BAR,
-    WAIT_CHILDREN
-} WaitKind;
+typedef enum WaitKind { WAIT_NOTHING, WAIT_EMPTY, WAIT_FULL, WAIT_SYNC, WAIT_BAR, WAIT_CHILDREN } WaitKind;
 typedef struct Barrier { /* one use of sync by some processes */
     int64_t arrived, needed, generation;
 } Barrier;
@@ -259,15 +252,11 @@ static inline Operand ev_operand_of(Process *p, Step *s, Ref ref) {
     const Type *type = ir_type(p->in->kernel, ref);
     return (Operand){type, elem_stored(type), cell, cell->data};
 }
-static inline Operand ev_operand(Process *p, Step *s, int i) {
-    return ev_operand_of(p, s, s->op->operands[i]);
-}
+static inline Operand ev_operand(Process *p, Step *s, int i) { return ev_operand_of(p, s, s->op->operands[i]); }
 int64_t ev_scalar(Process *p, Step *s, Ref ref); /* an integer or i1 */
 /* The cell of the i-th result (of a value), ready to be written whole. */
 Cell *ev_define_ref(Process *p, Ref ref);
-static inline Cell *ev_define(Process *p, Step *s, int i) {
-    return ev_define_ref(p, s->op->results[i]);
-}
+static inline Cell *ev_define(Process *p, Step *s, int i) { return ev_define_ref(p, s->op->results[i]); }
 void ev_assign(Process *p, Ref ref, Cell *cell); /* takes over a reference */
 /* Binds an integer to a value, such as a loop variable. */
 void ev_bind(Process *p, Ref ref, int64_t x);
@@ -300,8 +289,7 @@ void processes_end(Interp *in);          /* drops those that are not */
 _Noreturn void process_stop(Interp *in); /* the launch ends; why was reported */
 
 /* --- interp_report.c --- */
-/* Once a place and kind, with the row's arguments behind the step; then the launch stops unless it
- * sanitizes. */
+/* Once a place and kind, with the row's arguments behind the step; then the launch stops unless it sanitizes. */
 #define EV_REPORT(p, s, id, ...)                                                         \
     do {                                                                                 \
         Report *report_ = report_begin((p)->in, (s), (id));                              \
@@ -312,15 +300,14 @@ _Noreturn void process_stop(Interp *in); /* the launch ends; why was reported */
         }                                                                                \
         report_after(p);                                                                 \
     } while (0)
-_Noreturn void ev_refuse(Process *p, Step *s,
-                         const char *what);           /* "the interpreter does not run .." */
-Report *report_begin(Interp *in, Step *s, DiagId id); /* NULL: said before, and counted */
+_Noreturn void ev_refuse(Process *p, Step *s, const char *what); /* "the interpreter does not run .." */
+Report *report_begin(Interp *in, Step *s, DiagId id);            /* NULL: said before, and counted */
 void report_after(Process *p);
-void report_counts(Interp *in);         /* at the end: how often each was met */
-const char *report_process(Process *p); /* "program (1, 0, 0)", "role `load`, task (3)" */
+void report_counts(Interp *in);                          /* at the end: how often each was met */
+const char *report_process(Process *p);                  /* "program (1, 0, 0)", "role `load`, task (3)" */
 const char *report_program(Interp *in, uint32_t writer); /* the same, by the number of a writer */
 const char *report_element(Interp *in, const Type *type, int64_t index); /* "[3, 5]" */
-_Noreturn void report_deadlock(Interp *in, Process *alone); /* NULL: all that are left */
+_Noreturn void report_deadlock(Interp *in, Process *alone);              /* NULL: all that are left */
 
 /* --- eval_elementwise.c --- */
 /* How operands lie under the shape of a result: extents merged where possible, strides in elements,
@@ -332,8 +319,7 @@ typedef struct Walk {
     int64_t rows; /* product of all extents but the last */
 } Walk;
 Walk walk_new(Interp *in, const Type *shape, int count, const Type *const *types);
-void walk_row(const Walk *w, int64_t row,
-              int64_t *offsets); /* of the operands at the row's start */
+void walk_row(const Walk *w, int64_t row, int64_t *offsets);    /* of the operands at the row's start */
 int64_t walk_offset(const Walk *w, int operand, int64_t index); /* of one element of the shape */
 /* What two elements combine to, in reductions and atomics; kind is one of COMBINE_. */
 int64_t combine_i64(Elem elem, Word kind, int64_t x, int64_t y);
@@ -342,15 +328,14 @@ double combine_f64(Word kind, bool keep_nan, double x, double y);
 
 /* --- eval_shape.c --- */
 /* Copies a box of elements; strides in elements. */
-void box_copy(void *to, const int64_t *to_stride, const void *from, const int64_t *from_stride,
-              int rank, const int64_t *extent, int bytes);
+void box_copy(void *to, const int64_t *to_stride, const void *from, const int64_t *from_stride, int rank,
+              const int64_t *extent, int bytes);
 void row_major(const Type *type, int64_t *stride);
-/* Where a box begins inside something of that shape, in elements; stops with a report when it does
- * not lie in it. */
+/* Where a box begins inside something of that shape, in elements; stops with a report when it does not lie in it. */
 int64_t box_offset(Process *p, Step *s, RefList at, const Type *whole, const Type *box);
 /* The box between a cell of shape `whole` at the offset and a cell of shape `box`, with shadows. */
-void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, Cell *box_cell,
-              const Type *box, bool into_whole);
+void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, Cell *box_cell, const Type *box,
+              bool into_whole);
 
 /* --- eval_memory.c --- */
 /* The box that tload or async_copy reads, row-major into the cell. */
@@ -366,17 +351,15 @@ typedef enum MemoryUse {
 } MemoryUse;
 /* May all these bytes be touched? Says nothing where not. */
 bool memory_allows(Process *p, Step *s, uint64_t address, uint64_t bytes);
-bool memory_access(Process *p, Step *s, uint64_t address, int bytes, MemoryUse use,
-                   const Type *type, int64_t element);
+bool memory_access(Process *p, Step *s, uint64_t address, int bytes, MemoryUse use, const Type *type, int64_t element);
 void memory_open(Interp *in); /* before the first program */
 
 /* --- interp_shadow.c --- */
-void shadow_access(Process *p, Step *s, int region, uint64_t offset, int bytes, MemoryUse use,
-                   const Type *type, int64_t element);
+void shadow_access(Process *p, Step *s, int region, uint64_t offset, int bytes, MemoryUse use, const Type *type,
+                   int64_t element);
 
 /* --- interp_sanitize.c --- */
-void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *operands,
-                          Cell *out);
+void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *operands, Cell *out);
 /* Reports elements that the step must not rely on. */
 void sanitize_use(Process *p, Step *s, const Operand *x);
 /* The same for one element that an active lane uses; a number that wrapped is wrong in an address
@@ -396,8 +379,7 @@ const char *ring_counters(Interp *in, const RingState *ring);
 void ring_end(Interp *in, Instance *instance);
 
 /* --- every eval function of ops.def --- */
-#define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
-    void eval_##eval(Process *p, Step *s);
+#define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) void eval_##eval(Process *p, Step *s);
 #include "ir/ops.def"
 #undef OP
 #endif

@@ -4,7 +4,7 @@
  * parameter it goes through, inside that one's. Under `sanitize` it must also be aligned, and the
  * shadows of the region are kept and asked (interp_shadow.c). */
 #include "ir/interp/interp_core.h"
-#include "analysis/roots.h"
+#include "ir/roots.h"
 
 static int find_region(Interp *in, uint64_t address, uint64_t bytes) {
     const InterpRegion *regions = in->launch->regions;
@@ -74,8 +74,7 @@ static const char *describe(Interp *in, Step *s, uint64_t address, int bytes) {
     int64_t distance = (int64_t)(address - base);
     int64_t index = distance / bytes - (distance < 0 && distance % bytes != 0);
     return arena_printf(&in->arena, "index %lld of `%s`, which has %llu elements", (long long)index,
-                        name ? name : "a parameter",
-                        (unsigned long long)((end - base) / (uint64_t)bytes));
+                        name ? name : "a parameter", (unsigned long long)((end - base) / (uint64_t)bytes));
 }
 
 /* The region that an access may touch; -1: none. */
@@ -89,22 +88,20 @@ bool memory_allows(Process *p, Step *s, uint64_t address, uint64_t bytes) {
     return allowed_region(p->in, s, address, bytes) >= 0;
 }
 
-bool memory_access(Process *p, Step *s, uint64_t address, int bytes, MemoryUse use,
-                   const Type *type, int64_t element) {
+bool memory_access(Process *p, Step *s, uint64_t address, int bytes, MemoryUse use, const Type *type, int64_t element) {
     Interp *in = p->in;
     int at = allowed_region(in, s, address, (uint64_t)bytes);
     if (at < 0) {
         int each = ty_elem_bytes(type);
-        EV_REPORT(p, s, DIAG_OUT_OF_BOUNDS, describe(in, s, address, type->pointer ? bytes : each),
-                  report_process(p), report_element(in, type, element));
+        EV_REPORT(p, s, DIAG_OUT_OF_BOUNDS, describe(in, s, address, type->pointer ? bytes : each), report_process(p),
+                  report_element(in, type, element));
         return false;
     }
     if (!in->shadows) return true;
     uint64_t offset = address - (uint64_t)(uintptr_t)in->launch->regions[at].base;
     if (address % (uint64_t)bytes)
-        EV_REPORT(p, s, DIAG_MISALIGNED, bytes, (unsigned long long)offset,
-                  in->launch->regions[at].name, report_process(p),
-                  report_element(in, type, element));
+        EV_REPORT(p, s, DIAG_MISALIGNED, bytes, (unsigned long long)offset, in->launch->regions[at].name,
+                  report_process(p), report_element(in, type, element));
     shadow_access(p, s, at, offset, bytes, use, type, element);
     return true;
 }

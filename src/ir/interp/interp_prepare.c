@@ -67,14 +67,12 @@ static int64_t step_cost(const Kernel *k, const Op *op) {
 static void note_ring(Preparer *q, const Op *op) {
     bool producer = op->code == OP_ACQUIRE || op->code == OP_COMMIT;
     if (!producer && op->code != OP_WAIT && op->code != OP_RELEASE && op->code != OP_SKIP) return;
-    if (!q->width)
-        refuse(q, op, "a ring inside an spmd region whose number of workers is not a literal");
+    if (!q->width) refuse(q, op, "a ring inside an spmd region whose number of workers is not a literal");
     for (size_t i = 0; i < q->uses.count; i++) {
         RingUse *use = &q->uses.at[i];
         if (use->ring != op->operands[0]) continue;
         int *count = producer ? &use->produce[q->role] : &use->consume[q->role];
-        if (*count && *count != q->width)
-            refuse(q, op, "a ring used both inside and outside an spmd region");
+        if (*count && *count != q->width) refuse(q, op, "a ring used both inside and outside an spmd region");
         if (!*count) {
             *count = (int)q->width;
             *(producer ? &use->producers : &use->consumers) += *count;
@@ -87,8 +85,7 @@ static void note_ring(Preparer *q, const Op *op) {
 static void note_data(Interp *in, const Op *op) {
     const Kernel *k = in->kernel;
     bool data = false;
-    for (int i = 0; i < op->operand_count; i++)
-        data |= ref_is_value(op->operands[i]) && in->data[op->operands[i]];
+    for (int i = 0; i < op->operand_count; i++) data |= ref_is_value(op->operands[i]) && in->data[op->operands[i]];
     for (int i = 0; i < op->result_count; i++) {
         bool read = op_has(op->code, TRAIT_READS) && ir_value(k, op->results[i])->type->rank > 0;
         bool carried = op->code == OP_FOR || op->code == OP_WHILE || op->code == OP_IF;

@@ -111,8 +111,7 @@ void process_wait(Process *p, Wait wait) {
 }
 
 void process_pause(Process *p) {
-    if (p->in->launch->seed && p->in->current == p && interp_random(p->in) % 2)
-        fiber_yield(p->fiber);
+    if (p->in->launch->seed && p->in->current == p && interp_random(p->in) % 2) fiber_yield(p->fiber);
 }
 
 static Process *pick(Interp *in) {
@@ -140,8 +139,7 @@ void processes_run(Interp *in) {
     while (in->processes.count) {
         cancel_look(in->launch->cancel); /* the process itself stops */
         size_t flying = in->landings.count;
-        if (flying && in->launch->seed && interp_random(in) % 4 == 0)
-            land(in, interp_random(in) % flying);
+        if (flying && in->launch->seed && interp_random(in) % 4 == 0) land(in, interp_random(in) % flying);
         Process *p = pick(in);
         if (!p) {
             if (!in->landings.count) report_deadlock(in, NULL);

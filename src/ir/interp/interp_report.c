@@ -38,8 +38,8 @@ void report_counts(Interp *in) {
         const Report *report = in->reports.at[i];
         if (!report->message || report->count < 2) continue;
         DiagMessage *message = &in->diag->messages.at[report->message - 1];
-        message->text = arena_printf(in->diag->arena, "%s (and %lld more here)", message->text,
-                                     (long long)(report->count - 1));
+        message->text =
+            arena_printf(in->diag->arena, "%s (and %lld more here)", message->text, (long long)(report->count - 1));
     }
 }
 
@@ -71,8 +71,7 @@ const char *report_program(Interp *in, uint32_t writer) {
     const int64_t *grid = in->launch->grid;
     uint64_t n = writer - 1;
     if (in->by_task) return arena_printf(&in->arena, "task %llu", (unsigned long long)n);
-    int64_t at[3] = {(int64_t)(n % (uint64_t)grid[0]),
-                     (int64_t)(n / (uint64_t)grid[0] % (uint64_t)grid[1]),
+    int64_t at[3] = {(int64_t)(n % (uint64_t)grid[0]), (int64_t)(n / (uint64_t)grid[0] % (uint64_t)grid[1]),
                      (int64_t)(n / (uint64_t)grid[0] / (uint64_t)grid[1])};
     Text out = text_new(&in->arena);
     text_add(&out, "program (");
@@ -101,18 +100,15 @@ static const char *wait_text(Interp *in, Process *p) {
     case WAIT_EMPTY:
     case WAIT_FULL:
         return arena_printf(&in->arena, "%s waits here for item %lld of %%%s to be %s: %s", who,
-                            (long long)ring_item(wait), wait->ring->name,
-                            wait->kind == WAIT_EMPTY ? "empty" : "full",
+                            (long long)ring_item(wait), wait->ring->name, wait->kind == WAIT_EMPTY ? "empty" : "full",
                             ring_counters(in, wait->ring));
     case WAIT_SYNC:
         return arena_printf(&in->arena, "%s waits here: %lld of %lld have arrived", who,
                             (long long)wait->barrier->arrived, (long long)wait->barrier->needed);
     case WAIT_BAR:
-        return arena_printf(
-            &in->arena,
-            "%s waits here for phase %lld to end: %lld arrivals and %lld bytes are missing", who,
-            (long long)wait->bar->phase, (long long)wait->bar->pending,
-            (long long)wait->bar->bytes);
+        return arena_printf(&in->arena, "%s waits here for phase %lld to end: %lld arrivals and %lld bytes are missing",
+                            who, (long long)wait->bar->phase, (long long)wait->bar->pending,
+                            (long long)wait->bar->bytes);
     default: return arena_printf(&in->arena, "%s waits here for its workers", who);
     }
 }

@@ -50,13 +50,11 @@ static bool overflows(Opcode code, Elem elem, int64_t x, int64_t y) {
 static void check_shift(Process *p, Step *s, Elem elem, const Type *type, int64_t i, int64_t y) {
     int bits = elem_info[elem].bits;
     if ((s->op->code == OP_SHL || s->op->code == OP_SHR) && (y < 0 || y >= bits))
-        EV_REPORT(p, s, DIAG_SHIFT_RANGE, (long long)y, bits - 1, report_process(p),
-                  report_element(p->in, type, i));
+        EV_REPORT(p, s, DIAG_SHIFT_RANGE, (long long)y, bits - 1, report_process(p), report_element(p->in, type, i));
 }
 
 static bool divides(Opcode code) {
-    return code == OP_DIV || code == OP_REM || code == OP_FLOORDIV || code == OP_MOD ||
-           code == OP_CDIV;
+    return code == OP_DIV || code == OP_REM || code == OP_FLOORDIV || code == OP_MOD || code == OP_CDIV;
 }
 
 /* The mark of what this division by zero gives; a number by itself is reported at once, as is
@@ -66,8 +64,7 @@ static uint8_t divided(Process *p, Step *s, const Type *type, int64_t element) {
     int site = 1;
     while (site <= in->site_count && in->sites[site].step != s) site++;
     if (type->rank == 0 || site > SHADOW_SITES) {
-        EV_REPORT(p, s, DIAG_DIVISION_BY_ZERO, report_process(p),
-                  report_element(in, type, element));
+        EV_REPORT(p, s, DIAG_DIVISION_BY_ZERO, report_process(p), report_element(in, type, element));
         return 0;
     }
     if (site > in->site_count) in->site_count = site;
@@ -105,18 +102,13 @@ void sanitize_elementwise(Process *p, Step *s, const Walk *walk, const Operand *
         int64_t number[2] = {0};
         uint8_t marks = 0;
         for (int k = 0; k < count; k++) {
-            bool taken =
-                code != OP_SELECT || k == 0 || (k == 1) == (((uint8_t *)x[0].data)[at[0]] != 0);
+            bool taken = code != OP_SELECT || k == 0 || (k == 1) == (((uint8_t *)x[0].data)[at[0]] != 0);
             if (x[k].cell->shadow && taken) marks = join_marks(marks, x[k].cell->shadow[at[k]]);
-            if (integers)
-                number[k] =
-                    elem_get_i64(x[k].elem, (char *)x[k].data + at[k] * elem_info[x[k].elem].bytes);
+            if (integers) number[k] = elem_get_i64(x[k].elem, (char *)x[k].data + at[k] * elem_info[x[k].elem].bytes);
         }
         for (int k = 0; k < count; k++) at[k] += walk->stride[k][walk->rank - 1];
-        if (!keeps_wrap(code, type->elem == EL_I1) || (code == OP_CMP && data))
-            marks &= (uint8_t)~SHADOW_WRAPPED;
-        if (integers && wraps && overflows(code, x[0].elem, number[0], number[1]))
-            marks |= SHADOW_WRAPPED;
+        if (!keeps_wrap(code, type->elem == EL_I1) || (code == OP_CMP && data)) marks &= (uint8_t)~SHADOW_WRAPPED;
+        if (integers && wraps && overflows(code, x[0].elem, number[0], number[1])) marks |= SHADOW_WRAPPED;
         if (integers && count == 2 && !(marks & SHADOW_UNWRITTEN)) {
             check_shift(p, s, x[0].elem, type, i, number[1]);
             if (number[1] == 0 && divides(code)) marks = join_marks(divided(p, s, type, i), marks);
@@ -129,11 +121,9 @@ void sanitize_element(Process *p, Step *s, const Operand *x, int64_t at, Element
     static const char *const words[] = {"offset", "mask", ""};
     uint8_t marks = x->cell->shadow[at];
     if (marks & SHADOW_UNWRITTEN)
-        EV_REPORT(p, s, DIAG_UNWRITTEN_VALUE, report_process(p),
-                  report_element(p->in, x->type, at));
+        EV_REPORT(p, s, DIAG_UNWRITTEN_VALUE, report_process(p), report_element(p->in, x->type, at));
     if ((marks & SHADOW_WRAPPED) && use != USE_VALUE)
-        EV_REPORT(p, s, DIAG_OFFSET_OVERFLOW, words[use], report_process(p),
-                  report_element(p->in, x->type, at));
+        EV_REPORT(p, s, DIAG_OFFSET_OVERFLOW, words[use], report_process(p), report_element(p->in, x->type, at));
     report_division(p, marks, x->type, at);
 }
 

@@ -46,8 +46,7 @@ static Unit *new_units(Interp *in, int shift) {
 static ShadowPage *page_of(Interp *in, int region, uint64_t offset, int shift) {
     const InterpRegion *r = &in->launch->regions[region];
     MemoryShadow *shadow = &in->shadows[region];
-    if (!shadow->pages)
-        shadow->pages = ARENA_ARRAY(&in->arena, ShadowPage *, (r->size >> PAGE_BITS) + 1);
+    if (!shadow->pages) shadow->pages = ARENA_ARRAY(&in->arena, ShadowPage *, (r->size >> PAGE_BITS) + 1);
     ShadowPage **place = &shadow->pages[offset >> PAGE_BITS], *page = *place;
     if (!page) {
         page = *place = ARENA_NEW(&in->arena, ShadowPage);
@@ -56,8 +55,7 @@ static ShadowPage *page_of(Interp *in, int region, uint64_t offset, int shift) {
         if (!r->written) page->written = arena_alloc(&in->arena, PAGE_BYTES / 8);
     } else if (page->shift > shift) {
         Unit *finer = new_units(in, shift);
-        for (int i = 0; i < PAGE_BYTES >> shift; i++)
-            finer[i] = page->units[i >> (page->shift - shift)];
+        for (int i = 0; i < PAGE_BYTES >> shift; i++) finer[i] = page->units[i >> (page->shift - shift)];
         page->shift = shift;
         page->units = finer;
     }
@@ -102,8 +100,7 @@ static bool is_ordered(Interp *in, uint32_t later, uint32_t earlier, uint16_t ep
     for (int i = 0; i < sync->count; i++)
         if (sync->after[i] == earlier && sync->until[i] > epoch) return true;
     for (int i = sync->count - 1; i >= 0; i--)
-        if (sync->after[i] != earlier && is_ordered(in, sync->after[i], earlier, epoch, left))
-            return true;
+        if (sync->after[i] != earlier && is_ordered(in, sync->after[i], earlier, epoch, left)) return true;
     return false;
 }
 
@@ -120,8 +117,7 @@ typedef struct Meeting {
     int64_t element;
 } Meeting;
 
-static void race(const Meeting *m, DiagId id, const char *does, uint32_t other, uint16_t epoch,
-                 const char *did) {
+static void race(const Meeting *m, DiagId id, const char *does, uint32_t other, uint16_t epoch, const char *did) {
     Interp *in = m->p->in;
     int left = 1000;
     if (is_ordered(in, m->p->writer & PROGRAM, other, epoch, &left)) return;
@@ -189,8 +185,8 @@ static void note_bytes(const Meeting *m, ShadowPage *page, uint64_t from, uint64
                   report_element(m->p->in, m->type, m->element));
 }
 
-void shadow_access(Process *p, Step *s, int region, uint64_t offset, int bytes, MemoryUse use,
-                   const Type *type, int64_t element) {
+void shadow_access(Process *p, Step *s, int region, uint64_t offset, int bytes, MemoryUse use, const Type *type,
+                   int64_t element) {
     Meeting m = {p, s, region, offset, bytes, use, type, element};
     int shift = 0;
     while (shift < 3 && !((offset | (uint64_t)bytes) >> shift & 1)) shift++;

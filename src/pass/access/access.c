@@ -23,8 +23,7 @@
 
 /* --- loops of step 1 --- */
 
-/* Only where the distance cannot overflow: from a start that is never negative, and at least there.
- */
+/* Only where the distance cannot overflow: from a start that is never negative, and at least there. */
 static void normalise_loop(Op *op, void *user) {
     Kernel *k = user;
     int64_t step, lo;
@@ -79,14 +78,12 @@ static void collect_region(Access *x, const Region *region) {
             const Affine *f = affine_of(&x->a, op->results[i]);
             affine_is_variant(&x->a, op->results[i]);
             if (!ty_is_scalar(type) || type->pointer || !elem_is_int(type->elem)) continue;
-            if (f->known && !f->start.bad)
-                *VEC_PUSH(&x->known, x->a.arena) = (Known){f->start, op->results[i]};
+            if (f->known && !f->start.bad) *VEC_PUSH(&x->known, x->a.arena) = (Known){f->start, op->results[i]};
         }
     }
 }
 
-/* A tile of two axes and more, none of them of stride 1: the last stride is taken to be 1, if it is
- * a parameter. */
+/* A tile of two axes and more, none of them of stride 1: the last stride is taken to be 1, if it is a parameter. */
 static bool guess_unit_stride(Access *x, const Plan *plan) {
     const Affine *f = affine_of(&x->a, plan->pointer);
     const Type *type = ir_type(x->k, plan->pointer);
@@ -103,8 +100,7 @@ static bool guess_unit_stride(Access *x, const Plan *plan) {
         }
         bool single = stride.count == 1 && stride.at[0].count == 1 && stride.at[0].scale == 1;
         Ref factor = single ? stride.at[0].factor[0] : REF_NONE;
-        bool parameter =
-            factor && !ir_value(x->k, factor)->op && !ir_value(x->k, factor)->region->owner;
+        bool parameter = factor && !ir_value(x->k, factor)->op && !ir_value(x->k, factor)->region->owner;
         last = parameter ? factor : REF_NONE;
     }
     if (!last) return false;
@@ -117,15 +113,12 @@ static bool guess_unit_stride(Access *x, const Plan *plan) {
 
 Ref access_find_known(Access *x, Poly p, const Plan *plan) {
     for (size_t i = 0; i < x->known.count; i++)
-        if (poly_equal(x->known.at[i].poly, p) &&
-            affine_dominates(&x->a, x->known.at[i].value, plan->op, plan->order))
+        if (poly_equal(x->known.at[i].poly, p) && affine_dominates(&x->a, x->known.at[i].value, plan->op, plan->order))
             return refmap_get(&x->renamed, x->known.at[i].value);
     return REF_NONE;
 }
 
-static int bits_of(const Access *x, Ref r) {
-    return elem_info[ir_type(x->k, r)->elem].bits;
-}
+static int bits_of(const Access *x, Ref r) { return elem_info[ir_type(x->k, r)->elem].bits; }
 
 /* A factor as part of a sum: unsigned ones need the room of 64 bits. */
 static Elem factor_elem(const Access *x, Poly p) {
@@ -161,8 +154,7 @@ static void search_from(Search *q, Ref r) {
     *VEC_PUSH(&q->open, q->arena) = r;
 }
 
-/* Is the address or the mask of the access made from this value? Then the source relies on its
- * 32 bits too. */
+/* Is the address or the mask of the access made from this value? Then the source relies on its 32 bits too. */
 static bool feeds(const Access *x, Ref wanted, const Plan *plan) {
     Search q = {.k = x->k, .arena = x->a.arena};
     q.seen = ARENA_ARRAY(q.arena, uint8_t, x->k->values.count);
@@ -174,8 +166,7 @@ static bool feeds(const Access *x, Ref wanted, const Plan *plan) {
         for (int i = 0; op && i < op->operand_count; i++) search_from(&q, op->operands[i]);
         for (int i = 0; op && i < op->region_count; i++) {
             const Op *last = op->regions[i]->last;
-            for (int j = 0; last && j < last->operand_count; j++)
-                search_from(&q, last->operands[j]);
+            for (int j = 0; last && j < last->operand_count; j++) search_from(&q, last->operands[j]);
         }
     }
     return q.seen[wanted];
@@ -185,16 +176,13 @@ static bool feeds(const Access *x, Ref wanted, const Plan *plan) {
  * from arithmetic that could have wrapped where the source's could not. */
 static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan, bool wide) {
     int64_t number;
-    if (poly_const(p, &number))
-        return ir_int(b, number == (int32_t)number ? EL_I32 : EL_I64, number);
-    if (p.count == 1 && p.at[0].count == 1 && p.at[0].scale == 1)
-        return refmap_get(&x->renamed, p.at[0].factor[0]);
+    if (poly_const(p, &number)) return ir_int(b, number == (int32_t)number ? EL_I32 : EL_I64, number);
+    if (p.count == 1 && p.at[0].count == 1 && p.at[0].scale == 1) return refmap_get(&x->renamed, p.at[0].factor[0]);
     Elem elem = factor_elem(x, p);
     if (wide && elem == EL_I32 && !poly_fits_i32(&x->a, p)) elem = EL_I64;
     for (size_t i = 0; i < x->known.count; i++) {
         Ref known = x->known.at[i].value;
-        if (poly_equal(x->known.at[i].poly, p) &&
-            affine_dominates(&x->a, known, plan->op, plan->order) &&
+        if (poly_equal(x->known.at[i].poly, p) && affine_dominates(&x->a, known, plan->op, plan->order) &&
             (bits_of(x, known) >= elem_info[elem].bits || feeds(x, known, plan)))
             return refmap_get(&x->renamed, known);
     }
@@ -221,8 +209,7 @@ static Ref build_limit(Access *x, Builder *b, const PlanDim *dim, const Plan *pl
         least = least ? ir_binary(b, OP_MIN, least, limit) : limit;
     }
     /* A mask that only says index >= 0: `none` would say that nothing is to be checked. */
-    if (!least && dim->starts_at_zero)
-        least = ir_literal_int(x->k, ty_scalar(x->k->module, EL_I64), (int64_t)1 << 62);
+    if (!least && dim->starts_at_zero) least = ir_literal_int(x->k, ty_scalar(x->k->module, EL_I64), (int64_t)1 << 62);
     return least;
 }
 
@@ -255,11 +242,8 @@ static void order_dims(Access *x, Plan *plan) {
 /* A value of the pointers' shape as the box wants it. */
 static Ref into_box(Access *x, Builder *b, Ref value, const Plan *plan) {
     const Type *places = ir_type(x->k, plan->pointer), *type = ir_type(x->k, value);
-    if (plan->box_rank == 0)
-        return type->rank ? ir_reshape(b, value, ty_with_shape(b->module, type, 0, NULL)) : value;
-    if (type->rank == 0)
-        return ir_splat(b, value,
-                        ty_with_shape(b->module, type, plan->box_rank, plan->box->extent));
+    if (plan->box_rank == 0) return type->rank ? ir_reshape(b, value, ty_with_shape(b->module, type, 0, NULL)) : value;
+    if (type->rank == 0) return ir_splat(b, value, ty_with_shape(b->module, type, plan->box_rank, plan->box->extent));
     value = ir_broadcast(b, value, ty_with_shape(b->module, type, places->rank, places->extent));
     int64_t extent[MAX_RANK];
     for (int i = 0; i < plan->box_rank; i++) extent[plan->to_box[i]] = plan->box->extent[i];
@@ -277,8 +261,7 @@ static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
     bool moved = false; /* a lower bound moves from an index to the base: neither need fit in 32 bits */
     for (int i = 0; i < plan->dim_count; i++) moved |= plan->dim[i].starts_at_zero;
     if (!poly_is_zero(plan->shift))
-        base = ir_binary(b, OP_PTR_ADD, base,
-                         build_poly(x, b, plan->shift, plan, plan->wide || moved));
+        base = ir_binary(b, OP_PTR_ADD, base, build_poly(x, b, plan->shift, plan, plan->wide || moved));
     for (int i = 0; i < plan->dim_count; i++) {
         const PlanDim *dim = &plan->dim[i];
         extents[i] = build_limit(x, b, dim, plan);
@@ -293,8 +276,7 @@ static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
 
 static void copy_hints(Access *x, Op *to, const Op *from) {
     for (int i = 0; i < from->attr_count; i++)
-        if (from->attrs[i].id == AT_CACHE || from->attrs[i].id == AT_EVICT)
-            op_set(x->k, to, from->attrs[i]);
+        if (from->attrs[i].id == AT_CACHE || from->attrs[i].id == AT_EVICT) op_set(x->k, to, from->attrs[i]);
 }
 
 static bool is_zero(const Access *x, Ref r) {
@@ -318,15 +300,13 @@ static void rewrite_load(Access *x, Plan *plan) {
     for (int i = 0; i < plan->dim_count; i++)
         if (plan->dim[i].wraps) wrapped[wraps++] = i;
     if (wraps) {
-        const int64_t *list =
-            arena_copy(x->k->module->arena, wrapped, (size_t)wraps * sizeof *wrapped);
+        const int64_t *list = arena_copy(x->k->module->arena, wrapped, (size_t)wraps * sizeof *wrapped);
         op_set(x->k, load, (Attr){.id = AT_WRAP, .list = {wraps, list}});
     }
     ir_name(x->k, value, ir_value(x->k, op->results[0])->name);
     if (plan->permuted) value = ir_permute(&b, value, plan->to_tile, plan->box_rank);
     const Type *type = ir_type(x->k, op->results[0]);
-    value = ir_type(x->k, value)->rank == 0 && type->rank ? ir_splat(&b, value, type)
-                                                          : ir_reshape(&b, value, type);
+    value = ir_type(x->k, value)->rank == 0 && type->rank ? ir_splat(&b, value, type) : ir_reshape(&b, value, type);
     if (other && !fill) value = ir_ternary(&b, OP_SELECT, plan->mask, value, other);
     refmap_set(&x->renamed, op->results[0], value);
     ir_remove(op);
@@ -348,8 +328,7 @@ static void rewrite_store(Access *x, Plan *plan) {
  * would keep alive what no access needs any more. */
 static void drop_tile_promise(Op *op, void *user) {
     const Kernel *k = user;
-    bool tile =
-        op->code == OP_ASSUME && op->operand_count && !ty_is_scalar(ir_type(k, op->operands[0]));
+    bool tile = op->code == OP_ASSUME && op->operand_count && !ty_is_scalar(ir_type(k, op->operands[0]));
     if (tile) ir_remove(op);
 }
 

@@ -22,10 +22,7 @@ static void show_value(const Kernel *k, Text *out, Ref r, int depth) {
     }
     const Value *value = ir_value(k, r);
     const Op *op = value->op;
-    const char *sign = !op || depth > 3     ? NULL
-                       : op->code == OP_MUL ? "*"
-                       : op->code == OP_ADD ? " + "
-                                            : NULL;
+    const char *sign = !op || depth > 3 ? NULL : op->code == OP_MUL ? "*" : op->code == OP_ADD ? " + " : NULL;
     if (value->name)
         text_add(out, "%s", value->name);
     else if (op && op->code == OP_PROGRAM_ID)
@@ -89,6 +86,4 @@ static void report_box(Op *op, void *user) {
     pass_find(cx, op->range, load ? "load" : "store", "%s", out.at);
 }
 
-void access_report_boxes(PassContext *cx, const Kernel *k) {
-    ir_walk(k->body, report_box, &(Reporter){cx, k});
-}
+void access_report_boxes(PassContext *cx, const Kernel *k) { ir_walk(k->body, report_box, &(Reporter){cx, k}); }

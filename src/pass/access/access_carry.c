@@ -27,17 +27,15 @@ typedef struct Carried {
     bool varies; /* one of them is made in the loop */
 } Carried;
 
-static const Op *op_of(const Kernel *k, Ref r) {
-    return ref_is_value(r) ? ir_value(k, r)->op : NULL;
-}
+static const Op *op_of(const Kernel *k, Ref r) { return ref_is_value(r) ? ir_value(k, r)->op : NULL; }
 
 /* The number that a tile repeats, or REF_NONE. */
 static Ref repeated(const Kernel *k, Ref r) {
     for (int i = 0; i < LONGEST_CHAIN; i++) {
         if (ir_type(k, r)->rank == 0) return r;
         const Op *op = op_of(k, r);
-        if (!op || (op->code != OP_SPLAT && op->code != OP_BROADCAST && op->code != OP_EXPAND &&
-                    op->code != OP_RESHAPE))
+        if (!op ||
+            (op->code != OP_SPLAT && op->code != OP_BROADCAST && op->code != OP_EXPAND && op->code != OP_RESHAPE))
             return REF_NONE;
         r = op->operands[0];
     }
@@ -56,8 +54,7 @@ static bool find_moves(Carried *c, Ref value) {
             along = 1;
             by = repeated(c->k, op->operands[0]);
         }
-        if (!by || !elem_is_int(ir_type(c->k, by)->elem) || ir_type(c->k, by)->pointer)
-            return false;
+        if (!by || !elem_is_int(ir_type(c->k, by)->elem) || ir_type(c->k, by)->pointer) return false;
         const Value *v = ref_is_value(by) ? ir_value(c->k, by) : NULL;
         c->varies |= v && affine_in_region(v->region ? v->region : v->op->parent, c->body);
         c->minus[c->count] = op->code == OP_SUB;
@@ -93,8 +90,7 @@ static void rewrite(const Carried *c) {
     take_apart(c, c->arg, ir_builder_before(k, c->body->first));
     Ref next = c->arg;
     for (int i = c->count - 1; i >= 0; i--)
-        next = ir_binary(&end, c->minus[i] ? OP_SUB : OP_ADD, next,
-                         ir_cast(&end, c->moves[i], c->number->elem));
+        next = ir_binary(&end, c->minus[i] ? OP_SUB : OP_ADD, next, ir_cast(&end, c->moves[i], c->number->elem));
     yield->operands[c->index] = next;
     c->loop->operands[first + c->index] = ir_literal_int(k, c->number, 0);
     if (c->loop->code == OP_WHILE) {
@@ -115,8 +111,7 @@ static void count_use(Op *op, void *user) {
 }
 
 static bool is_movable(const Type *type) {
-    return type->kind == TY_TILE && type->rank > 0 &&
-           (type->pointer || type->elem == EL_I32 || type->elem == EL_I64);
+    return type->kind == TY_TILE && type->rank > 0 && (type->pointer || type->elem == EL_I32 || type->elem == EL_I64);
 }
 
 /* A number: start + trips * step, modulo the size of its type. */
@@ -126,10 +121,9 @@ static void try_number(Kernel *k, Op *loop, int index) {
     c.initial = loop->operands[3 + index];
     const Type *type = ir_type(k, c.arg);
     int64_t lo, step;
-    if (!ty_is_scalar(type) || type->pointer || !elem_is_int(type->elem) ||
-        elem_info[type->elem].bits < 32 || !ir_const_int(k, loop->operands[0], &lo) || lo != 0 ||
-        !ir_const_int(k, loop->operands[2], &step) || step != 1 ||
-        !find_moves(&c, c.body->last->operands[index]) || c.varies || !c.count)
+    if (!ty_is_scalar(type) || type->pointer || !elem_is_int(type->elem) || elem_info[type->elem].bits < 32 ||
+        !ir_const_int(k, loop->operands[0], &lo) || lo != 0 || !ir_const_int(k, loop->operands[2], &step) ||
+        step != 1 || !find_moves(&c, c.body->last->operands[index]) || c.varies || !c.count)
         return;
     Builder b = ir_builder_before(k, c.body->first);
     Ref place = c.initial, trip = ir_cast(&b, c.body->args[0], type->elem);
@@ -169,6 +163,4 @@ static void visit(Op *op, void *user) {
     }
 }
 
-void access_carry(Kernel *k) {
-    ir_walk(k->body, visit, k);
-}
+void access_carry(Kernel *k) { ir_walk(k->body, visit, k); }

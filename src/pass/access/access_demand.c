@@ -73,8 +73,7 @@ static void follow_carried(Demand *d, const Op *loop, int index, int axis) {
 /* What a trip yields is seen by the next one and behind the loop, where a first row or a modulus
  * that the loop makes is another one. */
 static bool is_same_in_trips(const Demand *d, const Op *loop) {
-    return poly_is_invariant(d->a, d->first, loop->regions[0]) &&
-           poly_is_invariant(d->a, d->modulus, loop->regions[0]);
+    return poly_is_invariant(d->a, d->first, loop->regions[0]) && poly_is_invariant(d->a, d->modulus, loop->regions[0]);
 }
 
 static void follow_use(Demand *d, const Op *op, int operand, int axis) {
@@ -88,8 +87,7 @@ static void follow_use(Demand *d, const Op *op, int operand, int axis) {
     case OP_DOT: next = dot_axis(ir_type(k, op->operands[operand]), operand, axis); break;
     case OP_STORE: d->unseen = d->unseen && operand == 1 && store_drops(d, op, axis); return;
     case OP_TSTORE:
-        d->unseen =
-            d->unseen && op->operands[operand] == op_operand(op, 1) && tstore_drops(d, op, axis);
+        d->unseen = d->unseen && op->operands[operand] == op_operand(op, 1) && tstore_drops(d, op, axis);
         return;
     case OP_FOR:
         if (operand < 3)

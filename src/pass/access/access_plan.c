@@ -53,10 +53,8 @@ static void add_positive(Analysis *a, const Affine *d, const int *map, Condition
 /* Unsigned numbers compare as the integers they stand for only when none of them is below 0. */
 static bool are_natural(Analysis *a, const Affine *x, const Affine *y) {
     bool good = poly_is_natural(a, x->start) && poly_is_natural(a, y->start);
-    for (int d = 0; good && d < x->rank; d++)
-        good = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
-    for (int d = 0; good && d < y->rank; d++)
-        good = !y->axis[d].turn && poly_is_natural(a, y->axis[d].step);
+    for (int d = 0; good && d < x->rank; d++) good = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
+    for (int d = 0; good && d < y->rank; d++) good = !y->axis[d].turn && poly_is_natural(a, y->axis[d].step);
     return good;
 }
 
@@ -73,8 +71,7 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
     case OP_SPLAT: collect(a, op->operands[0], inner, out); return;
     case OP_BROADCAST: collect(a, op->operands[0], map, out); return;
     case OP_EXPAND:
-        for (int d = 0, axis = (int)op_int(op, AT_AXIS, 0); d < type->rank; d++)
-            inner[d] = map[d < axis ? d : d + 1];
+        for (int d = 0, axis = (int)op_int(op, AT_AXIS, 0); d < type->rank; d++) inner[d] = map[d < axis ? d : d + 1];
         collect(a, op->operands[0], inner, out);
         return;
     case OP_PERMUTE:
@@ -86,10 +83,9 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
     }
     const Affine *x = affine_of(a, op->operands[0]), *y = affine_of(a, op->operands[1]);
     Word predicate = op_word(op, AT_PRED, CMP_EQ);
-    bool less = predicate == CMP_LT || predicate == CMP_LE,
-         more = predicate == CMP_GT || predicate == CMP_GE;
-    if (!x->known || !y->known || x->base || y->base || (!less && !more) ||
-        !elem_is_int(type->elem) || (!elem_is_signed(type->elem) && !are_natural(a, x, y))) {
+    bool less = predicate == CMP_LT || predicate == CMP_LE, more = predicate == CMP_GT || predicate == CMP_GE;
+    if (!x->known || !y->known || x->base || y->base || (!less && !more) || !elem_is_int(type->elem) ||
+        (!elem_is_signed(type->elem) && !are_natural(a, x, y))) {
         out->opaque = true;
         return;
     }
@@ -97,8 +93,7 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
     int rank = x->rank > y->rank ? x->rank : y->rank;
     Affine d = {.known = true, .rank = rank, .axis = ARENA_ARRAY(a->arena, Axis, rank)};
     d.start = poly_sub(a->arena, big->start, small->start);
-    if (predicate == CMP_LE || predicate == CMP_GE)
-        d.start = poly_add(a->arena, d.start, poly_int(a->arena, 1));
+    if (predicate == CMP_LE || predicate == CMP_GE) d.start = poly_add(a->arena, d.start, poly_int(a->arena, 1));
     for (int i = 0; i < rank; i++) {
         const Axis *b = big->rank ? &big->axis[i] : NULL, *s = small->rank ? &small->axis[i] : NULL;
         Poly none = {0};
@@ -141,8 +136,7 @@ static bool is_strided_place(Analysis *a, const Term *t) {
     return moves && still;
 }
 
-/* What the stride divides out of p; nothing as large as `row`, the next larger stride that is
- * known. */
+/* What the stride divides out of p; nothing as large as `row`, the next larger stride that is known. */
 static Poly quotient(Analysis *a, Poly p, Poly stride, int64_t row) {
     Poly out = {0};
     int64_t number;
@@ -151,8 +145,7 @@ static Poly quotient(Analysis *a, Poly p, Poly stride, int64_t row) {
         Term q;
         if (plain && is_strided_place(a, &p.at[i])) continue;
         if (plain && p.at[i].count && (p.at[i].scale >= row || p.at[i].scale <= -row)) continue;
-        if (poly_divides(stride, &p.at[i], &q))
-            out = poly_add(a->arena, out, poly_term(a->arena, q));
+        if (poly_divides(stride, &p.at[i], &q)) out = poly_add(a->arena, out, poly_term(a->arena, q));
     }
     return out;
 }
@@ -187,8 +180,7 @@ static int64_t next_stride(const Plan *plan, Poly stride) {
     return next;
 }
 
-static void place_dim(Analysis *a, Plan *plan, PlanDim *dim, const Conditions *conditions,
-                      Poly *rest) {
+static void place_dim(Analysis *a, Plan *plan, PlanDim *dim, const Conditions *conditions, Poly *rest) {
     Poly offset = quotient(a, *rest, dim->stride, next_stride(plan, dim->stride));
     const Condition *lower = NULL, *upper = NULL;
     for (int i = 0; i < conditions->count; i++) {
@@ -202,15 +194,13 @@ static void place_dim(Analysis *a, Plan *plan, PlanDim *dim, const Conditions *c
         offset = poly_sub(a->arena, (Poly){0}, lower->limit);
         dim->starts_at_zero = true;
     } else if (upper) {
-        offset =
-            shared_part(a, offset, poly_sub(a->arena, (Poly){0}, variant_part(a, upper->limit)));
+        offset = shared_part(a, offset, poly_sub(a->arena, (Poly){0}, variant_part(a, upper->limit)));
     }
     if (!dim->starts_at_zero) offset = natural_part(a, offset);
     dim->offset = offset;
     for (int i = 0; i < conditions->count; i++) {
         const Condition *c = &conditions->at[i];
-        if (c->axis < 0 || c->axis != dim->axis || !c->upper || dim->limit_count == MAX_LIMITS)
-            continue;
+        if (c->axis < 0 || c->axis != dim->axis || !c->upper || dim->limit_count == MAX_LIMITS) continue;
         Poly limit = poly_add(a->arena, c->limit, offset);
         if (poly_fits_i64(a, limit))
             dim->limit[dim->limit_count++] = limit;
@@ -233,12 +223,10 @@ static void place_dims(Analysis *a, Plan *plan, const Conditions *conditions, Po
         int next = -1;
         for (int i = 0; i < plan->dim_count; i++) {
             if (placed[i]) continue;
-            if (next < 0 || stride_rank(plan->dim[i].stride) > stride_rank(plan->dim[next].stride))
-                next = i;
+            if (next < 0 || stride_rank(plan->dim[i].stride) > stride_rank(plan->dim[next].stride)) next = i;
         }
         placed[next] = true;
-        if (!plan->dim[next].wraps && !plan->dim[next].gave_way)
-            place_dim(a, plan, &plan->dim[next], conditions, rest);
+        if (!plan->dim[next].wraps && !plan->dim[next].gave_way) place_dim(a, plan, &plan->dim[next], conditions, rest);
     }
 }
 
@@ -266,8 +254,7 @@ static bool add_place(Analysis *a, Plan *plan, const Term *t) {
     return true;
 }
 
-/* Places come in the order of their strides among the parameters, outermost first as they are
- * written. */
+/* Places come in the order of their strides among the parameters, outermost first as they are written. */
 static void sort_places(Plan *plan) {
     for (int i = 0; i < plan->dim_count; i++)
         for (int j = i + 1; j < plan->dim_count && plan->dim[j].axis < 0; j++) {
@@ -291,14 +278,12 @@ static void place_rest(Analysis *a, Plan *plan, Poly rest) {
     sort_places(plan);
 }
 
-/* A condition on no axis, such as row < rows, can bound a dimension in which the box has one place.
- */
+/* A condition on no axis, such as row < rows, can bound a dimension in which the box has one place. */
 static bool bound_place(Analysis *a, Plan *plan, Poly positive) {
     for (int i = 0; i < plan->dim_count; i++) {
         PlanDim *dim = &plan->dim[i];
         Poly limit = poly_add(a->arena, positive, dim->offset);
-        if (dim->axis >= 0 || !poly_fits_i64(a, limit) || poly_is_variant(a, limit) ||
-            dim->limit_count == MAX_LIMITS)
+        if (dim->axis >= 0 || !poly_fits_i64(a, limit) || poly_is_variant(a, limit) || dim->limit_count == MAX_LIMITS)
             continue;
         dim->limit[dim->limit_count++] = limit;
         return true;
@@ -328,8 +313,7 @@ static bool plan_axis(Analysis *a, Plan *plan, const Affine *f, int axis) {
     dim->limit[dim->limit_count++] = x->modulus;
     dim->clamps = x->turn == TURN_CLAMP;
     bool load = plan->op->result_count == 1;
-    dim->gave_way =
-        natural && load && access_is_unseen(a, plan->op->results[0], axis, x->first, x->modulus);
+    dim->gave_way = natural && load && access_is_unseen(a, plan->op->results[0], axis, x->first, x->modulus);
     if (dim->gave_way) return true;
     if (dim->clamps) return refuse(plan, WHY_CLAMPED);
     if (!load) return refuse(plan, WHY_WRAPPED_STORE);
@@ -377,13 +361,10 @@ void access_plan(Analysis *a, Plan *plan) {
         for (int j = 0; j < dim->limit_count; j++) bad = bad || dim->limit[j].bad;
         int uppers = 0, lowers = 0;
         for (int j = 0; j < conditions.count; j++) {
-            uppers +=
-                conditions.at[j].axis == dim->axis && dim->axis >= 0 && conditions.at[j].upper;
-            lowers +=
-                conditions.at[j].axis == dim->axis && dim->axis >= 0 && !conditions.at[j].upper;
+            uppers += conditions.at[j].axis == dim->axis && dim->axis >= 0 && conditions.at[j].upper;
+            lowers += conditions.at[j].axis == dim->axis && dim->axis >= 0 && !conditions.at[j].upper;
         }
-        if (dim->wraps || dim->gave_way || uppers > MAX_LIMITS || lowers > 1)
-            plan->keeps_mask |= uppers + lowers > 0;
+        if (dim->wraps || dim->gave_way || uppers > MAX_LIMITS || lowers > 1) plan->keeps_mask |= uppers + lowers > 0;
         if (bad) refuse(plan, WHY_TOO_LARGE);
         for (int j = 0; !bad && j < dim->limit_count; j++) poly_is_natural(a, dim->limit[j]);
     }

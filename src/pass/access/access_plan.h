@@ -1,5 +1,4 @@
-/* access_plan.h: between the analysis of pointer accesses and their rewriting; used by the two
- * halves of `access`. */
+/* access_plan.h: between the analysis of pointer accesses and their rewriting; used by the two halves of `access`. */
 #ifndef PASS_ACCESS_ACCESS_PLAN_H
 #define PASS_ACCESS_ACCESS_PLAN_H
 #include "analysis/affine.h"
@@ -33,13 +32,11 @@ typedef struct Plan {
     int dim_count;
     PlanDim dim[MAX_RANK];
     bool keeps_mask; /* part of the mask is no box */
-    /* The box: the axes of the tile that are dimensions, in the order of the tensor (unit stride
-     * last). */
+    /* The box: the axes of the tile that are dimensions, in the order of the tensor (unit stride last). */
     const Type *box;
     int box_rank;
     bool permuted;
-    int64_t to_tile[MAX_RANK],
-        to_box[MAX_RANK]; /* permute dims: box -> axes of the tile that move, and back */
+    int64_t to_tile[MAX_RANK], to_box[MAX_RANK]; /* permute dims: box -> axes of the tile that move, and back */
 } Plan;
 
 /* Says what the access is; never changes the kernel. */
@@ -66,8 +63,8 @@ typedef struct Access {
     Analysis a;
     VEC(Plan *) plans;
     VEC(Known) known;
-    RefMap renamed; /* loads that were rewritten: old result -> new; other ops learn it in the end */
-    VEC(Exact) exact; /* what is made of arguments in 32 bits, and is taken to fit there */
+    RefMap renamed;        /* loads that were rewritten: old result -> new; other ops learn it in the end */
+    VEC(Exact) exact;      /* what is made of arguments in 32 bits, and is taken to fit there */
     VEC(uint8_t) believed; /* by Ref: looked at for that */
     VEC(Ref) open;
     int order;
@@ -78,14 +75,11 @@ typedef struct Access {
 void access_believe(Access *x, const Plan *plan);
 void access_require(Access *x);
 
-/* A scalar of the kernel that is worth this polynomial, visible at the plan's access; or REF_NONE.
- */
+/* A scalar of the kernel that is worth this polynomial, visible at the plan's access; or REF_NONE. */
 Ref access_find_known(Access *x, Poly p, const Plan *plan);
-/* The scalar that fills what a load's mask leaves out, or REF_NONE when `other` is no single value.
- */
+/* The scalar that fills what a load's mask leaves out, or REF_NONE when `other` is no single value. */
 Ref access_fill(const Kernel *k, Ref other);
-/* One finding for each access, one for what the launch must hold, one for the whole
- * (access_report.c). */
+/* One finding for each access, one for what the launch must hold, one for the whole (access_report.c). */
 void access_report(Access *x, const Plan *plan);
 void access_report_whole(Access *x);
 
@@ -105,7 +99,6 @@ void access_conditions(Analysis *a, Ref mask, int rank, Conditions *out);
 /* One finding for each box that the source states itself (access_boxes.c). */
 void access_report_boxes(PassContext *cx, const Kernel *k);
 
-/* Is everything that is made of `value` where first + i >= modulus along the axis dropped by
- * stores? */
+/* Is everything that is made of `value` where first + i >= modulus along the axis dropped by stores? */
 bool access_is_unseen(Analysis *a, Ref value, int axis, Poly first, Poly modulus);
 #endif

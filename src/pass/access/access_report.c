@@ -36,8 +36,8 @@ static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
             rest = keep;
         }
     Poly part;
-    if (plan && common > 1 && poly_over(x->a.arena, p, common, &part) &&
-        (known = access_find_known(x, part, plan)) && ir_value(x->k, known)->name) {
+    if (plan && common > 1 && poly_over(x->a.arena, p, common, &part) && (known = access_find_known(x, part, plan)) &&
+        ir_value(x->k, known)->name) {
         text_add(out, "%lld*%s", (long long)common, ir_value(x->k, known)->name);
         return;
     }
@@ -61,8 +61,7 @@ static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
 }
 
 static void show_dims(Access *x, Text *out, const Plan *plan) {
-    text_add(out, " of %s[",
-             ir_value(x->k, plan->base)->name ? ir_value(x->k, plan->base)->name : "a pointer");
+    text_add(out, " of %s[", ir_value(x->k, plan->base)->name ? ir_value(x->k, plan->base)->name : "a pointer");
     for (int i = 0; i < plan->dim_count; i++) {
         if (i) text_add(out, ", ");
         for (int j = 0; j < plan->dim[i].limit_count; j++) {
@@ -89,8 +88,8 @@ static void report_gather(Access *x, const Plan *plan) {
     Place place, own;
     char *line = "";
     SourceMap *sources = x->k->module->sources;
-    if (source_find(sources, plan->where.begin, &place) &&
-        source_find(sources, plan->op->range.begin, &own) && place.line != own.line)
+    if (source_find(sources, plan->where.begin, &place) && source_find(sources, plan->op->range.begin, &own) &&
+        place.line != own.line)
         line = arena_printf(x->a.arena, " (line %d)", place.line);
     Text why = text_new(x->a.arena);
     for (const char *at = reasons[plan->why].why; *at; at++) {
@@ -100,8 +99,8 @@ static void report_gather(Access *x, const Plan *plan) {
         } else
             text_add_char(&why, *at);
     }
-    pass_find(x->cx, plan->op->range, load ? "load" : "store", "stays a %s: %s%s; %s",
-              load ? "gather" : "scatter", why.at, line, reasons[plan->why].help);
+    pass_find(x->cx, plan->op->range, load ? "load" : "store", "stays a %s: %s%s; %s", load ? "gather" : "scatter",
+              why.at, line, reasons[plan->why].help);
 }
 
 void access_report(Access *x, const Plan *plan) {
@@ -112,8 +111,7 @@ void access_report(Access *x, const Plan *plan) {
     }
     Text out = text_new(x->a.arena);
     const Type *type = ir_type(x->k, plan->pointer);
-    text_add(&out, "box %s",
-             ty_text(ty_tile(x->k->module, type->elem, type->rank, type->extent), x->a.arena));
+    text_add(&out, "box %s", ty_text(ty_tile(x->k->module, type->elem, type->rank, type->extent), x->a.arena));
     show_dims(x, &out, plan);
     bool clipped = plan->keeps_mask, unit = false;
     int64_t number;
@@ -127,8 +125,7 @@ void access_report(Access *x, const Plan *plan) {
         unit = unit || (dim->axis >= 0 && poly_const(dim->stride, &number) && number == 1);
     }
     if (plan->op->code == OP_LOAD && clipped) {
-        Ref other = plan->op->operand_count > 2 ? plan->op->operands[2] : REF_NONE,
-            fill = access_fill(x->k, other);
+        Ref other = plan->op->operand_count > 2 ? plan->op->operands[2] : REF_NONE, fill = access_fill(x->k, other);
         const Literal *l = ref_is_literal(fill) ? ir_literal(x->k, fill) : NULL;
         if (l && elem_is_float(l->type->elem))
             text_add(&out, "; outside %g", l->f);
@@ -161,10 +158,8 @@ static void report_wishes(Access *x) {
             text_add(&out, " in 32 bits");
         }
     }
-    if (x->a.grid_wished)
-        text_add(&out, "%sas many programs as tiles", out.length ? ", " : "");
-    if (out.length)
-        pass_find(x->cx, x->k->range, "launch", "requires %s; else a general variant runs", out.at);
+    if (x->a.grid_wished) text_add(&out, "%sas many programs as tiles", out.length ? ", " : "");
+    if (out.length) pass_find(x->cx, x->k->range, "launch", "requires %s; else a general variant runs", out.at);
 }
 
 void access_report_whole(Access *x) {
@@ -172,6 +167,6 @@ void access_report_whole(Access *x) {
     for (size_t i = 0; i < x->plans.count; i++) boxes += x->plans.at[i]->good;
     report_wishes(x);
     if (x->plans.count)
-        pass_find(x->cx, x->k->range, "access", "%zu of %zu accesses through pointers are boxes",
-                  boxes, x->plans.count);
+        pass_find(x->cx, x->k->range, "access", "%zu of %zu accesses through pointers are boxes", boxes,
+                  x->plans.count);
 }

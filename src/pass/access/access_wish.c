@@ -48,8 +48,7 @@ static void add_exact(Access *x, Poly p) {
     *VEC_PUSH(&x->exact, x->a.arena) = e;
 }
 
-/* What its form says of it beyond its own 32 bits, of a value that is the same for the whole launch.
- */
+/* What its form says of it beyond its own 32 bits, of a value that is the same for the whole launch. */
 static bool believe(Access *x, Ref r) {
     const Type *type = ir_type(x->k, r);
     if (type->kind != TY_TILE || type->pointer || type->elem != EL_I32) return false;
@@ -60,8 +59,7 @@ static bool believe(Access *x, Ref r) {
     return count > 0;
 }
 
-/* A number that stands for itself, or for an equal one, is not looked into: it is what the source
- * computes. */
+/* A number that stands for itself, or for an equal one, is not looked into: it is what the source computes. */
 static bool is_itself(Analysis *a, Ref r) {
     const Type *type = ir_type(a->k, r);
     if (type->kind != TY_TILE || type->pointer || type->rank) return false;
@@ -131,8 +129,7 @@ static void build_wishes(Access *x) {
     for (size_t i = 0; i < x->a.wishes.count; i++) {
         const Wish w = x->a.wishes.at[i];
         bool done = false;
-        for (size_t j = 0; j < i; j++)
-            done |= x->a.wishes.at[j].kind == w.kind && x->a.wishes.at[j].number == w.number;
+        for (size_t j = 0; j < i; j++) done |= x->a.wishes.at[j].kind == w.kind && x->a.wishes.at[j].number == w.number;
         if (done) continue;
         Op *op = ir_begin(&b, OP_REQUIRE);
         for (size_t j = i; j < x->a.wishes.count; j++)
@@ -142,8 +139,7 @@ static void build_wishes(Access *x) {
         ir_end(&b, op, NULL);
     }
     for (size_t i = 0; i < x->a.ones.count; i++)
-        ir_replace_all(x->k, x->a.ones.at[i],
-                       ir_literal_int(x->k, ir_type(x->k, x->a.ones.at[i]), 1));
+        ir_replace_all(x->k, x->a.ones.at[i], ir_literal_int(x->k, ir_type(x->k, x->a.ones.at[i]), 1));
     /* ... but not in the wish itself. */
     for (Op *op = x->k->body->first; op && op->code == OP_REQUIRE; op = op->next)
         for (size_t i = 0, n = 0; op_int(op, AT_EQ, 0) == 1 && i < x->a.ones.count; i++)

@@ -52,8 +52,7 @@ static bool fuse_dot(Contract *c, Op *op) {
         for (int n = 0; n < dot->attr_count; n++) op_set(c->k, sum, dot->attrs[n]);
         const Type *x = ir_type(c->k, dot->operands[0]);
         int64_t k = x->extent[x->rank - 1];
-        if (elem_is_float(x->elem) && elem_info[x->elem].bits == 8 &&
-            op_int(dot, AT_PROMOTE, k + 1) > k)
+        if (elem_is_float(x->elem) && elem_info[x->elem].bits == 8 && op_int(dot, AT_PROMOTE, k + 1) > k)
             op_set(c->k, sum, (Attr){.id = AT_PROMOTE, .number = k});
         finish(c, op, ir_end(&b, sum, NULL));
         return true;
@@ -81,7 +80,8 @@ static void fuse_op(Op *op, void *user) {
 
 bool pass_contract(PassContext *cx, Kernel *k) {
     if (!cx->options.fuse) return false;
-    Contract c = {.k = k, .uses = ir_count_uses(k, cx->scratch), .known = k->values.count, .made = {.arena = cx->scratch}};
+    Contract c = {
+        .k = k, .uses = ir_count_uses(k, cx->scratch), .known = k->values.count, .made = {.arena = cx->scratch}};
     ir_walk(k->body, fuse_op, &c);
     ir_replace_map(k, &c.made);
     if (c.made.map.count) fold_tidy(k, cx->scratch);

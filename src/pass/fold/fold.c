@@ -28,9 +28,7 @@ bool fold_is_numbered(const Op *op) {
     }
 }
 
-static uint32_t number_of(const uint32_t *number, Ref r) {
-    return number && ref_is_value(r) ? number[r] : r;
-}
+static uint32_t number_of(const uint32_t *number, Ref r) { return number && ref_is_value(r) ? number[r] : r; }
 
 static bool same_attr(const Attr *a, const Attr *b, const uint32_t *number) {
     switch (attr_info[a->id].kind) {
@@ -47,9 +45,8 @@ static bool same_attr(const Attr *a, const Attr *b, const uint32_t *number) {
 }
 
 bool fold_same(const Kernel *k, const Op *a, const Op *b, const uint32_t *number) {
-    if (a->code != b->code || a->operand_count != b->operand_count ||
-        a->result_count != b->result_count || a->attr_count != b->attr_count ||
-        a->list_count[0] != b->list_count[0])
+    if (a->code != b->code || a->operand_count != b->operand_count || a->result_count != b->result_count ||
+        a->attr_count != b->attr_count || a->list_count[0] != b->list_count[0])
         return false;
     for (int i = 0; i < a->operand_count; i++)
         if (number_of(number, a->operands[i]) != number_of(number, b->operands[i])) return false;
@@ -107,8 +104,7 @@ static void replace(Fold *f, Ref from, Ref to) {
 static void renew_operands(Fold *f, Op *op) {
     for (int i = 0; i < op->operand_count; i++) op->operands[i] = current(f, op->operands[i]);
     for (int i = 0; i < op->attr_count; i++)
-        if (attr_info[op->attrs[i].id].kind == ATTR_REF)
-            op->attrs[i].ref = current(f, op->attrs[i].ref);
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF) op->attrs[i].ref = current(f, op->attrs[i].ref);
 }
 
 /* Tile constants: made again where they are needed, rather than kept alive. */
@@ -153,28 +149,23 @@ static bool inline_if(Fold *f, Op *op) {
     int64_t condition;
     if (op->code != OP_IF || !ir_const_int(f->k, op->operands[0], &condition)) return false;
     Region *taken = op->regions[condition ? 0 : 1];
-    while (taken->first && !op_has(taken->first->code, TRAIT_TERMINATOR))
-        ir_move(taken->first, op->parent, op);
-    for (int i = 0; i < op->result_count; i++)
-        replace(f, op->results[i], current(f, taken->last->operands[i]));
+    while (taken->first && !op_has(taken->first->code, TRAIT_TERMINATOR)) ir_move(taken->first, op->parent, op);
+    for (int i = 0; i < op->result_count; i++) replace(f, op->results[i], current(f, taken->last->operands[i]));
     f->changed = true;
     return true;
 }
 
-/* A carried value that every trip hands on unchanged is its first value; a loop of no trips gives
- * its first values. */
+/* A carried value that every trip hands on unchanged is its first value; a loop of no trips gives its first values. */
 static void simplify_for(Fold *f, Op *op) {
     Region *body = op->regions[0];
     int64_t lo, hi;
-    bool never = ir_const_int(f->k, op->operands[0], &lo) &&
-                 ir_const_int(f->k, op->operands[1], &hi) && lo >= hi;
+    bool never = ir_const_int(f->k, op->operands[0], &lo) && ir_const_int(f->k, op->operands[1], &hi) && lo >= hi;
     for (int i = 0; i < op->result_count; i++) {
         Ref first = op->operands[3 + i], arg = body->args[1 + i];
         Ref next = current(f, body->last->operands[i]);
         bool kept = next == arg || next == first;
         if (kept && current(f, arg) == arg) replace(f, arg, first);
-        if ((kept || never) && current(f, op->results[i]) == op->results[i])
-            replace(f, op->results[i], first);
+        if ((kept || never) && current(f, op->results[i]) == op->results[i]) replace(f, op->results[i], first);
     }
 }
 
@@ -198,8 +189,7 @@ static void fold_region(Fold *f, Region *region) {
         if (to) {
             replace(f, op->results[0], current(f, to));
             ir_remove(op);
-            next =
-                before ? before->next : region->first; /* what was made on the way is folded too */
+            next = before ? before->next : region->first; /* what was made on the way is folded too */
         } else if (find_equal(f, op)) {
             ir_remove(op);
         }
@@ -236,9 +226,7 @@ static bool waits(const Hoist *h, const Op *op) {
     return false;
 }
 
-static const Op *defining(const Kernel *k, Ref r) {
-    return ref_is_value(r) ? ir_value(k, r)->op : NULL;
-}
+static const Op *defining(const Kernel *k, Ref r) { return ref_is_value(r) ? ir_value(k, r)->op : NULL; }
 
 static bool is_outside(const Hoist *h, Ref r, const Region *body) {
     if (!ref_is_value(r)) return true;
@@ -248,12 +236,11 @@ static bool is_outside(const Hoist *h, Ref r, const Region *body) {
 }
 
 static bool is_invariant(const Hoist *h, const Op *op, const Region *body) {
-    if (!op_has(op->code, TRAIT_PURE) || op->region_count || op->code == OP_BUF ||
-        op->code == OP_RING || op->code == OP_BAR)
+    if (!op_has(op->code, TRAIT_PURE) || op->region_count || op->code == OP_BUF || op->code == OP_RING ||
+        op->code == OP_BAR)
         return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (!is_outside(h, op->operands[i], body) && !waits(h, defining(h->k, op->operands[i])))
-            return false;
+        if (!is_outside(h, op->operands[i], body) && !waits(h, defining(h->k, op->operands[i]))) return false;
     return true;
 }
 
@@ -304,6 +291,4 @@ bool fold_tidy(Kernel *k, Arena *scratch) {
     return any;
 }
 
-bool pass_fold(PassContext *cx, Kernel *k) {
-    return fold_tidy(k, cx->scratch);
-}
+bool pass_fold(PassContext *cx, Kernel *k) { return fold_tidy(k, cx->scratch); }

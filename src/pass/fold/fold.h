@@ -22,8 +22,7 @@ bool fold_hoist(Kernel *k, Arena *scratch);
  * that are exact in every bit. */
 Ref fold_simplify(Builder *b, Op *op, bool *changed);
 
-/* The result of a binary integer op on two numbers of the type (read as elem_get_i64 does); false:
- * no such op. */
+/* The result of a binary integer op on two numbers of the type (read as elem_get_i64 does); false: no such op. */
 bool fold_int(Opcode code, Elem e, int64_t x, int64_t y, int64_t *out);
 
 /* True for ops whose results are equal when opcode, attributes, types and operands are. */

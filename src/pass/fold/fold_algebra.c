@@ -17,9 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-static const Op *maker(const Kernel *k, Ref r) {
-    return ref_is_value(r) ? ir_value(k, r)->op : NULL;
-}
+static const Op *maker(const Kernel *k, Ref r) { return ref_is_value(r) ? ir_value(k, r)->op : NULL; }
 
 static const Op *made_by(const Kernel *k, Ref r, Opcode code) {
     const Op *op = maker(k, r);
@@ -46,8 +44,7 @@ static bool is_int(const Kernel *k, Ref r, int64_t value) {
 
 static bool is_float(const Kernel *k, Ref r, double value) {
     const Literal *l = literal(k, r);
-    return l && !l->type->pointer && elem_is_float(l->type->elem) && l->f == value &&
-           signbit(l->f) == signbit(value);
+    return l && !l->type->pointer && elem_is_float(l->type->elem) && l->f == value && signbit(l->f) == signbit(value);
 }
 
 static Ref constant(Builder *b, const Type *type, Ref scalar) {
@@ -89,8 +86,7 @@ bool fold_int(Opcode code, Elem e, int64_t x, int64_t y, int64_t *out) {
     case OP_FLOORDIV:
     case OP_MOD: *out = divide(code, is_signed, x, y); break;
     case OP_CDIV: { /* the sum may need one bit more than the type has */
-        __int128 sum =
-            (is_signed ? (__int128)x : (__int128)ux) + (is_signed ? (__int128)y : (__int128)uy) - 1;
+        __int128 sum = (is_signed ? (__int128)x : (__int128)ux) + (is_signed ? (__int128)y : (__int128)uy) - 1;
         *out = y == 0 ? 0 : (int64_t)(sum / (is_signed ? (__int128)y : (__int128)uy));
         break;
     }
@@ -181,10 +177,8 @@ static Ref fold_literals(Builder *b, const Op *op) {
     bool floats = elem_is_float(x.type->elem);
     if (op->operand_count == 1) {
         if (op->code == OP_NEG)
-            return floats ? ir_float(b, type->elem, -x.f)
-                          : ir_int(b, type->elem, (int64_t)(0 - (uint64_t)x.i));
-        if (op->code == OP_NOT && !floats)
-            return ir_int(b, type->elem, type->elem == EL_I1 ? !x.i : ~x.i);
+            return floats ? ir_float(b, type->elem, -x.f) : ir_int(b, type->elem, (int64_t)(0 - (uint64_t)x.i));
+        if (op->code == OP_NOT && !floats) return ir_int(b, type->elem, type->elem == EL_I1 ? !x.i : ~x.i);
         if (op->code == OP_ABS && floats) return ir_float(b, type->elem, fabs(x.f));
         if (op->code == OP_ABS && (x.i >= 0 || !elem_is_signed(type->elem))) return op->operands[0];
         return REF_NONE;
@@ -204,8 +198,8 @@ static Ref fold_literals(Builder *b, const Op *op) {
 /* --- identities --- */
 
 static bool commutes(Opcode code) {
-    return code == OP_ADD || code == OP_MUL || code == OP_MIN || code == OP_MAX || code == OP_AND ||
-           code == OP_OR || code == OP_XOR || code == OP_MULHI;
+    return code == OP_ADD || code == OP_MUL || code == OP_MIN || code == OP_MAX || code == OP_AND || code == OP_OR ||
+           code == OP_XOR || code == OP_MULHI;
 }
 
 static Word mirrored(Word predicate) {
@@ -233,23 +227,19 @@ static Ref regroup(Builder *b, const Op *op) {
 
 static bool same_number(const Kernel *k, Ref x, Ref y) {
     const Literal *a = literal(k, x), *c = literal(k, y);
-    return uniform(k, x)
-               ? uniform(k, x) == uniform(k, y) || (a && c && a->type == c->type && a->i == c->i)
-               : x == y;
+    return uniform(k, x) ? uniform(k, x) == uniform(k, y) || (a && c && a->type == c->type && a->i == c->i) : x == y;
 }
 
 /* x div c * c + x rem c -> x, also by floors: true of all numbers, 0 and the smallest included. */
 static Ref recombine(const Kernel *k, const Op *op, const Type *type) {
     for (int i = 0; i < 2; i++) {
-        const Op *rest = maker(k, op->operands[i]),
-                 *whole = made_by(k, op->operands[1 - i], OP_MUL);
+        const Op *rest = maker(k, op->operands[i]), *whole = made_by(k, op->operands[1 - i], OP_MUL);
         if (!rest || !whole || (rest->code != OP_REM && rest->code != OP_MOD)) continue;
         Opcode code = rest->code == OP_REM ? OP_DIV : OP_FLOORDIV;
         const Op *quotient = made_by(k, whole->operands[0], code);
         if (quotient && quotient->operands[0] == rest->operands[0] &&
             same_number(k, quotient->operands[1], rest->operands[1]) &&
-            same_number(k, whole->operands[1], rest->operands[1]) &&
-            ir_type(k, rest->operands[0]) == type)
+            same_number(k, whole->operands[1], rest->operands[1]) && ir_type(k, rest->operands[0]) == type)
             return rest->operands[0];
     }
     return REF_NONE;
@@ -372,8 +362,7 @@ static Ref compute_once(Builder *b, const Op *op, const Type *type) {
     }
     for (int i = 0; i < op->attr_count; i++) op_set(k, once, op->attrs[i]);
     bool given = op_info[op->code].result == RES_GIVEN;
-    return ir_splat(b, ir_end(b, once, given ? ty_with_shape(b->module, type, 0, NULL) : NULL),
-                    type);
+    return ir_splat(b, ir_end(b, once, given ? ty_with_shape(b->module, type, 0, NULL) : NULL), type);
 }
 
 /* Do the operands but one still give the result its shape? */
@@ -390,8 +379,7 @@ static bool shaped_without(const Kernel *k, const Op *op, int except, const Type
     return true;
 }
 
-/* Operands that are only spread to the common shape: the scalar, or what was broadcast, does as
- * well. */
+/* Operands that are only spread to the common shape: the scalar, or what was broadcast, does as well. */
 static void unspread(const Kernel *k, Op *op, const Type *type, bool *changed) {
     for (int i = 0; i < op->operand_count; i++) {
         const Op *spread = made_by(k, op->operands[i], OP_SPLAT);
@@ -408,8 +396,7 @@ static void literals_right(Kernel *k, Op *op, bool *changed) {
     Ref x = op->operands[0];
     op->operands[0] = op->operands[1];
     op->operands[1] = x;
-    if (op->code == OP_CMP)
-        op_set(k, op, (Attr){.id = AT_PRED, .word = mirrored(op_word(op, AT_PRED, CMP_EQ))});
+    if (op->code == OP_CMP) op_set(k, op, (Attr){.id = AT_PRED, .word = mirrored(op_word(op, AT_PRED, CMP_EQ))});
     *changed = true;
 }
 
@@ -425,8 +412,7 @@ static Ref simplify_elementwise(Builder *b, Op *op, const Type *type, bool *chan
     literals_right(b->kernel, op, changed);
     if (type->rank > 0) {
         bool all = op->operand_count > 0;
-        for (int i = 0; i < op->operand_count; i++)
-            all = all && (!op->operands[i] || uniform(k, op->operands[i]));
+        for (int i = 0; i < op->operand_count; i++) all = all && (!op->operands[i] || uniform(k, op->operands[i]));
         if (all) return compute_once(b, op, type);
         unspread(k, op, type, changed);
     }
@@ -439,9 +425,7 @@ static Ref simplify_elementwise(Builder *b, Op *op, const Type *type, bool *chan
     case OP_BITCAST: return ir_type(k, op->operands[0]) == type ? op->operands[0] : REF_NONE;
     case OP_SELECT: return simplify_select(k, op, type);
     case OP_PTR_ADD:
-        return is_int(k, op->operands[1], 0) && ir_type(k, op->operands[0]) == type
-                   ? op->operands[0]
-                   : REF_NONE;
+        return is_int(k, op->operands[1], 0) && ir_type(k, op->operands[0]) == type ? op->operands[0] : REF_NONE;
     default: break;
     }
     if (op->operand_count != 2 || type->pointer || op->code == OP_CMP) return REF_NONE;
@@ -461,6 +445,5 @@ Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     case OP_PERMUTE: return simplify_shape(b, op, type);
     default: break;
     }
-    return op_has(op->code, TRAIT_ELEMENTWISE) ? simplify_elementwise(b, op, type, changed)
-                                               : REF_NONE;
+    return op_has(op->code, TRAIT_ELEMENTWISE) ? simplify_elementwise(b, op, type, changed) : REF_NONE;
 }

@@ -92,8 +92,7 @@ static bool is_live(const Sweep *s, const Op *op) {
     return false;
 }
 
-/* Closes the gap that entry i leaves in a list of references, whose values learn their new index.
- */
+/* Closes the gap that entry i leaves in a list of references, whose values learn their new index. */
 static void drop_ref(Sweep *s, Ref *list, int *count, int i, bool values) {
     (*count)--;
     for (; i < *count; i++) {

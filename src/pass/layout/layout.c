@@ -56,8 +56,7 @@ static void inverse_dims(const Op *permute, int64_t *dims) {
 }
 
 void lay_refuse(LayoutState *st, const Op *op) {
-    diag_emit(st->k->module->diag, DIAG_LAYOUT_OP, op->range, op_info[op->code].mnemonic,
-              st->cx->machine->name);
+    diag_emit(st->k->module->diag, DIAG_LAYOUT_OP, op->range, op_info[op->code].mnemonic, st->cx->machine->name);
     st->failed = true;
 }
 
@@ -66,8 +65,7 @@ const Layout *lay_default(LayoutState *st, const Type *type) {
     return lay_in_registers(st, choose_blocked(type, st->warps, type->rank - 1), type);
 }
 
-/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a
- * vector load. */
+/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a vector load. */
 static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
     const Type *result = ir_type(st->k, op->results[0]);
     const Layout *best = NULL;
@@ -99,17 +97,14 @@ static const Layout *natural_shape(LayoutState *st, const Op *op) {
         tile.turned = op_attr(op, AT_DIMS)->list.at[0] == 1 ? !tile.turned : tile.turned;
         return in_shared(st, tile);
     }
-    if (op->code == OP_EXPAND)
-        return lay_in_registers(st, ll_expand(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
+    if (op->code == OP_EXPAND) return lay_in_registers(st, ll_expand(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
     if (op->code == OP_PERMUTE)
         return lay_in_registers(st, ll_permute(&from->map, op_attr(op, AT_DIMS)->list.at), type);
-    if (op->code == OP_RESHAPE)
-        return lay_in_registers(st, ll_reshape(&from->map, type->rank, type->extent), type);
+    if (op->code == OP_RESHAPE) return lay_in_registers(st, ll_reshape(&from->map, type->rank, type->extent), type);
     return lay_default(st, type);
 }
 
-/* Do all uses of a ring's view read it from shared memory: as an operand of a dot, or stored by
- * TMA? */
+/* Do all uses of a ring's view read it from shared memory: as an operand of a dot, or stored by TMA? */
 static bool reads_in_place(LayoutState *st, const Region *region, Ref value) {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
@@ -138,16 +133,14 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_PERMUTE: return natural_shape(st, op);
     case OP_BROADCAST: return lay_natural(st, op->operands[0]) ? lay_default(st, type) : NULL;
     case OP_TLOAD:
-        return lay_in_registers(
-            st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
+        return lay_in_registers(st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
     case OP_GET: {
         Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
             return in_shared(st, layout_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
         return lay_default(st, type);
     }
-    case OP_DOT:
-        return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
+    case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
     case OP_REDUCE: {
         const Layout *from = lay_natural(st, op->operands[0]);
         if (!from) from = lay_default(st, ir_type(st->k, op->operands[0]));
@@ -157,18 +150,14 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_WHILE: return lay_natural(st, op->regions[1]->args[index]);
     case OP_IF: {
         const Layout *then = lay_natural(st, op->regions[0]->last->operands[index]);
-        if (!then && op->region_count > 1)
-            then = lay_natural(st, op->regions[1]->last->operands[index]);
+        if (!then && op->region_count > 1) then = lay_natural(st, op->regions[1]->last->operands[index]);
         return then ? then : lay_default(st, type);
     }
-    default:
-        return op_has(op->code, TRAIT_ELEMENTWISE) ? natural_elementwise(st, op)
-                                                   : lay_default(st, type);
+    default: return op_has(op->code, TRAIT_ELEMENTWISE) ? natural_elementwise(st, op) : lay_default(st, type);
     }
 }
 
-/* A value that a loop carries: what is yielded decides, then what it starts from; it never floats.
- */
+/* A value that a loop carries: what is yielded decides, then what it starts from; it never floats. */
 static const Layout *natural_carried(LayoutState *st, Ref initial, Ref yielded, const Type *type) {
     const Layout *layout = lay_is_tile(st->k, yielded) ? lay_natural(st, yielded) : NULL;
     if (!layout && lay_is_tile(st->k, initial)) layout = lay_natural(st, initial);
@@ -179,11 +168,9 @@ static const Layout *natural_carried(LayoutState *st, Ref initial, Ref yielded, 
 static const Layout *natural_argument(LayoutState *st, const Value *v) {
     const Op *owner = v->region->owner;
     if (owner && owner->code == OP_FOR)
-        return natural_carried(st, owner->operands[2 + v->index],
-                               v->region->last->operands[v->index - 1], v->type);
+        return natural_carried(st, owner->operands[2 + v->index], v->region->last->operands[v->index - 1], v->type);
     if (owner && owner->code == OP_WHILE)
-        return natural_carried(st, owner->operands[v->index],
-                               owner->regions[1]->last->operands[v->index], v->type);
+        return natural_carried(st, owner->operands[v->index], owner->regions[1]->last->operands[v->index], v->type);
     return lay_default(st, v->type);
 }
 
@@ -276,8 +263,7 @@ static bool is_read_again(LayoutState *st, Ref ref) {
     const Op *op = ref_is_value(ref) ? ir_value(st->k, ref)->op : NULL;
     if (!lay_is_tile(st->k, ref)) return true;
     if (!op || ty_elements(ir_type(st->k, ref)) > VECTOR_ELEMENTS) return false;
-    if (op->code == OP_TLOAD)
-        return !op_operand(op, 1) && !op_flag(op, AT_VOLATILE) && inside_role(st, op->parent);
+    if (op->code == OP_TLOAD) return !op_operand(op, 1) && !op_flag(op, AT_VOLATILE) && inside_role(st, op->parent);
     if (op->code != OP_EXPAND && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
     for (int i = 0; i < op->operand_count; i++)
         if (!is_read_again(st, op->operands[i])) return false;
@@ -306,8 +292,7 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
     } else {
         Builder b = behind(st, ref, user->range);
         if (layout->home == HOME_SHARED && v.op && v.op->parent == user->parent)
-            b = ir_builder_before(
-                st->k, (Op *)user); /* all loads first, then their way through shared memory */
+            b = ir_builder_before(st->k, (Op *)user); /* all loads first, then their way through shared memory */
         Op *op = ir_begin(&b, OP_CONVERT);
         ir_operand(&b, op, ref);
         result = ir_end(&b, op, NULL);
@@ -330,15 +315,13 @@ void lay_want_operands(LayoutState *st, Op *op, const Layout *layout) {
 }
 
 /* --- TMA --- */
-/* Can the box of this access move between global memory and the shared tile by TMA? Asks for what
- * is missing. */
+/* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
 static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
     Kernel *k = st->k;
     if (!st->cx->machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
     Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
     const Attr *fill = op_attr(op, AT_FILL);
-    if (mask || box->extent[0] > 256 || box->extent[1] * tile->elem_bytes % tile->width)
-        return false;
+    if (mask || box->extent[0] > 256 || box->extent[1] * tile->elem_bytes % tile->width) return false;
     if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
     TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
     if (parts.rank > 5 || choose_contiguous(&st->facts, op, box) != 1) return false;
@@ -351,25 +334,22 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
     if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < 16) return false;
     for (int d = 0; d < parts.rank; d++) {
         bool bounded = parts.extent[d] != REF_NONE;
-        if ((bounded && !fact_at_launch(k, parts.extent[d])) ||
-            !fact_at_launch(k, parts.stride[d]) || !fact_is_32_bits(k, offsets.at[d]))
+        if ((bounded && !fact_at_launch(k, parts.extent[d])) || !fact_at_launch(k, parts.stride[d]) ||
+            !fact_is_32_bits(k, offsets.at[d]))
             return false;
-        if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d]))
-            return false;
+        if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d])) return false;
     }
     bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, 16) &&
                 fact_wish_equal(&st->facts, parts.stride[inner], 1);
     for (int d = 0; fits && d < parts.rank; d++) {
         fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
                (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
-        if (d != inner)
-            fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], 16 / tile->elem_bytes);
+        if (d != inner) fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], 16 / tile->elem_bytes);
     }
     return fits;
 }
 
-/* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does
- * not write. */
+/* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does not write. */
 static bool whole_panels(const SharedTile *tile) {
     return tile->zero_rows == tile->rows && tile->zero_columns == tile->columns;
 }
@@ -381,8 +361,7 @@ static bool is_fused(LayoutState *st, Ref ring) {
     int first[2] = {-1, -1};
     for (const Op *role = st->role->parent->first; role; role = role->next)
         for (int i = 0; i < 2; i++)
-            if (role->code == OP_ROLE &&
-                strcmp(op_text(role, AT_FIELD), op_text(op, i ? AT_TO : AT_FROM)) == 0)
+            if (role->code == OP_ROLE && strcmp(op_text(role, AT_FIELD), op_text(op, i ? AT_TO : AT_FROM)) == 0)
                 first[i] = layout_group(st->cx, st->k, role).first_warp;
     return first[0] == first[1];
 }
@@ -396,8 +375,7 @@ static bool load_by_tma(LayoutState *st, const Op *op) {
     Ref ring = ir_value(st->k, put->operands[0])->op->operands[0];
     if (is_fused(st, ring)) return false;
     SharedTile tile = layout_field(st->cx, st->k, ring, op_text(put, AT_FIELD));
-    if (!whole_panels(&tile) || !tma_fits(st, op, ir_type(st->k, op->results[0]), &tile))
-        return false;
+    if (!whole_panels(&tile) || !tma_fits(st, op, ir_type(st->k, op->results[0]), &tile)) return false;
     ir_value(st->k, op->results[0])->layout = in_shared(st, tile);
     return true;
 }
@@ -405,30 +383,25 @@ static bool load_by_tma(LayoutState *st, const Op *op) {
 /* A field that is only stored goes out by TMA if it can. */
 static bool store_by_tma(LayoutState *st, const Op *get) {
     const Op *store = get->next;
-    while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0]))
-        store = store->next;
+    while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0])) store = store->next;
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!store || uses[get->results[0]] != 1) return false;
     Ref ring = ir_value(st->k, get->operands[0])->op->operands[0];
     SharedTile tile = layout_field(st->cx, st->k, ring, op_text(get, AT_FIELD));
-    if (!whole_panels(&tile) || !tma_fits(st, store, ir_type(st->k, get->results[0]), &tile))
-        return false;
+    if (!whole_panels(&tile) || !tma_fits(st, store, ir_type(st->k, get->results[0]), &tile)) return false;
     ir_value(st->k, get->results[0])->layout = in_shared(st, tile);
     return true;
 }
 
 /* --- one op after the other --- */
-void lay_set(LayoutState *st, Ref ref, const Layout *layout) {
-    ir_value(st->k, ref)->layout = layout;
-}
+void lay_set(LayoutState *st, Ref ref, const Layout *layout) { ir_value(st->k, ref)->layout = layout; }
 
 /* wgmma reads A from registers too, where it lies as the accumulator of a dot before does: such a
  * value (attention's probabilities) stays where it is. */
 static bool stays_in_registers(LayoutState *st, const Op *dot, Word instr, const Layout *from) {
     const Type *a = ir_type(st->k, dot->operands[0]);
     int along_m, along_n;
-    if (instr != INSTR_WGMMA || !from || from->home != HOME_REGISTERS || a->extent[1] % 16 ||
-        ty_elem_bytes(a) != 2)
+    if (instr != INSTR_WGMMA || !from || from->home != HOME_REGISTERS || a->extent[1] % 16 || ty_elem_bytes(a) != 2)
         return false;
     layout_dot_grid(st->cx, st->k, dot, st->warps, &along_m, &along_n);
     LinearLayout wanted = choose_wgmma(a->extent[0], a->extent[1], along_m, 1, st->warps);
@@ -473,15 +446,13 @@ static void place_dot(LayoutState *st, Op *op) {
     lay_set(st, op->results[0], layout);
 }
 
-/* Bytes along the contiguous dimension that one store of a warp covers without a gap: its vector,
- * then its lanes. */
+/* Bytes along the contiguous dimension that one store of a warp covers without a gap: its vector, then its lanes. */
 static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
     int64_t run = ll_run(map, dim, elem_bytes);
     for (bool grown = true; grown;) {
         grown = false;
         uint32_t next = (uint32_t)run << ll_shift(map, dim);
-        for (int i = 0; i < map->count[LL_LANE] && !grown; i++)
-            grown = map->basis[LL_LANE][i] == next;
+        for (int i = 0; i < map->count[LL_LANE] && !grown; i++) grown = map->basis[LL_LANE][i] == next;
         if (grown) run *= 2;
     }
     return run * elem_bytes;
@@ -490,8 +461,7 @@ static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
 static void place_store(LayoutState *st, Op *op, int value_group) {
     Ref value = op_operand(op, value_group);
     if (!lay_is_tile(st->k, value) && !lay_is_tile(st->k, op->operands[0])) return;
-    const Type *type =
-        lay_is_tile(st->k, value) ? ir_type(st->k, value) : ir_type(st->k, op->operands[0]);
+    const Type *type = lay_is_tile(st->k, value) ? ir_type(st->k, value) : ir_type(st->k, op->operands[0]);
     if (op->code == OP_STORE || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
         type = ir_type(st->k, op->operands[0]);
     const Layout *layout = lay_natural(st, value);
@@ -501,20 +471,15 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
     bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
                 ty_elements(ir_type(st->k, value)) == ty_elements(type);
     bool other = !same || !layout;
-    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits
-     * there. */
+    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there. */
     if (!other && ty_elements(type) * elem_info[type->elem].bytes <= 128 << 10)
-        other = run_of_warp(&layout->map, contiguous, elem_info[type->elem].bytes) <
-                (whole < 32 ? whole : 32);
+        other = run_of_warp(&layout->map, contiguous, elem_info[type->elem].bytes) < (whole < 32 ? whole : 32);
     if (other)
         layout = lay_in_registers(
-            st,
-            choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous),
-            type);
+            st, choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous), type);
     lay_want_operands(st, op, layout);
     if (op->result_count) lay_set(st, op->results[0], layout);
-    if (op->code == OP_TSTORE)
-        layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
+    if (op->code == OP_TSTORE) layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
 }
 
 static void place_region(LayoutState *st, Region *region);
@@ -537,22 +502,20 @@ static void place_loop(LayoutState *st, Op *op) {
         int skipped = end->code == OP_TEST ? 1 : 0;
         for (int i = skipped; i < end->operand_count; i++)
             if (lay_is_tile(st->k, end->operands[i]))
-                end->operands[i] = lay_want(st, end->operands[i],
-                                            ir_value(st->k, op->results[i - skipped])->layout, end);
+                end->operands[i] =
+                    lay_want(st, end->operands[i], ir_value(st->k, op->results[i - skipped])->layout, end);
     }
 }
 
 static void place_if(LayoutState *st, Op *op) {
     for (int i = 0; i < op->result_count; i++)
-        if (lay_is_tile(st->k, op->results[i]))
-            lay_set(st, op->results[i], lay_natural(st, op->results[i]));
+        if (lay_is_tile(st->k, op->results[i])) lay_set(st, op->results[i], lay_natural(st, op->results[i]));
     for (int r = 0; r < op->region_count; r++) {
         place_region(st, op->regions[r]);
         Op *end = op->regions[r]->last;
         for (int i = 0; end && i < end->operand_count; i++)
             if (lay_is_tile(st->k, end->operands[i]))
-                end->operands[i] =
-                    lay_want(st, end->operands[i], ir_value(st->k, op->results[i])->layout, end);
+                end->operands[i] = lay_want(st, end->operands[i], ir_value(st->k, op->results[i])->layout, end);
     }
 }
 
@@ -619,8 +582,7 @@ static void place_op(LayoutState *st, Op *op) {
         op->operands[0] = lay_want(st, op->operands[0], lay_default(st, type), op);
         return;
     }
-    if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && load_by_tma(st, op))
-        return;
+    if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && load_by_tma(st, op)) return;
     if (op->code == OP_GET && st->role && store_by_tma(st, op)) return;
     const Layout *layout = lay_natural(st, op->results[0]);
     if (!layout) return; /* floats */
@@ -641,8 +603,7 @@ static void place_op(LayoutState *st, Op *op) {
     }
     lay_want_operands(st, op, layout);
     lay_set(st, op->results[0], layout);
-    if (op->code == OP_TLOAD)
-        layout_vector(&st->facts, op, ir_type(st->k, op->results[0]), &layout->map); /* wishes */
+    if (op->code == OP_TLOAD) layout_vector(&st->facts, op, ir_type(st->k, op->results[0]), &layout->map); /* wishes */
 }
 
 static void place_region(LayoutState *st, Region *region) {
@@ -670,8 +631,7 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
 
 bool pass_layout(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
-    LayoutState st = {
-        .cx = cx, .k = k, .facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED)};
+    LayoutState st = {.cx = cx, .k = k, .facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED)};
     st.facts.whole_rows = cx->options.generic == REQUIRE_ALL;
     st.warps = layout_group(cx, k, NULL).warps;
     if (st.warps & (st.warps - 1)) {

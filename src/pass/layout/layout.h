@@ -17,7 +17,7 @@
  * chunks swizzled over the width. Element (r, c) of the stored matrix lies at swizzle((c / per) *
  * panel + r * width + (c % per) * elem_bytes),    per = width / elem_bytes */
 typedef struct SharedTile {
-    int64_t rows, columns; /* of the stored matrix: all leading extents together, the last extent */
+    int64_t rows, columns;           /* of the stored matrix: all leading extents together, the last extent */
     int64_t rows_held, columns_held; /* that have room: rounded up for the instruction that reads
                                         them */
     int elem_bytes, width;           /* width: 128, 64, 32 */
@@ -49,13 +49,11 @@ int layout_warps(const PassContext *cx, const Kernel *k);
 int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
 /* The dimension of the tile along which memory is contiguous; -1: none is known to be. */
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
-/* The dimension of the tile that is dimension dim of the tensor; -1: the box is one element thick
- * there. */
+/* The dimension of the tile that is dimension dim of the tensor; -1: the box is one element thick there. */
 int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim);
 
 SharedTile layout_shared_tile(const Type *type, int rows_multiple);
-/* The same for operand `which` (0, 1) of a dot; turned: the operand is the transpose of the stored
- * type. */
+/* The same for operand `which` (0, 1) of a dot; turned: the operand is the transpose of the stored type. */
 SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool turned);
 /* How a field of a ring is stored: by type and by the instructions that read it. */
 SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field);
@@ -64,14 +62,12 @@ SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const 
  * of a layout that is moved to or from the tile in vectors. */
 uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column);
 int layout_wavefronts(const uint32_t *offset, int lanes, int bytes);
-int layout_tile_conflicts(const Layout *layout, const Type *type, const SharedTile *tile,
-                          int vector);
+int layout_tile_conflicts(const Layout *layout, const Type *type, const SharedTile *tile, int vector);
 /* Is the matrix instruction of this dot wgmma, mma or fma? The stamp, or what a stamp would say. */
 Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot);
 /* Elements of K that wgmma, which sums f8 products in fewer bits than f32 has, may sum before they are
  * added in f32; INT64_MAX: all, over a loop too. */
 int64_t layout_dot_promote(const Kernel *k, const Op *dot);
 /* The grid of warps over an accumulator, wgmma: of warpgroups. */
-void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m,
-                     int *along_n);
+void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
 #endif

@@ -30,9 +30,7 @@ static const Op *find_tasks(const Kernel *k) {
     return op;
 }
 
-static bool runs_elsewhere(const Op *role) {
-    return op_attr(role, AT_ON) != NULL;
-}
+static bool runs_elsewhere(const Op *role) { return op_attr(role, AT_ON) != NULL; }
 
 static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
     const char *name = op_text(role, AT_FIELD);
@@ -46,14 +44,12 @@ static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
 }
 
 /* Roles in this order: compute first (warpgroups start at warp 0), then the rest. */
-static ThreadGroup find_group(const PassContext *cx, const Kernel *k, const Op *wanted,
-                              int *total) {
+static ThreadGroup find_group(const PassContext *cx, const Kernel *k, const Op *wanted, int *total) {
     ThreadGroup found = {0, 0};
     int at = 0;
     const Op *tasks = find_tasks(k);
     for (int turn = 0; tasks && turn < 2; turn++)
-        for (const Op *role = tasks->regions[tasks->region_count - 1]->first; role;
-             role = role->next) {
+        for (const Op *role = tasks->regions[tasks->region_count - 1]->first; role; role = role->next) {
             if (role->code != OP_ROLE || runs_elsewhere(role)) continue;
             bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0;
             if (compute != (turn == 0)) continue;
@@ -70,10 +66,8 @@ ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role)
     if (runs_elsewhere(role)) {
         const Op *tasks = find_tasks(k);
         const char *on = op_text(role, AT_ON);
-        for (const Op *other = tasks->regions[tasks->region_count - 1]->first; other;
-             other = other->next)
-            if (other->code == OP_ROLE && strcmp(op_text(other, AT_FIELD), on) == 0 &&
-                other != role)
+        for (const Op *other = tasks->regions[tasks->region_count - 1]->first; other; other = other->next)
+            if (other->code == OP_ROLE && strcmp(op_text(other, AT_FIELD), on) == 0 && other != role)
                 return layout_group(cx, k, other);
     }
     int total;
@@ -88,9 +82,7 @@ int layout_warps(const PassContext *cx, const Kernel *k) {
 }
 
 /* --- shared memory --- */
-static int64_t round_up(int64_t x, int64_t multiple) {
-    return (x + multiple - 1) / multiple * multiple;
-}
+static int64_t round_up(int64_t x, int64_t multiple) { return (x + multiple - 1) / multiple * multiple; }
 
 static void set_room(SharedTile *t, int64_t rows, int64_t columns) {
     int64_t row = columns * t->elem_bytes;
@@ -105,14 +97,8 @@ SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
     for (int d = 0; d < type->rank - 1; d++) t.rows *= type->extent[d];
     if (type->rank) t.columns = type->extent[type->rank - 1];
     int64_t row = t.columns * t.elem_bytes;
-    /* The widest that divides the row; if none does, the narrowest that holds it, else the widest.
-     */
-    t.width = row % 128 == 0  ? 128
-              : row % 64 == 0 ? 64
-              : row % 32 == 0 ? 32
-              : row > 64      ? 128
-              : row > 32      ? 64
-                              : 32;
+    /* The widest that divides the row; if none does, the narrowest that holds it, else the widest. */
+    t.width = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : row > 64 ? 128 : row > 32 ? 64 : 32;
     set_room(&t, round_up(t.rows, rows_multiple), t.columns);
     t.zero_rows = t.rows;
     t.zero_columns = t.columns;
@@ -144,9 +130,7 @@ typedef struct FieldUse {
     SharedTile tile;
 } FieldUse;
 
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* A tile in which both uses find room and zeros. */
 static SharedTile wider(SharedTile a, const SharedTile *b) {
@@ -162,8 +146,7 @@ static void follow(FieldUse *use, const Region *region, Ref value, bool turned) 
             if (op->operands[i] != value) continue;
             if (op->code == OP_PERMUTE) follow(use, op->parent, op->results[0], !turned);
             if (op->code == OP_DOT && i < 2) {
-                SharedTile t = layout_operand_tile(use->type, layout_dot_instr(use->cx, use->k, op),
-                                                   i, turned);
+                SharedTile t = layout_operand_tile(use->type, layout_dot_instr(use->cx, use->k, op), i, turned);
                 use->tile = wider(use->tile, &t);
             }
         }
@@ -175,8 +158,7 @@ static void find_gets(FieldUse *use, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_GET && strcmp(op_text(op, AT_FIELD), use->field) == 0) {
             const Op *from = ir_value(use->k, op->operands[0])->op;
-            if (from && from->operands[0] == use->ring)
-                follow(use, op->parent, op->results[0], false);
+            if (from && from->operands[0] == use->ring) follow(use, op->parent, op->results[0], false);
         }
         for (int i = 0; i < op->region_count; i++) find_gets(use, op->regions[i]);
     }
@@ -186,12 +168,7 @@ SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const 
     const Type *type = ir_type(k, ring);
     for (int i = 0; i < type->field_count; i++)
         if (strcmp(type->fields[i].name, field) == 0) {
-            FieldUse use = {cx,
-                            k,
-                            ring,
-                            field,
-                            type->fields[i].type,
-                            layout_shared_tile(type->fields[i].type, 8)};
+            FieldUse use = {cx, k, ring, field, type->fields[i].type, layout_shared_tile(type->fields[i].type, 8)};
             find_gets(&use, k->body);
             return use.tile;
         }
@@ -209,8 +186,7 @@ enum { WGMMA_F8_STEP = 32 }; /* elements of K */
 
 /* Do matrix instructions multiply these? */
 static bool is_multiplied(const PassContext *cx, const Kernel *k, const Op *dot) {
-    const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]),
-               *c = ir_type(k, dot->operands[2]);
+    const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]), *c = ir_type(k, dot->operands[2]);
     if (a->elem != b->elem || a->rank != 2) return false;
     switch (a->elem) {
     case EL_F16:
@@ -262,8 +238,7 @@ Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot) {
     return mma ? INSTR_MMA : INSTR_FMA;
 }
 
-void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m,
-                     int *along_n) {
+void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
     const Type *c = ir_type(k, dot->operands[2]);
     Word instr = layout_dot_instr(cx, k, dot);
     int units = instr == INSTR_WGMMA ? warps / 4 : warps;
@@ -277,11 +252,9 @@ void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int 
                c->extent[1] / (units / *along_m) >= 16)
             *along_m /= 2;
     *along_n = units / *along_m;
-    /* wgmma: a warpgroup's columns of B begin with a panel; the warpgroups left over do the same
-     * work twice. */
+    /* wgmma: a warpgroup's columns of B begin with a panel; the warpgroups left over do the same work twice. */
     int64_t n = c->extent[1];
-    while (instr == INSTR_WGMMA && *along_n > 1 && ((n & (n - 1)) || n / *along_n < 64))
-        *along_n /= 2;
+    while (instr == INSTR_WGMMA && *along_n > 1 && ((n & (n - 1)) || n / *along_n < 64)) *along_n /= 2;
 }
 
 /* --- registers --- */
@@ -330,8 +303,7 @@ LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op
     Word instr = layout_dot_instr(cx, k, dot);
     int along_m, along_n;
     layout_dot_grid(cx, k, dot, warps, &along_m, &along_n);
-    if (instr == INSTR_WGMMA)
-        return choose_wgmma(c->extent[0], c->extent[1], along_m, along_n, warps);
+    if (instr == INSTR_WGMMA) return choose_wgmma(c->extent[0], c->extent[1], along_m, along_n, warps);
     if (instr == INSTR_MMA) return ll_mma_accumulator(c->extent[0], c->extent[1], along_m, along_n);
     /* fma: 4 x 4 a thread where there is enough, 4 x 8 lanes, the warps down the rows */
     int rows = 1 << ll_log2(c->extent[0]), columns = 1 << ll_log2(c->extent[1]), order[2] = {1, 0};
@@ -351,8 +323,7 @@ LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op
 
 int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     if (tile->rank == 0) return 0;
-    if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC)
-        return tile->rank - 1;
+    if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC) return tile->rank - 1;
     TensorParts parts = fact_tensor(f, access->operands[0]);
     for (int d = tile->rank - 1; d >= 0; d--) {
         int64_t stride;
@@ -373,9 +344,7 @@ int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim) {
 
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile) {
     for (int d = tile->rank - 1; d >= 0; d--)
-        if (fact_wish_equal(f, parts->stride[fact_tensor_dim(access, parts->rank, tile->rank, d)],
-                            1))
-            return d;
+        if (fact_wish_equal(f, parts->stride[fact_tensor_dim(access, parts->rank, tile->rank, d)], 1)) return d;
     return -1;
 }
 
@@ -396,9 +365,7 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
     int inner_dim = fact_tensor_dim(access, parts.rank, tile->rank, inner);
     int vector = wraps(access, inner_dim) ? 1 : ll_run(map, inner, bytes);
     /* A padded tile: no vector may reach from inside it into the padding. */
-    while (vector > 1 &&
-           (tile->extent[inner] % vector || fact_divisor(f, offsets.at[inner_dim]) < vector))
-        vector /= 2;
+    while (vector > 1 && (tile->extent[inner] % vector || fact_divisor(f, offsets.at[inner_dim]) < vector)) vector /= 2;
     for (int d = 0; d < parts.rank && vector > 1; d++) {
         int64_t offset = 1;
         bool still = layout_tile_dim(access, parts.rank, tile->rank, d) < 0 &&

@@ -1,5 +1,4 @@
-/* layout_choose.h: layouts that accesses and dots ask for (layout_choose.c), for the pass `layout`.
- */
+/* layout_choose.h: layouts that accesses and dots ask for (layout_choose.c), for the pass `layout`. */
 #ifndef PASS_LAYOUT_LAYOUT_CHOOSE_H
 #define PASS_LAYOUT_LAYOUT_CHOOSE_H
 #include "pass/layout/layout.h"

@@ -22,9 +22,7 @@ static bool only(const LayoutPlace *p, LayoutInput input) {
 
 static bool stays(const PlaceMap *map, LayoutInput input) {
     for (int i = 0; i < map->count[input]; i++)
-        if (map->basis[input][i].at[input] != (uint32_t)1 << i ||
-            !only(&map->basis[input][i], input))
-            return false;
+        if (map->basis[input][i].at[input] != (uint32_t)1 << i || !only(&map->basis[input][i], input)) return false;
     return true;
 }
 
@@ -47,8 +45,7 @@ static int count_shuffles(const PlaceMap *map, int elem_bytes) {
     return (words << map->count[LL_REGISTER]) << rank;
 }
 
-ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *target,
-                            int elem_bytes) {
+ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *target, int elem_bytes) {
     ConvertPlan plan = {.kind = CONVERT_SHARED};
     if (!ll_invert_and_compose(target, source, &plan.map)) return plan;
     const PlaceMap *m = &plan.map;
@@ -57,15 +54,13 @@ ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *targ
         crosses |= touches(m, (LayoutInput)in, LL_WARP) || touches(m, (LayoutInput)in, LL_BLOCK);
     if (crosses) return plan;
     if (stays(m, LL_LANE) && !touches(m, LL_REGISTER, LL_LANE)) {
-        plan.kind =
-            stays(m, LL_REGISTER) && source->count[LL_REGISTER] == target->count[LL_REGISTER]
-                ? CONVERT_NONE
-                : CONVERT_REGISTERS;
+        plan.kind = stays(m, LL_REGISTER) && source->count[LL_REGISTER] == target->count[LL_REGISTER]
+                        ? CONVERT_NONE
+                        : CONVERT_REGISTERS;
         return plan;
     }
     plan.shuffles = count_shuffles(m, elem_bytes);
-    /* A pass through shared memory costs two barriers (about as much as 16 shuffles) and two
-     * accesses for 16 bytes. */
+    /* A pass through shared memory costs two barriers (about as much as 16 shuffles) and two accesses for 16 bytes. */
     int bytes = elem_bytes << m->count[LL_REGISTER];
     if (plan.shuffles <= 16 + bytes / 4) plan.kind = CONVERT_SHUFFLE;
     return plan;
@@ -137,8 +132,7 @@ typedef struct Side {
 static Side side_of(const LinearLayout *layout) {
     Side s = {.register_count = 0};
     for (int i = 0; i < layout->count[LL_REGISTER]; i++)
-        if (layout->basis[LL_REGISTER][i])
-            s.registers[s.register_count++] = layout->basis[LL_REGISTER][i];
+        if (layout->basis[LL_REGISTER][i]) s.registers[s.register_count++] = layout->basis[LL_REGISTER][i];
     for (int i = 0; i < layout->count[LL_LANE] && i < LL_LANES; i++)
         if (layout->basis[LL_LANE][i]) s.lanes[s.lane_count++] = layout->basis[LL_LANE][i];
     for (int i = 0; i < layout->count[LL_WARP]; i++)
@@ -152,8 +146,7 @@ static bool listed(const uint32_t *list, int count, uint32_t x) {
     return false;
 }
 
-LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *target,
-                               int elem_bytes) {
+LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *target, int elem_bytes) {
     Side w = side_of(source), r = side_of(target);
     int bits = ll_index_bits(source);
     LinearLayout shared = {.rank = source->rank};
@@ -162,16 +155,13 @@ LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *t
     /* 1. the vector: registers on both sides, at most 16 bytes */
     int vector_bits = 0;
     for (int i = 0; i < w.register_count && elem_bytes << (vector_bits + 1) <= 16; i++)
-        if (listed(r.registers, r.register_count, w.registers[i]) &&
-            span_add(&taken, w.registers[i])) {
+        if (listed(r.registers, r.register_count, w.registers[i]) && span_add(&taken, w.registers[i])) {
             ll_push(&shared, LL_OFFSET, w.registers[i]);
             vector_bits++;
         }
     /* 2. the lanes of one phase on either side */
     int phase = 0;
-    while (phase < LL_LANES &&
-           (elem_bytes << vector_bits < 4 ? 4 : elem_bytes << vector_bits) << phase < 128)
-        phase++;
+    while (phase < LL_LANES && (elem_bytes << vector_bits < 4 ? 4 : elem_bytes << vector_bits) << phase < 128) phase++;
     Span write = taken, read = taken;
     for (int i = 0; i < phase && i < w.lane_count; i++) span_add(&write, w.lanes[i]);
     for (int i = 0; i < phase && i < r.lane_count; i++) span_add(&read, r.lanes[i]);
@@ -183,8 +173,7 @@ LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *t
     Span seen = taken;
     for (int b = 0; b < bits && count < segment_bits; b++) {
         uint32_t unit = (uint32_t)1 << b;
-        if (!span_has(&write, unit) && !span_has(&read, unit) && span_add(&seen, unit))
-            segment[count++] = unit;
+        if (!span_has(&write, unit) && !span_has(&read, unit) && span_add(&seen, unit)) segment[count++] = unit;
     }
     int i = 0, j = 0;
     while (count < segment_bits && i < w.lane_count && j < r.lane_count) {
@@ -197,8 +186,7 @@ LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *t
             if (span_add(&seen, both)) segment[count++] = both;
         }
     }
-    /* 4. the banks: unit bits that complete vector and segment; those short of a segment come last
-     */
+    /* 4. the banks: unit bits that complete vector and segment; those short of a segment come last */
     uint32_t banks[32];
     int bank_count = 0;
     for (int b = 0; b < bits; b++) {

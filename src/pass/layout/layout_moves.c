@@ -25,9 +25,7 @@ static bool equal_shapes(const LayoutState *st, const Op *op) {
     return true;
 }
 
-static bool is_power(int64_t x) {
-    return (x & (x - 1)) == 0;
-}
+static bool is_power(int64_t x) { return (x & (x - 1)) == 0; }
 
 /* The operand of a split, in a layout where the last extent is a register bit. */
 static const Layout *split_operand(LayoutState *st, const Op *op) {
@@ -38,8 +36,7 @@ static const Layout *split_operand(LayoutState *st, const Op *op) {
     for (int d = 0; d < type->rank; d++) extent[d] = d == type->rank - 1 ? 1 : type->extent[d];
     if (ll_cut(&from->map, extent, &cut)) return from;
     if (lay_is_tile(st->k, op->results[0]))
-        return lay_in_registers(
-            st, ll_join(&lay_default(st, ir_type(st->k, op->results[0]))->map), type);
+        return lay_in_registers(st, ll_join(&lay_default(st, ir_type(st->k, op->results[0]))->map), type);
     LinearLayout one = {.rank = 0}; /* every thread has the only element */
     for (int i = 0; i < LL_LANES; i++) ll_push(&one, LL_LANE, 0);
     for (int i = 0; i < ll_log2(st->warps); i++) ll_push(&one, LL_WARP, 0);
@@ -61,11 +58,9 @@ static bool slice_stays(LayoutState *st, const Op *op, const Layout *from, Linea
 /* --- the result's side --- */
 static const Layout *natural_cat(LayoutState *st, const Op *op, const Type *type) {
     const Layout *from = layout_of(st, op, 0);
-    if (!is_power(op->operand_count) || !equal_shapes(st, op) ||
-        !lay_powers(ir_type(st->k, op->operands[0])))
+    if (!is_power(op->operand_count) || !equal_shapes(st, op) || !lay_powers(ir_type(st->k, op->operands[0])))
         return lay_default(st, type);
-    return lay_in_registers(
-        st, ll_widen(&from->map, (int)op_int(op, AT_AXIS, 0), ll_log2(op->operand_count)), type);
+    return lay_in_registers(st, ll_widen(&from->map, (int)op_int(op, AT_AXIS, 0), ll_log2(op->operand_count)), type);
 }
 
 bool moves_is(const LayoutState *st, const Op *op) {
@@ -87,8 +82,7 @@ bool moves_is(const LayoutState *st, const Op *op) {
     case OP_MAP: return true;
     case OP_RESHAPE:
         return lay_is_tile(st->k, op->results[0]) && lay_is_tile(st->k, op->operands[0]) &&
-               !(lay_powers(ir_type(st->k, op->operands[0])) &&
-                 lay_powers(ir_type(st->k, op->results[0])));
+               !(lay_powers(ir_type(st->k, op->operands[0])) && lay_powers(ir_type(st->k, op->results[0])));
     default: return false;
     }
 }
@@ -100,9 +94,8 @@ const Layout *moves_natural(LayoutState *st, const Op *op, int index) {
         if (!lay_is_tile(st->k, op->operands[0])) return lay_default(st, type);
         return lay_in_registers(st, ll_join(&layout_of(st, op, 0)->map), type);
     case OP_SPLIT:
-        return lay_in_registers(
-            st, ll_slice(&split_operand(st, op)->map, ir_type(st->k, op->operands[0])->rank - 1),
-            type);
+        return lay_in_registers(st, ll_slice(&split_operand(st, op)->map, ir_type(st->k, op->operands[0])->rank - 1),
+                                type);
     case OP_CAT: return natural_cat(st, op, type);
     case OP_SLICE: {
         LinearLayout map;
@@ -129,8 +122,7 @@ static void want_somewhere(LayoutState *st, Op *op) {
 /* Operands `from` .. where `layout` says. */
 static void want_there(LayoutState *st, Op *op, int from, const Layout *layout) {
     for (int i = from; i < op->operand_count; i++)
-        if (lay_is_tile(st->k, op->operands[i]))
-            op->operands[i] = lay_want(st, op->operands[i], layout, op);
+        if (lay_is_tile(st->k, op->operands[i])) op->operands[i] = lay_want(st, op->operands[i], layout, op);
 }
 
 void moves_place(LayoutState *st, Op *op) {

@@ -89,9 +89,7 @@ static bool step(Flatten *f, Builder *b, int index) {
     Line *line = op->operand_count ? line_of(f, op->operands[0]) : NULL;
     Item *item;
     switch (op->code) {
-    case OP_ACQUIRE:
-        map_put_number(&w->slots, f->arena, op->results[0], ARENA_NEW(f->arena, Item));
-        break;
+    case OP_ACQUIRE: map_put_number(&w->slots, f->arena, op->results[0], ARENA_NEW(f->arena, Item)); break;
     case OP_PUT:
         if (op->list_count[0]) return fail(f, "a put of part of a field");
         if ((item = item_of(w, op->operands[0])))
@@ -103,8 +101,7 @@ static bool step(Flatten *f, Builder *b, int index) {
         map_put_number(&w->slots, f->arena, op->results[0], line->items.at[line->taken[index]++]);
         break;
     case OP_GET:
-        if ((item = item_of(w, op->operands[0])))
-            refmap_set(&w->map, op->results[0], item->field[field_place(f, op)]);
+        if ((item = item_of(w, op->operands[0]))) refmap_set(&w->map, op->results[0], item->field[field_place(f, op)]);
         break;
     case OP_RELEASE: break;
     case OP_SKIP: return fail(f, "a skip");
@@ -132,8 +129,7 @@ static bool same_value(const Flatten *f, Ref a, Ref b, int depth) {
     for (int i = 0; i < x.op->attr_count; i++) {
         const Attr *s = &x.op->attrs[i], *t = op_attr(y.op, s->id);
         AttrKind kind = attr_info[s->id].kind;
-        if (!t || (kind == ATTR_INT && s->number != t->number) ||
-            (kind == ATTR_ENUM && s->word != t->word))
+        if (!t || (kind == ATTR_INT && s->number != t->number) || (kind == ATTR_ENUM && s->word != t->word))
             return false;
     }
     for (int i = 0; i < x.op->operand_count; i++)
@@ -151,23 +147,20 @@ static unsigned rings_by(const Flatten *f, const Op *op, Opcode one, Opcode othe
             rings |= rings_by(f, inner, one, other);
     return rings;
 }
-static unsigned rings_inside(const Flatten *f, const Op *op) {
-    return rings_by(f, op, OP_ACQUIRE, OP_WAIT);
-}
+static unsigned rings_inside(const Flatten *f, const Op *op) { return rings_by(f, op, OP_ACQUIRE, OP_WAIT); }
 
 static bool meets(const Flatten *f, int a, int b) {
     const Op *x = f->worker[a].at, *y = f->worker[b].at;
     int bounds = x->code == OP_FOR ? 3 : 1;
     if (!y || x->code != y->code) return false;
     for (int i = 0; i < bounds; i++)
-        if (!same_value(f, refmap_get(&f->worker[a].map, x->operands[i]),
-                        refmap_get(&f->worker[b].map, y->operands[i]), 20))
+        if (!same_value(f, refmap_get(&f->worker[a].map, x->operands[i]), refmap_get(&f->worker[b].map, y->operands[i]),
+                        20))
             return false;
     return true;
 }
 
-/* All roles that hand over what is handed over inside of first's loop or if stand at it: those go
- * through together. */
+/* All roles that hand over what is handed over inside of first's loop or if stand at it: those go through together. */
 static bool find_members(const Flatten *f, int first, bool *member) {
     unsigned rings = rings_inside(f, f->worker[first].at), met = 0;
     for (int i = 0; i < f->count; i++) member[i] = i == first;
@@ -175,10 +168,8 @@ static bool find_members(const Flatten *f, int first, bool *member) {
         met = rings;
         for (size_t line = 0; line < f->lines.count; line++)
             for (int i = 0; i < f->count; i++) {
-                if (!(met >> line & 1) || !(f->lines.at[line].roles >> i & 1) || member[i])
-                    continue;
-                if (!meets(f, first, i) || !(rings_inside(f, f->worker[i].at) >> line & 1))
-                    return false;
+                if (!(met >> line & 1) || !(f->lines.at[line].roles >> i & 1) || member[i]) continue;
+                if (!meets(f, first, i) || !(rings_inside(f, f->worker[i].at) >> line & 1)) return false;
                 member[i] = true;
                 rings |= rings_inside(f, f->worker[i].at);
             }
@@ -191,9 +182,7 @@ static void count_waiting(const Flatten *f, size_t *waiting) {
     for (size_t i = 0; i < f->lines.count; i++)
         for (int w = 0; w < f->count; w++)
             waiting[i * MAX_ROLES + (size_t)w] =
-                f->lines.at[i].consumers >> w & 1
-                    ? f->lines.at[i].items.count - f->lines.at[i].taken[w]
-                    : 0;
+                f->lines.at[i].consumers >> w & 1 ? f->lines.at[i].items.count - f->lines.at[i].taken[w] : 0;
 }
 
 static bool fuse(Flatten *f, Builder *b);
@@ -230,8 +219,7 @@ static void add_yield(Flatten *f, Builder *in, const bool *member, const Op *con
 static bool fuse_meeting(Flatten *f, Builder *b, int first, const bool *member) {
     const Op *ops[MAX_ROLES] = {NULL}, *lead = f->worker[first].at;
     for (int i = 0; i < f->count; i++) ops[i] = f->worker[i].at;
-    if (lead->code != OP_FOR && lead->code != OP_IF)
-        return fail(f, "a hand-over inside of a while");
+    if (lead->code != OP_FOR && lead->code != OP_IF) return fail(f, "a hand-over inside of a while");
     Op *op = ir_begin(b, lead->code);
     op->range = lead->range;
     for (int i = 0; i < (lead->code == OP_FOR ? 3 : 1); i++)
@@ -241,8 +229,7 @@ static bool fuse_meeting(Flatten *f, Builder *b, int first, const bool *member) 
     for (int i = 0; i < f->count; i++)
         for (int v = 0; member[i] && v < ops[i]->result_count; v++) {
             *VEC_PUSH(&types, f->arena) = ir_type(f->k, ops[i]->results[v]);
-            if (lead->code == OP_FOR)
-                ir_operand(b, op, refmap_get(&f->worker[i].map, ops[i]->operands[3 + v]));
+            if (lead->code == OP_FOR) ir_operand(b, op, refmap_get(&f->worker[i].map, ops[i]->operands[3 + v]));
         }
     for (int r = 0; r < lead->region_count; r++) {
         Region *region = ir_region(b, op);
@@ -307,15 +294,13 @@ static void order_roles(Flatten *f, const Op *tasks) {
     int count = 0;
     for (const Op *op = tasks->regions[0]->first; op; op = op->next)
         if (op->code == OP_ROLE) roles[count++] = op;
-    for (int i = count - 1; i >= 0;
-         i--) { /* written in the order of the data: load, compute, store */
+    for (int i = count - 1; i >= 0; i--) { /* written in the order of the data: load, compute, store */
         Worker *w = &f->worker[f->count++];
         *w = (Worker){.role = roles[i], .map = {.arena = f->arena}};
         for (size_t line = 0; line < f->lines.count; line++) {
             unsigned bit = 1u << (f->count - 1);
             if (rings_inside(f, roles[i]) >> line & 1) f->lines.at[line].roles |= bit;
-            if (rings_by(f, roles[i], OP_WAIT, OP_WAIT) >> line & 1)
-                f->lines.at[line].consumers |= bit;
+            if (rings_by(f, roles[i], OP_WAIT, OP_WAIT) >> line & 1) f->lines.at[line].consumers |= bit;
         }
         const Op *first = roles[i]->regions[0]->first;
         w->at = op_has(first->code, TRAIT_TERMINATOR) ? NULL : first;
@@ -330,30 +315,26 @@ static Ref program_id(Flatten *f, Builder *b, int64_t dim, const char *name) {
     return id;
 }
 
-/* The task's indices: program ids where the extents are the grid's own, else decoded from the one
- * id. */
+/* The task's indices: program ids where the extents are the grid's own, else decoded from the one id. */
 static bool build_indices(Flatten *f, Builder *b, const Op *tasks, RefMap *map) {
     const Region *body = tasks->regions[0];
     int own = 0;
     for (int i = 0; i < body->arg_count; i++) {
-        const Op *extent =
-            ref_is_value(tasks->operands[i]) ? ir_value(f->k, tasks->operands[i])->op : NULL;
+        const Op *extent = ref_is_value(tasks->operands[i]) ? ir_value(f->k, tasks->operands[i])->op : NULL;
         own += extent && extent->code == OP_NUM_PROGRAMS;
     }
     if (own == body->arg_count) {
         for (int i = 0; i < body->arg_count; i++) {
             int64_t dim = op_int(ir_value(f->k, tasks->operands[i])->op, AT_DIM, 0);
-            refmap_set(map, body->args[i],
-                       program_id(f, b, dim, ir_value(f->k, body->args[i])->name));
+            refmap_set(map, body->args[i], program_id(f, b, dim, ir_value(f->k, body->args[i])->name));
         }
         return true;
     }
-    if (own || body->arg_count < 1 || body->arg_count > 2)
-        return fail(f, "tasks over extents that are no grid");
+    if (own || body->arg_count < 1 || body->arg_count > 2) return fail(f, "tasks over extents that are no grid");
     Ref id = program_id(f, b, 0, "pid"), m = id, n = REF_NONE;
     if (body->arg_count == 2)
-        grid_order_build(b, op_word(tasks, AT_ORDER, ORDER_ROW), op_int(tasks, AT_GROUP, 1), id,
-                         tasks->operands[0], tasks->operands[1], &m, &n);
+        grid_order_build(b, op_word(tasks, AT_ORDER, ORDER_ROW), op_int(tasks, AT_GROUP, 1), id, tasks->operands[0],
+                         tasks->operands[1], &m, &n);
     refmap_set(map, body->args[0], m);
     if (n) refmap_set(map, body->args[1], n);
     return true;
@@ -373,8 +354,8 @@ bool ring_flatten(Kernel *k, Arena *scratch, const char **why) {
     Region *flat = ARENA_NEW(k->module->arena, Region);
     Builder b = ir_builder(k, flat);
     RefMap header = {.arena = scratch};
-    bool good = tasks->region_count == 1 ? build_indices(f, &b, tasks, &header)
-                                         : fail(f, "a template's own loop over tasks");
+    bool good =
+        tasks->region_count == 1 ? build_indices(f, &b, tasks, &header) : fail(f, "a template's own loop over tasks");
     if (good) {
         for (const Op *op = tasks->regions[0]->first; op; op = op->next)
             if (op->code != OP_ROLE && op->code != OP_YIELD) ir_clone(&b, op, &header);

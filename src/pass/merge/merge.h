@@ -25,8 +25,7 @@ typedef struct RingField {
     bool across;
 } RingField;
 
-/* A tile that is a part of a field: each dimension of the field is fixed, or belongs to a dimension
- * of the tile. */
+/* A tile that is a part of a field: each dimension of the field is fixed, or belongs to a dimension of the tile. */
 typedef enum Fixed { FIXED_NOT, FIXED_CONST, FIXED_WORKER } Fixed;
 typedef struct View {
     RingField *field;
@@ -48,10 +47,10 @@ typedef struct Merge {
     Ref worker;          /* spmd's argument, or REF_NONE */
     int64_t workers;
     VEC(RingField *) fields;
-    Map views;   /* Ref of the old program -> View */
-    Map derived; /* Ref of the old program: reshape or permute of a computed tile, on its way into a
+    Map views;     /* Ref of the old program -> View */
+    Map derived;   /* Ref of the old program: reshape or permute of a computed tile, on its way into a
                     put */
-    RefMap map;  /* old -> new; a scalar that depends on the worker: its value for worker 0 */
+    RefMap map;    /* old -> new; a scalar that depends on the worker: its value for worker 0 */
     bool *stacked; /* by new Ref: tiles of all workers above each other */
     size_t stacked_count;
     bool *by_worker; /* by old Ref: depends on the worker's number */
@@ -61,14 +60,12 @@ typedef struct Merge {
 } Merge;
 
 /* Says why the template cannot become one flat program, once. Always false. */
-bool merge_fail(Merge *m, const Op *op, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+bool merge_fail(Merge *m, const Op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* b - a, if that is a number (merge_workers.c). */
 bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
 
-/* merge_tasks.c: `tasks while` becomes the programs of a grid; the header's values are in m->map
- * afterwards. */
+/* merge_tasks.c: `tasks while` becomes the programs of a grid; the header's values are in m->map afterwards. */
 bool merge_tasks(Merge *m);
 
 /* merge_views.c */

@@ -22,9 +22,7 @@ typedef struct Tasks {
     const Op *go;        /* num_iters >= 0 */
 } Tasks;
 
-static const Op *op_of(const Kernel *k, Ref r) {
-    return ref_is_value(r) ? ir_value(k, r)->op : NULL;
-}
+static const Op *op_of(const Kernel *k, Ref r) { return ref_is_value(r) ? ir_value(k, r)->op : NULL; }
 static bool is_code(const Kernel *k, Ref r, Opcode code) {
     const Op *op = op_of(k, r);
     return op && op->code == code;
@@ -43,11 +41,9 @@ static bool is_task_id(const Tasks *t, const Op *op) {
     if (op->code != OP_ADD) return false;
     for (int i = 0; i < 2; i++) {
         const Op *product = op_of(k, op->operands[i]);
-        if (!is_code(k, op->operands[1 - i], OP_PROGRAM_ID) || !product || product->code != OP_MUL)
-            continue;
+        if (!is_code(k, op->operands[1 - i], OP_PROGRAM_ID) || !product || product->code != OP_MUL) continue;
         for (int j = 0; j < 2; j++)
-            if (product->operands[j] == t->setup->args[0] &&
-                is_code(k, product->operands[1 - j], OP_NUM_PROGRAMS))
+            if (product->operands[j] == t->setup->args[0] && is_code(k, product->operands[1 - j], OP_NUM_PROGRAMS))
                 return true;
     }
     return false;
@@ -55,8 +51,7 @@ static bool is_task_id(const Tasks *t, const Op *op) {
 
 typedef struct Uses {
     const Tasks *t;
-    int ids,
-        others; /* uses of it, program_id and num_programs: as a task's number, and otherwise */
+    int ids, others; /* uses of it, program_id and num_programs: as a task's number, and otherwise */
 } Uses;
 
 static void count_uses(Op *op, void *user) {
@@ -67,13 +62,11 @@ static void count_uses(Op *op, void *user) {
     bool part = op == uses->t->id || op == product;
     for (int i = 0; i < op->operand_count; i++) {
         Ref r = op->operands[i];
-        bool place = r == uses->t->setup->args[0] || is_code(k, r, OP_PROGRAM_ID) ||
-                     is_code(k, r, OP_NUM_PROGRAMS);
+        bool place = r == uses->t->setup->args[0] || is_code(k, r, OP_PROGRAM_ID) || is_code(k, r, OP_NUM_PROGRAMS);
         if (place && !part) uses->others++;
         if (product && r == product->results[0] && op != uses->t->id) uses->others++;
     }
-    bool dimension =
-        (op->code == OP_PROGRAM_ID || op->code == OP_NUM_PROGRAMS) && op_int(op, AT_DIM, 0) != 0;
+    bool dimension = (op->code == OP_PROGRAM_ID || op->code == OP_NUM_PROGRAMS) && op_int(op, AT_DIM, 0) != 0;
     if (dimension) uses->others++;
 }
 
@@ -102,21 +95,18 @@ static bool find_choice(Tasks *t) {
     t->go = op_of(k, test->operands[0]);
     bool compares = t->go && t->go->code == OP_CMP && ir_const_int(k, t->go->operands[1], &bound);
     Word word = compares ? op_word(t->go, AT_PRED, WORD_NONE) : WORD_NONE;
-    if (!(word == CMP_GE && bound == 0) && !(word == CMP_GT && bound == -1))
-        return refuse(t, t->go ? t->go : test);
+    if (!(word == CMP_GE && bound == 0) && !(word == CMP_GT && bound == -1)) return refuse(t, t->go ? t->go : test);
     Ref iters = t->go->operands[0];
     t->choice = op_of(k, iters);
-    if (!t->choice || t->choice->code != OP_IF || t->choice->parent != t->setup)
-        return refuse(t, test);
+    if (!t->choice || t->choice->code != OP_IF || t->choice->parent != t->setup) return refuse(t, test);
     if (!read_condition(t, op_of(k, t->choice->operands[0]))) return refuse(t, t->choice);
     int index = ir_value(k, iters)->index;
     int64_t end;
     Ref idle = t->choice->regions[1 - t->live]->last->operands[index];
     if (!ir_const_int(k, idle, &end) || end >= 0) return refuse(t, t->choice);
     if (!fact_natural(k, t->choice->regions[t->live]->last->operands[index], NULL, NULL))
-        return merge_fail(
-            t->m, t->choice,
-            "num_iters must be negative only where no work is left: make it from extents");
+        return merge_fail(t->m, t->choice,
+                          "num_iters must be negative only where no work is left: make it from extents");
     return true;
 }
 
@@ -165,11 +155,9 @@ static void copy_setup(Tasks *t) {
                 ir_clone(&m->b, inner, &m->map);
             for (int i = 0; i < op->result_count; i++)
                 refmap_set(&m->map, op->results[i], refmap_get(&m->map, live->last->operands[i]));
-        } else if (op != t->go && op->code != OP_TEST &&
-                   !(op_of(m->k, t->choice->operands[0]) == op)) {
+        } else if (op != t->go && op->code != OP_TEST && !(op_of(m->k, t->choice->operands[0]) == op)) {
             bool of_id = op->code == OP_PROGRAM_ID || op->code == OP_NUM_PROGRAMS;
-            for (int i = 0; i < op->operand_count; i++)
-                of_id = of_id || op->operands[i] == t->setup->args[0];
+            for (int i = 0; i < op->operand_count; i++) of_id = of_id || op->operands[i] == t->setup->args[0];
             if (!of_id) ir_clone(&m->b, op, &m->map);
         }
     }

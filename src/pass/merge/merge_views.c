@@ -19,8 +19,7 @@
 
 RingField *merge_field(const Merge *m, Ref ring, const char *name) {
     for (size_t i = 0; i < m->fields.count; i++)
-        if (m->fields.at[i]->ring == ring && !strcmp(m->fields.at[i]->name, name))
-            return m->fields.at[i];
+        if (m->fields.at[i]->ring == ring && !strcmp(m->fields.at[i]->name, name)) return m->fields.at[i];
     return NULL;
 }
 
@@ -47,12 +46,9 @@ int64_t merge_stride(const RingField *field, const DimList *list, int dim) {
 /* ---- moving digits ---- */
 
 /* A dimension of extent 1 has no digit. */
-static DimList digit(const RingField *field, int dim) {
-    return (DimList){field->type->extent[dim] > 1, {dim}};
-}
+static DimList digit(const RingField *field, int dim) { return (DimList){field->type->extent[dim] > 1, {dim}}; }
 
-/* Regroups all digits, in order, so that the dimensions have these extents; false if a digit would
- * be cut. */
+/* Regroups all digits, in order, so that the dimensions have these extents; false if a digit would be cut. */
 static bool regroup(View *v, int rank, const int64_t *extent) {
     DimList all = {0}, dims[MAX_RANK] = {{0}};
     for (int d = 0; d < v->rank; d++)
@@ -82,8 +78,7 @@ static bool slice_view(const Merge *m, const Op *op, View *v) {
             if (!constant || offset) return false;
             continue;
         }
-        if (to->extent[d] != 1 || v->dims[d].count != 1 || (!constant && at.at[d] != m->worker))
-            return false;
+        if (to->extent[d] != 1 || v->dims[d].count != 1 || (!constant && at.at[d] != m->worker)) return false;
         int dim = v->dims[d].dim[0];
         v->fixed[dim] = constant ? FIXED_CONST : FIXED_WORKER;
         v->at[dim] = offset;
@@ -114,8 +109,7 @@ static bool trace_view(Merge *m, const Op *op) {
         if (op->code == OP_PERMUTE)
             permute_view(op, v);
         else if (op->code == OP_RESHAPE ? !regroup(v, to->rank, to->extent) : !slice_view(m, op, v))
-            return merge_fail(m, op,
-                              "this part of the block is no whole row or column of its tiles");
+            return merge_fail(m, op, "this part of the block is no whole row or column of its tiles");
     }
     map_put_number(&m->views, m->arena, op->results[0], v);
     return true;
@@ -137,8 +131,7 @@ static DimList fixed_dims(const View *v, Fixed kind, const DimList *inside) {
     return list;
 }
 
-/* The view as it lies in memory: the last dimension of the field counts columns, the last but one
- * rows. */
+/* The view as it lies in memory: the last dimension of the field counts columns, the last but one rows. */
 static View upright(const View *v, bool *turned) {
     View made = *v;
     int last = v->field->type->rank - 1;
@@ -156,8 +149,7 @@ static View upright(const View *v, bool *turned) {
 static bool ends_with(const RingField *field, const DimList *list, int dim) {
     for (int i = 0; i < list->count; i++)
         if (list->dim[i] >= field->type->rank - 2 && list->dim[i] != dim) return false;
-    return field->type->extent[dim] == 1 ||
-           (list->count && list->dim[list->count - 1] == dim);
+    return field->type->extent[dim] == 1 || (list->count && list->dim[list->count - 1] == dim);
 }
 
 /* Does the load role take neighbours along this dimension from side by side in memory? */
@@ -186,14 +178,12 @@ static bool lies_across(Merge *m, const RingField *field, int dim) {
  * other, as the workers' tiles do; so where each turns its own, they lie side by side. */
 static bool lay_out(Merge *m, const Op *op, const View *view) {
     RingField *field = view->field;
-    if (view->rank != 2)
-        return merge_fail(m, op, "a tile of a block must be used as rows and columns");
+    if (view->rank != 2) return merge_fail(m, op, "a tile of a block must be used as rows and columns");
     if (field->laid) return true;
     bool turned;
     View v = upright(view, &turned);
     DimList constant = fixed_dims(&v, FIXED_CONST, NULL), worker = fixed_dims(&v, FIXED_WORKER, NULL);
-    if (worker.count > 1)
-        return merge_fail(m, op, "the worker's number picks the tile more than once");
+    if (worker.count > 1) return merge_fail(m, op, "the worker's number picks the tile more than once");
     for (int i = 0; i < constant.count; i++) {
         DimList one = {1, {constant.dim[i]}};
         append(lies_across(m, field, constant.dim[i]) ? &field->cols : &field->rows, &one);
@@ -204,8 +194,7 @@ static bool lay_out(Merge *m, const Op *op, const View *view) {
     field->stacked = worker.count == 1;
     field->across = field->stacked && turned;
     if (field->stacked && (constant.count || field->type->extent[worker.dim[0]] != m->workers))
-        return merge_fail(m, op, "each of the %lld workers must use its own tile of the block",
-                          (long long)m->workers);
+        return merge_fail(m, op, "each of the %lld workers must use its own tile of the block", (long long)m->workers);
     int rank = field->type->rank;
     if (!ends_with(field, &field->rows, rank - 2) || !ends_with(field, &field->cols, rank - 1))
         return merge_fail(m, op, "this part of the block is no whole row or column of its tiles");
@@ -222,11 +211,9 @@ bool merge_place(const Merge *m, const View *view, FieldBox *box) {
     *box = (FieldBox){0};
     if (view->rank != 2) return false;
     View v = upright(view, &box->turned);
-    DimList down = fixed_dims(&v, FIXED_CONST, &field->rows),
-            across = fixed_dims(&v, FIXED_CONST, &field->cols);
+    DimList down = fixed_dims(&v, FIXED_CONST, &field->rows), across = fixed_dims(&v, FIXED_CONST, &field->cols);
     DimList worker = fixed_dims(&v, FIXED_WORKER, NULL);
-    for (int i = 0; i < down.count; i++)
-        box->row += v.at[down.dim[i]] * merge_stride(field, &field->rows, down.dim[i]);
+    for (int i = 0; i < down.count; i++) box->row += v.at[down.dim[i]] * merge_stride(field, &field->rows, down.dim[i]);
     for (int i = 0; i < across.count; i++)
         box->col += v.at[across.dim[i]] * merge_stride(field, &field->cols, across.dim[i]);
     append(box->turned ? &across : &down, &worker);
@@ -255,9 +242,7 @@ static bool lay_out_put(Merge *m, RingField *field, const Op *put) {
         } else if (whole->extent[d] == 1) {
             continue;
         } else if (constant) {
-            return merge_fail(
-                m, put,
-                "the tiles of a finish block must be written together: tile_view of all of them");
+            return merge_fail(m, put, "the tiles of a finish block must be written together: tile_view of all of them");
         } else if (at.at[d] == m->worker) {
             v.fixed[d] = FIXED_WORKER;
         } else {
@@ -265,8 +250,7 @@ static bool lay_out_put(Merge *m, RingField *field, const Op *put) {
         }
     }
     Ref source = op_operand(put, 1);
-    for (const Op *op = ir_value(m->k, source)->op;
-         op && (op->code == OP_PERMUTE || op->code == OP_RESHAPE);
+    for (const Op *op = ir_value(m->k, source)->op; op && (op->code == OP_PERMUTE || op->code == OP_RESHAPE);
          op = ir_value(m->k, source)->op) {
         source = op->operands[0];
         const Type *before = ir_type(m->k, source);
@@ -276,13 +260,11 @@ static bool lay_out_put(Merge *m, RingField *field, const Op *put) {
             for (int d = 0; d < v.rank; d++) back.dims[order->list.at[d]] = v.dims[d];
             v = back;
         } else if (!regroup(&v, before->rank, before->extent)) {
-            return merge_fail(m, put,
-                              "the tile is cut in a way that does not follow its rows and columns");
+            return merge_fail(m, put, "the tile is cut in a way that does not follow its rows and columns");
         }
         map_put_number(&m->derived, m->arena, op->results[0], NULL);
     }
-    map_put_number(&m->derived, m->arena, UINT64_C(1) << 40 | op_operand(put, 1),
-                   (void *)(uintptr_t)source);
+    map_put_number(&m->derived, m->arena, UINT64_C(1) << 40 | op_operand(put, 1), (void *)(uintptr_t)source);
     bool turned;
     upright(&v, &turned);
     if (turned) return merge_fail(m, put, "a tile must be put as it will lie in memory, not turned");
@@ -305,8 +287,7 @@ static bool scan_loads(Merge *m, const Region *region) {
 
 static bool scan_work(Merge *m, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
-        bool shapes = op->code == OP_GET || op->code == OP_SLICE || op->code == OP_RESHAPE ||
-                      op->code == OP_PERMUTE;
+        bool shapes = op->code == OP_GET || op->code == OP_SLICE || op->code == OP_RESHAPE || op->code == OP_PERMUTE;
         if (shapes) {
             if (!trace_view(m, op)) return false;
             continue;
@@ -314,8 +295,7 @@ static bool scan_work(Merge *m, const Region *region) {
         if (op->code == OP_PUT) {
             const Op *held = ir_value(m->k, op->operands[0])->op;
             RingField *field = merge_field(m, held->operands[0], op_text(op, AT_FIELD));
-            if (field->puts.count)
-                return merge_fail(m, op, "a field of the finish block must be written once");
+            if (field->puts.count) return merge_fail(m, op, "a field of the finish block must be written once");
             *VEC_PUSH(&field->puts, m->arena) = op;
             if (!lay_out_put(m, field, op)) return false;
         }
@@ -335,8 +315,7 @@ bool merge_find_fields(Merge *m) {
         const Type *ring = ir_type(m->k, op->results[0]);
         for (int i = 0; i < ring->field_count; i++) {
             RingField *field = ARENA_NEW(m->arena, RingField);
-            *field = (RingField){
-                .ring = op->results[0], .name = ring->fields[i].name, .type = ring->fields[i].type};
+            *field = (RingField){.ring = op->results[0], .name = ring->fields[i].name, .type = ring->fields[i].type};
             *VEC_PUSH(&m->fields, m->arena) = field;
         }
     }

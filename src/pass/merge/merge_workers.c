@@ -25,9 +25,7 @@ bool merge_fail(Merge *m, const Op *op, const char *format, ...) {
     va_start(args, format);
     char *why = arena_vprintf(m->k->module->arena, format, args);
     va_end(args);
-    if (!m->failed)
-        diag_emit(m->k->module->diag, DIAG_MERGE_RESISTS, op->range, op_info[op->code].mnemonic,
-                  why);
+    if (!m->failed) diag_emit(m->k->module->diag, DIAG_MERGE_RESISTS, op->range, op_info[op->code].mnemonic, why);
     m->failed = true;
     return false;
 }
@@ -55,8 +53,7 @@ static const Type *stacked_type(const Merge *m, const Type *type) {
     int64_t extent[MAX_RANK];
     memcpy(extent, type->extent, sizeof extent);
     extent[0] *= m->workers;
-    if (type->kind == TY_BUFFER)
-        return ty_buffer(m->k->module, type->elem, type->rank, extent, type->scope);
+    if (type->kind == TY_BUFFER) return ty_buffer(m->k->module, type->elem, type->rank, extent, type->scope);
     return ty_with_shape(m->k->module, type, type->rank, extent);
 }
 
@@ -131,8 +128,7 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
         const Op *base = ir_value(m->k, op_operand(origin, 1))->op;
         if (!load || !base || load->code != OP_TLOAD || base->code != OP_TLOAD ||
             load->operands[0] != base->operands[0] || op_operand(load, 1)) {
-            merge_fail(m, put,
-                       "a field of the input block must be filled by plain loads from one global");
+            merge_fail(m, put, "a field of the input block must be filled by plain loads from one global");
             return NULL;
         }
         RefList to = op_list(load, 0), from = op_list(base, 0);
@@ -146,8 +142,7 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
         }
         bool beside = differ_by(m, from.at[to.count - 2], to.at[to.count - 2], row) &&
                       differ_by(m, from.at[to.count - 1], to.at[to.count - 1], col);
-        for (int d = 0; d < to.count - 2; d++)
-            beside = beside && differ_by(m, from.at[d], to.at[d], 0);
+        for (int d = 0; d < to.count - 2; d++) beside = beside && differ_by(m, from.at[d], to.at[d], 0);
         if (!beside || seen[index]) {
             merge_fail(m, load,
                        seen[index] ? "this tile of the input block is loaded twice"
@@ -160,9 +155,8 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
     }
     if (!origin || (int64_t)field->puts.count != wanted) {
         const Op *where = origin ? origin : m->load;
-        merge_fail(m, where,
-                   "field `%s` of the input block has %lld tiles, %lld of them are loaded",
-                   field->name, (long long)wanted, (long long)field->puts.count);
+        merge_fail(m, where, "field `%s` of the input block has %lld tiles, %lld of them are loaded", field->name,
+                   (long long)wanted, (long long)field->puts.count);
         return NULL;
     }
     return origin;
@@ -201,8 +195,7 @@ static bool load_item(Merge *m, Ref ring, const Region *body) {
         int64_t extent[2] = {merge_extent(field, &field->rows), merge_extent(field, &field->cols)};
         m->b.range = load->range;
         Ref tensor = refmap_get(&m->map, load->operands[0]);
-        field->value = ir_tload(&m->b, tensor, offsets, REF_NONE,
-                                ty_tile(m->k->module, field->type->elem, 2, extent));
+        field->value = ir_tload(&m->b, tensor, offsets, REF_NONE, ty_tile(m->k->module, field->type->elem, 2, extent));
         ir_name(m->k, field->value, field->name);
         if (field->stacked && !field->across) set_stacked(m, field->value);
     }
@@ -223,17 +216,14 @@ static bool value_of(Merge *m, const Op *user, Ref old, Ref *out) {
         return true;
     }
     FieldBox box;
-    if (!view->field->value)
-        return merge_fail(m, user, "field `%s` is used before it is filled", view->field->name);
+    if (!view->field->value) return merge_fail(m, user, "field `%s` is used before it is filled", view->field->name);
     if (!merge_place(m, view, &box))
-        return merge_fail(m, user, "field `%s` is used in two ways that do not fit together",
-                          view->field->name);
+        return merge_fail(m, user, "field `%s` is used in two ways that do not fit together", view->field->name);
     const Type *whole = ir_type(m->k, view->field->value);
     *out = view->field->value;
     if (box.rows != whole->extent[0] || box.cols != whole->extent[1]) {
         Ref at[2] = {ir_int(&m->b, EL_I32, box.row), ir_int(&m->b, EL_I32, box.col)};
-        *out = ir_slice(&m->b, *out, at,
-                        ty_with_shape(m->k->module, whole, 2, (int64_t[]){box.rows, box.cols}));
+        *out = ir_slice(&m->b, *out, at, ty_with_shape(m->k->module, whole, 2, (int64_t[]){box.rows, box.cols}));
     }
     if (box.turned) *out = ir_permute(&m->b, *out, (int64_t[]){1, 0}, 2);
     if (view->field->stacked) set_stacked(m, *out);
@@ -261,8 +251,7 @@ static bool merge_plain(Merge *m, const Op *op) {
     bool reduces_rows = op->code == OP_REDUCE && op_int(op, AT_AXIS, 0) == 0;
     if (any && (!all || !(row_wise || op->code == OP_DOT || op->code == OP_REDUCE) || reduces_rows))
         return merge_fail(m, op,
-                          all ? "it does not work row by row"
-                              : "it mixes tiles of one worker with tiles of all");
+                          all ? "it does not work row by row" : "it mixes tiles of one worker with tiles of all");
     copy->attrs = arena_copy(m->k->module->arena, op->attrs, (size_t)op->attr_count * sizeof(Attr));
     copy->attr_count = op->attr_count;
     const Type *type = op->result_count ? ir_type(m->k, op->results[0]) : NULL;
@@ -275,22 +264,19 @@ static bool merge_plain(Merge *m, const Op *op) {
 static bool merge_splat(Merge *m, const Op *op) {
     Ref number;
     if (!value_of(m, op, op->operands[0], &number)) return false;
-    bind(m, op->results[0], ir_splat(&m->b, number, stacked_type(m, ir_type(m->k, op->results[0]))),
-         true);
+    bind(m, op->results[0], ir_splat(&m->b, number, stacked_type(m, ir_type(m->k, op->results[0]))), true);
     return true;
 }
 
 /* Buffers made by the workers hold a tile each. */
 static bool merge_buffer(Merge *m, const Op *op) {
     if (op->code == OP_BUF) {
-        bind(m, op->results[0],
-             ir_buffer(&m->b, stacked_type(m, ir_type(m->k, op->results[0])), NULL), true);
+        bind(m, op->results[0], ir_buffer(&m->b, stacked_type(m, ir_type(m->k, op->results[0])), NULL), true);
         return true;
     }
     Ref buffer = refmap_get(&m->map, op->operands[0]), zero = ir_int(&m->b, EL_I32, 0), value;
     const Type *whole = ir_type(m->k, op->operands[0]);
-    const Type *part =
-        op->code == OP_BLOAD ? ir_type(m->k, op->results[0]) : ir_type(m->k, op_operand(op, 1));
+    const Type *part = op->code == OP_BLOAD ? ir_type(m->k, op->results[0]) : ir_type(m->k, op_operand(op, 1));
     int64_t offset = 0;
     for (int d = 0; d < whole->rank; d++)
         if (part->rank != whole->rank || part->extent[d] != whole->extent[d] ||
@@ -309,8 +295,7 @@ static bool merge_buffer(Merge *m, const Op *op) {
     return true;
 }
 
-/* Offsets of a box that every worker has for itself, as the one box of all: rows step by the height
- * of a worker's. */
+/* Offsets of a box that every worker has for itself, as the one box of all: rows step by the height of a worker's. */
 static bool box_offsets(Merge *m, const Op *op, RefList at, int64_t height, Ref *out) {
     for (int d = 0; d < at.count; d++) {
         int64_t step;
@@ -370,10 +355,7 @@ static bool store_together(Merge *m, const Op *op, const View *view) {
         FieldBox box;
         store_box(m, other, &box);
         for (int d = 0; d < to.count; d++)
-            if (!differ_by(m, from.at[d], to.at[d],
-                           d == to.count - 2   ? box.row
-                           : d == to.count - 1 ? box.col
-                                               : 0))
+            if (!differ_by(m, from.at[d], to.at[d], d == to.count - 2 ? box.row : d == to.count - 1 ? box.col : 0))
                 return false;
     }
     for (const Op *other = op; other; other = next_store(m, other->next, field))
@@ -404,14 +386,12 @@ static bool merge_load(Merge *m, const Op *op) {
     const Type *box = ir_type(m->k, op->results[0]);
     RefList at = op_list(op, 0);
     bool own = false;
-    for (int d = 0; d < at.count; d++)
-        own = own || (ref_is_value(at.at[d]) && m->by_worker[at.at[d]]);
-    if (op_operand(op, 2) || box->rank < 2)
-        return merge_fail(m, op, "only plain loads of tiles can be merged");
+    for (int d = 0; d < at.count; d++) own = own || (ref_is_value(at.at[d]) && m->by_worker[at.at[d]]);
+    if (op_operand(op, 2) || box->rank < 2) return merge_fail(m, op, "only plain loads of tiles can be merged");
     Ref offsets[MAX_RANK];
     if (!box_offsets(m, op, at, own ? box->extent[box->rank - 2] : 0, offsets)) return false;
-    Ref value = ir_tload(&m->b, refmap_get(&m->map, op->operands[0]), offsets, REF_NONE,
-                         own ? stacked_type(m, box) : box);
+    Ref value =
+        ir_tload(&m->b, refmap_get(&m->map, op->operands[0]), offsets, REF_NONE, own ? stacked_type(m, box) : box);
     bind(m, op->results[0], value, own);
     return true;
 }
@@ -458,9 +438,7 @@ static bool merge_for(Merge *m, const Op *op) {
         }
     }
     for (int i = 0; i < op->attr_count; i++) op_set(k, loop, op->attrs[i]);
-    if (items)
-        op_set(k, loop,
-               (Attr){.id = AT_STAGES, .number = op_int(ir_value(k, ring)->op, AT_SLOTS, 1)});
+    if (items) op_set(k, loop, (Attr){.id = AT_STAGES, .number = op_int(ir_value(k, ring)->op, AT_SLOTS, 1)});
     Builder outer = m->b;
     m->b = ir_builder_inside(&outer, region);
     if (!merge_region(m, op->regions[0])) return false;
@@ -475,8 +453,7 @@ static bool merge_for(Merge *m, const Op *op) {
     }
     for (size_t i = 0; i < yields.count; i++)
         if (ir_type(k, yields.at[i]) != types.at[i])
-            return merge_fail(m, op,
-                              "a carried tile is one worker's at first and all workers' later");
+            return merge_fail(m, op, "a carried tile is one worker's at first and all workers' later");
     ir_yield(&m->b, yields.at, (int)yields.count);
     m->b = outer;
     ir_end_results(&m->b, loop, (int)types.count, types.at);
@@ -512,8 +489,7 @@ static bool merge_op(Merge *m, const Op *op) {
     case OP_SLICE:
     case OP_RESHAPE:
     case OP_PERMUTE:
-        if (merge_view(m, op->results[0]) || map_find_number(&m->derived, op->results[0]))
-            return true;
+        if (merge_view(m, op->results[0]) || map_find_number(&m->derived, op->results[0])) return true;
         return merge_plain(m, op);
     case OP_PUT: return merge_put(m, op);
     case OP_SPLAT: return merge_splat(m, op);
@@ -528,8 +504,7 @@ static bool merge_op(Merge *m, const Op *op) {
     bool pure = op_has(op->code, TRAIT_PURE) && !op->region_count;
     if (!pure) return merge_fail(m, op, "it cannot be merged over the workers");
     bool scalar = op->result_count == 1 && ir_type(m->k, op->results[0])->rank == 0;
-    for (int i = 0; i < op->operand_count; i++)
-        scalar = scalar && ir_type(m->k, op->operands[i])->rank == 0;
+    for (int i = 0; i < op->operand_count; i++) scalar = scalar && ir_type(m->k, op->operands[i])->rank == 0;
     if (!scalar) return merge_plain(m, op);
     ir_clone(&m->b, op, &m->map); /* with 0 for the worker's number; boxes look at the rest */
     return true;
@@ -555,8 +530,7 @@ static void mark_worker(Op *op, void *user) {
 static bool find_roles(Merge *m) {
     for (Op *op = m->tasks->regions[1]->first; op; op = op->next) {
         if (op->code == OP_YIELD) break;
-        if (op->code != OP_ROLE)
-            return merge_fail(m, op, "only roles may stand in a template's tasks");
+        if (op->code != OP_ROLE) return merge_fail(m, op, "only roles may stand in a template's tasks");
         if (!strcmp(op_text(op, AT_FIELD), "load") && !m->load)
             m->load = op;
         else if (!strcmp(op_text(op, AT_FIELD), "compute") && !m->compute)
@@ -564,8 +538,7 @@ static bool find_roles(Merge *m) {
         else
             return merge_fail(m, op, "a template has one load and one compute role");
     }
-    if (!m->load || !m->compute)
-        return merge_fail(m, m->tasks, "a template has a load and a compute role");
+    if (!m->load || !m->compute) return merge_fail(m, m->tasks, "a template has a load and a compute role");
     m->workers = 1;
     m->work = m->compute->regions[0];
     const Op *spmd = m->work->first;
@@ -602,13 +575,12 @@ bool pass_merge(PassContext *cx, Kernel *k) {
     for (Op *op = k->body->first; op; op = op->next)
         if (op->code == OP_TASKS && op->region_count == 2) tasks = op;
     if (!tasks) return false;
-    Merge m = {
-        .cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks, .b = ir_builder_before(k, tasks)};
+    Merge m = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks, .b = ir_builder_before(k, tasks)};
     m.map.arena = cx->scratch;
     m.by_worker = ARENA_ARRAY(cx->scratch, bool, k->values.count);
     affine_init(&m.affine, k, cx->scratch, true);
-    bool good = find_roles(&m) && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) &&
-                merge_region(&m, m.work);
+    bool good =
+        find_roles(&m) && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
     if (!good) return false;
     pass_find(cx, tasks->range, "merge", "%lld workers and their rings became one program a task",
               (long long)m.workers);

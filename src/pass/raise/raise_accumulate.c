@@ -71,7 +71,8 @@ static int uses_in_body(const Loop *loop, Ref ref) {
 /* The read of the store's buffer that an operand of the update is, with all in between used for nothing else. */
 static const Op *read_of(const Loop *loop, const Op *store, Ref operand) {
     const Op *op = raise_body_op(loop, operand);
-    int casts = declared(loop, store->operands[0]) != elem_of(loop, store->operands[0]) ? 2 : 1; /* that of widening too */
+    int casts =
+        declared(loop, store->operands[0]) != elem_of(loop, store->operands[0]) ? 2 : 1; /* that of widening too */
     for (; op && op->code == OP_CAST && casts > 0; casts--) {
         if (uses_in_body(loop, op->results[0]) != 1) return NULL;
         op = raise_body_op(loop, op->operands[0]);
@@ -88,7 +89,9 @@ static bool find_update(const Loop *loop, const Op *store, Accumulation *out) {
     *out = (Accumulation){.update = raise_body_op(loop, value)};
     if (out->update && out->update->code == OP_CAST) out->update = raise_body_op(loop, behind_cast(loop, value));
     out->combine = out->update ? combine_of(out->update->code) : WORD_NONE;
-    if (!out->combine || op_attr(out->update, AT_NAN) || !commutes(out->combine, cell, elem_of(loop, out->update->results[0]))) return false;
+    if (!out->combine || op_attr(out->update, AT_NAN) ||
+        !commutes(out->combine, cell, elem_of(loop, out->update->results[0])))
+        return false;
     if (elem_of(loop, value) != cell) return false;
     for (int side = 0; side < 2; side++) {
         out->read = read_of(loop, store, out->update->operands[side]);
@@ -113,14 +116,18 @@ static bool feeds_update(const Loop *loop, const Op *load, Word combine) {
 static bool find_accumulation(Loop *loop, const Op *store, const Box *cell, Accumulation *out) {
     Box box;
     if (!find_update(loop, store, out))
-        return raise_fail(loop, store, "a cell that a loop variable does not reach must be `cell = cell op e`, with an e that does not read it");
+        return raise_fail(
+            loop, store,
+            "a cell that a loop variable does not reach must be `cell = cell op e`, with an e that does not read it");
     if (!raise_box(loop, out->read, &box)) return false;
-    if (!raise_same_box(&box, cell)) return raise_fail(loop, store, "what is updated is another cell than the one that is read");
+    if (!raise_same_box(&box, cell))
+        return raise_fail(loop, store, "what is updated is another cell than the one that is read");
     for (const Op *op = loop->op->regions[0]->first; op; op = op->next) {
         Accumulation other;
         if (op == store || op == out->read || !op->operand_count || op->operands[0] != store->operands[0]) continue;
         if (op->code == OP_BLOAD && !feeds_update(loop, op, out->combine))
-            return raise_fail(loop, op, "this reads a cell between two updates of it, and the iterations have no order");
+            return raise_fail(loop, op,
+                              "this reads a cell between two updates of it, and the iterations have no order");
         if (op->code == OP_BSTORE && (!find_update(loop, op, &other) || other.combine != out->combine))
             return raise_fail(loop, op, "a cell is updated in two ways, and the iterations have no order");
     }
@@ -158,8 +165,7 @@ static void widen_use(Op *op, void *user) {
 static void widen_buffer(Loop *loop, const Op *store) {
     Ref buffer = store->operands[0];
     const Type *narrow = ir_type(loop->k, buffer);
-    ir_value(loop->k, buffer)->type =
-        ty_buffer(loop->k->module, EL_F32, narrow->rank, narrow->extent, narrow->scope);
+    ir_value(loop->k, buffer)->type = ty_buffer(loop->k->module, EL_F32, narrow->rank, narrow->extent, narrow->scope);
     Widening widening = {loop->k, buffer};
     ir_walk(loop->k->body, widen_use, &widening);
     map_put_number(loop->widened, loop->cx->scratch, buffer, (void *)((uintptr_t)narrow->elem + 1));
@@ -191,7 +197,8 @@ static Ref narrow_factor(const Loop *loop, Ref factor) {
     if (!cast || cast->code != OP_CAST) return factor;
     Elem from = elem_of(loop, cast->operands[0]), to = elem_of(loop, factor);
     bool eight_bits = (from == EL_I8 || from == EL_U8) && to == EL_I32;
-    return (is_small_float(from) && elem_is_float(to) && elem_info[to].bits >= 32) || eight_bits ? cast->operands[0] : factor;
+    return (is_small_float(from) && elem_is_float(to) && elem_info[to].bits >= 32) || eight_bits ? cast->operands[0]
+                                                                                                 : factor;
 }
 
 /* `dot` when e is a product of two factors that each miss one of the cell's two axes. */
@@ -207,15 +214,18 @@ static bool raise_dot(Loop *loop, const Op *store, const Op *product, const Box 
         if (!raise_value(loop, factor[i], &side[i])) return false;
     bool swapped = raise_find_axis(&side[0], kept[0]) < 0;
     const Raised *a = &side[swapped], *b = &side[!swapped];
-    bool fits = a->count == 2 && b->count == 2 && raise_find_axis(a, kept[0]) >= 0 && raise_find_axis(a, reduced) >= 0 &&
-                raise_find_axis(b, kept[1]) >= 0 && raise_find_axis(b, reduced) >= 0;
+    bool fits = a->count == 2 && b->count == 2 && raise_find_axis(a, kept[0]) >= 0 &&
+                raise_find_axis(a, reduced) >= 0 && raise_find_axis(b, kept[1]) >= 0 &&
+                raise_find_axis(b, reduced) >= 0;
     if (!fits) return false;
     loop->b.range = store->range;
-    Ref left = raise_align(loop, a, (int[]){kept[0], reduced}, 2), right = raise_align(loop, b, (int[]){reduced, kept[1]}, 2);
+    Ref left = raise_align(loop, a, (int[]){kept[0], reduced}, 2),
+        right = raise_align(loop, b, (int[]){reduced, kept[1]}, 2);
     /* Short integers: modulo their range the sum is that of 32 bits, which the matrix units take. */
     Elem sum = elem_of(loop, accumulator);
     bool is_short = !elem_is_float(sum) && elem_info[sum].bits < 32;
-    *out = ir_cast(&loop->b, ir_dot(&loop->b, left, right, ir_cast(&loop->b, accumulator, is_short ? EL_I32 : sum)), sum);
+    *out =
+        ir_cast(&loop->b, ir_dot(&loop->b, left, right, ir_cast(&loop->b, accumulator, is_short ? EL_I32 : sum)), sum);
     return true;
 }
 
@@ -234,7 +244,8 @@ static bool reduce_over_missing(Loop *loop, const Op *store, const Accumulation 
         if (stays) continue;
         int d = raise_find_axis(&part, axis);
         if (d < 0)
-            return raise_fail(loop, store, "what is accumulated must depend on every loop variable that the cell lacks");
+            return raise_fail(loop, store,
+                              "what is accumulated must depend on every loop variable that the cell lacks");
         part.ref = ir_reduce(&loop->b, sum->combine, part.ref, d);
         memmove(&part.axes[d], &part.axes[d + 1], (size_t)(part.count - d - 1) * sizeof(int));
         part.count--;

@@ -16,9 +16,9 @@
 
 typedef struct Buffer {
     Ref ref;
-    Op *op;      /* its `buf` */
-    Ref now;     /* its content here; REF_NONE: nobody wrote it yet */
-    bool stays;  /* cannot be raised */
+    Op *op;     /* its `buf` */
+    Ref now;    /* its content here; REF_NONE: nobody wrote it yet */
+    bool stays; /* cannot be raised */
 } Buffer;
 
 typedef struct Raise {
@@ -79,7 +79,8 @@ static Effect first_effect(const Raise *r, const Region *region, Ref buffer) {
     Effect effect = UNTOUCHED;
     for (const Op *op = region->first; op; op = op->next) {
         if (is_access(op) && op->operands[0] == buffer) {
-            if (op->code == OP_BSTORE && is_whole(r->k, op)) return effect == MAYBE_WRITTEN ? MAYBE_WRITTEN : WRITTEN_FIRST;
+            if (op->code == OP_BSTORE && is_whole(r->k, op))
+                return effect == MAYBE_WRITTEN ? MAYBE_WRITTEN : WRITTEN_FIRST;
             return READ_FIRST; /* a box write reads the rest */
         }
         bool both_write = op->code == OP_IF;
@@ -171,8 +172,7 @@ static void raise_write(Raise *r, Buffer *buffer, Op *op) {
         Ref part = ir_reshape(&b, value, full_rank(r, ir_type(r->k, value), whole));
         value = ir_insert(&b, before, op_list(op, 0).at, part);
     }
-    if (ref_is_value(value) && !ir_value(r->k, value)->name)
-        ir_name(r->k, value, ir_value(r->k, buffer->ref)->name);
+    if (ref_is_value(value) && !ir_value(r->k, value)->name) ir_name(r->k, value, ir_value(r->k, buffer->ref)->name);
     buffer->now = value;
     ir_remove(op);
 }
@@ -212,16 +212,17 @@ static void raise_loop(Raise *r, Op *op) {
         Region *region = op->regions[n];
         for (size_t i = 0; i < count; i++)
             if (carried[i])
-                r->buffers.at[i].now =
-                    ir_argument(r->k, region, types[i], ir_value(r->k, r->buffers.at[i].ref)->name);
+                r->buffers.at[i].now = ir_argument(r->k, region, types[i], ir_value(r->k, r->buffers.at[i].ref)->name);
         raise_region(r, region);
         for (size_t i = 0; i < count; i++)
             if (carried[i]) append_ref(r, &region->last->operands, &region->last->operand_count, r->buffers.at[i].now);
     }
     for (size_t i = 0; i < count; i++) {
         Buffer *buffer = &r->buffers.at[i];
-        if (carried[i]) buffer->now = append_result(r, op, types[i], ir_value(r->k, buffer->ref)->name);
-        else if (!buffer->stays && op_writes(op, buffer->ref)) buffer->now = REF_NONE;
+        if (carried[i])
+            buffer->now = append_result(r, op, types[i], ir_value(r->k, buffer->ref)->name);
+        else if (!buffer->stays && op_writes(op, buffer->ref))
+            buffer->now = REF_NONE;
     }
 }
 
@@ -253,10 +254,14 @@ static void raise_region(Raise *r, Region *region) {
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
         Buffer *buffer = is_access(op) ? find_buffer(r, op->operands[0]) : NULL;
-        if (buffer && op->code == OP_BLOAD) raise_read(r, buffer, op);
-        else if (buffer) raise_write(r, buffer, op);
-        else if (op->code == OP_FOR || op->code == OP_WHILE) raise_loop(r, op);
-        else if (op->code == OP_IF) raise_if(r, op);
+        if (buffer && op->code == OP_BLOAD)
+            raise_read(r, buffer, op);
+        else if (buffer)
+            raise_write(r, buffer, op);
+        else if (op->code == OP_FOR || op->code == OP_WHILE)
+            raise_loop(r, op);
+        else if (op->code == OP_IF)
+            raise_if(r, op);
         else
             for (int i = 0; i < op->region_count; i++) raise_region(r, op->regions[i]);
     }

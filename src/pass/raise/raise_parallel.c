@@ -57,7 +57,8 @@ bool raise_fits(Loop *loop, const Op *op, const int *axes, int count) {
     int64_t elements = 1;
     for (int d = 0; d < count; d++) {
         elements *= loop->extent[axes[d]];
-        if (elements > MAX_TILE_ELEMENTS) return raise_fail(loop, op, "a tile over the loop has more than 2^20 elements");
+        if (elements > MAX_TILE_ELEMENTS)
+            return raise_fail(loop, op, "a tile over the loop has more than 2^20 elements");
     }
     return true;
 }
@@ -185,7 +186,7 @@ bool raise_box(Loop *loop, const Op *op, Box *box) {
             if (box->axis[d] >= 0) return raise_fail(loop, op, "index %d uses two loop variables", d + 1);
             if (affine.coefficient[v] != 1)
                 return raise_fail(loop, op, "index %d steps by %lld; only steps of 1 make a box", d + 1,
-                            (long long)affine.coefficient[v]);
+                                  (long long)affine.coefficient[v]);
             if (seen >> v & 1) return raise_fail(loop, op, "a loop variable stands in two indices");
             seen |= 1u << v;
             box->axis[d] = v;
@@ -229,7 +230,7 @@ bool raise_buffer_type(Loop *loop, const Op *op, const Box *box, const Type **ty
         bool known = ir_const_int(loop->k, box->offset[d], &start);
         if (start < 0 || start > buffer->extent[d] - extent[d])
             return raise_fail(loop, op, "index %d takes %lld elements from %lld on of an extent of %lld", d + 1,
-                        (long long)extent[d], (long long)start, (long long)buffer->extent[d]);
+                              (long long)extent[d], (long long)start, (long long)buffer->extent[d]);
         if (!known && extent[d] == buffer->extent[d])
             return raise_fail(loop, op, "index %d may leave the buffer", d + 1);
     }
@@ -342,7 +343,8 @@ static bool check_independent(Loop *loop, const Op *store) {
         if (op == store || !access || op->operands[0] != store->operands[0]) continue;
         if (!raise_box(loop, op, &other)) return false;
         if (!raise_same_box(&own, &other))
-            return raise_fail(loop, op, "the loop writes this memory at other places too, and its iterations have no order");
+            return raise_fail(loop, op,
+                              "the loop writes this memory at other places too, and its iterations have no order");
     }
     return true;
 }
@@ -388,7 +390,8 @@ static void run_in_order(Loop *loop) {
     for (int d = 0; d < loop->rank; d++) {
         const Value *variable = ir_value(loop->k, body->args[d]);
         Elem elem = variable->type->elem;
-        Op *inner = ir_for(&b, ir_int(&b, elem, 0), loop->op->operands[d], ir_int(&b, elem, 1), NULL, 0, variable->name);
+        Op *inner =
+            ir_for(&b, ir_int(&b, elem, 0), loop->op->operands[d], ir_int(&b, elem, 1), NULL, 0, variable->name);
         ir_replace_all(loop->k, body->args[d], inner->regions[0]->args[0]);
         Builder inside = ir_builder_inside(&b, inner->regions[0]);
         if (d + 1 == loop->rank) {
@@ -421,7 +424,8 @@ bool raise_parallel(PassContext *cx, Kernel *k) {
     ir_walk(k->body, collect, &found);
     for (size_t i = 0; i < found.loops.count; i++) {
         Op *op = found.loops.at[i];
-        Loop loop = {.cx = cx, .k = k, .op = op, .b = ir_builder_before(k, op), .rank = op->operand_count, .widened = &widened};
+        Loop loop = {
+            .cx = cx, .k = k, .op = op, .b = ir_builder_before(k, op), .rank = op->operand_count, .widened = &widened};
         Op *before = op->previous;
         if (raise_loop(&loop)) {
             ir_remove(op);
@@ -431,7 +435,8 @@ bool raise_parallel(PassContext *cx, Kernel *k) {
         /* Nothing half-made stays behind: ops built before the loop go. */
         while (op->previous != before) ir_remove(op->previous);
         bool ordered = cx->machine && cx->machine->has_threads;
-        pass_find(cx, loop.where, "raise", "the element loop %s: %s", ordered ? "runs element by element" : "stays as written", loop.why);
+        pass_find(cx, loop.where, "raise", "the element loop %s: %s",
+                  ordered ? "runs element by element" : "stays as written", loop.why);
         if (!ordered) continue;
         run_in_order(&loop);
         changed = true;

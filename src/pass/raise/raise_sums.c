@@ -24,7 +24,7 @@ typedef struct Sum {
     Region *body;
     Op *update; /* op(carried, e) */
     Ref e;
-    int rank;   /* of the carried tile */
+    int rank; /* of the carried tile */
 } Sum;
 
 static Word combine_of(Opcode code) {
@@ -74,7 +74,8 @@ static bool matches(Sum *s) {
     for (const Op *op = s->body->first; op != s->body->last; op = op->next) {
         if (op == s->update) continue;
         if (uses(op, s->body->args[1])) return false;
-        if (is_column_load(s, op)) loads++;
+        if (is_column_load(s, op))
+            loads++;
         else if (!op_has(op->code, TRAIT_ELEMENTWISE) || uses(op, s->body->args[0]) ||
                  ir_type(s->k, op->results[0])->rank != s->rank)
             return false;
@@ -107,7 +108,8 @@ static bool reads_zero_beyond(const Sum *s) {
         if (!tensor || tensor->code != OP_TENSOR) return false;
         int64_t extent, end;
         Ref bound = op_list(tensor, 0).at[s->rank], hi = s->loop->operands[1];
-        bool same = bound == hi || (ir_const_int(s->k, bound, &extent) && ir_const_int(s->k, hi, &end) && extent == end);
+        bool same =
+            bound == hi || (ir_const_int(s->k, bound, &extent) && ir_const_int(s->k, hi, &end) && extent == end);
         if (!same) return false;
     }
     return true;

@@ -6,15 +6,13 @@
  * {..} } }
  *
  * proved by ring_check, with a plan in its attributes; or the same flat kernel, when the machine or
- * the kernel gains nothing (a finding says why). A kernel that arrives in ring form is only proved.
- */
+ * the kernel gains nothing (a finding says why). A kernel that arrives in ring form is only proved. */
 #include "pass/ring/ring.h"
 #include "pass/ring/ring_check.h"
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_rotate.h"
 
-/* Is every use of the program id one of the two places? Then the order can stand in for the code.
- */
+/* Is every use of the program id one of the two places? Then the order can stand in for the code. */
 static bool reaches_id(const Kernel *k, const GridOrder *grid, Ref r, bool *seen) {
     if (!ref_is_value(r) || seen[r] || r == grid->m || r == grid->n) return false;
     seen[r] = true;
@@ -42,8 +40,7 @@ static void look_for_id(Op *op, void *user) {
 }
 
 static GridOrder find_grid(const Cut *c) {
-    GridOrder grid = c->cx->options.generic >= REQUIRE_SIZES ? (GridOrder){.order = ORDER_CODE}
-                                                             : grid_order_find(c->k);
+    GridOrder grid = c->cx->options.generic >= REQUIRE_SIZES ? (GridOrder){.order = ORDER_CODE} : grid_order_find(c->k);
     if (grid.order == ORDER_CODE || c->counts_programs) return (GridOrder){.order = ORDER_CODE};
     IdSearch s = {c->k, &grid, ARENA_ARRAY(c->arena, bool, c->k->values.count), false};
     ir_walk(c->k->body, look_for_id, &s);
@@ -61,9 +58,8 @@ static bool prove_written(PassContext *cx, Kernel *k) {
     RingVerdict verdict = ring_check(cx, k);
     if (verdict == RING_REFUTED) return false;
     if (verdict == RING_BOUNDED)
-        pass_find(
-            cx, k->range, "ring",
-            "no fault up to a bound; the roles' loops could not be matched for all trip counts");
+        pass_find(cx, k->range, "ring",
+                  "no fault up to a bound; the roles' loops could not be matched for all trip counts");
     if (!cx->options.no_rings && (cx->machine->roles_allowed || cx->machine->skew_allowed)) {
         pass_find(cx, k->range, "execution", "roles: as written");
         return false;
@@ -79,8 +75,7 @@ static bool prove_written(PassContext *cx, Kernel *k) {
 }
 
 static void prove(PassContext *cx, Kernel *k) {
-    if (ring_check(cx, k) == RING_BOUNDED)
-        ice(k->module->trap, "the rings cut from `%s` could not be proved", k->name);
+    if (ring_check(cx, k) == RING_BOUNDED) ice(k->module->trap, "the rings cut from `%s` could not be proved", k->name);
 }
 
 /* Of a kernel that is not cut: the wishes stand at its top. */
@@ -108,12 +103,12 @@ bool pass_ring(PassContext *cx, Kernel *k) {
     Op *tasks = cut_roles(&c);
     cut_plan(&c, tasks, run);
     prove(cx, k);
-    if (run == RUN_ROLES && cx->machine->has_wgmma && cx->options.rotate &&
-        ring_rotate(cx, k, tasks)) {
+    if (run == RUN_ROLES && cx->machine->has_wgmma && cx->options.rotate && ring_rotate(cx, k, tasks)) {
         prove(cx, k);
         cut_gang(&c, tasks);
     } else if (run == RUN_ROLES && cx->options.gang > 1) {
-        pass_find(cx, k->range, "execution", "programs do not run side by side: no loop of two products in a row is turned");
+        pass_find(cx, k->range, "execution",
+                  "programs do not run side by side: no loop of two products in a row is turned");
     }
     return true;
 }

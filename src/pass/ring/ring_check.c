@@ -38,10 +38,10 @@ typedef struct Sequence {
 } Sequence;
 struct Node {
     NodeKind kind;
-    int ring;         /* of a hand-over */
-    int id;           /* of a loop's trip count or an if's condition: equal values, equal ids */
-    int64_t count;    /* of a loop with constant bounds; else -1 */
-    unsigned rings;   /* of a loop or if: those that are handed over inside, as bits */
+    int ring;       /* of a hand-over */
+    int id;         /* of a loop's trip count or an if's condition: equal values, equal ids */
+    int64_t count;  /* of a loop with constant bounds; else -1 */
+    unsigned rings; /* of a loop or if: those that are handed over inside, as bits */
     const Op *op;
     Sequence body[2]; /* LOOP: [0]; IF: taken, not taken */
     bool rotated;     /* LOOP whose first trip is body[1], whose others are body[0], and which ends with `drain` */
@@ -53,10 +53,10 @@ typedef struct RingInfo {
     const Op *op;
     const char *name;
     int64_t slots;
-    int producer;           /* role, -1: none yet */
+    int producer;             /* role, -1: none yet */
     int consumers[MAX_ROLES]; /* roles that wait on it */
     int consumer_count;
-    int64_t late;           /* releases that a target may still owe, by `hold` */
+    int64_t late; /* releases that a target may still owe, by `hold` */
 } RingInfo;
 
 typedef struct View { /* a value that lies in a slot */
@@ -118,7 +118,7 @@ typedef struct Held { /* slots that a role has at a place of its body */
     Ref slot;
     int ring;
     bool producing;
-    uint32_t put; /* fields written, as bits */
+    uint32_t put;    /* fields written, as bits */
     int64_t missing; /* bytes that were announced and not copied yet */
     const Op *op;
 } Held;
@@ -172,7 +172,8 @@ static void begin_item(Check *c, int role, const Op *op, Sequence *into, Hands *
     RingInfo *info = &c->rings[ring];
     if (producing) {
         if (info->producer >= 0 && info->producer != role)
-            refute(c, DIAG_RING_TWO_PRODUCERS, op->range, info->name, c->roles[info->producer].name, c->roles[role].name);
+            refute(c, DIAG_RING_TWO_PRODUCERS, op->range, info->name, c->roles[info->producer].name,
+                   c->roles[role].name);
         info->producer = role;
     } else {
         bool known = false;
@@ -192,7 +193,8 @@ static void end_item(Check *c, const Op *op, Sequence *into, Hands *hands) {
     int held = find_held(hands, op->operands[1]), ring = find_ring(c, op->operands[0]);
     bool commits = op->code == OP_COMMIT;
     if (held < 0 || hands->at.at[held].producing != commits || hands->at.at[held].ring != ring) {
-        refute(c, commits ? DIAG_RING_DOUBLE_COMMIT : DIAG_RING_DOUBLE_RELEASE, op->range, ring >= 0 ? c->rings[ring].name : "?");
+        refute(c, commits ? DIAG_RING_DOUBLE_COMMIT : DIAG_RING_DOUBLE_RELEASE, op->range,
+               ring >= 0 ? c->rings[ring].name : "?");
         return;
     }
     const Held *h = &hands->at.at[held];
@@ -200,7 +202,8 @@ static void end_item(Check *c, const Op *op, Sequence *into, Hands *hands) {
     if (commits && h->put != (uint32_t)((UINT64_C(1) << fields) - 1)) {
         int missing = 0;
         while (h->put >> missing & 1) missing++;
-        refute(c, DIAG_RING_FIELD_MISSING, op->range, c->rings[ring].name, ir_type(c->k, c->rings[ring].ref)->fields[missing].name);
+        refute(c, DIAG_RING_FIELD_MISSING, op->range, c->rings[ring].name,
+               ir_type(c->k, c->rings[ring].ref)->fields[missing].name);
     }
     if (commits && h->missing) refute(c, DIAG_RING_BYTES, op->range, c->rings[ring].name, (long long)h->missing);
     /* Items go in order: the oldest one held of this ring first. */
@@ -234,8 +237,8 @@ static void check_views(Check *c, const Op *op) {
             const View view = c->views.at[v];
             if (view.value != op->operands[i]) continue;
             if (view.released) refute(c, DIAG_RING_LATE_GET, op->range);
-            bool same = op->code == OP_PERMUTE || op->code == OP_RESHAPE || op->code == OP_EXPAND || op->code == OP_BROADCAST ||
-                        op->code == OP_SLICE;
+            bool same = op->code == OP_PERMUTE || op->code == OP_RESHAPE || op->code == OP_EXPAND ||
+                        op->code == OP_BROADCAST || op->code == OP_SLICE;
             if (same) *VEC_PUSH(&c->views, c->arena) = (View){op->results[0], view.slot, false};
         }
     if (op->code == OP_GET && !op_flag(op, AT_COPY))
@@ -288,22 +291,29 @@ static void read_closed(Check *c, int role, const Region *region, Sequence *into
     read_region(c, role, region, into, &inside);
     if (same_hands(&inside, outside) || c->refuted) return;
     const Held *left = &inside.at.at[inside.at.count - 1];
-    refute(c, left->producing ? DIAG_RING_NOT_COMMITTED : DIAG_RING_NOT_RELEASED, left->op->range, c->rings[left->ring].name);
+    refute(c, left->producing ? DIAG_RING_NOT_COMMITTED : DIAG_RING_NOT_RELEASED, left->op->range,
+           c->rings[left->ring].name);
 }
 
 static void read_region(Check *c, int role, const Region *region, Sequence *into, Hands *hands) {
     for (const Op *op = region->first; op && !c->refuted; op = op->next) {
         check_views(c, op);
         switch (op->code) {
-        case OP_ACQUIRE: case OP_WAIT: begin_item(c, role, op, into, hands); break;
-        case OP_COMMIT: case OP_RELEASE: end_item(c, op, into, hands); break;
-        case OP_PUT: case OP_GET: use_item(c, op, hands); break;
-        case OP_FOR: case OP_WHILE: case OP_IF: {
+        case OP_ACQUIRE:
+        case OP_WAIT: begin_item(c, role, op, into, hands); break;
+        case OP_COMMIT:
+        case OP_RELEASE: end_item(c, op, into, hands); break;
+        case OP_PUT:
+        case OP_GET: use_item(c, op, hands); break;
+        case OP_FOR:
+        case OP_WHILE:
+        case OP_IF: {
             bool is_if = op->code == OP_IF;
             Node *node = add_node(c, into, is_if ? NODE_IF : NODE_LOOP, -1, op);
             node->count = constant_trips(c->k, op);
             node->id = ring_number(c->numbers, role, op);
-            for (int i = 0; i < op->region_count; i++) read_closed(c, role, op->regions[i], &node->body[is_if ? i : 0], hands);
+            for (int i = 0; i < op->region_count; i++)
+                read_closed(c, role, op->regions[i], &node->body[is_if ? i : 0], hands);
             node->rings = rings_inside(node);
             if (op->code == OP_FOR) rotate_loop(c, node);
             if (!node->rings) into->nodes.count--; /* no hand-over inside */
@@ -323,14 +333,17 @@ static void collect(Check *c, const Region *region, const Op **tasks) {
                 refute(c, DIAG_RING_MOST, op->range, c->ring_count + 1, fields, MAX_RINGS, MAX_RING_FIELDS);
             if (c->refuted) return;
             const char *name = ir_value(c->k, op->results[0])->name;
-            c->rings[c->ring_count++] = (RingInfo){.ref = op->results[0], .op = op, .name = name ? name : "ring",
-                                                   .slots = op_int(op, AT_SLOTS, 1), .producer = -1, .late = -1};
+            c->rings[c->ring_count++] = (RingInfo){.ref = op->results[0],
+                                                   .op = op,
+                                                   .name = name ? name : "ring",
+                                                   .slots = op_int(op, AT_SLOTS, 1),
+                                                   .producer = -1,
+                                                   .late = -1};
         }
         if (op->code == OP_TASKS) *tasks = op;
         if (op->code == OP_ROLE && c->role_count == MAX_ROLES) refute(c, DIAG_RING_ROLES, op->range, MAX_ROLES);
         if (c->refuted) return;
-        if (op->code == OP_ROLE)
-            c->roles[c->role_count++] = (RoleInfo){.name = op_text(op, AT_FIELD), .op = op};
+        if (op->code == OP_ROLE) c->roles[c->role_count++] = (RoleInfo){.name = op_text(op, AT_FIELD), .op = op};
         for (int i = 0; i < op->region_count; i++) collect(c, op->regions[i], tasks);
     }
 }
@@ -351,7 +364,8 @@ static bool enabled(const Check *c, const State *s, int role, const Node *node) 
     switch (node->kind) {
     case NODE_ACQUIRE: {
         const RingInfo *info = &c->rings[node->ring];
-        return s->acquired[node->ring] - least_released(c, s, node->ring) < info->slots - (info->late > 0 ? info->late : 0);
+        return s->acquired[node->ring] - least_released(c, s, node->ring) <
+               info->slots - (info->late > 0 ? info->late : 0);
     }
     case NODE_WAIT: return s->waited[node->ring][role] < s->committed[node->ring];
     default: return true;
@@ -417,7 +431,8 @@ static void report_stuck(Check *c, const State *s, const Cursor *cursors) {
     }
     if (first < 0) first = 0;
     const Node *at = next_node(&cursors[first]);
-    refute(c, DIAG_RING_DEADLOCK, at ? at->op->range : c->roles[first].op->range, c->roles[first].name, node_text(c, at));
+    refute(c, DIAG_RING_DEADLOCK, at ? at->op->range : c->roles[first].op->range, c->roles[first].name,
+           node_text(c, at));
     for (int i = 0; i < c->role_count; i++) {
         const Node *node = next_node(&cursors[i]);
         if (i != first)
@@ -426,8 +441,8 @@ static void report_stuck(Check *c, const State *s, const Cursor *cursors) {
     }
     for (int i = 0; i < c->ring_count; i++) {
         Text counts = text_new(c->arena);
-        text_add(&counts, "ring `%s`: %lld slots, %d acquired, %d committed", c->rings[i].name, (long long)c->rings[i].slots,
-                 s->acquired[i], s->committed[i]);
+        text_add(&counts, "ring `%s`: %lld slots, %d acquired, %d committed", c->rings[i].name,
+                 (long long)c->rings[i].slots, s->acquired[i], s->committed[i]);
         for (int n = 0; n < c->rings[i].consumer_count; n++)
             text_add(&counts, ", %d waited for and %d released by `%s`", s->waited[i][c->rings[i].consumers[n]],
                      s->released[i][c->rings[i].consumers[n]], c->roles[c->rings[i].consumers[n]].name);
@@ -478,7 +493,7 @@ static void run_together(Check *c, const Cursor *cursors, const Node *node, cons
     bool rotated = false;
     for (int i = 0; i < c->role_count; i++) rotated |= member[i] && next_node(&cursors[i])->rotated;
     if (node->kind == NODE_LOOP) add_state(c, rotated ? &drained : &seen, from); /* no trip at all */
-    if (rotated) { /* the first trip */
+    if (rotated) {                                                               /* the first trip */
         for (int i = 0; i < c->role_count; i++) {
             const Node *own = member[i] ? next_node(&cursors[i]) : NULL;
             inside[i] = (Cursor){own ? &own->body[own->rotated] : &nothing, 0};
@@ -488,7 +503,8 @@ static void run_together(Check *c, const Cursor *cursors, const Node *node, cons
     for (int way = 0; way < ways; way++) {
         for (int i = 0; i < c->role_count; i++)
             inside[i] = (Cursor){member[i] ? &next_node(&cursors[i])->body[way] : &nothing, 0};
-        if (node->kind == NODE_IF) run(c, inside, from, &seen);
+        if (node->kind == NODE_IF)
+            run(c, inside, from, &seen);
         else
             for (size_t i = 0; i < seen.at.count && !c->refuted; i++) {
                 State state = seen.at.at[i];
@@ -499,7 +515,8 @@ static void run_together(Check *c, const Cursor *cursors, const Node *node, cons
     }
     if (rotated) { /* what the last trip left to do */
         for (int i = 0; i < c->role_count; i++)
-            inside[i] = (Cursor){member[i] && next_node(&cursors[i])->rotated ? &next_node(&cursors[i])->drain : &nothing, 0};
+            inside[i] =
+                (Cursor){member[i] && next_node(&cursors[i])->rotated ? &next_node(&cursors[i])->drain : &nothing, 0};
         for (size_t i = 0; i < seen.at.count && !c->refuted && !c->unmatched; i++) {
             State state = seen.at.at[i];
             run(c, inside, &state, &drained);
@@ -520,7 +537,9 @@ static void run(Check *c, const Cursor *start, const State *from, StateSet *ends
     for (bool moved = true; moved;) {
         moved = false;
         for (int i = 0; i < c->role_count; i++)
-            for (const Node *node; (node = next_node(&cursors[i])) && node->kind < NODE_LOOP && enabled(c, &state, i, node); moved = true) {
+            for (const Node *node;
+                 (node = next_node(&cursors[i])) && node->kind < NODE_LOOP && enabled(c, &state, i, node);
+                 moved = true) {
                 apply(&state, i, node);
                 cursors[i].at++;
             }
@@ -540,9 +559,12 @@ static void run(Check *c, const Cursor *start, const State *from, StateSet *ends
         add_state(c, ends, &state);
         return;
     }
-    if (meeting) run_together(c, cursors, meeting, member, &state, ends);
-    else if (at_loop || c->parked) c->unmatched = true;
-    else report_stuck(c, &state, cursors);
+    if (meeting)
+        run_together(c, cursors, meeting, member, &state, ends);
+    else if (at_loop || c->parked)
+        c->unmatched = true;
+    else
+        report_stuck(c, &state, cursors);
 }
 
 /* --- bounded simulation, when loops do not match --- */
@@ -554,9 +576,10 @@ static void expand(Check *c, const Sequence *from, Sequence *into) {
             int64_t trips = node->count >= 0 ? node->count : c->trips[node->id];
             for (int64_t n = 0; n < trips; n++) expand(c, &node->body[n == 0 && node->rotated], into);
             if (node->rotated && trips > 0) expand(c, &node->drain, into);
-        }
-        else if (node->kind == NODE_IF) expand(c, &node->body[c->trips[node->id] == 0], into);
-        else *VEC_PUSH(&into->nodes, c->arena) = node;
+        } else if (node->kind == NODE_IF)
+            expand(c, &node->body[c->trips[node->id] == 0], into);
+        else
+            *VEC_PUSH(&into->nodes, c->arena) = node;
     }
 }
 
@@ -599,7 +622,8 @@ static void settle_ends(Check *c, RingInfo *ring) {
     bool empties = !to;
     for (int i = 0; to && i < ring->consumer_count; i++) empties |= strcmp(to, c->roles[ring->consumers[i]].name) == 0;
     if (!empties || (from && strcmp(from, filler) != 0)) {
-        refute(c, DIAG_RING_ENDS, ring->op->range, ring->name, from ? from : filler, to ? to : emptier, filler, emptier);
+        refute(c, DIAG_RING_ENDS, ring->op->range, ring->name, from ? from : filler, to ? to : emptier, filler,
+               emptier);
         return;
     }
     if (!from) op_set(c->k, (Op *)ring->op, (Attr){.id = AT_FROM, .text = filler});
@@ -614,19 +638,23 @@ static void check_capacity(Check *c) {
     for (int i = 0; i < c->ring_count; i++) {
         const Type *type = ir_type(c->k, c->rings[i].ref);
         int64_t bytes = 0;
-        for (int f = 0; f < type->field_count; f++) bytes += ty_elements(type->fields[f].type) * ty_elem_bytes(type->fields[f].type);
-        text_add(&table, "%s`%s` %lld x %lld bytes", i ? ", " : "", c->rings[i].name, (long long)c->rings[i].slots, (long long)bytes);
+        for (int f = 0; f < type->field_count; f++)
+            bytes += ty_elements(type->fields[f].type) * ty_elem_bytes(type->fields[f].type);
+        text_add(&table, "%s`%s` %lld x %lld bytes", i ? ", " : "", c->rings[i].name, (long long)c->rings[i].slots,
+                 (long long)bytes);
         int64_t parts = op_int(c->rings[i].op, AT_PARTS, 2); /* two have room */
         if (!op_attr(c->rings[i].op, AT_OVERLAY)) total += bytes * c->rings[i].slots * 2 / (parts > 2 ? parts : 2);
     }
     if (total > c->cx->machine->ring_bytes)
-        refute(c, DIAG_RING_CAPACITY, c->rings[0].op->range, (long long)total, (long long)c->cx->machine->ring_bytes, table.at);
+        refute(c, DIAG_RING_CAPACITY, c->rings[0].op->range, (long long)total, (long long)c->cx->machine->ring_bytes,
+               table.at);
 }
 
 /* The kernel's roles as programs, each item of which keeps the protocol. */
 static Check *read_roles(PassContext *cx, Kernel *k, const RingTraffic *traffic, const Op **tasks) {
     Check *c = ARENA_NEW(cx->scratch, Check);
-    *c = (Check){.cx = cx, .k = k, .arena = cx->scratch, .numbers = ring_numbers_new(k, cx->scratch), .traffic = traffic};
+    *c = (Check){
+        .cx = cx, .k = k, .arena = cx->scratch, .numbers = ring_numbers_new(k, cx->scratch), .traffic = traffic};
     collect(c, k->body, tasks);
     for (int i = 0; i < c->role_count && !c->refuted; i++) {
         Hands hands = {0};
@@ -648,7 +676,8 @@ RingVerdict ring_check(PassContext *cx, Kernel *k) {
     for (int i = 0; i < c->ring_count && !c->refuted; i++) {
         int64_t hold = op_int(c->rings[i].op, AT_HOLD, 1);
         if (c->rings[i].slots < hold)
-            refute(c, DIAG_RING_TOO_FEW_SLOTS, c->rings[i].op->range, c->rings[i].name, (long long)c->rings[i].slots, (long long)hold);
+            refute(c, DIAG_RING_TOO_FEW_SLOTS, c->rings[i].op->range, c->rings[i].name, (long long)c->rings[i].slots,
+                   (long long)hold);
         if (c->rings[i].producer < 0 || !c->rings[i].consumer_count)
             refute(c, DIAG_RING_ONE_SIDED, c->rings[i].op->range, c->rings[i].name);
         if (!c->refuted) settle_ends(c, &c->rings[i]);

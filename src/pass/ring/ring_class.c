@@ -53,35 +53,29 @@ static bool control_is_replicable(const Cut *c, const Op *op) {
     for (const Op *owner = op->parent->owner; owner; owner = owner->parent->owner) {
         if (owner->code == OP_FOR) {
             for (int i = 0; i < 3; i++)
-                if (ref_is_value(owner->operands[i]) && !c->replicable[owner->operands[i]])
-                    return false;
+                if (ref_is_value(owner->operands[i]) && !c->replicable[owner->operands[i]]) return false;
         } else if (owner->code == OP_IF) {
-            if (ref_is_value(owner->operands[0]) && !c->replicable[owner->operands[0]])
-                return false;
+            if (ref_is_value(owner->operands[0]) && !c->replicable[owner->operands[0]]) return false;
         } else
             return false;
     }
     return true;
 }
 
-static bool is_replicable(const Cut *c, Ref r) {
-    return !ref_is_value(r) || c->replicable[r];
-}
+static bool is_replicable(const Cut *c, Ref r) { return !ref_is_value(r) || c->replicable[r]; }
 
 static bool operands_are_replicable(const Cut *c, const Op *op) {
     for (int i = 0; i < op->operand_count; i++)
         if (!is_replicable(c, op->operands[i])) return false;
     for (int i = 0; i < op->attr_count; i++)
-        if (attr_info[op->attrs[i].id].kind == ATTR_REF && !is_replicable(c, op->attrs[i].ref))
-            return false;
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF && !is_replicable(c, op->attrs[i].ref)) return false;
     return true;
 }
 
 static bool carried_is_replicable(const Cut *c, const Op *loop, int i) {
     const Region *body = loop->regions[0];
     return is_replicable(c, loop->operands[3 + i]) && is_replicable(c, body->last->operands[i]) &&
-           is_replicable(c, body->args[1 + i]) && is_replicable(c, loop->results[i]) &&
-           is_replicable(c, body->args[0]);
+           is_replicable(c, body->args[1 + i]) && is_replicable(c, loop->results[i]) && is_replicable(c, body->args[0]);
 }
 
 static bool value_is_replicable(Cut *c, Ref r) {
@@ -99,13 +93,12 @@ static bool value_is_replicable(Cut *c, Ref r) {
     switch (op->code) {
     case OP_FOR: return carried_is_replicable(c, op, value.index);
     case OP_IF:
-        return is_replicable(c, op->operands[0]) &&
-               is_replicable(c, op->regions[0]->last->operands[value.index]) &&
+        return is_replicable(c, op->operands[0]) && is_replicable(c, op->regions[0]->last->operands[value.index]) &&
                is_replicable(c, op->regions[1]->last->operands[value.index]);
     case OP_LOAD:
     case OP_TLOAD:
-        return value.type->rank == 0 && !op_flag(op, AT_VOLATILE) &&
-               operands_are_replicable(c, op) && cut_is_stable(c, op);
+        return value.type->rank == 0 && !op_flag(op, AT_VOLATILE) && operands_are_replicable(c, op) &&
+               cut_is_stable(c, op);
     case OP_BUF:
     case OP_BAR:
     case OP_RING:
@@ -158,8 +151,7 @@ static void note_use(Op *op, const Uses *u) {
         Op *at = child_of(ring->region, op);
         bool leaves = op_has(op->code, TRAIT_TERMINATOR);
         if (leaves || (op->code == OP_FOR && i >= 3) || op->code == OP_WHILE) ring->copies = true;
-        if (!ring->first_use || cut_order(u->c, at) < cut_order(u->c, ring->first_use))
-            ring->first_use = at;
+        if (!ring->first_use || cut_order(u->c, at) < cut_order(u->c, ring->first_use)) ring->first_use = at;
         if (!(leaves && op->parent == ring->region) &&
             (!ring->last_use || cut_order(u->c, at) > cut_order(u->c, ring->last_use)))
             ring->last_use = at;
@@ -181,9 +173,7 @@ static void note_uses(Cut *c, CutRing *ring, Ref value) {
 
 /* --- loads --- */
 
-static int64_t tile_bytes(const Type *type) {
-    return ty_elements(type) * ty_elem_bytes(type);
-}
+static int64_t tile_bytes(const Type *type) { return ty_elements(type) * ty_elem_bytes(type); }
 
 static const Op *loop_around(const Op *op) {
     for (const Op *owner = op->parent->owner; owner; owner = owner->parent->owner)
@@ -219,11 +209,12 @@ static void consider_load(Cut *c, Op *op) {
     note_uses(c, ring, op->results[0]);
     if (!ring->first_use) return;
     ring->bytes = tile_bytes(ir_type(c->k, op->results[0]));
-    bool worth = c->all || (op->code == OP_TLOAD &&
-                            (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
+    bool worth = c->all || (op->code == OP_TLOAD && (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
     if (!worth) return;
     if (!operands_are_replicable(c, op) || !control_is_replicable(c, op)) {
-        refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel writes");
+        refuse(c, op,
+               "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel "
+               "writes");
         return;
     }
     const Op *before = cut_write_before(c, op);
@@ -267,10 +258,8 @@ static bool may_share(const Cut *c, const CutRing *a, const CutRing *b) {
 
 static void merge(Cut *c, CutRing *into, const CutRing *from) {
     for (size_t i = 0; i < from->ops.count; i++) *VEC_PUSH(&into->ops, c->arena) = from->ops.at[i];
-    if (cut_order(c, from->first_use) < cut_order(c, into->first_use))
-        into->first_use = from->first_use;
-    if (!into->last_use ||
-        (from->last_use && cut_order(c, from->last_use) > cut_order(c, into->last_use)))
+    if (cut_order(c, from->first_use) < cut_order(c, into->first_use)) into->first_use = from->first_use;
+    if (!into->last_use || (from->last_use && cut_order(c, from->last_use) > cut_order(c, into->last_use)))
         into->last_use = from->last_use;
     into->copies |= from->copies;
     into->feeds_dot |= from->feeds_dot;
@@ -281,8 +270,7 @@ void cut_index(Cut *c) {
     c->ring_of = (Map){0};
     for (size_t i = 0; i < c->rings.count; i++)
         for (size_t j = 0; j < c->rings.at[i]->ops.count; j++)
-            map_put_number(&c->ring_of, c->arena, (uintptr_t)c->rings.at[i]->ops.at[j],
-                           (void *)(uintptr_t)(i + 1));
+            map_put_number(&c->ring_of, c->arena, (uintptr_t)c->rings.at[i]->ops.at[j], (void *)(uintptr_t)(i + 1));
 }
 
 static void group_loads(Cut *c) {
@@ -291,8 +279,7 @@ static void group_loads(Cut *c) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i], *host = NULL;
         for (size_t j = 0; j < kept && !host; j++)
-            if (!c->rings.at[j]->output && !ring->output && may_share(c, c->rings.at[j], ring))
-                host = c->rings.at[j];
+            if (!c->rings.at[j]->output && !ring->output && may_share(c, c->rings.at[j], ring)) host = c->rings.at[j];
         if (host)
             merge(c, host, ring);
         else
@@ -302,17 +289,14 @@ static void group_loads(Cut *c) {
     cut_index(c);
 }
 
-/* Full blocks, then the diagonal: two loops over the same tensors, one behind the other, take turns
- * with one ring. */
+/* Full blocks, then the diagonal: two loops over the same tensors, one behind the other, take turns with one ring. */
 static bool may_take_turns(const Cut *c, const CutRing *a, const CutRing *b) {
-    if (a->output || b->output || a->shares || a->ops.count != b->ops.count || !a->loop || !b->loop)
-        return false;
-    bool siblings = a->loop != b->loop && a->loop->parent == b->loop->parent &&
-                    a->region->owner == a->loop && b->region->owner == b->loop;
+    if (a->output || b->output || a->shares || a->ops.count != b->ops.count || !a->loop || !b->loop) return false;
+    bool siblings = a->loop != b->loop && a->loop->parent == b->loop->parent && a->region->owner == a->loop &&
+                    b->region->owner == b->loop;
     for (size_t i = 0; siblings && i < a->ops.count; i++) {
         const Op *x = a->ops.at[i], *y = b->ops.at[i];
-        siblings = x->operands[0] == y->operands[0] &&
-                   ir_type(c->k, x->results[0]) == ir_type(c->k, y->results[0]);
+        siblings = x->operands[0] == y->operands[0] && ir_type(c->k, x->results[0]) == ir_type(c->k, y->results[0]);
     }
     return siblings;
 }
@@ -320,8 +304,7 @@ static bool may_take_turns(const Cut *c, const CutRing *a, const CutRing *b) {
 static void share_rings(Cut *c) {
     for (size_t i = 0; i < c->rings.count; i++)
         for (size_t j = 0; j < i && !c->rings.at[i]->shares; j++)
-            if (may_take_turns(c, c->rings.at[j], c->rings.at[i]))
-                c->rings.at[i]->shares = c->rings.at[j];
+            if (may_take_turns(c, c->rings.at[j], c->rings.at[i])) c->rings.at[i]->shares = c->rings.at[j];
 }
 
 /* --- stores --- */
@@ -332,7 +315,9 @@ static void consider_store(Cut *c, Op *op) {
     for (int i = 0; i < op->operand_count; i++)
         place = place && (op->operands[i] == value || is_replicable(c, op->operands[i]));
     if (!place) {
-        refuse(c, op, "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel writes");
+        refuse(c, op,
+               "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel "
+               "writes");
         cut_note_stay(c, op);
         return;
     }

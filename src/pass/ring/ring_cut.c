@@ -67,10 +67,8 @@ static void build_rings(Cut *c, Builder *b) {
         }
         b->range = ring->ops.at[0]->range;
         Op *op = ir_begin(b, OP_RING);
-        op_set(c->k, op,
-               (Attr){.id = AT_FROM, .text = role_name[ring->output ? ROLE_COMPUTE : ROLE_LOAD]});
-        op_set(c->k, op,
-               (Attr){.id = AT_TO, .text = role_name[ring->output ? ROLE_STORE : ROLE_COMPUTE]});
+        op_set(c->k, op, (Attr){.id = AT_FROM, .text = role_name[ring->output ? ROLE_COMPUTE : ROLE_LOAD]});
+        op_set(c->k, op, (Attr){.id = AT_TO, .text = role_name[ring->output ? ROLE_STORE : ROLE_COMPUTE]});
         ring->ring = ir_end(b, op, ty_ring(b->module, (int)ring->ops.count, fields));
         ir_name(c->k, ring->ring, ring->output ? "out" : "in");
     }
@@ -78,9 +76,7 @@ static void build_rings(Cut *c, Builder *b) {
 
 /* --- hand-overs --- */
 
-static Ref handover(Builder *b, Opcode code, Ref ring) {
-    return ir_unary(b, code, ring);
-}
+static Ref handover(Builder *b, Opcode code, Ref ring) { return ir_unary(b, code, ring); }
 
 static void close_slot(Builder *b, Opcode code, Ref ring, Ref slot) {
     Op *op = ir_begin(b, code);
@@ -158,9 +154,7 @@ static void clone_whole(Cutter *cut, Builder *b, const Op *op) {
     finish_clone(cut, b, op, copy);
 }
 
-static bool keeps(const Cutter *cut, Ref value) {
-    return cut->role == ROLE_COMPUTE || cut->c->replicable[value];
-}
+static bool keeps(const Cutter *cut, Ref value) { return cut->role == ROLE_COMPUTE || cut->c->replicable[value]; }
 
 static void clone_for(Cutter *cut, Builder *b, const Op *op) {
     Cut *c = cut->c;
@@ -168,8 +162,7 @@ static void clone_for(Cutter *cut, Builder *b, const Op *op) {
     Op *copy = ir_begin(b, OP_FOR);
     copy->range = op->range;
     for (int i = 0; i < op->operand_count; i++)
-        if (i < 3 || keeps(cut, op->results[i - 3]))
-            ir_operand(b, copy, mapped(cut, op->operands[i]));
+        if (i < 3 || keeps(cut, op->results[i - 3])) ir_operand(b, copy, mapped(cut, op->operands[i]));
     for (int i = 0; i < op->attr_count; i++)
         if (op->attrs[i].id == AT_UNROLL) op_set(c->k, copy, op->attrs[i]);
     Region *region = ir_region(b, copy);
@@ -351,9 +344,7 @@ static bool depends_on_task(const Cut *c, Ref r) {
     if (!ref_is_value(r)) return false;
     const Op *op = ir_value(c->k, r)->op;
     if (!op) return false;
-    if (op->code == OP_PROGRAM_ID ||
-        (c->grid.order != ORDER_CODE && (r == c->grid.m || r == c->grid.n)))
-        return true;
+    if (op->code == OP_PROGRAM_ID || (c->grid.order != ORDER_CODE && (r == c->grid.m || r == c->grid.n))) return true;
     for (int i = 0; i < op->operand_count; i++)
         if (depends_on_task(c, op->operands[i])) return true;
     return op_has(op->code, TRAIT_READS); /* memory is read once a task */
@@ -374,8 +365,7 @@ static Ref program_count(Cut *c, Builder *b, int dim) {
     return count;
 }
 
-/* What the tasks run over: the used dimensions of the grid, the slowest first, or the places of a
- * known order. */
+/* What the tasks run over: the used dimensions of the grid, the slowest first, or the places of a known order. */
 typedef struct TaskIndex {
     int count;
     int dim[3]; /* of the grid; unused for places */
@@ -387,9 +377,7 @@ static TaskIndex index_tasks(Cut *c, Builder *b, Op *const *flat, size_t flat_co
     TaskIndex index = {0};
     if (c->grid.order != ORDER_CODE) {
         index.count = 2;
-        index.extent[0] = c->grid.rows
-                              ? c->grid.rows
-                              : ir_binary(b, OP_DIV, program_count(c, b, 0), c->grid.columns);
+        index.extent[0] = c->grid.rows ? c->grid.rows : ir_binary(b, OP_DIV, program_count(c, b, 0), c->grid.columns);
         index.extent[1] = c->grid.columns;
         return index;
     }
@@ -411,8 +399,7 @@ static TaskIndex index_tasks(Cut *c, Builder *b, Op *const *flat, size_t flat_co
     return index;
 }
 
-static Op *build_tasks(Cut *c, Builder *b, const TaskIndex *index, Op *const *flat,
-                       size_t flat_count, Ref *common) {
+static Op *build_tasks(Cut *c, Builder *b, const TaskIndex *index, Op *const *flat, size_t flat_count, Ref *common) {
     Op *tasks = ir_begin(b, OP_TASKS);
     Region *body = ir_region(b, tasks);
     bool known = c->grid.order != ORDER_CODE;
@@ -427,8 +414,7 @@ static Op *build_tasks(Cut *c, Builder *b, const TaskIndex *index, Op *const *fl
                 common[flat[j]->results[0]] = arg;
     }
     if (known) op_set(c->k, tasks, (Attr){.id = AT_ORDER, .word = c->grid.order});
-    if (c->grid.order == ORDER_GROUPED)
-        op_set(c->k, tasks, (Attr){.id = AT_GROUP, .number = c->grid.group});
+    if (c->grid.order == ORDER_GROUPED) op_set(c->k, tasks, (Attr){.id = AT_GROUP, .number = c->grid.group});
     ir_end(b, tasks, NULL);
     return tasks;
 }
@@ -450,8 +436,7 @@ static bool role_is_needed(const Cut *c, Role role) {
     return false;
 }
 
-/* Program ids must stand in the kernel's own region, where the tasks find them: ids inside of loops
- * are moved out. */
+/* Program ids must stand in the kernel's own region, where the tasks find them: ids inside of loops are moved out. */
 static void gather_ids(Op *op, void *user) {
     Cut *c = user;
     if (op->code == OP_PROGRAM_ID && op->parent->owner) ir_move(op, c->k->body, c->k->body->first);

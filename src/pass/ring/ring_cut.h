@@ -54,22 +54,20 @@ typedef struct Cut {
     bool *replicable; /* by Ref: each role computes its own */
     bool *shared;     /* by Ref: computed once, before the roles */
     size_t value_count;
-    VEC(Ref) values;        /* all that are defined in the kernel */
+    VEC(Ref) values;       /* all that are defined in the kernel */
     VEC(CutAccess) memory; /* in their order */
     VEC(CutPlace) places;
     Map access_of, place_of, asked_apart; /* op -> its access; pointer -> its place; pairs of parameters */
-    CutSpan first_order, last_order; /* of the ops that nothing moves across */
-    Map order;              /* op -> place in a walk, from 1 */
-    Map ring_of;            /* op -> index into rings, plus 1 */
-    VEC(CutRing *) rings;   /* inputs by first load, then outputs */
+    CutSpan first_order, last_order;      /* of the ops that nothing moves across */
+    Map order;                            /* op -> place in a walk, from 1 */
+    Map ring_of;                          /* op -> index into rings, plus 1 */
+    VEC(CutRing *) rings;                 /* inputs by first load, then outputs */
     VEC(Pair) apart;
     GridOrder grid;
-    bool counts_programs; /* each program of the grid acts on its own: atomics, prints */
-    bool
-        waits_for_programs; /* programs may wait for each other: neither persistence nor hoisting */
-    const char
-        *explicit_mode;    /* the first op that keeps the kernel from being cut at all, or NULL */
-    VEC(Finding) refusals; /* loads that stay where they are, and why */
+    bool counts_programs;      /* each program of the grid acts on its own: atomics, prints */
+    bool waits_for_programs;   /* programs may wait for each other: neither persistence nor hoisting */
+    const char *explicit_mode; /* the first op that keeps the kernel from being cut at all, or NULL */
+    VEC(Finding) refusals;     /* loads that stay where they are, and why */
 } Cut;
 
 /* Memory (ring_order.c). */
@@ -89,8 +87,8 @@ bool cut_is_stable(Cut *c, const Op *load);  /* no op of the kernel writes there
 void cut_wish_apart(Cut *c);
 void cut_require_apart(Cut *c, Builder *b); /* the wishes, for the launch (ring_cut.c) */
 
-void cut_find_memory(Cut *c); /* numbers all ops and notes the accesses */
-void cut_classify(Cut *c);    /* behind that */
+void cut_find_memory(Cut *c);   /* numbers all ops and notes the accesses */
+void cut_classify(Cut *c);      /* behind that */
 void cut_settle_stores(Cut *c); /* takes rings from stores that must stay with later ones of compute */
 int cut_order(const Cut *c, const Op *op);
 void cut_index(Cut *c);                           /* after a change of the rings */

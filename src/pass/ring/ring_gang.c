@@ -37,8 +37,7 @@ static bool uses_marked(const Op *op, const bool *marked) {
     for (int i = 0; i < op->operand_count; i++)
         if (ref_is_value(op->operands[i]) && marked[op->operands[i]]) return true;
     for (int i = 0; i < op->attr_count; i++)
-        if (attr_info[op->attrs[i].id].kind == ATTR_REF && ref_is_value(op->attrs[i].ref) &&
-            marked[op->attrs[i].ref])
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF && ref_is_value(op->attrs[i].ref) && marked[op->attrs[i].ref])
             return true;
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
@@ -52,8 +51,7 @@ static void mark(const Op *op, bool *marked) {
 }
 
 /* Does what the loop loads leave the index alone? How many trips it makes may depend on it. */
-static bool is_shared_along(PassContext *cx, Kernel *k, const Op *tasks, const Op *load_loop,
-                            int dim) {
+static bool is_shared_along(PassContext *cx, Kernel *k, const Op *tasks, const Op *load_loop, int dim) {
     const Region *body = tasks->regions[0];
     bool *marked = ARENA_ARRAY(cx->scratch, bool, k->values.count);
     marked[body->args[dim]] = true;
@@ -61,8 +59,7 @@ static bool is_shared_along(PassContext *cx, Kernel *k, const Op *tasks, const O
         if (op->code != OP_ROLE) mark(op, marked);
     for (const Op *op = load_loop->parent->first; op != load_loop; op = op->next) mark(op, marked);
     for (int i = 0; i < load_loop->operand_count; i++)
-        if (i != 1 && ref_is_value(load_loop->operands[i]) && marked[load_loop->operands[i]])
-            return false;
+        if (i != 1 && ref_is_value(load_loop->operands[i]) && marked[load_loop->operands[i]]) return false;
     for (const Op *op = load_loop->regions[0]->first; op; op = op->next)
         if (uses_marked(op, marked)) return false;
     return true;
@@ -91,8 +88,7 @@ static const Op *only_loop(const Kernel *k, const Op *role, bool last) {
         if (loop && last && hands_over(op)) return NULL;
         if (!op->region_count || !hands_over(op)) continue;
         int64_t step;
-        if (loop || op->code != OP_FOR || !ir_const_int(k, op->operands[2], &step) || step != 1)
-            return NULL;
+        if (loop || op->code != OP_FOR || !ir_const_int(k, op->operands[2], &step) || step != 1) return NULL;
         loop = op;
     }
     return loop;
@@ -114,9 +110,8 @@ bool gang_find(PassContext *cx, Kernel *k, const Op *tasks, Gang *out, const cha
             load = op;
         else if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), "compute") == 0)
             compute = op;
-        else if (op->code == OP_ROLE
-                     ? !op_attr(op, AT_ON)
-                     : !op_has(op->code, TRAIT_PURE) && !op_has(op->code, TRAIT_TERMINATOR))
+        else if (op->code == OP_ROLE ? !op_attr(op, AT_ON)
+                                     : !op_has(op->code, TRAIT_PURE) && !op_has(op->code, TRAIT_TERMINATOR))
             return false;
     }
     if (!load || !compute || op_attr(load, AT_ON)) return false;
@@ -151,10 +146,8 @@ static int64_t elements(const Kernel *k, Ref value) {
 
 /* Of a worker's thread: both products' results and the left operand that goes from trip to trip. */
 static int64_t registers_needed(const Kernel *k, const Rotation *r) {
-    int64_t left = elements(k, r->second->operands[0]) *
-                   elem_info[ir_type(k, r->second->operands[0])->elem].bits / 32;
-    return (elements(k, r->first->results[0]) + elements(k, r->second->results[0]) + left) / 128 +
-           OTHER_REGISTERS;
+    int64_t left = elements(k, r->second->operands[0]) * elem_info[ir_type(k, r->second->operands[0])->elem].bits / 32;
+    return (elements(k, r->first->results[0]) + elements(k, r->second->results[0]) + left) / 128 + OTHER_REGISTERS;
 }
 
 static int64_t bytes_needed(const Cut *c, int programs) {
@@ -175,8 +168,7 @@ void cut_gang(Cut *c, Op *tasks) {
     const char *why = "its tasks run in groups that share the L2";
     if (wanted == 1 || op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_GROUPED ||
         !gang_find(c->cx, k, tasks, &gang, &why) || !rotation_find(k, gang.loop, c->arena, &r)) {
-        if (wanted > 1)
-            pass_find(c->cx, k->range, "execution", "programs do not run side by side: %s", why);
+        if (wanted > 1) pass_find(c->cx, k->range, "execution", "programs do not run side by side: %s", why);
         return;
     }
     int programs = wanted ? wanted : MOST_PROGRAMS;
@@ -184,10 +176,10 @@ void cut_gang(Cut *c, Op *tasks) {
                             registers_needed(k, &r) > gang_registers(programs, 1, ISSUES_ONLY)))
         programs--;
     if (programs < wanted)
-        pass_find(c->cx, k->range, "execution", "%d programs were asked for, registers and shared memory hold %d", wanted, programs);
+        pass_find(c->cx, k->range, "execution", "%d programs were asked for, registers and shared memory hold %d",
+                  wanted, programs);
     if (programs == 1) return;
     op_set(k, tasks, (Attr){.id = AT_GANG, .number = programs});
     pass_find(c->cx, k->range, "execution",
-              "%d neighbouring programs run side by side in a block and share what the loop loads",
-              programs);
+              "%d neighbouring programs run side by side in a block and share what the loop loads", programs);
 }

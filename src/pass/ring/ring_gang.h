@@ -1,5 +1,4 @@
-/* ring_gang.h: programs that run side by side in a block and share what their loops load
- * (ring_gang.c). */
+/* ring_gang.h: programs that run side by side in a block and share what their loops load (ring_gang.c). */
 #ifndef PASS_RING_RING_GANG_H
 #define PASS_RING_RING_GANG_H
 #include "pass/pass.h"

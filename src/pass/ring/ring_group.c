@@ -16,7 +16,7 @@
  * the same bytes in all of them (no address depends on it), and that a task may be done twice (it
  * only stores, and loads nothing from where it stores). */
 #include "pass/ring/ring_group.h"
-#include "analysis/roots.h"
+#include "ir/roots.h"
 #include "pass/ring/ring.h"
 
 #include <limits.h>
@@ -58,8 +58,7 @@ static bool follows(Group *g, Ref r) {
     if (!does && op && op->code != OP_TASKS) {
         does = op->code == OP_PROGRAM_ID || op->code == OP_GET;
         for (int i = 0; i < op->operand_count && !does; i++) does = follows(g, op->operands[i]);
-        for (int i = 0; i < op->region_count && !does; i++)
-            does = region_follows(g, op->regions[i]);
+        for (int i = 0; i < op->region_count && !does; i++) does = region_follows(g, op->regions[i]);
     }
     if (does) g->follows[r] = 1;
     return does;
@@ -68,8 +67,8 @@ static bool follows(Group *g, Ref r) {
 static Group group_along(PassContext *cx, const Kernel *k, const Op *tasks, int index) {
     const Region *body = tasks->regions[tasks->region_count - 1];
     bool *written = ARENA_ARRAY(cx->scratch, bool, (size_t)k->body->arg_count + 1);
-    bool known = roots_written(k, cx->scratch, written) && !cx->options.overlap &&
-                 cx->options.generic != REQUIRE_NOTHING;
+    bool known =
+        roots_written(k, cx->scratch, written) && !cx->options.overlap && cx->options.generic != REQUIRE_NOTHING;
     return (Group){.k = k,
                    .index = body->args[index],
                    .follows = ARENA_ARRAY(cx->scratch, signed char, k->values.count),
@@ -126,9 +125,8 @@ static const char *find_fault(Group *g, const Region *region, bool loads, const 
                                                 "depends on it"
                                               : "whether items are handed over depends on it";
         if (!is_repeatable(g, op, loads))
-            return loads && op_has(op->code, TRAIT_READS)
-                       ? "a task loads from where it stores"
-                       : "a task does more than to store what it computed";
+            return loads && op_has(op->code, TRAIT_READS) ? "a task loads from where it stores"
+                                                          : "a task does more than to store what it computed";
         for (int i = 0; i < op->region_count; i++) {
             const char *fault = find_fault(g, op->regions[i], loads, where);
             if (fault) return fault;
@@ -139,8 +137,7 @@ static const char *find_fault(Group *g, const Region *region, bool loads, const 
 
 static const char *find_task_fault(Group *g, const Op *tasks, const Op **where) {
     *where = tasks;
-    if (op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST)
-        return "long and short tasks are paired already";
+    if (op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST) return "long and short tasks are paired already";
     for (const Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next) {
         if (op->code != OP_ROLE) continue;
         bool loads = strcmp(op_text(op, AT_FIELD), "load") == 0;
@@ -180,8 +177,7 @@ static int64_t shared_bytes(Group *g, Kernel *k, Region *region, bool in_loop, i
 }
 
 /* The index along which most is shared, or -1 and why there is none. */
-static int choose_index(PassContext *cx, Kernel *k, const Op *tasks, const Op *load,
-                        const char **why) {
+static int choose_index(PassContext *cx, Kernel *k, const Op *tasks, const Op *load, const char **why) {
     int best = -1;
     int64_t most = 0;
     *why = "no field of its loops has an address without one of the indices";
@@ -221,8 +217,10 @@ static const char *find_loss(PassContext *cx, Kernel *k, const Op *tasks, const 
                             "with products of %lld columns a slot that two blocks give back comes "
                             "too late",
                             (long long)columns.widest);
-    return g->slots < DEEP_SLOTS ? arena_printf(cx->scratch, "with %d slots a slot that two blocks "
-                                                "give back comes too late", g->slots)
+    return g->slots < DEEP_SLOTS ? arena_printf(cx->scratch,
+                                                "with %d slots a slot that two blocks "
+                                                "give back comes too late",
+                                                g->slots)
                                  : NULL;
 }
 
@@ -240,7 +238,8 @@ static void use_pairs(PassContext *cx, Kernel *k, Op *tasks, Group *g, int index
               asked ? "asked for"
                     : arena_printf(cx->scratch,
                                    "in launches of %d and more tasks for each multiprocessor, an "
-                                   "even number or 32 and more of them along it", WAVES));
+                                   "even number or 32 and more of them along it",
+                                   WAVES));
 }
 
 void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
@@ -261,8 +260,7 @@ void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
     int64_t bytes = shared_bytes(&g, k, load->regions[0], false, -1);
     const char *loss = asked ? NULL : find_loss(cx, k, tasks, &g);
     if (loss)
-        pass_find(cx, k->range, "cluster",
-                  "none: %s; pairs could share %lld bytes of an item (option cluster=2)", loss,
+        pass_find(cx, k->range, "cluster", "none: %s; pairs could share %lld bytes of an item (option cluster=2)", loss,
                   (long long)bytes);
     else
         use_pairs(cx, k, tasks, &g, index, asked);
@@ -270,8 +268,7 @@ void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
 
 static bool check_puts(PassContext *cx, Group *g, const Region *region, int64_t index) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && op_attr(op, AT_SHARE) &&
-            (op_int(op, AT_SHARE, -1) != index || !shared_load(g, op))) {
+        if (op->code == OP_PUT && op_attr(op, AT_SHARE) && (op_int(op, AT_SHARE, -1) != index || !shared_load(g, op))) {
             diag_emit(cx->module->diag, DIAG_RING_SHARE, op->range, op_text(op, AT_FIELD));
             return false;
         }
@@ -284,8 +281,7 @@ static bool check_puts(PassContext *cx, Group *g, const Region *region, int64_t 
 bool ring_group_check(PassContext *cx, Kernel *k, const Op *tasks) {
     int64_t index = op_int(tasks, AT_SHARE, -1), blocks = op_int(tasks, AT_CLUSTER, 0);
     if (blocks != CLUSTER || index < 0 || index >= tasks->operand_count) {
-        diag_emit(cx->module->diag, DIAG_RING_CLUSTER, tasks->range, (long long)blocks,
-                  (long long)index);
+        diag_emit(cx->module->diag, DIAG_RING_CLUSTER, tasks->range, (long long)blocks, (long long)index);
         return false;
     }
     Group g = group_along(cx, k, tasks, (int)index);

@@ -18,16 +18,16 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "analysis/roots.h"
+#include "ir/roots.h"
 
 enum { MAX_DEPTH = 1000 };
 
 /* A loop that is being described. */
 typedef struct Scope {
     struct Scope *outer;
-    const Op *loop;  /* NULL: of a role, outside of all */
-    Map known;       /* of values in the loop */
-    VEC(Ref) met;    /* its carried values */
+    const Op *loop; /* NULL: of a role, outside of all */
+    Map known;      /* of values in the loop */
+    VEC(Ref) met;   /* its carried values */
     int level;
 } Scope;
 
@@ -196,6 +196,4 @@ int ring_number(RingNumbers *n, int role, const Op *op) {
     return number_text(n, &n->controls, &text);
 }
 
-int ring_number_count(const RingNumbers *n) {
-    return (int)n->controls.count;
-}
+int ring_number_count(const RingNumbers *n) { return (int)n->controls.count; }

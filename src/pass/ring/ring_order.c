@@ -3,7 +3,7 @@
  * The accesses of a task are numbered as they stand in the text. One may run before another if it
  * stands before it, or if a loop holds both; so what counts of an access in loops is the span of the
  * outermost one. Two accesses concern the same memory unless they start from different parameters
- * (analysis/roots.h gives the set of each): those are taken to be apart, by the user's promise or with a
+ * (ir/roots.h gives the set of each): those are taken to be apart, by the user's promise or with a
  * wish that the launch tests. A launch whose arrays overlap runs a variant without such wishes.
  *
  *     order    1  2  3  4  5  6        a write at 4 in the loop [3, 5] may precede what stands
@@ -11,15 +11,11 @@
  *
  * Accesses that start from the same parameters are one place; of a place only the outermost spans are
  * kept, so that a question costs as much as there are places, not accesses. */
-#include "analysis/roots.h"
+#include "ir/roots.h"
 #include "pass/ring/ring_cut.h"
 
-bool cut_is_read(const Op *op) {
-    return op->code == OP_LOAD || op->code == OP_TLOAD;
-}
-bool cut_is_write(const Op *op) {
-    return op->code == OP_STORE || op->code == OP_TSTORE;
-}
+bool cut_is_read(const Op *op) { return op->code == OP_LOAD || op->code == OP_TLOAD; }
+bool cut_is_write(const Op *op) { return op->code == OP_STORE || op->code == OP_TSTORE; }
 static bool is_atomic(const Op *op) {
     return op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_TATOMIC;
 }
@@ -100,8 +96,7 @@ static const CutAccess *access_of(const Cut *c, const Op *op) {
 
 static bool is_promised_apart(Cut *c, int a, int b) {
     for (const Op *op = c->k->body->first; op; op = op->next) {
-        if ((op->code != OP_ASSUME && op->code != OP_REQUIRE) || !op_flag(op, AT_DISJOINT))
-            continue;
+        if ((op->code != OP_ASSUME && op->code != OP_REQUIRE) || !op_flag(op, AT_DISJOINT)) continue;
         bool has_a = false, has_b = false;
         for (int i = 0; i < op->operand_count; i++) {
             int root = roots_only(c->k, c->arena, op->operands[i]);
@@ -120,8 +115,7 @@ static bool parameters_apart(Cut *c, int a, int b) {
     uint64_t pair = (uint64_t)a << 32 | (uint32_t)b;
     if (map_find_number(&c->asked_apart, pair)) return true;
     bool promised = is_promised_apart(c, a, b);
-    if (!promised && (c->cx->options.generic == REQUIRE_NOTHING || c->cx->options.overlap))
-        return false;
+    if (!promised && (c->cx->options.generic == REQUIRE_NOTHING || c->cx->options.overlap)) return false;
     map_put_number(&c->asked_apart, c->arena, pair, NULL);
     const Ref *args = c->k->body->args;
     if (!promised) *VEC_PUSH(&c->apart, c->arena) = (Pair){args[a], args[b]};
@@ -149,8 +143,7 @@ const Op *cut_write_before(Cut *c, const Op *load) {
     if (order && order != load && c->first_order.order <= a->order) return order;
     for (size_t i = 0; i < c->places.count; i++) {
         const CutSpan *write = &c->places.at[i].first_write;
-        if (write->op && write->order <= a->order && !are_apart(c, a->place, (int)i))
-            return write->op;
+        if (write->op && write->order <= a->order && !are_apart(c, a->place, (int)i)) return write->op;
     }
     return NULL;
 }
@@ -159,9 +152,7 @@ const Op *cut_write_between(Cut *c, const Op *load, const Op *use) {
     const CutAccess *from = access_of(c, load), *end = c->memory.at + c->memory.count;
     int last = cut_order(c, use);
     for (const CutAccess *a = from + 1; a < end && a->order < last; a++)
-        if (cut_is_order(a->op) ||
-            (cut_is_write(a->op) && !are_apart(c, from->place, a->place)))
-            return a->op;
+        if (cut_is_order(a->op) || (cut_is_write(a->op) && !are_apart(c, from->place, a->place))) return a->op;
     return NULL;
 }
 
@@ -170,10 +161,9 @@ const Op *cut_access_after(Cut *c, const Op *store) {
     if (c->last_order.op && c->last_order.order >= a->order) return c->last_order.op;
     for (size_t i = 0; i < c->places.count; i++) {
         const CutPlace *p = &c->places.at[i];
-        const CutSpan *later = p->last_read.op && p->last_read.order >= a->order ? &p->last_read
-                               : p->last_stay.op && p->last_stay.order >= a->order
-                                   ? &p->last_stay
-                                   : NULL;
+        const CutSpan *later = p->last_read.op && p->last_read.order >= a->order   ? &p->last_read
+                               : p->last_stay.op && p->last_stay.order >= a->order ? &p->last_stay
+                                                                                   : NULL;
         if (later && !are_apart(c, a->place, (int)i)) return later->op;
     }
     return NULL;
@@ -196,7 +186,6 @@ void cut_wish_apart(Cut *c) {
     for (size_t i = 0; i < c->places.count; i++)
         for (size_t j = 0; j < c->places.count; j++) {
             const CutSpan *write = &c->places.at[j].last_write;
-            if (i != j && write->op && c->places.at[i].first_access.order <= write->order)
-                are_apart(c, (int)i, (int)j);
+            if (i != j && write->op && c->places.at[i].first_access.order <= write->order) are_apart(c, (int)i, (int)j);
         }
 }

@@ -20,13 +20,9 @@ static int stages_of(const Cut *c, const CutRing *ring) {
     return (int)(ring && ring->loop ? op_int(ring->loop, AT_STAGES, whole) : whole);
 }
 
-static bool is_pipelined(const CutRing *ring) {
-    return !ring->output && ring->in_loop;
-}
+static bool is_pipelined(const CutRing *ring) { return !ring->output && ring->in_loop; }
 
-static int64_t slot_bytes(const CutRing *ring) {
-    return ring->parts ? ring->bytes * 2 / ring->parts : ring->bytes;
-}
+static int64_t slot_bytes(const CutRing *ring) { return ring->parts ? ring->bytes * 2 / ring->parts : ring->bytes; }
 
 static int64_t ring_bytes(const Cut *c) {
     int64_t bytes = 0;
@@ -53,15 +49,13 @@ static void add_cost(Op *op, void *user) {
     if (op->code != OP_DOT || op_word(op, AT_INSTR, WORD_NONE) != INSTR_WGMMA) return;
     const Type *a = ir_type(cost->k, op->operands[0]), *d = ir_type(cost->k, op->results[0]);
     cost->rows = d->extent[0];
-    cost->clocks +=
-        (d->extent[0] + 63) / 64 * d->extent[1] / 2 * a->extent[1] * ty_elem_bytes(a) / 32;
+    cost->clocks += (d->extent[0] + 63) / 64 * d->extent[1] / 2 * a->extent[1] * ty_elem_bytes(a) / 32;
 }
 
 /* Is it the only ring that its loop takes items from? */
 static bool feeds_alone(const Cut *c, const CutRing *ring) {
     for (size_t i = 0; i < c->rings.count; i++)
-        if (c->rings.at[i] != ring && is_pipelined(c->rings.at[i]) && !c->rings.at[i]->shares)
-            return false;
+        if (c->rings.at[i] != ring && is_pipelined(c->rings.at[i]) && !c->rings.at[i]->shares) return false;
     return true;
 }
 
@@ -76,10 +70,8 @@ static int useful_slots(const Cut *c, CutRing *ring) {
     int asked = stages_of(c, ring);
     TripCost cost = trip_cost(c, ring);
     ring->clocks = cost.clocks;
-    if (!c->cx->machine->has_tma || asked < 2 || !cost.clocks || !feeds_alone(c, ring))
-        return asked;
-    int64_t most = cost.rows < 128 ? MOST_ALONE : MOST_SLOTS,
-            slots = 1 + (COPY_CLOCKS + cost.clocks - 1) / cost.clocks;
+    if (!c->cx->machine->has_tma || asked < 2 || !cost.clocks || !feeds_alone(c, ring)) return asked;
+    int64_t most = cost.rows < 128 ? MOST_ALONE : MOST_SLOTS, slots = 1 + (COPY_CLOCKS + cost.clocks - 1) / cost.clocks;
     if (slots > most) slots = most;
     return slots > asked ? (int)slots : asked;
 }
@@ -98,8 +90,7 @@ static void deepen(Cut *c) {
 static const char *slot_table(const Cut *c) {
     Text table = text_new(c->arena);
     for (size_t i = 0; i < c->rings.count; i++)
-        text_add(&table, "%s%d x %lld bytes", i ? ", " : "", c->rings.at[i]->slots,
-                 (long long)c->rings.at[i]->bytes);
+        text_add(&table, "%s%d x %lld bytes", i ? ", " : "", c->rings.at[i]->slots, (long long)c->rings.at[i]->bytes);
     return table.at;
 }
 
@@ -108,9 +99,7 @@ static bool fit_slots(Cut *c, int least) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         int stages = stages_of(c, ring);
-        ring->slots = is_pipelined(ring)             ? (stages > 1 ? stages : 1)
-                      : c->cx->machine->roles_always ? 2
-                                                     : 1;
+        ring->slots = is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
     }
     while (ring_bytes(c) > c->cx->machine->ring_bytes) {
         CutRing *largest = NULL;
@@ -262,8 +251,8 @@ static Execution decide(Cut *c, const char **why) {
         return c->rings.count ? RUN_ROLES : RUN_FLAT;
     }
     if (has_too_many(c)) {
-        *why = arena_printf(c->arena, "it would take more than %d rings, or %d tiles in one",
-                            MAX_RINGS, MAX_RING_FIELDS);
+        *why =
+            arena_printf(c->arena, "it would take more than %d rings, or %d tiles in one", MAX_RINGS, MAX_RING_FIELDS);
         return RUN_FLAT;
     }
     if (options->roles == 1 && machine->roles_allowed && c->rings.count) {
@@ -310,8 +299,8 @@ static void report_idle(const Cut *c, Execution run) {
         const char *name;
         bool idle;
     } asked[] = {
-        {"roles=on", o->roles == 1 && run != RUN_ROLES},   {"workers", o->workers > 1 && run != RUN_ROLES},
-        {"cluster=2", o->cluster > 1 && run != RUN_ROLES}, {"gang", o->gang > 1 && run != RUN_ROLES},
+        {"roles=on", o->roles == 1 && run != RUN_ROLES},    {"workers", o->workers > 1 && run != RUN_ROLES},
+        {"cluster=2", o->cluster > 1 && run != RUN_ROLES},  {"gang", o->gang > 1 && run != RUN_ROLES},
         {"persist=on", o->persist == 1 && run == RUN_FLAT}, {"slots", o->slots > 0 && run == RUN_FLAT},
     };
     Text list = text_new(c->arena);
@@ -325,8 +314,8 @@ Execution cut_choose(Cut *c) {
     const char *why = "";
     Execution run = decide(c, &why);
     if (run != RUN_FLAT && !choose_slots(c, run)) {
-        why = arena_printf(c->arena, "its slots take %lld bytes, the machine has %lld",
-                           (long long)ring_bytes(c), (long long)c->cx->machine->ring_bytes);
+        why = arena_printf(c->arena, "its slots take %lld bytes, the machine has %lld", (long long)ring_bytes(c),
+                           (long long)c->cx->machine->ring_bytes);
         if (c->cx->machine->roles_always)
             diag_emit(c->k->module->diag, DIAG_RING_CAPACITY, c->k->range, (long long)ring_bytes(c),
                       (long long)c->cx->machine->ring_bytes, slot_table(c));
@@ -344,9 +333,7 @@ Execution cut_choose(Cut *c) {
 
 /* --- attributes --- */
 
-static void set_int(Kernel *k, Op *op, AttrId id, int64_t number) {
-    op_set(k, op, (Attr){.id = id, .number = number});
-}
+static void set_int(Kernel *k, Op *op, AttrId id, int64_t number) { op_set(k, op, (Attr){.id = id, .number = number}); }
 
 static Op *find_role(const Op *tasks, const char *name) {
     for (Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next)
@@ -400,9 +387,8 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
                   value_name(k, cut->ring), op_text(op, AT_FROM), op_text(op, AT_TO), cut->slots,
                   cut->slots == 1 ? "" : "s", (long long)cut->bytes);
     if (is_pipelined(cut) && cut->slots < asked)
-        pass_find(c->cx, cut->ops.at[0]->range, "ring",
-                  "%d slots were asked for, %d fit into %lld bytes", asked, cut->slots,
-                  (long long)c->cx->machine->ring_bytes);
+        pass_find(c->cx, cut->ops.at[0]->range, "ring", "%d slots were asked for, %d fit into %lld bytes", asked,
+                  cut->slots, (long long)c->cx->machine->ring_bytes);
     if (deeper)
         pass_find(c->cx, cut->ops.at[0]->range, "ring",
                   "%d slots, %d were asked for: an item is %lld clocks of products, a copy takes "
@@ -420,8 +406,7 @@ static bool is_made_from(const Kernel *k, Ref value, Ref from, int depth) {
     return false;
 }
 
-/* The one task index on which trip counts depend: tasks differ in length along it. -1: none, or
- * more. */
+/* The one task index on which trip counts depend: tasks differ in length along it. -1: none, or more. */
 static int varying_index(const Kernel *k, const Op *tasks, const Op *compute) {
     const Region *body = tasks->regions[tasks->region_count - 1];
     int found = -1;
@@ -489,8 +474,7 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
         op_set(k, compute, (Attr){.id = AT_BY, .word = BY_M});
     }
     if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_ON, .text = "compute"});
-    Op *load =
-        find_role(tasks, "load"); /* skew: the workers of compute load as well, some items ahead */
+    Op *load = find_role(tasks, "load"); /* skew: the workers of compute load as well, some items ahead */
     if (load && run == RUN_SKEW) op_set(k, load, (Attr){.id = AT_ON, .text = "compute"});
     int asked = c->cx->options.persist;
     bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
@@ -498,9 +482,7 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     if (persist) op_set(k, tasks, (Attr){.id = AT_PERSIST, .number = 1});
     if (!op_attr(tasks, AT_ORDER)) {
         bool grouped = persist && machine->has_threads && shares_both_ways(c, tasks);
-        Word order = grouped                      ? ORDER_GROUPED
-                     : tasks->operand_count == 1 ? ORDER_CODE
-                                                 : ORDER_ROW;
+        Word order = grouped ? ORDER_GROUPED : tasks->operand_count == 1 ? ORDER_CODE : ORDER_ROW;
         op_set(k, tasks, (Attr){.id = AT_ORDER, .word = order});
         if (grouped) set_int(k, tasks, AT_GROUP, GROUP_ROWS);
     }
@@ -512,12 +494,12 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
         op_set(k, tasks, (Attr){.id = AT_ORDER, .word = ORDER_LONGEST});
         set_int(k, tasks, AT_DIM, varies);
     }
-    pass_find(c->cx, k->range, "execution", "%d worker%s in compute, %s, order %s", workers,
-              workers == 1 ? "" : "s", persist ? "persistent" : "one task a launch",
-              word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);
+    pass_find(c->cx, k->range, "execution", "%d worker%s in compute, %s, order %s", workers, workers == 1 ? "" : "s",
+              persist ? "persistent" : "one task a launch", word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);
     int wanted = c->cx->options.workers;
     if (run == RUN_ROLES && wanted && wanted != workers)
-        pass_find(c->cx, k->range, "execution", "%d workers were asked for: each takes whole groups of 64 rows of its products", wanted);
+        pass_find(c->cx, k->range, "execution",
+                  "%d workers were asked for: each takes whole groups of 64 rows of its products", wanted);
     if (asked == 1 && !persist)
         pass_find(c->cx, k->range, "execution", "persist=on is without effect: its programs wait for each other");
     if (run == RUN_ROLES) ring_group_plan(c->cx, k, tasks);

@@ -101,8 +101,7 @@ static bool find_tail(Find *f) {
     if (!wait || wait->code != OP_WAIT) return false;
     *VEC_PUSH(&f->r->tail, f->arena) = wait;
     for (const Op *op = f->body->first; op; op = op->next)
-        if (op->code == OP_RELEASE && op->operands[1] == wait->results[0])
-            *VEC_PUSH(&f->r->tail, f->arena) = op;
+        if (op->code == OP_RELEASE && op->operands[1] == wait->results[0]) *VEC_PUSH(&f->r->tail, f->arena) = op;
     return true;
 }
 
@@ -112,8 +111,7 @@ static bool find_scale(Find *f) {
     for (const Op *op = f->body->first; op; op = op->next) {
         if (op == f->r->second) continue;
         bool touches = uses(op, carried);
-        for (size_t i = 0; i < f->r->scale.count && !touches; i++)
-            touches = uses(op, f->r->scale.at[i]->results[0]);
+        for (size_t i = 0; i < f->r->scale.count && !touches; i++) touches = uses(op, f->r->scale.at[i]->results[0]);
         if (!touches) continue;
         if (op->region_count || !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
         *VEC_PUSH(&f->r->scale, f->arena) = op;
@@ -128,15 +126,12 @@ static bool parts_are_apart(const Find *f) {
         RotatePart part = rotation_part(r, op);
         for (size_t i = 0; i < r->tail.count; i++)
             for (int n = 0; n < r->tail.at[i]->result_count; n++)
-                if (part != ROTATE_TAIL && op != f->body->last &&
-                    uses(op, r->tail.at[i]->results[n]))
-                    return false;
+                if (part != ROTATE_TAIL && op != f->body->last && uses(op, r->tail.at[i]->results[n])) return false;
         if (part != ROTATE_TAIL || op == r->second) continue;
         for (int i = 0; i < op->operand_count; i++) {
             const Op *from = maker(f, op->operands[i]);
             if ((from && rotation_part(r, from) != ROTATE_TAIL) ||
-                (ref_is_value(op->operands[i]) &&
-                 ir_value(f->k, op->operands[i])->region == f->body && !from))
+                (ref_is_value(op->operands[i]) && ir_value(f->k, op->operands[i])->region == f->body && !from))
                 return false;
         }
     }
@@ -167,9 +162,7 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
         if (yield->operands[i] == sum) r.carried = i, places++;
     for (const Op *op = f.body->first; op; op = op->next)
         if (op != yield && uses(op, sum)) return false;
-    if (places != 1 || ir_type(k, sum)->elem != EL_F32 ||
-        ir_type(k, r.first->results[0])->elem != EL_F32)
-        return false;
+    if (places != 1 || ir_type(k, sum)->elem != EL_F32 || ir_type(k, r.first->results[0])->elem != EL_F32) return false;
     Ref left = r.second->operands[0], carried = f.body->args[1 + r.carried];
     const bool *scores = made_from(&f, r.first->results[0]);
     bool *weighted = made_from(&f, carried);
@@ -228,8 +221,7 @@ static void turn_loop(Op *op, void *user) {
     if (!rotation_find(t->k, op, t->cx->scratch, &r) || !is_filled_last(&r, t->tasks)) return;
     t->any = true;
     op_set(t->k, op, (Attr){.id = AT_ROTATE, .number = 1});
-    pass_find(t->cx, r.second->range, "dot",
-              "stays in flight under the next trip's arithmetic (the loop is turned)");
+    pass_find(t->cx, r.second->range, "dot", "stays in flight under the next trip's arithmetic (the loop is turned)");
 }
 
 bool ring_rotate(PassContext *cx, Kernel *k, Op *tasks) {

@@ -44,8 +44,7 @@ static const char *text_of(Canon *c, Ref r) {
     if (r == REF_NONE) return "none";
     if (ref_is_literal(r)) {
         const Literal *l = ir_literal(c->k, r);
-        if (l->type->pointer || !elem_is_float(l->type->elem))
-            return arena_printf(arena, "%lld", (long long)l->i);
+        if (l->type->pointer || !elem_is_float(l->type->elem)) return arena_printf(arena, "%lld", (long long)l->i);
         return arena_printf(arena, "%.17g", l->f);
     }
     const Op *op = ir_value(c->k, r)->op;
@@ -108,8 +107,7 @@ static void add_attr(Canon *c, const Op *op, const Attr *attr) {
     case ATTR_TEXT: text_add(out, "=%s", attr->text); break;
     case ATTR_REF: text_add(out, "=%s", text_of(c, attr->ref)); break;
     case ATTR_INTS:
-        for (int i = 0; i < attr->list.count; i++)
-            text_add(out, "%c%lld", i ? ',' : '=', (long long)attr->list.at[i]);
+        for (int i = 0; i < attr->list.count; i++) text_add(out, "%c%lld", i ? ',' : '=', (long long)attr->list.at[i]);
         break;
     }
 }
@@ -155,8 +153,7 @@ static void add_region(Canon *c, const Region *region, int depth) {
     if (region->arg_count) {
         text_indent(&c->out, depth);
         text_add(&c->out, "with");
-        for (int i = 0; i < region->arg_count; i++)
-            text_add(&c->out, " %s", define(c, region->args[i]));
+        for (int i = 0; i < region->arg_count; i++) text_add(&c->out, " %s", define(c, region->args[i]));
         text_add(&c->out, "\n");
     }
     for (const Op *op = region->first; op; op = op->next)
@@ -175,8 +172,7 @@ static void add_ring(Canon *c, const Op *op) {
 static void add_tasks(Canon *c, const Op *op) {
     c->body = op->regions[op->region_count - 1];
     text_add(&c->out, "tasks");
-    for (int i = 0; i < c->body->arg_count; i++)
-        text_add(&c->out, "%s %s", i ? "," : "", define(c, c->body->args[i]));
+    for (int i = 0; i < c->body->arg_count; i++) text_add(&c->out, "%s %s", i ? "," : "", define(c, c->body->args[i]));
     for (int i = 0; i < op->operand_count; i++)
         text_add(&c->out, "%s %s", i ? "," : " in", text_of(c, op->operands[i]));
     text_add(&c->out, "\n");
@@ -188,8 +184,7 @@ static void add_tasks(Canon *c, const Op *op) {
     }
     for (size_t i = 0; i < c->header.count; i++) { /* grows while it is printed */
         const Op *own = c->header.at[i];
-        text_add(&c->out, "where %s = %s", text_of(c, own->results[0]),
-                 op_info[own->code].mnemonic);
+        text_add(&c->out, "where %s = %s", text_of(c, own->results[0]), op_info[own->code].mnemonic);
         add_attrs(c, own);
         for (int o = 0; o < own->operand_count; o++)
             text_add(&c->out, "%s %s", o ? "," : "", text_of(c, own->operands[o]));

@@ -17,9 +17,7 @@
 #define STRINGIFY(x)          #x
 #define VERSION_TEXT(a, b, c) STRINGIFY(a) "." STRINGIFY(b) "." STRINGIFY(c)
 
-const char *tw_version(void) {
-    return VERSION_TEXT(TW_VERSION_MAJOR, TW_VERSION_MINOR, TW_VERSION_PATCH);
-}
+const char *tw_version(void) { return VERSION_TEXT(TW_VERSION_MAJOR, TW_VERSION_MINOR, TW_VERSION_PATCH); }
 
 const char *tw_status_name(tw_status status) {
     switch (status) {
@@ -148,8 +146,7 @@ static tw_status past_last(tw_context *cx) {
 }
 #define CONTEXT_OF(object) ((object) ? (object)->context : NULL)
 
-/* A caller's struct in our version of it: what it does not know is zero; what we do not know must
- * be. */
+/* A caller's struct in our version of it: what it does not know is zero; what we do not know must be. */
 static bool take_options(void *ours, size_t size, const void *theirs) {
     size_t given = 0;
     memset(ours, 0, size);
@@ -226,8 +223,7 @@ tw_status tw_context_create(const tw_context_options *user_options, tw_context *
     *out = NULL;
     if (!take_options(&options, sizeof options, user_options)) return TW_ERROR_ARGUMENT;
     Allocator allocator = allocator_malloc;
-    if (options.allocator)
-        allocator = (Allocator){options.allocator->resize, options.allocator->user};
+    if (options.allocator) allocator = (Allocator){options.allocator->resize, options.allocator->user};
     tw_context *cx = allocator.resize(allocator.user, NULL, 0, sizeof *cx);
     if (!cx) return TW_ERROR_MEMORY;
     memset(cx, 0, sizeof *cx);
@@ -253,20 +249,12 @@ void tw_context_destroy(tw_context *cx) {
     if (cx) context_drop(cx);
 }
 
-int32_t tw_context_cancel(tw_context *cx) {
-    return cx && cancel_ask(&cx->cancel);
-}
+int32_t tw_context_cancel(tw_context *cx) { return cx && cancel_ask(&cx->cancel); }
 
-const char *tw_context_message(const tw_context *cx) {
-    return cx ? cx->message : "";
-}
-const char *tw_context_findings(const tw_context *cx) {
-    return cx ? cx->findings : "";
-}
+const char *tw_context_message(const tw_context *cx) { return cx ? cx->message : ""; }
+const char *tw_context_findings(const tw_context *cx) { return cx ? cx->findings : ""; }
 
-const char *tw_context_warnings(const tw_context *cx) {
-    return cx ? cx->warnings : "";
-}
+const char *tw_context_warnings(const tw_context *cx) { return cx ? cx->warnings : ""; }
 
 /* --- lists of targets --- */
 
@@ -303,11 +291,8 @@ tw_status tw_builtin_info_at(tw_context *cx, size_t index, tw_builtin_info *info
     if (!cx || !info) return absent(cx);
     cx->message = "";
     if (!front_builtin(index, &row)) return past_last(cx);
-    tw_builtin_info ours = {.name = row.name,
-                            .places = row.kinds,
-                            .signature = row.form,
-                            .about = row.doc,
-                            .refused = row.refused};
+    tw_builtin_info ours = {
+        .name = row.name, .places = row.kinds, .signature = row.form, .about = row.doc, .refused = row.refused};
     return give_info(info, &ours, sizeof ours) ? TW_OK : misuse(cx, bad_struct);
 }
 
@@ -331,9 +316,8 @@ static tw_status document_body(tw_context *cx, void *user) {
     }
     call->text = front_manual(call->name, &cx->texts);
     if (call->text) return TW_OK;
-    return context_fail(
-        cx, TW_ERROR_NOT_FOUND,
-        "there is no page `%s`; there are ops, options, triton, tilelang and tile-c", call->name);
+    return context_fail(cx, TW_ERROR_NOT_FOUND,
+                        "there is no page `%s`; there are ops, options, triton, tilelang and tile-c", call->name);
 }
 
 tw_status tw_document(tw_context *cx, const char *name, const char **text) {
@@ -358,17 +342,12 @@ static tw_status load_module(tw_context *cx, void *user) {
     LoadCall *call = user;
     if (!call->text) {
         int64_t size = file_size(call->name);
-        if (size < 0)
-            return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name,
-                                strerror(errno));
+        if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name, strerror(errno));
         if (size > MOST_SOURCE_BYTES)
-            return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 64 MiB; split it",
-                                call->name);
+            return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 64 MiB; split it", call->name);
         char *text = arena_alloc(&cx->texts, (size_t)size + 1);
         size = file_read(call->name, text, (size_t)size);
-        if (size < 0)
-            return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name,
-                                strerror(errno));
+        if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name, strerror(errno));
         call->text = text;
         call->size = (size_t)size;
     }
@@ -381,12 +360,10 @@ static tw_status load_module(tw_context *cx, void *user) {
     return module_open(m, call->name, call->text, call->size, call->options);
 }
 
-static tw_status load_checked(tw_context *cx, LoadCall *call, const tw_module_options *user_options,
-                              tw_module **out) {
+static tw_status load_checked(tw_context *cx, LoadCall *call, const tw_module_options *user_options, tw_module **out) {
     tw_module_options options;
     if (!take_options(&options, sizeof options, user_options)) return misuse(cx, bad_struct);
-    if (!pairs_ok(options.defines, options.define_count) ||
-        !pairs_ok(options.structures, options.structure_count))
+    if (!pairs_ok(options.defines, options.define_count) || !pairs_ok(options.structures, options.structure_count))
         return misuse(cx, bad_pairs);
     const tw_resolver *host = options.resolver;
     if (host && !(host->lookup && host->attribute && host->item && host->call))
@@ -400,8 +377,7 @@ static tw_status load_checked(tw_context *cx, LoadCall *call, const tw_module_op
     return status;
 }
 
-tw_status tw_module_load_file(tw_context *cx, const char *path, const tw_module_options *options,
-                              tw_module **out) {
+tw_status tw_module_load_file(tw_context *cx, const char *path, const tw_module_options *options, tw_module **out) {
     if (out) *out = NULL;
     if (!cx || !path || !out) return absent(cx);
     return load_checked(cx, &(LoadCall){.name = path}, options, out);
@@ -422,9 +398,7 @@ static const FrontKernel *front_kernel(const tw_module *m, size_t kernel) {
     return m && kernel < m->unit.kernels.count ? &m->unit.kernels.at[kernel] : NULL;
 }
 
-size_t tw_module_kernel_count(const tw_module *m) {
-    return m ? m->unit.kernels.count : 0;
-}
+size_t tw_module_kernel_count(const tw_module *m) { return m ? m->unit.kernels.count : 0; }
 
 const char *tw_module_kernel_name(const tw_module *m, size_t kernel) {
     const FrontKernel *k = front_kernel(m, kernel);
@@ -460,8 +434,7 @@ tw_status tw_module_param_at(const tw_module *m, size_t kernel, size_t i, tw_par
     const FrontParam *param = &k->params[i];
     tw_param_info ours = {.name = param->name,
                           .kind = kinds[param->kind],
-                          .dtype =
-                              param->elem < 0 ? TW_DTYPE_ANY : dtype_of_elem((Elem)param->elem),
+                          .dtype = param->elem < 0 ? TW_DTYPE_ANY : dtype_of_elem((Elem)param->elem),
                           .rank = param->rank,
                           .optional = param->optional,
                           .likely_array = param->likely_array};
@@ -493,15 +466,13 @@ static tw_status config_body(tw_context *cx, void *user) {
                             "%s:%d:%d: the configurations of `%s` are computed in a way that "
                             "cannot be followed here%s%s; give the constants yourself, or "
                             "write them as a list of triton.Config",
-                            place.file->name, place.line, place.column, k->name,
-                            k->config_why ? ": " : "", k->config_why ? k->config_why : "");
+                            place.file->name, place.line, place.column, k->name, k->config_why ? ": " : "",
+                            k->config_why ? k->config_why : "");
     }
     if (c->index >= k->config_count)
-        return k->config_count
-                   ? context_fail(cx, TW_ERROR_NOT_FOUND, "kernel `%s` has %zu configurations",
-                                  k->name, k->config_count)
-                   : context_fail(cx, TW_ERROR_NOT_FOUND, "kernel `%s` has no configurations",
-                                  k->name);
+        return k->config_count ? context_fail(cx, TW_ERROR_NOT_FOUND, "kernel `%s` has %zu configurations", k->name,
+                                              k->config_count)
+                               : context_fail(cx, TW_ERROR_NOT_FOUND, "kernel `%s` has no configurations", k->name);
     const FrontConfig *config = &k->configs[c->index];
     tw_config_info info = {.text = config->text,
                            .values = copy_pairs(arena, config->values, config->value_count),
@@ -515,8 +486,7 @@ tw_status tw_module_config_at(tw_module *m, size_t kernel, size_t i, tw_config_i
     const FrontKernel *k = front_kernel(m, kernel);
     if (!m || !info) return absent(CONTEXT_OF(m));
     if (!k) return past_last(m->context);
-    return guarded(m->context, config_body,
-                   &(ModuleCall){.module = m, .kernel = k, .index = i, .info = info});
+    return guarded(m->context, config_body, &(ModuleCall){.module = m, .kernel = k, .index = i, .info = info});
 }
 
 static tw_status complete_body(tw_context *cx, void *user) {
@@ -532,8 +502,7 @@ tw_status tw_module_complete_args(tw_module *m, size_t kernel, tw_arg *args, siz
     if (count != (size_t)k->param_count)
         return misuse(m->context, "there must be as many arguments as the kernel has parameters");
     if (!args_ok(args, count)) return misuse(m->context, bad_args);
-    return guarded(m->context, complete_body,
-                   &(ModuleCall){.module = m, .kernel = k, .args = args});
+    return guarded(m->context, complete_body, &(ModuleCall){.module = m, .kernel = k, .args = args});
 }
 
 /* --- buffers --- */
@@ -625,20 +594,17 @@ tw_status tw_buffer_load_npy(tw_context *cx, const char *path, int32_t dtype, tw
 
 tw_status tw_buffer_read(tw_buffer *b, void *to, size_t size) {
     if (!b || (!to && size)) return absent(CONTEXT_OF(b));
-    return guarded(b->context, copy_body,
-                   &(BufferCall){.buffer = b, .host = to, .size = size, .read = true});
+    return guarded(b->context, copy_body, &(BufferCall){.buffer = b, .host = to, .size = size, .read = true});
 }
 
 tw_status tw_buffer_write(tw_buffer *b, const void *from, size_t size) {
     if (!b || (!from && size)) return absent(CONTEXT_OF(b));
-    return guarded(b->context, copy_body,
-                   &(BufferCall){.buffer = b, .host = (void *)(uintptr_t)from, .size = size});
+    return guarded(b->context, copy_body, &(BufferCall){.buffer = b, .host = (void *)(uintptr_t)from, .size = size});
 }
 
 tw_status tw_buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t seed) {
     if (!b || !kind) return absent(CONTEXT_OF(b));
-    return guarded(b->context, fill_body,
-                   &(BufferCall){.buffer = b, .text = kind, .value = value, .seed = seed});
+    return guarded(b->context, fill_body, &(BufferCall){.buffer = b, .text = kind, .value = value, .seed = seed});
 }
 
 tw_status tw_buffer_save_npy(tw_buffer *b, const char *path) {
@@ -646,35 +612,22 @@ tw_status tw_buffer_save_npy(tw_buffer *b, const char *path) {
     return guarded(b->context, save_body, &(BufferCall){.buffer = b, .text = path});
 }
 
-tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
-                            double relative, tw_difference *difference) {
+tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute, double relative,
+                            tw_difference *difference) {
     tw_difference ours = {0};
     if (!got || !want || !difference) return absent(CONTEXT_OF(got));
-    BufferCall call = {.buffer = (tw_buffer *)(uintptr_t)got,
-                       .other = want,
-                       .value = absolute,
-                       .difference = &ours};
+    BufferCall call = {.buffer = (tw_buffer *)(uintptr_t)got, .other = want, .value = absolute, .difference = &ours};
     call.relative = relative;
     tw_status status = guarded(got->context, compare_body, &call);
     if (status != TW_OK) return status;
     return give_info(difference, &ours, sizeof ours) ? TW_OK : misuse(got->context, bad_struct);
 }
 
-void *tw_buffer_data(const tw_buffer *b) {
-    return b ? b->data : NULL;
-}
-int32_t tw_buffer_dtype(const tw_buffer *b) {
-    return b ? dtype_of_elem(b->elem) : TW_DTYPE_ANY;
-}
-int32_t tw_buffer_rank(const tw_buffer *b) {
-    return b ? b->rank : 0;
-}
-const int64_t *tw_buffer_shape(const tw_buffer *b) {
-    return b ? b->shape : NULL;
-}
-const int64_t *tw_buffer_strides(const tw_buffer *b) {
-    return b ? b->strides : NULL;
-}
+void *tw_buffer_data(const tw_buffer *b) { return b ? b->data : NULL; }
+int32_t tw_buffer_dtype(const tw_buffer *b) { return b ? dtype_of_elem(b->elem) : TW_DTYPE_ANY; }
+int32_t tw_buffer_rank(const tw_buffer *b) { return b ? b->rank : 0; }
+const int64_t *tw_buffer_shape(const tw_buffer *b) { return b ? b->shape : NULL; }
+const int64_t *tw_buffer_strides(const tw_buffer *b) { return b ? b->strides : NULL; }
 
 /* --- kernels --- */
 
@@ -713,8 +666,7 @@ static tw_status grid_body(tw_context *cx, void *user) {
     return kernel_own_grid(c->kernel, c->args, c->count, c->own_grid);
 }
 
-tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_options *user_options,
-                            tw_kernel **out) {
+tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_options *user_options, tw_kernel **out) {
     tw_compile_options options;
     if (out) *out = NULL;
     if (!m || !out) return absent(CONTEXT_OF(m));
@@ -747,8 +699,7 @@ void tw_kernel_destroy(tw_kernel *k) {
     context_drop(cx);
 }
 
-tw_status tw_kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args,
-                           size_t count) {
+tw_status tw_kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count) {
     if (!k) return TW_ERROR_ARGUMENT;
     if (!args_ok(args, count)) return misuse(k->context, bad_args);
     KernelCall call = {.kernel = k, .stream = stream, .grid = grid, .args = args, .count = count};
@@ -758,8 +709,7 @@ tw_status tw_kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid,
 tw_status tw_kernel_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]) {
     if (!k || !grid) return absent(CONTEXT_OF(k));
     if (!args_ok(args, count)) return misuse(k->context, bad_args);
-    return guarded(k->context, grid_body,
-                   &(KernelCall){.kernel = k, .args = args, .count = count, .own_grid = grid});
+    return guarded(k->context, grid_body, &(KernelCall){.kernel = k, .args = args, .count = count, .own_grid = grid});
 }
 
 tw_status tw_kernel_assembly(tw_kernel *k, const char **text) {
@@ -771,9 +721,7 @@ tw_status tw_kernel_assembly(tw_kernel *k, const char **text) {
     return status;
 }
 
-const char *tw_kernel_name(const tw_kernel *k) {
-    return k ? k->name : NULL;
-}
+const char *tw_kernel_name(const tw_kernel *k) { return k ? k->name : NULL; }
 const char *tw_kernel_target(const tw_kernel *k) {
     if (!k || !k->target) return NULL;
     return k->pass.machine ? k->pass.machine->name : k->target->name;
@@ -781,28 +729,17 @@ const char *tw_kernel_target(const tw_kernel *k) {
 tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
     if (!k || !info) return absent(CONTEXT_OF(k));
     k->context->message = "";
-    return give_info(info, &k->resources, sizeof k->resources) ? TW_OK
-                                                               : misuse(k->context, bad_struct);
+    return give_info(info, &k->resources, sizeof k->resources) ? TW_OK : misuse(k->context, bad_struct);
 }
-int32_t tw_kernel_widens(const tw_kernel *k) {
-    return k && k->pass.widened;
-}
+int32_t tw_kernel_widens(const tw_kernel *k) { return k && k->pass.widened; }
 
-int32_t tw_kernel_product_bits(const tw_kernel *k) {
-    return k ? k->product_bits : 24;
-}
+int32_t tw_kernel_product_bits(const tw_kernel *k) { return k ? k->product_bits : 24; }
 int32_t tw_kernel_writes(const tw_kernel *k, size_t param) {
     return k && k->written && param < (size_t)k->request->kernel->param_count && k->written[param];
 }
-int32_t tw_kernel_has_grid(const tw_kernel *k) {
-    return k && k->ir && k->ir->grid != NULL;
-}
-const char *tw_kernel_explain(const tw_kernel *k) {
-    return k && k->explain ? k->explain : "";
-}
-size_t tw_kernel_artifact_count(const tw_kernel *k) {
-    return k ? k->artifacts.count : 0;
-}
+int32_t tw_kernel_has_grid(const tw_kernel *k) { return k && k->ir && k->ir->grid != NULL; }
+const char *tw_kernel_explain(const tw_kernel *k) { return k && k->explain ? k->explain : ""; }
+size_t tw_kernel_artifact_count(const tw_kernel *k) { return k ? k->artifacts.count : 0; }
 
 const char *tw_kernel_artifact_name(const tw_kernel *k, size_t i) {
     return i < tw_kernel_artifact_count(k) ? k->artifacts.at[i].name : NULL;
@@ -819,8 +756,7 @@ tw_status tw_kernel_pass_at(const tw_kernel *k, size_t i, tw_pass_info *info) {
     k->context->message = "";
     if (i >= k->steps.count) return past_last(k->context);
     const StepRecord *step = &k->steps.at[i];
-    tw_pass_info ours = {
-        .name = step->name, .seconds = step->seconds, .changed = step->changed, .ir = step->ir};
+    tw_pass_info ours = {.name = step->name, .seconds = step->seconds, .changed = step->changed, .ir = step->ir};
     return give_info(info, &ours, sizeof ours) ? TW_OK : misuse(k->context, bad_struct);
 }
 
@@ -838,8 +774,7 @@ static tw_status stream_body(tw_context *cx, void *user) {
     const Target *target = target_find(c->name ? c->name : "cpu", NULL);
     if (!target) return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`", c->name);
     if (c->wrapped && !target->synchronize)
-        return context_fail(cx, TW_ERROR_UNSUPPORTED,
-                            "target %s has no queues: its launches are done when they return",
+        return context_fail(cx, TW_ERROR_UNSUPPORTED, "target %s has no queues: its launches are done when they return",
                             target->name);
     c->stream = context_alloc(cx, sizeof *c->stream);
     *c->stream = (tw_stream){cx, target, c->native, c->wrapped};
@@ -860,8 +795,7 @@ static tw_status home_body(tw_context *cx, void *user) {
     return target->memory ? target->memory->home(cx, c->address, c->device) : TW_OK;
 }
 
-tw_status tw_target_device_of(tw_context *cx, const char *target, const void *address,
-                              int32_t *device) {
+tw_status tw_target_device_of(tw_context *cx, const char *target, const void *address, int32_t *device) {
     if (device) *device = -1;
     if (!cx || !device) return absent(cx);
     return guarded(cx, home_body, &(HomeCall){target, address, device});
@@ -890,8 +824,7 @@ tw_status tw_stream_wrap(tw_context *cx, const char *target, void *native, tw_st
 
 tw_status tw_stream_rebind(tw_stream *stream, void *native) {
     if (!stream) return TW_ERROR_ARGUMENT;
-    if (!stream->wrapped)
-        return misuse(stream->context, "only a stream that stands for the caller's is rebound");
+    if (!stream->wrapped) return misuse(stream->context, "only a stream that stands for the caller's is rebound");
     stream->native = native;
     return TW_OK;
 }

@@ -8,14 +8,16 @@
 #include <string.h>
 
 /* Public dtypes and elements of the IR, in one list. */
-#define DTYPES(X)                                                                           \
-    X(TW_I1, EL_I1)                                                                         \
-    X(TW_I8, EL_I8)                                                                         \
-    X(TW_I16, EL_I16)                                                                       \
-    X(TW_I32, EL_I32) X(TW_I64, EL_I64) X(TW_U8, EL_U8) X(TW_U16, EL_U16) X(TW_U32, EL_U32) \
-        X(TW_U64, EL_U64) X(TW_F16, EL_F16) X(TW_BF16, EL_BF16) X(TW_F32, EL_F32)           \
-            X(TW_F64, EL_F64) X(TW_F8E4M3, EL_F8E4M3) X(TW_F8E5M2, EL_F8E5M2)               \
-                X(TW_F8E4B8, EL_F8E4B8) X(TW_F8E5B16, EL_F8E5B16) X(TW_F8E4B15, EL_F8E4B15)
+#define DTYPES(X)                                                                                                 \
+    X(TW_I1, EL_I1)                                                                                               \
+    X(TW_I8, EL_I8)                                                                                               \
+    X(TW_I16, EL_I16)                                                                                             \
+    X(TW_I32, EL_I32)                                                                                             \
+    X(TW_I64, EL_I64)                                                                                             \
+    X(TW_U8, EL_U8)                                                                                               \
+    X(TW_U16, EL_U16) X(TW_U32, EL_U32) X(TW_U64, EL_U64) X(TW_F16, EL_F16) X(TW_BF16, EL_BF16) X(TW_F32, EL_F32) \
+        X(TW_F64, EL_F64) X(TW_F8E4M3, EL_F8E4M3) X(TW_F8E5M2, EL_F8E5M2) X(TW_F8E4B8, EL_F8E4B8)                 \
+            X(TW_F8E5B16, EL_F8E5B16) X(TW_F8E4B15, EL_F8E4B15)
 
 Elem elem_of_dtype(int32_t dtype) {
     switch (dtype) {
@@ -72,14 +74,12 @@ char *buffer_lowest(const tw_buffer *b) {
 static tw_status set_memory(tw_buffer *b, const tw_buffer_options *options) {
     tw_context *cx = b->context;
     int64_t below = 0, above = 0;
-    if (!span_of(b, &below, &above))
-        return context_fail(cx, TW_ERROR_ARGUMENT, "a buffer of that shape is too large");
+    if (!span_of(b, &below, &above)) return context_fail(cx, TW_ERROR_ARGUMENT, "a buffer of that shape is too large");
     b->size = (size_t)(below + above);
     if (options && options->data) {
         if (options->size < b->size)
-            return context_fail(cx, TW_ERROR_ARGUMENT,
-                                "the buffer's shape needs %zu bytes, its memory has %zu", b->size,
-                                options->size);
+            return context_fail(cx, TW_ERROR_ARGUMENT, "the buffer's shape needs %zu bytes, its memory has %zu",
+                                b->size, options->size);
         b->data = (char *)options->data + below;
         return TW_OK;
     }
@@ -95,23 +95,19 @@ tw_status buffer_make(tw_context *cx, int32_t dtype, int32_t rank, const int64_t
     Elem elem = elem_of_dtype(dtype);
     if (elem == EL_COUNT) return context_fail(cx, TW_ERROR_ARGUMENT, "%d is not a dtype", dtype);
     if (rank < 0 || rank > TW_MAX_RANK || (rank && !shape))
-        return context_fail(cx, TW_ERROR_ARGUMENT, "a buffer has 0 to %d extents, not %d",
-                            TW_MAX_RANK, rank);
+        return context_fail(cx, TW_ERROR_ARGUMENT, "a buffer has 0 to %d extents, not %d", TW_MAX_RANK, rank);
     const Target *target = NULL;
     if (options && options->target) {
         target = target_find(options->target, NULL);
-        if (!target)
-            return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`", options->target);
+        if (!target) return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`", options->target);
         if (!target->memory) target = NULL;
     }
     int device = options ? options->device : 0;
     if (device && !target)
-        return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "a buffer of device %d: target %s has one memory, the host's", device,
-                            options->target ? options->target : "cpu");
+        return context_fail(cx, TW_ERROR_ARGUMENT, "a buffer of device %d: target %s has one memory, the host's",
+                            device, options->target ? options->target : "cpu");
     if (options && options->strides && !options->data)
-        return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "strides are given with memory of the caller only");
+        return context_fail(cx, TW_ERROR_ARGUMENT, "strides are given with memory of the caller only");
     tw_buffer *b = context_alloc(cx, sizeof *b);
     *out = b; /* whoever catches a throw destroys it */
     *b = (tw_buffer){.context = cx, .target = target, .device = device, .elem = elem, .rank = rank};
@@ -120,9 +116,7 @@ tw_status buffer_make(tw_context *cx, int32_t dtype, int32_t rank, const int64_t
     for (int d = rank; d-- > 0;) {
         b->shape[d] = shape[d];
         b->strides[d] = options && options->strides ? options->strides[d] : stride;
-        if (shape[d] < 0)
-            return context_fail(cx, TW_ERROR_ARGUMENT, "extent %lld is negative",
-                                (long long)shape[d]);
+        if (shape[d] < 0) return context_fail(cx, TW_ERROR_ARGUMENT, "extent %lld is negative", (long long)shape[d]);
         if (shape[d] > 0 && __builtin_mul_overflow(stride, shape[d], &stride))
             return context_fail(cx, TW_ERROR_ARGUMENT, "a buffer of that shape is too large");
     }
@@ -172,13 +166,11 @@ tw_status buffer_copy(tw_buffer *b, void *host, size_t size, bool read) {
     tw_context *cx = b->context;
     size_t bytes = (size_t)elem_info[b->elem].bytes, all = (size_t)tw_buffer_elements(b) * bytes;
     if (size != all)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "the buffer's elements take %zu bytes, not %zu",
-                            all, size);
+        return context_fail(cx, TW_ERROR_ARGUMENT, "the buffer's elements take %zu bytes, not %zu", all, size);
     if (!all) return TW_OK;
     if (b->target) {
         if (!buffer_is_dense(b))
-            return context_fail(cx, TW_ERROR_ARGUMENT,
-                                "only dense buffers of a device can be copied");
+            return context_fail(cx, TW_ERROR_ARGUMENT, "only dense buffers of a device can be copied");
         const TargetMemory *memory = b->target->memory;
         return read ? memory->read(cx, b->device, host, b->data, all)
                     : memory->write(cx, b->device, b->data, host, all);
@@ -213,8 +205,7 @@ typedef enum FillKind {
     FILL_EMPTY,
     FILL_COUNT
 } FillKind;
-static const char *const fill_names[] = {"zeros", "ones", "full", "arange", "rand", "randn",
-                                         "randint", "empty"};
+static const char *const fill_names[] = {"zeros", "ones", "full", "arange", "rand", "randn", "randint", "empty"};
 
 static void put(Elem elem, void *to, double x) {
     if (elem_is_float(elem))
@@ -227,18 +218,15 @@ static void put(Elem elem, void *to, double x) {
 
 tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t seed) {
     tw_context *cx = b->context;
-    if (b->target)
-        return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "only buffers of the host are filled; write it instead");
+    if (b->target) return context_fail(cx, TW_ERROR_ARGUMENT, "only buffers of the host are filled; write it instead");
     int k = 0;
     while (k < FILL_COUNT && strcmp(kind, fill_names[k]) != 0) k++;
     if (k == FILL_COUNT) {
         const char *near = text_nearest(kind, fill_names, FILL_COUNT);
-        return context_fail(
-            cx, TW_ERROR_ARGUMENT,
-            "`%s` is no kind of content%s%s%s; there are zeros, ones, full, arange, "
-            "rand, randn, randint, empty",
-            kind, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "`%s` is no kind of content%s%s%s; there are zeros, ones, full, arange, "
+                            "rand, randn, randint, empty",
+                            kind, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
     }
     int64_t n = tw_buffer_elements(b);
     b->unwritten = k == FILL_EMPTY;
@@ -264,13 +252,12 @@ void buffer_show(const tw_buffer *b, Text *t) {
     text_add(t, "]");
 }
 
-tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute,
-                         double relative, tw_difference *out) {
+tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double absolute, double relative,
+                         tw_difference *out) {
     tw_context *cx = got->context;
     if (got->target || want->target)
         return context_fail(cx, TW_ERROR_ARGUMENT, "only buffers of the host are compared");
-    if (got->rank != want->rank ||
-        memcmp(got->shape, want->shape, sizeof got->shape[0] * (size_t)got->rank) != 0) {
+    if (got->rank != want->rank || memcmp(got->shape, want->shape, sizeof got->shape[0] * (size_t)got->rank) != 0) {
         Text x = text_new(&cx->texts), y = text_new(&cx->texts);
         buffer_show(got, &x);
         buffer_show(want, &y);
@@ -282,8 +269,7 @@ tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double abs
     out->max_error = 0, out->max_want = 0, out->got = out->want = 0;
     out->at = n ? 0 : -1;
     for (int64_t i = 0; i < n; i++) {
-        double x = elem_get_f64(got->elem, element_at(got, i)),
-               y = elem_get_f64(want->elem, element_at(want, i));
+        double x = elem_get_f64(got->elem, element_at(got, i)), y = elem_get_f64(want->elem, element_at(want, i));
         double error = x == y || (isnan(x) && isnan(y)) ? 0 : fabs(x - y);
         if (isnan(error)) error = INFINITY;
         if (isfinite(y) && fabs(y) > out->max_want) out->max_want = fabs(y);

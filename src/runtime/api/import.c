@@ -52,8 +52,7 @@ static const SourceFile *read_allowed(tw_module *m, const char *path) {
         if (strcmp(m->sources.files.at[i]->name, path) == 0) return m->sources.files.at[i];
     const char *real = real_path(&m->arena, path);
     bool allowed = real && m->import_anywhere;
-    for (size_t i = 0; real && i < m->import_root_count; i++)
-        allowed |= lies_in(real, m->import_roots[i]);
+    for (size_t i = 0; real && i < m->import_root_count; i++) allowed |= lies_in(real, m->import_roots[i]);
     int64_t size = allowed ? file_size(real) : -1;
     if (size < 0 || size > MOST_SOURCE_BYTES) return NULL;
     char *text = arena_alloc(&m->arena, (size_t)size + 1);
@@ -66,8 +65,8 @@ const SourceFile *import_file(void *user, const SourceFile *from, const char *pa
     Arena *arena = &m->arena;
     if (*path == '/') return read_allowed(m, path);
     const char *slash = strrchr(from->name, '/');
-    const SourceFile *file = read_allowed(
-        m, slash ? arena_printf(arena, "%.*s/%s", (int)(slash - from->name), from->name, path) : path);
+    const SourceFile *file =
+        read_allowed(m, slash ? arena_printf(arena, "%.*s/%s", (int)(slash - from->name), from->name, path) : path);
     for (size_t i = 0; !file && i < m->import_folder_count; i++)
         file = read_allowed(m, arena_printf(arena, "%s/%s", m->import_folders[i], path));
     return file;

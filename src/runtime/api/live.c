@@ -82,8 +82,7 @@ static void answer(Live *live, tw_status status, const tw_object *from, FrontObj
         live_object(live->arena, from, to);
         return;
     }
-    *to = (FrontObject){.kind = FRONT_OBJECT_REFUSED,
-                        .text = from->text ? from->text : tw_status_text(status)};
+    *to = (FrontObject){.kind = FRONT_OBJECT_REFUSED, .text = from->text ? from->text : tw_status_text(status)};
 }
 
 static void lookup(void *user, void *scope, const char *name, FrontObject *out) {
@@ -153,8 +152,7 @@ static tw_object host_object(Arena *arena, const FrontObject *from) {
     return to;
 }
 
-static void call(void *user, void *function, const FrontObject *args, size_t count,
-                 FrontObject *out) {
+static void call(void *user, void *function, const FrontObject *args, size_t count, FrontObject *out) {
     Live *live = user;
     tw_object *given = ARENA_ARRAY(live->arena, tw_object, count), object = {0};
     for (size_t i = 0; i < count; i++) given[i] = host_object(live->arena, &args[i]);

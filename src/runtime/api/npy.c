@@ -74,8 +74,7 @@ static bool take_shape(Cursor *c, Header *h) {
         int64_t extent = 0;
         const char *start = c->at;
         for (; c->at < c->end && isdigit((unsigned char)*c->at); c->at++)
-            if (__builtin_mul_overflow(extent, 10, &extent) ||
-                __builtin_add_overflow(extent, *c->at - '0', &extent))
+            if (__builtin_mul_overflow(extent, 10, &extent) || __builtin_add_overflow(extent, *c->at - '0', &extent))
                 return broken(c, "an extent of its shape does not fit 64 bits");
         if (c->at == start) return broken(c, "an extent of its shape is no number from 0");
         if (h->rank == TW_MAX_RANK) return broken(c, "it has more than 8 extents; reshape it");
@@ -89,7 +88,8 @@ static bool take_shape(Cursor *c, Header *h) {
 static bool take_entry(Cursor *c, const char *key, Header *h, unsigned *seen) {
     if (strcmp(key, "descr") == 0) {
         skip_blanks(c);
-        if (c->at < c->end && *c->at == '[') return broken(c, "its items are records (a structured dtype); save one field");
+        if (c->at < c->end && *c->at == '[')
+            return broken(c, "its items are records (a structured dtype); save one field");
         *seen |= 1;
         return take_string(c, h->descr, sizeof h->descr) || broken(c, "its descr is no short string");
     }
@@ -119,19 +119,16 @@ static bool parse_header(Cursor *c, Header *h) {
     return seen == 7 || broken(c, "its header lacks one of descr, fortran_order and shape");
 }
 
-/* Letter and size of every element type in a file; bf16 and fp8 have none of NumPy's own and
- * travel as raw items. */
+/* Letter and size of every element type in a file; bf16 and fp8 have none of NumPy's own and travel as raw items. */
 static const struct {
     int32_t dtype;
     const char *descr;
-} descrs[] = {{TW_I1, "|b1"},      {TW_I8, "|i1"},     {TW_I16, "<i2"},    {TW_I32, "<i4"},
-              {TW_I64, "<i8"},     {TW_U8, "|u1"},     {TW_U16, "<u2"},    {TW_U32, "<u4"},
-              {TW_U64, "<u8"},     {TW_F16, "<f2"},    {TW_BF16, "<V2"},   {TW_F32, "<f4"},
-              {TW_F64, "<f8"},     {TW_F8E4M3, "|V1"}, {TW_F8E5M2, "|V1"}, {TW_F8E4B8, "|V1"},
-              {TW_F8E5B16, "|V1"}, {TW_F8E4B15, "|V1"}};
+} descrs[] = {{TW_I1, "|b1"},     {TW_I8, "|i1"},      {TW_I16, "<i2"},    {TW_I32, "<i4"},    {TW_I64, "<i8"},
+              {TW_U8, "|u1"},     {TW_U16, "<u2"},     {TW_U32, "<u4"},    {TW_U64, "<u8"},    {TW_F16, "<f2"},
+              {TW_BF16, "<V2"},   {TW_F32, "<f4"},     {TW_F64, "<f8"},    {TW_F8E4M3, "|V1"}, {TW_F8E5M2, "|V1"},
+              {TW_F8E4B8, "|V1"}, {TW_F8E5B16, "|V1"}, {TW_F8E4B15, "|V1"}};
 
-/* The dtype that the file's letters mean, when it has to be read as `wish`; TW_DTYPE_ANY: they do
- * not fit. */
+/* The dtype that the file's letters mean, when it has to be read as `wish`; TW_DTYPE_ANY: they do not fit. */
 static int32_t find_dtype(const char *descr, int32_t wish) {
     if (!descr[0] || !strchr("<|=", descr[0])) return TW_DTYPE_ANY;
     char kind = descr[1];
@@ -140,10 +137,8 @@ static int32_t find_dtype(const char *descr, int32_t wish) {
     if (*end || size < 1) return TW_DTYPE_ANY;
     int32_t own = TW_DTYPE_ANY;
     for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++)
-        if (descrs[i].descr[1] == kind && kind != 'V' && descrs[i].descr[2] - '0' == size)
-            own = descrs[i].dtype;
-    if (wish == TW_DTYPE_ANY)
-        return own == TW_DTYPE_ANY && kind == 'V' && size == 2 ? TW_BF16 : own;
+        if (descrs[i].descr[1] == kind && kind != 'V' && descrs[i].descr[2] - '0' == size) own = descrs[i].dtype;
+    if (wish == TW_DTYPE_ANY) return own == TW_DTYPE_ANY && kind == 'V' && size == 2 ? TW_BF16 : own;
     bool raw = kind == 'V' || kind == 'u';
     return own == wish || (raw && (size_t)size == tw_dtype_size(wish)) ? wish : TW_DTYPE_ANY;
 }
@@ -158,8 +153,7 @@ static const char *foreign_kind(const unsigned char *start, size_t size) {
 }
 
 /* The header's text; false: *why says the rule that is broken. */
-static bool find_header(const unsigned char *start, size_t size, size_t *at, size_t *length,
-                        const char **why) {
+static bool find_header(const unsigned char *start, size_t size, size_t *at, size_t *length, const char **why) {
     *why = "it ends inside of its header";
     if (size < 6 || memcmp(start, "\x93NUMPY", 6) != 0) {
         *why = foreign_kind(start, size);
@@ -176,8 +170,7 @@ static bool find_header(const unsigned char *start, size_t size, size_t *at, siz
     } else {
         if (size < 12) return false;
         *at = 12;
-        *length =
-            start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
+        *length = start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
     }
     if (*length > MAX_HEADER) {
         *why = "its header is longer than 65536 bytes";
@@ -201,8 +194,8 @@ static const char *foreign_items(const char *descr) {
     }
 }
 
-static tw_status read_elements(tw_context *cx, const char *path, const unsigned char *file,
-                               size_t size, int32_t dtype, tw_buffer **out) {
+static tw_status read_elements(tw_context *cx, const char *path, const unsigned char *file, size_t size, int32_t dtype,
+                               tw_buffer **out) {
     size_t at = 0, length = 0;
     Header h = {.rank = 0};
     Cursor c = {.why = NULL};
@@ -214,19 +207,16 @@ static tw_status read_elements(tw_context *cx, const char *path, const unsigned 
     if (!good) return context_fail(cx, TW_ERROR_IO, "%s is no .npy file that can be read: %s", path, c.why);
     int32_t found = find_dtype(h.descr, dtype), own = find_dtype(h.descr, TW_DTYPE_ANY);
     if (found == TW_DTYPE_ANY && own == TW_DTYPE_ANY)
-        return context_fail(cx, TW_ERROR_IO, "%s: its items ('%s') %s", path, h.descr,
-                            foreign_items(h.descr));
+        return context_fail(cx, TW_ERROR_IO, "%s: its items ('%s') %s", path, h.descr, foreign_items(h.descr));
     if (found == TW_DTYPE_ANY)
-        return context_fail(cx, TW_ERROR_IO, "%s: its items are %s ('%s'), and %s is asked for; convert them, or ask for %s",
-                            path, tw_dtype_name(own), h.descr, tw_dtype_name(dtype), tw_dtype_name(own));
+        return context_fail(cx, TW_ERROR_IO,
+                            "%s: its items are %s ('%s'), and %s is asked for; convert them, or ask for %s", path,
+                            tw_dtype_name(own), h.descr, tw_dtype_name(dtype), tw_dtype_name(own));
     int64_t elements = 1, bytes = 0;
     bool fits = true;
-    for (int d = 0; d < h.rank && fits; d++)
-        fits = !__builtin_mul_overflow(elements, h.shape[d], &elements);
+    for (int d = 0; d < h.rank && fits; d++) fits = !__builtin_mul_overflow(elements, h.shape[d], &elements);
     fits = fits && !__builtin_mul_overflow(elements, (int64_t)tw_dtype_size(found), &bytes);
-    if (!fits)
-        return context_fail(cx, TW_ERROR_IO,
-                            "%s says that it holds more elements than any memory does", path);
+    if (!fits) return context_fail(cx, TW_ERROR_IO, "%s says that it holds more elements than any memory does", path);
     if ((uint64_t)bytes != size - at - length)
         return context_fail(cx, TW_ERROR_IO, "%s %s: %lld elements of %s are %lld bytes, and it has %zu", path,
                             (uint64_t)bytes > size - at - length ? "ends early" : "goes on behind its last element",
@@ -254,12 +244,10 @@ static tw_status read_elements(tw_context *cx, const char *path, const unsigned 
 
 tw_status npy_load(tw_context *cx, const char *path, int32_t dtype, tw_buffer **out) {
     int64_t size = file_size(path);
-    if (size < 0)
-        return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", path, strerror(errno));
+    if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", path, strerror(errno));
     unsigned char *file = arena_alloc(&cx->texts, (size_t)size + 1);
     size = file_read(path, file, (size_t)size);
-    if (size < 0)
-        return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", path, strerror(errno));
+    if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", path, strerror(errno));
     return read_elements(cx, path, file, (size_t)size, dtype, out);
 }
 
@@ -274,20 +262,17 @@ tw_status npy_save(const tw_buffer *b, const char *path) {
     Text header = text_new(&cx->texts);
     text_add(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (int d = 0; d < b->rank; d++)
-        text_add(&header, "%lld%s", (long long)b->shape[d],
-                 b->rank == 1 || d + 1 < b->rank ? ", " : "");
+        text_add(&header, "%lld%s", (long long)b->shape[d], b->rank == 1 || d + 1 < b->rank ? ", " : "");
     text_add(&header, "), }");
     while ((10 + header.length + 1) % 64) text_add_char(&header, ' ');
     text_add_char(&header, '\n');
-    size_t bytes = (size_t)tw_buffer_elements(b) * tw_dtype_size(dtype),
-           all = 10 + header.length + bytes;
+    size_t bytes = (size_t)tw_buffer_elements(b) * tw_dtype_size(dtype), all = 10 + header.length + bytes;
     unsigned char *file = arena_alloc(&cx->texts, all);
     memcpy(file, "\x93NUMPY\x01\x00", 8);
     file[8] = (unsigned char)header.length;
     file[9] = (unsigned char)(header.length >> 8);
     memcpy(file + 10, header.at, header.length);
-    tw_status status =
-        buffer_copy((tw_buffer *)(uintptr_t)b, file + 10 + header.length, bytes, true);
+    tw_status status = buffer_copy((tw_buffer *)(uintptr_t)b, file + 10 + header.length, bytes, true);
     if (status != TW_OK) return status;
     if (!file_replace(path, file, all, 0666))
         return context_fail(cx, TW_ERROR_IO, "%s cannot be written: %s", path, strerror(errno));

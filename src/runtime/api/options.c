@@ -12,15 +12,12 @@ typedef struct OptionRow {
 } OptionRow;
 
 #define OPTION(name, values, least, most, statement, about) \
-    static void set_##name(tw_kernel *k, long long value) { \
-        statement;                                          \
-    }
+    static void set_##name(tw_kernel *k, long long value) { statement; }
 #include "runtime/api/options.def"
 #undef OPTION
 
 static const OptionRow rows[] = {
-#define OPTION(name, values, least, most, statement, about) \
-    {#name, values, about, least, most, set_##name},
+#define OPTION(name, values, least, most, statement, about) {#name, values, about, least, most, set_##name},
 #include "runtime/api/options.def"
 #undef OPTION
 };
@@ -74,17 +71,15 @@ tw_status options_apply(tw_kernel *k, const tw_pair *options, size_t count) {
             const char *names[ROWS];
             for (int r = 0; r < ROWS; r++) names[r] = rows[r].name;
             const char *near = text_nearest(options[i].name, names, ROWS);
-            return near ? context_fail(cx, TW_ERROR_NOT_FOUND,
-                                       "there is no option `%s`; did you mean `%s`?",
+            return near ? context_fail(cx, TW_ERROR_NOT_FOUND, "there is no option `%s`; did you mean `%s`?",
                                        options[i].name, near)
-                        : context_fail(cx, TW_ERROR_NOT_FOUND,
-                                       "there is no option `%s`; the page `options` lists them",
+                        : context_fail(cx, TW_ERROR_NOT_FOUND, "there is no option `%s`; the page `options` lists them",
                                        options[i].name);
         }
         long long value = 0;
         if (!parse(row, options[i].value, &value))
-            return context_fail(cx, TW_ERROR_ARGUMENT, "option %s takes %s, not `%s`", row->name,
-                                row->values, options[i].value);
+            return context_fail(cx, TW_ERROR_ARGUMENT, "option %s takes %s, not `%s`", row->name, row->values,
+                                options[i].value);
         row->set(k, value);
     }
     return TW_OK;

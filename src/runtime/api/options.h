@@ -1,5 +1,4 @@
-/* options.h: the list of compile options, and applying them to a kernel; the list itself is
- * options.def. */
+/* options.h: the list of compile options, and applying them to a kernel; the list itself is options.def. */
 #ifndef RUNTIME_API_OPTIONS_H
 #define RUNTIME_API_OPTIONS_H
 #include "runtime/runtime.h"

@@ -21,12 +21,9 @@ static uint64_t mix(uint64_t seed, uint64_t index) {
     return z ^ z >> 31;
 }
 
-double random_uniform(uint64_t seed, uint64_t index) {
-    return (double)(mix(seed, index) >> 11) * 0x1p-53;
-}
+double random_uniform(uint64_t seed, uint64_t index) { return (double)(mix(seed, index) >> 11) * 0x1p-53; }
 
-/* Natural logarithm for 0 < x <= 1: x = m * 2^e with m in [0.70, 1.42), log m = 2 atanh((m - 1) /
- * (m + 1)). */
+/* Natural logarithm for 0 < x <= 1: x = m * 2^e with m in [0.70, 1.42), log m = 2 atanh((m - 1) / (m + 1)). */
 static double plain_log(double x) {
     int e = 0;
     while (x < 0.70710678118654752) x += x, e--;

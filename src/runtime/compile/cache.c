@@ -33,9 +33,7 @@ static bool write_new(const char *path, const void *data, size_t size, unsigned 
     return ok;
 }
 
-bool file_write(const char *path, const void *data, size_t size) {
-    return write_new(path, data, size, 0600);
-}
+bool file_write(const char *path, const void *data, size_t size) { return write_new(path, data, size, 0600); }
 
 /* A device or a pipe is written to; putting a file in its place would destroy it. */
 static bool write_special(const char *path, const void *data, size_t size) {
@@ -105,14 +103,13 @@ bool path_absolute(const char *path, char absolute[CACHE_PATH]) {
     char here[CACHE_PATH];
     bool from_root = *path == '/';
     if (!from_root && !getcwd(here, sizeof here)) return false;
-    int n = from_root ? snprintf(absolute, CACHE_PATH, "%s", path)
-                      : snprintf(absolute, CACHE_PATH, "%s/%s", here, path);
+    int n =
+        from_root ? snprintf(absolute, CACHE_PATH, "%s", path) : snprintf(absolute, CACHE_PATH, "%s/%s", here, path);
     return n > 0 && n < CACHE_PATH;
 }
 
 bool cache_default_dir(char *dir, size_t capacity) {
-    const char *own = getenv("TILEWRIGHT_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
+    const char *own = getenv("TILEWRIGHT_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int n = -1;
     if (own && *own)
         n = snprintf(dir, capacity, "%s", own);
@@ -126,8 +123,7 @@ bool cache_default_dir(char *dir, size_t capacity) {
 /* Ours, and nobody else may write into it. */
 static bool is_private(const char *dir) {
     struct stat info;
-    return lstat(dir, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
-           !(info.st_mode & 022);
+    return lstat(dir, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() && !(info.st_mode & 022);
 }
 
 const char *cache_refusal(const char *dir) {
@@ -162,8 +158,7 @@ bool cache_make_dir(const char *dir) {
     return false;
 }
 
-static bool entry_path(const char *dir, const char *hex, const char *extension, bool folder,
-                       char *path) {
+static bool entry_path(const char *dir, const char *hex, const char *extension, bool folder, char *path) {
     int n = folder ? snprintf(path, CACHE_PATH, "%s/%.2s", dir, hex)
                    : snprintf(path, CACHE_PATH, "%s/%.2s/%s%s", dir, hex, hex, extension);
     return n > 0 && n < CACHE_PATH;
@@ -201,13 +196,11 @@ static bool is_sealed(const char *path) {
     struct stat info;
     Seal seal;
     unsigned char digest[DIGEST_BYTES];
-    bool ok = fstat(from, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-              !(info.st_mode & 022) && info.st_size >= (off_t)sizeof seal &&
-              pread(from, &seal, sizeof seal, info.st_size - (off_t)sizeof seal) ==
-                  (ssize_t)sizeof seal &&
+    bool ok = fstat(from, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && !(info.st_mode & 022) &&
+              info.st_size >= (off_t)sizeof seal &&
+              pread(from, &seal, sizeof seal, info.st_size - (off_t)sizeof seal) == (ssize_t)sizeof seal &&
               memcmp(seal.magic, seal_magic, sizeof seal_magic) == 0 &&
-              seal.length == (uint64_t)info.st_size - sizeof seal &&
-              digest_file(from, seal.length, digest) &&
+              seal.length == (uint64_t)info.st_size - sizeof seal && digest_file(from, seal.length, digest) &&
               memcmp(digest, seal.digest, sizeof digest) == 0;
     close(from);
     return ok;
@@ -232,8 +225,7 @@ static bool put_seal(const char *path) {
 
 bool cache_find(const char *dir, const char *hex, const char *extension, char *path) {
     char folder[CACHE_PATH];
-    if (!dir || !entry_path(dir, hex, extension, true, folder) ||
-        !entry_path(dir, hex, extension, false, path))
+    if (!dir || !entry_path(dir, hex, extension, true, folder) || !entry_path(dir, hex, extension, false, path))
         return false;
     if (!is_private(dir) || !is_private(folder)) return false;
     struct stat info;
@@ -243,11 +235,9 @@ bool cache_find(const char *dir, const char *hex, const char *extension, char *p
     return false;
 }
 
-bool cache_keep(const char *dir, const char *hex, const char *extension, const char *file,
-                char *path) {
+bool cache_keep(const char *dir, const char *hex, const char *extension, const char *file, char *path) {
     char folder[CACHE_PATH];
-    if (!dir || !entry_path(dir, hex, extension, true, folder) ||
-        !entry_path(dir, hex, extension, false, path))
+    if (!dir || !entry_path(dir, hex, extension, true, folder) || !entry_path(dir, hex, extension, false, path))
         return false;
     return is_private(dir) && cache_make_dir(folder) && put_seal(file) && rename(file, path) == 0;
 }

@@ -27,19 +27,16 @@ bool cache_default_dir(char *dir, size_t capacity);
 /* Is there a sound entry? Its path to `path` (CACHE_PATH bytes). dir may be NULL. */
 bool cache_find(const char *dir, const char *hex, const char *extension, char *path);
 /* Seals the file and moves it into the cache; false if it stays where it is. */
-bool cache_keep(const char *dir, const char *hex, const char *extension, const char *file,
-                char *path);
+bool cache_keep(const char *dir, const char *hex, const char *extension, const char *file, char *path);
 
 /* Makes the directory and those above it; false if it is not private then. */
 bool cache_make_dir(const char *dir);
 /* Why nothing is kept there, as the end of a sentence; NULL: it can be used (and is made). */
 const char *cache_refusal(const char *dir);
 
-/* Whole files, without allocation. Writing makes a new file (mode 0600) and fails if it is there.
- */
+/* Whole files, without allocation. Writing makes a new file (mode 0600) and fails if it is there. */
 bool file_write(const char *path, const void *data, size_t size);
-/* Writes a file so that it appears complete or not at all: beside it first, then renamed. errno
- * tells why not. */
+/* Writes a file so that it appears complete or not at all: beside it first, then renamed. errno tells why not. */
 bool file_replace(const char *path, const void *data, size_t size, unsigned mode);
 /* The file's size, if it can be read and is a regular file; -1. */
 int64_t file_size(const char *path);

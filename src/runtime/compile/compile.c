@@ -6,7 +6,7 @@
 #include "runtime/runtime.h"
 
 #include "ir/interp/interp.h"
-#include "analysis/roots.h"
+#include "ir/roots.h"
 #include "runtime/compile/cache.h"
 #include "runtime/api/options.h"
 #include "runtime/target/target.h"
@@ -36,12 +36,9 @@ void module_drop(tw_module *m) {
 static FrontValue define_value(const char *text) {
     char *end = NULL;
     FrontValue value = {.kind = FRONT_TEXT, .text = text};
-    if (strcmp(text, "true") == 0 || strcmp(text, "True") == 0)
-        return (FrontValue){.kind = FRONT_BOOL, .i = 1};
-    if (strcmp(text, "false") == 0 || strcmp(text, "False") == 0)
-        return (FrontValue){.kind = FRONT_BOOL};
-    if (strcmp(text, "none") == 0 || strcmp(text, "None") == 0)
-        return (FrontValue){.kind = FRONT_NONE};
+    if (strcmp(text, "true") == 0 || strcmp(text, "True") == 0) return (FrontValue){.kind = FRONT_BOOL, .i = 1};
+    if (strcmp(text, "false") == 0 || strcmp(text, "False") == 0) return (FrontValue){.kind = FRONT_BOOL};
+    if (strcmp(text, "none") == 0 || strcmp(text, "None") == 0) return (FrontValue){.kind = FRONT_NONE};
     errno = 0;
     long long i = strtoll(text, &end, 0);
     if (end != text && !*end && !errno) return (FrontValue){.kind = FRONT_INT, .i = i};
@@ -50,12 +47,9 @@ static FrontValue define_value(const char *text) {
     return value;
 }
 
-static char *copy_text(Arena *arena, const char *text) {
-    return text ? arena_string(arena, text, strlen(text)) : NULL;
-}
+static char *copy_text(Arena *arena, const char *text) { return text ? arena_string(arena, text, strlen(text)) : NULL; }
 
-tw_status module_open(tw_module *m, const char *name, const char *text, size_t size,
-                      const tw_module_options *options) {
+tw_status module_open(tw_module *m, const char *name, const char *text, size_t size, const tw_module_options *options) {
     tw_context *cx = m->context;
     source_init(&m->sources, &m->arena);
     diag_init(&m->diag, &m->arena, &m->sources);
@@ -73,8 +67,7 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
     }
     if (options && options->door) {
         unit->door = front_find(options->door);
-        if (!unit->door)
-            return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no door `%s`", options->door);
+        if (!unit->door) return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no door `%s`", options->door);
     } else
         unit->door = unit->resolver ? front_find("triton") : front_choose(name, file->text);
     if (!unit->door)
@@ -101,8 +94,7 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
     bool ok = unit->door->open(unit);
     m->parse_seconds = seconds() - start;
     tw_status status = context_diagnose(cx, &m->diag, TW_ERROR_SOURCE);
-    if (!ok && status == TW_OK)
-        ice(&cx->trap, "door %s failed without a message", unit->door->name);
+    if (!ok && status == TW_OK) ice(&cx->trap, "door %s failed without a message", unit->door->name);
     return ok ? TW_OK : status;
 }
 
@@ -110,8 +102,7 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
 
 /* Constants that are absent: a definition of that name, else what a heuristic computes, which only
  * Triton's kernels have. */
-static bool complete_values(tw_module *m, const FrontKernel *kernel, FrontValue *values,
-                            Arena *arena, Diag *diag) {
+static bool complete_values(tw_module *m, const FrontKernel *kernel, FrontValue *values, Arena *arena, Diag *diag) {
     for (int i = 0; i < kernel->param_count; i++) {
         bool open = kernel->params[i].kind == FRONT_CONSTANT && values[i].kind == FRONT_ABSENT;
         const FrontValue *given = open ? front_define(&m->unit, kernel->params[i].name) : NULL;
@@ -139,17 +130,16 @@ static tw_status check_given(tw_context *cx, const FrontKernel *kernel, const Fr
     bool wants_array = param->kind == FRONT_POINTER || param->kind == FRONT_TENSOR;
     if (array && (param->kind == FRONT_SCALAR || param->kind == FRONT_CONSTANT))
         return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "argument `%s`: kernel `%s` takes a number there, and an array was given",
-                            param->name, kernel->name);
+                            "argument `%s`: kernel `%s` takes a number there, and an array was given", param->name,
+                            kernel->name);
     if (!array && wants_array && value->kind != FRONT_NONE)
         return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "argument `%s`: kernel `%s` takes an array there, and none was given",
-                            param->name, kernel->name);
+                            "argument `%s`: kernel `%s` takes an array there, and none was given", param->name,
+                            kernel->name);
     if (array && param->elem >= 0 && (int)value->elem != param->elem)
         return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "argument `%s`: kernel `%s` declares an array of %s, the array given is of %s",
-                            param->name, kernel->name, elem_info[param->elem].text,
-                            elem_info[value->elem].text);
+                            "argument `%s`: kernel `%s` declares an array of %s, the array given is of %s", param->name,
+                            kernel->name, elem_info[param->elem].text, elem_info[value->elem].text);
     return TW_OK;
 }
 
@@ -208,8 +198,8 @@ static tw_status name_missing(tw_kernel *k, const CompileRequest *request) {
         if (!unit->door->resolve(unit, kernel, &k->arena, &k->diag))
             return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
     }
-    return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s` lacks arguments: %s%s%s%s%s%s%s", kernel->name,
-                        open.at, open.length ? " (an array or a number each, whose type the compiler must know)" : "",
+    return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s` lacks arguments: %s%s%s%s%s%s%s", kernel->name, open.at,
+                        open.length ? " (an array or a number each, whose type the compiler must know)" : "",
                         open.length && constants.length ? ", " : "", constants.at,
                         constants.length ? " (constants)" : "",
                         constants.length && kernel->config_count ? "; or take one of its configurations" : "",
@@ -244,9 +234,8 @@ static const char *find_artifact(const tw_kernel *k, const char *name) {
 tw_status kernel_assembly(tw_kernel *k, const char **text) {
     const Target *target = k->target;
     if (!target->assemble || !k->code)
-        return context_fail(
-            k->context, TW_ERROR_UNSUPPORTED, "kernel `%s` has no assembler text: %s", k->name,
-            target->assemble ? "it was not emitted" : "target cuda alone has one (PTX)");
+        return context_fail(k->context, TW_ERROR_UNSUPPORTED, "kernel `%s` has no assembler text: %s", k->name,
+                            target->assemble ? "it was not emitted" : "target cuda alone has one (PTX)");
     const char *name = arena_printf(&k->arena, "%s%s", k->name, target->assembly_ending);
     tw_status status = find_artifact(k, name) ? TW_OK : target->assemble(k, name);
     *text = status == TW_OK ? find_artifact(k, name) : NULL;
@@ -295,8 +284,7 @@ static bool knows_pass(const char *names) {
     for (const char *at = names; *at;) {
         size_t length = strcspn(at, ",");
         bool found = false;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            found |= text_equal(at, length, known[i]);
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) found |= text_equal(at, length, known[i]);
         if (!found) return false;
         at += length + (at[length] == ',');
     }
@@ -312,8 +300,7 @@ static tw_status run_passes(tw_kernel *k, const CompileRequest *request, const c
 #define PASS(name, takes, leaves, doc) text_add(&list, "%s%s", list.length ? ", " : "", #name);
 #include "pass/passes.def"
 #undef PASS
-            return context_fail(cx, TW_ERROR_NOT_FOUND, "`%s` is not a pass; the passes are %s",
-                                asked[i], list.at);
+            return context_fail(cx, TW_ERROR_NOT_FOUND, "`%s` is not a pass; the passes are %s", asked[i], list.at);
         }
     Tracer tracer = {k, text};
     PipelineRequest pipeline = {.stop_after = request->stop_after,
@@ -321,8 +308,7 @@ static tw_status run_passes(tw_kernel *k, const CompileRequest *request, const c
                                 .verify_each = request->verify_each,
                                 .trace = trace_pass,
                                 .trace_user = &tracer};
-    if (!pipeline_run(&k->pass, k->ir, &pipeline))
-        return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
+    if (!pipeline_run(&k->pass, k->ir, &pipeline)) return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
     return TW_OK;
 }
 
@@ -333,8 +319,7 @@ static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
     if (!k->target) {
         Text list = text_new(&k->arena);
         target_names(&list);
-        return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`; the targets are %s",
-                            name, list.at);
+        return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`; the targets are %s", name, list.at);
     }
     if (emulate && !k->target->emulated)
         return context_fail(cx, TW_ERROR_ARGUMENT, "target %s is not emulated: it runs on the host as it is",
@@ -343,10 +328,9 @@ static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
     if (k->sanitize && k->target == &target_cpu) k->target = &target_interp; /* the same memory */
     k->device = k->request->device;
     if (k->device && !k->target->memory)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "a kernel for device %d: target %s has one device",
-                            k->device, k->target->name);
-    if (!k->arch && k->request->stage == TW_STAGE_RUN && k->target->native)
-        k->arch = k->target->native(cx, k->device);
+        return context_fail(cx, TW_ERROR_ARGUMENT, "a kernel for device %d: target %s has one device", k->device,
+                            k->target->name);
+    if (!k->arch && k->request->stage == TW_STAGE_RUN && k->target->native) k->arch = k->target->native(cx, k->device);
     k->pass.machine = k->target->machine(cx, k->arch);
     return k->pass.machine ? TW_OK : TW_ERROR_NOT_FOUND;
 }
@@ -521,19 +505,16 @@ static tw_status choose_kernel(tw_module *m, const char *name, const FrontKernel
             return TW_OK;
         }
     }
-    if (!count)
-        return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel", unit->file->name);
+    if (!count) return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel", unit->file->name);
     if (!name)
-        return context_fail(m->context, TW_ERROR_NOT_FOUND,
-                            "%s holds %zu kernels, name one of them: %s", unit->file->name, count,
-                            list.at);
+        return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds %zu kernels, name one of them: %s",
+                            unit->file->name, count, list.at);
     const char *near = text_nearest(name, names, count);
     if (near)
-        return context_fail(m->context, TW_ERROR_NOT_FOUND,
-                            "%s holds no kernel `%s`; did you mean `%s`?", unit->file->name, name,
-                            near);
-    return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`; it holds %s",
-                        unit->file->name, name, list.at);
+        return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`; did you mean `%s`?",
+                            unit->file->name, name, near);
+    return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`; it holds %s", unit->file->name, name,
+                        list.at);
 }
 
 /* TILEWRIGHT_SANITIZE=1 makes every launch on the CPU a sanitized one. */
@@ -550,19 +531,17 @@ tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_option
     if (status != TW_OK) return status;
     int params = request->kernel->param_count;
     if ((int64_t)options->arg_count > params)
-        return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "%zu arguments for the %d parameters of kernel `%s`",
+        return context_fail(cx, TW_ERROR_ARGUMENT, "%zu arguments for the %d parameters of kernel `%s`",
                             options->arg_count, params, request->kernel->name);
     FrontValue *values = ARENA_ARRAY(&k->arena, FrontValue, params);
-    for (size_t i = 0; i < options->arg_count; i++)
-        values[i] = live_value(&k->arena, &options->args[i]);
+    for (size_t i = 0; i < options->arg_count; i++) values[i] = live_value(&k->arena, &options->args[i]);
     diag_init(&k->diag, &k->arena, k->sources);
     if (!complete_values(k->origin, request->kernel, values, &k->arena, &k->diag))
         return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
     tw_pair *pairs = ARENA_ARRAY(&k->arena, tw_pair, options->option_count);
     for (size_t i = 0; i < options->option_count; i++)
-        pairs[i] = (tw_pair){copy_text(&k->arena, options->options[i].name),
-                             copy_text(&k->arena, options->options[i].value)};
+        pairs[i] =
+            (tw_pair){copy_text(&k->arena, options->options[i].name), copy_text(&k->arena, options->options[i].value)};
     request->args = values;
     request->target = copy_text(&k->arena, options->target ? options->target : "cpu");
     request->options = pairs;

@@ -13,15 +13,13 @@ static const uint32_t constants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-static uint32_t turn(uint32_t x, int n) {
-    return x >> n | x << (32 - n);
-}
+static uint32_t turn(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
 static void eat_block(Digest *d, const unsigned char *block) {
     uint32_t w[64], s[8];
     for (int i = 0; i < 16; i++)
-        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
-               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 |
+               block[4 * i + 3];
     for (int i = 16; i < 64; i++) {
         uint32_t a = turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3;
         uint32_t b = turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10;
@@ -29,8 +27,7 @@ static void eat_block(Digest *d, const unsigned char *block) {
     }
     memcpy(s, d->state, sizeof s);
     for (int i = 0; i < 64; i++) {
-        uint32_t e = turn(s[4], 6) ^ turn(s[4], 11) ^ turn(s[4], 25),
-                 choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
+        uint32_t e = turn(s[4], 6) ^ turn(s[4], 11) ^ turn(s[4], 25), choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
         uint32_t one = s[7] + e + choice + constants[i] + w[i];
         uint32_t a = turn(s[0], 2) ^ turn(s[0], 13) ^ turn(s[0], 22);
         uint32_t two = a + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
@@ -73,8 +70,7 @@ void digest_end(Digest *d, unsigned char bytes[DIGEST_BYTES]) {
     size_t padding = (d->used < 56 ? 56 : 120) - d->used;
     for (int i = 0; i < 8; i++) tail[padding + (size_t)i] = (unsigned char)(bits >> (56 - 8 * i));
     digest_add(d, tail, padding + 8);
-    for (int i = 0; i < DIGEST_BYTES; i++)
-        bytes[i] = (unsigned char)(d->state[i / 4] >> (24 - 8 * (i % 4)));
+    for (int i = 0; i < DIGEST_BYTES; i++) bytes[i] = (unsigned char)(d->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
 void digest_end_hex(Digest *d, char hex[DIGEST_HEX]) {

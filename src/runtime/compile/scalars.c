@@ -53,8 +53,7 @@ static int add_step(Compiler *c, ScalarStep step) {
     return (int)c->steps.count - 1;
 }
 
-/* The run-time parameter behind an argument of the kernel's body or, by name, of its grid region.
- */
+/* The run-time parameter behind an argument of the kernel's body or, by name, of its grid region. */
 static const RunParam *find_param(const Compiler *c, Ref ref) {
     const Value *value = ir_value(c->k, ref);
     for (int i = 0; i < c->param_count; i++)
@@ -84,17 +83,14 @@ static int compile_part(Compiler *c, const Op *op) {
     const RunParam *param = find_param(c, tensor);
     if (!param || param->type->kind != TY_TENSOR) return fail(c, op);
     int rank = param->type->rank;
-    int slot = param->slot + (op->code == OP_BASE     ? 0
-                              : op->code == OP_EXTENT ? 1 + d
-                                                      : 1 + rank + d);
+    int slot = param->slot + (op->code == OP_BASE ? 0 : op->code == OP_EXTENT ? 1 + d : 1 + rank + d);
     return add_step(c, (ScalarStep){.kind = STEP_SLOT, .elem = EL_I64, .at = {slot}});
 }
 
 static int compile_op(Compiler *c, const Op *op) {
     switch (op->code) {
     case OP_NUM_PROGRAMS:
-        return add_step(
-            c, (ScalarStep){.kind = STEP_GRID, .elem = EL_I32, .at = {(int)op_int(op, AT_DIM, 0)}});
+        return add_step(c, (ScalarStep){.kind = STEP_GRID, .elem = EL_I32, .at = {(int)op_int(op, AT_DIM, 0)}});
     case OP_EXTENT:
     case OP_STRIDE:
     case OP_BASE: return compile_part(c, op);
@@ -122,8 +118,7 @@ static int compile_op(Compiler *c, const Op *op) {
     case OP_PTR_ADD: break;
     default: return fail(c, op);
     }
-    ScalarStep step = {
-        .kind = STEP_OP, .code = op->code, .predicate = op_word(op, AT_PRED, CMP_EQ)};
+    ScalarStep step = {.kind = STEP_OP, .code = op->code, .predicate = op_word(op, AT_PRED, CMP_EQ)};
     step.elem = ir_type(c->k, op->results[0])->elem;
     step.from = ir_type(c->k, op->operands[op->operand_count - 1])->elem;
     if (op->code == OP_PTR_ADD) {
@@ -149,8 +144,7 @@ static int compile_ref(Compiler *c, Ref ref) {
     const Value *value = ir_value(c->k, ref);
     if (value->type->kind == TY_TENSOR && !value->op) { /* stands for its address */
         const RunParam *param = find_param(c, ref);
-        return param ? add_step(
-                           c, (ScalarStep){.kind = STEP_SLOT, .elem = EL_U64, .at = {param->slot}})
+        return param ? add_step(c, (ScalarStep){.kind = STEP_SLOT, .elem = EL_U64, .at = {param->slot}})
                      : fail(c, NULL);
     }
     if (value->type->kind != TY_TILE || value->type->rank) return fail(c, value->op);
@@ -159,9 +153,8 @@ static int compile_ref(Compiler *c, Ref ref) {
     return at;
 }
 
-ScalarProgram *scalars_compile(const Kernel *k, const Ref *wanted, int count,
-                               const RunParam *params, int param_count, Arena *arena,
-                               const char **why) {
+ScalarProgram *scalars_compile(const Kernel *k, const Ref *wanted, int count, const RunParam *params, int param_count,
+                               Arena *arena, const char **why) {
     Compiler c = {.k = k, .params = params, .param_count = param_count, .arena = arena};
     ScalarProgram *program = ARENA_NEW(arena, ScalarProgram);
     program->result_count = count;
@@ -201,15 +194,12 @@ static int64_t run_step(const ScalarStep *step, const int64_t *r) {
     case OP_SELECT: return x ? y : r[step->at[2]];
     case OP_NEG: return elem_wrap(step->elem, (int64_t)(0 - (uint64_t)x));
     case OP_NOT: return step->elem == EL_I1 ? !x : elem_wrap(step->elem, ~x);
-    case OP_ABS:
-        return elem_wrap(step->elem,
-                         elem_is_signed(step->elem) && x < 0 ? (int64_t)(0 - (uint64_t)x) : x);
+    case OP_ABS: return elem_wrap(step->elem, elem_is_signed(step->elem) && x < 0 ? (int64_t)(0 - (uint64_t)x) : x);
     default: fold_int(step->code, step->elem, x, y, &out); return out;
     }
 }
 
-void scalars_run(const ScalarProgram *program, const uint64_t *slots, const int64_t grid[3],
-                 int64_t *results) {
+void scalars_run(const ScalarProgram *program, const uint64_t *slots, const int64_t grid[3], int64_t *results) {
     int64_t *r = program->registers;
     for (int i = 0; i < program->count; i++) {
         const ScalarStep *step = &program->steps[i];

@@ -11,8 +11,7 @@ const Machine *cuda_code_machine(tw_context *cx, const char *arch) {
     if (machine) return machine;
     Text known = text_new(&cx->texts);
     for (int i = 0; (machine = machine_at(i)); i++)
-        if (strncmp(machine->name, "cuda:", 5) == 0)
-            text_add(&known, "%s%s", known.length ? ", " : "", machine->name);
+        if (strncmp(machine->name, "cuda:", 5) == 0) text_add(&known, "%s%s", known.length ? ", " : "", machine->name);
     context_fail(cx, TW_ERROR_NOT_FOUND,
                  "target cuda knows no architecture `%s`; it knows %s (sm_90a is Hopper and the "
                  "default; sm_80, sm_89 and sm_100 run on later GPUs too)",
@@ -20,9 +19,7 @@ const Machine *cuda_code_machine(tw_context *cx, const char *arch) {
     return NULL;
 }
 
-const char *cuda_code_header_name(const EmbeddedFile *file) {
-    return strrchr(file->path, '/') + 1;
-}
+const char *cuda_code_header_name(const EmbeddedFile *file) { return strrchr(file->path, '/') + 1; }
 
 const EmbeddedFile *cuda_code_header(const char *folder, int index) {
     for (const EmbeddedFile *file = embedded_files; file->path; file++) {
@@ -52,10 +49,9 @@ tw_status cuda_code_prepare(tw_kernel *k) {
     CudaCode *code = k->code;
     const CudaPlan *plan = code->plan;
     const char *why = NULL;
-    code->program = scalars_compile(k->ir, plan->wanted.at, (int)plan->wanted.count, k->params,
-                                    k->param_count, &k->arena, &why);
-    if (!code->program)
-        ice(&k->context->trap, "the launcher of kernel %s cannot compute %s", k->name, why);
+    code->program =
+        scalars_compile(k->ir, plan->wanted.at, (int)plan->wanted.count, k->params, k->param_count, &k->arena, &why);
+    if (!code->program) ice(&k->context->trap, "the launcher of kernel %s cannot compute %s", k->name, why);
     code->numbers = ARENA_ARRAY(&k->arena, int64_t, plan->wanted.count + 1);
     code->values = ARENA_ARRAY(&k->arena, CudaMapValue, plan->maps.count + 1);
     char *maps = arena_alloc(&k->arena, (plan->maps.count + 1) * sizeof *code->maps);
@@ -79,8 +75,7 @@ tw_status cuda_code_prepare(tw_kernel *k) {
 }
 
 tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
-                            const char *(*encode)(void *user, CudaMapBytes *map,
-                                                  const CudaMapValue *value),
+                            const char *(*encode)(void *user, CudaMapBytes *map, const CudaMapValue *value),
                             void *user) {
     CudaCode *code = k->code;
     for (int d = 0; d < 3; d++) code->grid[d] = (int32_t)call->grid[d];
@@ -92,8 +87,7 @@ tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
         const char *wrong = encode(user, &code->maps[i], &value);
         if (wrong) {
             code->encoded = false;
-            return context_fail(k->context, TW_ERROR_LAUNCH, "a tensor map of kernel `%s`: %s",
-                                k->name, wrong);
+            return context_fail(k->context, TW_ERROR_LAUNCH, "a tensor map of kernel `%s`: %s", k->name, wrong);
         }
         code->values[i] = value;
     }

@@ -25,7 +25,7 @@ typedef struct CudaCode {
     struct CudaModuleTag *module;
     struct CudaFunctionTag *function;
     struct CudaDevice *device; /* whose they are */
-    int blocks; /* persistent kernels: how many the device holds at once */
+    int blocks;                /* persistent kernels: how many the device holds at once */
 } CudaCode;
 
 const Machine *cuda_code_machine(tw_context *cx, const char *arch);
@@ -33,8 +33,7 @@ bool cuda_code_emit(tw_kernel *k); /* k->code, artifacts */
 tw_status cuda_code_prepare(tw_kernel *k);
 /* Encodes the maps anew where their numbers changed; `encode` gives NULL or what is wrong. */
 tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
-                            const char *(*encode)(void *user, CudaMapBytes *map,
-                                                  const CudaMapValue *value),
+                            const char *(*encode)(void *user, CudaMapBytes *map, const CudaMapValue *value),
                             void *user);
 /* Blocks of a cluster of the launch that was refreshed for, on so many multiprocessors; 1: none. */
 int cuda_code_cluster(const CudaCode *code, int multiprocessors);

@@ -26,8 +26,8 @@ CudaDevice *cuda_device_open(tw_context *cx, CudaDevices *all, int ordinal, char
     if (!all->driver_open) all->driver_open = cuda_driver_open(&all->driver, why, CUDA_WHY);
     if (!all->driver_open) return NULL;
     if (ordinal < 0 || ordinal >= all->driver.devices) {
-        snprintf(why, CUDA_WHY, "there is no CUDA device %d: the driver finds %d, counted from 0",
-                 ordinal, all->driver.devices);
+        snprintf(why, CUDA_WHY, "there is no CUDA device %d: the driver finds %d, counted from 0", ordinal,
+                 all->driver.devices);
         return NULL;
     }
     CudaDevice *device = context_alloc(cx, sizeof *device);
@@ -53,8 +53,7 @@ void cuda_devices_close(tw_context *cx, CudaDevices *all) {
     bool lost = false;
     for (CudaDevice *device = all->first, *next; device; device = next) {
         next = device->next;
-        /* A lost context is left to the end of the process: its release may wait for a kernel that
-         * never ends. */
+        /* A lost context is left to the end of the process: its release may wait for a kernel that never ends. */
         if (*device->faults.lost)
             lost = true;
         else
@@ -77,7 +76,6 @@ void cuda_device_leave(const CudaDevice *device, bool entered) {
     if (entered) device->driver->context_pop(&old);
 }
 
-tw_status cuda_device_fail(tw_context *cx, CudaDevice *device, tw_status status, CudaResult result,
-                           const char *what) {
+tw_status cuda_device_fail(tw_context *cx, CudaDevice *device, tw_status status, CudaResult result, const char *what) {
     return cuda_fault_report(cx, &device->faults, device->driver, status, result, what);
 }

@@ -32,20 +32,17 @@ typedef struct CudaDevices {
     CudaDevice *first; /* those that are open */
 } CudaDevices;
 
-/* Opens the driver, where that has not been done, and the device; NULL: `why` says what is missing.
- */
+/* Opens the driver, where that has not been done, and the device; NULL: `why` says what is missing. */
 CudaDevice *cuda_device_open(tw_context *cx, CudaDevices *all, int ordinal, char why[CUDA_WHY]);
 /* The same with a status and a message; a device whose context was lost is refused. */
 tw_status cuda_device_need(tw_context *cx, CudaDevices *all, int ordinal, CudaDevice **out);
 /* Gives back all of them. */
 void cuda_devices_close(tw_context *cx, CudaDevices *all);
 
-/* Makes its context the thread's current one, unless it is that already (torch's threads); true:
- * leave must undo it. */
+/* Makes its context the thread's current one, unless it is that already (torch's threads); true: leave must undo it. */
 bool cuda_device_enter(const CudaDevice *device);
 void cuda_device_leave(const CudaDevice *device, bool entered);
 
 /* The status and message of a driver call that failed. */
-tw_status cuda_device_fail(tw_context *cx, CudaDevice *device, tw_status status, CudaResult result,
-                           const char *what);
+tw_status cuda_device_fail(tw_context *cx, CudaDevice *device, tw_status status, CudaResult result, const char *what);
 #endif

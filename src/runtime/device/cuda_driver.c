@@ -6,8 +6,7 @@
 #include <string.h>
 
 static void *open_library(void) {
-    static const char *const names[] = {"libcuda.so.1", "libcuda.so",
-                                        "/usr/lib/wsl/lib/libcuda.so.1",
+    static const char *const names[] = {"libcuda.so.1", "libcuda.so", "/usr/lib/wsl/lib/libcuda.so.1",
                                         "/usr/local/nvidia/lib64/libcuda.so.1"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
@@ -18,25 +17,21 @@ static void *open_library(void) {
 
 /* Data and function pointers have one size here (POSIX says so for dlsym). */
 static bool load_functions(CudaDriver *d, char *why, size_t capacity) {
-#define DRIVER(name, symbol, parameters)                                                     \
-    if (!(*(void **)&d->name = dlsym(d->library, symbol))) {                                 \
-        snprintf(why, capacity,                                                              \
-                 "the CUDA driver has no %s; a newer driver is needed (CUDA 12.0 or later)", \
-                 symbol);                                                                    \
-        return false;                                                                        \
+#define DRIVER(name, symbol, parameters)                                                                             \
+    if (!(*(void **)&d->name = dlsym(d->library, symbol))) {                                                         \
+        snprintf(why, capacity, "the CUDA driver has no %s; a newer driver is needed (CUDA 12.0 or later)", symbol); \
+        return false;                                                                                                \
     }
 #include "runtime/device/cuda_driver.def"
 #undef DRIVER
     return true;
 }
 
-void cuda_driver_describe(const CudaDriver *driver, CudaResult result, char *text,
-                          size_t capacity) {
+void cuda_driver_describe(const CudaDriver *driver, CudaResult result, char *text, size_t capacity) {
     const char *name = NULL, *meaning = NULL;
     if (driver->error_name) driver->error_name(result, &name);
     if (driver->error_text) driver->error_text(result, &meaning);
-    snprintf(text, capacity, "%s: %s", name ? name : "unknown CUDA error",
-             meaning ? meaning : "no description");
+    snprintf(text, capacity, "%s: %s", name ? name : "unknown CUDA error", meaning ? meaning : "no description");
 }
 
 static bool start(CudaDriver *d, char *why, size_t capacity) {
@@ -45,8 +40,7 @@ static bool start(CudaDriver *d, char *why, size_t capacity) {
     if (result != 0) {
         char text[200];
         cuda_driver_describe(d, result, text, sizeof text);
-        snprintf(why, capacity,
-                 "the CUDA driver does not start: %s; use the emulator, or another target", text);
+        snprintf(why, capacity, "the CUDA driver does not start: %s; use the emulator, or another target", text);
         return false;
     }
     if (d->devices == 0) {

@@ -20,10 +20,12 @@ static const struct {
     {710, "an assertion in it failed"},
     {714, "its stack was damaged"},
     {715, "it trapped: a device_assert (which prints its line), or damaged code"},
-    {716, "it accessed an address that is no multiple of the access: is an argument's alignment what the compile was told?"},
+    {716,
+     "it accessed an address that is no multiple of the access: is an argument's alignment what the compile was told?"},
     {717, "it used an address of another memory space"},
     {718, "it jumped outside its code"},
-    {719, "it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator finds the place"},
+    {719, "it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator "
+          "finds the place"},
     {214, "memory of the GPU had an error that could not be mended"},
     {220, "NVLink had an error"},
 };
@@ -85,20 +87,23 @@ static void name_suspects(const CudaFaults *f, char *text, size_t capacity) {
     used += (size_t)snprintf(text, capacity, one ? "kernel " : "one of these kernels failed on %s: ", f->gpu);
     for (uint64_t i = first; i < f->launches && used < capacity; i++) {
         const unsigned *grid = f->note[i % CUDA_FAULT_NOTES].grid;
-        used += (size_t)snprintf(text + used, capacity - used, "%s`%s` (launch %llu, %u x %u x %u blocks)", i > first ? ", " : "",
-                                 f->note[i % CUDA_FAULT_NOTES].kernel, (unsigned long long)i + 1, grid[0], grid[1], grid[2]);
+        used += (size_t)snprintf(text + used, capacity - used, "%s`%s` (launch %llu, %u x %u x %u blocks)",
+                                 i > first ? ", " : "", f->note[i % CUDA_FAULT_NOTES].kernel, (unsigned long long)i + 1,
+                                 grid[0], grid[1], grid[2]);
     }
     if (used < capacity && !one && first > f->ended)
         used += (size_t)snprintf(text + used, capacity - used, ", or one before them");
     if (used < capacity)
-        snprintf(text + used, capacity - used, one ? " failed on %s" : " (CUDA_LAUNCH_BLOCKING=1 in the environment tells which)", f->gpu);
+        snprintf(text + used, capacity - used,
+                 one ? " failed on %s" : " (CUDA_LAUNCH_BLOCKING=1 in the environment tells which)", f->gpu);
 }
 
 tw_status cuda_fault_check(tw_context *cx, const CudaFaults *f, const char *what) {
     if (!*f->lost) return TW_OK;
-    return context_fail(cx, TW_ERROR_LAUNCH,
-                        "%s: the context of %s was lost, and its buffers with it; start the process anew. It was lost when %s", what,
-                        f->gpu, f->lost);
+    return context_fail(
+        cx, TW_ERROR_LAUNCH,
+        "%s: the context of %s was lost, and its buffers with it; start the process anew. It was lost when %s", what,
+        f->gpu, f->lost);
 }
 
 tw_status cuda_fault_report(tw_context *cx, CudaFaults *f, const CudaDriver *d, tw_status status, CudaResult result,
@@ -114,6 +119,7 @@ tw_status cuda_fault_report(tw_context *cx, CudaFaults *f, const CudaDriver *d, 
     name_suspects(f, who, sizeof who);
     snprintf(f->lost, sizeof f->lost, "%s: %s", who, error);
     return context_fail(cx, TW_ERROR_LAUNCH,
-                        "%s: %s: %s; the context of %s is lost with it: its buffers cannot be read, and the process has to be started anew to use it",
+                        "%s: %s: %s; the context of %s is lost with it: its buffers cannot be read, and the process "
+                        "has to be started anew to use it",
                         who, error, about, f->gpu);
 }

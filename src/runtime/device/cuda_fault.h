@@ -19,12 +19,12 @@ typedef struct CudaFaults {
     struct {
         char kernel[CUDA_LABEL];
         unsigned grid[3];
-    } note[CUDA_FAULT_NOTES];    /* of the last launches, by their number */
-    uint64_t launches, ended;    /* so many were made; so many are known to have ended well */
-    bool blocking;               /* CUDA_LAUNCH_BLOCKING: a launch is done when it returns */
-    double limit;                /* seconds to wait for a kernel; 0: for ever */
-    char gpu[16];                /* "the GPU", or "GPU 3" where there are several */
-    char lost[640];              /* how the context was lost; empty: it is there */
+    } note[CUDA_FAULT_NOTES]; /* of the last launches, by their number */
+    uint64_t launches, ended; /* so many were made; so many are known to have ended well */
+    bool blocking;            /* CUDA_LAUNCH_BLOCKING: a launch is done when it returns */
+    double limit;             /* seconds to wait for a kernel; 0: for ever */
+    char gpu[16];             /* "the GPU", or "GPU 3" where there are several */
+    char lost[640];           /* how the context was lost; empty: it is there */
 } CudaFaults;
 
 /* Reads TILEWRIGHT_GPU_TIMEOUT. */

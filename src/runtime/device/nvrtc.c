@@ -12,19 +12,18 @@
 typedef struct NvrtcProgramTag *NvrtcProgram;
 
 /* NVRTC(name, symbol, parameters): all return 0 for success. */
-#define NVRTC_FUNCTIONS(NVRTC)                                                       \
-    NVRTC(version, "nvrtcVersion", (int *major, int *minor))                         \
-    NVRTC(create, "nvrtcCreateProgram",                                              \
-          (NvrtcProgram * program, const char *text, const char *name, int count,    \
-           const char *const *headers, const char *const *names))                    \
-    NVRTC(compile, "nvrtcCompileProgram",                                            \
-          (NvrtcProgram program, int count, const char *const *options))             \
-    NVRTC(cubin_size, "nvrtcGetCUBINSize", (NvrtcProgram program, size_t * size))    \
-    NVRTC(cubin, "nvrtcGetCUBIN", (NvrtcProgram program, char *cubin))               \
-    NVRTC(ptx_size, "nvrtcGetPTXSize", (NvrtcProgram program, size_t * size))        \
-    NVRTC(ptx, "nvrtcGetPTX", (NvrtcProgram program, char *ptx))                     \
-    NVRTC(log_size, "nvrtcGetProgramLogSize", (NvrtcProgram program, size_t * size)) \
-    NVRTC(log, "nvrtcGetProgramLog", (NvrtcProgram program, char *log))              \
+#define NVRTC_FUNCTIONS(NVRTC)                                                                                \
+    NVRTC(version, "nvrtcVersion", (int *major, int *minor))                                                  \
+    NVRTC(create, "nvrtcCreateProgram",                                                                       \
+          (NvrtcProgram * program, const char *text, const char *name, int count, const char *const *headers, \
+           const char *const *names))                                                                         \
+    NVRTC(compile, "nvrtcCompileProgram", (NvrtcProgram program, int count, const char *const *options))      \
+    NVRTC(cubin_size, "nvrtcGetCUBINSize", (NvrtcProgram program, size_t * size))                             \
+    NVRTC(cubin, "nvrtcGetCUBIN", (NvrtcProgram program, char *cubin))                                        \
+    NVRTC(ptx_size, "nvrtcGetPTXSize", (NvrtcProgram program, size_t * size))                                 \
+    NVRTC(ptx, "nvrtcGetPTX", (NvrtcProgram program, char *ptx))                                              \
+    NVRTC(log_size, "nvrtcGetProgramLogSize", (NvrtcProgram program, size_t * size))                          \
+    NVRTC(log, "nvrtcGetProgramLog", (NvrtcProgram program, char *log))                                       \
     NVRTC(destroy, "nvrtcDestroyProgram", (NvrtcProgram * program))
 
 struct NvrtcTable {
@@ -81,8 +80,7 @@ static bool open_in(Nvrtc *n, const char *folder) {
 
 /* In the folders of a CUDA of its own, or of one package of PyPI. */
 static bool open_below(Nvrtc *n, const char *root) {
-    static const char *const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
-                                          "targets/sbsa-linux/lib"};
+    static const char *const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"};
     char folder[600];
     for (size_t i = 0; root && *root && i < sizeof folders / sizeof *folders; i++) {
         snprintf(folder, sizeof folder, "%s/%s", root, folders[i]);
@@ -128,8 +126,7 @@ static bool find_library(Nvrtc *n) {
     struct stat status;
     if (given && *given) {
         bool folder = stat(given, &status) == 0 && S_ISDIR(status.st_mode);
-        return folder ? open_in(n, given) || open_below(n, given) || open_package(n, given)
-                      : open_file(n, given);
+        return folder ? open_in(n, given) || open_below(n, given) || open_package(n, given) : open_file(n, given);
     }
     static const char *const names[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -156,8 +153,7 @@ bool nvrtc_open(Nvrtc *nvrtc, char *why, size_t capacity) {
         return false;
     }
     nvrtc->table = calloc(1, sizeof *nvrtc->table);
-    if (!nvrtc->table || !load_table(nvrtc) ||
-        nvrtc->table->version(&nvrtc->major, &nvrtc->minor) != 0) {
+    if (!nvrtc->table || !load_table(nvrtc) || nvrtc->table->version(&nvrtc->major, &nvrtc->minor) != 0) {
         snprintf(why, capacity, "%s is no NVRTC of CUDA 12 or later", nvrtc->path);
         nvrtc_close(nvrtc);
         return false;
@@ -179,8 +175,7 @@ enum { MAX_OPTIONS = 12, UNKNOWN_OPTION = 5 };
 
 /* The caller's options, and what makes NVRTC faster: without the parts of CUDA that kernels do not
  * use (textures, the runtime API), headers parsed once, and no cache of its own beside ours. */
-static int add_options(const Nvrtc *n, const char *const *given, int count,
-                       const char *options[MAX_OPTIONS]) {
+static int add_options(const Nvrtc *n, const char *const *given, int count, const char *options[MAX_OPTIONS]) {
     bool knows = n->major > 12 || (n->major == 12 && n->minor >= 8);
     bool caches = n->major > 12 || (n->major == 12 && n->minor >= 9);
     int total = 0;
@@ -212,12 +207,10 @@ void *nvrtc_compile(Nvrtc *nvrtc, const NvrtcJob *job, size_t *size, char **log)
         result = t->compile(program, job->option_count, job->options);
     nvrtc->compiles++;
     size_t length = 0;
-    if (t->log_size(program, &length) == 0 && length > 1 && (*log = calloc(1, length + 1)))
-        t->log(program, *log);
+    if (t->log_size(program, &length) == 0 && length > 1 && (*log = calloc(1, length + 1))) t->log(program, *log);
     void *made = NULL;
     if (result == 0) result = job->ptx ? t->ptx_size(program, size) : t->cubin_size(program, size);
-    if (result == 0 && (made = malloc(*size)) &&
-        (job->ptx ? t->ptx(program, made) : t->cubin(program, made)) != 0) {
+    if (result == 0 && (made = malloc(*size)) && (job->ptx ? t->ptx(program, made) : t->cubin(program, made)) != 0) {
         free(made);
         made = NULL;
     }

@@ -8,8 +8,7 @@
  *     Nvrtc n;
  *     if (nvrtc_open(&n, why, sizeof why)) {
  *         cubin = nvrtc_compile(&n, &(NvrtcJob){text, "add.cu", headers, 4, options, 3}, &size,
- * &log); }                                                                     both are malloc'ed
- */
+ * &log); }                                                                     both are malloc'ed */
 #ifndef RUNTIME_DEVICE_NVRTC_H
 #define RUNTIME_DEVICE_NVRTC_H
 #include <stdbool.h>

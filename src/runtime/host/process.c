@@ -1,5 +1,4 @@
-/* process.c: see process.h. The child gets a process group of its own, so that a time limit ends
- * its children too. */
+/* process.c: see process.h. The child gets a process group of its own, so that a time limit ends its children too. */
 #include "runtime/host/process.h"
 
 #include <errno.h>
@@ -35,8 +34,7 @@ bool process_find(const char *name, char *path, size_t capacity) {
         const char *end = strchr(at, ':');
         int length = end ? (int)(end - at) : (int)strlen(at);
         int n = snprintf(path, capacity, "%.*s/%s", length ? length : 1, length ? at : ".", name);
-        if (n > 0 && (size_t)n < capacity && access(path, X_OK) == 0 && stat(path, &info) == 0 &&
-            S_ISREG(info.st_mode))
+        if (n > 0 && (size_t)n < capacity && access(path, X_OK) == 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode))
             return true;
         at = end ? end + 1 : NULL;
     }
@@ -79,8 +77,7 @@ bool process_spawn(const char *const *argv, const char *temporary, int input, in
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &plain);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     /* Ends of pipes are closed by exec itself; dup2 of a number to itself keeps it open. */
     if (input >= 0)
         posix_spawn_file_actions_adddup2(&actions, input, 0);
@@ -92,8 +89,7 @@ bool process_spawn(const char *const *argv, const char *temporary, int input, in
         else
             posix_spawn_file_actions_addopen(&actions, to, "/dev/null", O_WRONLY, 0);
     /* posix_spawnp does not change the strings; its type only looks so. */
-    bool ok = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv,
-                           variables) == 0;
+    bool ok = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, variables) == 0;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return ok;
@@ -115,8 +111,7 @@ static End drain(int from, int64_t deadline, Cancel *cancel, char *output, size_
         if (ready < 0 && errno != EINTR) return END_ITSELF;
         if (ready <= 0) continue;
         bool room = used + 1 < capacity;
-        ssize_t n =
-            read(from, room ? output + used : spare, room ? capacity - 1 - used : sizeof spare);
+        ssize_t n = read(from, room ? output + used : spare, room ? capacity - 1 - used : sizeof spare);
         if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (n <= 0) return END_ITSELF;
         if (room) {
@@ -146,8 +141,8 @@ bool process_reap(pid_t pid, int limit, int *status) {
     return await(pid, milliseconds() + limit, NULL, status) == END_ITSELF;
 }
 
-ProcessResult process_run(const char *const *argv, int timeout_seconds, const ProcessWatch *watch,
-                          char *output, size_t capacity) {
+ProcessResult process_run(const char *const *argv, int timeout_seconds, const ProcessWatch *watch, char *output,
+                          size_t capacity) {
     static const ProcessWatch nobody;
     if (!watch) watch = &nobody;
     ProcessResult result = {.exit_code = -1};

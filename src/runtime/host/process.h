@@ -29,8 +29,8 @@ typedef struct ProcessWatch {
 
 /* argv[0] is looked up in PATH. Standard output and error go to `output`, cut to capacity - 1
  * bytes and closed by a NUL. watch may be NULL. */
-ProcessResult process_run(const char *const *argv, int timeout_seconds, const ProcessWatch *watch,
-                          char *output, size_t capacity);
+ProcessResult process_run(const char *const *argv, int timeout_seconds, const ProcessWatch *watch, char *output,
+                          size_t capacity);
 /* Starts a program as a process group of its own; temporary: its TMPDIR, or NULL for ours; input and
  * output -1: /dev/null. */
 bool process_spawn(const char *const *argv, const char *temporary, int input, int output, pid_t *pid);

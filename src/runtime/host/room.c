@@ -130,27 +130,21 @@ static void note_group(void *user, pid_t group) {
     tell_guard(*(int *)user, word);
 }
 
-ProcessResult room_run(Room *room, const char *const *argv, int timeout_seconds, char *output,
-                       size_t capacity) {
+ProcessResult room_run(Room *room, const char *const *argv, int timeout_seconds, char *output, size_t capacity) {
     /* What a compiler puts aside lies in the room too, and goes with it. */
-    ProcessWatch watch = {.cancel = room->cancel,
-                          .temporary = room->path,
-                          .note = note_group,
-                          .user = &room->guard};
+    ProcessWatch watch = {.cancel = room->cancel, .temporary = room->path, .note = note_group, .user = &room->guard};
     return process_run(argv, timeout_seconds, &watch, output, capacity);
 }
 
 bool room_is_full(const Room *room) {
     char path[CACHE_PATH], part[4096];
     int n = snprintf(path, sizeof path, "%s/probe", room->path);
-    int to = n > 0 && (size_t)n < sizeof path
-                 ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)
-                 : -1;
+    int to =
+        n > 0 && (size_t)n < sizeof path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     if (to < 0) return true;
     memset(part, 1, sizeof part);
     bool full = false;
-    for (int i = 0; i < ROOM_BYTES / (int)sizeof part && !full; i++)
-        full = !file_write_all(to, part, sizeof part);
+    for (int i = 0; i < ROOM_BYTES / (int)sizeof part && !full; i++) full = !file_write_all(to, part, sizeof part);
     if (close(to) != 0) full = true;
     unlink(path);
     return full;

@@ -29,8 +29,7 @@ typedef struct Room {
 /* Inside of dir if that is given and can be used, else in $TMPDIR or /tmp. */
 bool room_open(Room *room, const char *dir, Cancel *cancel);
 /* As process_run; ends early when the call is cancelled. */
-ProcessResult room_run(Room *room, const char *const *argv, int timeout_seconds, char *output,
-                       size_t capacity);
+ProcessResult room_run(Room *room, const char *const *argv, int timeout_seconds, char *output, size_t capacity);
 /* Does a megabyte not fit any more? (A compiler that failed is then tried again elsewhere.) */
 bool room_is_full(const Room *room);
 void room_close(Room *room);

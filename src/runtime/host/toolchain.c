@@ -21,16 +21,15 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from
         for (char *word; tool->count < TOOL_WORDS && (word = strtok_r(rest, " \t\n", &rest));)
             tool->words[tool->count++] = word;
         if (tool->count == TOOL_WORDS && rest && rest[strspn(rest, " \t")]) {
-            context_fail(cx, TW_ERROR_UNAVAILABLE, "%s is set to more than %d words; use a script",
-                         kind->variable, TOOL_WORDS);
+            context_fail(cx, TW_ERROR_UNAVAILABLE, "%s is set to more than %d words; use a script", kind->variable,
+                         TOOL_WORDS);
             return false;
         }
         if (tool->count && process_find(tool->words[0], path, sizeof path)) return true;
         context_fail(cx, TW_ERROR_UNAVAILABLE,
                      "%s is set to `%s`, which is not a program in PATH; set %s to a %s compiler "
                      "(%s or %s), or unset it",
-                     kind->variable, wish, kind->variable, kind->language, kind->candidates[0],
-                     kind->candidates[1]);
+                     kind->variable, wish, kind->variable, kind->language, kind->candidates[0], kind->candidates[1]);
         return false;
     }
     Text names = text_new(arena);
@@ -41,11 +40,10 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from
         tool->candidate = i;
         return true;
     }
-    context_fail(
-        cx, TW_ERROR_UNAVAILABLE,
-        "%s needs a %s compiler, and none of %s is in PATH; install %s or %s,%s set %s to one%s",
-        kind->needed_by, kind->language, names.at, kind->candidates[0], kind->candidates[1],
-        *kind->otherwise ? "" : " or", kind->variable, kind->otherwise);
+    context_fail(cx, TW_ERROR_UNAVAILABLE,
+                 "%s needs a %s compiler, and none of %s is in PATH; install %s or %s,%s set %s to one%s",
+                 kind->needed_by, kind->language, names.at, kind->candidates[0], kind->candidates[1],
+                 *kind->otherwise ? "" : " or", kind->variable, kind->otherwise);
     return false;
 }
 
@@ -62,8 +60,7 @@ void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- * build */
+/* ---------------------------------------------------------------------------------------------------------- build */
 
 static bool join(char path[CACHE_PATH], const Room *room, const char *name) {
     int n = snprintf(path, CACHE_PATH, "%s/%s", room->path, name);
@@ -100,11 +97,9 @@ typedef struct Build {
     char output[OUTPUT_BYTES];
 } Build;
 
-static void build_in(tw_context *cx, Room *room, const Toolchain *tool,
-                     const char *const *flags, const ToolFile *files, int count, const char *hex,
-                     void **library, Build *b) {
-    char sources[TOOL_SOURCES][CACHE_PATH], object[CACHE_PATH], include[CACHE_PATH + 2],
-        kept[CACHE_PATH];
+static void build_in(tw_context *cx, Room *room, const Toolchain *tool, const char *const *flags, const ToolFile *files,
+                     int count, const char *hex, void **library, Build *b) {
+    char sources[TOOL_SOURCES][CACHE_PATH], object[CACHE_PATH], include[CACHE_PATH + 2], kept[CACHE_PATH];
     const char *argv[TOOL_WORDS + TOOL_FLAGS + TOOL_SOURCES + 6];
     int n = 0, source_count = 0;
     b->written = join(object, room, "kernel.so") && write_files(room, files, count);
@@ -121,13 +116,12 @@ static void build_in(tw_context *cx, Room *room, const Toolchain *tool,
     b->run = (ProcessResult){.exit_code = -1};
     if (b->written) b->run = room_run(room, argv, cx->tool_timeout, b->output, sizeof b->output);
     if (b->run.exit_code == 0)
-        *library = dlopen(cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object,
-                          RTLD_NOW | RTLD_LOCAL);
+        *library = dlopen(cache_keep(cx->cache_dir, hex, ".so", object, kept) ? kept : object, RTLD_NOW | RTLD_LOCAL);
     b->full = !b->written || (!*library && room_is_full(room));
 }
 
-static tw_status compile(tw_context *cx, const Toolchain *tool, const char *const *flags,
-                         const ToolFile *files, int count, const char *hex, void **library) {
+static tw_status compile(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files,
+                         int count, const char *hex, void **library) {
     Room room;
     Build b = {.full = true};
     /* In the cache; where that is full, in $TMPDIR or /tmp. */
@@ -141,20 +135,18 @@ static tw_status compile(tw_context *cx, const Toolchain *tool, const char *cons
     const char *language = tool->kind->language, *name = tool->words[0];
     if (!b.written) return no_room(cx);
     if (!b.run.started)
-        return context_fail(cx, TW_ERROR_UNAVAILABLE, "the %s compiler `%s` could not be started",
-                            language, name);
+        return context_fail(cx, TW_ERROR_UNAVAILABLE, "the %s compiler `%s` could not be started", language, name);
     if (b.run.timed_out)
-        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` took longer than %d seconds",
-                            language, name, cx->tool_timeout);
+        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` took longer than %d seconds", language, name,
+                            cx->tool_timeout);
     if (b.run.exit_code != 0)
-        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` refused the emitted code:\n%s",
-                            language, name, b.output);
-    return context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s",
-                        dlerror());
+        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` refused the emitted code:\n%s", language, name,
+                            b.output);
+    return context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s", dlerror());
 }
 
-tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags,
-                          const ToolFile *files, int count, const char *hex, void **library) {
+tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files,
+                          int count, const char *hex, void **library) {
     char path[CACHE_PATH];
     *library = NULL;
     if (cache_find(cx->cache_dir, hex, ".so", path)) *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

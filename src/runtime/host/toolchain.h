@@ -4,8 +4,7 @@
  *     Toolchain cc;
  *     if (!toolchain_find(cx, arena, &kind, 0, &cc)) return TW_ERROR_UNAVAILABLE;   the message is
  *     digest_begin(&d) .. toolchain_digest(&cc, flags, &d) ..                       set; what else
- *     status = toolchain_build(cx, &cc, flags, files, count, hex, &library);        it depends on
- */
+ *     status = toolchain_build(cx, &cc, flags, files, count, hex, &library);        it depends on */
 #ifndef RUNTIME_HOST_TOOLCHAIN_H
 #define RUNTIME_HOST_TOOLCHAIN_H
 #include "runtime/compile/digest.h"
@@ -43,6 +42,6 @@ void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d
 /* The shared object for the digest: from the cache, or compiled in a private folder (which is
  * searched for includes) and kept. *library is a dlopen handle; with it set, nothing but dlclose is
  * owed. */
-tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags,
-                          const ToolFile *files, int count, const char *hex, void **library);
+tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files,
+                          int count, const char *hex, void **library);
 #endif

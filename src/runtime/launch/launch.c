@@ -32,9 +32,7 @@ typedef struct Requirements {
 
 /* --- prepare --- */
 
-static int words_of(const Type *type) {
-    return type->kind == TY_TENSOR ? 1 + 2 * type->rank : 1;
-}
+static int words_of(const Type *type) { return type->kind == TY_TENSOR ? 1 + 2 * type->rank : 1; }
 
 static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
     Region *body = k->ir->body;
@@ -47,13 +45,11 @@ static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
     for (int i = 0; i < body->arg_count; i++) {
         const Value *value = ir_value(k->ir, body->args[i]);
         RunParam *param = &k->params[i];
-        *param = (RunParam){
-            .name = value->name, .source = -1, .type = value->type, .slot = k->slot_count};
+        *param = (RunParam){.name = value->name, .source = -1, .type = value->type, .slot = k->slot_count};
         for (int s = 0; s < source->param_count; s++)
             if (value->name && strcmp(source->params[s].name, value->name) == 0) param->source = s;
         if (param->source < 0)
-            ice(&k->context->trap, "parameter %%%s of the IR is none of the source's",
-                value->name ? value->name : "");
+            ice(&k->context->trap, "parameter %%%s of the IR is none of the source's", value->name ? value->name : "");
         if (k->shapes[param->source].stated) param->stated = &k->shapes[param->source];
         k->slot_count += words_of(value->type);
     }
@@ -79,8 +75,7 @@ static void gather_requirement(Op *op, void *user) {
     if (op->code != OP_REQUIRE) return;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (!op_attr(op, kinds[i])) continue;
-        Requirement r = {
-            .kind = kinds[i], .number = op_int(op, kinds[i], 0), .first = (int)g->operands.count};
+        Requirement r = {.kind = kinds[i], .number = op_int(op, kinds[i], 0), .first = (int)g->operands.count};
         r.count = op->operand_count;
         int *parameters = ARENA_ARRAY(&g->k->arena, int, op->operand_count);
         for (int a = 0; a < op->operand_count; a++) {
@@ -107,8 +102,8 @@ static void prepare_requirements(tw_kernel *k) {
     for (int i = 0; i < all->count; i++)
         for (int a = 0; all->at[i].kind == AT_DISJOINT && a < all->at[i].count; a++)
             if (all->at[i].parameters[a] >= 0) all->spanned[all->at[i].parameters[a]] = true;
-    all->program = scalars_compile(k->ir, g.operands.at, (int)g.operands.count, k->params,
-                                   k->param_count, &k->arena, &why);
+    all->program =
+        scalars_compile(k->ir, g.operands.at, (int)g.operands.count, k->params, k->param_count, &k->arena, &why);
     if (!all->program) k->never = true;
     k->requirements = all;
 }
@@ -120,8 +115,8 @@ tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source) {
         const Op *yield = k->ir->grid->last;
         const char *why = NULL;
         k->grid_rank = yield->operand_count;
-        k->grid = scalars_compile(k->ir, yield->operands, yield->operand_count, k->params,
-                                  k->param_count, &k->arena, &why);
+        k->grid =
+            scalars_compile(k->ir, yield->operands, yield->operand_count, k->params, k->param_count, &k->arena, &why);
         if (!k->grid)
             return context_fail(k->context, TW_ERROR_UNSUPPORTED,
                                 "the grid of kernel `%s` needs %s; it must be computed "
@@ -135,8 +130,7 @@ tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source) {
 /* --- bind --- */
 
 static tw_status wrong(const tw_kernel *k, const RunParam *param, const char *rule) {
-    return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` %s",
-                        param->name, k->name, rule);
+    return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` %s", param->name, k->name, rule);
 }
 
 static tw_status bind_scalar(tw_kernel *k, const RunParam *param, const tw_arg *arg) {
@@ -149,18 +143,15 @@ static tw_status bind_scalar(tw_kernel *k, const RunParam *param, const tw_arg *
         elem_put_f64(elem, word, arg->kind == TW_ARG_FLOAT ? arg->value.f : (double)arg->value.i);
         return TW_OK;
     }
-    if (!number)
-        return wrong(k, param,
-                     arg->kind == TW_ARG_FLOAT ? "must be an integer" : "must be a number");
+    if (!number) return wrong(k, param, arg->kind == TW_ARG_FLOAT ? "must be an integer" : "must be a number");
     if (elem == EL_I1) {
         *word = arg->value.i != 0;
         return TW_OK;
     }
     bool fits = elem_wrap(elem, arg->value.i) == arg->value.i;
     if (!fits)
-        return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "argument `%s` of kernel `%s`: %lld does not fit %s", param->name,
-                            k->name, (long long)arg->value.i, elem_info[elem].text);
+        return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s`: %lld does not fit %s",
+                            param->name, k->name, (long long)arg->value.i, elem_info[elem].text);
     elem_put_i64(elem, word, arg->value.i);
     return TW_OK;
 }
@@ -181,16 +172,14 @@ static tw_status wrong_shape(const tw_kernel *k, const RunParam *param, const tw
     Text got = text_new(&k->context->texts), want = text_new(&k->context->texts);
     buffer_show(b, &got);
     show_stated(param->type->elem, stated, &want);
-    return context_fail(k->context, TW_ERROR_ARGUMENT,
-                        "argument `%s`: kernel `%s` declares %s, the array given is %s", param->name,
-                        k->name, want.at, got.at);
+    return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s`: kernel `%s` declares %s, the array given is %s",
+                        param->name, k->name, want.at, got.at);
 }
 
 static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
     Text got = text_new(&k->context->texts);
     buffer_show(b, &got);
-    for (int d = 0; d < b->rank; d++)
-        text_add(&got, d ? ", %lld" : " with strides %lld", (long long)b->strides[d]);
+    for (int d = 0; d < b->rank; d++) text_add(&got, d ? ", %lld" : " with strides %lld", (long long)b->strides[d]);
     return context_fail(k->context, TW_ERROR_ARGUMENT,
                         "argument `%s`: kernel `%s` takes row-major arrays without gaps, the array "
                         "given is %s: pass a copy",
@@ -234,22 +223,19 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
         words[0] = 0;
         return TW_OK;
     }
-    if (arg->kind != TW_ARG_BUFFER || !arg->value.buffer)
-        return wrong(k, param, "must be an array");
+    if (arg->kind != TW_ARG_BUFFER || !arg->value.buffer) return wrong(k, param, "must be an array");
     tw_buffer *b = arg->value.buffer;
     if (b->elem != type->elem)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
                             "argument `%s`: kernel `%s` is compiled for an array of %s, the array given is of %s",
-                            param->name, k->name, elem_info[type->elem].text,
-                            elem_info[b->elem].text);
+                            param->name, k->name, elem_info[type->elem].text, elem_info[b->elem].text);
     if (b->context != k->context) return wrong(k, param, "was made from another context");
     const TargetMemory *mine = k->target->memory, *its = b->target ? b->target->memory : NULL;
     if (mine != its)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
                             "argument `%s` of kernel `%s` lies in the memory of %s; make it "
                             "with target %s",
-                            param->name, k->name, b->target ? b->target->name : "the host",
-                            k->target->name);
+                            param->name, k->name, b->target ? b->target->name : "the host", k->target->name);
     if (b->device != k->device && b->target)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
                             "argument `%s` of kernel `%s` lies on device %d, the kernel is compiled "
@@ -263,8 +249,7 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
 
 static tw_status bind(tw_kernel *k, const tw_arg *args, size_t count) {
     if ((int64_t)count > k->source_count)
-        return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "%zu arguments for the %d parameters of kernel `%s`", count,
+        return context_fail(k->context, TW_ERROR_ARGUMENT, "%zu arguments for the %d parameters of kernel `%s`", count,
                             k->source_count, k->name);
     for (int i = 0; i < k->param_count; i++) {
         const RunParam *param = &k->params[i];
@@ -285,8 +270,8 @@ static tw_status own_grid(tw_kernel *k, int64_t grid[3]) {
     static const int64_t none[3] = {1, 1, 1};
     grid[0] = grid[1] = grid[2] = 1;
     if (!k->grid)
-        return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "kernel `%s` does not state its grid; the launch must", k->name);
+        return context_fail(k->context, TW_ERROR_ARGUMENT, "kernel `%s` does not state its grid; the launch must",
+                            k->name);
     scalars_run(k->grid, k->slots, none, grid);
     return TW_OK;
 }
@@ -303,13 +288,12 @@ static tw_status check_grid(tw_kernel *k, const int64_t grid[3], bool *empty) {
             return context_fail(k->context, TW_ERROR_ARGUMENT,
                                 "the grid of kernel `%s` is %lld x %lld x %lld; each extent must "
                                 "lie in 0 .. 2^31-1",
-                                k->name, (long long)grid[0], (long long)grid[1],
-                                (long long)grid[2]);
+                                k->name, (long long)grid[0], (long long)grid[1], (long long)grid[2]);
         programs *= (double)grid[d];
     }
     if (programs > 9e18)
-        return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "the grid of kernel `%s` has more than 2^63 programs", k->name);
+        return context_fail(k->context, TW_ERROR_ARGUMENT, "the grid of kernel `%s` has more than 2^63 programs",
+                            k->name);
     *empty = programs == 0;
     return TW_OK;
 }
@@ -379,17 +363,13 @@ static tw_status prepare_variant(tw_kernel *k, Fit fit, tw_kernel **out) {
     return TW_OK;
 }
 
-tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args,
-                        size_t count) {
+tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count) {
     tw_context *cx = k->context;
     if (k->request->stage != TW_STAGE_RUN)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s` was compiled without being built",
-                            k->name);
+        return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s` was compiled without being built", k->name);
     if (stream && (stream->context != cx || stream->target->memory != k->target->memory))
-        return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "the stream of the launch of kernel `%s` is one of target %s%s", k->name,
-                            stream->target->name,
-                            stream->context != cx ? ", made from another context" : "");
+        return context_fail(cx, TW_ERROR_ARGUMENT, "the stream of the launch of kernel `%s` is one of target %s%s",
+                            k->name, stream->target->name, stream->context != cx ? ", made from another context" : "");
     LaunchCall call = {.stream = stream};
     tw_status status = bind(k, args, count);
     if (status == TW_OK && !grid)
@@ -402,8 +382,8 @@ tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, co
     Fit fit = fit_requirements(k, call.grid);
     if (fit == FITS) return k->target->launch(k, &call);
     if (k->request->generic == REQUIRE_NOTHING)
-        return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "the arguments do not keep a `require` that kernel `%s` came with", k->name);
+        return context_fail(cx, TW_ERROR_ARGUMENT, "the arguments do not keep a `require` that kernel `%s` came with",
+                            k->name);
     tw_kernel *variant = NULL;
     status = prepare_variant(k, fit, &variant);
     if (status != TW_OK) return status;

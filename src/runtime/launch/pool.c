@@ -59,8 +59,8 @@ enum { PLACE_BITS = 22, LAUNCH_BITS = 64 - 2 * PLACE_BITS };
 static const unsigned long long place_mask = (1ull << PLACE_BITS) - 1;
 
 static unsigned long long run_word(unsigned generation, int64_t begin, int64_t end) {
-    return (unsigned long long)generation << (2 * PLACE_BITS) |
-           (unsigned long long)begin << PLACE_BITS | (unsigned long long)end;
+    return (unsigned long long)generation << (2 * PLACE_BITS) | (unsigned long long)begin << PLACE_BITS |
+           (unsigned long long)end;
 }
 
 static void relax(void) {
@@ -83,20 +83,18 @@ static void clear_notes(const Worker *worker) {
 
 /* Takes a part of a run of that launch: from the front if it is the worker's own, else from the
  * back. False: nothing is left, it is another launch's, or the worker is one too many. */
-static bool take_part(Pool *pool, const Worker *worker, Worker *owner, unsigned generation,
-                      int64_t *begin, int64_t *end) {
+static bool take_part(Pool *pool, const Worker *worker, Worker *owner, unsigned generation, int64_t *begin,
+                      int64_t *end) {
     const bool own = worker == owner;
     unsigned long long word = atomic_load(&owner->run);
     for (;;) {
-        int64_t from = (int64_t)(word >> PLACE_BITS & place_mask),
-                to = (int64_t)(word & place_mask);
+        int64_t from = (int64_t)(word >> PLACE_BITS & place_mask), to = (int64_t)(word & place_mask);
         int limit = atomic_load(&pool->limit);
         if (word >> (2 * PLACE_BITS) != (generation & ((1u << LAUNCH_BITS) - 1)) || from == to ||
             worker->number >= limit)
             return false;
         int64_t part = (to - from) / (own ? 4 : limit), size = part > 1 ? part : 1;
-        unsigned long long rest =
-            own ? run_word(generation, from + size, to) : run_word(generation, from, to - size);
+        unsigned long long rest = own ? run_word(generation, from + size, to) : run_word(generation, from, to - size);
         if (!atomic_compare_exchange_weak(&owner->run, &word, rest)) continue;
         *begin = own ? from : to - size;
         *end = *begin + size;
@@ -169,8 +167,7 @@ static void wake_all(Pool *pool) {
 
 static int allowed_threads(Pool *pool, int asked) {
     CPU_ZERO(&pool->cores);
-    int most =
-        sched_getaffinity(0, sizeof pool->cores, &pool->cores) == 0 ? CPU_COUNT(&pool->cores) : 1;
+    int most = sched_getaffinity(0, sizeof pool->cores, &pool->cores) == 0 ? CPU_COUNT(&pool->cores) : 1;
     if (most > MAX_THREADS) most = MAX_THREADS;
     const char *variable = getenv("TILEWRIGHT_THREADS");
     if (asked <= 0 && variable) asked = atoi(variable);
@@ -197,8 +194,7 @@ Pool *pool_create(Allocator allocator, int threads) {
     while (pool->threads < wanted) {
         Worker *worker = &pool->workers[pool->threads];
         *worker = (Worker){.pool = pool, .number = pool->threads};
-        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
-            break; /* fewer will do */
+        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) break; /* fewer will do */
         pool->threads++;
     }
     return pool;
@@ -216,15 +212,12 @@ void pool_destroy(Pool *pool) {
     Allocator allocator = pool->allocator;
     for (int i = 0; i < pool->threads; i++)
         if (pool->workers[i].block)
-            allocator.resize(allocator.user, pool->workers[i].block, pool->workers[i].block_size,
-                             0);
+            allocator.resize(allocator.user, pool->workers[i].block, pool->workers[i].block_size, 0);
     size_t shift = ((unsigned char *)pool)[-1];
     allocator.resize(allocator.user, (char *)pool - shift, sizeof *pool + LINE, 0);
 }
 
-int pool_threads(const Pool *pool) {
-    return pool->threads;
-}
+int pool_threads(const Pool *pool) { return pool->threads; }
 
 bool pool_reserve(Pool *pool, size_t scratch_bytes) {
     if (scratch_bytes <= pool->scratch_bytes) return true;
@@ -233,8 +226,7 @@ bool pool_reserve(Pool *pool, size_t scratch_bytes) {
         size_t size = (scratch_bytes > POOL_NOTES ? scratch_bytes : POOL_NOTES) + LINE;
         void *block = pool->allocator.resize(pool->allocator.user, NULL, 0, size);
         if (!block) return false; /* what was there stays; the rest is tried again next time */
-        if (worker->block)
-            pool->allocator.resize(pool->allocator.user, worker->block, worker->block_size, 0);
+        if (worker->block) pool->allocator.resize(pool->allocator.user, worker->block, worker->block_size, 0);
         worker->block = block;
         worker->block_size = size;
         worker->scratch = (void *)(((uintptr_t)block + LINE - 1) / LINE * LINE);
@@ -256,8 +248,7 @@ static int64_t run_alone(Pool *pool, PoolWork *work, void *user, int64_t total, 
     return done;
 }
 
-static void run_together(Pool *pool, PoolWork *work, void *user, int64_t first, int64_t total,
-                         int threads) {
+static void run_together(Pool *pool, PoolWork *work, void *user, int64_t first, int64_t total, int threads) {
     const int64_t most = (int64_t)place_mask;
     unsigned generation = atomic_load(&pool->generation) + 1;
     pool->work = work;
@@ -269,8 +260,7 @@ static void run_together(Pool *pool, PoolWork *work, void *user, int64_t first, 
     int64_t units = (total - first - 1) / pool->unit + 1;
     atomic_store(&pool->done, 0);
     for (int i = 0; i < threads; i++)
-        atomic_store(&pool->workers[i].run,
-                     run_word(generation, units * i / threads, units * (i + 1) / threads));
+        atomic_store(&pool->workers[i].run, run_word(generation, units * i / threads, units * (i + 1) / threads));
     wake_all(pool);
     take_part_in(pool, &pool->workers[0], generation);
     /* A worker may have to share this core, where others keep the rest of the machine busy. */
@@ -281,8 +271,7 @@ static void run_together(Pool *pool, PoolWork *work, void *user, int64_t first, 
             sched_yield();
 }
 
-void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit,
-              int64_t *number_ns) {
+void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit, int64_t *number_ns) {
     int threads = limit > 0 && limit < pool->threads ? limit : pool->threads;
     if (total <= 0) return;
     clear_notes(&pool->workers[0]);

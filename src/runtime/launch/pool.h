@@ -17,17 +17,14 @@ enum { POOL_NOTES = 256 };
 int64_t pool_clock(void); /* ns, of a clock that never goes back */
 typedef void PoolWork(void *user, int64_t begin, int64_t end, void *scratch);
 
-/* threads 0: $TILEWRIGHT_THREADS, else as many as the affinity mask allows (never more). NULL: no
- * memory. */
+/* threads 0: $TILEWRIGHT_THREADS, else as many as the affinity mask allows (never more). NULL: no memory. */
 Pool *pool_create(Allocator allocator, int threads);
 void pool_destroy(Pool *pool); /* NULL is allowed */
 int pool_threads(const Pool *pool);
-/* Gives every thread at least that much scratch, 64-byte aligned; false: no memory. Not during a
- * launch. */
+/* Gives every thread at least that much scratch, 64-byte aligned; false: no memory. Not during a launch. */
 bool pool_reserve(Pool *pool, size_t scratch_bytes);
 /* limit: at most so many threads; 0: all. *number_ns: what one number took in earlier runs (0: not
  * known), brought up to date; where all of them together take less than waking a thread, the
  * caller runs them alone. NULL: not used. */
-void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit,
-              int64_t *number_ns);
+void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit, int64_t *number_ns);
 #endif

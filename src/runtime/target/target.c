@@ -1,5 +1,4 @@
-/* target.c: the table of targets; see target.h. A new target is a row here and a file
- * target_<name>.c. */
+/* target.c: the table of targets; see target.h. A new target is a row here and a file target_<name>.c. */
 #include "runtime/target/target.h"
 
 #include <string.h>
@@ -7,9 +6,7 @@
 static const Target *const targets[] = {&target_cpu, &target_cuda, &target_emulated, &target_interp,
                                         &target_tenstorrent};
 
-const Target *target_at(int index) {
-    return index < (int)(sizeof targets / sizeof *targets) ? targets[index] : NULL;
-}
+const Target *target_at(int index) { return index < (int)(sizeof targets / sizeof *targets) ? targets[index] : NULL; }
 
 const Target *target_find(const char *name, const char **arch) {
     const char *colon = strchr(name, ':');

@@ -27,8 +27,7 @@ typedef struct TargetMemory {
 
 struct Target {
     const char *name, *about;
-    /* The machine of an architecture (NULL: the default one); NULL with a message when there is
-     * none. */
+    /* The machine of an architecture (NULL: the default one); NULL with a message when there is none. */
     const Machine *(*machine)(tw_context *cx, const char *arch);
     /* The architecture of a device that is here; NULL: there is none, or the target has no such. */
     const char *(*native)(tw_context *cx, int device);
@@ -39,14 +38,13 @@ struct Target {
     tw_status (*assemble)(tw_kernel *k, const char *name);
     const char *assembly_ending; /* ".ptx" */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
-    tw_status (*synchronize)(tw_context *cx,
-                             tw_stream *stream); /* NULL: launches are done when they return */
-    void (*destroy)(tw_kernel *k); /* frees k->code; NULL: nothing outside the arena */
+    tw_status (*synchronize)(tw_context *cx, tw_stream *stream); /* NULL: launches are done when they return */
+    void (*destroy)(tw_kernel *k);                               /* frees k->code; NULL: nothing outside the arena */
     /* Can it run here? The note says by what, or what is missing and how to get it. */
     bool (*available)(tw_context *cx, Arena *arena, const char **note);
     const TargetMemory *memory;       /* NULL: host memory */
     void (*shutdown)(tw_context *cx); /* the context goes; NULL */
-    const char *emulated; /* name of the row that runs its text on the host; NULL: none */
+    const char *emulated;             /* name of the row that runs its text on the host; NULL: none */
 };
 
 const Target *target_at(int index); /* NULL past the last */

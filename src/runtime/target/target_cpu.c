@@ -26,8 +26,7 @@ typedef struct TwLaunch {
     int32_t grid[3];
     int32_t failed;
     int64_t failed_program;
-    void (*print)(struct TwLaunch *launch, int32_t number, int64_t program,
-                  const void *const *values);
+    void (*print)(struct TwLaunch *launch, int32_t number, int64_t program, const void *const *values);
     int32_t (*stopped)(struct TwLaunch *launch);
 } TwLaunch;
 typedef void RunFunction(TwLaunch *launch, int64_t begin, int64_t end, unsigned char *scratch);
@@ -47,16 +46,13 @@ typedef struct CpuKernel {
 #endif
 /* Without start files and libraries the link is twice as fast; what the compiler calls on its own
  * (memcpy) the process has. */
-#define FLAGS                                                                                  \
-    "-std=gnu11", "-O3", NATIVE, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", \
-        "-w", "-fPIC", "-shared", "-fno-strict-aliasing", "-fno-strict-overflow", "-pipe",     \
-        "-nostdlib"
+#define FLAGS                                                                                                 \
+    "-std=gnu11", "-O3", NATIVE, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w", "-fPIC", \
+        "-shared", "-fno-strict-aliasing", "-fno-strict-overflow", "-pipe", "-nostdlib"
 static const char *const plain_flags[] = {FLAGS, NULL};
 static const char *const libm_flags[] = {FLAGS, "-Wl,--no-as-needed", "-lm", NULL};
-static const char *const prelude_names[] = {"cpu.h",       "convert.h", "integer.h",
-                                            "functions.h", "vmath.h",   "dot.h",
-                                            "tiles.h",     "gemm.h",    "sort.h",
-                                            "scan.h"};
+static const char *const prelude_names[] = {"cpu.h", "convert.h", "integer.h", "functions.h", "vmath.h",
+                                            "dot.h", "tiles.h",   "gemm.h",    "sort.h",      "scan.h"};
 enum { PRELUDES = sizeof prelude_names / sizeof *prelude_names };
 
 /* What keeps the compiler from wider vectors; AVX-512 and AVX are optional on x86. */
@@ -84,9 +80,7 @@ static const char *const *flags_of(const tw_kernel *k, const char **list) {
 static const EmbeddedFile *prelude(const char *name) {
     for (const EmbeddedFile *file = embedded_files; file->path; file++) {
         const char *base = "cpu/prelude/";
-        if (strncmp(file->path, base, strlen(base)) == 0 &&
-            strcmp(file->path + strlen(base), name) == 0)
-            return file;
+        if (strncmp(file->path, base, strlen(base)) == 0 && strcmp(file->path + strlen(base), name) == 0) return file;
     }
     return NULL;
 }
@@ -102,8 +96,7 @@ static const Machine *cpu_machine(tw_context *cx, const char *arch) {
 /* --- compiler --- */
 
 static const char *const candidates[] = {"gcc", "clang", "cc", NULL};
-static const ToolKind c_compiler = {"C", "CC", candidates, "target cpu",
-                                    ", or use target interp"};
+static const ToolKind c_compiler = {"C", "CC", candidates, "target cpu", ", or use target interp"};
 
 /* What a context knows of compilers. */
 typedef struct CpuState {
@@ -135,8 +128,7 @@ static void add_processor(Digest *d) {
     int64_t n = file_read("/proc/cpuinfo", text, sizeof text - 1);
     if (n <= 0) return;
     text[n] = 0;
-    static const char *const keys[] = {"model name", "flags", "Features", "CPU part",
-                                       "CPU implementer"};
+    static const char *const keys[] = {"model name", "flags", "Features", "CPU part", "CPU implementer"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char *line = strstr(text, keys[i]);
         if (line) digest_add(d, line, strcspn(line, "\n"));
@@ -167,8 +159,8 @@ static int list_files(const char *name, const char *text, ToolFile files[PRELUDE
     return count;
 }
 
-static void make_key(const Toolchain *cc, const char *const *flags, const ToolFile *files,
-                     int count, char hex[DIGEST_HEX]) {
+static void make_key(const Toolchain *cc, const char *const *flags, const ToolFile *files, int count,
+                     char hex[DIGEST_HEX]) {
     Digest d;
     digest_begin(&d);
     digest_add_text(&d, "cpu");
@@ -215,8 +207,7 @@ static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
 static tw_status choose_compiler(tw_context *cx, Arena *arena, Toolchain *cc) {
     CpuState *state = cpu_state(cx);
     Text failures = text_new(arena);
-    for (int from = state->first; toolchain_find(cx, arena, &c_compiler, from, cc);
-         from = cc->candidate + 1) {
+    for (int from = state->first; toolchain_find(cx, arena, &c_compiler, from, cc); from = cc->candidate + 1) {
         tw_status status = test_compiler(cx, cc);
         if (status == TW_OK || status == TW_ERROR_IO || cc->candidate == TOOL_GIVEN) {
             if (status == TW_OK && cc->candidate != TOOL_GIVEN) state->first = cc->candidate;
@@ -225,8 +216,8 @@ static tw_status choose_compiler(tw_context *cx, Arena *arena, Toolchain *cc) {
         text_add(&failures, "%s%s", failures.length ? "\n" : "", cx->message);
     }
     if (!failures.length) return TW_ERROR_UNAVAILABLE;
-    return context_fail(cx, TW_ERROR_UNAVAILABLE,
-                        "%s\nno other C compiler is in PATH; install gcc or clang", failures.at);
+    return context_fail(cx, TW_ERROR_UNAVAILABLE, "%s\nno other C compiler is in PATH; install gcc or clang",
+                        failures.at);
 }
 
 /* --- build --- */
@@ -246,10 +237,8 @@ static tw_status cpu_build(tw_kernel *k) {
     tw_context *cx = k->context;
     CpuKernel *code = k->code;
     Toolchain cc;
-    if (!toolchain_find(cx, &k->arena, &c_compiler, cpu_state(cx)->first, &cc))
-        return TW_ERROR_UNAVAILABLE;
-    if (!pool_reserve(context_pool(cx), (size_t)code->code.scratch_bytes))
-        trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
+    if (!toolchain_find(cx, &k->arena, &c_compiler, cpu_state(cx)->first, &cc)) return TW_ERROR_UNAVAILABLE;
+    if (!pool_reserve(context_pool(cx), (size_t)code->code.scratch_bytes)) trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
     char hex[DIGEST_HEX], path[CACHE_PATH];
     const char *list[TOOL_FLAGS], *const *flags = flags_of(k, list);
     ToolFile files[PRELUDES + 1];
@@ -260,14 +249,11 @@ static tw_status cpu_build(tw_kernel *k) {
         status = choose_compiler(cx, &k->arena, &cc);
         make_key(&cc, flags, files, count, hex);
     }
-    if (status == TW_OK)
-        status = toolchain_build(cx, &cc, flags, files, count, hex, &code->library);
+    if (status == TW_OK) status = toolchain_build(cx, &cc, flags, files, count, hex, &code->library);
     if (status != TW_OK) return status;
     void *symbol = dlsym(code->library, "tw_run");
     memcpy(&code->run, &symbol, sizeof code->run);
-    return symbol ? TW_OK
-                  : context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s",
-                                 dlerror());
+    return symbol ? TW_OK : context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s", dlerror());
 }
 
 static void cpu_destroy(tw_kernel *k) {
@@ -290,8 +276,7 @@ static void place_of(const TwLaunch *launch, int64_t program, int64_t pid[3]) {
     pid[2] = program / launch->grid[0] / launch->grid[1];
 }
 
-static void print_values(TwLaunch *launch, int32_t number, int64_t program,
-                         const void *const *values) {
+static void print_values(TwLaunch *launch, int32_t number, int64_t program, const void *const *values) {
     const tw_kernel *k = ((Work *)launch)->k;
     const CpuKernel *code = k->code;
     int64_t pid[3];
@@ -303,8 +288,7 @@ static void print_values(TwLaunch *launch, int32_t number, int64_t program,
 static int32_t is_stopped(TwLaunch *launch) {
     const Work *work = (const Work *)launch;
     Cancel *cancel = &work->k->context->cancel;
-    return pthread_equal(pthread_self(), work->caller) ? cancel_look(cancel)
-                                                       : cancel_is_asked(cancel);
+    return pthread_equal(pthread_self(), work->caller) ? cancel_look(cancel) : cancel_is_asked(cancel);
 }
 
 /* In parts of about PART_NS, as far as the kernel's programs have told, and a look after each. */
@@ -338,8 +322,8 @@ static tw_status report_assert(tw_kernel *k, const TwLaunch *launch) {
     place_of(launch, launch->failed_program, pid);
     Diag diag;
     diag_init(&diag, &cx->texts, k->sources);
-    const char *where = arena_printf(&cx->texts, "program (%lld, %lld, %lld)", (long long)pid[0],
-                                     (long long)pid[1], (long long)pid[2]);
+    const char *where =
+        arena_printf(&cx->texts, "program (%lld, %lld, %lld)", (long long)pid[0], (long long)pid[1], (long long)pid[2]);
     diag_emit(&diag, DIAG_KERNEL_ASSERT, a->range, where, *a->message ? ": " : "", a->message);
     return context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
 }

@@ -21,7 +21,7 @@ typedef struct CudaState {
     CudaDevices devices;
     Nvrtc nvrtc;
     bool nvrtc_open;
-    void *made; /* code on its way into an arena, which may have no memory left */
+    void *made;               /* code on its way into an arena, which may have no memory left */
     char prelude[DIGEST_HEX]; /* of the headers' texts; computed once: they are most of a key */
 } CudaState;
 
@@ -40,8 +40,7 @@ static bool find_nvcc(char *path, size_t capacity) {
     const char *home = getenv("CUDA_HOME");
     struct stat info;
     if (process_find("nvcc", path, capacity)) return true;
-    if (home && snprintf(path, capacity, "%s/bin/nvcc", home) > 0 && stat(path, &info) == 0)
-        return true;
+    if (home && snprintf(path, capacity, "%s/bin/nvcc", home) > 0 && stat(path, &info) == 0) return true;
     return snprintf(path, capacity, "/usr/local/cuda/bin/nvcc") > 0 && stat(path, &info) == 0;
 }
 
@@ -50,9 +49,9 @@ static const char *fitting_arch(const CudaDevice *d) {
     int level = 10 * d->major + d->minor;
     return level == 90                   ? "sm_90a"
            : level >= 100 && level < 120 ? "sm_100"
-           : level >= 89 ? "sm_89" /* so little shared memory have later small GPUs too */
-           : level >= 80 ? "sm_80"
-                         : NULL;
+           : level >= 89                 ? "sm_89" /* so little shared memory have later small GPUs too */
+           : level >= 80                 ? "sm_80"
+                                         : NULL;
 }
 
 static const char *cuda_native(tw_context *cx, int ordinal) {
@@ -62,9 +61,7 @@ static const char *cuda_native(tw_context *cx, int ordinal) {
 }
 
 /* Hopper's own code runs there alone; the rest is compiled for the device as it is. */
-static bool is_hopper(const tw_kernel *k) {
-    return strcmp(k->pass.machine->name, "cuda:sm_90a") == 0;
-}
+static bool is_hopper(const tw_kernel *k) { return strcmp(k->pass.machine->name, "cuda:sm_90a") == 0; }
 
 static void choose_arch(const tw_kernel *k, const CudaDevice *d, char *arch, size_t capacity) {
     snprintf(arch, capacity, "sm_%d%d%s", d->major, d->minor, is_hopper(k) ? "a" : "");
@@ -74,11 +71,9 @@ static tw_status check_device(tw_kernel *k, const CudaDevice *d) {
     int level = 10 * d->major + d->minor, least = atoi(strrchr(k->pass.machine->name, '_') + 1);
     if (is_hopper(k) ? level == 90 : level >= least) return TW_OK;
     const char *fits = fitting_arch(d);
-    return context_fail(k->context, TW_ERROR_UNAVAILABLE,
-                        "kernel `%s` is compiled for %s, the GPU (%s) is sm_%d; %s%s", k->name,
-                        k->pass.machine->name, d->name, level,
-                        fits ? "use target cuda:" : "a GPU of sm_80 or later is needed",
-                        fits ? fits : "");
+    return context_fail(k->context, TW_ERROR_UNAVAILABLE, "kernel `%s` is compiled for %s, the GPU (%s) is sm_%d; %s%s",
+                        k->name, k->pass.machine->name, d->name, level,
+                        fits ? "use target cuda:" : "a GPU of sm_80 or later is needed", fits ? fits : "");
 }
 
 static const char *prelude_digest(CudaState *state) {
@@ -91,8 +86,7 @@ static const char *prelude_digest(CudaState *state) {
     return state->prelude;
 }
 
-static void make_key(const tw_kernel *k, CudaState *state, const char *arch, const char *nvcc,
-                     char hex[DIGEST_HEX]) {
+static void make_key(const tw_kernel *k, CudaState *state, const char *arch, const char *nvcc, char hex[DIGEST_HEX]) {
     const CudaCode *code = k->code;
     Digest d;
     struct stat info;
@@ -124,13 +118,11 @@ static bool write_file(const Room *room, const char *name, const void *data, siz
 }
 
 static tw_status no_room(tw_context *cx) {
-    return context_fail(cx, TW_ERROR_IO,
-                        "no room to compile in: neither the cache nor $TMPDIR can be written");
+    return context_fail(cx, TW_ERROR_IO, "no room to compile in: neither the cache nor $TMPDIR can be written");
 }
 
 /* Text -> cubin or PTX. The log of a compiler that refuses goes into the message. */
-static tw_status run_nvrtc(tw_kernel *k, CudaState *state, const char *arch, bool ptx, void **made,
-                           size_t *size) {
+static tw_status run_nvrtc(tw_kernel *k, CudaState *state, const char *arch, bool ptx, void **made, size_t *size) {
     const CudaCode *code = k->code;
     NvrtcHeader headers[16];
     char arch_option[64], name[300], said[4000];
@@ -141,8 +133,7 @@ static tw_status run_nvrtc(tw_kernel *k, CudaState *state, const char *arch, boo
     snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", arch);
     snprintf(name, sizeof name, "%s.cu", k->name);
     const char *options[] = {arch_option, "--std=c++17", "--fmad=false", "--generate-line-info"};
-    NvrtcJob job = {
-        code->plan->text, name, headers, count, options, k->pass.options.lines ? 4 : 3, ptx};
+    NvrtcJob job = {code->plan->text, name, headers, count, options, k->pass.options.lines ? 4 : 3, ptx};
     char *log = NULL;
     *made = nvrtc_compile(&state->nvrtc, &job, size, &log);
     snprintf(said, sizeof said, "%s", log ? log : "no log");
@@ -152,8 +143,7 @@ static tw_status run_nvrtc(tw_kernel *k, CudaState *state, const char *arch, boo
 }
 
 /* Text -> room/kernel.cubin. */
-static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *arch,
-                                  const Room *room) {
+static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *arch, const Room *room) {
     void *cubin = NULL;
     size_t size = 0;
     tw_status status = run_nvrtc(k, state, arch, false, &cubin, &size);
@@ -168,8 +158,7 @@ static tw_status cuda_assemble(tw_kernel *k, const char *artifact) {
     char why[CUDA_WHY] = "", arch[32];
     size_t size = 0;
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
-    if (!state->nvrtc_open)
-        return context_fail(k->context, TW_ERROR_UNAVAILABLE, "NVRTC makes PTX: %s", why);
+    if (!state->nvrtc_open) return context_fail(k->context, TW_ERROR_UNAVAILABLE, "NVRTC makes PTX: %s", why);
     snprintf(arch, sizeof arch, "compute_%s", strrchr(k->pass.machine->name, '_') + 1);
     free(state->made);
     tw_status status = run_nvrtc(k, state, arch, true, &state->made, &size);
@@ -204,17 +193,13 @@ static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arc
     snprintf(include, sizeof include, "-I%s", room->path);
     snprintf(source, sizeof source, "%s/kernel.cu", room->path);
     snprintf(object, sizeof object, "%s/kernel.cubin", room->path);
-    const char *argv[] = {
-        nvcc,    option, "-std=c++17", "--fmad=false", "-cubin",
-        include, "-o",   object,       source,         k->pass.options.lines ? "-lineinfo" : NULL,
-        NULL};
+    const char *argv[] = {nvcc,    option, "-std=c++17", "--fmad=false", "-cubin",
+                          include, "-o",   object,       source,         k->pass.options.lines ? "-lineinfo" : NULL,
+                          NULL};
     ProcessResult r = room_run(room, argv, cx->tool_timeout, output, sizeof output);
     if (r.exit_code == 0) return TW_OK;
-    if (!r.started)
-        return context_fail(cx, TW_ERROR_UNAVAILABLE, "nvcc (%s) could not be started", nvcc);
-    if (r.timed_out)
-        return context_fail(cx, TW_ERROR_TOOL, "nvcc took longer than %d seconds",
-                            cx->tool_timeout);
+    if (!r.started) return context_fail(cx, TW_ERROR_UNAVAILABLE, "nvcc (%s) could not be started", nvcc);
+    if (r.timed_out) return context_fail(cx, TW_ERROR_TOOL, "nvcc took longer than %d seconds", cx->tool_timeout);
     return context_fail(cx, TW_ERROR_TOOL, "nvcc refused the emitted code:\n%s", output);
 }
 
@@ -229,8 +214,7 @@ static tw_status load_image(tw_kernel *k, CudaDevice *device, const void *image,
     CudaResult result = d->module_load(&code->module, image);
     if (result == 0) result = d->module_function(&code->function, code->module, code->plan->name);
     int bytes = (int)code->plan->shared_bytes;
-    if (result == 0 && bytes > 48 << 10)
-        result = d->function_set(code->function, CUDA_FUNCTION_SHARED_BYTES, bytes);
+    if (result == 0 && bytes > 48 << 10) result = d->function_set(code->function, CUDA_FUNCTION_SHARED_BYTES, bytes);
     if (result == 0 && code->plan->persist) {
         int each = 0;
         result = d->occupancy(&each, code->function, code->plan->threads, (size_t)bytes);
@@ -239,20 +223,16 @@ static tw_status load_image(tw_kernel *k, CudaDevice *device, const void *image,
     tw_resource_info *r = &k->resources;
     r->threads = code->plan->threads;
     r->shared_bytes = bytes;
-    if (result == 0)
-        result = d->function_get(&r->registers, CUDA_FUNCTION_REGISTERS, code->function);
-    if (result == 0)
-        result = d->function_get(&r->local_bytes, CUDA_FUNCTION_LOCAL_BYTES, code->function);
-    if (result == 0)
-        result = d->function_get(&r->max_threads, CUDA_FUNCTION_MAX_THREADS, code->function);
+    if (result == 0) result = d->function_get(&r->registers, CUDA_FUNCTION_REGISTERS, code->function);
+    if (result == 0) result = d->function_get(&r->local_bytes, CUDA_FUNCTION_LOCAL_BYTES, code->function);
+    if (result == 0) result = d->function_get(&r->max_threads, CUDA_FUNCTION_MAX_THREADS, code->function);
     cuda_device_leave(device, entered);
     if (result == CUDA_ERROR_NO_BINARY_RESULT)
-        return context_fail(
-            cx, TW_ERROR_TOOL,
-            "the driver (%d.%d) cannot load what the compiler made for kernel `%s`: "
-            "it is older than the compiler; update it, or set TILEWRIGHT_NVRTC to "
-            "an NVRTC of its version",
-            d->version / 1000, d->version % 1000 / 10, k->name);
+        return context_fail(cx, TW_ERROR_TOOL,
+                            "the driver (%d.%d) cannot load what the compiler made for kernel `%s`: "
+                            "it is older than the compiler; update it, or set TILEWRIGHT_NVRTC to "
+                            "an NVRTC of its version",
+                            d->version / 1000, d->version % 1000 / 10, k->name);
     if (result >= CUDA_ERROR_CAPTURE_RESULT && result <= CUDA_ERROR_CAPTURE_LAST)
         return context_fail(cx, TW_ERROR_LAUNCH,
                             "kernel `%s` is loaded by its first launch, which cannot be captured in a "
@@ -260,9 +240,8 @@ static tw_status load_image(tw_kernel *k, CudaDevice *device, const void *image,
                             "capture",
                             k->name);
     if (result != 0)
-        return cuda_device_fail(
-            cx, device, TW_ERROR_TOOL, result,
-            arena_printf(&cx->texts, "the GPU does not take kernel `%s`", k->name));
+        return cuda_device_fail(cx, device, TW_ERROR_TOOL, result,
+                                arena_printf(&cx->texts, "the GPU does not take kernel `%s`", k->name));
     return TW_OK;
 }
 
@@ -275,8 +254,7 @@ static tw_status load_module(tw_kernel *k, CudaDevice *device, const char *path)
 }
 
 /* Without a cache: no key, no file. */
-static tw_status build_in_memory(tw_kernel *k, CudaState *state, CudaDevice *device,
-                                 const char *arch) {
+static tw_status build_in_memory(tw_kernel *k, CudaState *state, CudaDevice *device, const char *arch) {
     size_t size = 0;
     free(state->made);
     tw_status status = run_nvrtc(k, state, arch, false, &state->made, &size);
@@ -299,15 +277,13 @@ static tw_status cuda_build(tw_kernel *k) {
     if (status != TW_OK) return status;
     const CudaCode *code = k->code;
     if (code->plan->shared_bytes > device->shared_bytes)
-        return context_fail(
-            cx, TW_ERROR_UNSUPPORTED,
-            "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; compile for a "
-            "smaller machine (target cuda:sm_89), or use smaller tiles or fewer stages",
-            k->name, (long long)code->plan->shared_bytes, device->name, device->shared_bytes);
+        return context_fail(cx, TW_ERROR_UNSUPPORTED,
+                            "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; compile for a "
+                            "smaller machine (target cuda:sm_89), or use smaller tiles or fewer stages",
+                            k->name, (long long)code->plan->shared_bytes, device->name, device->shared_bytes);
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     if (!state->nvrtc_open && !find_nvcc(nvcc, sizeof nvcc))
-        return context_fail(cx, TW_ERROR_UNAVAILABLE,
-                            "no CUDA compiler: %s; nvcc is not in PATH either", why);
+        return context_fail(cx, TW_ERROR_UNAVAILABLE, "no CUDA compiler: %s; nvcc is not in PATH either", why);
     choose_arch(k, device, arch, sizeof arch);
     if (!cx->cache_dir && state->nvrtc_open) return build_in_memory(k, state, device, arch);
     make_key(k, state, arch, nvcc, hex);
@@ -315,13 +291,11 @@ static tw_status cuda_build(tw_kernel *k) {
     Room room;
     bool in_cache = state->nvrtc_open || is_plain(cx->cache_dir);
     if (!room_open(&room, in_cache ? cx->cache_dir : NULL, &cx->cancel)) return no_room(cx);
-    status = state->nvrtc_open ? compile_by_nvrtc(k, state, arch, &room)
-                               : compile_by_nvcc(k, nvcc, arch, &room);
+    status = state->nvrtc_open ? compile_by_nvrtc(k, state, arch, &room) : compile_by_nvcc(k, nvcc, arch, &room);
     if (status == TW_OK) {
         char made[CACHE_PATH + 16];
         snprintf(made, sizeof made, "%s/kernel.cubin", room.path);
-        status = load_module(k, device,
-                             cache_keep(cx->cache_dir, hex, ".cubin", made, path) ? path : made);
+        status = load_module(k, device, cache_keep(cx->cache_dir, hex, ".cubin", made, path) ? path : made);
     }
     room_close(&room);
     return status;
@@ -338,52 +312,43 @@ static void cuda_destroy(tw_kernel *k) {
 /* --- launching --- */
 static const char *encode(void *user, CudaMapBytes *map, const CudaMapValue *value) {
     static const int types[EL_COUNT] = {
-        [EL_I1] = CUDA_MAP_U8,   [EL_I8] = CUDA_MAP_U8,     [EL_U8] = CUDA_MAP_U8,
-        [EL_I16] = CUDA_MAP_U16, [EL_U16] = CUDA_MAP_U16,   [EL_I32] = CUDA_MAP_I32,
-        [EL_U32] = CUDA_MAP_U32, [EL_I64] = CUDA_MAP_I64,   [EL_U64] = CUDA_MAP_U64,
-        [EL_F16] = CUDA_MAP_F16, [EL_BF16] = CUDA_MAP_BF16, [EL_F32] = CUDA_MAP_F32,
+        [EL_I1] = CUDA_MAP_U8,   [EL_I8] = CUDA_MAP_U8,     [EL_U8] = CUDA_MAP_U8,     [EL_I16] = CUDA_MAP_U16,
+        [EL_U16] = CUDA_MAP_U16, [EL_I32] = CUDA_MAP_I32,   [EL_U32] = CUDA_MAP_U32,   [EL_I64] = CUDA_MAP_I64,
+        [EL_U64] = CUDA_MAP_U64, [EL_F16] = CUDA_MAP_F16,   [EL_BF16] = CUDA_MAP_BF16, [EL_F32] = CUDA_MAP_F32,
         [EL_F64] = CUDA_MAP_F64, [EL_F8E4M3] = CUDA_MAP_U8, [EL_F8E5M2] = CUDA_MAP_U8};
     const CudaDevice *device = user;
     static const uint32_t steps[CUDA_MAX_RANK] = {1, 1, 1, 1, 1};
-    int swizzle = value->swizzle == 128  ? 3
-                  : value->swizzle == 64 ? 2
-                  : value->swizzle == 32 ? 1
-                                         : 0;
-    CudaResult result = device->driver->encode_map(
-        map, types[value->elem], (uint32_t)value->rank, (void *)(uintptr_t)value->base, value->dims,
-        value->strides, value->box, steps, 0, swizzle, CUDA_MAP_PROMOTE_256, 0);
+    int swizzle = value->swizzle == 128 ? 3 : value->swizzle == 64 ? 2 : value->swizzle == 32 ? 1 : 0;
+    CudaResult result =
+        device->driver->encode_map(map, types[value->elem], (uint32_t)value->rank, (void *)(uintptr_t)value->base,
+                                   value->dims, value->strides, value->box, steps, 0, swizzle, CUDA_MAP_PROMOTE_256, 0);
     return result == 0 ? NULL : "the driver refuses it (base, extents or strides)";
 }
 
 /* What the caller's stream can be wrong in. */
 static const char *stream_fault(const LaunchCall *call, CudaResult result) {
     bool handle = result == CUDA_ERROR_INVALID_HANDLE_RESULT || result == CUDA_ERROR_CONTEXT_RESULT;
-    return call->stream && call->stream->native && handle
-               ? " (the stream must be one of that device's primary context)"
-               : "";
+    return call->stream && call->stream->native && handle ? " (the stream must be one of that device's primary context)"
+                                                          : "";
 }
 
-static tw_status launch_fail(tw_kernel *k, const LaunchCall *call, const unsigned grid[3],
-                             CudaResult result) {
+static tw_status launch_fail(tw_kernel *k, const LaunchCall *call, const unsigned grid[3], CudaResult result) {
     tw_context *cx = k->context;
     const CudaCode *code = k->code;
-    const char *resources =
-        result == CUDA_ERROR_RESOURCES_RESULT
-            ? arena_printf(&cx->texts,
-                           " (%d threads of %d registers, %d bytes of shared memory; a block has "
-                           "65536 registers and %d bytes: use fewer warps or smaller tiles)",
-                           k->resources.threads, k->resources.registers, k->resources.shared_bytes,
-                           code->device->shared_bytes)
-            : "";
-    return cuda_device_fail(
-        cx, code->device, TW_ERROR_LAUNCH, result,
-        arena_printf(&cx->texts, "launch of kernel `%s` on %u x %u x %u blocks%s%s", k->name,
-                     grid[0], grid[1], grid[2], stream_fault(call, result), resources));
+    const char *resources = result == CUDA_ERROR_RESOURCES_RESULT
+                                ? arena_printf(&cx->texts,
+                                               " (%d threads of %d registers, %d bytes of shared memory; a block has "
+                                               "65536 registers and %d bytes: use fewer warps or smaller tiles)",
+                                               k->resources.threads, k->resources.registers, k->resources.shared_bytes,
+                                               code->device->shared_bytes)
+                                : "";
+    return cuda_device_fail(cx, code->device, TW_ERROR_LAUNCH, result,
+                            arena_printf(&cx->texts, "launch of kernel `%s` on %u x %u x %u blocks%s%s", k->name,
+                                         grid[0], grid[1], grid[2], stream_fault(call, result), resources));
 }
 
 /* As many blocks as run at once, in whole clusters, walk over the programs. */
-static void fit_grid(const CudaCode *code, int64_t programs, unsigned grid[3],
-                     unsigned *cluster) {
+static void fit_grid(const CudaCode *code, int64_t programs, unsigned grid[3], unsigned *cluster) {
     int blocks = cuda_code_cluster(code, code->device->sm_count);
     int64_t most = code->blocks / blocks, useful = programs < most ? programs : most;
     *cluster = (unsigned)blocks;
@@ -391,13 +356,12 @@ static void fit_grid(const CudaCode *code, int64_t programs, unsigned grid[3],
     grid[1] = grid[2] = 1;
 }
 
-static CudaResult run_kernel(CudaCode *code, const unsigned grid[3], unsigned cluster,
-                             void *stream) {
+static CudaResult run_kernel(CudaCode *code, const unsigned grid[3], unsigned cluster, void *stream) {
     const CudaDriver *driver = code->device->driver;
     unsigned threads = (unsigned)code->plan->threads, bytes = (unsigned)code->plan->shared_bytes;
     if (cluster == 1)
-        return driver->launch(code->function, grid[0], grid[1], grid[2], threads, 1, 1, bytes,
-                              stream, code->params, NULL);
+        return driver->launch(code->function, grid[0], grid[1], grid[2], threads, 1, 1, bytes, stream, code->params,
+                              NULL);
     CudaLaunchAttribute pairs = {.id = CUDA_LAUNCH_CLUSTER, .cluster = {cluster, 1, 1}};
     CudaLaunchConfig config = {.grid = {grid[0], grid[1], grid[2]},
                                .block = {threads, 1, 1},
@@ -413,25 +377,19 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     CudaCode *code = k->code;
     CudaDevice *device = code->device;
     CudaFaults *faults = &device->faults;
-    if (*faults->lost)
-        return cuda_fault_check(cx, faults,
-                                arena_printf(&cx->texts, "launch of kernel `%s`", k->name));
+    if (*faults->lost) return cuda_fault_check(cx, faults, arena_printf(&cx->texts, "launch of kernel `%s`", k->name));
     unsigned grid[3], cluster = 1;
     for (int d = 0; d < 3; d++) grid[d] = (unsigned)call->grid[d];
     if (!code->plan->persist && (grid[1] > 65535 || grid[2] > 65535))
-        return context_fail(
-            cx, TW_ERROR_ARGUMENT,
-            "the grid of kernel `%s` is %u x %u x %u; CUDA allows 65535 in the second and "
-            "third extent: put the large one first",
-            k->name, grid[0], grid[1], grid[2]);
-    bool entered =
-        cuda_device_enter(device); /* the driver encodes tensor maps only under a context */
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "the grid of kernel `%s` is %u x %u x %u; CUDA allows 65535 in the second and "
+                            "third extent: put the large one first",
+                            k->name, grid[0], grid[1], grid[2]);
+    bool entered = cuda_device_enter(device); /* the driver encodes tensor maps only under a context */
     tw_status status = cuda_code_refresh(k, call, encode, device);
     CudaResult result = 0;
-    if (code->plan->persist)
-        fit_grid(code, call->grid[0] * call->grid[1] * call->grid[2], grid, &cluster);
-    if (status == TW_OK)
-        result = run_kernel(code, grid, cluster, call->stream ? call->stream->native : NULL);
+    if (code->plan->persist) fit_grid(code, call->grid[0] * call->grid[1] * call->grid[2], grid, &cluster);
+    if (status == TW_OK) result = run_kernel(code, grid, cluster, call->stream ? call->stream->native : NULL);
     cuda_device_leave(device, entered);
     /* A launch that fails for what was launched before it is no suspect itself. */
     bool alone = faults->blocking || faults->launches == faults->ended;
@@ -445,9 +403,7 @@ static tw_status wait_for(tw_context *cx, CudaDevice *device, void *stream, bool
     bool entered = cuda_device_enter(device);
     CudaResult result = cuda_fault_wait(&device->faults, device->driver, stream, all);
     cuda_device_leave(device, entered);
-    return result == 0
-               ? TW_OK
-               : cuda_device_fail(cx, device, TW_ERROR_LAUNCH, result, "waiting for the GPU");
+    return result == 0 ? TW_OK : cuda_device_fail(cx, device, TW_ERROR_LAUNCH, result, "waiting for the GPU");
 }
 
 /* A stream of the caller, of whichever device it is; else all devices that are in use. */
@@ -455,10 +411,8 @@ static tw_status cuda_synchronize(tw_context *cx, tw_stream *stream) {
     CudaDevice *device = get_state(cx)->devices.first;
     tw_status status = device ? TW_OK : need_device(cx, 0, &device);
     bool wrapped = stream && stream->wrapped;
-    if (status == TW_OK && wrapped && stream->native)
-        return wait_for(cx, device, stream->native, false);
-    for (; device && status == TW_OK; device = device->next)
-        status = wait_for(cx, device, NULL, !wrapped);
+    if (status == TW_OK && wrapped && stream->native) return wait_for(cx, device, stream->native, false);
+    for (; device && status == TW_OK; device = device->next) status = wait_for(cx, device, NULL, !wrapped);
     return status;
 }
 
@@ -481,8 +435,7 @@ static tw_status cuda_alloc(tw_context *cx, int ordinal, size_t size, void **out
                             "%s has no room for %zu bytes: %zu of its %zu are free; destroy "
                             "buffers, or end other processes that use it",
                             device->faults.gpu, size, left, device->memory_bytes);
-    if (result != 0)
-        return cuda_device_fail(cx, device, TW_ERROR_UNAVAILABLE, result, "memory of the GPU");
+    if (result != 0) return cuda_device_fail(cx, device, TW_ERROR_UNAVAILABLE, result, "memory of the GPU");
     *out = (void *)(uintptr_t)address;
     return TW_OK;
 }
@@ -496,23 +449,20 @@ static void cuda_free(tw_context *cx, int ordinal, void *data) {
     cuda_device_leave(device, entered);
 }
 
-static tw_status copy(tw_context *cx, int ordinal, void *to, const void *from, size_t size,
-                      bool out) {
+static tw_status copy(tw_context *cx, int ordinal, void *to, const void *from, size_t size, bool out) {
     CudaDevice *device;
     tw_status status = need_device(cx, ordinal, &device);
     if (status != TW_OK || !size) return status;
     const CudaDriver *d = device->driver;
     bool entered = cuda_device_enter(device);
-    CudaResult result =
-        device->faults.limit > 0 ? cuda_fault_wait(&device->faults, d, NULL, false) : 0;
+    CudaResult result = device->faults.limit > 0 ? cuda_fault_wait(&device->faults, d, NULL, false) : 0;
     if (result == 0)
         result = out ? d->copy_out(to, (CudaAddress)(uintptr_t)from, size)
                      : d->copy_in((CudaAddress)(uintptr_t)to, from, size);
     cuda_device_leave(device, entered);
     return result == 0 ? TW_OK
                        : cuda_device_fail(cx, device, TW_ERROR_LAUNCH, result,
-                                          out ? "reading a buffer of the GPU"
-                                              : "writing a buffer of the GPU");
+                                          out ? "reading a buffer of the GPU" : "writing a buffer of the GPU");
 }
 static tw_status cuda_read(tw_context *cx, int device, void *to, const void *from, size_t size) {
     return copy(cx, device, to, from, size, true);
@@ -525,8 +475,7 @@ static tw_status cuda_home(tw_context *cx, const void *address, int32_t *device)
     CudaDevice *any;
     tw_status status = need_device(cx, 0, &any);
     if (status != TW_OK) return status;
-    CudaResult result = any->driver->pointer_attribute(device, CUDA_POINTER_ORDINAL,
-                                                       (CudaAddress)(uintptr_t)address);
+    CudaResult result = any->driver->pointer_attribute(device, CUDA_POINTER_ORDINAL, (CudaAddress)(uintptr_t)address);
     if (result != 0) *device = -1;
     return TW_OK;
 }
@@ -538,26 +487,23 @@ static bool cuda_available(tw_context *cx, Arena *arena, const char **note) {
     const CudaDevice *d = cuda_device_open(cx, &state->devices, 0, no_driver);
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     bool nvcc = !state->nvrtc_open && find_nvcc(compiler, sizeof compiler);
-    const char *by = state->nvrtc_open ? arena_printf(arena, "NVRTC %d.%d (%s)", state->nvrtc.major,
-                                                      state->nvrtc.minor, state->nvrtc.path)
-                     : nvcc ? arena_printf(arena, "nvcc (%s), since NVRTC is not here", compiler)
-                            : arena_printf(arena, "%s; nvcc is not in PATH either", why);
+    const char *by = state->nvrtc_open ? arena_printf(arena, "NVRTC %d.%d (%s)", state->nvrtc.major, state->nvrtc.minor,
+                                                      state->nvrtc.path)
+                     : nvcc            ? arena_printf(arena, "nvcc (%s), since NVRTC is not here", compiler)
+                                       : arena_printf(arena, "%s; nvcc is not in PATH either", why);
     if (!d || (!state->nvrtc_open && !nvcc)) {
         bool any = state->nvrtc_open || nvcc;
-        *note =
-            d ? by
-              : arena_printf(arena, any ? "%s; a compiler is here: %s" : "%s; %s", no_driver, by);
+        *note = d ? by : arena_printf(arena, any ? "%s; a compiler is here: %s" : "%s; %s", no_driver, by);
         return false;
     }
     const CudaDriver *driver = d->driver;
     const char *others =
         driver->devices > 1
-            ? arena_printf(arena, ", the first of %d (CUDA_VISIBLE_DEVICES chooses another)",
-                           driver->devices)
+            ? arena_printf(arena, ", the first of %d (CUDA_VISIBLE_DEVICES chooses another)", driver->devices)
             : "";
-    *note = arena_printf(arena, "%s (sm_%d%d, %d SMs, %zu MiB)%s, driver of CUDA %d.%d (%s), %s",
-                         d->name, d->major, d->minor, d->sm_count, d->memory_bytes >> 20, others,
-                         driver->version / 1000, driver->version % 1000 / 10, driver->path, by);
+    *note = arena_printf(arena, "%s (sm_%d%d, %d SMs, %zu MiB)%s, driver of CUDA %d.%d (%s), %s", d->name, d->major,
+                         d->minor, d->sm_count, d->memory_bytes >> 20, others, driver->version / 1000,
+                         driver->version % 1000 / 10, driver->path, by);
     return true;
 }
 

@@ -31,8 +31,7 @@ static bool emulated_available(tw_context *cx, Arena *arena, const char **note) 
 /* The words of EMU_CXXFLAGS; where they stand in `text`. */
 static void list_flags(char *text, const char *flags[TOOL_FLAGS]) {
     int n = 0;
-    for (char *rest = text, *word; n < TOOL_FLAGS - 1 && (word = strtok_r(rest, " ", &rest));)
-        flags[n++] = word;
+    for (char *rest = text, *word; n < TOOL_FLAGS - 1 && (word = strtok_r(rest, " ", &rest));) flags[n++] = word;
     flags[n] = NULL;
 }
 
@@ -42,8 +41,7 @@ static int list_files(const char *text, ToolFile files[MAX_FILES]) {
     int count = 0;
     for (int f = 0; f < 2; f++)
         for (int i = 0; count < MAX_FILES - 1 && (file = cuda_code_header(folders[f], i)); i++)
-            files[count++] =
-                (ToolFile){cuda_code_header_name(file), file->text, file->size, false};
+            files[count++] = (ToolFile){cuda_code_header_name(file), file->text, file->size, false};
     files[count++] = (ToolFile){"kernel.cu", text, strlen(text), true};
     return count;
 }
@@ -72,8 +70,7 @@ static tw_status emulated_build(tw_kernel *k) {
     snprintf(symbol, sizeof symbol, "tw_emu_%s", code->plan->name);
     code->entry = dlsym(code->library, symbol);
     return code->entry ? TW_OK
-                       : context_fail(cx, TW_ERROR_TOOL,
-                                      "the compiled kernel could not be loaded: %s", dlerror());
+                       : context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s", dlerror());
 }
 
 static void emulated_destroy(tw_kernel *k) {
@@ -83,12 +80,11 @@ static void emulated_destroy(tw_kernel *k) {
 
 static const char *encode(void *user, CudaMapBytes *map, const CudaMapValue *value) {
     static const EmuType types[EL_COUNT] = {
-        [EL_I1] = EMU_U8,         [EL_I8] = EMU_I8,         [EL_U8] = EMU_U8,
-        [EL_I16] = EMU_I16,       [EL_U16] = EMU_U16,       [EL_I32] = EMU_I32,
-        [EL_U32] = EMU_U32,       [EL_I64] = EMU_I64,       [EL_U64] = EMU_U64,
-        [EL_F16] = EMU_F16,       [EL_BF16] = EMU_BF16,     [EL_F32] = EMU_F32,
-        [EL_F64] = EMU_F64,       [EL_F8E4M3] = EMU_E4M3,   [EL_F8E5M2] = EMU_E5M2,
-        [EL_F8E4B8] = EMU_U8,     [EL_F8E5B16] = EMU_U8,    [EL_F8E4B15] = EMU_U8};
+        [EL_I1] = EMU_U8,      [EL_I8] = EMU_I8,       [EL_U8] = EMU_U8,       [EL_I16] = EMU_I16,
+        [EL_U16] = EMU_U16,    [EL_I32] = EMU_I32,     [EL_U32] = EMU_U32,     [EL_I64] = EMU_I64,
+        [EL_U64] = EMU_U64,    [EL_F16] = EMU_F16,     [EL_BF16] = EMU_BF16,   [EL_F32] = EMU_F32,
+        [EL_F64] = EMU_F64,    [EL_F8E4M3] = EMU_E4M3, [EL_F8E5M2] = EMU_E5M2, [EL_F8E4B8] = EMU_U8,
+        [EL_F8E5B16] = EMU_U8, [EL_F8E4B15] = EMU_U8};
     (void)user;
     EmuTensor t = {.type = types[value->elem],
                    .rank = value->rank,
@@ -112,8 +108,7 @@ static size_t find_memory(tw_kernel *k, EmuAllocation *memory) {
         size_t at = 0;
         while (at < count) {
             char *base = memory[at].base, *end = base + memory[at].bytes;
-            if (low < end &&
-                base < high) { /* joined, and looked at again with what it now covers */
+            if (low < end && base < high) { /* joined, and looked at again with what it now covers */
                 low = base < low ? base : low;
                 high = end > high ? end : high;
                 memory[at] = memory[--count];
@@ -158,9 +153,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
     EmuReport report;
     bool good = emu_launch(&launch, &scratch, &report);
     if (cx->print && *report.output) cx->print(cx->print_user, report.output, strlen(report.output));
-    status = good ? TW_OK
-                  : context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the emulator: %s", k->name,
-                                 report.text);
+    status = good ? TW_OK : context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the emulator: %s", k->name, report.text);
     cx->launch_scratch = NULL;
     arena_free(&scratch);
     return status;
@@ -168,8 +161,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
 
 const Target target_emulated = {
     .name = "cuda-emulated",
-    .about =
-        "the CUDA target's text on the host, thread by thread, with races and deadlocks reported",
+    .about = "the CUDA target's text on the host, thread by thread, with races and deadlocks reported",
     .machine = cuda_code_machine,
     .emit = cuda_code_emit,
     .build = emulated_build,

@@ -31,8 +31,7 @@ static void set_argument(tw_kernel *k, int i, InterpArg *arg) {
     const RunParam *param = &k->params[i];
     const uint64_t *words = k->slots + param->slot;
     *arg = (InterpArg){.bits = words[0]};
-    if (param->type->pointer || param->type->kind == TY_TENSOR)
-        memcpy(&arg->pointer, words, sizeof arg->pointer);
+    if (param->type->pointer || param->type->kind == TY_TENSOR) memcpy(&arg->pointer, words, sizeof arg->pointer);
     for (int d = 0; param->type->kind == TY_TENSOR && d < param->type->rank; d++) {
         arg->extent[d] = (int64_t)words[1 + d];
         arg->stride[d] = (int64_t)words[1 + param->type->rank + d];
@@ -87,7 +86,9 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
                            .region_count = find_regions(k, regions),
                            .seed = k->seed,
                            .workers = k->threads,
-                           .budget = k->max_steps ? k->max_steps : k->sanitize ? DEFAULT_STEPS : 0,
+                           .budget = k->max_steps  ? k->max_steps
+                                     : k->sanitize ? DEFAULT_STEPS
+                                                   : 0,
                            .program_steps = k->max_steps ? 0 : PROGRAM_STEPS,
                            .sanitize = k->sanitize,
                            .arena = &scratch,
@@ -99,8 +100,7 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
     for (int i = 0; i < k->param_count; i++)
         if (k->buffers[i]) k->buffers[i]->unwritten = false;
     tw_status status = context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
-    if (!ok && status == TW_OK)
-        status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");
+    if (!ok && status == TW_OK) status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");
     cx->launch_scratch = NULL;
     arena_free(&scratch);
     return status;

@@ -28,8 +28,7 @@ typedef struct TensixCode {
 } TensixCode;
 
 static const char *const candidates[] = {"g++", "clang++", "c++", NULL};
-static const ToolKind cxx_compiler = {"C++", "CXX", candidates, "target tenstorrent",
-                                      ", or use target interp"};
+static const ToolKind cxx_compiler = {"C++", "CXX", candidates, "target tenstorrent", ", or use target interp"};
 static const char *const flags[] = {"-std=c++17",        "-O1", "-fPIC", "-shared", "-fwrapv",
                                     "-ffp-contract=off", "-w",  "-pipe", NULL};
 
@@ -72,8 +71,7 @@ static bool tensix_available(tw_context *cx, Arena *arena, const char **note) {
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- * build */
+/* ---------------------------------------------------------------------------------------------------------- build */
 
 static bool tensix_emit(tw_kernel *k) {
     TensixCode *code = ARENA_NEW(&k->arena, TensixCode);
@@ -84,8 +82,7 @@ static bool tensix_emit(tw_kernel *k) {
     code->plan = tt_emit(&k->pass, k->ir, &options);
     if (!code->plan) return false;
     static const int order[] = {TENSIX_READER, TENSIX_COMPUTE, TENSIX_WRITER};
-    for (int i = 0; i < TT_KERNELS; i++)
-        kernel_add_artifact(k, tt_file_name(order[i]), code->plan->source[order[i]]);
+    for (int i = 0; i < TT_KERNELS; i++) kernel_add_artifact(k, tt_file_name(order[i]), code->plan->source[order[i]]);
     kernel_add_artifact(k, "plan.json", code->plan->json);
     for (const EmbeddedFile *file = embedded_files; file->path; file++)
         if (below(file, PRELUDE)) kernel_add_artifact(k, below(file, PRELUDE), file->text);
@@ -101,8 +98,7 @@ static tw_status prepare_numbers(tw_kernel *k, TensixCode *code) {
         wanted[i] = number->kind == NUMBER_VALUE ? number->value : k->ir->body->args[number->arg];
     }
     code->values = ARENA_ARRAY(&k->arena, int64_t, count);
-    code->numbers =
-        scalars_compile(k->ir, wanted, count, k->params, k->param_count, &k->arena, &why);
+    code->numbers = scalars_compile(k->ir, wanted, count, k->params, k->param_count, &k->arena, &why);
     if (code->numbers) return TW_OK;
     return context_fail(k->context, TW_ERROR_UNSUPPORTED,
                         "kernel `%s`: tasks, extents and strides must be computed from arguments "
@@ -119,17 +115,15 @@ static tw_status tensix_build(tw_kernel *k) {
     if (!toolchain_find(cx, &k->arena, &cxx_compiler, 0, &tool)) return TW_ERROR_UNAVAILABLE;
     ToolFile *files = ARENA_ARRAY(&k->arena, ToolFile, MAX_FILES);
     int count = 0;
-    for (const EmbeddedFile *file = embedded_files;
-         file->path && count < MAX_FILES - 2 * TT_KERNELS; file++) {
-        const char *path =
-            below(file, MODEL_HEADERS) ? below(file, MODEL_HEADERS) : below(file, PRELUDE);
+    for (const EmbeddedFile *file = embedded_files; file->path && count < MAX_FILES - 2 * TT_KERNELS; file++) {
+        const char *path = below(file, MODEL_HEADERS) ? below(file, MODEL_HEADERS) : below(file, PRELUDE);
         if (path) files[count++] = (ToolFile){path, file->text, file->size, false};
     }
     for (int i = 0; i < TT_KERNELS; i++) {
         const char *wrapper = tt_wrapper(code->plan, i, &k->arena), *text = code->plan->source[i];
         files[count++] = (ToolFile){tt_file_name(i), text, strlen(text), false};
-        files[count++] = (ToolFile){arena_printf(&k->arena, "entry_%s", tt_file_name(i)), wrapper,
-                                    strlen(wrapper), true};
+        files[count++] =
+            (ToolFile){arena_printf(&k->arena, "entry_%s", tt_file_name(i)), wrapper, strlen(wrapper), true};
     }
     Digest d;
     char hex[DIGEST_HEX];
@@ -145,9 +139,7 @@ static tw_status tensix_build(tw_kernel *k) {
     status = toolchain_build(cx, &tool, flags, files, count, hex, &code->library);
     for (int i = 0; i < TT_KERNELS && status == TW_OK; i++) {
         void *symbol = dlsym(code->library, tt_entry_name(i));
-        if (!symbol)
-            status = context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s",
-                                  dlerror());
+        if (!symbol) status = context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s", dlerror());
         memcpy(&code->entry[i], &symbol, sizeof symbol);
     }
     return status;
@@ -158,16 +150,14 @@ static void tensix_destroy(tw_kernel *k) {
     if (code && code->library) dlclose(code->library);
 }
 
-/* ---------------------------------------------------------------------------------------------------------
- * launch */
+/* --------------------------------------------------------------------------------------------------------- launch */
 
 static void set_argument(const tw_kernel *k, int i, TtValue *value) {
     const RunParam *param = &k->params[i];
     const uint64_t *words = k->slots + param->slot;
     const tw_buffer *buffer = k->buffers[i];
     *value = (TtValue){.word = words[0], .bytes = -1};
-    if (buffer && buffer_lowest(buffer) == (char *)buffer->data)
-        value->bytes = (int64_t)buffer->size;
+    if (buffer && buffer_lowest(buffer) == (char *)buffer->data) value->bytes = (int64_t)buffer->size;
     if (param->type->kind != TY_TENSOR) return;
     value->extent = (const int64_t *)words + 1;
     value->stride = (const int64_t *)words + 1 + param->type->rank;
@@ -192,21 +182,17 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
     bool ok = tt_launch(&launch, result);
     const TensixLimits *limits = tensix_limits(code->plan->options.arch);
     if (ok) {
-        cx->warnings = arena_printf(
-            &cx->texts,
-            "note: ran on the functional model of a %s grid, %u of %u cores; no card is used\n",
-            limits->name, result->cores, limits->grid_x * limits->grid_y);
+        cx->warnings = arena_printf(&cx->texts,
+                                    "note: ran on the functional model of a %s grid, %u of %u cores; no card is used\n",
+                                    limits->name, result->cores, limits->grid_x * limits->grid_y);
         return TW_OK;
     }
     if (result->report.out_of_memory) return context_fail(cx, TW_ERROR_MEMORY, "out of memory");
-    if (result->argument)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s`: %s", k->name, result->problem);
+    if (result->argument) return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s`: %s", k->name, result->problem);
     if (result->report.endless)
-        return context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the functional model: %s", k->name,
-                            result->problem);
+        return context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the functional model: %s", k->name, result->problem);
     return context_fail(cx, TW_ERROR_INTERNAL, /* the kernels are of our making */
-                        "the kernels made of `%s` break the rules of a Tensix core: %s",
-                        k->name, result->problem);
+                        "the kernels made of `%s` break the rules of a Tensix core: %s", k->name, result->problem);
 }
 
 static tw_status tensix_launch(tw_kernel *k, const LaunchCall *call) {

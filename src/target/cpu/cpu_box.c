@@ -8,8 +8,7 @@
  *
  *     f32 *const x_p = X + (i64)row * sx;
  *     const i64 x_hi0 = tw_min_i64(1024, C);
- *     const i32 x_full = x_hi0 == 1024;
- */
+ *     const i32 x_full = x_hi0 == 1024; */
 #include "analysis/facts.h"
 #include "target/cpu/cpu_internal.h"
 
@@ -18,17 +17,15 @@
 
 /* --- tensors --- */
 
-const TensorText *cpu_tensor(Emit *e, Ref tensor) {
-    return map_find_number(&e->tensors, tensor)->value;
-}
+const TensorText *cpu_tensor(Emit *e, Ref tensor) { return map_find_number(&e->tensors, tensor)->value; }
 
 /* Differences of extents and offsets must not wrap around: a 64-bit number that is no sum of smaller
  * ones (those fit, access_plan.c) is cut off where no index is. */
 static const char *extent_text(Emit *e, Ref extent) {
     const Value *v = ir_value(e->k, extent);
     Opcode code = v->op ? v->op->code : OP_NONE;
-    bool small = elem_info[v->type->elem].bits < 64 || code == OP_EXTENT || code == OP_ADD ||
-                 code == OP_SUB || code == OP_MUL || fact_is_32_bits(e->k, extent);
+    bool small = elem_info[v->type->elem].bits < 64 || code == OP_EXTENT || code == OP_ADD || code == OP_SUB ||
+                 code == OP_MUL || fact_is_32_bits(e->k, extent);
     const char *text = cs_ref(&e->p, extent);
     return small ? text : arena_printf(e->arena, "tw_min_i64(tw_max_i64(%s, 0), 1LL << 62)", text);
 }
@@ -47,8 +44,7 @@ void cpu_emit_tensor(Emit *e, Op *op) {
             *to[i] = cs_ref(&e->p, parts[i]);
             if (ref_is_literal(parts[i])) continue;
             *to[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s%d", name, i ? "s" : "e", d));
-            cs_line(&e->p, "const i64 %s = %s;", *to[i],
-                    i ? cs_ref(&e->p, parts[i]) : extent_text(e, parts[i]));
+            cs_line(&e->p, "const i64 %s = %s;", *to[i], i ? cs_ref(&e->p, parts[i]) : extent_text(e, parts[i]));
         }
     }
     map_put_number(&e->tensors, e->arena, op->results[0], t);
@@ -66,9 +62,7 @@ typedef struct BoxMaker {
     Text address, ok, full;
 } BoxMaker;
 
-static void and_also(Text *t, const char *condition) {
-    text_add(t, "%s%s", t->length ? " && " : "", condition);
-}
+static void and_also(Text *t, const char *condition) { text_add(t, "%s%s", t->length ? " && " : "", condition); }
 
 static void add_term(BoxMaker *m, const char *offset, const char *stride) {
     if (strcmp(offset, "0") == 0 || strcmp(stride, "0") == 0) return;
@@ -77,8 +71,7 @@ static void add_term(BoxMaker *m, const char *offset, const char *stride) {
 }
 
 /* A dimension that the tile does not cover: its offset must lie inside. */
-static void add_point(BoxMaker *m, const char *offset, const char *extent, const char *stride,
-                      bool wrap) {
+static void add_point(BoxMaker *m, const char *offset, const char *extent, const char *stride, bool wrap) {
     Arena *a = m->e->arena;
     if (wrap) {
         and_also(&m->ok, arena_printf(a, "%s > 0", extent));
@@ -95,13 +88,11 @@ static void add_point(BoxMaker *m, const char *offset, const char *extent, const
 static void add_axis(BoxMaker *m, int axis, const char *offset, const char *extent, bool wrap) {
     Emit *e = m->e;
     Box *box = m->box;
-    const char *size =
-        axis == m->long_axis ? m->long_size : cs_integer(e->arena, EL_I32, box->tile->extent[axis]);
+    const char *size = axis == m->long_axis ? m->long_size : cs_integer(e->arena, EL_I32, box->tile->extent[axis]);
     bool zero = strcmp(offset, "0") == 0;
     if (wrap) {
         and_also(&m->ok, arena_printf(e->arena, "%s > 0", extent));
-        and_also(&m->full,
-                 arena_printf(e->arena, "%s >= 0 && %s + %s <= %s", offset, offset, size, extent));
+        and_also(&m->full, arena_printf(e->arena, "%s >= 0 && %s + %s <= %s", offset, offset, size, extent));
         box->wrap_offset[axis] = offset;
         box->wrap_extent[axis] = extent;
         return;
@@ -115,8 +106,8 @@ static void add_axis(BoxMaker *m, int axis, const char *offset, const char *exte
         cs_line(&e->p, "const i64 %s = tw_min_i64(%s, %s);", box->hi[axis], size, extent);
     else {
         box->lo[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_lo%d", m->name, axis));
-        cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = tw_min_i64(%s, %s - %s);",
-                box->lo[axis], offset, box->hi[axis], size, extent, offset);
+        cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = tw_min_i64(%s, %s - %s);", box->lo[axis], offset,
+                box->hi[axis], size, extent, offset);
         and_also(&m->full, arena_printf(e->arena, "%s == 0", box->lo[axis]));
     }
     and_also(&m->full, arena_printf(e->arena, "%s == %s", box->hi[axis], size));
@@ -125,9 +116,8 @@ static void add_axis(BoxMaker *m, int axis, const char *offset, const char *exte
 static const char *offset_text(Emit *e, Ref offset) {
     int64_t number = 0;
     if (ir_const_int(e->k, offset, &number)) return cs_integer(e->arena, EL_I32, number);
-    return ir_type(e->k, offset)->elem == EL_I64
-               ? cs_ref(&e->p, offset)
-               : arena_printf(e->arena, "(i64)%s", cs_ref(&e->p, offset));
+    return ir_type(e->k, offset)->elem == EL_I64 ? cs_ref(&e->p, offset)
+                                                 : arena_printf(e->arena, "(i64)%s", cs_ref(&e->p, offset));
 }
 
 static bool is_listed(const Op *op, AttrId id, int dim) {
@@ -153,9 +143,7 @@ static const char *own_stride(BoxMaker *m, int axis, const char *stride) {
     return name;
 }
 
-Box *cpu_find_box(Emit *e, const Op *op) {
-    return map_find_number(&e->boxes, (uint64_t)(uintptr_t)op)->value;
-}
+Box *cpu_find_box(Emit *e, const Op *op) { return map_find_number(&e->boxes, (uint64_t)(uintptr_t)op)->value; }
 
 Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     Ref tensor = op->operands[0];
@@ -164,13 +152,8 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     Box *box = ARENA_NEW(e->arena, Box);
     box->tile = ir_type(e->k, value);
     const char *hint = ref_is_value(value) ? ir_value(e->k, value)->name : NULL;
-    BoxMaker m = {.e = e,
-                  .box = box,
-                  .tensor = cpu_tensor(e, tensor),
-                  .long_axis = long_axis,
-                  .long_size = long_size};
-    m.name = cs_fresh(
-        &e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
+    BoxMaker m = {.e = e, .box = box, .tensor = cpu_tensor(e, tensor), .long_axis = long_axis, .long_size = long_size};
+    m.name = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
     m.address = text_new(e->arena), m.ok = text_new(e->arena), m.full = text_new(e->arena);
     RefList offsets = op_list(op, 0);
     const Attr *dims = op_attr(op, AT_DIMS);
@@ -183,18 +166,16 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
         const char *offset = offset_text(e, offsets.at[d]);
         const char *extent = unchecked && !wrap ? NULL : m.tensor->extent[d];
         if (covered) {
-            box->stride[axis] =
-                box->movable ? own_stride(&m, axis, m.tensor->stride[d]) : m.tensor->stride[d];
+            box->stride[axis] = box->movable ? own_stride(&m, axis, m.tensor->stride[d]) : m.tensor->stride[d];
             add_axis(&m, axis++, offset, extent, wrap);
         } else
             add_point(&m, offset, extent, m.tensor->stride[d], wrap);
     }
     int rank = box->tile->rank;
-    box->unit =
-        rank == 0 || box->tile->extent[rank - 1] == 1 || strcmp(box->stride[rank - 1], "1") == 0;
+    box->unit = rank == 0 || box->tile->extent[rank - 1] == 1 || strcmp(box->stride[rank - 1], "1") == 0;
     box->pointer = arena_printf(e->arena, "%s_p", m.name);
-    cs_line(&e->p, box->movable ? "%s *%s = %s%s;" : "%s *const %s = %s%s;",
-            cs_memory_type(whole->elem), box->pointer, m.tensor->base, m.address.at);
+    cs_line(&e->p, box->movable ? "%s *%s = %s%s;" : "%s *const %s = %s%s;", cs_memory_type(whole->elem), box->pointer,
+            m.tensor->base, m.address.at);
     if (m.ok.length) {
         box->ok = arena_printf(e->arena, "%s_ok", m.name);
         cs_line(&e->p, "const i32 %s = %s;", box->ok, m.ok.at);
@@ -226,8 +207,7 @@ const char *cpu_box_element(Emit *e, const Box *box, const Ix *index, bool fast,
             if (!fast) at = arena_printf(e->arena, "tw_mod_i64(%s, %s)", at, box->wrap_extent[d]);
         }
         if (strcmp(at, "0") == 0) continue;
-        const char *stride =
-            fast && d == rank - 1 && box->tile->extent[d] > 1 ? "1" : box->stride[d];
+        const char *stride = fast && d == rank - 1 && box->tile->extent[d] > 1 ? "1" : box->stride[d];
         bool unit = strcmp(stride, "1") == 0;
         text_add(&t, unit ? "%s%s" : "%s%s * %s", t.length ? " + " : "", at, stride);
     }
@@ -239,8 +219,7 @@ const char *cpu_box_inside(Emit *e, const Box *box, const Ix *index) {
     if (box->ok) and_also(&t, box->ok);
     for (int d = 0; d < box->tile->rank; d++) {
         if (!box->checked[d]) continue;
-        if (strcmp(box->lo[d], "0") != 0)
-            and_also(&t, arena_printf(e->arena, "%s >= %s", index[d].text, box->lo[d]));
+        if (strcmp(box->lo[d], "0") != 0) and_also(&t, arena_printf(e->arena, "%s >= %s", index[d].text, box->lo[d]));
         and_also(&t, arena_printf(e->arena, "%s < %s", index[d].text, box->hi[d]));
     }
     return t.length ? t.at : NULL;
@@ -293,8 +272,7 @@ static void add_loads(Emit *e, Ref tile, bool top, OpList *loads) {
     if (storage != STORAGE_INLINE && !(top && cpu_is_inlinable(value->op->code))) return;
     if (!cpu_search_meets(&e->plan, tile)) return;
     if (value->op->code == OP_TLOAD) *VEC_PUSH(loads, e->arena) = value->op;
-    for (int i = 0; i < value->op->operand_count; i++)
-        add_loads(e, value->op->operands[i], false, loads);
+    for (int i = 0; i < value->op->operand_count; i++) add_loads(e, value->op->operands[i], false, loads);
 }
 
 /* The inline tloads that evaluating the tiles meets; `top`: of a tile in memory, too. */
@@ -311,8 +289,7 @@ void cpu_prefetch(Emit *e, Ref tile) {
     for (size_t i = 0; i < loads.count && e->ahead < MOST_AHEAD; i++) {
         const Box *box = cpu_find_box(e, loads.at[i]);
         long long bytes = (long long)cpu_tile_bytes(box->tile, false);
-        if (loads.at[i]->parent != e->k->body || box->tile->rank != 1 || bytes > MOST_BYTES)
-            continue;
+        if (loads.at[i]->parent != e->k->body || box->tile->rank != 1 || bytes > MOST_BYTES) continue;
         cs_line(&e->p, "tw_ahead(&ahead[%d], %s, %lld);", e->ahead++, box->pointer, bytes);
     }
 }
@@ -338,8 +315,7 @@ static void add_span(Emit *e, Text *t, const Box *box) {
     text_add(t, "%s%s, %s%s + 1", start.at, low.at, start.at, high.at);
 }
 
-/* Reading the load's box while writing the store's is right if they are apart, or the same place
- * element by element. */
+/* Reading the load's box while writing the store's is right if they are apart, or the same place element by element. */
 static const char *apart_condition(Emit *e, const Box *load, const Box *store, bool same_place) {
     Text t = text_new(e->arena);
     text_add(&t, "(tw_apart(");
@@ -362,8 +338,7 @@ static const char *apart_condition(Emit *e, const Box *load, const Box *store, b
 
 static void require_full(Emit *e, Text *t, const Box *box) {
     if (box->full) and_also(t, box->full);
-    if (!box->unit)
-        and_also(t, arena_printf(e->arena, "%s == 1", box->stride[box->tile->rank - 1]));
+    if (!box->unit) and_also(t, arena_printf(e->arena, "%s == 1", box->stride[box->tile->rank - 1]));
 }
 
 const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
@@ -405,8 +380,7 @@ static void set_aside(Emit *e, const OpList *loads) {
         cs_line(&e->p, "%s = %s;", box->pointer, name);
         long long stride = 1;
         for (int d = box->tile->rank; d-- > 0; stride *= box->tile->extent[d])
-            if (strcmp(box->stride[d], "1") != 0)
-                cs_line(&e->p, "%s = %lld;", box->stride[d], stride);
+            if (strcmp(box->stride[d], "1") != 0) cs_line(&e->p, "%s = %lld;", box->stride[d], stride);
     }
 }
 

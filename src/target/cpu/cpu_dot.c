@@ -45,8 +45,7 @@ static Operand box_operand(Emit *e, const DotBox *source, const char *temp, long
     bool may_stay = box->tile->elem == EL_F32 && source->rows == 0;
     Text stays = text_new(e->arena);
     if (may_stay && box->full) text_add(&stays, "%s", box->full);
-    if (may_stay && !box->unit)
-        text_add(&stays, "%s%s == 1", stays.length ? " && " : "", box->stride[1]);
+    if (may_stay && !box->unit) text_add(&stays, "%s%s == 1", stays.length ? " && " : "", box->stride[1]);
     if (may_stay && !stays.length) {
         x.pointer = box->pointer, x.ld = box->stride[0];
         return x;
@@ -59,10 +58,10 @@ static Operand box_operand(Emit *e, const DotBox *source, const char *temp, long
         cs_reopen(&e->p, "else");
     }
     const char *side = cs_fresh(&e->p, "side");
-    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, %s, %s, %s, %s};", side, box->pointer,
-            box->stride[axes[0]], box->stride[axes[1]], lo[0], hi[0], lo[1], hi[1]);
-    cs_line(&e->p, "tw_gather_%s(%s, %lld, 1, &%s, 0, %lld, 0, %lld);", elem, temp, extent[1], side,
-            extent[0], extent[1]);
+    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, %s, %s, %s, %s};", side, box->pointer, box->stride[axes[0]],
+            box->stride[axes[1]], lo[0], hi[0], lo[1], hi[1]);
+    cs_line(&e->p, "tw_gather_%s(%s, %lld, 1, &%s, 0, %lld, 0, %lld);", elem, temp, extent[1], side, extent[0],
+            extent[1]);
     if (may_stay) cs_close(&e->p);
     e->uses_gemm = true;
     return x;
@@ -74,8 +73,7 @@ static Operand dot_operand(Emit *e, Op *op, int i, const Type *sum) {
     long long extent[2] = {type->extent[type->rank - 2], type->extent[type->rank - 1]};
     Operand x = {cs_name(&e->p, op->operands[i]), arena_printf(e->arena, "%lld", extent[1])};
     if (block < 0) return x;
-    x.pointer =
-        cpu_memory(e, ty_with_elem(e->k->module, type, sum->elem), false, block, i ? "b" : "a");
+    x.pointer = cpu_memory(e, ty_with_elem(e->k->module, type, sum->elem), false, block, i ? "b" : "a");
     DotBox source;
     bool box = cpu_dot_box(&e->plan, op, i, &source) &&
                cpu_placed(&e->plan, source.load->results[0])->storage == STORAGE_INLINE;
@@ -104,24 +102,20 @@ void cpu_emit_dot(Emit *e, Op *op) {
     Operand x = dot_operand(e, op, 0, sum), y = dot_operand(e, op, 1, sum);
     const char *z = cs_name(&e->p, result);
     if (small) z = cpu_memory(e, sum, false, cpu_place(&e->plan, op)->temp[2], "sum");
-    if (!zero && (small || !cpu_shares_block(&e->plan, start, result)))
-        cpu_fill(e, z, small, start);
+    if (!zero && (small || !cpu_shares_block(&e->plan, start, result))) cpu_fill(e, z, small, start);
     int r = c->rank;
-    long long M = c->extent[r - 2], N = c->extent[r - 1], K = a->extent[r - 1],
-              batch = ty_elements(c) / (M * N);
+    long long M = c->extent[r - 2], N = c->extent[r - 1], K = a->extent[r - 1], batch = ty_elements(c) / (M * N);
     const char *type = cs_memory_type(sum->elem);
     const char *call = arena_printf(e->arena, "tw_dot_%s(%lld, %lld, %lld", type, M, N, K);
-    const char *rest =
-        arena_printf(e->arena, "%d, (%s *)(scratch + %lld)", !zero, type,
-                     (long long)e->plan.blocks.at[cpu_place(&e->plan, op)->room].offset);
+    const char *rest = arena_printf(e->arena, "%d, (%s *)(scratch + %lld)", !zero, type,
+                                    (long long)e->plan.blocks.at[cpu_place(&e->plan, op)->room].offset);
     if (batch > 1) {
         cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", batch);
-        cs_line(&e->p, "%s, %s + o * %lld, %lld, %s + o * %lld, %lld, %s + o * %lld, %lld, %s);",
-                call, x.pointer, M * K, K, y.pointer, K * N, N, z, M * N, N, rest);
+        cs_line(&e->p, "%s, %s + o * %lld, %lld, %s + o * %lld, %lld, %s + o * %lld, %lld, %s);", call, x.pointer,
+                M * K, K, y.pointer, K * N, N, z, M * N, N, rest);
         cs_close(&e->p);
     } else
-        cs_line(&e->p, "%s, %s, %s, %s, %s, %s, %lld, %s);", call, x.pointer, x.ld, y.pointer, y.ld,
-                z, N, rest);
+        cs_line(&e->p, "%s, %s, %s, %s, %s, %s, %lld, %s);", call, x.pointer, x.ld, y.pointer, y.ld, z, N, rest);
     if (small) {
         cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(c));
         cs_line(&e->p, "%s[r] = %s;", cs_name(&e->p, result),

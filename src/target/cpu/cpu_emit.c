@@ -11,11 +11,10 @@
 
 /* Names that the emitter itself uses. */
 static const char *const own_names[] = {
-    "launch", "begin",  "end",  "scratch", "program", "args", "o",   "j",  "r",  "r0",
-    "r1",     "r2",     "r3",   "r4",      "r5",      "r6",   "r7",  "r8", "r9", "best",
-    "found",  "here",   "line", "column",  "i0",      "i1",   "i2",  "i3", "i4", "i5",
-    "i6",     "i7",     "pid0", "pid1",    "pid2",    "half", "top", "q",  "l",  "bests",
-    "founds", "chains", "take", "equal",   "values",  NULL};
+    "launch", "begin", "end", "scratch", "program", "args",   "o",    "j",     "r",      "r0",   "r1",   "r2",
+    "r3",     "r4",    "r5",  "r6",      "r7",      "r8",     "r9",   "best",  "found",  "here", "line", "column",
+    "i0",     "i1",    "i2",  "i3",      "i4",      "i5",     "i6",   "i7",    "pid0",   "pid1", "pid2", "half",
+    "top",    "q",     "l",   "bests",   "founds",  "chains", "take", "equal", "values", NULL};
 
 /* --- carried values --- */
 
@@ -30,8 +29,7 @@ static void declare(Emit *e, Ref v) {
         cpu_declare(e, v);
     else {
         const char *type = cs_value_type(&e->p, ir_type(e->k, v));
-        cs_line(&e->p, "%s%s%s;", type, type[strlen(type) - 1] == '*' ? "" : " ",
-                cs_name(&e->p, v));
+        cs_line(&e->p, "%s%s%s;", type, type[strlen(type) - 1] == '*' ? "" : " ", cs_name(&e->p, v));
     }
 }
 
@@ -43,8 +41,7 @@ static void assign(Emit *e, Ref to, Ref from) {
         cpu_fill(e, cs_name(&e->p, to), false, from);
 }
 
-/* The end of a round of a for: all carried values at once. What would be overwritten before it is
- * read is set aside. */
+/* The end of a round of a for: all carried values at once. What would be overwritten before it is read is set aside. */
 static void carry_on(Emit *e, Op *yield, Region *body) {
     int n = yield->operand_count;
     const char **aside = ARENA_ARRAY(e->arena, const char *, n);
@@ -55,8 +52,7 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
         if (temp >= 0) {
             aside[i] = cpu_memory(e, type, false, temp, "aside");
             cpu_fill(e, aside[i], false, from);
-        } else if (!is_tile(e, to) && ref_is_value(from) && ir_value(e->k, from)->region == body &&
-                   from != to) {
+        } else if (!is_tile(e, to) && ref_is_value(from) && ir_value(e->k, from)->region == body && from != to) {
             aside[i] = cs_fresh(&e->p, "aside");
             const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), aside[i]);
             cs_line(&e->p, "%s = %s;", text, cs_ref(&e->p, from));
@@ -175,8 +171,7 @@ static void emit_while(Emit *e, Op *op) {
     cs_line(&e->p, "u32 %s = 0;", turn);
     cs_open(&e->p, "for (;;)");
     cpu_emit_ops(e, test);
-    for (int i = 0; i < op->result_count; i++)
-        assign(e, body->args[i], test->last->operands[1 + i]);
+    for (int i = 0; i < op->result_count; i++) assign(e, body->args[i], test->last->operands[1 + i]);
     cs_line(&e->p, "if (!%s) break;", cs_ref(&e->p, test->last->operands[0]));
     cs_line(&e->p, "if (TW_UNLIKELY(++%s %% %lldu == 0) && tw_stopped(launch)) return;", turn,
             (long long)trips_between_looks(e, body));
@@ -196,8 +191,7 @@ static void emit_if(Emit *e, Op *op) {
         else
             cs_open(&e->p, "if (%s)", cs_ref(&e->p, op->operands[0]));
         cpu_emit_ops(e, branch);
-        for (int i = 0; i < op->result_count; i++)
-            assign(e, op->results[i], branch->last->operands[i]);
+        for (int i = 0; i < op->result_count; i++) assign(e, op->results[i], branch->last->operands[i]);
     }
     cs_close(&e->p);
 }
@@ -206,8 +200,7 @@ static void emit_parallel(Emit *e, Op *op) {
     Region *body = op->regions[0];
     for (int i = 0; i < op->operand_count; i++) {
         const char *name = cs_name(&e->p, body->args[i]);
-        cs_open(&e->p, "for (%s %s = 0; %s < %s; %s++)",
-                elem_info[ir_type(e->k, body->args[i])->elem].text, name, name,
+        cs_open(&e->p, "for (%s %s = 0; %s < %s; %s++)", elem_info[ir_type(e->k, body->args[i])->elem].text, name, name,
                 cs_ref(&e->p, op->operands[i]), name);
     }
     cpu_emit_ops(e, body);
@@ -220,13 +213,10 @@ static void emit_part(Emit *e, Op *op) {
     const TensorText *t = cpu_tensor(e, op->operands[0]);
     int d = (int)op_int(op, AT_DIM, 0);
     const char *extent = t->extent[d] ? t->extent[d] : "9223372036854775807LL";
-    e->p.names[op->results[0]] = op->code == OP_BASE     ? t->base
-                                 : op->code == OP_EXTENT ? extent
-                                                         : t->stride[d];
+    e->p.names[op->results[0]] = op->code == OP_BASE ? t->base : op->code == OP_EXTENT ? extent : t->stride[d];
 }
 
-/* An inlinable op at its place: a scalar is computed; a tile only if the plan put it into memory.
- */
+/* An inlinable op at its place: a scalar is computed; a tile only if the plan put it into memory. */
 static void emit_pure(Emit *e, Op *op) {
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
@@ -239,8 +229,7 @@ static void emit_pure(Emit *e, Op *op) {
         if (op->code == OP_TLOAD) cpu_box(e, op);
         for (int i = 0; i < op->result_count && placed->storage == STORAGE_MEMORY; i++) {
             cpu_declare(e, op->results[i]);
-            cpu_fill(e, cs_name(&e->p, op->results[i]), cpu_placed(&e->plan, op->results[i])->wide,
-                     op->results[i]);
+            cpu_fill(e, cs_name(&e->p, op->results[i]), cpu_placed(&e->plan, op->results[i])->wide, op->results[i]);
         }
     }
 }
@@ -248,16 +237,14 @@ static void emit_pure(Emit *e, Op *op) {
 static void emit_buffer(Emit *e, Op *op) {
     Ref result = op->results[0];
     const Value *value = ir_value(e->k, result);
-    e->p.names[result] =
-        cpu_memory(e, value->type, false, cpu_placed(&e->plan, result)->block, value->name);
+    e->p.names[result] = cpu_memory(e, value->type, false, cpu_placed(&e->plan, result)->block, value->name);
 }
 
 void cpu_emit_op(Emit *e, Op *op) {
     switch (op->code) {
     case OP_PROGRAM_ID: e->p.names[op->results[0]] = e->pid[op_int(op, AT_DIM, 0)]; return;
     case OP_NUM_PROGRAMS:
-        e->p.names[op->results[0]] =
-            arena_printf(e->arena, "launch->grid[%d]", (int)op_int(op, AT_DIM, 0));
+        e->p.names[op->results[0]] = arena_printf(e->arena, "launch->grid[%d]", (int)op_int(op, AT_DIM, 0));
         return;
     case OP_TENSOR: cpu_emit_tensor(e, op); return;
     case OP_EXTENT:
@@ -295,9 +282,7 @@ void cpu_emit_op(Emit *e, Op *op) {
     case OP_BAR_ARRIVE:
     case OP_BAR_EXPECT:
     case OP_BAR_WAIT:
-    case OP_ASYNC_COPY:
-        cpu_unsupported(e, op, "code for single workers runs on interp and cuda only");
-        return;
+    case OP_ASYNC_COPY: cpu_unsupported(e, op, "code for single workers runs on interp and cuda only"); return;
     case OP_PRINT: cpu_emit_print(e, op); return;
     case OP_MAP: cpu_emit_map(e, op); return;
     default: break;
@@ -345,13 +330,13 @@ static void emit_parameter(Emit *e, Ref arg, int *slot) {
     }
     TensorText *t = ARENA_NEW(e->arena, TensorText);
     t->base = name;
-    cs_line(&e->p, "%s *const %s = (%s *)args[%d];", cs_memory_type(type->elem), name,
-            cs_memory_type(type->elem), *slot);
+    cs_line(&e->p, "%s *const %s = (%s *)args[%d];", cs_memory_type(type->elem), name, cs_memory_type(type->elem),
+            *slot);
     for (int d = 0; d < type->rank; d++) {
         t->extent[d] = cs_fresh(&e->p, arena_printf(e->arena, "%s_e%d", name, d));
         t->stride[d] = cs_fresh(&e->p, arena_printf(e->arena, "%s_s%d", name, d));
-        cs_line(&e->p, "const i64 %s = (i64)args[%d], %s = (i64)args[%d];", t->extent[d],
-                *slot + 1 + d, t->stride[d], *slot + 1 + type->rank + d);
+        cs_line(&e->p, "const i64 %s = (i64)args[%d], %s = (i64)args[%d];", t->extent[d], *slot + 1 + d, t->stride[d],
+                *slot + 1 + type->rank + d);
     }
     *slot += 1 + 2 * type->rank;
     map_put_number(&e->tensors, e->arena, arg, t);
@@ -364,8 +349,7 @@ static void emit_entry(Emit *e) {
     for (int i = 0; i < e->k->body->arg_count; i++) emit_parameter(e, e->k->body->args[i], &slot);
     bool rows = false;
     for (size_t i = 0; i < e->plan.order.count; i++)
-        rows = rows || (e->plan.order.at[i]->parent == e->k->body &&
-                        cpu_reduces_rows(e->k, e->plan.order.at[i]));
+        rows = rows || (e->plan.order.at[i]->parent == e->k->body && cpu_reduces_rows(e->k, e->plan.order.at[i]));
     if (rows) cs_line(&e->p, "const u8 *ahead[%d] = {0};", MOST_AHEAD);
     cs_open(&e->p, "for (i64 program = begin; program < end; program++)");
     cs_line(&e->p, "const i32 pid0 = (i32)(program %% launch->grid[0]);");
@@ -389,19 +373,16 @@ static bool is_one_of(const char *const *list, const char *word, size_t length) 
 
 /* The header of a function called tw_<word>; what is unknown is a function of floats. */
 static unsigned need_of(const char *word, size_t length) {
-    static const char *const core[] = {
-        "as_f32",      "as_u32",      "as_f64",      "as_u64",      "as_f16",  "as_bf16",
-        "f32_f16",     "f32_bf16",    "f16_f32",     "bf16_f32",    "fail",    "trips",
-        "apart",       "stopped",     "run",         "abs_f32",     "abs_f64",     "fma_f32", "fma_f64",
-        "min_f32",     "max_f32",     "min_f64",     "max_f64",     "min_i32", "max_i32",
-        "min_u32",     "max_u32",     "min_i64",     "max_i64",     "min_u64", "max_u64",
-        "min_nan_f32", "max_nan_f32", "min_nan_f64", "max_nan_f64", NULL};
+    static const char *const core[] = {"as_f32",  "as_u32",      "as_f64",      "as_u64",      "as_f16",      "as_bf16",
+                                       "f32_f16", "f32_bf16",    "f16_f32",     "bf16_f32",    "fail",        "trips",
+                                       "apart",   "stopped",     "run",         "abs_f32",     "abs_f64",     "fma_f32",
+                                       "fma_f64", "min_f32",     "max_f32",     "min_f64",     "max_f64",     "min_i32",
+                                       "max_i32", "min_u32",     "max_u32",     "min_i64",     "max_i64",     "min_u64",
+                                       "max_u64", "min_nan_f32", "max_nan_f32", "min_nan_f64", "max_nan_f64", NULL};
     static const char *const integer[] = {"div", "rem", "floordiv", "mod",  "cdiv", "shl",
                                           "shr", "abs", "mulhi",    "popc", "clz",  NULL};
-    static const char *const own[] = {"dot", "gemm",  "gather", "pack",   "sort",
-                                      "key", "unkey", "scan",   "atomic", NULL};
-    static const char *const vmath[] = {"exp_f32",  "exp2_f32", "log_f32", "log2_f32",
-                                        "tanh_f32", "erf_f32",  NULL};
+    static const char *const own[] = {"dot", "gemm", "gather", "pack", "sort", "key", "unkey", "scan", "atomic", NULL};
+    static const char *const vmath[] = {"exp_f32", "exp2_f32", "log_f32", "log2_f32", "tanh_f32", "erf_f32", NULL};
     if (is_one_of(core, word, length)) return 0;
     if (is_one_of(vmath, word, length)) return NEED_VMATH;
     size_t first = 0, last = length;
@@ -411,8 +392,8 @@ static unsigned need_of(const char *word, size_t length) {
     bool of_float = type[0] == 'f', to_int = (word[0] == 'i' || word[0] == 'u') && of_float;
     if (is_one_of(own, word, first)) return 0;
     if (is_one_of(integer, word, last ? last - 1 : 0) && !of_float) return NEED_INTEGER;
-    static const char *const small[] = {"e4m3", "e5m2", "e4b8", "e5b16",  "e4b15", "f16",
-                                        "bf16", "as",   "f32",  "f64",    "sticky", NULL};
+    static const char *const small[] = {"e4m3", "e5m2", "e4b8", "e5b16", "e4b15",  "f16",
+                                        "bf16", "as",   "f32",  "f64",   "sticky", NULL};
     return to_int || is_one_of(small, word, first) ? NEED_CONVERT : NEED_FUNCTIONS;
 }
 
@@ -452,8 +433,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     if (e->uses_scan) text_add(&out, "#include \"scan.h\"\n");
     text_add(&out, "\n%s%s%s", e->helpers.at, e->helpers.length ? "\n" : "", e->p.out.at);
     *code = (CpuCode){.text = out.at,
-                      .uses_libm = needs & NEED_FUNCTIONS || e->uses_dot || e->uses_gemm ||
-                                   strstr(out.at, "tw_fma_"),
+                      .uses_libm = needs & NEED_FUNCTIONS || e->uses_dot || e->uses_gemm || strstr(out.at, "tw_fma_"),
                       .scratch_bytes = e->plan.scratch,
                       .asserts = e->asserts.at,
                       .assert_count = (int)e->asserts.count,

@@ -80,10 +80,8 @@ void nest_end(Emit *e, Nest *nest, bool vector) {
         if (nest->index[d].depth || nest->lo[d]) {
             const char *name = nest->index[d].depth ? nest->index[d].text : cs_fresh(&e->p, "once");
             const char *lo = nest->lo[d] ? nest->lo[d] : "0";
-            const char *hi =
-                nest->hi[d] ? nest->hi[d] : cs_integer(e->arena, EL_I32, nest->extent[d]);
-            bool mark = vector && d == innermost && !nest->rare,
-                 is_short = nest->extent[d] <= SHORT_LOOP;
+            const char *hi = nest->hi[d] ? nest->hi[d] : cs_integer(e->arena, EL_I32, nest->extent[d]);
+            bool mark = vector && d == innermost && !nest->rare, is_short = nest->extent[d] <= SHORT_LOOP;
             cs_open(&e->p, "%s%sfor (i64 %s = %s; %s < %s; %s++)", is_short ? "TW_SHORT " : "",
                     mark ? "TW_VECTOR " : "", name, lo, name, hi, name);
             if (nest->rare && d == innermost) cs_line(&e->p, "TW_RARE;");
@@ -107,9 +105,7 @@ static int deepest(const Ix *index, int rank) {
     return depth;
 }
 
-static bool is_zero(const char *text) {
-    return strcmp(text, "0") == 0;
-}
+static bool is_zero(const char *text) { return strcmp(text, "0") == 0; }
 
 /* The row-major number of the element. */
 static Ix linear(Emit *e, const Type *type, const Ix *index) {
@@ -133,8 +129,7 @@ const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *i
 }
 
 /* A new constant in the body at that depth. */
-static Ix name_it(Emit *e, Nest *nest, const char *type, const char *text, int depth,
-                  const char *hint) {
+static Ix name_it(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint) {
     const char *name = cs_fresh(&e->p, hint);
     nest_add(e, nest, depth, "%s = %s;", cs_constant(&e->p, type, name), text);
     return (Ix){name, depth};
@@ -143,8 +138,7 @@ static Ix name_it(Emit *e, Nest *nest, const char *type, const char *text, int d
 /* The element whose bits in memory form the text is, in register form. The bits of a small float
  * get a name too: stored or cast to bits again it is not rounded a second time, and a NaN keeps
  * its payload. */
-Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int depth,
-                 const char *hint) {
+Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int depth, const char *hint) {
     const char *reg = cs_value_type(&e->p, type);
     if (type->pointer) return name_it(e, nest, reg, bits, depth, hint);
     if (type->elem == EL_I1 || !cpu_is_wide_elem(type))
@@ -155,10 +149,8 @@ Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int de
     return x;
 }
 
-/* Indices of a reshape's operand for indices of its result. Extents of 1 come and go freely; else
- * by number. */
-static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to, const Ix *index,
-                          Ix *out) {
+/* Indices of a reshape's operand for indices of its result. Extents of 1 come and go freely; else by number. */
+static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to, const Ix *index, Ix *out) {
     int d = 0, t = 0;
     bool direct = true;
     for (int o = 0; o < from->rank; o++) out[o] = (Ix){"0", 0};
@@ -179,12 +171,10 @@ static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to,
     for (int o = 0; o < from->rank; o++) {
         stride /= from->extent[o];
         const char *high =
-            stride == 1 ? number.text
-                        : arena_printf(e->arena, "%s / %lld", number.text, (long long)stride);
+            stride == 1 ? number.text : arena_printf(e->arena, "%s / %lld", number.text, (long long)stride);
         bool top = stride * from->extent[o] == ty_elements(from);
-        const char *text =
-            top ? arena_printf(e->arena, "(%s)", high)
-                : arena_printf(e->arena, "(%s %% %lld)", high, (long long)from->extent[o]);
+        const char *text = top ? arena_printf(e->arena, "(%s)", high)
+                               : arena_printf(e->arena, "(%s %% %lld)", high, (long long)from->extent[o]);
         out[o] = from->extent[o] == 1 ? (Ix){"0", 0} : (Ix){text, number.depth};
     }
 }
@@ -206,8 +196,7 @@ static Ix read_memory(Emit *e, Nest *nest, Ref tile, const Ix *index) {
     int depth = 0;
     const char *slot = cpu_slot(e, type, cs_name(&e->p, tile), index, &depth);
     const char *hint = ir_value(e->k, tile)->name;
-    if (cpu_placed(&e->plan, tile)->wide)
-        return name_it(e, nest, cs_value_type(&e->p, type), slot, depth, hint);
+    if (cpu_placed(&e->plan, tile)->wide) return name_it(e, nest, cs_value_type(&e->p, type), slot, depth, hint);
     return cpu_name_bits(e, nest, type, slot, depth, hint);
 }
 
@@ -240,9 +229,7 @@ static const char *bits_inside(Emit *e, Elem elem, const char *text) {
     while (length > 2 && text[0] == '(' && text[length - 1] == ')') text++, length -= 2;
     const char *unpack = cs_unpack(&e->p, elem, "");
     size_t head = strlen(unpack);
-    if (head < 3 || unpack[head - 2] != '(' || length <= head ||
-        strncmp(text, unpack, head - 1) != 0)
-        return NULL;
+    if (head < 3 || unpack[head - 2] != '(' || length <= head || strncmp(text, unpack, head - 1) != 0) return NULL;
     int open = 0;
     for (size_t i = head - 2; i < length; i++) { /* the parenthesis must close at the very end */
         open += (text[i] == '(') - (text[i] == ')');
@@ -289,8 +276,7 @@ static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const
         if (strncmp(bits, round, head) == 0) {
             text = arena_printf(e->arena, "tw_round_bf16(%s", bits + head);
             Ix x = name_it(e, nest, cs_value_type(&e->p, type), text, depth, hint);
-            map_set(&e->packed, e->arena, x.text,
-                    arena_printf(e->arena, "tw_top_bf16(%s)", x.text));
+            map_set(&e->packed, e->arena, x.text, arena_printf(e->arena, "tw_top_bf16(%s)", x.text));
             return x;
         }
     }
@@ -299,8 +285,7 @@ static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const
 }
 
 /* What a load reads where the condition holds, else the other value, as bits in memory form. */
-const char *cpu_guarded(Emit *e, Elem elem, const char *condition, const char *bits,
-                        const char *other) {
+const char *cpu_guarded(Emit *e, Elem elem, const char *condition, const char *bits, const char *other) {
     return arena_printf(e->arena, "%s ? %s : %s", condition, bits, cpu_pack(e, elem, other));
 }
 
@@ -312,8 +297,7 @@ static Ix compute_load(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *in
     const char *text = arena_printf(e->arena, form, cs_memory_type(type->elem), p.text);
     if (op->operand_count > 1 && op->operands[1]) {
         Ix mask = cpu_operand(e, nest, op->operands[1], index), other = {cs_zero(type), 0};
-        if (op->operand_count > 2 && op->operands[2])
-            other = cpu_operand(e, nest, op->operands[2], index);
+        if (op->operand_count > 2 && op->operands[2]) other = cpu_operand(e, nest, op->operands[2], index);
         if (mask.depth > depth) depth = mask.depth;
         if (other.depth > depth) depth = other.depth;
         text = cpu_guarded(e, type->elem, mask.text, text, other.text);
@@ -342,8 +326,7 @@ static Ix compute_gather(Emit *e, Nest *nest, const Op *op, const Ix *index) {
     memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
     const char *top = cs_integer(e->arena, EL_I64, type->extent[axis] - 1);
     at[axis] =
-        name_it(e, nest, "i64",
-                arena_printf(e->arena, "tw_min_i64(tw_max_i64((i64)%s, 0), %s)", where.text, top),
+        name_it(e, nest, "i64", arena_printf(e->arena, "tw_min_i64(tw_max_i64((i64)%s, 0), %s)", where.text, top),
                 where.depth, "where");
     return cpu_element(e, nest, op->operands[0], at);
 }
@@ -352,8 +335,7 @@ static Ix compute_join(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *in
     int rank = ir_type(e->k, op->operands[0])->rank;
     Ix last = index[rank];
     if (is_zero(last.text)) return cpu_element(e, nest, op->operands[0], index);
-    Ix x = cpu_element(e, nest, op->operands[0], index),
-       y = cpu_element(e, nest, op->operands[1], index);
+    Ix x = cpu_element(e, nest, op->operands[0], index), y = cpu_element(e, nest, op->operands[1], index);
     int depth = x.depth > y.depth ? x.depth : y.depth;
     if (last.depth > depth) depth = last.depth;
     const char *text = arena_printf(e->arena, "%s ? %s : %s", last.text, y.text, x.text);
@@ -370,9 +352,8 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
     case OP_UNDEF: return (Ix){cs_zero(type), 0};
     case OP_IOTA: {
         int64_t begin = op_int(op, AT_BEGIN, 0);
-        const char *text =
-            begin ? arena_printf(e->arena, "(i32)(%s + (%lld))", index[0].text, (long long)begin)
-                  : arena_printf(e->arena, "(i32)%s", index[0].text);
+        const char *text = begin ? arena_printf(e->arena, "(i32)(%s + (%lld))", index[0].text, (long long)begin)
+                                 : arena_printf(e->arena, "(i32)%s", index[0].text);
         return name_it(e, nest, "i32", text, index[0].depth, ir_value(e->k, tile)->name);
     }
     case OP_EXPAND:
@@ -381,16 +362,13 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
         return cpu_element(e, nest, x, at);
     case OP_BROADCAST:
     case OP_CONVERT: return cpu_operand(e, nest, x, index);
-    case OP_RESHAPE:
-        reshape_index(e, nest, from, type, index, at);
-        return cpu_element(e, nest, x, at);
+    case OP_RESHAPE: reshape_index(e, nest, from, type, index, at); return cpu_element(e, nest, x, at);
     case OP_PERMUTE:
         for (int d = 0; d < type->rank; d++) at[op_attr(op, AT_DIMS)->list.at[d]] = index[d];
         return cpu_element(e, nest, x, at);
     case OP_FLIP:
         memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
-        at[axis].text = arena_printf(e->arena, "(%lld - %s)", (long long)type->extent[axis] - 1,
-                                     index[axis].text);
+        at[axis].text = arena_printf(e->arena, "(%lld - %s)", (long long)type->extent[axis] - 1, index[axis].text);
         return cpu_element(e, nest, x, at);
     case OP_JOIN: return compute_join(e, nest, tile, op, index);
     case OP_SPLIT:
@@ -422,8 +400,7 @@ void cpu_emit_scalar(Emit *e, Op *op) {
 
 const char *cpu_pack_for(Emit *e, Ref tile, const char *value) {
     const Type *type = ir_type(e->k, tile);
-    return type->pointer || cpu_placed(&e->plan, tile)->wide ? value
-                                                             : cpu_pack(e, type->elem, value);
+    return type->pointer || cpu_placed(&e->plan, tile)->wide ? value : cpu_pack(e, type->elem, value);
 }
 
 static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fast, bool rare) {
@@ -432,16 +409,13 @@ static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fa
     nest_begin(e, &nest, type);
     nest.fast = fast;
     nest.rare = rare;
-    /* The tile itself may be planned as memory: that is what is filled here, so its op is
-     * computed. */
+    /* The tile itself may be planned as memory: that is what is filled here, so its op is computed. */
     const Value *value = ref_is_value(tile) ? ir_value(e->k, tile) : NULL;
     bool own = value && value->op && cpu_placed(&e->plan, tile)->storage == STORAGE_MEMORY &&
                cpu_is_inlinable(value->op->code) && pointer == e->p.names[tile];
-    Ix x = own ? compute(e, &nest, tile, value->op, nest.index)
-               : cpu_element(e, &nest, tile, nest.index);
+    Ix x = own ? compute(e, &nest, tile, value->op, nest.index) : cpu_element(e, &nest, tile, nest.index);
     const char *slot = cpu_slot(e, type, pointer, nest.index, NULL);
-    nest_add(e, &nest, nest.rank, "%s = %s;", slot,
-             wide || type->pointer ? x.text : cpu_pack(e, type->elem, x.text));
+    nest_add(e, &nest, nest.rank, "%s = %s;", slot, wide || type->pointer ? x.text : cpu_pack(e, type->elem, x.text));
     nest_end(e, &nest, true);
 }
 
@@ -457,6 +431,4 @@ void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile) {
         fill_once(e, pointer, wide, tile, true, false);
 }
 
-void cpu_fill_rarely(Emit *e, const char *pointer, Ref tile) {
-    fill_once(e, pointer, false, tile, false, true);
-}
+void cpu_fill_rarely(Emit *e, const char *pointer, Ref tile) { fill_once(e, pointer, false, tile, false, true); }

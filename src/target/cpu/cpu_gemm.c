@@ -60,9 +60,7 @@ static bool growth(const CpuPlan *plan, const Op *loop, Ref r, int64_t step, int
     }
 }
 
-static bool has_one_user(const CpuPlan *plan, Ref r) {
-    return plan->placed[r].users.count == 1;
-}
+static bool has_one_user(const CpuPlan *plan, Ref r) { return plan->placed[r].users.count == 1; }
 
 /* Through permutes and widening casts to a box, without bounds that a gather does not know. */
 static bool find_box(const CpuPlan *plan, const Op *user, Ref operand, DotBox *box) {
@@ -95,8 +93,7 @@ bool cpu_dot_box(const CpuPlan *plan, const Op *dot, int operand, DotBox *box) {
            find_box(plan, dot, dot->operands[operand], box);
 }
 
-static bool match_side(const CpuPlan *plan, const Op *loop, const Op *dot, int operand,
-                       int64_t step, GemmSide *side) {
+static bool match_side(const CpuPlan *plan, const Op *loop, const Op *dot, int operand, int64_t step, GemmSide *side) {
     DotBox box;
     if (!find_box(plan, dot, dot->operands[operand], &box)) return false;
     const Op *load = side->load = box.load;
@@ -108,8 +105,7 @@ static bool match_side(const CpuPlan *plan, const Op *loop, const Op *dot, int o
     int rank = ir_type(plan->k, load->operands[0])->rank;
     RefList offsets = op_list(load, 0);
     for (int d = 0, covered = 0; d < rank; d++) {
-        bool mine =
-            dims ? covered < dims->list.count && dims->list.at[covered] == d : d >= rank - 2;
+        bool mine = dims ? covered < dims->list.count && dims->list.at[covered] == d : d >= rank - 2;
         int64_t grows = 0;
         if (!growth(plan, loop, offsets.at[d], step, &grows)) return false;
         if (grows != (mine && covered == side->k ? tile->extent[side->k] : 0)) return false;
@@ -145,13 +141,11 @@ static bool only_stored(const CpuPlan *plan, const Gemm *g, Ref v) {
     for (size_t i = 0; i < users->count; i++) {
         const Op *user = users->at[i];
         if (user->code == OP_TSTORE && op_operand(user, 1) == v && !op_attr(user, AT_WRAP)) {
-            if (!cuts_alike(plan, user, 0, &g->a) || !cuts_alike(plan, user, 1, &g->b))
-                return false;
+            if (!cuts_alike(plan, user, 0, &g->a) || !cuts_alike(plan, user, 1, &g->b)) return false;
             continue;
         }
         bool same = cs_is_elementwise(user->code) && user->result_count == 1 &&
-                    ir_type(plan->k, user->results[0])->rank == 2 &&
-                    !ir_type(plan->k, user->results[0])->pointer;
+                    ir_type(plan->k, user->results[0])->rank == 2 && !ir_type(plan->k, user->results[0])->pointer;
         for (int d = 0; d < 2 && same; d++)
             same = ir_type(plan->k, user->results[0])->extent[d] == ir_type(plan->k, v)->extent[d];
         if (!same || !only_stored(plan, g, user->results[0])) return false;
@@ -174,24 +168,21 @@ static bool comes_before_writes(const Op *loop) {
 
 static bool is_known_at(const CpuPlan *plan, Ref r, const Op *at) {
     const Op *op = ref_is_value(r) ? ir_value(plan->k, r)->op : NULL;
-    return !op || op->parent != at->parent ||
-           cpu_place(plan, op)->first < cpu_place(plan, at)->first;
+    return !op || op->parent != at->parent || cpu_place(plan, op)->first < cpu_place(plan, at)->first;
 }
 
 /* The store that takes the sum as it is, if its place is known before the loop; NULL: none. */
 static Op *find_store(const CpuPlan *plan, const Gemm *g) {
     const OpList *users = &plan->placed[g->loop->results[0]].users;
     Op *store = users->count == 1 ? users->at[0] : NULL;
-    if (!g->skip || !store || store->code != OP_TSTORE || store->parent != g->loop->parent)
-        return NULL;
+    if (!g->skip || !store || store->code != OP_TSTORE || store->parent != g->loop->parent) return NULL;
     if (op_operand(store, 2)) return NULL;
     for (const Op *op = g->loop->next; op != store; op = op->next)
         if (op_has(op->code, TRAIT_READS) || cpu_writes_memory(op)) return NULL;
     const Op *tensor = ir_value(plan->k, store->operands[0])->op;
     RefList offsets = op_list(store, 0);
     bool known = true;
-    for (int i = 0; i < offsets.count; i++)
-        known = known && is_known_at(plan, offsets.at[i], g->loop);
+    for (int i = 0; i < offsets.count; i++) known = known && is_known_at(plan, offsets.at[i], g->loop);
     for (int i = 0; tensor && tensor->parent == store->parent && i < tensor->operand_count; i++)
         known = known && is_known_at(plan, tensor->operands[i], g->loop);
     return known ? store : NULL;
@@ -204,14 +195,12 @@ static void match(CpuPlan *plan, Op *loop) {
     if (loop->result_count != 1 || !ir_const_int(plan->k, loop->operands[2], &step)) return;
     if (!ref_is_value(yield->operands[0])) return;
     Op *dot = ir_value(plan->k, yield->operands[0])->op;
-    if (!dot || dot->code != OP_DOT || dot->parent != body || dot->operands[2] != body->args[1])
-        return;
+    if (!dot || dot->code != OP_DOT || dot->parent != body || dot->operands[2] != body->args[1]) return;
     const Type *c = ir_type(plan->k, dot->results[0]);
     if (c->rank != 2 || c->elem != EL_F32) return;
     if (!has_one_user(plan, dot->results[0]) || !has_one_user(plan, body->args[1])) return;
     Gemm g = {.loop = loop, .dot = dot, .slot = -1};
-    if (!match_side(plan, loop, dot, 0, step, &g.a) || !match_side(plan, loop, dot, 1, step, &g.b))
-        return;
+    if (!match_side(plan, loop, dot, 0, step, &g.a) || !match_side(plan, loop, dot, 1, step, &g.b)) return;
     /* The rest of the body is scalars, computed for the first round alone. */
     for (Op *op = body->first; op != yield; op = op->next) {
         if (op == dot || op->code == OP_PERMUTE || op == g.a.load || op == g.b.load) continue;
@@ -247,8 +236,8 @@ static const char *emit_side(Emit *e, const GemmSide *side, const char *hint, co
         hi[i] = box->checked[d] ? box->hi[d] : all;
     }
     if (box->ok) hi[0] = arena_printf(e->arena, "%s ? %s : 0", box->ok, hi[0]);
-    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, %s, %s, %s, %s};", name, box->pointer,
-            box->stride[side->line], box->stride[side->k], lo[0], hi[0], lo[1], hi[1]);
+    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, %s, %s, %s, %s};", name, box->pointer, box->stride[side->line],
+            box->stride[side->k], lo[0], hi[0], lo[1], hi[1]);
     return name;
 }
 
@@ -261,22 +250,17 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
     bool start = !cpu_is_zero_splat(e->k, initial);
     cpu_declare(e, sum);
     e->p.names[loop->results[0]] = cs_name(&e->p, sum);
-    if (start && !cpu_shares_block(&e->plan, sum, initial))
-        cpu_fill(e, cs_name(&e->p, sum), false, initial);
+    if (start && !cpu_shares_block(&e->plan, sum, initial)) cpu_fill(e, cs_name(&e->p, sum), false, initial);
     const Type *index = ir_type(e->k, body->args[0]);
     const char *lo = cs_ref(&e->p, loop->operands[0]), *length = cs_fresh(&e->p, "length");
-    cs_line(&e->p, "const %s %s = %s;", elem_info[index->elem].text, cs_name(&e->p, body->args[0]),
-            lo);
-    cs_line(&e->p, "const i64 %s = tw_trips(%s, %s, %s) * %lld;", length, lo,
-            cs_ref(&e->p, loop->operands[1]), cs_ref(&e->p, loop->operands[2]),
-            (long long)a->extent[g->a.k]);
+    cs_line(&e->p, "const %s %s = %s;", elem_info[index->elem].text, cs_name(&e->p, body->args[0]), lo);
+    cs_line(&e->p, "const i64 %s = tw_trips(%s, %s, %s) * %lld;", length, lo, cs_ref(&e->p, loop->operands[1]),
+            cs_ref(&e->p, loop->operands[2]), (long long)a->extent[g->a.k]);
     for (Op *op = body->first; op != body->last; op = op->next)
         if (ty_is_scalar(ir_type(e->k, op->results[0]))) cpu_emit_op(e, op);
     const char *x = emit_side(e, &g->a, "left", length);
     const char *y = emit_side(e, &g->b, "right", length);
-    const char *slot =
-        g->slot < 0 ? "0"
-                    : arena_printf(e->arena, "(u64 *)(scratch + %d)", g->slot * GEMM_SLOT_BYTES);
+    const char *slot = g->slot < 0 ? "0" : arena_printf(e->arena, "(u64 *)(scratch + %d)", g->slot * GEMM_SLOT_BYTES);
     const char *out = "0", *stride = "0", *done = cs_fresh(&e->p, "stored");
     if (g->store) {
         const Op *tensor = ir_value(e->k, g->store->operands[0])->op;
@@ -287,19 +271,17 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
         if (!box->unit) text_add(&t, "%s%s == 1", t.length ? " && " : "", box->stride[1]);
         out = t.length ? arena_printf(e->arena, "%s ? %s : 0", t.at, box->pointer) : box->pointer;
         stride = box->stride[0];
-        map_put_number(&e->stored, e->arena, (uint64_t)(uintptr_t)g->store,
-                       (void *)(uintptr_t)done);
+        map_put_number(&e->stored, e->arena, (uint64_t)(uintptr_t)g->store, (void *)(uintptr_t)done);
     }
     /* Products of bf16 go in pairs where the machine has them (dot.h), unless the kernel widens. */
-    bool pairs = ir_type(e->k, g->dot->operands[0])->elem == EL_BF16 &&
-                 ir_type(e->k, g->dot->operands[1])->elem == EL_BF16;
-    cs_line(
-        &e->p,
-        "const i32 %s = tw_gemm(tw_gather_%s, tw_pack_%s, &%s, &%s, %lld, %lld, %s, %s, %d, %d, "
-        "(f32 *)(scratch + %lld), (f32 *)(scratch + %lld), %lld, %s, %s, %s);",
-        done, pairs ? "pairs" : cs_memory_type(a->elem), pairs ? "pairs" : cs_memory_type(b->elem),
-        x, y, (long long)c->extent[0], (long long)c->extent[1], length, cs_name(&e->p, sum), start,
-        g->skip, (long long)e->plan.blocks.at[g->rows].offset,
-        (long long)e->plan.blocks.at[g->panels].offset, (long long)g->room_k, slot, out, stride);
+    bool pairs =
+        ir_type(e->k, g->dot->operands[0])->elem == EL_BF16 && ir_type(e->k, g->dot->operands[1])->elem == EL_BF16;
+    cs_line(&e->p,
+            "const i32 %s = tw_gemm(tw_gather_%s, tw_pack_%s, &%s, &%s, %lld, %lld, %s, %s, %d, %d, "
+            "(f32 *)(scratch + %lld), (f32 *)(scratch + %lld), %lld, %s, %s, %s);",
+            done, pairs ? "pairs" : cs_memory_type(a->elem), pairs ? "pairs" : cs_memory_type(b->elem), x, y,
+            (long long)c->extent[0], (long long)c->extent[1], length, cs_name(&e->p, sum), start, g->skip,
+            (long long)e->plan.blocks.at[g->rows].offset, (long long)e->plan.blocks.at[g->panels].offset,
+            (long long)g->room_k, slot, out, stride);
     e->uses_gemm = true;
 }

@@ -21,8 +21,7 @@
 
 typedef enum Storage { STORAGE_NONE, STORAGE_SCALAR, STORAGE_INLINE, STORAGE_MEMORY } Storage;
 
-/* A piece of the per-thread scratch, in use from position `start` to `end` of the plan (both
- * included). */
+/* A piece of the per-thread scratch, in use from position `start` to `end` of the plan (both included). */
 typedef struct Block {
     int64_t bytes, offset;
     int start, end;
@@ -79,12 +78,12 @@ enum { GEMM_SLOTS = 4, GEMM_SLOT_BYTES = 64 };
 typedef struct CpuPlan {
     Kernel *k;
     Arena *arena;
-    Placed *placed; /* by Ref */
-    Map places;     /* Op * -> OpPlace * */
-    OpList order;   /* all ops, in order of position */
+    Placed *placed;   /* by Ref */
+    Map places;       /* Op * -> OpPlace * */
+    OpList order;     /* all ops, in order of position */
     VEC(int) writers; /* of memory, among the ops up to each position */
-    Map gemms;      /* Op * of the loop, and of the dot -> Gemm * */
-    int slots;      /* of panels that are kept */
+    Map gemms;        /* Op * of the loop, and of the dot -> Gemm * */
+    int slots;        /* of panels that are kept */
     VEC(Block) blocks;
     int64_t scratch; /* bytes a thread needs */
     struct Search *search;
@@ -92,11 +91,8 @@ typedef struct CpuPlan {
 
 void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena);
 OpPlace *cpu_place(const CpuPlan *plan, const Op *op);
-static inline Placed *cpu_placed(const CpuPlan *plan, Ref r) {
-    return &plan->placed[r];
-}
-/* Is every element of `whole` computed from the element of `part` at the same place, if from
- * `part` at all? */
+static inline Placed *cpu_placed(const CpuPlan *plan, Ref r) { return &plan->placed[r]; }
+/* Is every element of `whole` computed from the element of `part` at the same place, if from `part` at all? */
 bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part);
 /* A walk over values that looks at each of them once: is this the first time since the begin? */
 void cpu_search_begin(const CpuPlan *plan);
@@ -117,7 +113,7 @@ typedef struct Box {
     bool checked[MAX_RANK];       /* the axis has bounds lo, hi */
     const char *lo[MAX_RANK], *hi[MAX_RANK];
     const char *wrap_offset[MAX_RANK], *wrap_extent[MAX_RANK]; /* NULL: not wrapped */
-    const char *ok;   /* NULL, or a flag: the other dimensions lie inside */
+    const char *ok;                                            /* NULL, or a flag: the other dimensions lie inside */
     const char *full; /* NULL: always; else a flag: no bound cuts, nothing wraps */
     bool movable;     /* pointer and strides are variables: the box may be read from a copy */
 } Box;
@@ -167,8 +163,7 @@ typedef struct Nest {
 
 void nest_begin(Emit *e, Nest *nest, const Type *shape);
 /* Opens with bounds instead of 0 .. extent (NULL entries stay). */
-void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void nest_end(Emit *e, Nest *nest, bool vector);
 /* The element of the tile at these indices, in register form; statements go into the nest. */
 Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index);
@@ -178,15 +173,11 @@ void cpu_emit_scalar(Emit *e, Op *op); /* an inlinable op whose results are scal
 /* ref[linear index] as an lvalue. */
 const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *index, int *depth);
 /* A constant of that type from its bits in memory form. */
-Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int depth,
-                 const char *hint);
-const char *cpu_guarded(Emit *e, Elem elem, const char *condition, const char *bits,
-                        const char *other);
-const char *cpu_pack(Emit *e, Elem elem, const char *value); /* register -> memory form */
-const char *cpu_pack_for(Emit *e, Ref tile,
-                         const char *value); /* register -> the form its MEMORY has */
-/* Evaluates a tile into memory; `pointer` must hold its type in memory form or, if wide, in
- * register form. */
+Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int depth, const char *hint);
+const char *cpu_guarded(Emit *e, Elem elem, const char *condition, const char *bits, const char *other);
+const char *cpu_pack(Emit *e, Elem elem, const char *value);    /* register -> memory form */
+const char *cpu_pack_for(Emit *e, Ref tile, const char *value); /* register -> the form its MEMORY has */
+/* Evaluates a tile into memory; `pointer` must hold its type in memory form or, if wide, in register form. */
 void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile);
 void cpu_fill_rarely(Emit *e, const char *pointer, Ref tile); /* small code, in memory form */
 bool cpu_unsupported(Emit *e, const Op *op, const char *why);

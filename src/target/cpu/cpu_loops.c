@@ -21,8 +21,7 @@ void cpu_emit_store(Emit *e, Op *op) {
 }
 
 /* Indices of a box inside something larger, for the indices of the box. */
-static void box_index(Emit *e, const Type *whole, const Type *box, RefList offsets, const Ix *index,
-                      Ix *to) {
+static void box_index(Emit *e, const Type *whole, const Type *box, RefList offsets, const Ix *index, Ix *to) {
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
         Ix inner = d < lead ? (Ix){"0", 0} : index[d - lead];
@@ -50,47 +49,37 @@ static const char *bits_type(Elem elem) {
     return by_bytes[elem_info[elem].bytes];
 }
 
-/* The name of a function that combines a value into memory and returns the old one; made on first
- * use. */
+/* The name of a function that combines a value into memory and returns the old one; made on first use. */
 static const char *atomic_function(Emit *e, Word combine, Elem elem) {
-    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem),
-               *bits = bits_type(elem);
-    const char *name =
-        arena_printf(e->arena, "tw_atomic_%s_%s", word_info[combine].text, elem_info[elem].text);
+    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem), *bits = bits_type(elem);
+    const char *name = arena_printf(e->arena, "tw_atomic_%s_%s", word_info[combine].text, elem_info[elem].text);
     if (map_find(&e->helper_names, name, strlen(name))) return name;
     map_set(&e->helper_names, e->arena, name, e);
     const char *sum = cs_combine(&e->p, combine, elem, false, "old", "y");
     text_add(&e->helpers, "static %s %s(%s *p, %s y) {\n", reg, name, memory, reg);
-    text_add(&e->helpers,
-             "    %s before = __atomic_load_n((%s *)p, 0), after;\n    %s old;\n    do {\n", bits,
-             bits, reg);
-    text_add(&e->helpers, "        %s was;\n        __builtin_memcpy(&was, &before, sizeof was);\n",
-             memory);
+    text_add(&e->helpers, "    %s before = __atomic_load_n((%s *)p, 0), after;\n    %s old;\n    do {\n", bits, bits,
+             reg);
+    text_add(&e->helpers, "        %s was;\n        __builtin_memcpy(&was, &before, sizeof was);\n", memory);
     text_add(&e->helpers, "        old = %s;\n", cs_unpack(&e->p, elem, "was"));
     text_add(&e->helpers, "        const %s now = %s;\n", memory, cs_pack(&e->p, elem, sum));
     text_add(&e->helpers, "        __builtin_memcpy(&after, &now, sizeof after);\n");
-    text_add(&e->helpers,
-             "    } while (!__atomic_compare_exchange_n((%s *)p, &before, after, 1, 5, 5));\n",
-             bits);
+    text_add(&e->helpers, "    } while (!__atomic_compare_exchange_n((%s *)p, &before, after, 1, 5, 5));\n", bits);
     text_add(&e->helpers, "    return old;\n}\n");
     return name;
 }
 
 /* The same for compare-and-swap, which compares bits. */
 static const char *swap_function(Emit *e, Elem elem) {
-    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem),
-               *bits = bits_type(elem);
+    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem), *bits = bits_type(elem);
     const char *name = arena_printf(e->arena, "tw_atomic_cas_%s", elem_info[elem].text);
     if (map_find(&e->helper_names, name, strlen(name))) return name;
     map_set(&e->helper_names, e->arena, name, e);
-    text_add(&e->helpers, "static %s %s(%s *p, %s was, %s now) {\n", reg, name, memory, memory,
-             memory);
+    text_add(&e->helpers, "static %s %s(%s *p, %s was, %s now) {\n", reg, name, memory, memory, memory);
     text_add(&e->helpers,
              "    %s before, after;\n    __builtin_memcpy(&before, &was, sizeof before);\n"
              "    __builtin_memcpy(&after, &now, sizeof after);\n",
              bits);
-    text_add(&e->helpers, "    __atomic_compare_exchange_n((%s *)p, &before, after, 0, 5, 5);\n",
-             bits);
+    text_add(&e->helpers, "    __atomic_compare_exchange_n((%s *)p, &before, after, 0, 5, 5);\n", bits);
     text_add(&e->helpers, "    __builtin_memcpy(&was, &before, sizeof was);\n    return %s;\n}\n",
              cs_unpack(&e->p, elem, "was"));
     return name;
@@ -102,8 +91,7 @@ void cpu_emit_atomic(Emit *e, Op *op) {
     const char *type = cs_register_type(&e->p, places->elem), *name = cs_name(&e->p, result);
     bool used = cpu_placed(&e->plan, result)->users.count > 0, swap = op->code == OP_ATOMIC_CAS;
     const char *function =
-        swap ? swap_function(e, places->elem)
-             : atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), places->elem);
+        swap ? swap_function(e, places->elem) : atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), places->elem);
     if (places->rank == 0)
         cs_line(&e->p, "%s %s = %s;", type, name, cs_zero(ir_type(e->k, result)));
     else if (used) {
@@ -118,22 +106,18 @@ void cpu_emit_atomic(Emit *e, Op *op) {
     text_add(&call, "%s(%s, ", function, p.text);
     if (swap) {
         Ix y = cpu_operand(e, &nest, op->operands[2], nest.index);
-        text_add(&call, "%s, %s)", cpu_pack(e, places->elem, x.text),
-                 cpu_pack(e, places->elem, y.text));
+        text_add(&call, "%s, %s)", cpu_pack(e, places->elem, x.text), cpu_pack(e, places->elem, y.text));
     } else
         text_add(&call, "%s)", x.text);
     Ref mask = swap ? REF_NONE : op_operand(op, 2);
     const char *m = mask ? cpu_operand(e, &nest, mask, nest.index).text : NULL;
-    const char *old =
-        m ? arena_printf(e->arena, "%s ? %s : %s", m, call.at, cs_zero(ir_type(e->k, result)))
-          : call.at;
+    const char *old = m ? arena_printf(e->arena, "%s ? %s : %s", m, call.at, cs_zero(ir_type(e->k, result))) : call.at;
     if (places->rank == 0)
         nest_add(e, &nest, 0, "%s = %s;", name, old);
     else if (used) {
         const char *held = cs_fresh(&e->p, "old");
         nest_add(e, &nest, nest.rank, "const %s %s = %s;", type, held, old);
-        nest_add(e, &nest, nest.rank, "%s = %s;",
-                 cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL),
+        nest_add(e, &nest, nest.rank, "%s = %s;", cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL),
                  cpu_pack_for(e, result, held));
     } else
         nest_add(e, &nest, nest.rank, "(void)(%s);", old);
@@ -142,8 +126,7 @@ void cpu_emit_atomic(Emit *e, Op *op) {
 
 void cpu_emit_tatomic(Emit *e, Op *op) {
     Box *box = cpu_box(e, op);
-    const char *function =
-        atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), box->tile->elem);
+    const char *function = atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), box->tile->elem);
     if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
     Nest nest;
     nest_begin(e, &nest, box->tile);
@@ -165,8 +148,7 @@ static void copy_piece(Emit *e, Ref whole, Ref piece, const Ix *offsets) {
     nest_begin(e, &nest, type);
     Ix x = cpu_element(e, &nest, piece, nest.index), to[MAX_RANK];
     for (int d = 0; d < type->rank; d++)
-        to[d] = (Ix){arena_printf(e->arena, "(%s + %s)", offsets[d].text, nest.index[d].text),
-                     nest.index[d].depth};
+        to[d] = (Ix){arena_printf(e->arena, "(%s + %s)", offsets[d].text, nest.index[d].text), nest.index[d].depth};
     const char *slot = cpu_slot(e, to_type, cs_name(&e->p, whole), to, NULL);
     nest_add(e, &nest, nest.rank, "%s = %s;", slot, cpu_pack_for(e, whole, x.text));
     nest_end(e, &nest, true);
@@ -191,8 +173,7 @@ void cpu_emit_pieces(Emit *e, Op *op) {
     Ref base = op->operands[0];
     if (!cpu_shares_block(&e->plan, base, result)) cpu_fill(e, cs_name(&e->p, result), false, base);
     RefList at = op_list(op, 0);
-    for (int d = 0; d < at.count; d++)
-        offsets[d].text = arena_printf(e->arena, "(i64)%s", cs_ref(&e->p, at.at[d]));
+    for (int d = 0; d < at.count; d++) offsets[d].text = arena_printf(e->arena, "(i64)%s", cs_ref(&e->p, at.at[d]));
     copy_piece(e, result, op_operand(op, 1), offsets);
 }
 
@@ -225,19 +206,17 @@ void cpu_emit_sort(Emit *e, Op *op) {
     Nest nest;
     nest_begin(e, &nest, type);
     Ix x = cpu_element(e, &nest, op->operands[0], nest.index);
-    nest_add(e, &nest, nest.rank, "%s = tw_key_%s(%s, %d);",
-             cpu_slot(e, padded, keys, nest.index, NULL), reg, x.text, descending);
+    nest_add(e, &nest, nest.rank, "%s = tw_key_%s(%s, %d);", cpu_slot(e, padded, keys, nest.index, NULL), reg, x.text,
+             descending);
     nest_end(e, &nest, true);
     cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", lines);
     if (room > n)
-        cs_line(&e->p, "for (i64 r = %lld; r < %lld; r++) %s[o * %lld + r] = TW_LAST_%s;",
-                n * inner, all, keys, all, key);
+        cs_line(&e->p, "for (i64 r = %lld; r < %lld; r++) %s[o * %lld + r] = TW_LAST_%s;", n * inner, all, keys, all,
+                key);
     cs_line(&e->p, "tw_sort_%s(%s + o * %lld, %lld, %lld);", key, keys, all, room, inner);
     cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", n * inner);
-    const char *back =
-        arena_printf(e->arena, "tw_unkey_%s(%s[o * %lld + r], %d)", reg, keys, all, descending);
-    cs_line(&e->p, "%s[o * %lld + r] = %s;", cs_name(&e->p, result), n * inner,
-            cpu_pack_for(e, result, back));
+    const char *back = arena_printf(e->arena, "tw_unkey_%s(%s[o * %lld + r], %d)", reg, keys, all, descending);
+    cs_line(&e->p, "%s[o * %lld + r] = %s;", cs_name(&e->p, result), n * inner, cpu_pack_for(e, result, back));
     cs_close(&e->p);
     cs_close(&e->p);
     const char *maker = arena_printf(e->arena, "TW_SORT_%s", key);
@@ -255,8 +234,7 @@ void cpu_emit_histogram(Emit *e, Op *op) {
     Nest nest;
     nest_begin(e, &nest, ir_type(e->k, op->operands[0]));
     Ix x = cpu_element(e, &nest, op->operands[0], nest.index);
-    nest_add(e, &nest, nest.rank, "if (%s >= 0 && (u64)%s < %lld) %s[%s]++;", x.text, x.text, bins,
-             name, x.text);
+    nest_add(e, &nest, nest.rank, "if (%s >= 0 && (u64)%s < %lld) %s[%s]++;", x.text, x.text, bins, name, x.text);
     nest_end(e, &nest, false);
 }
 
@@ -311,8 +289,7 @@ void cpu_emit_map(Emit *e, Op *op) {
             e->p.names[result] = cs_ref(&e->p, x);
             continue;
         }
-        const char *slot =
-            cpu_slot(e, ir_type(e->k, result), cs_name(&e->p, result), nest.index, NULL);
+        const char *slot = cpu_slot(e, ir_type(e->k, result), cs_name(&e->p, result), nest.index, NULL);
         cs_line(&e->p, "%s = %s;", slot, cpu_pack_for(e, result, cs_ref(&e->p, x)));
     }
     nest.body[nest.rank] = e->p.out;

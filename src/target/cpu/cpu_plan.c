@@ -17,13 +17,7 @@
 #include <string.h>
 
 /* PANEL_BYTES: the widest panel of prelude/dot.h, K_BLOCK (TW_KC) rows of WIDEST columns. */
-enum {
-    CHEAP_WEIGHT = 12,
-    BLOCK_ALIGN = 64,
-    K_BLOCK = 256,
-    WIDEST = 64,
-    PANEL_BYTES = 4 * K_BLOCK * WIDEST
-};
+enum { CHEAP_WEIGHT = 12, BLOCK_ALIGN = 64, K_BLOCK = 256, WIDEST = 64, PANEL_BYTES = 4 * K_BLOCK * WIDEST };
 
 OpPlace *cpu_place(const CpuPlan *plan, const Op *op) {
     return map_find_number(&plan->places, (uint64_t)(uintptr_t)op)->value;
@@ -51,9 +45,7 @@ bool cpu_is_inlinable(Opcode code) {
     }
 }
 
-static bool reads_memory(const Op *op) {
-    return op->code == OP_LOAD || op->code == OP_TLOAD || op->code == OP_BLOAD;
-}
+static bool reads_memory(const Op *op) { return op->code == OP_LOAD || op->code == OP_TLOAD || op->code == OP_BLOAD; }
 
 static bool is_writer(const Op *op) {
     return op_has(op->code, TRAIT_WRITES) || op->code == OP_FENCE || op->code == OP_SYNC;
@@ -68,8 +60,7 @@ bool cpu_writes_memory(const Op *op) {
 }
 
 bool cpu_is_wide_elem(const Type *type) {
-    return !type->pointer &&
-           (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
+    return !type->pointer && (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
 }
 
 int64_t cpu_tile_bytes(const Type *type, bool wide) {
@@ -83,9 +74,7 @@ static bool is_tile(const CpuPlan *plan, Ref r) {
     return type->kind == TY_TILE && type->rank > 0;
 }
 
-static Op *def_of(const CpuPlan *plan, Ref r) {
-    return ir_value(plan->k, r)->op;
-}
+static Op *def_of(const CpuPlan *plan, Ref r) { return ir_value(plan->k, r)->op; }
 
 static void list_add(CpuPlan *plan, OpList *list, Op *op) {
     for (size_t i = 0; i < list->count; i++)
@@ -115,12 +104,8 @@ static void number(CpuPlan *plan, Region *region) {
     }
 }
 
-static int first_of(const CpuPlan *plan, const Op *op) {
-    return cpu_place(plan, op)->first;
-}
-static int last_of(const CpuPlan *plan, const Op *op) {
-    return cpu_place(plan, op)->last;
-}
+static int first_of(const CpuPlan *plan, const Op *op) { return cpu_place(plan, op)->first; }
+static int last_of(const CpuPlan *plan, const Op *op) { return cpu_place(plan, op)->last; }
 
 /* The op of the region that is, or holds, this op; NULL if the op is not inside. */
 static Op *op_within(Op *op, const Region *region) {
@@ -161,11 +146,10 @@ static bool reads_well(const CpuPlan *plan, const Op *op) {
     const Type *type = ir_type(plan->k, op->results[0]);
     const Op *tensor = op->code == OP_TLOAD ? ir_value(plan->k, op->operands[0])->op : NULL;
     int64_t stride = 0;
-    if (!tensor || tensor->code != OP_TENSOR || op_operand(op, 1) || op_attr(op, AT_WRAP))
-        return false;
+    if (!tensor || tensor->code != OP_TENSOR || op_operand(op, 1) || op_attr(op, AT_WRAP)) return false;
     RefList strides = op_list(tensor, 1);
-    return !op_attr(op, AT_DIMS) && ir_const_int(plan->k, strides.at[strides.count - 1], &stride) &&
-           stride == 1 && (!cpu_is_wide_elem(type) || type->elem == EL_BF16);
+    return !op_attr(op, AT_DIMS) && ir_const_int(plan->k, strides.at[strides.count - 1], &stride) && stride == 1 &&
+           (!cpu_is_wide_elem(type) || type->elem == EL_BF16);
 }
 
 static void weigh(CpuPlan *plan) {
@@ -181,9 +165,7 @@ static void weigh(CpuPlan *plan) {
         }
         for (int i = 0; i < op->result_count; i++) {
             plan->placed[op->results[i]].cheap = !inlinable || (cheap && weight <= CHEAP_WEIGHT);
-            plan->placed[op->results[i]].weight = !inlinable               ? 1
-                                                  : weight <= CHEAP_WEIGHT ? weight
-                                                                           : CHEAP_WEIGHT + 1;
+            plan->placed[op->results[i]].weight = !inlinable ? 1 : weight <= CHEAP_WEIGHT ? weight : CHEAP_WEIGHT + 1;
         }
         for (int i = 0; i < op->region_count; i++)
             for (int a = 0; a < op->regions[i]->arg_count; a++)
@@ -229,8 +211,7 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     }
     /* Each element is used many times. */
     if (!is_inline(plan, user) || placed->cheap) return false;
-    return ty_elements(ir_type(plan->k, user->results[0])) > ty_elements(ir_type(plan->k, v)) &&
-           user->code != OP_JOIN;
+    return ty_elements(ir_type(plan->k, user->results[0])) > ty_elements(ir_type(plan->k, v)) && user->code != OP_JOIN;
 }
 
 /* Of two ops of one region. */
@@ -269,8 +250,7 @@ static Storage decide(CpuPlan *plan, Op *op, Ref v) {
     if (!op || !cpu_is_inlinable(op->code)) return STORAGE_MEMORY;
     for (size_t i = 0; i < placed->users.count; i++)
         if (user_wants_memory(plan, placed->users.at[i], v)) return STORAGE_MEMORY;
-    if (reads_memory(op))
-        return placed->roots.count ? decide_load(plan, op, &placed->roots) : STORAGE_INLINE;
+    if (reads_memory(op)) return placed->roots.count ? decide_load(plan, op, &placed->roots) : STORAGE_INLINE;
     if (placed->cheap) return STORAGE_INLINE;
     if (placed->roots.count > 1) return STORAGE_MEMORY;
     bool elsewhere = placed->roots.count && placed->roots.at[0]->parent != op->parent;
@@ -420,9 +400,7 @@ static void give_block(CpuPlan *plan, Ref v, int block, int start) {
 /* Does op read w only at the places at which it writes its result `v`, before writing them? */
 static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
     switch (op->code) {
-    case OP_DOT:
-        return op->operands[0] != w && op->operands[1] != w &&
-               cpu_same_place(plan, op->operands[2], w);
+    case OP_DOT: return op->operands[0] != w && op->operands[1] != w && cpu_same_place(plan, op->operands[2], w);
     case OP_INSERT: {
         Ref part = op->operands[op->operand_count - 1];
         return cpu_same_place(plan, op->operands[0], w) && !depends(plan, part, w);
@@ -430,8 +408,7 @@ static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
     case OP_FOR:
         for (int i = 0; i < op->result_count; i++) {
             Ref initial = op->operands[3 + i];
-            bool fits =
-                op->results[i] == v ? cpu_same_place(plan, initial, w) : !depends(plan, initial, w);
+            bool fits = op->results[i] == v ? cpu_same_place(plan, initial, w) : !depends(plan, initial, w);
             if (!fits) return false;
         }
         return true;
@@ -459,8 +436,7 @@ static bool may_overwrite(const CpuPlan *plan, Op *op, Ref v, int block) {
         const Placed *old = &plan->placed[w];
         if (old->block != block || w == v) continue;
         const Op *maker = ir_value(plan->k, (Ref)w)->op;
-        if (maker && maker != op && is_inside(op, maker))
-            continue; /* result of a loop around: read after it */
+        if (maker && maker != op && is_inside(op, maker)) continue; /* result of a loop around: read after it */
         const Region *region = region_of(plan, (Ref)w);
         bool own_carried = loop && region->owner == loop && region == op->parent;
         bool from_outside = loop && !own_carried &&
@@ -469,8 +445,7 @@ static bool may_overwrite(const CpuPlan *plan, Op *op, Ref v, int block) {
         for (size_t i = 0; i < old->roots.count; i++) {
             const Op *root = old->roots.at[i];
             int at = first_of(plan, root);
-            if (from_outside && at > first_of(plan, loop))
-                return false; /* read again in the next round */
+            if (from_outside && at > first_of(plan, loop)) return false; /* read again in the next round */
             if (at > now) return false;
             if (at == now && !reads_in_place(plan, op, v, (Ref)w)) return false;
         }
@@ -481,8 +456,7 @@ static bool may_overwrite(const CpuPlan *plan, Op *op, Ref v, int block) {
 /* The block in which v is wanted because the loop around it carries it on; -1: none. */
 static int wanted_block(const CpuPlan *plan, Op *op, Ref v) {
     Op *yield = op->parent->last, *owner = op->parent->owner;
-    if (!owner || owner->code != OP_FOR || yield->code != OP_YIELD || plan->placed[v].wide)
-        return -1;
+    if (!owner || owner->code != OP_FOR || yield->code != OP_YIELD || plan->placed[v].wide) return -1;
     for (int i = 0; i < yield->operand_count; i++) {
         if (yield->operands[i] != v) continue;
         int block = plan->placed[op->parent->args[1 + i]].block;
@@ -503,13 +477,11 @@ static void place_for(CpuPlan *plan, Op *op) {
         if (!is_tile(plan, result)) continue;
         int64_t bytes = cpu_tile_bytes(ir_type(plan->k, result), false);
         int block = wanted_block(plan, op, result);
-        /* The initial value's own memory goes on as the carried one if the loop is its only
-         * reader. */
+        /* The initial value's own memory goes on as the carried one if the loop is its only reader. */
         bool mine = is_tile(plan, initial) && plan->placed[initial].storage == STORAGE_MEMORY &&
                     !plan->placed[initial].wide && only_root_is(plan, initial, op) &&
                     may_overwrite(plan, op, result, plan->placed[initial].block);
-        for (int j = 0; j < op->result_count && mine; j++)
-            mine = j == i || op->operands[3 + j] != initial;
+        for (int j = 0; j < op->result_count && mine; j++) mine = j == i || op->operands[3 + j] != initial;
         Op *loop = innermost_loop(op);
         if (mine && loop && region_of(plan, initial) != op->parent) mine = false;
         if (block < 0 && mine) block = plan->placed[initial].block;
@@ -547,8 +519,8 @@ static void place_gemm(CpuPlan *plan, Gemm *g) {
     bool kept = g->slot >= 0; /* from program to program */
     g->room_k = PANEL_FLOATS / width > K_BLOCK ? PANEL_FLOATS / width : K_BLOCK;
     g->rows = new_block(plan, ROWS_FLOATS * 4, place->first, place->last);
-    g->panels = new_block(plan, g->room_k * width * 4, kept ? 0 : place->first,
-                          kept ? (int)plan->order.count : place->last);
+    g->panels =
+        new_block(plan, g->room_k * width * 4, kept ? 0 : place->first, kept ? (int)plan->order.count : place->last);
 }
 
 /* Memory that the op's own loops need. */
@@ -578,8 +550,7 @@ static void place_temps(CpuPlan *plan, Op *op) {
         break;
     case OP_DOT:
         if (cpu_gemm(plan, op)) break;
-        cpu_place(plan, op)->room =
-            new_block(plan, PANEL_BYTES, first_of(plan, op), last_of(plan, op));
+        cpu_place(plan, op)->room = new_block(plan, PANEL_BYTES, first_of(plan, op), last_of(plan, op));
         for (int i = 0; i < 3; i++) {
             const Type *type = ir_type(k, op->operands[i]), *sum = ir_type(k, op->results[0]);
             bool narrow = !elem_is_float(type->elem) && type->elem != sum->elem;
@@ -597,8 +568,7 @@ static void place_temps(CpuPlan *plan, Op *op) {
             Ref v = op->operands[i];
             if (!is_tile(plan, v) || cpu_shares_block(plan, v, op->parent->args[1 + i])) continue;
             for (int j = 0; j < op->operand_count; j++)
-                if (j != i && is_tile(plan, op->operands[j]) &&
-                    cpu_shares_block(plan, v, op->parent->args[1 + j]) &&
+                if (j != i && is_tile(plan, op->operands[j]) && cpu_shares_block(plan, v, op->parent->args[1 + j]) &&
                     !cpu_shares_block(plan, op->operands[j], op->parent->args[1 + j]))
                     want_temp(plan, op, i, cpu_tile_bytes(ir_type(k, v), false));
         }
@@ -618,18 +588,15 @@ static void place_op(CpuPlan *plan, Op *op) {
         Placed *placed = &plan->placed[v];
         const Type *type = ir_type(plan->k, v);
         if (type->kind == TY_BUFFER) {
-            placed->block = new_block(plan, cpu_tile_bytes(type, false), first_of(plan, op),
-                                      first_of(plan, op));
+            placed->block = new_block(plan, cpu_tile_bytes(type, false), first_of(plan, op), first_of(plan, op));
             give_block(plan, v, placed->block, first_of(plan, op));
             continue;
         }
-        bool fallback =
-            placed->storage == STORAGE_INLINE && op->code == OP_TLOAD && has_store(&placed->roots);
+        bool fallback = placed->storage == STORAGE_INLINE && op->code == OP_TLOAD && has_store(&placed->roots);
         if ((placed->storage != STORAGE_MEMORY && !fallback) || placed->block >= 0) continue;
         int block = fallback ? -1 : wanted_block(plan, op, v);
         if (block < 0)
-            block = new_block(plan, cpu_tile_bytes(type, placed->wide), first_of(plan, op),
-                              last_of(plan, op));
+            block = new_block(plan, cpu_tile_bytes(type, placed->wide), first_of(plan, op), last_of(plan, op));
         give_block(plan, v, block, first_of(plan, op));
     }
     place_temps(plan, op);
@@ -646,11 +613,9 @@ static void pack_blocks(CpuPlan *plan) {
             for (size_t m = 0; m < n; m++) {
                 const Block *other = &plan->blocks.at[m];
                 bool together = other->start <= block->end && block->start <= other->end;
-                bool overlap =
-                    offset < other->offset + other->bytes && other->offset < offset + block->bytes;
+                bool overlap = offset < other->offset + other->bytes && other->offset < offset + block->bytes;
                 if (!together || !overlap) continue;
-                offset =
-                    (other->offset + other->bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
+                offset = (other->offset + other->bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
                 moved = true;
             }
         }

@@ -57,9 +57,7 @@ static const char *at(const Axis *a, int i, const char *index) {
     return t.at;
 }
 
-static Elem elem_of(const Axis *a, int i) {
-    return ir_type(a->e->k, a->op->operands[i])->elem;
-}
+static Elem elem_of(const Axis *a, int i) { return ir_type(a->e->k, a->op->operands[i])->elem; }
 
 /* to[..] = x[..] combined with y[..], for all operands. */
 static void combine(const Axis *a, const char *to, const char *x, const char *y) {
@@ -78,14 +76,12 @@ static void combine(const Axis *a, const char *to, const char *x, const char *y)
         e->p.names[region->args[a->count + i]] = at(a, i, y);
     }
     cpu_emit_ops(e, region);
-    /* The old elements are read by the region, so all results are there before the first is
-     * written. */
+    /* The old elements are read by the region, so all results are there before the first is written. */
     const char **results = ARENA_ARRAY(e->arena, const char *, a->count);
     for (int i = 0; i < a->count; i++) {
         results[i] = cs_fresh(&e->p, "both");
         const char *type = cs_value_type(&e->p, ir_type(e->k, a->op->operands[i]));
-        cs_line(&e->p, "%s = %s;", cs_constant(&e->p, type, results[i]),
-                cs_ref(&e->p, region->last->operands[i]));
+        cs_line(&e->p, "%s = %s;", cs_constant(&e->p, type, results[i]), cs_ref(&e->p, region->last->operands[i]));
     }
     for (int i = 0; i < a->count; i++) cs_line(&e->p, "%s = %s;", at(a, i, to), results[i]);
 }
@@ -117,8 +113,7 @@ static void step(const Axis *a, int b, unsigned left) {
     if (contiguous) {
         int64_t count = a->n - half < half ? a->n - half : half;
         if (count > 1) {
-            cs_open(&e->p, "%sfor (i64 r = 0; r < %lld; r++)", a->inner == 1 ? "TW_VECTOR " : "",
-                    (long long)count);
+            cs_open(&e->p, "%sfor (i64 r = 0; r < %lld; r++)", a->inner == 1 ? "TW_VECTOR " : "", (long long)count);
             opened++;
             index = "r";
         }
@@ -151,10 +146,8 @@ static void reduce_halves(const Axis *a) {
     while (half * 2 < n) half *= 2;
     int opened = open_outer(a);
     cs_open(&e->p, "for (i64 half = %lld; half; half >>= 1)", half);
-    const char *count =
-        (n & (n - 1)) == 0 ? "half" : arena_printf(e->arena, "tw_min_i64(half, %lld - half)", n);
-    cs_open(&e->p, "%sfor (i64 r = 0, top = %s; r < top; r++)", a->inner == 1 ? "TW_VECTOR " : "",
-            count);
+    const char *count = (n & (n - 1)) == 0 ? "half" : arena_printf(e->arena, "tw_min_i64(half, %lld - half)", n);
+    cs_open(&e->p, "%sfor (i64 r = 0, top = %s; r < top; r++)", a->inner == 1 ? "TW_VECTOR " : "", count);
     opened += 2 + open_inner(a);
     combine(a, "r", "r", "r + half");
     close_all(a, opened);
@@ -209,8 +202,7 @@ static void reduce_in_turn(const Axis *a) {
     close_all(a, opened);
 }
 
-/* Is `here` to be taken rather than `best`? A NaN loses (or wins, where kept); of equals the first
- * stays. */
+/* Is `here` to be taken rather than `best`? A NaN loses (or wins, where kept); of equals the first stays. */
 static const char *better(const Axis *a, int i) {
     bool keep = op_word(a->op, AT_NAN, NAN_DROP) == NAN_KEEP;
     bool least = op_word(a->op, AT_COMBINE, COMBINE_ARGMIN) == COMBINE_ARGMIN;
@@ -231,14 +223,11 @@ static void find_extreme(const Axis *a, int i) {
     bool scalar = ir_type(e->k, result)->rank == 0;
     if (scalar) cs_line(&e->p, "i32 %s;", name);
     cs_open(&e->p, "%s",
-            a->outer > 1
-                ? arena_printf(e->arena, "for (i64 o = 0; o < %lld; o++)", (long long)a->outer)
-                : "");
-    const char *to = scalar ? name
-                     : a->outer > 1
-                         ? arena_printf(e->arena, "%s[o * %lld%s]", name, (long long)a->inner,
-                                        a->inner > 1 ? " + j" : "")
-                         : arena_printf(e->arena, "%s[%s]", name, a->inner > 1 ? "j" : "0");
+            a->outer > 1 ? arena_printf(e->arena, "for (i64 o = 0; o < %lld; o++)", (long long)a->outer) : "");
+    const char *to =
+        scalar         ? name
+        : a->outer > 1 ? arena_printf(e->arena, "%s[o * %lld%s]", name, (long long)a->inner, a->inner > 1 ? " + j" : "")
+                       : arena_printf(e->arena, "%s[%s]", name, a->inner > 1 ? "j" : "0");
     if (a->inner == 1) {
         /* Eight chains side by side, joined in the end: the first of equals wins there too. */
         const char *line = at(a, i, "r");
@@ -353,19 +342,17 @@ static void scan_lines(const Axis *a, const char *operation) {
     const char *name = arena_printf(e->arena, "%s_%s", word_info[kind].text, t);
     const char *key = arena_printf(e->arena, "tw_scan_%s", name);
     if (!map_find(&e->helper_names, key, strlen(key)))
-        text_add(&e->helpers, "TW_SCAN_%d(%s, %s, %s, %s, %s)\n", wide ? 4 : 8, name, t,
-                 wide ? "i64" : "i32", operation, cs_combine(&e->p, kind, elem, false, "p", "q"));
+        text_add(&e->helpers, "TW_SCAN_%d(%s, %s, %s, %s, %s)\n", wide ? 4 : 8, name, t, wide ? "i64" : "i32",
+                 operation, cs_combine(&e->p, kind, elem, false, "p", "q"));
     map_set(&e->helper_names, e->arena, key, e);
     e->uses_scan = true;
     int opened = open_outer(a);
-    const char *start =
-        arena_printf(e->arena, a->outer > 1 ? "%s + o * %lld" : "%s", a->temp[0], (long long)a->n);
+    const char *start = arena_printf(e->arena, a->outer > 1 ? "%s + o * %lld" : "%s", a->temp[0], (long long)a->n);
     cs_line(&e->p, "%s(%s, %lld, %d);", key, start, (long long)a->n, op_flag(a->op, AT_REVERSE));
     close_all(a, opened);
 }
 
-/* Element after element; lines side by side in groups of `width`, so that none waits for the sum
- * before it. */
+/* Element after element; lines side by side in groups of `width`, so that none waits for the sum before it. */
 static void scan_in_turn(const Axis *a, int64_t from, int64_t to, int64_t width) {
     Emit *e = a->e;
     long long top = (long long)a->n - 1;
@@ -375,9 +362,8 @@ static void scan_in_turn(const Axis *a, int64_t from, int64_t to, int64_t width)
     int opened = 0;
     if (from >= to) return;
     if (a->outer > 1) {
-        cs_open(&e->p, "for (i64 %s = %lld; %s < %lld; %s += %lld)", width > 1 ? "q" : "o",
-                (long long)from, width > 1 ? "q" : "o", (long long)to, width > 1 ? "q" : "o",
-                (long long)width);
+        cs_open(&e->p, "for (i64 %s = %lld; %s < %lld; %s += %lld)", width > 1 ? "q" : "o", (long long)from,
+                width > 1 ? "q" : "o", (long long)to, width > 1 ? "q" : "o", (long long)width);
         opened++;
     }
     cs_open(&e->p, "for (i64 r = 1; r < %lld; r++)", top + 1);

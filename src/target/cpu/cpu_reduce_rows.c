@@ -30,9 +30,7 @@ static const char *tree(const Row *row, const char **at, int count) {
     return at[0];
 }
 
-static int radix_of(int64_t n) {
-    return n >= RADIX ? RADIX : (int)n;
-}
+static int radix_of(int64_t n) { return n >= RADIX ? RADIX : (int)n; }
 
 /* The steps from n partial results of a row to one; statements into `out`. */
 static const char *finish(const Row *row, Text *out, const char *part, int64_t n) {
@@ -46,8 +44,7 @@ static const char *finish(const Row *row, Text *out, const char *part, int64_t n
                               : arena_printf(arena, "%s[r + %lld]", part, (long long)(i * rest));
         const char *sum = tree(row, at, radix);
         if (rest == 1) return sum;
-        text_add(out, "TW_VECTOR for (i64 r = 0; r < %lld; r++) %s[r] = %s;\n", (long long)rest,
-                 part, sum);
+        text_add(out, "TW_VECTOR for (i64 r = 0; r < %lld; r++) %s[r] = %s;\n", (long long)rest, part, sum);
         n = rest;
     }
 }
@@ -66,20 +63,16 @@ static void reduce_once(const Row *row, const char *part, const char *name, bool
     for (int i = 0; i < RADIX; i++) {
         Ix index[MAX_RANK];
         memcpy(index, nest.index, sizeof index);
-        if (i)
-            index[last].text =
-                arena_printf(e->arena, "(%s + %lld)", nest.index[last].text, (long long)(i * rest));
+        if (i) index[last].text = arena_printf(e->arena, "(%s + %lld)", nest.index[last].text, (long long)(i * rest));
         at[i] = cpu_element(e, &nest, x, index).text;
     }
-    nest_add(e, &nest, type->rank, "%s[%s] = %s;", part, nest.index[last].text,
-             tree(row, at, RADIX));
+    nest_add(e, &nest, type->rank, "%s[%s] = %s;", part, nest.index[last].text, tree(row, at, RADIX));
     nest.after = text_new(e->arena);
     const char *sum = finish(row, &nest.after, part, rest);
     if (last == 0)
         text_add(&nest.after, "%s = %s;\n", name, sum);
     else
-        text_add(&nest.after, "%s = %s;\n",
-                 cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL),
+        text_add(&nest.after, "%s = %s;\n", cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL),
                  cpu_pack_for(e, result, sum));
     nest_end(e, &nest, true);
 }
@@ -116,8 +109,7 @@ void cpu_emit_reduce_rows(Emit *e, Op *op) {
         cpu_declare(e, result);
     else
         cs_line(&e->p, "%s %s;", cs_register_type(&e->p, type->elem), cs_name(&e->p, result));
-    const char *part =
-        cpu_memory(e, ir_type(e->k, x), true, cpu_place(&e->plan, op)->temp[0], "part");
+    const char *part = cpu_memory(e, ir_type(e->k, x), true, cpu_place(&e->plan, op)->temp[0], "part");
     bool read = cpu_placed(&e->plan, x)->storage == STORAGE_MEMORY;
     const char *fast = read ? "" : cpu_fast_condition(e, &x, 1, NULL);
     const char *name = cs_name(&e->p, result);

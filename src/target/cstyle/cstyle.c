@@ -13,25 +13,21 @@ const CDialect dialect_c = {"c", false, false, true, "", "i32", false};
 const CDialect dialect_cuda = {"cuda", true, true, false, ".bits", "bool", true};
 
 /* Words of C, C++ and the preludes that no value may be called. */
+// clang-format off
 static const char *const reserved[] = {
-    "auto",     "break",    "case",      "char",      "const",    "continue", "default",
-    "do",       "double",   "else",      "enum",      "extern",   "float",    "for",
-    "goto",     "if",       "inline",    "int",       "long",     "register", "return",
-    "short",    "signed",   "sizeof",    "static",    "struct",   "switch",   "typedef",
-    "union",    "unsigned", "void",      "volatile",  "while",    "restrict", "asm",
-    "bool",     "catch",    "class",     "delete",    "explicit", "export",   "false",
-    "friend",   "mutable",  "new",       "namespace", "operator", "private",  "public",
-    "template", "this",     "throw",     "true",      "try",      "typename", "using",
-    "virtual",  "and",      "or",        "xor",       "not",      "i8",       "i16",
-    "i32",      "i64",      "u8",        "u16",       "u32",      "u64",      "f16",
-    "bf16",     "f32",      "f64",       "e4m3",      "e5m2",     "e4b8",     "e5b16",     "e4b15",     "NULL",     "main",
-    "linux",    "unix",     "protected", "constexpr", "nullptr",  "decltype", "noexcept",
-    "alignas",  "alignof",  "assert",    "errno",     "stdin",    "stdout",   "stderr",
-    "INFINITY", "NAN",      "EOF",       "typeof",    "typeid",   "compl",    "bitand",
-    "bitor",    "and_eq",   "or_eq",     "xor_eq",    "not_eq",   "concept",  "requires",
-    "wchar_t",  "char8_t",  "char16_t",  "char32_t",  "co_await", "co_yield", "co_return",
-    "consteval", "constinit", "const_cast", "static_cast", "dynamic_cast", "reinterpret_cast",
-    "static_assert", "thread_local", NULL};
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
+    "float", "for", "goto", "if", "inline", "int", "long", "register", "return", "short", "signed", "sizeof",
+    "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "restrict", "asm",
+    "bool", "catch", "class", "delete", "explicit", "export", "false", "friend", "mutable", "new", "namespace",
+    "operator", "private", "public", "template", "this", "throw", "true", "try", "typename", "using", "virtual",
+    "and", "or", "xor", "not", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64",
+    "e4m3", "e5m2", "e4b8", "e5b16", "e4b15", "NULL", "main", "linux", "unix", "protected", "constexpr", "nullptr",
+    "decltype", "noexcept", "alignas", "alignof", "assert", "errno", "stdin", "stdout", "stderr", "INFINITY", "NAN",
+    "EOF", "typeof", "typeid", "compl", "bitand", "bitor", "and_eq", "or_eq", "xor_eq", "not_eq", "concept",
+    "requires", "wchar_t", "char8_t", "char16_t", "char32_t", "co_await", "co_yield", "co_return", "consteval",
+    "constinit", "const_cast", "static_cast", "dynamic_cast", "reinterpret_cast", "static_assert", "thread_local",
+    NULL};
+// clang-format on
 
 void cs_reserve(CPrinter *p, const char *const *words) {
     for (; *words; words++) map_set(&p->taken, p->arena, *words, (void *)1);
@@ -86,9 +82,7 @@ void cs_reopen(CPrinter *p, const char *format, ...) {
     text_add(&p->out, " {\n");
 }
 
-void cs_close(CPrinter *p) {
-    cs_close_with(p, "}");
-}
+void cs_close(CPrinter *p) { cs_close_with(p, "}"); }
 
 void cs_close_with(CPrinter *p, const char *tail) {
     p->depth--;
@@ -96,9 +90,7 @@ void cs_close_with(CPrinter *p, const char *tail) {
     cs_line(p, "%s", tail);
 }
 
-void cs_blank(CPrinter *p) {
-    text_add_char(&p->out, '\n');
-}
+void cs_blank(CPrinter *p) { text_add_char(&p->out, '\n'); }
 
 void cs_raw(CPrinter *p, const char *text) {
     put_waiting(p);
@@ -114,8 +106,7 @@ static void put_place(CPrinter *p, Range range) {
     while (length && (line[length - 1] == ' ' || line[length - 1] == '\r')) length--;
     text_indent(&p->out, p->depth);
     text_add(&p->out, "// %d: ", place.line);
-    /* A backslash at the end of a comment would swallow the next line; control bytes have no
-     * place in a text. */
+    /* A backslash at the end of a comment would swallow the next line; control bytes have no place in a text. */
     for (size_t i = 0; i < length && i < 90; i++) {
         unsigned char c = (unsigned char)line[i];
         text_add_char(&p->out, c < ' ' || c == 127 ? ' ' : c == '\\' ? '/' : (char)c);
@@ -134,8 +125,7 @@ static void put_place(CPrinter *p, Range range) {
 void cs_place(CPrinter *p, Range range) {
     Place place;
     const SourceMap *sources = p->kernel->module->sources;
-    if (!sources || !source_find(sources, range.begin, &place) || place.line == p->last_line)
-        return;
+    if (!sources || !source_find(sources, range.begin, &place) || place.line == p->last_line) return;
     p->last_line = place.line;
     int most = sizeof p->waiting / sizeof *p->waiting;
     if (p->waiting_count == most) put_waiting(p);
@@ -167,13 +157,11 @@ const char *cs_repeat_lines(Arena *arena, const char *text) {
 const char *cs_fresh(CPrinter *p, const char *hint) {
     Text base = text_new(p->arena);
     for (const char *s = hint ? hint : "v"; *s && base.length < 40; s++) {
-        bool word = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_' ||
-                    (*s >= '0' && *s <= '9');
+        bool word = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_' || (*s >= '0' && *s <= '9');
         if (base.length == 0 && (*s == '_' || (*s >= '0' && *s <= '9'))) text_add_char(&base, 'v');
         text_add_char(&base, word ? *s : '_');
     }
-    if (!base.length || strncmp(base.at, "tw_", 3) == 0)
-        base.at = arena_printf(p->arena, "v_%s", base.at);
+    if (!base.length || strncmp(base.at, "tw_", 3) == 0) base.at = arena_printf(p->arena, "v_%s", base.at);
     MapEntry *first = map_find(&p->taken, base.at, strlen(base.at));
     char *name = base.at;
     if (first) { /* goes on from the number that was free last time */
@@ -186,8 +174,7 @@ const char *cs_fresh(CPrinter *p, const char *hint) {
     return name;
 }
 
-/* The name that the line assigns to, as in "x = ..", "x: int = ..", "int x = .."; NULL: it does not.
- */
+/* The name that the line assigns to, as in "x = ..", "x: int = ..", "int x = .."; NULL: it does not. */
 static const char *assigned_name(CPrinter *p, Range range) {
     Place place;
     size_t length = 0, end = 0;
@@ -253,9 +240,7 @@ static const char *print_float(Arena *arena, Elem elem, double value) {
     bool wide = elem == EL_F64;
     if (isnan(value)) return wide ? "tw_as_f64(0x7ff8000000000000ull)" : "tw_as_f32(0x7fc00000u)";
     if (isinf(value)) {
-        if (wide)
-            return value > 0 ? "tw_as_f64(0x7ff0000000000000ull)"
-                             : "tw_as_f64(0xfff0000000000000ull)";
+        if (wide) return value > 0 ? "tw_as_f64(0x7ff0000000000000ull)" : "tw_as_f64(0xfff0000000000000ull)";
         return value > 0 ? "tw_as_f32(0x7f800000u)" : "tw_as_f32(0xff800000u)";
     }
     char digits[40];
@@ -277,8 +262,7 @@ const char *cs_literal(CPrinter *p, const Literal *literal) {
                             cs_integer(p->arena, EL_U64, literal->i));
     if (p->dialect->speaks && elem_is_float(elem) && elem != EL_F64 && !isfinite(literal->f))
         return isnan(literal->f) ? "TW_NAN" : literal->f > 0 ? "TW_INF" : "(-TW_INF)";
-    return elem_is_float(elem) ? print_float(p->arena, elem, literal->f)
-                               : cs_integer(p->arena, elem, literal->i);
+    return elem_is_float(elem) ? print_float(p->arena, elem, literal->f) : cs_integer(p->arena, elem, literal->i);
 }
 
 const char *cs_ref(CPrinter *p, Ref ref) {

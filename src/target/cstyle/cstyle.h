@@ -28,7 +28,7 @@ typedef struct CDialect {
     bool signed_wraps;   /* signed overflow wraps (-fwrapv): plain + - * do */
     const char *bits_of; /* from a packed float to its bits: "" or ".bits" */
     const char *boolean; /* register type of i1 */
-    bool speaks; /* values without a name are called after the line they come from (row_sum), and
+    bool speaks;         /* values without a name are called after the line they come from (row_sum), and
                     lines of the source that left nothing behind get no comment */
 } CDialect;
 extern const CDialect dialect_c, dialect_cuda;
@@ -42,16 +42,14 @@ typedef struct CPrinter {
     Map taken;          /* identifiers in use -> the next number to try behind them */
     const char **names; /* of values, by Ref; NULL: not named yet */
     size_t name_count;
-    int last_line;   /* of the last cs_place */
+    int last_line;    /* of the last cs_place */
     Range waiting[8]; /* comments that stand before the next line, if their block has one */
     int waiting_count;
     bool directives; /* #line with every place, for profilers; see cs_repeat_lines */
 } CPrinter;
 
 void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect);
-void cs_reserve(
-    CPrinter *p,
-    const char *const *words); /* identifiers that values must not take; NULL at the end */
+void cs_reserve(CPrinter *p, const char *const *words); /* identifiers that values must not take; NULL at the end */
 
 /* Every line of a text after a #line gets that #line of its own: the compiler counts on from a #line,
  * but all that follows came from the one line of the source. */
@@ -66,10 +64,8 @@ const char *cs_find_word(const char *text, const char *word);
 
 /* --- lines --- */
 void cs_line(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void cs_open(CPrinter *p, const char *format, ...)
-    __attribute__((format(printf, 2, 3))); /* ".. {" */
-void cs_reopen(CPrinter *p, const char *format, ...)
-    __attribute__((format(printf, 2, 3))); /* "} .. {" */
+void cs_open(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));   /* ".. {" */
+void cs_reopen(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3))); /* "} .. {" */
 void cs_close(CPrinter *p);
 void cs_close_with(CPrinter *p, const char *tail); /* "};" and the like */
 void cs_blank(CPrinter *p);
@@ -90,26 +86,22 @@ const char *cs_integer(Arena *arena, Elem elem, int64_t value);
 char *cs_string(Arena *arena, const char *text);
 
 /* --- types --- */
-const char *cs_memory_type(Elem elem);                      /* "f16" */
-const char *cs_register_type(const CPrinter *p, Elem elem); /* "f32" for f16 */
-const char *cs_value_type(const CPrinter *p,
-                          const Type *type); /* of one element in a register: "f32", "f16 *" */
-const char *cs_zero(const Type *type);       /* such an element: "0.0f" */
+const char *cs_memory_type(Elem elem);                          /* "f16" */
+const char *cs_register_type(const CPrinter *p, Elem elem);     /* "f32" for f16 */
+const char *cs_value_type(const CPrinter *p, const Type *type); /* of one element in a register: "f32", "f16 *" */
+const char *cs_zero(const Type *type);                          /* such an element: "0.0f" */
 
 /* "const f32 x" or, for a pointer, "f32 *const x". */
 const char *cs_constant(CPrinter *p, const char *type, const char *name);
 
 /* --- expressions: texts in, text out; operands must be names, literals or in parentheses --- */
-const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args,
-                    int count);
-const char *cs_round(CPrinter *p, Elem elem,
-                     const char *x); /* an f32 rounded to a small float, as f32 */
+const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args, int count);
+const char *cs_round(CPrinter *p, Elem elem, const char *x);  /* an f32 rounded to a small float, as f32 */
 const char *cs_unpack(CPrinter *p, Elem elem, const char *x); /* memory -> register */
 const char *cs_pack(CPrinter *p, Elem elem, const char *x);   /* register -> memory */
 const char *cs_cast(CPrinter *p, Elem from, Elem to, bool toward_zero, const char *x);
 /* The combination of two register values of a reduce, scan or atomic (add .. xor). */
-const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const char *x,
-                       const char *y);
+const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const char *x, const char *y);
 /* The value of an elementwise op for the texts of its operands (absent ones NULL). */
 const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *operands);
 /* True for every op that cs_elementwise knows. */

@@ -73,12 +73,8 @@ bool cs_is_elementwise(Opcode code) {
     }
 }
 
-static bool is_small_float(Elem e) {
-    return elem_is_float(e) && elem_info[e].bits < 32;
-}
-static bool is_small_int(Elem e) {
-    return elem_is_int(e) && elem_info[e].bits < 32;
-}
+static bool is_small_float(Elem e) { return elem_is_float(e) && elem_info[e].bits < 32; }
+static bool is_small_int(Elem e) { return elem_is_int(e) && elem_info[e].bits < 32; }
 /* The type in which the functions of the prelude compute e. */
 static Elem compute_elem(Elem e) {
     if (is_small_float(e)) return EL_F32;
@@ -86,12 +82,9 @@ static Elem compute_elem(Elem e) {
     return e == EL_I1 ? EL_I32 : e;
 }
 
-static const char *suffix_of(Elem e) {
-    return cs_memory_type(e == EL_I1 ? EL_I32 : e);
-}
+static const char *suffix_of(Elem e) { return cs_memory_type(e == EL_I1 ? EL_I32 : e); }
 
-const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args,
-                    int count) {
+const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args, int count) {
     Text t = text_new(p->arena);
     text_add(&t, "tw_%s", function);
     if (!p->dialect->overloads) text_add(&t, "_%s", suffix_of(suffix));
@@ -103,8 +96,7 @@ const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *
 static const char *call_1(CPrinter *p, const char *function, Elem suffix, const char *x) {
     return cs_call(p, function, suffix, &x, 1);
 }
-static const char *call_2(CPrinter *p, const char *function, Elem suffix, const char *x,
-                          const char *y) {
+static const char *call_2(CPrinter *p, const char *function, Elem suffix, const char *x, const char *y) {
     const char *args[] = {x, y};
     return cs_call(p, function, suffix, args, 2);
 }
@@ -136,8 +128,7 @@ static const char *nearest_bits(CPrinter *p, Elem elem, const char *x) {
 const char *cs_pack(CPrinter *p, Elem elem, const char *x) {
     if (elem == EL_I1) return arena_printf(p->arena, "(u8)%s", x);
     if (!is_small_float(elem)) return x;
-    /* The number is one of the type already. Only an infinity that was read must not saturate on
-     * its way back. */
+    /* The number is one of the type already. Only an infinity that was read must not saturate on its way back. */
     return elem == EL_F8E5M2 ? call_1(p, "e5m2_exact", EL_F32, x) : nearest_bits(p, elem, x);
 }
 
@@ -180,8 +171,7 @@ static const char *cast_to_int(CPrinter *p, Elem from, Elem to, const char *x) {
     if (!is_small_int(to)) return call_1(p, elem_info[to].text, source, x);
     /* Small integers saturate too: through i32, with the limits of the type. */
     bool is_signed = elem_is_signed(to);
-    int64_t top = (INT64_C(1) << (elem_info[to].bits - is_signed)) - 1,
-            bottom = is_signed ? -top - 1 : 0;
+    int64_t top = (INT64_C(1) << (elem_info[to].bits - is_signed)) - 1, bottom = is_signed ? -top - 1 : 0;
     const char *wide = call_1(p, "i32", source, x);
     const char *low = call_2(p, "max", EL_I32, wide, cs_integer(p->arena, EL_I32, bottom));
     const char *clipped = call_2(p, "min", EL_I32, low, cs_integer(p->arena, EL_I32, top));
@@ -206,8 +196,7 @@ static const char *to_bits(CPrinter *p, const Type *type, const char *x) {
     if (type->pointer) return arena_printf(p->arena, "(u64)%s", x);
     if (e == EL_F32) return arena_printf(p->arena, "tw_as_u32(%s)", x);
     if (e == EL_F64) return arena_printf(p->arena, "tw_as_u64(%s)", x);
-    if (is_small_float(e))
-        return arena_printf(p->arena, "%s%s", cs_pack(p, e, x), p->dialect->bits_of);
+    if (is_small_float(e)) return arena_printf(p->arena, "%s%s", cs_pack(p, e, x), p->dialect->bits_of);
     return x;
 }
 
@@ -219,8 +208,7 @@ static const char *from_bits(CPrinter *p, const Type *type, const char *x) {
     if (e == EL_I1) return arena_printf(p->arena, "(%s != 0)", x);
     if (is_small_float(e)) {
         const char *bits = elem_info[e].bits == 16 ? "u16" : "u8";
-        return cs_unpack(p, e,
-                         arena_printf(p->arena, "tw_as_%s((%s)%s)", cs_memory_type(e), bits, x));
+        return cs_unpack(p, e, arena_printf(p->arena, "tw_as_%s((%s)%s)", cs_memory_type(e), bits, x));
     }
     return arena_printf(p->arena, "((%s)%s)", elem_info[e].text, x);
 }
@@ -233,20 +221,17 @@ static const char *finish(CPrinter *p, Elem elem, const char *text) {
     return text;
 }
 
-static const char *apply_row(CPrinter *p, const OpRow *row, Elem elem, const char *variant,
-                             const char *const *args, int count) {
-    const char *pattern = elem == EL_I1         ? row->logic
-                          : elem_is_float(elem) ? row->real
-                                                : row->integer;
-    if (!pattern)
-        ice(p->kernel->module->trap, "cstyle: no expression for %s", op_info[row->code].mnemonic);
+static const char *apply_row(CPrinter *p, const OpRow *row, Elem elem, const char *variant, const char *const *args,
+                             int count) {
+    const char *pattern = elem == EL_I1 ? row->logic : elem_is_float(elem) ? row->real : row->integer;
+    if (!pattern) ice(p->kernel->module->trap, "cstyle: no expression for %s", op_info[row->code].mnemonic);
     bool is_call = !strchr(pattern, '$');
     bool wraps = row->code == OP_ADD || row->code == OP_SUB || row->code == OP_MUL;
-    if (!is_call && wraps && !p->dialect->signed_wraps && elem_is_signed(elem) &&
-        !is_small_int(elem))
+    if (!is_call && wraps && !p->dialect->signed_wraps && elem_is_signed(elem) && !is_small_int(elem))
         return cs_call(p, op_info[row->code].mnemonic, elem, args, count);
     if (!is_call && row->code == OP_NEG && !p->dialect->signed_wraps && elem_is_int(elem) && !is_small_int(elem))
-        return finish(p, elem, call_2(p, "sub", compute_elem(elem), cs_integer(p->arena, compute_elem(elem), 0), args[0]));
+        return finish(p, elem,
+                      call_2(p, "sub", compute_elem(elem), cs_integer(p->arena, compute_elem(elem), 0), args[0]));
     if (!is_call) return finish(p, elem, fill_pattern(p, pattern, args));
     const char *name = *variant ? arena_printf(p->arena, "%s%s", pattern, variant) : pattern;
     return finish(p, elem, cs_call(p, name, compute_elem(elem), args, count));
@@ -258,8 +243,7 @@ static const char *count_bits(CPrinter *p, const Op *op, Elem elem, const char *
     const char *wide = arena_printf(p->arena, "(%s)%s", unsigned_name, x);
     bool zeros = op->code == OP_CLZ;
     const char *text = call_1(p, zeros ? "clz" : "popc", bits == 64 ? EL_U64 : EL_U32, wide);
-    if (zeros && bits < 32)
-        return arena_printf(p->arena, "(%s)(%s - %d)", elem_info[elem].text, text, 32 - bits);
+    if (zeros && bits < 32) return arena_printf(p->arena, "(%s)(%s - %d)", elem_info[elem].text, text, 32 - bits);
     return arena_printf(p->arena, "((%s)%s)", elem_info[elem].text, text);
 }
 
@@ -276,8 +260,7 @@ static const char *compare(CPrinter *p, const Op *op, const char *const *args) {
     return arena_printf(p->arena, "(%s %s %s)", args[0], sign, args[1]);
 }
 
-const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const char *x,
-                       const char *y) {
+const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const char *x, const char *y) {
     Opcode code = OP_NONE;
     switch (combine) {
     case COMBINE_ADD: code = OP_ADD; break;
@@ -292,8 +275,7 @@ const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, cons
     }
     const char *args[] = {x, y};
     bool extreme = code == OP_MIN || code == OP_MAX;
-    return apply_row(p, find_row(code), elem,
-                     extreme && keep_nan && elem_is_float(elem) ? "_nan" : "", args, 2);
+    return apply_row(p, find_row(code), elem, extreme && keep_nan && elem_is_float(elem) ? "_nan" : "", args, 2);
 }
 
 /* The ops whose fast form is good for 2 or 3 units in the last place over the whole range. */
@@ -317,8 +299,8 @@ const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *args) {
     case OP_CLZ: return count_bits(p, op, elem, args[0]);
     case OP_MULHI:
         if (!is_small_int(elem)) return cs_call(p, "mulhi", elem, args, 2);
-        return arena_printf(p->arena, "(%s)((%s * %s) >> %d)", elem_info[elem].text, args[0],
-                            args[1], elem_info[elem].bits);
+        return arena_printf(p->arena, "(%s)((%s * %s) >> %d)", elem_info[elem].text, args[0], args[1],
+                            elem_info[elem].bits);
     case OP_ISNAN: return arena_printf(p->arena, "(%s != %s)", args[0], args[0]);
     case OP_MATH: {
         int count = 1;
@@ -328,21 +310,17 @@ const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *args) {
     }
     case OP_CMP: return compare(p, op, args);
     case OP_SELECT: return arena_printf(p->arena, "(%s ? %s : %s)", args[0], args[1], args[2]);
-    case OP_CAST:
-        return cs_cast(p, elem, result->elem, op_word(op, AT_ROUND, ROUND_RN) == ROUND_RZ, args[0]);
+    case OP_CAST: return cs_cast(p, elem, result->elem, op_word(op, AT_ROUND, ROUND_RN) == ROUND_RZ, args[0]);
     case OP_BITCAST:
         if (first->pointer == result->pointer && elem == result->elem) return args[0];
         return from_bits(p, result, to_bits(p, first, args[0]));
     case OP_PTR_ADD: return arena_printf(p->arena, "(%s + (i64)%s)", args[0], args[1]);
     default: break;
     }
-    const char *fast = p->dialect->fast_forms && op_flag(op, AT_APPROX) && elem == EL_F32
-                           ? fast_form(op->code)
-                           : NULL;
+    const char *fast = p->dialect->fast_forms && op_flag(op, AT_APPROX) && elem == EL_F32 ? fast_form(op->code) : NULL;
     if (fast) return cs_call(p, fast, EL_F32, args, op->operand_count);
     const OpRow *row = find_row(op->code);
-    if (!row)
-        ice(p->kernel->module->trap, "cstyle: %s is not elementwise", op_info[op->code].mnemonic);
+    if (!row) ice(p->kernel->module->trap, "cstyle: %s is not elementwise", op_info[op->code].mnemonic);
     bool extreme = (op->code == OP_MIN || op->code == OP_MAX) && elem_is_float(elem);
     const char *variant = extreme && op_word(op, AT_NAN, NAN_DROP) == NAN_KEEP ? "_nan" : "";
     return apply_row(p, row, elem, variant, args, op->operand_count);

@@ -27,9 +27,7 @@ static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* --- one line --- */
 enum {
@@ -117,20 +115,16 @@ static int loosest(const char *s, size_t from, size_t to) {
     return found;
 }
 
-static void cut(char *s, size_t at, size_t length) {
-    memmove(s + at, s + at + length, strlen(s + at + length) + 1);
-}
+static void cut(char *s, size_t at, size_t length) { memmove(s + at, s + at + length, strlen(s + at + length) + 1); }
 
 static bool is_arithmetic(int left, int right) {
     return (left <= PREC_AND || left == PREC_EQUAL || left == PREC_LESS || left == PREC_SUM) &&
            (right <= PREC_AND || right == PREC_EQUAL || right == PREC_LESS || right == PREC_SUM);
 }
 
-/* May the parentheses around an operand go? Only those that bind nothing, and that no reader needs.
- */
+/* May the parentheses around an operand go? Only those that bind nothing, and that no reader needs. */
 static bool needless(const char *s, size_t open, size_t close) {
-    int left = left_of(s, open), right = right_of(s, close + 1),
-        inner = loosest(s, open + 1, close);
+    int left = left_of(s, open), right = right_of(s, close + 1), inner = loosest(s, open + 1, close);
     size_t word = open + 1;
     while (is_word(s[word])) word++;
     if (open && s[open - 1] == ')') /* (i64)(x) */
@@ -176,8 +170,7 @@ static bool evaluate(long a, const char *op, size_t length, long b, long *value)
     return false;
 }
 
-/* 2 * 8 -> 16; 0 + x, x + 0, x ^ 0, x * 1 -> x. Not 0 * x -> 0: x may be what makes a sum 64 bits
- * wide. */
+/* 2 * 8 -> 16; 0 + x, x + 0, x ^ 0, x * 1 -> x. Not 0 * x -> 0: x may be what makes a sum 64 bits wide. */
 static bool fold_number(char *s, size_t i, size_t end) {
     long a = atol(s + i);
     int left = left_of(s, i), right = right_of(s, end);
@@ -188,8 +181,7 @@ static bool fold_number(char *s, size_t i, size_t end) {
         size_t next = op_end + 1, next_end = number_end(s, next);
         long value;
         if (next_end && right_of(s, next_end) >= 0 && right_of(s, next_end) <= right &&
-            evaluate(a, s + op, op_end - op, atol(s + next), &value) && value >= 0 &&
-            value <= 99999999) {
+            evaluate(a, s + op, op_end - op, atol(s + next), &value) && value >= 0 && value <= 99999999) {
             char text[24];
             size_t length = (size_t)snprintf(text, sizeof text, "%ld", value), old = next_end - i;
             if (length > old) return false;
@@ -231,9 +223,7 @@ static void tidy_line(char *s) {
 }
 
 /* --- blocks --- */
-static size_t indent_of(const char *s) {
-    return strspn(s, " ");
-}
+static size_t indent_of(const char *s) { return strspn(s, " "); }
 
 /* The line that closes the block whose head is line `open`; 0: there is none. */
 static size_t block_end(const Lines *l, size_t open) {
@@ -288,22 +278,21 @@ static bool one_trip(Arena *arena, const char *s, char **variable, char **first)
     char name[2][24], test[24], step[8];
     long from, to, by = 1;
     s += indent_of(s);
-    if (strncmp(s, "for (int ", 9) != 0 || s[strlen(s) - 1] != '{') return false; /* its statement may stand on its line */
-    if (sscanf(s, "for (int %20[a-z_0-9] = %ld; %20[a-z_0-9] < %ld; %20[a-z_0-9] %2[+=]", name[0],
-               &from, test, &to, name[1], step) != 6)
+    if (strncmp(s, "for (int ", 9) != 0 || s[strlen(s) - 1] != '{')
+        return false; /* its statement may stand on its line */
+    if (sscanf(s, "for (int %20[a-z_0-9] = %ld; %20[a-z_0-9] < %ld; %20[a-z_0-9] %2[+=]", name[0], &from, test, &to,
+               name[1], step) != 6)
         return false;
     const char *rest = strstr(s, " += ");
     if (rest && sscanf(rest, " += %ld) {", &by) != 1) return false;
-    if (strcmp(name[0], test) != 0 || strcmp(name[0], name[1]) != 0 || from >= to || from + by < to)
-        return false;
+    if (strcmp(name[0], test) != 0 || strcmp(name[0], name[1]) != 0 || from >= to || from + by < to) return false;
     *variable = arena_printf(arena, "%s", name[0]);
     *first = arena_printf(arena, "%ld", from);
     return true;
 }
 
 /* Writes the lines from `from` to `to`, the blocks that are none taken apart. */
-static void put_lines(Lines *out, Arena *arena, const Lines *in, size_t from, size_t to,
-                      size_t dedent);
+static void put_lines(Lines *out, Arena *arena, const Lines *in, size_t from, size_t to, size_t dedent);
 
 static void put_line(Lines *out, Arena *arena, char *line, size_t dedent) {
     if (line[0] != '#' && indent_of(line) >= dedent) line += dedent;
@@ -313,16 +302,13 @@ static void put_line(Lines *out, Arena *arena, char *line, size_t dedent) {
 static bool declares(const Lines *in, size_t from, size_t to) {
     size_t indent = indent_of(in->at[from - 1]) + 4;
     for (size_t i = from; i < to; i++)
-        if (in->at[i][0] != '#' && indent_of(in->at[i]) == indent && is_declaration(in->at[i]))
-            return true;
+        if (in->at[i][0] != '#' && indent_of(in->at[i]) == indent && is_declaration(in->at[i])) return true;
     return false;
 }
 
-static void put_block(Lines *out, Arena *arena, const Lines *in, size_t head, size_t end,
-                      size_t dedent) {
+static void put_block(Lines *out, Arena *arena, const Lines *in, size_t head, size_t end, size_t dedent) {
     bool keep = declares(in, head + 1, end);
-    if (keep)
-        put_line(out, arena, arena_printf(arena, "%*s{", (int)indent_of(in->at[head]), ""), dedent);
+    if (keep) put_line(out, arena, arena_printf(arena, "%*s{", (int)indent_of(in->at[head]), ""), dedent);
     put_lines(out, arena, in, head + 1, end, dedent + (keep ? 0 : 4));
     if (keep) put_line(out, arena, in->at[end], dedent);
 }
@@ -331,14 +317,12 @@ static bool may_open(const Lines *in, size_t head, size_t end, const char *varia
     const char *at;
     for (size_t i = head + 1; i < end; i++)
         if (strstr(in->at[i], "continue;") || strstr(in->at[i], "break;") ||
-            ((at = cs_find_word(in->at[i], variable)) && at - in->at[i] > 4 &&
-             strncmp(at - 4, "int ", 4) == 0))
+            ((at = cs_find_word(in->at[i], variable)) && at - in->at[i] > 4 && strncmp(at - 4, "int ", 4) == 0))
             return false;
     return true;
 }
 
-static void put_lines(Lines *out, Arena *arena, const Lines *in, size_t from, size_t to,
-                      size_t dedent) {
+static void put_lines(Lines *out, Arena *arena, const Lines *in, size_t from, size_t to, size_t dedent) {
     for (size_t i = from; i < to; i++) {
         char *variable = NULL, *first = NULL, *line = in->at[i];
         bool unrolled = strcmp(line, "#pragma unroll") == 0 && i + 1 < to;
@@ -363,11 +347,9 @@ static void join_loops(Lines *l, Arena *arena, size_t width) {
     for (size_t i = 0; i < l->count; i++) {
         char *head = l->at[i];
         size_t indent = indent_of(head), length = strlen(head);
-        bool loop =
-            strncmp(head + indent, "for (", 5) == 0 && head[length - 1] == '{' && i + 2 < l->count;
-        if (loop && *l->at[i + 1] && is_code(l->at[i + 1]) &&
-            l->at[i + 1][strlen(l->at[i + 1]) - 1] == ';' && block_end(l, i) == i + 2 &&
-            length + strlen(l->at[i + 1]) - indent - 4 <= width) {
+        bool loop = strncmp(head + indent, "for (", 5) == 0 && head[length - 1] == '{' && i + 2 < l->count;
+        if (loop && *l->at[i + 1] && is_code(l->at[i + 1]) && l->at[i + 1][strlen(l->at[i + 1]) - 1] == ';' &&
+            block_end(l, i) == i + 2 && length + strlen(l->at[i + 1]) - indent - 4 <= width) {
             head = arena_printf(arena, "%.*s%s", (int)length - 1, head, l->at[i + 1] + indent + 4);
             i += 2;
         }
@@ -384,9 +366,7 @@ static bool is_plain_constant(const char *s, const char **name, size_t *length) 
                                        "tw_max", "tw_block_x", "tw_block_y", "tw_block_z"};
     s += indent_of(s);
     const char *value = strstr(s, " = ");
-    if (strncmp(s, "const ", 6) != 0 || !value ||
-        loosest(s, (size_t)(value + 3 - s), strlen(s) - 1) < 0)
-        return false;
+    if (strncmp(s, "const ", 6) != 0 || !value || loosest(s, (size_t)(value + 3 - s), strlen(s) - 1) < 0) return false;
     for (*name = value; is_word((*name)[-1]); --*name) continue;
     *length = (size_t)(value - *name);
     for (const char *open = value; (open = strchr(open + 1, '('));) {
@@ -461,8 +441,7 @@ static void cut_casts(const Map *is_i32, Arena *arena, char *s) {
         char *name = at + 5, *end = name;
         while (is_word(*end)) end++;
         if (end == name || strchr("([.-", *end)) continue;
-        if (map_get(is_i32, arena_string(arena, name, (size_t)(end - name))) == (void *)1)
-            cut(at, 0, 5);
+        if (map_get(is_i32, arena_string(arena, name, (size_t)(end - name))) == (void *)1) cut(at, 0, 5);
     }
 }
 
@@ -475,9 +454,9 @@ static size_t break_at(const char *s, size_t width, int *open) {
     int depth = 0, least = 1 << 20;
     for (size_t i = indent; s[i] && (i < width || !best); i++) {
         depth += s[i] == '(' || s[i] == '[' ? 1 : s[i] == ')' || s[i] == ']' ? -1 : 0;
-        bool comma = s[i] == ',' && s[i + 1] == ' ',
-             joint = strncmp(s + i, " && ", 4) == 0 || strncmp(s + i, " || ", 4) == 0 ||
-                     (depth == 0 && strncmp(s + i, " & ", 3) == 0);
+        bool comma = s[i] == ',' && s[i + 1] == ' ', joint = strncmp(s + i, " && ", 4) == 0 ||
+                                                             strncmp(s + i, " || ", 4) == 0 ||
+                                                             (depth == 0 && strncmp(s + i, " & ", 3) == 0);
         if ((comma || joint) && i > indent + 12 && depth <= least) {
             best = comma ? i + 1 : i;
             least = depth;
@@ -489,8 +468,7 @@ static size_t break_at(const char *s, size_t width, int *open) {
 
 static void put_wrapped(Text *t, const char *s, size_t width) {
     size_t indent = indent_of(s), at, shift = 0;
-    bool code =
-        strncmp(s, "extern ", 7) == 0 || (is_code(s) && strncmp(s + indent, "for (", 5) != 0);
+    bool code = strncmp(s, "extern ", 7) == 0 || (is_code(s) && strncmp(s + indent, "for (", 5) != 0);
     int depth = 0, open;
     while (code && strlen(s) + shift > width && (at = break_at(s, width - shift, &open))) {
         text_add(t, "%*s%.*s\n", (int)shift, "", (int)at, s);

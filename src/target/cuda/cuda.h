@@ -17,7 +17,7 @@ typedef enum CudaParamKind {
     CUDA_EXTENT,  /* i64: extent dim of a tensor argument */
     CUDA_STRIDE,  /* i64: its stride, in elements */
     CUDA_MAP,     /* a tensor map of 128 bytes: maps[dim] */
-    CUDA_GRID /* i32: extent dim of the source's grid, for kernels that run many programs a block */
+    CUDA_GRID     /* i32: extent dim of the source's grid, for kernels that run many programs a block */
 } CudaParamKind;
 typedef struct CudaParam {
     CudaParamKind kind;
@@ -49,7 +49,7 @@ typedef struct CudaPlan {
      * (or a large one) along index `share`; else its blocks are alone. */
     int cluster, waves, share;
     int extents, extent[CUDA_MAX_RANK]; /* the numbers of tasks, as indices into `wanted` */
-    bool persist; /* the grid is at most one block an SM, blocks loop over the programs */
+    bool persist;                       /* the grid is at most one block an SM, blocks loop over the programs */
     VEC(CudaParam) params;
     VEC(CudaMap) maps;
     VEC(Ref)
@@ -63,14 +63,12 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k);
 typedef struct CudaMapValue {
     Elem elem;
     int rank, swizzle;
-    uint64_t base, dims[CUDA_MAX_RANK],
-        strides[CUDA_MAX_RANK]; /* strides[d]: bytes, of dimension d + 1 */
+    uint64_t base, dims[CUDA_MAX_RANK], strides[CUDA_MAX_RANK]; /* strides[d]: bytes, of dimension d + 1 */
     uint32_t box[CUDA_MAX_RANK];
 } CudaMapValue;
 typedef struct CudaMapBytes {
     _Alignas(64) uint64_t opaque[16];
 } CudaMapBytes;
-/* numbers: the plan's `wanted`, computed. The requires of the kernel hold, so extents and strides
- * are positive. */
+/* numbers: the plan's `wanted`, computed. The requires of the kernel hold, so extents and strides are positive. */
 CudaMapValue cuda_map_value(const CudaMap *map, const int64_t *numbers);
 #endif

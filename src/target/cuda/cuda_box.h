@@ -3,8 +3,7 @@
  *
  *     Box b = box_of(e, op, type, layout, mask);
  *     emit_unroll(e, "r", layout->registers, b.vector);
- *     box_indices(e, &b, mask);             then b.row, b.index[b.inner_dim], b.condition are texts
- */
+ *     box_indices(e, &b, mask);             then b.row, b.index[b.inner_dim], b.condition are texts */
 #ifndef TARGET_CUDA_CUDA_BOX_H
 #define TARGET_CUDA_CUDA_BOX_H
 #include "target/cuda/cuda_emit.h"
@@ -21,7 +20,7 @@ typedef struct Box {
     bool loose;                  /* rows lie side by side, but nowhere in particular */
     const char *index[MAX_RANK]; /* of the tensor, at register r */
     char *row;                   /* address without the inner index */
-    char *condition; /* all bounds, unless vectors may lie across the inner one: then without it;
+    char *condition;             /* all bounds, unless vectors may lie across the inner one: then without it;
                         NULL: true */
 } Box;
 
@@ -32,8 +31,7 @@ Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref ma
 int box_loose(Emit *e, const Op *op, const Type *tile, const Layout *layout);
 /* Writes the indices of register r as variables, and makes row and condition. */
 void box_indices(Emit *e, Box *b, Ref mask);
-/* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known,
- * else -1. */
+/* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */
 int box_fill_half(Emit *e, const Op *op, Elem elem);
 const char *box_fill(Emit *e, const Op *op, Elem elem);
 

@@ -68,12 +68,11 @@ void cluster_plan(Emit *e, const Op *tasks) {
     int blocks = (int)op_int(tasks, AT_CLUSTER, 0);
     if (!blocks) return;
     e->share = (int)op_int(tasks, AT_SHARE, 0);
-    const char *why = !e->persist || gang_is(e) ? "programs run side by side, or one a block"
-                      : !mark_rings(e, roles_body(tasks))
-                          ? "what blocks could share is not loaded by TMA, or not in two halves"
-                      : op_attr(tasks, AT_LEAST) && !count_tasks(e, tasks)
-                          ? "a launch does not know its number of tasks"
-                          : NULL;
+    const char *why =
+        !e->persist || gang_is(e)           ? "programs run side by side, or one a block"
+        : !mark_rings(e, roles_body(tasks)) ? "what blocks could share is not loaded by TMA, or not in two halves"
+        : op_attr(tasks, AT_LEAST) && !count_tasks(e, tasks) ? "a launch does not know its number of tasks"
+                                                             : NULL;
     if (!why) {
         e->cluster = e->plan->cluster = blocks;
         return;
@@ -85,11 +84,9 @@ void cluster_plan(Emit *e, const Op *tasks) {
 void cluster_begin(Emit *e, const Op *tasks) {
     if (!e->cluster) return;
     cs_line(&e->p, "const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();");
-    cs_line(&e->p, "const i32 across = tw_cdiv((i32)%s, blocks);",
-            emit_scalar(e, tasks->operands[e->share]));
+    cs_line(&e->p, "const i32 across = tw_cdiv((i32)%s, blocks);", emit_scalar(e, tasks->operands[e->share]));
     if (e->share == 0 && op_attr(tasks, AT_GROUP))
-        cs_line(&e->p, "const i32 strip = tw_cdiv(%lld, blocks);",
-                (long long)op_int(tasks, AT_GROUP, 8));
+        cs_line(&e->p, "const i32 strip = tw_cdiv(%lld, blocks);", (long long)op_int(tasks, AT_GROUP, 8));
 }
 
 const char *cluster_extent(Emit *e, const Op *tasks, int d) {

@@ -24,8 +24,7 @@ static Dot dot_of(Emit *e, const Op *op) {
     d.k = a->extent[1];
     d.step = 32 / ty_elem_bytes(a);
     int64_t promote = layout_dot_promote(e->k, op);
-    if (d.instr == INSTR_WGMMA && promote < INT64_MAX)
-        d.every = (int)((promote + d.step - 1) / d.step);
+    if (d.instr == INSTR_WGMMA && promote < INT64_MAX) d.every = (int)((promote + d.step - 1) / d.step);
     layout_dot_grid(e->cx, e->k, op, e->group.warps, &d.along_m, &d.along_n);
     for (int i = 0; i < 2; i++) {
         const Layout *layout = emit_layout(e, op->operands[i]);
@@ -43,13 +42,10 @@ static const char *shifted(Dot *d, const char *offset, const char *first, const 
                  : arena_printf(d->e->arena, "%s + %s%s", offset, first, by);
 }
 
-static const char *number(Dot *d, int64_t x) {
-    return arena_printf(d->e->arena, "%lld", (long long)x);
-}
+static const char *number(Dot *d, int64_t x) { return arena_printf(d->e->arena, "%lld", (long long)x); }
 
 /* --- wgmma --- */
-/* The descriptor of operand i, from element `first` along M or N on, and how many bytes one k-step
- * moves it. */
+/* The descriptor of operand i, from element `first` along M or N on, and how many bytes one k-step moves it. */
 static const char *descriptor(Dot *d, int i, const char *first, char **step) {
     Emit *e = d->e;
     const SharedTile *t = d->tile[i];
@@ -59,16 +55,12 @@ static const char *descriptor(Dot *d, int i, const char *first, char **step) {
     if (k_major) {
         int steps = t->width / 32; /* k-steps in one panel */
         bool more = d->k > per;
-        *step =
-            more ? arena_printf(e->arena, "(kk / %d * %lld + kk %% %d * 32)", steps, panel, steps)
-                 : "kk * 32";
-        const char *line =
-            shifted(d, d->offset[i], first, arena_printf(e->arena, " * %d", t->width));
+        *step = more ? arena_printf(e->arena, "(kk / %d * %lld + kk %% %d * 32)", steps, panel, steps) : "kk * 32";
+        const char *line = shifted(d, d->offset[i], first, arena_printf(e->arena, " * %d", t->width));
         return arena_printf(e->arena, "tw_desc_k(%s, %d)", line, t->width);
     }
     *step = arena_printf(e->arena, "kk * %d", 16 * t->width);
-    const char *start =
-        shifted(d, d->offset[i], first, arena_printf(e->arena, " / %d * %lld", per, panel));
+    const char *start = shifted(d, d->offset[i], first, arena_printf(e->arena, " / %d * %lld", per, panel));
     return arena_printf(e->arena, "tw_desc_mn(%s, %d, %lld)", start, t->width, panel);
 }
 
@@ -88,9 +80,8 @@ static const char *define_form(Dot *d, int n) {
     Emit *e = d->e;
     const char *elem = dot_elem_name(d);
     int ta = d->tile[0] && d->tile[0]->turned, tb = !d->tile[1]->turned;
-    const char *form =
-        d->tile[0] ? arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)\n", n, elem, ta, tb)
-                   : arena_printf(e->arena, "TW_WGMMA_RS(%d, %s, %d)\n", n, elem, tb);
+    const char *form = d->tile[0] ? arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)\n", n, elem, ta, tb)
+                                  : arena_printf(e->arena, "TW_WGMMA_RS(%d, %s, %d)\n", n, elem, tb);
     if (!map_find(&e->forms, form, strlen(form))) {
         map_set(&e->forms, e->arena, form, (void *)form);
         text_add(&e->forms_text, "%s", form);
@@ -127,8 +118,8 @@ static void pack_left(Dot *d, const char *words) {
     bool round = dot_rounds(e, cast);
     const char *from = emit_hold(e, round ? cast->operands[0] : a)->text;
     emit_unroll(e, "r", emit_layout(e, a)->registers / 2, 1);
-    cs_line(&e->p, "%s[r] = tw_pack%s%s(%s[2 * r], %s[2 * r + 1]);", words, round ? "_" : "",
-            round ? elem : "", from, from);
+    cs_line(&e->p, "%s[r] = tw_pack%s%s(%s[2 * r], %s[2 * r + 1]);", words, round ? "_" : "", round ? elem : "", from,
+            from);
     cs_close(&e->p);
 }
 
@@ -150,37 +141,27 @@ static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, 
                      const char *accumulate) {
     Emit *e = d->e;
     int am = ll_log2(d->along_m);
-    const char *gm =
-        d->along_m == 1 ? NULL : arena_printf(e->arena, "(warp >> 2 & %d)", d->along_m - 1);
-    const char *gn = d->along_n == 1
-                         ? NULL
-                         : arena_printf(e->arena, "(warp >> %d & %d)", 2 + am, d->along_n - 1);
+    const char *gm = d->along_m == 1 ? NULL : arena_printf(e->arena, "(warp >> 2 & %d)", d->along_m - 1);
+    const char *gn = d->along_n == 1 ? NULL : arena_printf(e->arena, "(warp >> %d & %d)", 2 + am, d->along_n - 1);
     long long row = 64 * d->along_m * part;
     const char *m = !gm   ? number(d, row)
                     : row ? arena_printf(e->arena, "(%lld + %s * 64)", row, gm)
                           : arena_printf(e->arena, "%s * 64", gm);
-    const char *first = gn ? arena_printf(e->arena, "(%s * %lld + %lld)", gn,
-                                          (long long)share_of(d).columns, (long long)at)
-                           : number(d, at);
+    const char *first =
+        gn ? arena_printf(e->arena, "(%s * %lld + %lld)", gn, (long long)share_of(d).columns, (long long)at)
+           : number(d, at);
     char *step_a, *step_b;
     const char *b = descriptor(d, 1, first, &step_b), *a;
     if (left)
-        a = arena_printf(e->arena, "%s + kk * 4 + %lld", left,
-                         (long long)(part << ll_log2(d->k)) / 4);
+        a = arena_printf(e->arena, "%s + kk * 4 + %lld", left, (long long)(part << ll_log2(d->k)) / 4);
     else
-        a = descriptor(d, 0, m, &step_a),
-        a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
-    cs_line(&e->p, "%s(%s, %s, tw_desc_step(%s, %s), %s);", define_form(d, n), sum, a, b, step_b,
-            accumulate);
+        a = descriptor(d, 0, m, &step_a), a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
+    cs_line(&e->p, "%s(%s, %s, tw_desc_step(%s, %s), %s);", define_form(d, n), sum, a, b, step_b, accumulate);
 }
 
-static long long k_steps(const Dot *d) {
-    return (d->k + d->step - 1) / d->step;
-}
+static long long k_steps(const Dot *d) { return (d->k + d->step - 1) / d->step; }
 
-static int columns_at(Share s, int64_t at, int most) {
-    return (int)(s.columns - at < most ? s.columns - at : most);
-}
+static int columns_at(Share s, int64_t at, int most) { return (int)(s.columns - at < most ? s.columns - at : most); }
 
 static void issue_wgmma(Dot *d, const char *left) {
     Emit *e = d->e;
@@ -190,10 +171,9 @@ static void issue_wgmma(Dot *d, const char *left) {
     cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)", k_steps(d));
     for (int64_t part = 0; part < s.parts; part++)
         for (int64_t at = 0; at < s.columns; at += 256)
-            multiply(
-                d, left, part, at, columns_at(s, at, 256),
-                arena_printf(e->arena, "%s + %lld", d->acc, (long long)(part * s.stride + at / 2)),
-                d->fresh ? "kk > 0" : "true");
+            multiply(d, left, part, at, columns_at(s, at, 256),
+                     arena_printf(e->arena, "%s + %lld", d->acc, (long long)(part * s.stride + at / 2)),
+                     d->fresh ? "kk > 0" : "true");
     cs_close(&e->p);
 }
 
@@ -219,8 +199,7 @@ static void promote_wgmma(Dot *d, const char *left) {
             cs_line(&e->p, "tw_wgmma_fence();");
             cs_raw(&e->p, "#pragma unroll\n");
             if (k_steps(d) % d->every)
-                cs_open(&e->p, "for (int kk = from; kk < tw_min(from + %d, %lld); kk++)", d->every,
-                        k_steps(d));
+                cs_open(&e->p, "for (int kk = from; kk < tw_min(from + %d, %lld); kk++)", d->every, k_steps(d));
             else
                 cs_open(&e->p, "for (int kk = from; kk < from + %d; kk++)", d->every);
             multiply(d, left, part, at, n, "some", "kk > from");
@@ -228,8 +207,7 @@ static void promote_wgmma(Dot *d, const char *left) {
             cs_line(&e->p, "tw_wgmma_commit();");
             wait_for(e, "some");
             emit_unroll(e, "r", n / 2, 1);
-            cs_line(&e->p, "%s[%lld + r] += some[r];", d->acc,
-                    (long long)(part * s.stride + at / 2));
+            cs_line(&e->p, "%s[%lld + r] += some[r];", d->acc, (long long)(part * s.stride + at / 2));
             cs_close(&e->p);
             cs_close(&e->p);
             cs_close(&e->p);
@@ -264,15 +242,13 @@ static void load_side(Dot *d, int i, const char *array, const char *sum) {
     int bits = dim_bits(map, i, coords, masks);
     cs_line(&e->p, "%s %s[%d];", sum, array, 1 << bits);
     emit_unroll(e, "i", 1 << bits, 1);
-    const char *at = arena_printf(e->arena, "%s + %s", place_thread(e, map, i),
-                                  place_bits(e->arena, "i", bits, coords));
+    const char *at =
+        arena_printf(e->arena, "%s + %s", place_thread(e, map, i), place_bits(e->arena, "i", bits, coords));
     int64_t extent = d->type->extent[i];
-    if (extent & (extent - 1))
-        at = arena_printf(e->arena, "tw_min(%s, %lld)", at, (long long)(extent - 1));
+    if (extent & (extent - 1)) at = arena_printf(e->arena, "tw_min(%s, %lld)", at, (long long)(extent - 1));
     bool k_columns = (i == 0) != d->tile[i]->turned;
     cs_line(&e->p, "%s cell;", cs_memory_type(elem));
-    cs_line(&e->p, "tw_lds(1, &cell, %s);",
-            dot_matrix_at(d, i, k_columns ? at : "kk", k_columns ? "kk" : at));
+    cs_line(&e->p, "tw_lds(1, &cell, %s);", dot_matrix_at(d, i, k_columns ? at : "kk", k_columns ? "kk" : at));
     cs_line(&e->p, "%s[i] = (%s)%s;", array, sum, cs_unpack(&e->p, elem, "cell"));
     cs_close(&e->p);
 }
@@ -308,9 +284,7 @@ static const char *sum_type(const Type *type) {
     return wide ? "u64" : "u32";
 }
 
-static bool is_sum_type(const Type *type) {
-    return elem_info[type->elem].bits >= 32;
-}
+static bool is_sum_type(const Type *type) { return elem_info[type->elem].bits >= 32; }
 
 static bool is_zero(Emit *e, Ref c) {
     const Op *splat = ir_value(e->k, c)->op;
@@ -329,8 +303,7 @@ static void open_accumulator(Dot *d) {
     }
     if (is_sum_type(d->type)) {
         d->acc = emit_declare(e, result);
-        d->fresh = d->instr == INSTR_WGMMA && !d->every && (d->n & (d->n - 1)) == 0 && d->n >= 8 &&
-                   is_zero(e, c);
+        d->fresh = d->instr == INSTR_WGMMA && !d->every && (d->n & (d->n - 1)) == 0 && d->n >= 8 && is_zero(e, c);
         if (d->fresh) return; /* the first step writes it */
     } else {
         d->acc = cs_fresh(&e->p, "sum");
@@ -346,8 +319,7 @@ static void close_accumulator(Dot *d) {
     if (is_sum_type(d->type)) return;
     const char *array = emit_declare(e, d->op->results[0]);
     emit_unroll(e, "r", d->layout->registers, 1);
-    cs_line(&e->p, "%s[r] = %s;", array,
-            cs_pack(&e->p, d->type->elem, arena_printf(e->arena, "%s[r]", d->acc)));
+    cs_line(&e->p, "%s[r] = %s;", array, cs_pack(&e->p, d->type->elem, arena_printf(e->arena, "%s[r]", d->acc)));
     cs_close(&e->p);
 }
 
@@ -365,8 +337,8 @@ static bool in_ring(Emit *e, Ref operand) {
 }
 
 static void say(Dot *d) {
-    emit_find(d->e, d->op, "dot", "%s, %d x %d %s", word_info[d->instr].text, d->along_m,
-              d->along_n, d->instr == INSTR_WGMMA ? "warpgroups" : "warps");
+    emit_find(d->e, d->op, "dot", "%s, %d x %d %s", word_info[d->instr].text, d->along_m, d->along_n,
+              d->instr == INSTR_WGMMA ? "warpgroups" : "warps");
 }
 
 static void issue(Dot *d) {

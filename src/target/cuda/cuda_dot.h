@@ -14,7 +14,7 @@ typedef struct Dot {
     int along_m, along_n;
     const SharedTile *tile[2]; /* NULL: A lies in registers */
     const char *offset[2];
-    int every; /* wgmma: k-steps of f8 summed before they are added in f32; 0: all of them */
+    int every;       /* wgmma: k-steps of f8 summed before they are added in f32; 0: all of them */
     bool fresh;      /* the accumulator holds nothing yet: the first k-step writes it */
     const char *acc; /* array of f32, i32 (fma: of the sum's type) */
 } Dot;

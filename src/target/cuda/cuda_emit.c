@@ -22,9 +22,7 @@ Hold *emit_hold(Emit *e, Ref ref) {
     return &e->holds.at[ref];
 }
 
-void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text) {
-    *emit_hold(e, ref) = (Hold){kind, text};
-}
+void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text) { *emit_hold(e, ref) = (Hold){kind, text}; }
 
 void emit_same(Emit *e, Ref ref, Ref other) {
     Hold hold = *emit_hold(e, other); /* first: the table may grow */
@@ -37,17 +35,13 @@ bool emit_is_tile(Emit *e, Ref ref) {
     return t->kind == TY_TILE && t->rank > 0;
 }
 
-const Layout *emit_layout(Emit *e, Ref ref) {
-    return emit_is_tile(e, ref) ? ir_value(e->k, ref)->layout : NULL;
-}
+const Layout *emit_layout(Emit *e, Ref ref) { return emit_is_tile(e, ref) ? ir_value(e->k, ref)->layout : NULL; }
 
 const char *emit_scalar(Emit *e, Ref ref) {
     if (ref_is_literal(ref)) return cs_literal(&e->p, ir_literal(e->k, ref));
     const Hold *hold = emit_hold(e, ref);
-    if (hold->kind == HOLD_NONE && e->k->module->diag->errors)
-        return "0"; /* nothing is kept anyway */
-    if (hold->kind == HOLD_NONE)
-        ice(e->k->module->trap, "cuda: %%%s is not there yet", cs_name(&e->p, ref));
+    if (hold->kind == HOLD_NONE && e->k->module->diag->errors) return "0"; /* nothing is kept anyway */
+    if (hold->kind == HOLD_NONE) ice(e->k->module->trap, "cuda: %%%s is not there yet", cs_name(&e->p, ref));
     return hold->text;
 }
 
@@ -58,8 +52,7 @@ const char *emit_array_type(Emit *e, const Type *type) {
 
 const char *emit_declare(Emit *e, Ref ref) {
     const char *name = cs_name(&e->p, ref);
-    cs_line(&e->p, "%s %s[%d];", emit_array_type(e, ir_type(e->k, ref)), name,
-            emit_layout(e, ref)->registers);
+    cs_line(&e->p, "%s %s[%d];", emit_array_type(e, ir_type(e->k, ref)), name, emit_layout(e, ref)->registers);
     emit_set(e, ref, HOLD_ARRAY, name);
     return name;
 }
@@ -77,13 +70,10 @@ void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step)
     if (step == 1)
         cs_open(&e->p, "for (int %s = %d; %s < %d; %s++)", variable, from, variable, to, variable);
     else
-        cs_open(&e->p, "for (int %s = %d; %s < %d; %s += %d)", variable, from, variable, to,
-                variable, step);
+        cs_open(&e->p, "for (int %s = %d; %s < %d; %s += %d)", variable, from, variable, to, variable, step);
 }
 
-void emit_unroll(Emit *e, const char *variable, int count, int step) {
-    emit_unroll_from(e, variable, 0, count, step);
-}
+void emit_unroll(Emit *e, const char *variable, int count, int step) { emit_unroll_from(e, variable, 0, count, step); }
 
 void emit_block(Emit *e) {
     cs_line(&e->p, "{");
@@ -91,13 +81,12 @@ void emit_block(Emit *e) {
 }
 
 bool emit_may_reuse(Emit *e, Ref ref, const Op *op) {
-    if (!ref_is_value(ref) || e->uses[ref] != 1 || emit_hold(e, ref)->kind != HOLD_ARRAY)
-        return false;
+    if (!ref_is_value(ref) || e->uses[ref] != 1 || emit_hold(e, ref)->kind != HOLD_ARRAY) return false;
     const Value *v = ir_value(e->k, ref);
     if (!v->op) return v->region == op->parent;
     /* An op that only renames its operand's array does not own it. */
-    bool renames = v->op->code == OP_EXPAND || v->op->code == OP_RESHAPE ||
-                   v->op->code == OP_PERMUTE || v->op->code == OP_CONVERT;
+    bool renames =
+        v->op->code == OP_EXPAND || v->op->code == OP_RESHAPE || v->op->code == OP_PERMUTE || v->op->code == OP_CONVERT;
     return v->op->parent == op->parent && !renames;
 }
 
@@ -127,8 +116,7 @@ static bool region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, con
 /* Rings have barriers of their own, but for those between roles on the same threads. */
 static bool uses_shared(Emit *e, const Op *op) {
     if (op->code == OP_PUT || op->code == OP_GET)
-        return ring_find(e, ir_value(e->k, op->operands[0])->op->operands[0])
-            ->fused; /* skewed: its own barriers too */
+        return ring_find(e, ir_value(e->k, op->operands[0])->op->operands[0])->fused; /* skewed: its own barriers too */
     return map_find_number(&e->offsets, (uintptr_t)op) != NULL;
 }
 
@@ -183,17 +171,14 @@ static void copy_to(Emit *e, Ref target, Ref source, const char *to) {
     if (ref_is_value(source) && hold->kind == HOLD_ARRAY && strcmp(hold->text, to) == 0) return;
     const Type *type = ir_type(e->k, target);
     emit_unroll(e, "r", layout->registers, 1);
-    const char *text =
-        ref_is_value(source) && hold->kind == HOLD_ARRAY
-            ? arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, source, layout, "r"))
-            : elementwise_packed(e, type->elem, elementwise_operand(e, source, layout, "r"));
+    const char *text = ref_is_value(source) && hold->kind == HOLD_ARRAY
+                           ? arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, source, layout, "r"))
+                           : elementwise_packed(e, type->elem, elementwise_operand(e, source, layout, "r"));
     cs_line(&e->p, "%s[r] = %s;", to, text);
     cs_close(&e->p);
 }
 
-void emit_copy(Emit *e, Ref target, Ref source) {
-    copy_to(e, target, source, emit_hold(e, target)->text);
-}
+void emit_copy(Emit *e, Ref target, Ref source) { copy_to(e, target, source, emit_hold(e, target)->text); }
 
 /* Is every element of the value +0? */
 static bool is_zero(Emit *e, Ref ref) {
@@ -207,8 +192,7 @@ static bool is_zero(Emit *e, Ref ref) {
 void emit_carried(Emit *e, Ref ref, Ref initial) {
     if (emit_layout(e, ref) && initial && is_zero(e, initial)) {
         const char *name = cs_name(&e->p, ref);
-        cs_line(&e->p, "%s %s[%d] = {};", emit_array_type(e, ir_type(e->k, ref)), name,
-                emit_layout(e, ref)->registers);
+        cs_line(&e->p, "%s %s[%d] = {};", emit_array_type(e, ir_type(e->k, ref)), name, emit_layout(e, ref)->registers);
         emit_set(e, ref, HOLD_ARRAY, name);
         return;
     }
@@ -234,8 +218,7 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
                 strcmp(emit_hold(e, sources[i])->text, emit_hold(e, targets[j])->text) == 0)
                 clash = true;
     if (!clash) {
-        for (int i = 0; i < count; i++)
-            copy_to(e, targets[i], sources[i], emit_hold(e, targets[i])->text);
+        for (int i = 0; i < count; i++) copy_to(e, targets[i], sources[i], emit_hold(e, targets[i])->text);
         return;
     }
     emit_block(e);
@@ -369,15 +352,12 @@ static void emit_if(Emit *e, const Op *op) {
     Pending before = emit_pending(e), after = before;
     for (int i = 0; i < op->region_count; i++) {
         if (i) {
-            if (!op->regions[1]->first ||
-                (op->regions[1]->first == op->regions[1]->last && !op->result_count))
-                break;
+            if (!op->regions[1]->first || (op->regions[1]->first == op->regions[1]->last && !op->result_count)) break;
             cs_reopen(&e->p, "else");
         }
         emit_pending_set(e, before);
         emit_region(e, op->regions[i]);
-        if (op->regions[i]->last)
-            emit_copies(e, op->results, op->regions[i]->last->operands, op->result_count);
+        if (op->regions[i]->last) emit_copies(e, op->results, op->regions[i]->last->operands, op->result_count);
         emit_pending_add(e, after);
         after = emit_pending(e);
     }
@@ -391,8 +371,7 @@ static void emit_program_id(Emit *e, const Op *op) {
     int dim = (int)op_int(op, AT_DIM, 0);
     const char *name = cs_name(&e->p, op->results[0]), *text;
     if (op->code == OP_NUM_PROGRAMS)
-        text = e->persist ? arena_printf(e->arena, "grid%d", dim)
-                          : arena_printf(e->arena, "tw_blocks_%c()", axis[dim]);
+        text = e->persist ? arena_printf(e->arena, "grid%d", dim) : arena_printf(e->arena, "tw_blocks_%c()", axis[dim]);
     else
         text = arena_printf(e->arena, "tw_block_%c()", axis[dim]);
     cs_line(&e->p, "const i32 %s = %s;", name, text);
@@ -402,9 +381,7 @@ static void emit_program_id(Emit *e, const Op *op) {
 static void emit_tensor_part(Emit *e, const Op *op) {
     TensorText t = memory_tensor(e, op->operands[0]);
     int dim = (int)op_int(op, AT_DIM, 0);
-    const char *text = op->code == OP_BASE     ? t.base
-                       : op->code == OP_EXTENT ? t.extent[dim]
-                                               : t.stride[dim];
+    const char *text = op->code == OP_BASE ? t.base : op->code == OP_EXTENT ? t.extent[dim] : t.stride[dim];
     if (!text) text = op->code == OP_EXTENT ? "0x7fffffffffffffffll" : "1";
     if (op->code != OP_BASE) text = arena_printf(e->arena, "((i64)%s)", text);
     emit_set(e, op->results[0], HOLD_SCALAR, text);
@@ -460,9 +437,7 @@ void emit_op(Emit *e, const Op *op) {
     case OP_RETURN:
     case OP_TEST:
     case OP_YIELD: return;
-    case OP_UNDEF:
-        emit_set(e, op->results[0], HOLD_SCALAR, cs_zero(ir_type(e->k, op->results[0])));
-        return;
+    case OP_UNDEF: emit_set(e, op->results[0], HOLD_SCALAR, cs_zero(ir_type(e->k, op->results[0]))); return;
     case OP_EXPAND:
     case OP_PERMUTE: emit_shape(e, op); return;
     case OP_RESHAPE:
@@ -523,9 +498,7 @@ static bool is_silent(const Op *op) {
     }
 }
 
-void emit_region(Emit *e, const Region *region) {
-    emit_ops(e, region->first, NULL);
-}
+void emit_region(Emit *e, const Region *region) { emit_ops(e, region->first, NULL); }
 
 void emit_ops(Emit *e, const Op *first, const Op *end) {
     const Op *outer = e->end;
@@ -545,8 +518,7 @@ void emit_ops(Emit *e, const Op *first, const Op *end) {
 
 /* --- the file --- */
 static void add_param(Emit *e, Text *t, CudaParam param, const char *type, const char *name) {
-    text_add(t, "%s%s%s%s", e->plan->params.count ? ", " : "", type,
-             type[strlen(type) - 1] == '*' ? "" : " ", name);
+    text_add(t, "%s%s%s%s", e->plan->params.count ? ", " : "", type, type[strlen(type) - 1] == '*' ? "" : " ", name);
     *VEC_PUSH(&e->plan->params, e->k->module->arena) = param;
 }
 
@@ -567,15 +539,13 @@ static void add_params(Emit *e, Text *t) {
             continue;
         }
         const char *text = type->pointer ? cs_value_type(&e->p, type) : cs_memory_type(type->elem);
-        add_param(e, t, (CudaParam){type->pointer ? CUDA_POINTER : CUDA_SCALAR, i, 0, type->elem},
-                  text, name);
+        add_param(e, t, (CudaParam){type->pointer ? CUDA_POINTER : CUDA_SCALAR, i, 0, type->elem}, text, name);
     }
     for (size_t i = 0; i < e->plan->maps.count; i++)
-        add_param(e, t, (CudaParam){CUDA_MAP, 0, (int)i, EL_U8},
-                  "const __grid_constant__ TensorMap", e->plan->maps.at[i].name);
+        add_param(e, t, (CudaParam){CUDA_MAP, 0, (int)i, EL_U8}, "const __grid_constant__ TensorMap",
+                  e->plan->maps.at[i].name);
     for (int d = 0; e->persist && d < 3; d++)
-        add_param(e, t, (CudaParam){CUDA_GRID, 0, d, EL_I32}, "i32",
-                  arena_printf(e->arena, "grid%d", d));
+        add_param(e, t, (CudaParam){CUDA_GRID, 0, d, EL_I32}, "i32", arena_printf(e->arena, "grid%d", d));
 }
 
 static void hold_params(Emit *e) {
@@ -585,21 +555,21 @@ static void hold_params(Emit *e) {
         const char *name = cs_name(&e->p, arg);
         if (type->kind == TY_TENSOR) continue;
         bool packed =
-            !type->pointer &&
-            (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
+            !type->pointer && (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
         emit_set(e, arg, HOLD_SCALAR, packed ? cs_unpack(&e->p, type->elem, name) : name);
     }
 }
 
 /* What the emitter's own loops and scratch variables are called. */
 static const char *const own_words[] = {
-    "r",     "i",     "j",     "kk",    "lane",     "warp",       "grid0",     "grid1",
-    "grid2", "task", "turn", "turns", "pair", "pairs", "part", "rank", "blocks", "across", "strip", "half", "paired", "width", "at", "mirror", "beyond",  "tasks", "group", "in_group", "group_rows", "gang", "neighbours", "side", "sides", "first", "each", "longest", "fa",        "fb",
-    "cell",  "raw",   "word",  "other", "other_at", "mine",       "all",       "all_at",
-    "from",  "some",  "piece", "zero",  "wm",    "wn",       "i0",         "i1",        "i2",
-    "i3",    "i4",    "i5",    "i6",    "i7",       "got0",       "TensorMap",
-    "old",   "low",   "high",  "swap",  "number",   "bin",        "q",         "b",
-    NULL};
+    "r",        "i",          "j",      "kk",         "lane",  "warp",   "grid0",    "grid1",     "grid2",
+    "task",     "turn",       "turns",  "pair",       "pairs", "part",   "rank",     "blocks",    "across",
+    "strip",    "half",       "paired", "width",      "at",    "mirror", "beyond",   "tasks",     "group",
+    "in_group", "group_rows", "gang",   "neighbours", "side",  "sides",  "first",    "each",      "longest",
+    "fa",       "fb",         "cell",   "raw",        "word",  "other",  "other_at", "mine",      "all",
+    "all_at",   "from",       "some",   "piece",      "zero",  "wm",     "wn",       "i0",        "i1",
+    "i2",       "i3",         "i4",     "i5",         "i6",    "i7",     "got0",     "TensorMap", "old",
+    "low",      "high",       "swap",   "number",     "bin",   "q",      "b",        NULL};
 
 static Op *find_tasks(const Kernel *k) {
     Op *op = k->body->first;
@@ -624,9 +594,7 @@ static const char *blocks_text(const Emit *e, const Op *tasks) {
 }
 
 /* In a comment it may. */
-static bool mentions(const Text *text, const char *word) {
-    return text->at && cs_find_word(text->at, word);
-}
+static bool mentions(const Text *text, const char *word) { return text->at && cs_find_word(text->at, word); }
 
 /* What vectors and TMA ask of a launch. */
 static void find_requirements(Emit *e) {
@@ -636,8 +604,7 @@ static void find_requirements(Emit *e) {
         if (op->code != OP_REQUIRE || by <= 1) continue;
         for (int i = 0; i < op->operand_count; i++) {
             const char *name = ir_value(e->k, op->operands[i])->name;
-            text_add(&t, "%s%s %% %lld = 0", t.length ? ", " : "", name ? name : "(a value)",
-                     (long long)by);
+            text_add(&t, "%s%s %% %lld = 0", t.length ? ", " : "", name ? name : "(a value)", (long long)by);
         }
     }
     if (t.length)
@@ -650,11 +617,7 @@ static void find_requirements(Emit *e) {
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (!pass_takes_form(k, FORM_LAYOUT, "target cuda")) return NULL;
     Arena *arena = k->module->arena;
-    Emit e = {.cx = cx,
-              .k = k,
-              .arena = arena,
-              .plan = ARENA_NEW(arena, CudaPlan),
-              .forms_text = text_new(arena)};
+    Emit e = {.cx = cx, .k = k, .arena = arena, .plan = ARENA_NEW(arena, CudaPlan), .forms_text = text_new(arena)};
     Op *tasks = find_tasks(k);
     if (tasks && !follow_join(k, tasks)) {
         emit_refuse(&e, tasks, "a store role whose hand-overs stand elsewhere than compute's");
@@ -701,27 +664,27 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
         bool warp = mentions(&top, "warp") || mentions(&e.p.out, "warp");
         bool uniform = region_has(&e, k->body, is_dot); /* it costs a shuffle */
         if (lane || warp)
-            text_add(&first, "    const i32 %s%s%s;\n", lane ? "lane = tw_lane()" : "",
-                     lane && warp ? ", " : "",
-                     !warp ? "" : uniform ? "warp = tw_warp()" : "warp = tw_thread() >> 5");
+            text_add(&first, "    const i32 %s%s%s;\n", lane ? "lane = tw_lane()" : "", lane && warp ? ", " : "",
+                     !warp     ? ""
+                     : uniform ? "warp = tw_warp()"
+                               : "warp = tw_thread() >> 5");
     }
     add_params(&e, &params);
     e.plan->shared_bytes = e.shared_bytes;
     Place place = {0};
     source_find(k->module->sources, k->range.begin, &place);
-    text_add(&head, "// %s%s%s: %s, %d threads, %lld bytes of shared memory\n", k->name,
-             place.file ? " of " : "", place.file ? place.file->name : "", e.plan->execution,
-             e.plan->threads, (long long)e.shared_bytes);
+    text_add(&head, "// %s%s%s: %s, %d threads, %lld bytes of shared memory\n", k->name, place.file ? " of " : "",
+             place.file ? place.file->name : "", e.plan->execution, e.plan->threads, (long long)e.shared_bytes);
     text_add(&head, "#include \"tilewright.cuh\"\n\n%s%s", e.forms_text.at ? e.forms_text.at : "",
              e.forms_text.length ? "\n" : "");
-    text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n",
-             e.plan->threads, blocks_text(&e, tasks), e.plan->name, params.at);
-    text_add(&head, "%s%s%s}\nTW_KERNEL(%s)\n", first.at ? first.at : "", top.at ? top.at : "",
-             e.p.out.at, e.plan->name);
-    e.plan->text = e.p.directives ? cs_repeat_lines(arena, cs_tidy(arena, head.at, 0))
-                                  : cs_tidy(arena, head.at, TEXT_WIDTH);
+    text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n", e.plan->threads,
+             blocks_text(&e, tasks), e.plan->name, params.at);
+    text_add(&head, "%s%s%s}\nTW_KERNEL(%s)\n", first.at ? first.at : "", top.at ? top.at : "", e.p.out.at,
+             e.plan->name);
+    e.plan->text =
+        e.p.directives ? cs_repeat_lines(arena, cs_tidy(arena, head.at, 0)) : cs_tidy(arena, head.at, TEXT_WIDTH);
     find_requirements(&e);
-    pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory",
-              e.plan->execution, e.plan->threads, (long long)e.shared_bytes);
+    pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory", e.plan->execution,
+              e.plan->threads, (long long)e.shared_bytes);
     return e.plan;
 }

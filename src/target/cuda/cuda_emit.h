@@ -64,17 +64,17 @@ typedef struct RingPlan {
     SharedTile field[MAX_RING_FIELDS];
     int64_t full, empty; /* byte offsets of the barriers; full[i] = full + 8 i */
     int full_count, empty_count;
-    int ahead;   /* skew: items filled outside of a loop before they are waited for, where the text stands */
-    bool by_tma; /* puts are moved by TMA; else all are stores */
-    int stores;        /* puts by the producer's threads */
-    bool tma_store;    /* a field goes out by TMA */
-    int parts;         /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
-    Ref part_value;    /* what is put */
-    bool fused;        /* producer and consumer are the same threads: a buffer, no barriers */
-    bool shared;       /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
-    bool skewed;       /* and the producer runs ahead (cuda_skew.c) */
-    bool each;         /* every program of a gang has a slot of its own (cuda_gang.c) */
-    bool by_lane;      /* each thread gives a slot back, not one for its warp */
+    int ahead;      /* skew: items filled outside of a loop before they are waited for, where the text stands */
+    bool by_tma;    /* puts are moved by TMA; else all are stores */
+    int stores;     /* puts by the producer's threads */
+    bool tma_store; /* a field goes out by TMA */
+    int parts;      /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
+    Ref part_value; /* what is put */
+    bool fused;     /* producer and consumer are the same threads: a buffer, no barriers */
+    bool shared;    /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
+    bool skewed;    /* and the producer runs ahead (cuda_skew.c) */
+    bool each;      /* every program of a gang has a slot of its own (cuda_gang.c) */
+    bool by_lane;   /* each thread gives a slot back, not one for its warp */
 } RingPlan;
 
 typedef struct Emit {
@@ -92,14 +92,14 @@ typedef struct Emit {
     ThreadGroup group;
     int barrier_id; /* of the group; 0: the whole block */
     Gang gang;
-    bool in_gang; /* the role being written runs once a program of the gang, `gang` is its number */
-    Map places;     /* layout, dimension -> variable */
-    Map found;      /* ops with a finding */
+    bool in_gang;          /* the role being written runs once a program of the gang, `gang` is its number */
+    Map places;            /* layout, dimension -> variable */
+    Map found;             /* ops with a finding */
     VEC(const Op *) early; /* loads that an earlier one has taken along */
-    Map pairs;         /* values that are held two a word (simt_pairs.c) */
-    Map overs;         /* divisors of whole tiles -> their TwOver */
-    VEC(Ref) computed; /* variables of the loop being written (simt_lean.c) */
-    Map forms;      /* wgmma forms defined */
+    Map pairs;             /* values that are held two a word (simt_pairs.c) */
+    Map overs;             /* divisors of whole tiles -> their TwOver */
+    VEC(Ref) computed;     /* variables of the loop being written (simt_lean.c) */
+    Map forms;             /* wgmma forms defined */
     Text forms_text;
     /* shared memory */
     Map offsets; /* op -> its buffer's offset + 1 */
@@ -107,17 +107,17 @@ typedef struct Emit {
     VEC(RingPlan) rings;
     /* since the last barrier of the group */
     bool reads_pending, writes_pending, async_pending, stores_pending;
-    bool dot_reads;         /* a dot in flight reads shared memory, which no barrier ends */
-    const Op *scratch_read; /* whose scratch alone was read; NULL: anything may have been */
+    bool dot_reads;                    /* a dot in flight reads shared memory, which no barrier ends */
+    const Op *scratch_read;            /* whose scratch alone was read; NULL: anything may have been */
     uint64_t loaded, stored, combined; /* parameters that global memory was reached through, as
                                           bits (memory_roots): by loads, stores, atomics */
-    uint64_t in_flight; /* those that TMA stores of the task may not have reached yet, barrier or not */
-    uint64_t by_threads; /* those that threads of the task have written, which TMA has to be told */
-    Map roots;           /* pointer -> its parameters, as bits */
-    int vector_bits; /* register bits that are 0 in the loop being written, which steps over vectors
+    uint64_t in_flight;                /* those that TMA stores of the task may not have reached yet, barrier or not */
+    uint64_t by_threads;               /* those that threads of the task have written, which TMA has to be told */
+    Map roots;                         /* pointer -> its parameters, as bits */
+    int vector_bits;                   /* register bits that are 0 in the loop being written, which steps over vectors
                       */
-    int coarse_bits; /* and those that a coordinate being written leaves out anyway */
-    bool lean;       /* tiles are too large for the registers: simt_lean.c */
+    int coarse_bits;                   /* and those that a coordinate being written leaves out anyway */
+    bool lean;                         /* tiles are too large for the registers: simt_lean.c */
     bool persist;
     int cluster; /* blocks of one, if a launch has them; 0: none */
     int share;   /* the task index along which it runs */
@@ -135,10 +135,10 @@ typedef struct Emit {
 } Emit;
 
 /* --- cuda_emit.c --- */
-void emit_region(Emit *e, const Region *region); /* all ops but the terminator */
+void emit_region(Emit *e, const Region *region);        /* all ops but the terminator */
 void emit_ops(Emit *e, const Op *first, const Op *end); /* those from first to the one before end */
-void emit_carried(Emit *e, Ref ref, Ref initial); /* declares a variable that a loop or if sets */
-void emit_copy(Emit *e, Ref target, Ref source);  /* into such a variable */
+void emit_carried(Emit *e, Ref ref, Ref initial);       /* declares a variable that a loop or if sets */
+void emit_copy(Emit *e, Ref target, Ref source);        /* into such a variable */
 void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count); /* all at once */
 /* What the next barrier stands for. Where two ways meet, it is all that either left. */
 typedef struct Pending {
@@ -170,9 +170,8 @@ const char *emit_declare(Emit *e, Ref ref);
 void emit_forget(Emit *e, const Region *region);
 void emit_unroll(Emit *e, const char *variable, int count, int step); /* opens `for (..)` */
 void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step);
-void emit_block(Emit *e);                                             /* opens a plain block */
-/* Whether a value lives in an array that nobody else reads later, so that it may be overwritten at
- * `op`. */
+void emit_block(Emit *e); /* opens a plain block */
+/* Whether a value lives in an array that nobody else reads later, so that it may be overwritten at `op`. */
 bool emit_may_reuse(Emit *e, Ref ref, const Op *op);
 
 /* --- simt_place.c --- */
@@ -183,8 +182,7 @@ char *place_coord(Emit *e, const Layout *layout, int dim, const char *r);
 /* Lanes and warps part alone (a variable), registers part alone. */
 const char *place_thread(Emit *e, const LinearLayout *map, int dim);
 char *place_register(Emit *e, const LinearLayout *map, int dim, const char *r);
-/* The register of `operand` that stands where register r of `result` is; they may differ in extents
- * of 1. */
+/* The register of `operand` that stands where register r of `result` is; they may differ in extents of 1. */
 char *place_operand(Emit *e, Ref operand, const Layout *result, const char *r);
 /* Says for `explain` where the elements along an axis lie: who combines them, and through what. */
 void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis);
@@ -200,8 +198,7 @@ const Op *elementwise_run(Emit *e, const Op *op);
 void elementwise_scalar(Emit *e, const Op *op);
 /* The element of a tile (or the scalar) at register r of `result`, as a register value. */
 const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const char *r);
-const char *elementwise_packed(Emit *e, Elem elem,
-                               const char *text); /* cs_pack, without a detour */
+const char *elementwise_packed(Emit *e, Elem elem, const char *text); /* cs_pack, without a detour */
 
 /* An elementwise op of tiles at register r; the type of a variable that keeps it: "const f32". */
 const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const char *r);
@@ -240,13 +237,11 @@ void memory_tatomic(Emit *e, const Op *op);
 void memory_mark(Emit *e, const Op *op);
 void memory_before_write(Emit *e, const Op *op);
 void memory_before_tma(Emit *e, const Op *op); /* a store, between the barrier and its issue */
-/* Is the load's only use a put that can copy straight from global to shared memory? Then the load
- * writes nothing. */
+/* Is the load's only use a put that can copy straight from global to shared memory? Then the load writes nothing. */
 bool memory_defers(Emit *e, Ref value);
 void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *offset);
 typedef struct TensorText {
-    const char *base, *extent[MAX_RANK],
-        *stride[MAX_RANK]; /* extent NULL: unbounded; stride NULL: 1 */
+    const char *base, *extent[MAX_RANK], *stride[MAX_RANK]; /* extent NULL: unbounded; stride NULL: 1 */
     int rank;
 } TensorText;
 TensorText memory_tensor(Emit *e, Ref tensor);
@@ -263,7 +258,7 @@ void loose_next(Emit *e);
 /* --- simt_shared.c --- */
 void shared_plan(Emit *e);
 void shared_refuse(Emit *e); /* it does not fit: who needs most of it, and what can be done */
-void shared_sync(Emit *e); /* a barrier of the group, with a fence where the async proxy reads on */
+void shared_sync(Emit *e);   /* a barrier of the group, with a fence where the async proxy reads on */
 void shared_before_write(Emit *e);
 void shared_before_read(Emit *e);
 /* The same for scratch of the op. */
@@ -277,8 +272,7 @@ void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *o
 void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset);
 void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset);
 void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset);
-char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char *row,
-                const char *column);
+char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char *row, const char *column);
 /* Bytes of scratch that the op needs while it runs. */
 int64_t shared_scratch(Emit *e, const Op *op);
 
@@ -344,8 +338,7 @@ const char *dot_declare_left(Emit *e, const Op *op);
 void dot_pack_left(Emit *e, const Op *op, const char *words);
 
 /* --- cuda_ring.c --- */
-/* `other` bytes of shared memory are needed beside the rings; slots are taken away until all fits.
- */
+/* `other` bytes of shared memory are needed beside the rings; slots are taken away until all fits. */
 void ring_plan(Emit *e, int64_t other);
 void ring_op(Emit *e, const Op *op);
 bool ring_is(const Op *op);
@@ -362,12 +355,12 @@ bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots
 /* --- cuda_roles.c --- */
 bool roles_load_by_threads(const Emit *e); /* does a ring take stores, not only TMA? */
 void roles_tasks(Emit *e, const Op *tasks);
-Region *roles_body(const Op *tasks);                     /* header and roles */
+Region *roles_body(const Op *tasks); /* header and roles */
 /* cuda_follow.c: roles that empty rings on the threads that fill them, as part of the role there. */
 bool follow_join(Kernel *k, Op *tasks);
 /* --- cuda_parts.c --- */
 void parts_plan(Emit *e, RingPlan *r, const Op *tasks); /* decides whether the ring's tile goes in parts */
-void parts_open(Emit *e, const RingPlan *r); /* the loop over them, up to the store of one */
+void parts_open(Emit *e, const RingPlan *r);            /* the loop over them, up to the store of one */
 /* --- cuda_cluster.c --- */
 void cluster_plan(Emit *e, const Op *tasks); /* after the rings */
 typedef enum ClusterHalf { HALF_NONE, HALF_PANELS, HALF_ROWS } ClusterHalf;
@@ -390,11 +383,10 @@ const char *gang_extent(Emit *e, const Op *tasks, int dim); /* of the tasks alon
 const char *gang_index(Emit *e, const Op *tasks, int dim);  /* and the name of a task's */
 void gang_begin(Emit *e, const Op *tasks);                  /* before the roles */
 void gang_task(Emit *e, const Op *tasks, const Op *role);   /* header and body of a role's task */
-void gang_end_loop(Emit *e, const Op *loop); /* trips of longer programs of the gang pass by */
+void gang_end_loop(Emit *e, const Op *loop);                /* trips of longer programs of the gang pass by */
 
 /* --- cuda_skew.c --- */
-/* The loop of the load role that belongs to a loop of the role being written, or NULL; around and
- * in that loop: */
+/* The loop of the load role that belongs to a loop of the role being written, or NULL; around and in that loop: */
 const Op *skew_match(Emit *e, const Op *loop);
 void skew_begin(Emit *e, const Op *loop, const Op *other);
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at);

@@ -39,8 +39,7 @@ static Ref *joined(Kernel *k, const Ref *a, int a_count, const Ref *b, int b_cou
 }
 
 static void join_operands(Kernel *k, Op *lead, const Op *tail, int skip) {
-    lead->operands = joined(k, lead->operands, lead->operand_count, tail->operands + skip,
-                            tail->operand_count - skip);
+    lead->operands = joined(k, lead->operands, lead->operand_count, tail->operands + skip, tail->operand_count - skip);
     lead->operand_count += tail->operand_count - skip;
 }
 
@@ -74,8 +73,7 @@ static bool join_regions(Kernel *k, Region *lead, Region *tail) {
         if (!ends && !(op->region_count && meets)) continue;
         Op *place = lead->first;
         while (place != lead->last && (ends || !feeds_from(place, op))) place = place->next;
-        if (!ends && (place->code != op->code || (op->code != OP_FOR && op->code != OP_IF)))
-            return false;
+        if (!ends && (place->code != op->code || (op->code != OP_FOR && op->code != OP_IF))) return false;
         for (Op *moved = first, *after; moved != op; moved = after) {
             after = moved->next;
             ir_move(moved, lead, place);

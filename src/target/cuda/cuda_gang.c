@@ -17,9 +17,7 @@
 
 #include <string.h>
 
-bool gang_is(const Emit *e) {
-    return e->gang.programs > 1;
-}
+bool gang_is(const Emit *e) { return e->gang.programs > 1; }
 
 static bool loads_by_tma(Emit *e, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
@@ -62,10 +60,8 @@ void gang_begin(Emit *e, const Op *tasks) {
     Text programs = text_new(e->arena);
     for (int i = 0; i < tasks->operand_count; i++)
         text_add(&programs, "%s(i32)%s", i ? " * " : "", emit_scalar(e, tasks->operands[i]));
-    cs_line(&e->p, "const i32 neighbours = tw_min(%d, tw_cdiv(%s, tw_blocks_x()));",
-            e->gang.programs, programs.at);
-    cs_line(&e->p, "const i32 sides = tw_cdiv((i32)%s, neighbours);",
-            emit_scalar(e, tasks->operands[e->gang.dim]));
+    cs_line(&e->p, "const i32 neighbours = tw_min(%d, tw_cdiv(%s, tw_blocks_x()));", e->gang.programs, programs.at);
+    cs_line(&e->p, "const i32 sides = tw_cdiv((i32)%s, neighbours);", emit_scalar(e, tasks->operands[e->gang.dim]));
 }
 
 static const char *last_program(Emit *e, const Op *tasks) {

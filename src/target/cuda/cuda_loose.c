@@ -12,8 +12,7 @@
  * ahead (cp.async, which words can use), a line of the tile and one word more behind the other:
  *
  *     for (d trips) { tw_stage_any(..); tw_cp_async_commit(); }
- *     for (..) { tw_cp_async_wait(d - 1); barrier; tw_stage_any(.. of trip + d); shift; put }
- */
+ *     for (..) { tw_cp_async_wait(d - 1); barrier; tw_stage_any(.. of trip + d); shift; put } */
 #include "target/cuda/cuda_box.h"
 
 #include <string.h>
@@ -36,8 +35,7 @@ static bool write_span(Emit *e, const Box *b, const char *name) {
     const char *base = b->tensor.base, *n = b->tensor.extent[b->inner_dim];
     cs_line(&e->p, "const u64 %s_first = (u64)%s;", name, base);
     if (test.length)
-        cs_line(&e->p, "const u64 %s_end = %s ? (u64)(%s%s + %s) : 0;", name, test.at, base,
-                last.at, n);
+        cs_line(&e->p, "const u64 %s_end = %s ? (u64)(%s%s + %s) : 0;", name, test.at, base, last.at, n);
     else
         cs_line(&e->p, "const u64 %s_end = (u64)(%s + %s);", name, base, n);
     return true;
@@ -45,19 +43,17 @@ static bool write_span(Emit *e, const Box *b, const char *name) {
 
 /* What tw_load_any and its kin take: row, index, end of the row, whether at all; and the span. */
 static const char *row_text(Emit *e, const Box *b) {
-    return arena_printf(e->arena, "%s, %s, %s, %s", b->row, b->index[b->inner_dim],
-                        b->tensor.extent[b->inner_dim], b->condition ? b->condition : "true");
+    return arena_printf(e->arena, "%s, %s, %s, %s", b->row, b->index[b->inner_dim], b->tensor.extent[b->inner_dim],
+                        b->condition ? b->condition : "true");
 }
 
 static const char *span_text(Emit *e, const Box *b, const char *name, bool known) {
     if (known) return arena_printf(e->arena, "%s_first, %s_end", name, name);
-    return arena_printf(e->arena, "(u64)(%s), (u64)(%s + %s)", b->row, b->row,
-                        b->tensor.extent[b->inner_dim]);
+    return arena_printf(e->arena, "(u64)(%s), (u64)(%s + %s)", b->row, b->row, b->tensor.extent[b->inner_dim]);
 }
 
 static Box box_now(Emit *e, const Op *load) {
-    return box_of(e, load, ir_type(e->k, load->results[0]), emit_layout(e, load->results[0]),
-                  REF_NONE);
+    return box_of(e, load, ir_type(e->k, load->results[0]), emit_layout(e, load->results[0]), REF_NONE);
 }
 
 static bool is_loose(Emit *e, const Op *op) {
@@ -70,13 +66,10 @@ static bool is_loose(Emit *e, const Op *op) {
 static bool can_load_now(Emit *e, const Op *load) {
     RefList offsets = op_list(load, 0);
     for (int i = 0; i < offsets.count; i++)
-        if (ref_is_value(offsets.at[i]) && emit_hold(e, offsets.at[i])->kind == HOLD_NONE)
-            return false;
+        if (ref_is_value(offsets.at[i]) && emit_hold(e, offsets.at[i])->kind == HOLD_NONE) return false;
     const Op *tensor = ir_value(e->k, load->operands[0])->op;
     for (int i = 0; tensor && i < tensor->operand_count; i++)
-        if (ref_is_value(tensor->operands[i]) &&
-            emit_hold(e, tensor->operands[i])->kind == HOLD_NONE)
-            return false;
+        if (ref_is_value(tensor->operands[i]) && emit_hold(e, tensor->operands[i])->kind == HOLD_NONE) return false;
     return true;
 }
 
@@ -138,15 +131,12 @@ static int64_t slot_size(Emit *e, const Op *loop) {
         const Type *type = ir_type(e->k, op->results[0]);
         bool loads = strcmp(op_text(op, AT_FROM), "load") == 0;
         for (int i = 0; i < type->field_count; i++)
-            rings += (loads ? 2 : 1) *
-                     layout_field(e->cx, e->k, op->results[0], type->fields[i].name).bytes;
+            rings += (loads ? 2 : 1) * layout_field(e->cx, e->k, op->results[0], type->fields[i].name).bytes;
     }
     return SLOTS * bytes + rings + 4096 <= e->cx->machine->ring_bytes ? bytes : 0;
 }
 
-int64_t loose_scratch(Emit *e, const Op *loop) {
-    return SLOTS * slot_size(e, loop);
-}
+int64_t loose_scratch(Emit *e, const Op *loop) { return SLOTS * slot_size(e, loop); }
 
 /* Where the words of register r of the load lie, from the slot's place on. */
 static const char *word_at(Emit *e, const Op *load, const char *slot) {
@@ -167,33 +157,28 @@ static void write_lines(Emit *e, const Op *load, const char *name) {
     TensorText t = memory_tensor(e, load->operands[0]);
     RefList offsets = op_list(load, 0);
     int inner = inner_of(e, load, type), bytes = ty_elem_bytes(type);
-    int along = fact_tensor_dim(load, t.rank, 2, inner),
-        across = fact_tensor_dim(load, t.rank, 2, 1 - inner);
+    int along = fact_tensor_dim(load, t.rank, 2, inner), across = fact_tensor_dim(load, t.rank, 2, 1 - inner);
     Text row = text_new(e->arena), on = text_new(e->arena), last = text_new(e->arena);
     for (int d = 0; d < t.rank; d++) {
         const char *stride = t.stride[d] ? t.stride[d] : "1", *at = emit_scalar(e, offsets.at[d]);
         if (d != along) text_add(&last, " + ((i64)%s - 1) * %s", t.extent[d], stride);
         if (d == along || d == across) continue;
         text_add(&row, " + (i64)%s * %s", at, stride);
-        text_add(&on, "%s(u64)(i64)%s < (u64)%s && %s >= 0", on.length ? " && " : "", at,
-                 t.extent[d], stride);
+        text_add(&on, "%s(u64)(i64)%s < (u64)%s && %s >= 0", on.length ? " && " : "", at, t.extent[d], stride);
     }
-    cs_line(
-        &e->p,
-        "const TwLines %s = tw_lines_of(%d, %s, (u64)(%s%s + %s), %s%s, (i64)%s * %d, %s, %s, %s, "
-        "%s, %lld, %lld, %s);",
-        name, bytes, t.base, t.base, last.at ? last.at : "", t.extent[along], t.base,
-        row.length ? row.at : "", t.stride[across] ? t.stride[across] : "1", bytes,
-        emit_scalar(e, offsets.at[across]), t.extent[across], emit_scalar(e, offsets.at[along]),
-        t.extent[along], (long long)type->extent[1 - inner], (long long)type->extent[inner],
-        on.length ? on.at : "true");
+    cs_line(&e->p,
+            "const TwLines %s = tw_lines_of(%d, %s, (u64)(%s%s + %s), %s%s, (i64)%s * %d, %s, %s, %s, "
+            "%s, %lld, %lld, %s);",
+            name, bytes, t.base, t.base, last.at ? last.at : "", t.extent[along], t.base, row.length ? row.at : "",
+            t.stride[across] ? t.stride[across] : "1", bytes, emit_scalar(e, offsets.at[across]), t.extent[across],
+            emit_scalar(e, offsets.at[along]), t.extent[along], (long long)type->extent[1 - inner],
+            (long long)type->extent[inner], on.length ? on.at : "true");
 }
 
 static const char *place_text(Emit *e, const Op *load) {
     const Layout *layout = emit_layout(e, load->results[0]);
     int inner = inner_of(e, load, ir_type(e->k, load->results[0]));
-    return arena_printf(e->arena, "%s, %s", place_coord(e, layout, 1 - inner, "r"),
-                        place_coord(e, layout, inner, "r"));
+    return arena_printf(e->arena, "%s, %s", place_coord(e, layout, 1 - inner, "r"), place_coord(e, layout, inner, "r"));
 }
 
 static void stage_load_words(Emit *e, const Op *load, const char *slot) {
@@ -208,9 +193,8 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
         emit_unroll(e, "r", layout->registers, vector);
         char *owner = place_owner(e, &layout->map);
         if (owner) cs_line(&e->p, "if (!(%s)) continue;", owner);
-        cs_line(&e->p, "tw_stage_line(%d, %s, %s, %s, %s == %lld, %s);", vector,
-                word_at(e, load, slot), name, place_text(e, load),
-                place_coord(e, layout, inner, "r"), (long long)(type->extent[inner] - vector),
+        cs_line(&e->p, "tw_stage_line(%d, %s, %s, %s, %s == %lld, %s);", vector, word_at(e, load, slot), name,
+                place_text(e, load), place_coord(e, layout, inner, "r"), (long long)(type->extent[inner] - vector),
                 check ? "true" : "false");
         cs_close(&e->p);
         cs_close(&e->p);
@@ -219,8 +203,7 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
     emit_find(e, load, "load", "its words by cp.async, %d trips ahead", AHEAD);
 }
 
-/* The copies of the trip of value `trip`, if there is one; what its scalars are held in is
- * forgotten again. */
+/* The copies of the trip of value `trip`, if there is one; what its scalars are held in is forgotten again. */
 static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *slot) {
     Region *body = loop->regions[0];
     const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
@@ -233,8 +216,7 @@ static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *sl
     for (const Op *op = body->first; op; op = op->next) {
         if (can_stage(e, op, body)) {
             stage_load_words(e, op, slot);
-        } else if (op->result_count == 1 && op->code != OP_TENSOR &&
-                   is_of_any_trip(e, op->results[0], body)) {
+        } else if (op->result_count == 1 && op->code != OP_TENSOR && is_of_any_trip(e, op->results[0], body)) {
             elementwise_scalar(e, op);
             *VEC_PUSH(&made, e->arena) = op->results[0];
         }
@@ -252,8 +234,7 @@ bool loose_begin(Emit *e, const Op *loop) {
     long long base = (long long)shared_offset(e, loop);
     if (e->persist) shared_sync(e); /* words of the last task may still be read */
     cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, AHEAD, turn);
-    stage_trip(e, loop,
-               arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
+    stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
                arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
     cs_close(&e->p);
     e->staged = loop;
@@ -267,15 +248,15 @@ void loose_step(Emit *e, const Op *loop, const char *at) {
     const char *next = cs_fresh(&e->p, "words_next");
     cs_line(&e->p, "tw_cp_async_wait(%d);", AHEAD - 1);
     shared_sync(e);
-    cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, e->staged_at,
-            (long long)base, (long long)(base + AHEAD * bytes), e->staged_at, (long long)bytes);
+    cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, e->staged_at, (long long)base,
+            (long long)(base + AHEAD * bytes), e->staged_at, (long long)bytes);
     stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %d", at, AHEAD), next);
 }
 
 void loose_next(Emit *e) {
     int64_t bytes = slot_size(e, e->staged), base = shared_offset(e, e->staged);
-    cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", e->staged_at, e->staged_at,
-            (long long)(base + AHEAD * bytes), (long long)base, e->staged_at, (long long)bytes);
+    cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", e->staged_at, e->staged_at, (long long)(base + AHEAD * bytes),
+            (long long)base, e->staged_at, (long long)bytes);
     e->staged = NULL;
 }
 
@@ -305,8 +286,7 @@ static Loose open_load(Emit *e, const Op *op) {
     int words = b.layout->registers * elem_info[type->elem].bytes / 4;
     l.staged = e->staged && op->parent == e->staged->regions[0] && can_stage(e, op, op->parent);
     cs_line(&e->p, "u32 %s_words[%d];", l.array, words);
-    cs_line(&e->p, "const %s %s_fill = %s;", cs_memory_type(type->elem), l.array,
-            box_fill(e, op, type->elem));
+    cs_line(&e->p, "const %s %s_fill = %s;", cs_memory_type(type->elem), l.array, box_fill(e, op, type->elem));
     if (l.staged) {
         write_lines(e, op, arena_printf(e->arena, "%s_lines", l.array));
     } else {
@@ -331,13 +311,12 @@ static void write_loop(Emit *e, const Loose *l, int from, int to, int loop) {
     const char *raw = arena_printf(e->arena, "%s_raw + r / %d * 2", array, each);
     if (loop == LOOP_LOAD) cs_line(&e->p, "tw_load_any(%d, %s, %s, %s);", b.vector, raw, row, span);
     if (loop == LOOP_SHIFT) {
-        cs_line(&e->p, "tw_shift_any(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array,
-                each, raw, row, array);
+        cs_line(&e->p, "tw_shift_any(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array, each, raw, row, array);
         cs_line(&e->p, "%s_rest |= tw_load_left(%d, %s, %s);", array, b.vector, row, span);
     }
     if (loop == LOOP_REST)
-        cs_line(&e->p, "tw_load_rest(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array,
-                each, row, span, array);
+        cs_line(&e->p, "tw_load_rest(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array, each, row, span,
+                array);
     cs_close(&e->p);
     if (loop == LOOP_REST) cs_close(&e->p);
 }
@@ -354,8 +333,7 @@ static void write_staged_loop(Emit *e, const Loose *l, int from, int to, int loo
         cs_line(&e->p, "tw_shift_line(%d, %s, %s, %s_lines, %s, %s_fill);", vector, word,
                 word_at(e, l->op, e->staged_at), array, place, array);
     else
-        cs_line(&e->p, "tw_load_line(%d, %s, %s_lines, %s, %s_fill);", vector, word, array, place,
-                array);
+        cs_line(&e->p, "tw_load_line(%d, %s, %s_lines, %s, %s_fill);", vector, word, array, place, array);
     cs_close(&e->p);
     if (loop == LOOP_REST) cs_close(&e->p);
 }
@@ -372,8 +350,8 @@ void loose_load(Emit *e, const Op *first) {
     e->early.count = 0;
     int count = 0;
     for (const Op *op = first; op; op = op->next) {
-        bool passes = op->code == OP_PUT || op->code == OP_TENSOR ||
-                      (elementwise_is(op) && !emit_is_tile(e, op->results[0]));
+        bool passes =
+            op->code == OP_PUT || op->code == OP_TENSOR || (elementwise_is(op) && !emit_is_tile(e, op->results[0]));
         if (op->code != OP_TLOAD && !passes) break;
         if (!is_loose(e, op) || !can_load_now(e, op)) continue;
         int own = emit_layout(e, op->results[0])->registers;
@@ -394,12 +372,11 @@ void loose_load(Emit *e, const Op *first) {
         int bytes = elem_info[ir_type(e->k, result)->elem].bytes;
         if (!group.at[i].put) {
             emit_unroll(e, "r", emit_layout(e, result)->registers, 16 / bytes);
-            cs_line(&e->p, "tw_unpack(%d, %s + r, %s_words + r / %d);", 16 / bytes,
-                    group.at[i].array, group.at[i].array, 4 / bytes);
+            cs_line(&e->p, "tw_unpack(%d, %s + r, %s_words + r / %d);", 16 / bytes, group.at[i].array,
+                    group.at[i].array, 4 / bytes);
             cs_close(&e->p);
         }
         if (i) *VEC_PUSH(&e->early, e->arena) = group.at[i].op;
-        emit_find(e, group.at[i].op, "load",
-                  "16 bytes at a time, two aligned words shifted together");
+        emit_find(e, group.at[i].op, "load", "16 bytes at a time, two aligned words shifted together");
     }
 }

@@ -1,5 +1,4 @@
-/* cuda_map.c: the numbers of a tensor map at launch; see cuda.h. Used by the driver and by the
- * emulator. */
+/* cuda_map.c: the numbers of a tensor map at launch; see cuda.h. Used by the driver and by the emulator. */
 #include "target/cuda/cuda.h"
 
 CudaMapValue cuda_map_value(const CudaMap *map, const int64_t *numbers) {

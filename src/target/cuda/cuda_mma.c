@@ -23,8 +23,7 @@ static void gather_word(Dot *d, int i, const char *word, const char *k, const ch
     cs_raw(&e->p, "#pragma unroll\n");
     cs_open(&e->p, "for (int b = 0; b < 4; b++)");
     cs_line(&e->p, "u8 cell;");
-    cs_line(&e->p, "tw_lds(1, &cell, %s);",
-            dot_matrix_at(d, i, arena_printf(e->arena, "%s + b", k), across));
+    cs_line(&e->p, "tw_lds(1, &cell, %s);", dot_matrix_at(d, i, arena_printf(e->arena, "%s + b", k), across));
     cs_line(&e->p, "%s |= (u32)cell << 8 * b;", word);
     cs_close(&e->p);
 }
@@ -43,10 +42,8 @@ static void load_left(Dot *d, const char *row) {
                               arena_printf(e->arena, "%s + (lane >> 3 & 1) * 8", row)));
     } else {
         emit_unroll(e, "q", 4, 1);
-        gather_word(
-            d, 0, "fa[i][q]",
-            arena_printf(e->arena, "kk + (lane & 3) * %d + (q >> 1) * %d", chunk / 4, chunk),
-            arena_printf(e->arena, "%s + (lane >> 2) + (q & 1) * 8", row));
+        gather_word(d, 0, "fa[i][q]", arena_printf(e->arena, "kk + (lane & 3) * %d + (q >> 1) * %d", chunk / 4, chunk),
+                    arena_printf(e->arena, "%s + (lane >> 2) + (q & 1) * 8", row));
         cs_close(&e->p);
     }
 }
@@ -60,12 +57,10 @@ static void load_right(Dot *d, const char *column) {
                 dot_matrix_at(d, 1, arena_printf(e->arena, "%s + (lane & 7)", column),
                               arena_printf(e->arena, "kk + (lane >> 3 & 1) * %d", chunk)));
     } else if (d->tile[1]->elem_bytes == 2) {
-        cs_line(&e->p, "tw_ldmatrix_x2_trans(fb, %s);",
-                dot_matrix_at(d, 1, "kk + (lane & 15)", column));
+        cs_line(&e->p, "tw_ldmatrix_x2_trans(fb, %s);", dot_matrix_at(d, 1, "kk + (lane & 15)", column));
     } else {
         emit_unroll(e, "q", 2, 1);
-        gather_word(d, 1, "fb[q]",
-                    arena_printf(e->arena, "kk + (lane & 3) * %d + q * %d", chunk / 4, chunk),
+        gather_word(d, 1, "fb[q]", arena_printf(e->arena, "kk + (lane & 3) * %d + q * %d", chunk / 4, chunk),
                     arena_printf(e->arena, "%s + (lane >> 2)", column));
         cs_close(&e->p);
     }
@@ -80,11 +75,11 @@ void dot_emit_mma(Dot *d) {
     if (tiles_m < 1) tiles_m = 1;
     if (tiles_n < 1) tiles_n = 1;
     bool odd_m = d->m & (d->m - 1), odd_n = d->n & (d->n - 1);
-    cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * 16, wn = (warp >> %d & %d) %% %lld * 8;",
-            d->along_m - 1, (long long)fit_m, am, d->along_n - 1, (long long)fit_n);
+    cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * 16, wn = (warp >> %d & %d) %% %lld * 8;", d->along_m - 1,
+            (long long)fit_m, am, d->along_n - 1, (long long)fit_n);
     cs_raw(&e->p, "#pragma unroll\n");
-    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk += %d)",
-            (long long)((d->k + d->step - 1) / d->step * d->step), d->step);
+    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk += %d)", (long long)((d->k + d->step - 1) / d->step * d->step),
+            d->step);
     cs_line(&e->p, "u32 fa[%lld][4];", (long long)tiles_m);
     emit_unroll(e, "i", (int)tiles_m, 1);
     const char *row = arena_printf(e->arena, "wm + i * %d", 16 * d->along_m);
@@ -98,8 +93,7 @@ void dot_emit_mma(Dot *d) {
     load_right(d, column);
     emit_unroll(e, "i", (int)tiles_m, 1);
     if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
-    cs_line(&e->p, "tw_mma_%s(%s + 4 * (j + i * %lld), fa[i], fb);", dot_elem_name(d), d->acc,
-            (long long)tiles_n);
+    cs_line(&e->p, "tw_mma_%s(%s + 4 * (j + i * %lld), fa[i], fb);", dot_elem_name(d), d->acc, (long long)tiles_n);
     cs_close(&e->p);
     cs_close(&e->p);
     cs_close(&e->p);

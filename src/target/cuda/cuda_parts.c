@@ -56,8 +56,7 @@ static bool follows_columns(const Layout *layout, const Type *type, int parts) {
     const LinearLayout *map = &layout->map;
     int bits = ll_log2(parts), registers = map->count[LL_REGISTER];
     uint32_t columns = (uint32_t)type->extent[1], upper = columns - columns / (uint32_t)parts;
-    if (layout->registers != 1 << registers || columns != 1u << map->log2[1] || bits > registers)
-        return false;
+    if (layout->registers != 1 << registers || columns != 1u << map->log2[1] || bits > registers) return false;
     for (int input = 0; input < LL_INPUTS; input++)
         for (int i = 0; i < map->count[input]; i++) {
             int below = registers - i; /* from the top: 1, 2 .. */
@@ -72,12 +71,10 @@ void parts_plan(Emit *e, RingPlan *r, const Op *tasks) {
     const Type *type = ir_type(e->k, r->ring);
     const SharedTile *tile = &r->field[0];
     int parts = (int)op_int(ir_value(e->k, r->ring)->op, AT_PARTS, 0);
-    if (!parts || gang_is(e) || !r->fused || r->skewed || !r->tma_store || type->field_count != 1)
-        return;
+    if (!parts || gang_is(e) || !r->fused || r->skewed || !r->tma_store || type->field_count != 1) return;
     const Op *put = only_use(e, r, tasks, OP_PUT), *get = only_use(e, r, tasks, OP_GET),
              *store = only_use(e, r, tasks, OP_TSTORE);
-    if (!put || !get || !store || put->parent != store->parent || e->uses[get->results[0]] != 1)
-        return;
+    if (!put || !get || !store || put->parent != store->parent || e->uses[get->results[0]] != 1) return;
     Ref value = op_operand(put, 1);
     const Layout *layout = emit_layout(e, value);
     if (!layout || layout->home == HOME_SHARED || ir_type(e->k, value)->rank != 2 ||
@@ -95,8 +92,7 @@ void parts_open(Emit *e, const RingPlan *r) {
     cs_open(&e->p, "for (int part = 0; part < %d; part++)", r->parts);
     const SharedTile *tile = &r->field[0];
     /* Panel `part` of the tile is panel part % 2 of the buffer. */
-    const char *at = arena_printf(e->arena, "%s - part / 2 * %lld", r->field_name[0],
-                                  (long long)(2 * tile->panel));
+    const char *at = arena_printf(e->arena, "%s - part / 2 * %lld", r->field_name[0], (long long)(2 * tile->panel));
     shared_store_part(e, r->part_value, tile, at, r->parts);
     cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0); // of the part before");
     e->async_pending = true;

@@ -8,8 +8,7 @@
  *
  *     in: wait full[s]; wgmma .. ; wait for the group before; release the slot before
  *
- * A ring between roles that run on the same threads is a buffer between two barriers of the group.
- */
+ * A ring between roles that run on the same threads is a buffer between two barriers of the group. */
 #include "pass/ring/ring_check.h"
 #include "target/cuda/cuda_emit.h"
 
@@ -35,9 +34,7 @@ RingPlan *ring_find(Emit *e, Ref ring) {
     ice(e->k->module->trap, "cuda: a ring without a plan");
 }
 
-static RingPlan *ring_of_slot(Emit *e, Ref slot) {
-    return ring_find(e, ir_value(e->k, slot)->op->operands[0]);
-}
+static RingPlan *ring_of_slot(Emit *e, Ref slot) { return ring_find(e, ir_value(e->k, slot)->op->operands[0]); }
 
 int ring_field(Emit *e, const RingPlan *ring, const char *name) {
     const Type *type = ir_type(e->k, ring->ring);
@@ -48,8 +45,7 @@ int ring_field(Emit *e, const RingPlan *ring, const char *name) {
 
 static const char *field_at(Emit *e, const RingPlan *ring, int field, const char *slot) {
     if (ring->slots == 1 && !ring->each) return ring->field_name[field];
-    return arena_printf(e->arena, "(%s + %s * %s)", ring->field_name[field], slot,
-                        ring->bytes_name);
+    return arena_printf(e->arena, "(%s + %s * %s)", ring->field_name[field], slot, ring->bytes_name);
 }
 
 const char *ring_barrier(Emit *e, const char *base, const char *slot) {
@@ -57,9 +53,7 @@ const char *ring_barrier(Emit *e, const char *base, const char *slot) {
 }
 
 /* --- the plan --- */
-Region *roles_body(const Op *tasks) {
-    return tasks->regions[tasks->region_count - 1];
-}
+Region *roles_body(const Op *tasks) { return tasks->regions[tasks->region_count - 1]; }
 
 static bool is_put_by_tma(Emit *e, const Op *put) {
     const Layout *layout = emit_layout(e, op_operand(put, 1));
@@ -83,8 +77,7 @@ static int64_t copied_bytes(void *user, const Op *put) {
     const RingPlan *r = ring_of_slot(e, put->operands[0]);
     if (r->fused || !is_put_by_tma(e, put)) return 0;
     const SharedTile *tile = &r->field[ring_field(e, r, op_text(put, AT_FIELD))];
-    return tile->rows * tile->width *
-           ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
+    return tile->rows * tile->width * ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
 }
 
 /* Those of one item: of the puts into the slot that the op acquires, not of others of the ring, which
@@ -104,8 +97,7 @@ static bool stores_by_tma(Emit *e, const Region *region, Ref ring) {
             Ref value = op_operand(op, 1);
             const Layout *layout = emit_layout(e, value);
             const Op *get = ref_is_value(value) ? ir_value(e->k, value)->op : NULL;
-            if (layout && layout->home == HOME_SHARED &&
-                ir_value(e->k, get->operands[0])->op->operands[0] == ring)
+            if (layout && layout->home == HOME_SHARED && ir_value(e->k, get->operands[0])->op->operands[0] == ring)
                 return true;
         }
         for (int i = 0; i < op->region_count; i++)
@@ -141,9 +133,7 @@ static bool fills_in_loop(Emit *e, const Region *region, Ref ring, bool inside) 
 }
 
 static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
-    RingPlan r = {.ring = op->results[0],
-                  .slots = (int)op_int(op, AT_SLOTS, 1),
-                  .hold = (int)op_int(op, AT_HOLD, 1)};
+    RingPlan r = {.ring = op->results[0], .slots = (int)op_int(op, AT_SLOTS, 1), .hold = (int)op_int(op, AT_HOLD, 1)};
     const Type *type = ir_type(e->k, r.ring);
     r.name = cs_name(&e->p, r.ring);
     for (int i = 0; i < type->field_count; i++) {
@@ -151,14 +141,12 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
         r.field_offset[i] = r.slot_bytes;
         r.slot_bytes += r.field[i].bytes;
     }
-    const Op *from = ring_role(tasks, op_text(op, AT_FROM)),
-             *to = ring_role(tasks, op_text(op, AT_TO));
+    const Op *from = ring_role(tasks, op_text(op, AT_FROM)), *to = ring_role(tasks, op_text(op, AT_TO));
     if (!from || !to) {
         emit_refuse(e, op, "a ring whose roles are not named");
         return;
     }
-    ThreadGroup producer = layout_group(e->cx, e->k, from),
-                consumer = layout_group(e->cx, e->k, to);
+    ThreadGroup producer = layout_group(e->cx, e->k, from), consumer = layout_group(e->cx, e->k, to);
     r.fused = producer.first_warp == consumer.first_warp;
     r.skewed = r.fused && op_attr(from, AT_ON);
     if (r.fused && !r.skewed) r.slots = 1;
@@ -166,8 +154,7 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     if (r.stores && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
         r.slots = (int)op_int(op, AT_STAGES, 1);
         r.hold = r.slots < 3 ? 1 : r.hold;
-        pass_find(e->cx, op->range, "ring", "threads load it, so it has the %d slots asked for",
-                  r.slots);
+        pass_find(e->cx, op->range, "ring", "threads load it, so it has the %d slots asked for", r.slots);
     }
     r.full_count = 32 * producer.warps;
     r.each = gang_is(e) && !fills_in_loop(e, from->regions[0], r.ring, false);
@@ -188,29 +175,25 @@ static void place_ring(Emit *e, RingPlan *r) {
     r->offset = e->shared_bytes;
     e->shared_bytes += bytes_of(e, r);
     for (int i = 0; i < type->field_count; i++)
-        r->field_name[i] =
-            cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", r->name, type->fields[i].name));
+        r->field_name[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", r->name, type->fields[i].name));
     r->bytes_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_bytes", r->name));
     r->full_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_full", r->name));
     r->empty_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_empty", r->name));
-    const char *how = r->skewed       ? "by cp.async, ahead"
-                      : r->fused      ? "a buffer of one role"
-                      : !r->by_tma    ? "by stores"
-                      : r->stores     ? "by TMA and stores"
-                                      : "by TMA";
-    pass_find(e->cx, ir_value(e->k, r->ring)->op->range, "ring",
-              "%d slot%s of %lld bytes at %lld, %s", r->slots, r->slots == 1 ? "" : "s",
-              (long long)r->slot_bytes, (long long)r->offset, how);
+    const char *how = r->skewed    ? "by cp.async, ahead"
+                      : r->fused   ? "a buffer of one role"
+                      : !r->by_tma ? "by stores"
+                      : r->stores  ? "by TMA and stores"
+                                   : "by TMA";
+    pass_find(e->cx, ir_value(e->k, r->ring)->op->range, "ring", "%d slot%s of %lld bytes at %lld, %s", r->slots,
+              r->slots == 1 ? "" : "s", (long long)r->slot_bytes, (long long)r->offset, how);
 }
 
-/* Fewer slots for the largest ring; false when all have one. The plan changes no bit of the result.
- */
+/* Fewer slots for the largest ring; false when all have one. The plan changes no bit of the result. */
 static bool shrink(Emit *e) {
     RingPlan *largest = NULL;
     for (size_t i = 0; i < e->rings.count; i++) {
         RingPlan *r = &e->rings.at[i];
-        if (r->slots > 1 && !r->each &&
-            (!largest || r->slot_bytes * r->slots > largest->slot_bytes * largest->slots))
+        if (r->slots > 1 && !r->each && (!largest || r->slot_bytes * r->slots > largest->slot_bytes * largest->slots))
             largest = r;
     }
     if (!largest) return false;
@@ -246,8 +229,7 @@ static bool reads_by_async(Emit *e, const Region *region, Ref slot) {
  * it, not from those that they met before (tw_sync_warp). */
 static bool read_by_lanes(Emit *e, const RingPlan *r, const Region *role, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_RELEASE && op->operands[0] == r->ring &&
-            !reads_by_async(e, role, op->operands[1]))
+        if (op->code == OP_RELEASE && op->operands[0] == r->ring && !reads_by_async(e, role, op->operands[1]))
             return true;
         for (int i = 0; i < op->region_count; i++)
             if (read_by_lanes(e, r, role, op->regions[i])) return true;
@@ -315,17 +297,14 @@ static const char *map_name(Emit *e, Ref base) {
 
 /* The tensor map of an access (made on the first look) and the coordinates of its box, or of the
  * half of it whose number is the text `which`. */
-static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile,
-                        ClusterHalf half, const char *which) {
+static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile, ClusterHalf half,
+                        const char *which) {
     Panels p = {.per = tile->width / tile->elem_bytes};
     p.count = (int)((tile->columns + p.per - 1) / p.per);
     RefList offsets = op_list(op, 0);
     TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
     Arena *arena = e->k->module->arena;
-    CudaMap map = {.elem = box->elem,
-                   .rank = parts.rank,
-                   .swizzle = tile->width,
-                   .base = ring_wanted(e, parts.base)};
+    CudaMap map = {.elem = box->elem, .rank = parts.rank, .swizzle = tile->width, .base = ring_wanted(e, parts.base)};
     for (int i = 0; i < parts.rank; i++) {
         int d = parts.rank - 1 - i, t = layout_tile_dim(op, parts.rank, 2, d);
         map.extent[i] = parts.extent[d] == REF_NONE ? -1 : ring_wanted(e, parts.extent[d]);
@@ -333,9 +312,7 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
         int rows = (int)box->extent[0] / (half == HALF_ROWS ? 2 : 1);
         map.box[i] = t == 1 ? p.per : t == 0 ? rows : 1;
         p.coord[i] = arena_printf(e->arena, "(i32)%s", emit_scalar(e, offsets.at[d]));
-        int step = half == HALF_ROWS && t == 0     ? rows
-                   : half == HALF_PANELS && i == 0 ? p.per * p.count / 2
-                                                   : 0;
+        int step = half == HALF_ROWS && t == 0 ? rows : half == HALF_PANELS && i == 0 ? p.per * p.count / 2 : 0;
         p.coord[i] = half_at(e, p.coord[i], which, step);
     }
     p.rank = parts.rank;
@@ -365,8 +342,7 @@ static const char *plus(Emit *e, const char *offset, int64_t bytes) {
     return bytes ? arena_printf(e->arena, "%s + %lld", offset, (long long)bytes) : offset;
 }
 
-/* A tile, or a half of it: the own one (`which` is the rank), for both blocks, or one of both, for the
- * block alone. */
+/* A tile, or a half of it: the own one (`which` is the rank), for both blocks, or one of both, for the block alone. */
 typedef struct Half {
     const char *offset, *full;
     ClusterHalf half;
@@ -386,8 +362,7 @@ static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
     return p.count;
 }
 
-static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const char *offset,
-                        const char *full) {
+static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const char *offset, const char *full) {
     const Op *load = ir_value(e->k, op_operand(put, 1))->op;
     ClusterHalf half = cluster_half(e, put, tile);
     int boxes = half ? 0 : load_boxes(e, load, tile, (Half){offset, full, HALF_NONE, ""});
@@ -399,8 +374,8 @@ static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const ch
         load_boxes(e, load, tile, (Half){offset, full, half, "1"});
         cs_close(&e->p);
     }
-    emit_find(e, load, "load", "by TMA, %d box%s of %d bytes a row%s", boxes,
-              boxes == 1 ? "" : "es", tile->width, half ? ", half of the tile for both blocks" : "");
+    emit_find(e, load, "load", "by TMA, %d box%s of %d bytes a row%s", boxes, boxes == 1 ? "" : "es", tile->width,
+              half ? ", half of the tile for both blocks" : "");
 }
 
 static void store_by_tma(Emit *e, const Op *store) {
@@ -418,8 +393,8 @@ static void store_by_tma(Emit *e, const Op *store) {
     }
     cs_open(&e->p, "if (warp == 0 && lane == 0)");
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, "tw_tma_store_%dd(&%s, %s, %s);", p.rank,
-                e->plan->maps.at[p.map].name, coordinates(e, &p, i), plus(e, offset, i * tile->panel));
+        cs_line(&e->p, "tw_tma_store_%dd(&%s, %s, %s);", p.rank, e->plan->maps.at[p.map].name, coordinates(e, &p, i),
+                plus(e, offset, i * tile->panel));
     cs_line(&e->p, "tw_bulk_commit();");
     cs_close(&e->p);
     if (r->parts) cs_close(&e->p);
@@ -427,8 +402,8 @@ static void store_by_tma(Emit *e, const Op *store) {
     e->bulk_issued = true;
     memory_mark(e, store);
     int boxes = r->parts ? r->parts : p.count;
-    emit_find(e, store, "store", "by TMA, %d box%s of %d bytes a row%s", boxes,
-              boxes == 1 ? "" : "es", tile->width, r->parts ? ", one after the other" : "");
+    emit_find(e, store, "store", "by TMA, %d box%s of %d bytes a row%s", boxes, boxes == 1 ? "" : "es", tile->width,
+              r->parts ? ", one after the other" : "");
 }
 
 /* --- hand-overs --- */
@@ -437,14 +412,10 @@ const char *ring_counter(Emit *e, const RingPlan *r, const char *what) {
     return arena_printf(e->arena, "%s_%s", r->name, what);
 }
 
-bool ring_counts(const Emit *e, const RingPlan *r) {
-    return r->slots > 1 && !(e->in_gang && r->each);
-}
+bool ring_counts(const Emit *e, const RingPlan *r) { return r->slots > 1 && !(e->in_gang && r->each); }
 
 /* The slot of a role that does not count: the only one, or the program's own. */
-static const char *fixed_slot(const Emit *e, const RingPlan *r) {
-    return e->in_gang && r->each ? "gang" : "0";
-}
+static const char *fixed_slot(const Emit *e, const RingPlan *r) { return e->in_gang && r->each ? "gang" : "0"; }
 
 static void advance(Emit *e, const RingPlan *r) {
     if (!ring_counts(e, r)) {
@@ -495,15 +466,13 @@ static void emit_acquire(Emit *e, const Op *op) {
         return;
     }
     const char *slot = take_slot(e, r, op->results[0]);
-    cs_line(&e->p, "tw_mbar_wait(%s, %s ^ 1);", ring_barrier(e, r->empty_name, slot),
-            ring_counter(e, r, "phase"));
+    cs_line(&e->p, "tw_mbar_wait(%s, %s ^ 1);", ring_barrier(e, r->empty_name, slot), ring_counter(e, r, "phase"));
     int64_t bytes = item_bytes(e, op);
     if (bytes && r->full_count == 1)
-        cs_line(&e->p, "tw_mbar_arrive_expect(%s, %lld);", ring_barrier(e, r->full_name, slot),
-                (long long)bytes);
+        cs_line(&e->p, "tw_mbar_arrive_expect(%s, %lld);", ring_barrier(e, r->full_name, slot), (long long)bytes);
     else if (bytes) /* it arrives with the others, behind its own stores */
-        cs_line(&e->p, "if (warp == 0 && lane == 0) tw_mbar_expect(%s, %lld);",
-                ring_barrier(e, r->full_name, slot), (long long)bytes);
+        cs_line(&e->p, "if (warp == 0 && lane == 0) tw_mbar_expect(%s, %lld);", ring_barrier(e, r->full_name, slot),
+                (long long)bytes);
     advance(e, r);
 }
 
@@ -536,8 +505,7 @@ static void emit_put(Emit *e, const Op *op) {
     } else {
         cs_open(&e->p, "if (warp == 0 && lane == 0)");
         Elem elem = ir_type(e->k, value)->elem;
-        cs_line(&e->p, "const %s word = %s;", cs_memory_type(elem),
-                cs_pack(&e->p, elem, emit_scalar(e, value)));
+        cs_line(&e->p, "const %s word = %s;", cs_memory_type(elem), cs_pack(&e->p, elem, emit_scalar(e, value)));
         cs_line(&e->p, "tw_sts(1, %s, &word);", at);
         cs_close(&e->p);
     }
@@ -564,8 +532,7 @@ static void emit_wait(Emit *e, const Op *op) {
         return;
     }
     const char *slot = take_slot(e, r, op->results[0]);
-    cs_line(&e->p, "tw_mbar_wait(%s, %s);", ring_barrier(e, r->full_name, slot),
-            ring_counter(e, r, "phase"));
+    cs_line(&e->p, "tw_mbar_wait(%s, %s);", ring_barrier(e, r->full_name, slot), ring_counter(e, r, "phase"));
     advance(e, r);
 }
 
@@ -573,9 +540,9 @@ void ring_wait_again(Emit *e, const Op *wait) {
     const RingPlan *r = ring_find(e, wait->operands[0]);
     if (r->fused) return;
     const char *slot = emit_hold(e, wait->results[0])->text, *phase = ring_counter(e, r, "phase");
-    const char *parity =
-        !ring_counts(e, r) ? arena_printf(e->arena, "%s ^ 1", phase)
-                           : arena_printf(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"));
+    const char *parity = !ring_counts(e, r)
+                             ? arena_printf(e->arena, "%s ^ 1", phase)
+                             : arena_printf(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"));
     cs_line(&e->p, "tw_mbar_wait(%s, %s);", ring_barrier(e, r->full_name, slot), parity);
 }
 
@@ -598,8 +565,7 @@ static void emit_get(Emit *e, const Op *op) {
     const char *name = cs_name(&e->p, result), *raw = cs_fresh(&e->p, "raw");
     cs_line(&e->p, "%s %s;", cs_memory_type(type->elem), raw);
     cs_line(&e->p, "tw_lds(1, &%s, %s);", raw, at);
-    cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name,
-            cs_unpack(&e->p, type->elem, raw));
+    cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name, cs_unpack(&e->p, type->elem, raw));
     emit_set(e, result, HOLD_SCALAR, name);
 }
 

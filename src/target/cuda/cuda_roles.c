@@ -29,20 +29,18 @@ const Op *roles_late_release(Emit *e, const Op *loop) {
         } else if (op->code == OP_RELEASE) {
             if (release || !dot) return NULL;
             release = op;
-        } else if (dot && op->code != OP_YIELD &&
-                   emit_is_tile(e, op->result_count ? op->results[0] : REF_NONE)) {
+        } else if (dot && op->code != OP_YIELD && emit_is_tile(e, op->result_count ? op->results[0] : REF_NONE)) {
             return NULL; /* something computes while the dot runs: it may read the accumulator */
         }
     }
-    if (!dot || !release || !dot_is_async(e, dot) ||
-        emit_layout(e, dot->operands[0])->home != HOME_SHARED ||
+    if (!dot || !release || !dot_is_async(e, dot) || emit_layout(e, dot->operands[0])->home != HOME_SHARED ||
         ring_find(e, release->operands[0])->hold < 2)
         return NULL;
     const Op *yield = loop->regions[0]->last;
     for (int i = 0; i < yield->operand_count; i++)
         if (yield->operands[i] == dot->results[0])
-            return dot->operands[2] == loop->regions[0]->args[i + 1] &&
-                           e->uses[dot->results[0]] == 1 && e->uses[dot->operands[2]] == 1
+            return dot->operands[2] == loop->regions[0]->args[i + 1] && e->uses[dot->results[0]] == 1 &&
+                           e->uses[dot->operands[2]] == 1
                        ? release
                        : NULL;
     return NULL;
@@ -63,17 +61,14 @@ static void write_constants(Emit *e) {
         const Type *type = ir_type(e->k, r->ring);
         Text t = text_new(e->arena);
         for (int f = 0; f < type->field_count; f++)
-            text_add(&t, "%s%s = %lld", f ? ", " : "", r->field_name[f],
-                     (long long)(r->offset + r->field_offset[f]));
+            text_add(&t, "%s%s = %lld", f ? ", " : "", r->field_name[f], (long long)(r->offset + r->field_offset[f]));
         if (r->slots > 1 || r->each)
-            text_add(&t, "%s%s = %lld", t.length ? ", " : "", r->bytes_name,
-                     (long long)r->slot_bytes);
+            text_add(&t, "%s%s = %lld", t.length ? ", " : "", r->bytes_name, (long long)r->slot_bytes);
         if (!r->fused)
-            text_add(&t, "%s%s = %lld, %s = %lld", t.length ? ", " : "", r->full_name,
-                     (long long)r->full, r->empty_name, (long long)r->empty);
+            text_add(&t, "%s%s = %lld, %s = %lld", t.length ? ", " : "", r->full_name, (long long)r->full,
+                     r->empty_name, (long long)r->empty);
         if (t.length)
-            cs_line(&e->p, "const u32 %s; // ring %s, %d slot%s", t.at, r->name, r->slots,
-                    r->slots == 1 ? "" : "s");
+            cs_line(&e->p, "const u32 %s; // ring %s, %d slot%s", t.at, r->name, r->slots, r->slots == 1 ? "" : "s");
     }
 }
 
@@ -87,8 +82,7 @@ static void write_barriers(Emit *e) {
         if (r->fused) continue;
         cs_open(&e->p, "for (int i = 0; i < %d; i++)", r->slots);
         cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d);", r->full_name, r->full_count);
-        cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d%s);", r->empty_name, r->empty_count,
-                r->shared ? " * blocks" : "");
+        cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d%s);", r->empty_name, r->empty_count, r->shared ? " * blocks" : "");
         cs_close(&e->p);
     }
     cs_line(&e->p, "tw_fence_mbar_init();");
@@ -100,8 +94,7 @@ static void write_barriers(Emit *e) {
 /* Tasks that grow (or shrink) along one index, dealt out in pairs of a long and a short one, so that
  * every block gets the same work: block b has pairs b, b + blocks, .. where there are enough. */
 static const char *paired_extent(Emit *e, const Op *tasks) {
-    bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST &&
-                  op_attr(tasks, AT_DIM);
+    bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST && op_attr(tasks, AT_DIM);
     return paired ? gang_extent(e, tasks, (int)op_int(tasks, AT_DIM, 0)) : NULL;
 }
 
@@ -121,8 +114,7 @@ static void decode_pairs(Emit *e, const Op *tasks, const char *extent) {
     Region *body = roles_body(tasks);
     int varies = (int)op_int(tasks, AT_DIM, 0);
     const char *own = gang_index(e, tasks, varies);
-    cs_line(&e->p, "const i32 width = paired ? half : (i32)%s, number = paired ? turn >> 1 : turn;",
-            extent);
+    cs_line(&e->p, "const i32 width = paired ? half : (i32)%s, number = paired ? turn >> 1 : turn;", extent);
     cs_line(&e->p, "const i32 at = number %% width, mirror = (i32)%s - 1 - at;", extent);
     cs_line(&e->p, "if (paired && (turn & 1) && at == mirror) continue; // the middle one is alone");
     cs_line(&e->p, "const i32 %s = paired && (turn & 1) ? at : mirror;", own);
@@ -169,8 +161,7 @@ static void write_decode(Emit *e, const Op *tasks) {
     const char *rest = number;
     for (int i = 0; i < count; i++) {
         int d = order == ORDER_COLUMN ? i : count - 1 - i;
-        const char *name = gang_index(e, tasks, d), *extent = gang_extent(e, tasks, d),
-                   *index = rest;
+        const char *name = gang_index(e, tasks, d), *extent = gang_extent(e, tasks, d), *index = rest;
         if (i < count - 1) index = arena_printf(e->arena, "%s %% (i32)%s", rest, extent);
         cs_line(&e->p, "const i32 %s = %s;", name, cluster_place(e, tasks, d, index));
         rest = arena_printf(e->arena, "(%s / (i32)%s)", rest, extent);
@@ -186,16 +177,13 @@ static bool serves(Emit *e, const RingPlan *r, const Op *tasks, const Op *role, 
 static void write_counters(Emit *e, const Op *tasks, const Op *role) {
     for (size_t i = 0; i < e->rings.count; i++) {
         const RingPlan *r = &e->rings.at[i];
-        if (r->skewed && r->slots > 1 &&
-            ring_role(tasks, op_text(ir_value(e->k, r->ring)->op, AT_TO)) == role)
-            cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"),
-                    ring_counter(e, r, "get"));
+        if (r->skewed && r->slots > 1 && ring_role(tasks, op_text(ir_value(e->k, r->ring)->op, AT_TO)) == role)
+            cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"), ring_counter(e, r, "get"));
         if (!serves(e, r, tasks, role, AT_FROM) && !serves(e, r, tasks, role, AT_TO)) continue;
         if (!ring_counts(e, r))
             cs_line(&e->p, "u32 %s = 0;", ring_counter(e, r, "phase"));
         else
-            cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "next"),
-                    ring_counter(e, r, "phase"));
+            cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "next"), ring_counter(e, r, "phase"));
     }
 }
 
@@ -206,8 +194,7 @@ bool roles_load_by_threads(const Emit *e) {
 }
 
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to
- * compute. One thread that only issues TMA needs very few, threads that carry what they move many.
- */
+ * compute. One thread that only issues TMA needs very few, threads that carry what they move many. */
 static void write_registers(Emit *e, const Op *role, int threads) {
     bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0, single = true;
     int groups = threads / 128, compute_groups = 0;
@@ -218,12 +205,12 @@ static void write_registers(Emit *e, const Op *role, int threads) {
         else
             single = single && ring_role_is_single(e, op);
     }
-    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups ||
-        !e->cx->machine->has_wgmma)
+    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !e->cx->machine->has_wgmma)
         return;
-    int movers = groups - compute_groups, few = single && !e->cluster      ? 24
-                                                : roles_load_by_threads(e) ? 120
-                                                                           : 40,
+    int movers = groups - compute_groups,
+        few = single && !e->cluster      ? 24
+              : roles_load_by_threads(e) ? 120
+                                         : 40,
         many = gang_registers(compute_groups, movers, few);
     int64_t asked = op_int(role, AT_REGS, 0);
     if (!asked && many < few) return; /* with so many warps the movers have none to give */
@@ -247,8 +234,7 @@ static void note_uses(const Op *op, bool *used) {
         if (attr_info[op->attrs[i].id].kind == ATTR_REF && ref_is_value(op->attrs[i].ref))
             used[op->attrs[i].ref] = true;
     for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
-            note_uses(inner, used);
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next) note_uses(inner, used);
 }
 
 static bool *header_uses(Emit *e, const Op *tasks, const Op *role, Ref value) {
@@ -355,8 +341,8 @@ void roles_tasks(Emit *e, const Op *tasks) {
     write_barriers(e);
     for (size_t i = 0; i < e->rings.count; i++)
         if (e->rings.at[i].skewed)
-            e->plan->execution = arena_printf(e->k->module->arena, "skew %d",
-                                              e->rings.at[i].slots - e->rings.at[i].hold);
+            e->plan->execution =
+                arena_printf(e->k->module->arena, "skew %d", e->rings.at[i].slots - e->rings.at[i].hold);
     if (gang_is(e)) gang_begin(e, tasks);
     Text count = text_new(e->arena);
     for (int i = 0; i < tasks->operand_count; i++)

@@ -78,12 +78,9 @@ static void settle(Turned *t) {
     Emit *e = t->e;
     const Op *yield = t->body->last, *cast = ir_value(e->k, t->r.second->operands[0])->op;
     for (int i = -1; i < yield->operand_count; i++) {
-        Ref value = i < 0 ? (dot_rounds(e, cast) ? cast->operands[0] : t->r.second->operands[0])
-                          : yield->operands[i];
-        if (i == t->r.carried || !emit_is_tile(e, value) || ir_type(e->k, value)->elem != EL_F32)
-            continue;
-        if (emit_hold(e, value)->kind == HOLD_ARRAY)
-            cs_line(&e->p, "tw_wgmma_settle(%s);", emit_hold(e, value)->text);
+        Ref value = i < 0 ? (dot_rounds(e, cast) ? cast->operands[0] : t->r.second->operands[0]) : yield->operands[i];
+        if (i == t->r.carried || !emit_is_tile(e, value) || ir_type(e->k, value)->elem != EL_F32) continue;
+        if (emit_hold(e, value)->kind == HOLD_ARRAY) cs_line(&e->p, "tw_wgmma_settle(%s);", emit_hold(e, value)->text);
     }
     for (const Op *op = t->tail; op != yield; op = op->next)
         if (op->code == OP_WAIT) ring_wait_again(e, op);
@@ -122,13 +119,11 @@ static bool find(Emit *e, const Op *loop, Turned *t) {
     /* The product of the trip before is issued again from registers; a tile in shared memory would
      * be overwritten under it. */
     if (emit_layout(e, t->r.second->operands[0])->home != HOME_REGISTERS) {
-        emit_find(e, t->r.second, "dot",
-                  "the loop is not turned: the left operand goes through shared memory");
+        emit_find(e, t->r.second, "dot", "the loop is not turned: the left operand goes through shared memory");
         return false;
     }
     t->body = loop->regions[0];
-    t->in_turns =
-        e->group.warps == 8 && ir_type(e->k, t->r.first->operands[0])->extent[1] >= LONG_PRODUCT;
+    t->in_turns = e->group.warps == 8 && ir_type(e->k, t->r.first->operands[0])->extent[1] >= LONG_PRODUCT;
     return true;
 }
 
@@ -145,14 +140,11 @@ static bool takes_turns(Emit *e, const Region *region) {
 bool rotate_begin(Emit *e, const Op *role) {
     if (!takes_turns(e, role->regions[0])) return false;
     cs_line(&e->p, "if (warp >> 2) tw_bar_arrive(%d, 256); // the first worker begins", FIRST_TURN);
-    pass_find(e->cx, role->range, "execution",
-              "the two workers of compute take turns with the matrix units");
+    pass_find(e->cx, role->range, "execution", "the two workers of compute take turns with the matrix units");
     return true;
 }
 
-void rotate_end(Emit *e) {
-    cs_line(&e->p, "if (!(warp >> 2)) tw_bar_sync(%d, 256);", FIRST_TURN);
-}
+void rotate_end(Emit *e) { cs_line(&e->p, "if (!(warp >> 2)) tw_bar_sync(%d, 256);", FIRST_TURN); }
 
 bool rotate_emit(Emit *e, const Op *loop) {
     Turned t;

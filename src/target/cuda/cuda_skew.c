@@ -40,8 +40,7 @@ static int distance(Emit *e, const Region *region) {
     return least == 1 << 20 || least < 0 ? 0 : least;
 }
 
-/* Writes ops of the load role from the cursor to `until` (not included; NULL: all that is left in
- * the region). */
+/* Writes ops of the load role from the cursor to `until` (not included; NULL: all that is left in the region). */
 static void run_to(Emit *e, const Op *until) {
     const Op *op = e->ahead;
     while (op && op != until && op->code != OP_YIELD && op->code != OP_RETURN) {
@@ -78,8 +77,7 @@ void skew_catch_up(Emit *e, const Op *wait) {
         land(e, 0);
         return;
     }
-    while (commit && !(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0]))
-        commit = commit->next;
+    while (commit && !(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0])) commit = commit->next;
     if (!commit) {
         emit_refuse(e, wait, "a hand-over whose other side stands elsewhere");
         return;
@@ -117,8 +115,7 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
 const Op *skew_match(Emit *e, const Op *loop) {
     if (!e->ahead || e->skew_loop || !region_takes(e, loop->regions[0], OP_WAIT)) return NULL;
     const Op *other = e->ahead;
-    while (other && !(other->code == OP_FOR && region_takes(e, other->regions[0], OP_ACQUIRE)))
-        other = other->next;
+    while (other && !(other->code == OP_FOR && region_takes(e, other->regions[0], OP_ACQUIRE))) other = other->next;
     if (!other) {
         emit_refuse(e, loop, "a loop that its load role does not have in the same form");
         return NULL;
@@ -139,8 +136,8 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     shared_before_write(e);
     emit_enter_loop(e, other);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
-    const char *lo = emit_scalar(e, other->operands[0]),
-               *step = emit_scalar(e, other->operands[2]), *turn = cs_fresh(&e->p, "turn");
+    const char *lo = emit_scalar(e, other->operands[0]), *step = emit_scalar(e, other->operands[2]),
+               *turn = cs_fresh(&e->p, "turn");
     cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, d, turn);
     const char *at = cs_fresh(&e->p, "first");
     if (strcmp(lo, "0") == 0)

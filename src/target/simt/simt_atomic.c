@@ -42,15 +42,10 @@ static const char *native_name(Word word, Elem elem) {
 /* --- order --- */
 static void write_fence(Emit *e, const Op *op) {
     Word reach = op_word(op, AT_REACH, REACH_GPU);
-    cs_line(&e->p, "tw_fence_%s();",
-            reach == REACH_CTA   ? "block"
-            : reach == REACH_SYS ? "system"
-                                 : "device");
+    cs_line(&e->p, "tw_fence_%s();", reach == REACH_CTA ? "block" : reach == REACH_SYS ? "system" : "device");
 }
 
-void atomic_fence(Emit *e, const Op *op) {
-    write_fence(e, op);
-}
+void atomic_fence(Emit *e, const Op *op) { write_fence(e, op); }
 
 static void before(Emit *e, const Op *op) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
@@ -67,15 +62,12 @@ static void after(Emit *e, const Op *op, bool used) {
 }
 
 /* --- one element --- */
-/* Combines `value` (a register value) into *pointer; the old one to `old`, a variable of memory
- * type, unless NULL. */
-static void write_atomic(Emit *e, Word word, Elem elem, const char *pointer, const char *value,
-                         const char *old) {
+/* Combines `value` (a register value) into *pointer; the old one to `old`, a variable of memory type, unless NULL. */
+static void write_atomic(Emit *e, Word word, Elem elem, const char *pointer, const char *value, const char *old) {
     const char *name = native_name(word, elem), *memory = cs_memory_type(elem);
     const char *to = old ? arena_printf(e->arena, "%s = ", old) : "";
     if (name) {
-        cs_line(&e->p, "%stw_atomic_%s(%s, %s);", to, name, pointer,
-                elementwise_packed(e, elem, value));
+        cs_line(&e->p, "%stw_atomic_%s(%s, %s);", to, name, pointer, elementwise_packed(e, elem, value));
         return;
     }
     const char *was = cs_fresh(&e->p, "was"), *seen = cs_fresh(&e->p, "seen");
@@ -99,8 +91,7 @@ static void write_one(Emit *e, const Op *op, const Layout *layout, const char *o
     const char *text[3] = {0};
     for (int i = 0; i < 3 && i < op->operand_count; i++)
         if (op->operands[i])
-            text[i] = layout ? elementwise_operand(e, op->operands[i], layout, "r")
-                             : emit_scalar(e, op->operands[i]);
+            text[i] = layout ? elementwise_operand(e, op->operands[i], layout, "r") : emit_scalar(e, op->operands[i]);
     if (op->code == OP_ATOMIC_CAS)
         cs_line(&e->p, "%s%stw_atomic_cas(%s, %s, %s);", old ? old : "", old ? " = " : "", text[0],
                 packed(e, elem, text[1]), packed(e, elem, text[2]));
@@ -108,9 +99,7 @@ static void write_one(Emit *e, const Op *op, const Layout *layout, const char *o
         write_atomic(e, op_word(op, AT_COMBINE, COMBINE_ADD), elem, text[0], text[1], old);
 }
 
-static Ref mask_of(const Op *op) {
-    return op->code == OP_ATOMIC ? op_operand(op, 2) : REF_NONE;
-}
+static Ref mask_of(const Op *op) { return op->code == OP_ATOMIC ? op_operand(op, 2) : REF_NONE; }
 
 /* --- scalars --- */
 static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
@@ -138,22 +127,18 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
 
 /* --- tiles --- */
 /* Every thread that holds an element gets it from its owner. */
-static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *array,
-                    const Type *type) {
+static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *array, const Type *type) {
     LayoutPlace copies = ll_free(&layout->map);
     if (copies.at[LL_WARP]) {
-        long long base = shared_offset(e, op), bytes = ty_elem_bytes(type),
-                  plane = 32 * e->group.warps * bytes;
+        long long base = shared_offset(e, op), bytes = ty_elem_bytes(type), plane = 32 * e->group.warps * bytes;
         shared_before_write(e);
         emit_unroll(e, "r", layout->registers, 1);
-        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (warp * 32 + lane) * %lld, %s + r);", base,
-                plane, bytes, array);
+        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (warp * 32 + lane) * %lld, %s + r);", base, plane, bytes, array);
         cs_close(&e->p);
         shared_before_read(e);
         emit_unroll(e, "r", layout->registers, 1);
-        cs_line(&e->p,
-                "tw_lds(1, %s + r, %lld + r * %lld + ((warp & ~%u) * 32 + (lane & ~%u)) * %lld);",
-                array, base, plane, copies.at[LL_WARP], copies.at[LL_LANE], bytes);
+        cs_line(&e->p, "tw_lds(1, %s + r, %lld + r * %lld + ((warp & ~%u) * 32 + (lane & ~%u)) * %lld);", array, base,
+                plane, copies.at[LL_WARP], copies.at[LL_LANE], bytes);
         cs_close(&e->p);
     } else if (copies.at[LL_LANE]) {
         emit_unroll(e, "r", layout->registers, 1);
@@ -167,8 +152,7 @@ int64_t atomic_scratch(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, op->results[0]);
     if (!layout) return 16;
     if (!ll_free(&layout->map).at[LL_WARP]) return 0;
-    return (int64_t)layout->registers * 32 * layout_warps(e->cx, e->k) *
-           ty_elem_bytes(ir_type(e->k, op->results[0]));
+    return (int64_t)layout->registers * 32 * layout_warps(e->cx, e->k) * ty_elem_bytes(ir_type(e->k, op->results[0]));
 }
 
 void atomic_emit(Emit *e, const Op *op) {
@@ -186,8 +170,7 @@ void atomic_emit(Emit *e, const Op *op) {
     Ref mask = mask_of(op);
     if (mask) {
         const char *on = elementwise_operand(e, mask, layout, "r");
-        condition = arena_printf(e->arena, "%s%s%s", condition ? condition : "",
-                                 condition ? " && " : "", on);
+        condition = arena_printf(e->arena, "%s%s%s", condition ? condition : "", condition ? " && " : "", on);
     }
     const char *memory = cs_memory_type(type->elem);
     if (used) cs_line(&e->p, "%s old = %s();", memory, memory);
@@ -205,6 +188,4 @@ void atomic_element(Emit *e, const Op *op, Elem elem, const char *pointer, const
     write_atomic(e, op_word(op, AT_COMBINE, COMBINE_ADD), elem, pointer, value, NULL);
 }
 
-void atomic_begin(Emit *e, const Op *op) {
-    before(e, op);
-}
+void atomic_begin(Emit *e, const Op *op) { before(e, op); }

@@ -14,8 +14,7 @@
 #include <string.h>
 
 bool elementwise_is(const Op *op) {
-    return op->code == OP_IOTA || op->code == OP_BROADCAST || op->code == OP_SPLAT ||
-           cs_is_elementwise(op->code);
+    return op->code == OP_IOTA || op->code == OP_BROADCAST || op->code == OP_SPLAT || cs_is_elementwise(op->code);
 }
 
 /* Is text[from] a parenthesis whose partner is the last character before `end`? */
@@ -59,8 +58,7 @@ const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const ch
     if (hold->kind == HOLD_PAIRS) return pairs_element(e, ref, place_operand(e, ref, result, r));
     if (hold->kind != HOLD_ARRAY && e->k->module->diag->errors) return "0";
     if (hold->kind != HOLD_ARRAY) ice(e->k->module->trap, "cuda: an operand is in no register");
-    const char *text =
-        arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, ref, result, r));
+    const char *text = arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, ref, result, r));
     if (type->pointer || type->elem == EL_I1) return text;
     return cs_unpack(&e->p, type->elem, text);
 }
@@ -82,8 +80,7 @@ static const char *vector_compare(Emit *e, const Op *op, const Layout *layout, c
     Word pred = op_word(op, AT_PRED, CMP_EQ);
     Ref index = op->operands[0], bound = op->operands[1], start = REF_NONE;
     const Op *sum = NULL;
-    if ((pred != CMP_LT && pred != CMP_GE) || layout->map.rank != 1 || emit_is_tile(e, bound))
-        return NULL;
+    if ((pred != CMP_LT && pred != CMP_GE) || layout->map.rank != 1 || emit_is_tile(e, bound)) return NULL;
     const Op *from = ref_is_value(index) ? ir_value(e->k, index)->op : NULL;
     if (from && from->code == OP_ADD) {
         int iota = emit_is_tile(e, from->operands[1]);
@@ -93,8 +90,8 @@ static const char *vector_compare(Emit *e, const Op *op, const Layout *layout, c
     }
     if (!from || from->code != OP_IOTA) return NULL;
     int64_t side = ll_run(&layout->map, 0, 1), begin = op_int(from, AT_BEGIN, 0);
-    while (side > 1 && (fact_divisor(&e->facts, bound) % side || begin % side ||
-                        (sum && fact_divisor(&e->facts, start) % side)))
+    while (side > 1 &&
+           (fact_divisor(&e->facts, bound) % side || begin % side || (sum && fact_divisor(&e->facts, start) % side)))
         side /= 2;
     if (side == 1) return NULL;
     e->coarse_bits = ll_log2(side);
@@ -112,8 +109,7 @@ bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand)
     return operand != 0 || op->code != OP_CMP || !vector_compare(e, op, layout, "r");
 }
 
-/* One number that divides a tile, in the approximate form: what can be done once is. NULL: no such
- * op. */
+/* One number that divides a tile, in the approximate form: what can be done once is. NULL: no such op. */
 static const char *over_text(Emit *e, const Op *op) {
     if (op->code != OP_DIV || !op_flag(op, AT_APPROX) || ref_is_literal(op->operands[1]) ||
         ir_type(e->k, op->results[0])->elem != EL_F32)
@@ -132,8 +128,7 @@ static void declare_overs(Emit *e, const Op *first, const Op *last) {
     for (const Op *op = first;; op = op->next) {
         const Layout *layout = emit_layout(e, op->results[0]);
         const char *divisor = layout && layout->registers > 1 ? over_text(e, op) : NULL;
-        if (divisor && emit_hold(e, op->results[0])->kind != HOLD_SCALAR &&
-            !known_over(e, op)) {
+        if (divisor && emit_hold(e, op->results[0])->kind != HOLD_SCALAR && !known_over(e, op)) {
             const char *name = cs_fresh(&e->p, "over");
             cs_line(&e->p, "const TwOver %s = tw_over(%s);", name, divisor);
             map_put_number(&e->overs, e->arena, op->operands[1], (void *)(uintptr_t)name);
@@ -144,8 +139,7 @@ static void declare_overs(Emit *e, const Op *first, const Op *last) {
 
 static void forget_overs(Emit *e, const Op *first, const Op *last) {
     for (const Op *op = first;; op = op->next) {
-        if (known_over(e, op))
-            map_put_number(&e->overs, e->arena, op->operands[1], NULL);
+        if (known_over(e, op)) map_put_number(&e->overs, e->arena, op->operands[1], NULL);
         if (op == last) break;
     }
 }
@@ -157,16 +151,14 @@ const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const ch
         if (text) return text;
     }
     const char *args[8] = {0};
-    for (int i = 0; i < op->operand_count && i < 8; i++)
-        args[i] = elementwise_operand(e, op->operands[i], layout, r);
+    for (int i = 0; i < op->operand_count && i < 8; i++) args[i] = elementwise_operand(e, op->operands[i], layout, r);
     if (op->code == OP_BITCAST && is_small_float(ir_type(e->k, op->operands[0]))) {
         /* Bits that were read stay as they are, NaNs too. */
         const Type *from = ir_type(e->k, op->operands[0]), *to = ir_type(e->k, op->results[0]);
         const char *bits = elementwise_packed(e, from->elem, args[0]);
         if (is_small_float(to))
-            return cs_unpack(
-                &e->p, to->elem,
-                arena_printf(e->arena, "tw_as_%s(%s.bits)", cs_memory_type(to->elem), bits));
+            return cs_unpack(&e->p, to->elem,
+                             arena_printf(e->arena, "tw_as_%s(%s.bits)", cs_memory_type(to->elem), bits));
         return arena_printf(e->arena, "((%s)%s.bits)", elem_info[to->elem].text, bits);
     }
     const char *over = over_text(e, op) ? known_over(e, op) : NULL;
@@ -194,8 +186,7 @@ static const Op *scalar_user(Emit *e, const Op *op) {
     for (const Op *user = op->next; user; user = user->next)
         for (int i = 0; i < user->operand_count; i++)
             if (user->operands[i] == op->results[0])
-                return cs_is_elementwise(user->code) && !emit_is_tile(e, user->results[0]) ? user
-                                                                                           : NULL;
+                return cs_is_elementwise(user->code) && !emit_is_tile(e, user->results[0]) ? user : NULL;
     return NULL;
 }
 
@@ -222,8 +213,8 @@ void elementwise_scalar(Emit *e, const Op *op) {
 
 /* Does the op join a loop over the registers of `layout`? */
 static bool joins(Emit *e, const Op *op, const Layout *layout) {
-    if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) ||
-        dot_rounds(e, op) || pairs_are(e, op))
+    if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) || dot_rounds(e, op) ||
+        pairs_are(e, op))
         return false;
     const Layout *own = emit_layout(e, op->results[0]);
     return own && own->home == HOME_REGISTERS && own->registers == layout->registers &&
@@ -238,8 +229,7 @@ static bool same_scalar(Emit *e, const Op *op) {
     /* A tile whose operands are all one number each is one number. */
     if (op->code == OP_IOTA) return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (emit_is_tile(e, op->operands[i]) && emit_hold(e, op->operands[i])->kind != HOLD_SCALAR)
-            return false;
+        if (emit_is_tile(e, op->operands[i]) && emit_hold(e, op->operands[i])->kind != HOLD_SCALAR) return false;
     return true;
 }
 
@@ -272,8 +262,7 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
         if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_NONE) {
             Ref result = op->results[0];
             if (uses_inside(first, last, result) == e->uses[result])
-                emit_set(e, result, HOLD_LOCAL,
-                         stands_in_place(e, result) ? NULL : cs_name(&e->p, result));
+                emit_set(e, result, HOLD_LOCAL, stands_in_place(e, result) ? NULL : cs_name(&e->p, result));
             else if (!pairs_declare(e, result))
                 emit_declare(e, result);
         }
@@ -327,8 +316,7 @@ const Op *elementwise_run(Emit *e, const Op *first) {
     }
     const Layout *layout = emit_layout(e, first->results[0]);
     const Op *last = first;
-    for (const Op *op = first->next; op && op != e->end && (joins(e, op, layout) || aside(e, op));
-         op = op->next)
+    for (const Op *op = first->next; op && op != e->end && (joins(e, op, layout) || aside(e, op)); op = op->next)
         last = op;
     while (aside(e, last)) last = last->previous;
     bool loop = false;
@@ -339,14 +327,12 @@ const Op *elementwise_run(Emit *e, const Op *first) {
         } else if (same_scalar(e, op)) {
             const char *args[8] = {0};
             for (int i = 0; i < op->operand_count && i < 8; i++)
-                args[i] = op->operands[i] ? emit_is_tile(e, op->operands[i])
-                                                ? emit_hold(e, op->operands[i])->text
-                                                : emit_scalar(e, op->operands[i])
+                args[i] = op->operands[i] ? emit_is_tile(e, op->operands[i]) ? emit_hold(e, op->operands[i])->text
+                                                                             : emit_scalar(e, op->operands[i])
                                           : NULL;
             const char *text = op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
             const char *name = cs_name(&e->p, op->results[0]);
-            cs_line(&e->p, "%s %s = %s;", elementwise_type(e, ir_type(e->k, op->results[0])), name,
-                    text);
+            cs_line(&e->p, "%s %s = %s;", elementwise_type(e, ir_type(e->k, op->results[0])), name, text);
             emit_set(e, op->results[0], HOLD_SCALAR, name);
         } else {
             loop = true;

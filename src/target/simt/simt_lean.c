@@ -36,12 +36,10 @@ static bool is_plain_reduce(Emit *e, const Op *op) {
     const LinearLayout *map = &layout->map;
     int bits = map->count[LL_REGISTER];
     const Attr *stamp = op_attr(op, AT_BITS);
-    if (map->rank != 1 || layout->registers != 1 << bits || (stamp && stamp->list.count < bits))
-        return false;
+    if (map->rank != 1 || layout->registers != 1 << bits || (stamp && stamp->list.count < bits)) return false;
     for (int i = 0; stamp && i < bits; i++) {
         bool found = false;
-        for (int r = 0; r < bits; r++)
-            found |= map->basis[LL_REGISTER][r] == (uint32_t)1 << stamp->list.at[i];
+        for (int r = 0; r < bits; r++) found |= map->basis[LL_REGISTER][r] == (uint32_t)1 << stamp->list.at[i];
         if (!found) return false;
     }
     return true;
@@ -58,16 +56,13 @@ bool lean_wanted(Emit *e) {
             const Layout *own = emit_layout(e, ref);
             if (!own) continue;
             tiles = true;
-            if (layout &&
-                (own->registers != layout->registers || !ll_equal(&own->map, &layout->map)))
-                return false;
+            if (layout && (own->registers != layout->registers || !ll_equal(&own->map, &layout->map))) return false;
             if (own->home != HOME_REGISTERS || ir_type(e->k, ref)->pointer) return false;
             layout = own;
         }
         if (!tiles || elementwise_is(op)) continue;
         bool masked = op_operand(op, op->code == OP_TLOAD ? 1 : 2) != REF_NONE;
-        if (op->code == OP_REDUCE ? !is_plain_reduce(e, op)
-                                  : (op->code != OP_TLOAD && op->code != OP_TSTORE) || masked)
+        if (op->code == OP_REDUCE ? !is_plain_reduce(e, op) : (op->code != OP_TLOAD && op->code != OP_TSTORE) || masked)
             return false;
     }
     if (!layout) return false;
@@ -78,8 +73,7 @@ bool lean_wanted(Emit *e) {
         for (const Op *value = e->k->body->first; value != op; value = value->next) {
             bool used = false;
             for (const Op *user = op->next; user && value->result_count == 1; user = user->next)
-                for (int i = 0; i < user->operand_count; i++)
-                    used |= user->operands[i] == value->results[0];
+                for (int i = 0; i < user->operand_count; i++) used |= user->operands[i] == value->results[0];
             if (used) alive += words(e, value->results[0]);
         }
         if (alive > most) most = alive;

@@ -13,7 +13,7 @@
  * Elements that several threads hold are stored by one of them. A load behind a store of the same
  * program waits for a barrier, so that it sees it. */
 #include "base/numeric.h"
-#include "analysis/roots.h"
+#include "ir/roots.h"
 #include "target/cuda/cuda_box.h"
 
 #include <string.h>
@@ -24,8 +24,7 @@ static const char *extent_text(Emit *e, Ref extent) {
     int64_t number;
     if (!extent) return NULL;
     if (ir_const_int(e->k, extent, &number) && number < 0) return "0";
-    bool natural = ref_is_literal(extent) ||
-                   (!ir_value(e->k, extent)->op && fact_stated_least(e->k, extent) >= 0);
+    bool natural = ref_is_literal(extent) || (!ir_value(e->k, extent)->op && fact_stated_least(e->k, extent) >= 0);
     const char *text = emit_scalar(e, extent);
     return natural ? text : arena_printf(e->arena, "tw_max((i64)%s, (i64)0)", text);
 }
@@ -39,8 +38,7 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
         for (int d = 0; d < t.rank; d++) {
             int64_t one = 0;
             t.extent[d] = extent_text(e, extents.at[d]);
-            if (!ir_const_int(e->k, strides.at[d], &one) || one != 1)
-                t.stride[d] = emit_scalar(e, strides.at[d]);
+            if (!ir_const_int(e->k, strides.at[d], &one) || one != 1) t.stride[d] = emit_scalar(e, strides.at[d]);
         }
         return t;
     }
@@ -62,20 +60,18 @@ static bool listed(const Attr *attr, int dim) {
 /* --- one box --- */
 static void and_also(Emit *e, char **condition, const char *text) {
     if (!text) return;
-    *condition = *condition ? arena_printf(e->arena, "%s && %s", *condition, text)
-                            : arena_printf(e->arena, "%s", text);
+    *condition = *condition ? arena_printf(e->arena, "%s && %s", *condition, text) : arena_printf(e->arena, "%s", text);
 }
 
 int box_loose(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
     TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
     int inner = layout_vector_dim(&e->facts, op, &parts, tile);
     int dim = inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, inner) : -1;
-    if (op->code != OP_TLOAD || dim < 0 || listed(op_attr(op, AT_WRAP), dim) ||
-        parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
+    if (op->code != OP_TLOAD || dim < 0 || listed(op_attr(op, AT_WRAP), dim) || parts.extent[dim] == REF_NONE ||
+        tile->elem == EL_I1)
         return 0;
     int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
-    bool loose = side * bytes == 16 &&
-                 layout_vector(&e->facts, op, tile, &layout->map) * bytes < 4 &&
+    bool loose = side * bytes == 16 && layout_vector(&e->facts, op, tile, &layout->map) * bytes < 4 &&
                  tile->extent[inner] % side == 0 && layout->registers % side == 0;
     return loose ? side : 0;
 }
@@ -116,15 +112,14 @@ void box_indices(Emit *e, Box *b, Ref mask) {
         bool wrap = listed(op_attr(op, AT_WRAP), d);
         const char *sum = strcmp(coord, "0") == 0 ? arena_printf(e->arena, "(i64)%s", offset)
                           : zero                  ? arena_printf(e->arena, "(i64)%s", coord)
-                                 : arena_printf(e->arena, "(i64)%s + %s", offset, coord);
+                                                  : arena_printf(e->arena, "(i64)%s + %s", offset, coord);
         if (wrap && b->tensor.extent[d])
             sum = arena_printf(e->arena, "tw_mod((i64)(%s), (i64)%s)", sum, b->tensor.extent[d]);
         b->index[d] = arena_printf(e->arena, "i%d", d);
         cs_line(&e->p, "const i64 %s = %s;", b->index[d], sum);
         bool inner = d == b->inner_dim;
         if (check && b->tensor.extent[d] && (!inner || b->whole))
-            and_also(e, &b->condition,
-                     arena_printf(e->arena, "(u64)%s < (u64)%s", b->index[d], b->tensor.extent[d]));
+            and_also(e, &b->condition, arena_printf(e->arena, "(u64)%s < (u64)%s", b->index[d], b->tensor.extent[d]));
         if (t >= 0) and_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, "r"));
         if (inner) continue;
         if (b->tensor.stride[d])
@@ -133,8 +128,7 @@ void box_indices(Emit *e, Box *b, Ref mask) {
             text_add(&row, " + %s", b->index[d]);
     }
     if (mask)
-        and_also(e, &b->condition,
-                 b->layout ? elementwise_operand(e, mask, b->layout, "r") : emit_scalar(e, mask));
+        and_also(e, &b->condition, b->layout ? elementwise_operand(e, mask, b->layout, "r") : emit_scalar(e, mask));
     b->row = row.at;
 }
 
@@ -232,8 +226,7 @@ void memory_before_tma(Emit *e, const Op *op) {
     e->by_threads = 0;
 }
 
-/* A scalar: its variable in memory form first, then (between the two calls) what its address takes.
- */
+/* A scalar: its variable in memory form first, then (between the two calls) what its address takes. */
 static const char *open_scalar(Emit *e, const Op *op, const char *fill) {
     const char *raw = cs_fresh(&e->p, "raw");
     cs_line(&e->p, "%s %s = %s;", cs_memory_type(ir_type(e->k, op->results[0])->elem), raw, fill);
@@ -241,8 +234,7 @@ static const char *open_scalar(Emit *e, const Op *op, const char *fill) {
     return raw;
 }
 
-static void load_scalar(Emit *e, const Op *op, const char *raw, const char *row,
-                        const char *condition) {
+static void load_scalar(Emit *e, const Op *op, const char *raw, const char *row, const char *condition) {
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
     const char *name = cs_name(&e->p, result);
@@ -251,8 +243,7 @@ static void load_scalar(Emit *e, const Op *op, const char *raw, const char *row,
     else
         cs_line(&e->p, "tw_ldg(1, &%s, %s);", raw, row);
     cs_close(&e->p);
-    cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name,
-            cs_unpack(&e->p, type->elem, raw));
+    cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name, cs_unpack(&e->p, type->elem, raw));
     emit_set(e, result, HOLD_SCALAR, name);
 }
 
@@ -285,16 +276,13 @@ void memory_tload(Emit *e, const Op *op) {
         to = "raw";
     }
     if (!b.whole) {
-        cs_line(&e->p, "tw_load_row(%d, %s, %s, %s, %s, %s, %s);", b.vector, to, b.row,
-                b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
-                b.condition ? b.condition : "true", fill);
+        cs_line(&e->p, "tw_load_row(%d, %s, %s, %s, %s, %s, %s);", b.vector, to, b.row, b.index[b.inner_dim],
+                b.tensor.extent[b.inner_dim], b.condition ? b.condition : "true", fill);
     } else {
-        const char *at = b.inner_dim >= 0
-                             ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
-                             : b.row;
+        const char *at = b.inner_dim >= 0 ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim]) : b.row;
         if (pairs) {
-            cs_line(&e->p, "tw_ldg_pairs(%d, %s, %s, %s, %s);", b.vector / 2,
-                    b.condition ? b.condition : "true", to, at, pairs_fill(e, op));
+            cs_line(&e->p, "tw_ldg_pairs(%d, %s, %s, %s, %s);", b.vector / 2, b.condition ? b.condition : "true", to,
+                    at, pairs_fill(e, op));
         } else if (b.condition) {
             cs_line(&e->p, "tw_ldg_or(%d, %s, %s, %s, %s);", b.vector, b.condition, to, at, fill);
         } else {
@@ -317,8 +305,7 @@ bool memory_defers(Emit *e, Ref value) {
     if (!layout || layout->home != HOME_REGISTERS || type->elem == EL_I1) return false;
     const Op *put = load->next;
     while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
-    if (!put || !ring_find(e, ir_value(e->k, put->operands[0])->op->operands[0])->skewed)
-        return false;
+    if (!put || !ring_find(e, ir_value(e->k, put->operands[0])->op->operands[0])->skewed) return false;
     const Attr *fill = op_attr(load, AT_FILL);
     if (fill && (!ref_is_literal(fill->ref) || ir_literal(e->k, fill->ref)->i != 0)) return false;
     TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
@@ -340,9 +327,7 @@ void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *of
         and_also(e, &inside, place_inside(e, layout, type, d, "r"));
         const char *coord = place_coord(e, layout, d, "r");
         if (d < type->rank - 1)
-            row = d ? arena_printf(e->arena, "(%s * %lld + %s)", row, (long long)type->extent[d],
-                                   coord)
-                    : coord;
+            row = d ? arena_printf(e->arena, "(%s * %lld + %s)", row, (long long)type->extent[d], coord) : coord;
     }
     if (inside) cs_line(&e->p, "if (!(%s)) continue;", inside);
     box_indices(e, &b, REF_NONE);
@@ -350,16 +335,15 @@ void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *of
     const char *condition = b.condition ? b.condition : "true", *i = b.index[b.inner_dim];
     if (b.whole) {
         cs_line(&e->p, "const bool on = %s;", condition);
-        cs_line(&e->p, "tw_cp_async(%d, %s, %s + (on ? %s : 0), on);",
-                b.vector * elem_info[type->elem].bytes, at, b.row, i);
+        cs_line(&e->p, "tw_cp_async(%d, %s, %s + (on ? %s : 0), on);", b.vector * elem_info[type->elem].bytes, at,
+                b.row, i);
     } else {
-        cs_line(&e->p, "tw_copy_row(%d, %s, %s, %s, %s, %s);", b.vector, at, b.row, i,
-                b.tensor.extent[b.inner_dim], condition);
+        cs_line(&e->p, "tw_copy_row(%d, %s, %s, %s, %s, %s);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
+                condition);
     }
     cs_close(&e->p);
     shared_zero_tail(e, tile, offset);
-    emit_find(e, load, "load", "by cp.async, %d bytes each",
-              b.vector * elem_info[type->elem].bytes);
+    emit_find(e, load, "load", "by cp.async, %d bytes each", b.vector * elem_info[type->elem].bytes);
 }
 
 /* Address of `vector` registers of the value from r on, in memory type. */
@@ -376,8 +360,7 @@ static const char *stored(Emit *e, Ref value, const Layout *layout, int vector) 
         cs_line(&e->p, "const int q = r + j;");
         const char *text = lean_element(e, value, "q");
         cs_line(&e->p, "word[j] = %s;",
-                type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text)
-                                    : elementwise_packed(e, type->elem, text));
+                type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text) : elementwise_packed(e, type->elem, text));
         cs_close(&e->p);
         lean_close(e);
         return "word";
@@ -386,8 +369,7 @@ static const char *stored(Emit *e, Ref value, const Layout *layout, int vector) 
         const char *r = j ? arena_printf(e->arena, "(r + %d)", j) : "r";
         const char *text = elementwise_operand(e, value, layout, r);
         cs_line(&e->p, "word[%d] = %s;", j,
-                type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text)
-                                    : elementwise_packed(e, type->elem, text));
+                type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text) : elementwise_packed(e, type->elem, text));
     }
     return "word";
 }
@@ -410,8 +392,7 @@ void memory_tstore(Emit *e, const Op *op) {
     if (!layout) {
         cs_open(&e->p, "if (%s)", one_thread(e));
         box_indices(e, &b, mask);
-        cs_line(&e->p, "%s word = %s;", cs_memory_type(type->elem),
-                cs_pack(&e->p, type->elem, emit_scalar(e, value)));
+        cs_line(&e->p, "%s word = %s;", cs_memory_type(type->elem), cs_pack(&e->p, type->elem, emit_scalar(e, value)));
         cs_line(&e->p, "tw_stg_if(1, %s, %s, &word);", b.condition ? b.condition : "true", b.row);
         cs_close(&e->p);
         memory_mark(e, op);
@@ -422,16 +403,12 @@ void memory_tstore(Emit *e, const Op *op) {
     box_indices(e, &b, mask);
     HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
     bool pairs = held == HOLD_PAIRS || held == HOLD_WIDE;
-    const char *from =
-        pairs ? pairs_stored(e, value, b.vector) : stored(e, value, layout, b.vector);
+    const char *from = pairs ? pairs_stored(e, value, b.vector) : stored(e, value, layout, b.vector);
     if (!b.whole) {
-        cs_line(&e->p, "tw_store_row(%d, %s, %s, %s, %s, %s);", b.vector, b.row,
-                b.index[b.inner_dim], b.tensor.extent[b.inner_dim],
-                b.condition ? b.condition : "true", from);
+        cs_line(&e->p, "tw_store_row(%d, %s, %s, %s, %s, %s);", b.vector, b.row, b.index[b.inner_dim],
+                b.tensor.extent[b.inner_dim], b.condition ? b.condition : "true", from);
     } else {
-        const char *at = b.inner_dim >= 0
-                             ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim])
-                             : b.row;
+        const char *at = b.inner_dim >= 0 ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim]) : b.row;
         cs_line(&e->p, "tw_stg_if(%d, %s, %s, %s);", pairs ? b.vector / 2 : b.vector,
                 b.condition ? b.condition : "true", at, from);
     }
@@ -451,19 +428,16 @@ void memory_load(Emit *e, const Op *op) {
     if (!layout) {
         const char *fill = other ? cs_pack(&e->p, elem, emit_scalar(e, other)) : zero;
         const char *raw = open_scalar(e, op, fill);
-        load_scalar(e, op, raw, emit_scalar(e, op->operands[0]),
-                    mask ? emit_scalar(e, mask) : NULL);
+        load_scalar(e, op, raw, emit_scalar(e, op->operands[0]), mask ? emit_scalar(e, mask) : NULL);
         return;
     }
     const char *array = emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
     const char *fill = other ? elementwise_operand(e, other, layout, "r") : NULL;
-    fill = fill ? elem == EL_I1 ? cs_pack(&e->p, elem, fill) : elementwise_packed(e, elem, fill)
-                : zero;
+    fill = fill ? elem == EL_I1 ? cs_pack(&e->p, elem, fill) : elementwise_packed(e, elem, fill) : zero;
     const char *condition = mask ? elementwise_operand(e, mask, layout, "r") : NULL;
     char *inside = NULL;
-    for (int d = 0; d < type->rank; d++)
-        and_also(e, &inside, place_inside(e, layout, type, d, "r"));
+    for (int d = 0; d < type->rank; d++) and_also(e, &inside, place_inside(e, layout, type, d, "r"));
     if (condition) and_also(e, &inside, condition);
     cs_line(&e->p, "%s raw = %s;", cs_memory_type(elem), fill);
     cs_line(&e->p, "tw_ldg_if(1, %s, &raw, %s);", inside ? inside : "true",
@@ -481,8 +455,7 @@ static void open_scatter(Emit *e, const Op *op, const Type *type, const Layout *
     } else {
         emit_unroll(e, "r", layout->registers, 1);
         and_also(e, &condition, place_owner(e, &layout->map));
-        for (int d = 0; d < type->rank; d++)
-            and_also(e, &condition, place_inside(e, layout, type, d, "r"));
+        for (int d = 0; d < type->rank; d++) and_also(e, &condition, place_inside(e, layout, type, d, "r"));
         if (mask) and_also(e, &condition, elementwise_operand(e, mask, layout, "r"));
     }
     (void)op;
@@ -497,8 +470,7 @@ void memory_store(Emit *e, const Op *op) {
     memory_before_write(e, op);
     open_scatter(e, op, type, layout, mask);
     const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
-    const char *at =
-        layout ? elementwise_operand(e, pointer, layout, "r") : emit_scalar(e, pointer);
+    const char *at = layout ? elementwise_operand(e, pointer, layout, "r") : emit_scalar(e, pointer);
     text = elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
     cs_line(&e->p, "const %s word = %s;", cs_memory_type(elem), text);
     cs_line(&e->p, "tw_stg(1, %s, &word);", at);

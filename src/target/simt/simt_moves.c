@@ -13,13 +13,9 @@
 
 #include <string.h>
 
-static const Type *type_of(Emit *e, Ref ref) {
-    return ir_type(e->k, ref);
-}
+static const Type *type_of(Emit *e, Ref ref) { return ir_type(e->k, ref); }
 
-static const char *number(Emit *e, int64_t x) {
-    return arena_printf(e->arena, "%lld", (long long)x);
-}
+static const char *number(Emit *e, int64_t x) { return arena_printf(e->arena, "%lld", (long long)x); }
 
 /* --- registers alone --- */
 static void emit_join(Emit *e, const Op *op) {
@@ -28,17 +24,14 @@ static void emit_join(Emit *e, const Op *op) {
     bool tile = emit_is_tile(e, op->operands[0]);
     emit_unroll(e, "r", emit_layout(e, result)->registers, 1);
     const char *side[2];
-    for (int i = 0; i < 2; i++)
-        side[i] = stage_element(e, op->operands[i], emit_layout(e, op->operands[i]), "r >> 1");
+    for (int i = 0; i < 2; i++) side[i] = stage_element(e, op->operands[i], emit_layout(e, op->operands[i]), "r >> 1");
     const char *which = tile ? "r & 1" : place_coord(e, emit_layout(e, result), 0, "r");
     cs_line(&e->p, "%s[r] = %s ? %s : %s;", array, which, side[1], side[0]);
     cs_close(&e->p);
 }
 
-/* Register r of the part as a register of the whole: the bits that were cut off are those of
- * `first`. */
-static const char *uncut(Emit *e, const LinearLayout *whole, const LinearLayout *part,
-                         uint32_t first) {
+/* Register r of the part as a register of the whole: the bits that were cut off are those of `first`. */
+static const char *uncut(Emit *e, const LinearLayout *whole, const LinearLayout *part, uint32_t first) {
     uint32_t masks[LL_MAX_BITS];
     int count = 0;
     LayoutPlace place;
@@ -62,12 +55,10 @@ static void emit_split(Emit *e, const Op *op) {
     const LinearLayout *whole = &emit_layout(e, x)->map;
     LinearLayout part;
     int64_t extent[MAX_RANK];
-    for (int d = 0; d < whole->rank; d++)
-        extent[d] = d == whole->rank - 1 ? 1 : type_of(e, x)->extent[d];
+    for (int d = 0; d < whole->rank; d++) extent[d] = d == whole->rank - 1 ? 1 : type_of(e, x)->extent[d];
     if (!ll_cut(whole, extent, &part)) ice(e->k->module->trap, "cuda: a split across threads");
     for (int i = 0; i < 2; i++) {
-        const char *text =
-            stage_element(e, x, emit_layout(e, x), uncut(e, whole, &part, (uint32_t)i));
+        const char *text = stage_element(e, x, emit_layout(e, x), uncut(e, whole, &part, (uint32_t)i));
         const Layout *layout = emit_layout(e, op->results[i]);
         if (!layout) { /* of two elements; an array of truth values holds them as they are */
             Elem elem = type_of(e, x)->elem;
@@ -106,8 +97,7 @@ static bool slice_stays(Emit *e, const Op *op, uint32_t *first) {
         if (odd || !ir_const_int(e->k, op_list(op, 0).at[d], &at) || at % n) return false;
         *first |= (uint32_t)at << ll_shift(whole, d);
     }
-    return ll_cut(whole, part->extent, &cut) &&
-           ll_equal(&cut, &emit_layout(e, op->results[0])->map);
+    return ll_cut(whole, part->extent, &cut) && ll_equal(&cut, &emit_layout(e, op->results[0])->map);
 }
 
 /* The place that flips the axis when it is xored to another; false: through shared memory. */
@@ -115,8 +105,7 @@ static bool flip_place(Emit *e, const Op *op, LayoutPlace *place) {
     const Layout *layout = emit_layout(e, op->operands[0]);
     int axis = (int)op_int(op, AT_AXIS, 0);
     int64_t n = type_of(e, op->operands[0])->extent[axis];
-    return !(n & (n - 1)) &&
-           ll_find(&layout->map, (uint32_t)(n - 1) << ll_shift(&layout->map, axis), place) &&
+    return !(n & (n - 1)) && ll_find(&layout->map, (uint32_t)(n - 1) << ll_shift(&layout->map, axis), place) &&
            !place->at[LL_WARP] && layout->registers == 1 << layout->map.count[LL_REGISTER];
 }
 
@@ -140,13 +129,11 @@ int64_t moves_scratch(Emit *e, const Op *op) {
 
 /* A run-time place inside 0 .. most. */
 static const char *kept_inside(Emit *e, const char *text, int64_t most) {
-    return arena_printf(e->arena, "(i32)tw_min(tw_max((i64)%s, 0ll), %lldll)", text,
-                        (long long)most);
+    return arena_printf(e->arena, "(i32)tw_min(tw_max((i64)%s, 0ll), %lldll)", text, (long long)most);
 }
 
 /* Offsets of a box in something larger, as variables or numbers. */
-static void box_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box,
-                        const char **at) {
+static void box_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box, const char **at) {
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
         int64_t known, room = whole->extent[d] - (d < lead ? 1 : box->extent[d - lead]);
@@ -155,8 +142,7 @@ static void box_offsets(Emit *e, RefList offsets, const Type *whole, const Type 
             continue;
         }
         at[d] = cs_fresh(&e->p, "begin");
-        cs_line(&e->p, "const i32 %s = %s;", at[d],
-                kept_inside(e, emit_scalar(e, offsets.at[d]), room));
+        cs_line(&e->p, "const i32 %s = %s;", at[d], kept_inside(e, emit_scalar(e, offsets.at[d]), room));
     }
 }
 
@@ -237,8 +223,7 @@ static void emit_flip(Emit *e, const Op *op) {
     if (flip_place(e, op, &place)) {
         const char *array = emit_declare(e, result);
         emit_unroll(e, "r", layout->registers, 1);
-        const char *from =
-            place.at[LL_REGISTER] ? arena_printf(e->arena, "r ^ %u", place.at[LL_REGISTER]) : "r";
+        const char *from = place.at[LL_REGISTER] ? arena_printf(e->arena, "r ^ %u", place.at[LL_REGISTER]) : "r";
         const char *text = stage_element(e, x, layout, from);
         if (place.at[LL_LANE])
             text = arena_printf(e->arena, type->pointer ? "(%s)tw_move_xor((u64)%s, %u)" : "%stw_move_xor(%s, %u)",
@@ -271,12 +256,9 @@ static void emit_insert(Emit *e, const Op *op) {
     Text inside = text_new(e->arena);
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
-        const char *own = strcmp(begin[d], "0") == 0
-                              ? at[d]
-                              : arena_printf(e->arena, "(%s - %s)", at[d], begin[d]);
+        const char *own = strcmp(begin[d], "0") == 0 ? at[d] : arena_printf(e->arena, "(%s - %s)", at[d], begin[d]);
         if (d >= lead) inner[d - lead] = own;
-        text_add(&inside, "%s(u32)%s < %lldu", d ? " && " : "", own,
-                 d < lead ? 1ll : (long long)box->extent[d - lead]);
+        text_add(&inside, "%s(u32)%s < %lldu", d ? " && " : "", own, d < lead ? 1ll : (long long)box->extent[d - lead]);
     }
     cs_line(&e->p, "%s[r] = %s;", array, stage_element(e, x, layout, "r"));
     if (emit_is_tile(e, part))
@@ -319,9 +301,7 @@ static void emit_reshape(Emit *e, const Op *op) {
 }
 
 bool moves_stages_reshape(Emit *e, const Op *op) {
-    if (op->code != OP_RESHAPE || !emit_is_tile(e, op->operands[0]) ||
-        !emit_is_tile(e, op->results[0]))
-        return false;
+    if (op->code != OP_RESHAPE || !emit_is_tile(e, op->operands[0]) || !emit_is_tile(e, op->results[0])) return false;
     for (int i = 0; i < 2; i++) {
         const Type *type = type_of(e, i ? op->results[0] : op->operands[0]);
         for (int d = 0; d < type->rank; d++)
@@ -342,18 +322,15 @@ static void emit_bload(Emit *e, const Op *op) {
     if (!layout) {
         const char *raw = cs_fresh(&e->p, "raw"), *name = cs_name(&e->p, result);
         cs_line(&e->p, "%s %s;", cs_memory_type(box->elem), raw);
-        cs_line(&e->p, "tw_lds(1, &%s, %s);", raw,
-                stage_at(e, whole, offset, stage_flat(e, whole, begin)));
-        cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, box), name,
-                cs_unpack(&e->p, box->elem, raw));
+        cs_line(&e->p, "tw_lds(1, &%s, %s);", raw, stage_at(e, whole, offset, stage_flat(e, whole, begin)));
+        cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, box), name, cs_unpack(&e->p, box->elem, raw));
         emit_set(e, result, HOLD_SCALAR, name);
         return;
     }
     emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
     int lead = whole->rank - box->rank;
-    for (int d = lead; d < whole->rank; d++)
-        begin[d] = sum(e, begin[d], place_coord(e, layout, d - lead, "r"));
+    for (int d = lead; d < whole->rank; d++) begin[d] = sum(e, begin[d], place_coord(e, layout, d - lead, "r"));
     stage_load(e, result, whole, offset, begin);
     cs_close(&e->p);
 }

@@ -17,9 +17,7 @@
 
 typedef enum PairForm { FORM_NONE, FORM_WORDS, FORM_WIDE } PairForm;
 
-static bool is_half(const Type *type) {
-    return !type->pointer && (type->elem == EL_BF16 || type->elem == EL_F16);
-}
+static bool is_half(const Type *type) { return !type->pointer && (type->elem == EL_BF16 || type->elem == EL_F16); }
 
 /* Moves of whole vectors with an even number of elements. */
 static bool moves_pairs(Emit *e, const Op *op, Ref value, Ref mask) {
@@ -57,8 +55,7 @@ static const char *word_function(Emit *e, const Op *op) {
 static PairForm form_of(Emit *e, const Op *op) {
     if (op->result_count != 1 || !is_half(ir_type(e->k, op->results[0]))) return FORM_NONE;
     const Layout *layout = emit_layout(e, op->results[0]);
-    if (op->code == OP_TLOAD && moves_pairs(e, op, op->results[0], op_operand(op, 1)))
-        return FORM_WORDS;
+    if (op->code == OP_TLOAD && moves_pairs(e, op, op->results[0], op_operand(op, 1))) return FORM_WORDS;
     bool array = layout && layout->home == HOME_REGISTERS && layout->registers % 2 == 0;
     if (!array || e->lean || !elementwise_is(op)) return FORM_NONE;
     return word_function(e, op) ? FORM_WORDS : FORM_WIDE;
@@ -107,9 +104,7 @@ void pairs_plan(Emit *e) {
     while (drop_forms(e, e->k->body)) continue;
 }
 
-bool pairs_are(Emit *e, const Op *op) {
-    return planned(e, op->results[0]) == FORM_WORDS;
-}
+bool pairs_are(Emit *e, const Op *op) { return planned(e, op->results[0]) == FORM_WORDS; }
 
 void pairs_emit(Emit *e, const Op *op) {
     const char *name = word_function(e, op), *type = cs_memory_type(ir_type(e->k, op->results[0])->elem);
@@ -125,8 +120,7 @@ const char *pairs_declare(Emit *e, Ref value) {
     if (form == FORM_NONE) return NULL;
     const char *name = cs_name(&e->p, value);
     int count = emit_layout(e, value)->registers;
-    cs_line(&e->p, "%s %s[%d];", form == FORM_WORDS ? "u32" : "f32", name,
-            form == FORM_WORDS ? count / 2 : count);
+    cs_line(&e->p, "%s %s[%d];", form == FORM_WORDS ? "u32" : "f32", name, form == FORM_WORDS ? count / 2 : count);
     emit_set(e, value, form == FORM_WORDS ? HOLD_PAIRS : HOLD_WIDE, name);
     return name;
 }
@@ -151,8 +145,7 @@ const char *pairs_stored(Emit *e, Ref value, int vector) {
     cs_line(&e->p, "u32 word[%d];", vector / 2);
     for (int j = 0; j < vector / 2; j++)
         if (j)
-            cs_line(&e->p, "word[%d] = tw_pack_%s(%s[r + %d], %s[r + %d]);", j, type, array, 2 * j,
-                    array, 2 * j + 1);
+            cs_line(&e->p, "word[%d] = tw_pack_%s(%s[r + %d], %s[r + %d]);", j, type, array, 2 * j, array, 2 * j + 1);
         else
             cs_line(&e->p, "word[0] = tw_pack_%s(%s[r], %s[r + 1]);", type, array, array);
     return "word";

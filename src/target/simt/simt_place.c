@@ -47,11 +47,9 @@ char *place_bits(Arena *arena, const char *variable, int count, const uint32_t *
         i += n;
     }
     for (int i = 0; i < count && !disjoint; i++)
-        if (masks[i])
-            text_add(&t, "%s(%s >> %d & 1) * %u", t.length ? " ^ " : "", variable, i, masks[i]);
-    return strchr(t.at, ' ') && !(t.at[0] == '(' && !strchr(strchr(t.at, ')'), ' '))
-               ? arena_printf(arena, "(%s)", t.at)
-               : t.at;
+        if (masks[i]) text_add(&t, "%s(%s >> %d & 1) * %u", t.length ? " ^ " : "", variable, i, masks[i]);
+    return strchr(t.at, ' ') && !(t.at[0] == '(' && !strchr(strchr(t.at, ')'), ' ')) ? arena_printf(arena, "(%s)", t.at)
+                                                                                     : t.at;
 }
 
 static void dim_masks(const LinearLayout *map, int dim, LayoutInput input, uint32_t *masks) {
@@ -59,8 +57,7 @@ static void dim_masks(const LinearLayout *map, int dim, LayoutInput input, uint3
 }
 
 /* The warps of a flat kernel go on where lanes end: a multiple of the thread's number. */
-static const char *whole_thread(Emit *e, const LinearLayout *map, const uint32_t *lanes,
-                                const uint32_t *warps) {
+static const char *whole_thread(Emit *e, const LinearLayout *map, const uint32_t *lanes, const uint32_t *warps) {
     if (e->role || map->count[LL_LANE] != 5 || !map->count[LL_WARP] || !lanes[0]) return NULL;
     for (int i = 0; i < 5 + map->count[LL_WARP]; i++)
         if ((i < 5 ? lanes[i] : warps[i - 5]) != lanes[0] << i) return NULL;
@@ -76,10 +73,7 @@ const char *place_thread(Emit *e, const LinearLayout *map, int dim) {
     const char *warp = place_bits(e->arena, "warp", map->count[LL_WARP], warps);
     bool no_lane = strcmp(lane, "0") == 0, no_warp = strcmp(warp, "0") == 0;
     if (no_lane && no_warp) return "0";
-    const char *text = whole     ? whole
-                       : no_warp ? lane
-                       : no_lane ? warp
-                                 : arena_printf(e->arena, "%s + %s", lane, warp);
+    const char *text = whole ? whole : no_warp ? lane : no_lane ? warp : arena_printf(e->arena, "%s + %s", lane, warp);
     const char *name = map_get(&e->places, text);
     if (!name) {
         name = cs_fresh(&e->p, arena_printf(e->arena, "at%d", dim));
@@ -93,8 +87,7 @@ const char *place_thread(Emit *e, const LinearLayout *map, int dim) {
 char *place_register(Emit *e, const LinearLayout *map, int dim, const char *r) {
     uint32_t masks[LL_MAX_BITS];
     dim_masks(map, dim, LL_REGISTER, masks);
-    int skip = strcmp(r, "r") == 0 && e->vector_bits > e->coarse_bits ? e->vector_bits
-                                                                       : e->coarse_bits;
+    int skip = strcmp(r, "r") == 0 && e->vector_bits > e->coarse_bits ? e->vector_bits : e->coarse_bits;
     for (int i = 0; i < skip; i++) masks[i] = 0;
     return place_bits(e->arena, r, map->count[LL_REGISTER], masks);
 }
@@ -114,8 +107,7 @@ char *place_operand(Emit *e, Ref operand, const Layout *result, const char *r) {
     for (int i = 0; i < from->count[LL_REGISTER]; i++) {
         uint32_t index = 0;
         for (int d = 0; d < to->rank; d++)
-            if (type->extent[d] > 1)
-                index |= ll_coord(from, from->basis[LL_REGISTER][i], d) << ll_shift(to, d);
+            if (type->extent[d] > 1) index |= ll_coord(from, from->basis[LL_REGISTER][i], d) << ll_shift(to, d);
         LayoutPlace place;
         if (!ll_find(to, index, &place) || place.at[LL_LANE] || place.at[LL_WARP])
             ice(e->k->module->trap, "cuda: an operand is not where its user looks for it");
@@ -128,15 +120,13 @@ char *place_owner(Emit *e, const LinearLayout *map) {
     LayoutPlace free = ll_free(map);
     Text t = text_new(e->arena);
     if (free.at[LL_LANE]) text_add(&t, "(lane & %u) == 0", free.at[LL_LANE]);
-    if (free.at[LL_WARP])
-        text_add(&t, "%s(warp & %u) == 0", t.length ? " && " : "", free.at[LL_WARP]);
+    if (free.at[LL_WARP]) text_add(&t, "%s(warp & %u) == 0", t.length ? " && " : "", free.at[LL_WARP]);
     return t.length ? t.at : NULL;
 }
 
 char *place_inside(Emit *e, const Layout *layout, const Type *type, int dim, const char *r) {
     if (type->extent[dim] == (int64_t)1 << layout->map.log2[dim]) return NULL;
-    return arena_printf(e->arena, "%s < %lld", place_coord(e, layout, dim, r),
-                        (long long)type->extent[dim]);
+    return arena_printf(e->arena, "%s < %lld", place_coord(e, layout, dim, r), (long long)type->extent[dim]);
 }
 
 void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis) {

@@ -45,8 +45,7 @@ static void take_order(Reduce *r) {
     int bits = r->layout->map.log2[r->axis];
     uint32_t seen = 0;
     for (int i = 0; stamp && i < stamp->list.count; i++)
-        if (stamp->list.at[i] >= 0 && stamp->list.at[i] < bits &&
-            !(seen >> stamp->list.at[i] & 1)) {
+        if (stamp->list.at[i] >= 0 && stamp->list.at[i] < bits && !(seen >> stamp->list.at[i] & 1)) {
             r->order[r->count++] = (int)stamp->list.at[i];
             seen |= 1u << stamp->list.at[i];
         }
@@ -54,8 +53,7 @@ static void take_order(Reduce *r) {
         for (int bit = 0; bit < bits; bit++) {
             LayoutInput input;
             int at;
-            if (!(seen >> bit & 1) && find_bit(r, bit, &input, &at) && (int)input == in)
-                r->order[r->count++] = bit;
+            if (!(seen >> bit & 1) && find_bit(r, bit, &input, &at) && (int)input == in) r->order[r->count++] = bit;
         }
 }
 
@@ -69,9 +67,7 @@ static Reduce reduce_of(Emit *e, const Op *op) {
     return r;
 }
 
-static const char *element_type(const Reduce *r) {
-    return cs_value_type(&r->e->p, r->type);
-}
+static const char *element_type(const Reduce *r) { return cs_value_type(&r->e->p, r->type); }
 
 /* x = combine(x, y), the lower index on the left. */
 static void combine(Reduce *r, const char *x, const char *y, const char *ix, const char *iy) {
@@ -81,19 +77,16 @@ static void combine(Reduce *r, const char *x, const char *y, const char *ix, con
         cs_line(&e->p, "%s = %s;", x, cs_combine(&e->p, r->kind, r->type->elem, keep, x, y));
         return;
     }
-    /* The other one wins if it is better, or as good with a lower index; NaN never does (keep:
-     * always). */
+    /* The other one wins if it is better, or as good with a lower index; NaN never does (keep: always). */
     const char *sign = r->kind == COMBINE_ARGMAX ? ">" : "<";
     bool real = elem_is_float(r->type->elem);
     const char *nan = !real  ? "false"
                       : keep ? arena_printf(e->arena, "(%s == %s && %s != %s)", x, x, y, y)
                              : arena_printf(e->arena, "(%s != %s && %s == %s)", x, x, y, y);
-    const char *tie =
-        real ? arena_printf(e->arena, "(%s == %s || (%s != %s && %s != %s))", y, x, x, x, y, y)
-             : arena_printf(e->arena, "%s == %s", y, x);
+    const char *tie = real ? arena_printf(e->arena, "(%s == %s || (%s != %s && %s != %s))", y, x, x, x, y, y)
+                           : arena_printf(e->arena, "%s == %s", y, x);
     const char *block = keep && real ? arena_printf(e->arena, " && %s == %s", x, x) : "";
-    cs_open(&e->p, "if (%s || (%s %s %s%s) || (%s && %s < %s))", nan, y, sign, x, block, tie, iy,
-            ix);
+    cs_open(&e->p, "if (%s || (%s %s %s%s) || (%s && %s < %s))", nan, y, sign, x, block, tie, iy, ix);
     cs_line(&e->p, "%s = %s;", x, y);
     cs_line(&e->p, "%s = %s;", ix, iy);
     cs_close(&e->p);
@@ -104,12 +97,9 @@ static const char *at(Reduce *r, const char *array, const char *index) {
     return arena_printf(r->e->arena, "%s[%s]", array, index);
 }
 
-static int register_count(const Reduce *r) {
-    return 1 << r->layout->map.count[LL_REGISTER];
-}
+static int register_count(const Reduce *r) { return 1 << r->layout->map.count[LL_REGISTER]; }
 
-/* A loop over the registers that are alive (and have a 0 in `also`); how one of them is called in
- * it. */
+/* A loop over the registers that are alive (and have a 0 in `also`); how one of them is called in it. */
 static const char *open_live(Reduce *r, uint32_t also) {
     uint32_t dead = r->done | also, all = (uint32_t)register_count(r) - 1;
     if (dead == all) {
@@ -127,10 +117,9 @@ static void step_register(Reduce *r, int bit) {
     Emit *e = r->e;
     uint32_t mask = 1u << bit;
     const char *it = open_live(r, mask);
-    const char *other =
-        *it == '0' ? arena_printf(e->arena, "%u", mask) : arena_printf(e->arena, "r + %u", mask);
-    combine(r, at(r, r->values, it), at(r, r->values, other),
-            r->index ? at(r, r->indices, it) : NULL, r->index ? at(r, r->indices, other) : NULL);
+    const char *other = *it == '0' ? arena_printf(e->arena, "%u", mask) : arena_printf(e->arena, "r + %u", mask);
+    combine(r, at(r, r->values, it), at(r, r->values, other), r->index ? at(r, r->indices, it) : NULL,
+            r->index ? at(r, r->indices, other) : NULL);
     cs_close(&e->p);
     r->done |= mask;
 }
@@ -138,19 +127,16 @@ static void step_register(Reduce *r, int bit) {
 static const char *shuffle(Reduce *r, const char *x, Elem elem, int mask) {
     /* Registers hold small floats as f32 and small integers as themselves. */
     bool small = !elem_is_float(elem) && elem_info[elem].bits < 32;
-    return small ? arena_printf(r->e->arena, "(%s)tw_shfl_xor((i32)%s, %d)",
-                                cs_register_type(&r->e->p, elem), x, mask)
+    return small ? arena_printf(r->e->arena, "(%s)tw_shfl_xor((i32)%s, %d)", cs_register_type(&r->e->p, elem), x, mask)
                  : arena_printf(r->e->arena, "tw_shfl_xor(%s, %d)", x, mask);
 }
 
 static void step_lane(Reduce *r, int bit) {
     Emit *e = r->e;
-    const char *it = open_live(r, 0), *mine = at(r, r->values, it),
-               *other = shuffle(r, mine, r->type->elem, 1 << bit);
+    const char *it = open_live(r, 0), *mine = at(r, r->values, it), *other = shuffle(r, mine, r->type->elem, 1 << bit);
     if (r->index) {
         cs_line(&e->p, "const %s other = %s;", element_type(r), other);
-        cs_line(&e->p, "const i32 other_at = %s;",
-                shuffle(r, at(r, r->indices, it), EL_I32, 1 << bit));
+        cs_line(&e->p, "const i32 other_at = %s;", shuffle(r, at(r, r->indices, it), EL_I32, 1 << bit));
         combine(r, mine, "other", at(r, r->indices, it), "other_at");
     } else {
         combine(r, mine, other, NULL, NULL);
@@ -159,19 +145,15 @@ static void step_lane(Reduce *r, int bit) {
     r->lanes |= 1u << bit;
 }
 
-/* add, min or max of f32 where one value a thread is left: what the prelude has a function for;
- * else NULL. */
+/* add, min or max of f32 where one value a thread is left: what the prelude has a function for; else NULL. */
 static const char *plain_name(const Reduce *r) {
-    if (r->index || r->done != (uint32_t)register_count(r) - 1 ||
-        strcmp(element_type(r), "f32") != 0)
-        return NULL;
+    if (r->index || r->done != (uint32_t)register_count(r) - 1 || strcmp(element_type(r), "f32") != 0) return NULL;
     if (r->kind == COMBINE_ADD) return "add";
     if (op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP) return NULL;
     return r->kind == COMBINE_MAX ? "max" : r->kind == COMBINE_MIN ? "min" : NULL;
 }
 
-/* All lanes, from the lowest bit of the lane up or from the highest down, by one function; false: it
- * is not so. */
+/* All lanes, from the lowest bit of the lane up or from the highest down, by one function; false: it is not so. */
 static bool step_all_lanes(Reduce *r, int from) {
     const char *name = plain_name(r);
     int bits[5];
@@ -192,20 +174,16 @@ static bool step_all_lanes(Reduce *r, int from) {
 /* Registers that are alive, packed: their number is the row of the scratch. */
 static int compact_masks(const Reduce *r, uint32_t *masks) {
     int out = 0;
-    for (int i = 0; i < r->layout->map.count[LL_REGISTER]; i++)
-        masks[i] = r->done >> i & 1 ? 0 : 1u << out++;
+    for (int i = 0; i < r->layout->map.count[LL_REGISTER]; i++) masks[i] = r->done >> i & 1 ? 0 : 1u << out++;
     return out;
 }
 
 static int slot_bytes(const Reduce *r) {
-    int bytes = elem_is_float(r->type->elem) && elem_info[r->type->elem].bytes < 4
-                    ? 4
-                    : elem_info[r->type->elem].bytes;
+    int bytes = elem_is_float(r->type->elem) && elem_info[r->type->elem].bytes < 4 ? 4 : elem_info[r->type->elem].bytes;
     return bytes;
 }
 
-/* Do all lanes of a warp hold the same? Those that were combined do, and those that repeat values.
- */
+/* Do all lanes of a warp hold the same? Those that were combined do, and those that repeat values. */
 static bool lanes_agree(const Reduce *r) {
     const LinearLayout *map = &r->layout->map;
     for (int i = 0; i < map->count[LL_LANE]; i++)
@@ -214,9 +192,7 @@ static bool lanes_agree(const Reduce *r) {
 }
 
 /* How the values of a warp lie in the scratch: one if its lanes agree, else one a lane. */
-static int warp_bytes(const Reduce *r, int bytes) {
-    return lanes_agree(r) ? bytes : 32 * bytes;
-}
+static int warp_bytes(const Reduce *r, int bytes) { return lanes_agree(r) ? bytes : 32 * bytes; }
 
 /* An array of them: so many bytes, to where another one may begin. */
 static int64_t values_bytes(const Reduce *r, int bytes, int warps, int alive) {
@@ -232,67 +208,60 @@ static const char *own_place(const Reduce *r, int bytes) {
 }
 
 /* `values` to the scratch at `base`, a plane for each register that is alive. */
-static void put_values(Reduce *r, const char *memory, const char *values, const char *it,
-                       long long base, const char *row, int bytes) {
+static void put_values(Reduce *r, const char *memory, const char *values, const char *it, long long base,
+                       const char *row, int bytes) {
     Emit *e = r->e;
     int stride = warp_bytes(r, bytes);
     bool one = stride == bytes;
-    const char *plane =
-        *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, stride * e->group.warps);
+    const char *plane = *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, stride * e->group.warps);
     const char *x = at(r, values, it);
     if (strcmp(memory, "u8") == 0) { /* of a bool */
         cs_line(&e->p, "const u8 mine = %s;", x);
         x = "mine";
     }
-    cs_line(&e->p, "%s%s%lld + %s, &%s);", one ? "tw_sts_if(1, lane == 0, " : "tw_sts(1, ", plane,
-            base, own_place(r, bytes), x);
+    cs_line(&e->p, "%s%s%lld + %s, &%s);", one ? "tw_sts_if(1, lane == 0, " : "tw_sts(1, ", plane, base,
+            own_place(r, bytes), x);
 }
 
 /* Those of the warps that differ in the bits `mine`, to an array in the order of the warps'
  * numbers, the first to be combined first: they need not all be in registers at once. */
-static void get_values(Reduce *r, const char *array, const char *it, long long base,
-                       const char *row, int bytes, uint32_t mine, const int *places, int count) {
+static void get_values(Reduce *r, const char *array, const char *it, long long base, const char *row, int bytes,
+                       uint32_t mine, const int *places, int count) {
     Emit *e = r->e;
     int stride = warp_bytes(r, bytes), vector = 1;
-    while (stride == bytes && 2 * vector * bytes <= 16 && 2 * vector <= count &&
-           (mine & (uint32_t)vector))
-        vector *= 2;
-    const char *plane =
-        *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, stride * e->group.warps);
-    const char *others = mine == (uint32_t)e->group.warps - 1
-                             ? ""
-                             : arena_printf(e->arena, " + (warp & ~%u) * %d", mine, stride);
+    while (stride == bytes && 2 * vector * bytes <= 16 && 2 * vector <= count && (mine & (uint32_t)vector)) vector *= 2;
+    const char *plane = *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, stride * e->group.warps);
+    const char *others =
+        mine == (uint32_t)e->group.warps - 1 ? "" : arena_printf(e->arena, " + (warp & ~%u) * %d", mine, stride);
     const char *lane = stride == bytes ? "" : arena_printf(e->arena, " + lane * %d", bytes);
     for (int i = 0; i < count; i++) {
         int place = places[i], warp = 0;
         if (place % vector) continue; /* comes with an earlier one */
         for (int bit = 0, left = place; left; bit++)
             if (mine >> bit & 1) warp |= (left & 1) << bit, left >>= 1;
-        cs_line(&e->p, "tw_lds(%d, %s + %d, %s%lld%s%s);", vector, array, place, plane,
-                base + (long long)warp * stride, others, lane);
+        cs_line(&e->p, "tw_lds(%d, %s + %d, %s%lld%s%s);", vector, array, place, plane, base + (long long)warp * stride,
+                others, lane);
     }
 }
 
 /* The same where there are many, one a lane: 16 more registers would cost a block its place. */
-static bool spread_values(Reduce *r, const char *it, long long base, const char *row,
-                          const char *memory, uint32_t mine, const int *places, int bits) {
+static bool spread_values(Reduce *r, const char *it, long long base, const char *row, const char *memory, uint32_t mine,
+                          const int *places, int bits) {
     enum { MANY = 16 };
     Emit *e = r->e;
     int count = 1 << bits, bytes = slot_bytes(r);
     if (r->index || count < MANY || !lanes_agree(r) || mine != (uint32_t)count - 1) return false;
-    const char *plane =
-        *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, bytes * e->group.warps);
+    const char *plane = *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, bytes * e->group.warps);
     cs_line(&e->p, "%s all[1];", memory);
-    cs_line(&e->p, "tw_lds(1, all, %s%lld + (warp & ~%u) * %d + (lane & %u) * %d);", plane, base,
-            mine, bytes, mine, bytes);
+    cs_line(&e->p, "tw_lds(1, all, %s%lld + (warp & ~%u) * %d + (lane & %u) * %d);", plane, base, mine, bytes, mine,
+            bytes);
     for (int i = 0; i < bits; i++)
         combine(r, "all[0]", shuffle(r, "all[0]", r->type->elem, places[1 << i]), NULL, NULL);
     return true;
 }
 
 /* One value a thread, few warps: by one function. */
-static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mine,
-                        const int *warp_bit, int bits) {
+static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mine, const int *warp_bit, int bits) {
     Emit *e = r->e;
     int stride = warp_bytes(r, 4);
     const char *x = at(r, r->values, "0"), *lane = stride == 4 ? "" : " + lane * 4";
@@ -309,8 +278,7 @@ static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mi
     cs_line(&e->p, "%s);", t.at);
 }
 
-/* The warp bits `order[from .. to)`: every warp writes its values, reads those of the others,
- * combines. */
+/* The warp bits `order[from .. to)`: every warp writes its values, reads those of the others, combines. */
 static void step_warps(Reduce *r, int from, int to) {
     Emit *e = r->e;
     enum { WARPS = 32 };
@@ -328,8 +296,7 @@ static void step_warps(Reduce *r, int from, int to) {
             places[i] |= (i >> b & 1) << __builtin_popcount(mine & ((1u << warp_bit[b]) - 1));
     }
     int alive = compact_masks(r, masks);
-    long long base = shared_offset(e, r->op),
-              base_at = base + values_bytes(r, bytes, e->group.warps, alive);
+    long long base = shared_offset(e, r->op), base_at = base + values_bytes(r, bytes, e->group.warps, alive);
     const char *memory = r->type->elem == EL_I1 ? "u8" : cs_value_type(&e->p, r->type);
     const char *plain = plain_name(r);
     shared_before_scratch(e, r->op);
@@ -338,8 +305,7 @@ static void step_warps(Reduce *r, int from, int to) {
         return;
     }
     const char *it = open_live(r, 0);
-    const char *row =
-        *it == '0' ? "0" : place_bits(e->arena, "r", r->layout->map.count[LL_REGISTER], masks);
+    const char *row = *it == '0' ? "0" : place_bits(e->arena, "r", r->layout->map.count[LL_REGISTER], masks);
     put_values(r, memory, r->values, it, base, row, bytes);
     if (r->index) put_values(r, "i32", r->indices, it, base_at, row, 4);
     cs_close(&e->p);
@@ -358,8 +324,7 @@ static void step_warps(Reduce *r, int from, int to) {
         for (int j = 0; j < count; j += 2 << i) {
             int x = places[j], y = places[j + (1 << i)];
             combine(r, arena_printf(e->arena, "all[%d]", x), arena_printf(e->arena, "all[%d]", y),
-                    arena_printf(e->arena, "all_at[%d]", x),
-                    arena_printf(e->arena, "all_at[%d]", y));
+                    arena_printf(e->arena, "all_at[%d]", x), arena_printf(e->arena, "all_at[%d]", y));
         }
     cs_line(&e->p, "%s = all[0];", at(r, r->values, it));
     if (r->index) cs_line(&e->p, "%s = all_at[0];", at(r, r->indices, it));
@@ -457,8 +422,7 @@ static bool tree_in(Reduce *r) {
         if (!find_bit(r, r->order[i], &input, &bit[i]) || input != LL_REGISTER) return false;
     }
     for (int i = 0; i < count; i++)
-        text[i] = elementwise_operand(e, r->op->operands[0], r->layout,
-                                      arena_printf(e->arena, "%d", i));
+        text[i] = elementwise_operand(e, r->op->operands[0], r->layout, arena_printf(e->arena, "%d", i));
     bool keep = op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP;
     for (int level = 0; level < bits; level++) {
         int mask = 1 << bit[level];
@@ -538,8 +502,7 @@ void reduce_emit(Emit *e, const Op *op) {
     for (int i = e->lean || tree ? r.layout->map.count[LL_REGISTER] : 0; i < r.count;) {
         LayoutInput input;
         int bit;
-        if (!find_bit(&r, r.order[i], &input, &bit))
-            ice(e->k->module->trap, "cuda: a bit of the axis is nowhere");
+        if (!find_bit(&r, r.order[i], &input, &bit)) ice(e->k->module->trap, "cuda: a bit of the axis is nowhere");
         if (input == LL_WARP) {
             int to = i + 1;
             while (in_warps(&r, to)) to++;
@@ -561,16 +524,14 @@ void reduce_emit(Emit *e, const Op *op) {
     if (!layout) {
         cs_line(&e->p, "%s = %s;", scalar, at(&r, done, "0"));
     } else {
-        /* Register q of the result is the register of the operand that has its coordinates, and 0
-         * along the axis. */
+        /* Register q of the result is the register of the operand that has its coordinates, and 0 along the axis. */
         uint32_t masks[LL_MAX_BITS];
         int out = 0;
         for (int i = 0; i < r.layout->map.count[LL_REGISTER]; i++)
             if (!(r.done >> i & 1)) masks[out++] = 1u << i;
         emit_unroll(e, "r", layout->registers, 1);
         const char *text = at(&r, done, place_bits(e->arena, "r", out, masks));
-        cs_line(&e->p, "%s[r] = %s;", emit_hold(e, result)->text,
-                elementwise_packed(e, type->elem, text));
+        cs_line(&e->p, "%s[r] = %s;", emit_hold(e, result)->text, elementwise_packed(e, type->elem, text));
         cs_close(&e->p);
     }
     cs_close(&e->p);

@@ -39,17 +39,11 @@ static Fold fold_of(Emit *e, const Op *op) {
     return f;
 }
 
-static const Type *elem_type(const Fold *f, int i) {
-    return ir_type(f->e->k, f->op->operands[i]);
-}
+static const Type *elem_type(const Fold *f, int i) { return ir_type(f->e->k, f->op->operands[i]); }
 
-static const char *register_type(const Fold *f, int i) {
-    return cs_value_type(&f->e->p, elem_type(f, i));
-}
+static const char *register_type(const Fold *f, int i) { return cs_value_type(&f->e->p, elem_type(f, i)); }
 
-static int register_count(const Fold *f) {
-    return 1 << f->layout->map.count[LL_REGISTER];
-}
+static int register_count(const Fold *f) { return 1 << f->layout->map.count[LL_REGISTER]; }
 
 static const char *at(const Fold *f, const char *array, const char *index) {
     return arena_printf(f->e->arena, "%s[%s]", array, index);
@@ -66,8 +60,7 @@ static void combine(Fold *f, const char *const *to, const char *const *x, const 
     Emit *e = f->e;
     if (f->kind != COMBINE_REGION) {
         bool keep = op_word(f->op, AT_NAN, NAN_DROP) == NAN_KEEP;
-        cs_line(&e->p, "%s = %s;", to[0],
-                cs_combine(&e->p, f->kind, elem_type(f, 0)->elem, keep, x[0], y[0]));
+        cs_line(&e->p, "%s = %s;", to[0], cs_combine(&e->p, f->kind, elem_type(f, 0)->elem, keep, x[0], y[0]));
         return;
     }
     const Region *body = f->op->regions[0];
@@ -80,8 +73,7 @@ static void combine(Fold *f, const char *const *to, const char *const *x, const 
     emit_region(e, body);
     for (int i = 0; i < f->count && f->count > 1; i++) {
         next[i] = cs_fresh(&e->p, "next");
-        cs_line(&e->p, "const %s %s = %s;", register_type(f, i), next[i],
-                emit_scalar(e, body->last->operands[i]));
+        cs_line(&e->p, "const %s %s = %s;", register_type(f, i), next[i], emit_scalar(e, body->last->operands[i]));
     }
     if (f->count == 1) next[0] = emit_scalar(e, body->last->operands[0]);
     for (int i = 0; i < f->count; i++) cs_line(&e->p, "%s = %s;", to[i], next[i]);
@@ -97,8 +89,7 @@ static void copy_in(Fold *f) {
     }
     emit_unroll(e, "r", f->layout->registers, 1);
     for (int i = 0; i < f->count; i++)
-        cs_line(&e->p, "%s[r] = %s;", f->part[i],
-                elementwise_operand(e, f->op->operands[i], f->layout, "r"));
+        cs_line(&e->p, "%s[r] = %s;", f->part[i], elementwise_operand(e, f->op->operands[i], f->layout, "r"));
     cs_close(&e->p);
     if (f->layout->registers == register_count(f)) return;
     cs_raw(&e->p, "#pragma unroll\n"); /* the padding takes part, and is not looked at */
@@ -117,22 +108,19 @@ static int slot_bytes(const Fold *f, int i) {
 static const char *row_of(const Fold *f, uint32_t gone, int *rows) {
     uint32_t masks[LL_MAX_BITS];
     int out = 0;
-    for (int i = 0; i < f->layout->map.count[LL_REGISTER]; i++)
-        masks[i] = gone >> i & 1 ? 0 : 1u << out++;
+    for (int i = 0; i < f->layout->map.count[LL_REGISTER]; i++) masks[i] = gone >> i & 1 ? 0 : 1u << out++;
     *rows = 1 << out;
     return place_bits(f->e->arena, "r", f->layout->map.count[LL_REGISTER], masks);
 }
 
-static int64_t plane_bytes(const Fold *f, int i) {
-    return (int64_t)f->e->group.warps * 32 * slot_bytes(f, i);
-}
+static int64_t plane_bytes(const Fold *f, int i) { return (int64_t)f->e->group.warps * 32 * slot_bytes(f, i); }
 
 static const char *plane_at(const Fold *f, int i, int rows, const char *row, const char *thread) {
     int64_t base = shared_offset(f->e, f->op);
     /* Wide elements first would keep all aligned; whole planes are multiples of 32 bytes anyway. */
     for (int j = 0; j < i; j++) base += plane_bytes(f, j) * rows;
-    return arena_printf(f->e->arena, "%lld + %s * %lld + (%s) * %d", (long long)base, row,
-                        (long long)plane_bytes(f, i), thread, slot_bytes(f, i));
+    return arena_printf(f->e->arena, "%lld + %s * %lld + (%s) * %d", (long long)base, row, (long long)plane_bytes(f, i),
+                        thread, slot_bytes(f, i));
 }
 
 /* A loop over registers with zeros in `gone`. */
@@ -157,8 +145,7 @@ static void fetch(Fold *f, uint32_t gone, uint32_t shift, const char *lane, cons
         shared_before_write(e);
         open_loop(f, gone);
         for (int i = 0; i < f->count; i++)
-            cs_line(&e->p, "tw_sts(1, %s, %s + %s);", plane_at(f, i, rows, row, "warp * 32 + lane"),
-                    f->part[i], from);
+            cs_line(&e->p, "tw_sts(1, %s, %s + %s);", plane_at(f, i, rows, row, "warp * 32 + lane"), f->part[i], from);
         cs_close(&e->p);
         shared_before_read(e);
         open_loop(f, gone);
@@ -170,8 +157,7 @@ static void fetch(Fold *f, uint32_t gone, uint32_t shift, const char *lane, cons
     }
     open_loop(f, gone);
     for (int i = 0; i < f->count; i++)
-        cs_line(&e->p, lane ? "%s[r] = tw_move_idx(%s, %s);" : "%s[r] = %s;", f->got[i],
-                at(f, f->part[i], from), lane);
+        cs_line(&e->p, lane ? "%s[r] = tw_move_idx(%s, %s);" : "%s[r] = %s;", f->got[i], at(f, f->part[i], from), lane);
     cs_close(&e->p);
 }
 
@@ -179,8 +165,7 @@ static int64_t scratch_for(const Fold *f, uint32_t gone) {
     int rows;
     int64_t bytes = 0;
     row_of(f, gone, &rows);
-    for (int i = 0; i < f->count; i++)
-        bytes += (int64_t)layout_warps(f->e->cx, f->e->k) * 32 * slot_bytes(f, i) * rows;
+    for (int i = 0; i < f->count; i++) bytes += (int64_t)layout_warps(f->e->cx, f->e->k) * 32 * slot_bytes(f, i) * rows;
     return bytes;
 }
 
@@ -203,15 +188,13 @@ static void scan_bit(Fold *f, int bit) {
     LayoutInput input;
     int where;
     find_bit(f, bit, &input, &where);
-    uint32_t own = 1u << where, low = f->low.at[LL_REGISTER],
-             in_register = input == LL_REGISTER ? own : 0;
+    uint32_t own = 1u << where, low = f->low.at[LL_REGISTER], in_register = input == LL_REGISTER ? own : 0;
     const char *lane = source(f, LL_LANE, "lane", input == LL_LANE ? own : 0);
     const char *warp = source(f, LL_WARP, "warp", input == LL_WARP ? own : 0);
     emit_block(e);
     fetch(f, low | in_register, f->reverse ? in_register : low, lane, warp);
     emit_unroll(e, "r", register_count(f), 1);
-    if (in_register)
-        cs_line(&e->p, f->reverse ? "if (r & %u) continue;" : "if (!(r & %u)) continue;", own);
+    if (in_register) cs_line(&e->p, f->reverse ? "if (r & %u) continue;" : "if (!(r & %u)) continue;", own);
     Text condition = text_new(e->arena);
     const char *sign = f->reverse ? "!" : "";
     if (input == LL_LANE) text_add(&condition, "%s(lane & %u)", sign, own);
@@ -222,8 +205,7 @@ static void scan_bit(Fold *f, int bit) {
                  place_coord(e, f->layout, f->axis, "r"), f->done, 1u << bit, (long long)n);
     if (condition.length) cs_open(&e->p, "if (%s)", condition.at);
     const char *mine[TUPLE], *other[TUPLE];
-    const char *index =
-        low | in_register ? arena_printf(e->arena, "r & ~%u", low | in_register) : "r";
+    const char *index = low | in_register ? arena_printf(e->arena, "r & ~%u", low | in_register) : "r";
     for (int i = 0; i < f->count; i++) {
         mine[i] = at(f, f->part[i], "r");
         other[i] = at(f, f->got[i], index);
@@ -237,8 +219,7 @@ static void scan_bit(Fold *f, int bit) {
 
 void scan_emit(Emit *e, const Op *op) {
     Fold f = fold_of(e, op);
-    if (f.kind == COMBINE_ARGMIN || f.kind == COMBINE_ARGMAX)
-        emit_refuse(e, op, "a scan of indices");
+    if (f.kind == COMBINE_ARGMIN || f.kind == COMBINE_ARGMAX) emit_refuse(e, op, "a scan of indices");
     if (e->k->module->diag->errors) return;
     place_say_axis(e, op, f.layout, f.axis);
     for (int i = 0; i < f.count; i++) emit_declare(e, op->results[i]);
@@ -274,9 +255,8 @@ int64_t scan_scratch(Emit *e, const Op *op) {
 static const char *upper_exists(Fold *f, int bit) {
     int64_t n = f->type->extent[f->axis];
     if (!(n & (n - 1))) return NULL;
-    return arena_printf(f->e->arena, "(%s & ~%u | %u) < %lld",
-                        place_coord(f->e, f->layout, f->axis, "r"), f->done, 1u << bit,
-                        (long long)n);
+    return arena_printf(f->e->arena, "(%s & ~%u | %u) < %lld", place_coord(f->e, f->layout, f->axis, "r"), f->done,
+                        1u << bit, (long long)n);
 }
 
 /* Does the combination look at its argument i? */
@@ -296,8 +276,7 @@ static void reduce_bit(Fold *f, int bit) {
     if (input == LL_REGISTER) {
         open_loop(f, gone | own);
         const char *upper = upper_exists(f, bit);
-        for (int i = 0; i < f->count; i++)
-            other[i] = at(f, f->part[i], arena_printf(e->arena, "r + %u", own));
+        for (int i = 0; i < f->count; i++) other[i] = at(f, f->part[i], arena_printf(e->arena, "r + %u", own));
         if (upper) cs_open(&e->p, "if (%s)", upper);
         combine(f, mine, mine, other);
         if (upper) cs_close(&e->p);
@@ -306,17 +285,14 @@ static void reduce_bit(Fold *f, int bit) {
               input == LL_WARP ? arena_printf(e->arena, "warp ^ %u", own) : NULL);
         open_loop(f, gone);
         const char *upper = upper_exists(f, bit);
-        const char *is_high =
-            arena_printf(e->arena, "%s & %u", input == LL_LANE ? "lane" : "warp", own);
+        const char *is_high = arena_printf(e->arena, "%s & %u", input == LL_LANE ? "lane" : "warp", own);
         for (int i = 0; i < f->count; i++) {
             low[i] = cs_fresh(&e->p, "lower"), high[i] = cs_fresh(&e->p, "upper");
             other[i] = at(f, f->got[i], "r");
             if (takes(f, i) || upper)
-                cs_line(&e->p, "const %s %s = %s ? %s : %s;", register_type(f, i), low[i], is_high,
-                        other[i], mine[i]);
+                cs_line(&e->p, "const %s %s = %s ? %s : %s;", register_type(f, i), low[i], is_high, other[i], mine[i]);
             if (takes(f, f->count + i))
-                cs_line(&e->p, "const %s %s = %s ? %s : %s;", register_type(f, i), high[i], is_high,
-                        mine[i], other[i]);
+                cs_line(&e->p, "const %s %s = %s ? %s : %s;", register_type(f, i), high[i], is_high, mine[i], other[i]);
         }
         if (upper) {
             for (int i = 0; i < f->count; i++) cs_line(&e->p, "%s = %s;", mine[i], low[i]);

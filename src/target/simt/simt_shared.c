@@ -38,8 +38,7 @@ static void number_ops(Planner *p, const Region *region) {
     }
 }
 
-/* The last op, seen from the region of the definition, that uses the value (or a transpose of it).
- */
+/* The last op, seen from the region of the definition, that uses the value (or a transpose of it). */
 static int last_use(Planner *p, const Region *region, const Region *home, Ref value) {
     int last = 0;
     for (const Op *op = region->first; op; op = op->next) {
@@ -89,8 +88,7 @@ static void part_scratch(Planner *p) {
         Buffer *b = &p->buffers.at[i], *next = b + 1;
         if (b->op->code != OP_REDUCE || b->role || b->bytes > SMALL) continue;
         b->align = 16;
-        if (i + 1 < p->buffers.count && next->op->code == OP_REDUCE && !next->role &&
-            next->bytes <= SMALL)
+        if (i + 1 < p->buffers.count && next->op->code == OP_REDUCE && !next->role && next->bytes <= SMALL)
             b->last = next->last;
     }
 }
@@ -112,8 +110,7 @@ void shared_plan(Emit *e) {
             moved = false;
             for (size_t j = 0; j < i; j++) {
                 const Buffer *other = &p.buffers.at[j];
-                bool apart = b->offset + b->bytes <= other->offset ||
-                             other->offset + other->bytes <= b->offset;
+                bool apart = b->offset + b->bytes <= other->offset || other->offset + other->bytes <= b->offset;
                 if (!meet(b, other) || apart) continue;
                 b->offset = (other->offset + other->bytes + b->align - 1) / b->align * b->align;
                 moved = true;
@@ -132,14 +129,13 @@ void shared_refuse(Emit *e) {
     for (size_t i = 0; i < p.buffers.count; i++)
         if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
     diag_emit(e->k->module->diag, DIAG_CUDA_SHARED, most.op->range, (long long)e->shared_bytes,
-              strchr(e->cx->machine->name, ':') + 1, (long long)e->cx->machine->ring_bytes,
-              (long long)most.bytes, op_info[most.op->code].mnemonic);
+              strchr(e->cx->machine->name, ':') + 1, (long long)e->cx->machine->ring_bytes, (long long)most.bytes,
+              op_info[most.op->code].mnemonic);
 }
 
 int64_t shared_offset(Emit *e, const Op *op) {
     const MapEntry *entry = map_find_number(&e->offsets, (uintptr_t)op);
-    if (!entry)
-        ice(e->k->module->trap, "cuda: %s has no shared memory", op_info[op->code].mnemonic);
+    if (!entry) ice(e->k->module->trap, "cuda: %s has no shared memory", op_info[op->code].mnemonic);
     return (int64_t)(uintptr_t)entry->value - 1;
 }
 
@@ -149,8 +145,7 @@ void shared_sync(Emit *e) {
     if (e->group.warps == 1)
         cs_line(&e->p, "tw_sync_warp();");
     else if (e->barrier_id)
-        cs_line(&e->p, "tw_bar_sync(%d%s, %d);", e->barrier_id, e->in_gang ? " + gang" : "",
-                32 * e->group.warps);
+        cs_line(&e->p, "tw_bar_sync(%d%s, %d);", e->barrier_id, e->in_gang ? " + gang" : "", 32 * e->group.warps);
     else
         cs_line(&e->p, "tw_sync();");
     e->writes_pending = e->async_pending = e->stores_pending = false;
@@ -176,8 +171,7 @@ void shared_before_read(Emit *e) {
 void shared_before_scratch(Emit *e, const Op *op) {
     const Op *read = e->scratch_read;
     int64_t mine = shared_offset(e, op), other = read ? shared_offset(e, read) : mine;
-    bool apart = mine + shared_scratch(e, op) <= other ||
-                 (read && other + shared_scratch(e, read) <= mine);
+    bool apart = mine + shared_scratch(e, op) <= other || (read && other + shared_scratch(e, read) <= mine);
     if (apart && e->reads_pending && !e->late)
         e->writes_pending = true;
     else
@@ -191,10 +185,9 @@ void shared_after_scratch(Emit *e, const Op *op) {
 }
 
 /* --- tiles --- */
-char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char *row,
-                const char *column) {
-    return arena_printf(e->arena, "tw_tile_at(%s, %s, %s, %lld, %d, %d)", offset, row, column,
-                        (long long)tile->panel, tile->width, tile->elem_bytes);
+char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char *row, const char *column) {
+    return arena_printf(e->arena, "tw_tile_at(%s, %s, %s, %lld, %d, %d)", offset, row, column, (long long)tile->panel,
+                        tile->width, tile->elem_bytes);
 }
 
 typedef struct TileWalk {
@@ -204,8 +197,7 @@ typedef struct TileWalk {
 } TileWalk;
 
 /* Row, column and condition of register r, and how many registers lie side by side in a row. */
-static TileWalk walk_tile(Emit *e, const Type *type, const Layout *layout, const SharedTile *tile,
-                          bool owner) {
+static TileWalk walk_tile(Emit *e, const Type *type, const Layout *layout, const SharedTile *tile, bool owner) {
     TileWalk w = {.row = "0", .column = "0"};
     int last = type->rank - 1;
     w.vector = ll_run(&layout->map, last, tile->elem_bytes);
@@ -215,17 +207,13 @@ static TileWalk walk_tile(Emit *e, const Type *type, const Layout *layout, const
     for (int d = 0; d < type->rank; d++) {
         const char *coord = place_coord(e, layout, d, "r");
         if (d < last)
-            w.row = d == 0 ? coord
-                           : arena_printf(e->arena, "(%s * %lld + %s)", w.row,
-                                          (long long)type->extent[d], coord);
+            w.row =
+                d == 0 ? coord : arena_printf(e->arena, "(%s * %lld + %s)", w.row, (long long)type->extent[d], coord);
         char *inside = place_inside(e, layout, type, d, "r");
-        if (inside)
-            w.condition =
-                w.condition ? arena_printf(e->arena, "%s && %s", w.condition, inside) : inside;
+        if (inside) w.condition = w.condition ? arena_printf(e->arena, "%s && %s", w.condition, inside) : inside;
     }
     char *owns = owner ? place_owner(e, &layout->map) : NULL;
-    if (owns)
-        w.condition = w.condition ? arena_printf(e->arena, "%s && %s", w.condition, owns) : owns;
+    if (owns) w.condition = w.condition ? arena_printf(e->arena, "%s && %s", w.condition, owns) : owns;
     return w;
 }
 
@@ -242,8 +230,8 @@ static void find_conflicts(Emit *e, Ref value, const SharedTile *tile, int vecto
               vector * tile->elem_bytes, fronts, fronts == 1 ? "" : "s");
 }
 
-static void zero_box(Emit *e, const SharedTile *tile, const char *offset, int64_t first_row,
-                     int64_t first_column, int64_t rows, int64_t columns) {
+static void zero_box(Emit *e, const SharedTile *tile, const char *offset, int64_t first_row, int64_t first_column,
+                     int64_t rows, int64_t columns) {
     if (!rows || !columns) return;
     const char *memory = tile->elem_bytes == 1   ? "u8"
                          : tile->elem_bytes == 2 ? "u16"
@@ -281,8 +269,7 @@ void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *o
         int count = layout->registers / parts;
         cs_raw(&e->p, "#pragma unroll\n");
         e->vector_bits = ll_log2(w.vector);
-        cs_open(&e->p, "for (int r = part * %d; r < part * %d + %d; r += %d)", count, count, count,
-                w.vector);
+        cs_open(&e->p, "for (int r = part * %d; r < part * %d + %d; r += %d)", count, count, count, w.vector);
     } else {
         emit_unroll(e, "r", layout->registers, w.vector);
     }
@@ -292,17 +279,14 @@ void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *o
     if (!straight) {
         cs_line(&e->p, "%s word[%d];", memory, w.vector);
         for (int j = 0; j < w.vector; j++) {
-            const char *text =
-                elementwise_operand(e, value, layout, arena_printf(e->arena, "(r + %d)", j));
+            const char *text = elementwise_operand(e, value, layout, arena_printf(e->arena, "(r + %d)", j));
             cs_line(&e->p, "word[%d] = %s;", j,
-                    type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text)
-                                        : elementwise_packed(e, type->elem, text));
+                    type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text) : elementwise_packed(e, type->elem, text));
         }
     }
     /* Slots begin at multiples of 1024, so the swizzle does not see them: for a loop of puts its part
      * is computed once. */
-    const char *at = words ? arena_printf(e->arena, "%s + %s", offset,
-                                          shared_at(e, tile, "0", w.row, w.column))
+    const char *at = words ? arena_printf(e->arena, "%s + %s", offset, shared_at(e, tile, "0", w.row, w.column))
                            : shared_at(e, tile, offset, w.row, w.column);
     if (w.condition)
         cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", w.vector / each, w.condition, at, from);
@@ -331,20 +315,17 @@ void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *of
         cs_line(&e->p, "tw_lds_if(%d, %s, %s, %s);", w.vector, w.condition, to, at);
     else
         cs_line(&e->p, "tw_lds(%d, %s, %s);", w.vector, to, at);
-    for (int j = 0; flags && j < w.vector; j++)
-        cs_line(&e->p, "%s[r + %d] = raw[%d] != 0;", array, j, j);
+    for (int j = 0; flags && j < w.vector; j++) cs_line(&e->p, "%s[r + %d] = raw[%d] != 0;", array, j, j);
     cs_close(&e->p);
 }
 
 /* --- conversions between register layouts --- */
-static int memory_bytes(const Type *type) {
-    return type->pointer ? 8 : elem_info[type->elem].bytes;
-}
+static int memory_bytes(const Type *type) { return type->pointer ? 8 : elem_info[type->elem].bytes; }
 
 static ConvertPlan plan_of(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, op->results[0]);
-    ConvertPlan plan = ll_plan_convert(&emit_layout(e, op->operands[0])->map,
-                                       &emit_layout(e, op->results[0])->map, memory_bytes(type));
+    ConvertPlan plan = ll_plan_convert(&emit_layout(e, op->operands[0])->map, &emit_layout(e, op->results[0])->map,
+                                       memory_bytes(type));
     /* Shuffles know words and 16-bit floats. */
     bool small = !type->pointer && elem_info[type->elem].bytes == 1;
     if (plan.kind == CONVERT_SHUFFLE && small) plan.kind = CONVERT_SHARED;
@@ -370,8 +351,7 @@ int64_t shared_scratch(Emit *e, const Op *op) {
     return (int64_t)memory_bytes(type) << ll_index_bits(&emit_layout(e, op->results[0])->map);
 }
 
-static void register_masks(const PlaceMap *map, LayoutInput from, LayoutInput what,
-                           uint32_t *masks) {
+static void register_masks(const PlaceMap *map, LayoutInput from, LayoutInput what, uint32_t *masks) {
     for (int i = 0; i < map->count[from]; i++) masks[i] = map->basis[from][i].at[what];
 }
 
@@ -381,18 +361,15 @@ static void convert_registers(Emit *e, const Op *op, const PlaceMap *map) {
     register_masks(map, LL_REGISTER, LL_REGISTER, masks);
     const char *source = from->text, *array = emit_declare(e, op->results[0]);
     emit_unroll(e, "r", emit_layout(e, op->results[0])->registers, 1);
-    cs_line(&e->p, "%s[r] = %s[%s];", array, source,
-            place_bits(e->arena, "r", map->count[LL_REGISTER], masks));
+    cs_line(&e->p, "%s[r] = %s[%s];", array, source, place_bits(e->arena, "r", map->count[LL_REGISTER], masks));
     cs_close(&e->p);
 }
 
-/* For each register: ask the lane that has the element; where lanes ask for different registers,
- * once for each. */
+/* For each register: ask the lane that has the element; where lanes ask for different registers, once for each. */
 static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
     uint32_t masks[LL_MAX_BITS], span[32];
     int candidates = 1;
-    const char *source = emit_hold(e, op->operands[0])->text,
-               *array = emit_declare(e, op->results[0]);
+    const char *source = emit_hold(e, op->operands[0])->text, *array = emit_declare(e, op->results[0]);
     int registers = emit_layout(e, op->operands[0])->registers;
     register_masks(map, LL_REGISTER, LL_LANE, masks);
     const char *by_register = place_bits(e->arena, "r", map->count[LL_REGISTER], masks);
@@ -416,11 +393,9 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
     const char *type = emit_array_type(e, ir_type(e->k, op->results[0]));
     for (int j = 0; j < candidates; j++) {
         const char *index = span[j] ? arena_printf(e->arena, "(%s ^ %u)", reg, span[j]) : reg;
-        if (registers & (registers - 1))
-            index = arena_printf(e->arena, "(%s < %d ? %s : 0)", index, registers, index);
-        const char *got =
-            wide ? arena_printf(e->arena, "(%s)tw_shfl_idx((i64)%s[%s], from)", type, source, index)
-                 : arena_printf(e->arena, "tw_shfl_idx(%s[%s], from)", source, index);
+        if (registers & (registers - 1)) index = arena_printf(e->arena, "(%s < %d ? %s : 0)", index, registers, index);
+        const char *got = wide ? arena_printf(e->arena, "(%s)tw_shfl_idx((i64)%s[%s], from)", type, source, index)
+                               : arena_printf(e->arena, "tw_shfl_idx(%s[%s], from)", source, index);
         cs_line(&e->p, wide ? "%sconst got%d = %s;" : "const %s got%d = %s;", type, j, got);
     }
     if (candidates == 1) cs_line(&e->p, "%s[r] = got0;", array);
@@ -430,14 +405,12 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
 }
 
 /* One side of the pass through shared memory: registers of `layout` at the offsets of `via`. Says how. */
-static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via,
-                             bool store) {
+static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via, bool store) {
     const Layout *layout = emit_layout(e, value);
     const Type *type = ir_type(e->k, value);
     int bytes = memory_bytes(type), bits[8];
     PlaceMap map;
-    if (!ll_invert_and_compose(&layout->map, via, &map))
-        ice(e->k->module->trap, "cuda: a conversion lacks an element");
+    if (!ll_invert_and_compose(&layout->map, via, &map)) ice(e->k->module->trap, "cuda: a conversion lacks an element");
     int vector = ll_vector(&map, bytes, 16, bits);
     bool low = true;
     uint32_t used = 0;
@@ -445,8 +418,7 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
         low &= bits[i] == i;
         used |= (uint32_t)1 << bits[i];
     }
-    if (!low && layout->registers != 1 << layout->map.count[LL_REGISTER])
-        vector = 1, used = 0, low = true;
+    if (!low && layout->registers != 1 << layout->map.count[LL_REGISTER]) vector = 1, used = 0, low = true;
     while (low && vector > 1 && layout->registers % vector) vector /= 2, used >>= 1;
     uint32_t masks[LL_MAX_BITS];
     register_masks(&map, LL_LANE, LL_OFFSET, masks);
@@ -460,8 +432,7 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
     cs_line(&e->p, "const i32 %s = %s ^ %s;", name, lane, warp);
     emit_unroll(e, "r", layout->registers, low ? vector : 1);
     if (!low) cs_line(&e->p, "if (r & %u) continue;", used);
-    const char *at = arena_printf(e->arena, "%lld + (%s ^ %s) * %d",
-                                  (long long)shared_offset(e, op), name, reg, bytes);
+    const char *at = arena_printf(e->arena, "%lld + (%s ^ %s) * %d", (long long)shared_offset(e, op), name, reg, bytes);
     char *owner = store ? place_owner(e, &layout->map) : NULL;
     const char *piece = low ? arena_printf(e->arena, "%s + r", array) : "piece";
     const char *element = emit_array_type(e, type);
@@ -484,9 +455,8 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
     }
     cs_close(&e->p);
     int wavefronts = ll_bank_conflicts(&map, bytes, vector);
-    return arena_printf(e->arena, "%s in vectors of %d bytes, %d wavefront%s",
-                        store ? "written" : "read", vector * bytes, wavefronts,
-                        wavefronts == 1 ? "" : "s");
+    return arena_printf(e->arena, "%s in vectors of %d bytes, %d wavefront%s", store ? "written" : "read",
+                        vector * bytes, wavefronts, wavefronts == 1 ? "" : "s");
 }
 
 void shared_convert(Emit *e, const Op *op) {

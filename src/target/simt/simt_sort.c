@@ -34,9 +34,7 @@ static void find_bit(const Sort *s, int bit, LayoutInput *input, int *at) {
         ice(s->e->k->module->trap, "cuda: a bit of the axis is nowhere");
 }
 
-static int register_count(const Sort *s) {
-    return 1 << s->layout->map.count[LL_REGISTER];
-}
+static int register_count(const Sort *s) { return 1 << s->layout->map.count[LL_REGISTER]; }
 
 /* Is the run that register r belongs to sorted upwards in stage k? */
 static const char *upwards(const Sort *s, int k) {
@@ -83,8 +81,8 @@ static void compare(Sort *s, int k, int j) {
     } else {
         cs_line(&e->p, "const %s other = tw_shfl_xor(%s[r], %u);", s->type, s->keys, own);
     }
-    cs_line(&e->p, "%s[r] = (!(%s & %u) == %s) == (other < %s[r]) ? other : %s[r];", s->keys, name,
-            own, up, s->keys, s->keys);
+    cs_line(&e->p, "%s[r] = (!(%s & %u) == %s) == (other < %s[r]) ? other : %s[r];", s->keys, name, own, up, s->keys,
+            s->keys);
     cs_close(&e->p);
 }
 
@@ -106,13 +104,11 @@ void sort_emit(Emit *e, const Op *op) {
     s.keys = cs_fresh(&e->p, "key");
     cs_line(&e->p, "%s %s[%d];", s.type, s.keys, register_count(&s));
     emit_unroll(e, "r", register_count(&s), 1);
-    const char *text =
-        arena_printf(e->arena, "tw_key((%s)%s, %s)", from,
-                     elementwise_operand(e, op->operands[0], s.layout, "r"), descending);
+    const char *text = arena_printf(e->arena, "tw_key((%s)%s, %s)", from,
+                                    elementwise_operand(e, op->operands[0], s.layout, "r"), descending);
     char *inside = place_inside(e, s.layout, type, s.axis, "r");
     if (s.layout->registers < register_count(&s))
-        inside = arena_printf(e->arena, "r < %d%s%s", s.layout->registers, inside ? " && " : "",
-                              inside ? inside : "");
+        inside = arena_printf(e->arena, "r < %d%s%s", s.layout->registers, inside ? " && " : "", inside ? inside : "");
     if (inside) text = arena_printf(e->arena, "%s ? %s : ~(%s)0", inside, text, s.type);
     cs_line(&e->p, "%s[r] = %s;", s.keys, text);
     cs_close(&e->p);
@@ -122,9 +118,8 @@ void sort_emit(Emit *e, const Op *op) {
     cs_line(&e->p, "%s number;", from);
     cs_line(&e->p, "tw_unkey(%s[r], %s, &number);", s.keys, descending);
     cs_line(&e->p, "%s[r] = %s;", array,
-            elem_is_float(type->elem)
-                ? elementwise_packed(e, type->elem, "number")
-                : arena_printf(e->arena, "(%s)number", emit_array_type(e, type)));
+            elem_is_float(type->elem) ? elementwise_packed(e, type->elem, "number")
+                                      : arena_printf(e->arena, "(%s)number", emit_array_type(e, type)));
     cs_close(&e->p);
     cs_close(&e->p);
 }
@@ -135,8 +130,7 @@ int64_t sort_scratch(Emit *e, const Op *op) {
         LayoutInput input;
         int at;
         find_bit(&s, bit, &input, &at);
-        if (input == LL_WARP)
-            return (int64_t)register_count(&s) * layout_warps(e->cx, e->k) * 32 * s.bytes;
+        if (input == LL_WARP) return (int64_t)register_count(&s) * layout_warps(e->cx, e->k) * 32 * s.bytes;
     }
     return 0;
 }
@@ -165,7 +159,7 @@ void histogram_emit(Emit *e, const Op *op) {
     const char *array = emit_declare(e, result);
     emit_unroll(e, "r", to->registers, 1);
     char *inside = stage_inside(e, to, bins, NULL);
-    cs_line(&e->p, "tw_lds_if(1, %s, %s + r, %lld + %s * 4);", inside ? inside : "true", array,
-            base, place_coord(e, to, 0, "r"));
+    cs_line(&e->p, "tw_lds_if(1, %s, %s + r, %lld + %s * 4);", inside ? inside : "true", array, base,
+            place_coord(e, to, 0, "r"));
     cs_close(&e->p);
 }

@@ -31,10 +31,9 @@ void speech_assert(Emit *e, const Op *op) {
     const char *said = op_text(op, AT_MESSAGE);
     Place place = {0};
     source_find(e->k->module->sources, op->range.begin, &place);
-    const char *text = arena_printf(
-        e->arena, "%s%sassertion failed%s%s",
-        place.file ? arena_printf(e->arena, "%s:%d", place.file->name, place.line) : "",
-        place.file ? ": " : "", said && *said ? ": " : "", said ? said : "");
+    const char *text = arena_printf(e->arena, "%s%sassertion failed%s%s",
+                                    place.file ? arena_printf(e->arena, "%s:%d", place.file->name, place.line) : "",
+                                    place.file ? ": " : "", said && *said ? ": " : "", said ? said : "");
     int blocks = open_elements(e, op->operands[0]);
     cs_line(&e->p, "tw_assert(%s, %s);", element(e, op->operands[0]), cs_string(e->arena, text));
     while (blocks--) cs_close(&e->p);
@@ -80,26 +79,22 @@ static void print_value(Emit *e, const Op *op, int i) {
     const char *cast, *format = format_of(e, type, op_flag(op, AT_HEX), &cast);
     Text text = text_new(e->arena), args = text_new(e->arena);
     text_add(&text, "pid (%%d, %%d, %%d) idx (");
-    for (int d = 0; d < type->rank && layout; d++)
-        text_add(&text, "%s%%%dd", d ? ", " : "", digits(type->extent[d]));
+    for (int d = 0; d < type->rank && layout; d++) text_add(&text, "%s%%%dd", d ? ", " : "", digits(type->extent[d]));
     text_add(&text, ")%s", prefix_of(e, op_text(op, AT_MESSAGE), true));
     if (op->operand_count > 1) text_add(&text, "(operand %d) ", i);
     text_add(&text, "%s\n", format);
     int blocks = open_elements(e, value);
-    for (int d = 0; d < type->rank && layout; d++)
-        text_add(&args, ", %s", place_coord(e, layout, d, "r"));
-    cs_line(&e->p, "tw_printf(%s, tw_block_x(), tw_block_y(), tw_block_z()%s, %s%s);",
-            cs_string(e->arena, text.at), args.length ? args.at : "", cast, element(e, value));
+    for (int d = 0; d < type->rank && layout; d++) text_add(&args, ", %s", place_coord(e, layout, d, "r"));
+    cs_line(&e->p, "tw_printf(%s, tw_block_x(), tw_block_y(), tw_block_z()%s, %s%s);", cs_string(e->arena, text.at),
+            args.length ? args.at : "", cast, element(e, value));
     while (blocks--) cs_close(&e->p);
 }
 
 void speech_print(Emit *e, const Op *op) {
     for (int i = 0; i < op->operand_count; i++) print_value(e, op, i);
     if (op->operand_count) return;
-    const char *text = arena_printf(e->arena, "pid (%%d, %%d, %%d)%s\n",
-                                    prefix_of(e, op_text(op, AT_MESSAGE), false));
+    const char *text = arena_printf(e->arena, "pid (%%d, %%d, %%d)%s\n", prefix_of(e, op_text(op, AT_MESSAGE), false));
     cs_open(&e->p, "if (lane == 0 && warp == 0)");
-    cs_line(&e->p, "tw_printf(%s, tw_block_x(), tw_block_y(), tw_block_z());",
-            cs_string(e->arena, text));
+    cs_line(&e->p, "tw_printf(%s, tw_block_x(), tw_block_y(), tw_block_z());", cs_string(e->arena, text));
     cs_close(&e->p);
 }

@@ -10,9 +10,7 @@
 
 #include <string.h>
 
-int64_t stage_bytes(const Type *type) {
-    return (ty_elements(type) * ty_elem_bytes(type) + 127) / 128 * 128;
-}
+int64_t stage_bytes(const Type *type) { return (ty_elements(type) * ty_elem_bytes(type) + 127) / 128 * 128; }
 
 /* Σ at[d] * stride of d, terms that are 0 left out. */
 const char *stage_flat(Emit *e, const Type *type, const char *const *at) {
@@ -31,8 +29,7 @@ const char *stage_flat(Emit *e, const Type *type, const char *const *at) {
 }
 
 const char *stage_at(Emit *e, const Type *type, int64_t offset, const char *flat) {
-    return arena_printf(e->arena, "tw_swizzle(%lld + (%s) * %d, 128)", (long long)offset, flat,
-                        ty_elem_bytes(type));
+    return arena_printf(e->arena, "tw_swizzle(%lld + (%s) * %d, 128)", (long long)offset, flat, ty_elem_bytes(type));
 }
 
 void stage_coords(Emit *e, const Layout *layout, int rank, const char **at) {
@@ -63,10 +60,8 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const ch
     if (!layout) { /* one element, written by one thread */
         for (int d = 0; d < whole->rank; d++) at[d] = shift ? shift[d] : "0";
         cs_open(&e->p, "if (lane == 0 && warp == 0)");
-        cs_line(&e->p, "const %s word = %s;", emit_array_type(e, type),
-                stage_element(e, value, NULL, "0"));
-        cs_line(&e->p, "tw_sts(1, %s, &word);",
-                stage_at(e, whole, offset, stage_flat(e, whole, at)));
+        cs_line(&e->p, "const %s word = %s;", emit_array_type(e, type), stage_element(e, value, NULL, "0"));
+        cs_line(&e->p, "tw_sts(1, %s, &word);", stage_at(e, whole, offset, stage_flat(e, whole, at)));
         cs_close(&e->p);
         return;
     }
@@ -80,12 +75,10 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const ch
     }
     char *condition = stage_inside(e, layout, type, place_owner(e, &layout->map));
     bool straight = emit_hold(e, value)->kind == HOLD_ARRAY;
-    const char *from =
-        straight ? arena_printf(e->arena, "%s + r", emit_hold(e, value)->text) : "word";
+    const char *from = straight ? arena_printf(e->arena, "%s + r", emit_hold(e, value)->text) : "word";
     if (!straight) {
         cs_line(&e->p, "%s word[%d];", emit_array_type(e, type), vector);
-        for (int j = 0; j < vector; j++)
-            cs_line(&e->p, "word[%d] = %s;", j, stage_element(e, value, layout, "r"));
+        for (int j = 0; j < vector; j++) cs_line(&e->p, "word[%d] = %s;", j, stage_element(e, value, layout, "r"));
     }
     const char *where = stage_at(e, whole, offset, stage_flat(e, whole, at));
     if (condition)

@@ -4,16 +4,14 @@
 const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4};
 
 const char *tt_file_name(int kernel) {
-    static const char *const names[] = {[TENSIX_READER] = "reader.cpp",
-                                        [TENSIX_WRITER] = "writer.cpp",
-                                        [TENSIX_COMPUTE] = "compute.cpp"};
+    static const char *const names[] = {
+        [TENSIX_READER] = "reader.cpp", [TENSIX_WRITER] = "writer.cpp", [TENSIX_COMPUTE] = "compute.cpp"};
     return names[kernel];
 }
 
 const char *tt_entry_name(int kernel) {
-    static const char *const names[] = {[TENSIX_READER] = "tw_reader",
-                                        [TENSIX_WRITER] = "tw_writer",
-                                        [TENSIX_COMPUTE] = "tw_compute"};
+    static const char *const names[] = {
+        [TENSIX_READER] = "tw_reader", [TENSIX_WRITER] = "tw_writer", [TENSIX_COMPUTE] = "tw_compute"};
     return names[kernel];
 }
 

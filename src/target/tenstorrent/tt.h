@@ -52,7 +52,7 @@ typedef struct TtBuffer {
     TtLayout layout;
     double fill; /* of everything outside the tensor; an input has one more page of it at its end */
     int base, extent[MAX_RANK], stride[MAX_RANK]; /* numbers (TtPlan.numbers) */
-    bool open[MAX_RANK]; /* no extent is given: as far as the argument's memory goes */
+    bool open[MAX_RANK];                          /* no extent is given: as far as the argument's memory goes */
 } TtBuffer;
 
 typedef struct TtCb {
@@ -63,12 +63,7 @@ typedef struct TtCb {
 } TtCb;
 
 /* What the launcher computes from the arguments. */
-typedef enum TtNumberKind {
-    NUMBER_ADDRESS,
-    NUMBER_EXTENT,
-    NUMBER_STRIDE,
-    NUMBER_VALUE
-} TtNumberKind;
+typedef enum TtNumberKind { NUMBER_ADDRESS, NUMBER_EXTENT, NUMBER_STRIDE, NUMBER_VALUE } TtNumberKind;
 typedef struct TtNumber {
     TtNumberKind kind;
     int arg, dim; /* of a tensor parameter */
@@ -121,9 +116,8 @@ char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena);
 /* --- launch --- */
 
 typedef struct TtValue {
-    uint64_t word; /* the bits of a number, or an address */
-    int64_t
-        bytes; /* of the memory behind a pointer or tensor, from its address on; -1: not known */
+    uint64_t word;                  /* the bits of a number, or an address */
+    int64_t bytes;                  /* of the memory behind a pointer or tensor, from its address on; -1: not known */
     const int64_t *extent, *stride; /* of a tensor, in elements */
 } TtValue;
 
@@ -142,10 +136,9 @@ typedef struct TtResult {
     TensixReport report;
     uint32_t cores; /* that had tasks */
     uint64_t tasks;
-    const char *problem;  /* why it failed, else NULL */
-    bool argument;        /* it is one of an argument: nothing ran */
+    const char *problem; /* why it failed, else NULL */
+    bool argument;       /* it is one of an argument: nothing ran */
 } TtResult;
-/* False with `problem` set: an argument that does not fit, or a report of the model. Memory is then
- * as it was. */
+/* False with `problem` set: an argument that does not fit, or a report of the model. Memory is then as it was. */
 bool tt_launch(const TtLaunch *launch, TtResult *result);
 #endif

@@ -87,13 +87,11 @@ void window_leave(Compute *c); /* the region or loop leaves the windows as it fo
 
 /* --- tt_emit_compute.c --- */
 typedef void Printer(Compute *c, void *user);
-/* A loop whose body asks for one init or format only gets it in front. open prints the header and
- * "{". */
+/* A loop whose body asks for one init or format only gets it in front. open prints the header and "{". */
 void compute_loop(Compute *c, Printer *open, Printer *body, void *user);
 void compute_forget(Compute *c, size_t count); /* homes beyond the first so many */
 void compute_init(Compute *c, const char *init);
 void compute_format(Compute *c, Register reg, int cb);
-/* Packs the value into an inner CB, ready to be read, until the end of the root or region that
- * asked. */
+/* Packs the value into an inner CB, ready to be read, until the end of the root or region that asked. */
 int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op);
 #endif

@@ -27,8 +27,7 @@ typedef struct TtField {
     const Type *type;
     TtPaging paging;
     int cb;     /* that copy_tile and the packer use; -1: none */
-    int fpu_cb; /* that matmul and reduce use; the same one unless it must be exact and is Float32
-                 */
+    int fpu_cb; /* that matmul and reduce use; the same one unless it must be exact and is Float32 */
     bool moved, multiplied;
     const Op *load; /* the tload that fills it, or NULL */
 } TtField;
@@ -64,9 +63,8 @@ void tt_refuse(Tt *tt, const Op *op, const char *format, ...) __attribute__((for
 void tt_refuse_access(Tt *tt, const Op *op);
 void tt_plan_roles(Tt *tt);
 void tt_plan_fields(Tt *tt);
-int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what,
-              TtFormat format, int64_t item_pages, int64_t slots,
-              Range range); /* index into plan->cbs */
+int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what, TtFormat format,
+              int64_t item_pages, int64_t slots, Range range); /* index into plan->cbs */
 int tt_add_scaler(Tt *tt, Range range);
 TtField *tt_field(Tt *tt, const Op *put_or_get);
 Ref tt_ring_of(const Tt *tt, const Op *hand_over); /* acquire, commit, wait, release, put, get */
@@ -125,17 +123,17 @@ struct Role {
     VEC(int) buffers;           /* with accessors in this kernel */
 };
 void role_init(Role *role, Tt *tt, int kernel);
-void role_need(Role *role, Ref scalar);              /* marks it and what it is made of */
-char *role_finish(Role *role, const char *includes); /* the whole text */
-void role_open_tasks(Role *role);                    /* the loop over the core's tasks */
-void role_task(Role *role);                          /* its body */
-void role_ops(Role *role, const Region *region);     /* one by one */
-void role_region(Role *role, const Region *region);  /* between enter and leave */
-void role_open_for(Role *role, const Op *loop);      /* for (..) { */
+void role_need(Role *role, Ref scalar);                /* marks it and what it is made of */
+char *role_finish(Role *role, const char *includes);   /* the whole text */
+void role_open_tasks(Role *role);                      /* the loop over the core's tasks */
+void role_task(Role *role);                            /* its body */
+void role_ops(Role *role, const Region *region);       /* one by one */
+void role_region(Role *role, const Region *region);    /* between enter and leave */
+void role_open_for(Role *role, const Op *loop);        /* for (..) { */
 const char *role_no_trips(Role *role, const Op *loop); /* the condition that it makes none */
 bool role_always_runs(const Kernel *k, const Op *loop);
-void role_scalar_yield(Role *role, const Op *loop);  /* carried scalars at its end */
-const char *role_ref(Role *role, Ref scalar);        /* text of a scalar */
+void role_scalar_yield(Role *role, const Op *loop); /* carried scalars at its end */
+const char *role_ref(Role *role, Ref scalar);       /* text of a scalar */
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);
 const char *role_accessor(Role *role, int buffer);
 const char *role_cb(Role *role, int cb);               /* declares its constant */

@@ -19,19 +19,14 @@
 
 #include <string.h>
 
-static Compute *compute_of(Role *role) {
-    return (Compute *)role;
-}
+static Compute *compute_of(Role *role) { return (Compute *)role; }
 
-/* -------------------------------------------------------------------------------------------------
- * configuration */
+/* ------------------------------------------------------------------------------------------------- configuration */
 
 static const Configured unknown = {NULL, {-1, -1, -1}};
 static const Asked nothing = {.cb = {-1, -1, -1}};
 
-static int format_of(const Compute *c, int cb) {
-    return (int)c->role.tt->plan->cbs.at[cb].desc.format;
-}
+static int format_of(const Compute *c, int cb) { return (int)c->role.tt->plan->cbs.at[cb].desc.format; }
 
 void compute_init(Compute *c, const char *init) {
     if (!c->asked.init)
@@ -57,8 +52,7 @@ void compute_format(Compute *c, Register reg, int cb) {
 
 static void add_wishes(Compute *c, const Asked *more) {
     Asked *all = &c->asked;
-    if (all->cb[REG_SRCA] < 0 && all->cb[REG_SRCB] < 0)
-        all->starts_with_matmul = more->starts_with_matmul;
+    if (all->cb[REG_SRCA] < 0 && all->cb[REG_SRCB] < 0) all->starts_with_matmul = more->starts_with_matmul;
     if (!all->init)
         all->init = more->init;
     else if (more->init && strcmp(all->init, more->init) != 0)
@@ -99,11 +93,9 @@ void compute_loop(Compute *c, Printer *open, Printer *body, void *user) {
     Asked asked = probe(c, body, user);
     add_wishes(c, &asked);
     for (int reg = 0; reg < REG_COUNT; reg++)
-        if (asked.cb[reg] >= 0 && !asked.formats_differ[reg])
-            compute_format(c, (Register)reg, asked.cb[reg]);
+        if (asked.cb[reg] >= 0 && !asked.formats_differ[reg]) compute_format(c, (Register)reg, asked.cb[reg]);
     if (asked.init && !asked.inits_differ) compute_init(c, asked.init);
-    for (int pass = 0; pass < 2;
-         pass++) { /* before: may come from the end of the body; behind: may have run or not */
+    for (int pass = 0; pass < 2; pass++) { /* before: may come from the end of the body; behind: may have run or not */
         if (asked.inits_differ) c->now.init = NULL;
         for (int reg = 0; reg < REG_COUNT; reg++)
             if (asked.formats_differ[reg]) c->now.format[reg] = -1;
@@ -116,8 +108,7 @@ void compute_loop(Compute *c, Printer *open, Printer *body, void *user) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * inner CBs */
+/* ---------------------------------------------------------------------------------------------------- inner CBs */
 
 enum { INNER_MOVE, INNER_FPU, INNER_SUM };
 
@@ -126,14 +117,12 @@ static int inner_cb(Compute *c, Ref value, int use, const Op *op) {
     int *known = &c->inner_cb[use][value];
     if (*known >= 0) return *known;
     static const char *const names[] = {"kept", "operand", "sum"};
-    static const char *const what[] = {"kept for later", "operand of the matrix unit",
-                                       "partial sums"};
+    static const char *const what[] = {"kept for later", "operand of the matrix unit", "partial sums"};
     bool is_narrow = use != INNER_SUM && tt_is_narrow(tt, value);
     const char *hint = ir_value(tt->k, value)->name;
     const char *name = hint ? arena_printf(tt->arena, "%s_%s", names[use], hint) : names[use];
-    *known =
-        tt_add_cb(tt, name, "compute", "compute", what[use], is_narrow ? TT_Float16_b : TT_Float32,
-                  tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), 1, op->range);
+    *known = tt_add_cb(tt, name, "compute", "compute", what[use], is_narrow ? TT_Float16_b : TT_Float32,
+                       tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), 1, op->range);
     tt->plan->cbs.at[*known].desc.unpack_to_dest = use != INNER_FPU && !is_narrow;
     return *known;
 }
@@ -162,8 +151,7 @@ int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
     return cb;
 }
 
-/* ------------------------------------------------------------------------------------------- items
- * and their end */
+/* ------------------------------------------------------------------------------------------- items and their end */
 
 static bool depends(Compute *c, Ref value, Ref ring, bool *seen) {
     const Kernel *k = c->role.tt->k;
@@ -181,8 +169,7 @@ static bool uses_ring(Compute *c, const Op *op, Ref ring) {
     Arena *scratch = c->role.tt->cx->scratch;
     ArenaMark mark = arena_mark(scratch);
     bool *seen = ARENA_ARRAY(scratch, bool, c->role.tt->k->values.count), found = false;
-    for (int i = 0; i < op->operand_count && !found; i++)
-        found = depends(c, op->operands[i], ring, seen);
+    for (int i = 0; i < op->operand_count && !found; i++) found = depends(c, op->operands[i], ring, seen);
     arena_reset(scratch, mark);
     for (int r = 0; r < op->region_count && !found; r++)
         for (const Op *inner = op->regions[r]->first; inner && !found; inner = inner->next)
@@ -191,9 +178,7 @@ static bool uses_ring(Compute *c, const Op *op, Ref ring) {
 }
 
 /* Ops at which values are computed. */
-static bool is_root(const Op *op) {
-    return op->code == OP_PUT || op->code == OP_YIELD || op->region_count > 0;
-}
+static bool is_root(const Op *op) { return op->code == OP_PUT || op->code == OP_YIELD || op->region_count > 0; }
 
 static bool has_wait(const Op *op) {
     if (op->code == OP_WAIT) return true;
@@ -224,13 +209,11 @@ static void keep_operands(Compute *c, const Op *op, const Op *release, Ref ring)
     const Kernel *k = c->role.tt->k;
     for (int i = 0; i < op->operand_count; i++) {
         Ref value = op->operands[i];
-        if (!ref_is_value(value) || ir_type(k, value)->kind != TY_TILE || !ir_type(k, value)->rank)
-            continue;
+        if (!ref_is_value(value) || ir_type(k, value)->kind != TY_TILE || !ir_type(k, value)->rank) continue;
         const Op *maker = ir_value(k, value)->op;
         bool is_earlier = maker && maker->parent == release->parent;
         for (const Op *o = release->next; o && is_earlier; o = o->next) is_earlier = o != maker;
-        if (is_earlier &&
-            uses_ring(c, &(Op){.operand_count = 1, .operands = &op->operands[i]}, ring))
+        if (is_earlier && uses_ring(c, &(Op){.operand_count = 1, .operands = &op->operands[i]}, ring))
             compute_spill(c, tt_same_pages(c->role.tt, value), false, release);
     }
     for (int r = 0; r < op->region_count; r++)
@@ -252,17 +235,14 @@ static void release_item(Compute *c, const Op *release) {
         waits |= has_wait(op);
     }
     if (crosses) {
-        for (const Op *op = release->next; op; op = op->next)
-            keep_operands(c, op, release, ring);
+        for (const Op *op = release->next; op; op = op->next) keep_operands(c, op, release, ring);
         last = NULL;
     }
     pop_ring(c, ring, last);
 }
 
 /* Which arm ran is not known here. */
-static void forget_state(Role *role) {
-    compute_of(role)->now = unknown;
-}
+static void forget_state(Role *role) { compute_of(role)->now = unknown; }
 
 static size_t enter_region(Role *role) {
     Compute *c = compute_of(role);
@@ -283,8 +263,7 @@ static void pop_after(Compute *c, const Op *op) {
 }
 
 static void after_op(Role *role, const Op *op) {
-    if (op->code != OP_YIELD)
-        pop_after(compute_of(role), op); /* a yield's sums come first: print_body */
+    if (op->code != OP_YIELD) pop_after(compute_of(role), op); /* a yield's sums come first: print_body */
 }
 
 static void leave_region(Role *role, size_t mark) {
@@ -294,15 +273,12 @@ static void leave_region(Role *role, size_t mark) {
     window_leave(c);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * carried sums */
+/* ------------------------------------------------------------------------------------------------- carried sums */
 
 static const Op *maker(const Compute *c, Ref value) {
     return ref_is_value(value) ? ir_value(c->role.tt->k, value)->op : NULL;
 }
-static bool is_tile(const Compute *c, Ref value) {
-    return ir_type(c->role.tt->k, value)->rank > 0;
-}
+static bool is_tile(const Compute *c, Ref value) { return ir_type(c->role.tt->k, value)->rank > 0; }
 
 /* What the loop adds to its carried value: dot onto it, + or fma. */
 static bool is_sum(const Compute *c, const Op *loop, int i) {
@@ -321,13 +297,10 @@ static bool is_sum(const Compute *c, const Op *loop, int i) {
 static bool starts_at_zero(const Compute *c, Ref initial) {
     const Op *op = maker(c, initial);
     const Kernel *k = c->role.tt->k;
-    return op && op->code == OP_SPLAT && ref_is_literal(op->operands[0]) &&
-           ir_literal(k, op->operands[0])->f == 0;
+    return op && op->code == OP_SPLAT && ref_is_literal(op->operands[0]) && ir_literal(k, op->operands[0])->f == 0;
 }
 
-static bool always_runs(const Compute *c, const Op *loop) {
-    return role_always_runs(c->role.tt->k, loop);
-}
+static bool always_runs(const Compute *c, const Op *loop) { return role_always_runs(c->role.tt->k, loop); }
 
 typedef struct Loop {
     const Op *op;
@@ -336,13 +309,10 @@ typedef struct Loop {
     const Op *put; /* that uses it */
 } Loop;
 
-static void open_for(Compute *c, void *user) {
-    role_open_for(&c->role, ((Loop *)user)->op);
-}
+static void open_for(Compute *c, void *user) { role_open_for(&c->role, ((Loop *)user)->op); }
 
 static const char *is_later_trip(Compute *c, const Op *loop) {
-    return arena_printf(c->role.tt->arena, "%s != %s",
-                        role_ref(&c->role, loop->regions[0]->args[0]),
+    return arena_printf(c->role.tt->arena, "%s != %s", role_ref(&c->role, loop->regions[0]->args[0]),
                         role_ref(&c->role, loop->operands[0]));
 }
 
@@ -352,21 +322,15 @@ static void add_to_sums(Compute *c, const Loop *loop) {
         Ref value = body->last->operands[i], carried = body->args[i + 1];
         if (!is_tile(c, value)) continue;
         if (i == loop->resident) {
-            section_root(c, &(Root){.value = value,
-                                    .without = carried,
-                                    .cb = -1,
-                                    .op = maker(c, value),
-                                    .to_dst = true});
+            section_root(c,
+                         &(Root){.value = value, .without = carried, .cb = -1, .op = maker(c, value), .to_dst = true});
             continue;
         }
         bool from_zero = starts_at_zero(c, loop->op->operands[3 + i]);
         int cb = inner_cb(c, loop->op->results[i], INNER_SUM, loop->op);
         const char *adds_if = from_zero ? is_later_trip(c, loop->op) : "1";
-        section_root(c, &(Root){.value = value,
-                                .without = carried,
-                                .cb = cb,
-                                .adds_if = adds_if,
-                                .op = maker(c, value)});
+        section_root(c,
+                     &(Root){.value = value, .without = carried, .cb = cb, .adds_if = adds_if, .op = maker(c, value)});
     }
 }
 
@@ -394,12 +358,10 @@ static bool body_only_adds(Compute *c, const Op *loop, int i) {
     if (sum->code != OP_ADD) return false;
     Ref carried = loop->regions[0]->args[i + 1];
     const Op *reduce = maker(c, sum->operands[sum->operands[0] == carried]);
-    return reduce && reduce->code == OP_REDUCE &&
-           section_fpu_view(c, reduce->operands[0], &cb, &turned) && !turned;
+    return reduce && reduce->code == OP_REDUCE && section_fpu_view(c, reduce->operands[0], &cb, &turned) && !turned;
 }
 
-/* Elementwise all the way from the result to the value, each step the only use of the one before.
- */
+/* Elementwise all the way from the result to the value, each step the only use of the one before. */
 static bool leads_to(const Compute *c, Ref result, Ref value, const int *uses) {
     if (value == result) return uses[value] == 1;
     const Op *op = maker(c, value);
@@ -416,8 +378,7 @@ static const Op *only_put(Compute *c, const Op *loop, Ref result) {
     while (put && (!is_root(put) || put->code == OP_YIELD)) put = put->next;
     if (!put || put->region_count) return NULL;
     if (!leads_to(c, result, op_operand(put, 1), ir_count_uses(k, c->role.tt->arena))) return NULL;
-    return ty_elements(ir_type(k, result)) == ty_elements(ir_type(k, op_operand(put, 1))) ? put
-                                                                                          : NULL;
+    return ty_elements(ir_type(k, result)) == ty_elements(ir_type(k, op_operand(put, 1))) ? put : NULL;
 }
 
 static void find_resident(Compute *c, Loop *loop) {
@@ -430,11 +391,8 @@ static void find_resident(Compute *c, Loop *loop) {
     const Op *initial = maker(c, loop->op->operands[3 + index]);
     loop->pages = tt_pages(ir_type(tt->k, result), tt_paging(tt, result));
     loop->put = only_put(c, loop->op, result);
-    if (!loop->put || !initial || initial->code != OP_SPLAT ||
-        loop->pages > tensix_dst_slots(true, false))
-        return;
-    Root root = {
-        .value = op_operand(loop->put, 1), .cb = tt_field(tt, loop->put)->cb, .op = loop->put};
+    if (!loop->put || !initial || initial->code != OP_SPLAT || loop->pages > tensix_dst_slots(true, false)) return;
+    Root root = {.value = op_operand(loop->put, 1), .cb = tt_field(tt, loop->put)->cb, .op = loop->put};
     if (root.cb >= 0 && section_fits_dst(c, &root, result, loop->pages)) loop->resident = index;
 }
 
@@ -478,8 +436,7 @@ static void print_loop(Role *role, const Op *op) {
     cs_place(&role->p, op->range);
     for (int i = 0; i < op->result_count; i++)
         if (is_tile(c, op->results[i]) && !is_sum(c, op, i)) {
-            tt_refuse(role->tt, op,
-                      "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
+            tt_refuse(role->tt, op, "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
             return;
         }
     find_resident(c, &loop);
@@ -504,8 +461,7 @@ static void print_loop(Role *role, const Op *op) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * the role */
+/* ---------------------------------------------------------------------------------------------------- the role */
 
 static void each_cb(Compute *c, Ref ring, WindowCall call) {
     Tt *tt = c->role.tt;
@@ -521,8 +477,7 @@ static void wait_item(Compute *c, const Op *wait) {
     Tt *tt = c->role.tt;
     for (size_t i = 0; i < c->held.count; i++)
         if (c->held.at[i] == wait->operands[0])
-            tt_refuse(tt, wait,
-                      "two items of one ring at a time; a tile's pages must lie side by side");
+            tt_refuse(tt, wait, "two items of one ring at a time; a tile's pages must lie side by side");
     *VEC_PUSH(&c->held, tt->arena) = wait->operands[0];
     cs_place(&c->role.p, wait->range);
     each_cb(c, wait->operands[0], CB_WAIT);
@@ -552,17 +507,13 @@ static void visit_compute(Role *role, const Op *op) {
         return;
     }
     default:
-        if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET)
-            return; /* computed where it is needed */
-        if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE ||
-            op->code == OP_STORE)
+        if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET) return; /* computed where it is needed */
+        if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE || op->code == OP_STORE)
             tt_refuse_access(role->tt, op);
         else if (op->code == OP_WHILE)
-            tt_refuse(role->tt, op,
-                      "a `while`; reader, compute and writer must know the trips: write a `for`");
+            tt_refuse(role->tt, op, "a `while`; reader, compute and writer must know the trips: write a `for`");
         else
-            tt_refuse(role->tt, op, "`%s`; compute reaches no memory",
-                      op_info[op->code].mnemonic);
+            tt_refuse(role->tt, op, "`%s`; compute reaches no memory", op_info[op->code].mnemonic);
     }
 }
 
@@ -579,22 +530,19 @@ static void print_tasks(Role *role) {
     Compute *c = compute_of(role);
     Tt *tt = role->tt;
     Asked asked = probe(c, print_task, NULL);
-    int known =
-        asked.cb[REG_PACK]; /* a register that nothing asks about may be set up for anything */
+    int known = asked.cb[REG_PACK]; /* a register that nothing asks about may be set up for anything */
     for (int reg = 0; reg < REG_COUNT; reg++)
         if (asked.cb[reg] >= 0) known = asked.cb[reg];
     for (int reg = 0; reg < REG_COUNT; reg++) {
-        if (asked.cb[reg] < 0)
-            asked.cb[reg] = reg == REG_SRCB && asked.cb[REG_SRCA] >= 0 ? asked.cb[REG_SRCA] : known;
+        if (asked.cb[reg] < 0) asked.cb[reg] = reg == REG_SRCB && asked.cb[REG_SRCA] >= 0 ? asked.cb[REG_SRCA] : known;
         if (asked.cb[reg] >= 0) c->now.format[reg] = format_of(c, asked.cb[reg]);
     }
     if (known >= 0) {
         int first = asked.cb[asked.starts_with_matmul ? REG_SRCB : REG_SRCA],
             second = asked.cb[asked.starts_with_matmul ? REG_SRCA : REG_SRCB];
         role->first = arena_printf(tt->arena, "    compute_kernel_hw_startup%s(%s, %s, %s);\n",
-                                   asked.starts_with_matmul ? "<SrcOrder::Reverse>" : "",
-                                   role_cb(role, first), role_cb(role, second),
-                                   role_cb(role, asked.cb[REG_PACK]));
+                                   asked.starts_with_matmul ? "<SrcOrder::Reverse>" : "", role_cb(role, first),
+                                   role_cb(role, second), role_cb(role, asked.cb[REG_PACK]));
     }
     if (tt->scaler_cb >= 0) window_call(c, CB_WAIT, tt->scaler_cb);
     compute_loop(c, open_tasks, print_task, NULL);

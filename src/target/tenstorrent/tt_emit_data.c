@@ -20,8 +20,7 @@ static void each_cb(Role *role, Ref ring, const char *call) {
         if (field->ring != ring || field->cb < 0) continue;
         uint32_t pages = tt->plan->cbs.at[field->cb].item_pages;
         cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->cb), pages);
-        if (field->fpu_cb != field->cb)
-            cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->fpu_cb), pages);
+        if (field->fpu_cb != field->cb) cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->fpu_cb), pages);
     }
 }
 
@@ -30,8 +29,7 @@ static void open_block(Role *role) {
     role->p.depth++;
 }
 
-/* ------------------------------------------------------------------------------------------- boxes
- * of pages */
+/* ------------------------------------------------------------------------------------------- boxes of pages */
 
 /* The first page of the box along a dimension, as text. */
 static const char *first_page(Role *role, const TtLayout *layout, int dim, Ref offset) {
@@ -47,8 +45,7 @@ static const char *first_page(Role *role, const TtLayout *layout, int dim, Ref o
 }
 
 /* `for` lines over the pages of the box and the number of each page: tw_page(..). */
-static const char *open_pages(Role *role, const Op *access, int buffer, const Type *tile,
-                              int *depth) {
+static const char *open_pages(Role *role, const Op *access, int buffer, const Type *tile, int *depth) {
     Tt *tt = role->tt;
     const TtBuffer *b = &tt->plan->buffers.at[buffer];
     RefList offsets = op_list(access, 0);
@@ -70,16 +67,13 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
         const char *i = arena_printf(tt->arena, "i%d", axis);
         cs_open(&role->p, "for (u32 %s = 0; %s < %lld; ++%s)", i, i, (long long)count, i);
         ++*depth;
-        at[dims[axis]] = strcmp(at[dims[axis]], "0u") == 0
-                             ? i
-                             : arena_printf(tt->arena, "%s + %s", at[dims[axis]], i);
+        at[dims[axis]] = strcmp(at[dims[axis]], "0u") == 0 ? i : arena_printf(tt->arena, "%s + %s", at[dims[axis]], i);
     }
     Text page = text_new(tt->arena);
     text_add(&page, "tw_page(0");
     for (int d = 0; d < b->layout.rank; d++)
-        text_add(
-            &page, ", %s, %s", at[d],
-            role_arg(role, ARG_PAGES, arena_printf(tt->arena, "%s_n%d", b->name, d), buffer, d));
+        text_add(&page, ", %s, %s", at[d],
+                 role_arg(role, ARG_PAGES, arena_printf(tt->arena, "%s_n%d", b->name, d), buffer, d));
     text_add(&page, ")");
     return page.at;
 }
@@ -94,8 +88,7 @@ static void read_box(Role *role, const Op *load, const TtField *field, int cb) {
     if (buffer < 0) return;
     const TtBuffer *b = &tt->plan->buffers.at[buffer];
     const char *accessor = role_accessor(role, buffer);
-    const char *fill =
-        role_arg(role, ARG_FILL, arena_printf(tt->arena, "%s_fill", b->name), buffer, 0);
+    const char *fill = role_arg(role, ARG_FILL, arena_printf(tt->arena, "%s_fill", b->name), buffer, 0);
     open_block(role);
     cs_line(&role->p, "u32 to = get_write_ptr(%s);", role_cb(role, cb));
     const char *page = open_pages(role, load, buffer, field->type, &depth);
@@ -115,14 +108,12 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
     const char *page = open_pages(role, store, buffer, field->type, &depth);
     cs_line(&role->p, "const u32 page = %s;", page);
     cs_line(&role->p, "if (page != TW_OUTSIDE) noc_async_write_page(page, %s, from);", accessor);
-    if (depth)
-        cs_line(&role->p, "from += %u;", tensix_tile_bytes(tt->plan->buffers.at[buffer].format));
+    if (depth) cs_line(&role->p, "from += %u;", tensix_tile_bytes(tt->plan->buffers.at[buffer].format));
     close_pages(role, depth);
     cs_close(&role->p);
 }
 
-/* ------------------------------------------------------------------------------------------- tiles
- * of indices */
+/* ------------------------------------------------------------------------------------------- tiles of indices */
 
 static bool is_in_role(const Region *region) {
     for (; region->owner; region = region->owner->parent)
@@ -130,20 +121,16 @@ static bool is_in_role(const Region *region) {
     return false;
 }
 
-/* The element of an index tile at the given place; of a scalar its value, computed anew from what
- * both roles know. */
-static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref,
-                              const char *const *place) {
+/* The element of an index tile at the given place; of a scalar its value, computed anew from what both roles know. */
+static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, const char *const *place) {
     Tt *tt = role->tt;
     if (!ref_is_value(ref)) return cs_ref(&role->p, ref);
     const Value *v = ir_value(tt->k, ref);
     const Op *op = v->op;
-    if (ty_is_scalar(v->type) && !is_in_role(op ? op->parent : v->region))
-        return role_ref(role, ref);
+    if (ty_is_scalar(v->type) && !is_in_role(op ? op->parent : v->region)) return role_ref(role, ref);
     if (!op) {
-        const Op *loop = v->index == 0 && v->region->owner->code == OP_FOR
-                             ? tt_matching_loop(tile, v->region->owner)
-                             : NULL;
+        const Op *loop =
+            v->index == 0 && v->region->owner->code == OP_FOR ? tt_matching_loop(tile, v->region->owner) : NULL;
         if (loop) return cs_name(&role->p, loop->regions[0]->args[0]);
         tt_refuse(tt, tile->user,
                   "a mask of indices that depends on a carried value, or on a loop that loads "
@@ -152,8 +139,7 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref,
     }
     const char *texts[3] = {0}, *inner[MAX_RANK];
     switch (op->code) {
-    case OP_IOTA:
-        return arena_printf(tt->arena, "(%s + %lld)", place[0], (long long)op_int(op, AT_BEGIN, 0));
+    case OP_IOTA: return arena_printf(tt->arena, "(%s + %lld)", place[0], (long long)op_int(op, AT_BEGIN, 0));
     case OP_SPLAT: return index_text(role, tile, op->operands[0], place);
     case OP_EXPAND:
     case OP_RESHAPE: { /* new or dropped extents of 1 */
@@ -161,8 +147,7 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref,
         for (int i = 0, j = 0; i < from->rank; i++) {
             while (from->extent[i] != 1 && j < v->type->rank && v->type->extent[j] == 1) j++;
             bool fits = j < v->type->rank && from->extent[i] == v->type->extent[j];
-            if (!fits && from->extent[i] != 1)
-                tt_refuse(tt, op, "a mask in another order of elements");
+            if (!fits && from->extent[i] != 1) tt_refuse(tt, op, "a mask in another order of elements");
             inner[i] = from->extent[i] == 1 ? "0" : fits ? place[j] : "0";
             j += fits;
         }
@@ -221,10 +206,10 @@ static void make_index_tile(Role *role, const TtIndexTile *tile) {
         int64_t across = (columns + PAGE_SIDE - 1) / PAGE_SIDE;
         cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32",
                 cb->desc.format == TT_Float32 ? "u32" : "u16");
-        cs_line(&role->p, "const i32 i = (i32)(p / %lld) * 32 + r, j = (i32)(p %% %lld) * 32 + c;",
-                (long long)across, (long long)across);
-        cs_line(&role->p, "return i < %lld && j < %lld ? (f32)%s : 0.0f;", (long long)rows,
-                (long long)columns, index_text(role, tile, tile->value, place));
+        cs_line(&role->p, "const i32 i = (i32)(p / %lld) * 32 + r, j = (i32)(p %% %lld) * 32 + c;", (long long)across,
+                (long long)across);
+        cs_line(&role->p, "return i < %lld && j < %lld ? (f32)%s : 0.0f;", (long long)rows, (long long)columns,
+                index_text(role, tile, tile->value, place));
     }
     cs_close_with(&role->p, "});");
     cs_line(&role->p, "to += %u;", cb->desc.page_bytes);
@@ -233,8 +218,7 @@ static void make_index_tile(Role *role, const TtIndexTile *tile) {
     cs_line(&role->p, "cb_push_back(%s, %u);", name, cb->item_pages);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * the roles */
+/* ------------------------------------------------------------------------------------------------- the roles */
 
 static void visit_load(Role *role, const Op *op) {
     Tt *tt = role->tt;
@@ -249,8 +233,7 @@ static void visit_load(Role *role, const Op *op) {
         return;
     case OP_PUT: {
         const TtField *field = tt_field(tt, op);
-        const Op *load =
-            ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
+        const Op *load = ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
         if (!load || load->code != OP_TLOAD || op_list(op, 0).count) {
             tt_refuse(tt, op, "a put of anything but a whole loaded tile");
             return;
@@ -266,8 +249,7 @@ static void visit_load(Role *role, const Op *op) {
         return;
     default:
         if (op_has(op->code, TRAIT_PURE)) return; /* part of a mask or place, refused with its access */
-        tt_refuse(tt, op, "`%s` in the load role; a reader only moves pages",
-                  op_info[op->code].mnemonic);
+        tt_refuse(tt, op, "`%s` in the load role; a reader only moves pages", op_info[op->code].mnemonic);
     }
 }
 
@@ -281,8 +263,7 @@ static void visit_store(Role *role, const Op *op) {
         each_cb(role, op->operands[0], "cb_wait_front");
         return;
     case OP_TSTORE: {
-        const Op *get =
-            ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
+        const Op *get = ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
         if (!get || get->code != OP_GET) {
             tt_refuse(tt, op, "a store of anything but a whole tile of a ring");
             return;
@@ -297,8 +278,7 @@ static void visit_store(Role *role, const Op *op) {
         return;
     default:
         if (op_has(op->code, TRAIT_PURE)) return; /* part of a mask or place, refused with its access */
-        tt_refuse(tt, op, "`%s` in the store role; a writer only moves pages",
-                  op_info[op->code].mnemonic);
+        tt_refuse(tt, op, "`%s` in the store role; a writer only moves pages", op_info[op->code].mnemonic);
     }
 }
 
@@ -306,11 +286,9 @@ char *tt_emit_reader(Tt *tt) {
     Role role;
     role_init(&role, tt, TENSIX_READER);
     role.visit = visit_load;
-    for (size_t i = 0; i < tt->index_tiles.count; i++)
-        need_index(&role, tt->index_tiles.at[i].value);
+    for (size_t i = 0; i < tt->index_tiles.count; i++) need_index(&role, tt->index_tiles.at[i].value);
     if (tt->scaler_cb >= 0)
-        role.first =
-            arena_printf(tt->arena, "    tw_write_scaler(%s);\n", role_cb(&role, tt->scaler_cb));
+        role.first = arena_printf(tt->arena, "    tw_write_scaler(%s);\n", role_cb(&role, tt->scaler_cb));
     return role_finish(&role, "tilewright_dataflow.h");
 }
 

@@ -21,12 +21,9 @@ static const CallRow rows[] = {
 };
 #undef NONE
 
-/* -----------------------------------------------------------------------------------------------
- * reading tiles */
+/* ----------------------------------------------------------------------------------------------- reading tiles */
 
-static const Op *op_of(const Tt *tt, Ref value) {
-    return ref_is_value(value) ? ir_value(tt->k, value)->op : NULL;
-}
+static const Op *op_of(const Tt *tt, Ref value) { return ref_is_value(value) ? ir_value(tt->k, value)->op : NULL; }
 
 /* The CB that copy_tile can read the value from; -1: it must be computed. */
 static int move_view(Compute *c, Ref value) {
@@ -62,14 +59,12 @@ bool section_fpu_view(Compute *c, Ref value, int *cb, bool *turned) {
 /* A tile or number that an elementwise op reads smaller than its result. */
 static Spread spread_of(const Type *part, const Type *whole) {
     if (part->rank == 0 || ty_elements(part) == ty_elements(whole)) return SPREAD_NONE;
-    bool one_row = part->rank < 2 ||
-                   (part->extent[part->rank - 2] == 1 && whole->extent[whole->rank - 2] != 1);
+    bool one_row = part->rank < 2 || (part->extent[part->rank - 2] == 1 && whole->extent[whole->rank - 2] != 1);
     bool one_column = part->extent[part->rank - 1] == 1 && whole->extent[whole->rank - 1] != 1;
     return one_row && one_column ? SPREAD_SCALAR : one_column ? SPREAD_COLUMN : SPREAD_ROW;
 }
 
-/* --------------------------------------------------------------------------------------- what must
- * lie in a CB */
+/* --------------------------------------------------------------------------------------- what must lie in a CB */
 
 static bool is_splat(const Tt *tt, Ref value, double number) {
     const Op *op = op_of(tt, value);
@@ -81,9 +76,7 @@ static bool is_splat(const Tt *tt, Ref value, double number) {
 bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
     Tt *tt = c->role.tt;
     value = tt_same_pages(tt, value);
-    if (!ref_is_value(value) || value == root->without || value == c->in_dst ||
-        move_view(c, value) >= 0)
-        return false;
+    if (!ref_is_value(value) || value == root->without || value == c->in_dst || move_view(c, value) >= 0) return false;
     const Op *op = op_of(tt, value);
     if (!op || op->region_count) return false;
     bool spills = false;
@@ -92,9 +85,7 @@ bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
         Ref part = op->operands[i];
         int cb;
         bool turned;
-        if (part == REF_NONE || ir_type(tt->k, part)->kind == TY_TENSOR ||
-            ty_is_scalar(ir_type(tt->k, part)))
-            continue;
+        if (part == REF_NONE || ir_type(tt->k, part)->kind == TY_TENSOR || ty_is_scalar(ir_type(tt->k, part))) continue;
         if (i < fpu_operands) {
             /* The matrix unit transposes its right operand only. */
             if (section_fpu_view(c, part, &cb, &turned) && !(turned && i == 0)) continue;
@@ -104,9 +95,8 @@ bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
         }
         Ref same = tt_same_pages(tt, part);
         const Op *source = op_of(tt, same);
-        bool is_smaller =
-            op->code != OP_PERMUTE && op->result_count &&
-            ty_elements(ir_type(tt->k, part)) != ty_elements(ir_type(tt->k, op->results[0]));
+        bool is_smaller = op->code != OP_PERMUTE && op->result_count &&
+                          ty_elements(ir_type(tt->k, part)) != ty_elements(ir_type(tt->k, op->results[0]));
         bool wants_cb = (is_smaller || op->code == OP_PERMUTE) &&
                         !(source && (source->code == OP_SPLAT || source->code == OP_BROADCAST));
         if (wants_cb && move_view(c, same) < 0) {
@@ -119,8 +109,7 @@ bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
     return spills;
 }
 
-/* -----------------------------------------------------------------------------------------------------
- * the graph */
+/* ----------------------------------------------------------------------------------------------------- the graph */
 
 static const CallRow *find_row(Opcode code, Word word, CallForm form) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -165,8 +154,7 @@ static const char *bits_text(Section *s, Ref scalar) {
     return arena_printf(role->tt->arena, "tw_as_u32(%s)", role_ref(role, scalar));
 }
 
-static int call_node(Section *s, const CallRow *row, const Op *op, int count, const int *in,
-                     const char *number) {
+static int call_node(Section *s, const CallRow *row, const Op *op, int count, const int *in, const char *number) {
     Node node = {.kind = NODE_CALL, .row = row, .op = op, .in_count = count, .number = number};
     for (int i = 0; i < count; i++) node.in[i] = in[i];
     return add_node(s, node);
@@ -175,14 +163,12 @@ static int call_node(Section *s, const CallRow *row, const Op *op, int count, co
 /* A scalar, or a tile that is one number. */
 static Ref number_of(const Tt *tt, Ref value) {
     const Op *op = op_of(tt, value);
-    while (op && (op->code == OP_SPLAT || op->code == OP_BROADCAST || op->code == OP_EXPAND ||
-                  op->code == OP_RESHAPE)) {
+    while (op &&
+           (op->code == OP_SPLAT || op->code == OP_BROADCAST || op->code == OP_EXPAND || op->code == OP_RESHAPE)) {
         value = op->operands[0];
         op = op_of(tt, value);
     }
-    return ty_is_scalar(ir_type(tt->k, value)) && elem_is_float(ir_type(tt->k, value)->elem)
-               ? value
-               : REF_NONE;
+    return ty_is_scalar(ir_type(tt->k, value)) && elem_is_float(ir_type(tt->k, value)->elem) ? value : REF_NONE;
 }
 
 static bool is_power_of_two(const Tt *tt, Ref number) {
@@ -197,16 +183,14 @@ static int build_with_number(Section *s, Opcode code, const Op *op, Ref left, Re
     Tt *tt = section_tt(s);
     Ref number = number_of(tt, right);
     bool commutes = code == OP_ADD || code == OP_MUL || code == OP_MIN || code == OP_MAX;
-    if (!number && commutes && number_of(tt, left))
-        return build_with_number(s, code, op, right, left);
+    if (!number && commutes && number_of(tt, left)) return build_with_number(s, code, op, right, left);
     if (code == OP_DIV && number && is_power_of_two(tt, number)) {
         int in = build(s, left, s->type);
         float inverse = (float)(1 / ir_literal(tt->k, number)->f);
         uint32_t bits;
         memcpy(&bits, &inverse, 4);
-        return call_node(
-            s, find_row(OP_MUL, WORD_NONE, TAKES_NUMBER), op, 1, &in,
-            arena_printf(tt->arena, "0x%08" PRIx32 "u /* %g */", bits, (double)inverse));
+        return call_node(s, find_row(OP_MUL, WORD_NONE, TAKES_NUMBER), op, 1, &in,
+                         arena_printf(tt->arena, "0x%08" PRIx32 "u /* %g */", bits, (double)inverse));
     }
     const CallRow *row = NULL;
     if (number && is_splat(tt, number, 0)) row = find_row(code, WORD_NONE, TAKES_ZERO);
@@ -231,21 +215,17 @@ static int build_two(Section *s, Opcode code, Word word, const Op *op, const int
     const CallRow *fpu = find_row(code, word, TAKES_FPU);
     Elem elem = op->result_count ? ir_type(section_tt(s)->k, op->results[0])->elem : EL_F32;
     if (fpu && elem != EL_F32 && is_plain_copy(s, in[0]) && is_plain_copy(s, in[1]))
-        return add_node(s, (Node){.kind = NODE_FPU,
-                                  .row = fpu,
-                                  .op = op,
-                                  .cb = s->nodes.at[in[0]].cb,
-                                  .cb2 = s->nodes.at[in[1]].cb});
+        return add_node(
+            s,
+            (Node){.kind = NODE_FPU, .row = fpu, .op = op, .cb = s->nodes.at[in[0]].cb, .cb2 = s->nodes.at[in[1]].cb});
     return call_node(s, find_row(code, word, TAKES_SLOTS), op, 2, in, NULL);
 }
 
 static int refuse_op(Section *s, const Op *op) {
     const Type *type = op->result_count ? ir_type(section_tt(s)->k, op->results[0]) : NULL;
     if (!section_tt(s)->cx->module->diag->errors) /* else it may follow from what was refused */
-        tt_refuse(section_tt(s), op,
-                  "`%s`%s%s has no lowering yet; write it with other operations, or use target cpu",
-                  op_info[op->code].mnemonic, type ? " on " : "",
-                  type ? ty_text(type, section_tt(s)->arena) : "");
+        tt_refuse(section_tt(s), op, "`%s`%s%s has no lowering yet; write it with other operations, or use target cpu",
+                  op_info[op->code].mnemonic, type ? " on " : "", type ? ty_text(type, section_tt(s)->arena) : "");
     return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"});
 }
 
@@ -253,15 +233,12 @@ static int build_elementwise(Section *s, const Op *op, Word word) {
     Tt *tt = section_tt(s);
     int in[3] = {0};
     if (op->code == OP_FMA || op->code == OP_LOG2 || op->code == OP_CAST) {
-        if (op->code == OP_CAST && ir_type(tt->k, op->operands[0])->elem != EL_F32)
-            return refuse_op(s, op);
+        if (op->code == OP_CAST && ir_type(tt->k, op->operands[0])->elem != EL_F32) return refuse_op(s, op);
         in[0] = build(s, op->operands[0], s->type);
-        if (op->code == OP_CAST)
-            return call_node(s, find_row(OP_CAST, WORD_NONE, TAKES_SLOT), op, 1, in, NULL);
+        if (op->code == OP_CAST) return call_node(s, find_row(OP_CAST, WORD_NONE, TAKES_SLOT), op, 1, in, NULL);
         if (op->code == OP_LOG2) {
             in[0] = call_node(s, find_row(OP_LOG, WORD_NONE, TAKES_SLOT), op, 1, in, NULL);
-            return call_node(s, find_row(OP_MUL, WORD_NONE, TAKES_NUMBER), op, 1, in,
-                             "0x3fb8aa3bu /* 1 / ln 2 */");
+            return call_node(s, find_row(OP_MUL, WORD_NONE, TAKES_NUMBER), op, 1, in, "0x3fb8aa3bu /* 1 / ln 2 */");
         }
         in[1] = build(s, op->operands[1], s->type);
         in[0] = call_node(s, find_row(OP_MUL, WORD_NONE, TAKES_SLOTS), op, 2, in, NULL);
@@ -269,28 +246,21 @@ static int build_elementwise(Section *s, const Op *op, Word word) {
         in[1] = build(s, op->operands[2], s->type);
         return call_node(s, find_row(OP_ADD, WORD_NONE, TAKES_SLOTS), op, 2, in, NULL);
     }
-    if (op->operand_count == 2 && op->operands[0] == s->root->without)
-        return build(s, op->operands[1], s->type);
-    if (op->operand_count == 2 && op->operands[1] == s->root->without)
-        return build(s, op->operands[0], s->type);
+    if (op->operand_count == 2 && op->operands[0] == s->root->without) return build(s, op->operands[1], s->type);
+    if (op->operand_count == 2 && op->operands[1] == s->root->without) return build(s, op->operands[0], s->type);
     if (op->operand_count == 2) {
         int node = build_with_number(s, op->code, op, op->operands[0], op->operands[1]);
         if (node >= 0) return node;
     }
-    CallForm form = op->operand_count == 1   ? TAKES_SLOT
-                    : op->operand_count == 2 ? TAKES_SLOTS
-                                             : TAKES_TRIPLE;
+    CallForm form = op->operand_count == 1 ? TAKES_SLOT : op->operand_count == 2 ? TAKES_SLOTS : TAKES_TRIPLE;
     bool is_math = op->code == OP_MATH && word == MATH_POW;
     if (is_math) form = TAKES_SLOTS;
     const CallRow *row = find_row(op->code, word, form);
-    bool is_logic =
-        op->code == OP_AND || op->code == OP_OR || op->code == OP_XOR || op->code == OP_NOT;
-    if (!row || (is_logic && ir_type(tt->k, op->results[0])->elem != EL_I1))
-        return refuse_op(s, op);
+    bool is_logic = op->code == OP_AND || op->code == OP_OR || op->code == OP_XOR || op->code == OP_NOT;
+    if (!row || (is_logic && ir_type(tt->k, op->results[0])->elem != EL_I1)) return refuse_op(s, op);
     int count = form == TAKES_SLOT ? 1 : form == TAKES_SLOTS ? 2 : 3;
     for (int i = 0; i < count; i++) in[i] = build(s, op->operands[i], s->type);
-    return form == TAKES_SLOTS ? build_two(s, op->code, word, op, in)
-                               : call_node(s, row, op, count, in, NULL);
+    return form == TAKES_SLOTS ? build_two(s, op->code, word, op, in) : call_node(s, row, op, count, in, NULL);
 }
 
 /* The axis over which the op sums, when padding must be neutral. */
@@ -335,8 +305,7 @@ static int build_reduce(Section *s, const Op *op) {
     if (type->rank != 2 || op->operand_count != 1 || (kind != COMBINE_ADD && kind != COMBINE_MAX))
         return refuse_op(s, op);
     check_padding(s, op, op->operands[0], axis, kind == COMBINE_ADD ? 0 : -INFINITY);
-    if (!section_fpu_view(s->c, op->operands[0], &node.cb, &turned) || turned)
-        return refuse_op(s, op);
+    if (!section_fpu_view(s->c, op->operands[0], &node.cb, &turned) || turned) return refuse_op(s, op);
     s->is_grid = s->reduces = true;
     return add_node(s, node);
 }
@@ -361,14 +330,11 @@ static int build(Section *s, Ref value, const Type *as) {
     MapEntry *known = map_find_number(&s->memo, value);
     if (known) return (int)(intptr_t)known->value;
     int cb = move_view(s->c, value);
-    if (cb >= 0)
-        return copy_node(s, value, cb, as,
-                         false); /* not remembered: a second copy is cheaper than a slot */
+    if (cb >= 0) return copy_node(s, value, cb, as, false); /* not remembered: a second copy is cheaper than a slot */
     const Op *op = op_of(tt, value);
     int node = -1;
     if (!op) {
-        tt_refuse(tt, s->root->op,
-                  "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
+        tt_refuse(tt, s->root->op, "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
         return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"});
     }
     switch (op->code) {
@@ -393,8 +359,7 @@ static int build(Section *s, Ref value, const Type *as) {
     return node;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * order and slots */
+/* ------------------------------------------------------------------------------------------------ order and slots */
 
 static void schedule(Section *s, int index) {
     Node *n = &s->nodes.at[index];
@@ -424,8 +389,7 @@ static int take_slot(Section *s, bool fresh) {
 }
 
 static void place_node(Section *s, Node *n) {
-    bool adds = n->kind == NODE_DOT || n->kind == NODE_REDUCE ||
-                (n->kind == NODE_FPU && n->row->code == OP_MUL);
+    bool adds = n->kind == NODE_DOT || n->kind == NODE_REDUCE || (n->kind == NODE_FPU && n->row->code == OP_MUL);
     if (n->kind == NODE_DST) return;
     if (n->in_count == 0) {
         n->slot = take_slot(s, adds);
@@ -468,8 +432,8 @@ int graph_build(Section *s, Compute *c, const Root *root) {
     const Op *op = op_of(tt, value);
     bool is_narrow_page = root->cb >= 0 && section_cb(s, root->cb)->desc.format == TT_Float16_b;
     /* The packer rounds to the page's format by itself. */
-    if (op && op->code == OP_CAST && is_narrow_page &&
-        elem_is_float(ir_type(tt->k, op->operands[0])->elem) && c->home[value] < 0)
+    if (op && op->code == OP_CAST && is_narrow_page && elem_is_float(ir_type(tt->k, op->operands[0])->elem) &&
+        c->home[value] < 0)
         value = op->operands[0];
     int node = build(s, value, s->type);
     place_nodes(s, node);

@@ -21,15 +21,7 @@ typedef struct CallRow {
     const char *init, *call;
 } CallRow;
 
-typedef enum NodeKind {
-    NODE_DST,
-    NODE_COPY,
-    NODE_FILL,
-    NODE_CALL,
-    NODE_FPU,
-    NODE_DOT,
-    NODE_REDUCE
-} NodeKind;
+typedef enum NodeKind { NODE_DST, NODE_COPY, NODE_FILL, NODE_CALL, NODE_FPU, NODE_DOT, NODE_REDUCE } NodeKind;
 typedef enum Spread { SPREAD_NONE, SPREAD_COLUMN, SPREAD_ROW, SPREAD_SCALAR } Spread;
 typedef struct Node {
     NodeKind kind;
@@ -62,15 +54,10 @@ typedef struct Section {
     const char *r, *c_var; /* loop variables, NULL: one section along it */
 } Section;
 
-static inline Tt *section_tt(const Section *s) {
-    return s->c->role.tt;
-}
-static inline const TtCb *section_cb(const Section *s, int cb) {
-    return &section_tt(s)->plan->cbs.at[cb];
-}
+static inline Tt *section_tt(const Section *s) { return s->c->role.tt; }
+static inline const TtCb *section_cb(const Section *s, int cb) { return &section_tt(s)->plan->cbs.at[cb]; }
 
-/* Packs what the expression needs in CBs into inner ones; with `dry` only says whether there is
- * anything. */
+/* Packs what the expression needs in CBs into inner ones; with `dry` only says whether there is anything. */
 bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry);
 /* Builds the graph, orders it, gives slots: s->need is how many a page takes (9: more than there
  * are). The result is the root's node. */

@@ -39,13 +39,12 @@ static const Op *next_of(const Pairing *p, const Op *op, Opcode code) {
 static bool pair(Pairing *p, const Region *compute, const Region *load) {
     const Op *ours = next_of(p, compute->first, OP_WAIT);
     const Op *theirs = next_of(p, load->first, OP_ACQUIRE);
-    for (; ours && theirs; ours = next_of(p, ours->next, OP_WAIT),
-                           theirs = next_of(p, theirs->next, OP_ACQUIRE)) {
+    for (; ours && theirs; ours = next_of(p, ours->next, OP_WAIT), theirs = next_of(p, theirs->next, OP_ACQUIRE)) {
         if (ours == p->wait) p->acquire = theirs;
         if (ours->region_count != theirs->region_count) return false;
         if (!ours->region_count) continue;
-        if (ours->code != theirs->code || ring_number(p->numbers, TENSIX_COMPUTE, ours) !=
-                                              ring_number(p->numbers, TENSIX_READER, theirs))
+        if (ours->code != theirs->code ||
+            ring_number(p->numbers, TENSIX_COMPUTE, ours) != ring_number(p->numbers, TENSIX_READER, theirs))
             return false;
         for (int r = 0; r < ours->region_count; r++)
             if (!pair(p, ours->regions[r], theirs->regions[r])) return false;
@@ -108,9 +107,8 @@ static void add_index_tile(Tt *tt, const Op *user, Ref value) {
     const Type *type = ir_type(tt->k, value);
     TtFormat format = type->elem == EL_I1 ? TT_Float16_b : TT_Float32;
     int number = (int)tt->index_tiles.count;
-    tile.cb = tt_add_cb(tt, arena_printf(tt->arena, "index%d", number), "load", "compute",
-                        "a tile of indices", format, tt_pages(type, tt_paging(tt, value)), 2,
-                        user->range);
+    tile.cb = tt_add_cb(tt, arena_printf(tt->arena, "index%d", number), "load", "compute", "a tile of indices", format,
+                        tt_pages(type, tt_paging(tt, value)), 2, user->range);
     tt->plan->cbs.at[tile.cb].desc.unpack_to_dest = format == TT_Float32;
     *VEC_PUSH(&tt->index_tiles, tt->arena) = tile;
 }
@@ -123,8 +121,7 @@ static void find_index_tiles(Tt *tt, const Op *op) {
         if (type->elem == EL_I1 && !ty_is_scalar(type) && tt_is_index(tt->k, op->operands[i]))
             add_index_tile(tt, op, tt_same_pages(tt, op->operands[i]));
     }
-    if (op->code == OP_SELECT && !ty_is_scalar(ir_type(tt->k, op->operands[0])) &&
-        tt_is_index(tt->k, op->operands[0]))
+    if (op->code == OP_SELECT && !ty_is_scalar(ir_type(tt->k, op->operands[0])) && tt_is_index(tt->k, op->operands[0]))
         add_index_tile(tt, op, tt_same_pages(tt, op->operands[0]));
     if (op->code != OP_CAST || ty_is_scalar(ir_type(tt->k, op->results[0]))) return;
     Elem from = ir_type(tt->k, op->operands[0])->elem, to = ir_type(tt->k, op->results[0])->elem;
@@ -132,6 +129,4 @@ static void find_index_tiles(Tt *tt, const Op *op) {
         add_index_tile(tt, op, tt_same_pages(tt, op->results[0]));
 }
 
-void tt_plan_index_tiles(Tt *tt) {
-    tt_each(tt, tt->role[TENSIX_COMPUTE]->regions[0], find_index_tiles);
-}
+void tt_plan_index_tiles(Tt *tt) { tt_each(tt, tt->role[TENSIX_COMPUTE]->regions[0], find_index_tiles); }

@@ -1,5 +1,4 @@
-/* tt_json.c: plan.json, what a host program needs to know to launch the three kernels; docs/plan.md
- * has the schema. */
+/* tt_json.c: plan.json, what a host program needs to know to launch the three kernels; docs/plan.md has the schema. */
 #include "target/tenstorrent/tt_emit.h"
 
 #include <math.h>
@@ -32,13 +31,10 @@ static const char *format_name(TtFormat format) {
     return "";
 }
 
-static void add_kernel(Text *t, const TtPlan *plan, int kernel, const char *member,
-                       const char *processor, int noc) {
-    text_add(t, "    \"%s\": {\"file\": \"%s\", \"processor\": \"%s\", ", member,
-             tt_file_name(kernel), processor);
+static void add_kernel(Text *t, const TtPlan *plan, int kernel, const char *member, const char *processor, int noc) {
+    text_add(t, "    \"%s\": {\"file\": \"%s\", \"processor\": \"%s\", ", member, tt_file_name(kernel), processor);
     if (noc >= 0) text_add(t, "\"noc\": %d, ", noc);
-    text_add(t, "\"compile_args\": [%s]}%s\n", plan->compile_args[kernel],
-             kernel == TENSIX_WRITER ? "" : ",");
+    text_add(t, "\"compile_args\": [%s]}%s\n", plan->compile_args[kernel], kernel == TENSIX_WRITER ? "" : ",");
 }
 
 static void add_cbs(Text *t, const TtPlan *plan) {
@@ -53,9 +49,8 @@ static void add_cbs(Text *t, const TtPlan *plan) {
                  ", \"from\": \"%s\", \"to\": \"%s\", \"format\": \"%s\", \"page_bytes\": %u, "
                  "\"item_pages\": %u, \"slots\": %u, "
                  "\"pages\": %u, \"unpack_to_dest\": %s}",
-                 cb->from, cb->to, format_name(cb->desc.format), cb->desc.page_bytes,
-                 cb->item_pages, cb->slots, cb->desc.pages,
-                 cb->desc.unpack_to_dest ? "true" : "false");
+                 cb->from, cb->to, format_name(cb->desc.format), cb->desc.page_bytes, cb->item_pages, cb->slots,
+                 cb->desc.pages, cb->desc.unpack_to_dest ? "true" : "false");
     }
     text_add(t, "\n  ],\n");
 }
@@ -70,20 +65,19 @@ static void add_buffers(Text *t, const TtPlan *plan) {
         text_add(t,
                  ", \"parameter\": %d, \"direction\": \"%s\", \"element\": \"%s\", \"format\": "
                  "\"%s\", \"page_bytes\": %u, \"paging\": \"%s\", ",
-                 b->arg, b->output ? "output" : "input", elem_info[b->elem].text,
-                 format_name(b->format), tensix_tile_bytes(b->format), pagings[b->layout.paging]);
+                 b->arg, b->output ? "output" : "input", elem_info[b->elem].text, format_name(b->format),
+                 tensix_tile_bytes(b->format), pagings[b->layout.paging]);
         text_add(t, "\"row\": %d, \"column\": %d, \"dims\": [", b->layout.row, b->layout.column);
         for (int d = 0; d < b->layout.rank; d++)
-            text_add(t, "%s{\"grain\": %lld, \"unit\": %lld}", d ? ", " : "",
-                     (long long)b->layout.grain[d], (long long)b->layout.unit[d]);
+            text_add(t, "%s{\"grain\": %lld, \"unit\": %lld}", d ? ", " : "", (long long)b->layout.grain[d],
+                     (long long)b->layout.unit[d]);
         text_add(t, isfinite(b->fill) ? "], \"fill\": %g}" : "], \"fill\": \"%g\"}", b->fill);
     }
     text_add(t, "\n  ],\n");
 }
 
 static void add_args(Text *t, const TtPlan *plan) {
-    static const char *const kinds[] = {"scalar",  "extent", "stride", "grid",
-                                        "address", "pages",  "fill"};
+    static const char *const kinds[] = {"scalar", "extent", "stride", "grid", "address", "pages", "fill"};
     text_add(t, "  \"arguments\": {\n    \"per_core\": [\"first_task\", \"task_count\"],\n    "
                 "\"common\": [");
     for (size_t i = 0; i < plan->args.count; i++) {
@@ -96,8 +90,7 @@ static void add_args(Text *t, const TtPlan *plan) {
                  : arg->kind == ARG_GRID ? "grid"
                                          : "parameter",
                  arg->index, arg->dim);
-        if (arg->kind == ARG_SCALAR)
-            text_add(t, ", \"element\": \"%s\"", elem_info[arg->elem].text);
+        if (arg->kind == ARG_SCALAR) text_add(t, ", \"element\": \"%s\"", elem_info[arg->elem].text);
         text_add(t, "}");
     }
     text_add(t, "\n    ]\n  },\n");
@@ -127,8 +120,8 @@ char *tt_json(const Tt *tt) {
     add_buffers(&t, plan);
     add_args(&t, plan);
     text_add(&t, "  \"tasks\": {\"rank\": %d, \"split\": \"contiguous\"},\n", plan->task_rank);
-    text_add(&t, "  \"l1\": {\"circular_buffer_bytes\": %lld, \"available_bytes\": %u},\n",
-             (long long)bytes, limits->l1_bytes - limits->l1_reserved);
+    text_add(&t, "  \"l1\": {\"circular_buffer_bytes\": %lld, \"available_bytes\": %u},\n", (long long)bytes,
+             limits->l1_bytes - limits->l1_reserved);
     text_add(&t, "  \"notes\": [");
     for (size_t i = 0; i < plan->notes.count; i++) {
         text_add(&t, i ? ", " : "");

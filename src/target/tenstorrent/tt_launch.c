@@ -27,8 +27,7 @@ typedef struct Image {
     bool *written; /* outputs, by page */
 } Image;
 
-static const char *fail(const TtLaunch *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static const char *fail(const TtLaunch *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static const char *fail(const TtLaunch *l, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -37,8 +36,7 @@ static const char *fail(const TtLaunch *l, const char *format, ...) {
     return text;
 }
 
-/* ------------------------------------------------------------------------------------------------------
- * places */
+/* ------------------------------------------------------------------------------------------------------ places */
 
 static int64_t number_of(const TtLaunch *l, int index) {
     const TtNumber *number = &l->plan->numbers.at[index];
@@ -79,9 +77,8 @@ static const char *place_image(const TtLaunch *l, Image *image) {
     for (int d = 0; d < layout->rank; d++) {
         image->stride[d] = number_of(l, b->stride[d]);
         if (b->open[d] && open >= 0)
-            return fail(
-                l, "argument `%s`: the kernel bounds neither dimension %d nor %d; mask the access",
-                b->name, open, d);
+            return fail(l, "argument `%s`: the kernel bounds neither dimension %d nor %d; mask the access", b->name,
+                        open, d);
         if (b->open[d])
             open = d;
         else
@@ -109,20 +106,15 @@ static const char *place_image(const TtLaunch *l, Image *image) {
     const TtValue *arg = &l->args[b->arg];
     int64_t start = (int64_t)(intptr_t)image->base - (int64_t)arg->word;
     if (arg->bytes >= 0 && (start + image->low < 0 || start + image->high > arg->bytes))
-        return fail(
-            l,
-            "argument `%s`: the kernel's tensor spans bytes %lld to %lld of an array of %lld bytes",
-            b->name, (long long)(start + image->low), (long long)(start + image->high),
-            (long long)arg->bytes);
+        return fail(l, "argument `%s`: the kernel's tensor spans bytes %lld to %lld of an array of %lld bytes", b->name,
+                    (long long)(start + image->low), (long long)(start + image->high), (long long)arg->bytes);
     return NULL;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * conversions */
+/* ------------------------------------------------------------------------------------------------- conversions */
 
 static uint32_t page_bits(const TtBuffer *b, double number) {
-    return b->format == TT_Float32 ? f32_bits((float)number)
-                                   : bf16_from_f64(elem_round(b->elem, number));
+    return b->format == TT_Float32 ? f32_bits((float)number) : bf16_from_f64(elem_round(b->elem, number));
 }
 
 static void to_page(const TtBuffer *b, uint8_t *page, int64_t at, const uint8_t *from) {
@@ -155,14 +147,11 @@ static void find_written(const TtLaunch *l, Image *image) {
     image->written = ARENA_ARRAY(l->arena, bool, image->total);
     for (int64_t page = 0; page < image->total; page++)
         for (uint32_t i = 0; i < image->page_bytes && !image->written[page]; i += sizeof untouched)
-            image->written[page] = memcmp(image->data + page * image->page_bytes + i, untouched,
-                                          sizeof untouched) != 0;
+            image->written[page] = memcmp(image->data + page * image->page_bytes + i, untouched, sizeof untouched) != 0;
 }
 
-/* Visits every element below dimension `dim`: `page` counts pages so far, (row, column) is the
- * place inside one. */
-static void move_elements(const Image *image, int dim, uint8_t *at, int64_t page, int64_t row,
-                          int64_t column) {
+/* Visits every element below dimension `dim`: `page` counts pages so far, (row, column) is the place inside one. */
+static void move_elements(const Image *image, int dim, uint8_t *at, int64_t page, int64_t row, int64_t column) {
     const TtBuffer *b = image->buffer;
     const TtLayout *layout = &b->layout;
     if (dim == layout->rank) {
@@ -177,10 +166,8 @@ static void move_elements(const Image *image, int dim, uint8_t *at, int64_t page
     int64_t grain = layout->grain[dim], unit = layout->unit[dim], pages = (grain + unit - 1) / unit;
     int64_t step = image->stride[dim] * elem_info[b->elem].bytes;
     for (int64_t i = 0; i < image->extent[dim]; i++, at += step) {
-        int64_t inner = i % grain,
-                next = page * image->pages[dim] + i / grain * pages + inner / unit;
-        int64_t r = dim == layout->row ? inner % unit : row,
-                c = dim == layout->column ? inner % unit : column;
+        int64_t inner = i % grain, next = page * image->pages[dim] + i / grain * pages + inner / unit;
+        int64_t r = dim == layout->row ? inner % unit : row, c = dim == layout->column ? inner % unit : column;
         if (layout->paging == PAGE_VECTOR && dim == layout->column) r = c / 32, c = c % 32;
         if (b->output && dim == layout->rank - 1 && !image->written[next]) continue;
         move_elements(image, dim + 1, at, next, r, c);
@@ -192,31 +179,26 @@ static void fill_image(const TtLaunch *l, Image *image) {
     size_t pages = (size_t)image->total + 1, bytes = pages * image->page_bytes;
     image->data = arena_alloc(l->arena, bytes);
     if (b->output) {
-        for (size_t i = 0; i < bytes; i += sizeof untouched)
-            memcpy(image->data + i, untouched, sizeof untouched);
+        for (size_t i = 0; i < bytes; i += sizeof untouched) memcpy(image->data + i, untouched, sizeof untouched);
         return;
     }
     uint32_t fill = page_bits(b, b->fill);
     int size = b->format == TT_Float32 ? 4 : 2;
-    for (size_t i = 0; fill && i < bytes; i += (size_t)size)
-        memcpy(image->data + i, &fill, (size_t)size);
+    for (size_t i = 0; fill && i < bytes; i += (size_t)size) memcpy(image->data + i, &fill, (size_t)size);
     move_elements(image, 0, image->base, 0, 0, 0);
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * arguments */
+/* --------------------------------------------------------------------------------------------------- arguments */
 
-static const char *make_words(const TtLaunch *l, const Image *images, const TensixBuffer *buffers,
-                              uint32_t *words) {
+static const char *make_words(const TtLaunch *l, const Image *images, const TensixBuffer *buffers, uint32_t *words) {
     for (size_t i = 0; i < l->plan->args.count; i++) {
         const TtArg *arg = &l->plan->args.at[i];
         const TtValue *value = arg->kind <= ARG_STRIDE ? &l->args[arg->index] : NULL;
         int64_t number = 0;
         switch (arg->kind) {
         case ARG_SCALAR:
-            number = elem_is_float(arg->elem)
-                         ? (int64_t)f32_bits((float)elem_get_f64(arg->elem, &value->word))
-                         : elem_get_i64(arg->elem, &value->word);
+            number = elem_is_float(arg->elem) ? (int64_t)f32_bits((float)elem_get_f64(arg->elem, &value->word))
+                                              : elem_get_i64(arg->elem, &value->word);
             break;
         case ARG_EXTENT: number = value->extent[arg->dim]; break;
         case ARG_STRIDE: number = value->stride[arg->dim]; break;
@@ -225,12 +207,11 @@ static const char *make_words(const TtLaunch *l, const Image *images, const Tens
         case ARG_PAGES: number = images[arg->index].pages[arg->dim]; break;
         case ARG_FILL: number = images[arg->index].total; break;
         }
-        bool is_signed =
-            arg->kind == ARG_SCALAR ? elem_is_signed(arg->elem) : arg->kind <= ARG_GRID;
+        bool is_signed = arg->kind == ARG_SCALAR ? elem_is_signed(arg->elem) : arg->kind <= ARG_GRID;
         bool fits = number >= INT32_MIN && number <= (is_signed ? INT32_MAX : UINT32_MAX);
         if (!fits)
-            return fail(l, "argument `%s` is %lld; on Tenstorrent numbers must fit 32 bits",
-                        arg->name, (long long)number);
+            return fail(l, "argument `%s` is %lld; on Tenstorrent numbers must fit 32 bits", arg->name,
+                        (long long)number);
         words[i] = (uint32_t)number;
     }
     return NULL;
@@ -250,15 +231,12 @@ static const char *check_outputs(const TtLaunch *l, const Image *images) {
     return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * the run */
+/* ---------------------------------------------------------------------------------------------------- the run */
 
-static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint32_t *words,
-                      TtResult *result) {
+static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint32_t *words, TtResult *result) {
     const TtPlan *plan = l->plan;
     const TensixLimits *limits = tensix_limits(plan->options.arch);
-    uint32_t most = limits->grid_x * limits->grid_y,
-             count = l->cores && l->cores < most ? l->cores : most;
+    uint32_t most = limits->grid_x * limits->grid_y, count = l->cores && l->cores < most ? l->cores : most;
     if (count > result->tasks) count = (uint32_t)result->tasks;
     TensixPoint *cores = ARENA_ARRAY(l->arena, TensixPoint, count);
     TensixPlacement *placements = ARENA_ARRAY(l->arena, TensixPlacement, count);
@@ -298,8 +276,7 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
                              .steps = l->steps,
                              .cancel = l->cancel};
     result->cores = count;
-    if (!tensix_run(&program, l->arena->allocator, &result->report))
-        result->problem = result->report.text;
+    if (!tensix_run(&program, l->arena->allocator, &result->report)) result->problem = result->report.text;
 }
 
 bool tt_launch(const TtLaunch *l, TtResult *result) {
@@ -309,8 +286,7 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
     for (int i = 0; i < plan->task_rank; i++) {
         int64_t extent = number_of(l, plan->tasks[i]);
         result->tasks *= extent > 0 ? (uint64_t)extent : 0;
-        if (result->tasks > UINT32_MAX)
-            result->problem = fail(l, "the grid has more than 2^32 programs");
+        if (result->tasks > UINT32_MAX) result->problem = fail(l, "the grid has more than 2^32 programs");
     }
     result->argument = result->problem != NULL;
     if (result->problem || !result->tasks) return !result->problem;
@@ -321,12 +297,11 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
         result->problem = place_image(l, &images[i]);
         if (result->problem) break;
         fill_image(l, &images[i]);
-        buffers[i] = (TensixBuffer){
-            .name = plan->buffers.at[i].name,
-            .page_bytes = images[i].page_bytes,
-            .pages = (uint32_t)images[i].total + 1,
-            .data = images[i].data,
-            .address = tensix_next_address(plan->options.arch, i ? &buffers[i - 1] : NULL)};
+        buffers[i] = (TensixBuffer){.name = plan->buffers.at[i].name,
+                                    .page_bytes = images[i].page_bytes,
+                                    .pages = (uint32_t)images[i].total + 1,
+                                    .data = images[i].data,
+                                    .address = tensix_next_address(plan->options.arch, i ? &buffers[i - 1] : NULL)};
     }
     uint32_t *words = ARENA_ARRAY(l->arena, uint32_t, plan->args.count);
     if (!result->problem) result->problem = check_outputs(l, images);

@@ -20,9 +20,7 @@ TtPaging tt_paging(const Tt *tt, Ref value) {
     return paging == PAGE_ANY ? PAGE_VECTOR : paging;
 }
 
-static int64_t cdiv(int64_t x, int64_t y) {
-    return (x + y - 1) / y;
-}
+static int64_t cdiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 void tt_page_grid(const Type *type, TtPaging paging, int64_t *rows, int64_t *columns) {
     int rank = type->rank;
@@ -67,8 +65,7 @@ void tt_access_dims(const Tt *tt, const Op *access, int dims[MAX_RANK]) {
         dims[axis] = given ? (int)given->list.at[axis] : tensor->rank - tile->rank + axis;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * offsets */
+/* ------------------------------------------------------------------------------------------------- offsets */
 
 static int64_t gcd(int64_t a, int64_t b) {
     while (b) {
@@ -88,14 +85,12 @@ static int64_t multiple(const Kernel *k, Ref value, int depth) {
         const Op *owner = v->region->owner;
         bool is_loop_variable = owner && owner->code == OP_FOR && v->index == 0;
         if (!is_loop_variable) return 1;
-        return gcd(multiple(k, owner->operands[0], depth + 1),
-                   multiple(k, owner->operands[2], depth + 1));
+        return gcd(multiple(k, owner->operands[0], depth + 1), multiple(k, owner->operands[2], depth + 1));
     }
     const Op *op = v->op;
     if (op->operand_count < 1 || op->code == OP_EXTENT || op->code == OP_STRIDE) return 1;
     int64_t x = multiple(k, op->operands[0], depth + 1);
-    int64_t y =
-        op->operand_count > 1 ? multiple(k, op->operands[op->operand_count - 1], depth + 1) : 0;
+    int64_t y = op->operand_count > 1 ? multiple(k, op->operands[op->operand_count - 1], depth + 1) : 0;
     switch (op->code) {
     case OP_MUL: return x && y && x > INT64_MAX / y ? 1 : x * y;
     case OP_CAST:
@@ -110,12 +105,9 @@ static int64_t multiple(const Kernel *k, Ref value, int depth) {
     }
 }
 
-int64_t tt_multiple(const Kernel *k, Ref value) {
-    return multiple(k, value, 0);
-}
+int64_t tt_multiple(const Kernel *k, Ref value) { return multiple(k, value, 0); }
 
-/* ------------------------------------------------------------------------------------------ ops
- * without cost */
+/* ------------------------------------------------------------------------------------------ ops without cost */
 
 /* All casts between floats but f32 to 16 bits: what is narrower is held exactly by a wider page,
  * and f16 is bf16 here. */
@@ -172,8 +164,7 @@ bool tt_is_narrow(const Tt *tt, Ref value) {
     Elem elem = ir_type(k, value)->elem;
     if (elem == EL_BF16 || elem == EL_F16 || elem == EL_I1) return true;
     if (ref_is_literal(value))
-        return elem_is_float(elem) &&
-               elem_round(EL_BF16, ir_literal(k, value)->f) == ir_literal(k, value)->f;
+        return elem_is_float(elem) && elem_round(EL_BF16, ir_literal(k, value)->f) == ir_literal(k, value)->f;
     const Op *op = ir_value(k, value)->op;
     if (!op) return false;
     switch (op->code) {
@@ -191,8 +182,7 @@ bool tt_is_narrow(const Tt *tt, Ref value) {
     }
 }
 
-/* -------------------------------------------------------------------------------------------------
- * padding */
+/* ------------------------------------------------------------------------------------------------- padding */
 
 static bool apply(const Op *op, const double *x, double *r) {
     switch (op->code) {
@@ -240,8 +230,8 @@ bool tt_padding(Tt *tt, Ref value, double *number) {
     }
     case OP_SPLAT: return tt_padding(tt, op->operands[0], number);
     case OP_DOT: /* rows and columns beyond are sums of zeros */
-        return tt_padding(tt, op->operands[0], &x[0]) && tt_padding(tt, op->operands[1], &x[1]) &&
-               !x[0] && !x[1] && tt_padding(tt, op->operands[2], number);
+        return tt_padding(tt, op->operands[0], &x[0]) && tt_padding(tt, op->operands[1], &x[1]) && !x[0] && !x[1] &&
+               tt_padding(tt, op->operands[2], number);
     case OP_REDUCE: return tt_padding(tt, op->operands[0], number) && *number == 0;
     case OP_FOR: {
         int carried = v->index + 1;
@@ -252,8 +242,7 @@ bool tt_padding(Tt *tt, Ref value, double *number) {
     case OP_EXPAND:
     case OP_RESHAPE: return tt_padding(tt, op->operands[0], number);
     case OP_SELECT:
-        return tt_padding(tt, op->operands[1], &x[1]) && tt_padding(tt, op->operands[2], number) &&
-               x[1] == *number;
+        return tt_padding(tt, op->operands[1], &x[1]) && tt_padding(tt, op->operands[2], number) && x[1] == *number;
     default: break;
     }
     if (!op_has(op->code, TRAIT_ELEMENTWISE) || op->operand_count > 3) return false;

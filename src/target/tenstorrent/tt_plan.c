@@ -25,21 +25,16 @@ void tt_refuse(Tt *tt, const Op *op, const char *format, ...) {
     diag_emit(tt->cx->module->diag, DIAG_TT_REFUSED, op ? op->range : tt->k->range, text);
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * roles */
+/* --------------------------------------------------------------------------------------------------- roles */
 
 static int add_number(Tt *tt, TtNumber number) {
     *VEC_PUSH(&tt->plan->numbers, tt->arena) = number;
     return (int)tt->plan->numbers.count - 1;
 }
-static int add_value(Tt *tt, Ref value) {
-    return add_number(tt, (TtNumber){.kind = NUMBER_VALUE, .value = value});
-}
+static int add_value(Tt *tt, Ref value) { return add_number(tt, (TtNumber){.kind = NUMBER_VALUE, .value = value}); }
 
 static int kernel_of(const char *role) {
-    return strcmp(role, "load") == 0    ? TENSIX_READER
-           : strcmp(role, "store") == 0 ? TENSIX_WRITER
-                                        : TENSIX_COMPUTE;
+    return strcmp(role, "load") == 0 ? TENSIX_READER : strcmp(role, "store") == 0 ? TENSIX_WRITER : TENSIX_COMPUTE;
 }
 
 /* Ops that print nothing: the launcher tests what is required. */
@@ -64,8 +59,8 @@ void tt_refuse_access(Tt *tt, const Op *op) {
     tt_refuse(tt, &place,
               "%sloads, arithmetic and stores run on different processors, and %s%s; read what the "
               "task writes only in another launch, and compute places from arguments and indices",
-              op ? "" : "the kernel stayed flat: ",
-              f ? "this one " : "these could not be told apart", f ? f->text : "");
+              op ? "" : "the kernel stayed flat: ", f ? "this one " : "these could not be told apart",
+              f ? f->text : "");
 }
 
 void tt_plan_roles(Tt *tt) {
@@ -81,8 +76,7 @@ void tt_plan_roles(Tt *tt) {
         tt_refuse_access(tt, NULL);
         return;
     }
-    if (tt->tasks->region_count > 1)
-        tt_refuse(tt, tt->tasks, "`tasks while`; write the number of tasks as the grid");
+    if (tt->tasks->region_count > 1) tt_refuse(tt, tt->tasks, "`tasks while`; write the number of tasks as the grid");
     const Region *body = tt->tasks->regions[tt->tasks->region_count - 1];
     for (const Op *op = body->first; op; op = op->next) {
         if (op->code != OP_ROLE) {
@@ -92,18 +86,15 @@ void tt_plan_roles(Tt *tt) {
         }
         int kernel = kernel_of(op_text(op, AT_FIELD));
         if (tt->role[kernel])
-            tt_refuse(tt, op,
-                      "role `%s`; a core has one kernel each to load, to compute and to store",
+            tt_refuse(tt, op, "role `%s`; a core has one kernel each to load, to compute and to store",
                       op_text(op, AT_FIELD));
         tt->role[kernel] = op;
     }
     tt->plan->task_rank = tt->tasks->operand_count;
-    for (int i = 0; i < tt->tasks->operand_count; i++)
-        tt->plan->tasks[i] = add_value(tt, tt->tasks->operands[i]);
+    for (int i = 0; i < tt->tasks->operand_count; i++) tt->plan->tasks[i] = add_value(tt, tt->tasks->operands[i]);
 }
 
-/* --------------------------------------------------------------------------------------------------
- * fields */
+/* -------------------------------------------------------------------------------------------------- fields */
 
 Ref tt_ring_of(const Tt *tt, const Op *op) {
     if (op->code == OP_PUT || op->code == OP_GET) {
@@ -115,14 +106,11 @@ Ref tt_ring_of(const Tt *tt, const Op *op) {
 
 static TtField *find_field(Tt *tt, Ref ring, const char *name) {
     for (size_t i = 0; i < tt->fields.count; i++)
-        if (tt->fields.at[i].ring == ring && strcmp(tt->fields.at[i].name, name) == 0)
-            return &tt->fields.at[i];
+        if (tt->fields.at[i].ring == ring && strcmp(tt->fields.at[i].name, name) == 0) return &tt->fields.at[i];
     ice(tt->cx->module->trap, "tenstorrent: no field %s", name);
 }
 
-TtField *tt_field(Tt *tt, const Op *op) {
-    return find_field(tt, tt_ring_of(tt, op), op_text(op, AT_FIELD));
-}
+TtField *tt_field(Tt *tt, const Op *op) { return find_field(tt, tt_ring_of(tt, op), op_text(op, AT_FIELD)); }
 
 void tt_each(Tt *tt, const Region *region, TtVisitor *visit) {
     for (const Op *op = region->first; op; op = op->next) {
@@ -143,16 +131,13 @@ typedef struct Places { /* of one op: values and the field that must agree */
 static bool is_vector(const Tt *tt, Ref r) {
     if (!ref_is_value(r)) return false;
     const Type *type = ir_type(tt->k, r);
-    return type->kind == TY_TILE && type->rank == 1 &&
-           (elem_is_float(type->elem) || type->elem == EL_I1);
+    return type->kind == TY_TILE && type->rank == 1 && (elem_is_float(type->elem) || type->elem == EL_I1);
 }
 
 static void settle(Places *at, TtPaging *place, TtPaging paging) {
     if (paging == PAGE_ANY || *place == paging) return;
     if (*place != PAGE_ANY) {
-        tt_refuse(
-            at->tt, at->op,
-            "a vector that is needed both along rows and along columns of pages; load it twice");
+        tt_refuse(at->tt, at->op, "a vector that is needed both along rows and along columns of pages; load it twice");
         return;
     }
     *place = paging;
@@ -165,8 +150,7 @@ static void unify(Places *at, TtPaging *a, TtPaging *b) {
 }
 
 static void unify_values(Places *at, Ref a, Ref b) {
-    if (is_vector(at->tt, a) && is_vector(at->tt, b))
-        unify(at, &at->tt->paging[a], &at->tt->paging[b]);
+    if (is_vector(at->tt, a) && is_vector(at->tt, b)) unify(at, &at->tt->paging[a], &at->tt->paging[b]);
 }
 
 /* [n] -> [n, 1] or [1, n]. */
@@ -189,8 +173,7 @@ static void settle_op(Places *at) {
     }
     case OP_REDUCE:
         if (ir_type(tt->k, op->operands[0])->rank == 2)
-            settle(at, &tt->paging[op->results[0]],
-                   op_int(op, AT_AXIS, 0) ? PAGE_COLUMN : PAGE_ROW);
+            settle(at, &tt->paging[op->results[0]], op_int(op, AT_AXIS, 0) ? PAGE_COLUMN : PAGE_ROW);
         return;
     case OP_EXPAND: settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0])); return;
     case OP_RESHAPE:
@@ -208,8 +191,7 @@ static void settle_op(Places *at) {
     }
     default:
         if (!op_has(op->code, TRAIT_ELEMENTWISE)) return;
-        for (int i = 0; i < op->operand_count; i++)
-            unify_values(at, op->results[0], op->operands[i]);
+        for (int i = 0; i < op->operand_count; i++) unify_values(at, op->results[0], op->operands[i]);
     }
 }
 
@@ -228,8 +210,7 @@ static bool settle_region(Tt *tt, const Region *region) {
 
 static void note_use(Tt *tt, const Op *op) {
     bool is_free = op->result_count == 1 && tt_same_pages(tt, op->results[0]) != op->results[0];
-    for (int i = 0; i < op->operand_count && !is_free;
-         i++) { /* of a free op: its own users count */
+    for (int i = 0; i < op->operand_count && !is_free; i++) { /* of a free op: its own users count */
         if (!ref_is_value(op->operands[i])) continue;
         Ref value = tt_same_pages(tt, op->operands[i]);
         const Op *source = ir_value(tt->k, value)->op;
@@ -250,8 +231,8 @@ static void note_load(Tt *tt, const Op *op) {
 
 /* --- circular buffers --- */
 
-int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what,
-              TtFormat format, int64_t item_pages, int64_t slots, Range range) {
+int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what, TtFormat format,
+              int64_t item_pages, int64_t slots, Range range) {
     const TensixLimits *limits = tensix_limits(tt->plan->options.arch);
     uint32_t first = strcmp(from, "load") == 0 ? 0 : strcmp(to, "store") == 0 ? 16 : 24;
     bool taken[64] = {0};
@@ -265,19 +246,16 @@ int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const 
                .what = what,
                .item_pages = (uint32_t)item_pages,
                .slots = (uint32_t)slots};
-    cb.desc = (TensixCb){.id = id,
-                         .format = format,
-                         .page_bytes = tensix_tile_bytes(format),
-                         .pages = (uint32_t)(item_pages * slots)};
+    cb.desc = (TensixCb){
+        .id = id, .format = format, .page_bytes = tensix_tile_bytes(format), .pages = (uint32_t)(item_pages * slots)};
     *VEC_PUSH(&tt->plan->cbs, tt->arena) = cb;
     return (int)tt->plan->cbs.count - 1;
 }
 
 int tt_add_scaler(Tt *tt, Range range) {
     if (tt->scaler_cb < 0)
-        tt->scaler_cb = tt_add_cb(tt, "scaler", "load", "compute",
-                                  "1.0 in the first row of each face, for reductions", TT_Float16_b,
-                                  1, 1, range);
+        tt->scaler_cb = tt_add_cb(tt, "scaler", "load", "compute", "1.0 in the first row of each face, for reductions",
+                                  TT_Float16_b, 1, 1, range);
     return tt->scaler_cb;
 }
 
@@ -285,26 +263,23 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
     TtFormat format;
     const Type *type = field->type;
     if (!tt_format(type->elem, &format) || type->rank == 0) {
-        tt_refuse(tt, ring,
-                  "a load or store of %s; tiles of f32, bf16 or f16 move between memory and cores",
+        tt_refuse(tt, ring, "a load or store of %s; tiles of f32, bf16 or f16 move between memory and cores",
                   ty_text(type, tt->arena));
         return;
     }
     const Value *value = ir_value(tt->k, field->ring);
     const char *ring_name = value->name ? value->name : "ring";
-    const char *name =
-        is_only_field ? ring_name : arena_printf(tt->arena, "%s_%s", ring_name, field->name);
+    const char *name = is_only_field ? ring_name : arena_printf(tt->arena, "%s_%s", ring_name, field->name);
     const char *what = arena_printf(tt->arena, "field %s of ring %s", field->name, ring_name);
     const char *from = op_text(ring, AT_FROM), *to = op_text(ring, AT_TO);
     int64_t pages = tt_pages(type, field->paging), slots = op_int(ring, AT_SLOTS, 1);
     bool exact = format == TT_Float32, is_input = strcmp(to, "compute") == 0;
     bool has_two = is_input && exact && field->moved && field->multiplied;
     field->cb = tt_add_cb(tt, name, from, to, what, format, pages, slots, ring->range);
-    tt->plan->cbs.at[field->cb].desc.unpack_to_dest =
-        is_input && exact && (has_two || !field->multiplied);
+    tt->plan->cbs.at[field->cb].desc.unpack_to_dest = is_input && exact && (has_two || !field->multiplied);
     field->fpu_cb = !has_two ? field->cb
-                             : tt_add_cb(tt, arena_printf(tt->arena, "%s_fpu", name), from, to,
-                                         what, format, pages, slots, ring->range);
+                             : tt_add_cb(tt, arena_printf(tt->arena, "%s_fpu", name), from, to, what, format, pages,
+                                         slots, ring->range);
 }
 
 static void note_scaler(Tt *tt, const Op *op) {
@@ -345,8 +320,7 @@ void tt_plan_fields(Tt *tt) {
     tt_each(tt, compute->regions[0], note_scaler);
 }
 
-/* ------------------------------------------------------------------------------------------- DRAM
- * buffers */
+/* ------------------------------------------------------------------------------------------- DRAM buffers */
 
 /* The parameter in whose memory a tensor lies. */
 static int param_of(const Kernel *k, Ref ref) {
@@ -388,10 +362,8 @@ static bool place_tensor(Tt *tt, Ref tensor, TtBuffer *buffer) {
     if (!v->op) {
         buffer->base = add_number(tt, (TtNumber){.kind = NUMBER_ADDRESS, .arg = v->index});
         for (int d = 0; d < rank; d++) {
-            buffer->extent[d] =
-                add_number(tt, (TtNumber){.kind = NUMBER_EXTENT, .arg = v->index, .dim = d});
-            buffer->stride[d] =
-                add_number(tt, (TtNumber){.kind = NUMBER_STRIDE, .arg = v->index, .dim = d});
+            buffer->extent[d] = add_number(tt, (TtNumber){.kind = NUMBER_EXTENT, .arg = v->index, .dim = d});
+            buffer->stride[d] = add_number(tt, (TtNumber){.kind = NUMBER_STRIDE, .arg = v->index, .dim = d});
         }
         return true;
     }
@@ -399,8 +371,7 @@ static bool place_tensor(Tt *tt, Ref tensor, TtBuffer *buffer) {
     RefList extents = op_list(v->op, 0), strides = op_list(v->op, 1);
     buffer->base = add_value(tt, op_operand(v->op, 0));
     for (int d = 0; d < rank; d++) {
-        if (!is_launch_value(tt, extents.at[d]) || !is_launch_value(tt, strides.at[d]))
-            return false;
+        if (!is_launch_value(tt, extents.at[d]) || !is_launch_value(tt, strides.at[d])) return false;
         buffer->open[d] = extents.at[d] == REF_NONE;
         if (!buffer->open[d]) buffer->extent[d] = add_value(tt, extents.at[d]);
         buffer->stride[d] = add_value(tt, strides.at[d]);
@@ -413,8 +384,7 @@ static bool same_buffer(const TtBuffer *a, const TtBuffer *b) {
     bool same = a->output == b->output && memcmp(&a->fill, &b->fill, sizeof a->fill) == 0 &&
                 a->layout.paging == b->layout.paging && a->layout.row == b->layout.row &&
                 a->layout.column == b->layout.column;
-    for (int d = 0; same && d < a->layout.rank; d++)
-        same = a->layout.grain[d] == b->layout.grain[d];
+    for (int d = 0; same && d < a->layout.rank; d++) same = a->layout.grain[d] == b->layout.grain[d];
     return same;
 }
 
@@ -423,8 +393,7 @@ static bool check_offsets(Tt *tt, const Op *access, const TtLayout *layout) {
     bool good = true;
     for (int d = 0; d < offsets.count; d++) {
         if (tt_multiple(tt->k, offsets.at[d]) % layout->grain[d] == 0) continue;
-        diag_emit(tt->cx->module->diag, DIAG_TT_OFFSET, access->range, d,
-                  (long long)layout->grain[d]);
+        diag_emit(tt->cx->module->diag, DIAG_TT_OFFSET, access->range, d, (long long)layout->grain[d]);
         good = false;
     }
     return good;
@@ -432,8 +401,8 @@ static bool check_offsets(Tt *tt, const Op *access, const TtLayout *layout) {
 
 static void note_f16(Tt *tt, const char *name) {
     diag_emit(tt->cx->module->diag, DIAG_TT_F16, tt->k->range, name);
-    *VEC_PUSH(&tt->plan->notes, tt->arena) = arena_printf(
-        tt->arena, "f16 tensor %s travels as Float16_b: 8 significant bits instead of 11", name);
+    *VEC_PUSH(&tt->plan->notes, tt->arena) =
+        arena_printf(tt->arena, "f16 tensor %s travels as Float16_b: 8 significant bits instead of 11", name);
 }
 
 int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
@@ -445,13 +414,11 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
     Ref mask = op_operand(access, is_load ? 1 : 2);
     const Attr *fill = op_attr(access, AT_FILL);
     if (mask) {
-        tt_refuse(tt, access,
-                  "a mask that is no box of the tensor; compare each index with its extent only");
+        tt_refuse(tt, access, "a mask that is no box of the tensor; compare each index with its extent only");
         return -1;
     }
     if (op_attr(access, AT_WRAP)) {
-        tt_refuse(tt, access,
-                  "an index taken modulo the extent; pages cannot wrap, clip it by a mask");
+        tt_refuse(tt, access, "an index taken modulo the extent; pages cannot wrap, clip it by a mask");
         return -1;
     }
     if (fill && !ref_is_literal(fill->ref)) {
@@ -467,8 +434,7 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
     buffer.layout = tt_layout(ir_type(tt->k, tensor)->rank, dims, tile, paging);
     if (!check_offsets(tt, access, &buffer.layout)) return -1;
     for (size_t i = 0; i < tt->plan->buffers.count; i++)
-        if (tt->buffer_tensors.at[i] == tensor && same_buffer(&buffer, &tt->plan->buffers.at[i]))
-            return (int)i;
+        if (tt->buffer_tensors.at[i] == tensor && same_buffer(&buffer, &tt->plan->buffers.at[i])) return (int)i;
     if (buffer.arg < 0 || !place_tensor(tt, tensor, &buffer)) {
         tt_refuse(tt, access, "a tensor whose base, extents or strides differ between tasks");
         return -1;
@@ -488,24 +454,21 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
             return -1;
         }
     const char *param = ir_value(tt->k, tt->k->body->args[buffer.arg])->name;
-    buffer.name = param ? arena_string(tt->arena, param, strlen(param))
-                        : arena_printf(tt->arena, "arg%d", buffer.arg);
+    buffer.name = param ? arena_string(tt->arena, param, strlen(param)) : arena_printf(tt->arena, "arg%d", buffer.arg);
     if (buffer.elem == EL_F16) note_f16(tt, buffer.name);
     *VEC_PUSH(&tt->buffer_tensors, tt->arena) = tensor;
     *VEC_PUSH(&tt->plan->buffers, tt->arena) = buffer;
     return (int)tt->plan->buffers.count - 1;
 }
 
-/* ----------------------------------------------------------------------------------------
- * arguments, limits */
+/* ---------------------------------------------------------------------------------------- arguments, limits */
 
 int tt_arg(Tt *tt, TtArgKind kind, const char *name, int index, int dim, Elem elem) {
     for (size_t i = 0; i < tt->plan->args.count; i++) {
         const TtArg *arg = &tt->plan->args.at[i];
         if (arg->kind == kind && arg->index == index && arg->dim == dim) return (int)i;
     }
-    if (tt->plan->args.count == TENSIX_MAX_ARGS)
-        tt_refuse(tt, NULL, "more than %d arguments", TENSIX_MAX_ARGS);
+    if (tt->plan->args.count == TENSIX_MAX_ARGS) tt_refuse(tt, NULL, "more than %d arguments", TENSIX_MAX_ARGS);
     *VEC_PUSH(&tt->plan->args, tt->arena) = (TtArg){kind, name, index, dim, elem};
     return (int)tt->plan->args.count - 1;
 }
@@ -518,11 +481,10 @@ void tt_check_limits(Tt *tt) {
         const TtCb *cb = &tt->plan->cbs.at[i];
         int64_t size = (int64_t)cb->desc.pages * cb->desc.page_bytes;
         bytes += (size + 63) / 64 * 64;
-        text_add(&table, "\n    CB %2u %-20s %5u pages x %u slots x %u bytes = %9lld  %s",
-                 cb->desc.id, cb->name, cb->item_pages, cb->slots, cb->desc.page_bytes,
-                 (long long)size, cb->what);
+        text_add(&table, "\n    CB %2u %-20s %5u pages x %u slots x %u bytes = %9lld  %s", cb->desc.id, cb->name,
+                 cb->item_pages, cb->slots, cb->desc.page_bytes, (long long)size, cb->what);
     }
     if (bytes > most)
-        diag_emit(tt->cx->module->diag, DIAG_TT_L1, tt->k->range, (long long)bytes, limits->name,
-                  (long long)most, table.at);
+        diag_emit(tt->cx->module->diag, DIAG_TT_L1, tt->k->range, (long long)bytes, limits->name, (long long)most,
+                  table.at);
 }

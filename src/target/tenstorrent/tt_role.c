@@ -15,12 +15,10 @@ bool role_is_scalar_op(const Kernel *k, const Op *op) {
     if (op->result_count != 1 || op->region_count || !op_has(op->code, TRAIT_PURE)) return false;
     const Type *type = ir_type(k, op->results[0]);
     if (!ty_is_scalar(type) || type->pointer) return false;
-    return cs_is_elementwise(op->code) || op->code == OP_EXTENT || op->code == OP_STRIDE ||
-           op->code == OP_NUM_PROGRAMS;
+    return cs_is_elementwise(op->code) || op->code == OP_EXTENT || op->code == OP_STRIDE || op->code == OP_NUM_PROGRAMS;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * what is needed */
+/* ---------------------------------------------------------------------------------------------- what is needed */
 
 void role_need(Role *role, Ref ref) {
     const Kernel *k = role->tt->k;
@@ -39,8 +37,7 @@ void role_need(Role *role, Ref ref) {
         }
     } else if (v->op && v->op->code == OP_IF) {
         role_need(role, owner->operands[0]);
-        for (int i = 0; i < owner->region_count; i++)
-            role_need(role, owner->regions[i]->last->operands[v->index]);
+        for (int i = 0; i < owner->region_count; i++) role_need(role, owner->regions[i]->last->operands[v->index]);
     } else if (v->op) {
         for (int i = 0; i < owner->operand_count; i++) role_need(role, owner->operands[i]);
     }
@@ -55,8 +52,7 @@ static bool is_index_op(const Kernel *k, const Op *op) {
 static void need_region(Role *role, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         int count = op->code == OP_FOR ? 3 : op->operand_count;
-        bool is_quiet = role_is_scalar_op(role->tt->k, op) || is_index_op(role->tt->k, op) ||
-                        op->code == OP_YIELD;
+        bool is_quiet = role_is_scalar_op(role->tt->k, op) || is_index_op(role->tt->k, op) || op->code == OP_YIELD;
         for (int i = 0; i < count && !is_quiet; i++) role_need(role, op->operands[i]);
         for (int i = 0; i < op->region_count; i++) need_region(role, op->regions[i]);
     }
@@ -65,18 +61,16 @@ static void need_region(Role *role, const Region *region) {
 void role_init(Role *role, Tt *tt, int kernel) {
     *role = (Role){.tt = tt, .kernel = kernel, .head = text_new(tt->arena)};
     cs_init(&role->p, tt->arena, tt->k, &dialect_tensix);
-    static const char *const words[] = {
-        "task", "first_task", "task_count", "kernel_main", "from", "to", "page", "r",
-        "c",    "p",          "kt",         "i",           "j",    "i0", "i1",   "i2",
-        "i3",   "i4",         "i5",         "i6",          "i7",   NULL};
+    static const char *const words[] = {"task", "first_task", "task_count", "kernel_main", "from", "to", "page", "r",
+                                        "c",    "p",          "kt",         "i",           "j",    "i0", "i1",   "i2",
+                                        "i3",   "i4",         "i5",         "i6",          "i7",   NULL};
     cs_reserve(&role->p, words);
     role->p.depth = 1;
     role->needed = ARENA_ARRAY(tt->arena, bool, tt->k->values.count);
     if (tt->role[kernel]) need_region(role, tt->role[kernel]->regions[0]);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * declarations */
+/* ------------------------------------------------------------------------------------------------ declarations */
 
 static void declare(Role *role, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void declare(Role *role, const char *format, ...) {
@@ -110,8 +104,7 @@ static const char *param(Role *role, Ref ref) {
     map_set(&role->declared, tt->arena, key, (void *)name);
     if (v->type->pointer || elem == EL_F64)
         tt_refuse(tt, NULL, "arithmetic on parameter `%s` (%s)", name, ty_text(v->type, tt->arena));
-    int number =
-        tt_arg(tt, ARG_SCALAR, arena_string(tt->arena, name, strlen(name)), v->index, 0, elem);
+    int number = tt_arg(tt, ARG_SCALAR, arena_string(tt->arena, name, strlen(name)), v->index, 0, elem);
     const char *type = cs_register_type(&role->p, elem);
     if (elem_is_float(elem))
         declare(role, "const f32 %s = tw_as_f32(get_common_arg_val<u32>(%d));", name, number);
@@ -137,19 +130,16 @@ const char *role_accessor(Role *role, int buffer) {
     const char *name = map_get(&role->declared, key);
     if (name) return name;
     const char *hint = role->tt->plan->buffers.at[buffer].name;
-    const char *address =
-        role_arg(role, ARG_ADDRESS, arena_printf(role->tt->arena, "%s_address", hint), buffer, 0);
+    const char *address = role_arg(role, ARG_ADDRESS, arena_printf(role->tt->arena, "%s_address", hint), buffer, 0);
     name = cs_fresh(&role->p, arena_printf(role->tt->arena, "%s_pages", hint));
     map_set(&role->declared, role->tt->arena, key, (void *)name);
-    declare(role, "constexpr auto %s_layout = TensorAccessorArgs<%d>();", name,
-            2 * (int)role->buffers.count);
+    declare(role, "constexpr auto %s_layout = TensorAccessorArgs<%d>();", name, 2 * (int)role->buffers.count);
     declare(role, "const auto %s = TensorAccessor(%s_layout, %s);", name, name, address);
     *VEC_PUSH(&role->buffers, role->tt->arena) = buffer;
     return name;
 }
 
-/* -----------------------------------------------------------------------------------------------------
- * scalars */
+/* ----------------------------------------------------------------------------------------------------- scalars */
 
 const char *role_ref(Role *role, Ref ref) {
     if (!ref_is_value(ref)) return cs_ref(&role->p, ref);
@@ -169,10 +159,9 @@ static const char *tensor_part(Role *role, const Op *op) {
     const Value *tensor = ir_value(k, op->operands[0]);
     int dim = (int)op_int(op, AT_DIM, 0);
     bool extent = op->code == OP_EXTENT;
-    if (tensor->op && tensor->op->code == OP_TENSOR)
-        return role_ref(role, op_list(tensor->op, !extent).at[dim]);
-    const char *hint = arena_printf(role->tt->arena, "%s_%s%d", tensor->name ? tensor->name : "t",
-                                    extent ? "extent" : "stride", dim);
+    if (tensor->op && tensor->op->code == OP_TENSOR) return role_ref(role, op_list(tensor->op, !extent).at[dim]);
+    const char *hint =
+        arena_printf(role->tt->arena, "%s_%s%d", tensor->name ? tensor->name : "t", extent ? "extent" : "stride", dim);
     return arena_printf(role->tt->arena, "(i64)(i32)%s",
                         role_arg(role, extent ? ARG_EXTENT : ARG_STRIDE, hint, tensor->index, dim));
 }
@@ -181,9 +170,8 @@ static const char *scalar_text(Role *role, const Op *op) {
     if (op->code == OP_EXTENT || op->code == OP_STRIDE) return tensor_part(role, op);
     if (op->code == OP_NUM_PROGRAMS) {
         int dim = (int)op_int(op, AT_DIM, 0);
-        return arena_printf(
-            role->tt->arena, "(i32)%s",
-            role_arg(role, ARG_GRID, arena_printf(role->tt->arena, "grid%d", dim), dim, 0));
+        return arena_printf(role->tt->arena, "(i32)%s",
+                            role_arg(role, ARG_GRID, arena_printf(role->tt->arena, "grid%d", dim), dim, 0));
     }
     const char *texts[3] = {0};
     for (int i = 0; i < op->operand_count && i < 3; i++) texts[i] = role_ref(role, op->operands[i]);
@@ -194,13 +182,11 @@ static void print_scalar(Role *role, const Op *op) {
     Ref result = op->results[0];
     if (!role->needed[result]) return;
     const char *text = scalar_text(role, op);
-    cs_line(&role->p, "const %s %s = %s;",
-            cs_register_type(&role->p, ir_type(role->tt->k, result)->elem),
+    cs_line(&role->p, "const %s %s = %s;", cs_register_type(&role->p, ir_type(role->tt->k, result)->elem),
             cs_name(&role->p, result), text);
 }
 
-/* -----------------------------------------------------------------------------------------------------
- * control */
+/* ----------------------------------------------------------------------------------------------------- control */
 
 static void share_name(Role *role, Ref value, const char *name) {
     cs_name(&role->p, value);
@@ -233,8 +219,7 @@ void role_open_for(Role *role, const Op *loop) {
     const char *type = cs_register_type(&role->p, ir_type(k, body->args[0])->elem);
     const char *lo = role_ref(role, loop->operands[0]), *hi = role_ref(role, loop->operands[1]);
     if (counts_by_one(k, loop)) {
-        cs_open(&role->p, "for (%s %s = %s; %s < %s; ++%s)", type, variable, lo, variable, hi,
-                variable);
+        cs_open(&role->p, "for (%s %s = %s; %s < %s; ++%s)", type, variable, lo, variable, hi, variable);
         return;
     }
     const char *trip = cs_fresh(&role->p, "trip"), *trips = cs_fresh(&role->p, "trips");
@@ -245,8 +230,7 @@ void role_open_for(Role *role, const Op *loop) {
 }
 
 const char *role_no_trips(Role *role, const Op *loop) {
-    if (!counts_by_one(role->tt->k, loop))
-        return arena_printf(role->tt->arena, "%s == 0", trips_text(role, loop));
+    if (!counts_by_one(role->tt->k, loop)) return arena_printf(role->tt->arena, "%s == 0", trips_text(role, loop));
     return arena_printf(role->tt->arena, "%s >= %s", role_ref(role, loop->operands[0]),
                         role_ref(role, loop->operands[1]));
 }
@@ -266,9 +250,8 @@ void role_scalar_yield(Role *role, const Op *loop) {
         bool is_carried = role->needed[loop->results[i]] || role->needed[body->args[i + 1]];
         next[i] = !is_carried ? NULL : cs_fresh(&role->p, "next");
         if (next[i])
-            cs_line(&role->p, "const %s %s = %s;",
-                    cs_register_type(&role->p, ir_type(k, loop->results[i])->elem), next[i],
-                    role_ref(role, body->last->operands[i]));
+            cs_line(&role->p, "const %s %s = %s;", cs_register_type(&role->p, ir_type(k, loop->results[i])->elem),
+                    next[i], role_ref(role, body->last->operands[i]));
     }
     for (int i = 0; i < count; i++)
         if (next[i]) cs_line(&role->p, "%s = %s;", cs_name(&role->p, loop->results[i]), next[i]);
@@ -288,8 +271,7 @@ static void print_for(Role *role, const Op *loop) {
 static void print_if(Role *role, const Op *op) {
     for (int i = 0; i < op->result_count; i++)
         if (role->needed[op->results[i]])
-            cs_line(&role->p, "%s %s;",
-                    cs_register_type(&role->p, ir_type(role->tt->k, op->results[i])->elem),
+            cs_line(&role->p, "%s %s;", cs_register_type(&role->p, ir_type(role->tt->k, op->results[i])->elem),
                     cs_name(&role->p, op->results[i]));
         else if (!ty_is_scalar(ir_type(role->tt->k, op->results[i])))
             tt_refuse(role->tt, op, "a tile chosen by a branch; use `select`");
@@ -354,8 +336,7 @@ static void print_indices(Role *role) {
         const char *type = cs_register_type(&role->p, ir_type(role->tt->k, body->args[i])->elem);
         const char *name = cs_name(&role->p, body->args[i]);
         if (i == 0) {
-            if (role->needed[body->args[i]])
-                cs_line(&role->p, "const %s %s = (%s)%s;", type, name, type, rest);
+            if (role->needed[body->args[i]]) cs_line(&role->p, "const %s %s = (%s)%s;", type, name, type, rest);
             break;
         }
         const char *extent = role_ref(role, tasks->operands[i]);
@@ -409,14 +390,11 @@ char *role_finish(Role *role, const char *includes) {
              tt->plan->name);
     text_add(&out, "#include \"%s\"\n\nvoid kernel_main() {\n", includes);
     if (tt->role[role->kernel])
-        text_add(
-            &out,
-            "    const u32 first_task = get_arg_val<u32>(0), task_count = get_arg_val<u32>(1);\n");
+        text_add(&out, "    const u32 first_task = get_arg_val<u32>(0), task_count = get_arg_val<u32>(1);\n");
     text_add(&out, "%s%s\n%s}\n", role->head.at, role->first ? role->first : "", role->p.out.at);
     Text words = text_new(tt->arena);
     for (size_t i = 0; i < role->buffers.count; i++)
-        text_add(&words, "%s2, %u", i ? ", " : "",
-                 tensix_tile_bytes(tt->plan->buffers.at[role->buffers.at[i]].format));
+        text_add(&words, "%s2, %u", i ? ", " : "", tensix_tile_bytes(tt->plan->buffers.at[role->buffers.at[i]].format));
     tt->plan->compile_args[role->kernel] = words.at;
     return out.at;
 }

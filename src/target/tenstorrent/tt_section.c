@@ -17,8 +17,7 @@
  * bits depend neither on slots of rings nor on cores. */
 #include "target/tenstorrent/tt_graph.h"
 
-/* ------------------------------------------------------------------------------------------------------
- * texts */
+/* ------------------------------------------------------------------------------------------------------ texts */
 
 /* a*x + b*y + c*z + number */
 typedef struct Term {
@@ -43,16 +42,13 @@ static const char *sum_text(Arena *arena, const Term *terms, int count, int64_t 
 }
 
 /* Of page (i, j) of the section: row * down_step + column * across_step + a further term. */
-static const char *page_text(const Section *s, int page, int64_t down_step, int64_t across_step,
-                             Term extra) {
+static const char *page_text(const Section *s, int page, int64_t down_step, int64_t across_step, Term extra) {
     int i = page / s->across, j = page % s->across;
     Term terms[3] = {{s->r, down_step}, {s->c_var, across_step}, extra};
     return sum_text(section_tt(s)->arena, terms, 3, i * down_step + j * across_step);
 }
 
-static int slot_of(const Section *s, const Node *n, int page) {
-    return n->slot * s->down * s->across + page;
-}
+static int slot_of(const Section *s, const Node *n, int page) { return n->slot * s->down * s->across + page; }
 
 static const char *fill_in(const Section *s, const char *pattern, const Node *n, int page) {
     Text t = text_new(section_tt(s)->arena);
@@ -86,12 +82,11 @@ static void print_copy(Section *s, const Node *n) {
     window_read(c, n->cb);
     compute_format(c, n->spread ? REG_SRCB : REG_SRCA, n->cb);
     if (n->spread)
-        compute_init(c,
-                     arena_printf(section_tt(s)->arena, "unary_bcast_init<BroadcastType::%s>(%s)",
-                                  kinds[n->spread], cb));
+        compute_init(
+            c, arena_printf(section_tt(s)->arena, "unary_bcast_init<BroadcastType::%s>(%s)", kinds[n->spread], cb));
     else
-        compute_init(c, arena_printf(section_tt(s)->arena,
-                                     n->turned ? "transpose_init(%s)" : "copy_tile_init(%s)", cb));
+        compute_init(c,
+                     arena_printf(section_tt(s)->arena, n->turned ? "transpose_init(%s)" : "copy_tile_init(%s)", cb));
     for (int p = 0; p < pages; p++) {
         int64_t down = s->grid_columns, across = 1;
         if (n->spread == SPREAD_COLUMN) down = 1, across = 0;
@@ -100,11 +95,11 @@ static void print_copy(Section *s, const Node *n) {
         if (n->turned) down = 1, across = s->grid_rows;
         const char *page = page_text(s, p, down, across, (Term){0});
         if (n->spread)
-            cs_line(&c->role.p, "unary_bcast<BroadcastType::%s>(%s, %s, %d);", kinds[n->spread], cb,
-                    page, slot_of(s, n, p));
+            cs_line(&c->role.p, "unary_bcast<BroadcastType::%s>(%s, %s, %d);", kinds[n->spread], cb, page,
+                    slot_of(s, n, p));
         else
-            cs_line(&c->role.p, "%s(%s, %s, %d);", n->turned ? "transpose_tile" : "copy_tile", cb,
-                    page, slot_of(s, n, p));
+            cs_line(&c->role.p, "%s(%s, %s, %d);", n->turned ? "transpose_tile" : "copy_tile", cb, page,
+                    slot_of(s, n, p));
     }
 }
 
@@ -121,23 +116,19 @@ static void print_dot(Section *s, const Node *n) {
     compute_format(c, REG_SRCB, n->cb);
     compute_format(c, REG_SRCA, n->cb2);
     if (is_block)
-        compute_init(c, arena_printf(tt->arena, "matmul_block_init(%s, %s, 0, %d, %d, %lld)", a, b,
-                                     s->across, s->down, (long long)inner));
+        compute_init(c, arena_printf(tt->arena, "matmul_block_init(%s, %s, 0, %d, %d, %lld)", a, b, s->across, s->down,
+                                     (long long)inner));
     else
-        compute_init(c, arena_printf(tt->arena,
-                                     n->turned ? "matmul_init(%s, %s, 1)" : "matmul_init(%s, %s)",
-                                     a, b));
+        compute_init(c, arena_printf(tt->arena, n->turned ? "matmul_init(%s, %s, 1)" : "matmul_init(%s, %s)", a, b));
     const char *k = inner > 1 ? "kt" : NULL;
     if (k) cs_open(p, "for (u32 %s = 0; %s < %lld; ++%s)", k, k, (long long)inner, k);
     if (is_block) {
-        cs_line(p, "matmul_block(%s, %s, %s, %s, %d, 0, %d, %d, %lld);", a, b,
-                page_text(s, 0, inner, 0, (Term){k, 1}),
-                page_text(s, 0, 0, 1, (Term){k, s->grid_columns}), slot_of(s, n, 0), s->across,
-                s->down, (long long)inner);
+        cs_line(p, "matmul_block(%s, %s, %s, %s, %d, 0, %d, %d, %lld);", a, b, page_text(s, 0, inner, 0, (Term){k, 1}),
+                page_text(s, 0, 0, 1, (Term){k, s->grid_columns}), slot_of(s, n, 0), s->across, s->down,
+                (long long)inner);
     } else {
         for (int page = 0; page < s->down * s->across; page++)
-            cs_line(p, "matmul_tiles(%s, %s, %s, %s, %d);", a, b,
-                    page_text(s, page, inner, 0, (Term){k, 1}),
+            cs_line(p, "matmul_tiles(%s, %s, %s, %s, %d);", a, b, page_text(s, page, inner, 0, (Term){k, 1}),
                     n->turned ? page_text(s, page, 0, inner, (Term){k, 1})
                               : page_text(s, page, 0, 1, (Term){k, s->grid_columns}),
                     slot_of(s, n, page));
@@ -150,11 +141,9 @@ static void print_reduce(Section *s, const Node *n) {
     CPrinter *p = &c->role.p;
     Tt *tt = section_tt(s);
     const char *cb = role_cb(&c->role, n->cb), *scaler = role_cb(&c->role, n->cb2);
-    bool is_sum = op_word(n->op, AT_COMBINE, COMBINE_ADD) == COMBINE_ADD,
-         along_row = op_int(n->op, AT_AXIS, 0) == 1;
-    const char *kind =
-        arena_printf(tt->arena, "<PoolType::%s, ReduceDim::%s>", is_sum ? "SUM" : "MAX",
-                     along_row ? "REDUCE_ROW" : "REDUCE_COL");
+    bool is_sum = op_word(n->op, AT_COMBINE, COMBINE_ADD) == COMBINE_ADD, along_row = op_int(n->op, AT_AXIS, 0) == 1;
+    const char *kind = arena_printf(tt->arena, "<PoolType::%s, ReduceDim::%s>", is_sum ? "SUM" : "MAX",
+                                    along_row ? "REDUCE_ROW" : "REDUCE_COL");
     int64_t down, across;
     tt_page_grid(ir_type(tt->k, n->op->operands[0]), PAGE_TILE, &down, &across);
     int64_t inner = along_row ? across : down;
@@ -164,14 +153,12 @@ static void print_reduce(Section *s, const Node *n) {
     compute_format(c, swapped ? REG_SRCB : REG_SRCA, n->cb);
     compute_format(c, swapped ? REG_SRCA : REG_SRCB, n->cb2);
     int out = s->root->cb >= 0 ? s->root->cb : n->cb;
-    compute_init(c, arena_printf(tt->arena, "reduce_init%s(%s, %s, %s)", kind, cb, scaler,
-                                 role_cb(&c->role, out)));
+    compute_init(c, arena_printf(tt->arena, "reduce_init%s(%s, %s, %s)", kind, cb, scaler, role_cb(&c->role, out)));
     const char *k = inner > 1 ? "kt" : NULL;
     if (k) cs_open(p, "for (u32 %s = 0; %s < %lld; ++%s)", k, k, (long long)inner, k);
     for (int page = 0; page < s->down * s->across; page++)
         cs_line(p, "reduce_tile%s(%s, %s, %s, 0, %d);", kind, cb, scaler,
-                along_row ? page_text(s, page, across, 0, (Term){k, 1})
-                          : page_text(s, page, 0, 1, (Term){k, across}),
+                along_row ? page_text(s, page, across, 0, (Term){k, 1}) : page_text(s, page, 0, 1, (Term){k, across}),
                 slot_of(s, n, page));
     if (k) cs_close(p);
 }
@@ -187,8 +174,7 @@ static void print_node(Section *s, const Node *n) {
     case NODE_REDUCE: print_reduce(s, n); return;
     case NODE_FILL:
         compute_init(c, "fill_tile_init()");
-        for (int page = 0; page < pages; page++)
-            cs_line(p, "fill_tile(%d, %s);", slot_of(s, n, page), n->number);
+        for (int page = 0; page < pages; page++) cs_line(p, "fill_tile(%d, %s);", slot_of(s, n, page), n->number);
         return;
     case NODE_FPU:
         window_read(c, n->cb);
@@ -202,15 +188,13 @@ static void print_node(Section *s, const Node *n) {
         compute_init(c, "binary_max_tile_init()");
         int from = s->nodes.at[n->in[0]].slot * pages;
         for (int page = 0; page < pages; page++)
-            cs_line(p, "binary_max_tile(%d, %d, %d);", from + page, from + page,
-                    slot_of(s, n, page));
+            cs_line(p, "binary_max_tile(%d, %d, %d);", from + page, from + page, slot_of(s, n, page));
     }
     compute_init(c, fill_in(s, n->row->init, n, 0));
     for (int page = 0; page < pages; page++) cs_line(p, "%s;", fill_in(s, n->row->call, n, page));
 }
 
-/* --------------------------------------------------------------------------------------------- the
- * whole section */
+/* --------------------------------------------------------------------------------------------- the whole section */
 
 static void print_pages(Section *s, int root) {
     Compute *c = s->c;
@@ -233,8 +217,7 @@ static void print_pages(Section *s, int root) {
             cs_line(p, "pack_tile<true>(%d, %s, %s);", slot_of(s, result, page), cb,
                     page_text(s, page, s->grid_columns, 1, (Term){0}));
     }
-    if (s->reduces ||
-        c->reduces) { /* the packer's mask goes, so the next reduction needs its init again */
+    if (s->reduces || c->reduces) { /* the packer's mask goes, so the next reduction needs its init again */
         cs_line(p, "reduce_uninit();");
         c->now.init = NULL;
         c->asked.inits_differ = true;
@@ -273,8 +256,7 @@ static void walk_sections(Compute *c, void *user) {
         walk_inner(c, w);
 }
 
-/* The largest block of pages that DST holds and that divides the result evenly; near squares, then
- * wide ones first. */
+/* The largest block of pages that DST holds and that divides the result evenly; near squares, then wide ones first. */
 static void choose_block(Section *s, int most) {
     int best = 0;
     for (int down = 1; down <= most && down <= s->grid_rows; down++)
@@ -308,8 +290,7 @@ void section_root(Compute *c, const Root *root) {
         c->role.tt->plan->full_sync = true;
     }
     if (s.need > slots) {
-        tt_refuse(c->role.tt, root->op,
-                  "an expression that keeps more than %d tiles alive; store parts of it first",
+        tt_refuse(c->role.tt, root->op, "an expression that keeps more than %d tiles alive; store parts of it first",
                   slots);
         return;
     }

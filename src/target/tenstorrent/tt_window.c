@@ -17,13 +17,9 @@
 
 #include <string.h>
 
-static uint64_t bit_of(const Compute *c, int cb) {
-    return 1ull << c->role.tt->plan->cbs.at[cb].desc.id;
-}
+static uint64_t bit_of(const Compute *c, int cb) { return 1ull << c->role.tt->plan->cbs.at[cb].desc.id; }
 
-static bool is_inner(const TtCb *cb) {
-    return strcmp(cb->from, cb->to) == 0;
-}
+static bool is_inner(const TtCb *cb) { return strcmp(cb->from, cb->to) == 0; }
 
 static void broken(Compute *c, int cb, const char *rule) {
     /* After an error the text is harmless, not right. */
@@ -35,8 +31,7 @@ static void broken(Compute *c, int cb, const char *rule) {
 }
 
 void window_call(Compute *c, WindowCall call, int cb) {
-    static const char *const names[] = {"cb_reserve_back", "cb_push_back", "cb_wait_front",
-                                        "cb_pop_front"};
+    static const char *const names[] = {"cb_reserve_back", "cb_push_back", "cb_wait_front", "cb_pop_front"};
     const TtCb *desc = &c->role.tt->plan->cbs.at[cb];
     uint64_t bit = bit_of(c, cb);
     Windows *w = &c->windows;
@@ -73,14 +68,12 @@ void window_write(Compute *c, int cb) {
     if (!(c->windows.reserved & bit_of(c, cb))) broken(c, cb, "it is packed and was not reserved");
 }
 
-void window_enter(Compute *c) {
-    *VEC_PUSH(&c->entered, c->role.tt->arena) = c->windows;
-}
+void window_enter(Compute *c) { *VEC_PUSH(&c->entered, c->role.tt->arena) = c->windows; }
 
 void window_leave(Compute *c) {
     const Windows *before = &c->entered.at[--c->entered.count], *now = &c->windows;
-    uint64_t differ = (before->reserved ^ now->reserved) | (before->pushed ^ now->pushed) |
-                      (before->waited ^ now->waited);
+    uint64_t differ =
+        (before->reserved ^ now->reserved) | (before->pushed ^ now->pushed) | (before->waited ^ now->waited);
     const TtPlan *plan = c->role.tt->plan;
     for (size_t i = 0; differ && i < plan->cbs.count; i++)
         if (differ & bit_of(c, (int)i)) {

@@ -41,11 +41,10 @@ void emu_block(Emu *emu, Wait wait, int line) {
 void emu_poll(Emu *emu, int line) {
     Thread *thread = emu->running;
     if (++thread->polls > MAX_POLLS)
-        emu_fail(
-            emu, EMU_FAULT_STUCK,
-            "polls global memory at %s without end; in emulation blocks run one after another, so "
-            "a block cannot wait for a later one",
-            emu_at(emu, line));
+        emu_fail(emu, EMU_FAULT_STUCK,
+                 "polls global memory at %s without end; in emulation blocks run one after another, so "
+                 "a block cannot wait for a later one",
+                 emu_at(emu, line));
     make_ready(emu, thread);
     fiber_yield(thread->fiber);
 }
@@ -92,9 +91,7 @@ static void run_events(Emu *emu, uint64_t until) {
         if (emu->events.at[i].due < emu->next_due) emu->next_due = emu->events.at[i].due;
 }
 
-static void set_trap(Emu *emu, Trap *trap) {
-    emu->arena.trap = emu->lasting.trap = trap;
-}
+static void set_trap(Emu *emu, Trap *trap) { emu->arena.trap = emu->lasting.trap = trap; }
 
 static void thread_body(void *arg) {
     Thread *thread = arg;
@@ -152,8 +149,7 @@ static Thread *next_ready(Emu *emu) {
     return &emu->thread[emu->ready[head]];
 }
 
-/* Everything that lasts for one cluster only. Its memory is that of the launch, given back at the
- * cluster's end. */
+/* Everything that lasts for one cluster only. Its memory is that of the launch, given back at the cluster's end. */
 static void start_cluster(Emu *emu) {
     uint32_t shared = emu->cluster * emu->shared_stride;
     emu->shared = arena_alloc(&emu->arena, shared + 16);
@@ -178,8 +174,7 @@ static void start_cluster(Emu *emu) {
         emu->end[i] = (BlockEnd){.touched = ARENA_ARRAY(&emu->arena, uint32_t, emu->threads),
                                  .line = ARENA_ARRAY(&emu->arena, int, emu->threads)};
     emu->next_due = UINT64_MAX;
-    int registers =
-        emu->launch->registers ? (int)emu->launch->registers : 65536 / emu->block_threads & ~7;
+    int registers = emu->launch->registers ? (int)emu->launch->registers : 65536 / emu->block_threads & ~7;
     if (registers > 255) registers = 255;
     for (int i = 0; i < emu->warps; i++) emu->warp[i].registers = registers & ~7;
     for (int i = 0; i < emu->groups; i++) emu->group[i].group = 1;
@@ -288,22 +283,20 @@ static const EmuTable table = {
 };
 
 static int by_base(const void *a, const void *b) {
-    uintptr_t x = (uintptr_t)((const EmuAllocation *)a)->base,
-              y = (uintptr_t)((const EmuAllocation *)b)->base;
+    uintptr_t x = (uintptr_t)((const EmuAllocation *)a)->base, y = (uintptr_t)((const EmuAllocation *)b)->base;
     return (x > y) - (x < y);
 }
 
 static bool possible(Emu *emu) {
     const EmuLaunch *l = emu->launch;
     if (!l->threads || l->threads % EMU_WARP || l->threads > EMU_MAX_THREADS)
-        emu_fail(emu, EMU_FAULT_LAUNCH,
-                 "a block of %u threads; it must be whole warps, at most 1024 threads", l->threads);
+        emu_fail(emu, EMU_FAULT_LAUNCH, "a block of %u threads; it must be whole warps, at most 1024 threads",
+                 l->threads);
     else if (l->shared_bytes > EMU_MAX_SHARED)
-        emu_fail(emu, EMU_FAULT_LAUNCH, "%u bytes of shared memory; a block can have %d",
-                 l->shared_bytes, EMU_MAX_SHARED);
+        emu_fail(emu, EMU_FAULT_LAUNCH, "%u bytes of shared memory; a block can have %d", l->shared_bytes,
+                 EMU_MAX_SHARED);
     else if (l->grid[0] > INT_MAX || l->grid[1] > 65535 || l->grid[2] > 65535)
-        emu_fail(emu, EMU_FAULT_LAUNCH,
-                 "a grid of %u x %u x %u; the limits are 2147483647 x 65535 x 65535", l->grid[0],
+        emu_fail(emu, EMU_FAULT_LAUNCH, "a grid of %u x %u x %u; the limits are 2147483647 x 65535 x 65535", l->grid[0],
                  l->grid[1], l->grid[2]);
     else if (l->cluster > EMU_MAX_CLUSTER || (l->cluster > 1 && l->grid[0] % l->cluster))
         emu_fail(emu, EMU_FAULT_LAUNCH,
@@ -311,8 +304,7 @@ static bool possible(Emu *emu) {
                  "clusters",
                  l->cluster, l->grid[0], EMU_MAX_CLUSTER);
     else if (l->cluster > 1 && l->threads % EMU_GROUP)
-        emu_fail(emu, EMU_FAULT_LAUNCH,
-                 "blocks of %u threads in clusters; in emulation these are whole warpgroups",
+        emu_fail(emu, EMU_FAULT_LAUNCH, "blocks of %u threads in clusters; in emulation these are whole warpgroups",
                  l->threads);
     else
         return true;
@@ -335,18 +327,15 @@ static void run(Emu *emu) {
     emu->warps = emu->threads / EMU_WARP;
     emu->groups = emu->threads / EMU_GROUP;
     emu->agent_count = 3 * emu->threads + emu->groups + emu->cluster * EMU_MAX_MBARS;
-    emu->allocations =
-        arena_copy(&emu->lasting, l->allocations, l->allocation_count * sizeof *l->allocations);
-    if (l->allocation_count)
-        qsort(emu->allocations, l->allocation_count, sizeof *l->allocations, by_base);
+    emu->allocations = arena_copy(&emu->lasting, l->allocations, l->allocation_count * sizeof *l->allocations);
+    if (l->allocation_count) qsort(emu->allocations, l->allocation_count, sizeof *l->allocations, by_base);
     emu->global = ARENA_ARRAY(&emu->lasting, GlobalCell *, l->allocation_count + 1);
     emu->ready = ARENA_ARRAY(&emu->lasting, uint16_t, emu->threads);
     emu->thread = ARENA_ARRAY(&emu->lasting, Thread, emu->threads);
     EmuNow *now = &emu->bind.now;
     now->threads = emu->block_threads;
     for (int d = 0; d < 3; d++) now->blocks[d] = (int)l->grid[d];
-    uint64_t across = l->grid[0] / (uint32_t)emu->cluster,
-             clusters = across * l->grid[1] * l->grid[2];
+    uint64_t across = l->grid[0] / (uint32_t)emu->cluster, clusters = across * l->grid[1] * l->grid[2];
     for (uint64_t i = 0; i < clusters && emu->report.fault == EMU_FAULT_NONE; i++) {
         uint64_t c = l->seed ? (i + l->seed) % clusters : i;
         now->block[0] = emu->first_block = (int)(c % across) * emu->cluster;

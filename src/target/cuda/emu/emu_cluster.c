@@ -6,14 +6,13 @@
  * else.
  *
  *     tw_mbar_arrive_at(empty, 1);   block 0 arrives in block 1
- *     tw_cluster_sync();             without it block 1 may be gone by then: a fault
- */
+ *     tw_cluster_sync();             without it block 1 may be gone by then: a fault */
 #include "target/cuda/emu/emu_core.h"
 
 void emu_cluster_check(Emu *emu, int line, unsigned rank, const char *what) {
     if (rank >= (unsigned)emu->cluster)
-        emu_fail(emu, EMU_FAULT_CLUSTER, "%s at %s: block %u of a cluster of %d", what,
-                 emu_at(emu, line), rank, emu->cluster);
+        emu_fail(emu, EMU_FAULT_CLUSTER, "%s at %s: block %u of a cluster of %d", what, emu_at(emu, line), rank,
+                 emu->cluster);
     else if (emu->end[rank].exited == emu->block_threads)
         emu_fail(emu, EMU_FAULT_CLUSTER,
                  "%s at %s: block %u of the cluster has ended; end the kernel with "

@@ -9,12 +9,8 @@
 #include <string.h>
 
 static Access async_access(Emu *emu, int line, int agent, uint32_t clock, const char *what) {
-    return (Access){.thread = emu->running,
-                    .agent = agent,
-                    .line = line,
-                    .clock = clock,
-                    .kind = CELL_ASYNC,
-                    .what = what};
+    return (Access){
+        .thread = emu->running, .agent = agent, .line = line, .clock = clock, .kind = CELL_ASYNC, .what = what};
 }
 
 /* What a copy touches in global memory: a box, or bytes in a row. */
@@ -33,8 +29,8 @@ static void touch_global(Emu *emu, Access access, const char *what, const Tensor
     }
 }
 
-static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes, uint32_t bar,
-                       const void *from, const TensorCode *map, const int *at, const char *what) {
+static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes, uint32_t bar, const void *from,
+                       const TensorCode *map, const int *at, const char *what) {
     int index = emu_mbar_use(emu, line, block, bar, what);
     s += (uint32_t)block * emu->shared_stride;
     Mbar *mbar = &emu->mbar[index];
@@ -43,8 +39,7 @@ static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes
                  "the TMA load at %s completes on an mbarrier that was made at %s without "
                  "tw_fence_mbar_init() after it",
                  emu_at(emu, line), emu_at(emu, mbar->init_line));
-    Access access =
-        async_access(emu, line, agent_mbar(emu, index), mbar->phase + 1, "starts a TMA load into");
+    Access access = async_access(emu, line, agent_mbar(emu, index), mbar->phase + 1, "starts a TMA load into");
     emu_touch_write(emu, &access, s, bytes);
     touch_global(emu, access, "reads by TMA", map, at, from, bytes, false);
     mbar->in_flight++;
@@ -58,12 +53,11 @@ static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes
     if (at) memcpy(event->at, at, map->rank * sizeof *at);
 }
 
-static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t bytes, void *to,
-                        const TensorCode *map, const int *at) {
+static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t bytes, void *to, const TensorCode *map,
+                        const int *at) {
     Thread *thread = emu->running;
     s += emu_own(emu);
-    Access access = async_access(emu, line, agent_bulk(emu, thread->id), thread->bulk_clock,
-                                 "starts a TMA store from");
+    Access access = async_access(emu, line, agent_bulk(emu, thread->id), thread->bulk_clock, "starts a TMA store from");
     emu_touch_read(emu, &access, s, bytes);
     access.kind = copy == EMU_STORE ? CELL_ASYNC : CELL_ATOMIC;
     touch_global(emu, access, "writes by TMA", map, at, to, bytes, true);
@@ -85,8 +79,7 @@ static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t b
 /* What an H200 answers with "illegal instruction": boxes that do not begin at a multiple of 16
  * bytes, and stores that begin before the tensor. Loads may begin before it; both may end beyond
  * it. */
-static void check_coordinates(Emu *emu, int line, int copy, const TensorCode *map, const int *at,
-                              const char *what) {
+static void check_coordinates(Emu *emu, int line, int copy, const TensorCode *map, const int *at, const char *what) {
     int64_t start = (int64_t)at[0] * emu_type_bytes(map->type);
     if (start % 16)
         emu_fail(emu, EMU_FAULT_TENSORMAP,
@@ -95,15 +88,13 @@ static void check_coordinates(Emu *emu, int line, int copy, const TensorCode *ma
                  what, emu_at(emu, line), at[0], (long long)start);
     for (int d = 0; d < map->rank && copy != EMU_LOAD; d++)
         if (at[d] < 0)
-            emu_fail(emu, EMU_FAULT_TENSORMAP,
-                     "%s at %s: coordinate %d is %d; only loads may begin before the tensor", what,
-                     emu_at(emu, line), d, at[d]);
+            emu_fail(emu, EMU_FAULT_TENSORMAP, "%s at %s: coordinate %d is %d; only loads may begin before the tensor",
+                     what, emu_at(emu, line), d, at[d]);
 }
 
-/* The box to every block of the mask, at the same place there, completing on the mbarrier at the same
- * place there. */
-static void spread(Emu *emu, int line, unsigned mask, uint32_t s, uint32_t bytes, uint32_t bar,
-                   const TensorCode *map, const int *at) {
+/* The box to every block of the mask, at the same place there, completing on the mbarrier at the same place there. */
+static void spread(Emu *emu, int line, unsigned mask, uint32_t s, uint32_t bytes, uint32_t bar, const TensorCode *map,
+                   const int *at) {
     for (unsigned rank = 0; mask >> rank; rank++) {
         if (!(mask >> rank & 1)) continue;
         emu_cluster_check(emu, line, rank, "TMA load");
@@ -111,19 +102,18 @@ static void spread(Emu *emu, int line, unsigned mask, uint32_t s, uint32_t bytes
     }
 }
 
-void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const int *at, unsigned s,
-             unsigned bar, unsigned mask) {
+void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const int *at, unsigned s, unsigned bar,
+             unsigned mask) {
     const char *what = copy == EMU_LOAD ? "TMA load" : "TMA store";
     /* The map is a parameter of the issuing thread, which may end before the copy happens. */
     TensorCode *map = arena_copy(&emu->arena, opaque, sizeof *map);
     uint32_t bytes = emu_box_bytes(map);
     if (!bytes)
-        emu_fail(emu, EMU_FAULT_TENSORMAP,
-                 "%s at %s: the map was not made by the host's encode function", what,
+        emu_fail(emu, EMU_FAULT_TENSORMAP, "%s at %s: the map was not made by the host's encode function", what,
                  emu_at(emu, line));
     if (map->rank != rank)
-        emu_fail(emu, EMU_FAULT_TENSORMAP, "%s of rank %d at %s: the map has rank %d", what, rank,
-                 emu_at(emu, line), map->rank);
+        emu_fail(emu, EMU_FAULT_TENSORMAP, "%s of rank %d at %s: the map has rank %d", what, rank, emu_at(emu, line),
+                 map->rank);
     check_coordinates(emu, line, copy, map, at, what);
     emu_check_shared(emu, line, s, bytes, 128, what);
     uint64_t first, touched = emu_box_span(map, at, &first);
@@ -137,8 +127,8 @@ void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const i
 void emu_bulk(Emu *emu, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar) {
     const char *what = copy == EMU_LOAD ? "bulk load" : "bulk store";
     if (bytes % 16)
-        emu_fail(emu, EMU_FAULT_ALIGN, "%s of %u bytes at %s: the size must be a multiple of 16",
-                 what, bytes, emu_at(emu, line));
+        emu_fail(emu, EMU_FAULT_ALIGN, "%s of %u bytes at %s: the size must be a multiple of 16", what, bytes,
+                 emu_at(emu, line));
     emu_check_shared(emu, line, s, bytes, 16, what);
     emu_check_global(emu, line, p, bytes, 16, what);
     if (copy == EMU_LOAD)
@@ -148,8 +138,7 @@ void emu_bulk(Emu *emu, int line, int copy, unsigned s, void *p, unsigned bytes,
 }
 
 static void read_store(Emu *emu, BulkStore *store) {
-    if (!store->staged)
-        store->staged = arena_copy(&emu->arena, emu->shared + store->s, store->bytes);
+    if (!store->staged) store->staged = arena_copy(&emu->arena, emu->shared + store->s, store->bytes);
 }
 
 static void write_store(Emu *emu, BulkStore *store) {
@@ -202,13 +191,10 @@ void emu_cp_async(Emu *emu, int line, unsigned s, const void *p, int bytes, int 
         emu_check_global(emu, line, p, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
         touch_global(emu, access, "reads by cp.async", NULL, NULL, p, (uint32_t)bytes, false);
     }
-    *VEC_PUSH(&thread->copies, &emu->arena) =
-        (CopyAsync){.s = s, .from = p, .bytes = (uint8_t)bytes, .ok = ok != 0};
+    *VEC_PUSH(&thread->copies, &emu->arena) = (CopyAsync){.s = s, .from = p, .bytes = (uint8_t)bytes, .ok = ok != 0};
 }
 
-static uint32_t copies_issued(const Thread *thread) {
-    return thread->copies_base + (uint32_t)thread->copies.count;
-}
+static uint32_t copies_issued(const Thread *thread) { return thread->copies_base + (uint32_t)thread->copies.count; }
 
 static void land_copies(Emu *emu, Thread *thread, uint32_t upto) {
     for (; thread->copies_landed < upto; thread->copies_landed++) {
@@ -244,8 +230,7 @@ void emu_cp_async_wait(Emu *emu, int line, int pending) {
     if (group->clock > thread->copy_done) thread->copy_done = group->clock;
 }
 
-/* One arrival when the thread's copies so far have landed. Only they are ordered by it, not the
- * thread's stores. */
+/* One arrival when the thread's copies so far have landed. Only they are ordered by it, not the thread's stores. */
 void emu_cp_async_arrive(Emu *emu, int line, unsigned bar) {
     Thread *thread = emu->running;
     int index = emu_mbar_use(emu, line, block_of(emu, thread->id), bar, "tw_cp_async_arrive");

@@ -92,8 +92,8 @@ typedef struct Thread {
     Wait wait;
     int wait_line;
     uint32_t wait_what, wait_parity; /* barrier id, or mbarrier and parity */
-    int last_line;  /* where it was when steps were last counted; 0: nowhere yet */
-    uint32_t polls; /* loads of global memory that wait */
+    int last_line;                   /* where it was when steps were last counted; 0: nowhere yet */
+    uint32_t polls;                  /* loads of global memory that wait */
 
     View *view;
     uint32_t clock, fenced; /* own stamp; own stores up to `fenced` are fenced */
@@ -102,11 +102,9 @@ typedef struct Thread {
     VEC(CopyAsync) copies;
     VEC(CopyGroup) groups;
     uint32_t copies_base, copies_landed;
-    uint32_t copy_clock, copy_done,
-        copy_fenced; /* stamp of new ones; stamps waited for, and fenced */
+    uint32_t copy_clock, copy_done, copy_fenced; /* stamp of new ones; stamps waited for, and fenced */
 
-    /* bulk stores: open group, from 1; groups whose reads were waited for; group and line of the
-     * last store */
+    /* bulk stores: open group, from 1; groups whose reads were waited for; group and line of the last store */
     uint32_t bulk_clock, bulk_done, bulk_last;
     int bulk_line;
 } Thread;
@@ -166,10 +164,10 @@ typedef struct Event {
 } Event;
 
 typedef struct Accumulator { /* registers that a wgmma owns, from its issue until they are settled */
-    int registers, settled; /* `settled`: threads that have theirs back */
-    float *home[EMU_GROUP]; /* where each thread keeps them; NULL: it has them back */
-    float *value;           /* [EMU_GROUP][registers] */
-    uint32_t group;         /* last wgmma group that writes it, and its line */
+    int registers, settled;  /* `settled`: threads that have theirs back */
+    float *home[EMU_GROUP];  /* where each thread keeps them; NULL: it has them back */
+    float *value;            /* [EMU_GROUP][registers] */
+    uint32_t group;          /* last wgmma group that writes it, and its line */
     int line;
 } Accumulator;
 
@@ -190,10 +188,10 @@ typedef struct Warpgroup {
     VEC(GroupOp) ops;    /* instructions since the last wait; ops.at[0] has number first */
     VEC(GroupOp) flying; /* wgmmas issued by all, not complete */
     uint64_t first;
-    uint64_t issued[EMU_GROUP];             /* instructions ever issued, per thread */
-    uint32_t group;                         /* open wgmma group, from 1 */
-    uint32_t done;                          /* groups complete */
-    bool fence;                             /* since registers were last handed back */
+    uint64_t issued[EMU_GROUP];                     /* instructions ever issued, per thread */
+    uint32_t group;                                 /* open wgmma group, from 1 */
+    uint32_t done;                                  /* groups complete */
+    bool fence;                                     /* since registers were last handed back */
     VEC(Accumulator *) accumulators, waited, spare; /* in flight; complete; to be used again */
 } Warpgroup;
 
@@ -204,8 +202,8 @@ typedef struct Cell {
     uint32_t reads; /* a read set, emu_race.c; 0: none */
     uint32_t kind;  /* CellKind */
 } Cell;
-typedef struct GlobalCell { /* of a byte of global memory */
-    uint32_t epoch; /* of another one: untouched */
+typedef struct GlobalCell {      /* of a byte of global memory */
+    uint32_t epoch;              /* of another one: untouched */
     uint32_t clock, line, reads; /* line 0: not written */
     uint16_t agent;
     bool atomic;
@@ -289,37 +287,25 @@ struct Emu {
 };
 
 /* agents */
-static inline int agent_copies(const Emu *emu, int thread) {
-    return emu->threads + thread;
-}
-static inline int agent_bulk(const Emu *emu, int thread) {
-    return 2 * emu->threads + thread;
-}
-static inline int agent_group(const Emu *emu, int group) {
-    return 3 * emu->threads + group;
-}
-static inline int agent_mbar(const Emu *emu, int mbar) {
-    return 3 * emu->threads + emu->groups + mbar;
-}
+static inline int agent_copies(const Emu *emu, int thread) { return emu->threads + thread; }
+static inline int agent_bulk(const Emu *emu, int thread) { return 2 * emu->threads + thread; }
+static inline int agent_group(const Emu *emu, int group) { return 3 * emu->threads + group; }
+static inline int agent_mbar(const Emu *emu, int mbar) { return 3 * emu->threads + emu->groups + mbar; }
 
 /* blocks of the cluster */
-static inline int block_of(const Emu *emu, int thread) {
-    return thread / emu->block_threads;
-}
+static inline int block_of(const Emu *emu, int thread) { return thread / emu->block_threads; }
 /* Where the shared memory of the running thread's block begins. */
 static inline uint32_t emu_own(const Emu *emu) {
     return (uint32_t)block_of(emu, emu->running->id) * emu->shared_stride;
 }
 
 /* emu_report.c */
-/* Ends the launch. In a thread it does not return; in the scheduler it does, and the scheduler
- * stops. */
-void emu_fail(Emu *emu, EmuFault fault, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Ends the launch. In a thread it does not return; in the scheduler it does, and the scheduler stops. */
+void emu_fail(Emu *emu, EmuFault fault, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Texts for messages, in the launch's arena. */
 const char *emu_at(Emu *emu, int line);                      /* matmul.cu:12 */
 const char *emu_bytes(Emu *emu, uint32_t s, uint32_t bytes); /* shared bytes 512-527 (b + 0) */
-const char *emu_agent(Emu *emu, int agent); /* thread 3; wgmma of warpgroup 1 of block 1 */
+const char *emu_agent(Emu *emu, int agent);                  /* thread 3; wgmma of warpgroup 1 of block 1 */
 void emu_report_endless(Emu *emu);
 void emu_report_deadlock(Emu *emu);
 
@@ -352,19 +338,18 @@ typedef struct Access {
     const View *view;
     int agent, line; /* the stamp's agent */
     uint32_t clock;
-    CellKind kind; /* of what it writes; CELL_ASYNC also asks that stores before it were fenced */
+    CellKind kind;    /* of what it writes; CELL_ASYNC also asks that stores before it were fenced */
     const char *what; /* "reads", "the TMA load writes" .. */
 } Access;
 /* Called by threads only, so a fault does not return. */
 void emu_touch_read(Emu *emu, const Access *access, uint32_t s, uint32_t bytes);
 void emu_touch_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes);
-void emu_touch_global(Emu *emu, const Access *access, const void *p, uint64_t bytes, bool write); /* right behind emu_check_global */
+void emu_touch_global(Emu *emu, const Access *access, const void *p, uint64_t bytes,
+                      bool write); /* right behind emu_check_global */
 
 /* emu_memory.c: bounds and alignment; called by threads only. s: in the block, as the kernel gave it */
-void emu_check_shared(Emu *emu, int line, uint32_t s, uint64_t bytes, uint32_t align,
-                      const char *what);
-void emu_check_global(Emu *emu, int line, const void *p, uint64_t bytes, uint32_t align,
-                      const char *what);
+void emu_check_shared(Emu *emu, int line, uint32_t s, uint64_t bytes, uint32_t align, const char *what);
+void emu_check_global(Emu *emu, int line, const void *p, uint64_t bytes, uint32_t align, const char *what);
 
 /* emu_sync.c */
 void emu_mbar_complete_bytes(Emu *emu, const Event *load);
@@ -402,15 +387,13 @@ uint32_t emu_box_bytes(const TensorCode *map); /* 0 when the map is not one of o
 /* Of a row of the box, the part inside the tensor: how many bytes, where, and how many of the row come before it. */
 uint32_t emu_box_row(const TensorCode *map, const int *at, uint32_t row, uint64_t *global, uint32_t *before);
 uint64_t emu_box_span(const TensorCode *map, const int *at, uint64_t *first);
-/* Moves the box at coordinates `at` between global memory and `box`, whose first byte has shared
- * offset s. */
+/* Moves the box at coordinates `at` between global memory and `box`, whose first byte has shared offset s. */
 void emu_box_move(const TensorCode *map, const int *at, uint8_t *box, uint32_t s, EmuCopy copy);
 
 /* functions of the table, by file */
 void emu_load_global(Emu *, int line, void *to, const void *from, int bytes);
 void emu_store_global(Emu *, int line, void *to, const void *from, int bytes);
-void emu_atomic(Emu *, int line, int op, int type, void *p, const void *v, const void *expect,
-                void *old);
+void emu_atomic(Emu *, int line, int op, int type, void *p, const void *v, const void *expect, void *old);
 /* *p = *p op *value; the old value to *old unless NULL. */
 void emu_apply(int op, int type, void *p, const void *value, const void *expect, void *old);
 uint32_t emu_type_bytes(int type);
@@ -443,8 +426,8 @@ void emu_mbar_wait(Emu *, int line, unsigned bar, unsigned parity);
 void emu_fence_mbar_init(Emu *, int line);
 void emu_fence_async(Emu *, int line);
 
-void emu_tma(Emu *, int line, int copy, int rank, const void *map, const int *at, unsigned s,
-             unsigned bar, unsigned mask);
+void emu_tma(Emu *, int line, int copy, int rank, const void *map, const int *at, unsigned s, unsigned bar,
+             unsigned mask);
 void emu_bulk(Emu *, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar);
 void emu_bulk_commit(Emu *, int line);
 void emu_bulk_wait(Emu *, int line, int pending, int read_only);
@@ -462,8 +445,7 @@ void emu_wgmma_commit(Emu *, int line);
 void emu_wgmma_wait(Emu *, int line, int pending);
 void emu_wgmma_settle(Emu *, int line, float *d, int count);
 
-/* emu_matrix.c: the elements of a 32-bit register that holds part of a 16 x k fragment A: row and k
- * of element e */
+/* emu_matrix.c: the elements of a 32-bit register that holds part of a 16 x k fragment A: row and k of element e */
 void emu_fragment_a(int type, int lane, int reg, int e, int *row, int *k);
 int emu_per_register(int type); /* elements in 32 bits */
 double emu_element(int type, unsigned reg, int e);

@@ -7,15 +7,12 @@
  *     B (8n x 8)   register r, element e: k = n t + e + 4n r, column g
  *     C (16 x 8)   register i:            row g + 8 (i / 2), column 2 t + i % 2
  *
- * Products are exact in double; a sum over one instruction's k is made in double and rounded once.
- */
+ * Products are exact in double; a sum over one instruction's k is made in double and rounded once. */
 #include "target/cuda/emu/emu_core.h"
 
 #include <string.h>
 
-int emu_per_register(int type) {
-    return 4 / (int)emu_type_bytes(type);
-}
+int emu_per_register(int type) { return 4 / (int)emu_type_bytes(type); }
 
 void emu_fragment_a(int type, int lane, int reg, int e, int *row, int *k) {
     int n = emu_per_register(type);
@@ -56,8 +53,7 @@ void emu_mma(Emu *emu, int line, int type, float *d, const unsigned *a, const un
                 am[row][k] = emu_element(type, warp->a[l][r], e);
             }
         for (int r = 0; r < 2; r++)
-            for (int e = 0; e < n; e++)
-                bm[n * (l % 4) + e + 4 * n * r][l / 4] = emu_element(type, warp->b[l][r], e);
+            for (int e = 0; e < n; e++) bm[n * (l % 4) + e + 4 * n * r][l / 4] = emu_element(type, warp->b[l][r], e);
     }
     for (int l = 0; l < EMU_WARP; l++)
         for (int i = 0; i < 4; i++) {
@@ -101,8 +97,7 @@ static void move_matrices(Emu *emu, bool store, int count, int trans) {
                 if (store)
                     half[column] = (uint16_t)(*r >> 16 * high);
                 else
-                    *r = (*r & (high ? 0x0000FFFFu : 0xFFFF0000u)) | (unsigned)half[column]
-                                                                         << 16 * high;
+                    *r = (*r & (high ? 0x0000FFFFu : 0xFFFF0000u)) | (unsigned)half[column] << 16 * high;
             }
             if (store) memcpy(emu->shared + s, half, 16);
         }

@@ -28,36 +28,31 @@ static const EmuAllocation *find_allocation(Emu *emu, uint64_t at, uint64_t byte
     return a;
 }
 
-void emu_check_global(Emu *emu, int line, const void *p, uint64_t bytes, uint32_t align,
-                      const char *what) {
+void emu_check_global(Emu *emu, int line, const void *p, uint64_t bytes, uint32_t align, const char *what) {
     uint64_t at = (uint64_t)(uintptr_t)p;
     emu_spend(emu, STEPS_OF_ACCESS, line);
     if (at % align)
-        emu_fail(emu, EMU_FAULT_ALIGN,
-                 "%s of %llu bytes of global memory at %s: address %#llx is no multiple of %u",
+        emu_fail(emu, EMU_FAULT_ALIGN, "%s of %llu bytes of global memory at %s: address %#llx is no multiple of %u",
                  what, (unsigned long long)bytes, emu_at(emu, line), (unsigned long long)at, align);
     if (!bytes) return;
     const EmuAllocation *a = find_allocation(emu, at, bytes);
     if (!a)
-        emu_fail(emu, EMU_FAULT_GLOBAL,
-                 "%s of %llu bytes of global memory at %s: address %#llx is in no allocation", what,
-                 (unsigned long long)bytes, emu_at(emu, line), (unsigned long long)at);
+        emu_fail(emu, EMU_FAULT_GLOBAL, "%s of %llu bytes of global memory at %s: address %#llx is in no allocation",
+                 what, (unsigned long long)bytes, emu_at(emu, line), (unsigned long long)at);
     int64_t offset = (int64_t)(at - (uint64_t)(uintptr_t)a->base);
     if (offset < 0 || (uint64_t)offset > a->bytes || a->bytes - (uint64_t)offset < bytes)
         emu_fail(emu, EMU_FAULT_GLOBAL,
                  "%s of %llu bytes of global memory at %s: byte %lld of `%s`, which has %llu "
                  "bytes; mask it",
-                 what, (unsigned long long)bytes, emu_at(emu, line), (long long)offset,
-                 a->name ? a->name : "?", (unsigned long long)a->bytes);
+                 what, (unsigned long long)bytes, emu_at(emu, line), (long long)offset, a->name ? a->name : "?",
+                 (unsigned long long)a->bytes);
 }
 
-void emu_check_shared(Emu *emu, int line, uint32_t s, uint64_t bytes, uint32_t align,
-                      const char *what) {
+void emu_check_shared(Emu *emu, int line, uint32_t s, uint64_t bytes, uint32_t align, const char *what) {
     uint32_t size = emu->launch->shared_bytes;
     if (s > size || size - s < bytes)
-        emu_fail(emu, EMU_FAULT_SHARED,
-                 "%s of shared bytes %u-%llu at %s: the block has %u bytes of shared memory", what,
-                 s, (unsigned long long)(s + bytes - 1), emu_at(emu, line), size);
+        emu_fail(emu, EMU_FAULT_SHARED, "%s of shared bytes %u-%llu at %s: the block has %u bytes of shared memory",
+                 what, s, (unsigned long long)(s + bytes - 1), emu_at(emu, line), size);
     if (s % align)
         emu_fail(emu, EMU_FAULT_ALIGN, "%s of %s at %s: the offset is no multiple of %u", what,
                  emu_bytes(emu, emu_own(emu) + s, (uint32_t)bytes), emu_at(emu, line), align);
@@ -143,19 +138,14 @@ double emu_widen(int type, unsigned bits) {
     case EMU_E5M2: return f8e5m2_to_f32((uint8_t)bits);
     case EMU_I8: return (int8_t)bits;
     case EMU_U8: return (uint8_t)bits;
-    case EMU_TF32:
-        return f32_from_bits(bits & ~0x1FFFu); /* the tensor core does not look at the rest */
+    case EMU_TF32: return f32_from_bits(bits & ~0x1FFFu); /* the tensor core does not look at the rest */
     default: return f32_from_bits(bits);
     }
 }
 
-static bool is_float(int type) {
-    return type >= EMU_F16;
-}
+static bool is_float(int type) { return type >= EMU_F16; }
 
-static bool is_signed(int type) {
-    return type == EMU_I8 || type == EMU_I16 || type == EMU_I32 || type == EMU_I64;
-}
+static bool is_signed(int type) { return type == EMU_I8 || type == EMU_I16 || type == EMU_I32 || type == EMU_I64; }
 
 static uint64_t combine_bits(int op, int type, uint64_t old, uint64_t value, uint64_t expect) {
     int shift = 64 - 8 * (int)emu_type_bytes(type);
@@ -200,8 +190,7 @@ void emu_apply(int op, int type, void *p, const void *value, const void *expect,
     if (old) memcpy(old, &was, bytes);
 }
 
-void emu_atomic(Emu *emu, int line, int op, int type, void *p, const void *value,
-                const void *expect, void *old) {
+void emu_atomic(Emu *emu, int line, int op, int type, void *p, const void *value, const void *expect, void *old) {
     uint32_t bytes = emu_type_bytes(type);
     emu_check_global(emu, line, p, bytes, bytes, "atomic");
     Access access = thread_access(emu, line, "combines into");

@@ -45,9 +45,7 @@ static void replace(Emu *emu, View **place, View *kept) {
     *place = kept;
 }
 
-static uint32_t most(uint32_t a, uint32_t b) {
-    return a > b ? a : b;
-}
+static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 static void merge(uint32_t *into, const uint32_t *from, int count) {
     for (int i = 0; i < count; i++) into[i] = most(into[i], from[i]);
@@ -84,9 +82,7 @@ void emu_gather_reset(Emu *emu, Gather *gather) {
     replace(emu, &gather->last, NULL);
 }
 
-void emu_adopt(Emu *emu, Thread *thread, View *view) {
-    replace(emu, &thread->view, emu_view_keep(view));
-}
+void emu_adopt(Emu *emu, Thread *thread, View *view) { replace(emu, &thread->view, emu_view_keep(view)); }
 
 void emu_adopt_mbar(Emu *emu, Thread *thread, Mbar *mbar, int parity) {
     if (!mbar->done[parity]) return; /* a fresh barrier: nothing happened before */
@@ -142,9 +138,7 @@ void emu_adopt_wgmma(Emu *emu, int group, uint32_t clock) {
     emu_view_drop(emu, to);
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* What every thread that issued the instruction has seen. The first one's own entries come down to
  * what the others know; the same holds for the rest, whose entries were never raised. */
@@ -158,8 +152,7 @@ void emu_meet(Emu *emu, GroupOp *op, const Thread *thread) {
     }
     View *meet = op->meet;
     if (op->meet_last == thread->view) {
-        int first = op->meet_first,
-            own[] = {first, agent_copies(emu, first), agent_bulk(emu, first)};
+        int first = op->meet_first, own[] = {first, agent_copies(emu, first), agent_bulk(emu, first)};
         for (int i = 0; i < 3; i++) {
             meet->seen[own[i]] = least(meet->seen[own[i]], thread->view->seen[own[i]]);
             meet->fenced[own[i]] = least(meet->fenced[own[i]], thread->view->fenced[own[i]]);

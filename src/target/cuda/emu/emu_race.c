@@ -39,8 +39,7 @@ static ReadKey *find_key(const Emu *emu, uint32_t set, uint32_t agent, uint32_t 
     size_t mask = emu->key_capacity - 1;
     for (size_t i = (size_t)(h >> 20) & mask;; i = (i + 1) & mask) {
         ReadKey *key = &emu->keys[i];
-        if (!key->result || (key->set == set && key->agent == agent && key->clock == clock))
-            return key;
+        if (!key->result || (key->set == set && key->agent == agent && key->clock == clock)) return key;
     }
 }
 
@@ -100,8 +99,7 @@ static uint32_t add_read(Emu *emu, uint32_t set, const Access *access) {
     return result;
 }
 
-/* Long kernels would grow the table without end; forgetting all reads can only miss a race, never
- * invent one. */
+/* Long kernels would grow the table without end; forgetting all reads can only miss a race, never invent one. */
 static void forget_reads(Emu *emu) {
     if (emu->key_count < MAX_KEYS) return;
     for (uint32_t i = 0; i < (uint32_t)emu->cluster * emu->shared_stride; i++) emu->cell[i].reads = 0;
@@ -112,50 +110,45 @@ static void forget_reads(Emu *emu) {
 }
 
 static const char *subject(Emu *emu, const Access *access) {
-    const char *who =
-        access->thread ? emu_agent(emu, access->thread->id) : emu_agent(emu, access->agent);
+    const char *who = access->thread ? emu_agent(emu, access->thread->id) : emu_agent(emu, access->agent);
     return arena_printf(&emu->arena, "%s %s", who, access->what);
 }
 
-static void report_race(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, int agent,
-                        int line, const char *did) {
+static void report_race(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, int agent, int line,
+                        const char *did) {
     emu_fail(emu, EMU_FAULT_RACE,
              "%s %s at %s, but %s by %s at %s is not ordered before it; put a barrier, or the wait "
              "that belongs to it, "
              "between them",
-             subject(emu, access), emu_bytes(emu, s, bytes), emu_at(emu, access->line), did,
-             emu_agent(emu, agent), emu_at(emu, line));
+             subject(emu, access), emu_bytes(emu, s, bytes), emu_at(emu, access->line), did, emu_agent(emu, agent),
+             emu_at(emu, line));
 }
 
-static void report_fence(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, int agent,
-                         int line, const char *did) {
+static void report_fence(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, int agent, int line,
+                         const char *did) {
     emu_fail(emu, EMU_FAULT_PROXY,
              "%s %s at %s, which %s %s at %s without tw_fence_async() after it; what TMA or wgmma "
              "will touch needs that fence, before the barrier",
-             subject(emu, access), emu_bytes(emu, s, bytes), emu_at(emu, access->line),
-             emu_agent(emu, agent), did, emu_at(emu, line));
+             subject(emu, access), emu_bytes(emu, s, bytes), emu_at(emu, access->line), emu_agent(emu, agent), did,
+             emu_at(emu, line));
 }
 
 /* The last write of a cell, as a read or a write must find it. */
-static void check_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes,
-                        const Cell *cell) {
+static void check_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, const Cell *cell) {
     if (cell->kind == CELL_UNTOUCHED) return;
     if (cell->kind == CELL_MBAR)
-        emu_fail(emu, EMU_FAULT_BARRIER, "%s %s at %s, where an mbarrier lives (made at %s)",
-                 subject(emu, access), emu_bytes(emu, s, bytes), emu_at(emu, access->line),
-                 emu_at(emu, cell->line));
+        emu_fail(emu, EMU_FAULT_BARRIER, "%s %s at %s, where an mbarrier lives (made at %s)", subject(emu, access),
+                 emu_bytes(emu, s, bytes), emu_at(emu, access->line), emu_at(emu, cell->line));
     bool both_atomic = access->kind == CELL_ATOMIC && cell->kind == CELL_ATOMIC;
     if (!both_atomic && !seen(emu, access, cell->agent, cell->clock))
         report_race(emu, access, s, bytes, cell->agent, cell->line, "the write");
-    bool generic =
-        cell->kind == CELL_GENERIC || cell->kind == CELL_ATOMIC || cell->kind == CELL_COPY;
+    bool generic = cell->kind == CELL_GENERIC || cell->kind == CELL_ATOMIC || cell->kind == CELL_COPY;
     if (access->kind == CELL_ASYNC && generic && !fenced(emu, access, cell->agent, cell->clock))
         report_fence(emu, access, s, bytes, cell->agent, cell->line, "wrote");
 }
 
 static bool same(const Cell *a, const Cell *b) {
-    return a->clock == b->clock && a->agent == b->agent && a->reads == b->reads &&
-           a->kind == b->kind;
+    return a->clock == b->clock && a->agent == b->agent && a->reads == b->reads && a->kind == b->kind;
 }
 
 void emu_touch_read(Emu *emu, const Access *access, uint32_t s, uint32_t bytes) {
@@ -186,8 +179,7 @@ void emu_touch_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes)
             for (uint32_t n = cell->reads; n; n = emu->nodes.at[n].rest) {
                 const ReadNode *node = &emu->nodes.at[n];
                 if (!seen(emu, access, (int)node->agent, node->clock))
-                    report_race(emu, access, s, bytes, (int)node->agent, (int)node->line,
-                                "the read");
+                    report_race(emu, access, s, bytes, (int)node->agent, (int)node->line, "the read");
                 bool generic = (int)node->agent < emu->threads;
                 if (access->kind == CELL_ASYNC && generic && !fenced(emu, access, (int)node->agent, node->clock))
                     report_fence(emu, access, s, bytes, (int)node->agent, (int)node->line, "read");
@@ -214,7 +206,8 @@ static GlobalCell *follow(Emu *emu, bool write) {
     return emu->global[index];
 }
 
-static void report_global(Emu *emu, const Access *access, uint64_t at, uint64_t bytes, int agent, int line, const char *did) {
+static void report_global(Emu *emu, const Access *access, uint64_t at, uint64_t bytes, int agent, int line,
+                          const char *did) {
     const char *name = emu->allocations[emu->last_allocation].name;
     emu_fail(emu, EMU_FAULT_RACE,
              "%s bytes %llu-%llu of `%s` at %s, but %s by %s at %s is not ordered before it; a program's accesses keep "
@@ -224,7 +217,8 @@ static void report_global(Emu *emu, const Access *access, uint64_t at, uint64_t 
 }
 
 static bool same_global(const GlobalCell *a, const GlobalCell *b) {
-    return a->epoch == b->epoch && a->clock == b->clock && a->agent == b->agent && a->reads == b->reads && a->atomic == b->atomic;
+    return a->epoch == b->epoch && a->clock == b->clock && a->agent == b->agent && a->reads == b->reads &&
+           a->atomic == b->atomic;
 }
 
 void emu_touch_global(Emu *emu, const Access *access, const void *p, uint64_t bytes, bool write) {
@@ -253,8 +247,11 @@ void emu_touch_global(Emu *emu, const Access *access, const void *p, uint64_t by
                 if (!seen(emu, access, (int)node->agent, node->clock))
                     report_global(emu, access, first, bytes, (int)node->agent, (int)node->line, "the read");
             }
-            *cell = (GlobalCell){.epoch = emu->epoch, .clock = access->clock, .agent = (uint16_t)access->agent,
-                                 .line = (uint32_t)access->line, .atomic = atomic};
+            *cell = (GlobalCell){.epoch = emu->epoch,
+                                 .clock = access->clock,
+                                 .agent = (uint16_t)access->agent,
+                                 .line = (uint32_t)access->line,
+                                 .atomic = atomic};
         }
         now = *cell;
     }

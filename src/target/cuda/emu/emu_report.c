@@ -16,26 +16,21 @@ static const char *const fault_names[] = {
 #undef EMU_FAULT
 };
 
-const char *emu_fault_name(EmuFault fault) {
-    return fault_names[fault];
-}
+const char *emu_fault_name(EmuFault fault) { return fault_names[fault]; }
 
 static void begin(Emu *emu, EmuFault fault) {
     const int *b = emu->bind.now.block;
     emu->report.fault = fault;
-    text_add(&emu->text, "%s: kernel %s, ", fault_names[fault],
-             emu->launch->kernel ? emu->launch->kernel : "?");
+    text_add(&emu->text, "%s: kernel %s, ", fault_names[fault], emu->launch->kernel ? emu->launch->kernel : "?");
     text_add(&emu->text, "block (%d, %d, %d)", b[0], b[1], b[2]);
 }
 
 void emu_fail(Emu *emu, EmuFault fault, const char *format, ...) {
     if (emu->report.fault == EMU_FAULT_NONE) {
-        /* Races and fences name their threads themselves: the culprit need not be the one that
-         * runs. */
+        /* Races and fences name their threads themselves: the culprit need not be the one that runs. */
         bool names = fault == EMU_FAULT_RACE || fault == EMU_FAULT_PROXY;
         begin(emu, fault);
-        if (emu->running && !names) text_add(&emu->text, ", thread %d",
-                                                  emu->running->id % emu->block_threads);
+        if (emu->running && !names) text_add(&emu->text, ", thread %d", emu->running->id % emu->block_threads);
         text_add(&emu->text, ": ");
         va_list args;
         va_start(args, format);
@@ -59,10 +54,8 @@ const char *emu_bytes(Emu *emu, uint32_t s, uint32_t bytes) {
     s %= emu->shared_stride;
     const EmuRegion *region = NULL;
     for (size_t i = 0; i < emu->launch->region_count && !region; i++)
-        if (s - emu->launch->regions[i].begin < emu->launch->regions[i].bytes)
-            region = &emu->launch->regions[i];
-    const char *place =
-        region ? arena_printf(&emu->arena, " (%s + %u)", region->name, s - region->begin) : "";
+        if (s - emu->launch->regions[i].begin < emu->launch->regions[i].bytes) region = &emu->launch->regions[i];
+    const char *place = region ? arena_printf(&emu->arena, " (%s + %u)", region->name, s - region->begin) : "";
     return arena_printf(&emu->arena, "shared bytes %u-%u%s%s", s, s + bytes - 1, place, whose);
 }
 
@@ -85,36 +78,34 @@ static void add_wait(Emu *emu, const Thread *t) {
     switch (t->wait) {
     case WAIT_BARRIER: {
         const NamedBarrier *b = &emu->barrier[block_of(emu, t->id)][t->wait_what];
-        text_add(&emu->text, "barrier %u at %s: %d of %d threads are there", t->wait_what,
-                 emu_at(emu, t->wait_line), b->arrived, b->expected);
+        text_add(&emu->text, "barrier %u at %s: %d of %d threads are there", t->wait_what, emu_at(emu, t->wait_line),
+                 b->arrived, b->expected);
         break;
     }
     case WAIT_MBAR: {
         const Mbar *m = &emu->mbar[emu->mbar_at[t->wait_what / 8] - 1];
-        text_add(&emu->text, "mbarrier at %s, parity %u, at %s: it is in phase %u",
-                 emu_bytes(emu, m->s, 8), t->wait_parity, emu_at(emu, t->wait_line), m->phase);
-        text_add(&emu->text,
-                 ", %lld of %u arrivals and %lld bytes are missing, %d copies are in flight",
+        text_add(&emu->text, "mbarrier at %s, parity %u, at %s: it is in phase %u", emu_bytes(emu, m->s, 8),
+                 t->wait_parity, emu_at(emu, t->wait_line), m->phase);
+        text_add(&emu->text, ", %lld of %u arrivals and %lld bytes are missing, %d copies are in flight",
                  (long long)m->pending, m->count, (long long)m->bytes, m->in_flight);
         break;
     }
     case WAIT_WARP: {
         const Warp *w = &emu->warp[t->wait_what];
-        text_add(&emu->text, "the other lanes in %s at %s (lanes %#x are there)", w->what,
-                 emu_at(emu, t->wait_line), w->arrived);
+        text_add(&emu->text, "the other lanes in %s at %s (lanes %#x are there)", w->what, emu_at(emu, t->wait_line),
+                 w->arrived);
         break;
     }
     case WAIT_WGMMA:
-        text_add(&emu->text, "the other warps of the warpgroup in tw_wgmma_wait at %s",
-                 emu_at(emu, t->wait_line));
+        text_add(&emu->text, "the other warps of the warpgroup in tw_wgmma_wait at %s", emu_at(emu, t->wait_line));
         break;
     case WAIT_REGISTERS:
-        text_add(&emu->text, "registers: setmaxnreg.inc %u at %s, %d are free", t->wait_what,
-                 emu_at(emu, t->wait_line), emu->free_registers[block_of(emu, t->id)]);
+        text_add(&emu->text, "registers: setmaxnreg.inc %u at %s, %d are free", t->wait_what, emu_at(emu, t->wait_line),
+                 emu->free_registers[block_of(emu, t->id)]);
         break;
     case WAIT_CLUSTER:
-        text_add(&emu->text, "the cluster's barrier at %s: %d of %d threads are there",
-                 emu_at(emu, t->wait_line), emu->cluster_arrived, emu->threads - emu->exited);
+        text_add(&emu->text, "the cluster's barrier at %s: %d of %d threads are there", emu_at(emu, t->wait_line),
+                 emu->cluster_arrived, emu->threads - emu->exited);
         break;
     case WAIT_NOTHING:
         if (t->last_line)
@@ -128,8 +119,9 @@ static void add_wait(Emu *emu, const Thread *t) {
 
 static bool same_wait(const Thread *a, const Thread *b) {
     const Emu *emu = a->emu;
-    return block_of(emu, a->id) == block_of(emu, b->id) && a->wait == b->wait && a->wait_line == b->wait_line && a->wait_what == b->wait_what &&
-           a->wait_parity == b->wait_parity && (a->wait != WAIT_NOTHING || a->last_line == b->last_line);
+    return block_of(emu, a->id) == block_of(emu, b->id) && a->wait == b->wait && a->wait_line == b->wait_line &&
+           a->wait_what == b->wait_what && a->wait_parity == b->wait_parity &&
+           (a->wait != WAIT_NOTHING || a->last_line == b->last_line);
 }
 
 /* The threads from `first` on that wait as it does: "0-31, 64". */
@@ -138,8 +130,7 @@ static void add_threads(Emu *emu, int first) {
     for (int i = first; i < emu->threads; i++) {
         if (!same_wait(&emu->thread[i], &emu->thread[first])) continue;
         int last = i;
-        while (last + 1 < emu->threads && same_wait(&emu->thread[last + 1], &emu->thread[first]))
-            last++;
+        while (last + 1 < emu->threads && same_wait(&emu->thread[last + 1], &emu->thread[first])) last++;
         int own = emu->block_threads;
         text_add(&emu->text, i == last ? "%s%d" : "%s%d-%d", comma, i % own, last % own);
         comma = ", ";
@@ -173,8 +164,8 @@ void emu_report_endless(Emu *emu) {
     text_add(&emu->text,
              ": the block has used %llu million steps since it last wrote anything new: a loop that "
              "does not end, or more work than option max_steps allows; thread %d runs at %s",
-             (unsigned long long)(emu->most_steps / 1000000),
-             emu->running->id % emu->block_threads, emu_at(emu, emu->running->last_line));
+             (unsigned long long)(emu->most_steps / 1000000), emu->running->id % emu->block_threads,
+             emu_at(emu, emu->running->last_line));
     add_places(emu);
 }
 
@@ -183,9 +174,8 @@ void emu_report_deadlock(Emu *emu) {
     for (int i = 0; i < emu->threads; i++)
         if (waits_for_bytes(emu, &emu->thread[i])) fault = EMU_FAULT_BYTES;
     begin(emu, fault);
-    text_add(&emu->text,
-             fault == EMU_FAULT_BYTES
-                 ? ": an mbarrier expects more bytes than are copied; every thread waits:"
-                 : ": every thread waits:");
+    text_add(&emu->text, fault == EMU_FAULT_BYTES
+                             ? ": an mbarrier expects more bytes than are copied; every thread waits:"
+                             : ": every thread waits:");
     add_places(emu);
 }

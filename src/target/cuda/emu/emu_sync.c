@@ -9,13 +9,9 @@
 #include <string.h>
 
 /* ---- collectives ---- */
-static int lane_of(const Emu *emu) {
-    return emu->running->id % EMU_WARP;
-}
+static int lane_of(const Emu *emu) { return emu->running->id % EMU_WARP; }
 
-static Warp *warp_of(Emu *emu) {
-    return &emu->warp[emu->running->id / EMU_WARP];
-}
+static Warp *warp_of(Emu *emu) { return &emu->warp[emu->running->id / EMU_WARP]; }
 
 bool emu_collective(Emu *emu, int line, const char *what, int kind, int count) {
     Warp *warp = warp_of(emu);
@@ -24,8 +20,7 @@ bool emu_collective(Emu *emu, int line, const char *what, int kind, int count) {
         warp->line = line;
         warp->kind = kind;
         warp->count = count;
-    } else if (warp->line != line || strcmp(warp->what, what) != 0 || warp->kind != kind ||
-               warp->count != count) {
+    } else if (warp->line != line || strcmp(warp->what, what) != 0 || warp->kind != kind || warp->count != count) {
         emu_fail(emu, EMU_FAULT_DIVERGENT,
                  "executes %s at %s while other lanes of its warp wait in %s at %s; all 32 lanes "
                  "must take part, "
@@ -100,12 +95,10 @@ void emu_sync_warp(Emu *emu, int line) {
 void emu_setmaxnreg(Emu *emu, int line, int registers, int increase) {
     Warp *warp = warp_of(emu);
     if (registers % 8 || registers < 24 || registers > 256)
-        emu_fail(emu, EMU_FAULT_REGISTERS,
-                 "setmaxnreg %d at %s: the count must be a multiple of 8 in 24..256", registers,
-                 emu_at(emu, line));
+        emu_fail(emu, EMU_FAULT_REGISTERS, "setmaxnreg %d at %s: the count must be a multiple of 8 in 24..256",
+                 registers, emu_at(emu, line));
     if (increase ? registers < warp->registers : registers > warp->registers)
-        emu_fail(emu, EMU_FAULT_REGISTERS,
-                 "setmaxnreg.%s %d at %s: the warp has %d registers a thread",
+        emu_fail(emu, EMU_FAULT_REGISTERS, "setmaxnreg.%s %d at %s: the warp has %d registers a thread",
                  increase ? "inc" : "dec", registers, emu_at(emu, line), warp->registers);
     if (!emu_collective(emu, line, "setmaxnreg", registers, increase)) return;
     int more = (registers - warp->registers) * EMU_WARP;
@@ -144,12 +137,10 @@ static void complete_barrier(Emu *emu, NamedBarrier *b, int block, int id) {
 void emu_barrier(Emu *emu, int line, int id, int threads, int wait) {
     Thread *thread = emu->running;
     if (!threads) threads = emu->block_threads;
-    if (id < 0 || id >= EMU_NAMED_BARRIERS || threads < EMU_WARP || threads % EMU_WARP ||
-        threads > emu->block_threads)
-        emu_fail(
-            emu, EMU_FAULT_BARRIER,
-            "barrier %d of %d threads at %s: ids are 0..15, and the count whole warps of the block",
-            id, threads, emu_at(emu, line));
+    if (id < 0 || id >= EMU_NAMED_BARRIERS || threads < EMU_WARP || threads % EMU_WARP || threads > emu->block_threads)
+        emu_fail(emu, EMU_FAULT_BARRIER,
+                 "barrier %d of %d threads at %s: ids are 0..15, and the count whole warps of the block", id, threads,
+                 emu_at(emu, line));
     int block = block_of(emu, thread->id);
     NamedBarrier *b = &emu->barrier[block][id];
     int warp = thread->id % emu->block_threads / EMU_WARP;
@@ -159,12 +150,11 @@ void emu_barrier(Emu *emu, int line, int id, int threads, int wait) {
         b->line = line;
     }
     if (b->expected != threads)
-        emu_fail(emu, EMU_FAULT_BARRIER,
-                 "barrier %d of %d threads at %s, but others wait at it with %d threads (%s)", id,
-                 threads, emu_at(emu, line), b->expected, emu_at(emu, b->line));
+        emu_fail(emu, EMU_FAULT_BARRIER, "barrier %d of %d threads at %s, but others wait at it with %d threads (%s)",
+                 id, threads, emu_at(emu, line), b->expected, emu_at(emu, b->line));
     if (b->member[warp] & bit)
-        emu_fail(emu, EMU_FAULT_BARRIER, "arrives twice at barrier %d before it is complete (%s)",
-                 id, emu_at(emu, line));
+        emu_fail(emu, EMU_FAULT_BARRIER, "arrives twice at barrier %d before it is complete (%s)", id,
+                 emu_at(emu, line));
     b->member[warp] |= bit;
     b->arrived++;
     emu_publish(emu, &b->gather, thread);
@@ -184,9 +174,8 @@ void emu_mbar_init(Emu *emu, int line, unsigned bar, unsigned count) {
     emu_check_shared(emu, line, bar, 8, 8, "tw_mbar_init");
     bar += emu_own(emu);
     if (count < 1 || count >= 1u << 20)
-        emu_fail(emu, EMU_FAULT_BARRIER,
-                 "tw_mbar_init at %s: the count is %u, must be 1 to 2^20 - 1", emu_at(emu, line),
-                 count);
+        emu_fail(emu, EMU_FAULT_BARRIER, "tw_mbar_init at %s: the count is %u, must be 1 to 2^20 - 1",
+                 emu_at(emu, line), count);
     if (emu->mbar_at[bar / 8] || emu->mbar_count == emu->cluster * EMU_MAX_MBARS)
         emu_fail(emu, EMU_FAULT_BARRIER, "tw_mbar_init at %s: %s", emu_at(emu, line),
                  emu->mbar_at[bar / 8] ? "there is an mbarrier already" : "too many mbarriers");
@@ -197,8 +186,8 @@ void emu_mbar_init(Emu *emu, int line, unsigned bar, unsigned count) {
                      .kind = CELL_MBAR,
                      .what = "makes an mbarrier at"};
     emu_touch_write(emu, &access, bar, 8);
-    emu->mbar[emu->mbar_count] = (Mbar){
-        .s = bar, .count = count, .pending = count, .init_line = line, .init_thread = thread->id};
+    emu->mbar[emu->mbar_count] =
+        (Mbar){.s = bar, .count = count, .pending = count, .init_line = line, .init_thread = thread->id};
     emu->mbar_at[bar / 8] = (uint16_t)++emu->mbar_count;
 }
 
@@ -213,15 +202,15 @@ int emu_mbar_use(Emu *emu, int line, int block, uint32_t bar, const char *what) 
     bar += (uint32_t)block * emu->shared_stride;
     int index = emu->mbar_at[bar / 8] - 1;
     if (index < 0)
-        emu_fail(emu, EMU_FAULT_BARRIER, "%s at %s: no mbarrier was made at %s", what,
-                 emu_at(emu, line), emu_bytes(emu, bar, 8));
+        emu_fail(emu, EMU_FAULT_BARRIER, "%s at %s: no mbarrier was made at %s", what, emu_at(emu, line),
+                 emu_bytes(emu, bar, 8));
     const Cell *cell = &emu->cell[bar];
     if (!emu_seen(emu, emu->running, cell->agent, cell->clock))
         emu_fail(emu, EMU_FAULT_RACE,
                  "%s at %s uses the mbarrier at %s, whose tw_mbar_init by %s at %s is not "
                  "ordered before it; put %s between them",
-                 what, emu_at(emu, line), emu_bytes(emu, bar, 8), emu_agent(emu, cell->agent),
-                 emu_at(emu, cell->line), emu->cluster > 1 ? "tw_cluster_sync()" : "tw_sync()");
+                 what, emu_at(emu, line), emu_bytes(emu, bar, 8), emu_agent(emu, cell->agent), emu_at(emu, cell->line),
+                 emu->cluster > 1 ? "tw_cluster_sync()" : "tw_sync()");
     return index;
 }
 
@@ -233,8 +222,7 @@ static void complete_phase(Emu *emu, int index) {
     mbar->pending = mbar->count;
     for (int i = 0; i < emu->threads; i++) {
         Thread *thread = &emu->thread[i];
-        if (thread->wait == WAIT_MBAR && thread->wait_what == mbar->s &&
-            thread->wait_parity == parity)
+        if (thread->wait == WAIT_MBAR && thread->wait_what == mbar->s && thread->wait_parity == parity)
             emu_wake(emu, thread);
     }
 }
@@ -248,23 +236,20 @@ static void settle(Emu *emu, int index, int line) {
                  "%lld bytes more than expected are copied in phase %u of the mbarrier at %s (%s); "
                  "the bytes of "
                  "tw_mbar_arrive_expect must be those of all copies of the phase",
-                 -(long long)mbar->bytes, mbar->phase, emu_bytes(emu, mbar->s, 8),
-                 emu_at(emu, line));
+                 -(long long)mbar->bytes, mbar->phase, emu_bytes(emu, mbar->s, 8), emu_at(emu, line));
     else if (mbar->bytes == 0)
         complete_phase(emu, index);
 }
 
 void emu_mbar_arrive(Emu *emu, int line, unsigned bar, unsigned bytes, int arrive) {
     int block = block_of(emu, emu->running->id);
-    emu_mbar_count(emu, line, emu_mbar_use(emu, line, block, bar, "mbarrier arrive"), bytes,
-                   arrive != 0);
+    emu_mbar_count(emu, line, emu_mbar_use(emu, line, block, bar, "mbarrier arrive"), bytes, arrive != 0);
 }
 
 void emu_mbar_count(Emu *emu, int line, int index, unsigned bytes, bool arrive) {
     Mbar *mbar = &emu->mbar[index];
     if (bytes >= 1u << 20 || mbar->bytes + (int64_t)bytes >= 1 << 20)
-        emu_fail(emu, EMU_FAULT_BYTES,
-                 "an mbarrier cannot expect %lld bytes (%s); the limit is 2^20 - 1",
+        emu_fail(emu, EMU_FAULT_BYTES, "an mbarrier cannot expect %lld bytes (%s); the limit is 2^20 - 1",
                  (long long)mbar->bytes + bytes, emu_at(emu, line));
     mbar->bytes += bytes;
     if (!arrive) return;
@@ -273,8 +258,7 @@ void emu_mbar_count(Emu *emu, int line, int index, unsigned bytes, bool arrive) 
                  "arrives at %s on the mbarrier at %s, whose phase %u already has its %u arrivals "
                  "(%lld bytes are still "
                  "missing)",
-                 emu_at(emu, line), emu_bytes(emu, mbar->s, 8), mbar->phase, mbar->count,
-                 (long long)mbar->bytes);
+                 emu_at(emu, line), emu_bytes(emu, mbar->s, 8), mbar->phase, mbar->count, (long long)mbar->bytes);
     mbar->pending--;
     emu_publish(emu, &mbar->gather, emu->running);
     settle(emu, index, line);
@@ -283,8 +267,7 @@ void emu_mbar_count(Emu *emu, int line, int index, unsigned bytes, bool arrive) 
 void emu_mbar_wait(Emu *emu, int line, unsigned bar, unsigned parity) {
     Thread *thread = emu->running;
     if (parity > 1)
-        emu_fail(emu, EMU_FAULT_BARRIER, "waits for parity %u at %s; a parity is 0 or 1", parity,
-                 emu_at(emu, line));
+        emu_fail(emu, EMU_FAULT_BARRIER, "waits for parity %u at %s; a parity is 0 or 1", parity, emu_at(emu, line));
     int index = emu_mbar_use(emu, line, block_of(emu, thread->id), bar, "mbarrier wait");
     Mbar *mbar = &emu->mbar[index];
     if ((mbar->phase & 1) == parity) {
@@ -313,10 +296,9 @@ void emu_mbar_complete_copies(Emu *emu, const Event *copies) {
     Mbar *mbar = &emu->mbar[copies->mbar];
     mbar->in_flight--;
     if (mbar->pending == 0) {
-        emu_fail(
-            emu, EMU_FAULT_ARRIVALS,
-            "tw_cp_async_arrive at %s is one arrival too many for phase %u of the mbarrier at %s",
-            emu_at(emu, copies->line), mbar->phase, emu_bytes(emu, mbar->s, 8));
+        emu_fail(emu, EMU_FAULT_ARRIVALS,
+                 "tw_cp_async_arrive at %s is one arrival too many for phase %u of the mbarrier at %s",
+                 emu_at(emu, copies->line), mbar->phase, emu_bytes(emu, mbar->s, 8));
         return;
     }
     if (!mbar->gather.view) mbar->gather.view = emu_view_new(emu, NULL);

@@ -32,8 +32,7 @@ const char *emu_tensormap_encode(void *out, const EmuTensor *t) {
     if (inner % 16) return "the box must be a multiple of 16 bytes wide";
     if (t->swizzle != 0 && t->swizzle != 32 && t->swizzle != 64 && t->swizzle != 128)
         return "the swizzle must be 0, 32, 64 or 128 bytes";
-    if (t->swizzle && inner != (uint32_t)t->swizzle)
-        return "a swizzled box must be exactly as wide as its swizzle";
+    if (t->swizzle && inner != (uint32_t)t->swizzle) return "a swizzled box must be exactly as wide as its swizzle";
     memset(out, 0, 128);
     memcpy(out, &map, sizeof map);
     return NULL;
@@ -61,9 +60,7 @@ uint64_t emu_box_span(const TensorCode *map, const int *at, uint64_t *first) {
     return high + size - low;
 }
 
-static uint32_t swizzled(uint32_t s, uint32_t width) {
-    return width ? s ^ ((s >> 3) & (width - 16)) : s;
-}
+static uint32_t swizzled(uint32_t s, uint32_t width) { return width ? s ^ ((s >> 3) & (width - 16)) : s; }
 
 /* Moves `count` bytes that lie in one 16-byte chunk. */
 static void move(EmuCopy copy, int type, uint8_t *global, uint8_t *local, uint32_t count) {
@@ -100,13 +97,12 @@ void emu_box_move(const TensorCode *map, const int *at, uint8_t *box, uint32_t s
         uint32_t low, count = emu_box_row(map, at, row, &global, &low), high = low + count;
         if (!count) low = high = inner;
         for (uint32_t b = 0; b < inner; b += 16) {
-            uint8_t *chunk = box + (swizzled(EMU_SHARED_BASE + s + row * inner + b, map->swizzle) -
-                                    EMU_SHARED_BASE - s);
+            uint8_t *chunk =
+                box + (swizzled(EMU_SHARED_BASE + s + row * inner + b, map->swizzle) - EMU_SHARED_BASE - s);
             uint32_t begin = low > b ? low : b, end = high < b + 16 ? high : b + 16;
             if (copy == EMU_LOAD && (begin > b || end < b + 16)) memset(chunk, 0, 16);
             if (begin < end)
-                move(copy, map->type, (uint8_t *)(uintptr_t)(global + (begin - low)),
-                     chunk + (begin - b), end - begin);
+                move(copy, map->type, (uint8_t *)(uintptr_t)(global + (begin - low)), chunk + (begin - b), end - begin);
         }
     }
 }

@@ -36,30 +36,26 @@ static Operand operand(uint64_t desc, int extent, int k_bytes, int elements, boo
     return o;
 }
 
-/* Shared address of a chunk. Core matrices are 8 lines of 16 bytes; with a swizzle, 8 lines as wide
- * as it. */
+/* Shared address of a chunk. Core matrices are 8 lines of 16 bytes; with a swizzle, 8 lines as wide as it. */
 static uint32_t chunk_at(const Operand *o, int line, int chunk) {
     uint32_t group = (uint32_t)line / 8, in_group = (uint32_t)line % 8, c = (uint32_t)chunk;
     if (!o->width) {
         /* The roles of the two offsets are exchanged between the majors. */
-        uint32_t by_group = o->mn_major ? o->leading : o->stride,
-                 by_chunk = o->mn_major ? o->stride : o->leading;
+        uint32_t by_group = o->mn_major ? o->leading : o->stride, by_chunk = o->mn_major ? o->stride : o->leading;
         return o->start + group * by_group + c * by_chunk + in_group * 16;
     }
     uint32_t per_panel = o->width / 16;
-    uint32_t plain = o->start + c / per_panel * o->leading + group * o->stride +
-                     in_group * o->width + c % per_panel * 16;
+    uint32_t plain =
+        o->start + c / per_panel * o->leading + group * o->stride + in_group * o->width + c % per_panel * 16;
     return plain ^ ((plain >> 3) & (o->width - 16));
 }
 
-static void check_operand(Emu *emu, const GroupOp *op, const Operand *o, uint64_t desc,
-                          const char *name) {
+static void check_operand(Emu *emu, const GroupOp *op, const Operand *o, uint64_t desc, const char *name) {
     uint32_t repeat = 8 * o->width;
     if (desc >> 49 & 7)
-        emu_fail(
-            emu, EMU_FAULT_MATRIX,
-            "wgmma at %s: descriptor %s has a base offset; align its panel to %u bytes instead",
-            emu_at(emu, op->line), name, repeat);
+        emu_fail(emu, EMU_FAULT_MATRIX,
+                 "wgmma at %s: descriptor %s has a base offset; align its panel to %u bytes instead",
+                 emu_at(emu, op->line), name, repeat);
     if (o->width && o->start % repeat >= o->width)
         emu_fail(emu, EMU_FAULT_MATRIX,
                  "wgmma at %s: descriptor %s starts at shared address %u, not in the first line of "
@@ -68,8 +64,7 @@ static void check_operand(Emu *emu, const GroupOp *op, const Operand *o, uint64_
                  emu_at(emu, op->line), name, o->start, o->width, repeat);
 }
 
-static void touch_operand(Emu *emu, const GroupOp *op, const Operand *o, int group,
-                          const char *name) {
+static void touch_operand(Emu *emu, const GroupOp *op, const Operand *o, int group, const char *name) {
     Access access = {.view = op->meet,
                      .agent = agent_group(emu, group),
                      .line = op->line,
@@ -85,8 +80,7 @@ static void touch_operand(Emu *emu, const GroupOp *op, const Operand *o, int gro
 }
 
 /* into[k * extent + i] */
-static void load_operand(const uint8_t *shared, const Operand *o, int type, int extent,
-                         double *into) {
+static void load_operand(const uint8_t *shared, const Operand *o, int type, int extent, double *into) {
     int size = (int)emu_type_bytes(type), per_chunk = 16 / size;
     for (int line = 0; line < o->lines; line++)
         for (int c = 0; c < o->chunks; c++) {
@@ -101,25 +95,18 @@ static void load_operand(const uint8_t *shared, const Operand *o, int type, int 
         }
 }
 
-static int k_of(int type) {
-    return 32 / (int)emu_type_bytes(type);
-}
+static int k_of(int type) { return 32 / (int)emu_type_bytes(type); }
 
-static Operand operand_a(const EmuWgmma *w) {
-    return operand(w->a_desc, ROWS, 32, k_of(w->type), w->a_mn_major != 0);
-}
+static Operand operand_a(const EmuWgmma *w) { return operand(w->a_desc, ROWS, 32, k_of(w->type), w->a_mn_major != 0); }
 
-static Operand operand_b(const EmuWgmma *w) {
-    return operand(w->b_desc, w->n, 32, k_of(w->type), w->b_mn_major != 0);
-}
+static Operand operand_b(const EmuWgmma *w) { return operand(w->b_desc, w->n, 32, k_of(w->type), w->b_mn_major != 0); }
 
 /* ---- the multiplication ---- */
 static void execute(Emu *emu, const GroupOp *op) {
     const EmuWgmma *w = &op->wgmma;
     int k = k_of(w->type), n = w->n, registers = n / 2;
     ArenaMark mark = arena_mark(&emu->arena);
-    double *a = ARENA_ARRAY(&emu->arena, double, k *ROWS),
-           *b = ARENA_ARRAY(&emu->arena, double, k *n);
+    double *a = ARENA_ARRAY(&emu->arena, double, k *ROWS), *b = ARENA_ARRAY(&emu->arena, double, k *n);
     double *sum = ARENA_ARRAY(&emu->arena, double, n);
     Operand ob = operand_b(w);
     const uint8_t *shared = emu->shared + op->own;
@@ -130,8 +117,7 @@ static void execute(Emu *emu, const GroupOp *op) {
                 for (int e = 0; e < emu_per_register(w->type); e++) {
                     int row, at;
                     emu_fragment_a(w->type, t % EMU_WARP, r, e, &row, &at);
-                    a[at * ROWS + 16 * (t / EMU_WARP) + row] =
-                        emu_element(w->type, op->a[4 * t + r], e);
+                    a[at * ROWS + 16 * (t / EMU_WARP) + row] = emu_element(w->type, op->a[4 * t + r], e);
                 }
     } else {
         Operand oa = operand_a(w);
@@ -224,26 +210,23 @@ static void complete_accumulators(Emu *emu, Warpgroup *group) {
 static Warpgroup *group_of(Emu *emu, int line) {
     int group = emu->running->id / EMU_GROUP;
     if (group >= emu->groups)
-        emu_fail(emu, EMU_FAULT_DIVERGENT, "wgmma at %s: the block has no whole warpgroup here",
-                 emu_at(emu, line));
+        emu_fail(emu, EMU_FAULT_DIVERGENT, "wgmma at %s: the block has no whole warpgroup here", emu_at(emu, line));
     return &emu->group[group];
 }
 
-static const char *const op_names[] = {"tw_wgmma_fence", "a wgmma", "tw_wgmma_commit",
-                                       "tw_wgmma_wait"};
+static const char *const op_names[] = {"tw_wgmma_fence", "a wgmma", "tw_wgmma_commit", "tw_wgmma_wait"};
 
 static bool same_op(const GroupOp *op, GroupOpKind kind, int line, int pending, const EmuWgmma *w) {
     if (op->kind != kind || op->line != line || op->pending != pending) return false;
     const EmuWgmma *v = &op->wgmma;
-    return !w || (v->n == w->n && v->type == w->type && v->a_mn_major == w->a_mn_major &&
-                  v->b_mn_major == w->b_mn_major && v->a_desc == w->a_desc &&
-                  v->b_desc == w->b_desc && v->accumulate == w->accumulate && !v->a == !w->a);
+    return !w ||
+           (v->n == w->n && v->type == w->type && v->a_mn_major == w->a_mn_major && v->b_mn_major == w->b_mn_major &&
+            v->a_desc == w->a_desc && v->b_desc == w->b_desc && v->accumulate == w->accumulate && !v->a == !w->a);
 }
 
-/* This thread's next instruction: the one the others have issued there, or a new one. *fresh: it is
- * new. */
-static GroupOp *issue(Emu *emu, Warpgroup *group, GroupOpKind kind, int line, int pending,
-                      const EmuWgmma *w, bool *fresh) {
+/* This thread's next instruction: the one the others have issued there, or a new one. *fresh: it is new. */
+static GroupOp *issue(Emu *emu, Warpgroup *group, GroupOpKind kind, int line, int pending, const EmuWgmma *w,
+                      bool *fresh) {
     int index = emu->running->id % EMU_GROUP;
     uint64_t number = group->issued[index]++;
     *fresh = number - group->first == group->ops.count;
@@ -289,8 +272,7 @@ static void open_wgmma(Emu *emu, Warpgroup *group, GroupOp *op, int index, float
                  "threads' hands",
                  emu_at(emu, op->line));
     if (acc && acc->registers != w->n / 2)
-        emu_fail(emu, EMU_FAULT_MATRIX,
-                 "wgmma at %s uses accumulators of another shape that are still in flight",
+        emu_fail(emu, EMU_FAULT_MATRIX, "wgmma at %s uses accumulators of another shape that are still in flight",
                  emu_at(emu, op->line));
     if (!acc) {
         acc = new_accumulator(emu, group, w->n / 2);
@@ -311,8 +293,7 @@ void emu_wgmma(Emu *emu, int line, const EmuWgmma *w) {
     if (fresh) open_wgmma(emu, group, op, index, w->d);
     take_accumulator(emu, op->accumulator, index, w->d, line);
     if (op->accumulator->home[index] != w->d)
-        emu_fail(emu, EMU_FAULT_DIVERGENT,
-                 "wgmma at %s: other threads of the warpgroup use other accumulators",
+        emu_fail(emu, EMU_FAULT_DIVERGENT, "wgmma at %s: other threads of the warpgroup use other accumulators",
                  emu_at(emu, line));
     if (op->a) memcpy(op->a + 4 * index, w->a, 4 * sizeof *w->a);
     emu_meet(emu, op, thread);

@@ -112,8 +112,8 @@ typedef struct TensixProgram {
 typedef struct TensixReport {
     uint64_t dram_read_bytes, dram_written_bytes, core_to_core_bytes;
     uint64_t tiles_multiplied, tiles_packed; /* matmul steps of one tile each; packed tiles */
-    bool out_of_memory, endless; /* why it ended; neither: a mistake of a kernel */
-    char text[12000]; /* empty when all is well; cut at its end */
+    bool out_of_memory, endless;             /* why it ended; neither: a mistake of a kernel */
+    char text[12000];                        /* empty when all is well; cut at its end */
 } TensixReport;
 
 /* True when every kernel ran to its end and nothing was wrong. */

@@ -18,13 +18,10 @@ static const uint8_t mark[MARK_BYTES] = {0x5b, 0xd1, 0x7e, 0xa9, 0x36, 0xf4, 0x9
                                          0xe3, 0x18, 0xc7, 0x6a, 0x85, 0x2f, 0xb0, 0xfc};
 
 /* Marks lie at multiples of their size. */
-static uint32_t first_mark(const uint8_t *at) {
-    return (uint32_t)(-(uintptr_t)at % MARK_BYTES);
-}
+static uint32_t first_mark(const uint8_t *at) { return (uint32_t)(-(uintptr_t)at % MARK_BYTES); }
 
 void cb_mark_unwritten(uint8_t *at, uint32_t bytes) {
-    for (uint32_t i = first_mark(at); i + MARK_BYTES <= bytes; i += MARK_BYTES)
-        memcpy(at + i, mark, MARK_BYTES);
+    for (uint32_t i = first_mark(at); i + MARK_BYTES <= bytes; i += MARK_BYTES) memcpy(at + i, mark, MARK_BYTES);
 }
 
 bool cb_has_unwritten(const uint8_t *at, uint32_t bytes) {
@@ -39,27 +36,18 @@ bool cb_has_unwritten(const uint8_t *at, uint32_t bytes) {
 }
 
 Cb *cb_find(TtKernel *self, const char *call, uint32_t id) {
-    if (id >= MAX_CBS || !self->core->cbs[id].desc)
-        machine_fault(self, "%s: the program has no CB %u", call, id);
+    if (id >= MAX_CBS || !self->core->cbs[id].desc) machine_fault(self, "%s: the program has no CB %u", call, id);
     return &self->core->cbs[id];
 }
 
-static uint32_t filled(const Cb *cb) {
-    return cb->pushed - cb->popped;
-}
-bool cb_is_free(const Cb *cb, uint32_t pages) {
-    return cb->desc->pages - filled(cb) >= pages;
-}
-bool cb_is_filled(const Cb *cb, uint32_t pages) {
-    return filled(cb) >= pages;
-}
+static uint32_t filled(const Cb *cb) { return cb->pushed - cb->popped; }
+bool cb_is_free(const Cb *cb, uint32_t pages) { return cb->desc->pages - filled(cb) >= pages; }
+bool cb_is_filled(const Cb *cb, uint32_t pages) { return filled(cb) >= pages; }
 
-static void take_role(TtKernel *self, const char *call, uint32_t id, TtKernel **role,
-                      const char *what) {
+static void take_role(TtKernel *self, const char *call, uint32_t id, TtKernel **role, const char *what) {
     if (!*role) *role = self;
     if (*role != self)
-        machine_fault(self, "%s: CB %u already has a %s, kernel %s; a CB has one", call, id, what,
-                      (*role)->desc->name);
+        machine_fault(self, "%s: CB %u already has a %s, kernel %s; a CB has one", call, id, what, (*role)->desc->name);
 }
 
 static Cb *producer_cb(TtKernel *self, const char *call, uint32_t id, uint32_t pages) {
@@ -67,8 +55,7 @@ static Cb *producer_cb(TtKernel *self, const char *call, uint32_t id, uint32_t p
     machine_spend(self, STEPS_OF_CB);
     take_role(self, call, id, &cb->producer, "producer");
     if (pages > cb->desc->pages)
-        machine_fault(self, "%s(%u, %u): overflow, the CB has %u pages in all", call, id, pages,
-                      cb->desc->pages);
+        machine_fault(self, "%s(%u, %u): overflow, the CB has %u pages in all", call, id, pages, cb->desc->pages);
     return cb;
 }
 
@@ -77,8 +64,8 @@ static Cb *consumer_cb(TtKernel *self, const char *call, uint32_t id, uint32_t p
     machine_spend(self, STEPS_OF_CB);
     take_role(self, call, id, &cb->consumer, "consumer");
     if (pages > cb->desc->pages)
-        machine_fault(self, "%s(%u, %u): can never be met, the CB has %u pages in all", call, id,
-                      pages, cb->desc->pages);
+        machine_fault(self, "%s(%u, %u): can never be met, the CB has %u pages in all", call, id, pages,
+                      cb->desc->pages);
     return cb;
 }
 
@@ -116,23 +103,20 @@ static void wait_front(TtKernel *self, uint32_t id, uint32_t pages) {
 static void pop_front(TtKernel *self, uint32_t id, uint32_t pages) {
     Cb *cb = consumer_cb(self, "cb_pop_front", id, pages);
     if (pages > cb->waited)
-        machine_fault(self, "cb_pop_front(%u, %u): only %u waited for (cb_wait_front)", id, pages,
-                      cb->waited);
+        machine_fault(self, "cb_pop_front(%u, %u): only %u waited for (cb_wait_front)", id, pages, cb->waited);
     if (cb->read_page + pages > cb->desc->pages)
         machine_fault(self,
                       "cb_pop_front(%u, %u): from page %u this runs over the end of %u pages; "
                       "pops of one lap must add up to the page count",
                       id, pages, cb->read_page, cb->desc->pages);
     noc_check_pop(self, cb, pages);
-    cb_mark_unwritten(self->core->l1 + cb->base + cb->read_page * cb->desc->page_bytes,
-                      pages * cb->desc->page_bytes);
+    cb_mark_unwritten(self->core->l1 + cb->base + cb->read_page * cb->desc->page_bytes, pages * cb->desc->page_bytes);
     cb->popped += pages;
     cb->waited -= pages;
     cb->read_page = (cb->read_page + pages) % cb->desc->pages;
 }
 
-/* A kernel that is neither producer nor consumer sees the base: each processor has pointers of its
- * own. */
+/* A kernel that is neither producer nor consumer sees the base: each processor has pointers of its own. */
 static uint32_t write_ptr(TtKernel *self, uint32_t id) {
     const Cb *cb = cb_find(self, "get_write_ptr", id);
     uint32_t page = cb->producer == self ? cb->write_page : 0;
@@ -146,16 +130,13 @@ static uint32_t read_ptr(TtKernel *self, uint32_t id) {
 static uint32_t tile_size(TtKernel *self, uint32_t id) {
     return tensix_tile_bytes(cb_find(self, "get_tile_size", id)->desc->format);
 }
-static uint32_t data_format(TtKernel *self, uint32_t id) {
-    return cb_find(self, "get_dataformat", id)->desc->format;
-}
+static uint32_t data_format(TtKernel *self, uint32_t id) { return cb_find(self, "get_dataformat", id)->desc->format; }
 
-const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint32_t index,
-                             uint32_t pages) {
+const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint32_t index, uint32_t pages) {
     const Cb *cb = cb_find(self, call, id);
     if (cb->consumer != self || index + pages > cb->waited)
-        machine_fault(self, "%s: tile %u of CB %u is outside the window (waited for: %u)", call,
-                      index + pages - 1, id, cb->consumer == self ? cb->waited : 0);
+        machine_fault(self, "%s: tile %u of CB %u is outside the window (waited for: %u)", call, index + pages - 1, id,
+                      cb->consumer == self ? cb->waited : 0);
     if (cb->read_page + index + pages > cb->desc->pages)
         machine_fault(self,
                       "%s: tile %u of CB %u lies beyond the end (read pointer on page %u of %u); "
@@ -164,17 +145,15 @@ const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint
     uint32_t bytes = cb->desc->page_bytes;
     const uint8_t *at = self->core->l1 + cb->base + (cb->read_page + index) * bytes;
     if (cb_has_unwritten(at, pages * bytes))
-        machine_fault(self, "%s: tile %u of CB %u was pushed but not (wholly) written", call, index,
-                      id);
+        machine_fault(self, "%s: tile %u of CB %u was pushed but not (wholly) written", call, index, id);
     return at;
 }
 
-uint8_t *cb_back_page(TtKernel *self, const char *call, uint32_t id, uint32_t index,
-                      uint32_t pages) {
+uint8_t *cb_back_page(TtKernel *self, const char *call, uint32_t id, uint32_t index, uint32_t pages) {
     const Cb *cb = cb_find(self, call, id);
     if (cb->producer != self || index + pages > cb->reserved)
-        machine_fault(self, "%s: page %u of CB %u is outside the window (reserved: %u)", call,
-                      index + pages - 1, id, cb->producer == self ? cb->reserved : 0);
+        machine_fault(self, "%s: page %u of CB %u is outside the window (reserved: %u)", call, index + pages - 1, id,
+                      cb->producer == self ? cb->reserved : 0);
     if (cb->write_page + index + pages > cb->desc->pages)
         machine_fault(self,
                       "%s: page %u of CB %u lies beyond the end (write pointer on page %u of %u); "
@@ -202,8 +181,8 @@ bool cb_range_open(const Core *core, uint32_t offset, uint32_t bytes, bool write
         uint32_t last = (offset + bytes - 1 - cb->base) / cb->desc->page_bytes;
         if (within(first, last, cb->write_page, cb->reserved)) return true;
         if (!write && within(first, last, cb->read_page, cb->waited)) return true;
-        snprintf(what, 160, "page %u of CB %u is not in a %s window (reserved %u from page %u%s)",
-                 first, id, write ? "reserved" : "waited or reserved", cb->reserved, cb->write_page,
+        snprintf(what, 160, "page %u of CB %u is not in a %s window (reserved %u from page %u%s)", first, id,
+                 write ? "reserved" : "waited or reserved", cb->reserved, cb->write_page,
                  write ? "" : ", see cb_wait_front");
         return false;
     }

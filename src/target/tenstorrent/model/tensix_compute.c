@@ -24,8 +24,7 @@ static FpuMode mode_of(const TtKernel *self) {
 /* ---- DST ---- */
 
 static void tile_regs(TtKernel *self, uint32_t step) {
-    static const char *const names[] = {"tile_regs_acquire", "tile_regs_commit", "tile_regs_wait",
-                                        "tile_regs_release"};
+    static const char *const names[] = {"tile_regs_acquire", "tile_regs_commit", "tile_regs_wait", "tile_regs_release"};
     Compute *c = compute_of(self, names[step]);
     uint32_t sections = self->machine->program->dst_full_sync ? 1 : 2;
     uint32_t slots = tensix_dst_slots(self->machine->program->dst_fp32, sections == 1);
@@ -33,9 +32,8 @@ static void tile_regs(TtKernel *self, uint32_t step) {
     case TT_ACQUIRE:
         if (c->acquired) machine_fault(self, "tile_regs_acquire: DST is already acquired");
         if (c->committed == sections)
-            machine_fault(self,
-                          "tile_regs_acquire: would wait for ever, all of DST is committed and the "
-                          "packer has released nothing");
+            machine_fault(self, "tile_regs_acquire: would wait for ever, all of DST is committed and the "
+                                "packer has released nothing");
         c->acquired = true;
         memset(&c->written[c->math_section * slots], 0, slots * sizeof c->written[0]);
         break;
@@ -84,11 +82,9 @@ const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t s
     Compute *c = compute_of(self, call);
     if (!c->waited)
         machine_fault(self, "%s: the packer does not have DST (%s)", call,
-                      c->committed ? "tile_regs_wait is missing"
-                                   : "tile_regs_commit and tile_regs_wait come first");
+                      c->committed ? "tile_regs_wait is missing" : "tile_regs_commit and tile_regs_wait come first");
     uint32_t index = slot_index(self, call, c->pack_section, slot);
-    if (!c->written[index])
-        machine_fault(self, "%s: nobody wrote DST slot %u since tile_regs_acquire", call, slot);
+    if (!c->written[index]) machine_fault(self, "%s: nobody wrote DST slot %u since tile_regs_acquire", call, slot);
     return c->dst[index];
 }
 
@@ -128,12 +124,11 @@ void compute_check_format(TtKernel *self, const char *call, uint32_t which, uint
     const TensixCb *desc = cb_find(self, call, cb)->desc, *has = c->formats[which >> 1];
     if (!has) machine_fault(self, "%s: compute_kernel_hw_startup must come first", call);
     if (has->format != desc->format)
-        machine_fault(self,
-                      "%s: CB %u has another data format than CB %u, for which %s is set; call %s",
-                      call, cb, has->id, names[which >> 1], fixes[which >> 1]);
+        machine_fault(self, "%s: CB %u has another data format than CB %u, for which %s is set; call %s", call, cb,
+                      has->id, names[which >> 1], fixes[which >> 1]);
     if (desc->page_bytes != tensix_tile_bytes(desc->format))
-        machine_fault(self, "%s: CB %u has pages of %u bytes, a tile of its format has %u", call,
-                      cb, desc->page_bytes, tensix_tile_bytes(desc->format));
+        machine_fault(self, "%s: CB %u has pages of %u bytes, a tile of its format has %u", call, cb, desc->page_bytes,
+                      tensix_tile_bytes(desc->format));
 }
 
 /* ---- operands ---- */
@@ -143,15 +138,13 @@ static uint32_t source_mask(const TtKernel *self) {
     return self->machine->program->dst_fp32 ? 0xffffe000u : 0xffff0000u;
 }
 
-const uint32_t *compute_unpack(TtKernel *self, const char *call, uint32_t which, uint32_t cb,
-                               uint32_t tile) {
+const uint32_t *compute_unpack(TtKernel *self, const char *call, uint32_t which, uint32_t cb, uint32_t tile) {
     Compute *c = compute_of(self, call);
     compute_check_format(self, call, which, cb);
     const TensixCb *desc = cb_find(self, call, cb)->desc;
     uint32_t *bits = c->tile[which >> 1];
     format_decode(desc->format, cb_front_page(self, call, cb, tile, 1), bits);
-    if (format_is_integer(desc->format))
-        machine_fault(self, "%s: the FPU does not take integers (CB %u)", call, cb);
+    if (format_is_integer(desc->format)) machine_fault(self, "%s: the FPU does not take integers (CB %u)", call, cb);
     uint32_t mask = source_mask(self);
     for (int i = 0; i < TILE; i++) bits[i] &= mask;
     return bits;
@@ -166,20 +159,17 @@ static uint32_t move_bits(uint32_t bits, bool fp32) {
 }
 
 void compute_enter_dst(const TtKernel *self, uint32_t bits[TILE]) {
-    for (int i = 0; i < TILE; i++)
-        bits[i] = move_bits(bits[i] & source_mask(self), self->machine->program->dst_fp32);
+    for (int i = 0; i < TILE; i++) bits[i] = move_bits(bits[i] & source_mask(self), self->machine->program->dst_fp32);
 }
 
 /* A tile on its way to DST: through SrcA, or straight for CBs with unpack_to_dest. */
-static const uint32_t *unpack_for_move(TtKernel *self, const char *call, uint32_t which,
-                                       uint32_t cb, uint32_t tile) {
+static const uint32_t *unpack_for_move(TtKernel *self, const char *call, uint32_t which, uint32_t cb, uint32_t tile) {
     const TensixCb *desc = cb_find(self, call, cb)->desc;
     Compute *c = compute_of(self, call);
     uint32_t *bits = c->tile[which >> 1];
     bool fp32 = self->machine->program->dst_fp32;
     if (desc->unpack_to_dest) {
-        if (!fp32)
-            machine_fault(self, "%s: CB %u unpacks to DST, which needs a 32-bit DST", call, cb);
+        if (!fp32) machine_fault(self, "%s: CB %u unpacks to DST, which needs a 32-bit DST", call, cb);
         compute_check_format(self, call, which, cb);
         format_decode(desc->format, cb_front_page(self, call, cb, tile, 1), bits);
         return bits;
@@ -219,8 +209,7 @@ static uint32_t bcast_index(uint32_t bcast, uint32_t r, uint32_t c, uint32_t row
 
 static void spread(uint32_t out[TILE], const uint32_t in[TILE], uint32_t bcast, uint32_t row) {
     for (uint32_t r = 0; r < 32; r++)
-        for (uint32_t c = 0; c < 32; c++)
-            out[format_index(r, c)] = in[bcast_index(bcast, r, c, row)];
+        for (uint32_t c = 0; c < 32; c++) out[format_index(r, c)] = in[bcast_index(bcast, r, c, row)];
 }
 
 static void unary_bcast(TtKernel *self, uint32_t bcast, uint32_t cb, uint32_t tile, uint32_t dst) {
@@ -233,8 +222,8 @@ static void unary_bcast(TtKernel *self, uint32_t bcast, uint32_t cb, uint32_t ti
 
 /* ---- the FPU ---- */
 
-static void binary(TtKernel *self, const char *name, uint32_t op, uint32_t bcast, uint32_t a,
-                   uint32_t b, uint32_t tile_a, uint32_t tile_b, uint32_t dst, uint32_t bcast_row) {
+static void binary(TtKernel *self, const char *name, uint32_t op, uint32_t bcast, uint32_t a, uint32_t b,
+                   uint32_t tile_a, uint32_t tile_b, uint32_t dst, uint32_t bcast_row) {
     Compute *c = compute_of(self, name);
     bool fresh;
     compute_check_init(self, name, TT_INIT(TT_FAMILY_BINARY, op, bcast, TT_REUSE_NONE));
@@ -254,17 +243,15 @@ static void binary(TtKernel *self, const char *name, uint32_t op, uint32_t bcast
 }
 
 /* DST, cut to bf16, replaces one source; the result replaces DST. */
-static void binary_reuse(TtKernel *self, const char *name, uint32_t op, uint32_t reuse, uint32_t cb,
-                         uint32_t tile, uint32_t dst) {
+static void binary_reuse(TtKernel *self, const char *name, uint32_t op, uint32_t reuse, uint32_t cb, uint32_t tile,
+                         uint32_t dst) {
     Compute *c = compute_of(self, name);
     bool fresh;
     compute_check_init(self, name, TT_INIT(TT_FAMILY_BINARY, op, TT_BCAST_NONE, reuse));
     uint32_t *out = compute_slot(self, name, dst, &fresh);
-    if (fresh)
-        machine_fault(self, "%s: nobody wrote DST slot %u since tile_regs_acquire", name, dst);
+    if (fresh) machine_fault(self, "%s: nobody wrote DST slot %u since tile_regs_acquire", name, dst);
     bool first = reuse == TT_REUSE_SRCA;
-    fpu_load(first ? &c->b : &c->a,
-             compute_unpack(self, name, first ? TT_SRCB : TT_SRCA, cb, tile));
+    fpu_load(first ? &c->b : &c->a, compute_unpack(self, name, first ? TT_SRCB : TT_SRCA, cb, tile));
     for (int i = 0; i < TILE; i++) out[i] &= 0xffff0000u;
     fpu_load(first ? &c->a : &c->b, out);
     memset(out, 0, TILE * sizeof *out);
@@ -286,9 +273,8 @@ static void load_right(TtKernel *self, const char *name, uint32_t cb, uint32_t t
     fpu_load(&c->a, bits);
 }
 
-static void matmul(TtKernel *self, const char *name, uint32_t block, uint32_t a, uint32_t b,
-                   uint32_t tile_a, uint32_t tile_b, uint32_t dst, uint32_t columns, uint32_t rows,
-                   uint32_t stride_a) {
+static void matmul(TtKernel *self, const char *name, uint32_t block, uint32_t a, uint32_t b, uint32_t tile_a,
+                   uint32_t tile_b, uint32_t dst, uint32_t columns, uint32_t rows, uint32_t stride_a) {
     Compute *c = compute_of(self, name);
     bool fresh;
     compute_check_init(self, name, TT_INIT(TT_FAMILY_MATMUL, block, 0, 0));
@@ -303,24 +289,22 @@ static void matmul(TtKernel *self, const char *name, uint32_t block, uint32_t a,
     }
 }
 
-static void reduce(TtKernel *self, uint32_t pool, uint32_t dim, uint32_t cb, uint32_t scaler,
-                   uint32_t tile, uint32_t scaler_tile, uint32_t dst) {
+static void reduce(TtKernel *self, uint32_t pool, uint32_t dim, uint32_t cb, uint32_t scaler, uint32_t tile,
+                   uint32_t scaler_tile, uint32_t dst) {
     const char *call = "reduce_tile";
     Compute *c = compute_of(self, call);
     bool fresh, swapped = dim == TT_REDUCE_ROW && pool != TT_POOL_MAX;
     compute_check_init(self, call, TT_INIT(TT_FAMILY_REDUCE, 0, pool, dim));
     uint32_t *out = compute_slot(self, call, dst, &fresh);
     const uint32_t *data = compute_unpack(self, call, swapped ? TT_SRCB : TT_SRCA, cb, tile);
-    const uint32_t *factor =
-        compute_unpack(self, call, swapped ? TT_SRCA : TT_SRCB, scaler, scaler_tile);
+    const uint32_t *factor = compute_unpack(self, call, swapped ? TT_SRCA : TT_SRCB, scaler, scaler_tile);
     if (pool != TT_POOL_MAX) {
         fpu_load(&c->a, data);
         fpu_load(&c->b, factor);
         fpu_sum(out, &c->a, &c->b, dim, mode_of(self));
         return;
     }
-    if (factor[0] != 0x3f800000u)
-        machine_fault(self, "%s: the scaler of a maximum must be 1.0 (CB %u)", call, scaler);
+    if (factor[0] != 0x3f800000u) machine_fault(self, "%s: the scaler of a maximum must be 1.0 (CB %u)", call, scaler);
     for (int i = 0; fresh && i < TILE; i++) out[i] = 0xff800000u;
     fpu_max(out, data, dim);
 }

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-bool format_is_integer(TtFormat format) {
-    return format == TT_Int32 || format == TT_UInt32 || format == TT_UInt16;
-}
+bool format_is_integer(TtFormat format) { return format == TT_Int32 || format == TT_UInt32 || format == TT_UInt16; }
 
 static uint32_t decode_bfp8(uint8_t byte, uint8_t exponent) {
     uint32_t m = byte & 127;
@@ -70,8 +68,7 @@ void format_encode(TtFormat format, const uint32_t bits[FORMAT_TILE], uint8_t *p
     case TT_Float16_b:
     case TT_UInt16:
         for (int i = 0; i < FORMAT_TILE; i++) {
-            uint16_t half =
-                (uint16_t)(format == TT_UInt16 ? bits[i] : format_bf16_away(bits[i]) >> 16);
+            uint16_t half = (uint16_t)(format == TT_UInt16 ? bits[i] : format_bf16_away(bits[i]) >> 16);
             memcpy(page + i * 2, &half, 2);
         }
         break;

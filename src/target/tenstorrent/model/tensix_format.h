@@ -22,10 +22,6 @@ void format_decode(TtFormat format, const uint8_t *page, uint32_t bits[FORMAT_TI
 void format_encode(TtFormat format, const uint32_t bits[FORMAT_TILE], uint8_t *page);
 
 /* fp32 bits to the nearest bf16, in the upper half: ties away from zero, and ties to even. */
-static inline uint32_t format_bf16_away(uint32_t bits) {
-    return (bits + 0x8000u) & 0xffff0000u;
-}
-static inline uint32_t format_bf16_even(uint32_t bits) {
-    return (bits + 0x7fffu + (bits >> 16 & 1)) & 0xffff0000u;
-}
+static inline uint32_t format_bf16_away(uint32_t bits) { return (bits + 0x8000u) & 0xffff0000u; }
+static inline uint32_t format_bf16_even(uint32_t bits) { return (bits + 0x7fffu + (bits >> 16 & 1)) & 0xffff0000u; }
 #endif

@@ -83,8 +83,8 @@ static inline uint32_t accumulate(uint32_t dst, Term t0, Term t1, bool fp32) {
     return sign | (uint32_t)e << 23 | ((uint32_t)(m << (24 - bits)) & 0x7fffff);
 }
 
-void fpu_add(uint32_t dst[FORMAT_TILE], const Source *a, const Source *b, bool subtract,
-             bool accumulating, FpuMode mode) {
+void fpu_add(uint32_t dst[FORMAT_TILE], const Source *a, const Source *b, bool subtract, bool accumulating,
+             FpuMode mode) {
     for (int i = 0; i < FORMAT_TILE; i++) {
         int32_t ma = a->mantissa[i], mb = subtract ? -b->mantissa[i] : b->mantissa[i];
         int32_t ea = a->exponent[i], eb = b->exponent[i];
@@ -130,18 +130,16 @@ static Term sum_products(const int32_t product[8], const int32_t exponent[8]) {
 }
 
 /* Sixteen elements of each source, `step` apart, in one pass. */
-static uint32_t dot_step(uint32_t dst, const Source *a, int ia, int step_a, const Source *b, int ib,
-                         int step_b, uint32_t pass, bool fp32) {
+static uint32_t dot_step(uint32_t dst, const Source *a, int ia, int step_a, const Source *b, int ib, int step_b,
+                         uint32_t pass, bool fp32) {
     int32_t product[16], exponent[16];
     for (int k = 0; k < 16; k++) {
         int32_t ma = a->mantissa[ia + k * step_a], mb = b->mantissa[ib + k * step_b];
         product[k] = part_a(ma, pass) * part_b(mb, pass);
-        exponent[k] = !ma || !mb ? 0
-                                 : a->exponent[ia + k * step_a] + b->exponent[ib + k * step_b] -
-                                       127 - pass_exponent[pass];
+        exponent[k] =
+            !ma || !mb ? 0 : a->exponent[ia + k * step_a] + b->exponent[ib + k * step_b] - 127 - pass_exponent[pass];
     }
-    return accumulate(dst, sum_products(product, exponent), sum_products(product + 8, exponent + 8),
-                      fp32);
+    return accumulate(dst, sum_products(product, exponent), sum_products(product + 8, exponent + 8), fp32);
 }
 
 enum { LANES = 16, NO_EXPONENT = -4096 };
@@ -152,8 +150,8 @@ typedef struct Parts {
 } Parts;
 
 /* The terms of one output row of a face: 16 columns, eight values of k. */
-static void sum_lanes(Term terms[LANES], const float *right, const int32_t *right_exponent,
-                      const float *left, const int32_t *left_exponent, int32_t base) {
+static void sum_lanes(Term terms[LANES], const float *right, const int32_t *right_exponent, const float *left,
+                      const int32_t *left_exponent, int32_t base) {
     int32_t e[LANES], sum[LANES];
     for (int j = 0; j < LANES; j++) e[j] = 2 * NO_EXPONENT, sum[j] = 0;
     for (int k = 0; k < 8; k++)
@@ -180,8 +178,7 @@ static void sum_lanes(Term terms[LANES], const float *right, const int32_t *righ
     }
 }
 
-static void take_parts(Parts *parts, const Source *source, int32_t (*part)(int32_t, uint32_t),
-                       uint32_t pass) {
+static void take_parts(Parts *parts, const Source *source, int32_t (*part)(int32_t, uint32_t), uint32_t pass) {
     for (int i = 0; i < FORMAT_TILE; i++) {
         parts->value[i] = (float)part(source->mantissa[i], pass);
         parts->exponent[i] = source->mantissa[i] ? source->exponent[i] : NO_EXPONENT;
@@ -189,13 +186,12 @@ static void take_parts(Parts *parts, const Source *source, int32_t (*part)(int32
 }
 
 /* A row of an output face: 16 values of k from a row of the left face and the right face. */
-static void matmul_row(uint32_t dst[LANES], const Parts *right, int r, const Parts *left, int l,
-                       int32_t base, bool fp32) {
+static void matmul_row(uint32_t dst[LANES], const Parts *right, int r, const Parts *left, int l, int32_t base,
+                       bool fp32) {
     Term low[LANES], high[LANES];
-    sum_lanes(low, &right->value[r], &right->exponent[r], &left->value[l], &left->exponent[l],
+    sum_lanes(low, &right->value[r], &right->exponent[r], &left->value[l], &left->exponent[l], base);
+    sum_lanes(high, &right->value[r + 128], &right->exponent[r + 128], &left->value[l + 8], &left->exponent[l + 8],
               base);
-    sum_lanes(high, &right->value[r + 128], &right->exponent[r + 128], &left->value[l + 8],
-              &left->exponent[l + 8], base);
     for (int j = 0; j < LANES; j++) dst[j] = accumulate(dst[j], low[j], high[j], fp32);
 }
 
@@ -215,15 +211,13 @@ void fpu_matmul(uint32_t dst[FORMAT_TILE], const Source *right, const Source *le
 
 /* ---- reductions ---- */
 
-static void sum_scalar(uint32_t dst[FORMAT_TILE], const Source *data, const Source *scaler,
-                       FpuMode mode) {
+static void sum_scalar(uint32_t dst[FORMAT_TILE], const Source *data, const Source *scaler, FpuMode mode) {
     uint32_t sums[FORMAT_TILE] = {0};
     Source second;
     for (int c = 0; c < 16; c++) {
         for (int face = 0; face < 4; face++)
             for (uint32_t pass = 0; pass < mode.passes; pass++)
-                sums[c] =
-                    dot_step(sums[c], data, face * 256 + c, 16, scaler, 0, 1, pass, mode.fp32);
+                sums[c] = dot_step(sums[c], data, face * 256 + c, 16, scaler, 0, 1, pass, mode.fp32);
         sums[c] &= 0xffff0000u;
     }
     fpu_load(&second, sums);
@@ -231,8 +225,7 @@ static void sum_scalar(uint32_t dst[FORMAT_TILE], const Source *data, const Sour
         dst[0] = dot_step(dst[0], &second, 0, 1, scaler, 0, 1, pass, mode.fp32);
 }
 
-void fpu_sum(uint32_t dst[FORMAT_TILE], const Source *data, const Source *scaler, uint32_t dim,
-             FpuMode mode) {
+void fpu_sum(uint32_t dst[FORMAT_TILE], const Source *data, const Source *scaler, uint32_t dim, FpuMode mode) {
     if (dim == TT_REDUCE_SCALAR) {
         sum_scalar(dst, data, scaler, mode);
         return;
@@ -242,14 +235,12 @@ void fpu_sum(uint32_t dst[FORMAT_TILE], const Source *data, const Source *scaler
             uint32_t *out = &dst[format_index(i, 0)];
             for (uint32_t pass = 0; pass < mode.passes; pass++)
                 for (uint32_t half = 0; half < 2; half++)
-                    *out = dot_step(*out, scaler, 0, 1, data, (int)format_index(i, half * 16), 1,
-                                    pass, mode.fp32);
+                    *out = dot_step(*out, scaler, 0, 1, data, (int)format_index(i, half * 16), 1, pass, mode.fp32);
         } else {
             uint32_t *out = &dst[format_index(0, i)];
             for (uint32_t half = 0; half < 2; half++)
                 for (uint32_t pass = 0; pass < mode.passes; pass++)
-                    *out = dot_step(*out, data, (int)format_index(half * 16, i), 16, scaler, 0, 1,
-                                    pass, mode.fp32);
+                    *out = dot_step(*out, data, (int)format_index(half * 16, i), 16, scaler, 0, 1, pass, mode.fp32);
         }
     }
 }
@@ -263,8 +254,7 @@ static int32_t order(uint32_t bits) {
 void fpu_max(uint32_t dst[FORMAT_TILE], const uint32_t data[FORMAT_TILE], uint32_t dim) {
     for (uint32_t r = 0; r < 32; r++)
         for (uint32_t c = 0; c < 32; c++) {
-            uint32_t *out =
-                &dst[format_index(dim == TT_REDUCE_ROW ? r : 0, dim == TT_REDUCE_COL ? c : 0)];
+            uint32_t *out = &dst[format_index(dim == TT_REDUCE_ROW ? r : 0, dim == TT_REDUCE_COL ? c : 0)];
             uint32_t x = data[format_index(r, c)];
             if (order(x) > order(*out)) *out = x;
         }

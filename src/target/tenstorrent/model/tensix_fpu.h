@@ -22,14 +22,12 @@ typedef struct FpuMode {
 
 void fpu_load(Source *source, const uint32_t bits[FORMAT_TILE]);
 /* dst = a + b, a - b (plus dst when accumulating); dst += a * b. */
-void fpu_add(uint32_t dst[FORMAT_TILE], const Source *a, const Source *b, bool subtract,
-             bool accumulate, FpuMode mode);
+void fpu_add(uint32_t dst[FORMAT_TILE], const Source *a, const Source *b, bool subtract, bool accumulate, FpuMode mode);
 void fpu_mul(uint32_t dst[FORMAT_TILE], const Source *a, const Source *b, FpuMode mode);
 /* dst += left x right; the right operand is SrcA, the left one SrcB. */
 void fpu_matmul(uint32_t dst[FORMAT_TILE], const Source *right, const Source *left, FpuMode mode);
 /* dst += scaler * sums of data along rows (into column 0), columns (row 0) or all (element 0). */
-void fpu_sum(uint32_t dst[FORMAT_TILE], const Source *data, const Source *scaler, uint32_t dim,
-             FpuMode mode);
+void fpu_sum(uint32_t dst[FORMAT_TILE], const Source *data, const Source *scaler, uint32_t dim, FpuMode mode);
 /* The same places, maximum of data and dst; the bits are as the unpacker delivers them. */
 void fpu_max(uint32_t dst[FORMAT_TILE], const uint32_t data[FORMAT_TILE], uint32_t dim);
 #endif

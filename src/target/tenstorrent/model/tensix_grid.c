@@ -19,9 +19,7 @@ TensixPoint tensix_noc_point(TensixArch arch, TensixPoint logical) {
     return (TensixPoint){logical.x < 7 ? 1 + logical.x : 3 + logical.x, 2 + logical.y};
 }
 
-uint32_t tensix_dst_slots(bool dst_fp32, bool full_sync) {
-    return (dst_fp32 ? 4u : 8u) << (full_sync ? 1 : 0);
-}
+uint32_t tensix_dst_slots(bool dst_fp32, bool full_sync) { return (dst_fp32 ? 4u : 8u) << (full_sync ? 1 : 0); }
 
 uint32_t tensix_tile_bytes(TtFormat format) {
     switch (format) {

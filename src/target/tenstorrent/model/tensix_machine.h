@@ -10,13 +10,7 @@
 #include "target/tenstorrent/model/tensix.h"
 #include "target/tenstorrent/model/tensix_fpu.h"
 
-enum {
-    MAX_CBS = 64,
-    TILE = FORMAT_TILE,
-    PENDING = 256,
-    SEMAPHORE_STEP = 16,
-    SEMAPHORE_BASE = 0x2000
-};
+enum { MAX_CBS = 64, TILE = FORMAT_TILE, PENDING = 256, SEMAPHORE_STEP = 16, SEMAPHORE_BASE = 0x2000 };
 
 typedef struct Machine Machine;
 typedef struct Core Core;
@@ -62,8 +56,7 @@ typedef struct Compute {
     uint32_t math_section, pack_section, committed;
     uint32_t init, init_flag;
     const char *init_name;
-    const TensixCb
-        *formats[3]; /* which CB's format SrcA, SrcB and the packer have; NULL before startup */
+    const TensixCb *formats[3]; /* which CB's format SrcA, SrcB and the packer have; NULL before startup */
     bool masked, l1_acc;
     uint32_t mask_dim, relu, relu_threshold;
     uint32_t tile[2][TILE];
@@ -104,11 +97,9 @@ struct Machine {
 /* tensix_sched.c */
 /* Reports a mistake of the kernel, which will not run again. */
 void machine_note(TtKernel *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Leaves a kernel that was reported, for good; called on its own fiber, as is machine_fault, which
- * does both. */
+/* Leaves a kernel that was reported, for good; called on its own fiber, as is machine_fault, which does both. */
 _Noreturn void machine_park(TtKernel *self);
-_Noreturn void machine_fault(TtKernel *self, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+_Noreturn void machine_fault(TtKernel *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void machine_wait(TtKernel *self, Wait wait);
 /* Counts work in steps, about as much as it takes here: a budget ends loops that do not end. */
 enum { STEPS_OF_TURN = 32, STEPS_OF_CB = 4096 };
@@ -122,10 +113,8 @@ bool cb_is_free(const Cb *cb, uint32_t pages);
 bool cb_is_filled(const Cb *cb, uint32_t pages);
 Cb *cb_find(TtKernel *self, const char *call, uint32_t id);
 /* The bytes of tile `index` in the waited window, or of page `index` in the reserved one. */
-const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint32_t index,
-                             uint32_t pages);
-uint8_t *cb_back_page(TtKernel *self, const char *call, uint32_t id, uint32_t index,
-                      uint32_t pages);
+const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint32_t index, uint32_t pages);
+uint8_t *cb_back_page(TtKernel *self, const char *call, uint32_t id, uint32_t index, uint32_t pages);
 /* Whether bytes of L1 lie outside circular buffers or in a window that may be read or written. On
  * false, `what` says which pages and why. */
 bool cb_range_open(const Core *core, uint32_t offset, uint32_t bytes, bool write, char what[160]);
@@ -150,8 +139,7 @@ void compute_check_init(TtKernel *self, const char *call, uint32_t code);
 /* `which`: TT_SRCA, TT_SRCB or TT_PACK must be set for the CB's format. */
 void compute_check_format(TtKernel *self, const char *call, uint32_t which, uint32_t cb);
 /* A tile of a CB as fp32 bits, as the unpacker delivers it to a source register. */
-const uint32_t *compute_unpack(TtKernel *self, const char *call, uint32_t which, uint32_t cb,
-                               uint32_t tile);
+const uint32_t *compute_unpack(TtKernel *self, const char *call, uint32_t which, uint32_t cb, uint32_t tile);
 /* What numbers become when they move through a source register into DST. */
 void compute_enter_dst(const TtKernel *self, uint32_t bits[TILE]);
 

@@ -15,15 +15,10 @@
 #define NOC_DRAM (1ull << 63)
 #define NOC_RECT (1ull << 62)
 
-static uint32_t field(uint64_t address, int shift) {
-    return (uint32_t)(address >> shift) & 63;
-}
-static uint32_t local_part(uint64_t address) {
-    return (uint32_t)(address & 0xfffffffffull);
-}
+static uint32_t field(uint64_t address, int shift) { return (uint32_t)(address >> shift) & 63; }
+static uint32_t local_part(uint64_t address) { return (uint32_t)(address & 0xfffffffffull); }
 
-/* L1 addresses as kernels have them into offsets. Small ones are offsets already: they came with
- * the arguments. */
+/* L1 addresses as kernels have them into offsets. Small ones are offsets already: they came with the arguments. */
 static uint32_t l1_offset(TtKernel *self, const char *call, uint32_t address, uint32_t bytes) {
     uint32_t size = self->machine->limits->l1_bytes, offset = address - self->core->origin;
     if (offset >= size) offset = address;
@@ -32,25 +27,19 @@ static uint32_t l1_offset(TtKernel *self, const char *call, uint32_t address, ui
     return offset;
 }
 
-static uint64_t page_address(TtKernel *self, uint32_t base, uint32_t page_bytes, uint32_t page,
-                             uint32_t offset) {
+static uint64_t page_address(TtKernel *self, uint32_t base, uint32_t page_bytes, uint32_t page, uint32_t offset) {
     const TensixLimits *limits = self->machine->limits;
-    uint32_t step =
-        (page_bytes + limits->dram_alignment - 1) / limits->dram_alignment * limits->dram_alignment;
-    return NOC_DRAM | (uint64_t)(page % limits->dram_banks) << 36 |
-           (base + page / limits->dram_banks * step + offset);
+    uint32_t step = (page_bytes + limits->dram_alignment - 1) / limits->dram_alignment * limits->dram_alignment;
+    return NOC_DRAM | (uint64_t)(page % limits->dram_banks) << 36 | (base + page / limits->dram_banks * step + offset);
 }
 
 static uint64_t core_address(TtKernel *self, uint32_t x, uint32_t y, uint32_t l1) {
-    return (uint64_t)(y & 63) << 42 | (uint64_t)(x & 63) << 36 |
-           l1_offset(self, "get_noc_addr", l1, 0);
+    return (uint64_t)(y & 63) << 42 | (uint64_t)(x & 63) << 36 | l1_offset(self, "get_noc_addr", l1, 0);
 }
 
-static uint64_t rect_address(TtKernel *self, uint32_t xs, uint32_t ys, uint32_t xe, uint32_t ye,
-                             uint32_t l1) {
-    return NOC_RECT | (uint64_t)(ys & 63) << 54 | (uint64_t)(xs & 63) << 48 |
-           (uint64_t)(ye & 63) << 42 | (uint64_t)(xe & 63) << 36 |
-           l1_offset(self, "get_noc_multicast_addr", l1, 0);
+static uint64_t rect_address(TtKernel *self, uint32_t xs, uint32_t ys, uint32_t xe, uint32_t ye, uint32_t l1) {
+    return NOC_RECT | (uint64_t)(ys & 63) << 54 | (uint64_t)(xs & 63) << 48 | (uint64_t)(ye & 63) << 42 |
+           (uint64_t)(xe & 63) << 36 | l1_offset(self, "get_noc_multicast_addr", l1, 0);
 }
 
 /* The memory behind a DRAM address, or a note of what is wrong and NULL. */
@@ -65,8 +54,7 @@ static uint8_t *dram_memory(TtKernel *self, const char *call, uint64_t address, 
         uint32_t page = (at - b->address) / b->page_bytes * banks + bank;
         uint32_t offset = (at - b->address) % b->page_bytes;
         if (page >= b->pages) {
-            machine_note(self, "%s: page %u of buffer %s, which has %u pages", call, page, b->name,
-                         b->pages);
+            machine_note(self, "%s: page %u of buffer %s, which has %u pages", call, page, b->name, b->pages);
             return NULL;
         }
         if (bytes > b->page_bytes - offset) {
@@ -82,8 +70,7 @@ static uint8_t *dram_memory(TtKernel *self, const char *call, uint64_t address, 
     return NULL;
 }
 
-static uint8_t *core_memory(TtKernel *self, const char *call, uint64_t address, uint32_t bytes,
-                            Core **owner) {
+static uint8_t *core_memory(TtKernel *self, const char *call, uint64_t address, uint32_t bytes, Core **owner) {
     uint32_t x = field(address, 36), y = field(address, 42), at = local_part(address);
     *owner = machine_core_at(self->machine, x, y);
     if (!*owner) {
@@ -97,25 +84,21 @@ static uint8_t *core_memory(TtKernel *self, const char *call, uint64_t address, 
     return (*owner)->l1 + at;
 }
 
-static void check_alignment(TtKernel *self, const char *call, uint32_t from, uint32_t to,
-                            uint32_t modulo) {
+static void check_alignment(TtKernel *self, const char *call, uint32_t from, uint32_t to, uint32_t modulo) {
     if ((from ^ to) % modulo)
-        machine_fault(
-            self,
-            "%s: source 0x%x and destination 0x%x must agree modulo %u (alignment of this "
-            "transfer)",
-            call, from, to, modulo);
+        machine_fault(self,
+                      "%s: source 0x%x and destination 0x%x must agree modulo %u (alignment of this "
+                      "transfer)",
+                      call, from, to, modulo);
 }
 
-static void check_window(TtKernel *self, const char *call, uint32_t local, uint32_t bytes,
-                         bool write) {
+static void check_window(TtKernel *self, const char *call, uint32_t local, uint32_t bytes, bool write) {
     char what[160];
     if (!cb_range_open(self->core, local, bytes, write, what))
         machine_fault(self, "%s: %u bytes at L1 offset 0x%x: %s", call, bytes, local, what);
 }
 
-/* Remote pages that hold data for a consumer must not be overwritten; free ones may be, reserved or
- * not. */
+/* Remote pages that hold data for a consumer must not be overwritten; free ones may be, reserved or not. */
 static bool overwrites_data(const Core *core, uint32_t offset, uint32_t bytes, uint32_t *id) {
     for (*id = 0; *id < MAX_CBS; (*id)++) {
         const Cb *cb = &core->cbs[*id];
@@ -129,8 +112,7 @@ static bool overwrites_data(const Core *core, uint32_t offset, uint32_t bytes, u
     return false;
 }
 
-static bool store_to_core(TtKernel *self, Core *core, uint32_t at, const uint8_t *from,
-                          uint32_t bytes) {
+static bool store_to_core(TtKernel *self, Core *core, uint32_t at, const uint8_t *from, uint32_t bytes) {
     uint32_t id;
     if (overwrites_data(core, at, bytes, &id)) {
         machine_note(self,
@@ -163,8 +145,7 @@ static bool land_multicast(TtKernel *self, const Pending *p) {
         for (uint32_t x = x0; x <= x1; x++) {
             Core *core = machine_core_at(machine, x, y);
             if (!core) {
-                machine_note(
-                    self, "multicast reaches NoC coordinate (%u,%u), no core of the program", x, y);
+                machine_note(self, "multicast reaches NoC coordinate (%u,%u), no core of the program", x, y);
                 return false;
             }
             if (core == self->core && !p->with_self) continue;
@@ -172,8 +153,7 @@ static bool land_multicast(TtKernel *self, const Pending *p) {
             if (!store_to_core(self, core, at, self->core->l1 + p->local, p->bytes)) return false;
         }
     if (receivers != p->receivers) {
-        machine_note(self, "multicast says %u receivers; its rectangle has %u", p->receivers,
-                     receivers);
+        machine_note(self, "multicast says %u receivers; its rectangle has %u", p->receivers, receivers);
         return false;
     }
     return true;
@@ -183,9 +163,8 @@ static bool land(TtKernel *self, const Pending *p) {
     uint8_t *local = self->core->l1 + p->local;
     TensixReport *report = self->machine->report;
     if (p->write && cb_has_unwritten(local, p->bytes)) {
-        machine_note(self,
-                     "a NoC write of %u bytes from L1 offset 0x%x sends memory that nobody wrote",
-                     p->bytes, p->local);
+        machine_note(self, "a NoC write of %u bytes from L1 offset 0x%x sends memory that nobody wrote", p->bytes,
+                     p->local);
         return false;
     }
     if (p->multicast) return land_multicast(self, p);
@@ -211,8 +190,7 @@ static bool land(TtKernel *self, const Pending *p) {
 
 static bool land_index(TtKernel *self, uint32_t index) {
     Pending p = self->pending[index];
-    memmove(&self->pending[index], &self->pending[index + 1],
-            (--self->pending_count - index) * sizeof p);
+    memmove(&self->pending[index], &self->pending[index + 1], (--self->pending_count - index) * sizeof p);
     return land(self, &p);
 }
 
@@ -220,9 +198,7 @@ bool noc_land_oldest(Machine *machine) {
     TtKernel *oldest = NULL;
     for (uint32_t i = 0; i < machine->kernel_count; i++) {
         TtKernel *k = &machine->kernels[i];
-        if (k->pending_count && !k->stopped &&
-            (!oldest || k->pending[0].order < oldest->pending[0].order))
-            oldest = k;
+        if (k->pending_count && !k->stopped && (!oldest || k->pending[0].order < oldest->pending[0].order)) oldest = k;
     }
     if (oldest) land_index(oldest, 0);
     return oldest != NULL;
@@ -248,8 +224,8 @@ static void noc_read(TtKernel *self, uint64_t from, uint32_t to, uint32_t bytes)
     const char *call = "noc_async_read";
     uint32_t local = l1_offset(self, call, to, bytes);
     Core *owner;
-    uint8_t *remote = from & NOC_DRAM ? dram_memory(self, call, from, bytes)
-                                      : core_memory(self, call, from, bytes, &owner);
+    uint8_t *remote =
+        from & NOC_DRAM ? dram_memory(self, call, from, bytes) : core_memory(self, call, from, bytes, &owner);
     if (!remote) machine_park(self);
     check_alignment(self, call, local_part(from), local,
                     from & NOC_DRAM ? self->machine->limits->dram_alignment : TENSIX_L1_ALIGNMENT);
@@ -262,16 +238,15 @@ static void noc_write(TtKernel *self, uint32_t from, uint64_t to, uint32_t bytes
     const char *call = "noc_async_write";
     uint32_t local = l1_offset(self, call, from, bytes);
     Core *owner;
-    uint8_t *remote = to & NOC_DRAM ? dram_memory(self, call, to, bytes)
-                                    : core_memory(self, call, to, bytes, &owner);
+    uint8_t *remote = to & NOC_DRAM ? dram_memory(self, call, to, bytes) : core_memory(self, call, to, bytes, &owner);
     if (!remote) machine_park(self);
     check_alignment(self, call, local, local_part(to), TENSIX_L1_ALIGNMENT);
     check_window(self, call, local, bytes, false);
     start(self, (Pending){.write = true, .remote = to, .local = local, .bytes = bytes});
 }
 
-static void noc_write_multicast(TtKernel *self, uint32_t from, uint64_t to, uint32_t bytes,
-                                uint32_t receivers, uint32_t with_self) {
+static void noc_write_multicast(TtKernel *self, uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers,
+                                uint32_t with_self) {
     const char *call = "noc_async_write_multicast";
     uint32_t local = l1_offset(self, call, from, bytes);
     if (!(to & NOC_RECT)) machine_fault(self, "%s: the address is not a multicast address", call);
@@ -286,19 +261,12 @@ static void noc_write_multicast(TtKernel *self, uint32_t from, uint64_t to, uint
                           .receivers = receivers});
 }
 
-static void read_barrier(TtKernel *self) {
-    land_all(self, false);
-}
-static void write_barrier(TtKernel *self) {
-    land_all(self, true);
-}
-static void atomic_barrier(TtKernel *self) {
-    self->atomics = 0;
-}
+static void read_barrier(TtKernel *self) { land_all(self, false); }
+static void write_barrier(TtKernel *self) { land_all(self, true); }
+static void atomic_barrier(TtKernel *self) { self->atomics = 0; }
 
 /* Of a window that is given away, no page may still be the end of a transaction. */
-static void check_settled(TtKernel *self, uint32_t start_at, uint32_t bytes, bool write,
-                          const char *message) {
+static void check_settled(TtKernel *self, uint32_t start_at, uint32_t bytes, bool write, const char *message) {
     for (uint32_t i = 0; i < self->pending_count; i++) {
         const Pending *p = &self->pending[i];
         if (p->write == write && p->local < start_at + bytes && p->local + p->bytes > start_at)
@@ -307,15 +275,13 @@ static void check_settled(TtKernel *self, uint32_t start_at, uint32_t bytes, boo
 }
 
 void noc_check_push(TtKernel *self, const Cb *cb, uint32_t pages) {
-    check_settled(self, cb->base + cb->write_page * cb->desc->page_bytes,
-                  pages * cb->desc->page_bytes, false,
+    check_settled(self, cb->base + cb->write_page * cb->desc->page_bytes, pages * cb->desc->page_bytes, false,
                   "cb_push_back: a NoC read into these pages has not been waited for; call "
                   "noc_async_read_barrier before the push");
 }
 
 void noc_check_pop(TtKernel *self, const Cb *cb, uint32_t pages) {
-    check_settled(self, cb->base + cb->read_page * cb->desc->page_bytes,
-                  pages * cb->desc->page_bytes, true,
+    check_settled(self, cb->base + cb->read_page * cb->desc->page_bytes, pages * cb->desc->page_bytes, true,
                   "cb_pop_front: a NoC write from these pages may not have left; call "
                   "noc_async_writes_flushed or noc_async_write_barrier before the pop");
 }
@@ -359,8 +325,7 @@ static void semaphore_wait(TtKernel *self, uint32_t l1, uint32_t value, uint32_t
 
 static void semaphore_inc(TtKernel *self, uint64_t at, uint32_t by) {
     Core *owner;
-    if (at & (NOC_DRAM | NOC_RECT))
-        machine_fault(self, "noc_semaphore_inc: the address is not one of a core's L1");
+    if (at & (NOC_DRAM | NOC_RECT)) machine_fault(self, "noc_semaphore_inc: the address is not one of a core's L1");
     uint8_t *word = core_memory(self, "noc_semaphore_inc", at, 4, &owner);
     if (!word) machine_park(self);
     if (local_part(at) % 4) machine_fault(self, "noc_semaphore_inc: not the address of a word");

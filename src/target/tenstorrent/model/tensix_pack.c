@@ -61,8 +61,7 @@ void pack_page(TtKernel *self, const uint32_t dst[TILE], uint32_t cb, uint8_t *p
     if (format != TT_Float32 && format != TT_Float16_b)
         machine_fault(self, "pack_tile: L1 accumulation is for Float32 and Float16_b (CB %u)", cb);
     if (cb_has_unwritten(page, tensix_tile_bytes(format)))
-        machine_fault(self, "pack_tile: L1 accumulation onto a page of CB %u that nobody wrote",
-                      cb);
+        machine_fault(self, "pack_tile: L1 accumulation onto a page of CB %u that nobody wrote", cb);
     format_decode(format, page, old);
     for (uint32_t i = 0; i < TILE; i++) {
         uint32_t x = format == TT_Float16_b ? format_bf16_away(bits[i]) : bits[i];
@@ -85,9 +84,7 @@ static Compute *packer_of(TtKernel *self, const char *call) {
     return self->compute;
 }
 
-static void pack_l1_acc(TtKernel *self, uint32_t on) {
-    packer_of(self, "pack_reconfig_l1_acc")->l1_acc = on;
-}
+static void pack_l1_acc(TtKernel *self, uint32_t on) { packer_of(self, "pack_reconfig_l1_acc")->l1_acc = on; }
 
 static void pack_relu(TtKernel *self, uint32_t mode, uint32_t threshold) {
     Compute *c = packer_of(self, "pack_relu_config");

@@ -13,8 +13,7 @@
 
 enum { STACK_BYTES = 256 * 1024, CB_ALIGNMENT = 64, MAX_FAULTS = 8, TURNS_BETWEEN_LOOKS = 1 << 20 };
 
-static void report_add(Machine *machine, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static void report_add(Machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void report_vadd(Machine *machine, const char *format, va_list args) {
     size_t room = sizeof machine->report->text - machine->report_length;
     int length = vsnprintf(machine->report->text + machine->report_length, room, format, args);
@@ -29,8 +28,8 @@ static void report_add(Machine *machine, const char *format, ...) {
 
 static void report_kernel(const TtKernel *self) {
     static const char *const names[] = {"reader", "writer", "compute"};
-    report_add(self->machine, "core (%u,%u) %s kernel %s: ", self->core->logical.x,
-               self->core->logical.y, names[self->desc->processor], self->desc->name);
+    report_add(self->machine, "core (%u,%u) %s kernel %s: ", self->core->logical.x, self->core->logical.y,
+               names[self->desc->processor], self->desc->name);
 }
 
 static void note_list(TtKernel *self, const char *format, va_list args) {
@@ -111,8 +110,8 @@ Core *machine_core_at(Machine *machine, uint32_t noc_x, uint32_t noc_y) {
 static uint32_t get_arg(TtKernel *self, uint32_t index, uint32_t common) {
     uint32_t count = common ? self->desc->common_arg_count : self->placement->arg_count;
     if (index >= count)
-        machine_fault(self, "get_%sarg_val(%u): the kernel was given %u arguments",
-                      common ? "common_" : "", index, count);
+        machine_fault(self, "get_%sarg_val(%u): the kernel was given %u arguments", common ? "common_" : "", index,
+                      count);
     return common ? self->desc->common_args[index] : self->placement->args[index];
 }
 
@@ -124,8 +123,7 @@ static void kernel_body(void *arg) {
     TtKernel *self = arg;
     self->desc->entry(&self->machine->api);
     noc_check_end(self);
-    if (self->compute &&
-        (self->compute->acquired || self->compute->waited || self->compute->committed))
+    if (self->compute && (self->compute->acquired || self->compute->waited || self->compute->committed))
         machine_fault(self, "ends without releasing DST (tile_regs_release)");
 }
 
@@ -140,51 +138,44 @@ static bool check_program(Machine *machine) {
         bool twice = false;
         for (uint32_t j = 0; j < i; j++) twice |= p->cbs[j].id == cb->id;
         if (cb->id >= limits->cbs || twice)
-            report_add(machine, "CB %u: %s (a %s core has %u)\n", cb->id,
-                       twice ? "described twice" : "no such id", limits->name, limits->cbs);
+            report_add(machine, "CB %u: %s (a %s core has %u)\n", cb->id, twice ? "described twice" : "no such id",
+                       limits->name, limits->cbs);
         else if (!cb->pages || !cb->page_bytes || cb->page_bytes % TENSIX_L1_ALIGNMENT)
-            report_add(machine, "CB %u: %u pages of %u bytes; page sizes are multiples of %d\n",
-                       cb->id, cb->pages, cb->page_bytes, TENSIX_L1_ALIGNMENT);
+            report_add(machine, "CB %u: %u pages of %u bytes; page sizes are multiples of %d\n", cb->id, cb->pages,
+                       cb->page_bytes, TENSIX_L1_ALIGNMENT);
         else if (!tensix_tile_bytes(cb->format))
             report_add(machine, "CB %u: unknown data format %d\n", cb->id, (int)cb->format);
         else if (cb->unpack_to_dest && tensix_tile_bytes(cb->format) != 4096)
             report_add(machine, "CB %u: unpack_to_dest is for 32-bit formats\n", cb->id);
-        l1 +=
-            ((uint64_t)cb->pages * cb->page_bytes + CB_ALIGNMENT - 1) / CB_ALIGNMENT * CB_ALIGNMENT;
+        l1 += ((uint64_t)cb->pages * cb->page_bytes + CB_ALIGNMENT - 1) / CB_ALIGNMENT * CB_ALIGNMENT;
     }
     if (l1 > limits->l1_bytes) {
-        report_add(machine,
-                   "the circular buffers need %llu bytes of L1, %u are free on a %s core:\n",
-                   (unsigned long long)l1 - limits->l1_reserved,
-                   limits->l1_bytes - limits->l1_reserved, limits->name);
+        report_add(machine, "the circular buffers need %llu bytes of L1, %u are free on a %s core:\n",
+                   (unsigned long long)l1 - limits->l1_reserved, limits->l1_bytes - limits->l1_reserved, limits->name);
         for (uint32_t i = 0; i < p->cb_count; i++)
-            report_add(machine, "    CB %2u: %u pages of %u bytes = %llu\n", p->cbs[i].id,
-                       p->cbs[i].pages, p->cbs[i].page_bytes,
-                       (unsigned long long)p->cbs[i].pages * p->cbs[i].page_bytes);
+            report_add(machine, "    CB %2u: %u pages of %u bytes = %llu\n", p->cbs[i].id, p->cbs[i].pages,
+                       p->cbs[i].page_bytes, (unsigned long long)p->cbs[i].pages * p->cbs[i].page_bytes);
     }
     for (uint32_t i = 0; i < p->buffer_count; i++) {
         const TensixBuffer *b = &p->buffers[i];
-        if (!b->page_bytes || b->page_bytes % limits->dram_alignment ||
-            b->address % limits->dram_alignment)
-            report_add(machine, "buffer %s: address and page size must be multiples of %u\n",
-                       b->name, limits->dram_alignment);
+        if (!b->page_bytes || b->page_bytes % limits->dram_alignment || b->address % limits->dram_alignment)
+            report_add(machine, "buffer %s: address and page size must be multiples of %u\n", b->name,
+                       limits->dram_alignment);
     }
     for (uint32_t i = 0; i < p->core_count; i++)
         if (p->cores[i].x >= limits->grid_x || p->cores[i].y >= limits->grid_y)
-            report_add(machine, "core (%u,%u) is outside the %ux%u grid of a %s\n", p->cores[i].x,
-                       p->cores[i].y, limits->grid_x, limits->grid_y, limits->name);
+            report_add(machine, "core (%u,%u) is outside the %ux%u grid of a %s\n", p->cores[i].x, p->cores[i].y,
+                       limits->grid_x, limits->grid_y, limits->name);
     if (p->semaphore_count > TENSIX_SEMAPHORES)
-        report_add(machine, "%u semaphores; a core has %d\n", p->semaphore_count,
-                   TENSIX_SEMAPHORES);
+        report_add(machine, "%u semaphores; a core has %d\n", p->semaphore_count, TENSIX_SEMAPHORES);
     if (p->fidelity < 1 || p->fidelity > 4)
         report_add(machine, "fidelity %u is none of 1 (LoFi) to 4 (HiFi4)\n", p->fidelity);
     for (uint32_t i = 0; i < p->kernel_count; i++)
         for (uint32_t j = 0; j < p->kernels[i].placement_count; j++) {
             const TensixPlacement *at = &p->kernels[i].placements[j];
             if (at->core >= p->core_count || at->arg_count > TENSIX_MAX_ARGS)
-                report_add(machine, "kernel %s: core %u of %u, %u arguments (at most %d)\n",
-                           p->kernels[i].name, at->core, p->core_count, at->arg_count,
-                           TENSIX_MAX_ARGS);
+                report_add(machine, "kernel %s: core %u of %u, %u arguments (at most %d)\n", p->kernels[i].name,
+                           at->core, p->core_count, at->arg_count, TENSIX_MAX_ARGS);
         }
     return machine->report_length == 0;
 }
@@ -208,8 +199,7 @@ static void set_up_core(Machine *machine, Core *core, TensixPoint logical, uint8
         memcpy(l1 + SEMAPHORE_BASE + i * SEMAPHORE_STEP, &p->semaphores[i], 4);
 }
 
-/* All L1s in one mapping, below 4 GiB where the system grants it, so that 32-bit addresses are
- * pointers. */
+/* All L1s in one mapping, below 4 GiB where the system grants it, so that 32-bit addresses are pointers. */
 static uint8_t *map_l1(size_t bytes, bool *low) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *hint = (void *)(uintptr_t)0x20000000;
@@ -229,8 +219,7 @@ static void set_up(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
     const TensixProgram *p = machine->program;
     machine->cores = ARENA_ARRAY(arena, Core, p->core_count);
     for (uint32_t i = 0; i < p->core_count; i++)
-        set_up_core(machine, &machine->cores[i], p->cores[i],
-                    l1 + (size_t)i * machine->limits->l1_bytes, low);
+        set_up_core(machine, &machine->cores[i], p->cores[i], l1 + (size_t)i * machine->limits->l1_bytes, low);
     uint32_t total = 0;
     for (uint32_t i = 0; i < p->kernel_count; i++) total += p->kernels[i].placement_count;
     machine->kernels = ARENA_ARRAY(arena, TtKernel, total);
@@ -294,8 +283,7 @@ static void report_wait(const TtKernel *k) {
         uint32_t value;
         memcpy(&value, k->core->l1 + wait->id, 4);
         report_add(k->machine, "noc_semaphore_wait%s(semaphore %u, %u): its value is %u\n",
-                   wait->at_least ? "_min" : "", (wait->id - SEMAPHORE_BASE) / SEMAPHORE_STEP,
-                   wait->count, value);
+                   wait->at_least ? "_min" : "", (wait->id - SEMAPHORE_BASE) / SEMAPHORE_STEP, wait->count, value);
         return;
     }
     if (wait->kind == WAIT_NOTHING) {
@@ -304,9 +292,8 @@ static void report_wait(const TtKernel *k) {
     }
     const Cb *cb = &k->core->cbs[wait->id];
     report_add(k->machine, "%s(%u, %u): CB %u holds %u of %u pages (pushed %u, popped %u)\n",
-               wait->kind == WAIT_SPACE ? "cb_reserve_back" : "cb_wait_front", wait->id,
-               wait->count, wait->id, cb->pushed - cb->popped, cb->desc->pages, cb->pushed,
-               cb->popped);
+               wait->kind == WAIT_SPACE ? "cb_reserve_back" : "cb_wait_front", wait->id, wait->count, wait->id,
+               cb->pushed - cb->popped, cb->desc->pages, cb->pushed, cb->popped);
 }
 
 static void report_leftovers(Machine *machine, const Core *core) {
@@ -314,17 +301,16 @@ static void report_leftovers(Machine *machine, const Core *core) {
         const Cb *cb = &core->cbs[id];
         if (!cb->desc) continue;
         if (cb->pushed != cb->popped)
-            report_add(machine, "core (%u,%u): CB %u ends with pages that nobody popped: %u\n",
-                       core->logical.x, core->logical.y, id, cb->pushed - cb->popped);
+            report_add(machine, "core (%u,%u): CB %u ends with pages that nobody popped: %u\n", core->logical.x,
+                       core->logical.y, id, cb->pushed - cb->popped);
         if (cb->reserved)
-            report_add(machine, "core (%u,%u): CB %u ends with pages reserved and not pushed: %u\n",
-                       core->logical.x, core->logical.y, id, cb->reserved);
+            report_add(machine, "core (%u,%u): CB %u ends with pages reserved and not pushed: %u\n", core->logical.x,
+                       core->logical.y, id, cb->reserved);
     }
 }
 
 static void report_end(Machine *machine) {
-    if (machine->faults > MAX_FAULTS)
-        report_add(machine, "... and %u more\n", machine->faults - MAX_FAULTS);
+    if (machine->faults > MAX_FAULTS) report_add(machine, "... and %u more\n", machine->faults - MAX_FAULTS);
     if (machine->faults) return;
     bool stuck = false;
     machine->report->endless = machine->is_over;
@@ -339,8 +325,7 @@ static void report_end(Machine *machine) {
         stuck = true;
         report_wait(&machine->kernels[i]);
     }
-    for (uint32_t i = 0; !stuck && i < machine->program->core_count; i++)
-        report_leftovers(machine, &machine->cores[i]);
+    for (uint32_t i = 0; !stuck && i < machine->program->core_count; i++) report_leftovers(machine, &machine->cores[i]);
 }
 
 static bool run_guarded(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
@@ -353,8 +338,7 @@ static bool run_guarded(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
 
 bool tensix_run(const TensixProgram *program, Allocator allocator, TensixReport *report) {
     *report = (TensixReport){0};
-    Machine machine = {
-        .program = program, .limits = tensix_limits(program->arch), .report = report};
+    Machine machine = {.program = program, .limits = tensix_limits(program->arch), .report = report};
     if (!check_program(&machine)) return false;
     if (!program->core_count) return true;
     Trap trap;

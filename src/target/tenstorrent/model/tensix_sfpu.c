@@ -130,9 +130,7 @@ static int32_t order(uint32_t bits) {
     return bits >> 31 ? -magnitude : magnitude;
 }
 
-static uint32_t truth(bool yes) {
-    return yes ? 0x3f800000u : 0;
-}
+static uint32_t truth(bool yes) { return yes ? 0x3f800000u : 0; }
 
 /* Operations that select or change bits and never round. */
 static uint32_t exact(TtSfpu op, const uint32_t in[3], uint32_t p0, uint32_t p1) {
@@ -173,18 +171,14 @@ static uint32_t exact(TtSfpu op, const uint32_t in[3], uint32_t p0, uint32_t p1)
 /* Between number formats; DST holds integers as they are. */
 static uint32_t typecast(TtKernel *self, uint32_t bits, uint32_t from, uint32_t to) {
     bool from_float = from == TT_Float32 || from == TT_Float16_b || from == TT_Bfp8_b;
-    float x = from_float         ? flush(to_float(bits))
-              : from == TT_Int32 ? (float)(int32_t)bits
-                                 : (float)bits;
+    float x = from_float ? flush(to_float(bits)) : from == TT_Int32 ? (float)(int32_t)bits : (float)bits;
     switch (to) {
     case TT_Float32: return to_bits(x);
     case TT_Float16_b:
     case TT_Bfp8_b: return format_bf16_even(to_bits(x));
     case TT_Int32:
         if (!from_float) return bits;
-        return x >= 0x1p31f    ? INT32_MAX
-               : x <= -0x1p31f ? (uint32_t)INT32_MIN
-                               : (uint32_t)(int32_t)x;
+        return x >= 0x1p31f ? INT32_MAX : x <= -0x1p31f ? (uint32_t)INT32_MIN : (uint32_t)(int32_t)x;
     case TT_UInt32:
         if (!from_float) return bits;
         return x >= 0x1p32f ? UINT32_MAX : x <= 0 ? 0 : (uint32_t)x;
@@ -205,9 +199,7 @@ static uint32_t element(TtKernel *self, TtSfpu op, const uint32_t in[3], uint32_
     float x = flush(to_float(in[0])), y = flush(to_float(inputs[op] == 2 ? in[1] : p0));
     float result;
     switch (op == TT_SFPU_typecast ? STORE_BITS : store_of(op)) {
-    case STORE_CUT:
-        result = flush(arithmetic(op, x, y));
-        return fp32 ? to_bits(result) : to_bits(result) & 0xffff0000u;
+    case STORE_CUT: result = flush(arithmetic(op, x, y)); return fp32 ? to_bits(result) : to_bits(result) & 0xffff0000u;
     case STORE_EVEN:
         result = flush(arithmetic(op, x, y));
         return fp32 || isnan(result) ? to_bits(result) : format_bf16_even(to_bits(result));
@@ -223,8 +215,8 @@ static uint32_t element(TtKernel *self, TtSfpu op, const uint32_t in[3], uint32_
     return fp32 ? bits : bits & 0xffff0000u;
 }
 
-static void sfpu(TtKernel *self, const char *name, uint32_t code, uint32_t op,
-                 const uint32_t *slots, uint32_t out, uint32_t p0, uint32_t p1) {
+static void sfpu(TtKernel *self, const char *name, uint32_t code, uint32_t op, const uint32_t *slots, uint32_t out,
+                 uint32_t p0, uint32_t p1) {
     static const uint8_t counts[] = {
 #define X(op_name, inputs, parameters) inputs,
         TT_SFPU_OPS(X)
@@ -249,6 +241,4 @@ static void sfpu(TtKernel *self, const char *name, uint32_t code, uint32_t op,
     }
 }
 
-void sfpu_bind(TtModelApi *api) {
-    api->sfpu = sfpu;
-}
+void sfpu_bind(TtModelApi *api) { api->sfpu = sfpu; }

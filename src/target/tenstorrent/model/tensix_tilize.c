@@ -14,23 +14,18 @@ static uint32_t element_bytes(TtKernel *self, const char *call, uint32_t cb) {
 }
 
 /* Tile number `column` out of, or into, 32 rows of `columns` tiles. */
-static void gather_tile(uint8_t *tile, const uint8_t *rows, uint32_t columns, uint32_t column,
-                        uint32_t bytes) {
+static void gather_tile(uint8_t *tile, const uint8_t *rows, uint32_t columns, uint32_t column, uint32_t bytes) {
     for (uint32_t r = 0; r < 32; r++)
         for (uint32_t c = 0; c < 32; c += 16)
-            memcpy(tile + format_index(r, c) * bytes,
-                   rows + ((r * columns + column) * 32 + c) * bytes, 16 * bytes);
+            memcpy(tile + format_index(r, c) * bytes, rows + ((r * columns + column) * 32 + c) * bytes, 16 * bytes);
 }
-static void scatter_tile(uint8_t *rows, const uint8_t *tile, uint32_t columns, uint32_t column,
-                         uint32_t bytes) {
+static void scatter_tile(uint8_t *rows, const uint8_t *tile, uint32_t columns, uint32_t column, uint32_t bytes) {
     for (uint32_t r = 0; r < 32; r++)
         for (uint32_t c = 0; c < 32; c += 16)
-            memcpy(rows + ((r * columns + column) * 32 + c) * bytes,
-                   tile + format_index(r, c) * bytes, 16 * bytes);
+            memcpy(rows + ((r * columns + column) * 32 + c) * bytes, tile + format_index(r, c) * bytes, 16 * bytes);
 }
 
-static void start_block(TtKernel *self, const char *call, uint32_t family, uint32_t cb,
-                        uint32_t out) {
+static void start_block(TtKernel *self, const char *call, uint32_t family, uint32_t cb, uint32_t out) {
     compute_check_init(self, call, TT_INIT(family, 0, 0, 0));
     if (self->compute->acquired || self->compute->committed)
         machine_fault(self, "%s: takes DST for itself; release it first", call);
@@ -39,8 +34,8 @@ static void start_block(TtKernel *self, const char *call, uint32_t family, uint3
 }
 
 /* A tile through the unpacker, DST and packer, onto a page. */
-static void through_dst(TtKernel *self, const char *call, uint32_t in, const uint8_t *tile,
-                        uint32_t out, uint8_t *page) {
+static void through_dst(TtKernel *self, const char *call, uint32_t in, const uint8_t *tile, uint32_t out,
+                        uint8_t *page) {
     uint32_t *bits = self->compute->dst[0];
     format_decode(cb_find(self, call, in)->desc->format, tile, bits);
     compute_enter_dst(self, bits);
@@ -59,8 +54,7 @@ static void tilize_block(TtKernel *self, uint32_t cb, uint32_t tiles, uint32_t o
     }
 }
 
-static void untilize_block(TtKernel *self, uint32_t cb, uint32_t columns, uint32_t rows,
-                           uint32_t out) {
+static void untilize_block(TtKernel *self, uint32_t cb, uint32_t columns, uint32_t rows, uint32_t out) {
     const char *call = "pack_untilize_block";
     start_block(self, call, TT_FAMILY_UNTILIZE, cb, out);
     uint32_t bytes = element_bytes(self, call, out);
@@ -69,8 +63,7 @@ static void untilize_block(TtKernel *self, uint32_t cb, uint32_t columns, uint32
         const uint8_t *from = cb_front_page(self, call, cb, r * columns, columns);
         uint8_t *to = cb_back_page(self, call, out, r * columns, columns);
         for (uint32_t c = 0; c < columns; c++) {
-            through_dst(self, call, cb, from + c * cb_find(self, call, cb)->desc->page_bytes, out,
-                        tile);
+            through_dst(self, call, cb, from + c * cb_find(self, call, cb)->desc->page_bytes, out, tile);
             scatter_tile(to, tile, columns, c, bytes);
         }
     }
@@ -83,8 +76,7 @@ static void untilize_dest(TtKernel *self, uint32_t columns, uint32_t out) {
         const uint32_t *bits = compute_packed_slot(self, call, c);
         compute_check_format(self, call, TT_PACK, out);
         pack_page(self, bits, out, tile);
-        scatter_tile(cb_back_page(self, call, out, 0, columns), tile, columns, c,
-                     element_bytes(self, call, out));
+        scatter_tile(cb_back_page(self, call, out, 0, columns), tile, columns, c, element_bytes(self, call, out));
     }
 }
 

@@ -10,8 +10,8 @@
  *     roots_written(k, scratch, written)              written[i]: a store or an atomic goes through it
  *
  * Each goes whichever way a select, an if or a loop goes. */
-#ifndef ANALYSIS_ROOTS_H
-#define ANALYSIS_ROOTS_H
+#ifndef IR_ROOTS_H
+#define IR_ROOTS_H
 #include "ir/ir.h"
 
 /* Adds the parameters that the pointer, pointer tile or tensor may start from to the set, which has

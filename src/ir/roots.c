@@ -1,5 +1,5 @@
 /* roots.c: see roots.h. */
-#include "analysis/roots.h"
+#include "ir/roots.h"
 
 #include "ir/build.h"
 
