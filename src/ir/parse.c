@@ -305,6 +305,18 @@ static void forget_since(Parser *p, size_t mark) {
 
 /* --- attributes --- */
 
+static bool parse_word(Parser *p, Attr *attr) {
+    WordSet set = attr_info[attr->id].set;
+    Text words = text_new(p->m->arena);
+    for (int w = 1; w < WORD_COUNT; w++) {
+        if (word_info[w].set != set) continue;
+        attr->word = (Word)w;
+        if (accept_name(p, word_info[w].text)) return true;
+        text_add(&words, "%s%s", words.length ? ", " : "", word_info[w].text);
+    }
+    return error_at(p, p->token.range, "`%s` is one of: %s", attr_info[attr->id].text, words.at);
+}
+
 static bool parse_attr_value(Parser *p, Attr *attr, Operand *literal) {
     switch (attr_info[attr->id].kind) {
     case ATTR_FLAG: attr->number = 1; return true;
@@ -314,14 +326,7 @@ static bool parse_attr_value(Parser *p, Attr *attr, Operand *literal) {
         if (!parse_operand(p, literal)) return false;
         attr->ref = literal->ref;
         return true;
-    case ATTR_ENUM:
-        for (int w = 1; w < WORD_COUNT; w++)
-            if (word_info[w].set == attr_info[attr->id].set && accept_name(p, word_info[w].text)) {
-                attr->word = (Word)w;
-                return true;
-            }
-        return error_at(p, p->token.range, "`%s` takes one of its own words here (see attrs.def)",
-                        attr_info[attr->id].text);
+    case ATTR_ENUM: return parse_word(p, attr);
     case ATTR_INTS: {
         VEC(int64_t) list = {0};
         if (!expect(p, '[')) return false;
@@ -553,9 +558,12 @@ static bool parse_structured(Parser *p, OpText *t) {
         if (!accept_name(p, "in")) return error_at(p, p->token.range, "`in` is expected here");
         return parse_operands(p, t) && resolve_literals(p, t) && parse_attrs(p, op, &t->fill) &&
                parse_region(p, region, false);
-    case OP_ROLE:
-        op_set(p->k, op, (Attr){.id = AT_FIELD, .text = parse_text(p)});
+    case OP_ROLE: {
+        Attr name = {.id = AT_ROLE};
+        if (!parse_word(p, &name)) return false;
+        op_set(p->k, op, name);
         return parse_attrs(p, op, &t->fill) && parse_region(p, region, false);
+    }
     default: return error_at(p, op->range, "`%s` has no region", op_info[op->code].mnemonic);
     }
 }

@@ -7,6 +7,7 @@
  *
  * Names are hints: a value takes its hint unless a visible value has it already, then hint_1, hint_2 ...; values
  * without a hint are numbered. An empty `yield` or `return` at the end of a region is implied and not printed. */
+#include "ir/ringform.h"
 #include "ir/text_form.h"
 
 #include <ctype.h>
@@ -138,11 +139,11 @@ static void print_attr_value(Printer *p, const Attr *attr, const Type *element) 
     }
 }
 
-static void print_attrs(Printer *p, Opcode code, const Attr *attrs, int count, const Type *element, bool skip_field) {
+static void print_attrs(Printer *p, Opcode code, const Attr *attrs, int count, const Type *element, bool skip_name) {
     const char *before = "<";
     for (int positional = 1; positional >= 0; positional--)
         for (int i = 0; i < count; i++) {
-            if (skip_field && attrs[i].id == AT_FIELD) continue;
+            if (skip_name && (attrs[i].id == AT_FIELD || attrs[i].id == AT_ROLE)) continue;
             if (op_attr_is_positional(code, attrs[i].id) != (positional == 1)) continue;
             text_add(&p->out, "%s", before);
             before = ", ";
@@ -157,8 +158,8 @@ static void print_op_attrs(Printer *p, const Op *op) {
     const Type *element = NULL;
     if (op->result_count && ir_type(p->k, op->results[0])->kind == TY_TILE)
         element = ty_scalar(p->k->module, ir_type(p->k, op->results[0])->elem);
-    bool field_elsewhere = op->code == OP_PUT || op->code == OP_GET || op->code == OP_ROLE;
-    print_attrs(p, op->code, op->attrs, op->attr_count, element, field_elsewhere);
+    bool name_elsewhere = op->code == OP_PUT || op->code == OP_GET || op->code == OP_ROLE;
+    print_attrs(p, op->code, op->attrs, op->attr_count, element, name_elsewhere);
 }
 
 /* Operands [from, to), list brackets included; trailing absent ones are left out. */
@@ -250,7 +251,7 @@ static void print_head(Printer *p, const Op *op) {
         print_op_attrs(p, op);
         break;
     case OP_ROLE:
-        text_add(&p->out, " %s", op_text(op, AT_FIELD));
+        text_add(&p->out, " %s", role_text(op));
         print_op_attrs(p, op);
         break;
     default:

@@ -248,6 +248,15 @@ static void test_ranges(void) {
 
 /* What an op asks beyond the range. */
 static void test_attributes(void) {
+    refused("kernel @e(%n: i32) { tasks %t in %n { role load { } ; role work { } } }", "`role` is one of: load, prepare, compute, store");
+    refused("kernel @e(%n: i32) { %r = ring<from=loads> : {x: f32} }", "`from` is one of: load, prepare, compute, store");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role store<on=worker> { } } }", "`on` is one of: load, prepare, compute, store");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role load { } ; role load { } } }", "there is a role `load` already");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role store<on=compute> { } } }", "`on` names another role of these tasks");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role store<on=store> { } } }", "`on` names another role of these tasks");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role load<on=compute> { } ; role compute<on=store> { } ; role store { } } }", "one that has workers of its own");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role load { } } ; tasks %u in %n { role load { } } }", "a kernel has one, in its own region");
+    refused("kernel @e(%n: i32) { for %i = 0, %n, 1 { tasks %t in %n { role load { } } } }", "a kernel has one, in its own region");
     refused("kernel @e() { %x = program_id<3> }", "a grid has 3 dimensions");
     refused("kernel @e() { %x = program_id }", "`dim` must be given");
     refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[1, 0]> %X, [0, 0] : f32[4,4] }", "2 of the tensor's 2 dimensions, in their order");

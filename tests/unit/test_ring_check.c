@@ -143,8 +143,8 @@ static void test_protocol(void) {
     verdict("out of order", TWO("3", FILL " ; %s2 = acquire %in ; put %s2.a, %x ; commit %in, %s2", "%s = wait %in ; %u = wait %in ; release %in, %u ; release %in, %s"),
             RING_REFUTED, "out of order");
     verdict("two producers",
-            "kernel @k(%n: i32, %x: f32) { %in = ring<slots=2> : {a: f32}\n tasks %t in %n { role a { %s = acquire %in ; put %s.a, %x ; commit %in, %s }\n"
-            " role b { %s = acquire %in ; put %s.a, %x ; commit %in, %s } ; role c { %s = wait %in ; release %in, %s ; %u = wait %in ; release %in, %u } } }",
+            "kernel @k(%n: i32, %x: f32) { %in = ring<slots=2> : {a: f32}\n tasks %t in %n { role load { %s = acquire %in ; put %s.a, %x ; commit %in, %s }\n"
+            " role prepare { %s = acquire %in ; put %s.a, %x ; commit %in, %s } ; role store { %s = wait %in ; release %in, %s ; %u = wait %in ; release %in, %u } } }",
             RING_REFUTED, "a ring has one producer");
     verdict("nobody empties", TWO("2", FILL, ""), RING_REFUTED, "needs one role that fills it and one that empties it");
 }
@@ -153,7 +153,7 @@ static void test_progress(void) {
     verdict("too few slots", TWO("1", FILL " ; %s2 = acquire %in ; put %s2.a, %x ; commit %in, %s2", "%s = wait %in ; %u = wait %in ; release %in, %s ; release %in, %u"),
             RING_REFUTED, "1 slots, 1 acquired, 1 committed");
     verdict("hold above slots", "kernel @k(%n: i32, %x: f32) { %in = ring<slots=1, hold=2> : {a: f32}\n tasks %t in %n {"
-                                " role a { %s = acquire %in ; put %s.a, %x ; commit %in, %s } ; role b { %s = wait %in ; release %in, %s } } }",
+                                " role load { %s = acquire %in ; put %s.a, %x ; commit %in, %s } ; role compute { %s = wait %in ; release %in, %s } } }",
             RING_REFUTED, "holds 2 at once");
     verdict("hold 2, and the slot comes back in between",
             "kernel @k(%n: i32, %z: f32) { %k = ring<slots=2, hold=2> : {x: f32} ; %v = ring<slots=1> : {x: f32}\n tasks %t in %n {\n"
@@ -179,8 +179,8 @@ static void test_progress(void) {
             "the next one would begin in another phase");
     verdict("wait cycle",
             "kernel @k(%n: i32, %x: f32) { %f = ring<slots=1> : {a: f32} ; %g = ring<slots=1> : {a: f32}\n tasks %t in %n {\n"
-            " role a { %s = wait %g ; release %g, %s ; %u = acquire %f ; put %u.a, %x ; commit %f, %u }\n"
-            " role b { %s = wait %f ; release %f, %s ; %u = acquire %g ; put %u.a, %x ; commit %g, %u } } }",
+            " role load { %s = wait %g ; release %g, %s ; %u = acquire %f ; put %u.a, %x ; commit %f, %u }\n"
+            " role compute { %s = wait %f ; release %f, %s ; %u = acquire %g ; put %u.a, %x ; commit %g, %u } } }",
             RING_REFUTED, "the roles wait for each other for ever");
     verdict("K K V V against K V, one slot",
             "kernel @a(%n: i32, %z: f32) { %k = ring<slots=1> : {x: f32} ; %v = ring<slots=1> : {x: f32}\n tasks %t in %n {\n"
@@ -196,7 +196,7 @@ static void test_progress(void) {
             " %a = acquire %r ; put %a.x, %z ; commit %r, %a ; %b = wait %r ; %c = acquire %r ; put %c.x, %z ; commit %r, %c ; release %r, %b ; %d = wait %r ; release %r, %d } } }",
             RING_PROVED, NULL);
     verdict("capacity", "kernel @c(%n: i32, %p: *f32) { %T = tensor %p, [%n], [1] ; %in = ring<slots=4> : {a: f32[65536]}\n tasks %t in %n {"
-            " role a { %s = acquire %in ; %x = tload %T, [0] : f32[65536] ; put %s.a, %x ; commit %in, %s } ; role b { %s = wait %in ; release %in, %s } } }",
+            " role load { %s = acquire %in ; %x = tload %T, [0] : f32[65536] ; put %s.a, %x ; commit %in, %s } ; role compute { %s = wait %in ; release %in, %s } } }",
             RING_REFUTED, "the rings need 1048576 bytes, this target has 232448: `in` 4 x 262144 bytes");
     verdict("loops that do not match, but fit", TWO("2", "for %i = 0, 2, 1 { " FILL " }", DRAIN " ; %s2 = wait %in ; release %in, %s2"), RING_BOUNDED, NULL);
 }
@@ -242,10 +242,6 @@ static void test_most(void) {
     for (int i = 0; i < 33; i++) n += (size_t)snprintf(many + n, sizeof many - n, "%sa%d: f32[16]", i ? ", " : "", i);
     snprintf(many + n, sizeof many - n, "}\n  tasks %%t in %%n { role load { } ; role compute { } } }\n");
     verdict("33 fields", many, RING_REFUTED, "this is ring 1, of 33 tiles a slot");
-    n = (size_t)snprintf(many, sizeof many, "kernel @k(%%n: i32) {\n  tasks %%t in %%n { ");
-    for (int i = 0; i < 9; i++) n += (size_t)snprintf(many + n, sizeof many - n, "role r%d { } ; ", i);
-    snprintf(many + n, sizeof many - n, "} }\n");
-    verdict("9 roles", many, RING_REFUTED, "at most 8 roles");
 }
 
 /* Two roles over one ring, whose loops are the same or only look so. */

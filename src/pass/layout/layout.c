@@ -11,6 +11,7 @@
  * indices and constants alone float: they have no layout of their own and are computed again in
  * each layout that someone wants them in, which costs less than moving them. Wishes about alignment
  * and strides become `require`s (facts.h). */
+#include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
 #include <string.h>
@@ -135,7 +136,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_TLOAD:
         return lay_in_registers(st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
     case OP_GET: {
-        Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
+        Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
             return in_shared(st, layout_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
         return lay_default(st, type);
@@ -357,22 +358,19 @@ static bool whole_panels(const SharedTile *tile) {
 /* Do the two ends of the ring run on the same threads? Then it is a buffer without a barrier that
  * TMA could arrive at. */
 static bool is_fused(LayoutState *st, Ref ring) {
-    const Op *op = ir_value(st->k, ring)->op;
-    int first[2] = {-1, -1};
-    for (const Op *role = st->role->parent->first; role; role = role->next)
-        for (int i = 0; i < 2; i++)
-            if (role->code == OP_ROLE && strcmp(op_text(role, AT_FIELD), op_text(op, i ? AT_TO : AT_FROM)) == 0)
-                first[i] = layout_group(st->cx, st->k, role).first_warp;
-    return first[0] == first[1];
+    const Op *op = ir_value(st->k, ring)->op, *tasks = st->role->parent->owner;
+    const Op *from = role_find(tasks, ring_producer(op)), *to = role_find(tasks, ring_consumer(op));
+    if (!from || !to) return from == to;
+    return layout_group(st->cx, st->k, from).first_warp == layout_group(st->cx, st->k, to).first_warp;
 }
 
 /* A load whose only use is to be put into a ring goes there by TMA if it can. */
 static bool load_by_tma(LayoutState *st, const Op *op) {
     const Op *put = op->next;
-    while (put && !(put->code == OP_PUT && op_operand(put, 1) == op->results[0])) put = put->next;
+    while (put && !(put->code == OP_PUT && put_value(put) == op->results[0])) put = put->next;
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!put || uses[op->results[0]] != 1 || put->list_count[0]) return false;
-    Ref ring = ir_value(st->k, put->operands[0])->op->operands[0];
+    Ref ring = hand_ring(st->k, put);
     if (is_fused(st, ring)) return false;
     SharedTile tile = layout_field(st->cx, st->k, ring, op_text(put, AT_FIELD));
     if (!whole_panels(&tile) || !tma_fits(st, op, ir_type(st->k, op->results[0]), &tile)) return false;
@@ -386,7 +384,7 @@ static bool store_by_tma(LayoutState *st, const Op *get) {
     while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0])) store = store->next;
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!store || uses[get->results[0]] != 1) return false;
-    Ref ring = ir_value(st->k, get->operands[0])->op->operands[0];
+    Ref ring = hand_ring(st->k, get);
     SharedTile tile = layout_field(st->cx, st->k, ring, op_text(get, AT_FIELD));
     if (!whole_panels(&tile) || !tma_fits(st, store, ir_type(st->k, get->results[0]), &tile)) return false;
     ir_value(st->k, get->results[0])->layout = in_shared(st, tile);
@@ -582,7 +580,7 @@ static void place_op(LayoutState *st, Op *op) {
         op->operands[0] = lay_want(st, op->operands[0], lay_default(st, type), op);
         return;
     }
-    if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && load_by_tma(st, op)) return;
+    if (op->code == OP_TLOAD && st->role && !role_is_guest(st->role) && load_by_tma(st, op)) return;
     if (op->code == OP_GET && st->role && store_by_tma(st, op)) return;
     const Layout *layout = lay_natural(st, op->results[0]);
     if (!layout) return; /* floats */

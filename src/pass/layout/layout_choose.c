@@ -9,6 +9,7 @@
  *
  *     f32[1024], 4 warps: register (1) (2) (512), lane (4) .. (64), warp (128) (256) */
 #include "pass/layout/layout_choose.h"
+#include "ir/ringform.h"
 
 #include <string.h>
 
@@ -24,35 +25,25 @@ static int kernel_warps(const PassContext *cx, const Kernel *k) {
     return (int)kernel_int(k, AT_WARPS, 4);
 }
 
-static const Op *find_tasks(const Kernel *k) {
-    const Op *op = k->body->first;
-    while (op && op->code != OP_TASKS) op = op->next;
-    return op;
-}
-
-static bool runs_elsewhere(const Op *role) { return op_attr(role, AT_ON) != NULL; }
-
 static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
-    const char *name = op_text(role, AT_FIELD);
     int64_t warps = op_int(role, AT_WARPS, 0);
     if (warps > 0) return (int)warps;
     int64_t workers = op_int(role, AT_WORKERS, 0);
     /* Layouts know powers of two: three warpgroups' worth of rows is done by two. */
     if (workers > 0 && cx->machine->has_wgmma) return 4 * floor_pow2(workers);
     /* The others only move data: one warpgroup, so that it can give its registers away. */
-    return name && strcmp(name, "compute") == 0 ? kernel_warps(cx, k) : 4;
+    return role_name(role) == ROLE_COMPUTE ? kernel_warps(cx, k) : 4;
 }
 
 /* Roles in this order: compute first (warpgroups start at warp 0), then the rest. */
 static ThreadGroup find_group(const PassContext *cx, const Kernel *k, const Op *wanted, int *total) {
     ThreadGroup found = {0, 0};
     int at = 0;
-    const Op *tasks = find_tasks(k);
+    const Op *tasks = tasks_of(k);
     for (int turn = 0; tasks && turn < 2; turn++)
-        for (const Op *role = tasks->regions[tasks->region_count - 1]->first; role; role = role->next) {
-            if (role->code != OP_ROLE || runs_elsewhere(role)) continue;
-            bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0;
-            if (compute != (turn == 0)) continue;
+        for (const Op *role = role_first(tasks); role; role = role_next(role)) {
+            bool compute = role_name(role) == ROLE_COMPUTE;
+            if (role_is_guest(role) || compute != (turn == 0)) continue;
             int warps = role_warps(cx, k, role);
             if (role == wanted) found = (ThreadGroup){at, warps};
             at += warps * (compute ? (int)op_int(tasks, AT_GANG, 1) : 1);
@@ -63,19 +54,14 @@ static ThreadGroup find_group(const PassContext *cx, const Kernel *k, const Op *
 
 ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role) {
     if (!role) return (ThreadGroup){0, kernel_warps(cx, k)};
-    if (runs_elsewhere(role)) {
-        const Op *tasks = find_tasks(k);
-        const char *on = op_text(role, AT_ON);
-        for (const Op *other = tasks->regions[tasks->region_count - 1]->first; other; other = other->next)
-            if (other->code == OP_ROLE && strcmp(op_text(other, AT_FIELD), on) == 0 && other != role)
-                return layout_group(cx, k, other);
-    }
+    const Op *host = role_is_guest(role) ? role_find(tasks_of(k), role_host(role)) : NULL;
+    if (host && host != role) return layout_group(cx, k, host);
     int total;
     return find_group(cx, k, role, &total);
 }
 
 int layout_warps(const PassContext *cx, const Kernel *k) {
-    if (!find_tasks(k)) return kernel_warps(cx, k);
+    if (!tasks_of(k)) return kernel_warps(cx, k);
     int total;
     find_group(cx, k, NULL, &total);
     return total;
@@ -157,8 +143,7 @@ static void follow(FieldUse *use, const Region *region, Ref value, bool turned) 
 static void find_gets(FieldUse *use, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_GET && strcmp(op_text(op, AT_FIELD), use->field) == 0) {
-            const Op *from = ir_value(use->k, op->operands[0])->op;
-            if (from && from->operands[0] == use->ring) follow(use, op->parent, op->results[0], false);
+            if (hand_ring(use->k, op) == use->ring) follow(use, op->parent, op->results[0], false);
         }
         for (int i = 0; i < op->region_count; i++) find_gets(use, op->regions[i]);
     }
@@ -176,12 +161,6 @@ SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const 
 }
 
 /* --- dot --- */
-static const Op *enclosing_role(const Op *op) {
-    for (const Region *r = op->parent; r && r->owner; r = r->owner->parent)
-        if (r->owner->code == OP_ROLE) return r->owner;
-    return NULL;
-}
-
 enum { WGMMA_F8_STEP = 32 }; /* elements of K */
 
 /* Do matrix instructions multiply these? */
@@ -229,7 +208,7 @@ Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot) {
     if (stamp == INSTR_FMA || !is_multiplied(cx, k, dot)) return INSTR_FMA;
     /* A tile smaller than the instruction's would leave lanes without an element. */
     int rows = ll_log2(a->extent[0]), columns = ll_log2(b->extent[1]);
-    int warps = layout_group(cx, k, enclosing_role(dot)).warps;
+    int warps = layout_group(cx, k, role_around(dot)).warps;
     bool wgmma = cx->machine->has_wgmma && warps % 4 == 0 && rows >= 6 && columns >= 3;
     bool mma = cx->machine->has_mma && rows >= 4 && columns >= 3;
     /* Sums of less than one wgmma: mma.sync, which has them in f32 (f16 units do it on Hopper). */

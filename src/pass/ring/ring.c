@@ -8,6 +8,7 @@
  * proved by ring_check, with a plan in its attributes; or the same flat kernel, when the machine or
  * the kernel gains nothing (a finding says why). A kernel that arrives in ring form is only proved. */
 #include "pass/ring/ring.h"
+#include "ir/ringform.h"
 #include "pass/ring/ring_check.h"
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_rotate.h"
@@ -45,12 +46,6 @@ static GridOrder find_grid(const Cut *c) {
     IdSearch s = {c->k, &grid, ARENA_ARRAY(c->arena, bool, c->k->values.count), false};
     ir_walk(c->k->body, look_for_id, &s);
     return s.found ? (GridOrder){.order = ORDER_CODE} : grid;
-}
-
-static bool is_written(const Kernel *k) {
-    for (const Op *op = k->body->first; op; op = op->next)
-        if (op->code == OP_TASKS) return true;
-    return false;
 }
 
 /* Rings that came with the kernel: proved, and fused again for a machine that has no roles. */
@@ -91,7 +86,7 @@ bool pass_ring(PassContext *cx, Kernel *k) {
     Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
     cut_find_memory(&c);
     if (cx->machine->has_threads) cut_wish_apart(&c);
-    if (is_written(k)) {
+    if (tasks_of(k)) {
         bool changed = prove_written(cx, k);
         return require_apart(&c) || changed;
     }

@@ -10,10 +10,4 @@ char *ring_canonical(const Kernel *k, Arena *arena);
 /* Ring form back to the flat program that it means (flatten.c). False, with the reason, when that
  * would need items to run ahead; the kernel is unchanged then. */
 bool ring_flatten(Kernel *k, Arena *scratch, const char **why);
-
-/* The role of that name; NULL: there is none (or no name). */
-const Op *ring_role(const Op *tasks, const char *name);
-
-/* Does the op, or one inside of it, take a slot of a ring? */
-bool ring_hands_over(const Op *op);
 #endif

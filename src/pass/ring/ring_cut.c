@@ -19,12 +19,11 @@
 #include <ctype.h>
 #include <string.h>
 
-typedef enum Role { ROLE_LOAD, ROLE_COMPUTE, ROLE_STORE, ROLE_COUNT } Role;
-static const char *const role_name[ROLE_COUNT] = {"load", "compute", "store"};
+static const Word cut_into[] = {ROLE_LOAD, ROLE_COMPUTE, ROLE_STORE};
 
 typedef struct Cutter {
     Cut *c;
-    Role role;
+    Word role;
     Ref *to; /* by old Ref: the role's own value; 0: the value itself */
 } Cutter;
 
@@ -67,8 +66,8 @@ static void build_rings(Cut *c, Builder *b) {
         }
         b->range = ring->ops.at[0]->range;
         Op *op = ir_begin(b, OP_RING);
-        op_set(c->k, op, (Attr){.id = AT_FROM, .text = role_name[ring->output ? ROLE_COMPUTE : ROLE_LOAD]});
-        op_set(c->k, op, (Attr){.id = AT_TO, .text = role_name[ring->output ? ROLE_STORE : ROLE_COMPUTE]});
+        op_set(c->k, op, (Attr){.id = AT_PRODUCER, .word = ring->output ? ROLE_COMPUTE : ROLE_LOAD});
+        op_set(c->k, op, (Attr){.id = AT_CONSUMER, .word = ring->output ? ROLE_STORE : ROLE_COMPUTE});
         ring->ring = ir_end(b, op, ty_ring(b->module, (int)ring->ops.count, fields));
         ir_name(c->k, ring->ring, ring->output ? "out" : "in");
     }
@@ -429,7 +428,7 @@ void cut_require_apart(Cut *c, Builder *b) {
     }
 }
 
-static bool role_is_needed(const Cut *c, Role role) {
+static bool role_is_needed(const Cut *c, Word role) {
     if (role == ROLE_COMPUTE) return true;
     for (size_t i = 0; i < c->rings.count; i++)
         if (c->rings.at[i]->output == (role == ROLE_STORE)) return true;
@@ -478,11 +477,12 @@ Op *cut_roles(Cut *c) {
         if (is_common(c, op) && !given && op_depends_on_task(c, op))
             finish_clone(&cut, &in, op, clone_op(&cut, &in, op));
     }
-    for (Role role = 0; role < ROLE_COUNT; role++) {
+    for (size_t r = 0; r < sizeof cut_into / sizeof *cut_into; r++) {
+        Word role = cut_into[r];
         if (!role_is_needed(c, role)) continue;
         in.range = k->range;
         Op *op = ir_begin(&in, OP_ROLE);
-        op_set(k, op, (Attr){.id = AT_FIELD, .text = role_name[role]});
+        op_set(k, op, (Attr){.id = AT_ROLE, .word = role});
         Builder inside = ir_builder_inside(&in, ir_region(&in, op));
         Cutter own = {.c = c, .role = role};
         own.to = arena_copy(c->arena, common, c->value_count * sizeof *common);

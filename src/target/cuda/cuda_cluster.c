@@ -32,10 +32,9 @@ ClusterHalf cluster_half(Emit *e, const Op *put, const SharedTile *tile) {
 static bool mark_rings(Emit *e, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && op_attr(op, AT_SHARE)) {
-            RingPlan *r = ring_find(e, ir_value(e->k, op->operands[0])->op->operands[0]);
+            RingPlan *r = ring_find(e, hand_ring(e->k, op));
             r->shared = true;
-            if (r->fused || r->full_count != 1 ||
-                half_of(e, op, &r->field[ring_field(e, r, op_text(op, AT_FIELD))]) == HALF_NONE)
+            if (r->fused || r->full_count != 1 || half_of(e, op, &r->field[hand_field(e->k, op)]) == HALF_NONE)
                 return false;
         }
         for (int i = 0; i < op->region_count; i++)
@@ -70,7 +69,7 @@ void cluster_plan(Emit *e, const Op *tasks) {
     e->share = (int)op_int(tasks, AT_SHARE, 0);
     const char *why =
         !e->persist || gang_is(e)           ? "programs run side by side, or one a block"
-        : !mark_rings(e, roles_body(tasks)) ? "what blocks could share is not loaded by TMA, or not in two halves"
+        : !mark_rings(e, tasks_body(tasks)) ? "what blocks could share is not loaded by TMA, or not in two halves"
         : op_attr(tasks, AT_LEAST) && !count_tasks(e, tasks) ? "a launch does not know its number of tasks"
                                                              : NULL;
     if (!why) {

@@ -116,7 +116,7 @@ static bool region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, con
 /* Rings have barriers of their own, but for those between roles on the same threads. */
 static bool uses_shared(Emit *e, const Op *op) {
     if (op->code == OP_PUT || op->code == OP_GET)
-        return ring_find(e, ir_value(e->k, op->operands[0])->op->operands[0])->fused; /* skewed: its own barriers too */
+        return ring_find(e, hand_ring(e->k, op))->fused; /* skewed: its own barriers too */
     return map_find_number(&e->offsets, (uintptr_t)op) != NULL;
 }
 
@@ -571,12 +571,6 @@ static const char *const own_words[] = {
     "i2",       "i3",         "i4",     "i5",         "i6",    "i7",     "got0",     "TensorMap", "old",
     "low",      "high",       "swap",   "number",     "bin",   "q",      "b",        NULL};
 
-static Op *find_tasks(const Kernel *k) {
-    Op *op = k->body->first;
-    while (op && op->code != OP_TASKS) op = op->next;
-    return op;
-}
-
 /* A kernel may be called `printf`, `exp` or `static`; with this ending it is no name of a library or of the language. */
 static const char *entry_name(CPrinter *p, const char *name) {
     static const char ending[] = "_kernel";
@@ -618,7 +612,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (!pass_takes_form(k, FORM_LAYOUT, "target cuda")) return NULL;
     Arena *arena = k->module->arena;
     Emit e = {.cx = cx, .k = k, .arena = arena, .plan = ARENA_NEW(arena, CudaPlan), .forms_text = text_new(arena)};
-    Op *tasks = find_tasks(k);
+    Op *tasks = tasks_of(k);
     if (tasks && !follow_join(k, tasks)) {
         emit_refuse(&e, tasks, "a store role whose hand-overs stand elsewhere than compute's");
         return NULL;

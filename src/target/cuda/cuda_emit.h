@@ -29,6 +29,7 @@
  *   cuda_skew.c         loads that run ahead on the same threads: cp.async */
 #ifndef TARGET_CUDA_CUDA_EMIT_H
 #define TARGET_CUDA_CUDA_EMIT_H
+#include "ir/ringform.h"
 #include "pass/layout/layout.h"
 #include "pass/ring/ring.h"
 #include "pass/ring/ring_gang.h"
@@ -344,18 +345,17 @@ void ring_op(Emit *e, const Op *op);
 bool ring_is(const Op *op);
 void ring_wait_again(Emit *e, const Op *wait); /* for the item that was waited for last */
 RingPlan *ring_find(Emit *e, Ref ring);
+const Op *ring_end_role(Emit *e, const RingPlan *ring, const Op *tasks, AttrId end); /* AT_PRODUCER or AT_CONSUMER */
 int ring_wanted(Emit *e, Ref value); /* the place of a number among those that the launcher computes */
 /* Does one thread run the whole role? It does if it only issues TMA. */
 bool ring_role_is_single(Emit *e, const Op *role);
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
-int ring_field(Emit *e, const RingPlan *ring, const char *name); /* its number */
 const char *ring_barrier(Emit *e, const char *base, const char *slot);
 bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots, not only phases? */
 
 /* --- cuda_roles.c --- */
 bool roles_load_by_threads(const Emit *e); /* does a ring take stores, not only TMA? */
 void roles_tasks(Emit *e, const Op *tasks);
-Region *roles_body(const Op *tasks); /* header and roles */
 /* cuda_follow.c: roles that empty rings on the threads that fill them, as part of the role there. */
 bool follow_join(Kernel *k, Op *tasks);
 /* --- cuda_parts.c --- */

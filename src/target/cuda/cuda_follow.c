@@ -14,17 +14,9 @@
 
 #include <string.h>
 
-static bool hands_over(const Op *op, Opcode code, Ref ring) {
-    if (op->code == code && (ring == REF_NONE || op->operands[0] == ring)) return true;
-    for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
-            if (hands_over(inner, code, ring)) return true;
-    return false;
-}
-
 /* Does `lead` fill a ring that `tail` waits for? */
 static bool feeds_from(const Op *lead, const Op *tail) {
-    if (tail->code == OP_WAIT) return hands_over(lead, OP_COMMIT, tail->operands[0]);
+    if (tail->code == OP_WAIT) return hands_over_by(lead, HAND_COMMIT, tail->operands[0]);
     for (int i = 0; i < tail->region_count; i++)
         for (const Op *inner = tail->regions[i]->first; inner; inner = inner->next)
             if (feeds_from(lead, inner)) return true;
@@ -69,7 +61,7 @@ static bool join_regions(Kernel *k, Region *lead, Region *tail) {
     Op *next, *first = tail->first;
     for (Op *op = first; op; op = next) {
         next = op->next;
-        bool ends = op_has(op->code, TRAIT_TERMINATOR), meets = hands_over(op, OP_WAIT, REF_NONE);
+        bool ends = op_has(op->code, TRAIT_TERMINATOR), meets = hands_over_by(op, HAND_WAIT, REF_NONE);
         if (!ends && !(op->region_count && meets)) continue;
         Op *place = lead->first;
         while (place != lead->last && (ends || !feeds_from(place, op))) place = place->next;
@@ -92,13 +84,10 @@ static bool join_regions(Kernel *k, Region *lead, Region *tail) {
 }
 
 bool follow_join(Kernel *k, Op *tasks) {
-    for (Op *tail = roles_body(tasks)->first; tail; tail = tail->next) {
-        const char *on = tail->code == OP_ROLE ? op_text(tail, AT_ON) : NULL;
-        if (!on || !hands_over(tail, OP_WAIT, REF_NONE)) continue;
-        for (Op *lead = roles_body(tasks)->first; lead; lead = lead->next)
-            if (lead->code == OP_ROLE && strcmp(op_text(lead, AT_FIELD), on) == 0 &&
-                !join_regions(k, lead->regions[0], tail->regions[0]))
-                return false;
+    for (Op *tail = role_first(tasks); tail; tail = role_next(tail)) {
+        if (!role_is_guest(tail) || !hands_over_by(tail, HAND_WAIT, REF_NONE)) continue;
+        Op *lead = role_find(tasks, role_host(tail));
+        if (lead && !join_regions(k, lead->regions[0], tail->regions[0])) return false;
     }
     return true;
 }

@@ -15,8 +15,6 @@
  * Programs beyond the grid or the gang are never run; their loads are those of the last program. */
 #include "target/cuda/cuda_emit.h"
 
-#include <string.h>
-
 bool gang_is(const Emit *e) { return e->gang.programs > 1; }
 
 static bool loads_by_tma(Emit *e, const Region *region) {
@@ -38,7 +36,7 @@ void gang_plan(Emit *e, Op *tasks) {
     Gang gang;
     bool found = gang_find(e->cx, e->k, tasks, &gang, &why);
     if (found && e->shared_bytes) why = "each would need shared memory of its own";
-    if (found && !loads_by_tma(e, ring_role(tasks, "load")->regions[0]))
+    if (found && !loads_by_tma(e, role_find(tasks, ROLE_LOAD)->regions[0]))
         why = "threads load, not TMA";
     else if (found && !e->shared_bytes) {
         e->gang = gang;
@@ -53,7 +51,7 @@ const char *gang_extent(Emit *e, const Op *tasks, int dim) {
 }
 
 const char *gang_index(Emit *e, const Op *tasks, int dim) {
-    return gang_is(e) && dim == e->gang.dim ? "side" : cs_name(&e->p, roles_body(tasks)->args[dim]);
+    return gang_is(e) && dim == e->gang.dim ? "side" : cs_name(&e->p, tasks_body(tasks)->args[dim]);
 }
 
 void gang_begin(Emit *e, const Op *tasks) {
@@ -70,7 +68,7 @@ static const char *last_program(Emit *e, const Op *tasks) {
 
 /* The index along which programs are neighbours: a number, but none beyond the grid. */
 static void bind_program(Emit *e, const Op *tasks, const char *number) {
-    Ref arg = roles_body(tasks)->args[e->gang.dim];
+    Ref arg = tasks_body(tasks)->args[e->gang.dim];
     const char *name = cs_name(&e->p, arg);
     cs_line(&e->p, "const i32 %s = tw_min(%s, %s);", name, number, last_program(e, tasks));
     emit_set(e, arg, HOLD_SCALAR, name);
@@ -82,7 +80,7 @@ static void forget(Emit *e, const Op *op) {
 }
 
 static void forget_header(Emit *e, const Op *tasks) {
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next)
+    for (const Op *op = tasks_body(tasks)->first; op; op = op->next)
         if (op->code != OP_ROLE) forget(e, op);
 }
 

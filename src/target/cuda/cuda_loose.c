@@ -15,8 +15,6 @@
  *     for (..) { tw_cp_async_wait(d - 1); barrier; tw_stage_any(.. of trip + d); shift; put } */
 #include "target/cuda/cuda_box.h"
 
-#include <string.h>
-
 /* Of the words in shared memory: how far ahead they are copied, and the slots which that takes, one
  * of which is being read. */
 enum { AHEAD = 2, SLOTS = AHEAD + 1 };
@@ -117,11 +115,10 @@ static int64_t stage_size(Emit *e, const Op *load) {
 
 /* Bytes of one slot; 0: nothing is copied ahead. */
 static int64_t slot_size(Emit *e, const Op *loop) {
-    const Op *role = loop->parent->owner;
-    while (role && role->code != OP_ROLE) role = role->parent->owner;
+    const Op *role = role_around(loop);
     int64_t step = 0, bytes = 0, rings = 0;
-    if (!role || op_attr(role, AT_ON) || strcmp(op_text(role, AT_FIELD), "load") != 0 ||
-        !ir_const_int(e->k, loop->operands[2], &step) || step != 1)
+    if (!role || role_is_guest(role) || role_name(role) != ROLE_LOAD || !ir_const_int(e->k, loop->operands[2], &step) ||
+        step != 1)
         return 0;
     for (const Op *op = loop->regions[0]->first; op; op = op->next)
         if (can_stage(e, op, loop->regions[0])) bytes += stage_size(e, op);
@@ -129,7 +126,7 @@ static int64_t slot_size(Emit *e, const Op *loop) {
     for (const Op *op = e->k->body->first; op; op = op->next) {
         if (op->code != OP_RING) continue;
         const Type *type = ir_type(e->k, op->results[0]);
-        bool loads = strcmp(op_text(op, AT_FROM), "load") == 0;
+        bool loads = ring_producer(op) == ROLE_LOAD;
         for (int i = 0; i < type->field_count; i++)
             rings += (loads ? 2 : 1) * layout_field(e->cx, e->k, op->results[0], type->fields[i].name).bytes;
     }

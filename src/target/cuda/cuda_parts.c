@@ -47,7 +47,7 @@ static void look(RingUse *u, const Region *region) {
 
 static const Op *only_use(Emit *e, const RingPlan *r, const Op *tasks, Opcode code) {
     RingUse u = {.e = e, .ring = r->ring, .code = code};
-    look(&u, roles_body(tasks));
+    look(&u, tasks_body(tasks));
     return u.count == 1 ? u.op : NULL;
 }
 

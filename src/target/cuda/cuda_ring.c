@@ -36,13 +36,6 @@ RingPlan *ring_find(Emit *e, Ref ring) {
 
 static RingPlan *ring_of_slot(Emit *e, Ref slot) { return ring_find(e, ir_value(e->k, slot)->op->operands[0]); }
 
-int ring_field(Emit *e, const RingPlan *ring, const char *name) {
-    const Type *type = ir_type(e->k, ring->ring);
-    int i = 0;
-    while (strcmp(type->fields[i].name, name) != 0) i++;
-    return i;
-}
-
 static const char *field_at(Emit *e, const RingPlan *ring, int field, const char *slot) {
     if (ring->slots == 1 && !ring->each) return ring->field_name[field];
     return arena_printf(e->arena, "(%s + %s * %s)", ring->field_name[field], slot, ring->bytes_name);
@@ -53,8 +46,6 @@ const char *ring_barrier(Emit *e, const char *base, const char *slot) {
 }
 
 /* --- the plan --- */
-Region *roles_body(const Op *tasks) { return tasks->regions[tasks->region_count - 1]; }
-
 static bool is_put_by_tma(Emit *e, const Op *put) {
     const Layout *layout = emit_layout(e, op_operand(put, 1));
     return layout && layout->home == HOME_SHARED;
@@ -62,7 +53,7 @@ static bool is_put_by_tma(Emit *e, const Op *put) {
 
 static void count_puts(Emit *e, const Region *region, RingPlan *ring) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && ir_value(e->k, op->operands[0])->op->operands[0] == ring->ring) {
+        if (op->code == OP_PUT && hand_ring(e->k, op) == ring->ring) {
             bool by_tma = is_put_by_tma(e, op);
             ring->by_tma |= by_tma;
             ring->stores += !by_tma;
@@ -76,7 +67,7 @@ static int64_t copied_bytes(void *user, const Op *put) {
     Emit *e = user;
     const RingPlan *r = ring_of_slot(e, put->operands[0]);
     if (r->fused || !is_put_by_tma(e, put)) return 0;
-    const SharedTile *tile = &r->field[ring_field(e, r, op_text(put, AT_FIELD))];
+    const SharedTile *tile = &r->field[hand_field(e->k, put)];
     return tile->rows * tile->width * ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
 }
 
@@ -97,8 +88,7 @@ static bool stores_by_tma(Emit *e, const Region *region, Ref ring) {
             Ref value = op_operand(op, 1);
             const Layout *layout = emit_layout(e, value);
             const Op *get = ref_is_value(value) ? ir_value(e->k, value)->op : NULL;
-            if (layout && layout->home == HOME_SHARED && ir_value(e->k, get->operands[0])->op->operands[0] == ring)
-                return true;
+            if (layout && layout->home == HOME_SHARED && hand_ring(e->k, get) == ring) return true;
         }
         for (int i = 0; i < op->region_count; i++)
             if (stores_by_tma(e, op->regions[i], ring)) return true;
@@ -106,16 +96,16 @@ static bool stores_by_tma(Emit *e, const Region *region, Ref ring) {
     return false;
 }
 
-static const char *end_of(Emit *e, const RingPlan *ring, AttrId end) {
-    return op_text(ir_value(e->k, ring->ring)->op, end);
+const Op *ring_end_role(Emit *e, const RingPlan *ring, const Op *tasks, AttrId end) {
+    return role_find(tasks, op_word(ir_value(e->k, ring->ring)->op, end, WORD_NONE));
 }
 
 bool ring_role_is_single(Emit *e, const Op *role) {
     bool single = false;
     for (size_t i = 0; i < e->rings.count; i++) {
         const RingPlan *r = &e->rings.at[i];
-        if (ring_role(role->parent->owner, end_of(e, r, AT_TO)) == role) return false;
-        if (ring_role(role->parent->owner, end_of(e, r, AT_FROM)) != role) continue;
+        if (ring_end_role(e, r, role->parent->owner, AT_CONSUMER) == role) return false;
+        if (ring_end_role(e, r, role->parent->owner, AT_PRODUCER) != role) continue;
         if (r->stores) return false;
         single = true;
     }
@@ -141,14 +131,14 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
         r.field_offset[i] = r.slot_bytes;
         r.slot_bytes += r.field[i].bytes;
     }
-    const Op *from = ring_role(tasks, op_text(op, AT_FROM)), *to = ring_role(tasks, op_text(op, AT_TO));
+    const Op *from = role_find(tasks, ring_producer(op)), *to = role_find(tasks, ring_consumer(op));
     if (!from || !to) {
         emit_refuse(e, op, "a ring whose roles are not named");
         return;
     }
     ThreadGroup producer = layout_group(e->cx, e->k, from), consumer = layout_group(e->cx, e->k, to);
     r.fused = producer.first_warp == consumer.first_warp;
-    r.skewed = r.fused && op_attr(from, AT_ON);
+    r.skewed = r.fused && role_is_guest(from);
     if (r.fused && !r.skewed) r.slots = 1;
     count_puts(e, from->regions[0], &r);
     if (r.stores && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
@@ -160,7 +150,7 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     r.each = gang_is(e) && !fills_in_loop(e, from->regions[0], r.ring, false);
     if (r.each && !r.fused) r.slots *= e->gang.programs;
     r.empty_count = consumer.warps * (gang_is(e) && !r.each ? e->gang.programs : 1);
-    r.tma_store = stores_by_tma(e, roles_body(tasks), r.ring);
+    r.tma_store = stores_by_tma(e, tasks_body(tasks), r.ring);
     parts_plan(e, &r, tasks);
     *VEC_PUSH(&e->rings, e->arena) = r;
 }
@@ -238,19 +228,18 @@ static bool read_by_lanes(Emit *e, const RingPlan *r, const Region *role, const 
 }
 
 void ring_plan(Emit *e, int64_t other) {
-    const Op *tasks = e->k->body->first;
-    while (tasks->code != OP_TASKS) tasks = tasks->next;
+    const Op *tasks = tasks_of(e->k);
     for (const Op *op = e->k->body->first; op; op = op->next)
         if (op->code == OP_RING) plan_ring(e, op, tasks);
     for (size_t i = 0; i < e->rings.count; i++)
-        if (ring_role_is_single(e, ring_role(tasks, end_of(e, &e->rings.at[i], AT_FROM))))
+        if (ring_role_is_single(e, ring_end_role(e, &e->rings.at[i], tasks, AT_PRODUCER)))
             e->rings.at[i].full_count = 1;
     RingTraffic traffic = {e, item_bytes, copied_bytes};
     if (e->k->module->diag->errors || !ring_check_bytes(e->cx, e->k, &traffic)) return;
     cluster_plan(e, tasks);
     for (size_t i = 0; i < e->rings.count; i++) {
         RingPlan *r = &e->rings.at[i];
-        const Region *role = ring_role(tasks, end_of(e, r, AT_TO))->regions[0];
+        const Region *role = ring_end_role(e, r, tasks, AT_CONSUMER)->regions[0];
         r->by_lane = !r->fused && r->full_count > 1 && read_by_lanes(e, r, role, role);
         if (r->by_lane) r->empty_count *= 32;
     }
@@ -479,7 +468,7 @@ static void emit_acquire(Emit *e, const Op *op) {
 static void emit_put(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
     const char *slot = emit_hold(e, op->operands[0])->text;
-    int field = ring_field(e, r, op_text(op, AT_FIELD));
+    int field = hand_field(e->k, op);
     const char *at = field_at(e, r, field, slot);
     Ref value = op_operand(op, 1);
     const Layout *layout = emit_layout(e, value);
@@ -548,7 +537,7 @@ void ring_wait_again(Emit *e, const Op *wait) {
 
 static void emit_get(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
-    int field = ring_field(e, r, op_text(op, AT_FIELD));
+    int field = hand_field(e->k, op);
     const char *at = field_at(e, r, field, emit_hold(e, op->operands[0])->text);
     Ref result = op->results[0];
     const Layout *layout = emit_layout(e, result);

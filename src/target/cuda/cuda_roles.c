@@ -12,8 +12,6 @@
  * (cuda_follow.c), or feeds it and runs ahead in its loops (cuda_skew.c). */
 #include "target/cuda/cuda_emit.h"
 
-#include <string.h>
-
 /* --- dots in flight --- */
 /* A loop whose only dot feeds its own accumulator, with the release of its operands behind it: the
  * dot may stay in flight while the next item is waited for. Not with A in registers, which the next
@@ -111,7 +109,7 @@ static void open_pairs(Emit *e) {
 }
 
 static void decode_pairs(Emit *e, const Op *tasks, const char *extent) {
-    Region *body = roles_body(tasks);
+    Region *body = tasks_body(tasks);
     int varies = (int)op_int(tasks, AT_DIM, 0);
     const char *own = gang_index(e, tasks, varies);
     cs_line(&e->p, "const i32 width = paired ? half : (i32)%s, number = paired ? turn >> 1 : turn;", extent);
@@ -131,7 +129,7 @@ static void decode_pairs(Emit *e, const Op *tasks, const char *extent) {
 
 /* The indices of a task from its number. */
 static void write_decode(Emit *e, const Op *tasks) {
-    Region *body = roles_body(tasks);
+    Region *body = tasks_body(tasks);
     int count = body->arg_count;
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
     const char *number = e->cluster ? "pair" : "task", *varying = paired_extent(e, tasks);
@@ -170,16 +168,15 @@ static void write_decode(Emit *e, const Op *tasks) {
 }
 
 static bool serves(Emit *e, const RingPlan *r, const Op *tasks, const Op *role, AttrId end) {
-    const Op *op = ir_value(e->k, r->ring)->op;
-    return !r->fused && ring_role(tasks, op_text(op, end)) == role;
+    return !r->fused && ring_end_role(e, r, tasks, end) == role;
 }
 
 static void write_counters(Emit *e, const Op *tasks, const Op *role) {
     for (size_t i = 0; i < e->rings.count; i++) {
         const RingPlan *r = &e->rings.at[i];
-        if (r->skewed && r->slots > 1 && ring_role(tasks, op_text(ir_value(e->k, r->ring)->op, AT_TO)) == role)
+        if (r->skewed && r->slots > 1 && ring_end_role(e, r, tasks, AT_CONSUMER) == role)
             cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"), ring_counter(e, r, "get"));
-        if (!serves(e, r, tasks, role, AT_FROM) && !serves(e, r, tasks, role, AT_TO)) continue;
+        if (!serves(e, r, tasks, role, AT_PRODUCER) && !serves(e, r, tasks, role, AT_CONSUMER)) continue;
         if (!ring_counts(e, r))
             cs_line(&e->p, "u32 %s = 0;", ring_counter(e, r, "phase"));
         else
@@ -196,11 +193,11 @@ bool roles_load_by_threads(const Emit *e) {
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to
  * compute. One thread that only issues TMA needs very few, threads that carry what they move many. */
 static void write_registers(Emit *e, const Op *role, int threads) {
-    bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0, single = true;
+    bool compute = role_name(role) == ROLE_COMPUTE, single = true;
     int groups = threads / 128, compute_groups = 0;
-    for (const Op *op = role->parent->first; op; op = op->next) {
-        if (op->code != OP_ROLE || op_attr(op, AT_ON)) continue;
-        if (strcmp(op_text(op, AT_FIELD), "compute") == 0)
+    for (const Op *op = role_first(role->parent->owner); op; op = role_next(op)) {
+        if (role_is_guest(op)) continue;
+        if (role_name(op) == ROLE_COMPUTE)
             compute_groups = layout_group(e->cx, e->k, op).warps / 4 * e->gang.programs;
         else
             single = single && ring_role_is_single(e, op);
@@ -221,9 +218,7 @@ static void write_registers(Emit *e, const Op *role, int threads) {
 /* Does the role fill a ring ahead of the role that it runs on? */
 static bool feeds(Emit *e, const Op *tasks, const Op *role) {
     for (size_t i = 0; i < e->rings.count; i++)
-        if (e->rings.at[i].skewed &&
-            ring_role(tasks, op_text(ir_value(e->k, e->rings.at[i].ring)->op, AT_FROM)) == role)
-            return true;
+        if (e->rings.at[i].skewed && ring_end_role(e, &e->rings.at[i], tasks, AT_PRODUCER) == role) return true;
     return false;
 }
 
@@ -239,13 +234,10 @@ static void note_uses(const Op *op, bool *used) {
 
 static bool *header_uses(Emit *e, const Op *tasks, const Op *role, Ref value) {
     bool *used = ARENA_ARRAY(e->arena, bool, e->k->values.count);
-    const char *name = op_text(role, AT_FIELD);
     if (value != REF_NONE) used[value] = true;
-    for (const Op *op = roles_body(tasks)->first; op && value == REF_NONE; op = op->next) {
-        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
-        if (op == role || (on && strcmp(on, name) == 0)) note_uses(op, used);
-    }
-    for (const Op *op = roles_body(tasks)->last; op; op = op->previous) {
+    for (const Op *op = role_first(tasks); op && value == REF_NONE; op = role_next(op))
+        if (op == role || role_host(op) == role_name(role)) note_uses(op, used);
+    for (const Op *op = tasks_body(tasks)->last; op; op = op->previous) {
         bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
         for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
         if (needed && op->code != OP_ROLE) note_uses(op, used);
@@ -255,7 +247,7 @@ static bool *header_uses(Emit *e, const Op *tasks, const Op *role, Ref value) {
 
 void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
     const bool *used = header_uses(e, tasks, role, value);
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
+    for (const Op *op = tasks_body(tasks)->first; op; op = op->next) {
         bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
         for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
         if (!needed || op->code == OP_ROLE) continue;
@@ -268,12 +260,9 @@ void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
 
 static void write_task(Emit *e, const Op *tasks, const Op *role) {
     roles_header(e, tasks, role, REF_NONE);
-    const char *name = op_text(role, AT_FIELD);
     e->ahead = NULL;
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
-        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
-        if (on && strcmp(on, name) == 0 && feeds(e, tasks, op)) e->ahead = op->regions[0]->first;
-    }
+    for (const Op *op = role_first(tasks); op; op = role_next(op))
+        if (role_host(op) == role_name(role) && feeds(e, tasks, op)) e->ahead = op->regions[0]->first;
     emit_region(e, role->regions[0]);
 }
 
@@ -351,10 +340,8 @@ void roles_tasks(Emit *e, const Op *tasks) {
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
     int number = 1;
     for (int turn = 0; turn < 2; turn++)
-        for (const Op *role = roles_body(tasks)->first; role; role = role->next) {
-            if (role->code != OP_ROLE || op_attr(role, AT_ON)) continue;
-            const char *name = op_text(role, AT_FIELD);
-            if ((strcmp(name, "compute") == 0) != (turn == 0)) continue;
+        for (const Op *role = role_first(tasks); role; role = role_next(role)) {
+            if (role_is_guest(role) || (role_name(role) == ROLE_COMPUTE) != (turn == 0)) continue;
             ThreadGroup g = layout_group(e->cx, e->k, role);
             if (!g.first_warp) g.warps *= e->gang.programs;
             if (32 * g.warps == e->plan->threads) { /* alone: no branch */
@@ -365,7 +352,7 @@ void roles_tasks(Emit *e, const Op *tasks) {
                 cs_open(&e->p, "if (tw_warp() < %d)", g.first_warp + g.warps);
             else
                 cs_reopen(&e->p, "else if (tw_warp() < %d)", g.first_warp + g.warps);
-            cs_line(&e->p, "// role %s", name);
+            cs_line(&e->p, "// role %s", role_text(role));
             write_role(e, tasks, role, number++);
         }
     if (number > 1) cs_close(&e->p);

@@ -305,7 +305,7 @@ bool memory_defers(Emit *e, Ref value) {
     if (!layout || layout->home != HOME_REGISTERS || type->elem == EL_I1) return false;
     const Op *put = load->next;
     while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
-    if (!put || !ring_find(e, ir_value(e->k, put->operands[0])->op->operands[0])->skewed) return false;
+    if (!put || !ring_find(e, hand_ring(e->k, put))->skewed) return false;
     const Attr *fill = op_attr(load, AT_FILL);
     if (fill && (!ref_is_literal(fill->ref) || ir_literal(e->k, fill->ref)->i != 0)) return false;
     TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
