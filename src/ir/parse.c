@@ -3,6 +3,7 @@
  * One pass, one token of look-ahead, no backtracking. Ops end at a newline or `;`. The first error of a kernel ends
  * that kernel; the others are still read. Nesting is bounded. */
 #include "ir/build.h"
+#include "ir/ringform.h"
 #include "ir/text_form.h"
 
 #include <ctype.h>
@@ -205,7 +206,11 @@ static const Type *parse_type(Parser *p) {
     } else if (accept(p, '{')) {
         VEC(Field) fields = {0};
         while (!p->failed && !is_punct(p, '}')) {
+            Range range = p->token.range;
             Field field = {parse_text(p), NULL};
+            for (size_t i = 0; i < fields.count; i++)
+                if (strcmp(fields.at[i].name, field.name) == 0)
+                    return error_at(p, range, "there is a field `%s` already", field.name), NULL;
             if (!expect(p, ':') || !(field.type = parse_type(p))) return NULL;
             if (field.type->kind != TY_TILE)
                 return error_at(p, p->token.range, "the fields of a ring are tiles or scalars"), NULL;
@@ -404,6 +409,17 @@ static bool at_end_of_op(Parser *p) {
            is_punct(p, '{') || is_punct(p, '(') || p->token.kind == T_SYMBOL || is_punct(p, '<');
 }
 
+/* put, get: the name of a field of the slot's ring */
+static bool parse_field(Parser *p, Op *op) {
+    Range range = p->token.range;
+    const char *name = parse_text(p);
+    const Type *ring = ref_is_value(op->operands[0]) ? ir_type(p->k, op->operands[0])->ring : NULL;
+    int field = ring ? ring_field_find(ring, name) : 0; /* of what is no slot: the type rule says so */
+    if (field < 0) return error_at(p, range, "`%s`: the ring has no field `%s`", op_info[op->code].mnemonic, name);
+    op_set(p->k, op, (Attr){.id = AT_FIELD_NUMBER, .number = field});
+    return !p->failed;
+}
+
 /* operands in the op's own groups; absent optional ones become none */
 static bool parse_operands(Parser *p, OpText *t) {
     Op *op = t->op;
@@ -453,8 +469,7 @@ static bool parse_operands(Parser *p, OpText *t) {
         } else {
             if (!add_operand(p, t)) return false;
             if ((op->code == OP_PUT || op->code == OP_GET) && t->count == 1) {
-                if (!expect(p, '.')) return false;
-                op_set(p->k, op, (Attr){.id = AT_FIELD, .text = parse_text(p)});
+                if (!expect(p, '.') || !parse_field(p, op)) return false;
             }
         }
     }

@@ -143,7 +143,7 @@ static void print_attrs(Printer *p, Opcode code, const Attr *attrs, int count, c
     const char *before = "<";
     for (int positional = 1; positional >= 0; positional--)
         for (int i = 0; i < count; i++) {
-            if (skip_name && (attrs[i].id == AT_FIELD || attrs[i].id == AT_ROLE)) continue;
+            if (skip_name && (attrs[i].id == AT_FIELD_NUMBER || attrs[i].id == AT_ROLE)) continue;
             if (op_attr_is_positional(code, attrs[i].id) != (positional == 1)) continue;
             text_add(&p->out, "%s", before);
             before = ", ";
@@ -184,7 +184,7 @@ static void print_operands(Printer *p, const Op *op, const Type *given) {
             print_operand(p, op, at, given);
             if (at == 0 && (op->code == OP_PUT || op->code == OP_GET)) {
                 text_add_char(&p->out, '.');
-                print_text(p, op_text(op, AT_FIELD));
+                print_text(p, hand_field_name(p->k, op));
             }
         }
         if (bracket) text_add_char(&p->out, ']');

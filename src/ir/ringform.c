@@ -81,8 +81,10 @@ Op *hand_ring_op(const Kernel *k, const Op *op) {
     return ref_is_value(ring) ? ir_value(k, ring)->op : NULL;
 }
 
-int hand_field(const Kernel *k, const Op *op) {
-    return ring_field_find(ir_type(k, op->operands[0])->ring, op_text(op, AT_FIELD));
+int hand_field(const Op *op) { return (int)op_int(op, AT_FIELD_NUMBER, 0); }
+
+const char *hand_field_name(const Kernel *k, const Op *op) {
+    return ir_type(k, op->operands[0])->ring->fields[hand_field(op)].name;
 }
 
 Ref put_value(const Op *put) { return op_operand(put, 1); }

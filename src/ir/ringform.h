@@ -53,7 +53,8 @@ Ref hand_ring(const Kernel *k, const Op *op);
 Op *hand_ring_op(const Kernel *k, const Op *op);
 /* put, get: the acquire or wait that the slot comes from, the place of the field among those of its ring. */
 Op *hand_begin(const Kernel *k, const Op *op);
-int hand_field(const Kernel *k, const Op *op);
+int hand_field(const Op *op);
+const char *hand_field_name(const Kernel *k, const Op *op);
 Ref put_value(const Op *put);
 /* Is the op, or one inside of it: a hand-over; one that takes an item (acquire, wait or skip); one of that kind, of that
  * ring (REF_NONE: of any; not for put and get, which name no ring)? */

@@ -248,6 +248,9 @@ static void test_ranges(void) {
 
 /* What an op asks beyond the range. */
 static void test_attributes(void) {
+    refused("kernel @e() { %r = ring : {x: f32, y: f32, x: f32} }", "there is a field `x` already");
+    refused("kernel @e(%n: i32) { %r = ring : {x: f32} ; tasks %t in %n { role load { %s = wait %r ; %y = get %s.y } } }", "`get`: the ring has no field `y`");
+    refused("kernel @e(%n: i32) { %y = get %n.y }", "operand 1 must be a slot");
     refused("kernel @e(%n: i32) { tasks %t in %n { role load { } ; role work { } } }", "`role` is one of: load, prepare, compute, store");
     refused("kernel @e(%n: i32) { %r = ring<from=loads> : {x: f32} }", "`from` is one of: load, prepare, compute, store");
     refused("kernel @e(%n: i32) { tasks %t in %n { role store<on=worker> { } } }", "`on` is one of: load, prepare, compute, store");

@@ -111,10 +111,10 @@ static void test_two_rings(Fixture *fx) {
     CHECK(hand_ring_op(k, nth(k, OP_GET, 1)) == nth(k, OP_RING, 1));
     CHECK(hand_begin(k, nth(k, OP_PUT, 3)) == nth(k, OP_ACQUIRE, 1));
     CHECK(hand_begin(k, nth(k, OP_GET, 0)) == nth(k, OP_WAIT, 0));
-    CHECK(hand_field(k, nth(k, OP_PUT, 0)) == 0);
-    CHECK(hand_field(k, nth(k, OP_PUT, 2)) == 1);
-    CHECK(hand_field(k, nth(k, OP_GET, 0)) == 1);
-    CHECK(hand_field(k, nth(k, OP_GET, 1)) == 0);
+    CHECK(hand_field(nth(k, OP_PUT, 0)) == 0);
+    CHECK(hand_field(nth(k, OP_PUT, 2)) == 1);
+    CHECK(hand_field(nth(k, OP_GET, 0)) == 1);
+    CHECK(hand_field(nth(k, OP_GET, 1)) == 0);
     CHECK(ring_field_find(ir_type(k, q), "c") == -1);
     CHECK(role_around(nth(k, OP_PUT, 3)) == load);
     CHECK(role_around(nth(k, OP_GET, 1)) == compute);

@@ -284,8 +284,7 @@ static Object *make_block(Tc *tc, Block *block, const char *what, const TcType *
         fields[i] = (Field){field->name, block_field_type(tc, field->type, field->range)};
         if (!fields[i].type) return NULL;
         Object *part = ARENA_NEW(tc->arena, Object);
-        *part =
-            (Object){.type = field->type, .name = field->name, .semaphore = -1, .block = block, .field = field->name};
+        *part = (Object){.type = field->type, .name = field->name, .semaphore = -1, .block = block, .field = i};
         place->parts[i] = part;
     }
     Op *op = ir_begin(&tc->b, OP_RING);

@@ -138,7 +138,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_GET: {
         Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
-            return in_shared(st, layout_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
+            return in_shared(st, layout_field(st->cx, st->k, ring, hand_field(op)));
         return lay_default(st, type);
     }
     case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
@@ -372,7 +372,7 @@ static bool load_by_tma(LayoutState *st, const Op *op) {
     if (!put || uses[op->results[0]] != 1 || put->list_count[0]) return false;
     Ref ring = hand_ring(st->k, put);
     if (is_fused(st, ring)) return false;
-    SharedTile tile = layout_field(st->cx, st->k, ring, op_text(put, AT_FIELD));
+    SharedTile tile = layout_field(st->cx, st->k, ring, hand_field(put));
     if (!whole_panels(&tile) || !tma_fits(st, op, ir_type(st->k, op->results[0]), &tile)) return false;
     ir_value(st->k, op->results[0])->layout = in_shared(st, tile);
     return true;
@@ -385,7 +385,7 @@ static bool store_by_tma(LayoutState *st, const Op *get) {
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!store || uses[get->results[0]] != 1) return false;
     Ref ring = hand_ring(st->k, get);
-    SharedTile tile = layout_field(st->cx, st->k, ring, op_text(get, AT_FIELD));
+    SharedTile tile = layout_field(st->cx, st->k, ring, hand_field(get));
     if (!whole_panels(&tile) || !tma_fits(st, store, ir_type(st->k, get->results[0]), &tile)) return false;
     ir_value(st->k, get->results[0])->layout = in_shared(st, tile);
     return true;

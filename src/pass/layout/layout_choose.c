@@ -11,8 +11,6 @@
 #include "pass/layout/layout_choose.h"
 #include "ir/ringform.h"
 
-#include <string.h>
-
 /* --- threads --- */
 static int floor_pow2(int64_t x) {
     int p = 1;
@@ -111,7 +109,7 @@ typedef struct FieldUse {
     const PassContext *cx;
     const Kernel *k;
     Ref ring;
-    const char *field;
+    int field;
     const Type *type;
     SharedTile tile;
 } FieldUse;
@@ -142,22 +140,18 @@ static void follow(FieldUse *use, const Region *region, Ref value, bool turned) 
 
 static void find_gets(FieldUse *use, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_GET && strcmp(op_text(op, AT_FIELD), use->field) == 0) {
+        if (op->code == OP_GET && hand_field(op) == use->field) {
             if (hand_ring(use->k, op) == use->ring) follow(use, op->parent, op->results[0], false);
         }
         for (int i = 0; i < op->region_count; i++) find_gets(use, op->regions[i]);
     }
 }
 
-SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field) {
-    const Type *type = ir_type(k, ring);
-    for (int i = 0; i < type->field_count; i++)
-        if (strcmp(type->fields[i].name, field) == 0) {
-            FieldUse use = {cx, k, ring, field, type->fields[i].type, layout_shared_tile(type->fields[i].type, 8)};
-            find_gets(&use, k->body);
-            return use.tile;
-        }
-    ice(k->module->trap, "the ring has no field `%s`", field);
+SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, int field) {
+    const Type *type = ir_type(k, ring)->fields[field].type;
+    FieldUse use = {cx, k, ring, field, type, layout_shared_tile(type, 8)};
+    find_gets(&use, k->body);
+    return use.tile;
 }
 
 /* --- dot --- */

@@ -71,8 +71,7 @@ static bool step(Flatten *f, Builder *b, int index) {
     case OP_ACQUIRE: map_put_number(&w->slots, f->arena, op->results[0], ARENA_NEW(f->arena, Item)); break;
     case OP_PUT:
         if (op->list_count[0]) return fail(f, "a put of part of a field");
-        if ((item = item_of(w, op->operands[0])))
-            item->field[hand_field(f->k, op)] = refmap_get(&w->map, put_value(op));
+        if ((item = item_of(w, op->operands[0]))) item->field[hand_field(op)] = refmap_get(&w->map, put_value(op));
         break;
     case OP_COMMIT: *VEC_PUSH(&line->items, f->arena) = item_of(w, op->operands[1]); break;
     case OP_WAIT:
@@ -80,8 +79,7 @@ static bool step(Flatten *f, Builder *b, int index) {
         map_put_number(&w->slots, f->arena, op->results[0], line->items.at[line->taken[index]++]);
         break;
     case OP_GET:
-        if ((item = item_of(w, op->operands[0])))
-            refmap_set(&w->map, op->results[0], item->field[hand_field(f->k, op)]);
+        if ((item = item_of(w, op->operands[0]))) refmap_set(&w->map, op->results[0], item->field[hand_field(op)]);
         break;
     case OP_RELEASE: break;
     case OP_SKIP: return fail(f, "a skip");

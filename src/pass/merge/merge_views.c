@@ -18,9 +18,10 @@
 
 #include <string.h>
 
-RingField *merge_field(const Merge *m, Ref ring, const char *name) {
+RingField *merge_field(const Merge *m, const Op *hand_over) {
+    Ref ring = hand_ring(m->k, hand_over);
     for (size_t i = 0; i < m->fields.count; i++)
-        if (m->fields.at[i]->ring == ring && !strcmp(m->fields.at[i]->name, name)) return m->fields.at[i];
+        if (m->fields.at[i]->ring == ring && m->fields.at[i]->number == hand_field(hand_over)) return m->fields.at[i];
     return NULL;
 }
 
@@ -98,7 +99,7 @@ static void permute_view(const Op *op, View *v) {
 static bool trace_view(Merge *m, const Op *op) {
     View *v = ARENA_NEW(m->arena, View);
     if (op->code == OP_GET) {
-        v->field = merge_field(m, hand_ring(m->k, op), op_text(op, AT_FIELD));
+        v->field = merge_field(m, op);
         v->rank = v->field->type->rank;
         for (int d = 0; d < v->rank; d++) v->dims[d] = digit(v->field, d);
     } else {
@@ -276,7 +277,7 @@ static bool lay_out_put(Merge *m, RingField *field, const Op *put) {
 static bool scan_loads(Merge *m, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT) {
-            RingField *field = merge_field(m, hand_ring(m->k, op), op_text(op, AT_FIELD));
+            RingField *field = merge_field(m, op);
             *VEC_PUSH(&field->puts, m->arena) = op;
         }
         for (int i = 0; i < op->region_count; i++) scan_loads(m, op->regions[i]);
@@ -292,7 +293,7 @@ static bool scan_work(Merge *m, const Region *region) {
             continue;
         }
         if (op->code == OP_PUT) {
-            RingField *field = merge_field(m, hand_ring(m->k, op), op_text(op, AT_FIELD));
+            RingField *field = merge_field(m, op);
             if (field->puts.count) return merge_fail(m, op, "a field of the finish block must be written once");
             *VEC_PUSH(&field->puts, m->arena) = op;
             if (!lay_out_put(m, field, op)) return false;
@@ -313,7 +314,8 @@ bool merge_find_fields(Merge *m) {
         const Type *ring = ir_type(m->k, op->results[0]);
         for (int i = 0; i < ring->field_count; i++) {
             RingField *field = ARENA_NEW(m->arena, RingField);
-            *field = (RingField){.ring = op->results[0], .name = ring->fields[i].name, .type = ring->fields[i].type};
+            *field = (RingField){
+                .ring = op->results[0], .number = i, .name = ring->fields[i].name, .type = ring->fields[i].type};
             *VEC_PUSH(&m->fields, m->arena) = field;
         }
     }

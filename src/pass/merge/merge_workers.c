@@ -164,7 +164,7 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
 }
 
 /* Where the consumer waits: what the producer did for this item. */
-static bool load_item(Merge *m, Ref ring, const Region *body) {
+static bool load_item(Merge *m, const Region *body) {
     for (const Op *op = body->first; op != body->last; op = op->next) {
         m->b.range = op->range;
         switch (op->code) {
@@ -180,7 +180,7 @@ static bool load_item(Merge *m, Ref ring, const Region *body) {
     }
     VEC(RingField *) order = {0}; /* fields as the producer fills them */
     for (const Op *op = body->first; op; op = op->next) {
-        RingField *field = op->code == OP_PUT ? merge_field(m, ring, op_text(op, AT_FIELD)) : NULL;
+        RingField *field = op->code == OP_PUT ? merge_field(m, op) : NULL;
         bool known = !field || !field->laid; /* nobody uses it: it need not be loaded */
         for (size_t i = 0; i < order.count; i++) known = known || order.at[i] == field;
         if (!known) *VEC_PUSH(&order, m->arena) = field;
@@ -464,7 +464,7 @@ static bool merge_for(Merge *m, const Op *op) {
 }
 
 static bool merge_put(Merge *m, const Op *op) {
-    RingField *field = merge_field(m, hand_ring(m->k, op), op_text(op, AT_FIELD));
+    RingField *field = merge_field(m, op);
     MapEntry *entry = map_find_number(&m->derived, UINT64_C(1) << 40 | op_operand(op, 1));
     Ref source = entry ? (Ref)(uintptr_t)entry->value : op_operand(op, 1);
     if (!value_of(m, op, source, &field->value)) return false;
@@ -483,7 +483,7 @@ static bool merge_op(Merge *m, const Op *op) {
     case OP_ACQUIRE: return true;
     case OP_WAIT: {
         bool input = ring_producer(hand_ring_op(m->k, op)) == ROLE_LOAD;
-        return !input || load_item(m, op->operands[0], m->load_loop->regions[0]);
+        return !input || load_item(m, m->load_loop->regions[0]);
     }
     case OP_SLICE:
     case OP_RESHAPE:

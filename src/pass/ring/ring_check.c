@@ -220,8 +220,8 @@ static void use_item(Check *c, const Op *op, Hands *hands) {
     }
     if (!puts) return;
     Held *h = &hands->at.at[held];
-    uint32_t bit = UINT32_C(1) << hand_field(c->k, op);
-    if (op->list_count[0] == 0 && (h->put & bit)) refute(c, DIAG_RING_PUT_TWICE, op->range, op_text(op, AT_FIELD));
+    uint32_t bit = UINT32_C(1) << hand_field(op);
+    if (op->list_count[0] == 0 && (h->put & bit)) refute(c, DIAG_RING_PUT_TWICE, op->range, hand_field_name(c->k, op));
     h->put |= bit;
     if (c->traffic) h->missing -= c->traffic->copied(c->traffic->user, op);
 }

@@ -84,23 +84,19 @@ static void close_slot(Builder *b, Opcode code, Ref ring, Ref slot) {
     ir_end(b, op, NULL);
 }
 
-static const char *field_at(const Cut *c, const CutRing *ring, size_t i) {
-    return ir_type(c->k, ring->ring)->fields[i].name;
-}
-
-static void put(Builder *b, Ref slot, const char *field, Ref value) {
+static void put(Builder *b, Ref slot, int field, Ref value) {
     Op *op = ir_begin(b, OP_PUT);
     ir_operand(b, op, slot);
     ir_operand_list(b, op, 0, NULL, 0);
     ir_operand(b, op, value);
-    op_set(b->kernel, op, (Attr){.id = AT_FIELD, .text = field});
+    op_set(b->kernel, op, (Attr){.id = AT_FIELD_NUMBER, .number = field});
     ir_end(b, op, NULL);
 }
 
-static Ref get(Builder *b, Ref slot, const char *field, bool copy) {
+static Ref get(Builder *b, Ref slot, int field, bool copy) {
     Op *op = ir_begin(b, OP_GET);
     ir_operand(b, op, slot);
-    op_set(b->kernel, op, (Attr){.id = AT_FIELD, .text = field});
+    op_set(b->kernel, op, (Attr){.id = AT_FIELD_NUMBER, .number = field});
     if (copy) op_set(b->kernel, op, (Attr){.id = AT_COPY, .number = 1});
     return ir_end(b, op, NULL);
 }
@@ -220,24 +216,23 @@ static void clone_load(Cutter *cut, Builder *b, const Op *op, CutRing *ring) {
         const Op *load = ring->ops.at[i];
         b->range = load->range;
         finish_clone(cut, b, load, clone_op(cut, b, load));
-        put(b, slot, field_at(c, ring, i), cut->to[load->results[0]]);
+        put(b, slot, (int)i, cut->to[load->results[0]]);
     }
     close_slot(b, OP_COMMIT, ring->ring, slot);
 }
 
 static void clone_store(Cutter *cut, Builder *b, const Op *op, CutRing *ring) {
     Cut *c = cut->c;
-    const char *field = field_at(c, ring, 0);
     Ref value = op_operand(op, 1);
     if (cut->role == ROLE_COMPUTE) {
         Ref slot = handover(b, OP_ACQUIRE, ring->ring);
         ir_name(c->k, slot, "o");
-        put(b, slot, field, mapped(cut, value));
+        put(b, slot, 0, mapped(cut, value));
         close_slot(b, OP_COMMIT, ring->ring, slot);
     } else if (cut->role == ROLE_STORE) {
         Ref slot = handover(b, OP_WAIT, ring->ring);
         ir_name(c->k, slot, "o");
-        Ref taken = get(b, slot, field, false);
+        Ref taken = get(b, slot, 0, false);
         if (ref_is_value(value)) ir_name(c->k, taken, ir_value(c->k, value)->name);
         Op *copy = clone_op(cut, b, op);
         for (int i = 0; i < copy->operand_count; i++)
@@ -289,7 +284,7 @@ static void take_items(Cutter *cut, Builder *b, const Op *op, Ref *slots) {
         for (size_t f = 0; f < ring->ops.count; f++) {
             Ref old = ring->ops.at[f]->results[0];
             b->range = ring->ops.at[f]->range;
-            cut->to[old] = get(b, slots[i], field_at(c, ring, f), ring->copies);
+            cut->to[old] = get(b, slots[i], (int)f, ring->copies);
             ir_name(c->k, cut->to[old], ir_value(c->k, old)->name);
         }
     }

@@ -265,7 +265,7 @@ void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
 static bool check_puts(PassContext *cx, Group *g, const Region *region, int64_t index) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && op_attr(op, AT_SHARE) && (op_int(op, AT_SHARE, -1) != index || !shared_load(g, op))) {
-            diag_emit(cx->module->diag, DIAG_RING_SHARE, op->range, op_text(op, AT_FIELD));
+            diag_emit(cx->module->diag, DIAG_RING_SHARE, op->range, hand_field_name(g->k, op));
             return false;
         }
         for (int i = 0; i < op->region_count; i++)

@@ -87,8 +87,8 @@ static bool is_plan(AttrId id) {
 static void add_attr(Canon *c, const Op *op, const Attr *attr) {
     Text *out = &c->out;
     if (is_plan(attr->id) || (attr->id == AT_DIM && op->code == OP_TASKS)) return;
-    if (attr->id == AT_FIELD) {
-        text_add(out, " field %d", hand_field(c->k, op));
+    if (attr->id == AT_FIELD_NUMBER) {
+        text_add(out, " field %d", hand_field(op));
         return;
     }
     text_add(out, " %s", attr_info[attr->id].text);

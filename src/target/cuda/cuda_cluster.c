@@ -34,8 +34,7 @@ static bool mark_rings(Emit *e, const Region *region) {
         if (op->code == OP_PUT && op_attr(op, AT_SHARE)) {
             RingPlan *r = ring_find(e, hand_ring(e->k, op));
             r->shared = true;
-            if (r->fused || r->full_count != 1 || half_of(e, op, &r->field[hand_field(e->k, op)]) == HALF_NONE)
-                return false;
+            if (r->fused || r->full_count != 1 || half_of(e, op, &r->field[hand_field(op)]) == HALF_NONE) return false;
         }
         for (int i = 0; i < op->region_count; i++)
             if (!mark_rings(e, op->regions[i])) return false;

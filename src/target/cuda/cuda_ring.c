@@ -67,7 +67,7 @@ static int64_t copied_bytes(void *user, const Op *put) {
     Emit *e = user;
     const RingPlan *r = ring_of_slot(e, put->operands[0]);
     if (r->fused || !is_put_by_tma(e, put)) return 0;
-    const SharedTile *tile = &r->field[hand_field(e->k, put)];
+    const SharedTile *tile = &r->field[hand_field(put)];
     return tile->rows * tile->width * ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
 }
 
@@ -127,7 +127,7 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     const Type *type = ir_type(e->k, r.ring);
     r.name = cs_name(&e->p, r.ring);
     for (int i = 0; i < type->field_count; i++) {
-        r.field[i] = layout_field(e->cx, e->k, r.ring, type->fields[i].name);
+        r.field[i] = layout_field(e->cx, e->k, r.ring, i);
         r.field_offset[i] = r.slot_bytes;
         r.slot_bytes += r.field[i].bytes;
     }
@@ -468,7 +468,7 @@ static void emit_acquire(Emit *e, const Op *op) {
 static void emit_put(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
     const char *slot = emit_hold(e, op->operands[0])->text;
-    int field = hand_field(e->k, op);
+    int field = hand_field(op);
     const char *at = field_at(e, r, field, slot);
     Ref value = op_operand(op, 1);
     const Layout *layout = emit_layout(e, value);
@@ -537,7 +537,7 @@ void ring_wait_again(Emit *e, const Op *wait) {
 
 static void emit_get(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
-    int field = hand_field(e->k, op);
+    int field = hand_field(op);
     const char *at = field_at(e, r, field, emit_hold(e, op->operands[0])->text);
     Ref result = op->results[0];
     const Layout *layout = emit_layout(e, result);

@@ -24,6 +24,7 @@ enum { PAGE_SIDE = 32, PAGE_ELEMENTS = 1024 };
 
 typedef struct TtField {
     Ref ring;
+    int number; /* of the ring's fields */
     const char *name;
     const Type *type;
     TtPaging paging;

@@ -95,13 +95,12 @@ void tt_plan_roles(Tt *tt) {
 
 /* -------------------------------------------------------------------------------------------------- fields */
 
-static TtField *find_field(Tt *tt, Ref ring, const char *name) {
+TtField *tt_field(Tt *tt, const Op *op) {
+    Ref ring = hand_ring(tt->k, op);
     for (size_t i = 0; i < tt->fields.count; i++)
-        if (tt->fields.at[i].ring == ring && strcmp(tt->fields.at[i].name, name) == 0) return &tt->fields.at[i];
-    ice(tt->cx->module->trap, "tenstorrent: no field %s", name);
+        if (tt->fields.at[i].ring == ring && tt->fields.at[i].number == hand_field(op)) return &tt->fields.at[i];
+    ice(tt->cx->module->trap, "tenstorrent: no field %s", hand_field_name(tt->k, op));
 }
-
-TtField *tt_field(Tt *tt, const Op *op) { return find_field(tt, hand_ring(tt->k, op), op_text(op, AT_FIELD)); }
 
 void tt_each(Tt *tt, const Region *region, TtVisitor *visit) {
     for (const Op *op = region->first; op; op = op->next) {
@@ -286,6 +285,7 @@ void tt_plan_fields(Tt *tt) {
             tt_refuse(tt, op, "a ring that lives longer than its task, or lies over another");
         for (int i = 0; i < type->field_count; i++)
             *VEC_PUSH(&tt->fields, tt->arena) = (TtField){.ring = op->results[0],
+                                                          .number = i,
                                                           .name = type->fields[i].name,
                                                           .type = type->fields[i].type,
                                                           .cb = -1,
