@@ -13,7 +13,7 @@ static Op *find_tasks(const Kernel *k) {
 }
 
 static bool refuse(const Schedule *s, const Op *op, const char *what) {
-    diag_emit(s->k->module->diag, DIAG_CUDA_REFUSED, op->range, op_info[op->code].mnemonic, what);
+    diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, "cuda", op_info[op->code].mnemonic, what);
     return false;
 }
 
