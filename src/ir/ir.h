@@ -198,7 +198,7 @@ struct Region {
     Ref *args;
 };
 
-typedef enum Form { FORM_SOURCE, FORM_TILE, FORM_ACCESS, FORM_RING, FORM_LAYOUT } Form;
+typedef enum Form { FORM_SOURCE, FORM_TILE, FORM_ACCESS, FORM_RING, FORM_LAYOUT, FORM_SCHEDULE } Form;
 
 struct Kernel {
     Module *module;

@@ -615,14 +615,10 @@ static void find_requirements(Emit *e) {
 }
 
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
-    if (!pass_takes_form(k, FORM_LAYOUT, "target cuda")) return NULL;
+    if (!pass_takes_form(k, FORM_SCHEDULE, "target cuda")) return NULL;
     Arena *arena = k->module->arena;
     Emit e = {.cx = cx, .k = k, .arena = arena, .plan = ARENA_NEW(arena, CudaPlan), .forms_text = text_new(arena)};
     Op *tasks = find_tasks(k);
-    if (tasks && !follow_join(k, tasks)) {
-        emit_refuse(&e, tasks, "a store role whose hand-overs stand elsewhere than compute's");
-        return NULL;
-    }
     e.facts = facts_new(k, false);
     e.uses = cs_count_uses(k, arena);
     cs_init(&e.p, arena, k, &dialect_cuda);

@@ -355,9 +355,6 @@ bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots
 /* --- cuda_roles.c --- */
 bool roles_load_by_threads(const Emit *e); /* does a ring take stores, not only TMA? */
 void roles_tasks(Emit *e, const Op *tasks);
-Region *roles_body(const Op *tasks); /* header and roles */
-/* cuda_follow.c: roles that empty rings on the threads that fill them, as part of the role there. */
-bool follow_join(Kernel *k, Op *tasks);
 /* --- cuda_parts.c --- */
 void parts_plan(Emit *e, RingPlan *r, const Op *tasks); /* decides whether the ring's tile goes in parts */
 void parts_open(Emit *e, const RingPlan *r);            /* the loop over them, up to the store of one */

@@ -53,8 +53,6 @@ const char *ring_barrier(Emit *e, const char *base, const char *slot) {
 }
 
 /* --- the plan --- */
-Region *roles_body(const Op *tasks) { return tasks->regions[tasks->region_count - 1]; }
-
 static bool is_put_by_tma(Emit *e, const Op *put) {
     const Layout *layout = emit_layout(e, op_operand(put, 1));
     return layout && layout->home == HOME_SHARED;

@@ -128,9 +128,8 @@ void shared_refuse(Emit *e) {
     Buffer most = {.op = e->k->body->first};
     for (size_t i = 0; i < p.buffers.count; i++)
         if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
-    diag_emit(e->k->module->diag, DIAG_CUDA_SHARED, most.op->range, (long long)e->shared_bytes,
-              strchr(e->cx->machine->name, ':') + 1, (long long)e->cx->machine->ring_bytes, (long long)most.bytes,
-              op_info[most.op->code].mnemonic);
+    diag_emit(e->k->module->diag, DIAG_CUDA_SHARED, most.op->range, (long long)e->shared_bytes, e->cx->machine->arch,
+              (long long)e->cx->machine->ring_bytes, (long long)most.bytes, op_info[most.op->code].mnemonic);
 }
 
 int64_t shared_offset(Emit *e, const Op *op) {
