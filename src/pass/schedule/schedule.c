@@ -17,12 +17,24 @@ static bool refuse(const Schedule *s, const Op *op, const char *what) {
     return false;
 }
 
+const Layout *schedule_layout(const Kernel *k, Ref tile) { return ir_value(k, tile)->layout; }
+
+const Op *schedule_role(const Op *op) {
+    while (op && op->code != OP_ROLE) op = op->parent->owner;
+    return op;
+}
+
+static void plan_loop(Op *op, void *user) {
+    if (op->code == OP_FOR) schedule_turn(user, op);
+}
+
 bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads || k->form >= FORM_SCHEDULE) return false;
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;
     Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k)};
     if (s.tasks && !schedule_follow(k, s.tasks))
         return refuse(&s, s.tasks, "a store role whose hand-overs stand elsewhere than compute's");
+    ir_walk(k->body, plan_loop, &s);
     k->form = FORM_SCHEDULE;
     return true;
 }

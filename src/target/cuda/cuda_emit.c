@@ -8,6 +8,7 @@
  *         ..
  *     }
  *     TW_KERNEL(add) */
+#include "pass/schedule/schedule.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <ctype.h>
@@ -260,6 +261,13 @@ static const Op *dot_of(const Op *loop) {
     return dot;
 }
 
+/* The release that comes a trip late, behind a dot in flight. */
+static const Op *late_release(const Region *body) {
+    const Op *op = body->first;
+    while (op && !(op->code == OP_RELEASE && op_attr(op, AT_BEHIND))) op = op->next;
+    return op;
+}
+
 const char *emit_goes_on(Emit *e, const Op *loop, const char *at) {
     const char *hi = emit_scalar(e, loop->operands[1]), *by = emit_scalar(e, loop->operands[2]);
     int64_t step = 0;
@@ -269,7 +277,8 @@ const char *emit_goes_on(Emit *e, const Op *loop, const char *at) {
 }
 
 static void emit_for(Emit *e, const Op *op) {
-    if (rotate_emit(e, op)) {
+    if (op_flag(op, AT_ROTATE)) {
+        rotate_emit(e, op);
         gang_end_loop(e, op);
         return;
     }
@@ -286,9 +295,8 @@ static void emit_for(Emit *e, const Op *op) {
     const Op *other = skew_match(e, op);
     if (other) skew_begin(e, op, other);
     bool staged = loose_begin(e, op);
-    const Op *late = roles_late_release(e, op);
+    const Op *late = late_release(body);
     if (late) {
-        e->late_release = late;
         e->late = cs_fresh(&e->p, "held");
         e->dot_reads = dot_reads_scratch(e, dot_of(op)); /* that of the trip before */
         /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
@@ -319,7 +327,6 @@ static void emit_for(Emit *e, const Op *op) {
         roles_end_late(e, late, emit_hold(e, dot_of(op)->operands[2])->text);
         e->dot_reads = false;
         cs_close(&e->p);
-        e->late_release = NULL;
         e->late = NULL;
     }
     for (int i = 0; i < count; i++) emit_same(e, op->results[i], body->args[i + 1]);
@@ -638,6 +645,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (tasks) {
         ring_plan(&e, e.shared_bytes);
         if (k->module->diag->errors) return NULL;
+        schedule_flight(cx, k);
         shared_plan(&e);
     }
     if (e.shared_bytes > cx->machine->ring_bytes) {

@@ -253,6 +253,8 @@ void ring_plan(Emit *e, int64_t other) {
         if (r->by_lane) r->empty_count *= 32;
     }
     while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}
+    for (size_t i = 0; i < e->rings.count; i++)
+        op_set(e->k, ir_value(e->k, e->rings.at[i].ring)->op, (Attr){.id = AT_HOLD, .number = e->rings.at[i].hold});
     e->shared_bytes = 0;
     for (size_t i = 0; i < e->rings.count; i++) place_ring(e, &e->rings.at[i]);
     for (size_t i = 0; i < e->rings.count; i++) {
@@ -572,7 +574,7 @@ static void emit_release(Emit *e, const Op *op) {
     Ref slot = op->operands[1];
     if (r->fused) return;
     const char *text = emit_hold(e, slot)->text;
-    if (e->late && op == e->late_release) {
+    if (e->late && op_attr(op, AT_BEHIND)) {
         /* The dot of this item is in flight; that of the item before is done. */
         cs_line(&e->p, "tw_wgmma_wait(1);");
         cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", e->late), e->late);
