@@ -24,17 +24,18 @@ const Op *schedule_role(const Op *op) {
     return op;
 }
 
-static void plan_loop(Op *op, void *user) {
+static void plan_op(Op *op, void *user) {
     if (op->code == OP_FOR) schedule_turn(user, op);
+    schedule_loose(user, op);
 }
 
 bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads || k->form >= FORM_SCHEDULE) return false;
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k)};
+    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k), .facts = facts_new(k, false)};
     if (s.tasks && !schedule_follow(k, s.tasks))
         return refuse(&s, s.tasks, "a store role whose hand-overs stand elsewhere than compute's");
-    ir_walk(k->body, plan_loop, &s);
+    ir_walk(k->body, plan_op, &s);
     k->form = FORM_SCHEDULE;
     return true;
 }

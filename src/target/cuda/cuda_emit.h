@@ -92,14 +92,13 @@ typedef struct Emit {
     ThreadGroup group;
     int barrier_id; /* of the group; 0: the whole block */
     Gang gang;
-    bool in_gang;          /* the role being written runs once a program of the gang, `gang` is its number */
-    Map places;            /* layout, dimension -> variable */
-    Map found;             /* ops with a finding */
-    VEC(const Op *) early; /* loads that an earlier one has taken along */
-    Map pairs;             /* values that are held two a word (simt_pairs.c) */
-    Map overs;             /* divisors of whole tiles -> their TwOver */
-    VEC(Ref) computed;     /* variables of the loop being written (simt_lean.c) */
-    Map forms;             /* wgmma forms defined */
+    bool in_gang;      /* the role being written runs once a program of the gang, `gang` is its number */
+    Map places;        /* layout, dimension -> variable */
+    Map found;         /* ops with a finding */
+    Map pairs;         /* values that are held two a word (simt_pairs.c) */
+    Map overs;         /* divisors of whole tiles -> their TwOver */
+    VEC(Ref) computed; /* variables of the loop being written (simt_lean.c) */
+    Map forms;         /* wgmma forms defined */
     Text forms_text;
     /* shared memory */
     Map offsets; /* op -> its buffer's offset + 1 */
@@ -249,7 +248,7 @@ TensorText memory_tensor(Emit *e, Ref tensor);
 /* A loop of a load role whose rows are not aligned copies their words into shared memory some trips
  * ahead: what that takes; before the loop (false: it does not); at the begin of the trip of value
  * `at`; at its end. */
-int64_t loose_scratch(Emit *e, const Op *loop);
+int64_t loose_scratch(const Op *loop);
 bool loose_begin(Emit *e, const Op *loop);
 void loose_step(Emit *e, const Op *loop, const char *at);
 void loose_next(Emit *e);

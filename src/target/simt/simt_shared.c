@@ -341,7 +341,7 @@ int64_t shared_scratch(Emit *e, const Op *op) {
     case OP_ATOMIC:
     case OP_ATOMIC_CAS: return atomic_scratch(e, op);
     case OP_RESHAPE: return moves_stages_reshape(e, op) ? moves_scratch(e, op) : 0;
-    case OP_FOR: return loose_scratch(e, op);
+    case OP_FOR: return loose_scratch(op);
     case OP_CONVERT: break;
     default: return moves_scratch(e, op);
     }
