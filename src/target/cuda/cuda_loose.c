@@ -13,7 +13,8 @@
  *
  *     for (d trips) { tw_stage_any(..); tw_cp_async_commit(); }
  *     for (..) { tw_cp_async_wait(d - 1); barrier; tw_stage_any(.. of trip + d); shift; put } */
-#include "target/cuda/cuda_box.h"
+#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt_box.h"
 
 #include <string.h>
 
@@ -56,7 +57,7 @@ static Box box_now(Emit *e, const Op *load) {
     return box_of(e, load, ir_type(e->k, load->results[0]), emit_layout(e, load->results[0]), REF_NONE);
 }
 
-static bool is_loose(Emit *e, const Op *op) {
+bool loose_is(Emit *e, const Op *op) {
     const Layout *layout = op->code == OP_TLOAD ? emit_layout(e, op->results[0]) : NULL;
     return layout && layout->home == HOME_REGISTERS && !op_operand(op, 1) &&
            box_loose(e, op, ir_type(e->k, op->results[0]), layout);
@@ -89,7 +90,7 @@ static bool is_of_any_trip(const Emit *e, Ref r, const Region *body) {
 }
 
 static bool can_stage(Emit *e, const Op *op, const Region *body) {
-    if (!is_loose(e, op) || op_attr(op, AT_WRAP)) return false;
+    if (!loose_is(e, op) || op_attr(op, AT_WRAP)) return false;
     const Type *type = ir_type(e->k, op->results[0]);
     TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
     for (int d = 0; d < parts.rank; d++)
@@ -237,9 +238,9 @@ bool loose_begin(Emit *e, const Op *loop) {
     stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
                arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
     cs_close(&e->p);
-    e->staged = loop;
-    e->staged_at = cs_fresh(&e->p, "words_at");
-    cs_line(&e->p, "u32 %s = %lld;", e->staged_at, base);
+    cuda_of(e)->staged = loop;
+    cuda_of(e)->staged_at = cs_fresh(&e->p, "words_at");
+    cs_line(&e->p, "u32 %s = %lld;", cuda_of(e)->staged_at, base);
     return true;
 }
 
@@ -248,16 +249,16 @@ void loose_step(Emit *e, const Op *loop, const char *at) {
     const char *next = cs_fresh(&e->p, "words_next");
     cs_line(&e->p, "tw_cp_async_wait(%d);", AHEAD - 1);
     shared_sync(e);
-    cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, e->staged_at, (long long)base,
-            (long long)(base + AHEAD * bytes), e->staged_at, (long long)bytes);
+    cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, cuda_of(e)->staged_at, (long long)base,
+            (long long)(base + AHEAD * bytes), cuda_of(e)->staged_at, (long long)bytes);
     stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %d", at, AHEAD), next);
 }
 
 void loose_next(Emit *e) {
-    int64_t bytes = slot_size(e, e->staged), base = shared_offset(e, e->staged);
-    cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", e->staged_at, e->staged_at, (long long)(base + AHEAD * bytes),
-            (long long)base, e->staged_at, (long long)bytes);
-    e->staged = NULL;
+    int64_t bytes = slot_size(e, cuda_of(e)->staged), base = shared_offset(e, cuda_of(e)->staged);
+    cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", cuda_of(e)->staged_at, cuda_of(e)->staged_at,
+            (long long)(base + AHEAD * bytes), (long long)base, cuda_of(e)->staged_at, (long long)bytes);
+    cuda_of(e)->staged = NULL;
 }
 
 /* --- loads --- */
@@ -284,7 +285,7 @@ static Loose open_load(Emit *e, const Op *op) {
     l.array = l.put ? cs_name(&e->p, op->results[0]) : emit_declare(e, op->results[0]);
     if (l.put) emit_set(e, op->results[0], HOLD_WORDS, arena_printf(e->arena, "%s_words", l.array));
     int words = b.layout->registers * elem_info[type->elem].bytes / 4;
-    l.staged = e->staged && op->parent == e->staged->regions[0] && can_stage(e, op, op->parent);
+    l.staged = cuda_of(e)->staged && op->parent == cuda_of(e)->staged->regions[0] && can_stage(e, op, op->parent);
     cs_line(&e->p, "u32 %s_words[%d];", l.array, words);
     cs_line(&e->p, "const %s %s_fill = %s;", cs_memory_type(type->elem), l.array, box_fill(e, op, type->elem));
     if (l.staged) {
@@ -331,7 +332,7 @@ static void write_staged_loop(Emit *e, const Loose *l, int from, int to, int loo
     emit_unroll_from(e, "r", from, to, vector);
     if (loop == LOOP_SHIFT)
         cs_line(&e->p, "tw_shift_line(%d, %s, %s, %s_lines, %s, %s_fill);", vector, word,
-                word_at(e, l->op, e->staged_at), array, place, array);
+                word_at(e, l->op, cuda_of(e)->staged_at), array, place, array);
     else
         cs_line(&e->p, "tw_load_line(%d, %s, %s_lines, %s, %s_fill);", vector, word, array, place, array);
     cs_close(&e->p);
@@ -342,18 +343,18 @@ static void write_staged_loop(Emit *e, const Loose *l, int from, int to, int loo
 void loose_load(Emit *e, const Op *first) {
     enum { IN_FLIGHT = 64 }; /* elements a thread waits for at once: the registers they take */
     VEC(Loose) group = {0};
-    for (size_t i = 0; i < e->early.count; i++)
-        if (e->early.at[i] == first) { /* with the one before */
-            e->early.at[i] = NULL;
+    for (size_t i = 0; i < cuda_of(e)->early.count; i++)
+        if (cuda_of(e)->early.at[i] == first) { /* with the one before */
+            cuda_of(e)->early.at[i] = NULL;
             return;
         }
-    e->early.count = 0;
+    cuda_of(e)->early.count = 0;
     int count = 0;
     for (const Op *op = first; op; op = op->next) {
         bool passes =
             op->code == OP_PUT || op->code == OP_TENSOR || (elementwise_is(op) && !emit_is_tile(e, op->results[0]));
         if (op->code != OP_TLOAD && !passes) break;
-        if (!is_loose(e, op) || !can_load_now(e, op)) continue;
+        if (!loose_is(e, op) || !can_load_now(e, op)) continue;
         int own = emit_layout(e, op->results[0])->registers;
         if (group.count && count + own > IN_FLIGHT) break;
         count += own;
@@ -376,7 +377,7 @@ void loose_load(Emit *e, const Op *first) {
                     group.at[i].array, 4 / bytes);
             cs_close(&e->p);
         }
-        if (i) *VEC_PUSH(&e->early, e->arena) = group.at[i].op;
+        if (i) *VEC_PUSH(&cuda_of(e)->early, e->arena) = group.at[i].op;
         emit_find(e, group.at[i].op, "load", "16 bytes at a time, two aligned words shifted together");
     }
 }

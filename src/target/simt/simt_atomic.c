@@ -9,7 +9,7 @@
  *
  * Order: before a release the threads of the program meet and fence, so that what any of them wrote
  * is there; after an acquire comes a fence, and the next load waits for a barrier. */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 

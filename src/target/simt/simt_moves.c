@@ -9,7 +9,7 @@
  * A flip of lanes is a shuffle. Everything else is staged in shared memory (simt_stage.c); offsets
  * and indices from run time are kept inside the tile, so that a wrong one reads a wrong element and
  * nothing else. A buffer is staged for good. */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ static const char *uncut(Emit *e, const LinearLayout *whole, const LinearLayout 
         kept |= 1u << i;
         masks[count++] = 1u << i;
     }
-    if (!ll_find(whole, first, &place)) ice(e->k->module->trap, "cuda: a slice lacks an element");
+    if (!ll_find(whole, first, &place)) ice(e->k->module->trap, "simt: a slice lacks an element");
     const char *bits = place_bits(e->arena, "r", count, masks);
     uint32_t fixed = place.at[LL_REGISTER] & ~kept;
     return fixed ? arena_printf(e->arena, "%s + %u", bits, fixed) : bits;
@@ -56,7 +56,7 @@ static void emit_split(Emit *e, const Op *op) {
     LinearLayout part;
     int64_t extent[MAX_RANK];
     for (int d = 0; d < whole->rank; d++) extent[d] = d == whole->rank - 1 ? 1 : type_of(e, x)->extent[d];
-    if (!ll_cut(whole, extent, &part)) ice(e->k->module->trap, "cuda: a split across threads");
+    if (!ll_cut(whole, extent, &part)) ice(e->k->module->trap, "simt: a split across threads");
     for (int i = 0; i < 2; i++) {
         const char *text = stage_element(e, x, emit_layout(e, x), uncut(e, whole, &part, (uint32_t)i));
         const Layout *layout = emit_layout(e, op->results[i]);

@@ -8,7 +8,7 @@
  *
  *     f32[1024], order [0,1,9,8,7,2,3,4,5,6], 4 warps: registers 1, 2, 512; warps 256, 128; lanes
  * 4, 8, 16, 32, 64 */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -502,7 +502,7 @@ void reduce_emit(Emit *e, const Op *op) {
     for (int i = e->lean || tree ? r.layout->map.count[LL_REGISTER] : 0; i < r.count;) {
         LayoutInput input;
         int bit;
-        if (!find_bit(&r, r.order[i], &input, &bit)) ice(e->k->module->trap, "cuda: a bit of the axis is nowhere");
+        if (!find_bit(&r, r.order[i], &input, &bit)) ice(e->k->module->trap, "simt: a bit of the axis is nowhere");
         if (input == LL_WARP) {
             int to = i + 1;
             while (in_warps(&r, to)) to++;

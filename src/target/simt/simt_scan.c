@@ -9,7 +9,7 @@
  *
  *     f32[1024], 4 warps: bits 0 1 in registers, 2 .. 6 in lanes, 7 8 in warps, 9 in registers
  * again */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static const char *at(const Fold *f, const char *array, const char *index) {
 
 static void find_bit(const Fold *f, int bit, LayoutInput *input, int *where) {
     if (!ll_find_bit(&f->layout->map, f->axis, bit, input, where))
-        ice(f->e->k->module->trap, "cuda: a bit of the axis is nowhere");
+        ice(f->e->k->module->trap, "simt: a bit of the axis is nowhere");
 }
 
 /* --- one combination --- */

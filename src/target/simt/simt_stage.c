@@ -6,7 +6,7 @@
  *     for (int r = 0; r < 8; r += 4) tw_sts(4, tw_swizzle(0 + at0 * 4, 128), x + r);
  *     tw_sync();
  *     for (int r = 0; r < 8; r++) tw_lds(1, y + r, tw_swizzle(0 + (255 - at0) * 4, 128)); */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
