@@ -6,6 +6,8 @@
  * A kernel that arrives scheduled (as text) is left as it is. */
 #include "pass/schedule/schedule.h"
 
+#include <string.h>
+
 static Op *find_tasks(const Kernel *k) {
     Op *op = k->body->first;
     while (op && op->code != OP_TASKS) op = op->next;
@@ -13,7 +15,9 @@ static Op *find_tasks(const Kernel *k) {
 }
 
 static bool refuse(const Schedule *s, const Op *op, const char *what) {
-    diag_emit(s->k->module->diag, DIAG_CUDA_REFUSED, op->range, op_info[op->code].mnemonic, what);
+    const char *machine = s->cx->machine->name;
+    const char *target = arena_string(s->arena, machine, strcspn(machine, ":"));
+    diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, target, op_info[op->code].mnemonic, what);
     return false;
 }
 

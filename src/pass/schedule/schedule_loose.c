@@ -7,7 +7,7 @@
  *     a = tload<batch=1> A ; put s.a, a ; b = tload<batch=1> B ; put s.b, b
  *
  * A load role does not wait for each trip's words: they are copied into shared memory some trips ahead, a line of the tile and one
- * word more behind the other (`ahead` on the load; `words` on its loop: bytes of one trip). Rings come first: where both do not fit,
+ * word more behind the other (`ahead` on the load and its loop; `words` on the loop: bytes of one trip). Rings come first: where both do not fit,
  * nothing is copied ahead. */
 #include "pass/schedule/schedule.h"
 
@@ -122,6 +122,7 @@ static void plan_ahead(Schedule *s, Op *loop) {
     for (const Op *op = body->first; op; op = op->next)
         if (can_come_ahead(s, op, body)) bytes += schedule_word_bytes(&s->facts, op);
     if (!bytes || (AHEAD + 1) * bytes + least_ring_bytes(s) + SPARE_BYTES > s->cx->machine->ring_bytes) return;
+    op_set(s->k, loop, (Attr){.id = AT_AHEAD, .number = AHEAD});
     op_set(s->k, loop, (Attr){.id = AT_WORDS, .number = bytes});
     for (Op *op = body->first; op; op = op->next)
         if (can_come_ahead(s, op, body)) op_set(s->k, op, (Attr){.id = AT_AHEAD, .number = AHEAD});

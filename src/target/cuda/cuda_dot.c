@@ -82,9 +82,9 @@ static const char *define_form(Dot *d, int n) {
     int ta = d->tile[0] && d->tile[0]->turned, tb = !d->tile[1]->turned;
     const char *form = d->tile[0] ? arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)\n", n, elem, ta, tb)
                                   : arena_printf(e->arena, "TW_WGMMA_RS(%d, %s, %d)\n", n, elem, tb);
-    if (!map_find(&e->forms, form, strlen(form))) {
-        map_set(&e->forms, e->arena, form, (void *)form);
-        text_add(&e->forms_text, "%s", form);
+    if (!map_find(&cuda_of(e)->forms, form, strlen(form))) {
+        map_set(&cuda_of(e)->forms, e->arena, form, (void *)form);
+        text_add(&cuda_of(e)->forms_text, "%s", form);
     }
     return d->tile[0] ? arena_printf(e->arena, "tw_wgmma_ss_%d_%s_%d%d", n, elem, ta, tb)
                       : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);

@@ -14,7 +14,8 @@
  *     for (d trips) { tw_stage_any(..); tw_cp_async_commit(); }
  *     for (..) { tw_cp_async_wait(d - 1); barrier; tw_stage_any(.. of trip + d); shift; put } */
 #include "pass/schedule/schedule.h"
-#include "target/cuda/cuda_box.h"
+#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt_box.h"
 
 /* From where to where the tensor lies in memory, as two variables; false if that is not known: then
  * a row is all that may be read. */
@@ -57,16 +58,10 @@ static int inner_of(Emit *e, const Op *load, const Type *type) {
     TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
     return layout_vector_dim(&e->facts, load, &parts, type);
 }
-/* How far ahead the words of the loop are copied. */
-static int ahead_of(const Op *loop) {
-    const Op *op = loop->regions[0]->first;
-    while (!op_attr(op, AT_AHEAD)) op = op->next;
-    return (int)op_int(op, AT_AHEAD, 1);
-}
-
 /* One slot is being read. */
-int64_t loose_scratch(const Op *loop) {
-    return op_attr(loop, AT_WORDS) ? (ahead_of(loop) + 1) * op_int(loop, AT_WORDS, 0) : 0;
+int64_t loose_scratch(Emit *e, const Op *loop) {
+    (void)e;
+    return (op_int(loop, AT_AHEAD, 0) + 1) * op_int(loop, AT_WORDS, 0);
 }
 
 /* Where the words of register r of the load lie, from the slot's place on. */
@@ -165,32 +160,33 @@ bool loose_begin(Emit *e, const Op *loop) {
     const char *turn = cs_fresh(&e->p, "trip");
     long long base = (long long)shared_offset(e, loop);
     if (e->persist) shared_sync(e); /* words of the last task may still be read */
-    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, ahead_of(loop), turn);
+    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, (int)op_int(loop, AT_AHEAD, 1), turn);
     stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
                arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
     cs_close(&e->p);
-    e->staged = loop;
-    e->staged_at = cs_fresh(&e->p, "words_at");
-    cs_line(&e->p, "u32 %s = %lld;", e->staged_at, base);
+    cuda_of(e)->staged = loop;
+    cuda_of(e)->staged_at = cs_fresh(&e->p, "words_at");
+    cs_line(&e->p, "u32 %s = %lld;", cuda_of(e)->staged_at, base);
     return true;
 }
 
 void loose_step(Emit *e, const Op *loop, const char *at) {
     int64_t bytes = op_int(loop, AT_WORDS, 0), base = shared_offset(e, loop);
-    int ahead = ahead_of(loop);
+    int ahead = (int)op_int(loop, AT_AHEAD, 1);
     const char *next = cs_fresh(&e->p, "words_next");
     cs_line(&e->p, "tw_cp_async_wait(%d);", ahead - 1);
     shared_sync(e);
-    cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, e->staged_at, (long long)base,
-            (long long)(base + ahead * bytes), e->staged_at, (long long)bytes);
+    cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, cuda_of(e)->staged_at, (long long)base,
+            (long long)(base + ahead * bytes), cuda_of(e)->staged_at, (long long)bytes);
     stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %d", at, ahead), next);
 }
 
 void loose_next(Emit *e) {
-    int64_t bytes = op_int(e->staged, AT_WORDS, 0), base = shared_offset(e, e->staged);
-    cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", e->staged_at, e->staged_at,
-            (long long)(base + ahead_of(e->staged) * bytes), (long long)base, e->staged_at, (long long)bytes);
-    e->staged = NULL;
+    int64_t bytes = op_int(cuda_of(e)->staged, AT_WORDS, 0), base = shared_offset(e, cuda_of(e)->staged);
+    cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", cuda_of(e)->staged_at, cuda_of(e)->staged_at,
+            (long long)(base + op_int(cuda_of(e)->staged, AT_AHEAD, 1) * bytes), (long long)base, cuda_of(e)->staged_at,
+            (long long)bytes);
+    cuda_of(e)->staged = NULL;
 }
 
 /* --- loads --- */
@@ -264,7 +260,7 @@ static void write_staged_loop(Emit *e, const Loose *l, int from, int to, int loo
     emit_unroll_from(e, "r", from, to, vector);
     if (loop == LOOP_SHIFT)
         cs_line(&e->p, "tw_shift_line(%d, %s, %s, %s_lines, %s, %s_fill);", vector, word,
-                word_at(e, l->op, e->staged_at), array, place, array);
+                word_at(e, l->op, cuda_of(e)->staged_at), array, place, array);
     else
         cs_line(&e->p, "tw_load_line(%d, %s, %s_lines, %s, %s_fill);", vector, word, array, place, array);
     cs_close(&e->p);
