@@ -7,16 +7,25 @@
 #include "pass/schedule/schedule.h"
 
 static bool refuse(const Schedule *s, const Op *op, const char *what) {
-    diag_emit(s->k->module->diag, DIAG_CUDA_REFUSED, op->range, op_info[op->code].mnemonic, what);
+    diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, s->cx->machine->target, op_info[op->code].mnemonic,
+              what);
     return false;
+}
+
+const Layout *schedule_layout(const Kernel *k, Ref tile) { return ir_value(k, tile)->layout; }
+
+static void plan_op(Op *op, void *user) {
+    if (op->code == OP_FOR) schedule_turn(user, op);
+    schedule_loose(user, op);
 }
 
 bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads || k->form >= FORM_SCHEDULE) return false;
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
+    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k), .facts = facts_new(k, false)};
     if (s.tasks && !schedule_follow(k, s.tasks))
         return refuse(&s, s.tasks, "a store role whose hand-overs stand elsewhere than compute's");
+    ir_walk(k->body, plan_op, &s);
     k->form = FORM_SCHEDULE;
     return true;
 }
