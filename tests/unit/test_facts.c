@@ -5,6 +5,7 @@
 #include "check.h"
 #include "analysis/affine.h"
 #include "analysis/facts.h"
+#include "pass/pass.h"
 
 #include <stdlib.h>
 
