@@ -5,7 +5,6 @@
 #include "check.h"
 #include "analysis/affine.h"
 #include "analysis/facts.h"
-#include "pass/pass.h"
 
 #include <stdlib.h>
 
@@ -132,7 +131,6 @@ int main(void) {
         return 1;
     }
     kernel = module->kernels.at[0];
-    PassContext cx = {.module = module, .scratch = &arena};
     Facts facts = facts_new(kernel, false);
     test_multiples(&facts);
     test_naturals(&facts);
