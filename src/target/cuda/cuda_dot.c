@@ -212,10 +212,7 @@ static void promote_wgmma(Dot *d, const char *left) {
             cs_close(&e->p);
             cs_close(&e->p);
         }
-    emit_find(e, d->op, "dot",
-              "sums of %lld along K are added in f32: %d registers a thread more, and every sum is "
-              "waited for",
-              (long long)d->every * d->step, columns_at(s, 0, PROMOTED_COLUMNS) / 2);
+    emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->step, columns_at(s, 0, PROMOTED_COLUMNS) / 2);
 }
 
 const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column) {
@@ -331,7 +328,7 @@ static bool in_ring(Emit *e, Ref operand) {
 }
 
 static void say(Dot *d) {
-    emit_find(d->e, d->op, "dot", "%s, %d x %d %s", word_info[d->instr].text, d->along_m, d->along_n,
+    emit_find(d->e, d->op, FIND_DOT_GRID, word_info[d->instr].text, d->along_m, d->along_n,
               d->instr == INSTR_WGMMA ? "warpgroups" : "warps");
 }
 

@@ -105,11 +105,7 @@ static void find_requirements(Emit *e) {
             text_add(&t, "%s%s %% %lld = 0", t.length ? ", " : "", name ? name : "(a value)", (long long)by);
         }
     }
-    if (t.length)
-        pass_find(e->cx, e->k->range, "launch",
-                  "vectors and TMA require %s; else a variant without them runs (option variant=1 "
-                  "and up)",
-                  t.at);
+    if (t.length) pass_find(e->cx, e->k->range, FIND_LAUNCH_VECTORS, t.at);
 }
 
 static bool is_dot(Emit *e, const Op *op) {
@@ -186,7 +182,6 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     cuda.plan->text =
         e->p.directives ? cs_repeat_lines(arena, cs_tidy(arena, head.at, 0)) : cs_tidy(arena, head.at, TEXT_WIDTH);
     find_requirements(e);
-    pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory", cuda.plan->execution,
-              cuda.plan->threads, (long long)e->shared_bytes);
+    pass_find(cx, k->range, FIND_BLOCK, cuda.plan->execution, cuda.plan->threads, (long long)e->shared_bytes);
     return cuda.plan;
 }

@@ -45,7 +45,7 @@ void gang_plan(Emit *e, Op *tasks) {
         return;
     }
     op_set(e->k, tasks, (Attr){.id = AT_GANG, .number = 1});
-    pass_find(e->cx, e->k->range, "execution", "programs run one by one after all: %s", why);
+    pass_find(e->cx, e->k->range, FIND_GANG_DROPPED, why);
 }
 
 const char *gang_extent(Emit *e, const Op *tasks, int dim) {

@@ -126,7 +126,7 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
         cs_close(&e->p);
     }
     cs_close(&e->p);
-    emit_find(e, load, "load", "its words by cp.async, %d trips ahead", (int)op_int(load, AT_AHEAD, 1));
+    emit_find(e, load, FIND_LOAD_WORDS_AHEAD, (int)op_int(load, AT_AHEAD, 1));
 }
 
 /* The copies of the trip of value `trip`, if there is one; what its scalars are held in is forgotten again. */
@@ -296,6 +296,6 @@ void loose_load(Emit *e, const Op *first) {
                     group.at[i].array, 4 / bytes);
             cs_close(&e->p);
         }
-        emit_find(e, group.at[i].op, "load", "16 bytes at a time, two aligned words shifted together");
+        emit_find(e, group.at[i].op, FIND_LOAD_SHIFTED);
     }
 }
