@@ -131,7 +131,7 @@ static int64_t slot_size(Emit *e, const Op *loop) {
         const Type *type = ir_type(e->k, op->results[0]);
         bool loads = strcmp(op_text(op, AT_FROM), "load") == 0;
         for (int i = 0; i < type->field_count; i++)
-            rings += (loads ? 2 : 1) * layout_field(e->cx, e->k, op->results[0], type->fields[i].name).bytes;
+            rings += (loads ? 2 : 1) * layout_field(e->k, op->results[0], type->fields[i].name)->bytes;
     }
     return SLOTS * bytes + rings + 4096 <= e->cx->machine->ring_bytes ? bytes : 0;
 }
