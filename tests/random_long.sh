@@ -4,7 +4,7 @@
 #
 #   tests/random_long.sh [COUNT [SEED [GENERATOR...]]]     20000 programs of each, seeds from the clock on, are the default
 #
-# Each runs on target cpu and on the interpreter behind the passes, every tenth on emulated CUDA too; random_tenstorrent's on the
+# Each runs on the interpreter behind the passes, every fifth on target cpu and on emulated CUDA too; random_tenstorrent's on the
 # Tensix model; of random_order (Triton kernels whose accesses depend on each other) a twentieth, on both forms of emulated CUDA.
 # Failures come as they are found, made small, with the seed that repeats them (`build/tests/random_triton --seed N`); their texts
 # stay in build/random. The end is one line: "101000 programs, 0 failed, seeds from 1 on". JOBS=N takes N processes instead
@@ -19,7 +19,7 @@ status=0
 logs=
 echo "seeds from $seed on; failures stay in build/random"
 for name; do
-    program=build/tests/$name of=$count targets="passes,cpu ${cxx:+--also cuda-emulated --every 10}"
+    program=build/tests/$name of=$count targets="passes --also cpu${cxx:+,cuda-emulated} --every 5"
     case $name in
     random_tilelang) program=tests/numeric/random_tilelang.py ;;
     random_tenstorrent) targets=tenstorrent ;;

@@ -199,7 +199,7 @@ struct Region {
     Ref *args;
 };
 
-typedef enum Form { FORM_SOURCE, FORM_TILE, FORM_ACCESS, FORM_RING, FORM_LAYOUT } Form;
+typedef enum Form { FORM_SOURCE, FORM_TILE, FORM_ACCESS, FORM_RING, FORM_LAYOUT, FORM_SCHEDULE } Form;
 
 struct Kernel {
     Module *module;
@@ -209,7 +209,7 @@ struct Kernel {
     Region
         *grid; /* NULL, or: computes the grid from the same-named parameters (its own arguments); yields 1 to 3 i32 */
     int attr_count;
-    Attr *attrs;           /* WARPS, STAGES: what the source or the launch asked for; FORM */
+    Attr *attrs;           /* WARPS, STAGES: what the source or the launch asked for */
     VEC(Value) values;     /* index = Ref; 0 unused */
     VEC(Literal) literals; /* index = Ref & ~REF_LITERAL */
     Map literal_map;

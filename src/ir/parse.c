@@ -837,6 +837,9 @@ static bool parse_kernel(Parser *p) {
     Op attrs = {.code = OP_NONE};
     Operand unused = {0};
     if (!parse_attrs(p, &attrs, &unused)) return false;
+    Word form = op_word(&attrs, AT_FORM, WORD_NONE);
+    if (form) p->k->form = form == KERNEL_LAYOUT ? FORM_LAYOUT : FORM_SCHEDULE;
+    op_drop(&attrs, AT_FORM);
     p->k->attrs = attrs.attrs;
     p->k->attr_count = attrs.attr_count;
     return parse_region(p, p->k->body, true);
@@ -856,8 +859,7 @@ static void look_at_form(Op *op, void *user) {
 
 static Form find_form(const Kernel *k) {
     FormFacts facts = {0};
-    for (int i = 0; i < k->attr_count; i++)
-        if (k->attrs[i].id == AT_FORM) return FORM_LAYOUT;
+    if (k->form >= FORM_LAYOUT) return k->form;
     ir_walk(k->body, look_at_form, &facts);
     return facts.boxes && !facts.early ? FORM_ACCESS : FORM_SOURCE;
 }

@@ -398,14 +398,25 @@ static void print_parameters(Printer *p, const Region *body) {
     text_add_char(&p->out, ')');
 }
 
+/* A form that the ops do not tell stands first. */
+static void print_kernel_attrs(Printer *p) {
+    const Kernel *k = p->k;
+    Attr *attrs = ARENA_ARRAY(p->out.arena, Attr, k->attr_count + 1);
+    int count = 0;
+    if (k->form >= FORM_LAYOUT)
+        attrs[count++] = (Attr){.id = AT_FORM, .word = k->form == FORM_LAYOUT ? KERNEL_LAYOUT : KERNEL_SCHEDULE};
+    for (int i = 0; i < k->attr_count; i++) attrs[count++] = k->attrs[i];
+    text_add(&p->out, count ? " " : "");
+    print_attrs(p, OP_NONE, attrs, count, NULL, false);
+}
+
 static char *print_kernel(const Kernel *k, Arena *arena, bool places) {
     Printer p = {.k = k, .out = text_new(arena), .places = places};
     p.names = ARENA_ARRAY(arena, const char *, k->values.count);
     text_add(&p.out, "kernel @%s", k->name);
     define_args(&p, k->body);
     print_parameters(&p, k->body);
-    text_add(&p.out, k->attr_count ? " " : "");
-    print_attrs(&p, OP_NONE, k->attrs, k->attr_count, NULL, false);
+    print_kernel_attrs(&p);
     text_add(&p.out, " {\n");
     print_layouts(&p, k->body);
     if (k->grid) {

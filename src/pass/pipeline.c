@@ -21,8 +21,8 @@ void pass_find(PassContext *cx, Range range, const char *subject, const char *fo
 }
 
 bool pass_takes_form(Kernel *k, Form form, const char *who) {
-    static const char *const names[] = {"source", "tile", "access", "ring", "layout"};
-    static const char *const makers[] = {"", "raise", "access", "ring", "layout"};
+    static const char *const names[] = {"source", "tile", "access", "ring", "layout", "schedule"};
+    static const char *const makers[] = {"", "raise", "access", "ring", "layout", "schedule"};
     if (k->form >= form) return true;
     diag_emit(k->module->diag, DIAG_FORM_TOO_EARLY, k->range, who, names[form], k->name, names[k->form], makers[form]);
     return false;

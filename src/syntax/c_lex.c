@@ -141,11 +141,25 @@ static CTok lex_token(Lexer *lx) {
     return CT_OTHER;
 }
 
+/* With the end; tokens are most of what a text takes, so they get the room that they need and no more. */
+static size_t count_tokens(Arena *arena, const SourceFile *file) {
+    Diag silent;
+    diag_init(&silent, arena, NULL);
+    Lexer lx = {arena, &silent, file, file->text, file->text + file->size, NULL};
+    bool spaced = false, line_start = false;
+    size_t count = 1;
+    for (skip_space(&lx, &spaced, &line_start); lx.at < lx.end && count <= C_TOKEN_LIMIT + 1;
+         skip_space(&lx, &spaced, &line_start)) {
+        lex_token(&lx);
+        count++;
+    }
+    return count;
+}
+
 void c_lex(Arena *arena, Diag *diag, const SourceFile *file, CTokens *out) {
     Lexer lx = {arena, diag, file, file->text, file->text + file->size, out};
     bool line_start = true;
-    size_t likely = file->size / 3 + 2; /* dense code has a token in three bytes */
-    if (!out->at) VEC_RESERVE(out, arena, likely < C_TOKEN_LIMIT ? likely : C_TOKEN_LIMIT);
+    if (!out->at) VEC_RESERVE(out, arena, count_tokens(arena, file));
     for (;;) {
         bool spaced = false;
         skip_space(&lx, &spaced, &line_start);
@@ -191,7 +205,12 @@ static bool read_suffix(const char *s, CNumber *out) {
 
 bool c_number(Arena *arena, Diag *diag, const CToken *token, CNumber *out) {
     *out = (CNumber){0};
-    char *text = arena_string(arena, token->text, token->length), *rest = text;
+    char small[32], *text = small; /* room for nearly every number */
+    if (token->length < sizeof small)
+        *(char *)mempcpy(small, token->text, token->length) = 0;
+    else
+        text = arena_string(arena, token->text, token->length);
+    char *rest = text;
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     bool binary = text[0] == '0' && (text[1] == 'b' || text[1] == 'B');
     out->is_float = strpbrk(text, hex ? ".pP" : ".eE") != NULL;

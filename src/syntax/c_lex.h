@@ -137,10 +137,10 @@ typedef enum CTok {
 } CTok;
 
 typedef struct CToken {
-    CTok kind;
-    bool line_start; /* first on its line: a `#` here starts a directive */
-    bool spaced;     /* white space before it */
-    bool painted;    /* the name of a macro that must not be expanded any more */
+    CTok kind : 16;      /* 32 bytes in all: a text has a token for every other byte of it */
+    bool line_start : 1; /* first on its line: a `#` here starts a directive */
+    bool spaced : 1;     /* white space before it */
+    bool painted : 1;    /* the name of a macro that must not be expanded any more */
     uint32_t length;
     const char *text; /* not NUL-terminated */
     Range range;

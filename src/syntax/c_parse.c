@@ -85,7 +85,13 @@ bool parser_enter(Parser *ps) {
 
 void parser_leave(Parser *ps) { ps->depth--; }
 
-const char *parser_name(Parser *ps, const CToken *token) { return arena_string(ps->arena, token->text, token->length); }
+const char *parser_name(Parser *ps, const CToken *token) {
+    MapEntry *entry = map_find(&ps->interned, token->text, token->length);
+    if (entry) return entry->value;
+    char *name = arena_string(ps->arena, token->text, token->length);
+    map_set(&ps->interned, ps->arena, name, name);
+    return name;
+}
 
 /* ---- nodes ---- */
 
@@ -107,6 +113,14 @@ void node_add(Parser *ps, CNode *node, CNode *kid) {
 void node_set(Parser *ps, CNode *node, const CNodes *kids) {
     node->kids = arena_copy(ps->arena, kids->at, kids->count * sizeof *kids->at);
     node->count = (uint32_t)kids->count;
+}
+
+void node_open(Parser *ps, CNode *kid) { *VEC_PUSH(&ps->open, ps->arena) = kid; }
+
+void node_take(Parser *ps, CNode *node, size_t from) {
+    node->count = (uint32_t)(ps->open.count - from);
+    node->kids = arena_copy(ps->arena, ps->open.at + from, node->count * sizeof *node->kids);
+    ps->open.count = from;
 }
 
 /* The tree's depth is bounded here, for all later walks: a sum of ten thousand terms is as deep as it is long. */

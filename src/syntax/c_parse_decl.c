@@ -249,7 +249,7 @@ CNode *parse_type_name(Parser *ps) {
 /* parameters = "(" ["void" | specifiers declarator {"," ..}] ")" */
 static CNode *parse_parameters(Parser *ps) {
     CNode *node = node_new(ps, C_PARAMETERS, ps->at);
-    CNodes kids = {0};
+    size_t kids = ps->open.count;
     parser_advance(ps);
     bool none = at_token(ps, CK_VOID) && ps->at[1].kind == CT_RPAREN;
     if (none) parser_advance(ps);
@@ -268,11 +268,11 @@ static CNode *parse_parameters(Parser *ps) {
             parser_refuse(ps, first->range, "functions as parameters", "call the function by name");
         CNode *parameter = node_one(ps, C_PARAMETER, first, declarator.type);
         parameter->name = declarator.name;
-        *VEC_PUSH(&kids, ps->arena) = parameter;
+        node_open(ps, parameter);
         if (!parser_take(ps, CT_COMMA)) break;
     }
     if (!ps->panic) parser_expect(ps, CT_RPAREN, "behind the parameters");
-    node_set(ps, node, &kids);
+    node_take(ps, node, kids);
     return node_end(ps, node);
 }
 
@@ -333,7 +333,7 @@ static CNode *parse_struct(Parser *ps) {
 /* enum = "enum" [tag] ["{" name ["=" constant] {"," ..} [","] "}"] */
 static CNode *parse_enum(Parser *ps) {
     CNode *node = node_new(ps, C_TYPE_ENUM, ps->at);
-    CNodes kids = {0};
+    size_t kids = ps->open.count;
     parser_advance(ps);
     if (at_token(ps, CT_IDENT)) {
         node->name = parser_name(ps, ps->at);
@@ -352,11 +352,11 @@ static CNode *parse_enum(Parser *ps) {
         CNode *one = node_one(ps, C_ENUMERATOR, first, value);
         one->name = name;
         parser_bind(ps, name, NAME_VALUE);
-        *VEC_PUSH(&kids, ps->arena) = one;
+        node_open(ps, one);
         if (!parser_take(ps, CT_COMMA)) break;
     }
     if (!ps->panic) parser_expect(ps, CT_RBRACE, "at the end of the enum");
-    node_set(ps, node, &kids);
+    node_take(ps, node, kids);
     return node_end(ps, node);
 }
 
@@ -469,17 +469,17 @@ static CNode *template_value(Parser *ps) { return starts_type(ps) ? parse_type_n
 /* template = NAME "(" argument {"," argument | "." name "=" (type | initializer)} ")" ";" */
 static CNode *parse_template(Parser *ps) {
     CNode *node = node_new(ps, C_TEMPLATE, ps->at);
-    CNodes kids = {0};
+    size_t kids = ps->open.count;
     node->name = parser_name(ps, ps->at);
     parser_advance(ps);
     parser_expect(ps, CT_LPAREN, "behind the template's name");
     while (!ps->panic && !at_token(ps, CT_RPAREN)) {
-        *VEC_PUSH(&kids, ps->arena) = at_token(ps, CT_DOT) ? parse_designated(ps, template_value) : template_value(ps);
+        node_open(ps, at_token(ps, CT_DOT) ? parse_designated(ps, template_value) : template_value(ps));
         if (!parser_take(ps, CT_COMMA)) break;
     }
     if (!ps->panic) parser_expect(ps, CT_RPAREN, "at the end of the descriptor");
     if (!ps->panic) parser_expect(ps, CT_SEMI, "behind the descriptor");
-    node_set(ps, node, &kids);
+    node_take(ps, node, kids);
     return node_end(ps, node);
 }
 

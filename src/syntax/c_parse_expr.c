@@ -9,7 +9,7 @@
 CNode *parse_initializer(Parser *ps) {
     if (!at_token(ps, CT_LBRACE)) return parse_assignment(ps);
     CNode *node = node_new(ps, C_INITIALIZER, ps->at);
-    CNodes kids = {0};
+    size_t kids = ps->open.count;
     if (!parser_enter(ps)) {
         parser_leave(ps);
         return node;
@@ -17,12 +17,12 @@ CNode *parse_initializer(Parser *ps) {
     parser_advance(ps);
     while (!ps->panic && !at_token(ps, CT_RBRACE)) {
         bool designated = at_token(ps, CT_DOT) || at_token(ps, CT_LBRACKET);
-        *VEC_PUSH(&kids, ps->arena) = designated ? parse_designated(ps, parse_initializer) : parse_initializer(ps);
+        node_open(ps, designated ? parse_designated(ps, parse_initializer) : parse_initializer(ps));
         if (!parser_take(ps, CT_COMMA)) break;
     }
     if (!ps->panic) parser_expect(ps, CT_RBRACE, "at the end of the initializer");
     parser_leave(ps);
-    node_set(ps, node, &kids);
+    node_take(ps, node, kids);
     return node_end(ps, node);
 }
 
@@ -54,16 +54,16 @@ CNode *parse_argument(Parser *ps) { return starts_type(ps) ? parse_type_name(ps)
 
 /* arguments = "(" [argument {"," argument}] ")" */
 void parse_arguments(Parser *ps, CNode *call) {
-    CNodes kids = {0};
-    for (uint32_t i = 0; i < call->count; i++) *VEC_PUSH(&kids, ps->arena) = call->kids[i];
+    size_t kids = ps->open.count;
+    for (uint32_t i = 0; i < call->count; i++) node_open(ps, call->kids[i]);
     parser_advance(ps);
     while (!ps->panic && !at_token(ps, CT_RPAREN)) {
-        *VEC_PUSH(&kids, ps->arena) = parse_argument(ps);
+        node_open(ps, parse_argument(ps));
         if (!parser_take(ps, CT_COMMA)) break;
         if (at_token(ps, CT_RPAREN)) parser_fail(ps, "an argument", "behind `,`");
     }
     if (!ps->panic) parser_expect(ps, CT_RPAREN, "behind the arguments");
-    node_set(ps, call, &kids);
+    node_take(ps, call, kids);
 }
 
 static CNode *parse_number(Parser *ps) {

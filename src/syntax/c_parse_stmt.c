@@ -6,12 +6,12 @@
 CNode *parse_block(Parser *ps) {
     CNode *node = node_new(ps, C_BLOCK, ps->at);
     const CToken *open = ps->at;
-    CNodes kids = {0};
+    size_t kids = ps->open.count;
     parser_advance(ps);
     parser_open_scope(ps);
     while (!at_token(ps, CT_RBRACE) && !at_token(ps, CT_END)) {
         const CToken *before = ps->at;
-        *VEC_PUSH(&kids, ps->arena) = parse_statement(ps);
+        node_open(ps, parse_statement(ps));
         if (!ps->panic) continue;
         parser_recover(ps);
         if (ps->at == before) parser_advance(ps);
@@ -19,7 +19,7 @@ CNode *parse_block(Parser *ps) {
     parser_close_scope(ps);
     if (!parser_expect(ps, CT_RBRACE, "at the end of the block"))
         diag_emit(ps->diag, DIAG_NOTE_HERE, open->range, "the block begins here");
-    node_set(ps, node, &kids);
+    node_take(ps, node, kids);
     return node_end(ps, node);
 }
 

@@ -21,17 +21,19 @@ struct Binding {
     size_t index;    /* of the entry in Parser.names */
 };
 
+typedef VEC(CNode *) CNodes;
+
 typedef struct Parser {
     Arena *arena;
     Diag *diag;
     const CToken *at, *last; /* last: the token read before `at` */
     Map names;
+    Map interned;         /* names: each is kept once */
     VEC(Binding *) bound; /* in order of declaration, to be undone at the end of a scope */
     int scope, depth;
+    CNodes open;         /* kids of the nodes that are being read, those of the innermost one last */
     bool panic, in_line; /* in_line: a #if expression, where the end is the line's */
 } Parser;
-
-typedef VEC(CNode *) CNodes;
 
 /* tokens */
 static inline bool at_token(const Parser *ps, CTok kind) { return ps->at->kind == kind; }
@@ -53,6 +55,9 @@ CNode *node_one(Parser *ps, CKind kind, const CToken *first, CNode *kid);
 CNode *node_two(Parser *ps, CKind kind, const CToken *first, CNode *a, CNode *b);
 void node_add(Parser *ps, CNode *node, CNode *kid); /* for nodes with few kids */
 void node_set(Parser *ps, CNode *node, const CNodes *kids);
+/* A kid of the node that is being read; the node takes those behind the first `from` open ones. */
+void node_open(Parser *ps, CNode *kid);
+void node_take(Parser *ps, CNode *node, size_t from);
 CNode *node_end(Parser *ps, CNode *node); /* sets range (to the last token read) and depth */
 const char *parser_name(Parser *ps, const CToken *token);
 

@@ -47,6 +47,10 @@ typedef struct Preprocessor {
     VEC(Frame) frames;
     VEC(Condition) conditions;
     CTokens *out;
+    /* The file that is compiled: what comes out of it is written over what was read of it, as long as macros and
+     * includes leave it no longer than that. */
+    CTokens whole;
+    size_t whole_frame;
     size_t work;           /* tokens that went through expansion */
     size_t read;           /* tokens of files, each as often as it was included */
     size_t condition_base; /* conditions below it belong to the including file */
@@ -258,6 +262,19 @@ static void report_loop(Preprocessor *pp, const Macro *macro, Range use) {
     diag_emit(pp->diag, DIAG_NOTE_HERE, macro->range, "the macro is defined here");
 }
 
+/* For one more token of the output. */
+static void make_room(Preprocessor *pp) {
+    CTokens *out = pp->out;
+    if (!out->at || out->at != pp->whole.at) return;
+    const CToken *next = pp->frames.at[pp->whole_frame].at;
+    if (out->at + out->count < next) return;
+    CTokens apart = {0};
+    VEC_RESERVE(&apart, pp->arena, pp->whole.count + out->count);
+    memcpy(apart.at, out->at, out->count * sizeof *out->at);
+    apart.count = out->count;
+    *out = apart;
+}
+
 /* Appends the token, or pushes what its macro stands for. */
 static void expand_token(Preprocessor *pp, CToken token, CTokens *out) {
     if (!spend(pp, token.range)) return;
@@ -270,6 +287,7 @@ static void expand_token(Preprocessor *pp, CToken token, CTokens *out) {
         macro = NULL;
     }
     if (!macro) {
+        if (out == pp->out) make_room(pp);
         *VEC_PUSH(out, pp->arena) = token;
         return;
     }
@@ -537,13 +555,13 @@ static void report_stray(Preprocessor *pp, const CToken *token) {
 }
 
 static CTokens lex_file(Preprocessor *pp, const SourceFile *file) {
+    CTokens fresh = {0};
     MapEntry *entry = map_find_number(&pp->lexed, file->base);
-    CTokens *tokens = entry ? entry->value : ARENA_NEW(pp->arena, CTokens);
-    if (!entry) {
-        c_lex(pp->arena, pp->diag, file, tokens);
-        map_put_number(&pp->lexed, pp->arena, file->base, tokens);
-    }
-    return *tokens;
+    if (entry) return *(CTokens *)entry->value;
+    c_lex(pp->arena, pp->diag, file, &fresh);
+    if (pp->include_depth) /* else it is overwritten */
+        map_put_number(&pp->lexed, pp->arena, file->base, arena_copy(pp->arena, &fresh, sizeof fresh));
+    return fresh;
 }
 
 static void process_file(Preprocessor *pp, const SourceFile *file) {
@@ -552,7 +570,11 @@ static void process_file(Preprocessor *pp, const SourceFile *file) {
     pp->read += tokens.count;
     if (pp->read > C_TOKEN_LIMIT) pp->work = C_TOKEN_LIMIT;
     if (pp->read > C_TOKEN_LIMIT && !spend(pp, tokens.at[0].range)) return;
-    if (!pp->out->at) VEC_RESERVE(pp->out, pp->arena, tokens.count);
+    if (!pp->include_depth && !pp->out->count) {
+        pp->whole = *pp->out = tokens;
+        pp->whole_frame = pp->frames.count;
+        pp->out->count = 0;
+    }
     size_t outer_base = pp->condition_base, frame = pp->frames.count;
     pp->condition_base = pp->conditions.count;
     push_frame(pp, tokens.at, tokens.count - 1, NULL, true);

@@ -160,7 +160,7 @@ assert.ir:4:3: error: assertion failed (program (1, 0, 0), element []): too many
 #! An emitter says which form it takes; a kernel that did not come so far is refused.
 $ cp $ROOT/kernels/triton/add.py .
 $ for passes in '--target cuda --stop-after access' '--target tenstorrent --passes fold' '--passes fold,layout' '--target cuda --passes access,ring'; do tilewright emit add.py --arg x_ptr=zeros:f32[64] --arg y_ptr=zeros:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 $passes; echo $?; done
-add.py:6:1: error: target cuda takes a kernel in layout form, `add_kernel` is in access form; do not leave out the passes up to `layout` [form]
+add.py:6:1: error: target cuda takes a kernel in schedule form, `add_kernel` is in access form; do not leave out the passes up to `schedule` [form]
     6 | def add_kernel(
       | ^~~~~~~~~~~~~~~
 1
@@ -172,7 +172,7 @@ add.py:6:1: error: layout takes a kernel in ring form, `add_kernel` is in source
     6 | def add_kernel(
       | ^~~~~~~~~~~~~~~
 1
-add.py:6:1: error: target cuda takes a kernel in layout form, `add_kernel` is in ring form; do not leave out the passes up to `layout` [form]
+add.py:6:1: error: target cuda takes a kernel in schedule form, `add_kernel` is in ring form; do not leave out the passes up to `schedule` [form]
     6 | def add_kernel(
       | ^~~~~~~~~~~~~~~
 1

@@ -483,6 +483,38 @@ static void test_places(Fixture *fx) {
     CHECK(product->range.end - product->range.begin == strlen("TWO * f(y)"));
 }
 
+/* What the parser keeps of a text, in bytes a byte of it; not under sanitizers, whose red zones are most of it. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+static void test_memory(Fixture *fx) {
+    static const struct {
+        const char *text;
+        int times;
+        double most;
+    } cases[] = {
+        {"    warp_mul(acc, acc, scale_of(row + i));  /* rescaled, then summed */\n", 40000, 50},
+        {"    for (int i = 0; i < n; i++) total += weights[i] * values[i + offset];\n", 30000, 50},
+        {"    x = x + (y * 3 - z[2]);\n", 60000, 50},
+        {"x=x+(y*3-z[2]);", 60000, 100}, /* a token for every byte */
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        size_t length = strlen(cases[c].text);
+        Text text = text_new(&fx->arena);
+        text_add(&text, "void f(int x) {\n");
+        for (int i = 0; i < cases[c].times; i++) text_add(&text, "%s", cases[c].text);
+        text_add(&text, "}\n");
+        size_t before = fx->arena.total;
+        parse_text(fx, text.at, text.length);
+        double bytes = (double)(fx->arena.total - before) / ((double)length * cases[c].times);
+        if (!SANITIZED && bytes > cases[c].most) fprintf(stderr, "%.1f bytes a byte of `%s`\n", bytes, cases[c].text);
+        CHECK(fx->diag.errors == 0 && (SANITIZED || bytes <= cases[c].most));
+        arena_free(&fx->arena);
+    }
+}
+
 int main(void) {
     static Fixture fx;
     arena_init(&fx.arena, allocator_malloc, &fx.trap);
@@ -493,6 +525,7 @@ int main(void) {
     test_errors(&fx);
     test_bounds(&fx);
     test_places(&fx);
+    test_memory(&fx);
     arena_free(&fx.arena);
     return check_done();
 }

@@ -1,8 +1,8 @@
 /* test_layout_text.c: the text form of a kernel is all of it, also in layout form.
  *
  * The kernels of tests/wild and tests/gpu/kernels.txt, as their door makes them (`tilewright ir`), go through the passes
- * of every CUDA machine. After each pass print(parse(print(k))) == print(k). What was read back from layout form goes
- * through the rest of the pipeline, which changes nothing of it, and gives the same `.cu`, places in the source apart. */
+ * of every CUDA machine. After each pass print(parse(print(k))) == print(k). What was read back from layout form or from
+ * the last one goes through the rest of the pipeline and gives the same `.cu`, places in the source apart. */
 #include "check.h"
 #include "pass/pass.h"
 #include "target/cuda/cuda.h"
@@ -61,23 +61,25 @@ static CudaPlan *emit(Read *r, PassContext *cx) {
     return cuda_emit(cx, r->kernel);
 }
 
-static void run_case(const char *text, const Machine *machine, PassOptions options) {
+/* A kernel that was read from the text it has behind pass `stop` (NULL: all): goes on to the same text and the same .cu. */
+static void run_from(const char *text, const char *stop, PassTrace *trace, const Machine *machine, PassOptions options) {
     Read first, second;
-    if (!read_text(&first, text)) {
-        fprintf(stderr, "%s: %s\n", about, diag_render(&first.diag, &first.arena));
-        CHECK(!"the door's text is read");
-        return;
-    }
+    bool good = read_text(&first, text);
+    if (!good) fprintf(stderr, "%s: %s\n", about, diag_render(&first.diag, &first.arena));
+    CHECK(good);
+    if (!good) return;
     PassContext cx = {.module = first.module, .machine = machine, .options = options, .scratch = &first.scratch};
-    PipelineRequest request = {.verify_each = true, .trace = round_trip};
-    bool ran = pipeline_run(&cx, first.kernel, &request) && first.kernel->form >= FORM_LAYOUT;
-    const char *laid_out = ran ? ir_print(first.kernel, &first.arena) : NULL;
-    if (ran && read_text(&second, laid_out)) {
-        PassContext other = {.module = second.module, .machine = machine, .options = options, .scratch = &second.scratch};
-        bool good = pipeline_run(&other, second.kernel, &request);
+    PipelineRequest whole = {.verify_each = true}, part = {.verify_each = true, .stop_after = stop, .trace = trace};
+    bool ran = pipeline_run(&cx, first.kernel, &part) && first.kernel->form >= FORM_LAYOUT;
+    const char *middle = ran ? ir_print(first.kernel, &first.arena) : "";
+    if (ran && read_text(&second, middle)) {
+        PassContext other = cx;
+        other.module = second.module;
+        other.scratch = &second.scratch;
+        good = pipeline_run(&other, second.kernel, &whole) && pipeline_run(&cx, first.kernel, &whole);
         if (!good) fprintf(stderr, "%s: %s\n", about, diag_render(&second.diag, &second.arena));
         CHECK(good);
-        CHECK_TEXT(ir_print(second.kernel, &second.arena), laid_out);
+        CHECK_TEXT(ir_print(second.kernel, &second.arena), ir_print(first.kernel, &first.arena));
         CudaPlan *a = good ? emit(&first, &cx) : NULL, *b = good ? emit(&second, &other) : NULL;
         CHECK(!a == !b);
         if (a && b && strcmp(a->text, b->text) != 0) fprintf(stderr, "%s on %s:\n", about, machine->name);
@@ -87,6 +89,11 @@ static void run_case(const char *text, const Machine *machine, PassOptions optio
         drop(&second);
     }
     drop(&first);
+}
+
+static void run_case(const char *text, const Machine *machine, PassOptions options) {
+    run_from(text, NULL, round_trip, machine, options);
+    run_from(text, "layout", NULL, machine, options);
 }
 
 /* --- the kernels --- */
@@ -111,7 +118,9 @@ static PassOptions options_of(const char *arguments) {
     return o;
 }
 
-/* The kernel as its door makes it: `x=f32[4]` is an argument, `--grid` is for launches. */
+static bool of_launch(const char *word) { return strcmp(word, "--grid") == 0 || strcmp(word, "--tolerance") == 0; }
+
+/* The kernel as its door makes it: `x=f32[4]` is an argument. */
 static void run_kernel(const char *file, const char *kernel, const char *arguments) {
     char command[8000], line[4000], *next = NULL;
     snprintf(line, sizeof line, "%s", arguments);
@@ -119,8 +128,9 @@ static void run_kernel(const char *file, const char *kernel, const char *argumen
                           *kernel ? ":" : "", kernel);
     const char *before = "";
     for (char *word = strtok_r(line, " \n", &next); word; word = strtok_r(NULL, " \n", &next)) {
-        bool argument = *word != '-' && strcmp(before, "--set") != 0 && strcmp(before, "--grid") != 0;
-        if (strcmp(word, "--grid") != 0 && strcmp(before, "--grid") != 0)
+        bool launch = of_launch(word) || of_launch(before);
+        bool argument = *word != '-' && strcmp(before, "--set") != 0;
+        if (!launch)
             length += snprintf(command + length, sizeof command - (size_t)length, "%s '%s'", argument ? " --arg" : "", word);
         before = word;
     }

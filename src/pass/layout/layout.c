@@ -611,7 +611,6 @@ bool pass_layout(PassContext *cx, Kernel *k) {
     ir_walk(k->body, set_fields, &st);
     ir_walk(k->body, set_views, &st);
     kernel_set(k, (Attr){.id = AT_WARPS, .number = layout_group(cx, k, NULL).warps});
-    kernel_set(k, (Attr){.id = AT_FORM, .word = KERNEL_LAYOUT});
     k->form = FORM_LAYOUT;
     return true;
 }

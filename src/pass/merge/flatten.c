@@ -54,6 +54,8 @@ static Line *line_of(Flatten *f, Ref ring) {
     return NULL;
 }
 
+Region *roles_body(const Op *tasks) { return tasks->regions[tasks->region_count - 1]; }
+
 const Op *ring_role(const Op *tasks, const char *name) {
     const Region *body = tasks->regions[tasks->region_count - 1];
     for (const Op *op = body->first; op && name; op = op->next)

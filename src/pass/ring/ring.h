@@ -11,6 +11,9 @@ char *ring_canonical(const Kernel *k, Arena *arena);
  * would need items to run ahead; the kernel is unchanged then. */
 bool ring_flatten(Kernel *k, Arena *scratch, const char **why);
 
+/* Header and roles of the tasks. */
+Region *roles_body(const Op *tasks);
+
 /* The role of that name; NULL: there is none (or no name). */
 const Op *ring_role(const Op *tasks, const char *name);
 

@@ -1,4 +1,4 @@
-/* cuda_follow.c: a role that empties rings on the threads of the role that fills them becomes part
+/* schedule_follow.c: a role that empties rings on the threads of the role that fills them becomes part
  * of that role.
  *
  * The plan runs the store role `on` compute. Its loops are compute's own, over again; run behind
@@ -10,7 +10,7 @@
  *
  * Values keep their names and layouts. Contract: ring form that ring_check has proved, so the loops
  * have the same trips; false when a hand-over stands where the other role has none. */
-#include "target/cuda/cuda_emit.h"
+#include "pass/schedule/schedule.h"
 
 #include <string.h>
 
@@ -91,7 +91,7 @@ static bool join_regions(Kernel *k, Region *lead, Region *tail) {
     return true;
 }
 
-bool follow_join(Kernel *k, Op *tasks) {
+bool schedule_follow(Kernel *k, Op *tasks) {
     for (Op *tail = roles_body(tasks)->first; tail; tail = tail->next) {
         const char *on = tail->code == OP_ROLE ? op_text(tail, AT_ON) : NULL;
         if (!on || !hands_over(tail, OP_WAIT, REF_NONE)) continue;
