@@ -135,7 +135,7 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     const Type *type = ir_type(e->k, r.ring);
     r.name = cs_name(&e->p, r.ring);
     for (int i = 0; i < type->field_count; i++) {
-        r.field[i] = layout_field(e->cx, e->k, r.ring, type->fields[i].name);
+        r.field[i] = *layout_field(e->k, r.ring, type->fields[i].name);
         r.field_offset[i] = r.slot_bytes;
         r.slot_bytes += r.field[i].bytes;
     }
