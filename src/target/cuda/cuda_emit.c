@@ -65,20 +65,13 @@ void emit_forget(Emit *e, const Region *region) {
 }
 
 void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step) {
-    cs_raw(&e->p, "#pragma unroll\n");
     e->vector_bits = ll_log2(step);
-    if (step == 1)
-        cs_open(&e->p, "for (int %s = %d; %s < %d; %s++)", variable, from, variable, to, variable);
-    else
-        cs_open(&e->p, "for (int %s = %d; %s < %d; %s += %d)", variable, from, variable, to, variable, step);
+    cs_loop(&e->p, "#pragma unroll", variable, from, to, step);
 }
 
 void emit_unroll(Emit *e, const char *variable, int count, int step) { emit_unroll_from(e, variable, 0, count, step); }
 
-void emit_block(Emit *e) {
-    cs_line(&e->p, "{");
-    e->p.depth++;
-}
+void emit_block(Emit *e) { cs_block(&e->p); }
 
 bool emit_may_reuse(Emit *e, Ref ref, const Op *op) {
     if (!ref_is_value(ref) || e->uses[ref] != 1 || emit_hold(e, ref)->kind != HOLD_ARRAY) return false;
@@ -203,9 +196,9 @@ void emit_carried(Emit *e, Ref ref, Ref initial) {
     }
     const char *name = cs_name(&e->p, ref), *type = cs_value_type(&e->p, ir_type(e->k, ref));
     if (initial)
-        cs_line(&e->p, "%s %s = %s;", type, name, emit_scalar(e, initial));
+        cs_line(&e->p, "%s = %s;", cs_variable(&e->p, type, name), emit_scalar(e, initial));
     else
-        cs_line(&e->p, "%s %s;", type, name);
+        cs_line(&e->p, "%s;", cs_variable(&e->p, type, name));
     emit_set(e, ref, HOLD_SCALAR, name);
 }
 
@@ -230,7 +223,7 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
         if (layout)
             cs_line(&e->p, "%s %s[%d];", emit_array_type(e, type), names[i], layout->registers);
         else
-            cs_line(&e->p, "%s %s;", cs_value_type(&e->p, type), names[i]);
+            cs_line(&e->p, "%s;", cs_variable(&e->p, cs_value_type(&e->p, type), names[i]));
         copy_to(e, targets[i], sources[i], names[i]);
     }
     for (int i = 0; i < count; i++) {
@@ -295,7 +288,7 @@ static void emit_for(Emit *e, const Op *op) {
         cs_open(&e->p, "if (%s)", emit_goes_on(e, op, lo));
         cs_line(&e->p, "i32 %s = -1;", e->late);
     }
-    if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1\n");
+    if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1");
     if (known && step == 1) {
         cs_open(&e->p, "for (%s %s = %s; %s < %s; %s++)", type, k, lo, k, hi, k);
     } else {
@@ -554,6 +547,7 @@ static void hold_params(Emit *e) {
         const Type *type = ir_type(e->k, arg);
         const char *name = cs_name(&e->p, arg);
         if (type->kind == TY_TENSOR) continue;
+        if (!type->pointer) ex_note_type(&e->p.expr, name, cs_memory_type(type->elem));
         bool packed =
             !type->pointer && (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
         emit_set(e, arg, HOLD_SCALAR, packed ? cs_unpack(&e->p, type->elem, name) : name);
@@ -593,9 +587,6 @@ static const char *blocks_text(const Emit *e, const Op *tasks) {
     return roles_load_by_threads(e) && two ? ", 2" : ", 1";
 }
 
-/* In a comment it may. */
-static bool mentions(const Text *text, const char *word) { return text->at && cs_find_word(text->at, word); }
-
 /* What vectors and TMA ask of a launch. */
 static void find_requirements(Emit *e) {
     Text t = text_new(e->arena);
@@ -614,10 +605,48 @@ static void find_requirements(Emit *e) {
                   t.at);
 }
 
+/* Lane and warp, where they are used. */
+static void write_thread(Emit *e, const CLines *top, const CLines *body) {
+    bool lane = cs_mentions(top, "lane") || cs_mentions(body, "lane");
+    bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
+    const char *of_warp = region_has(e, e->k->body, is_dot) ? "tw_warp()" : "tw_thread() >> 5"; /* it costs a shuffle */
+    if (lane && warp)
+        cs_line(&e->p, "const i32 lane = tw_lane(), warp = %s;", of_warp);
+    else if (lane)
+        cs_line(&e->p, "const i32 lane = tw_lane();");
+    else if (warp)
+        cs_line(&e->p, "const i32 warp = %s;", of_warp);
+}
+
+/* The file around the kernel's lines, `top` before them. */
+static const char *whole_text(Emit *e, const Op *tasks, const CLines *top) {
+    CLines body = e->p.lines;
+    Text params = text_new(e->arena);
+    Place place = {0};
+    e->p.lines = (CLines){0};
+    e->p.depth = 0;
+    add_params(e, &params);
+    source_find(e->k->module->sources, e->k->range.begin, &place);
+    cs_line(&e->p, "// %s%s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, place.file ? " of " : "",
+            place.file ? place.file->name : "", e->plan->execution, e->plan->threads, (long long)e->shared_bytes);
+    cs_raw(&e->p, "#include \"tilewright.cuh\"");
+    cs_blank(&e->p);
+    cs_append(&e->p, &e->forms_lines);
+    if (e->forms_lines.count) cs_blank(&e->p);
+    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s)", e->plan->threads,
+            blocks_text(e, tasks), e->plan->name, params.at);
+    if (!tasks) write_thread(e, top, &body);
+    cs_append(&e->p, top);
+    cs_append(&e->p, &body);
+    cs_close(&e->p);
+    cs_line(&e->p, "TW_KERNEL(%s)", e->plan->name);
+    return cs_layout(e->arena, &e->p.lines, TEXT_WIDTH, e->p.directives);
+}
+
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (!pass_takes_form(k, FORM_SCHEDULE, "target cuda")) return NULL;
     Arena *arena = k->module->arena;
-    Emit e = {.cx = cx, .k = k, .arena = arena, .plan = ARENA_NEW(arena, CudaPlan), .forms_text = text_new(arena)};
+    Emit e = {.cx = cx, .k = k, .arena = arena, .plan = ARENA_NEW(arena, CudaPlan)};
     Op *tasks = find_tasks(k);
     e.facts = facts_new(k, false);
     e.uses = cs_count_uses(k, arena);
@@ -647,38 +676,15 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
             shared_refuse(&e);
         return NULL;
     }
-    Text params = text_new(arena), top = text_new(arena), head = text_new(arena);
-    Text first = text_new(arena); /* lane and warp, where they are used: the warp costs a shuffle */
+    CLines top = {0};
     hold_params(&e);
     e.top = &top;
     e.top_depth = 1;
     e.p.depth = 1;
     emit_region(&e, k->body);
     if (k->module->diag->errors) return NULL;
-    if (!tasks) {
-        bool lane = mentions(&top, "lane") || mentions(&e.p.out, "lane");
-        bool warp = mentions(&top, "warp") || mentions(&e.p.out, "warp");
-        bool uniform = region_has(&e, k->body, is_dot); /* it costs a shuffle */
-        if (lane || warp)
-            text_add(&first, "    const i32 %s%s%s;\n", lane ? "lane = tw_lane()" : "", lane && warp ? ", " : "",
-                     !warp     ? ""
-                     : uniform ? "warp = tw_warp()"
-                               : "warp = tw_thread() >> 5");
-    }
-    add_params(&e, &params);
     e.plan->shared_bytes = e.shared_bytes;
-    Place place = {0};
-    source_find(k->module->sources, k->range.begin, &place);
-    text_add(&head, "// %s%s%s: %s, %d threads, %lld bytes of shared memory\n", k->name, place.file ? " of " : "",
-             place.file ? place.file->name : "", e.plan->execution, e.plan->threads, (long long)e.shared_bytes);
-    text_add(&head, "#include \"tilewright.cuh\"\n\n%s%s", e.forms_text.at ? e.forms_text.at : "",
-             e.forms_text.length ? "\n" : "");
-    text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n", e.plan->threads,
-             blocks_text(&e, tasks), e.plan->name, params.at);
-    text_add(&head, "%s%s%s}\nTW_KERNEL(%s)\n", first.at ? first.at : "", top.at ? top.at : "", e.p.out.at,
-             e.plan->name);
-    e.plan->text =
-        e.p.directives ? cs_repeat_lines(arena, cs_tidy(arena, head.at, 0)) : cs_tidy(arena, head.at, TEXT_WIDTH);
+    e.plan->text = whole_text(&e, tasks, &top);
     find_requirements(&e);
     pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory", e.plan->execution,
               e.plan->threads, (long long)e.shared_bytes);

@@ -84,7 +84,7 @@ typedef struct Emit {
     CudaPlan *plan;
     CPrinter p;
     Facts facts;
-    Text *top; /* places: written before the statements of the role */
+    CLines *top; /* places: written before the statements of the role */
     int top_depth;
     VEC(Hold) holds; /* by Ref */
     int *uses;
@@ -100,7 +100,7 @@ typedef struct Emit {
     Map overs;             /* divisors of whole tiles -> their TwOver */
     VEC(Ref) computed;     /* variables of the loop being written (simt_lean.c) */
     Map forms;             /* wgmma forms defined */
-    Text forms_text;
+    CLines forms_lines;
     /* shared memory */
     Map offsets; /* op -> its buffer's offset + 1 */
     int64_t shared_bytes;
