@@ -160,7 +160,7 @@ bool loose_begin(Emit *e, const Op *loop) {
     const char *turn = cs_fresh(&e->p, "trip");
     long long base = (long long)shared_offset(e, loop);
     if (e->persist) shared_sync(e); /* words of the last task may still be read */
-    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, (int)op_int(loop, AT_AHEAD, 1), turn);
+    cs_loop(&e->p, NULL, turn, 0, op_int(loop, AT_AHEAD, 1), 1);
     stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
                arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
     cs_close(&e->p);

@@ -84,7 +84,7 @@ struct Emit {
     Arena *arena;
     CPrinter p;
     Facts facts;
-    Text *top; /* places: written before the statements of the role */
+    CLines *top; /* places: written before the statements of the role */
     int top_depth;
     VEC(Hold) holds; /* by Ref */
     int *uses;

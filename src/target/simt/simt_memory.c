@@ -261,7 +261,7 @@ void memory_tload(Emit *e, const Op *op) {
         }
     }
     if (flags) {
-        cs_raw(&e->p, "#pragma unroll\n");
+        cs_raw(&e->p, "#pragma unroll");
         cs_line(&e->p, "for (int j = 0; j < %d; j++) %s[r + j] = raw[j] != 0;", b.vector, array);
     }
     cs_close(&e->p);
@@ -277,8 +277,7 @@ static const char *stored(Emit *e, Ref value, const Layout *layout, int vector) 
     if (straight) return arena_printf(e->arena, "%s + r", hold->text);
     cs_line(&e->p, "%s word[%d];", cs_memory_type(type->elem), vector);
     if (hold->kind == HOLD_LATER) {
-        cs_raw(&e->p, "#pragma unroll\n");
-        cs_open(&e->p, "for (int j = 0; j < %d; j++)", vector);
+        cs_loop(&e->p, "#pragma unroll", "j", 0, vector, 1);
         cs_line(&e->p, "const int q = r + j;");
         const char *text = lean_element(e, value, "q");
         cs_line(&e->p, "word[j] = %s;",

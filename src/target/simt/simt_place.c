@@ -78,8 +78,7 @@ const char *place_thread(Emit *e, const LinearLayout *map, int dim) {
     if (!name) {
         name = cs_fresh(&e->p, arena_printf(e->arena, "at%d", dim));
         map_set(&e->places, e->arena, text, (void *)(uintptr_t)name);
-        text_indent(e->top, e->top_depth);
-        text_add(e->top, "const i32 %s = %s;\n", name, text);
+        cs_line_of(&e->p, e->top, e->top_depth, "const i32 %s = %s;", name, text);
     }
     return name;
 }

@@ -265,7 +265,7 @@ void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *o
     if (words && w.vector % each) ice(e->k->module->trap, "simt: words are put in parts");
     if (parts > 1) {
         int count = layout->registers / parts;
-        cs_raw(&e->p, "#pragma unroll\n");
+        cs_raw(&e->p, "#pragma unroll");
         e->vector_bits = ll_log2(w.vector);
         cs_open(&e->p, "for (int r = part * %d; r < part * %d + %d; r += %d)", count, count, count, w.vector);
     } else {
