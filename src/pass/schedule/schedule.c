@@ -15,9 +15,8 @@ static Op *find_tasks(const Kernel *k) {
 }
 
 static bool refuse(const Schedule *s, const Op *op, const char *what) {
-    const char *machine = s->cx->machine->name;
-    const char *target = arena_string(s->arena, machine, strcspn(machine, ":"));
-    diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, target, op_info[op->code].mnemonic, what);
+    diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, s->cx->machine->target, op_info[op->code].mnemonic,
+              what);
     return false;
 }
 
