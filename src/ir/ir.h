@@ -172,10 +172,9 @@ typedef struct OpInfo {
     const char *doc;
 } OpInfo;
 extern const OpInfo op_info[OP_COUNT];
-bool op_has(Opcode code, Trait trait); /* E implies P */
-bool op_allows_attr(Opcode code, AttrId id);
+bool op_has(Opcode code, Trait trait);              /* E implies P */
+bool op_allows_attr(Opcode code, AttrId id);        /* OP_NONE: of a kernel */
 bool op_attr_is_positional(Opcode code, AttrId id); /* written without its name */
-bool kernel_allows_attr(AttrId id);
 
 struct Op {
     Opcode code;

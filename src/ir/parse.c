@@ -458,15 +458,17 @@ static bool parse_attr_value(Parser *p, Attr *attr, Operand *literal) {
 /* The attribute that comes next: by its name, else the first positional one not yet given. */
 static AttrId next_attr(Parser *p, Opcode code, const Op *op) {
     for (int id = 1; id < AT_COUNT; id++) {
-        bool allowed = code == OP_NONE ? kernel_allows_attr((AttrId)id) : op_allows_attr(code, (AttrId)id);
-        if (!allowed || op_attr_is_positional(code, (AttrId)id) || !is_name(p, attr_info[id].text)) continue;
+        if (!op_allows_attr(code, (AttrId)id) || op_attr_is_positional(code, (AttrId)id) ||
+            !is_name(p, attr_info[id].text))
+            continue;
         advance(p);
         if (attr_info[id].kind != ATTR_FLAG) expect(p, '=');
         return (AttrId)id;
     }
     for (int id = 1; id < AT_COUNT; id++)
         if (op_attr_is_positional(code, (AttrId)id) && !op_attr(op, (AttrId)id)) return (AttrId)id;
-    error_at(p, p->token.range, "`%s` has no such attribute", op_info[code].mnemonic);
+    error_at(p, p->token.range, "%s has no such attribute",
+             code ? arena_printf(p->m->arena, "`%s`", op_info[code].mnemonic) : "a kernel");
     return AT_NONE;
 }
 

@@ -22,7 +22,7 @@ const AttrInfo attr_info[AT_COUNT] = {
 };
 
 const OpInfo op_info[OP_COUNT] = {
-    {"", "", "", RES_NONE, "", "", ""},
+    {"", "", "", RES_NONE, "", "(| STAGES WARPS FORM)", ""}, /* a kernel's own attributes: what its source asks for */
 #define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},
 #include "ir/ops.def"
@@ -49,8 +49,6 @@ static const char *find_listed(Opcode code, AttrId id) {
     }
     return NULL;
 }
-
-bool kernel_allows_attr(AttrId id) { return id == AT_WARPS || id == AT_STAGES || id == AT_FORM; }
 
 bool op_allows_attr(Opcode code, AttrId id) { return find_listed(code, id) != NULL; }
 

@@ -348,12 +348,15 @@ bool ir_verify(const Kernel *k, Form form, Diag *diag) {
                                param->name ? param->name : "", ty_text(param->type, arena)));
         return false;
     }
-    for (int i = 0; i < k->attr_count; i++)
-        if (attr_info[k->attrs[i].id].kind == ATTR_INT && !in_range(&attr_info[k->attrs[i].id], k->attrs[i].number)) {
-            diag_emit(diag, DIAG_IR_INVALID, k->range, k->name,
-                      arena_printf(arena, "`%s` is out of its range", attr_info[k->attrs[i].id].text));
-            return false;
-        }
+    for (int i = 0; i < k->attr_count; i++) {
+        const AttrInfo *info = &attr_info[k->attrs[i].id];
+        const char *fault = !op_allows_attr(OP_NONE, k->attrs[i].id) ? "is no attribute of a kernel"
+                            : info->kind == ATTR_INT && !in_range(info, k->attrs[i].number) ? "is out of its range"
+                                                                                            : NULL;
+        if (!fault) continue;
+        diag_emit(diag, DIAG_IR_INVALID, k->range, k->name, arena_printf(arena, "`%s` %s", info->text, fault));
+        return false;
+    }
     if (k->grid) {
         check_region(&v, k->grid);
         const Op *last = k->grid->last;

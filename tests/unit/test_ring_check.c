@@ -215,20 +215,20 @@ static void test_progress(void) {
 #define NOTHING "%w = add %row, 1"
 
 static void test_clusters(void) {
-    verdict("pairs along m share b", PAIRED("cluster=2, share=0", "", "<share=0>", "%nk", NOTHING), RING_PROVED, NULL);
-    verdict("pairs along n share a", PAIRED("cluster=2, share=1", "<share=1>", "", "%nk", NOTHING), RING_PROVED, NULL);
-    verdict("pairs that share nothing", PAIRED("cluster=2, share=1", "", "", "%nk", NOTHING), RING_PROVED, NULL);
-    verdict("a's address has the index of the pairs", PAIRED("cluster=2, share=0", "<share=0>", "", "%nk", NOTHING), RING_REFUTED,
+    verdict("pairs along m share b", PAIRED("cluster=2, along=0", "", "<share=0>", "%nk", NOTHING), RING_PROVED, NULL);
+    verdict("pairs along n share a", PAIRED("cluster=2, along=1", "<share=1>", "", "%nk", NOTHING), RING_PROVED, NULL);
+    verdict("pairs that share nothing", PAIRED("cluster=2, along=1", "", "", "%nk", NOTHING), RING_PROVED, NULL);
+    verdict("a's address has the index of the pairs", PAIRED("cluster=2, along=0", "<share=0>", "", "%nk", NOTHING), RING_REFUTED,
             "field `a` cannot be shared");
-    verdict("shared along another index", PAIRED("cluster=2, share=0", "", "<share=1>", "%nk", NOTHING), RING_REFUTED, "field `b` cannot be shared");
-    verdict("one block has more items", PAIRED("cluster=2, share=0", "", "<share=0>", "%m", NOTHING), RING_REFUTED, "the trip count of a loop");
-    verdict("as many items in both", PAIRED("cluster=2, share=0", "", "<share=0>", "%n", NOTHING), RING_PROVED, NULL);
-    verdict("the last task would print twice", PAIRED("cluster=2, share=0", "", "<share=0>", "%nk", "print<message=\"x\"> %row"), RING_REFUTED,
+    verdict("shared along another index", PAIRED("cluster=2, along=0", "", "<share=1>", "%nk", NOTHING), RING_REFUTED, "field `b` cannot be shared");
+    verdict("one block has more items", PAIRED("cluster=2, along=0", "", "<share=0>", "%m", NOTHING), RING_REFUTED, "the trip count of a loop");
+    verdict("as many items in both", PAIRED("cluster=2, along=0", "", "<share=0>", "%n", NOTHING), RING_PROVED, NULL);
+    verdict("the last task would print twice", PAIRED("cluster=2, along=0", "", "<share=0>", "%nk", "print<message=\"x\"> %row"), RING_REFUTED,
             "a task does more than to store");
-    verdict("the last task would read its own output", PAIRED("cluster=2, share=0", "", "<share=0>", "%nk", "%w = tload %C, [%row, %col] : f16[64,64]"),
+    verdict("the last task would read its own output", PAIRED("cluster=2, along=0", "", "<share=0>", "%nk", "%w = tload %C, [%row, %col] : f16[64,64]"),
             RING_REFUTED, "a task does more than to store");
-    verdict("clusters of three", PAIRED("cluster=3, share=0", "", "<share=0>", "%nk", NOTHING), RING_REFUTED, "a cluster has 2 blocks");
-    verdict("an index that is not there", PAIRED("cluster=2, share=2", "", "", "%nk", NOTHING), RING_REFUTED, "a cluster has 2 blocks");
+    verdict("clusters of three", PAIRED("cluster=3, along=0", "", "<share=0>", "%nk", NOTHING), RING_REFUTED, "a cluster has 2 blocks");
+    verdict("an index that is not there", PAIRED("cluster=2, along=2", "", "", "%nk", NOTHING), RING_REFUTED, "a cluster has 2 blocks");
 }
 
 /* What the checker has no room for it refuses: it proves nothing of what it does not see. */

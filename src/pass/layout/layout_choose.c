@@ -25,7 +25,7 @@ static int kernel_warps(const PassContext *cx, const Kernel *k) {
 }
 
 static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
-    int64_t warps = op_int(role, AT_WARPS, 0);
+    int64_t warps = op_int(role, AT_ROLE_WARPS, 0);
     if (warps > 0) return (int)warps;
     int64_t workers = op_int(role, AT_WORKERS, 0);
     /* Layouts know powers of two: three warpgroups' worth of rows is done by two. */

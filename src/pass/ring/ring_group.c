@@ -1,6 +1,6 @@
 /* ring_group.c: neighbouring tasks run as a cluster, and load what they share once.
  *
- *     tasks %m, %n in %nm, %nn <order=grouped, group=8, persist, cluster=2, share=0> {
+ *     tasks %m, %n in %nm, %nn <order=grouped, group=8, persist, cluster=2, along=0> {
  *       role load { .. put %s.a, %a ; put<share=0> %s.b, %b .. }       b does not depend on %m
  *
  * Each block of the cluster loads its part of a shared field and sends it to all; a slot is empty
@@ -224,8 +224,8 @@ static void use_pairs(PassContext *cx, Kernel *k, Op *tasks, Group *g, int index
     const Op *load = role_find(tasks, ROLE_LOAD);
     int64_t bytes = shared_bytes(g, k, load->regions[0], false, index);
     op_set(k, tasks, (Attr){.id = AT_CLUSTER, .number = CLUSTER});
-    op_set(k, tasks, (Attr){.id = AT_SHARE, .number = index});
-    if (!asked) op_set(k, tasks, (Attr){.id = AT_LEAST, .number = WAVES});
+    op_set(k, tasks, (Attr){.id = AT_ALONG, .number = index});
+    if (!asked) op_set(k, tasks, (Attr){.id = AT_WAVES, .number = WAVES});
     const char *name = ir_value(k, g->index)->name;
     pass_find(cx, k->range, FIND_CLUSTER, name ? name : "the tasks", (long long)bytes,
               asked ? "asked for"
@@ -271,7 +271,7 @@ static bool check_puts(PassContext *cx, Group *g, const Region *region, int64_t 
 }
 
 bool ring_group_check(PassContext *cx, Kernel *k, const Op *tasks) {
-    int64_t index = op_int(tasks, AT_SHARE, -1), blocks = op_int(tasks, AT_CLUSTER, 0);
+    int64_t index = op_int(tasks, AT_ALONG, -1), blocks = op_int(tasks, AT_CLUSTER, 0);
     if (blocks != CLUSTER || index < 0 || index >= tasks->operand_count) {
         diag_emit(cx->module->diag, DIAG_RING_CLUSTER, tasks->range, (long long)blocks, (long long)index);
         return false;

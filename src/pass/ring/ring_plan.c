@@ -368,7 +368,7 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     int asked = stages_of(c, cut);
     bool deeper = is_pipelined(cut) && !cut->shares && asked > 1 && cut->slots > asked;
     if (!cut->shares) set_int(k, op, AT_SLOTS, cut->slots);
-    if (deeper) set_int(k, op, AT_STAGES, asked);
+    if (deeper) set_int(k, op, AT_ASKED, asked);
     if (cut->parts) set_int(k, op, AT_PARTS, cut->parts);
     if (hold > 1 && !cut->shares) set_int(k, op, AT_HOLD, hold);
     const Type *type = ir_type(k, cut->ring);
@@ -480,7 +480,7 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
                      : -1;
     if (varies >= 0) {
         op_set(k, tasks, (Attr){.id = AT_ORDER, .word = ORDER_LONGEST});
-        set_int(k, tasks, AT_DIM, varies);
+        set_int(k, tasks, AT_VARIES, varies);
     }
     pass_find(c->cx, k->range, FIND_WORKERS, workers, workers == 1 ? "" : "s",
               persist ? "persistent" : "one task a launch", word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);

@@ -65,12 +65,15 @@ static bool is_plan(AttrId id) {
     case AT_LIFE:
     case AT_SHARE:
     case AT_CLUSTER:
+    case AT_ALONG:
+    case AT_WAVES:
+    case AT_VARIES:
     case AT_OVERLAY:
     case AT_PARTS:
     case AT_WORKERS:
     case AT_BY:
     case AT_HOST:
-    case AT_WARPS:
+    case AT_ROLE_WARPS:
     case AT_REGS:
     case AT_ORDER:
     case AT_ROTATE:
@@ -78,6 +81,7 @@ static bool is_plan(AttrId id) {
     case AT_GROUP:
     case AT_UNROLL:
     case AT_STAGES:
+    case AT_ASKED:
     case AT_CACHE:
     case AT_EVICT: return true;
     default: return false;
@@ -86,7 +90,7 @@ static bool is_plan(AttrId id) {
 
 static void add_attr(Canon *c, const Op *op, const Attr *attr) {
     Text *out = &c->out;
-    if (is_plan(attr->id) || (attr->id == AT_DIM && op->code == OP_TASKS)) return;
+    if (is_plan(attr->id)) return;
     if (attr->id == AT_FIELD_NUMBER) {
         text_add(out, " field %d", hand_field(op));
         return;

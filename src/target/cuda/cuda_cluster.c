@@ -58,18 +58,18 @@ static bool count_tasks(Emit *e, const Op *tasks) {
     }
     plan->extents = tasks->operand_count;
     plan->share = cuda_of(e)->share;
-    plan->waves = (int)op_int(tasks, AT_LEAST, 0);
+    plan->waves = (int)op_int(tasks, AT_WAVES, 0);
     return true;
 }
 
 void cluster_plan(Emit *e, const Op *tasks) {
     int blocks = (int)op_int(tasks, AT_CLUSTER, 0);
     if (!blocks) return;
-    cuda_of(e)->share = (int)op_int(tasks, AT_SHARE, 0);
+    cuda_of(e)->share = (int)op_int(tasks, AT_ALONG, 0);
     const char *why =
         !e->persist || gang_is(e)           ? "programs run side by side, or one a block"
         : !mark_rings(e, tasks_body(tasks)) ? "what blocks could share is not loaded by TMA, or not in two halves"
-        : op_attr(tasks, AT_LEAST) && !count_tasks(e, tasks) ? "a launch does not know its number of tasks"
+        : op_attr(tasks, AT_WAVES) && !count_tasks(e, tasks) ? "a launch does not know its number of tasks"
                                                              : NULL;
     if (!why) {
         cuda_of(e)->cluster = cuda_of(e)->plan->cluster = blocks;

@@ -141,8 +141,8 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     r.skewed = r.fused && role_is_guest(from);
     if (r.fused && !r.skewed) r.slots = 1;
     count_puts(e, from->regions[0], &r);
-    if (r.stores && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
-        r.slots = (int)op_int(op, AT_STAGES, 1);
+    if (r.stores && op_attr(op, AT_ASKED)) { /* what threads load is not that far away */
+        r.slots = (int)op_int(op, AT_ASKED, 1);
         r.hold = r.slots < 3 ? 1 : r.hold;
         pass_find(e->cx, op->range, FIND_RING_BY_THREADS, r.slots);
     }

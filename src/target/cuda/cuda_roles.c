@@ -61,8 +61,8 @@ static void write_barriers(Emit *e) {
 /* Tasks that grow (or shrink) along one index, dealt out in pairs of a long and a short one, so that
  * every block gets the same work: block b has pairs b, b + blocks, .. where there are enough. */
 static const char *paired_extent(Emit *e, const Op *tasks) {
-    bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST && op_attr(tasks, AT_DIM);
-    return paired ? gang_extent(e, tasks, (int)op_int(tasks, AT_DIM, 0)) : NULL;
+    bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST && op_attr(tasks, AT_VARIES);
+    return paired ? gang_extent(e, tasks, (int)op_int(tasks, AT_VARIES, 0)) : NULL;
 }
 
 static void write_pairs(Emit *e, const char *extent) {
@@ -79,7 +79,7 @@ static void open_pairs(Emit *e) {
 
 static void decode_pairs(Emit *e, const Op *tasks, const char *extent) {
     Region *body = tasks_body(tasks);
-    int varies = (int)op_int(tasks, AT_DIM, 0);
+    int varies = (int)op_int(tasks, AT_VARIES, 0);
     const char *own = gang_index(e, tasks, varies);
     cs_line(&e->p, "const i32 width = paired ? half : (i32)%s, number = paired ? turn >> 1 : turn;", extent);
     cs_line(&e->p, "const i32 at = number %% width, mirror = (i32)%s - 1 - at;", extent);
