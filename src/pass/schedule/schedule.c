@@ -14,7 +14,7 @@ static Op *find_tasks(const Kernel *k) {
     return op;
 }
 
-static bool refuse(const Schedule *s, const Op *op, const char *what) {
+bool schedule_refuse(const Schedule *s, const Op *op, const char *what) {
     const char *machine = s->cx->machine->name;
     const char *target = arena_string(s->arena, machine, strcspn(machine, ":"));
     diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, target, op_info[op->code].mnemonic, what);
@@ -38,8 +38,19 @@ bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;
     Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k), .facts = facts_new(k, false)};
     if (s.tasks && !schedule_follow(k, s.tasks))
-        return refuse(&s, s.tasks, "a store role whose hand-overs stand elsewhere than compute's");
+        return schedule_refuse(&s, s.tasks, "a store role whose hand-overs stand elsewhere than compute's");
     ir_walk(k->body, plan_op, &s);
     k->form = FORM_SCHEDULE;
     return true;
+}
+
+static void plan_late(Op *op, void *user) {
+    if (op->code == OP_FOR) schedule_flight(user, op);
+}
+
+bool schedule_loops(PassContext *cx, Kernel *k) {
+    Schedule s = {
+        .cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k), .uses = ir_count_uses(k, cx->scratch)};
+    ir_walk(k->body, plan_late, &s);
+    return schedule_skew(&s);
 }

@@ -4,6 +4,7 @@
  *   schedule_follow.c  a role that empties rings on the threads that fill them becomes part of the role there
  *   schedule_turn.c    loops turned so that a product runs under the next trip's arithmetic
  *   schedule_flight.c  products in flight while the next item is waited for
+ *   schedule_skew.c    loads that run ahead on the threads of compute: which loops are one
  *   schedule_loose.c   loads of rows that are not aligned: together, and ahead
  *
  * A decision is written to the op that it is about, as an attribute (attrs.def); the emitter reads those and decides
@@ -21,11 +22,13 @@ typedef struct Schedule {
     int *uses;    /* by Ref */
     Facts facts;
     int batches;      /* of loads that have been numbered */
+    int pairs;        /* of loops */
     bool takes_turns; /* `explain` has been told that workers take turns */
 } Schedule;
 
 const Layout *schedule_layout(const Kernel *k, Ref tile);
-const Op *schedule_role(const Op *op); /* in which it stands; NULL: none */
+const Op *schedule_role(const Op *op);                                   /* in which it stands; NULL: none */
+bool schedule_refuse(const Schedule *s, const Op *op, const char *what); /* false, for who returns it */
 
 /* --- schedule_follow.c --- */
 /* False: a hand-over stands where the other role has none. */
@@ -46,6 +49,11 @@ int64_t schedule_word_bytes(Facts *f, const Op *load);
 /* --- schedule_flight.c --- */
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
-/* Needs the items that consumers may hold, so it comes when the rings have their slots. */
-void schedule_flight(PassContext *cx, Kernel *k);
+void schedule_flight(Schedule *s, Op *loop);
+
+/* --- schedule_skew.c --- */
+bool schedule_skew(Schedule *s); /* false with a message: a role cannot run ahead in the other's loops */
+
+/* Decisions that follow from slots and hold of the rings, when those are known; false with a message. */
+bool schedule_loops(PassContext *cx, Kernel *k);
 #endif

@@ -46,15 +46,9 @@ static bool can_come_late(const Schedule *s, const Op *loop, Op **dot, Op **rele
            op_int(ir_value(s->k, (*release)->operands[0])->op, AT_HOLD, 1) >= 2 && is_carried(s, loop, *dot);
 }
 
-static void plan_loop(Op *loop, void *user) {
-    Schedule *s = user;
+void schedule_flight(Schedule *s, Op *loop) {
     Op *dot, *release;
-    if (loop->code != OP_FOR || !can_come_late(s, loop, &dot, &release)) return;
+    if (!can_come_late(s, loop, &dot, &release)) return;
     op_set(s->k, dot, (Attr){.id = AT_FLIGHT, .number = 1});
     op_set(s->k, release, (Attr){.id = AT_BEHIND, .number = 1});
-}
-
-void schedule_flight(PassContext *cx, Kernel *k) {
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .uses = ir_count_uses(k, cx->scratch)};
-    ir_walk(k->body, plan_loop, &s);
 }

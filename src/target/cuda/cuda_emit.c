@@ -143,7 +143,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (tasks) {
         ring_plan(e, e->shared_bytes);
         if (k->module->diag->errors) return NULL;
-        schedule_flight(cx, k);
+        if (!schedule_loops(cx, k)) return NULL;
         shared_plan(e);
     }
     if (e->shared_bytes > cx->machine->ring_bytes) {

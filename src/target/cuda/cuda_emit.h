@@ -56,11 +56,10 @@ typedef struct CudaEmit {
     int cluster; /* blocks of one, if a launch has them; 0: none */
     int share;   /* the task index along which it runs */
     /* rings */
-    Map map_of;          /* access -> its tensor map */
-    bool bulk_issued;    /* the role has issued a TMA store */
-    const Op *ahead;     /* skew: where the load role stands */
-    const Op *skew_loop; /* the loop being written, whose loads run ahead */
-    int skew_distance;
+    Map map_of;            /* access -> its tensor map */
+    bool bulk_issued;      /* the role has issued a TMA store */
+    const Op *ahead;       /* skew: where the load role stands */
+    const Op *skew_loop;   /* the loop being written, whose loads run ahead */
     const Op *staged;      /* the loop being written, whose words are copied ahead (cuda_loose.c) */
     const char *staged_at; /* variable: where those of this trip lie */
     const char *late;      /* variable: the slot that is still held, or -1 */

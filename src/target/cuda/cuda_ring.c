@@ -253,9 +253,12 @@ void ring_plan(Emit *e, int64_t other) {
         if (r->by_lane) r->empty_count *= 32;
     }
     while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
-        op_set(e->k, ir_value(e->k, cuda_of(e)->rings.at[i].ring)->op,
-               (Attr){.id = AT_HOLD, .number = cuda_of(e)->rings.at[i].hold});
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
+        const RingPlan *r = &cuda_of(e)->rings.at[i];
+        Op *ring = ir_value(e->k, r->ring)->op;
+        op_set(e->k, ring, (Attr){.id = AT_HOLD, .number = r->hold});
+        if (!r->each) op_set(e->k, ring, (Attr){.id = AT_SLOTS, .number = r->slots});
+    }
     e->shared_bytes = 0;
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) place_ring(e, &cuda_of(e)->rings.at[i]);
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
