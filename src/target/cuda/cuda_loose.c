@@ -18,10 +18,6 @@
 
 #include <string.h>
 
-/* Of the words in shared memory: how far ahead they are copied, and the slots which that takes, one
- * of which is being read. */
-enum { AHEAD = 2, SLOTS = AHEAD + 1 };
-
 /* From where to where the tensor lies in memory, as two variables; false if that is not known: then
  * a row is all that may be read. */
 static bool write_span(Emit *e, const Box *b, const char *name) {
@@ -60,7 +56,7 @@ static Box box_now(Emit *e, const Op *load) {
 bool loose_is(Emit *e, const Op *op) {
     const Layout *layout = op->code == OP_TLOAD ? emit_layout(e, op->results[0]) : NULL;
     return layout && layout->home == HOME_REGISTERS && !op_operand(op, 1) &&
-           box_loose(e, op, ir_type(e->k, op->results[0]), layout);
+           layout_loose(&e->facts, op, ir_type(e->k, op->results[0]), layout);
 }
 
 /* Is all there that the load's address takes? */
@@ -89,18 +85,8 @@ static bool is_of_any_trip(const Emit *e, Ref r, const Region *body) {
     return true;
 }
 
-static bool can_stage(Emit *e, const Op *op, const Region *body) {
-    if (!loose_is(e, op) || op_attr(op, AT_WRAP)) return false;
-    const Type *type = ir_type(e->k, op->results[0]);
-    TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
-    for (int d = 0; d < parts.rank; d++)
-        if (parts.extent[d] == REF_NONE) return false;
-    for (int d = 0; d < type->rank; d++)
-        if (type->extent[d] & (type->extent[d] - 1)) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!is_of_any_trip(e, op->operands[i], body)) return false;
-    return type->rank == 2;
-}
+/* Does the loop of the load copy its words ahead? */
+static bool is_staged(const Op *op) { return op_attr(op, AT_WORDS) != NULL; }
 
 /* Lines of the tile, each with one word more than it has. */
 static int inner_of(Emit *e, const Op *load, const Type *type) {
@@ -109,45 +95,18 @@ static int inner_of(Emit *e, const Op *load, const Type *type) {
 }
 static int64_t line_bytes(Emit *e, const Op *load) {
     const Type *type = ir_type(e->k, load->results[0]);
-    return type->extent[inner_of(e, load, type)] * ty_elem_bytes(type) + 16;
-}
-static int64_t stage_size(Emit *e, const Op *load) {
-    const Type *type = ir_type(e->k, load->results[0]);
-    return type->extent[1 - inner_of(e, load, type)] * line_bytes(e, load);
+    return type->extent[inner_of(e, load, type)] * ty_elem_bytes(type) + LOOSE_WORD;
 }
 
-/* Bytes of one slot; 0: nothing is copied ahead. */
-static int64_t slot_size(Emit *e, const Op *loop) {
-    const Op *role = loop->parent->owner;
-    while (role && role->code != OP_ROLE) role = role->parent->owner;
-    int64_t step = 0, bytes = 0, rings = 0;
-    if (!role || op_attr(role, AT_ON) || strcmp(op_text(role, AT_FIELD), "load") != 0 ||
-        !ir_const_int(e->k, loop->operands[2], &step) || step != 1)
-        return 0;
-    for (const Op *op = loop->regions[0]->first; op; op = op->next)
-        if (can_stage(e, op, loop->regions[0])) bytes += stage_size(e, op);
-    /* Rings come first: two slots of what is loaded, one of what is stored. */
-    for (const Op *op = e->k->body->first; op; op = op->next) {
-        if (op->code != OP_RING) continue;
-        const Type *type = ir_type(e->k, op->results[0]);
-        bool loads = strcmp(op_text(op, AT_FROM), "load") == 0;
-        for (int i = 0; i < type->field_count; i++)
-            rings += (loads ? 2 : 1) * layout_field(e->cx, e->k, op->results[0], type->fields[i].name).bytes;
-    }
-    return SLOTS * bytes + rings + 4096 <= e->cx->machine->ring_bytes ? bytes : 0;
-}
-
-int64_t loose_scratch(Emit *e, const Op *loop) { return SLOTS * slot_size(e, loop); }
+/* Bytes of one slot of the loop; 0: nothing is copied ahead. */
+static int64_t slot_size(const Op *loop) { return op_int(loop, AT_BYTES, 0) / LOOSE_SLOTS; }
 
 /* Where the words of register r of the load lie, from the slot's place on. */
 static const char *word_at(Emit *e, const Op *load, const char *slot) {
     const Layout *layout = emit_layout(e, load->results[0]);
     const Type *type = ir_type(e->k, load->results[0]);
     int inner = inner_of(e, load, type);
-    int64_t before = 0;
-    for (const Op *op = load->parent->first; op != load; op = op->next)
-        if (can_stage(e, op, load->parent)) before += stage_size(e, op);
-    return arena_printf(e->arena, "%s + %lld + %s * %lld + %s * %d", slot, (long long)before,
+    return arena_printf(e->arena, "%s + %lld + %s * %lld + %s * %d", slot, (long long)op_int(load, AT_WORDS, 0),
                         place_coord(e, layout, 1 - inner, "r"), (long long)line_bytes(e, load),
                         place_coord(e, layout, inner, "r"), ty_elem_bytes(type));
 }
@@ -201,7 +160,7 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
         cs_close(&e->p);
     }
     cs_close(&e->p);
-    emit_find(e, load, "load", "its words by cp.async, %d trips ahead", AHEAD);
+    emit_find(e, load, "load", "its words by cp.async, %d trips ahead", LOOSE_AHEAD);
 }
 
 /* The copies of the trip of value `trip`, if there is one; what its scalars are held in is forgotten again. */
@@ -215,7 +174,7 @@ static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *sl
     cs_line(&e->p, "const %s %s = (%s)(%s);", type, at, type, trip);
     emit_set(e, body->args[0], HOLD_SCALAR, at);
     for (const Op *op = body->first; op; op = op->next) {
-        if (can_stage(e, op, body)) {
+        if (is_staged(op)) {
             stage_load_words(e, op, slot);
         } else if (op->result_count == 1 && op->code != OP_TENSOR && is_of_any_trip(e, op->results[0], body)) {
             elementwise_scalar(e, op);
@@ -229,12 +188,12 @@ static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *sl
 }
 
 bool loose_begin(Emit *e, const Op *loop) {
-    int64_t bytes = slot_size(e, loop);
+    int64_t bytes = slot_size(loop);
     if (!bytes) return false;
     const char *turn = cs_fresh(&e->p, "trip");
     long long base = (long long)shared_offset(e, loop);
     if (e->persist) shared_sync(e); /* words of the last task may still be read */
-    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, AHEAD, turn);
+    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, LOOSE_AHEAD, turn);
     stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
                arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
     cs_close(&e->p);
@@ -245,19 +204,19 @@ bool loose_begin(Emit *e, const Op *loop) {
 }
 
 void loose_step(Emit *e, const Op *loop, const char *at) {
-    int64_t bytes = slot_size(e, loop), base = shared_offset(e, loop);
+    int64_t bytes = slot_size(loop), base = shared_offset(e, loop);
     const char *next = cs_fresh(&e->p, "words_next");
-    cs_line(&e->p, "tw_cp_async_wait(%d);", AHEAD - 1);
+    cs_line(&e->p, "tw_cp_async_wait(%d);", LOOSE_AHEAD - 1);
     shared_sync(e);
     cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, cuda_of(e)->staged_at, (long long)base,
-            (long long)(base + AHEAD * bytes), cuda_of(e)->staged_at, (long long)bytes);
-    stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %d", at, AHEAD), next);
+            (long long)(base + LOOSE_AHEAD * bytes), cuda_of(e)->staged_at, (long long)bytes);
+    stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %d", at, LOOSE_AHEAD), next);
 }
 
 void loose_next(Emit *e) {
-    int64_t bytes = slot_size(e, cuda_of(e)->staged), base = shared_offset(e, cuda_of(e)->staged);
+    int64_t bytes = slot_size(cuda_of(e)->staged), base = shared_offset(e, cuda_of(e)->staged);
     cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", cuda_of(e)->staged_at, cuda_of(e)->staged_at,
-            (long long)(base + AHEAD * bytes), (long long)base, cuda_of(e)->staged_at, (long long)bytes);
+            (long long)(base + LOOSE_AHEAD * bytes), (long long)base, cuda_of(e)->staged_at, (long long)bytes);
     cuda_of(e)->staged = NULL;
 }
 
@@ -285,7 +244,7 @@ static Loose open_load(Emit *e, const Op *op) {
     l.array = l.put ? cs_name(&e->p, op->results[0]) : emit_declare(e, op->results[0]);
     if (l.put) emit_set(e, op->results[0], HOLD_WORDS, arena_printf(e->arena, "%s_words", l.array));
     int words = b.layout->registers * elem_info[type->elem].bytes / 4;
-    l.staged = cuda_of(e)->staged && op->parent == cuda_of(e)->staged->regions[0] && can_stage(e, op, op->parent);
+    l.staged = cuda_of(e)->staged && op->parent == cuda_of(e)->staged->regions[0] && is_staged(op);
     cs_line(&e->p, "u32 %s_words[%d];", l.array, words);
     cs_line(&e->p, "const %s %s_fill = %s;", cs_memory_type(type->elem), l.array, box_fill(e, op, type->elem));
     if (l.staged) {
