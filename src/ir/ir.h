@@ -40,7 +40,7 @@ double elem_round(Elem elem, double value);
 // clang-format off
 typedef enum WordSet {
     WS_NONE, WS_CMP, WS_COMBINE, WS_ROUND, WS_NAN, WS_MATH, WS_SEM, WS_REACH, WS_CACHE, WS_EVICT, WS_SCOPE,
-    WS_UNIT, WS_PREC, WS_INSTR, WS_LIFE, WS_BY, WS_ORDER, WS_COUNT
+    WS_UNIT, WS_PREC, WS_INSTR, WS_LIFE, WS_BY, WS_ORDER, WS_MEANS, WS_HALF, WS_COUNT
 } WordSet;
 // clang-format on
 /* One enumeration constant a word, counting over all sets: CMP_LT, COMBINE_ADD, ... */
@@ -174,6 +174,7 @@ typedef struct OpInfo {
 extern const OpInfo op_info[OP_COUNT];
 bool op_has(Opcode code, Trait trait); /* E implies P */
 bool op_allows_attr(Opcode code, AttrId id);
+bool kernel_allows_attr(AttrId id);
 bool op_attr_is_positional(Opcode code, AttrId id); /* written without its name */
 
 struct Op {

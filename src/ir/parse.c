@@ -339,7 +339,7 @@ static bool parse_attr_value(Parser *p, Attr *attr, Operand *literal) {
 /* The attribute that comes next: by its name, else the first positional one not yet given. */
 static AttrId next_attr(Parser *p, Opcode code, const Op *op) {
     for (int id = 1; id < AT_COUNT; id++) {
-        bool allowed = code == OP_NONE ? id == AT_WARPS || id == AT_STAGES : op_allows_attr(code, (AttrId)id);
+        bool allowed = code == OP_NONE ? kernel_allows_attr((AttrId)id) : op_allows_attr(code, (AttrId)id);
         if (!allowed || op_attr_is_positional(code, (AttrId)id) || !is_name(p, attr_info[id].text)) continue;
         advance(p);
         if (attr_info[id].kind != ATTR_FLAG) expect(p, '=');

@@ -46,9 +46,12 @@ static bool can_come_late(const Schedule *s, const Op *loop, Op **dot, Op **rele
            op_int(ir_value(s->k, (*release)->operands[0])->op, AT_HOLD, 1) >= 2 && is_carried(s, loop, *dot);
 }
 
-void schedule_flight(Schedule *s, Op *loop) {
+static void plan_loop(Op *loop, void *user) {
+    Schedule *s = user;
     Op *dot, *release;
-    if (!can_come_late(s, loop, &dot, &release)) return;
+    if (loop->code != OP_FOR || !can_come_late(s, loop, &dot, &release)) return;
     op_set(s->k, dot, (Attr){.id = AT_FLIGHT, .number = 1});
     op_set(s->k, release, (Attr){.id = AT_BEHIND, .number = 1});
 }
+
+void schedule_flight(Schedule *s) { ir_walk(s->k->body, plan_loop, s); }

@@ -2,11 +2,11 @@
  *
  * A role that fills rings and runs `on` the role that empties them is no branch of its own: its text is written into that role's.
  * Which loops are one is found here by walking both roles at once, as the text will: what is waited for must have been loaded. They get
- * the same `pair`; an innermost one also how far ahead its loads run (`ahead`, as far as the slots allow: slots - hold), others run in
+ * the same `twin`; an innermost one also how far ahead its loads run (`ahead`, as far as the slots allow: slots - hold), others run in
  * step.
  *
- *     role load<on=compute> { for<pair=1> { acquire ; put ; commit } }
- *     role compute          { for<pair=1, ahead=2> { wait ; .. ; release } }
+ *     role load<on=compute> { for<twin=1> { acquire ; put ; commit } }
+ *     role compute          { for<twin=1, ahead=2> { wait ; .. ; release } }
  *  -> for (2 items) load ;  for (..) { wait for the item ; load (item + 2) ; compute (item) } */
 #include "pass/schedule/schedule.h"
 
@@ -15,14 +15,12 @@
 typedef struct Skew {
     Schedule *s;
     Op *load;    /* where the load role stands */
+    int count;   /* of loops that are one with another */
     int *filled; /* by Ref of the ring: items loaded on the way to what was needed before */
 } Skew;
 
 static bool is_skewed(const Schedule *s, Ref ring) {
-    const Op *op = ir_value(s->k, ring)->op;
-    const Op *from = ring_role(s->tasks, op_text(op, AT_FROM)), *to = ring_role(s->tasks, op_text(op, AT_TO));
-    return from && to && op_attr(from, AT_ON) &&
-           layout_group(s->cx, s->k, from).first_warp == layout_group(s->cx, s->k, to).first_warp;
+    return op_word(ir_value(s->k, ring)->op, AT_MEANS, MEANS_TMA) == MEANS_ASYNC;
 }
 
 static bool takes(const Schedule *s, const Op *op, Opcode code) {
@@ -90,19 +88,19 @@ static bool catch_up(Skew *w, const Op *wait) {
     return true;
 }
 
-static bool pair_region(Skew *w, Region *region);
+static bool match_region(Skew *w, Region *region);
 
-static bool pair_loop(Skew *w, Op *loop) {
+static bool match_loop(Skew *w, Op *loop) {
     Op *other = w->load;
     while (other && !(other->code == OP_FOR && takes(w->s, other, OP_ACQUIRE))) other = other->next;
     if (!other) return schedule_refuse(w->s, loop, "a loop that its load role does not have in the same form");
     run_to(w, other);
-    Attr pair = {.id = AT_PAIR, .number = ++w->s->pairs};
-    op_set(w->s->k, loop, pair);
-    op_set(w->s->k, other, pair);
+    Attr twin = {.id = AT_TWIN, .number = ++w->count};
+    op_set(w->s->k, loop, twin);
+    op_set(w->s->k, other, twin);
     if (has_inner(w->s, loop)) {
         w->load = other->regions[0]->first;
-        if (!pair_region(w, loop->regions[0])) return false;
+        if (!match_region(w, loop->regions[0])) return false;
         run_to(w, NULL);
     } else {
         int64_t ahead = distance(w->s, other);
@@ -114,14 +112,14 @@ static bool pair_loop(Skew *w, Op *loop) {
     return true;
 }
 
-static bool pair_region(Skew *w, Region *region) {
+static bool match_region(Skew *w, Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         if (!takes(w->s, op, OP_WAIT)) continue;
         if (op->code == OP_WAIT) {
             if (!catch_up(w, op)) return false;
         } else if (op->code != OP_FOR) {
             return schedule_refuse(w->s, op, "hand-overs to threads that load for themselves");
-        } else if (!pair_loop(w, op)) {
+        } else if (!match_loop(w, op)) {
             return false;
         }
     }
@@ -140,11 +138,13 @@ static const Op *feeder(const Schedule *s, const Op *role) {
 
 bool schedule_skew(Schedule *s) {
     if (!s->tasks) return true;
+    int count = 0;
     for (Op *role = s->tasks->regions[s->tasks->region_count - 1]->first; role; role = role->next) {
         if (role->code != OP_ROLE || op_attr(role, AT_ON)) continue;
         const Op *load = feeder(s, role);
-        Skew w = {s, load ? load->regions[0]->first : NULL, ARENA_ARRAY(s->arena, int, s->k->values.count)};
-        if (load && !pair_region(&w, role->regions[0])) return false;
+        Skew w = {s, load ? load->regions[0]->first : NULL, count, ARENA_ARRAY(s->arena, int, s->k->values.count)};
+        if (load && !match_region(&w, role->regions[0])) return false;
+        count = w.count;
     }
     return true;
 }

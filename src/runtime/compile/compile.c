@@ -429,7 +429,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     Products made = products_of(k->ir);
     k->product_bits = tf32 && made.on_matrix_unit ? 11 : made.short_sums ? 14 : 24;
     write_explain(k);
-    if (request->stage == TW_STAGE_IR || !k->target->emit) return TW_OK;
+    if (request->stage == TW_STAGE_IR || !k->target->emit || k->pass.too_large) return TW_OK;
     start = seconds();
     bool ok = k->target->emit(k);
     add_step(k, "emit", seconds() - start, NULL, false);

@@ -7,7 +7,6 @@
  *         ..
  *     }
  *     TW_KERNEL(add) */
-#include "pass/schedule/schedule.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -83,12 +82,10 @@ static const char *entry_name(CPrinter *p, const char *name) {
     return cs_fresh(p, ends ? name : arena_printf(p->arena, "%.32s%s", name, ending));
 }
 
-/* How many blocks should share a multiprocessor: one that is lean or has roles takes what it needs,
- * but two that wait for loads of their own threads, where the registers allow it. */
-static const char *blocks_text(const Emit *e, const Op *tasks) {
-    if (!tasks) return e->lean ? ", 1" : "";
-    bool two = cuda_of(e)->plan->threads <= 256 && 2 * e->shared_bytes <= e->cx->machine->ring_bytes;
-    return roles_load_by_threads(e) && two ? ", 2" : ", 1";
+/* How many blocks should share a multiprocessor; one that is lean takes what it needs. */
+static const char *blocks_text(const Emit *e) {
+    int64_t blocks = kernel_int(e->k, AT_BLOCKS, e->lean ? 1 : 0);
+    return blocks ? arena_printf(e->arena, ", %lld", (long long)blocks) : "";
 }
 
 /* In a comment it may. */
@@ -132,26 +129,16 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e->group = layout_group(cx, k, NULL);
     e->persist = tasks && op_flag(tasks, AT_PERSIST);
     cuda.plan->execution = tasks ? "roles" : "flat";
-    cuda.plan->threads = 32 * layout_warps(cx, k);
+    cuda.plan->threads = (int)kernel_int(k, AT_THREADS, 0);
+    cuda.plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
     cuda.plan->persist = e->persist;
     cuda.plan->name = entry_name(&e->p, k->name);
     e->lean = !tasks && lean_wanted(e);
     if (!tasks) pairs_plan(e);
-    shared_plan(e);
-    gang_plan(e, tasks);
-    cuda.plan->threads = 32 * layout_warps(cx, k); /* it may have let programs run one by one */
+    gang_read(e, tasks);
     if (tasks) {
-        ring_plan(e, e->shared_bytes);
-        if (k->module->diag->errors) return NULL;
-        if (!schedule_loops(cx, k)) return NULL;
-        shared_plan(e);
-    }
-    if (e->shared_bytes > cx->machine->ring_bytes) {
-        if (tasks && !cx->options.no_rings)
-            cx->too_large = e->shared_bytes; /* the flat kernel may fit */
-        else
-            shared_refuse(e);
-        return NULL;
+        cluster_read(e, tasks);
+        ring_read(e);
     }
     Text params = text_new(arena), top = text_new(arena), head = text_new(arena);
     Text first = text_new(arena); /* lane and warp, where they are used: the warp costs a shuffle */
@@ -172,21 +159,21 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
                                : "warp = tw_thread() >> 5");
     }
     add_params(e, &params);
-    cuda.plan->shared_bytes = e->shared_bytes;
     Place place = {0};
     source_find(k->module->sources, k->range.begin, &place);
     text_add(&head, "// %s%s%s: %s, %d threads, %lld bytes of shared memory\n", k->name, place.file ? " of " : "",
-             place.file ? place.file->name : "", cuda.plan->execution, cuda.plan->threads, (long long)e->shared_bytes);
+             place.file ? place.file->name : "", cuda.plan->execution, cuda.plan->threads,
+             (long long)cuda.plan->shared_bytes);
     text_add(&head, "#include \"tilewright.cuh\"\n\n%s%s", cuda.forms_text.at ? cuda.forms_text.at : "",
              cuda.forms_text.length ? "\n" : "");
     text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n", cuda.plan->threads,
-             blocks_text(e, tasks), cuda.plan->name, params.at);
+             blocks_text(e), cuda.plan->name, params.at);
     text_add(&head, "%s%s%s}\nTW_KERNEL(%s)\n", first.at ? first.at : "", top.at ? top.at : "", e->p.out.at,
              cuda.plan->name);
     cuda.plan->text =
         e->p.directives ? cs_repeat_lines(arena, cs_tidy(arena, head.at, 0)) : cs_tidy(arena, head.at, TEXT_WIDTH);
     find_requirements(e);
     pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory", cuda.plan->execution,
-              cuda.plan->threads, (long long)e->shared_bytes);
+              cuda.plan->threads, (long long)cuda.plan->shared_bytes);
     return cuda.plan;
 }

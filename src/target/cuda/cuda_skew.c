@@ -2,7 +2,7 @@
  * into the ring's slots.
  *
  * A role that fills rings and runs `on` the role that empties them is not a branch of its own. The pass
- * `schedule` has matched its loops with those of the other role (`pair`); innermost ones run ahead (`ahead`):
+ * `schedule` has matched its loops with those of the other role (`twin`); innermost ones run ahead (`ahead`):
  *
  *     for (d items) load(item); commit
  *     for (..) { wait for the item; barrier; load(item + d); commit; compute(item) }
@@ -17,7 +17,7 @@
 /* Does a loop of the load role run in one inside of this one? */
 static bool has_inner(const Op *loop) {
     for (const Op *op = loop->regions[0]->first; op; op = op->next)
-        if (op_attr(op, AT_PAIR)) return true;
+        if (op_attr(op, AT_TWIN)) return true;
     return false;
 }
 
@@ -90,10 +90,10 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
 }
 
 const Op *skew_match(Emit *e, const Op *loop) {
-    int64_t pair = op_int(loop, AT_PAIR, 0);
-    if (!pair) return NULL;
+    int64_t twin = op_int(loop, AT_TWIN, 0);
+    if (!twin) return NULL;
     const Op *other = cuda_of(e)->ahead;
-    while (op_int(other, AT_PAIR, 0) != pair) other = other->next;
+    while (op_int(other, AT_TWIN, 0) != twin) other = other->next;
     bool fills = fills_before(e, other);
     if (fills) shared_before_write(e);
     run_to(e, other);
