@@ -21,9 +21,8 @@ bool schedule_in_shared(const Kernel *k, Ref ref) {
 }
 
 const Op *schedule_role(const Op *op) {
-    const Op *role = op->parent->owner;
-    while (role && role->code != OP_ROLE) role = role->parent->owner;
-    return role;
+    while (op && op->code != OP_ROLE) op = op->parent->owner;
+    return op;
 }
 
 Ref schedule_ring_of(const Kernel *k, const Op *op) { return ir_value(k, op->operands[0])->op->operands[0]; }
@@ -36,9 +35,8 @@ int schedule_field(const Kernel *k, const Op *op) {
 }
 
 bool schedule_refuse(const Schedule *s, const Op *op, const char *what) {
-    const char *machine = s->cx->machine->name;
-    const char *target = arena_string(s->arena, machine, strcspn(machine, ":"));
-    diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, target, op_info[op->code].mnemonic, what);
+    diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, s->cx->machine->target, op_info[op->code].mnemonic,
+              what);
     return false;
 }
 
@@ -48,17 +46,23 @@ static Op *find_tasks(const Kernel *k) {
     return op;
 }
 
+static void plan_op(Op *op, void *user) {
+    if (op->code == OP_FOR) schedule_turn(user, op);
+    schedule_loose(user, op);
+}
+
 /* All of it; false: it does not fit, or errors. */
 static bool plan(Schedule *s) {
     if (s->tasks && !schedule_follow(s->k, s->tasks))
         return schedule_refuse(s, s->tasks, "a store role whose hand-overs stand elsewhere than compute's");
     s->facts = facts_new(s->k, false);
     s->uses = ir_count_uses(s->k, s->arena);
-    schedule_loose(s);
+    ir_walk(s->k->body, plan_op, s);
     schedule_place(s);
     schedule_gang(s);
     if (s->tasks) {
         if (!schedule_rings(s, s->bytes)) return false;
+        schedule_flight(s->cx, s->k);
         schedule_place(s);
     }
     if (s->bytes > s->cx->machine->ring_bytes) return false;

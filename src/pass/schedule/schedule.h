@@ -2,7 +2,9 @@
  *
  *   schedule.c          the pass: what is decided, in which order, and what happens when it does not fit
  *   schedule_follow.c   a role that empties rings on the threads that fill them becomes part of the role there
- *   schedule_loose.c    words of unaligned rows that are copied ahead of their trip
+ *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
+ *   schedule_flight.c   products in flight while the next item is waited for
+ *   schedule_loose.c    loads of rows that are not aligned: together, and ahead
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
  *   schedule_parts.c    output tiles that leave panel by panel
@@ -48,7 +50,9 @@ typedef struct Schedule {
     int *uses; /* by Ref */
     Gang gang;
     VEC(RingSchedule) rings;
-    int64_t bytes; /* of shared memory, so far */
+    int64_t bytes;    /* of shared memory, so far */
+    int batches;      /* of loads that have been numbered */
+    bool takes_turns; /* `explain` has been told that workers take turns */
 } Schedule;
 
 const Layout *schedule_layout(const Kernel *k, Ref ref); /* NULL for scalars */
@@ -63,8 +67,23 @@ bool schedule_refuse(const Schedule *s, const Op *op, const char *what);
 /* False: a hand-over stands where the other role has none. */
 bool schedule_follow(Kernel *k, Op *tasks);
 
+/* --- schedule_turn.c --- */
+void schedule_turn(Schedule *s, Op *loop);
+
 /* --- schedule_loose.c --- */
-void schedule_loose(Schedule *s);
+enum { LOOSE_AT_ONCE = 64 }; /* elements that a thread waits for at once: the registers they take */
+void schedule_loose(Schedule *s, Op *op);
+/* Can the value be computed for another trip of the loop, from its variable and from outside? */
+bool schedule_is_of_any_trip(const Kernel *k, Ref r, const Region *body);
+/* Of a load that is copied ahead: a line, and all of them. */
+int64_t schedule_line_bytes(Facts *f, const Op *load);
+int64_t schedule_word_bytes(Facts *f, const Op *load);
+
+/* --- schedule_flight.c --- */
+/* Can the product be issued and waited for later? */
+bool schedule_is_async(const Schedule *s, const Op *dot);
+/* Needs the items that consumers may hold, so it comes when the rings have their slots. */
+void schedule_flight(PassContext *cx, Kernel *k);
 
 /* --- schedule_gang.c --- */
 void schedule_gang(Schedule *s);

@@ -7,6 +7,7 @@
  *         ..
  *     }
  *     TW_KERNEL(add) */
+#include "pass/schedule/schedule.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>

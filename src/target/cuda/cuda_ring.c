@@ -423,7 +423,7 @@ static void emit_release(Emit *e, const Op *op) {
     Ref slot = op->operands[1];
     if (r->fused) return;
     const char *text = emit_hold(e, slot)->text;
-    if (cuda_of(e)->late && op == cuda_of(e)->late_release) {
+    if (cuda_of(e)->late && op_attr(op, AT_BEHIND)) {
         /* The dot of this item is in flight; that of the item before is done. */
         cs_line(&e->p, "tw_wgmma_wait(1);");
         cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", cuda_of(e)->late), cuda_of(e)->late);

@@ -73,9 +73,8 @@ Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref
     if (mask || box_wraps(op, b.inner_dim)) b.inner_dim = -1;
     Ref extent = b.inner_dim >= 0 ? parts.extent[b.inner_dim] : REF_NONE;
     b.whole = extent == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, extent) >= b.vector;
-    int side = layout && !mask ? layout_loose(f, op, tile, layout) : 0;
-    b.loose = side > 0;
-    if (b.loose) b.vector = side, b.whole = false;
+    b.loose = op_attr(op, AT_BATCH);
+    if (b.loose) b.vector = 16 / elem_info[tile->elem].bytes, b.whole = false;
     return b;
 }
 
