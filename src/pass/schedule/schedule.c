@@ -21,9 +21,8 @@ bool schedule_in_shared(const Kernel *k, Ref ref) {
 }
 
 const Op *schedule_role(const Op *op) {
-    const Op *role = op->parent->owner;
-    while (role && role->code != OP_ROLE) role = role->parent->owner;
-    return role;
+    while (op && op->code != OP_ROLE) op = op->parent->owner;
+    return op;
 }
 
 Ref schedule_ring_of(const Kernel *k, const Op *op) { return ir_value(k, op->operands[0])->op->operands[0]; }
@@ -36,9 +35,8 @@ int schedule_field(const Kernel *k, const Op *op) {
 }
 
 bool schedule_refuse(const Schedule *s, const Op *op, const char *what) {
-    const char *machine = s->cx->machine->name;
-    const char *target = arena_string(s->arena, machine, strcspn(machine, ":"));
-    diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, target, op_info[op->code].mnemonic, what);
+    diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, s->cx->machine->target, op_info[op->code].mnemonic,
+              what);
     return false;
 }
 

@@ -5,8 +5,6 @@
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 
-#include <string.h>
-
 typedef struct Buffer {
     Op *op;
     const Op *role;
@@ -67,7 +65,7 @@ static void find_buffers(Planner *p, const Region *region, const Op *role) {
             b.bytes = stage_bytes(ir_type(k, op->results[0]));
         else {
             bool used = !op->result_count || p->s->uses[op->results[0]];
-            b.bytes = op->code == OP_FOR ? op_int(op, AT_BYTES, 0) : scratch_bytes(k, op, p->warps, used);
+            b.bytes = scratch_bytes(k, op, p->warps, used);
             kept = false;
         }
         b.last = kept ? last_use(p, op->parent, op->parent, op->results[0]) : number_of(&p->last, op);
@@ -128,6 +126,6 @@ void schedule_refuse_size(Schedule *s) {
     for (size_t i = 0; i < p.buffers.count; i++)
         if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
     diag_emit(s->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)s->bytes,
-              strchr(s->cx->machine->name, ':') + 1, (long long)s->cx->machine->ring_bytes, (long long)most.bytes,
+              s->cx->machine->arch, (long long)s->cx->machine->ring_bytes, (long long)most.bytes,
               op_info[most.op->code].mnemonic);
 }
