@@ -52,6 +52,7 @@ static bool plan(Schedule *s) {
         return schedule_refuse(s, s->tasks, "a store role whose hand-overs stand elsewhere than compute's");
     s->facts = facts_new(s->k, false);
     s->uses = ir_count_uses(s->k, s->arena);
+    schedule_dot(s);
     schedule_turn(s);
     schedule_loose(s);
     schedule_place(s);

@@ -2,6 +2,7 @@
  *
  *   schedule.c          the pass: what is decided, in which order, and what happens when it does not fit
  *   schedule_follow.c   a role that empties rings on the threads that fill them becomes part of the role there
+ *   schedule_dot.c      casts that a product does itself
  *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
  *   schedule_flight.c   products in flight while the next item is waited for
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
@@ -69,9 +70,12 @@ bool schedule_follow(Kernel *k, Op *tasks);
 /* --- schedule_turn.c --- */
 void schedule_turn(Schedule *s);
 
-/* --- schedule_flight.c --- */
+/* --- schedule_dot.c --- */
+void schedule_dot(Schedule *s);
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
+
+/* --- schedule_flight.c --- */
 void schedule_flight(Schedule *s); /* when the rings have their slots */
 
 /* --- schedule_skew.c --- */

@@ -8,11 +8,6 @@
  * which the next trip writes. */
 #include "pass/schedule/schedule.h"
 
-bool schedule_is_async(const Schedule *s, const Op *dot) {
-    return layout_dot_instr(s->cx, s->k, dot) == INSTR_WGMMA && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4 &&
-           layout_dot_promote(s->k, dot) == INT64_MAX;
-}
-
 static bool is_tile(const Kernel *k, Ref ref) { return ir_type(k, ref)->kind == TY_TILE && ir_type(k, ref)->rank > 0; }
 
 /* Does the sum go from trip to trip, and nowhere else? */
