@@ -103,7 +103,7 @@ static bool plan_ring(Schedule *s, Op *op) {
     }
     r.from = ring_role(s->tasks, op_text(op, AT_FROM));
     r.to = ring_role(s->tasks, op_text(op, AT_TO));
-    if (!r.from || !r.to) return schedule_refuse(s, op, "a ring whose roles are not named");
+    if (!r.from || !r.to) return schedule_fail(s, op, "a ring whose roles are not named");
     ThreadGroup producer = layout_group(s->cx, s->k, r.from), consumer = layout_group(s->cx, s->k, r.to);
     int programs = s->gang.programs;
     r.fused = producer.first_warp == consumer.first_warp;
