@@ -59,7 +59,7 @@ static bool flatten(PassContext *cx, Kernel *k, const char *where) {
         diag_emit(k->module->diag, DIAG_RING_NOT_FLAT, k->range, k->name, why);
         return false;
     }
-    pass_find(cx, k->range, "execution", "flat: the written roles are one program%s", where);
+    pass_find(cx, k->range, FIND_ROLES_FLATTENED, where);
     return true;
 }
 
@@ -67,11 +67,9 @@ static bool flatten(PassContext *cx, Kernel *k, const char *where) {
 static bool prove_written(PassContext *cx, Kernel *k) {
     RingVerdict verdict = ring_check(cx, k);
     if (verdict == RING_REFUTED) return false;
-    if (verdict == RING_BOUNDED)
-        pass_find(cx, k->range, "ring",
-                  "no fault up to a bound; the roles' loops could not be matched for all trip counts");
+    if (verdict == RING_BOUNDED) pass_find(cx, k->range, FIND_RING_BOUNDED);
     if (cx->machine->roles_allowed || cx->machine->skew_allowed) {
-        pass_find(cx, k->range, "execution", "roles: as written");
+        pass_find(cx, k->range, FIND_ROLES_WRITTEN);
         return false;
     }
     return flatten(cx, k, " on this machine");
@@ -116,13 +114,16 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
         prove(cx, k);
         cut_gang(&c, tasks);
     } else if (run == RUN_ROLES && cx->options.gang > 1) {
-        pass_find(cx, k->range, "execution",
-                  "programs do not run side by side: no loop of two products in a row is turned");
+        pass_find(cx, k->range, FIND_GANG_NONE, "no loop of two products in a row is turned");
     }
     return true;
 }
 
 bool pass_ring(PassContext *cx, Kernel *k) {
+    if (k->form >= FORM_LAYOUT) { /* as it was printed; what `schedule` made of the roles is for it to prove */
+        if (k->form == FORM_LAYOUT && is_written(k)) ring_check(cx, k);
+        return false;
+    }
     cx->uncut = NULL;
     cx->uncut_findings = cx->findings.count;
     return cut_kernel(cx, k, NULL);
