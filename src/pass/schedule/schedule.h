@@ -52,7 +52,9 @@ typedef struct Schedule {
     int *uses; /* by Ref */
     Gang gang;
     VEC(RingSchedule) rings;
-    int64_t bytes; /* of shared memory, so far */
+    int64_t bytes;    /* of shared memory, so far */
+    const Op *failed; /* why the kernel cannot run with its rings, and where that is seen; NULL: it can */
+    const char *why;
 } Schedule;
 
 const Layout *schedule_layout(const Kernel *k, Ref ref); /* NULL for scalars */
@@ -60,8 +62,8 @@ bool schedule_in_shared(const Kernel *k, Ref ref);       /* does the value live 
 const Op *schedule_role(const Op *op);                   /* in which it stands; NULL: none */
 Ref schedule_ring_of(const Kernel *k, const Op *op);     /* of a put or get */
 int schedule_field(const Kernel *k, const Op *op);       /* of a put or get: the number of its field */
-/* Says what the target cannot do; false. */
-bool schedule_refuse(const Schedule *s, const Op *op, const char *what);
+/* Notes why the kernel cannot run with its rings; false. */
+bool schedule_fail(Schedule *s, const Op *op, const char *why);
 
 /* --- schedule_follow.c --- */
 /* False: a hand-over stands where the other role has none. */

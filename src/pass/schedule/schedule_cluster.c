@@ -63,5 +63,5 @@ void schedule_cluster(Schedule *s) {
     unmark(roles_body(s->tasks));
     for (size_t i = 0; i < s->rings.count; i++) s->rings.at[i].paired = false;
     op_drop(s->tasks, AT_CLUSTER);
-    pass_find(s->cx, s->k->range, "cluster", "none after all: %s", why);
+    pass_find(s->cx, s->k->range, FIND_CLUSTER_DROPPED, why);
 }

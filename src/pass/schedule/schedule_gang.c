@@ -28,5 +28,5 @@ void schedule_gang(Schedule *s) {
         return;
     }
     op_drop(s->tasks, AT_GANG);
-    pass_find(s->cx, s->k->range, "execution", "programs run one by one after all: %s", why);
+    pass_find(s->cx, s->k->range, FIND_GANG_DROPPED, why);
 }

@@ -125,7 +125,6 @@ void schedule_refuse_size(Schedule *s) {
     Buffer most = {.op = s->k->body->first};
     for (size_t i = 0; i < p.buffers.count; i++)
         if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
-    diag_emit(s->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)s->bytes,
-              s->cx->machine->arch, (long long)s->cx->machine->ring_bytes, (long long)most.bytes,
-              op_info[most.op->code].mnemonic);
+    diag_emit(s->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)s->bytes, s->cx->machine->arch,
+              (long long)s->cx->machine->ring_bytes, (long long)most.bytes, op_info[most.op->code].mnemonic);
 }

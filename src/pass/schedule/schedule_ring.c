@@ -97,13 +97,13 @@ static bool plan_ring(Schedule *s, Op *op) {
     Ref ring = op->results[0];
     const Type *type = ir_type(s->k, ring);
     for (int i = 0; i < type->field_count; i++) {
-        r.field[i] = layout_field(s->cx, s->k, ring, type->fields[i].name);
+        r.field[i] = *layout_field(s->k, ring, type->fields[i].name);
         r.field_at[i] = r.bytes;
         r.bytes += r.field[i].bytes;
     }
     r.from = ring_role(s->tasks, op_text(op, AT_FROM));
     r.to = ring_role(s->tasks, op_text(op, AT_TO));
-    if (!r.from || !r.to) return schedule_refuse(s, op, "a ring whose roles are not named");
+    if (!r.from || !r.to) return schedule_fail(s, op, "a ring whose roles are not named");
     ThreadGroup producer = layout_group(s->cx, s->k, r.from), consumer = layout_group(s->cx, s->k, r.to);
     int programs = s->gang.programs;
     r.fused = producer.first_warp == consumer.first_warp;
@@ -113,7 +113,7 @@ static bool plan_ring(Schedule *s, Op *op) {
     if (r.thread_puts && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
         r.slots = (int)op_int(op, AT_STAGES, 1);
         r.hold = r.slots < 3 ? 1 : r.hold;
-        pass_find(s->cx, op->range, "ring", "threads load it, so it has the %d slots asked for", r.slots);
+        pass_find(s->cx, op->range, FIND_RING_BY_THREADS, r.slots);
     }
     r.full_count = 32 * producer.warps;
     r.each = programs > 1 && !fills_in_loop(r.from->regions[0], ring, false);
@@ -183,8 +183,8 @@ static void place_ring(Schedule *s, RingSchedule *r) {
                                       [MEANS_TMA - MEANS_TMA] = "by TMA"};
     r->at = s->bytes;
     s->bytes += bytes_of(s, r);
-    pass_find(s->cx, r->op->range, "ring", "%d slot%s of %lld bytes at %lld, %s", r->slots, r->slots == 1 ? "" : "s",
-              (long long)r->bytes, (long long)r->at, how[means_of(r) - MEANS_TMA]);
+    pass_find(s->cx, r->op->range, FIND_RING_PLACED, r->slots, r->slots == 1 ? "" : "s", (long long)r->bytes,
+              (long long)r->at, how[means_of(r) - MEANS_TMA]);
 }
 
 /* --- attributes --- */

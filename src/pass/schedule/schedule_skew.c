@@ -82,7 +82,7 @@ static bool catch_up(Skew *w, const Op *wait) {
         return true;
     }
     while (commit && !(commit->code == OP_COMMIT && commit->operands[0] == ring)) commit = commit->next;
-    if (!commit) return schedule_refuse(w->s, wait, "a hand-over whose other side stands elsewhere");
+    if (!commit) return schedule_fail(w->s, wait, "a hand-over whose other side stands elsewhere");
     run_to(w, commit->next);
     w->filled[ring]--;
     return true;
@@ -93,7 +93,7 @@ static bool match_region(Skew *w, Region *region);
 static bool match_loop(Skew *w, Op *loop) {
     Op *other = w->load;
     while (other && !(other->code == OP_FOR && takes(w->s, other, OP_ACQUIRE))) other = other->next;
-    if (!other) return schedule_refuse(w->s, loop, "a loop that its load role does not have in the same form");
+    if (!other) return schedule_fail(w->s, loop, "a loop that its load role does not have in the same form");
     run_to(w, other);
     Attr twin = {.id = AT_TWIN, .number = ++w->count};
     op_set(w->s->k, loop, twin);
@@ -104,8 +104,7 @@ static bool match_loop(Skew *w, Op *loop) {
         run_to(w, NULL);
     } else {
         int64_t ahead = distance(w->s, other);
-        if (ahead < 0)
-            return schedule_refuse(w->s, other, "a loop that loads more items a trip than its ring has slots");
+        if (ahead < 0) return schedule_fail(w->s, other, "a loop that loads more items a trip than its ring has slots");
         if (ahead) op_set(w->s->k, loop, (Attr){.id = AT_AHEAD, .number = ahead});
     }
     w->load = other->next;
@@ -118,7 +117,7 @@ static bool match_region(Skew *w, Region *region) {
         if (op->code == OP_WAIT) {
             if (!catch_up(w, op)) return false;
         } else if (op->code != OP_FOR) {
-            return schedule_refuse(w->s, op, "hand-overs to threads that load for themselves");
+            return schedule_fail(w->s, op, "hand-overs to threads that load for themselves");
         } else if (!match_loop(w, op)) {
             return false;
         }
@@ -137,7 +136,6 @@ static const Op *feeder(const Schedule *s, const Op *role) {
 }
 
 bool schedule_skew(Schedule *s) {
-    if (!s->tasks) return true;
     int count = 0;
     for (Op *role = s->tasks->regions[s->tasks->region_count - 1]->first; role; role = role->next) {
         if (role->code != OP_ROLE || op_attr(role, AT_ON)) continue;

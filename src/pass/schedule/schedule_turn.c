@@ -54,7 +54,7 @@ static void plan_loop(Op *loop, void *user) {
     if (!op_flag(loop, AT_ROTATE)) return;
     if (!can_turn(s, loop, &r, &why)) {
         op_drop(loop, AT_ROTATE);
-        pass_find(s->cx, r.second ? r.second->range : loop->range, "dot", "the loop is not turned: %s", why);
+        pass_find(s->cx, r.second ? r.second->range : loop->range, FIND_LOOP_NOT_TURNED, why);
         return;
     }
     sort_body(loop->regions[0], &r);
@@ -74,7 +74,5 @@ void schedule_turn(Schedule *s) {
     const Op *in_turns = NULL;
     ir_walk(s->k->body, plan_loop, s);
     ir_walk(s->k->body, find_turns, &in_turns);
-    if (in_turns)
-        pass_find(s->cx, schedule_role(in_turns)->range, "execution",
-                  "the two workers of compute take turns with the matrix units");
+    if (in_turns) pass_find(s->cx, schedule_role(in_turns)->range, FIND_WORKERS_TAKE_TURNS);
 }

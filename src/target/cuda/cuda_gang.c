@@ -101,7 +101,7 @@ static const char *write_longest(Emit *e, const Op *tasks, const Op *role) {
 static void pass_trips(Emit *e, const char *from, const char *to) {
     const Region *body = cuda_of(e)->gang.loop->regions[0];
     const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
-    cs_raw(&e->p, "#pragma unroll 1\n");
+    cs_raw(&e->p, "#pragma unroll 1");
     cs_open(&e->p, "for (%s n = %s; n < %s; n++)", type, from, to);
     for (const Op *op = body->first; op; op = op->next)
         if (op->code == OP_WAIT || op->code == OP_RELEASE) ring_op(e, op);

@@ -72,7 +72,7 @@ static void read_ring(Emit *e, const Op *op) {
     r.skewed = means == MEANS_ASYNC;
     r.fused = r.skewed || means == MEANS_BUFFER;
     for (int i = 0; i < type->field_count; i++) {
-        r.field[i] = layout_field(e->cx, e->k, r.ring, type->fields[i].name);
+        r.field[i] = *layout_field(e->k, r.ring, type->fields[i].name);
         r.field_offset[i] = op_attr(op, AT_FIELDS)->list.at[i];
     }
     if (!r.fused) {
@@ -212,7 +212,7 @@ static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const ch
         load_boxes(e, load, tile, (Half){offset, full, half, "1"});
         cs_close(&e->p);
     }
-    emit_find(e, load, "load", "by TMA, %d box%s of %d bytes a row%s", boxes, boxes == 1 ? "" : "es", tile->width,
+    emit_find(e, load, FIND_LOAD_BY_TMA, boxes, boxes == 1 ? "" : "es", tile->width,
               half ? ", half of the tile for both blocks" : "");
 }
 
@@ -249,7 +249,7 @@ static void store_by_tma(Emit *e, const Op *store) {
     cuda_of(e)->bulk_issued = true;
     memory_mark(e, store);
     int boxes = r->parts ? r->parts : p.count;
-    emit_find(e, store, "store", "by TMA, %d box%s of %d bytes a row%s", boxes, boxes == 1 ? "" : "es", tile->width,
+    emit_find(e, store, FIND_STORE_BY_TMA, boxes, boxes == 1 ? "" : "es", tile->width,
               r->parts ? ", one after the other" : "");
 }
 
