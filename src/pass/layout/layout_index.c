@@ -60,7 +60,7 @@ bool index_is_read_again(LayoutState *st, Ref ref) {
 void index_note_move(LayoutState *st, Ref ref, const Op *user) {
     const Type *type = ir_type(st->k, ref);
     if (type->rank < 2 || !is_index(type)) return;
-    pass_find(st->cx, user->range, "index", "a tile of %s is moved between threads: it is no sum of rows and columns",
+    pass_find(st->cx, user->range, FIND_INDEX_MOVED,
               type->pointer         ? "pointers"
               : type->elem == EL_I1 ? "masks"
                                     : "indices");
