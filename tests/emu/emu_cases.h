@@ -7,7 +7,7 @@
 #ifndef TESTS_EMU_CASES_H
 #define TESTS_EMU_CASES_H
 #include "base/numeric.h"
-#include "target/cuda/emu/emu.h"
+#include "target/cuda/emu/cuda_emu.h"
 
 #include "check.h"
 

@@ -16,7 +16,7 @@
 #include "pass/pass.h"
 #include "runtime/compile/scalars.h"
 #include "target/cuda/cuda.h"
-#include "target/cuda/emu/emu.h"
+#include "target/cuda/emu/cuda_emu.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ static inline bool cuda_bench_have(const char *tool) {
 static inline void cuda_bench_begin(void) {
     if (!mkdtemp(cuda_bench_folder)) exit(1);
     for (const EmbeddedFile *f = embedded_files; f->path; f++) {
-        if (strncmp(f->path, "cuda/", 5) != 0) continue;
+        if (strncmp(f->path, "cuda/", 5) != 0 && strncmp(f->path, "simt/", 5) != 0) continue;
         char path[400];
         snprintf(path, sizeof path, "%s/%s", cuda_bench_folder, strrchr(f->path, '/') + 1);
         FILE *out = fopen(path, "wb");
@@ -225,7 +225,7 @@ static inline bool cuda_bench_interpret(CudaBench *b, const int64_t grid[3]) {
 static inline uint64_t cuda_bench_key(const char *text) {
     uint64_t key = hash_bytes(text, strlen(text), hash_bytes(EMU_CXXFLAGS, sizeof EMU_CXXFLAGS, 1));
     for (const EmbeddedFile *f = embedded_files; f->path; f++)
-        if (strncmp(f->path, "cuda/", 5) == 0) key = hash_bytes(f->text, f->size, key);
+        if (strncmp(f->path, "cuda/", 5) == 0 || strncmp(f->path, "simt/", 5) == 0) key = hash_bytes(f->text, f->size, key);
     return key;
 }
 

@@ -5,7 +5,7 @@
 #include "runtime/device/cuda_code.h"
 #include "runtime/host/process.h"
 #include "runtime/host/toolchain.h"
-#include "target/cuda/emu/emu.h"
+#include "target/cuda/emu/cuda_emu.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
