@@ -128,8 +128,7 @@ typedef struct FrontRequest {
     const FrontValue *args; /* kernel->param_count of them */
     Module *module;         /* where the IR goes */
     bool specialize_ones;   /* an open integer argument of 1 is a constant */
-    const char *target;     /* "cpu", "cuda", or NULL */
-    const char *arch;       /* "sm_90a", or NULL */
+    int cuda_level;         /* for a CUDA target, ten times major plus minor; else 0 */
     bool asserts;           /* `assert` and device_assert are there */
     int num_warps;          /* 0: not stated */
     FrontShape *shapes;     /* by parameter; filled by the door where the text states one. May be NULL */

@@ -1,11 +1,11 @@
 /* machine.c: see machine.h. */
 #include "pass/machine.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const Machine machines[] = {
-#define MACHINE(name, threads, always, roles, skew, tma, wgmma, mma, fp8, bytes, lanes, vector, chains, dot) \
-    {name, threads, always, roles, skew, tma, wgmma, mma, fp8, bytes, lanes, vector, chains, dot},
+#define MACHINE(...) {__VA_ARGS__},
 #include "pass/machine.def"
 #undef MACHINE
 };
@@ -18,4 +18,28 @@ const Machine *machine_find(const char *name) {
     const Machine *machine = NULL;
     for (int i = 0; (machine = machine_at(i)) && strcmp(machine->name, name) != 0; i++) {}
     return machine;
+}
+
+static bool is_of(const Machine *machine, const char *target) {
+    return machine->arch && strcmp(machine->target, target) == 0;
+}
+
+const Machine *machine_of_arch(const char *target, const char *arch) {
+    const Machine *machine = NULL;
+    for (int i = 0; (machine = machine_at(i)); i++)
+        if (is_of(machine, target) && strcmp(machine->arch, arch) == 0) return machine;
+    return NULL;
+}
+
+const Machine *machine_of_level(const char *target, int level) {
+    const Machine *machine, *best = NULL;
+    for (int i = 0; (machine = machine_at(i)); i++) {
+        bool serves = is_of(machine, target) && level >= machine->level && level <= machine->level_best;
+        if (serves && (!best || machine->level > best->level)) best = machine;
+    }
+    return best;
+}
+
+bool machine_runs_on(const Machine *machine, int level) {
+    return machine->level_only ? level == machine->level : level >= machine->level;
 }

@@ -1,25 +1,41 @@
-/* machine.h: what the passes need to know about a target, as data (machine.def). Nothing else in src/pass or src/ir
- * asks for a target's name. */
+/* machine.h: what the compiler needs to know about a chip, as data: machine.def has a row a machine, in named fields.
+ * Nothing else in src/pass, src/analysis or src/ir asks for a target's name or knows a number of a chip, and nobody
+ * takes a name apart: what a name would tell is a field. */
 #ifndef PASS_MACHINE_H
 #define PASS_MACHINE_H
 #include "ir/ir.h"
 
 typedef struct Machine {
-    const char *name;   /* "cuda:sm_90a", "cpu", "tenstorrent", "interp" */
+    const char *name; /* "cuda:sm_90a", "cpu", "tenstorrent", "interp" */
+
+    /* --- the devices that run it: targets whose devices have a level (CUDA: ten times major plus minor) --- */
+    const char *target;        /* "cuda" */
+    const char *arch;          /* "sm_90a"; NULL: the target's own table has them */
+    const char *assembly_arch; /* "compute_90a" */
+    int level;                 /* its code runs on devices of this level and later .. */
+    bool level_only;           /* .. or on this level alone */
+    int level_best; /* devices from `level` up to this one have no better row, unless one with a higher `level` */
+
+    /* --- how a kernel may run --- */
     bool has_threads;   /* SIMT: layout runs */
     bool roles_always;  /* every global access goes through a ring (Tenstorrent) */
     bool roles_allowed; /* may run roles side by side */
     bool skew_allowed;  /* may run loads ahead in one loop */
     bool has_tma, has_wgmma, has_mma;
     bool has_fp8;       /* its matrix instructions multiply f8e4m3 and f8e5m2 */
-    int64_t ring_bytes; /* shared memory or L1 for rings */
-    int reduce_lanes;   /* lanes of a float reduction's order: 16 on the CPU, 32 on SIMT */
-    int vector_bytes;   /* of one load */
-    bool dot_chains;    /* dot([A1 A2], [B1; B2], c) == dot(A2, B2, dot(A1, B1, c)), bit for bit */
+    int64_t ring_bytes; /* shared memory or L1 of a block: rings and scratch */
+    int lanes;          /* threads of a warp */
+    int vector_bytes;   /* of one load of a thread */
     Word plain_dot;     /* the instruction of a dot that no matrix unit takes */
 } Machine;
 
 /* NULL when unknown. */
 const Machine *machine_find(const char *name);
 const Machine *machine_at(int index); /* NULL past the last */
+/* The row of a target's architecture. */
+const Machine *machine_of_arch(const char *target, const char *arch);
+/* The row that serves a device of this level best; NULL: none runs on it. */
+const Machine *machine_of_level(const char *target, int level);
+/* Does code for the machine run on a device of this level? */
+bool machine_runs_on(const Machine *machine, int level);
 #endif

@@ -79,7 +79,7 @@ static void stamp_reduce(const PassContext *cx, Kernel *k, Op *op) {
     int vector = fragment  ? 1
                  : threads ? bits_for(cx->machine->vector_bytes / loaded_bytes(k, op->operands[0], 32))
                            : 0;
-    int lanes = fragment ? 2 : threads ? bits_for(cx->machine->reduce_lanes) : 0;
+    int lanes = fragment ? 2 : threads ? bits_for(cx->machine->lanes) : 0;
     if (kind == COMBINE_REGION) vector = bits;
     for (int b = 0; b < vector && b < bits; b++) order[count++] = b;
     for (int b = bits - 1; b >= vector + lanes; b--) order[count++] = b;

@@ -127,13 +127,11 @@ Val tri_lower_python_math(Lower *l, const Call *c) {
 
 Val tri_lower_target(Lower *l, const Call *c) {
     const FrontRequest *r = l->request;
-    bool cuda = r && r->target && strncmp(r->target, "cuda", 4) == 0;
-    if (c->builtin->code != 'g') return tri_val_bool(c->builtin->code == 'c' && cuda);
+    int have = r ? r->cuda_level : 0;
+    if (c->builtin->code != 'g') return tri_val_bool(c->builtin->code == 'c' && have);
     int64_t major, minor;
     if (!tri_want_int(l, c, 0, &major) || !tri_want_int(l, c, 1, &minor)) return val_error;
-    int have = 90; /* what the target takes by itself */
-    if (cuda && r->arch && strncmp(r->arch, "sm_", 3) == 0) have = atoi(r->arch + 3);
-    return tri_val_bool(cuda && have >= major * 10 + minor);
+    return tri_val_bool(have && have >= major * 10 + minor);
 }
 
 /* code: threads that one stands for */

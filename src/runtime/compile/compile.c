@@ -401,8 +401,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
                           .args = request->args,
                           .module = k->module,
                           .specialize_ones = request->specialize_ones,
-                          .target = k->target->name,
-                          .arch = k->arch,
+                          .cuda_level = k->pass.machine->level,
                           .asserts = !k->no_asserts,
                           .num_warps = k->pass.options.num_warps,
                           .shapes = k->shapes};

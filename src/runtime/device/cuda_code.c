@@ -5,13 +5,12 @@
 #include <string.h>
 
 const Machine *cuda_code_machine(tw_context *cx, const char *arch) {
-    char name[64] = "cuda:";
-    strncat(name, arch ? arch : "sm_90a", sizeof name - 6);
-    const Machine *machine = machine_find(name);
+    const Machine *machine = machine_of_arch("cuda", arch ? arch : "sm_90a");
     if (machine) return machine;
     Text known = text_new(&cx->texts);
     for (int i = 0; (machine = machine_at(i)); i++)
-        if (strncmp(machine->name, "cuda:", 5) == 0) text_add(&known, "%s%s", known.length ? ", " : "", machine->name);
+        if (machine->target && strcmp(machine->target, "cuda") == 0)
+            text_add(&known, "%s%s", known.length ? ", " : "", machine->name);
     context_fail(cx, TW_ERROR_NOT_FOUND,
                  "target cuda knows no architecture `%s`; it knows %s (sm_90a is Hopper and the "
                  "default; sm_80, sm_89 and sm_100 run on later GPUs too)",

@@ -44,14 +44,12 @@ static bool find_nvcc(char *path, size_t capacity) {
     return snprintf(path, capacity, "/usr/local/cuda/bin/nvcc") > 0 && stat(path, &info) == 0;
 }
 
+static int level_of(const CudaDevice *d) { return 10 * d->major + d->minor; }
+
 /* The architecture of the table that fits a device best; NULL: none does. */
 static const char *fitting_arch(const CudaDevice *d) {
-    int level = 10 * d->major + d->minor;
-    return level == 90                   ? "sm_90a"
-           : level >= 100 && level < 120 ? "sm_100"
-           : level >= 89                 ? "sm_89" /* so little shared memory have later small GPUs too */
-           : level >= 80                 ? "sm_80"
-                                         : NULL;
+    const Machine *machine = machine_of_level("cuda", level_of(d));
+    return machine ? machine->arch : NULL;
 }
 
 static const char *cuda_native(tw_context *cx, int ordinal) {
@@ -60,19 +58,20 @@ static const char *cuda_native(tw_context *cx, int ordinal) {
     return device ? fitting_arch(device) : NULL;
 }
 
-/* Hopper's own code runs there alone; the rest is compiled for the device as it is. */
-static bool is_hopper(const tw_kernel *k) { return strcmp(k->pass.machine->name, "cuda:sm_90a") == 0; }
-
+/* Code of one level alone is compiled as its row says, the rest for the device as it is. */
 static void choose_arch(const tw_kernel *k, const CudaDevice *d, char *arch, size_t capacity) {
-    snprintf(arch, capacity, "sm_%d%d%s", d->major, d->minor, is_hopper(k) ? "a" : "");
+    const Machine *machine = k->pass.machine;
+    if (machine->level_only)
+        snprintf(arch, capacity, "%s", machine->arch);
+    else
+        snprintf(arch, capacity, "sm_%d", level_of(d));
 }
 
 static tw_status check_device(tw_kernel *k, const CudaDevice *d) {
-    int level = 10 * d->major + d->minor, least = atoi(strrchr(k->pass.machine->name, '_') + 1);
-    if (is_hopper(k) ? level == 90 : level >= least) return TW_OK;
+    if (machine_runs_on(k->pass.machine, level_of(d))) return TW_OK;
     const char *fits = fitting_arch(d);
     return context_fail(k->context, TW_ERROR_UNAVAILABLE, "kernel `%s` is compiled for %s, the GPU (%s) is sm_%d; %s%s",
-                        k->name, k->pass.machine->name, d->name, level,
+                        k->name, k->pass.machine->name, d->name, level_of(d),
                         fits ? "use target cuda:" : "a GPU of sm_80 or later is needed", fits ? fits : "");
 }
 
@@ -155,13 +154,12 @@ static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *ar
 /* For the machine that the kernel was compiled for, which need not be here. */
 static tw_status cuda_assemble(tw_kernel *k, const char *artifact) {
     CudaState *state = get_state(k->context);
-    char why[CUDA_WHY] = "", arch[32];
+    char why[CUDA_WHY] = "";
     size_t size = 0;
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     if (!state->nvrtc_open) return context_fail(k->context, TW_ERROR_UNAVAILABLE, "NVRTC makes PTX: %s", why);
-    snprintf(arch, sizeof arch, "compute_%s", strrchr(k->pass.machine->name, '_') + 1);
     free(state->made);
-    tw_status status = run_nvrtc(k, state, arch, true, &state->made, &size);
+    tw_status status = run_nvrtc(k, state, k->pass.machine->assembly_arch, true, &state->made, &size);
     if (status != TW_OK) return status;
     kernel_add_artifact(k, artifact, arena_string(&k->arena, state->made, size ? size - 1 : 0));
     free(state->made);

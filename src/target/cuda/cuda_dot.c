@@ -323,12 +323,6 @@ static void close_accumulator(Dot *d) {
     cs_close(&e->p);
 }
 
-bool dot_is_async(Emit *e, const Op *op) {
-    const Type *type = ir_type(e->k, op->results[0]);
-    return layout_dot_instr(e->cx, e->k, op) == INSTR_WGMMA && is_sum_type(type) &&
-           layout_dot_promote(e->k, op) == INT64_MAX;
-}
-
 /* Operands in a ring's slot have been waited for. */
 static bool in_ring(Emit *e, Ref operand) {
     const Op *from = ir_value(e->k, operand)->op;
@@ -365,7 +359,7 @@ void dot_emit(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
     bool read = reads_scratch(e, &d);
     if (read) shared_before_read(e);
-    if (cuda_of(e)->late) {
+    if (op_flag(op, AT_FLIGHT)) {
         e->dot_reads = read;
         open_accumulator(&d);
         issue(&d);

@@ -7,6 +7,7 @@
  *         ..
  *     }
  *     TW_KERNEL(add) */
+#include "pass/schedule/schedule.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -142,6 +143,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (tasks) {
         ring_plan(e, e->shared_bytes);
         if (k->module->diag->errors) return NULL;
+        schedule_flight(cx, k);
         shared_plan(e);
     }
     if (e->shared_bytes > cx->machine->ring_bytes) {

@@ -50,9 +50,8 @@ typedef struct CudaEmit {
     CudaPlan *plan;
     VEC(RingPlan) rings;
     Gang gang;
-    bool in_gang;          /* the role being written runs once a program of the gang, `gang` is its number */
-    VEC(const Op *) early; /* loads that an earlier one has taken along */
-    Map forms;             /* wgmma forms defined */
+    bool in_gang; /* the role being written runs once a program of the gang, `gang` is its number */
+    Map forms;    /* wgmma forms defined */
     Text forms_text;
     int cluster; /* blocks of one, if a launch has them; 0: none */
     int share;   /* the task index along which it runs */
@@ -62,10 +61,9 @@ typedef struct CudaEmit {
     const Op *ahead;     /* skew: where the load role stands */
     const Op *skew_loop; /* the loop being written, whose loads run ahead */
     int skew_distance;
-    const Op *staged;       /* the loop being written, whose words are copied ahead (cuda_loose.c) */
-    const char *staged_at;  /* variable: where those of this trip lie */
-    const Op *late_release; /* in the loop being written: comes one item late */
-    const char *late;       /* variable: the slot that is still held, or -1 */
+    const Op *staged;      /* the loop being written, whose words are copied ahead (cuda_loose.c) */
+    const char *staged_at; /* variable: where those of this trip lie */
+    const char *late;      /* variable: the slot that is still held, or -1 */
 } CudaEmit;
 
 static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
@@ -86,7 +84,6 @@ int64_t loose_scratch(Emit *e, const Op *loop);
 bool loose_begin(Emit *e, const Op *loop);
 void loose_step(Emit *e, const Op *loop, const char *at);
 void loose_next(Emit *e);
-bool loose_is(Emit *e, const Op *load);
 void loose_load(Emit *e, const Op *load);
 
 /* --- cuda_dot.c --- */
@@ -94,8 +91,6 @@ void dot_emit(Emit *e, const Op *op);
 bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
 /* Is the cast done by the dot that it feeds? One instruction rounds and packs two numbers. */
 bool dot_rounds(Emit *e, const Op *cast);
-/* wgmma into an f32 accumulator can be issued and waited for later. */
-bool dot_is_async(Emit *e, const Op *op);
 /* wgmma in pieces: issued into an accumulator of its own (its name); onto an array that holds the
  * sum, the left operand packed before (NULL: it lies in shared memory). */
 const char *dot_issue(Emit *e, const Op *op);
@@ -158,12 +153,11 @@ void skew_end(Emit *e, const Op *other);
 void skew_catch_up(Emit *e, const Op *wait); /* outside such a loop: the item is loaded now */
 
 /* --- cuda_rotate.c --- */
-bool rotate_emit(Emit *e, const Op *loop); /* false: not a loop that is turned */
-/* Around a role's tasks: whose turn it is first; false: its workers do not take turns. */
-bool rotate_begin(Emit *e, const Op *role);
-void rotate_end(Emit *e);
+void rotate_emit(Emit *e, const Op *loop); /* of a loop that is turned */
+/* Around a role's tasks: whose turn it is first, where its workers take turns. */
+void rotate_begin(Emit *e, const Op *role);
+void rotate_end(Emit *e, const Op *role);
 
-/* The release of a loop whose dot may stay in flight, or NULL; what ends such a loop. */
-const Op *roles_late_release(Emit *e, const Op *loop);
+/* What ends a loop whose dot stays in flight. */
 void roles_end_late(Emit *e, const Op *release, const char *accumulator);
 #endif

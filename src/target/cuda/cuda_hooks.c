@@ -18,7 +18,7 @@ static bool load(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, op->results[0]);
     if (layout && layout->home == HOME_SHARED) return true; /* its put moves it */
     if (copy_defers(e, op->results[0])) return true;
-    if (!loose_is(e, op)) return false;
+    if (!op_attr(op, AT_BATCH)) return false;
     memory_before_load(e, op);
     loose_load(e, op);
     return true;
@@ -43,8 +43,16 @@ static const Op *dot_of(const Op *loop) {
     return dot;
 }
 
+/* The release that comes a trip late, behind a dot in flight. */
+static const Op *late_release(const Region *body) {
+    const Op *op = body->first;
+    while (op && !(op->code == OP_RELEASE && op_attr(op, AT_BEHIND))) op = op->next;
+    return op;
+}
+
 static bool turned(Emit *e, const Op *loop) {
-    if (!rotate_emit(e, loop)) return false;
+    if (!op_flag(loop, AT_ROTATE)) return false;
+    rotate_emit(e, loop);
     gang_end_loop(e, loop);
     return true;
 }
@@ -54,10 +62,9 @@ static void *loop_begin(Emit *e, const Op *loop) {
     state->ahead = skew_match(e, loop);
     if (state->ahead) skew_begin(e, loop, state->ahead);
     state->staged = loose_begin(e, loop);
-    state->late = roles_late_release(e, loop);
+    state->late = late_release(loop->regions[0]);
     if (!state->late) return state;
     CudaEmit *cuda = cuda_of(e);
-    cuda->late_release = state->late;
     cuda->late = cs_fresh(&e->p, "held");
     e->dot_flies = true;
     e->dot_reads = dot_reads_scratch(e, dot_of(loop)); /* that of the trip before */
@@ -87,7 +94,6 @@ static void loop_end(Emit *e, const Op *loop, void *at_loop) {
         roles_end_late(e, state->late, emit_hold(e, dot_of(loop)->operands[2])->text);
         e->dot_reads = e->dot_flies = false;
         cs_close(&e->p);
-        cuda->late_release = NULL;
         cuda->late = NULL;
     }
     gang_end_loop(e, loop);

@@ -253,6 +253,9 @@ void ring_plan(Emit *e, int64_t other) {
         if (r->by_lane) r->empty_count *= 32;
     }
     while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
+        op_set(e->k, ir_value(e->k, cuda_of(e)->rings.at[i].ring)->op,
+               (Attr){.id = AT_HOLD, .number = cuda_of(e)->rings.at[i].hold});
     e->shared_bytes = 0;
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) place_ring(e, &cuda_of(e)->rings.at[i]);
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
@@ -583,7 +586,7 @@ static void emit_release(Emit *e, const Op *op) {
     Ref slot = op->operands[1];
     if (r->fused) return;
     const char *text = emit_hold(e, slot)->text;
-    if (cuda_of(e)->late && op == cuda_of(e)->late_release) {
+    if (cuda_of(e)->late && op_attr(op, AT_BEHIND)) {
         /* The dot of this item is in flight; that of the item before is done. */
         cs_line(&e->p, "tw_wgmma_wait(1);");
         cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", cuda_of(e)->late), cuda_of(e)->late);

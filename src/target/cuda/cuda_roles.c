@@ -15,37 +15,6 @@
 #include <string.h>
 
 /* --- dots in flight --- */
-/* A loop whose only dot feeds its own accumulator, with the release of its operands behind it: the
- * dot may stay in flight while the next item is waited for. Not with A in registers, which the next
- * turn writes; what a turn writes to shared memory waits for the dot (shared_before_write). */
-const Op *roles_late_release(Emit *e, const Op *loop) {
-    const Op *dot = NULL, *release = NULL;
-    if (!e->role || loop->code != OP_FOR) return NULL;
-    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
-        if (op->region_count) return NULL;
-        if (op->code == OP_DOT) {
-            if (dot) return NULL;
-            dot = op;
-        } else if (op->code == OP_RELEASE) {
-            if (release || !dot) return NULL;
-            release = op;
-        } else if (dot && op->code != OP_YIELD && emit_is_tile(e, op->result_count ? op->results[0] : REF_NONE)) {
-            return NULL; /* something computes while the dot runs: it may read the accumulator */
-        }
-    }
-    if (!dot || !release || !dot_is_async(e, dot) || emit_layout(e, dot->operands[0])->home != HOME_SHARED ||
-        ring_find(e, release->operands[0])->hold < 2)
-        return NULL;
-    const Op *yield = loop->regions[0]->last;
-    for (int i = 0; i < yield->operand_count; i++)
-        if (yield->operands[i] == dot->results[0])
-            return dot->operands[2] == loop->regions[0]->args[i + 1] && e->uses[dot->results[0]] == 1 &&
-                           e->uses[dot->operands[2]] == 1
-                       ? release
-                       : NULL;
-    return NULL;
-}
-
 void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
     RingPlan *r = ring_find(e, release->operands[0]);
     cs_line(&e->p, "tw_wgmma_wait(0);");
@@ -302,7 +271,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     e->top = &top;
     e->top_depth = e->p.depth;
     write_counters(e, tasks, role);
-    bool in_turns = rotate_begin(e, role);
+    rotate_begin(e, role);
     if (e->persist && paired_extent(e, tasks))
         open_pairs(e);
     else if (cuda_of(e)->cluster)
@@ -322,7 +291,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     else
         write_task(e, tasks, role);
     cs_close(&e->p);
-    if (in_turns) rotate_end(e);
+    rotate_end(e, role);
     if (cuda_of(e)->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
     if (single) cs_close(&e->p);
     text_add(&before, "%s%s", top.at ? top.at : "", e->p.out.at);

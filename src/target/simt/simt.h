@@ -29,6 +29,7 @@
 #ifndef TARGET_SIMT_SIMT_H
 #define TARGET_SIMT_SIMT_H
 #include "pass/layout/layout.h"
+#include "pass/schedule/scratch.h"
 #include "target/cstyle/cstyle.h"
 
 typedef enum HoldKind {
@@ -260,7 +261,6 @@ char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char 
 int64_t shared_scratch(Emit *e, const Op *op);
 
 /* --- simt_stage.c --- */
-int64_t stage_bytes(const Type *type);
 /* Row-major index of the coordinates in the type; where it lies; coordinates of register r; whether
  * they are inside (and `also` holds). */
 const char *stage_flat(Emit *e, const Type *type, const char *const *at);
@@ -276,12 +276,9 @@ void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const ch
 
 /* --- simt_moves.c --- */
 bool moves_emit(Emit *e, const Op *op); /* false: no such op */
-bool moves_stages_reshape(Emit *e, const Op *op);
-int64_t moves_scratch(Emit *e, const Op *op);
 
 /* --- simt_atomic.c --- */
 void atomic_emit(Emit *e, const Op *op);
-int64_t atomic_scratch(Emit *e, const Op *op);
 void atomic_fence(Emit *e, const Op *op);
 /* For boxes: what comes before, and one element. */
 void atomic_begin(Emit *e, const Op *op);
@@ -289,13 +286,10 @@ void atomic_element(Emit *e, const Op *op, Elem elem, const char *pointer, const
 
 /* --- simt_scan.c --- */
 void scan_emit(Emit *e, const Op *op);
-int64_t scan_scratch(Emit *e, const Op *op);
 void fold_emit(Emit *e, const Op *op); /* a reduction by a region */
-int64_t fold_scratch(Emit *e, const Op *op);
 
 /* --- simt_sort.c --- */
 void sort_emit(Emit *e, const Op *op);
-int64_t sort_scratch(Emit *e, const Op *op);
 void histogram_emit(Emit *e, const Op *op);
 
 /* --- simt_speech.c --- */
@@ -304,6 +298,5 @@ void speech_print(Emit *e, const Op *op);
 
 /* --- simt_reduce.c --- */
 void reduce_emit(Emit *e, const Op *op);
-int64_t reduce_scratch(Emit *e, const Op *op);
 
 #endif

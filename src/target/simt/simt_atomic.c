@@ -147,14 +147,6 @@ static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *arr
     }
 }
 
-int64_t atomic_scratch(Emit *e, const Op *op) {
-    if (!e->uses[op->results[0]]) return 0;
-    const Layout *layout = emit_layout(e, op->results[0]);
-    if (!layout) return 16;
-    if (!ll_free(&layout->map).at[LL_WARP]) return 0;
-    return (int64_t)layout->registers * 32 * layout_warps(e->cx, e->k) * ty_elem_bytes(ir_type(e->k, op->results[0]));
-}
-
 void atomic_emit(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, op->operands[0]);
     const Type *places = ir_type(e->k, op->operands[0]), *type = ir_type(e->k, op->results[0]);

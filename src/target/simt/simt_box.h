@@ -27,8 +27,6 @@ typedef struct Box {
 /* All but the texts; the texts of base, extents and strides too. */
 Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask);
 Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask);
-/* Rows that lie side by side, but nowhere in particular: the elements in 16 bytes; else 0. */
-int box_loose(Emit *e, const Op *op, const Type *tile, const Layout *layout);
 /* Writes the indices of register r as variables, and makes row and condition. */
 void box_indices(Emit *e, Box *b, Ref mask);
 /* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */

@@ -63,18 +63,6 @@ void box_also(Emit *e, char **condition, const char *text) {
     *condition = *condition ? arena_printf(e->arena, "%s && %s", *condition, text) : arena_printf(e->arena, "%s", text);
 }
 
-int box_loose(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
-    TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
-    int inner = layout_vector_dim(&e->facts, op, &parts, tile);
-    int dim = inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, inner) : -1;
-    if (op->code != OP_TLOAD || dim < 0 || box_wraps(op, dim) || parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
-        return 0;
-    int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
-    bool loose = side * bytes == 16 && layout_vector(&e->facts, op, tile, &layout->map) * bytes < 4 &&
-                 tile->extent[inner] % side == 0 && layout->registers % side == 0;
-    return loose ? side : 0;
-}
-
 Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
     Box b = {.op = op, .tile = tile, .layout = layout};
     Facts *f = &e->facts;
@@ -85,9 +73,8 @@ Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref
     if (mask || box_wraps(op, b.inner_dim)) b.inner_dim = -1;
     Ref extent = b.inner_dim >= 0 ? parts.extent[b.inner_dim] : REF_NONE;
     b.whole = extent == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, extent) >= b.vector;
-    int side = layout && !mask ? box_loose(e, op, tile, layout) : 0;
-    b.loose = side > 0;
-    if (b.loose) b.vector = side, b.whole = false;
+    b.loose = op_attr(op, AT_BATCH);
+    if (b.loose) b.vector = 16 / elem_info[tile->elem].bytes, b.whole = false;
     return b;
 }
 

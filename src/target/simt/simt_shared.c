@@ -128,9 +128,8 @@ void shared_refuse(Emit *e) {
     Buffer most = {.op = e->k->body->first};
     for (size_t i = 0; i < p.buffers.count; i++)
         if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
-    diag_emit(e->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)e->shared_bytes,
-              strchr(e->cx->machine->name, ':') + 1, (long long)e->cx->machine->ring_bytes, (long long)most.bytes,
-              op_info[most.op->code].mnemonic);
+    diag_emit(e->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)e->shared_bytes, e->cx->machine->arch,
+              (long long)e->cx->machine->ring_bytes, (long long)most.bytes, op_info[most.op->code].mnemonic);
 }
 
 int64_t shared_offset(Emit *e, const Op *op) {
@@ -320,35 +319,9 @@ void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *of
 }
 
 /* --- conversions between register layouts --- */
-static int memory_bytes(const Type *type) { return type->pointer ? 8 : elem_info[type->elem].bytes; }
-
-static ConvertPlan plan_of(Emit *e, const Op *op) {
-    const Type *type = ir_type(e->k, op->results[0]);
-    ConvertPlan plan = ll_plan_convert(&emit_layout(e, op->operands[0])->map, &emit_layout(e, op->results[0])->map,
-                                       memory_bytes(type));
-    /* Shuffles know words and 16-bit floats. */
-    bool small = !type->pointer && elem_info[type->elem].bytes == 1;
-    if (plan.kind == CONVERT_SHUFFLE && small) plan.kind = CONVERT_SHARED;
-    return plan;
-}
-
 int64_t shared_scratch(Emit *e, const Op *op) {
-    switch (op->code) {
-    case OP_REDUCE: return reduce_scratch(e, op);
-    case OP_SCAN: return scan_scratch(e, op);
-    case OP_SORT: return sort_scratch(e, op);
-    case OP_HISTOGRAM: return 4 * op_int(op, AT_BINS, 0);
-    case OP_ATOMIC:
-    case OP_ATOMIC_CAS: return atomic_scratch(e, op);
-    case OP_RESHAPE: return moves_stages_reshape(e, op) ? moves_scratch(e, op) : 0;
-    case OP_FOR: return e->target->loop_scratch(e, op);
-    case OP_CONVERT: break;
-    default: return moves_scratch(e, op);
-    }
-    if (emit_layout(e, op->results[0])->home == HOME_SHARED) return 0;
-    if (plan_of(e, op).kind != CONVERT_SHARED) return 0;
-    const Type *type = ir_type(e->k, op->results[0]);
-    return (int64_t)memory_bytes(type) << ll_index_bits(&emit_layout(e, op->results[0])->map);
+    if (op->code == OP_FOR) return e->target->loop_scratch(e, op);
+    return scratch_bytes(e->k, op, layout_warps(e->cx, e->k), !op->result_count || e->uses[op->results[0]]);
 }
 
 static void register_masks(const PlaceMap *map, LayoutInput from, LayoutInput what, uint32_t *masks) {
@@ -408,7 +381,7 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
 static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via, bool store) {
     const Layout *layout = emit_layout(e, value);
     const Type *type = ir_type(e->k, value);
-    int bytes = memory_bytes(type), bits[8];
+    int bytes = convert_bytes(type), bits[8];
     PlaceMap map;
     if (!ll_invert_and_compose(&layout->map, via, &map)) ice(e->k->module->trap, "simt: a conversion lacks an element");
     int vector = ll_vector(&map, bytes, 16, bits);
@@ -483,7 +456,7 @@ void shared_convert(Emit *e, const Op *op) {
         emit_same(e, result, value);
         return;
     }
-    ConvertPlan plan = plan_of(e, op);
+    ConvertPlan plan = convert_plan(e->k, op);
     switch (plan.kind) {
     case CONVERT_NONE: emit_same(e, result, value); return;
     case CONVERT_REGISTERS:
@@ -496,7 +469,7 @@ void shared_convert(Emit *e, const Op *op) {
         return;
     case CONVERT_SHARED: break;
     }
-    LinearLayout via = ll_choose_swizzle(&from->map, &to->map, memory_bytes(ir_type(e->k, result)));
+    LinearLayout via = ll_choose_swizzle(&from->map, &to->map, convert_bytes(ir_type(e->k, result)));
     shared_before_write(e);
     const char *there = move_side(e, op, value, &via, true);
     shared_before_read(e);

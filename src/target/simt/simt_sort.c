@@ -124,17 +124,6 @@ void sort_emit(Emit *e, const Op *op) {
     cs_close(&e->p);
 }
 
-int64_t sort_scratch(Emit *e, const Op *op) {
-    Sort s = sort_of(e, op);
-    for (int bit = 0; bit < s.bits; bit++) {
-        LayoutInput input;
-        int at;
-        find_bit(&s, bit, &input, &at);
-        if (input == LL_WARP) return (int64_t)register_count(&s) * layout_warps(e->cx, e->k) * 32 * s.bytes;
-    }
-    return 0;
-}
-
 void histogram_emit(Emit *e, const Op *op) {
     Ref x = op->operands[0], result = op->results[0];
     const Layout *from = emit_layout(e, x), *to = emit_layout(e, result);

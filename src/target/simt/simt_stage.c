@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-int64_t stage_bytes(const Type *type) { return (ty_elements(type) * ty_elem_bytes(type) + 127) / 128 * 128; }
-
 /* Σ at[d] * stride of d, terms that are 0 left out. */
 const char *stage_flat(Emit *e, const Type *type, const char *const *at) {
     Text t = text_new(e->arena);
