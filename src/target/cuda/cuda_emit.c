@@ -122,24 +122,21 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     Arena *arena = k->module->arena;
     CudaEmit cuda = {.plan = ARENA_NEW(arena, CudaPlan), .forms_text = text_new(arena)};
     Emit *e = &cuda.emit;
-    *e = (Emit){.target = &cuda_target, .cx = cx, .k = k, .arena = arena};
+    emit_begin(e, &cuda_target, cx, k);
     Op *tasks = find_tasks(k);
-    e->facts = facts_new(k, false);
-    e->uses = cs_count_uses(k, arena);
     cs_init(&e->p, arena, k, &dialect_cuda);
     e->p.directives = cx->options.lines;
     cs_reserve(&e->p, own_words);
-    e->group = layout_group(cx, k, NULL);
     e->persist = tasks && op_flag(tasks, AT_PERSIST);
     cuda.plan->execution = tasks ? "roles" : "flat";
-    cuda.plan->threads = 32 * layout_warps(cx, k);
+    cuda.plan->threads = e->lanes * layout_warps(cx, k);
     cuda.plan->persist = e->persist;
     cuda.plan->name = entry_name(&e->p, k->name);
     e->lean = !tasks && lean_wanted(e);
     if (!tasks) pairs_plan(e);
     shared_plan(e);
     gang_plan(e, tasks);
-    cuda.plan->threads = 32 * layout_warps(cx, k); /* it may have let programs run one by one */
+    cuda.plan->threads = e->lanes * layout_warps(cx, k); /* it may have let programs run one by one */
     if (tasks) {
         ring_plan(e, e->shared_bytes);
         if (k->module->diag->errors) return NULL;
@@ -169,7 +166,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
             text_add(&first, "    const i32 %s%s%s;\n", lane ? "lane = tw_lane()" : "", lane && warp ? ", " : "",
                      !warp     ? ""
                      : uniform ? "warp = tw_warp()"
-                               : "warp = tw_thread() >> 5");
+                               : arena_printf(arena, "warp = tw_thread() >> %d", ll_log2(e->lanes)));
     }
     add_params(e, &params);
     cuda.plan->shared_bytes = e->shared_bytes;

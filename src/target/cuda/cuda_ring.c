@@ -154,7 +154,7 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
         r.hold = r.slots < 3 ? 1 : r.hold;
         pass_find(e->cx, op->range, "ring", "threads load it, so it has the %d slots asked for", r.slots);
     }
-    r.full_count = 32 * producer.warps;
+    r.full_count = e->lanes * producer.warps;
     r.each = gang_is(e) && !fills_in_loop(e, from->regions[0], r.ring, false);
     if (r.each && !r.fused) r.slots *= cuda_of(e)->gang.programs;
     r.empty_count = consumer.warps * (gang_is(e) && !r.each ? cuda_of(e)->gang.programs : 1);
@@ -250,7 +250,7 @@ void ring_plan(Emit *e, int64_t other) {
         RingPlan *r = &cuda_of(e)->rings.at[i];
         const Region *role = ring_role(tasks, end_of(e, r, AT_TO))->regions[0];
         r->by_lane = !r->fused && r->full_count > 1 && read_by_lanes(e, r, role, role);
-        if (r->by_lane) r->empty_count *= 32;
+        if (r->by_lane) r->empty_count *= e->lanes;
     }
     while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++)

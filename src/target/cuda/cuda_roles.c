@@ -326,7 +326,7 @@ void roles_tasks(Emit *e, const Op *tasks) {
             if ((strcmp(name, "compute") == 0) != (turn == 0)) continue;
             ThreadGroup g = layout_group(e->cx, e->k, role);
             if (!g.first_warp) g.warps *= cuda_of(e)->gang.programs;
-            if (32 * g.warps == cuda_of(e)->plan->threads) { /* alone: no branch */
+            if (e->lanes * g.warps == cuda_of(e)->plan->threads) { /* alone: no branch */
                 write_role(e, tasks, role, 0);
                 continue;
             }
