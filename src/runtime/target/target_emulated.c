@@ -134,6 +134,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
     EmuLaunch launch = {.kernel = k->name,
                         .file = arena_printf(&scratch, "%s.cu", k->name),
                         .threads = (uint32_t)code->plan->threads,
+                        .lanes = (uint32_t)k->pass.machine->lanes,
                         .shared_bytes = (uint32_t)code->plan->shared_bytes,
                         .params = code->params,
                         .allocations = memory,
