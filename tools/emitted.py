@@ -30,6 +30,9 @@ PLANS = ["cpu", "cpu --set vector_bits=128", "cuda", "cuda --set num_warps=8", "
 PRELUDES = {path.name for path in ROOT.glob("src/target/*/prelude/*")}
 
 
+LAUNCH = ["--grid", "--tolerance"]
+
+
 def cases():
     for kernel, _, arguments in wild.cases():
         for plan in PLANS:
@@ -44,8 +47,8 @@ def emit(tilewright, number, case, keep):
     kernel, plan, arguments = case
     words = []
     skip = False
-    for word in arguments:  # what emit does not take: how to launch
-        skip, dropped = word == "--grid", skip or word == "--grid"
+    for word in arguments:  # what emit does not take
+        skip, dropped = word in LAUNCH, skip or word in LAUNCH
         if not dropped:
             words.append(word)
     with tempfile.TemporaryDirectory() as folder:
