@@ -61,7 +61,7 @@ void lay_refuse(LayoutState *st, const Op *op) {
 
 /* --- what a value would like --- */
 const Layout *lay_default(LayoutState *st, const Type *type) {
-    return lay_in_registers(st, choose_blocked(type, st->warps, type->rank - 1), type);
+    return lay_in_registers(st, choose_blocked(type, st->cx->machine->lanes, st->warps, type->rank - 1), type);
 }
 
 static bool same_shape(const Type *a, const Type *b) {
@@ -147,7 +147,8 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         return at ? at : lay_default(st, type);
     }
     case OP_TLOAD:
-        return lay_in_registers(st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
+        return lay_in_registers(
+            st, choose_blocked(type, st->cx->machine->lanes, st->warps, choose_contiguous(&st->facts, op, type)), type);
     case OP_GET: {
         Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
@@ -404,8 +405,10 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
     if (!other && ty_elements(type) * elem_info[type->elem].bytes <= 128 << 10)
         other = run_of_warp(&layout->map, contiguous, elem_info[type->elem].bytes) < (whole < 32 ? whole : 32);
     if (other)
-        layout = lay_in_registers(
-            st, choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous), type);
+        layout = lay_in_registers(st,
+                                  choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->cx->machine->lanes,
+                                                 st->warps, contiguous),
+                                  type);
     lay_want_operands(st, op, layout);
     if (op->result_count) lay_set(st, op->results[0], layout);
     if (op->code == OP_TSTORE) layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */

@@ -115,7 +115,7 @@ static bool plan_ring(Schedule *s, Op *op) {
         r.hold = r.slots < 3 ? 1 : r.hold;
         pass_find(s->cx, op->range, FIND_RING_BY_THREADS, r.slots);
     }
-    r.full_count = 32 * producer.warps;
+    r.full_count = s->cx->machine->lanes * producer.warps;
     r.each = programs > 1 && !fills_in_loop(r.from->regions[0], ring, false);
     if (r.each && !r.fused) r.slots *= programs;
     r.empty_count = consumer.warps * (r.each ? 1 : programs);
@@ -228,7 +228,7 @@ bool schedule_rings(Schedule *s, int64_t other) {
         RingSchedule *r = &s->rings.at[i];
         if (r->fused || !mark_releases(s, r, r->to->regions[0], r->to->regions[0])) continue;
         r->lanes = r->full_count > 1;
-        if (r->lanes) r->empty_count *= 32;
+        if (r->lanes) r->empty_count *= s->cx->machine->lanes;
     }
     while (total_bytes(s, other) > s->cx->machine->ring_bytes && shrink(s)) {}
     s->bytes = 0;

@@ -47,7 +47,7 @@ void schedule_roles(Schedule *s) {
             if (role->code != OP_ROLE || op_attr(role, AT_ON) || is_compute(role) != (turn == 0)) continue;
             ThreadGroup g = layout_group(s->cx, s->k, role);
             bool alone = g.warps * (g.first_warp ? 1 : s->gang.programs) == warps;
-            int64_t registers = registers_of(s, role, 32 * warps);
+            int64_t registers = registers_of(s, role, s->cx->machine->lanes * warps);
             op_set(s->k, role, (Attr){.id = AT_WARPS, .number = g.warps});
             op_set(s->k, role, (Attr){.id = AT_FIRST, .number = g.first_warp});
             op_set(s->k, role, (Attr){.id = AT_ID, .number = alone ? 0 : number++});

@@ -24,8 +24,8 @@ const EmbeddedFile *cuda_code_header(const char *folder, int index) {
     for (const EmbeddedFile *file = embedded_files; file->path; file++) {
         const char *name = cuda_code_header_name(file);
         size_t length = strlen(folder), head = (size_t)(name - file->path);
-        bool inside = strncmp(file->path, "cuda/", 5) == 0 && head > length + 1 &&
-                      strncmp(name - length - 1, folder, length) == 0;
+        bool ours = strncmp(file->path, "cuda/", 5) == 0 || strncmp(file->path, "simt/", 5) == 0;
+        bool inside = ours && head > length + 1 && strncmp(name - length - 1, folder, length) == 0;
         if (inside && index-- == 0) return file;
     }
     return NULL;

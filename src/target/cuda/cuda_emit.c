@@ -113,7 +113,7 @@ static void write_thread(Emit *e, const CLines *top, const CLines *body) {
     bool lane = cs_mentions(top, "lane") || cs_mentions(body, "lane");
     bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
     bool uniform = emit_region_has(e, e->k->body, is_dot); /* it costs a shuffle */
-    const char *of_warp = uniform ? "tw_warp()" : "tw_thread() >> 5";
+    const char *of_warp = uniform ? "tw_warp()" : arena_printf(e->arena, "tw_thread() >> %d", ll_log2(e->lanes));
     if (lane && warp)
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = %s;", of_warp);
     else if (lane)
@@ -154,14 +154,11 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     Arena *arena = k->module->arena;
     CudaEmit cuda = {.plan = ARENA_NEW(arena, CudaPlan)};
     Emit *e = &cuda.emit;
-    *e = (Emit){.target = &cuda_target, .cx = cx, .k = k, .arena = arena};
+    emit_begin(e, &cuda_target, cx, k);
     Op *tasks = find_tasks(k);
-    e->facts = facts_new(k, false);
-    e->uses = cs_count_uses(k, arena);
     cs_init(&e->p, arena, k, &dialect_cuda);
     e->p.directives = cx->options.lines;
     cs_reserve(&e->p, own_words);
-    e->group = layout_group(cx, k, NULL);
     e->persist = tasks && op_flag(tasks, AT_PERSIST);
     cuda.plan->execution = tasks ? "roles" : "flat";
     cuda.plan->threads = (int)kernel_int(k, AT_THREADS, 0);

@@ -84,7 +84,9 @@ struct Emit {
     int top_depth;
     VEC(Hold) holds; /* by Ref */
     int *uses;
-    const Op *role; /* NULL: flat */
+    int lanes;          /* of a warp */
+    const char *thread; /* the thread's number in its group: "warp * 32 + lane" */
+    const Op *role;     /* NULL: flat */
     ThreadGroup group;
     const char *barrier; /* number of the group's own barrier; NULL: that of the whole block */
     Map places;          /* layout, dimension -> variable */
@@ -112,6 +114,8 @@ struct Emit {
 };
 
 /* --- simt_emit.c --- */
+/* An emitter at its begin: nothing is written, nothing held. */
+void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k);
 void emit_region(Emit *e, const Region *region);        /* all ops but the terminator */
 void emit_ops(Emit *e, const Op *first, const Op *end); /* those from first to the one before end */
 void emit_op(Emit *e, const Op *op);
