@@ -22,7 +22,8 @@ const AttrInfo attr_info[AT_COUNT] = {
 };
 
 const OpInfo op_info[OP_COUNT] = {
-    {"", "", "", RES_NONE, "", "(| STAGES WARPS FORM)", ""}, /* a kernel's own attributes: what its source asks for */
+    {"", "", "", RES_NONE, "", "(| STAGES WARPS FORM THREADS SHARED BLOCKS)",
+     ""}, /* a kernel's own attributes: what its source asks for */
 #define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},
 #include "ir/ops.def"

@@ -38,7 +38,7 @@ SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool tur
 /* How a field of a ring is stored. */
 const SharedTile *layout_field(const Kernel *k, Ref ring, int field);
 /* Bank conflicts, counted (layout_banks.c): where an element of the tile lies; wavefronts of one
- * access of `bytes` by each of the lanes (at most 32) at these offsets; the worst over the registers
+ * access of `bytes` by each of the lanes (at most 64) at these offsets; the worst over the registers
  * of a layout that is moved to or from the tile in vectors. */
 uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column);
 int layout_wavefronts(const uint32_t *offset, int lanes, int bytes);

@@ -8,7 +8,7 @@
  *     role compute { for i { .. put o, tile ; commit } }     role compute { for i { .. commit ;
  *     role store<on=compute> { for i { wait ; tstore } }         wait ; tstore } }
  *
- * Values keep their names and layouts. Contract: ring form that ring_check has proved, so the loops
+ * Values keep their names and layouts; the role that became part of another one is gone. Contract: ring form that ring_check has proved, so the loops
  * have the same trips; false when a hand-over stands where the other role has none. */
 #include "pass/schedule/schedule.h"
 
@@ -83,11 +83,20 @@ static bool join_regions(Kernel *k, Region *lead, Region *tail) {
     return true;
 }
 
+/* The rings that the role emptied are emptied by the one that it became part of. */
+static void empty_into(Kernel *k, Word tail, Word lead) {
+    for (Op *op = k->body->first; op; op = op->next)
+        if (op->code == OP_RING && ring_consumer(op) == tail) op_set(k, op, (Attr){.id = AT_CONSUMER, .word = lead});
+}
+
 bool schedule_follow(Kernel *k, Op *tasks) {
-    for (Op *tail = role_first(tasks); tail; tail = role_next(tail)) {
+    for (Op *tail = role_first(tasks), *next; tail; tail = next) {
+        next = role_next(tail);
         if (!role_is_guest(tail) || !hands_over_by(tail, HAND_WAIT, REF_NONE)) continue;
         Op *lead = role_find(tasks, role_host(tail));
         if (lead && !join_regions(k, lead->regions[0], tail->regions[0])) return false;
+        empty_into(k, role_name(tail), role_host(tail));
+        ir_remove(tail);
     }
     return true;
 }

@@ -136,16 +136,16 @@ static void write_decode(Emit *e, const Op *tasks) {
     }
 }
 
-static bool serves(Emit *e, const RingPlan *r, const Op *tasks, const Op *role, AttrId end) {
-    return !r->fused && ring_end_role(e, r, tasks, end) == role;
-}
+static const Op *ring_op_of(Emit *e, const RingPlan *r) { return ir_value(e->k, r->ring)->op; }
 
-static void write_counters(Emit *e, const Op *tasks, const Op *role) {
+static void write_counters(Emit *e, const Op *role) {
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
         const RingPlan *r = &cuda_of(e)->rings.at[i];
-        if (r->skewed && r->slots > 1 && ring_end_role(e, r, tasks, AT_CONSUMER) == role)
+        if (r->skewed && r->slots > 1 && ring_consumer(ring_op_of(e, r)) == role_name(role))
             cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"), ring_counter(e, r, "get"));
-        if (!serves(e, r, tasks, role, AT_PRODUCER) && !serves(e, r, tasks, role, AT_CONSUMER)) continue;
+        bool serves =
+            ring_producer(ring_op_of(e, r)) == role_name(role) || ring_consumer(ring_op_of(e, r)) == role_name(role);
+        if (r->fused || !serves) continue;
         if (!ring_counts(e, r))
             cs_line(&e->p, "u32 %s = 0;", ring_counter(e, r, "phase"));
         else
@@ -153,41 +153,10 @@ static void write_counters(Emit *e, const Op *tasks, const Op *role) {
     }
 }
 
-bool roles_load_by_threads(const Emit *e) {
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
-        if (!cuda_of(e)->rings.at[i].fused && cuda_of(e)->rings.at[i].stores) return true;
-    return false;
-}
-
-/* Registers of a role when the block has more than two warpgroups: the movers give theirs to
- * compute. One thread that only issues TMA needs very few, threads that carry what they move many. */
-static void write_registers(Emit *e, const Op *role, int threads) {
-    bool compute = role_name(role) == ROLE_COMPUTE, single = true;
-    int groups = threads / 128, compute_groups = 0;
-    for (const Op *op = role->parent->first; op; op = op->next) {
-        if (op->code != OP_ROLE || role_is_guest(op)) continue;
-        if (role_name(op) == ROLE_COMPUTE)
-            compute_groups = layout_group(e->cx, e->k, op).warps / 4 * cuda_of(e)->gang.programs;
-        else
-            single = single && ring_role_is_single(e, op);
-    }
-    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !e->cx->machine->has_wgmma)
-        return;
-    int movers = groups - compute_groups,
-        few = single && !cuda_of(e)->cluster ? 24
-              : roles_load_by_threads(e)     ? 120
-                                             : 40,
-        many = gang_registers(compute_groups, movers, few);
-    int64_t asked = op_int(role, AT_REGS, 0);
-    if (!asked && many < few) return; /* with so many warps the movers have none to give */
-    int count = asked ? (int)asked : compute ? many : few;
-    cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", count);
-}
-
 /* Does the role fill a ring ahead of the role that it runs on? */
-static bool feeds(Emit *e, const Op *tasks, const Op *role) {
+static bool feeds(Emit *e, const Op *role) {
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
-        if (cuda_of(e)->rings.at[i].skewed && ring_end_role(e, &cuda_of(e)->rings.at[i], tasks, AT_PRODUCER) == role)
+        if (cuda_of(e)->rings.at[i].skewed && ring_producer(ring_op_of(e, &cuda_of(e)->rings.at[i])) == role_name(role))
             return true;
     return false;
 }
@@ -232,14 +201,19 @@ static void write_task(Emit *e, const Op *tasks, const Op *role) {
     roles_header(e, tasks, role, REF_NONE);
     cuda_of(e)->ahead = NULL;
     for (const Op *op = role_first(tasks); op; op = role_next(op))
-        if (role_host(op) == role_name(role) && feeds(e, tasks, op)) cuda_of(e)->ahead = op->regions[0]->first;
+        if (role_host(op) == role_name(role) && feeds(e, op)) cuda_of(e)->ahead = op->regions[0]->first;
     emit_region(e, role->regions[0]);
 }
 
-static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
+static ThreadGroup group_of(const Op *role) {
+    return (ThreadGroup){(int)op_int(role, AT_FIRST, 0), (int)op_int(role, AT_ROLE_WARPS, 4)};
+}
+
+static void write_role(Emit *e, const Op *tasks, const Op *role) {
+    int number = (int)op_int(role, AT_ID, 0);
     CLines top = {0};
     e->role = role;
-    e->group = layout_group(e->cx, e->k, role);
+    e->group = group_of(role);
     cuda_of(e)->in_gang = gang_is(e) && !e->group.first_warp;
     e->barrier = number ? arena_printf(e->arena, "%d%s", number, cuda_of(e)->in_gang ? " + gang" : "") : NULL;
     e->places = (Map){0};
@@ -247,8 +221,9 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     e->scratch_read = NULL;
     e->loaded = e->stored = e->combined = e->in_flight = e->by_threads = 0;
     e->bulk_pending = cuda_of(e)->bulk_issued = false;
-    bool single = ring_role_is_single(e, role);
-    write_registers(e, role, cuda_of(e)->plan->threads);
+    bool single = op_flag(role, AT_ELECT), compute = role_name(role) == ROLE_COMPUTE;
+    int registers = (int)op_int(role, AT_REGS, 0);
+    if (registers) cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", registers);
     if (cuda_of(e)->in_gang)
         cs_line(&e->p, "const i32 lane = tw_lane(), gang = tw_warp() >> 2, warp = tw_warp() & 3;");
     else if (e->group.first_warp)
@@ -260,7 +235,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     e->p.lines = (CLines){0};
     e->top = &top;
     e->top_depth = e->p.depth;
-    write_counters(e, tasks, role);
+    write_counters(e, role);
     rotate_begin(e, role);
     if (e->persist && paired_extent(e, tasks))
         open_pairs(e);
@@ -310,24 +285,25 @@ void roles_tasks(Emit *e, const Op *tasks) {
         text_add(&count, "%s(i32)%s", i ? " * " : "", gang_extent(e, tasks, i));
     cs_line(&e->p, "const i32 %s = %s;", cuda_of(e)->cluster ? "pairs" : "tasks", count.at);
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
-    int number = 1;
+    bool branches = false;
     for (int turn = 0; turn < 2; turn++)
         for (const Op *role = role_first(tasks); role; role = role_next(role)) {
             if (role_is_guest(role) || (role_name(role) == ROLE_COMPUTE) != (turn == 0)) continue;
-            ThreadGroup g = layout_group(e->cx, e->k, role);
-            if (!g.first_warp) g.warps *= cuda_of(e)->gang.programs;
-            if (32 * g.warps == cuda_of(e)->plan->threads) { /* alone: no branch */
-                write_role(e, tasks, role, 0);
+            if (!op_int(role, AT_ID, 0)) { /* alone */
+                write_role(e, tasks, role);
                 continue;
             }
-            if (number == 1)
-                cs_open(&e->p, "if (tw_warp() < %d)", g.first_warp + g.warps);
+            ThreadGroup g = group_of(role);
+            int end = g.first_warp + g.warps * (g.first_warp ? 1 : cuda_of(e)->gang.programs);
+            if (branches)
+                cs_reopen(&e->p, "else if (tw_warp() < %d)", end);
             else
-                cs_reopen(&e->p, "else if (tw_warp() < %d)", g.first_warp + g.warps);
+                cs_open(&e->p, "if (tw_warp() < %d)", end);
+            branches = true;
             cs_line(&e->p, "// role %s", role_text(role));
-            write_role(e, tasks, role, number++);
+            write_role(e, tasks, role);
         }
-    if (number > 1) cs_close(&e->p);
+    if (branches) cs_close(&e->p);
     if (cuda_of(e)->cluster)
         cs_line(&e->p, "if (blocks > 1) tw_cluster_sync(); // the other block may still arrive here");
 }
