@@ -50,9 +50,12 @@ static const char *find_listed(Opcode code, AttrId id) {
     return NULL;
 }
 
-bool kernel_allows_attr(AttrId id) { return id == AT_WARPS || id == AT_STAGES || id == AT_FORM; }
+bool kernel_allows_attr(AttrId id) { return id == AT_WARPS || id == AT_STAGES || id == AT_FORM || id == AT_LEAN; }
 
-bool op_allows_attr(Opcode code, AttrId id) { return find_listed(code, id) != NULL; }
+bool op_allows_attr(Opcode code, AttrId id) {
+    bool spread = op_has(code, TRAIT_ELEMENTWISE) || code == OP_IOTA || code == OP_SPLAT || code == OP_BROADCAST;
+    return find_listed(code, id) != NULL || (id == AT_HELD && spread);
+}
 
 bool op_attr_is_positional(Opcode code, AttrId id) {
     const char *at = find_listed(code, id), *bar = strchr(op_info[code].attrs, '|');

@@ -610,6 +610,9 @@ bool pass_layout(PassContext *cx, Kernel *k) {
     }
     ir_walk(k->body, set_fields, &st);
     ir_walk(k->body, set_views, &st);
+    st.facts = facts_new(k, false);
+    access_decide(&st);
+    hold_decide(&st);
     kernel_set(k, (Attr){.id = AT_WARPS, .number = layout_group(cx, k, NULL).warps});
     k->form = FORM_LAYOUT;
     return true;

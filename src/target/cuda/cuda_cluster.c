@@ -16,8 +16,7 @@
 
 /* Can both blocks load half of it? By whole panels, or rows of whole swizzle patterns. */
 static ClusterHalf half_of(Emit *e, const Op *put, const SharedTile *tile) {
-    const Layout *layout = emit_layout(e, op_operand(put, 1));
-    if (!layout || layout->home != HOME_SHARED) return HALF_NONE;
+    if (ring_mover(e, put) != MOVER_TMA) return HALF_NONE;
     const Type *box = ir_type(e->k, op_operand(put, 1));
     int64_t per = tile->width / tile->elem_bytes, panels = (tile->columns + per - 1) / per;
     if (panels % 2 == 0) return HALF_PANELS;

@@ -135,8 +135,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     cuda.plan->threads = 32 * layout_warps(cx, k);
     cuda.plan->persist = e->persist;
     cuda.plan->name = entry_name(&e->p, k->name);
-    e->lean = !tasks && lean_wanted(e);
-    if (!tasks) pairs_plan(e);
+    e->lean = kernel_int(k, AT_LEAN, 0);
     shared_plan(e);
     gang_plan(e, tasks);
     cuda.plan->threads = 32 * layout_warps(cx, k); /* it may have let programs run one by one */

@@ -72,8 +72,7 @@ static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
 extern const SimtTarget cuda_target;
 
 /* --- cuda_copy.c --- */
-/* Is the load's only use a put that can copy straight from global to shared memory? Then the load writes nothing. */
-bool copy_defers(Emit *e, Ref value);
+/* A load `by=async`, where its put stands. */
 void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const char *offset);
 
 /* --- cuda_loose.c --- */
@@ -104,6 +103,7 @@ void ring_plan(Emit *e, int64_t other);
 void ring_op(Emit *e, const Op *op);
 bool ring_is(const Op *op);
 void ring_wait_again(Emit *e, const Op *wait); /* for the item that was waited for last */
+Word ring_mover(Emit *e, const Op *put);       /* who brings what is put */
 RingPlan *ring_find(Emit *e, Ref ring);
 int ring_wanted(Emit *e, Ref value); /* the place of a number among those that the launcher computes */
 /* Does one thread run the whole role? It does if it only issues TMA. */

@@ -21,10 +21,7 @@ bool gang_is(const Emit *e) { return cuda_of(e)->gang.programs > 1; }
 
 static bool loads_by_tma(Emit *e, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT) {
-            const Layout *layout = emit_layout(e, op_operand(op, 1));
-            if (!layout || layout->home != HOME_SHARED) return false;
-        }
+        if (op->code == OP_PUT && ring_mover(e, op) != MOVER_TMA) return false;
         for (int i = 0; i < op->region_count; i++)
             if (!loads_by_tma(e, op->regions[i])) return false;
     }

@@ -53,15 +53,17 @@ const char *ring_barrier(Emit *e, const char *base, const char *slot) {
 }
 
 /* --- the plan --- */
-static bool is_put_by_tma(Emit *e, const Op *put) {
-    const Layout *layout = emit_layout(e, op_operand(put, 1));
-    return layout && layout->home == HOME_SHARED;
+/* Who brings what is put: the load that made it, if that waits for its put. */
+Word ring_mover(Emit *e, const Op *put) {
+    Ref value = op_operand(put, 1);
+    const Op *load = ref_is_value(value) ? ir_value(e->k, value)->op : NULL;
+    return load && load->code == OP_TLOAD ? op_word(load, AT_MOVER, MOVER_LANES) : MOVER_LANES;
 }
 
 static void count_puts(Emit *e, const Region *region, RingPlan *ring) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && ir_value(e->k, op->operands[0])->op->operands[0] == ring->ring) {
-            bool by_tma = is_put_by_tma(e, op);
+            bool by_tma = ring_mover(e, op) == MOVER_TMA;
             ring->by_tma |= by_tma;
             ring->stores += !by_tma;
         }
@@ -73,7 +75,7 @@ static void count_puts(Emit *e, const Region *region, RingPlan *ring) {
 static int64_t copied_bytes(void *user, const Op *put) {
     Emit *e = user;
     const RingPlan *r = ring_of_slot(e, put->operands[0]);
-    if (r->fused || !is_put_by_tma(e, put)) return 0;
+    if (r->fused || ring_mover(e, put) != MOVER_TMA) return 0;
     const SharedTile *tile = &r->field[ring_field(e, r, op_text(put, AT_FIELD))];
     return tile->rows * tile->width * ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
 }
@@ -91,12 +93,9 @@ static int64_t item_bytes(void *user, const Op *acquire) {
 /* Is a field of the ring stored by TMA? */
 static bool stores_by_tma(Emit *e, const Region *region, Ref ring) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_TSTORE) {
-            Ref value = op_operand(op, 1);
-            const Layout *layout = emit_layout(e, value);
-            const Op *get = ref_is_value(value) ? ir_value(e->k, value)->op : NULL;
-            if (layout && layout->home == HOME_SHARED && ir_value(e->k, get->operands[0])->op->operands[0] == ring)
-                return true;
+        if (op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA) {
+            const Op *get = ir_value(e->k, op_operand(op, 1))->op;
+            if (ir_value(e->k, get->operands[0])->op->operands[0] == ring) return true;
         }
         for (int i = 0; i < op->region_count; i++)
             if (stores_by_tma(e, op->regions[i], ring)) return true;
@@ -499,14 +498,15 @@ static void emit_put(Emit *e, const Op *op) {
         emit_refuse(e, op, "a put of part of a field");
         return;
     }
-    if (layout && layout->home == HOME_SHARED) {
+    Word mover = ring_mover(e, op);
+    if (mover == MOVER_TMA) {
         bool all = r->full_count == 1;
         if (!all) cs_open(&e->p, "if (warp == 0 && lane == 0)");
         load_by_tma(e, op, &r->field[field], at, ring_barrier(e, r->full_name, slot));
         if (!all) cs_close(&e->p);
         return;
     }
-    if (r->skewed && copy_defers(e, value)) {
+    if (mover == MOVER_ASYNC) {
         copy_emit(e, ir_value(e->k, value)->op, &r->field[field], at);
         return;
     }
