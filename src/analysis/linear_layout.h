@@ -75,7 +75,7 @@ ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *targ
 /* Registers that one access can move: as many as lie side by side at the map's offsets. bits[i] is
  * the register bit that stands for offset bit i (NULL: not asked for). */
 int ll_vector(const PlaceMap *map, int elem_bytes, int max_bytes, int *bits);
-/* Wavefronts of the worst phase when 32 lanes access `vector` elements each at map's offsets; 1 is
+/* Wavefronts of the worst phase when the lanes of a warp access `vector` elements each at map's offsets; 1 is
  * free of conflicts. */
 int ll_bank_conflicts(const PlaceMap *map, int elem_bytes, int vector);
 /* A shared layout through which `source` becomes `target` with the fewest conflicts, and the width of both sides. */

@@ -20,7 +20,7 @@
 #include "ir/ir.h"
 
 typedef enum LayoutInput { LL_REGISTER, LL_LANE, LL_WARP, LL_BLOCK, LL_INPUTS, LL_OFFSET = LL_REGISTER } LayoutInput;
-enum { LL_MAX_BITS = 24, LL_LANES = 5 };
+enum { LL_MAX_BITS = 24 };
 
 /* A layout of shared memory (linear_layout.h) has one input, the element offset, kept in the place of the registers. */
 typedef struct LinearLayout {

@@ -157,6 +157,8 @@ static void take_apart(Op *op, void *user) {
     Word precision = op_word(op, AT_PREC, PREC_IEEE);
     if (a->rank > 2)
         split_batch(p, op);
+    else if (!p->cx->machine->has_mma)
+        return;
     else if (is_f8(a->elem) && is_f8(y->elem) && (a->elem != y->elem || !multiplied(p, a->elem)))
         widen_f8(p, op);
     else if (a->elem == EL_F32 && y->elem == EL_F32 && precision == PREC_TF32X3)
@@ -166,7 +168,7 @@ static void take_apart(Op *op, void *user) {
 }
 
 void dots_take_apart(PassContext *cx, Kernel *k) {
-    if (!cx->machine->has_mma) return;
+    if (!cx->machine->has_threads) return;
     Parts p = {cx, k, true};
     while (p.changed) { /* a matrix of a batch may want parts of its own */
         p.changed = false;

@@ -36,6 +36,8 @@ typedef struct Access {
     bool whole; /* each is inside the tensor or outside, never both */
 } Access;
 Access access_of(const Op *access);
+/* Who brings what is put into a slot: the load that made it, if that leaves it to its put; else the threads. */
+Word layout_put_mover(const Kernel *k, const Op *put);
 /* What it takes to get a value from one layout of registers to another; `via` says which way it goes. */
 ConvertPlan convert_plan(const Kernel *k, const Op *convert);
 int convert_bytes(const Type *type); /* of an element on its way */
@@ -50,7 +52,7 @@ SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool tur
 /* How a field of a ring is stored. */
 const SharedTile *layout_field(const Kernel *k, Ref ring, const char *field);
 /* Bank conflicts, counted (layout_banks.c): where an element of the tile lies; wavefronts of one
- * access of `bytes` by each of the lanes (at most 32) at these offsets; the worst over the registers
+ * access of `bytes` by each of the lanes (at most 64) at these offsets; the worst over the registers
  * of a layout that is moved to or from the tile in vectors. */
 uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column);
 int layout_wavefronts(const uint32_t *offset, int lanes, int bytes);

@@ -46,6 +46,12 @@ Access access_of(const Op *op) {
     return a;
 }
 
+Word layout_put_mover(const Kernel *k, const Op *put) {
+    Ref value = op_operand(put, 1);
+    const Op *load = ref_is_value(value) ? ir_value(k, value)->op : NULL;
+    return load && load->code == OP_TLOAD ? op_word(load, AT_MOVER, MOVER_LANES) : MOVER_LANES;
+}
+
 /* Is it the ring of a role that runs ahead on the threads of another? Without barriers, so that copies can land in it. */
 static bool runs_ahead(const PassContext *cx, const Kernel *k, Ref ring) {
     const Op *op = ir_value(k, ring)->op, *end[2] = {0};

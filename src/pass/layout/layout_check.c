@@ -37,9 +37,9 @@ static const LinearLayout *map_of(Check *c, const Op *op, Ref ref) {
         complain(c, op, "a tile that it reads or makes must live in registers");
         return NULL;
     }
-    if (layout->map.count[LL_LANE] != LL_LANES || 1 << layout->map.count[LL_WARP] != c->st.warps ||
+    if (1 << layout->map.count[LL_LANE] != c->st.cx->machine->lanes || 1 << layout->map.count[LL_WARP] != c->st.warps ||
         layout->map.count[LL_BLOCK]) {
-        complain(c, op, "a layout here is spread over %d lanes and %d warps", 1 << LL_LANES, c->st.warps);
+        complain(c, op, "a layout here is spread over %d lanes and %d warps", c->st.cx->machine->lanes, c->st.warps);
         return NULL;
     }
     return &layout->map;

@@ -249,7 +249,7 @@ void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int 
 }
 
 /* --- registers --- */
-LinearLayout choose_blocked(const Type *type, int warps, int contiguous) {
+LinearLayout choose_blocked(const Type *type, int threads, int warps, int contiguous) {
     int rank = type->rank, order[MAX_RANK], size[MAX_RANK], lanes[MAX_RANK], ways[MAX_RANK];
     int64_t left[MAX_RANK], elements = 1;
     int n = 0;
@@ -261,12 +261,12 @@ LinearLayout choose_blocked(const Type *type, int warps, int contiguous) {
         elements *= left[d];
         size[d] = lanes[d] = ways[d] = 1;
     }
-    int64_t vector = 16 / ty_elem_bytes(type), each = elements / (32 * warps);
+    int64_t vector = 16 / ty_elem_bytes(type), each = elements / (threads * warps);
     if (vector > each) vector = each < 1 ? 1 : floor_pow2(each);
     if (vector > left[contiguous]) vector = left[contiguous];
     size[contiguous] = (int)vector;
     left[contiguous] /= vector;
-    int threads = 32, groups = warps;
+    int groups = warps;
     for (int i = 0; i < rank; i++) {
         int d = order[i], take = (int)(left[d] < threads ? left[d] : threads);
         if (i == rank - 1) take = threads;
@@ -299,13 +299,13 @@ LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op
     /* fma: 4 x 4 a thread where there is enough, 4 x 8 lanes, the warps down the rows */
     int rows = 1 << ll_log2(c->extent[0]), columns = 1 << ll_log2(c->extent[1]), order[2] = {1, 0};
     int size[2] = {1, 1}, lanes[2], ways[2];
-    int each = (int)((int64_t)rows * columns / (32 * warps));
+    int each = (int)((int64_t)rows * columns / (cx->machine->lanes * warps));
     for (int turn = 0; turn < 4 && size[0] * size[1] < each; turn++) {
         int d = turn % 2 ? 0 : 1;
         if (size[d] * 2 <= (d ? columns : rows)) size[d] *= 2;
     }
     lanes[1] = columns / size[1] < 8 ? columns / size[1] : 8;
-    lanes[0] = 32 / lanes[1];
+    lanes[0] = cx->machine->lanes / lanes[1];
     int down = rows / size[0] / lanes[0];
     ways[0] = down < 1 ? 1 : down < warps ? down : warps;
     ways[1] = warps / ways[0];
@@ -372,14 +372,14 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
     return vector;
 }
 
-int layout_loose(Facts *f, const Op *op, const Type *tile, const Layout *layout) {
-    TensorParts parts = fact_tensor(f, op->operands[0]);
-    int inner = layout_vector_dim(f, op, &parts, tile);
-    int dim = inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, inner) : -1;
-    if (op->code != OP_TLOAD || dim < 0 || wraps(op, dim) || parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
+int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout) {
+    TensorParts parts = fact_tensor(f, load->operands[0]);
+    int inner = layout_vector_dim(f, load, &parts, tile);
+    int dim = inner >= 0 ? fact_tensor_dim(load, parts.rank, tile->rank, inner) : -1;
+    if (load->code != OP_TLOAD || dim < 0 || wraps(load, dim) || parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
         return 0;
     int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
-    bool loose = side * bytes == 16 && layout_vector(f, op, tile, &layout->map) * bytes < 4 &&
+    bool loose = side * bytes == 16 && layout_vector(f, load, tile, &layout->map) * bytes < 4 &&
                  tile->extent[inner] % side == 0 && layout->registers % side == 0;
     return loose ? side : 0;
 }

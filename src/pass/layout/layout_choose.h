@@ -3,8 +3,8 @@
 #define PASS_LAYOUT_LAYOUT_CHOOSE_H
 #include "pass/layout/layout.h"
 
-/* 16-byte vectors along the contiguous dimension, then lanes, then warps, then registers. */
-LinearLayout choose_blocked(const Type *type, int warps, int contiguous);
+/* 16-byte vectors along the contiguous dimension, then the threads of a warp, then warps, then registers. */
+LinearLayout choose_blocked(const Type *type, int threads, int warps, int contiguous);
 /* The accumulator of wgmma, m x n, over all warps: those left over hold the same once more. */
 LinearLayout choose_wgmma(int64_t m, int64_t n, int along_m, int along_n, int warps);
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps);

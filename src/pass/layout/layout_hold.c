@@ -92,7 +92,7 @@ static int64_t most_alive(const Kernel *k) {
 }
 
 static bool is_lean(const PassContext *cx, const Kernel *k) {
-    int64_t registers = BLOCK_REGISTERS / (32 * layout_warps(cx, k));
+    int64_t registers = BLOCK_REGISTERS / (cx->machine->lanes * layout_warps(cx, k));
     return hold_may_be_lean(k) &&
            most_alive(k) + OTHER_REGISTERS > (registers < MOST_REGISTERS ? registers : MOST_REGISTERS);
 }

@@ -24,8 +24,8 @@ const EmbeddedFile *cuda_code_header(const char *folder, int index) {
     for (const EmbeddedFile *file = embedded_files; file->path; file++) {
         const char *name = cuda_code_header_name(file);
         size_t length = strlen(folder), head = (size_t)(name - file->path);
-        bool inside = strncmp(file->path, "cuda/", 5) == 0 && head > length + 1 &&
-                      strncmp(name - length - 1, folder, length) == 0;
+        bool ours = strncmp(file->path, "cuda/", 5) == 0 || strncmp(file->path, "simt/", 5) == 0;
+        bool inside = ours && head > length + 1 && strncmp(name - length - 1, folder, length) == 0;
         if (inside && index-- == 0) return file;
     }
     return NULL;
@@ -38,6 +38,7 @@ bool cuda_code_emit(tw_kernel *k) {
     k->code = code;
     snprintf(code->label, sizeof code->label, "%s", k->name);
     kernel_add_artifact(k, arena_printf(&k->arena, "%s.cu", k->name), code->plan->text);
+    kernel_add_artifact(k, "plan.json", cuda_json(&k->pass, k->ir, code->plan));
     const EmbeddedFile *file;
     for (int i = 0; (file = cuda_code_header("prelude", i)); i++)
         kernel_add_artifact(k, cuda_code_header_name(file), file->text);

@@ -7,7 +7,6 @@
  *         ..
  *     }
  *     TW_KERNEL(add) */
-#include "pass/schedule/schedule.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -84,12 +83,10 @@ static const char *entry_name(CPrinter *p, const char *name) {
     return cs_fresh(p, ends ? name : arena_printf(p->arena, "%.32s%s", name, ending));
 }
 
-/* How many blocks should share a multiprocessor: one that is lean or has roles takes what it needs,
- * but two that wait for loads of their own threads, where the registers allow it. */
-static const char *blocks_text(const Emit *e, const Op *tasks) {
-    if (!tasks) return e->lean ? ", 1" : "";
-    bool two = cuda_of(e)->plan->threads <= 256 && 2 * e->shared_bytes <= e->cx->machine->ring_bytes;
-    return roles_load_by_threads(e) && two ? ", 2" : ", 1";
+/* How many blocks should share a multiprocessor; one that is lean takes what it needs. */
+static const char *blocks_text(const Emit *e) {
+    int64_t blocks = kernel_int(e->k, AT_BLOCKS, e->lean ? 1 : 0);
+    return blocks ? arena_printf(e->arena, ", %lld", (long long)blocks) : "";
 }
 
 /* What vectors and TMA ask of a launch. */
@@ -116,7 +113,7 @@ static void write_thread(Emit *e, const CLines *top, const CLines *body) {
     bool lane = cs_mentions(top, "lane") || cs_mentions(body, "lane");
     bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
     bool uniform = emit_region_has(e, e->k->body, is_dot); /* it costs a shuffle */
-    const char *of_warp = uniform ? "tw_warp()" : "tw_thread() >> 5";
+    const char *of_warp = uniform ? "tw_warp()" : arena_printf(e->arena, "tw_thread() >> %d", ll_log2(e->lanes));
     if (lane && warp)
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = %s;", of_warp);
     else if (lane)
@@ -137,12 +134,12 @@ static const char *whole_text(Emit *e, const Op *tasks, const CLines *top) {
     add_params(e, &params);
     source_find(e->k->module->sources, e->k->range.begin, &place);
     cs_line(&e->p, "// %s%s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, place.file ? " of " : "",
-            place.file ? place.file->name : "", plan->execution, plan->threads, (long long)e->shared_bytes);
+            place.file ? place.file->name : "", plan->execution, plan->threads, (long long)plan->shared_bytes);
     cs_raw(&e->p, "#include \"tilewright.cuh\"");
     cs_blank(&e->p);
     cs_append(&e->p, forms);
     if (forms->count) cs_blank(&e->p);
-    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s)", plan->threads, blocks_text(e, tasks),
+    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s)", plan->threads, blocks_text(e),
             plan->name, params.at);
     if (!tasks) write_thread(e, top, &body);
     cs_append(&e->p, top);
@@ -157,35 +154,22 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     Arena *arena = k->module->arena;
     CudaEmit cuda = {.plan = ARENA_NEW(arena, CudaPlan)};
     Emit *e = &cuda.emit;
-    *e = (Emit){.target = &cuda_target, .cx = cx, .k = k, .arena = arena};
+    emit_begin(e, &cuda_target, cx, k);
     Op *tasks = find_tasks(k);
-    e->facts = facts_new(k, false);
-    e->uses = cs_count_uses(k, arena);
     cs_init(&e->p, arena, k, &dialect_cuda);
     e->p.directives = cx->options.lines;
     cs_reserve(&e->p, own_words);
-    e->group = layout_group(cx, k, NULL);
     e->persist = tasks && op_flag(tasks, AT_PERSIST);
     cuda.plan->execution = tasks ? "roles" : "flat";
-    cuda.plan->threads = 32 * layout_warps(cx, k);
+    cuda.plan->threads = (int)kernel_int(k, AT_THREADS, 0);
+    cuda.plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
     cuda.plan->persist = e->persist;
     cuda.plan->name = entry_name(&e->p, k->name);
     e->lean = kernel_int(k, AT_LEAN, 0);
-    shared_plan(e);
-    gang_plan(e, tasks);
-    cuda.plan->threads = 32 * layout_warps(cx, k); /* it may have let programs run one by one */
+    gang_read(e, tasks);
     if (tasks) {
-        ring_plan(e, e->shared_bytes);
-        if (k->module->diag->errors) return NULL;
-        schedule_flight(cx, k);
-        shared_plan(e);
-    }
-    if (e->shared_bytes > cx->machine->ring_bytes) {
-        if (tasks && !cx->options.no_rings)
-            cx->too_large = e->shared_bytes; /* the flat kernel may fit */
-        else
-            shared_refuse(e);
-        return NULL;
+        cluster_read(e, tasks);
+        ring_read(e);
     }
     CLines top = {0};
     hold_params(e);
@@ -194,9 +178,8 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e->p.depth = 1;
     emit_region(e, k->body);
     if (k->module->diag->errors) return NULL;
-    cuda.plan->shared_bytes = e->shared_bytes;
     cuda.plan->text = whole_text(e, tasks, &top);
     find_requirements(e);
-    pass_find(cx, k->range, FIND_BLOCK, cuda.plan->execution, cuda.plan->threads, (long long)e->shared_bytes);
+    pass_find(cx, k->range, FIND_BLOCK, cuda.plan->execution, cuda.plan->threads, (long long)cuda.plan->shared_bytes);
     return cuda.plan;
 }

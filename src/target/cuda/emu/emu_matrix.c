@@ -8,7 +8,7 @@
  *     C (16 x 8)   register i:            row g + 8 (i / 2), column 2 t + i % 2
  *
  * Products are exact in double; a sum over one instruction's k is made in double and rounded once. */
-#include "target/cuda/emu/emu_core.h"
+#include "target/cuda/emu/cuda_emu_core.h"
 
 #include <string.h>
 
@@ -38,8 +38,8 @@ void emu_accumulate(int type, float *d, bool add, double sum) {
 }
 
 void emu_mma(Emu *emu, int line, int type, float *d, const unsigned *a, const unsigned *b) {
-    int lane = emu->running->id % EMU_WARP, n = emu_per_register(type);
-    Warp *warp = &emu->warp[emu->running->id / EMU_WARP];
+    int lane = lane_of(emu), n = emu_per_register(type);
+    CudaWarp *warp = cuda_warp(emu, line, "mma.sync");
     warp->d[lane] = d;
     warp->a[lane] = a;
     warp->b[lane] = b;
@@ -68,8 +68,9 @@ void emu_mma(Emu *emu, int line, int type, float *d, const unsigned *a, const un
 /* Both moves: lane 8i + j gives the address of row j of matrix i, 16 bytes; element (row, column)
  * of a matrix is half of the register of lane 4 row + column / 2, or transposed. */
 static void move_matrices(Emu *emu, bool store, int count, int trans) {
-    int first = emu->running->id & ~(EMU_WARP - 1);
-    Warp *warp = &emu->warp[first / EMU_WARP];
+    int first = first_of_warp(emu);
+    const Warp *warp = warp_of(emu);
+    const CudaWarp *own = cuda_warp(emu, warp->line, warp->what);
     for (int m = 0; m < count; m++)
         for (int row = 0; row < 8; row++) {
             int owner = 8 * m + row;
@@ -93,7 +94,7 @@ static void move_matrices(Emu *emu, bool store, int count, int trans) {
             for (int column = 0; column < 8; column++) {
                 int high = trans ? row % 2 : column % 2;
                 int lane = trans ? 4 * column + row / 2 : 4 * row + column / 2;
-                unsigned *r = &warp->r[lane][m];
+                unsigned *r = &own->r[lane][m];
                 if (store)
                     half[column] = (uint16_t)(*r >> 16 * high);
                 else
@@ -104,22 +105,20 @@ static void move_matrices(Emu *emu, bool store, int count, int trans) {
 }
 
 void emu_ldmatrix(Emu *emu, int line, unsigned *r, unsigned s, int count, int trans) {
-    int lane = emu->running->id % EMU_WARP;
-    Warp *warp = &emu->warp[emu->running->id / EMU_WARP];
-    warp->address[lane] = s;
-    warp->r[lane] = r;
+    int lane = lane_of(emu);
+    warp_of(emu)->address[lane] = s;
+    cuda_warp(emu, line, "ldmatrix")->r[lane] = r;
     if (!emu_collective(emu, line, "ldmatrix", trans, count)) return;
     move_matrices(emu, false, count, trans);
     emu_collective_done(emu);
 }
 
 void emu_stmatrix(Emu *emu, int line, unsigned s, const unsigned *r, int count, int trans) {
-    int lane = emu->running->id % EMU_WARP;
-    Warp *warp = &emu->warp[emu->running->id / EMU_WARP];
+    int lane = lane_of(emu);
     unsigned copy[4]; /* lives on this fiber's stack until the last lane has come */
     memcpy(copy, r, (size_t)count * sizeof *copy);
-    warp->address[lane] = s;
-    warp->r[lane] = copy;
+    warp_of(emu)->address[lane] = s;
+    cuda_warp(emu, line, "stmatrix")->r[lane] = copy;
     if (!emu_collective(emu, line, "stmatrix", trans, count)) return;
     move_matrices(emu, true, count, trans);
     emu_collective_done(emu);

@@ -9,7 +9,7 @@
  *
  * Descriptors are read as the device does (start, leading and stride offset, swizzle; see
  * `chunk_at`). */
-#include "target/cuda/emu/emu_core.h"
+#include "target/cuda/emu/cuda_emu_core.h"
 
 #include "base/numeric.h"
 
@@ -209,9 +209,10 @@ static void complete_accumulators(Emu *emu, Warpgroup *group) {
 /* ---- the sequence of instructions ---- */
 static Warpgroup *group_of(Emu *emu, int line) {
     int group = emu->running->id / EMU_GROUP;
-    if (group >= emu->groups)
+    cuda_warp(emu, line, "wgmma");
+    if (group >= cuda_emu(emu)->groups)
         emu_fail(emu, EMU_FAULT_DIVERGENT, "wgmma at %s: the block has no whole warpgroup here", emu_at(emu, line));
-    return &emu->group[group];
+    return &cuda_emu(emu)->group[group];
 }
 
 static const char *const op_names[] = {"tw_wgmma_fence", "a wgmma", "tw_wgmma_commit", "tw_wgmma_wait"};
@@ -312,7 +313,7 @@ void emu_wgmma(Emu *emu, int line, const EmuWgmma *w) {
 
 /* All 128 are in the same wait, so every instruction before it was issued by all. */
 static void finish_wait(Emu *emu, int number, int pending) {
-    Warpgroup *group = &emu->group[number];
+    Warpgroup *group = &cuda_emu(emu)->group[number];
     int64_t upto = (int64_t)group->group - 1 - pending;
     size_t kept = 0;
     for (size_t i = 0; i < group->flying.count; i++) {
@@ -372,7 +373,7 @@ void emu_wgmma_settle(Emu *emu, int line, float *d, int count) {
 }
 
 void emu_wgmma_exit_check(Emu *emu, Thread *thread) {
-    const Warpgroup *group = &emu->group[thread->id / EMU_GROUP];
+    const Warpgroup *group = &cuda_emu(emu)->group[thread->id / EMU_GROUP];
     int index = thread->id % EMU_GROUP;
     for (size_t i = 0; i < group->accumulators.count; i++)
         if (group->accumulators.at[i]->home[index])
