@@ -7,6 +7,7 @@
  *         ..
  *     }
  *     TW_KERNEL(add) */
+#include "pass/schedule/schedule.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -150,7 +151,7 @@ static const char *whole_text(Emit *e, const Op *tasks, const CLines *top) {
 }
 
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
-    if (!pass_takes_form(k, FORM_SCHEDULE, "target cuda")) return NULL;
+    if (!pass_takes_form(k, FORM_SCHEDULE, "target cuda") || !schedule_check(cx, k)) return NULL;
     Arena *arena = k->module->arena;
     CudaEmit cuda = {.plan = ARENA_NEW(arena, CudaPlan)};
     Emit *e = &cuda.emit;
