@@ -5,6 +5,8 @@
 #include "pass/schedule/schedule.h"
 
 static bool holds(Schedule *s, const Op *op) {
+    if (op->code == OP_FOR && op_attr(op, AT_TURNS) && !op_flag(op, AT_ROTATE))
+        return schedule_fail(s, op, "workers take turns in loops that are turned (`rotate`)");
     if (op->code == OP_FOR)
         return schedule_loose_holds(s, op) &&
                (op_flag(op, AT_ROTATE) ? schedule_turn_holds(s, op) : schedule_flight_holds(s, op));
