@@ -55,11 +55,6 @@ static Op *find_tasks(const Kernel *k) {
     return op;
 }
 
-static void plan_op(Op *op, void *user) {
-    if (op->code == OP_FOR) schedule_turn(user, op);
-    schedule_loose(user, op);
-}
-
 /* What the ring pass has proved is proved again, with the slots, holds and bytes that will be emitted. What is found stands
  * in a diag of its own: it is a reason to go down a degree, no mistake of the user. */
 static bool is_proved(Schedule *s) {
@@ -76,7 +71,8 @@ static bool is_proved(Schedule *s) {
 static bool plan_rings(Schedule *s, int64_t other) {
     s->rings.count = 0;
     if (!schedule_rings(s, other)) return false;
-    schedule_flight(s->cx, s->k);
+    schedule_flight(s);
+    if (!schedule_skew(s)) return false;
     schedule_place(s);
     if (s->bytes > s->cx->machine->ring_bytes)
         return schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
@@ -90,7 +86,9 @@ static bool plan(Schedule *s) {
         return schedule_fail(s, s->tasks, "a store role whose hand-overs stand elsewhere than compute's");
     s->facts = facts_new(s->k, false);
     s->uses = ir_count_uses(s->k, s->arena);
-    ir_walk(s->k->body, plan_op, s);
+    schedule_dot(s);
+    schedule_turn(s);
+    schedule_loose(s);
     schedule_place(s);
     schedule_gang(s);
     if (s->tasks && !plan_rings(s, s->bytes)) return false;

@@ -90,16 +90,6 @@ static const char *define_form(Dot *d, int n) {
                       : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);
 }
 
-bool dot_rounds(Emit *e, const Op *cast) {
-    if (!cast || cast->code != OP_CAST || op_attr(cast, AT_ROUND)) return false;
-    Ref result = cast->results[0];
-    if (ir_type(e->k, cast->operands[0])->elem != EL_F32 || e->uses[result] != 1) return false;
-    const Op *dot = cast->next;
-    while (dot && !(dot->code == OP_DOT && dot->operands[0] == result)) dot = dot->next;
-    return dot && emit_layout(e, result)->home == HOME_REGISTERS &&
-           emit_hold(e, cast->operands[0])->kind != HOLD_SCALAR;
-}
-
 static const char *declare_left(Dot *d) {
     Emit *e = d->e;
     if (d->tile[0]) return NULL;
@@ -115,7 +105,7 @@ static void pack_left(Dot *d, const char *words) {
     const char *elem = dot_elem_name(d);
     if (!words) return;
     const Op *cast = ir_value(e->k, a)->op;
-    bool round = dot_rounds(e, cast);
+    bool round = cast && op_flag(cast, AT_PACKED);
     const char *from = emit_hold(e, round ? cast->operands[0] : a)->text;
     emit_unroll(e, "r", emit_layout(e, a)->registers / 2, 1);
     cs_line(&e->p, "%s[r] = tw_pack%s%s(%s[2 * r], %s[2 * r + 1]);", words, round ? "_" : "", round ? elem : "", from,

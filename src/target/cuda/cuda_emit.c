@@ -7,7 +7,6 @@
  *         ..
  *     }
  *     TW_KERNEL(add) */
-#include "pass/schedule/schedule.h"
 #include "target/cuda/cuda_emit.h"
 
 enum { TEXT_WIDTH = 110 }; /* columns of the emitted text */

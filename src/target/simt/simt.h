@@ -58,8 +58,6 @@ typedef struct SimtTarget {
     const char *name; /* in messages */
     /* An op that only it can write: dots, rings, tasks, stores from shared memory; false: it cannot. */
     bool (*op)(Emit *e, const Op *op);
-    /* Is the op written where it is used? Then nothing is written where it stands. */
-    bool (*absorbs)(Emit *e, const Op *op);
     /* A load of a box that it does by itself; false: it is one by the lanes. */
     bool (*load)(Emit *e, const Op *load);
     /* Does the op use shared memory that barriers of the group guard, beside scratch? */
