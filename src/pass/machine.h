@@ -5,6 +5,9 @@
 #define PASS_MACHINE_H
 #include "ir/ir.h"
 
+/* Sets of matrix instructions. */
+enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATRIX_TENSIX = 16 };
+
 typedef struct Machine {
     const char *name; /* "cuda:sm_90a", "cpu", "tenstorrent", "interp" */
 
@@ -21,12 +24,13 @@ typedef struct Machine {
     bool roles_always;  /* every global access goes through a ring (Tenstorrent) */
     bool roles_allowed; /* may run roles side by side */
     bool skew_allowed;  /* may run loads ahead in one loop */
-    bool has_tma, has_wgmma, has_mma;
-    bool has_fp8;       /* its matrix instructions multiply f8e4m3 and f8e5m2 */
-    int64_t ring_bytes; /* shared memory or L1 of a block: rings and scratch */
-    int lanes;          /* threads of a warp */
-    int vector_bytes;   /* of one load of a thread */
-    Word plain_dot;     /* the instruction of a dot that no matrix unit takes */
+    bool has_tma;
+    unsigned matrix;      /* MATRIX_..: the matrix instructions that it has, by their sets in matrix.def */
+    bool async_proxy;     /* copies and products that run by themselves see what threads wrote only behind a fence */
+    bool gives_registers; /* a warpgroup can give registers to another */
+    int64_t ring_bytes;   /* shared memory or L1 of a block: rings and scratch */
+    int lanes;            /* threads of a warp */
+    int vector_bytes;     /* of one load of a thread */
 } Machine;
 
 /* NULL when unknown. */

@@ -208,14 +208,14 @@ static int64_t total_bytes(Emit *e, int64_t other) {
     return bytes + 1024; /* what lies behind the barriers starts at a multiple of 1024 */
 }
 
-/* Are all reads of the slot done by wgmma (or TMA), so that no lane has to wait for another? */
+/* Are all reads of the slot done by products (or copies) that run by themselves, so that no lane has to wait for another? */
 static bool reads_by_async(Emit *e, const Region *region, Ref slot) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_GET && op->operands[0] == slot) {
             const Layout *layout = emit_layout(e, op->results[0]);
             if (!layout || layout->home != HOME_SHARED) return false;
         }
-        if (op->code == OP_DOT && layout_dot_instr(e->cx, e->k, op) != INSTR_WGMMA) return false;
+        if (op->code == OP_DOT && !matrix_of(e->k, op)->is_async) return false;
         for (int i = 0; i < op->region_count; i++)
             if (!reads_by_async(e, op->regions[i], slot)) return false;
     }
@@ -507,7 +507,7 @@ static void emit_put(Emit *e, const Op *op) {
         cs_line(&e->p, "tw_sts(1, %s, &word);", at);
         cs_close(&e->p);
     }
-    if (r->fused) e->async_pending = e->cx->machine->has_tma;
+    if (r->fused) e->async_pending = e->cx->machine->async_proxy;
 }
 
 static void emit_commit(Emit *e, const Op *op) {

@@ -205,7 +205,7 @@ static void write_registers(Emit *e, const Op *role, int threads) {
         else
             single = single && ring_role_is_single(e, op);
     }
-    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !e->cx->machine->has_wgmma)
+    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !e->cx->machine->gives_registers)
         return;
     int movers = groups - compute_groups,
         few = single && !e->cluster      ? 24
