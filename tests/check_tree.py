@@ -4,6 +4,7 @@
 - docs/architecture.md names every file of src/, and no file that is not there;
 - includes point only to the left: base < ir, syntax < analysis < front, pass, target < runtime < cli, and cli sees nothing but
   the public header;
+- a target includes of the others only what is there for all: cstyle, and simt for those with lanes;
 - the prelude of emitted CUDA has no templates: who reads a kernel reads C;
 - texts of the library speak of no option of the command line: programs in C and Python read them too;
 - file names are unique; README.md is under 150 lines; every markdown link to a file leads to one.
@@ -24,6 +25,8 @@ SEES = {
     "runtime": {"base", "ir", "syntax", "analysis", "front", "pass", "target", "runtime"},
     "cli": {"cli"},
 }
+# What the folders of src/target see of each other, beside themselves.
+TARGET_SEES = {"cstyle": set(), "cpu": {"cstyle"}, "tenstorrent": {"cstyle"}, "simt": {"cstyle"}, "cuda": {"cstyle", "simt"}}
 
 
 def check_includes(errors):
@@ -35,6 +38,10 @@ def check_includes(errors):
             found = re.match(r'#include "([a-z]+)/', line)
             if found and found.group(1) not in SEES[layer]:
                 errors.append(f"{path.relative_to(ROOT)}:{number}: {layer} may not include {found.group(1)}")
+            found = re.match(r'#include "target/(\w+)/', line)
+            own = path.relative_to(ROOT / "src").parts[1]
+            if layer == "target" and found and found.group(1) not in {own, *TARGET_SEES[own]}:
+                errors.append(f"{path.relative_to(ROOT)}:{number}: target/{own} may not include target/{found.group(1)}")
 
 
 def check_architecture(errors):

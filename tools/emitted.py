@@ -6,7 +6,8 @@
 
 For changes of the compiler that must change nothing: a text that is the same runs as fast as it did and gives the same bits.
 The kernels are those of tests/wild, tests/gpu/kernels.txt and tests/random; each is emitted for every target under several plans. A
-kernel that a target refuses counts with its message. --keep FOLDER keeps the texts (for --show, of the other build too)."""
+kernel that a target refuses counts with its message; one that only one of the builds was given is left out. --keep FOLDER keeps the
+texts (for --show, of the other build too)."""
 import argparse
 import concurrent.futures
 import difflib
@@ -62,6 +63,16 @@ def emit(tilewright, number, case, keep):
     return lines
 
 
+def by_case(lines):
+    """{(kernel, which of its cases and files): digest}. Lines number all cases; here each kernel's count from 0, so that other kernels come and go."""
+    first, texts = {}, {}
+    for line in lines:
+        digest, number, kernel, rest = line.split(" ", 3)
+        first.setdefault(kernel, int(number))
+        texts[kernel, f"{int(number) - first[kernel]:4} {rest}"] = digest
+    return texts
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tilewright")
@@ -78,15 +89,15 @@ def main():
     if not options.against:
         print("\n".join(lines))
         return 0
-    old = dict(reversed(line.split(" ", 1)) for line in pathlib.Path(options.against).read_text().splitlines())
-    new = dict(reversed(line.split(" ", 1)) for line in lines)
-    other = [what for what in sorted(old | new, key=lambda what: int(what.split()[0])) if old.get(what) != new.get(what)]
+    old, new = by_case(pathlib.Path(options.against).read_text().splitlines()), by_case(lines)
+    both = {kernel for kernel, _ in old} & {kernel for kernel, _ in new}
+    other = [what for what in sorted(old | new) if what[0] in both and old.get(what) != new.get(what)]
     for what in other:
-        print("changed" if what in old and what in new else "new" if what in new else "gone", what)
+        print("changed" if what in old and what in new else "new" if what in new else "gone", *what)
     for what in other[:options.show]:
         texts = [(pathlib.Path(options.keep) / side[what]).read_text().splitlines() if what in side else [] for side in (old, new)]
-        print(f"==== {what}", *difflib.unified_diff(*texts, lineterm="", n=2), sep="\n")
-    print(f"{len(new)} texts, {len(other)} differ")
+        print("====", *what, *difflib.unified_diff(*texts, lineterm="", n=2), sep="\n")
+    print(f"{sum(kernel in both for kernel, _ in new)} texts, {len(other)} differ")
     return 1 if other else 0
 
 

@@ -13,6 +13,7 @@
  * the launch to have exactly that many programs. Divisions are those of any language: div and
  * floordiv, rem and mod alike. */
 #include "analysis/grid_order.h"
+#include "analysis/facts.h"
 
 static const Op *op_of(const Kernel *k, Ref r) { return ref_is_value(r) ? ir_value(k, r)->op : NULL; }
 
@@ -75,20 +76,29 @@ static void look_for_ids(Op *op, void *user) {
     if (op->code == OP_PROGRAM_ID && op_int(op, AT_DIM, 0) != 0) *(bool *)user = true;
 }
 
+/* The launch is asked for rows * columns programs: neither may be read from memory. */
+static bool known_at_launch(const Kernel *k, const GridOrder *found) {
+    return found->order == ORDER_CODE ||
+           ((!found->rows || fact_at_launch(k, found->rows)) && fact_at_launch(k, found->columns));
+}
+
 GridOrder grid_order_find(const Kernel *k) {
-    GridOrder found = {.order = ORDER_CODE}, row = found;
+    const GridOrder none = {.order = ORDER_CODE};
+    GridOrder found = none, row = none;
     bool other_ids = false;
     ir_walk(k->body, look_for_ids, &other_ids);
-    if (other_ids) return found;
+    if (other_ids) return none;
     for (const Op *n = k->body->first; n; n = n->next) {
         if (n->code != OP_DIV && n->code != OP_FLOORDIV) continue;
         for (const Op *m = k->body->first; m; m = m->next) {
             if (m->result_count != 1) continue;
-            if (match_grouped(k, m, n, &found)) return found;
+            if (match_grouped(k, m, n, &found)) return known_at_launch(k, &found) ? found : none;
             if (row.order == ORDER_CODE) match_row(k, n, is_rem(k, m->results[0]), &row);
         }
     }
-    return row; /* pid / width and pid % width of an unknown grouping match too; they are places as
+    return known_at_launch(k, &row)
+               ? row
+               : none; /* pid / width and pid % width of an unknown grouping match too; they are places as
                    good as any */
 }
 

@@ -44,6 +44,10 @@ int64_t matrix_promote(const Kernel *k, const Op *dot) {
     return most->number <= a->extent[a->rank - 1] ? most->number : INT64_MAX;
 }
 
+bool matrix_overlaps(const Kernel *k, const Op *dot) {
+    return matrix_of(k, dot)->is_async && matrix_promote(k, dot) == INT64_MAX;
+}
+
 const char *matrix_misfit(const Matrix *row, const Machine *machine, const Kernel *k, const Op *dot, int warps) {
     const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]), *c = ir_type(k, dot->operands[2]);
     if (!(machine->matrix & row->set)) return "the machine does not have it";

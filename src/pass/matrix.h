@@ -63,6 +63,8 @@ const Matrix *matrix_async(const Machine *machine);
 /* Elements of K that may be summed in fewer bits than f32 has before they are added in f32 (attribute `promote`);
  * INT64_MAX: all, over a loop too. */
 int64_t matrix_promote(const Kernel *k, const Op *dot);
+/* May the product run under other work of its threads? Sums that are added in parts are waited for at once. */
+bool matrix_overlaps(const Kernel *k, const Op *dot);
 
 /* The fragment, repeated over rows x columns: by a grid of `along_m` x `along_n` who run the instruction together, then
  * by registers, columns first. `whole`: each takes columns side by side, else every along_n-th part. Warps that are left

@@ -105,6 +105,13 @@ static void walk(Gen *g) {
     g->indent--;
 }
 
+/* It ends in a product that is no whole number: an addition behind it rounds once, when it is fused, or twice. */
+static void unfused(Program *p) {
+    for (int i = 0; i < p->set_count; i++)
+        if (strcmp(p->sets[i].name, "fuse") == 0) return;
+    p->sets[p->set_count++] = (tw_pair){"fuse", "off"};
+}
+
 /* Philox: the bits and the uniform numbers are defined exactly, the normal ones are not. */
 static void random_numbers(Gen *g) {
     int rank;
@@ -117,7 +124,7 @@ static void random_numbers(Gen *g) {
     if (!g->calls && draw(g, 2)) snprintf(seed, sizeof seed, "pid + %d", (int)draw(g, 100));
     if (draw(g, 2)) {
         Var *v = new_var(g, F32, rank, ext, 1, 0, false);
-        if (v) line(g, "%s = tl.rand(%s, %s)", v->name, seed, name);
+        if (v) line(g, "%s = tl.rand(%s, %s)", v->name, seed, name), unfused(g->p);
     } else {
         Var *v = new_var(g, I32, rank, ext, 0, 0, false);
         if (v) line(g, "%s = tl.randint(%s, %s%s).to(tl.int32)", v->name, seed, name, draw(g, 3) == 2 ? ", n_rounds=7" : "");

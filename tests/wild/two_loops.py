@@ -93,3 +93,44 @@ def causal_boxes(q, k, v, o, n, H, scale, D: tl.constexpr, BM: tl.constexpr, BN:
     else:
         acc, l, m = walk_boxes(acc, l, m, tile, kd, vd, row, rm, 0, n, scale, BN, False)
     od.store([row + block * BM, 0], (acc / l[:, None]).to(o.dtype.element_ty))
+
+
+@triton.jit
+def walk_kept(acc, l, m, q, k_ptr, v_ptr, kept, rm, n, lo, hi, scale, D: tl.constexpr, BN: tl.constexpr, LAST: tl.constexpr):
+    rd = tl.arange(0, D)
+    for start in range(lo, hi, BN):
+        rn = start + tl.arange(0, BN)
+        at = rn[:, None] * D + rd[None, :]
+        there = rn < n
+        if LAST:
+            there = there & (rn % kept != 1)
+        k = tl.load(k_ptr + at, mask=there[:, None], other=0.0)
+        s = tl.dot(q, k.T) * scale
+        if LAST:
+            s = tl.where(rm[:, None] >= rn[None, :], s, -1.0e6)
+        peak = tl.maximum(m, tl.max(s, 1))
+        p = tl.math.exp2(s - peak[:, None])
+        alpha = tl.math.exp2(m - peak)
+        l = l * alpha + tl.sum(p, 1)
+        v = tl.load(v_ptr + at, mask=there[:, None], other=0.0)
+        acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
+        m = peak
+    return acc, l, m
+
+
+# check: q=randn:f16[256,64] k=randn:f16[256,64] v=randn:f16[256,64] o=zeros:f16[256,64] kept=3 n=256 scale=0.18 D=64 BM=128 BN=64 --grid 2,1
+# check: q=randn:f16[256,64] k=randn:f16[256,64] v=randn:f16[256,64] o=zeros:f16[256,64] kept=3 n=256 scale=0.18 D=64 BM=64 BN=64 --grid 4,1 --set num_warps=8 --set num_stages=2
+# check: q=randn:bf16[200,128] k=randn:bf16[200,128] v=randn:bf16[200,128] o=zeros:bf16[200,128] kept=3 n=200 scale=0.13 D=128 BM=128 BN=32 --grid 2,1 --set num_stages=4
+@triton.jit
+def causal_mixed(q, k, v, o, kept, n, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    block = tl.program_id(0)
+    rm = block * BM + tl.arange(0, BM)
+    rd = tl.arange(0, D)
+    m = tl.zeros([BM], tl.float32) - float("inf")
+    l = tl.zeros([BM], tl.float32) + 1.0
+    acc = tl.zeros([BM, D], tl.float32)
+    at = rm[:, None] * D + rd[None, :]
+    tile = tl.load(q + at, mask=rm[:, None] < n, other=0.0)
+    acc, l, m = walk_kept(acc, l, m, tile, k, v, kept, rm, n, 0, block * BM, scale, D, BN, False)
+    acc, l, m = walk_kept(acc, l, m, tile, k, v, kept, rm, n, block * BM, (block + 1) * BM, scale, D, BN, True)
+    tl.store(o + at, (acc / l[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < n)

@@ -50,6 +50,8 @@ int layout_warps(const PassContext *cx, const Kernel *k);
 int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
 /* The dimension of the tile along which memory is contiguous; -1: none is known to be. */
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
+/* Does the load take rows that lie side by side, but nowhere in particular? The elements in 16 bytes; else 0. */
+int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout);
 /* The dimension of the tile that is dimension dim of the tensor; -1: the box is one element thick there. */
 int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim);
 

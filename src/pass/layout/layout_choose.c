@@ -321,3 +321,15 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
         fact_wish_multiple(f, parts.extent[inner_dim], vector);
     return vector;
 }
+
+int layout_loose(Facts *f, const Op *op, const Type *tile, const Layout *layout) {
+    TensorParts parts = fact_tensor(f, op->operands[0]);
+    int inner = layout_vector_dim(f, op, &parts, tile);
+    int dim = inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, inner) : -1;
+    if (op->code != OP_TLOAD || dim < 0 || wraps(op, dim) || parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
+        return 0;
+    int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
+    bool loose = side * bytes == 16 && layout_vector(f, op, tile, &layout->map) * bytes < 4 &&
+                 tile->extent[inner] % side == 0 && layout->registers % side == 0;
+    return loose ? side : 0;
+}

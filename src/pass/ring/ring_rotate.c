@@ -19,11 +19,6 @@
 
 #include "pass/matrix.h"
 
-/* One that may run under other work: sums that are added in parts are waited for at once. */
-static bool is_product(const Kernel *k, const Op *op) {
-    return op->code == OP_DOT && matrix_of(k, op)->is_async && matrix_promote(k, op) == INT64_MAX;
-}
-
 static bool holds_product(const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_DOT) return true;
@@ -147,7 +142,7 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
         for (int i = 0; i < op->region_count; i++)
             if (holds_product(op->regions[i])) return false;
         if (op->code != OP_DOT) continue;
-        if (!is_product(k, op) || r.second) return false;
+        if (!matrix_overlaps(k, op) || r.second) return false;
         if (r.first)
             r.second = op;
         else

@@ -54,6 +54,7 @@ void cpu_emit_tensor(Emit *e, Op *op) {
 
 typedef struct BoxMaker {
     Emit *e;
+    const Op *op;
     Box *box;
     const TensorText *tensor;
     const char *name;
@@ -85,7 +86,16 @@ static void add_point(BoxMaker *m, const char *offset, const char *extent, const
     add_term(m, offset, stride);
 }
 
-static void add_axis(BoxMaker *m, int axis, const char *offset, const char *extent, bool wrap) {
+/* gcc 12 makes a plain load and a blend of a masked load whose mask it knows (AVX-512), and so reads what the mask leaves
+ * out. A bound that is a number is hidden from it. */
+static const char *bound_text(BoxMaker *m, int d, const char *text) {
+    const Op *tensor = ir_value(m->e->k, m->op->operands[0])->op;
+    int64_t number;
+    bool known = tensor && tensor->code == OP_TENSOR && ir_const_int(m->e->k, op_list(tensor, 0).at[d], &number);
+    return known ? arena_printf(m->e->arena, "tw_hidden(%s)", text) : text;
+}
+
+static void add_axis(BoxMaker *m, int axis, int d, const char *offset, const char *extent, bool wrap) {
     Emit *e = m->e;
     Box *box = m->box;
     const char *size = axis == m->long_axis ? m->long_size : cs_integer(e->arena, EL_I32, box->tile->extent[axis]);
@@ -102,12 +112,14 @@ static void add_axis(BoxMaker *m, int axis, const char *offset, const char *exte
     box->checked[axis] = true;
     box->lo[axis] = "0";
     box->hi[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_hi%d", m->name, axis));
+    const char *most =
+        arena_printf(e->arena, zero ? "tw_min_i64(%s, %s)" : "tw_min_i64(%s, %s - %s)", size, extent, offset);
+    const char *hi = bound_text(m, d, most);
     if (zero)
-        cs_line(&e->p, "const i64 %s = tw_min_i64(%s, %s);", box->hi[axis], size, extent);
+        cs_line(&e->p, "const i64 %s = %s;", box->hi[axis], hi);
     else {
         box->lo[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_lo%d", m->name, axis));
-        cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = tw_min_i64(%s, %s - %s);", box->lo[axis], offset,
-                box->hi[axis], size, extent, offset);
+        cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = %s;", box->lo[axis], offset, box->hi[axis], hi);
         and_also(&m->full, arena_printf(e->arena, "%s == 0", box->lo[axis]));
     }
     and_also(&m->full, arena_printf(e->arena, "%s == %s", box->hi[axis], size));
@@ -152,7 +164,8 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     Box *box = ARENA_NEW(e->arena, Box);
     box->tile = ir_type(e->k, value);
     const char *hint = ref_is_value(value) ? ir_value(e->k, value)->name : NULL;
-    BoxMaker m = {.e = e, .box = box, .tensor = cpu_tensor(e, tensor), .long_axis = long_axis, .long_size = long_size};
+    BoxMaker m = {
+        .e = e, .op = op, .box = box, .tensor = cpu_tensor(e, tensor), .long_axis = long_axis, .long_size = long_size};
     m.name = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
     m.address = text_new(e->arena), m.ok = text_new(e->arena), m.full = text_new(e->arena);
     RefList offsets = op_list(op, 0);
@@ -167,7 +180,7 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
         const char *extent = unchecked && !wrap ? NULL : m.tensor->extent[d];
         if (covered) {
             box->stride[axis] = box->movable ? own_stride(&m, axis, m.tensor->stride[d]) : m.tensor->stride[d];
-            add_axis(&m, axis++, offset, extent, wrap);
+            add_axis(&m, axis++, d, offset, extent, wrap);
         } else
             add_point(&m, offset, extent, m.tensor->stride[d], wrap);
     }

@@ -373,12 +373,12 @@ static bool is_one_of(const char *const *list, const char *word, size_t length) 
 
 /* The header of a function called tw_<word>; what is unknown is a function of floats. */
 static unsigned need_of(const char *word, size_t length) {
-    static const char *const core[] = {"as_f32",  "as_u32",      "as_f64",      "as_u64",      "as_f16",      "as_bf16",
-                                       "f32_f16", "f32_bf16",    "f16_f32",     "bf16_f32",    "fail",        "trips",
-                                       "apart",   "stopped",     "run",         "abs_f32",     "abs_f64",     "fma_f32",
-                                       "fma_f64", "min_f32",     "max_f32",     "min_f64",     "max_f64",     "min_i32",
-                                       "max_i32", "min_u32",     "max_u32",     "min_i64",     "max_i64",     "min_u64",
-                                       "max_u64", "min_nan_f32", "max_nan_f32", "min_nan_f64", "max_nan_f64", NULL};
+    static const char *const core[] = {
+        "as_f32",      "as_u32",      "as_f64",      "as_u64",      "as_f16",  "as_bf16", "f32_f16", "f32_bf16",
+        "f16_f32",     "bf16_f32",    "fail",        "trips",       "apart",   "hidden",  "stopped", "run",
+        "abs_f32",     "abs_f64",     "fma_f32",     "fma_f64",     "min_f32", "max_f32", "min_f64", "max_f64",
+        "min_i32",     "max_i32",     "min_u32",     "max_u32",     "min_i64", "max_i64", "min_u64", "max_u64",
+        "min_nan_f32", "max_nan_f32", "min_nan_f64", "max_nan_f64", NULL};
     static const char *const integer[] = {"div", "rem", "floordiv", "mod",  "cdiv", "shl",
                                           "shr", "abs", "mulhi",    "popc", "clz",  NULL};
     static const char *const own[] = {"dot", "gemm", "gather", "pack", "sort", "key", "unkey", "scan", "atomic", NULL};

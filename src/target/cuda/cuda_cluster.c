@@ -25,7 +25,7 @@ static ClusterHalf half_of(Emit *e, const Op *put, const SharedTile *tile) {
 }
 
 ClusterHalf cluster_half(Emit *e, const Op *put, const SharedTile *tile) {
-    return e->cluster && op_attr(put, AT_SHARE) ? half_of(e, put, tile) : HALF_NONE;
+    return cuda_of(e)->cluster && op_attr(put, AT_SHARE) ? half_of(e, put, tile) : HALF_NONE;
 }
 
 /* Marks the rings with shared fields; false: one of these cannot be loaded in halves. */
@@ -51,7 +51,7 @@ static bool is_grid(const Kernel *k, Ref x) {
 
 /* The numbers of tasks, which a launch decides by. */
 static bool count_tasks(Emit *e, const Op *tasks) {
-    CudaPlan *plan = e->plan;
+    CudaPlan *plan = cuda_of(e)->plan;
     if (tasks->operand_count > CUDA_MAX_RANK) return false;
     for (int i = 0; i < tasks->operand_count; i++) {
         Ref count = tasks->operands[i];
@@ -59,7 +59,7 @@ static bool count_tasks(Emit *e, const Op *tasks) {
         plan->extent[i] = ring_wanted(e, count);
     }
     plan->extents = tasks->operand_count;
-    plan->share = e->share;
+    plan->share = cuda_of(e)->share;
     plan->waves = (int)op_int(tasks, AT_LEAST, 0);
     return true;
 }
@@ -67,34 +67,34 @@ static bool count_tasks(Emit *e, const Op *tasks) {
 void cluster_plan(Emit *e, const Op *tasks) {
     int blocks = (int)op_int(tasks, AT_CLUSTER, 0);
     if (!blocks) return;
-    e->share = (int)op_int(tasks, AT_SHARE, 0);
+    cuda_of(e)->share = (int)op_int(tasks, AT_SHARE, 0);
     const char *why =
         !e->persist || gang_is(e)           ? "programs run side by side, or one a block"
         : !mark_rings(e, roles_body(tasks)) ? "what blocks could share is not loaded by TMA, or not in two halves"
         : op_attr(tasks, AT_LEAST) && !count_tasks(e, tasks) ? "a launch does not know its number of tasks"
                                                              : NULL;
     if (!why) {
-        e->cluster = e->plan->cluster = blocks;
+        cuda_of(e)->cluster = cuda_of(e)->plan->cluster = blocks;
         return;
     }
-    for (size_t i = 0; i < e->rings.count; i++) e->rings.at[i].shared = false;
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) cuda_of(e)->rings.at[i].shared = false;
     pass_find(e->cx, e->k->range, "cluster", "none after all: %s", why);
 }
 
 void cluster_begin(Emit *e, const Op *tasks) {
-    if (!e->cluster) return;
+    if (!cuda_of(e)->cluster) return;
     cs_line(&e->p, "const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();");
-    cs_line(&e->p, "const i32 across = tw_cdiv((i32)%s, blocks);", emit_scalar(e, tasks->operands[e->share]));
-    if (e->share == 0 && op_attr(tasks, AT_GROUP))
+    cs_line(&e->p, "const i32 across = tw_cdiv((i32)%s, blocks);", emit_scalar(e, tasks->operands[cuda_of(e)->share]));
+    if (cuda_of(e)->share == 0 && op_attr(tasks, AT_GROUP))
         cs_line(&e->p, "const i32 strip = tw_cdiv(%lld, blocks);", (long long)op_int(tasks, AT_GROUP, 8));
 }
 
 const char *cluster_extent(Emit *e, const Op *tasks, int d) {
-    return e->cluster && d == e->share ? "across" : emit_scalar(e, tasks->operands[d]);
+    return cuda_of(e)->cluster && d == cuda_of(e)->share ? "across" : emit_scalar(e, tasks->operands[d]);
 }
 
 const char *cluster_place(Emit *e, const Op *tasks, int d, const char *index) {
-    if (!e->cluster || d != e->share) return index;
+    if (!cuda_of(e)->cluster || d != cuda_of(e)->share) return index;
     return arena_printf(e->arena, "tw_min(blocks * (%s) + rank, (i32)%s - 1)", index,
                         emit_scalar(e, tasks->operands[d]));
 }

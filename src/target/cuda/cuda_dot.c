@@ -70,9 +70,9 @@ static const char *define_form(Dot *d, int n) {
     int ta = d->tile[0] && d->tile[0]->turned, tb = !d->tile[1]->turned;
     const char *form = d->tile[0] ? arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)\n", n, elem, ta, tb)
                                   : arena_printf(e->arena, "TW_WGMMA_RS(%d, %s, %d)\n", n, elem, tb);
-    if (!map_find(&e->forms, form, strlen(form))) {
-        map_set(&e->forms, e->arena, form, (void *)form);
-        text_add(&e->forms_text, "%s", form);
+    if (!map_find(&cuda_of(e)->forms, form, strlen(form))) {
+        map_set(&cuda_of(e)->forms, e->arena, form, (void *)form);
+        text_add(&cuda_of(e)->forms_text, "%s", form);
     }
     return d->tile[0] ? arena_printf(e->arena, "tw_wgmma_ss_%d_%s_%d%d", n, elem, ta, tb)
                       : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);
@@ -319,11 +319,6 @@ static void close_accumulator(Dot *d) {
     cs_close(&e->p);
 }
 
-bool dot_is_async(Emit *e, const Op *op) {
-    const Type *type = ir_type(e->k, op->results[0]);
-    return matrix_of(e->k, op)->is_async && is_sum_type(type) && matrix_promote(e->k, op) == INT64_MAX;
-}
-
 /* Operands in a ring's slot have been waited for. */
 static bool in_ring(Emit *e, Ref operand) {
     const Op *from = ir_value(e->k, operand)->op;
@@ -362,7 +357,7 @@ void dot_emit(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
     bool read = reads_scratch(e, &d);
     if (read) shared_before_read(e);
-    if (e->late) {
+    if (op_flag(op, AT_FLIGHT)) {
         e->dot_reads = read;
         open_accumulator(&d);
         issue(&d);

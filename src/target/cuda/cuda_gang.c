@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-bool gang_is(const Emit *e) { return e->gang.programs > 1; }
+bool gang_is(const Emit *e) { return cuda_of(e)->gang.programs > 1; }
 
 static bool loads_by_tma(Emit *e, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
@@ -32,7 +32,7 @@ static bool loads_by_tma(Emit *e, const Region *region) {
 }
 
 void gang_plan(Emit *e, Op *tasks) {
-    e->gang = (Gang){.programs = 1};
+    cuda_of(e)->gang = (Gang){.programs = 1};
     if (!tasks || op_int(tasks, AT_GANG, 1) == 1) return;
     const char *why = "";
     Gang gang;
@@ -41,7 +41,7 @@ void gang_plan(Emit *e, Op *tasks) {
     if (found && !loads_by_tma(e, ring_role(tasks, "load")->regions[0]))
         why = "threads load, not TMA";
     else if (found && !e->shared_bytes) {
-        e->gang = gang;
+        cuda_of(e)->gang = gang;
         return;
     }
     op_set(e->k, tasks, (Attr){.id = AT_GANG, .number = 1});
@@ -49,28 +49,30 @@ void gang_plan(Emit *e, Op *tasks) {
 }
 
 const char *gang_extent(Emit *e, const Op *tasks, int dim) {
-    return gang_is(e) && dim == e->gang.dim ? "sides" : cluster_extent(e, tasks, dim);
+    return gang_is(e) && dim == cuda_of(e)->gang.dim ? "sides" : cluster_extent(e, tasks, dim);
 }
 
 const char *gang_index(Emit *e, const Op *tasks, int dim) {
-    return gang_is(e) && dim == e->gang.dim ? "side" : cs_name(&e->p, roles_body(tasks)->args[dim]);
+    return gang_is(e) && dim == cuda_of(e)->gang.dim ? "side" : cs_name(&e->p, roles_body(tasks)->args[dim]);
 }
 
 void gang_begin(Emit *e, const Op *tasks) {
     Text programs = text_new(e->arena);
     for (int i = 0; i < tasks->operand_count; i++)
         text_add(&programs, "%s(i32)%s", i ? " * " : "", emit_scalar(e, tasks->operands[i]));
-    cs_line(&e->p, "const i32 neighbours = tw_min(%d, tw_cdiv(%s, tw_blocks_x()));", e->gang.programs, programs.at);
-    cs_line(&e->p, "const i32 sides = tw_cdiv((i32)%s, neighbours);", emit_scalar(e, tasks->operands[e->gang.dim]));
+    cs_line(&e->p, "const i32 neighbours = tw_min(%d, tw_cdiv(%s, tw_blocks_x()));", cuda_of(e)->gang.programs,
+            programs.at);
+    cs_line(&e->p, "const i32 sides = tw_cdiv((i32)%s, neighbours);",
+            emit_scalar(e, tasks->operands[cuda_of(e)->gang.dim]));
 }
 
 static const char *last_program(Emit *e, const Op *tasks) {
-    return arena_printf(e->arena, "(i32)%s - 1", emit_scalar(e, tasks->operands[e->gang.dim]));
+    return arena_printf(e->arena, "(i32)%s - 1", emit_scalar(e, tasks->operands[cuda_of(e)->gang.dim]));
 }
 
 /* The index along which programs are neighbours: a number, but none beyond the grid. */
 static void bind_program(Emit *e, const Op *tasks, const char *number) {
-    Ref arg = roles_body(tasks)->args[e->gang.dim];
+    Ref arg = roles_body(tasks)->args[cuda_of(e)->gang.dim];
     const char *name = cs_name(&e->p, arg);
     cs_line(&e->p, "const i32 %s = tw_min(%s, %s);", name, number, last_program(e, tasks));
     emit_set(e, arg, HOLD_SCALAR, name);
@@ -88,8 +90,8 @@ static void forget_header(Emit *e, const Op *tasks) {
 
 /* The trips of the longest program of the gang. */
 static const char *write_longest(Emit *e, const Op *tasks, const Op *role) {
-    Ref hi = e->gang.loop->operands[1];
-    if (!e->gang.varies) return emit_scalar(e, hi);
+    Ref hi = cuda_of(e)->gang.loop->operands[1];
+    if (!cuda_of(e)->gang.varies) return emit_scalar(e, hi);
     cs_line(&e->p, "%s longest = 0;", cs_value_type(&e->p, ir_type(e->k, hi)));
     cs_open(&e->p, "for (i32 each = 0; each < neighbours; each++)");
     bind_program(e, tasks, "first + each");
@@ -103,7 +105,7 @@ static const char *write_longest(Emit *e, const Op *tasks, const Op *role) {
 
 /* Items of the loop that the worker has no use for. */
 static void pass_trips(Emit *e, const char *from, const char *to) {
-    const Region *body = e->gang.loop->regions[0];
+    const Region *body = cuda_of(e)->gang.loop->regions[0];
     const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
     cs_raw(&e->p, "#pragma unroll 1\n");
     cs_open(&e->p, "for (%s n = %s; n < %s; n++)", type, from, to);
@@ -113,7 +115,7 @@ static void pass_trips(Emit *e, const char *from, const char *to) {
 }
 
 void gang_end_loop(Emit *e, const Op *loop) {
-    if (!e->in_gang || loop != e->gang.loop || !e->gang.varies) return;
+    if (!cuda_of(e)->in_gang || loop != cuda_of(e)->gang.loop || !cuda_of(e)->gang.varies) return;
     const char *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
     cs_line(&e->p, "// trips of longer neighbours");
     pass_trips(e, arena_printf(e->arena, "tw_max(%s, %s)", lo, hi), "longest");
@@ -130,7 +132,7 @@ static void write_compute(Emit *e, const Op *tasks, const Op *role) {
     Pending after = emit_pending(e);
     emit_pending_set(e, before);
     for (const Op *op = role->regions[0]->first; op; op = op->next)
-        if (op == e->gang.loop)
+        if (op == cuda_of(e)->gang.loop)
             pass_trips(e, emit_scalar(e, op->operands[0]), longest);
         else if (op->code == OP_WAIT || op->code == OP_RELEASE)
             ring_op(e, op);
@@ -139,8 +141,8 @@ static void write_compute(Emit *e, const Op *tasks, const Op *role) {
 }
 
 static void write_load(Emit *e, const Op *tasks, const Op *role) {
-    const Op *loop = e->gang.load_loop;
-    cs_open(&e->p, "for (i32 gang = 0; gang < %d; gang++)", e->gang.programs);
+    const Op *loop = cuda_of(e)->gang.load_loop;
+    cs_open(&e->p, "for (i32 gang = 0; gang < %d; gang++)", cuda_of(e)->gang.programs);
     bind_program(e, tasks, "first + gang");
     roles_header(e, tasks, role, REF_NONE);
     emit_ops(e, role->regions[0]->first, loop);
@@ -152,13 +154,13 @@ static void write_load(Emit *e, const Op *tasks, const Op *role) {
     roles_header(e, tasks, role, REF_NONE);
     for (const Op *op = role->regions[0]->first; op != loop; op = op->next)
         if (op_has(op->code, TRAIT_PURE)) emit_ops(e, op, op->next);
-    if (e->gang.varies) emit_set(e, loop->operands[1], HOLD_SCALAR, longest);
+    if (cuda_of(e)->gang.varies) emit_set(e, loop->operands[1], HOLD_SCALAR, longest);
     emit_ops(e, loop, NULL);
 }
 
 void gang_task(Emit *e, const Op *tasks, const Op *role) {
     cs_line(&e->p, "const i32 first = side * neighbours;");
-    if (e->in_gang)
+    if (cuda_of(e)->in_gang)
         write_compute(e, tasks, role);
     else
         write_load(e, tasks, role);

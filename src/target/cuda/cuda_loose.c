@@ -13,13 +13,9 @@
  *
  *     for (d trips) { tw_stage_any(..); tw_cp_async_commit(); }
  *     for (..) { tw_cp_async_wait(d - 1); barrier; tw_stage_any(.. of trip + d); shift; put } */
-#include "target/cuda/cuda_box.h"
-
-#include <string.h>
-
-/* Of the words in shared memory: how far ahead they are copied, and the slots which that takes, one
- * of which is being read. */
-enum { AHEAD = 2, SLOTS = AHEAD + 1 };
+#include "pass/schedule/schedule.h"
+#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt_box.h"
 
 /* From where to where the tensor lies in memory, as two variables; false if that is not known: then
  * a row is all that may be read. */
@@ -56,87 +52,17 @@ static Box box_now(Emit *e, const Op *load) {
     return box_of(e, load, ir_type(e->k, load->results[0]), emit_layout(e, load->results[0]), REF_NONE);
 }
 
-static bool is_loose(Emit *e, const Op *op) {
-    const Layout *layout = op->code == OP_TLOAD ? emit_layout(e, op->results[0]) : NULL;
-    return layout && layout->home == HOME_REGISTERS && !op_operand(op, 1) &&
-           box_loose(e, op, ir_type(e->k, op->results[0]), layout);
-}
-
-/* Is all there that the load's address takes? */
-static bool can_load_now(Emit *e, const Op *load) {
-    RefList offsets = op_list(load, 0);
-    for (int i = 0; i < offsets.count; i++)
-        if (ref_is_value(offsets.at[i]) && emit_hold(e, offsets.at[i])->kind == HOLD_NONE) return false;
-    const Op *tensor = ir_value(e->k, load->operands[0])->op;
-    for (int i = 0; tensor && i < tensor->operand_count; i++)
-        if (ref_is_value(tensor->operands[i]) && emit_hold(e, tensor->operands[i])->kind == HOLD_NONE) return false;
-    return true;
-}
-
 /* --- words ahead --- */
-/* Can the value be computed for another trip of the loop, from its variable and from outside? */
-static bool is_of_any_trip(const Emit *e, Ref r, const Region *body) {
-    if (!ref_is_value(r)) return true;
-    const Value *value = ir_value(e->k, r);
-    if (!value->op) return value->region != body || value->index == 0;
-    if (value->op->parent != body) return true;
-    const Op *op = value->op;
-    bool scalar = elementwise_is(op) && op->result_count == 1 && ir_type(e->k, r)->rank == 0;
-    if (!scalar && op->code != OP_TENSOR) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!is_of_any_trip(e, op->operands[i], body)) return false;
-    return true;
-}
-
-static bool can_stage(Emit *e, const Op *op, const Region *body) {
-    if (!is_loose(e, op) || op_attr(op, AT_WRAP)) return false;
-    const Type *type = ir_type(e->k, op->results[0]);
-    TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
-    for (int d = 0; d < parts.rank; d++)
-        if (parts.extent[d] == REF_NONE) return false;
-    for (int d = 0; d < type->rank; d++)
-        if (type->extent[d] & (type->extent[d] - 1)) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!is_of_any_trip(e, op->operands[i], body)) return false;
-    return type->rank == 2;
-}
-
 /* Lines of the tile, each with one word more than it has. */
 static int inner_of(Emit *e, const Op *load, const Type *type) {
     TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
     return layout_vector_dim(&e->facts, load, &parts, type);
 }
-static int64_t line_bytes(Emit *e, const Op *load) {
-    const Type *type = ir_type(e->k, load->results[0]);
-    return type->extent[inner_of(e, load, type)] * ty_elem_bytes(type) + 16;
+/* One slot is being read. */
+int64_t loose_scratch(Emit *e, const Op *loop) {
+    (void)e;
+    return (op_int(loop, AT_AHEAD, 0) + 1) * op_int(loop, AT_WORDS, 0);
 }
-static int64_t stage_size(Emit *e, const Op *load) {
-    const Type *type = ir_type(e->k, load->results[0]);
-    return type->extent[1 - inner_of(e, load, type)] * line_bytes(e, load);
-}
-
-/* Bytes of one slot; 0: nothing is copied ahead. */
-static int64_t slot_size(Emit *e, const Op *loop) {
-    const Op *role = loop->parent->owner;
-    while (role && role->code != OP_ROLE) role = role->parent->owner;
-    int64_t step = 0, bytes = 0, rings = 0;
-    if (!role || op_attr(role, AT_ON) || strcmp(op_text(role, AT_FIELD), "load") != 0 ||
-        !ir_const_int(e->k, loop->operands[2], &step) || step != 1)
-        return 0;
-    for (const Op *op = loop->regions[0]->first; op; op = op->next)
-        if (can_stage(e, op, loop->regions[0])) bytes += stage_size(e, op);
-    /* Rings come first: two slots of what is loaded, one of what is stored. */
-    for (const Op *op = e->k->body->first; op; op = op->next) {
-        if (op->code != OP_RING) continue;
-        const Type *type = ir_type(e->k, op->results[0]);
-        bool loads = strcmp(op_text(op, AT_FROM), "load") == 0;
-        for (int i = 0; i < type->field_count; i++)
-            rings += (loads ? 2 : 1) * layout_field(e->cx, e->k, op->results[0], type->fields[i].name).bytes;
-    }
-    return SLOTS * bytes + rings + 4096 <= e->cx->machine->ring_bytes ? bytes : 0;
-}
-
-int64_t loose_scratch(Emit *e, const Op *loop) { return SLOTS * slot_size(e, loop); }
 
 /* Where the words of register r of the load lie, from the slot's place on. */
 static const char *word_at(Emit *e, const Op *load, const char *slot) {
@@ -145,9 +71,9 @@ static const char *word_at(Emit *e, const Op *load, const char *slot) {
     int inner = inner_of(e, load, type);
     int64_t before = 0;
     for (const Op *op = load->parent->first; op != load; op = op->next)
-        if (can_stage(e, op, load->parent)) before += stage_size(e, op);
+        if (op_attr(op, AT_AHEAD)) before += schedule_word_bytes(&e->facts, op);
     return arena_printf(e->arena, "%s + %lld + %s * %lld + %s * %d", slot, (long long)before,
-                        place_coord(e, layout, 1 - inner, "r"), (long long)line_bytes(e, load),
+                        place_coord(e, layout, 1 - inner, "r"), (long long)schedule_line_bytes(&e->facts, load),
                         place_coord(e, layout, inner, "r"), ty_elem_bytes(type));
 }
 
@@ -200,7 +126,7 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
         cs_close(&e->p);
     }
     cs_close(&e->p);
-    emit_find(e, load, "load", "its words by cp.async, %d trips ahead", AHEAD);
+    emit_find(e, load, "load", "its words by cp.async, %d trips ahead", (int)op_int(load, AT_AHEAD, 1));
 }
 
 /* The copies of the trip of value `trip`, if there is one; what its scalars are held in is forgotten again. */
@@ -214,9 +140,10 @@ static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *sl
     cs_line(&e->p, "const %s %s = (%s)(%s);", type, at, type, trip);
     emit_set(e, body->args[0], HOLD_SCALAR, at);
     for (const Op *op = body->first; op; op = op->next) {
-        if (can_stage(e, op, body)) {
+        if (op_attr(op, AT_AHEAD)) {
             stage_load_words(e, op, slot);
-        } else if (op->result_count == 1 && op->code != OP_TENSOR && is_of_any_trip(e, op->results[0], body)) {
+        } else if (op->result_count == 1 && op->code != OP_TENSOR &&
+                   schedule_is_of_any_trip(e->k, op->results[0], body)) {
             elementwise_scalar(e, op);
             *VEC_PUSH(&made, e->arena) = op->results[0];
         }
@@ -228,36 +155,38 @@ static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *sl
 }
 
 bool loose_begin(Emit *e, const Op *loop) {
-    int64_t bytes = slot_size(e, loop);
+    int64_t bytes = op_int(loop, AT_WORDS, 0);
     if (!bytes) return false;
     const char *turn = cs_fresh(&e->p, "trip");
     long long base = (long long)shared_offset(e, loop);
     if (e->persist) shared_sync(e); /* words of the last task may still be read */
-    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, AHEAD, turn);
+    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, (int)op_int(loop, AT_AHEAD, 1), turn);
     stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
                arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
     cs_close(&e->p);
-    e->staged = loop;
-    e->staged_at = cs_fresh(&e->p, "words_at");
-    cs_line(&e->p, "u32 %s = %lld;", e->staged_at, base);
+    cuda_of(e)->staged = loop;
+    cuda_of(e)->staged_at = cs_fresh(&e->p, "words_at");
+    cs_line(&e->p, "u32 %s = %lld;", cuda_of(e)->staged_at, base);
     return true;
 }
 
 void loose_step(Emit *e, const Op *loop, const char *at) {
-    int64_t bytes = slot_size(e, loop), base = shared_offset(e, loop);
+    int64_t bytes = op_int(loop, AT_WORDS, 0), base = shared_offset(e, loop);
+    int ahead = (int)op_int(loop, AT_AHEAD, 1);
     const char *next = cs_fresh(&e->p, "words_next");
-    cs_line(&e->p, "tw_cp_async_wait(%d);", AHEAD - 1);
+    cs_line(&e->p, "tw_cp_async_wait(%d);", ahead - 1);
     shared_sync(e);
-    cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, e->staged_at, (long long)base,
-            (long long)(base + AHEAD * bytes), e->staged_at, (long long)bytes);
-    stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %d", at, AHEAD), next);
+    cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, cuda_of(e)->staged_at, (long long)base,
+            (long long)(base + ahead * bytes), cuda_of(e)->staged_at, (long long)bytes);
+    stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %d", at, ahead), next);
 }
 
 void loose_next(Emit *e) {
-    int64_t bytes = slot_size(e, e->staged), base = shared_offset(e, e->staged);
-    cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", e->staged_at, e->staged_at, (long long)(base + AHEAD * bytes),
-            (long long)base, e->staged_at, (long long)bytes);
-    e->staged = NULL;
+    int64_t bytes = op_int(cuda_of(e)->staged, AT_WORDS, 0), base = shared_offset(e, cuda_of(e)->staged);
+    cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", cuda_of(e)->staged_at, cuda_of(e)->staged_at,
+            (long long)(base + op_int(cuda_of(e)->staged, AT_AHEAD, 1) * bytes), (long long)base, cuda_of(e)->staged_at,
+            (long long)bytes);
+    cuda_of(e)->staged = NULL;
 }
 
 /* --- loads --- */
@@ -284,7 +213,7 @@ static Loose open_load(Emit *e, const Op *op) {
     l.array = l.put ? cs_name(&e->p, op->results[0]) : emit_declare(e, op->results[0]);
     if (l.put) emit_set(e, op->results[0], HOLD_WORDS, arena_printf(e->arena, "%s_words", l.array));
     int words = b.layout->registers * elem_info[type->elem].bytes / 4;
-    l.staged = e->staged && op->parent == e->staged->regions[0] && can_stage(e, op, op->parent);
+    l.staged = op_attr(op, AT_AHEAD);
     cs_line(&e->p, "u32 %s_words[%d];", l.array, words);
     cs_line(&e->p, "const %s %s_fill = %s;", cs_memory_type(type->elem), l.array, box_fill(e, op, type->elem));
     if (l.staged) {
@@ -331,41 +260,32 @@ static void write_staged_loop(Emit *e, const Loose *l, int from, int to, int loo
     emit_unroll_from(e, "r", from, to, vector);
     if (loop == LOOP_SHIFT)
         cs_line(&e->p, "tw_shift_line(%d, %s, %s, %s_lines, %s, %s_fill);", vector, word,
-                word_at(e, l->op, e->staged_at), array, place, array);
+                word_at(e, l->op, cuda_of(e)->staged_at), array, place, array);
     else
         cs_line(&e->p, "tw_load_line(%d, %s, %s_lines, %s, %s_fill);", vector, word, array, place, array);
     cs_close(&e->p);
     if (loop == LOOP_REST) cs_close(&e->p);
 }
 
-/* The load and those behind it that are like it, before anything waits for one of them. */
+/* The loads of the batch, where its first one stands. */
 void loose_load(Emit *e, const Op *first) {
-    enum { IN_FLIGHT = 64 }; /* elements a thread waits for at once: the registers they take */
     VEC(Loose) group = {0};
-    for (size_t i = 0; i < e->early.count; i++)
-        if (e->early.at[i] == first) { /* with the one before */
-            e->early.at[i] = NULL;
-            return;
-        }
-    e->early.count = 0;
+    int64_t batch = op_int(first, AT_BATCH, 0);
+    for (const Op *op = first->previous; op; op = op->previous)
+        if (op_int(op, AT_BATCH, 0) == batch) return;
     int count = 0;
     for (const Op *op = first; op; op = op->next) {
-        bool passes =
-            op->code == OP_PUT || op->code == OP_TENSOR || (elementwise_is(op) && !emit_is_tile(e, op->results[0]));
-        if (op->code != OP_TLOAD && !passes) break;
-        if (!is_loose(e, op) || !can_load_now(e, op)) continue;
-        int own = emit_layout(e, op->results[0])->registers;
-        if (group.count && count + own > IN_FLIGHT) break;
-        count += own;
+        if (op_int(op, AT_BATCH, 0) != batch) continue;
+        count += emit_layout(e, op->results[0])->registers;
         *VEC_PUSH(&group, e->arena) = open_load(e, op);
     }
     /* More than one only if they fit together. */
-    for (int from = 0; from < count; from += IN_FLIGHT)
+    for (int from = 0; from < count; from += LOOSE_AT_ONCE)
         for (int loop = 0; loop < LOOPS; loop++)
             for (size_t i = 0; i < group.count; i++) {
                 int own = emit_layout(e, group.at[i].op->results[0])->registers;
                 (group.at[i].staged ? write_staged_loop : write_loop)(
-                    e, &group.at[i], from, own < from + IN_FLIGHT ? own : from + IN_FLIGHT, loop);
+                    e, &group.at[i], from, own < from + LOOSE_AT_ONCE ? own : from + LOOSE_AT_ONCE, loop);
             }
     for (size_t i = 0; i < group.count; i++) {
         Ref result = group.at[i].op->results[0];
@@ -376,7 +296,6 @@ void loose_load(Emit *e, const Op *first) {
                     group.at[i].array, 4 / bytes);
             cs_close(&e->p);
         }
-        if (i) *VEC_PUSH(&e->early, e->arena) = group.at[i].op;
         emit_find(e, group.at[i].op, "load", "16 bytes at a time, two aligned words shifted together");
     }
 }

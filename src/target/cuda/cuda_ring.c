@@ -29,8 +29,8 @@ bool ring_is(const Op *op) {
 }
 
 RingPlan *ring_find(Emit *e, Ref ring) {
-    for (size_t i = 0; i < e->rings.count; i++)
-        if (e->rings.at[i].ring == ring) return &e->rings.at[i];
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
+        if (cuda_of(e)->rings.at[i].ring == ring) return &cuda_of(e)->rings.at[i];
     ice(e->k->module->trap, "cuda: a ring without a plan");
 }
 
@@ -110,8 +110,8 @@ static const char *end_of(Emit *e, const RingPlan *ring, AttrId end) {
 
 bool ring_role_is_single(Emit *e, const Op *role) {
     bool single = false;
-    for (size_t i = 0; i < e->rings.count; i++) {
-        const RingPlan *r = &e->rings.at[i];
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
+        const RingPlan *r = &cuda_of(e)->rings.at[i];
         if (ring_role(role->parent->owner, end_of(e, r, AT_TO)) == role) return false;
         if (ring_role(role->parent->owner, end_of(e, r, AT_FROM)) != role) continue;
         if (r->stores) return false;
@@ -156,15 +156,15 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     }
     r.full_count = 32 * producer.warps;
     r.each = gang_is(e) && !fills_in_loop(e, from->regions[0], r.ring, false);
-    if (r.each && !r.fused) r.slots *= e->gang.programs;
-    r.empty_count = consumer.warps * (gang_is(e) && !r.each ? e->gang.programs : 1);
+    if (r.each && !r.fused) r.slots *= cuda_of(e)->gang.programs;
+    r.empty_count = consumer.warps * (gang_is(e) && !r.each ? cuda_of(e)->gang.programs : 1);
     r.tma_store = stores_by_tma(e, roles_body(tasks), r.ring);
     parts_plan(e, &r, tasks);
-    *VEC_PUSH(&e->rings, e->arena) = r;
+    *VEC_PUSH(&cuda_of(e)->rings, e->arena) = r;
 }
 
 static int64_t bytes_of(const Emit *e, const RingPlan *r) {
-    return r->slot_bytes * (r->fused && r->each ? e->gang.programs : r->slots);
+    return r->slot_bytes * (r->fused && r->each ? cuda_of(e)->gang.programs : r->slots);
 }
 
 /* Where the ring lies, and what its parts are called in the text. */
@@ -189,8 +189,8 @@ static void place_ring(Emit *e, RingPlan *r) {
 /* Fewer slots for the largest ring; false when all have one. The plan changes no bit of the result. */
 static bool shrink(Emit *e) {
     RingPlan *largest = NULL;
-    for (size_t i = 0; i < e->rings.count; i++) {
-        RingPlan *r = &e->rings.at[i];
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
+        RingPlan *r = &cuda_of(e)->rings.at[i];
         if (r->slots > 1 && !r->each && (!largest || r->slot_bytes * r->slots > largest->slot_bytes * largest->slots))
             largest = r;
     }
@@ -201,8 +201,8 @@ static bool shrink(Emit *e) {
 
 static int64_t total_bytes(Emit *e, int64_t other) {
     int64_t bytes = other;
-    for (size_t i = 0; i < e->rings.count; i++) {
-        const RingPlan *r = &e->rings.at[i];
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
+        const RingPlan *r = &cuda_of(e)->rings.at[i];
         bytes += bytes_of(e, r) + (r->fused ? 0 : 16 * r->slots);
     }
     return bytes + 1024; /* what lies behind the barriers starts at a multiple of 1024 */
@@ -240,23 +240,26 @@ void ring_plan(Emit *e, int64_t other) {
     while (tasks->code != OP_TASKS) tasks = tasks->next;
     for (const Op *op = e->k->body->first; op; op = op->next)
         if (op->code == OP_RING) plan_ring(e, op, tasks);
-    for (size_t i = 0; i < e->rings.count; i++)
-        if (ring_role_is_single(e, ring_role(tasks, end_of(e, &e->rings.at[i], AT_FROM))))
-            e->rings.at[i].full_count = 1;
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
+        if (ring_role_is_single(e, ring_role(tasks, end_of(e, &cuda_of(e)->rings.at[i], AT_FROM))))
+            cuda_of(e)->rings.at[i].full_count = 1;
     RingTraffic traffic = {e, item_bytes, copied_bytes};
     if (e->k->module->diag->errors || !ring_check_bytes(e->cx, e->k, &traffic)) return;
     cluster_plan(e, tasks);
-    for (size_t i = 0; i < e->rings.count; i++) {
-        RingPlan *r = &e->rings.at[i];
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
+        RingPlan *r = &cuda_of(e)->rings.at[i];
         const Region *role = ring_role(tasks, end_of(e, r, AT_TO))->regions[0];
         r->by_lane = !r->fused && r->full_count > 1 && read_by_lanes(e, r, role, role);
         if (r->by_lane) r->empty_count *= 32;
     }
     while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
+        op_set(e->k, ir_value(e->k, cuda_of(e)->rings.at[i].ring)->op,
+               (Attr){.id = AT_HOLD, .number = cuda_of(e)->rings.at[i].hold});
     e->shared_bytes = 0;
-    for (size_t i = 0; i < e->rings.count; i++) place_ring(e, &e->rings.at[i]);
-    for (size_t i = 0; i < e->rings.count; i++) {
-        RingPlan *r = &e->rings.at[i];
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) place_ring(e, &cuda_of(e)->rings.at[i]);
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
+        RingPlan *r = &cuda_of(e)->rings.at[i];
         if (r->fused) continue;
         r->full = e->shared_bytes;
         r->empty = r->full + 8 * r->slots;
@@ -273,10 +276,10 @@ typedef struct Panels {
 } Panels;
 
 int ring_wanted(Emit *e, Ref value) {
-    for (size_t i = 0; i < e->plan->wanted.count; i++)
-        if (e->plan->wanted.at[i] == value) return (int)i;
-    *VEC_PUSH(&e->plan->wanted, e->k->module->arena) = value;
-    return (int)e->plan->wanted.count - 1;
+    for (size_t i = 0; i < cuda_of(e)->plan->wanted.count; i++)
+        if (cuda_of(e)->plan->wanted.at[i] == value) return (int)i;
+    *VEC_PUSH(&cuda_of(e)->plan->wanted, e->k->module->arena) = value;
+    return (int)cuda_of(e)->plan->wanted.count - 1;
 }
 
 /* The beginning of half `which` ("0", "1" or a variable), each of them a step long. */
@@ -315,15 +318,15 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
     }
     p.rank = parts.rank;
     if (half == HALF_PANELS) p.count /= 2;
-    MapEntry *entry = map_find_number(&e->map_of, (uintptr_t)op);
+    MapEntry *entry = map_find_number(&cuda_of(e)->map_of, (uintptr_t)op);
     if (entry) {
         p.map = (int)(uintptr_t)entry->value;
         return p;
     }
     map.name = map_name(e, parts.base);
-    p.map = (int)e->plan->maps.count;
-    *VEC_PUSH(&e->plan->maps, arena) = map;
-    map_put_number(&e->map_of, e->arena, (uintptr_t)op, (void *)(uintptr_t)p.map);
+    p.map = (int)cuda_of(e)->plan->maps.count;
+    *VEC_PUSH(&cuda_of(e)->plan->maps, arena) = map;
+    map_put_number(&cuda_of(e)->map_of, e->arena, (uintptr_t)op, (void *)(uintptr_t)p.map);
     return p;
 }
 
@@ -355,7 +358,7 @@ static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
     const char *at = half_at(e, h.offset, h.which, h.half ? step : 0);
     for (int i = 0; i < p.count; i++)
         cs_line(&e->p, "tw_tma_%s_%dd(%s, &%s, %s, %s%s);", own ? "multicast" : "load", p.rank,
-                plus(e, at, i * tile->panel), e->plan->maps.at[p.map].name, coordinates(e, &p, i), h.full,
+                plus(e, at, i * tile->panel), cuda_of(e)->plan->maps.at[p.map].name, coordinates(e, &p, i), h.full,
                 own ? ", 3" : "");
     return p.count;
 }
@@ -376,13 +379,22 @@ static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const ch
               half ? ", half of the tile for both blocks" : "");
 }
 
+/* A store, between the barrier and its issue: what it may meet has landed, what threads wrote is seen by TMA. */
+static void before_tma(Emit *e, const Op *op) {
+    memory_land(e, op);
+    if (!(e->by_threads & memory_roots(e, op))) return;
+    cs_line(&e->p, "tw_fence_async_global();");
+    shared_sync(e);
+    e->by_threads = 0;
+}
+
 static void store_by_tma(Emit *e, const Op *store) {
     Ref value = op_operand(store, 1);
     const SharedTile *tile = &emit_layout(e, value)->tile;
     const char *offset = emit_hold(e, value)->text;
     Panels p = panels_of(e, store, ir_type(e->k, value), tile, HALF_NONE, "");
     const RingPlan *r = ring_of_slot(e, ir_value(e->k, value)->op->operands[0]);
-    memory_before_tma(e, store);
+    before_tma(e, store);
     if (r->parts) {
         parts_open(e, r);
         p.count = 1;
@@ -391,13 +403,13 @@ static void store_by_tma(Emit *e, const Op *store) {
     }
     cs_open(&e->p, "if (warp == 0 && lane == 0)");
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, "tw_tma_store_%dd(&%s, %s, %s);", p.rank, e->plan->maps.at[p.map].name, coordinates(e, &p, i),
-                plus(e, offset, i * tile->panel));
+        cs_line(&e->p, "tw_tma_store_%dd(&%s, %s, %s);", p.rank, cuda_of(e)->plan->maps.at[p.map].name,
+                coordinates(e, &p, i), plus(e, offset, i * tile->panel));
     cs_line(&e->p, "tw_bulk_commit();");
     cs_close(&e->p);
     if (r->parts) cs_close(&e->p);
     e->bulk_pending |= !r->parts;
-    e->bulk_issued = true;
+    cuda_of(e)->bulk_issued = true;
     memory_mark(e, store);
     int boxes = r->parts ? r->parts : p.count;
     emit_find(e, store, "store", "by TMA, %d box%s of %d bytes a row%s", boxes, boxes == 1 ? "" : "es", tile->width,
@@ -410,10 +422,12 @@ const char *ring_counter(Emit *e, const RingPlan *r, const char *what) {
     return arena_printf(e->arena, "%s_%s", r->name, what);
 }
 
-bool ring_counts(const Emit *e, const RingPlan *r) { return r->slots > 1 && !(e->in_gang && r->each); }
+bool ring_counts(const Emit *e, const RingPlan *r) { return r->slots > 1 && !(cuda_of(e)->in_gang && r->each); }
 
 /* The slot of a role that does not count: the only one, or the program's own. */
-static const char *fixed_slot(const Emit *e, const RingPlan *r) { return e->in_gang && r->each ? "gang" : "0"; }
+static const char *fixed_slot(const Emit *e, const RingPlan *r) {
+    return cuda_of(e)->in_gang && r->each ? "gang" : "0";
+}
 
 static void advance(Emit *e, const RingPlan *r) {
     if (!ring_counts(e, r)) {
@@ -492,8 +506,8 @@ static void emit_put(Emit *e, const Op *op) {
         if (!all) cs_close(&e->p);
         return;
     }
-    if (r->skewed && memory_defers(e, value)) {
-        memory_copy(e, ir_value(e->k, value)->op, &r->field[field], at);
+    if (r->skewed && copy_defers(e, value)) {
+        copy_emit(e, ir_value(e->k, value)->op, &r->field[field], at);
         return;
     }
     if (r->parts) return; /* with its store */
@@ -572,11 +586,11 @@ static void emit_release(Emit *e, const Op *op) {
     Ref slot = op->operands[1];
     if (r->fused) return;
     const char *text = emit_hold(e, slot)->text;
-    if (e->late && op == e->late_release) {
+    if (cuda_of(e)->late && op_attr(op, AT_BEHIND)) {
         /* The dot of this item is in flight; that of the item before is done. */
         cs_line(&e->p, "tw_wgmma_wait(1);");
-        cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", e->late), e->late);
-        cs_line(&e->p, "%s = (i32)%s;", e->late, text);
+        cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", cuda_of(e)->late), cuda_of(e)->late);
+        cs_line(&e->p, "%s = (i32)%s;", cuda_of(e)->late, text);
         return;
     }
     if (e->bulk_pending) {

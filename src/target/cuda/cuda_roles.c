@@ -15,49 +15,18 @@
 #include <string.h>
 
 /* --- dots in flight --- */
-/* A loop whose only dot feeds its own accumulator, with the release of its operands behind it: the
- * dot may stay in flight while the next item is waited for. Not with A in registers, which the next
- * turn writes; what a turn writes to shared memory waits for the dot (shared_before_write). */
-const Op *roles_late_release(Emit *e, const Op *loop) {
-    const Op *dot = NULL, *release = NULL;
-    if (!e->role || loop->code != OP_FOR) return NULL;
-    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
-        if (op->region_count) return NULL;
-        if (op->code == OP_DOT) {
-            if (dot) return NULL;
-            dot = op;
-        } else if (op->code == OP_RELEASE) {
-            if (release || !dot) return NULL;
-            release = op;
-        } else if (dot && op->code != OP_YIELD && emit_is_tile(e, op->result_count ? op->results[0] : REF_NONE)) {
-            return NULL; /* something computes while the dot runs: it may read the accumulator */
-        }
-    }
-    if (!dot || !release || !dot_is_async(e, dot) || emit_layout(e, dot->operands[0])->home != HOME_SHARED ||
-        ring_find(e, release->operands[0])->hold < 2)
-        return NULL;
-    const Op *yield = loop->regions[0]->last;
-    for (int i = 0; i < yield->operand_count; i++)
-        if (yield->operands[i] == dot->results[0])
-            return dot->operands[2] == loop->regions[0]->args[i + 1] && e->uses[dot->results[0]] == 1 &&
-                           e->uses[dot->operands[2]] == 1
-                       ? release
-                       : NULL;
-    return NULL;
-}
-
 void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
     RingPlan *r = ring_find(e, release->operands[0]);
     cs_line(&e->p, "tw_wgmma_wait(0);");
     cs_line(&e->p, "tw_wgmma_settle(%s);", accumulator);
-    cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", e->late), e->late);
+    cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", cuda_of(e)->late), cuda_of(e)->late);
 }
 
 /* --- tasks and roles --- */
 /* Where everything lies in shared memory, as constants. */
 static void write_constants(Emit *e) {
-    for (size_t i = 0; i < e->rings.count; i++) {
-        const RingPlan *r = &e->rings.at[i];
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
+        const RingPlan *r = &cuda_of(e)->rings.at[i];
         const Type *type = ir_type(e->k, r->ring);
         Text t = text_new(e->arena);
         for (int f = 0; f < type->field_count; f++)
@@ -74,11 +43,11 @@ static void write_constants(Emit *e) {
 
 static void write_barriers(Emit *e) {
     bool any = false;
-    for (size_t i = 0; i < e->rings.count; i++) any |= !e->rings.at[i].fused;
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) any |= !cuda_of(e)->rings.at[i].fused;
     if (!any) return;
     cs_open(&e->p, "if (tw_thread() == 0)");
-    for (size_t i = 0; i < e->rings.count; i++) {
-        const RingPlan *r = &e->rings.at[i];
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
+        const RingPlan *r = &cuda_of(e)->rings.at[i];
         if (r->fused) continue;
         cs_open(&e->p, "for (int i = 0; i < %d; i++)", r->slots);
         cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d);", r->full_name, r->full_count);
@@ -87,8 +56,8 @@ static void write_barriers(Emit *e) {
     }
     cs_line(&e->p, "tw_fence_mbar_init();");
     cs_close(&e->p);
-    if (e->cluster) cs_line(&e->p, "if (blocks > 1) tw_cluster_sync();");
-    cs_line(&e->p, e->cluster ? "else tw_sync();" : "tw_sync();");
+    if (cuda_of(e)->cluster) cs_line(&e->p, "if (blocks > 1) tw_cluster_sync();");
+    cs_line(&e->p, cuda_of(e)->cluster ? "else tw_sync();" : "tw_sync();");
 }
 
 /* Tasks that grow (or shrink) along one index, dealt out in pairs of a long and a short one, so that
@@ -134,7 +103,7 @@ static void write_decode(Emit *e, const Op *tasks) {
     Region *body = roles_body(tasks);
     int count = body->arg_count;
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
-    const char *number = e->cluster ? "pair" : "task", *varying = paired_extent(e, tasks);
+    const char *number = cuda_of(e)->cluster ? "pair" : "task", *varying = paired_extent(e, tasks);
     if (varying) {
         decode_pairs(e, tasks, varying);
         return;
@@ -147,7 +116,7 @@ static void write_decode(Emit *e, const Op *tasks) {
         const char *rows = arena_printf(e->arena, "%lld", (long long)op_int(tasks, AT_GROUP, 8));
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
         const char *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
-        if (e->cluster && e->share == 0) rows = "strip"; /* pairs of rows */
+        if (cuda_of(e)->cluster && cuda_of(e)->share == 0) rows = "strip"; /* pairs of rows */
         cs_line(&e->p, "const i32 group = %s / (%s * %s);", number, rows, width);
         cs_line(&e->p, "const i32 in_group = %s %% (%s * %s);", number, rows, width);
         cs_line(&e->p, "const i32 group_rows = tw_min((i32)%s - group * %s, %s);", height, rows, rows);
@@ -175,8 +144,8 @@ static bool serves(Emit *e, const RingPlan *r, const Op *tasks, const Op *role, 
 }
 
 static void write_counters(Emit *e, const Op *tasks, const Op *role) {
-    for (size_t i = 0; i < e->rings.count; i++) {
-        const RingPlan *r = &e->rings.at[i];
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
+        const RingPlan *r = &cuda_of(e)->rings.at[i];
         if (r->skewed && r->slots > 1 && ring_role(tasks, op_text(ir_value(e->k, r->ring)->op, AT_TO)) == role)
             cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"), ring_counter(e, r, "get"));
         if (!serves(e, r, tasks, role, AT_FROM) && !serves(e, r, tasks, role, AT_TO)) continue;
@@ -188,8 +157,8 @@ static void write_counters(Emit *e, const Op *tasks, const Op *role) {
 }
 
 bool roles_load_by_threads(const Emit *e) {
-    for (size_t i = 0; i < e->rings.count; i++)
-        if (!e->rings.at[i].fused && e->rings.at[i].stores) return true;
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
+        if (!cuda_of(e)->rings.at[i].fused && cuda_of(e)->rings.at[i].stores) return true;
     return false;
 }
 
@@ -201,16 +170,16 @@ static void write_registers(Emit *e, const Op *role, int threads) {
     for (const Op *op = role->parent->first; op; op = op->next) {
         if (op->code != OP_ROLE || op_attr(op, AT_ON)) continue;
         if (strcmp(op_text(op, AT_FIELD), "compute") == 0)
-            compute_groups = layout_group(e->cx, e->k, op).warps / 4 * e->gang.programs;
+            compute_groups = layout_group(e->cx, e->k, op).warps / 4 * cuda_of(e)->gang.programs;
         else
             single = single && ring_role_is_single(e, op);
     }
     if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !e->cx->machine->gives_registers)
         return;
     int movers = groups - compute_groups,
-        few = single && !e->cluster      ? 24
-              : roles_load_by_threads(e) ? 120
-                                         : 40,
+        few = single && !cuda_of(e)->cluster ? 24
+              : roles_load_by_threads(e)     ? 120
+                                             : 40,
         many = gang_registers(compute_groups, movers, few);
     int64_t asked = op_int(role, AT_REGS, 0);
     if (!asked && many < few) return; /* with so many warps the movers have none to give */
@@ -220,9 +189,9 @@ static void write_registers(Emit *e, const Op *role, int threads) {
 
 /* Does the role fill a ring ahead of the role that it runs on? */
 static bool feeds(Emit *e, const Op *tasks, const Op *role) {
-    for (size_t i = 0; i < e->rings.count; i++)
-        if (e->rings.at[i].skewed &&
-            ring_role(tasks, op_text(ir_value(e->k, e->rings.at[i].ring)->op, AT_FROM)) == role)
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
+        if (cuda_of(e)->rings.at[i].skewed &&
+            ring_role(tasks, op_text(ir_value(e->k, cuda_of(e)->rings.at[i].ring)->op, AT_FROM)) == role)
             return true;
     return false;
 }
@@ -269,10 +238,10 @@ void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
 static void write_task(Emit *e, const Op *tasks, const Op *role) {
     roles_header(e, tasks, role, REF_NONE);
     const char *name = op_text(role, AT_FIELD);
-    e->ahead = NULL;
+    cuda_of(e)->ahead = NULL;
     for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
         const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
-        if (on && strcmp(on, name) == 0 && feeds(e, tasks, op)) e->ahead = op->regions[0]->first;
+        if (on && strcmp(on, name) == 0 && feeds(e, tasks, op)) cuda_of(e)->ahead = op->regions[0]->first;
     }
     emit_region(e, role->regions[0]);
 }
@@ -281,16 +250,16 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     Text top = text_new(e->arena), before = e->p.out;
     e->role = role;
     e->group = layout_group(e->cx, e->k, role);
-    e->barrier_id = number;
-    e->in_gang = gang_is(e) && !e->group.first_warp;
+    cuda_of(e)->in_gang = gang_is(e) && !e->group.first_warp;
+    e->barrier = number ? arena_printf(e->arena, "%d%s", number, cuda_of(e)->in_gang ? " + gang" : "") : NULL;
     e->places = (Map){0};
     e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
     e->scratch_read = NULL;
     e->loaded = e->stored = e->combined = e->in_flight = e->by_threads = 0;
-    e->bulk_pending = e->bulk_issued = false;
+    e->bulk_pending = cuda_of(e)->bulk_issued = false;
     bool single = ring_role_is_single(e, role);
-    write_registers(e, role, e->plan->threads);
-    if (e->in_gang)
+    write_registers(e, role, cuda_of(e)->plan->threads);
+    if (cuda_of(e)->in_gang)
         cs_line(&e->p, "const i32 lane = tw_lane(), gang = tw_warp() >> 2, warp = tw_warp() & 3;");
     else if (e->group.first_warp)
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp() - %d;", e->group.first_warp);
@@ -302,10 +271,10 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     e->top = &top;
     e->top_depth = e->p.depth;
     write_counters(e, tasks, role);
-    bool in_turns = rotate_begin(e, role);
+    rotate_begin(e, role);
     if (e->persist && paired_extent(e, tasks))
         open_pairs(e);
-    else if (e->cluster)
+    else if (cuda_of(e)->cluster)
         cs_open(&e->p, "for (i32 pair = tw_block_x() / blocks; pair < pairs; "
                        "pair += tw_blocks_x() / blocks)");
     else if (e->persist)
@@ -322,13 +291,13 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     else
         write_task(e, tasks, role);
     cs_close(&e->p);
-    if (in_turns) rotate_end(e);
-    if (e->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
+    rotate_end(e, role);
+    if (cuda_of(e)->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
     if (single) cs_close(&e->p);
     text_add(&before, "%s%s", top.at ? top.at : "", e->p.out.at);
     e->p.out = before;
     e->role = NULL;
-    e->in_gang = false;
+    cuda_of(e)->in_gang = false;
 }
 
 void roles_tasks(Emit *e, const Op *tasks) {
@@ -339,15 +308,15 @@ void roles_tasks(Emit *e, const Op *tasks) {
     write_constants(e);
     cluster_begin(e, tasks);
     write_barriers(e);
-    for (size_t i = 0; i < e->rings.count; i++)
-        if (e->rings.at[i].skewed)
-            e->plan->execution =
-                arena_printf(e->k->module->arena, "skew %d", e->rings.at[i].slots - e->rings.at[i].hold);
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
+        if (cuda_of(e)->rings.at[i].skewed)
+            cuda_of(e)->plan->execution = arena_printf(e->k->module->arena, "skew %d",
+                                                       cuda_of(e)->rings.at[i].slots - cuda_of(e)->rings.at[i].hold);
     if (gang_is(e)) gang_begin(e, tasks);
     Text count = text_new(e->arena);
     for (int i = 0; i < tasks->operand_count; i++)
         text_add(&count, "%s(i32)%s", i ? " * " : "", gang_extent(e, tasks, i));
-    cs_line(&e->p, "const i32 %s = %s;", e->cluster ? "pairs" : "tasks", count.at);
+    cs_line(&e->p, "const i32 %s = %s;", cuda_of(e)->cluster ? "pairs" : "tasks", count.at);
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
     int number = 1;
     for (int turn = 0; turn < 2; turn++)
@@ -356,8 +325,8 @@ void roles_tasks(Emit *e, const Op *tasks) {
             const char *name = op_text(role, AT_FIELD);
             if ((strcmp(name, "compute") == 0) != (turn == 0)) continue;
             ThreadGroup g = layout_group(e->cx, e->k, role);
-            if (!g.first_warp) g.warps *= e->gang.programs;
-            if (32 * g.warps == e->plan->threads) { /* alone: no branch */
+            if (!g.first_warp) g.warps *= cuda_of(e)->gang.programs;
+            if (32 * g.warps == cuda_of(e)->plan->threads) { /* alone: no branch */
                 write_role(e, tasks, role, 0);
                 continue;
             }
@@ -369,5 +338,6 @@ void roles_tasks(Emit *e, const Op *tasks) {
             write_role(e, tasks, role, number++);
         }
     if (number > 1) cs_close(&e->p);
-    if (e->cluster) cs_line(&e->p, "if (blocks > 1) tw_cluster_sync(); // the other block may still arrive here");
+    if (cuda_of(e)->cluster)
+        cs_line(&e->p, "if (blocks > 1) tw_cluster_sync(); // the other block may still arrive here");
 }

@@ -42,7 +42,7 @@ static int distance(Emit *e, const Region *region) {
 
 /* Writes ops of the load role from the cursor to `until` (not included; NULL: all that is left in the region). */
 static void run_to(Emit *e, const Op *until) {
-    const Op *op = e->ahead;
+    const Op *op = cuda_of(e)->ahead;
     while (op && op != until && op->code != OP_YIELD && op->code != OP_RETURN) {
         if (op->code == OP_COMMIT) ring_find(e, op->operands[0])->ahead++;
         if (elementwise_is(op))
@@ -51,12 +51,12 @@ static void run_to(Emit *e, const Op *until) {
             emit_op(e, op);
         op = op->next;
     }
-    e->ahead = op;
+    cuda_of(e)->ahead = op;
 }
 
 /* Does the load role hand over an item before the op? */
 static bool fills_before(const Emit *e, const Op *until) {
-    for (const Op *op = e->ahead; op && op != until; op = op->next)
+    for (const Op *op = cuda_of(e)->ahead; op && op != until; op = op->next)
         if (op->code == OP_COMMIT) return true;
     return false;
 }
@@ -69,9 +69,9 @@ static void land(Emit *e, int groups) {
 }
 
 void skew_catch_up(Emit *e, const Op *wait) {
-    if (e->skew_loop) return; /* the loop has waited for the whole turn */
+    if (cuda_of(e)->skew_loop) return; /* the loop has waited for the whole turn */
     RingPlan *r = ring_find(e, wait->operands[0]);
-    const Op *commit = e->ahead;
+    const Op *commit = cuda_of(e)->ahead;
     if (r->ahead) { /* it was loaded on the way to what was needed before */
         r->ahead--;
         land(e, 0);
@@ -99,22 +99,22 @@ static void carry(Emit *e, const Op *loop) {
 /* One turn of the load loop, at the value `at` of its variable. It may be left out where the loop ends: its barriers
  * end nothing that was pending before. */
 static void load_turn(Emit *e, const Op *loop, const char *at) {
-    const Op *kept = e->ahead;
+    const Op *kept = cuda_of(e)->ahead;
     Pending before = emit_pending(e);
     emit_forget(e, loop->regions[0]); /* of the turns before the loop */
     emit_set(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
-    e->ahead = loop->regions[0]->first;
+    cuda_of(e)->ahead = loop->regions[0]->first;
     run_to(e, NULL);
     for (const Op *op = loop->regions[0]->first; op; op = op->next) /* the loop's own waits take them */
         if (op->code == OP_COMMIT) ring_find(e, op->operands[0])->ahead = 0;
     carry(e, loop);
-    e->ahead = kept;
+    cuda_of(e)->ahead = kept;
     emit_pending_add(e, before);
 }
 
 const Op *skew_match(Emit *e, const Op *loop) {
-    if (!e->ahead || e->skew_loop || !region_takes(e, loop->regions[0], OP_WAIT)) return NULL;
-    const Op *other = e->ahead;
+    if (!cuda_of(e)->ahead || cuda_of(e)->skew_loop || !region_takes(e, loop->regions[0], OP_WAIT)) return NULL;
+    const Op *other = cuda_of(e)->ahead;
     while (other && !(other->code == OP_FOR && region_takes(e, other->regions[0], OP_ACQUIRE))) other = other->next;
     if (!other) {
         emit_refuse(e, loop, "a loop that its load role does not have in the same form");
@@ -131,7 +131,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     for (int i = 3; i < other->operand_count; i++) emit_carried(e, other->regions[0]->args[i - 2], other->operands[i]);
     if (has_inner(e, loop, OP_WAIT)) return;
     int d = distance(e, other->regions[0]);
-    e->skew_distance = d;
+    cuda_of(e)->skew_distance = d;
     if (!d) return; /* each turn writes what the turn before read: the barrier stands in the loop */
     shared_before_write(e);
     emit_enter_loop(e, other);
@@ -154,24 +154,24 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
 }
 
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
-    e->ahead = other->next;
+    cuda_of(e)->ahead = other->next;
     if (has_inner(e, loop, OP_WAIT)) {
         emit_set(e, other->regions[0]->args[0], HOLD_SCALAR, at);
-        e->ahead = other->regions[0]->first;
+        cuda_of(e)->ahead = other->regions[0]->first;
         return;
     }
-    e->skew_loop = loop;
-    if (!e->skew_distance) {
+    cuda_of(e)->skew_loop = loop;
+    if (!cuda_of(e)->skew_distance) {
         shared_before_write(e);
         load_turn(e, other, at);
         cs_line(&e->p, "tw_cp_async_commit();");
         land(e, 0);
         return;
     }
-    land(e, e->skew_distance - 1);
+    land(e, cuda_of(e)->skew_distance - 1);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *next = cs_fresh(&e->p, "next"), *step = emit_scalar(e, other->operands[2]);
-    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %d;", next, at, step, e->skew_distance);
+    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %d;", next, at, step, cuda_of(e)->skew_distance);
     cs_open(&e->p, "if (%s)", emit_goes_on(e, other, arena_printf(e->arena, "%s_wide", next)));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, next, type, next);
     load_turn(e, other, next);
@@ -187,7 +187,7 @@ void skew_turn_end(Emit *e, const Op *loop, const Op *other) {
 
 void skew_end(Emit *e, const Op *other) {
     for (int i = 0; i < other->result_count; i++) emit_same(e, other->results[i], other->regions[0]->args[i + 1]);
-    e->skew_loop = NULL;
-    e->ahead = other->next;
+    cuda_of(e)->skew_loop = NULL;
+    cuda_of(e)->ahead = other->next;
     e->reads_pending = true, e->scratch_read = NULL;
 }

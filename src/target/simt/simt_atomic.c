@@ -9,7 +9,7 @@
  *
  * Order: before a release the threads of the program meet and fence, so that what any of them wrote
  * is there; after an acquire comes a fence, and the next load waits for a barrier. */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -145,14 +145,6 @@ static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *arr
         cs_line(&e->p, "%s[r] = tw_move_idx(%s[r], lane & ~%u);", array, array, copies.at[LL_LANE]);
         cs_close(&e->p);
     }
-}
-
-int64_t atomic_scratch(Emit *e, const Op *op) {
-    if (!e->uses[op->results[0]]) return 0;
-    const Layout *layout = emit_layout(e, op->results[0]);
-    if (!layout) return 16;
-    if (!ll_free(&layout->map).at[LL_WARP]) return 0;
-    return (int64_t)layout->registers * 32 * layout_warps(e->cx, e->k) * ty_elem_bytes(ir_type(e->k, op->results[0]));
 }
 
 void atomic_emit(Emit *e, const Op *op) {

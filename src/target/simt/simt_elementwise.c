@@ -9,7 +9,7 @@
  *         const f32 d = (x[r] - mx);
  *         y[r] = tw_exp(d);
  *     } */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -57,7 +57,7 @@ const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const ch
     if (hold->kind == HOLD_SCALAR || hold->kind == HOLD_LOCAL) return hold->text;
     if (hold->kind == HOLD_PAIRS) return pairs_element(e, ref, place_operand(e, ref, result, r));
     if (hold->kind != HOLD_ARRAY && e->k->module->diag->errors) return "0";
-    if (hold->kind != HOLD_ARRAY) ice(e->k->module->trap, "cuda: an operand is in no register");
+    if (hold->kind != HOLD_ARRAY) ice(e->k->module->trap, "simt: an operand is in no register");
     const char *text = arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, ref, result, r));
     if (type->pointer || type->elem == EL_I1) return text;
     return cs_unpack(&e->p, type->elem, text);
@@ -213,7 +213,7 @@ void elementwise_scalar(Emit *e, const Op *op) {
 
 /* Does the op join a loop over the registers of `layout`? */
 static bool joins(Emit *e, const Op *op, const Layout *layout) {
-    if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) || dot_rounds(e, op) ||
+    if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) || e->target->absorbs(e, op) ||
         pairs_are(e, op))
         return false;
     const Layout *own = emit_layout(e, op->results[0]);

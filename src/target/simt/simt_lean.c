@@ -15,7 +15,7 @@
  *
  * Lean are flat kernels of loads, stores, elementwise ops and reductions to scalars whose values
  * alive across a reduction would not fit. The numbers are the same, bit by bit. */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -78,7 +78,7 @@ bool lean_wanted(Emit *e) {
         }
         if (alive > most) most = alive;
     }
-    int64_t registers = 65536 / e->plan->threads;
+    int64_t registers = 65536 / (32 * layout_warps(e->cx, e->k));
     return most + OTHER_REGISTERS > (registers < 255 ? registers : 255);
 }
 

@@ -14,7 +14,7 @@
  * program waits for a barrier, so that it sees it. */
 #include "base/numeric.h"
 #include "ir/roots.h"
-#include "target/cuda/cuda_box.h"
+#include "target/simt/simt_box.h"
 
 #include <string.h>
 
@@ -50,30 +50,17 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
     return t;
 }
 
-/* --- vectors --- */
-static bool listed(const Attr *attr, int dim) {
-    for (int i = 0; attr && i < attr->list.count; i++)
-        if (attr->list.at[i] == dim) return true;
+bool box_wraps(const Op *op, int dim) {
+    const Attr *wrap = op_attr(op, AT_WRAP);
+    for (int i = 0; wrap && i < wrap->list.count; i++)
+        if (wrap->list.at[i] == dim) return true;
     return false;
 }
 
 /* --- one box --- */
-static void and_also(Emit *e, char **condition, const char *text) {
+void box_also(Emit *e, char **condition, const char *text) {
     if (!text) return;
     *condition = *condition ? arena_printf(e->arena, "%s && %s", *condition, text) : arena_printf(e->arena, "%s", text);
-}
-
-int box_loose(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
-    TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
-    int inner = layout_vector_dim(&e->facts, op, &parts, tile);
-    int dim = inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, inner) : -1;
-    if (op->code != OP_TLOAD || dim < 0 || listed(op_attr(op, AT_WRAP), dim) || parts.extent[dim] == REF_NONE ||
-        tile->elem == EL_I1)
-        return 0;
-    int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
-    bool loose = side * bytes == 16 && layout_vector(&e->facts, op, tile, &layout->map) * bytes < 4 &&
-                 tile->extent[inner] % side == 0 && layout->registers % side == 0;
-    return loose ? side : 0;
 }
 
 Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
@@ -83,12 +70,11 @@ Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref
     b.inner = layout ? layout_vector_dim(f, op, &parts, tile) : -1;
     b.vector = layout ? layout_vector(f, op, tile, &layout->map) : 1;
     b.inner_dim = b.inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, b.inner) : -1;
-    if (mask || listed(op_attr(op, AT_WRAP), b.inner_dim)) b.inner_dim = -1;
+    if (mask || box_wraps(op, b.inner_dim)) b.inner_dim = -1;
     Ref extent = b.inner_dim >= 0 ? parts.extent[b.inner_dim] : REF_NONE;
     b.whole = extent == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, extent) >= b.vector;
-    int side = layout && !mask ? box_loose(e, op, tile, layout) : 0;
-    b.loose = side > 0;
-    if (b.loose) b.vector = side, b.whole = false;
+    b.loose = op_attr(op, AT_BATCH);
+    if (b.loose) b.vector = 16 / elem_info[tile->elem].bytes, b.whole = false;
     return b;
 }
 
@@ -109,7 +95,7 @@ void box_indices(Emit *e, Box *b, Ref mask) {
         const char *offset = emit_scalar(e, offsets.at[d]);
         const char *coord = t >= 0 ? place_coord(e, b->layout, t, "r") : "0";
         bool zero = strcmp(offset, "0") == 0;
-        bool wrap = listed(op_attr(op, AT_WRAP), d);
+        bool wrap = box_wraps(op, d);
         const char *sum = strcmp(coord, "0") == 0 ? arena_printf(e->arena, "(i64)%s", offset)
                           : zero                  ? arena_printf(e->arena, "(i64)%s", coord)
                                                   : arena_printf(e->arena, "(i64)%s + %s", offset, coord);
@@ -119,8 +105,8 @@ void box_indices(Emit *e, Box *b, Ref mask) {
         cs_line(&e->p, "const i64 %s = %s;", b->index[d], sum);
         bool inner = d == b->inner_dim;
         if (check && b->tensor.extent[d] && (!inner || b->whole))
-            and_also(e, &b->condition, arena_printf(e->arena, "(u64)%s < (u64)%s", b->index[d], b->tensor.extent[d]));
-        if (t >= 0) and_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, "r"));
+            box_also(e, &b->condition, arena_printf(e->arena, "(u64)%s < (u64)%s", b->index[d], b->tensor.extent[d]));
+        if (t >= 0) box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, "r"));
         if (inner) continue;
         if (b->tensor.stride[d])
             text_add(&row, " + %s * %s", b->index[d], b->tensor.stride[d]);
@@ -128,7 +114,7 @@ void box_indices(Emit *e, Box *b, Ref mask) {
             text_add(&row, " + %s", b->index[d]);
     }
     if (mask)
-        and_also(e, &b->condition, b->layout ? elementwise_operand(e, mask, b->layout, "r") : emit_scalar(e, mask));
+        box_also(e, &b->condition, b->layout ? elementwise_operand(e, mask, b->layout, "r") : emit_scalar(e, mask));
     b->row = row.at;
 }
 
@@ -151,9 +137,7 @@ const char *box_fill(Emit *e, const Op *op, Elem elem) {
                : arena_printf(e->arena, "(%s)%s", cs_memory_type(elem), text);
 }
 
-/* The parameters that the access may go through, as bits (the last one for all beyond); all bits where
- * that is not known, or where arrays may overlap. */
-static uint64_t memory_roots(Emit *e, const Op *op) {
+uint64_t memory_roots(Emit *e, const Op *op) {
     const PassOptions *options = &e->cx->options;
     int count = e->k->body->arg_count;
     Ref pointer = op->operands[0];
@@ -169,14 +153,14 @@ static uint64_t memory_roots(Emit *e, const Op *op) {
     return *bits;
 }
 
-/* Is it a store that TMA does? */
-static bool goes_by_tma(Emit *e, const Op *op) {
+/* Is it a store from shared memory, which runs beside the threads? */
+static bool goes_beside(Emit *e, const Op *op) {
     const Layout *layout = op->code == OP_TSTORE ? emit_layout(e, op_operand(op, 1)) : NULL;
     return layout && layout->home == HOME_SHARED;
 }
 
 void memory_mark(Emit *e, const Op *op) {
-    if (goes_by_tma(e, op)) {
+    if (goes_beside(e, op)) {
         e->in_flight |= memory_roots(e, op);
         return;
     }
@@ -194,18 +178,18 @@ void memory_mark(Emit *e, const Op *op) {
     e->by_threads |= memory_roots(e, op);
 }
 
-/* Stores by TMA have no order of their own: before another access of the same memory they must have
- * landed. The thread that issued them waits. */
-static bool land(Emit *e, const Op *op) {
+/* Stores beside the threads have no order of their own: before another access of the same memory they
+ * must have landed. */
+bool memory_land(Emit *e, const Op *op) {
     if (!(e->in_flight & memory_roots(e, op))) return false;
-    cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
+    e->target->wait_for_stores(e);
     e->in_flight = 0;
     return true;
 }
 
 /* What one thread stored another may load, through whatever pointer. */
-static void before_load(Emit *e, const Op *op) {
-    if (land(e, op) || e->stores_pending) shared_sync(e);
+void memory_before_load(Emit *e, const Op *op) {
+    if (memory_land(e, op) || e->stores_pending) shared_sync(e);
     e->stores_pending = false;
     memory_mark(e, op);
 }
@@ -215,15 +199,7 @@ static void before_load(Emit *e, const Op *op) {
 void memory_before_write(Emit *e, const Op *op) {
     bool plain = op->code == OP_STORE || op->code == OP_TSTORE;
     uint64_t others = e->loaded | e->stored | (plain ? e->combined : 0);
-    if (land(e, op) || (others & memory_roots(e, op))) shared_sync(e);
-}
-
-void memory_before_tma(Emit *e, const Op *op) {
-    land(e, op);
-    if (!(e->by_threads & memory_roots(e, op))) return;
-    cs_line(&e->p, "tw_fence_async_global();");
-    shared_sync(e);
-    e->by_threads = 0;
+    if (memory_land(e, op) || (others & memory_roots(e, op))) shared_sync(e);
 }
 
 /* A scalar: its variable in memory form first, then (between the two calls) what its address takes. */
@@ -251,19 +227,14 @@ void memory_tload(Emit *e, const Op *op) {
     Ref result = op->results[0], mask = op_operand(op, 1);
     const Type *type = ir_type(e->k, result);
     const Layout *layout = emit_layout(e, result);
-    if (layout && layout->home == HOME_SHARED) return; /* its put moves it */
-    if (memory_defers(e, result)) return;
-    before_load(e, op);
+    if (e->target->load(e, op)) return;
+    memory_before_load(e, op);
     Box b = box_of(e, op, type, layout, mask);
     const char *fill = box_fill(e, op, type->elem);
     if (!layout) {
         const char *raw = open_scalar(e, op, fill);
         box_indices(e, &b, mask);
         load_scalar(e, op, raw, b.row, b.condition);
-        return;
-    }
-    if (b.loose) {
-        loose_load(e, op);
         return;
     }
     bool flags = type->elem == EL_I1; /* bytes in memory, bool in registers */
@@ -295,55 +266,6 @@ void memory_tload(Emit *e, const Op *op) {
     }
     cs_close(&e->p);
     emit_find(e, op, "load", "vectors of %d bytes", b.vector * elem_info[type->elem].bytes);
-}
-
-bool memory_defers(Emit *e, Ref value) {
-    const Op *load = ref_is_value(value) ? ir_value(e->k, value)->op : NULL;
-    if (!load || load->code != OP_TLOAD || e->uses[value] != 1 || op_operand(load, 1)) return false;
-    const Layout *layout = emit_layout(e, value);
-    const Type *type = ir_type(e->k, value);
-    if (!layout || layout->home != HOME_REGISTERS || type->elem == EL_I1) return false;
-    const Op *put = load->next;
-    while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
-    if (!put || !ring_find(e, ir_value(e->k, put->operands[0])->op->operands[0])->skewed) return false;
-    const Attr *fill = op_attr(load, AT_FILL);
-    if (fill && (!ref_is_literal(fill->ref) || ir_literal(e->k, fill->ref)->i != 0)) return false;
-    TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
-    int bytes = layout_vector(&e->facts, load, type, &layout->map) * elem_info[type->elem].bytes;
-    int dim = type->rank ? fact_tensor_dim(load, parts.rank, type->rank, type->rank - 1) : -1;
-    if (listed(op_attr(load, AT_WRAP), dim)) return false; /* a row goes on at its start */
-    return bytes >= 4 && layout_vector_dim(&e->facts, load, &parts, type) == type->rank - 1;
-}
-
-void memory_copy(Emit *e, const Op *load, const SharedTile *tile, const char *offset) {
-    const Type *type = ir_type(e->k, load->results[0]);
-    const Layout *layout = emit_layout(e, load->results[0]);
-    before_load(e, load);
-    Box b = box_of(e, load, type, layout, REF_NONE);
-    emit_unroll(e, "r", layout->registers, b.vector);
-    char *inside = place_owner(e, &layout->map);
-    const char *row = "0";
-    for (int d = 0; d < type->rank; d++) {
-        and_also(e, &inside, place_inside(e, layout, type, d, "r"));
-        const char *coord = place_coord(e, layout, d, "r");
-        if (d < type->rank - 1)
-            row = d ? arena_printf(e->arena, "(%s * %lld + %s)", row, (long long)type->extent[d], coord) : coord;
-    }
-    if (inside) cs_line(&e->p, "if (!(%s)) continue;", inside);
-    box_indices(e, &b, REF_NONE);
-    const char *at = shared_at(e, tile, offset, row, place_coord(e, layout, type->rank - 1, "r"));
-    const char *condition = b.condition ? b.condition : "true", *i = b.index[b.inner_dim];
-    if (b.whole) {
-        cs_line(&e->p, "const bool on = %s;", condition);
-        cs_line(&e->p, "tw_cp_async(%d, %s, %s + (on ? %s : 0), on);", b.vector * elem_info[type->elem].bytes, at,
-                b.row, i);
-    } else {
-        cs_line(&e->p, "tw_copy_row(%d, %s, %s, %s, %s, %s);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
-                condition);
-    }
-    cs_close(&e->p);
-    shared_zero_tail(e, tile, offset);
-    emit_find(e, load, "load", "by cp.async, %d bytes each", b.vector * elem_info[type->elem].bytes);
 }
 
 /* Address of `vector` registers of the value from r on, in memory type. */
@@ -384,7 +306,7 @@ void memory_tstore(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     if (layout && layout->home == HOME_SHARED) {
-        ring_op(e, op);
+        e->target->op(e, op);
         return;
     }
     memory_before_write(e, op);
@@ -399,7 +321,7 @@ void memory_tstore(Emit *e, const Op *op) {
         return;
     }
     emit_unroll(e, "r", layout->registers, b.vector);
-    and_also(e, &b.condition, place_owner(e, &layout->map));
+    box_also(e, &b.condition, place_owner(e, &layout->map));
     box_indices(e, &b, mask);
     HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
     bool pairs = held == HOLD_PAIRS || held == HOLD_WIDE;
@@ -422,7 +344,7 @@ void memory_load(Emit *e, const Op *op) {
     Ref result = op->results[0], mask = op_operand(op, 1), other = op_operand(op, 2);
     const Type *type = ir_type(e->k, result);
     const Layout *layout = emit_layout(e, result);
-    before_load(e, op);
+    memory_before_load(e, op);
     Elem elem = type->elem;
     const char *zero = box_fill(e, op, elem);
     if (!layout) {
@@ -437,8 +359,8 @@ void memory_load(Emit *e, const Op *op) {
     fill = fill ? elem == EL_I1 ? cs_pack(&e->p, elem, fill) : elementwise_packed(e, elem, fill) : zero;
     const char *condition = mask ? elementwise_operand(e, mask, layout, "r") : NULL;
     char *inside = NULL;
-    for (int d = 0; d < type->rank; d++) and_also(e, &inside, place_inside(e, layout, type, d, "r"));
-    if (condition) and_also(e, &inside, condition);
+    for (int d = 0; d < type->rank; d++) box_also(e, &inside, place_inside(e, layout, type, d, "r"));
+    if (condition) box_also(e, &inside, condition);
     cs_line(&e->p, "%s raw = %s;", cs_memory_type(elem), fill);
     cs_line(&e->p, "tw_ldg_if(1, %s, &raw, %s);", inside ? inside : "true",
             elementwise_operand(e, op->operands[0], layout, "r"));
@@ -450,13 +372,13 @@ void memory_load(Emit *e, const Op *op) {
 static void open_scatter(Emit *e, const Op *op, const Type *type, const Layout *layout, Ref mask) {
     char *condition = NULL;
     if (!layout) {
-        and_also(e, &condition, one_thread(e));
-        if (mask) and_also(e, &condition, emit_scalar(e, mask));
+        box_also(e, &condition, one_thread(e));
+        if (mask) box_also(e, &condition, emit_scalar(e, mask));
     } else {
         emit_unroll(e, "r", layout->registers, 1);
-        and_also(e, &condition, place_owner(e, &layout->map));
-        for (int d = 0; d < type->rank; d++) and_also(e, &condition, place_inside(e, layout, type, d, "r"));
-        if (mask) and_also(e, &condition, elementwise_operand(e, mask, layout, "r"));
+        box_also(e, &condition, place_owner(e, &layout->map));
+        for (int d = 0; d < type->rank; d++) box_also(e, &condition, place_inside(e, layout, type, d, "r"));
+        if (mask) box_also(e, &condition, elementwise_operand(e, mask, layout, "r"));
     }
     (void)op;
     cs_open(&e->p, "if (%s)", condition ? condition : "true");
@@ -490,7 +412,7 @@ void memory_tatomic(Emit *e, const Op *op) {
         emit_unroll(e, "r", layout->registers, 1);
     else
         emit_block(e);
-    and_also(e, &b.condition, layout ? place_owner(e, &layout->map) : one_thread(e));
+    box_also(e, &b.condition, layout ? place_owner(e, &layout->map) : one_thread(e));
     box_indices(e, &b, REF_NONE);
     cs_open(&e->p, "if (%s)", b.condition ? b.condition : "true");
     const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);

@@ -9,7 +9,7 @@
  * A flip of lanes is a shuffle. Everything else is staged in shared memory (simt_stage.c); offsets
  * and indices from run time are kept inside the tile, so that a wrong one reads a wrong element and
  * nothing else. A buffer is staged for good. */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ static const char *uncut(Emit *e, const LinearLayout *whole, const LinearLayout 
         kept |= 1u << i;
         masks[count++] = 1u << i;
     }
-    if (!ll_find(whole, first, &place)) ice(e->k->module->trap, "cuda: a slice lacks an element");
+    if (!ll_find(whole, first, &place)) ice(e->k->module->trap, "simt: a slice lacks an element");
     const char *bits = place_bits(e->arena, "r", count, masks);
     uint32_t fixed = place.at[LL_REGISTER] & ~kept;
     return fixed ? arena_printf(e->arena, "%s + %u", bits, fixed) : bits;
@@ -56,7 +56,7 @@ static void emit_split(Emit *e, const Op *op) {
     LinearLayout part;
     int64_t extent[MAX_RANK];
     for (int d = 0; d < whole->rank; d++) extent[d] = d == whole->rank - 1 ? 1 : type_of(e, x)->extent[d];
-    if (!ll_cut(whole, extent, &part)) ice(e->k->module->trap, "cuda: a split across threads");
+    if (!ll_cut(whole, extent, &part)) ice(e->k->module->trap, "simt: a split across threads");
     for (int i = 0; i < 2; i++) {
         const char *text = stage_element(e, x, emit_layout(e, x), uncut(e, whole, &part, (uint32_t)i));
         const Layout *layout = emit_layout(e, op->results[i]);
@@ -73,60 +73,7 @@ static void emit_split(Emit *e, const Op *op) {
     }
 }
 
-/* Are the operands registers of the result's threads, one after the other? */
-static bool cat_stays(Emit *e, const Op *op) {
-    int axis = (int)op_int(op, AT_AXIS, 0), count = op->operand_count;
-    const Type *first = type_of(e, op->operands[0]);
-    if (count & (count - 1)) return false;
-    for (int d = 0; d < first->rank; d++)
-        if (first->extent[d] & (first->extent[d] - 1)) return false;
-    for (int i = 1; i < count; i++)
-        if (type_of(e, op->operands[i])->extent[axis] != first->extent[axis]) return false;
-    LinearLayout wide = ll_widen(&emit_layout(e, op->operands[0])->map, axis, ll_log2(count));
-    return ll_equal(&wide, &emit_layout(e, op->results[0])->map);
-}
-
-static bool slice_stays(Emit *e, const Op *op, uint32_t *first) {
-    const LinearLayout *whole = &emit_layout(e, op->operands[0])->map;
-    const Type *from = type_of(e, op->operands[0]), *part = type_of(e, op->results[0]);
-    LinearLayout cut;
-    *first = 0;
-    for (int d = 0; d < part->rank; d++) {
-        int64_t at, n = part->extent[d];
-        bool odd = (n & (n - 1)) || (from->extent[d] & (from->extent[d] - 1));
-        if (odd || !ir_const_int(e->k, op_list(op, 0).at[d], &at) || at % n) return false;
-        *first |= (uint32_t)at << ll_shift(whole, d);
-    }
-    return ll_cut(whole, part->extent, &cut) && ll_equal(&cut, &emit_layout(e, op->results[0])->map);
-}
-
-/* The place that flips the axis when it is xored to another; false: through shared memory. */
-static bool flip_place(Emit *e, const Op *op, LayoutPlace *place) {
-    const Layout *layout = emit_layout(e, op->operands[0]);
-    int axis = (int)op_int(op, AT_AXIS, 0);
-    int64_t n = type_of(e, op->operands[0])->extent[axis];
-    return !(n & (n - 1)) && ll_find(&layout->map, (uint32_t)(n - 1) << ll_shift(&layout->map, axis), place) &&
-           !place->at[LL_WARP] && layout->registers == 1 << layout->map.count[LL_REGISTER];
-}
-
 /* --- through shared memory --- */
-int64_t moves_scratch(Emit *e, const Op *op) {
-    LayoutPlace place;
-    uint32_t first;
-    switch (op->code) {
-    case OP_CAT: return cat_stays(e, op) ? 0 : stage_bytes(type_of(e, op->results[0]));
-    case OP_SLICE: return slice_stays(e, op, &first) ? 0 : stage_bytes(type_of(e, op->operands[0]));
-    case OP_FLIP: return flip_place(e, op, &place) ? 0 : stage_bytes(type_of(e, op->operands[0]));
-    case OP_GATHER:
-    case OP_RESHAPE: return stage_bytes(type_of(e, op->operands[0]));
-    case OP_INSERT: {
-        Ref part = op_operand(op, 1);
-        return emit_is_tile(e, part) ? stage_bytes(type_of(e, part)) : 0;
-    }
-    default: return 0;
-    }
-}
-
 /* A run-time place inside 0 .. most. */
 static const char *kept_inside(Emit *e, const char *text, int64_t most) {
     return arena_printf(e->arena, "(i32)tw_min(tw_max((i64)%s, 0ll), %lldll)", text, (long long)most);
@@ -156,7 +103,7 @@ static void emit_cat(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, result);
     const Type *type = type_of(e, result);
     int axis = (int)op_int(op, AT_AXIS, 0), count = op->operand_count;
-    if (cat_stays(e, op)) {
+    if (cat_stays(e->k, op)) {
         const char *array = emit_declare(e, result);
         int each = layout->registers / count;
         for (int i = 0; i < count; i++) {
@@ -195,7 +142,7 @@ static void emit_slice(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, result);
     const Type *whole = type_of(e, x), *part = type_of(e, result);
     uint32_t first;
-    if (slice_stays(e, op, &first)) {
+    if (slice_stays(e->k, op, &first)) {
         const char *text = uncut(e, &emit_layout(e, x)->map, &layout->map, first);
         const char *array = emit_declare(e, result);
         emit_unroll(e, "r", layout->registers, 1);
@@ -220,7 +167,7 @@ static void emit_flip(Emit *e, const Op *op) {
     const Type *type = type_of(e, x);
     LayoutPlace place;
     int axis = (int)op_int(op, AT_AXIS, 0);
-    if (flip_place(e, op, &place)) {
+    if (flip_stays(e->k, op, &place)) {
         const char *array = emit_declare(e, result);
         emit_unroll(e, "r", layout->registers, 1);
         const char *from = place.at[LL_REGISTER] ? arena_printf(e->arena, "r ^ %u", place.at[LL_REGISTER]) : "r";
@@ -300,16 +247,6 @@ static void emit_reshape(Emit *e, const Op *op) {
     cs_close(&e->p);
 }
 
-bool moves_stages_reshape(Emit *e, const Op *op) {
-    if (op->code != OP_RESHAPE || !emit_is_tile(e, op->operands[0]) || !emit_is_tile(e, op->results[0])) return false;
-    for (int i = 0; i < 2; i++) {
-        const Type *type = type_of(e, i ? op->results[0] : op->operands[0]);
-        for (int d = 0; d < type->rank; d++)
-            if (type->extent[d] & (type->extent[d] - 1)) return true;
-    }
-    return false;
-}
-
 /* --- buffers --- */
 static void emit_bload(Emit *e, const Op *op) {
     Ref buffer = op->operands[0], result = op->results[0];
@@ -359,7 +296,7 @@ bool moves_emit(Emit *e, const Op *op) {
     case OP_BLOAD: emit_bload(e, op); return true;
     case OP_BSTORE: emit_bstore(e, op); return true;
     case OP_RESHAPE:
-        if (!moves_stages_reshape(e, op)) return false;
+        if (reshape_stays(e->k, op)) return false;
         emit_reshape(e, op);
         return true;
     default: return false;

@@ -13,7 +13,7 @@
  * smaller than what f32 has all its digits for.) The numbers are the same. Half words cost
  * instructions, and NVRTC much time to see through: arrays of them took a third of the time that it
  * needs for a softmax. */
-#include "target/cuda/cuda_box.h"
+#include "target/simt/simt_box.h"
 
 typedef enum PairForm { FORM_NONE, FORM_WORDS, FORM_WIDE } PairForm;
 

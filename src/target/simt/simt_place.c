@@ -5,7 +5,7 @@
  *
  *     const i32 at0 = tw_thread() * 4;                 f32[1024], 4 warps
  *     .. at0 + (r & 3) + (r >> 2) * 512 ..             element of register r */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -110,7 +110,7 @@ char *place_operand(Emit *e, Ref operand, const Layout *result, const char *r) {
             if (type->extent[d] > 1) index |= ll_coord(from, from->basis[LL_REGISTER][i], d) << ll_shift(to, d);
         LayoutPlace place;
         if (!ll_find(to, index, &place) || place.at[LL_LANE] || place.at[LL_WARP])
-            ice(e->k->module->trap, "cuda: an operand is not where its user looks for it");
+            ice(e->k->module->trap, "simt: an operand is not where its user looks for it");
         masks[i] = place.at[LL_REGISTER];
     }
     return place_bits(e->arena, r, from->count[LL_REGISTER], masks);

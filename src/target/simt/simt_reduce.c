@@ -8,7 +8,7 @@
  *
  *     f32[1024], order [0,1,9,8,7,2,3,4,5,6], 4 warps: registers 1, 2, 512; warps 256, 128; lanes
  * 4, 8, 16, 32, 64 */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -27,34 +27,7 @@ typedef struct Reduce {
 } Reduce;
 
 static bool find_bit(const Reduce *r, int bit, LayoutInput *input, int *at) {
-    const LinearLayout *map = &r->layout->map;
-    uint32_t wanted = (uint32_t)1 << (ll_shift(map, r->axis) + bit);
-    for (int in = 0; in < LL_INPUTS; in++)
-        for (int i = 0; i < map->count[in]; i++)
-            if (map->basis[in][i] == wanted) {
-                *input = (LayoutInput)in;
-                *at = i;
-                return true;
-            }
-    return false;
-}
-
-/* The stamp; bits it does not name (there is none, or the padding is wider) come last. */
-static void take_order(Reduce *r) {
-    const Attr *stamp = op_attr(r->op, AT_BITS);
-    int bits = r->layout->map.log2[r->axis];
-    uint32_t seen = 0;
-    for (int i = 0; stamp && i < stamp->list.count; i++)
-        if (stamp->list.at[i] >= 0 && stamp->list.at[i] < bits && !(seen >> stamp->list.at[i] & 1)) {
-            r->order[r->count++] = (int)stamp->list.at[i];
-            seen |= 1u << stamp->list.at[i];
-        }
-    for (int in = LL_REGISTER; in <= LL_WARP; in++)
-        for (int bit = 0; bit < bits; bit++) {
-            LayoutInput input;
-            int at;
-            if (!(seen >> bit & 1) && find_bit(r, bit, &input, &at) && (int)input == in) r->order[r->count++] = bit;
-        }
+    return axis_find_bit(&r->layout->map, r->axis, bit, input, at);
 }
 
 static Reduce reduce_of(Emit *e, const Op *op) {
@@ -63,7 +36,7 @@ static Reduce reduce_of(Emit *e, const Op *op) {
     r.layout = emit_layout(e, op->operands[0]);
     r.kind = op_word(op, AT_COMBINE, COMBINE_ADD);
     r.index = r.kind == COMBINE_ARGMIN || r.kind == COMBINE_ARGMAX;
-    take_order(&r);
+    r.count = axis_order(op, &r.layout->map, r.axis, r.order);
     return r;
 }
 
@@ -178,26 +151,11 @@ static int compact_masks(const Reduce *r, uint32_t *masks) {
     return out;
 }
 
-static int slot_bytes(const Reduce *r) {
-    int bytes = elem_is_float(r->type->elem) && elem_info[r->type->elem].bytes < 4 ? 4 : elem_info[r->type->elem].bytes;
-    return bytes;
-}
-
 /* Do all lanes of a warp hold the same? Those that were combined do, and those that repeat values. */
-static bool lanes_agree(const Reduce *r) {
-    const LinearLayout *map = &r->layout->map;
-    for (int i = 0; i < map->count[LL_LANE]; i++)
-        if (map->basis[LL_LANE][i] && !(r->lanes >> i & 1)) return false;
-    return true;
-}
+static bool lanes_agree(const Reduce *r) { return reduce_lanes_agree(&r->layout->map, r->lanes); }
 
 /* How the values of a warp lie in the scratch: one if its lanes agree, else one a lane. */
 static int warp_bytes(const Reduce *r, int bytes) { return lanes_agree(r) ? bytes : 32 * bytes; }
-
-/* An array of them: so many bytes, to where another one may begin. */
-static int64_t values_bytes(const Reduce *r, int bytes, int warps, int alive) {
-    return (((int64_t)warp_bytes(r, bytes) * warps << alive) + 15) / 16 * 16;
-}
 
 /* Where this thread's lie. */
 static const char *own_place(const Reduce *r, int bytes) {
@@ -249,7 +207,7 @@ static bool spread_values(Reduce *r, const char *it, long long base, const char 
                           const int *places, int bits) {
     enum { MANY = 16 };
     Emit *e = r->e;
-    int count = 1 << bits, bytes = slot_bytes(r);
+    int count = 1 << bits, bytes = axis_slot_bytes(r->type);
     if (r->index || count < MANY || !lanes_agree(r) || mine != (uint32_t)count - 1) return false;
     const char *plane = *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, bytes * e->group.warps);
     cs_line(&e->p, "%s all[1];", memory);
@@ -283,7 +241,7 @@ static void step_warps(Reduce *r, int from, int to) {
     Emit *e = r->e;
     enum { WARPS = 32 };
     uint32_t masks[LL_MAX_BITS], mine = 0;
-    int bits = to - from, count = 1 << bits, warp_bit[LL_MAX_BITS], bytes = slot_bytes(r);
+    int bits = to - from, count = 1 << bits, warp_bit[LL_MAX_BITS], bytes = axis_slot_bytes(r->type);
     int places[WARPS]; /* of the values in the order of the stamp */
     for (int i = 0; i < bits; i++) {
         LayoutInput input;
@@ -296,7 +254,8 @@ static void step_warps(Reduce *r, int from, int to) {
             places[i] |= (i >> b & 1) << __builtin_popcount(mine & ((1u << warp_bit[b]) - 1));
     }
     int alive = compact_masks(r, masks);
-    long long base = shared_offset(e, r->op), base_at = base + values_bytes(r, bytes, e->group.warps, alive);
+    long long base = shared_offset(e, r->op),
+              base_at = base + reduce_array_bytes(&r->layout->map, r->lanes, bytes, e->group.warps, alive);
     const char *memory = r->type->elem == EL_I1 ? "u8" : cs_value_type(&e->p, r->type);
     const char *plain = plain_name(r);
     shared_before_scratch(e, r->op);
@@ -335,26 +294,6 @@ static bool in_warps(const Reduce *r, int i) {
     LayoutInput input;
     int bit;
     return i < r->count && find_bit(r, r->order[i], &input, &bit) && input == LL_WARP;
-}
-
-int64_t reduce_scratch(Emit *e, const Op *op) {
-    if (op->region_count) return fold_scratch(e, op);
-    Reduce r = reduce_of(e, op);
-    int64_t need = 0;
-    for (int i = 0; i < r.count; i++) {
-        LayoutInput input;
-        int bit;
-        if (!find_bit(&r, r.order[i], &input, &bit)) continue;
-        if (input == LL_REGISTER) r.done |= 1u << bit;
-        if (input == LL_LANE) r.lanes |= 1u << bit;
-        if (input != LL_WARP) continue;
-        uint32_t masks[LL_MAX_BITS];
-        int warps = layout_warps(e->cx, e->k), alive = compact_masks(&r, masks);
-        int64_t bytes = values_bytes(&r, slot_bytes(&r), warps, alive);
-        if (r.index) bytes += values_bytes(&r, 4, warps, alive);
-        if (bytes > need) need = bytes;
-    }
-    return need;
 }
 
 static const char *neutral(Reduce *r) {
@@ -502,7 +441,7 @@ void reduce_emit(Emit *e, const Op *op) {
     for (int i = e->lean || tree ? r.layout->map.count[LL_REGISTER] : 0; i < r.count;) {
         LayoutInput input;
         int bit;
-        if (!find_bit(&r, r.order[i], &input, &bit)) ice(e->k->module->trap, "cuda: a bit of the axis is nowhere");
+        if (!find_bit(&r, r.order[i], &input, &bit)) ice(e->k->module->trap, "simt: a bit of the axis is nowhere");
         if (input == LL_WARP) {
             int to = i + 1;
             while (in_warps(&r, to)) to++;

@@ -9,7 +9,7 @@
  *
  *     f32[1024], 4 warps: bits 0 1 in registers, 2 .. 6 in lanes, 7 8 in warps, 9 in registers
  * again */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static const char *at(const Fold *f, const char *array, const char *index) {
 
 static void find_bit(const Fold *f, int bit, LayoutInput *input, int *where) {
     if (!ll_find_bit(&f->layout->map, f->axis, bit, input, where))
-        ice(f->e->k->module->trap, "cuda: a bit of the axis is nowhere");
+        ice(f->e->k->module->trap, "simt: a bit of the axis is nowhere");
 }
 
 /* --- one combination --- */
@@ -99,10 +99,7 @@ static void copy_in(Fold *f) {
 }
 
 /* --- values of other threads through shared memory: a plane a tuple element and register --- */
-static int slot_bytes(const Fold *f, int i) {
-    int bytes = ty_elem_bytes(elem_type(f, i));
-    return elem_is_float(elem_type(f, i)->elem) && bytes < 4 ? 4 : bytes;
-}
+static int slot_bytes(const Fold *f, int i) { return axis_slot_bytes(elem_type(f, i)); }
 
 /* Registers whose bits in `gone` are all alike, packed into a row number. */
 static const char *row_of(const Fold *f, uint32_t gone, int *rows) {
@@ -159,14 +156,6 @@ static void fetch(Fold *f, uint32_t gone, uint32_t shift, const char *lane, cons
     for (int i = 0; i < f->count; i++)
         cs_line(&e->p, lane ? "%s[r] = tw_move_idx(%s, %s);" : "%s[r] = %s;", f->got[i], at(f, f->part[i], from), lane);
     cs_close(&e->p);
-}
-
-static int64_t scratch_for(const Fold *f, uint32_t gone) {
-    int rows;
-    int64_t bytes = 0;
-    row_of(f, gone, &rows);
-    for (int i = 0; i < f->count; i++) bytes += (int64_t)layout_warps(f->e->cx, f->e->k) * 32 * slot_bytes(f, i) * rows;
-    return bytes;
 }
 
 static void mark_done(Fold *f, int bit, LayoutInput input, int where) {
@@ -232,22 +221,6 @@ void scan_emit(Emit *e, const Op *op) {
                 elementwise_packed(e, elem_type(&f, i)->elem, at(&f, f.part[i], "r")));
     cs_close(&e->p);
     cs_close(&e->p);
-}
-
-int64_t scan_scratch(Emit *e, const Op *op) {
-    Fold f = fold_of(e, op);
-    int64_t most = 0;
-    bool across = false;
-    for (int bit = 0; bit < f.layout->map.log2[f.axis]; bit++) {
-        LayoutInput input;
-        int where;
-        find_bit(&f, bit, &input, &where);
-        across |= input == LL_WARP;
-        int64_t bytes = across ? scratch_for(&f, f.low.at[LL_REGISTER]) : 0;
-        if (bytes > most) most = bytes;
-        mark_done(&f, bit, input, where);
-    }
-    return most;
 }
 
 /* --- reduction of a tuple --- */
@@ -344,18 +317,4 @@ void fold_emit(Emit *e, const Op *op) {
     }
     if (layout) cs_close(&e->p);
     cs_close(&e->p);
-}
-
-int64_t fold_scratch(Emit *e, const Op *op) {
-    Fold f = fold_of(e, op);
-    int64_t most = 0;
-    for (int i = 0; i < f.layout->map.log2[f.axis]; i++) {
-        LayoutInput input;
-        int where;
-        find_bit(&f, bit_at(&f, i), &input, &where);
-        int64_t bytes = input == LL_WARP ? scratch_for(&f, f.low.at[LL_REGISTER]) : 0;
-        if (bytes > most) most = bytes;
-        mark_done(&f, bit_at(&f, i), input, where);
-    }
-    return most;
 }

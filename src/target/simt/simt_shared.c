@@ -2,13 +2,13 @@
  * layouts.
  *
  * Buffers have the lifetime of the value they hold, or of the op that needs scratch, and lie over
- * each other where lifetimes do not meet; rings (cuda_ring.c) come first and stay. Barriers follow
+ * each other where lifetimes do not meet; rings come first and stay. Barriers follow
  * from two flags: something was written since the last barrier, something was read. A write waits
  * for the readers before it, a read for the writers; a dot in flight reads on behind a barrier, until
  * it is waited for:
  *
  *     tw_sync();  store tile a;  store tile b;  tw_fence_async();  tw_sync();  multiply */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 
@@ -128,23 +128,23 @@ void shared_refuse(Emit *e) {
     Buffer most = {.op = e->k->body->first};
     for (size_t i = 0; i < p.buffers.count; i++)
         if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
-    diag_emit(e->k->module->diag, DIAG_CUDA_SHARED, most.op->range, (long long)e->shared_bytes, e->cx->machine->arch,
+    diag_emit(e->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)e->shared_bytes, e->cx->machine->arch,
               (long long)e->cx->machine->ring_bytes, (long long)most.bytes, op_info[most.op->code].mnemonic);
 }
 
 int64_t shared_offset(Emit *e, const Op *op) {
     const MapEntry *entry = map_find_number(&e->offsets, (uintptr_t)op);
-    if (!entry) ice(e->k->module->trap, "cuda: %s has no shared memory", op_info[op->code].mnemonic);
+    if (!entry) ice(e->k->module->trap, "simt: %s has no shared memory", op_info[op->code].mnemonic);
     return (int64_t)(uintptr_t)entry->value - 1;
 }
 
 /* --- barriers --- */
 void shared_sync(Emit *e) {
-    if (e->async_pending) cs_line(&e->p, "tw_fence_async();");
+    if (e->async_pending) e->target->fence(e);
     if (e->group.warps == 1)
         cs_line(&e->p, "tw_sync_warp();");
-    else if (e->barrier_id)
-        cs_line(&e->p, "tw_bar_sync(%d%s, %d);", e->barrier_id, e->in_gang ? " + gang" : "", 32 * e->group.warps);
+    else if (e->barrier)
+        cs_line(&e->p, "tw_bar_sync(%s, %d);", e->barrier, 32 * e->group.warps);
     else
         cs_line(&e->p, "tw_sync();");
     e->writes_pending = e->async_pending = e->stores_pending = false;
@@ -154,7 +154,7 @@ void shared_sync(Emit *e) {
 }
 
 void shared_before_write(Emit *e) {
-    if (e->late) cs_line(&e->p, "tw_wgmma_wait(0);"); /* the dot in flight may read what is written */
+    if (e->dot_flies) e->target->wait_for_dot(e); /* it may read what is written */
     e->dot_reads = false;
     if (e->reads_pending) shared_sync(e);
     e->writes_pending = true;
@@ -171,7 +171,7 @@ void shared_before_scratch(Emit *e, const Op *op) {
     const Op *read = e->scratch_read;
     int64_t mine = shared_offset(e, op), other = read ? shared_offset(e, read) : mine;
     bool apart = mine + shared_scratch(e, op) <= other || (read && other + shared_scratch(e, read) <= mine);
-    if (apart && e->reads_pending && !e->late)
+    if (apart && e->reads_pending && !e->dot_flies)
         e->writes_pending = true;
     else
         shared_before_write(e);
@@ -263,7 +263,7 @@ void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *o
     bool words = hold->kind == HOLD_WORDS;
     bool straight = (hold->kind == HOLD_ARRAY && type->elem != EL_I1) || words;
     int each = words ? 4 / ty_elem_bytes(type) : 1; /* elements of the array's elements */
-    if (words && w.vector % each) ice(e->k->module->trap, "cuda: words are put in parts");
+    if (words && w.vector % each) ice(e->k->module->trap, "simt: words are put in parts");
     if (parts > 1) {
         int count = layout->registers / parts;
         cs_raw(&e->p, "#pragma unroll\n");
@@ -319,35 +319,9 @@ void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *of
 }
 
 /* --- conversions between register layouts --- */
-static int memory_bytes(const Type *type) { return type->pointer ? 8 : elem_info[type->elem].bytes; }
-
-static ConvertPlan plan_of(Emit *e, const Op *op) {
-    const Type *type = ir_type(e->k, op->results[0]);
-    ConvertPlan plan = ll_plan_convert(&emit_layout(e, op->operands[0])->map, &emit_layout(e, op->results[0])->map,
-                                       memory_bytes(type));
-    /* Shuffles know words and 16-bit floats. */
-    bool small = !type->pointer && elem_info[type->elem].bytes == 1;
-    if (plan.kind == CONVERT_SHUFFLE && small) plan.kind = CONVERT_SHARED;
-    return plan;
-}
-
 int64_t shared_scratch(Emit *e, const Op *op) {
-    switch (op->code) {
-    case OP_REDUCE: return reduce_scratch(e, op);
-    case OP_SCAN: return scan_scratch(e, op);
-    case OP_SORT: return sort_scratch(e, op);
-    case OP_HISTOGRAM: return 4 * op_int(op, AT_BINS, 0);
-    case OP_ATOMIC:
-    case OP_ATOMIC_CAS: return atomic_scratch(e, op);
-    case OP_RESHAPE: return moves_stages_reshape(e, op) ? moves_scratch(e, op) : 0;
-    case OP_FOR: return loose_scratch(e, op);
-    case OP_CONVERT: break;
-    default: return moves_scratch(e, op);
-    }
-    if (emit_layout(e, op->results[0])->home == HOME_SHARED) return 0;
-    if (plan_of(e, op).kind != CONVERT_SHARED) return 0;
-    const Type *type = ir_type(e->k, op->results[0]);
-    return (int64_t)memory_bytes(type) << ll_index_bits(&emit_layout(e, op->results[0])->map);
+    if (op->code == OP_FOR) return e->target->loop_scratch(e, op);
+    return scratch_bytes(e->k, op, layout_warps(e->cx, e->k), !op->result_count || e->uses[op->results[0]]);
 }
 
 static void register_masks(const PlaceMap *map, LayoutInput from, LayoutInput what, uint32_t *masks) {
@@ -407,9 +381,9 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
 static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via, bool store) {
     const Layout *layout = emit_layout(e, value);
     const Type *type = ir_type(e->k, value);
-    int bytes = memory_bytes(type), bits[8];
+    int bytes = convert_bytes(type), bits[8];
     PlaceMap map;
-    if (!ll_invert_and_compose(&layout->map, via, &map)) ice(e->k->module->trap, "cuda: a conversion lacks an element");
+    if (!ll_invert_and_compose(&layout->map, via, &map)) ice(e->k->module->trap, "simt: a conversion lacks an element");
     int vector = ll_vector(&map, bytes, 16, bits);
     bool low = true;
     uint32_t used = 0;
@@ -482,7 +456,7 @@ void shared_convert(Emit *e, const Op *op) {
         emit_same(e, result, value);
         return;
     }
-    ConvertPlan plan = plan_of(e, op);
+    ConvertPlan plan = convert_plan(e->k, op);
     switch (plan.kind) {
     case CONVERT_NONE: emit_same(e, result, value); return;
     case CONVERT_REGISTERS:
@@ -495,7 +469,7 @@ void shared_convert(Emit *e, const Op *op) {
         return;
     case CONVERT_SHARED: break;
     }
-    LinearLayout via = ll_choose_swizzle(&from->map, &to->map, memory_bytes(ir_type(e->k, result)));
+    LinearLayout via = ll_choose_swizzle(&from->map, &to->map, convert_bytes(ir_type(e->k, result)));
     shared_before_write(e);
     const char *there = move_side(e, op, value, &via, true);
     shared_before_read(e);

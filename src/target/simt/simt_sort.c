@@ -8,7 +8,7 @@
  *     for (int r = 0; r < 8; r += 2) if ((key[r] > key[r + 1]) == up) swap
  *
  * A histogram counts in shared memory by atomics. */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 typedef struct Sort {
     Emit *e;
@@ -31,7 +31,7 @@ static Sort sort_of(Emit *e, const Op *op) {
 
 static void find_bit(const Sort *s, int bit, LayoutInput *input, int *at) {
     if (!ll_find_bit(&s->layout->map, s->axis, bit, input, at))
-        ice(s->e->k->module->trap, "cuda: a bit of the axis is nowhere");
+        ice(s->e->k->module->trap, "simt: a bit of the axis is nowhere");
 }
 
 static int register_count(const Sort *s) { return 1 << s->layout->map.count[LL_REGISTER]; }
@@ -122,17 +122,6 @@ void sort_emit(Emit *e, const Op *op) {
                                       : arena_printf(e->arena, "(%s)number", emit_array_type(e, type)));
     cs_close(&e->p);
     cs_close(&e->p);
-}
-
-int64_t sort_scratch(Emit *e, const Op *op) {
-    Sort s = sort_of(e, op);
-    for (int bit = 0; bit < s.bits; bit++) {
-        LayoutInput input;
-        int at;
-        find_bit(&s, bit, &input, &at);
-        if (input == LL_WARP) return (int64_t)register_count(&s) * layout_warps(e->cx, e->k) * 32 * s.bytes;
-    }
-    return 0;
 }
 
 void histogram_emit(Emit *e, const Op *op) {

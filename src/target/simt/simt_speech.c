@@ -5,7 +5,7 @@
  *
  * A device's printf has at most 32 arguments; there are three for the program, one an axis, one
  * value. */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
 

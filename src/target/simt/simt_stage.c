@@ -6,11 +6,9 @@
  *     for (int r = 0; r < 8; r += 4) tw_sts(4, tw_swizzle(0 + at0 * 4, 128), x + r);
  *     tw_sync();
  *     for (int r = 0; r < 8; r++) tw_lds(1, y + r, tw_swizzle(0 + (255 - at0) * 4, 128)); */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt.h"
 
 #include <string.h>
-
-int64_t stage_bytes(const Type *type) { return (ty_elements(type) * ty_elem_bytes(type) + 127) / 128 * 128; }
 
 /* Σ at[d] * stride of d, terms that are 0 left out. */
 const char *stage_flat(Emit *e, const Type *type, const char *const *at) {

@@ -56,6 +56,11 @@ typedef struct TwLaunch {
 #endif
 #define TW_RARE __asm__ volatile("") /* in a loop: it is not worth vectors */
 #define TW_UNLIKELY(c) __builtin_expect(!!(c), 0)
+/* x, of which the compiler knows nothing. */
+TW_FN i64 tw_hidden(i64 x) {
+    __asm__("" : "+r"(x));
+    return x;
+}
 
 /* ---- bits ---- */
 #define TW_AS(To, From)                                                                            \

@@ -1,12 +1,12 @@
-/* cuda_box.h: one access to a box of a tensor, as the files that write it see it (simt_memory.c for
+/* simt_box.h: one access to a box of a tensor, as the files that write it see it (simt_memory.c for
  * vectors, cuda_loose.c for rows that are not aligned).
  *
  *     Box b = box_of(e, op, type, layout, mask);
  *     emit_unroll(e, "r", layout->registers, b.vector);
  *     box_indices(e, &b, mask);             then b.row, b.index[b.inner_dim], b.condition are texts */
-#ifndef TARGET_CUDA_CUDA_BOX_H
-#define TARGET_CUDA_CUDA_BOX_H
-#include "target/cuda/cuda_emit.h"
+#ifndef TARGET_SIMT_SIMT_BOX_H
+#define TARGET_SIMT_SIMT_BOX_H
+#include "target/simt/simt.h"
 
 typedef struct Box {
     const Op *op;
@@ -27,14 +27,12 @@ typedef struct Box {
 /* All but the texts; the texts of base, extents and strides too. */
 Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask);
 Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask);
-/* Rows that lie side by side, but nowhere in particular: the elements in 16 bytes; else 0. */
-int box_loose(Emit *e, const Op *op, const Type *tile, const Layout *layout);
 /* Writes the indices of register r as variables, and makes row and condition. */
 void box_indices(Emit *e, Box *b, Ref mask);
 /* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */
 int box_fill_half(Emit *e, const Op *op, Elem elem);
 const char *box_fill(Emit *e, const Op *op, Elem elem);
-
-/* --- cuda_loose.c --- */
-void loose_load(Emit *e, const Op *op);
+bool box_wraps(const Op *op, int dim); /* along that dimension of the tensor */
+/* Another condition that must hold; NULL: none. */
+void box_also(Emit *e, char **condition, const char *text);
 #endif

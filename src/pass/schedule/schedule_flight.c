@@ -1,0 +1,59 @@
+/* schedule_flight.c: products that stay in flight while the next item of their ring is waited for.
+ *
+ * A loop whose only product feeds its own accumulator, with the release of its operands behind it:
+ *
+ *     for { wait s ; a = get s ; acc = dot<flight> a, b, acc ; release<behind=1> s }
+ *
+ * The product of a trip is waited for in the next one, and its slot goes back then: a consumer holds two items. Not with A in registers,
+ * which the next trip writes. */
+#include "pass/schedule/schedule.h"
+
+bool schedule_is_async(const Schedule *s, const Op *dot) {
+    return matrix_overlaps(s->k, dot) && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4;
+}
+
+static bool is_tile(const Kernel *k, Ref ref) { return ir_type(k, ref)->kind == TY_TILE && ir_type(k, ref)->rank > 0; }
+
+/* Does the sum go from trip to trip, and nowhere else? */
+static bool is_carried(const Schedule *s, const Op *loop, const Op *dot) {
+    const Region *body = loop->regions[0];
+    for (int i = 0; i < body->last->operand_count; i++)
+        if (body->last->operands[i] == dot->results[0])
+            return dot->operands[2] == body->args[i + 1] && s->uses[dot->results[0]] == 1 &&
+                   s->uses[dot->operands[2]] == 1;
+    return false;
+}
+
+/* The product and the release of its slot, if they may come late. */
+static bool can_come_late(const Schedule *s, const Op *loop, Op **dot, Op **release) {
+    *dot = *release = NULL;
+    if (!schedule_role(loop)) return false;
+    for (Op *op = loop->regions[0]->first; op; op = op->next) {
+        if (op->region_count) return false;
+        if (op->code == OP_DOT) {
+            if (*dot) return false;
+            *dot = op;
+        } else if (op->code == OP_RELEASE) {
+            if (*release || !*dot) return false;
+            *release = op;
+        } else if (*dot && op->result_count && is_tile(s->k, op->results[0])) {
+            return false; /* something computes while the dot runs: it may read the accumulator */
+        }
+    }
+    return *dot && *release && schedule_is_async(s, *dot) &&
+           schedule_layout(s->k, (*dot)->operands[0])->home == HOME_SHARED &&
+           op_int(ir_value(s->k, (*release)->operands[0])->op, AT_HOLD, 1) >= 2 && is_carried(s, loop, *dot);
+}
+
+static void plan_loop(Op *loop, void *user) {
+    Schedule *s = user;
+    Op *dot, *release;
+    if (loop->code != OP_FOR || !can_come_late(s, loop, &dot, &release)) return;
+    op_set(s->k, dot, (Attr){.id = AT_FLIGHT, .number = 1});
+    op_set(s->k, release, (Attr){.id = AT_BEHIND, .number = 1});
+}
+
+void schedule_flight(PassContext *cx, Kernel *k) {
+    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .uses = ir_count_uses(k, cx->scratch)};
+    ir_walk(k->body, plan_loop, &s);
+}

@@ -1,0 +1,134 @@
+/* schedule_loose.c: loads of rows that lie side by side, but not on any multiple of 4 bytes (layout_loose): which are issued
+ * together, and which are copied ahead.
+ *
+ * No vector may touch such rows; a thread takes the aligned words around its own bytes and shifts them together. Neighbouring loads
+ * whose addresses are there issue their words before anything waits for one of them: they have the same `batch`.
+ *
+ *     a = tload<batch=1> A ; put s.a, a ; b = tload<batch=1> B ; put s.b, b
+ *
+ * A load role does not wait for each trip's words: they are copied into shared memory some trips ahead, a line of the tile and one
+ * word more behind the other (`ahead` on the load and its loop; `words` on the loop: bytes of one trip). Rings come first: where both do not fit,
+ * nothing is copied ahead. */
+#include "pass/schedule/schedule.h"
+
+#include <string.h>
+
+enum { AHEAD = 2 };
+enum { SPARE_BYTES = 4096 }; /* for barriers, and to align what lies behind them */
+
+static bool is_loose(Schedule *s, const Op *op) {
+    if (op->code != OP_TLOAD || op_operand(op, 1)) return false;
+    const Layout *layout = schedule_layout(s->k, op->results[0]);
+    return layout && layout->home == HOME_REGISTERS &&
+           layout_loose(&s->facts, op, ir_type(s->k, op->results[0]), layout);
+}
+
+/* --- together --- */
+static bool comes_before(const Op *op, const Op *other) {
+    while (op && op != other) op = op->next;
+    return op != NULL;
+}
+
+/* Is all that the load's address takes there before the op? */
+static bool is_ready(const Kernel *k, const Op *load, const Op *before) {
+    RefList offsets = op_list(load, 0);
+    const Op *tensor = ir_value(k, load->operands[0])->op;
+    int parts = tensor ? tensor->operand_count : 0;
+    for (int i = 0; i < offsets.count + parts; i++) {
+        Ref ref = i < offsets.count ? offsets.at[i] : tensor->operands[i - offsets.count];
+        const Op *maker = ref_is_value(ref) ? ir_value(k, ref)->op : NULL;
+        if (maker && maker->parent == before->parent && !comes_before(maker, before)) return false;
+    }
+    return true;
+}
+
+static bool passes(const Kernel *k, const Op *op) {
+    return op->code == OP_TLOAD || op->code == OP_PUT || op->code == OP_TENSOR ||
+           (op_has(op->code, TRAIT_ELEMENTWISE) && ir_type(k, op->results[0])->rank == 0);
+}
+
+/* The load and those behind it that are like it. */
+static void plan_batch(Schedule *s, Op *first) {
+    int held = 0;
+    if (!is_loose(s, first) || op_attr(first, AT_BATCH)) return;
+    s->batches++;
+    for (Op *op = first; op && passes(s->k, op); op = op->next) {
+        if (!is_loose(s, op) || op_attr(op, AT_BATCH) || !is_ready(s->k, op, first)) continue;
+        held += schedule_layout(s->k, op->results[0])->registers;
+        if (op != first && held > LOOSE_AT_ONCE) break;
+        op_set(s->k, op, (Attr){.id = AT_BATCH, .number = s->batches});
+    }
+}
+
+/* --- ahead --- */
+bool schedule_is_of_any_trip(const Kernel *k, Ref r, const Region *body) {
+    if (!ref_is_value(r)) return true;
+    const Value *value = ir_value(k, r);
+    if (!value->op) return value->region != body || value->index == 0;
+    const Op *op = value->op;
+    if (op->parent != body) return true;
+    bool scalar = op_has(op->code, TRAIT_ELEMENTWISE) && ir_type(k, r)->rank == 0;
+    if (!scalar && op->code != OP_TENSOR) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!schedule_is_of_any_trip(k, op->operands[i], body)) return false;
+    return true;
+}
+
+static bool can_come_ahead(Schedule *s, const Op *op, const Region *body) {
+    if (!is_loose(s, op) || op_attr(op, AT_WRAP)) return false;
+    const Type *type = ir_type(s->k, op->results[0]);
+    TensorParts parts = fact_tensor(&s->facts, op->operands[0]);
+    for (int d = 0; d < parts.rank; d++)
+        if (parts.extent[d] == REF_NONE) return false;
+    for (int d = 0; d < type->rank; d++)
+        if (type->extent[d] & (type->extent[d] - 1)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!schedule_is_of_any_trip(s->k, op->operands[i], body)) return false;
+    return type->rank == 2;
+}
+
+int64_t schedule_line_bytes(Facts *f, const Op *load) {
+    const Type *type = ir_type(f->k, load->results[0]);
+    TensorParts parts = fact_tensor(f, load->operands[0]);
+    return type->extent[layout_vector_dim(f, load, &parts, type)] * ty_elem_bytes(type) + 16;
+}
+
+int64_t schedule_word_bytes(Facts *f, const Op *load) {
+    const Type *type = ir_type(f->k, load->results[0]);
+    TensorParts parts = fact_tensor(f, load->operands[0]);
+    return type->extent[1 - layout_vector_dim(f, load, &parts, type)] * schedule_line_bytes(f, load);
+}
+
+/* Two slots of what is loaded, one of what is stored. */
+static int64_t least_ring_bytes(const Schedule *s) {
+    int64_t bytes = 0;
+    for (const Op *op = s->k->body->first; op; op = op->next) {
+        if (op->code != OP_RING) continue;
+        const Type *type = ir_type(s->k, op->results[0]);
+        bool loads = strcmp(op_text(op, AT_FROM), "load") == 0;
+        for (int i = 0; i < type->field_count; i++)
+            bytes += (loads ? 2 : 1) * layout_field(s->cx, s->k, op->results[0], type->fields[i].name).bytes;
+    }
+    return bytes;
+}
+
+static void plan_ahead(Schedule *s, Op *loop) {
+    const Op *role = schedule_role(loop);
+    const Region *body = loop->regions[0];
+    int64_t step = 0, bytes = 0;
+    if (!role || op_attr(role, AT_ON) || strcmp(op_text(role, AT_FIELD), "load") != 0 ||
+        !ir_const_int(s->k, loop->operands[2], &step) || step != 1)
+        return;
+    for (const Op *op = body->first; op; op = op->next)
+        if (can_come_ahead(s, op, body)) bytes += schedule_word_bytes(&s->facts, op);
+    if (!bytes || (AHEAD + 1) * bytes + least_ring_bytes(s) + SPARE_BYTES > s->cx->machine->ring_bytes) return;
+    op_set(s->k, loop, (Attr){.id = AT_AHEAD, .number = AHEAD});
+    op_set(s->k, loop, (Attr){.id = AT_WORDS, .number = bytes});
+    for (Op *op = body->first; op; op = op->next)
+        if (can_come_ahead(s, op, body)) op_set(s->k, op, (Attr){.id = AT_AHEAD, .number = AHEAD});
+}
+
+void schedule_loose(Schedule *s, Op *op) {
+    if (op->code == OP_FOR) plan_ahead(s, op);
+    if (op->code == OP_TLOAD) plan_batch(s, op);
+}

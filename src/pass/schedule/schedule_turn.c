@@ -1,0 +1,70 @@
+/* schedule_turn.c: loops of two products that are turned, so that the second runs under the next trip's arithmetic.
+ *
+ * `ring` has found them and proved the turned order (pass/ring/ring_rotate.c: `rotate`); here, where tiles have their places, is
+ * decided whether it stands, and each op gets its place in time:
+ *
+ *     for<rotate> {  head: wait k ; s = dot<flight> q, k ; release k ; p = f(s) ; left = cast p
+ *                    scale: a = mul acc, alpha
+ *                    tail: wait<behind=1> v ; acc = dot<behind=1, flight> left, v, a ; release<behind=1> v }
+ *
+ * The tail of a trip is done in the next one. Not with the left operand in shared memory: the next trip's would overwrite it under the
+ * product. Two workers take turns (`turns`, the first of two named barriers) where the products take longer than the arithmetic: one
+ * issues its products while the other computes. */
+#include "pass/ring/ring_rotate.h"
+#include "pass/schedule/schedule.h"
+
+/* Named barriers: the turn of the first worker; the next one is that of the second. */
+enum { FIRST_TURN = 14 };
+/* Elements along K from which the products of a trip take longer than an exponential an element. */
+enum { LONG_PRODUCT = 128 };
+enum { TURN_WARPS = 8 }; /* of two workers */
+
+static bool can_turn(const Schedule *s, const Op *loop, Rotation *r, const char **why) {
+    *r = (Rotation){0};
+    *why = "it is no loop of two products in a row of a role";
+    if (!schedule_role(loop) || !rotation_find(s->k, loop, s->arena, r)) return false;
+    *why = "a product of it is waited for at once";
+    if (!schedule_is_async(s, r->first) || !schedule_is_async(s, r->second)) return false;
+    *why = "the left operand goes through shared memory";
+    return schedule_layout(s->k, r->second->operands[0])->home == HOME_REGISTERS;
+}
+
+static bool can_take_turns(const Schedule *s, const Op *loop, const Rotation *r) {
+    return layout_group(s->cx, s->k, schedule_role(loop)).warps == TURN_WARPS &&
+           ir_type(s->k, r->first->operands[0])->extent[1] >= LONG_PRODUCT;
+}
+
+/* Head, scale, tail, each in its own order. */
+static void sort_body(Region *body, const Rotation *r) {
+    for (int part = ROTATE_SCALE; part <= ROTATE_TAIL; part++) {
+        Op *first = NULL;
+        for (Op *op = body->first, *next; op != body->last && op != first; op = next) {
+            next = op->next;
+            if (rotation_part(r, op) != (RotatePart)part) continue;
+            ir_move(op, body, body->last);
+            if (!first) first = op;
+        }
+    }
+}
+
+void schedule_turn(Schedule *s, Op *loop) {
+    Rotation r;
+    const char *why;
+    if (!op_flag(loop, AT_ROTATE)) return;
+    if (!can_turn(s, loop, &r, &why)) {
+        op_drop(loop, AT_ROTATE);
+        pass_find(s->cx, r.second ? r.second->range : loop->range, "dot", "the loop is not turned: %s", why);
+        return;
+    }
+    sort_body(loop->regions[0], &r);
+    for (Op *op = loop->regions[0]->first; op; op = op->next) {
+        if (rotation_part(&r, op) == ROTATE_TAIL) op_set(s->k, op, (Attr){.id = AT_BEHIND, .number = 1});
+        if (op->code == OP_DOT) op_set(s->k, op, (Attr){.id = AT_FLIGHT, .number = 1});
+    }
+    if (!can_take_turns(s, loop, &r)) return;
+    op_set(s->k, loop, (Attr){.id = AT_TURNS, .number = FIRST_TURN});
+    if (!s->takes_turns)
+        pass_find(s->cx, schedule_role(loop)->range, "execution",
+                  "the two workers of compute take turns with the matrix units");
+    s->takes_turns = true;
+}

@@ -1,0 +1,35 @@
+/* scratch.h: how ops that move values between threads lay them out in shared memory while they run (scratch.c): sizes
+ * for the pass `schedule`, places for the emitters. Facts of the layouts, no decisions. */
+#ifndef PASS_SCHEDULE_SCRATCH_H
+#define PASS_SCHEDULE_SCRATCH_H
+#include "pass/layout/layout.h"
+
+/* A whole tile (or buffer), dense, that any thread reads at any place. */
+int64_t stage_bytes(const Type *type);
+/* Does the op leave every element with the thread that has it? Else it goes through shared memory. Of a slice: the
+ * place of its first element; of a flip: the place that flips when it is xored to another. */
+bool cat_stays(const Kernel *k, const Op *cat);
+bool slice_stays(const Kernel *k, const Op *slice, uint32_t *first);
+bool flip_stays(const Kernel *k, const Op *flip, LayoutPlace *place);
+bool reshape_stays(const Kernel *k, const Op *reshape);
+
+/* How a value gets from one layout of registers to another. */
+ConvertPlan convert_plan(const Kernel *k, const Op *convert);
+int convert_bytes(const Type *type); /* of an element on its way */
+
+/* Where bit `bit` of the axis index lives; false: nowhere alone. */
+bool axis_find_bit(const LinearLayout *map, int axis, int bit, LayoutInput *input, int *at);
+/* The bits of the axis in the order in which a reduction combines them: the stamp, then those it does not name (there is
+ * none, or the padding is wider). Their number. */
+int axis_order(const Op *reduce, const LinearLayout *map, int axis, int *order);
+/* Bytes of one element of a tuple that is combined. */
+int axis_slot_bytes(const Type *type);
+/* Reductions: what a warp has in the scratch, one value if its lanes agree (those in `lanes` were combined), else one a
+ * lane; an array of that for all warps and 2^alive registers, to where another one may begin. */
+bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes);
+int64_t reduce_array_bytes(const LinearLayout *map, uint32_t lanes, int bytes, int warps, int alive);
+
+/* Scratch of the op while it runs; 0: none. `warps`: of the block; `used`: somebody wants its result. A loop's is its own
+ * attribute. */
+int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used);
+#endif

@@ -1,0 +1,123 @@
+/* cuda_hooks.c: where the text of any SIMT machine leaves room for CUDA's own (SimtTarget): rings and dots, loads that
+ * are copies, and what stands around a loop. */
+#include "target/cuda/cuda_emit.h"
+
+static bool write_op(Emit *e, const Op *op) {
+    if (op->code == OP_DOT)
+        dot_emit(e, op);
+    else if (op->code == OP_TASKS)
+        roles_tasks(e, op);
+    else if (ring_is(op) || op->code == OP_TSTORE)
+        ring_op(e, op);
+    else
+        return false;
+    return true;
+}
+
+static bool load(Emit *e, const Op *op) {
+    const Layout *layout = emit_layout(e, op->results[0]);
+    if (layout && layout->home == HOME_SHARED) return true; /* its put moves it */
+    if (copy_defers(e, op->results[0])) return true;
+    if (!op_attr(op, AT_BATCH)) return false;
+    memory_before_load(e, op);
+    loose_load(e, op);
+    return true;
+}
+
+/* Rings have barriers of their own, but for those between roles on the same threads. */
+static bool uses_shared(Emit *e, const Op *op) {
+    return (op->code == OP_PUT || op->code == OP_GET) &&
+           ring_find(e, ir_value(e->k, op->operands[0])->op->operands[0])->fused; /* skewed: its own barriers too */
+}
+
+/* --- loops --- */
+typedef struct LoopState {
+    const Op *ahead; /* the loop of the load role that runs ahead in it, or NULL (cuda_skew.c) */
+    bool staged;     /* words are copied ahead (cuda_loose.c) */
+    const Op *late;  /* the release of a loop whose dot stays in flight, or NULL */
+} LoopState;
+
+static const Op *dot_of(const Op *loop) {
+    const Op *dot = loop->regions[0]->first;
+    while (dot->code != OP_DOT) dot = dot->next;
+    return dot;
+}
+
+/* The release that comes a trip late, behind a dot in flight. */
+static const Op *late_release(const Region *body) {
+    const Op *op = body->first;
+    while (op && !(op->code == OP_RELEASE && op_attr(op, AT_BEHIND))) op = op->next;
+    return op;
+}
+
+static bool turned(Emit *e, const Op *loop) {
+    if (!op_flag(loop, AT_ROTATE)) return false;
+    rotate_emit(e, loop);
+    gang_end_loop(e, loop);
+    return true;
+}
+
+static void *loop_begin(Emit *e, const Op *loop) {
+    LoopState *state = ARENA_NEW(e->arena, LoopState);
+    state->ahead = skew_match(e, loop);
+    if (state->ahead) skew_begin(e, loop, state->ahead);
+    state->staged = loose_begin(e, loop);
+    state->late = late_release(loop->regions[0]);
+    if (!state->late) return state;
+    CudaEmit *cuda = cuda_of(e);
+    cuda->late = cs_fresh(&e->p, "held");
+    e->dot_flies = true;
+    e->dot_reads = dot_reads_scratch(e, dot_of(loop)); /* that of the trip before */
+    /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
+    cs_open(&e->p, "if (%s)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
+    cs_line(&e->p, "i32 %s = -1;", cuda->late);
+    return state;
+}
+
+static void trip_begin(Emit *e, const Op *loop, void *at_loop, const char *at) {
+    const LoopState *state = at_loop;
+    if (state->ahead) skew_step(e, loop, state->ahead, at);
+    if (state->staged) loose_step(e, loop, at);
+}
+
+static void trip_end(Emit *e, const Op *loop, void *at_loop) {
+    const LoopState *state = at_loop;
+    if (state->staged) loose_next(e);
+    if (state->ahead) skew_turn_end(e, loop, state->ahead);
+}
+
+static void loop_end(Emit *e, const Op *loop, void *at_loop) {
+    const LoopState *state = at_loop;
+    CudaEmit *cuda = cuda_of(e);
+    if (state->ahead) skew_end(e, state->ahead);
+    if (state->late) {
+        roles_end_late(e, state->late, emit_hold(e, dot_of(loop)->operands[2])->text);
+        e->dot_reads = e->dot_flies = false;
+        cs_close(&e->p);
+        cuda->late = NULL;
+    }
+    gang_end_loop(e, loop);
+}
+
+/* --- waits --- */
+static void fence(Emit *e) { cs_line(&e->p, "tw_fence_async();"); }
+static void wait_for_dot(Emit *e) { cs_line(&e->p, "tw_wgmma_wait(0);"); }
+/* The thread that issued them waits. */
+static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);"); }
+
+const SimtTarget cuda_target = {
+    .name = "cuda",
+    .op = write_op,
+    .absorbs = dot_rounds,
+    .load = load,
+    .uses_shared = uses_shared,
+    .loop_scratch = loose_scratch,
+    .loop = turned,
+    .loop_begin = loop_begin,
+    .trip_begin = trip_begin,
+    .trip_end = trip_end,
+    .loop_end = loop_end,
+    .fence = fence,
+    .wait_for_dot = wait_for_dot,
+    .wait_for_stores = wait_for_stores,
+};

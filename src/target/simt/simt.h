@@ -1,0 +1,302 @@
+/* simt.h: text for machines whose threads are lanes of warps: what their emitters share.
+ *
+ * A tile in registers is a local array, one element a register of its layout: `f32 acc[128]`; loops
+ * over the registers are unrolled, so the indices are constants. Floats smaller than f32 lie in
+ * such arrays in their memory type, and are f32 between two arrays. A tile in shared memory is a
+ * byte offset. Scalars are plain variables, equal in all threads, so that every branch and loop is
+ * uniform.
+ *
+ * The text is written in the functions of a prelude (tw_lds, tw_shfl_xor, tw_sync ..), which each
+ * target has for itself. What a target does in its own way (matrix instructions, rings, copies
+ * that run beside the threads) it does in the functions of its SimtTarget, which the files here call.
+ *
+ *   simt_emit.c         ops, one by one
+ *   simt_hold.c         where values are held
+ *   simt_flow.c         loops, branches, what they carry, and what is pending at their ends
+ *   simt_place.c        layouts as index expressions
+ *   simt_elementwise.c  runs of elementwise ops as one loop
+ *   simt_lean.c         tiles that are too large for the registers
+ *   simt_memory.c       global loads and stores
+ *   simt_pairs.c        16-bit floats two a word
+ *   simt_atomic.c       atomics
+ *   simt_shared.c       shared memory: who lies where, barriers, tiles in and out, converts
+ *   simt_stage.c        tiles in shared memory that any thread reads at any place
+ *   simt_moves.c        join, split, cat, slice, flip, gather .., buffers
+ *   simt_reduce.c       reductions
+ *   simt_scan.c         scans, and reductions by a region over a tuple
+ *   simt_sort.c         sorts and histograms
+ *   simt_speech.c       assert and print */
+#ifndef TARGET_SIMT_SIMT_H
+#define TARGET_SIMT_SIMT_H
+#include "pass/layout/layout.h"
+#include "pass/schedule/scratch.h"
+#include "target/cstyle/cstyle.h"
+
+typedef enum HoldKind {
+    HOLD_NONE,
+    HOLD_SCALAR, /* text: an expression; also a tile whose elements are all that scalar */
+    HOLD_ARRAY,  /* text: the array */
+    HOLD_WORDS,  /* text: an array of u32 that holds its elements, for a put */
+    HOLD_PAIRS,  /* text: an array of u32, two elements each (simt_pairs.c) */
+    HOLD_WIDE,   /* text: an array of f32 that a store rounds (simt_pairs.c) */
+    HOLD_LOCAL,  /* text: a variable of the loop being written */
+    HOLD_LATER,  /* nowhere yet: computed in the loop that uses it (simt_lean.c) */
+    HOLD_SHARED, /* text: the byte offset */
+    HOLD_SLOT    /* text: the slot's number; item: the number of the item */
+} HoldKind;
+typedef struct Hold {
+    HoldKind kind;
+    const char *text;
+} Hold;
+
+typedef struct Emit Emit;
+
+/* What a target does in its own way. None is NULL. */
+typedef struct SimtTarget {
+    const char *name; /* in messages */
+    /* An op that only it can write: dots, rings, tasks, stores from shared memory; false: it cannot. */
+    bool (*op)(Emit *e, const Op *op);
+    /* Is the op written where it is used? Then nothing is written where it stands. */
+    bool (*absorbs)(Emit *e, const Op *op);
+    /* A load of a box that it does by itself; false: it is one by the lanes. */
+    bool (*load)(Emit *e, const Op *load);
+    /* Does the op use shared memory that barriers of the group guard, beside scratch? And the scratch that the
+     * target's own text needs around a loop. */
+    bool (*uses_shared)(Emit *e, const Op *op);
+    int64_t (*loop_scratch)(Emit *e, const Op *loop);
+    /* Whole loops (false: it is an ordinary one); else what stands before the loop, at the begin of the trip of
+     * value `at`, before what is carried on to the next trip, and behind the loop. */
+    bool (*loop)(Emit *e, const Op *loop);
+    void *(*loop_begin)(Emit *e, const Op *loop);
+    void (*trip_begin)(Emit *e, const Op *loop, void *state, const char *at);
+    void (*trip_end)(Emit *e, const Op *loop, void *state);
+    void (*loop_end)(Emit *e, const Op *loop, void *state);
+    /* Before a barrier: what the threads wrote becomes visible to units that read shared memory by themselves. */
+    void (*fence)(Emit *e);
+    void (*wait_for_dot)(Emit *e);    /* the dot in flight has read its operands */
+    void (*wait_for_stores)(Emit *e); /* stores that run beside the threads are done */
+} SimtTarget;
+
+struct Emit {
+    const SimtTarget *target;
+    PassContext *cx;
+    Kernel *k;
+    Arena *arena;
+    CPrinter p;
+    Facts facts;
+    Text *top; /* places: written before the statements of the role */
+    int top_depth;
+    VEC(Hold) holds; /* by Ref */
+    int *uses;
+    const Op *role; /* NULL: flat */
+    ThreadGroup group;
+    const char *barrier; /* number of the group's own barrier; NULL: that of the whole block */
+    Map places;          /* layout, dimension -> variable */
+    Map found;           /* ops with a finding */
+    Map pairs;           /* values that are held two a word (simt_pairs.c) */
+    Map overs;           /* divisors of whole tiles -> their TwOver */
+    VEC(Ref) computed;   /* variables of the loop being written (simt_lean.c) */
+    /* shared memory */
+    Map offsets; /* op -> its buffer's offset + 1 */
+    int64_t shared_bytes;
+    /* since the last barrier of the group */
+    bool reads_pending, writes_pending, async_pending, stores_pending;
+    bool dot_flies;                    /* a dot runs on into the next trip: who writes shared memory waits for it */
+    bool dot_reads;                    /* a dot in flight reads shared memory, which no barrier ends */
+    const Op *scratch_read;            /* whose scratch alone was read; NULL: anything may have been */
+    uint64_t loaded, stored, combined; /* parameters that global memory was reached through, as
+                                          bits (memory_roots): by loads, stores, atomics */
+    uint64_t in_flight;  /* those that stores beside the threads may not have reached yet, barrier or not */
+    uint64_t by_threads; /* those that threads have written, which such stores have to be told */
+    Map roots;           /* pointer -> its parameters, as bits */
+    int vector_bits;     /* register bits that are 0 in the loop being written, which steps over vectors
+                      */
+    int coarse_bits;     /* and those that a coordinate being written leaves out anyway */
+    bool lean;           /* tiles are too large for the registers: simt_lean.c */
+    bool persist;
+    bool bulk_pending; /* a store that runs beside the threads may still read shared memory */
+    const Op *end;     /* where the run of ops being written ends */
+};
+
+/* --- simt_emit.c --- */
+void emit_region(Emit *e, const Region *region);        /* all ops but the terminator */
+void emit_ops(Emit *e, const Op *first, const Op *end); /* those from first to the one before end */
+void emit_op(Emit *e, const Op *op);
+
+/* --- simt_flow.c --- */
+void emit_for(Emit *e, const Op *op);
+void emit_while(Emit *e, const Op *op);
+void emit_if(Emit *e, const Op *op);
+void emit_carried(Emit *e, Ref ref, Ref initial); /* declares a variable that a loop or if sets */
+void emit_copy(Emit *e, Ref target, Ref source);  /* into such a variable */
+void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count); /* all at once */
+/* What the next barrier stands for. Where two ways meet, it is all that either left. */
+typedef struct Pending {
+    bool reads, writes, async, stores, bulk;
+    const Op *scratch_read;
+    uint64_t loaded, stored, combined, in_flight, by_threads;
+} Pending;
+Pending emit_pending(const Emit *e);
+void emit_pending_set(Emit *e, Pending p);
+void emit_pending_add(Emit *e, Pending p);
+/* The condition that a for makes a trip at this value of its variable; the step's sign may be known at run time only. */
+const char *emit_goes_on(Emit *e, const Op *loop, const char *at);
+void emit_enter_loop(Emit *e, const Op *op); /* what an earlier trip may have left pending */
+bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const Op *op));
+
+/* --- simt_hold.c --- */
+/* A finding for `explain`, once an op however often it is written. */
+void emit_find(Emit *e, const Op *op, const char *subject, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void emit_refuse(Emit *e, const Op *op, const char *what);
+Hold *emit_hold(Emit *e, Ref ref);           /* until the next call: the table may grow */
+void emit_same(Emit *e, Ref ref, Ref other); /* held as the other one */
+void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text);
+const Layout *emit_layout(Emit *e, Ref ref); /* NULL for scalars */
+bool emit_is_tile(Emit *e, Ref ref);
+const char *emit_scalar(Emit *e, Ref ref);              /* of a value of rank 0, or a literal */
+const char *emit_array_type(Emit *e, const Type *type); /* of an element in an array */
+/* Declares an array for the value and holds it there. */
+const char *emit_declare(Emit *e, Ref ref);
+/* What the region computes is computed anew: for a body that is written more than once. */
+void emit_forget(Emit *e, const Region *region);
+void emit_unroll(Emit *e, const char *variable, int count, int step); /* opens `for (..)` */
+void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step);
+void emit_block(Emit *e); /* opens a plain block */
+/* Whether a value lives in an array that nobody else reads later, so that it may be overwritten at `op`. */
+bool emit_may_reuse(Emit *e, Ref ref, const Op *op);
+
+/* --- simt_place.c --- */
+/* bits of `variable` sent to masks[i]; "0" when all are zero */
+char *place_bits(Arena *arena, const char *variable, int count, const uint32_t *masks);
+/* The coordinate of register `r` (an expression) along a dimension. */
+char *place_coord(Emit *e, const Layout *layout, int dim, const char *r);
+/* Lanes and warps part alone (a variable), registers part alone. */
+const char *place_thread(Emit *e, const LinearLayout *map, int dim);
+char *place_register(Emit *e, const LinearLayout *map, int dim, const char *r);
+/* The register of `operand` that stands where register r of `result` is; they may differ in extents of 1. */
+char *place_operand(Emit *e, Ref operand, const Layout *result, const char *r);
+/* Says for `explain` where the elements along an axis lie: who combines them, and through what. */
+void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis);
+/* A condition that is true in the one thread that owns what this thread holds; NULL: always. */
+char *place_owner(Emit *e, const LinearLayout *map);
+/* Whether register r lies inside the tile along the dimension; NULL: always. */
+char *place_inside(Emit *e, const Layout *layout, const Type *type, int dim, const char *r);
+
+/* --- simt_elementwise.c --- */
+bool elementwise_is(const Op *op);
+/* Writes the run that begins at op; the last op of it. */
+const Op *elementwise_run(Emit *e, const Op *op);
+void elementwise_scalar(Emit *e, const Op *op);
+/* The element of a tile (or the scalar) at register r of `result`, as a register value. */
+const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const char *r);
+const char *elementwise_packed(Emit *e, Elem elem, const char *text); /* cs_pack, without a detour */
+
+/* An elementwise op of tiles at register r; the type of a variable that keeps it: "const f32". */
+const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const char *r);
+/* Whether that text names the operand: a comparison of whole vectors does not. */
+bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand);
+const char *elementwise_type(Emit *e, const Type *type);
+
+/* --- simt_pairs.c --- */
+void pairs_plan(Emit *e); /* who is held so; of flat kernels */
+/* Declares such an array for the value and holds it there; NULL: it is not held so. */
+const char *pairs_declare(Emit *e, Ref value);
+/* An elementwise op of such values that makes one: whether it is, and its loop over the words. */
+bool pairs_are(Emit *e, const Op *op);
+void pairs_emit(Emit *e, const Op *op);
+const char *pairs_element(Emit *e, Ref value, const char *at); /* as f32 */
+const char *pairs_fill(Emit *e, const Op *load);
+/* Address of the words of `vector` elements from r on. */
+const char *pairs_stored(Emit *e, Ref value, int vector);
+
+/* --- simt_lean.c --- */
+bool lean_wanted(Emit *e);
+void lean_put_off(Emit *e, const Op *first, const Op *last);
+/* The element at register r of the loop being written, after what it takes as variables of that
+ * loop; the end of the loop forgets them. */
+const char *lean_element(Emit *e, Ref value, const char *r);
+void lean_close(Emit *e);
+void lean_after_reduce(Emit *e, const Op *reduce);
+
+/* --- simt_memory.c --- */
+void memory_tload(Emit *e, const Op *op);
+void memory_tstore(Emit *e, const Op *op);
+void memory_load(Emit *e, const Op *op);
+void memory_store(Emit *e, const Op *op);
+void memory_tatomic(Emit *e, const Op *op);
+/* Notes what an access reaches global memory through; what must be ordered before it writes. */
+void memory_mark(Emit *e, const Op *op);
+void memory_before_write(Emit *e, const Op *op);
+void memory_before_load(Emit *e, const Op *op);
+bool memory_land(Emit *e, const Op *op); /* waits for stores beside the threads that it may meet; were there any? */
+/* The parameters that the access may go through, as bits (the last one for all beyond); all bits where
+ * that is not known, or where arrays may overlap. */
+uint64_t memory_roots(Emit *e, const Op *op);
+typedef struct TensorText {
+    const char *base, *extent[MAX_RANK], *stride[MAX_RANK]; /* extent NULL: unbounded; stride NULL: 1 */
+    int rank;
+} TensorText;
+TensorText memory_tensor(Emit *e, Ref tensor);
+
+/* --- simt_shared.c --- */
+void shared_plan(Emit *e);
+void shared_refuse(Emit *e); /* it does not fit: who needs most of it, and what can be done */
+void shared_sync(Emit *e);   /* a barrier of the group, with a fence where other units read on */
+void shared_before_write(Emit *e);
+void shared_before_read(Emit *e);
+/* The same for scratch of the op. */
+void shared_before_scratch(Emit *e, const Op *op);
+void shared_after_scratch(Emit *e, const Op *op);
+int64_t shared_offset(Emit *e, const Op *op);
+void shared_convert(Emit *e, const Op *op);
+/* Registers to a shared tile at `offset` (an expression), and back. */
+/* The same for the registers of part `part` of so many; part 0 lies at the offset. */
+void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *offset, int parts);
+void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset);
+void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset);
+void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset);
+char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char *row, const char *column);
+/* Bytes of scratch that the op needs while it runs. */
+int64_t shared_scratch(Emit *e, const Op *op);
+
+/* --- simt_stage.c --- */
+/* Row-major index of the coordinates in the type; where it lies; coordinates of register r; whether
+ * they are inside (and `also` holds). */
+const char *stage_flat(Emit *e, const Type *type, const char *const *at);
+const char *stage_at(Emit *e, const Type *type, int64_t offset, const char *flat);
+void stage_coords(Emit *e, const Layout *layout, int rank, const char **at);
+char *stage_inside(Emit *e, const Layout *layout, const Type *type, char *also);
+/* The value at register r of its layout, as an array holds it. */
+const char *stage_element(Emit *e, Ref value, const Layout *layout, const char *r);
+/* The whole value into a staged tile of type `whole`, shifted (NULL: not). */
+void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const char *const *shift);
+/* In a loop over r: register r of the (declared) result from the coordinates of the staged tile. */
+void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const char *const *at);
+
+/* --- simt_moves.c --- */
+bool moves_emit(Emit *e, const Op *op); /* false: no such op */
+
+/* --- simt_atomic.c --- */
+void atomic_emit(Emit *e, const Op *op);
+void atomic_fence(Emit *e, const Op *op);
+/* For boxes: what comes before, and one element. */
+void atomic_begin(Emit *e, const Op *op);
+void atomic_element(Emit *e, const Op *op, Elem elem, const char *pointer, const char *value);
+
+/* --- simt_scan.c --- */
+void scan_emit(Emit *e, const Op *op);
+void fold_emit(Emit *e, const Op *op); /* a reduction by a region */
+
+/* --- simt_sort.c --- */
+void sort_emit(Emit *e, const Op *op);
+void histogram_emit(Emit *e, const Op *op);
+
+/* --- simt_speech.c --- */
+void speech_assert(Emit *e, const Op *op);
+void speech_print(Emit *e, const Op *op);
+
+/* --- simt_reduce.c --- */
+void reduce_emit(Emit *e, const Op *op);
+
+#endif

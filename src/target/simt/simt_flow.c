@@ -1,0 +1,227 @@
+/* simt_flow.c: loops and branches, the values that they carry, and what is pending where ways meet. */
+#include "target/simt/simt.h"
+
+#include <math.h>
+#include <string.h>
+
+bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const Op *op)) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (asked(e, op)) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (emit_region_has(e, op->regions[i], asked)) return true;
+    }
+    return false;
+}
+
+static bool uses_shared(Emit *e, const Op *op) {
+    return e->target->uses_shared(e, op) || map_find_number(&e->offsets, (uintptr_t)op);
+}
+
+Pending emit_pending(const Emit *e) {
+    return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,
+                     e->bulk_pending,  e->scratch_read,   e->loaded,        e->stored,
+                     e->combined,      e->in_flight,      e->by_threads};
+}
+
+void emit_pending_set(Emit *e, Pending p) {
+    e->reads_pending = p.reads, e->writes_pending = p.writes, e->async_pending = p.async;
+    e->stores_pending = p.stores, e->bulk_pending = p.bulk, e->scratch_read = p.scratch_read;
+    e->loaded = p.loaded, e->stored = p.stored, e->combined = p.combined;
+    e->in_flight = p.in_flight, e->by_threads = p.by_threads;
+}
+
+void emit_pending_add(Emit *e, Pending p) {
+    if (e->scratch_read != p.scratch_read) e->scratch_read = NULL;
+    e->reads_pending |= p.reads, e->writes_pending |= p.writes, e->async_pending |= p.async;
+    e->stores_pending |= p.stores, e->bulk_pending |= p.bulk;
+    e->loaded |= p.loaded, e->stored |= p.stored, e->combined |= p.combined;
+    e->in_flight |= p.in_flight, e->by_threads |= p.by_threads;
+}
+
+/* Notes all accesses of the region. */
+static void mark_region(Emit *e, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        memory_mark(e, op);
+        for (int i = 0; i < op->region_count; i++) mark_region(e, op->regions[i]);
+    }
+}
+
+/* What an earlier trip of the loop may have left pending. */
+void emit_enter_loop(Emit *e, const Op *op) {
+    for (int i = 0; i < op->region_count; i++) {
+        if (emit_region_has(e, op->regions[i], uses_shared)) {
+            e->reads_pending = e->writes_pending = true;
+            e->scratch_read = NULL;
+        }
+        mark_region(e, op->regions[i]);
+    }
+}
+
+/* Copies a value (scalar or tile) into a carried variable. */
+static void copy_to(Emit *e, Ref target, Ref source, const char *to) {
+    const Layout *layout = emit_layout(e, target);
+    if (!layout) {
+        cs_line(&e->p, "%s = %s;", to, emit_scalar(e, source));
+        return;
+    }
+    const Hold *hold = emit_hold(e, source);
+    if (ref_is_value(source) && hold->kind == HOLD_ARRAY && strcmp(hold->text, to) == 0) return;
+    const Type *type = ir_type(e->k, target);
+    emit_unroll(e, "r", layout->registers, 1);
+    const char *text = ref_is_value(source) && hold->kind == HOLD_ARRAY
+                           ? arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, source, layout, "r"))
+                           : elementwise_packed(e, type->elem, elementwise_operand(e, source, layout, "r"));
+    cs_line(&e->p, "%s[r] = %s;", to, text);
+    cs_close(&e->p);
+}
+
+void emit_copy(Emit *e, Ref target, Ref source) { copy_to(e, target, source, emit_hold(e, target)->text); }
+
+/* Is every element of the value +0? */
+static bool is_zero(Emit *e, Ref ref) {
+    const Op *op = ref_is_value(ref) ? ir_value(e->k, ref)->op : NULL;
+    if (op && (op->code == OP_SPLAT || op->code == OP_BROADCAST)) return is_zero(e, op->operands[0]);
+    if (!ref_is_literal(ref)) return false;
+    const Literal *literal = ir_literal(e->k, ref);
+    return elem_is_float(literal->type->elem) ? literal->f == 0 && !signbit(literal->f) : !literal->i;
+}
+
+void emit_carried(Emit *e, Ref ref, Ref initial) {
+    if (emit_layout(e, ref) && initial && is_zero(e, initial)) {
+        const char *name = cs_name(&e->p, ref);
+        cs_line(&e->p, "%s %s[%d] = {};", emit_array_type(e, ir_type(e->k, ref)), name, emit_layout(e, ref)->registers);
+        emit_set(e, ref, HOLD_ARRAY, name);
+        return;
+    }
+    if (emit_layout(e, ref)) {
+        emit_declare(e, ref);
+        if (initial) copy_to(e, ref, initial, emit_hold(e, ref)->text);
+        return;
+    }
+    const char *name = cs_name(&e->p, ref), *type = cs_value_type(&e->p, ir_type(e->k, ref));
+    if (initial)
+        cs_line(&e->p, "%s %s = %s;", type, name, emit_scalar(e, initial));
+    else
+        cs_line(&e->p, "%s %s;", type, name);
+    emit_set(e, ref, HOLD_SCALAR, name);
+}
+
+/* All of targets = sources at once: through temporaries if one is still read by a later copy. */
+void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
+    bool clash = false;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            if (i != j && ref_is_value(sources[i]) && emit_hold(e, sources[i])->text &&
+                strcmp(emit_hold(e, sources[i])->text, emit_hold(e, targets[j])->text) == 0)
+                clash = true;
+    if (!clash) {
+        for (int i = 0; i < count; i++) copy_to(e, targets[i], sources[i], emit_hold(e, targets[i])->text);
+        return;
+    }
+    emit_block(e);
+    const char **names = ARENA_ARRAY(e->arena, const char *, count);
+    for (int i = 0; i < count; i++) {
+        const Type *type = ir_type(e->k, targets[i]);
+        names[i] = cs_fresh(&e->p, "next");
+        const Layout *layout = emit_layout(e, targets[i]);
+        if (layout)
+            cs_line(&e->p, "%s %s[%d];", emit_array_type(e, type), names[i], layout->registers);
+        else
+            cs_line(&e->p, "%s %s;", cs_value_type(&e->p, type), names[i]);
+        copy_to(e, targets[i], sources[i], names[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        const Layout *layout = emit_layout(e, targets[i]);
+        const char *to = emit_hold(e, targets[i])->text;
+        if (layout) emit_unroll(e, "r", layout->registers, 1);
+        cs_line(&e->p, layout ? "%s[r] = %s[r];" : "%s = %s;", to, names[i]);
+        if (layout) cs_close(&e->p);
+    }
+    cs_close(&e->p);
+}
+
+static bool has_dot(const Region *region) {
+    for (const Op *op = region->first; op; op = op->next)
+        if (op->code == OP_DOT) return true;
+    return false;
+}
+
+const char *emit_goes_on(Emit *e, const Op *loop, const char *at) {
+    const char *hi = emit_scalar(e, loop->operands[1]), *by = emit_scalar(e, loop->operands[2]);
+    int64_t step = 0;
+    if (ir_const_int(e->k, loop->operands[2], &step))
+        return arena_printf(e->arena, step < 0 ? "%s > %s" : "%s < %s", at, hi);
+    return arena_printf(e->arena, "%s > 0 ? %s < %s : %s < 0 && %s > %s", by, at, hi, by, at, hi);
+}
+
+void emit_for(Emit *e, const Op *op) {
+    if (e->target->loop(e, op)) return;
+    Region *body = op->regions[0];
+    int count = op->operand_count - 3;
+    for (int i = 0; i < count; i++) emit_carried(e, body->args[i + 1], op->operands[i + 3]);
+    const char *k = cs_name(&e->p, body->args[0]);
+    const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
+    const char *lo = emit_scalar(e, op->operands[0]), *hi = emit_scalar(e, op->operands[1]);
+    int64_t step = 0;
+    bool known = ir_const_int(e->k, op->operands[2], &step);
+    Pending before = emit_pending(e);
+    emit_enter_loop(e, op);
+    void *state = e->target->loop_begin(e, op);
+    if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1\n");
+    if (known && step == 1) {
+        cs_open(&e->p, "for (%s %s = %s; %s < %s; %s++)", type, k, lo, k, hi, k);
+    } else {
+        /* The count of trips first: k + step may lie beyond the type. */
+        const char *n = cs_fresh(&e->p, "trip");
+        const char *by = emit_scalar(e, op->operands[2]);
+        cs_open(&e->p, "for (i64 %s = %s; %s; %s += %s)", n, lo, emit_goes_on(e, op, n), n, by);
+        cs_line(&e->p, "const %s %s = (%s)%s;", type, k, type, n);
+    }
+    emit_set(e, body->args[0], HOLD_SCALAR, k);
+    e->target->trip_begin(e, op, state, k);
+    emit_region(e, body);
+    e->target->trip_end(e, op, state);
+    emit_copies(e, body->args + 1, body->last->operands, count);
+    cs_close(&e->p);
+    emit_pending_add(e, before); /* there may have been no trip, and no barrier of it */
+    e->target->loop_end(e, op, state);
+    for (int i = 0; i < count; i++) emit_same(e, op->results[i], body->args[i + 1]);
+}
+
+void emit_while(Emit *e, const Op *op) {
+    Region *test = op->regions[0], *body = op->regions[1];
+    int count = op->operand_count;
+    for (int i = 0; i < count; i++) {
+        emit_carried(e, test->args[i], op->operands[i]);
+        emit_same(e, body->args[i], test->args[i]);
+    }
+    emit_enter_loop(e, op);
+    cs_open(&e->p, "for (;;)");
+    emit_region(e, test);
+    emit_copies(e, test->args, test->last->operands + 1, count);
+    cs_line(&e->p, "if (!%s) break;", emit_scalar(e, test->last->operands[0]));
+    Pending at_break = emit_pending(e);
+    emit_region(e, body);
+    emit_copies(e, test->args, body->last->operands, count);
+    cs_close(&e->p);
+    emit_pending_set(e, at_break);
+    for (int i = 0; i < count; i++) emit_same(e, op->results[i], test->args[i]);
+}
+
+void emit_if(Emit *e, const Op *op) {
+    for (int i = 0; i < op->result_count; i++) emit_carried(e, op->results[i], REF_NONE);
+    cs_open(&e->p, "if (%s)", emit_scalar(e, op->operands[0]));
+    Pending before = emit_pending(e), after = before;
+    for (int i = 0; i < op->region_count; i++) {
+        if (i) {
+            if (!op->regions[1]->first || (op->regions[1]->first == op->regions[1]->last && !op->result_count)) break;
+            cs_reopen(&e->p, "else");
+        }
+        emit_pending_set(e, before);
+        emit_region(e, op->regions[i]);
+        if (op->regions[i]->last) emit_copies(e, op->results, op->regions[i]->last->operands, op->result_count);
+        emit_pending_add(e, after);
+        after = emit_pending(e);
+    }
+    cs_close(&e->p);
+}

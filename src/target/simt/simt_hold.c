@@ -1,0 +1,88 @@
+/* simt_hold.c: where values are held, and how arrays and loops over registers are written (simt.h). */
+#include "target/simt/simt.h"
+
+Hold *emit_hold(Emit *e, Ref ref) {
+    while (e->holds.count <= ref) VEC_PUSH(&e->holds, e->arena);
+    return &e->holds.at[ref];
+}
+
+void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text) { *emit_hold(e, ref) = (Hold){kind, text}; }
+
+void emit_same(Emit *e, Ref ref, Ref other) {
+    Hold hold = *emit_hold(e, other); /* first: the table may grow */
+    *emit_hold(e, ref) = hold;
+}
+
+bool emit_is_tile(Emit *e, Ref ref) {
+    if (!ref_is_value(ref)) return false;
+    const Type *t = ir_type(e->k, ref);
+    return t->kind == TY_TILE && t->rank > 0;
+}
+
+const Layout *emit_layout(Emit *e, Ref ref) { return emit_is_tile(e, ref) ? ir_value(e->k, ref)->layout : NULL; }
+
+const char *emit_scalar(Emit *e, Ref ref) {
+    if (ref_is_literal(ref)) return cs_literal(&e->p, ir_literal(e->k, ref));
+    const Hold *hold = emit_hold(e, ref);
+    if (hold->kind == HOLD_NONE && e->k->module->diag->errors) return "0"; /* nothing is kept anyway */
+    if (hold->kind == HOLD_NONE) ice(e->k->module->trap, "simt: %%%s is not there yet", cs_name(&e->p, ref));
+    return hold->text;
+}
+
+const char *emit_array_type(Emit *e, const Type *type) {
+    if (type->pointer || type->elem == EL_I1) return cs_value_type(&e->p, type);
+    return cs_memory_type(type->elem);
+}
+
+const char *emit_declare(Emit *e, Ref ref) {
+    const char *name = cs_name(&e->p, ref);
+    cs_line(&e->p, "%s %s[%d];", emit_array_type(e, ir_type(e->k, ref)), name, emit_layout(e, ref)->registers);
+    emit_set(e, ref, HOLD_ARRAY, name);
+    return name;
+}
+
+void emit_forget(Emit *e, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->result_count; i++) emit_set(e, op->results[i], HOLD_NONE, NULL);
+        for (int i = 0; i < op->region_count; i++) emit_forget(e, op->regions[i]);
+    }
+}
+
+void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step) {
+    cs_raw(&e->p, "#pragma unroll\n");
+    e->vector_bits = ll_log2(step);
+    if (step == 1)
+        cs_open(&e->p, "for (int %s = %d; %s < %d; %s++)", variable, from, variable, to, variable);
+    else
+        cs_open(&e->p, "for (int %s = %d; %s < %d; %s += %d)", variable, from, variable, to, variable, step);
+}
+
+void emit_unroll(Emit *e, const char *variable, int count, int step) { emit_unroll_from(e, variable, 0, count, step); }
+
+void emit_block(Emit *e) {
+    cs_line(&e->p, "{");
+    e->p.depth++;
+}
+
+bool emit_may_reuse(Emit *e, Ref ref, const Op *op) {
+    if (!ref_is_value(ref) || e->uses[ref] != 1 || emit_hold(e, ref)->kind != HOLD_ARRAY) return false;
+    const Value *v = ir_value(e->k, ref);
+    if (!v->op) return v->region == op->parent;
+    /* An op that only renames its operand's array does not own it. */
+    bool renames =
+        v->op->code == OP_EXPAND || v->op->code == OP_RESHAPE || v->op->code == OP_PERMUTE || v->op->code == OP_CONVERT;
+    return v->op->parent == op->parent && !renames;
+}
+
+void emit_find(Emit *e, const Op *op, const char *subject, const char *format, ...) {
+    if (map_find_number(&e->found, (uintptr_t)op)) return;
+    map_put_number(&e->found, e->arena, (uintptr_t)op, NULL);
+    va_list args;
+    va_start(args, format);
+    pass_find(e->cx, op->range, subject, "%s", arena_vprintf(e->arena, format, args));
+    va_end(args);
+}
+
+void emit_refuse(Emit *e, const Op *op, const char *what) {
+    diag_emit(e->k->module->diag, DIAG_SIMT_REFUSED, op->range, e->target->name, op_info[op->code].mnemonic, what);
+}
