@@ -50,6 +50,8 @@ static const char *find_listed(Opcode code, AttrId id) {
     return NULL;
 }
 
+bool kernel_allows_attr(AttrId id) { return id == AT_WARPS || id == AT_STAGES || id == AT_FORM; }
+
 bool op_allows_attr(Opcode code, AttrId id) { return find_listed(code, id) != NULL; }
 
 bool op_attr_is_positional(Opcode code, AttrId id) {

@@ -6,6 +6,7 @@
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 #include "ir/build.h"
+#include "pass/finding.h"
 #include "pass/machine.h"
 
 /* What a variant may require of its arguments: anything that helps (rows of whole vectors, aligned addresses and
@@ -32,13 +33,6 @@ typedef struct PassOptions {
 } PassOptions;
 extern const PassOptions pass_options_default;
 
-/* One line of `explain`: about an access, a ring, an execution. */
-typedef struct Finding {
-    Range range;
-    const char *subject; /* "load", "store", "dot", "ring", "execution", "raise" ... */
-    const char *text;
-} Finding;
-
 typedef struct PassContext {
     Module *module;
     const Machine *machine;
@@ -49,8 +43,9 @@ typedef struct PassContext {
     int64_t too_large;     /* the emitter found no room for the rings, with so many bytes in all */
 } PassContext;
 
-void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+/* A finding for `explain`; its values are those of its row. */
+void pass_find(PassContext *cx, Range range, FindingId id, ...);
+void pass_find_list(PassContext *cx, Range range, FindingId id, va_list values);
 
 /* PASS(name, form it takes, form it leaves, doc), in the order of the pipeline. Each is `bool pass_<name>(PassContext *, Kernel *)`. */
 #define PASS(name, takes, leaves, doc) bool pass_##name(PassContext *cx, Kernel *k);

@@ -126,9 +126,10 @@ static void stamp_op(Op *op, void *user) {
         const Matrix *row = choose_instruction(s->cx, s->k, op);
         op_set(s->k, op, (Attr){.id = AT_INSTR, .word = row->instr});
         const Type *a = ir_type(s->k, op->operands[0]);
-        pass_find(s->cx, op->range, "dot", "%s times %s by %s%s%s", ty_text(a, s->cx->scratch),
+        bool rounds = row->a == EL_F32;
+        pass_find(s->cx, op->range, FIND_DOT_INSTRUCTION, ty_text(a, s->cx->scratch),
                   ty_text(ir_type(s->k, op->operands[1]), s->cx->scratch), word_info[row->instr].text,
-                  row->a == EL_F32 ? ", rounded to " : "", row->a == EL_F32 ? row->spelling : "");
+                  rounds ? arena_printf(s->cx->scratch, ", rounded to %s", row->spelling) : "");
     }
     if (op->code == OP_REDUCE) stamp_reduce(s->cx, s->k, op);
 }

@@ -29,15 +29,14 @@ const Layout *lay_in_registers(LayoutState *st, LinearLayout map, const Type *ty
     return layout;
 }
 
-static const Layout *in_shared(LayoutState *st, SharedTile tile) {
+const Layout *lay_in_shared(LayoutState *st, SharedTile tile) {
     Layout *layout = ARENA_NEW(st->k->module->arena, Layout);
     layout->home = HOME_SHARED;
     layout->tile = tile;
     return layout;
 }
 
-/* The layout in which an operand of this type broadcasts into a result that has `map`. */
-static LinearLayout fit(const LinearLayout *map, const Type *operand) {
+LinearLayout lay_fit(const LinearLayout *map, const Type *operand) {
     LinearLayout result = *map;
     for (int d = 0; d < operand->rank; d++)
         if (operand->extent[d] == 1 && result.log2[d]) result = ll_squeeze(&result, d);
@@ -95,7 +94,7 @@ static const Layout *natural_shape(LayoutState *st, const Op *op) {
         if (op->code != OP_PERMUTE || t->rank != 2) return lay_default(st, type);
         SharedTile tile = from->tile;
         tile.turned = op_attr(op, AT_DIMS)->list.at[0] == 1 ? !tile.turned : tile.turned;
-        return in_shared(st, tile);
+        return lay_in_shared(st, tile);
     }
     if (op->code == OP_EXPAND) return lay_in_registers(st, ll_expand(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
     if (op->code == OP_PERMUTE)
@@ -137,7 +136,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_GET: {
         Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
-            return in_shared(st, layout_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
+            return lay_in_shared(st, choose_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
         return lay_default(st, type);
     }
     case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
@@ -245,7 +244,7 @@ static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *us
             wanted = ll_permute(&layout->map, dims);
             break;
         case OP_RESHAPE: wanted = ll_reshape(&layout->map, t->rank, t->extent); break;
-        default: wanted = fit(&layout->map, t);
+        default: wanted = lay_fit(&layout->map, t);
         }
         refmap_set(&map, x, lay_want(st, x, lay_in_registers(st, wanted, t), user));
     }
@@ -306,7 +305,7 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
 static void want_operand(LayoutState *st, Op *op, int i, const Layout *layout) {
     Ref x = op->operands[i];
     if (!lay_is_tile(st->k, x)) return;
-    LinearLayout wanted = fit(&layout->map, ir_type(st->k, x));
+    LinearLayout wanted = lay_fit(&layout->map, ir_type(st->k, x));
     op->operands[i] = lay_want(st, x, lay_in_registers(st, wanted, ir_type(st->k, x)), op);
 }
 
@@ -314,91 +313,12 @@ void lay_want_operands(LayoutState *st, Op *op, const Layout *layout) {
     for (int i = 0; i < op->operand_count; i++) want_operand(st, op, i, layout);
 }
 
-/* --- TMA --- */
-/* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
-static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
-    Kernel *k = st->k;
-    if (!st->cx->machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
-    Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
-    const Attr *fill = op_attr(op, AT_FILL);
-    if (mask || box->extent[0] > 256 || box->extent[1] * tile->elem_bytes % tile->width) return false;
-    if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
-    TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
-    if (parts.rank > 5 || choose_contiguous(&st->facts, op, box) != 1) return false;
-    int inner = fact_tensor_dim(op, parts.rank, 2, 1);
-    if (inner != parts.rank - 1) return false;
-    /* The chip wants boxes to begin at 16-byte multiples of a row, stores not to begin before the
-     * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may
-     * begin there only if the source has a bound that says so. */
-    RefList offsets = op_list(op, 0);
-    if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < 16) return false;
-    for (int d = 0; d < parts.rank; d++) {
-        bool bounded = parts.extent[d] != REF_NONE;
-        if ((bounded && !fact_at_launch(k, parts.extent[d])) || !fact_at_launch(k, parts.stride[d]) ||
-            !fact_is_32_bits(k, offsets.at[d]))
-            return false;
-        if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d])) return false;
-    }
-    bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, 16) &&
-                fact_wish_equal(&st->facts, parts.stride[inner], 1);
-    for (int d = 0; fits && d < parts.rank; d++) {
-        fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
-               (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
-        if (d != inner) fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], 16 / tile->elem_bytes);
-    }
-    return fits;
-}
-
-/* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does not write. */
-static bool whole_panels(const SharedTile *tile) {
-    return tile->zero_rows == tile->rows && tile->zero_columns == tile->columns;
-}
-
-/* Do the two ends of the ring run on the same threads? Then it is a buffer without a barrier that
- * TMA could arrive at. */
-static bool is_fused(LayoutState *st, Ref ring) {
-    const Op *op = ir_value(st->k, ring)->op;
-    int first[2] = {-1, -1};
-    for (const Op *role = st->role->parent->first; role; role = role->next)
-        for (int i = 0; i < 2; i++)
-            if (role->code == OP_ROLE && strcmp(op_text(role, AT_FIELD), op_text(op, i ? AT_TO : AT_FROM)) == 0)
-                first[i] = layout_group(st->cx, st->k, role).first_warp;
-    return first[0] == first[1];
-}
-
-/* A load whose only use is to be put into a ring goes there by TMA if it can. */
-static bool load_by_tma(LayoutState *st, const Op *op) {
-    const Op *put = op->next;
-    while (put && !(put->code == OP_PUT && op_operand(put, 1) == op->results[0])) put = put->next;
-    int *uses = ir_count_uses(st->k, st->cx->scratch);
-    if (!put || uses[op->results[0]] != 1 || put->list_count[0]) return false;
-    Ref ring = ir_value(st->k, put->operands[0])->op->operands[0];
-    if (is_fused(st, ring)) return false;
-    SharedTile tile = layout_field(st->cx, st->k, ring, op_text(put, AT_FIELD));
-    if (!whole_panels(&tile) || !tma_fits(st, op, ir_type(st->k, op->results[0]), &tile)) return false;
-    ir_value(st->k, op->results[0])->layout = in_shared(st, tile);
-    return true;
-}
-
-/* A field that is only stored goes out by TMA if it can. */
-static bool store_by_tma(LayoutState *st, const Op *get) {
-    const Op *store = get->next;
-    while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0])) store = store->next;
-    int *uses = ir_count_uses(st->k, st->cx->scratch);
-    if (!store || uses[get->results[0]] != 1) return false;
-    Ref ring = ir_value(st->k, get->operands[0])->op->operands[0];
-    SharedTile tile = layout_field(st->cx, st->k, ring, op_text(get, AT_FIELD));
-    if (!whole_panels(&tile) || !tma_fits(st, store, ir_type(st->k, get->results[0]), &tile)) return false;
-    ir_value(st->k, get->results[0])->layout = in_shared(st, tile);
-    return true;
-}
-
 /* --- one op after the other --- */
 void lay_set(LayoutState *st, Ref ref, const Layout *layout) { ir_value(st->k, ref)->layout = layout; }
 
 /* An instruction that takes A from registers may want it as the accumulator of a dot before lies: such a
  * value (attention's probabilities) stays where it is. */
-static bool stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
+bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
     int along_m, along_n;
     if (!(row->a_from & FROM_REGISTERS) || !from || from->home != HOME_REGISTERS ||
         ir_type(st->k, dot->operands[0])->extent[1] % row->k)
@@ -408,26 +328,33 @@ static bool stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row
     return along_n == 1 && ll_equal(&from->map, &wanted);
 }
 
+bool lay_dot_fits(LayoutState *st, const Op *dot) {
+    Diag *diag = st->k->module->diag;
+    const Machine *machine = st->cx->machine;
+    if (ir_type(st->k, dot->operands[0])->rank != 2) {
+        diag_emit(diag, DIAG_LAYOUT_DOT_RANK, dot->range, machine->name);
+        return false;
+    }
+    const Matrix *row = matrix_of(st->k, dot);
+    Word asked = op_word(dot, AT_INSTR, INSTR_FMA);
+    const char *why =
+        row->instr == asked ? matrix_misfit(row, machine, st->k, dot, st->warps) : "it does not multiply these types";
+    if (why) diag_emit(diag, DIAG_LAYOUT_DOT_INSTR, dot->range, word_info[asked].text, machine->name, why);
+    return !why;
+}
+
 static void place_dot(LayoutState *st, Op *op) {
-    if (ir_type(st->k, op->operands[0])->rank != 2) {
-        diag_emit(st->k->module->diag, DIAG_LAYOUT_DOT_RANK, op->range, st->cx->machine->name);
+    if (!lay_dot_fits(st, op)) {
         st->failed = true;
         return;
     }
     const Matrix *row = matrix_of(st->k, op);
-    const char *why = matrix_misfit(row, st->cx->machine, st->k, op, st->warps);
-    if (why) {
-        diag_emit(st->k->module->diag, DIAG_LAYOUT_DOT_INSTR, op->range, word_info[row->instr].text,
-                  st->cx->machine->name, why);
-        st->failed = true;
-        return;
-    }
     const Layout *layout = lay_natural(st, op->results[0]);
     for (int i = 0; i < 2; i++) {
         Ref x = op->operands[i];
         const Layout *from = lay_natural(st, x);
         if (from && from->home == HOME_SHARED) continue;
-        if (i == 0 && stays_in_registers(st, op, row, from)) {
+        if (i == 0 && lay_stays_in_registers(st, op, row, from)) {
             op->operands[0] = lay_want(st, x, from, op);
             continue;
         }
@@ -437,17 +364,17 @@ static void place_dot(LayoutState *st, Op *op) {
         if (def && def->code == OP_PERMUTE && op_attr(def, AT_DIMS)->list.at[0] == 1) {
             tile = layout_operand_tile(ir_type(st->k, def->operands[0]), row, i, true);
             tile.turned = false;
-            Ref stored = lay_want(st, def->operands[0], in_shared(st, tile), op);
+            Ref stored = lay_want(st, def->operands[0], lay_in_shared(st, tile), op);
             tile.turned = true;
             RefMap map = {.arena = st->cx->scratch};
             refmap_set(&map, def->operands[0], stored);
             Builder b = ir_builder_before(st->k, op);
             Op *turned = ir_clone(&b, def, &map);
-            lay_set(st, turned->results[0], in_shared(st, tile));
+            lay_set(st, turned->results[0], lay_in_shared(st, tile));
             op->operands[i] = turned->results[0];
             continue;
         }
-        op->operands[i] = lay_want(st, x, in_shared(st, tile), op);
+        op->operands[i] = lay_want(st, x, lay_in_shared(st, tile), op);
     }
     op->operands[2] = lay_want(st, op->operands[2], layout, op);
     lay_set(st, op->results[0], layout);
@@ -589,8 +516,8 @@ static void place_op(LayoutState *st, Op *op) {
         op->operands[0] = lay_want(st, op->operands[0], lay_default(st, type), op);
         return;
     }
-    if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && load_by_tma(st, op)) return;
-    if (op->code == OP_GET && st->role && store_by_tma(st, op)) return;
+    if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && tma_place_load(st, op)) return;
+    if (op->code == OP_GET && st->role && tma_place_store(st, op)) return;
     const Layout *layout = lay_natural(st, op->results[0]);
     if (!layout) return; /* floats */
     switch (op->code) {
@@ -636,7 +563,51 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
     }
 }
 
+/* --- rings --- */
+const SharedTile *layout_field(const Kernel *k, Ref ring, const char *field) {
+    const Type *type = ir_type(k, ring);
+    const Layout *layout = ir_value(k, ring)->layout;
+    for (int i = 0; layout && i < type->field_count; i++)
+        if (strcmp(type->fields[i].name, field) == 0) return &layout->fields[i];
+    ice(k->module->trap, "the ring has no field `%s` with a layout", field);
+}
+
+/* The fields are stored as those need it who read them where they lie, which is known now. */
+static void set_fields(Op *op, void *user) {
+    LayoutState *st = user;
+    if (op->code != OP_RING) return;
+    const Type *type = ir_type(st->k, op->results[0]);
+    SharedTile *tiles = ARENA_ARRAY(st->k->module->arena, SharedTile, type->field_count);
+    for (int i = 0; i < type->field_count; i++)
+        tiles[i] = choose_field(st->cx, st->k, op->results[0], type->fields[i].name);
+    Layout *slots = ARENA_NEW(st->k->module->arena, Layout);
+    *slots = (Layout){.home = HOME_SLOTS, .fields = tiles};
+    lay_set(st, op->results[0], slots);
+}
+
+/* A view of a field, and a load that TMA brings into one, lie as the field does. */
+static void set_views(Op *op, void *user) {
+    LayoutState *st = user;
+    Ref view = op->code == OP_GET ? op->results[0] : op->code == OP_PUT ? op_operand(op, 1) : REF_NONE;
+    const Layout *layout = lay_is_tile(st->k, view) ? ir_value(st->k, view)->layout : NULL;
+    if (!layout || layout->home != HOME_SHARED) return;
+    Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
+    lay_set(st, view, lay_in_shared(st, *layout_field(st->k, ring, op_text(op, AT_FIELD))));
+}
+
+/* A kernel that arrives in layout form keeps its layouts; they are checked. */
+static void check_written(PassContext *cx, Kernel *k) {
+    if (cx->machine->has_threads)
+        layout_check(cx, k);
+    else
+        diag_emit(k->module->diag, DIAG_LAYOUT_NO_THREADS, k->range, k->name, cx->machine->name);
+}
+
 bool pass_layout(PassContext *cx, Kernel *k) {
+    if (k->form >= FORM_LAYOUT) {
+        check_written(cx, k);
+        return false;
+    }
     if (!cx->machine->has_threads) return false;
     LayoutState st = {.cx = cx, .k = k, .facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED)};
     st.facts.whole_rows = cx->options.generic == REQUIRE_ALL;
@@ -651,6 +622,9 @@ bool pass_layout(PassContext *cx, Kernel *k) {
         changed = false;
         remove_dead(k, k->body, ir_count_uses(k, cx->scratch), &changed);
     }
+    ir_walk(k->body, set_fields, &st);
+    ir_walk(k->body, set_views, &st);
+    kernel_set(k, (Attr){.id = AT_WARPS, .number = layout_group(cx, k, NULL).warps});
     k->form = FORM_LAYOUT;
     return true;
 }

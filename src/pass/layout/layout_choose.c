@@ -20,7 +20,8 @@ static int floor_pow2(int64_t x) {
 }
 
 static int kernel_warps(const PassContext *cx, const Kernel *k) {
-    if (cx->options.num_warps > 0) return cx->options.num_warps;
+    bool decided = k->form >= FORM_LAYOUT; /* its layouts are spread over so many */
+    if (cx->options.num_warps > 0 && !decided) return cx->options.num_warps;
     return (int)kernel_int(k, AT_WARPS, 4);
 }
 
@@ -87,22 +88,12 @@ enum { LEAST_ROWS = 16, PATTERN_ROWS = 8 }; /* of an operand; after which a swiz
 
 static int64_t round_up(int64_t x, int64_t multiple) { return (x + multiple - 1) / multiple * multiple; }
 
-static void set_room(SharedTile *t, int64_t rows, int64_t columns) {
-    int64_t row = columns * t->elem_bytes;
-    t->rows_held = rows;
-    t->columns_held = columns;
-    t->panel = rows * t->width;
-    t->bytes = round_up(t->panel * ((row + t->width - 1) / t->width), 1024);
-}
-
 SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
-    SharedTile t = {.rows = 1, .columns = 1, .elem_bytes = ty_elem_bytes(type)};
-    for (int d = 0; d < type->rank - 1; d++) t.rows *= type->extent[d];
-    if (type->rank) t.columns = type->extent[type->rank - 1];
+    SharedTile t = shared_tile_of(type, false);
     int64_t row = t.columns * t.elem_bytes;
     /* The widest that divides the row; if none does, the narrowest that holds it, else the widest. */
     t.width = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : row > 64 ? 128 : row > 32 ? 64 : 32;
-    set_room(&t, round_up(t.rows, rows_multiple), t.columns);
+    shared_tile_room(&t, round_up(t.rows, rows_multiple), t.columns);
     t.zero_rows = t.rows;
     t.zero_columns = t.columns;
     return t;
@@ -115,7 +106,7 @@ SharedTile layout_operand_tile(const Type *type, const Matrix *row, int which, b
     /* An instruction that reads whole parts of A's rows reads as many as the padded tile has. */
     if (row->reads_shared && which == 0) {
         int64_t m = (int64_t)1 << ll_log2(turned ? tile.columns : tile.rows);
-        set_room(&tile, turned ? tile.rows_held : m, turned ? m : tile.columns);
+        shared_tile_room(&tile, turned ? tile.rows_held : m, turned ? m : tile.columns);
     }
     if (k_columns) tile.zero_columns = round_up(tile.columns, row->k);
     if (!k_columns) tile.zero_rows = round_up(tile.rows, row->k);
@@ -136,7 +127,7 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* A tile in which both uses find room and zeros. */
 static SharedTile wider(SharedTile a, const SharedTile *b) {
-    set_room(&a, larger(a.rows_held, b->rows_held), larger(a.columns_held, b->columns_held));
+    shared_tile_room(&a, larger(a.rows_held, b->rows_held), larger(a.columns_held, b->columns_held));
     a.zero_rows = larger(a.zero_rows, b->zero_rows);
     a.zero_columns = larger(a.zero_columns, b->zero_columns);
     return a;
@@ -166,7 +157,7 @@ static void find_gets(FieldUse *use, const Region *region) {
     }
 }
 
-SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field) {
+SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field) {
     const Type *type = ir_type(k, ring);
     for (int i = 0; i < type->field_count; i++)
         if (strcmp(type->fields[i].name, field) == 0) {

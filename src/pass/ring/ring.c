@@ -58,11 +58,9 @@ static bool is_written(const Kernel *k) {
 static bool prove_written(PassContext *cx, Kernel *k) {
     RingVerdict verdict = ring_check(cx, k);
     if (verdict == RING_REFUTED) return false;
-    if (verdict == RING_BOUNDED)
-        pass_find(cx, k->range, "ring",
-                  "no fault up to a bound; the roles' loops could not be matched for all trip counts");
+    if (verdict == RING_BOUNDED) pass_find(cx, k->range, FIND_RING_BOUNDED);
     if (!cx->options.no_rings && (cx->machine->roles_allowed || cx->machine->skew_allowed)) {
-        pass_find(cx, k->range, "execution", "roles: as written");
+        pass_find(cx, k->range, FIND_ROLES_WRITTEN);
         return false;
     }
     const char *why = "";
@@ -70,8 +68,7 @@ static bool prove_written(PassContext *cx, Kernel *k) {
         diag_emit(k->module->diag, DIAG_RING_NOT_FLAT, k->range, k->name, why);
         return false;
     }
-    pass_find(cx, k->range, "execution", "flat: the written roles are one program%s",
-              cx->options.no_rings ? ", without rings" : " on this machine");
+    pass_find(cx, k->range, FIND_ROLES_FLATTENED, cx->options.no_rings ? ", without rings" : " on this machine");
     return true;
 }
 
@@ -89,6 +86,10 @@ static bool require_apart(Cut *c) {
 }
 
 bool pass_ring(PassContext *cx, Kernel *k) {
+    if (k->form >= FORM_LAYOUT) { /* as it was printed; what `schedule` made of the roles is for it to prove */
+        if (k->form == FORM_LAYOUT && is_written(k)) ring_check(cx, k);
+        return false;
+    }
     Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
     cut_find_memory(&c);
     if (cx->machine->has_threads) cut_wish_apart(&c);
@@ -108,8 +109,7 @@ bool pass_ring(PassContext *cx, Kernel *k) {
         prove(cx, k);
         cut_gang(&c, tasks);
     } else if (run == RUN_ROLES && cx->options.gang > 1) {
-        pass_find(cx, k->range, "execution",
-                  "programs do not run side by side: no loop of two products in a row is turned");
+        pass_find(cx, k->range, FIND_GANG_NONE, "no loop of two products in a row is turned");
     }
     return true;
 }

@@ -107,7 +107,7 @@ static int64_t least_ring_bytes(const Schedule *s) {
         const Type *type = ir_type(s->k, op->results[0]);
         bool loads = strcmp(op_text(op, AT_FROM), "load") == 0;
         for (int i = 0; i < type->field_count; i++)
-            bytes += (loads ? 2 : 1) * layout_field(s->cx, s->k, op->results[0], type->fields[i].name).bytes;
+            bytes += (loads ? 2 : 1) * layout_field(s->k, op->results[0], type->fields[i].name)->bytes;
     }
     return bytes;
 }

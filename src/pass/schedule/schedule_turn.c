@@ -53,7 +53,7 @@ void schedule_turn(Schedule *s, Op *loop) {
     if (!op_flag(loop, AT_ROTATE)) return;
     if (!can_turn(s, loop, &r, &why)) {
         op_drop(loop, AT_ROTATE);
-        pass_find(s->cx, r.second ? r.second->range : loop->range, "dot", "the loop is not turned: %s", why);
+        pass_find(s->cx, r.second ? r.second->range : loop->range, FIND_LOOP_NOT_TURNED, why);
         return;
     }
     sort_body(loop->regions[0], &r);
@@ -63,8 +63,6 @@ void schedule_turn(Schedule *s, Op *loop) {
     }
     if (!can_take_turns(s, loop, &r)) return;
     op_set(s->k, loop, (Attr){.id = AT_TURNS, .number = FIRST_TURN});
-    if (!s->takes_turns)
-        pass_find(s->cx, schedule_role(loop)->range, "execution",
-                  "the two workers of compute take turns with the matrix units");
+    if (!s->takes_turns) pass_find(s->cx, schedule_role(loop)->range, FIND_WORKERS_TAKE_TURNS);
     s->takes_turns = true;
 }

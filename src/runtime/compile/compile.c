@@ -274,6 +274,9 @@ static void write_explain(tw_kernel *k) {
         text_add(&t, "%s: %s\n", f->subject, f->text);
     }
     k->explain = t.at;
+    Text json = text_new(&k->arena);
+    findings_json(&json, k->pass.findings.at, k->pass.findings.count, k->sources);
+    k->explain_json = json.at;
 }
 
 static bool knows_pass(const char *names) {
@@ -420,9 +423,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
     bool asked = request->passes || request->stop_after || k->with_passes;
     bool as_made = k->sanitize || (k->target->source_form && !asked);
-    if (as_made)
-        pass_find(&k->pass, k->ir->range, "reference",
-                  "runs as its language made it, before any pass; option passes=on runs it behind them");
+    if (as_made) pass_find(&k->pass, k->ir->range, FIND_REFERENCE);
     tw_status status = as_made ? TW_OK : run_passes(k, request, text);
     if (status != TW_OK) return status;
     Products made = products_of(k->ir);
@@ -471,6 +472,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     if (status != TW_OK) {
         write_explain(k);
         cx->findings = arena_string(&cx->texts, k->explain, strlen(k->explain));
+        cx->findings_json = arena_string(&cx->texts, k->explain_json, strlen(k->explain_json));
         return status;
     }
     if (request->stage == TW_STAGE_RUN) {

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const CDialect dialect_c = {"c", false, false, true, "", "i32", false};
-const CDialect dialect_cuda = {"cuda", true, true, false, ".bits", "bool", true};
+const CDialect dialect_c = {"c", false, false, true, "", "i32", false, false};
+const CDialect dialect_cuda = {"cuda", true, true, false, ".bits", "bool", true, true};
 
 /* Words of C, C++ and the preludes that no value may be called. */
 // clang-format off
@@ -37,6 +37,7 @@ void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect
     *p = (CPrinter){.arena = arena, .kernel = k, .dialect = dialect, .out = text_new(arena)};
     p->name_count = k ? k->values.count : 0;
     p->names = ARENA_ARRAY(arena, const char *, p->name_count + 1);
+    p->expr.arena = arena;
     cs_reserve(p, reserved);
 }
 
@@ -49,52 +50,147 @@ static void put_waiting(CPrinter *p) {
     p->waiting_count = 0;
 }
 
-static void put_line(CPrinter *p, const char *format, va_list args, const char *tail) {
-    put_waiting(p);
-    text_indent(&p->out, p->depth);
-    text_vadd(&p->out, format, args);
-    text_add(&p->out, "%s\n", tail);
+static CLine *new_line(CPrinter *p, CLineKind kind, int depth) {
+    CLine *line = VEC_PUSH(&p->lines, p->arena);
+    *line = (CLine){.kind = kind, .depth = depth};
+    return line;
+}
+
+/* One line at `depth`: head, the format filled in, tail. */
+static void put_line(CPrinter *p, CLineKind kind, int depth, const char *head, const char *format, va_list args,
+                     const char *tail) {
+    if (!p->dialect->tidies) {
+        text_indent(&p->out, depth);
+        text_add(&p->out, "%s%s%s\n", head, ex_vformat(p->arena, format, args), tail);
+        return;
+    }
+    p->expr.names.count = 0;
+    ExprLine read = ex_line(&p->expr, format, args);
+    if (*head || *tail) read.text = arena_printf(p->arena, "%s%s%s", head, read.text, tail);
+    CLine *line = new_line(p, kind, depth);
+    line->c = read;
+    line->name_count = p->expr.names.count;
+    line->names = arena_copy(p->arena, p->expr.names.at, line->name_count * sizeof *line->names);
 }
 
 void cs_line(CPrinter *p, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    put_line(p, format, args, "");
+    put_waiting(p);
+    put_line(p, LINE_PLAIN, p->depth, "", format, args, "");
     va_end(args);
+}
+
+void cs_line_of(CPrinter *p, CLines *lines, int depth, const char *format, ...) {
+    CLines here = p->lines;
+    va_list args;
+    va_start(args, format);
+    p->lines = *lines;
+    put_line(p, LINE_PLAIN, depth, "", format, args, "");
+    *lines = p->lines;
+    p->lines = here;
+    va_end(args);
+}
+
+static void enter(CPrinter *p, CBlock block) {
+    block.head = p->lines.count - 1;
+    *VEC_PUSH(&p->blocks, p->arena) = block;
+    p->depth++;
 }
 
 void cs_open(CPrinter *p, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    put_line(p, format, args, *format ? " {" : "{");
+    put_waiting(p);
+    put_line(p, LINE_OPEN, p->depth, "", format, args, " {");
     va_end(args);
-    p->depth++;
+    enter(p, (CBlock){0});
 }
 
 void cs_reopen(CPrinter *p, const char *format, ...) {
     va_list args;
     p->waiting_count = 0;
-    text_indent(&p->out, p->depth - 1);
-    text_add(&p->out, "} ");
     va_start(args, format);
-    text_vadd(&p->out, format, args);
+    put_line(p, LINE_OPEN, p->depth - 1, "} ", format, args, " {");
     va_end(args);
-    text_add(&p->out, " {\n");
+}
+
+static void open_soft(CPrinter *p, CBlock block) {
+    cs_line(p, "{");
+    if (p->dialect->tidies) VEC_LAST(&p->lines).kind = LINE_OPEN;
+    block.soft = p->dialect->tidies;
+    enter(p, block);
+}
+
+void cs_block(CPrinter *p) { open_soft(p, (CBlock){0}); }
+
+static void bind(CPrinter *p, const char *variable, const Expr *value) {
+    map_set(&p->expr.bound, p->arena, variable, (void *)(uintptr_t)value);
+}
+
+void cs_loop(CPrinter *p, const char *pragma, const char *variable, long from, long to, long step) {
+    CBlock block = {.variable = variable, .before = map_get(&p->expr.bound, variable)};
+    if (from < to && from + step >= to) {
+        open_soft(p, block);
+        bind(p, variable, ex_int(p->arena, from));
+        return;
+    }
+    bind(p, variable, NULL);
+    if (pragma) cs_raw(p, pragma);
+    if (step == 1)
+        cs_open(p, "for (int %s = %ld; %s < %ld; %s++)", variable, from, variable, to, variable);
+    else
+        cs_open(p, "for (int %s = %ld; %s < %ld; %s += %ld)", variable, from, variable, to, variable, step);
+    VEC_LAST(&p->blocks).variable = variable;
+    VEC_LAST(&p->blocks).before = block.before;
+}
+
+/* A soft block in which nothing is declared is none. */
+static bool dissolve(CPrinter *p, const CBlock *block) {
+    CLine *lines = p->lines.at;
+    size_t count = p->lines.count;
+    for (size_t i = block->head + 1; i < count; i++)
+        if (lines[i].depth == p->depth && lines[i].c.declares) return false;
+    for (size_t i = block->head + 1; i < count; i++) {
+        lines[i].depth--;
+        lines[i - 1] = lines[i];
+    }
+    p->lines.count--;
+    return true;
 }
 
 void cs_close(CPrinter *p) { cs_close_with(p, "}"); }
 
 void cs_close_with(CPrinter *p, const char *tail) {
-    p->depth--;
+    CBlock block = VEC_LAST(&p->blocks);
+    p->blocks.count--;
+    if (block.variable) bind(p, block.variable, block.before);
     if (p->waiting_count) p->waiting_count = p->last_line = 0; /* they led to nothing */
+    bool gone = block.soft && dissolve(p, &block);
+    p->depth--;
+    if (gone) return;
     cs_line(p, "%s", tail);
+    if (p->dialect->tidies) VEC_LAST(&p->lines).kind = LINE_CLOSE;
 }
 
-void cs_blank(CPrinter *p) { text_add_char(&p->out, '\n'); }
+void cs_blank(CPrinter *p) {
+    if (p->dialect->tidies)
+        new_line(p, LINE_PLAIN, 0)->c.text = "";
+    else
+        text_add_char(&p->out, '\n');
+}
 
 void cs_raw(CPrinter *p, const char *text) {
     put_waiting(p);
-    text_add_bytes(&p->out, text, strlen(text));
+    if (!p->dialect->tidies) {
+        text_add(&p->out, "%s\n", text);
+        return;
+    }
+    new_line(p, LINE_RAW, 0)->c.text = text;
+}
+
+void cs_append(CPrinter *p, const CLines *lines) {
+    for (size_t i = 0; i < lines->count; i++) *VEC_PUSH(&p->lines, p->arena) = lines->at[i];
 }
 
 static void put_place(CPrinter *p, Range range) {
@@ -104,21 +200,29 @@ static void put_place(CPrinter *p, Range range) {
     const char *line = source_line(place.file, range.begin, &length);
     while (length && (*line == ' ' || *line == '\t')) line++, length--;
     while (length && (line[length - 1] == ' ' || line[length - 1] == '\r')) length--;
-    text_indent(&p->out, p->depth);
-    text_add(&p->out, "// %d: ", place.line);
+    Text comment = text_new(p->arena);
+    text_add(&comment, "// %d: ", place.line);
     /* A backslash at the end of a comment would swallow the next line; control bytes have no place in a text. */
     for (size_t i = 0; i < length && i < 90; i++) {
         unsigned char c = (unsigned char)line[i];
-        text_add_char(&p->out, c < ' ' || c == 127 ? ' ' : c == '\\' ? '/' : (char)c);
+        text_add_char(&comment, c < ' ' || c == 127 ? ' ' : c == '\\' ? '/' : (char)c);
     }
-    text_add(&p->out, length > 90 ? " ..\n" : "\n");
+    if (length > 90) text_add(&comment, " ..");
+    if (!p->dialect->tidies) {
+        text_indent(&p->out, p->depth);
+        text_add(&p->out, "%s\n", comment.at);
+        return;
+    }
+    new_line(p, LINE_PLACE, p->depth)->c.text = comment.at;
     if (p->directives) {
-        text_add(&p->out, "#line %d \"", place.line);
+        Text directive = text_new(p->arena);
+        text_add(&directive, "#line %d \"", place.line);
         for (const char *s = place.file->name; *s; s++) {
-            if (*s == '"' || *s == '\\') text_add_char(&p->out, '\\');
-            if ((unsigned char)*s >= ' ') text_add_char(&p->out, *s);
+            if (*s == '"' || *s == '\\') text_add_char(&directive, '\\');
+            if ((unsigned char)*s >= ' ') text_add_char(&directive, *s);
         }
-        text_add(&p->out, "\"\n");
+        text_add(&directive, "\"");
+        new_line(p, LINE_LINE, 0)->c.text = directive.at;
     }
 }
 
@@ -131,25 +235,6 @@ void cs_place(CPrinter *p, Range range) {
     if (p->waiting_count == most) put_waiting(p);
     p->waiting[p->waiting_count++] = range;
     if (!p->dialect->speaks) put_waiting(p);
-}
-
-const char *cs_repeat_lines(Arena *arena, const char *text) {
-    Text out = text_new(arena);
-    const char *directive = NULL;
-    size_t length = 0;
-    for (const char *end; *text; text = end) {
-        end = strchr(text, '\n');
-        end = end ? end + 1 : text + strlen(text);
-        if (strncmp(text, "#line ", 6) == 0) {
-            directive = text;
-            length = (size_t)(end - text);
-            continue;
-        }
-        bool comment = strncmp(text + strspn(text, " "), "//", 2) == 0;
-        if (directive && !comment) text_add_bytes(&out, directive, length);
-        text_add_bytes(&out, text, (size_t)(end - text));
-    }
-    return out.at;
 }
 
 /* --- names --- */
@@ -328,7 +413,12 @@ const char *cs_zero(const Type *type) {
     return elem_is_float(type->elem) ? type->elem == EL_F64 ? "0.0" : "0.0f" : "0";
 }
 
+static bool is_pointer(const char *type) { return type[strlen(type) - 1] == '*'; }
+
+const char *cs_variable(CPrinter *p, const char *type, const char *name) {
+    return arena_printf(p->arena, is_pointer(type) ? "%s%s" : "%s %s", type, name);
+}
+
 const char *cs_constant(CPrinter *p, const char *type, const char *name) {
-    bool pointer = type[strlen(type) - 1] == '*';
-    return arena_printf(p->arena, pointer ? "%sconst %s" : "const %s %s", type, name);
+    return arena_printf(p->arena, is_pointer(type) ? "%sconst %s" : "const %s %s", type, name);
 }

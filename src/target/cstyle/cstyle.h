@@ -20,6 +20,7 @@
 #ifndef TARGET_CSTYLE_CSTYLE_H
 #define TARGET_CSTYLE_CSTYLE_H
 #include "ir/ir.h"
+#include "target/cstyle/expr.h"
 
 typedef struct CDialect {
     const char *name;
@@ -30,14 +31,43 @@ typedef struct CDialect {
     const char *boolean; /* register type of i1 */
     bool speaks;         /* values without a name are called after the line they come from (row_sum), and
                     lines of the source that left nothing behind get no comment */
+    bool tidies;         /* lines are read and kept until cs_layout; else they go to `out` as they are */
 } CDialect;
 extern const CDialect dialect_c, dialect_cuda;
+
+/* A line that waits for its layout. */
+typedef enum CLineKind {
+    LINE_PLAIN,
+    LINE_OPEN, /* ends with { */
+    LINE_CLOSE,
+    LINE_PLACE, /* a comment with a line of the source */
+    LINE_LINE,  /* #line */
+    LINE_RAW    /* another directive; stands at the left edge */
+} CLineKind;
+typedef struct CLine {
+    CLineKind kind;
+    int depth;
+    ExprLine c;
+    const char *const *names; /* that it mentions */
+    size_t name_count;
+} CLine;
+typedef VEC(CLine) CLines;
+
+typedef struct CBlock {
+    size_t head; /* its first line */
+    bool soft;   /* goes, if nothing is declared in it */
+    const char *variable;
+    const Expr *before; /* what the variable of a loop with one trip was bound to outside of it */
+} CBlock;
 
 typedef struct CPrinter {
     Arena *arena;
     const Kernel *kernel;
     const CDialect *dialect;
     Text out;
+    CLines lines;     /* instead of out, in dialects that tidy */
+    ExprPrinter expr; /* of those lines */
+    VEC(CBlock) blocks;
     int depth;
     Map taken;          /* identifiers in use -> the next number to try behind them */
     const char **names; /* of values, by Ref; NULL: not named yet */
@@ -45,31 +75,32 @@ typedef struct CPrinter {
     int last_line;    /* of the last cs_place */
     Range waiting[8]; /* comments that stand before the next line, if their block has one */
     int waiting_count;
-    bool directives; /* #line with every place, for profilers; see cs_repeat_lines */
+    bool directives; /* #line with every place, for profilers; see cs_layout */
 } CPrinter;
 
 void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect);
 void cs_reserve(CPrinter *p, const char *const *words); /* identifiers that values must not take; NULL at the end */
 
-/* Every line of a text after a #line gets that #line of its own: the compiler counts on from a #line,
- * but all that follows came from the one line of the source. */
-const char *cs_repeat_lines(Arena *arena, const char *text);
+/* The lines as text (cstyle_layout.c): constants that nobody reads are left out, a loop of one statement stands on
+ * one line, lines longer than width go on below. With `directives` each line has the #line that it came from
+ * before it, and no width: the compiler counts on from a #line, but all that follows came from the one line. */
+char *cs_layout(Arena *arena, const CLines *lines, int width, bool directives);
+void cs_append(CPrinter *p, const CLines *lines);
+/* A line of another place that is still being written. */
+void cs_line_of(CPrinter *p, CLines *lines, int depth, const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool cs_mentions(const CLines *lines, const char *name);
 
-/* The text without needless parentheses, terms and loops; lines longer than width (0: any) go on
- * below (cstyle_tidy.c). */
-const char *cs_tidy(Arena *arena, const char *text, int width);
-
-/* Where the word stands first, not as a part of a longer one; NULL: nowhere. */
-const char *cs_find_word(const char *text, const char *word);
-
-/* --- lines --- */
+/* --- lines: formats as of printf, %p is an expression --- */
 void cs_line(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cs_open(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));   /* ".. {" */
 void cs_reopen(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3))); /* "} .. {" */
+void cs_block(CPrinter *p); /* "{", dissolved if nothing is declared in it */
+/* for (int variable = from; variable < to; variable += step); with one trip it is a block, its variable a number. */
+void cs_loop(CPrinter *p, const char *pragma, const char *variable, long from, long to, long step);
 void cs_close(CPrinter *p);
 void cs_close_with(CPrinter *p, const char *tail); /* "};" and the like */
 void cs_blank(CPrinter *p);
-void cs_raw(CPrinter *p, const char *text); /* as it is, indented if its lines are not */
+void cs_raw(CPrinter *p, const char *text); /* a directive, at the left edge */
 /* A comment with the source's line, when it is another line than the last time. */
 void cs_place(CPrinter *p, Range range);
 /* Uses that leave something in the text, by Ref: what only the launcher computes, for its tests
@@ -91,6 +122,8 @@ const char *cs_register_type(const CPrinter *p, Elem elem);     /* "f32" for f16
 const char *cs_value_type(const CPrinter *p, const Type *type); /* of one element in a register: "f32", "f16 *" */
 const char *cs_zero(const Type *type);                          /* such an element: "0.0f" */
 
+/* "f32 x" or, for a pointer, "f32 *x". */
+const char *cs_variable(CPrinter *p, const char *type, const char *name);
 /* "const f32 x" or, for a pointer, "f32 *const x". */
 const char *cs_constant(CPrinter *p, const char *type, const char *name);
 

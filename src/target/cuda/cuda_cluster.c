@@ -78,7 +78,7 @@ void cluster_plan(Emit *e, const Op *tasks) {
         return;
     }
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) cuda_of(e)->rings.at[i].shared = false;
-    pass_find(e->cx, e->k->range, "cluster", "none after all: %s", why);
+    pass_find(e->cx, e->k->range, FIND_CLUSTER_DROPPED, why);
 }
 
 void cluster_begin(Emit *e, const Op *tasks) {

@@ -68,11 +68,11 @@ static const char *define_form(Dot *d, int n) {
     Emit *e = d->e;
     const char *elem = d->row->spelling;
     int ta = d->tile[0] && d->tile[0]->turned, tb = !d->tile[1]->turned;
-    const char *form = d->tile[0] ? arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)\n", n, elem, ta, tb)
-                                  : arena_printf(e->arena, "TW_WGMMA_RS(%d, %s, %d)\n", n, elem, tb);
+    const char *form = d->tile[0] ? arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)", n, elem, ta, tb)
+                                  : arena_printf(e->arena, "TW_WGMMA_RS(%d, %s, %d)", n, elem, tb);
     if (!map_find(&cuda_of(e)->forms, form, strlen(form))) {
         map_set(&cuda_of(e)->forms, e->arena, form, (void *)form);
-        text_add(&cuda_of(e)->forms_text, "%s", form);
+        cs_line_of(&e->p, &cuda_of(e)->forms_lines, 0, "%s", form);
     }
     return d->tile[0] ? arena_printf(e->arena, "tw_wgmma_ss_%d_%s_%d%d", n, elem, ta, tb)
                       : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);
@@ -155,8 +155,7 @@ static void issue_wgmma(Dot *d, const char *left) {
     Emit *e = d->e;
     Share s = share_of(d);
     cs_line(&e->p, "tw_wgmma_fence();");
-    cs_raw(&e->p, "#pragma unroll\n");
-    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)", k_steps(d));
+    cs_loop(&e->p, "#pragma unroll", "kk", 0, k_steps(d), 1);
     for (int64_t part = 0; part < s.parts; part++)
         for (int64_t at = 0; at < s.columns; at += d->row->n_most)
             multiply(d, left, part, at, columns_at(s, at, d->row->n_most),
@@ -182,10 +181,9 @@ static void promote_wgmma(Dot *d, const char *left) {
             int n = columns_at(s, at, promoted_columns(d));
             emit_block(e);
             cs_line(&e->p, "f32 some[%d];", n / 2);
-            cs_raw(&e->p, "#pragma unroll\n");
-            cs_open(&e->p, "for (int from = 0; from < %lld; from += %d)", k_steps(d), d->every);
+            cs_loop(&e->p, "#pragma unroll", "from", 0, k_steps(d), d->every);
             cs_line(&e->p, "tw_wgmma_fence();");
-            cs_raw(&e->p, "#pragma unroll\n");
+            cs_raw(&e->p, "#pragma unroll");
             if (k_steps(d) % d->every)
                 cs_open(&e->p, "for (int kk = from; kk < tw_min(from + %d, %lld); kk++)", d->every, k_steps(d));
             else
@@ -200,10 +198,7 @@ static void promote_wgmma(Dot *d, const char *left) {
             cs_close(&e->p);
             cs_close(&e->p);
         }
-    emit_find(e, d->op, "dot",
-              "sums of %lld along K are added in f32: %d registers a thread more, and every sum is "
-              "waited for",
-              (long long)d->every * d->row->k, columns_at(s, 0, promoted_columns(d)) / 2);
+    emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->row->k, columns_at(s, 0, promoted_columns(d)) / 2);
 }
 
 const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column) {
@@ -256,8 +251,7 @@ static void emit_fma(Dot *d, const char *sum) {
     dim_bits(map, 0, coords, rows);
     dim_bits(map, 1, coords, columns);
     const char *a = cs_fresh(&e->p, "left"), *b = cs_fresh(&e->p, "right");
-    cs_raw(&e->p, "#pragma unroll 4\n");
-    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk++)", (long long)d->k);
+    cs_loop(&e->p, "#pragma unroll 4", "kk", 0, d->k, 1);
     load_side(d, 0, a, sum);
     load_side(d, 1, b, sum);
     emit_unroll(e, "r", d->layout->registers, 1);
@@ -329,7 +323,7 @@ static bool in_ring(Emit *e, Ref operand) {
 static void say(Dot *d) {
     int along[2] = {d->along_m, d->along_n};
     for (int i = 0; i < 2 && !d->row->warps; i++) along[i] = warps_along(&d->layout->map, i);
-    emit_find(d->e, d->op, "dot", "%s, %d x %d %s", word_info[d->row->instr].text, along[0], along[1],
+    emit_find(d->e, d->op, FIND_DOT_GRID, word_info[d->row->instr].text, along[0], along[1],
               d->row->warps > 1 ? "warpgroups" : "warps");
 }
 

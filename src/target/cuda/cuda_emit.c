@@ -52,6 +52,7 @@ static void hold_params(Emit *e) {
         const Type *type = ir_type(e->k, arg);
         const char *name = cs_name(&e->p, arg);
         if (type->kind == TY_TENSOR) continue;
+        if (!type->pointer) ex_note_type(&e->p.expr, name, cs_memory_type(type->elem));
         bool packed =
             !type->pointer && (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
         emit_set(e, arg, HOLD_SCALAR, packed ? cs_unpack(&e->p, type->elem, name) : name);
@@ -91,9 +92,6 @@ static const char *blocks_text(const Emit *e, const Op *tasks) {
     return roles_load_by_threads(e) && two ? ", 2" : ", 1";
 }
 
-/* In a comment it may. */
-static bool mentions(const Text *text, const char *word) { return text->at && cs_find_word(text->at, word); }
-
 /* What vectors and TMA ask of a launch. */
 static void find_requirements(Emit *e) {
     Text t = text_new(e->arena);
@@ -105,11 +103,7 @@ static void find_requirements(Emit *e) {
             text_add(&t, "%s%s %% %lld = 0", t.length ? ", " : "", name ? name : "(a value)", (long long)by);
         }
     }
-    if (t.length)
-        pass_find(e->cx, e->k->range, "launch",
-                  "vectors and TMA require %s; else a variant without them runs (option variant=1 "
-                  "and up)",
-                  t.at);
+    if (t.length) pass_find(e->cx, e->k->range, FIND_LAUNCH_VECTORS, t.at);
 }
 
 static bool is_dot(Emit *e, const Op *op) {
@@ -117,10 +111,51 @@ static bool is_dot(Emit *e, const Op *op) {
     return op->code == OP_DOT;
 }
 
+/* Lane and warp, where they are used. */
+static void write_thread(Emit *e, const CLines *top, const CLines *body) {
+    bool lane = cs_mentions(top, "lane") || cs_mentions(body, "lane");
+    bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
+    bool uniform = emit_region_has(e, e->k->body, is_dot); /* it costs a shuffle */
+    const char *of_warp = uniform ? "tw_warp()" : "tw_thread() >> 5";
+    if (lane && warp)
+        cs_line(&e->p, "const i32 lane = tw_lane(), warp = %s;", of_warp);
+    else if (lane)
+        cs_line(&e->p, "const i32 lane = tw_lane();");
+    else if (warp)
+        cs_line(&e->p, "const i32 warp = %s;", of_warp);
+}
+
+/* The file around the kernel's lines, `top` before them. */
+static const char *whole_text(Emit *e, const Op *tasks, const CLines *top) {
+    const CudaPlan *plan = cuda_of(e)->plan;
+    const CLines *forms = &cuda_of(e)->forms_lines;
+    CLines body = e->p.lines;
+    Text params = text_new(e->arena);
+    Place place = {0};
+    e->p.lines = (CLines){0};
+    e->p.depth = 0;
+    add_params(e, &params);
+    source_find(e->k->module->sources, e->k->range.begin, &place);
+    cs_line(&e->p, "// %s%s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, place.file ? " of " : "",
+            place.file ? place.file->name : "", plan->execution, plan->threads, (long long)e->shared_bytes);
+    cs_raw(&e->p, "#include \"tilewright.cuh\"");
+    cs_blank(&e->p);
+    cs_append(&e->p, forms);
+    if (forms->count) cs_blank(&e->p);
+    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s)", plan->threads, blocks_text(e, tasks),
+            plan->name, params.at);
+    if (!tasks) write_thread(e, top, &body);
+    cs_append(&e->p, top);
+    cs_append(&e->p, &body);
+    cs_close(&e->p);
+    cs_line(&e->p, "TW_KERNEL(%s)", plan->name);
+    return cs_layout(e->arena, &e->p.lines, TEXT_WIDTH, e->p.directives);
+}
+
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (!pass_takes_form(k, FORM_SCHEDULE, "target cuda")) return NULL;
     Arena *arena = k->module->arena;
-    CudaEmit cuda = {.plan = ARENA_NEW(arena, CudaPlan), .forms_text = text_new(arena)};
+    CudaEmit cuda = {.plan = ARENA_NEW(arena, CudaPlan)};
     Emit *e = &cuda.emit;
     *e = (Emit){.target = &cuda_target, .cx = cx, .k = k, .arena = arena};
     Op *tasks = find_tasks(k);
@@ -153,40 +188,16 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
             shared_refuse(e);
         return NULL;
     }
-    Text params = text_new(arena), top = text_new(arena), head = text_new(arena);
-    Text first = text_new(arena); /* lane and warp, where they are used: the warp costs a shuffle */
+    CLines top = {0};
     hold_params(e);
     e->top = &top;
     e->top_depth = 1;
     e->p.depth = 1;
     emit_region(e, k->body);
     if (k->module->diag->errors) return NULL;
-    if (!tasks) {
-        bool lane = mentions(&top, "lane") || mentions(&e->p.out, "lane");
-        bool warp = mentions(&top, "warp") || mentions(&e->p.out, "warp");
-        bool uniform = emit_region_has(e, k->body, is_dot); /* it costs a shuffle */
-        if (lane || warp)
-            text_add(&first, "    const i32 %s%s%s;\n", lane ? "lane = tw_lane()" : "", lane && warp ? ", " : "",
-                     !warp     ? ""
-                     : uniform ? "warp = tw_warp()"
-                               : "warp = tw_thread() >> 5");
-    }
-    add_params(e, &params);
     cuda.plan->shared_bytes = e->shared_bytes;
-    Place place = {0};
-    source_find(k->module->sources, k->range.begin, &place);
-    text_add(&head, "// %s%s%s: %s, %d threads, %lld bytes of shared memory\n", k->name, place.file ? " of " : "",
-             place.file ? place.file->name : "", cuda.plan->execution, cuda.plan->threads, (long long)e->shared_bytes);
-    text_add(&head, "#include \"tilewright.cuh\"\n\n%s%s", cuda.forms_text.at ? cuda.forms_text.at : "",
-             cuda.forms_text.length ? "\n" : "");
-    text_add(&head, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s) {\n", cuda.plan->threads,
-             blocks_text(e, tasks), cuda.plan->name, params.at);
-    text_add(&head, "%s%s%s}\nTW_KERNEL(%s)\n", first.at ? first.at : "", top.at ? top.at : "", e->p.out.at,
-             cuda.plan->name);
-    cuda.plan->text =
-        e->p.directives ? cs_repeat_lines(arena, cs_tidy(arena, head.at, 0)) : cs_tidy(arena, head.at, TEXT_WIDTH);
+    cuda.plan->text = whole_text(e, tasks, &top);
     find_requirements(e);
-    pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory", cuda.plan->execution,
-              cuda.plan->threads, (long long)e->shared_bytes);
+    pass_find(cx, k->range, FIND_BLOCK, cuda.plan->execution, cuda.plan->threads, (long long)e->shared_bytes);
     return cuda.plan;
 }

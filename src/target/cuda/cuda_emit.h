@@ -52,7 +52,7 @@ typedef struct CudaEmit {
     Gang gang;
     bool in_gang; /* the role being written runs once a program of the gang, `gang` is its number */
     Map forms;    /* wgmma forms defined */
-    Text forms_text;
+    CLines forms_lines;
     int cluster; /* blocks of one, if a launch has them; 0: none */
     int share;   /* the task index along which it runs */
     /* rings */

@@ -45,7 +45,7 @@ void gang_plan(Emit *e, Op *tasks) {
         return;
     }
     op_set(e->k, tasks, (Attr){.id = AT_GANG, .number = 1});
-    pass_find(e->cx, e->k->range, "execution", "programs run one by one after all: %s", why);
+    pass_find(e->cx, e->k->range, FIND_GANG_DROPPED, why);
 }
 
 const char *gang_extent(Emit *e, const Op *tasks, int dim) {
@@ -107,7 +107,7 @@ static const char *write_longest(Emit *e, const Op *tasks, const Op *role) {
 static void pass_trips(Emit *e, const char *from, const char *to) {
     const Region *body = cuda_of(e)->gang.loop->regions[0];
     const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
-    cs_raw(&e->p, "#pragma unroll 1\n");
+    cs_raw(&e->p, "#pragma unroll 1");
     cs_open(&e->p, "for (%s n = %s; n < %s; n++)", type, from, to);
     for (const Op *op = body->first; op; op = op->next)
         if (op->code == OP_WAIT || op->code == OP_RELEASE) ring_op(e, op);

@@ -126,7 +126,7 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
         cs_close(&e->p);
     }
     cs_close(&e->p);
-    emit_find(e, load, "load", "its words by cp.async, %d trips ahead", (int)op_int(load, AT_AHEAD, 1));
+    emit_find(e, load, FIND_LOAD_WORDS_AHEAD, (int)op_int(load, AT_AHEAD, 1));
 }
 
 /* The copies of the trip of value `trip`, if there is one; what its scalars are held in is forgotten again. */
@@ -160,7 +160,7 @@ bool loose_begin(Emit *e, const Op *loop) {
     const char *turn = cs_fresh(&e->p, "trip");
     long long base = (long long)shared_offset(e, loop);
     if (e->persist) shared_sync(e); /* words of the last task may still be read */
-    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, (int)op_int(loop, AT_AHEAD, 1), turn);
+    cs_loop(&e->p, NULL, turn, 0, op_int(loop, AT_AHEAD, 1), 1);
     stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
                arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
     cs_close(&e->p);
@@ -296,6 +296,6 @@ void loose_load(Emit *e, const Op *first) {
                     group.at[i].array, 4 / bytes);
             cs_close(&e->p);
         }
-        emit_find(e, group.at[i].op, "load", "16 bytes at a time, two aligned words shifted together");
+        emit_find(e, group.at[i].op, FIND_LOAD_SHIFTED);
     }
 }

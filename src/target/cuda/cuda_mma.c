@@ -20,8 +20,7 @@ static void gather_word(Dot *d, int i, const char *word, const char *k, const ch
         return;
     }
     cs_line(&e->p, "%s = 0;", word);
-    cs_raw(&e->p, "#pragma unroll\n");
-    cs_open(&e->p, "for (int b = 0; b < 4; b++)");
+    cs_loop(&e->p, "#pragma unroll", "b", 0, 4, 1);
     cs_line(&e->p, "u8 cell;");
     cs_line(&e->p, "tw_lds(1, &cell, %s);", dot_matrix_at(d, i, arena_printf(e->arena, "%s + b", k), across));
     cs_line(&e->p, "%s |= (u32)cell << 8 * b;", word);
@@ -78,8 +77,7 @@ void dot_emit_mma(Dot *d) {
     bool odd_m = d->m & (d->m - 1), odd_n = d->n & (d->n - 1);
     cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * %d, wn = (warp >> %d & %d) %% %lld * %d;", d->along_m - 1,
             (long long)fit_m, rows, am, d->along_n - 1, (long long)fit_n, columns);
-    cs_raw(&e->p, "#pragma unroll\n");
-    cs_open(&e->p, "for (int kk = 0; kk < %lld; kk += %d)", (long long)((d->k + step - 1) / step * step), step);
+    cs_loop(&e->p, "#pragma unroll", "kk", 0, (d->k + step - 1) / step * step, step);
     cs_line(&e->p, "u32 fa[%lld][4];", (long long)tiles_m);
     emit_unroll(e, "i", (int)tiles_m, 1);
     const char *row = arena_printf(e->arena, "wm + i * %d", rows * d->along_m);

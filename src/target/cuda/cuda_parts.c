@@ -88,8 +88,7 @@ void parts_plan(Emit *e, RingPlan *r, const Op *tasks) {
 }
 
 void parts_open(Emit *e, const RingPlan *r) {
-    cs_raw(&e->p, "#pragma unroll\n");
-    cs_open(&e->p, "for (int part = 0; part < %d; part++)", r->parts);
+    cs_loop(&e->p, "#pragma unroll", "part", 0, r->parts, 1);
     const SharedTile *tile = &r->field[0];
     /* Panel `part` of the tile is panel part % 2 of the buffer. */
     const char *at = arena_printf(e->arena, "%s - part / 2 * %lld", r->field_name[0], (long long)(2 * tile->panel));

@@ -135,7 +135,7 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     const Type *type = ir_type(e->k, r.ring);
     r.name = cs_name(&e->p, r.ring);
     for (int i = 0; i < type->field_count; i++) {
-        r.field[i] = layout_field(e->cx, e->k, r.ring, type->fields[i].name);
+        r.field[i] = *layout_field(e->k, r.ring, type->fields[i].name);
         r.field_offset[i] = r.slot_bytes;
         r.slot_bytes += r.field[i].bytes;
     }
@@ -152,7 +152,7 @@ static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
     if (r.stores && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
         r.slots = (int)op_int(op, AT_STAGES, 1);
         r.hold = r.slots < 3 ? 1 : r.hold;
-        pass_find(e->cx, op->range, "ring", "threads load it, so it has the %d slots asked for", r.slots);
+        pass_find(e->cx, op->range, FIND_RING_BY_THREADS, r.slots);
     }
     r.full_count = 32 * producer.warps;
     r.each = gang_is(e) && !fills_in_loop(e, from->regions[0], r.ring, false);
@@ -182,8 +182,8 @@ static void place_ring(Emit *e, RingPlan *r) {
                       : !r->by_tma ? "by stores"
                       : r->stores  ? "by TMA and stores"
                                    : "by TMA";
-    pass_find(e->cx, ir_value(e->k, r->ring)->op->range, "ring", "%d slot%s of %lld bytes at %lld, %s", r->slots,
-              r->slots == 1 ? "" : "s", (long long)r->slot_bytes, (long long)r->offset, how);
+    pass_find(e->cx, ir_value(e->k, r->ring)->op->range, FIND_RING_PLACED, r->slots, r->slots == 1 ? "" : "s",
+              (long long)r->slot_bytes, (long long)r->offset, how);
 }
 
 /* Fewer slots for the largest ring; false when all have one. The plan changes no bit of the result. */
@@ -375,7 +375,7 @@ static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const ch
         load_boxes(e, load, tile, (Half){offset, full, half, "1"});
         cs_close(&e->p);
     }
-    emit_find(e, load, "load", "by TMA, %d box%s of %d bytes a row%s", boxes, boxes == 1 ? "" : "es", tile->width,
+    emit_find(e, load, FIND_LOAD_BY_TMA, boxes, boxes == 1 ? "" : "es", tile->width,
               half ? ", half of the tile for both blocks" : "");
 }
 
@@ -412,7 +412,7 @@ static void store_by_tma(Emit *e, const Op *store) {
     cuda_of(e)->bulk_issued = true;
     memory_mark(e, store);
     int boxes = r->parts ? r->parts : p.count;
-    emit_find(e, store, "store", "by TMA, %d box%s of %d bytes a row%s", boxes, boxes == 1 ? "" : "es", tile->width,
+    emit_find(e, store, FIND_STORE_BY_TMA, boxes, boxes == 1 ? "" : "es", tile->width,
               r->parts ? ", one after the other" : "");
 }
 

@@ -49,7 +49,7 @@ static void write_barriers(Emit *e) {
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
         const RingPlan *r = &cuda_of(e)->rings.at[i];
         if (r->fused) continue;
-        cs_open(&e->p, "for (int i = 0; i < %d; i++)", r->slots);
+        cs_loop(&e->p, NULL, "i", 0, r->slots, 1);
         cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d);", r->full_name, r->full_count);
         cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d%s);", r->empty_name, r->empty_count, r->shared ? " * blocks" : "");
         cs_close(&e->p);
@@ -247,7 +247,7 @@ static void write_task(Emit *e, const Op *tasks, const Op *role) {
 }
 
 static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
-    Text top = text_new(e->arena), before = e->p.out;
+    CLines top = {0};
     e->role = role;
     e->group = layout_group(e->cx, e->k, role);
     cuda_of(e)->in_gang = gang_is(e) && !e->group.first_warp;
@@ -266,8 +266,8 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     else
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp();");
     if (single) cs_open(&e->p, "if (warp == 0 && tw_elect())");
-    before = e->p.out;
-    e->p.out = text_new(e->arena);
+    CLines before = e->p.lines;
+    e->p.lines = (CLines){0};
     e->top = &top;
     e->top_depth = e->p.depth;
     write_counters(e, tasks, role);
@@ -294,8 +294,10 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     rotate_end(e, role);
     if (cuda_of(e)->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
     if (single) cs_close(&e->p);
-    text_add(&before, "%s%s", top.at ? top.at : "", e->p.out.at);
-    e->p.out = before;
+    CLines body = e->p.lines;
+    e->p.lines = before;
+    cs_append(&e->p, &top);
+    cs_append(&e->p, &body);
     e->role = NULL;
     cuda_of(e)->in_gang = false;
 }

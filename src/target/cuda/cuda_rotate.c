@@ -143,7 +143,7 @@ void rotate_emit(Emit *e, const Op *loop) {
     cs_close(&e->p);
     emit_forget(e, t.body);
     emit_enter_loop(e, loop);
-    cs_raw(&e->p, "#pragma unroll 1\n");
+    cs_raw(&e->p, "#pragma unroll 1");
     cs_open(&e->p, "for (%s %s = %s + 1; %s < %s; %s++)", type, k, lo, k, hi, k);
     write_trip(&t, true);
     cs_close(&e->p);

@@ -138,7 +138,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *lo = emit_scalar(e, other->operands[0]), *step = emit_scalar(e, other->operands[2]),
                *turn = cs_fresh(&e->p, "turn");
-    cs_open(&e->p, "for (int %s = 0; %s < %d; %s++)", turn, turn, d, turn);
+    cs_loop(&e->p, NULL, turn, 0, d, 1);
     const char *at = cs_fresh(&e->p, "first");
     if (strcmp(lo, "0") == 0)
         cs_line(&e->p, "const i64 %s_wide = (i64)%s * %s;", at, turn, step);

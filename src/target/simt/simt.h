@@ -84,7 +84,7 @@ struct Emit {
     Arena *arena;
     CPrinter p;
     Facts facts;
-    Text *top; /* places: written before the statements of the role */
+    CLines *top; /* places: written before the statements of the role */
     int top_depth;
     VEC(Hold) holds; /* by Ref */
     int *uses;
@@ -146,8 +146,7 @@ bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const
 
 /* --- simt_hold.c --- */
 /* A finding for `explain`, once an op however often it is written. */
-void emit_find(Emit *e, const Op *op, const char *subject, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void emit_find(Emit *e, const Op *op, FindingId id, ...);
 void emit_refuse(Emit *e, const Op *op, const char *what);
 Hold *emit_hold(Emit *e, Ref ref);           /* until the next call: the table may grow */
 void emit_same(Emit *e, Ref ref, Ref other); /* held as the other one */

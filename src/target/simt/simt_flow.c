@@ -100,9 +100,9 @@ void emit_carried(Emit *e, Ref ref, Ref initial) {
     }
     const char *name = cs_name(&e->p, ref), *type = cs_value_type(&e->p, ir_type(e->k, ref));
     if (initial)
-        cs_line(&e->p, "%s %s = %s;", type, name, emit_scalar(e, initial));
+        cs_line(&e->p, "%s = %s;", cs_variable(&e->p, type, name), emit_scalar(e, initial));
     else
-        cs_line(&e->p, "%s %s;", type, name);
+        cs_line(&e->p, "%s;", cs_variable(&e->p, type, name));
     emit_set(e, ref, HOLD_SCALAR, name);
 }
 
@@ -127,7 +127,7 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
         if (layout)
             cs_line(&e->p, "%s %s[%d];", emit_array_type(e, type), names[i], layout->registers);
         else
-            cs_line(&e->p, "%s %s;", cs_value_type(&e->p, type), names[i]);
+            cs_line(&e->p, "%s;", cs_variable(&e->p, cs_value_type(&e->p, type), names[i]));
         copy_to(e, targets[i], sources[i], names[i]);
     }
     for (int i = 0; i < count; i++) {
@@ -167,7 +167,7 @@ void emit_for(Emit *e, const Op *op) {
     Pending before = emit_pending(e);
     emit_enter_loop(e, op);
     void *state = e->target->loop_begin(e, op);
-    if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1\n");
+    if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1");
     if (known && step == 1) {
         cs_open(&e->p, "for (%s %s = %s; %s < %s; %s++)", type, k, lo, k, hi, k);
     } else {

@@ -49,20 +49,13 @@ void emit_forget(Emit *e, const Region *region) {
 }
 
 void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step) {
-    cs_raw(&e->p, "#pragma unroll\n");
     e->vector_bits = ll_log2(step);
-    if (step == 1)
-        cs_open(&e->p, "for (int %s = %d; %s < %d; %s++)", variable, from, variable, to, variable);
-    else
-        cs_open(&e->p, "for (int %s = %d; %s < %d; %s += %d)", variable, from, variable, to, variable, step);
+    cs_loop(&e->p, "#pragma unroll", variable, from, to, step);
 }
 
 void emit_unroll(Emit *e, const char *variable, int count, int step) { emit_unroll_from(e, variable, 0, count, step); }
 
-void emit_block(Emit *e) {
-    cs_line(&e->p, "{");
-    e->p.depth++;
-}
+void emit_block(Emit *e) { cs_block(&e->p); }
 
 bool emit_may_reuse(Emit *e, Ref ref, const Op *op) {
     if (!ref_is_value(ref) || e->uses[ref] != 1 || emit_hold(e, ref)->kind != HOLD_ARRAY) return false;
@@ -74,13 +67,13 @@ bool emit_may_reuse(Emit *e, Ref ref, const Op *op) {
     return v->op->parent == op->parent && !renames;
 }
 
-void emit_find(Emit *e, const Op *op, const char *subject, const char *format, ...) {
+void emit_find(Emit *e, const Op *op, FindingId id, ...) {
     if (map_find_number(&e->found, (uintptr_t)op)) return;
     map_put_number(&e->found, e->arena, (uintptr_t)op, NULL);
-    va_list args;
-    va_start(args, format);
-    pass_find(e->cx, op->range, subject, "%s", arena_vprintf(e->arena, format, args));
-    va_end(args);
+    va_list values;
+    va_start(values, id);
+    pass_find_list(e->cx, op->range, id, values);
+    va_end(values);
 }
 
 void emit_refuse(Emit *e, const Op *op, const char *what) {

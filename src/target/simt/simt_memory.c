@@ -261,11 +261,11 @@ void memory_tload(Emit *e, const Op *op) {
         }
     }
     if (flags) {
-        cs_raw(&e->p, "#pragma unroll\n");
+        cs_raw(&e->p, "#pragma unroll");
         cs_line(&e->p, "for (int j = 0; j < %d; j++) %s[r + j] = raw[j] != 0;", b.vector, array);
     }
     cs_close(&e->p);
-    emit_find(e, op, "load", "vectors of %d bytes", b.vector * elem_info[type->elem].bytes);
+    emit_find(e, op, FIND_LOAD_VECTORS, b.vector * elem_info[type->elem].bytes);
 }
 
 /* Address of `vector` registers of the value from r on, in memory type. */
@@ -277,8 +277,7 @@ static const char *stored(Emit *e, Ref value, const Layout *layout, int vector) 
     if (straight) return arena_printf(e->arena, "%s + r", hold->text);
     cs_line(&e->p, "%s word[%d];", cs_memory_type(type->elem), vector);
     if (hold->kind == HOLD_LATER) {
-        cs_raw(&e->p, "#pragma unroll\n");
-        cs_open(&e->p, "for (int j = 0; j < %d; j++)", vector);
+        cs_loop(&e->p, "#pragma unroll", "j", 0, vector, 1);
         cs_line(&e->p, "const int q = r + j;");
         const char *text = lean_element(e, value, "q");
         cs_line(&e->p, "word[j] = %s;",
@@ -336,7 +335,7 @@ void memory_tstore(Emit *e, const Op *op) {
     }
     cs_close(&e->p);
     memory_mark(e, op);
-    emit_find(e, op, "store", "vectors of %d bytes", b.vector * elem_info[type->elem].bytes);
+    emit_find(e, op, FIND_STORE_VECTORS, b.vector * elem_info[type->elem].bytes);
 }
 
 /* --- pointers --- */
@@ -366,7 +365,7 @@ void memory_load(Emit *e, const Op *op) {
             elementwise_operand(e, op->operands[0], layout, "r"));
     cs_line(&e->p, "%s[r] = %s;", array, elem == EL_I1 ? "raw != 0" : "raw");
     cs_close(&e->p);
-    emit_find(e, op, "load", "gathers single elements");
+    emit_find(e, op, FIND_LOAD_ELEMENTS);
 }
 
 static void open_scatter(Emit *e, const Op *op, const Type *type, const Layout *layout, Ref mask) {

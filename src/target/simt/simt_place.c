@@ -78,8 +78,7 @@ const char *place_thread(Emit *e, const LinearLayout *map, int dim) {
     if (!name) {
         name = cs_fresh(&e->p, arena_printf(e->arena, "at%d", dim));
         map_set(&e->places, e->arena, text, (void *)(uintptr_t)name);
-        text_indent(e->top, e->top_depth);
-        text_add(e->top, "const i32 %s = %s;\n", name, text);
+        cs_line_of(&e->p, e->top, e->top_depth, "const i32 %s = %s;", name, text);
     }
     return name;
 }
@@ -138,5 +137,5 @@ void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis) {
     text_add(&t, "%d in a thread", 1 << where[LL_REGISTER]);
     if (where[LL_LANE]) text_add(&t, ", %d lanes by shuffles", 1 << where[LL_LANE]);
     if (where[LL_WARP]) text_add(&t, ", %d warps through shared memory", 1 << where[LL_WARP]);
-    emit_find(e, op, op_info[op->code].mnemonic, "%s", t.at);
+    emit_find(e, op, FIND_ALONG_AXIS, op_info[op->code].mnemonic, t.at);
 }

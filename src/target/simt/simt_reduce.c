@@ -402,7 +402,7 @@ static void fold_in(Reduce *r) {
     if (inside) text = arena_printf(e->arena, "%s ? %s : %s", inside, text, neutral(r));
     cs_line(&e->p, "%s other = %s;", element_type(r), text);
     cs_line(&e->p, "int q = 0;");
-    cs_raw(&e->p, "#pragma unroll\n");
+    cs_raw(&e->p, "#pragma unroll");
     cs_open(&e->p, "for (; q < %d && (i >> q & 1); q++)", bits);
     combine(r, at(r, r->values, "q"), "other", NULL, NULL);
     cs_line(&e->p, "other = %s;", at(r, r->values, "q"));
@@ -429,7 +429,7 @@ void reduce_emit(Emit *e, const Op *op) {
         emit_declare(e, result);
     } else {
         scalar = cs_name(&e->p, result);
-        cs_line(&e->p, "%s %s;", cs_value_type(&e->p, type), scalar);
+        cs_line(&e->p, "%s;", cs_variable(&e->p, cs_value_type(&e->p, type), scalar));
         emit_set(e, result, HOLD_SCALAR, scalar);
     }
     emit_block(e);

@@ -92,8 +92,8 @@ static void copy_in(Fold *f) {
         cs_line(&e->p, "%s[r] = %s;", f->part[i], elementwise_operand(e, f->op->operands[i], f->layout, "r"));
     cs_close(&e->p);
     if (f->layout->registers == register_count(f)) return;
-    cs_raw(&e->p, "#pragma unroll\n"); /* the padding takes part, and is not looked at */
-    cs_open(&e->p, "for (int r = %d; r < %d; r++)", f->layout->registers, register_count(f));
+    /* The padding takes part, and is not looked at. */
+    cs_loop(&e->p, "#pragma unroll", "r", f->layout->registers, register_count(f), 1);
     for (int i = 0; i < f->count; i++) cs_line(&e->p, "%s[r] = 0;", f->part[i]);
     cs_close(&e->p);
 }
@@ -295,7 +295,7 @@ void fold_emit(Emit *e, const Op *op) {
             continue;
         }
         const char *name = cs_name(&e->p, op->results[i]);
-        cs_line(&e->p, "%s %s;", register_type(&f, i), name);
+        cs_line(&e->p, "%s;", cs_variable(&e->p, register_type(&f, i), name));
         emit_set(e, op->results[i], HOLD_SCALAR, name);
     }
     emit_block(e);

@@ -223,10 +223,9 @@ static void find_conflicts(Emit *e, Ref value, const SharedTile *tile, int vecto
     map_put_number(&e->found, e->arena, key, NULL);
     const Op *op = ir_value(e->k, value)->op;
     int fronts = layout_tile_conflicts(emit_layout(e, value), ir_type(e->k, value), tile, vector);
-    pass_find(e->cx, op ? op->range : e->k->range, "shared",
-              "%s a tile of %lld bytes a row, swizzled over %d, vectors of %d bytes, %d wavefront%s",
-              store ? "to" : "from", (long long)tile->columns * tile->elem_bytes, tile->width,
-              vector * tile->elem_bytes, fronts, fronts == 1 ? "" : "s");
+    pass_find(e->cx, op ? op->range : e->k->range, FIND_SHARED_TILE, store ? "to" : "from",
+              (long long)tile->columns * tile->elem_bytes, tile->width, vector * tile->elem_bytes, fronts,
+              fronts == 1 ? "" : "s");
 }
 
 static void zero_box(Emit *e, const SharedTile *tile, const char *offset, int64_t first_row, int64_t first_column,
@@ -266,7 +265,7 @@ void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *o
     if (words && w.vector % each) ice(e->k->module->trap, "simt: words are put in parts");
     if (parts > 1) {
         int count = layout->registers / parts;
-        cs_raw(&e->p, "#pragma unroll\n");
+        cs_raw(&e->p, "#pragma unroll");
         e->vector_bits = ll_log2(w.vector);
         cs_open(&e->p, "for (int r = part * %d; r < part * %d + %d; r += %d)", count, count, count, w.vector);
     } else {
@@ -460,11 +459,11 @@ void shared_convert(Emit *e, const Op *op) {
     switch (plan.kind) {
     case CONVERT_NONE: emit_same(e, result, value); return;
     case CONVERT_REGISTERS:
-        emit_find(e, op, "convert", "registers in another order, nothing moves");
+        emit_find(e, op, FIND_CONVERT_REGISTERS);
         convert_registers(e, op, &plan.map);
         return;
     case CONVERT_SHUFFLE:
-        emit_find(e, op, "convert", "by %d shuffles a thread", plan.shuffles);
+        emit_find(e, op, FIND_CONVERT_SHUFFLES, plan.shuffles);
         convert_shuffle(e, op, &plan.map);
         return;
     case CONVERT_SHARED: break;
@@ -475,5 +474,5 @@ void shared_convert(Emit *e, const Op *op) {
     shared_before_read(e);
     emit_declare(e, result);
     const char *back = move_side(e, op, result, &via, false);
-    emit_find(e, op, "convert", "through shared memory: %s; %s", there, back);
+    emit_find(e, op, FIND_CONVERT_SHARED, there, back);
 }

@@ -24,11 +24,6 @@ static void each_cb(Role *role, Ref ring, const char *call) {
     }
 }
 
-static void open_block(Role *role) {
-    cs_line(&role->p, "{");
-    role->p.depth++;
-}
-
 /* ------------------------------------------------------------------------------------------- boxes of pages */
 
 /* The first page of the box along a dimension, as text. */
@@ -89,7 +84,7 @@ static void read_box(Role *role, const Op *load, const TtField *field, int cb) {
     const TtBuffer *b = &tt->plan->buffers.at[buffer];
     const char *accessor = role_accessor(role, buffer);
     const char *fill = role_arg(role, ARG_FILL, arena_printf(tt->arena, "%s_fill", b->name), buffer, 0);
-    open_block(role);
+    cs_block(&role->p);
     cs_line(&role->p, "u32 to = get_write_ptr(%s);", role_cb(role, cb));
     const char *page = open_pages(role, load, buffer, field->type, &depth);
     cs_line(&role->p, "noc_async_read_page(tw_inside(%s, %s), %s, to);", page, fill, accessor);
@@ -103,7 +98,7 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
     int buffer = tt_buffer(tt, store, field->paging), depth;
     if (buffer < 0) return;
     const char *accessor = role_accessor(role, buffer);
-    open_block(role);
+    cs_block(&role->p);
     cs_line(&role->p, "u32 from = get_read_ptr(%s);", role_cb(role, field->cb));
     const char *page = open_pages(role, store, buffer, field->type, &depth);
     cs_line(&role->p, "const u32 page = %s;", page);
@@ -192,7 +187,7 @@ static void make_index_tile(Role *role, const TtIndexTile *tile) {
     const char *place[2] = {"i", "j"};
     if (type->rank == 1) place[0] = is_column ? "i" : "j";
     cs_line(&role->p, "cb_reserve_back(%s, %u);", name, cb->item_pages);
-    open_block(role);
+    cs_block(&role->p);
     cs_line(&role->p, "u32 to = get_write_ptr(%s);", name);
     if (paging == PAGE_VECTOR) {
         cs_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const CDialect dialect_tensix = {"tensix", true, false, true, ".bits", "bool", false};
+static const CDialect dialect_tensix = {"tensix", true, false, true, ".bits", "bool", false, false};
 
 bool role_is_scalar_op(const Kernel *k, const Op *op) {
     if (op->result_count != 1 || op->region_count || !op_has(op->code, TRAIT_PURE)) return false;

@@ -1,0 +1,116 @@
+/* cstyle_layout.c: kept lines as text; see cs_layout in cstyle.h.
+ *
+ * What a line says was decided when it was made (expr.h). Here it gets its place on the page: which lines are left
+ * out because nobody reads what they declare, which share a line, where a long one goes on. */
+#include "target/cstyle/cstyle.h"
+
+#include <string.h>
+
+bool cs_mentions(const CLines *lines, const char *name) {
+    for (size_t i = 0; i < lines->count; i++)
+        for (size_t n = 0; n < lines->at[i].name_count; n++)
+            if (strcmp(lines->at[i].names[n], name) == 0) return true;
+    return false;
+}
+
+static bool is_directive(const CLine *line) { return line->kind == LINE_RAW || line->kind == LINE_LINE; }
+
+/* --- variables that nobody reads --- */
+
+/* Does no kept line from `i` on, to the end of the block of that depth, have the name? */
+static bool is_unread(const CLines *l, const bool *gone, size_t i, int depth, const char *name) {
+    for (; i < l->count && (is_directive(&l->at[i]) || l->at[i].depth >= depth); i++)
+        for (size_t n = 0; !gone[i] && n < l->at[i].name_count; n++)
+            if (strcmp(l->at[i].names[n], name) == 0) return false;
+    return true;
+}
+
+/* From the end on, so that what only unread ones read goes with them; and comments that then lead to nothing. */
+static CLines without_unread(const CLines *all, Arena *arena) {
+    bool *gone = ARENA_ARRAY(arena, bool, all->count + 1);
+    CLines kept = {0};
+    const CLine *next = NULL;
+    for (size_t i = all->count; i-- > 0;) {
+        const CLine *line = &all->at[i];
+        bool leads_nowhere = line->kind == LINE_PLACE && next && next->kind == LINE_CLOSE;
+        gone[i] = leads_nowhere || (line->c.constant && is_unread(all, gone, i + 1, line->depth, line->c.constant));
+        if (!gone[i] && line->kind != LINE_LINE) next = line;
+    }
+    for (size_t i = 0; i < all->count; i++)
+        if (!gone[i]) *VEC_PUSH(&kept, arena) = all->at[i];
+    return kept;
+}
+
+/* --- lines on the page --- */
+
+static size_t width_of(const CLine *line) { return (size_t)line->depth * 4 + strlen(line->c.text); }
+
+static bool is_loop(const CLine *line) { return line->kind == LINE_OPEN && strncmp(line->c.text, "for (", 5) == 0; }
+
+/* A loop of one statement stands on one line. */
+static void join_loops(CLines *l, Arena *arena, size_t width) {
+    size_t kept = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        CLine head = l->at[i];
+        const CLine *only = i + 2 < l->count && is_loop(&head) ? &l->at[i + 1] : NULL;
+        if (only && only->kind == LINE_PLAIN && only->c.is_code && l->at[i + 2].kind == LINE_CLOSE &&
+            width_of(&head) + strlen(only->c.text) <= width) {
+            size_t length = strlen(head.c.text) - 1;
+            head.c.text = arena_printf(arena, "%.*s%s", (int)length, head.c.text, only->c.text);
+            head.kind = LINE_PLAIN;
+            i += 2;
+        }
+        l->at[kept++] = head;
+    }
+    l->count = kept;
+}
+
+/* The best place before `width` where the line may go on below: the outermost comma or joint, of those the last.
+ * How many parentheses are open there. */
+static size_t break_at(const char *s, size_t first, size_t width, int *open) {
+    size_t best = 0;
+    int depth = 0, least = 1 << 20;
+    for (size_t i = first; s[i] && (i < width || !best); i++) {
+        depth += s[i] == '(' || s[i] == '[' ? 1 : s[i] == ')' || s[i] == ']' ? -1 : 0;
+        bool comma = s[i] == ',' && s[i + 1] == ' ';
+        bool joint = strncmp(s + i, " && ", 4) == 0 || strncmp(s + i, " || ", 4) == 0 ||
+                     (depth == 0 && strncmp(s + i, " & ", 3) == 0);
+        if ((comma || joint) && i > first + 12 && depth <= least) {
+            best = comma ? i + 1 : i;
+            least = depth;
+        }
+    }
+    *open = least;
+    return best;
+}
+
+static void put_line(Text *t, const CLine *line, size_t width) {
+    const char *s = line->c.text;
+    size_t indent = *s && !is_directive(line) ? (size_t)line->depth * 4 : 0, shift = indent, at;
+    bool may_wrap = (line->c.is_code || line->kind == LINE_OPEN) && strncmp(s, "for (", 5) != 0;
+    int depth = 0, open;
+    while (may_wrap && width && strlen(s) + shift > width && (at = break_at(s, 0, width - shift, &open))) {
+        text_add(t, "%*s%.*s\n", (int)shift, "", (int)at, s);
+        s += at + 1;
+        depth += open;
+        shift = indent + 4 + 4 * (size_t)(depth > 0 ? depth : 0);
+    }
+    text_add(t, "%*s%s\n", (int)shift, "", s);
+}
+
+char *cs_layout(Arena *arena, const CLines *lines, int width, bool directives) {
+    CLines kept = without_unread(lines, arena);
+    join_loops(&kept, arena, (size_t)width);
+    Text out = text_new(arena);
+    const CLine *from = NULL;
+    for (size_t i = 0; i < kept.count; i++) {
+        const CLine *line = &kept.at[i];
+        if (line->kind == LINE_LINE) {
+            from = line;
+            continue;
+        }
+        if (from && line->kind != LINE_PLACE) put_line(&out, from, 0);
+        put_line(&out, line, directives ? 0 : (size_t)width);
+    }
+    return out.at;
+}
