@@ -19,7 +19,15 @@ static void test_machines(void) {
         CHECK(m->has_threads == (m->lanes > 0) && m->has_threads == (m->vector_bytes > 0));
         if (m->has_threads) CHECK(is_power(m->lanes) && is_power(m->vector_bytes) && m->skew_allowed);
         CHECK(!m->roles_always || m->roles_allowed);
-        CHECK(!m->gives_registers || m->roles_allowed);
+        /* Registers that are given away: to whom, and how; by whom, the least. */
+        CHECK(!m->register_step == !m->role_registers && !m->register_step == !m->issue_registers);
+        CHECK(!m->register_step || (m->roles_allowed && m->role_registers <= m->thread_registers));
+        if (m->has_threads) CHECK(m->group_warps > 0 && m->registers > m->thread_registers && m->thread_registers > 0);
+        /* Boxes have limits, and a copy that runs by itself takes its time. */
+        CHECK(m->has_tma == (m->box_extent > 0) && m->has_tma == (m->box_rank > 0) && m->has_tma == (m->box_align > 0));
+        CHECK(m->has_tma == (m->cost.copy_clocks > 0) && m->has_tma == (m->cost.most_slots > 0));
+        CHECK(m->cost.most_alone <= m->cost.most_slots && m->cost.enough_slots <= m->cost.most_slots);
+        CHECK((m->cluster_blocks > 1) == (m->cost.pair_tasks > 0));
         /* What reads shared memory by itself needs the fence. */
         CHECK(m->async_proxy == (m->has_tma || matrix_async(m)));
         if (!m->arch) continue;

@@ -42,7 +42,7 @@ static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
     const Matrix *async = matrix_async(cx->machine);
     if (workers > 0 && async) return async->warps * floor_pow2(workers);
     /* The others only move data: one warpgroup, so that it can give its registers away. */
-    return name && strcmp(name, "compute") == 0 ? kernel_warps(cx, k) : 4;
+    return name && strcmp(name, "compute") == 0 ? kernel_warps(cx, k) : cx->machine->group_warps;
 }
 
 /* Roles in this order: compute first (warpgroups start at warp 0), then the rest. */
@@ -92,7 +92,13 @@ SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
     SharedTile t = shared_tile_of(type, false);
     int64_t row = t.columns * t.elem_bytes;
     /* The widest that divides the row; if none does, the narrowest that holds it, else the widest. */
-    t.width = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : row > 64 ? 128 : row > 32 ? 64 : 32;
+    enum { WIDE = WIDEST_PANEL, HALF = WIDE / 2, QUARTER = WIDE / 4 };
+    t.width = row % WIDE == 0      ? WIDE
+              : row % HALF == 0    ? HALF
+              : row % QUARTER == 0 ? QUARTER
+              : row > HALF         ? WIDE
+              : row > QUARTER      ? HALF
+                                   : QUARTER;
     shared_tile_room(&t, round_up(t.rows, rows_multiple), t.columns);
     t.zero_rows = t.rows;
     t.zero_columns = t.columns;

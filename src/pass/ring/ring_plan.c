@@ -34,10 +34,6 @@ static int64_t ring_bytes(const Cut *c) {
 
 /* --- the cost model: how many slots cover the way of a copy --- */
 
-/* Clocks from the issue of a copy until it has landed and its slot is free again, as timed: shorter
- * trips gained from more slots until these covered about as much. A slot more than that gained
- * nothing, and with one worker, where two blocks may share a multiprocessor, it lost. */
-enum { COPY_CLOCKS = 2048, MOST_SLOTS = 8, MOST_ALONE = 6 };
 enum { SPARE_BYTES = 2048 }; /* for barriers, and to align what lies behind them */
 
 typedef struct TripCost {
@@ -74,7 +70,9 @@ static int useful_slots(const Cut *c, CutRing *ring) {
     TripCost cost = trip_cost(c, ring);
     ring->clocks = cost.clocks;
     if (!c->cx->machine->has_tma || asked < 2 || !cost.clocks || !feeds_alone(c, ring)) return asked;
-    int64_t most = cost.alone ? MOST_ALONE : MOST_SLOTS, slots = 1 + (COPY_CLOCKS + cost.clocks - 1) / cost.clocks;
+    const MachineCost *timed = &c->cx->machine->cost;
+    int64_t most = cost.alone ? timed->most_alone : timed->most_slots;
+    int64_t slots = 1 + (timed->copy_clocks + cost.clocks - 1) / cost.clocks;
     if (slots > most) slots = most;
     return slots > asked ? (int)slots : asked;
 }
@@ -148,21 +146,19 @@ static int fewest_slots(const Cut *c, bool *short_of) {
     return fewest;
 }
 
-enum { ENOUGH = 3 }; /* a fourth slot gained less than panels one after the other cost, as timed */
-
-/* Where loads got too few slots, outputs of four panels (of 128 bytes a row) and more go out by TMA
+/* Where loads got too few slots, outputs of four panels and more go out by TMA
  * panel by panel, if that makes room for another slot. */
 static void cut_outputs(Cut *c) {
     bool short_of, still;
     int before = fewest_slots(c, &short_of);
     if (!short_of || !c->cx->machine->has_tma) return;
-    if (before >= ENOUGH && !c->cx->options.slots) return;
+    if (before >= c->cx->machine->cost.enough_slots && !c->cx->options.slots) return;
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         const Type *type = ring->output ? ir_type(c->k, op_operand(ring->ops.at[0], 1)) : NULL;
         if (!type || type->rank != 2 || ring->ops.count != 1) continue;
-        int64_t bytes = type->extent[1] * ty_elem_bytes(type), panels = bytes / 128;
-        if (bytes % 128 == 0 && panels >= 4 && !(panels & (panels - 1))) ring->parts = (int)panels;
+        int64_t bytes = type->extent[1] * ty_elem_bytes(type), panels = bytes / WIDEST_PANEL;
+        if (bytes % WIDEST_PANEL == 0 && panels >= 4 && !(panels & (panels - 1))) ring->parts = (int)panels;
     }
     if (fit_slots(c, 2) && fewest_slots(c, &still) > before) return;
     for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->parts = 0;
@@ -397,7 +393,7 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
                   (long long)c->cx->machine->ring_bytes);
     if (deeper)
         pass_find(c->cx, cut->ops.at[0]->range, FIND_RING_DEEPER, cut->slots, asked, (long long)cut->clocks,
-                  COPY_CLOCKS);
+                  c->cx->machine->cost.copy_clocks);
 }
 
 static bool is_made_from(const Kernel *k, Ref value, Ref from, int depth) {
@@ -427,8 +423,6 @@ static int varying_index(const Kernel *k, const Op *tasks, const Op *compute) {
 }
 
 /* --- order --- */
-
-enum { GROUP_ROWS = 8 }; /* of tiles that are walked together, when the source does not say */
 
 /* Which of the task's two indices x is computed from: bits 1 and 2. */
 static int indices_in(const Kernel *k, const Region *body, Ref x, int depth) {
@@ -488,7 +482,7 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
         bool grouped = persist && machine->has_threads && shares_both_ways(c, tasks);
         Word order = grouped ? ORDER_GROUPED : tasks->operand_count == 1 ? ORDER_CODE : ORDER_ROW;
         op_set(k, tasks, (Attr){.id = AT_ORDER, .word = order});
-        if (grouped) set_int(k, tasks, AT_GROUP, GROUP_ROWS);
+        if (grouped) set_int(k, tasks, AT_GROUP, machine->cost.grouped_rows);
     }
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
     int varies = persist && compute && machine->has_threads && (order == ORDER_CODE || order == ORDER_ROW)

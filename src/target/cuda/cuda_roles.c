@@ -174,13 +174,13 @@ static void write_registers(Emit *e, const Op *role, int threads) {
         else
             single = single && ring_role_is_single(e, op);
     }
-    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !e->cx->machine->gives_registers)
+    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !e->cx->machine->register_step)
         return;
     int movers = groups - compute_groups,
         few = single && !cuda_of(e)->cluster ? 24
               : roles_load_by_threads(e)     ? 120
                                              : 40,
-        many = gang_registers(compute_groups, movers, few);
+        many = gang_registers(e->cx->machine, compute_groups, movers, few);
     int64_t asked = op_int(role, AT_REGS, 0);
     if (!asked && many < few) return; /* with so many warps the movers have none to give */
     int count = asked ? (int)asked : compute ? many : few;
