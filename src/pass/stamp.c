@@ -28,15 +28,9 @@ static int bits_for(int64_t extent) {
 
 /* --- dots --- */
 
-static const Op *enclosing_role(const Op *op) {
-    for (const Region *r = op->parent; r && r->owner; r = r->owner->parent)
-        if (r->owner->code == OP_ROLE) return r->owner;
-    return NULL;
-}
-
 /* The first row that fits, from the first of `from` on. */
 static const Matrix *first_fit(const PassContext *cx, const Kernel *k, const Op *dot, Word from) {
-    int warps = layout_group(cx, k, enclosing_role(dot)).warps;
+    int warps = layout_group_of(cx, k, dot).warps;
     bool reached = from == WORD_NONE;
     const Matrix *row = NULL;
     for (int i = 0; (row = matrix_at(i)); i++) {

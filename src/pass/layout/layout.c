@@ -337,17 +337,19 @@ bool lay_dot_fits(LayoutState *st, const Op *dot) {
     }
     const Matrix *row = matrix_of(st->k, dot);
     Word asked = op_word(dot, AT_INSTR, INSTR_FMA);
+    int warps = layout_group_of(st->cx, st->k, dot).warps;
     const char *why =
-        row->instr == asked ? matrix_misfit(row, machine, st->k, dot, st->warps) : "it does not multiply these types";
+        row->instr == asked ? matrix_misfit(row, machine, st->k, dot, warps) : "it does not multiply these types";
     if (why) diag_emit(diag, DIAG_LAYOUT_DOT_INSTR, dot->range, word_info[asked].text, machine->name, why);
     return !why;
 }
 
+static void look_at_dot(Op *op, void *user) {
+    LayoutState *st = user;
+    if (op->code == OP_DOT && !st->failed) st->failed = !lay_dot_fits(st, op);
+}
+
 static void place_dot(LayoutState *st, Op *op) {
-    if (!lay_dot_fits(st, op)) {
-        st->failed = true;
-        return;
-    }
     const Matrix *row = matrix_of(st->k, op);
     const Layout *layout = lay_natural(st, op->results[0]);
     for (int i = 0; i < 2; i++) {
@@ -616,7 +618,8 @@ bool pass_layout(PassContext *cx, Kernel *k) {
         diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);
         return false;
     }
-    place_region(&st, k->body);
+    ir_walk(k->body, look_at_dot, &st); /* before one is asked for its layout */
+    if (!st.failed) place_region(&st, k->body);
     if (st.failed) return false;
     for (bool changed = true; changed;) {
         changed = false;

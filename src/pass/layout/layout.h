@@ -20,6 +20,8 @@ typedef struct ThreadGroup {
 } ThreadGroup;
 /* Of a role, or (NULL) of a kernel without roles. */
 ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role);
+/* Of the role in which the op stands. */
+ThreadGroup layout_group_of(const PassContext *cx, const Kernel *k, const Op *op);
 /* All warps of a block. */
 int layout_warps(const PassContext *cx, const Kernel *k);
 

@@ -76,6 +76,12 @@ ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role)
     return find_group(cx, k, role, &total);
 }
 
+ThreadGroup layout_group_of(const PassContext *cx, const Kernel *k, const Op *op) {
+    const Region *r = op->parent;
+    while (r && r->owner && r->owner->code != OP_ROLE) r = r->owner->parent;
+    return layout_group(cx, k, r ? r->owner : NULL);
+}
+
 int layout_warps(const PassContext *cx, const Kernel *k) {
     if (!find_tasks(k)) return kernel_warps(cx, k);
     int total;
