@@ -45,18 +45,6 @@ Finding finding_make(Arena *arena, Range range, FindingId id, va_list values) {
     return f;
 }
 
-static void add_string(Text *out, const char *text) {
-    text_add_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') text_add_char(out, '\\');
-        if ((unsigned char)*text < ' ')
-            text_add(out, "\\u%04x", (unsigned)*text);
-        else
-            text_add_char(out, *text);
-    }
-    text_add_char(out, '"');
-}
-
 static void add_id(Text *out, FindingId id) {
     text_add_char(out, '"');
     for (const char *at = rows[id].id; *at; at++) text_add_char(out, *at == '_' ? '-' : (char)tolower(*at));
@@ -71,7 +59,7 @@ static void add_values(Text *out, const Finding *f) {
         if (*name != '-' && !(value->text && !*value->text)) {
             text_add(out, ", \"%.*s\": ", (int)length, name);
             if (value->text)
-                add_string(out, value->text + strspn(value->text, ", "));
+                text_add_json(out, value->text + strspn(value->text, ", "));
             else
                 text_add(out, "%lld", value->number);
         }
@@ -87,15 +75,15 @@ void findings_json(Text *out, const Finding *findings, size_t count, const Sourc
         text_add(out, "%s\n  {\"finding\": ", i ? "," : "");
         add_id(out, f->id);
         text_add(out, ", \"subject\": ");
-        add_string(out, f->subject);
+        text_add_json(out, f->subject);
         if (source_find(sources, f->range.begin, &place)) {
             text_add(out, ", \"file\": ");
-            add_string(out, place.file->name);
+            text_add_json(out, place.file->name);
             text_add(out, ", \"line\": %d, \"column\": %d", place.line, place.column);
         }
         add_values(out, f);
         text_add(out, ", \"text\": ");
-        add_string(out, f->text);
+        text_add_json(out, f->text);
         text_add(out, "}");
     }
     text_add(out, "%s]\n", count ? "\n" : "");

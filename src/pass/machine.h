@@ -48,7 +48,9 @@ typedef struct Machine {
     int thread_registers; /* .. of one thread, at most .. */
     int role_registers;   /* .. of one that was given those of others, at most .. */
     int register_step;    /* .. given in steps of so many; 0: they stay where they are */
-    int issue_registers;  /* that a thread keeps which only issues copies */
+    int issue_registers;  /* that a thread keeps which only issues copies .. */
+    int move_registers;   /* .. which waits for copies and passes them on .. */
+    int carry_registers;  /* .. and which carries what it moves itself */
     int named_barriers;   /* of a block */
 
     /* --- memory of a block, and ways into it --- */

@@ -27,7 +27,6 @@ typedef struct PassOptions {
     int gang;       /* 0 auto: programs that run side by side in a block */
     bool fuse;      /* multiply-adds become fma (default on) */
     bool lines;     /* #line in emitted CUDA text, and line information in the cubin */
-    bool no_rings;  /* they did not fit into shared memory: the kernel stays flat */
     bool overlap;   /* arrays may overlap: nothing is wished of two of them */
     int generic;    /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
 } PassOptions;
@@ -38,9 +37,10 @@ typedef struct PassContext {
     const Machine *machine;
     PassOptions options;
     Arena *scratch;
-    VEC(Finding) findings; /* in the module's arena */
-    bool widened;          /* a sum that the source keeps in 16 bits is carried in f32 */
-    int64_t too_large;     /* the emitter found no room for the rings, with so many bytes in all */
+    VEC(Finding) findings;   /* in the module's arena */
+    bool widened;            /* a sum that the source keeps in 16 bits is carried in f32 */
+    const KernelCopy *uncut; /* machines with threads: a kernel with rings as it came to the pass `ring` */
+    size_t uncut_findings;   /* and how many there were */
 } PassContext;
 
 /* A finding for `explain`; its values are those of its row. */

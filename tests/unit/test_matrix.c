@@ -21,6 +21,7 @@ static void test_machines(void) {
         CHECK(!m->roles_always || m->roles_allowed);
         /* Registers that are given away: to whom, and how; by whom, the least. */
         CHECK(!m->register_step == !m->role_registers && !m->register_step == !m->issue_registers);
+        CHECK(m->issue_registers <= m->move_registers && m->move_registers <= m->carry_registers);
         CHECK(!m->register_step || (m->roles_allowed && m->role_registers <= m->thread_registers));
         if (m->has_threads) CHECK(m->group_warps > 0 && m->registers > m->thread_registers && m->thread_registers > 0);
         /* Boxes have limits, and a copy that runs by itself takes its time. */

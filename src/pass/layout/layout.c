@@ -64,6 +64,12 @@ const Layout *lay_default(LayoutState *st, const Type *type) {
     return lay_in_registers(st, choose_blocked(type, st->warps, type->rank - 1), type);
 }
 
+static bool same_shape(const Type *a, const Type *b) {
+    bool same = a->rank == b->rank;
+    for (int d = 0; same && d < a->rank; d++) same = a->extent[d] == b->extent[d];
+    return same;
+}
+
 /* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a vector load. */
 static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
     const Type *result = ir_type(st->k, op->results[0]);
@@ -75,10 +81,7 @@ static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
         const Layout *layout = lay_natural(st, x);
         if (!layout || layout->home != HOME_REGISTERS) continue;
         anchored = true;
-        const Type *t = ir_type(st->k, x);
-        bool full = t->rank == result->rank;
-        for (int d = 0; full && d < t->rank; d++) full = t->extent[d] == result->extent[d];
-        if (!full) continue;
+        if (!same_shape(ir_type(st->k, x), result)) continue;
         const Op *from = ir_value(st->k, x)->op;
         bool accumulator = from && from->code == OP_DOT;
         if (!best || accumulator) best = lay_in_registers(st, layout->map, result);
@@ -120,6 +123,14 @@ static bool reads_in_place(LayoutState *st, const Region *region, Ref value) {
     return true;
 }
 
+/* Where the addresses of a gather or scatter are, if they do not float: they stay there, and the elements come to them. */
+static const Layout *address_layout(LayoutState *st, const Op *op, const Type *type) {
+    Ref at = op->operands[0];
+    if (!lay_is_tile(st->k, at) || !ir_type(st->k, at)->pointer) return NULL;
+    const Layout *from = lay_natural(st, at);
+    return from && type->rank > 1 ? lay_in_registers(st, from->map, type) : NULL;
+}
+
 static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     const Type *type = ir_type(st->k, op->results[index]);
     if (moves_is(st, op)) return moves_natural(st, op, index);
@@ -129,8 +140,12 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_UNDEF: return NULL;
     case OP_EXPAND:
     case OP_RESHAPE:
-    case OP_PERMUTE: return natural_shape(st, op);
-    case OP_BROADCAST: return lay_natural(st, op->operands[0]) ? lay_default(st, type) : NULL;
+    case OP_PERMUTE: return index_is_sum(st, op) ? NULL : natural_shape(st, op);
+    case OP_BROADCAST: return lay_natural(st, op->operands[0]) && !index_is_sum(st, op) ? lay_default(st, type) : NULL;
+    case OP_LOAD: {
+        const Layout *at = address_layout(st, op, type);
+        return at ? at : lay_default(st, type);
+    }
     case OP_TLOAD:
         return lay_in_registers(st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
     case OP_GET: {
@@ -152,7 +167,9 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         if (!then && op->region_count > 1) then = lay_natural(st, op->regions[1]->last->operands[index]);
         return then ? then : lay_default(st, type);
     }
-    default: return op_has(op->code, TRAIT_ELEMENTWISE) ? natural_elementwise(st, op) : lay_default(st, type);
+    default:
+        if (!op_has(op->code, TRAIT_ELEMENTWISE)) return lay_default(st, type);
+        return index_is_sum(st, op) ? NULL : natural_elementwise(st, op);
     }
 }
 
@@ -254,21 +271,6 @@ static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *us
     return copy->results[0];
 }
 
-enum { VECTOR_ELEMENTS = 512 };
-
-/* A short vector from memory, perhaps under arithmetic: reading it again, each thread what it needs,
- * is cheaper than two barriers and a way through shared memory. */
-static bool is_read_again(LayoutState *st, Ref ref) {
-    const Op *op = ref_is_value(ref) ? ir_value(st->k, ref)->op : NULL;
-    if (!lay_is_tile(st->k, ref)) return true;
-    if (!op || ty_elements(ir_type(st->k, ref)) > VECTOR_ELEMENTS) return false;
-    if (op->code == OP_TLOAD) return !op_operand(op, 1) && !op_flag(op, AT_VOLATILE) && inside_role(st, op->parent);
-    if (op->code != OP_EXPAND && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!is_read_again(st, op->operands[i])) return false;
-    return true;
-}
-
 Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
     if (!lay_is_tile(st->k, ref)) return ref;
     Value v = *ir_value(st->k, ref);
@@ -285,13 +287,14 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
         v = *ir_value(st->k, ref);
         floats = false;
     }
-    bool again = st->role && layout->home == HOME_REGISTERS && is_read_again(st, ref);
+    bool again = layout->home == HOME_REGISTERS && index_is_read_again(st, ref);
     if (floats || again) {
         result = float_to(st, ref, layout, user);
     } else {
         Builder b = behind(st, ref, user->range);
         if (layout->home == HOME_SHARED && v.op && v.op->parent == user->parent)
             b = ir_builder_before(st->k, (Op *)user); /* all loads first, then their way through shared memory */
+        if (layout->home == HOME_REGISTERS) index_note_move(st, ref, user);
         Op *op = ir_begin(&b, OP_CONVERT);
         ir_operand(&b, op, ref);
         result = ir_end(&b, op, NULL);
@@ -402,6 +405,12 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
         type = ir_type(st->k, op->operands[0]);
     const Layout *layout = lay_natural(st, value);
     if (layout && layout->home == HOME_SHARED) return; /* stored by TMA */
+    const Layout *at = address_layout(st, op, type);
+    if (at) {
+        lay_want_operands(st, op, at);
+        if (op->result_count) lay_set(st, op->results[0], at);
+        return;
+    }
     int contiguous = choose_contiguous(&st->facts, op, type);
     int64_t whole = type->extent[contiguous] * elem_info[type->elem].bytes;
     bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
@@ -554,7 +563,7 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
     for (Op *op = region->last, *previous; op; op = previous) {
         previous = op->previous;
         for (int i = 0; i < op->region_count; i++) remove_dead(k, op->regions[i], uses, changed);
-        bool reads = op->code == OP_TLOAD && !op_flag(op, AT_VOLATILE);
+        bool reads = (op->code == OP_TLOAD || op->code == OP_LOAD) && !op_flag(op, AT_VOLATILE);
         bool dead = (reads || op_has(op->code, TRAIT_PURE)) && op->result_count > 0;
         for (int i = 0; dead && i < op->result_count; i++)
             dead = lay_is_tile(k, op->results[i]) && uses[op->results[i]] == 0;

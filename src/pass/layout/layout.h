@@ -28,6 +28,8 @@ int layout_warps(const PassContext *cx, const Kernel *k);
 /* Elements along its contiguous dimension that one access of a tload, tstore or tatomic moves, from
  * what is known of base, strides and offsets; asks for what is missing where the facts may wish. */
 int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
+/* Rows that lie side by side, but nowhere in particular: the elements in 16 bytes; else 0. */
+int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout);
 /* The dimension of the tile along which memory is contiguous; -1: none is known to be. */
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
 /* Does the load take rows that lie side by side, but nowhere in particular? The elements in 16 bytes; else 0. */

@@ -2,6 +2,7 @@
  *
  *   layout.c         the walk over the kernel, elementwise ops, accesses, dots, control flow
  *   layout_moves.c   ops that move elements of a tile or combine along an axis
+ *   layout_index.c   tiles of indices, pointers and masks: computed again, not moved
  *   layout_tma.c     loads and stores that TMA does
  *   layout_check.c   what emitters rely on, of a kernel that was read from text
  *
@@ -46,6 +47,15 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user);
 void lay_want_operands(LayoutState *st, Op *op, const Layout *layout);
 void lay_set(LayoutState *st, Ref ref, const Layout *layout);
 void lay_refuse(LayoutState *st, const Op *op);
+
+/* --- layout_index.c --- */
+/* A result of rank 2 and more that is made of indices, element by element, from what floats and from vectors? */
+bool index_is_sum(LayoutState *st, const Op *op);
+/* A short vector from memory, perhaps under arithmetic: reading it again, each thread what it needs, is cheaper than
+ * two barriers and a way through shared memory. */
+bool index_is_read_again(LayoutState *st, Ref ref);
+/* Says that a tile of indices is about to be moved. */
+void index_note_move(LayoutState *st, Ref ref, const Op *user);
 
 /* --- layout_tma.c --- */
 /* How the field of the slot's ring is stored. */

@@ -72,6 +72,7 @@ typedef struct Cut {
     bool counts_programs;      /* each program of the grid acts on its own: atomics, prints */
     bool waits_for_programs;   /* programs may wait for each other: neither persistence nor hoisting */
     const char *explicit_mode; /* the first op that keeps the kernel from being cut at all, or NULL */
+    const char *flat;          /* why it must not be cut, or NULL */
     VEC(Stay) refusals;        /* loads that stay where they are, and why */
 } Cut;
 

@@ -230,8 +230,8 @@ static Execution decide(Cut *c, const char **why) {
         *why = arena_printf(c->arena, "`%s` keeps the kernel in explicit mode", c->explicit_mode);
         return RUN_FLAT;
     }
-    if (options->no_rings) {
-        *why = "rings and scratch together do not fit into shared memory";
+    if (c->flat) {
+        *why = c->flat;
         return RUN_FLAT;
     }
     bool pipelined = false, dots = false;

@@ -29,7 +29,6 @@ int axis_slot_bytes(const Type *type);
 bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes);
 int64_t reduce_array_bytes(const LinearLayout *map, uint32_t lanes, int bytes, int warps, int alive);
 
-/* Scratch of the op while it runs; 0: none. `warps`: of the block; `used`: somebody wants its result. A loop's is its own
- * attribute. */
+/* Scratch of the op while it runs; 0: none. `warps`: of the block; `used`: somebody wants its result. */
 int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used);
 #endif

@@ -389,15 +389,13 @@ static const bool *find_written(tw_kernel *k, const FrontKernel *source) {
     return written;
 }
 
-/* Door, passes, emitter; all that an attempt makes is new, so that another one can follow. */
+/* Door, passes, emitter. */
 static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
     FrontUnit *unit = &k->origin->unit;
     diag_init(&k->diag, &k->arena, k->sources);
     k->module = ir_module_new(&k->arena, &k->diag, k->sources);
     k->pass.module = k->module;
-    k->steps.count = k->pass.findings.count = 0;
-    k->pass.widened = false;
     double start = seconds();
     k->shapes = ARENA_ARRAY(&k->arena, FrontShape, request->kernel->param_count);
     FrontRequest lower = {.kernel = request->kernel,
@@ -408,8 +406,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
                           .asserts = !k->no_asserts,
                           .num_warps = k->pass.options.num_warps,
                           .shapes = k->shapes};
-    bool first = !request->generic && !k->pass.options.no_rings; /* a source speaks once */
-    if (first) lower.print = cx->print, lower.print_user = cx->print_user;
+    if (!request->generic) lower.print = cx->print, lower.print_user = cx->print_user;
     k->ir = unit->door->lower(unit, &lower);
     if (!k->ir) {
         tw_status status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
@@ -434,7 +431,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     bool ok = k->target->emit(k);
     add_step(k, "emit", seconds() - start, NULL, false);
     write_explain(k); /* emitters find things too */
-    return ok || k->pass.too_large ? TW_OK : context_diagnose(cx, &k->diag, TW_ERROR_UNSUPPORTED);
+    return ok ? TW_OK : context_diagnose(cx, &k->diag, TW_ERROR_UNSUPPORTED);
 }
 
 /* A cache that cannot be used is no mistake, but costs a compile at each start: said once. */
@@ -464,11 +461,6 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     k->pass.scratch = ARENA_NEW(&k->arena, Arena);
     arena_init(k->pass.scratch, cx->allocator, &cx->trap);
     status = make_code(k, request);
-    if (status == TW_OK && k->pass.too_large) {
-        k->pass.options.no_rings = true;
-        k->pass.too_large = 0;
-        status = make_code(k, request);
-    }
     if (status != TW_OK) {
         write_explain(k);
         cx->findings = arena_string(&cx->texts, k->explain, strlen(k->explain));

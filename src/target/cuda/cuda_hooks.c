@@ -111,7 +111,6 @@ const SimtTarget cuda_target = {
     .absorbs = dot_rounds,
     .load = load,
     .uses_shared = uses_shared,
-    .loop_scratch = loose_scratch,
     .loop = turned,
     .loop_begin = loop_begin,
     .trip_begin = trip_begin,

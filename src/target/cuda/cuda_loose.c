@@ -58,12 +58,6 @@ static int inner_of(Emit *e, const Op *load, const Type *type) {
     TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
     return layout_vector_dim(&e->facts, load, &parts, type);
 }
-/* One slot is being read. */
-int64_t loose_scratch(Emit *e, const Op *loop) {
-    (void)e;
-    return (op_int(loop, AT_AHEAD, 0) + 1) * op_int(loop, AT_WORDS, 0);
-}
-
 /* Where the words of register r of the load lie, from the slot's place on. */
 static const char *word_at(Emit *e, const Op *load, const char *slot) {
     const Layout *layout = emit_layout(e, load->results[0]);
