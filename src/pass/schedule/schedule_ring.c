@@ -68,7 +68,7 @@ static bool fills_in_loop(const Region *region, Ref ring, bool inside) {
 static bool reads_by_async(const Schedule *s, const Region *region, Ref slot) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_GET && op->operands[0] == slot && !schedule_in_shared(s->k, op->results[0])) return false;
-        if (op->code == OP_DOT && layout_dot_instr(s->cx, s->k, op) != INSTR_WGMMA) return false;
+        if (op->code == OP_DOT && !matrix_of(s->k, op)->is_async) return false;
         for (int i = 0; i < op->region_count; i++)
             if (!reads_by_async(s, op->regions[i], slot)) return false;
     }
