@@ -29,6 +29,7 @@ typedef struct RingSchedule {
     Op *op;
     const Op *from, *to; /* roles */
     int slots, hold;
+    int wanted; /* slots, if all fit */
     int64_t at, bytes; /* of a slot */
     int64_t field_at[MAX_RING_FIELDS];
     SharedTile field[MAX_RING_FIELDS];
