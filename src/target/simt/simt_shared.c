@@ -311,7 +311,7 @@ void shared_convert(Emit *e, const Op *op) {
         const char *offset = arena_printf(e->arena, "%lld", (long long)shared_offset(e, op));
         shared_before_write(e);
         shared_store_tile(e, value, &to->tile, offset);
-        e->async_pending |= e->cx->machine->has_wgmma;
+        e->async_pending |= e->cx->machine->async_proxy;
         emit_set(e, result, HOLD_SHARED, offset);
         return;
     }
