@@ -22,7 +22,7 @@ const AttrInfo attr_info[AT_COUNT] = {
 };
 
 const OpInfo op_info[OP_COUNT] = {
-    {"", "", "", RES_NONE, "", "(| STAGES WARPS FORM THREADS SHARED BLOCKS)",
+    {"", "", "", RES_NONE, "", "(| STAGES WARPS FORM THREADS SHARED BLOCKS LEAN)",
      ""}, /* a kernel's own attributes: what its source asks for */
 #define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},
@@ -51,7 +51,10 @@ static const char *find_listed(Opcode code, AttrId id) {
     return NULL;
 }
 
-bool op_allows_attr(Opcode code, AttrId id) { return find_listed(code, id) != NULL; }
+bool op_allows_attr(Opcode code, AttrId id) {
+    bool spread = op_has(code, TRAIT_ELEMENTWISE) || code == OP_IOTA || code == OP_SPLAT || code == OP_BROADCAST;
+    return find_listed(code, id) != NULL || (id == AT_HELD && spread);
+}
 
 bool op_attr_is_positional(Opcode code, AttrId id) {
     const char *at = find_listed(code, id), *bar = strchr(op_info[code].attrs, '|');

@@ -313,12 +313,12 @@ static inline bool cuda_bench_emulate(CudaBench *b, void *entry, const int64_t g
     }
     int32_t grid32[3] = {(int32_t)grid[0], (int32_t)grid[1], (int32_t)grid[2]};
     for (size_t i = 0; i < b->plan->params.count; i++) {
-        const CudaParam *p = &b->plan->params.at[i];
-        int at = p->kind == CUDA_MAP || p->kind == CUDA_GRID ? 0 : run[p->arg].slot;
-        if (p->kind == CUDA_EXTENT) at += 1 + p->dim;
-        if (p->kind == CUDA_STRIDE) at += 1 + run[p->arg].type->rank + p->dim;
-        params[i] = p->kind == CUDA_MAP    ? (void *)&maps[p->dim]
-                    : p->kind == CUDA_GRID ? (void *)&grid32[p->dim]
+        const SimtParam *p = &b->plan->params.at[i];
+        int at = p->kind == SIMT_OWN || p->kind == SIMT_GRID ? 0 : run[p->arg].slot;
+        if (p->kind == SIMT_EXTENT) at += 1 + p->dim;
+        if (p->kind == SIMT_STRIDE) at += 1 + run[p->arg].type->rank + p->dim;
+        params[i] = p->kind == SIMT_OWN    ? (void *)&maps[p->dim]
+                    : p->kind == SIMT_GRID ? (void *)&grid32[p->dim]
                                            : &words[at];
     }
     EmuLaunch launch = {.kernel = b->plan->name,

@@ -65,7 +65,7 @@ static bool is_plan(AttrId id) {
     case AT_LIFE:
     case AT_SHARE:
     case AT_CLUSTER:
-    case AT_ALONG:
+    case AT_CLUSTER_INDEX:
     case AT_WAVES:
     case AT_VARIES:
     case AT_OVERLAY:

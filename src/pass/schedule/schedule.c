@@ -80,7 +80,11 @@ static bool plan(Schedule *s) {
 }
 
 bool pass_schedule(PassContext *cx, Kernel *k) {
-    if (!cx->machine->has_threads || k->form >= FORM_SCHEDULE) return false;
+    if (!cx->machine->has_threads) return false;
+    if (k->form >= FORM_SCHEDULE) {
+        schedule_check(cx, k);
+        return false;
+    }
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;
     Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
     if (!plan(&s) && s.why && !k->module->diag->errors) {

@@ -5,8 +5,7 @@
 #include "pass/schedule/schedule.h"
 
 bool schedule_is_async(const Schedule *s, const Op *dot) {
-    return layout_dot_instr(s->cx, s->k, dot) == INSTR_WGMMA && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4 &&
-           layout_dot_promote(s->k, dot) == INT64_MAX;
+    return matrix_overlaps(s->k, dot) && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4;
 }
 
 /* Are all elements one number? Then the text has no array of it. */
@@ -45,3 +44,7 @@ static void plan_cast(Op *op, void *user) {
 }
 
 void schedule_dot(Schedule *s) { ir_walk(s->k->body, plan_cast, s); }
+
+bool schedule_dot_holds(Schedule *s, const Op *cast) {
+    return can_pack(s, cast) || schedule_fail(s, cast, "no dot alone takes it from registers as its left operand");
+}

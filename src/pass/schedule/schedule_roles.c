@@ -18,20 +18,22 @@ static bool threads_load(const Schedule *s) {
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
  * only issues TMA needs very few, threads that carry what they move many. 0: as the compiler has it. */
 static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
-    enum { ISSUES = 24, MOVES = 40, CARRIES = 120 };
+    const Machine *machine = s->cx->machine;
     bool single = true;
-    int groups = threads / 128, compute_groups = 0;
-    for (const Op *op = role_first(s->tasks); op; op = role_next(op)) {
-        if (role_is_guest(op)) continue;
+    int group = machine->lanes * machine->group_warps, groups = threads / group, compute_groups = 0;
+    for (const Op *op = role->parent->first; op; op = op->next) {
+        if (op->code != OP_ROLE || role_is_guest(op)) continue;
         if (is_compute(op))
-            compute_groups = layout_group(s->cx, s->k, op).warps / 4 * s->gang.programs;
+            compute_groups = layout_group(s->cx, s->k, op).warps / machine->group_warps * s->gang.programs;
         else
             single = single && schedule_is_single(s, op);
     }
-    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !s->cx->machine->has_wgmma)
+    if (threads % group || groups < 3 || !compute_groups || compute_groups == groups || !machine->register_step)
         return 0;
-    int few = single && !op_attr(s->tasks, AT_CLUSTER) ? ISSUES : threads_load(s) ? CARRIES : MOVES;
-    int many = gang_registers(compute_groups, groups - compute_groups, few);
+    int few = single && !op_attr(s->tasks, AT_CLUSTER) ? machine->issue_registers
+              : threads_load(s)                        ? machine->carry_registers
+                                                       : machine->move_registers;
+    int many = gang_registers(machine, compute_groups, groups - compute_groups, few);
     int64_t asked = op_int(role, AT_REGS, 0);
     if (asked) return asked;
     if (many < few) return 0; /* with so many warps the movers have none to give */

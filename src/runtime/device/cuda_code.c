@@ -58,16 +58,16 @@ tw_status cuda_code_prepare(tw_kernel *k) {
     code->maps = (CudaMapBytes *)(((uintptr_t)maps + 63) / 64 * 64);
     code->params = ARENA_ARRAY(&k->arena, void *, plan->params.count + 1);
     for (size_t i = 0; i < plan->params.count; i++) {
-        const CudaParam *p = &plan->params.at[i];
-        if (p->kind == CUDA_MAP) {
+        const SimtParam *p = &plan->params.at[i];
+        if (p->kind == SIMT_OWN) {
             code->params[i] = &code->maps[p->dim];
-        } else if (p->kind == CUDA_GRID) {
+        } else if (p->kind == SIMT_GRID) {
             code->params[i] = &code->grid[p->dim];
         } else {
             const RunParam *param = &k->params[p->arg];
             int at = param->slot;
-            if (p->kind == CUDA_EXTENT) at += 1 + p->dim;
-            if (p->kind == CUDA_STRIDE) at += 1 + param->type->rank + p->dim;
+            if (p->kind == SIMT_EXTENT) at += 1 + p->dim;
+            if (p->kind == SIMT_STRIDE) at += 1 + param->type->rank + p->dim;
             code->params[i] = &k->slots[at];
         }
     }

@@ -26,7 +26,7 @@ static void count_tasks(Emit *e, const Op *tasks) {
 void cluster_read(Emit *e, const Op *tasks) {
     CudaEmit *cuda = cuda_of(e);
     cuda->cluster = cuda->plan->cluster = (int)op_int(tasks, AT_CLUSTER, 0);
-    cuda->share = (int)op_int(tasks, AT_ALONG, 0);
+    cuda->share = (int)op_int(tasks, AT_CLUSTER_INDEX, 0);
     if (cuda->cluster && op_attr(tasks, AT_WAVES)) count_tasks(e, tasks);
 }
 

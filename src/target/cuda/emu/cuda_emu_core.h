@@ -247,9 +247,7 @@ void emu_wgmma_commit(Emu *, int line);
 void emu_wgmma_wait(Emu *, int line, int pending);
 void emu_wgmma_settle(Emu *, int line, float *d, int count);
 
-/* emu_matrix.c: the elements of a 32-bit register that holds part of a 16 x k fragment A: row and k of element e */
-void emu_fragment_a(int type, int lane, int reg, int e, int *row, int *k);
-int emu_per_register(int type); /* elements in 32 bits */
+/* emu_matrix.c: element e of a 32-bit register of a fragment. */
 double emu_element(int type, unsigned reg, int e);
 /* *d = sum (+ *d): a float, or for 8-bit integers the bits of an i32. */
 void emu_accumulate(int type, float *d, bool add, double sum);
