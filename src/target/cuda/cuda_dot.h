@@ -13,7 +13,7 @@ typedef struct Dot {
     int step; /* elements along K of one matrix instruction: 32 bytes */
     int along_m, along_n;
     const SharedTile *tile[2]; /* NULL: A lies in registers */
-    const char *offset[2];
+    const Expr *offset[2];
     int every;       /* wgmma: k-steps of f8 summed before they are added in f32; 0: all of them */
     bool fresh;      /* the accumulator holds nothing yet: the first k-step writes it */
     const char *acc; /* array of f32, i32 (fma: of the sum's type) */
@@ -21,7 +21,7 @@ typedef struct Dot {
 
 const char *dot_elem_name(const Dot *d); /* "bf16", "tf32", "s8" .. as the prelude calls it */
 /* Where element (row, column) of the stored operand i lies. */
-const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column);
+const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column);
 
 /* --- cuda_mma.c --- */
 void dot_emit_mma(Dot *d);

@@ -55,7 +55,8 @@ static void hold_params(Emit *e) {
         if (!type->pointer) ex_note_type(&e->p.expr, name, cs_memory_type(type->elem));
         bool packed =
             !type->pointer && (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
-        emit_set(e, arg, HOLD_SCALAR, packed ? cs_unpack(&e->p, type->elem, name) : name);
+        const Expr *x = ex_name(e->arena, name);
+        emit_set(e, arg, HOLD_SCALAR, packed ? cs_unpack(&e->p, type->elem, x) : x);
     }
 }
 
