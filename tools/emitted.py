@@ -28,6 +28,9 @@ PLANS = ["cpu", "cpu --set vector_bits=128", "cuda", "cuda --set num_warps=8", "
          "cuda --set persist=off --set num_stages=4", "cuda:sm_80", "cuda:sm_80 --set num_stages=3", "tenstorrent"]
 
 
+LAUNCH = ["--grid", "--tolerance"]
+
+
 def cases():
     for kernel, _, arguments in wild.cases():
         for plan in PLANS:
@@ -42,8 +45,8 @@ def emit(tilewright, number, case, keep):
     kernel, plan, arguments = case
     words = []
     skip = False
-    for word in arguments:  # what emit does not take: how to launch
-        skip, dropped = word == "--grid", skip or word == "--grid"
+    for word in arguments:  # what emit does not take
+        skip, dropped = word in LAUNCH, skip or word in LAUNCH
         if not dropped:
             words.append(word)
     with tempfile.TemporaryDirectory() as folder:

@@ -11,58 +11,6 @@
 
 #include <string.h>
 
-int ll_log2(int64_t extent) {
-    int bits = 0;
-    while (((int64_t)1 << bits) < extent) bits++;
-    return bits;
-}
-
-LinearLayout ll_empty(int rank, const int64_t *extent) {
-    LinearLayout layout = {.rank = rank};
-    for (int d = 0; d < rank; d++) layout.log2[d] = (uint8_t)ll_log2(extent[d]);
-    return layout;
-}
-
-void ll_push(LinearLayout *layout, LayoutInput input, uint32_t basis) {
-    if (layout->count[input] < LL_MAX_BITS) layout->basis[input][layout->count[input]++] = basis;
-}
-
-int ll_shift(const LinearLayout *layout, int dim) {
-    int shift = 0;
-    for (int d = dim + 1; d < layout->rank; d++) shift += layout->log2[d];
-    return shift;
-}
-
-uint32_t ll_mask(const LinearLayout *layout, int dim) {
-    return (((uint32_t)1 << layout->log2[dim]) - 1) << ll_shift(layout, dim);
-}
-
-int ll_index_bits(const LinearLayout *layout) {
-    int bits = 0;
-    for (int d = 0; d < layout->rank; d++) bits += layout->log2[d];
-    return bits;
-}
-
-uint32_t ll_apply(const LinearLayout *layout, LayoutPlace place) {
-    uint32_t index = 0;
-    for (int in = 0; in < LL_INPUTS; in++)
-        for (int i = 0; i < layout->count[in]; i++)
-            if (place.at[in] >> i & 1) index ^= layout->basis[in][i];
-    return index;
-}
-
-uint32_t ll_coord(const LinearLayout *layout, uint32_t index, int dim) {
-    return (index & ll_mask(layout, dim)) >> ll_shift(layout, dim);
-}
-
-bool ll_equal(const LinearLayout *a, const LinearLayout *b) {
-    if (a->rank != b->rank || memcmp(a->log2, b->log2, (size_t)a->rank) != 0) return false;
-    for (int in = 0; in < LL_INPUTS; in++)
-        if (a->count[in] != b->count[in] || memcmp(a->basis[in], b->basis[in], a->count[in] * sizeof(uint32_t)) != 0)
-            return false;
-    return true;
-}
-
 /* --- the solver --- */
 typedef struct Echelon {
     uint32_t row[32];     /* row[b] has b as its highest bit, or is 0 */
@@ -150,39 +98,6 @@ LayoutPlace placemap_apply(const PlaceMap *map, LayoutPlace place) {
         for (int i = 0; i < map->count[in]; i++)
             if (place.at[in] >> i & 1) place_xor(&result, &map->basis[in][i]);
     return result;
-}
-
-/* --- how many registers hold something --- */
-static bool coord_live(const LinearLayout *layout, uint32_t fixed, int dim, int64_t extent) {
-    /* Is there a place among lanes, warps and blocks that keeps the coordinate below the extent?
-     * The smallest coordinate reachable from `fixed` decides; lower it greedily with a basis of the
-     * others' span. */
-    uint32_t row[32] = {0};
-    int shift = ll_shift(layout, dim);
-    uint32_t mask = ll_mask(layout, dim);
-    for (int in = LL_LANE; in < LL_INPUTS; in++)
-        for (int i = 0; i < layout->count[in]; i++) {
-            uint32_t x = (layout->basis[in][i] & mask) >> shift;
-            while (x && row[high_bit(x)]) x ^= row[high_bit(x)];
-            if (x) row[high_bit(x)] = x;
-        }
-    uint32_t x = (fixed & mask) >> shift;
-    for (int b = 31; b >= 0; b--)
-        if (x >> b & 1 && row[b]) x ^= row[b];
-    return (int64_t)x < extent;
-}
-
-int ll_registers(const LinearLayout *layout, const int64_t *extent) {
-    uint32_t all = (uint32_t)1 << layout->count[LL_REGISTER];
-    for (uint32_t r = all; r-- > 1;) {
-        LayoutPlace place = {{r}};
-        uint32_t index = ll_apply(layout, place);
-        bool live = true;
-        for (int d = 0; d < layout->rank && live; d++) live = coord_live(layout, index, d, extent[d]);
-        /* Matrix instructions hold their accumulators in fours. */
-        if (live) return all < 4 ? (int)all : (int)(r + 4) & ~3;
-    }
-    return 1;
 }
 
 /* --- changing --- */

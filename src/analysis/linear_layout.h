@@ -1,44 +1,13 @@
-/* linear_layout.h: where the elements of a tile live, as linear maps over F2.
+/* linear_layout.h: the algebra of layouts; ir/tile_layout.h says what one is.
  *
- * A layout sends hardware bits to the bits of a tile index: L(a ^ b) = L(a) ^ L(b), so the images
- * of single bits (its bases) are the whole of it. Inputs, minor first: register, lane, warp, block;
- * a layout of shared memory has one input, the element offset, kept in the place of the registers.
- * The tile index is one number, the last dimension in its lowest bits. The direction is hardware to
- * tile, because one element may live in many places (replication: a zero basis) but one place holds
- * one element.
- *
- *     4x4 tile, register (0,1), lane (0,2) (1,0), warp (2,0):
- *     basis[LL_REGISTER] = {1}, basis[LL_LANE] = {2, 4}, basis[LL_WARP] = {8}; L(register 1, lane
- * 3, warp 1) = (3,3)
- *
- * Extents that are no power of two are padded up to one; what lies in the padding is undefined.
- * Plain values, no memory: everything here is a few dozen xors. */
+ * Making them (blocked, the fragments of matrix instructions, swizzled shared memory), changing them as ops change
+ * tiles, looking an element up, and what it takes to get from one to another. Plain values, no memory: everything here
+ * is a few dozen xors. */
 #ifndef ANALYSIS_LINEAR_LAYOUT_H
 #define ANALYSIS_LINEAR_LAYOUT_H
-#include "ir/ir.h"
-
-typedef enum LayoutInput { LL_REGISTER, LL_LANE, LL_WARP, LL_BLOCK, LL_INPUTS, LL_OFFSET = LL_REGISTER } LayoutInput;
-enum { LL_MAX_BITS = 24, LL_LANES = 5 };
-
-typedef struct LinearLayout {
-    int rank;
-    uint8_t log2[MAX_RANK];   /* bits of each dimension of the tile */
-    uint8_t count[LL_INPUTS]; /* bits of each input */
-    uint32_t basis[LL_INPUTS][LL_MAX_BITS];
-} LinearLayout;
-
-/* A place: one number an input. */
-typedef struct LayoutPlace {
-    uint32_t at[LL_INPUTS];
-} LayoutPlace;
+#include "ir/tile_layout.h"
 
 /* --- making --- */
-int ll_log2(int64_t extent); /* bits that hold 0 .. extent-1 */
-LinearLayout ll_empty(int rank, const int64_t *extent);
-void ll_push(LinearLayout *layout, LayoutInput input, uint32_t basis);
-/* Bit position of a dimension in the tile index, and the mask of its bits. */
-int ll_shift(const LinearLayout *layout, int dim);
-uint32_t ll_mask(const LinearLayout *layout, int dim);
 /* Each thread has `size[d]` neighbours, a warp lanes[d] threads, a block warps[d] warps, each
  * walked in `order` (minor dimension first); repeats become registers, what is too many becomes
  * zero bases. */
@@ -57,18 +26,11 @@ LinearLayout ll_wgmma_accumulator(int64_t m, int64_t n, int groups_m, int groups
 LinearLayout ll_shared(int64_t rows, int64_t columns, int elem_bytes, int swizzle);
 
 /* --- asking --- */
-uint32_t ll_apply(const LinearLayout *layout, LayoutPlace place);
-uint32_t ll_coord(const LinearLayout *layout, uint32_t index, int dim);
-int ll_index_bits(const LinearLayout *layout);
 int ll_rank(const LinearLayout *layout); /* number of independent bases */
 bool ll_surjective(const LinearLayout *layout);
 bool ll_injective(const LinearLayout *layout);
 /* Input bits that do not change the element: the owner of an element has zeroes there. */
 LayoutPlace ll_free(const LinearLayout *layout);
-bool ll_equal(const LinearLayout *a, const LinearLayout *b);
-/* Registers a thread needs when the tile has these extents: 1 + the last that holds an element
- * under some lane, in fours. */
-int ll_registers(const LinearLayout *layout, const int64_t *extent);
 /* Registers, from 0 on, that lie side by side along the dimension: 1, 2, 4 .. at most 16 bytes. */
 int ll_run(const LinearLayout *layout, int dim, int elem_bytes);
 char *ll_text(const LinearLayout *layout, Arena *arena);

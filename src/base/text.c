@@ -50,6 +50,19 @@ void text_add(Text *text, const char *format, ...) {
     va_end(args);
 }
 
+void text_add_json(Text *text, const char *string) {
+    text_add_char(text, '"');
+    for (const unsigned char *s = (const unsigned char *)string; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            text_add(text, "\\%c", *s);
+        else if (*s < ' ')
+            text_add(text, "\\u%04x", *s);
+        else
+            text_add_char(text, (char)*s);
+    }
+    text_add_char(text, '"');
+}
+
 void text_indent(Text *text, int levels) {
     while (levels-- > 0) text_add_bytes(text, "    ", 4);
 }

@@ -19,6 +19,8 @@ void text_add(Text *text, const char *format, ...) __attribute__((format(printf,
 void text_vadd(Text *text, const char *format, va_list args);
 void text_add_bytes(Text *text, const char *bytes, size_t length);
 void text_add_char(Text *text, char c);
+/* In quotes, as JSON writes it. */
+void text_add_json(Text *text, const char *string);
 void text_indent(Text *text, int levels); /* four spaces a level */
 
 bool text_equal(const char *bytes, size_t length, const char *literal);

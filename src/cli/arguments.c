@@ -335,7 +335,8 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
     tw_kernel_destroy(s->kernel);
     s->kernel = NULL;
     tw_status status = tw_kernel_compile(s->module, tw_module_kernel_name(s->module, s->index), &options, &s->kernel);
-    if (status != TW_OK && s->explains) fputs(tw_context_findings(s->context), stdout);
+    if (status != TW_OK && s->explains)
+        fputs(o->json ? tw_context_findings_json(s->context) : tw_context_findings(s->context), stdout);
     if (status == TW_ERROR_ARGUMENT && lacks_arguments(s)) return fail_missing(s, o);
     if (status != TW_OK) {
         int code = fail_status(s->context, status);

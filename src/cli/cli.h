@@ -30,7 +30,7 @@ typedef struct Options {
     int word_count;
     char *file, *kernel; /* FILE[:KERNEL] */
     const char *target, *grid, *output, *passes, *stop_after, *print_after, *topic;
-    bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly, include_anywhere;
+    bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly, include_anywhere, json;
     uint64_t seed;
     double tolerance; /* < 0: by dtype */
     long config;      /* 0: none */

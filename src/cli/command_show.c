@@ -110,7 +110,7 @@ int command_explain(const Options *o) {
     int status = session_open(&s, o, false);
     s.explains = true;
     if (!status) status = session_compile(&s, o, o->target, TW_STAGE_EMIT);
-    if (!status) fputs(tw_kernel_explain(s.kernel), stdout);
+    if (!status) fputs(o->json ? tw_kernel_explain_json(s.kernel) : tw_kernel_explain(s.kernel), stdout);
     session_close(&s);
     return status;
 }

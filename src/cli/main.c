@@ -56,6 +56,7 @@ typedef enum OptionId {
     O_PRINT_AFTER,
     O_STOP_AFTER,
     O_VERIFY,
+    O_JSON,
     O_HELP
 } OptionId;
 typedef enum Takes { NOTHING, VALUE, MAYBE } Takes;
@@ -97,6 +98,7 @@ static const OptionRow rows[] = {
     {O_PRINT_AFTER, "--print-after", "PASS", MAYBE, "i",
      "print the IR after this pass; without =PASS after each that changed it"},
     {O_STOP_AFTER, "--stop-after", "PASS", VALUE, "iex", "the last pass to run"},
+    {O_JSON, "--json", "", NOTHING, "x", "print the findings as a JSON array"},
     {O_VERIFY, "--verify-each", "", NOTHING, "rceix", "check the IR after every pass"},
     {O_HELP, "--help", "", NOTHING, "rceixltdvh", "print this"},
 };
@@ -210,6 +212,7 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
         return 0;
     case O_STOP_AFTER: o->stop_after = value; return 0;
     case O_VERIFY: o->verify_each = true; return 0;
+    case O_JSON: o->json = true; return 0;
     case O_HELP: return 0;
     }
     return 0;

@@ -381,3 +381,62 @@ Op *ir_clone(Builder *b, const Op *op, RefMap *map) {
 void ir_clone_region(Builder *b, const Region *from, RefMap *map) {
     for (const Op *op = from->first; op; op = op->next) ir_clone(b, op, map);
 }
+
+/* --- keeping --- */
+struct KernelCopy {
+    Region *body;
+    size_t count;
+    Value *values;
+    int attr_count;
+    Attr *attrs;
+    Form form;
+};
+
+static void *copy_array(Arena *arena, const void *from, int count, size_t size) {
+    if (!count) return NULL;
+    char *to = ARENA_ARRAY(arena, char, (size_t)count *size);
+    memcpy(to, from, (size_t)count * size);
+    return to;
+}
+
+static Region *keep_region(Arena *arena, const Region *from, Op *owner, Value *values) {
+    Region *region = ARENA_NEW(arena, Region);
+    region->owner = owner;
+    region->arg_count = from->arg_count;
+    region->args = copy_array(arena, from->args, from->arg_count, sizeof *from->args);
+    for (int i = 0; i < from->arg_count; i++) values[from->args[i]].region = region;
+    for (const Op *old = from->first; old; old = old->next) {
+        Op *op = ARENA_NEW(arena, Op);
+        *op = *old;
+        op->previous_fact = op->next_fact = NULL;
+        op->operands = copy_array(arena, old->operands, old->operand_count, sizeof *old->operands);
+        op->results = copy_array(arena, old->results, old->result_count, sizeof *old->results);
+        op->attrs = copy_array(arena, old->attrs, old->attr_count, sizeof *old->attrs);
+        op->regions = copy_array(arena, old->regions, old->region_count, sizeof *old->regions);
+        for (int i = 0; i < op->result_count; i++) values[op->results[i]].op = op;
+        for (int i = 0; i < op->region_count; i++) op->regions[i] = keep_region(arena, old->regions[i], op, values);
+        ir_insert_op(region, NULL, op);
+    }
+    return region;
+}
+
+KernelCopy *ir_keep(const Kernel *k) {
+    Arena *arena = k->module->arena;
+    KernelCopy *copy = ARENA_NEW(arena, KernelCopy);
+    copy->count = k->values.count;
+    copy->values = ARENA_ARRAY(arena, Value, copy->count);
+    memcpy(copy->values, k->values.at, copy->count * sizeof *copy->values);
+    copy->body = keep_region(arena, k->body, NULL, copy->values);
+    copy->attr_count = k->attr_count;
+    copy->attrs = copy_array(arena, k->attrs, k->attr_count, sizeof *k->attrs);
+    copy->form = k->form;
+    return copy;
+}
+
+void ir_take_back(Kernel *k, const KernelCopy *copy) {
+    memcpy(k->values.at, copy->values, copy->count * sizeof *copy->values);
+    k->body = copy->body;
+    k->attr_count = copy->attr_count;
+    k->attrs = copy->attrs;
+    k->form = copy->form;
+}

@@ -95,6 +95,11 @@ Ref refmap_get(const RefMap *map, Ref from);
 void refmap_set(RefMap *map, Ref from, Ref to);
 /* ir_replace_all of all its entries in one walk: for passes that replace many. */
 void ir_replace_map(Kernel *k, const RefMap *map);
+/* The kernel's ops and values as they are, and back to them, once: for a pass that may have to take back what others did.
+ * References are the same afterwards; values that were made in between belong to no op. */
+typedef struct KernelCopy KernelCopy;
+KernelCopy *ir_keep(const Kernel *k);
+void ir_take_back(Kernel *k, const KernelCopy *copy);
 /* Copies op with its regions to the builder's place, operands through the map, results entered into it. */
 Op *ir_clone(Builder *b, const Op *op, RefMap *map);
 void ir_clone_region(Builder *b, const Region *from, RefMap *map); /* all ops, terminator included */

@@ -40,7 +40,7 @@ double elem_round(Elem elem, double value);
 // clang-format off
 typedef enum WordSet {
     WS_NONE, WS_CMP, WS_COMBINE, WS_ROUND, WS_NAN, WS_MATH, WS_SEM, WS_REACH, WS_CACHE, WS_EVICT, WS_SCOPE,
-    WS_UNIT, WS_PREC, WS_INSTR, WS_LIFE, WS_BY, WS_ORDER, WS_COUNT
+    WS_UNIT, WS_PREC, WS_INSTR, WS_KERNEL, WS_LIFE, WS_MOVER, WS_BY, WS_ORDER, WS_MEANS, WS_HALF, WS_COUNT
 } WordSet;
 // clang-format on
 /* One enumeration constant a word, counting over all sets: CMP_LT, COMBINE_ADD, ... */
@@ -118,7 +118,7 @@ typedef struct Op Op;
 typedef struct Region Region;
 typedef struct Kernel Kernel;
 typedef struct Module Module;
-struct Layout; /* pass/layout/layout.h: where the elements of a tile live in registers */
+struct Layout; /* tile_layout.h: where the elements of a tile live */
 
 typedef struct Value {
     const Type *type;
@@ -126,7 +126,7 @@ typedef struct Value {
     Region *region;              /* whose argument it is; NULL for results */
     int index;                   /* among the results or arguments */
     const char *name;            /* without %; may be NULL. The printer makes names unique. */
-    const struct Layout *layout; /* layout form only */
+    const struct Layout *layout; /* layout form only: of a tile, or of the fields of a ring */
 } Value;
 
 typedef struct Literal {
@@ -175,6 +175,7 @@ extern const OpInfo op_info[OP_COUNT];
 bool op_has(Opcode code, Trait trait); /* E implies P */
 bool op_allows_attr(Opcode code, AttrId id);
 bool op_attr_is_positional(Opcode code, AttrId id); /* written without its name */
+bool kernel_allows_attr(AttrId id);
 
 struct Op {
     Opcode code;

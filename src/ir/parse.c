@@ -4,6 +4,7 @@
  * that kernel; the others are still read. Nesting is bounded. */
 #include "ir/build.h"
 #include "ir/text_form.h"
+#include "ir/tile_layout.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -36,6 +37,10 @@ typedef struct Parser {
     bool failed;
     int depth, ops;
     Map names;                             /* visible values by name */
+    Map taken;                             /* names that the printer would not give again here (see hint_of) */
+    VEC(const char *) takings;             /* the names of `taken`, last one last */
+    Map layouts;                           /* by name, without # */
+    VEC(const Layout *) fields;            /* of the ring type read last */
     VEC(Hidden) undo;                      /* what definitions since the start have hidden, for the ends of regions */
     struct OpText *texts[MAX_NESTING + 1]; /* by depth: of the op being read, used again for the next */
 } Parser;
@@ -177,7 +182,18 @@ static bool parse_shape(Parser *p, int *rank, int64_t *extent) {
     return expect(p, ']');
 }
 
-/* type = ["*"] elem shape | "tensor<" elem "," INT ">" | "buf<" elem shape "," scope ">" | "{" FIELD ":" type .. "}" | "bar" */
+/* ["#" NAME]: the layout of that name; NULL: none is written, or there is no such one */
+static const Layout *parse_layout_use(Parser *p) {
+    if (!accept(p, '#')) return NULL;
+    const Layout *layout = p->token.kind == T_NAME ? map_get(&p->layouts, token_text(p)) : NULL;
+    if (!layout)
+        return error_at(p, p->token.range, "the kernel has no layout of this name; write `layout #name = ..`"), NULL;
+    advance(p);
+    return layout;
+}
+
+/* type = ["*"] elem shape | "tensor<" elem "," INT ">" | "buf<" elem shape "," scope ">" | "{" field {"," field} "}" | "bar"
+ * field = FIELD ":" type ["#" NAME] */
 static const Type *parse_type(Parser *p) {
     Elem elem;
     int rank;
@@ -204,12 +220,14 @@ static const Type *parse_type(Parser *p) {
         type = ty_bar(p->m);
     } else if (accept(p, '{')) {
         VEC(Field) fields = {0};
+        p->fields.count = 0;
         while (!p->failed && !is_punct(p, '}')) {
             Field field = {parse_text(p), NULL};
             if (!expect(p, ':') || !(field.type = parse_type(p))) return NULL;
             if (field.type->kind != TY_TILE)
                 return error_at(p, p->token.range, "the fields of a ring are tiles or scalars"), NULL;
             *VEC_PUSH(&fields, p->m->arena) = field;
+            *VEC_PUSH(&p->fields, p->m->arena) = parse_layout_use(p);
             if (!accept(p, ',')) break;
         }
         if (!expect(p, '}')) return NULL;
@@ -286,14 +304,37 @@ static bool parse_operand(Parser *p, Operand *o) {
     return true;
 }
 
+/* The printer calls a value by its hint, or by hint_1, hint_2 .. where others have the names before that: so what is
+ * written `x_2` where x and x_1 are taken has the hint x. NULL: a number, which is no hint. */
+static const char *hint_of(Parser *p, const char *name) {
+    size_t length = strlen(name), digits = strspn(name, "0123456789");
+    if (digits == length) return NULL;
+    size_t base = length;
+    while (isdigit((unsigned char)name[base - 1])) base--;
+    if (base == length || base < 2 || name[base - 1] != '_' || name[base] == '0' || length - base > 6) return name;
+    char *hint = arena_string(p->m->arena, name, base - 1);
+    for (int n = atoi(name + base) - 1; n >= 0; n--) {
+        const char *before = n ? arena_printf(p->m->arena, "%s_%d", hint, n) : hint;
+        if (!map_get(&p->taken, before)) return name;
+    }
+    return hint;
+}
+
+/* From here to the end of its region, as in the printer: an op's results before its regions. */
+static void take_name(Parser *p, const char *name) {
+    map_set(&p->taken, p->m->arena, name, p);
+    *VEC_PUSH(&p->takings, p->m->arena) = name;
+}
+
+static void give_names_back(Parser *p, size_t mark) {
+    while (p->takings.count > mark) map_set(&p->taken, p->m->arena, p->takings.at[--p->takings.count], NULL);
+}
+
 static void define(Parser *p, const char *name, size_t length, Ref ref) {
     MapEntry *entry = map_find(&p->names, name, length);
     void *hidden = entry ? entry->value : NULL;
     entry = map_put(&p->names, p->m->arena, name, length, (void *)(uintptr_t)ref);
     *VEC_PUSH(&p->undo, p->m->arena) = (Hidden){(size_t)(entry - p->names.entries), hidden};
-    bool number = true;
-    for (size_t i = 0; i < length; i++) number = number && isdigit((unsigned char)name[i]);
-    if (!number) ir_name(p->k, ref, arena_string(p->m->arena, name, length));
 }
 
 static void forget_since(Parser *p, size_t mark) {
@@ -301,6 +342,74 @@ static void forget_since(Parser *p, size_t mark) {
         Hidden last = p->undo.at[--p->undo.count];
         p->names.entries[last.entry].value = last.value;
     }
+}
+
+/* --- layouts --- */
+
+typedef struct Definition { /* VALUE ["#" NAME] */
+    Token name;
+    const char *hint;
+    const Layout *layout;
+} Definition;
+
+static bool parse_definition(Parser *p, Definition *d, const char *expected) {
+    if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "%s is expected here", expected);
+    d->name = p->token;
+    char *name = token_text(p);
+    d->hint = hint_of(p, name);
+    take_name(p, name);
+    advance(p);
+    d->layout = parse_layout_use(p);
+    return !p->failed;
+}
+
+/* The value gets its name, and where it lives. */
+static bool set_definition(Parser *p, const Definition *d, Ref ref) {
+    const Type *type = ir_type(p->k, ref);
+    if (d->layout && (type->kind != TY_TILE || type->rank == 0))
+        return error_at(p, d->name.range, "only tiles have a layout, and this is %s", ty_text(type, p->m->arena));
+    if (d->layout) ir_value(p->k, ref)->layout = layout_for(d->layout, type, p->m->arena);
+    define(p, d->name.at, d->name.length, ref);
+    if (d->hint) ir_name(p->k, ref, d->hint);
+    return true;
+}
+
+/* "layout" "#" NAME "=" layout; the text of a layout is read by itself (tile_layout.c) */
+static bool parse_layout(Parser *p) {
+    if (!expect(p, '#')) return false;
+    if (p->token.kind != T_NAME) return error_at(p, p->token.range, "a layout's name, `#name`, is expected here");
+    char *name = token_text(p);
+    if (map_get(&p->layouts, name)) return error_at(p, p->token.range, "there is a layout `#%s` already", name);
+    advance(p);
+    if (!is_punct(p, '=')) return expect(p, '=');
+    Layout *layout = ARENA_NEW(p->m->arena, Layout);
+    const char *why;
+    bool good = layout_read(&p->at, layout, &why);
+    advance(p);
+    if (!good) return error_at(p, p->token.range, "%s", why);
+    map_set(&p->layouts, p->m->arena, name, layout);
+    return true;
+}
+
+/* The fields of a ring that were written with layouts: all of them, or none. */
+static bool set_fields(Parser *p, const Op *op) {
+    const Type *type = ir_type(p->k, op->results[0]);
+    SharedTile *tiles = ARENA_ARRAY(p->m->arena, SharedTile, type->field_count);
+    int count = 0;
+    for (int i = 0; i < type->field_count; i++) {
+        const Layout *layout = p->fields.at[i];
+        if (layout && layout->home != HOME_SHARED)
+            return error_at(p, op->range, "field `%s` of a ring lives in shared memory", type->fields[i].name);
+        if (!layout) continue;
+        tiles[i] = layout_for(layout, type->fields[i].type, p->m->arena)->tile;
+        count++;
+    }
+    if (count && count < type->field_count)
+        return error_at(p, op->range, "all fields of a ring have a layout, or none");
+    Layout *slots = ARENA_NEW(p->m->arena, Layout);
+    *slots = (Layout){.home = HOME_SLOTS, .fields = tiles};
+    if (count) ir_value(p->k, op->results[0])->layout = slots;
+    return true;
 }
 
 /* --- attributes --- */
@@ -339,7 +448,7 @@ static bool parse_attr_value(Parser *p, Attr *attr, Operand *literal) {
 /* The attribute that comes next: by its name, else the first positional one not yet given. */
 static AttrId next_attr(Parser *p, Opcode code, const Op *op) {
     for (int id = 1; id < AT_COUNT; id++) {
-        bool allowed = code == OP_NONE ? id == AT_WARPS || id == AT_STAGES : op_allows_attr(code, (AttrId)id);
+        bool allowed = code == OP_NONE ? kernel_allows_attr((AttrId)id) : op_allows_attr(code, (AttrId)id);
         if (!allowed || op_attr_is_positional(code, (AttrId)id) || !is_name(p, attr_info[id].text)) continue;
         advance(p);
         if (attr_info[id].kind != ATTR_FLAG) expect(p, '=');
@@ -459,12 +568,11 @@ static bool parse_operands(Parser *p, OpText *t) {
 /* VALUE {"," VALUE} as arguments of the region, of one type */
 static bool parse_arguments(Parser *p, Region *region, const Type *type) {
     do {
-        if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "`%%name` is expected here");
-        Token name = p->token;
-        advance(p);
+        Definition name;
+        if (!parse_definition(p, &name, "`%name`")) return false;
         const Type *own = type;
         if (!own && (!expect(p, ':') || !(own = parse_type(p)))) return false;
-        define(p, name.at, name.length, ir_argument(p->k, region, own, NULL));
+        if (!set_definition(p, &name, ir_argument(p->k, region, own, NULL))) return false;
     } while (accept(p, ','));
     return true;
 }
@@ -478,18 +586,17 @@ static bool add_value(Parser *p, OpText *t) {
 /* "(" VALUE "=" operand {"," ..} ")"; the values become arguments of the region */
 static bool parse_carried(Parser *p, OpText *t, Region *region) {
     if (!accept(p, '(')) return true;
-    VEC(Token) names = {0};
+    VEC(Definition) names = {0};
     do {
-        if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "`%%name = initial` is expected here");
-        *VEC_PUSH(&names, p->m->arena) = p->token;
-        advance(p);
-        if (!expect(p, '=') || !add_value(p, t)) return false;
+        if (!parse_definition(p, VEC_PUSH(&names, p->m->arena), "`%name = initial`") || !expect(p, '=') ||
+            !add_value(p, t))
+            return false;
     } while (accept(p, ','));
     if (!expect(p, ')') || !resolve_literals(p, t)) return false;
     int first = t->count - (int)names.count;
     for (size_t i = 0; i < names.count; i++) {
         const Type *type = ir_type(p->k, t->op->operands[first + (int)i]);
-        define(p, names.at[i].at, names.at[i].length, ir_argument(p->k, region, type, NULL));
+        if (!set_definition(p, &names.at[i], ir_argument(p->k, region, type, NULL))) return false;
     }
     return true;
 }
@@ -501,12 +608,12 @@ static bool parse_do(Parser *p, const Region *from, Region *region) {
     if (!accept_name(p, "do")) return true;
     if (!expect(p, '(')) return false;
     do {
-        if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "`%%name` is expected here");
+        Definition name;
+        if (!parse_definition(p, &name, "`%name`")) return false;
         if (!test || test->code != OP_TEST || next >= test->operand_count)
-            return error_at(p, p->token.range, "`test` hands on fewer values");
+            return error_at(p, name.name.range, "`test` hands on fewer values");
         const Type *type = ir_type(p->k, test->operands[next++]);
-        define(p, p->token.at, p->token.length, ir_argument(p->k, region, type, NULL));
-        advance(p);
+        if (!set_definition(p, &name, ir_argument(p->k, region, type, NULL))) return false;
     } while (accept(p, ','));
     return expect(p, ')');
 }
@@ -516,20 +623,22 @@ static bool parse_structured(Parser *p, OpText *t) {
     Op *op = t->op;
     Region *region = ir_region(t->b, op);
     const Type *i32 = ty_scalar(p->m, EL_I32);
+    size_t taken = p->takings.count;
     switch (op->code) {
     case OP_FOR: {
         if (!parse_attrs(p, op, &t->fill)) return false;
-        Token name = p->token;
-        if (name.kind != T_VALUE) return error_at(p, name.range, "`%%name = lo, hi, step` is expected here");
-        advance(p);
+        Definition name;
+        if (!parse_definition(p, &name, "`%name = lo, hi, step`")) return false;
         if (!expect(p, '=') || !add_value(p, t) || !expect(p, ',') || !add_value(p, t) || !expect(p, ',') ||
             !add_value(p, t) || !resolve_literals(p, t))
             return false;
-        define(p, name.at, name.length, ir_argument(p->k, region, ir_type(p->k, op->operands[0]), NULL));
+        Ref index = ir_argument(p->k, region, ir_type(p->k, op->operands[0]), NULL);
+        if (!set_definition(p, &name, index)) return false;
         return parse_carried(p, t, region) && parse_region(p, region, false);
     }
     case OP_WHILE: {
         if (!parse_carried(p, t, region) || !parse_region(p, region, false)) return false;
+        give_names_back(p, taken);
         Region *body = ir_region(t->b, op);
         return parse_do(p, region, body) && parse_region(p, body, false);
     }
@@ -547,6 +656,7 @@ static bool parse_structured(Parser *p, OpText *t) {
         if (!parse_arguments(p, region, i32)) return false;
         if (op->code == OP_TASKS && accept_name(p, "while")) {
             if (!parse_attrs(p, op, &t->fill) || !parse_region(p, region, false)) return false;
+            give_names_back(p, taken);
             Region *body = ir_region(t->b, op);
             return parse_do(p, region, body) && parse_region(p, body, false);
         }
@@ -603,13 +713,11 @@ static bool finish_op(Parser *p, OpText *t) {
 
 /* op = [VALUE {"," VALUE} "="] NAME [attrs] [operand {"," operand}] [":" type] { region } ["@" line ":" col] */
 static bool parse_op(Parser *p, Builder *b) {
-    VEC(Token) results = {0};
+    VEC(Definition) results = {0};
     Range range = p->token.range;
     if (p->token.kind == T_VALUE) {
         do {
-            if (p->token.kind != T_VALUE) return error_at(p, p->token.range, "`%%name` is expected here");
-            *VEC_PUSH(&results, p->m->arena) = p->token;
-            advance(p);
+            if (!parse_definition(p, VEC_PUSH(&results, p->m->arena), "`%name`")) return false;
         } while (accept(p, ','));
         if (!expect(p, '=')) return false;
     }
@@ -623,7 +731,7 @@ static bool parse_op(Parser *p, Builder *b) {
     if (!p->texts[p->depth]) p->texts[p->depth] = ARENA_NEW(p->m->arena, OpText);
     OpText *t = p->texts[p->depth];
     *t = (OpText){.b = b, .op = ir_begin(b, code)};
-    size_t mark = p->undo.count; /* arguments of regions are visible up to the op's end */
+    size_t mark = p->undo.count, taken = p->takings.count; /* arguments of regions are visible up to the op's end */
     if (is_structured(code)) {
         if (!parse_structured(p, t)) return false;
     } else {
@@ -639,10 +747,13 @@ static bool parse_op(Parser *p, Builder *b) {
     }
     if (p->failed || !finish_op(p, t)) return false;
     forget_since(p, mark);
+    give_names_back(p, taken);
     if ((int)results.count != t->op->result_count)
         return error_at(p, range, "`%s` has %d results, %zu are named", op_info[code].mnemonic, t->op->result_count,
                         results.count);
-    for (size_t i = 0; i < results.count; i++) define(p, results.at[i].at, results.at[i].length, t->op->results[i]);
+    for (size_t i = 0; i < results.count; i++)
+        if (!set_definition(p, &results.at[i], t->op->results[i])) return false;
+    if (code == OP_RING && !set_fields(p, t->op)) return false;
     if (p->token.kind == T_SYMBOL && !p->token.newline_before) { /* a place: @7:9 */
         advance(p);
         if (accept(p, ':') && p->token.kind == T_NUMBER) advance(p);
@@ -657,9 +768,13 @@ static bool parse_region(Parser *p, Region *region, bool is_kernel) {
     if (!expect(p, '{')) return false;
     if (++p->depth > MAX_NESTING) return error_at(p, p->token.range, "regions are nested deeper than %d", MAX_NESTING);
     Builder b = ir_builder(p->k, region);
-    size_t mark = p->undo.count;
+    size_t mark = p->undo.count, taken = p->takings.count;
     while (!p->failed && !is_punct(p, '}')) {
         if (p->token.kind == T_END) return error_at(p, p->token.range, "`}` is missing at the end");
+        if (is_kernel && accept_name(p, "layout")) {
+            if (!parse_layout(p)) return false;
+            continue;
+        }
         if (is_kernel && is_name(p, "grid") && !p->k->grid) {
             advance(p);
             size_t before = p->undo.count;
@@ -684,6 +799,7 @@ static bool parse_region(Parser *p, Region *region, bool is_kernel) {
     else if (!closed)
         ir_yield(&b, NULL, 0);
     forget_since(p, mark);
+    give_names_back(p, taken);
     p->depth--;
     return expect(p, '}');
 }
@@ -697,8 +813,8 @@ static bool parse_kernel(Parser *p) {
     char *name = token_text(p);
     if (ir_kernel_find(p->m, name)) return error_at(p, p->token.range, "there is a kernel `@%s` already", name);
     p->k = ir_kernel_new(p->m, name, range_join(range, p->token.range));
-    p->names = (Map){0};
-    p->undo.count = 0;
+    p->names = p->layouts = p->taken = (Map){0};
+    p->undo.count = p->takings.count = 0;
     advance(p);
     if (!expect(p, '(')) return false;
     while (!p->failed && !is_punct(p, ')')) {
@@ -711,9 +827,9 @@ static bool parse_kernel(Parser *p) {
         const Type *type = NULL;
         if (!expect(p, ':') || !(type = parse_type(p))) return false;
         for (size_t i = 0; i < group.count; i++) {
-            Ref arg =
-                ir_argument(p->k, p->k->body, type, arena_string(p->m->arena, group.at[i].at, group.at[i].length));
-            define(p, group.at[i].at, group.at[i].length, arg);
+            char *own = arena_string(p->m->arena, group.at[i].at, group.at[i].length);
+            take_name(p, own);
+            define(p, own, group.at[i].length, ir_argument(p->k, p->k->body, type, own));
         }
         if (!accept(p, ',')) break;
     }
@@ -721,13 +837,16 @@ static bool parse_kernel(Parser *p) {
     Op attrs = {.code = OP_NONE};
     Operand unused = {0};
     if (!parse_attrs(p, &attrs, &unused)) return false;
+    Word form = op_word(&attrs, AT_FORM, WORD_NONE);
+    if (form) p->k->form = form == KERNEL_LAYOUT ? FORM_LAYOUT : FORM_SCHEDULE;
+    op_drop(&attrs, AT_FORM);
     p->k->attrs = attrs.attrs;
     p->k->attr_count = attrs.attr_count;
     return parse_region(p, p->k->body, true);
 }
 
 /* The form is what the ops tell: source form while anything is left that `raise` removes, else access form when boxes of
- * tensors or tasks appear. Ring form is more than its ops: the pass `ring` has proved it. */
+ * tensors or tasks appear. Ring form is more than its ops: the pass `ring` has proved it. A kernel in layout form says so. */
 typedef struct FormFacts {
     bool early, boxes;
 } FormFacts;
@@ -740,6 +859,7 @@ static void look_at_form(Op *op, void *user) {
 
 static Form find_form(const Kernel *k) {
     FormFacts facts = {0};
+    if (k->form >= FORM_LAYOUT) return k->form;
     ir_walk(k->body, look_at_form, &facts);
     return facts.boxes && !facts.early ? FORM_ACCESS : FORM_SOURCE;
 }

@@ -6,8 +6,11 @@
  *     }
  *
  * Names are hints: a value takes its hint unless a visible value has it already, then hint_1, hint_2 ...; values
- * without a hint are numbered. An empty `yield` or `return` at the end of a region is implied and not printed. */
+ * without a hint are numbered. An empty `yield` or `return` at the end of a region is implied and not printed. In layout
+ * form the layouts stand at the top, each once, in the order in which values have them: #r0, #r1 .. in registers, #s0 ..
+ * in shared memory. */
 #include "ir/text_form.h"
+#include "ir/tile_layout.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -21,6 +24,8 @@ typedef struct Printer {
     const char **names; /* by Ref */
     Map taken;          /* printed name -> how many visible values have it */
     int unnamed;
+    Map layouts; /* text of a layout -> its name */
+    int homes[2];
 } Printer;
 
 static void print_region(Printer *p, const Region *region, int depth);
@@ -44,9 +49,65 @@ static void define(Printer *p, Ref ref) {
 
 static void forget(Printer *p, Ref ref) { map_set(&p->taken, p->out.arena, p->names[ref], NULL); }
 
+/* --- layouts --- */
+
+static void name_layout(Printer *p, const Layout *layout, const Type *type) {
+    char *text = layout_text(layout, type, p->out.arena);
+    if (map_get(&p->layouts, text)) return;
+    bool shared = layout->home == HOME_SHARED;
+    char *name = arena_printf(p->out.arena, "%c%d", shared ? 's' : 'r', p->homes[shared]++);
+    map_set(&p->layouts, p->out.arena, text, name);
+    text_add(&p->out, "  layout #%s = %s\n", name, text);
+}
+
+static void name_value_layouts(Printer *p, Ref ref) {
+    const Value *value = ir_value(p->k, ref);
+    const Layout *layout = value->layout;
+    if (!layout) return;
+    for (int i = 0; layout->home == HOME_SLOTS && i < value->type->field_count; i++)
+        name_layout(p, &(Layout){.home = HOME_SHARED, .tile = layout->fields[i]}, value->type->fields[i].type);
+    if (layout->home != HOME_SLOTS) name_layout(p, layout, value->type);
+}
+
+/* In the order of the text. */
+static void print_layouts(Printer *p, const Region *region) {
+    for (int i = 0; i < region->arg_count; i++) name_value_layouts(p, region->args[i]);
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->result_count; i++) name_value_layouts(p, op->results[i]);
+        for (int i = 0; i < op->region_count; i++) print_layouts(p, op->regions[i]);
+    }
+}
+
+static void print_layout_of(Printer *p, const Layout *layout, const Type *type) {
+    text_add(&p->out, "#%s", (const char *)map_get(&p->layouts, layout_text(layout, type, p->out.arena)));
+}
+
+/* The name of a value where it is defined, and where it lives. */
+static void print_definition(Printer *p, Ref ref) {
+    const Value *value = ir_value(p->k, ref);
+    text_add(&p->out, "%%%s", p->names[ref]);
+    if (value->layout && value->layout->home != HOME_SLOTS) print_layout_of(p, value->layout, value->type);
+}
+
 /* --- operands, attributes, types --- */
 
 static void print_type(Printer *p, const Type *type) { text_add(&p->out, "%s", ty_text(type, p->out.arena)); }
+
+/* The type that an op gives its result; of a ring with the layouts of its fields. */
+static void print_given_type(Printer *p, const Value *result) {
+    const Type *type = result->type;
+    if (!result->layout || result->layout->home != HOME_SLOTS) {
+        print_type(p, type);
+        return;
+    }
+    text_add_char(&p->out, '{');
+    for (int i = 0; i < type->field_count; i++) {
+        text_add(&p->out, "%s%s: ", i ? ", " : "", type->fields[i].name);
+        print_type(p, type->fields[i].type);
+        print_layout_of(p, &(Layout){.home = HOME_SHARED, .tile = result->layout->fields[i]}, type->fields[i].type);
+    }
+    text_add_char(&p->out, '}');
+}
 
 static LiteralKind kind_of(const Literal *literal) {
     if (literal->type->elem == EL_I1 && !literal->type->pointer) return LITERAL_BOOL;
@@ -195,7 +256,9 @@ static void print_carried(Printer *p, const Op *op, const Region *region, int sk
     if (region->arg_count == skip_args) return;
     text_add(&p->out, " (");
     for (int i = skip_args; i < region->arg_count; i++) {
-        text_add(&p->out, "%s%%%s = ", i > skip_args ? ", " : "", p->names[region->args[i]]);
+        text_add(&p->out, i > skip_args ? ", " : "");
+        print_definition(p, region->args[i]);
+        text_add(&p->out, " = ");
         print_operand(p, op, skip_operands + i - skip_args, NULL);
     }
     text_add_char(&p->out, ')');
@@ -203,7 +266,8 @@ static void print_carried(Printer *p, const Op *op, const Region *region, int sk
 
 static void print_args(Printer *p, const Region *region, int skip, bool types) {
     for (int i = skip; i < region->arg_count; i++) {
-        text_add(&p->out, "%s%%%s", i > skip ? ", " : "", p->names[region->args[i]]);
+        text_add(&p->out, i > skip ? ", " : "");
+        print_definition(p, region->args[i]);
         if (!types) continue;
         text_add(&p->out, ": ");
         print_type(p, ir_type(p->k, region->args[i]));
@@ -270,7 +334,8 @@ static void print_op(Printer *p, const Op *op, int depth) {
      * must not collide with names inside, so it is chosen now and entered into `taken` now. */
     for (int i = 0; i < op->result_count; i++) {
         define(p, op->results[i]);
-        text_add(&p->out, "%s%%%s", i ? ", " : "", p->names[op->results[i]]);
+        text_add(&p->out, i ? ", " : "");
+        print_definition(p, op->results[i]);
     }
     if (op->result_count) text_add(&p->out, " = ");
     text_add(&p->out, "%s", op_info[op->code].mnemonic);
@@ -283,7 +348,7 @@ static void print_op(Printer *p, const Op *op, int depth) {
         print_operands(p, op, given);
         if (given) {
             text_add(&p->out, " : ");
-            print_type(p, given);
+            print_given_type(p, ir_value(p->k, op->results[0]));
         }
     }
     for (int i = 0; i < op->region_count; i++) {
@@ -333,15 +398,27 @@ static void print_parameters(Printer *p, const Region *body) {
     text_add_char(&p->out, ')');
 }
 
+/* A form that the ops do not tell stands first. */
+static void print_kernel_attrs(Printer *p) {
+    const Kernel *k = p->k;
+    Attr *attrs = ARENA_ARRAY(p->out.arena, Attr, k->attr_count + 1);
+    int count = 0;
+    if (k->form >= FORM_LAYOUT)
+        attrs[count++] = (Attr){.id = AT_FORM, .word = k->form == FORM_LAYOUT ? KERNEL_LAYOUT : KERNEL_SCHEDULE};
+    for (int i = 0; i < k->attr_count; i++) attrs[count++] = k->attrs[i];
+    text_add(&p->out, count ? " " : "");
+    print_attrs(p, OP_NONE, attrs, count, NULL, false);
+}
+
 static char *print_kernel(const Kernel *k, Arena *arena, bool places) {
     Printer p = {.k = k, .out = text_new(arena), .places = places};
     p.names = ARENA_ARRAY(arena, const char *, k->values.count);
     text_add(&p.out, "kernel @%s", k->name);
     define_args(&p, k->body);
     print_parameters(&p, k->body);
-    text_add(&p.out, k->attr_count ? " " : "");
-    print_attrs(&p, OP_NONE, k->attrs, k->attr_count, NULL, false);
+    print_kernel_attrs(&p);
     text_add(&p.out, " {\n");
+    print_layouts(&p, k->body);
     if (k->grid) {
         /* The grid's arguments stand for the parameters and carry their names. */
         for (int i = 0; i < k->grid->arg_count; i++) p.names[k->grid->args[i]] = p.names[k->body->args[i]];

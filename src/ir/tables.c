@@ -52,6 +52,10 @@ static const char *find_listed(Opcode code, AttrId id) {
 
 bool op_allows_attr(Opcode code, AttrId id) { return find_listed(code, id) != NULL; }
 
+bool kernel_allows_attr(AttrId id) {
+    return id == AT_WARPS || id == AT_STAGES || id == AT_FORM || id == AT_THREADS || id == AT_SHARED || id == AT_BLOCKS;
+}
+
 bool op_attr_is_positional(Opcode code, AttrId id) {
     const char *at = find_listed(code, id), *bar = strchr(op_info[code].attrs, '|');
     return at && (!bar || at < bar);

@@ -3,7 +3,7 @@
  * Checked: every use sees its definition; types follow the table; regions are closed by the right terminator with the
  * right values; attributes belong to their op and are in their range; slots and rings are used by the ops made for them; nothing stands in a
  * form that should be gone. What a ring must satisfy beyond its types is proved by pass/ring/ring_check.c. */
-#include "ir/ir.h"
+#include "ir/tile_layout.h"
 
 #include <string.h>
 
@@ -273,6 +273,26 @@ static void check_structure(Verifier *v, const Op *op) {
     }
 }
 
+/* Every tile of layout form lives somewhere, and of the layout it says so much that emitters can rely on; in the forms
+ * before there are none. */
+static void check_layout(Verifier *v, const Op *op, Ref ref) {
+    const Value *value = ir_value(v->k, ref);
+    bool tile = value->type->kind == TY_TILE && value->type->rank > 0, ring = value->type->kind == TY_RING;
+    const Layout *layout = value->layout;
+    if (v->form < FORM_LAYOUT) {
+        if (layout) complain(v, op, "a layout stands in layout form only: `kernel @name(..) <form=layout>`");
+        return;
+    }
+    if (!tile && !ring) return;
+    if (!layout) {
+        complain(v, op,
+                 tile ? "in layout form every tile has a layout" : "in layout form the fields of a ring have layouts");
+        return;
+    }
+    const char *fault = layout_fault(layout, value->type, v->arena);
+    if (fault) complain(v, op, "%s", fault);
+}
+
 /* What must be gone in a form. */
 static void check_form(Verifier *v, const Op *op) {
     if (op->code == OP_CONVERT && v->form < FORM_LAYOUT) complain(v, op, "it stands in layout form only");
@@ -290,7 +310,11 @@ static void check_region(Verifier *v, const Region *region) {
         check_types(v, op);
         if (v->good) check_attributes(v, op);
         check_form(v, op);
-        for (int i = 0; i < op->region_count; i++) check_region(v, op->regions[i]);
+        for (int i = 0; i < op->result_count; i++) check_layout(v, op, op->results[i]);
+        for (int i = 0; i < op->region_count; i++) {
+            for (int a = 0; a < op->regions[i]->arg_count; a++) check_layout(v, op, op->regions[i]->args[a]);
+            check_region(v, op->regions[i]);
+        }
         if (!v->good) return;
         check_structure(v, op);
         for (int i = 0; i < op->result_count; i++) v->visible[op->results[i]] = true;
@@ -308,7 +332,7 @@ bool ir_verify(const Kernel *k, Form form, Diag *diag) {
         return false;
     }
     for (int i = 0; i < k->attr_count; i++)
-        if (!in_range(&attr_info[k->attrs[i].id], k->attrs[i].number)) {
+        if (attr_info[k->attrs[i].id].kind == ATTR_INT && !in_range(&attr_info[k->attrs[i].id], k->attrs[i].number)) {
             diag_emit(diag, DIAG_IR_INVALID, k->range, k->name,
                       arena_printf(arena, "`%s` is out of its range", attr_info[k->attrs[i].id].text));
             return false;

@@ -177,7 +177,7 @@ static void visit(Op *op, void *user) {
     ir_replace_all(g->k, op->results[0], guarded->results[0]);
     ir_remove(op);
     sink(g, guarded, guarded->regions[1]);
-    pass_find(g->cx, op->range, "mask", "one test a tile; elements are masked only where it fails");
+    pass_find(g->cx, op->range, FIND_MASK_BY_TILE);
     g->changed = true;
 }
 

@@ -6,6 +6,7 @@
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 #include "ir/build.h"
+#include "pass/finding.h"
 #include "pass/machine.h"
 
 /* What a variant may require of its arguments: anything that helps (rows of whole vectors, aligned addresses and
@@ -26,31 +27,25 @@ typedef struct PassOptions {
     int gang;       /* 0 auto: programs that run side by side in a block */
     bool fuse;      /* multiply-adds become fma (default on) */
     bool lines;     /* #line in emitted CUDA text, and line information in the cubin */
-    bool no_rings;  /* they did not fit into shared memory: the kernel stays flat */
     bool overlap;   /* arrays may overlap: nothing is wished of two of them */
     int generic;    /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
 } PassOptions;
 extern const PassOptions pass_options_default;
-
-/* One line of `explain`: about an access, a ring, an execution. */
-typedef struct Finding {
-    Range range;
-    const char *subject; /* "load", "store", "dot", "ring", "execution", "raise" ... */
-    const char *text;
-} Finding;
 
 typedef struct PassContext {
     Module *module;
     const Machine *machine;
     PassOptions options;
     Arena *scratch;
-    VEC(Finding) findings; /* in the module's arena */
-    bool widened;          /* a sum that the source keeps in 16 bits is carried in f32 */
-    int64_t too_large;     /* the emitter found no room for the rings, with so many bytes in all */
+    VEC(Finding) findings;   /* in the module's arena */
+    bool widened;            /* a sum that the source keeps in 16 bits is carried in f32 */
+    const KernelCopy *uncut; /* machines with threads: a kernel with rings as it came to the pass `ring` */
+    size_t uncut_findings;   /* and how many there were */
 } PassContext;
 
-void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+/* A finding for `explain`; its values are those of its row. */
+void pass_find(PassContext *cx, Range range, FindingId id, ...);
+void pass_find_list(PassContext *cx, Range range, FindingId id, va_list values);
 
 /* PASS(name, form it takes, form it leaves, doc), in the order of the pipeline. Each is `bool pass_<name>(PassContext *, Kernel *)`. */
 #define PASS(name, takes, leaves, doc) bool pass_##name(PassContext *cx, Kernel *k);

@@ -11,13 +11,16 @@
 
 const PassOptions pass_options_default = {.num_stages = -1, .roles = -1, .persist = -1, .rotate = -1, .fuse = true};
 
-void pass_find(PassContext *cx, Range range, const char *subject, const char *format, ...) {
+void pass_find_list(PassContext *cx, Range range, FindingId id, va_list values) {
     Arena *arena = cx->module->arena;
-    va_list args;
-    va_start(args, format);
-    char *text = arena_vprintf(arena, format, args);
-    va_end(args);
-    *VEC_PUSH(&cx->findings, arena) = (Finding){range, arena_string(arena, subject, strlen(subject)), text};
+    *VEC_PUSH(&cx->findings, arena) = finding_make(arena, range, id, values);
+}
+
+void pass_find(PassContext *cx, Range range, FindingId id, ...) {
+    va_list values;
+    va_start(values, id);
+    pass_find_list(cx, range, id, values);
+    va_end(values);
 }
 
 bool pass_takes_form(Kernel *k, Form form, const char *who) {
@@ -52,7 +55,8 @@ static double seconds(void) {
 static void step(Runner *r, const char *name, Form takes, Form leaves, bool (*pass)(PassContext *, Kernel *)) {
     const PipelineRequest *request = r->request;
     if (r->done) return;
-    bool wanted = is_wanted(request->only, name);
+    bool behind = r->k->form >= FORM_LAYOUT && leaves < FORM_RING; /* the kernel has come further than this pass */
+    bool wanted = is_wanted(request->only, name) && !behind;
     if (wanted && !pass_takes_form(r->k, takes, name))
         r->done = true;
     else if (wanted) {

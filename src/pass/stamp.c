@@ -101,7 +101,7 @@ static void stamp_op(Op *op, void *user) {
         Word instr = choose_instruction(s->cx, s->k, op);
         op_set(s->k, op, (Attr){.id = AT_INSTR, .word = instr});
         const Type *a = ir_type(s->k, op->operands[0]);
-        pass_find(s->cx, op->range, "dot", "%s times %s by %s%s", ty_text(a, s->cx->scratch),
+        pass_find(s->cx, op->range, FIND_DOT_INSTRUCTION, ty_text(a, s->cx->scratch),
                   ty_text(ir_type(s->k, op->operands[1]), s->cx->scratch), word_info[instr].text,
                   a->elem == EL_F32 && instr != INSTR_FMA ? ", rounded to tf32" : "");
     }

@@ -30,7 +30,7 @@ struct tw_context {
     Trap trap;
     int references; /* itself, and every object made from it */
     Arena texts;    /* message and warnings; emptied by each call */
-    const char *message, *warnings, *findings;
+    const char *message, *warnings, *findings, *findings_json;
     Arena arena;           /* lives as long as the context */
     const char *cache_dir; /* NULL: none */
     bool no_cache;         /* none was found, though nobody said that there shall be none */
@@ -134,7 +134,7 @@ struct tw_kernel {
     bool sanitize, emulate;
     VEC(Artifact) artifacts;
     VEC(StepRecord) steps;
-    const char *explain;
+    const char *explain, *explain_json;
     /* launch */
     int source_count; /* parameters of the source */
     const char **source_names;

@@ -115,6 +115,7 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   --time-passes           print the time of every step of the compiler
   --passes A,B            run just these passes
   --stop-after PASS       the last pass to run
+  --json                  print the findings as a JSON array
   --verify-each           check the IR after every pass
   --help                  print this
 $ tilewright help targets

@@ -52,6 +52,14 @@ error: `fould` is not a pass; the passes are fold, ...
 $ tilewright ir twice.ir --print-after=ring_of_fire
 error: `ring_of_fire` is not a pass that ran
 [1]
+$ tilewright explain twice.ir --json
+[
+  {"finding": "load-box", "subject": "load", "file": "twice.ir", "line": 5, "column": 4, "text": "box f32[8] of x[n], strides [1], at [0]; outside 0; contiguous"},
+  {"finding": "store-box", "subject": "store", "file": "twice.ir", "line": 7, "column": 3, "text": "box f32[8] of x[n], strides [1], at [0]; contiguous"},
+  {"finding": "launch-requires", "subject": "launch", "file": "twice.ir", "line": 1, "column": 1, "requires": "n >= 0", "text": "requires n >= 0; else a general variant runs"},
+  {"finding": "boxes", "subject": "access", "file": "twice.ir", "line": 1, "column": 1, "boxes": 2, "accesses": 2, "text": "2 of 2 accesses through pointers are boxes"},
+  {"finding": "execution", "subject": "execution", "file": "twice.ir", "line": 1, "column": 1, "form": "flat", "why": "this machine gains nothing from loads that run ahead", "text": "flat: this machine gains nothing from loads that run ahead"}
+]
 $ tilewright explain twice.ir
 twice.ir:5:4: load: box f32[8] of x[n], strides [1], at [0]; outside 0; contiguous
 twice.ir:7:3: store: box f32[8] of x[n], strides [1], at [0]; contiguous

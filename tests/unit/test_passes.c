@@ -144,6 +144,24 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Every conversion of a finding's text has a name. */
+static void test_findings(void) {
+    static const struct {
+        const char *names, *text;
+    } rows[] = {
+#define FINDING(id, subject, names, text) {names, text},
+#include "pass/findings.def"
+#undef FINDING
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int names = *rows[i].names != 0, values = 0;
+        for (const char *at = rows[i].names; *at; at++) names += *at == ' ';
+        for (const char *at = rows[i].text; *at; at++) values += *at == '%';
+        if (names != values) fprintf(stderr, "%s: %d names\n", rows[i].text, names);
+        CHECK(names == values && values <= MAX_FINDING_VALUES);
+    }
+}
+
 int main(int argc, char **argv) {
     const char *folder = "tests/pass", *only = argc > 1 ? argv[1] : NULL;
     char *names[500];
@@ -175,5 +193,6 @@ int main(int argc, char **argv) {
         free(names[i]);
     }
     CHECK(count > 0);
+    test_findings();
     return check_done();
 }

@@ -6,6 +6,7 @@ import triton.language as tl
 # check: a=randn:bf16[40,128] b=randn:bf16[4,96,128] c=zeros:bf16[80,96] weights=rand:f32[80] token_ids=arange:i32[192] expert_ids=randint(4):i32[3] padded=full(150):i32[1] N=96 K=128 valid=80 stride_am=128 stride_be=12288 stride_bn=128 stride_cm=96 BM=64 BN=64 BK=32 GROUP=2 top_k=2 MUL=True --grid 6
 # check: a=randn:bf16[80,256] b=randn:bf16[3,128,256] c=zeros:bf16[80,128] weights=rand:f32[80] token_ids=arange:i32[256] expert_ids=randint(3):i32[2] padded=full(256):i32[1] N=128 K=256 valid=80 stride_am=256 stride_be=32768 stride_bn=256 stride_cm=128 BM=128 BN=128 BK=64 GROUP=8 top_k=1 MUL=False --grid 2 --set num_warps=8
 # check: a=randn:f16[40,100] b=randn:f16[3,70,100] c=zeros:f16[80,70] weights=rand:f32[80] token_ids=arange:i32[64] expert_ids=randint(3):i32[4] padded=full(33):i32[1] N=70 K=100 valid=80 stride_am=100 stride_be=7000 stride_bn=100 stride_cm=70 BM=16 BN=64 BK=64 GROUP=1 top_k=2 MUL=True --grid 8
+# explain: no : index:
 @triton.jit
 def experts(a, b, c, weights, token_ids, expert_ids, padded, N, K, valid, stride_am, stride_be, stride_bn, stride_cm, BM: tl.constexpr, BN: tl.constexpr,
             BK: tl.constexpr, GROUP: tl.constexpr, MUL: tl.constexpr, top_k: tl.constexpr):
@@ -45,6 +46,7 @@ def experts(a, b, c, weights, token_ids, expert_ids, padded, N, K, valid, stride
 
 # check: q=randn:bf16[100,4,64] k=randn:bf16[12,16,2,64] v=randn:bf16[12,16,2,64] o=zeros:bf16[100,4,64] table=randint(12):i32[2,8] starts=arange:i32[3] lengths=full(97):i32[2] scale=0.18 H=4 G=2 PAGE=16 D=64 BM=64 BN=32 EACH=50 --grid 2,4,1
 # check: q=randn:f16[200,2,128] k=randn:f16[5,64,1,128] v=randn:f16[5,64,1,128] o=zeros:f16[200,2,128] table=randint(5):i32[2,8] starts=arange:i32[3] lengths=full(300):i32[2] scale=0.13 H=2 G=2 PAGE=64 D=128 BM=128 BN=64 EACH=100 --grid 2,2,1 --set num_warps=8
+# explain: no : index:
 @triton.jit
 def paged_prefill(q, k, v, o, table, starts, lengths, scale, H, G, PAGE: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
                   EACH: tl.constexpr):
@@ -85,6 +87,7 @@ def paged_prefill(q, k, v, o, table, starts, lengths, scale, H, G, PAGE: tl.cons
 
 # check: q=randn:f16[2,32,128] k=randn:f16[9,16,2,128] v=randn:f16[9,16,2,128] part=zeros:f32[2,32,2,128] peaks=zeros:f32[2,32,2] sums=zeros:f32[2,32,2] table=randint(9):i32[2,8] lengths=randint(128):i32[2] scale=0.1 HEADS=2 SPLITS=2 PAGE=16 D=128 BH=16 BN=32 --grid 2,2,2 --tolerance 0.004
 # check: q=randn:bf16[2,16,64] k=randn:bf16[9,64,1,64] v=randn:bf16[9,64,1,64] part=zeros:f32[2,16,4,64] peaks=zeros:f32[2,16,4] sums=zeros:f32[2,16,4] table=randint(9):i32[2,8] lengths=randint(400):i32[2] scale=0.2 HEADS=1 SPLITS=4 PAGE=64 D=64 BH=16 BN=64 --grid 2,1,4 --set num_stages=4 --tolerance 0.004
+# explain: no : index:
 @triton.jit
 def paged_decode(q, k, v, part, peaks, sums, table, lengths, scale, HEADS: tl.constexpr, SPLITS: tl.constexpr, PAGE: tl.constexpr, D: tl.constexpr,
                  BH: tl.constexpr, BN: tl.constexpr):
@@ -121,9 +124,28 @@ def paged_decode(q, k, v, part, peaks, sums, table, lengths, scale, HEADS: tl.co
     tl.store(sums + row, l)
 
 
+# check: a=randn:bf16[128,64] b=randn:bf16[64,256] to=arange:i64[128] c=zeros:bf16[128,256] n=256 K=64 BM=128 BN=256 BK=32 --grid 1,1 --set num_warps=8
+# check: a=randn:bf16[256,96] b=randn:bf16[96,512] to=arange:i64[256] c=zeros:bf16[256,512] n=512 K=96 BM=128 BN=256 BK=32 --grid 2,2
+# check: a=randn:f16[64,96] b=randn:f16[96,64] to=arange:i32[64] c=zeros:f16[64,64] n=64 K=96 BM=64 BN=64 BK=32 --grid 1,1 --set num_warps=1
+# explain: no : index:
+@triton.jit
+def gathered_tile(a, b, to, c, n, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load(a + rm[:, None] * K + (k + rk)[None, :])
+        y = tl.load(b + (k + rk)[:, None] * n + rn[None, :])
+        acc = tl.dot(x, y, acc)
+    row = tl.load(to + rm).to(tl.int64)
+    tl.store(c + row[:, None] * n + rn[None, :], acc.to(c.dtype.element_ty))
+
+
 # check: a=randn:bf16[300,128] b=randn:bf16[128,128] rows=randint(300):i32[256] c=zeros:bf16[256,128] N=128 K=128 BM=128 BN=128 BK=64 --grid 2,1 --set num_warps=8
 # check: a=randn:f16[50,96] b=randn:f16[96,64] rows=randint(60):i64[100] c=zeros:f16[100,64] N=64 K=96 BM=64 BN=64 BK=32 --grid 2,1
 # check: a=randn:f32[50,70] b=randn:f32[70,50] rows=randint(60):i32[100] c=zeros:f32[100,50] N=50 K=70 BM=32 BN=32 BK=32 --grid 4,2 --set num_stages=2
+# explain: no : index:
 @triton.jit
 def picked_rows(a, b, rows, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)
@@ -136,3 +158,77 @@ def picked_rows(a, b, rows, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.
         y = tl.load(b + (k + rk)[:, None] * N + rn[None, :], mask=((k + rk)[:, None] < K) & (rn[None, :] < N), other=0.0)
         acc = tl.dot(x, y, acc)
     tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=(rm[:, None] < 100) & (rn[None, :] < N))
+
+
+# check: x=randn:f32[64,128] places=randint(500):i32[64,128] out=zeros:f32[64,128] table=randn:f32[500] n=128 BM=32 BN=64 --grid 2,2
+# check: x=randn:f16[64,128] places=randint(500):i64[64,128] out=zeros:f16[64,128] table=randn:f16[500] n=128 BM=64 BN=128 --grid 1,1 --set num_warps=8
+# explain: no : index:
+@triton.jit
+def picked_elements(x, places, out, table, n, BM: tl.constexpr, BN: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    at = rm[:, None] * n + rn[None, :]
+    place = tl.load(places + at)
+    value = tl.load(x + at)
+    far = tl.load(table + place, mask=place > 10, other=0.0)
+    tl.store(out + (rm[:, None] // 2 * 2 + 1 - rm[:, None] % 2) * n + rn[None, :], value + far)
+
+
+# check: x=randn:f16[300,200] rows=randint(300):i32[128] columns=randint(200):i32[64] w=randn:f16[64,32] out=zeros:f32[128,32] stride=200 BM=64 BK=16 --grid 2
+# check: x=randn:f16[300,200] rows=randint(300):i64[128] columns=randint(200):i64[64] w=randn:f16[64,32] out=zeros:f32[128,32] stride=200 BM=128 BK=64 --grid 1 --set num_warps=8
+# explain: no : index:
+@triton.jit
+def both_picked(x, rows, columns, w, out, stride, BM: tl.constexpr, BK: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rk = tl.arange(0, BK)
+    rn = tl.arange(0, 32)
+    row = tl.load(rows + rm)
+    acc = tl.zeros((BM, 32), dtype=tl.float32)
+    for k in range(0, 64, BK):
+        column = tl.load(columns + k + rk)
+        a = tl.load(x + row[:, None] * stride + column[None, :], mask=(row[:, None] + column[None, :]) % 7 != 3, other=1.0)
+        b = tl.load(w + (k + rk)[:, None] * 32 + rn[None, :])
+        acc = tl.dot(a, b, acc)
+    tl.store(out + rm[:, None] * 32 + rn[None, :], acc)
+
+
+# check: x=randn:f16[100,64] steps=randint(3):i32[4,64] w=randn:f16[256,32] out=zeros:f32[64,32] BM=64 --grid 1
+# check: x=randn:f16[100,64] steps=randint(3):i32[4,64] w=randn:f16[256,32] out=zeros:f32[64,32] BM=64 --grid 1 --set num_warps=8
+# explain: no : index:
+@triton.jit
+def rows_that_wander(x, steps, w, out, BM: tl.constexpr):
+    rm = tl.arange(0, BM)
+    rk = tl.arange(0, 64)
+    rn = tl.arange(0, 32)
+    at = x + rm[:, None] * 64 + rk[None, :]
+    acc = tl.zeros((BM, 32), dtype=tl.float32)
+    for k in range(4):
+        a = tl.load(at)
+        b = tl.load(w + (k * 64 + rk)[:, None] * 32 + rn[None, :])
+        acc = tl.dot(a, b, acc)
+        at += tl.load(steps + k * BM + rm)[:, None] * 64
+    tl.store(out + rm[:, None] * 32 + rn[None, :], acc)
+
+
+# check: a=randn:f16[64,64] b=randn:f16[64,64] places=arange:i32[64,64] out=zeros:f16[4096] BM=64 --grid 1
+# check: a=randn:f16[64,64] b=randn:f16[64,64] places=arange:i64[64,64] out=zeros:f32[4096] BM=32 --grid 2 --set num_warps=8
+# explain: no : index:
+@triton.jit
+def scattered_product(a, b, places, out, BM: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    r = tl.arange(0, 64)
+    x = tl.load(a + rm[:, None] * 64 + r[None, :])
+    y = tl.load(b + r[:, None] * 64 + r[None, :])
+    place = tl.load(places + rm[:, None] * 64 + r[None, :])
+    tl.store(out + place, tl.dot(x, y).to(out.dtype.element_ty), mask=place % 3 != 1)
+
+
+# check: x=randn:f32[64,128] y=randn:f16[64,128] out=zeros:f16[64,128] n=128 BM=32 BN=64 --grid 2,2
+# explain: : index: a tile of masks is moved between threads
+@triton.jit
+def kept_elements(x, y, out, n, BM: tl.constexpr, BN: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    at = rm[:, None] * n + rn[None, :]
+    kept = tl.load(x + at) > 0
+    tl.store(out + at, tl.load(y + at, mask=kept, other=2.0))

@@ -5,7 +5,8 @@
 
 A kernel of tests/wild/*.py stands behind lines `# check: ARGUMENTS`, which are those of `tilewright check`: NAME=SPEC is an argument, the
 rest goes as it stands. --every runs all plans of a target, otherwise the plan changes from kernel to kernel: the first three products
-stand where they once failed. --kernels takes the lines `KERNEL ARGUMENTS` of a file instead, which say their plan themselves.
+stand where they once failed. A line `# explain: TEXT` holds if `tilewright explain` of each check says TEXT for CUDA, `# explain: no TEXT` if
+it does not: what a kernel must not lose unnoticed. --kernels takes the lines `KERNEL ARGUMENTS` of a file instead, which say their plan themselves.
 --shard runs every N-th of all, one after the other (tests/shards.sh)."""
 import argparse
 import concurrent.futures
@@ -37,14 +38,32 @@ def listed(path):
             yield kernel, 0, words(arguments)
 
 
+def kernels():
+    """(file, kernel, the remarks before it)."""
+    for path in sorted(HERE.glob("*.py")):
+        for remarks, kernel in re.findall(r"((?:^#.*\n)+)@triton.jit\ndef (\w+)", path.read_text(), re.M):
+            yield path, kernel, remarks
+
+
 def cases():
     """(file:kernel, its place in the file, arguments)."""
-    for path in sorted(HERE.glob("*.py")):
-        place = 0
-        for remarks, kernel in re.findall(r"((?:^#.*\n)+)@triton.jit\ndef (\w+)", path.read_text(), re.M):
-            for check in re.findall(r"^# check: (.*)", remarks, re.M):
-                yield f"{path}:{kernel}", place, words(check)
-                place += 1
+    places = {}
+    for path, kernel, remarks in kernels():
+        for check in re.findall(r"^# check: (.*)", remarks, re.M):
+            yield f"{path}:{kernel}", places.setdefault(path, 0), words(check)
+            places[path] += 1
+
+
+def unkept(tilewright, only):
+    """Lines for what `explain` should say, and does not."""
+    for path, kernel, remarks in kernels():
+        promises = re.findall(r"^# explain: (no )?(.*)", remarks, re.M)
+        for check in re.findall(r"^# check: (.*)", remarks, re.M) if promises and only in kernel else []:
+            arguments = words(re.sub(r"--(grid|tolerance) \S+", "", check))
+            _, said = run([tilewright, "explain", f"{path}:{kernel}", *arguments, "--target", "cuda"])
+            for no, text in promises:
+                if bool(no) == (text in said):
+                    yield f"{path}:{kernel} {check}: explain should {'not ' if no else ''}say `{text}`:\n{said}"
 
 
 def run(command):
@@ -77,6 +96,9 @@ def main():
             if status:
                 failed += 1
                 print(" ".join(command), output, sep="\n")
+    for line in unkept(f"{options.bin}/tilewright", options.only) if part == 0 and not options.kernels else []:
+        failed += 1
+        print(line)
     print(f"{len(commands)} runs, {failed} failed")
     sys.exit(failed > 0 or (parts == 1 and not commands))
 

@@ -334,7 +334,7 @@ static void drop_tile_promise(Op *op, void *user) {
 
 bool pass_access(PassContext *cx, Kernel *k) {
     ir_walk(k->body, normalise_loop, k);
-    access_carry(k);
+    access_carry(k, false);
     fold_tidy(k, cx->scratch);
     Access x = {.cx = cx, .k = k, .order = 1, .renamed = {.arena = cx->scratch}};
     access_report_boxes(cx, k);
@@ -377,6 +377,8 @@ bool pass_access(PassContext *cx, Kernel *k) {
     access_require(&x);
     access_report_whole(&x);
     ir_walk(k->body, drop_tile_promise, k);
+    fold_tidy(k, cx->scratch);
+    access_carry(k, true);
     fold_tidy(k, cx->scratch);
     return true;
 }

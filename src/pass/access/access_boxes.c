@@ -83,7 +83,7 @@ static void report_box(Op *op, void *user) {
             show_value(k, &out, fill->ref, 0);
     }
     if (known && type->rank) text_add(&out, unit ? "; contiguous" : "; not known to be contiguous");
-    pass_find(cx, op->range, load ? "load" : "store", "%s", out.at);
+    pass_find(cx, op->range, load ? FIND_LOAD_BOX : FIND_STORE_BOX, out.at);
 }
 
 void access_report_boxes(PassContext *cx, const Kernel *k) { ir_walk(k->body, report_box, &(Reporter){cx, k}); }

@@ -7,8 +7,10 @@
  * that stays and a number that is carried. So the shape of the access is known although where it
  * lies is not: in `while` loops, after loops, and where the number differs from trip to trip.
  * `for` loops that add the same in each trip, and whose result nobody uses, have closed forms
- * (affine_loop.c) and are left alone. Numbers that a `for` moves by the same in each trip, such as
- * the offsets of a block pointer, become %k * step, exact in every bit. */
+ * (affine_loop.c) and are left alone until the boxes are made; what no box took is taken apart then,
+ * so that a gather's tile of pointers is one that stays and a scalar that moves. Numbers that a `for`
+ * moves by the same in each trip, such as the offsets of a block pointer, become %k * step, exact in
+ * every bit. */
 #include "pass/access/access_plan.h"
 
 enum { LONGEST_CHAIN = 64 };
@@ -64,19 +66,25 @@ static bool find_moves(Carried *c, Ref value) {
     return true;
 }
 
-/* start + offset, in the tile's own kind of sum. The offset is put in by hand: `start` may stand
- * for a value that is being replaced. */
-static Ref moved(Builder *b, const Carried *c, Ref offset) {
+/* start + offset, in the tile's own kind of sum; of a scalar pointer and a tile of indices the
+ * pointer moves. *sum: the op that adds the offset. */
+static Ref moved(Builder *b, const Carried *c, Ref offset, Op **sum) {
     const Type *type = ir_type(c->k, c->initial);
-    return ir_binary(b, type->pointer ? OP_PTR_ADD : OP_ADD, c->initial, offset);
+    const Op *start = op_of(c->k, c->initial);
+    bool from_scalar = start && start->code == OP_PTR_ADD && ir_type(c->k, start->operands[0])->rank == 0;
+    Ref first = from_scalar ? start->operands[0] : c->initial;
+    Ref place = ir_binary(b, type->pointer ? OP_PTR_ADD : OP_ADD, first, offset);
+    *sum = ir_value(c->k, place)->op;
+    return from_scalar ? ir_binary(b, OP_PTR_ADD, place, start->operands[1]) : place;
 }
 
-/* The value becomes a number; what used the tile uses start + number, made before `at`. */
+/* The value becomes a number; what used the tile uses start + number, made before `at`. The number is put in by hand:
+ * all that is there of the value is being replaced. */
 static void take_apart(const Carried *c, Ref value, Builder b) {
-    Ref zero = ir_literal_int(c->k, c->number, 0), tile = moved(&b, c, zero);
+    Op *sum = NULL;
+    Ref tile = moved(&b, c, ir_literal_int(c->k, c->number, 0), &sum);
     ir_replace_all(c->k, value, tile);
     ir_value(c->k, value)->type = c->number;
-    Op *sum = ir_value(c->k, tile)->op;
     sum->operands[1] = value;
     ir_name(c->k, tile, ir_value(c->k, value)->name);
     ir_name(c->k, value, NULL);
@@ -86,11 +94,11 @@ static void rewrite(const Carried *c) {
     Kernel *k = c->k;
     Op *yield = c->body->last;
     int first = c->loop->code == OP_FOR ? 3 : 0;
-    Builder end = ir_builder_before(k, yield);
+    Builder end = ir_builder_before(k, yield), casts = c->varies ? end : ir_builder_before(k, c->loop);
     take_apart(c, c->arg, ir_builder_before(k, c->body->first));
     Ref next = c->arg;
     for (int i = c->count - 1; i >= 0; i--)
-        next = ir_binary(&end, c->minus[i] ? OP_SUB : OP_ADD, next, ir_cast(&end, c->moves[i], c->number->elem));
+        next = ir_binary(&end, c->minus[i] ? OP_SUB : OP_ADD, next, ir_cast(&casts, c->moves[i], c->number->elem));
     yield->operands[c->index] = next;
     c->loop->operands[first + c->index] = ir_literal_int(k, c->number, 0);
     if (c->loop->code == OP_WHILE) {
@@ -133,7 +141,7 @@ static void try_number(Kernel *k, Op *loop, int index) {
     ir_replace_all(k, c.arg, place);
 }
 
-static void try_carried(Kernel *k, Op *loop, int index) {
+static void try_carried(Kernel *k, Op *loop, int index, bool closed) {
     bool is_for = loop->code == OP_FOR;
     Carried c = {.k = k, .loop = loop, .index = index, .body = loop->regions[is_for ? 0 : 1]};
     c.arg = c.body->args[is_for ? 1 + index : index];
@@ -150,17 +158,23 @@ static void try_carried(Kernel *k, Op *loop, int index) {
         if (!type->pointer && ir_type(k, c.moves[i])->elem != type->elem) return;
     Ref use[2] = {loop->results[index], 0};
     ir_walk(k->body, count_use, use);
-    if (is_for && !c.varies && !use[1]) return;
+    if (is_for && !c.varies && !use[1] && !closed) return;
     rewrite(&c);
 }
 
+typedef struct Visit {
+    Kernel *k;
+    bool closed;
+} Visit;
+
 static void visit(Op *op, void *user) {
+    const Visit *v = user;
     if (op->code != OP_FOR && op->code != OP_WHILE) return;
     int count = op->code == OP_FOR ? op->operand_count - 3 : op->operand_count;
     for (int i = 0; i < count; i++) {
-        try_carried(user, op, i);
-        if (op->code == OP_FOR) try_number(user, op, i);
+        try_carried(v->k, op, i, v->closed);
+        if (op->code == OP_FOR) try_number(v->k, op, i);
     }
 }
 
-void access_carry(Kernel *k) { ir_walk(k->body, visit, k); }
+void access_carry(Kernel *k, bool closed) { ir_walk(k->body, visit, &(Visit){k, closed}); }

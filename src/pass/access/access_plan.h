@@ -42,9 +42,10 @@ typedef struct Plan {
 /* Says what the access is; never changes the kernel. */
 void access_plan(Analysis *a, Plan *plan);
 
-/* Before the analysis: carried tiles that a loop moves as a whole become a tile that stays and a
- * number that is carried (access_carry.c). */
-void access_carry(Kernel *k);
+/* Carried tiles that a loop moves as a whole become a tile that stays and a number that is carried
+ * (access_carry.c): before the analysis those without a closed form, behind it (closed) the others that
+ * no box took. */
+void access_carry(Kernel *k, bool closed);
 
 typedef struct Known { /* a scalar of the kernel, by what it is worth */
     Poly poly;

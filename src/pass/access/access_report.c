@@ -99,12 +99,11 @@ static void report_gather(Access *x, const Plan *plan) {
         } else
             text_add_char(&why, *at);
     }
-    pass_find(x->cx, plan->op->range, load ? "load" : "store", "stays a %s: %s%s; %s", load ? "gather" : "scatter",
+    pass_find(x->cx, plan->op->range, load ? FIND_LOAD_GATHERS : FIND_STORE_SCATTERS, load ? "gather" : "scatter",
               why.at, line, reasons[plan->why].help);
 }
 
 void access_report(Access *x, const Plan *plan) {
-    const char *subject = plan->op->code == OP_LOAD ? "load" : "store";
     if (!plan->good) {
         report_gather(x, plan);
         return;
@@ -138,7 +137,7 @@ void access_report(Access *x, const Plan *plan) {
     if (plan->permuted) text_add(&out, "; transposed");
     if (plan->box_rank) text_add(&out, unit ? "; contiguous" : "; not known to be contiguous");
     if (poly_is_variant(&x->a, plan->shift)) text_add(&out, "; its base moves");
-    pass_find(x->cx, plan->op->range, subject, "%s", out.at);
+    pass_find(x->cx, plan->op->range, plan->op->code == OP_LOAD ? FIND_LOAD_BOX : FIND_STORE_BOX, out.at);
 }
 
 static void report_wishes(Access *x) {
@@ -159,14 +158,12 @@ static void report_wishes(Access *x) {
         }
     }
     if (x->a.grid_wished) text_add(&out, "%sas many programs as tiles", out.length ? ", " : "");
-    if (out.length) pass_find(x->cx, x->k->range, "launch", "requires %s; else a general variant runs", out.at);
+    if (out.length) pass_find(x->cx, x->k->range, FIND_LAUNCH_REQUIRES, out.at);
 }
 
 void access_report_whole(Access *x) {
     size_t boxes = 0;
     for (size_t i = 0; i < x->plans.count; i++) boxes += x->plans.at[i]->good;
     report_wishes(x);
-    if (x->plans.count)
-        pass_find(x->cx, x->k->range, "access", "%zu of %zu accesses through pointers are boxes", boxes,
-                  x->plans.count);
+    if (x->plans.count) pass_find(x->cx, x->k->range, FIND_BOXES, boxes, x->plans.count);
 }

@@ -29,15 +29,14 @@ const Layout *lay_in_registers(LayoutState *st, LinearLayout map, const Type *ty
     return layout;
 }
 
-static const Layout *in_shared(LayoutState *st, SharedTile tile) {
+const Layout *lay_in_shared(LayoutState *st, SharedTile tile) {
     Layout *layout = ARENA_NEW(st->k->module->arena, Layout);
     layout->home = HOME_SHARED;
     layout->tile = tile;
     return layout;
 }
 
-/* The layout in which an operand of this type broadcasts into a result that has `map`. */
-static LinearLayout fit(const LinearLayout *map, const Type *operand) {
+LinearLayout lay_fit(const LinearLayout *map, const Type *operand) {
     LinearLayout result = *map;
     for (int d = 0; d < operand->rank; d++)
         if (operand->extent[d] == 1 && result.log2[d]) result = ll_squeeze(&result, d);
@@ -65,6 +64,12 @@ const Layout *lay_default(LayoutState *st, const Type *type) {
     return lay_in_registers(st, choose_blocked(type, st->warps, type->rank - 1), type);
 }
 
+static bool same_shape(const Type *a, const Type *b) {
+    bool same = a->rank == b->rank;
+    for (int d = 0; same && d < a->rank; d++) same = a->extent[d] == b->extent[d];
+    return same;
+}
+
 /* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a vector load. */
 static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
     const Type *result = ir_type(st->k, op->results[0]);
@@ -76,10 +81,7 @@ static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
         const Layout *layout = lay_natural(st, x);
         if (!layout || layout->home != HOME_REGISTERS) continue;
         anchored = true;
-        const Type *t = ir_type(st->k, x);
-        bool full = t->rank == result->rank;
-        for (int d = 0; full && d < t->rank; d++) full = t->extent[d] == result->extent[d];
-        if (!full) continue;
+        if (!same_shape(ir_type(st->k, x), result)) continue;
         const Op *from = ir_value(st->k, x)->op;
         bool accumulator = from && from->code == OP_DOT;
         if (!best || accumulator) best = lay_in_registers(st, layout->map, result);
@@ -95,7 +97,7 @@ static const Layout *natural_shape(LayoutState *st, const Op *op) {
         if (op->code != OP_PERMUTE || t->rank != 2) return lay_default(st, type);
         SharedTile tile = from->tile;
         tile.turned = op_attr(op, AT_DIMS)->list.at[0] == 1 ? !tile.turned : tile.turned;
-        return in_shared(st, tile);
+        return lay_in_shared(st, tile);
     }
     if (op->code == OP_EXPAND) return lay_in_registers(st, ll_expand(&from->map, (int)op_int(op, AT_AXIS, 0)), type);
     if (op->code == OP_PERMUTE)
@@ -121,6 +123,14 @@ static bool reads_in_place(LayoutState *st, const Region *region, Ref value) {
     return true;
 }
 
+/* Where the addresses of a gather or scatter are, if they do not float: they stay there, and the elements come to them. */
+static const Layout *address_layout(LayoutState *st, const Op *op, const Type *type) {
+    Ref at = op->operands[0];
+    if (!lay_is_tile(st->k, at) || !ir_type(st->k, at)->pointer) return NULL;
+    const Layout *from = lay_natural(st, at);
+    return from && type->rank > 1 ? lay_in_registers(st, from->map, type) : NULL;
+}
+
 static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     const Type *type = ir_type(st->k, op->results[index]);
     if (moves_is(st, op)) return moves_natural(st, op, index);
@@ -130,14 +140,18 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_UNDEF: return NULL;
     case OP_EXPAND:
     case OP_RESHAPE:
-    case OP_PERMUTE: return natural_shape(st, op);
-    case OP_BROADCAST: return lay_natural(st, op->operands[0]) ? lay_default(st, type) : NULL;
+    case OP_PERMUTE: return index_is_sum(st, op) ? NULL : natural_shape(st, op);
+    case OP_BROADCAST: return lay_natural(st, op->operands[0]) && !index_is_sum(st, op) ? lay_default(st, type) : NULL;
+    case OP_LOAD: {
+        const Layout *at = address_layout(st, op, type);
+        return at ? at : lay_default(st, type);
+    }
     case OP_TLOAD:
         return lay_in_registers(st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
     case OP_GET: {
         Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
-            return in_shared(st, layout_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
+            return lay_in_shared(st, choose_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
         return lay_default(st, type);
     }
     case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
@@ -153,7 +167,9 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         if (!then && op->region_count > 1) then = lay_natural(st, op->regions[1]->last->operands[index]);
         return then ? then : lay_default(st, type);
     }
-    default: return op_has(op->code, TRAIT_ELEMENTWISE) ? natural_elementwise(st, op) : lay_default(st, type);
+    default:
+        if (!op_has(op->code, TRAIT_ELEMENTWISE)) return lay_default(st, type);
+        return index_is_sum(st, op) ? NULL : natural_elementwise(st, op);
     }
 }
 
@@ -245,7 +261,7 @@ static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *us
             wanted = ll_permute(&layout->map, dims);
             break;
         case OP_RESHAPE: wanted = ll_reshape(&layout->map, t->rank, t->extent); break;
-        default: wanted = fit(&layout->map, t);
+        default: wanted = lay_fit(&layout->map, t);
         }
         refmap_set(&map, x, lay_want(st, x, lay_in_registers(st, wanted, t), user));
     }
@@ -253,21 +269,6 @@ static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *us
     Op *copy = ir_clone(&b, op, &map);
     ir_value(k, copy->results[0])->layout = layout;
     return copy->results[0];
-}
-
-enum { VECTOR_ELEMENTS = 512 };
-
-/* A short vector from memory, perhaps under arithmetic: reading it again, each thread what it needs,
- * is cheaper than two barriers and a way through shared memory. */
-static bool is_read_again(LayoutState *st, Ref ref) {
-    const Op *op = ref_is_value(ref) ? ir_value(st->k, ref)->op : NULL;
-    if (!lay_is_tile(st->k, ref)) return true;
-    if (!op || ty_elements(ir_type(st->k, ref)) > VECTOR_ELEMENTS) return false;
-    if (op->code == OP_TLOAD) return !op_operand(op, 1) && !op_flag(op, AT_VOLATILE) && inside_role(st, op->parent);
-    if (op->code != OP_EXPAND && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!is_read_again(st, op->operands[i])) return false;
-    return true;
 }
 
 Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
@@ -286,13 +287,14 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
         v = *ir_value(st->k, ref);
         floats = false;
     }
-    bool again = st->role && layout->home == HOME_REGISTERS && is_read_again(st, ref);
+    bool again = layout->home == HOME_REGISTERS && index_is_read_again(st, ref);
     if (floats || again) {
         result = float_to(st, ref, layout, user);
     } else {
         Builder b = behind(st, ref, user->range);
         if (layout->home == HOME_SHARED && v.op && v.op->parent == user->parent)
             b = ir_builder_before(st->k, (Op *)user); /* all loads first, then their way through shared memory */
+        if (layout->home == HOME_REGISTERS) index_note_move(st, ref, user);
         Op *op = ir_begin(&b, OP_CONVERT);
         ir_operand(&b, op, ref);
         result = ir_end(&b, op, NULL);
@@ -306,7 +308,7 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
 static void want_operand(LayoutState *st, Op *op, int i, const Layout *layout) {
     Ref x = op->operands[i];
     if (!lay_is_tile(st->k, x)) return;
-    LinearLayout wanted = fit(&layout->map, ir_type(st->k, x));
+    LinearLayout wanted = lay_fit(&layout->map, ir_type(st->k, x));
     op->operands[i] = lay_want(st, x, lay_in_registers(st, wanted, ir_type(st->k, x)), op);
 }
 
@@ -314,91 +316,12 @@ void lay_want_operands(LayoutState *st, Op *op, const Layout *layout) {
     for (int i = 0; i < op->operand_count; i++) want_operand(st, op, i, layout);
 }
 
-/* --- TMA --- */
-/* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
-static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
-    Kernel *k = st->k;
-    if (!st->cx->machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
-    Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
-    const Attr *fill = op_attr(op, AT_FILL);
-    if (mask || box->extent[0] > 256 || box->extent[1] * tile->elem_bytes % tile->width) return false;
-    if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
-    TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
-    if (parts.rank > 5 || choose_contiguous(&st->facts, op, box) != 1) return false;
-    int inner = fact_tensor_dim(op, parts.rank, 2, 1);
-    if (inner != parts.rank - 1) return false;
-    /* The chip wants boxes to begin at 16-byte multiples of a row, stores not to begin before the
-     * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may
-     * begin there only if the source has a bound that says so. */
-    RefList offsets = op_list(op, 0);
-    if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < 16) return false;
-    for (int d = 0; d < parts.rank; d++) {
-        bool bounded = parts.extent[d] != REF_NONE;
-        if ((bounded && !fact_at_launch(k, parts.extent[d])) || !fact_at_launch(k, parts.stride[d]) ||
-            !fact_is_32_bits(k, offsets.at[d]))
-            return false;
-        if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d])) return false;
-    }
-    bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, 16) &&
-                fact_wish_equal(&st->facts, parts.stride[inner], 1);
-    for (int d = 0; fits && d < parts.rank; d++) {
-        fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
-               (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
-        if (d != inner) fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], 16 / tile->elem_bytes);
-    }
-    return fits;
-}
-
-/* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does not write. */
-static bool whole_panels(const SharedTile *tile) {
-    return tile->zero_rows == tile->rows && tile->zero_columns == tile->columns;
-}
-
-/* Do the two ends of the ring run on the same threads? Then it is a buffer without a barrier that
- * TMA could arrive at. */
-static bool is_fused(LayoutState *st, Ref ring) {
-    const Op *op = ir_value(st->k, ring)->op;
-    int first[2] = {-1, -1};
-    for (const Op *role = st->role->parent->first; role; role = role->next)
-        for (int i = 0; i < 2; i++)
-            if (role->code == OP_ROLE && strcmp(op_text(role, AT_FIELD), op_text(op, i ? AT_TO : AT_FROM)) == 0)
-                first[i] = layout_group(st->cx, st->k, role).first_warp;
-    return first[0] == first[1];
-}
-
-/* A load whose only use is to be put into a ring goes there by TMA if it can. */
-static bool load_by_tma(LayoutState *st, const Op *op) {
-    const Op *put = op->next;
-    while (put && !(put->code == OP_PUT && op_operand(put, 1) == op->results[0])) put = put->next;
-    int *uses = ir_count_uses(st->k, st->cx->scratch);
-    if (!put || uses[op->results[0]] != 1 || put->list_count[0]) return false;
-    Ref ring = ir_value(st->k, put->operands[0])->op->operands[0];
-    if (is_fused(st, ring)) return false;
-    SharedTile tile = layout_field(st->cx, st->k, ring, op_text(put, AT_FIELD));
-    if (!whole_panels(&tile) || !tma_fits(st, op, ir_type(st->k, op->results[0]), &tile)) return false;
-    ir_value(st->k, op->results[0])->layout = in_shared(st, tile);
-    return true;
-}
-
-/* A field that is only stored goes out by TMA if it can. */
-static bool store_by_tma(LayoutState *st, const Op *get) {
-    const Op *store = get->next;
-    while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0])) store = store->next;
-    int *uses = ir_count_uses(st->k, st->cx->scratch);
-    if (!store || uses[get->results[0]] != 1) return false;
-    Ref ring = ir_value(st->k, get->operands[0])->op->operands[0];
-    SharedTile tile = layout_field(st->cx, st->k, ring, op_text(get, AT_FIELD));
-    if (!whole_panels(&tile) || !tma_fits(st, store, ir_type(st->k, get->results[0]), &tile)) return false;
-    ir_value(st->k, get->results[0])->layout = in_shared(st, tile);
-    return true;
-}
-
 /* --- one op after the other --- */
 void lay_set(LayoutState *st, Ref ref, const Layout *layout) { ir_value(st->k, ref)->layout = layout; }
 
 /* wgmma reads A from registers too, where it lies as the accumulator of a dot before does: such a
  * value (attention's probabilities) stays where it is. */
-static bool stays_in_registers(LayoutState *st, const Op *dot, Word instr, const Layout *from) {
+bool lay_stays_in_registers(LayoutState *st, const Op *dot, Word instr, const Layout *from) {
     const Type *a = ir_type(st->k, dot->operands[0]);
     int along_m, along_n;
     if (instr != INSTR_WGMMA || !from || from->home != HOME_REGISTERS || a->extent[1] % 16 || ty_elem_bytes(a) != 2)
@@ -420,7 +343,7 @@ static void place_dot(LayoutState *st, Op *op) {
         Ref x = op->operands[i];
         const Layout *from = lay_natural(st, x);
         if (from && from->home == HOME_SHARED) continue;
-        if (i == 0 && stays_in_registers(st, op, instr, from)) {
+        if (i == 0 && lay_stays_in_registers(st, op, instr, from)) {
             op->operands[0] = lay_want(st, x, from, op);
             continue;
         }
@@ -430,17 +353,17 @@ static void place_dot(LayoutState *st, Op *op) {
         if (def && def->code == OP_PERMUTE && op_attr(def, AT_DIMS)->list.at[0] == 1) {
             tile = layout_operand_tile(ir_type(st->k, def->operands[0]), instr, i, true);
             tile.turned = false;
-            Ref stored = lay_want(st, def->operands[0], in_shared(st, tile), op);
+            Ref stored = lay_want(st, def->operands[0], lay_in_shared(st, tile), op);
             tile.turned = true;
             RefMap map = {.arena = st->cx->scratch};
             refmap_set(&map, def->operands[0], stored);
             Builder b = ir_builder_before(st->k, op);
             Op *turned = ir_clone(&b, def, &map);
-            lay_set(st, turned->results[0], in_shared(st, tile));
+            lay_set(st, turned->results[0], lay_in_shared(st, tile));
             op->operands[i] = turned->results[0];
             continue;
         }
-        op->operands[i] = lay_want(st, x, in_shared(st, tile), op);
+        op->operands[i] = lay_want(st, x, lay_in_shared(st, tile), op);
     }
     op->operands[2] = lay_want(st, op->operands[2], layout, op);
     lay_set(st, op->results[0], layout);
@@ -466,6 +389,12 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
         type = ir_type(st->k, op->operands[0]);
     const Layout *layout = lay_natural(st, value);
     if (layout && layout->home == HOME_SHARED) return; /* stored by TMA */
+    const Layout *at = address_layout(st, op, type);
+    if (at) {
+        lay_want_operands(st, op, at);
+        if (op->result_count) lay_set(st, op->results[0], at);
+        return;
+    }
     int contiguous = choose_contiguous(&st->facts, op, type);
     int64_t whole = type->extent[contiguous] * elem_info[type->elem].bytes;
     bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
@@ -582,8 +511,8 @@ static void place_op(LayoutState *st, Op *op) {
         op->operands[0] = lay_want(st, op->operands[0], lay_default(st, type), op);
         return;
     }
-    if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && load_by_tma(st, op)) return;
-    if (op->code == OP_GET && st->role && store_by_tma(st, op)) return;
+    if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && tma_place_load(st, op)) return;
+    if (op->code == OP_GET && st->role && tma_place_store(st, op)) return;
     const Layout *layout = lay_natural(st, op->results[0]);
     if (!layout) return; /* floats */
     switch (op->code) {
@@ -618,7 +547,7 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
     for (Op *op = region->last, *previous; op; op = previous) {
         previous = op->previous;
         for (int i = 0; i < op->region_count; i++) remove_dead(k, op->regions[i], uses, changed);
-        bool reads = op->code == OP_TLOAD && !op_flag(op, AT_VOLATILE);
+        bool reads = (op->code == OP_TLOAD || op->code == OP_LOAD) && !op_flag(op, AT_VOLATILE);
         bool dead = (reads || op_has(op->code, TRAIT_PURE)) && op->result_count > 0;
         for (int i = 0; dead && i < op->result_count; i++)
             dead = lay_is_tile(k, op->results[i]) && uses[op->results[i]] == 0;
@@ -629,7 +558,51 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
     }
 }
 
+/* --- rings --- */
+const SharedTile *layout_field(const Kernel *k, Ref ring, const char *field) {
+    const Type *type = ir_type(k, ring);
+    const Layout *layout = ir_value(k, ring)->layout;
+    for (int i = 0; layout && i < type->field_count; i++)
+        if (strcmp(type->fields[i].name, field) == 0) return &layout->fields[i];
+    ice(k->module->trap, "the ring has no field `%s` with a layout", field);
+}
+
+/* The fields are stored as those need it who read them where they lie, which is known now. */
+static void set_fields(Op *op, void *user) {
+    LayoutState *st = user;
+    if (op->code != OP_RING) return;
+    const Type *type = ir_type(st->k, op->results[0]);
+    SharedTile *tiles = ARENA_ARRAY(st->k->module->arena, SharedTile, type->field_count);
+    for (int i = 0; i < type->field_count; i++)
+        tiles[i] = choose_field(st->cx, st->k, op->results[0], type->fields[i].name);
+    Layout *slots = ARENA_NEW(st->k->module->arena, Layout);
+    *slots = (Layout){.home = HOME_SLOTS, .fields = tiles};
+    lay_set(st, op->results[0], slots);
+}
+
+/* A view of a field, and a load that TMA brings into one, lie as the field does. */
+static void set_views(Op *op, void *user) {
+    LayoutState *st = user;
+    Ref view = op->code == OP_GET ? op->results[0] : op->code == OP_PUT ? op_operand(op, 1) : REF_NONE;
+    const Layout *layout = lay_is_tile(st->k, view) ? ir_value(st->k, view)->layout : NULL;
+    if (!layout || layout->home != HOME_SHARED) return;
+    Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
+    lay_set(st, view, lay_in_shared(st, *layout_field(st->k, ring, op_text(op, AT_FIELD))));
+}
+
+/* A kernel that arrives in layout form keeps its layouts; they are checked. */
+static void check_written(PassContext *cx, Kernel *k) {
+    if (cx->machine->has_threads)
+        layout_check(cx, k);
+    else
+        diag_emit(k->module->diag, DIAG_LAYOUT_NO_THREADS, k->range, k->name, cx->machine->name);
+}
+
 bool pass_layout(PassContext *cx, Kernel *k) {
+    if (k->form >= FORM_LAYOUT) {
+        check_written(cx, k);
+        return false;
+    }
     if (!cx->machine->has_threads) return false;
     LayoutState st = {.cx = cx, .k = k, .facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED)};
     st.facts.whole_rows = cx->options.generic == REQUIRE_ALL;
@@ -644,6 +617,9 @@ bool pass_layout(PassContext *cx, Kernel *k) {
         changed = false;
         remove_dead(k, k->body, ir_count_uses(k, cx->scratch), &changed);
     }
+    ir_walk(k->body, set_fields, &st);
+    ir_walk(k->body, set_views, &st);
+    kernel_set(k, (Attr){.id = AT_WARPS, .number = layout_group(cx, k, NULL).warps});
     k->form = FORM_LAYOUT;
     return true;
 }

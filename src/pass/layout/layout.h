@@ -1,39 +1,17 @@
 /* layout.h: what the pass `layout` leaves behind, for SIMT emitters.
  *
- * After the pass every tile value has a Layout: in registers (where each thread's elements are), or
- * in shared memory (the operand of a matrix instruction, a field of a ring). A `convert` changes
- * the layout of a value and nothing else. Values of rank 0 are uniform and have none.
+ * After the pass every tile value has a Layout (ir/tile_layout.h): in registers (where each thread's elements are), or
+ * in shared memory (the operand of a matrix instruction, a field of a ring). A `convert` changes the layout of a value
+ * and nothing else. Values of rank 0 are uniform and have none.
  *
- *     %a = tload ..        : f16[128,64]   registers: 16-byte vectors along the contiguous
- * dimension %s = convert %a                      shared: 128 rows of 128 bytes, swizzled %d = dot
- * %s, %t, %c                  registers: the accumulator of wgmma */
+ *     %a#r0 = tload ..  : f16[128,64]    registers: 16-byte vectors along the contiguous dimension
+ *     %s#s0 = convert %a                 shared: 128 rows of 128 bytes, swizzled
+ *     %d#r1 = dot %s, %t, %c             registers: the accumulator of wgmma */
 #ifndef PASS_LAYOUT_LAYOUT_H
 #define PASS_LAYOUT_LAYOUT_H
 #include "analysis/facts.h"
 #include "pass/pass.h"
 #include "analysis/linear_layout.h"
-
-/* A matrix in shared memory: panels of `width` bytes a row, one panel after the other, 16-byte
- * chunks swizzled over the width. Element (r, c) of the stored matrix lies at swizzle((c / per) *
- * panel + r * width + (c % per) * elem_bytes),    per = width / elem_bytes */
-typedef struct SharedTile {
-    int64_t rows, columns;           /* of the stored matrix: all leading extents together, the last extent */
-    int64_t rows_held, columns_held; /* that have room: rounded up for the instruction that reads
-                                        them */
-    int elem_bytes, width;           /* width: 128, 64, 32 */
-    int64_t panel, bytes;            /* of one panel, of all */
-    int64_t zero_rows, zero_columns; /* the instruction reads so many along K: what lies beyond the
-                                        tile must be 0 */
-    bool turned;                     /* the value is the transpose of what is stored */
-} SharedTile;
-
-typedef enum LayoutHome { HOME_REGISTERS, HOME_SHARED } LayoutHome;
-typedef struct Layout {
-    LayoutHome home;
-    LinearLayout map; /* REGISTERS */
-    int registers;    /* a thread's, those wholly in the padding left out */
-    SharedTile tile;  /* SHARED */
-} Layout;
 
 /* Who runs a region: the threads over which layouts are spread. */
 typedef struct ThreadGroup {
@@ -57,8 +35,8 @@ int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim);
 SharedTile layout_shared_tile(const Type *type, int rows_multiple);
 /* The same for operand `which` (0, 1) of a dot; turned: the operand is the transpose of the stored type. */
 SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool turned);
-/* How a field of a ring is stored: by type and by the instructions that read it. */
-SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field);
+/* How a field of a ring is stored. */
+const SharedTile *layout_field(const Kernel *k, Ref ring, const char *field);
 /* Bank conflicts, counted (layout_banks.c): where an element of the tile lies; wavefronts of one
  * access of `bytes` by each of the lanes (at most 32) at these offsets; the worst over the registers
  * of a layout that is moved to or from the tile in vectors. */

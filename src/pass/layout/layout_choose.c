@@ -20,7 +20,8 @@ static int floor_pow2(int64_t x) {
 }
 
 static int kernel_warps(const PassContext *cx, const Kernel *k) {
-    if (cx->options.num_warps > 0) return cx->options.num_warps;
+    bool decided = k->form >= FORM_LAYOUT; /* its layouts are spread over so many */
+    if (cx->options.num_warps > 0 && !decided) return cx->options.num_warps;
     return (int)kernel_int(k, AT_WARPS, 4);
 }
 
@@ -84,22 +85,12 @@ int layout_warps(const PassContext *cx, const Kernel *k) {
 /* --- shared memory --- */
 static int64_t round_up(int64_t x, int64_t multiple) { return (x + multiple - 1) / multiple * multiple; }
 
-static void set_room(SharedTile *t, int64_t rows, int64_t columns) {
-    int64_t row = columns * t->elem_bytes;
-    t->rows_held = rows;
-    t->columns_held = columns;
-    t->panel = rows * t->width;
-    t->bytes = round_up(t->panel * ((row + t->width - 1) / t->width), 1024);
-}
-
 SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
-    SharedTile t = {.rows = 1, .columns = 1, .elem_bytes = ty_elem_bytes(type)};
-    for (int d = 0; d < type->rank - 1; d++) t.rows *= type->extent[d];
-    if (type->rank) t.columns = type->extent[type->rank - 1];
+    SharedTile t = shared_tile_of(type, false);
     int64_t row = t.columns * t.elem_bytes;
     /* The widest that divides the row; if none does, the narrowest that holds it, else the widest. */
     t.width = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : row > 64 ? 128 : row > 32 ? 64 : 32;
-    set_room(&t, round_up(t.rows, rows_multiple), t.columns);
+    shared_tile_room(&t, round_up(t.rows, rows_multiple), t.columns);
     t.zero_rows = t.rows;
     t.zero_columns = t.columns;
     return t;
@@ -113,7 +104,7 @@ SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool tur
     /* wgmma reads whole 64-row parts of A, as many as the padded tile has. */
     if (instr == INSTR_WGMMA && which == 0) {
         int64_t m = (int64_t)1 << ll_log2(turned ? tile.columns : tile.rows);
-        set_room(&tile, turned ? tile.rows_held : m, turned ? m : tile.columns);
+        shared_tile_room(&tile, turned ? tile.rows_held : m, turned ? m : tile.columns);
     }
     if (instr != INSTR_FMA && k_columns) tile.zero_columns = round_up(tile.columns, step);
     if (instr != INSTR_FMA && !k_columns) tile.zero_rows = round_up(tile.rows, step);
@@ -134,7 +125,7 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* A tile in which both uses find room and zeros. */
 static SharedTile wider(SharedTile a, const SharedTile *b) {
-    set_room(&a, larger(a.rows_held, b->rows_held), larger(a.columns_held, b->columns_held));
+    shared_tile_room(&a, larger(a.rows_held, b->rows_held), larger(a.columns_held, b->columns_held));
     a.zero_rows = larger(a.zero_rows, b->zero_rows);
     a.zero_columns = larger(a.zero_columns, b->zero_columns);
     return a;
@@ -164,7 +155,7 @@ static void find_gets(FieldUse *use, const Region *region) {
     }
 }
 
-SharedTile layout_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field) {
+SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field) {
     const Type *type = ir_type(k, ring);
     for (int i = 0; i < type->field_count; i++)
         if (strcmp(type->fields[i].name, field) == 0) {
@@ -381,14 +372,14 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
     return vector;
 }
 
-int layout_loose(Facts *f, const Op *op, const Type *tile, const Layout *layout) {
-    TensorParts parts = fact_tensor(f, op->operands[0]);
-    int inner = layout_vector_dim(f, op, &parts, tile);
-    int dim = inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, inner) : -1;
-    if (op->code != OP_TLOAD || dim < 0 || wraps(op, dim) || parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
+int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout) {
+    TensorParts parts = fact_tensor(f, load->operands[0]);
+    int inner = layout_vector_dim(f, load, &parts, tile);
+    int dim = inner >= 0 ? fact_tensor_dim(load, parts.rank, tile->rank, inner) : -1;
+    if (load->code != OP_TLOAD || dim < 0 || wraps(load, dim) || parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
         return 0;
     int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
-    bool loose = side * bytes == 16 && layout_vector(f, op, tile, &layout->map) * bytes < 4 &&
+    bool loose = side * bytes == 16 && layout_vector(f, load, tile, &layout->map) * bytes < 4 &&
                  tile->extent[inner] % side == 0 && layout->registers % side == 0;
     return loose ? side : 0;
 }

@@ -2,6 +2,9 @@
  *
  *   layout.c         the walk over the kernel, elementwise ops, accesses, dots, control flow
  *   layout_moves.c   ops that move elements of a tile or combine along an axis
+ *   layout_index.c   tiles of indices, pointers and masks: computed again, not moved
+ *   layout_tma.c     loads and stores that TMA does
+ *   layout_check.c   what emitters rely on, of a kernel that was read from text
  *
  * lay_natural says where a value would like to live; lay_want gives a value in a layout, making a
  * `convert` (or computing a floating value again) where it is elsewhere; lay_set decides. */
@@ -30,6 +33,11 @@ typedef struct LayoutState {
 bool lay_is_tile(const Kernel *k, Ref ref);
 bool lay_powers(const Type *type); /* all extents are powers of two */
 const Layout *lay_in_registers(LayoutState *st, LinearLayout map, const Type *type);
+const Layout *lay_in_shared(LayoutState *st, SharedTile tile);
+/* The layout in which an operand of this type broadcasts into a result that has `map`. */
+LinearLayout lay_fit(const LinearLayout *map, const Type *operand);
+/* May the left operand of a wgmma stay in registers, where `from` has it? */
+bool lay_stays_in_registers(LayoutState *st, const Op *dot, Word instr, const Layout *from);
 const Layout *lay_default(LayoutState *st, const Type *type);
 const Layout *lay_natural(LayoutState *st, Ref ref);
 Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user);
@@ -38,9 +46,32 @@ void lay_want_operands(LayoutState *st, Op *op, const Layout *layout);
 void lay_set(LayoutState *st, Ref ref, const Layout *layout);
 void lay_refuse(LayoutState *st, const Op *op);
 
+/* --- layout_index.c --- */
+/* A result of rank 2 and more that is made of indices, element by element, from what floats and from vectors? */
+bool index_is_sum(LayoutState *st, const Op *op);
+/* A short vector from memory, perhaps under arithmetic: reading it again, each thread what it needs, is cheaper than
+ * two barriers and a way through shared memory. */
+bool index_is_read_again(LayoutState *st, Ref ref);
+/* Says that a tile of indices is about to be moved. */
+void index_note_move(LayoutState *st, Ref ref, const Op *user);
+
+/* --- layout_tma.c --- */
+/* How the field of the slot's ring is stored. */
+SharedTile tma_field(LayoutState *st, Ref slot, const char *field);
+/* Can TMA do it, into a tile or from it? Of a field that is got: the store. */
+bool tma_may_load(LayoutState *st, const Op *load, SharedTile *tile);
+Op *tma_may_store(LayoutState *st, const Op *get, SharedTile *tile);
+/* If it can, it does: the load or the view lives in shared memory, and the access says who moves it. */
+bool tma_place_load(LayoutState *st, Op *load);
+bool tma_place_store(LayoutState *st, const Op *get);
+
 /* --- layout_moves.c --- */
 /* Does this file place the op? */
 bool moves_is(const LayoutState *st, const Op *op);
 const Layout *moves_natural(LayoutState *st, const Op *op, int index);
 void moves_place(LayoutState *st, Op *op);
+
+/* --- layout_check.c --- */
+/* Of a kernel in layout form: is every value where its users look for it? Says what is wrong. */
+bool layout_check(PassContext *cx, Kernel *k);
 #endif

@@ -582,8 +582,7 @@ bool pass_merge(PassContext *cx, Kernel *k) {
     bool good =
         find_roles(&m) && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
     if (!good) return false;
-    pass_find(cx, tasks->range, "merge", "%lld workers and their rings became one program a task",
-              (long long)m.workers);
+    pass_find(cx, tasks->range, FIND_MERGED, (long long)m.workers);
     ir_remove(tasks);
     for (Op *op = k->body->first, *next; op; op = next) {
         next = op->next;

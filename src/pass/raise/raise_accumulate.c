@@ -170,8 +170,7 @@ static void widen_buffer(Loop *loop, const Op *store) {
     ir_walk(loop->k->body, widen_use, &widening);
     map_put_number(loop->widened, loop->cx->scratch, buffer, (void *)((uintptr_t)narrow->elem + 1));
     loop->cx->widened = true;
-    pass_find(loop->cx, store->range, "raise", "the %s sum is carried in f32 and rounded to %s where it is read",
-              elem_info[narrow->elem].text, elem_info[narrow->elem].text);
+    pass_find(loop->cx, store->range, FIND_SUM_WIDENED, elem_info[narrow->elem].text, elem_info[narrow->elem].text);
 }
 
 /* --- products --- */

@@ -435,8 +435,8 @@ bool raise_parallel(PassContext *cx, Kernel *k) {
         /* Nothing half-made stays behind: ops built before the loop go. */
         while (op->previous != before) ir_remove(op->previous);
         bool ordered = cx->machine && cx->machine->has_threads;
-        pass_find(cx, loop.where, "raise", "the element loop %s: %s",
-                  ordered ? "runs element by element" : "stays as written", loop.why);
+        pass_find(cx, loop.where, FIND_ELEMENT_LOOP, ordered ? "runs element by element" : "stays as written",
+                  loop.why);
         if (!ordered) continue;
         run_in_order(&loop);
         changed = true;

@@ -177,8 +177,7 @@ static void rewrite(Sum *s) {
     ir_name(k, loop->results[0], ir_value(k, s->loop->results[0])->name);
     ir_replace_all(k, s->loop->results[0], loop->results[0]);
     ir_remove(s->loop);
-    pass_find(s->cx, s->update->range, "raise", "the running %s is taken in blocks of %d by `reduce`",
-              word_info[combine].text, BLOCK);
+    pass_find(s->cx, s->update->range, FIND_RUNNING_BLOCKS, word_info[combine].text, BLOCK);
 }
 
 typedef struct Found {

@@ -53,25 +53,26 @@ static bool is_written(const Kernel *k) {
     return false;
 }
 
-/* Rings that came with the kernel: proved, and fused again for a machine that has no roles. */
-static bool prove_written(PassContext *cx, Kernel *k) {
-    RingVerdict verdict = ring_check(cx, k);
-    if (verdict == RING_REFUTED) return false;
-    if (verdict == RING_BOUNDED)
-        pass_find(cx, k->range, "ring",
-                  "no fault up to a bound; the roles' loops could not be matched for all trip counts");
-    if (!cx->options.no_rings && (cx->machine->roles_allowed || cx->machine->skew_allowed)) {
-        pass_find(cx, k->range, "execution", "roles: as written");
-        return false;
-    }
+static bool flatten(PassContext *cx, Kernel *k, const char *where) {
     const char *why = "";
     if (!ring_flatten(k, cx->scratch, &why)) {
         diag_emit(k->module->diag, DIAG_RING_NOT_FLAT, k->range, k->name, why);
         return false;
     }
-    pass_find(cx, k->range, "execution", "flat: the written roles are one program%s",
-              cx->options.no_rings ? ", without rings" : " on this machine");
+    pass_find(cx, k->range, FIND_ROLES_FLATTENED, where);
     return true;
+}
+
+/* Rings that came with the kernel: proved, and fused again for a machine that has no roles. */
+static bool prove_written(PassContext *cx, Kernel *k) {
+    RingVerdict verdict = ring_check(cx, k);
+    if (verdict == RING_REFUTED) return false;
+    if (verdict == RING_BOUNDED) pass_find(cx, k->range, FIND_RING_BOUNDED);
+    if (cx->machine->roles_allowed || cx->machine->skew_allowed) {
+        pass_find(cx, k->range, FIND_ROLES_WRITTEN);
+        return false;
+    }
+    return flatten(cx, k, " on this machine");
 }
 
 static void prove(PassContext *cx, Kernel *k) {
@@ -87,18 +88,24 @@ static bool require_apart(Cut *c) {
     return true;
 }
 
-bool pass_ring(PassContext *cx, Kernel *k) {
-    Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
+/* The schedule may find that the kernel is better off without rings (ring_take_back). */
+static void keep(PassContext *cx, const Kernel *k) { cx->uncut = cx->machine->has_threads ? ir_keep(k) : NULL; }
+
+/* With a reason why it must stay flat, or NULL. */
+static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
+    Cut c = {.cx = cx, .k = k, .arena = cx->scratch, .flat = flat};
     cut_find_memory(&c);
     if (cx->machine->has_threads) cut_wish_apart(&c);
     if (is_written(k)) {
-        bool changed = prove_written(cx, k);
+        keep(cx, k);
+        bool changed = flat ? flatten(cx, k, ", without rings") : prove_written(cx, k);
         return require_apart(&c) || changed;
     }
     c.all = cx->machine->roles_always || (cx->options.roles == 1 && cx->machine->roles_allowed);
     cut_classify(&c);
     Execution run = cut_choose(&c);
     if (run == RUN_FLAT) return require_apart(&c);
+    keep(cx, k);
     c.grid = find_grid(&c);
     Op *tasks = cut_roles(&c);
     cut_plan(&c, tasks, run);
@@ -107,8 +114,27 @@ bool pass_ring(PassContext *cx, Kernel *k) {
         prove(cx, k);
         cut_gang(&c, tasks);
     } else if (run == RUN_ROLES && cx->options.gang > 1) {
-        pass_find(cx, k->range, "execution",
-                  "programs do not run side by side: no loop of two products in a row is turned");
+        pass_find(cx, k->range, FIND_GANG_NONE, "no loop of two products in a row is turned");
     }
     return true;
+}
+
+bool pass_ring(PassContext *cx, Kernel *k) {
+    if (k->form >= FORM_LAYOUT) { /* as it was printed; what `schedule` made of the roles is for it to prove */
+        if (k->form == FORM_LAYOUT && is_written(k)) ring_check(cx, k);
+        return false;
+    }
+    cx->uncut = NULL;
+    cx->uncut_findings = cx->findings.count;
+    return cut_kernel(cx, k, NULL);
+}
+
+bool ring_take_back(PassContext *cx, Kernel *k, const char *why) {
+    if (!cx->uncut) return false;
+    ir_take_back(k, cx->uncut);
+    cx->uncut = NULL;
+    cx->findings.count = cx->uncut_findings;
+    cut_kernel(cx, k, why);
+    if (k->form < FORM_RING) k->form = FORM_RING;
+    return k->module->diag->errors == 0;
 }

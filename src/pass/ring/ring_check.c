@@ -15,8 +15,9 @@
  * A turned loop (`rotate`, ring_rotate.c) hands over its head in the first trip, in the others its head and the tail of
  * the trip before, and the last tail behind the loop; the roles that it meets run plain trips beside it.
  *
- * A phase of a slot's barrier is one item, and ends when the bytes that its acquire announced have landed. So bytes are
- * counted item by item, where the target says what it announces and copies (ring_check_bytes).
+ * A phase of a slot's barrier is one item, and ends when the bytes that its acquire announced have landed. So the `bytes`
+ * that the schedule gives acquires and puts are counted item by item: more would never come, and the consumer would wait
+ * for ever; with fewer it would read what has not landed.
  *
  * A cluster of blocks is proved from the rings of one of them (ring_group.c).
  *
@@ -87,7 +88,6 @@ typedef struct Check {
     int role_count;
     VEC(View) views; /* of the role being read */
     RingNumbers *numbers;
-    const RingTraffic *traffic; /* NULL: bytes are not counted */
     bool refuted, unmatched;
     long steps;
     int parked; /* roles that stand outside of the loop being run, with work left: being stuck proves nothing then */
@@ -180,7 +180,7 @@ static void begin_item(Check *c, int role, const Op *op, Sequence *into, Hands *
         for (int i = 0; i < info->consumer_count; i++) known |= info->consumers[i] == role;
         if (!known) info->consumers[info->consumer_count++] = role;
     }
-    int64_t announced = producing && c->traffic ? c->traffic->announced(c->traffic->user, op) : 0;
+    int64_t announced = producing ? op_int(op, AT_BYTES, 0) : 0;
     *VEC_PUSH(&hands->at, c->arena) = (Held){op->results[0], ring, producing, 0, announced, op};
     int64_t held = 0;
     for (size_t i = 0; i < hands->at.count; i++) held += hands->at.at[i].ring == ring && !hands->at.at[i].producing;
@@ -227,7 +227,7 @@ static void use_item(Check *c, const Op *op, Hands *hands) {
     uint32_t bit = UINT32_C(1) << field_index(ir_type(c->k, op->operands[0])->ring, op_text(op, AT_FIELD));
     if (op->list_count[0] == 0 && (h->put & bit)) refute(c, DIAG_RING_PUT_TWICE, op->range, op_text(op, AT_FIELD));
     h->put |= bit;
-    if (c->traffic) h->missing -= c->traffic->copied(c->traffic->user, op);
+    h->missing -= op_int(op, AT_BYTES, 0);
 }
 
 /* Nothing looks into a slot that was given back; a view of a view is one too. */
@@ -651,10 +651,9 @@ static void check_capacity(Check *c) {
 }
 
 /* The kernel's roles as programs, each item of which keeps the protocol. */
-static Check *read_roles(PassContext *cx, Kernel *k, const RingTraffic *traffic, const Op **tasks) {
+static Check *read_roles(PassContext *cx, Kernel *k, const Op **tasks) {
     Check *c = ARENA_NEW(cx->scratch, Check);
-    *c = (Check){
-        .cx = cx, .k = k, .arena = cx->scratch, .numbers = ring_numbers_new(k, cx->scratch), .traffic = traffic};
+    *c = (Check){.cx = cx, .k = k, .arena = cx->scratch, .numbers = ring_numbers_new(k, cx->scratch)};
     collect(c, k->body, tasks);
     for (int i = 0; i < c->role_count && !c->refuted; i++) {
         Hands hands = {0};
@@ -663,14 +662,9 @@ static Check *read_roles(PassContext *cx, Kernel *k, const RingTraffic *traffic,
     return c;
 }
 
-bool ring_check_bytes(PassContext *cx, Kernel *k, const RingTraffic *traffic) {
-    const Op *tasks = NULL;
-    return !read_roles(cx, k, traffic, &tasks)->refuted;
-}
-
 RingVerdict ring_check(PassContext *cx, Kernel *k) {
     const Op *tasks = NULL;
-    Check *c = read_roles(cx, k, NULL, &tasks);
+    Check *c = read_roles(cx, k, &tasks);
     if (c->refuted) return RING_REFUTED;
     if (!tasks || !c->ring_count) return RING_PROVED;
     for (int i = 0; i < c->ring_count && !c->refuted; i++) {

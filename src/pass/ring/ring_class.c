@@ -181,16 +181,14 @@ static const Op *loop_around(const Op *op) {
     return NULL;
 }
 
-static void refuse(Cut *c, const Op *op, const char *why) {
-    *VEC_PUSH(&c->refusals, c->arena) = (Finding){op->range, cut_is_read(op) ? "load" : "store", why};
-}
+static void refuse(Cut *c, const Op *op, const char *why) { *VEC_PUSH(&c->refusals, c->arena) = (Stay){op, why}; }
 
 static void refuse_for(Cut *c, const Op *op, const Op *conflict, const char *where) {
     Place place = {0};
     source_find(c->k->module->sources, conflict->range.begin, &place);
     refuse(c, op,
-           arena_printf(c->arena, "stays in compute: `%s` in line %d may concern its memory %s",
-                        op_info[conflict->code].mnemonic, place.line, where));
+           arena_printf(c->arena, "`%s` in line %d may concern its memory %s", op_info[conflict->code].mnemonic,
+                        place.line, where));
 }
 
 static CutRing *new_ring(Cut *c, Op *op, bool output) {
@@ -213,7 +211,7 @@ static void consider_load(Cut *c, Op *op) {
     if (!worth) return;
     if (!operands_are_replicable(c, op) || !control_is_replicable(c, op)) {
         refuse(c, op,
-               "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel "
+               "its place, or whether it happens, is computed from data, or read where the kernel "
                "writes");
         return;
     }
@@ -316,7 +314,7 @@ static void consider_store(Cut *c, Op *op) {
         place = place && (op->operands[i] == value || is_replicable(c, op->operands[i]));
     if (!place) {
         refuse(c, op,
-               "stays in compute: its place, or whether it happens, is computed from data, or read where the kernel "
+               "its place, or whether it happens, is computed from data, or read where the kernel "
                "writes");
         cut_note_stay(c, op);
         return;

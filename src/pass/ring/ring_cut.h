@@ -45,6 +45,11 @@ typedef struct Pair { /* bases that must not overlap for the cut to be right */
     Ref a, b;
 } Pair;
 
+typedef struct Stay {
+    const Op *op;
+    const char *why;
+} Stay;
+
 typedef struct Cut {
     UserIndex users; /* of the flat kernel, while it is classified */
     PassContext *cx;
@@ -67,7 +72,8 @@ typedef struct Cut {
     bool counts_programs;      /* each program of the grid acts on its own: atomics, prints */
     bool waits_for_programs;   /* programs may wait for each other: neither persistence nor hoisting */
     const char *explicit_mode; /* the first op that keeps the kernel from being cut at all, or NULL */
-    VEC(Finding) refusals;     /* loads that stay where they are, and why */
+    const char *flat;          /* why it must not be cut, or NULL */
+    VEC(Stay) refusals;        /* loads that stay where they are, and why */
 } Cut;
 
 /* Memory (ring_order.c). */

@@ -168,18 +168,15 @@ void cut_gang(Cut *c, Op *tasks) {
     const char *why = "its tasks run in groups that share the L2";
     if (wanted == 1 || op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_GROUPED ||
         !gang_find(c->cx, k, tasks, &gang, &why) || !rotation_find(k, gang.loop, c->arena, &r)) {
-        if (wanted > 1) pass_find(c->cx, k->range, "execution", "programs do not run side by side: %s", why);
+        if (wanted > 1) pass_find(c->cx, k->range, FIND_GANG_NONE, why);
         return;
     }
     int programs = wanted ? wanted : MOST_PROGRAMS;
     while (programs > 1 && (bytes_needed(c, programs) > c->cx->machine->ring_bytes ||
                             registers_needed(k, &r) > gang_registers(programs, 1, ISSUES_ONLY)))
         programs--;
-    if (programs < wanted)
-        pass_find(c->cx, k->range, "execution", "%d programs were asked for, registers and shared memory hold %d",
-                  wanted, programs);
+    if (programs < wanted) pass_find(c->cx, k->range, FIND_GANG_FEWER, wanted, programs);
     if (programs == 1) return;
     op_set(k, tasks, (Attr){.id = AT_GANG, .number = programs});
-    pass_find(c->cx, k->range, "execution",
-              "%d neighbouring programs run side by side in a block and share what the loop loads", programs);
+    pass_find(c->cx, k->range, FIND_GANG, programs);
 }

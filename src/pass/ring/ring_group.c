@@ -231,10 +231,7 @@ static void use_pairs(PassContext *cx, Kernel *k, Op *tasks, Group *g, int index
     op_set(k, tasks, (Attr){.id = AT_SHARE, .number = index});
     if (!asked) op_set(k, tasks, (Attr){.id = AT_LEAST, .number = WAVES});
     const char *name = ir_value(k, g->index)->name;
-    pass_find(cx, k->range, "cluster",
-              "pairs of blocks along %s share %lld bytes of an item: each loads half of them for "
-              "both; %s",
-              name ? name : "the tasks", (long long)bytes,
+    pass_find(cx, k->range, FIND_CLUSTER, name ? name : "the tasks", (long long)bytes,
               asked ? "asked for"
                     : arena_printf(cx->scratch,
                                    "in launches of %d and more tasks for each multiprocessor, an "
@@ -253,15 +250,14 @@ void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
     else if (load && !op_attr(load, AT_ON) && op_flag(tasks, AT_PERSIST))
         index = choose_index(cx, k, tasks, load, &why);
     if (index < 0) {
-        pass_find(cx, k->range, "cluster", "none: %s", why);
+        pass_find(cx, k->range, FIND_CLUSTER_NONE, why);
         return;
     }
     Group g = group_along(cx, k, tasks, index);
     int64_t bytes = shared_bytes(&g, k, load->regions[0], false, -1);
     const char *loss = asked ? NULL : find_loss(cx, k, tasks, &g);
     if (loss)
-        pass_find(cx, k->range, "cluster", "none: %s; pairs could share %lld bytes of an item (option cluster=2)", loss,
-                  (long long)bytes);
+        pass_find(cx, k->range, FIND_CLUSTER_NO_GAIN, loss, (long long)bytes);
     else
         use_pairs(cx, k, tasks, &g, index, asked);
 }

@@ -123,9 +123,7 @@ static bool drop_output(Cut *c) {
             (largest == c->rings.count || c->rings.at[i]->bytes > c->rings.at[largest]->bytes))
             largest = i;
     if (largest == c->rings.count) return false;
-    pass_find(c->cx, c->rings.at[largest]->ops.at[0]->range, "store",
-              "from registers: a buffer of %lld bytes beside two slots of every load does not fit "
-              "into %lld",
+    pass_find(c->cx, c->rings.at[largest]->ops.at[0]->range, FIND_STORE_FROM_REGISTERS,
               (long long)c->rings.at[largest]->bytes, (long long)c->cx->machine->ring_bytes);
     cut_note_stay(c, c->rings.at[largest]->ops.at[0]);
     for (size_t i = largest; i + 1 < c->rings.count; i++) c->rings.at[i] = c->rings.at[i + 1];
@@ -233,8 +231,8 @@ static Execution decide(Cut *c, const char **why) {
         *why = arena_printf(c->arena, "`%s` keeps the kernel in explicit mode", c->explicit_mode);
         return RUN_FLAT;
     }
-    if (options->no_rings) {
-        *why = "rings and scratch together do not fit into shared memory";
+    if (c->flat) {
+        *why = c->flat;
         return RUN_FLAT;
     }
     bool pipelined = false, dots = false;
@@ -306,7 +304,7 @@ static void report_idle(const Cut *c, Execution run) {
     Text list = text_new(c->arena);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         if (asked[i].idle) text_add(&list, "%s%s", list.length ? ", " : "", asked[i].name);
-    if (list.length) pass_find(c->cx, c->k->range, "execution", "without effect here: %s", list.at);
+    if (list.length) pass_find(c->cx, c->k->range, FIND_OPTIONS_IDLE, list.at);
 }
 
 Execution cut_choose(Cut *c) {
@@ -321,12 +319,12 @@ Execution cut_choose(Cut *c) {
                       (long long)c->cx->machine->ring_bytes, slot_table(c));
         run = RUN_FLAT;
     }
-    pass_find(c->cx, c->k->range, "execution", "%s: %s", names[run], why);
+    pass_find(c->cx, c->k->range, FIND_EXECUTION, names[run], why);
     if (c->cx->machine->has_threads) report_idle(c, run);
     if (run != RUN_FLAT || c->cx->machine->roles_allowed || c->cx->machine->skew_allowed)
         for (size_t i = 0; i < c->refusals.count; i++) {
-            const Finding *f = &c->refusals.at[i];
-            pass_find(c->cx, f->range, f->subject, "%s", f->text);
+            const Stay *stay = &c->refusals.at[i];
+            pass_find(c->cx, stay->op->range, cut_is_read(stay->op) ? FIND_LOAD_STAYS : FIND_STORE_STAYS, stay->why);
         }
     return run;
 }
@@ -382,18 +380,15 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     if (hold > 1 && !cut->shares) set_int(k, op, AT_HOLD, hold);
     const Type *type = ir_type(k, cut->ring);
     for (size_t i = 0; i < cut->ops.count; i++)
-        pass_find(c->cx, cut->ops.at[i]->range, cut->output ? "store" : "load",
-                  "field %s of ring %s (%s to %s), %d slot%s of %lld bytes", type->fields[i].name,
+        pass_find(c->cx, cut->ops.at[i]->range, cut->output ? FIND_STORE_FIELD : FIND_LOAD_FIELD, type->fields[i].name,
                   value_name(k, cut->ring), op_text(op, AT_FROM), op_text(op, AT_TO), cut->slots,
                   cut->slots == 1 ? "" : "s", (long long)cut->bytes);
     if (is_pipelined(cut) && cut->slots < asked)
-        pass_find(c->cx, cut->ops.at[0]->range, "ring", "%d slots were asked for, %d fit into %lld bytes", asked,
-                  cut->slots, (long long)c->cx->machine->ring_bytes);
+        pass_find(c->cx, cut->ops.at[0]->range, FIND_RING_FEWER_SLOTS, asked, cut->slots,
+                  (long long)c->cx->machine->ring_bytes);
     if (deeper)
-        pass_find(c->cx, cut->ops.at[0]->range, "ring",
-                  "%d slots, %d were asked for: an item is %lld clocks of products, a copy takes "
-                  "about %d (option slots=N)",
-                  cut->slots, asked, (long long)cut->clocks, COPY_CLOCKS);
+        pass_find(c->cx, cut->ops.at[0]->range, FIND_RING_DEEPER, cut->slots, asked, (long long)cut->clocks,
+                  COPY_CLOCKS);
 }
 
 static bool is_made_from(const Kernel *k, Ref value, Ref from, int depth) {
@@ -494,13 +489,10 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
         op_set(k, tasks, (Attr){.id = AT_ORDER, .word = ORDER_LONGEST});
         set_int(k, tasks, AT_DIM, varies);
     }
-    pass_find(c->cx, k->range, "execution", "%d worker%s in compute, %s, order %s", workers, workers == 1 ? "" : "s",
+    pass_find(c->cx, k->range, FIND_WORKERS, workers, workers == 1 ? "" : "s",
               persist ? "persistent" : "one task a launch", word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);
     int wanted = c->cx->options.workers;
-    if (run == RUN_ROLES && wanted && wanted != workers)
-        pass_find(c->cx, k->range, "execution",
-                  "%d workers were asked for: each takes whole groups of 64 rows of its products", wanted);
-    if (asked == 1 && !persist)
-        pass_find(c->cx, k->range, "execution", "persist=on is without effect: its programs wait for each other");
+    if (run == RUN_ROLES && wanted && wanted != workers) pass_find(c->cx, k->range, FIND_WORKERS_ASKED, wanted);
+    if (asked == 1 && !persist) pass_find(c->cx, k->range, FIND_PERSIST_IDLE);
     if (run == RUN_ROLES) ring_group_plan(c->cx, k, tasks);
 }

@@ -221,7 +221,7 @@ static void turn_loop(Op *op, void *user) {
     if (!rotation_find(t->k, op, t->cx->scratch, &r) || !is_filled_last(&r, t->tasks)) return;
     t->any = true;
     op_set(t->k, op, (Attr){.id = AT_ROTATE, .number = 1});
-    pass_find(t->cx, r.second->range, "dot", "stays in flight under the next trip's arithmetic (the loop is turned)");
+    pass_find(t->cx, r.second->range, FIND_DOT_IN_FLIGHT);
 }
 
 bool ring_rotate(PassContext *cx, Kernel *k, Op *tasks) {

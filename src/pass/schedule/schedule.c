@@ -1,12 +1,53 @@
 /* schedule.c: pass `schedule`, for machines with threads: who runs when, and where everything lies.
  *
  *   in   FORM_LAYOUT: every tile has its layout, every access its form; flat, or roles and rings with the plan of `ring`
- *   out  FORM_SCHEDULE: the same program with all that the emitter has to know of time and place in its attributes
+ *   out  FORM_SCHEDULE: the same program with all that the emitter has to know of time and place in its attributes:
+ *        of the kernel (`threads`, `shared`, `blocks`), of tasks, roles and rings (schedule_ring.c, schedule_roles.c), and
+ *        `at` and `bytes` on every op that needs shared memory
  *
  * A kernel that arrives scheduled (as text) is left as it is. */
+#include "pass/ring/ring_check.h"
 #include "pass/schedule/schedule.h"
 
 #include <string.h>
+
+const Layout *schedule_layout(const Kernel *k, Ref ref) {
+    bool tile = ref_is_value(ref) && ir_type(k, ref)->kind == TY_TILE && ir_type(k, ref)->rank > 0;
+    return tile ? ir_value(k, ref)->layout : NULL;
+}
+
+bool schedule_in_shared(const Kernel *k, Ref ref) {
+    const Layout *layout = schedule_layout(k, ref);
+    return layout && layout->home == HOME_SHARED;
+}
+
+const Op *schedule_role(const Op *op) {
+    while (op && op->code != OP_ROLE) op = op->parent->owner;
+    return op;
+}
+
+Ref schedule_ring_of(const Kernel *k, const Op *op) { return ir_value(k, op->operands[0])->op->operands[0]; }
+
+int schedule_field(const Kernel *k, const Op *op) {
+    const Type *type = ir_type(k, schedule_ring_of(k, op));
+    int i = 0;
+    while (strcmp(type->fields[i].name, op_text(op, AT_FIELD)) != 0) i++;
+    return i;
+}
+
+bool schedule_fail(Schedule *s, const Op *op, const char *why) {
+    s->failed = op;
+    s->why = why;
+    return false;
+}
+
+/* A kernel that came with its rings as they are, and cannot run so. */
+static bool refuse(const Schedule *s) {
+    if (!s->k->module->diag->errors)
+        diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, s->failed->range, s->cx->machine->target,
+                  op_info[s->failed->code].mnemonic, s->why);
+    return false;
+}
 
 static Op *find_tasks(const Kernel *k) {
     Op *op = k->body->first;
@@ -14,31 +55,62 @@ static Op *find_tasks(const Kernel *k) {
     return op;
 }
 
-static bool refuse(const Schedule *s, const Op *op, const char *what) {
-    diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, op->range, s->cx->machine->target, op_info[op->code].mnemonic,
-              what);
-    return false;
+/* What the ring pass has proved is proved again, with the slots, holds and bytes that will be emitted. What is found stands
+ * in a diag of its own: it is a reason to go down a degree, no mistake of the user. */
+static bool is_proved(Schedule *s) {
+    Module *m = s->k->module;
+    Diag *own = m->diag, found;
+    diag_init(&found, s->arena, m->sources);
+    m->diag = &found;
+    RingVerdict verdict = ring_check(s->cx, s->k);
+    m->diag = own;
+    return verdict == RING_PROVED;
 }
 
-const Layout *schedule_layout(const Kernel *k, Ref tile) { return ir_value(k, tile)->layout; }
-
-const Op *schedule_role(const Op *op) {
-    while (op && op->code != OP_ROLE) op = op->parent->owner;
-    return op;
+/* Rings, and all that lies behind them, as far as the degree goes down; false: that does not fit, or cannot be proved. */
+static bool plan_rings(Schedule *s, int64_t other) {
+    s->rings.count = 0;
+    if (!schedule_rings(s, other)) return false;
+    schedule_flight(s);
+    if (!schedule_skew(s)) return false;
+    schedule_place(s);
+    if (s->bytes > s->cx->machine->ring_bytes)
+        return schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
+    schedule_roles(s);
+    return is_proved(s) || schedule_fail(s, s->tasks, "the hand-overs could not be proved with the slots that fit");
 }
 
-static void plan_op(Op *op, void *user) {
-    if (op->code == OP_FOR) schedule_turn(user, op);
-    schedule_loose(user, op);
+/* All of it. */
+static bool plan(Schedule *s) {
+    if (s->tasks && !schedule_follow(s->k, s->tasks))
+        return schedule_fail(s, s->tasks, "a store role whose hand-overs stand elsewhere than compute's");
+    s->facts = facts_new(s->k, false);
+    s->uses = ir_count_uses(s->k, s->arena);
+    schedule_dot(s);
+    schedule_turn(s);
+    schedule_loose(s);
+    schedule_place(s);
+    schedule_gang(s);
+    if (s->tasks && !plan_rings(s, s->bytes)) return false;
+    if (s->bytes > s->cx->machine->ring_bytes) {
+        schedule_refuse_size(s);
+        return false;
+    }
+    kernel_set(s->k, (Attr){.id = AT_THREADS, .number = 32 * layout_warps(s->cx, s->k)});
+    kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
+    return true;
 }
 
 bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads || k->form >= FORM_SCHEDULE) return false;
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k), .facts = facts_new(k, false)};
-    if (s.tasks && !schedule_follow(k, s.tasks))
-        return refuse(&s, s.tasks, "a store role whose hand-overs stand elsewhere than compute's");
-    ir_walk(k->body, plan_op, &s);
+    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k)};
+    if (!plan(&s) && s.why && !k->module->diag->errors) {
+        if (!ring_take_back(cx, k, s.why)) return refuse(&s);
+        pass_layout(cx, k);
+        s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k)};
+        if (!k->module->diag->errors) plan(&s);
+    }
     k->form = FORM_SCHEDULE;
     return true;
 }

@@ -8,11 +8,6 @@
  * which the next trip writes. */
 #include "pass/schedule/schedule.h"
 
-bool schedule_is_async(const Schedule *s, const Op *dot) {
-    return layout_dot_instr(s->cx, s->k, dot) == INSTR_WGMMA && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4 &&
-           layout_dot_promote(s->k, dot) == INT64_MAX;
-}
-
 static bool is_tile(const Kernel *k, Ref ref) { return ir_type(k, ref)->kind == TY_TILE && ir_type(k, ref)->rank > 0; }
 
 /* Does the sum go from trip to trip, and nowhere else? */
@@ -54,7 +49,4 @@ static void plan_loop(Op *loop, void *user) {
     op_set(s->k, release, (Attr){.id = AT_BEHIND, .number = 1});
 }
 
-void schedule_flight(PassContext *cx, Kernel *k) {
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .uses = ir_count_uses(k, cx->scratch)};
-    ir_walk(k->body, plan_loop, &s);
-}
+void schedule_flight(Schedule *s) { ir_walk(s->k->body, plan_loop, s); }

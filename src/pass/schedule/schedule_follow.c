@@ -8,7 +8,7 @@
  *     role compute { for i { .. put o, tile ; commit } }     role compute { for i { .. commit ;
  *     role store<on=compute> { for i { wait ; tstore } }         wait ; tstore } }
  *
- * Values keep their names and layouts. Contract: ring form that ring_check has proved, so the loops
+ * Values keep their names and layouts; the role that became part of another one is gone. Contract: ring form that ring_check has proved, so the loops
  * have the same trips; false when a hand-over stands where the other role has none. */
 #include "pass/schedule/schedule.h"
 
@@ -91,14 +91,24 @@ static bool join_regions(Kernel *k, Region *lead, Region *tail) {
     return true;
 }
 
+/* The rings that the role emptied are emptied by the one that it became part of. */
+static void empty_into(Kernel *k, const char *tail, const char *lead) {
+    for (Op *op = k->body->first; op; op = op->next)
+        if (op->code == OP_RING && op_text(op, AT_TO) && strcmp(op_text(op, AT_TO), tail) == 0)
+            op_set(k, op, (Attr){.id = AT_TO, .text = lead});
+}
+
 bool schedule_follow(Kernel *k, Op *tasks) {
-    for (Op *tail = roles_body(tasks)->first; tail; tail = tail->next) {
+    for (Op *tail = roles_body(tasks)->first, *next; tail; tail = next) {
+        next = tail->next;
         const char *on = tail->code == OP_ROLE ? op_text(tail, AT_ON) : NULL;
         if (!on || !hands_over(tail, OP_WAIT, REF_NONE)) continue;
         for (Op *lead = roles_body(tasks)->first; lead; lead = lead->next)
             if (lead->code == OP_ROLE && strcmp(op_text(lead, AT_FIELD), on) == 0 &&
                 !join_regions(k, lead->regions[0], tail->regions[0]))
                 return false;
+        empty_into(k, op_text(tail, AT_FIELD), on);
+        ir_remove(tail);
     }
     return true;
 }

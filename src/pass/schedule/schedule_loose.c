@@ -1,15 +1,17 @@
-/* schedule_loose.c: loads of rows that lie side by side, but not on any multiple of 4 bytes (layout_loose): which are issued
- * together, and which are copied ahead.
+/* schedule_loose.c: loads of rows that lie side by side, but not on any multiple of 4 bytes (layout_loose): which are
+ * issued together, and which are copied ahead.
  *
- * No vector may touch such rows; a thread takes the aligned words around its own bytes and shifts them together. Neighbouring loads
- * whose addresses are there issue their words before anything waits for one of them: they have the same `batch`.
+ * No vector load may touch them; threads take the aligned words around what they want and shift them together.
+ * Neighbouring loads whose addresses are there issue their words before anything waits for one of them: they have the same
+ * `batch`. A load role does not wait for each trip's words: they are copied into shared memory two trips ahead (cp.async,
+ * which words can use), a line of the tile and one word more behind the other:
  *
- *     a = tload<batch=1> A ; put s.a, a ; b = tload<batch=1> B ; put s.b, b
+ *     for<ahead=2, bytes=52224> { tload<batch=1, words=0> .. ; tload<batch=1, words=9216> .. }    three slots of 17408 bytes
  *
- * A load role does not wait for each trip's words: they are copied into shared memory some trips ahead, a line of the tile and one
- * word more behind the other (`ahead` on the load and its loop; `words` on the loop: bytes of one trip). Rings come first: where both do not fit,
- * nothing is copied ahead. */
+ * `words` says where in a slot those of the load lie; `bytes` are those of all slots. Rings come first: where both do not
+ * fit, nothing is copied ahead. */
 #include "pass/schedule/schedule.h"
+#include "pass/schedule/scratch.h"
 
 #include <string.h>
 
@@ -48,20 +50,20 @@ static bool passes(const Kernel *k, const Op *op) {
 }
 
 /* The load and those behind it that are like it. */
-static void plan_batch(Schedule *s, Op *first) {
+static void plan_batch(Schedule *s, Op *first, int *batches) {
     int held = 0;
     if (!is_loose(s, first) || op_attr(first, AT_BATCH)) return;
-    s->batches++;
+    ++*batches;
     for (Op *op = first; op && passes(s->k, op); op = op->next) {
         if (!is_loose(s, op) || op_attr(op, AT_BATCH) || !is_ready(s->k, op, first)) continue;
         held += schedule_layout(s->k, op->results[0])->registers;
         if (op != first && held > LOOSE_AT_ONCE) break;
-        op_set(s->k, op, (Attr){.id = AT_BATCH, .number = s->batches});
+        op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
     }
 }
 
 /* --- ahead --- */
-bool schedule_is_of_any_trip(const Kernel *k, Ref r, const Region *body) {
+bool loose_is_of_any_trip(const Kernel *k, Ref r, const Region *body) {
     if (!ref_is_value(r)) return true;
     const Value *value = ir_value(k, r);
     if (!value->op) return value->region != body || value->index == 0;
@@ -70,7 +72,7 @@ bool schedule_is_of_any_trip(const Kernel *k, Ref r, const Region *body) {
     bool scalar = op_has(op->code, TRAIT_ELEMENTWISE) && ir_type(k, r)->rank == 0;
     if (!scalar && op->code != OP_TENSOR) return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (!schedule_is_of_any_trip(k, op->operands[i], body)) return false;
+        if (!loose_is_of_any_trip(k, op->operands[i], body)) return false;
     return true;
 }
 
@@ -83,20 +85,16 @@ static bool can_come_ahead(Schedule *s, const Op *op, const Region *body) {
     for (int d = 0; d < type->rank; d++)
         if (type->extent[d] & (type->extent[d] - 1)) return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (!schedule_is_of_any_trip(s->k, op->operands[i], body)) return false;
+        if (!loose_is_of_any_trip(s->k, op->operands[i], body)) return false;
     return type->rank == 2;
 }
 
-int64_t schedule_line_bytes(Facts *f, const Op *load) {
-    const Type *type = ir_type(f->k, load->results[0]);
-    TensorParts parts = fact_tensor(f, load->operands[0]);
-    return type->extent[layout_vector_dim(f, load, &parts, type)] * ty_elem_bytes(type) + 16;
-}
-
-int64_t schedule_word_bytes(Facts *f, const Op *load) {
-    const Type *type = ir_type(f->k, load->results[0]);
-    TensorParts parts = fact_tensor(f, load->operands[0]);
-    return type->extent[1 - layout_vector_dim(f, load, &parts, type)] * schedule_line_bytes(f, load);
+/* Lines of the tile, each with one word more than it has. */
+static int64_t words_of(Schedule *s, const Op *load) {
+    const Type *type = ir_type(s->k, load->results[0]);
+    TensorParts parts = fact_tensor(&s->facts, load->operands[0]);
+    int inner = layout_vector_dim(&s->facts, load, &parts, type);
+    return type->extent[1 - inner] * (type->extent[inner] * ty_elem_bytes(type) + LOOSE_WORD);
 }
 
 /* Two slots of what is loaded, one of what is stored. */
@@ -107,7 +105,7 @@ static int64_t least_ring_bytes(const Schedule *s) {
         const Type *type = ir_type(s->k, op->results[0]);
         bool loads = strcmp(op_text(op, AT_FROM), "load") == 0;
         for (int i = 0; i < type->field_count; i++)
-            bytes += (loads ? 2 : 1) * layout_field(s->cx, s->k, op->results[0], type->fields[i].name).bytes;
+            bytes += (loads ? 2 : 1) * layout_field(s->k, op->results[0], type->fields[i].name)->bytes;
     }
     return bytes;
 }
@@ -120,15 +118,30 @@ static void plan_ahead(Schedule *s, Op *loop) {
         !ir_const_int(s->k, loop->operands[2], &step) || step != 1)
         return;
     for (const Op *op = body->first; op; op = op->next)
-        if (can_come_ahead(s, op, body)) bytes += schedule_word_bytes(&s->facts, op);
+        if (can_come_ahead(s, op, body)) bytes += words_of(s, op);
     if (!bytes || (AHEAD + 1) * bytes + least_ring_bytes(s) + SPARE_BYTES > s->cx->machine->ring_bytes) return;
     op_set(s->k, loop, (Attr){.id = AT_AHEAD, .number = AHEAD});
-    op_set(s->k, loop, (Attr){.id = AT_WORDS, .number = bytes});
-    for (Op *op = body->first; op; op = op->next)
-        if (can_come_ahead(s, op, body)) op_set(s->k, op, (Attr){.id = AT_AHEAD, .number = AHEAD});
+    op_set(s->k, loop, (Attr){.id = AT_BYTES, .number = (AHEAD + 1) * bytes});
+    int64_t at = 0;
+    for (Op *op = body->first; op; op = op->next) {
+        if (!can_come_ahead(s, op, body)) continue;
+        op_set(s->k, op, (Attr){.id = AT_WORDS, .number = at});
+        at += words_of(s, op);
+    }
 }
 
-void schedule_loose(Schedule *s, Op *op) {
-    if (op->code == OP_FOR) plan_ahead(s, op);
-    if (op->code == OP_TLOAD) plan_batch(s, op);
+typedef struct Batches {
+    Schedule *s;
+    int count;
+} Batches;
+
+static void plan_op(Op *op, void *user) {
+    Batches *b = user;
+    if (op->code == OP_FOR) plan_ahead(b->s, op);
+    if (op->code == OP_TLOAD) plan_batch(b->s, op, &b->count);
+}
+
+void schedule_loose(Schedule *s) {
+    Batches b = {s, 0};
+    ir_walk(s->k->body, plan_op, &b);
 }

@@ -47,13 +47,14 @@ static void sort_body(Region *body, const Rotation *r) {
     }
 }
 
-void schedule_turn(Schedule *s, Op *loop) {
+static void plan_loop(Op *loop, void *user) {
+    Schedule *s = user;
     Rotation r;
     const char *why;
     if (!op_flag(loop, AT_ROTATE)) return;
     if (!can_turn(s, loop, &r, &why)) {
         op_drop(loop, AT_ROTATE);
-        pass_find(s->cx, r.second ? r.second->range : loop->range, "dot", "the loop is not turned: %s", why);
+        pass_find(s->cx, r.second ? r.second->range : loop->range, FIND_LOOP_NOT_TURNED, why);
         return;
     }
     sort_body(loop->regions[0], &r);
@@ -61,10 +62,17 @@ void schedule_turn(Schedule *s, Op *loop) {
         if (rotation_part(&r, op) == ROTATE_TAIL) op_set(s->k, op, (Attr){.id = AT_BEHIND, .number = 1});
         if (op->code == OP_DOT) op_set(s->k, op, (Attr){.id = AT_FLIGHT, .number = 1});
     }
-    if (!can_take_turns(s, loop, &r)) return;
-    op_set(s->k, loop, (Attr){.id = AT_TURNS, .number = FIRST_TURN});
-    if (!s->takes_turns)
-        pass_find(s->cx, schedule_role(loop)->range, "execution",
-                  "the two workers of compute take turns with the matrix units");
-    s->takes_turns = true;
+    if (can_take_turns(s, loop, &r)) op_set(s->k, loop, (Attr){.id = AT_TURNS, .number = FIRST_TURN});
+}
+
+static void find_turns(Op *op, void *user) {
+    const Op **first = user;
+    if (op_attr(op, AT_TURNS) && !*first) *first = op;
+}
+
+void schedule_turn(Schedule *s) {
+    const Op *in_turns = NULL;
+    ir_walk(s->k->body, plan_loop, s);
+    ir_walk(s->k->body, find_turns, &in_turns);
+    if (in_turns) pass_find(s->cx, schedule_role(in_turns)->range, FIND_WORKERS_TAKE_TURNS);
 }

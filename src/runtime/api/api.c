@@ -112,6 +112,7 @@ static tw_status cancelled(tw_context *cx) {
 
 static tw_status guarded(tw_context *cx, Body *body, void *call) {
     cx->message = cx->warnings = cx->findings = "";
+    cx->findings_json = "[]\n";
     arena_reset(&cx->texts, (ArenaMark){NULL, 0});
     cancel_begin(&cx->cancel);
     if (TRAP_ARM(&cx->trap)) {
@@ -253,6 +254,8 @@ int32_t tw_context_cancel(tw_context *cx) { return cx && cancel_ask(&cx->cancel)
 
 const char *tw_context_message(const tw_context *cx) { return cx ? cx->message : ""; }
 const char *tw_context_findings(const tw_context *cx) { return cx ? cx->findings : ""; }
+
+const char *tw_context_findings_json(const tw_context *cx) { return cx ? cx->findings_json : "[]\n"; }
 
 const char *tw_context_warnings(const tw_context *cx) { return cx ? cx->warnings : ""; }
 
@@ -739,6 +742,8 @@ int32_t tw_kernel_writes(const tw_kernel *k, size_t param) {
 }
 int32_t tw_kernel_has_grid(const tw_kernel *k) { return k && k->ir && k->ir->grid != NULL; }
 const char *tw_kernel_explain(const tw_kernel *k) { return k && k->explain ? k->explain : ""; }
+
+const char *tw_kernel_explain_json(const tw_kernel *k) { return k && k->explain_json ? k->explain_json : "[]\n"; }
 size_t tw_kernel_artifact_count(const tw_kernel *k) { return k ? k->artifacts.count : 0; }
 
 const char *tw_kernel_artifact_name(const tw_kernel *k, size_t i) {

@@ -273,6 +273,9 @@ static void write_explain(tw_kernel *k) {
         text_add(&t, "%s: %s\n", f->subject, f->text);
     }
     k->explain = t.at;
+    Text json = text_new(&k->arena);
+    findings_json(&json, k->pass.findings.at, k->pass.findings.count, k->sources);
+    k->explain_json = json.at;
 }
 
 static bool knows_pass(const char *names) {
@@ -386,15 +389,13 @@ static const bool *find_written(tw_kernel *k, const FrontKernel *source) {
     return written;
 }
 
-/* Door, passes, emitter; all that an attempt makes is new, so that another one can follow. */
+/* Door, passes, emitter. */
 static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
     FrontUnit *unit = &k->origin->unit;
     diag_init(&k->diag, &k->arena, k->sources);
     k->module = ir_module_new(&k->arena, &k->diag, k->sources);
     k->pass.module = k->module;
-    k->steps.count = k->pass.findings.count = 0;
-    k->pass.widened = false;
     double start = seconds();
     k->shapes = ARENA_ARRAY(&k->arena, FrontShape, request->kernel->param_count);
     FrontRequest lower = {.kernel = request->kernel,
@@ -405,8 +406,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
                           .asserts = !k->no_asserts,
                           .num_warps = k->pass.options.num_warps,
                           .shapes = k->shapes};
-    bool first = !request->generic && !k->pass.options.no_rings; /* a source speaks once */
-    if (first) lower.print = cx->print, lower.print_user = cx->print_user;
+    if (!request->generic) lower.print = cx->print, lower.print_user = cx->print_user;
     k->ir = unit->door->lower(unit, &lower);
     if (!k->ir) {
         tw_status status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
@@ -420,9 +420,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
     bool asked = request->passes || request->stop_after || k->with_passes;
     bool as_made = k->sanitize || (k->target->source_form && !asked);
-    if (as_made)
-        pass_find(&k->pass, k->ir->range, "reference",
-                  "runs as its language made it, before any pass; option passes=on runs it behind them");
+    if (as_made) pass_find(&k->pass, k->ir->range, FIND_REFERENCE);
     tw_status status = as_made ? TW_OK : run_passes(k, request, text);
     if (status != TW_OK) return status;
     Products made = products_of(k->ir);
@@ -433,7 +431,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     bool ok = k->target->emit(k);
     add_step(k, "emit", seconds() - start, NULL, false);
     write_explain(k); /* emitters find things too */
-    return ok || k->pass.too_large ? TW_OK : context_diagnose(cx, &k->diag, TW_ERROR_UNSUPPORTED);
+    return ok ? TW_OK : context_diagnose(cx, &k->diag, TW_ERROR_UNSUPPORTED);
 }
 
 /* A cache that cannot be used is no mistake, but costs a compile at each start: said once. */
@@ -463,14 +461,10 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     k->pass.scratch = ARENA_NEW(&k->arena, Arena);
     arena_init(k->pass.scratch, cx->allocator, &cx->trap);
     status = make_code(k, request);
-    if (status == TW_OK && k->pass.too_large) {
-        k->pass.options.no_rings = true;
-        k->pass.too_large = 0;
-        status = make_code(k, request);
-    }
     if (status != TW_OK) {
         write_explain(k);
         cx->findings = arena_string(&cx->texts, k->explain, strlen(k->explain));
+        cx->findings_json = arena_string(&cx->texts, k->explain_json, strlen(k->explain_json));
         return status;
     }
     if (request->stage == TW_STAGE_RUN) {

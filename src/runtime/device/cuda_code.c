@@ -38,6 +38,7 @@ bool cuda_code_emit(tw_kernel *k) {
     k->code = code;
     snprintf(code->label, sizeof code->label, "%s", k->name);
     kernel_add_artifact(k, arena_printf(&k->arena, "%s.cu", k->name), code->plan->text);
+    kernel_add_artifact(k, "plan.json", cuda_json(&k->pass, k->ir, code->plan));
     const EmbeddedFile *file;
     for (int i = 0; (file = cuda_code_header("prelude", i)); i++)
         kernel_add_artifact(k, cuda_code_header_name(file), file->text);

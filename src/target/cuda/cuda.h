@@ -57,6 +57,8 @@ typedef struct CudaPlan {
 } CudaPlan;
 
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k);
+/* plan.json (cuda_json.c). */
+char *cuda_json(const PassContext *cx, const Kernel *k, const CudaPlan *plan);
 
 /* --- at launch: no memory, no text (cuda_map.c) --- */
 /* A tensor map as the driver's encoder takes it. */

@@ -14,71 +14,20 @@
  * store the same bytes. */
 #include "target/cuda/cuda_emit.h"
 
-/* Can both blocks load half of it? By whole panels, or rows of whole swizzle patterns. */
-static ClusterHalf half_of(Emit *e, const Op *put, const SharedTile *tile) {
-    const Layout *layout = emit_layout(e, op_operand(put, 1));
-    if (!layout || layout->home != HOME_SHARED) return HALF_NONE;
-    const Type *box = ir_type(e->k, op_operand(put, 1));
-    int64_t per = tile->width / tile->elem_bytes, panels = (tile->columns + per - 1) / per;
-    if (panels % 2 == 0) return HALF_PANELS;
-    return box->extent[0] == tile->rows && box->extent[0] % 16 == 0 ? HALF_ROWS : HALF_NONE;
-}
-
-ClusterHalf cluster_half(Emit *e, const Op *put, const SharedTile *tile) {
-    return cuda_of(e)->cluster && op_attr(put, AT_SHARE) ? half_of(e, put, tile) : HALF_NONE;
-}
-
-/* Marks the rings with shared fields; false: one of these cannot be loaded in halves. */
-static bool mark_rings(Emit *e, const Region *region) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && op_attr(op, AT_SHARE)) {
-            RingPlan *r = ring_find(e, ir_value(e->k, op->operands[0])->op->operands[0]);
-            r->shared = true;
-            if (r->fused || r->full_count != 1 ||
-                half_of(e, op, &r->field[ring_field(e, r, op_text(op, AT_FIELD))]) == HALF_NONE)
-                return false;
-        }
-        for (int i = 0; i < op->region_count; i++)
-            if (!mark_rings(e, op->regions[i])) return false;
-    }
-    return true;
-}
-
-static bool is_grid(const Kernel *k, Ref x) {
-    const Op *op = ref_is_value(x) ? ir_value(k, x)->op : NULL;
-    return op && op->code == OP_NUM_PROGRAMS;
-}
-
 /* The numbers of tasks, which a launch decides by. */
-static bool count_tasks(Emit *e, const Op *tasks) {
+static void count_tasks(Emit *e, const Op *tasks) {
     CudaPlan *plan = cuda_of(e)->plan;
-    if (tasks->operand_count > CUDA_MAX_RANK) return false;
-    for (int i = 0; i < tasks->operand_count; i++) {
-        Ref count = tasks->operands[i];
-        if (!fact_at_launch(e->k, count) && !is_grid(e->k, count)) return false;
-        plan->extent[i] = ring_wanted(e, count);
-    }
+    for (int i = 0; i < tasks->operand_count; i++) plan->extent[i] = ring_wanted(e, tasks->operands[i]);
     plan->extents = tasks->operand_count;
     plan->share = cuda_of(e)->share;
     plan->waves = (int)op_int(tasks, AT_LEAST, 0);
-    return true;
 }
 
-void cluster_plan(Emit *e, const Op *tasks) {
-    int blocks = (int)op_int(tasks, AT_CLUSTER, 0);
-    if (!blocks) return;
-    cuda_of(e)->share = (int)op_int(tasks, AT_SHARE, 0);
-    const char *why =
-        !e->persist || gang_is(e)           ? "programs run side by side, or one a block"
-        : !mark_rings(e, roles_body(tasks)) ? "what blocks could share is not loaded by TMA, or not in two halves"
-        : op_attr(tasks, AT_LEAST) && !count_tasks(e, tasks) ? "a launch does not know its number of tasks"
-                                                             : NULL;
-    if (!why) {
-        cuda_of(e)->cluster = cuda_of(e)->plan->cluster = blocks;
-        return;
-    }
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) cuda_of(e)->rings.at[i].shared = false;
-    pass_find(e->cx, e->k->range, "cluster", "none after all: %s", why);
+void cluster_read(Emit *e, const Op *tasks) {
+    CudaEmit *cuda = cuda_of(e);
+    cuda->cluster = cuda->plan->cluster = (int)op_int(tasks, AT_CLUSTER, 0);
+    cuda->share = (int)op_int(tasks, AT_SHARE, 0);
+    if (cuda->cluster && op_attr(tasks, AT_LEAST)) count_tasks(e, tasks);
 }
 
 void cluster_begin(Emit *e, const Op *tasks) {

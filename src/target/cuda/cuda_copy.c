@@ -55,5 +55,5 @@ void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offs
     }
     cs_close(&e->p);
     shared_zero_tail(e, tile, offset);
-    emit_find(e, load, "load", "by cp.async, %d bytes each", b.vector * elem_info[type->elem].bytes);
+    emit_find(e, load, FIND_LOAD_ASYNC, b.vector * elem_info[type->elem].bytes);
 }

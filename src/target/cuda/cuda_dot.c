@@ -86,16 +86,6 @@ static const char *define_form(Dot *d, int n) {
                       : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);
 }
 
-bool dot_rounds(Emit *e, const Op *cast) {
-    if (!cast || cast->code != OP_CAST || op_attr(cast, AT_ROUND)) return false;
-    Ref result = cast->results[0];
-    if (ir_type(e->k, cast->operands[0])->elem != EL_F32 || e->uses[result] != 1) return false;
-    const Op *dot = cast->next;
-    while (dot && !(dot->code == OP_DOT && dot->operands[0] == result)) dot = dot->next;
-    return dot && emit_layout(e, result)->home == HOME_REGISTERS &&
-           emit_hold(e, cast->operands[0])->kind != HOLD_SCALAR;
-}
-
 static const char *declare_left(Dot *d) {
     Emit *e = d->e;
     if (d->tile[0]) return NULL;
@@ -111,7 +101,7 @@ static void pack_left(Dot *d, const char *words) {
     const char *elem = dot_elem_name(d);
     if (!words) return;
     const Op *cast = ir_value(e->k, a)->op;
-    bool round = dot_rounds(e, cast);
+    bool round = cast && op_flag(cast, AT_PACKED);
     const Expr *from = emit_hold(e, round ? cast->operands[0] : a)->by;
     emit_unroll(e, "r", emit_layout(e, a)->registers / 2, 1);
     cs_line(&e->p, "%s[r] = tw_pack%s%s(%p[2 * r], %p[2 * r + 1]);", words, round ? "_" : "", round ? elem : "", from,
@@ -204,10 +194,7 @@ static void promote_wgmma(Dot *d, const char *left) {
             cs_close(&e->p);
             cs_close(&e->p);
         }
-    emit_find(e, d->op, "dot",
-              "sums of %lld along K are added in f32: %d registers a thread more, and every sum is "
-              "waited for",
-              (long long)d->every * d->step, columns_at(s, 0, PROMOTED_COLUMNS) / 2);
+    emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->step, columns_at(s, 0, PROMOTED_COLUMNS) / 2);
 }
 
 const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column) {
@@ -323,7 +310,7 @@ static bool in_ring(Emit *e, Ref operand) {
 }
 
 static void say(Dot *d) {
-    emit_find(d->e, d->op, "dot", "%s, %d x %d %s", word_info[d->instr].text, d->along_m, d->along_n,
+    emit_find(d->e, d->op, FIND_DOT_GRID, word_info[d->instr].text, d->along_m, d->along_n,
               d->instr == INSTR_WGMMA ? "warpgroups" : "warps");
 }
 

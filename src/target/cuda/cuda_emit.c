@@ -7,7 +7,6 @@
  *         ..
  *     }
  *     TW_KERNEL(add) */
-#include "pass/schedule/schedule.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -85,12 +84,10 @@ static const char *entry_name(CPrinter *p, const char *name) {
     return cs_fresh(p, ends ? name : arena_printf(p->arena, "%.32s%s", name, ending));
 }
 
-/* How many blocks should share a multiprocessor: one that is lean or has roles takes what it needs,
- * but two that wait for loads of their own threads, where the registers allow it. */
-static const char *blocks_text(const Emit *e, const Op *tasks) {
-    if (!tasks) return e->lean ? ", 1" : "";
-    bool two = cuda_of(e)->plan->threads <= 256 && 2 * e->shared_bytes <= e->cx->machine->ring_bytes;
-    return roles_load_by_threads(e) && two ? ", 2" : ", 1";
+/* How many blocks should share a multiprocessor; one that is lean takes what it needs. */
+static const char *blocks_text(const Emit *e) {
+    int64_t blocks = kernel_int(e->k, AT_BLOCKS, e->lean ? 1 : 0);
+    return blocks ? arena_printf(e->arena, ", %lld", (long long)blocks) : "";
 }
 
 /* What vectors and TMA ask of a launch. */
@@ -104,11 +101,7 @@ static void find_requirements(Emit *e) {
             text_add(&t, "%s%s %% %lld = 0", t.length ? ", " : "", name ? name : "(a value)", (long long)by);
         }
     }
-    if (t.length)
-        pass_find(e->cx, e->k->range, "launch",
-                  "vectors and TMA require %s; else a variant without them runs (option variant=1 "
-                  "and up)",
-                  t.at);
+    if (t.length) pass_find(e->cx, e->k->range, FIND_LAUNCH_VECTORS, t.at);
 }
 
 static bool is_dot(Emit *e, const Op *op) {
@@ -142,12 +135,12 @@ static const char *whole_text(Emit *e, const Op *tasks, const CLines *top) {
     add_params(e, &params);
     source_find(e->k->module->sources, e->k->range.begin, &place);
     cs_line(&e->p, "// %s%s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, place.file ? " of " : "",
-            place.file ? place.file->name : "", plan->execution, plan->threads, (long long)e->shared_bytes);
+            place.file ? place.file->name : "", plan->execution, plan->threads, (long long)plan->shared_bytes);
     cs_raw(&e->p, "#include \"tilewright.cuh\"");
     cs_blank(&e->p);
     cs_append(&e->p, forms);
     if (forms->count) cs_blank(&e->p);
-    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s)", plan->threads, blocks_text(e, tasks),
+    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s)", plan->threads, blocks_text(e),
             plan->name, params.at);
     if (!tasks) write_thread(e, top, &body);
     cs_append(&e->p, top);
@@ -172,26 +165,16 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e->group = layout_group(cx, k, NULL);
     e->persist = tasks && op_flag(tasks, AT_PERSIST);
     cuda.plan->execution = tasks ? "roles" : "flat";
-    cuda.plan->threads = 32 * layout_warps(cx, k);
+    cuda.plan->threads = (int)kernel_int(k, AT_THREADS, 0);
+    cuda.plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
     cuda.plan->persist = e->persist;
     cuda.plan->name = entry_name(&e->p, k->name);
     e->lean = !tasks && lean_wanted(e);
     if (!tasks) pairs_plan(e);
-    shared_plan(e);
-    gang_plan(e, tasks);
-    cuda.plan->threads = 32 * layout_warps(cx, k); /* it may have let programs run one by one */
+    gang_read(e, tasks);
     if (tasks) {
-        ring_plan(e, e->shared_bytes);
-        if (k->module->diag->errors) return NULL;
-        schedule_flight(cx, k);
-        shared_plan(e);
-    }
-    if (e->shared_bytes > cx->machine->ring_bytes) {
-        if (tasks && !cx->options.no_rings)
-            cx->too_large = e->shared_bytes; /* the flat kernel may fit */
-        else
-            shared_refuse(e);
-        return NULL;
+        cluster_read(e, tasks);
+        ring_read(e);
     }
     CLines top = {0};
     hold_params(e);
@@ -200,10 +183,8 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e->p.depth = 1;
     emit_region(e, k->body);
     if (k->module->diag->errors) return NULL;
-    cuda.plan->shared_bytes = e->shared_bytes;
     cuda.plan->text = whole_text(e, tasks, &top);
     find_requirements(e);
-    pass_find(cx, k->range, "execution", "%s, %d threads, %lld bytes of shared memory", cuda.plan->execution,
-              cuda.plan->threads, (long long)e->shared_bytes);
+    pass_find(cx, k->range, FIND_BLOCK, cuda.plan->execution, cuda.plan->threads, (long long)cuda.plan->shared_bytes);
     return cuda.plan;
 }

@@ -32,8 +32,6 @@ typedef struct RingPlan {
     int64_t full, empty; /* byte offsets of the barriers; full[i] = full + 8 i */
     int full_count, empty_count;
     int ahead;      /* skew: items filled outside of a loop before they are waited for, where the text stands */
-    bool by_tma;    /* puts are moved by TMA; else all are stores */
-    int stores;     /* puts by the producer's threads */
     bool tma_store; /* a field goes out by TMA */
     int parts;      /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
     Ref part_value; /* what is put */
@@ -56,11 +54,10 @@ typedef struct CudaEmit {
     int cluster; /* blocks of one, if a launch has them; 0: none */
     int share;   /* the task index along which it runs */
     /* rings */
-    Map map_of;          /* access -> its tensor map */
-    bool bulk_issued;    /* the role has issued a TMA store */
-    const Op *ahead;     /* skew: where the load role stands */
-    const Op *skew_loop; /* the loop being written, whose loads run ahead */
-    int skew_distance;
+    Map map_of;            /* access -> its tensor map */
+    bool bulk_issued;      /* the role has issued a TMA store */
+    const Op *ahead;       /* skew: where the load role stands */
+    const Op *skew_loop;   /* the loop being written, whose loads run ahead */
     const Op *staged;      /* the loop being written, whose words are copied ahead (cuda_loose.c) */
     const char *staged_at; /* variable: where those of this trip lie */
     const char *late;      /* variable: the slot that is still held, or -1 */
@@ -78,9 +75,8 @@ void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offs
 
 /* --- cuda_loose.c --- */
 /* A loop of a load role whose rows are not aligned copies their words into shared memory some trips
- * ahead: what that takes; before the loop (false: it does not); at the begin of the trip of value
+ * ahead: before the loop (false: it does not); at the begin of the trip of value
  * `at`; at its end. */
-int64_t loose_scratch(Emit *e, const Op *loop);
 bool loose_begin(Emit *e, const Op *loop);
 void loose_step(Emit *e, const Op *loop, const char *at);
 void loose_next(Emit *e);
@@ -89,8 +85,6 @@ void loose_load(Emit *e, const Op *load);
 /* --- cuda_dot.c --- */
 void dot_emit(Emit *e, const Op *op);
 bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
-/* Is the cast done by the dot that it feeds? One instruction rounds and packs two numbers. */
-bool dot_rounds(Emit *e, const Op *cast);
 /* wgmma in pieces: issued into an accumulator of its own (its name); onto an array that holds the
  * sum, the left operand packed before (NULL: it lies in shared memory). */
 const char *dot_issue(Emit *e, const Op *op);
@@ -99,32 +93,24 @@ const char *dot_declare_left(Emit *e, const Op *op);
 void dot_pack_left(Emit *e, const Op *op, const char *words);
 
 /* --- cuda_ring.c --- */
-/* `other` bytes of shared memory are needed beside the rings; slots are taken away until all fits. */
-void ring_plan(Emit *e, int64_t other);
+void ring_read(Emit *e); /* the schedule of every ring */
 void ring_op(Emit *e, const Op *op);
 bool ring_is(const Op *op);
 void ring_wait_again(Emit *e, const Op *wait); /* for the item that was waited for last */
 RingPlan *ring_find(Emit *e, Ref ring);
 int ring_wanted(Emit *e, Ref value); /* the place of a number among those that the launcher computes */
-/* Does one thread run the whole role? It does if it only issues TMA. */
-bool ring_role_is_single(Emit *e, const Op *role);
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
 int ring_field(Emit *e, const RingPlan *ring, const char *name); /* its number */
 const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot);
 bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots, not only phases? */
 
 /* --- cuda_roles.c --- */
-bool roles_load_by_threads(const Emit *e); /* does a ring take stores, not only TMA? */
 void roles_tasks(Emit *e, const Op *tasks);
 /* --- cuda_parts.c --- */
-void parts_plan(Emit *e, RingPlan *r, const Op *tasks); /* decides whether the ring's tile goes in parts */
-void parts_open(Emit *e, const RingPlan *r);            /* the loop over them, up to the store of one */
+void parts_open(Emit *e, const RingPlan *r); /* the loop over them, up to the store of one */
 /* --- cuda_cluster.c --- */
-void cluster_plan(Emit *e, const Op *tasks); /* after the rings */
-typedef enum ClusterHalf { HALF_NONE, HALF_PANELS, HALF_ROWS } ClusterHalf;
+void cluster_read(Emit *e, const Op *tasks);  /* the schedule, and what a launch has to know of it */
 void cluster_begin(Emit *e, const Op *tasks); /* what the text calls its numbers */
-/* How the blocks of a cluster divide the load of a put; HALF_NONE: each has its own. */
-ClusterHalf cluster_half(Emit *e, const Op *put, const SharedTile *tile);
 /* Of index d: its extent in the numbering of tasks, and its place from that numbering. */
 const Expr *cluster_extent(Emit *e, const Op *tasks, int d);
 const Expr *cluster_place(Emit *e, const Op *tasks, int d, const Expr *index);
@@ -134,8 +120,7 @@ void cluster_arrive(Emit *e, const RingPlan *r, const Expr *condition, const Exp
 void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value);
 
 /* --- cuda_gang.c --- */
-/* Fills in e->gang from the plan; says why where it cannot be followed. */
-void gang_plan(Emit *e, Op *tasks);
+void gang_read(Emit *e, const Op *tasks); /* the schedule */
 bool gang_is(const Emit *e);
 const Expr *gang_extent(Emit *e, const Op *tasks, int dim); /* of the tasks along an index */
 const char *gang_index(Emit *e, const Op *tasks, int dim);  /* and the name of a task's */

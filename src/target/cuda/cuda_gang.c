@@ -19,33 +19,27 @@
 
 bool gang_is(const Emit *e) { return cuda_of(e)->gang.programs > 1; }
 
-static bool loads_by_tma(Emit *e, const Region *region) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT) {
-            const Layout *layout = emit_layout(e, op_operand(op, 1));
-            if (!layout || layout->home != HOME_SHARED) return false;
-        }
-        for (int i = 0; i < op->region_count; i++)
-            if (!loads_by_tma(e, op->regions[i])) return false;
-    }
-    return true;
+static bool is_made_in(const Kernel *k, Ref value, const Region *region) {
+    const Op *op = ref_is_value(value) ? ir_value(k, value)->op : NULL;
+    while (op && op->parent != region) op = op->parent->owner;
+    return op != NULL;
 }
 
-void gang_plan(Emit *e, Op *tasks) {
-    cuda_of(e)->gang = (Gang){.programs = 1};
-    if (!tasks || op_int(tasks, AT_GANG, 1) == 1) return;
-    const char *why = "";
-    Gang gang;
-    bool found = gang_find(e->cx, e->k, tasks, &gang, &why);
-    if (found && e->shared_bytes) why = "each would need shared memory of its own";
-    if (found && !loads_by_tma(e, ring_role(tasks, "load")->regions[0]))
-        why = "threads load, not TMA";
-    else if (found && !e->shared_bytes) {
-        cuda_of(e)->gang = gang;
-        return;
-    }
-    op_set(e->k, tasks, (Attr){.id = AT_GANG, .number = 1});
-    pass_find(e->cx, e->k->range, "execution", "programs run one by one after all: %s", why);
+/* The loop of the role that all programs run on the same items. */
+static const Op *loop_of(const Op *role) {
+    const Op *op = role->regions[0]->first;
+    while (op && !op_flag(op, AT_TOGETHER)) op = op->next;
+    return op;
+}
+
+void gang_read(Emit *e, const Op *tasks) {
+    Gang *gang = &cuda_of(e)->gang;
+    *gang = (Gang){.programs = tasks ? (int)op_int(tasks, AT_GANG, 1) : 1};
+    if (gang->programs == 1) return;
+    gang->dim = (int)op_int(tasks, AT_SIDE, 0);
+    gang->loop = loop_of(ring_role(tasks, "compute"));
+    gang->load_loop = loop_of(ring_role(tasks, "load"));
+    gang->varies = is_made_in(e->k, gang->loop->operands[1], roles_body(tasks));
 }
 
 const Expr *gang_extent(Emit *e, const Op *tasks, int dim) {

@@ -9,7 +9,6 @@
  *     in: wait full[s]; wgmma .. ; wait for the group before; release the slot before
  *
  * A ring between roles that run on the same threads is a buffer between two barriers of the group. */
-#include "pass/ring/ring_check.h"
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
@@ -52,219 +51,58 @@ const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot) {
     return ex_is_int(slot, 0) ? ex_name(e->arena, base) : ex(e->arena, "%s + %p * 8", base, slot);
 }
 
-/* --- the plan --- */
-static bool is_put_by_tma(Emit *e, const Op *put) {
-    const Layout *layout = emit_layout(e, op_operand(put, 1));
-    return layout && layout->home == HOME_SHARED;
-}
-
-static void count_puts(Emit *e, const Region *region, RingPlan *ring) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && ir_value(e->k, op->operands[0])->op->operands[0] == ring->ring) {
-            bool by_tma = is_put_by_tma(e, op);
-            ring->by_tma |= by_tma;
-            ring->stores += !by_tma;
-        }
-        for (int i = 0; i < op->region_count; i++) count_puts(e, op->regions[i], ring);
+/* --- the schedule --- */
+/* The value that goes into the ring, of a ring with one put. */
+static Ref value_put(Emit *e, const Region *region, Ref ring) {
+    Ref value = REF_NONE;
+    for (const Op *op = region->first; op && !value; op = op->next) {
+        if (op->code == OP_PUT && ir_value(e->k, op->operands[0])->op->operands[0] == ring) return op_operand(op, 1);
+        for (int i = 0; i < op->region_count && !value; i++) value = value_put(e, op->regions[i], ring);
     }
+    return value;
 }
 
-/* The bytes that a put brings by TMA: whole boxes, also where they reach beyond the tensor. */
-static int64_t copied_bytes(void *user, const Op *put) {
-    Emit *e = user;
-    const RingPlan *r = ring_of_slot(e, put->operands[0]);
-    if (r->fused || !is_put_by_tma(e, put)) return 0;
-    const SharedTile *tile = &r->field[ring_field(e, r, op_text(put, AT_FIELD))];
-    return tile->rows * tile->width * ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
-}
-
-/* Those of one item: of the puts into the slot that the op acquires, not of others of the ring, which
- * loops in a row fill in turn. */
-static int64_t item_bytes(void *user, const Op *acquire) {
-    Emit *e = user;
-    int64_t bytes = 0;
-    for (const Op *op = acquire->next; op; op = op->next)
-        if (op->code == OP_PUT && op->operands[0] == acquire->results[0]) bytes += copied_bytes(e, op);
-    return bytes;
-}
-
-/* Is a field of the ring stored by TMA? */
-static bool stores_by_tma(Emit *e, const Region *region, Ref ring) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_TSTORE) {
-            Ref value = op_operand(op, 1);
-            const Layout *layout = emit_layout(e, value);
-            const Op *get = ref_is_value(value) ? ir_value(e->k, value)->op : NULL;
-            if (layout && layout->home == HOME_SHARED && ir_value(e->k, get->operands[0])->op->operands[0] == ring)
-                return true;
-        }
-        for (int i = 0; i < op->region_count; i++)
-            if (stores_by_tma(e, op->regions[i], ring)) return true;
-    }
-    return false;
-}
-
-static const char *end_of(Emit *e, const RingPlan *ring, AttrId end) {
-    return op_text(ir_value(e->k, ring->ring)->op, end);
-}
-
-bool ring_role_is_single(Emit *e, const Op *role) {
-    bool single = false;
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
-        const RingPlan *r = &cuda_of(e)->rings.at[i];
-        if (ring_role(role->parent->owner, end_of(e, r, AT_TO)) == role) return false;
-        if (ring_role(role->parent->owner, end_of(e, r, AT_FROM)) != role) continue;
-        if (r->stores) return false;
-        single = true;
-    }
-    return single;
-}
-
-/* Does a loop of the role acquire the ring's slots? */
-static bool fills_in_loop(Emit *e, const Region *region, Ref ring, bool inside) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (inside && op->code == OP_ACQUIRE && op->operands[0] == ring) return true;
-        for (int i = 0; i < op->region_count; i++)
-            if (fills_in_loop(e, op->regions[i], ring, true)) return true;
-    }
-    return false;
-}
-
-static void plan_ring(Emit *e, const Op *op, const Op *tasks) {
+static void read_ring(Emit *e, const Op *op) {
     RingPlan r = {.ring = op->results[0], .slots = (int)op_int(op, AT_SLOTS, 1), .hold = (int)op_int(op, AT_HOLD, 1)};
     const Type *type = ir_type(e->k, r.ring);
+    Word means = op_word(op, AT_MEANS, MEANS_TMA);
     r.name = cs_name(&e->p, r.ring);
+    r.offset = op_int(op, AT_AT, 0);
+    r.slot_bytes = op_int(op, AT_BYTES, 0);
+    r.skewed = means == MEANS_ASYNC;
+    r.fused = r.skewed || means == MEANS_BUFFER;
     for (int i = 0; i < type->field_count; i++) {
-        r.field[i] = layout_field(e->cx, e->k, r.ring, type->fields[i].name);
-        r.field_offset[i] = r.slot_bytes;
-        r.slot_bytes += r.field[i].bytes;
+        r.field[i] = *layout_field(e->k, r.ring, type->fields[i].name);
+        r.field_offset[i] = op_attr(op, AT_FIELDS)->list.at[i];
     }
-    const Op *from = ring_role(tasks, op_text(op, AT_FROM)), *to = ring_role(tasks, op_text(op, AT_TO));
-    if (!from || !to) {
-        emit_refuse(e, op, "a ring whose roles are not named");
-        return;
+    if (!r.fused) {
+        const int64_t *at = op_attr(op, AT_BARRIERS)->list.at, *count = op_attr(op, AT_COUNTS)->list.at;
+        r.full = at[0], r.empty = at[1];
+        r.full_count = (int)count[0], r.empty_count = (int)count[1];
     }
-    ThreadGroup producer = layout_group(e->cx, e->k, from), consumer = layout_group(e->cx, e->k, to);
-    r.fused = producer.first_warp == consumer.first_warp;
-    r.skewed = r.fused && op_attr(from, AT_ON);
-    if (r.fused && !r.skewed) r.slots = 1;
-    count_puts(e, from->regions[0], &r);
-    if (r.stores && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
-        r.slots = (int)op_int(op, AT_STAGES, 1);
-        r.hold = r.slots < 3 ? 1 : r.hold;
-        pass_find(e->cx, op->range, "ring", "threads load it, so it has the %d slots asked for", r.slots);
-    }
-    r.full_count = 32 * producer.warps;
-    r.each = gang_is(e) && !fills_in_loop(e, from->regions[0], r.ring, false);
-    if (r.each && !r.fused) r.slots *= cuda_of(e)->gang.programs;
-    r.empty_count = consumer.warps * (gang_is(e) && !r.each ? cuda_of(e)->gang.programs : 1);
-    r.tma_store = stores_by_tma(e, roles_body(tasks), r.ring);
-    parts_plan(e, &r, tasks);
+    r.parts = (int)op_int(op, AT_PARTS, 0);
+    if (r.parts) r.part_value = value_put(e, e->k->body, r.ring);
+    r.tma_store = op_flag(op, AT_LEAVES);
+    r.shared = op_flag(op, AT_PAIRED);
+    r.each = op_flag(op, AT_EACH);
+    r.by_lane = op_flag(op, AT_LANES);
     *VEC_PUSH(&cuda_of(e)->rings, e->arena) = r;
 }
 
-static int64_t bytes_of(const Emit *e, const RingPlan *r) {
-    return r->slot_bytes * (r->fused && r->each ? cuda_of(e)->gang.programs : r->slots);
-}
-
-/* Where the ring lies, and what its parts are called in the text. */
-static void place_ring(Emit *e, RingPlan *r) {
+/* What its parts are called in the text. */
+static void name_ring(Emit *e, RingPlan *r) {
     const Type *type = ir_type(e->k, r->ring);
-    r->offset = e->shared_bytes;
-    e->shared_bytes += bytes_of(e, r);
     for (int i = 0; i < type->field_count; i++)
         r->field_name[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", r->name, type->fields[i].name));
     r->bytes_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_bytes", r->name));
     r->full_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_full", r->name));
     r->empty_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_empty", r->name));
-    const char *how = r->skewed    ? "by cp.async, ahead"
-                      : r->fused   ? "a buffer of one role"
-                      : !r->by_tma ? "by stores"
-                      : r->stores  ? "by TMA and stores"
-                                   : "by TMA";
-    pass_find(e->cx, ir_value(e->k, r->ring)->op->range, "ring", "%d slot%s of %lld bytes at %lld, %s", r->slots,
-              r->slots == 1 ? "" : "s", (long long)r->slot_bytes, (long long)r->offset, how);
 }
 
-/* Fewer slots for the largest ring; false when all have one. The plan changes no bit of the result. */
-static bool shrink(Emit *e) {
-    RingPlan *largest = NULL;
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
-        RingPlan *r = &cuda_of(e)->rings.at[i];
-        if (r->slots > 1 && !r->each && (!largest || r->slot_bytes * r->slots > largest->slot_bytes * largest->slots))
-            largest = r;
-    }
-    if (!largest) return false;
-    if (--largest->slots < largest->hold) largest->hold = largest->slots;
-    return true;
-}
-
-static int64_t total_bytes(Emit *e, int64_t other) {
-    int64_t bytes = other;
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
-        const RingPlan *r = &cuda_of(e)->rings.at[i];
-        bytes += bytes_of(e, r) + (r->fused ? 0 : 16 * r->slots);
-    }
-    return bytes + 1024; /* what lies behind the barriers starts at a multiple of 1024 */
-}
-
-/* Are all reads of the slot done by wgmma (or TMA), so that no lane has to wait for another? */
-static bool reads_by_async(Emit *e, const Region *region, Ref slot) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_GET && op->operands[0] == slot) {
-            const Layout *layout = emit_layout(e, op->results[0]);
-            if (!layout || layout->home != HOME_SHARED) return false;
-        }
-        if (op->code == OP_DOT && layout_dot_instr(e->cx, e->k, op) != INSTR_WGMMA) return false;
-        for (int i = 0; i < op->region_count; i++)
-            if (!reads_by_async(e, op->regions[i], slot)) return false;
-    }
-    return true;
-}
-
-/* Do threads read what other threads stored? Then each gives the slot back for itself: such a ring is
- * slow anyway, and compute-sanitizer's racecheck follows a barrier from the threads that arrive at
- * it, not from those that they met before (tw_sync_warp). */
-static bool read_by_lanes(Emit *e, const RingPlan *r, const Region *role, const Region *region) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_RELEASE && op->operands[0] == r->ring && !reads_by_async(e, role, op->operands[1]))
-            return true;
-        for (int i = 0; i < op->region_count; i++)
-            if (read_by_lanes(e, r, role, op->regions[i])) return true;
-    }
-    return false;
-}
-
-void ring_plan(Emit *e, int64_t other) {
-    const Op *tasks = e->k->body->first;
-    while (tasks->code != OP_TASKS) tasks = tasks->next;
+void ring_read(Emit *e) {
     for (const Op *op = e->k->body->first; op; op = op->next)
-        if (op->code == OP_RING) plan_ring(e, op, tasks);
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
-        if (ring_role_is_single(e, ring_role(tasks, end_of(e, &cuda_of(e)->rings.at[i], AT_FROM))))
-            cuda_of(e)->rings.at[i].full_count = 1;
-    RingTraffic traffic = {e, item_bytes, copied_bytes};
-    if (e->k->module->diag->errors || !ring_check_bytes(e->cx, e->k, &traffic)) return;
-    cluster_plan(e, tasks);
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
-        RingPlan *r = &cuda_of(e)->rings.at[i];
-        const Region *role = ring_role(tasks, end_of(e, r, AT_TO))->regions[0];
-        r->by_lane = !r->fused && r->full_count > 1 && read_by_lanes(e, r, role, role);
-        if (r->by_lane) r->empty_count *= 32;
-    }
-    while (total_bytes(e, other) > e->cx->machine->ring_bytes && shrink(e)) {}
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
-        op_set(e->k, ir_value(e->k, cuda_of(e)->rings.at[i].ring)->op,
-               (Attr){.id = AT_HOLD, .number = cuda_of(e)->rings.at[i].hold});
-    e->shared_bytes = 0;
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) place_ring(e, &cuda_of(e)->rings.at[i]);
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
-        RingPlan *r = &cuda_of(e)->rings.at[i];
-        if (r->fused) continue;
-        r->full = e->shared_bytes;
-        r->empty = r->full + 8 * r->slots;
-        e->shared_bytes = r->empty + 8 * r->slots;
-    }
+        if (op->code == OP_RING) read_ring(e, op);
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) name_ring(e, &cuda_of(e)->rings.at[i]);
 }
 
 /* --- TMA --- */
@@ -298,8 +136,7 @@ static const char *map_name(Emit *e, Ref base) {
 
 /* The tensor map of an access (made on the first look) and the coordinates of its box, or of the
  * half of it whose number is `which`. */
-static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile, ClusterHalf half,
-                        const Expr *which) {
+static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile, Word half, const Expr *which) {
     Panels p = {.per = tile->width / tile->elem_bytes};
     p.count = (int)((tile->columns + p.per - 1) / p.per);
     RefList offsets = op_list(op, 0);
@@ -343,7 +180,7 @@ static const Expr *coordinates(Emit *e, const Panels *p, int panel) {
 /* A tile, or a half of it: the own one (`which` is the rank), for both blocks, or one of both, for the block alone. */
 typedef struct Half {
     const Expr *offset, *full;
-    ClusterHalf half;
+    Word half;
     const Expr *which;
 } Half;
 
@@ -361,8 +198,8 @@ static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
 
 static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const Expr *offset, const Expr *full) {
     const Op *load = ir_value(e->k, op_operand(put, 1))->op;
-    ClusterHalf half = cluster_half(e, put, tile);
-    int boxes = half ? 0 : load_boxes(e, load, tile, (Half){offset, full, HALF_NONE, &expr_zero});
+    Word half = op_word(put, AT_HALF, WORD_NONE);
+    int boxes = half ? 0 : load_boxes(e, load, tile, (Half){offset, full, WORD_NONE, &expr_zero});
     if (half) {
         cs_open(&e->p, "if (blocks == 2)");
         boxes = load_boxes(e, load, tile, (Half){offset, full, half, ex_name(e->arena, "rank")});
@@ -371,7 +208,7 @@ static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const Ex
         load_boxes(e, load, tile, (Half){offset, full, half, ex_int(e->arena, 1)});
         cs_close(&e->p);
     }
-    emit_find(e, load, "load", "by TMA, %d box%s of %d bytes a row%s", boxes, boxes == 1 ? "" : "es", tile->width,
+    emit_find(e, load, FIND_LOAD_BY_TMA, boxes, boxes == 1 ? "" : "es", tile->width,
               half ? ", half of the tile for both blocks" : "");
 }
 
@@ -388,7 +225,7 @@ static void store_by_tma(Emit *e, const Op *store) {
     Ref value = op_operand(store, 1);
     const SharedTile *tile = &emit_layout(e, value)->tile;
     const Expr *offset = emit_hold(e, value)->by;
-    Panels p = panels_of(e, store, ir_type(e->k, value), tile, HALF_NONE, &expr_zero);
+    Panels p = panels_of(e, store, ir_type(e->k, value), tile, WORD_NONE, &expr_zero);
     const RingPlan *r = ring_of_slot(e, ir_value(e->k, value)->op->operands[0]);
     before_tma(e, store);
     if (r->parts) {
@@ -408,7 +245,7 @@ static void store_by_tma(Emit *e, const Op *store) {
     cuda_of(e)->bulk_issued = true;
     memory_mark(e, store);
     int boxes = r->parts ? r->parts : p.count;
-    emit_find(e, store, "store", "by TMA, %d box%s of %d bytes a row%s", boxes, boxes == 1 ? "" : "es", tile->width,
+    emit_find(e, store, FIND_STORE_BY_TMA, boxes, boxes == 1 ? "" : "es", tile->width,
               r->parts ? ", one after the other" : "");
 }
 
@@ -477,7 +314,7 @@ static void emit_acquire(Emit *e, const Op *op) {
     }
     const Expr *slot = take_slot(e, r, op->results[0]);
     cs_line(&e->p, "tw_mbar_wait(%p, %s ^ 1);", ring_barrier(e, r->empty_name, slot), ring_counter(e, r, "phase"));
-    int64_t bytes = item_bytes(e, op);
+    int64_t bytes = op_int(op, AT_BYTES, 0);
     if (bytes && r->full_count == 1)
         cs_line(&e->p, "tw_mbar_arrive_expect(%p, %lld);", ring_barrier(e, r->full_name, slot), (long long)bytes);
     else if (bytes) /* it arrives with the others, behind its own stores */
@@ -597,7 +434,7 @@ static void emit_release(Emit *e, const Op *op) {
         shared_sync(e);
         e->bulk_pending = false;
     }
-    if (!reads_by_async(e, e->role->regions[0], slot)) {
+    if (op_flag(op, AT_FENCE)) {
         cs_line(&e->p, "tw_fence_async();");
         if (!r->by_lane) cs_line(&e->p, "tw_sync_warp();");
     }

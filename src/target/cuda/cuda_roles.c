@@ -159,37 +159,6 @@ static void write_counters(Emit *e, const Op *tasks, const Op *role) {
     }
 }
 
-bool roles_load_by_threads(const Emit *e) {
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
-        if (!cuda_of(e)->rings.at[i].fused && cuda_of(e)->rings.at[i].stores) return true;
-    return false;
-}
-
-/* Registers of a role when the block has more than two warpgroups: the movers give theirs to
- * compute. One thread that only issues TMA needs very few, threads that carry what they move many. */
-static void write_registers(Emit *e, const Op *role, int threads) {
-    bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0, single = true;
-    int groups = threads / 128, compute_groups = 0;
-    for (const Op *op = role->parent->first; op; op = op->next) {
-        if (op->code != OP_ROLE || op_attr(op, AT_ON)) continue;
-        if (strcmp(op_text(op, AT_FIELD), "compute") == 0)
-            compute_groups = layout_group(e->cx, e->k, op).warps / 4 * cuda_of(e)->gang.programs;
-        else
-            single = single && ring_role_is_single(e, op);
-    }
-    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !e->cx->machine->has_wgmma)
-        return;
-    int movers = groups - compute_groups,
-        few = single && !cuda_of(e)->cluster ? 24
-              : roles_load_by_threads(e)     ? 120
-                                             : 40,
-        many = gang_registers(compute_groups, movers, few);
-    int64_t asked = op_int(role, AT_REGS, 0);
-    if (!asked && many < few) return; /* with so many warps the movers have none to give */
-    int count = asked ? (int)asked : compute ? many : few;
-    cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", count);
-}
-
 /* Does the role fill a ring ahead of the role that it runs on? */
 static bool feeds(Emit *e, const Op *tasks, const Op *role) {
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
@@ -249,10 +218,15 @@ static void write_task(Emit *e, const Op *tasks, const Op *role) {
     emit_region(e, role->regions[0]);
 }
 
-static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
+static ThreadGroup group_of(const Op *role) {
+    return (ThreadGroup){(int)op_int(role, AT_FIRST, 0), (int)op_int(role, AT_WARPS, 4)};
+}
+
+static void write_role(Emit *e, const Op *tasks, const Op *role) {
+    int number = (int)op_int(role, AT_ID, 0);
     CLines top = {0};
     e->role = role;
-    e->group = layout_group(e->cx, e->k, role);
+    e->group = group_of(role);
     cuda_of(e)->in_gang = gang_is(e) && !e->group.first_warp;
     e->barrier = number ? arena_printf(e->arena, "%d%s", number, cuda_of(e)->in_gang ? " + gang" : "") : NULL;
     e->places = (Map){0};
@@ -260,8 +234,9 @@ static void write_role(Emit *e, const Op *tasks, const Op *role, int number) {
     e->scratch_read = NULL;
     e->loaded = e->stored = e->combined = e->in_flight = e->by_threads = 0;
     e->bulk_pending = cuda_of(e)->bulk_issued = false;
-    bool single = ring_role_is_single(e, role);
-    write_registers(e, role, cuda_of(e)->plan->threads);
+    bool single = op_flag(role, AT_ELECT), compute = strcmp(op_text(role, AT_FIELD), "compute") == 0;
+    int registers = (int)op_int(role, AT_REGS, 0);
+    if (registers) cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", registers);
     if (cuda_of(e)->in_gang)
         cs_line(&e->p, "const i32 lane = tw_lane(), gang = tw_warp() >> 2, warp = tw_warp() & 3;");
     else if (e->group.first_warp)
@@ -325,26 +300,27 @@ void roles_tasks(Emit *e, const Op *tasks) {
     }
     cs_line(&e->p, "const i32 %s = %p;", cuda_of(e)->cluster ? "pairs" : "tasks", count);
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
-    int number = 1;
+    bool branches = false;
     for (int turn = 0; turn < 2; turn++)
         for (const Op *role = roles_body(tasks)->first; role; role = role->next) {
             if (role->code != OP_ROLE || op_attr(role, AT_ON)) continue;
             const char *name = op_text(role, AT_FIELD);
             if ((strcmp(name, "compute") == 0) != (turn == 0)) continue;
-            ThreadGroup g = layout_group(e->cx, e->k, role);
-            if (!g.first_warp) g.warps *= cuda_of(e)->gang.programs;
-            if (32 * g.warps == cuda_of(e)->plan->threads) { /* alone: no branch */
-                write_role(e, tasks, role, 0);
+            if (!op_int(role, AT_ID, 0)) { /* alone */
+                write_role(e, tasks, role);
                 continue;
             }
-            if (number == 1)
-                cs_open(&e->p, "if (tw_warp() < %d)", g.first_warp + g.warps);
+            ThreadGroup g = group_of(role);
+            int end = g.first_warp + g.warps * (g.first_warp ? 1 : cuda_of(e)->gang.programs);
+            if (branches)
+                cs_reopen(&e->p, "else if (tw_warp() < %d)", end);
             else
-                cs_reopen(&e->p, "else if (tw_warp() < %d)", g.first_warp + g.warps);
+                cs_open(&e->p, "if (tw_warp() < %d)", end);
+            branches = true;
             cs_line(&e->p, "// role %s", name);
-            write_role(e, tasks, role, number++);
+            write_role(e, tasks, role);
         }
-    if (number > 1) cs_close(&e->p);
+    if (branches) cs_close(&e->p);
     if (cuda_of(e)->cluster)
         cs_line(&e->p, "if (blocks > 1) tw_cluster_sync(); // the other block may still arrive here");
 }

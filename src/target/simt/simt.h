@@ -19,7 +19,7 @@
  *   simt_memory.c       global loads and stores
  *   simt_pairs.c        16-bit floats two a word
  *   simt_atomic.c       atomics
- *   simt_shared.c       shared memory: who lies where, barriers, tiles in and out, converts
+ *   simt_shared.c       shared memory: barriers, tiles in and out, converts
  *   simt_stage.c        tiles in shared memory that any thread reads at any place
  *   simt_moves.c        join, split, cat, slice, flip, gather .., buffers
  *   simt_reduce.c       reductions
@@ -56,14 +56,10 @@ typedef struct SimtTarget {
     const char *name; /* in messages */
     /* An op that only it can write: dots, rings, tasks, stores from shared memory; false: it cannot. */
     bool (*op)(Emit *e, const Op *op);
-    /* Is the op written where it is used? Then nothing is written where it stands. */
-    bool (*absorbs)(Emit *e, const Op *op);
     /* A load of a box that it does by itself; false: it is one by the lanes. */
     bool (*load)(Emit *e, const Op *load);
-    /* Does the op use shared memory that barriers of the group guard, beside scratch? And the scratch that the
-     * target's own text needs around a loop. */
+    /* Does the op use shared memory that barriers of the group guard, beside scratch? */
     bool (*uses_shared)(Emit *e, const Op *op);
-    int64_t (*loop_scratch)(Emit *e, const Op *loop);
     /* Whole loops (false: it is an ordinary one); else what stands before the loop, at the begin of the trip of
      * value `at`, before what is carried on to the next trip, and behind the loop. */
     bool (*loop)(Emit *e, const Op *loop);
@@ -96,9 +92,6 @@ struct Emit {
     Map pairs;           /* values that are held two a word (simt_pairs.c) */
     Map overs;           /* divisors of whole tiles -> their TwOver */
     VEC(Ref) computed;   /* variables of the loop being written (simt_lean.c) */
-    /* shared memory */
-    Map offsets; /* op -> its buffer's offset + 1 */
-    int64_t shared_bytes;
     /* since the last barrier of the group */
     bool reads_pending, writes_pending, async_pending, stores_pending;
     bool dot_flies;                    /* a dot runs on into the next trip: who writes shared memory waits for it */
@@ -146,8 +139,7 @@ bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const
 
 /* --- simt_hold.c --- */
 /* A finding for `explain`, once an op however often it is written. */
-void emit_find(Emit *e, const Op *op, const char *subject, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void emit_find(Emit *e, const Op *op, FindingId id, ...);
 void emit_refuse(Emit *e, const Op *op, const char *what);
 Hold *emit_hold(Emit *e, Ref ref);           /* until the next call: the table may grow */
 void emit_same(Emit *e, Ref ref, Ref other); /* held as the other one */
@@ -245,9 +237,7 @@ typedef struct TensorText {
 TensorText memory_tensor(Emit *e, Ref tensor);
 
 /* --- simt_shared.c --- */
-void shared_plan(Emit *e);
-void shared_refuse(Emit *e); /* it does not fit: who needs most of it, and what can be done */
-void shared_sync(Emit *e);   /* a barrier of the group, with a fence where other units read on */
+void shared_sync(Emit *e); /* a barrier of the group, with a fence where other units read on */
 void shared_before_write(Emit *e);
 void shared_before_read(Emit *e);
 /* The same for scratch of the op. */
@@ -262,8 +252,6 @@ void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *o
 void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset);
 void shared_zero_tail(Emit *e, const SharedTile *tile, const Expr *offset);
 const Expr *shared_at(Emit *e, const SharedTile *tile, const Expr *offset, const Expr *row, const Expr *column);
-/* Bytes of scratch that the op needs while it runs. */
-int64_t shared_scratch(Emit *e, const Op *op);
 
 /* --- simt_stage.c --- */
 /* Row-major index of the coordinates in the type; where it lies; coordinates of register r; whether

@@ -140,7 +140,7 @@ void emit_ops(Emit *e, const Op *first, const Op *end) {
     for (const Op *op = first; op && op != end; op = op->next) {
         e->end = end;
         if (e->k->module->diag->errors) break;
-        if (e->target->absorbs(e, op)) continue;
+        if (op_flag(op, AT_PACKED)) continue; /* its dot does it */
         if (elementwise_is(op)) {
             op = elementwise_run(e, op);
             continue;

@@ -13,9 +13,7 @@ bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const
     return false;
 }
 
-static bool uses_shared(Emit *e, const Op *op) {
-    return e->target->uses_shared(e, op) || map_find_number(&e->offsets, (uintptr_t)op);
-}
+static bool uses_shared(Emit *e, const Op *op) { return e->target->uses_shared(e, op) || op_attr(op, AT_AT); }
 
 Pending emit_pending(const Emit *e) {
     return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,

@@ -76,13 +76,13 @@ bool emit_may_reuse(Emit *e, Ref ref, const Op *op) {
     return v->op->parent == op->parent && !renames;
 }
 
-void emit_find(Emit *e, const Op *op, const char *subject, const char *format, ...) {
+void emit_find(Emit *e, const Op *op, FindingId id, ...) {
     if (map_find_number(&e->found, (uintptr_t)op)) return;
     map_put_number(&e->found, e->arena, (uintptr_t)op, NULL);
-    va_list args;
-    va_start(args, format);
-    pass_find(e->cx, op->range, subject, "%s", arena_vprintf(e->arena, format, args));
-    va_end(args);
+    va_list values;
+    va_start(values, id);
+    pass_find_list(e->cx, op->range, id, values);
+    va_end(values);
 }
 
 void emit_refuse(Emit *e, const Op *op, const char *what) {

@@ -259,7 +259,7 @@ void memory_tload(Emit *e, const Op *op) {
         cs_line(&e->p, "for (int j = 0; j < %d; j++) %s[r + j] = raw[j] != 0;", b.vector, array);
     }
     cs_close(&e->p);
-    emit_find(e, op, "load", "vectors of %d bytes", b.vector * elem_info[type->elem].bytes);
+    emit_find(e, op, FIND_LOAD_VECTORS, b.vector * elem_info[type->elem].bytes);
 }
 
 /* Address of `vector` registers of the value from r on, in memory type. */
@@ -326,7 +326,7 @@ void memory_tstore(Emit *e, const Op *op) {
     }
     cs_close(&e->p);
     memory_mark(e, op);
-    emit_find(e, op, "store", "vectors of %d bytes", b.vector * elem_info[type->elem].bytes);
+    emit_find(e, op, FIND_STORE_VECTORS, b.vector * elem_info[type->elem].bytes);
 }
 
 /* --- pointers --- */
@@ -356,7 +356,7 @@ void memory_load(Emit *e, const Op *op) {
             elementwise_operand(e, op->operands[0], layout, &place_r));
     cs_line(&e->p, "%s[r] = %s;", array, elem == EL_I1 ? "raw != 0" : "raw");
     cs_close(&e->p);
-    emit_find(e, op, "load", "gathers single elements");
+    emit_find(e, op, FIND_LOAD_ELEMENTS);
 }
 
 static void open_scatter(Emit *e, const Op *op, const Type *type, const Layout *layout, Ref mask) {

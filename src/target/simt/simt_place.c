@@ -127,5 +127,5 @@ void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis) {
     text_add(&t, "%d in a thread", 1 << where[LL_REGISTER]);
     if (where[LL_LANE]) text_add(&t, ", %d lanes by shuffles", 1 << where[LL_LANE]);
     if (where[LL_WARP]) text_add(&t, ", %d warps through shared memory", 1 << where[LL_WARP]);
-    emit_find(e, op, op_info[op->code].mnemonic, "%s", t.at);
+    emit_find(e, op, FIND_ALONG_AXIS, op_info[op->code].mnemonic, t.at);
 }

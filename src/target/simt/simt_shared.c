@@ -1,9 +1,6 @@
-/* simt_shared.c: shared memory: who lies where, barriers, tiles in and out, conversions between
- * layouts.
+/* simt_shared.c: shared memory: barriers, tiles in and out, conversions between layouts.
  *
- * Buffers have the lifetime of the value they hold, or of the op that needs scratch, and lie over
- * each other where lifetimes do not meet; rings come first and stay. Barriers follow
- * from two flags: something was written since the last barrier, something was read. A write waits
+ * The schedule says who lies where (pass/schedule/schedule_place.c). Barriers follow from two flags: something was written since the last barrier, something was read. A write waits
  * for the readers before it, a read for the writers; a dot in flight reads on behind a barrier, until
  * it is waited for:
  *
@@ -12,130 +9,10 @@
 
 #include <string.h>
 
-/* --- who lies where --- */
-typedef struct Buffer {
-    const Op *op;
-    const Op *role;
-    int64_t bytes, offset, align;
-    int first, last; /* of the ops between which it is alive */
-} Buffer;
-typedef struct Planner {
-    Emit *e;
-    Map first, last; /* op -> its number, the number of the last op inside it */
-    VEC(Buffer) buffers;
-    int count;
-} Planner;
-
-static int number_of(const Map *map, const Op *op) {
-    return (int)(uintptr_t)map_find_number(map, (uintptr_t)op)->value;
-}
-
-static void number_ops(Planner *p, const Region *region) {
-    for (const Op *op = region->first; op; op = op->next) {
-        map_put_number(&p->first, p->e->arena, (uintptr_t)op, (void *)(uintptr_t)p->count++);
-        for (int i = 0; i < op->region_count; i++) number_ops(p, op->regions[i]);
-        map_put_number(&p->last, p->e->arena, (uintptr_t)op, (void *)(uintptr_t)p->count++);
-    }
-}
-
-/* The last op, seen from the region of the definition, that uses the value (or a transpose of it). */
-static int last_use(Planner *p, const Region *region, const Region *home, Ref value) {
-    int last = 0;
-    for (const Op *op = region->first; op; op = op->next) {
-        for (int i = 0; i < op->operand_count; i++) {
-            if (op->operands[i] != value) continue;
-            const Op *outer = op;
-            while (outer->parent != home) outer = outer->parent->owner;
-            int at = number_of(&p->last, outer);
-            if (op->code == OP_PERMUTE) {
-                int later = last_use(p, op->parent, op->parent, op->results[0]);
-                if (later > at) at = later;
-            }
-            if (at > last) last = at;
-        }
-        for (int i = 0; i < op->region_count; i++) {
-            int at = last_use(p, op->regions[i], home, value);
-            if (at > last) last = at;
-        }
-    }
-    return last;
-}
-
-static void find_buffers(Planner *p, const Region *region, const Op *role) {
-    for (const Op *op = region->first; op; op = op->next) {
-        const Op *inside = op->code == OP_ROLE ? op : role;
-        Buffer b = {.op = op, .role = inside, .align = 1024, .first = number_of(&p->first, op)};
-        const Layout *layout = op->code == OP_CONVERT ? emit_layout(p->e, op->results[0]) : NULL;
-        if (layout && layout->home == HOME_SHARED) {
-            b.bytes = layout->tile.bytes;
-            b.last = last_use(p, op->parent, op->parent, op->results[0]);
-        } else if (op->code == OP_BUF) {
-            b.bytes = stage_bytes(ir_type(p->e->k, op->results[0]));
-            b.last = last_use(p, op->parent, op->parent, op->results[0]);
-        } else {
-            b.bytes = shared_scratch(p->e, op);
-            b.last = number_of(&p->last, op);
-        }
-        if (b.bytes) *VEC_PUSH(&p->buffers, p->e->arena) = b;
-        for (int i = 0; i < op->region_count; i++) find_buffers(p, op->regions[i], inside);
-    }
-}
-
-/* A reduction's scratch that stays alive until the next one has used its own saves a barrier. */
-static void part_scratch(Planner *p) {
-    enum { SMALL = 4096 };
-    for (size_t i = 0; i < p->buffers.count; i++) {
-        Buffer *b = &p->buffers.at[i], *next = b + 1;
-        if (b->op->code != OP_REDUCE || b->role || b->bytes > SMALL) continue;
-        b->align = 16;
-        if (i + 1 < p->buffers.count && next->op->code == OP_REDUCE && !next->role && next->bytes <= SMALL)
-            b->last = next->last;
-    }
-}
-
-static bool meet(const Buffer *a, const Buffer *b) {
-    return a->role != b->role || (a->first <= b->last && b->first <= a->last);
-}
-
-void shared_plan(Emit *e) {
-    Planner p = {.e = e, .count = 1};
-    number_ops(&p, e->k->body);
-    find_buffers(&p, e->k->body, NULL);
-    part_scratch(&p);
-    int64_t base = (e->shared_bytes + 1023) / 1024 * 1024;
-    for (size_t i = 0; i < p.buffers.count; i++) {
-        Buffer *b = &p.buffers.at[i];
-        b->offset = base;
-        for (bool moved = true; moved;) {
-            moved = false;
-            for (size_t j = 0; j < i; j++) {
-                const Buffer *other = &p.buffers.at[j];
-                bool apart = b->offset + b->bytes <= other->offset || other->offset + other->bytes <= b->offset;
-                if (!meet(b, other) || apart) continue;
-                b->offset = (other->offset + other->bytes + b->align - 1) / b->align * b->align;
-                moved = true;
-            }
-        }
-        map_put_number(&e->offsets, e->arena, (uintptr_t)b->op, (void *)(uintptr_t)(b->offset + 1));
-        if (b->offset + b->bytes > e->shared_bytes) e->shared_bytes = b->offset + b->bytes;
-    }
-}
-
-void shared_refuse(Emit *e) {
-    Planner p = {.e = e, .count = 1};
-    number_ops(&p, e->k->body);
-    find_buffers(&p, e->k->body, NULL);
-    Buffer most = {.op = e->k->body->first};
-    for (size_t i = 0; i < p.buffers.count; i++)
-        if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
-    diag_emit(e->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)e->shared_bytes, e->cx->machine->arch,
-              (long long)e->cx->machine->ring_bytes, (long long)most.bytes, op_info[most.op->code].mnemonic);
-}
-
 int64_t shared_offset(Emit *e, const Op *op) {
-    const MapEntry *entry = map_find_number(&e->offsets, (uintptr_t)op);
-    if (!entry) ice(e->k->module->trap, "simt: %s has no shared memory", op_info[op->code].mnemonic);
-    return (int64_t)(uintptr_t)entry->value - 1;
+    const Attr *at = op_attr(op, AT_AT);
+    if (!at) ice(e->k->module->trap, "simt: %s has no shared memory", op_info[op->code].mnemonic);
+    return at->number;
 }
 
 /* --- barriers --- */
@@ -170,7 +47,7 @@ void shared_before_read(Emit *e) {
 void shared_before_scratch(Emit *e, const Op *op) {
     const Op *read = e->scratch_read;
     int64_t mine = shared_offset(e, op), other = read ? shared_offset(e, read) : mine;
-    bool apart = mine + shared_scratch(e, op) <= other || (read && other + shared_scratch(e, read) <= mine);
+    bool apart = mine + op_int(op, AT_BYTES, 0) <= other || (read && other + op_int(read, AT_BYTES, 0) <= mine);
     if (apart && e->reads_pending && !e->dot_flies)
         e->writes_pending = true;
     else
@@ -220,10 +97,9 @@ static void find_conflicts(Emit *e, Ref value, const SharedTile *tile, int vecto
     map_put_number(&e->found, e->arena, key, NULL);
     const Op *op = ir_value(e->k, value)->op;
     int fronts = layout_tile_conflicts(emit_layout(e, value), ir_type(e->k, value), tile, vector);
-    pass_find(e->cx, op ? op->range : e->k->range, "shared",
-              "%s a tile of %lld bytes a row, swizzled over %d, vectors of %d bytes, %d wavefront%s",
-              store ? "to" : "from", (long long)tile->columns * tile->elem_bytes, tile->width,
-              vector * tile->elem_bytes, fronts, fronts == 1 ? "" : "s");
+    pass_find(e->cx, op ? op->range : e->k->range, FIND_SHARED_TILE, store ? "to" : "from",
+              (long long)tile->columns * tile->elem_bytes, tile->width, vector * tile->elem_bytes, fronts,
+              fronts == 1 ? "" : "s");
 }
 
 static void zero_box(Emit *e, const SharedTile *tile, const Expr *offset, int64_t first_row, int64_t first_column,
@@ -315,11 +191,6 @@ void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *of
 }
 
 /* --- conversions between register layouts --- */
-int64_t shared_scratch(Emit *e, const Op *op) {
-    if (op->code == OP_FOR) return e->target->loop_scratch(e, op);
-    return scratch_bytes(e->k, op, layout_warps(e->cx, e->k), !op->result_count || e->uses[op->results[0]]);
-}
-
 static void register_masks(const PlaceMap *map, LayoutInput from, LayoutInput what, uint32_t *masks) {
     for (int i = 0; i < map->count[from]; i++) masks[i] = map->basis[from][i].at[what];
 }
@@ -458,11 +329,11 @@ void shared_convert(Emit *e, const Op *op) {
     switch (plan.kind) {
     case CONVERT_NONE: emit_same(e, result, value); return;
     case CONVERT_REGISTERS:
-        emit_find(e, op, "convert", "registers in another order, nothing moves");
+        emit_find(e, op, FIND_CONVERT_REGISTERS);
         convert_registers(e, op, &plan.map);
         return;
     case CONVERT_SHUFFLE:
-        emit_find(e, op, "convert", "by %d shuffles a thread", plan.shuffles);
+        emit_find(e, op, FIND_CONVERT_SHUFFLES, plan.shuffles);
         convert_shuffle(e, op, &plan.map);
         return;
     case CONVERT_SHARED: break;
@@ -473,5 +344,5 @@ void shared_convert(Emit *e, const Op *op) {
     shared_before_read(e);
     emit_declare(e, result);
     const char *back = move_side(e, op, result, &via, false);
-    emit_find(e, op, "convert", "through shared memory: %s; %s", there, back);
+    emit_find(e, op, FIND_CONVERT_SHARED, there, back);
 }

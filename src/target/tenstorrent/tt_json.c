@@ -3,22 +3,9 @@
 
 #include <math.h>
 
-static void add_string(Text *t, const char *text) {
-    text_add_char(t, '"');
-    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            text_add(t, "\\%c", *s);
-        else if (*s < ' ')
-            text_add(t, "\\u%04x", *s);
-        else
-            text_add_char(t, (char)*s);
-    }
-    text_add_char(t, '"');
-}
-
 static void add_member(Text *t, const char *name, const char *text) {
     text_add(t, "\"%s\": ", name);
-    add_string(t, text);
+    text_add_json(t, text);
 }
 
 static const char *format_name(TtFormat format) {
@@ -125,7 +112,7 @@ char *tt_json(const Tt *tt) {
     text_add(&t, "  \"notes\": [");
     for (size_t i = 0; i < plan->notes.count; i++) {
         text_add(&t, i ? ", " : "");
-        add_string(&t, plan->notes.at[i]);
+        text_add_json(&t, plan->notes.at[i]);
     }
     text_add(&t, "]\n}\n");
     return t.at;

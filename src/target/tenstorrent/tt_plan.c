@@ -46,9 +46,8 @@ static bool is_fact(Opcode code) {
 static const Finding *left_behind(const Tt *tt, const Range *range) {
     for (size_t i = 0; i < tt->cx->findings.count; i++) {
         const Finding *f = &tt->cx->findings.at[i];
-        bool is_access = strcmp(f->subject, "load") == 0 || strcmp(f->subject, "store") == 0;
         bool is_it = !range || memcmp(&f->range, range, sizeof *range) == 0;
-        if (is_access && is_it && strncmp(f->text, "stays in compute", 16) == 0) return f;
+        if (is_it && (f->id == FIND_LOAD_STAYS || f->id == FIND_STORE_STAYS)) return f;
     }
     return NULL;
 }

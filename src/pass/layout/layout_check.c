@@ -1,0 +1,357 @@
+/* layout_check.c: a kernel in layout form that was not made here but read, before an emitter sees it.
+ *
+ * The verifier has looked at each layout by itself (tile_layout.c). Here it is looked at with its neighbours: what the
+ * pass `layout` promises of every op (layout.c) must hold, or the kernel is refused with the op and the rule. So a text
+ * that somebody has changed by hand either means what it says or says what is wrong with it. */
+#include "pass/layout/layout_state.h"
+
+#include <string.h>
+
+typedef struct Check {
+    LayoutState st; /* facts without wishes, role and warps where the walk stands */
+    bool good;
+} Check;
+
+static void complain(Check *c, const Op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void complain(Check *c, const Op *op, const char *format, ...) {
+    Module *m = c->st.k->module;
+    va_list args;
+    va_start(args, format);
+    if (c->good)
+        diag_emit(m->diag, DIAG_IR_INVALID, op->range, op_info[op->code].mnemonic,
+                  arena_vprintf(m->arena, format, args));
+    va_end(args);
+    c->good = false;
+}
+
+static const Layout *layout_at(Check *c, Ref ref) {
+    return lay_is_tile(c->st.k, ref) ? ir_value(c->st.k, ref)->layout : NULL;
+}
+
+/* The map of a tile in registers of the threads that run the op; NULL: it is none, which is said. */
+static const LinearLayout *map_of(Check *c, const Op *op, Ref ref) {
+    const Layout *layout = layout_at(c, ref);
+    if (!layout || layout->home != HOME_REGISTERS) {
+        complain(c, op, "a tile that it reads or makes must live in registers");
+        return NULL;
+    }
+    if (layout->map.count[LL_LANE] != LL_LANES || 1 << layout->map.count[LL_WARP] != c->st.warps ||
+        layout->map.count[LL_BLOCK]) {
+        complain(c, op, "a layout here is spread over %d lanes and %d warps", 1 << LL_LANES, c->st.warps);
+        return NULL;
+    }
+    return &layout->map;
+}
+
+/* The operand lives where `map` says, broadcast along extents of 1. */
+static void want(Check *c, const Op *op, Ref ref, const LinearLayout *map) {
+    if (!map || !lay_is_tile(c->st.k, ref)) return;
+    const LinearLayout *own = map_of(c, op, ref);
+    LinearLayout wanted = lay_fit(map, ir_type(c->st.k, ref));
+    if (own && !ll_equal(own, &wanted))
+        complain(c, op, "its tiles must live in the same places: a `convert` is missing");
+}
+
+static void want_operands(Check *c, const Op *op, const LinearLayout *map) {
+    for (int i = 0; i < op->operand_count; i++) want(c, op, op->operands[i], map);
+}
+
+static void want_results(Check *c, const Op *op, const LinearLayout *map) {
+    for (int i = 0; i < op->result_count; i++) want(c, op, op->results[i], map);
+}
+
+/* All tiles in registers, wherever. */
+static void want_registers(Check *c, const Op *op) {
+    for (int i = 0; i < op->operand_count; i++)
+        if (lay_is_tile(c->st.k, op->operands[i])) map_of(c, op, op->operands[i]);
+    for (int i = 0; i < op->result_count; i++)
+        if (lay_is_tile(c->st.k, op->results[i])) map_of(c, op, op->results[i]);
+}
+
+/* The result lives exactly there. */
+static void want_exactly(Check *c, const Op *op, Ref ref, LinearLayout map) {
+    const LinearLayout *own = map_of(c, op, ref);
+    if (own && !ll_equal(own, &map)) complain(c, op, "its result must live where its operand says");
+}
+
+static bool same_tile(const SharedTile *a, const SharedTile *b) {
+    return a->rows == b->rows && a->columns == b->columns && a->rows_held == b->rows_held &&
+           a->columns_held == b->columns_held && a->elem_bytes == b->elem_bytes && a->width == b->width &&
+           a->zero_rows == b->zero_rows && a->zero_columns == b->zero_columns && a->turned == b->turned;
+}
+
+static bool same_layout(const Layout *a, const Layout *b) {
+    if (!a || !b || a->home != b->home) return a == b;
+    return a->home == HOME_REGISTERS ? ll_equal(&a->map, &b->map) : same_tile(&a->tile, &b->tile);
+}
+
+static void check_shape(Check *c, const Op *op) {
+    Kernel *k = c->st.k;
+    Ref x = op->operands[0], y = op->results[0];
+    const Layout *from = layout_at(c, x), *to = layout_at(c, y);
+    if (op->code == OP_PERMUTE && from && from->home == HOME_SHARED) {
+        SharedTile tile = from->tile;
+        if (op_attr(op, AT_DIMS)->list.at[0] == 1) tile.turned = !tile.turned;
+        if (!to || to->home != HOME_SHARED || !same_tile(&tile, &to->tile))
+            complain(c, op, "a view of shared memory is turned, and stays where it is");
+        return;
+    }
+    if (!to) { /* the one element of a tile as a scalar: every thread has it */
+        const LinearLayout *map = from ? map_of(c, op, x) : NULL;
+        if (map && ll_index_bits(map)) complain(c, op, "every thread must hold the element");
+        return;
+    }
+    if (!from) { /* a scalar as a tile of one element */
+        map_of(c, op, y);
+        return;
+    }
+    const LinearLayout *map = map_of(c, op, x);
+    const Type *type = ir_type(k, y);
+    if (!map) return;
+    want_exactly(c, op, y,
+                 op->code == OP_EXPAND    ? ll_expand(map, (int)op_int(op, AT_AXIS, 0))
+                 : op->code == OP_PERMUTE ? ll_permute(map, op_attr(op, AT_DIMS)->list.at)
+                                          : ll_reshape(map, type->rank, type->extent));
+}
+
+/* --- memory and rings --- */
+static void check_load(Check *c, const Op *op) {
+    const Layout *layout = layout_at(c, op->results[0]);
+    bool by_tma = op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
+    SharedTile tile;
+    if (by_tma && (!layout || layout->home != HOME_SHARED || !c->st.role || op_attr(c->st.role, AT_ON) ||
+                   !tma_may_load(&c->st, op, &tile) || !same_tile(&tile, &layout->tile)))
+        complain(c, op, "TMA cannot bring this into a field of a ring");
+    if (!by_tma && layout) want_operands(c, op, map_of(c, op, op->results[0]));
+}
+
+static void check_get(Check *c, const Op *op) {
+    const Layout *layout = layout_at(c, op->results[0]);
+    if (!layout) return;
+    if (layout->home == HOME_REGISTERS) {
+        map_of(c, op, op->results[0]);
+        return;
+    }
+    SharedTile tile = tma_field(&c->st, op->operands[0], op_text(op, AT_FIELD));
+    if (!same_tile(&tile, &layout->tile)) complain(c, op, "a view lies as its field does");
+}
+
+static void check_store(Check *c, const Op *op) {
+    Ref value = op_operand(op, 1);
+    const Layout *layout = layout_at(c, value);
+    bool by_tma = op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
+    const Op *get = layout && layout->home == HOME_SHARED ? ir_value(c->st.k, value)->op : NULL;
+    SharedTile tile;
+    if (by_tma &&
+        (!get || get->code != OP_GET || tma_may_store(&c->st, get, &tile) != op || !same_tile(&tile, &layout->tile)))
+        complain(c, op, "TMA cannot store this: only a field of a ring that has no other use");
+    if (by_tma || !c->good) return;
+    bool pointers = op->code == OP_STORE || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS;
+    Ref anchor = pointers ? op->operands[0] : value;
+    if (!lay_is_tile(c->st.k, anchor)) return;
+    const LinearLayout *map = map_of(c, op, anchor);
+    want_operands(c, op, map);
+    want_results(c, op, map);
+}
+
+static void check_put(Check *c, const Op *op) {
+    Ref value = op_operand(op, 1);
+    const Layout *layout = layout_at(c, value);
+    if (!layout) return;
+    if (layout->home == HOME_REGISTERS) {
+        map_of(c, op, value);
+        return;
+    }
+    const Op *load = ir_value(c->st.k, value)->op;
+    if (!load || load->code != OP_TLOAD) complain(c, op, "what is put lives in registers, or TMA loads it");
+}
+
+/* --- dots --- */
+/* Does the operand find room, zeros and rows as its instruction reads them? */
+static void check_operand(Check *c, const Op *op, int which, Word instr) {
+    Kernel *k = c->st.k;
+    const Layout *layout = layout_at(c, op->operands[which]);
+    if (!layout) return;
+    if (layout->home == HOME_REGISTERS) {
+        if (which == 0 && map_of(c, op, op->operands[0]) && lay_stays_in_registers(&c->st, op, instr, layout)) return;
+        complain(c, op, "operand %d must lie in shared memory", which + 1);
+        return;
+    }
+    const SharedTile *tile = &layout->tile;
+    const Type *type = ir_type(k, op->operands[which]);
+    int64_t stored[2] = {tile->rows, tile->columns};
+    SharedTile need = layout_operand_tile(ty_with_shape(k->module, type, 2, stored), instr, which, tile->turned);
+    if (tile->width != need.width || tile->rows_held < need.rows_held || tile->columns_held < need.columns_held ||
+        tile->zero_rows < need.zero_rows || tile->zero_columns < need.zero_columns)
+        complain(c, op, "operand %d must be stored as shared<%lldx%lld, width=%d, zero=%lldx%lld>, or have more room",
+                 which + 1, (long long)need.rows_held, (long long)need.columns_held, need.width,
+                 (long long)need.zero_rows, (long long)need.zero_columns);
+}
+
+static void check_dot(Check *c, const Op *op) {
+    if (ir_type(c->st.k, op->operands[0])->rank != 2) {
+        diag_emit(c->st.k->module->diag, DIAG_LAYOUT_DOT_RANK, op->range, c->st.cx->machine->name);
+        c->good = false;
+        return;
+    }
+    Word instr = layout_dot_instr(c->st.cx, c->st.k, op);
+    LinearLayout wanted = choose_accumulator(c->st.cx, c->st.k, op, c->st.warps);
+    const LinearLayout *map = map_of(c, op, op->results[0]);
+    if (map && !ll_equal(map, &wanted)) complain(c, op, "its sum must live as %s leaves it", word_info[instr].text);
+    want(c, op, op->operands[2], map);
+    for (int i = 0; i < 2 && c->good; i++) check_operand(c, op, i, instr);
+}
+
+static void check_convert(Check *c, const Op *op) {
+    const Layout *from = layout_at(c, op->operands[0]), *to = layout_at(c, op->results[0]);
+    if (!from || !to || (from->home == HOME_SHARED && to->home == HOME_SHARED))
+        complain(c, op, "one side of it lives in registers");
+    else if ((from->home == HOME_SHARED && from->tile.turned) || (to->home == HOME_SHARED && to->tile.turned))
+        complain(c, op, "registers hold a tile as it is, not turned");
+    else if (from->home == HOME_REGISTERS)
+        map_of(c, op, op->operands[0]);
+    if (c->good && to->home == HOME_REGISTERS) map_of(c, op, op->results[0]);
+}
+
+/* --- moves --- */
+static void check_move(Check *c, const Op *op) {
+    Kernel *k = c->st.k;
+    Ref x = op->operand_count ? op->operands[0] : REF_NONE;
+    bool tile = lay_is_tile(k, x);
+    want_registers(c, op);
+    if (!c->good) return;
+    switch (op->code) {
+    case OP_JOIN:
+        if (!tile) return;
+        want_exactly(c, op, op->results[0], ll_join(map_of(c, op, x)));
+        want_operands(c, op, map_of(c, op, x));
+        return;
+    case OP_SPLIT: {
+        const LinearLayout *map = map_of(c, op, x);
+        LayoutInput input;
+        int at, last = map->rank - 1;
+        if (!ll_find_bit(map, last, 0, &input, &at) || input != LL_REGISTER)
+            complain(c, op, "the two halves must lie in registers of the same thread");
+        for (int i = 0; i < op->result_count && c->good; i++)
+            if (lay_is_tile(k, op->results[i])) want_exactly(c, op, op->results[i], ll_slice(map, last));
+        return;
+    }
+    case OP_CAT: {
+        bool equal = true;
+        for (int i = 1; i < op->operand_count; i++) equal &= ir_type(k, op->operands[i]) == ir_type(k, x);
+        if (equal) want_operands(c, op, map_of(c, op, x));
+        return;
+    }
+    case OP_FLIP:
+    case OP_SCAN:
+    case OP_SORT:
+    case OP_MAP:
+        want_operands(c, op, map_of(c, op, op->results[0])), want_results(c, op, map_of(c, op, op->results[0]));
+        return;
+    case OP_INSERT: want(c, op, x, map_of(c, op, op->results[0])); return;
+    case OP_GATHER: want(c, op, op->operands[1], map_of(c, op, op->results[0])); return;
+    default: return;
+    }
+}
+
+static void check_reduce(Check *c, const Op *op) {
+    const LinearLayout *map = map_of(c, op, op->operands[0]);
+    want_operands(c, op, map);
+    for (int i = 0; map && i < op->result_count; i++)
+        if (lay_is_tile(c->st.k, op->results[i]))
+            want_exactly(c, op, op->results[i], ll_slice(map, (int)op_int(op, AT_AXIS, 0)));
+}
+
+/* --- control flow: what is handed on lives where it arrives --- */
+static void hand_on(Check *c, const Op *op, Ref from, Ref to) {
+    if (lay_is_tile(c->st.k, to) && !same_layout(layout_at(c, from), layout_at(c, to)))
+        complain(c, op, "a value that is handed on must live where it arrives: a `convert` is missing");
+    if (c->good && lay_is_tile(c->st.k, to)) map_of(c, op, to);
+}
+
+static void check_ends(Check *c, const Op *op) {
+    for (int r = 0; r < op->region_count; r++) {
+        const Region *region = op->regions[r];
+        const Op *end = region->last;
+        int skip = end->code == OP_TEST, args = op->code == OP_FOR;
+        for (int i = skip; i < end->operand_count && i - skip < op->result_count; i++)
+            hand_on(c, end, end->operands[i], op->results[i - skip]);
+        for (int i = args; i < region->arg_count; i++) hand_on(c, op, region->args[i], op->results[i - args]);
+    }
+    int first = op->code == OP_FOR ? 3 : 0;
+    for (int i = first; op->code != OP_IF && i < op->operand_count; i++)
+        hand_on(c, op, op->operands[i], op->results[i - first]);
+}
+
+static void check_region(Check *c, const Region *region);
+
+static void check_role(Check *c, const Op *op) {
+    Check outer = *c;
+    c->st.role = op;
+    c->st.warps = layout_group(c->st.cx, c->st.k, op).warps;
+    if (c->st.warps < 1 || c->st.warps & (c->st.warps - 1)) complain(c, op, "a role runs on 1, 2, 4 .. warps");
+    check_region(c, op->regions[0]);
+    c->st.role = outer.st.role;
+    c->st.warps = outer.st.warps;
+}
+
+static void check_op(Check *c, const Op *op) {
+    switch (op->code) {
+    case OP_ROLE: check_role(c, op); return;
+    case OP_TASKS:
+        for (int i = 0; i < op->region_count; i++) check_region(c, op->regions[i]);
+        return;
+    case OP_FOR:
+    case OP_WHILE:
+    case OP_IF:
+        for (int i = 0; i < op->region_count; i++) check_region(c, op->regions[i]);
+        if (c->good) check_ends(c, op);
+        return;
+    default: break;
+    }
+    bool touches = false;
+    for (int i = 0; i < op->result_count; i++) touches |= lay_is_tile(c->st.k, op->results[i]);
+    for (int i = 0; i < op->operand_count; i++) touches |= lay_is_tile(c->st.k, op->operands[i]);
+    if (!touches || op_has(op->code, TRAIT_TERMINATOR)) return;
+    if (moves_is(&c->st, op)) {
+        check_move(c, op);
+        return;
+    }
+    switch (op->code) {
+    case OP_SPLAT:
+    case OP_IOTA:
+    case OP_UNDEF: map_of(c, op, op->results[0]); return;
+    case OP_EXPAND:
+    case OP_RESHAPE:
+    case OP_PERMUTE: check_shape(c, op); return;
+    case OP_TLOAD: check_load(c, op); return;
+    case OP_GET: check_get(c, op); return;
+    case OP_PUT: check_put(c, op); return;
+    case OP_STORE:
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS:
+    case OP_TSTORE:
+    case OP_TATOMIC: check_store(c, op); return;
+    case OP_DOT: check_dot(c, op); return;
+    case OP_REDUCE: check_reduce(c, op); return;
+    case OP_CONVERT: check_convert(c, op); return;
+    default: break;
+    }
+    if (op->code != OP_BROADCAST && op->code != OP_LOAD && !op_has(op->code, TRAIT_ELEMENTWISE)) {
+        lay_refuse(&c->st, op);
+        c->good = false;
+        return;
+    }
+    want_operands(c, op, map_of(c, op, op->results[0]));
+}
+
+static void check_region(Check *c, const Region *region) {
+    for (const Op *op = region->first; op && c->good; op = op->next) check_op(c, op);
+}
+
+bool layout_check(PassContext *cx, Kernel *k) {
+    Check c = {.st = {.cx = cx, .k = k, .facts = facts_new(k, false)}, .good = true};
+    c.st.warps = layout_group(cx, k, NULL).warps;
+    check_region(&c, k->body);
+    return c.good;
+}

@@ -1,0 +1,67 @@
+/* layout_index.c: tiles of indices, offsets, pointers and masks.
+ *
+ * Most are sums of rows and columns: every op between the tile and values of rank 1 works element by
+ * element or repeats an axis. Such a tile floats (layout.c): it is computed where it is used from its
+ * rows and columns, which are short, so that no tile of 8-byte pointers goes through shared memory.
+ * What has parts of rank 2 that come from memory or from data stays where those are; an access of memory
+ * goes there too, and moves its value instead (layout.c).
+ *
+ *     %r = tload %ROWS, [%m] : i32[64]             a vector: read again in each layout that asks for it
+ *     %e = expand<1> %r ; %o = mul %e, %stride     float
+ *     %p = ptr_add %base, add(%o, %columns)        floats, computed in the layout of the load
+ *     %x = load %p */
+#include "pass/layout/layout_state.h"
+
+enum { VECTOR_ELEMENTS = 512 }; /* that are read again rather than moved */
+
+static bool is_index(const Type *type) { return type->pointer || elem_is_int(type->elem) || type->elem == EL_I1; }
+
+bool index_is_sum(LayoutState *st, const Op *op) {
+    const Type *type = ir_type(st->k, op->results[0]);
+    if (type->rank < 2 || !is_index(type)) return false;
+    for (int i = 0; i < op->operand_count; i++) {
+        Ref x = op->operands[i];
+        if (lay_is_tile(st->k, x) && ir_type(st->k, x)->rank > 1 && lay_natural(st, x)) return false;
+    }
+    return true;
+}
+
+static bool inside_role(const LayoutState *st, const Region *region) {
+    for (; region; region = region->owner ? region->owner->parent : NULL)
+        if (region->owner == st->role) return true;
+    return !st->role;
+}
+
+/* Loads whose value is at hand again where they stand: nothing is read that was not read there before. */
+static bool is_repeatable(const LayoutState *st, const Op *op) {
+    return !op_flag(op, AT_VOLATILE) && inside_role(st, op->parent);
+}
+
+bool index_is_read_again(LayoutState *st, Ref ref) {
+    if (!lay_is_tile(st->k, ref)) return true;
+    const Op *op = ir_value(st->k, ref)->op;
+    const Type *type = ir_type(st->k, ref);
+    if (!op || ty_elements(type) > VECTOR_ELEMENTS || (!st->role && !is_index(type))) return false;
+    switch (op->code) {
+    case OP_IOTA:
+    case OP_SPLAT: return true;
+    case OP_LOAD:
+    case OP_TLOAD:
+        if (type->rank > 1 || !is_repeatable(st, op)) return false;
+        break;
+    default:
+        if (op->code != OP_EXPAND && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+    }
+    for (int i = 0; i < op->operand_count; i++)
+        if (!index_is_read_again(st, op->operands[i])) return false;
+    return true;
+}
+
+void index_note_move(LayoutState *st, Ref ref, const Op *user) {
+    const Type *type = ir_type(st->k, ref);
+    if (type->rank < 2 || !is_index(type)) return;
+    pass_find(st->cx, user->range, FIND_INDEX_MOVED,
+              type->pointer         ? "pointers"
+              : type->elem == EL_I1 ? "masks"
+                                    : "indices");
+}

@@ -1,0 +1,108 @@
+/* layout_tma.c: which loads and stores TMA does (`by=tma`), in the pass `layout`.
+ *
+ * A box goes by TMA between global memory and a field of a ring: a load whose only use is its put, a field whose only
+ * use is its store. The tile stays in shared memory and the threads never hold it:
+ *
+ *     %a#s0 = tload<by=tma> %A, [%m, %k] : f16[128,64]      put %s.a, %a
+ *     %c#s2 = get %o.c                                      tstore<by=tma> %C, [%m, %n], %c
+ *
+ * What the chip asks of addresses and strides is wished for (facts.h) and becomes `require`s; what cannot be had leaves
+ * the access to the threads. */
+#include "pass/layout/layout_state.h"
+
+#include <string.h>
+
+/* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
+static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
+    Kernel *k = st->k;
+    if (!st->cx->machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
+    Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
+    const Attr *fill = op_attr(op, AT_FILL);
+    if (mask || box->extent[0] > 256 || box->extent[1] * tile->elem_bytes % tile->width) return false;
+    if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
+    TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
+    if (parts.rank > 5 || choose_contiguous(&st->facts, op, box) != 1) return false;
+    int inner = fact_tensor_dim(op, parts.rank, 2, 1);
+    if (inner != parts.rank - 1) return false;
+    /* The chip wants boxes to begin at 16-byte multiples of a row, stores not to begin before the
+     * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may
+     * begin there only if the source has a bound that says so. */
+    RefList offsets = op_list(op, 0);
+    if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < 16) return false;
+    for (int d = 0; d < parts.rank; d++) {
+        bool bounded = parts.extent[d] != REF_NONE;
+        if ((bounded && !fact_at_launch(k, parts.extent[d])) || !fact_at_launch(k, parts.stride[d]) ||
+            !fact_is_32_bits(k, offsets.at[d]))
+            return false;
+        if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d])) return false;
+    }
+    bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, 16) &&
+                fact_wish_equal(&st->facts, parts.stride[inner], 1);
+    for (int d = 0; fits && d < parts.rank; d++) {
+        fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
+               (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
+        if (d != inner) fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], 16 / tile->elem_bytes);
+    }
+    return fits;
+}
+
+/* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does not write. */
+static bool whole_panels(const SharedTile *tile) {
+    return tile->zero_rows == tile->rows && tile->zero_columns == tile->columns;
+}
+
+/* Do the two ends of the ring run on the same threads? Then it is a buffer without a barrier that
+ * TMA could arrive at. */
+static bool is_fused(LayoutState *st, Ref ring) {
+    const Op *op = ir_value(st->k, ring)->op;
+    const char *end[2] = {op_text(op, AT_FROM), op_text(op, AT_TO)};
+    int first[2] = {-1, -1};
+    for (const Op *role = st->role->parent->first; role; role = role->next)
+        for (int i = 0; i < 2; i++)
+            if (role->code == OP_ROLE && end[i] && strcmp(op_text(role, AT_FIELD), end[i]) == 0)
+                first[i] = layout_group(st->cx, st->k, role).first_warp;
+    return first[0] == first[1];
+}
+
+/* --- who may --- */
+SharedTile tma_field(LayoutState *st, Ref slot, const char *field) {
+    Ref ring = ir_value(st->k, slot)->op->operands[0];
+    return st->k->form < FORM_LAYOUT ? choose_field(st->cx, st->k, ring, field) : *layout_field(st->k, ring, field);
+}
+
+bool tma_may_load(LayoutState *st, const Op *load, SharedTile *tile) {
+    const Op *put = load->next;
+    while (put && !(put->code == OP_PUT && op_operand(put, 1) == load->results[0])) put = put->next;
+    int *uses = ir_count_uses(st->k, st->cx->scratch);
+    if (!put || uses[load->results[0]] != 1 || put->list_count[0]) return false;
+    if (is_fused(st, ir_value(st->k, put->operands[0])->op->operands[0])) return false;
+    *tile = tma_field(st, put->operands[0], op_text(put, AT_FIELD));
+    return whole_panels(tile) && tma_fits(st, load, ir_type(st->k, load->results[0]), tile);
+}
+
+Op *tma_may_store(LayoutState *st, const Op *get, SharedTile *tile) {
+    Op *store = get->next;
+    while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0])) store = store->next;
+    int *uses = ir_count_uses(st->k, st->cx->scratch);
+    if (!store || uses[get->results[0]] != 1) return NULL;
+    *tile = tma_field(st, get->operands[0], op_text(get, AT_FIELD));
+    return whole_panels(tile) && tma_fits(st, store, ir_type(st->k, get->results[0]), tile) ? store : NULL;
+}
+
+/* --- who does --- */
+bool tma_place_load(LayoutState *st, Op *load) {
+    SharedTile tile;
+    if (!tma_may_load(st, load, &tile)) return false;
+    lay_set(st, load->results[0], lay_in_shared(st, tile));
+    op_set(st->k, load, (Attr){.id = AT_MOVER, .word = MOVER_TMA});
+    return true;
+}
+
+bool tma_place_store(LayoutState *st, const Op *get) {
+    SharedTile tile;
+    Op *store = tma_may_store(st, get, &tile);
+    if (!store) return false;
+    lay_set(st, get->results[0], lay_in_shared(st, tile));
+    op_set(st->k, store, (Attr){.id = AT_MOVER, .word = MOVER_TMA});
+    return true;
+}

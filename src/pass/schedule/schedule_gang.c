@@ -1,0 +1,32 @@
+/* schedule_gang.c: programs side by side in a block (found worth it by pass/ring/ring_gang.c).
+ *
+ *     tasks<gang=3, side=1> { role load { .. for<together> .. } role compute { .. for<together> .. } }
+ *
+ * It needs all of the shared memory for its rings, and rings that TMA fills: threads would load for one program only. */
+#include "pass/schedule/schedule.h"
+
+static bool loads_by_tma(const Kernel *k, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_PUT && !schedule_in_shared(k, op_operand(op, 1))) return false;
+        for (int i = 0; i < op->region_count; i++)
+            if (!loads_by_tma(k, op->regions[i])) return false;
+    }
+    return true;
+}
+
+void schedule_gang(Schedule *s) {
+    s->gang = (Gang){.programs = 1};
+    if (!s->tasks || op_int(s->tasks, AT_GANG, 1) == 1) return;
+    const char *why = "";
+    Gang gang;
+    bool found = gang_find(s->cx, s->k, s->tasks, &gang, &why);
+    if (found && s->bytes) why = "each would need shared memory of its own";
+    if (found && !loads_by_tma(s->k, ring_role(s->tasks, "load")->regions[0]))
+        why = "threads load, not TMA";
+    else if (found && !s->bytes) {
+        s->gang = gang;
+        return;
+    }
+    op_drop(s->tasks, AT_GANG);
+    pass_find(s->cx, s->k->range, FIND_GANG_DROPPED, why);
+}

@@ -1,0 +1,130 @@
+/* schedule_place.c: who lies where in shared memory beside the rings.
+ *
+ * Buffers have the lifetime of the value they hold, or of the op that needs scratch, and lie over each other where
+ * lifetimes do not meet; rings come first and stay. Each op with memory gets `at` and `bytes`. */
+#include "pass/schedule/schedule.h"
+#include "pass/schedule/scratch.h"
+
+typedef struct Buffer {
+    Op *op;
+    const Op *role;
+    int64_t bytes, offset, align;
+    int first, last; /* of the ops between which it is alive */
+} Buffer;
+typedef struct Planner {
+    Schedule *s;
+    Map first, last; /* op -> its number, the number of the last op inside it */
+    VEC(Buffer) buffers;
+    int count, warps;
+} Planner;
+
+static int number_of(const Map *map, const Op *op) {
+    return (int)(uintptr_t)map_find_number(map, (uintptr_t)op)->value;
+}
+
+static void number_ops(Planner *p, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        map_put_number(&p->first, p->s->arena, (uintptr_t)op, (void *)(uintptr_t)p->count++);
+        for (int i = 0; i < op->region_count; i++) number_ops(p, op->regions[i]);
+        map_put_number(&p->last, p->s->arena, (uintptr_t)op, (void *)(uintptr_t)p->count++);
+    }
+}
+
+/* The last op, seen from the region of the definition, that uses the value (or a transpose of it). */
+static int last_use(Planner *p, const Region *region, const Region *home, Ref value) {
+    int last = 0;
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++) {
+            if (op->operands[i] != value) continue;
+            const Op *outer = op;
+            while (outer->parent != home) outer = outer->parent->owner;
+            int at = number_of(&p->last, outer);
+            if (op->code == OP_PERMUTE) {
+                int later = last_use(p, op->parent, op->parent, op->results[0]);
+                if (later > at) at = later;
+            }
+            if (at > last) last = at;
+        }
+        for (int i = 0; i < op->region_count; i++) {
+            int at = last_use(p, op->regions[i], home, value);
+            if (at > last) last = at;
+        }
+    }
+    return last;
+}
+
+static void find_buffers(Planner *p, const Region *region, const Op *role) {
+    const Kernel *k = p->s->k;
+    for (Op *op = region->first; op; op = op->next) {
+        const Op *inside = op->code == OP_ROLE ? op : role;
+        Buffer b = {.op = op, .role = inside, .align = 1024, .first = number_of(&p->first, op)};
+        bool kept = true; /* for as long as the value is used */
+        if (op->code == OP_CONVERT && schedule_in_shared(k, op->results[0]))
+            b.bytes = schedule_layout(k, op->results[0])->tile.bytes;
+        else if (op->code == OP_BUF)
+            b.bytes = stage_bytes(ir_type(k, op->results[0]));
+        else {
+            bool used = !op->result_count || p->s->uses[op->results[0]];
+            b.bytes = scratch_bytes(k, op, p->warps, used);
+            kept = false;
+        }
+        b.last = kept ? last_use(p, op->parent, op->parent, op->results[0]) : number_of(&p->last, op);
+        if (b.bytes) *VEC_PUSH(&p->buffers, p->s->arena) = b;
+        for (int i = 0; i < op->region_count; i++) find_buffers(p, op->regions[i], inside);
+    }
+}
+
+/* A reduction's scratch that stays alive until the next one has used its own saves a barrier. */
+static void part_scratch(Planner *p) {
+    enum { SMALL = 4096 };
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        Buffer *b = &p->buffers.at[i], *next = b + 1;
+        if (b->op->code != OP_REDUCE || b->role || b->bytes > SMALL) continue;
+        b->align = 16;
+        if (i + 1 < p->buffers.count && next->op->code == OP_REDUCE && !next->role && next->bytes <= SMALL)
+            b->last = next->last;
+    }
+}
+
+static Planner planner_of(Schedule *s) {
+    Planner p = {.s = s, .count = 1, .warps = layout_warps(s->cx, s->k)};
+    number_ops(&p, s->k->body);
+    find_buffers(&p, s->k->body, NULL);
+    part_scratch(&p);
+    return p;
+}
+
+static bool meet(const Buffer *a, const Buffer *b) {
+    return a->role != b->role || (a->first <= b->last && b->first <= a->last);
+}
+
+void schedule_place(Schedule *s) {
+    Planner p = planner_of(s);
+    int64_t base = (s->bytes + 1023) / 1024 * 1024;
+    for (size_t i = 0; i < p.buffers.count; i++) {
+        Buffer *b = &p.buffers.at[i];
+        b->offset = base;
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (size_t j = 0; j < i; j++) {
+                const Buffer *other = &p.buffers.at[j];
+                bool apart = b->offset + b->bytes <= other->offset || other->offset + other->bytes <= b->offset;
+                if (!meet(b, other) || apart) continue;
+                b->offset = (other->offset + other->bytes + b->align - 1) / b->align * b->align;
+                moved = true;
+            }
+        }
+        op_set(s->k, b->op, (Attr){.id = AT_AT, .number = b->offset});
+        op_set(s->k, b->op, (Attr){.id = AT_BYTES, .number = b->bytes});
+        if (b->offset + b->bytes > s->bytes) s->bytes = b->offset + b->bytes;
+    }
+}
+
+void schedule_refuse_size(Schedule *s) {
+    Planner p = planner_of(s);
+    Buffer most = {.op = s->k->body->first};
+    for (size_t i = 0; i < p.buffers.count; i++)
+        if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
+    diag_emit(s->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)s->bytes, s->cx->machine->arch,
+              (long long)s->cx->machine->ring_bytes, (long long)most.bytes, op_info[most.op->code].mnemonic);
+}

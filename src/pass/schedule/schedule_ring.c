@@ -1,0 +1,247 @@
+/* schedule_ring.c: rings in shared memory: how many slots fit, where they lie, who waits for whom at which barrier.
+ *
+ *     ring<from=load, to=compute, slots=4, hold=2, by=tma, at=0, bytes=32768, fields=[0,16384],
+ *          barriers=[131072,131104], arrivals=[1,8]>
+ *
+ * A ring is N slots and two barriers a slot, full and empty. By what means it is filled follows from its puts and from
+ * who runs the roles at its ends:
+ *
+ *     tma     one thread announces the bytes and issues the copies
+ *     stores  the producer's threads store, all of them arrive
+ *     mixed   both
+ *     async   producer and consumer are the same threads, the loads (cp.async) run ahead in the consumer's loops: no barriers
+ *     buffer  the same threads, one item: a buffer between two barriers of the group
+ *
+ * What threads read one lane of each warp gives back; all of them (`lanes`) where threads read what threads stored. Slots
+ * are taken away from the largest ring until all fits; the plan changes no bit of the result. */
+#include "pass/schedule/schedule.h"
+
+#include <string.h>
+
+RingSchedule *schedule_ring(Schedule *s, Ref ring) {
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (s->rings.at[i].op->results[0] == ring) return &s->rings.at[i];
+    ice(s->k->module->trap, "schedule: a ring without a plan");
+}
+
+bool schedule_is_single(const Schedule *s, const Op *role) {
+    bool single = false;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        const RingSchedule *r = &s->rings.at[i];
+        if (r->to == role || (r->from == role && r->thread_puts)) return false;
+        single |= r->from == role;
+    }
+    return single;
+}
+
+/* --- what the roles do with a ring --- */
+static void count_puts(const Kernel *k, const Region *region, RingSchedule *r) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_PUT && schedule_ring_of(k, op) == r->op->results[0])
+            (*(schedule_in_shared(k, op_operand(op, 1)) ? &r->tma_puts : &r->thread_puts))++;
+        for (int i = 0; i < op->region_count; i++) count_puts(k, op->regions[i], r);
+    }
+}
+
+/* Is a field of the ring stored by TMA? */
+static bool stores_by_tma(const Kernel *k, const Region *region, Ref ring) {
+    for (const Op *op = region->first; op; op = op->next) {
+        Ref value = op->code == OP_TSTORE ? op_operand(op, 1) : REF_NONE;
+        if (schedule_in_shared(k, value) && schedule_ring_of(k, ir_value(k, value)->op) == ring) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (stores_by_tma(k, op->regions[i], ring)) return true;
+    }
+    return false;
+}
+
+/* Does a loop of the role acquire the ring's slots? */
+static bool fills_in_loop(const Region *region, Ref ring, bool inside) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (inside && op->code == OP_ACQUIRE && op->operands[0] == ring) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (fills_in_loop(op->regions[i], ring, true)) return true;
+    }
+    return false;
+}
+
+/* Are all reads of the slot done by wgmma (or TMA), so that no lane has to wait for another? */
+static bool reads_by_async(const Schedule *s, const Region *region, Ref slot) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_GET && op->operands[0] == slot && !schedule_in_shared(s->k, op->results[0])) return false;
+        if (op->code == OP_DOT && layout_dot_instr(s->cx, s->k, op) != INSTR_WGMMA) return false;
+        for (int i = 0; i < op->region_count; i++)
+            if (!reads_by_async(s, op->regions[i], slot)) return false;
+    }
+    return true;
+}
+
+/* Marks the releases behind which threads have read the slot themselves; were there any of this ring? Where threads
+ * stored it too, each gives the slot back for itself: such a ring is slow anyway, and compute-sanitizer's racecheck
+ * follows a barrier from the threads that arrive at it, not from those that they met before (tw_sync_warp). */
+static bool mark_releases(const Schedule *s, const RingSchedule *r, const Region *role, const Region *region) {
+    bool any = false;
+    for (Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_RELEASE && op->operands[0] == r->op->results[0] &&
+            !reads_by_async(s, role, op->operands[1])) {
+            op_set(s->k, op, (Attr){.id = AT_FENCE, .number = 1});
+            any = true;
+        }
+        for (int i = 0; i < op->region_count; i++) any |= mark_releases(s, r, role, op->regions[i]);
+    }
+    return any;
+}
+
+/* --- one ring --- */
+static bool plan_ring(Schedule *s, Op *op) {
+    RingSchedule r = {.op = op, .slots = (int)op_int(op, AT_SLOTS, 1), .hold = (int)op_int(op, AT_HOLD, 1)};
+    Ref ring = op->results[0];
+    const Type *type = ir_type(s->k, ring);
+    for (int i = 0; i < type->field_count; i++) {
+        r.field[i] = *layout_field(s->k, ring, type->fields[i].name);
+        r.field_at[i] = r.bytes;
+        r.bytes += r.field[i].bytes;
+    }
+    r.from = ring_role(s->tasks, op_text(op, AT_FROM));
+    r.to = ring_role(s->tasks, op_text(op, AT_TO));
+    if (!r.from || !r.to) return schedule_fail(s, op, "a ring whose roles are not named");
+    ThreadGroup producer = layout_group(s->cx, s->k, r.from), consumer = layout_group(s->cx, s->k, r.to);
+    int programs = s->gang.programs;
+    r.fused = producer.first_warp == consumer.first_warp;
+    r.ahead = r.fused && op_attr(r.from, AT_ON);
+    if (r.fused && !r.ahead) r.slots = 1;
+    count_puts(s->k, r.from->regions[0], &r);
+    if (r.thread_puts && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
+        r.slots = (int)op_int(op, AT_STAGES, 1);
+        r.hold = r.slots < 3 ? 1 : r.hold;
+        pass_find(s->cx, op->range, FIND_RING_BY_THREADS, r.slots);
+    }
+    r.full_count = 32 * producer.warps;
+    r.each = programs > 1 && !fills_in_loop(r.from->regions[0], ring, false);
+    if (r.each && !r.fused) r.slots *= programs;
+    r.empty_count = consumer.warps * (r.each ? 1 : programs);
+    r.leaves = stores_by_tma(s->k, roles_body(s->tasks), ring);
+    schedule_parts(s, &r);
+    *VEC_PUSH(&s->rings, s->arena) = r;
+    return true;
+}
+
+/* What TMA brings of an item: whole boxes, also where they reach beyond the tensor; said of each put, and of the acquire
+ * of its slot, not of others of the ring, which loops in a row fill in turn. */
+static void announce(const Schedule *s, const RingSchedule *r, const Region *region) {
+    for (Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_PUT && schedule_ring_of(s->k, op) == r->op->results[0] &&
+            schedule_in_shared(s->k, op_operand(op, 1))) {
+            const SharedTile *tile = &r->field[schedule_field(s->k, op)];
+            int64_t panels = (tile->columns * tile->elem_bytes + tile->width - 1) / tile->width;
+            int64_t bytes = tile->rows * tile->width * panels;
+            Op *acquire = ir_value(s->k, op->operands[0])->op;
+            op_set(s->k, op, (Attr){.id = AT_BYTES, .number = bytes});
+            op_set(s->k, acquire, (Attr){.id = AT_BYTES, .number = op_int(acquire, AT_BYTES, 0) + bytes});
+        }
+        for (int i = 0; i < op->region_count; i++) announce(s, r, op->regions[i]);
+    }
+}
+
+/* --- what fits --- */
+static int64_t bytes_of(const Schedule *s, const RingSchedule *r) {
+    return r->bytes * (r->fused && r->each ? s->gang.programs : r->slots);
+}
+
+static int64_t total_bytes(const Schedule *s, int64_t other) {
+    int64_t bytes = other;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        const RingSchedule *r = &s->rings.at[i];
+        bytes += bytes_of(s, r) + (r->fused ? 0 : 16 * r->slots);
+    }
+    return bytes + 1024; /* what lies behind the barriers starts at a multiple of 1024 */
+}
+
+/* Fewer slots for the largest ring; false when all have one. */
+static bool shrink(Schedule *s) {
+    RingSchedule *largest = NULL;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        RingSchedule *r = &s->rings.at[i];
+        if (r->slots > 1 && !r->each && (!largest || r->bytes * r->slots > largest->bytes * largest->slots))
+            largest = r;
+    }
+    if (!largest) return false;
+    if (--largest->slots < largest->hold) largest->hold = largest->slots;
+    return true;
+}
+
+static Word means_of(const RingSchedule *r) {
+    if (r->fused) return r->ahead ? MEANS_ASYNC : MEANS_BUFFER;
+    if (!r->tma_puts) return MEANS_STORES;
+    return r->thread_puts ? MEANS_MIXED : MEANS_TMA;
+}
+
+static void place_ring(Schedule *s, RingSchedule *r) {
+    static const char *const how[] = {[MEANS_ASYNC - MEANS_TMA] = "by cp.async, ahead",
+                                      [MEANS_BUFFER - MEANS_TMA] = "a buffer of one role",
+                                      [MEANS_STORES - MEANS_TMA] = "by stores",
+                                      [MEANS_MIXED - MEANS_TMA] = "by TMA and stores",
+                                      [MEANS_TMA - MEANS_TMA] = "by TMA"};
+    r->at = s->bytes;
+    s->bytes += bytes_of(s, r);
+    pass_find(s->cx, r->op->range, FIND_RING_PLACED, r->slots, r->slots == 1 ? "" : "s", (long long)r->bytes,
+              (long long)r->at, how[means_of(r) - MEANS_TMA]);
+}
+
+/* --- attributes --- */
+static void set_number(const Schedule *s, Op *op, AttrId id, int64_t number, int64_t otherwise) {
+    op_drop(op, id);
+    if (number != otherwise) op_set(s->k, op, (Attr){.id = id, .number = number});
+}
+
+static void set_list(const Schedule *s, Op *op, AttrId id, const int64_t *numbers, int count) {
+    int64_t *kept = ARENA_ARRAY(s->k->module->arena, int64_t, count);
+    for (int i = 0; i < count; i++) kept[i] = numbers[i];
+    op_set(s->k, op, (Attr){.id = id, .list = {count, kept}});
+}
+
+static void write_ring(const Schedule *s, const RingSchedule *r) {
+    Op *op = r->op;
+    set_number(s, op, AT_SLOTS, r->slots, 0);
+    set_number(s, op, AT_HOLD, r->hold, 1);
+    op_set(s->k, op, (Attr){.id = AT_MEANS, .word = means_of(r)});
+    set_number(s, op, AT_AT, r->at, -1);
+    set_number(s, op, AT_BYTES, r->bytes, -1);
+    set_list(s, op, AT_FIELDS, r->field_at, ir_type(s->k, op->results[0])->field_count);
+    if (!r->fused) {
+        set_list(s, op, AT_BARRIERS, (int64_t[]){r->full, r->empty}, 2);
+        set_list(s, op, AT_COUNTS, (int64_t[]){r->full_count, r->empty_count}, 2);
+    }
+    set_number(s, op, AT_PARTS, r->parts, 0);
+    set_number(s, op, AT_LEAVES, r->leaves, 0);
+    set_number(s, op, AT_PAIRED, r->paired, 0);
+    set_number(s, op, AT_EACH, r->each, 0);
+    set_number(s, op, AT_LANES, r->lanes, 0);
+}
+
+bool schedule_rings(Schedule *s, int64_t other) {
+    for (Op *op = s->k->body->first; op; op = op->next)
+        if (op->code == OP_RING && !plan_ring(s, op)) return false;
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (schedule_is_single(s, s->rings.at[i].from)) s->rings.at[i].full_count = 1;
+    schedule_cluster(s);
+    for (size_t i = 0; i < s->rings.count; i++) {
+        RingSchedule *r = &s->rings.at[i];
+        if (r->fused || !mark_releases(s, r, r->to->regions[0], r->to->regions[0])) continue;
+        r->lanes = r->full_count > 1;
+        if (r->lanes) r->empty_count *= 32;
+    }
+    while (total_bytes(s, other) > s->cx->machine->ring_bytes && shrink(s)) {}
+    s->bytes = 0;
+    for (size_t i = 0; i < s->rings.count; i++) place_ring(s, &s->rings.at[i]);
+    for (size_t i = 0; i < s->rings.count; i++) {
+        RingSchedule *r = &s->rings.at[i];
+        if (!r->fused) {
+            announce(s, r, r->from->regions[0]);
+            r->full = s->bytes;
+            r->empty = r->full + 8 * r->slots;
+            s->bytes = r->empty + 8 * r->slots;
+        }
+        write_ring(s, r);
+    }
+    return true;
+}

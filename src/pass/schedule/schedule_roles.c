@@ -1,0 +1,67 @@
+/* schedule_roles.c: which warps run a role, with how many registers, and which barrier is theirs.
+ *
+ *     role<compute, warps=8, first=0, id=1, regs=232>  role<load, warps=4, first=8, id=2, regs=40, elect>
+ *
+ * compute on the first warps, each of the others on a warpgroup of its own, unless the plan runs it `on` another role; a
+ * role that is alone needs neither a branch nor a barrier of its own (id 0: that of the block). */
+#include "pass/schedule/schedule.h"
+
+#include <string.h>
+
+static bool is_compute(const Op *role) { return strcmp(op_text(role, AT_FIELD), "compute") == 0; }
+
+/* Does a ring between roles take stores of threads, not only TMA? */
+static bool threads_load(const Schedule *s) {
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (!s->rings.at[i].fused && s->rings.at[i].thread_puts) return true;
+    return false;
+}
+
+/* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
+ * only issues TMA needs very few, threads that carry what they move many. 0: as the compiler has it. */
+static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
+    enum { ISSUES = 24, MOVES = 40, CARRIES = 120 };
+    bool single = true;
+    int groups = threads / 128, compute_groups = 0;
+    for (const Op *op = role->parent->first; op; op = op->next) {
+        if (op->code != OP_ROLE || op_attr(op, AT_ON)) continue;
+        if (is_compute(op))
+            compute_groups = layout_group(s->cx, s->k, op).warps / 4 * s->gang.programs;
+        else
+            single = single && schedule_is_single(s, op);
+    }
+    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !s->cx->machine->has_wgmma)
+        return 0;
+    int few = single && !op_attr(s->tasks, AT_CLUSTER) ? ISSUES : threads_load(s) ? CARRIES : MOVES;
+    int many = gang_registers(compute_groups, groups - compute_groups, few);
+    int64_t asked = op_int(role, AT_REGS, 0);
+    if (asked) return asked;
+    if (many < few) return 0; /* with so many warps the movers have none to give */
+    return is_compute(role) ? many : few;
+}
+
+void schedule_roles(Schedule *s) {
+    int warps = layout_warps(s->cx, s->k), number = 1;
+    for (int turn = 0; turn < 2; turn++)
+        for (Op *role = roles_body(s->tasks)->first; role; role = role->next) {
+            if (role->code != OP_ROLE || op_attr(role, AT_ON) || is_compute(role) != (turn == 0)) continue;
+            ThreadGroup g = layout_group(s->cx, s->k, role);
+            bool alone = g.warps * (g.first_warp ? 1 : s->gang.programs) == warps;
+            int64_t registers = registers_of(s, role, 32 * warps);
+            op_set(s->k, role, (Attr){.id = AT_WARPS, .number = g.warps});
+            op_set(s->k, role, (Attr){.id = AT_FIRST, .number = g.first_warp});
+            op_set(s->k, role, (Attr){.id = AT_ID, .number = alone ? 0 : number++});
+            op_drop(role, AT_REGS);
+            if (registers) op_set(s->k, role, (Attr){.id = AT_REGS, .number = registers});
+            if (schedule_is_single(s, role)) op_set(s->k, role, (Attr){.id = AT_ELECT, .number = 1});
+        }
+    if (s->gang.programs > 1) {
+        op_set(s->k, s->tasks, (Attr){.id = AT_SIDE, .number = s->gang.dim});
+        op_set(s->k, (Op *)s->gang.loop, (Attr){.id = AT_TOGETHER, .number = 1});
+        op_set(s->k, (Op *)s->gang.load_loop, (Attr){.id = AT_TOGETHER, .number = 1});
+    }
+    /* A block with roles takes what it needs; but two share a multiprocessor that wait for loads of their own threads,
+     * where the registers allow it. */
+    bool two = threads_load(s) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes;
+    kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
+}
