@@ -10,6 +10,7 @@
 #ifndef PASS_LAYOUT_LAYOUT_H
 #define PASS_LAYOUT_LAYOUT_H
 #include "analysis/facts.h"
+#include "pass/matrix.h"
 #include "pass/pass.h"
 #include "analysis/linear_layout.h"
 
@@ -19,6 +20,8 @@ typedef struct ThreadGroup {
 } ThreadGroup;
 /* Of a role, or (NULL) of a kernel without roles. */
 ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role);
+/* Of the role in which the op stands. */
+ThreadGroup layout_group_of(const PassContext *cx, const Kernel *k, const Op *op);
 /* All warps of a block. */
 int layout_warps(const PassContext *cx, const Kernel *k);
 
@@ -34,20 +37,15 @@ int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim);
 
 SharedTile layout_shared_tile(const Type *type, int rows_multiple);
 /* The same for operand `which` (0, 1) of a dot; turned: the operand is the transpose of the stored type. */
-SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool turned);
+SharedTile layout_operand_tile(const Type *type, const Matrix *row, int which, bool turned);
 /* How a field of a ring is stored. */
 const SharedTile *layout_field(const Kernel *k, Ref ring, const char *field);
 /* Bank conflicts, counted (layout_banks.c): where an element of the tile lies; wavefronts of one
- * access of `bytes` by each of the lanes (at most 32) at these offsets; the worst over the registers
+ * access of `bytes` by each of the lanes (at most 64) at these offsets; the worst over the registers
  * of a layout that is moved to or from the tile in vectors. */
 uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column);
 int layout_wavefronts(const uint32_t *offset, int lanes, int bytes);
 int layout_tile_conflicts(const Layout *layout, const Type *type, const SharedTile *tile, int vector);
-/* Is the matrix instruction of this dot wgmma, mma or fma? The stamp, or what a stamp would say. */
-Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot);
-/* Elements of K that wgmma, which sums f8 products in fewer bits than f32 has, may sum before they are
- * added in f32; INT64_MAX: all, over a loop too. */
-int64_t layout_dot_promote(const Kernel *k, const Op *dot);
-/* The grid of warps over an accumulator, wgmma: of warpgroups. */
-void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
+/* The grid, over the sum of a dot, of those warps that run its matrix instruction together. */
+void layout_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
 #endif

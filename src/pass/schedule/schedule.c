@@ -96,7 +96,7 @@ static bool plan(Schedule *s) {
         schedule_refuse_size(s);
         return false;
     }
-    kernel_set(s->k, (Attr){.id = AT_THREADS, .number = 32 * layout_warps(s->cx, s->k)});
+    kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
     return true;
 }

@@ -5,8 +5,7 @@
 #include "pass/schedule/schedule.h"
 
 bool schedule_is_async(const Schedule *s, const Op *dot) {
-    return layout_dot_instr(s->cx, s->k, dot) == INSTR_WGMMA && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4 &&
-           layout_dot_promote(s->k, dot) == INT64_MAX;
+    return matrix_overlaps(s->k, dot) && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4;
 }
 
 /* Are all elements one number? Then the text has no array of it. */

@@ -68,7 +68,7 @@ static bool fills_in_loop(const Region *region, Ref ring, bool inside) {
 static bool reads_by_async(const Schedule *s, const Region *region, Ref slot) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_GET && op->operands[0] == slot && !schedule_in_shared(s->k, op->results[0])) return false;
-        if (op->code == OP_DOT && layout_dot_instr(s->cx, s->k, op) != INSTR_WGMMA) return false;
+        if (op->code == OP_DOT && !matrix_of(s->k, op)->is_async) return false;
         for (int i = 0; i < op->region_count; i++)
             if (!reads_by_async(s, op->regions[i], slot)) return false;
     }
@@ -115,7 +115,7 @@ static bool plan_ring(Schedule *s, Op *op) {
         r.hold = r.slots < 3 ? 1 : r.hold;
         pass_find(s->cx, op->range, FIND_RING_BY_THREADS, r.slots);
     }
-    r.full_count = 32 * producer.warps;
+    r.full_count = s->cx->machine->lanes * producer.warps;
     r.each = programs > 1 && !fills_in_loop(r.from->regions[0], ring, false);
     if (r.each && !r.fused) r.slots *= programs;
     r.empty_count = consumer.warps * (r.each ? 1 : programs);
@@ -228,7 +228,7 @@ bool schedule_rings(Schedule *s, int64_t other) {
         RingSchedule *r = &s->rings.at[i];
         if (r->fused || !mark_releases(s, r, r->to->regions[0], r->to->regions[0])) continue;
         r->lanes = r->full_count > 1;
-        if (r->lanes) r->empty_count *= 32;
+        if (r->lanes) r->empty_count *= s->cx->machine->lanes;
     }
     while (total_bytes(s, other) > s->cx->machine->ring_bytes && shrink(s)) {}
     s->bytes = 0;

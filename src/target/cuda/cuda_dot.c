@@ -15,17 +15,16 @@
 #include <string.h>
 
 static Dot dot_of(Emit *e, const Op *op) {
-    Dot d = {.e = e, .op = op, .instr = layout_dot_instr(e->cx, e->k, op)};
+    Dot d = {.e = e, .op = op, .row = matrix_of(e->k, op)};
     const Type *a = ir_type(e->k, op->operands[0]);
     d.type = ir_type(e->k, op->results[0]);
     d.layout = emit_layout(e, op->results[0]);
     d.m = d.type->extent[0];
     d.n = d.type->extent[1];
     d.k = a->extent[1];
-    d.step = 32 / ty_elem_bytes(a);
-    int64_t promote = layout_dot_promote(e->k, op);
-    if (d.instr == INSTR_WGMMA && promote < INT64_MAX) d.every = (int)((promote + d.step - 1) / d.step);
-    layout_dot_grid(e->cx, e->k, op, e->group.warps, &d.along_m, &d.along_n);
+    int64_t promote = matrix_promote(e->k, op);
+    if (d.row->promotes && promote < INT64_MAX) d.every = (int)((promote + d.row->k - 1) / d.row->k);
+    if (d.row->warps) layout_dot_grid(e->k, op, e->group.warps, &d.along_m, &d.along_n);
     for (int i = 0; i < 2; i++) {
         const Layout *layout = emit_layout(e, op->operands[i]);
         d.tile[i] = layout->home == HOME_SHARED ? &layout->tile : NULL;
@@ -49,32 +48,21 @@ static const Expr *descriptor(Dot *d, int i, const Expr *first, const Expr **ste
     long long panel = t->panel;
     int per = t->width / t->elem_bytes;
     if (k_major) {
-        int steps = t->width / 32; /* k-steps in one panel */
+        int bytes = d->row->k * t->elem_bytes, steps = t->width / bytes; /* of a k-step, in one panel */
         bool more = d->k > per;
-        *step = ex(e->arena, more ? "(kk / %d * %lld + kk %% %d * 32)" : "kk * 32", steps, panel, steps);
+        *step = more ? ex(e->arena, "(kk / %d * %lld + kk %% %d * %d)", steps, panel, steps, bytes)
+                     : ex(e->arena, "kk * %d", bytes);
         const Expr *line = shifted(d, d->offset[i], first, ex(e->arena, "%p * %d", first, t->width));
         return ex(e->arena, "tw_desc_k(%p, %d)", line, t->width);
     }
-    *step = ex(e->arena, "kk * %d", 16 * t->width);
+    *step = ex(e->arena, "kk * %d", d->row->k * t->width);
     const Expr *start = shifted(d, d->offset[i], first, ex(e->arena, "%p / %d * %lld", first, per, panel));
     return ex(e->arena, "tw_desc_mn(%p, %d, %lld)", start, t->width, panel);
 }
 
-const char *dot_elem_name(const Dot *d) {
-    switch (ir_type(d->e->k, d->op->operands[0])->elem) {
-    case EL_F16: return "f16";
-    case EL_F32: return "tf32";
-    case EL_F8E4M3: return "e4m3";
-    case EL_F8E5M2: return "e5m2";
-    case EL_I8: return "s8";
-    case EL_U8: return "u8";
-    default: return "bf16";
-    }
-}
-
 static const char *define_form(Dot *d, int n) {
     Emit *e = d->e;
-    const char *elem = dot_elem_name(d);
+    const char *elem = d->row->spelling;
     int ta = d->tile[0] && d->tile[0]->turned, tb = !d->tile[1]->turned;
     const char *form = d->tile[0] ? arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)", n, elem, ta, tb)
                                   : arena_printf(e->arena, "TW_WGMMA_RS(%d, %s, %d)", n, elem, tb);
@@ -98,7 +86,7 @@ static const char *declare_left(Dot *d) {
 static void pack_left(Dot *d, const char *words) {
     Emit *e = d->e;
     Ref a = d->op->operands[0];
-    const char *elem = dot_elem_name(d);
+    const char *elem = d->row->spelling;
     if (!words) return;
     const Op *cast = ir_value(e->k, a)->op;
     bool round = cast && op_flag(cast, AT_PACKED);
@@ -109,16 +97,16 @@ static void pack_left(Dot *d, const char *words) {
     cs_close(&e->p);
 }
 
-/* What one warpgroup computes: parts of 64 rows, one instruction for every `most` columns. */
+/* What one warpgroup computes: parts of the instruction's rows, one instruction for every `most` columns. */
 typedef struct Share {
     int64_t columns, parts;
     int64_t stride; /* registers from one part to the next */
 } Share;
 
 static Share share_of(const Dot *d) {
-    int64_t columns = d->along_n == 1 ? (d->n + 7) / 8 * 8 : d->n / d->along_n;
+    int64_t columns = d->along_n == 1 ? (d->n + d->row->n - 1) / d->row->n * d->row->n : d->n / d->along_n;
     return (Share){.columns = columns,
-                   .parts = (((int64_t)1 << d->layout->map.log2[0]) / 64) / d->along_m,
+                   .parts = (((int64_t)1 << d->layout->map.log2[0]) / d->row->m) / d->along_m,
                    .stride = ((int64_t)1 << ll_log2(columns)) / 2};
 }
 
@@ -126,13 +114,13 @@ static Share share_of(const Dot *d) {
 static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, const Expr *sum,
                      const Expr *accumulate) {
     Emit *e = d->e;
-    int am = ll_log2(d->along_m);
-    const Expr *gm = d->along_m == 1 ? NULL : ex(e->arena, "(warp >> 2 & %d)", d->along_m - 1);
-    const Expr *gn = d->along_n == 1 ? NULL : ex(e->arena, "(warp >> %d & %d)", 2 + am, d->along_n - 1);
-    long long row = 64 * d->along_m * part;
+    int am = ll_log2(d->along_m), group = ll_log2(d->row->warps), rows = d->row->m;
+    const Expr *gm = d->along_m == 1 ? NULL : ex(e->arena, "(warp >> %d & %d)", group, d->along_m - 1);
+    const Expr *gn = d->along_n == 1 ? NULL : ex(e->arena, "(warp >> %d & %d)", group + am, d->along_n - 1);
+    long long row = rows * d->along_m * part;
     const Expr *m = !gm   ? ex_int(e->arena, row)
-                    : row ? ex(e->arena, "(%lld + %p * 64)", row, gm)
-                          : ex(e->arena, "%p * 64", gm);
+                    : row ? ex(e->arena, "(%lld + %p * %d)", row, gm, rows)
+                          : ex(e->arena, "%p * %d", gm, rows);
     const Expr *first = gn ? ex(e->arena, "(%p * %lld + %lld)", gn, (long long)share_of(d).columns, (long long)at)
                            : ex_int(e->arena, at);
     const Expr *step_a, *step_b, *b = descriptor(d, 1, first, &step_b), *a;
@@ -143,7 +131,7 @@ static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, 
     cs_line(&e->p, "%s(%p, %p, tw_desc_step(%p, %p), %p);", define_form(d, n), sum, a, b, step_b, accumulate);
 }
 
-static long long k_steps(const Dot *d) { return (d->k + d->step - 1) / d->step; }
+static long long k_steps(const Dot *d) { return (d->k + d->row->k - 1) / d->row->k; }
 
 static int columns_at(Share s, int64_t at, int most) { return (int)(s.columns - at < most ? s.columns - at : most); }
 
@@ -153,15 +141,15 @@ static void issue_wgmma(Dot *d, const char *left) {
     cs_line(&e->p, "tw_wgmma_fence();");
     cs_loop(&e->p, "#pragma unroll", "kk", 0, k_steps(d), 1);
     for (int64_t part = 0; part < s.parts; part++)
-        for (int64_t at = 0; at < s.columns; at += 256)
-            multiply(d, left, part, at, columns_at(s, at, 256),
+        for (int64_t at = 0; at < s.columns; at += d->row->n_most)
+            multiply(d, left, part, at, columns_at(s, at, d->row->n_most),
                      ex(e->arena, "%s + %lld", d->acc, (long long)(part * s.stride + at / 2)),
                      d->fresh ? ex(e->arena, "kk > 0") : &expr_true);
     cs_close(&e->p);
 }
 
 /* Columns of an instruction whose sums are added in f32: half the registers of the widest. */
-enum { PROMOTED_COLUMNS = 128 };
+static int promoted_columns(const Dot *d) { return d->row->n_most / 2; }
 
 static void wait_for(Emit *e, const char *sum) {
     cs_line(&e->p, "tw_wgmma_wait(0);");
@@ -173,8 +161,8 @@ static void promote_wgmma(Dot *d, const char *left) {
     Emit *e = d->e;
     Share s = share_of(d);
     for (int64_t part = 0; part < s.parts; part++)
-        for (int64_t at = 0; at < s.columns; at += PROMOTED_COLUMNS) {
-            int n = columns_at(s, at, PROMOTED_COLUMNS);
+        for (int64_t at = 0; at < s.columns; at += promoted_columns(d)) {
+            int n = columns_at(s, at, promoted_columns(d));
             emit_block(e);
             cs_line(&e->p, "f32 some[%d];", n / 2);
             cs_loop(&e->p, "#pragma unroll", "from", 0, k_steps(d), d->every);
@@ -194,7 +182,7 @@ static void promote_wgmma(Dot *d, const char *left) {
             cs_close(&e->p);
             cs_close(&e->p);
         }
-    emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->step, columns_at(s, 0, PROMOTED_COLUMNS) / 2);
+    emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->row->k, columns_at(s, 0, promoted_columns(d)) / 2);
 }
 
 const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column) {
@@ -202,6 +190,14 @@ const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column) {
 }
 
 /* --- fma --- */
+/* How many warps differ in the place along a dimension. */
+static int warps_along(const LinearLayout *map, int dim) {
+    int warps = 1;
+    for (int i = 0; i < map->count[LL_WARP]; i++)
+        if (ll_coord(map, map->basis[LL_WARP][i], dim)) warps *= 2;
+    return warps;
+}
+
 /* The register bits that move along a dimension, in order. */
 static int dim_bits(const LinearLayout *map, int dim, uint32_t *coords, uint32_t *masks) {
     int count = 0;
@@ -282,7 +278,7 @@ static void open_accumulator(Dot *d) {
     }
     if (is_sum_type(d->type)) {
         d->acc = emit_declare(e, result);
-        d->fresh = d->instr == INSTR_WGMMA && !d->every && (d->n & (d->n - 1)) == 0 && d->n >= 8 && is_zero(e, c);
+        d->fresh = d->row->is_async && !d->every && (d->n & (d->n - 1)) == 0 && d->n >= d->row->n && is_zero(e, c);
         if (d->fresh) return; /* the first step writes it */
     } else {
         d->acc = cs_fresh(&e->p, "sum");
@@ -310,8 +306,10 @@ static bool in_ring(Emit *e, Ref operand) {
 }
 
 static void say(Dot *d) {
-    emit_find(d->e, d->op, FIND_DOT_GRID, word_info[d->instr].text, d->along_m, d->along_n,
-              d->instr == INSTR_WGMMA ? "warpgroups" : "warps");
+    int along[2] = {d->along_m, d->along_n};
+    for (int i = 0; i < 2 && !d->row->warps; i++) along[i] = warps_along(&d->layout->map, i);
+    emit_find(d->e, d->op, FIND_DOT_GRID, word_info[d->row->instr].text, along[0], along[1],
+              d->row->warps > 1 ? "warpgroups" : "warps");
 }
 
 static void issue(Dot *d) {
@@ -346,13 +344,13 @@ void dot_emit(Emit *e, const Op *op) {
     }
     open_accumulator(&d);
     emit_block(e);
-    switch (d.instr) {
-    case INSTR_WGMMA:
+    if (d.row->is_async) {
         issue(&d);
         if (!d.every) wait_for(e, d.acc);
-        break;
-    case INSTR_MMA: dot_emit_mma(&d); break;
-    default: emit_fma(&d, sum_type(d.type)); break;
+    } else if (d.row->warps) {
+        dot_emit_mma(&d);
+    } else {
+        emit_fma(&d, sum_type(d.type));
     }
     cs_close(&e->p);
     close_accumulator(&d);

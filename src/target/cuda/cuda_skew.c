@@ -44,7 +44,7 @@ static bool fills_before(const Emit *e, const Op *until) {
 
 static void land(Emit *e, int groups) {
     cs_line(&e->p, "tw_cp_async_wait(%d);", groups);
-    e->async_pending |= e->cx->machine->has_wgmma;
+    e->async_pending |= e->cx->machine->async_proxy;
     e->writes_pending = true;
     shared_before_read(e);
 }

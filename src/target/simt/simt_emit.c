@@ -2,6 +2,15 @@
  * of its own are its SimtTarget's. */
 #include "target/simt/simt.h"
 
+void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k) {
+    Arena *arena = k->module->arena;
+    *e = (Emit){.target = target, .cx = cx, .k = k, .arena = arena, .lanes = cx->machine->lanes};
+    e->thread = ex(arena, "warp * %d + lane", e->lanes);
+    e->facts = facts_new(k, false);
+    e->uses = cs_count_uses(k, arena);
+    e->group = layout_group(cx, k, NULL);
+}
+
 static void emit_program_id(Emit *e, const Op *op) {
     if (!e->uses[op->results[0]]) return;
     static const char axis[3] = {'x', 'y', 'z'};

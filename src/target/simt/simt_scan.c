@@ -110,7 +110,7 @@ static const Expr *row_of(const Fold *f, uint32_t gone, int *rows) {
     return place_bits(f->e->arena, &place_r, f->layout->map.count[LL_REGISTER], masks);
 }
 
-static int64_t plane_bytes(const Fold *f, int i) { return (int64_t)f->e->group.warps * 32 * slot_bytes(f, i); }
+static int64_t plane_bytes(const Fold *f, int i) { return (int64_t)f->e->group.warps * f->e->lanes * slot_bytes(f, i); }
 
 static const Expr *plane_at(const Fold *f, int i, int rows, const Expr *row, const Expr *thread) {
     int64_t base = shared_offset(f->e, f->op);
@@ -138,16 +138,16 @@ static void fetch(Fold *f, uint32_t gone, uint32_t shift, const Expr *lane, cons
     }
     if (warp) {
         int rows;
-        const Expr *row = row_of(f, gone, &rows), *own = ex(e->arena, "warp * 32 + lane");
+        const Expr *row = row_of(f, gone, &rows);
         shared_before_write(e);
         open_loop(f, gone);
         for (int i = 0; i < f->count; i++)
-            cs_line(&e->p, "tw_sts(1, %p, %p);", plane_at(f, i, rows, row, own),
+            cs_line(&e->p, "tw_sts(1, %p, %p);", plane_at(f, i, rows, row, e->thread),
                     ex_sum(e->arena, ex_name(e->arena, f->part[i]), from));
         cs_close(&e->p);
         shared_before_read(e);
         open_loop(f, gone);
-        const Expr *thread = ex(e->arena, "(%p) * 32 + %p", warp, lane ? lane : &place_lane);
+        const Expr *thread = ex(e->arena, "(%p) * %d + %p", warp, e->lanes, lane ? lane : &place_lane);
         for (int i = 0; i < f->count; i++)
             cs_line(&e->p, "tw_lds(1, %s + r, %p);", f->got[i], plane_at(f, i, rows, row, thread));
         cs_close(&e->p);
