@@ -213,10 +213,10 @@ static void say_slots(Schedule *s, const RingSchedule *r) {
         s->cx->findings.at[kept++] = f;
     }
     if (planned > r->slots) s->cx->findings.count = kept;
-    int asked = (int)op_int(r->op, AT_STAGES, r->wanted);
+    int asked = (int)op_int(r->op, AT_ASKED, r->wanted);
     if (r->slots < asked)
         pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)s->cx->machine->ring_bytes);
-    else if (r->thread_puts && op_attr(r->op, AT_STAGES))
+    else if (r->thread_puts && op_attr(r->op, AT_ASKED))
         pass_find(s->cx, r->op->range, FIND_RING_BY_THREADS, r->slots);
 }
 
