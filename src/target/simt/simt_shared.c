@@ -21,7 +21,7 @@ void shared_sync(Emit *e) {
     if (e->group.warps == 1)
         cs_line(&e->p, "tw_sync_warp();");
     else if (e->barrier)
-        cs_line(&e->p, "tw_bar_sync(%s, %d);", e->barrier, e->lanes * e->group.warps);
+        cs_line(&e->p, "tw_bar_sync(%p, %d);", e->barrier, e->lanes * e->group.warps);
     else
         cs_line(&e->p, "tw_sync();");
     e->writes_pending = e->async_pending = e->stores_pending = false;
