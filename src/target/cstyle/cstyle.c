@@ -145,6 +145,8 @@ void cs_loop(CPrinter *p, const char *pragma, const char *variable, long from, l
     VEC_LAST(&p->blocks).before = block.before;
 }
 
+bool cs_loops(const CPrinter *p, const char *variable) { return !map_get(&p->expr.bound, variable); }
+
 /* A soft block in which nothing is declared is none. */
 static bool dissolve(CPrinter *p, const CBlock *block) {
     CLine *lines = p->lines.at;

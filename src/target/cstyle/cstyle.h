@@ -97,6 +97,8 @@ void cs_reopen(CPrinter *p, const char *format, ...) __attribute__((format(print
 void cs_block(CPrinter *p); /* "{", dissolved if nothing is declared in it */
 /* for (int variable = from; variable < to; variable += step); with one trip it is a block, its variable a number. */
 void cs_loop(CPrinter *p, const char *pragma, const char *variable, long from, long to, long step);
+/* Is the innermost cs_loop over the variable a loop in the text? Else a `continue` would be another one's. */
+bool cs_loops(const CPrinter *p, const char *variable);
 void cs_close(CPrinter *p);
 void cs_close_with(CPrinter *p, const char *tail); /* "};" and the like */
 void cs_blank(CPrinter *p);

@@ -41,7 +41,9 @@ void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const char *offs
         if (d < type->rank - 1)
             row = d ? arena_printf(e->arena, "(%s * %lld + %s)", row, (long long)type->extent[d], coord) : coord;
     }
-    if (inside) cs_line(&e->p, "if (!(%s)) continue;", inside);
+    bool branch = inside && !cs_loops(&e->p, "r");
+    if (branch) cs_open(&e->p, "if (%s)", inside);
+    if (inside && !branch) cs_line(&e->p, "if (!(%s)) continue;", inside);
     box_indices(e, &b, REF_NONE);
     const char *at = shared_at(e, tile, offset, row, place_coord(e, layout, type->rank - 1, "r"));
     const char *condition = b.condition ? b.condition : "true", *i = b.index[b.inner_dim];
@@ -53,6 +55,7 @@ void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const char *offs
         cs_line(&e->p, "tw_copy_row(%d, %s, %s, %s, %s, %s);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
                 condition);
     }
+    if (branch) cs_close(&e->p);
     cs_close(&e->p);
     shared_zero_tail(e, tile, offset);
     emit_find(e, load, FIND_LOAD_ASYNC, b.vector * elem_info[type->elem].bytes);

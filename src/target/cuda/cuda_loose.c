@@ -117,10 +117,13 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
         cs_open(&e->p, check ? "if (!%s.inside)" : "if (%s.inside)", name);
         emit_unroll(e, "r", layout->registers, vector);
         char *owner = place_owner(e, &layout->map);
-        if (owner) cs_line(&e->p, "if (!(%s)) continue;", owner);
+        bool branch = owner && !cs_loops(&e->p, "r");
+        if (branch) cs_open(&e->p, "if (%s)", owner);
+        if (owner && !branch) cs_line(&e->p, "if (!(%s)) continue;", owner);
         cs_line(&e->p, "tw_stage_line(%d, %s, %s, %s, %s == %lld, %s);", vector, word_at(e, load, slot), name,
                 place_text(e, load), place_coord(e, layout, inner, "r"), (long long)(type->extent[inner] - vector),
                 check ? "true" : "false");
+        if (branch) cs_close(&e->p);
         cs_close(&e->p);
         cs_close(&e->p);
     }

@@ -65,6 +65,15 @@ static void load_right(Dot *d, const char *column) {
     }
 }
 
+/* A part that begins outside of an extent that is no power of two is left out; true: in a branch, to be closed. */
+static bool open_inside(Dot *d, const char *variable, const char *at, int64_t extent) {
+    CPrinter *p = &d->e->p;
+    bool odd = extent & (extent - 1), branch = odd && !cs_loops(p, variable);
+    if (branch) cs_open(p, "if (%s < %lld)", at, (long long)extent);
+    if (odd && !branch) cs_line(p, "if (%s >= %lld) continue;", at, (long long)extent);
+    return branch;
+}
+
 void dot_emit_mma(Dot *d) {
     Emit *e = d->e;
     const LinearLayout *map = &d->layout->map;
@@ -74,25 +83,27 @@ void dot_emit_mma(Dot *d) {
     int64_t tiles_m = fit_m / d->along_m, tiles_n = fit_n / d->along_n;
     if (tiles_m < 1) tiles_m = 1;
     if (tiles_n < 1) tiles_n = 1;
-    bool odd_m = d->m & (d->m - 1), odd_n = d->n & (d->n - 1);
     cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * %d, wn = (warp >> %d & %d) %% %lld * %d;", d->along_m - 1,
             (long long)fit_m, rows, am, d->along_n - 1, (long long)fit_n, columns);
     cs_loop(&e->p, "#pragma unroll", "kk", 0, (d->k + step - 1) / step * step, step);
     cs_line(&e->p, "u32 fa[%lld][4];", (long long)tiles_m);
     emit_unroll(e, "i", (int)tiles_m, 1);
     const char *row = arena_printf(e->arena, "wm + i * %d", rows * d->along_m);
-    if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
+    bool branch = open_inside(d, "i", row, d->m);
     load_left(d, row);
+    if (branch) cs_close(&e->p);
     cs_close(&e->p);
     emit_unroll(e, "j", (int)tiles_n, 1);
     const char *column = arena_printf(e->arena, "wn + j * %d", columns * d->along_n);
-    if (odd_n) cs_line(&e->p, "if (%s >= %lld) continue;", column, (long long)d->n);
+    bool outer = open_inside(d, "j", column, d->n);
     cs_line(&e->p, "u32 fb[2];");
     load_right(d, column);
     emit_unroll(e, "i", (int)tiles_m, 1);
-    if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
+    branch = open_inside(d, "i", row, d->m);
     cs_line(&e->p, "tw_mma_%s(%s + 4 * (j + i * %lld), fa[i], fb);", d->row->spelling, d->acc, (long long)tiles_n);
+    if (branch) cs_close(&e->p);
     cs_close(&e->p);
+    if (outer) cs_close(&e->p);
     cs_close(&e->p);
     cs_close(&e->p);
 }
