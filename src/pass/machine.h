@@ -43,6 +43,7 @@ typedef struct Machine {
     /* --- threads of a block --- */
     int lanes;            /* threads of a warp */
     int group_warps;      /* warps of a warpgroup: roles have whole ones */
+    int sector_bytes;     /* of global memory that are written at once, whole or not */
     int vector_bytes;     /* of one load of a thread */
     int registers;        /* of a multiprocessor .. */
     int thread_registers; /* .. of one thread, at most .. */
