@@ -103,6 +103,12 @@ CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compu
 /* Rewrites the kernel into prologue, rings, tasks and roles. */
 Op *cut_roles(Cut *c); /* the tasks op */
 
+/* Accesses that leave their ring, so that the others keep theirs (ring_leave.c): those that leave branches of loops; as many as
+ * are more than a kernel may have; the load whose slot makes the most room (its bytes; 0: it is the last). */
+void cut_leave_branches(Cut *c);
+void cut_leave_crowd(Cut *c);
+int64_t cut_leave_largest(Cut *c);
+
 typedef enum Execution { RUN_FLAT, RUN_SKEW, RUN_ROLES } Execution;
 Execution cut_choose(Cut *c);                    /* with a finding that says why */
 void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */

@@ -7,7 +7,8 @@
  *     for (d items) load(item); commit                    d = slots - hold
  *     for (..) { wait for the item; barrier; load(item + d); commit; compute(item) }
  *
- * Loops around them run in step. The copies of one turn are one cp.async group; what cp.async
+ * Loops and branches around them run in step; a branch inside of them is one of each turn, the copies' d turns ahead:
+ * which items there are is known from the trip alone, and put and get count for themselves. The copies of one turn are one cp.async group; what cp.async
  * cannot do (a fill other than 0, elements that are not aligned) is loaded and stored at once,
  * which is right, if not ahead. */
 #include "target/cuda/cuda_emit.h"
@@ -23,21 +24,34 @@ static bool region_takes(Emit *e, const Region *region, Opcode code) {
     return false;
 }
 
-static bool has_inner(Emit *e, const Op *loop, Opcode code) {
-    for (const Op *op = loop->regions[0]->first; op; op = op->next)
+/* Does it stand around a loop that takes items, perhaps in a branch? */
+static bool region_has_inner(Emit *e, const Region *region, Opcode code) {
+    for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_FOR && region_takes(e, op->regions[0], code)) return true;
+        for (int i = 0; op->code == OP_IF && i < op->region_count; i++)
+            if (region_has_inner(e, op->regions[i], code)) return true;
+    }
     return false;
 }
 
-/* The smallest distance that the slots of the rings filled in the loop allow. */
+static bool has_inner(Emit *e, const Op *loop, Opcode code) { return region_has_inner(e, loop->regions[0], code); }
+
+enum { FAR = 1 << 20 }; /* no ring limits the distance */
+
+/* The smallest distance that the slots of the rings filled in the loop, in its branches too, allow: an item more in each
+ * trip is the most that there is. */
 static int distance(Emit *e, const Region *region) {
-    int least = 1 << 20;
+    int least = FAR;
     for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; op->code == OP_IF && i < op->region_count; i++) {
+            int inner = distance(e, op->regions[i]);
+            if (inner < least) least = inner;
+        }
         if (op->code != OP_ACQUIRE) continue;
         const RingPlan *r = ring_find(e, op->operands[0]);
         if (r->skewed && r->slots - r->hold < least) least = r->slots - r->hold;
     }
-    return least == 1 << 20 || least < 0 ? 0 : least;
+    return least < 0 ? 0 : least;
 }
 
 /* Writes ops of the load role from the cursor to `until` (not included; NULL: all that is left in the region). */
@@ -112,12 +126,19 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
     emit_pending_add(e, before);
 }
 
-const Op *skew_match(Emit *e, const Op *loop) {
-    if (!cuda_of(e)->ahead || cuda_of(e)->skew_loop || !region_takes(e, loop->regions[0], OP_WAIT)) return NULL;
+static bool takes(Emit *e, const Op *op, Opcode code) {
+    for (int i = 0; i < op->region_count; i++)
+        if (region_takes(e, op->regions[i], code)) return true;
+    return false;
+}
+
+/* The loop or branch of the load role that belongs to this one of compute; what stands before it is written. */
+const Op *skew_match(Emit *e, const Op *op) {
+    if (!cuda_of(e)->ahead || cuda_of(e)->skew_loop || !takes(e, op, OP_WAIT)) return NULL;
     const Op *other = cuda_of(e)->ahead;
-    while (other && !(other->code == OP_FOR && region_takes(e, other->regions[0], OP_ACQUIRE))) other = other->next;
+    while (other && !(other->code == op->code && takes(e, other, OP_ACQUIRE))) other = other->next;
     if (!other) {
-        emit_refuse(e, loop, "a loop that its load role does not have in the same form");
+        emit_refuse(e, op, "a loop or branch that its load role does not have in the same form");
         return NULL;
     }
     bool fills = fills_before(e, other);
@@ -127,10 +148,28 @@ const Op *skew_match(Emit *e, const Op *loop) {
     return other;
 }
 
+/* --- branches around such loops: both roles take the same side --- */
+const Op *skew_branch(Emit *e, const Op *branch) {
+    const Op *other = skew_match(e, branch);
+    for (int i = 0; other && i < other->result_count; i++) emit_carried(e, other->results[i], REF_NONE);
+    return other;
+}
+
+void skew_side_begin(Emit *e, const Op *other, int side) { cuda_of(e)->ahead = other->regions[side]->first; }
+
+void skew_side_end(Emit *e, const Op *other, int side) {
+    const Op *last = other->regions[side]->last;
+    run_to(e, NULL);
+    if (last) emit_copies(e, other->results, last->operands, other->result_count);
+    cuda_of(e)->ahead = other->next;
+}
+
+/* --- loops --- */
 void skew_begin(Emit *e, const Op *loop, const Op *other) {
     for (int i = 3; i < other->operand_count; i++) emit_carried(e, other->regions[0]->args[i - 2], other->operands[i]);
     if (has_inner(e, loop, OP_WAIT)) return;
     int d = distance(e, other->regions[0]);
+    if (d == FAR) d = 0;
     cuda_of(e)->skew_distance = d;
     if (!d) return; /* each turn writes what the turn before read: the barrier stands in the loop */
     shared_before_write(e);
