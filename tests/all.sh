@@ -107,7 +107,7 @@ machines() {
         gcc $prelude -march=native -DTW_PAIRS -DTW_AMX_TWIN -o build/prelude_tiles -lm && build/prelude_tiles &&
         gcc $prelude -march=x86-64 -o build/prelude_128 -lm && build/prelude_128
 }
-wild() { make -s all && python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; }
+wild() { make -s all && python3 tests/wild/scheduled.py && python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; }
 process() { make -s all && python3 tests/process/run.py; }
 ops() { make -s build/tests/ops && tests/shards.sh "$jobs" build/tests/ops; }
 device() { make -s check-gpu; }

@@ -35,9 +35,9 @@ static const LinearLayout *map_of(Check *c, const Op *op, Ref ref) {
         complain(c, op, "a tile that it reads or makes must live in registers");
         return NULL;
     }
-    if (layout->map.count[LL_LANE] != LL_LANES || 1 << layout->map.count[LL_WARP] != c->st.warps ||
+    if (1 << layout->map.count[LL_LANE] != c->st.cx->machine->lanes || 1 << layout->map.count[LL_WARP] != c->st.warps ||
         layout->map.count[LL_BLOCK]) {
-        complain(c, op, "a layout here is spread over %d lanes and %d warps", 1 << LL_LANES, c->st.warps);
+        complain(c, op, "a layout here is spread over %d lanes and %d warps", c->st.cx->machine->lanes, c->st.warps);
         return NULL;
     }
     return &layout->map;
@@ -168,19 +168,19 @@ static void check_put(Check *c, const Op *op) {
 
 /* --- dots --- */
 /* Does the operand find room, zeros and rows as its instruction reads them? */
-static void check_operand(Check *c, const Op *op, int which, Word instr) {
+static void check_operand(Check *c, const Op *op, int which, const Matrix *row) {
     Kernel *k = c->st.k;
     const Layout *layout = layout_at(c, op->operands[which]);
     if (!layout) return;
     if (layout->home == HOME_REGISTERS) {
-        if (which == 0 && map_of(c, op, op->operands[0]) && lay_stays_in_registers(&c->st, op, instr, layout)) return;
+        if (which == 0 && map_of(c, op, op->operands[0]) && lay_stays_in_registers(&c->st, op, row, layout)) return;
         complain(c, op, "operand %d must lie in shared memory", which + 1);
         return;
     }
     const SharedTile *tile = &layout->tile;
     const Type *type = ir_type(k, op->operands[which]);
     int64_t stored[2] = {tile->rows, tile->columns};
-    SharedTile need = layout_operand_tile(ty_with_shape(k->module, type, 2, stored), instr, which, tile->turned);
+    SharedTile need = layout_operand_tile(ty_with_shape(k->module, type, 2, stored), row, which, tile->turned);
     if (tile->width != need.width || tile->rows_held < need.rows_held || tile->columns_held < need.columns_held ||
         tile->zero_rows < need.zero_rows || tile->zero_columns < need.zero_columns)
         complain(c, op, "operand %d must be stored as shared<%lldx%lld, width=%d, zero=%lldx%lld>, or have more room",
@@ -189,17 +189,15 @@ static void check_operand(Check *c, const Op *op, int which, Word instr) {
 }
 
 static void check_dot(Check *c, const Op *op) {
-    if (ir_type(c->st.k, op->operands[0])->rank != 2) {
-        diag_emit(c->st.k->module->diag, DIAG_LAYOUT_DOT_RANK, op->range, c->st.cx->machine->name);
-        c->good = false;
-        return;
-    }
-    Word instr = layout_dot_instr(c->st.cx, c->st.k, op);
+    c->good = lay_dot_fits(&c->st, op);
+    if (!c->good) return;
+    const Matrix *row = matrix_of(c->st.k, op);
     LinearLayout wanted = choose_accumulator(c->st.cx, c->st.k, op, c->st.warps);
     const LinearLayout *map = map_of(c, op, op->results[0]);
-    if (map && !ll_equal(map, &wanted)) complain(c, op, "its sum must live as %s leaves it", word_info[instr].text);
+    if (map && !ll_equal(map, &wanted))
+        complain(c, op, "its sum must live as %s leaves it", word_info[row->instr].text);
     want(c, op, op->operands[2], map);
-    for (int i = 0; i < 2 && c->good; i++) check_operand(c, op, i, instr);
+    for (int i = 0; i < 2 && c->good; i++) check_operand(c, op, i, row);
 }
 
 static void check_convert(Check *c, const Op *op) {

@@ -37,7 +37,9 @@ const Layout *lay_in_shared(LayoutState *st, SharedTile tile);
 /* The layout in which an operand of this type broadcasts into a result that has `map`. */
 LinearLayout lay_fit(const LinearLayout *map, const Type *operand);
 /* May the left operand of a wgmma stay in registers, where `from` has it? */
-bool lay_stays_in_registers(LayoutState *st, const Op *dot, Word instr, const Layout *from);
+bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from);
+/* Can the machine do the dot here with the instruction that it is stamped with? If not, false with a message. */
+bool lay_dot_fits(LayoutState *st, const Op *dot);
 const Layout *lay_default(LayoutState *st, const Type *type);
 const Layout *lay_natural(LayoutState *st, Ref ref);
 Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user);

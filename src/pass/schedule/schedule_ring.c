@@ -68,7 +68,7 @@ static bool fills_in_loop(const Region *region, Ref ring, bool inside) {
 static bool reads_by_async(const Schedule *s, const Region *region, Ref slot) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_GET && op->operands[0] == slot && !schedule_in_shared(s->k, op->results[0])) return false;
-        if (op->code == OP_DOT && layout_dot_instr(s->cx, s->k, op) != INSTR_WGMMA) return false;
+        if (op->code == OP_DOT && !matrix_of(s->k, op)->is_async) return false;
         for (int i = 0; i < op->region_count; i++)
             if (!reads_by_async(s, op->regions[i], slot)) return false;
     }
@@ -113,9 +113,9 @@ static bool plan_ring(Schedule *s, Op *op) {
     if (r.thread_puts && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
         r.slots = (int)op_int(op, AT_STAGES, 1);
         r.hold = r.slots < 3 ? 1 : r.hold;
-        pass_find(s->cx, op->range, FIND_RING_BY_THREADS, r.slots);
     }
-    r.full_count = 32 * producer.warps;
+    r.wanted = r.slots;
+    r.full_count = s->cx->machine->lanes * producer.warps;
     r.each = programs > 1 && !fills_in_loop(r.from->regions[0], ring, false);
     if (r.each && !r.fused) r.slots *= programs;
     r.empty_count = consumer.warps * (r.each ? 1 : programs);
@@ -175,6 +175,54 @@ static Word means_of(const RingSchedule *r) {
     return r->thread_puts ? MEANS_MIXED : MEANS_TMA;
 }
 
+/* --- findings --- */
+static Finding find(const Schedule *s, Range range, FindingId id, ...) {
+    va_list values;
+    va_start(values, id);
+    Finding f = finding_make(s->k->module->arena, range, id, values);
+    va_end(values);
+    return f;
+}
+
+static bool is_at(const Op *op, Range range) { return op->range.begin == range.begin && op->range.end == range.end; }
+
+/* Is what stands there in the source put into the ring? */
+static bool is_put(const Kernel *k, const Region *region, Ref ring, Range range) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_PUT && schedule_ring_of(k, op) == ring) {
+            Ref value = op_operand(op, 1);
+            const Op *load = ref_is_value(value) ? ir_value(k, value)->op : NULL;
+            while (load && load->code == OP_CONVERT) load = ir_value(k, load->operands[0])->op;
+            if (load && is_at(load, range)) return true;
+        }
+        for (int i = 0; i < op->region_count; i++)
+            if (is_put(k, op->regions[i], ring, range)) return true;
+    }
+    return false;
+}
+
+/* `explain` says one number: what the plan said of a ring that has fewer slots now is said anew, or no more. */
+static void say_slots(Schedule *s, const RingSchedule *r) {
+    int64_t planned = op_int(r->op, AT_SLOTS, 1);
+    size_t kept = s->cx->uncut_findings;
+    for (size_t i = kept; planned > r->slots && i < s->cx->findings.count; i++) {
+        Finding f = s->cx->findings.at[i];
+        bool of_ring = f.id == FIND_RING_DEEPER || f.id == FIND_RING_FEWER_SLOTS;
+        if (of_ring && is_at(r->op, f.range)) continue;
+        const FindingValue *v = f.values; /* field, ring, from, to, slots, s, bytes */
+        if (f.id == FIND_LOAD_FIELD && is_put(s->k, r->from->regions[0], r->op->results[0], f.range))
+            f = find(s, f.range, f.id, v[0].text, v[1].text, v[2].text, v[3].text, r->slots, r->slots == 1 ? "" : "s",
+                     v[6].number);
+        s->cx->findings.at[kept++] = f;
+    }
+    if (planned > r->slots) s->cx->findings.count = kept;
+    int asked = (int)op_int(r->op, AT_STAGES, r->wanted);
+    if (r->slots < asked)
+        pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)s->cx->machine->ring_bytes);
+    else if (r->thread_puts && op_attr(r->op, AT_STAGES))
+        pass_find(s->cx, r->op->range, FIND_RING_BY_THREADS, r->slots);
+}
+
 static void place_ring(Schedule *s, RingSchedule *r) {
     static const char *const how[] = {[MEANS_ASYNC - MEANS_TMA] = "by cp.async, ahead",
                                       [MEANS_BUFFER - MEANS_TMA] = "a buffer of one role",
@@ -228,10 +276,11 @@ bool schedule_rings(Schedule *s, int64_t other) {
         RingSchedule *r = &s->rings.at[i];
         if (r->fused || !mark_releases(s, r, r->to->regions[0], r->to->regions[0])) continue;
         r->lanes = r->full_count > 1;
-        if (r->lanes) r->empty_count *= 32;
+        if (r->lanes) r->empty_count *= s->cx->machine->lanes;
     }
     while (total_bytes(s, other) > s->cx->machine->ring_bytes && shrink(s)) {}
     s->bytes = 0;
+    for (size_t i = 0; i < s->rings.count; i++) say_slots(s, &s->rings.at[i]);
     for (size_t i = 0; i < s->rings.count; i++) place_ring(s, &s->rings.at[i]);
     for (size_t i = 0; i < s->rings.count; i++) {
         RingSchedule *r = &s->rings.at[i];

@@ -120,7 +120,7 @@ bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes) {
 }
 
 int64_t reduce_array_bytes(const LinearLayout *map, uint32_t lanes, int bytes, int warps, int alive) {
-    int64_t warp = reduce_lanes_agree(map, lanes) ? bytes : 32 * bytes;
+    int64_t warp = reduce_lanes_agree(map, lanes) ? bytes : bytes << map->count[LL_LANE];
     return ((warp * warps << alive) + 15) / 16 * 16;
 }
 
@@ -161,7 +161,7 @@ static int64_t tuple_scratch(const Kernel *k, const Op *op, int warps) {
     uint32_t done = 0;
     int64_t need = 0, planes = 0;
     for (int i = 0; i < op->operand_count; i++)
-        planes += (int64_t)warps * 32 * axis_slot_bytes(ir_type(k, op->operands[i]));
+        planes += ((int64_t)warps << map->count[LL_LANE]) * axis_slot_bytes(ir_type(k, op->operands[i]));
     for (int i = 0; i < bits; i++) {
         LayoutInput input;
         int at;
@@ -182,7 +182,7 @@ static int64_t sort_scratch(const Kernel *k, const Op *op, int warps) {
         LayoutInput input;
         int at;
         if (ll_find_bit(map, axis, bit, &input, &at) && input == LL_WARP)
-            return ((int64_t)warps * 32 * bytes) << map->count[LL_REGISTER];
+            return ((int64_t)warps * bytes) << (map->count[LL_LANE] + map->count[LL_REGISTER]);
     }
     return 0;
 }
@@ -192,7 +192,8 @@ static int64_t atomic_scratch(const Kernel *k, const Op *op, int warps) {
     if (!is_tile(k, op->results[0])) return 16;
     const Layout *layout = ir_value(k, op->results[0])->layout;
     if (!ll_free(&layout->map).at[LL_WARP]) return 0;
-    return (int64_t)layout->registers * 32 * warps * ty_elem_bytes(ir_type(k, op->results[0]));
+    return ((int64_t)layout->registers * warps << layout->map.count[LL_LANE]) *
+           ty_elem_bytes(ir_type(k, op->results[0]));
 }
 
 int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used) {
@@ -211,7 +212,7 @@ int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used) {
     case OP_SLICE: return slice_stays(k, op, &first) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
     case OP_FLIP: return flip_stays(k, op, &place) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
     case OP_GATHER: return stage_bytes(ir_type(k, op->operands[0]));
-    case OP_FOR: return (op_int(op, AT_AHEAD, 0) + 1) * op_int(op, AT_WORDS, 0); /* one slot is being read */
+    case OP_FOR: return op_int(op, AT_BYTES, 0);
     case OP_INSERT: return is_tile(k, op_operand(op, 1)) ? stage_bytes(ir_type(k, op_operand(op, 1))) : 0;
     default: return 0;
     }

@@ -113,7 +113,6 @@ static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (warp == 0 && lane == 
 const SimtTarget cuda_target = {
     .name = "cuda",
     .op = write_op,
-    .absorbs = dot_rounds,
     .load = load,
     .uses_shared = uses_shared,
     .loop = turned,

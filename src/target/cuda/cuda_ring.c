@@ -358,7 +358,7 @@ static void emit_put(Emit *e, const Op *op) {
         cs_line(&e->p, "tw_sts(1, %s, &word);", at);
         cs_close(&e->p);
     }
-    if (r->fused) e->async_pending = e->cx->machine->has_tma;
+    if (r->fused) e->async_pending = e->cx->machine->async_proxy;
 }
 
 static void emit_commit(Emit *e, const Op *op) {

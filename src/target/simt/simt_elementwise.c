@@ -213,7 +213,7 @@ void elementwise_scalar(Emit *e, const Op *op) {
 
 /* Does the op join a loop over the registers of `layout`? */
 static bool joins(Emit *e, const Op *op, const Layout *layout) {
-    if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) || e->target->absorbs(e, op) ||
+    if (!elementwise_is(op) || op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]) || op_flag(op, AT_PACKED) ||
         pairs_are(e, op))
         return false;
     const Layout *own = emit_layout(e, op->results[0]);

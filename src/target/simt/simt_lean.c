@@ -78,7 +78,7 @@ bool lean_wanted(Emit *e) {
         }
         if (alive > most) most = alive;
     }
-    int64_t registers = 65536 / (32 * layout_warps(e->cx, e->k));
+    int64_t registers = 65536 / (e->lanes * layout_warps(e->cx, e->k));
     return most + OTHER_REGISTERS > (registers < 255 ? registers : 255);
 }
 

@@ -1,8 +1,8 @@
 /* emu_table.h: the seam between an emitted kernel compiled for the host and the emulator.
  *
  * Kernel and emulator see each other only through these plain C structs: the host prelude
- * (emulated.cuh) turns every call of the legend in tilewright.cuh into a call of the table, with
- * the line of the .cu it stands on. TW_KERNEL(name) makes `extern "C" void tw_emu_name(EmuBind *,
+ * (emulated_simt.cuh) turns every call of the prelude's legend into a call of the table, with the line of
+ * the text it stands on. TW_KERNEL(name) makes `extern "C" void tw_emu_name(EmuBind *,
  * void **params)`, which the emulator runs once per thread, each on its own fiber; `bind->now` is
  * the thread that runs. Read by C and C++. */
 #ifndef EMU_TABLE_H
@@ -44,28 +44,19 @@ typedef enum EmuAtomic {
     EMU_CAS
 } EmuAtomic;
 typedef enum EmuShuffle { EMU_SHFL_IDX, EMU_SHFL_XOR, EMU_SHFL_UP, EMU_SHFL_DOWN } EmuShuffle;
-typedef enum EmuCopy { EMU_LOAD, EMU_STORE, EMU_STORE_ADD } EmuCopy;
 
 typedef struct EmuNow {
     int thread, threads; /* of the block */
-    int rank, cluster;   /* of the block in its cluster; blocks of that */
+    int lanes;           /* of a warp */
+    int rank, cluster;   /* of the block among those that run beside it; how many these are */
     int block[3], blocks[3];
 } EmuNow;
 
 typedef struct Emu Emu;
 typedef struct EmuBind EmuBind;
 
-/* One wgmma: d = a b + (accumulate ? d : 0). */
-typedef struct EmuWgmma {
-    int n, type; /* columns of d; EmuType of a and b */
-    int a_mn_major, b_mn_major;
-    float *d;          /* n / 2 accumulators */
-    const unsigned *a; /* four registers, or NULL: a_desc */
-    unsigned long long a_desc, b_desc;
-    int accumulate;
-} EmuWgmma;
-
-/* `line`: of the .cu. `s`: offset into shared memory. */
+/* What every machine with lanes has; a target's own calls follow in a struct that begins with this one. `line`: of the
+ * kernel's text. `s`: offset into shared memory. */
 typedef struct EmuTable {
     void (*load_global)(Emu *, int line, void *to, const void *from, int bytes);
     void (*store_global)(Emu *, int line, void *to, const void *from, int bytes);
@@ -78,42 +69,11 @@ typedef struct EmuTable {
     void (*atomic_shared)(Emu *, int line, int op, int type, unsigned s, const void *value);
 
     unsigned long long (*shuffle)(Emu *, int line, int kind, unsigned long long value, int n);
-    unsigned (*ballot)(Emu *, int line, int vote);
+    unsigned long long (*ballot)(Emu *, int line, int vote);
     int (*elect)(Emu *, int line);
     void (*sync_warp)(Emu *, int line);
     void (*barrier)(Emu *, int line, int id, int threads,
                     int wait); /* threads 0: the whole block */
-    void (*cluster_sync)(Emu *, int line);
-    void (*setmaxnreg)(Emu *, int line, int registers, int increase);
-
-    void (*mbar_init)(Emu *, int line, unsigned bar, unsigned count);
-    void (*mbar_arrive)(Emu *, int line, unsigned bar, unsigned bytes,
-                        int arrive); /* bytes are expected */
-    void (*mbar_arrive_at)(Emu *, int line, unsigned bar, unsigned rank);
-    void (*mbar_wait)(Emu *, int line, unsigned bar, unsigned parity);
-    void (*fence_mbar_init)(Emu *, int line);
-    void (*fence_async)(Emu *, int line);
-
-    /* mask: the blocks of the cluster that get the box; 0: the own one */
-    void (*tma)(Emu *, int line, int copy, int rank, const void *map, const int *at, unsigned s,
-                unsigned bar, unsigned mask);
-    void (*bulk)(Emu *, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar);
-    void (*bulk_commit)(Emu *, int line);
-    void (*bulk_wait)(Emu *, int line, int pending, int read_only);
-    void (*cp_async)(Emu *, int line, unsigned s, const void *p, int bytes, int ok);
-    void (*cp_async_commit)(Emu *, int line);
-    void (*cp_async_wait)(Emu *, int line, int pending);
-    void (*cp_async_arrive)(Emu *, int line, unsigned bar);
-
-    void (*ldmatrix)(Emu *, int line, unsigned *r, unsigned s, int count, int trans);
-    void (*stmatrix)(Emu *, int line, unsigned s, const unsigned *r, int count, int trans);
-    void (*mma)(Emu *, int line, int type, float *d, const unsigned *a, const unsigned *b);
-    void (*wgmma)(Emu *, int line, const EmuWgmma *);
-    void (*wgmma_fence)(Emu *, int line);
-    void (*wgmma_commit)(Emu *, int line);
-    void (*wgmma_wait)(Emu *, int line, int pending);
-    void (*wgmma_settle)(Emu *, int line, float *d, int count);
-
     unsigned (*narrow)(int type, double x); /* bits of f16, bf16, e4m3, e5m2 */
     double (*widen)(int type, unsigned bits);
     void (*turn)(Emu *, int line); /* loops have turned `turns` times */
