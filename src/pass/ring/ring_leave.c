@@ -5,6 +5,7 @@
  *
  *     in a branch inside of a loop     skew: loads that are used there run ahead under its condition; a value that leaves
  *                                      the branch would be copied twice, and a store is one of compute anyway
+ *     no dot in a loop                 streams come in fast enough by themselves; loads that wait for their place do not
  *     too many rings                   those that feed no dot first, then the last ones
  *     slots that do not fit            the largest ring of loads that feeds no dot, at last any */
 #include "pass/ring/ring_cut.h"
@@ -34,6 +35,11 @@ void cut_leave_branches(Cut *c) {
         } else
             i++;
     }
+}
+
+void cut_leave_streams(Cut *c) {
+    for (size_t i = c->rings.count; i-- > 0;)
+        if (i < c->rings.count && !c->rings.at[i]->chases) leave(c, i, "it feeds no dot, and its place is known ahead");
 }
 
 void cut_leave_crowd(Cut *c) {

@@ -165,9 +165,9 @@ static void cut_outputs(Cut *c) {
     fit_slots(c, 2, 0);
 }
 
-/* Loads of loops that run ahead: are there any, do they feed dots, and how many stages do they ask for? */
+/* Loads of loops that run ahead: are there any, do they feed dots or chase, and how many stages do they ask for? */
 typedef struct Ahead {
-    bool any, dots;
+    bool any, dots, chases;
     int stages;
 } Ahead;
 
@@ -177,7 +177,8 @@ static Ahead look_ahead(const Cut *c) {
         const CutRing *ring = c->rings.at[i];
         if (!is_pipelined(ring)) continue;
         ahead.any = true;
-        ahead.dots = ahead.dots || ring->feeds_dot;
+        ahead.dots |= ring->feeds_dot;
+        ahead.chases |= ring->chases;
         if (stages_of(c, ring) > ahead.stages) ahead.stages = stages_of(c, ring);
     }
     return ahead;
@@ -190,7 +191,7 @@ static bool leave_to_fit(Cut *c) {
         left = cut_leave_largest(c);
         if (left > kept) kept = left;
     } while (left && !fit_slots(c, 2, 2 * kept));
-    return left && look_ahead(c).dots;
+    return left && (look_ahead(c).dots || look_ahead(c).chases);
 }
 
 /* Two slots of every load keep the copies running; for them the outputs give way, and at last the
@@ -261,6 +262,12 @@ static Execution decide(Cut *c, const char **why) {
         return RUN_FLAT;
     }
     Ahead ahead = look_ahead(c);
+    if (!ahead.dots && ahead.chases && ahead.stages > 1 && machine->skew_allowed) {
+        cut_leave_branches(c);
+        cut_leave_streams(c);
+        *why = "no dots, but loads of loops that find their place in memory";
+        if (c->rings.count) return RUN_SKEW;
+    }
     if (!ahead.any || !ahead.dots) {
         *why = "no loop loads boxes for a dot that could run ahead of it";
         return RUN_FLAT;
