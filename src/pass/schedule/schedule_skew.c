@@ -10,6 +10,8 @@
  *  -> for (2 items) load ;  for (..) { wait for the item ; load (item + 2) ; compute (item) } */
 #include "pass/schedule/schedule.h"
 
+#include <string.h>
+
 typedef struct Skew {
     Schedule *s;
     Op *load;    /* where the load role stands */
