@@ -61,6 +61,12 @@ static const Edit edits[] = {
     {"skew", "slots=3", "slots=2", NULL, "`ahead` is more than"},
     {"skew", "by=async", "by=buffer", NULL, "`twin` stands on a loop"},
     {"skew", "by=async", "by=tma", NULL, "`twin` stands on a loop"},
+    {"branches", "", "", NULL, NULL},
+    {"branches", "if<twin=1>", "if", "role load", "`twin` counts"},
+    {"branches", "if<twin=1>", "if", "role compute", "`twin` counts"},
+    {"branches", "if %there", "if<twin=3> %there", "role load", "`twin` stands on a loop or branch"},
+    {"branches", "if<twin=1>", "if<twin=1, ahead=1>", "role compute", "ahead"},
+    {"branches", "ahead=2", "ahead=3", NULL, "`ahead` is more than"},
     /* words ahead */
     {"loose", "for<ahead=2, at=", "for<at=", NULL, "with `ahead` and `bytes`"},
     {"loose", "words=9216", "words=9200", NULL, "`words` lie"},

@@ -69,6 +69,10 @@ typedef struct SimtTarget {
     void (*trip_begin)(Emit *e, const Op *loop, void *state, const char *at);
     void (*trip_end)(Emit *e, const Op *loop, void *state);
     void (*loop_end)(Emit *e, const Op *loop, void *state);
+    /* What runs in step with a branch (NULL: nothing), before the branch and around each of its two sides. */
+    const void *(*branch_begin)(Emit *e, const Op *branch);
+    void (*side_begin)(Emit *e, const void *state, int side);
+    void (*side_end)(Emit *e, const void *state, int side);
     /* Before a barrier: what the threads wrote becomes visible to units that read shared memory by themselves. */
     void (*fence)(Emit *e);
     void (*wait_for_dot)(Emit *e);    /* the dot in flight has read its operands */
@@ -90,7 +94,7 @@ struct Emit {
     const Expr *thread; /* the thread's number in its group: warp * 32 + lane */
     const Op *role;     /* NULL: flat */
     ThreadGroup group;
-    const char *barrier; /* number of the group's own barrier; NULL: that of the whole block */
+    const Expr *barrier; /* number of the group's own barrier; NULL: that of the whole block */
     Map places;          /* layout, dimension -> variable */
     Map found;           /* ops with a finding */
     Map overs;           /* divisors of whole tiles -> their TwOver */
