@@ -78,12 +78,13 @@ enum { GEMM_SLOTS = 4, GEMM_SLOT_BYTES = 64 };
 typedef struct CpuPlan {
     Kernel *k;
     Arena *arena;
-    Placed *placed;   /* by Ref */
-    Map places;       /* Op * -> OpPlace * */
-    OpList order;     /* all ops, in order of position */
-    VEC(int) writers; /* of memory, among the ops up to each position */
-    Map gemms;        /* Op * of the loop, and of the dot -> Gemm * */
-    int slots;        /* of panels that are kept */
+    Placed *placed;          /* by Ref */
+    Map places;              /* Op * -> OpPlace * */
+    OpList order;            /* all ops, in order of position */
+    VEC(int) writers;        /* of memory, among the ops up to each position */
+    struct Analysis *affine; /* of offsets (analysis/affine.h) */
+    Map gemms;               /* Op * of the loop, and of the dot -> Gemm * */
+    int slots;               /* of panels that are kept */
     VEC(Block) blocks;
     int64_t scratch; /* bytes a thread needs */
     struct Search *search;
