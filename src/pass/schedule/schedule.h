@@ -29,7 +29,7 @@ typedef struct RingSchedule {
     Op *op;
     const Op *from, *to; /* roles */
     int slots, hold;
-    int wanted; /* slots, if all fit */
+    int wanted;        /* slots, if all fit */
     int64_t at, bytes; /* of a slot */
     int64_t field_at[MAX_RING_FIELDS];
     SharedTile field[MAX_RING_FIELDS];
@@ -54,6 +54,7 @@ typedef struct Schedule {
     int *uses; /* by Ref */
     Gang gang;
     VEC(RingSchedule) rings;
+    bool panels;      /* output tiles leave in panels wherever they can: the whole tiles do not fit */
     int64_t bytes;    /* of shared memory, so far */
     const Op *failed; /* why the kernel cannot run with its rings, and where that is seen; NULL: it can */
     const char *why;
@@ -100,10 +101,13 @@ bool schedule_check(PassContext *cx, Kernel *k);
 
 /* --- schedule_gang.c --- */
 void schedule_gang(Schedule *s);
+void schedule_part_gang(Schedule *s, const char *why); /* its programs run one by one after all */
 
 /* --- schedule_ring.c --- */
-/* `other` bytes are needed beside the rings. False after errors. */
+/* Plans the rings; `other` bytes are needed beside them. False: they cannot be. */
 bool schedule_rings(Schedule *s, int64_t other);
+/* The plan as attributes. */
+void schedule_write_rings(Schedule *s);
 RingSchedule *schedule_ring(Schedule *s, Ref ring);
 /* Does one thread run the whole role? It does if it only issues TMA. */
 bool schedule_is_single(const Schedule *s, const Op *role);

@@ -223,14 +223,12 @@ static void say_slots(Schedule *s, const RingSchedule *r) {
         pass_find(s->cx, r->op->range, FIND_RING_BY_THREADS, r->slots);
 }
 
-static void place_ring(Schedule *s, RingSchedule *r) {
+static void say_place(const Schedule *s, const RingSchedule *r) {
     static const char *const how[] = {[MEANS_ASYNC - MEANS_TMA] = "by cp.async, ahead",
                                       [MEANS_BUFFER - MEANS_TMA] = "a buffer of one role",
                                       [MEANS_STORES - MEANS_TMA] = "by stores",
                                       [MEANS_MIXED - MEANS_TMA] = "by TMA and stores",
                                       [MEANS_TMA - MEANS_TMA] = "by TMA"};
-    r->at = s->bytes;
-    s->bytes += bytes_of(s, r);
     pass_find(s->cx, r->op->range, FIND_RING_PLACED, r->slots, r->slots == 1 ? "" : "s", (long long)r->bytes,
               (long long)r->at, how[means_of(r) - MEANS_TMA]);
 }
@@ -267,30 +265,39 @@ static void write_ring(const Schedule *s, const RingSchedule *r) {
 }
 
 bool schedule_rings(Schedule *s, int64_t other) {
+    s->rings.count = 0;
     for (Op *op = s->k->body->first; op; op = op->next)
         if (op->code == OP_RING && !plan_ring(s, op)) return false;
     for (size_t i = 0; i < s->rings.count; i++)
         if (schedule_is_single(s, s->rings.at[i].from)) s->rings.at[i].full_count = 1;
-    schedule_cluster(s);
-    for (size_t i = 0; i < s->rings.count; i++) {
-        RingSchedule *r = &s->rings.at[i];
-        if (r->fused || !mark_releases(s, r, r->to->regions[0], r->to->regions[0])) continue;
-        r->lanes = r->full_count > 1;
-        if (r->lanes) r->empty_count *= s->cx->machine->lanes;
-    }
     while (total_bytes(s, other) > s->cx->machine->ring_bytes && shrink(s)) {}
     s->bytes = 0;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        s->rings.at[i].at = s->bytes;
+        s->bytes += bytes_of(s, &s->rings.at[i]);
+    }
+    for (size_t i = 0; i < s->rings.count; i++) {
+        RingSchedule *r = &s->rings.at[i];
+        if (r->fused) continue;
+        r->full = s->bytes;
+        r->empty = r->full + 8 * r->slots;
+        s->bytes = r->empty + 8 * r->slots;
+    }
+    return true;
+}
+
+void schedule_write_rings(Schedule *s) {
+    schedule_cluster(s);
     for (size_t i = 0; i < s->rings.count; i++) say_slots(s, &s->rings.at[i]);
-    for (size_t i = 0; i < s->rings.count; i++) place_ring(s, &s->rings.at[i]);
     for (size_t i = 0; i < s->rings.count; i++) {
         RingSchedule *r = &s->rings.at[i];
         if (!r->fused) {
+            bool read = mark_releases(s, r, r->to->regions[0], r->to->regions[0]);
+            r->lanes = read && r->full_count > 1;
+            if (r->lanes) r->empty_count *= s->cx->machine->lanes;
             announce(s, r, r->from->regions[0]);
-            r->full = s->bytes;
-            r->empty = r->full + 8 * r->slots;
-            s->bytes = r->empty + 8 * r->slots;
         }
+        say_place(s, r);
         write_ring(s, r);
     }
-    return true;
 }

@@ -71,7 +71,7 @@ ConvertPlan convert_plan(const Kernel *k, const Op *convert) {
 
 static int64_t convert_scratch(const Kernel *k, const Op *op) {
     const Layout *to = ir_value(k, op->results[0])->layout;
-    if (to->home == HOME_SHARED) return 0;
+    if (to->home == HOME_SHARED || ir_value(k, op->operands[0])->layout->home == HOME_SHARED) return 0;
     if (convert_plan(k, op).kind != CONVERT_SHARED) return 0;
     return (int64_t)convert_bytes(ir_type(k, op->results[0])) << ll_index_bits(&to->map);
 }
