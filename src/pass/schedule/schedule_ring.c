@@ -38,7 +38,7 @@ bool schedule_is_single(const Schedule *s, const Op *role) {
 static void count_puts(const Kernel *k, const Region *region, RingSchedule *r) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && schedule_ring_of(k, op) == r->op->results[0])
-            (*(schedule_in_shared(k, op_operand(op, 1)) ? &r->tma_puts : &r->thread_puts))++;
+            (*(layout_put_mover(k, op) == MOVER_TMA ? &r->tma_puts : &r->thread_puts))++;
         for (int i = 0; i < op->region_count; i++) count_puts(k, op->regions[i], r);
     }
 }
@@ -46,8 +46,8 @@ static void count_puts(const Kernel *k, const Region *region, RingSchedule *r) {
 /* Is a field of the ring stored by TMA? */
 static bool stores_by_tma(const Kernel *k, const Region *region, Ref ring) {
     for (const Op *op = region->first; op; op = op->next) {
-        Ref value = op->code == OP_TSTORE ? op_operand(op, 1) : REF_NONE;
-        if (schedule_in_shared(k, value) && schedule_ring_of(k, ir_value(k, value)->op) == ring) return true;
+        bool by_tma = op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
+        if (by_tma && schedule_ring_of(k, ir_value(k, op_operand(op, 1))->op) == ring) return true;
         for (int i = 0; i < op->region_count; i++)
             if (stores_by_tma(k, op->regions[i], ring)) return true;
     }
@@ -130,7 +130,7 @@ static bool plan_ring(Schedule *s, Op *op) {
 static void announce(const Schedule *s, const RingSchedule *r, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && schedule_ring_of(s->k, op) == r->op->results[0] &&
-            schedule_in_shared(s->k, op_operand(op, 1))) {
+            layout_put_mover(s->k, op) == MOVER_TMA) {
             const SharedTile *tile = &r->field[schedule_field(s->k, op)];
             int64_t panels = (tile->columns * tile->elem_bytes + tile->width - 1) / tile->width;
             int64_t bytes = tile->rows * tile->width * panels;

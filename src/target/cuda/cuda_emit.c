@@ -85,8 +85,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     cuda.plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
     cuda.plan->persist = e->persist;
     cuda.plan->name = entry_name(&e->p, k->name);
-    e->lean = !tasks && lean_wanted(e);
-    if (!tasks) pairs_plan(e);
+    e->lean = kernel_int(k, AT_LEAN, 0);
     gang_read(e, tasks);
     if (tasks) {
         cluster_read(e, tasks);

@@ -69,8 +69,7 @@ static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
 extern const SimtTarget cuda_target;
 
 /* --- cuda_copy.c --- */
-/* Is the load's only use a put that can copy straight from global to shared memory? Then the load writes nothing. */
-bool copy_defers(Emit *e, Ref value);
+/* A load `by=async`, where its put stands. */
 void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const char *offset);
 
 /* --- cuda_loose.c --- */

@@ -93,7 +93,6 @@ struct Emit {
     const char *barrier; /* number of the group's own barrier; NULL: that of the whole block */
     Map places;          /* layout, dimension -> variable */
     Map found;           /* ops with a finding */
-    Map pairs;           /* values that are held two a word (simt_pairs.c) */
     Map overs;           /* divisors of whole tiles -> their TwOver */
     VEC(Ref) computed;   /* variables of the loop being written (simt_lean.c) */
     /* since the last barrier of the group */
@@ -209,11 +208,10 @@ bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand)
 const char *elementwise_type(Emit *e, const Type *type);
 
 /* --- simt_pairs.c --- */
-void pairs_plan(Emit *e); /* who is held so; of flat kernels */
 /* Declares such an array for the value and holds it there; NULL: it is not held so. */
 const char *pairs_declare(Emit *e, Ref value);
 /* An elementwise op of such values that makes one: whether it is, and its loop over the words. */
-bool pairs_are(Emit *e, const Op *op);
+bool pairs_are(const Op *op);
 void pairs_emit(Emit *e, const Op *op);
 const char *pairs_element(Emit *e, Ref value, const char *at); /* as f32 */
 const char *pairs_fill(Emit *e, const Op *load);
@@ -221,7 +219,6 @@ const char *pairs_fill(Emit *e, const Op *load);
 const char *pairs_stored(Emit *e, Ref value, int vector);
 
 /* --- simt_lean.c --- */
-bool lean_wanted(Emit *e);
 void lean_put_off(Emit *e, const Op *first, const Op *last);
 /* The element at register r of the loop being written, after what it takes as variables of that
  * loop; the end of the loop forgets them. */
