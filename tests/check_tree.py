@@ -78,7 +78,7 @@ def check_names(errors):
 
 
 def check_prelude(errors):
-    for path in sorted(ROOT.glob("src/target/cuda/prelude/*")):
+    for path in sorted([*ROOT.glob("src/target/cuda/prelude/*"), *ROOT.glob("src/target/simt/prelude/*")]):
         if re.search(r"\btemplate\b", path.read_text()):
             errors.append(f"{path.relative_to(ROOT)} has a template")
 

@@ -26,6 +26,8 @@ spec.loader.exec_module(wild)
 
 PLANS = ["cpu", "cpu --set vector_bits=128", "cuda", "cuda --set num_warps=8", "cuda --set num_warps=1", "cuda --set roles=off",
          "cuda --set persist=off --set num_stages=4", "cuda:sm_80", "cuda:sm_80 --set num_stages=3", "tenstorrent"]
+# Copied as they are beside every text: sources, whose changes git shows.
+PRELUDES = {path.name for path in ROOT.glob("src/target/*/prelude/*")}
 
 
 LAUNCH = ["--grid", "--tolerance"]
@@ -71,6 +73,8 @@ def by_case(lines):
     first, texts = {}, {}
     for line in lines:
         digest, number, kernel, rest = line.split(" ", 3)
+        if rest.split()[-1] in PRELUDES:
+            continue
         first.setdefault(kernel, int(number))
         texts[kernel, f"{int(number) - first[kernel]:4} {rest}"] = digest
     return texts

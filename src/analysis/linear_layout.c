@@ -262,65 +262,16 @@ LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const 
 }
 
 static const int rows_last[2] = {1, 0}; /* columns are minor */
-static const int columns_last[2] = {0, 1};
 
-static Walk walk_tile(int64_t rows, int64_t columns, int least_rows, int least_columns) {
-    int64_t extent[2] = {rows < least_rows ? least_rows : rows, columns < least_columns ? least_columns : columns};
-    return (Walk){.layout = ll_empty(2, extent)};
-}
-
-LinearLayout ll_mma_accumulator(int64_t m, int64_t n, int warps_m, int warps_n) {
-    Walk w = walk_tile(m, n, 16, 8);
-    walk(&w, LL_REGISTER, 1, 1);
-    walk(&w, LL_LANE, 1, 2);
-    walk(&w, LL_LANE, 0, 3);
-    walk(&w, LL_REGISTER, 0, 1);
-    walk(&w, LL_WARP, 0, ll_log2(warps_m));
-    walk(&w, LL_WARP, 1, ll_log2(warps_n));
-    return walk_rest(&w, rows_last);
-}
-
-/* One operand: w = 32 / bits elements along k in a register, 4 lanes along k, 8 along the outer dimension. */
-static LinearLayout mma_operand(int64_t m, int64_t n, int k_dim, int bits, bool eight_rows, int warps_outer,
-                                int warps_other, bool outer_first) {
-    int per = ll_log2(32 / bits), outer = 1 - k_dim;
-    int least[2];
-    least[k_dim] = 8 << per;
-    least[outer] = eight_rows ? 8 : 16;
-    Walk w = walk_tile(m, n, least[0], least[1]);
-    walk(&w, LL_REGISTER, k_dim, per);
-    walk(&w, LL_LANE, k_dim, 2);
-    walk(&w, LL_LANE, outer, 3);
-    if (!eight_rows) walk(&w, LL_REGISTER, outer, 1);
-    walk(&w, LL_REGISTER, k_dim, 1);
-    int dims = ll_log2(warps_outer), zeros = ll_log2(warps_other);
-    if (outer_first) walk(&w, LL_WARP, outer, dims);
-    for (int i = 0; i < zeros; i++) ll_push(&w.layout, LL_WARP, 0);
-    if (!outer_first) walk(&w, LL_WARP, outer, dims);
-    return walk_rest(&w, k_dim == 1 ? rows_last : columns_last);
-}
-
-LinearLayout ll_mma_a(int64_t m, int64_t k, int bits, int warps_m, int warps_n) {
-    return mma_operand(m, k, 1, bits, false, warps_m, warps_n, true);
-}
-
-LinearLayout ll_mma_b(int64_t k, int64_t n, int bits, int warps_m, int warps_n) {
-    return mma_operand(k, n, 0, bits, true, warps_n, warps_m, false);
-}
-
-LinearLayout ll_wgmma_accumulator(int64_t m, int64_t n, int groups_m, int groups_n) {
-    Walk w = walk_tile(m, n, 64, 8);
-    walk(&w, LL_REGISTER, 1, 1);
-    walk(&w, LL_LANE, 1, 2);
-    walk(&w, LL_LANE, 0, 3);
-    walk(&w, LL_REGISTER, 0, 1);
-    walk(&w, LL_WARP, 0, 2);
-    walk(&w, LL_WARP, 0, ll_log2(groups_m));
-    /* The columns of one warpgroup first, so that its registers follow each other; the next group lies above them. */
-    int columns = w.layout.log2[1] - ll_log2(groups_n);
-    if (columns < 3) columns = 3;
-    walk(&w, LL_REGISTER, 1, columns - w.done[1]);
-    walk(&w, LL_WARP, 1, ll_log2(groups_n));
+LinearLayout ll_repeat(const LinearLayout *part, int64_t rows, int64_t columns, int along_rows, int along_columns,
+                       bool whole) {
+    int64_t least[2] = {(int64_t)1 << part->log2[0], (int64_t)1 << part->log2[1]};
+    int64_t extent[2] = {rows < least[0] ? least[0] : rows, columns < least[1] ? least[1] : columns};
+    LinearLayout tile = ll_empty(2, extent);
+    Walk w = {rewrite(part, tile, false, move_wide, NULL), {part->log2[0], part->log2[1]}};
+    walk(&w, LL_WARP, 0, ll_log2(along_rows));
+    if (whole) walk(&w, LL_REGISTER, 1, w.layout.log2[1] - ll_log2(along_columns) - w.done[1]);
+    walk(&w, LL_WARP, 1, ll_log2(along_columns));
     return walk_rest(&w, rows_last);
 }
 

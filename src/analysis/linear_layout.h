@@ -13,13 +13,11 @@
  * zero bases. */
 LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const int *lanes, const int *warps,
                         const int *order);
-/* Fragments of mma.sync m16n8 for operands of `bits` a element: the accumulator [M, N], a [M, K], b
- * [K, N]. Warps are spread over warps_m x warps_n. */
-LinearLayout ll_mma_accumulator(int64_t m, int64_t n, int warps_m, int warps_n);
-LinearLayout ll_mma_a(int64_t m, int64_t k, int bits, int warps_m, int warps_n);
-LinearLayout ll_mma_b(int64_t k, int64_t n, int bits, int warps_m, int warps_n);
-/* The accumulator of wgmma: groups_m x groups_n warpgroups, each m64. */
-LinearLayout ll_wgmma_accumulator(int64_t m, int64_t n, int groups_m, int groups_n);
+/* A part of a matrix, repeated over rows x columns (at least its own): by along_rows x along_columns of those warps that
+ * hold it, then by registers, columns first. whole: each of these has its columns side by side, else every
+ * along_columns-th part. */
+LinearLayout ll_repeat(const LinearLayout *part, int64_t rows, int64_t columns, int along_rows, int along_columns,
+                       bool whole);
 /* Rows x columns in shared memory, rows of `pitch` bytes swizzled in 16-byte chunks (128, 64, 32 or
  * 0 = plain); wider tiles are split into panels of `pitch` bytes. Extents are padded to powers of
  * two. */
@@ -75,7 +73,7 @@ ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *targ
 /* Registers that one access can move: as many as lie side by side at the map's offsets. bits[i] is
  * the register bit that stands for offset bit i (NULL: not asked for). */
 int ll_vector(const PlaceMap *map, int elem_bytes, int max_bytes, int *bits);
-/* Wavefronts of the worst phase when 32 lanes access `vector` elements each at map's offsets; 1 is
+/* Wavefronts of the worst phase when the lanes of a warp access `vector` elements each at map's offsets; 1 is
  * free of conflicts. */
 int ll_bank_conflicts(const PlaceMap *map, int elem_bytes, int vector);
 /* A shared layout through which `source` becomes `target` with the fewest conflicts, and the width of both sides. */

@@ -20,7 +20,7 @@
 #include "ir/ir.h"
 
 typedef enum LayoutInput { LL_REGISTER, LL_LANE, LL_WARP, LL_BLOCK, LL_INPUTS, LL_OFFSET = LL_REGISTER } LayoutInput;
-enum { LL_MAX_BITS = 24, LL_LANES = 5 };
+enum { LL_MAX_BITS = 24 };
 
 /* A layout of shared memory (linear_layout.h) has one input, the element offset, kept in the place of the registers. */
 typedef struct LinearLayout {
@@ -38,10 +38,11 @@ typedef struct LayoutPlace {
 /* A matrix in shared memory: panels of `width` bytes a row, one panel after the other, 16-byte chunks swizzled over the
  * width. Element (r, c) of the stored matrix lies at
  *     swizzle((c / per) * panel + r * width + (c % per) * elem_bytes),    per = width / elem_bytes */
+enum { WIDEST_PANEL = 128 }; /* and halves and quarters of it */
 typedef struct SharedTile {
     int64_t rows, columns;           /* of the stored matrix: all leading extents together, the last extent */
     int64_t rows_held, columns_held; /* that have room: rounded up for the instruction that reads them */
-    int elem_bytes, width;           /* width: 128, 64, 32 */
+    int elem_bytes, width;           /* width: WIDEST_PANEL, a half, a quarter */
     int64_t panel, bytes;            /* of one panel, of all */
     int64_t zero_rows, zero_columns; /* the instruction reads so many along K: what lies beyond the tile must be 0 */
     bool turned;                     /* the value is the transpose of what is stored */

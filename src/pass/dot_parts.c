@@ -11,6 +11,7 @@
 #include "pass/pass.h"
 
 #include "ir/build.h"
+#include "pass/matrix.h"
 
 enum { UNROLLED_BATCH = 16 };
 
@@ -42,7 +43,7 @@ static void replace(Parts *p, Op *op, Ref made) {
 
 /* --- batches --- */
 /* Matrix number `at` of a stack of matrices. */
-static Ref matrix_of(Parts *p, Builder *b, Ref stack, Ref at) {
+static Ref take_matrix(Parts *p, Builder *b, Ref stack, Ref at) {
     const Type *t = type_of(p, stack);
     int64_t thin[3] = {1, t->extent[1], t->extent[2]};
     Ref zero = ir_int(b, EL_I32, 0), offsets[3] = {at, zero, zero};
@@ -68,7 +69,7 @@ static void split_batch(Parts *p, Op *op) {
         Op *cat = ir_begin(&b, OP_CAT);
         for (int64_t i = 0; i < count; i++) {
             Ref at = ir_int(&b, EL_I32, i), part[3];
-            for (int j = 0; j < 3; j++) part[j] = matrix_of(p, &b, x[j], at);
+            for (int j = 0; j < 3; j++) part[j] = take_matrix(p, &b, x[j], at);
             Ref dot = make_dot(&b, op, part[0], part[1], part[2], precision);
             ir_operand(&b, cat, ir_expand(&b, dot, 0));
         }
@@ -79,7 +80,7 @@ static void split_batch(Parts *p, Op *op) {
         Op *loop = ir_for(&b, zero, ir_int(&b, EL_I32, count), ir_int(&b, EL_I32, 1), &x[2], 1, "batch");
         Builder in = ir_builder_inside(&b, loop->regions[0]);
         Ref at = loop->regions[0]->args[0], sum = loop->regions[0]->args[1], part[3];
-        for (int j = 0; j < 3; j++) part[j] = matrix_of(p, &in, j == 2 ? sum : x[j], at);
+        for (int j = 0; j < 3; j++) part[j] = take_matrix(p, &in, j == 2 ? sum : x[j], at);
         Ref dot = make_dot(&in, op, part[0], part[1], part[2], precision);
         Ref offsets[3] = {at, zero, zero};
         Ref next = ir_insert(&in, sum, offsets, ir_expand(&in, dot, 0));
@@ -139,10 +140,6 @@ static void split_bf16(Parts *p, Op *op, bool six) {
 /* --- f8 --- */
 static bool is_f8(Elem elem) { return elem_is_float(elem) && elem_info[elem].bits == 8; }
 
-static bool multiplied(const Parts *p, Elem elem) {
-    return p->cx->machine->has_fp8 && (elem == EL_F8E4M3 || elem == EL_F8E5M2);
-}
-
 static void widen_f8(Parts *p, Op *op) {
     Builder b = ir_builder_before(p->k, op);
     Ref x[2];
@@ -155,9 +152,12 @@ static void take_apart(Op *op, void *user) {
     if (op->code != OP_DOT) return;
     const Type *a = type_of(p, op->operands[0]), *y = type_of(p, op->operands[1]);
     Word precision = op_word(op, AT_PREC, PREC_IEEE);
+    const Machine *machine = p->cx->machine;
     if (a->rank > 2)
         split_batch(p, op);
-    else if (is_f8(a->elem) && is_f8(y->elem) && (a->elem != y->elem || !multiplied(p, a->elem)))
+    else if (!machine->matrix)
+        return;
+    else if (is_f8(a->elem) && is_f8(y->elem) && !matrix_multiplies(machine, a->elem, y->elem, WORD_NONE))
         widen_f8(p, op);
     else if (a->elem == EL_F32 && y->elem == EL_F32 && precision == PREC_TF32X3)
         split_tf32(p, op);
@@ -166,7 +166,7 @@ static void take_apart(Op *op, void *user) {
 }
 
 void dots_take_apart(PassContext *cx, Kernel *k) {
-    if (!cx->machine->has_mma) return;
+    if (!cx->machine->has_threads) return;
     Parts p = {cx, k, true};
     while (p.changed) { /* a matrix of a batch may want parts of its own */
         p.changed = false;

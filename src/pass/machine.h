@@ -5,6 +5,23 @@
 #define PASS_MACHINE_H
 #include "ir/ir.h"
 
+/* Sets of matrix instructions (matrix.def). */
+enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATRIX_TENSIX = 16 };
+
+/* What was timed on the machine; plans are made with it (docs/performance.md). */
+typedef struct MachineCost {
+    int copy_clocks;   /* from the issue of a copy until it has landed and its slot is free again */
+    int most_slots;    /* of a ring: one more gained nothing .. */
+    int most_alone;    /* .. with one worker, where two blocks may share a multiprocessor */
+    int enough_slots;  /* one more than these gained less than panels one after the other cost */
+    int pair_columns;  /* of a product, at most, for pairs of blocks that load for each other to pay .. */
+    int pair_slots;    /* .. with at least so many slots .. */
+    int pair_tasks;    /* .. in launches of so many tasks for each multiprocessor */
+    int gang_programs; /* that run side by side in a block, at most */
+    int grouped_rows;  /* of tiles that are walked together for the L2, when the source does not say */
+    int long_product;  /* elements along K from which products take longer than an exponential an element */
+} MachineCost;
+
 typedef struct Machine {
     const char *name; /* "cuda:sm_90a", "cpu", "tenstorrent", "interp" */
 
@@ -21,12 +38,31 @@ typedef struct Machine {
     bool roles_always;  /* every global access goes through a ring (Tenstorrent) */
     bool roles_allowed; /* may run roles side by side */
     bool skew_allowed;  /* may run loads ahead in one loop */
-    bool has_tma, has_wgmma, has_mma;
-    bool has_fp8;       /* its matrix instructions multiply f8e4m3 and f8e5m2 */
-    int64_t ring_bytes; /* shared memory or L1 of a block: rings and scratch */
-    int lanes;          /* threads of a warp */
-    int vector_bytes;   /* of one load of a thread */
-    Word plain_dot;     /* the instruction of a dot that no matrix unit takes */
+    unsigned matrix;    /* MATRIX_..: the sets of matrix instructions that it has */
+
+    /* --- threads of a block --- */
+    int lanes;            /* threads of a warp */
+    int group_warps;      /* warps of a warpgroup: roles have whole ones */
+    int vector_bytes;     /* of one load of a thread */
+    int registers;        /* of a multiprocessor .. */
+    int thread_registers; /* .. of one thread, at most .. */
+    int role_registers;   /* .. of one that was given those of others, at most .. */
+    int register_step;    /* .. given in steps of so many; 0: they stay where they are */
+    int issue_registers;  /* that a thread keeps which only issues copies .. */
+    int move_registers;   /* .. which waits for copies and passes them on .. */
+    int carry_registers;  /* .. and which carries what it moves itself */
+    int named_barriers;   /* of a block */
+
+    /* --- memory of a block, and ways into it --- */
+    int64_t ring_bytes; /* shared memory or L1: rings and scratch */
+    bool async_proxy;   /* copies and products that run by themselves see what threads wrote only behind a fence */
+    bool has_tma;       /* boxes of tensors are copied by an engine .. */
+    int box_extent;     /* .. so long along a dimension, at most .. */
+    int box_rank;       /* .. of tensors of so many dimensions, at most .. */
+    int box_align;      /* .. from addresses, strides and starts of rows that are multiples of so many bytes */
+    int cluster_blocks; /* that can load for each other, at most */
+
+    MachineCost cost;
 } Machine;
 
 /* NULL when unknown. */

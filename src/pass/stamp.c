@@ -17,6 +17,7 @@
  * vector width. Combines that are only associative keep neighbours together, from low to high.
  * Scans go from element to element. */
 #include "pass/layout/layout.h"
+#include "pass/matrix.h"
 #include "pass/pass.h"
 
 static int bits_for(int64_t extent) {
@@ -25,30 +26,45 @@ static int bits_for(int64_t extent) {
     return bits;
 }
 
-static Word choose_instruction(const PassContext *cx, const Kernel *k, const Op *dot) {
-    return cx->machine->has_threads ? layout_dot_instr(cx, k, dot) : cx->machine->plain_dot;
+/* --- dots --- */
+
+/* The first row that fits, from the first of `from` on. */
+static const Matrix *first_fit(const PassContext *cx, const Kernel *k, const Op *dot, Word from) {
+    int warps = layout_group_of(cx, k, dot).warps;
+    bool reached = from == WORD_NONE;
+    const Matrix *row = NULL;
+    for (int i = 0; (row = matrix_at(i)); i++) {
+        reached |= row->instr == from;
+        if (reached && !matrix_misfit(row, cx->machine, k, dot, warps)) return row;
+    }
+    return NULL;
+}
+
+/* The best that fits; where the source asks for one, none that is better, if the machine has that or a lesser one. */
+static const Matrix *choose_instruction(const PassContext *cx, const Kernel *k, const Op *dot) {
+    const Matrix *row = first_fit(cx, k, dot, op_word(dot, AT_INSTR, WORD_NONE));
+    if (!row) row = first_fit(cx, k, dot, WORD_NONE);
+    if (!row) ice(k->module->trap, "%s has no instruction for a dot", cx->machine->name);
+    return row;
 }
 
 /* --- reductions --- */
 
-/* Do the elements come out of a matrix instruction, in the layout of its accumulator? */
-static bool is_behind_dot(const Kernel *k, Ref r, int depth) {
+/* The fragment of a matrix instruction's sum that the elements come out of; FRAGMENT_NONE: they do not. */
+static FragmentName fragment_before(const Kernel *k, Ref r, int depth) {
     const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
-    if (!op || depth == 0) return false;
-    if (op->code == OP_DOT) {
-        Word instr = op_word(op, AT_INSTR, INSTR_FMA);
-        return instr == INSTR_WGMMA || instr == INSTR_MMA;
-    }
-    if (!op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+    if (!op || depth == 0) return FRAGMENT_NONE;
+    if (op->code == OP_DOT) return matrix_of(k, op)->sum_in;
+    if (!op_has(op->code, TRAIT_ELEMENTWISE)) return FRAGMENT_NONE;
     const Type *type = ir_type(k, r);
     for (int i = 0; i < op->operand_count; i++) {
         if (!ref_is_value(op->operands[i])) continue;
         const Type *from = ir_type(k, op->operands[i]);
-        if (from->rank == type->rank && ty_elements(from) == ty_elements(type) &&
-            is_behind_dot(k, op->operands[i], depth - 1))
-            return true;
+        if (from->rank != type->rank || ty_elements(from) != ty_elements(type)) continue;
+        FragmentName found = fragment_before(k, op->operands[i], depth - 1);
+        if (found != FRAGMENT_NONE) return found;
     }
-    return false;
+    return FRAGMENT_NONE;
 }
 
 /* Bytes of an element of the load whose layout the value will take over, else of its own. */
@@ -75,11 +91,14 @@ static void stamp_reduce(const PassContext *cx, Kernel *k, Op *op) {
     if (!bits) return;
     int64_t *order = ARENA_ARRAY(k->module->arena, int64_t, bits);
     bool last = axis == type->rank - 1, threads = cx->machine->has_threads && last;
-    bool fragment = threads && is_behind_dot(k, op->operands[0], 32);
-    int vector = fragment  ? 1
-                 : threads ? bits_for(cx->machine->vector_bytes / loaded_bytes(k, op->operands[0], 32))
-                           : 0;
-    int lanes = fragment ? 2 : threads ? bits_for(cx->machine->lanes) : 0;
+    FragmentName fragment = threads ? fragment_before(k, op->operands[0], 32) : FRAGMENT_NONE;
+    int vector = 0, lanes = 0;
+    if (fragment != FRAGMENT_NONE) {
+        matrix_columns(fragment, &vector, &lanes);
+    } else if (threads) {
+        vector = bits_for(cx->machine->vector_bytes / loaded_bytes(k, op->operands[0], 32));
+        lanes = bits_for(cx->machine->lanes);
+    }
     if (kind == COMBINE_REGION) vector = bits;
     for (int b = 0; b < vector && b < bits; b++) order[count++] = b;
     for (int b = bits - 1; b >= vector + lanes; b--) order[count++] = b;
@@ -98,12 +117,13 @@ typedef struct Stamp {
 static void stamp_op(Op *op, void *user) {
     const Stamp *s = user;
     if (op->code == OP_DOT) {
-        Word instr = choose_instruction(s->cx, s->k, op);
-        op_set(s->k, op, (Attr){.id = AT_INSTR, .word = instr});
+        const Matrix *row = choose_instruction(s->cx, s->k, op);
+        op_set(s->k, op, (Attr){.id = AT_INSTR, .word = row->instr});
         const Type *a = ir_type(s->k, op->operands[0]);
+        bool rounds = row->a == EL_F32;
         pass_find(s->cx, op->range, FIND_DOT_INSTRUCTION, ty_text(a, s->cx->scratch),
-                  ty_text(ir_type(s->k, op->operands[1]), s->cx->scratch), word_info[instr].text,
-                  a->elem == EL_F32 && instr != INSTR_FMA ? ", rounded to tf32" : "");
+                  ty_text(ir_type(s->k, op->operands[1]), s->cx->scratch), word_info[row->instr].text,
+                  rounds ? arena_printf(s->cx->scratch, ", rounded to %s", row->spelling) : "");
     }
     if (op->code == OP_REDUCE) stamp_reduce(s->cx, s->k, op);
 }

@@ -9,6 +9,7 @@
 #include "gather_matmul.cu"
 #include "wgmma_forms.cu"
 #include "numbers.cu"
+#include "lanes.cu"
 #include "tma_shapes.cu"
 #include "mma_forms.cu"
 #include "handoff.cu"

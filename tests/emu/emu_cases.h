@@ -7,7 +7,7 @@
 #ifndef TESTS_EMU_CASES_H
 #define TESTS_EMU_CASES_H
 #include "base/numeric.h"
-#include "target/cuda/emu/emu.h"
+#include "target/cuda/emu/cuda_emu.h"
 
 #include "check.h"
 
@@ -584,6 +584,36 @@ static void test_numbers(void) {
 }
 
 /* ---- TMA of every rank ---- */
+/* Warps of 32 lanes, and of 64 where there are such. */
+static void test_lanes(void) {
+    enum { THREADS = 128, EACH = 12 };
+    for (int round = 0; round <= LAST_MUTANT(4); round++) {
+        int lanes = round == 0 ? 32 : round == 4 ? 48 : 64, mutant = round == 2 ? 1 : round == 3 ? 2 : 0;
+        Buffer out = buffer("out", EMU_U32, EACH * THREADS, false);
+        void *params[] = {&out.allocation.base, &mutant};
+        backend_launch("lanes",
+                       (EmuLaunch){.grid = {1, 1, 1}, .threads = THREADS, .lanes = (uint32_t)lanes, .allocations = &out.allocation, .allocation_count = 1},
+                       params);
+        if (round == 2) expect("lanes", round, EMU_FAULT_DEADLOCK, "lanes 0xfffff are there");
+        if (round == 3) expect("lanes", round, EMU_FAULT_MATRIX, "an instruction of warps of 32 lanes; these have 64");
+        if (round == 4) expect("lanes", round, EMU_FAULT_LAUNCH, "warps of 48 lanes; they have 32 or 64");
+        for (int t = 0; t < THREADS && round < 2; t++) {
+            const uint32_t *r = (const uint32_t *)out.allocation.base + EACH * t;
+            int lane = t % lanes, first = t - lane;
+            uint64_t votes = 0;
+            double sum = 0;
+            for (int i = 0; i < lanes; i++) votes |= (uint64_t)(i % 3 == 0) << i, sum += first + i;
+            CHECK(r[0] == (uint32_t)lane && r[1] == (uint32_t)(t / lanes) && r[2] == (uint32_t)(t ^ 16));
+            CHECK(r[3] == (uint32_t)(first + (lane * 7 + 1) % lanes));
+            CHECK(r[4] == (uint32_t)(lane < 3 ? t : t - 3) && r[5] == (uint32_t)(lane + 5 >= lanes ? t : t + 5));
+            CHECK(r[6] == (uint32_t)votes && r[7] == (uint32_t)(votes >> 32) && r[8] == 10);
+            CHECK(f32_from_bits(r[9]) == sum && f32_from_bits(r[10]) == first + lanes - 1 && r[11] == (uint32_t)first);
+        }
+        if (round < 2) clean("lanes");
+        backend_free(out.allocation.base);
+    }
+}
+
 static void test_tma_shapes(void) {
     enum { COUNT = 40 * 9 * 5 * 3 * 3 };
     static const struct {
@@ -829,6 +859,7 @@ static void test_handoff(void) {
 
 static void run_cases(void) {
     test_numbers();
+    test_lanes();
     test_vector_add();
     test_block_sum();
     test_ring_matmul();

@@ -2,7 +2,7 @@
  * emulator: the device prelude does what its legend says, and the emulator's fragments, descriptors
  * and swizzles are the chip's.
  *
- *     nvcc -arch=sm_90a -cubin --fmad=false -Isrc/target/cuda/prelude -Itests/emu tests/emu/all.cu
+ *     nvcc -arch=sm_90a -cubin --fmad=false -Isrc/target/cuda/prelude -Isrc/target/simt/prelude -Itests/emu tests/emu/all.cu
  * -o build/all.cubin
  *     cc -std=c11 -D_GNU_SOURCE -Isrc -Itests/unit -I$CUDA/include tests/gpu/check_prelude.c
  * build/libinside.a \ -lcuda -lm -o build/check_prelude && build/check_prelude build/all.cubin

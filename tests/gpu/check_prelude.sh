@@ -9,7 +9,7 @@ if [ ! -x "$nvcc" ]; then
     exit 0
 fi
 cuda=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-"$nvcc" -arch=sm_90a -std=c++17 -cubin --fmad=false -Isrc/target/cuda/prelude -Itests/emu tests/emu/all.cu -o "$b/all.cubin"
+"$nvcc" -arch=sm_90a -std=c++17 -cubin --fmad=false -Isrc/target/cuda/prelude -Isrc/target/simt/prelude -Itests/emu tests/emu/all.cu -o "$b/all.cubin"
 ${CC:-cc} -std=c11 -D_GNU_SOURCE -Isrc -Itests/unit -I"$cuda/include" -I"$cuda/targets/x86_64-linux/include" tests/gpu/check_prelude.c \
     "$b/libinside.a" -L"$cuda/lib64/stubs" -L"$cuda/targets/x86_64-linux/lib/stubs" -lcuda -lm -ldl -lpthread -o "$b/check_prelude"
 "$b/check_prelude" "$b/all.cubin"

@@ -16,7 +16,7 @@
 #include "pass/pass.h"
 #include "runtime/compile/scalars.h"
 #include "target/cuda/cuda.h"
-#include "target/cuda/emu/emu.h"
+#include "target/cuda/emu/cuda_emu.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,6 +48,8 @@ typedef struct CudaBench {
     int arg_count;
     EmuReport report;
     uint64_t seed;
+    bool (*launch)(const EmuLaunch *, Arena *, EmuReport *); /* NULL: emu_launch */
+    bool passed;  /* the interpreter runs the kernel behind the passes: sums in the same order */
     bool alone;   /* blocks form no clusters, though the plan knows them */
     void *object; /* the compiled kernel */
 } CudaBench;
@@ -62,7 +64,7 @@ static inline bool cuda_bench_have(const char *tool) {
 static inline void cuda_bench_begin(void) {
     if (!mkdtemp(cuda_bench_folder)) exit(1);
     for (const EmbeddedFile *f = embedded_files; f->path; f++) {
-        if (strncmp(f->path, "cuda/", 5) != 0) continue;
+        if (strncmp(f->path, "cuda/", 5) != 0 && strncmp(f->path, "simt/", 5) != 0) continue;
         char path[400];
         snprintf(path, sizeof path, "%s/%s", cuda_bench_folder, strrchr(f->path, '/') + 1);
         FILE *out = fopen(path, "wb");
@@ -92,8 +94,8 @@ static inline Kernel *cuda_bench_parse(CudaBench *b, const char *text) {
     return k;
 }
 
-static inline bool cuda_bench_open(CudaBench *b, const char *text, const char *machine,
-                                   PassOptions options) {
+static inline bool cuda_bench_open_on(CudaBench *b, const char *text, const Machine *machine,
+                                      PassOptions options) {
     memset(b, 0, sizeof *b);
     arena_init(&b->arena, allocator_malloc, &b->trap);
     arena_init(&b->scratch, allocator_malloc, &b->trap);
@@ -106,7 +108,7 @@ static inline bool cuda_bench_open(CudaBench *b, const char *text, const char *m
     b->source = cuda_bench_parse(b, text);
     b->kernel = cuda_bench_parse(b, text);
     b->cx = (PassContext){.module = b->kernel->module,
-                          .machine = machine_find(machine),
+                          .machine = machine,
                           .options = options,
                           .scratch = &b->scratch};
     PipelineRequest request = {.verify_each = true};
@@ -114,6 +116,11 @@ static inline bool cuda_bench_open(CudaBench *b, const char *text, const char *m
     b->plan = good ? cuda_emit(&b->cx, b->kernel) : NULL;
     if (!b->plan) fprintf(stderr, "%s\n", diag_render(&b->diag, &b->arena));
     return b->plan != NULL;
+}
+
+static inline bool cuda_bench_open(CudaBench *b, const char *text, const char *machine,
+                                   PassOptions options) {
+    return cuda_bench_open_on(b, text, machine_find(machine), options);
 }
 
 static inline void cuda_bench_close(CudaBench *b) {
@@ -208,7 +215,7 @@ static inline bool cuda_bench_interpret(CudaBench *b, const int64_t grid[3]) {
         regions[count++] = (InterpRegion){
             a->name, a->memory[0], (size_t)a->count * (size_t)elem_info[a->elem].bytes, true};
     }
-    InterpLaunch launch = {.kernel = b->source,
+    InterpLaunch launch = {.kernel = b->passed ? b->kernel : b->source,
                            .args = args,
                            .arg_count = b->arg_count,
                            .regions = regions,
@@ -225,7 +232,7 @@ static inline bool cuda_bench_interpret(CudaBench *b, const int64_t grid[3]) {
 static inline uint64_t cuda_bench_key(const char *text) {
     uint64_t key = hash_bytes(text, strlen(text), hash_bytes(EMU_CXXFLAGS, sizeof EMU_CXXFLAGS, 1));
     for (const EmbeddedFile *f = embedded_files; f->path; f++)
-        if (strncmp(f->path, "cuda/", 5) == 0) key = hash_bytes(f->text, f->size, key);
+        if (strncmp(f->path, "cuda/", 5) == 0 || strncmp(f->path, "simt/", 5) == 0) key = hash_bytes(f->text, f->size, key);
     return key;
 }
 
@@ -306,17 +313,18 @@ static inline bool cuda_bench_emulate(CudaBench *b, void *entry, const int64_t g
     }
     int32_t grid32[3] = {(int32_t)grid[0], (int32_t)grid[1], (int32_t)grid[2]};
     for (size_t i = 0; i < b->plan->params.count; i++) {
-        const CudaParam *p = &b->plan->params.at[i];
-        int at = p->kind == CUDA_MAP || p->kind == CUDA_GRID ? 0 : run[p->arg].slot;
-        if (p->kind == CUDA_EXTENT) at += 1 + p->dim;
-        if (p->kind == CUDA_STRIDE) at += 1 + run[p->arg].type->rank + p->dim;
-        params[i] = p->kind == CUDA_MAP    ? (void *)&maps[p->dim]
-                    : p->kind == CUDA_GRID ? (void *)&grid32[p->dim]
+        const SimtParam *p = &b->plan->params.at[i];
+        int at = p->kind == SIMT_OWN || p->kind == SIMT_GRID ? 0 : run[p->arg].slot;
+        if (p->kind == SIMT_EXTENT) at += 1 + p->dim;
+        if (p->kind == SIMT_STRIDE) at += 1 + run[p->arg].type->rank + p->dim;
+        params[i] = p->kind == SIMT_OWN    ? (void *)&maps[p->dim]
+                    : p->kind == SIMT_GRID ? (void *)&grid32[p->dim]
                                            : &words[at];
     }
     EmuLaunch launch = {.kernel = b->plan->name,
                         .file = "test.cu",
                         .threads = (uint32_t)b->plan->threads,
+                        .lanes = (uint32_t)b->cx.machine->lanes,
                         .shared_bytes = (uint32_t)b->plan->shared_bytes,
                         .params = params,
                         .allocations = memory,
@@ -329,7 +337,7 @@ static inline bool cuda_bench_emulate(CudaBench *b, void *entry, const int64_t g
         launch.grid[0] = programs < 3 ? (uint32_t)programs : 3, launch.grid[1] = launch.grid[2] = 1;
     launch.cluster = b->alone ? 0 : (uint32_t)b->plan->cluster; /* a launch may choose */
     if (launch.cluster) launch.grid[0] *= launch.cluster;
-    bool good = programs == 0 || emu_launch(&launch, &b->arena, &b->report);
+    bool good = programs == 0 || (b->launch ? b->launch : emu_launch)(&launch, &b->arena, &b->report);
     if (!good) fprintf(stderr, "%s\n", b->report.text);
     return good;
 }

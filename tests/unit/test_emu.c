@@ -21,7 +21,7 @@ static bool have(const char *tool) {
 
 static void write_prelude(void) {
     for (const EmbeddedFile *f = embedded_files; f->path; f++) {
-        if (strncmp(f->path, "cuda/", 5) != 0) continue;
+        if (strncmp(f->path, "cuda/", 5) != 0 && strncmp(f->path, "simt/", 5) != 0) continue;
         char path[400];
         snprintf(path, sizeof path, "%s/%s", folder, strrchr(f->path, '/') + 1);
         FILE *out = fopen(path, "wb");

@@ -16,6 +16,13 @@ static bool is_at(const LinearLayout *l, uint32_t r, uint32_t lane, uint32_t war
     return ll_coord(l, index, 0) == row && ll_coord(l, index, 1) == col;
 }
 
+/* The sums of a product by wgmma, on groups_m x groups_n warpgroups, and by mma.sync on one warp. */
+static LinearLayout wgmma_sum(int64_t m, int64_t n, int groups_m, int groups_n) {
+    return matrix_spread(FRAGMENT_SUM_64x8, m, n, groups_m, groups_n, true, 4 * groups_m * groups_n);
+}
+
+static LinearLayout mma_sum(int64_t m, int64_t n) { return matrix_spread(FRAGMENT_SUM_16x8, m, n, 1, 1, false, 1); }
+
 static LinearLayout flat(int bits, const uint32_t *registers, int nr, const uint32_t *lanes,
                          int nl) {
     int64_t extent = (int64_t)1 << bits;
@@ -87,35 +94,36 @@ static void test_odd_extents(void) {
     LinearLayout l = ll_blocked(2, odd, size, lanes, warps, minor_last);
     CHECK(l.count[LL_REGISTER] == 2 && ll_registers(&l, odd) == 4);
     int64_t acc[2] = {64, 192};
-    LinearLayout w = ll_wgmma_accumulator(64, 192, 1, 1);
+    LinearLayout w = wgmma_sum(64, 192, 1, 1);
     CHECK(ll_registers(&w, acc) == 96);
 }
 
 static void test_fragments(Arena *arena) {
-    LinearLayout a = ll_mma_a(16, 16, 16, 1, 1), b = ll_mma_b(16, 8, 16, 1, 1),
-                 c = ll_mma_accumulator(16, 8, 1, 1);
+    LinearLayout b = matrix_spread(FRAGMENT_B_16x8, 16, 8, 1, 1, false, 1);
+    LinearLayout a = matrix_spread(FRAGMENT_A_16x16, 16, 16, 1, 1, false, 1), c = mma_sum(16, 8);
     CHECK_TEXT(ll_text(&a, arena),
                "register (0,1) (8,0) (0,8), lane (0,2) (0,4) (1,0) (2,0) (4,0)");
     CHECK_TEXT(ll_text(&b, arena), "register (1,0) (8,0), lane (2,0) (4,0) (0,1) (0,2) (0,4)");
     CHECK_TEXT(ll_text(&c, arena), "register (0,1) (8,0), lane (0,2) (0,4) (1,0) (2,0) (4,0)");
     CHECK(is_at(&a, 6, 13, 0, 11, 10) && is_at(&b, 3, 13, 0, 11, 3) && is_at(&c, 2, 13, 0, 11, 2));
-    LinearLayout a8 = ll_mma_a(16, 32, 8, 1, 1), a32 = ll_mma_a(16, 8, 32, 1, 1);
+    LinearLayout a8 = matrix_spread(FRAGMENT_A_16x32, 16, 32, 1, 1, false, 1);
+    LinearLayout a32 = matrix_spread(FRAGMENT_A_16x8, 16, 8, 1, 1, false, 1);
     CHECK_TEXT(ll_text(&a8, arena),
                "register (0,1) (0,2) (8,0) (0,16), lane (0,4) (0,8) (1,0) (2,0) (4,0)");
     CHECK_TEXT(ll_text(&a32, arena), "register (8,0) (0,4), lane (0,1) (0,2) (1,0) (2,0) (4,0)");
-    LinearLayout w = ll_wgmma_accumulator(64, 32, 1, 1);
+    LinearLayout w = wgmma_sum(64, 32, 1, 1);
     CHECK_TEXT(ll_text(&w, arena), "register (0,1) (8,0) (0,8) (0,16), lane (0,2) (0,4) (1,0) "
                                    "(2,0) (4,0), warp (16,0) (32,0)");
-    LinearLayout two = ll_wgmma_accumulator(128, 32, 2, 1);
+    LinearLayout two = wgmma_sum(128, 32, 2, 1);
     CHECK(ll_coord(&two, two.basis[LL_WARP][2], 0) == 64);
-    LinearLayout side = ll_wgmma_accumulator(64, 32, 1, 2);
+    LinearLayout side = wgmma_sum(64, 32, 1, 2);
     CHECK(ll_coord(&side, side.basis[LL_WARP][2], 1) == 16);
 
     /* two accumulators side by side are the 16-bit operand: nothing moves; an 8-bit operand needs
      * lanes */
-    LinearLayout c16 = ll_mma_accumulator(16, 16, 1, 1);
+    LinearLayout c16 = mma_sum(16, 16);
     CHECK(ll_plan_convert(&c16, &a, 2).kind == CONVERT_NONE);
-    LinearLayout c32 = ll_mma_accumulator(16, 32, 1, 1);
+    LinearLayout c32 = mma_sum(16, 32);
     CHECK(ll_plan_convert(&c32, &a8, 1).kind >= CONVERT_SHUFFLE);
 }
 
@@ -171,7 +179,7 @@ static void test_swizzles(void) {
     }
     /* f16 16x64 from an accumulator to rows: 8-byte accesses, one wavefront on both sides */
     int64_t tile[2] = {16, 64};
-    LinearLayout acc = ll_mma_accumulator(16, 64, 1, 1);
+    LinearLayout acc = mma_sum(16, 64);
     int size[2] = {1, 8}, lanes[2] = {4, 8};
     LinearLayout rows = ll_blocked(2, tile, size, lanes, one, minor_last);
     LinearLayout via = ll_choose_swizzle(&acc, &rows, 2);
@@ -208,7 +216,7 @@ static void test_counted_conflicts(void) {
     CHECK(layout_tile_conflicts(&chunks, type, &f32, 4) == 1);
     /* the accumulator of wgmma, as 16-bit pairs: 8 rows in 8 chunks */
     SharedTile f16 = {.rows = 64, .columns = 64, .elem_bytes = 2, .width = 128, .panel = 8192};
-    Layout acc = {.map = ll_wgmma_accumulator(64, 64, 1, 1), .registers = 32};
+    Layout acc = {.map = wgmma_sum(64, 64, 1, 1), .registers = 32};
     CHECK(layout_tile_conflicts(&acc, ty_tile(module, EL_F16, 2, accumulated), &f16, 2) == 1);
     /* rows of 24 elements in panels of 32 bytes, an extent that is no power of two */
     SharedTile narrow = {.rows = 20, .columns = 24, .elem_bytes = 2, .width = 32, .panel = 640};

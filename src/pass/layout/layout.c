@@ -61,7 +61,7 @@ void lay_refuse(LayoutState *st, const Op *op) {
 
 /* --- what a value would like --- */
 const Layout *lay_default(LayoutState *st, const Type *type) {
-    return lay_in_registers(st, choose_blocked(type, st->warps, type->rank - 1), type);
+    return lay_in_registers(st, choose_blocked(type, st->cx->machine->lanes, st->warps, type->rank - 1), type);
 }
 
 static bool same_shape(const Type *a, const Type *b) {
@@ -147,7 +147,8 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         return at ? at : lay_default(st, type);
     }
     case OP_TLOAD:
-        return lay_in_registers(st, choose_blocked(type, st->warps, choose_contiguous(&st->facts, op, type)), type);
+        return lay_in_registers(
+            st, choose_blocked(type, st->cx->machine->lanes, st->warps, choose_contiguous(&st->facts, op, type)), type);
     case OP_GET: {
         Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
@@ -319,39 +320,55 @@ void lay_want_operands(LayoutState *st, Op *op, const Layout *layout) {
 /* --- one op after the other --- */
 void lay_set(LayoutState *st, Ref ref, const Layout *layout) { ir_value(st->k, ref)->layout = layout; }
 
-/* wgmma reads A from registers too, where it lies as the accumulator of a dot before does: such a
+/* An instruction that takes A from registers may want it as the accumulator of a dot before lies: such a
  * value (attention's probabilities) stays where it is. */
-bool lay_stays_in_registers(LayoutState *st, const Op *dot, Word instr, const Layout *from) {
-    const Type *a = ir_type(st->k, dot->operands[0]);
+bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
     int along_m, along_n;
-    if (instr != INSTR_WGMMA || !from || from->home != HOME_REGISTERS || a->extent[1] % 16 || ty_elem_bytes(a) != 2)
+    if (!(row->a_from & FROM_REGISTERS) || !from || from->home != HOME_REGISTERS ||
+        ir_type(st->k, dot->operands[0])->extent[1] % row->k)
         return false;
-    layout_dot_grid(st->cx, st->k, dot, st->warps, &along_m, &along_n);
-    LinearLayout wanted = choose_wgmma(a->extent[0], a->extent[1], along_m, 1, st->warps);
+    layout_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
+    LinearLayout wanted = choose_left(st->k, dot, along_m, st->warps);
     return along_n == 1 && ll_equal(&from->map, &wanted);
 }
 
-static void place_dot(LayoutState *st, Op *op) {
-    if (ir_type(st->k, op->operands[0])->rank != 2) {
-        diag_emit(st->k->module->diag, DIAG_LAYOUT_DOT_RANK, op->range, st->cx->machine->name);
-        st->failed = true;
-        return;
+bool lay_dot_fits(LayoutState *st, const Op *dot) {
+    Diag *diag = st->k->module->diag;
+    const Machine *machine = st->cx->machine;
+    if (ir_type(st->k, dot->operands[0])->rank != 2) {
+        diag_emit(diag, DIAG_LAYOUT_DOT_RANK, dot->range, machine->name);
+        return false;
     }
-    Word instr = layout_dot_instr(st->cx, st->k, op);
+    const Matrix *row = matrix_of(st->k, dot);
+    Word asked = op_word(dot, AT_INSTR, INSTR_FMA);
+    int warps = layout_group_of(st->cx, st->k, dot).warps;
+    const char *why =
+        row->instr == asked ? matrix_misfit(row, machine, st->k, dot, warps) : "it does not multiply these types";
+    if (why) diag_emit(diag, DIAG_LAYOUT_DOT_INSTR, dot->range, word_info[asked].text, machine->name, why);
+    return !why;
+}
+
+static void look_at_dot(Op *op, void *user) {
+    LayoutState *st = user;
+    if (op->code == OP_DOT && !st->failed) st->failed = !lay_dot_fits(st, op);
+}
+
+static void place_dot(LayoutState *st, Op *op) {
+    const Matrix *row = matrix_of(st->k, op);
     const Layout *layout = lay_natural(st, op->results[0]);
     for (int i = 0; i < 2; i++) {
         Ref x = op->operands[i];
         const Layout *from = lay_natural(st, x);
         if (from && from->home == HOME_SHARED) continue;
-        if (i == 0 && lay_stays_in_registers(st, op, instr, from)) {
+        if (i == 0 && lay_stays_in_registers(st, op, row, from)) {
             op->operands[0] = lay_want(st, x, from, op);
             continue;
         }
-        SharedTile tile = layout_operand_tile(ir_type(st->k, x), instr, i, false);
+        SharedTile tile = layout_operand_tile(ir_type(st->k, x), row, i, false);
         /* A transposed operand that was loaded row by row is stored as it came, and read turned. */
         const Op *def = ref_is_value(x) ? ir_value(st->k, x)->op : NULL;
         if (def && def->code == OP_PERMUTE && op_attr(def, AT_DIMS)->list.at[0] == 1) {
-            tile = layout_operand_tile(ir_type(st->k, def->operands[0]), instr, i, true);
+            tile = layout_operand_tile(ir_type(st->k, def->operands[0]), row, i, true);
             tile.turned = false;
             Ref stored = lay_want(st, def->operands[0], lay_in_shared(st, tile), op);
             tile.turned = true;
@@ -404,8 +421,10 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
     if (!other && ty_elements(type) * elem_info[type->elem].bytes <= 128 << 10)
         other = run_of_warp(&layout->map, contiguous, elem_info[type->elem].bytes) < (whole < 32 ? whole : 32);
     if (other)
-        layout = lay_in_registers(
-            st, choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous), type);
+        layout = lay_in_registers(st,
+                                  choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->cx->machine->lanes,
+                                                 st->warps, contiguous),
+                                  type);
     lay_want_operands(st, op, layout);
     if (op->result_count) lay_set(st, op->results[0], layout);
     if (op->code == OP_TSTORE) layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
@@ -558,6 +577,13 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
     }
 }
 
+static void remove_all_dead(PassContext *cx, Kernel *k) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        remove_dead(k, k->body, ir_count_uses(k, cx->scratch), &changed);
+    }
+}
+
 /* --- rings --- */
 const SharedTile *layout_field(const Kernel *k, Ref ring, const char *field) {
     const Type *type = ir_type(k, ring);
@@ -590,12 +616,12 @@ static void set_views(Op *op, void *user) {
     lay_set(st, view, lay_in_shared(st, *layout_field(st->k, ring, op_text(op, AT_FIELD))));
 }
 
-/* A kernel that arrives in layout form keeps its layouts; they are checked. */
+/* A kernel that arrives in layout form keeps its layouts; they are checked. Dead values are not for emitters here either. */
 static void check_written(PassContext *cx, Kernel *k) {
-    if (cx->machine->has_threads)
-        layout_check(cx, k);
-    else
+    if (!cx->machine->has_threads)
         diag_emit(k->module->diag, DIAG_LAYOUT_NO_THREADS, k->range, k->name, cx->machine->name);
+    else if (layout_check(cx, k))
+        remove_all_dead(cx, k);
 }
 
 bool pass_layout(PassContext *cx, Kernel *k) {
@@ -611,14 +637,15 @@ bool pass_layout(PassContext *cx, Kernel *k) {
         diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);
         return false;
     }
-    place_region(&st, k->body);
+    ir_walk(k->body, look_at_dot, &st); /* before one is asked for its layout */
+    if (!st.failed) place_region(&st, k->body);
     if (st.failed) return false;
-    for (bool changed = true; changed;) {
-        changed = false;
-        remove_dead(k, k->body, ir_count_uses(k, cx->scratch), &changed);
-    }
+    remove_all_dead(cx, k);
     ir_walk(k->body, set_fields, &st);
     ir_walk(k->body, set_views, &st);
+    st.facts = facts_new(k, false);
+    access_decide(&st);
+    hold_decide(&st);
     kernel_set(k, (Attr){.id = AT_WARPS, .number = layout_group(cx, k, NULL).warps});
     k->form = FORM_LAYOUT;
     return true;

@@ -10,6 +10,7 @@
 #ifndef PASS_LAYOUT_LAYOUT_H
 #define PASS_LAYOUT_LAYOUT_H
 #include "analysis/facts.h"
+#include "pass/matrix.h"
 #include "pass/pass.h"
 #include "analysis/linear_layout.h"
 
@@ -19,37 +20,46 @@ typedef struct ThreadGroup {
 } ThreadGroup;
 /* Of a role, or (NULL) of a kernel without roles. */
 ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role);
+/* Of the role in which the op stands. */
+ThreadGroup layout_group_of(const PassContext *cx, const Kernel *k, const Op *op);
 /* All warps of a block. */
 int layout_warps(const PassContext *cx, const Kernel *k);
 
 /* Elements along its contiguous dimension that one access of a tload, tstore or tatomic moves, from
  * what is known of base, strides and offsets; asks for what is missing where the facts may wish. */
 int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
-/* Rows that lie side by side, but nowhere in particular: the elements in 16 bytes; else 0. */
-int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout);
 /* The dimension of the tile along which memory is contiguous; -1: none is known to be. */
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
 /* Does the load take rows that lie side by side, but nowhere in particular? The elements in 16 bytes; else 0. */
 int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout);
+/* How an access to a box moves it, as the pass has written it to the op. */
+typedef struct Access {
+    int along;  /* dimension of the tile that vectors run along; -1: element by element, bounds and all */
+    int vector; /* elements of one */
+    bool whole; /* each is inside the tensor or outside, never both */
+} Access;
+Access access_of(const Op *access);
+/* Who brings what is put into a slot: the load that made it, if that leaves it to its put; else the threads. */
+Word layout_put_mover(const Kernel *k, const Op *put);
+/* What it takes to get a value from one layout of registers to another; `via` says which way it goes. */
+ConvertPlan convert_plan(const Kernel *k, const Op *convert);
+int convert_bytes(const Type *type); /* of an element on its way */
+/* The function of two words of pairs that does an elementwise op on `held=pairs`: "add"; NULL: there is none. */
+const char *layout_pair_function(const Kernel *k, const Op *op);
 /* The dimension of the tile that is dimension dim of the tensor; -1: the box is one element thick there. */
 int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim);
 
 SharedTile layout_shared_tile(const Type *type, int rows_multiple);
 /* The same for operand `which` (0, 1) of a dot; turned: the operand is the transpose of the stored type. */
-SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool turned);
+SharedTile layout_operand_tile(const Type *type, const Matrix *row, int which, bool turned);
 /* How a field of a ring is stored. */
 const SharedTile *layout_field(const Kernel *k, Ref ring, const char *field);
 /* Bank conflicts, counted (layout_banks.c): where an element of the tile lies; wavefronts of one
- * access of `bytes` by each of the lanes (at most 32) at these offsets; the worst over the registers
+ * access of `bytes` by each of the lanes (at most 64) at these offsets; the worst over the registers
  * of a layout that is moved to or from the tile in vectors. */
 uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column);
 int layout_wavefronts(const uint32_t *offset, int lanes, int bytes);
 int layout_tile_conflicts(const Layout *layout, const Type *type, const SharedTile *tile, int vector);
-/* Is the matrix instruction of this dot wgmma, mma or fma? The stamp, or what a stamp would say. */
-Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot);
-/* Elements of K that wgmma, which sums f8 products in fewer bits than f32 has, may sum before they are
- * added in f32; INT64_MAX: all, over a loop too. */
-int64_t layout_dot_promote(const Kernel *k, const Op *dot);
-/* The grid of warps over an accumulator, wgmma: of warpgroups. */
-void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
+/* The grid, over the sum of a dot, of those warps that run its matrix instruction together. */
+void layout_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
 #endif

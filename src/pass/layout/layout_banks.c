@@ -17,16 +17,18 @@ uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column)
     return plain ^ ((plain >> 3) & (uint32_t)(tile->width - 16) & 0x70);
 }
 
+enum { BANKS = 32, MOST_LANES = 64 };
+
 int layout_wavefronts(const uint32_t *offset, int lanes, int bytes) {
-    int phase = bytes > 4 ? 128 / bytes : 32, worst = 1;
+    int phase = bytes > 4 ? 4 * BANKS / bytes : BANKS, worst = 1;
     for (int first = 0; first < lanes; first += phase) {
-        uint32_t words[32][32];
-        int count[32] = {0};
+        uint32_t words[BANKS][BANKS];
+        int count[BANKS] = {0};
         for (int lane = first; lane < lanes && lane < first + phase; lane++)
             for (uint32_t word = offset[lane] / 4; word <= (offset[lane] + (uint32_t)bytes - 1) / 4; word++) {
-                int bank = (int)(word % 32), i = 0;
+                int bank = (int)(word % BANKS), i = 0;
                 while (i < count[bank] && words[bank][i] != word) i++;
-                if (i == count[bank] && i < 32) words[bank][count[bank]++] = word;
+                if (i == count[bank] && i < BANKS) words[bank][count[bank]++] = word;
                 if (count[bank] > worst) worst = count[bank];
             }
     }
@@ -36,9 +38,9 @@ int layout_wavefronts(const uint32_t *offset, int lanes, int bytes) {
 int layout_tile_conflicts(const Layout *layout, const Type *type, const SharedTile *tile, int vector) {
     int worst = 1, last = type->rank - 1;
     for (int r = 0; r < layout->registers; r += vector) {
-        uint32_t offset[32];
+        uint32_t offset[MOST_LANES];
         int lanes = 0;
-        for (uint32_t lane = 0; lane < 32; lane++) {
+        for (uint32_t lane = 0; lane < 1u << layout->map.count[LL_LANE] && lane < MOST_LANES; lane++) {
             uint32_t index = ll_apply(&layout->map, (LayoutPlace){{(uint32_t)r, lane, 0, 0}});
             int64_t row = 0;
             bool inside = true;

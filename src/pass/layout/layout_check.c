@@ -9,6 +9,8 @@
 
 typedef struct Check {
     LayoutState st; /* facts without wishes, role and warps where the walk stands */
+    const int *uses;
+    bool flat;
     bool good;
 } Check;
 
@@ -35,9 +37,9 @@ static const LinearLayout *map_of(Check *c, const Op *op, Ref ref) {
         complain(c, op, "a tile that it reads or makes must live in registers");
         return NULL;
     }
-    if (layout->map.count[LL_LANE] != LL_LANES || 1 << layout->map.count[LL_WARP] != c->st.warps ||
+    if (1 << layout->map.count[LL_LANE] != c->st.cx->machine->lanes || 1 << layout->map.count[LL_WARP] != c->st.warps ||
         layout->map.count[LL_BLOCK]) {
-        complain(c, op, "a layout here is spread over %d lanes and %d warps", 1 << LL_LANES, c->st.warps);
+        complain(c, op, "a layout here is spread over %d lanes and %d warps", c->st.cx->machine->lanes, c->st.warps);
         return NULL;
     }
     return &layout->map;
@@ -115,6 +117,22 @@ static void check_shape(Check *c, const Op *op) {
 }
 
 /* --- memory and rings --- */
+/* Vectors only as far as they are known to be possible. */
+static void check_access(Check *c, const Op *op) {
+    Access best = access_best(&c->st.facts, op), a = access_of(op);
+    const Layout *layout = layout_at(c, op->code == OP_TLOAD ? op->results[0] : op_operand(op, 1));
+    bool loose = op_attr(op, AT_BATCH);
+    if (loose) best.vector = layout ? layout_loose(&c->st.facts, op, ir_type(c->st.k, op->results[0]), layout) : 0;
+    bool fits = a.vector <= best.vector && !(a.vector & (a.vector - 1)) && (!loose || a.vector == best.vector) &&
+                (a.along == best.along || (a.along < 0 && a.vector == 1)) && (a.along < 0 || !a.whole || best.whole);
+    if (!fits)
+        complain(c, op, "vectors of %d elements%s cannot move this: at most %d%s", a.vector, a.whole ? ", whole," : "",
+                 best.vector, best.whole ? "" : ", some of them partly outside");
+    if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_ASYNC &&
+        !(op->code == OP_TLOAD && access_may_copy(&c->st, c->uses, op)))
+        complain(c, op, "threads cannot copy this straight into a slot of a ring that runs ahead on the same threads");
+}
+
 static void check_load(Check *c, const Op *op) {
     const Layout *layout = layout_at(c, op->results[0]);
     bool by_tma = op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
@@ -123,6 +141,7 @@ static void check_load(Check *c, const Op *op) {
                    !tma_may_load(&c->st, op, &tile) || !same_tile(&tile, &layout->tile)))
         complain(c, op, "TMA cannot bring this into a field of a ring");
     if (!by_tma && layout) want_operands(c, op, map_of(c, op, op->results[0]));
+    if (!by_tma && c->good) check_access(c, op);
 }
 
 static void check_get(Check *c, const Op *op) {
@@ -146,6 +165,7 @@ static void check_store(Check *c, const Op *op) {
         (!get || get->code != OP_GET || tma_may_store(&c->st, get, &tile) != op || !same_tile(&tile, &layout->tile)))
         complain(c, op, "TMA cannot store this: only a field of a ring that has no other use");
     if (by_tma || !c->good) return;
+    if (op->code == OP_TSTORE && (!layout || layout->home == HOME_REGISTERS)) check_access(c, op);
     bool pointers = op->code == OP_STORE || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS;
     Ref anchor = pointers ? op->operands[0] : value;
     if (!lay_is_tile(c->st.k, anchor)) return;
@@ -168,19 +188,19 @@ static void check_put(Check *c, const Op *op) {
 
 /* --- dots --- */
 /* Does the operand find room, zeros and rows as its instruction reads them? */
-static void check_operand(Check *c, const Op *op, int which, Word instr) {
+static void check_operand(Check *c, const Op *op, int which, const Matrix *row) {
     Kernel *k = c->st.k;
     const Layout *layout = layout_at(c, op->operands[which]);
     if (!layout) return;
     if (layout->home == HOME_REGISTERS) {
-        if (which == 0 && map_of(c, op, op->operands[0]) && lay_stays_in_registers(&c->st, op, instr, layout)) return;
+        if (which == 0 && map_of(c, op, op->operands[0]) && lay_stays_in_registers(&c->st, op, row, layout)) return;
         complain(c, op, "operand %d must lie in shared memory", which + 1);
         return;
     }
     const SharedTile *tile = &layout->tile;
     const Type *type = ir_type(k, op->operands[which]);
     int64_t stored[2] = {tile->rows, tile->columns};
-    SharedTile need = layout_operand_tile(ty_with_shape(k->module, type, 2, stored), instr, which, tile->turned);
+    SharedTile need = layout_operand_tile(ty_with_shape(k->module, type, 2, stored), row, which, tile->turned);
     if (tile->width != need.width || tile->rows_held < need.rows_held || tile->columns_held < need.columns_held ||
         tile->zero_rows < need.zero_rows || tile->zero_columns < need.zero_columns)
         complain(c, op, "operand %d must be stored as shared<%lldx%lld, width=%d, zero=%lldx%lld>, or have more room",
@@ -189,17 +209,15 @@ static void check_operand(Check *c, const Op *op, int which, Word instr) {
 }
 
 static void check_dot(Check *c, const Op *op) {
-    if (ir_type(c->st.k, op->operands[0])->rank != 2) {
-        diag_emit(c->st.k->module->diag, DIAG_LAYOUT_DOT_RANK, op->range, c->st.cx->machine->name);
-        c->good = false;
-        return;
-    }
-    Word instr = layout_dot_instr(c->st.cx, c->st.k, op);
+    c->good = lay_dot_fits(&c->st, op);
+    if (!c->good) return;
+    const Matrix *row = matrix_of(c->st.k, op);
     LinearLayout wanted = choose_accumulator(c->st.cx, c->st.k, op, c->st.warps);
     const LinearLayout *map = map_of(c, op, op->results[0]);
-    if (map && !ll_equal(map, &wanted)) complain(c, op, "its sum must live as %s leaves it", word_info[instr].text);
+    if (map && !ll_equal(map, &wanted))
+        complain(c, op, "its sum must live as %s leaves it", word_info[row->instr].text);
     want(c, op, op->operands[2], map);
-    for (int i = 0; i < 2 && c->good; i++) check_operand(c, op, i, instr);
+    for (int i = 0; i < 2 && c->good; i++) check_operand(c, op, i, row);
 }
 
 static void check_convert(Check *c, const Op *op) {
@@ -211,6 +229,10 @@ static void check_convert(Check *c, const Op *op) {
     else if (from->home == HOME_REGISTERS)
         map_of(c, op, op->operands[0]);
     if (c->good && to->home == HOME_REGISTERS) map_of(c, op, op->results[0]);
+    Word best = c->good ? access_best_via(c->st.k, op) : WORD_NONE, via = op_word(op, AT_VIA, WORD_NONE);
+    if (via != best && !(best && via == VIA_SHARED))
+        complain(c, op, "it goes via %s%s", best ? word_info[best].text : "nothing but its two homes",
+                 best && best != VIA_SHARED ? ", or via shared" : "");
 }
 
 /* --- moves --- */
@@ -346,12 +368,26 @@ static void check_op(Check *c, const Op *op) {
 }
 
 static void check_region(Check *c, const Region *region) {
-    for (const Op *op = region->first; op && c->good; op = op->next) check_op(c, op);
+    for (const Op *op = region->first; op && c->good; op = op->next) {
+        check_op(c, op);
+        if (!c->good) return;
+        if (op_attr(op, AT_HELD) && !c->flat) complain(c, op, "`held` is for kernels without roles");
+        if (!hold_is_right(c->st.k, op))
+            complain(c, op, "tiles that are held in pairs are loaded, added and stored so");
+    }
 }
 
 bool layout_check(PassContext *cx, Kernel *k) {
     Check c = {.st = {.cx = cx, .k = k, .facts = facts_new(k, false)}, .good = true};
     c.st.warps = layout_group(cx, k, NULL).warps;
+    c.uses = ir_count_uses(k, cx->scratch);
+    c.flat = true;
+    for (const Op *op = k->body->first; op; op = op->next) c.flat &= op->code != OP_TASKS;
     check_region(&c, k->body);
+    if (c.good && kernel_int(k, AT_LEAN, 0) && !hold_may_be_lean(k)) {
+        diag_emit(k->module->diag, DIAG_IR_INVALID, k->range, k->name,
+                  "`lean` is for kernels of loads, stores, elementwise ops and sums in one layout");
+        return false;
+    }
     return c.good;
 }

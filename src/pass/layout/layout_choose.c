@@ -39,9 +39,10 @@ static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
     if (warps > 0) return (int)warps;
     int64_t workers = op_int(role, AT_WORKERS, 0);
     /* Layouts know powers of two: three warpgroups' worth of rows is done by two. */
-    if (workers > 0 && cx->machine->has_wgmma) return 4 * floor_pow2(workers);
+    const Matrix *async = matrix_async(cx->machine);
+    if (workers > 0 && async) return async->warps * floor_pow2(workers);
     /* The others only move data: one warpgroup, so that it can give its registers away. */
-    return name && strcmp(name, "compute") == 0 ? kernel_warps(cx, k) : 4;
+    return name && strcmp(name, "compute") == 0 ? kernel_warps(cx, k) : cx->machine->group_warps;
 }
 
 /* Roles in this order: compute first (warpgroups start at warp 0), then the rest. */
@@ -75,6 +76,12 @@ ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role)
     return find_group(cx, k, role, &total);
 }
 
+ThreadGroup layout_group_of(const PassContext *cx, const Kernel *k, const Op *op) {
+    const Region *r = op->parent;
+    while (r && r->owner && r->owner->code != OP_ROLE) r = r->owner->parent;
+    return layout_group(cx, k, r ? r->owner : NULL);
+}
+
 int layout_warps(const PassContext *cx, const Kernel *k) {
     if (!find_tasks(k)) return kernel_warps(cx, k);
     int total;
@@ -83,31 +90,38 @@ int layout_warps(const PassContext *cx, const Kernel *k) {
 }
 
 /* --- shared memory --- */
+enum { LEAST_ROWS = 16, PATTERN_ROWS = 8 }; /* of an operand; after which a swizzle repeats */
+
 static int64_t round_up(int64_t x, int64_t multiple) { return (x + multiple - 1) / multiple * multiple; }
 
 SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
     SharedTile t = shared_tile_of(type, false);
     int64_t row = t.columns * t.elem_bytes;
     /* The widest that divides the row; if none does, the narrowest that holds it, else the widest. */
-    t.width = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : row > 64 ? 128 : row > 32 ? 64 : 32;
+    enum { WIDE = WIDEST_PANEL, HALF = WIDE / 2, QUARTER = WIDE / 4 };
+    t.width = row % WIDE == 0      ? WIDE
+              : row % HALF == 0    ? HALF
+              : row % QUARTER == 0 ? QUARTER
+              : row > HALF         ? WIDE
+              : row > QUARTER      ? HALF
+                                   : QUARTER;
     shared_tile_room(&t, round_up(t.rows, rows_multiple), t.columns);
     t.zero_rows = t.rows;
     t.zero_columns = t.columns;
     return t;
 }
 
-SharedTile layout_operand_tile(const Type *type, Word instr, int which, bool turned) {
+SharedTile layout_operand_tile(const Type *type, const Matrix *row, int which, bool turned) {
     /* K runs along the stored columns of a plain A and of a turned B, else along the rows. */
     bool k_columns = (which == 0) != turned;
-    int step = 32 / ty_elem_bytes(type); /* elements along K in one instruction */
-    SharedTile tile = layout_shared_tile(type, instr != INSTR_FMA && step > 16 ? step : 16);
-    /* wgmma reads whole 64-row parts of A, as many as the padded tile has. */
-    if (instr == INSTR_WGMMA && which == 0) {
+    SharedTile tile = layout_shared_tile(type, row->k > LEAST_ROWS ? row->k : LEAST_ROWS);
+    /* An instruction that reads whole parts of A's rows reads as many as the padded tile has. */
+    if (row->reads_shared && which == 0) {
         int64_t m = (int64_t)1 << ll_log2(turned ? tile.columns : tile.rows);
         shared_tile_room(&tile, turned ? tile.rows_held : m, turned ? m : tile.columns);
     }
-    if (instr != INSTR_FMA && k_columns) tile.zero_columns = round_up(tile.columns, step);
-    if (instr != INSTR_FMA && !k_columns) tile.zero_rows = round_up(tile.rows, step);
+    if (k_columns) tile.zero_columns = round_up(tile.columns, row->k);
+    if (!k_columns) tile.zero_rows = round_up(tile.rows, row->k);
     tile.turned = turned;
     return tile;
 }
@@ -137,7 +151,7 @@ static void follow(FieldUse *use, const Region *region, Ref value, bool turned) 
             if (op->operands[i] != value) continue;
             if (op->code == OP_PERMUTE) follow(use, op->parent, op->results[0], !turned);
             if (op->code == OP_DOT && i < 2) {
-                SharedTile t = layout_operand_tile(use->type, layout_dot_instr(use->cx, use->k, op), i, turned);
+                SharedTile t = layout_operand_tile(use->type, matrix_of(use->k, op), i, turned);
                 use->tile = wider(use->tile, &t);
             }
         }
@@ -159,7 +173,8 @@ SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, const 
     const Type *type = ir_type(k, ring);
     for (int i = 0; i < type->field_count; i++)
         if (strcmp(type->fields[i].name, field) == 0) {
-            FieldUse use = {cx, k, ring, field, type->fields[i].type, layout_shared_tile(type->fields[i].type, 8)};
+            FieldUse use = {
+                cx, k, ring, field, type->fields[i].type, layout_shared_tile(type->fields[i].type, PATTERN_ROWS)};
             find_gets(&use, k->body);
             return use.tile;
         }
@@ -167,89 +182,25 @@ SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, const 
 }
 
 /* --- dot --- */
-static const Op *enclosing_role(const Op *op) {
-    for (const Region *r = op->parent; r && r->owner; r = r->owner->parent)
-        if (r->owner->code == OP_ROLE) return r->owner;
-    return NULL;
-}
-
-enum { WGMMA_F8_STEP = 32 }; /* elements of K */
-
-/* Do matrix instructions multiply these? */
-static bool is_multiplied(const PassContext *cx, const Kernel *k, const Op *dot) {
-    const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]), *c = ir_type(k, dot->operands[2]);
-    if (a->elem != b->elem || a->rank != 2) return false;
-    switch (a->elem) {
-    case EL_F16:
-    case EL_BF16: return c->elem != EL_F64;
-    case EL_F32: return op_word(dot, AT_PREC, PREC_IEEE) == PREC_TF32 && c->elem != EL_F64;
-    case EL_F8E4M3:
-    case EL_F8E5M2: return cx->machine->has_fp8 && c->elem != EL_F64;
-    case EL_I8:
-    case EL_U8: return c->elem == EL_I32;
-    default: return false;
-    }
-}
-
-static bool is_turned(const Kernel *k, Ref operand) {
-    const Op *op = ref_is_value(operand) ? ir_value(k, operand)->op : NULL;
-    return op && op->code == OP_PERMUTE && op_attr(op, AT_DIMS)->list.at[0] == 1;
-}
-
-/* wgmma reads elements that are not of 16 bits along K only, so B must have been loaded row by row
- * of its transpose; and it has not every width for integers. */
-static bool wgmma_reads(const Kernel *k, const Op *dot) {
-    const Type *b = ir_type(k, dot->operands[1]);
-    if (ty_elem_bytes(b) == 2) return true;
-    int64_t n = (b->extent[1] + 7) / 8 * 8;
-    if (elem_is_int(b->elem) && n > 32 && n % 16) return false;
-    return !is_turned(k, dot->operands[0]) && is_turned(k, dot->operands[1]);
-}
-
-int64_t layout_dot_promote(const Kernel *k, const Op *dot) {
-    const Type *a = ir_type(k, dot->operands[0]);
-    bool small = a->elem == EL_F8E4M3 || a->elem == EL_F8E5M2;
-    const Attr *most = op_attr(dot, AT_PROMOTE);
-    if (!small || !most || ir_type(k, dot->results[0])->elem != EL_F32) return INT64_MAX;
-    return most->number <= a->extent[a->rank - 1] ? most->number : INT64_MAX;
-}
-
-Word layout_dot_instr(const PassContext *cx, const Kernel *k, const Op *dot) {
-    const Type *a = ir_type(k, dot->operands[0]), *b = ir_type(k, dot->operands[1]);
-    Word stamp = op_word(dot, AT_INSTR, WORD_NONE);
-    if (stamp == INSTR_FMA || !is_multiplied(cx, k, dot)) return INSTR_FMA;
-    /* A tile smaller than the instruction's would leave lanes without an element. */
-    int rows = ll_log2(a->extent[0]), columns = ll_log2(b->extent[1]);
-    int warps = layout_group(cx, k, enclosing_role(dot)).warps;
-    bool wgmma = cx->machine->has_wgmma && warps % 4 == 0 && rows >= 6 && columns >= 3;
-    bool mma = cx->machine->has_mma && rows >= 4 && columns >= 3;
-    /* Sums of less than one wgmma: mma.sync, which has them in f32 (f16 units do it on Hopper). */
-    wgmma = wgmma && layout_dot_promote(k, dot) >= WGMMA_F8_STEP;
-    if (wgmma && stamp != INSTR_MMA && wgmma_reads(k, dot)) return INSTR_WGMMA;
-    return mma ? INSTR_MMA : INSTR_FMA;
-}
-
-void layout_dot_grid(const PassContext *cx, const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
+void layout_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
     const Type *c = ir_type(k, dot->operands[2]);
-    Word instr = layout_dot_instr(cx, k, dot);
-    int units = instr == INSTR_WGMMA ? warps / 4 : warps;
-    int64_t rows = instr == INSTR_WGMMA ? 64 : 16;
-    int64_t m = (c->extent[0] + rows - 1) / rows;
+    const Matrix *row = matrix_of(k, dot);
+    int units = warps / row->warps;
+    int64_t m = (c->extent[0] + row->m - 1) / row->m, n = c->extent[1];
     int wide = floor_pow2((int64_t)1 << ll_log2(m));
     *along_m = units < wide ? units : wide;
-    /* mma.sync: as square as it goes, so that both operands are read about as often */
-    if (instr == INSTR_MMA)
-        while (*along_m > 1 && (c->extent[0] / *along_m) * 2 <= c->extent[1] / (units / *along_m) &&
-               c->extent[1] / (units / *along_m) >= 16)
+    /* Fragments that lanes fetch: as square as it goes, so that both operands are read about as often. */
+    if (!row->reads_shared)
+        while (*along_m > 1 && (c->extent[0] / *along_m) * 2 <= n / (units / *along_m) &&
+               n / (units / *along_m) >= 2 * row->n)
             *along_m /= 2;
     *along_n = units / *along_m;
-    /* wgmma: a warpgroup's columns of B begin with a panel; the warpgroups left over do the same work twice. */
-    int64_t n = c->extent[1];
-    while (instr == INSTR_WGMMA && *along_n > 1 && ((n & (n - 1)) || n / *along_n < 64)) *along_n /= 2;
+    /* Columns that are read from shared memory begin with a panel; units that are left over do the same work twice. */
+    while (row->n_share && *along_n > 1 && ((n & (n - 1)) || n / *along_n < row->n_share)) *along_n /= 2;
 }
 
 /* --- registers --- */
-LinearLayout choose_blocked(const Type *type, int warps, int contiguous) {
+LinearLayout choose_blocked(const Type *type, int threads, int warps, int contiguous) {
     int rank = type->rank, order[MAX_RANK], size[MAX_RANK], lanes[MAX_RANK], ways[MAX_RANK];
     int64_t left[MAX_RANK], elements = 1;
     int n = 0;
@@ -261,12 +212,12 @@ LinearLayout choose_blocked(const Type *type, int warps, int contiguous) {
         elements *= left[d];
         size[d] = lanes[d] = ways[d] = 1;
     }
-    int64_t vector = 16 / ty_elem_bytes(type), each = elements / (32 * warps);
+    int64_t vector = 16 / ty_elem_bytes(type), each = elements / (threads * warps);
     if (vector > each) vector = each < 1 ? 1 : floor_pow2(each);
     if (vector > left[contiguous]) vector = left[contiguous];
     size[contiguous] = (int)vector;
     left[contiguous] /= vector;
-    int threads = 32, groups = warps;
+    int groups = warps;
     for (int i = 0; i < rank; i++) {
         int d = order[i], take = (int)(left[d] < threads ? left[d] : threads);
         if (i == rank - 1) take = threads;
@@ -283,33 +234,35 @@ LinearLayout choose_blocked(const Type *type, int warps, int contiguous) {
     return ll_blocked(rank, type->extent, size, lanes, ways, order);
 }
 
-LinearLayout choose_wgmma(int64_t m, int64_t n, int along_m, int along_n, int warps) {
-    LinearLayout map = ll_wgmma_accumulator(m, n, along_m, along_n);
-    while (1 << map.count[LL_WARP] < warps) ll_push(&map, LL_WARP, 0);
-    return map;
-}
-
-LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps) {
-    const Type *c = ir_type(k, dot->operands[2]);
-    Word instr = layout_dot_instr(cx, k, dot);
-    int along_m, along_n;
-    layout_dot_grid(cx, k, dot, warps, &along_m, &along_n);
-    if (instr == INSTR_WGMMA) return choose_wgmma(c->extent[0], c->extent[1], along_m, along_n, warps);
-    if (instr == INSTR_MMA) return ll_mma_accumulator(c->extent[0], c->extent[1], along_m, along_n);
-    /* fma: 4 x 4 a thread where there is enough, 4 x 8 lanes, the warps down the rows */
+/* Multiply-adds: 4 x 4 a thread where there is enough, 4 x 8 lanes, the warps down the rows. */
+static LinearLayout choose_fma(const Machine *machine, const Type *c, int warps) {
     int rows = 1 << ll_log2(c->extent[0]), columns = 1 << ll_log2(c->extent[1]), order[2] = {1, 0};
     int size[2] = {1, 1}, lanes[2], ways[2];
-    int each = (int)((int64_t)rows * columns / (32 * warps));
+    int each = (int)((int64_t)rows * columns / (machine->lanes * warps));
     for (int turn = 0; turn < 4 && size[0] * size[1] < each; turn++) {
         int d = turn % 2 ? 0 : 1;
         if (size[d] * 2 <= (d ? columns : rows)) size[d] *= 2;
     }
     lanes[1] = columns / size[1] < 8 ? columns / size[1] : 8;
-    lanes[0] = 32 / lanes[1];
+    lanes[0] = machine->lanes / lanes[1];
     int down = rows / size[0] / lanes[0];
     ways[0] = down < 1 ? 1 : down < warps ? down : warps;
     ways[1] = warps / ways[0];
     return ll_blocked(2, c->extent, size, lanes, ways, order);
+}
+
+LinearLayout choose_left(const Kernel *k, const Op *dot, int along_m, int warps) {
+    const Type *a = ir_type(k, dot->operands[0]);
+    return matrix_spread(matrix_of(k, dot)->a_in, a->extent[0], a->extent[1], along_m, 1, true, warps);
+}
+
+LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps) {
+    const Type *c = ir_type(k, dot->operands[2]);
+    const Matrix *row = matrix_of(k, dot);
+    int along_m, along_n;
+    if (row->sum_in == FRAGMENT_NONE) return choose_fma(cx->machine, c, warps);
+    layout_dot_grid(k, dot, warps, &along_m, &along_n);
+    return matrix_spread(row->sum_in, c->extent[0], c->extent[1], along_m, along_n, row->n_most > 0, warps);
 }
 
 int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
@@ -372,14 +325,14 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
     return vector;
 }
 
-int layout_loose(Facts *f, const Op *op, const Type *tile, const Layout *layout) {
-    TensorParts parts = fact_tensor(f, op->operands[0]);
-    int inner = layout_vector_dim(f, op, &parts, tile);
-    int dim = inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, inner) : -1;
-    if (op->code != OP_TLOAD || dim < 0 || wraps(op, dim) || parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
+int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout) {
+    TensorParts parts = fact_tensor(f, load->operands[0]);
+    int inner = layout_vector_dim(f, load, &parts, tile);
+    int dim = inner >= 0 ? fact_tensor_dim(load, parts.rank, tile->rank, inner) : -1;
+    if (load->code != OP_TLOAD || dim < 0 || wraps(load, dim) || parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
         return 0;
     int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
-    bool loose = side * bytes == 16 && layout_vector(f, op, tile, &layout->map) * bytes < 4 &&
+    bool loose = side * bytes == 16 && layout_vector(f, load, tile, &layout->map) * bytes < 4 &&
                  tile->extent[inner] % side == 0 && layout->registers % side == 0;
     return loose ? side : 0;
 }

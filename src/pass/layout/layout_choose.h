@@ -3,10 +3,10 @@
 #define PASS_LAYOUT_LAYOUT_CHOOSE_H
 #include "pass/layout/layout.h"
 
-/* 16-byte vectors along the contiguous dimension, then lanes, then warps, then registers. */
-LinearLayout choose_blocked(const Type *type, int warps, int contiguous);
-/* The accumulator of wgmma, m x n, over all warps: those left over hold the same once more. */
-LinearLayout choose_wgmma(int64_t m, int64_t n, int along_m, int along_n, int warps);
+/* 16-byte vectors along the contiguous dimension, then the threads of a warp, then warps, then registers. */
+LinearLayout choose_blocked(const Type *type, int threads, int warps, int contiguous);
+/* The left operand of a dot whose instruction takes it from registers, over all warps. */
+LinearLayout choose_left(const Kernel *k, const Op *dot, int along_m, int warps);
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps);
 /* How a field of a ring is stored: by type and by the instructions that read it. */
 SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field);

@@ -113,7 +113,7 @@ int ll_bank_conflicts(const PlaceMap *map, int elem_bytes, int vector) {
      * bank; over F2 that is 2^dim(lanes' span with the bank field masked out). */
     int bytes = elem_bytes * vector;
     int lanes = 0;
-    while (lanes < LL_LANES && (bytes < 4 ? 4 : bytes) << lanes < 128) lanes++;
+    while ((bytes < 4 ? 4 : bytes) << lanes < 128) lanes++;
     Span all = {.rank = 0}, banks = {.rank = 0};
     for (int i = 0; i < lanes && i < map->count[LL_LANE]; i++) {
         uint32_t address = map->basis[LL_LANE][i].at[LL_OFFSET] * (uint32_t)elem_bytes;
@@ -125,7 +125,7 @@ int ll_bank_conflicts(const PlaceMap *map, int elem_bytes, int vector) {
 
 /* --- the swizzle between two layouts --- */
 typedef struct Side {
-    uint32_t registers[LL_MAX_BITS], lanes[LL_LANES], warps[LL_MAX_BITS];
+    uint32_t registers[LL_MAX_BITS], lanes[LL_MAX_BITS], warps[LL_MAX_BITS];
     int register_count, lane_count, warp_count;
 } Side;
 
@@ -133,7 +133,7 @@ static Side side_of(const LinearLayout *layout) {
     Side s = {.register_count = 0};
     for (int i = 0; i < layout->count[LL_REGISTER]; i++)
         if (layout->basis[LL_REGISTER][i]) s.registers[s.register_count++] = layout->basis[LL_REGISTER][i];
-    for (int i = 0; i < layout->count[LL_LANE] && i < LL_LANES; i++)
+    for (int i = 0; i < layout->count[LL_LANE]; i++)
         if (layout->basis[LL_LANE][i]) s.lanes[s.lane_count++] = layout->basis[LL_LANE][i];
     for (int i = 0; i < layout->count[LL_WARP]; i++)
         if (layout->basis[LL_WARP][i]) s.warps[s.warp_count++] = layout->basis[LL_WARP][i];
@@ -161,7 +161,7 @@ LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *t
         }
     /* 2. the lanes of one phase on either side */
     int phase = 0;
-    while (phase < LL_LANES && (elem_bytes << vector_bits < 4 ? 4 : elem_bytes << vector_bits) << phase < 128) phase++;
+    while ((elem_bytes << vector_bits < 4 ? 4 : elem_bytes << vector_bits) << phase < 128) phase++;
     Span write = taken, read = taken;
     for (int i = 0; i < phase && i < w.lane_count; i++) span_add(&write, w.lanes[i]);
     for (int i = 0; i < phase && i < r.lane_count; i++) span_add(&read, r.lanes[i]);

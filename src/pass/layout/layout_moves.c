@@ -38,7 +38,7 @@ static const Layout *split_operand(LayoutState *st, const Op *op) {
     if (lay_is_tile(st->k, op->results[0]))
         return lay_in_registers(st, ll_join(&lay_default(st, ir_type(st->k, op->results[0]))->map), type);
     LinearLayout one = {.rank = 0}; /* every thread has the only element */
-    for (int i = 0; i < LL_LANES; i++) ll_push(&one, LL_LANE, 0);
+    for (int i = 0; 1 << i < st->cx->machine->lanes; i++) ll_push(&one, LL_LANE, 0);
     for (int i = 0; i < ll_log2(st->warps); i++) ll_push(&one, LL_WARP, 0);
     return lay_in_registers(st, ll_join(&one), type);
 }

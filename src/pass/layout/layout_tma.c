@@ -15,20 +15,21 @@
 /* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
 static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
     Kernel *k = st->k;
-    if (!st->cx->machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
+    const Machine *machine = st->cx->machine;
+    if (!machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
     Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
     const Attr *fill = op_attr(op, AT_FILL);
-    if (mask || box->extent[0] > 256 || box->extent[1] * tile->elem_bytes % tile->width) return false;
+    if (mask || box->extent[0] > machine->box_extent || box->extent[1] * tile->elem_bytes % tile->width) return false;
     if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
     TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
-    if (parts.rank > 5 || choose_contiguous(&st->facts, op, box) != 1) return false;
+    if (parts.rank > machine->box_rank || choose_contiguous(&st->facts, op, box) != 1) return false;
     int inner = fact_tensor_dim(op, parts.rank, 2, 1);
     if (inner != parts.rank - 1) return false;
-    /* The chip wants boxes to begin at 16-byte multiples of a row, stores not to begin before the
+    /* The chip wants boxes to begin at multiples of box_align bytes in a row, stores not to begin before the
      * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may
      * begin there only if the source has a bound that says so. */
     RefList offsets = op_list(op, 0);
-    if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < 16) return false;
+    if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < machine->box_align) return false;
     for (int d = 0; d < parts.rank; d++) {
         bool bounded = parts.extent[d] != REF_NONE;
         if ((bounded && !fact_at_launch(k, parts.extent[d])) || !fact_at_launch(k, parts.stride[d]) ||
@@ -36,12 +37,13 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
             return false;
         if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d])) return false;
     }
-    bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, 16) &&
+    bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, machine->box_align) &&
                 fact_wish_equal(&st->facts, parts.stride[inner], 1);
     for (int d = 0; fits && d < parts.rank; d++) {
         fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
                (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
-        if (d != inner) fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], 16 / tile->elem_bytes);
+        if (d != inner)
+            fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], machine->box_align / tile->elem_bytes);
     }
     return fits;
 }

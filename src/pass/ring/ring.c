@@ -7,6 +7,7 @@
  *
  * proved by ring_check, with a plan in its attributes; or the same flat kernel, when the machine or
  * the kernel gains nothing (a finding says why). A kernel that arrives in ring form is only proved. */
+#include "pass/matrix.h"
 #include "pass/ring/ring.h"
 #include "pass/ring/ring_check.h"
 #include "pass/ring/ring_cut.h"
@@ -110,7 +111,7 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
     Op *tasks = cut_roles(&c);
     cut_plan(&c, tasks, run);
     prove(cx, k);
-    if (run == RUN_ROLES && cx->machine->has_wgmma && cx->options.rotate && ring_rotate(cx, k, tasks)) {
+    if (run == RUN_ROLES && matrix_async(cx->machine) && cx->options.rotate && ring_rotate(cx, k, tasks)) {
         prove(cx, k);
         cut_gang(&c, tasks);
     } else if (run == RUN_ROLES && cx->options.gang > 1) {

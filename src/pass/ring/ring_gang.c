@@ -20,16 +20,15 @@
 
 #include <string.h>
 
-enum {
-    MOST_PROGRAMS = 3,
-    ISSUES_ONLY = 24,    /* registers of a warp that only issues TMA */
-    OTHER_REGISTERS = 32 /* of a worker, beside its tiles */
-};
+enum { OTHER_REGISTERS = 32 }; /* of a worker, beside its tiles */
 
-int gang_registers(int compute_groups, int movers, int few) {
-    int groups = compute_groups + movers, entry = 65536 / (128 * groups) / 8 * 8;
-    int many = (entry * groups - few * movers) / compute_groups / 8 * 8;
-    return many > 240 ? 240 : many;
+static int group_threads(const Machine *machine) { return machine->lanes * machine->group_warps; }
+
+int gang_registers(const Machine *machine, int compute_groups, int movers, int few) {
+    int groups = compute_groups + movers, step = machine->register_step;
+    int entry = machine->registers / (group_threads(machine) * groups) / step * step;
+    int many = (entry * groups - few * movers) / compute_groups / step * step;
+    return many > machine->role_registers ? machine->role_registers : many;
 }
 
 /* --- which index --- */
@@ -118,7 +117,8 @@ bool gang_find(PassContext *cx, Kernel *k, const Op *tasks, Gang *out, const cha
     *why = "a block runs one task a launch, or loads for another one";
     if (!op_flag(tasks, AT_PERSIST) || op_attr(tasks, AT_CLUSTER)) return false;
     *why = "a program has more than one warpgroup";
-    if (op_int(compute, AT_WORKERS, 1) > 1 || layout_group(cx, k, compute).warps != 4) return false;
+    if (op_int(compute, AT_WORKERS, 1) > 1 || layout_group(cx, k, compute).warps != cx->machine->group_warps)
+        return false;
     Gang g = {.loop = only_loop(k, compute, false), .load_loop = only_loop(k, load, true)};
     *why = "load and compute do not meet in one loop of two products";
     if (!g.loop || !g.load_loop || !op_flag(g.loop, AT_ROTATE)) return false;
@@ -145,9 +145,10 @@ static int64_t elements(const Kernel *k, Ref value) {
 }
 
 /* Of a worker's thread: both products' results and the left operand that goes from trip to trip. */
-static int64_t registers_needed(const Kernel *k, const Rotation *r) {
+static int64_t registers_needed(const Machine *machine, const Kernel *k, const Rotation *r) {
     int64_t left = elements(k, r->second->operands[0]) * elem_info[ir_type(k, r->second->operands[0])->elem].bits / 32;
-    return (elements(k, r->first->results[0]) + elements(k, r->second->results[0]) + left) / 128 + OTHER_REGISTERS;
+    return (elements(k, r->first->results[0]) + elements(k, r->second->results[0]) + left) / group_threads(machine) +
+           OTHER_REGISTERS;
 }
 
 static int64_t bytes_needed(const Cut *c, int programs) {
@@ -162,6 +163,7 @@ static int64_t bytes_needed(const Cut *c, int programs) {
 
 void cut_gang(Cut *c, Op *tasks) {
     Kernel *k = c->k;
+    const Machine *machine = c->cx->machine;
     int wanted = c->cx->options.gang;
     Gang gang;
     Rotation r;
@@ -171,9 +173,10 @@ void cut_gang(Cut *c, Op *tasks) {
         if (wanted > 1) pass_find(c->cx, k->range, FIND_GANG_NONE, why);
         return;
     }
-    int programs = wanted ? wanted : MOST_PROGRAMS;
-    while (programs > 1 && (bytes_needed(c, programs) > c->cx->machine->ring_bytes ||
-                            registers_needed(k, &r) > gang_registers(programs, 1, ISSUES_ONLY)))
+    int programs = wanted ? wanted : machine->cost.gang_programs;
+    while (programs > 1 &&
+           (bytes_needed(c, programs) > machine->ring_bytes ||
+            registers_needed(machine, k, &r) > gang_registers(machine, programs, 1, machine->issue_registers)))
         programs--;
     if (programs < wanted) pass_find(c->cx, k->range, FIND_GANG_FEWER, wanted, programs);
     if (programs == 1) return;

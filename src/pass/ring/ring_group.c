@@ -24,12 +24,10 @@
 
 enum { CLUSTER = 2 };
 
-/* Where pairs pay, as timed (docs/performance.md): the L2 sends a third to a half less, but a slot
+/* Where pairs pay is timed (Machine.cost): the L2 sends a third to a half less, but a slot
  * comes back later, when both blocks have given it back, and what a multiprocessor takes in stays the
  * same. Narrow products are slow enough for deep rings to hide that, and ask for most; launches of
  * few tasks find all they load in the L2 anyway. */
-enum { NARROW_COLUMNS = 64, DEEP_SLOTS = 6, WAVES = 12 };
-
 typedef struct Group {
     const Kernel *k;
     Ref index;            /* that of the tasks along which the cluster runs */
@@ -212,16 +210,16 @@ static void look_at_columns(Op *op, void *user) {
 static const char *find_loss(PassContext *cx, Kernel *k, const Op *tasks, const Group *g) {
     Columns columns = {.k = k};
     ir_walk(tasks->regions[tasks->region_count - 1], look_at_columns, &columns);
-    if (columns.widest > NARROW_COLUMNS)
+    if (columns.widest > cx->machine->cost.pair_columns)
         return arena_printf(cx->scratch,
                             "with products of %lld columns a slot that two blocks give back comes "
                             "too late",
                             (long long)columns.widest);
-    return g->slots < DEEP_SLOTS ? arena_printf(cx->scratch,
-                                                "with %d slots a slot that two blocks "
-                                                "give back comes too late",
-                                                g->slots)
-                                 : NULL;
+    return g->slots < cx->machine->cost.pair_slots ? arena_printf(cx->scratch,
+                                                                  "with %d slots a slot that two blocks "
+                                                                  "give back comes too late",
+                                                                  g->slots)
+                                                   : NULL;
 }
 
 static void use_pairs(PassContext *cx, Kernel *k, Op *tasks, Group *g, int index, bool asked) {
@@ -229,18 +227,18 @@ static void use_pairs(PassContext *cx, Kernel *k, Op *tasks, Group *g, int index
     int64_t bytes = shared_bytes(g, k, load->regions[0], false, index);
     op_set(k, tasks, (Attr){.id = AT_CLUSTER, .number = CLUSTER});
     op_set(k, tasks, (Attr){.id = AT_SHARE, .number = index});
-    if (!asked) op_set(k, tasks, (Attr){.id = AT_LEAST, .number = WAVES});
+    if (!asked) op_set(k, tasks, (Attr){.id = AT_LEAST, .number = cx->machine->cost.pair_tasks});
     const char *name = ir_value(k, g->index)->name;
     pass_find(cx, k->range, FIND_CLUSTER, name ? name : "the tasks", (long long)bytes,
               asked ? "asked for"
                     : arena_printf(cx->scratch,
                                    "in launches of %d and more tasks for each multiprocessor, an "
                                    "even number or 32 and more of them along it",
-                                   WAVES));
+                                   cx->machine->cost.pair_tasks));
 }
 
 void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
-    if (!cx->machine->has_tma) return;
+    if (cx->machine->cluster_blocks < CLUSTER) return;
     const Op *load = ring_role(tasks, "load");
     bool asked = cx->options.cluster == CLUSTER;
     const char *why = "its rings are not filled by TMA from a role of their own, block after block";

@@ -4,6 +4,7 @@
  * into attributes, and changes no bit of the result. Hints of the source come first (num_stages,
  * num_warps), then what the machine's table says, and options override both. Every choice is a
  * finding, so that nothing runs flat unnoticed. */
+#include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_group.h"
 
@@ -33,23 +34,21 @@ static int64_t ring_bytes(const Cut *c) {
 
 /* --- the cost model: how many slots cover the way of a copy --- */
 
-/* Clocks from the issue of a copy until it has landed and its slot is free again, as timed: shorter
- * trips gained from more slots until these covered about as much. A slot more than that gained
- * nothing, and with one worker, where two blocks may share a multiprocessor, it lost. */
-enum { COPY_CLOCKS = 2048, MOST_SLOTS = 8, MOST_ALONE = 6 };
 enum { SPARE_BYTES = 2048 }; /* for barriers, and to align what lies behind them */
 
 typedef struct TripCost {
     const Kernel *k;
-    int64_t clocks, rows; /* of its wgmmas: 64 rows, N columns and 32 bytes along K take N / 2 */
+    int64_t clocks; /* of its products on matrix units that were timed */
+    bool alone;     /* one worker does them */
 } TripCost;
 
 static void add_cost(Op *op, void *user) {
     TripCost *cost = user;
-    if (op->code != OP_DOT || op_word(op, AT_INSTR, WORD_NONE) != INSTR_WGMMA) return;
+    const Matrix *row = op->code == OP_DOT ? matrix_of(cost->k, op) : NULL;
+    if (!row || !row->clocks) return;
     const Type *a = ir_type(cost->k, op->operands[0]), *d = ir_type(cost->k, op->results[0]);
-    cost->rows = d->extent[0];
-    cost->clocks += (d->extent[0] + 63) / 64 * d->extent[1] / 2 * a->extent[1] * ty_elem_bytes(a) / 32;
+    cost->alone = d->extent[0] < 2 * row->m;
+    cost->clocks += (d->extent[0] + row->m - 1) / row->m * d->extent[1] * row->clocks / row->n * a->extent[1] / row->k;
 }
 
 /* Is it the only ring that its loop takes items from? */
@@ -71,7 +70,9 @@ static int useful_slots(const Cut *c, CutRing *ring) {
     TripCost cost = trip_cost(c, ring);
     ring->clocks = cost.clocks;
     if (!c->cx->machine->has_tma || asked < 2 || !cost.clocks || !feeds_alone(c, ring)) return asked;
-    int64_t most = cost.rows < 128 ? MOST_ALONE : MOST_SLOTS, slots = 1 + (COPY_CLOCKS + cost.clocks - 1) / cost.clocks;
+    const MachineCost *timed = &c->cx->machine->cost;
+    int64_t most = cost.alone ? timed->most_alone : timed->most_slots;
+    int64_t slots = 1 + (timed->copy_clocks + cost.clocks - 1) / cost.clocks;
     if (slots > most) slots = most;
     return slots > asked ? (int)slots : asked;
 }
@@ -145,21 +146,19 @@ static int fewest_slots(const Cut *c, bool *short_of) {
     return fewest;
 }
 
-enum { ENOUGH = 3 }; /* a fourth slot gained less than panels one after the other cost, as timed */
-
-/* Where loads got too few slots, outputs of four panels (of 128 bytes a row) and more go out by TMA
+/* Where loads got too few slots, outputs of four panels and more go out by TMA
  * panel by panel, if that makes room for another slot. */
 static void cut_outputs(Cut *c) {
     bool short_of, still;
     int before = fewest_slots(c, &short_of);
     if (!short_of || !c->cx->machine->has_tma) return;
-    if (before >= ENOUGH && !c->cx->options.slots) return;
+    if (before >= c->cx->machine->cost.enough_slots && !c->cx->options.slots) return;
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         const Type *type = ring->output ? ir_type(c->k, op_operand(ring->ops.at[0], 1)) : NULL;
         if (!type || type->rank != 2 || ring->ops.count != 1) continue;
-        int64_t bytes = type->extent[1] * ty_elem_bytes(type), panels = bytes / 128;
-        if (bytes % 128 == 0 && panels >= 4 && !(panels & (panels - 1))) ring->parts = (int)panels;
+        int64_t bytes = type->extent[1] * ty_elem_bytes(type), panels = bytes / WIDEST_PANEL;
+        if (bytes % WIDEST_PANEL == 0 && panels >= 4 && !(panels & (panels - 1))) ring->parts = (int)panels;
     }
     if (fit_slots(c, 2) && fewest_slots(c, &still) > before) return;
     for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->parts = 0;
@@ -181,14 +180,14 @@ static bool choose_slots(Cut *c, Execution run) {
 /* --- execution --- */
 
 typedef struct DotSearch {
-    bool wide;
-    int64_t rows;
+    const Kernel *k;
+    bool wide; /* a product runs by itself */
     bool reduces_rows;
 } DotSearch;
 
 static void look_at_op(Op *op, void *user) {
     DotSearch *s = user;
-    if (op->code == OP_DOT && op_word(op, AT_INSTR, WORD_NONE) == INSTR_WGMMA) s->wide = true;
+    if (op->code == OP_DOT && matrix_of(s->k, op)->is_async) s->wide = true;
     switch (op->code) {
     case OP_REDUCE:
     case OP_SCAN:
@@ -269,7 +268,7 @@ static Execution decide(Cut *c, const char **why) {
         *why = arena_printf(c->arena, "num_stages is %d", stages);
         return RUN_FLAT;
     }
-    DotSearch search = {0};
+    DotSearch search = {.k = c->k};
     ir_walk(c->k->body, look_at_op, &search);
     if (machine->roles_allowed && options->roles != 0 && search.wide) {
         *why = "its dots are wide enough for a warp that only loads";
@@ -339,23 +338,29 @@ static Op *find_role(const Op *tasks, const char *name) {
     return NULL;
 }
 
-/* Rows of the widest dot; consumers share them in pieces of 64. */
+/* The fewest rows of a product that runs by itself; consumers share them in pieces of its instruction's. */
+typedef struct Rows {
+    const Kernel *k;
+    int64_t fewest;
+    int piece;
+} Rows;
+
 static void look_at_rows(Op *op, void *user) {
-    const Kernel *k = ((void **)user)[0];
-    int64_t *rows = ((void **)user)[1];
-    if (op->code != OP_DOT || op_word(op, AT_INSTR, WORD_NONE) != INSTR_WGMMA) return;
-    int64_t own = ir_type(k, op->results[0])->extent[0];
-    if (*rows == 0 || own < *rows) *rows = own;
+    Rows *rows = user;
+    const Matrix *row = op->code == OP_DOT ? matrix_of(rows->k, op) : NULL;
+    if (!row || !row->is_async) return;
+    int64_t own = ir_type(rows->k, op->results[0])->extent[0];
+    if (rows->fewest == 0 || own < rows->fewest) rows->fewest = own;
+    rows->piece = row->m;
 }
 
 static int choose_workers(Cut *c, const Op *compute) {
-    DotSearch search = {0};
-    int64_t rows = 0;
-    void *both[2] = {c->k, &rows};
+    DotSearch search = {.k = c->k};
+    Rows rows = {.k = c->k};
     ir_walk(compute->regions[0], look_at_op, &search);
-    ir_walk(compute->regions[0], look_at_rows, both);
-    if (!search.wide || search.reduces_rows || rows < 128) return 1;
-    int most = (int)(rows / 64), wanted = c->cx->options.workers;
+    ir_walk(compute->regions[0], look_at_rows, &rows);
+    if (!search.wide || search.reduces_rows || rows.fewest < 2 * rows.piece) return 1;
+    int most = (int)(rows.fewest / rows.piece), wanted = c->cx->options.workers;
     if (!wanted) wanted = most == 3 ? 3 : 2;
     while (wanted > 1 && most % wanted) wanted--;
     return wanted > most ? most : wanted;
@@ -370,7 +375,7 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     Kernel *k = c->k;
     Op *op = ir_value(k, cut->ring)->op;
     if (cut->shares) cut->slots = cut->shares->slots;
-    bool wide = c->cx->machine->has_wgmma && cut->feeds_dot && run == RUN_ROLES;
+    bool wide = matrix_async(c->cx->machine) && cut->feeds_dot && run == RUN_ROLES;
     int hold = wide && is_pipelined(cut) && cut->slots >= 3 ? 2 : 1;
     int asked = stages_of(c, cut);
     bool deeper = is_pipelined(cut) && !cut->shares && asked > 1 && cut->slots > asked;
@@ -388,7 +393,7 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
                   (long long)c->cx->machine->ring_bytes);
     if (deeper)
         pass_find(c->cx, cut->ops.at[0]->range, FIND_RING_DEEPER, cut->slots, asked, (long long)cut->clocks,
-                  COPY_CLOCKS);
+                  c->cx->machine->cost.copy_clocks);
 }
 
 static bool is_made_from(const Kernel *k, Ref value, Ref from, int depth) {
@@ -418,8 +423,6 @@ static int varying_index(const Kernel *k, const Op *tasks, const Op *compute) {
 }
 
 /* --- order --- */
-
-enum { GROUP_ROWS = 8 }; /* of tiles that are walked together, when the source does not say */
 
 /* Which of the task's two indices x is computed from: bits 1 and 2. */
 static int indices_in(const Kernel *k, const Region *body, Ref x, int depth) {
@@ -479,7 +482,7 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
         bool grouped = persist && machine->has_threads && shares_both_ways(c, tasks);
         Word order = grouped ? ORDER_GROUPED : tasks->operand_count == 1 ? ORDER_CODE : ORDER_ROW;
         op_set(k, tasks, (Attr){.id = AT_ORDER, .word = order});
-        if (grouped) set_int(k, tasks, AT_GROUP, GROUP_ROWS);
+        if (grouped) set_int(k, tasks, AT_GROUP, machine->cost.grouped_rows);
     }
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
     int varies = persist && compute && machine->has_threads && (order == ORDER_CODE || order == ORDER_ROW)
@@ -492,7 +495,13 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     pass_find(c->cx, k->range, FIND_WORKERS, workers, workers == 1 ? "" : "s",
               persist ? "persistent" : "one task a launch", word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);
     int wanted = c->cx->options.workers;
-    if (run == RUN_ROLES && wanted && wanted != workers) pass_find(c->cx, k->range, FIND_WORKERS_ASKED, wanted);
+    const Matrix *async = matrix_async(machine);
+    if (run == RUN_ROLES && wanted && wanted != workers) {
+        if (async)
+            pass_find(c->cx, k->range, FIND_WORKERS_ASKED, wanted, async->m);
+        else
+            pass_find(c->cx, k->range, FIND_WORKERS_WAIT, wanted);
+    }
     if (asked == 1 && !persist) pass_find(c->cx, k->range, FIND_PERSIST_IDLE);
     if (run == RUN_ROLES) ring_group_plan(c->cx, k, tasks);
 }

@@ -11,19 +11,13 @@
  *
  * Every ring is still read in its own order and nothing is computed twice or in another order of
  * sums, so this is a plan (`rotate` on the loop) and changes no bit. What has to hold is read off
- * the ops, not their names: two wgmma products in the body, the second's left operand made from the
+ * the ops, not their names: two products that run by themselves (wgmma) in the body, the second's left operand made from the
  * first's result, its accumulator carried and touched by nothing else but elementwise ops on the
  * way in, its right operand from a ring of its own. The checker proves the turned order, the
  * emitter writes it. */
 #include "pass/ring/ring_rotate.h"
 
-#include "pass/layout/layout.h"
-
-/* One that may run under other work: sums that are added in parts are waited for at once. */
-static bool is_product(const Kernel *k, const Op *op) {
-    return op->code == OP_DOT && op_word(op, AT_INSTR, WORD_NONE) == INSTR_WGMMA &&
-           layout_dot_promote(k, op) == INT64_MAX;
-}
+#include "pass/matrix.h"
 
 static bool holds_product(const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
@@ -148,7 +142,7 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
         for (int i = 0; i < op->region_count; i++)
             if (holds_product(op->regions[i])) return false;
         if (op->code != OP_DOT) continue;
-        if (!is_product(k, op) || r.second) return false;
+        if (!matrix_overlaps(k, op) || r.second) return false;
         if (r.first)
             r.second = op;
         else

@@ -49,15 +49,10 @@ static bool refuse(const Schedule *s) {
     return false;
 }
 
-static Op *find_tasks(const Kernel *k) {
+Op *schedule_tasks(const Kernel *k) {
     Op *op = k->body->first;
     while (op && op->code != OP_TASKS) op = op->next;
     return op;
-}
-
-static void plan_op(Op *op, void *user) {
-    if (op->code == OP_FOR) schedule_turn(user, op);
-    schedule_loose(user, op);
 }
 
 /* What the ring pass has proved is proved again, with the slots, holds and bytes that will be emitted. What is found stands
@@ -97,7 +92,8 @@ static bool plan_rings(Schedule *s, int64_t other) {
     if (s->bytes > s->cx->machine->ring_bytes)
         return schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
     schedule_write_rings(s);
-    schedule_flight(s->cx, s->k);
+    schedule_flight(s);
+    if (!schedule_skew(s)) return false;
     schedule_roles(s);
     return is_proved(s) || schedule_fail(s, s->tasks, "the hand-overs could not be proved with the slots that fit");
 }
@@ -108,7 +104,9 @@ static bool plan(Schedule *s) {
         return schedule_fail(s, s->tasks, "a store role whose hand-overs stand elsewhere than compute's");
     s->facts = facts_new(s->k, false);
     s->uses = ir_count_uses(s->k, s->arena);
-    ir_walk(s->k->body, plan_op, s);
+    schedule_dot(s);
+    schedule_turn(s);
+    schedule_loose(s);
     schedule_place(s);
     schedule_gang(s);
     if (s->tasks && !plan_rings(s, s->bytes)) return false;
@@ -116,19 +114,23 @@ static bool plan(Schedule *s) {
         schedule_refuse_size(s);
         return false;
     }
-    kernel_set(s->k, (Attr){.id = AT_THREADS, .number = 32 * layout_warps(s->cx, s->k)});
+    kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
     return true;
 }
 
 bool pass_schedule(PassContext *cx, Kernel *k) {
-    if (!cx->machine->has_threads || k->form >= FORM_SCHEDULE) return false;
+    if (!cx->machine->has_threads) return false;
+    if (k->form >= FORM_SCHEDULE) {
+        schedule_check(cx, k);
+        return false;
+    }
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k)};
+    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = schedule_tasks(k)};
     if (!plan(&s) && s.why && !k->module->diag->errors) {
         if (!ring_take_back(cx, k, s.why)) return refuse(&s);
         pass_layout(cx, k);
-        s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k)};
+        s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = schedule_tasks(k)};
         if (!k->module->diag->errors) plan(&s);
     }
     k->form = FORM_SCHEDULE;

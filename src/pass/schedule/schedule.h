@@ -2,15 +2,18 @@
  *
  *   schedule.c          the pass: what is decided, in which order, and what happens when it does not fit
  *   schedule_follow.c   a role that empties rings on the threads that fill them becomes part of the role there
+ *   schedule_dot.c      casts that a product does itself
  *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
  *   schedule_flight.c   products in flight while the next item is waited for
- *   schedule_loose.c    loads of rows that are not aligned: together, and ahead
+ *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
+ *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
  *   schedule_parts.c    output tiles that leave panel by panel
  *   schedule_cluster.c  pairs of blocks that load for each other
  *   schedule_place.c    who lies where in shared memory beside the rings
  *   schedule_roles.c    warps, registers and barriers of each role
+ *   schedule_check.c    does a schedule that came as text hold?
  *   scratch.c           how much an op needs while it runs
  *
  * A decision is written to the op that it is about, as an attribute (attrs.def); the emitter reads those and decides
@@ -53,12 +56,11 @@ typedef struct Schedule {
     VEC(RingSchedule) rings;
     bool panels;      /* output tiles leave in panels wherever they can: the whole tiles do not fit */
     int64_t bytes;    /* of shared memory, so far */
-    int batches;      /* of loads that have been numbered */
     const Op *failed; /* why the kernel cannot run with its rings, and where that is seen; NULL: it can */
     const char *why;
-    bool takes_turns; /* `explain` has been told that workers take turns */
 } Schedule;
 
+Op *schedule_tasks(const Kernel *k);                     /* NULL: it is flat */
 const Layout *schedule_layout(const Kernel *k, Ref ref); /* NULL for scalars */
 bool schedule_in_shared(const Kernel *k, Ref ref);       /* does the value live in shared memory? */
 const Op *schedule_role(const Op *op);                   /* in which it stands; NULL: none */
@@ -72,22 +74,30 @@ bool schedule_fail(Schedule *s, const Op *op, const char *why);
 bool schedule_follow(Kernel *k, Op *tasks);
 
 /* --- schedule_turn.c --- */
-void schedule_turn(Schedule *s, Op *loop);
+void schedule_turn(Schedule *s);
+bool schedule_turn_holds(Schedule *s, const Op *loop); /* is what is written right? Else false (schedule_fail) */
 
-/* --- schedule_loose.c --- */
-enum { LOOSE_AT_ONCE = 64 }; /* elements that a thread waits for at once: the registers they take */
-void schedule_loose(Schedule *s, Op *op);
-/* Can the value be computed for another trip of the loop, from its variable and from outside? */
-bool schedule_is_of_any_trip(const Kernel *k, Ref r, const Region *body);
-/* Of a load that is copied ahead: a line, and all of them. */
-int64_t schedule_line_bytes(Facts *f, const Op *load);
-int64_t schedule_word_bytes(Facts *f, const Op *load);
-
-/* --- schedule_flight.c --- */
+/* --- schedule_dot.c --- */
+void schedule_dot(Schedule *s);
+bool schedule_dot_holds(Schedule *s, const Op *cast);
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
-/* Needs the items that consumers may hold, so it comes when the rings have their slots. */
-void schedule_flight(PassContext *cx, Kernel *k);
+
+/* --- schedule_flight.c --- */
+void schedule_flight(Schedule *s); /* when the rings have their slots */
+bool schedule_flight_holds(Schedule *s, const Op *loop);
+
+/* --- schedule_skew.c --- */
+bool schedule_skew(Schedule *s); /* the same; false: a role cannot run ahead in the other's loops */
+bool schedule_skew_holds(Schedule *s);
+
+/* --- schedule_loose.c --- */
+void schedule_loose(Schedule *s);
+bool schedule_loose_holds(Schedule *s, const Op *op);
+
+/* --- schedule_check.c --- */
+/* Of a kernel in scheduled form: false with a message. */
+bool schedule_check(PassContext *cx, Kernel *k);
 
 /* --- schedule_gang.c --- */
 void schedule_gang(Schedule *s);

@@ -8,11 +8,6 @@
  * which the next trip writes. */
 #include "pass/schedule/schedule.h"
 
-bool schedule_is_async(const Schedule *s, const Op *dot) {
-    return layout_dot_instr(s->cx, s->k, dot) == INSTR_WGMMA && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4 &&
-           layout_dot_promote(s->k, dot) == INT64_MAX;
-}
-
 static bool is_tile(const Kernel *k, Ref ref) { return ir_type(k, ref)->kind == TY_TILE && ir_type(k, ref)->rank > 0; }
 
 /* Does the sum go from trip to trip, and nowhere else? */
@@ -54,7 +49,16 @@ static void plan_loop(Op *loop, void *user) {
     op_set(s->k, release, (Attr){.id = AT_BEHIND, .number = 1});
 }
 
-void schedule_flight(PassContext *cx, Kernel *k) {
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .uses = ir_count_uses(k, cx->scratch)};
-    ir_walk(k->body, plan_loop, &s);
+void schedule_flight(Schedule *s) { ir_walk(s->k->body, plan_loop, s); }
+
+bool schedule_flight_holds(Schedule *s, const Op *loop) {
+    Op *dot, *release;
+    bool late = can_come_late(s, loop, &dot, &release) && op_flag(dot, AT_FLIGHT) && op_attr(release, AT_BEHIND);
+    for (const Op *op = loop->regions[0]->first; op; op = op->next)
+        if ((op_attr(op, AT_BEHIND) && !(late && op == release)) || (op_attr(op, AT_FLIGHT) && !(late && op == dot)))
+            return schedule_fail(
+                s, op,
+                "a product stays in flight with the release of its only slot behind it, in a loop that "
+                "sums nothing else, of a ring whose items may be held twice");
+    return true;
 }

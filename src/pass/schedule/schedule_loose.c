@@ -1,15 +1,17 @@
-/* schedule_loose.c: loads of rows that lie side by side, but not on any multiple of 4 bytes (layout_loose): which are issued
- * together, and which are copied ahead.
+/* schedule_loose.c: loads of rows that lie side by side, but not on any multiple of 4 bytes (layout_loose): which are
+ * issued together, and which are copied ahead.
  *
- * No vector may touch such rows; a thread takes the aligned words around its own bytes and shifts them together. Neighbouring loads
- * whose addresses are there issue their words before anything waits for one of them: they have the same `batch`.
+ * No vector load may touch them; threads take the aligned words around what they want and shift them together.
+ * Neighbouring loads whose addresses are there issue their words before anything waits for one of them: they have the same
+ * `batch`. A load role does not wait for each trip's words: they are copied into shared memory two trips ahead (cp.async,
+ * which words can use), a line of the tile and one word more behind the other:
  *
- *     a = tload<batch=1> A ; put s.a, a ; b = tload<batch=1> B ; put s.b, b
+ *     for<ahead=2, bytes=52224> { tload<batch=1, words=0> .. ; tload<batch=1, words=9216> .. }    three slots of 17408 bytes
  *
- * A load role does not wait for each trip's words: they are copied into shared memory some trips ahead, a line of the tile and one
- * word more behind the other (`ahead` on the load and its loop; `words` on the loop: bytes of one trip). Rings come first: where both do not fit,
- * nothing is copied ahead. */
+ * `words` says where in a slot those of the load lie; `bytes` are those of all slots. Rings come first: where both do not
+ * fit, nothing is copied ahead. */
 #include "pass/schedule/schedule.h"
+#include "pass/schedule/scratch.h"
 
 #include <string.h>
 
@@ -48,20 +50,22 @@ static bool passes(const Kernel *k, const Op *op) {
 }
 
 /* The load and those behind it that are like it. */
-static void plan_batch(Schedule *s, Op *first) {
+static void plan_batch(Schedule *s, Op *first, int *batches) {
     int held = 0;
     if (!is_loose(s, first) || op_attr(first, AT_BATCH)) return;
-    s->batches++;
+    ++*batches;
     for (Op *op = first; op && passes(s->k, op); op = op->next) {
         if (!is_loose(s, op) || op_attr(op, AT_BATCH) || !is_ready(s->k, op, first)) continue;
         held += schedule_layout(s->k, op->results[0])->registers;
         if (op != first && held > LOOSE_AT_ONCE) break;
-        op_set(s->k, op, (Attr){.id = AT_BATCH, .number = s->batches});
+        op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
+        op_set(s->k, op, (Attr){.id = AT_VECTOR, .number = 16 / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
+        op_drop(op, AT_WHOLE);
     }
 }
 
 /* --- ahead --- */
-bool schedule_is_of_any_trip(const Kernel *k, Ref r, const Region *body) {
+bool loose_is_of_any_trip(const Kernel *k, Ref r, const Region *body) {
     if (!ref_is_value(r)) return true;
     const Value *value = ir_value(k, r);
     if (!value->op) return value->region != body || value->index == 0;
@@ -70,7 +74,7 @@ bool schedule_is_of_any_trip(const Kernel *k, Ref r, const Region *body) {
     bool scalar = op_has(op->code, TRAIT_ELEMENTWISE) && ir_type(k, r)->rank == 0;
     if (!scalar && op->code != OP_TENSOR) return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (!schedule_is_of_any_trip(k, op->operands[i], body)) return false;
+        if (!loose_is_of_any_trip(k, op->operands[i], body)) return false;
     return true;
 }
 
@@ -83,20 +87,16 @@ static bool can_come_ahead(Schedule *s, const Op *op, const Region *body) {
     for (int d = 0; d < type->rank; d++)
         if (type->extent[d] & (type->extent[d] - 1)) return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (!schedule_is_of_any_trip(s->k, op->operands[i], body)) return false;
+        if (!loose_is_of_any_trip(s->k, op->operands[i], body)) return false;
     return type->rank == 2;
 }
 
-int64_t schedule_line_bytes(Facts *f, const Op *load) {
-    const Type *type = ir_type(f->k, load->results[0]);
-    TensorParts parts = fact_tensor(f, load->operands[0]);
-    return type->extent[layout_vector_dim(f, load, &parts, type)] * ty_elem_bytes(type) + 16;
-}
-
-int64_t schedule_word_bytes(Facts *f, const Op *load) {
-    const Type *type = ir_type(f->k, load->results[0]);
-    TensorParts parts = fact_tensor(f, load->operands[0]);
-    return type->extent[1 - layout_vector_dim(f, load, &parts, type)] * schedule_line_bytes(f, load);
+/* Lines of the tile, each with one word more than it has. */
+static int64_t words_of(Schedule *s, const Op *load) {
+    const Type *type = ir_type(s->k, load->results[0]);
+    TensorParts parts = fact_tensor(&s->facts, load->operands[0]);
+    int inner = layout_vector_dim(&s->facts, load, &parts, type);
+    return type->extent[1 - inner] * (type->extent[inner] * ty_elem_bytes(type) + LOOSE_WORD);
 }
 
 /* Two slots of what is loaded, one of what is stored. */
@@ -112,23 +112,101 @@ static int64_t least_ring_bytes(const Schedule *s) {
     return bytes;
 }
 
-static void plan_ahead(Schedule *s, Op *loop) {
+static bool may_copy_ahead(const Schedule *s, const Op *loop) {
     const Op *role = schedule_role(loop);
-    const Region *body = loop->regions[0];
-    int64_t step = 0, bytes = 0;
-    if (!role || op_attr(role, AT_ON) || strcmp(op_text(role, AT_FIELD), "load") != 0 ||
-        !ir_const_int(s->k, loop->operands[2], &step) || step != 1)
-        return;
-    for (const Op *op = body->first; op; op = op->next)
-        if (can_come_ahead(s, op, body)) bytes += schedule_word_bytes(&s->facts, op);
-    if (!bytes || (AHEAD + 1) * bytes + least_ring_bytes(s) + SPARE_BYTES > s->cx->machine->ring_bytes) return;
-    op_set(s->k, loop, (Attr){.id = AT_AHEAD, .number = AHEAD});
-    op_set(s->k, loop, (Attr){.id = AT_WORDS, .number = bytes});
-    for (Op *op = body->first; op; op = op->next)
-        if (can_come_ahead(s, op, body)) op_set(s->k, op, (Attr){.id = AT_AHEAD, .number = AHEAD});
+    int64_t step = 0;
+    return role && !op_attr(role, AT_ON) && strcmp(op_text(role, AT_FIELD), "load") == 0 &&
+           ir_const_int(s->k, loop->operands[2], &step) && step == 1;
 }
 
-void schedule_loose(Schedule *s, Op *op) {
-    if (op->code == OP_FOR) plan_ahead(s, op);
-    if (op->code == OP_TLOAD) plan_batch(s, op);
+static void plan_ahead(Schedule *s, Op *loop) {
+    const Region *body = loop->regions[0];
+    int64_t bytes = 0;
+    if (!may_copy_ahead(s, loop)) return;
+    for (const Op *op = body->first; op; op = op->next)
+        if (can_come_ahead(s, op, body)) bytes += words_of(s, op);
+    if (!bytes || (AHEAD + 1) * bytes + least_ring_bytes(s) + SPARE_BYTES > s->cx->machine->ring_bytes) return;
+    op_set(s->k, loop, (Attr){.id = AT_AHEAD, .number = AHEAD});
+    op_set(s->k, loop, (Attr){.id = AT_BYTES, .number = (AHEAD + 1) * bytes});
+    int64_t at = 0;
+    for (Op *op = body->first; op; op = op->next) {
+        if (!can_come_ahead(s, op, body)) continue;
+        op_set(s->k, op, (Attr){.id = AT_WORDS, .number = at});
+        at += words_of(s, op);
+    }
+}
+
+typedef struct Batches {
+    Schedule *s;
+    int count;
+} Batches;
+
+static void plan_op(Op *op, void *user) {
+    Batches *b = user;
+    if (op->code == OP_FOR) plan_ahead(b->s, op);
+    if (op->code == OP_TLOAD) plan_batch(b->s, op, &b->count);
+}
+
+void schedule_loose(Schedule *s) {
+    Batches b = {s, 0};
+    ir_walk(s->k->body, plan_op, &b);
+}
+
+/* --- what is written --- */
+/* Does the load come with the first of its batch? */
+static bool is_in_batch(Schedule *s, const Op *load) {
+    int64_t batch = op_int(load, AT_BATCH, 0);
+    const Op *first = load;
+    int held = 0;
+    for (const Op *op = load->previous; op; op = op->previous)
+        if (op_int(op, AT_BATCH, 0) == batch) first = op;
+    for (const Op *op = first; op != load->next; op = op->next) {
+        if (!passes(s->k, op)) return false;
+        if (op_int(op, AT_BATCH, 0) == batch) held += schedule_layout(s->k, op->results[0])->registers;
+    }
+    return is_ready(s->k, load, first) && (first == load || held <= LOOSE_AT_ONCE);
+}
+
+/* Do the words lie in the slot of their loop, apart from those of the loads before? */
+static bool have_room(Schedule *s, const Op *load) {
+    const Op *loop = load->parent->owner;
+    int64_t at = op_int(load, AT_WORDS, 0), end = at + words_of(s, load);
+    int64_t slots = op_int(loop, AT_AHEAD, 0) + 1, bytes = op_int(loop, AT_BYTES, 0);
+    if (at % LOOSE_WORD || bytes % (slots * LOOSE_WORD) || end > bytes / slots) return false;
+    for (const Op *op = load->parent->first; op != load; op = op->next) {
+        int64_t other = op_int(op, AT_WORDS, 0);
+        if (op_attr(op, AT_WORDS) && other < end && at < other + words_of(s, op)) return false;
+    }
+    return true;
+}
+
+bool schedule_loose_holds(Schedule *s, const Op *op) {
+    if (op->code == OP_FOR) {
+        bool words = false;
+        for (const Op *load = op->regions[0]->first; load; load = load->next) words |= op_attr(load, AT_WORDS) != NULL;
+        if (words &&
+            (!may_copy_ahead(s, op) || !op_attr(op, AT_AHEAD) || !op_attr(op, AT_BYTES) || op_attr(op, AT_TWIN)))
+            return schedule_fail(
+                s, op,
+                "words are copied ahead in loops of a load role of its own, in steps of 1, with `ahead` and "
+                "`bytes`");
+        if (op_attr(op, AT_BYTES) && !words)
+            return schedule_fail(s, op, "it has `bytes`, and no load with `words` in it");
+        if (op_attr(op, AT_AHEAD) && !words && !op_attr(op, AT_TWIN))
+            return schedule_fail(s, op, "it runs `ahead`, and has no `twin`, nor a load with `words` in it");
+        return true;
+    }
+    if (op_attr(op, AT_BATCH) && (!is_loose(s, op) || !is_in_batch(s, op)))
+        return schedule_fail(
+            s, op,
+            "a `batch` is of neighbouring loads of rows that are not aligned, whose addresses are there "
+            "before the first");
+    const Op *loop = op->parent->owner;
+    if (op_attr(op, AT_WORDS) && (!op_attr(op, AT_BATCH) || !loop || loop->code != OP_FOR ||
+                                  !can_come_ahead(s, op, op->parent) || !have_room(s, op)))
+        return schedule_fail(
+            s, op,
+            "`words` lie in the memory of the load's loop, each line with a word more, and are of rows whose "
+            "address follows from the loop's variable");
+    return true;
 }

@@ -38,7 +38,7 @@ bool schedule_is_single(const Schedule *s, const Op *role) {
 static void count_puts(const Kernel *k, const Region *region, RingSchedule *r) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && schedule_ring_of(k, op) == r->op->results[0])
-            (*(schedule_in_shared(k, op_operand(op, 1)) ? &r->tma_puts : &r->thread_puts))++;
+            (*(layout_put_mover(k, op) == MOVER_TMA ? &r->tma_puts : &r->thread_puts))++;
         for (int i = 0; i < op->region_count; i++) count_puts(k, op->regions[i], r);
     }
 }
@@ -46,8 +46,8 @@ static void count_puts(const Kernel *k, const Region *region, RingSchedule *r) {
 /* Is a field of the ring stored by TMA? */
 static bool stores_by_tma(const Kernel *k, const Region *region, Ref ring) {
     for (const Op *op = region->first; op; op = op->next) {
-        Ref value = op->code == OP_TSTORE ? op_operand(op, 1) : REF_NONE;
-        if (schedule_in_shared(k, value) && schedule_ring_of(k, ir_value(k, value)->op) == ring) return true;
+        bool by_tma = op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
+        if (by_tma && schedule_ring_of(k, ir_value(k, op_operand(op, 1))->op) == ring) return true;
         for (int i = 0; i < op->region_count; i++)
             if (stores_by_tma(k, op->regions[i], ring)) return true;
     }
@@ -68,7 +68,7 @@ static bool fills_in_loop(const Region *region, Ref ring, bool inside) {
 static bool reads_by_async(const Schedule *s, const Region *region, Ref slot) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_GET && op->operands[0] == slot && !schedule_in_shared(s->k, op->results[0])) return false;
-        if (op->code == OP_DOT && layout_dot_instr(s->cx, s->k, op) != INSTR_WGMMA) return false;
+        if (op->code == OP_DOT && !matrix_of(s->k, op)->is_async) return false;
         for (int i = 0; i < op->region_count; i++)
             if (!reads_by_async(s, op->regions[i], slot)) return false;
     }
@@ -115,7 +115,7 @@ static bool plan_ring(Schedule *s, Op *op) {
         r.hold = r.slots < 3 ? 1 : r.hold;
     }
     r.wanted = r.slots;
-    r.full_count = 32 * producer.warps;
+    r.full_count = s->cx->machine->lanes * producer.warps;
     r.each = programs > 1 && !fills_in_loop(r.from->regions[0], ring, false);
     if (r.each && !r.fused) r.slots *= programs;
     r.empty_count = consumer.warps * (r.each ? 1 : programs);
@@ -130,7 +130,7 @@ static bool plan_ring(Schedule *s, Op *op) {
 static void announce(const Schedule *s, const RingSchedule *r, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && schedule_ring_of(s->k, op) == r->op->results[0] &&
-            schedule_in_shared(s->k, op_operand(op, 1))) {
+            layout_put_mover(s->k, op) == MOVER_TMA) {
             const SharedTile *tile = &r->field[schedule_field(s->k, op)];
             int64_t panels = (tile->columns * tile->elem_bytes + tile->width - 1) / tile->width;
             int64_t bytes = tile->rows * tile->width * panels;
@@ -294,7 +294,7 @@ void schedule_write_rings(Schedule *s) {
         if (!r->fused) {
             bool read = mark_releases(s, r, r->to->regions[0], r->to->regions[0]);
             r->lanes = read && r->full_count > 1;
-            if (r->lanes) r->empty_count *= 32;
+            if (r->lanes) r->empty_count *= s->cx->machine->lanes;
             announce(s, r, r->from->regions[0]);
         }
         say_place(s, r);

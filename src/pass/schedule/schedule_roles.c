@@ -20,20 +20,22 @@ static bool threads_load(const Schedule *s) {
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
  * only issues TMA needs very few, threads that carry what they move many. 0: as the compiler has it. */
 static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
-    enum { ISSUES = 24, MOVES = 40, CARRIES = 120 };
+    const Machine *machine = s->cx->machine;
     bool single = true;
-    int groups = threads / 128, compute_groups = 0;
+    int group = machine->lanes * machine->group_warps, groups = threads / group, compute_groups = 0;
     for (const Op *op = role->parent->first; op; op = op->next) {
         if (op->code != OP_ROLE || op_attr(op, AT_ON)) continue;
         if (is_compute(op))
-            compute_groups = layout_group(s->cx, s->k, op).warps / 4 * s->gang.programs;
+            compute_groups = layout_group(s->cx, s->k, op).warps / machine->group_warps * s->gang.programs;
         else
             single = single && schedule_is_single(s, op);
     }
-    if (threads % 128 || groups < 3 || !compute_groups || compute_groups == groups || !s->cx->machine->has_wgmma)
+    if (threads % group || groups < 3 || !compute_groups || compute_groups == groups || !machine->register_step)
         return 0;
-    int few = single && !op_attr(s->tasks, AT_CLUSTER) ? ISSUES : threads_load(s) ? CARRIES : MOVES;
-    int many = gang_registers(compute_groups, groups - compute_groups, few);
+    int few = single && !op_attr(s->tasks, AT_CLUSTER) ? machine->issue_registers
+              : threads_load(s)                        ? machine->carry_registers
+                                                       : machine->move_registers;
+    int many = gang_registers(machine, compute_groups, groups - compute_groups, few);
     int64_t asked = op_int(role, AT_REGS, 0);
     if (asked) return asked;
     if (many < few) return 0; /* with so many warps the movers have none to give */
@@ -47,7 +49,7 @@ void schedule_roles(Schedule *s) {
             if (role->code != OP_ROLE || op_attr(role, AT_ON) || is_compute(role) != (turn == 0)) continue;
             ThreadGroup g = layout_group(s->cx, s->k, role);
             bool alone = g.warps * (g.first_warp ? 1 : s->gang.programs) == warps;
-            int64_t registers = registers_of(s, role, 32 * warps);
+            int64_t registers = registers_of(s, role, s->cx->machine->lanes * warps);
             op_set(s->k, role, (Attr){.id = AT_WARPS, .number = g.warps});
             op_set(s->k, role, (Attr){.id = AT_FIRST, .number = g.first_warp});
             op_set(s->k, role, (Attr){.id = AT_ID, .number = alone ? 0 : number++});

@@ -47,7 +47,8 @@ static void sort_body(Region *body, const Rotation *r) {
     }
 }
 
-void schedule_turn(Schedule *s, Op *loop) {
+static void plan_loop(Op *loop, void *user) {
+    Schedule *s = user;
     Rotation r;
     const char *why;
     if (!op_flag(loop, AT_ROTATE)) return;
@@ -61,8 +62,50 @@ void schedule_turn(Schedule *s, Op *loop) {
         if (rotation_part(&r, op) == ROTATE_TAIL) op_set(s->k, op, (Attr){.id = AT_BEHIND, .number = 1});
         if (op->code == OP_DOT) op_set(s->k, op, (Attr){.id = AT_FLIGHT, .number = 1});
     }
-    if (!can_take_turns(s, loop, &r)) return;
-    op_set(s->k, loop, (Attr){.id = AT_TURNS, .number = FIRST_TURN});
-    if (!s->takes_turns) pass_find(s->cx, schedule_role(loop)->range, FIND_WORKERS_TAKE_TURNS);
-    s->takes_turns = true;
+    if (can_take_turns(s, loop, &r)) op_set(s->k, loop, (Attr){.id = AT_TURNS, .number = FIRST_TURN});
+}
+
+/* Head, scale and tail in their order, the tail behind, both products in flight. */
+static bool is_marked(const Region *body, const Rotation *r) {
+    RotatePart last = ROTATE_HEAD;
+    for (const Op *op = body->first; op != body->last; op = op->next) {
+        RotatePart part = rotation_part(r, op);
+        if (part < last || (part == ROTATE_TAIL) != (op_attr(op, AT_BEHIND) != NULL)) return false;
+        if (op->code == OP_DOT && !op_flag(op, AT_FLIGHT)) return false;
+        last = part;
+    }
+    return true;
+}
+
+/* Two workers, and two barriers that no role has, the same for all loops of the role. */
+static bool may_take_turns(const Schedule *s, const Op *loop) {
+    const Op *role = schedule_role(loop);
+    int64_t turns = op_int(loop, AT_TURNS, 0);
+    for (const Op *op = role->parent->first; op; op = op->next)
+        if (op->code == OP_ROLE && op_int(op, AT_ID, 0) >= turns) return false;
+    return layout_group(s->cx, s->k, role).warps == TURN_WARPS && turns == FIRST_TURN;
+}
+
+bool schedule_turn_holds(Schedule *s, const Op *loop) {
+    Rotation r;
+    const char *why;
+    if (!can_turn(s, loop, &r, &why)) return schedule_fail(s, loop, why);
+    if (!is_marked(loop->regions[0], &r))
+        return schedule_fail(s, loop,
+                             "the ops of a turned loop stand in the order head, scale, tail, its tail `behind`, "
+                             "its products in `flight`");
+    return !op_attr(loop, AT_TURNS) || may_take_turns(s, loop) ||
+           schedule_fail(s, loop, "`turns` needs two workers of four warps, and two barriers that no role has");
+}
+
+static void find_turns(Op *op, void *user) {
+    const Op **first = user;
+    if (op_attr(op, AT_TURNS) && !*first) *first = op;
+}
+
+void schedule_turn(Schedule *s) {
+    const Op *in_turns = NULL;
+    ir_walk(s->k->body, plan_loop, s);
+    ir_walk(s->k->body, find_turns, &in_turns);
+    if (in_turns) pass_find(s->cx, schedule_role(in_turns)->range, FIND_WORKERS_TAKE_TURNS);
 }

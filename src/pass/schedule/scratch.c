@@ -57,22 +57,9 @@ bool reshape_stays(const Kernel *k, const Op *reshape) {
 }
 
 /* --- conversions --- */
-int convert_bytes(const Type *type) { return type->pointer ? 8 : elem_info[type->elem].bytes; }
-
-ConvertPlan convert_plan(const Kernel *k, const Op *convert) {
-    const Type *type = ir_type(k, convert->results[0]);
-    ConvertPlan plan =
-        ll_plan_convert(map_of(k, convert->operands[0]), map_of(k, convert->results[0]), convert_bytes(type));
-    /* Shuffles know words and 16-bit floats. */
-    bool small = !type->pointer && elem_info[type->elem].bytes == 1;
-    if (plan.kind == CONVERT_SHUFFLE && small) plan.kind = CONVERT_SHARED;
-    return plan;
-}
-
 static int64_t convert_scratch(const Kernel *k, const Op *op) {
     const Layout *to = ir_value(k, op->results[0])->layout;
-    if (to->home == HOME_SHARED || ir_value(k, op->operands[0])->layout->home == HOME_SHARED) return 0;
-    if (convert_plan(k, op).kind != CONVERT_SHARED) return 0;
+    if (to->home == HOME_SHARED || op_word(op, AT_VIA, WORD_NONE) != VIA_SHARED) return 0;
     return (int64_t)convert_bytes(ir_type(k, op->results[0])) << ll_index_bits(&to->map);
 }
 
@@ -120,7 +107,7 @@ bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes) {
 }
 
 int64_t reduce_array_bytes(const LinearLayout *map, uint32_t lanes, int bytes, int warps, int alive) {
-    int64_t warp = reduce_lanes_agree(map, lanes) ? bytes : 32 * bytes;
+    int64_t warp = reduce_lanes_agree(map, lanes) ? bytes : bytes << map->count[LL_LANE];
     return ((warp * warps << alive) + 15) / 16 * 16;
 }
 
@@ -161,7 +148,7 @@ static int64_t tuple_scratch(const Kernel *k, const Op *op, int warps) {
     uint32_t done = 0;
     int64_t need = 0, planes = 0;
     for (int i = 0; i < op->operand_count; i++)
-        planes += (int64_t)warps * 32 * axis_slot_bytes(ir_type(k, op->operands[i]));
+        planes += ((int64_t)warps << map->count[LL_LANE]) * axis_slot_bytes(ir_type(k, op->operands[i]));
     for (int i = 0; i < bits; i++) {
         LayoutInput input;
         int at;
@@ -182,7 +169,7 @@ static int64_t sort_scratch(const Kernel *k, const Op *op, int warps) {
         LayoutInput input;
         int at;
         if (ll_find_bit(map, axis, bit, &input, &at) && input == LL_WARP)
-            return ((int64_t)warps * 32 * bytes) << map->count[LL_REGISTER];
+            return ((int64_t)warps * bytes) << (map->count[LL_LANE] + map->count[LL_REGISTER]);
     }
     return 0;
 }
@@ -192,7 +179,8 @@ static int64_t atomic_scratch(const Kernel *k, const Op *op, int warps) {
     if (!is_tile(k, op->results[0])) return 16;
     const Layout *layout = ir_value(k, op->results[0])->layout;
     if (!ll_free(&layout->map).at[LL_WARP]) return 0;
-    return (int64_t)layout->registers * 32 * warps * ty_elem_bytes(ir_type(k, op->results[0]));
+    return ((int64_t)layout->registers * warps << layout->map.count[LL_LANE]) *
+           ty_elem_bytes(ir_type(k, op->results[0]));
 }
 
 int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used) {
@@ -211,7 +199,7 @@ int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used) {
     case OP_SLICE: return slice_stays(k, op, &first) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
     case OP_FLIP: return flip_stays(k, op, &place) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
     case OP_GATHER: return stage_bytes(ir_type(k, op->operands[0]));
-    case OP_FOR: return (op_int(op, AT_AHEAD, 0) + 1) * op_int(op, AT_WORDS, 0); /* one slot is being read */
+    case OP_FOR: return op_int(op, AT_BYTES, 0);
     case OP_INSERT: return is_tile(k, op_operand(op, 1)) ? stage_bytes(ir_type(k, op_operand(op, 1))) : 0;
     default: return 0;
     }

@@ -13,10 +13,6 @@ bool slice_stays(const Kernel *k, const Op *slice, uint32_t *first);
 bool flip_stays(const Kernel *k, const Op *flip, LayoutPlace *place);
 bool reshape_stays(const Kernel *k, const Op *reshape);
 
-/* How a value gets from one layout of registers to another. */
-ConvertPlan convert_plan(const Kernel *k, const Op *convert);
-int convert_bytes(const Type *type); /* of an element on its way */
-
 /* Where bit `bit` of the axis index lives; false: nowhere alone. */
 bool axis_find_bit(const LinearLayout *map, int axis, int bit, LayoutInput *input, int *at);
 /* The bits of the axis in the order in which a reduction combines them: the stamp, then those it does not name (there is
@@ -29,6 +25,15 @@ int axis_slot_bytes(const Type *type);
 bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes);
 int64_t reduce_array_bytes(const LinearLayout *map, uint32_t lanes, int bytes, int warps, int alive);
 
-/* Scratch of the op while it runs; 0: none. `warps`: of the block; `used`: somebody wants its result. */
+/* Rows that are not aligned, whose words may be copied ahead of their trip (schedule_loose.c): the bytes of a word. */
+enum {
+    LOOSE_WORD = 16,
+    LOOSE_AT_ONCE = 64 /* elements that a thread waits for at once: the registers they take */
+};
+/* Can the value be computed for another trip of the loop, from its variable and from outside? */
+bool loose_is_of_any_trip(const Kernel *k, Ref r, const Region *body);
+
+/* Scratch of the op while it runs; 0: none. `warps`: of the block; `used`: somebody wants its result. A loop's is its own
+ * attribute. */
 int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used);
 #endif

@@ -3,6 +3,7 @@
  * A module is a parsed source. A compile lowers one of its kernels for given arguments into an IR
  * module of its own, runs the passes for the target's machine, and lets the target emit and
  * build. All of it lives in the kernel's arena. */
+#include "pass/matrix.h"
 #include "runtime/runtime.h"
 
 #include "ir/interp/interp.h"
@@ -361,12 +362,11 @@ static void count_product(Op *op, void *user) {
     Products *p = user;
     if (op->code != OP_DOT) return;
     Elem factors = ir_type(p->ir, op->operands[0])->elem;
-    Word unit = op_word(op, AT_INSTR, INSTR_FMA);
-    bool matrix = unit == INSTR_MMA || unit == INSTR_WGMMA;
-    p->short_sums |= matrix && elem_is_float(factors) && elem_info[factors].bits == 8;
+    const Matrix *row = matrix_of(p->ir, op);
+    p->short_sums |= row->sum_bits > 0;
     if (factors != EL_F32) return;
     p->tf32 |= op_word(op, AT_PREC, PREC_IEEE) == PREC_TF32;
-    p->on_matrix_unit |= matrix;
+    p->on_matrix_unit |= row->precision == PREC_TF32;
 }
 
 static Products products_of(const Kernel *ir) {

@@ -24,8 +24,8 @@ const EmbeddedFile *cuda_code_header(const char *folder, int index) {
     for (const EmbeddedFile *file = embedded_files; file->path; file++) {
         const char *name = cuda_code_header_name(file);
         size_t length = strlen(folder), head = (size_t)(name - file->path);
-        bool inside = strncmp(file->path, "cuda/", 5) == 0 && head > length + 1 &&
-                      strncmp(name - length - 1, folder, length) == 0;
+        bool ours = strncmp(file->path, "cuda/", 5) == 0 || strncmp(file->path, "simt/", 5) == 0;
+        bool inside = ours && head > length + 1 && strncmp(name - length - 1, folder, length) == 0;
         if (inside && index-- == 0) return file;
     }
     return NULL;
@@ -58,16 +58,16 @@ tw_status cuda_code_prepare(tw_kernel *k) {
     code->maps = (CudaMapBytes *)(((uintptr_t)maps + 63) / 64 * 64);
     code->params = ARENA_ARRAY(&k->arena, void *, plan->params.count + 1);
     for (size_t i = 0; i < plan->params.count; i++) {
-        const CudaParam *p = &plan->params.at[i];
-        if (p->kind == CUDA_MAP) {
+        const SimtParam *p = &plan->params.at[i];
+        if (p->kind == SIMT_OWN) {
             code->params[i] = &code->maps[p->dim];
-        } else if (p->kind == CUDA_GRID) {
+        } else if (p->kind == SIMT_GRID) {
             code->params[i] = &code->grid[p->dim];
         } else {
             const RunParam *param = &k->params[p->arg];
             int at = param->slot;
-            if (p->kind == CUDA_EXTENT) at += 1 + p->dim;
-            if (p->kind == CUDA_STRIDE) at += 1 + param->type->rank + p->dim;
+            if (p->kind == SIMT_EXTENT) at += 1 + p->dim;
+            if (p->kind == SIMT_STRIDE) at += 1 + param->type->rank + p->dim;
             code->params[i] = &k->slots[at];
         }
     }

@@ -37,7 +37,8 @@ tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
                             void *user);
 /* Blocks of a cluster of the launch that was refreshed for, on so many multiprocessors; 1: none. */
 int cuda_code_cluster(const CudaCode *code, int multiprocessors);
-/* Embedded files of the CUDA target whose folder ("prelude", "include") is named; index from 0. */
+/* Embedded files that CUDA kernels include (its own, and those of all machines with lanes) whose folder ("prelude",
+ * "include") is named; index from 0. */
 const EmbeddedFile *cuda_code_header(const char *folder, int index);
 const char *cuda_code_header_name(const EmbeddedFile *file);
 #endif

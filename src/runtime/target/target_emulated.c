@@ -5,7 +5,7 @@
 #include "runtime/device/cuda_code.h"
 #include "runtime/host/process.h"
 #include "runtime/host/toolchain.h"
-#include "target/cuda/emu/emu.h"
+#include "target/cuda/emu/cuda_emu.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -134,6 +134,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
     EmuLaunch launch = {.kernel = k->name,
                         .file = arena_printf(&scratch, "%s.cu", k->name),
                         .threads = (uint32_t)code->plan->threads,
+                        .lanes = (uint32_t)k->pass.machine->lanes,
                         .shared_bytes = (uint32_t)code->plan->shared_bytes,
                         .params = code->params,
                         .allocations = memory,

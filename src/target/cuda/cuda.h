@@ -10,21 +10,7 @@
 #ifndef TARGET_CUDA_CUDA_H
 #define TARGET_CUDA_CUDA_H
 #include "pass/pass.h"
-
-typedef enum CudaParamKind {
-    CUDA_SCALAR,  /* the argument itself, of type elem */
-    CUDA_POINTER, /* address of an array: a pointer argument, or the base of a tensor */
-    CUDA_EXTENT,  /* i64: extent dim of a tensor argument */
-    CUDA_STRIDE,  /* i64: its stride, in elements */
-    CUDA_MAP,     /* a tensor map of 128 bytes: maps[dim] */
-    CUDA_GRID     /* i32: extent dim of the source's grid, for kernels that run many programs a block */
-} CudaParamKind;
-typedef struct CudaParam {
-    CudaParamKind kind;
-    int arg; /* among the kernel's parameters */
-    int dim;
-    Elem elem;
-} CudaParam;
+#include "target/simt/simt_param.h"
 
 enum { CUDA_MAX_RANK = 5 };
 /* A tensor map to encode: its numbers are values of the IR, as indices into `wanted`. */
@@ -50,7 +36,7 @@ typedef struct CudaPlan {
     int cluster, waves, share;
     int extents, extent[CUDA_MAX_RANK]; /* the numbers of tasks, as indices into `wanted` */
     bool persist;                       /* the grid is at most one block an SM, blocks loop over the programs */
-    VEC(CudaParam) params;
+    SimtParams params;                  /* SIMT_OWN: a tensor map of 128 bytes, maps[dim] */
     VEC(CudaMap) maps;
     VEC(Ref)
     wanted; /* integer scalars that follow from the parameters; the launcher computes them */

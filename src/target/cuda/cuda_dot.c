@@ -15,17 +15,16 @@
 #include <string.h>
 
 static Dot dot_of(Emit *e, const Op *op) {
-    Dot d = {.e = e, .op = op, .instr = layout_dot_instr(e->cx, e->k, op)};
+    Dot d = {.e = e, .op = op, .row = matrix_of(e->k, op)};
     const Type *a = ir_type(e->k, op->operands[0]);
     d.type = ir_type(e->k, op->results[0]);
     d.layout = emit_layout(e, op->results[0]);
     d.m = d.type->extent[0];
     d.n = d.type->extent[1];
     d.k = a->extent[1];
-    d.step = 32 / ty_elem_bytes(a);
-    int64_t promote = layout_dot_promote(e->k, op);
-    if (d.instr == INSTR_WGMMA && promote < INT64_MAX) d.every = (int)((promote + d.step - 1) / d.step);
-    layout_dot_grid(e->cx, e->k, op, e->group.warps, &d.along_m, &d.along_n);
+    int64_t promote = matrix_promote(e->k, op);
+    if (d.row->promotes && promote < INT64_MAX) d.every = (int)((promote + d.row->k - 1) / d.row->k);
+    if (d.row->warps) layout_dot_grid(e->k, op, e->group.warps, &d.along_m, &d.along_n);
     for (int i = 0; i < 2; i++) {
         const Layout *layout = emit_layout(e, op->operands[i]);
         d.tile[i] = layout->home == HOME_SHARED ? &layout->tile : NULL;
@@ -53,32 +52,21 @@ static const char *descriptor(Dot *d, int i, const char *first, char **step) {
     long long panel = t->panel;
     int per = t->width / t->elem_bytes;
     if (k_major) {
-        int steps = t->width / 32; /* k-steps in one panel */
+        int bytes = d->row->k * t->elem_bytes, steps = t->width / bytes; /* of a k-step, in one panel */
         bool more = d->k > per;
-        *step = more ? arena_printf(e->arena, "(kk / %d * %lld + kk %% %d * 32)", steps, panel, steps) : "kk * 32";
+        *step = more ? arena_printf(e->arena, "(kk / %d * %lld + kk %% %d * %d)", steps, panel, steps, bytes)
+                     : arena_printf(e->arena, "kk * %d", bytes);
         const char *line = shifted(d, d->offset[i], first, arena_printf(e->arena, " * %d", t->width));
         return arena_printf(e->arena, "tw_desc_k(%s, %d)", line, t->width);
     }
-    *step = arena_printf(e->arena, "kk * %d", 16 * t->width);
+    *step = arena_printf(e->arena, "kk * %d", d->row->k * t->width);
     const char *start = shifted(d, d->offset[i], first, arena_printf(e->arena, " / %d * %lld", per, panel));
     return arena_printf(e->arena, "tw_desc_mn(%s, %d, %lld)", start, t->width, panel);
 }
 
-const char *dot_elem_name(const Dot *d) {
-    switch (ir_type(d->e->k, d->op->operands[0])->elem) {
-    case EL_F16: return "f16";
-    case EL_F32: return "tf32";
-    case EL_F8E4M3: return "e4m3";
-    case EL_F8E5M2: return "e5m2";
-    case EL_I8: return "s8";
-    case EL_U8: return "u8";
-    default: return "bf16";
-    }
-}
-
 static const char *define_form(Dot *d, int n) {
     Emit *e = d->e;
-    const char *elem = dot_elem_name(d);
+    const char *elem = d->row->spelling;
     int ta = d->tile[0] && d->tile[0]->turned, tb = !d->tile[1]->turned;
     const char *form = d->tile[0] ? arena_printf(e->arena, "TW_WGMMA_SS(%d, %s, %d, %d)", n, elem, ta, tb)
                                   : arena_printf(e->arena, "TW_WGMMA_RS(%d, %s, %d)", n, elem, tb);
@@ -88,16 +76,6 @@ static const char *define_form(Dot *d, int n) {
     }
     return d->tile[0] ? arena_printf(e->arena, "tw_wgmma_ss_%d_%s_%d%d", n, elem, ta, tb)
                       : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);
-}
-
-bool dot_rounds(Emit *e, const Op *cast) {
-    if (!cast || cast->code != OP_CAST || op_attr(cast, AT_ROUND)) return false;
-    Ref result = cast->results[0];
-    if (ir_type(e->k, cast->operands[0])->elem != EL_F32 || e->uses[result] != 1) return false;
-    const Op *dot = cast->next;
-    while (dot && !(dot->code == OP_DOT && dot->operands[0] == result)) dot = dot->next;
-    return dot && emit_layout(e, result)->home == HOME_REGISTERS &&
-           emit_hold(e, cast->operands[0])->kind != HOLD_SCALAR;
 }
 
 static const char *declare_left(Dot *d) {
@@ -112,10 +90,10 @@ static const char *declare_left(Dot *d) {
 static void pack_left(Dot *d, const char *words) {
     Emit *e = d->e;
     Ref a = d->op->operands[0];
-    const char *elem = dot_elem_name(d);
+    const char *elem = d->row->spelling;
     if (!words) return;
     const Op *cast = ir_value(e->k, a)->op;
-    bool round = dot_rounds(e, cast);
+    bool round = cast && op_flag(cast, AT_PACKED);
     const char *from = emit_hold(e, round ? cast->operands[0] : a)->text;
     emit_unroll(e, "r", emit_layout(e, a)->registers / 2, 1);
     cs_line(&e->p, "%s[r] = tw_pack%s%s(%s[2 * r], %s[2 * r + 1]);", words, round ? "_" : "", round ? elem : "", from,
@@ -123,16 +101,16 @@ static void pack_left(Dot *d, const char *words) {
     cs_close(&e->p);
 }
 
-/* What one warpgroup computes: parts of 64 rows, one instruction for every `most` columns. */
+/* What one warpgroup computes: parts of the instruction's rows, one instruction for every `most` columns. */
 typedef struct Share {
     int64_t columns, parts;
     int64_t stride; /* registers from one part to the next */
 } Share;
 
 static Share share_of(const Dot *d) {
-    int64_t columns = d->along_n == 1 ? (d->n + 7) / 8 * 8 : d->n / d->along_n;
+    int64_t columns = d->along_n == 1 ? (d->n + d->row->n - 1) / d->row->n * d->row->n : d->n / d->along_n;
     return (Share){.columns = columns,
-                   .parts = (((int64_t)1 << d->layout->map.log2[0]) / 64) / d->along_m,
+                   .parts = (((int64_t)1 << d->layout->map.log2[0]) / d->row->m) / d->along_m,
                    .stride = ((int64_t)1 << ll_log2(columns)) / 2};
 }
 
@@ -140,13 +118,13 @@ static Share share_of(const Dot *d) {
 static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, const char *sum,
                      const char *accumulate) {
     Emit *e = d->e;
-    int am = ll_log2(d->along_m);
-    const char *gm = d->along_m == 1 ? NULL : arena_printf(e->arena, "(warp >> 2 & %d)", d->along_m - 1);
-    const char *gn = d->along_n == 1 ? NULL : arena_printf(e->arena, "(warp >> %d & %d)", 2 + am, d->along_n - 1);
-    long long row = 64 * d->along_m * part;
+    int am = ll_log2(d->along_m), group = ll_log2(d->row->warps), rows = d->row->m;
+    const char *gm = d->along_m == 1 ? NULL : arena_printf(e->arena, "(warp >> %d & %d)", group, d->along_m - 1);
+    const char *gn = d->along_n == 1 ? NULL : arena_printf(e->arena, "(warp >> %d & %d)", group + am, d->along_n - 1);
+    long long row = rows * d->along_m * part;
     const char *m = !gm   ? number(d, row)
-                    : row ? arena_printf(e->arena, "(%lld + %s * 64)", row, gm)
-                          : arena_printf(e->arena, "%s * 64", gm);
+                    : row ? arena_printf(e->arena, "(%lld + %s * %d)", row, gm, rows)
+                          : arena_printf(e->arena, "%s * %d", gm, rows);
     const char *first =
         gn ? arena_printf(e->arena, "(%s * %lld + %lld)", gn, (long long)share_of(d).columns, (long long)at)
            : number(d, at);
@@ -159,7 +137,7 @@ static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, 
     cs_line(&e->p, "%s(%s, %s, tw_desc_step(%s, %s), %s);", define_form(d, n), sum, a, b, step_b, accumulate);
 }
 
-static long long k_steps(const Dot *d) { return (d->k + d->step - 1) / d->step; }
+static long long k_steps(const Dot *d) { return (d->k + d->row->k - 1) / d->row->k; }
 
 static int columns_at(Share s, int64_t at, int most) { return (int)(s.columns - at < most ? s.columns - at : most); }
 
@@ -169,15 +147,15 @@ static void issue_wgmma(Dot *d, const char *left) {
     cs_line(&e->p, "tw_wgmma_fence();");
     cs_loop(&e->p, "#pragma unroll", "kk", 0, k_steps(d), 1);
     for (int64_t part = 0; part < s.parts; part++)
-        for (int64_t at = 0; at < s.columns; at += 256)
-            multiply(d, left, part, at, columns_at(s, at, 256),
+        for (int64_t at = 0; at < s.columns; at += d->row->n_most)
+            multiply(d, left, part, at, columns_at(s, at, d->row->n_most),
                      arena_printf(e->arena, "%s + %lld", d->acc, (long long)(part * s.stride + at / 2)),
                      d->fresh ? "kk > 0" : "true");
     cs_close(&e->p);
 }
 
 /* Columns of an instruction whose sums are added in f32: half the registers of the widest. */
-enum { PROMOTED_COLUMNS = 128 };
+static int promoted_columns(const Dot *d) { return d->row->n_most / 2; }
 
 static void wait_for(Emit *e, const char *sum) {
     cs_line(&e->p, "tw_wgmma_wait(0);");
@@ -189,8 +167,8 @@ static void promote_wgmma(Dot *d, const char *left) {
     Emit *e = d->e;
     Share s = share_of(d);
     for (int64_t part = 0; part < s.parts; part++)
-        for (int64_t at = 0; at < s.columns; at += PROMOTED_COLUMNS) {
-            int n = columns_at(s, at, PROMOTED_COLUMNS);
+        for (int64_t at = 0; at < s.columns; at += promoted_columns(d)) {
+            int n = columns_at(s, at, promoted_columns(d));
             emit_block(e);
             cs_line(&e->p, "f32 some[%d];", n / 2);
             cs_loop(&e->p, "#pragma unroll", "from", 0, k_steps(d), d->every);
@@ -210,7 +188,7 @@ static void promote_wgmma(Dot *d, const char *left) {
             cs_close(&e->p);
             cs_close(&e->p);
         }
-    emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->step, columns_at(s, 0, PROMOTED_COLUMNS) / 2);
+    emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->row->k, columns_at(s, 0, promoted_columns(d)) / 2);
 }
 
 const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column) {
@@ -218,6 +196,14 @@ const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column) {
 }
 
 /* --- fma --- */
+/* How many warps differ in the place along a dimension. */
+static int warps_along(const LinearLayout *map, int dim) {
+    int warps = 1;
+    for (int i = 0; i < map->count[LL_WARP]; i++)
+        if (ll_coord(map, map->basis[LL_WARP][i], dim)) warps *= 2;
+    return warps;
+}
+
 /* The register bits that move along a dimension, in order. */
 static int dim_bits(const LinearLayout *map, int dim, uint32_t *coords, uint32_t *masks) {
     int count = 0;
@@ -297,7 +283,7 @@ static void open_accumulator(Dot *d) {
     }
     if (is_sum_type(d->type)) {
         d->acc = emit_declare(e, result);
-        d->fresh = d->instr == INSTR_WGMMA && !d->every && (d->n & (d->n - 1)) == 0 && d->n >= 8 && is_zero(e, c);
+        d->fresh = d->row->is_async && !d->every && (d->n & (d->n - 1)) == 0 && d->n >= d->row->n && is_zero(e, c);
         if (d->fresh) return; /* the first step writes it */
     } else {
         d->acc = cs_fresh(&e->p, "sum");
@@ -325,8 +311,10 @@ static bool in_ring(Emit *e, Ref operand) {
 }
 
 static void say(Dot *d) {
-    emit_find(d->e, d->op, FIND_DOT_GRID, word_info[d->instr].text, d->along_m, d->along_n,
-              d->instr == INSTR_WGMMA ? "warpgroups" : "warps");
+    int along[2] = {d->along_m, d->along_n};
+    for (int i = 0; i < 2 && !d->row->warps; i++) along[i] = warps_along(&d->layout->map, i);
+    emit_find(d->e, d->op, FIND_DOT_GRID, word_info[d->row->instr].text, along[0], along[1],
+              d->row->warps > 1 ? "warpgroups" : "warps");
 }
 
 static void issue(Dot *d) {
@@ -361,13 +349,13 @@ void dot_emit(Emit *e, const Op *op) {
     }
     open_accumulator(&d);
     emit_block(e);
-    switch (d.instr) {
-    case INSTR_WGMMA:
+    if (d.row->is_async) {
         issue(&d);
         if (!d.every) wait_for(e, d.acc);
-        break;
-    case INSTR_MMA: dot_emit_mma(&d); break;
-    default: emit_fma(&d, sum_type(d.type)); break;
+    } else if (d.row->warps) {
+        dot_emit_mma(&d);
+    } else {
+        emit_fma(&d, sum_type(d.type));
     }
     cs_close(&e->p);
     close_accumulator(&d);

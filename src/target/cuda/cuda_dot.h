@@ -6,11 +6,10 @@
 typedef struct Dot {
     Emit *e;
     const Op *op;
-    Word instr;
-    const Type *type; /* of the result */
+    const Matrix *row; /* its instruction */
+    const Type *type;  /* of the result */
     const Layout *layout;
     int64_t m, n, k;
-    int step; /* elements along K of one matrix instruction: 32 bytes */
     int along_m, along_n;
     const SharedTile *tile[2]; /* NULL: A lies in registers */
     const char *offset[2];
@@ -19,7 +18,6 @@ typedef struct Dot {
     const char *acc; /* array of f32, i32 (fma: of the sum's type) */
 } Dot;
 
-const char *dot_elem_name(const Dot *d); /* "bf16", "tf32", "s8" .. as the prelude calls it */
 /* Where element (row, column) of the stored operand i lies. */
 const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column);
 

@@ -54,11 +54,10 @@ typedef struct CudaEmit {
     int cluster; /* blocks of one, if a launch has them; 0: none */
     int share;   /* the task index along which it runs */
     /* rings */
-    Map map_of;          /* access -> its tensor map */
-    bool bulk_issued;    /* the role has issued a TMA store */
-    const Op *ahead;     /* skew: where the load role stands */
-    const Op *skew_loop; /* the loop being written, whose loads run ahead */
-    int skew_distance;
+    Map map_of;            /* access -> its tensor map */
+    bool bulk_issued;      /* the role has issued a TMA store */
+    const Op *ahead;       /* skew: where the load role stands */
+    const Op *skew_loop;   /* the loop being written, whose loads run ahead */
     const Op *staged;      /* the loop being written, whose words are copied ahead (cuda_loose.c) */
     const char *staged_at; /* variable: where those of this trip lie */
     const char *late;      /* variable: the slot that is still held, or -1 */
@@ -70,8 +69,7 @@ static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
 extern const SimtTarget cuda_target;
 
 /* --- cuda_copy.c --- */
-/* Is the load's only use a put that can copy straight from global to shared memory? Then the load writes nothing. */
-bool copy_defers(Emit *e, Ref value);
+/* A load `by=async`, where its put stands. */
 void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const char *offset);
 
 /* --- cuda_loose.c --- */
@@ -86,8 +84,6 @@ void loose_load(Emit *e, const Op *load);
 /* --- cuda_dot.c --- */
 void dot_emit(Emit *e, const Op *op);
 bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
-/* Is the cast done by the dot that it feeds? One instruction rounds and packs two numbers. */
-bool dot_rounds(Emit *e, const Op *cast);
 /* wgmma in pieces: issued into an accumulator of its own (its name); onto an array that holds the
  * sum, the left operand packed before (NULL: it lies in shared memory). */
 const char *dot_issue(Emit *e, const Op *op);

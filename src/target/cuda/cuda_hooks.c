@@ -15,9 +15,7 @@ static bool write_op(Emit *e, const Op *op) {
 }
 
 static bool load(Emit *e, const Op *op) {
-    const Layout *layout = emit_layout(e, op->results[0]);
-    if (layout && layout->home == HOME_SHARED) return true; /* its put moves it */
-    if (copy_defers(e, op->results[0])) return true;
+    if (op_word(op, AT_MOVER, MOVER_LANES) != MOVER_LANES) return true; /* its put moves it */
     if (!op_attr(op, AT_BATCH)) return false;
     memory_before_load(e, op);
     loose_load(e, op);
@@ -108,7 +106,6 @@ static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (warp == 0 && lane == 
 const SimtTarget cuda_target = {
     .name = "cuda",
     .op = write_op,
-    .absorbs = dot_rounds,
     .load = load,
     .uses_shared = uses_shared,
     .loop = turned,

@@ -42,19 +42,20 @@ static const char *param_name(const Kernel *k, int arg) {
 }
 
 static void add_params(Text *t, const Kernel *k, const CudaPlan *plan) {
-    static const char *const kinds[] = {"scalar", "pointer", "extent", "stride", "map", "grid"};
+    static const char *const kinds[] = {[SIMT_SCALAR] = "scalar", [SIMT_POINTER] = "pointer", [SIMT_EXTENT] = "extent",
+                                        [SIMT_STRIDE] = "stride", [SIMT_GRID] = "grid",       [SIMT_OWN] = "map"};
     text_add(t, "  \"parameters\": [");
     for (size_t i = 0; i < plan->params.count; i++) {
-        const CudaParam *p = &plan->params.at[i];
+        const SimtParam *p = &plan->params.at[i];
         text_add(t, "%s\n    {\"kind\": \"%s\"", i ? "," : "", kinds[p->kind]);
-        if (p->kind == CUDA_MAP)
+        if (p->kind == SIMT_OWN)
             text_add(t, ", \"map\": %d}", p->dim);
-        else if (p->kind == CUDA_GRID)
+        else if (p->kind == SIMT_GRID)
             text_add(t, ", \"dim\": %d}", p->dim);
         else {
             text_add(t, ", \"of\": ");
             text_add_json(t, param_name(k, p->arg));
-            if (p->kind == CUDA_EXTENT || p->kind == CUDA_STRIDE) text_add(t, ", \"dim\": %d", p->dim);
+            if (p->kind == SIMT_EXTENT || p->kind == SIMT_STRIDE) text_add(t, ", \"dim\": %d", p->dim);
             text_add(t, ", \"element\": \"%s\"}", elem_info[p->elem].text);
         }
     }

@@ -13,7 +13,7 @@
  *
  *     for (d trips) { tw_stage_any(..); tw_cp_async_commit(); }
  *     for (..) { tw_cp_async_wait(d - 1); barrier; tw_stage_any(.. of trip + d); shift; put } */
-#include "pass/schedule/schedule.h"
+#include "pass/schedule/scratch.h"
 #include "target/cuda/cuda_emit.h"
 #include "target/simt/simt_box.h"
 
@@ -49,7 +49,7 @@ static const char *span_text(Emit *e, const Box *b, const char *name, bool known
 }
 
 static Box box_now(Emit *e, const Op *load) {
-    return box_of(e, load, ir_type(e->k, load->results[0]), emit_layout(e, load->results[0]), REF_NONE);
+    return box_of(e, load, ir_type(e->k, load->results[0]), emit_layout(e, load->results[0]));
 }
 
 /* --- words ahead --- */
@@ -58,16 +58,21 @@ static int inner_of(Emit *e, const Op *load, const Type *type) {
     TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
     return layout_vector_dim(&e->facts, load, &parts, type);
 }
+static int64_t line_bytes(Emit *e, const Op *load) {
+    const Type *type = ir_type(e->k, load->results[0]);
+    return type->extent[inner_of(e, load, type)] * ty_elem_bytes(type) + LOOSE_WORD;
+}
+
+static int ahead_of(const Op *loop) { return (int)op_int(loop, AT_AHEAD, 1); }
+static int64_t slot_size(const Op *loop) { return op_int(loop, AT_BYTES, 0) / (ahead_of(loop) + 1); }
+
 /* Where the words of register r of the load lie, from the slot's place on. */
 static const char *word_at(Emit *e, const Op *load, const char *slot) {
     const Layout *layout = emit_layout(e, load->results[0]);
     const Type *type = ir_type(e->k, load->results[0]);
     int inner = inner_of(e, load, type);
-    int64_t before = 0;
-    for (const Op *op = load->parent->first; op != load; op = op->next)
-        if (op_attr(op, AT_AHEAD)) before += schedule_word_bytes(&e->facts, op);
-    return arena_printf(e->arena, "%s + %lld + %s * %lld + %s * %d", slot, (long long)before,
-                        place_coord(e, layout, 1 - inner, "r"), (long long)schedule_line_bytes(&e->facts, load),
+    return arena_printf(e->arena, "%s + %lld + %s * %lld + %s * %d", slot, (long long)op_int(load, AT_WORDS, 0),
+                        place_coord(e, layout, 1 - inner, "r"), (long long)line_bytes(e, load),
                         place_coord(e, layout, inner, "r"), ty_elem_bytes(type));
 }
 
@@ -120,7 +125,7 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
         cs_close(&e->p);
     }
     cs_close(&e->p);
-    emit_find(e, load, FIND_LOAD_WORDS_AHEAD, (int)op_int(load, AT_AHEAD, 1));
+    emit_find(e, load, FIND_LOAD_WORDS_AHEAD, ahead_of(load->parent->owner));
 }
 
 /* The copies of the trip of value `trip`, if there is one; what its scalars are held in is forgotten again. */
@@ -134,10 +139,9 @@ static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *sl
     cs_line(&e->p, "const %s %s = (%s)(%s);", type, at, type, trip);
     emit_set(e, body->args[0], HOLD_SCALAR, at);
     for (const Op *op = body->first; op; op = op->next) {
-        if (op_attr(op, AT_AHEAD)) {
+        if (op_attr(op, AT_WORDS)) {
             stage_load_words(e, op, slot);
-        } else if (op->result_count == 1 && op->code != OP_TENSOR &&
-                   schedule_is_of_any_trip(e->k, op->results[0], body)) {
+        } else if (op->result_count == 1 && op->code != OP_TENSOR && loose_is_of_any_trip(e->k, op->results[0], body)) {
             elementwise_scalar(e, op);
             *VEC_PUSH(&made, e->arena) = op->results[0];
         }
@@ -149,12 +153,12 @@ static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *sl
 }
 
 bool loose_begin(Emit *e, const Op *loop) {
-    int64_t bytes = op_int(loop, AT_WORDS, 0);
-    if (!bytes) return false;
+    if (!op_attr(loop, AT_BYTES)) return false;
+    int64_t bytes = slot_size(loop);
     const char *turn = cs_fresh(&e->p, "trip");
     long long base = (long long)shared_offset(e, loop);
     if (e->persist) shared_sync(e); /* words of the last task may still be read */
-    cs_loop(&e->p, NULL, turn, 0, op_int(loop, AT_AHEAD, 1), 1);
+    cs_loop(&e->p, NULL, turn, 0, ahead_of(loop), 1);
     stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
                arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
     cs_close(&e->p);
@@ -165,8 +169,8 @@ bool loose_begin(Emit *e, const Op *loop) {
 }
 
 void loose_step(Emit *e, const Op *loop, const char *at) {
-    int64_t bytes = op_int(loop, AT_WORDS, 0), base = shared_offset(e, loop);
-    int ahead = (int)op_int(loop, AT_AHEAD, 1);
+    int64_t bytes = slot_size(loop), base = shared_offset(e, loop);
+    int ahead = ahead_of(loop);
     const char *next = cs_fresh(&e->p, "words_next");
     cs_line(&e->p, "tw_cp_async_wait(%d);", ahead - 1);
     shared_sync(e);
@@ -176,9 +180,9 @@ void loose_step(Emit *e, const Op *loop, const char *at) {
 }
 
 void loose_next(Emit *e) {
-    int64_t bytes = op_int(cuda_of(e)->staged, AT_WORDS, 0), base = shared_offset(e, cuda_of(e)->staged);
+    int64_t bytes = slot_size(cuda_of(e)->staged), base = shared_offset(e, cuda_of(e)->staged);
     cs_line(&e->p, "%s = %s == %lld ? %lld : %s + %lld;", cuda_of(e)->staged_at, cuda_of(e)->staged_at,
-            (long long)(base + op_int(cuda_of(e)->staged, AT_AHEAD, 1) * bytes), (long long)base, cuda_of(e)->staged_at,
+            (long long)(base + ahead_of(cuda_of(e)->staged) * bytes), (long long)base, cuda_of(e)->staged_at,
             (long long)bytes);
     cuda_of(e)->staged = NULL;
 }
@@ -207,7 +211,7 @@ static Loose open_load(Emit *e, const Op *op) {
     l.array = l.put ? cs_name(&e->p, op->results[0]) : emit_declare(e, op->results[0]);
     if (l.put) emit_set(e, op->results[0], HOLD_WORDS, arena_printf(e->arena, "%s_words", l.array));
     int words = b.layout->registers * elem_info[type->elem].bytes / 4;
-    l.staged = op_attr(op, AT_AHEAD);
+    l.staged = op_attr(op, AT_WORDS);
     cs_line(&e->p, "u32 %s_words[%d];", l.array, words);
     cs_line(&e->p, "const %s %s_fill = %s;", cs_memory_type(type->elem), l.array, box_fill(e, op, type->elem));
     if (l.staged) {

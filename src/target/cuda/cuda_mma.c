@@ -30,7 +30,7 @@ static void gather_word(Dot *d, int i, const char *word, const char *k, const ch
 /* The fragment of A from row `row` on: rows g, g + 8; words at k = n t, n t + 4 n. */
 static void load_left(Dot *d, const char *row) {
     Emit *e = d->e;
-    int chunk = d->step / 2; /* elements in 16 bytes */
+    int chunk = d->row->k / 2; /* elements in 16 bytes */
     if (!d->tile[0]->turned) {
         cs_line(&e->p, "tw_ldmatrix_x4(fa[i], %s);",
                 dot_matrix_at(d, 0, arena_printf(e->arena, "%s + (lane & 15)", row),
@@ -50,7 +50,7 @@ static void load_left(Dot *d, const char *row) {
 /* The fragment of B from column `column` on: column g; words at k = n t, n t + 4 n. */
 static void load_right(Dot *d, const char *column) {
     Emit *e = d->e;
-    int chunk = d->step / 2;
+    int chunk = d->row->k / 2;
     if (d->tile[1]->turned) {
         cs_line(&e->p, "tw_ldmatrix_x2(fb, %s);",
                 dot_matrix_at(d, 1, arena_printf(e->arena, "%s + (lane & 7)", column),
@@ -69,28 +69,29 @@ void dot_emit_mma(Dot *d) {
     Emit *e = d->e;
     const LinearLayout *map = &d->layout->map;
     int am = ll_log2(d->along_m);
-    int64_t fit_m = ((int64_t)1 << map->log2[0]) / 16, fit_n = ((int64_t)1 << map->log2[1]) / 8;
+    int rows = d->row->m, columns = d->row->n, step = d->row->k;
+    int64_t fit_m = ((int64_t)1 << map->log2[0]) / rows, fit_n = ((int64_t)1 << map->log2[1]) / columns;
     int64_t tiles_m = fit_m / d->along_m, tiles_n = fit_n / d->along_n;
     if (tiles_m < 1) tiles_m = 1;
     if (tiles_n < 1) tiles_n = 1;
     bool odd_m = d->m & (d->m - 1), odd_n = d->n & (d->n - 1);
-    cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * 16, wn = (warp >> %d & %d) %% %lld * 8;", d->along_m - 1,
-            (long long)fit_m, am, d->along_n - 1, (long long)fit_n);
-    cs_loop(&e->p, "#pragma unroll", "kk", 0, (d->k + d->step - 1) / d->step * d->step, d->step);
+    cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * %d, wn = (warp >> %d & %d) %% %lld * %d;", d->along_m - 1,
+            (long long)fit_m, rows, am, d->along_n - 1, (long long)fit_n, columns);
+    cs_loop(&e->p, "#pragma unroll", "kk", 0, (d->k + step - 1) / step * step, step);
     cs_line(&e->p, "u32 fa[%lld][4];", (long long)tiles_m);
     emit_unroll(e, "i", (int)tiles_m, 1);
-    const char *row = arena_printf(e->arena, "wm + i * %d", 16 * d->along_m);
+    const char *row = arena_printf(e->arena, "wm + i * %d", rows * d->along_m);
     if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
     load_left(d, row);
     cs_close(&e->p);
     emit_unroll(e, "j", (int)tiles_n, 1);
-    const char *column = arena_printf(e->arena, "wn + j * %d", 8 * d->along_n);
+    const char *column = arena_printf(e->arena, "wn + j * %d", columns * d->along_n);
     if (odd_n) cs_line(&e->p, "if (%s >= %lld) continue;", column, (long long)d->n);
     cs_line(&e->p, "u32 fb[2];");
     load_right(d, column);
     emit_unroll(e, "i", (int)tiles_m, 1);
     if (odd_m) cs_line(&e->p, "if (%s >= %lld) continue;", row, (long long)d->m);
-    cs_line(&e->p, "tw_mma_%s(%s + 4 * (j + i * %lld), fa[i], fb);", dot_elem_name(d), d->acc, (long long)tiles_n);
+    cs_line(&e->p, "tw_mma_%s(%s + 4 * (j + i * %lld), fa[i], fb);", d->row->spelling, d->acc, (long long)tiles_n);
     cs_close(&e->p);
     cs_close(&e->p);
     cs_close(&e->p);

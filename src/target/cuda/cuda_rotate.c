@@ -53,7 +53,8 @@ static void settle(Turned *t) {
     Emit *e = t->e;
     const Op *yield = t->body->last, *cast = ir_value(e->k, t->second->operands[0])->op;
     for (int i = -1; i < yield->operand_count; i++) {
-        Ref value = i < 0 ? (dot_rounds(e, cast) ? cast->operands[0] : t->second->operands[0]) : yield->operands[i];
+        Ref value =
+            i < 0 ? (op_flag(cast, AT_PACKED) ? cast->operands[0] : t->second->operands[0]) : yield->operands[i];
         if (i == t->carried || !emit_is_tile(e, value) || ir_type(e->k, value)->elem != EL_F32) continue;
         if (emit_hold(e, value)->kind == HOLD_ARRAY) cs_line(&e->p, "tw_wgmma_settle(%s);", emit_hold(e, value)->text);
     }

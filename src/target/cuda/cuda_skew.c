@@ -1,10 +1,10 @@
 /* cuda_skew.c: load and compute on the same threads, the loads d items ahead: one loop, cp.async
  * into the ring's slots.
  *
- * A role that fills rings and runs `on` the role that empties them is not a branch of its own. Its
- * loops are matched with those of the other role; the innermost ones run ahead:
+ * A role that fills rings and runs `on` the role that empties them is not a branch of its own. The pass
+ * `schedule` has matched its loops with those of the other role (`twin`); innermost ones run ahead (`ahead`):
  *
- *     for (d items) load(item); commit                    d = slots - hold
+ *     for (d items) load(item); commit
  *     for (..) { wait for the item; barrier; load(item + d); commit; compute(item) }
  *
  * Loops around them run in step. The copies of one turn are one cp.async group; what cp.async
@@ -14,30 +14,11 @@
 
 #include <string.h>
 
-static bool region_takes(Emit *e, const Region *region, Opcode code) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == code && ring_find(e, op->operands[0])->skewed) return true;
-        for (int i = 0; i < op->region_count; i++)
-            if (region_takes(e, op->regions[i], code)) return true;
-    }
-    return false;
-}
-
-static bool has_inner(Emit *e, const Op *loop, Opcode code) {
+/* Does a loop of the load role run in one inside of this one? */
+static bool has_inner(const Op *loop) {
     for (const Op *op = loop->regions[0]->first; op; op = op->next)
-        if (op->code == OP_FOR && region_takes(e, op->regions[0], code)) return true;
+        if (op_attr(op, AT_TWIN)) return true;
     return false;
-}
-
-/* The smallest distance that the slots of the rings filled in the loop allow. */
-static int distance(Emit *e, const Region *region) {
-    int least = 1 << 20;
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code != OP_ACQUIRE) continue;
-        const RingPlan *r = ring_find(e, op->operands[0]);
-        if (r->skewed && r->slots - r->hold < least) least = r->slots - r->hold;
-    }
-    return least == 1 << 20 || least < 0 ? 0 : least;
 }
 
 /* Writes ops of the load role from the cursor to `until` (not included; NULL: all that is left in the region). */
@@ -63,7 +44,7 @@ static bool fills_before(const Emit *e, const Op *until) {
 
 static void land(Emit *e, int groups) {
     cs_line(&e->p, "tw_cp_async_wait(%d);", groups);
-    e->async_pending |= e->cx->machine->has_wgmma;
+    e->async_pending |= e->cx->machine->async_proxy;
     e->writes_pending = true;
     shared_before_read(e);
 }
@@ -77,11 +58,7 @@ void skew_catch_up(Emit *e, const Op *wait) {
         land(e, 0);
         return;
     }
-    while (commit && !(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0])) commit = commit->next;
-    if (!commit) {
-        emit_refuse(e, wait, "a hand-over whose other side stands elsewhere");
-        return;
-    }
+    while (!(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0])) commit = commit->next;
     shared_before_write(e);
     run_to(e, commit->next);
     r->ahead--;
@@ -113,13 +90,10 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
 }
 
 const Op *skew_match(Emit *e, const Op *loop) {
-    if (!cuda_of(e)->ahead || cuda_of(e)->skew_loop || !region_takes(e, loop->regions[0], OP_WAIT)) return NULL;
+    int64_t twin = op_int(loop, AT_TWIN, 0);
+    if (!twin) return NULL;
     const Op *other = cuda_of(e)->ahead;
-    while (other && !(other->code == OP_FOR && region_takes(e, other->regions[0], OP_ACQUIRE))) other = other->next;
-    if (!other) {
-        emit_refuse(e, loop, "a loop that its load role does not have in the same form");
-        return NULL;
-    }
+    while (op_int(other, AT_TWIN, 0) != twin) other = other->next;
     bool fills = fills_before(e, other);
     if (fills) shared_before_write(e);
     run_to(e, other);
@@ -129,9 +103,8 @@ const Op *skew_match(Emit *e, const Op *loop) {
 
 void skew_begin(Emit *e, const Op *loop, const Op *other) {
     for (int i = 3; i < other->operand_count; i++) emit_carried(e, other->regions[0]->args[i - 2], other->operands[i]);
-    if (has_inner(e, loop, OP_WAIT)) return;
-    int d = distance(e, other->regions[0]);
-    cuda_of(e)->skew_distance = d;
+    if (has_inner(loop)) return;
+    int d = (int)op_int(loop, AT_AHEAD, 0);
     if (!d) return; /* each turn writes what the turn before read: the barrier stands in the loop */
     shared_before_write(e);
     emit_enter_loop(e, other);
@@ -155,23 +128,24 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
 
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     cuda_of(e)->ahead = other->next;
-    if (has_inner(e, loop, OP_WAIT)) {
+    if (has_inner(loop)) {
         emit_set(e, other->regions[0]->args[0], HOLD_SCALAR, at);
         cuda_of(e)->ahead = other->regions[0]->first;
         return;
     }
     cuda_of(e)->skew_loop = loop;
-    if (!cuda_of(e)->skew_distance) {
+    int d = (int)op_int(loop, AT_AHEAD, 0);
+    if (!d) {
         shared_before_write(e);
         load_turn(e, other, at);
         cs_line(&e->p, "tw_cp_async_commit();");
         land(e, 0);
         return;
     }
-    land(e, cuda_of(e)->skew_distance - 1);
+    land(e, d - 1);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *next = cs_fresh(&e->p, "next"), *step = emit_scalar(e, other->operands[2]);
-    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %d;", next, at, step, cuda_of(e)->skew_distance);
+    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %d;", next, at, step, d);
     cs_open(&e->p, "if (%s)", emit_goes_on(e, other, arena_printf(e->arena, "%s_wide", next)));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, next, type, next);
     load_turn(e, other, next);
@@ -180,7 +154,7 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
 }
 
 void skew_turn_end(Emit *e, const Op *loop, const Op *other) {
-    if (!has_inner(e, loop, OP_WAIT)) return;
+    if (!has_inner(loop)) return;
     run_to(e, NULL);
     carry(e, other);
 }

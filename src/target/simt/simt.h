@@ -11,6 +11,7 @@
  * that run beside the threads) it does in the functions of its SimtTarget, which the files here call.
  *
  *   simt_emit.c         ops, one by one
+ *   simt_entry.c        what stands around them: name, parameters, the thread's place
  *   simt_hold.c         where values are held
  *   simt_flow.c         loops, branches, what they carry, and what is pending at their ends
  *   simt_place.c        layouts as index expressions
@@ -31,6 +32,7 @@
 #include "pass/layout/layout.h"
 #include "pass/schedule/scratch.h"
 #include "target/cstyle/cstyle.h"
+#include "target/simt/simt_param.h"
 
 typedef enum HoldKind {
     HOLD_NONE,
@@ -56,8 +58,6 @@ typedef struct SimtTarget {
     const char *name; /* in messages */
     /* An op that only it can write: dots, rings, tasks, stores from shared memory; false: it cannot. */
     bool (*op)(Emit *e, const Op *op);
-    /* Is the op written where it is used? Then nothing is written where it stands. */
-    bool (*absorbs)(Emit *e, const Op *op);
     /* A load of a box that it does by itself; false: it is one by the lanes. */
     bool (*load)(Emit *e, const Op *load);
     /* Does the op use shared memory that barriers of the group guard, beside scratch? */
@@ -86,12 +86,13 @@ struct Emit {
     int top_depth;
     VEC(Hold) holds; /* by Ref */
     int *uses;
-    const Op *role; /* NULL: flat */
+    int lanes;          /* of a warp */
+    const char *thread; /* the thread's number in its group: "warp * 32 + lane" */
+    const Op *role;     /* NULL: flat */
     ThreadGroup group;
     const char *barrier; /* number of the group's own barrier; NULL: that of the whole block */
     Map places;          /* layout, dimension -> variable */
     Map found;           /* ops with a finding */
-    Map pairs;           /* values that are held two a word (simt_pairs.c) */
     Map overs;           /* divisors of whole tiles -> their TwOver */
     VEC(Ref) computed;   /* variables of the loop being written (simt_lean.c) */
     /* since the last barrier of the group */
@@ -114,9 +115,23 @@ struct Emit {
 };
 
 /* --- simt_emit.c --- */
+/* An emitter at its begin: nothing is written, nothing held. */
+void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k);
 void emit_region(Emit *e, const Region *region);        /* all ops but the terminator */
 void emit_ops(Emit *e, const Op *first, const Op *end); /* those from first to the one before end */
 void emit_op(Emit *e, const Op *op);
+
+/* --- simt_entry.c --- */
+extern const char *const entry_words[]; /* what the text calls its own variables; NULL at the end */
+/* A kernel may be called `printf`, `exp` or `static`; the entry's name is none of a library or of the language. */
+const char *entry_name(CPrinter *p, const char *kernel);
+/* Parameters, to the list and to the text: one; those of the source's arguments; the grid's, if the kernel asks. */
+void entry_param(Emit *e, SimtParams *list, Text *t, SimtParam param, const char *type, const char *name);
+void entry_params(Emit *e, SimtParams *list, Text *t);
+void entry_grid(Emit *e, SimtParams *list, Text *t);
+void entry_hold(Emit *e);                                          /* the arguments, as the statements read them */
+void entry_thread(Emit *e, const CLines *top, const CLines *body); /* lane and warp, where these lines use them */
+void entry_requirements(Emit *e);                                  /* says what vectors ask of a launch */
 
 /* --- simt_flow.c --- */
 void emit_for(Emit *e, const Op *op);
@@ -193,11 +208,10 @@ bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand)
 const char *elementwise_type(Emit *e, const Type *type);
 
 /* --- simt_pairs.c --- */
-void pairs_plan(Emit *e); /* who is held so; of flat kernels */
 /* Declares such an array for the value and holds it there; NULL: it is not held so. */
 const char *pairs_declare(Emit *e, Ref value);
 /* An elementwise op of such values that makes one: whether it is, and its loop over the words. */
-bool pairs_are(Emit *e, const Op *op);
+bool pairs_are(const Op *op);
 void pairs_emit(Emit *e, const Op *op);
 const char *pairs_element(Emit *e, Ref value, const char *at); /* as f32 */
 const char *pairs_fill(Emit *e, const Op *load);
@@ -205,7 +219,6 @@ const char *pairs_fill(Emit *e, const Op *load);
 const char *pairs_stored(Emit *e, Ref value, int vector);
 
 /* --- simt_lean.c --- */
-bool lean_wanted(Emit *e);
 void lean_put_off(Emit *e, const Op *first, const Op *last);
 /* The element at register r of the loop being written, after what it takes as variables of that
  * loop; the end of the loop forgets them. */

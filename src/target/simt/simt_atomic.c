@@ -130,15 +130,15 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
 static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *array, const Type *type) {
     LayoutPlace copies = ll_free(&layout->map);
     if (copies.at[LL_WARP]) {
-        long long base = shared_offset(e, op), bytes = ty_elem_bytes(type), plane = 32 * e->group.warps * bytes;
+        long long base = shared_offset(e, op), bytes = ty_elem_bytes(type), plane = e->lanes * e->group.warps * bytes;
         shared_before_write(e);
         emit_unroll(e, "r", layout->registers, 1);
-        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (warp * 32 + lane) * %lld, %s + r);", base, plane, bytes, array);
+        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (%s) * %lld, %s + r);", base, plane, e->thread, bytes, array);
         cs_close(&e->p);
         shared_before_read(e);
         emit_unroll(e, "r", layout->registers, 1);
-        cs_line(&e->p, "tw_lds(1, %s + r, %lld + r * %lld + ((warp & ~%u) * 32 + (lane & ~%u)) * %lld);", array, base,
-                plane, copies.at[LL_WARP], copies.at[LL_LANE], bytes);
+        cs_line(&e->p, "tw_lds(1, %s + r, %lld + r * %lld + ((warp & ~%u) * %d + (lane & ~%u)) * %lld);", array, base,
+                plane, copies.at[LL_WARP], e->lanes, copies.at[LL_LANE], bytes);
         cs_close(&e->p);
     } else if (copies.at[LL_LANE]) {
         emit_unroll(e, "r", layout->registers, 1);

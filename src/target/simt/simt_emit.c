@@ -2,6 +2,15 @@
  * of its own are its SimtTarget's. */
 #include "target/simt/simt.h"
 
+void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k) {
+    Arena *arena = k->module->arena;
+    *e = (Emit){.target = target, .cx = cx, .k = k, .arena = arena, .lanes = cx->machine->lanes};
+    e->thread = arena_printf(arena, "warp * %d + lane", e->lanes);
+    e->facts = facts_new(k, false);
+    e->uses = cs_count_uses(k, arena);
+    e->group = layout_group(cx, k, NULL);
+}
+
 static void emit_program_id(Emit *e, const Op *op) {
     if (!e->uses[op->results[0]]) return;
     static const char axis[3] = {'x', 'y', 'z'};
@@ -139,7 +148,7 @@ void emit_ops(Emit *e, const Op *first, const Op *end) {
     for (const Op *op = first; op && op != end; op = op->next) {
         e->end = end;
         if (e->k->module->diag->errors) break;
-        if (e->target->absorbs(e, op)) continue;
+        if (op_flag(op, AT_PACKED)) continue; /* its dot does it */
         if (elementwise_is(op)) {
             op = elementwise_run(e, op);
             continue;

@@ -129,18 +129,18 @@ static const char *plain_name(const Reduce *r) {
 /* All lanes, from the lowest bit of the lane up or from the highest down, by one function; false: it is not so. */
 static bool step_all_lanes(Reduce *r, int from) {
     const char *name = plain_name(r);
-    int bits[5];
-    if (!name || from + 5 > r->count) return false;
-    for (int i = 0; i < 5; i++) {
+    int all = ll_log2(r->e->lanes), bits[LL_MAX_BITS];
+    if (!name || from + all > r->count) return false;
+    for (int i = 0; i < all; i++) {
         LayoutInput input;
         if (!find_bit(r, r->order[from + i], &input, &bits[i]) || input != LL_LANE) return false;
     }
     bool up = true, down = true;
-    for (int i = 0; i < 5; i++) up &= bits[i] == i, down &= bits[i] == 4 - i;
+    for (int i = 0; i < all; i++) up &= bits[i] == i, down &= bits[i] == all - 1 - i;
     if (!up && !down) return false;
     const char *x = at(r, r->values, "0");
     cs_line(&r->e->p, "%s = tw_lanes_%s_%s(%s);", x, name, up ? "up" : "down", x);
-    r->lanes = 31;
+    r->lanes = (uint32_t)r->e->lanes - 1;
     return true;
 }
 
@@ -155,13 +155,13 @@ static int compact_masks(const Reduce *r, uint32_t *masks) {
 static bool lanes_agree(const Reduce *r) { return reduce_lanes_agree(&r->layout->map, r->lanes); }
 
 /* How the values of a warp lie in the scratch: one if its lanes agree, else one a lane. */
-static int warp_bytes(const Reduce *r, int bytes) { return lanes_agree(r) ? bytes : 32 * bytes; }
+static int warp_bytes(const Reduce *r, int bytes) { return lanes_agree(r) ? bytes : r->e->lanes * bytes; }
 
 /* Where this thread's lie. */
 static const char *own_place(const Reduce *r, int bytes) {
     Arena *arena = r->e->arena;
     if (lanes_agree(r)) return arena_printf(arena, "warp * %d", bytes);
-    return r->e->role ? arena_printf(arena, "warp * %d + lane * %d", 32 * bytes, bytes)
+    return r->e->role ? arena_printf(arena, "warp * %d + lane * %d", r->e->lanes * bytes, bytes)
                       : arena_printf(arena, "tw_thread() * %d", bytes);
 }
 
@@ -450,7 +450,7 @@ void reduce_emit(Emit *e, const Op *op) {
             continue;
         }
         if (input == LL_LANE && step_all_lanes(&r, i)) {
-            i += 5;
+            i += ll_log2(e->lanes);
             continue;
         }
         if (input == LL_REGISTER)

@@ -110,7 +110,7 @@ static const char *row_of(const Fold *f, uint32_t gone, int *rows) {
     return place_bits(f->e->arena, "r", f->layout->map.count[LL_REGISTER], masks);
 }
 
-static int64_t plane_bytes(const Fold *f, int i) { return (int64_t)f->e->group.warps * 32 * slot_bytes(f, i); }
+static int64_t plane_bytes(const Fold *f, int i) { return (int64_t)f->e->group.warps * f->e->lanes * slot_bytes(f, i); }
 
 static const char *plane_at(const Fold *f, int i, int rows, const char *row, const char *thread) {
     int64_t base = shared_offset(f->e, f->op);
@@ -142,11 +142,11 @@ static void fetch(Fold *f, uint32_t gone, uint32_t shift, const char *lane, cons
         shared_before_write(e);
         open_loop(f, gone);
         for (int i = 0; i < f->count; i++)
-            cs_line(&e->p, "tw_sts(1, %s, %s + %s);", plane_at(f, i, rows, row, "warp * 32 + lane"), f->part[i], from);
+            cs_line(&e->p, "tw_sts(1, %s, %s + %s);", plane_at(f, i, rows, row, e->thread), f->part[i], from);
         cs_close(&e->p);
         shared_before_read(e);
         open_loop(f, gone);
-        const char *thread = arena_printf(e->arena, "(%s) * 32 + %s", warp, lane ? lane : "lane");
+        const char *thread = arena_printf(e->arena, "(%s) * %d + %s", warp, e->lanes, lane ? lane : "lane");
         for (int i = 0; i < f->count; i++)
             cs_line(&e->p, "tw_lds(1, %s + r, %s);", f->got[i], plane_at(f, i, rows, row, thread));
         cs_close(&e->p);

@@ -21,7 +21,7 @@ void shared_sync(Emit *e) {
     if (e->group.warps == 1)
         cs_line(&e->p, "tw_sync_warp();");
     else if (e->barrier)
-        cs_line(&e->p, "tw_bar_sync(%s, %d);", e->barrier, 32 * e->group.warps);
+        cs_line(&e->p, "tw_bar_sync(%s, %d);", e->barrier, e->lanes * e->group.warps);
     else
         cs_line(&e->p, "tw_sync();");
     e->writes_pending = e->async_pending = e->stores_pending = false;
@@ -112,8 +112,8 @@ static void zero_box(Emit *e, const SharedTile *tile, const char *offset, int64_
                          : tile->elem_bytes == 2 ? "u16"
                          : tile->elem_bytes == 4 ? "u32"
                                                  : "u64";
-    cs_open(&e->p, "for (int j = warp * 32 + lane; j < %lld; j += %d)", (long long)(rows * columns),
-            32 * e->group.warps);
+    cs_open(&e->p, "for (int j = %s; j < %lld; j += %d)", e->thread, (long long)(rows * columns),
+            e->lanes * e->group.warps);
     cs_line(&e->p, "const %s zero = 0;", memory);
     const char *at[2] = {arena_printf(e->arena, "j / %lld", (long long)columns),
                          arena_printf(e->arena, "j %% %lld", (long long)columns)};
@@ -211,7 +211,8 @@ static void convert_registers(Emit *e, const Op *op, const PlaceMap *map) {
 
 /* For each register: ask the lane that has the element; where lanes ask for different registers, once for each. */
 static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
-    uint32_t masks[LL_MAX_BITS], span[32];
+    enum { MOST = 64 }; /* one for each lane */
+    uint32_t masks[LL_MAX_BITS], span[MOST];
     int candidates = 1;
     const char *source = emit_hold(e, op->operands[0])->text, *array = emit_declare(e, op->results[0]);
     int registers = emit_layout(e, op->operands[0])->registers;
@@ -227,7 +228,7 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
     for (int i = 0; i < map->count[LL_LANE]; i++) {
         bool known = masks[i] == 0;
         for (int j = 0; j < candidates; j++) known |= span[j] == masks[i];
-        if (known || candidates == 32) continue;
+        if (known || candidates == MOST) continue;
         for (int j = 0; j < candidates; j++) span[candidates + j] = span[j] ^ masks[i];
         candidates *= 2;
     }
@@ -310,7 +311,7 @@ void shared_convert(Emit *e, const Op *op) {
         const char *offset = arena_printf(e->arena, "%lld", (long long)shared_offset(e, op));
         shared_before_write(e);
         shared_store_tile(e, value, &to->tile, offset);
-        e->async_pending |= e->cx->machine->has_wgmma;
+        e->async_pending |= e->cx->machine->async_proxy;
         emit_set(e, result, HOLD_SHARED, offset);
         return;
     }
@@ -328,17 +329,17 @@ void shared_convert(Emit *e, const Op *op) {
         return;
     }
     ConvertPlan plan = convert_plan(e->k, op);
-    switch (plan.kind) {
-    case CONVERT_NONE: emit_same(e, result, value); return;
-    case CONVERT_REGISTERS:
+    switch (op_word(op, AT_VIA, VIA_SHARED)) {
+    case VIA_NOTHING: emit_same(e, result, value); return;
+    case VIA_REGISTERS:
         emit_find(e, op, FIND_CONVERT_REGISTERS);
         convert_registers(e, op, &plan.map);
         return;
-    case CONVERT_SHUFFLE:
+    case VIA_SHUFFLE:
         emit_find(e, op, FIND_CONVERT_SHUFFLES, plan.shuffles);
         convert_shuffle(e, op, &plan.map);
         return;
-    case CONVERT_SHARED: break;
+    default: break;
     }
     LinearLayout via = ll_choose_swizzle(&from->map, &to->map, convert_bytes(ir_type(e->k, result)));
     shared_before_write(e);

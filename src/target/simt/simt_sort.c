@@ -64,20 +64,20 @@ static void compare(Sort *s, int k, int j) {
         return;
     }
     const char *name = input == LL_LANE ? "lane" : "warp";
-    int64_t plane = (int64_t)e->group.warps * 32 * s->bytes;
+    int64_t plane = (int64_t)e->group.warps * e->lanes * s->bytes;
     if (input == LL_WARP) {
         shared_before_write(e);
         emit_unroll(e, "r", register_count(s), 1);
-        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (warp * 32 + lane) * %d, %s + r);",
-                (long long)shared_offset(e, s->op), (long long)plane, s->bytes, s->keys);
+        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (%s) * %d, %s + r);", (long long)shared_offset(e, s->op),
+                (long long)plane, e->thread, s->bytes, s->keys);
         cs_close(&e->p);
         shared_before_read(e);
     }
     emit_unroll(e, "r", register_count(s), 1);
     if (input == LL_WARP) {
         cs_line(&e->p, "%s other;", s->type);
-        cs_line(&e->p, "tw_lds(1, &other, %lld + r * %lld + ((warp ^ %u) * 32 + lane) * %d);",
-                (long long)shared_offset(e, s->op), (long long)plane, own, s->bytes);
+        cs_line(&e->p, "tw_lds(1, &other, %lld + r * %lld + ((warp ^ %u) * %d + lane) * %d);",
+                (long long)shared_offset(e, s->op), (long long)plane, own, e->lanes, s->bytes);
     } else {
         cs_line(&e->p, "const %s other = tw_shfl_xor(%s[r], %u);", s->type, s->keys, own);
     }
@@ -130,7 +130,7 @@ void histogram_emit(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, x), *bins = ir_type(e->k, result);
     long long base = shared_offset(e, op), count = bins->extent[0];
     shared_before_write(e);
-    cs_open(&e->p, "for (int j = warp * 32 + lane; j < %lld; j += %d)", count, 32 * e->group.warps);
+    cs_open(&e->p, "for (int j = %s; j < %lld; j += %d)", e->thread, count, e->lanes * e->group.warps);
     cs_line(&e->p, "const i32 zero = 0;");
     cs_line(&e->p, "tw_sts(1, %lld + j * 4, &zero);", base);
     cs_close(&e->p);

@@ -4,7 +4,7 @@
  * the matching wait, the bytes belong to the copy. The bytes themselves move at a random later tick
  * (or when someone waits for them), so a kernel that does not wait also computes wrong numbers. A
  * store reads shared memory at one tick and writes global memory at another. */
-#include "target/cuda/emu/emu_core.h"
+#include "target/cuda/emu/cuda_emu_core.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes
                        const TensorCode *map, const int *at, const char *what) {
     int index = emu_mbar_use(emu, line, block, bar, what);
     s += (uint32_t)block * emu->shared_stride;
-    Mbar *mbar = &emu->mbar[index];
+    Mbar *mbar = &cuda_emu(emu)->mbar[index];
     if (!mbar->fenced)
         emu_fail(emu, EMU_FAULT_BARRIER,
                  "the TMA load at %s completes on an mbarrier that was made at %s without "
@@ -43,21 +43,23 @@ static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes
     emu_touch_write(emu, &access, s, bytes);
     touch_global(emu, access, "reads by TMA", map, at, from, bytes, false);
     mbar->in_flight++;
-    Event *event = emu_schedule(emu, EVENT_LOAD, line);
-    event->s = s;
-    event->bytes = bytes;
-    event->mbar = (uint32_t)index;
-    event->phase = mbar->phase;
-    event->from = from;
-    event->map = map;
-    if (at) memcpy(event->at, at, map->rank * sizeof *at);
+    Work work = {.kind = WORK_LOAD,
+                 .s = s,
+                 .bytes = bytes,
+                 .mbar = (uint32_t)index,
+                 .phase = mbar->phase,
+                 .from = from,
+                 .map = map};
+    if (at) memcpy(work.at, at, map->rank * sizeof *at);
+    emu_later(emu, line, work);
 }
 
 static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t bytes, void *to, const TensorCode *map,
                         const int *at) {
     Thread *thread = emu->running;
     s += emu_own(emu);
-    Access access = async_access(emu, line, agent_bulk(emu, thread->id), thread->bulk_clock, "starts a TMA store from");
+    Access access =
+        async_access(emu, line, agent_bulk(emu, thread->id), thread->side[SIDE_BULK].clock, "starts a TMA store from");
     emu_touch_read(emu, &access, s, bytes);
     access.kind = copy == EMU_STORE ? CELL_ASYNC : CELL_ATOMIC;
     touch_global(emu, access, "writes by TMA", map, at, to, bytes, true);
@@ -68,12 +70,12 @@ static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t b
                          .bytes = bytes,
                          .to = to,
                          .map = map,
-                         .group = thread->bulk_clock,
+                         .group = thread->side[SIDE_BULK].clock,
                          .thread = thread->id};
     if (at) memcpy(store->at, at, map->rank * sizeof *at);
-    thread->bulk_last = thread->bulk_clock;
-    thread->bulk_line = line;
-    emu_schedule(emu, EVENT_STORE_READ, line)->store = store;
+    cuda_thread(emu, thread)->bulk_last = thread->side[SIDE_BULK].clock;
+    cuda_thread(emu, thread)->bulk_line = line;
+    emu_later(emu, line, (Work){.kind = WORK_STORE_READ, .store = store});
 }
 
 /* What an H200 answers with "illegal instruction": boxes that do not begin at a multiple of 16
@@ -153,37 +155,37 @@ static void write_store(Emu *emu, BulkStore *store) {
 
 void emu_bulk_commit(Emu *emu, int line) {
     (void)line;
-    emu->running->bulk_clock++;
+    emu->running->side[SIDE_BULK].clock++;
 }
 
 void emu_bulk_wait(Emu *emu, int line, int pending, int read_only) {
     (void)line;
     Thread *thread = emu->running;
-    int64_t upto = (int64_t)thread->bulk_clock - 1 - pending;
+    int64_t upto = (int64_t)thread->side[SIDE_BULK].clock - 1 - pending;
     if (upto < 0) return;
     for (size_t i = 0; i < emu->events.count; i++) {
-        Event *event = &emu->events.at[i];
-        if (event->kind != EVENT_STORE_READ && event->kind != EVENT_STORE_WRITE) continue;
-        BulkStore *store = event->store;
+        const Work *work = emu->events.at[i].work;
+        if (work->kind != WORK_STORE_READ && work->kind != WORK_STORE_WRITE) continue;
+        BulkStore *store = work->store;
         if (store->thread != thread->id || store->group > (uint64_t)upto) continue;
         if (read_only)
             read_store(emu, store);
         else
             write_store(emu, store);
     }
-    if ((uint32_t)upto > thread->bulk_done) thread->bulk_done = (uint32_t)upto;
+    if ((uint32_t)upto > thread->side[SIDE_BULK].done) thread->side[SIDE_BULK].done = (uint32_t)upto;
 }
 
 /* ---- cp.async ---- */
 void emu_cp_async(Emu *emu, int line, unsigned s, const void *p, int bytes, int ok) {
     Thread *thread = emu->running;
-    emu->uses_copies = true;
+    cuda_emu(emu)->uses_copies = true;
     emu_check_shared(emu, line, s, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
     s += emu_own(emu);
     Access access = {.thread = thread,
                      .agent = agent_copies(emu, thread->id),
                      .line = line,
-                     .clock = thread->copy_clock,
+                     .clock = thread->side[SIDE_COPIES].clock,
                      .kind = CELL_COPY,
                      .what = "starts a cp.async into"};
     emu_touch_write(emu, &access, s, (uint32_t)bytes);
@@ -191,88 +193,88 @@ void emu_cp_async(Emu *emu, int line, unsigned s, const void *p, int bytes, int 
         emu_check_global(emu, line, p, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
         touch_global(emu, access, "reads by cp.async", NULL, NULL, p, (uint32_t)bytes, false);
     }
-    *VEC_PUSH(&thread->copies, &emu->arena) = (CopyAsync){.s = s, .from = p, .bytes = (uint8_t)bytes, .ok = ok != 0};
+    *VEC_PUSH(&cuda_thread(emu, thread)->copies, &emu->arena) =
+        (CopyAsync){.s = s, .from = p, .bytes = (uint8_t)bytes, .ok = ok != 0};
 }
 
-static uint32_t copies_issued(const Thread *thread) { return thread->copies_base + (uint32_t)thread->copies.count; }
+static uint32_t copies_issued(const CudaThread *own) { return own->copies_base + (uint32_t)own->copies.count; }
 
-static void land_copies(Emu *emu, Thread *thread, uint32_t upto) {
-    for (; thread->copies_landed < upto; thread->copies_landed++) {
-        const CopyAsync *copy = &thread->copies.at[thread->copies_landed - thread->copies_base];
+static void land_copies(Emu *emu, CudaThread *own, uint32_t upto) {
+    for (; own->copies_landed < upto; own->copies_landed++) {
+        const CopyAsync *copy = &own->copies.at[own->copies_landed - own->copies_base];
         if (copy->ok)
             memcpy(emu->shared + copy->s, copy->from, copy->bytes);
         else
             memset(emu->shared + copy->s, 0, copy->bytes);
     }
-    if (thread->copies_landed == copies_issued(thread)) {
-        thread->copies_base = thread->copies_landed;
-        thread->copies.count = 0;
+    if (own->copies_landed == copies_issued(own)) {
+        own->copies_base = own->copies_landed;
+        own->copies.count = 0;
     }
 }
 
 void emu_cp_async_commit(Emu *emu, int line) {
     Thread *thread = emu->running;
-    CopyGroup *group = VEC_PUSH(&thread->groups, &emu->arena);
-    *group = (CopyGroup){.upto = copies_issued(thread), .clock = thread->copy_clock++};
-    if (group->upto == thread->copies_landed) return;
-    uint32_t upto = group->upto;
-    Event *event = emu_schedule(emu, EVENT_COPY_ASYNC, line);
-    event->thread = thread->id;
-    event->upto = upto;
+    CudaThread *own = cuda_thread(emu, thread);
+    CopyGroup *group = VEC_PUSH(&own->groups, &emu->arena);
+    *group = (CopyGroup){.upto = copies_issued(own), .clock = thread->side[SIDE_COPIES].clock++};
+    if (group->upto == own->copies_landed) return;
+    emu_later(emu, line, (Work){.kind = WORK_COPY_ASYNC, .thread = thread->id, .upto = group->upto});
 }
 
 void emu_cp_async_wait(Emu *emu, int line, int pending) {
     (void)line;
-    Thread *thread = emu->running;
-    if (thread->groups.count <= (size_t)pending) return;
-    const CopyGroup *group = &thread->groups.at[thread->groups.count - 1 - (size_t)pending];
-    land_copies(emu, thread, group->upto);
-    if (group->clock > thread->copy_done) thread->copy_done = group->clock;
+    Side *side = &emu->running->side[SIDE_COPIES];
+    CudaThread *own = cuda_thread(emu, emu->running);
+    if (own->groups.count <= (size_t)pending) return;
+    const CopyGroup *group = &own->groups.at[own->groups.count - 1 - (size_t)pending];
+    land_copies(emu, own, group->upto);
+    if (group->clock > side->done) side->done = group->clock;
 }
 
 /* One arrival when the thread's copies so far have landed. Only they are ordered by it, not the thread's stores. */
 void emu_cp_async_arrive(Emu *emu, int line, unsigned bar) {
     Thread *thread = emu->running;
     int index = emu_mbar_use(emu, line, block_of(emu, thread->id), bar, "tw_cp_async_arrive");
-    Event *event = emu_schedule(emu, EVENT_COPY_ARRIVE, line);
-    event->thread = thread->id;
-    event->upto = copies_issued(thread);
-    event->mbar = (uint32_t)index;
-    event->clock = thread->copy_clock++;
-    emu->mbar[index].in_flight++;
+    emu_later(emu, line,
+              (Work){.kind = WORK_COPY_ARRIVE,
+                     .thread = thread->id,
+                     .upto = copies_issued(cuda_thread(emu, thread)),
+                     .mbar = (uint32_t)index,
+                     .clock = thread->side[SIDE_COPIES].clock++});
+    cuda_emu(emu)->mbar[index].in_flight++;
 }
 
-void emu_event_happen(Emu *emu, const Event *event) {
-    switch (event->kind) {
-    case EVENT_LOAD:
-        if (event->map)
-            emu_box_move(event->map, event->at, emu->shared + event->s, event->s, EMU_LOAD);
+void emu_work_happen(Emu *emu, const Event *event) {
+    const Work *work = event->work;
+    switch (work->kind) {
+    case WORK_LOAD:
+        if (work->map)
+            emu_box_move(work->map, work->at, emu->shared + work->s, work->s, EMU_LOAD);
         else
-            memcpy(emu->shared + event->s, event->from, event->bytes);
-        emu_mbar_complete_bytes(emu, event);
+            memcpy(emu->shared + work->s, work->from, work->bytes);
+        emu_mbar_complete_bytes(emu, work, event->line);
         break;
-    case EVENT_STORE_READ:
-        read_store(emu, event->store);
-        if (!event->store->written) {
-            BulkStore *store = event->store; /* scheduling moves the events */
-            emu_schedule(emu, EVENT_STORE_WRITE, event->line)->store = store;
-        }
+    case WORK_STORE_READ:
+        read_store(emu, work->store);
+        if (!work->store->written) emu_later(emu, event->line, (Work){.kind = WORK_STORE_WRITE, .store = work->store});
         break;
-    case EVENT_STORE_WRITE: write_store(emu, event->store); break;
-    case EVENT_COPY_ASYNC: land_copies(emu, &emu->thread[event->thread], event->upto); break;
-    case EVENT_COPY_ARRIVE:
-        land_copies(emu, &emu->thread[event->thread], event->upto);
-        emu_mbar_complete_copies(emu, event);
+    case WORK_STORE_WRITE: write_store(emu, work->store); break;
+    case WORK_COPY_ASYNC: land_copies(emu, &cuda_emu(emu)->thread[work->thread], work->upto); break;
+    case WORK_COPY_ARRIVE:
+        land_copies(emu, &cuda_emu(emu)->thread[work->thread], work->upto);
+        emu_mbar_complete_copies(emu, work, event->line);
         break;
     }
 }
 
 void emu_thread_exit_check(Emu *emu, Thread *thread) {
-    if (thread->bulk_last > thread->bulk_done)
+    const CudaThread *own = cuda_thread(emu, thread);
+    if (own->bulk_last > thread->side[SIDE_BULK].done)
         emu_fail(emu, EMU_FAULT_UNWAITED,
                  "the thread ends, but its TMA store of %s may still read shared memory; end with "
                  "tw_bulk_commit() and "
                  "tw_bulk_wait_read(0)",
-                 emu_at(emu, thread->bulk_line));
-    if (thread->id / EMU_GROUP < emu->groups) emu_wgmma_exit_check(emu, thread);
+                 emu_at(emu, own->bulk_line));
+    if (thread->id / EMU_GROUP < cuda_emu(emu)->groups) emu_wgmma_exit_check(emu, thread);
 }

@@ -5,10 +5,11 @@
  *
  *     A (16 x 8n)  register r, element e: row g + 8 (r % 2), k = n t + e + 4n (r / 2)
  *     B (8n x 8)   register r, element e: k = n t + e + 4n r, column g
- *     C (16 x 8)   register i:            row g + 8 (i / 2), column 2 t + i % 2
+ *     C (16 x 8j)  register i:            row g + 8 (i / 2 % 2), column 8 (i / 4) + 2 t + i % 2
  *
  * Products are exact in double; a sum over one instruction's k is made in double and rounded once. */
-#include "target/cuda/emu/emu_core.h"
+#include "target/cuda/emu/cuda_emu_core.h"
+#include "target/cuda/emu/emu_fragment.h"
 
 #include <string.h>
 
@@ -18,6 +19,17 @@ void emu_fragment_a(int type, int lane, int reg, int e, int *row, int *k) {
     int n = emu_per_register(type);
     *row = lane / 4 + 8 * (reg % 2);
     *k = n * (lane % 4) + e + 4 * n * (reg / 2);
+}
+
+void emu_fragment_b(int type, int lane, int reg, int e, int *k, int *column) {
+    int n = emu_per_register(type);
+    *k = n * (lane % 4) + e + 4 * n * reg;
+    *column = lane / 4;
+}
+
+void emu_fragment_sum(int lane, int i, int *row, int *column) {
+    *row = lane / 4 + 8 * (i / 2 % 2);
+    *column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
 }
 
 double emu_element(int type, unsigned reg, int e) {
@@ -38,26 +50,27 @@ void emu_accumulate(int type, float *d, bool add, double sum) {
 }
 
 void emu_mma(Emu *emu, int line, int type, float *d, const unsigned *a, const unsigned *b) {
-    int lane = emu->running->id % EMU_WARP, n = emu_per_register(type);
-    Warp *warp = &emu->warp[emu->running->id / EMU_WARP];
+    int lane = lane_of(emu), n = emu_per_register(type);
+    CudaWarp *warp = cuda_warp(emu, line, "mma.sync");
     warp->d[lane] = d;
     warp->a[lane] = a;
     warp->b[lane] = b;
     if (!emu_collective(emu, line, "mma.sync", type, 0)) return;
     double am[16][32], bm[32][8];
-    for (int l = 0; l < EMU_WARP; l++) {
+    for (int l = 0; l < EMU_WARP; l++)
         for (int r = 0; r < 4; r++)
             for (int e = 0; e < n; e++) {
-                int row, k;
+                int row, column, k;
                 emu_fragment_a(type, l, r, e, &row, &k);
                 am[row][k] = emu_element(type, warp->a[l][r], e);
+                if (r >= 2) continue;
+                emu_fragment_b(type, l, r, e, &k, &column);
+                bm[k][column] = emu_element(type, warp->b[l][r], e);
             }
-        for (int r = 0; r < 2; r++)
-            for (int e = 0; e < n; e++) bm[n * (l % 4) + e + 4 * n * r][l / 4] = emu_element(type, warp->b[l][r], e);
-    }
     for (int l = 0; l < EMU_WARP; l++)
         for (int i = 0; i < 4; i++) {
-            int row = l / 4 + 8 * (i / 2), column = 2 * (l % 4) + i % 2;
+            int row, column;
+            emu_fragment_sum(l, i, &row, &column);
             double sum = 0;
             for (int k = 0; k < 8 * n; k++) sum += am[row][k] * bm[k][column];
             emu_accumulate(type, &warp->d[l][i], true, sum);
@@ -68,8 +81,9 @@ void emu_mma(Emu *emu, int line, int type, float *d, const unsigned *a, const un
 /* Both moves: lane 8i + j gives the address of row j of matrix i, 16 bytes; element (row, column)
  * of a matrix is half of the register of lane 4 row + column / 2, or transposed. */
 static void move_matrices(Emu *emu, bool store, int count, int trans) {
-    int first = emu->running->id & ~(EMU_WARP - 1);
-    Warp *warp = &emu->warp[first / EMU_WARP];
+    int first = first_of_warp(emu);
+    const Warp *warp = warp_of(emu);
+    const CudaWarp *own = cuda_warp(emu, warp->line, warp->what);
     for (int m = 0; m < count; m++)
         for (int row = 0; row < 8; row++) {
             int owner = 8 * m + row;
@@ -93,7 +107,7 @@ static void move_matrices(Emu *emu, bool store, int count, int trans) {
             for (int column = 0; column < 8; column++) {
                 int high = trans ? row % 2 : column % 2;
                 int lane = trans ? 4 * column + row / 2 : 4 * row + column / 2;
-                unsigned *r = &warp->r[lane][m];
+                unsigned *r = &own->r[lane][m];
                 if (store)
                     half[column] = (uint16_t)(*r >> 16 * high);
                 else
@@ -104,22 +118,20 @@ static void move_matrices(Emu *emu, bool store, int count, int trans) {
 }
 
 void emu_ldmatrix(Emu *emu, int line, unsigned *r, unsigned s, int count, int trans) {
-    int lane = emu->running->id % EMU_WARP;
-    Warp *warp = &emu->warp[emu->running->id / EMU_WARP];
-    warp->address[lane] = s;
-    warp->r[lane] = r;
+    int lane = lane_of(emu);
+    warp_of(emu)->address[lane] = s;
+    cuda_warp(emu, line, "ldmatrix")->r[lane] = r;
     if (!emu_collective(emu, line, "ldmatrix", trans, count)) return;
     move_matrices(emu, false, count, trans);
     emu_collective_done(emu);
 }
 
 void emu_stmatrix(Emu *emu, int line, unsigned s, const unsigned *r, int count, int trans) {
-    int lane = emu->running->id % EMU_WARP;
-    Warp *warp = &emu->warp[emu->running->id / EMU_WARP];
+    int lane = lane_of(emu);
     unsigned copy[4]; /* lives on this fiber's stack until the last lane has come */
     memcpy(copy, r, (size_t)count * sizeof *copy);
-    warp->address[lane] = s;
-    warp->r[lane] = copy;
+    warp_of(emu)->address[lane] = s;
+    cuda_warp(emu, line, "stmatrix")->r[lane] = copy;
     if (!emu_collective(emu, line, "stmatrix", trans, count)) return;
     move_matrices(emu, true, count, trans);
     emu_collective_done(emu);

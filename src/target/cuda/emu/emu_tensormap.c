@@ -3,7 +3,7 @@
  * A box is stored densely, dimension 0 fastest; with a swizzle, 16-byte chunks move within their
  * line by the absolute shared address. Elements outside the tensor read as zero and are not
  * written. */
-#include "target/cuda/emu/emu_core.h"
+#include "target/cuda/emu/cuda_emu_core.h"
 
 #include <string.h>
 

@@ -9,7 +9,8 @@
  *
  * Descriptors are read as the device does (start, leading and stride offset, swizzle; see
  * `chunk_at`). */
-#include "target/cuda/emu/emu_core.h"
+#include "target/cuda/emu/cuda_emu_core.h"
+#include "target/cuda/emu/emu_fragment.h"
 
 #include "base/numeric.h"
 
@@ -107,7 +108,7 @@ static void execute(Emu *emu, const GroupOp *op) {
     int k = k_of(w->type), n = w->n, registers = n / 2;
     ArenaMark mark = arena_mark(&emu->arena);
     double *a = ARENA_ARRAY(&emu->arena, double, k *ROWS), *b = ARENA_ARRAY(&emu->arena, double, k *n);
-    double *sum = ARENA_ARRAY(&emu->arena, double, n);
+    double *sums = ARENA_ARRAY(&emu->arena, double, ROWS *n);
     Operand ob = operand_b(w);
     const uint8_t *shared = emu->shared + op->own;
     load_operand(shared, &ob, w->type, n, b);
@@ -123,21 +124,19 @@ static void execute(Emu *emu, const GroupOp *op) {
         Operand oa = operand_a(w);
         load_operand(shared, &oa, w->type, ROWS, a);
     }
-    for (int row = 0; row < ROWS; row++) {
-        memset(sum, 0, (size_t)n * sizeof *sum);
+    for (int row = 0; row < ROWS; row++)
         for (int i = 0; i < k; i++) {
-            double x = a[i * ROWS + row];
+            double x = a[i * ROWS + row], *sum = sums + row * n;
             const double *line = b + i * n;
             for (int c = 0; c < n; c++) sum[c] += x * line[c];
         }
-        /* d[i] of a thread: row 16 warp + g + 8 (i / 2 % 2), column 8 (i / 4) + 2 t + i % 2 */
-        int warp = row / 16, g = row % 8, half = row / 8 % 2;
-        for (int c = 0; c < n; c++) {
-            int thread = EMU_WARP * warp + 4 * g + c % 8 / 2, i = 4 * (c / 8) + 2 * half + c % 2;
-            float *d = &op->accumulator->value[thread * registers + i];
-            emu_accumulate(w->type, d, w->accumulate != 0, sum[c]);
+    for (int t = 0; t < EMU_GROUP; t++)
+        for (int i = 0; i < registers; i++) {
+            int row, column;
+            emu_fragment_sum(t % EMU_WARP, i, &row, &column);
+            emu_accumulate(w->type, &op->accumulator->value[t * registers + i], w->accumulate != 0,
+                           sums[(16 * (t / EMU_WARP) + row) * n + column]);
         }
-    }
     arena_reset(&emu->arena, mark);
 }
 
@@ -209,9 +208,10 @@ static void complete_accumulators(Emu *emu, Warpgroup *group) {
 /* ---- the sequence of instructions ---- */
 static Warpgroup *group_of(Emu *emu, int line) {
     int group = emu->running->id / EMU_GROUP;
-    if (group >= emu->groups)
+    cuda_warp(emu, line, "wgmma");
+    if (group >= cuda_emu(emu)->groups)
         emu_fail(emu, EMU_FAULT_DIVERGENT, "wgmma at %s: the block has no whole warpgroup here", emu_at(emu, line));
-    return &emu->group[group];
+    return &cuda_emu(emu)->group[group];
 }
 
 static const char *const op_names[] = {"tw_wgmma_fence", "a wgmma", "tw_wgmma_commit", "tw_wgmma_wait"};
@@ -312,7 +312,7 @@ void emu_wgmma(Emu *emu, int line, const EmuWgmma *w) {
 
 /* All 128 are in the same wait, so every instruction before it was issued by all. */
 static void finish_wait(Emu *emu, int number, int pending) {
-    Warpgroup *group = &emu->group[number];
+    Warpgroup *group = &cuda_emu(emu)->group[number];
     int64_t upto = (int64_t)group->group - 1 - pending;
     size_t kept = 0;
     for (size_t i = 0; i < group->flying.count; i++) {
@@ -372,7 +372,7 @@ void emu_wgmma_settle(Emu *emu, int line, float *d, int count) {
 }
 
 void emu_wgmma_exit_check(Emu *emu, Thread *thread) {
-    const Warpgroup *group = &emu->group[thread->id / EMU_GROUP];
+    const Warpgroup *group = &cuda_emu(emu)->group[thread->id / EMU_GROUP];
     int index = thread->id % EMU_GROUP;
     for (size_t i = 0; i < group->accumulators.count; i++)
         if (group->accumulators.at[i]->home[index])

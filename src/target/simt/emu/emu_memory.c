@@ -2,7 +2,7 @@
  *
  * Global memory is the host's own, used in place; only what the launch registered may be touched.
  * Shared memory is poisoned when a block starts (NaN in every float format). */
-#include "target/cuda/emu/emu_core.h"
+#include "target/simt/emu/emu_core.h"
 
 #include "base/numeric.h"
 

@@ -13,7 +13,7 @@
  * In global memory the accesses of a block are followed, of allocations that the launch writes: what its threads read
  * and write at the same place must be ordered, for they are one program (or a row of them), whose accesses keep their
  * order. Two writes of one line are not: threads may hold the same element. What blocks do to each other is the source's affair. */
-#include "target/cuda/emu/emu_core.h"
+#include "target/simt/emu/emu_core.h"
 
 #include <string.h>
 
@@ -126,19 +126,17 @@ static void report_race(Emu *emu, const Access *access, uint32_t s, uint32_t byt
 
 static void report_fence(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, int agent, int line,
                          const char *did) {
-    emu_fail(emu, EMU_FAULT_PROXY,
-             "%s %s at %s, which %s %s at %s without tw_fence_async() after it; what TMA or wgmma "
-             "will touch needs that fence, before the barrier",
-             subject(emu, access), emu_bytes(emu, s, bytes), emu_at(emu, access->line), emu_agent(emu, agent), did,
-             emu_at(emu, line));
+    emu_fail(emu, EMU_FAULT_PROXY, "%s %s at %s, which %s %s at %s without %s", subject(emu, access),
+             emu_bytes(emu, s, bytes), emu_at(emu, access->line), emu_agent(emu, agent), did, emu_at(emu, line),
+             emu->target->fence);
 }
 
 /* The last write of a cell, as a read or a write must find it. */
 static void check_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, const Cell *cell) {
     if (cell->kind == CELL_UNTOUCHED) return;
-    if (cell->kind == CELL_MBAR)
-        emu_fail(emu, EMU_FAULT_BARRIER, "%s %s at %s, where an mbarrier lives (made at %s)", subject(emu, access),
-                 emu_bytes(emu, s, bytes), emu_at(emu, access->line), emu_at(emu, cell->line));
+    if (cell->kind == CELL_OBJECT)
+        emu_fail(emu, EMU_FAULT_BARRIER, "%s %s at %s, where %s lives (made at %s)", subject(emu, access),
+                 emu_bytes(emu, s, bytes), emu_at(emu, access->line), emu->target->object, emu_at(emu, cell->line));
     bool both_atomic = access->kind == CELL_ATOMIC && cell->kind == CELL_ATOMIC;
     if (!both_atomic && !seen(emu, access, cell->agent, cell->clock))
         report_race(emu, access, s, bytes, cell->agent, cell->line, "the write");

@@ -1,0 +1,240 @@
+/* emulated_simt.cuh: the functions of a prelude that any SIMT machine has (legend in tilewright.cuh) for a host compiler, each
+ * a call of the emulator's table (emu_table.h). The line of the caller travels as a default argument. Nothing here knows
+ * how a GPU works: that is the emulator's business, compiled once into the library, so that a kernel compiles in a
+ * fraction of a second. */
+#ifndef TILEWRIGHT_EMULATED_SIMT_CUH
+#define TILEWRIGHT_EMULATED_SIMT_CUH
+#include "emu_table.h"
+
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __grid_constant__
+#define __launch_bounds__(...)
+
+static __thread EmuBind *tw_emu;
+#define TW_LINE int line = __builtin_LINE()
+#define TW_CALL(function, ...) tw_emu->call->function(tw_emu->emu, line, ##__VA_ARGS__)
+
+/* The kernel's own parameter types say how to read the array of pointers to its arguments. */
+template <int... I> struct TwIndices {};
+template <int N, int... I> struct TwCount : TwCount<N - 1, N - 1, I...> {};
+template <int... I> struct TwCount<0, I...> { typedef TwIndices<I...> type; };
+template <class... P, int... I> static inline void tw_run(void (*kernel)(P...), void **params, TwIndices<I...>) {
+    (void)params;
+    kernel(*(P *)params[I]...);
+}
+template <class... P> static inline void tw_run(void (*kernel)(P...), void **params) {
+    tw_run(kernel, params, typename TwCount<sizeof...(P)>::type());
+}
+#define TW_KERNEL(name)                                                                            \
+    extern "C" __attribute__((visibility("default"))) void tw_emu_##name(EmuBind *bind, void **params) { \
+        tw_emu = bind;                                                                             \
+        tw_run(name, params);                                                                      \
+    }
+
+/* ---- place ---- */
+TW_FN i32 tw_thread() { return tw_emu->now.thread; }
+TW_FN i32 tw_threads() { return tw_emu->now.threads; }
+TW_FN i32 tw_lane() { return tw_emu->now.thread % tw_emu->now.lanes; }
+TW_FN i32 tw_warp() { return tw_emu->now.thread / tw_emu->now.lanes; }
+TW_FN i32 tw_block_x() { return tw_emu->now.block[0]; }
+TW_FN i32 tw_block_y() { return tw_emu->now.block[1]; }
+TW_FN i32 tw_block_z() { return tw_emu->now.block[2]; }
+TW_FN i32 tw_blocks_x() { return tw_emu->now.blocks[0]; }
+TW_FN i32 tw_blocks_y() { return tw_emu->now.blocks[1]; }
+TW_FN i32 tw_blocks_z() { return tw_emu->now.blocks[2]; }
+TW_FN i32 tw_uniform(i32 x, TW_LINE) { return (i32)TW_CALL(shuffle, EMU_SHFL_IDX, (u32)x, 0); }
+TW_FN bool tw_elect(TW_LINE) { return TW_CALL(elect) != 0; }
+
+/* ---- conversions ---- */
+TW_FN f32 tw_f32(f16 x) { return (f32)tw_emu->call->widen(EMU_F16, x.bits); }
+TW_FN f32 tw_f32(bf16 x) { return tw_as_f32((u32)x.bits << 16); }
+TW_FN f32 tw_f32(e4m3 x) { return (f32)tw_emu->call->widen(EMU_E4M3, x.bits); }
+TW_FN f32 tw_f32(e5m2 x) { return (f32)tw_emu->call->widen(EMU_E5M2, x.bits); }
+TW_FN f16 tw_f16(f32 x) { return f16{(u16)tw_emu->call->narrow(EMU_F16, x)}; }
+TW_FN f16 tw_f16(f64 x) { return f16{(u16)tw_emu->call->narrow(EMU_F16, x)}; }
+TW_FN bf16 tw_bf16(f32 x) { return bf16{(u16)tw_emu->call->narrow(EMU_BF16, x)}; }
+TW_FN e4m3 tw_e4m3(f32 x) { return e4m3{(u8)tw_emu->call->narrow(EMU_E4M3, x)}; }
+TW_FN e5m2 tw_e5m2(f32 x) { return e5m2{(u8)tw_emu->call->narrow(EMU_E5M2, x)}; }
+TW_FN u32 tw_tf32(f32 x) { return x - x == 0 ? (tw_as_u32(x) + 0x1000u) & ~0x1fffu : tw_as_u32(x); }
+TW_FN u32 tw_pack_f16(f32 lo, f32 hi) { return tw_pack(tw_f16(lo), tw_f16(hi)); }
+TW_FN u32 tw_pack_bf16(f32 lo, f32 hi) { return tw_pack(tw_bf16(lo), tw_bf16(hi)); }
+TW_FN f32 tw_lo_f16(u32 x) { return tw_f32(f16{(u16)x}); }
+TW_FN f32 tw_hi_f16(u32 x) { return tw_f32(f16{(u16)(x >> 16)}); }
+TW_FN f32 tw_lo_bf16(u32 x) { return tw_as_f32(x << 16); }
+TW_FN f32 tw_hi_bf16(u32 x) { return tw_as_f32(x & 0xffff0000u); }
+#define TW_PAIRS(name, sign, type)                                                                 \
+    TW_FN u32 tw_##name##_##type##x2(u32 x, u32 y) {                                               \
+        return tw_pack_##type(tw_lo_##type(x) sign tw_lo_##type(y), tw_hi_##type(x) sign tw_hi_##type(y)); \
+    }
+TW_PAIRS(add, +, bf16)
+TW_PAIRS(sub, -, bf16)
+TW_PAIRS(add, +, f16)
+TW_PAIRS(sub, -, f16)
+TW_PAIRS(mul, *, f16)
+#define TW_FROM_FLOAT(name, T, low, high, least, most)                                             \
+    TW_FN T name(f64 x) { return x != x ? 0 : x <= (low) ? (least) : x >= (high) ? (most) : (T)x; } \
+    TW_FN T name(f32 x) { return name((f64)x); }
+TW_FROM_FLOAT(tw_i32, i32, -2147483648.0, 2147483648.0, -2147483647 - 1, 2147483647)
+TW_FROM_FLOAT(tw_u32, u32, 0.0, 4294967296.0, 0u, 4294967295u)
+TW_FROM_FLOAT(tw_i64, i64, -9223372036854775808.0, 9223372036854775808.0, -9223372036854775807LL - 1,
+              9223372036854775807LL)
+TW_FROM_FLOAT(tw_u64, u64, 0.0, 18446744073709551616.0, 0ULL, 18446744073709551615ULL)
+
+/* ---- arithmetic that C cannot say ---- */
+TW_FN i64 tw_mulhi(i64 x, i64 y) { return (i64)(((__int128)x * y) >> 64); }
+TW_FN u64 tw_mulhi(u64 x, u64 y) { return (u64)(((unsigned __int128)x * y) >> 64); }
+TW_FN i32 tw_popc(u32 x) { return __builtin_popcount(x); }
+TW_FN i32 tw_popc(i32 x) { return __builtin_popcount((u32)x); }
+TW_FN i32 tw_popc(u64 x) { return __builtin_popcountll(x); }
+TW_FN i32 tw_popc(i64 x) { return __builtin_popcountll((u64)x); }
+TW_FN i32 tw_clz(u32 x) { return x ? __builtin_clz(x) : 32; }
+TW_FN i32 tw_clz(i32 x) { return tw_clz((u32)x); }
+TW_FN i32 tw_clz(u64 x) { return x ? __builtin_clzll(x) : 64; }
+TW_FN i32 tw_clz(i64 x) { return tw_clz((u64)x); }
+TW_FN f32 tw_min_nan(f32 x, f32 y) { return x != x ? x : y != y ? y : fminf(x, y); }
+TW_FN f32 tw_max_nan(f32 x, f32 y) { return x != x ? x : y != y ? y : fmaxf(x, y); }
+TW_FN f32 tw_rsqrt(f32 x) { return (f32)(1.0 / sqrt((f64)x)); }
+TW_FN f64 tw_rsqrt(f64 x) { return 1.0 / sqrt(x); }
+TW_FN f32 tw_exp2_fast(f32 x) { return exp2f(x); }
+TW_FN f32 tw_log2_fast(f32 x) { return log2f(x); }
+TW_FN f32 tw_rcp_fast(f32 x) { return 1.0f / x; }
+TW_FN f32 tw_sqrt_fast(f32 x) { return sqrtf(x); }
+TW_FN f32 tw_rsqrt_fast(f32 x) { return tw_rsqrt(x); }
+TW_FN f32 tw_sin_fast(f32 x) { return sinf(x); }
+TW_FN f32 tw_cos_fast(f32 x) { return cosf(x); }
+TW_FN f32 tw_tanh_fast(f32 x) { return tanhf(x); }
+TW_FN f32 tw_exp_fast(f32 x) { return expf(x); }
+TW_FN f32 tw_log_fast(f32 x) { return logf(x); }
+TW_FN f32 tw_div_fast(f32 x, f32 y) { return x / y; }
+struct TwOver { f32 y; };
+TW_FN TwOver tw_over(f32 y) { return TwOver{y}; }
+TW_FN f32 tw_div_over(f32 x, TwOver over) { return x / over.y; }
+
+/* ---- global memory ---- */
+TW_FN void tw_ldg_bytes(int bytes, void *to, const void *p, TW_LINE) { TW_CALL(load_global, to, p, bytes); }
+TW_FN void tw_stg_bytes(int bytes, void *p, const void *from, TW_LINE) { TW_CALL(store_global, p, from, bytes); }
+TW_FN void tw_stg_bytes_if(int bytes, bool on, void *p, const void *from, TW_LINE) {
+    if (on) TW_CALL(store_global, p, from, bytes);
+}
+#define tw_ldg_nc_bytes tw_ldg_bytes
+TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill, TW_LINE) {
+    for (int i = 0; i < count; i++) to[i] = fill;
+    if (on) TW_CALL(load_global, to, p, 4 * count);
+}
+TW_FN u32 tw_zero() { return 0; }
+#define tw_stg_cs_bytes tw_stg_bytes
+TW_FN u32 tw_ld_acquire(const u32 *p, TW_LINE) {
+    u32 x, none = 0;
+    TW_CALL(poll);
+    TW_CALL(atomic, EMU_OR, EMU_U32, (void *)p, &none, 0, &x);
+    return x;
+}
+TW_FN void tw_st_release(u32 *p, u32 v, TW_LINE) { TW_CALL(atomic, EMU_XCHG, EMU_U32, p, &v, 0, 0); }
+TW_FN void tw_fence_block() {}
+TW_FN void tw_fence_device() {}
+TW_FN void tw_fence_system() {}
+#define TW_ATOMIC(name, op, T, type)                                                               \
+    TW_FN T name(T *p, T v, TW_LINE) {                                                             \
+        T old;                                                                                     \
+        TW_CALL(atomic, op, type, p, &v, (const void *)0, &old);                                   \
+        return old;                                                                                \
+    }
+#define TW_ATOMIC_ALL(name, op)                                                                    \
+    TW_ATOMIC(name, op, i32, EMU_I32) TW_ATOMIC(name, op, u32, EMU_U32)                            \
+    TW_ATOMIC(name, op, i64, EMU_I64) TW_ATOMIC(name, op, u64, EMU_U64)
+TW_ATOMIC_ALL(tw_atomic_add, EMU_ADD)
+TW_ATOMIC_ALL(tw_atomic_min, EMU_MIN)
+TW_ATOMIC_ALL(tw_atomic_max, EMU_MAX)
+TW_ATOMIC_ALL(tw_atomic_and, EMU_AND)
+TW_ATOMIC_ALL(tw_atomic_or, EMU_OR)
+TW_ATOMIC_ALL(tw_atomic_xor, EMU_XOR)
+TW_ATOMIC_ALL(tw_atomic_xchg, EMU_XCHG)
+TW_ATOMIC(tw_atomic_add, EMU_ADD, f32, EMU_F32)
+TW_ATOMIC(tw_atomic_add, EMU_ADD, f64, EMU_F64)
+TW_ATOMIC(tw_atomic_add, EMU_ADD, f16, EMU_F16)
+TW_ATOMIC(tw_atomic_add, EMU_ADD, bf16, EMU_BF16)
+TW_ATOMIC(tw_atomic_min, EMU_MIN, f32, EMU_F32)
+TW_ATOMIC(tw_atomic_max, EMU_MAX, f32, EMU_F32)
+TW_ATOMIC(tw_atomic_xchg, EMU_XCHG, f32, EMU_F32)
+#define TW_CAS_BITS(T, type)                                                                       \
+    TW_FN T tw_cas_bits(T *p, T expect, T v, TW_LINE) {                                            \
+        T old;                                                                                     \
+        TW_CALL(atomic, EMU_CAS, type, p, &v, &expect, &old);                                      \
+        return old;                                                                                \
+    }
+TW_CAS_BITS(u8, EMU_U8)
+TW_CAS_BITS(u16, EMU_U16)
+TW_CAS_BITS(u32, EMU_U32)
+TW_CAS_BITS(u64, EMU_U64)
+
+/* ---- shared memory ---- */
+TW_FN u32 tw_shared(u32 s) { return EMU_SHARED_BASE + s; }
+TW_FN void tw_lds_bytes(int bytes, void *to, u32 s, TW_LINE) { TW_CALL(load_shared, to, s, bytes); }
+TW_FN void tw_sts_bytes(int bytes, u32 s, const void *from, TW_LINE) { TW_CALL(store_shared, s, from, bytes); }
+TW_FN void tw_sts_bytes_if(int bytes, bool on, u32 s, const void *from, TW_LINE) {
+    if (on) TW_CALL(store_shared, s, from, bytes);
+}
+TW_FN void tw_atomic_add_shared(u32 s, i32 v, TW_LINE) { TW_CALL(atomic_shared, EMU_ADD, EMU_I32, s, &v); }
+
+/* ---- warp ---- */
+#define TW_SHUFFLE_AS(name, kind, T, U)                                                            \
+    TW_FN T name(T x, i32 n, TW_LINE) {                                                            \
+        U bits;                                                                                    \
+        memcpy(&bits, &x, sizeof x);                                                               \
+        bits = (U)TW_CALL(shuffle, kind, bits, n);                                                 \
+        memcpy(&x, &bits, sizeof x);                                                               \
+        return x;                                                                                  \
+    }
+#define TW_SHUFFLE(name, kind)                                                                     \
+    TW_SHUFFLE_AS(name, kind, i32, u32) TW_SHUFFLE_AS(name, kind, u32, u32)                        \
+    TW_SHUFFLE_AS(name, kind, i64, u64) TW_SHUFFLE_AS(name, kind, u64, u64)                        \
+    TW_SHUFFLE_AS(name, kind, f32, u32) TW_SHUFFLE_AS(name, kind, f64, u64)                        \
+    TW_SHUFFLE_AS(name, kind, f16, u16) TW_SHUFFLE_AS(name, kind, bf16, u16)
+TW_SHUFFLE(tw_shfl_xor, EMU_SHFL_XOR)
+TW_SHUFFLE(tw_shfl_idx, EMU_SHFL_IDX)
+TW_SHUFFLE(tw_shfl_up, EMU_SHFL_UP)
+TW_SHUFFLE(tw_shfl_down, EMU_SHFL_DOWN)
+#define TW_JOIN_add(x, y) ((x) + (y))
+#define TW_JOIN_min(x, y) tw_min(x, y)
+#define TW_JOIN_max(x, y) tw_max(x, y)
+#define TW_LANES(op)                                                                               \
+    TW_FN f32 tw_lanes_##op##_up(f32 x, TW_LINE) {                                                 \
+        for (int mask = 1; mask < tw_emu->now.lanes; mask *= 2) x = TW_JOIN_##op(x, tw_shfl_xor(x, mask, line));  \
+        return x;                                                                                  \
+    }                                                                                              \
+    TW_FN f32 tw_lanes_##op##_down(f32 x, TW_LINE) {                                               \
+        for (int mask = tw_emu->now.lanes / 2; mask; mask /= 2) x = TW_JOIN_##op(x, tw_shfl_xor(x, mask, line));      \
+        return x;                                                                                  \
+    }
+TW_LANES(add)
+TW_LANES(min)
+TW_LANES(max)
+#define TW_LDS_TREE(op, x, s, ...)                                                                 \
+    do {                                                                                           \
+        const u32 tw_at[] = {__VA_ARGS__}, tw_s = s, tw_count = sizeof tw_at / 4;                  \
+        f32 tw_all[sizeof tw_at / 4];                                                              \
+        for (u32 i = 0; i < tw_count; i++) tw_lds(1, tw_all + i, tw_s + tw_at[i]);                 \
+        for (u32 by = 1; by < tw_count; by *= 2)                                                   \
+            for (u32 i = 0; i < tw_count; i += 2 * by)                                             \
+                tw_all[i] = TW_JOIN_##op(tw_all[i], tw_all[i + by]);                               \
+        x = tw_all[0];                                                                             \
+    } while (0)
+#define tw_lds_tree_2  TW_LDS_TREE
+#define tw_lds_tree_4  TW_LDS_TREE
+#define tw_lds_tree_8  TW_LDS_TREE
+TW_FN u64 tw_ballot(bool b, TW_LINE) { return TW_CALL(ballot, b); }
+TW_FN bool tw_any(bool b, TW_LINE) { return TW_CALL(ballot, b) != 0; }
+TW_FN bool tw_all(bool b, TW_LINE) { return TW_CALL(ballot, !b) == 0; }
+TW_FN void tw_sync_warp(TW_LINE) { TW_CALL(sync_warp); }
+
+/* ---- block ---- */
+TW_FN void tw_sync(TW_LINE) { TW_CALL(barrier, 0, 0, 1); }
+TW_FN void tw_bar_sync(i32 id, i32 threads, TW_LINE) { TW_CALL(barrier, id, threads, 1); }
+TW_FN void tw_bar_arrive(i32 id, i32 threads, TW_LINE) { TW_CALL(barrier, id, threads, 0); }
+/* ---- other ---- */
+#define tw_printf(...) tw_emu->call->print(tw_emu->emu, __VA_ARGS__)
+TW_FN void tw_trap(const char *text, TW_LINE) { TW_CALL(trap, text); }
+TW_FN void tw_assert(bool condition, const char *text, TW_LINE) { if (!condition) TW_CALL(trap, text); }
+#endif

@@ -1,0 +1,128 @@
+/* numbers.cuh: the types of emitted kernels and their arithmetic (legend in the target's own header), plain C++ that is the
+ * same on every machine and on the host. TW_FN, memcpy and the functions of <math.h> are there before. */
+#ifndef TILEWRIGHT_NUMBERS_CUH
+#define TILEWRIGHT_NUMBERS_CUH
+
+typedef signed char i8;
+typedef unsigned char u8;
+typedef short i16;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+struct f16 { u16 bits; };
+struct bf16 { u16 bits; };
+struct e4m3 { u8 bits; };
+struct e5m2 { u8 bits; };
+struct e4b8 { u8 bits; };
+struct e5b16 { u8 bits; };
+struct e4b15 { u8 bits; };
+
+/* Same bits, other type. */
+#define TW_AS(name, To, From)                                                                      \
+    TW_FN To name(From from) {                                                                     \
+        To to;                                                                                     \
+        memcpy(&to, &from, sizeof to);                                                             \
+        return to;                                                                                 \
+    }
+TW_AS(tw_as_f32, f32, u32)
+#define TW_INF tw_as_f32(0x7f800000u)
+#define TW_NAN tw_as_f32(0x7fc00000u)
+TW_AS(tw_as_u32, u32, f32)
+TW_AS(tw_as_f64, f64, u64)
+TW_AS(tw_as_u64, u64, f64)
+TW_FN f16 tw_as_f16(u16 x) { return f16{x}; }
+TW_FN bf16 tw_as_bf16(u16 x) { return bf16{x}; }
+TW_FN e4m3 tw_as_e4m3(u8 x) { return e4m3{x}; }
+TW_FN e5m2 tw_as_e5m2(u8 x) { return e5m2{x}; }
+TW_FN e4b8 tw_as_e4b8(u8 x) { return e4b8{x}; }
+TW_FN e5b16 tw_as_e5b16(u8 x) { return e5b16{x}; }
+TW_FN e4b15 tw_as_e4b15(u8 x) { return e4b15{x}; }
+TW_FN u32 tw_pack(u16 lo, u16 hi) { return (u32)hi << 16 | lo; }
+TW_FN u32 tw_pack(f16 lo, f16 hi) { return tw_pack(lo.bits, hi.bits); }
+TW_FN u32 tw_pack(bf16 lo, bf16 hi) { return tw_pack(lo.bits, hi.bits); }
+
+/* A shared offset s whose 16-byte chunks are stored in the swizzle of width W (128, 64, 32; 0: none), the same
+ * function as TMA and wgmma use: bits 4.. are xored with bits 7... */
+TW_FN u32 tw_swizzle(u32 s, u32 width) { return s ^ ((s >> 3) & (width - 16) & 0x70 & -(u32)(width != 0)); }
+
+/* ---- integers ---- */
+#define TW_INTEGER_OPS(T, U)                                                                       \
+    TW_FN T tw_add(T x, T y) { return (T)((U)x + (U)y); }                                          \
+    TW_FN T tw_sub(T x, T y) { return (T)((U)x - (U)y); }                                          \
+    TW_FN T tw_mul(T x, T y) { return (T)((U)x * (U)y); }                                          \
+    TW_FN T tw_min(T x, T y) { return y < x ? y : x; }                                             \
+    TW_FN T tw_max(T x, T y) { return x < y ? y : x; }                                             \
+    TW_FN T tw_shl(T x, T n) { return (U)n < 8 * sizeof(T) ? (T)((U)x << n) : 0; }
+#define TW_SIGNED_OPS(T, U)                                                                        \
+    TW_INTEGER_OPS(T, U)                                                                           \
+    TW_FN T tw_div(T x, T y) { return y == 0 ? 0 : y == -1 ? (T)(0 - (U)x) : x / y; }              \
+    TW_FN T tw_rem(T x, T y) { return y == 0 ? x : y == -1 ? 0 : x % y; }                          \
+    TW_FN T tw_floordiv(T x, T y) {                                                                \
+        return tw_sub(tw_div(x, y), (T)(tw_rem(x, y) != 0 && y != 0 && (x < 0) != (y < 0)));       \
+    }                                                                                              \
+    TW_FN T tw_mod(T x, T y) {                                                                     \
+        T r = tw_rem(x, y);                                                                        \
+        return r != 0 && y != 0 && (r < 0) != (y < 0) ? r + y : r;                                 \
+    }                                                                                              \
+    TW_FN T tw_cdiv(T x, T y) { /* (x + y - 1) div y; no step overflows but the last */            \
+        if (y == 0) return 0;                                                                      \
+        if (x > 0) return y > 0 ? (x - 1) / y + 1 : (x - 1 + y) / y;                               \
+        if (y > 0) return (x + y - 1) / y;                                                         \
+        return tw_add(tw_div(x, y), (T)(1 + (tw_rem(x, y) - 1 == y)));                             \
+    }                                                                                              \
+    TW_FN T tw_shr(T x, T n) { return (U)n < 8 * sizeof(T) ? x >> n : x < 0 ? -1 : 0; }            \
+    TW_FN T tw_abs(T x) { return x < 0 ? (T)(0 - (U)x) : x; }
+#define TW_UNSIGNED_OPS(T)                                                                         \
+    TW_INTEGER_OPS(T, T)                                                                           \
+    TW_FN T tw_div(T x, T y) { return y == 0 ? 0 : x / y; }                                        \
+    TW_FN T tw_rem(T x, T y) { return y == 0 ? x : x % y; }                                        \
+    TW_FN T tw_floordiv(T x, T y) { return tw_div(x, y); }                                         \
+    TW_FN T tw_mod(T x, T y) { return tw_rem(x, y); }                                              \
+    TW_FN T tw_cdiv(T x, T y) { return tw_div(x, y) + (T)(y != 0 && x % y != 0); }                 \
+    TW_FN T tw_shr(T x, T n) { return n < 8 * sizeof(T) ? x >> n : 0; }                            \
+    TW_FN T tw_abs(T x) { return x; }
+TW_SIGNED_OPS(i32, u32)
+TW_SIGNED_OPS(i64, u64)
+TW_UNSIGNED_OPS(u32)
+TW_UNSIGNED_OPS(u64)
+TW_FN i32 tw_mulhi(i32 x, i32 y) { return (i32)(((i64)x * y) >> 32); }
+TW_FN u32 tw_mulhi(u32 x, u32 y) { return (u32)(((u64)x * y) >> 32); }
+
+/* ---- floats: the same C function on both sides ---- */
+#define TW_MATH_1(X)                                                                               \
+    X(exp) X(exp2) X(log) X(log2) X(sqrt) X(sin) X(cos) X(tanh) X(erf)                             \
+    X(floor) X(ceil) X(trunc) X(round) X(rint)
+#define TW_MATH_TAIL(X)                                                                            \
+    X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh) X(expm1) X(log1p)    \
+    X(log10) X(exp10) X(cbrt) X(erfc) X(lgamma) X(tgamma) X(logb)
+#define TW_MATH_2(X) X(pow) X(atan2) X(fmod) X(hypot) X(copysign) X(nextafter) X(fdim) X(remainder)
+#define TW_DEFINE_1(fn)                                                                            \
+    TW_FN f32 tw_##fn(f32 x) { return fn##f(x); }                                                  \
+    TW_FN f64 tw_##fn(f64 x) { return fn(x); }
+#define TW_DEFINE_2(fn)                                                                            \
+    TW_FN f32 tw_##fn(f32 x, f32 y) { return fn##f(x, y); }                                        \
+    TW_FN f64 tw_##fn(f64 x, f64 y) { return fn(x, y); }
+TW_MATH_1(TW_DEFINE_1)
+TW_MATH_TAIL(TW_DEFINE_1)
+TW_MATH_2(TW_DEFINE_2)
+TW_FN f64 tw_ldexp(f64 x, f64 y) { return y != y ? y : ldexp(x, y > 5000 ? 5000 : y < -5000 ? -5000 : (int)y); }
+TW_FN f32 tw_ldexp(f32 x, f32 y) { return (f32)tw_ldexp((f64)x, (f64)y); }
+TW_FN f32 tw_fma(f32 x, f32 y, f32 z) { return fmaf(x, y, z); }
+TW_FN f64 tw_fma(f64 x, f64 y, f64 z) { return fma(x, y, z); }
+TW_FN f32 tw_abs(f32 x) { return fabsf(x); }
+TW_FN f64 tw_abs(f64 x) { return fabs(x); }
+TW_FN f32 tw_min(f32 x, f32 y) { return fminf(x, y); }
+TW_FN f64 tw_min(f64 x, f64 y) { return fmin(x, y); }
+TW_FN f32 tw_max(f32 x, f32 y) { return fmaxf(x, y); }
+TW_FN f64 tw_max(f64 x, f64 y) { return fmax(x, y); }
+TW_FN bool tw_isnan(f32 x) { return x != x; }
+TW_FN bool tw_isnan(f64 x) { return x != x; }
+TW_FN f64 tw_min_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : fmin(x, y); }
+TW_FN f64 tw_max_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : fmax(x, y); }
+TW_FN f32 tw_div(f32 x, f32 y) { return x / y; }
+TW_FN f64 tw_div(f64 x, f64 y) { return x / y; }
+#endif

@@ -1,0 +1,98 @@
+/* simt_entry.c: what stands around the statements of a kernel on any machine with lanes: its name and parameters, the
+ * words that its text needs for itself, the thread's place in its block. */
+#include "target/simt/simt.h"
+
+#include <string.h>
+
+const char *const entry_words[] = {
+    "r",        "i",    "j",    "kk",     "lane", "warp",  "grid0", "grid1",  "grid2", "cell", "raw", "word", "other",
+    "other_at", "mine", "all",  "all_at", "from", "piece", "zero",  "i0",     "i1",    "i2",   "i3",  "i4",   "i5",
+    "i6",       "i7",   "got0", "old",    "low",  "high",  "swap",  "number", "bin",   "q",    "b",   NULL};
+
+const char *entry_name(CPrinter *p, const char *name) {
+    static const char ending[] = "_kernel";
+    size_t length = strlen(name), end = sizeof ending - 1;
+    bool ends = length > end && strcmp(name + length - end, ending) == 0;
+    return cs_fresh(p, ends ? name : arena_printf(p->arena, "%.32s%s", name, ending));
+}
+
+/* --- parameters --- */
+void entry_param(Emit *e, SimtParams *list, Text *t, SimtParam param, const char *type, const char *name) {
+    text_add(t, "%s%s%s%s", list->count ? ", " : "", type, type[strlen(type) - 1] == '*' ? "" : " ", name);
+    *VEC_PUSH(list, e->k->module->arena) = param;
+}
+
+static void tensor_param(Emit *e, SimtParams *list, Text *t, int arg, const Type *type, const char *name) {
+    entry_param(e, list, t, (SimtParam){SIMT_POINTER, arg, 0, type->elem},
+                arena_printf(e->arena, "%s *", cs_memory_type(type->elem)), name);
+    for (int d = 0; d < type->rank; d++)
+        entry_param(e, list, t, (SimtParam){SIMT_EXTENT, arg, d, EL_I64}, "i64",
+                    arena_printf(e->arena, "%s_n%d", name, d));
+    for (int d = 0; d < type->rank; d++)
+        entry_param(e, list, t, (SimtParam){SIMT_STRIDE, arg, d, EL_I64}, "i64",
+                    arena_printf(e->arena, "%s_s%d", name, d));
+}
+
+void entry_params(Emit *e, SimtParams *list, Text *t) {
+    for (int i = 0; i < e->k->body->arg_count; i++) {
+        Ref arg = e->k->body->args[i];
+        const Type *type = ir_type(e->k, arg);
+        const char *name = cs_name(&e->p, arg);
+        if (type->kind == TY_TENSOR)
+            tensor_param(e, list, t, i, type, name);
+        else
+            entry_param(e, list, t, (SimtParam){type->pointer ? SIMT_POINTER : SIMT_SCALAR, i, 0, type->elem},
+                        type->pointer ? cs_value_type(&e->p, type) : cs_memory_type(type->elem), name);
+    }
+}
+
+void entry_grid(Emit *e, SimtParams *list, Text *t) {
+    for (int d = 0; e->persist && d < 3; d++)
+        entry_param(e, list, t, (SimtParam){SIMT_GRID, 0, d, EL_I32}, "i32", arena_printf(e->arena, "grid%d", d));
+}
+
+void entry_hold(Emit *e) {
+    for (int i = 0; i < e->k->body->arg_count; i++) {
+        Ref arg = e->k->body->args[i];
+        const Type *type = ir_type(e->k, arg);
+        const char *name = cs_name(&e->p, arg);
+        if (type->kind == TY_TENSOR) continue;
+        if (!type->pointer) ex_note_type(&e->p.expr, name, cs_memory_type(type->elem));
+        bool packed =
+            !type->pointer && (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
+        emit_set(e, arg, HOLD_SCALAR, packed ? cs_unpack(&e->p, type->elem, name) : name);
+    }
+}
+
+/* --- the thread --- */
+static bool is_dot(Emit *e, const Op *op) {
+    (void)e;
+    return op->code == OP_DOT;
+}
+
+void entry_thread(Emit *e, const CLines *top, const CLines *body) {
+    bool lane = cs_mentions(top, "lane") || cs_mentions(body, "lane");
+    bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
+    bool uniform = emit_region_has(e, e->k->body, is_dot); /* it costs a shuffle */
+    const char *of_warp = uniform ? "tw_warp()" : arena_printf(e->arena, "tw_thread() >> %d", ll_log2(e->lanes));
+    if (lane && warp)
+        cs_line(&e->p, "const i32 lane = tw_lane(), warp = %s;", of_warp);
+    else if (lane)
+        cs_line(&e->p, "const i32 lane = tw_lane();");
+    else if (warp)
+        cs_line(&e->p, "const i32 warp = %s;", of_warp);
+}
+
+/* --- findings --- */
+void entry_requirements(Emit *e) {
+    Text t = text_new(e->arena);
+    for (const Op *op = e->k->body->first; op; op = op->next) {
+        int64_t by = op_int(op, AT_ALIGN, op_int(op, AT_MULT, 0));
+        if (op->code != OP_REQUIRE || by <= 1) continue;
+        for (int i = 0; i < op->operand_count; i++) {
+            const char *name = ir_value(e->k, op->operands[i])->name;
+            text_add(&t, "%s%s %% %lld = 0", t.length ? ", " : "", name ? name : "(a value)", (long long)by);
+        }
+    }
+    if (t.length) pass_find(e->cx, e->k->range, FIND_LAUNCH_VECTORS, t.at);
+}
