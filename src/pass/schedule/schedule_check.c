@@ -5,6 +5,7 @@
 #include "pass/schedule/schedule.h"
 
 static bool holds(Schedule *s, const Op *op) {
+    if (op->code == OP_RING && op->parent != s->k->body) return schedule_fail(s, op, "rings stand before `tasks`");
     if (op->code == OP_FOR && op_attr(op, AT_TURNS) && !op_flag(op, AT_ROTATE))
         return schedule_fail(s, op, "workers take turns in loops that are turned (`rotate`)");
     if (op->code == OP_FOR)
