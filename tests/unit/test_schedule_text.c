@@ -53,6 +53,13 @@ static const Edit edits[] = {
     {"late", "at=98304", "at=98305", NULL, "lie on something else"},
     {"late", "at=98304", "at=1073741824", NULL, "lie on something else"},
     {"late", "threads=256", "threads=128", NULL, "`threads`"},
+    /* roles */
+    {"late", "role compute<id=1, warps=4, first=0>", "role compute<id=1, warps=4, first=1>", NULL, "this place among the roles"},
+    {"late", "role compute<id=1,", "role compute<id=2,", NULL, "this place among the roles"},
+    {"late", ", elect>", ">", NULL, "this place among the roles"},
+    {"turned", "regs=240", "regs=232", NULL, NULL},
+    {"turned", ", regs=240", "", NULL, "all roles have `regs`"},
+    {"turned", "regs=24,", "regs=240,", NULL, "all roles have `regs`"},
     {"loose", "at=41984", "at=40960", NULL, "`at`, `bytes`"},
     {"loose", "at=41984", "at=0", NULL, "`at`, `bytes`"},
     {"loose", ", at=41984", "", NULL, "`at`, `bytes`"},

@@ -130,4 +130,5 @@ void schedule_refuse_size(Schedule *s); /* it does not fit: who needs most of it
 
 /* --- schedule_roles.c --- */
 void schedule_roles(Schedule *s);
+bool schedule_roles_hold(Schedule *s); /* behind schedule_rings_hold */
 #endif

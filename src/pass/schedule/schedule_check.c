@@ -27,7 +27,8 @@ bool schedule_check(PassContext *cx, Kernel *k) {
     Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .facts = facts_new(k, false), .tasks = schedule_tasks(k)};
     s.uses = ir_count_uses(k, s.arena);
     ir_walk(k->body, check_op, &s);
-    if (!s.failed && schedule_rings_hold(&s) && schedule_place_holds(&s)) schedule_skew_holds(&s);
+    if (!s.failed && schedule_rings_hold(&s) && schedule_place_holds(&s) && schedule_skew_holds(&s) && s.tasks)
+        schedule_roles_hold(&s);
     if (s.failed) diag_emit(k->module->diag, DIAG_IR_INVALID, s.failed->range, op_info[s.failed->code].mnemonic, s.why);
     return !s.failed;
 }
