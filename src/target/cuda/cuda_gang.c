@@ -15,8 +15,6 @@
  * Programs beyond the grid or the gang are never run; their loads are those of the last program. */
 #include "target/cuda/cuda_emit.h"
 
-#include <string.h>
-
 bool gang_is(const Emit *e) { return cuda_of(e)->gang.programs > 1; }
 
 static bool is_made_in(const Kernel *k, Ref value, const Region *region) {
@@ -37,9 +35,9 @@ void gang_read(Emit *e, const Op *tasks) {
     *gang = (Gang){.programs = tasks ? (int)op_int(tasks, AT_GANG, 1) : 1};
     if (gang->programs == 1) return;
     gang->dim = (int)op_int(tasks, AT_SIDE, 0);
-    gang->loop = loop_of(ring_role(tasks, "compute"));
-    gang->load_loop = loop_of(ring_role(tasks, "load"));
-    gang->varies = is_made_in(e->k, gang->loop->operands[1], roles_body(tasks));
+    gang->loop = loop_of(role_find(tasks, ROLE_COMPUTE));
+    gang->load_loop = loop_of(role_find(tasks, ROLE_LOAD));
+    gang->varies = is_made_in(e->k, gang->loop->operands[1], tasks_body(tasks));
 }
 
 const Expr *gang_extent(Emit *e, const Op *tasks, int dim) {
@@ -47,7 +45,7 @@ const Expr *gang_extent(Emit *e, const Op *tasks, int dim) {
 }
 
 const char *gang_index(Emit *e, const Op *tasks, int dim) {
-    return gang_is(e) && dim == cuda_of(e)->gang.dim ? "side" : cs_name(&e->p, roles_body(tasks)->args[dim]);
+    return gang_is(e) && dim == cuda_of(e)->gang.dim ? "side" : cs_name(&e->p, tasks_body(tasks)->args[dim]);
 }
 
 void gang_begin(Emit *e, const Op *tasks) {
@@ -67,10 +65,10 @@ static const Expr *last_program(Emit *e, const Op *tasks) {
 }
 
 /* The index along which programs are neighbours: a number, but none beyond the grid. */
-static void bind_program(Emit *e, const Op *tasks, const char *number) {
-    Ref arg = roles_body(tasks)->args[cuda_of(e)->gang.dim];
+static void bind_program(Emit *e, const Op *tasks, const Expr *number) {
+    Ref arg = tasks_body(tasks)->args[cuda_of(e)->gang.dim];
     const char *name = cs_name(&e->p, arg);
-    cs_line(&e->p, "const i32 %s = tw_min(%s, %p);", name, number, last_program(e, tasks));
+    cs_line(&e->p, "const i32 %s = tw_min(%p, %p);", name, number, last_program(e, tasks));
     emit_set_name(e, arg, HOLD_SCALAR, name);
 }
 
@@ -80,7 +78,7 @@ static void forget(Emit *e, const Op *op) {
 }
 
 static void forget_header(Emit *e, const Op *tasks) {
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next)
+    for (const Op *op = tasks_body(tasks)->first; op; op = op->next)
         if (op->code != OP_ROLE) forget(e, op);
 }
 
@@ -90,7 +88,7 @@ static const Expr *write_longest(Emit *e, const Op *tasks, const Op *role) {
     if (!cuda_of(e)->gang.varies) return emit_scalar(e, hi);
     cs_line(&e->p, "%s longest = 0;", cs_value_type(&e->p, ir_type(e->k, hi)));
     cs_open(&e->p, "for (i32 each = 0; each < neighbours; each++)");
-    bind_program(e, tasks, "first + each");
+    bind_program(e, tasks, ex(e->arena, "first + each"));
     roles_header(e, tasks, role, hi);
     const Expr *own = emit_scalar(e, hi);
     cs_line(&e->p, "longest = each ? tw_max(longest, %p) : %p;", own, own);
@@ -121,7 +119,7 @@ static void write_compute(Emit *e, const Op *tasks, const Op *role) {
     const Expr *longest = write_longest(e, tasks, role);
     Pending before = emit_pending(e);
     cs_open(&e->p, "if (gang < neighbours && first + gang <= %p)", last_program(e, tasks));
-    bind_program(e, tasks, "first + gang");
+    bind_program(e, tasks, ex(e->arena, "first + gang"));
     roles_header(e, tasks, role, REF_NONE);
     emit_region(e, role->regions[0]);
     cs_reopen(&e->p, "else");
@@ -139,14 +137,14 @@ static void write_compute(Emit *e, const Op *tasks, const Op *role) {
 static void write_load(Emit *e, const Op *tasks, const Op *role) {
     const Op *loop = cuda_of(e)->gang.load_loop;
     cs_open(&e->p, "for (i32 gang = 0; gang < %d; gang++)", cuda_of(e)->gang.programs);
-    bind_program(e, tasks, "first + gang");
+    bind_program(e, tasks, ex(e->arena, "first + gang"));
     roles_header(e, tasks, role, REF_NONE);
     emit_ops(e, role->regions[0]->first, loop);
     cs_close(&e->p);
     forget_header(e, tasks);
     for (const Op *op = role->regions[0]->first; op != loop; op = op->next) forget(e, op);
     const Expr *longest = write_longest(e, tasks, role);
-    bind_program(e, tasks, "first");
+    bind_program(e, tasks, ex_name(e->arena, "first"));
     roles_header(e, tasks, role, REF_NONE);
     for (const Op *op = role->regions[0]->first; op != loop; op = op->next)
         if (op_has(op->code, TRAIT_PURE)) emit_ops(e, op, op->next);

@@ -94,7 +94,7 @@ struct Emit {
     const Expr *thread; /* the thread's number in its group: warp * 32 + lane */
     const Op *role;     /* NULL: flat */
     ThreadGroup group;
-    const char *barrier; /* number of the group's own barrier; NULL: that of the whole block */
+    const Expr *barrier; /* number of the group's own barrier; NULL: that of the whole block */
     Map places;          /* layout, dimension -> variable */
     Map found;           /* ops with a finding */
     Map overs;           /* divisors of whole tiles -> their TwOver */
