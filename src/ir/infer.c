@@ -250,6 +250,9 @@ static bool infer_dot(Infer *in) {
     if (!fits)
         return fail(in, "%s times %s plus %s does not fit: [.., M, K], [.., K, N], [.., M, N] are needed", show(in, a),
                     show(in, b), show(in, c));
+    if (elem_is_float(a->elem) != elem_is_float(c->elem))
+        return fail(in, "%s times %s plus %s: products of integers are summed in integers, those of floats in floats",
+                    show(in, a), show(in, b), show(in, c));
     if (op_int(in->op, AT_PROMOTE, 0) < 0) return fail(in, "`promote` counts elements of K: it must not be negative");
     return give(in, c);
 }
@@ -267,10 +270,10 @@ static bool infer_pointee(Infer *in) {
 
 static bool infer_field(Infer *in) {
     const Type *ring = operand_type(in, 0)->ring;
-    const char *name = op_text(in->op, AT_FIELD);
-    for (int i = 0; name && i < ring->field_count; i++)
-        if (strcmp(ring->fields[i].name, name) == 0) return give(in, ring->fields[i].type);
-    return fail(in, "the ring has no field `%s`", name ? name : "");
+    int64_t field = op_int(in->op, AT_FIELD_NUMBER, -1);
+    if (field < 0 || field >= ring->field_count)
+        return fail(in, "the ring has %d fields, none with the number %lld", ring->field_count, (long long)field);
+    return give(in, ring->fields[field].type);
 }
 
 /* A box of the given type inside something with these extents (NULL: unbounded), or an element. */

@@ -4,11 +4,10 @@
  * into attributes, and changes no bit of the result. Hints of the source come first (num_stages,
  * num_warps), then what the machine's table says, and options override both. Every choice is a
  * finding, so that nothing runs flat unnoticed. */
+#include "ir/ringform.h"
 #include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_group.h"
-
-#include <string.h>
 
 /* --- how many slots --- */
 
@@ -95,14 +94,14 @@ static const char *slot_table(const Cut *c) {
     return table.at;
 }
 
-/* Fills in slots, each ring of a loop at least `least`; false when even these do not fit. */
-static bool fit_slots(Cut *c, int least) {
+/* Fills in slots, each ring of a loop at least `least`; false when even these do not fit beside what is `kept` free. */
+static bool fit_slots(Cut *c, int least, int64_t kept) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         int stages = stages_of(c, ring);
         ring->slots = is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
     }
-    while (ring_bytes(c) > c->cx->machine->ring_bytes) {
+    while (ring_bytes(c) > c->cx->machine->ring_bytes - kept) {
         CutRing *largest = NULL;
         for (size_t i = 0; i < c->rings.count; i++) {
             CutRing *ring = c->rings.at[i];
@@ -160,17 +159,48 @@ static void cut_outputs(Cut *c) {
         int64_t bytes = type->extent[1] * ty_elem_bytes(type), panels = bytes / WIDEST_PANEL;
         if (bytes % WIDEST_PANEL == 0 && panels >= 4 && !(panels & (panels - 1))) ring->parts = (int)panels;
     }
-    if (fit_slots(c, 2) && fewest_slots(c, &still) > before) return;
+    if (fit_slots(c, 2, 0) && fewest_slots(c, &still) > before) return;
     for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->parts = 0;
-    fit_slots(c, 2);
+    fit_slots(c, 2, 0);
+}
+
+/* Loads of loops that run ahead: are there any, do they feed dots or chase, and how many stages do they ask for? */
+typedef struct Ahead {
+    bool any, dots, chases;
+    int stages;
+} Ahead;
+
+static Ahead look_ahead(const Cut *c) {
+    Ahead ahead = {0};
+    for (size_t i = 0; i < c->rings.count; i++) {
+        const CutRing *ring = c->rings.at[i];
+        if (!is_pipelined(ring)) continue;
+        ahead.any = true;
+        ahead.dots |= ring->feeds_dot;
+        ahead.chases |= ring->chases;
+        if (stages_of(c, ring) > ahead.stages) ahead.stages = stages_of(c, ring);
+    }
+    return ahead;
+}
+
+/* Loads leave until two slots of the others fit beside the tiles that those that left go through on their way. */
+static bool leave_to_fit(Cut *c) {
+    int64_t kept = 0, left;
+    do {
+        left = cut_leave_largest(c);
+        if (left > kept) kept = left;
+    } while (left && !fit_slots(c, 2, 2 * kept));
+    return left && (look_ahead(c).dots || look_ahead(c).chases);
 }
 
 /* Two slots of every load keep the copies running; for them the outputs give way, and at last the
  * second slot. False when even so it does not fit. */
 static bool choose_slots(Cut *c, Execution run) {
-    if (!c->cx->machine->has_threads) return fit_slots(c, 1);
-    while (!fit_slots(c, 2))
-        if (!drop_output(c)) return fit_slots(c, 1);
+    if (!c->cx->machine->has_threads) return fit_slots(c, 1, 0);
+    while (!fit_slots(c, 2, 0)) {
+        if (drop_output(c)) continue;
+        return fit_slots(c, 1, 0) || leave_to_fit(c);
+    }
     if (run != RUN_ROLES) return true;
     cut_outputs(c);
     deepen(c);
@@ -206,23 +236,6 @@ static void look_at_op(Op *op, void *user) {
     }
 }
 
-/* The merged loop of load and compute follows loops, not branches. */
-static bool stands_in_branch(const CutRing *ring) {
-    for (const Op *op = ring->region->owner; op; op = op->parent->owner)
-        if (op->code != OP_FOR) return true;
-    return false;
-}
-
-static bool has_too_many(const Cut *c) {
-    int rings = 0;
-    bool wide = false;
-    for (size_t i = 0; i < c->rings.count; i++) {
-        rings += !c->rings.at[i]->shares;
-        wide |= c->rings.at[i]->ops.count > MAX_RING_FIELDS;
-    }
-    return wide || rings > MAX_RINGS;
-}
-
 static Execution decide(Cut *c, const char **why) {
     const Machine *machine = c->cx->machine;
     const PassOptions *options = &c->cx->options;
@@ -234,24 +247,11 @@ static Execution decide(Cut *c, const char **why) {
         *why = c->flat;
         return RUN_FLAT;
     }
-    bool pipelined = false, dots = false;
-    int stages = 0;
-    for (size_t i = 0; i < c->rings.count; i++) {
-        const CutRing *ring = c->rings.at[i];
-        if (!is_pipelined(ring)) continue;
-        pipelined = true;
-        dots = dots || ring->feeds_dot;
-        if (stages_of(c, ring) > stages) stages = stages_of(c, ring);
-    }
     if (machine->roles_always) {
         *why = "compute cannot reach memory on this machine";
         return c->rings.count ? RUN_ROLES : RUN_FLAT;
     }
-    if (has_too_many(c)) {
-        *why =
-            arena_printf(c->arena, "it would take more than %d rings, or %d tiles in one", MAX_RINGS, MAX_RING_FIELDS);
-        return RUN_FLAT;
-    }
+    cut_leave_crowd(c);
     if (options->roles == 1 && machine->roles_allowed && c->rings.count) {
         *why = "asked for";
         return RUN_ROLES;
@@ -260,12 +260,19 @@ static Execution decide(Cut *c, const char **why) {
         *why = "this machine gains nothing from loads that run ahead";
         return RUN_FLAT;
     }
-    if (!pipelined || !dots) {
+    Ahead ahead = look_ahead(c);
+    if (!ahead.dots && ahead.chases && ahead.stages > 1 && machine->skew_allowed) {
+        cut_leave_branches(c);
+        cut_leave_streams(c);
+        *why = "no dots, but loads of loops that find their place in memory";
+        if (c->rings.count) return RUN_SKEW;
+    }
+    if (!ahead.any || !ahead.dots) {
         *why = "no loop loads boxes for a dot that could run ahead of it";
         return RUN_FLAT;
     }
-    if (stages <= 1) {
-        *why = arena_printf(c->arena, "num_stages is %d", stages);
+    if (ahead.stages <= 1) {
+        *why = arena_printf(c->arena, "num_stages is %d", ahead.stages);
         return RUN_FLAT;
     }
     DotSearch search = {.k = c->k};
@@ -274,11 +281,12 @@ static Execution decide(Cut *c, const char **why) {
         *why = "its dots are wide enough for a warp that only loads";
         return RUN_ROLES;
     }
-    for (size_t i = 0; i < c->rings.count; i++)
-        if (stands_in_branch(c->rings.at[i])) {
-            *why = "a load or a store of its rings stands in a branch";
-            return RUN_FLAT;
-        }
+    cut_leave_branches(c);
+    ahead = look_ahead(c);
+    if (!ahead.any || !ahead.dots) {
+        *why = "all loads of its loops stand in branches";
+        return RUN_FLAT;
+    }
     if (machine->skew_allowed) {
         *why = options->roles == 0       ? "roles are off"
                : !machine->roles_allowed ? "this machine has no warp that only loads"
@@ -332,12 +340,6 @@ Execution cut_choose(Cut *c) {
 
 static void set_int(Kernel *k, Op *op, AttrId id, int64_t number) { op_set(k, op, (Attr){.id = id, .number = number}); }
 
-static Op *find_role(const Op *tasks, const char *name) {
-    for (Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next)
-        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), name) == 0) return op;
-    return NULL;
-}
-
 /* The fewest rows of a product that runs by itself; consumers share them in pieces of its instruction's. */
 typedef struct Rows {
     const Kernel *k;
@@ -380,14 +382,14 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     int asked = stages_of(c, cut);
     bool deeper = is_pipelined(cut) && !cut->shares && asked > 1 && cut->slots > asked;
     if (!cut->shares) set_int(k, op, AT_SLOTS, cut->slots);
-    if (deeper) set_int(k, op, AT_STAGES, asked);
+    if (deeper) set_int(k, op, AT_ASKED, asked);
     if (cut->parts) set_int(k, op, AT_PARTS, cut->parts);
     if (hold > 1 && !cut->shares) set_int(k, op, AT_HOLD, hold);
     const Type *type = ir_type(k, cut->ring);
     for (size_t i = 0; i < cut->ops.count; i++)
         pass_find(c->cx, cut->ops.at[i]->range, cut->output ? FIND_STORE_FIELD : FIND_LOAD_FIELD, type->fields[i].name,
-                  value_name(k, cut->ring), op_text(op, AT_FROM), op_text(op, AT_TO), cut->slots,
-                  cut->slots == 1 ? "" : "s", (long long)cut->bytes);
+                  value_name(k, cut->ring), word_info[ring_producer(op)].text, word_info[ring_consumer(op)].text,
+                  cut->slots, cut->slots == 1 ? "" : "s", (long long)cut->bytes);
     if (is_pipelined(cut) && cut->slots < asked)
         pass_find(c->cx, cut->ops.at[0]->range, FIND_RING_FEWER_SLOTS, asked, cut->slots,
                   (long long)c->cx->machine->ring_bytes);
@@ -408,7 +410,7 @@ static bool is_made_from(const Kernel *k, Ref value, Ref from, int depth) {
 
 /* The one task index on which trip counts depend: tasks differ in length along it. -1: none, or more. */
 static int varying_index(const Kernel *k, const Op *tasks, const Op *compute) {
-    const Region *body = tasks->regions[tasks->region_count - 1];
+    const Region *body = tasks_body(tasks);
     int found = -1;
     for (const Op *op = compute->regions[0]->first; op; op = op->next) {
         if (op->code != OP_FOR) continue;
@@ -454,10 +456,10 @@ static void look_at_load(Op *op, void *user) {
 /* One operand follows the rows of tiles, the other the columns: tasks that run at the same time
  * share both where they form a block of tiles, not a strip. */
 static bool shares_both_ways(const Cut *c, const Op *tasks) {
-    const Region *body = tasks->regions[tasks->region_count - 1];
+    const Region *body = tasks_body(tasks);
     if (tasks->operand_count != 2 || body->arg_count != 2) return false;
     LoadSearch s = {.k = c->k, .body = body};
-    ir_walk(tasks->regions[tasks->region_count - 1], look_at_load, &s);
+    ir_walk(tasks_body(tasks), look_at_load, &s);
     return s.seen[1] == 1 && s.seen[2] == 1 && !s.seen[3];
 }
 
@@ -465,15 +467,15 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     Kernel *k = c->k;
     const Machine *machine = c->cx->machine;
     for (size_t i = 0; i < c->rings.count; i++) plan_ring(c, c->rings.at[i], run);
-    Op *compute = find_role(tasks, "compute"), *store = find_role(tasks, "store");
+    Op *compute = role_find(tasks, ROLE_COMPUTE), *store = role_find(tasks, ROLE_STORE);
     int workers = run == RUN_ROLES && compute ? choose_workers(c, compute) : 1;
     if (workers > 1) {
         set_int(k, compute, AT_WORKERS, workers);
         op_set(k, compute, (Attr){.id = AT_BY, .word = BY_M});
     }
-    if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_ON, .text = "compute"});
-    Op *load = find_role(tasks, "load"); /* skew: the workers of compute load as well, some items ahead */
-    if (load && run == RUN_SKEW) op_set(k, load, (Attr){.id = AT_ON, .text = "compute"});
+    if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_HOST, .word = ROLE_COMPUTE});
+    Op *load = role_find(tasks, ROLE_LOAD); /* skew: the workers of compute load as well, some items ahead */
+    if (load && run == RUN_SKEW) op_set(k, load, (Attr){.id = AT_HOST, .word = ROLE_COMPUTE});
     int asked = c->cx->options.persist;
     bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
     bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));
@@ -490,7 +492,7 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
                      : -1;
     if (varies >= 0) {
         op_set(k, tasks, (Attr){.id = AT_ORDER, .word = ORDER_LONGEST});
-        set_int(k, tasks, AT_DIM, varies);
+        set_int(k, tasks, AT_VARIES, varies);
     }
     pass_find(c->cx, k->range, FIND_WORKERS, workers, workers == 1 ? "" : "s",
               persist ? "persistent" : "one task a launch", word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);

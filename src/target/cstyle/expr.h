@@ -6,8 +6,8 @@
  *     const Expr *at = ex(arena, "(%p + (%p >> 3) * %d)", thread, r, 2048);
  *     const Expr *cell = ex(arena, "%s[%p]", array, at);
  *
- * %s is a piece of a name or of a type ("tw_%s(%p)", "(%s)%p"), %d and its kin are numbers. Operators have
- * blanks around them, calls have none before the parenthesis.
+ * %s is a piece of a name or of a type, or an operator ("tw_%s(%p)", "(%s)%p"), never an expression; %d and its kin are
+ * numbers. Operators have blanks around them, calls have none before the parenthesis.
  *
  * The printer puts parentheses where precedence needs them: what is printed reads back as the same tree.
  * Parentheses that a template writes without need are kept only where they help a reader: around shifts,
@@ -84,6 +84,7 @@ typedef enum ExprKind {
     EX_CALL,   /* args[0](args[1], ..) */
     EX_INDEX,  /* args[0][args[1]] */
     EX_MEMBER, /* args[0], text: ".bits", "->x", "++" */
+    EX_LIST,   /* several arguments of a call, side by side */
     EX_KINDS
 } ExprKind;
 
@@ -98,12 +99,18 @@ typedef struct Expr {
 } Expr;
 
 /* --- making --- */
+extern const Expr expr_zero, expr_true;
 const Expr *ex(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const Expr *ex_name(Arena *arena, const char *name);
 const Expr *ex_atom(Arena *arena, const char *text);
 const Expr *ex_int(Arena *arena, int64_t value); /* a negative one is -(value) in parentheses */
+const Expr *ex_list(Arena *arena, const Expr *const *args, int count);
 const Expr *ex_group(Arena *arena, const Expr *x);
 const Expr *ex_call(Arena *arena, const char *function, const Expr *const *args, int count);
+/* x && y; NULL: nothing is asked. What y asks stands beside what x asks. */
+const Expr *ex_and(Arena *arena, const Expr *x, const Expr *y);
+/* x + y of integers; NULL: no term. The terms of y stand beside those of x. */
+const Expr *ex_sum(Arena *arena, const Expr *x, const Expr *y);
 const Expr *ex_binary(Arena *arena, ExprOperator op, const Expr *x, const Expr *y);
 
 /* --- asking --- */
@@ -121,6 +128,7 @@ typedef struct ExprPrinter {
     Map bound;               /* names that have one value here -> Expr, NULL: no longer */
     Map is_i32;              /* names that are declared as i32, and as nothing else -> 1 */
     VEC(const char *) names; /* those printed since the caller cleared it */
+    bool quotes;             /* and whether a string was */
 } ExprPrinter;
 void ex_print(ExprPrinter *p, Text *out, const Expr *x);
 
@@ -134,6 +142,8 @@ typedef struct ExprLine {
     const char *text;
     bool is_code;         /* no string, no comment, no directive */
     bool declares;        /* begins with a type */
+    bool loops;           /* is the head of a loop */
+    bool jumps;           /* continues or leaves one */
     const char *constant; /* the name of `const T name = value;` whose value has no effect; NULL: another line */
 } ExprLine;
 /* Reads the template of a line and prints it. Lines that are no code are printed plain. */

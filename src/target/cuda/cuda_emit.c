@@ -30,12 +30,6 @@ static const char *params_text(Emit *e) {
     return t.at;
 }
 
-static Op *find_tasks(const Kernel *k) {
-    Op *op = k->body->first;
-    while (op && op->code != OP_TASKS) op = op->next;
-    return op;
-}
-
 /* How many blocks should share a multiprocessor; one that is lean takes what it needs. */
 static const char *blocks_text(const Emit *e) {
     int64_t blocks = kernel_int(e->k, AT_BLOCKS, e->lean ? 1 : 0);
@@ -58,8 +52,9 @@ static const char *whole_text(Emit *e, const Op *tasks, const CLines *top) {
     cs_blank(&e->p);
     cs_append(&e->p, forms);
     if (forms->count) cs_blank(&e->p);
-    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s)", plan->threads, blocks_text(e),
-            plan->name, params);
+    const Expr *bounds = ex_atom(e->arena, arena_printf(e->arena, "%d%s", plan->threads, blocks_text(e)));
+    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%p) %s(%p)", bounds, plan->name,
+            ex_atom(e->arena, params));
     if (!tasks) entry_thread(e, top, &body);
     cs_append(&e->p, top);
     cs_append(&e->p, &body);
@@ -74,7 +69,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     CudaEmit cuda = {.plan = ARENA_NEW(arena, CudaPlan)};
     Emit *e = &cuda.emit;
     emit_begin(e, &cuda_target, cx, k);
-    Op *tasks = find_tasks(k);
+    Op *tasks = tasks_of(k);
     cs_init(&e->p, arena, k, &dialect_cuda);
     e->p.directives = cx->options.lines;
     cs_reserve(&e->p, entry_words);

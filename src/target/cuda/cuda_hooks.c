@@ -25,7 +25,7 @@ static bool load(Emit *e, const Op *op) {
 /* Rings have barriers of their own, but for those between roles on the same threads. */
 static bool uses_shared(Emit *e, const Op *op) {
     return (op->code == OP_PUT || op->code == OP_GET) &&
-           ring_find(e, ir_value(e->k, op->operands[0])->op->operands[0])->fused; /* skewed: its own barriers too */
+           ring_find(e, hand_ring(e->k, op))->fused; /* skewed: its own barriers too */
 }
 
 /* --- loops --- */
@@ -67,7 +67,7 @@ static void *loop_begin(Emit *e, const Op *loop) {
     e->dot_flies = true;
     e->dot_reads = dot_reads_scratch(e, dot_of(loop)); /* that of the trip before */
     /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
-    cs_open(&e->p, "if (%s)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
+    cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
     cs_line(&e->p, "i32 %s = -1;", cuda->late);
     return state;
 }
@@ -89,13 +89,18 @@ static void loop_end(Emit *e, const Op *loop, void *at_loop) {
     CudaEmit *cuda = cuda_of(e);
     if (state->ahead) skew_end(e, state->ahead);
     if (state->late) {
-        roles_end_late(e, state->late, emit_hold(e, dot_of(loop)->operands[2])->text);
+        roles_end_late(e, state->late, emit_hold(e, dot_of(loop)->operands[2])->by->text);
         e->dot_reads = e->dot_flies = false;
         cs_close(&e->p);
         cuda->late = NULL;
     }
     gang_end_loop(e, loop);
 }
+
+/* --- branches --- */
+static const void *branch_begin(Emit *e, const Op *branch) { return skew_branch(e, branch); }
+static void side_begin(Emit *e, const void *state, int side) { skew_side_begin(e, state, side); }
+static void side_end(Emit *e, const void *state, int side) { skew_side_end(e, state, side); }
 
 /* --- waits --- */
 static void fence(Emit *e) { cs_line(&e->p, "tw_fence_async();"); }
@@ -113,6 +118,9 @@ const SimtTarget cuda_target = {
     .trip_begin = trip_begin,
     .trip_end = trip_end,
     .loop_end = loop_end,
+    .branch_begin = branch_begin,
+    .side_begin = side_begin,
+    .side_end = side_end,
     .fence = fence,
     .wait_for_dot = wait_for_dot,
     .wait_for_stores = wait_for_stores,

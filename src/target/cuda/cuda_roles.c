@@ -12,32 +12,34 @@
  * (cuda_follow.c), or feeds it and runs ahead in its loops (cuda_skew.c). */
 #include "target/cuda/cuda_emit.h"
 
-#include <string.h>
-
 /* --- dots in flight --- */
 void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
     RingPlan *r = ring_find(e, release->operands[0]);
     cs_line(&e->p, "tw_wgmma_wait(0);");
     cs_line(&e->p, "tw_wgmma_settle(%s);", accumulator);
-    cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", cuda_of(e)->late), cuda_of(e)->late);
+    cluster_arrive(e, r, ex(e->arena, "%s >= 0", cuda_of(e)->late), ex_name(e->arena, cuda_of(e)->late));
 }
 
 /* --- tasks and roles --- */
+static const Expr *constant(Emit *e, const char *name, int64_t value) {
+    return ex_atom(e->arena, arena_printf(e->arena, "%s = %lld", name, (long long)value));
+}
+
 /* Where everything lies in shared memory, as constants. */
 static void write_constants(Emit *e) {
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
         const RingPlan *r = &cuda_of(e)->rings.at[i];
         const Type *type = ir_type(e->k, r->ring);
-        Text t = text_new(e->arena);
+        const Expr *all[MAX_RING_FIELDS + 3];
+        int count = 0;
         for (int f = 0; f < type->field_count; f++)
-            text_add(&t, "%s%s = %lld", f ? ", " : "", r->field_name[f], (long long)(r->offset + r->field_offset[f]));
-        if (r->slots > 1 || r->each)
-            text_add(&t, "%s%s = %lld", t.length ? ", " : "", r->bytes_name, (long long)r->slot_bytes);
+            all[count++] = constant(e, r->field_name[f], r->offset + r->field_offset[f]);
+        if (r->slots > 1 || r->each) all[count++] = constant(e, r->bytes_name, r->slot_bytes);
         if (!r->fused)
-            text_add(&t, "%s%s = %lld, %s = %lld", t.length ? ", " : "", r->full_name, (long long)r->full,
-                     r->empty_name, (long long)r->empty);
-        if (t.length)
-            cs_line(&e->p, "const u32 %s; // ring %s, %d slot%s", t.at, r->name, r->slots, r->slots == 1 ? "" : "s");
+            all[count++] = constant(e, r->full_name, r->full), all[count++] = constant(e, r->empty_name, r->empty);
+        if (count)
+            cs_line(&e->p, "const u32 %p; // ring %s, %d slot%s", ex_list(e->arena, all, count), r->name, r->slots,
+                    r->slots == 1 ? "" : "s");
     }
 }
 
@@ -51,7 +53,8 @@ static void write_barriers(Emit *e) {
         if (r->fused) continue;
         cs_loop(&e->p, NULL, "i", 0, r->slots, 1);
         cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d);", r->full_name, r->full_count);
-        cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d%s);", r->empty_name, r->empty_count, r->shared ? " * blocks" : "");
+        cs_line(&e->p, r->shared ? "tw_mbar_init(%s + i * 8, %d * blocks);" : "tw_mbar_init(%s + i * 8, %d);",
+                r->empty_name, r->empty_count);
         cs_close(&e->p);
     }
     cs_line(&e->p, "tw_fence_mbar_init();");
@@ -62,15 +65,15 @@ static void write_barriers(Emit *e) {
 
 /* Tasks that grow (or shrink) along one index, dealt out in pairs of a long and a short one, so that
  * every block gets the same work: block b has pairs b, b + blocks, .. where there are enough. */
-static const char *paired_extent(Emit *e, const Op *tasks) {
-    bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST && op_attr(tasks, AT_DIM);
-    return paired ? gang_extent(e, tasks, (int)op_int(tasks, AT_DIM, 0)) : NULL;
+static const Expr *paired_extent(Emit *e, const Op *tasks) {
+    bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST && op_attr(tasks, AT_VARIES);
+    return paired ? gang_extent(e, tasks, (int)op_int(tasks, AT_VARIES, 0)) : NULL;
 }
 
-static void write_pairs(Emit *e, const char *extent) {
-    cs_line(&e->p, "const i32 half = ((i32)%s + 1) / 2;", extent);
+static void write_pairs(Emit *e, const Expr *extent) {
+    cs_line(&e->p, "const i32 half = ((i32)%p + 1) / 2;", extent);
     cs_line(&e->p, "const bool paired = tasks >= 2 * tw_blocks_x();");
-    cs_line(&e->p, "const i32 turns = paired ? tasks / (i32)%s * half * 2 : tasks;", extent);
+    cs_line(&e->p, "const i32 turns = paired ? tasks / (i32)%p * half * 2 : tasks;", extent);
     cs_line(&e->p, "const i32 beyond = paired ? 2 * tw_blocks_x() - 1 : tw_blocks_x();");
 }
 
@@ -79,31 +82,33 @@ static void open_pairs(Emit *e) {
                    "turn += paired && !(turn & 1) ? 1 : beyond)");
 }
 
-static void decode_pairs(Emit *e, const Op *tasks, const char *extent) {
-    Region *body = roles_body(tasks);
-    int varies = (int)op_int(tasks, AT_DIM, 0);
+static void decode_pairs(Emit *e, const Op *tasks, const Expr *extent) {
+    Region *body = tasks_body(tasks);
+    int varies = (int)op_int(tasks, AT_VARIES, 0);
     const char *own = gang_index(e, tasks, varies);
-    cs_line(&e->p, "const i32 width = paired ? half : (i32)%s, number = paired ? turn >> 1 : turn;", extent);
-    cs_line(&e->p, "const i32 at = number %% width, mirror = (i32)%s - 1 - at;", extent);
+    cs_line(&e->p, "const i32 width = paired ? half : (i32)%p, number = paired ? turn >> 1 : turn;", extent);
+    cs_line(&e->p, "const i32 at = number %% width, mirror = (i32)%p - 1 - at;", extent);
     cs_line(&e->p, "if (paired && (turn & 1) && at == mirror) continue; // the middle one is alone");
     cs_line(&e->p, "const i32 %s = paired && (turn & 1) ? at : mirror;", own);
-    emit_set(e, body->args[varies], HOLD_SCALAR, own);
-    const char *rest = "(number / width)";
+    emit_set_name(e, body->args[varies], HOLD_SCALAR, own);
+    const Expr *rest = ex(e->arena, "(number / width)");
     for (int d = body->arg_count - 1; d >= 0; d--) {
         if (d == varies) continue;
-        const char *name = gang_index(e, tasks, d), *size = gang_extent(e, tasks, d);
-        cs_line(&e->p, "const i32 %s = %s %% (i32)%s;", name, rest, size);
-        rest = arena_printf(e->arena, "(%s / (i32)%s)", rest, size);
-        emit_set(e, body->args[d], HOLD_SCALAR, name);
+        const char *name = gang_index(e, tasks, d);
+        const Expr *size = gang_extent(e, tasks, d);
+        cs_line(&e->p, "const i32 %s = %p %% (i32)%p;", name, rest, size);
+        rest = ex(e->arena, "(%p / (i32)%p)", rest, size);
+        emit_set_name(e, body->args[d], HOLD_SCALAR, name);
     }
 }
 
 /* The indices of a task from its number. */
 static void write_decode(Emit *e, const Op *tasks) {
-    Region *body = roles_body(tasks);
+    Region *body = tasks_body(tasks);
     int count = body->arg_count;
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
-    const char *number = cuda_of(e)->cluster ? "pair" : "task", *varying = paired_extent(e, tasks);
+    const char *number = cuda_of(e)->cluster ? "pair" : "task";
+    const Expr *varying = paired_extent(e, tasks);
     if (varying) {
         decode_pairs(e, tasks, varying);
         return;
@@ -113,42 +118,42 @@ static void write_decode(Emit *e, const Op *tasks) {
         cs_line(&e->p, "const i32 %s = tasks - 1 - task;", number);
     }
     if (order == ORDER_GROUPED && count == 2) {
-        const char *rows = arena_printf(e->arena, "%lld", (long long)op_int(tasks, AT_GROUP, 8));
+        const Expr *rows = ex_int(e->arena, op_int(tasks, AT_GROUP, 8));
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
-        const char *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
-        if (cuda_of(e)->cluster && cuda_of(e)->share == 0) rows = "strip"; /* pairs of rows */
-        cs_line(&e->p, "const i32 group = %s / (%s * %s);", number, rows, width);
-        cs_line(&e->p, "const i32 in_group = %s %% (%s * %s);", number, rows, width);
-        cs_line(&e->p, "const i32 group_rows = tw_min((i32)%s - group * %s, %s);", height, rows, rows);
-        const char *row = arena_printf(e->arena, "group * %s + in_group %% group_rows", rows);
-        cs_line(&e->p, "const i32 %s = %s;", m, cluster_place(e, tasks, 0, row));
-        cs_line(&e->p, "const i32 %s = %s;", n, cluster_place(e, tasks, 1, "in_group / group_rows"));
-        emit_set(e, body->args[0], HOLD_SCALAR, m);
-        emit_set(e, body->args[1], HOLD_SCALAR, n);
+        const Expr *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
+        if (cuda_of(e)->cluster && cuda_of(e)->share == 0) rows = ex_name(e->arena, "strip"); /* pairs of rows */
+        cs_line(&e->p, "const i32 group = %s / (%p * %p);", number, rows, width);
+        cs_line(&e->p, "const i32 in_group = %s %% (%p * %p);", number, rows, width);
+        cs_line(&e->p, "const i32 group_rows = tw_min((i32)%p - group * %p, %p);", height, rows, rows);
+        const Expr *row = ex(e->arena, "group * %p + in_group %% group_rows", rows);
+        cs_line(&e->p, "const i32 %s = %p;", m, cluster_place(e, tasks, 0, row));
+        cs_line(&e->p, "const i32 %s = %p;", n, cluster_place(e, tasks, 1, ex(e->arena, "in_group / group_rows")));
+        emit_set_name(e, body->args[0], HOLD_SCALAR, m);
+        emit_set_name(e, body->args[1], HOLD_SCALAR, n);
         return;
     }
-    const char *rest = number;
+    const Expr *rest = ex_name(e->arena, number);
     for (int i = 0; i < count; i++) {
         int d = order == ORDER_COLUMN ? i : count - 1 - i;
-        const char *name = gang_index(e, tasks, d), *extent = gang_extent(e, tasks, d), *index = rest;
-        if (i < count - 1) index = arena_printf(e->arena, "%s %% (i32)%s", rest, extent);
-        cs_line(&e->p, "const i32 %s = %s;", name, cluster_place(e, tasks, d, index));
-        rest = arena_printf(e->arena, "(%s / (i32)%s)", rest, extent);
-        emit_set(e, body->args[d], HOLD_SCALAR, name);
+        const char *name = gang_index(e, tasks, d);
+        const Expr *extent = gang_extent(e, tasks, d), *index = rest;
+        if (i < count - 1) index = ex(e->arena, "%p %% (i32)%p", rest, extent);
+        cs_line(&e->p, "const i32 %s = %p;", name, cluster_place(e, tasks, d, index));
+        rest = ex(e->arena, "(%p / (i32)%p)", rest, extent);
+        emit_set_name(e, body->args[d], HOLD_SCALAR, name);
     }
 }
 
-static bool serves(Emit *e, const RingPlan *r, const Op *tasks, const Op *role, AttrId end) {
-    const Op *op = ir_value(e->k, r->ring)->op;
-    return !r->fused && ring_role(tasks, op_text(op, end)) == role;
-}
+static const Op *ring_op_of(Emit *e, const RingPlan *r) { return ir_value(e->k, r->ring)->op; }
 
-static void write_counters(Emit *e, const Op *tasks, const Op *role) {
+static void write_counters(Emit *e, const Op *role) {
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
         const RingPlan *r = &cuda_of(e)->rings.at[i];
-        if (r->skewed && r->slots > 1 && ring_role(tasks, op_text(ir_value(e->k, r->ring)->op, AT_TO)) == role)
+        if (r->skewed && r->slots > 1 && ring_consumer(ring_op_of(e, r)) == role_name(role))
             cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"), ring_counter(e, r, "get"));
-        if (!serves(e, r, tasks, role, AT_FROM) && !serves(e, r, tasks, role, AT_TO)) continue;
+        bool serves =
+            ring_producer(ring_op_of(e, r)) == role_name(role) || ring_consumer(ring_op_of(e, r)) == role_name(role);
+        if (r->fused || !serves) continue;
         if (!ring_counts(e, r))
             cs_line(&e->p, "u32 %s = 0;", ring_counter(e, r, "phase"));
         else
@@ -157,10 +162,9 @@ static void write_counters(Emit *e, const Op *tasks, const Op *role) {
 }
 
 /* Does the role fill a ring ahead of the role that it runs on? */
-static bool feeds(Emit *e, const Op *tasks, const Op *role) {
+static bool feeds(Emit *e, const Op *role) {
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
-        if (cuda_of(e)->rings.at[i].skewed &&
-            ring_role(tasks, op_text(ir_value(e->k, cuda_of(e)->rings.at[i].ring)->op, AT_FROM)) == role)
+        if (cuda_of(e)->rings.at[i].skewed && ring_producer(ring_op_of(e, &cuda_of(e)->rings.at[i])) == role_name(role))
             return true;
     return false;
 }
@@ -177,13 +181,10 @@ static void note_uses(const Op *op, bool *used) {
 
 static bool *header_uses(Emit *e, const Op *tasks, const Op *role, Ref value) {
     bool *used = ARENA_ARRAY(e->arena, bool, e->k->values.count);
-    const char *name = op_text(role, AT_FIELD);
     if (value != REF_NONE) used[value] = true;
-    for (const Op *op = roles_body(tasks)->first; op && value == REF_NONE; op = op->next) {
-        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
-        if (op == role || (on && strcmp(on, name) == 0)) note_uses(op, used);
-    }
-    for (const Op *op = roles_body(tasks)->last; op; op = op->previous) {
+    for (const Op *op = role_first(tasks); op && value == REF_NONE; op = role_next(op))
+        if (op == role || role_host(op) == role_name(role)) note_uses(op, used);
+    for (const Op *op = tasks_body(tasks)->last; op; op = op->previous) {
         bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
         for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
         if (needed && op->code != OP_ROLE) note_uses(op, used);
@@ -193,7 +194,7 @@ static bool *header_uses(Emit *e, const Op *tasks, const Op *role, Ref value) {
 
 void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
     const bool *used = header_uses(e, tasks, role, value);
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
+    for (const Op *op = tasks_body(tasks)->first; op; op = op->next) {
         bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
         for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
         if (!needed || op->code == OP_ROLE) continue;
@@ -206,17 +207,14 @@ void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
 
 static void write_task(Emit *e, const Op *tasks, const Op *role) {
     roles_header(e, tasks, role, REF_NONE);
-    const char *name = op_text(role, AT_FIELD);
     cuda_of(e)->ahead = NULL;
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
-        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
-        if (on && strcmp(on, name) == 0 && feeds(e, tasks, op)) cuda_of(e)->ahead = op->regions[0]->first;
-    }
+    for (const Op *op = role_first(tasks); op; op = role_next(op))
+        if (role_host(op) == role_name(role) && feeds(e, op)) cuda_of(e)->ahead = op->regions[0]->first;
     emit_region(e, role->regions[0]);
 }
 
 static ThreadGroup group_of(const Op *role) {
-    return (ThreadGroup){(int)op_int(role, AT_FIRST, 0), (int)op_int(role, AT_WARPS, 4)};
+    return (ThreadGroup){(int)op_int(role, AT_FIRST, 0), (int)op_int(role, AT_ROLE_WARPS, 4)};
 }
 
 static void write_role(Emit *e, const Op *tasks, const Op *role) {
@@ -225,13 +223,13 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     e->role = role;
     e->group = group_of(role);
     cuda_of(e)->in_gang = gang_is(e) && !e->group.first_warp;
-    e->barrier = number ? arena_printf(e->arena, "%d%s", number, cuda_of(e)->in_gang ? " + gang" : "") : NULL;
+    e->barrier = number ? ex(e->arena, cuda_of(e)->in_gang ? "%d + gang" : "%d", number) : NULL;
     e->places = (Map){0};
     e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
     e->scratch_read = NULL;
     e->loaded = e->stored = e->combined = e->in_flight = e->by_threads = 0;
     e->bulk_pending = cuda_of(e)->bulk_issued = false;
-    bool single = op_flag(role, AT_ELECT), compute = strcmp(op_text(role, AT_FIELD), "compute") == 0;
+    bool single = op_flag(role, AT_ELECT), compute = role_name(role) == ROLE_COMPUTE;
     int registers = (int)op_int(role, AT_REGS, 0);
     if (registers) cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", registers);
     if (cuda_of(e)->in_gang)
@@ -245,7 +243,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     e->p.lines = (CLines){0};
     e->top = &top;
     e->top_depth = e->p.depth;
-    write_counters(e, tasks, role);
+    write_counters(e, role);
     rotate_begin(e, role);
     if (e->persist && paired_extent(e, tasks))
         open_pairs(e);
@@ -290,17 +288,17 @@ void roles_tasks(Emit *e, const Op *tasks) {
             cuda_of(e)->plan->execution = arena_printf(e->k->module->arena, "skew %d",
                                                        cuda_of(e)->rings.at[i].slots - cuda_of(e)->rings.at[i].hold);
     if (gang_is(e)) gang_begin(e, tasks);
-    Text count = text_new(e->arena);
-    for (int i = 0; i < tasks->operand_count; i++)
-        text_add(&count, "%s(i32)%s", i ? " * " : "", gang_extent(e, tasks, i));
-    cs_line(&e->p, "const i32 %s = %s;", cuda_of(e)->cluster ? "pairs" : "tasks", count.at);
+    const Expr *count = NULL;
+    for (int i = 0; i < tasks->operand_count; i++) {
+        const Expr *extent = ex(e->arena, "(i32)%p", gang_extent(e, tasks, i));
+        count = count ? ex(e->arena, "%p * %p", count, extent) : extent;
+    }
+    cs_line(&e->p, "const i32 %s = %p;", cuda_of(e)->cluster ? "pairs" : "tasks", count);
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
     bool branches = false;
     for (int turn = 0; turn < 2; turn++)
-        for (const Op *role = roles_body(tasks)->first; role; role = role->next) {
-            if (role->code != OP_ROLE || op_attr(role, AT_ON)) continue;
-            const char *name = op_text(role, AT_FIELD);
-            if ((strcmp(name, "compute") == 0) != (turn == 0)) continue;
+        for (const Op *role = role_first(tasks); role; role = role_next(role)) {
+            if (role_is_guest(role) || (role_name(role) == ROLE_COMPUTE) != (turn == 0)) continue;
             if (!op_int(role, AT_ID, 0)) { /* alone */
                 write_role(e, tasks, role);
                 continue;
@@ -312,7 +310,7 @@ void roles_tasks(Emit *e, const Op *tasks) {
             else
                 cs_open(&e->p, "if (tw_warp() < %d)", end);
             branches = true;
-            cs_line(&e->p, "// role %s", name);
+            cs_line(&e->p, "// role %s", role_text(role));
             write_role(e, tasks, role);
         }
     if (branches) cs_close(&e->p);

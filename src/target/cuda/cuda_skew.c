@@ -7,14 +7,15 @@
  *     for (d items) load(item); commit
  *     for (..) { wait for the item; barrier; load(item + d); commit; compute(item) }
  *
- * Loops around them run in step. The copies of one turn are one cp.async group; what cp.async
- * cannot do (a fill other than 0, elements that are not aligned) is loaded and stored at once,
- * which is right, if not ahead. */
+ * Loops and branches around them run in step; a branch inside of them is one of each turn, that of the loads d turns
+ * ahead: which items there are is known from the trip alone, and puts and gets count for themselves. The copies of one
+ * turn are one cp.async group; what cp.async cannot do (a fill other than 0, elements that are not aligned) is loaded
+ * and stored at once, which is right, if not ahead. */
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
 
-/* Does a loop of the load role run in one inside of this one? */
+/* Does a loop of the load role run in one inside of this one, or a branch around such? */
 static bool has_inner(const Op *loop) {
     for (const Op *op = loop->regions[0]->first; op; op = op->next)
         if (op_attr(op, AT_TWIN)) return true;
@@ -79,7 +80,7 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
     const Op *kept = cuda_of(e)->ahead;
     Pending before = emit_pending(e);
     emit_forget(e, loop->regions[0]); /* of the turns before the loop */
-    emit_set(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
+    emit_set_name(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
     cuda_of(e)->ahead = loop->regions[0]->first;
     run_to(e, NULL);
     for (const Op *op = loop->regions[0]->first; op; op = op->next) /* the loop's own waits take them */
@@ -89,8 +90,9 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
     emit_pending_add(e, before);
 }
 
-const Op *skew_match(Emit *e, const Op *loop) {
-    int64_t twin = op_int(loop, AT_TWIN, 0);
+/* The loop or branch of the load role that belongs to this one of compute; what stands before it is written. */
+const Op *skew_match(Emit *e, const Op *op) {
+    int64_t twin = op_int(op, AT_TWIN, 0);
     if (!twin) return NULL;
     const Op *other = cuda_of(e)->ahead;
     while (op_int(other, AT_TWIN, 0) != twin) other = other->next;
@@ -101,6 +103,23 @@ const Op *skew_match(Emit *e, const Op *loop) {
     return other;
 }
 
+/* --- branches around such loops: both roles take the same side --- */
+const Op *skew_branch(Emit *e, const Op *branch) {
+    const Op *other = skew_match(e, branch);
+    for (int i = 0; other && i < other->result_count; i++) emit_carried(e, other->results[i], REF_NONE);
+    return other;
+}
+
+void skew_side_begin(Emit *e, const Op *other, int side) { cuda_of(e)->ahead = other->regions[side]->first; }
+
+void skew_side_end(Emit *e, const Op *other, int side) {
+    const Op *last = other->regions[side]->last;
+    run_to(e, NULL);
+    if (last) emit_copies(e, other->results, last->operands, other->result_count);
+    cuda_of(e)->ahead = other->next;
+}
+
+/* --- loops --- */
 void skew_begin(Emit *e, const Op *loop, const Op *other) {
     for (int i = 3; i < other->operand_count; i++) emit_carried(e, other->regions[0]->args[i - 2], other->operands[i]);
     if (has_inner(loop)) return;
@@ -109,15 +128,15 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     shared_before_write(e);
     emit_enter_loop(e, other);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
-    const char *lo = emit_scalar(e, other->operands[0]), *step = emit_scalar(e, other->operands[2]),
-               *turn = cs_fresh(&e->p, "turn");
+    const Expr *lo = emit_scalar(e, other->operands[0]), *step = emit_scalar(e, other->operands[2]);
+    const char *turn = cs_fresh(&e->p, "turn");
     cs_loop(&e->p, NULL, turn, 0, d, 1);
     const char *at = cs_fresh(&e->p, "first");
-    if (strcmp(lo, "0") == 0)
-        cs_line(&e->p, "const i64 %s_wide = (i64)%s * %s;", at, turn, step);
+    if (ex_is_int(lo, 0))
+        cs_line(&e->p, "const i64 %s_wide = (i64)%s * %p;", at, turn, step);
     else
-        cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %s;", at, lo, turn, step);
-    cs_open(&e->p, "if (%s)", emit_goes_on(e, other, arena_printf(e->arena, "%s_wide", at)));
+        cs_line(&e->p, "const i64 %s_wide = (i64)%p + (i64)%s * %p;", at, lo, turn, step);
+    cs_open(&e->p, "if (%p)", emit_goes_on(e, other, ex(e->arena, "%s_wide", at)));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
     load_turn(e, other, at);
     cs_close(&e->p);
@@ -129,7 +148,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     cuda_of(e)->ahead = other->next;
     if (has_inner(loop)) {
-        emit_set(e, other->regions[0]->args[0], HOLD_SCALAR, at);
+        emit_set_name(e, other->regions[0]->args[0], HOLD_SCALAR, at);
         cuda_of(e)->ahead = other->regions[0]->first;
         return;
     }
@@ -144,9 +163,10 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     }
     land(e, d - 1);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
-    const char *next = cs_fresh(&e->p, "next"), *step = emit_scalar(e, other->operands[2]);
-    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %d;", next, at, step, d);
-    cs_open(&e->p, "if (%s)", emit_goes_on(e, other, arena_printf(e->arena, "%s_wide", next)));
+    const char *next = cs_fresh(&e->p, "next");
+    const Expr *step = emit_scalar(e, other->operands[2]);
+    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%p * %d;", next, at, step, d);
+    cs_open(&e->p, "if (%p)", emit_goes_on(e, other, ex(e->arena, "%s_wide", next)));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, next, type, next);
     load_turn(e, other, next);
     cs_close(&e->p);
