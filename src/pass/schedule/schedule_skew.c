@@ -158,7 +158,8 @@ static bool match_roles(Schedule *s, bool proves, int *count) {
         w.load = load ? load->regions[0]->first : NULL;
         w.filled = ARENA_ARRAY(s->arena, int, s->k->values.count);
         if (takes(s, role, OP_ACQUIRE) || (!load && takes(s, role, OP_WAIT)))
-            return schedule_fail(s, role, "a ring filled by cp.async is of a role that runs on the one that empties it");
+            return schedule_fail(s, role,
+                                 "a ring filled by cp.async is of a role that runs on the one that empties it");
         if (load && !match_region(&w, role->regions[0])) return false;
         *count = w.count;
     }
