@@ -360,8 +360,13 @@ static bool ring_holds(Schedule *s, RingSchedule *r) {
 }
 
 bool schedule_rings_hold(Schedule *s) {
-    for (Op *op = s->k->body->first; op; op = op->next)
-        if (op->code == OP_RING && !plan_ring(s, op)) return false;
+    bool above = true;
+    for (Op *op = s->k->body->first; op; op = op->next) {
+        above &= op != s->tasks;
+        if (op->code != OP_RING) continue;
+        if (!above || !s->tasks) return schedule_fail(s, op, "rings stand before `tasks`");
+        if (!plan_ring(s, op)) return false;
+    }
     for (size_t i = 0; i < s->rings.count; i++)
         if (schedule_is_single(s, s->rings.at[i].from)) s->rings.at[i].full_count = 1;
     for (size_t i = 0; i < s->rings.count; i++)
