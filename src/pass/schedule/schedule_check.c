@@ -29,9 +29,8 @@ static bool places_hold(Schedule *s) {
     if (kernel_int(s->k, AT_THREADS, 0) != threads || kernel_int(s->k, AT_SHARED, -1) < 0)
         return schedule_fail(s, s->tasks ? s->tasks : s->k->body->first,
                              "the kernel's `threads` are not those of its roles, or its `shared` bytes are not given");
-    if (s->tasks &&
-        (!schedule_gang_holds(s) || !schedule_rings_hold(s) || !schedule_cluster_holds(s) || !schedule_roles_hold(s)))
-        return false;
+    if (!schedule_gang_holds(s) || !schedule_rings_hold(s)) return false;
+    if (s->tasks && (!schedule_cluster_holds(s) || !schedule_roles_hold(s))) return false;
     if (!schedule_place_holds(s)) return false;
     RingVerdict verdict = s->tasks ? ring_check(s->cx, s->k) : RING_PROVED;
     return verdict != RING_BOUNDED || schedule_fail(s, s->tasks, "its hand-overs cannot be proved");

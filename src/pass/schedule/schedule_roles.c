@@ -68,16 +68,9 @@ void schedule_roles(Schedule *s) {
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
 }
 
-/* The named barriers of the workers that take turns in a loop, as bits. */
-static void add_turns(Op *op, void *user) {
-    uint64_t *barriers = user;
-    if (op_attr(op, AT_TURNS)) *barriers |= (uint64_t)3 << op_int(op, AT_TURNS, 0);
-}
-
 bool schedule_roles_hold(Schedule *s) {
     int warps = layout_warps(s->cx, s->k);
     uint64_t barriers = 0;
-    ir_walk(roles_body(s->tasks), add_turns, &barriers);
     for (const Op *role = roles_body(s->tasks)->first; role; role = role->next) {
         if (role->code != OP_ROLE || op_attr(role, AT_ON)) continue;
         ThreadGroup g = layout_group(s->cx, s->k, role);
