@@ -22,8 +22,8 @@ static Word half_of(const Kernel *k, const Op *put, const SharedTile *tile) {
 static bool mark(Schedule *s, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && op_attr(op, AT_SHARE)) {
-            RingSchedule *r = schedule_ring(s, schedule_ring_of(s->k, op));
-            Word half = half_of(s->k, op, &r->field[schedule_field(s->k, op)]);
+            RingSchedule *r = schedule_ring(s, hand_ring(s->k, op));
+            Word half = half_of(s->k, op, &r->field[hand_field(op)]);
             if (r->fused || r->full_count != 1 || half == WORD_NONE) return false;
             r->paired = true;
             op_set(s->k, op, (Attr){.id = AT_HALF, .word = half});
@@ -56,11 +56,11 @@ void schedule_cluster(Schedule *s) {
     if (!op_attr(s->tasks, AT_CLUSTER)) return;
     const char *why =
         !op_flag(s->tasks, AT_PERSIST) || s->gang.programs > 1 ? "programs run side by side, or one a block"
-        : !mark(s, roles_body(s->tasks)) ? "what blocks could share is not loaded by TMA, or not in two halves"
-        : op_attr(s->tasks, AT_LEAST) && !knows_tasks(s) ? "a launch does not know its number of tasks"
+        : !mark(s, tasks_body(s->tasks)) ? "what blocks could share is not loaded by TMA, or not in two halves"
+        : op_attr(s->tasks, AT_WAVES) && !knows_tasks(s) ? "a launch does not know its number of tasks"
                                                          : NULL;
     if (!why) return;
-    unmark(roles_body(s->tasks));
+    unmark(tasks_body(s->tasks));
     for (size_t i = 0; i < s->rings.count; i++) s->rings.at[i].paired = false;
     op_drop(s->tasks, AT_CLUSTER);
     pass_find(s->cx, s->k->range, FIND_CLUSTER_DROPPED, why);
@@ -69,9 +69,9 @@ void schedule_cluster(Schedule *s) {
 static bool halves_hold(Schedule *s, const Region *region, bool cluster) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT) {
-            const RingSchedule *r = schedule_ring(s, schedule_ring_of(s->k, op));
+            const RingSchedule *r = schedule_ring(s, hand_ring(s->k, op));
             bool shared = cluster && op_attr(op, AT_SHARE);
-            Word half = shared ? half_of(s->k, op, &r->field[schedule_field(s->k, op)]) : WORD_NONE;
+            Word half = shared ? half_of(s->k, op, &r->field[hand_field(op)]) : WORD_NONE;
             if (op_word(op, AT_HALF, WORD_NONE) != half ||
                 (shared && (half == WORD_NONE || !op_flag(r->op, AT_PAIRED))))
                 return schedule_fail(s, op, "`half` is not how the blocks of a cluster can divide the load");
@@ -86,7 +86,7 @@ bool schedule_cluster_holds(Schedule *s) {
     bool cluster = op_attr(s->tasks, AT_CLUSTER);
     if (cluster && (!op_flag(s->tasks, AT_PERSIST) || s->gang.programs > 1 || op_int(s->tasks, AT_CLUSTER, 2) != 2))
         return schedule_fail(s, s->tasks, "pairs of blocks run tasks in a loop (`persist`), one program at a time");
-    if (cluster && op_attr(s->tasks, AT_LEAST) && !knows_tasks(s))
+    if (cluster && op_attr(s->tasks, AT_WAVES) && !knows_tasks(s))
         return schedule_fail(s, s->tasks, "a launch does not know its number of tasks");
-    return halves_hold(s, roles_body(s->tasks), cluster);
+    return halves_hold(s, tasks_body(s->tasks), cluster);
 }

@@ -27,7 +27,7 @@ void schedule_gang(Schedule *s) {
     Gang gang;
     bool found = gang_find(s->cx, s->k, s->tasks, &gang, &why);
     if (found && s->bytes) why = "each would need shared memory of its own";
-    if (found && !loads_by_tma(s->k, ring_role(s->tasks, "load")->regions[0]))
+    if (found && !loads_by_tma(s->k, role_find(s->tasks, ROLE_LOAD)->regions[0]))
         why = "threads load, not TMA";
     else if (found && !s->bytes) {
         s->gang = gang;
@@ -42,7 +42,7 @@ bool schedule_gang_holds(Schedule *s) {
     if (!s->tasks || op_int(s->tasks, AT_GANG, 1) == 1) return true;
     bool found = gang_find(s->cx, s->k, s->tasks, &s->gang, &why);
     if (!found) return schedule_fail(s, s->tasks, why);
-    if (!loads_by_tma(s->k, ring_role(s->tasks, "load")->regions[0]))
+    if (!loads_by_tma(s->k, role_find(s->tasks, ROLE_LOAD)->regions[0]))
         return schedule_fail(s, s->tasks, "a gang's rings are filled by TMA");
     return (op_int(s->tasks, AT_SIDE, -1) == s->gang.dim && op_flag(s->gang.loop, AT_TOGETHER) &&
             op_flag(s->gang.load_loop, AT_TOGETHER)) ||
