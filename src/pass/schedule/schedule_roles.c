@@ -66,41 +66,24 @@ void schedule_roles(Schedule *s) {
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
 }
 
-/* --- what is written --- */
-static bool gang_holds(Schedule *s) {
-    const char *why = "";
-    Gang gang = {.programs = 1};
-    if (s->gang.programs > 1 &&
-        (!gang_find(s->cx, s->k, s->tasks, &gang, &why) || op_int(s->tasks, AT_SIDE, -1) != gang.dim))
-        return schedule_fail(s, s->tasks, "programs cannot run side by side here: `gang`, `side`");
-    for (const Op *role = roles_body(s->tasks)->first; role; role = role->next)
-        for (const Op *op = role->code == OP_ROLE ? role->regions[0]->first : NULL; op; op = op->next)
-            if (op_flag(op, AT_TOGETHER) != (op == gang.loop || op == gang.load_loop))
-                return schedule_fail(s, op, "`together` is of the two loops of a gang");
-    return true;
-}
-
 bool schedule_roles_hold(Schedule *s) {
-    int lanes = s->cx->machine->lanes, warps = layout_warps(s->cx, s->k), number = 1;
-    int given = 0, roles = 0;
-    int64_t registers = 0;
-    for (int turn = 0; turn < 2; turn++)
-        for (const Op *role = roles_body(s->tasks)->first; role; role = role->next) {
-            if (role->code != OP_ROLE || op_attr(role, AT_ON) || is_compute(role) != (turn == 0)) continue;
-            ThreadGroup g = layout_group(s->cx, s->k, role);
-            int all = g.warps * (g.first_warp ? 1 : s->gang.programs);
-            bool good = op_int(role, AT_WARPS, 0) == g.warps && op_int(role, AT_FIRST, -1) == g.first_warp &&
-                        op_int(role, AT_ID, -1) == (all == warps ? 0 : number) &&
-                        op_flag(role, AT_ELECT) == schedule_is_single(s, role);
-            if (!good)
-                return schedule_fail(s, role,
-                                     "`warps`, `first`, `id` or `elect` are not those of this place among the roles");
-            number += all != warps;
-            registers += op_int(role, AT_REGS, 0) * all * lanes;
-            given += op_attr(role, AT_REGS) != NULL;
-            roles++;
-        }
-    if (registers > s->cx->machine->registers || (given && given < roles))
-        return schedule_fail(s, s->tasks, "all roles have `regs` or none has, together no more than the machine");
-    return gang_holds(s);
+    int warps = layout_warps(s->cx, s->k);
+    uint64_t barriers = 0;
+    for (const Op *role = role_first(s->tasks); role; role = role_next(role)) {
+        if (role_is_guest(role)) continue;
+        ThreadGroup g = layout_group(s->cx, s->k, role);
+        bool alone = g.warps * (g.first_warp ? 1 : s->gang.programs) == warps;
+        int64_t id = op_int(role, AT_ID, -1);
+        if (op_int(role, AT_ROLE_WARPS, 0) != g.warps || op_int(role, AT_FIRST, -1) != g.first_warp)
+            return schedule_fail(s, role, "`first` and `warps` are not the warps that it has");
+        if (op_flag(role, AT_ELECT) != schedule_is_single(s, role))
+            return schedule_fail(s, role, "`elect`: one thread runs a role that only issues TMA, and no other");
+        bool gang = s->gang.programs > 1 && !g.first_warp; /* a barrier a program */
+        uint64_t own =
+            op_flag(role, AT_ELECT) || id < 0 ? 0 : (((uint64_t)2 << (gang ? s->gang.programs - 1 : 0)) - 1) << id;
+        if (id < 0 || alone != (id == 0) || (barriers & own) || own >> s->cx->machine->named_barriers)
+            return schedule_fail(s, role, "`id` is a barrier of its own, or 0 where it has the block to itself");
+        barriers |= own;
+    }
+    return true;
 }
