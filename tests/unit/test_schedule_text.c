@@ -71,9 +71,9 @@ static const Edit edits[] = {
     {"loose", "ahead=2", "ahead=3", NULL, "`words` lie"},
     {"loose", "bytes=55296", "bytes=55295", NULL, "`words` lie"},
     {"loose", "bytes=55296", "bytes=0", NULL, "`words` lie"},
-    {"loose", "tload<batch=1, words=0>", "tload<words=0>", NULL, "`words` lie"},
-    {"loose", "tload<batch=1, words=9216>", "tload<batch=2, words=9216>", NULL, NULL},
-    {"loose", "tload<batch=1, words=9216>", "tload<batch=1>", NULL, NULL},
+    {"loose", "tload<along=1, vector=8, batch=1, words=0>", "tload<along=1, words=0>", NULL, "`words` lie"},
+    {"loose", "tload<along=1, vector=8, batch=1, words=9216>", "tload<along=1, vector=8, batch=2, words=9216>", NULL, NULL},
+    {"loose", "tload<along=1, vector=8, batch=1, words=9216>", "tload<along=1, vector=8, batch=1>", NULL, NULL},
 };
 
 /* The section `ir` of the golden file. */
