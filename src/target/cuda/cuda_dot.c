@@ -28,24 +28,20 @@ static Dot dot_of(Emit *e, const Op *op) {
     for (int i = 0; i < 2; i++) {
         const Layout *layout = emit_layout(e, op->operands[i]);
         d.tile[i] = layout->home == HOME_SHARED ? &layout->tile : NULL;
-        d.offset[i] = emit_hold(e, op->operands[i])->text;
+        d.offset[i] = emit_hold(e, op->operands[i])->by;
     }
     return d;
 }
 
-/* offset + first * by, without the terms that are 0. */
-static const char *shifted(Dot *d, const char *offset, const char *first, const char *by) {
-    bool none = strcmp(first, "0") == 0, start = strcmp(offset, "0") == 0;
-    if (none) return offset;
-    return start ? arena_printf(d->e->arena, "%s%s", first, by)
-                 : arena_printf(d->e->arena, "%s + %s%s", offset, first, by);
+/* offset + by, `first` as it is in `by`; without the terms that are 0. */
+static const Expr *shifted(Dot *d, const Expr *offset, const Expr *first, const Expr *by) {
+    if (ex_is_int(first, 0)) return offset;
+    return ex_is_int(offset, 0) ? by : ex_sum(d->e->arena, offset, by);
 }
-
-static const char *number(Dot *d, int64_t x) { return arena_printf(d->e->arena, "%lld", (long long)x); }
 
 /* --- wgmma --- */
 /* The descriptor of operand i, from element `first` along M or N on, and how many bytes one k-step moves it. */
-static const char *descriptor(Dot *d, int i, const char *first, char **step) {
+static const Expr *descriptor(Dot *d, int i, const Expr *first, const Expr **step) {
     Emit *e = d->e;
     const SharedTile *t = d->tile[i];
     bool k_major = (i == 0) != t->turned;
@@ -54,14 +50,14 @@ static const char *descriptor(Dot *d, int i, const char *first, char **step) {
     if (k_major) {
         int bytes = d->row->k * t->elem_bytes, steps = t->width / bytes; /* of a k-step, in one panel */
         bool more = d->k > per;
-        *step = more ? arena_printf(e->arena, "(kk / %d * %lld + kk %% %d * %d)", steps, panel, steps, bytes)
-                     : arena_printf(e->arena, "kk * %d", bytes);
-        const char *line = shifted(d, d->offset[i], first, arena_printf(e->arena, " * %d", t->width));
-        return arena_printf(e->arena, "tw_desc_k(%s, %d)", line, t->width);
+        *step = more ? ex(e->arena, "(kk / %d * %lld + kk %% %d * %d)", steps, panel, steps, bytes)
+                     : ex(e->arena, "kk * %d", bytes);
+        const Expr *line = shifted(d, d->offset[i], first, ex(e->arena, "%p * %d", first, t->width));
+        return ex(e->arena, "tw_desc_k(%p, %d)", line, t->width);
     }
-    *step = arena_printf(e->arena, "kk * %d", d->row->k * t->width);
-    const char *start = shifted(d, d->offset[i], first, arena_printf(e->arena, " / %d * %lld", per, panel));
-    return arena_printf(e->arena, "tw_desc_mn(%s, %d, %lld)", start, t->width, panel);
+    *step = ex(e->arena, "kk * %d", d->row->k * t->width);
+    const Expr *start = shifted(d, d->offset[i], first, ex(e->arena, "%p / %d * %lld", first, per, panel));
+    return ex(e->arena, "tw_desc_mn(%p, %d, %lld)", start, t->width, panel);
 }
 
 static const char *define_form(Dot *d, int n) {
@@ -94,9 +90,9 @@ static void pack_left(Dot *d, const char *words) {
     if (!words) return;
     const Op *cast = ir_value(e->k, a)->op;
     bool round = cast && op_flag(cast, AT_PACKED);
-    const char *from = emit_hold(e, round ? cast->operands[0] : a)->text;
+    const Expr *from = emit_hold(e, round ? cast->operands[0] : a)->by;
     emit_unroll(e, "r", emit_layout(e, a)->registers / 2, 1);
-    cs_line(&e->p, "%s[r] = tw_pack%s%s(%s[2 * r], %s[2 * r + 1]);", words, round ? "_" : "", round ? elem : "", from,
+    cs_line(&e->p, "%s[r] = tw_pack%s%s(%p[2 * r], %p[2 * r + 1]);", words, round ? "_" : "", round ? elem : "", from,
             from);
     cs_close(&e->p);
 }
@@ -115,26 +111,24 @@ static Share share_of(const Dot *d) {
 }
 
 /* The instruction of k-step kk for n columns from `at` on. */
-static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, const char *sum,
-                     const char *accumulate) {
+static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, const Expr *sum,
+                     const Expr *accumulate) {
     Emit *e = d->e;
     int am = ll_log2(d->along_m), group = ll_log2(d->row->warps), rows = d->row->m;
-    const char *gm = d->along_m == 1 ? NULL : arena_printf(e->arena, "(warp >> %d & %d)", group, d->along_m - 1);
-    const char *gn = d->along_n == 1 ? NULL : arena_printf(e->arena, "(warp >> %d & %d)", group + am, d->along_n - 1);
+    const Expr *gm = d->along_m == 1 ? NULL : ex(e->arena, "(warp >> %d & %d)", group, d->along_m - 1);
+    const Expr *gn = d->along_n == 1 ? NULL : ex(e->arena, "(warp >> %d & %d)", group + am, d->along_n - 1);
     long long row = rows * d->along_m * part;
-    const char *m = !gm   ? number(d, row)
-                    : row ? arena_printf(e->arena, "(%lld + %s * %d)", row, gm, rows)
-                          : arena_printf(e->arena, "%s * %d", gm, rows);
-    const char *first =
-        gn ? arena_printf(e->arena, "(%s * %lld + %lld)", gn, (long long)share_of(d).columns, (long long)at)
-           : number(d, at);
-    char *step_a, *step_b;
-    const char *b = descriptor(d, 1, first, &step_b), *a;
+    const Expr *m = !gm   ? ex_int(e->arena, row)
+                    : row ? ex(e->arena, "(%lld + %p * %d)", row, gm, rows)
+                          : ex(e->arena, "%p * %d", gm, rows);
+    const Expr *first = gn ? ex(e->arena, "(%p * %lld + %lld)", gn, (long long)share_of(d).columns, (long long)at)
+                           : ex_int(e->arena, at);
+    const Expr *step_a, *step_b, *b = descriptor(d, 1, first, &step_b), *a;
     if (left)
-        a = arena_printf(e->arena, "%s + kk * 4 + %lld", left, (long long)(part << ll_log2(d->k)) / 4);
+        a = ex(e->arena, "%s + kk * 4 + %lld", left, (long long)(part << ll_log2(d->k)) / 4);
     else
-        a = descriptor(d, 0, m, &step_a), a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
-    cs_line(&e->p, "%s(%s, %s, tw_desc_step(%s, %s), %s);", define_form(d, n), sum, a, b, step_b, accumulate);
+        a = descriptor(d, 0, m, &step_a), a = ex(e->arena, "tw_desc_step(%p, %p)", a, step_a);
+    cs_line(&e->p, "%s(%p, %p, tw_desc_step(%p, %p), %p);", define_form(d, n), sum, a, b, step_b, accumulate);
 }
 
 static long long k_steps(const Dot *d) { return (d->k + d->row->k - 1) / d->row->k; }
@@ -149,8 +143,8 @@ static void issue_wgmma(Dot *d, const char *left) {
     for (int64_t part = 0; part < s.parts; part++)
         for (int64_t at = 0; at < s.columns; at += d->row->n_most)
             multiply(d, left, part, at, columns_at(s, at, d->row->n_most),
-                     arena_printf(e->arena, "%s + %lld", d->acc, (long long)(part * s.stride + at / 2)),
-                     d->fresh ? "kk > 0" : "true");
+                     ex(e->arena, "%s + %lld", d->acc, (long long)(part * s.stride + at / 2)),
+                     d->fresh ? ex(e->arena, "kk > 0") : &expr_true);
     cs_close(&e->p);
 }
 
@@ -178,7 +172,7 @@ static void promote_wgmma(Dot *d, const char *left) {
                 cs_open(&e->p, "for (int kk = from; kk < tw_min(from + %d, %lld); kk++)", d->every, k_steps(d));
             else
                 cs_open(&e->p, "for (int kk = from; kk < from + %d; kk++)", d->every);
-            multiply(d, left, part, at, n, "some", "kk > from");
+            multiply(d, left, part, at, n, ex_name(e->arena, "some"), ex(e->arena, "kk > from"));
             cs_close(&e->p);
             cs_line(&e->p, "tw_wgmma_commit();");
             wait_for(e, "some");
@@ -191,7 +185,7 @@ static void promote_wgmma(Dot *d, const char *left) {
     emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->row->k, columns_at(s, 0, promoted_columns(d)) / 2);
 }
 
-const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column) {
+const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column) {
     return shared_at(d->e, d->tile[i], d->offset[i], row, column);
 }
 
@@ -223,14 +217,15 @@ static void load_side(Dot *d, int i, const char *array, const char *sum) {
     int bits = dim_bits(map, i, coords, masks);
     cs_line(&e->p, "%s %s[%d];", sum, array, 1 << bits);
     emit_unroll(e, "i", 1 << bits, 1);
-    const char *at =
-        arena_printf(e->arena, "%s + %s", place_thread(e, map, i), place_bits(e->arena, "i", bits, coords));
+    const Expr *at =
+        ex(e->arena, "%p + %p", place_thread(e, map, i), place_bits(e->arena, ex_name(e->arena, "i"), bits, coords));
     int64_t extent = d->type->extent[i];
-    if (extent & (extent - 1)) at = arena_printf(e->arena, "tw_min(%s, %lld)", at, (long long)(extent - 1));
+    if (extent & (extent - 1)) at = ex(e->arena, "tw_min(%p, %lld)", at, (long long)(extent - 1));
     bool k_columns = (i == 0) != d->tile[i]->turned;
+    const Expr *kk = ex_name(e->arena, "kk");
     cs_line(&e->p, "%s cell;", cs_memory_type(elem));
-    cs_line(&e->p, "tw_lds(1, &cell, %s);", dot_matrix_at(d, i, k_columns ? at : "kk", k_columns ? "kk" : at));
-    cs_line(&e->p, "%s[i] = (%s)%s;", array, sum, cs_unpack(&e->p, elem, "cell"));
+    cs_line(&e->p, "tw_lds(1, &cell, %p);", dot_matrix_at(d, i, k_columns ? at : kk, k_columns ? kk : at));
+    cs_line(&e->p, "%s[i] = (%s)%p;", array, sum, cs_unpack(&e->p, elem, ex_name(e->arena, "cell")));
     cs_close(&e->p);
 }
 
@@ -246,12 +241,12 @@ static void emit_fma(Dot *d, const char *sum) {
     load_side(d, 1, b, sum);
     emit_unroll(e, "r", d->layout->registers, 1);
     int count = map->count[LL_REGISTER];
-    const char *x = arena_printf(e->arena, "%s[%s]", a, place_bits(e->arena, "r", count, rows));
-    const char *y = arena_printf(e->arena, "%s[%s]", b, place_bits(e->arena, "r", count, columns));
+    const Expr *x = ex(e->arena, "%s[%p]", a, place_bits(e->arena, &place_r, count, rows));
+    const Expr *y = ex(e->arena, "%s[%p]", b, place_bits(e->arena, &place_r, count, columns));
     if (elem_is_float(d->type->elem))
-        cs_line(&e->p, "%s[r] = tw_fma(%s, %s, %s[r]);", d->acc, x, y, d->acc);
+        cs_line(&e->p, "%s[r] = tw_fma(%p, %p, %s[r]);", d->acc, x, y, d->acc);
     else
-        cs_line(&e->p, "%s[r] = tw_add(%s[r], tw_mul(%s, %s));", d->acc, d->acc, x, y);
+        cs_line(&e->p, "%s[r] = tw_add(%s[r], tw_mul(%p, %p));", d->acc, d->acc, x, y);
     cs_close(&e->p);
     cs_close(&e->p);
 }
@@ -277,8 +272,8 @@ static void open_accumulator(Dot *d) {
     Emit *e = d->e;
     Ref c = d->op->operands[2], result = d->op->results[0];
     if (is_sum_type(d->type) && emit_may_reuse(e, c, d->op)) {
-        d->acc = emit_hold(e, c)->text;
-        emit_set(e, result, HOLD_ARRAY, d->acc);
+        d->acc = emit_hold(e, c)->by->text;
+        emit_set_name(e, result, HOLD_ARRAY, d->acc);
         return;
     }
     if (is_sum_type(d->type)) {
@@ -290,7 +285,7 @@ static void open_accumulator(Dot *d) {
         cs_line(&e->p, "%s %s[%d];", sum_type(d->type), d->acc, d->layout->registers);
     }
     emit_unroll(e, "r", d->layout->registers, 1);
-    cs_line(&e->p, "%s[r] = %s;", d->acc, elementwise_operand(e, c, d->layout, "r"));
+    cs_line(&e->p, "%s[r] = %p;", d->acc, elementwise_operand(e, c, d->layout, &place_r));
     cs_close(&e->p);
 }
 
@@ -299,7 +294,7 @@ static void close_accumulator(Dot *d) {
     if (is_sum_type(d->type)) return;
     const char *array = emit_declare(e, d->op->results[0]);
     emit_unroll(e, "r", d->layout->registers, 1);
-    cs_line(&e->p, "%s[r] = %s;", array, cs_pack(&e->p, d->type->elem, arena_printf(e->arena, "%s[r]", d->acc)));
+    cs_line(&e->p, "%s[r] = %p;", array, cs_pack(&e->p, d->type->elem, ex(e->arena, "%s[r]", d->acc)));
     cs_close(&e->p);
 }
 
