@@ -30,12 +30,6 @@ static const char *params_text(Emit *e) {
     return t.at;
 }
 
-static Op *find_tasks(const Kernel *k) {
-    Op *op = k->body->first;
-    while (op && op->code != OP_TASKS) op = op->next;
-    return op;
-}
-
 /* How many blocks should share a multiprocessor; one that is lean takes what it needs. */
 static const char *blocks_text(const Emit *e) {
     int64_t blocks = kernel_int(e->k, AT_BLOCKS, e->lean ? 1 : 0);
@@ -74,7 +68,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     CudaEmit cuda = {.plan = ARENA_NEW(arena, CudaPlan)};
     Emit *e = &cuda.emit;
     emit_begin(e, &cuda_target, cx, k);
-    Op *tasks = find_tasks(k);
+    Op *tasks = tasks_of(k);
     cs_init(&e->p, arena, k, &dialect_cuda);
     e->p.directives = cx->options.lines;
     cs_reserve(&e->p, entry_words);
