@@ -53,7 +53,7 @@ typedef struct Hold {
 
 typedef struct Emit Emit;
 
-/* What a target does in its own way. None is NULL. */
+/* What a target does in its own way; NULL where it has nothing of the kind. */
 typedef struct SimtTarget {
     const char *name; /* in messages */
     /* An op that only it can write: dots, rings, tasks, stores from shared memory; false: it cannot. */
@@ -62,9 +62,9 @@ typedef struct SimtTarget {
     bool (*load)(Emit *e, const Op *load);
     /* Does the op use shared memory that barriers of the group guard, beside scratch? */
     bool (*uses_shared)(Emit *e, const Op *op);
-    /* Whole loops (false: it is an ordinary one); else what stands before the loop, at the begin of the trip of
-     * value `at`, before what is carried on to the next trip, and behind the loop. */
-    bool (*loop)(Emit *e, const Op *loop);
+    bool (*loop)(Emit *e, const Op *loop); /* a whole loop; false: it is an ordinary one */
+    /* What stands before a loop, at the begin of the trip of value `at`, before what is carried on to the next trip, and
+     * behind the loop; a target has all four or none. */
     void *(*loop_begin)(Emit *e, const Op *loop);
     void (*trip_begin)(Emit *e, const Op *loop, void *state, const char *at);
     void (*trip_end)(Emit *e, const Op *loop, void *state);

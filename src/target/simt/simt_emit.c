@@ -110,7 +110,7 @@ void emit_op(Emit *e, const Op *op) {
     case OP_ASSERT: speech_assert(e, op); return;
     case OP_PRINT: speech_print(e, op); return;
     default:
-        if (e->target->op(e, op)) return;
+        if (e->target->op && e->target->op(e, op)) return;
         if (op->code == OP_PARALLEL)
             emit_refuse(e, op, "an element loop is taken apart by the pass `raise`, which did not run");
         else if (!moves_emit(e, op))

@@ -78,8 +78,9 @@ bool lean_wanted(Emit *e) {
         }
         if (alive > most) most = alive;
     }
-    int64_t registers = 65536 / (e->lanes * layout_warps(e->cx, e->k));
-    return most + OTHER_REGISTERS > (registers < 255 ? registers : 255);
+    const Machine *machine = e->cx->machine;
+    int64_t registers = machine->registers / (e->lanes * layout_warps(e->cx, e->k));
+    return most + OTHER_REGISTERS > (registers < machine->thread_registers ? registers : machine->thread_registers);
 }
 
 void lean_put_off(Emit *e, const Op *first, const Op *last) {
